@@ -15,10 +15,11 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" "$ORIGIN")
 
 # Two build types beside CMake's own: optimised enough to run the whole test suite, with exact stacks.
-set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer" CACHE STRING "Flags of the sanitizer builds")
-set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer" CACHE STRING "")
-set(CMAKE_CXX_FLAGS_COVERAGE "-O0 -g --coverage -fprofile-update=atomic" CACHE STRING "Flags of the coverage build")
-set(CMAKE_C_FLAGS_COVERAGE "-O0 -g --coverage -fprofile-update=atomic" CACHE STRING "")
+# Plain variables: project() has put empty ones of these names into the cache already.
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
+set(CMAKE_C_FLAGS_SANITIZE ${CMAKE_CXX_FLAGS_SANITIZE})
+set(CMAKE_CXX_FLAGS_COVERAGE "-O0 -g --coverage -fprofile-update=atomic")
+set(CMAKE_C_FLAGS_COVERAGE ${CMAKE_CXX_FLAGS_COVERAGE})
 
 # Third-party configurations know only Release and Debug.
 set(CMAKE_MAP_IMPORTED_CONFIG_SANITIZE "" Release RelWithDebInfo None NoConfig)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/analysis_results.h"
 
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/data/metrics.h"
 #include "tessera/data/plot.h"
 
 #include <fmt/format.h>
@@ -22,14 +22,16 @@ std::string with_unit(const std::string& label, const std::string& unit) {
 
 void write_table(const fs::path& path, const Chart& c) {
   const bool errors = c.curve.error.size() == c.curve.x.size();
-  std::string out = data::csv_field(with_unit(c.x_label, c.x_unit)) + "," +
-                    data::csv_field(with_unit(c.y_label, c.y_unit)) + (errors ? ",error\n" : "\n");
+  std::vector<std::string> columns = {with_unit(c.x_label, c.x_unit),
+                                      with_unit(c.y_label, c.y_unit)};
+  if (errors) columns.push_back("error");
+  data::CsvTable table(columns);
   for (std::size_t k = 0; k < c.curve.x.size(); ++k) {
-    out += data::number_text(c.curve.x[k]) + "," + data::number_text(c.curve.y[k]);
-    if (errors) out += "," + data::number_text(c.curve.error[k]);
-    out += "\n";
+    table.add(c.curve.x[k]).add(c.curve.y[k]);
+    if (errors) table.add(c.curve.error[k]);
+    table.end_row();
   }
-  data::write_file_atomically(path, out);
+  data::write_file_atomically(path, table.text());
 }
 
 }  // namespace
@@ -49,17 +51,16 @@ void write_findings(const fs::path& run, const Findings& f, const std::string& t
                  {c.y_unit.empty() ? "1" : c.y_unit, "standard error"});
     write_table(run / "tables" / (file_name(c) + ".csv"), c);
   }
-  std::string table = "quantity,unit,mean,error,error of the error,inefficiency,values,plateau\n";
+  data::CsvTable table({"quantity", "unit", "mean", "error", "error of the error", "inefficiency",
+                        "values", "plateau"});
   for (const Average& a : f.averages) {
     const data::BlockedMean& m = a.mean;
     file.write("averages/" + a.name, std::vector<double>{m.mean, m.error}, {},
                {a.unit.empty() ? "1" : a.unit, "mean and standard error"});
-    table += fmt::format("{},{},{},{},{},{},{},{}\n", data::csv_field(a.name),
-                         data::csv_field(a.unit), data::number_text(m.mean),
-                         data::number_text(m.error), data::number_text(m.error_of_error),
-                         data::number_text(m.inefficiency), m.n, m.plateau ? "yes" : "no");
+    table.add(a.name).add(a.unit).add(m.mean).add(m.error).add(m.error_of_error);
+    table.add(m.inefficiency).add(m.n).add(m.plateau ? "yes" : "no").end_row();
   }
-  data::write_file_atomically(run / "tables" / "averages.csv", table);
+  data::write_file_atomically(run / "tables" / "averages.csv", table.text());
   file.commit();
 }
 

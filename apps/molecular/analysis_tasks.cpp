@@ -147,7 +147,7 @@ class MassDensity final : public Task {
   void tell(Findings& out) const override {
     if (slices_)
       out.charts.push_back(
-          {name_, "profile", "place", "nm", "density", "kg/m^3", density_.profile()});
+          {name_, "profile", "position", "nm", "density", "kg/m^3", density_.profile()});
     out.averages.push_back({name_ + ".density", "kg/m^3", density_.mean()});
   }
 

@@ -181,7 +181,7 @@ data::ExitCode run(RunContext& context, const Case& c) {
   bool good = true;
   for (const Summary& s : stages) {
     const auto* state = s.energies.find("state");
-    if (state && state->back() != static_cast<double>(mol::Descent::State::converged) &&
+    if (state && state->back() != static_cast<double>(mol::Descent::Status::converged) &&
         s.energies.columns[0].back() > 0) {
       context.log.warning(
           fmt::format("stage '{}' ended with a largest force of {:.4g} kJ/mol/nm, above emtol",
@@ -189,7 +189,7 @@ data::ExitCode run(RunContext& context, const Case& c) {
     }
     if (s.drift) context.manifest.metrics.emplace_back(s.name + ".drift", s.drift->mean);
   }
-  for (const Promise& p : check_promises(c, stages, context.config)) {
+  for (const Expectation& p : check_expectations(c, stages, context.config)) {
     (p.kept ? context.log.info(p.text) : context.log.error(p.text));
     good = good && p.kept;
     context.manifest.metrics.emplace_back(p.name, p.found);

@@ -72,15 +72,17 @@ mol::Dynamics dynamics_of(const Settings& s, IntegratorChoice integrator, std::u
                                           D::Thermostat::nose_hoover, D::Thermostat::andersen,
                                           D::Thermostat::berendsen};
   D o;
-  o.integrator = integrator == IntegratorChoice::sd      ? D::Integrator::langevin
-                 : integrator == IntegratorChoice::md_vv ? D::Integrator::velocity_verlet
-                                                         : D::Integrator::leap_frog;
+  o.scheme = integrator == IntegratorChoice::sd      ? D::Scheme::langevin
+             : integrator == IntegratorChoice::md_vv ? D::Scheme::velocity_verlet
+                                                     : D::Scheme::leap_frog;
   constexpr D::Barostat barostat[] = {D::Barostat::none, D::Barostat::c_rescale,
                                       D::Barostat::parrinello_rahman, D::Barostat::monte_carlo,
                                       D::Barostat::berendsen};
   constexpr D::Scaling scaling[] = {D::Scaling::isotropic, D::Scaling::semi_isotropic,
                                     D::Scaling::anisotropic};
-  constexpr D::Hold hold[] = {D::Hold::linear, D::Hold::angular, D::Hold::none};
+  constexpr D::CentreOfMassRemoval removal[] = {D::CentreOfMassRemoval::linear,
+                                                D::CentreOfMassRemoval::angular,
+                                                D::CentreOfMassRemoval::none};
   o.barostat = barostat[static_cast<int>(s.pcoupl)];
   o.scaling = scaling[static_cast<int>(s.pcoupltype)];
   o.tau_p_ps = in_unit(s.tau_p, "ps");
@@ -89,13 +91,13 @@ mol::Dynamics dynamics_of(const Settings& s, IntegratorChoice integrator, std::u
     o.compressibility_per_bar[a] = in_unit(s.compressibility[a], "1/bar");
   }
   o.barostat_every = s.nstpcouple;
-  o.hold = hold[static_cast<int>(s.comm_mode)];
+  o.centre_of_mass_removal = removal[static_cast<int>(s.comm_mode)];
   o.dt_ps = in_unit(s.dt, "ps");
   o.temperature_k = s.ref_t;
   o.tau_t_ps = in_unit(s.tau_t, "ps");
   o.friction_per_ps = 1 / o.tau_t_ps;
   if (integrator != IntegratorChoice::sd) o.thermostat = thermostat[static_cast<int>(s.tcoupl)];
-  o.hold_centre_every = s.comm_mode == CentreChoice::none ? 0 : s.nstcomm;
+  o.centre_of_mass_removal_every = s.comm_mode == CentreChoice::none ? 0 : s.nstcomm;
   o.slow_every = s.mts ? s.mts_level2_factor : 1;
   o.seed = seed;
   return o;
@@ -120,9 +122,9 @@ const mol::System& topology_of(const Case& c, const Stage& stage) {
   return variant == c.variants.end() ? c.system : variant->second;
 }
 
-/// Springs on atoms at their places.
-void hold(mol::System& system, const mol::Frame& at, double k,
-          const std::vector<std::int32_t>& atoms) {
+/// Springs on atoms at their positions.
+void restrain(mol::System& system, const mol::Frame& at, double k,
+              const std::vector<std::int32_t>& atoms) {
   for (const std::int32_t atom : atoms) {
     const auto i = static_cast<std::size_t>(atom);
     if (!(system.atoms.mass_amu[i] > 0)) continue;
@@ -276,16 +278,17 @@ struct Maker {
       const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};
       if (errors.size() == sound)
         try_steps(k, asked, s, [&](const mol::System& system) {
-          mol::Stepper(system, none, dynamics_at(c, s, c.start), none);
+          mol::Integrator(system, none, dynamics_at(c, s, c.start), none);
         });
       if (s.n_steps == 0) {  // no step follows: kinetic energy and pressure are those of the
                              // velocities as they are
-        s.dynamics.integrator = mol::Dynamics::Integrator::velocity_verlet;
+        s.dynamics.scheme = mol::Dynamics::Scheme::velocity_verlet;
         s.dynamics.slow_every = 1;
         s.dynamics.dt_ps = 1e-12;
         s.dynamics.as_they_are = true;
         if (c.system.n_atoms() == 1)
-          s.dynamics.hold = mol::Dynamics::Hold::none;  // its motion is all there is
+          s.dynamics.centre_of_mass_removal =
+              mol::Dynamics::CentreOfMassRemoval::none;  // its motion is all there is
       }
     }
     c.stages.push_back(std::move(s));
@@ -517,7 +520,7 @@ mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start
   if (s.hydrogen_mass)
     system = mol::heavy_hydrogens(std::move(system), in_unit(*s.hydrogen_mass, "amu"));
   if (const std::string choice = s.posres.value_or("none"); choice != "none")
-    hold(system, start, in_unit(s.posres_k, "kJ/mol/nm^2"), atoms_of(choice, system, start));
+    restrain(system, start, in_unit(s.posres_k, "kJ/mol/nm^2"), atoms_of(choice, system, start));
   return system;
 }
 

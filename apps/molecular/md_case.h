@@ -54,9 +54,9 @@ Case make_case(const data::Config& config);
 mol::Dynamics dynamics_at(const Case& c, const Stage& stage, const mol::Frame& start);
 mol::Minimization minimization_at(const Case& c, const Stage& stage, const mol::Frame& start);
 
-/// The system of a stage that begins at `start`: its rigid bonds, its position restraints. Places
-/// of restraints are those of the box of `start`: the topology's first, which are the structure's
-/// and have moved with the box since, then those of posres.
+/// The system of a stage that begins at `start`: its rigid bonds, its position restraints.
+/// Positions of restraints are those of the box of `start`: the topology's first, which are the
+/// structure's and have moved with the box since, then those of posres.
 mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start);
 /// How many of them are the topology's.
 std::size_t restraints_of_topology(const Case& c, const Stage& stage);

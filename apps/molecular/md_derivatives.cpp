@@ -12,8 +12,8 @@
 namespace tessera::apps::md {
 namespace {
 
-constexpr double place_nm = 5e-4, share = 0.02,
-                 angle_rad = 0.02;  ///< how far places, values and angles are moved
+constexpr double move_nm = 5e-4, share = 0.02,
+                 angle_rad = 0.02;  ///< how far positions, values and angles are moved
 
 /// Values move by a share of themselves; angles that may be zero (column `angle`) by a constant,
 /// multiplicities (`whole`) not at all.
@@ -47,18 +47,18 @@ Derivatives derivatives(const Case& c) {
   const Tensor h = mol::edges_of(c.start.box), x = mol::positions_of(c.start.x_nm);
 
   Derivatives d;
-  d.parameters.push_back({"positions", x, full(x.shape(), place_nm)});
+  d.parameters.push_back({"positions", x, full(x.shape(), move_nm)});
   if (periodic) {
     std::vector<double> reach(9, 0.0);
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b <= a; ++b) reach[3 * a + b] = 2e-3 * c.start.box.edge[a][a];
     d.parameters.push_back({"box", h, tensor(reach, {3, 3})});
   }
-  // Tables by their place among the leaves; the first two operands are x and h.
+  // Tables by their index among the leaves; the first two operands are x and h.
   std::vector<std::size_t> leaf;
   const std::vector<Tensor> leaves = flatten_tree(all);
   for (std::size_t k = 0; k < leaves.size(); ++k) {
-    const std::string name = mol::parameter_names[k];
+    const std::string name = mol::parameter_names()[k];
     if (leaves[k].size() == 0 || name == "constraints" || name == "rigid_waters") continue;
     const bool turns = name == "dihedrals" || name == "impropers" || name == "harmonic_impropers";
     d.parameters.push_back(
@@ -82,7 +82,7 @@ Derivatives derivatives(const Case& c) {
   d.lines = {
       fmt::format("{} atoms where stage '{}' begins; positions moved by up to {} nm, tables by "
                   "{:g} % of their values",
-                  system.n_atoms(), stage.name, place_nm, 100 * share)};
+                  system.n_atoms(), stage.name, move_nm, 100 * share)};
   if (!smooth)
     d.left_out.push_back(
         "forces: with this vdw_modifier they jump at the cut-off, where they have no derivative; "

@@ -39,17 +39,15 @@ void take_row(const mol::CorrectionMaps& terms, std::size_t k, mol::CorrectionMa
   one.maps.assign(terms.maps.begin() + first, terms.maps.begin() + first + size);
 }
 
-/// One term as a system of its own, at its atoms' places: energy and force on one of them.
+/// One term as a system of its own, in its list `into`, at its atoms' positions: energy and force
+/// on one of them.
 template <class T>
-void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom,
-             const T mol::System::*list, T mol::System::*into, mol::Term kind,
-             std::vector<Finding>& out) {
-  const T& terms = s.*list;
+void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const T& terms, T& into,
+             mol::System& alone, mol::Term kind, std::vector<Finding>& out) {
   for (std::size_t k = 0; k < terms.size(); ++k) {
     const auto& atoms = terms.atoms[k];
     if (std::ranges::find(atoms, atom) == atoms.end()) continue;
-    mol::System alone;
-    alone.coulomb_constant = s.coulomb_constant;
+    alone.atoms = {};
     mol::Frame here;
     here.box = f.box;
     T one;
@@ -69,20 +67,20 @@ void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom,
       alone.atoms.charge_e.push_back(s.atoms.charge_e[i]);
       names += (a ? " - " : "") + name_of_atom(s, atoms[a]);
     }
-    alone.*into = std::move(one);
+    into = std::move(one);
     const mol::EnergyPtr u = mol::bonded_energy(alone, kind);
     const Tensor table = mol::table_of(alone, kind);
     std::vector<const double*> p = {here.x_nm[0].data(), here.box.edge[0].data(),
                                     table.data<double>().data()};
-    std::vector<Vec3> slope(here.x_nm.size());
-    std::vector<double*> g = {slope[0].data(), nullptr, nullptr};
+    std::vector<Vec3> gradient(here.x_nm.size());
+    std::vector<double*> g = {gradient[0].data(), nullptr, nullptr};
     if (u->shapes().size() > 3) {
       p.push_back(alone.atoms.charge_e.data());
       g.push_back(nullptr);
     }
     u->gradient(p, g);
     const double force =
-        norm(slope[static_cast<std::size_t>(std::ranges::find(own, atom) - own.begin())]);
+        norm(gradient[static_cast<std::size_t>(std::ranges::find(own, atom) - own.begin())]);
     std::string length;
     if (atoms.size() == 2)
       length = fmt::format(", {:.4f} nm", norm(apart(f, static_cast<std::size_t>(atoms[0]),
@@ -129,7 +127,7 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
   };
   std::optional<Overlap> worst;
   // Atoms near a face are found across it at their image shifted by the box.
-  std::vector<std::pair<Vec3, std::size_t>> places;
+  std::vector<std::pair<Vec3, std::size_t>> positions;
   for (std::size_t i = 0; i < f.x_nm.size(); ++i) {
     if (!std::isfinite(f.x_nm[i][0] + f.x_nm[i][1] + f.x_nm[i][2])) continue;
     Vec3 x = f.x_nm[i];
@@ -146,12 +144,12 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
             images.back()[a] += 1;
           }
         }
-      for (const Vec3& image : images) places.emplace_back(mol::from_fractions(f.box, image), i);
+      for (const Vec3& image : images) positions.emplace_back(mol::from_fractions(f.box, image), i);
     } else {
-      places.emplace_back(x, i);
+      positions.emplace_back(x, i);
     }
   }
-  for (const auto& [x, i] : places) {
+  for (const auto& [x, i] : positions) {
     const auto at = cell_of(x);
     for (std::int64_t a = -1; a <= 1; ++a)
       for (std::int64_t b = -1; b <= 1; ++b)
@@ -217,25 +215,16 @@ std::pair<std::int32_t, double> farthest_moved(const mol::Frame& from, const mol
 
 std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f,
                                       std::int32_t atom) {
-  using mol::Term;
   std::vector<Finding> terms;
-  look_at(s, f, atom, &mol::System::bonds, &mol::System::bonds, Term::bonds, terms);
-  look_at(s, f, atom, &mol::System::urey_bradley, &mol::System::urey_bradley, Term::urey_bradley,
-          terms);
-  look_at(s, f, atom, &mol::System::angles, &mol::System::angles, Term::angles, terms);
-  look_at(s, f, atom, &mol::System::dihedrals, &mol::System::dihedrals, Term::dihedrals, terms);
-  look_at(s, f, atom, &mol::System::impropers, &mol::System::impropers, Term::impropers, terms);
-  look_at(s, f, atom, &mol::System::harmonic_impropers, &mol::System::harmonic_impropers,
-          Term::harmonic_impropers, terms);
-  look_at(s, f, atom, &mol::System::ryckaert_bellemans, &mol::System::ryckaert_bellemans,
-          Term::ryckaert_bellemans, terms);
-  look_at(s, f, atom, &mol::System::cmap, &mol::System::cmap, Term::cmap, terms);
-  look_at(s, f, atom, &mol::System::pairs, &mol::System::pairs, Term::pairs_lj, terms);
-  look_at(s, f, atom, &mol::System::pairs, &mol::System::pairs, Term::pairs_coulomb, terms);
-  look_at(s, f, atom, &mol::System::position_restraints, &mol::System::position_restraints,
-          Term::position_restraints, terms);
-  look_at(s, f, atom, &mol::System::distance_restraints, &mol::System::distance_restraints,
-          Term::distance_restraints, terms);
+  mol::System alone;
+  alone.coulomb_constant = s.coulomb_constant;
+  mol::each_bonded(
+      [&](const mol::BondedKind& kind, const auto& list, auto& into) {
+        for (const mol::Term term : mol::bonded_terms)
+          if (kind.gives(term)) look_at(s, f, atom, list, into, alone, term, terms);
+        into = {};
+      },
+      s, alone);
 
   const auto i = static_cast<std::size_t>(atom), types = static_cast<std::size_t>(s.lj.types);
   std::vector<std::pair<double, std::size_t>> near;

@@ -2,9 +2,9 @@
 #include "molecular/md_results.h"
 
 #include "tessera/data/blocking.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/data/metrics.h"
 #include "tessera/data/text_file.h"
 
 #include <fmt/format.h>
@@ -110,7 +110,7 @@ Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std:
 
 void write_results(const std::filesystem::path& run, const Case& c,
                    const std::vector<Summary>& stages) {
-  std::string csv = "stage,quantity,unit,average,error,first,last\n";
+  data::CsvTable table({"stage", "quantity", "unit", "average", "error", "first", "last"});
   data::H5Writer file(run / "results.h5");
   file.write_text("title", c.options.title.empty() ? c.system.title : c.options.title);
   for (const Summary& s : stages) {
@@ -119,25 +119,24 @@ void write_results(const std::filesystem::path& run, const Case& c,
       const auto& values = s.energies.columns[k];
       file.write(s.name + "/energies/" + name, values, {}, {unit_of(name), name});
       if (values.empty()) continue;
-      csv +=
-          fmt::format("{},{},{},{},{},{},{}\n", s.name, name, unit_of(name),
-                      data::number_text(s.averages[k].mean), data::number_text(s.averages[k].error),
-                      data::number_text(values.front()), data::number_text(values.back()));
+      table.add(s.name).add(name).add(unit_of(name));
+      table.add(s.averages[k].mean).add(s.averages[k].error);
+      table.add(values.front()).add(values.back()).end_row();
     }
     if (s.drift) {
       file.write(s.name + "/drift", std::vector<double>{s.drift->mean, s.drift->error}, {},
                  {"kJ mol-1 ps-1", "slope of the conserved energy per atom, its standard error"});
-      csv += fmt::format("{},drift,kJ mol-1 ps-1,{},{},,\n", s.name,
-                         data::number_text(s.drift->mean), data::number_text(s.drift->error));
+      table.add(s.name).add("drift").add("kJ mol-1 ps-1").add(s.drift->mean).add(s.drift->error);
+      table.add(std::nullopt).add(std::nullopt).end_row();
     }
   }
   file.commit();
-  data::write_file_atomically(run / "summary.csv", csv);
+  data::write_file_atomically(run / "summary.csv", table.text());
 }
 
-std::vector<Promise> check_promises(const Case& c, const std::vector<Summary>& stages,
-                                    const data::Config& config) {
-  std::vector<Promise> out;
+std::vector<Expectation> check_expectations(const Case& c, const std::vector<Summary>& stages,
+                                            const data::Config& config) {
+  std::vector<Expectation> out;
   for (std::size_t e = 0; e < c.options.expectations.size(); ++e) {
     const ExpectOptions& x = c.options.expectations[e];
     const auto at =

@@ -49,13 +49,13 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
                                         const std::vector<Summary>& stages,
                                         const std::string& title);
 
-struct Promise {
+struct Expectation {
   std::string name;
   double found = 0;
   std::string text;
   bool kept = false;
 };
-std::vector<Promise> check_promises(const Case& c, const std::vector<Summary>& stages,
-                                    const data::Config& config);
+std::vector<Expectation> check_expectations(const Case& c, const std::vector<Summary>& stages,
+                                            const data::Config& config);
 
 }  // namespace tessera::apps::md

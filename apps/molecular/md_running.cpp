@@ -122,11 +122,11 @@ class DynamicsRun : public Running {
         system_(system),
         terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))),
         columns_(common_columns(terms_)),
-        stepper_(system,
-                 timed(forces_of(c, system, stage, start,
-                                 dynamics.slow_every > 1 ? ForcePart::fast : ForcePart::all),
-                       cycles.forces),
-                 dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
+        integrator_(system,
+                    timed(forces_of(c, system, stage, start,
+                                    dynamics.slow_every > 1 ? ForcePart::fast : ForcePart::all),
+                          cycles.forces),
+                    dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
         slow_every_(dynamics.slow_every),
         periodic_(mol::is_periodic(start.box)),
         begin_ps_(start.time_ps) {
@@ -146,7 +146,7 @@ class DynamicsRun : public Running {
     mol::Frame frame = start;
     frame.step = 0;
     if (stage.settings.gen_vel.value_or(frame.v_nm_ps.empty())) {
-      frame.v_nm_ps.clear();  // the stepper draws them at the temperatures of its baths
+      frame.v_nm_ps.clear();  // the integrator draws them at the temperatures of its baths
       if (stage.settings.gen_temp) {
         mol::Dynamics other = dynamics;
         other.temperature_k = *stage.settings.gen_temp;
@@ -157,8 +157,8 @@ class DynamicsRun : public Running {
           g.annealing.clear();
         }
         frame.v_nm_ps =
-            mol::Stepper(system, mol::ForceEvaluator(system, stage.nonbonded, stage.force_options),
-                         other)
+            mol::Integrator(
+                system, mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), other)
                 .begin(frame)
                 .frame.v_nm_ps;
       }
@@ -166,34 +166,34 @@ class DynamicsRun : public Running {
       frame.v_nm_ps.assign(frame.x_nm.size(), Vec3{});
     }
     last_ = frame;
-    motion_ = stepper_.begin(std::move(frame));
+    state_ = integrator_.begin(std::move(frame));
   }
   void advance(std::int64_t to, bool reported) override {
     const double begin = now_s(), forces = cycles.forces;
-    const mol::Motion before = motion_;
+    const mol::State before = state_;
     bool failed = false;
     try {
-      stepper_.step(motion_, to - motion_.frame.step, reported);
+      integrator_.step(state_, to - state_.frame.step, reported);
     } catch (const Error&) {
       failed = true;
     }
     if (failed || !trouble().empty()) {  // again, one by one, to know the last good one
-      motion_ = before;
-      while (motion_.frame.step < to && trouble().empty()) {
-        last_ = motion_.frame;
-        stepper_.step(motion_);
+      state_ = before;
+      while (state_.frame.step < to && trouble().empty()) {
+        last_ = state_.frame;
+        integrator_.step(state_);
       }
     }
-    motion_.frame.time_ps = begin_ps_ + static_cast<double>(motion_.frame.step) *
-                                            stage_.dynamics.dt_ps;  // no sum of roundings
+    state_.frame.time_ps = begin_ps_ + static_cast<double>(state_.frame.step) *
+                                           stage_.dynamics.dt_ps;  // no sum of roundings
     cycles.steps += now_s() - begin - (cycles.forces - forces);
   }
   const mol::Frame& last_good() const override { return last_; }
-  bool done() const override { return motion_.frame.step >= stage_.n_steps; }
+  bool done() const override { return state_.frame.step >= stage_.n_steps; }
   std::string trouble() const override {
-    if (!std::isfinite(motion_.forces.potential())) return "the potential energy is not a number";
+    if (!std::isfinite(state_.forces.potential())) return "the potential energy is not a number";
     const double most = most_move_nm / stage_.dynamics.dt_ps;
-    const auto& v = motion_.frame.v_nm_ps;
+    const auto& v = state_.frame.v_nm_ps;
     for (std::size_t i = 0; i < v.size(); ++i)
       if (const double square = v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2];
           stage_.n_steps > 0 && !(square <= most * most))
@@ -204,8 +204,8 @@ class DynamicsRun : public Running {
   }
   const std::vector<std::string>& columns() const override { return columns_; }
   std::vector<double> row() const override {
-    std::vector<double> out = common_row(terms_, motion_.frame, motion_.forces);
-    const mol::Energies e = stepper_.energies(motion_);
+    std::vector<double> out = common_row(terms_, state_.frame, state_.forces);
+    const mol::Energies e = integrator_.energies(state_);
     out.insert(out.end(), {e.kinetic, e.potential + e.kinetic, e.conserved, e.temperature_k});
     if (!stage_.settings.tc_grps.empty())
       out.insert(out.end(), e.group_temperature_k.begin(), e.group_temperature_k.end());
@@ -220,46 +220,46 @@ class DynamicsRun : public Running {
                  {0.5 * (p[0][1] + p[1][0]), 0.5 * (p[0][2] + p[2][0]), 0.5 * (p[1][2] + p[2][1])});
     return out;
   }
-  const mol::Frame& frame() const override { return motion_.frame; }
+  const mol::Frame& frame() const override { return state_.frame; }
   /// All forces at the frame: without the kick of a slow one for the steps that it stands for.
   const mol::Forces& forces() const override {
-    if (slow_every_ == 1) return motion_.forces;
-    all_ = motion_.forces;
+    if (slow_every_ == 1) return state_.forces;
+    all_ = state_.forces;
     const double more =
-        motion_.frame.step % slow_every_ == 0 ? 1 - static_cast<double>(slow_every_) : 1;
+        state_.frame.step % slow_every_ == 0 ? 1 - static_cast<double>(slow_every_) : 1;
     for (std::size_t i = 0; i < all_.f.size(); ++i)
-      for (std::size_t a = 0; a < 3; ++a) all_.f[i][a] += more * motion_.slow.f[i][a];
+      for (std::size_t a = 0; a < 3; ++a) all_.f[i][a] += more * state_.slow.f[i][a];
     return all_;
   }
   void save(data::Checkpoint& c) const override {
-    put(c, motion_.frame, motion_.forces);
+    put(c, state_.frame, state_.forces);
     if (slow_every_ > 1) {
-      put(c, "slow_f", motion_.slow.f);
+      put(c, "slow_f", state_.slow.f);
       c.put("slow_terms",
-            std::vector<double>(motion_.slow.energy.begin(), motion_.slow.energy.end()));
-      put(c, "slow_virial", {motion_.slow.virial.begin(), motion_.slow.virial.end()});
+            std::vector<double>(state_.slow.energy.begin(), state_.slow.energy.end()));
+      put(c, "slow_virial", {state_.slow.virial.begin(), state_.slow.virial.end()});
     }
-    c.put("bath", motion_.bath);
-    c.put("piston", motion_.piston);
-    c.put("sampled", motion_.sampled);
-    c.put("exchanged", motion_.exchanged);
+    c.put("bath", state_.bath);
+    c.put("piston", state_.piston);
+    c.put("sampled", state_.sampled);
+    c.put("exchanged", state_.exchanged);
   }
   void restore(const data::Checkpoint& c) override {
-    get(c, motion_.frame, motion_.forces);
+    get(c, state_.frame, state_.forces);
     if (slow_every_ > 1) {
-      motion_.slow.f = triples(c.array<double>("slow_f"));
+      state_.slow.f = triples(c.array<double>("slow_f"));
       const auto virial = triples(c.array<double>("slow_virial"));
       const auto& terms = c.array<double>("slow_terms");
       if (virial.size() != 3 || terms.size() != mol::n_terms ||
-          motion_.slow.f.size() != motion_.frame.x_nm.size())
+          state_.slow.f.size() != state_.frame.x_nm.size())
         throw Error("[checkpoint] the slow forces of a stage are inconsistent");
-      std::ranges::copy(virial, motion_.slow.virial.begin());
-      std::ranges::copy(terms, motion_.slow.energy.begin());
+      std::ranges::copy(virial, state_.slow.virial.begin());
+      std::ranges::copy(terms, state_.slow.energy.begin());
     }
-    motion_.bath = c.array<double>("bath");
-    motion_.piston = c.array<double>("piston");
-    motion_.sampled = c.scalar<double>("sampled");
-    motion_.exchanged = c.scalar<double>("exchanged");
+    state_.bath = c.array<double>("bath");
+    state_.piston = c.array<double>("piston");
+    state_.sampled = c.scalar<double>("sampled");
+    state_.exchanged = c.scalar<double>("exchanged");
   }
 
  private:
@@ -267,12 +267,12 @@ class DynamicsRun : public Running {
   const mol::System& system_;
   std::vector<mol::Term> terms_;
   std::vector<std::string> columns_;
-  mol::Stepper stepper_;
+  mol::Integrator integrator_;
   std::int64_t slow_every_;
   bool periodic_, tensor_ = false, whole_tensor_ = false;
   double begin_ps_;
   double mass_amu_ = 0;
-  mol::Motion motion_;
+  mol::State state_;
   mutable mol::Forces all_;  ///< what `forces` has put together
   mol::Frame last_;
 };
@@ -304,7 +304,8 @@ class MinimizationRun : public Running {
     cycles.steps += now_s() - begin - (cycles.forces - forces);
   }
   bool done() const override {
-    return descent_.state != mol::Descent::State::running || descent_.frame.step >= stage_.n_steps;
+    return descent_.status != mol::Descent::Status::running ||
+           descent_.frame.step >= stage_.n_steps;
   }
   std::string trouble() const override {
     return std::isfinite(descent_.forces.potential()) ? std::string()
@@ -315,7 +316,7 @@ class MinimizationRun : public Running {
     std::vector<double> out = common_row(terms_, descent_.frame, descent_.forces);
     out.insert(out.end(),
                {descent_.largest_force, static_cast<double>(descent_.largest_at + 1),
-                static_cast<double>(descent_.evaluations), static_cast<double>(descent_.state)});
+                static_cast<double>(descent_.evaluations), static_cast<double>(descent_.status)});
     return out;
   }
   const mol::Frame& frame() const override { return descent_.frame; }
@@ -327,7 +328,7 @@ class MinimizationRun : public Running {
     c.put("largest_force", descent_.largest_force);
     c.put("counts", std::vector<std::int64_t>{static_cast<std::int64_t>(descent_.largest_at),
                                               descent_.evaluations,
-                                              static_cast<std::int64_t>(descent_.state)});
+                                              static_cast<std::int64_t>(descent_.status)});
   }
   void restore(const data::Checkpoint& c) override {
     get(c, descent_.frame, descent_.forces);
@@ -339,7 +340,7 @@ class MinimizationRun : public Running {
     if (counts.size() != 3) throw Error("[checkpoint] the state of a minimization is inconsistent");
     descent_.largest_at = static_cast<std::size_t>(counts[0]);
     descent_.evaluations = counts[1];
-    descent_.state = static_cast<mol::Descent::State>(counts[2]);
+    descent_.status = static_cast<mol::Descent::Status>(counts[2]);
   }
 
  private:
@@ -423,8 +424,8 @@ class Rerun : public Running {
 std::vector<mol::Term> terms_of(const mol::System& s, const mol::Nonbonded& o, bool periodic) {
   using mol::Term;
   std::vector<Term> out;
-  for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k)
-    if (mol::bonded_energy(s, static_cast<Term>(k))) out.push_back(static_cast<Term>(k));
+  for (const Term kind : mol::bonded_terms)
+    if (mol::bonded_energy(s, kind)) out.push_back(kind);
   out.push_back(Term::lj);
   if (o.tail != mol::Nonbonded::Tail::none && periodic) out.push_back(Term::lj_tail);
   const bool charged = o.coulomb != mol::Nonbonded::Coulomb::none &&
@@ -454,7 +455,7 @@ mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Sta
       stage.exact ? exact_forces(free, stage.nonbonded, start.box)
                   : mol::ForceFunction(mol::ForceEvaluator(free, stage.nonbonded, run));
   if (!apart) return out;
-  // Each kind about its own centre: another choice of posres does not shift the places of the
+  // Each kind about its own centre: another choice of posres does not shift the positions of the
   // topology.
   out = mol::with_position_restraints(std::move(out),
                                       some(system.position_restraints, 0, of_topology), start.box,

@@ -129,10 +129,10 @@ std::vector<DerivativeCheck> check_derivatives(const Derivatives& d, std::uint64
     Tensors v;
     for (std::size_t q = 0; q < groups; ++q)
       v.push_back(q == g ? d.parameters[g].reach * noise(p[g], rng) : zeros(p[q].shape()));
-    const auto slope_along_v = [&](const Tensors& x) { return jvp(d.values, x, v).second; };
-    const Tensors first = slope_along_v(p);
+    const auto derivative_along_v = [&](const Tensors& x) { return jvp(d.values, x, v).second; };
+    const Tensors first = derivative_along_v(p);
     tell();
-    const Tensors second = jvp(slope_along_v, p, v).second;
+    const Tensors second = jvp(derivative_along_v, p, v).second;
     tell();
     std::vector<std::array<double, kHalvings>> central(results), r1(results), r2(results);
     for (int k = 0; k < kHalvings; ++k) {

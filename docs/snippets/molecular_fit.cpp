@@ -29,8 +29,8 @@ System mixture(Frame& frame, const Nonbonded& options) {
                           0.58 * (cell / 9 + 0.5 * (corner % 2))});
   }
   frame.box = rectangular_box({1.74, 1.74, 1.74});
-  const Stepper run(s, ForceEvaluator(s, options), {.dt_ps = 0.005, .temperature_k = 120});
-  Motion m = run.begin(frame);
+  const Integrator run(s, ForceEvaluator(s, options), {.dt_ps = 0.005, .temperature_k = 120});
+  State m = run.begin(frame);
   run.step(m, 100);
   frame = m.frame;
   return s;
@@ -65,11 +65,11 @@ int main() {
             << " iterations\n";
 
   // What the pressure makes of a change in sigma, in bar/nm: one derivative through the virial.
-  const Tensor slope = grad([&](const Tensor& sigma) {
+  const Tensor by_sigma = grad([&](const Tensor& sigma) {
     Parameters p = truth;
     p.sigma = sigma;
     return pressure_bar(u, x, h, p);
   })(truth.sigma);
-  std::cout << "d pressure/d sigma " << to_string(slope) << "\n";
+  std::cout << "d pressure/d sigma " << to_string(by_sigma) << "\n";
   return wrong < 1e-8 ? 0 : 1;
 }

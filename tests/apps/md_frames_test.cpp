@@ -146,8 +146,8 @@ TEST_F(MdFrames, RerunFindsWhatTheRunFound) {
   EXPECT_EQ(forces.at(7).f, then.at(7).f);
   EXPECT_EQ(tessera({"resume", "trajectory.rerun"}).code, 0);
 
-  // The forces of another stage, and places rounded to 0.001 nm: sqrt(3)/4 of it by a force of some
-  // 100 kJ/mol/nm, of 108 atoms.
+  // The forces of another stage, and positions rounded to 0.001 nm: sqrt(3)/4 of it by a force of
+  // some 100 kJ/mol/nm, of 108 atoms.
   const Outcome stiff = tessera({"rerun", "case.toml", "RUN/3_free/trajectory.xtc", "--stage",
                                  "minimize", "-o", "R2", "--set", "stage[0].vdw_modifier=none"});
   ASSERT_EQ(stiff.code, 0) << stiff.err;

@@ -14,7 +14,7 @@ namespace {
 
 class MdStages : public Md {
  protected:
-  /// Eight waters whose oxygens the topology holds to the places of the structure.
+  /// Eight waters whose oxygens the topology holds to the positions of the structure.
   void write_held_waters() {
     write("held.top",
           "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 "
@@ -38,8 +38,8 @@ class MdStages : public Md {
   }
 };
 
-/// Places of a topology's restraints are those of the structure, and go on with the box from stage
-/// to stage, whatever the stage does.
+/// Positions of a topology's restraints are those of the structure, and go on with the box from
+/// stage to stage, whatever the stage does.
 TEST_F(MdStages, RestraintsOfTheTopologyGoOnWithTheBox) {
   write_held_waters();
   for (const std::string scaling : {"all", "com"}) {
@@ -71,7 +71,7 @@ TEST_F(MdStages, RestraintsOfTheTopologyGoOnWithTheBox) {
       EXPECT_NEAR(first, last, 1e-9 * std::abs(last) + 1e-8) << scaling << " " << stage;
       before = next;
     }
-    // Frames are looked at with the places where their boxes put them.
+    // Frames are looked at with the positions where their boxes put them.
     const std::string again = "AGAIN_" + scaling;
     const Outcome looked = tessera({"rerun", "case.toml", (out / "2_two/trajectory.trr").string(),
                                     "--stage", "two", "-o", again});

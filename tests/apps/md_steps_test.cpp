@@ -46,7 +46,7 @@ TEST_F(MdSteps, RowsAndForcesAreThoseOfTheWholeAtTheFrame) {
     for (std::size_t i = 0; i < 192; ++i)
       for (std::size_t c = 0; c < 3; ++c)
         EXPECT_NEAR(x[k].f[i][c], y[k].f[i][c], 1e-4)
-            << k << " atom " << i;  // of some 1000, places moved by 1e-9 by constraints
+            << k << " atom " << i;  // of some 1000, positions moved by 1e-9 by constraints
 }
 
 /// Rigid waters turn by forces within them, of which the pressure takes none: the slow ones once,

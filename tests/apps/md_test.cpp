@@ -73,9 +73,9 @@ TEST_F(Md, NoStageSharesItsRandomNumbersWithAnotherNorWithARunOfANeighbouringSee
     ASSERT_EQ(
         tessera({"run", "case.toml", "--output", seed, "--set", std::string("seed=") + seed}).code,
         0);
-  const std::string places = read("5/1_a/final.rst7");
+  const std::string positions = read("5/1_a/final.rst7");
   for (const char* other : {"5/2_b/final.rst7", "6/1_a/final.rst7"})
-    EXPECT_NE(read(other), places) << other;
+    EXPECT_NE(read(other), positions) << other;
   EXPECT_NE(read("5/2_b/final.rst7"), read("6/1_a/final.rst7"));
 }
 
@@ -186,7 +186,7 @@ TEST_F(Md, AlanineDipeptideOfAmber) {
                                    {"lj", 2.81198590139},
                                    {"coulomb_short", -80.1237986438}})
     EXPECT_NEAR(e[name].at(0), 4.184 * kcal, 1e-10 * std::abs(4.184 * kcal) + 4e-9) << name;
-  // The same places from NetCDF, whatever the file is called.
+  // The same positions from NetCDF, whatever the file is called.
   ASSERT_EQ(
       tessera({"run", "case.toml", "--output", "NC", "--set", "output.final=[\"ncrst\"]"}).code, 0);
   for (const char* name : {"again.ncrst", "again.rst7"}) {

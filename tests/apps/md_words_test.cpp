@@ -119,8 +119,8 @@ TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
           "takes all forces in every step");
   refused(changed("tcoupl = \"v-rescale\"", "tcoupl = \"andersen\"\ntau_t = \"1 fs\"", pressed),
           "tau_t", "E0751", "is shorter than a step");
-  // What the topology cannot have: one atom whose motion is held, hydrogens heavier than what they
-  // are bound to, halves of a rigid molecule.
+  // What the topology cannot have: one atom whose motion is removed, hydrogens heavier than what
+  // they are bound to, halves of a rigid molecule.
   refused(changed("cells = 3", "lattice = \"simple\"\ncells = 1",
                   changed("edge = \"0.58 nm\"", "edge = \"2 nm\"")),
           "[[stage]]\nname = \"warm\"", "E0751", "no degrees of freedom are left of 1 atoms");

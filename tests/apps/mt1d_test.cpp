@@ -27,7 +27,7 @@ class Mt1d : public AppTest {
   }
 };
 
-TEST_F(Mt1d, TheExampleKeepsItsPromise) {
+TEST_F(Mt1d, TheExampleMeetsItsExpectations) {
   ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
   EXPECT_EQ(tessera({"check", "site/mt1d.toml"}).code, 0);
   const Outcome run = tessera({"run", "site/mt1d.toml", "--output", "RUN"});
@@ -46,7 +46,7 @@ TEST_F(Mt1d, TheExampleKeepsItsPromise) {
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/syn05.png"), before);
   expect_files_known("RUN");
-  // A broken promise is exit 6.
+  // An expectation that is not met is exit 6.
   EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5",
                      "--set", "posterior.method=\"none\""})
                 .code,

@@ -38,14 +38,14 @@ inline void append_atom(System& s, const char* name, std::uint8_t element, doubl
 
 /// A few hundred small steps from a lattice, at the temperature.
 inline void settle_down(MolecularCase& c, int steps, double dt_ps) {
-  const Stepper stepper(c.system, ForceEvaluator(c.system, c.nonbonded),
-                        {.integrator = Dynamics::Integrator::leap_frog,
-                         .dt_ps = dt_ps,
-                         .temperature_k = c.temperature_k,
-                         .thermostat = Dynamics::Thermostat::berendsen,
-                         .tau_t_ps = 10 * dt_ps});
-  Motion m = stepper.begin(c.frame);
-  stepper.step(m, steps);
+  const Integrator integrator(c.system, ForceEvaluator(c.system, c.nonbonded),
+                              {.scheme = Dynamics::Scheme::leap_frog,
+                               .dt_ps = dt_ps,
+                               .temperature_k = c.temperature_k,
+                               .thermostat = Dynamics::Thermostat::berendsen,
+                               .tau_t_ps = 10 * dt_ps});
+  State m = integrator.begin(c.frame);
+  integrator.step(m, steps);
   c.frame = m.frame;
   c.frame.step = 0;
   c.frame.time_ps = 0;

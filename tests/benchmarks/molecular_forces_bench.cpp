@@ -52,12 +52,12 @@ const std::filesystem::path& folder() {
   return path;
 }
 
-Case amber(const char* name, const char* topology, const char* places, double cutoff) {
+Case amber(const char* name, const char* topology, const char* positions, double cutoff) {
   Case c{.name = name,
          .system = read_amber_topology(data::read_text_file(folder() / topology)).system,
          .frame = {},
          .cutoff_nm = cutoff};
-  c.frame = read_amber_restart(data::read_text_file(folder() / places), c.system.n_atoms());
+  c.frame = read_amber_restart(data::read_text_file(folder() / positions), c.system.n_atoms());
   return c;
 }
 /// A sample configuration of NIST: box, number, then number x y z [name].
@@ -200,8 +200,8 @@ bool print_difference(const std::string& name, const std::vector<Vec3>& f, const
   return all > 0;
 }
 
-std::vector<Vec3> as_forces(const Tensor& slope) {
-  const std::vector<double> v = (-slope).to_vector<double>();
+std::vector<Vec3> as_forces(const Tensor& gradient) {
+  const std::vector<double> v = (-gradient).to_vector<double>();
   std::vector<Vec3> f(v.size() / 3);
   for (std::size_t k = 0; k < v.size(); ++k) f[k / 3][k % 3] = v[k];
   return f;

@@ -31,18 +31,17 @@ int main(int argc, char** argv) {
   if (inner > -1) run.inner_buffer_nm = inner;
   const ForceEvaluator forces(c.system, c.nonbonded, run);
   double inside = 0;
-  const Stepper stepper(c.system,
-                        [&](const std::vector<Vec3>& x, const Box& box, Forces& out) {
-                          out.wants_energies = false;
-                          inside += seconds_of([&] { forces(x, box, out); });
-                        },
-                        {.integrator = Dynamics::Integrator::leap_frog,
-                         .dt_ps = c.dt_ps,
-                         .temperature_k = c.temperature_k});
-  Motion m = stepper.begin(c.frame);
-  stepper.step(m, 20);
+  const Integrator integrator(
+      c.system,
+      [&](const std::vector<Vec3>& x, const Box& box, Forces& out) {
+        out.wants_energies = false;
+        inside += seconds_of([&] { forces(x, box, out); });
+      },
+      {.scheme = Dynamics::Scheme::leap_frog, .dt_ps = c.dt_ps, .temperature_k = c.temperature_k});
+  State m = integrator.begin(c.frame);
+  integrator.step(m, 20);
   inside = 0;
-  const double time = seconds_of([&] { stepper.step(m, steps); });
+  const double time = seconds_of([&] { integrator.step(m, steps); });
   print_figure(name + "_step_ms", 1e3 * time / steps, "ms");
   print_figure(name + "_forces_ms", 1e3 * inside / steps, "ms");
   print_figure(name + "_ns_per_day", 86.4 * c.dt_ps * steps / time, "ns/day");

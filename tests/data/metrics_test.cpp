@@ -6,30 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstdlib>
-#include <limits>
-
 using namespace tessera::data;
 using namespace tessera::testing;
-
-TEST(Metrics, NumbersReadBackExactly) {
-  for (double v :
-       {0.1, 1.0 / 3, 1e300, 5e-324, -0.0, 123456789.0, std::numeric_limits<double>::max()}) {
-    const double back = std::strtod(number_text(v).c_str(), nullptr);
-    EXPECT_EQ(back, v);
-    EXPECT_EQ(std::signbit(back), std::signbit(v));
-  }
-  EXPECT_EQ(number_text(0.1), "0.1");
-  EXPECT_EQ(number_text(NAN), "nan");
-  EXPECT_EQ(number_text(-INFINITY), "-inf");
-}
-
-TEST(Metrics, QuotesOnlyWhereNeeded) {
-  EXPECT_EQ(csv_field("plain text"), "plain text");
-  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
-}
 
 TEST(Metrics, ResumeCutsBackToTheCheckpoint) {
   TempFolder dir;

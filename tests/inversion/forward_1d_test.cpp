@@ -88,7 +88,7 @@ TEST(Forward1d, AgreesWithTheScalarOracleUpToSecondDerivatives) {
   std::vector<double> weight(x.size());
   for (std::size_t i = 0; i < x.size(); ++i)
     weight[i] = std::cos(static_cast<double>(i)) / std::abs(x[i]);
-  const Matrix ha = a.curvature(m, weight), hb = b.curvature(m, weight);
+  const Matrix ha = a.hessian(m, weight), hb = b.hessian(m, weight);
   for (std::size_t k = 0; k < ha.values.size(); ++k) EXPECT_NEAR(ha.values[k], hb.values[k], 1e-7);
 }
 
@@ -114,7 +114,7 @@ TEST(Forward1d, StableForLayersOfThousandsOfSkinDepths) {
     const ForwardMap forward = layered_forward({f}, {h});
     const auto m = logs({rho, 1e4});
     const auto d = forward.predict(m);
-    const Matrix j = forward.jacobian(m), c = forward.curvature(m, {1, 1});
+    const Matrix j = forward.jacobian(m), c = forward.hessian(m, {1, 1});
     const auto exact = oracle::layered_impedance(f, {rho, 1e4}, {h});
     EXPECT_NEAR(std::abs(std::complex<double>(d[0], d[1]) - exact.z) / std::abs(exact.z), 0, 1e-13)
         << kh;
@@ -159,11 +159,11 @@ TEST(Forward1d, TaylorRemainders) {
     for (std::size_t i = 0; i < p.size(); ++i) sum += weight[i] * (p[i] - d[i]);
     return sum;
   };
-  const Matrix jacobian = forward.jacobian(m), curvature = forward.curvature(m, weight);
+  const Matrix jacobian = forward.jacobian(m), hessian = forward.hessian(m, weight);
   double first = 0, second = 0;
   for (std::size_t j = 0; j < m.size(); ++j) {
     for (std::size_t i = 0; i < d.size(); ++i) first += weight[i] * jacobian(i, j) * w[j];
-    for (std::size_t k = 0; k < m.size(); ++k) second += w[j] * curvature(j, k) * w[k];
+    for (std::size_t k = 0; k < m.size(); ++k) second += w[j] * hessian(j, k) * w[k];
   }
   const auto remainders = [&](double largest, int decades, bool with_second,
                               std::vector<double>& steps) {

@@ -12,16 +12,16 @@
 namespace tessera::inversion {
 namespace {
 
-/// Jacobian and curvature against central differences of the level below.
+/// Jacobian and Hessian against central differences of the level below.
 void check_derivatives(const ForwardMap& f, const std::vector<double>& x) {
   const double step = 1e-5;
   const Matrix jacobian = f.jacobian(x);
   std::vector<double> y(f.n_data);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::cos(static_cast<double>(i));
-  const Matrix curvature = f.curvature(x, y);
+  const Matrix hessian = f.hessian(x, y);
   double scale = 0, scale2 = 0;
   for (double v : jacobian.values) scale = std::max(scale, std::abs(v));
-  for (double v : curvature.values) scale2 = std::max(scale2, std::abs(v));
+  for (double v : hessian.values) scale2 = std::max(scale2, std::abs(v));
   for (std::size_t k = 0; k < x.size(); ++k) {
     auto up = x, down = x;
     up[k] += step;
@@ -33,7 +33,7 @@ void check_derivatives(const ForwardMap& f, const std::vector<double>& x) {
     for (std::size_t j = 0; j < x.size(); ++j) {
       double sum = 0;
       for (std::size_t i = 0; i < y.size(); ++i) sum += y[i] * (ja(i, j) - jb(i, j)) / (2 * step);
-      EXPECT_NEAR(curvature(j, k), sum, 1e-7 * scale2) << j << ' ' << k;
+      EXPECT_NEAR(hessian(j, k), sum, 1e-7 * scale2) << j << ' ' << k;
     }
   }
 }

@@ -14,10 +14,10 @@ TEST(Misfit, HuberIsSmoothlyJoinedAndItsDerivativesFollow) {
   EXPECT_DOUBLE_EQ(huber.value(-4.0), 1.5 * (8 - 1.5));
   for (double r : {-6.0, -1.6, -1.4, -0.2, 0.7, 1.49, 1.51, 9.0}) {
     const double h = 1e-5;
-    const double slope = (huber.value(r + h) - huber.value(r - h)) / (2 * h);
-    EXPECT_NEAR(huber.weight(r), slope / (2 * r), 1e-8) << r;
+    const double derivative = (huber.value(r + h) - huber.value(r - h)) / (2 * h);
+    EXPECT_NEAR(huber.weight(r), derivative / (2 * r), 1e-8) << r;
     const double second = (huber.value(r + h) - 2 * huber.value(r) + huber.value(r - h)) / (h * h);
-    EXPECT_NEAR(huber.curvature(r), second / 2, 1e-4) << r;
+    EXPECT_NEAR(huber.newton_weight(r), second / 2, 1e-4) << r;
   }
 }
 

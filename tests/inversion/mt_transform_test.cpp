@@ -20,7 +20,7 @@ Sounding two_dimensional(double strike_deg) {
   s.frequency_hz = {100, 1, 0.01};
   s.azimuth_deg.assign(3, strike_deg);
   for (const double f : s.frequency_hz) {
-    const double size = std::sqrt(2 * kPi * f * kMu0);
+    const double size = std::sqrt(2 * kPi * f * mu0);
     s.impedance.push_back({{{0.0, std::polar(size * 10, 35 * kPi / 180)},
                             {-std::polar(size * 3, 60 * kPi / 180), 0.0}}});
     const double e = 0.02 * size;
@@ -156,7 +156,7 @@ TEST(SoundingCurve, HalfSpace) {
   const std::vector<double> f{10, 0.1};
   Response r;
   for (const double x : f) {
-    r.z.push_back(std::sqrt(Complex(0, 2 * kPi * x * kMu0 * 50)));
+    r.z.push_back(std::sqrt(Complex(0, 2 * kPi * x * mu0 * 50)));
     r.error.push_back(0.05 * std::abs(r.z.back()));
   }
   const SoundingCurve c = sounding_curve(f, r);

@@ -32,7 +32,7 @@ ForwardMap linear_map(const Matrix53& a) {
     std::copy(a.data(), a.data() + a.size(), j.values.begin());
     return j;
   };
-  f.curvature = [a](const std::vector<double>&, const std::vector<double>&) {
+  f.hessian = [a](const std::vector<double>&, const std::vector<double>&) {
     return Matrix(static_cast<std::size_t>(a.cols()), static_cast<std::size_t>(a.cols()));
   };
   return f;

@@ -313,7 +313,7 @@ TEST_F(BadSounding, Frequencies) {
   EXPECT_EQ(d.place.column, 7u);
   const Sounding s = accepted("a.edi", edi("", "1 10 0.1"), {334});
   EXPECT_EQ(s.frequency_hz, (std::vector<double>{10, 1, 0.1}));
-  EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 10 * kOhmPerFieldUnit);  // went along
+  EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 10 * ohm_per_field_unit);  // went along
   refused("a.xml", replaced(xml(), "4.6", "0"), {305});
   refused("a.xml", replaced(xml(), "4.6", "-1"), {305});
   refused("a.j", replaced(jones(), "10.0 3E-4", "0 3E-4"), {305});
@@ -327,7 +327,7 @@ TEST_F(BadSounding, VariancesMissingZeroNegativeEmpty) {
     const Sounding s =
         accepted("a.edi", replaced(edi(), "1 1 1", std::string("1 ") + value + " 1"), {remark});
     EXPECT_TRUE(std::isnan(s.impedance_error[1][0][1]));
-    EXPECT_DOUBLE_EQ(s.impedance_error[0][0][1], kOhmPerFieldUnit);
+    EXPECT_DOUBLE_EQ(s.impedance_error[0][0][1], ohm_per_field_unit);
     EXPECT_FALSE(std::isnan(s.impedance[1][0][1].real()));
   }
   const Sounding none = accepted("a.edi", replaced(edi(), ">ZXY.VAR //3\n 1 1 1\n", ""), {341});
@@ -374,8 +374,8 @@ TEST_F(MissingValues, AnEdiNumberMayHaveAFortranExponent) {
       "a.edi", replaced(replaced(edi("", "1.0D+1 1d0 1D-1"), "30 10 3\n>ZXYI", "3.0D1 10 3\n>ZXYI"),
                         "1 1 1", "4.0D-2 1 1"));
   EXPECT_EQ(s.frequency_hz, (std::vector<double>{10, 1, 0.1}));
-  EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 30 * kOhmPerFieldUnit);
-  EXPECT_DOUBLE_EQ(s.impedance_error[0][0][1], 0.2 * kOhmPerFieldUnit);
+  EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 30 * ohm_per_field_unit);
+  EXPECT_DOUBLE_EQ(s.impedance_error[0][0][1], 0.2 * ohm_per_field_unit);
 }
 
 TEST_F(MissingValues, AnImpedanceOfZeroIsMissing) {
@@ -435,12 +435,12 @@ TEST_F(BadSounding, UnitsTakenForOthersAreSaidAndNotMended) {
   const std::string both = replaced(replaced(in_ohm, "-30 -10 -3", "-0.03 -0.01 -0.003"),
                                     "-30 -10 -3", "-0.03 -0.01 -0.003");
   const Sounding s = accepted("a.edi", both, {331});
-  EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 0.03 * kOhmPerFieldUnit);
+  EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 0.03 * ohm_per_field_unit);
   const Sounding told = parse_sounding(both, "a.edi", {.units = ImpedanceUnits::ohm});
   EXPECT_DOUBLE_EQ(told.impedance[0][0][1].real(), 0.03);
   refused("a.xml", replaced(xml(), "[mV/km]/[nT]", "furlongs"), {316});
   const Sounding si = accepted("a.xml", replaced(xml(), "[mV/km]/[nT]", "[V/m]/[T]"));
-  EXPECT_DOUBLE_EQ(si.impedance[0][0][1].real(), 3e-3 * kOhmPerFieldUnit);
+  EXPECT_DOUBLE_EQ(si.impedance[0][0][1].real(), 3e-3 * ohm_per_field_unit);
   refused("a.j", replaced(jones(), "ZYX S.I.", "ZYX FIELD"), {316});
 }
 

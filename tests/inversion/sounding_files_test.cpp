@@ -37,7 +37,7 @@ class SoundingFiles : public ::testing::Test {
 };
 
 double rho_xy(const Sounding& s, std::size_t i) {
-  return std::norm(s.impedance[i][0][1]) / (2 * std::numbers::pi * s.frequency_hz[i] * kMu0);
+  return std::norm(s.impedance[i][0][1]) / (2 * std::numbers::pi * s.frequency_hz[i] * mu0);
 }
 double degrees(Complex z) { return std::arg(z) * 180 / std::numbers::pi; }
 
@@ -114,7 +114,7 @@ TEST_F(SoundingFiles, GabbsValley) {
   EXPECT_TRUE(s.units_stated);
   EXPECT_TRUE(s.sign_stated);
   EXPECT_NEAR(*s.longitude_deg, -118.351111, 1e-6);
-  EXPECT_DOUBLE_EQ(s.impedance[0][0][0].real(), 5.871763e-01 * kOhmPerFieldUnit);
+  EXPECT_DOUBLE_EQ(s.impedance[0][0][0].real(), 5.871763e-01 * ohm_per_field_unit);
 }
 
 TEST_F(SoundingFiles, SpectraGiveTheImpedanceWithErrorsAndCovariance) {
@@ -126,10 +126,10 @@ TEST_F(SoundingFiles, SpectraGiveTheImpedanceWithErrorsAndCovariance) {
   EXPECT_TRUE(s.has_tipper());
   // Values of an independent reader (mt_metadata 1.0.12), which gives sqrt(variance of the complex
   // element).
-  EXPECT_NEAR(s.impedance[0][0][1].real() / kOhmPerFieldUnit, 188.7066647, 1e-5);
-  EXPECT_NEAR(s.impedance[0][0][1].imag() / kOhmPerFieldUnit, 107.4207965, 1e-5);
-  EXPECT_NEAR(s.impedance_error[0][0][1] / kOhmPerFieldUnit, 0.42190776 / std::sqrt(2.0), 1e-6);
-  EXPECT_NEAR(s.impedance_error[0][1][0] / kOhmPerFieldUnit, 0.70158401 / std::sqrt(2.0), 1e-6);
+  EXPECT_NEAR(s.impedance[0][0][1].real() / ohm_per_field_unit, 188.7066647, 1e-5);
+  EXPECT_NEAR(s.impedance[0][0][1].imag() / ohm_per_field_unit, 107.4207965, 1e-5);
+  EXPECT_NEAR(s.impedance_error[0][0][1] / ohm_per_field_unit, 0.42190776 / std::sqrt(2.0), 1e-6);
+  EXPECT_NEAR(s.impedance_error[0][1][0] / ohm_per_field_unit, 0.70158401 / std::sqrt(2.0), 1e-6);
 }
 
 TEST_F(SoundingFiles, CovarianceOfTheXmlFileGivesItsVariances) {

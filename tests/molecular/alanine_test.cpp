@@ -30,7 +30,7 @@ double apart(const Tensor& got, const Tensor& expected) {
 std::string digits(double x) { return fmt::format("{:.1e}", x); }
 
 const char* name_of_leaf(std::size_t k) {
-  return k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2];
+  return k == 0 ? "x" : k == 1 ? "h" : parameter_names()[k - 2];
 }
 
 struct Alanine {
@@ -69,7 +69,7 @@ bool load_periodic(Alanine& a) {
   }
   std::mt19937 random(2);
   for (Vec3& p :
-       a.frame.x_nm)  // out of the plane of its impropers, where their slopes are nearly zero
+       a.frame.x_nm)  // out of the plane of its impropers, where their gradients are nearly zero
     for (double& c : p) c += std::uniform_real_distribution(-0.01, 0.01)(random);
   return true;
 }
@@ -84,7 +84,7 @@ const Nonbonded smooth_pme = {.coulomb = Nonbonded::Coulomb::pme,
 
 /// f'(0) by central differences at h, h/2, h/4, h/8, extrapolated.
 template <class F>
-auto slope(F&& f, double h) {
+auto difference_quotient(F&& f, double h) {
   std::vector<decltype(f(h))> d;
   for (int k = 0; k < 4; ++k) d.push_back((f(h) - f(-h)) * (1 / (2 * h))), h /= 2;
   for (double four = 4; d.size() > 1; four *= 4) {
@@ -143,8 +143,8 @@ TEST_F(AlanineDipeptide, HessianInVacuum) {
   const double oracle = apart(hess, reshape(hessian(of(Way::engine))(o.x), {66, 66}));
   std::vector<Tensor> columns;
   for (Index k = 0; k < 66; ++k)
-    columns.push_back(
-        flatten(slope([&](double s) { return grad(u)(o.x + s * unit(o.x, k)); }, 4e-4)));
+    columns.push_back(flatten(
+        difference_quotient([&](double s) { return grad(u)(o.x + s * unit(o.x, k)); }, 4e-4)));
   const double differences = apart(transpose(hess), stack(columns));
   const double symmetry = apart(hess, transpose(hess));
   EXPECT_LT(oracle, 1e-11);
@@ -177,7 +177,7 @@ TEST_F(AlanineDipeptide, FirstDerivativesEntryByEntry) {
       const Tensor along = unit(p[k], e);
       const double own = std::abs(select(flatten(p[k]), 0, e).item<double>()),
                    step = k == 0 ? 5e-4 : 0.02 * (own > 0 ? own : largest(p[k]));
-      d.push_back(slope(
+      d.push_back(difference_quotient(
           [&](double s) {
             moved[k] = p[k] + s * along;
             return of(u)(unflatten_tree(o, moved)).item<double>();
@@ -193,7 +193,7 @@ TEST_F(AlanineDipeptide, FirstDerivativesEntryByEntry) {
   }
   std::vector<double> d;
   for (Index e = 0; e < 9; ++e)
-    d.push_back(slope(
+    d.push_back(difference_quotient(
         [&](double s) {
           return u(o.x, o.h + s * unit(o.h, e) * smooth_entries(1), o.p).item<double>();
         },

@@ -289,8 +289,8 @@ TEST(AmberTopologyText, WhatHasNoPlaceInItIsRefused) {
   says(other, "do not follow each other");
 }
 
-/// One block behind the places of one or two atoms: what the topology says of a box decides, where
-/// the number of its numbers does not.
+/// One block behind the positions of one or two atoms: what the topology says of a box decides,
+/// where the number of its numbers does not.
 TEST(AmberRestart, OfOneOrTwoAtomsKnowsItsBox) {
   for (const std::size_t n : {std::size_t{1}, std::size_t{2}})
     for (const bool velocities : {false, true})

@@ -147,7 +147,8 @@ std::vector<Frame> brownian(std::size_t n, std::size_t frames, double d, double 
         for (double& v : q) v -= s * std::floor(v / s);
       f.x_nm.push_back(q);
     }
-    // What a program would have written: the wrapped places, whose nearest images give the steps.
+    // What a program would have written: the wrapped positions, whose nearest images give the
+    // steps.
     if (t > 0)
       for (std::size_t i = 0; i < n; ++i) {
         const Vec3 moved = minus(x[i], out.back().v_nm_ps[i]);

@@ -13,7 +13,7 @@ namespace {
 
 using testing::add_atom, testing::argon, testing::Case, testing::rigid_waters,
     testing::rigid_water_forces;
-using Integrator = Dynamics::Integrator;
+using Scheme = Dynamics::Scheme;
 using Thermostat = Dynamics::Thermostat;
 using Barostat = Dynamics::Barostat;
 using Scaling = Dynamics::Scaling;
@@ -52,26 +52,23 @@ void no_forces(const std::vector<Vec3>& x, const Box&, Forces& out) {
 
 struct Gas {
   Barostat barostat;
-  Integrator integrator;
+  Scheme scheme;
   Thermostat thermostat;
   Scaling scaling;
 };
 class IdealGas : public ::testing::TestWithParam<Gas> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, IdealGas,
-                         ::testing::Values(Gas{Barostat::c_rescale, Integrator::leap_frog,
-                                               Thermostat::v_rescale, Scaling::isotropic},
-                                           Gas{Barostat::c_rescale, Integrator::velocity_verlet,
-                                               Thermostat::v_rescale, Scaling::semi_isotropic},
-                                           Gas{Barostat::monte_carlo, Integrator::leap_frog,
-                                               Thermostat::v_rescale, Scaling::isotropic},
-                                           Gas{Barostat::monte_carlo, Integrator::langevin,
-                                               Thermostat::none, Scaling::semi_isotropic},
-                                           Gas{Barostat::parrinello_rahman, Integrator::langevin,
-                                               Thermostat::none, Scaling::isotropic},
-                                           Gas{Barostat::parrinello_rahman, Integrator::leap_frog,
-                                               Thermostat::andersen, Scaling::semi_isotropic},
-                                           Gas{Barostat::berendsen, Integrator::leap_frog,
-                                               Thermostat::v_rescale, Scaling::isotropic}));
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, IdealGas,
+    ::testing::Values(
+        Gas{Barostat::c_rescale, Scheme::leap_frog, Thermostat::v_rescale, Scaling::isotropic},
+        Gas{Barostat::c_rescale, Scheme::velocity_verlet, Thermostat::v_rescale,
+            Scaling::semi_isotropic},
+        Gas{Barostat::monte_carlo, Scheme::leap_frog, Thermostat::v_rescale, Scaling::isotropic},
+        Gas{Barostat::monte_carlo, Scheme::langevin, Thermostat::none, Scaling::semi_isotropic},
+        Gas{Barostat::parrinello_rahman, Scheme::langevin, Thermostat::none, Scaling::isotropic},
+        Gas{Barostat::parrinello_rahman, Scheme::leap_frog, Thermostat::andersen,
+            Scaling::semi_isotropic},
+        Gas{Barostat::berendsen, Scheme::leap_frog, Thermostat::v_rescale, Scaling::isotropic}));
 
 TEST_P(IdealGas, VolumesHaveTheirDistribution) {
   // V^N exp(-P V/kT) dV: mean (N + 1) kT/P and variance (N + 1)(kT/P)^2. With a height of its own,
@@ -82,7 +79,7 @@ TEST_P(IdealGas, VolumesHaveTheirDistribution) {
   const double volume = 75, kt = gas_constant * 300, pressure = (n + 1) * kt / volume;
   const Case c = ideal_gas(n, volume);
   const double bar = pressure * bar_per_pressure_unit;
-  Dynamics o = {.integrator = p.integrator,
+  Dynamics o = {.scheme = p.scheme,
                 .dt_ps = 0.01,
                 .temperature_k = 300,
                 .friction_per_ps = 5,
@@ -94,9 +91,9 @@ TEST_P(IdealGas, VolumesHaveTheirDistribution) {
   o.compressibility_per_bar = {1 / bar, 1 / bar, p.scaling == Scaling::isotropic ? 1 / bar : 0};
   o.tau_p_ps = p.barostat == Barostat::parrinello_rahman ? 1 : 0.4;
   o.barostat_every = 1;
-  o.hold_centre_every = 0;
-  const Stepper s(c.system, no_forces, o);
-  Motion m = s.begin(c.frame);
+  o.centre_of_mass_removal_every = 0;
+  const Integrator s(c.system, no_forces, o);
+  State m = s.begin(c.frame);
   s.step(m, 1000);
   double sum = 0, squares = 0;
   const int samples = 2500;
@@ -122,9 +119,9 @@ TEST_P(IdealGas, VolumesHaveTheirDistribution) {
 TEST(Pressure, IsTheDerivativeForCentresOfRigidGroups) {
   Case c = rigid_waters();
   const ForceEvaluator force(c.system, rigid_water_forces, {.precision = Precision::f64});
-  const Stepper s(c.system, force, {.integrator = Integrator::velocity_verlet, .temperature_k = 0});
+  const Integrator s(c.system, force, {.scheme = Scheme::velocity_verlet, .temperature_k = 0});
   c.frame.v_nm_ps.assign(c.frame.x_nm.size(), Vec3{});
-  const Motion m = s.begin(c.frame);
+  const State m = s.begin(c.frame);
   const auto potential = [&](const Vec3& factor) {
     std::vector<Vec3> x = m.frame.x_nm;
     const double mo = c.system.atoms.mass_amu[0], mh = c.system.atoms.mass_amu[1];
@@ -145,8 +142,8 @@ TEST(Pressure, IsTheDerivativeForCentresOfRigidGroups) {
   const double h = 1e-5;
   // At rest the velocities of both half steps are a dt/2 away: their kinetic energy is left out.
   const Energies tiny =
-      Stepper(c.system, force,
-              {.integrator = Integrator::velocity_verlet, .dt_ps = 1e-9, .temperature_k = 0})
+      Integrator(c.system, force,
+                 {.scheme = Scheme::velocity_verlet, .dt_ps = 1e-9, .temperature_k = 0})
           .energies(m);
   for (std::size_t k = 0; k < 3; ++k) {
     Vec3 up = {1, 1, 1}, down = up;
@@ -160,24 +157,24 @@ TEST(Pressure, IsTheDerivativeForCentresOfRigidGroups) {
 }
 
 struct Piston {
-  Integrator integrator;
+  Scheme scheme;
   Scaling scaling;
   Thermostat thermostat;
 };
 class Pistons : public ::testing::TestWithParam<Piston> {};
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Pistons,
-    ::testing::Values(
-        Piston{Integrator::velocity_verlet, Scaling::isotropic, Thermostat::none},
-        Piston{Integrator::leap_frog, Scaling::isotropic, Thermostat::none},
-        Piston{Integrator::velocity_verlet, Scaling::anisotropic, Thermostat::nose_hoover},
-        Piston{Integrator::leap_frog, Scaling::semi_isotropic, Thermostat::nose_hoover}));
+    ::testing::Values(Piston{Scheme::velocity_verlet, Scaling::isotropic, Thermostat::none},
+                      Piston{Scheme::leap_frog, Scaling::isotropic, Thermostat::none},
+                      Piston{Scheme::velocity_verlet, Scaling::anisotropic,
+                             Thermostat::nose_hoover},
+                      Piston{Scheme::leap_frog, Scaling::semi_isotropic, Thermostat::nose_hoover}));
 
 TEST_P(Pistons, ConserveTheirEnergyToSecondOrder) {
   Case c = argon(3);
   const ForceEvaluator force(c.system, short_argon_forces);
   const auto fluctuation = [&](double dt) {
-    Dynamics o = {.integrator = GetParam().integrator,
+    Dynamics o = {.scheme = GetParam().scheme,
                   .dt_ps = dt,
                   .temperature_k = 100,
                   .thermostat = GetParam().thermostat,
@@ -187,8 +184,8 @@ TEST_P(Pistons, ConserveTheirEnergyToSecondOrder) {
     o.pressure_bar = {300, 300, 300};
     o.compressibility_per_bar = {2e-4, 2e-4, 2e-4};
     o.tau_p_ps = 0.8;
-    const Stepper s(c.system, force, o);
-    Motion m = s.begin(c.frame);
+    const Integrator s(c.system, force, o);
+    State m = s.begin(c.frame);
     s.step(m, static_cast<int>(0.2 / dt + 0.5));
     const double start = volume_nm3(m.frame.box);
     double moved = 0;
@@ -208,16 +205,16 @@ TEST(Pistons, GoBackwards) {
   // Velocity Verlet with a piston retraces its steps when all velocities turn round.
   const Case c = argon(3);
   const ForceEvaluator force(c.system, short_argon_forces);
-  Dynamics o = {.integrator = Integrator::velocity_verlet,
+  Dynamics o = {.scheme = Scheme::velocity_verlet,
                 .dt_ps = 0.004,
                 .temperature_k = 100,
-                .hold_centre_every = 0};
+                .centre_of_mass_removal_every = 0};
   o.barostat = Barostat::parrinello_rahman;
   o.scaling = Scaling::anisotropic;
   o.tau_p_ps = 0.5;
-  const Stepper s(c.system, force, o);
-  const Motion start = s.begin(c.frame);
-  Motion m = start;
+  const Integrator s(c.system, force, o);
+  const State start = s.begin(c.frame);
+  State m = start;
   s.step(m, 30);
   EXPECT_GT(std::abs(volume_nm3(m.frame.box) - volume_nm3(start.frame.box)), 1e-4);
   for (Vec3& v : m.frame.v_nm_ps)
@@ -241,8 +238,8 @@ TEST(Barostats, ScalingKeepsItsBooks) {
     o.compressibility_per_bar = {2e-4, 2e-4, 2e-4};
     o.tau_p_ps = 0.5;
     o.barostat_every = 5;
-    const Stepper s(c.system, force, o);
-    Motion m = s.begin(c.frame);
+    const Integrator s(c.system, force, o);
+    State m = s.begin(c.frame);
     s.step(m, 20);
     const double start = s.energies(m).conserved, volume = volume_nm3(m.frame.box),
                  taken = m.exchanged;
@@ -254,12 +251,12 @@ TEST(Barostats, ScalingKeepsItsBooks) {
   }
 }
 
-/// A quarter of the atoms stays: the pressure is the slope of the energy as the box and all others
-/// scale, and barostats keep their books.
+/// A quarter of the atoms stays: the pressure is the derivative of the energy as the box and all
+/// others scale, and barostats keep their books.
 TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
   Case c = argon(3);
   const ForceEvaluator force(c.system, short_argon_forces, {.precision = Precision::f64});
-  Dynamics o = {.integrator = Integrator::velocity_verlet, .dt_ps = 1e-9, .temperature_k = 100};
+  Dynamics o = {.scheme = Scheme::velocity_verlet, .dt_ps = 1e-9, .temperature_k = 100};
   o.frozen.assign(c.system.n_atoms(), {});
   for (std::size_t i = 0; i < c.system.n_atoms(); i += 4) o.frozen[i] = {true, true, true};
   o.frozen[1] = {false, true, false};
@@ -267,8 +264,8 @@ TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
   c.frame.x_nm[1][1] += 0.02;
   c.frame.x_nm[8][0] += 0.03;
   c.frame.v_nm_ps.assign(c.system.n_atoms(), Vec3{});
-  const Stepper at_rest(c.system, force, o);
-  const Motion m = at_rest.begin(c.frame);
+  const Integrator at_rest(c.system, force, o);
+  const State m = at_rest.begin(c.frame);
   const Energies e = at_rest.energies(m);
   for (std::size_t a = 0; a < 3; ++a) {
     const auto energy = [&](double h) {
@@ -287,7 +284,7 @@ TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
   }
   for (const Barostat kind : {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::berendsen,
                               Barostat::monte_carlo}) {
-    o.integrator = Integrator::leap_frog;
+    o.scheme = Scheme::leap_frog;
     o.dt_ps = 0.002;
     o.barostat = kind;
     o.pressure_bar = {2000, 2000, 2000};
@@ -296,8 +293,8 @@ TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
     o.barostat_every = 5;
     Frame start = c.frame;
     start.v_nm_ps.clear();
-    const Stepper s(c.system, force, o);
-    Motion run = s.begin(start);
+    const Integrator s(c.system, force, o);
+    State run = s.begin(start);
     s.step(run, 20);
     const double conserved = s.energies(run).conserved, volume = volume_nm3(run.frame.box),
                  taken = run.exchanged;
@@ -321,8 +318,8 @@ TEST(Barostats, RigidWatersInASlantedBox) {
     o.tau_p_ps = 0.5;
     o.barostat_every = 2;
     o.pressure_bar = {-3000, -3000, -3000};  // so that the box grows: it is small for the cut-off
-    const Stepper s(c.system, force, o);
-    Motion m = s.begin(c.frame);
+    const Integrator s(c.system, force, o);
+    State m = s.begin(c.frame);
     const Vec3 angles = angles_deg(m.frame.box);
     const double e = s.energies(m).conserved;
     s.step(m, 10);
@@ -349,12 +346,12 @@ TEST(Barostats, GoOnBitByBitOnAnyNumberOfThreads) {
       const System& system = water ? w.system : c.system;
       const ForceFunction force = water ? ForceFunction(water_force) : ForceFunction(argon_force);
       set_num_threads(1);
-      const Stepper s(system, force, o);
-      Motion whole = s.begin(water ? w.frame : c.frame), part = whole;
+      const Integrator s(system, force, o);
+      State whole = s.begin(water ? w.frame : c.frame), part = whole;
       s.step(whole, 8);
       s.step(part, 5);
       set_num_threads(2);
-      Stepper(system, force, o).step(part, 3);
+      Integrator(system, force, o).step(part, 3);
       EXPECT_EQ(part.frame.x_nm, whole.frame.x_nm);
       EXPECT_EQ(part.frame.v_nm_ps, whole.frame.v_nm_ps);
       EXPECT_EQ(part.frame.box, whole.frame.box);
@@ -368,17 +365,17 @@ TEST(Barostats, ContradictionsAreRefused) {
   const Case c = argon(1);
   Dynamics o = {.barostat = Barostat::c_rescale};
   o.pressure_bar = {1, 1, 2};
-  EXPECT_THROW(Stepper(c.system, no_forces, o), Error);
+  EXPECT_THROW(Integrator(c.system, no_forces, o), Error);
   o.scaling = Scaling::semi_isotropic;
-  EXPECT_NO_THROW(Stepper(c.system, no_forces, o));
+  EXPECT_NO_THROW(Integrator(c.system, no_forces, o));
   o.barostat = Barostat::parrinello_rahman;
-  EXPECT_THROW(Stepper(c.system, no_forces, o), Error) << "two pressures have no energy";
+  EXPECT_THROW(Integrator(c.system, no_forces, o), Error) << "two pressures have no energy";
   o.pressure_bar = {1, 1, 1};
   o.compressibility_per_bar = {};
-  EXPECT_THROW(Stepper(c.system, no_forces, o), Error);
+  EXPECT_THROW(Integrator(c.system, no_forces, o), Error);
   Frame open = c.frame;
   open.box = {};
-  EXPECT_THROW(Stepper(c.system, no_forces, {.barostat = Barostat::monte_carlo}).begin(open),
+  EXPECT_THROW(Integrator(c.system, no_forces, {.barostat = Barostat::monte_carlo}).begin(open),
                Error);
 }
 

@@ -62,7 +62,7 @@ System all_kinds() {
 const System sys = all_kinds();
 const Box box = box_of_angles({2.1, 2.4, 2.2}, {75, 80, 65});
 /// A chain with angles away from 0 and 180 degrees; atoms are moved by edges of the box.
-std::vector<Vec3> places() {
+std::vector<Vec3> positions() {
   std::vector<Vec3> x = {{0, 0, 0},         {0.1, 0.11, 0},   {0.24, 0.05, 0.04},
                          {0.3, 0.16, 0.13}, {0.42, 0.1, 0.2}, {0.44, 0.23, 0.29}};
   for (const auto& [i, e] : {std::pair{1, 0}, {2, 1}, {4, 2}, {5, 1}})
@@ -71,7 +71,7 @@ std::vector<Vec3> places() {
   return x;
 }
 std::vector<Tensor> operands(Term kind, const EnergyPtr& u) {
-  std::vector<Tensor> p = {flat(places()), edges(box), table_of(sys, kind)};
+  std::vector<Tensor> p = {flat(positions()), edges(box), table_of(sys, kind)};
   if (u->shapes().size() == 4) p.push_back(tensor(sys.atoms.charge_e));
   return p;
 }
@@ -114,13 +114,13 @@ TEST_P(Bonded, KernelsAgreeWithTheGenericForm) {
     EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13)
         << "gradient, operand " << k;
     EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12)
-        << "curvature, operand " << k;
+        << "Hessian product, operand " << k;
   }
 }
 
-TEST_P(Bonded, PlacesAloneHaveTheSameDerivatives) {
+TEST_P(Bonded, PositionsAloneHaveTheSameDerivatives) {
   const EnergyPtr u = bonded_energy(sys, GetParam());
-  const std::vector<Tensor> p = operands(GetParam(), u), places = {p[0], p[1]};
+  const std::vector<Tensor> p = operands(GetParam(), u), positions = {p[0], p[1]};
   const auto with = [&](const std::vector<Tensor>& q) {
     std::vector<Tensor> all = p;
     std::ranges::copy(q, all.begin());
@@ -130,13 +130,13 @@ TEST_P(Bonded, PlacesAloneHaveTheSameDerivatives) {
   const auto oracle = [&](const std::vector<Tensor>& q) { return u->generic(with(q)); };
   const std::vector<Tensor> v = {
       sin(7.0 * p[0]), tensor(std::vector{0.3, 0.0, 0.0, -0.2, 0.5, 0.0, 0.1, 0.7, -0.4}, {3, 3})};
-  const std::vector<Tensor> g = grad(kernel)(places), expected = grad(oracle)(places),
-                            w = hvp(kernel, places, v), expected_w = hvp(oracle, places, v);
+  const std::vector<Tensor> g = grad(kernel)(positions), expected = grad(oracle)(positions),
+                            w = hvp(kernel, positions, v), expected_w = hvp(oracle, positions, v);
   for (std::size_t k = 0; k < 2; ++k) {
     EXPECT_LE(largest(g[k] - expected[k]), 1e-11 * largest(expected[k]) + 1e-13)
         << "gradient, operand " << k;
     EXPECT_LE(largest(w[k] - expected_w[k]), 1e-10 * largest(expected_w[k]) + 1e-12)
-        << "curvature, operand " << k;
+        << "Hessian product, operand " << k;
   }
 }
 
@@ -145,7 +145,7 @@ TEST_P(Bonded, RunsAddTheSameForces) {
   const std::vector<Tensor> p = operands(GetParam(), term);
   const std::vector<Tensor> g =
       grad([&](const std::vector<Tensor>& q) { return evaluate(term, q); })(p);
-  const std::vector<Vec3> x = places();
+  const std::vector<Vec3> x = positions();
   std::vector<std::int64_t> force(18, 0);
   Sums sums;
   sums.force = force.data();
@@ -163,7 +163,7 @@ TEST_P(Bonded, RunsAddTheSameForces) {
            -select(select(g[0], 0, i), 0, c).item<double>());
       total[c] += from_fixed(force[static_cast<std::size_t>(3 * i + c)]);
     }
-  if (GetParam() == Term::position_restraints) return;  // tied to places, not to each other
+  if (GetParam() == Term::position_restraints) return;  // tied to positions, not to each other
   for (const double f : total) EXPECT_EQ(f, 0) << "forces do not add up to zero";
   // W = -(x^T dU/dx + h^T dU/dh): what straining atoms and box together does.
   const Tensor strain = -(matmul(transpose(p[0]), g[0]) + matmul(transpose(p[1]), g[1]));
@@ -187,7 +187,7 @@ TEST_P(Bonded, TermsAreTheSameAloneAndBesideOthers) {
       repeat(several.dihedrals), repeat(several.impropers), repeat(several.harmonic_impropers);
   repeat(several.ryckaert_bellemans), repeat(several.pairs), repeat(several.distance_restraints);
   const BondedTermPtr term = bonded_term(several, GetParam());
-  const std::vector<Vec3> x = places();
+  const std::vector<Vec3> x = positions();
   std::vector<std::int64_t> together(18, 0), alone(18, 0);
   Sums of_all, of_each;
   of_all.force = together.data();
@@ -212,19 +212,20 @@ TEST(BondedPairs, ChargesActInAMedium) {
     Forces f;
     ForceEvaluator(sys,
                    {.coulomb = c, .cutoff_coulomb_nm = 0.5, .cutoff_lj_nm = 0.5, .epsilon_r = 2.5})(
-        places(), box, f);
+        positions(), box, f);
     EXPECT_NEAR(f.energy[static_cast<std::size_t>(Term::pairs_coulomb)], u / 2.5,
                 1e-9 * std::abs(u));
   }
 }
 
-/// Energy of one term at given places, without a box.
-template <class List>
-double energy_of(List System::*list, Term kind, List terms, const std::vector<Vec3>& x) {
+/// Energy of one term at given positions, without a box.
+template <class List, class Of>
+double energy_of(List Of::*list, Term kind, std::type_identity_t<List> terms,
+                 const std::vector<Vec3>& x) {
   System s = all_kinds();
   s.*list = std::move(terms);
   const EnergyPtr u = bonded_energy(s, kind);
-  std::vector<Vec3> all = places();
+  std::vector<Vec3> all = positions();
   std::ranges::copy(x, all.begin());
   return evaluate(u, {flat(all), zeros({3, 3}), table_of(s, kind)}).template item<double>();
 }
@@ -267,7 +268,7 @@ TEST(BondedValues, RyckaertBellemansCountsFromTrans) {
 TEST(BondedValues, StraightAnglesHaveNoForce) {
   System s = all_kinds();
   s.angles = {{{0, 1, 2}}, {0}, {{pi, 10}}};
-  std::vector<Vec3> x = places();
+  std::vector<Vec3> x = positions();
   x[0] = {-1, 0, 0};
   x[1] = {0, 0, 0};
   x[2] = {1, 0, 0};

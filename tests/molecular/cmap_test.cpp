@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Corrections on two dihedrals: the energy beside the textbook form of a bicubic interpolation
-// (slopes at the nodes from periodic cubic splines, one patch by the cubic polynomials of Hermite),
-// and the same map out of three kinds of files.
+// (derivatives at the nodes from periodic cubic splines, one patch by the cubic polynomials of
+// Hermite), and the same map out of three kinds of files.
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -66,9 +66,9 @@ std::vector<double> rough_map(int n) {
   return m;
 }
 
-/// Slopes at the nodes of the periodic cubic spline of spacing 1 by Gaussian elimination: d_{k-1} +
-/// 4 d_k + d_{k+1} = 3 (y_{k+1} - y_{k-1}).
-std::vector<double> node_slopes(const std::vector<double>& y) {
+/// Derivatives at the nodes of the periodic cubic spline of spacing 1 by Gaussian elimination:
+/// d_{k-1} + 4 d_k + d_{k+1} = 3 (y_{k+1} - y_{k-1}).
+std::vector<double> node_derivatives(const std::vector<double>& y) {
   const std::size_t n = y.size();
   std::vector<std::vector<double>> a(n, std::vector<double>(n + 1, 0.0));
   for (std::size_t k = 0; k < n; ++k) {
@@ -87,20 +87,20 @@ std::vector<double> node_slopes(const std::vector<double>& y) {
   for (std::size_t k = 0; k < n; ++k) d[k] = a[k][n] / a[k][k];
   return d;
 }
-/// The bicubic patch from values, slopes and cross slopes at its four corners.
+/// The bicubic patch from values, derivatives and cross derivatives at its four corners.
 double naive(const std::vector<double>& map, std::size_t n, double phi, double psi) {
   using Table = std::vector<std::vector<double>>;
   Table f(n, std::vector<double>(n)), fx = f, fy = f, fxy = f;
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) f[i][j] = map[i * n + j];
   const auto along_rows = [n](const Table& in, Table& out) {
-    for (std::size_t i = 0; i < n; ++i) out[i] = node_slopes(in[i]);
+    for (std::size_t i = 0; i < n; ++i) out[i] = node_derivatives(in[i]);
   };
   const auto along_columns = [n](const Table& in, Table& out) {
     for (std::size_t j = 0; j < n; ++j) {
       std::vector<double> column;
       for (std::size_t i = 0; i < n; ++i) column.push_back(in[i][j]);
-      column = node_slopes(column);
+      column = node_derivatives(column);
       for (std::size_t i = 0; i < n; ++i) out[i][j] = column[i];
     }
   };
@@ -126,7 +126,7 @@ double naive(const std::vector<double>& map, std::size_t n, double phi, double p
   return sum;
 }
 
-TEST(Cmap, IsTheBicubicInterpolationWithSlopesOfPeriodicSplines) {
+TEST(Cmap, IsTheBicubicInterpolationWithDerivativesOfPeriodicSplines) {
   for (const int n : {4, 7, 24}) {
     const std::vector<double> map = rough_map(n);
     const System s = with_map(n, map);
@@ -144,14 +144,14 @@ TEST(Cmap, HasTheValuesOfTheMapAtItsNodes) {
   for (const auto& [i, j] : {std::pair{0, 0}, {0, 12}, {12, 0}, {23, 5}, {7, 23}})
     EXPECT_NEAR(energy(s, -pi + i * pi / 12, -pi + j * pi / 12),
                 map[static_cast<std::size_t>(24 * i + j)],
-                1e-11);  // angles have an error of 1e-15, the map slopes of 1e3
+                1e-11);  // angles have an error of 1e-15, the map derivatives of 1e3
 }
 
 TEST(Cmap, IsSmoothAcrossGridLinesAndThroughHalfATurn) {
   const System s = with_map(8, rough_map(8));
   const EnergyPtr u = bonded_energy(s, Term::cmap);
   const Tensor table = table_of(s, Term::cmap), box = zeros({3, 3});
-  const auto slope_of = [&](const Tensor& y) {
+  const auto gradient_of = [&](const Tensor& y) {
     return grad([&](const Tensor& z) { return evaluate(u, {z, box, table}); })(y);
   };
   const double h = 1e-9, line = pi / 4;
@@ -162,11 +162,12 @@ TEST(Cmap, IsSmoothAcrossGridLinesAndThroughHalfATurn) {
     const Tensor v = reshape(sin(arange(15, Dtype::f64)), {5, 3});
     // Third derivatives are at most some 1e5 in these units: a step of 2e-9 changes what is
     // continuous by less than 1e-3 of a second derivative.
-    const double scale = max(abs(flatten(slope_of(before)))).item<double>();
+    const double scale = max(abs(flatten(gradient_of(before)))).item<double>();
     EXPECT_NEAR(evaluate(u, {before, box, table}).item<double>(),
                 evaluate(u, {after, box, table}).item<double>(), 1e-6);
-    EXPECT_LT(max(abs(flatten(slope_of(before) - slope_of(after)))).item<double>(), 1e-5 * scale);
-    const auto second = [&](const Tensor& y) { return jvp(slope_of, y, v).second; };
+    EXPECT_LT(max(abs(flatten(gradient_of(before) - gradient_of(after)))).item<double>(),
+              1e-5 * scale);
+    const auto second = [&](const Tensor& y) { return jvp(gradient_of, y, v).second; };
     const double curved = max(abs(flatten(second(before)))).item<double>();
     EXPECT_LT(max(abs(flatten(second(before) - second(after)))).item<double>(), 1e-5 * curved);
   }

@@ -21,10 +21,10 @@ namespace {
 
 using testing::add_atom, testing::argon, testing::argon_forces, testing::Case, testing::edges,
     testing::flat, testing::rigid_waters, testing::rigid_water_forces;
-using Integrator = Dynamics::Integrator;
+using Scheme = Dynamics::Scheme;
 using Thermostat = Dynamics::Thermostat;
 
-/// n atoms tied to places by springs of k, or free (k = 0).
+/// n atoms tied to positions by springs of k, or free (k = 0).
 Case springs(std::size_t n, double k, double mass) {
   Case c;
   c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3}, {0.0});
@@ -122,21 +122,21 @@ TEST(ForceEvaluator, TailOfThePressure) {
   }
 }
 
-TEST(Stepper, LeapFrogAndVerletAreOneTrajectory) {
+TEST(Integrator, LeapFrogAndVerletAreOneTrajectory) {
   const Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);
-  Dynamics o = {.integrator = Integrator::velocity_verlet,
+  Dynamics o = {.scheme = Scheme::velocity_verlet,
                 .dt_ps = 0.004,
                 .temperature_k = 90,
-                .hold_centre_every = 0};
-  const Stepper verlet(c.system, force, o);
-  Motion a = verlet.begin(c.frame);
-  o.integrator = Integrator::leap_frog;
-  const Stepper leap(c.system, force, o);
+                .centre_of_mass_removal_every = 0};
+  const Integrator verlet(c.system, force, o);
+  State a = verlet.begin(c.frame);
+  o.scheme = Scheme::leap_frog;
+  const Integrator leap(c.system, force, o);
   Frame half = a.frame;  // velocities half a step behind
   for (std::size_t i = 0; i < half.x_nm.size(); ++i)
     for (std::size_t k = 0; k < 3; ++k) half.v_nm_ps[i][k] -= 0.002 * a.forces.f[i][k] / 39.948;
-  Motion b = leap.begin(half);
+  State b = leap.begin(half);
   EXPECT_NEAR(leap.energies(b).kinetic, verlet.energies(a).kinetic,
               1e-3 * verlet.energies(a).kinetic);
   verlet.step(a, 20);
@@ -145,13 +145,13 @@ TEST(Stepper, LeapFrogAndVerletAreOneTrajectory) {
     for (std::size_t k = 0; k < 3; ++k) ASSERT_NEAR(a.frame.x_nm[i][k], b.frame.x_nm[i][k], 1e-12);
 }
 
-TEST(Stepper, FluctuationsOfTheEnergyAreOfSecondOrder) {
+TEST(Integrator, FluctuationsOfTheEnergyAreOfSecondOrder) {
   const Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);
   const auto fluctuation = [&](double dt) {
-    const Stepper s(c.system, force,
-                    {.integrator = Integrator::velocity_verlet, .dt_ps = dt, .temperature_k = 120});
-    Motion m = s.begin(c.frame);
+    const Integrator s(c.system, force,
+                       {.scheme = Scheme::velocity_verlet, .dt_ps = dt, .temperature_k = 120});
+    State m = s.begin(c.frame);
     double sum = 0, squares = 0;
     const int steps = static_cast<int>(0.8 / dt + 0.5);
     for (int k = 0; k < steps; ++k) {
@@ -165,10 +165,10 @@ TEST(Stepper, FluctuationsOfTheEnergyAreOfSecondOrder) {
   EXPECT_NEAR(fluctuation(0.008) / fluctuation(0.004), 4, 0.25);
 }
 
-TEST(Stepper, PressureIsTheDerivativeInTheVolume) {
+TEST(Integrator, PressureIsTheDerivativeInTheVolume) {
   const Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);
-  const Stepper s(c.system, force, {.integrator = Integrator::velocity_verlet, .temperature_k = 0});
+  const Integrator s(c.system, force, {.scheme = Scheme::velocity_verlet, .temperature_k = 0});
   const auto potential = [&](double scale) {
     std::vector<Vec3> x = c.frame.x_nm;
     for (Vec3& p : x)
@@ -189,17 +189,15 @@ TEST(Stepper, PressureIsTheDerivativeInTheVolume) {
   EXPECT_NEAR(s.energies(s.begin(still)).pressure_bar, expected, 1e-5 * std::abs(expected));
 }
 
-TEST(Stepper, LangevinSamplesSpringsExactly) {
-  // BAOAB has no error of the time step in the places of springs: <x^2> = kT/k also at omega dt
+TEST(Integrator, LangevinSamplesSpringsExactly) {
+  // BAOAB has no error of the time step in the positions of springs: <x^2> = kT/k also at omega dt
   // = 1.
   const double k = 2500, mass = 10, kt = gas_constant * 300;  // omega = 15.8/ps
   const Case c = springs(400, 0, mass);
-  const Stepper s(c.system, springs_of(k),
-                  {.integrator = Integrator::langevin,
-                   .dt_ps = 0.063,
-                   .temperature_k = 300,
-                   .friction_per_ps = 5});
-  Motion m = s.begin(c.frame);
+  const Integrator s(
+      c.system, springs_of(k),
+      {.scheme = Scheme::langevin, .dt_ps = 0.063, .temperature_k = 300, .friction_per_ps = 5});
+  State m = s.begin(c.frame);
   s.step(m, 100);
   double squares = 0;
   const int samples = 300;
@@ -236,31 +234,31 @@ TEST(VRescale, ItsRandomNumbersHaveTheirVarianceFromSeedToSeed) {
 }
 
 struct BathKind {
-  Integrator integrator;
+  Scheme scheme;
   Thermostat thermostat;
   bool canonical;
 };
 class Thermostats : public ::testing::TestWithParam<BathKind> {};
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Thermostats,
-    ::testing::Values(BathKind{Integrator::velocity_verlet, Thermostat::v_rescale, true},
-                      BathKind{Integrator::leap_frog, Thermostat::v_rescale, true},
-                      BathKind{Integrator::velocity_verlet, Thermostat::andersen, true},
-                      BathKind{Integrator::velocity_verlet, Thermostat::berendsen, false}));
+    ::testing::Values(BathKind{Scheme::velocity_verlet, Thermostat::v_rescale, true},
+                      BathKind{Scheme::leap_frog, Thermostat::v_rescale, true},
+                      BathKind{Scheme::velocity_verlet, Thermostat::andersen, true},
+                      BathKind{Scheme::velocity_verlet, Thermostat::berendsen, false}));
 
 TEST_P(Thermostats, KineticEnergyHasItsDistribution) {
   // Springs of very different masses mix nothing by themselves: what varies is the thermostat's
   // doing.
   Case c = springs(20, 0, 10);
   for (std::size_t i = 0; i < 20; ++i) c.system.atoms.mass_amu[i] = 2.0 + static_cast<double>(i);
-  const Stepper s(c.system, springs_of(1000),
-                  {.integrator = GetParam().integrator,
-                   .dt_ps = 0.005,
-                   .temperature_k = 300,
-                   .thermostat = GetParam().thermostat,
-                   .tau_t_ps = 0.05,
-                   .hold_centre_every = 0});
-  Motion m = s.begin(c.frame);
+  const Integrator s(c.system, springs_of(1000),
+                     {.scheme = GetParam().scheme,
+                      .dt_ps = 0.005,
+                      .temperature_k = 300,
+                      .thermostat = GetParam().thermostat,
+                      .tau_t_ps = 0.05,
+                      .centre_of_mass_removal_every = 0});
+  State m = s.begin(c.frame);
   s.step(m, 200);
   const int samples = 6000;
   double sum = 0, squares = 0;
@@ -286,14 +284,14 @@ TEST_P(Thermostats, KineticEnergyHasItsDistribution) {
 TEST(Thermostats, NoseHooverConservesItsEnergy) {
   const Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);
-  const auto fluctuation = [&](Integrator integrator, double dt) {
-    const Stepper s(c.system, force,
-                    {.integrator = integrator,
-                     .dt_ps = dt,
-                     .temperature_k = 100,
-                     .thermostat = Thermostat::nose_hoover,
-                     .tau_t_ps = 0.2});
-    Motion m = s.begin(c.frame);
+  const auto fluctuation = [&](Scheme scheme, double dt) {
+    const Integrator s(c.system, force,
+                       {.scheme = scheme,
+                        .dt_ps = dt,
+                        .temperature_k = 100,
+                        .thermostat = Thermostat::nose_hoover,
+                        .tau_t_ps = 0.2});
+    State m = s.begin(c.frame);
     double sum = 0, squares = 0, hottest = 0;
     const int steps = static_cast<int>(0.8 / dt + 0.5);
     for (int k = 0; k < steps; ++k) {
@@ -306,25 +304,24 @@ TEST(Thermostats, NoseHooverConservesItsEnergy) {
     EXPECT_GT(hottest, 10) << "the bath has nothing to do";
     return std::sqrt(squares / steps - sum / steps * sum / steps);
   };
-  for (const Integrator kind : {Integrator::velocity_verlet, Integrator::leap_frog})
+  for (const Scheme kind : {Scheme::velocity_verlet, Scheme::leap_frog})
     EXPECT_NEAR(fluctuation(kind, 0.004) / fluctuation(kind, 0.002), 4, 0.5);
 }
 
-TEST(Stepper, RigidWatersKeepTheirEnergy) {
+TEST(Integrator, RigidWatersKeepTheirEnergy) {
   const Case c = rigid_waters();
   const ForceEvaluator force(c.system, rigid_water_forces);
   const auto run = [&](double dt) {
-    const Stepper stepper(
-        c.system, force,
-        {.integrator = Integrator::velocity_verlet, .dt_ps = dt, .temperature_k = 250});
-    Motion m = stepper.begin(c.frame);
-    EXPECT_EQ(stepper.degrees_of_freedom(), 27 * 6 - 3);
-    stepper.step(m, static_cast<int>(0.01 / dt + 0.5));
+    const Integrator integrator(
+        c.system, force, {.scheme = Scheme::velocity_verlet, .dt_ps = dt, .temperature_k = 250});
+    State m = integrator.begin(c.frame);
+    EXPECT_EQ(integrator.degrees_of_freedom(), 27 * 6 - 3);
+    integrator.step(m, static_cast<int>(0.01 / dt + 0.5));
     double sum = 0, squares = 0;
     const int n = static_cast<int>(0.05 / dt + 0.5);
     for (int k = 0; k < n; ++k) {
-      stepper.step(m);
-      const double e = stepper.energies(m).conserved;
+      integrator.step(m);
+      const double e = integrator.energies(m).conserved;
       sum += e;
       squares += e * e;
     }
@@ -334,24 +331,24 @@ TEST(Stepper, RigidWatersKeepTheirEnergy) {
   EXPECT_NEAR(run(0.001) / run(0.0005), 4, 1);
 }
 
-TEST(Stepper, GoesOnFromWhereItWasBitByBit) {
+TEST(Integrator, GoesOnFromWhereItWasBitByBit) {
   const Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);
   const int before = num_threads();
   for (const Dynamics& o :
-       {Dynamics{.thermostat = Thermostat::v_rescale}, Dynamics{.integrator = Integrator::langevin},
-        Dynamics{.integrator = Integrator::velocity_verlet, .thermostat = Thermostat::nose_hoover},
+       {Dynamics{.thermostat = Thermostat::v_rescale}, Dynamics{.scheme = Scheme::langevin},
+        Dynamics{.scheme = Scheme::velocity_verlet, .thermostat = Thermostat::nose_hoover},
         Dynamics{.thermostat = Thermostat::nose_hoover},
         Dynamics{.thermostat = Thermostat::andersen}}) {
     set_num_threads(1);
-    const Stepper s(c.system, force, o);
-    Motion whole = s.begin(c.frame), part = whole;
+    const Integrator s(c.system, force, o);
+    State whole = s.begin(c.frame), part = whole;
     s.step(whole, 12);
     s.step(part, 5);
     set_num_threads(2);
-    const Motion saved = part;
-    Motion again = saved;
-    Stepper(c.system, force, o).step(again, 7);
+    const State saved = part;
+    State again = saved;
+    Integrator(c.system, force, o).step(again, 7);
     EXPECT_EQ(again.frame.x_nm, whole.frame.x_nm);
     EXPECT_EQ(again.frame.v_nm_ps, whole.frame.v_nm_ps);
     EXPECT_EQ(again.exchanged, whole.exchanged);
@@ -359,29 +356,29 @@ TEST(Stepper, GoesOnFromWhereItWasBitByBit) {
   set_num_threads(before);
 }
 
-TEST(Stepper, ContradictionsAreRefused) {
+TEST(Integrator, ContradictionsAreRefused) {
   const Case c = argon(1);
   const ForceFunction none = springs_of(1);
-  EXPECT_THROW(Stepper(c.system, none, {.dt_ps = 0}), Error);
-  EXPECT_THROW(Stepper(c.system, none,
-                       {.integrator = Integrator::langevin, .thermostat = Thermostat::v_rescale}),
-               Error);
+  EXPECT_THROW(Integrator(c.system, none, {.dt_ps = 0}), Error);
+  EXPECT_THROW(
+      Integrator(c.system, none, {.scheme = Scheme::langevin, .thermostat = Thermostat::v_rescale}),
+      Error);
   Frame wrong = c.frame;
   wrong.x_nm.pop_back();
-  EXPECT_THROW(Stepper(c.system, none, {}).begin(wrong), Error);
+  EXPECT_THROW(Integrator(c.system, none, {}).begin(wrong), Error);
 }
 
-TEST(Stepper, SampledKineticEnergiesAreMaxwells) {
+TEST(Integrator, SampledKineticEnergiesAreMaxwells) {
   // Springs with omega dt = 1: velocities at full steps of BAOAB lack a quarter, those after O have
   // all of it.
   const double k = 2500, mass = 10, kt = gas_constant * 300;
   const Case c = springs(400, 0, mass);
-  const Stepper langevin(c.system, springs_of(k),
-                         {.integrator = Integrator::langevin,
-                          .dt_ps = std::sqrt(mass / k),
-                          .temperature_k = 300,
-                          .friction_per_ps = 5});
-  Motion m = langevin.begin(c.frame);
+  const Integrator langevin(c.system, springs_of(k),
+                            {.scheme = Scheme::langevin,
+                             .dt_ps = std::sqrt(mass / k),
+                             .temperature_k = 300,
+                             .friction_per_ps = 5});
+  State m = langevin.begin(c.frame);
   langevin.step(m, 100);
   double sampled = 0, full = 0;
   const int samples = 300;
@@ -399,21 +396,21 @@ TEST(Stepper, SampledKineticEnergiesAreMaxwells) {
 }
 
 /// Springs with omega dt = 1: full steps of Verlet have the density exp(-(m v^2/2 + (1 - 1/4) k
-/// x^2/2)/kT), in which places know nothing of velocities. Drawn for half steps, velocities would
-/// heat: those are correlated with the forces.
+/// x^2/2)/kT), in which positions know nothing of velocities. Drawn for half steps, velocities
+/// would heat: those are correlated with the forces.
 TEST(Andersen, VelocitiesOfFullStepsAreMaxwells) {
   const double k = 2500, mass = 10, kt = gas_constant * 300;
   const Case c = springs(400, 0, mass);
-  for (const Integrator kind : {Integrator::leap_frog, Integrator::velocity_verlet}) {
-    const Stepper s(c.system, springs_of(k),
-                    {.integrator = kind,
-                     .dt_ps = std::sqrt(mass / k),
-                     .temperature_k = 300,
-                     .thermostat = Thermostat::andersen,
-                     .tau_t_ps = 0.2});
-    Motion m = s.begin(c.frame);
+  for (const Scheme kind : {Scheme::leap_frog, Scheme::velocity_verlet}) {
+    const Integrator s(c.system, springs_of(k),
+                       {.scheme = kind,
+                        .dt_ps = std::sqrt(mass / k),
+                        .temperature_k = 300,
+                        .thermostat = Thermostat::andersen,
+                        .tau_t_ps = 0.2});
+    State m = s.begin(c.frame);
     s.step(m, 100);
-    double sampled = 0, places = 0;
+    double sampled = 0, positions = 0;
     const int samples = 300;
     for (int n = 0; n < samples; ++n) {
       s.step(m, 5);
@@ -421,10 +418,10 @@ TEST(Andersen, VelocitiesOfFullStepsAreMaxwells) {
       sampled += e.sampled / (600 * kt * samples);
       EXPECT_NEAR(e.group_temperature_k[0], e.temperature_k, 1e-9);
       for (const Vec3& x : m.frame.x_nm)
-        places += k * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / (1200 * kt * samples);
+        positions += k * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / (1200 * kt * samples);
     }
     EXPECT_NEAR(sampled, 1, 4 * std::sqrt(2 / 1.2e5)) << static_cast<int>(kind);  // as above
-    EXPECT_NEAR(places, 1 / 0.75, 4 / 0.75 * std::sqrt(2 / 1.2e5)) << static_cast<int>(kind);
+    EXPECT_NEAR(positions, 1 / 0.75, 4 / 0.75 * std::sqrt(2 / 1.2e5)) << static_cast<int>(kind);
   }
 }
 
@@ -444,22 +441,22 @@ TEST(Andersen, LeapFrogBooksCollisionsAlone) {
     out = Forces{};
     out.f.assign(x.size(), Vec3{});
   };
-  const Stepper stepper(s, none,
-                        {.dt_ps = 0.002,
-                         .temperature_k = 300,
-                         .thermostat = Thermostat::andersen,
-                         .tau_t_ps = 0.1,
-                         .seed = 5});
-  Motion m = stepper.begin(f);
-  stepper.step(m);
-  const double first = stepper.energies(m).conserved;
+  const Integrator integrator(s, none,
+                              {.dt_ps = 0.002,
+                               .temperature_k = 300,
+                               .thermostat = Thermostat::andersen,
+                               .tau_t_ps = 0.1,
+                               .seed = 5});
+  State m = integrator.begin(f);
+  integrator.step(m);
+  const double first = integrator.energies(m).conserved;
   double exchanged = 0;
   for (int k = 0; k < 300; ++k) {
-    stepper.step(m);
+    integrator.step(m);
     exchanged = std::max(exchanged, std::abs(m.exchanged));
     // Half steps have (omega dt)^2/4 = 5e-4 more than full ones, of 50 kJ/mol: 0.025 that waver
     // with the velocities; all 300 steps: 7.
-    EXPECT_NEAR(stepper.energies(m).conserved, first, 0.1) << k;
+    EXPECT_NEAR(integrator.energies(m).conserved, first, 0.1) << k;
   }
   EXPECT_GT(exchanged, 5);
 }
@@ -482,15 +479,16 @@ TEST(Noise, IsPhiloxByBoxAndMuller) {
 
 TEST(Thermostats, GroupsHaveTheirOwnBaths) {
   Case c = springs(40, 0, 10);
-  Dynamics o = {.dt_ps = 0.005, .thermostat = Thermostat::v_rescale, .hold_centre_every = 0};
+  Dynamics o = {
+      .dt_ps = 0.005, .thermostat = Thermostat::v_rescale, .centre_of_mass_removal_every = 0};
   o.groups = {{"cold", {}, 100, 0.05, {}}, {"warm", {}, 400, 0.05, {}}, {"free", {}, 250, 0, {}}};
   for (std::int32_t i = 0; i < 40; ++i) o.groups[i < 15 ? 0 : i < 30 ? 1 : 2].atoms.push_back(i);
   for (const Thermostat kind :
        {Thermostat::v_rescale, Thermostat::nose_hoover, Thermostat::andersen}) {
     o.thermostat = kind;
-    const Stepper s(c.system, springs_of(1000), o);
+    const Integrator s(c.system, springs_of(1000), o);
     EXPECT_EQ(s.degrees_of_freedom_of_groups(), (std::vector<double>{45, 45, 30}));
-    Motion m = s.begin(c.frame);
+    State m = s.begin(c.frame);
     const std::vector<double> start = s.energies(m).group_temperature_k;
     for (std::size_t g = 0; g < 3; ++g)
       EXPECT_NEAR(start[g], o.groups[g].temperature_k, 1e-9) << "drawn exactly";
@@ -507,24 +505,24 @@ TEST(Thermostats, GroupsHaveTheirOwnBaths) {
     EXPECT_NEAR(mean[2] / 125, 1, 5e-3) << "springs at rest share what they began with";
   }
   o.groups[2].atoms.pop_back();
-  EXPECT_THROW(Stepper(c.system, springs_of(1000), o), Error);
+  EXPECT_THROW(Integrator(c.system, springs_of(1000), o), Error);
   o.groups[2].atoms.push_back(3);
-  EXPECT_THROW(Stepper(c.system, springs_of(1000), o), Error);
+  EXPECT_THROW(Integrator(c.system, springs_of(1000), o), Error);
 }
 
 /// Free atoms at T_0 reach T - (T - T_0) exp(-2 t/tau) at t, each group by a tau of its own.
 TEST(Langevin, GroupsHaveTheirOwnFriction) {
   const std::int32_t fast = 200, slow = 1000, still = 100;
   Case c = springs(static_cast<std::size_t>(fast + slow + still), 0, 10);
-  Dynamics o = {.integrator = Integrator::langevin, .dt_ps = 0.01, .hold_centre_every = 0};
+  Dynamics o = {.scheme = Scheme::langevin, .dt_ps = 0.01, .centre_of_mass_removal_every = 0};
   o.groups = {{"fast", {}, 300, 0.01, {}}, {"slow", {}, 300, 1000, {}}, {"still", {}, 300, 0, {}}};
   for (std::int32_t i = 0; i < fast + slow + still; ++i)
     o.groups[i < fast ? 0 : i < fast + slow ? 1 : 2].atoms.push_back(i);
   Dynamics cold = o;
   for (TemperatureGroup& g : cold.groups) g.temperature_k = 10;
-  const Stepper s(c.system, springs_of(0), o);
-  c.frame.v_nm_ps = Stepper(c.system, springs_of(0), cold).begin(c.frame).frame.v_nm_ps;
-  Motion m = s.begin(c.frame);
+  const Integrator s(c.system, springs_of(0), o);
+  c.frame.v_nm_ps = Integrator(c.system, springs_of(0), cold).begin(c.frame).frame.v_nm_ps;
+  State m = s.begin(c.frame);
   const double conserved = s.energies(m).conserved;
   s.step(m, 400);
   const std::vector<double> t = s.energies(m).group_temperature_k;
@@ -543,13 +541,13 @@ TEST(Thermostats, TemperaturesFollowARamp) {
   const Case c = springs(400, 0, 10);
   for (const Thermostat kind :
        {Thermostat::v_rescale, Thermostat::berendsen, Thermostat::nose_hoover}) {
-    const Stepper s(c.system, springs_of(0),
-                    {.dt_ps = 0.005,
-                     .thermostat = kind,
-                     .tau_t_ps = 0.05,
-                     .annealing = {{0, 100}, {5, 300}},
-                     .hold_centre_every = 0});
-    Motion m = s.begin(c.frame);
+    const Integrator s(c.system, springs_of(0),
+                       {.dt_ps = 0.005,
+                        .thermostat = kind,
+                        .tau_t_ps = 0.05,
+                        .annealing = {{0, 100}, {5, 300}},
+                        .centre_of_mass_removal_every = 0});
+    State m = s.begin(c.frame);
     EXPECT_NEAR(s.energies(m).temperature_k, 100, 1e-9);
     const double conserved = s.energies(m).conserved;
     s.step(m, 500);
@@ -558,12 +556,12 @@ TEST(Thermostats, TemperaturesFollowARamp) {
     EXPECT_NEAR(s.energies(m).temperature_k, 300, 40);
     EXPECT_NEAR(s.energies(m).conserved, conserved, 1e-3 * s.energies(m).kinetic);
   }
-  EXPECT_THROW(Stepper(c.system, springs_of(1), {.annealing = {{1, 100}, {1, 200}}}), Error);
+  EXPECT_THROW(Integrator(c.system, springs_of(1), {.annealing = {{1, 100}, {1, 200}}}), Error);
 }
 
 /// Rigid rotors without forces: half drifts turn them at the same speed, and all that friction and
 /// noise do is heat.
-TEST(Stepper, LangevinKeepsAccountsOfRigidRotors) {
+TEST(Integrator, LangevinKeepsAccountsOfRigidRotors) {
   System s = testing::lennard_jones_atoms(40);
   Frame f;
   for (std::int32_t k = 0; k < 20; ++k) {
@@ -577,36 +575,36 @@ TEST(Stepper, LangevinKeepsAccountsOfRigidRotors) {
     out = Forces{};
     out.f.assign(x.size(), Vec3{});
   };
-  const Stepper stepper(s, none,
-                        {.integrator = Dynamics::Integrator::langevin,
-                         .dt_ps = 0.004,
-                         .temperature_k = 300,
-                         .friction_per_ps = 2,
-                         .hold = Dynamics::Hold::none,
-                         .seed = 5});
-  Motion m = stepper.begin(f);
-  const double first = stepper.energies(m).conserved;
+  const Integrator integrator(s, none,
+                              {.scheme = Dynamics::Scheme::langevin,
+                               .dt_ps = 0.004,
+                               .temperature_k = 300,
+                               .friction_per_ps = 2,
+                               .centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none,
+                               .seed = 5});
+  State m = integrator.begin(f);
+  const double first = integrator.energies(m).conserved;
   EXPECT_GT(first, 50);
   double exchanged = 0;
   for (int k = 0; k < 300; ++k) {
-    stepper.step(m);
+    integrator.step(m);
     exchanged = std::max(exchanged, std::abs(m.exchanged));
-    EXPECT_NEAR(stepper.energies(m).conserved, first, 1e-7 * first)
+    EXPECT_NEAR(integrator.energies(m).conserved, first, 1e-7 * first)
         << k;  // constraints hold to 1e-10 of a bond, at each of 1200 moves
   }
   EXPECT_GT(exchanged, 1);
 }
 
-TEST(Stepper, FrozenDirectionsStay) {
+TEST(Integrator, FrozenDirectionsStay) {
   Case c = argon(3);
   const ForceEvaluator force(c.system, argon_forces);
   Dynamics o = {.dt_ps = 0.004, .temperature_k = 90, .thermostat = Thermostat::v_rescale};
   o.frozen.assign(108, {});
   o.frozen[5] = {true, true, true};
   o.frozen[7] = {false, false, true};
-  const Stepper s(c.system, force, o);
+  const Integrator s(c.system, force, o);
   EXPECT_EQ(s.degrees_of_freedom(), 324 - 4);
-  Motion m = s.begin(c.frame);
+  State m = s.begin(c.frame);
   EXPECT_NEAR(s.energies(m).temperature_k, 90, 1e-9);
   s.step(m, 50);
   EXPECT_EQ(m.frame.x_nm[5], c.frame.x_nm[5]);
@@ -615,15 +613,15 @@ TEST(Stepper, FrozenDirectionsStay) {
   const Case w = rigid_waters();
   o.frozen.assign(81, {});
   o.frozen[4] = {true, true, true};
-  EXPECT_THROW(Stepper(w.system, force, o), Error) << "a frozen atom with a rigid bond";
+  EXPECT_THROW(Integrator(w.system, force, o), Error) << "a frozen atom with a rigid bond";
 }
 
-TEST(Stepper, DrawnVelocitiesMeetConstraintsAndTemperature) {
+TEST(Integrator, DrawnVelocitiesMeetConstraintsAndTemperature) {
   const Case c = rigid_waters();
   const ForceEvaluator force(c.system, rigid_water_forces);
-  const Stepper s(c.system, force,
-                  {.integrator = Integrator::velocity_verlet, .temperature_k = 310, .seed = 7});
-  const Motion m = s.begin(c.frame);
+  const Integrator s(c.system, force,
+                     {.scheme = Scheme::velocity_verlet, .temperature_k = 310, .seed = 7});
+  const State m = s.begin(c.frame);
   EXPECT_NEAR(s.energies(m).temperature_k, 310, 1e-9);
   std::vector<Vec3> v = m.frame.v_nm_ps;
   Constraints(c.system).apply_to_velocities(m.frame.x_nm, v, m.frame.box);
@@ -637,17 +635,16 @@ TEST(Stepper, DrawnVelocitiesMeetConstraintsAndTemperature) {
 }
 
 /// The motion of the centre is all that one atom has, and half of what one rigid molecule has:
-/// where it is not held, it is drawn.
-TEST(Stepper, OneAtomIsDrawnAtItsTemperature) {
+/// where it is not removed, it is drawn.
+TEST(Integrator, OneAtomIsDrawnAtItsTemperature) {
   const Case one = springs(1, 0, 40);
-  for (const Integrator kind :
-       {Integrator::leap_frog, Integrator::velocity_verlet, Integrator::langevin}) {
-    const Stepper s(one.system, springs_of(0),
-                    {.integrator = kind,
-                     .temperature_k = 120,
-                     .hold = Dynamics::Hold::none,
-                     .hold_centre_every = 0});
-    const Motion m = s.begin(one.frame);
+  for (const Scheme kind : {Scheme::leap_frog, Scheme::velocity_verlet, Scheme::langevin}) {
+    const Integrator s(one.system, springs_of(0),
+                       {.scheme = kind,
+                        .temperature_k = 120,
+                        .centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none,
+                        .centre_of_mass_removal_every = 0});
+    const State m = s.begin(one.frame);
     EXPECT_NEAR(s.energies(m).temperature_k, 120, 1e-9);
     EXPECT_NEAR(gas_constant * 120 * 1.5,
                 0.5 * 40 *
@@ -656,8 +653,8 @@ TEST(Stepper, OneAtomIsDrawnAtItsTemperature) {
                      m.frame.v_nm_ps[0][2] * m.frame.v_nm_ps[0][2]),
                 1e-9);
   }
-  EXPECT_THROW(Stepper(one.system, springs_of(0), {}), Error)
-      << "nothing is left of one atom whose motion is held";
+  EXPECT_THROW(Integrator(one.system, springs_of(0), {}), Error)
+      << "nothing is left of one atom whose motion is removed";
   Case water = rigid_waters();
   System& s = water.system;
   for (auto* v : {&s.atoms.mass_amu, &s.atoms.charge_e}) v->resize(3);
@@ -670,29 +667,29 @@ TEST(Stepper, OneAtomIsDrawnAtItsTemperature) {
   s.rigid_waters.atoms.resize(1);
   s.rigid_waters.row.resize(1);
   water.frame.x_nm.resize(3);
-  const Stepper rotor(s, springs_of(0),
-                      {.integrator = Integrator::velocity_verlet,
-                       .temperature_k = 250,
-                       .hold = Dynamics::Hold::none,
-                       .seed = 3});
+  const Integrator rotor(s, springs_of(0),
+                         {.scheme = Scheme::velocity_verlet,
+                          .temperature_k = 250,
+                          .centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none,
+                          .seed = 3});
   EXPECT_EQ(rotor.degrees_of_freedom(), 6);
-  const Motion m = rotor.begin(water.frame);
+  const State m = rotor.begin(water.frame);
   double momentum = 0;
   for (std::size_t i = 0; i < 3; ++i) momentum += s.atoms.mass_amu[i] * m.frame.v_nm_ps[i][0];
   EXPECT_GT(std::abs(momentum), 0.1);
   EXPECT_NEAR(rotor.energies(m).temperature_k, 250, 1e-9);
 }
 
-TEST(Stepper, RotationIsTakenOut) {
+TEST(Integrator, RotationIsTakenOut) {
   Case c = argon(2);
   c.frame.box = {};
   const ForceEvaluator force(c.system, {.coulomb = Nonbonded::Coulomb::none, .cutoff_lj_nm = 5});
   Dynamics o = {
-      .integrator = Integrator::velocity_verlet, .temperature_k = 20, .hold_centre_every = 10};
-  o.hold = Dynamics::Hold::angular;
-  const Stepper s(c.system, force, o);
+      .scheme = Scheme::velocity_verlet, .temperature_k = 20, .centre_of_mass_removal_every = 10};
+  o.centre_of_mass_removal = Dynamics::CentreOfMassRemoval::angular;
+  const Integrator s(c.system, force, o);
   EXPECT_NEAR(s.degrees_of_freedom(), 96 - 6, 1e-12);
-  Motion m = s.begin(c.frame);
+  State m = s.begin(c.frame);
   EXPECT_NEAR(s.energies(m).temperature_k, 20, 1e-9);
   s.step(m, 10);
   Vec3 p{}, l{}, centre{};
@@ -709,20 +706,20 @@ TEST(Stepper, RotationIsTakenOut) {
     EXPECT_NEAR(p[k], 0, 1e-11);
     EXPECT_NEAR(l[k], 0, 1e-11);
   }
-  o.hold = Dynamics::Hold::angular;
-  EXPECT_THROW(Stepper(argon(3).system, force, o).begin(argon(3).frame), Error)
+  o.centre_of_mass_removal = Dynamics::CentreOfMassRemoval::angular;
+  EXPECT_THROW(Integrator(argon(3).system, force, o).begin(argon(3).frame), Error)
       << "a box does not turn";
 }
 
-TEST(Stepper, SlowForcesKickSeldom) {
+TEST(Integrator, SlowForcesKickSeldom) {
   // x'' = -(k1 + k2) x with k2 evaluated every fourth step: the energy at these steps stays; every
   // step, it is the plain integrator.
   const Case c = springs(20, 0, 10);
   const auto energy_range = [&](std::int64_t every) {
-    Dynamics o = {.integrator = Integrator::velocity_verlet,
+    Dynamics o = {.scheme = Scheme::velocity_verlet,
                   .dt_ps = 0.002,
                   .temperature_k = 300,
-                  .hold_centre_every = 0};
+                  .centre_of_mass_removal_every = 0};
     o.slow_every = every;
     int calls = 0;
     const ForceFunction slow = [&calls, f = springs_of(100)](const std::vector<Vec3>& x,
@@ -730,8 +727,8 @@ TEST(Stepper, SlowForcesKickSeldom) {
       ++calls;
       f(x, b, out);
     };
-    const Stepper s(c.system, springs_of(2000), o, slow);
-    Motion m = s.begin(c.frame);
+    const Integrator s(c.system, springs_of(2000), o, slow);
+    State m = s.begin(c.frame);
     double least = 1e300, most = -1e300;
     for (int n = 0; n < 100; ++n) {
       s.step(m, every);
@@ -748,7 +745,7 @@ TEST(Stepper, SlowForcesKickSeldom) {
   EXPECT_LT(energy_range(4), 1e-3);
   Dynamics o;
   o.slow_every = 2;
-  EXPECT_THROW(Stepper(c.system, springs_of(1), o), Error);
+  EXPECT_THROW(Integrator(c.system, springs_of(1), o), Error);
 }
 
 TEST(HeavyHydrogens, MassStays) {
@@ -765,7 +762,7 @@ TEST(HeavyHydrogens, MassStays) {
   EXPECT_THROW(heavy_hydrogens(s, 4), Error);
 }
 
-TEST(VirtualSites, ForcesFollowThePlace) {
+TEST(VirtualSites, ForcesFollowTheirPositions) {
   // Energy g.x_site of a site: forces on parents are the differences of it.
   for (int kind = 0; kind < 8; ++kind) {
     System s;

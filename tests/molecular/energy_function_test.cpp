@@ -28,7 +28,7 @@ struct Toy final : EnergyFunction {
     if (g[1]) *g[1] += 3 * a * s * y * y;
     if (g[2]) *g[2] += s * y * y * y;
   }
-  void curvature(Arrays p, Arrays v, Results w) const override {
+  void hessian_product(Arrays p, Arrays v, Results w) const override {
     const double y = *p[1], a = *p[2], s = squares(p[0]), dy = v[1] ? *v[1] : 0,
                  da = v[2] ? *v[2] : 0;
     double ds = 0;

@@ -79,16 +79,19 @@ TEST(ForceParts, EnergyStaysWithSlowForcesEverySecondStep) {
   const BuiltSystem w = water(125);
   const ForceEvaluator all(w.system, pme_options, {.precision = Precision::f64});
   const auto wander = [&](std::int64_t every) {
-    Dynamics o = {.dt_ps = 0.002, .temperature_k = 300, .hold = Dynamics::Hold::none, .seed = 4};
+    Dynamics o = {.dt_ps = 0.002,
+                  .temperature_k = 300,
+                  .centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none,
+                  .seed = 4};
     o.slow_every = every;
     const ForceOptions run = {.precision = Precision::f64,
                               .part = every > 1 ? Part::fast : Part::all};
-    const Stepper s(
+    const Integrator s(
         w.system, ForceEvaluator(w.system, pme_options, run), o,
         every > 1 ? ForceFunction(ForceEvaluator(w.system, pme_options,
                                                  {.precision = Precision::f64, .part = Part::slow}))
                   : ForceFunction());
-    Motion m = s.begin(w.frame);
+    State m = s.begin(w.frame);
     s.step(m, 40);
     double sum = 0, square = 0;
     constexpr int samples = 40;
@@ -107,10 +110,13 @@ TEST(ForceParts, EnergyStaysWithSlowForcesEverySecondStep) {
   const double plain = wander(1), second = wander(2);
   EXPECT_LT(second, 3 * plain);
   // What goes wrong if the slow kicks are too weak: then the forces are not those of the energy.
-  Dynamics o = {.dt_ps = 0.002, .temperature_k = 300, .hold = Dynamics::Hold::none, .seed = 4};
+  Dynamics o = {.dt_ps = 0.002,
+                .temperature_k = 300,
+                .centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none,
+                .seed = 4};
   const ForceEvaluator fast(w.system, pme_options,
                             {.precision = Precision::f64, .part = Part::fast});
-  const Stepper s(
+  const Integrator s(
       w.system,
       [&](const std::vector<Vec3>& x, const Box& b, Forces& out) {
         fast(x, b, out);
@@ -119,7 +125,7 @@ TEST(ForceParts, EnergyStaysWithSlowForcesEverySecondStep) {
         out.energy = reported.energy;
       },
       o);
-  Motion m = s.begin(w.frame);
+  State m = s.begin(w.frame);
   s.step(m, 40);
   const double before = s.energies(m).conserved;
   s.step(m, 320);

@@ -89,19 +89,20 @@ ExpectedForces expected_forces(const Case& c, const Nonbonded& o) {
                                           c.system.lj.c12.data()};
   for (const EnergyPtr& u : terms) {
     if (!u) continue;
-    std::vector<Vec3> slope(n);
+    std::vector<Vec3> gradient(n);
     std::array<Vec3, 3> by_box{};
-    const std::array<double*, 5> g = {slope[0].data(), by_box[0].data(), nullptr, nullptr, nullptr};
+    const std::array<double*, 5> g = {gradient[0].data(), by_box[0].data(), nullptr, nullptr,
+                                      nullptr};
     const std::size_t k = u->shapes().size();
     e.energy += u->value(EnergyFunction::Arrays(p).first(k));
     u->gradient(EnergyFunction::Arrays(p).first(k), EnergyFunction::Results(g).first(k));
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < 3; ++b) {
-        for (std::size_t i = 0; i < n; ++i) e.virial[a][b] -= c.frame.x_nm[i][a] * slope[i][b];
+        for (std::size_t i = 0; i < n; ++i) e.virial[a][b] -= c.frame.x_nm[i][a] * gradient[i][b];
         for (std::size_t m = 0; m < 3; ++m) e.virial[a][b] -= c.frame.box.edge[m][a] * by_box[m][b];
       }
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t a = 0; a < 3; ++a) e.f[i][a] -= slope[i][a];
+      for (std::size_t a = 0; a < 3; ++a) e.f[i][a] -= gradient[i][a];
   }
   return e;
 }
@@ -236,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
                       .lj_switch_nm = 0.6}}),
     [](const auto& c) { return std::string(c.param.name); });
 
-TEST_P(PairForces, AgreeWithTheEnergysSlope) {
+TEST_P(PairForces, AgreeWithTheEnergysGradient) {
   for (const bool by_tables : {false, true}) {
     SCOPED_TRACE(by_tables);
     // Edges of twice the cut-off and more; slanted; twice the cut-off exactly, where lists reach
@@ -290,7 +291,7 @@ TEST(PairForces, SmallSystemsAndNoBox) {
   }
 }
 
-/// Places that wander by `step` each time.
+/// Positions that wander by `step` each time.
 void wander(std::vector<Vec3>& x, double step, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> any(0, step);
@@ -395,16 +396,16 @@ TEST(BondedForces, InDoublePrecisionKeepTwelveDigitsFromSmallToLarge) {
     SCOPED_TRACE(k);
     c.system.bonds.rows[0][1] = k;
     const EnergyPtr u = bonded_energy(c.system, Term::bonds);
-    std::vector<Vec3> slope(40);
+    std::vector<Vec3> gradient(40);
     const std::array<const double*, 3> p = {c.frame.x_nm[0].data(), c.frame.box.edge[0].data(),
                                             c.system.bonds.rows[0].data()};
-    u->gradient(p, std::array<double*, 3>{slope[0].data(), nullptr, nullptr});
-    for (Vec3& v : slope)
+    u->gradient(p, std::array<double*, 3>{gradient[0].data(), nullptr, nullptr});
+    for (Vec3& v : gradient)
       for (double& w : v) w = -w;
     Forces f;
     ForceEvaluator(c.system, {.coulomb = Coulomb::none, .cutoff_lj_nm = 2},
                    {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, f);
-    EXPECT_LE(difference(f.f, slope).rms, 1e-13);
+    EXPECT_LE(difference(f.f, gradient).rms, 1e-13);
   }
 }
 
@@ -451,7 +452,7 @@ TEST(PairForces, PublishedSystems) {
   const auto data = tessera::testing::test_data() / "md";
   if (!std::filesystem::exists(data)) GTEST_SKIP() << "no test data";
   struct File {
-    const char *top, *places;
+    const char *top, *positions;
     double cutoff;
   };
   for (const File& f : {File{"amber/ala2_tip3p.prmtop", "amber/ala2_tip3p.rst7", 0.9},
@@ -461,7 +462,7 @@ TEST(PairForces, PublishedSystems) {
     Case c;
     c.system = read_amber_topology(tessera::data::read_text_file(data / f.top)).system;
     c.frame =
-        read_amber_restart(tessera::data::read_text_file(data / f.places), c.system.n_atoms());
+        read_amber_restart(tessera::data::read_text_file(data / f.positions), c.system.n_atoms());
     Nonbonded o = {.coulomb = is_periodic(c.frame.box) ? Coulomb::ewald : Coulomb::cutoff,
                    .cutoff_coulomb_nm = f.cutoff,
                    .cutoff_lj_nm = f.cutoff};

@@ -36,12 +36,12 @@ TEST(Hydrogens, ARealProteinGetsThoseBackThatWereTaken) {
                   built = with_hydrogens(ff, bare);
   ASSERT_EQ(built.n_atoms(), whole.n_atoms());
 
-  const auto places = [](const Structure& s) {
+  const auto positions = [](const Structure& s) {
     std::map<std::pair<std::int32_t, std::string>, std::size_t> out;
     for (std::size_t i = 0; i < s.n_atoms(); ++i) out[{s.residue[i], s.name[i]}] = i;
     return out;
   };
-  const auto there = places(whole), here = places(built);
+  const auto there = positions(whole), here = positions(built);
   EXPECT_EQ(here.size(), there.size());
   const System a = apply(ff, whole).system, b = apply(ff, built).system;
   std::size_t n = 0;
@@ -50,7 +50,7 @@ TEST(Hydrogens, ARealProteinGetsThoseBackThatWereTaken) {
     const auto at = here.find(key);
     ASSERT_NE(at, here.end()) << key.first << " " << key.second;
     EXPECT_EQ(a.atoms.type[i], b.atoms.type[at->second]);
-    // Where no bond turns, the place is that of the file but for its thermal motion.
+    // Where no bond turns, the position is that of the file but for its thermal motion.
     if (key.second != "HA" && key.second != "HE1" && key.second != "HZ2") continue;
     const Residue& r = whole.residues[static_cast<std::size_t>(key.first)];
     if (key.second != "HA" && r.name != "TRP" && r.name != "PHE" && r.name != "TYR") continue;

@@ -24,13 +24,13 @@ const Nonbonded all_pairs = {.coulomb = Nonbonded::Coulomb::none,
 
 /// Lennard-Jones atoms of sigma 1 nm and epsilon 1 kJ/mol, moved by up to `shake` in a fixed
 /// pattern.
-Case cluster(const std::vector<Vec3>& places, double shake) {
+Case cluster(const std::vector<Vec3>& positions, double shake) {
   Case c;
   c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {1.0}, {1.0});
   c.system.residues = {{"LJ", "1", "", ""}};
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  for (std::size_t i = 0; i < positions.size(); ++i) {
     add_atom(c.system, "X", 18, 40, 0, 0);
-    Vec3 x = places[i];
+    Vec3 x = positions[i];
     for (std::size_t k = 0; k < 3; ++k)
       x[k] += shake * std::sin(static_cast<double>(7 * i + 3 * k + 1));
     c.frame.x_nm.push_back(x);
@@ -75,7 +75,7 @@ TEST_P(Methods, FindTheIcosahedronOfThirteenAtoms) {
   const Descent d =
       minimum(cluster(icosahedron(), 0.05), all_pairs,
               {.method = GetParam(), .force_tolerance = 1e-4, .first_move_nm = 0.02}, 2000);
-  EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force << " after " << d.frame.step;
+  EXPECT_EQ(d.status, Descent::Status::converged) << d.largest_force << " after " << d.frame.step;
   EXPECT_NEAR(d.forces.potential(), lowest_13, 1e-6);
 }
 
@@ -83,7 +83,7 @@ TEST_P(Methods, FindTheTruncatedOctahedronOfThirtyEightAtoms) {
   const Descent d =
       minimum(cluster(truncated_octahedron(), 0.03), all_pairs,
               {.method = GetParam(), .force_tolerance = 1e-3, .first_move_nm = 0.02}, 2000);
-  EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force << " after " << d.frame.step;
+  EXPECT_EQ(d.status, Descent::Status::converged) << d.largest_force << " after " << d.frame.step;
   EXPECT_NEAR(d.forces.potential(), lowest_38, 1e-5);
 }
 
@@ -98,7 +98,7 @@ TEST(Minimize, NewtonStepsConvergeQuadratically) {
                     hessian_product(c.system, all_pairs, c.frame.box));
   Descent d = m.begin(c.frame);
   m.step(d, 60);
-  EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force;
+  EXPECT_EQ(d.status, Descent::Status::converged) << d.largest_force;
   EXPECT_LT(d.frame.step, 30);
   EXPECT_NEAR(d.forces.potential(), lowest_13, 1e-6);
 }
@@ -137,14 +137,14 @@ TEST(Minimize, AlanineDipeptide) {
                     minimum(c, vacuum, {.method = Method::lbfgs, .force_tolerance = 1e-3}, 3000),
                 by_newton =
                     minimum(c, vacuum, {.method = Method::newton_cg, .force_tolerance = 1e-6}, 200);
-  EXPECT_EQ(by_lbfgs.state, Descent::State::converged) << by_lbfgs.largest_force;
-  EXPECT_EQ(by_newton.state, Descent::State::converged) << by_newton.largest_force;
+  EXPECT_EQ(by_lbfgs.status, Descent::Status::converged) << by_lbfgs.largest_force;
+  EXPECT_EQ(by_newton.status, Descent::Status::converged) << by_newton.largest_force;
   EXPECT_NEAR(by_lbfgs.forces.potential(), by_newton.forces.potential(), 1e-6);
 
   Case rigid{constrained(c.system, Rigid::h_bonds), c.frame};
   const Descent d =
       minimum(rigid, vacuum, {.method = Method::lbfgs, .force_tolerance = 0.01}, 3000);
-  EXPECT_EQ(d.state, Descent::State::converged) << d.largest_force;
+  EXPECT_EQ(d.status, Descent::Status::converged) << d.largest_force;
   EXPECT_LT(Constraints(rigid.system).largest_error(d.frame.x_nm, d.frame.box), 1e-10);
   EXPECT_GT(d.forces.potential(),
             by_newton.forces.potential() -
@@ -171,7 +171,7 @@ TEST(Minimize, FrozenDirectionsStay) {
        {Method::steepest_descent, Method::lbfgs, Method::fire, Method::newton_cg}) {
     const Descent d =
         minimum(c, all_pairs, {.method = method, .force_tolerance = 1e-3, .frozen = frozen}, 20000);
-    EXPECT_EQ(d.state, Descent::State::converged);
+    EXPECT_EQ(d.status, Descent::Status::converged);
     EXPECT_EQ(d.frame.x_nm[0], c.frame.x_nm[0]);
     EXPECT_EQ(d.frame.x_nm[4][1], c.frame.x_nm[4][1]);
     EXPECT_NE(d.frame.x_nm[4][0], c.frame.x_nm[4][0]);

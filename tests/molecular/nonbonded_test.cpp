@@ -56,7 +56,7 @@ void expect_same_derivatives(const EnergyPtr& u, const std::vector<Tensor>& p,
     EXPECT_LE(largest(g[k] - expected[k]), to.first * largest(expected[k]))
         << u->name() << ": gradient, operand " << k;
     EXPECT_LE(largest(w[k] - expected_w[k]), to.second * largest(expected_w[k]))
-        << u->name() << ": curvature, operand " << k;
+        << u->name() << ": Hessian product, operand " << k;
   }
 }
 
@@ -109,7 +109,7 @@ TEST_P(NonbondedKernels, AgreeWithTheGenericForm) {
   const EnergyPtr u = nonbonded_energy(c.system, GetParam().options);
   std::vector<Tensor> p = operands(c);
   if (GetParam().options.coulomb == Coulomb::none)
-    p[2] = zeros({10});  // its slope is zero: nothing to compare with
+    p[2] = zeros({10});  // its derivative is zero: nothing to compare with
   const auto kernel = [&](const std::vector<Tensor>& q) { return evaluate(u, q); };
   if (GetParam().options.coulomb == Coulomb::none) {
     EXPECT_NEAR(kernel(p).item<double>(), u->generic(p).item<double>(), 1e-12);
@@ -138,7 +138,7 @@ TEST(PmeKernels, AgreeWithTheGenericForm) {
   }
 }
 
-TEST(PmeKernels, ProductsWithPlacesAloneAreThoseOfAll) {
+TEST(PmeKernels, ProductsWithPositionsAloneAreThoseOfAll) {
   const Case c = testing::small_mixture();
   const std::vector<Tensor> all = operands(c);
   const Tensor v = reshape(sin(arange(30, Dtype::f64)), {10, 3});
@@ -168,15 +168,15 @@ TEST(Pme, ConvergesToTheEwaldSum) {
   const std::vector<Tensor> all = operands(c), p(all.begin(), all.begin() + 3);
   const Nonbonded exact = {
       .coulomb = Coulomb::ewald, .cutoff_coulomb_nm = 0.8, .ewald_beta = 4, .ewald_kmax = 55};
-  const auto slopes = [&](const EnergyPtr& u) {
+  const auto gradients = [&](const EnergyPtr& u) {
     return grad([&](const std::vector<Tensor>& q) { return evaluate(u, q); })(p);
   };
-  const std::vector<Tensor> expected = slopes(ewald_reciprocal_energy(c.system, exact));
+  const std::vector<Tensor> expected = gradients(ewald_reciprocal_energy(c.system, exact));
   double last = 0;
   for (const int points : {24, 48}) {
     Nonbonded o = exact;
     o.pme_order = 6;
-    const std::vector<Tensor> g = slopes(pme_energy(c.system, o, {points, points, points}));
+    const std::vector<Tensor> g = gradients(pme_energy(c.system, o, {points, points, points}));
     const double error = largest(g[0] - expected[0]) / largest(expected[0]);
     // Halving the spacing divides errors of order 6 by about 2^6.
     if (points == 48) {
@@ -221,7 +221,7 @@ TEST(EwaldKernels, SeriesForCloseExcludedPairs) {
         .item<double>();
   };
   EXPECT_NEAR(at(0.1 / 3 * (1 - 1e-9)), at(0.1 / 3 * (1 + 1e-9)),
-              4e-9);  // the slope alone makes 2e-9 of it
+              4e-9);  // the derivative alone makes 2e-9 of it
   EXPECT_TRUE(std::isfinite(at(0)));
 }
 

@@ -126,7 +126,8 @@ void compare(const std::vector<std::string>& given) {
   }
   fs::remove(forces);
   EXPECT_EQ(n, s.n_atoms());
-  // Places are read as Angstrom and scaled by either program; the steepest pairs make 1e-8 of that.
+  // Positions are read as Angstrom and scaled by either program; the steepest pairs make 1e-8 of
+  // that.
   EXPECT_LT(worst, 1e-6);
 }
 

@@ -100,7 +100,7 @@ TEST(PotentialEnergy, IsWhatRunsCompute) {
               1e-12 * std::abs(sum));
   expect_near(forces(u, x, h, p), positions_of(f.f), 1e-11, "forces");
 
-  // Runs strain the places of position restraints with the box.
+  // Runs strain the positions of position restraints with the box.
   Case free = c;
   free.system.position_restraints = {};
   ForceEvaluator(free.system, smooth_pme_tail, {.precision = Precision::f64})(c.frame.x_nm,
@@ -128,7 +128,7 @@ TEST(PotentialEnergy, KernelsAgreeWithEngineOperationsInEveryTable) {
   const auto mixed_g = flatten_tree(grad(of(Way::kernels, Precision::mixed))(at)),
              mixed_w = flatten_tree(hvp(of(Way::kernels, Precision::mixed), at, direction));
   for (std::size_t k = 0; k < g.size(); ++k) {
-    const char* name = k == 0 ? "x" : k == 1 ? "h" : parameter_names[k - 2];
+    const char* name = k == 0 ? "x" : k == 1 ? "h" : parameter_names()[k - 2];
     expect_near(g[k], g0[k], 1e-11, name);
     expect_near(w[k], w0[k], 1e-10, name);
     expect_near(mixed_g[k], g0[k], 5e-6, name);
@@ -136,9 +136,9 @@ TEST(PotentialEnergy, KernelsAgreeWithEngineOperationsInEveryTable) {
   }
 }
 
-/// Energies in mixed precision and their own slopes: float pairs carry 1e-7 of |U|, divided by a
+/// Energies in mixed precision and their own gradients: float pairs carry 1e-7 of |U|, divided by a
 /// step of 0.01.
-TEST(PotentialEnergy, MixedSlopesAreDifferencesOfMixedEnergies) {
+TEST(PotentialEnergy, MixedDerivativesAreDifferencesOfMixedEnergies) {
   const Case c = everything();
   const PotentialEnergy u(c.system, smooth_pme_tail, c.frame.box, Way::kernels, Precision::mixed);
   const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
@@ -151,7 +151,7 @@ TEST(PotentialEnergy, MixedSlopesAreDifferencesOfMixedEnergies) {
     q.epsilon = p.epsilon * factor(2);
     return u(x * factor(3), h * factor(3), q);
   };
-  const Tensor slope = grad(scaled)(zeros({4}));
+  const Tensor gradient = grad(scaled)(zeros({4}));
   const double size = std::abs(scaled(zeros({4})).item<double>());
   for (int k = 0; k < 4; ++k) {
     const auto at = [&](double step) {
@@ -161,19 +161,19 @@ TEST(PotentialEnergy, MixedSlopesAreDifferencesOfMixedEnergies) {
     // Fourth order: an error of step^4, below the rounding.
     const double e = 0.01,
                  by_differences = (8 * (at(e) - at(-e)) - (at(2 * e) - at(-2 * e))) / (12 * e);
-    EXPECT_NEAR(select(slope, 0, k).item<double>(), by_differences,
+    EXPECT_NEAR(select(gradient, 0, k).item<double>(), by_differences,
                 1e-4 * (size + std::abs(by_differences)))
         << k;
   }
 }
 
-/// Values keep slopes for the gradient that follows: never those of other operands, nor of other
-/// places.
+/// Values keep gradients for the gradient that follows: never those of other operands, nor of other
+/// positions.
 TEST(PotentialEnergy, RemembersNothingThatChanged) {
   const Case c = everything();
   const PotentialEnergy kept(c.system, smooth_pme_tail, c.frame.box);
   const Operands at = {positions_of(c.frame.x_nm), edges_of(c.frame.box), parameters(c.system)};
-  const auto slope = [&](const PotentialEnergy& u, double factor, bool of_tables) {
+  const auto gradient = [&](const PotentialEnergy& u, double factor, bool of_tables) {
     const Tensor x = at.x * factor;
     const auto of_x = [&](const Tensor& y) { return u(y, at.h, at.p); };
     const auto of_p = [&](const Parameters& p) { return u(x, at.h, p); };
@@ -191,8 +191,8 @@ TEST(PotentialEnergy, RemembersNothingThatChanged) {
     const PotentialEnergy fresh(c.system, smooth_pme_tail, c.frame.box);
     EXPECT_NEAR(kept(at.x * factor, at.h, at.p).item<double>(),
                 fresh(at.x * factor, at.h, at.p).item<double>(), 1e-11);
-    expect_near(slope(kept, factor, of_tables), slope(fresh, factor, of_tables), 1e-13,
-                of_tables ? "tables" : "places");
+    expect_near(gradient(kept, factor, of_tables), gradient(fresh, factor, of_tables), 1e-13,
+                of_tables ? "tables" : "positions");
   }
 }
 
@@ -226,10 +226,10 @@ TEST(PotentialEnergy, ThirdDerivativesComeFromEngineOperations) {
     return grad([&](const Tensor& sigma) {
       Parameters q = p;
       q.sigma = sigma;
-      const auto slope = [&](const Tensor& y) {
+      const auto gradient = [&](const Tensor& y) {
         return jvp([&](const Tensor& z) { return u(z, h, q); }, y, v).second;
       };
-      return jvp(slope, x, v).second;
+      return jvp(gradient, x, v).second;
     })(p.sigma);
   };
   expect_near(third(Way::kernels), third(Way::engine), 1e-9, "third derivative");
@@ -248,12 +248,12 @@ TEST(Parameters, TablesAreThoseOfTheSystem) {
     const LennardJonesTables t = lennard_jones_tables(s, parameters(s));
     expect_near(t.c6, c6_of(s), 1e-15, "c6");
     expect_near(t.c12, c12_of(s), 1e-15, "c12");
-    const auto slope = grad(
+    const auto gradient = grad(
         [&](const Parameters& p) { return sum(lennard_jones_tables(s, p).c12); })(parameters(s));
-    EXPECT_TRUE(std::isfinite(sum(slope.epsilon).item<double>()))
-        << "a type without epsilon has no slope";
-    EXPECT_EQ(select(slope.epsilon, 0, 2).item<double>(), 0);
-    EXPECT_EQ(slope.exceptions.to_vector<double>(), (std::vector<double>{0, 2, 0, 1}))
+    EXPECT_TRUE(std::isfinite(sum(gradient.epsilon).item<double>()))
+        << "a type without epsilon has no derivative";
+    EXPECT_EQ(select(gradient.epsilon, 0, 2).item<double>(), 0);
+    EXPECT_EQ(gradient.exceptions.to_vector<double>(), (std::vector<double>{0, 2, 0, 1}))
         << "off the diagonal an exception counts twice";
   }
 }
@@ -296,14 +296,14 @@ struct LjReference {
   const char* file;
   double by_sigma, twice;
 };
-class NistSlopes : public ::testing::TestWithParam<LjReference> {};
-INSTANTIATE_TEST_SUITE_P(Configurations, NistSlopes,
+class NistDerivatives : public ::testing::TestWithParam<LjReference> {};
+INSTANTIATE_TEST_SUITE_P(Configurations, NistDerivatives,
                          ::testing::Values(LjReference{"lj_sample_config_periodic1.txt",
                                                        -568.66546531818, 303643.58109675},
                                            LjReference{"lj_sample_config_periodic4.txt",
                                                        -46.249196746309, 422.66678924581}),
                          [](const auto& r) { return "C" + std::to_string(r.index); });
-TEST_P(NistSlopes, BySigmaAndEpsilon) {
+TEST_P(NistDerivatives, BySigmaAndEpsilon) {
   std::vector<Vec3> x;
   Box box;
   if (!testing::read_nist(GetParam().file, 1, x, box)) GTEST_SKIP() << "no NIST data";
@@ -383,15 +383,15 @@ TEST(PotentialEnergy, SitesFollowTheirParents) {
   EXPECT_TRUE(r) << to_string(r);
 }
 
-TEST(PotentialEnergy, PressureIsTheSlopeByVolume) {
+TEST(PotentialEnergy, PressureIsTheDerivativeInTheVolume) {
   const Case c = everything();
   const PotentialEnergy u(c.system, smooth_pme_tail, c.frame.box);
   const Tensor x = positions_of(c.frame.x_nm), h = edges_of(c.frame.box);
   const Parameters p = parameters(c.system);
   // U(s) with all lengths times s: dU/dV = U'(1)/(3 V), P = -dU/dV.
-  const double slope =
+  const double gradient =
       grad([&](const Tensor& s) { return u(s * x, s * h, p); })(Tensor(1.0)).item<double>();
-  const double expected = -slope / (3 * volume_nm3(c.frame.box)) * bar_per_pressure_unit;
+  const double expected = -gradient / (3 * volume_nm3(c.frame.box)) * bar_per_pressure_unit;
   EXPECT_NEAR(pressure_bar(u, x, h, p).item<double>(), expected, 1e-11 * std::abs(expected));
   EXPECT_NEAR(pressure_bar(u, x, h, p, 3).item<double>() - expected,
               2 * bar_per_pressure_unit / volume_nm3(c.frame.box), 1e-8);

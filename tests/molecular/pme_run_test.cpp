@@ -67,7 +67,7 @@ double relative_rms(const std::vector<std::int64_t>& force, const std::vector<do
   return std::sqrt(error / all);
 }
 
-/// Waters and ions at random places of a box, with a net charge; no two of them meet.
+/// Waters and ions at random positions of a box, with a net charge; no two of them meet.
 Case salty(std::size_t atoms, const Box& box) {
   Case c;
   c.frame.box = box;

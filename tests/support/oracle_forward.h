@@ -43,7 +43,7 @@ inline inversion::ForwardMap layered_forward(std::vector<double> frequency,
     return out;
   };
   const auto jacobian = f.jacobian;
-  f.curvature = [=](const std::vector<double>& m, const std::vector<double>& y) {
+  f.hessian = [=](const std::vector<double>& m, const std::vector<double>& y) {
     inversion::Matrix h(n_parameters, n_parameters);
     const double step = 1e-5;  // central difference of J^T y: about 1e-10 relative
     for (std::size_t k = 0; k < n_parameters; ++k) {

@@ -24,16 +24,16 @@ int main() {
   Descent d = down.begin(argon.frame);
   down.step(d, 100);
 
-  const Stepper warm(argon.system, forces,
-                     {.dt_ps = 0.004,
-                      .temperature_k = 95,
-                      .thermostat = Dynamics::Thermostat::v_rescale,
-                      .tau_t_ps = 0.2});
-  Motion m = warm.begin(d.frame);
+  const Integrator warm(argon.system, forces,
+                        {.dt_ps = 0.004,
+                         .temperature_k = 95,
+                         .thermostat = Dynamics::Thermostat::v_rescale,
+                         .tau_t_ps = 0.2});
+  State m = warm.begin(d.frame);
   warm.step(m, 500);
 
-  const Stepper free(argon.system, forces,
-                     {.integrator = Dynamics::Integrator::velocity_verlet, .dt_ps = 0.004});
+  const Integrator free(argon.system, forces,
+                        {.scheme = Dynamics::Scheme::velocity_verlet, .dt_ps = 0.004});
   m = free.begin(m.frame);
   const double first = free.energies(m).conserved;
   double worst = 0;

@@ -14,17 +14,20 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what) {
   for (std::size_t k = 0; k < g.inputs.size(); ++k)
     if (inputs[k]) v[g.inputs[k]] = true;
   for (const Graph::Equation& e : g.equations) {
+    const std::span<const Graph::Id> in = g.in(e);
+    if (std::none_of(in.begin(), in.end(), [&](Graph::Id id) { return v[id]; })) continue;
     const bool goes_on = what == Follow::values || e.primitive->rule != RuleClass::zero ||
                          (what == Follow::unknown && e.primitive == &stop_gradient_primitive());
     if (!goes_on) continue;
-    Flags in;
-    for (Graph::Id id : g.in(e)) in.push_back(v[id]);
-    if (std::find(in.begin(), in.end(), true) == in.end()) continue;
-    Flags out(e.out_count, true);
-    if (what == Follow::tangents && e.primitive->moved) out = e.primitive->moved(in, e.attr.get());
     for (Graph::Id k = 0; k < e.out_count; ++k)
-      v[e.out_begin + k] =
-          out[k] && (what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype));
+      v[e.out_begin + k] = what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype);
+    if (what == Follow::tangents && e.primitive->moved) {
+      Flags from;
+      for (Graph::Id id : in) from.push_back(v[id]);
+      const Flags moved = e.primitive->moved(from, e.attr.get());
+      for (Graph::Id k = 0; k < e.out_count; ++k)
+        v[e.out_begin + k] = v[e.out_begin + k] && moved[k];
+    }
   }
   return v;
 }

@@ -2,8 +2,8 @@
 #include "hdf5/hdf5_checked.h"
 
 #include "hdf5/hdf5_handle.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/diagnostic.h"
-#include "tessera/data/metrics.h"
 
 #include <algorithm>
 #include <cstring>

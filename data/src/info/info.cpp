@@ -4,8 +4,8 @@
 #include "files/regular_file.h"
 #include "info/info_formats.h"
 #include "run/json_text.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/diagnostic.h"
-#include "tessera/data/metrics.h"
 
 #include <zlib.h>
 

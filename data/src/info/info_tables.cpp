@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tessera info FILE` says of tables: comma-separated (RFC 4180), or numbers in columns.
 #include "info/info_formats.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/diagnostic.h"
-#include "tessera/data/metrics.h"
 #include "tessera/data/text_file.h"
 #include "tessera/data/text_reader.h"
 

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tessera/data/csv.h"
+
 #include "plot/layout.h"
 
-#include <charconv>
 #include <cmath>
 
 namespace tessera::data {
 namespace {
 
-/// The shortest number that reads back as the same double; an empty field for NaN.
-std::string as_text(double v) {
-  if (std::isnan(v)) return "";
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, v).ptr};
-}
-
-/// Quoted where RFC 4180 asks for it.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
+/// An empty field for NaN.
+std::string as_text(double v) { return std::isnan(v) ? std::string() : number_text(v); }
 
 /// Text without line breaks, for a comment line.
 std::string one_line(std::string text) {
@@ -105,7 +94,7 @@ struct CsvWriter {
     }
   }
   void operator()(const Text& s) {
-    row("text", {.x = as_text(s.x), .y = as_text(s.y), .text = field(s.text)});
+    row("text", {.x = as_text(s.x), .y = as_text(s.y), .text = csv_field(s.text)});
   }
   void operator()(const Rule& s) {
     row("rule", s.vertical ? Row{.x = as_text(s.at)} : Row{.y = as_text(s.at)});
@@ -136,12 +125,12 @@ std::string to_csv(const Figure& figure) {
   writer.out += "panel,series,kind,x,x_low,x_high,y,y_low,y_high,value,masked,text\n";
   for (const Panel& p : figure.panels) {
     for (const Series& s : p.series) {
-      writer.head = field(plot::panel_name(p)) + "," + field(plot::series_label(s)) + ",";
+      writer.head = csv_field(plot::panel_name(p)) + "," + csv_field(plot::series_label(s)) + ",";
       std::visit(writer, s);
     }
-    writer.head = field(plot::panel_name(p)) + ",,";
+    writer.head = csv_field(plot::panel_name(p)) + ",,";
     for (const TopMark& m : p.top_marks)
-      writer.row("mark", {.x = as_text(m.x), .text = field(m.label)});
+      writer.row("mark", {.x = as_text(m.x), .text = csv_field(m.label)});
   }
   return writer.out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/json_text.h"
 
-#include "tessera/data/metrics.h"
+#include "tessera/data/csv.h"
 
 #include <cmath>
 

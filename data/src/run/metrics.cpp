@@ -8,9 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cmath>
-#include <cstring>
 
 namespace tessera::data {
 namespace {
@@ -31,20 +28,6 @@ std::string header_line(const std::vector<std::string>& columns) {
 }
 
 }  // namespace
-
-std::string number_text(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 MetricsFile::MetricsFile(std::filesystem::path path, std::size_t n_columns, int open_flags)
     : path_(std::move(path)),

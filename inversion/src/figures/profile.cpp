@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/data/median.h"
 #include "tessera/inversion/figures.h"
 
 #include <algorithm>
@@ -27,15 +28,6 @@ struct Stations {
   std::vector<TopMark> marks;
 };
 
-/// The upper median of the finite values; NaN where there are none.
-double median(std::vector<double> values) {
-  std::erase_if(values, [](double v) { return !is_number(v); });
-  if (values.empty()) return NAN;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Columns reach half-way to the neighbours, but over a gap in the profile not further than three
 /// times the median half-distance: what no station saw stays empty.
 void set_columns(Stations& s) {
@@ -49,8 +41,8 @@ void set_columns(Stations& s) {
   }
 }
 
-/// Stations may share a place (a repeated sounding): equal distances are set apart by a thousandth
-/// of the profile. `counted`: the axis numbers the stations.
+/// Stations may stand on one spot (a repeated sounding): equal distances are set apart by a
+/// thousandth of the profile. `counted`: the axis numbers the stations.
 Stations place_stations(const std::vector<std::string>& names, const std::vector<double>& distance,
                         bool counted) {
   Stations s;

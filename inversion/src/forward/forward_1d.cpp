@@ -80,7 +80,7 @@ constexpr Index directions = 12;
 
 /// H e_k of the scalar sum(y_re Re Z + y_im Im Z) for several k at once: every parameter is a
 /// column with one entry per direction k, and the tangent of p_k is 1 in that entry alone.
-const auto& compiled_curvature() {
+const auto& compiled_hessian() {
   static const auto f = jit([](const Tensors& wanted, const Tensors& tangents, const Tensors& rest,
                                const Tensor& frequency, const Tensor& y_re, const Tensor& y_im) {
     const auto objective = [&](const Tensors& p) {
@@ -144,7 +144,7 @@ class Sounding1d {
     return out;
   }
 
-  Matrix curvature(const std::vector<double>& m, const std::vector<double>& y) const {
+  Matrix hessian(const std::vector<double>& m, const std::vector<double>& y) const {
     std::vector<double> y_re(static_cast<std::size_t>(frequency_.size()), 0.0), y_im = y_re;
     for (std::size_t i = 0; i < n_; ++i) {
       y_re[i] = y[2 * i];
@@ -165,7 +165,7 @@ class Sounding1d {
         tangents[j] = tensor(e, {directions, 1});
       }
       const Tensors columns =
-          compiled_curvature()(p, tangents, rest, frequency_, weight_re, weight_im);
+          compiled_hessian()(p, tangents, rest, frequency_, weight_re, weight_im);
       for (std::size_t j = 0; j < parameters(); ++j) {
         const auto row = columns[j].to_vector();
         for (std::size_t k = first; k < last; ++k) out(j, k) = row[k - first];
@@ -205,11 +205,11 @@ ForwardMap forward_map(std::shared_ptr<const Sounding1d> s) {
     require(m);
     return s->jacobian(m);
   };
-  f.curvature = [=](const std::vector<double>& m, const std::vector<double>& y) {
+  f.hessian = [=](const std::vector<double>& m, const std::vector<double>& y) {
     require(m);
     if (y.size() != s->data())
       throw Error("[layered_forward] the weights differ in length from the data");
-    return s->curvature(m, y);
+    return s->hessian(m, y);
   };
   return f;
 }

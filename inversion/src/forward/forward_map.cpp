@@ -12,7 +12,7 @@ namespace {
 
 struct Bounded {
   double m;       ///< value
-  double slope;   ///< dm/dx
+  double first;   ///< dm/dx
   double second;  ///< d2m/dx2
 };
 
@@ -57,20 +57,20 @@ ForwardMap with_bounds(ForwardMap forward, double lower, double upper, std::size
   out.jacobian = [=](const std::vector<double>& x) {
     Matrix jacobian = forward.jacobian(model(x));
     for (std::size_t j = 0; j < n_bounded; ++j) {
-      const double slope = band_pass(x[j], lower, upper).slope;
-      for (std::size_t i = 0; i < jacobian.rows; ++i) jacobian(i, j) *= slope;
+      const double first = band_pass(x[j], lower, upper).first;
+      for (std::size_t i = 0; i < jacobian.rows; ++i) jacobian(i, j) *= first;
     }
     return jacobian;
   };
-  out.curvature = [=](const std::vector<double>& x, const std::vector<double>& y) {
+  out.hessian = [=](const std::vector<double>& x, const std::vector<double>& y) {
     const auto m = model(x);
-    Matrix h = forward.curvature(m, y);
+    Matrix h = forward.hessian(m, y);
     const Eigen::VectorXd gradient = view(forward.jacobian(m)).transpose() * view(y);
     for (std::size_t j = 0; j < n_bounded; ++j) {
       const Bounded b = band_pass(x[j], lower, upper);
       for (std::size_t k = 0; k < h.rows; ++k) {
-        h(j, k) *= b.slope;
-        h(k, j) *= b.slope;
+        h(j, k) *= b.first;
+        h(k, j) *= b.first;
       }
       h(j, j) += gradient[static_cast<Eigen::Index>(j)] * b.second;
     }
@@ -103,9 +103,9 @@ ForwardMap with_static_shift(ForwardMap forward) {
     for (double& v : jacobian.values) v *= gain;
     return jacobian;
   };
-  out.curvature = [=](const std::vector<double>& x, const std::vector<double>& y) {
+  out.hessian = [=](const std::vector<double>& x, const std::vector<double>& y) {
     const auto [m, gain] = split(x);
-    const Matrix inner = forward.curvature(m, y);
+    const Matrix inner = forward.hessian(m, y);
     const Eigen::VectorXd gradient = view(forward.jacobian(m)).transpose() * view(y);
     const auto d = forward.predict(m);
     const std::size_t n = m.size();

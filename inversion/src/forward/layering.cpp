@@ -2,6 +2,7 @@
 #include "tessera/inversion/layering.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/data/median.h"
 #include "tessera/inversion/bostick.h"
 
 #include <algorithm>
@@ -32,12 +33,10 @@ Layering layering_from_data(const Response1d& response, int n_layers) {
   for (std::size_t i = 0; i < depth.size();
        ++i) {  // running median of five: one bad point is harmless
     const std::size_t first = i < 2 ? 0 : i - 2, last = std::min(depth.size(), i + 3);
-    std::vector<double> near(depth.begin() + static_cast<std::ptrdiff_t>(first),
-                             depth.begin() + static_cast<std::ptrdiff_t>(last));
-    const auto middle = near.begin() + static_cast<std::ptrdiff_t>(near.size() / 2);
-    std::nth_element(near.begin(), middle, near.end());
-    shallow = std::min(shallow, *middle);
-    deep = std::max(deep, *middle);
+    const double middle = data::median({depth.begin() + static_cast<std::ptrdiff_t>(first),
+                                        depth.begin() + static_cast<std::ptrdiff_t>(last)});
+    shallow = std::min(shallow, middle);
+    deep = std::max(deep, middle);
   }
   return logarithmic_layering(shallow / 6, 3 * deep, n_layers);
 }
@@ -54,9 +53,7 @@ double typical_resistivity(const Response1d& response) {
   std::vector<double> rho;
   for (std::size_t i = 0; i < response.size(); ++i)
     rho.push_back(apparent_resistivity(response.frequency_hz[i], response.impedance_ohm[i]));
-  std::nth_element(rho.begin(), rho.begin() + static_cast<std::ptrdiff_t>(rho.size() / 2),
-                   rho.end());
-  return rho[rho.size() / 2];
+  return data::median(std::move(rho));
 }
 
 }  // namespace tessera::inversion

@@ -17,7 +17,7 @@ double Loss::weight(double r) const {
   return kind == Kind::l2 || a <= corner ? 1.0 : corner / a;
 }
 
-double Loss::curvature(double r) const {
+double Loss::newton_weight(double r) const {
   return kind == Kind::l2 || std::abs(r) <= corner ? 1.0 : 0.0;
 }
 

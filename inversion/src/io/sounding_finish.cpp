@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sounding_finish.h"
 
+#include "tessera/data/median.h"
 #include "tessera/inversion/mt_transform.h"
 
 #include <fmt/format.h>
@@ -188,7 +189,7 @@ void review_conventions(const Sounding& s, const ReadOptions& options, Findings&
   for (std::size_t i = 0; i < s.size(); ++i) {
     const double omega = 2 * std::numbers::pi * s.frequency_hz[i];
     for (const Complex z : {s.impedance[i][0][1], s.impedance[i][1][0]})
-      if (std::abs(z) > 0) rho.push_back(std::norm(z) / (omega * kMu0));
+      if (std::abs(z) > 0) rho.push_back(std::norm(z) / (omega * mu0));
     const Complex xy = s.impedance[i][0][1];
     if (!(std::abs(xy) > 0)) continue;
     const double phase = std::arg(xy) * 180 / std::numbers::pi;
@@ -207,13 +208,13 @@ void review_conventions(const Sounding& s, const ReadOptions& options, Findings&
         330,
         fmt::format(
             "the xy phase leaves 0..90 degrees at {} of {} frequencies (median {:.0f} degrees)",
-            outside, n, median(phases)),
+            outside, n, data::median(phases)),
         hint);
   }
-  const double typical = median(rho);
+  const double typical = data::median(rho);
   if (typical > 0 && (typical < kLowestRho || typical > kHighestRho)) {
     const bool from_ohm = s.source_units == ImpedanceUnits::ohm;
-    const double other = typical * std::pow(kOhmPerFieldUnit, from_ohm ? 2 : -2);
+    const double other = typical * std::pow(ohm_per_field_unit, from_ohm ? 2 : -2);
     std::string message =
         fmt::format("the median apparent resistivity is {:.2g} ohm m with the impedance in {}",
                     typical, from_ohm ? "ohm" : "mV/km/nT");
@@ -233,11 +234,11 @@ void review_resistivities(const Sounding& s, Findings& findings) {
   for (std::size_t i = 0; i < s.size(); ++i)
     for (const auto& [r, c] : {std::pair{0, 1}, std::pair{1, 0}}) {
       const double from_z =
-          std::norm(s.impedance[i][r][c]) / (2 * std::numbers::pi * s.frequency_hz[i] * kMu0);
+          std::norm(s.impedance[i][r][c]) / (2 * std::numbers::pi * s.frequency_hz[i] * mu0);
       const double given = s.resistivity.rho[i][r][c];
       if (from_z > 0 && given > 0) ratio.push_back(given / from_z);
     }
-  const double typical = median(ratio);
+  const double typical = data::median(ratio);
   if (!ratio.empty() && std::abs(typical - 1) > 0.02)
     findings.warn(
         338, fmt::format(
@@ -260,14 +261,6 @@ void review_azimuth(const Sounding& s, Findings& findings) {
 }
 
 }  // namespace
-
-double median(std::vector<double> v) {
-  std::erase_if(v, [](double x) { return !std::isfinite(x); });
-  if (v.empty()) return kNaN;
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
-}
 
 double wrap_degrees(double angle) {
   double a = std::fmod(angle, 360.0);
@@ -301,7 +294,7 @@ bool impedance_from_resistivity(Sounding& s) {
   std::vector<double> yx;
   for (const auto& p : rp.phase)
     if (!is_missing(p[1][0])) yx.push_back(p[1][0]);
-  const double typical = median(yx);
+  const double typical = data::median(yx);
   const bool first_quadrant = typical > 0 && typical < 90;
   if (first_quadrant)
     for (auto& p : rp.phase) p[1][0] -= 180;
@@ -314,7 +307,7 @@ bool impedance_from_resistivity(Sounding& s) {
         const double rho = rp.rho[i][r][c], phase = rp.phase[i][r][c];
         if (!(rho > 0) || is_missing(rho) || is_missing(phase) || !(s.frequency_hz[i] > 0))
           continue;
-        const double size = std::sqrt(2 * std::numbers::pi * s.frequency_hz[i] * kMu0 * rho);
+        const double size = std::sqrt(2 * std::numbers::pi * s.frequency_hz[i] * mu0 * rho);
         s.impedance[i][r][c] = std::polar(size, phase * std::numbers::pi / 180);
         // The phase error has one meaning; that of the resistivity is in log10 units in some
         // programs.
@@ -418,7 +411,7 @@ void finish_sounding(Sounding& s, const FileConventions& file, const ReadOptions
   s.sign_stated = options.sign || file.stated_sign;
   s.units_stated = options.units || file.stated_units;
   const bool field = s.source_units == ImpedanceUnits::field && !s.impedance_from_resistivity;
-  convert(s, field ? kOhmPerFieldUnit : 1.0, s.source_sign == TimeSign::minus);
+  convert(s, field ? ohm_per_field_unit : 1.0, s.source_sign == TimeSign::minus);
 
   ErrorCount z_errors, t_errors;
   for (auto& t : s.impedance_error)

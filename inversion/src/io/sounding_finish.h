@@ -45,9 +45,6 @@ void errors_from_covariance(Sounding& s);
 /// quadrant.
 bool impedance_from_resistivity(Sounding& s);
 
-/// Of the finite values; NaN where there is none. Of an even number, the upper one.
-double median(std::vector<double> values);
-
 /// An angle brought into (-180, 180].
 double wrap_degrees(double angle);
 

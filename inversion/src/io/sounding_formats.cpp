@@ -2,6 +2,7 @@
 // What `tessera info` tells of a magnetotelluric file.
 #include "sounding_finish.h"
 #include "tessera/data/info.h"
+#include "tessera/data/median.h"
 #include "tessera/inversion/mt_transform.h"
 #include "tessera/inversion/phase_tensor.h"
 #include "tessera/inversion/sounding_read.h"
@@ -51,8 +52,8 @@ InfoNode summarize(const std::filesystem::path& path) {
     node.add("errors_given", fmt::format("{} of {}", given, 4 * s.size()));
     const SoundingCurve c =
         sounding_curve(s.frequency_hz, response_of(s, ResponseKind::determinant));
-    node.add("median_determinant_resistivity_ohm_m", median(c.rho));
-    node.add("median_determinant_phase_deg", median(c.phase));
+    node.add("median_determinant_resistivity_ohm_m", data::median(c.rho));
+    node.add("median_determinant_phase_deg", data::median(c.phase));
     if (const auto strike = estimate_strike(std::span(&s, 1))) {
       node.add("strike_deg",
                fmt::format("{:.1f} or {:.1f}", strike->strike_deg, strike->strike_deg + 90));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sounding/missing.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/inversion/mt_transform.h"
 #include "tessera/inversion/sounding_write.h"
@@ -7,6 +9,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 namespace tessera::inversion {
 namespace {
@@ -101,7 +104,7 @@ class EdiText {
         block(name + "R ROT=ZROT", [&](std::size_t i) { return z[i][r][c].real(); });
         block(name + "I ROT=ZROT", [&](std::size_t i) { return z[i][r][c].imag(); });
         block(name + ".VAR ROT=ZROT", [&](std::size_t i) {
-          return std::pow(s_.impedance_error[i][r][c] / kOhmPerFieldUnit, 2);
+          return std::pow(s_.impedance_error[i][r][c] / ohm_per_field_unit, 2);
         });
       }
   }
@@ -121,16 +124,8 @@ class EdiText {
   std::string out_;
 };
 
-std::string csv_name(const std::string& name) {
-  if (name.find_first_of(",\"\n\r") == std::string::npos) return name;
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-void field(std::string& out, double v) {
-  out += ',';
-  if (std::isfinite(v)) fmt::format_to(std::back_inserter(out), "{:.17g}", v);
+std::optional<double> if_given(double v) {
+  return std::isfinite(v) ? std::optional(v) : std::nullopt;
 }
 
 }  // namespace
@@ -138,39 +133,40 @@ void field(std::string& out, double v) {
 std::string edi_text(const Sounding& s) { return EdiText(s).text(); }
 
 std::string csv_text(std::span<const Sounding> soundings) {
-  std::string out =
-      "station,latitude_deg,longitude_deg,elevation_m,frequency_hz,period_s,azimuth_deg";
-  for (const char* xy : {"xx", "xy", "yx", "yy"})
-    out += fmt::format(
-        ",z{0}_re_ohm,z{0}_im_ohm,z{0}_error_ohm,rho_{0}_ohm_m,rho_{0}_error_ohm_m,phase_{0}_deg,"
-        "phase_{0}_error_deg",
-        xy);
-  out += ",tx_re,tx_im,tx_error,ty_re,ty_im,ty_error\n";
-  const double nan = std::nan("");
+  std::vector<std::string> columns = {"station",     "latitude_deg", "longitude_deg",
+                                      "elevation_m", "frequency_hz", "period_s",
+                                      "azimuth_deg"};
+  for (const std::string xy : {"xx", "xy", "yx", "yy"})
+    for (const std::string& name :
+         {"z" + xy + "_re_ohm", "z" + xy + "_im_ohm", "z" + xy + "_error_ohm",
+          "rho_" + xy + "_ohm_m", "rho_" + xy + "_error_ohm_m", "phase_" + xy + "_deg",
+          "phase_" + xy + "_error_deg"})
+      columns.push_back(name);
+  for (const char* name : {"tx_re", "tx_im", "tx_error", "ty_re", "ty_im", "ty_error"})
+    columns.push_back(name);
+  data::CsvTable table(columns);
   for (const Sounding& s : soundings)
     for (std::size_t i = 0; i < s.size(); ++i) {
-      out += csv_name(s.station);
-      for (const auto& v : {s.latitude_deg, s.longitude_deg, s.elevation_m})
-        field(out, v.value_or(nan));
       const double f = s.frequency_hz[i];
-      for (const double v : {f, 1 / f, s.azimuth_deg[i]}) field(out, v);
+      table.add(s.station).add(s.latitude_deg).add(s.longitude_deg).add(s.elevation_m);
+      table.add(f).add(1 / f).add(if_given(s.azimuth_deg[i]));
       for (int r = 0; r < 2; ++r)
         for (int c = 0; c < 2; ++c) {
-          const Complex z = s.has_impedance() ? s.impedance[i][r][c] : Complex(nan, nan);
-          const double e = s.has_impedance() ? s.impedance_error[i][r][c] : nan;
+          const Complex z = s.has_impedance() ? s.impedance[i][r][c] : kMissing;
+          const double e = s.has_impedance() ? s.impedance_error[i][r][c] : kNaN;
           const SoundingCurve curve = sounding_curve(std::span(&f, 1), {{z}, {e}});
           for (const double v : {z.real(), z.imag(), e, curve.rho[0], curve.rho_error[0],
                                  curve.phase[0], curve.phase_error[0]})
-            field(out, v);
+            table.add(if_given(v));
         }
       for (int c = 0; c < 2; ++c) {
-        const Complex t = s.has_tipper() ? s.tipper[i][c] : Complex(nan, nan);
-        for (const double v : {t.real(), t.imag(), s.has_tipper() ? s.tipper_error[i][c] : nan})
-          field(out, v);
+        const Complex t = s.has_tipper() ? s.tipper[i][c] : kMissing;
+        for (const double v : {t.real(), t.imag(), s.has_tipper() ? s.tipper_error[i][c] : kNaN})
+          table.add(if_given(v));
       }
-      out += '\n';
+      table.end_row();
     }
-  return out;
+  return table.text();
 }
 
 void write_edi(const std::filesystem::path& path, const Sounding& s) {

@@ -37,7 +37,7 @@ Posterior laplace(const InverseProblem& p, const GaussianPrior& prior,
   std::vector<double> y(residual.size());
   for (std::size_t i = 0; i < residual.size(); ++i) {
     const double r = residual[i], s = p.sigma[i];
-    exact[static_cast<Index>(i)] = p.loss.curvature(r) / (s * s);
+    exact[static_cast<Index>(i)] = p.loss.newton_weight(r) / (s * s);
     gauss_newton[static_cast<Index>(i)] = p.loss.weight(r) / (s * s);
     y[i] = p.loss.weight(r) * r / s;
   }
@@ -49,8 +49,8 @@ Posterior laplace(const InverseProblem& p, const GaussianPrior& prior,
   Eigen::LLT<MatrixXd> factor;
   out.exact_hessian = hessian == Hessian::exact;
   if (out.exact_hessian) {
-    const Matrix curvature = p.forward.curvature(optimum, y);
-    h = j.transpose() * exact.asDiagonal() * j + q - view(curvature);
+    const Matrix of_forward = p.forward.hessian(optimum, y);
+    h = j.transpose() * exact.asDiagonal() * j + q - view(of_forward);
     h = (0.5 * (h + h.transpose())).eval();
     pin(h, p.fixed);
     factor.compute(h);

@@ -153,7 +153,7 @@ SoundingCurve sounding_curve(std::span<const double> frequency_hz, const Respons
   SoundingCurve out;
   for (std::size_t i = 0; i < frequency_hz.size(); ++i) {
     const double size = std::abs(r.z[i]), relative = r.error[i] / size;
-    const double rho = size * size / (2 * std::numbers::pi * frequency_hz[i] * kMu0);
+    const double rho = size * size / (2 * std::numbers::pi * frequency_hz[i] * mu0);
     out.rho.push_back(rho);
     out.rho_error.push_back(2 * rho * relative);
     out.phase.push_back(std::arg(r.z[i]) * 180 / std::numbers::pi);
@@ -179,7 +179,7 @@ void rotate_to(Sounding& s, double azimuth_deg) {
 }
 
 std::vector<Tensor2<Complex>> impedance_in(const Sounding& s, ImpedanceUnits units, TimeSign sign) {
-  const double factor = units == ImpedanceUnits::field ? 1 / kOhmPerFieldUnit : 1;
+  const double factor = units == ImpedanceUnits::field ? 1 / ohm_per_field_unit : 1;
   std::vector<Tensor2<Complex>> out = s.impedance;
   for (auto& t : out)
     for (auto& row : t)

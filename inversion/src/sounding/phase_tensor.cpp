@@ -2,6 +2,7 @@
 #include "tessera/inversion/phase_tensor.h"
 
 #include "sounding/missing.h"
+#include "tessera/data/median.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,9 +108,7 @@ std::optional<StrikeEstimate> estimate_strike(std::span<const Sounding> sounding
   out.n = skews.size();
   out.strike_deg = std::fmod(std::arg(sum) / 4 * kDegrees + 90, 90.0);
   out.concentration = std::abs(sum) / weights;
-  std::nth_element(skews.begin(), skews.begin() + static_cast<std::ptrdiff_t>(skews.size() / 2),
-                   skews.end());
-  out.median_skew_deg = skews[skews.size() / 2];
+  out.median_skew_deg = data::median(std::move(skews));
   return out;
 }
 

@@ -22,9 +22,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-struct Slope {
-  double value;  ///< g(x) = phi(x).r
-  double slope;  ///< dg/dx
+struct Dual {
+  double value;       ///< g(x) = phi(x).r
+  double derivative;  ///< dg/dx
 };
 
 class Basis {
@@ -59,7 +59,7 @@ class Basis {
     return x == infinity ? c / (length * mu0 * omega_max_) : c / (length * mu0);
   }
 
-  Slope dual(double x, const std::vector<double>& r) const {
+  Dual dual(double x, const std::vector<double>& r) const {
     double n = 0, dn = 0, q = 0, dq = 0;  // phi.r, |phi|^2 and their derivatives in x
     for (std::size_t i = 0; i < omega_.size(); ++i) {
       const double s = std::exp(x) / omega_[i], s2 = s * s, inv = 1 / (1 + s2);
@@ -94,7 +94,7 @@ class Basis {
 double find_maximum(const Basis& basis, const std::vector<double>& r, double lo, double hi) {
   for (int k = 0; k < 60 && hi - lo > 1e-13 * std::max(1.0, std::abs(lo)); ++k) {
     const double mid = 0.5 * (lo + hi);
-    (basis.dual(mid, r).slope > 0 ? lo : hi) = mid;
+    (basis.dual(mid, r).derivative > 0 ? lo : hi) = mid;
   }
   return 0.5 * (lo + hi);
 }
@@ -157,12 +157,12 @@ DplusResult dplus(const Response1d& response, const DplusOptions& options) {
       largest = std::max(largest, g);
     }
     std::vector<double> fresh;
-    Slope left = basis.dual(sorted[0], r);
+    Dual left = basis.dual(sorted[0], r);
     largest = std::max(largest, left.value);
     for (std::size_t k = 1; k < sorted.size(); ++k) {
-      const Slope right = basis.dual(sorted[k], r);
+      const Dual right = basis.dual(sorted[k], r);
       largest = std::max(largest, right.value);
-      if (left.slope > 0 && right.slope < 0) {
+      if (left.derivative > 0 && right.derivative < 0) {
         const double x = find_maximum(basis, r, sorted[k - 1], sorted[k]);
         const double g = basis.dual(x, r).value;
         largest = std::max(largest, g);

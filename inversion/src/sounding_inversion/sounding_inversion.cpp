@@ -62,15 +62,157 @@ std::vector<double> roughness_grid(double std_ln_rho) {
   return mu;
 }
 
-}  // namespace
-
-SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions o) {
-  require_valid(response, "invert");
+void check_options(const SoundingInversionOptions& o) {
   if (o.static_shift && !o.static_shift->std_ln_impedance && !o.static_shift->reference_ohm_m)
     throw Error(
         "[invert] static shift cannot be told from a resistivity without a prior or a reference");
   if (o.least_ohm_m.has_value() != o.greatest_ohm_m.has_value())
     throw Error("[invert] bounds come in pairs: least and greatest resistivity");
+}
+
+/// One sounding as a problem in x: ln rho of the layers, or what with_bounds makes of it, and at
+/// the end ln of the impedance's factor where a static shift is free.
+struct Setup {
+  Layering layering;
+  SmoothPrior smooth;
+  InverseProblem problem;
+  ForwardMap of_ln_rho;  ///< before any bounds: what the data see of the resistivities
+  std::vector<double> start;
+  std::optional<std::pair<double, double>> ln_bounds;
+  std::optional<double> shift_std;
+
+  std::size_t layers() const { return layering.size(); }
+  std::vector<double> to_ln_rho(const std::vector<double>& x) const {
+    return ln_bounds ? bounded_to_model(x, ln_bounds->first, ln_bounds->second, layers()) : x;
+  }
+  Smoothing smoothing() const {
+    return {[smooth = smooth, shift_std = shift_std](double mu) {
+              GaussianPrior prior = smooth.at(mu);
+              return shift_std ? append(std::move(prior), 0.0, *shift_std) : prior;
+            },
+            [smooth = smooth](const std::vector<double>& x) { return smooth.roughness(x); }};
+  }
+};
+
+/// From here on the errors are scaled by `error_scale` so that the target is an RMS of one: a
+/// sounding that no layered earth fits has errors larger than stated, and its bands must say so.
+Setup set_up(const Response1d& response, const SoundingInversionOptions& o, double error_scale) {
+  Setup s{.layering = choose_layering(response, o)};
+  const std::size_t n = s.layers();
+  s.smooth.mean.assign(n, std::log(o.reference_ohm_m.value_or(typical_resistivity(response))));
+  s.smooth.log10_depth = s.layering.log10_depth;
+  s.smooth.std_ln_rho = o.prior_std_ln_rho;
+  s.smooth.order = o.order;
+  if (o.static_shift) s.shift_std = o.static_shift->std_ln_impedance;
+
+  InverseProblem& p = s.problem;
+  p.forward = layered_forward(response.frequency_hz, s.layering.thickness_m);
+  p.data = to_real(response.impedance_ohm);
+  p.sigma = sigma_of_data(response);
+  for (double& sigma : p.sigma) sigma *= error_scale;
+  p.loss = o.loss;
+  s.of_ln_rho = p.forward;
+  s.start = s.smooth.mean;
+  p.fixed = fix_layers(s.layering, o.fixed, n + (s.shift_std ? 1 : 0), s.start);
+  if (o.least_ohm_m) {
+    s.ln_bounds = {std::log(*o.least_ohm_m), std::log(*o.greatest_ohm_m)};
+    const auto [lo, hi] = *s.ln_bounds;
+    p.forward = with_bounds(std::move(p.forward), lo, hi, n);
+    // The smoothness is that of the unbounded parameter x; its slope at the middle of the range is
+    // (hi - lo) / 4, so that std_ln_rho keeps its meaning there.
+    s.smooth.mean = model_to_bounded(s.smooth.mean, lo, hi, n);
+    s.smooth.std_ln_rho *= 4 / (hi - lo);
+    s.start = model_to_bounded(s.start, lo, hi, n);
+  }
+  if (s.shift_std) {
+    p.forward = with_static_shift(std::move(p.forward));
+    s.of_ln_rho = with_static_shift(std::move(s.of_ln_rho));
+    s.start.push_back(0);
+  }
+  return s;
+}
+
+/// The smooth model: Occam's, or the minimum at a given roughness weight.
+OccamResult fit_smooth(const Setup& s, const SoundingInversionOptions& o, double target) {
+  OccamResult fit;
+  if (o.method == Method::gauss_newton) {
+    GaussNewtonOptions newton;
+    newton.max_iterations = o.max_iterations;
+    static_cast<GaussNewtonResult&>(fit) =
+        gauss_newton(s.problem, s.smoothing().prior(o.mu), s.start, newton);
+    fit.mu = o.mu;
+    for (Iteration& row : fit.iterations) row.mu = o.mu;
+  } else {
+    OccamOptions occam_options;
+    occam_options.target_rms = target;
+    occam_options.max_iterations = o.max_iterations;
+    fit = occam(s.problem, s.smoothing(), s.start, occam_options);
+  }
+  return fit;
+}
+
+/// Quantiles of every layer, in ohm m.
+template <class Band>
+void set_bands(SoundingInversion& out, Band&& band) {
+  out.q05 = band(0.05);
+  out.q25 = band(0.25);
+  out.q50 = band(0.5);
+  out.q75 = band(0.75);
+  out.q95 = band(0.95);
+}
+
+std::vector<Iteration> with_stated_errors(std::vector<Iteration> rows, double error_scale) {
+  for (Iteration& row : rows) row.rms *= error_scale;
+  return rows;
+}
+
+/// A few layers in place of the smooth model, with bands by Laplace's approximation; what they
+/// predict.
+std::vector<double> fit_few_layers(SoundingInversion& out, const Setup& s,
+                                   const SoundingInversionOptions& o, std::vector<double> ln_rho,
+                                   double target) {
+  const std::vector<double>& frequency = out.response.frequency_hz;
+  FewLayerOptions few_options;
+  few_options.layers = o.few_layers;
+  few_options.starts = o.starts;
+  few_options.seed = o.key.seed;
+  few_options.target_rms = target;
+  ln_rho.resize(s.layers());
+  const FewLayerResult few = few_layer(
+      s.problem, [&](int layers) { return layered_forward_free(frequency, layers); }, s.layering,
+      ln_rho, few_options);
+  out.reason = few.reason;
+  out.iterations = with_stated_errors(few.iterations, out.error_scale);
+  out.thickness_m = few.model.thickness_m;
+  out.resistivity_ohm_m = few.model.resistivity_ohm_m;
+  out.starts_agreeing = few.starts_agreeing;
+  if (o.posterior == PosteriorMethod::none) return few.predicted;
+  const std::size_t layers = few.model.resistivity_ohm_m.size();
+  InverseProblem p = s.problem;
+  p.fixed.clear();
+  p.forward = layered_forward_free(frequency, static_cast<int>(layers));
+  const Posterior post = laplace(p, few.prior, few.m);
+  out.exact_hessian = post.exact_hessian;
+  const auto band = [&](double half_width) {
+    std::vector<double> v;
+    for (std::size_t j = 0; j < layers; ++j)
+      v.push_back(std::exp(few.m[j] + half_width * post.standard_deviation[j]));
+    return v;
+  };
+  const double half50 = normal_half_width(0.5), half90 = normal_half_width(0.9);
+  out.q05 = band(-half90);
+  out.q25 = band(-half50);
+  out.q50 = band(0);
+  out.q75 = band(half50);
+  out.q95 = band(half90);
+  return few.predicted;
+}
+
+}  // namespace
+
+SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions o) {
+  require_valid(response, "invert");
+  check_options(o);
   if (o.static_shift && o.static_shift->reference_ohm_m)
     remove_reference_shift(
         response, *o.static_shift->reference_ohm_m,
@@ -81,150 +223,51 @@ SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions
   out.bostick = bostick(response);
   out.target_rms = o.target_rms.value_or(std::max(1.0, 1.15 * out.bound.rms));
   out.error_scale = std::max(1.0, out.target_rms);
-
-  const Layering layering = choose_layering(response, o);
-  const std::size_t n = layering.size();
-  SmoothPrior smooth;
-  smooth.mean.assign(n, std::log(o.reference_ohm_m.value_or(typical_resistivity(response))));
-  smooth.log10_depth = layering.log10_depth;
-  smooth.std_ln_rho = o.prior_std_ln_rho;
-  smooth.order = o.order;
-
-  // From here on the errors are scaled so that the target is an RMS of one: a sounding that no
-  // layered earth fits has errors larger than stated, and its bands must say so.
-  InverseProblem p;
-  p.forward = layered_forward(response.frequency_hz, layering.thickness_m);
-  p.data = to_real(response.impedance_ohm);
-  p.sigma = sigma_of_data(response);
-  for (double& s : p.sigma) s *= out.error_scale;
-  p.loss = o.loss;
-  ForwardMap of_ln_rho = p.forward;  // before any bounds: what the data see of the resistivities
-  std::vector<double> start = smooth.mean;
-  const bool shift = o.static_shift && o.static_shift->std_ln_impedance;
-  p.fixed = fix_layers(layering, o.fixed, n + (shift ? 1 : 0), start);
-  if (o.least_ohm_m) {
-    ln_bounds_ = {std::log(*o.least_ohm_m), std::log(*o.greatest_ohm_m)};
-    const auto [lo, hi] = *ln_bounds_;
-    p.forward = with_bounds(std::move(p.forward), lo, hi, n);
-    // The smoothness is that of the unbounded parameter x; its slope at the middle of the range is
-    // (hi - lo) / 4, so that std_ln_rho keeps its meaning there.
-    smooth.mean = model_to_bounded(smooth.mean, lo, hi, n);
-    smooth.std_ln_rho *= 4 / (hi - lo);
-    start = model_to_bounded(start, lo, hi, n);
-  }
-  if (shift) {
-    p.forward = with_static_shift(std::move(p.forward));
-    of_ln_rho = with_static_shift(std::move(of_ln_rho));
-    start.push_back(0);
-  }
-  const Smoothing smoothing{
-      [=](double mu) {
-        GaussianPrior prior = smooth.at(mu);
-        return shift ? append(std::move(prior), 0.0, *o.static_shift->std_ln_impedance) : prior;
-      },
-      [=](const std::vector<double>& m) { return smooth.roughness(m); }};
-
-  OccamResult fit;
   const double target = out.target_rms / out.error_scale;
-  if (o.method == Method::gauss_newton) {
-    GaussNewtonOptions newton;
-    newton.max_iterations = o.max_iterations;
-    static_cast<GaussNewtonResult&>(fit) = gauss_newton(p, smoothing.prior(o.mu), start, newton);
-    fit.mu = o.mu;
-    for (Iteration& row : fit.iterations) row.mu = o.mu;
-  } else {
-    OccamOptions occam_options;
-    occam_options.target_rms = target;
-    occam_options.max_iterations = o.max_iterations;
-    fit = occam(p, smoothing, start, occam_options);
-    if (fit.reason == Reason::target_not_reached && out.target_rms < out.bound.rms)
-      fit.reason = Reason::target_below_bound;
-  }
+
+  const Setup s = set_up(response, o, out.error_scale);
+  ln_bounds_ = s.ln_bounds;
+  const std::size_t n = s.layers();
+  const Smoothing smoothing = s.smoothing();
+  const OccamResult fit = fit_smooth(s, o, target);
   out.reason = fit.reason;
-  out.iterations = fit.iterations;
-  for (Iteration& row : out.iterations) row.rms *= out.error_scale;
+  if (o.method != Method::gauss_newton && fit.reason == Reason::target_not_reached &&
+      out.target_rms < out.bound.rms)
+    out.reason = Reason::target_below_bound;
+  out.iterations = with_stated_errors(fit.iterations, out.error_scale);
   out.mu = fit.mu;
   out.roughness = smoothing.roughness(fit.m);
-  out.thickness_m = layering.thickness_m;
-  const auto to_ln_rho = [&](const std::vector<double>& m) {
-    return ln_bounds_ ? bounded_to_model(m, ln_bounds_->first, ln_bounds_->second, n) : m;
-  };
-  out.resistivity_ohm_m = exp_of(to_ln_rho(fit.m), n);
-  std::vector<double> predicted = fit.predicted;
+  out.thickness_m = s.layering.thickness_m;
+  out.resistivity_ohm_m = exp_of(s.to_ln_rho(fit.m), n);
   if (fit.reason == Reason::not_finite) return;
-  if (shift) out.shift_ln_impedance = fit.m.back();
+  if (s.shift_std) out.shift_ln_impedance = fit.m.back();
+  const std::vector<double> predicted = o.method == Method::few_layer
+                                            ? fit_few_layers(out, s, o, s.to_ln_rho(fit.m), target)
+                                            : fit.predicted;
 
-  if (o.method == Method::few_layer) {
-    FewLayerOptions few_options;
-    few_options.layers = o.few_layers;
-    few_options.starts = o.starts;
-    few_options.seed = o.key.seed;
-    few_options.target_rms = target;
-    const FewLayerResult few = few_layer(
-        p, [&](int layers) { return layered_forward_free(response.frequency_hz, layers); },
-        layering,
-        [&] {
-          auto v = to_ln_rho(fit.m);
-          v.resize(n);
-          return v;
-        }(),
-        few_options);
-    out.reason = few.reason;
-    out.iterations = few.iterations;
-    for (Iteration& row : out.iterations) row.rms *= out.error_scale;
-    out.thickness_m = few.model.thickness_m;
-    out.resistivity_ohm_m = few.model.resistivity_ohm_m;
-    out.starts_agreeing = few.starts_agreeing;
-    predicted = few.predicted;
-    if (o.posterior != PosteriorMethod::none) {
-      InverseProblem q = p;
-      q.fixed.clear();
-      q.forward = layered_forward_free(response.frequency_hz,
-                                       static_cast<int>(few.model.resistivity_ohm_m.size()));
-      const Posterior post = laplace(q, few.prior, few.m);
-      out.exact_hessian = post.exact_hessian;
-      const auto band = [&](double probability) {
-        std::vector<double> v;
-        for (std::size_t j = 0; j < few.model.resistivity_ohm_m.size(); ++j)
-          v.push_back(std::exp(few.m[j] + probability * post.standard_deviation[j]));
-        return v;
-      };
-      const double half50 = normal_half_width(0.5), half90 = normal_half_width(0.9);
-      out.q05 = band(-half90);
-      out.q25 = band(-half50);
-      out.q50 = band(0);
-      out.q75 = band(half50);
-      out.q95 = band(half90);
-    }
-  }
-
+  const InverseProblem& p = s.problem;
   out.predicted_ohm = to_complex(predicted);
-  const auto residual = normalised_residual(p.data, predicted, sigma_of_data(response));
-  out.rms = rms({}, residual);
+  out.rms = rms({}, normalised_residual(p.data, predicted, sigma_of_data(response)));
   out.loss_rms = out.error_scale * rms(o.loss, normalised_residual(p.data, predicted, p.sigma));
   Response1d smooth_response = response;  // a wild last point must not decide how deep we see
   smooth_response.impedance_ohm = out.predicted_ohm;
   // By d/d ln rho: the Jacobian of a bounded variable falls to zero at either bound, whatever the
   // data see there.
-  out.depth = depth_of_investigation(smooth_response, layering.thickness_m,
-                                     of_ln_rho.jacobian(to_ln_rho(fit.m)));
+  out.depth = depth_of_investigation(smooth_response, s.layering.thickness_m,
+                                     s.of_ln_rho.jacobian(s.to_ln_rho(fit.m)));
 
   if (o.posterior == PosteriorMethod::none || o.method == Method::few_layer) return;
-  const auto grid = o.order == 1 ? roughness_grid(smooth.std_ln_rho) : std::vector<double>{fit.mu};
+  const auto grid =
+      o.order == 1 ? roughness_grid(s.smooth.std_ln_rho) : std::vector<double>{fit.mu};
   const SmoothPosterior posterior = smooth_posterior(p, smoothing, grid, fit.m);
   out.exact_hessian = posterior.exact_hessian;
   out.correlation_decades =
-      o.order == 1 ? smooth.correlation_decades(posterior.components[posterior.most_probable].mu)
+      o.order == 1 ? s.smooth.correlation_decades(posterior.components[posterior.most_probable].mu)
                    : 0;
-  const auto band = [&](double probability) {
-    return exp_of(to_ln_rho(posterior.quantile(probability)), n);
-  };
-  out.q05 = band(0.05);
-  out.q25 = band(0.25);
-  out.q50 = band(0.5);
-  out.q75 = band(0.75);
-  out.q95 = band(0.95);
-  if (shift) out.shift_std = posterior.standard_deviation.back();
+  set_bands(out, [&](double probability) {
+    return exp_of(s.to_ln_rho(posterior.quantile(probability)), n);
+  });
+  if (s.shift_std) out.shift_std = posterior.standard_deviation.back();
   if (o.posterior == PosteriorMethod::mcmc)
     sampler_ = std::make_unique<Sampler>(p, smoothing, posterior,
                                          SamplerOptions{o.burn_in, o.samples, o.keep_every, o.key});
@@ -239,11 +282,7 @@ void SoundingInverter::finish(const Chain& chain) {
     if (ln_bounds_) m = bounded_to_model(m, ln_bounds_->first, ln_bounds_->second, layers);
     return exp_of(std::move(m), layers);
   };
-  out.q05 = band(0.05);
-  out.q25 = band(0.25);
-  out.q50 = band(0.5);
-  out.q75 = band(0.75);
-  out.q95 = band(0.95);
+  set_bands(out, band);
   out.acceptance = static_cast<double>(chain.accepted) / static_cast<double>(sampler_->steps());
 }
 

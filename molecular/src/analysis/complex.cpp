@@ -52,7 +52,7 @@ Complex::Complex(const System& system, std::span<const std::int32_t> group)
 
 void Complex::move(std::vector<Vec3>& x, std::size_t molecule, const Vec3& shift) const {
   if (std::max({std::abs(shift[0]), std::abs(shift[1]), std::abs(shift[2])}) < 1e-9)
-    return;  // places that need no move keep their bits
+    return;  // positions that need no move keep their bits
   for (const std::int32_t i : atoms_[molecule])
     for (std::size_t c = 0; c < 3; ++c) x[static_cast<std::size_t>(i)][c] += shift[c];
 }

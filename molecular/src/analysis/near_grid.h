@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Points of a group in cells of the box, so that those near to a place are found among 27 cells.
+// Points of a group in cells of the box, so that those near to a position are found among 27 cells.
 // Fractions are kept cell by cell in three arrays; where the box has room for fewer than three
 // cells along an edge, there is one.
 #pragma once
@@ -63,8 +63,8 @@ struct NearGrid {
     return (c[0] * cells[1] + c[1]) * cells[2] + c[2];
   }
 
-  /// `f(begin, end)` for runs of the arrays that hold all points within r_max of a place with these
-  /// fractions.
+  /// `f(begin, end)` for runs of the arrays that hold all points within r_max of a position with
+  /// these fractions.
   template <class F>
   void around(const Vec3& at, F&& f) const {
     const auto c = cell_of(at);

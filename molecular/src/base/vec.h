@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of any number type: doubles, jets, tensors.
+// Vectors of any number type: doubles, dual numbers, tensors.
 #pragma once
 #include <array>
 #include <cmath>

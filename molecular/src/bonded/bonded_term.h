@@ -22,7 +22,11 @@ using BondedTermPtr = std::shared_ptr<const BondedTerm>;
 
 /// Null where the system has no such terms.
 BondedTermPtr bonded_term(const System& system, Term kind, double epsilon_r = 1);
-BondedTermPtr position_restraint_term(const System& system);
-BondedTermPtr cmap_term(const System& system);
+
+/// How the energy of a kind is made of a system; a file of terms/ has one for each of its kinds.
+using MakeBondedTerm = BondedTermPtr (*)(Term kind, const System& system, double epsilon_r);
+struct RegisterBonded {
+  RegisterBonded(Term kind, MakeBondedTerm make);
+};
 
 }  // namespace tessera::molecular

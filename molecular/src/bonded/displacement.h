@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Displacements d = x_a - x_b - k h between atoms as terms take them, and the way back: a slope
-// along d belongs to x_a, with the other sign to x_b, and -k (x) slope to h.
+// Displacements d = x_a - x_b - k h between atoms as terms take them, and the way back: a
+// derivative along d belongs to x_a, with the other sign to x_b, and -k (x) it to h.
 #pragma once
+#include "base/dual.h"
 #include "base/four.h"
-#include "base/jet.h"
 #include "bonded/geometry.h"
 #include "system/box_of.h"
 #include "tessera/molecular/energy_function.h"
@@ -13,7 +13,7 @@
 
 namespace tessera::molecular {
 
-/// value[at(t)] of four terms t, with derivative[at(t)] (null: zero) where T = Jet<Four, 1> carries
+/// value[at(t)] of four terms t, with derivative[at(t)] (null: zero) where T = Dual<Four> carries
 /// one.
 template <class T, class F, class At>
 T numbers(const F& of_terms, const double* value, const double* derivative, const At& at) {
@@ -27,9 +27,9 @@ T numbers(const F& of_terms, const double* value, const double* derivative, cons
 
 /// Positions and box with their tangents (null: zero), as numbers of type T.
 template <class T>
-class TermPlaces {
+class TermPositions {
  public:
-  TermPlaces(const double* x, const double* dx, const double* h, const double* dh)
+  TermPositions(const double* x, const double* dx, const double* h, const double* dh)
       : x_(x), dx_(dx), h_(h), dh_(dh), box_(box_of(h)) {
     for (std::size_t k = 0; k < 3 && is_periodic(box_); ++k) over_[k] = 1 / box_.edge[k][k];
   }
@@ -98,16 +98,16 @@ class Nearest {
   Vec3 over_{};
 };
 
-/// Adds a slope along d to those of positions and box that are asked for.
-inline void spread_slope(EnergyFunction::Results g, std::size_t a, std::size_t b, const Vec3& image,
-                         const Vec3& slope) {
+/// Adds the derivative along d to those of positions and box that are asked for.
+inline void spread_gradient(EnergyFunction::Results g, std::size_t a, std::size_t b,
+                            const Vec3& image, const Vec3& du) {
   for (std::size_t c = 0; c < 3; ++c) {
     if (g[0]) {
-      g[0][3 * a + c] += slope[c];
-      g[0][3 * b + c] -= slope[c];
+      g[0][3 * a + c] += du[c];
+      g[0][3 * b + c] -= du[c];
     }
     if (g[1])
-      for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= image[k] * slope[c];
+      for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= image[k] * du[c];
   }
 }
 

@@ -10,26 +10,33 @@
 namespace tessera::molecular {
 namespace {
 
-/// f(member of a, the same member of b) for every kind of terms.
-template <class A, class B, class F>
-void each_kind(A& a, B& b, F&& f) {
-  f(a.bonds, b.bonds);
-  f(a.urey_bradley, b.urey_bradley);
-  f(a.angles, b.angles);
-  f(a.dihedrals, b.dihedrals);
-  f(a.impropers, b.impropers);
-  f(a.harmonic_impropers, b.harmonic_impropers);
-  f(a.ryckaert_bellemans, b.ryckaert_bellemans);
-  f(a.pairs, b.pairs);
-  f(a.position_restraints, b.position_restraints);
-  f(a.distance_restraints, b.distance_restraints);
-  f(a.constraints, b.constraints);
-  f(a.rigid_waters, b.rigid_waters);
-}
-
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
+}
+
+/// Terms over atoms that come behind `atoms` others, their rows behind the `rows` that are there.
+template <class List>
+void append_terms(List& to, const List& from, std::int32_t atoms, std::int32_t rows) {
+  for (auto t : from.atoms) {
+    for (std::int32_t& i : t) i += atoms;
+    to.atoms.push_back(t);
+  }
+  for (const std::int32_t r : from.row) to.row.push_back(r + rows);
+}
+template <int N, int P>
+void append(Terms<N, P>& to, const Terms<N, P>& from, std::int32_t atoms) {
+  append_terms(to, from, atoms, static_cast<std::int32_t>(to.rows.size()));
+  append(to.rows, from.rows);
+}
+void append(CorrectionMaps& to, const CorrectionMaps& from, std::int32_t atoms) {
+  if (to.size() == 0) to.points = from.points, to.maps.clear();
+  if (from.size() == 0) return;
+  if (from.points != to.points)
+    throw Error(fmt::format("[joined] the systems have correction maps of {} and {} points a side",
+                            to.points, from.points));
+  append_terms(to, from, atoms, static_cast<std::int32_t>(to.n_maps()));
+  append(to.maps, from.maps);
 }
 
 /// sigma and epsilon of a type from c6 and c12 with itself.
@@ -96,29 +103,10 @@ System joined(const System& a, const System& b) {
   for (const auto& [i, j] : b.connectivity) s.connectivity.push_back({i + atoms, j + atoms});
   for (const auto& [i, j] : b.exclusions) s.exclusions.push_back({i + atoms, j + atoms});
   s.lj = joined(a.lj, b.lj);
-  each_kind(s, b, [&](auto& to, const auto& from) {
-    const auto rows = static_cast<std::int32_t>(to.rows.size());
-    for (auto t : from.atoms) {
-      for (std::int32_t& i : t) i += atoms;
-      to.atoms.push_back(t);
-    }
-    for (const std::int32_t r : from.row) to.row.push_back(r + rows);
-    append(to.rows, from.rows);
-  });
-  if (s.cmap.size() == 0) s.cmap.points = b.cmap.points, s.cmap.maps.clear();
-  if (b.cmap.size() > 0) {
-    if (b.cmap.points != s.cmap.points)
-      throw Error(
-          fmt::format("[joined] the systems have correction maps of {} and {} points a side",
-                      s.cmap.points, b.cmap.points));
-    const auto maps = static_cast<std::int32_t>(s.cmap.n_maps());
-    for (auto t : b.cmap.atoms) {
-      for (std::int32_t& i : t) i += atoms;
-      s.cmap.atoms.push_back(t);
-    }
-    for (const std::int32_t r : b.cmap.row) s.cmap.row.push_back(r + maps);
-    append(s.cmap.maps, b.cmap.maps);
-  }
+  each_bonded([&](const BondedKind&, auto& to, const auto& from) { append(to, from, atoms); }, s,
+              b);
+  append(s.constraints, b.constraints, atoms);
+  append(s.rigid_waters, b.rigid_waters, atoms);
   for (VirtualSite v : b.virtual_sites) {
     v.site += atoms;
     for (std::int32_t& p : v.parents)
@@ -176,8 +164,9 @@ System without(const System& in, const std::vector<bool>& leave) {
     to.atoms.resize(k);
     to.row.resize(k);
   };
-  each_kind(s, in, [&](auto& to, const auto&) { keep_terms(to); });
-  keep_terms(s.cmap);
+  each_bonded([&](const BondedKind&, auto& list) { keep_terms(list); }, s);
+  keep_terms(s.constraints);
+  keep_terms(s.rigid_waters);
   std::erase_if(s.virtual_sites, [&](VirtualSite& v) {
     std::array<std::int32_t, 1> site = {v.site};
     const bool stays = moved(site) && moved(v.parents);

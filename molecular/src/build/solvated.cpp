@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
-#include "build/water_places.h"
+#include "build/water_positions.h"
 #include "system/near_points.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/random.h"
@@ -53,12 +53,12 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
   NearPoints near(box, look);
   for (std::size_t i = 0; i < solute.n_atoms(); ++i)
     near.add(static_cast<std::int32_t>(i), out.frame.x_nm[i]);
-  const std::vector<Vec3> places =
-      grid_places(box, static_cast<std::size_t>(std::llround(volume_nm3(box) * o.density_per_nm3)));
-  const std::vector<Vec3> all = turned_waters(m, places, box, o.seed);
+  const std::vector<Vec3> positions = grid_positions(
+      box, static_cast<std::size_t>(std::llround(volume_nm3(box) * o.density_per_nm3)));
+  const std::vector<Vec3> all = turned_waters(m, positions, box, o.seed);
   const auto sites = static_cast<std::size_t>(m.sites());
   std::size_t n = 0;
-  for (std::size_t k = 0; k < places.size(); ++k) {
+  for (std::size_t k = 0; k < positions.size(); ++k) {
     bool clear = true;
     for (std::size_t i = 0; i < 3 && clear; ++i)
       clear = near.each(all[k * sites + i], [&](std::int32_t j, double d2) {
@@ -160,7 +160,7 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
   std::ranges::sort(waters);
   std::vector<bool> leave(s.n_atoms(), false);
   System ions;
-  std::vector<Vec3> places;
+  std::vector<Vec3> positions;
   ions.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {o.cation.sigma_nm, o.anion.sigma_nm},
                   {o.cation.epsilon, o.anion.epsilon});
   ions.coulomb_constant = s.coulomb_constant;
@@ -178,7 +178,7 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
       const Vec3 x = in.frame.x_nm[next->second];
       near.add(-1, x);
       ++next;
-      places.push_back(x);
+      positions.push_back(x);
       ions.atoms.residue.push_back(static_cast<std::int32_t>(ions.residues.size()));
       ions.residues.push_back({ion.name, std::to_string(ions.residues.size() + 1), "", ""});
       ions.atoms.name.push_back(ion.name);
@@ -199,7 +199,7 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
   out.frame.box = in.frame.box;
   for (std::size_t i = 0; i < s.n_atoms(); ++i)
     if (!gone[static_cast<std::size_t>(molecule[i])]) out.frame.x_nm.push_back(in.frame.x_nm[i]);
-  out.frame.x_nm.insert(out.frame.x_nm.end(), places.begin(), places.end());
+  out.frame.x_nm.insert(out.frame.x_nm.end(), positions.begin(), positions.end());
   return out;
 }
 

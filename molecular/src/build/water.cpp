@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
-#include "build/water_places.h"
+#include "build/water_positions.h"
 #include "system/near_points.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/random.h"
@@ -128,7 +128,7 @@ System water_system(const WaterModel& m, std::size_t n) {
   return s;
 }
 
-std::vector<Vec3> grid_places(const Box& box, std::size_t n) {
+std::vector<Vec3> grid_positions(const Box& box, std::size_t n) {
   // About as many points along each edge as its length asks for, at least n in all.
   const Vec3 l = lengths_nm(box);
   const double spacing =
@@ -146,7 +146,7 @@ std::vector<Vec3> grid_places(const Box& box, std::size_t n) {
   const std::size_t all = m[0] * m[1] * m[2];
   std::vector<Vec3> out;
   for (std::size_t k = 0; k < n; ++k) {
-    const std::size_t at = k * all / n;  // empty places lie evenly among the full ones
+    const std::size_t at = k * all / n;  // empty positions lie evenly among the full ones
     const Vec3 s = {(static_cast<double>(at / (m[1] * m[2])) + 0.5) / static_cast<double>(m[0]),
                     (static_cast<double>(at / m[2] % m[1]) + 0.5) / static_cast<double>(m[1]),
                     (static_cast<double>(at % m[2]) + 0.5) / static_cast<double>(m[2])};
@@ -155,7 +155,7 @@ std::vector<Vec3> grid_places(const Box& box, std::size_t n) {
   return out;
 }
 
-std::vector<Vec3> turned_waters(const WaterModel& m, const std::vector<Vec3>& places,
+std::vector<Vec3> turned_waters(const WaterModel& m, const std::vector<Vec3>& positions,
                                 const Box& box, std::uint64_t seed) {
   constexpr int tries = 12;
   constexpr double look = 0.3;
@@ -163,16 +163,16 @@ std::vector<Vec3> turned_waters(const WaterModel& m, const std::vector<Vec3>& pl
   const std::size_t sites = molecule.size();
   NearPoints before(box, look);
   std::vector<Vec3> out;
-  out.reserve(places.size() * sites);
+  out.reserve(positions.size() * sites);
   std::vector<Vec3> best(sites), now(sites);
-  for (std::size_t k = 0; k < places.size(); ++k) {
+  for (std::size_t k = 0; k < positions.size(); ++k) {
     double best_distance2 = -1;
     for (int t = 0; t < tries; ++t) {
       const std::array<Vec3, 3> turn = random_turn({seed, static_cast<std::uint64_t>(t)}, k);
       double distance2 = look * look;
       for (std::size_t i = 0; i < sites; ++i) {
         for (std::size_t a = 0; a < 3; ++a)
-          now[i][a] = places[k][a] + turn[a][0] * molecule[i][0] + turn[a][1] * molecule[i][1] +
+          now[i][a] = positions[k][a] + turn[a][0] * molecule[i][0] + turn[a][1] * molecule[i][1] +
                       turn[a][2] * molecule[i][2];
         if (i < 3)
           before.each(now[i], [&](std::int32_t, double d2) {
@@ -208,7 +208,7 @@ BuiltSystem water_box(const WaterBox& o) {
     throw Error(fmt::format("[water_box] a box of {} nm^3 holds no molecule", volume_nm3(o.box)));
   const double edge = std::cbrt(static_cast<double>(n) / o.density_per_nm3);
   out.frame.box = is_periodic(o.box) ? o.box : rectangular_box({edge, edge, edge});
-  out.frame.x_nm = turned_waters(m, grid_places(out.frame.box, n), out.frame.box, o.seed);
+  out.frame.x_nm = turned_waters(m, grid_positions(out.frame.box, n), out.frame.box, o.seed);
   out.system = water_system(m, n);
   return out;
 }

@@ -131,15 +131,15 @@ struct Constraints::Impl {
     }
     hopeless(g.bonds[which].a, g.bonds[which].b, g.bonds[which].length, x, y, box);
   }
-  void place_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& y,
-                    const Box& box, std::vector<Vec3>* v, double t) const {
+  void settle_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& y,
+                     const Box& box, std::vector<Vec3>* v, double t) const {
     const Settle& s = kinds[w.kind];
     const Lanes b0 = arms(w, 1, s.d_oh, x, box), c0 = arms(w, 2, s.d_oh, x, box);
     std::array<Lanes, 3> move;  // of each atom
     move[1] = arms(w, 1, s.d_oh, y, box);
     move[2] = arms(w, 2, s.d_oh, y, box);
     std::array<double, Waters::lanes> least;
-    settle_places(s, b0, c0, move[1], move[2], move[0], least.data());
+    settle_positions(s, b0, c0, move[1], move[2], move[0], least.data());
     for (std::size_t l = 0; l < w.many; ++l)
       if (!(least[l] > 0))
         throw Error(
@@ -309,11 +309,11 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
 void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y,
                                      const Box& box, std::vector<Vec3>* v, double t) const {
   const Impl& m = *impl_;
-  m.over_all([&](const Waters& w) { m.place_waters(w, x, y, box, v, t); },
+  m.over_all([&](const Waters& w) { m.settle_waters(w, x, y, box, v, t); },
              [&](const Star& s) {
                if (!with_solver(s, [&](auto solver) {
-                     return solver.places(s, x, y, box, v, t, m.options.tolerance,
-                                          m.options.most_iterations);
+                     return solver.positions(s, x, y, box, v, t, m.options.tolerance,
+                                             m.options.most_iterations);
                    }))
                  Impl::hopeless(s.centre, s.end[0], s.length[0], x, y, box);
              },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rigid isosceles waters, eight at a time: places in closed form (SETTLE: Miyamoto & Kollman 1992,
-// the symbols of the paper; lower case 0: old places from the oxygen, 1: free places from the
-// centre of mass), velocities by the three bonds' linear system.
+// Rigid isosceles waters, eight at a time: positions in closed form (SETTLE: Miyamoto & Kollman
+// 1992, the symbols of the paper; lower case 0: old positions from the oxygen, 1: free positions
+// from the centre of mass), velocities by the three bonds' linear system.
 #pragma once
 #include "constraints/near.h"
 
@@ -23,7 +23,7 @@ struct Settle {
   }
 };
 
-/// Up to eight waters of one kind; places that are not taken repeat the last one.
+/// Up to eight waters of one kind; positions that are not taken repeat the last one.
 struct Waters {
   static constexpr std::size_t lanes = 8;
   std::array<std::array<std::int32_t, lanes>, 3> atom;  ///< O, H, H
@@ -46,11 +46,11 @@ inline Lanes arms(const Waters& w, std::size_t h, double longest, const std::vec
   return d;
 }
 
-/// What free places y (arms b, c) move by to be rigid: the oxygen by `das`, the hydrogens by `bs`,
-/// `cs`, which hold the arms before. Lanes without a solution (the free water has turned by more
-/// than a right angle) get a value that is not positive in `least`.
-inline void settle_places(const Settle& s, const Lanes& b0s, const Lanes& c0s, Lanes& bs, Lanes& cs,
-                          Lanes& das, double* least) {
+/// What free positions y (arms b, c) move by to be rigid: the oxygen by `das`, the hydrogens by
+/// `bs`, `cs`, which hold the arms before. Lanes without a solution (the free water has turned by
+/// more than a right angle) get a value that is not positive in `least`.
+inline void settle_positions(const Settle& s, const Lanes& b0s, const Lanes& c0s, Lanes& bs,
+                             Lanes& cs, Lanes& das, double* least) {
   const double share = s.m_h / (s.m_o + 2 * s.m_h), ra = s.ra, rb = s.rb, rc = s.rc;
   for (std::size_t l = 0; l < Waters::lanes; ++l) {
     const double b0x = b0s.c[0][l], b0y = b0s.c[1][l], b0z = b0s.c[2][l], c0x = c0s.c[0][l],

@@ -15,7 +15,7 @@ namespace tessera::molecular {
 class SparseLu {
  public:
   SparseLu() = default;
-  /// `pairs`: places (k, l), k != l, that may be non-zero, in both directions.
+  /// `pairs`: entries (k, l), k != l, that may be non-zero, in both directions.
   SparseLu(std::size_t n, const std::vector<std::pair<std::int32_t, std::int32_t>>& pairs)
       : n_(n), order_(n), position_(n) {
     std::vector<std::set<std::int32_t>> near(n);
@@ -44,7 +44,7 @@ class SparseLu {
         queue.insert({other.size(), a});
       }
     }
-    // Rows in the order of elimination: columns right of the diagonal, and the same places
+    // Rows in the order of elimination: columns right of the diagonal, and the same entries
     // mirrored.
     first_.assign(n + 1, 0);
     for (std::size_t s = 0; s < n; ++s) {
@@ -55,7 +55,7 @@ class SparseLu {
     }
   }
   std::size_t size() const { return n_; }
-  /// Numbers that a matrix takes: n on the diagonal, then upper and lower places.
+  /// Numbers that a matrix takes: n on the diagonal, then upper and lower entries.
   std::size_t storage() const { return n_ + 2 * column_.size(); }
   /// Where the entry (k, l) is stored; both must be of the pattern.
   std::size_t at(std::int32_t k, std::int32_t l) const {

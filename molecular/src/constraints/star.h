@@ -6,7 +6,7 @@
 //   A_kl = d_k.r_l/m_0 + delta_kl d_k.r_k/m_k,   A lambda = (L^2 - d^2)/2,   d_k += sum_l lambda_l
 //   r_l/m_0 + lambda_k r_k/m_k
 //
-// with d = z_0 - z_k in place of places.
+// with d = z_0 - z_k in place of positions.
 #pragma once
 #include "constraints/near.h"
 
@@ -67,9 +67,9 @@ struct StarSolver {
       }
   }
   /// False where it does not converge.
-  static bool places(const Star& s, const std::vector<Vec3>& x, std::vector<Vec3>& y,
-                     const Box& box, std::vector<Vec3>* v, double t, double tolerance,
-                     int iterations) {
+  static bool positions(const Star& s, const std::vector<Vec3>& x, std::vector<Vec3>& y,
+                        const Box& box, std::vector<Vec3>* v, double t, double tolerance,
+                        int iterations) {
     const std::array<Vec3, K> r = spokes(s, x, box);
     std::array<Vec3, K> d = spokes(s, y, box);
     Row sum{};

@@ -27,13 +27,13 @@ class EnergySum final : public EnergyFunction {
       return sum;
     }
     at_.resize(shapes_.size());
-    slope_.resize(shapes_.size());
+    gradient_.resize(shapes_.size());
     kept_ = false;
     std::vector<double*> g(shapes_.size(), nullptr);
     for (std::size_t k = 0; k < shapes_.size(); ++k) {
       at_[k].assign(p[k], p[k] + shapes_[k].count());
-      slope_[k].assign(wanted_[k] ? at_[k].size() : 0, 0.0);
-      if (wanted_[k]) g[k] = slope_[k].data();
+      gradient_[k].assign(wanted_[k] ? at_[k].size() : 0, 0.0);
+      if (wanted_[k]) g[k] = gradient_[k].data();
     }
     const double sum = value_and_gradient(p, g);
     kept_ = true;
@@ -50,7 +50,7 @@ class EnergySum final : public EnergyFunction {
       return;
     }
     for (std::size_t k = 0; k < shapes_.size(); ++k)
-      for (std::size_t e = 0; g[k] && e < slope_[k].size(); ++e) g[k][e] += slope_[k][e];
+      for (std::size_t e = 0; g[k] && e < gradient_[k].size(); ++e) g[k][e] += gradient_[k][e];
   }
   double value_and_gradient(Arrays p, Results g) const override {
     double sum = 0;
@@ -58,9 +58,9 @@ class EnergySum final : public EnergyFunction {
       sum += part.energy->value_and_gradient(own(part, p), own(part, g));
     return sum;
   }
-  void curvature(Arrays p, Arrays v, Results w) const override {
+  void hessian_product(Arrays p, Arrays v, Results w) const override {
     for (const EnergyPart& part : parts_)
-      part.energy->curvature(own(part, p), own(part, v), own(part, w));
+      part.energy->hessian_product(own(part, p), own(part, v), own(part, w));
   }
   Tensor generic(std::span<const Tensor> p) const override {
     Tensor sum;
@@ -86,10 +86,10 @@ class EnergySum final : public EnergyFunction {
   static std::vector<double*> own(const EnergyPart& part, Results all) {
     return own<double*>(part, all);
   }
-  /// Whether the slopes that are kept are those wanted, at p.
+  /// Whether the gradients that are kept are those wanted, at p.
   bool holds(Arrays p, Results g) const {
     for (std::size_t k = 0; k < shapes_.size(); ++k)
-      if ((g[k] && slope_[k].size() != at_[k].size()) ||
+      if ((g[k] && gradient_[k].size() != at_[k].size()) ||
           std::memcmp(at_[k].data(), p[k], at_[k].size() * sizeof(double)) != 0)
         return false;
     return true;
@@ -101,7 +101,7 @@ class EnergySum final : public EnergyFunction {
   mutable std::vector<bool> wanted_;  ///< by the last gradient
   mutable bool used_ = false;         ///< a gradient was asked for since the last value
   mutable bool kept_ = false;
-  mutable std::vector<std::vector<double>> at_, slope_;
+  mutable std::vector<std::vector<double>> at_, gradient_;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ Tensor table(const std::vector<std::array<double, P>>& rows) {
 Tensor list(const std::vector<double>& v) { return tensor(v, {static_cast<Index>(v.size())}); }
 constexpr double follows = 1e-6;  ///< files keep 7 digits or more
 
-/// sqrt(p) for p > 0, else 0 without slope.
+/// sqrt(p) for p > 0, else 0 without a derivative.
 Tensor root(const Tensor& p) {
   const Tensor in = greater(p, 0.0);
   return where(in, sqrt(where(in, p, 1.0)), 0.0);
@@ -52,19 +52,18 @@ Tensor pairs_with_types(const System& s, const Parameters& p, const LennardJones
   return p.pairs + pad(p.pair_scale * of_types, {0, 0}, {0, 2});
 }
 
+std::vector<const char*> parameter_names() {
+  std::vector<const char*> names;
+  const Parameters none{};
+  Parameters::each(none, [&](const char* name, const Tensor&) { names.push_back(name); });
+  return names;
+}
+
 Parameters parameters(const System& s, ScaledFrom pairs) {
   const bool rule = s.lj.mixing != LennardJones::Mixing::tables;
   const auto types = static_cast<std::size_t>(s.lj.types);
   Parameters p;
-  p.bonds = table_of(s, Term::bonds);
-  p.urey_bradley = table_of(s, Term::urey_bradley);
-  p.angles = table_of(s, Term::angles);
-  p.dihedrals = table_of(s, Term::dihedrals);
-  p.impropers = table_of(s, Term::impropers);
-  p.harmonic_impropers = table_of(s, Term::harmonic_impropers);
-  p.ryckaert_bellemans = table_of(s, Term::ryckaert_bellemans);
-  p.position_restraints = table_of(s, Term::position_restraints);
-  p.distance_restraints = table_of(s, Term::distance_restraints);
+  each_bonded([&](const BondedKind& kind, Tensor& t) { t = table_of(s, kind.first); }, p);
 
   auto rows = s.pairs.rows;
   std::vector<std::array<double, 2>> scale(rows.size(), {0, 0});
@@ -98,7 +97,6 @@ Parameters parameters(const System& s, ScaledFrom pairs) {
   p.virtual_sites = table(weights);
   p.constraints = table(s.constraints.rows);
   p.rigid_waters = table(s.rigid_waters.rows);
-  p.cmap = table_of(s, Term::cmap);
   return p;
 }
 

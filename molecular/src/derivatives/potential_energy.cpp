@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// U is the sum of the system's energy functions of x (with the sites put in their places), h and
+// U is the sum of the system's energy functions of x (with the sites put in their positions), h and
 // tables, the tables being functions of the parameters in engine operations: chain rules outside of
 // the kernels are the engine's.
 #include "derivatives/energy_sum.h"
@@ -21,31 +21,11 @@
 namespace tessera::molecular {
 namespace {
 
-constexpr std::size_t n_bonded = static_cast<std::size_t>(Term::distance_restraints) + 1;
-
-const Tensor& own_table(const Parameters& p, Term kind) {
-  switch (kind) {
-    case Term::bonds:
-      return p.bonds;
-    case Term::urey_bradley:
-      return p.urey_bradley;
-    case Term::angles:
-      return p.angles;
-    case Term::dihedrals:
-      return p.dihedrals;
-    case Term::impropers:
-      return p.impropers;
-    case Term::harmonic_impropers:
-      return p.harmonic_impropers;
-    case Term::ryckaert_bellemans:
-      return p.ryckaert_bellemans;
-    case Term::cmap:
-      return p.cmap;
-    case Term::position_restraints:
-      return p.position_restraints;
-    default:
-      return p.distance_restraints;
-  }
+const Tensor& own_table(const Parameters& p, Term term) {
+  const Tensor* table = nullptr;
+  each_bonded(
+      [&](const BondedKind& kind, const Tensor& t) { table = kind.gives(term) ? &t : table; }, p);
+  return *table;
 }
 Tensor volume_of(const Tensor& h) {
   const auto e = [&](int a) { return select(select(h, 0, a), 0, a); };
@@ -125,8 +105,8 @@ PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box&
   impl->sites = site_groups(s);
   for (std::size_t k = 0; k < n_bonded; ++k)
     impl->bonded[k] = bonded_energy(s, static_cast<Term>(k), o.epsilon_r);
-  // By a mixing rule, types without wells have no slopes (parameters.h), unless an exception names
-  // them.
+  // By a mixing rule, types without wells have no derivatives (parameters.h), unless an exception
+  // names them.
   const bool rule = s.lj.mixing != LennardJones::Mixing::tables && s.lj.exceptions.empty();
   const Wells wells = rule ? Wells::existing : Wells::all;
   impl->pairs = nonbonded_energy(s, o, wells, precision);
@@ -185,9 +165,9 @@ Tensor forces(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const 
 }
 
 Tensor virial(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p) {
-  const auto slopes =
+  const auto gradients =
       grad([&](const std::vector<Tensor>& v) { return u(v[0], v[1], p); })(std::vector{x, h});
-  return -(matmul(transpose(x), slopes[0]) + matmul(transpose(h), slopes[1]));
+  return -(matmul(transpose(x), gradients[0]) + matmul(transpose(h), gradients[1]));
 }
 
 Tensor pressure_bar(const PotentialEnergy& u, const Tensor& x, const Tensor& h, const Parameters& p,

@@ -78,8 +78,8 @@ RigidBonds::RigidBonds(const System& s) {
   }
 }
 
-Tensor RigidBonds::places(const Tensor& x, const Tensor& y, const Tensor& h,
-                          const Parameters& p) const {
+Tensor RigidBonds::positions(const Tensor& x, const Tensor& y, const Tensor& h,
+                             const Parameters& p) const {
   const Tensor lengths = concatenate({flatten(p.constraints), flatten(p.rigid_waters)});
   Tensor z = y;
   for (const Stack& s : stacks_) {

@@ -9,17 +9,17 @@
 namespace tessera::molecular {
 namespace {
 
-struct State {
-  Tensor x, v, slope;  ///< slope: dU/dx at x
-  TESSERA_TREE(x, v, slope)
+struct Carry {
+  Tensor x, v, gradient;  ///< gradient: dU/dx at x
+  TESSERA_TREE(x, v, gradient)
 };
 
 }  // namespace
 
 Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const Tensor& h,
              const Parameters& p, const Rollout& o) {
-  const bool verlet = o.integrator == Dynamics::Integrator::velocity_verlet;
-  if (!verlet && o.integrator != Dynamics::Integrator::leap_frog)
+  const bool verlet = o.scheme == Dynamics::Scheme::velocity_verlet;
+  if (!verlet && o.scheme != Dynamics::Scheme::leap_frog)
     throw Error(
         "[rollout] steps are those of velocity_verlet or leap_frog; friction has no rollout");
   const RigidBonds rigid(u.system());
@@ -28,27 +28,27 @@ Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const T
   const Tensor mass = tensor(masses, {static_cast<Index>(masses.size()), 1}),
                per_mass = tensor(inverse, mass.shape());
   const auto energy = value_and_grad([&](const Tensor& y) { return u(y, h, p); });
-  const auto kick = [&](const Tensor& w, const Tensor& slope, double t) {
-    return w - (t * per_mass) * slope;
+  const auto kick = [&](const Tensor& w, const Tensor& gradient, double t) {
+    return w - (t * per_mass) * gradient;
   };
 
-  const auto step = [&](const State& s) {
-    Tensor w = kick(s.v, s.slope, verlet ? 0.5 * o.dt_ps : o.dt_ps), y = s.x + o.dt_ps * w;
+  const auto step = [&](const Carry& s) {
+    Tensor w = kick(s.v, s.gradient, verlet ? 0.5 * o.dt_ps : o.dt_ps), y = s.x + o.dt_ps * w;
     if (!rigid.empty()) {
-      const Tensor z = rigid.places(s.x, y, h, p);
+      const Tensor z = rigid.positions(s.x, y, h, p);
       w = w + (z - y) / o.dt_ps;
       y = z;
     }
-    const auto [potential, slope] = energy(y);
+    const auto [potential, gradient] = energy(y);
     if (verlet) {
-      w = kick(w, slope, 0.5 * o.dt_ps);
+      w = kick(w, gradient, 0.5 * o.dt_ps);
       if (!rigid.empty()) w = rigid.velocities(y, w, h);
     }
-    return std::pair(State{y, w, slope},
+    return std::pair(Carry{y, w, gradient},
                      std::vector<Tensor>{potential, 0.5 * sum(mass * square(w))});
   };
   const auto [end, record] =
-      scan(step, State{x, v, energy(x).second}, o.steps, {.checkpoint = o.checkpoint});
+      scan(step, Carry{x, v, energy(x).second}, o.steps, {.checkpoint = o.checkpoint});
   return {end.x, end.v, record[0], record[1]};
 }
 

@@ -82,7 +82,7 @@ double coordinate_of(const Scale& s, const Box& box) {
   return q;
 }
 
-Centres centres_of(const Parts& p, const Motion& m, double early, double late, double slow_kicks) {
+Centres centres_of(const Parts& p, const State& m, double early, double late, double slow_kicks) {
   const auto& x = m.frame.x_nm;
   const auto& v = m.frame.v_nm_ps;
   const auto& f = m.forces.f;
@@ -156,7 +156,7 @@ Centres centres_of(const Parts& p, const Motion& m, double early, double late, d
   return out;
 }
 
-double scale_centres(const Parts& p, Motion& m, const Vec3& factor, bool velocities) {
+double scale_centres(const Parts& p, State& m, const Vec3& factor, bool velocities) {
   auto& x = m.frame.x_nm;
   auto& v = m.frame.v_nm_ps;
   const Vec3 inverse =
@@ -257,7 +257,7 @@ void push_piston(const std::vector<Scale>& scales, std::vector<double>& piston, 
   }
 }
 
-void drift_piston(const std::vector<Scale>& scales, const Parts& parts, Motion& m, double t) {
+void drift_piston(const std::vector<Scale>& scales, const Parts& parts, State& m, double t) {
   Vec3 factor = {1, 1, 1};
   for (std::size_t j = 0; j < scales.size(); ++j) {
     const Scale& s = scales[j];

@@ -25,19 +25,19 @@ double coordinate_of(const Scale& s, const Box& box);
 
 /// Sums over rigid groups and loose atoms. An atom that stays where it is while the box moves takes
 /// no part along these directions: W = -dU/de for a strain e of the box and of all that moves with
-/// it, places counted from the origin as `scale_centres` scales them.
+/// it, positions counted from the origin as `scale_centres` scales them.
 struct Centres {
   std::array<Vec3, 3>
       twice_kinetic{};  ///< sum M u u, the mean of velocities u + early a and u + late a, a = F/M
   std::array<Vec3, 3> virial{};  ///< sum X F
 };
 /// `slow_kicks`: how many times the slow forces, which the virial has once, are in those that kick.
-Centres centres_of(const Parts& parts, const Motion& m, double early, double late,
+Centres centres_of(const Parts& parts, const State& m, double early, double late,
                    double slow_kicks = 1);
 
 /// Scales box and centres along the axes by `factor`, with `velocities` also those of centres,
 /// inversely; the change of kinetic energy.
-double scale_centres(const Parts& parts, Motion& m, const Vec3& factor, bool velocities = true);
+double scale_centres(const Parts& parts, State& m, const Vec3& factor, bool velocities = true);
 
 /// Stochastic cell rescaling over a time t: with e_j = ln q_j and D_j = g_j/3 beta kT/(V tau_p)
 /// (beta: compressibility)
@@ -48,14 +48,14 @@ Vec3 relaxed_edges(const std::vector<Scale>& scales, const Dynamics& options,
                    std::uint64_t step);
 
 /// The piston of Parrinello and Rahman: momentum p_j and mass M_j = tau_p^2 V/(4 pi^2 beta q_j^2)
-/// at the start, by turns in Motion::piston.
+/// at the start, by turns in State::piston.
 std::vector<double> piston_at_rest(const std::vector<Scale>& scales, const Dynamics& options,
                                    const Box& box);
 /// p_j += t sum_k (diagonal_k - V P0)/(g_j q_j), `diagonal` being W or 2 K, with P0 counted once.
 void push_piston(const std::vector<Scale>& scales, std::vector<double>& piston, const Box& box,
                  const std::array<Vec3, 3>& tensor, bool with_pressure, double t);
 /// q_j += t p_j/M_j, centres with it.
-void drift_piston(const std::vector<Scale>& scales, const Parts& parts, Motion& m, double t);
+void drift_piston(const std::vector<Scale>& scales, const Parts& parts, State& m, double t);
 /// sum p^2/2M.
 double piston_energy(const std::vector<double>& piston);
 

@@ -110,7 +110,7 @@ std::vector<double> kinetic_energies(const Parts& p, const std::vector<Vec3>& v)
   return sum;
 }
 
-void rest(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool angular) {
+void remove_motion(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool angular) {
   const auto sum = sum_over_blocks<6>(p.n(), [&](std::size_t begin, std::size_t end) {
     std::array<double, 6> s{};
     for (std::size_t i = begin; i < end; ++i)
@@ -148,7 +148,8 @@ void rest(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool
     const double xx = s[3], yy = s[4], zz = s[5], yz = s[6], zx = s[7], xy = s[8];
     const double a = yy * zz - yz * yz, b = zx * yz - xy * zz, c = xy * yz - yy * zx,
                  det = xx * a + xy * b + zx * c;
-    if (!(det > 1e-12 * xx * yy * zz)) dynamics_fault("hold = angular: the atoms lie on one line");
+    if (!(det > 1e-12 * xx * yy * zz))
+      dynamics_fault("rotation cannot be taken out: the atoms lie on one line");
     omega = {(a * s[0] + b * s[1] + c * s[2]) / det,
              (b * s[0] + (xx * zz - zx * zx) * s[1] + (xy * zx - xx * yz) * s[2]) / det,
              (c * s[0] + (xy * zx - xx * yz) * s[1] + (xx * yy - xy * xy) * s[2]) / det};
@@ -196,7 +197,7 @@ void make_whole(const System& s, std::vector<Vec3>& x, const Box& box) {
                    w = wrapped(box, d);
         for (std::size_t c = 0; c < 3; ++c)
           if (std::abs(w[c] - d[c]) > 1e-9)
-            x[j][c] = x[a][c] + w[c];  // places that need no move keep their bits
+            x[j][c] = x[a][c] + w[c];  // positions that need no move keep their bits
       }
     }
   }

@@ -39,7 +39,7 @@ struct Parts {
 
   std::size_t n() const { return mass.size(); }
   /// One atom or one rigid group: the motion of its centre is all there is, or too large a part of
-  /// it to be taken out where it is not held.
+  /// it to be taken out where it is not removed.
   bool move_together() const { return loose.size() + rigid.size() < 2; }
 };
 
@@ -49,13 +49,14 @@ Parts parts_of(const System& system, const Constraints& constraints, const Dynam
 /// Kinetic energy of each group of temperature.
 std::vector<double> kinetic_energies(const Parts& parts, const std::vector<Vec3>& v);
 /// Takes out the motion of the centre, and with `angular` the rotation about it.
-void rest(const Parts& parts, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool angular);
-/// Maxwell's velocities that meet constraints and held motion, every group at its temperature
-/// exactly.
+void remove_motion(const Parts& parts, const std::vector<Vec3>& x, std::vector<Vec3>& v,
+                   bool angular);
+/// Maxwell's velocities that meet constraints and the removal of motion, every group at its
+/// temperature exactly.
 std::vector<Vec3> velocities_at(const Parts& parts, const Constraints& constraints,
                                 const std::vector<Vec3>& x, const Box& box,
-                                const std::vector<double>& temperature_k, Dynamics::Hold hold,
-                                std::uint64_t seed);
+                                const std::vector<double>& temperature_k,
+                                Dynamics::CentreOfMassRemoval removal, std::uint64_t seed);
 /// Images of atoms such that no molecule is cut by a face of the box.
 void make_whole(const System& system, std::vector<Vec3>& x, const Box& box);
 

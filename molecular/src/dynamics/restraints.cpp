@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// U = sum k/2 e^2, e the nearest image of x - x0(h). Under a strain of places and box the places x0
-// move as their scaling says, so that the virial is that of e + (x0 less the part that scales).
+// U = sum k/2 e^2, e the nearest image of x - x0(h). Under a strain of positions and box the
+// positions x0 move as their scaling says, so that the virial is that of e + (x0 less the part that
+// scales).
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/dynamics.h"
 
 namespace tessera::molecular {
 namespace {
 
-Vec3 moved_place(const Box& reference, const Box& now, const Vec3& p) {
+Vec3 moved_position(const Box& reference, const Box& now, const Vec3& p) {
   return from_fractions(now, fractions(reference, p));
 }
 
-/// The mean of all places.
-Vec3 centre_of_places(const PositionRestraints& r) {
+/// The mean of all positions.
+Vec3 centre_of_positions(const PositionRestraints& r) {
   Vec3 centre{};
   for (const std::int32_t row : r.row)
     for (std::size_t c = 0; c < 3; ++c)
@@ -28,12 +29,12 @@ PositionRestraints moved_with_box(PositionRestraints r, const Box& reference, co
   if (r.size() == 0 || scaling == RestraintScaling::none || reference == now) return r;
   if (!is_periodic(reference) || !is_periodic(now))
     throw Error("[position restraints] reference positions cannot scale without a periodic box");
-  const Vec3 centre = centre_of_places(r), moved_centre = moved_place(reference, now, centre);
+  const Vec3 centre = centre_of_positions(r), moved_centre = moved_position(reference, now, centre);
   for (auto& row : r.rows) {
-    const Vec3 place = {row[3], row[4], row[5]}, all = moved_place(reference, now, place);
+    const Vec3 position = {row[3], row[4], row[5]}, all = moved_position(reference, now, position);
     for (std::size_t c = 0; c < 3; ++c)
       row[3 + c] =
-          scaling == RestraintScaling::all ? all[c] : moved_centre[c] + (place[c] - centre[c]);
+          scaling == RestraintScaling::all ? all[c] : moved_centre[c] + (position[c] - centre[c]);
   }
   return r;
 }
@@ -43,22 +44,22 @@ ForceFunction with_position_restraints(ForceFunction base, const PositionRestrai
   if (r.size() == 0) return base;
   if (scaling != RestraintScaling::none && !is_periodic(reference))
     throw Error("[position restraints] reference positions cannot scale without a periodic box");
-  std::vector<Vec3> place;
+  std::vector<Vec3> position;
   for (const std::int32_t row : r.row) {
     const auto& p = r.rows[static_cast<std::size_t>(row)];
-    place.push_back({p[3], p[4], p[5]});
+    position.push_back({p[3], p[4], p[5]});
   }
-  const Vec3 centre = centre_of_places(r);
+  const Vec3 centre = centre_of_positions(r);
   return [=](const std::vector<Vec3>& x, const Box& box, Forces& out) {
     base(x, box, out);
     const auto moved = [&](const Vec3& p) {
-      return scaling == RestraintScaling::none ? p : moved_place(reference, box, p);
+      return scaling == RestraintScaling::none ? p : moved_position(reference, box, p);
     };
     const Vec3 now = scaling == RestraintScaling::centre ? moved(centre) : Vec3{};
     for (std::size_t t = 0; t < r.size(); ++t) {
       const auto i = static_cast<std::size_t>(r.atoms[t][0]);
       const auto& k = r.rows[static_cast<std::size_t>(r.row[t])];
-      Vec3 stays{}, at = place[t];  // the part of the place that no strain moves
+      Vec3 stays{}, at = position[t];  // the part of the position that no strain moves
       if (scaling == RestraintScaling::none) stays = at;
       if (scaling == RestraintScaling::all) at = moved(at);
       if (scaling == RestraintScaling::centre)

@@ -8,8 +8,8 @@ namespace tessera::molecular {
 
 std::vector<Vec3> velocities_at(const Parts& p, const Constraints& constraints,
                                 const std::vector<Vec3>& x, const Box& box,
-                                const std::vector<double>& temperature_k, Dynamics::Hold hold,
-                                std::uint64_t seed) {
+                                const std::vector<double>& temperature_k,
+                                Dynamics::CentreOfMassRemoval removal, std::uint64_t seed) {
   const std::size_t n = p.n();
   std::vector<Vec3> v(n);
   for (std::size_t i = 0; i < n; ++i)
@@ -18,11 +18,12 @@ std::vector<Vec3> velocities_at(const Parts& p, const Constraints& constraints,
                           p.inverse[i][c]) *
                 normal_of(seed, velocities, 0, n, i, c);
   if (constraints.size() > 0) constraints.apply_to_velocities(x, v, box);
-  // Scaling of groups moves the centre, resting it changes the groups' energies: with one group the
-  // first round is exact.
+  // Scaling of groups moves the centre, removing its motion changes the groups' energies: with one
+  // group the first round is exact.
   const int rounds = p.freedom.size() == 1 ? 1 : 20;
   for (int round = 0; round < rounds; ++round) {
-    if (hold != Dynamics::Hold::none) rest(p, x, v, hold == Dynamics::Hold::angular);
+    if (removal != Dynamics::CentreOfMassRemoval::none)
+      remove_motion(p, x, v, removal == Dynamics::CentreOfMassRemoval::angular);
     std::vector<double> factor = kinetic_energies(p, v);
     for (std::size_t g = 0; g < factor.size(); ++g)
       factor[g] = factor[g] > 0
@@ -43,8 +44,9 @@ std::vector<Vec3> maxwell_velocities(const System& s, double temperature_k, std:
   const bool several = std::ranges::count_if(p.mass, [](double m) { return m > 0; }) > 1;
   if (several) p.freedom[0] -= 3;
   const std::vector<Vec3> nowhere(p.n());
-  return velocities_at(p, none, nowhere, {}, {temperature_k},
-                       several ? Dynamics::Hold::linear : Dynamics::Hold::none, seed);
+  return velocities_at(
+      p, none, nowhere, {}, {temperature_k},
+      several ? Dynamics::CentreOfMassRemoval::linear : Dynamics::CentreOfMassRemoval::none, seed);
 }
 
 }  // namespace tessera::molecular

@@ -113,8 +113,8 @@ struct EnergyGradient : Hand<EnergyGradient>, LeadingBatch {
 };
 
 /// p, v_j of the operands in `along` -> w_i of the wanted ones.
-struct EnergyCurvature : Hand<EnergyCurvature>, LeadingBatch {
-  static constexpr const char* name = "energy_curvature";
+struct EnergyHessianProduct : Hand<EnergyHessianProduct>, LeadingBatch {
+  static constexpr const char* name = "energy_hessian_product";
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const EnergyAttr& e = get<EnergyAttr>(a);
     const Types directions = derivative_types(*e.energy, in, e.along);
@@ -130,9 +130,9 @@ struct EnergyCurvature : Hand<EnergyCurvature>, LeadingBatch {
     const auto own = e.energy->shapes();
     cleared(out);
     for (Index b = 0; b < samples_of(*in[0], own[0]); ++b)
-      e.energy->curvature(sample<const double>(in, 0, own, all_of(own), b),
-                          sample<const double>(in, own.size(), own, e.along, b),
-                          sample<double>(out, 0, own, e.wanted, b));
+      e.energy->hessian_product(sample<const double>(in, 0, own, all_of(own), b),
+                                sample<const double>(in, own.size(), own, e.along, b),
+                                sample<double>(out, 0, own, e.wanted, b));
   }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return run; }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
@@ -189,13 +189,14 @@ void EnergyValue::jvp(const Application& a, std::span<const Tensor> t, std::span
 void EnergyGradient::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
   const EnergyAttr& e = a.get<EnergyAttr>();
   const Directions d = directions_of(t, e.energy->shapes().size());
-  std::ranges::move(applied(primitive<EnergyCurvature>(), a.in, d.v, {e.energy, d.set, e.wanted}),
-                    o.begin());
+  std::ranges::move(
+      applied(primitive<EnergyHessianProduct>(), a.in, d.v, {e.energy, d.set, e.wanted}),
+      o.begin());
 }
 
-/// The curvature in engine operations, of operands and directions.
-std::vector<Tensor> generic_curvature(const EnergyAttr& e, const std::vector<Tensor>& all,
-                                      std::size_t n) {
+/// The Hessian product in engine operations, of operands and directions.
+std::vector<Tensor> generic_hessian_product(const EnergyAttr& e, const std::vector<Tensor>& all,
+                                            std::size_t n) {
   const std::vector<Tensor> p(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
   std::vector<Tensor> v;
   for (std::size_t k = 0, next = n; k < n; ++k)
@@ -219,7 +220,8 @@ std::vector<Tensor> generic_curvature(const EnergyAttr& e, const std::vector<Ten
     if (has(e.wanted, k)) out.push_back(w[k]);
   return out;
 }
-void EnergyCurvature::jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
+void EnergyHessianProduct::jvp(const Application& a, std::span<const Tensor> t,
+                               std::span<Tensor> o) {
   const EnergyAttr& e = a.get<EnergyAttr>();
   const std::size_t n = e.energy->shapes().size();
   bool third = false;
@@ -236,20 +238,21 @@ void EnergyCurvature::jvp(const Application& a, std::span<const Tensor> t, std::
   }
   std::vector<Tensor> result(o.size());
   if (!dv.empty())
-    result = applied(primitive<EnergyCurvature>(), a.in.first(n), dv, {e.energy, along, e.wanted});
+    result =
+        applied(primitive<EnergyHessianProduct>(), a.in.first(n), dv, {e.energy, along, e.wanted});
   if (third) {
     const std::vector<Tensor> all(a.in.begin(), a.in.end());
     std::vector<Tensor> tangents;
     for (std::size_t k = 0; k < all.size(); ++k)
       tangents.push_back(k < n && t[k].defined() ? t[k] : zeros_as(all[k]));
-    const auto c = [&](const std::vector<Tensor>& x) { return generic_curvature(e, x, n); };
+    const auto c = [&](const std::vector<Tensor>& x) { return generic_hessian_product(e, x, n); };
     const std::vector<Tensor> moved = detail::jvp_flat(c, all, tangents).second;
     for (std::size_t k = 0; k < result.size(); ++k) result[k] = sum_of(result[k], moved[k]);
   }
   std::ranges::move(result, o.begin());
 }
-void EnergyCurvature::transpose(const Application& a, std::span<const bool> linear,
-                                std::span<const Tensor> ct, std::span<Tensor> o) {
+void EnergyHessianProduct::transpose(const Application& a, std::span<const bool> linear,
+                                     std::span<const Tensor> ct, std::span<Tensor> o) {
   const EnergyAttr& e = a.get<EnergyAttr>();
   const std::size_t n = e.energy->shapes().size();
   for (std::size_t k = 0; k < n; ++k)
@@ -268,7 +271,7 @@ void EnergyCurvature::transpose(const Application& a, std::span<const bool> line
     if (has(e.along, k) && linear[next++]) wanted |= Index{1} << k;
   if (along == 0 || wanted == 0) return;
   const std::vector<Tensor> w =
-      applied(primitive<EnergyCurvature>(), a.in.first(n), v, {e.energy, along, wanted});
+      applied(primitive<EnergyHessianProduct>(), a.in.first(n), v, {e.energy, along, wanted});
   for (std::size_t k = 0, next = n, from = 0; k < n; ++k)
     if (has(e.along, k)) {
       if (linear[next]) o[next] = w[from++];
@@ -278,7 +281,7 @@ void EnergyCurvature::transpose(const Application& a, std::span<const bool> line
 
 TESSERA_REGISTER(EnergyValue);
 TESSERA_REGISTER(EnergyGradient);
-TESSERA_REGISTER(EnergyCurvature);
+TESSERA_REGISTER(EnergyHessianProduct);
 
 }  // namespace
 

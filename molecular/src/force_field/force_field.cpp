@@ -607,7 +607,7 @@ Structure with_virtual_sites(const ForceField& ff, const Structure& s) {
   Structure out = s;
   out.name.clear(), out.element.clear(), out.residue.clear(), out.x_nm.clear();
   std::vector<std::int32_t> moved(s.n_atoms());
-  System places;  // to place the sites by
+  System with_sites;  // to place the sites by
   for (std::size_t first = 0, last = 0; first < s.n_atoms(); first = last) {
     while (last < s.n_atoms() && s.residue[last] == s.residue[first]) ++last;
     for (std::size_t i = first; i < last; ++i) {
@@ -633,12 +633,12 @@ Structure with_virtual_sites(const ForceField& ff, const Structure& s) {
       v.site = atom_of[static_cast<std::size_t>(v.site)];
       for (std::int32_t& p : v.parents)
         if (p >= 0) p = atom_of[static_cast<std::size_t>(p)];
-      places.virtual_sites.push_back(v);
+      with_sites.virtual_sites.push_back(v);
     }
   }
   for (auto& b : out.bonds)
     for (std::int32_t& i : b) i = moved[static_cast<std::size_t>(i)];
-  place_virtual_sites(places, out.x_nm, out.box);
+  place_virtual_sites(with_sites, out.x_nm, out.box);
   return out;
 }
 

@@ -13,7 +13,7 @@
 namespace tessera::molecular {
 namespace {
 
-using Place = ForceField::Patch::Place;
+using NamedAtom = ForceField::Patch::NamedAtom;
 
 /// Names of the atoms of one residue that a patch touches.
 std::set<std::string> touched(const ForceField::Patch& patch, int residue) {
@@ -21,7 +21,7 @@ std::set<std::string> touched(const ForceField::Patch& patch, int residue) {
   for (const auto* list : {&patch.added, &patch.changed})
     for (const auto& a : *list)
       if (a.residue == residue) out.insert(a.atom.name);
-  for (const Place& p : patch.removed)
+  for (const NamedAtom& p : patch.removed)
     if (p.residue == residue) out.insert(p.name);
   return out;
 }
@@ -79,8 +79,9 @@ class Forms {
       const auto changed = std::ranges::find_if(patch.changed, [&](const auto& a) {
         return a.residue == residue && a.atom.name == name;
       });
-      const bool removed = std::ranges::any_of(
-          patch.removed, [&](const Place& p) { return p.residue == residue && p.name == name; });
+      const bool removed = std::ranges::any_of(patch.removed, [&](const NamedAtom& p) {
+        return p.residue == residue && p.name == name;
+      });
       if (at == t.atoms.end()) {
         if (changed != patch.changed.end()) return std::nullopt;
         continue;
@@ -147,10 +148,10 @@ std::optional<ForceField::Template> patched(const ForceField& ff, const ForceFie
   out.applied.push_back({row_of_patch, residue});
   out.name = t.name + "-" + patch.name;
   out.base = t.base.empty() ? t.name : t.base;
-  const auto here = [&](const Place& p) { return p.residue == residue; };
+  const auto here = [&](const NamedAtom& p) { return p.residue == residue; };
   const auto removed = [&](const std::string& name) {
     return std::ranges::any_of(patch.removed,
-                               [&](const Place& p) { return here(p) && p.name == name; });
+                               [&](const NamedAtom& p) { return here(p) && p.name == name; });
   };
   std::map<std::string, std::int32_t> of_name;
   std::vector<std::int32_t> moved(t.atoms.size(), -1);
@@ -188,7 +189,7 @@ std::optional<ForceField::Template> patched(const ForceField& ff, const ForceFie
   }
   for (const std::int32_t i : t.external) {
     const auto a = static_cast<std::size_t>(i);
-    if (moved[a] >= 0 && std::ranges::none_of(patch.removed_external, [&](const Place& p) {
+    if (moved[a] >= 0 && std::ranges::none_of(patch.removed_external, [&](const NamedAtom& p) {
           return here(p) && p.name == t.atoms[a].name;
         }))
       out.external.push_back(moved[a]);
@@ -202,7 +203,7 @@ std::optional<ForceField::Template> patched(const ForceField& ff, const ForceFie
     else
       out.bonds.push_back({std::min(a, b), std::max(a, b)});
   }
-  for (const Place& p : patch.added_external) {
+  for (const NamedAtom& p : patch.added_external) {
     if (!here(p)) continue;
     if (row(p.name) < 0) return std::nullopt;
     out.external.push_back(row(p.name));

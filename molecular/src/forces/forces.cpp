@@ -52,7 +52,7 @@ struct ForceEvaluator::Impl {
            options.coulomb == Nonbonded::Coulomb::pme;
   }
   /// Bonded terms and what excluded pairs add; forces are left in `force`. In the finest units
-  /// (fine ones in double precision only) that hold all of them, which depends on places alone.
+  /// (fine ones in double precision only) that hold all of them, which depends on positions alone.
   Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
     if (precision == Precision::f64)
       if (const Sums fine = add_terms(x, box, energies, fine_scale); fine.holds()) return fine;
@@ -161,9 +161,8 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   impl->system = s;
   impl->options = o;
   impl->precision = run.precision;
-  for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k)
-    if (BondedTermPtr t = bonded_term(s, static_cast<Term>(k), o.epsilon_r))
-      impl->bonded.push_back(std::move(t));
+  for (const Term kind : bonded_terms)
+    if (BondedTermPtr t = bonded_term(s, kind, o.epsilon_r)) impl->bonded.push_back(std::move(t));
   impl->pairs.emplace(s, o, run);
   if (o.coulomb == Nonbonded::Coulomb::reaction_field && o.reaction_field_of_excluded)
     impl->excluded_field = pair_term(s, o);

@@ -24,6 +24,10 @@ namespace {
 constexpr double amber_charge_unit = 18.2223;
 constexpr double rigid_water_k = 553;  ///< kcal/mol/A^2, as LEaP has it of waters
 
+/// Kinds of bonded terms that the file has sections for, by the first part of their energy.
+constexpr std::array has_sections = {Term::bonds, Term::angles, Term::dihedrals, Term::impropers,
+                                     Term::pairs_lj};
+
 [[noreturn]] void cannot(const std::string& what) { throw Error("[prmtop] " + what); }
 std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
@@ -54,14 +58,16 @@ class TopologyText {
 
  private:
   void refuse_what_has_no_place() const {
-    for (const auto& [n, what] : {std::pair{s_.urey_bradley.size(), "Urey-Bradley terms"},
-                                  {s_.harmonic_impropers.size(), "harmonic impropers"},
-                                  {s_.ryckaert_bellemans.size(), "Ryckaert-Bellemans dihedrals"},
-                                  {s_.cmap.size(), "correction maps"},
-                                  {s_.position_restraints.size(), "position restraints"},
-                                  {s_.distance_restraints.size(), "distance restraints"},
-                                  {s_.constraints.size(), "rigid bonds outside of water"}})
-      if (n > 0) cannot(fmt::format("{} {} have no place in this kind of topology", n, what));
+    each_bonded(
+        [&](const BondedKind& kind, const auto& list) {
+          if (list.size() > 0 && !std::ranges::count(has_sections, kind.first))
+            cannot(fmt::format("{} terms ({}) have no place in this kind of topology", list.size(),
+                               kind.words));
+        },
+        s_);
+    if (const std::size_t n = s_.constraints.size(); n > 0)
+      cannot(
+          fmt::format("{} rigid bonds outside of water have no place in this kind of topology", n));
     for (std::size_t i = 1; i < s_.n_atoms(); ++i)
       if (s_.atoms.residue[i] < s_.atoms.residue[i - 1] ||
           s_.atoms.residue[i] > s_.atoms.residue[i - 1] + 1)

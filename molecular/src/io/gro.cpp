@@ -234,13 +234,13 @@ std::string write_gro(const GroFile& file, int decimals) {
     throw Error(fmt::format("[write_gro] {} residue indices for {} atoms", file.residue.size(), n));
   const int width = decimals + 5;
   std::string out;
-  const auto number = [&](double v, int places, std::size_t atom) {
-    const std::string s = fmt::format("{:{}.{}f}", v, width, places);
+  const auto number = [&](double v, int decimals, std::size_t atom) {
+    const std::string s = fmt::format("{:{}.{}f}", v, width, decimals);
     if (!std::isfinite(v) || s.size() > static_cast<std::size_t>(width))
       throw Error(
           fmt::format("[write_gro] {} of atom {} does not fit into {} columns with {} decimals; "
                       "write more decimals, or bring it into the box",
-                      v, atom + 1, width, places));
+                      v, atom + 1, width, decimals));
     out += s;
   };
   for (const Frame& f : file.frames) {
@@ -264,13 +264,13 @@ std::string write_gro(const GroFile& file, int decimals) {
       out += '\n';
     }
     const auto& e = f.box.edge;
-    const int places = std::max(5, decimals);
+    const int digits = std::max(5, decimals);
     const bool slanted = e[1][0] != 0 || e[2][0] != 0 || e[2][1] != 0;
-    out += fmt::format("{:10.{}f} {:9.{}f} {:9.{}f}", e[0][0], places, e[1][1], places, e[2][2],
-                       places);
+    out += fmt::format("{:10.{}f} {:9.{}f} {:9.{}f}", e[0][0], digits, e[1][1], digits, e[2][2],
+                       digits);
     if (slanted)
       for (const double v : {0.0, 0.0, e[1][0], 0.0, e[2][0], e[2][1]})
-        out += fmt::format(" {:9.{}f}", v, places);
+        out += fmt::format(" {:9.{}f}", v, digits);
     out += '\n';
   }
   return out;

@@ -93,17 +93,8 @@ void add_system(InfoNode& node, const System& s) {
   node.add("net charge [e]", rounded(net_charge_e(s)));
   node.add("Lennard-Jones types", std::int64_t{s.lj.types});
   const Counts add{node.add("terms")};
-  add("bonds", s.bonds.size());
-  add("Urey-Bradley", s.urey_bradley.size());
-  add("angles", s.angles.size());
-  add("dihedrals", s.dihedrals.size());
-  add("impropers", s.impropers.size() + s.harmonic_impropers.size());
-  add("Ryckaert-Bellemans", s.ryckaert_bellemans.size());
-  add("correction maps", s.cmap.size());
-  add("1-4 pairs", s.pairs.size());
+  each_bonded([&](const BondedKind& kind, const auto& list) { add(kind.words, list.size()); }, s);
   add("exclusions", s.exclusions.size());
-  add("position restraints", s.position_restraints.size());
-  add("distance restraints", s.distance_restraints.size());
   add("constraints", s.constraints.size());
   add("rigid waters", s.rigid_waters.size());
   add("virtual sites", s.virtual_sites.size());

@@ -47,12 +47,12 @@ class File {
   data::Findings& findings() { return findings_; }
   const std::string& path() const { return text_.path; }
 
-  static std::size_t place(pugi::xml_node n) {
+  static std::size_t offset_of(pugi::xml_node n) {
     return static_cast<std::size_t>(std::max<std::ptrdiff_t>(n.offset_debug(), 0));
   }
   /// Where the value of an attribute begins.
-  std::size_t place(pugi::xml_attribute a, pugi::xml_node n) const {
-    const std::size_t from = place(n);
+  std::size_t offset_of(pugi::xml_attribute a, pugi::xml_node n) const {
+    const std::size_t from = offset_of(n);
     const std::string_view rest = std::string_view(text_.text).substr(from),
                            tag = rest.substr(0, rest.find('>'));
     const std::string name = std::string(a.name()) + "=";
@@ -62,11 +62,11 @@ class File {
     return from;
   }
   void error(int number, pugi::xml_node n, std::string message, std::string hint = {}) {
-    findings_.error(number, place(n), std::move(message), std::move(hint));
+    findings_.error(number, offset_of(n), std::move(message), std::move(hint));
   }
   void error(int number, pugi::xml_attribute a, pugi::xml_node n, std::string message,
              std::string hint = {}) {
-    findings_.error(number, place(a, n), std::move(message), std::move(hint));
+    findings_.error(number, offset_of(a, n), std::move(message), std::move(hint));
   }
 
   pugi::xml_attribute required(pugi::xml_node n, const char* name) {
@@ -76,7 +76,7 @@ class File {
   }
   std::string text(pugi::xml_node n, const char* name) { return required(n, name).value(); }
   double number(pugi::xml_node n, pugi::xml_attribute a) {
-    return data::parse_number({data::trim(a.value()), place(a, n)}, data::Exponent::e_only,
+    return data::parse_number({data::trim(a.value()), offset_of(a, n)}, data::Exponent::e_only,
                               findings_)
         .value_or(0);
   }
@@ -173,8 +173,8 @@ class OpenmmXmlReader {
   // -------------------------------------------------------------------------------------------------------
 
   /// "2:SG" is the atom SG of the second residue, "SG" that of the first.
-  ForceField::Patch::Place place_of(File& f, pugi::xml_node e, const char* attribute,
-                                    int residues) {
+  ForceField::Patch::NamedAtom named_atom(File& f, pugi::xml_node e, const char* attribute,
+                                          int residues) {
     std::string name = f.text(e, attribute);
     int residue = 0;
     if (const std::size_t colon = name.find(':'); colon != std::string::npos) {
@@ -198,29 +198,29 @@ class OpenmmXmlReader {
     std::set<std::pair<int, std::string>> known;
     for (const pugi::xml_node e : n.children()) {
       const std::string_view kind = e.name();
-      const auto once = [&](const ForceField::Patch::Place& at) {
+      const auto once = [&](const ForceField::Patch::NamedAtom& at) {
         if (!known.insert({at.residue, at.name}).second)
           f.error(
               701, e,
               fmt::format("the patch {} names the atom {} twice", shown(p.name), shown(at.name)));
       };
       if (kind == "AddAtom" || kind == "ChangeAtom") {
-        ForceField::Patch::Place at = place_of(f, e, "name", p.residues);
+        ForceField::Patch::NamedAtom at = named_atom(f, e, "name", p.residues);
         once(at);
         (kind == "AddAtom" ? p.added : p.changed)
             .push_back({at.residue, template_atom(f, e, std::move(at.name))});
       } else if (kind == "RemoveAtom") {
-        p.removed.push_back(place_of(f, e, "name", p.residues));
+        p.removed.push_back(named_atom(f, e, "name", p.residues));
         once(p.removed.back());
       } else if (kind == "AddBond" || kind == "RemoveBond") {
         (kind == "AddBond" ? p.added_bonds : p.removed_bonds)
-            .push_back(
-                {place_of(f, e, "atomName1", p.residues), place_of(f, e, "atomName2", p.residues)});
+            .push_back({named_atom(f, e, "atomName1", p.residues),
+                        named_atom(f, e, "atomName2", p.residues)});
       } else if (kind == "AddExternalBond" || kind == "RemoveExternalBond") {
         (kind == "AddExternalBond" ? p.added_external : p.removed_external)
-            .push_back(place_of(f, e, "atomName", p.residues));
+            .push_back(named_atom(f, e, "atomName", p.residues));
       } else if (kind == "ApplyToResidue") {
-        ForceField::Patch::Place at = place_of(f, e, "name", p.residues);
+        ForceField::Patch::NamedAtom at = named_atom(f, e, "name", p.residues);
         allowed_.push_back({&f, e, std::move(at.name), p.name, at.residue});
       } else if (!kind.empty()) {
         f.error(703, e, "the element " + shown(kind) + " of a patch is not read");

@@ -415,18 +415,10 @@ void TopReader::add(const TopMolecule& m, std::size_t copies) {
       a.residue.push_back(m.residue[i] + first_residue);
     }
     s_.residues.insert(s_.residues.end(), m.residues.begin(), m.residues.end());
-    append(s_.bonds, m.bonds, first);
-    append(s_.urey_bradley, m.urey_bradley, first);
-    append(s_.angles, m.angles, first);
-    append(s_.dihedrals, m.dihedrals, first);
-    append(s_.impropers, m.impropers, first);
-    append(s_.harmonic_impropers, m.harmonic_impropers, first);
-    append(s_.ryckaert_bellemans, m.ryckaert_bellemans, first);
-    append(s_.cmap, m.cmap, first);
-    append(s_.pairs, m.pairs, first);
+    each_bonded([&](const BondedKind&, auto& to, const auto& from) { append(to, from, first); }, s_,
+                m);
     append(s_.constraints, m.constraints, first);
     append(s_.rigid_waters, m.rigid_waters, first);
-    append(s_.distance_restraints, m.distance_restraints, first);
     for (const auto& [i, j] : m.connectivity) s_.connectivity.push_back({i + first, j + first});
     for (const auto& [i, j] : m.exclusions) s_.exclusions.push_back({i + first, j + first});
     for (VirtualSite v : m.virtual_sites) {
@@ -434,7 +426,7 @@ void TopReader::add(const TopMolecule& m, std::size_t copies) {
       for (std::int32_t& p : v.parents) p = p < 0 ? p : p + first;
       s_.virtual_sites.push_back(v);
     }
-    for (const TopMolecule::Restraint& r : m.position_restraints) {
+    for (const TopMolecule::Restraint& r : m.restrained) {
       const auto i = static_cast<std::size_t>(first + r.atom);
       if (!options_.reference && options_.needs_reference) {
         findings_.error(
@@ -477,6 +469,7 @@ void TopReader::name_residues() {
 /// Rows that no term names are left out: molecules that are not in the system have left them.
 template <int N, int P>
 void take(Terms<N, P>& t, const TopRows<P>& table) {
+  if (table.rows.empty()) return;
   std::vector<std::int32_t> now(table.rows.size(), -1);
   for (const std::int32_t r : t.row) now[static_cast<std::size_t>(r)] = 0;
   for (std::size_t r = 0; r < now.size(); ++r)
@@ -487,6 +480,7 @@ void take(Terms<N, P>& t, const TopRows<P>& table) {
   for (std::int32_t& r : t.row) r = now[static_cast<std::size_t>(r)];
 }
 
+void take(CorrectionMaps&, const NoRows&) {}
 /// Maps in use, in the order of the force field.
 void take(CorrectionMaps& c, const TopTypes& types) {
   if (c.row.empty()) return;
@@ -524,18 +518,11 @@ GromacsTopology TopReader::assemble() {
       findings_.note(723, molecules_[k].at,
                      "molecule " + shown(molecules_[k].name) + " is not in the system");
   name_residues();
-  take(s_.bonds, tables_.bonds);
-  take(s_.urey_bradley, tables_.urey_bradley);
-  take(s_.angles, tables_.angles);
-  take(s_.dihedrals, tables_.dihedrals);
-  take(s_.impropers, tables_.impropers);
-  take(s_.harmonic_impropers, tables_.harmonic_impropers);
-  take(s_.ryckaert_bellemans, tables_.ryckaert_bellemans);
+  each_bonded([](const BondedKind&, auto& list, const auto& rows) { take(list, rows); }, s_,
+              tables_);
   take(s_.cmap, types_);
-  take(s_.pairs, tables_.pairs);
   take(s_.constraints, tables_.constraints);
   take(s_.rigid_waters, tables_.rigid_waters);
-  take(s_.distance_restraints, tables_.distance_restraints);
   s_.coulomb_constant = options_.coulomb_constant;
   s_.title = title_;
   if (options_.constraints != Rigid::none)

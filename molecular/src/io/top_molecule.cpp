@@ -20,12 +20,10 @@ std::size_t z(std::int32_t i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 std::size_t TopMolecule::entries() const {
-  return size() + connectivity.size() + exclusions.size() + bonds.row.size() +
-         urey_bradley.row.size() + pairs.row.size() + constraints.row.size() +
-         distance_restraints.row.size() + angles.row.size() + rigid_waters.row.size() +
-         dihedrals.row.size() + impropers.row.size() + harmonic_impropers.row.size() +
-         ryckaert_bellemans.row.size() + cmap.row.size() + position_restraints.size() +
-         virtual_sites.size();
+  std::size_t n = size() + connectivity.size() + exclusions.size() + constraints.row.size() +
+                  rigid_waters.row.size() + restrained.size() + virtual_sites.size();
+  each_bonded([&](const BondedKind&, const auto& list) { n += list.row.size(); }, *this);
+  return n;
 }
 
 void TopMoleculeReader::read(std::string_view section, const TopLine& line, TopMolecule& m) {
@@ -183,21 +181,19 @@ void TopMoleculeReader::bonded(std::string_view section, const TopLine& line, To
     return m.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
   const std::optional<TopKind> kind = kind_of(section, *function);
   if (!kind) return not_read(section, line[n], *function);
-  if (*kind == TopKind::bond || *kind == TopKind::constraint)
-    m.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
+  const GromacsFunction& info = info_of(*kind);
+  if (info.is_bond) m.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
 
   std::array<double, 6> p{};
   bool bad = false;
   TopLine cut = line;
-  if (*kind == TopKind::fourier &&
-      line.size() == n + 6) {  // a fifth coefficient is there in newer files
+  if (info.ends_in_0 && line.size() == n + 2 + static_cast<std::size_t>(info.parameters)) {
     if (findings_.number(line.back()).value_or(0) != 0)
-      return findings_.error(703, line.back(),
-                             "a Fourier dihedral with a fifth coefficient is not read");
+      return findings_.error(703, line.back(), info.ends_in_0);
     cut.pop_back();
   }
-  if (parameters(cut, n + 1, info_of(*kind).parameters, p.data(), bad))
-    return bonded_term(*kind, -1, p.data(), a, line[n], m);
+  if (parameters(cut, n + 1, info.parameters, p.data(), bad))
+    return bonded_terms(*kind, -1, {a, p.data()}, line[n], m);
   if (bad) return;
   std::array<std::int32_t, 4> t{-1, -1, -1, -1};
   for (std::size_t k = 0; k < n; ++k)
@@ -212,68 +208,49 @@ void TopMoleculeReader::bonded(std::string_view section, const TopLine& line, To
                     section, *function, names),
         "add them to the force field, or to this line");
   }
-  for (const int e : found) bonded_term(*kind, e, types_.entry(*kind, e).p.data(), a, line[n], m);
+  for (const int e : found)
+    bonded_terms(*kind, e, {a, types_.entry(*kind, e).p.data()}, line[n], m);
 }
 
-void TopMoleculeReader::bonded_term(TopKind kind, int entry, const double* p,
-                                    const std::array<std::int32_t, 4>& a, const TopWord& at,
-                                    TopMolecule& m) {
-  const std::array<std::int32_t, 2> two = {a[0], a[1]};
-  const std::array<std::int32_t, 3> three = {a[0], a[1], a[2]};
+namespace {
+
+/// The first entries of an array.
+template <std::size_t N, class T, std::size_t M>
+std::array<T, N> leading(const std::array<T, M>& a) {
+  std::array<T, N> out;
+  std::copy_n(a.begin(), N, out.begin());
+  return out;
+}
+template <int N, int P>
+void add_term(TopTerms<N>& terms, TopRows<P>& rows, std::int64_t source, const GromacsTerm& t) {
+  if constexpr (N <= 4 && P <= 6)
+    terms.add(leading<static_cast<std::size_t>(N)>(t.atoms),
+              rows.row(source, leading<static_cast<std::size_t>(P)>(t.row)));
+}
+void add_term(TopTerms<8>&, NoRows&, std::int64_t, const GromacsTerm&) {}  // not of one line
+
+}  // namespace
+
+void TopMoleculeReader::bonded_terms(TopKind kind, int entry, const GromacsLine& line,
+                                     const TopWord& at, TopMolecule& m) {
+  std::vector<GromacsTerm> terms;
+  if (std::string wrong = info_of(kind).read(line, terms); !wrong.empty())
+    return findings_.error(702, at, std::move(wrong));
   // Rows are told apart by the kind of their entry too: dihedrals of functions 1 and 5, say, share
   // no list.
-  const int source =
-      entry < 0 ? -1 : entry * static_cast<int>(TopKind::count) + static_cast<int>(kind);
-  switch (kind) {
-    case TopKind::bond:
-    case TopKind::bond_apart:
-      m.bonds.add(two, tables_.bonds.row(source, {p[0], p[1]}));
-      break;
-    case TopKind::constraint:
-    case TopKind::constraint_apart:
-      if (!(p[0] > 0))
-        return findings_.error(
-            702, at, fmt::format("a constraint has the length {} nm; it must be positive", p[0]));
-      m.constraints.add(two, tables_.constraints.row(source, {p[0]}));
-      break;
-    case TopKind::angle:
-      m.angles.add(three, tables_.angles.row(source, {p[0] * degree, p[1]}));
-      break;
-    case TopKind::urey_bradley:
-      m.angles.add(three, tables_.angles.row(source, {p[0] * degree, p[1]}));
-      if (p[3] != 0)
-        m.urey_bradley.add({a[0], a[2]}, tables_.urey_bradley.row(source, {p[2], p[3]}));
-      break;
-    case TopKind::dihedral:
-    case TopKind::improper: {
-      if (p[2] != std::round(p[2]) || std::abs(p[2]) > 100)
-        return findings_.error(
-            702, at, fmt::format("the multiplicity of a dihedral is a whole number, got {}", p[2]));
-      const bool proper = kind == TopKind::dihedral;
-      (proper ? m.dihedrals : m.impropers)
-          .add(a, (proper ? tables_.dihedrals : tables_.impropers)
-                      .row(source, {p[0] * degree, p[1], p[2]}));
-      break;
-    }
-    case TopKind::harmonic_improper:
-      m.harmonic_impropers.add(a, tables_.harmonic_impropers.row(source, {p[0] * degree, p[1]}));
-      break;
-    case TopKind::ryckaert_bellemans:
-      m.ryckaert_bellemans.add(
-          a, tables_.ryckaert_bellemans.row(source, {p[0], p[1], p[2], p[3], p[4], p[5]}));
-      break;
-    case TopKind::fourier:
-      for (std::size_t k = 0; k < 4; ++k)
-        if (!(std::abs(p[k]) < 1e300)) return too_large(at);  // of the sums
-      // F1 (1 + cos phi)/2 + F2 (1 - cos 2 phi)/2 + F3 (1 + cos 3 phi)/2 + F4 (1 - cos 4 phi)/2 in
-      // powers of -cos phi
-      m.ryckaert_bellemans.add(a, tables_.ryckaert_bellemans.row(
-                                      source, {p[1] + 0.5 * (p[0] + p[2]), 0.5 * (3 * p[2] - p[0]),
-                                               4 * p[3] - p[1], -2 * p[2], -4 * p[3], 0}));
-      break;
-    case TopKind::count:
-      break;
-  }
+  const std::int64_t source = entry < 0
+                                  ? -1
+                                  : entry * static_cast<std::int64_t>(gromacs_functions().size()) +
+                                        static_cast<std::int64_t>(kind);
+  for (const GromacsTerm& t : terms)
+    if (!t.kind)
+      add_term(m.constraints, tables_.constraints, source, t);
+    else
+      each_bonded(
+          [&](const BondedKind& of, auto& list, auto& rows) {
+            if (of.gives(*t.kind)) add_term(list, rows, source, t);
+          },
+          m, tables_);
 }
 
 void TopMoleculeReader::cmap(const TopLine& line, TopMolecule& m) {
@@ -405,7 +382,7 @@ void TopMoleculeReader::position_restraints(const TopLine& line, TopMolecule& m)
     if (!bad) findings_.error(701, line.back(), "expected k_x k_y k_z [kJ/mol/nm^2]");
     return;
   }
-  m.position_restraints.push_back({i, {k[0], k[1], k[2]}, line[0]});
+  m.restrained.push_back({i, {k[0], k[1], k[2]}, line[0]});
 }
 
 void TopMoleculeReader::distance_restraints(const TopLine& line, TopMolecule& m) {

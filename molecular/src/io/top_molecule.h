@@ -31,11 +31,10 @@ class TopRows {
   std::map<std::pair<std::int64_t, std::array<double, P>>, std::int32_t> known_;
 };
 
-struct TopTables {
-  TopRows<2> bonds, urey_bradley, angles, harmonic_impropers;
-  TopRows<3> dihedrals, impropers, distance_restraints;
-  TopRows<6> ryckaert_bellemans;
-  TopRows<4> pairs;
+template <int, int P>
+using TopRowsOf = TopRows<P>;
+struct NoRows {};  ///< of maps, which stand in the force field
+struct TopTables : BondedTerms<TopRowsOf, NoRows> {
   TopRows<1> constraints;
   TopRows<2> rigid_waters;
 };
@@ -51,7 +50,10 @@ struct TopTerms {
   }
 };
 
-struct TopMolecule {
+template <int N, int>
+using TopTermsOf = TopTerms<N>;
+
+struct TopMolecule : BondedTerms<TopTermsOf, TopTerms<8>> {
   struct Restraint {
     std::int32_t atom;
     Vec3 k;
@@ -68,11 +70,9 @@ struct TopMolecule {
   std::vector<Residue> residues;
   std::vector<TopWord> atom_at;
 
-  TopTerms<2> bonds, urey_bradley, pairs, constraints, distance_restraints;
-  TopTerms<3> angles, rigid_waters;
-  TopTerms<4> dihedrals, impropers, harmonic_impropers, ryckaert_bellemans;
-  TopTerms<8> cmap;
-  std::vector<Restraint> position_restraints;
+  TopTerms<2> constraints;
+  TopTerms<3> rigid_waters;
+  std::vector<Restraint> restrained;  ///< to positions, which the system will know
   std::vector<std::array<std::int32_t, 2>> connectivity, exclusions;
   std::vector<VirtualSite> virtual_sites;
   std::set<std::int32_t> oxygens;  ///< of rigid waters
@@ -100,8 +100,8 @@ class TopMoleculeReader {
  private:
   void atoms(const TopLine& line, TopMolecule& m);
   void bonded(std::string_view section, const TopLine& line, TopMolecule& m);
-  void bonded_term(TopKind kind, int entry, const double* p, const std::array<std::int32_t, 4>& a,
-                   const TopWord& at, TopMolecule& m);
+  void bonded_terms(TopKind kind, int entry, const GromacsLine& line, const TopWord& at,
+                    TopMolecule& m);
   void cmap(const TopLine& line, TopMolecule& m);
   void pairs(std::string_view section, const TopLine& line, TopMolecule& m);
   void settles(const TopLine& line, TopMolecule& m);

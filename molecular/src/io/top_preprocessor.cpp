@@ -317,13 +317,13 @@ void TopPreprocessor::include(const TopLine& line) {
     return;
   }
   const fs::path self = at.source->text->path;
-  std::vector<fs::path> places = {self.has_parent_path() ? self.parent_path() : fs::path(".")};
-  places.insert(places.end(), folders_.begin(), folders_.end());
+  std::vector<fs::path> folders = {self.has_parent_path() ? self.parent_path() : fs::path(".")};
+  folders.insert(folders.end(), folders_.begin(), folders_.end());
   std::string looked;
-  for (const fs::path& place : places) {
+  for (const fs::path& folder : folders) {
     std::error_code failed;
-    const fs::path path = place / wanted, real = fs::weakly_canonical(path, failed);
-    looked += (looked.empty() ? "" : ", ") + shown(place.string());
+    const fs::path path = folder / wanted, real = fs::weakly_canonical(path, failed);
+    looked += (looked.empty() ? "" : ", ") + shown(folder.string());
     if (failed || !fs::exists(real, failed)) continue;
     if (std::ranges::none_of(allowed_,
                              [&](const fs::path& folder) { return is_beneath(real, folder); })) {

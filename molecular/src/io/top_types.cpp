@@ -15,19 +15,14 @@ using data::shown;
 
 constexpr std::size_t most_terms = 100;  // of one dihedral: multiplicities are 100 at the most
 
-constexpr std::array<TopKindInfo, static_cast<std::size_t>(TopKind::count)> kinds = {{
-    {"bonds", 1, 2, 2},
-    {"bonds", 6, 2, 2},
-    {"constraints", 1, 2, 1},
-    {"constraints", 2, 2, 1},
-    {"angles", 1, 3, 2},
-    {"angles", 5, 3, 4},
-    {"dihedrals", 1, 4, 3},
-    {"dihedrals", 4, 4, 3},
-    {"dihedrals", 2, 4, 2},
-    {"dihedrals", 3, 4, 6},
-    {"dihedrals", 5, 4, 4},
-}};
+std::string read_constraint(const GromacsLine& l, std::vector<GromacsTerm>& terms) {
+  if (!(l.p[0] > 0))
+    return fmt::format("a constraint has the length {} nm; it must be positive", l.p[0]);
+  terms.push_back({std::nullopt, l.atoms, {l.p[0]}});
+  return {};
+}
+const RegisterGromacs constraint({"constraints", 1, 2, 1, read_constraint, 0, true});
+const RegisterGromacs constraint_apart({"constraints", 2, 2, 1, read_constraint});
 
 struct OtherFunction {
   const char* section;
@@ -72,13 +67,11 @@ bool is_letter(std::string_view s) {
 
 }  // namespace
 
-const TopKindInfo& info_of(TopKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
-
 std::optional<TopKind> kind_of(std::string_view section, std::int64_t function) {
-  if (section == "dihedrals" && function == 9) return TopKind::dihedral;
-  for (std::size_t k = 0; k < kinds.size(); ++k)
-    if (section == kinds[k].section && function == kinds[k].function)
-      return static_cast<TopKind>(k);
+  const std::vector<GromacsFunction>& all = gromacs_functions();
+  for (TopKind k = 0; k < all.size(); ++k)
+    if (section == all[k].section && (function == all[k].function || function == all[k].also))
+      return k;
   return std::nullopt;
 }
 
@@ -316,7 +309,7 @@ int TopTypes::cmap(const std::array<std::int32_t, 5>& types) const {
 
 void TopTypes::add(TopKind kind, const Key& types, const std::array<double, 6>& p, bool repeats,
                    const TopWord& at) {
-  List& list = lists_[static_cast<std::size_t>(kind)];
+  List& list = lists_[kind];
   std::vector<int>& same = list.by_types[normal(types, info_of(kind).atoms)];
   const bool follows = repeats && !list.entries.empty() && list.entries.back().types == types;
   if (same.size() >= most_terms)
@@ -341,7 +334,7 @@ void TopTypes::add(TopKind kind, const Key& types, const std::array<double, 6>& 
 }
 
 std::vector<int> TopTypes::find(TopKind kind, const Key& types) {
-  List& list = lists_[static_cast<std::size_t>(kind)];
+  List& list = lists_[kind];
   const int n = info_of(kind).atoms;
   const Key key = normal(types, n);
   if (n < 4) {

@@ -2,6 +2,7 @@
 //
 // The force field of a topology: what is said of types, and what a term of a molecule finds there.
 #pragma once
+#include "bonded/gromacs_function.h"
 #include "io/top_preprocessor.h"
 
 #include <array>
@@ -14,29 +15,11 @@
 
 namespace tessera::molecular {
 
-/// Kinds of bonded types, by section and function. Functions 1 and 9 of dihedrals share a list.
-enum class TopKind : std::uint8_t {
-  bond,
-  bond_apart,
-  constraint,
-  constraint_apart,
-  angle,
-  urey_bradley,
-  dihedral,
-  improper,
-  harmonic_improper,
-  ryckaert_bellemans,
-  fourier,
-  count
-};
-struct TopKindInfo {
-  const char* section;  ///< of molecules
-  int function;         ///< as it is called there
-  int atoms, parameters;
-};
-const TopKindInfo& info_of(TopKind kind);
-/// The kind of a function of "bonds", "constraints", "angles" or "dihedrals"; nothing where it is
-/// not read.
+/// A function of "bonds", "constraints", "angles" or "dihedrals", by its number in
+/// gromacs_functions(). Functions 1 and 9 of dihedrals share a list.
+using TopKind = std::size_t;
+inline const GromacsFunction& info_of(TopKind kind) { return gromacs_functions()[kind]; }
+/// Nothing where it is not read.
 std::optional<TopKind> kind_of(std::string_view section, std::int64_t function);
 /// What GROMACS calls a function that is not read: "Morse"; "unknown" beyond.
 const char* name_of_function(std::string_view section, std::int64_t function);
@@ -85,7 +68,7 @@ class TopTypes {
   /// entry number...}
   std::vector<int> find(TopKind kind, const std::array<std::int32_t, 4>& types);
   const TopEntry& entry(TopKind kind, int k) const {
-    return lists_[static_cast<std::size_t>(kind)].entries[static_cast<std::size_t>(k)];
+    return lists_[kind].entries[static_cast<std::size_t>(k)];
   }
   /// The correction map of five bonded types in this order, as GROMACS looks for it; -1: none.
   int cmap(const std::array<std::int32_t, 5>& types) const;
@@ -123,7 +106,7 @@ class TopTypes {
   TopFindings& findings_;
   std::unordered_map<std::string, int> atom_type_of_, bonded_of_;
   std::vector<std::string> bonded_names_;
-  std::array<List, static_cast<std::size_t>(TopKind::count)> lists_;
+  std::vector<List> lists_ = std::vector<List>(gromacs_functions().size());  ///< by TopKind
   std::map<std::array<int, 2>, std::array<double, 2>> pairs_, nonbonded_;
   std::map<std::array<std::int32_t, 5>, int> cmaps_;
   std::vector<double> maps_;

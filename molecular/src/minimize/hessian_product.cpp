@@ -26,8 +26,7 @@ std::vector<double> values(const Tensor& t) {
 HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box,
                                Precision precision) {
   std::vector<Part> parts;
-  for (std::size_t k = 0; k <= static_cast<std::size_t>(Term::distance_restraints); ++k) {
-    const auto kind = static_cast<Term>(k);
+  for (const Term kind : bonded_terms) {
     EnergyPtr u = bonded_energy(system, kind, options.epsilon_r);
     if (!u) continue;
     Part part{std::move(u), {values(table_of(system, kind))}};
@@ -57,7 +56,7 @@ HessianProduct hessian_product(const System& system, const Nonbonded& options, c
         along.push_back(nullptr);
         out.push_back(nullptr);
       }
-      part.energy->curvature(p, along, out);
+      part.energy->hessian_product(p, along, out);
     }
   };
 }

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double least_move_nm = 1e-14;
 
-Places scaled(const Places& a, double factor) {
-  Places out(a.size(), Vec3{});
+Positions scaled(const Positions& a, double factor) {
+  Positions out(a.size(), Vec3{});
   add(out, factor, a);
   return out;
 }
@@ -46,7 +46,7 @@ bool Minimizer::Impl::steepest_descent(Descent& d) const {
 bool Minimizer::Impl::lbfgs(Descent& d) const {
   const std::size_t n = system.n_atoms(), width = 6 * n;
   const auto pair = [&](std::size_t k, std::size_t half) {
-    Places out(n);
+    Positions out(n);
     for (std::size_t i = 0; i < 3 * n; ++i)
       out[i / 3][i % 3] = d.memory[k * width + half * 3 * n + i];
     return out;
@@ -54,16 +54,16 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const std::size_t kept = d.memory.size() / width;
     // direction = H f by the two loops over the pairs.
-    Places direction = d.forces.f;
+    Positions direction = d.forces.f;
     std::vector<double> alpha(kept), rho(kept);
     for (std::size_t k = kept; k-- > 0;) {
-      const Places s = pair(k, 0), y = pair(k, 1);
+      const Positions s = pair(k, 0), y = pair(k, 1);
       rho[k] = 1 / dot(s, y);
       alpha[k] = rho[k] * dot(s, direction);
       add(direction, -alpha[k], y);
     }
     if (kept > 0) {
-      const Places s = pair(kept - 1, 0), y = pair(kept - 1, 1);
+      const Positions s = pair(kept - 1, 0), y = pair(kept - 1, 1);
       direction = scaled(direction, dot(s, y) / dot(y, y));
     }
     for (std::size_t k = 0; k < kept; ++k)
@@ -72,33 +72,33 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
     const double most = longest(direction), limit = kept > 0 ? o.most_move_nm : o.first_move_nm;
     if (kept == 0 || most > limit) direction = scaled(direction, limit / most);
 
-    const double slope = -dot(d.forces.f, direction), rounding = noise(d);
+    const double derivative = -dot(d.forces.f, direction), rounding = noise(d);
     double length = 1;
-    while (slope < 0 && length * longest(direction) > least_move_nm) {
+    while (derivative < 0 && length * longest(direction) > least_move_nm) {
       Descent trial = moved(d, scaled(direction, length));
       d.evaluations = trial.evaluations;
       const double change = energy(trial) - energy(d);
-      // Armijo's rule, or where energies are no more than rounding that of slopes (Hager & Zhang,
-      // SIAM J. Optim. 16 (2005) 170).
-      const bool down =
-          change <= 1e-4 * length * slope ||
-          (std::abs(change) <= rounding && -dot(trial.forces.f, direction) <= -(1 - 2e-4) * slope &&
-           trial.largest_force < 2 * d.largest_force);
+      // Armijo's rule, or where energies are no more than rounding that of derivatives (Hager &
+      // Zhang, SIAM J. Optim. 16 (2005) 170).
+      const bool down = change <= 1e-4 * length * derivative ||
+                        (std::abs(change) <= rounding &&
+                         -dot(trial.forces.f, direction) <= -(1 - 2e-4) * derivative &&
+                         trial.largest_force < 2 * d.largest_force);
       if (down) {
-        Places s = trial.frame.x_nm, y = d.forces.f;
+        Positions s = trial.frame.x_nm, y = d.forces.f;
         add(s, -1, d.frame.x_nm);
         add(y, -1, trial.forces.f);
         if (dot(s, y) > 1e-10 * std::sqrt(dot(s, s) * dot(y, y))) {
           if (kept == static_cast<std::size_t>(o.memory))
             d.memory.erase(d.memory.begin(), d.memory.begin() + static_cast<std::ptrdiff_t>(width));
-          for (const Places* v : {&s, &y})
+          for (const Positions* v : {&s, &y})
             for (const Vec3& w : *v) d.memory.insert(d.memory.end(), w.begin(), w.end());
         }
         accept(d, std::move(trial));
         return true;
       }
-      // The parabola through both energies and the slope, kept within a tenth and a half.
-      const double best = -0.5 * slope * length * length / (change - slope * length);
+      // The parabola through both energies and the derivative, kept within a tenth and a half.
+      const double best = -0.5 * derivative * length * length / (change - derivative * length);
       length = std::isfinite(best) ? std::clamp(best, 0.1 * length, 0.5 * length) : 0.1 * length;
     }
     if (kept == 0) return false;
@@ -112,7 +112,7 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
 bool Minimizer::Impl::fire(Descent& d) const {
   constexpr double mixing_at_first = 0.25;
   const std::size_t n = system.n_atoms();
-  Places v(n, Vec3{});
+  Positions v(n, Vec3{});
   double mixing = mixing_at_first, downhill = 0;
   if (d.memory.size() == 3 * n + 2) {
     for (std::size_t i = 0; i < 3 * n; ++i) v[i / 3][i % 3] = d.memory[i];
@@ -121,7 +121,7 @@ bool Minimizer::Impl::fire(Descent& d) const {
   } else {
     d.move_nm = std::sqrt(o.first_move_nm / d.largest_force);
   }
-  Places move(n, Vec3{});
+  Positions move(n, Vec3{});
   if (dot(d.forces.f, v) > 0) {
     if (++downhill > 20) {
       d.move_nm *= 1.1;
@@ -135,12 +135,12 @@ bool Minimizer::Impl::fire(Descent& d) const {
     v.assign(n, Vec3{});
   }
   for (;;) {
-    Places next = v;
+    Positions next = v;
     add(next, d.move_nm, d.forces.f);
     const double turn = mixing * std::sqrt(dot(next, next) / dot(d.forces.f, d.forces.f));
     next = scaled(next, 1 - mixing);
     add(next, turn, d.forces.f);
-    Places trial_move = move;
+    Positions trial_move = move;
     add(trial_move, d.move_nm, next);
     if (const double most = longest(trial_move); most > o.most_move_nm) {
       trial_move = scaled(trial_move, o.most_move_nm / most);
@@ -173,7 +173,7 @@ bool Minimizer::Impl::newton_cg(Descent& d) const {
     // positive.
     const double size = std::sqrt(dot(d.forces.f, d.forces.f)),
                  enough = size * std::min(0.5, std::sqrt(size));
-    Places p(n, Vec3{}), hp(n, Vec3{}), r = d.forces.f, q = r, hq;
+    Positions p(n, Vec3{}), hp(n, Vec3{}), r = d.forces.f, q = r, hq;
     double rr = dot(r, r);
     bool at_border = false;
     const auto to_border = [&] {
@@ -194,7 +194,7 @@ bool Minimizer::Impl::newton_cg(Descent& d) const {
         break;
       }
       const double a = rr / curvature;
-      Places next = p;
+      Positions next = p;
       add(next, a, q);
       if (dot(next, next) >= d.move_nm * d.move_nm) {
         to_border();

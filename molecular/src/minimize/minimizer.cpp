@@ -20,20 +20,20 @@ System of_equal_masses(System s) {
 
 }  // namespace
 
-double dot(const Places& a, const Places& b) {
+double dot(const Positions& a, const Positions& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     sum += a[i][0] * b[i][0] + a[i][1] * b[i][1] + a[i][2] * b[i][2];
   return sum;
 }
 
-double longest(const Places& a) {
+double longest(const Positions& a) {
   double most = 0;
   for (const Vec3& v : a) most = std::max(most, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   return std::sqrt(most);
 }
 
-void add(Places& y, double factor, const Places& a) {
+void add(Positions& y, double factor, const Positions& a) {
   for (std::size_t i = 0; i < y.size(); ++i)
     for (std::size_t c = 0; c < 3; ++c) y[i][c] += factor * a[i][c];
 }
@@ -71,7 +71,7 @@ Minimizer::Impl::Impl(const System& s, ForceFunction f, const Minimization& opti
   }
 }
 
-void Minimizer::Impl::project(const Descent& d, Places& v) const {
+void Minimizer::Impl::project(const Descent& d, Positions& v) const {
   for (std::size_t i = 0; i < v.size(); ++i)
     for (std::size_t c = 0; c < 3; ++c)
       if (held[i][c]) v[i][c] = 0;
@@ -96,7 +96,7 @@ void Minimizer::Impl::evaluate(Descent& d) const {
   d.largest_force = std::sqrt(std::max(most, 0.0));
 }
 
-Descent Minimizer::Impl::moved(const Descent& d, const Places& move) const {
+Descent Minimizer::Impl::moved(const Descent& d, const Positions& move) const {
   Descent out;
   out.frame = d.frame;
   add(out.frame.x_nm, 1, move);
@@ -136,29 +136,29 @@ Descent Minimizer::begin(Frame frame) const {
   d.frame = std::move(frame);
   d.frame.v_nm_ps.clear();
   if (impl_->constraints.size() > 0) {
-    const Places before = d.frame.x_nm;
+    const Positions before = d.frame.x_nm;
     impl_->constraints.apply_to_positions(before, d.frame.x_nm, d.frame.box);
   }
   impl_->evaluate(d);
-  if (d.largest_force <= impl_->o.force_tolerance) d.state = Descent::State::converged;
+  if (d.largest_force <= impl_->o.force_tolerance) d.status = Descent::Status::converged;
   return d;
 }
 
 void Minimizer::step(Descent& d, std::int64_t n) const {
   using Method = Minimization::Method;
   const Impl& m = *impl_;
-  for (std::int64_t k = 0; k < n && d.state == Descent::State::running; ++k) {
+  for (std::int64_t k = 0; k < n && d.status == Descent::Status::running; ++k) {
     const Method method = m.o.method;
     const bool went = method == Method::steepest_descent ? m.steepest_descent(d)
                       : method == Method::lbfgs          ? m.lbfgs(d)
                       : method == Method::fire           ? m.fire(d)
                                                          : m.newton_cg(d);
     if (!went) {
-      d.state = Descent::State::stuck;
+      d.status = Descent::Status::stuck;
       break;
     }
     ++d.frame.step;
-    if (d.largest_force <= m.o.force_tolerance) d.state = Descent::State::converged;
+    if (d.largest_force <= m.o.force_tolerance) d.status = Descent::Status::converged;
   }
 }
 

@@ -5,13 +5,13 @@
 
 namespace tessera::molecular {
 
-using Places = std::vector<Vec3>;
+using Positions = std::vector<Vec3>;
 
-double dot(const Places& a, const Places& b);
+double dot(const Positions& a, const Positions& b);
 /// Length of the longest of the vectors.
-double longest(const Places& a);
+double longest(const Positions& a);
 /// y += factor a.
-void add(Places& y, double factor, const Places& a);
+void add(Positions& y, double factor, const Positions& a);
 
 /// What the methods share: the surface that constraints leave, and forces on it.
 struct Minimizer::Impl {
@@ -28,8 +28,8 @@ struct Minimizer::Impl {
   void evaluate(Descent& d) const;
   /// The descent at positions moved by `move`; energy is infinite where forces cannot be computed
   /// there.
-  Descent moved(const Descent& d, const Places& move) const;
-  void project(const Descent& d, Places& v) const;
+  Descent moved(const Descent& d, const Positions& move) const;
+  void project(const Descent& d, Positions& v) const;
   static double energy(const Descent& d) { return d.forces.potential(); }
   /// Differences of energies below this are rounding.
   double noise(const Descent& d) const;

@@ -9,10 +9,10 @@
 //     dU/dh_bc = sum_k [-a |S|^2 (h^-1)_cb + 2 a |S|^2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c] - sum_i
 //     (x_i h^-1)_b dU/dx_ic
 //
-// The curvature is the gradient on numbers that carry their derivative.
+// The Hessian product is the gradient on numbers that carry their derivative.
 #include "tessera/molecular/ewald.h"
 
-#include "base/jet.h"
+#include "base/dual.h"
 #include "energy/generic.h"
 #include "nonbonded/matrix.h"
 #include "tessera/autodiff/forall.h"
@@ -62,9 +62,9 @@ class EwaldReciprocal final : public EnergyFunction {
     double u = 0;
     sweep<double>(p, {}, &g, u);
   }
-  void curvature(Arrays p, Arrays v, Results w) const override {
+  void hessian_product(Arrays p, Arrays v, Results w) const override {
     double u = 0;
-    sweep<Dual>(p, v, &w, u);
+    sweep<Dual<double>>(p, v, &w, u);
   }
   Tensor generic(std::span<const Tensor> p) const override;
 
@@ -160,7 +160,7 @@ class EwaldReciprocal final : public EnergyFunction {
     if (!g) return;
     const Results& out = *g;
 
-    std::vector<std::array<T, 3>> slope(n);
+    std::vector<std::array<T, 3>> gradient(n);
     parallel_chunks(static_cast<std::int64_t>(n), [&](std::int64_t chunk) {
       const auto i = static_cast<std::size_t>(chunk);
       T by_charge(0.0), c, d;
@@ -172,8 +172,8 @@ class EwaldReciprocal final : public EnergyFunction {
         for (std::size_t a = 0; a < 3; ++a) f[a] = f[a] + turn * k[w][a];
       }
       for (std::size_t a = 0; a < 3; ++a) {
-        slope[i][a] = q[i] * f[a];
-        if (out[0]) out[0][3 * i + a] += along(slope[i][a]);
+        gradient[i][a] = q[i] * f[a];
+        if (out[0]) out[0][3 * i + a] += along(gradient[i][a]);
       }
       if (out[2]) out[2][i] += along(by_charge);
     });
@@ -191,7 +191,7 @@ class EwaldReciprocal final : public EnergyFunction {
           T s(0.0);
           for (std::size_t a = 0; a < 3; ++a)
             s = s + number<T>(p[0], tangent(0), 3 * i + a) * inv[a][b];
-          sum = sum - s * slope[i][c];
+          sum = sum - s * gradient[i][c];
         }
         out[1][3 * b + c] += along(sum);
       }

@@ -22,14 +22,14 @@ void sum_series(const std::vector<double>& c, const double* t, double* out) {
 }  // namespace
 
 ExcludedShapes::ExcludedShapes(double beta) : beta_(beta) {
-  for (const auto& [which, to] : {std::pair{0, &value_}, {1, &slope_}})
+  for (const auto& [which, to] : {std::pair{0, &value_}, {1, &derivative_}})
     for (const long double c : pairs::ewald_series(which, far, 1e-17, 2))
       to->push_back(static_cast<double>(c));
   const std::vector<long double> c =
-      pairs::ewald_series(1, far, 1e-19L, 2);  // its slope has a few digits less
+      pairs::ewald_series(1, far, 1e-19L, 2);  // its derivative has a few digits less
   for (std::size_t k = 1; k < c.size(); ++k)
-    curve_.push_back(static_cast<double>(static_cast<long double>(k) * c[k] *
-                                         (2 / static_cast<long double>(far))));
+    second_.push_back(static_cast<double>(static_cast<long double>(k) * c[k] *
+                                          (2 / static_cast<long double>(far))));
 }
 
 void ExcludedShapes::operator()(const double* x, const Box& box,
@@ -59,15 +59,15 @@ void ExcludedShapes::operator()(const double* x, const Box& box,
     z[k] = square * (dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k]);
     t[k] = z[k] * (2 / far) - 1;
   }
-  sum_series(slope_, t, to.slope);
+  sum_series(derivative_, t, to.derivative);
   if (values) sum_series(value_, t, to.value);
-  if (curves) sum_series(curve_, t, to.curve);
+  if (curves) sum_series(second_, t, to.second);
   for (std::size_t k = 0; k < many; ++k) {
     if (z[k] <= far) continue;
     const auto shapes = pairs::ewald_shapes(z[k]);
     to.value[k] = static_cast<double>(shapes[0]);
-    to.slope[k] = static_cast<double>(shapes[1]);
-    to.curve[k] = (2 * std::numbers::inv_sqrtpi * std::exp(-z[k]) - 1.5 * to.slope[k]) / z[k];
+    to.derivative[k] = static_cast<double>(shapes[1]);
+    to.second[k] = (2 * std::numbers::inv_sqrtpi * std::exp(-z[k]) - 1.5 * to.derivative[k]) / z[k];
   }
 }
 

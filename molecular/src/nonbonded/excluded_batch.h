@@ -20,7 +20,8 @@ struct ExcludedBatch {
   static constexpr std::size_t width = 64;
   alignas(64) double d[3][width],
       image[3][width];  ///< d = x_i - x_j - image h, the shortest by fractions
-  alignas(64) double value[width], slope[width], curve[width];  ///< g, f and f' of the first `many`
+  alignas(64) double value[width],
+      derivative[width], second[width];  ///< g, f and f' of the first `many`
 };
 
 class ExcludedShapes {
@@ -33,7 +34,7 @@ class ExcludedShapes {
 
  private:
   double beta_;
-  std::vector<double> value_, slope_, curve_;  ///< in 2 z/far - 1
+  std::vector<double> value_, derivative_, second_;  ///< in 2 z/far - 1
 };
 
 }  // namespace tessera::molecular

@@ -44,9 +44,9 @@ class EwaldExcluded final : public EnergyFunction {
         p, true, false,
         [&](std::size_t pair, std::size_t i, std::size_t j, const ExcludedBatch& b, std::size_t k) {
           const auto [c, c1, c2] = derivatives(b, k);
-          const double qi = p[2][i], qj = p[2][j], slope = 2 * ke_ * qi * qj * c1;
+          const double qi = p[2][i], qj = p[2][j], du = 2 * ke_ * qi * qj * c1;
           given[pair] = {{b.image[0][k], b.image[1][k], b.image[2][k]},
-                         {slope * b.d[0][k], slope * b.d[1][k], slope * b.d[2][k]},
+                         {du * b.d[0][k], du * b.d[1][k], du * b.d[2][k]},
                          ke_ * qj * c,
                          ke_ * qi * c};
         });
@@ -56,7 +56,7 @@ class EwaldExcluded final : public EnergyFunction {
       sum += p[2][static_cast<std::size_t>(pairs_[pair][0])] * given[pair].by_i;
     return sum;
   }
-  void curvature(Arrays p, Arrays v, Results w) const override {
+  void hessian_product(Arrays p, Arrays v, Results w) const override {
     std::vector<Given> given(pairs_.size());
     each(
         p, v[2] || w[2], true,
@@ -73,11 +73,11 @@ class EwaldExcluded final : public EnergyFunction {
           }
           const double qi = p[2][i], qj = p[2][j], dqi = v[2] ? v[2][i] : 0,
                        dqj = v[2] ? v[2][j] : 0;
-          const double slope = 2 * ke_ * qi * qj * c1,
+          const double du = 2 * ke_ * qi * qj * c1,
                        moved = 2 * ke_ * (qi * qj * c2 * ds + (dqi * qj + qi * dqj) * c1);
           Given& to = given[pair];
           to = {image, {}, ke_ * (dqj * c + qj * c1 * ds), ke_ * (dqi * c + qi * c1 * ds)};
-          for (std::size_t a = 0; a < 3; ++a) to.slope[a] = moved * b.d[a][k] + slope * dd[a];
+          for (std::size_t a = 0; a < 3; ++a) to.gradient[a] = moved * b.d[a][k] + du * dd[a];
         });
     spread(w, given);
   }
@@ -96,7 +96,8 @@ class EwaldExcluded final : public EnergyFunction {
   /// c, c', c''.
   std::array<double, 3> derivatives(const ExcludedBatch& b, std::size_t k) const {
     const double beta = shapes_.beta(), beta3 = beta * beta * beta;
-    return {-beta * b.value[k], 0.5 * beta3 * b.slope[k], 0.5 * beta3 * beta * beta * b.curve[k]};
+    return {-beta * b.value[k], 0.5 * beta3 * b.derivative[k],
+            0.5 * beta3 * beta * beta * b.second[k]};
   }
   /// f(pair, i, j, batch, number in it) of every pair.
   template <class F>
@@ -119,21 +120,21 @@ class EwaldExcluded final : public EnergyFunction {
   }
   /// What one pair gives.
   struct Given {
-    Vec3 image, slope;
+    Vec3 image, gradient;
     double by_i, by_j;
   };
   void spread(Results g, const std::vector<Given>& given) const {
     for (std::size_t pair = 0; pair < given.size(); ++pair) {
       const auto i = static_cast<std::size_t>(pairs_[pair][0]),
                  j = static_cast<std::size_t>(pairs_[pair][1]);
-      const auto& [image, slope, by_i, by_j] = given[pair];
+      const auto& [image, gradient, by_i, by_j] = given[pair];
       for (std::size_t c = 0; c < 3; ++c) {
         if (g[0]) {
-          g[0][3 * i + c] += slope[c];
-          g[0][3 * j + c] -= slope[c];
+          g[0][3 * i + c] += gradient[c];
+          g[0][3 * j + c] -= gradient[c];
         }
         if (g[1])
-          for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= image[k] * slope[c];
+          for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= image[k] * gradient[c];
       }
       if (g[2]) {
         g[2][i] += by_i;

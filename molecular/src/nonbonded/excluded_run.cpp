@@ -24,7 +24,7 @@ void ExcludedRun::add(const Vec3* x, const Box& box, std::size_t begin, std::siz
     const std::size_t many = std::min(ExcludedBatch::width, end - begin);
     shapes_(x->data(), box, pairs_.data() + begin, many, energies, false, batch);
     for (std::size_t k = 0; k < many; ++k) {
-      const double f = -square * strength_[begin + k] * batch.slope[k];
+      const double f = -square * strength_[begin + k] * batch.derivative[k];
       const Vec3 d = {batch.d[0][k], batch.d[1][k], batch.d[2][k]},
                  on_i = {f * d[0], f * d[1], f * d[2]};
       sums.add_pair(pairs_[begin + k][0], pairs_[begin + k][1], on_i);

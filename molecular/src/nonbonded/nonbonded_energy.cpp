@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels' sum over pairs (pair_slopes.h) with what a reaction field makes of excluded ones,
-// its form in engine operations, and what belongs to options and tables.
+// The kernels' sum over pairs (pair_derivatives.h) with what a reaction field makes of excluded
+// ones, its form in engine operations, and what belongs to options and tables.
 #include "energy/generic.h"
+#include "nonbonded/pair_derivatives.h"
 #include "nonbonded/pair_shapes.h"
-#include "nonbonded/pair_slopes.h"
 #include "nonbonded/pair_term.h"
 #include "system/box_of.h"
 #include "tessera/autodiff/error.h"
@@ -35,7 +35,7 @@ class NonbondedEnergy final : public PairTerm {
         coulomb_(o),
         ke_(s.coulomb_constant / o.epsilon_r),
         charge_(s.atoms.charge_e),
-        slopes_(s, o, wells, precision) {}
+        derivatives_(s, o, wells, precision) {}
 
   const char* name() const override { return "nonbonded"; }
   std::vector<tessera::Shape> shapes() const override {
@@ -44,20 +44,20 @@ class NonbondedEnergy final : public PairTerm {
 
   double value(Arrays p) const override {
     check(options_, box_of(p[1]));
-    return slopes_.value(p) + of_excluded(p, {}, {});
+    return derivatives_.value(p) + of_excluded(p, {}, {});
   }
   void gradient(Arrays p, Results g) const override {
     check(options_, box_of(p[1]));
-    slopes_.gradient(p, g);
+    derivatives_.gradient(p, g);
     of_excluded(p, {}, g);
   }
   double value_and_gradient(Arrays p, Results g) const override {
     check(options_, box_of(p[1]));
-    return slopes_.value_and_gradient(p, g) + of_excluded(p, {}, g);
+    return derivatives_.value_and_gradient(p, g) + of_excluded(p, {}, g);
   }
-  void curvature(Arrays p, Arrays v, Results w) const override {
+  void hessian_product(Arrays p, Arrays v, Results w) const override {
     check(options_, box_of(p[1]));
-    slopes_.curvature(p, v, w);
+    derivatives_.hessian_product(p, v, w);
     of_excluded(p, v, w);
   }
   Tensor generic(std::span<const Tensor> p) const override;
@@ -65,14 +65,16 @@ class NonbondedEnergy final : public PairTerm {
     const std::array<const double*, 5> p = {x[0].data(), box.edge[0].data(), charge_.data(),
                                             nullptr, nullptr};
     if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return;
-    std::vector<Vec3> slope(x.size());
+    std::vector<Vec3> gradient(x.size());
     std::array<Vec3, 3> by_box{};
-    const std::array<double*, 5> g = {slope[0].data(), by_box[0].data(), nullptr, nullptr, nullptr};
+    const std::array<double*, 5> g = {gradient[0].data(), by_box[0].data(), nullptr, nullptr,
+                                      nullptr};
     sums.add_energy(Term::coulomb_short, of_excluded(p, {}, g));
     for (std::size_t i = 0; i < x.size(); ++i)
-      sums.add_force(static_cast<std::int32_t>(i), {-slope[i][0], -slope[i][1], -slope[i][2]});
+      sums.add_force(static_cast<std::int32_t>(i),
+                     {-gradient[i][0], -gradient[i][1], -gradient[i][2]});
     for (std::size_t i = 0; i < x.size(); ++i)
-      sums.add_virial(x[i], {-slope[i][0], -slope[i][1], -slope[i][2]});
+      sums.add_virial(x[i], {-gradient[i][0], -gradient[i][1], -gradient[i][2]});
     for (std::size_t k = 0; k < 3; ++k)
       sums.add_virial(box.edge[k], {-by_box[k][0], -by_box[k][1], -by_box[k][2]});
   }
@@ -106,14 +108,14 @@ class NonbondedEnergy final : public PairTerm {
     a.s = a.d[0] * a.d[0] + a.d[1] * a.d[1] + a.d[2] * a.d[2];
     return a;
   }
-  static void to_places(Results g, const Pair& a, const Vec3& slope) {
+  static void to_positions(Results g, const Pair& a, const Vec3& gradient) {
     for (std::size_t c = 0; c < 3; ++c) {
       if (g[0]) {
-        g[0][3 * a.i + c] += slope[c];
-        g[0][3 * a.j + c] -= slope[c];
+        g[0][3 * a.i + c] += gradient[c];
+        g[0][3 * a.j + c] -= gradient[c];
       }
       if (g[1])
-        for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= a.image[k] * slope[c];
+        for (std::size_t k = 0; k < 3; ++k) g[1][3 * k + c] -= a.image[k] * gradient[c];
     }
   }
   /// The reaction field between excluded pairs and of a charge with itself: k_e q_i q_j (k s - c),
@@ -145,10 +147,10 @@ class NonbondedEnergy final : public PairTerm {
       const double ds = 2 * (a.d[0] * dd[0] + a.d[1] * dd[1] + a.d[2] * dd[2]);
       const double dqi = !first && v[2] ? v[2][a.i] : 0, dqj = !first && v[2] ? v[2][a.j] : 0,
                    dqq = dqi * qj + qi * dqj;
-      Vec3 slope;
+      Vec3 gradient;
       for (std::size_t d = 0; d < 3; ++d)
-        slope[d] = 2 * k * (first ? qi * qj * a.d[d] : dqq * a.d[d] + qi * qj * dd[d]);
-      to_places(g, a, slope);
+        gradient[d] = 2 * k * (first ? qi * qj * a.d[d] : dqq * a.d[d] + qi * qj * dd[d]);
+      to_positions(g, a, gradient);
       if (g[2]) {
         g[2][a.i] += first ? qj * u : dqj * u + qj * k * ds;
         g[2][a.j] += first ? qi * u : dqi * u + qi * k * ds;
@@ -164,7 +166,7 @@ class NonbondedEnergy final : public PairTerm {
   CoulombShape coulomb_;
   double ke_;
   std::vector<double> charge_;  ///< of the system, for runs
-  PairSlopes slopes_;
+  PairDerivatives derivatives_;
 };
 
 /// r^-n with a modifier in engine operations, from the formulas of nonbonded.h.

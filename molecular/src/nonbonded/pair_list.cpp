@@ -244,11 +244,11 @@ std::size_t PairList::near(std::int32_t own, float r, std::vector<float>& square
   return n;
 }
 
-Coarse PairList::coarse(const Input<float>& places, double radius) {
+Coarse PairList::coarse(const Input<float>& positions, double radius) {
   Box box;
   for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t b = 0; b < 3; ++b)
-      box.edge[a][b] = std::ldexp(static_cast<double>(places.h[a][b]), 32);
+      box.edge[a][b] = std::ldexp(static_cast<double>(positions.h[a][b]), 32);
   const Vec3 width = widths_nm(box);
   Coarse out{};
   std::array<int, 3> skipped;  // bits of a fraction above those that are read: of the part of the
@@ -267,7 +267,7 @@ Coarse PairList::coarse(const Input<float>& places, double radius) {
     coarse_[a].resize(atom_of.size());
     out.x[a] = coarse_[a].data();
     over_blocks(atom_of.size(), [&](std::size_t begin, std::size_t end) {
-      const std::int32_t* const from = places.x[a];
+      const std::int32_t* const from = positions.x[a];
       std::int16_t* const to = coarse_[a].data();
       const int shift = 16 - skipped[a];
       for (std::size_t at = begin; at < end; ++at)
@@ -276,18 +276,18 @@ Coarse PairList::coarse(const Input<float>& places, double radius) {
   }
   // A difference is off by less than 1 for bits that are cut, by 1/2 for a product's rounding and
   // by 1/2 for that of its factor; a length has up to three, and there are three lengths.
-  out.slanted = places.slanted;
+  out.slanted = positions.slanted;
   const double off = std::sqrt(3.0) * (out.slanted ? 6 : 2);
   out.limit =
       static_cast<std::uint16_t>(std::min(std::pow(radius / unit + off, 2) / 65536, 65535.0));
   return out;
 }
 
-void PairList::make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in,
-                    const Kernels& kernels) {
+void PairList::make(const Input<float>& positions, double radius, bool by_atoms,
+                    const ListInput& in, const Kernels& kernels) {
   const std::size_t n_j = atom_of.size() / j_width;
   const auto r = static_cast<float>(radius * (1 + 1e-5));  // extents are rounded to float
-  const Coarse in_16_bits = coarse(places, radius);
+  const Coarse in_16_bits = coarse(positions, radius);
   chunks.resize((n_j + clusters_per_chunk - 1) / clusters_per_chunk);
   parallel_chunks(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t number) {
     Chunk& chunk = chunks[static_cast<std::size_t>(number)];
@@ -296,7 +296,7 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
     std::vector<float> square;
     std::vector<std::int32_t> others;
     Array<Entry> found, spare;
-    std::vector<std::int32_t> place_of(n_j, -1);  // of a j-cluster in `found`
+    std::vector<std::int32_t> index_of(n_j, -1);  // of a j-cluster in `found`
     const std::size_t first = static_cast<std::size_t>(number) * clusters_per_chunk,
                       last = std::min(first + clusters_per_chunk, n_j);
     for (std::size_t own = first; own < last; ++own) {
@@ -304,7 +304,7 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
       found.resize(n);
       spare.resize(n);
       for (std::size_t k = 0; k < n; ++k)
-        place_of[static_cast<std::size_t>(others[k])] = static_cast<std::int32_t>(k);
+        index_of[static_cast<std::size_t>(others[k])] = static_cast<std::int32_t>(k);
       for (std::size_t i = 2 * own; i < 2 * own + 2; ++i) {
         std::uint32_t present = 0, after = 0;  // bits of all pairs with atoms of i; of those with
                                                // atoms of `own` after them
@@ -318,13 +318,13 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
         for (std::size_t k = 0; k < n; ++k)
           found[k] = {others[k],
                       present & 0x01010101U * present_[static_cast<std::size_t>(others[k])]};
-        found[static_cast<std::size_t>(place_of[own])].mask &= after;
+        found[static_cast<std::size_t>(index_of[own])].mask &= after;
         for (std::size_t k = 0; k < i_width; ++k) {
           const std::int32_t atom = atom_of[i * i_width + k];
           if (atom < 0) continue;
           for (const std::int32_t partner : (*in.excluded)[static_cast<std::size_t>(atom)]) {
             const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(partner)]);
-            const std::int32_t at = place_of[slot / j_width];
+            const std::int32_t at = index_of[slot / j_width];
             if (at >= 0)
               found[static_cast<std::size_t>(at)].mask &= ~(1U << (8 * k + slot % j_width));
           }
@@ -345,13 +345,13 @@ void PairList::make(const Input<float>& places, double radius, bool by_atoms, co
         if (row.end > 0)
           chunk.rows.push_back(placed(row, static_cast<std::int32_t>(i), lj_[i], begin));
       }
-      for (std::size_t k = 0; k < n; ++k) place_of[static_cast<std::size_t>(others[k])] = -1;
+      for (std::size_t k = 0; k < n; ++k) index_of[static_cast<std::size_t>(others[k])] = -1;
     }
   });
 }
 
-void PairList::prune(const Input<float>& places, double radius, const Kernels& kernels) {
-  const Coarse in_16_bits = coarse(places, radius);
+void PairList::prune(const Input<float>& positions, double radius, const Kernels& kernels) {
+  const Coarse in_16_bits = coarse(positions, radius);
   parallel_chunks(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t number) {
     Chunk& chunk = chunks[static_cast<std::size_t>(number)];
     chunk.inner.resize(chunk.entries.size());

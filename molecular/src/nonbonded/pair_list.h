@@ -25,7 +25,7 @@ struct Chunk {
   Array<Entry> entries, inner;
 };
 
-/// What a list is made of, besides places.
+/// What a list is made of, besides positions.
 struct ListInput {
   std::size_t n = 0;
   const std::vector<std::uint8_t>* has_lj = nullptr;                 ///< of each atom
@@ -36,11 +36,11 @@ class PairList {
  public:
   /// Sorts atoms at fractions `s` (in [0, 1)) of a box with edges h.
   void sort(const std::vector<Vec3>& s, const Box& box, const ListInput& in);
-  /// Lists all pairs closer than `radius`; `places` are those of the sorted atoms.
-  void make(const Input<float>& places, double radius, bool by_atoms, const ListInput& in,
+  /// Lists all pairs closer than `radius`; `positions` are those of the sorted atoms.
+  void make(const Input<float>& positions, double radius, bool by_atoms, const ListInput& in,
             const Kernels& kernels);
   /// The inner list: pairs closer than `radius`.
-  void prune(const Input<float>& places, double radius, const Kernels& kernels);
+  void prune(const Input<float>& positions, double radius, const Kernels& kernels);
 
   std::size_t slots() const { return atom_of.size(); }
   std::vector<std::int32_t> atom_of;  ///< of each slot; -1: none
@@ -58,7 +58,7 @@ class PairList {
                    std::vector<std::int32_t>& found) const;
 
   /// What `prune` kernels read, for pairs closer than `radius` [nm].
-  Coarse coarse(const Input<float>& places, double radius);
+  Coarse coarse(const Input<float>& positions, double radius);
 
   Box box_;
   Vec3 width_{};  ///< of the box
@@ -68,7 +68,7 @@ class PairList {
   std::vector<std::int32_t> lj_;  ///< of each i-cluster: atoms with Lennard-Jones parameters
   std::array<std::vector<float>, 3> middle_, half_;  ///< of j-clusters
   std::array<Array<std::int16_t>, 3>
-      coarse_;  ///< places of slots in 16 bits, of the last call of `coarse`
+      coarse_;  ///< positions of slots in 16 bits, of the last call of `coarse`
   std::vector<std::uint32_t> present_;  ///< of each j-cluster: a bit for each slot with an atom
 };
 

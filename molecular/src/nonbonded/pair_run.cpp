@@ -87,7 +87,7 @@ struct PairRun::Impl {
   std::vector<std::vector<std::int32_t>> excluded;
   ListInput list_input;
 
-  // What changes with places.
+  // What changes with positions.
   PairList list;
   bool listed = false;
   Box list_box;
@@ -112,7 +112,7 @@ struct PairRun::Impl {
         n(sys.n_atoms()),
         types(std::max(sys.lj.types, 1)),
         charged(o.coulomb != Coulomb::none),
-        modified(bend_of(o.lj_modifier) != Bend::none),
+        modified(modifier_of(o.lj_modifier) != ForceModifier::none),
         ke(sys.coulomb_constant / o.epsilon_r),
         radius(charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm),
         coulomb(o),
@@ -282,7 +282,7 @@ struct PairRun::Impl {
     in.radius2 = static_cast<T>(most * most);
     in.lj_radius2 = static_cast<T>(rl * rl);
     in.q_radius2 = static_cast<T>(rq * rq);
-    in.twin = rl != rq;
+    in.two_cutoffs = rl != rq;
     in.k = static_cast<T>(coulomb.k_rf);
     in.k2 = static_cast<T>(2 * coulomb.k_rf);
     in.slope = static_cast<T>(coulomb.slope);
@@ -292,16 +292,16 @@ struct PairRun::Impl {
     in.force_series = p.force_series.data();
     in.energy_series = p.energy_series.data();
     in.terms = static_cast<int>(p.force_series.size());
-    in.bend = bend_of(o.lj_modifier);
-    in.six = bent<T>(six);
-    in.twelve = bent<T>(twelve);
+    in.modifier = modifier_of(o.lj_modifier);
+    in.six = modified_power<T>(six);
+    in.twelve = modified_power<T>(twelve);
     in.from = static_cast<T>(o.lj_switch_nm);
     in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
     in.limit = static_cast<T>(limit);
     return in;
   }
 
-  // ---- places
+  // ---- positions
   // ------------------------------------------------------------------------------------------
 
   Box stage(const std::vector<Vec3>& x, const Box& box) const {
@@ -337,11 +337,12 @@ struct PairRun::Impl {
     });
     return fine;
   }
-  /// Places of slots; what the atoms that moved most have come by since the lists were made [nm].
+  /// Positions of slots; what the atoms that moved most have come by since the lists were made
+  /// [nm].
   struct Moved {
     double outer = 0, inner = 0;
   };
-  Moved sort_places(const Box& box, bool also_double) {
+  Moved sort_positions(const Box& box, bool also_double) {
     const std::size_t m = list.slots();
     for (auto& a : x32) a.resize(m);
     if (also_double)
@@ -409,9 +410,9 @@ struct PairRun::Impl {
   }
 
   void prepare(const Box& box, bool also_double) {
-    const double slip = 1e-6 * radius;  // rounding of places and distances
+    const double slip = 1e-6 * radius;  // rounding of positions and distances
     if (listed) {
-      const Moved moved = sort_places(box, also_double);
+      const Moved moved = sort_positions(box, also_double);
       const double stretch = strain(box);
       if (2 * moved.outer + stretch * (radius + outer) + slip <= outer) {
         if (inner == 0 || 2 * moved.inner + stretch * (radius + inner) + slip <= inner) return;
@@ -428,7 +429,7 @@ struct PairRun::Impl {
         type[at] = system.atoms.lj_type[static_cast<std::size_t>(list.atom_of[at])];
     order(single, k_single);
     k_twice = 0;
-    sort_places(box, also_double);
+    sort_positions(box, also_double);
     outer = run.buffer_nm > 0 ? run.buffer_nm : 0.25 * radius;
     inner = std::min(run.inner_buffer_nm < 0 ? 0.065 * radius : run.inner_buffer_nm, outer);
     // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest:
@@ -513,7 +514,7 @@ struct PairRun::Impl {
   }
 
   bool forces_twice(const Box& box, std::vector<Vec3>& f) {
-    sort_places(box, true);
+    sort_positions(box, true);
     // int64 sums by way of a mantissa: a pair has 2^51 units.
     for (const int k : {k_usual + 26, k_usual + 22, k_usual + 12, 19}) {
       if (charged && k == k_usual + 26) continue;

@@ -2,7 +2,7 @@
 //
 // A(s), B(s), C(s) of nonbonded.h as functions of s = r^2 on any number type.
 #pragma once
-#include "base/jet.h"
+#include "base/dual.h"
 #include "nonbonded/kernels/pair_kernels.h"
 #include "tessera/molecular/nonbonded.h"
 
@@ -60,15 +60,15 @@ struct PowerShape {
 };
 
 /// As the kernels take it.
-inline pairs::Bend bend_of(Nonbonded::Modifier m) {
+inline pairs::ForceModifier modifier_of(Nonbonded::Modifier m) {
   using enum Nonbonded::Modifier;
-  return m == linear_force_shift             ? pairs::Bend::linear_force_shift
-         : m == force_switch                 ? pairs::Bend::force_switch
-         : m == none || m == potential_shift ? pairs::Bend::none
-                                             : pairs::Bend::potential_switch;
+  return m == linear_force_shift             ? pairs::ForceModifier::linear_force_shift
+         : m == force_switch                 ? pairs::ForceModifier::force_switch
+         : m == none || m == potential_shift ? pairs::ForceModifier::none
+                                             : pairs::ForceModifier::potential_switch;
 }
 template <class T>
-pairs::BentPower<T> bent(const PowerShape& p) {
+pairs::ModifiedPower<T> modified_power(const PowerShape& p) {
   const auto by_n = [&](double v) { return static_cast<T>(v / p.n); };
   return {by_n(p.a),     by_n(p.b),    by_n(p.slope), by_n(p.shift - p.slope * p.rc),
           by_n(p.a / 3), by_n(p.b / 4)};

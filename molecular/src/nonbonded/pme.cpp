@@ -6,12 +6,12 @@
 //   (h^-1)_cb dU/dh_bc = sum_k e(k) [-(h^-1)_cb + 2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c] - sum_i
 //   s_ib dU/dx_ic
 //
-// The curvature carries one derivative through: dQ by the slopes of the splines, dphi by one more
-// transform each way, numbers of atoms as duals. What was computed for the last operands is kept:
-// value, gradient and curvatures at one place share it.
+// The Hessian product carries one derivative through: dQ by the derivatives of the splines, dphi by
+// one more transform each way, numbers of atoms as duals. What was computed for the last operands
+// is kept: value, gradient and Hessian products at one position share it.
 #include "tessera/molecular/pme.h"
 
-#include "base/jet.h"
+#include "base/dual.h"
 #include "nonbonded/matrix.h"
 #include "nonbonded/pme_engine.h"
 #include "tessera/autodiff/error.h"
@@ -43,7 +43,7 @@ Matrix<T> matrix(EnergyFunction::Arrays p, EnergyFunction::Arrays v) {
 /// dU/dh less what atoms add, from the moments: sum e [-(h^-1)_cb + 2 (1/k^2 + 1/4 beta^2) (k
 /// h^-1)_b k_c], k = 2 pi h^-1 n.
 template <class T>
-Matrix<T> slope_of_waves(const Matrix<T>& inv, const std::array<T, pme_moments>& m) {
+Matrix<T> gradient_of_waves(const Matrix<T>& inv, const std::array<T, pme_moments>& m) {
   Matrix<T> n, kk, out;
   for (std::size_t e = 0; e < 6; ++e)
     n[pairs_of_axes[e][0]][pairs_of_axes[e][1]] = n[pairs_of_axes[e][1]][pairs_of_axes[e][0]] =
@@ -98,9 +98,9 @@ class Pme final : public EnergyFunction {
     solve(p, false);
     for (std::size_t k = 0; k < 3; ++k)
       if (g[k])
-        for (std::size_t i = 0; i < slope_[k].size(); ++i) g[k][i] += slope_[k][i];
+        for (std::size_t i = 0; i < gradient_[k].size(); ++i) g[k][i] += gradient_[k][i];
   }
-  void curvature(Arrays p, Arrays v, Results w) const override;
+  void hessian_product(Arrays p, Arrays v, Results w) const override;
   Tensor generic(std::span<const Tensor> p) const override;
 
  private:
@@ -124,12 +124,12 @@ class Pme final : public EnergyFunction {
   mutable PmeEngine<Real> engine_;
   mutable PmeTangent<Real> tangent_;
   mutable std::array<std::vector<double>, 3> at_,
-      slope_;  ///< the last operands, and what belongs to them
+      gradient_;  ///< the last operands, and what belongs to them
   mutable double energy_ = 0;
 };
 
-/// Potential, energy and gradient at p; with `spectrum` also what the curvature needs of a box that
-/// moves.
+/// Potential, energy and gradient at p; with `spectrum` also what the Hessian product needs of a
+/// box that moves.
 template <class Real>
 void Pme<Real>::solve(Arrays p, bool spectrum) const {
   const auto n = static_cast<std::size_t>(n_);
@@ -152,34 +152,34 @@ void Pme<Real>::solve(Arrays p, bool spectrum) const {
   }
   engine_.place(p[0]);
   engine_.convolve(true);
-  for (std::size_t k = 0; k < 3; ++k) slope_[k].assign(sizes[k], 0.0);
+  for (std::size_t k = 0; k < 3; ++k) gradient_[k].assign(sizes[k], 0.0);
   engine_.gather([&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; ++at) {
       const auto i = static_cast<std::size_t>(g.atoms[at].atom);
-      slope_[2][i] = g.felt[at][3];
+      gradient_[2][i] = g.felt[at][3];
       for (std::size_t c = 0; c < 3; ++c)
         for (std::size_t b = 0; b < 3; ++b)
-          slope_[0][3 * i + c] +=
+          gradient_[0][3 * i + c] +=
               p[2][i] * engine_.by_fraction()[c][b] * static_cast<double>(g.felt[at][b]);
     }
   });
   const std::array<double, pme_moments> moments = engine_.moments_of(g);
   energy_ = moments[0];
-  Matrix<double> by_box = slope_of_waves(engine_.inverse(), moments),
+  Matrix<double> by_box = gradient_of_waves(engine_.inverse(), moments),
                  turned{};  // turned: X^T dU/dX
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t c = 0; c < 3; ++c) turned[a][c] += p[0][3 * i + a] * slope_[0][3 * i + c];
+      for (std::size_t c = 0; c < 3; ++c) turned[a][c] += p[0][3 * i + a] * gradient_[0][3 * i + c];
   for (std::size_t b = 0; b < 3; ++b)
     for (std::size_t c = 0; c < 3; ++c) {
       for (std::size_t a = 0; a < 3; ++a) by_box[b][c] -= engine_.inverse()[a][b] * turned[a][c];
-      slope_[1][3 * b + c] = by_box[b][c];
+      gradient_[1][3 * b + c] = by_box[b][c];
     }
   for (std::size_t k = 0; k < 3; ++k) at_[k].assign(p[k], p[k] + sizes[k]);
 }
 
 template <class Real>
-void Pme<Real>::curvature(Arrays p, Arrays v, Results w) const {
+void Pme<Real>::hessian_product(Arrays p, Arrays v, Results w) const {
   const std::lock_guard one(in_use_);
   PmeTangent<Real>& t = tangent_;
   t.boxed = v[1] || w[1];
@@ -192,8 +192,8 @@ void Pme<Real>::curvature(Arrays p, Arrays v, Results w) const {
     t.felt.resize(n);
   }
   const PmeKernels<Real>& kernels = engine_.kernels();
-  const Matrix<Dual> h = matrix<Dual>(p, v), inv = inverse(h);
-  const Dual volume = determinant(h);
+  const Matrix<Dual<double>> h = matrix<Dual<double>>(p, v), inv = inverse(h);
+  const Dual<double> volume = determinant(h);
   t.volume = along(volume) / plain(volume);
   for (std::size_t e = 0; e < 6; ++e) {
     const auto [a, b] = pairs_of_axes[e];
@@ -247,18 +247,18 @@ void Pme<Real>::curvature(Arrays p, Arrays v, Results w) const {
   parallel_chunks(slabs, [&](std::int64_t s) { kernels.gather_tangent(g, t, at(s)); });
 
   // dU/dx_c = q sum_b K_b felt_b (h^-1)_cb and its change.
-  std::vector<Vec3> by_place(w[1] ? n : 0), change_by_place(w[1] ? n : 0);
+  std::vector<Vec3> by_position(w[1] ? n : 0), change_by_position(w[1] ? n : 0);
   atoms([&](std::size_t i) {
     const std::array<Real, 14>& felt = t.felt[i];
     constexpr std::size_t second[3][3] = {{4, 7, 8}, {7, 5, 9}, {8, 9, 6}};
     const double q = p[2][i], dq = v[2] ? v[2][i] : 0;
     double potential = felt[13];
-    Vec3 slope, change;  // times K
+    Vec3 gradient, change;  // times K
     for (std::size_t a = 0; a < 3; ++a) {
       double by = felt[10 + a];
       for (std::size_t b = 0; b < 3; ++b)
         by += static_cast<double>(felt[second[a][b]]) * moved[i][b];
-      slope[a] = grid_[a] * static_cast<double>(felt[a]);
+      gradient[a] = grid_[a] * static_cast<double>(felt[a]);
       change[a] = grid_[a] * by;
       potential += static_cast<double>(felt[a]) * moved[i][a];
     }
@@ -266,26 +266,27 @@ void Pme<Real>::curvature(Arrays p, Arrays v, Results w) const {
     for (std::size_t c = 0; c < 3; ++c) {
       double here = 0, by = 0;
       for (std::size_t b = 0; b < 3; ++b) {
-        here += slope[b] * plain(inv[c][b]);
-        by += change[b] * plain(inv[c][b]) + slope[b] * along(inv[c][b]);
+        here += gradient[b] * plain(inv[c][b]);
+        by += change[b] * plain(inv[c][b]) + gradient[b] * along(inv[c][b]);
       }
       if (w[0]) w[0][3 * i + c] += q * by + dq * here;
       if (!w[1]) continue;
-      by_place[i][c] = q * here;
-      change_by_place[i][c] = q * by + dq * here;
+      by_position[i][c] = q * here;
+      change_by_position[i][c] = q * by + dq * here;
     }
   });
   if (!w[1]) return;
-  std::array<Dual, pme_moments> moments;
+  std::array<Dual<double>, pme_moments> moments;
   const std::array<double, pme_moments> m = engine_.moments_of(g), dm = engine_.moments_of(t.grid);
   for (std::size_t k = 0; k < pme_moments; ++k)
-    moments[k] = Dual(m[k], {dm[k] * (g.quantum / t.grid.quantum)});
-  Matrix<Dual> by_box = slope_of_waves(inv, moments), turned;  // turned: X^T dU/dX
+    moments[k] = Dual<double>(m[k], {dm[k] * (g.quantum / t.grid.quantum)});
+  Matrix<Dual<double>> by_box = gradient_of_waves(inv, moments), turned;  // turned: X^T dU/dX
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t c = 0; c < 3; ++c)
-        turned[a][c] = turned[a][c] + number<Dual>(p[0], v[0], 3 * i + a) *
-                                          Dual(by_place[i][c], {change_by_place[i][c]});
+        turned[a][c] =
+            turned[a][c] + number<Dual<double>>(p[0], v[0], 3 * i + a) *
+                               Dual<double>(by_position[i][c], {change_by_position[i][c]});
   for (std::size_t b = 0; b < 3; ++b)
     for (std::size_t c = 0; c < 3; ++c) {
       for (std::size_t a = 0; a < 3; ++a) by_box[b][c] = by_box[b][c] - inv[a][b] * turned[a][c];
@@ -304,8 +305,8 @@ Tensor Pme<Real>::generic(std::span<const Tensor> p) const {
   const Tensor volume = sum(a * cross(b, c));
   const Tensor inv = stack({cross(b, c), cross(c, a), cross(a, b)}, 1) / volume;  // columns
   const Tensor s = matmul(p[0], inv);
-  // Splines by their recursion on the fraction of a cell; places [n] per axis and point.
-  std::array<std::vector<Tensor>, 3> value, place;
+  // Splines by their recursion on the fraction of a cell; indices [n] per axis and point.
+  std::array<std::vector<Tensor>, 3> value, index;
   for (int axis = 0; axis < 3; ++axis) {
     const Tensor u = select(s, 1, axis) *
                      static_cast<double>(grid_[static_cast<std::size_t>(axis)]),
@@ -326,7 +327,7 @@ Tensor Pme<Real>::generic(std::span<const Tensor> p) const {
     for (int k = 0; k < order_; ++k) {
       const Tensor g = low - static_cast<double>(k);
       value[static_cast<std::size_t>(axis)].push_back(m[static_cast<std::size_t>(k)]);
-      place[static_cast<std::size_t>(axis)].push_back(
+      index[static_cast<std::size_t>(axis)].push_back(
           cast(stop_gradient(g - points * floor(g / points)), Dtype::i64));
     }
   }
@@ -335,9 +336,9 @@ Tensor Pme<Real>::generic(std::span<const Tensor> p) const {
     for (std::size_t y = 0; y < static_cast<std::size_t>(order_); ++y)
       for (std::size_t z = 0; z < static_cast<std::size_t>(order_); ++z)
         charges = scatter_add(charges,
-                              (place[0][x] * static_cast<Index>(grid_[1]) + place[1][y]) *
+                              (index[0][x] * static_cast<Index>(grid_[1]) + index[1][y]) *
                                       static_cast<Index>(grid_[2]) +
-                                  place[2][z],
+                                  index[2][z],
                               p[2] * value[0][x] * value[1][y] * value[2][z]);
   const Tensor hat = rfftn(reshape(charges, {grid_[0], grid_[1], grid_[2]}));
   std::vector<double> numbers, share;  // multiplicity over moduli; zero for waves that do not count

@@ -167,7 +167,7 @@ void PmeEngine<T>::place(const double* x) {
   constexpr std::size_t of_a_chunk = 2048;
   const std::size_t n = charge_.size(), chunks = (n + of_a_chunk - 1) / of_a_chunk,
                     n_slabs = g.slabs.size();
-  places_.resize(n);
+  slots_.resize(n);
   first_.assign(chunks * n_slabs, 0);
   const auto first_of = [](std::int64_t chunk) {
     return static_cast<std::size_t>(chunk) * of_a_chunk;
@@ -200,7 +200,7 @@ void PmeEngine<T>::place(const double* x) {
       for (std::size_t k = 0; k < std::min(Four::size, end - begin); ++k) {
         const std::size_t i = begin + k;
         const auto within = [&](std::size_t b) { return u[b][k] >= 0 && u[b][k] <= points[b]; };
-        places_[i] = -1;
+        slots_[i] = -1;
         if (charge_[i] == 0 && !g.wants_potential) continue;
         if (!within(0) || !within(1) || !within(2))
           continue;  // not a number: other terms name the atom
@@ -213,7 +213,7 @@ void PmeEngine<T>::place(const double* x) {
         atom.point[0] -= static_cast<std::int32_t>(g.slabs[slab].first);
         atom.charge = static_cast<T>(charge[k]);
         atom.atom = static_cast<std::int32_t>(i);
-        places_[i] = static_cast<std::int32_t>(slab);
+        slots_[i] = static_cast<std::int32_t>(slab);
         ++count[slab];
       }
     }
@@ -226,9 +226,9 @@ void PmeEngine<T>::place(const double* x) {
   parallel_chunks(static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
     std::int32_t* const next = first_.data() + static_cast<std::size_t>(chunk) * n_slabs;
     for (std::size_t i = first_of(chunk); i < last_of(chunk); ++i) {
-      if (places_[i] < 0) continue;
-      places_[i] = next[places_[i]]++;
-      g.atoms[static_cast<std::size_t>(places_[i])] = found_[i];
+      if (slots_[i] < 0) continue;
+      slots_[i] = next[slots_[i]]++;
+      g.atoms[static_cast<std::size_t>(slots_[i])] = found_[i];
     }
   });
 }

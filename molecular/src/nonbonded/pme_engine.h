@@ -57,7 +57,7 @@ class PmeEngine {
   std::size_t pairs_of_lines() const { return grid_.largest.size(); }
   const std::vector<double>& charge() const { return charge_; }
   /// Where each atom is in grid().atoms and grid().felt; -1: takes no part.
-  const std::vector<std::int32_t>& places() const { return places_; }
+  const std::vector<std::int32_t>& slots() const { return slots_; }
 
  private:
   void lay_out(PmeGrid<T>& g, const std::array<int, 3>& points) const;
@@ -72,7 +72,7 @@ class PmeEngine {
   Matrix<double> h_{}, inverse_{}, by_fraction_{};
   double quantum_of_influence_ = 0;
   std::vector<PmeAtom<T>> found_;  ///< of each atom, before they are sorted
-  std::vector<std::int32_t> places_,
+  std::vector<std::int32_t> slots_,
       first_;  ///< of each atom (until sorted, its slab); where chunks begin in each slab
 };
 

@@ -51,7 +51,7 @@ class Run final : public PmeRun {
   }
   void add_forces(std::size_t begin, std::size_t end, std::int64_t* force) const override {
     for (std::size_t i = begin; i < end; ++i, force += 3)
-      if (const std::int32_t at = engine_.places()[i]; at >= 0)
+      if (const std::int32_t at = engine_.slots()[i]; at >= 0)
         for (std::size_t c = 0; c < 3; ++c) force[c] += force_[static_cast<std::size_t>(at)][c];
   }
 

@@ -307,14 +307,14 @@ class Parser {
     ++at_;
     return v;
   }
-  void need_places(const Word& w) {
+  void need_positions(const Word& w) {
     if (f_.x_nm.size() != s_.n_atoms())
       throw Error(fmt::format("[select] '{}' needs the positions of {} atoms; the frame has {}",
                               w.text, s_.n_atoms(), f_.x_nm.size()));
   }
   Marks by_real(const Word& key) {
     const Word op = here();
-    if (key.text.size() == 1) need_places(key);
+    if (key.text.size() == 1) need_positions(key);
     if (op.text != "<" && op.text != "<=" && op.text != ">" && op.text != ">=" && op.text != "=" &&
         op.text != "==" && op.text != "!=")
       stop(op,
@@ -342,7 +342,7 @@ class Parser {
     if (!(radius > 0)) stop(w, "the distance must be positive, got " + data::shown(w.text));
     expect("of");
     const Marks centre = term();
-    need_places({"within", w.offset});
+    need_positions({"within", w.offset});
     NearPoints near(f_.box, radius);
     for (std::size_t i = 0; i < centre.size(); ++i)
       if (centre[i]) near.add(static_cast<std::int32_t>(i), f_.x_nm[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Points within a distance of a place, by cells at least that wide: in a box by fractions of its
+// Points within a distance of a position, by cells at least that wide: in a box by fractions of its
 // edges and with images, without one in the rectangle that holds the points.
 #pragma once
 #include "tessera/molecular/box.h"

@@ -150,17 +150,7 @@ void validate(const System& s) {
   for (const auto* table : {&s.lj.c6, &s.lj.c12})
     for (const double v : *table)
       if (!std::isfinite(v)) system_fault("a Lennard-Jones parameter is not finite");
-  check("bonds", s.bonds, n);
-  check("Urey-Bradley", s.urey_bradley, n);
-  check("angles", s.angles, n);
-  check("dihedrals", s.dihedrals, n);
-  check("impropers", s.impropers, n);
-  check("harmonic impropers", s.harmonic_impropers, n);
-  check("Ryckaert-Bellemans dihedrals", s.ryckaert_bellemans, n);
-  check("corrections on two dihedrals", s.cmap, n);
-  check("pairs", s.pairs, n);
-  check("position restraints", s.position_restraints, n);
-  check("distance restraints", s.distance_restraints, n);
+  each_bonded([&](const BondedKind& kind, const auto& list) { check(kind.words, list, n); }, s);
   check("constraints", s.constraints, n);
   check("rigid waters", s.rigid_waters, n);
   check_pairs("connectivity", s.connectivity, n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A site's place as a formula of displacements from its first parent, on any number type: doubles
-// give the place, jets the derivatives by which a force on the site is spread, tensors both for all
-// sites at once.
+// A site's position as a formula of displacements from its first parent, on any number type:
+// doubles give the position, dual numbers the derivatives by which a force on the site is spread,
+// tensors both for all sites at once.
 #pragma once
 #include "base/vec.h"
 #include "tessera/molecular/system.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// On jets the formula of a place gives the derivatives by which a force on the site is spread.
+// On dual numbers the formula of a position gives the derivatives by which a force on the site is
+// spread.
 #include "tessera/molecular/virtual_sites.h"
 
-#include "base/jet.h"
+#include "base/dual.h"
 #include "system/virtual_site_formula.h"
 
 namespace tessera::molecular {
@@ -29,21 +30,21 @@ void place_virtual_sites(const System& system, std::vector<Vec3>& x, const Box& 
 
 void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, const Box& box,
                            std::vector<Vec3>& f, std::array<Vec3, 3>& virial) {
-  using J = Jet<double, 9>;
+  using D = Dual<double, 9>;
   for (auto v = system.virtual_sites.rbegin(); v != system.virtual_sites.rend();
        ++v) {  // sites may be parents of later ones
     const std::array<Vec3, 4> r = displacements(*v, x, box);
-    std::array<Vec<J>, 4> moving;
+    std::array<Vec<D>, 4> moving;
     for (std::size_t k = 0; k < 4; ++k)
       for (std::size_t c = 0; c < 3; ++c)
-        moving[k][c] = k == 0 ? J(0.0) : J::variable(r[k][c], static_cast<int>(3 * (k - 1) + c));
-    const Vec<J> place = site_offset(v->kind, v->weights, moving);
+        moving[k][c] = k == 0 ? D(0.0) : D::variable(r[k][c], static_cast<int>(3 * (k - 1) + c));
+    const Vec<D> position = site_offset(v->kind, v->weights, moving);
     Vec3& site = f[static_cast<std::size_t>(v->site)];
     Vec3 rest = site;
     for (std::size_t k = 1; k < parents_of(v->kind); ++k) {
       Vec3 given{};
       for (std::size_t c = 0; c < 3; ++c) {
-        for (std::size_t a = 0; a < 3; ++a) given[c] += site[a] * place[a].d[3 * (k - 1) + c];
+        for (std::size_t a = 0; a < 3; ++a) given[c] += site[a] * position[a].d[3 * (k - 1) + c];
         rest[c] -= given[c];
         f[static_cast<std::size_t>(v->parents[k])][c] += given[c];
       }
@@ -52,7 +53,7 @@ void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, con
     }
     for (std::size_t a = 0; a < 3; ++a) {
       f[static_cast<std::size_t>(v->parents[0])][a] += rest[a];
-      for (std::size_t b = 0; b < 3; ++b) virial[a][b] -= place[a].v * site[b];
+      for (std::size_t b = 0; b < 3; ++b) virial[a][b] -= position[a].v * site[b];
     }
     site = {};
   }

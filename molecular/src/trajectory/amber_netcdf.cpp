@@ -137,7 +137,7 @@ class AmberNetcdf {
     return out;
   }
   [[noreturn]] void fail(const Part& p, std::uint64_t frame, const std::string& what) const {
-    FrameBytes(in_, frame, 0, netcdf_order).fail(damaged, layout_.place(*p.in_file, frame), what);
+    FrameBytes(in_, frame, 0, netcdf_order).fail(damaged, layout_.offset(*p.in_file, frame), what);
   }
   std::vector<Vec3> vectors(const Part& p, std::uint64_t frame, const char* what) const {
     if (!p.in_file) return {};
@@ -145,7 +145,7 @@ class AmberNetcdf {
     std::vector<Vec3> out(n_atoms());
     for (std::size_t i = 0; i < flat.size(); ++i) out[i / 3][i % 3] = flat[i];
     FrameBytes(in_, frame, 0, netcdf_order)
-        .expect_finite(out, layout_.place(*p.in_file, frame), what);
+        .expect_finite(out, layout_.offset(*p.in_file, frame), what);
     return out;
   }
   Box box(std::uint64_t frame) const {
@@ -331,8 +331,8 @@ class AmberNetcdfWriter final : public TrajectoryWriter {
       file.refuse(704, 0, "does not hold what is to be written: give it another name");
     while (n_frames_ < file.n_frames() && file.step(n_frames_) <= *last_step_) ++n_frames_;
     return n_frames_ == 0 ? 0
-                          : file.layout().place(*file.layout().find("step"),
-                                                n_frames_);  // the first of a frame
+                          : file.layout().offset(*file.layout().find("step"),
+                                                 n_frames_);  // the first of a frame
   }
 
   std::filesystem::path path_;

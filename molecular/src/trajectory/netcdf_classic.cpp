@@ -61,7 +61,7 @@ class NetcdfHeader {
     if (version != 1 && version != 2 && version != 5)
       in_.fail(not_read, 3,
                fmt::format("is of version {} of the classic format; 1, 2 and 5 are read", version));
-    wide_counts_ = version == 5, wide_places_ = version != 1;
+    wide_counts_ = version == 5, wide_offsets_ = version != 1;
     const std::uint64_t records = count();
     const bool as_many_as_there_are = records == (wide_counts_ ? UINT64_MAX : UINT32_MAX);
     entries(dimensions_follow, "dimensions", [&] {
@@ -157,7 +157,7 @@ class NetcdfHeader {
     attributes(v.texts, v.numbers);
     v.type = type();
     count();  // its bytes, which do not fit in where there are many; they follow from the shape
-    v.begin = wide_places_ ? in_.number<std::uint64_t>() : in_.number<std::uint32_t>();
+    v.begin = wide_offsets_ ? in_.number<std::uint64_t>() : in_.number<std::uint32_t>();
     if (v.count > most_bytes / size_of(v.type) || v.begin > most_bytes)
       in_.fail(damaged, v.defined_at,
                fmt::format("has a variable of {} numbers at byte {}", v.count, v.begin));
@@ -180,7 +180,7 @@ class NetcdfHeader {
 
   FrameBytes in_;
   std::uint64_t size_;
-  bool wide_counts_ = false, wide_places_ = false;
+  bool wide_counts_ = false, wide_offsets_ = false;
   NetcdfLayout out_;
 };
 
@@ -240,7 +240,7 @@ NetcdfLayout read_netcdf_layout(const data::BinaryInput& in) { return NetcdfHead
 
 std::vector<double> read_netcdf(const data::BinaryInput& file, const NetcdfLayout& layout,
                                 const NetcdfVariable& v, std::uint64_t record) {
-  const std::uint64_t at = layout.place(v, record);
+  const std::uint64_t at = layout.offset(v, record);
   FrameBytes in(file, record, std::min(at, file.size()), std::endian::big);
   in.require(at - in.at() + v.count * size_of(v.type));
   std::vector<double> out(v.count);

@@ -3,11 +3,11 @@
 // NetCDF's classic formats (NetCDF Users Guide, appendix B): all numbers big-endian, names and
 // texts padded to four bytes.
 //
-//   "CDF" version    1; 2: places of 8 bytes; 5: counts of 8 bytes too
+//   "CDF" version    1; 2: offsets of 8 bytes; 5: counts of 8 bytes too
 //   records          how many; all bits set: as many as the file holds
 //   dimensions       names and extents; extent 0: that of the records
 //   attributes       of the file: names, types, values
-//   variables        names, dimensions, attributes, types, bytes, places
+//   variables        names, dimensions, attributes, types, bytes, offsets
 //
 // then the variables that have no records, then the records one after the other, in each a row of
 // every variable that has them.
@@ -52,7 +52,7 @@ struct NetcdfLayout {
   /// The extent of a dimension; 0 where there is none of that name.
   std::uint64_t extent(std::string_view name) const;
   /// Where the numbers of a variable lie.
-  std::uint64_t place(const NetcdfVariable& v, std::uint64_t record) const {
+  std::uint64_t offset(const NetcdfVariable& v, std::uint64_t record) const {
     return v.begin + (v.has_records ? record * record_bytes : 0);
   }
 };
@@ -63,7 +63,7 @@ NetcdfLayout read_netcdf_layout(const data::BinaryInput& in);
 std::vector<double> read_netcdf(const data::BinaryInput& in, const NetcdfLayout& layout,
                                 const NetcdfVariable& v, std::uint64_t record);
 
-/// Lays out what dimensions, texts and variables say (64-bit places), and returns the header of a
+/// Lays out what dimensions, texts and variables say (64-bit offsets), and returns the header of a
 /// file without records.
 std::string netcdf_header(NetcdfLayout& layout);
 inline constexpr std::uint64_t netcdf_records_at = 4;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models of a PDB file as frames: places and the one cell (that of the last CRYST1), no times.
+// The models of a PDB file as frames: positions and the one cell (that of the last CRYST1), no
+// times.
 #include "formats.h"
 #include "io/structure_builder.h"
 #include "tessera/data/text_file.h"

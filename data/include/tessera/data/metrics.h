@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/data/csv.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tessera::data {
-
-/// The shortest decimal that reads back to the same double, whatever the locale; "nan", "inf",
-/// "-inf".
-std::string number_text(double value);
-/// A CSV field: quoted by RFC 4180 where it holds a comma, a quote or a line break.
-std::string csv_field(std::string_view text);
 
 /// metrics.csv: one header line, then one row per call. Rows reach the system at once (a killed
 /// process loses none).

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/data/plot.h"
+#include "tessera/inversion/survey.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-/// The pictures of magnetotelluric work, from plain numbers. Periods in s, apparent resistivities
-/// in ohm m, phases in degrees (e^{+iωt}: 45 over a half-space), depths in m below the surface,
-/// distances in m. NaN means "no value".
+/// The pictures of magnetotelluric work, from plain numbers or from results. Periods in s, apparent
+/// resistivities in ohm m, phases in degrees (e^{+iωt}: 45 over a half-space), depths in m below
+/// the surface, distances in m. NaN means "no value".
 namespace tessera::inversion {
 
 /// Apparent resistivity and phase of one mode against period.
@@ -59,6 +61,8 @@ struct SoundingFigure {
 
 /// Curves at the left, the model at the right, residuals below: a full page wide.
 data::Figure sounding_figure(const SoundingFigure& s);
+/// Of an inverted sounding: its tensor pale, what was inverted, model, bands, residuals.
+data::Figure station_figure(const StationResult& result);
 
 /// Responses of a whole profile. Maps are [station][period]: value[s * n_periods + p]. Stations
 /// rise with distance.
@@ -70,12 +74,14 @@ struct ProfileData {
   std::vector<double> rho_a, phase;                      ///< observed
   std::vector<double> predicted_rho_a, predicted_phase;  ///< may be empty: then observed only
   std::vector<double> rho_a_error, phase_error;  ///< with them residuals are in standard deviations
-  bool counted = false;  ///< `distance` only counts the stations: they have no places
+  bool counted = false;  ///< `distance` only counts the stations: they have no coordinates
 };
 
 /// Observed, predicted and residual (rows) of apparent resistivity and phase (columns) against
 /// distance and period.
 data::Figure pseudo_section(const ProfileData& p);
+/// Of inverted soundings in the order of their line.
+data::Figure pseudo_section(std::span<const StationResult> results, bool has_coordinates);
 
 struct SectionFigure {
   std::string title;
@@ -86,13 +92,15 @@ struct SectionFigure {
   std::vector<double> rms;                     ///< likewise
   std::optional<double> least_resistivity, greatest_resistivity;  ///< ends of the colour axis
   bool log_depth = false;
-  bool counted = false;  ///< `distance` only counts the stations: they have no places
+  bool counted = false;  ///< `distance` only counts the stations: they have no coordinates
 };
 
 /// The 1-D models side by side, each over half the way to its neighbours; hatched below the depth
 /// of investigation. Axes of depth and colour are those of the stations that see no deeper than ten
 /// times the median; the subtitle names the others (as a rule their units are wrong).
 data::Figure stitched_section(const SectionFigure& s);
+/// Of inverted soundings in the order of their line.
+data::Figure stitched_section(std::span<const StationResult> results, bool has_coordinates);
 
 struct IterationRow {
   int iteration = 0;

@@ -16,8 +16,8 @@ struct ForwardMap {
   std::function<std::vector<double>(const std::vector<double>& m)> predict;
   /// dF_i / dm_j, [n_data, n_parameters].
   std::function<Matrix(const std::vector<double>& m)> jacobian;
-  /// sum_i y_i d2F_i / dm_j dm_k, [n_parameters, n_parameters], symmetric.
-  std::function<Matrix(const std::vector<double>& m, const std::vector<double>& y)> curvature;
+  /// The Hessian of y . F: sum_i y_i d2F_i / dm_j dm_k, [n_parameters, n_parameters], symmetric.
+  std::function<Matrix(const std::vector<double>& m, const std::vector<double>& y)> hessian;
 };
 
 /// The same physics seen through m_j = lower + (upper - lower) / (1 + exp(-x_j)) for the parameters

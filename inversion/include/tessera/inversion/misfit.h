@@ -15,8 +15,8 @@ struct Loss {
   double corner = 1.345;  ///< 95 % efficient for Gaussian errors
 
   double value(double r) const;
-  double weight(double r) const;     ///< value'(r) / (2 r): the factor of reweighted least squares
-  double curvature(double r) const;  ///< value''(r) / 2
+  double weight(double r) const;  ///< value'(r) / (2 r): the factor of reweighted least squares
+  double newton_weight(double r) const;  ///< value''(r) / 2: the same of Newton's method
 };
 
 /// (d - F) / sigma, elementwise. All of one length.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/inversion/constants.h"
+
 #include <complex>
 #include <cstddef>
-#include <numbers>
 #include <vector>
 
 namespace tessera::inversion {
-
-/// Vacuum permeability of magnetotellurics: exactly 4 pi 1e-7 H/m.
-inline constexpr double mu0 = 4e-7 * std::numbers::pi;
 
 /// One scalar response of a sounding over a layered earth: impedance Z = Ex/Hy in ohm (SI), time
 /// dependence exp(+i w t), so that a half-space has phase +45 degrees and Z = sqrt(i w mu0 rho).

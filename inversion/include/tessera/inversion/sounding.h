@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/data/diagnostic.h"
+#include "tessera/inversion/constants.h"
 
 #include <array>
 #include <complex>
 #include <cstddef>
-#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace tessera::inversion {
-
-/// Magnetic permeability used throughout magnetotellurics, exactly 4 pi 1e-7 H/m.
-inline constexpr double kMu0 = 4e-7 * std::numbers::pi;
-/// One field unit of impedance, 1 mV/km/nT (E/B), as E/H in ohm: 1e3 mu0 = 4 pi 1e-4.
-inline constexpr double kOhmPerFieldUnit = 4e-4 * std::numbers::pi;
 
 using Complex = std::complex<double>;
 /// Rows are outputs (Ex, Ey), columns inputs (Hx, Hy): `t[0][1]` is xy.

@@ -18,7 +18,7 @@ std::string edi_text(const Sounding& s);
 /// station, latitude_deg, longitude_deg, elevation_m, frequency_hz, period_s, azimuth_deg; for each
 /// element xx, xy, yx, yy zNN_re_ohm, zNN_im_ohm, zNN_error_ohm (standard deviation of each part),
 /// rho_NN_ohm_m, rho_NN_error_ohm_m, phase_NN_deg, phase_NN_error_deg; for tx, ty re, im and error.
-/// A missing number is an empty field; numbers have 17 digits.
+/// A missing number is an empty field; numbers are the shortest that read back to the same bits.
 std::string csv_text(std::span<const Sounding> soundings);
 
 /// Writes the file in one step (see data::write_file_atomically for the errors).

@@ -35,7 +35,7 @@
 // Its mean is that of the atomic pressure, its fluctuations are smaller.
 //
 // Random numbers depend on (seed, step, atom) alone; sums run over blocks of fixed size: a run goes
-// on from a Motion bit by bit, on any number of threads.
+// on from a State bit by bit, on any number of threads.
 #pragma once
 #include "tessera/molecular/constraints.h"
 #include "tessera/molecular/forces.h"
@@ -63,7 +63,7 @@ struct TemperatureGroup {
 };
 
 struct Dynamics {
-  enum class Integrator : std::uint8_t { velocity_verlet, leap_frog, langevin };
+  enum class Scheme : std::uint8_t { velocity_verlet, leap_frog, langevin };
   /// v_rescale: Bussi, Donadio & Parrinello, J. Chem. Phys. 126 (2007) 014101; andersen: every atom
   /// meets the bath at a rate of 1/tau (all atoms of a rigid group at once); nose_hoover: chains of
   /// ten, Martyna et al., Mol. Phys. 87 (1996) 1117; berendsen: weak coupling, not canonical.
@@ -77,9 +77,9 @@ struct Dynamics {
   /// What scales together: all edges; x with y, and z; each alone. Angles stay.
   enum class Scaling : std::uint8_t { isotropic, semi_isotropic, anisotropic };
   /// Motion of the whole that is taken out: of its centre, also its rotation (no periodicity).
-  enum class Hold : std::uint8_t { none, linear, angular };
+  enum class CentreOfMassRemoval : std::uint8_t { none, linear, angular };
 
-  Integrator integrator = Integrator::leap_frog;
+  Scheme scheme = Scheme::leap_frog;
   double dt_ps = 0.002;
 
   double temperature_k = 300;  ///< of the bath
@@ -97,9 +97,10 @@ struct Dynamics {
   double tau_p_ps = 5;
   std::int64_t barostat_every = 10;  ///< steps between moves P
 
-  Hold hold = Hold::linear;
-  std::int64_t hold_centre_every = 100;  ///< steps between removals of the motion of the whole; 0:
-                                         ///< never. Langevin and andersen do without
+  CentreOfMassRemoval centre_of_mass_removal = CentreOfMassRemoval::linear;
+  std::int64_t centre_of_mass_removal_every =
+      100;  ///< steps between removals of the motion of the whole; 0:
+            ///< never. Langevin and andersen do without
   std::vector<std::array<bool, 3>>
       frozen;                   ///< directions in which an atom stays where it is, [n]; empty: none
   std::int64_t slow_every = 1;  ///< steps between evaluations of the slow forces, which then act
@@ -110,7 +111,7 @@ struct Dynamics {
 };
 
 /// All that a run goes on from: resumed from it, it takes the same steps bit by bit.
-struct Motion {
+struct State {
   Frame frame;    ///< velocities: of full steps, or half a step behind (leap_frog)
   Forces forces;  ///< at frame.x_nm; of both kinds where there are slow ones
   Forces slow;    ///< slow forces at their last evaluation
@@ -136,24 +137,24 @@ struct Energies {
   double volume_nm3 = 0;
 };
 
-class Stepper {
+class Integrator {
  public:
   /// `slow`: forces evaluated every `slow_every` steps. Throws Error where options contradict each
   /// other.
-  Stepper(const System& system, ForceFunction forces, const Dynamics& options,
-          ForceFunction slow = {});
-  ~Stepper();
-  Stepper(Stepper&&) noexcept;
-  Stepper& operator=(Stepper&&) noexcept;
+  Integrator(const System& system, ForceFunction forces, const Dynamics& options,
+             ForceFunction slow = {});
+  ~Integrator();
+  Integrator(Integrator&&) noexcept;
+  Integrator& operator=(Integrator&&) noexcept;
 
   /// The beginning of a run: molecules are made whole, constraints are met, velocities drawn where
   /// the frame has none (after which each group has its temperature exactly), forces computed.
-  Motion begin(Frame frame) const;
+  State begin(Frame frame) const;
   /// n steps. Energies and virial are computed for the last alone, if it is reported, and where a
   /// barostat asks; else they are zero. Positions, velocities and forces do not depend on it.
-  void step(Motion& m, std::int64_t n = 1, bool reported = true) const;
-  Energies energies(const Motion& m) const;
-  /// 3 a moving atom, less constraints, less what `hold` takes out.
+  void step(State& m, std::int64_t n = 1, bool reported = true) const;
+  Energies energies(const State& m) const;
+  /// 3 a moving atom, less constraints, less what `centre_of_mass_removal` takes out.
   double degrees_of_freedom() const;
   std::vector<double> degrees_of_freedom_of_groups() const;
 
@@ -163,7 +164,7 @@ class Stepper {
 };
 
 /// Maxwell-Boltzmann velocities, without motion of the centre of mass, scaled to the temperature
-/// exactly; constraints are not met (Stepper::begin meets them).
+/// exactly; constraints are not met (Integrator::begin meets them).
 std::vector<Vec3> maxwell_velocities(const System& system, double temperature_k,
                                      std::uint64_t seed);
 

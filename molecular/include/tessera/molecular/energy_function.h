@@ -3,14 +3,14 @@
 // An energy U(p_0, p_1, ...) of several arrays (positions, box, tables of parameters) that is known
 // by three hand-written kernels:
 //
-//   value      U
-//   gradient   g_i = dU/dp_i
-//   curvature  w_i = sum_j d2U/(dp_i dp_j) v_j
+//   value            U
+//   gradient         g_i = dU/dp_i
+//   hessian_product  w_i = sum_j d2U/(dp_i dp_j) v_j
 //
 // `evaluate` makes of it one engine operation that differentiates to any order. dU = <g, dp> and dg
-// = w(dp), and as second derivatives commute, the curvature is its own transpose: three primitives
-// are closed up to the second order. From the third on the same energy, written in engine
-// operations (`generic`), is differentiated.
+// = w(dp), and as second derivatives commute, the Hessian product is its own transpose: three
+// primitives are closed up to the second order. From the third on the same energy, written in
+// engine operations (`generic`), is differentiated.
 #pragma once
 #include "tessera/autodiff/tensor.h"
 
@@ -39,7 +39,7 @@ class EnergyFunction {
     return value(p);
   }
   /// w_i += sum_j d2U/(dp_i dp_j) v_j for every w_i that is not null; a v_j that is null is zero.
-  virtual void curvature(Arrays p, Arrays v, Results w) const = 0;
+  virtual void hessian_product(Arrays p, Arrays v, Results w) const = 0;
   /// U in engine operations, of any order: slow, and the oracle of the three above.
   virtual Tensor generic(std::span<const Tensor> p) const = 0;
 };

@@ -61,7 +61,7 @@ struct ForceField {
 
   /// What turns templates into others: ends of chains, protonated forms, bonds between residues.
   struct Patch {
-    struct Place {
+    struct NamedAtom {
       int residue = 0;  ///< of the patch, counted from 0
       std::string name;
     };
@@ -72,9 +72,9 @@ struct ForceField {
     std::string name;
     int residues = 1;
     std::vector<Atom> added, changed;
-    std::vector<Place> removed;
-    std::vector<std::array<Place, 2>> added_bonds, removed_bonds;
-    std::vector<Place> added_external, removed_external;
+    std::vector<NamedAtom> removed;
+    std::vector<std::array<NamedAtom, 2>> added_bonds, removed_bonds;
+    std::vector<NamedAtom> added_external, removed_external;
   };
   std::vector<Patch> patches;
 

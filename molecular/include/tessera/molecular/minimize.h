@@ -39,14 +39,14 @@ struct Minimization {
 /// w = (d2U/dx2) v at the positions x.
 using HessianProduct = std::function<void(const std::vector<Vec3>& x, const Box& box,
                                           const std::vector<Vec3>& v, std::vector<Vec3>& w)>;
-/// That of all terms of a system by the curvatures of its energies, exact, or in mixed precision to
+/// That of all terms of a system by the kernels of its energies, exact, or in mixed precision to
 /// 1e-5; prepared for one box.
 HessianProduct hessian_product(const System& system, const Nonbonded& options, const Box& box,
                                Precision precision = Precision::f64);
 
 /// All that a minimization goes on from: resumed from it, it takes the same steps bit by bit.
 struct Descent {
-  enum class State : std::uint8_t {
+  enum class Status : std::uint8_t {
     running,
     converged,
     stuck
@@ -55,7 +55,7 @@ struct Descent {
   Forces forces;  ///< at frame.x_nm, virtual sites spread, constraints projected out of f
   double largest_force = 0;    ///< kJ/mol/nm
   std::size_t largest_at = 0;  ///< whose it is
-  State state = State::running;
+  Status status = Status::running;
   double move_nm = 0;  ///< steepest_descent: the next largest move; fire: its time step; newton_cg:
                        ///< radius of trust
   std::vector<double> memory;    ///< of the method

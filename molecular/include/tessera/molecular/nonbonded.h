@@ -77,16 +77,16 @@ double ewald_beta(const Nonbonded& options);
 /// derivatives, of the largest entry of each array (at most 1e-5).
 enum class Precision : std::uint8_t { mixed, f64 };
 
-/// Which entries of the tables have slopes: all, or those of types that interact at the operands
-/// (some entry of theirs is not zero), which takes half the time where most atoms have none, as
-/// hydrogens of water.
+/// Which entries of the tables have derivatives: all, or those of types that interact at the
+/// operands (some entry of theirs is not zero), which takes half the time where most atoms have
+/// none, as hydrogens of water.
 enum class Wells : std::uint8_t { all, existing };
 
 /// The sum over pairs within the cut-offs. Operands x [n, 3], h [3, 3], charges [n], c6 [types,
 /// types], c12 [types, types]; a pair takes the mean of the entries (type of i, type of j) and
 /// (type of j, type of i).
 EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options,
-                           Wells slopes = Wells::all, Precision precision = Precision::f64);
+                           Wells derivatives = Wells::all, Precision precision = Precision::f64);
 
 /// The tail correction [kJ/mol] of h [3, 3], c6, c12 [types, types]; zero for Tail::none.
 Tensor tail_energy(const System& system, const Nonbonded& options, const Tensor& h,

@@ -5,7 +5,7 @@
 //
 //   const PotentialEnergy u(system, options, box);
 //   const auto f = [&](const Tensor& x, const Tensor& h, const Parameters& p) { return u(x, h, p);
-//   }; Parameters slopes = grad([&](const Parameters& p) { return f(x, h, p);
+//   }; Parameters gradient = grad([&](const Parameters& p) { return f(x, h, p);
 //   })(parameters(system));   // dU/dp, all of them Tensor force  = -grad([&](const Tensor& y) {
 //   return f(y, h, p); })(x);
 //
@@ -20,58 +20,40 @@
 #include "tessera/molecular/system.h"
 #include "tessera/molecular/terms.h"
 
-#include <array>
 #include <memory>
+#include <vector>
 
 namespace tessera::molecular {
 
-/// One leaf a table; rows and columns as in system.h. A table that the system does not have has no
-/// rows.
-struct Parameters {
-  Tensor bonds, urey_bradley;   ///< [rows, 2] r0, k
-  Tensor angles;                ///< [rows, 2] theta0, k
-  Tensor dihedrals, impropers;  ///< [rows, 3] phi0, k, n
-  Tensor harmonic_impropers;    ///< [rows, 2] phi0, k
-  Tensor ryckaert_bellemans;    ///< [rows, 6]
-  Tensor pairs;  ///< [rows, 4] c6, c12, f, qq of 1-4 pairs, beside what follows from their types:
-  Tensor pair_scale;  ///< [rows, 2] times c6 and c12 of the types of the pair, added to `pairs`
-  Tensor position_restraints;  ///< [rows, 6]
-  Tensor distance_restraints;  ///< [rows, 3]
-  Tensor charge;               ///< [n]
-  Tensor sigma, epsilon;       ///< [types]; without a mixing rule none
-  Tensor exceptions;     ///< [exceptions, 2] c6, c12 of pairs of types that do not follow the rule
-  Tensor c6, c12;        ///< [types, types] where there is no rule; else none
-  Tensor virtual_sites;  ///< [sites, 12] weights
-  Tensor constraints;    ///< [rows, 1] lengths; no energy depends on them, trajectories do
-  Tensor rigid_waters;   ///< [rows, 2] d_OH, d_HH
-  Tensor cmap;           ///< [maps, points, points]
-  TESSERA_TREE(bonds, urey_bradley, angles, dihedrals, impropers, harmonic_impropers,
-               ryckaert_bellemans, pairs, pair_scale, position_restraints, distance_restraints,
-               charge, sigma, epsilon, exceptions, c6, c12, virtual_sites, constraints,
-               rigid_waters, cmap)
+/// A table of bonded terms as a tensor.
+template <int, int>
+using TableOf = Tensor;
+/// One leaf a table: first those of bonded terms [rows, parameters], correction maps [maps, points,
+/// points], with rows and columns as in terms.h, then those named here. A table that the system
+/// does not have has no rows. Rows of `pairs` stand beside what follows from the types of their
+/// atoms: pair_scale.
+struct Parameters : BondedTerms<TableOf, Tensor> {
+  Tensor pair_scale;      ///< [rows, 2] times c6 and c12 of the types of the pair, added to `pairs`
+  Tensor charge;          ///< [n]
+  Tensor sigma, epsilon;  ///< [types]; without a mixing rule none
+  Tensor exceptions;      ///< [exceptions, 2] c6, c12 of pairs of types that do not follow the rule
+  Tensor c6, c12;         ///< [types, types] where there is no rule; else none
+  Tensor virtual_sites;   ///< [sites, 12] weights
+  Tensor constraints;     ///< [rows, 1] lengths; no energy depends on them, trajectories do
+  Tensor rigid_waters;    ///< [rows, 2] d_OH, d_HH
+
+  /// f(name, leaf) for every leaf of `p`, in order.
+  template <class P, class F>
+  static void each(P& p, F&& f) {
+    each_bonded([&](const BondedKind& kind, auto& table) { f(kind.name, table); }, p);
+    f("pair_scale", p.pair_scale), f("charge", p.charge), f("sigma", p.sigma);
+    f("epsilon", p.epsilon), f("exceptions", p.exceptions), f("c6", p.c6), f("c12", p.c12);
+    f("virtual_sites", p.virtual_sites), f("constraints", p.constraints);
+    f("rigid_waters", p.rigid_waters);
+  }
 };
 /// Names of the leaves, in their order.
-inline constexpr std::array<const char*, 21> parameter_names = {"bonds",
-                                                                "urey_bradley",
-                                                                "angles",
-                                                                "dihedrals",
-                                                                "impropers",
-                                                                "harmonic_impropers",
-                                                                "ryckaert_bellemans",
-                                                                "pairs",
-                                                                "pair_scale",
-                                                                "position_restraints",
-                                                                "distance_restraints",
-                                                                "charge",
-                                                                "sigma",
-                                                                "epsilon",
-                                                                "exceptions",
-                                                                "c6",
-                                                                "c12",
-                                                                "virtual_sites",
-                                                                "constraints",
-                                                                "rigid_waters",
-                                                                "cmap"};
+std::vector<const char*> parameter_names();
 
 /// What 1-4 pairs have to do with the types of their atoms.
 enum class ScaledFrom : std::uint8_t {
@@ -82,8 +64,8 @@ enum class ScaledFrom : std::uint8_t {
 Parameters parameters(const System& system, ScaledFrom pairs = ScaledFrom::types);
 
 /// c6 and c12 [types, types]: the tables, or by the mixing rule of the system from sigma and
-/// epsilon with the exceptions put in. A pair of types without epsilon has none, and no slope in it
-/// either, although sqrt(epsilon_i epsilon_j) is vertical there.
+/// epsilon with the exceptions put in. A pair of types without epsilon has none, and no derivative
+/// in it either, although sqrt(epsilon_i epsilon_j) is vertical there.
 struct LennardJonesTables {
   Tensor c6, c12;
 };
@@ -137,3 +119,13 @@ Tensor positions_of(const std::vector<Vec3>& x_nm);
 Tensor edges_of(const Box& box);
 
 }  // namespace tessera::molecular
+
+/// Parameters are a tree of tensors (autodiff/tree.h), their leaves in the order of `each`.
+template <>
+struct tessera::Tree<tessera::molecular::Parameters> {
+  template <class P, class F>
+  static void visit(P& p, F&& f) {
+    tessera::molecular::Parameters::each(p, [&](const char*, auto& leaf) { f(leaf); });
+  }
+  static void describe(const tessera::molecular::Parameters&, TreeStructure&) {}
+};

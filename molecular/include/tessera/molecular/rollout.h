@@ -23,7 +23,7 @@
 namespace tessera::molecular {
 
 struct Rollout {
-  Dynamics::Integrator integrator = Dynamics::Integrator::velocity_verlet;  ///< or leap_frog
+  Dynamics::Scheme scheme = Dynamics::Scheme::velocity_verlet;  ///< or leap_frog
   double dt_ps = 0.001;
   Index steps = 1;
   Checkpoint checkpoint =
@@ -39,7 +39,7 @@ struct Path {
 };
 
 /// From x [n, 3] and v [n, 3], which meet the constraints; lengths of constraints are those in `p`.
-/// Throws Error for other integrators, and where a coordinate is no number, as after a step in
+/// Throws Error for other schemes, and where a coordinate is no number, as after a step in
 /// which a constraint has no solution nearby.
 Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const Tensor& h,
              const Parameters& p, const Rollout& options);

@@ -8,6 +8,7 @@
 // derivatives with respect to the force field.
 #pragma once
 #include "tessera/molecular/box.h"
+#include "tessera/molecular/terms.h"
 
 #include <array>
 #include <cstdint>
@@ -15,55 +16,6 @@
 #include <vector>
 
 namespace tessera::molecular {
-
-/// Terms over N atoms each, with P parameters a row. No two rows need differ.
-template <int N, int P>
-struct Terms {
-  static constexpr int n_atoms = N, n_parameters = P;
-  std::vector<std::array<std::int32_t, N>> atoms;
-  std::vector<std::int32_t> row;            ///< of each term
-  std::vector<std::array<double, P>> rows;  ///< the table
-  std::size_t size() const { return atoms.size(); }
-  bool operator==(const Terms&) const = default;
-};
-
-/// U = k/2 (r - r0)^2, rows {r0 [nm], k [kJ/mol/nm^2]}.
-using HarmonicBonds = Terms<2, 2>;
-/// U = k/2 (theta - theta0)^2 at the middle atom, rows {theta0 [rad], k [kJ/mol/rad^2]}.
-using HarmonicAngles = Terms<3, 2>;
-/// U = k (1 + cos(n phi - phi0)), rows {phi0 [rad], k [kJ/mol], n}; n is an integer. phi is 0 for
-/// cis, positive clockwise looking from atom 2 to atom 3 (IUPAC).
-using PeriodicDihedrals = Terms<4, 3>;
-/// U = k/2 (phi - phi0)^2 with phi - phi0 in (-pi, pi], rows {phi0 [rad], k [kJ/mol/rad^2]}.
-using HarmonicDihedrals = Terms<4, 2>;
-/// Ryckaert-Bellemans: U = sum_{n=0..5} C_n cos^n(psi), psi = phi - pi, rows {C_0 ... C_5
-/// [kJ/mol]}.
-using RyckaertBellemans = Terms<4, 6>;
-/// Corrections on two dihedrals (CMAP): U(phi, psi) is the bicubic periodic spline through the map
-/// of the term, whose entry [i, j] is U [kJ/mol] at phi = -pi + 2 pi i/points, psi = -pi + 2 pi
-/// j/points. The spline and its first two derivatives are continuous (MacKerell, Feig & Brooks, J.
-/// Comput. Chem. 25 (2004) 1400). All maps of a system have as many points.
-struct CorrectionMaps {
-  std::vector<std::array<std::int32_t, 8>> atoms;  ///< four of phi, four of psi
-  std::vector<std::int32_t> row;                   ///< map of each term
-  int points = 24;                                 ///< along either dihedral, at least 4
-  std::vector<double> maps;                        ///< [maps, points, points]
-  std::size_t size() const { return atoms.size(); }
-  std::size_t n_maps() const {
-    return maps.size() / (static_cast<std::size_t>(points) * static_cast<std::size_t>(points));
-  }
-  bool operator==(const CorrectionMaps&) const = default;
-};
-/// Pairs apart from the non-bonded sum (1-4): U = c12/r^12 - c6/r^6 + k_e (f q_i q_j + qq)/r
-/// without cut-off or images beyond the nearest, rows {c6 [kJ/mol nm^6], c12 [kJ/mol nm^12], f, qq
-/// [e^2]}.
-using ScaledPairs = Terms<2, 4>;
-/// U = sum_d k_d/2 (x_d - x0_d)^2 for the nearest image, rows {k_x, k_y, k_z [kJ/mol/nm^2], x0, y0,
-/// z0 [nm]}.
-using PositionRestraints = Terms<1, 6>;
-/// Flat-bottomed: U = k/2 (r - lower)^2 below `lower`, k/2 (r - upper)^2 above `upper`, else 0;
-/// rows {lower, upper [nm], k [kJ/mol/nm^2]}.
-using DistanceRestraints = Terms<2, 3>;
 
 /// |x_i - x_j| = d, rows {d [nm]}.
 using DistanceConstraints = Terms<2, 1>;
@@ -148,21 +100,12 @@ inline constexpr double gas_constant = 0.00831446261815324;
 /// kJ/mol/nm^3 in bar.
 inline constexpr double bar_per_pressure_unit = 16.6053906717385;
 
-struct System {
+/// With the lists of its bonded terms (terms.h).
+struct System : BondedTerms<Terms, CorrectionMaps> {
   Atoms atoms;
   std::vector<Residue> residues;
   std::vector<std::array<std::int32_t, 2>>
       connectivity;  ///< chemical bonds, constrained ones included, i < j, sorted
-
-  HarmonicBonds bonds, urey_bradley;
-  HarmonicAngles angles;
-  PeriodicDihedrals dihedrals, impropers;
-  HarmonicDihedrals harmonic_impropers;
-  RyckaertBellemans ryckaert_bellemans;
-  CorrectionMaps cmap;
-  ScaledPairs pairs;
-  PositionRestraints position_restraints;
-  DistanceRestraints distance_restraints;
 
   LennardJones lj;
   std::vector<std::array<std::int32_t, 2>>

@@ -27,9 +27,9 @@ struct Narrow {
   TESSERA_LANE I nothing() { return _mm256_setzero_si256(); }
   TESSERA_LANE V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
   TESSERA_LANE V larger(V a, V b) { return _mm256_max_ps(a, b); }
-  TESSERA_LANE P place_i(const std::int32_t* p, int v) { return _mm256_set1_epi32(p[v]); }
+  TESSERA_LANE P position_i(const std::int32_t* p, int v) { return _mm256_set1_epi32(p[v]); }
   TESSERA_LANE V number_i(const float* p, int v) { return set(p[v]); }
-  TESSERA_LANE P place_j(const std::int32_t* p) {
+  TESSERA_LANE P position_j(const std::int32_t* p) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(p));
   }
   TESSERA_LANE V number_j(const float* p) { return _mm256_load_ps(p); }
@@ -69,7 +69,7 @@ struct Narrow {
   TESSERA_LANE T row_of(const std::int32_t* type, std::int32_t types, int v) {
     return _mm256_set1_epi32(types * type[v]);
   }
-  TESSERA_LANE T type_j(const std::int32_t* type) { return place_j(type); }
+  TESSERA_LANE T type_j(const std::int32_t* type) { return position_j(type); }
   TESSERA_LANE T entry(T row, T type) { return _mm256_add_epi32(row, type); }
   TESSERA_LANE V pick(const float* table, T at) { return _mm256_i32gather_ps(table, at, 4); }
 
@@ -112,9 +112,9 @@ struct NarrowTwice {
   TESSERA_LANE I nothing() { return _mm256_setzero_si256(); }
   TESSERA_LANE V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
   TESSERA_LANE V larger(V a, V b) { return _mm256_max_pd(a, b); }
-  TESSERA_LANE P place_i(const double* p, int v) { return set(p[v]); }
+  TESSERA_LANE P position_i(const double* p, int v) { return set(p[v]); }
   TESSERA_LANE V number_i(const double* p, int v) { return set(p[v]); }
-  TESSERA_LANE P place_j(const double* p) { return _mm256_load_pd(p); }
+  TESSERA_LANE P position_j(const double* p) { return _mm256_load_pd(p); }
   TESSERA_LANE V number_j(const double* p) { return _mm256_load_pd(p); }
   TESSERA_LANE V apart(P a, P b) {
     const V d = a - b;

@@ -27,13 +27,13 @@ struct Wide {
   TESSERA_LANE I nothing() { return _mm512_setzero_si512(); }
   TESSERA_LANE V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
   TESSERA_LANE V larger(V a, V b) { return _mm512_max_ps(a, b); }
-  TESSERA_LANE P place_i(const std::int32_t* p, int v) {
+  TESSERA_LANE P position_i(const std::int32_t* p, int v) {
     return _mm512_inserti64x4(_mm512_set1_epi32(p[2 * v]), _mm256_set1_epi32(p[2 * v + 1]), 1);
   }
   TESSERA_LANE V number_i(const float* p, int v) {
     return _mm512_insertf32x8(_mm512_set1_ps(p[2 * v]), _mm256_set1_ps(p[2 * v + 1]), 1);
   }
-  TESSERA_LANE P place_j(const std::int32_t* p) {
+  TESSERA_LANE P position_j(const std::int32_t* p) {
     return _mm512_broadcast_i32x8(_mm256_load_si256(reinterpret_cast<const __m256i*>(p)));
   }
   TESSERA_LANE V number_j(const float* p) { return _mm512_broadcast_f32x8(_mm256_load_ps(p)); }
@@ -75,7 +75,7 @@ struct Wide {
     return _mm512_inserti64x4(_mm512_set1_epi32(types * type[2 * v]),
                               _mm256_set1_epi32(types * type[2 * v + 1]), 1);
   }
-  TESSERA_LANE T type_j(const std::int32_t* type) { return place_j(type); }
+  TESSERA_LANE T type_j(const std::int32_t* type) { return position_j(type); }
   TESSERA_LANE T entry(T row, T type) { return _mm512_add_epi32(row, type); }
   TESSERA_LANE V pick(const float* table, T at) { return _mm512_i32gather_ps(at, table, 4); }
 
@@ -119,9 +119,9 @@ struct WideTwice {
   TESSERA_LANE I nothing() { return _mm512_setzero_si512(); }
   TESSERA_LANE V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
   TESSERA_LANE V larger(V a, V b) { return _mm512_max_pd(a, b); }
-  TESSERA_LANE P place_i(const double* p, int v) { return set(p[v]); }
+  TESSERA_LANE P position_i(const double* p, int v) { return set(p[v]); }
   TESSERA_LANE V number_i(const double* p, int v) { return set(p[v]); }
-  TESSERA_LANE P place_j(const double* p) { return _mm512_load_pd(p); }
+  TESSERA_LANE P position_j(const double* p) { return _mm512_load_pd(p); }
   TESSERA_LANE V number_j(const double* p) { return _mm512_load_pd(p); }
   TESSERA_LANE V apart(P a, P b) {
     const V d = a - b;

@@ -54,16 +54,16 @@ Eight<X> eight_of(X x) {
   return r;
 }
 
-/// Number, place and sum of either precision.
+/// Number, position and sum of either precision.
 template <class Real>
 struct Plain {
   static constexpr bool single = sizeof(Real) == 4;
   using N = Real;
-  using Place = std::conditional_t<single, std::int32_t, double>;
+  using Position = std::conditional_t<single, std::int32_t, double>;
   using Sum = std::conditional_t<single, std::int32_t, std::int64_t>;
   using Bits = std::conditional_t<single, std::uint32_t, std::uint64_t>;
   using V = Eight<Real>;
-  using P = Eight<Place>;
+  using P = Eight<Position>;
   using I = Eight<Bits>;  // sums wrap
   using T = Eight<std::int32_t>;
   using M = Eight<std::uint8_t>;
@@ -80,9 +80,9 @@ struct Plain {
     for (int k = 0; k < 8; ++k) a[k] = a[k] > b[k] ? a[k] : b[k];
     return a;
   }
-  TESSERA_LANE P place_i(const Place* p, int v) { return eight_of(p[v]); }
+  TESSERA_LANE P position_i(const Position* p, int v) { return eight_of(p[v]); }
   TESSERA_LANE V number_i(const N* p, int v) { return eight_of(p[v]); }
-  TESSERA_LANE P place_j(const Place* p) { return eight(p); }
+  TESSERA_LANE P position_j(const Position* p) { return eight(p); }
   TESSERA_LANE V number_j(const N* p) { return eight(p); }
   TESSERA_LANE V apart(const P& a, const P& b) {
     V d;

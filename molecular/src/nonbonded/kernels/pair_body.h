@@ -67,22 +67,22 @@ template <class S>
 
 /// r^-n with its modifier: F/(n r) and, where asked for, u/n.
 template <class S, int n, bool energies>
-[[gnu::always_inline]] inline typename S::V bent(const Input<typename S::N>& in,
-                                                 const BentPower<typename S::N>& p, typename S::V y,
-                                                 typename S::V s, typename S::V over,
-                                                 typename S::V& u) {
+[[gnu::always_inline]] inline typename S::V modified_power(const Input<typename S::N>& in,
+                                                           const ModifiedPower<typename S::N>& p,
+                                                           typename S::V y, typename S::V s,
+                                                           typename S::V over, typename S::V& u) {
   using V = typename S::V;
   using N = typename S::N;
   const V y3 = y * y * y, power = n == 6 ? y3 : y3 * y3, r = s * over;
   const V inverse_n = S::set(N(1) / n);
-  if (in.bend == Bend::linear_force_shift) {
+  if (in.modifier == ForceModifier::linear_force_shift) {
     if constexpr (energies)
       u = S::fma(S::set(-p.slope), r,
                  S::fma(power, inverse_n, S::set(-p.shift)));  // shift: at - slope rc
     return S::fma(power, y, S::set(p.slope) * over);
   }
   const V x = S::larger(r - S::set(in.from), S::set(0));
-  if (in.bend == Bend::force_switch) {
+  if (in.modifier == ForceModifier::force_switch) {
     const V x2 = x * x;
     if constexpr (energies)
       u = S::fma(x2 * x, S::fma(S::set(-p.quarter_b), x, S::set(-p.third_a)),
@@ -126,7 +126,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
         out.coulomb = qq * (over - long_range - S::set(in.shift));
       }
     }
-    if (general && in.twin) {
+    if (general && in.two_cutoffs) {
       const auto near = S::below(s, S::set(in.q_radius2));
       out.f = S::only(near, out.f);
       if constexpr (energies) out.coulomb = S::only(near, out.coulomb);
@@ -136,8 +136,8 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
   }
   if constexpr (with_lj) {
     V f, u = S::set(0);
-    const bool bends = modified && (!S::lean || in.bend != Bend::none);
-    if (rule == Rule::lorentz_berthelot && !bends && !energies) {
+    const bool reshaped = modified && (!S::lean || in.modifier != ForceModifier::none);
+    if (rule == Rule::lorentz_berthelot && !reshaped && !energies) {
       const V sigma = mine.a + a, e = mine.b * b, x2 = sigma * sigma * y, x6 = x2 * x2 * x2;
       f = S::fma(x6, S::set(2), S::set(-1)) * (x6 * e) * y;
     } else {
@@ -155,10 +155,10 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
         c6 = S::pick(in.c6, at);
         c12 = S::pick(in.c12, at);
       }
-      if (bends) {
+      if (reshaped) {
         V u6 = S::set(0), u12 = S::set(0);
-        const V f6 = bent<S, 6, energies>(in, in.six, y, s, over, u6),
-                f12 = bent<S, 12, energies>(in, in.twelve, y, s, over, u12);
+        const V f6 = modified_power<S, 6, energies>(in, in.six, y, s, over, u6),
+                f12 = modified_power<S, 12, energies>(in, in.twelve, y, s, over, u12);
         f = c12 * f12 - c6 * f6;
         if constexpr (energies) u = c12 * u12 - c6 * u6;
       } else {
@@ -169,7 +169,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
               c6 * S::fma(y3, S::set(typename S::N(1) / 6), S::set(-in.six.shift));
       }
     }
-    if (general && in.twin) {
+    if (general && in.two_cutoffs) {
       const auto near = S::below(s, S::set(in.lj_radius2));
       f = S::only(near, f);
       u = S::only(near, u);
@@ -216,7 +216,7 @@ template <class S, Field field, bool modified, Rule rule>
                                              Mine<S>* mine) {
   for (int v = 0; v < i_width / S::rows; ++v) {
     const std::size_t at = static_cast<std::size_t>(i) * i_width;
-    for (int c = 0; c < 3; ++c) mine[v].x[c] = S::place_i(in.x[c] + at, v);
+    for (int c = 0; c < 3; ++c) mine[v].x[c] = S::position_i(in.x[c] + at, v);
     if constexpr (field != Field::none) mine[v].q = S::number_i(in.q_i + at, v);
     if constexpr (rule != Rule::table) {
       mine[v].a = S::number_i(in.a_i + at, v);
@@ -257,11 +257,12 @@ template <class S, Field field, bool modified, Rule rule, bool general, class Nu
              static_cast<std::size_t>(half) * (j_width / S::halves);
     };
     // Distances and their inverses of the next vectors are under way while forces of these are
-    // computed: one after the other, each entry would wait for the whole chain from places to sums.
+    // computed: one after the other, each entry would wait for the whole chain from positions to
+    // sums.
     const auto meet = [&](const Entry* e, int half) __attribute__((always_inline)) {
       const std::size_t at = slot(e, half);
-      const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at),
-                                   S::place_j(in.x[2] + at)};
+      const typename S::P xj[3] = {S::position_j(in.x[0] + at), S::position_j(in.x[1] + at),
+                                   S::position_j(in.x[2] + at)};
       Met m;
       for (int v = from; v < to; ++v) {
         displacement<S, general>(in, all.h, mine[v].x, xj, m.d[v]);
@@ -356,7 +357,7 @@ template <class S, Field field, bool modified, Rule rule>
 bool all_forces(const Input<typename S::N>& in, const Row* begin, const Row* end,
                 const Entry* entries, typename S::Sum* const force[3]) {
   if constexpr (!modified && !S::lean)
-    if (!in.slanted && !in.twin)
+    if (!in.slanted && !in.two_cutoffs)
       return forces<S, field, modified, rule, false>(in, begin, end, entries, force);
   return forces<S, field, modified, rule, true>(in, begin, end, entries, force);
 }
@@ -375,8 +376,8 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end,
       for (int half = 0; half < S::halves; ++half) {
         const std::size_t at = static_cast<std::size_t>(e->j) * j_width +
                                static_cast<std::size_t>(half) * (j_width / S::halves);
-        const typename S::P xj[3] = {S::place_j(in.x[0] + at), S::place_j(in.x[1] + at),
-                                     S::place_j(in.x[2] + at)};
+        const typename S::P xj[3] = {S::position_j(in.x[0] + at), S::position_j(in.x[1] + at),
+                                     S::position_j(in.x[2] + at)};
         const V q = field == Field::none ? S::set(0) : S::number_j(in.q_j + at);
         const typename S::T type = S::type_j(in.type + at);
         for (int v = 0; v < i_width; ++v) {

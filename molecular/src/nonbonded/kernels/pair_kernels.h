@@ -8,8 +8,8 @@
 // atom j of the j-cluster interact. Rows of the list belong to i-clusters; a pair of atoms is in
 // one entry only.
 //
-// Places are fractions of the box whose differences are exact: in `float` kernels int32 in units of
-// 2^-32 edges, which wrap by themselves, in `double` kernels multiples of 2^-52 in [0, 1). Each
+// Positions are fractions of the box whose differences are exact: in `float` kernels int32 in units
+// of 2^-32 edges, which wrap by themselves, in `double` kernels multiples of 2^-52 in [0, 1). Each
 // component of each pair's force is rounded once to an integer multiple of a unit (2^-k kJ/mol/nm;
 // parameters of i come multiplied by 2^k) and added as an integer: sums do not depend on order,
 // threads, widths of vectors or the age of the list. All operations are exactly rounded ones (+ - *
@@ -43,32 +43,37 @@ enum class Field : std::uint8_t {
 };                                      ///< ewald_long: any number of coefficients
 inline constexpr int short_terms = 14;  ///< of ewald
 enum class Rule : std::uint8_t { lorentz_berthelot, geometric, table };
-enum class Bend : std::uint8_t { none, linear_force_shift, force_switch, potential_switch };
+enum class ForceModifier : std::uint8_t {
+  none,
+  linear_force_shift,
+  force_switch,
+  potential_switch
+};
 
 /// r^-n/n with a modifier: force_switch n r^-(n+1) + a x^2 + b x^3, x = r - from;
 /// linear_force_shift n r^-(n+1) + slope; all over n.
 template <class T>
-struct BentPower {
+struct ModifiedPower {
   T a, b, slope, shift, third_a, quarter_b;
 };
 
 template <class T>
 struct Input {
-  using Place = std::conditional_t<sizeof(T) == 4, std::int32_t, double>;
+  using Position = std::conditional_t<sizeof(T) == 4, std::int32_t, double>;
   using Sum = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  const Place* x[3];   ///< [atoms in clusters]
-  const T *q_i, *q_j;  ///< charges times sqrt(k_e/e_r); those of i times 2^k as well
+  const Position* x[3];  ///< [atoms in clusters]
+  const T *q_i, *q_j;    ///< charges times sqrt(k_e/e_r); those of i times 2^k as well
   /// lorentz_berthelot: sigma/2 and sqrt(24 epsilon); geometric: sqrt(6 c6) and sqrt(12 c12); i
   /// times 2^(k/2) both... see pair_run.cpp
   const T *a_i, *b_i, *a_j, *b_j;
   const T *c6, *c12;         ///< [types, types]: 6 c6 2^k and 12 c12 2^k
   const std::int32_t* type;  ///< [atoms in clusters]
   std::int32_t types;
-  T h[3][3];  ///< edges [nm] per unit of place
+  T h[3][3];  ///< edges [nm] per unit of position
   bool slanted;
   T radius2;  ///< of the larger cut-off [nm^2]
   T lj_radius2, q_radius2;
-  bool twin;  ///< cut-offs differ
+  bool two_cutoffs;  ///< cut-offs differ
   // Coulomb: power: u = 1/r + k r^2 - shift - slope (r - rc); ewald: 1/r - sum_n energy_n t^n -
   // shift, t = scale r^2 - 1.
   T k2, slope;  ///< 2 k; slope
@@ -77,8 +82,8 @@ struct Input {
   const T* force_series;  ///< F/r = 1/r^3 - sum_n c_n t^n
   const T* energy_series;
   int terms;  ///< of each, even
-  Bend bend;
-  BentPower<T> six, twelve;
+  ForceModifier modifier;
+  ModifiedPower<T> six, twelve;
   T from, inverse_width;  ///< of modified Lennard-Jones
   T limit;                ///< |F|/r beyond which sums might leave their range
 };
@@ -98,7 +103,7 @@ using ForceKernel = bool (*)(const Input<T>& in, const Row* begin, const Row* en
 /// Adds energies (Lennard-Jones, Coulomb) and the virial's xx xy xz yy yz zz.
 using EnergyKernel = bool (*)(const Input<double>& in, const Row* begin, const Row* end,
                               const Entry* entries, std::int64_t sums[8]);
-/// Places in 16 bits, enough to tell which clusters have no pair within a radius: bits of the
+/// Positions in 16 bits, enough to tell which clusters have no pair within a radius: bits of the
 /// fractions of the box's edges, so that differences wrap by themselves, from one that stands for
 /// at least four radii. Differences times `scale`/2^15 are lengths in one unit along x, y and z; a
 /// pair is within the radius only where the sum of their squares/2^16, rounded down, is at most

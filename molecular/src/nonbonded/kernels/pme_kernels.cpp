@@ -38,7 +38,7 @@ constexpr std::size_t batch = 16;  // atoms whose splines are made at once
 template <class T, int P>
 struct BatchSplines {
   alignas(64) T value[3][P][batch];
-  alignas(64) T slope[3][P][batch];
+  alignas(64) T derivative[3][P][batch];
   alignas(64) T curve[3][P][batch];
   alignas(64) T rows[3][batch][8] = {};
 
@@ -50,7 +50,7 @@ struct BatchSplines {
       for (std::size_t a = 0; a < 3; ++a) w_[a][i] = atoms[begin + i].w[a];
     make(w_, order);
     turn(value[2], rows[0]);
-    if (order > 0) turn(slope[2], rows[1]);
+    if (order > 0) turn(derivative[2], rows[1]);
     if (order > 1) turn(curve[2], rows[2]);
     return many;
   }
@@ -87,11 +87,11 @@ struct BatchSplines {
           }
           if (p == P && order > 0) {
             // M_p' (u + k) = M_{p-1}(u + k) - M_{p-1}(u + k - 1)
-            hn::Store(m[0], d, slope[a][P - 1] + at);
+            hn::Store(m[0], d, derivative[a][P - 1] + at);
 #pragma GCC unroll 8
             for (int k = 1; k < P - 1; ++k)
-              hn::Store(hn::Sub(m[k], m[k - 1]), d, slope[a][P - 1 - k] + at);
-            hn::Store(hn::Neg(m[P - 2]), d, slope[a][0] + at);
+              hn::Store(hn::Sub(m[k], m[k - 1]), d, derivative[a][P - 1 - k] + at);
+            hn::Store(hn::Neg(m[P - 2]), d, derivative[a][0] + at);
           }
           const V scale = hn::Set(d, T(1) / static_cast<T>(p - 1));
           m[p - 1] = hn::Mul(hn::Mul(hn::Sub(one, u), m[p - 2]), scale);
@@ -210,14 +210,16 @@ void gather_slab(PmeGrid<T>& g, std::size_t slab) {
         const T* const at = from + offset_x[x];
 #pragma GCC unroll 8
         for (int y = 0; y < P; ++y) {
-          const V my = hn::Set(d, splines.value[1][y][i]), dy = hn::Set(d, splines.slope[1][y][i]);
+          const V my = hn::Set(d, splines.value[1][y][i]),
+                  dy = hn::Set(d, splines.derivative[1][y][i]);
           for (std::size_t s = 0; s < Row::steps; ++s) {
             const V u = hn::LoadU(d, at + offset_y[y] + s * Row::lanes);
             line[s] = hn::MulAdd(my, u, line[s]);
             moved[s] = hn::MulAdd(dy, u, moved[s]);
           }
         }
-        const V mx = hn::Set(d, splines.value[0][x][i]), dx = hn::Set(d, splines.slope[0][x][i]);
+        const V mx = hn::Set(d, splines.value[0][x][i]),
+                dx = hn::Set(d, splines.derivative[0][x][i]);
         for (std::size_t s = 0; s < Row::steps; ++s) {
           flat[s] = hn::MulAdd(mx, line[s], flat[s]);
           by_x[s] = hn::MulAdd(dx, line[s], by_x[s]);
@@ -265,11 +267,11 @@ void spread_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
                           static_cast<std::size_t>(atom.point[2]);
       const std::size_t* const offset = g.wrapped_y.data() + atom.point[1];
       for (int x = 0; x < P; ++x) {
-        const T mx = splines.value[0][x][i], both = dq * mx + qx * splines.slope[0][x][i];
+        const T mx = splines.value[0][x][i], both = dq * mx + qx * splines.derivative[0][x][i];
         Whole* const at = from + static_cast<std::size_t>(x) * g.plane;
         for (int y = 0; y < P; ++y) {
           const T my = splines.value[1][y][i];
-          const auto flat = hn::Set(d, both * my + qy * mx * splines.slope[1][y][i]),
+          const auto flat = hn::Set(d, both * my + qy * mx * splines.derivative[1][y][i]),
                      steep = hn::Set(d, qz * mx * my);
           for (std::size_t s = 0; s < Row::steps; ++s) {
             Whole* const to = at + offset[y] + s * Row::lanes;
@@ -312,7 +314,7 @@ void gather_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
           for (int y = 0; y < P; ++y) {
             const std::size_t at = offset_x[x] + offset_y[y] + along;
             const V my = hn::Set(d, splines.value[1][y][i]),
-                    sy = hn::Set(d, splines.slope[1][y][i]),
+                    sy = hn::Set(d, splines.derivative[1][y][i]),
                     cy = hn::Set(d, splines.curve[1][y][i]);
             const V u = hn::LoadU(d, g.potential.get() + at),
                     du = hn::LoadU(d, t.grid.potential.get() + at);
@@ -322,7 +324,8 @@ void gather_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
             b0 = hn::MulAdd(my, du, b0);
             b1 = hn::MulAdd(sy, du, b1);
           }
-          const V mx = hn::Set(d, splines.value[0][x][i]), sx = hn::Set(d, splines.slope[0][x][i]),
+          const V mx = hn::Set(d, splines.value[0][x][i]),
+                  sx = hn::Set(d, splines.derivative[0][x][i]),
                   cx = hn::Set(d, splines.curve[0][x][i]);
           sum[v0] = hn::MulAdd(mx, a0, sum[v0]);
           sum[vx] = hn::MulAdd(sx, a0, sum[vx]);

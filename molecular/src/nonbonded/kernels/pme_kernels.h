@@ -92,9 +92,9 @@ struct PmeGrid {
   std::vector<T> largest;          ///< of each pair of lines y: |charge| in quanta
   std::vector<PmeAtom<T>> atoms;   ///< slab by slab, so that threads read and write side by side
   std::vector<std::size_t> first;  ///< in `atoms` of each slab, and one past the last
-  bool wants_potential = false;    ///< of atoms, beside the slopes
-  std::vector<std::array<T, 4>> felt;  ///< as `atoms`: sum_g phi D(M M M), D the three slopes in
-                                       ///< its fractions of a cell, then one
+  bool wants_potential = false;    ///< of atoms, beside the gradient
+  std::vector<std::array<T, 4>> felt;  ///< as `atoms`: sum_g phi D(M M M), D the three derivatives
+                                       ///< in its fractions of a cell, then one
   Aligned<T> spectrum;  ///< [kx, z, (re, im), y]: the transform of the charges in quanta, if kept
   bool keeps_spectrum = false;
   std::array<double, 6> metric{};  ///< k^2 = sum over 00 11 22 01 02 12 of metric n_a n_b
@@ -115,8 +115,8 @@ struct PmeTangent {
   PmeGrid<T> grid;  ///< of dQ: tiles, waves, potential, moments and quantum are its own
   std::vector<std::array<T, 4>>
       charge;  ///< of each atom by its number, in quanta: q du_x, q du_y, q du_z, dq
-  std::vector<std::array<T, 14>>
-      felt;  ///< likewise: phi with slopes x y z, none, xx yy zz xy xz yz; dphi with x y z, none
+  std::vector<std::array<T, 14>> felt;  ///< likewise: phi with derivatives x y z, none, xx yy zz xy
+                                        ///< xz yz; dphi with x y z, none
   bool boxed = true;  ///< the box moves, or moments are asked for; else the spectrum is not needed
   std::array<double, 6> metric{};  ///< change of the metric
   double volume = 0;               ///< change of ln V

@@ -186,12 +186,12 @@ Packed pack(std::span<const Vec3> x_nm, float precision) {
       change = -1;
     bool follows = i + 1 < n && near(k[i], k[i + 1], step);
     if (follows) std::swap(k[i], k[i + 1]);
-    const Triple place = {k[i][0] - least[0], k[i][1] - least[1], k[i][2] - least[2]};
+    const Triple position = {k[i][0] - least[0], k[i][1] - least[1], k[i][2] - least[2]};
     if (full_bits > 0)
-      bits.put(place, sizes, full_bits);
+      bits.put(position, sizes, full_bits);
     else
       for (std::size_t d = 0; d < 3; ++d)
-        bits.put(static_cast<std::uint32_t>(place[d]), std::bit_width(sizes[d]));
+        bits.put(static_cast<std::uint32_t>(position[d]), std::bit_width(sizes[d]));
     previous = k[i++];
 
     steps.clear();

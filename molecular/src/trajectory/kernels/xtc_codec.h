@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Positions as integers k = round(precision x), packed as XTC files have them ("xdr3dfcoord", F.
-// van Hoesel 1995; GROMACS file formats). An atom is written in full, as its place in the box of
+// van Hoesel 1995; GROMACS file formats). An atom is written in full, as its position in the box of
 // all, then up to eight that follow as short steps from their predecessor; what a short step is
 // changes by one notch of `notches` at a time, as the atoms ask for it. Of each run the first two
 // atoms change places, so that the oxygen of a water is the one that both hydrogens are near to.

@@ -4,4 +4,4 @@ BAR = "1e-7 (second order) and 1e-9 (first order) relative to the largest entry 
 
 
 def measure(work):
-    return work.gtest_row("molecular_tests", "AlanineDipeptide.*:NistSlopes*:*/NistSlopes.*:PotentialEnergy.*:*PairSlopes*", minimum=16)
+    return work.gtest_row("molecular_tests", "AlanineDipeptide.*:NistDerivatives*:*/NistDerivatives.*:PotentialEnergy.*:*PairDerivatives*", minimum=16)

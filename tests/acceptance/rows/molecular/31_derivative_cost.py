@@ -6,7 +6,7 @@ BAR = "at most 2x; 3x, in double precision together with its gradient; mixed res
 
 
 def measure(work):
-    found = work.numbers("molecular_slopes_bench")
+    found = work.numbers("molecular_derivatives_bench")
     names = [f"{what}_ratio_{kind}" for kind in ("mixed", "f64") for what in ("gradients", "hessian_next", "hessian")]
     gradients, product, whole, gradients64, product64, whole64 = rowkit.need(found, *names)
     mixed, double = rowkit.need(found, "forces_mixed", "forces_f64")

@@ -14,7 +14,7 @@ LAWS = (
     (10, "a barostat without a bath asks for a temperature", {"apps_tests": "MdWords.BarostatsAskForATemperature"}),
     (11, "a restart of one or two atoms knows its box", {"molecular_tests": "AmberRestart.OfOneOrTwoAtomsKnowsItsBox"}),
     (12, "Andersen's collisions, and nothing else, are heat; full steps have Maxwell's velocities", {"molecular_tests": "Andersen.VelocitiesOfFullStepsAreMaxwells:Andersen.LeapFrogBooksCollisionsAlone"}),
-    (13, "one atom is drawn at its temperature", {"molecular_tests": "Stepper.OneAtomIsDrawnAtItsTemperature"}),
+    (13, "one atom is drawn at its temperature", {"molecular_tests": "Integrator.OneAtomIsDrawnAtItsTemperature"}),
     (14, "import keeps boxes, cut-offs and times", {"apps_tests": "Mdp.NoPeriodicityAndNoCutOffs:Mdp.RunsBeginAtTheirTime:Mdp.WhatCannotBeHadIsRefusedWithTheWayOut"}),
     (15, "what does nothing is told", {"apps_tests": "MdWords.WhatDoesNothingIsTold"}),
     (16, "messages stand at the key at fault, in words of the case", {"apps_tests": "MdWords.MessagesStandAtTheKeyAtFault"}),

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The app inversion.mt1d: a folder of magnetotelluric soundings goes in, layered earths with their
+// uncertainty come out.
+#include "support/app.h"
+
+#include "inversion/mt1d/batch.h"
+#include "inversion/mt1d/derivatives.h"
+#include "inversion/mt1d/example.h"
+#include "inversion/mt1d/input.h"
+#include "inversion/mt1d/options.h"
+#include "inversion/mt1d/output.h"
+#include "tessera/data/log.h"
+#include "tessera/data/manifest.h"
+#include "tessera/data/metrics.h"
+#include "tessera/data/run.h"
+#include "tessera/data/vtk_xml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+namespace tessera::apps::mt1d {
+namespace {
+
+/// The options, and the soundings as they are inverted.
+struct Mt1dCase {
+  Mt1dOptions options;
+  Input input;
+};
+
+CheckReport check(const data::Config& config, const Mt1dCase& c) {
+  const auto& [o, input] = c;
+  CheckReport report;
+  report.findings = input.findings;
+  report.can_go_on = !input.survey.stations.empty();
+  constexpr int enough_layers = 100;  // for the error of the factor: docs/decisions/0030
+  if (o.static_shift && o.static_shift_std && o.layers < enough_layers) {
+    report.findings.push_back(config.error(
+        615, "static_shift.prior_std",
+        fmt::format(
+            "on {} layers the data seem to tell a static shift, because a shifted earth needs "
+            "boundaries that are not there: its standard deviation is too small",
+            o.layers),
+        fmt::format("model.layers = {}", enough_layers)));
+    report.findings.back().severity = data::Severity::warning;
+  }
+  for (const inversion::Station& station : input.survey.stations) {
+    const auto& r = station.response;
+    const auto [lo, hi] = std::minmax_element(r.frequency_hz.begin(), r.frequency_hz.end());
+    report.lines.push_back(fmt::format(
+        "{:<12} {:<14} {:3} periods {:.3g} to {:.3g} s, {} in {}, skin depth {:.2g} to {:.2g} km, "
+        "{:.2f} km along the profile",
+        station.id, station.sounding.format, r.size(), 1 / *hi, 1 / *lo,
+        station.sounding.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)",
+        station.sounding.source_units == inversion::ImpedanceUnits::ohm ? "ohm" : "mV/km/nT",
+        inversion::skin_depth(*hi, inversion::typical_resistivity(r)) / 1000,
+        inversion::skin_depth(*lo, inversion::typical_resistivity(r)) / 1000,
+        station.distance_m / 1000));
+  }
+  for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);
+  return report;
+}
+
+Estimate estimate(const RunOptions& run, const Mt1dCase& c) {
+  const auto& [o, input] = c;
+  Estimate e;
+  const auto n = static_cast<std::uint64_t>(input.survey.stations.size());
+  if (n == 0) return e;
+  // One sounding, timed: the middle one of the profile, without its chain.
+  inversion::SoundingInversionOptions options = inversion_options(o, 0);
+  if (options.posterior == inversion::PosteriorMethod::mcmc) options.samples = options.keep_every;
+  const inversion::Station& middle = input.survey.stations[input.survey.stations.size() / 2];
+  const auto begin = std::chrono::steady_clock::now();
+  inversion::SoundingInverter inverter(middle.response, options);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::uint64_t chain_bytes = 0;
+  if (inverter.sampler()) {
+    inversion::Chain chain = inverter.sampler()->start();
+    const auto start = std::chrono::steady_clock::now();
+    inverter.sampler()->advance(chain, 200);
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
+               200 * (o.burn_in + o.samples);
+    chain_bytes =
+        static_cast<std::uint64_t>(o.samples / o.keep_every) * chain.m.size() * sizeof(double);
+  }
+  const int threads = threads_for(input.survey.stations.size(), thread_count(run));
+  e.seconds = seconds * static_cast<double>(n) / threads + 0.05 * static_cast<double>(n);
+  const std::uint64_t record =
+      8 * (30 * middle.response.size() + 10 * static_cast<std::uint64_t>(o.layers) + 400);
+  e.memory_bytes = {{"program", 80u << 20},
+                    {"soundings and results", n * record * 3},
+                    {"chains", static_cast<std::uint64_t>(threads) * chain_bytes * 2}};
+  e.disk_bytes = n * record * static_cast<std::uint64_t>(1 + run.keep_checkpoints) +
+                 n * (o.pictures_of_soundings ? 400000u : 20000u);
+  e.notes.push_back(fmt::format("{} soundings; one took {:.2g} s", n, seconds));
+  return e;
+}
+
+data::ExitCode run(RunContext& context, const Mt1dCase& c) {
+  const auto& [o, input] = c;
+  std::vector<data::Diagnostic> errors;
+  for (const auto& d : input.findings) {
+    if (d.severity == data::Severity::error) errors.push_back(d);
+    (d.severity == data::Severity::error ? context.log.error(data::to_string(d))
+                                         : context.log.debug(data::to_string(d)));
+  }
+  if (input.survey.stations.empty() || (!errors.empty() && !context.options.keep_going)) {
+    if (errors.empty())
+      errors.push_back(
+          context.config.error(612, {}, "there is no sounding to invert", "see data.files"));
+    throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
+  }
+  for (const std::string& remark : input.survey.remarks) context.log.info(remark);
+  context.manifest.seeds = {o.seed};
+
+  BatchResult batch = run_batch(context, o, input);
+  if (batch.stopped) return data::ExitCode::stopped_resumable;
+  const auto& results = batch.results;
+
+  const auto& path = context.folder.path();
+  write_tables(path, results);
+  std::string why_not;
+  const bool vtk = data::vtk_xml_available(&why_not);
+  if (!vtk) context.log.warning("no VTK XML files: " + why_not);
+  write_results(path, results, input.survey.has_coordinates, vtk);
+  draw(context.folder.plots(), results, input.survey.has_coordinates, o.pictures_of_soundings,
+       context.manifest.threads);
+
+  data::MetricsFile metrics(context.folder.metrics_csv(),
+                            {"sounding", "rms", "dplus_rms", "iterations"});
+  double sum = 0, worst = 0;
+  bool aim_missed = false;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& r = results[i].result;
+    const std::vector<double> row{static_cast<double>(i), r.rms, r.bound.rms,
+                                  static_cast<double>(r.iterations.size())};
+    metrics.row(row);
+    sum += r.rms * r.rms;
+    worst = std::max(worst, r.rms);
+    aim_missed = aim_missed || (r.reason != inversion::Reason::target_reached &&
+                                r.reason != inversion::Reason::converged);
+  }
+  metrics.sync();
+  const double rms = std::sqrt(sum / static_cast<double>(results.size()));
+  context.manifest.metrics = {
+      {"soundings", static_cast<double>(results.size())}, {"rms", rms}, {"rms_worst", worst}};
+  context.log.info(fmt::format("{} soundings, RMS {:.3f} over all, {:.3f} at worst", results.size(),
+                               rms, worst));
+  const bool expectation_missed =
+      (o.expect_rms_max && worst > *o.expect_rms_max) ||
+      (o.expect_soundings && results.size() != static_cast<std::size_t>(*o.expect_soundings));
+  if (expectation_missed)
+    context.log.error(fmt::format("the case expects {} soundings and an RMS of at most {}",
+                                  o.expect_soundings.value_or(0),
+                                  o.expect_rms_max.value_or(INFINITY)));
+  return aim_missed || expectation_missed ? data::ExitCode::not_converged : data::ExitCode::ok;
+}
+
+PreparedCase prepare(const AppContext& context) {
+  const Mt1dOptions options = read_options(context.config);
+  const auto c = std::make_shared<const Mt1dCase>(Mt1dCase{options, read_input(options)});
+  const data::Config& config = context.config;
+  return {.inputs = files_of(c->input),
+          .check = [&config, c] { return check(config, *c); },
+          .estimate = [run = context.options, c] { return estimate(run, *c); },
+          .run = [c](RunContext& to) { return run(to, *c); },
+          .derivatives = [&config, c] { return derivatives(config, c->options, c->input); }};
+}
+
+std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
+  bool has_coordinates = false;
+  const auto results = read_results(run_dir / "results.h5", has_coordinates);
+  return draw(run_dir / "plots", results, has_coordinates, true, 2);
+}
+
+const RegisterApp registered([] {
+  return App{.name = "inversion.mt1d",
+             .summary =
+                 "1-D inversion of magnetotelluric soundings: layered earths with uncertainty from "
+                 "EDI, EMTF XML, J and Z files",
+             .options = mt1d_options(),
+             .prepare = prepare,
+             .make_example = make_example,
+             .plot = plot,
+             .derivatives = true,
+             .may_change = {"output", "expect"}};
+});
+
+}  // namespace
+}  // namespace tessera::apps::mt1d

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "inversion/mt1d/input.h"
+#include "support/app.h"
+
+#include <functional>
+#include <vector>
+
+namespace tessera::apps::mt1d {
+
+struct BatchResult {
+  bool stopped = false;  ///< a stop was asked for; the checkpoint is written
+  std::vector<inversion::StationResult>
+      results;  ///< of all soundings, in their order; empty when stopped
+};
+
+/// Threads that `soundings` are inverted on where `wanted` are there.
+int threads_for(std::size_t soundings, int wanted);
+
+/// Inverts all soundings on the threads of the run, one log line each as it ends. Goes on from the
+/// newest checkpoint of the run folder; writes checkpoints periodically, at a stop and at the end.
+/// A checkpoint holds the finished results and the chains of the running ones, so that the results
+/// do not depend on how often the run was interrupted, nor on the number of threads.
+BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& input);
+
+/// fn(i) for i in 0..n-1 on `threads` threads; the first exception is thrown again here.
+void for_each_index(std::size_t n, int threads, const std::function<void(std::size_t)>& fn);
+
+}  // namespace tessera::apps::mt1d

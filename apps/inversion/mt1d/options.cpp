@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt1d/options.h"
+
+#include <numbers>
+#include <string_view>
+
+namespace tessera::apps::mt1d {
+
+const data::Options<Mt1dOptions>& mt1d_options() {
+  static const auto table = [] {
+    using O = Mt1dOptions;
+    data::Options<O> o("inversion.mt1d",
+                       "1-D inversion of magnetotelluric soundings: a layered earth with its "
+                       "uncertainty under each");
+    o.add("data.files", &O::files,
+          {.doc = "A folder of soundings (EDI, EMTF XML, Jones J, EMTF Z) or one file.",
+           .required = true});
+    o.add("data.response", &O::response,
+          {.doc = "What a layered earth is fitted to; te and tm are xy and yx after turning x to "
+                  "the strike.",
+           .choices = {"determinant", "average", "xy", "yx", "te", "tm"}});
+    o.add("data.error_floor", &O::error_floor,
+          {.doc = "Least standard deviation of real and imaginary part, as a part of the modulus.",
+           .unit = "%",
+           .min = 0,
+           .max = 1000});
+    o.add(
+        "data.strike", &O::strike,
+        {.doc = "Geoelectric strike, clockwise from north: x is turned to it. Instead of rotation.",
+         .unit = "deg",
+         .min = -360,
+         .max = 360});
+    o.add("data.rotation", &O::rotation,
+          {.doc = "Angle by which the axes of the files are turned clockwise. Instead of strike.",
+           .unit = "deg",
+           .min = -360,
+           .max = 360});
+    o.add("data.shortest_period", &O::shortest_period,
+          {.doc = "Shorter periods are left out.", .unit = "s", .above = 0});
+    o.add("data.longest_period", &O::longest_period,
+          {.doc = "Longer periods are left out.", .unit = "s", .above = 0});
+    o.add("data.mask_periods", &O::mask_periods,
+          {.doc = "Single periods that are left out (1 % tolerance).", .unit = "s", .above = 0});
+    o.add("data.sign", &O::sign,
+          {.doc = "Time sign of the files: as they say, exp(+i omega t) or exp(-i omega t).",
+           .choices = {"file", "plus", "minus"}});
+    o.add("data.units", &O::units,
+          {.doc = "Impedance units of the files: as they say, ohm, or mV/km/nT.",
+           .choices = {"file", "ohm", "field"}});
+    o.add("model.layers", &O::layers,
+          {.doc = "Number of layers of the smooth models, the half-space included.",
+           .min = 3,
+           .max = 500});
+    o.add("model.first_depth", &O::first_depth,
+          {.doc = "Bottom of the first layer; chosen from the data if not given.",
+           .unit = "m",
+           .above = 0});
+    o.add("model.last_depth", &O::last_depth,
+          {.doc = "Top of the half-space below; chosen from the data if not given.",
+           .unit = "m",
+           .above = 0});
+    o.add("model.reference_resistivity", &O::reference_resistivity,
+          {.doc = "Resistivity of the reference model, also the start; the median apparent "
+                  "resistivity if not given.",
+           .unit = "ohm*m",
+           .above = 0});
+    o.add("model.least_resistivity", &O::least_resistivity,
+          {.doc = "Lower bound of every layer; needs the upper one.", .unit = "ohm*m", .above = 0});
+    o.add("model.greatest_resistivity", &O::greatest_resistivity,
+          {.doc = "Upper bound of every layer; needs the lower one.", .unit = "ohm*m", .above = 0});
+    o.add("model.fixed_top", &O::fixed_top,
+          {.doc = "Tops of depth ranges whose resistivity is known.", .unit = "m", .min = 0});
+    o.add("model.fixed_bottom", &O::fixed_bottom,
+          {.doc = "Their bottoms.", .unit = "m", .above = 0});
+    o.add("model.fixed_resistivity", &O::fixed_resistivity,
+          {.doc = "Their resistivities.", .unit = "ohm*m", .above = 0});
+    o.add("inversion.method", &O::method,
+          {.doc = "Smoothest model that fits, minimum at a given roughness weight, or a few layers "
+                  "with free thicknesses.",
+           .choices = {"occam", "gauss_newton", "few_layer"}});
+    o.add("inversion.misfit", &O::misfit,
+          {.doc = "Squares, or Huber's loss that outliers pull on less.",
+           .choices = {"l2", "huber"}});
+    o.add("inversion.huber_corner", &O::huber_corner,
+          {.doc = "Normalised residual from which Huber's loss is linear.", .above = 0});
+    o.add("inversion.target_rms", &O::target_rms,
+          {.doc = "Wanted RMS; max(1, 1.15 times the D+ bound) if not given.", .above = 0});
+    o.add("inversion.order", &O::order,
+          {.doc = "Order of the derivative in log depth that is kept small.", .min = 1, .max = 2});
+    o.add("inversion.roughness_weight", &O::roughness_weight,
+          {.doc = "Weight of the roughness for gauss_newton.", .above = 0});
+    o.add("inversion.max_iterations", &O::max_iterations,
+          {.doc = "Most Gauss-Newton steps for one sounding.", .min = 1, .max = 10000});
+    o.add("inversion.few_layers", &O::few_layers,
+          {.doc = "Number of layers for few_layer; 0 takes the fewest that reach the target.",
+           .min = 0,
+           .max = 30});
+    o.add("inversion.starts", &O::starts,
+          {.doc = "Start models for few_layer.", .min = 1, .max = 1000});
+    o.add(
+        "static_shift.enabled", &O::static_shift,
+        {.doc = "Let one real factor on the impedance be unknown; needs a prior or a reference."});
+    o.add(
+        "static_shift.prior_std", &O::static_shift_std,
+        {.doc = "Prior standard deviation of log10 of the apparent-resistivity shift, in decades.",
+         .above = 0,
+         .max = 5});
+    o.add(
+        "static_shift.reference_resistivity", &O::static_shift_resistivity,
+        {.doc = "True apparent resistivity at the reference period.", .unit = "ohm*m", .above = 0});
+    o.add("static_shift.reference_period", &O::static_shift_period,
+          {.doc = "Period at which it is known; the shortest if not given.",
+           .unit = "s",
+           .above = 0});
+    o.add("posterior.method", &O::posterior,
+          {.doc = "Uncertainty bands by Laplace's approximation or by Markov chains, or none.",
+           .choices = {"laplace", "mcmc", "none"}});
+    o.add("posterior.prior_std", &O::prior_decades,
+          {.doc = "Prior standard deviation of log10 resistivity about the reference, in decades.",
+           .above = 0,
+           .max = 10});
+    o.add("posterior.burn_in", &O::burn_in,
+          {.doc = "Steps of a chain before samples are kept.", .min = 0});
+    o.add("posterior.samples", &O::samples, {.doc = "Steps of a chain after that.", .min = 10});
+    o.add("posterior.keep_every", &O::keep_every,
+          {.doc = "Keep the sample of every n-th step.", .min = 1});
+    o.add(
+        "profile.azimuth", &O::profile_azimuth,
+        {.doc =
+             "Direction of the profile, clockwise from north; fitted to the stations if not given.",
+         .unit = "deg",
+         .min = -360,
+         .max = 360});
+    o.add("output.pictures_of_soundings", &O::pictures_of_soundings,
+          {.doc = "Draw each sounding's fit and model (the sections are always drawn)."});
+    o.add("seed", &O::seed, {.doc = "Seed of all random numbers."});
+    o.add("expect.rms_max", &O::expect_rms_max,
+          {.doc = "The run fails (exit 6) if a sounding's RMS is larger.", .above = 0});
+    o.add("expect.soundings", &O::expect_soundings,
+          {.doc = "The run fails (exit 6) unless it has inverted exactly this many soundings.",
+           .min = 1});
+    return o;
+  }();
+  return table;
+}
+
+Mt1dOptions read_options(const data::Config& config) {
+  Mt1dOptions o = mt1d_options().read(config);
+  std::vector<data::Diagnostic> wrong;
+  const auto say = [&](int number, std::string_view key, std::string message, std::string hint) {
+    wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));
+  };
+  if ((o.response == ResponseChoice::te || o.response == ResponseChoice::tm) && !o.strike)
+    say(601, "data.response", "te and tm need the strike direction",
+        "give data.strike, e.g. \"30 deg\", or take \"determinant\"");
+  if (o.rotation && o.strike)
+    say(607, "data.rotation", "data.rotation and data.strike both say where x points to",
+        "give data.strike for a direction, or data.rotation for an angle from the axes of the "
+        "file");
+  if (o.static_shift && !o.static_shift_std && !o.static_shift_resistivity)
+    say(602, "static_shift.enabled",
+        "static shift cannot be told from a resistivity: a sounding fits as well with any factor",
+        "give static_shift.prior_std or static_shift.reference_resistivity");
+  if (o.fixed_top.size() != o.fixed_bottom.size() ||
+      o.fixed_top.size() != o.fixed_resistivity.size())
+    say(603, "model.fixed_top", "fixed_top, fixed_bottom and fixed_resistivity differ in length",
+        "one entry of each for every range");
+  else
+    for (std::size_t i = 0; i < o.fixed_top.size(); ++i)
+      if (!(o.fixed_top[i] < o.fixed_bottom[i])) {
+        say(603, "model.fixed_top",
+            "range " + std::to_string(i + 1) + ": fixed_top is not above fixed_bottom",
+            "depths grow downwards");
+      } else {
+        for (std::size_t j = 0; j < i; ++j)
+          if (o.fixed_top[i] < o.fixed_bottom[j] && o.fixed_top[j] < o.fixed_bottom[i] &&
+              o.fixed_resistivity[i] != o.fixed_resistivity[j])
+            say(603, "model.fixed_top",
+                "ranges " + std::to_string(j + 1) + " and " + std::to_string(i + 1) +
+                    " overlap between fixed_top and fixed_bottom, and say different resistivities",
+                "one resistivity for each depth");
+      }
+  if (o.least_resistivity.has_value() != o.greatest_resistivity.has_value())
+    say(604, o.least_resistivity ? "model.least_resistivity" : "model.greatest_resistivity",
+        "least_resistivity and greatest_resistivity come in pairs", "give both or none");
+  else if (o.least_resistivity && *o.least_resistivity >= *o.greatest_resistivity)
+    say(604, "model.least_resistivity", "least_resistivity is not below greatest_resistivity",
+        "exchange them");
+  if (o.first_depth && o.last_depth && *o.first_depth >= *o.last_depth)
+    say(605, "model.first_depth", "first_depth is not above last_depth",
+        "leave one out to have it chosen from the data");
+  if (o.shortest_period && o.longest_period && *o.shortest_period >= *o.longest_period)
+    say(605, "data.shortest_period", "shortest_period is not below longest_period", "");
+  if (o.method == inversion::Method::few_layer) {
+    if (o.few_layers > o.layers)
+      say(606, "inversion.few_layers",
+          "inversion.few_layers = " + std::to_string(o.few_layers) +
+              " layers cannot be cut out of a smooth model of model.layers = " +
+              std::to_string(o.layers),
+          "more layers there, or fewer here");
+    const auto not_with = [&](bool given, std::string_view key, const char* hint) {
+      if (given)
+        say(606, key, std::string(key) + " does not go with inversion.method = \"few_layer\"",
+            hint);
+    };
+    not_with(o.least_resistivity.has_value(), "model.least_resistivity",
+             "take occam, or leave the bounds out");
+    not_with(!o.fixed_top.empty(), "model.fixed_top", "take occam, or leave the fixed ranges out");
+    not_with(o.static_shift && o.static_shift_std, "static_shift.prior_std",
+             "take occam, or a static shift by a reference");
+    not_with(o.posterior == inversion::PosteriorMethod::mcmc, "posterior.method",
+             "set posterior.method = \"laplace\"");
+  }
+  if (o.posterior == inversion::PosteriorMethod::mcmc && o.keep_every > o.samples)
+    say(608, "posterior.keep_every",
+        "a chain of posterior.samples = " + std::to_string(o.samples) +
+            " steps that keeps one in " + std::to_string(o.keep_every) + " keeps none",
+        "more samples, or a smaller keep_every");
+  if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));
+  return o;
+}
+
+inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o, std::uint64_t index) {
+  constexpr double ln10 = std::numbers::ln10;
+  inversion::SoundingInversionOptions s;
+  s.method = o.method;
+  s.loss = {o.misfit == Misfit::l2 ? inversion::Loss::Kind::l2 : inversion::Loss::Kind::huber,
+            o.huber_corner};
+  s.target_rms = o.target_rms;
+  s.layers = o.layers;
+  s.first_depth_m = o.first_depth;
+  s.last_depth_m = o.last_depth;
+  s.reference_ohm_m = o.reference_resistivity;
+  s.prior_std_ln_rho = o.prior_decades * ln10;
+  s.order = o.order;
+  s.mu = o.roughness_weight;
+  s.max_iterations = o.max_iterations;
+  for (std::size_t i = 0; i < o.fixed_top.size(); ++i)
+    s.fixed.push_back({o.fixed_top[i], o.fixed_bottom[i], o.fixed_resistivity[i]});
+  s.least_ohm_m = o.least_resistivity;
+  s.greatest_ohm_m = o.greatest_resistivity;
+  if (o.static_shift) {
+    s.static_shift.emplace();
+    if (o.static_shift_std)
+      s.static_shift->std_ln_impedance = 0.5 * ln10 * *o.static_shift_std;  // rho_a goes as |Z|^2
+    s.static_shift->reference_ohm_m = o.static_shift_resistivity;
+    s.static_shift->reference_period_s = o.static_shift_period;
+  }
+  s.few_layers = o.few_layers;
+  s.starts = o.starts;
+  s.posterior = o.posterior;
+  s.burn_in = static_cast<std::uint64_t>(o.burn_in);
+  s.samples = static_cast<std::uint64_t>(o.samples);
+  s.keep_every = static_cast<std::uint64_t>(o.keep_every);
+  s.key = {o.seed, index};
+  return s;
+}
+
+}  // namespace tessera::apps::mt1d

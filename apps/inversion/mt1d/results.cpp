@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt1d/output.h"
+#include "tessera/data/vtk_xml.h"
+#include "tessera/data/vtkhdf.h"
+#include "tessera/inversion/section.h"
+
+namespace tessera::apps::mt1d {
+
+void write_results(const std::filesystem::path& run,
+                   const std::vector<inversion::StationResult>& results, bool has_coordinates,
+                   bool vtk_xml) {
+  const data::UnstructuredGrid section = inversion::section_grid(results);
+  data::H5Writer file(run / "results.h5");
+  data::write_vtkhdf(file, section);
+  file.group("tessera");
+  file.attribute("tessera", "app", "inversion.mt1d");
+  file.attribute("tessera", "time_convention", "exp(+i omega t)");
+  std::vector<std::string> ids;
+  for (const inversion::StationResult& r : results) ids.push_back(r.id);
+  file.write_texts("tessera/profile/sounding", ids, {"", "soundings in the order of the profile"});
+  file.write("tessera/profile/has_coordinates", std::vector<double>{has_coordinates ? 1.0 : 0.0},
+             {}, {"1", "0: distances only count stations"});
+  for (const inversion::StationResult& r : results) write(file, "tessera/sounding/" + r.id, r);
+  file.commit();
+  if (!vtk_xml) return;
+  std::filesystem::create_directories(run / "vtk");
+  data::write_vtk_xml(run / "vtk" / "section.vtu", section);
+  data::write_vtk_xml(run / "vtk" / "pseudo_section.vtr", inversion::pseudo_section_grid(results));
+}
+
+std::vector<inversion::StationResult> read_results(const std::filesystem::path& results_h5,
+                                                   bool& has_coordinates) {
+  const auto found = data::read_h5(results_h5);
+  std::map<std::string, data::H5Array> datasets;
+  for (const auto& [name, array] : found)
+    datasets.emplace(name.starts_with('/') ? name.substr(1) : name, array);
+  const auto missing = [&](const char* what) {
+    data::Diagnostic d;
+    d.number = 428;
+    d.place.file = results_h5.string();
+    d.message = std::string("the file has no ") + what + ": it is no result of inversion.mt1d";
+    return data::InputError(std::move(d));
+  };
+  const auto order = datasets.find("tessera/profile/sounding"),
+             flag = datasets.find("tessera/profile/has_coordinates");
+  if (order == datasets.end() || flag == datasets.end()) throw missing("tessera/profile");
+  const auto* ids = std::get_if<std::vector<std::string>>(&order->second.data);
+  const auto* coordinates = std::get_if<std::vector<double>>(&flag->second.data);
+  if (!ids || ids->empty() || !coordinates || coordinates->size() != 1)
+    throw missing("usable tessera/profile");
+  has_coordinates = (*coordinates)[0] != 0;
+  std::vector<inversion::StationResult> results;
+  for (const std::string& id : *ids)
+    results.push_back(read(datasets, "tessera/sounding/" + id, results_h5.string()));
+  return results;
+}
+
+}  // namespace tessera::apps::mt1d

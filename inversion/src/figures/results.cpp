@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of what an inversion has found: the numbers of station results put into those of figures.
+#include "tessera/inversion/figures.h"
+#include "tessera/inversion/section.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace tessera::inversion {
+namespace {
+
+std::vector<double> tops(const std::vector<double>& thickness) {
+  std::vector<double> z{0};
+  for (double b : bottoms(thickness)) z.push_back(b);
+  return z;
+}
+
+std::vector<double> periods_of(const std::vector<double>& frequency) {
+  std::vector<double> t;
+  for (double f : frequency) t.push_back(1 / f);
+  return t;
+}
+
+std::string station_name(const StationResult& r) { return r.station.empty() ? r.id : r.station; }
+
+ModeCurve observed_mode(const char* name, const StationResult& r, const SoundingCurve& c) {
+  return {.name = name,
+          .period = periods_of(r.tensor_frequency),
+          .rho_a = c.rho,
+          .rho_a_error = c.rho_error,
+          .phase = c.phase,
+          .phase_error = c.phase_error,
+          .inverted = false};
+}
+
+std::vector<std::string> names_of(std::span<const StationResult> results) {
+  std::vector<std::string> out;
+  for (const StationResult& r : results) out.push_back(station_name(r));
+  return out;
+}
+std::vector<double> distances_of(std::span<const StationResult> results) {
+  std::vector<double> out;
+  for (const StationResult& r : results) out.push_back(r.distance_m);
+  return out;
+}
+
+}  // namespace
+
+data::Figure station_figure(const StationResult& r) {
+  const auto& s = r.result;
+  SoundingFigure f;
+  f.station = station_name(r);
+  f.observed = {observed_mode("xy", r, r.xy), observed_mode("yx", r, r.yx)};
+  ModeCurve inverted{.name = "inverted", .period = periods_of(s.response.frequency_hz)};
+  PredictedCurve predicted;
+  predicted.period = inverted.period;
+  for (std::size_t i = 0; i < s.response.size(); ++i) {
+    const double hz = s.response.frequency_hz[i], sigma = s.response.sigma_ohm[i];
+    const auto z = s.response.impedance_ohm[i];
+    inverted.rho_a.push_back(apparent_resistivity(hz, z));
+    inverted.rho_a_error.push_back(2 * inverted.rho_a.back() * sigma / std::abs(z));
+    inverted.phase.push_back(phase_degrees(z));
+    inverted.phase_error.push_back(sigma / std::abs(z) * 180 / std::numbers::pi);
+    if (s.predicted_ohm.empty()) continue;
+    const auto p = s.predicted_ohm[i];
+    predicted.rho_a.push_back(apparent_resistivity(hz, p));
+    predicted.phase.push_back(phase_degrees(p));
+    f.residual_period.push_back(1 / hz);
+    f.residual_real.push_back((z - p).real() / sigma);
+    f.residual_imag.push_back((z - p).imag() / sigma);
+  }
+  f.observed.push_back(std::move(inverted));
+  if (!s.predicted_ohm.empty()) f.predicted = std::move(predicted);
+  f.model = LayeredModel{"model", tops(s.thickness_m), s.resistivity_ohm_m};
+  f.low50 = s.q25;
+  f.high50 = s.q75;
+  f.low90 = s.q05;
+  f.high90 = s.q95;
+  for (std::size_t i = 0; i < s.bostick.depth_m.size(); ++i) {
+    f.bostick_depth.push_back(s.bostick.depth_m[i]);
+    f.bostick_resistivity.push_back(s.bostick.resistivity_ohm_m[i]);
+  }
+  f.depth_of_investigation = s.depth.bostick_m;
+  f.rms = s.rms;
+  f.rms_bound = s.bound.rms;
+  f.iterations = static_cast<int>(s.iterations.size());
+  if (s.reason != Reason::target_reached && s.reason != Reason::converged)
+    f.note = describe(s.reason);
+  return sounding_figure(f);
+}
+
+data::Figure pseudo_section(std::span<const StationResult> results, bool has_coordinates) {
+  PeriodTable t = period_table(results);
+  return pseudo_section({.title = "Observed and predicted",
+                         .mode = "inverted response",
+                         .station = names_of(results),
+                         .distance = distances_of(results),
+                         .period = std::move(t.period),
+                         .rho_a = std::move(t.rho_a),
+                         .phase = std::move(t.phase),
+                         .predicted_rho_a = std::move(t.predicted_rho_a),
+                         .predicted_phase = std::move(t.predicted_phase),
+                         .rho_a_error = std::move(t.rho_a_error),
+                         .phase_error = std::move(t.phase_error),
+                         .counted = !has_coordinates});
+}
+
+data::Figure stitched_section(std::span<const StationResult> results, bool has_coordinates) {
+  SectionFigure s{.title = "Resistivity below the profile",
+                  .station = names_of(results),
+                  .distance = distances_of(results),
+                  .log_depth = true,  // what a sounding resolves is a share of the depth
+                  .counted = !has_coordinates};
+  for (const StationResult& r : results) {
+    s.model.push_back({station_name(r), tops(r.result.thickness_m), r.result.resistivity_ohm_m});
+    s.depth_of_investigation.push_back(r.result.depth.bostick_m);
+    s.rms.push_back(r.result.rms);
+  }
+  return stitched_section(s);
+}
+
+}  // namespace tessera::inversion

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nonbonded/kernels/pair_derivative_kernels.h"
+
+#if defined(__x86_64__) && \
+    (!defined(__clang__) || defined(__AVX512F__))  // clang knows no `#pragma GCC target`
+#include <cstring>
+#pragma GCC push_options
+#pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12's own header, GCC PR 105593
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
+#include "nonbonded/kernels/lanes_avx512.h"
+#include "nonbonded/kernels/pair_derivative_body.h"
+
+namespace tessera::molecular::pairs {
+const DerivativeKernels* avx512_derivatives() {
+  static constexpr DerivativeKernels k = derivative_kernels_of<Wide, WideTwice>();
+  return &k;
+}
+}  // namespace tessera::molecular::pairs
+#pragma GCC pop_options
+#else
+const tessera::molecular::pairs::DerivativeKernels*
+tessera::molecular::pairs::avx512_derivatives() {
+  return nullptr;
+}
+#endif
