@@ -26,7 +26,7 @@ namespace {
 
 using std::numbers::pi;
 using tessera::testing::largest;
-using testing::edges, testing::flat;
+using testing::edges, testing::fill, testing::flat, testing::fill_what_is_empty;
 
 /// Six atoms, some of them across faces of a slanted box, with terms of every kind.
 System all_kinds() {
@@ -61,6 +61,7 @@ System all_kinds() {
       {{1}, {4}}, {0, 1}, {{1000, 500, 200, 0.1, 0.2, 2.9}, {10, 20, 30, 1.1, 1.2, 1.3}}};
   s.distance_restraints = {
       {{0, 5}, {1, 5}, {2, 4}}, {0, 1, 2}, {{0.1, 0.12, 1000}, {2.5, 2.8, 300}, {0.1, 3, 900}}};
+  fill_what_is_empty(s);
   return s;
 }
 const System sys = all_kinds();
@@ -81,33 +82,8 @@ std::vector<Tensor> operands(Term kind, const EnergyPtr& u) {
 }
 
 class Bonded : public ::testing::TestWithParam<Term> {};
-constexpr Term bonded_kinds[] = {Term::bonds,
-                                 Term::urey_bradley,
-                                 Term::angles,
-                                 Term::dihedrals,
-                                 Term::impropers,
-                                 Term::harmonic_impropers,
-                                 Term::ryckaert_bellemans,
-                                 Term::cmap,
-                                 Term::pairs_lj,
-                                 Term::pairs_coulomb,
-                                 Term::position_restraints,
-                                 Term::distance_restraints};
-INSTANTIATE_TEST_SUITE_P(Kinds, Bonded, ::testing::ValuesIn(bonded_kinds),
+INSTANTIATE_TEST_SUITE_P(Kinds, Bonded, ::testing::ValuesIn(bonded_terms),
                          [](const auto& kind) { return std::string(name_of(kind.param)); });
-
-/// A list with one term over the first atoms.
-template <int N, int P>
-void fill(Terms<N, P>& list) {
-  std::array<std::int32_t, N> atoms;
-  std::iota(atoms.begin(), atoms.end(), 0);
-  std::array<double, P> row;
-  row.fill(1);
-  list = {{atoms}, {0}, {row}};
-}
-void fill(CorrectionMaps& list) {
-  list = {{{0, 1, 2, 3, 1, 2, 3, 4}}, {0}, 4, std::vector<double>(16, 1.0)};
-}
 
 TEST(BondedTable, EveryPartOfTheEnergyIsOfOneKindAndMadeOfItsList) {
   std::map<Term, int> kinds;
@@ -236,9 +212,7 @@ TEST_P(Bonded, TermsAreTheSameAloneAndBesideOthers) {
       terms.row.insert(terms.row.end(), once.row.begin(), once.row.end());
     }
   };
-  repeat(several.bonds), repeat(several.urey_bradley), repeat(several.angles),
-      repeat(several.dihedrals), repeat(several.impropers), repeat(several.harmonic_impropers);
-  repeat(several.ryckaert_bellemans), repeat(several.pairs), repeat(several.distance_restraints);
+  each_bonded([&](const BondedKind&, auto& terms) { repeat(terms); }, several);
   const BondedTermPtr term = bonded_term(several, GetParam());
   const std::vector<Vec3> x = positions();
   std::vector<std::int64_t> together(18, 0), alone(18, 0);

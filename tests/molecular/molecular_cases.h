@@ -10,8 +10,10 @@
 #include "tessera/molecular/system.h"
 #include "test_data.h"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -29,6 +31,28 @@ inline Tensor flat(const std::vector<Vec3>& x) {
   return tensor(v, {static_cast<Index>(x.size()), 3});
 }
 inline Tensor edges(const Box& b) { return flat({b.edge[0], b.edge[1], b.edge[2]}); }
+
+/// A list with one term over the first atoms, its parameters 1.
+template <int N, int P>
+void fill(Terms<N, P>& list) {
+  std::array<std::int32_t, N> atoms;
+  std::iota(atoms.begin(), atoms.end(), 0);
+  std::array<double, P> row;
+  row.fill(1);
+  list = {{atoms}, {0}, {row}};
+}
+inline void fill(CorrectionMaps& list) {
+  list = {{{0, 1, 2, 3, 1, 2, 3, 4}}, {0}, 4, std::vector<double>(16, 1.0)};
+}
+/// Every kind of bonded terms that a system has none of gets one, so that a new kind is asked what
+/// all are asked.
+inline void fill_what_is_empty(System& s) {
+  each_bonded(
+      [](const BondedKind&, auto& list) {
+        if (list.size() == 0) fill(list);
+      },
+      s);
+}
 
 inline void add_atom(System& s, const char* name, std::uint8_t element, double mass, double charge,
                      int type) {

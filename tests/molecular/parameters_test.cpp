@@ -68,6 +68,7 @@ Case everything() {
              {{0.5 * s.lj.c6[2], 0.5 * s.lj.c12[2], 0.8, 0},
               {0.5 * s.lj.c6[0], 0.5 * s.lj.c12[0], 0.8, 0.01},
               {2e-3, 3e-6, 0.5, 0}}};
+  testing::fill_what_is_empty(s);
   return c;
 }
 const Nonbonded smooth_pme_tail = {.coulomb = Nonbonded::Coulomb::pme,
