@@ -5,16 +5,6 @@
 #include <thread>
 
 namespace tessera::apps {
-namespace {
-
-std::vector<App (*)()>& makers() {
-  static std::vector<App (*)()> list;
-  return list;
-}
-
-}  // namespace
-
-RegisterApp::RegisterApp(App (*make)()) { makers().push_back(make); }
 
 int thread_count(const RunOptions& options) {
   return options.threads > 0 ? options.threads
@@ -28,7 +18,6 @@ const std::vector<App>& all_apps() {
       list.push_back(entry.make());
       list.back().name = entry.name;
     }
-    for (auto* make : makers()) list.push_back(make());
     std::sort(list.begin(), list.end(), [](const App& a, const App& b) { return a.name < b.name; });
     return list;
   }();

@@ -158,11 +158,6 @@ struct AppEntry {
 };
 const std::vector<AppEntry>& app_table();
 
-/// Makes an application known whose folder is not in the table.
-struct RegisterApp {
-  explicit RegisterApp(App (*make)());
-};
-
 /// The applications of the table, sorted by name.
 const std::vector<App>& all_apps();
 const App* find_app(const std::string& name);

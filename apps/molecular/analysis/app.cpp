@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The app molecular.analysis: trajectories go in, what they tell comes out, with error bars.
+#include "support/app.h"
+
+#include "molecular/analysis/results.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/log.h"
+#include "tessera/data/progress.h"
+#include "tessera/data/random.h"
+#include "tessera/data/run.h"
+#include "tessera/data/stop.h"
+#include "tessera/molecular/structure_file.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+namespace tessera::apps::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Options, topology with groups, and the first frame that counts. It refers to itself.
+struct AnalysisCase {
+  const data::Config& config;
+  AnalysisOptions options;
+  Input in;
+  Beginnings beginnings;
+  mol::Snapshot first;
+  double frame_ps = 1;  ///< between the first two frames that count
+
+  /// Throws where no frame counts.
+  explicit AnalysisCase(const data::Config& config_)
+      : config(config_),
+        options(read_analysis_options(config)),
+        in(read_input(options, config)),
+        beginnings(options, config, in.system.n_atoms()) {
+    in.by_number = beginnings.by_number() && !options.frames.spacing;
+    Frames begin = frames();
+    if (!begin.read(first))
+      throw data::InputError(
+          data::Diagnostic{.number = 743,
+                           .place = {options.trajectory.front().string()},
+                           .message = "no frame lies within the times of [frames]"},
+          data::ExitCode::config_invalid);
+    if (mol::Snapshot second; begin.read(second))
+      frame_ps = second.frame.time_ps - first.frame.time_ps;
+  }
+  AnalysisCase(const AnalysisCase&) = delete;
+  AnalysisCase& operator=(const AnalysisCase&) = delete;
+  /// All that count, from the first one on.
+  Frames frames() const { return {options, config, in.system.n_atoms(), beginnings}; }
+};
+
+/// What an analysis refuses, such as a density without a box, is asked for in its table of the
+/// case.
+template <class Work>
+auto placed(const data::Config& config, std::size_t analysis, const std::string& hint,
+            Work&& work) {
+  try {
+    return work();
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    throw data::InputError(config.error(743, fmt::format("analysis[{}]", analysis), e.what(), hint),
+                           data::ExitCode::config_invalid);
+  }
+}
+std::string frame_of(const mol::Snapshot& s) {
+  return fmt::format("in the frame at {:.6g} ps", s.frame.time_ps);
+}
+
+CheckReport check(const AnalysisCase& c) {
+  const AnalysisOptions& o = c.options;
+  const Input& in = c.in;
+  if (!o.frames.to) c.beginnings.check();
+  CheckReport report;
+  report.findings = in.remarks;
+  report.lines.push_back(
+      in.by_number ? fmt::format("{} atoms, frames without times", in.system.n_atoms())
+                   : fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps",
+                                 in.system.n_atoms(), c.first.frame.time_ps, c.frame_ps));
+  for (const auto& [name, atoms] : in.groups)
+    report.lines.push_back(fmt::format("group {:<12} {:7} atoms", name, atoms.size()));
+  for (std::size_t k = 0; k < o.tasks.size(); ++k) {
+    placed(c.config, k, frame_of(c.first),
+           [&] { make_task(o.tasks[k], in, c.frame_ps)->add(c.first); });
+    report.lines.push_back("analysis " + o.tasks[k].name);
+  }
+  return report;
+}
+
+Estimate estimate(const AnalysisCase& c) {
+  const AnalysisOptions& o = c.options;
+  const Input& in = c.in;
+  std::uintmax_t bytes = 0;
+  for (const fs::path& p : o.trajectory) bytes += fs::file_size(p);
+  // A frame of the least formats takes about four bytes an atom.
+  const auto frames = std::max<std::uint64_t>(
+      1, bytes / (4 * in.system.n_atoms() + 100) / static_cast<std::uint64_t>(o.frames.every));
+  Estimate e;
+  std::vector<std::unique_ptr<Task>> tasks;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t k = 0; k < o.tasks.size(); ++k) {
+    const TaskOptions& t = o.tasks[k];
+    tasks.push_back(placed(c.config, k, "", [&] { return make_task(t, in, c.frame_ps); }));
+    placed(c.config, k, frame_of(c.first), [&] { tasks.back()->add(c.first); });
+    const double longest = std::max(t.lag.value_or(0), t.fit_to);
+    if (longest > 0)
+      e.memory_bytes.push_back(
+          {t.name, static_cast<std::uint64_t>(24 * longest / 1e-12 / c.frame_ps) *
+                       in.groups.at(t.group).size()});
+  }
+  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() *
+              static_cast<double>(frames);
+  e.memory_bytes.push_back({"frames", 200 * in.system.n_atoms()});
+  e.disk_bytes = 200000 * o.tasks.size();
+  e.notes.push_back(fmt::format("at most about {} frames", frames));
+  return e;
+}
+
+data::ExitCode run(RunContext& context, const AnalysisCase& c) {
+  const AnalysisOptions& o = c.options;
+  const Input& in = c.in;
+  for (const data::Diagnostic& d : in.remarks) context.log.info(data::to_string(d));
+  std::vector<std::unique_ptr<Task>> tasks;
+  for (std::size_t k = 0; k < o.tasks.size(); ++k)
+    tasks.push_back(
+        placed(context.config, k, "", [&] { return make_task(o.tasks[k], in, c.frame_ps); }));
+
+  Frames frames = c.frames();
+  if (!o.frames.to) c.beginnings.check();
+  data::Progress progress({.style = context.progress_style,
+                           .phase = "analysis",
+                           .unit = "frames",
+                           .heartbeat = context.folder.heartbeat_json()});
+  std::uint64_t n = 0;
+  for (mol::Snapshot s; frames.read(s);) {
+    for (std::size_t k = 0; k < tasks.size(); ++k)
+      placed(context.config, k, frame_of(s), [&] { tasks[k]->add(s); });
+    progress.update(++n);
+    if (context.stop.poll() !=
+        data::StopReason::none) {  // nothing is kept: a resumed analysis starts again
+      progress.finish("stopped");
+      return data::ExitCode::stopped_resumable;
+    }
+  }
+  progress.finish();
+  for (const data::Diagnostic& d : frames.remarks()) context.log.warning(data::to_string(d));
+  if (frames.left_out() > 0)
+    context.log.warning(fmt::format(
+        "{} frames are left out: their times overlap with earlier frames", frames.left_out()));
+
+  Findings found;
+  for (std::size_t k = 0; k < tasks.size(); ++k)
+    placed(context.config, k, "", [&] { tasks[k]->tell(found); });
+  write_findings(context.folder.path(), found, o.title);
+  if (o.output.pictures) draw(context.folder.path(), found, o.title);
+  context.log.info(fmt::format("{} frames{}", n, in.by_number ? ", which have no times" : ""));
+  context.manifest.metrics = {{"frames", static_cast<double>(n)}};
+  for (const Average& a : found.averages) {
+    context.log.info(told(a));
+    context.manifest.metrics.push_back({a.name, a.mean.mean});
+    if (!std::isnan(a.mean.error))
+      context.manifest.metrics.push_back({a.name + ".error", a.mean.error});
+  }
+  bool kept = true;
+  for (const ExpectOptions& e : o.expect) {
+    double value = NAN;
+    for (const Average& a : found.averages)
+      if (a.name == e.quantity) value = a.mean.mean;
+    if (std::abs(value - e.value) <= e.tolerance * (e.relative ? std::abs(e.value) : 1)) continue;
+    kept = false;
+    context.log.error(
+        fmt::format("{} is {:.6g}, promised {:.6g}: BROKEN", e.quantity, value, e.value));
+  }
+  return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
+}
+
+/// Argon atoms in Brownian motion, of which D and g(r) are known: 0.0025 nm^2/ps and 1.
+fs::path example(const fs::path& dir, std::uint64_t seed) {
+  constexpr std::size_t n = 200, steps = 400;
+  constexpr double d = 0.0025, edge = 3;
+  mol::System system;
+  mol::Atoms& a = system.atoms;
+  for (std::size_t i = 0; i < n; ++i)
+    system.residues.push_back({"AR", std::to_string(i + 1), "A", ""}),
+        a.residue.push_back(static_cast<std::int32_t>(i));
+  a.name.assign(n, "AR"), a.type = a.name;
+  a.element.assign(n, 18), a.mass_amu.assign(n, 39.95), a.charge_e.assign(n, 0),
+      a.lj_type.assign(n, 0);
+  mol::Snapshot s;
+  s.frame.box = mol::rectangular_box({edge, edge, edge});
+  for (std::uint64_t i = 0; i < n; ++i)
+    s.frame.x_nm.push_back({edge * data::uniform({seed, 0}, 3 * i),
+                            edge * data::uniform({seed, 0}, 3 * i + 1),
+                            edge * data::uniform({seed, 0}, 3 * i + 2)});
+  data::write_file_atomically(dir / "argon.pdb", mol::pdb_text(mol::structure_of(system, s.frame)));
+  const auto writer = mol::create_trajectory(dir / "argon.xtc", system);
+  for (std::uint64_t t = 0; t < steps; ++t) {
+    s.frame.step = static_cast<std::int64_t>(500 * t), s.frame.time_ps = static_cast<double>(t);
+    writer->write(s);
+    for (std::uint64_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < 3; ++k)
+        s.frame.x_nm[i][k] += std::sqrt(2 * d) * data::normal({seed, 1}, 3 * (t * n + i) + k);
+  }
+  const fs::path file = dir / "brownian.toml";
+  data::write_file_atomically(file, R"(# Atoms in Brownian motion: D = 2.5e-5 cm^2/s and g(r) = 1.
+app = "molecular.analysis"
+title = "Brownian motion"
+topology = "argon.pdb"
+trajectory = ["argon.xtc"]
+
+[[analysis]]
+type = "rdf"
+r_max = "1.4 nm"
+bin = "0.05 nm"
+
+[[analysis]]
+type = "msd"
+fit_from = "2 ps"
+fit_to = "10 ps"
+lag = "20 ps"
+
+[[analysis]]
+type = "density"
+axis = "c"
+slices = 10
+
+[[expect]]
+quantity = "msd_all.diffusion"
+value = 2.5e-5
+tolerance = 0.05
+relative = true
+)");
+  return file;
+}
+
+PreparedCase prepare(const AppContext& context) {
+  const auto c = std::make_shared<const AnalysisCase>(context.config);
+  return {.inputs = data::inputs_read(),
+          .check = [c] { return check(*c); },
+          .estimate = [c] { return estimate(*c); },
+          .run = [c](RunContext& to) { return run(to, *c); }};
+}
+
+std::vector<fs::path> plot(const fs::path& run_dir) {
+  std::string title;
+  const Findings f = read_charts(run_dir, title);
+  return draw(run_dir, f, title);
+}
+
+}  // namespace
+
+App app() {
+  return {.summary =
+              "what trajectories of molecules tell: structure, diffusion, density, "
+              "fluctuations, with error bars",
+          .options = analysis_options(),
+          .prepare = prepare,
+          .make_example = example,
+          .plot = plot};
+}
+
+}  // namespace tessera::apps::analysis

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "molecular/dynamics/breakdown.h"
+
+#include "molecular/dynamics/explain.h"
+#include "molecular/dynamics/running.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::dynamics {
+namespace {
+
+bool too_small(const Stage& stage, const mol::Box& box) {
+  try {
+    mol::check(stage.nonbonded, box);
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const mol::System& system,
+                                       const mol::Frame& start, const std::string& why,
+                                       const mol::Frame& last, const mol::Frame* after) {
+  const Stage& stage = c.stages[index];
+  std::vector<std::string> lines = {fmt::format("stage {} ('{}') failed at step {}, {:.6g} ps: {}",
+                                                index + 1, stage.name, last.step, last.time_ps,
+                                                why)};
+  std::vector<std::int32_t> told;
+  const auto explain = [&](std::int32_t atom) {
+    if (std::ranges::find(told, atom) != told.end()) return;
+    told.push_back(atom);
+    for (std::string& line : explain_atom(system, last, atom)) lines.push_back(std::move(line));
+  };
+  const auto upon_each_other = [&](const mol::Frame& frame, const char* when) {
+    const auto o = find_overlap(system, frame);
+    if (o)
+      lines.push_back(fmt::format("{} atoms {} and {} lie {:.4f} nm apart: they overlap", when,
+                                  name_of_atom(system, o->a), name_of_atom(system, o->b),
+                                  o->distance_nm));
+    return o;
+  };
+  if (after) upon_each_other(*after, "in the step that failed");
+  try {
+    mol::Forces forces;
+    forces_of(c, system, stage, start)(last.x_nm, last.box, forces);
+    const std::int32_t at = most_pulled(forces);
+    const mol::Vec3& f = forces.f[static_cast<std::size_t>(at)];
+    lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on",
+                                std::hypot(f[0], f[1], f[2])));
+    explain(at);
+  } catch (const Error& e) {
+    lines.push_back(std::string("forces before it cannot be computed either: ") + e.what());
+    if (const auto o = upon_each_other(last, "there"))
+      for (const std::int32_t atom : {o->a, o->b}) explain(atom);
+  }
+  if (const auto [atom, far] =
+          after ? farthest_moved(last, *after) : std::pair{std::int32_t{-1}, 0.0};
+      atom >= 0 && stage.type == StageType::dynamics) {
+    lines.push_back(
+        fmt::format("the atom that moved farthest in the failed step ({:.3g} nm):", far));
+    if (std::ranges::find(told, atom) != told.end())
+      lines.push_back("atom " + name_of_atom(system, atom) + ", see above");
+    else
+      explain(atom);
+  }
+  lines.push_back(
+      too_small(stage, after ? after->box : last.box) || too_small(stage, last.box)
+          ? "what to try: a shorter cut-off (rvdw, rcoulomb), or a larger box: the barostat has "
+            "made it smaller than two cut-offs"
+      : stage.minimizes()
+          ? "what to try: another structure; a smaller emstep"
+          : "what to try: minimize first (a [[stage]] with type = \"minimize\"); a shorter dt; "
+            "constraints = \"h-bonds\"; heat slowly; a longer tau_t or tau_p");
+  return lines;
+}
+
+}  // namespace tessera::apps::dynamics

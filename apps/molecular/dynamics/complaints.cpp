@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "molecular/dynamics/complaints.h"
+
+#include "molecular/dynamics/groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::dynamics {
+namespace {
+
+constexpr const char* coulomb_words[] = {"pme", "ewald", "reaction-field", "cut-off", "none"};
+constexpr const char* modifier_words[] = {"none", "potential-shift", "force-switch",
+                                          "potential-switch", "force-shift"};
+constexpr const char* flexible_where_it_can_be =
+    "rigid_water = false and constraints = \"none\" where the topology has flexible bonds";
+constexpr const char* barostat_words[] = {"no", "c-rescale", "parrinello-rahman", "monte-carlo",
+                                          "berendsen"};
+
+struct Complainer {
+  const Asked& asked;
+  const Settings& s = asked.settings;
+  std::vector<Complaint> out;
+
+  void refuse(std::string key, std::string message, std::string hint = {}, int number = 751) {
+    out.push_back({std::move(key), std::move(message), std::move(hint), number, false});
+  }
+  void doubt(std::string key, std::string message, std::string hint = {}) {
+    out.push_back({std::move(key), std::move(message), std::move(hint), 757, true});
+  }
+  void water() {
+    if (asked.type != StageType::rerun && asked.water_is_rigid && s.rigid_water == false)
+      doubt("rigid_water",
+            "rigid_water = false changes nothing: the topology itself makes its waters rigid",
+            "leave it out; flexible waters need bonds and an angle in the topology (of a .top: "
+            "define = [\"FLEXIBLE\"])");
+  }
+  bool langevin() const { return asked.integrator == IntegratorChoice::sd; }
+  /// The first of these keys that stands in the file; where none does, the first.
+  const char* given(std::initializer_list<const char*> keys) const {
+    const auto at = std::ranges::find_if(keys, asked.given);
+    return at == keys.end() ? *keys.begin() : *at;
+  }
+
+  void coulomb() {
+    const CoulombChoice type = s.coulombtype;
+    if (s.coulomb_modifier == CoulombModifierChoice::force_shift &&
+        type != CoulombChoice::cut_off && type != CoulombChoice::none)
+      refuse("coulomb_modifier",
+             fmt::format("coulomb_modifier = \"force-shift\" does not go with coulombtype = \"{}\"",
+                         coulomb_words[static_cast<int>(type)]),
+             "none or potential-shift, or coulombtype = \"cut-off\"");
+    const bool sums = type == CoulombChoice::pme || type == CoulombChoice::ewald;
+    if (sums && !asked.periodic)
+      refuse("coulombtype",
+             fmt::format("coulombtype = \"{}\" is a sum over a periodic box, and there is none",
+                         coulomb_words[static_cast<int>(type)]),
+             "coulombtype = \"cut-off\" with rcoulomb = \"inf\", or a structure with a box", 752);
+    if (sums && asked.periodic && std::abs(asked.net_charge_e) > 0.01)
+      doubt("coulombtype",
+            fmt::format("the net charge of {:.4g} e is neutralised by a uniform background "
+                        "charge: energies and pressures depend on the box",
+                        asked.net_charge_e),
+            "ions that neutralise it, such as [solvate] adds");
+  }
+
+  void switches() {
+    const bool switched = s.vdw_modifier == ModifierChoice::force_switch ||
+                          s.vdw_modifier == ModifierChoice::potential_switch,
+               cut = asked.periodic || std::isfinite(s.rvdw);
+    const char* word = modifier_words[static_cast<int>(s.vdw_modifier)];
+    if (switched && cut && !s.rvdw_switch)
+      return refuse("vdw_modifier",
+                    fmt::format("vdw_modifier = \"{}\" needs rvdw_switch, where it begins", word),
+                    "give rvdw_switch, such as 0.1 to 0.2 nm below rvdw");
+    if (!s.rvdw_switch) return;
+    if (!switched)
+      return doubt("rvdw_switch",
+                   fmt::format("rvdw_switch has no effect with vdw_modifier = \"{}\"", word),
+                   "vdw_modifier = \"force-switch\" or \"potential-switch\", or leave it out");
+    if (!cut)
+      return doubt("rvdw_switch", "rvdw_switch has no effect without a cut-off", "leave it out");
+    if (*s.rvdw_switch >= s.rvdw)
+      refuse("rvdw_switch",
+             fmt::format("the switch has to begin below rvdw, {:g} nm, not at {:g} nm",
+                         in_unit(s.rvdw, "nm"), in_unit(*s.rvdw_switch, "nm")),
+             {}, 752);
+    else if (*s.rvdw_switch < 0.5 * s.rvdw)
+      doubt("rvdw_switch",
+            fmt::format("a switch from {:g} to {:g} nm changes most of the Lennard-Jones "
+                        "interaction, its well included",
+                        in_unit(*s.rvdw_switch, "nm"), in_unit(s.rvdw, "nm")),
+            "0.1 to 0.2 nm below rvdw");
+  }
+
+  void barostat() {
+    if (s.pcoupl == BarostatChoice::no) return;
+    const char* word = barostat_words[static_cast<int>(s.pcoupl)];
+    const bool bath = s.tcoupl != ThermostatChoice::no || langevin(),
+               by_temperature =
+                   s.pcoupl == BarostatChoice::c_rescale || s.pcoupl == BarostatChoice::monte_carlo;
+    if (by_temperature && asked.n_steps > 0 && !bath && !asked.given("ref_t"))
+      refuse("pcoupl", fmt::format("pcoupl = \"{}\" needs a temperature, and none is given", word),
+             "give ref_t, the temperature of the system, or tcoupl");
+    if ((s.pcoupl == BarostatChoice::parrinello_rahman ||
+         s.pcoupl == BarostatChoice::monte_carlo) &&
+        !(s.ref_p[0] == s.ref_p[1] && s.ref_p[0] == s.ref_p[2]))
+      refuse("ref_p", fmt::format("pcoupl = \"{}\" takes one pressure for all directions", word),
+             "pcoupl = \"c-rescale\" for a tension");
+    for (const auto& [key, values, unit] :
+         {std::tuple{"ref_p", s.ref_p, "bar"},
+          std::tuple{"compressibility", s.compressibility, "1/bar"}}) {
+      const bool same = s.pcoupltype == ScalingChoice::anisotropic ||
+                        (values[0] == values[1] &&
+                         (s.pcoupltype == ScalingChoice::semiisotropic || values[0] == values[2]));
+      if (!same)
+        refuse(key,
+               fmt::format("edges that scale together take one {}, not {:g}, {:g}, {:g} {}",
+                           std::string_view(key) == "ref_p" ? "pressure" : "compressibility",
+                           in_unit(values[0], unit), in_unit(values[1], unit),
+                           in_unit(values[2], unit), unit),
+               "pcoupltype = \"semiisotropic\" or \"anisotropic\"");
+    }
+    if (s.compressibility == std::array<double, 3>{})
+      refuse("compressibility", "every compressibility is 0, so the box cannot change",
+             "a compressibility above 0 along one edge");
+    if (s.pcoupl == BarostatChoice::parrinello_rahman && s.mts)
+      refuse("mts", "pcoupl = \"parrinello-rahman\" takes all forces in every step",
+             "mts = false, or pcoupl = \"c-rescale\"");
+  }
+
+  void thermostat() {
+    if (langevin() && s.tcoupl != ThermostatChoice::no)
+      doubt("tcoupl",
+            "tcoupl has no effect with integrator = \"sd\", which keeps the temperature by itself",
+            "leave tcoupl out, or integrator = \"md\"");
+    if (s.tcoupl == ThermostatChoice::andersen && !langevin()) {
+      const double shortest =
+          s.tc_tau_t.empty() || s.tc_grps.empty() ? s.tau_t : *std::ranges::min_element(s.tc_tau_t);
+      if (s.dt > shortest)
+        refuse(given({s.tc_tau_t.empty() ? "tau_t" : "tc_tau_t", "tcoupl"}),
+               fmt::format("the time of tcoupl = \"andersen\", {:g} ps, is shorter than a step",
+                           in_unit(shortest, "ps")),
+               "a longer one, or a shorter dt");
+    }
+  }
+
+  /// What a bath's temperature does over the stage.
+  void ramp() {
+    const bool anneals = s.annealing_time || s.annealing_temp;
+    if (!s.heat_from && !anneals) return;
+    const char* of_annealing = s.annealing_time ? "annealing_time" : "annealing_temp";
+    if (s.tcoupl == ThermostatChoice::no && !langevin())
+      refuse(s.heat_from ? "heat_from" : of_annealing, "there is no thermostat to heat with",
+             "give tcoupl, or integrator = \"sd\"");
+    if (s.heat_from && anneals)
+      refuse("heat_from", fmt::format("heat_from and {} are both given", of_annealing),
+             "one of them");
+    if (!anneals) return;
+    if (s.annealing_time.has_value() != s.annealing_temp.has_value() ||
+        (s.annealing_time && s.annealing_time->size() != s.annealing_temp->size()))
+      refuse(of_annealing,
+             "annealing_time and annealing_temp belong together, one temperature for each time");
+    if (std::ranges::any_of(s.tc_ref_t, [&](double t) { return t != s.tc_ref_t.front(); }))
+      refuse("tc_ref_t",
+             fmt::format("{} has one temperature for all of tc_grps; tc_ref_t gives them several",
+                         of_annealing),
+             "equal tc_ref_t, or heat_from, which goes to the tc_ref_t of each group");
+    if (!s.annealing_time) return;
+    for (std::size_t k = 1; k < s.annealing_time->size(); ++k)
+      if (!((*s.annealing_time)[k] > (*s.annealing_time)[k - 1]))
+        return refuse("annealing_time", "times of annealing have to grow from one to the next");
+  }
+
+  void box() {
+    if (!asked.periodic && s.pcoupl != BarostatChoice::no)
+      refuse("pcoupl", "a barostat needs a periodic box",
+             "a structure with a box, or leave it out");
+    if (asked.periodic && s.comm_mode == CentreChoice::angular)
+      refuse("comm_mode",
+             "comm_mode = \"angular\" is for vacuum: there is no rotation in a periodic box",
+             "comm_mode = \"linear\", or box = \"none\"");
+  }
+
+  /// What is reported of a step is that of all forces there, slow ones too.
+  void slow_forces() {
+    if (!s.mts || asked.n_steps == 0) return;
+    if (s.coulombtype != CoulombChoice::pme && s.coulombtype != CoulombChoice::ewald)
+      refuse("mts",
+             fmt::format("there are no slow forces with coulombtype = \"{}\": mts is for the sum "
+                         "in reciprocal space",
+                         coulomb_words[static_cast<int>(s.coulombtype)]),
+             "coulombtype = \"pme\", or mts = false");
+    for (const auto& [key, steps] :
+         {std::pair{"nstenergy", s.nstenergy},
+          {"nstlog", s.nstlog},
+          {"nstxout", s.nstxout},
+          {s.nsteps ? "nsteps" : "duration", asked.n_steps},
+          {"nstpcouple", s.pcoupl == BarostatChoice::no ? 0 : s.nstpcouple}})
+      if (steps % s.mts_level2_factor != 0)
+        refuse(given({key, "mts_level2_factor", "mts"}),
+               fmt::format("the {} steps of {} are no multiple of mts_level2_factor, {}", steps,
+                           key, s.mts_level2_factor),
+               "another of the two, or mts = false");
+  }
+};
+
+}  // namespace
+
+std::vector<Complaint> complaints_of(const Asked& asked) {
+  Complainer c{asked, asked.settings, {}};
+  c.coulomb();
+  c.switches();
+  c.water();
+  if (asked.type != StageType::dynamics) return std::move(c.out);
+  c.barostat();
+  c.thermostat();
+  c.ramp();
+  c.box();
+  c.slow_forces();
+  return std::move(c.out);
+}
+
+Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
+  const Settings& s = asked.settings;
+  const auto says = [&](const char* part) { return words.find(part) != std::string::npos; };
+  const char* freeze = s.freeze     ? "freeze"
+                       : s.freeze_x ? "freeze_x"
+                       : s.freeze_y ? "freeze_y"
+                                    : "freeze_z";
+  const bool freezes = s.freeze || s.freeze_x || s.freeze_y || s.freeze_z;
+  if (says("temperature group")) return {"tc_grps", words};
+  if (says("cannot be rigid")) return {s.rigid_water ? "rigid_water" : "constraints", words};
+  if (says("its hydrogens'")) return {"hydrogen_mass", words};
+  if (says("degrees of freedom") && freezes)
+    return {freeze, fmt::format("with {} nothing is left to move: {}", freeze, words),
+            "fewer atoms, or comm_mode = \"none\" where few are left"};
+  if (says("degrees of freedom")) return {"comm_mode", words};
+  if (says("Newton-CG"))
+    return {"integrator",
+            "integrator = \"newton-cg\" takes neither rigid bonds (rigid_water, constraints) nor "
+            "virtual sites",
+            fmt::format("integrator = \"l-bfgs\", or {}", flexible_where_it_can_be)};
+  return {"integrator", words};
+}
+
+std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::Frame& frame,
+                                            const Settings& s) {
+  const std::pair<const char*, const std::optional<std::string>*> keys[] = {
+      {"freeze", &s.freeze},
+      {"freeze_x", &s.freeze_x},
+      {"freeze_y", &s.freeze_y},
+      {"freeze_z", &s.freeze_z}};
+  std::vector<bool> rigid(system.n_atoms(), false);
+  for (const auto& pair : system.constraints.atoms)
+    for (const std::int32_t i : pair) rigid[static_cast<std::size_t>(i)] = true;
+  for (const auto& water : system.rigid_waters.atoms)
+    for (const std::int32_t i : water) rigid[static_cast<std::size_t>(i)] = true;
+  for (const auto& [key, choice] : keys) {
+    if (!*choice || **choice == "none") continue;
+    for (const std::int32_t i : atoms_of(**choice, system, frame))
+      if (rigid[static_cast<std::size_t>(i)])
+        return Complaint{
+            key,
+            fmt::format("{} holds atom {}, which is part of a rigid water or bond (rigid_water, "
+                        "constraints): these are frozen as a whole or not at all",
+                        key, name_of_atom(system, i)),
+            fmt::format("freeze = all atoms of it, or {}", flexible_where_it_can_be)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tessera::apps::dynamics

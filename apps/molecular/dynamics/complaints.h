@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of a stage that contradict each other, that nothing can be done with, or that do
+// nothing: told at the key at fault, in the words of the case rather than those of the library.
+#pragma once
+#include "molecular/dynamics/case.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::dynamics {
+
+struct Complaint {
+  std::string key;  ///< of the stage, or of the case
+  std::string message, hint;
+  int number = 751;
+  bool doubt = false;  ///< a warning: the run is possible
+};
+
+/// What a stage asks for, and what its case gives it.
+struct Asked {
+  const Settings& settings;
+  StageType type;
+  IntegratorChoice integrator;
+  std::int64_t n_steps;
+  bool periodic;
+  double net_charge_e;
+  bool water_is_rigid;  ///< by the topology itself
+  std::function<bool(const char*)>
+      given;  ///< whether a key stands in the file, for this stage or for all
+};
+std::vector<Complaint> complaints_of(const Asked& asked);
+
+/// What the library found no system or no steps for, at the setting that asks for it.
+Complaint complaint_of_fault(const std::string& words, const Asked& asked);
+
+/// Frozen atoms of rigid bodies that are not frozen as a whole.
+std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::Frame& frame,
+                                            const Settings& settings);
+
+}  // namespace tessera::apps::dynamics

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "molecular/dynamics/results.h"
+
+#include "tessera/data/blocking.h"
+#include "tessera/data/csv.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/hdf5.h"
+#include "tessera/data/text_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace tessera::apps::dynamics {
+namespace {
+
+/// Slope of y over x and its standard error.
+Average slope(const std::vector<double>& x, const std::vector<double>& y) {
+  const double n = static_cast<double>(x.size()), mx = std::accumulate(x.begin(), x.end(), 0.0) / n,
+               my = std::accumulate(y.begin(), y.end(), 0.0) / n;
+  double xx = 0, xy = 0, rest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mx) * (x[i] - mx);
+    xy += (x[i] - mx) * (y[i] - my);
+  }
+  const double b = xy / xx;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double r = y[i] - my - b * (x[i] - mx);
+    rest += r * r;
+  }
+  return {b, std::sqrt(rest / (n - 2) / xx)};
+}
+
+}  // namespace
+
+std::string unit_of(const std::string& column) {
+  static const std::pair<const char*, const char*> endings[] = {
+      {"_ps", "ps"},   {"_k", "K"},          {"_bar", "bar"},
+      {"_nm3", "nm3"}, {"_kg_m3", "kg m-3"}, {"_kj_mol_nm", "kJ mol-1 nm-1"}};
+  for (const auto& [ending, unit] : endings)
+    if (column.ends_with(ending)) return unit;
+  return column == "step" || column == "largest_at" || column == "evaluations" || column == "state"
+             ? "1"
+             : "kJ mol-1";
+}
+
+const std::vector<double>* Table::find(const std::string& name) const {
+  const auto at = std::ranges::find(names, name);
+  return at == names.end() ? nullptr : &columns[static_cast<std::size_t>(at - names.begin())];
+}
+
+Table read_table(const std::filesystem::path& path) {
+  const data::TextFile text = data::read_text_file(path);
+  Table t;
+  const auto each_field = [](std::string_view line, auto&& f) {
+    for (std::size_t begin = 0; begin <= line.size();) {
+      const std::size_t end = std::min(line.find(',', begin), line.size());
+      f(line.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  };
+  each_field(text.line(1), [&](std::string_view name) { t.names.emplace_back(name); });
+  t.columns.resize(t.names.size());
+  for (std::size_t n = 2; n <= text.n_lines(); ++n) {
+    if (text.line(n).empty()) continue;
+    std::size_t column = 0;
+    bool whole = true;
+    each_field(text.line(n), [&](std::string_view field) {
+      double v = NAN;
+      whole = whole && column < t.columns.size() &&
+              (field == "nan" ||
+               std::from_chars(field.data(), field.data() + field.size(), v).ec == std::errc());
+      if (whole) t.columns[column++].push_back(v);
+    });
+    if (!whole || column != t.columns.size())
+      throw data::InputError(text.error(433, text.line_starts[n - 1],
+                                        "expected a row with one number for each column"));
+  }
+  return t;
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k,
+                                const std::string& name) {
+  return run / fmt::format("{}_{}", k + 1, name);
+}
+
+Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std::size_t n_atoms) {
+  Summary s{.name = stage.name,
+            .type = stage.type,
+            .energies = read_table(folder / "energies.csv"),
+            .averages = {},
+            .drift = {}};
+  const std::size_t skip = s.energies.rows() > 1 ? 1 : 0;
+  for (const auto& column : s.energies.columns) {
+    const data::BlockedMean mean = data::blocked_mean(std::span(column).subspan(skip));
+    s.averages.push_back({mean.mean, mean.error});
+  }
+  const auto* time = s.energies.find("time_ps");
+  const auto* conserved = s.energies.find("conserved");
+  if (conserved && s.energies.rows() > 3) {
+    const Average b = slope(*time, *conserved);
+    const double n = static_cast<double>(n_atoms);
+    s.drift = Average{b.mean / n, b.error / n};
+  }
+  return s;
+}
+
+void write_results(const std::filesystem::path& run, const Case& c,
+                   const std::vector<Summary>& stages) {
+  data::CsvTable table({"stage", "quantity", "unit", "average", "error", "first", "last"});
+  data::H5Writer file(run / "results.h5");
+  file.write_text("title", c.options.title.empty() ? c.system.title : c.options.title);
+  for (const Summary& s : stages) {
+    for (std::size_t k = 0; k < s.energies.names.size(); ++k) {
+      const std::string& name = s.energies.names[k];
+      const auto& values = s.energies.columns[k];
+      file.write(s.name + "/energies/" + name, values, {}, {unit_of(name), name});
+      if (values.empty()) continue;
+      table.add(s.name).add(name).add(unit_of(name));
+      table.add(s.averages[k].mean).add(s.averages[k].error);
+      table.add(values.front()).add(values.back()).end_row();
+    }
+    if (s.drift) {
+      file.write(s.name + "/drift", std::vector<double>{s.drift->mean, s.drift->error}, {},
+                 {"kJ mol-1 ps-1", "slope of the conserved energy per atom, its standard error"});
+      table.add(s.name).add("drift").add("kJ mol-1 ps-1").add(s.drift->mean).add(s.drift->error);
+      table.add(std::nullopt).add(std::nullopt).end_row();
+    }
+  }
+  file.commit();
+  data::write_file_atomically(run / "summary.csv", table.text());
+}
+
+std::vector<Expectation> check_expectations(const Case& c, const std::vector<Summary>& stages,
+                                            const data::Config& config) {
+  std::vector<Expectation> out;
+  for (std::size_t e = 0; e < c.options.expectations.size(); ++e) {
+    const ExpectOptions& x = c.options.expectations[e];
+    const auto at =
+        x.stage.empty() ? stages.end() - 1 : std::ranges::find(stages, x.stage, &Summary::name);
+    const auto column = std::ranges::find(at->energies.names, x.quantity);
+    double found = NAN;
+    if (x.quantity == "drift" && at->drift) {
+      found = at->drift->mean;
+    } else if (column != at->energies.names.end()) {
+      const auto k = static_cast<std::size_t>(column - at->energies.names.begin());
+      const auto& values = at->energies.columns[k];
+      found = values.empty() ? NAN
+              : x.first      ? values.front()
+              : x.last       ? values.back()
+                             : at->averages[k].mean;
+    } else {
+      throw data::InputError(config.error(754, fmt::format("expect[{}].quantity", e),
+                                          "stage '" + at->name + "' finds no '" + x.quantity + "'",
+                                          "see its energies.csv in the run folder"),
+                             data::ExitCode::config_invalid);
+    }
+    const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
+    const bool kept = std::abs(found - x.value) <= allowed;
+    const std::string name = at->name + "." + x.quantity;
+    out.push_back({name, found,
+                   fmt::format("{}: {:.10g}, promised {:.10g} within {:.2g}{}", name, found,
+                               x.value, allowed, kept ? "" : ": BROKEN"),
+                   kept});
+  }
+  return out;
+}
+
+}  // namespace tessera::apps::dynamics

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run leaves: tables of energies, their averages with errors, results.h5, pictures.
+#pragma once
+#include "molecular/dynamics/case.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::dynamics {
+
+/// Unit of a column of energies: "bar" of "pressure_bar"; energies are in kJ/mol.
+std::string unit_of(const std::string& column);
+
+struct Table {
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> columns;
+  std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
+  const std::vector<double>* find(const std::string& name) const;
+};
+
+/// A table of numbers as MetricsFile writes it. Throws InputError E0433.
+Table read_table(const std::filesystem::path& path);
+
+/// A mean and its standard error by blocking; NaN of too few values.
+struct Average {
+  double mean = 0, error = 0;
+};
+
+struct Summary {
+  std::string name;
+  StageType type = StageType::dynamics;
+  Table energies;
+  std::vector<Average> averages;  ///< of each column, without the first row where there are more
+  std::optional<Average> drift;   ///< least-squares slope of the conserved energy, kJ/mol/ps/atom;
+                                  ///< error as if rows were independent
+};
+
+/// Folder of stage `k` within a run: "2_heat".
+std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k,
+                                const std::string& name);
+Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std::size_t n_atoms);
+
+/// summary.csv and results.h5.
+void write_results(const std::filesystem::path& run, const Case& c,
+                   const std::vector<Summary>& stages);
+/// plots/<stage>.png and .svg; their files.
+std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
+                                        const std::vector<Summary>& stages,
+                                        const std::string& title);
+
+struct Expectation {
+  std::string name;
+  double found = 0;
+  std::string text;
+  bool kept = false;
+};
+std::vector<Expectation> check_expectations(const Case& c, const std::vector<Summary>& stages,
+                                            const data::Config& config);
+
+}  // namespace tessera::apps::dynamics

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop over stages and steps: rows of energies, checkpoints, the log, and the watch for steps
+// that go wrong.
+#include "molecular/dynamics/run.h"
+
+#include "molecular/dynamics/breakdown.h"
+#include "molecular/dynamics/explain.h"
+#include "molecular/dynamics/groups.h"
+#include "molecular/dynamics/running.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/log.h"
+#include "tessera/data/metrics.h"
+#include "tessera/data/progress.h"
+#include "tessera/data/run.h"
+#include "tessera/data/stop.h"
+#include "tessera/molecular/amber.h"
+#include "tessera/molecular/gromacs.h"
+#include "tessera/molecular/structure_file.h"
+#include "tessera/molecular/trajectory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace tessera::apps::dynamics {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* app_name = "molecular.dynamics";
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point t) {
+  return std::chrono::duration<double>(Clock::now() - t).count();
+}
+
+struct StageRunner {
+  RunContext& context;
+  const Case& c;
+  std::size_t index;
+  const Stage& stage;
+  mol::Frame start;
+  mol::System system;
+  fs::path folder;
+  std::unique_ptr<Running> running;
+  std::optional<data::MetricsFile> rows;
+  std::vector<std::unique_ptr<mol::TrajectoryWriter>> trajectories;
+  double output_s = 0;
+
+  StageRunner(RunContext& context_, const Case& c_, std::size_t k, mol::Frame start_)
+      : context(context_),
+        c(c_),
+        index(k),
+        stage(c_.stages[k]),
+        start(std::move(start_)),
+        system(system_of(c_, stage, start)),
+        folder(folder_of(context_.folder.path(), k, stage.name)) {
+    start.step = 0;
+  }
+
+  data::Checkpoint checkpoint(std::uint64_t rows_bytes) const {
+    data::Checkpoint out;
+    out.app = app_name;
+    out.step =
+        (static_cast<std::uint64_t>(index) << 40) + static_cast<std::uint64_t>(running->step());
+    out.config_sha256 = context.manifest.config_sha256;
+    out.inputs = c.inputs;
+    out.put("stage", static_cast<std::int64_t>(index));
+    std::vector<std::int64_t> n_steps;
+    for (const Stage& s : c.stages) n_steps.push_back(s.n_steps);
+    out.put("n_steps", n_steps);
+    out.put("rows_bytes", rows_bytes);
+    const auto flat = [](const std::vector<mol::Vec3>& a) {
+      std::vector<double> v;
+      for (const auto& x : a) v.insert(v.end(), x.begin(), x.end());
+      return v;
+    };
+    out.put("start_x", flat(start.x_nm));
+    out.put("start_time_ps", start.time_ps);
+    out.put("start_box", flat({start.box.edge.begin(), start.box.edge.end()}));
+    running->save(out);
+    return out;
+  }
+  void save() {
+    const auto begin = Clock::now();
+    const std::uint64_t bytes = rows->sync();
+    for (const auto& t : trajectories) t->sync();
+    data::write_checkpoint(context.folder.checkpoints(), checkpoint(bytes),
+                           context.options.keep_checkpoints);
+    output_s += seconds_since(begin);
+  }
+  void row() {
+    const auto begin = Clock::now();
+    rows->row(running->row());
+    output_s += seconds_since(begin);
+  }
+
+  /// All atoms of a frame in each of some formats; one that has no place for them is told, not an
+  /// end.
+  void write_frame(const std::string& name, const mol::Frame& frame,
+                   const std::vector<std::string>& formats) const {
+    for (const std::string& format : formats) {
+      const fs::path path = folder / (name + "." + format);
+      try {
+        const std::string text =
+            format == "rst7"    ? mol::amber_restart(frame, c.system.title)
+            : format == "ncrst" ? mol::amber_netcdf_restart(frame, c.system.title)
+            : format == "gro"   ? mol::write_gro(c.system, {frame})
+            : format == "pdb"   ? mol::pdb_text(mol::structure_of(c.system, frame))
+                                : mol::mmcif_text(mol::structure_of(c.system, frame));
+        data::write_file_atomically(path, text);
+        context.log.info("wrote " + path.string());
+      } catch (const data::InputError&) {
+        throw;
+      } catch (const Error& e) {
+        context.log.warning(path.filename().string() + " is not written: " + e.what());
+      }
+    }
+  }
+
+  /// Why a step failed, for people and for a file, and the last frame before it, to be looked at.
+  /// `after`: positions in the step that failed; null where there was none.
+  data::ExitCode failed(const std::string& why, const mol::Frame& last,
+                        const mol::Frame* after = nullptr) {
+    std::vector<std::string> lines = why_it_failed(c, index, system, start, why, last, after);
+    lines.push_back("the last good frame is last_good.* in " + folder.string());
+    std::string text;
+    for (const std::string& line : lines) {
+      context.log.error(line);
+      text += line + "\n";
+    }
+    data::replace_file(folder / "why.txt", text);
+    write_frame(
+        "last_good", last,
+        c.options.output.final.empty() ? std::vector<std::string>{"rst7"} : c.options.output.final);
+    return data::ExitCode::blow_up;
+  }
+
+  void log_row(const std::vector<double>& values) const {
+    const auto& names = running->columns();
+    std::string line = fmt::format("{}: step {}", stage.name, running->step());
+    for (std::size_t k = 1; k < names.size(); ++k)
+      if (names[k] == "time_ps" || names[k] == "potential" || names[k] == "conserved" ||
+          names[k] == "temperature_k" || names[k] == "pressure_bar" ||
+          names[k] == "largest_force_kj_mol_nm")
+        line += fmt::format(", {} {:.7g}", names[k], values[k]);
+    context.log.info(line);
+  }
+
+  void open_trajectories(bool fresh) {
+    if (stage.settings.nstxout == 0 || (stage.type == StageType::rerun && !c.options.output.forces))
+      return;
+    mol::TrajectoryOptions o{
+        .velocities = c.options.output.velocities && !running->frame().v_nm_ps.empty(),
+        .forces = c.options.output.forces,
+        .observables = {},
+        .xtc_precision = in_unit(c.options.output.xtc_precision, "1/nm")};
+    for (std::size_t k = 2; k < running->columns().size(); ++k)
+      o.observables.push_back({running->columns()[k], unit_of(running->columns()[k])});
+    const mol::System shown = c.written.empty() ? system : part_of(system, c.written);
+    const std::string name = stage.type == StageType::rerun ? "forces." : "trajectory.";
+    for (const std::string& format : c.options.output.trajectory) {
+      const fs::path path = folder / (name + format);
+      trajectories.push_back(fresh ? mol::create_trajectory(path, shown, o)
+                                   : mol::append_trajectory(path, shown, running->step(), o));
+    }
+    if (c.written.empty() || !fresh) return;
+    try {
+      mol::create_trajectory(folder / (name + "pdb"), shown)
+          ->write({.frame = shown_frame(running->frame()), .f = {}, .observables = {}});
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const Error& e) {
+      context.log.warning(e.what());
+    }
+  }
+  std::vector<mol::Vec3> shown_part(const std::vector<mol::Vec3>& all) const {
+    if (c.written.empty() || all.empty()) return all;
+    std::vector<mol::Vec3> out;
+    for (const std::int32_t i : c.written) out.push_back(all[static_cast<std::size_t>(i)]);
+    return out;
+  }
+  mol::Frame shown_frame(const mol::Frame& f) const {
+    return {.x_nm = shown_part(f.x_nm),
+            .v_nm_ps = shown_part(f.v_nm_ps),
+            .box = f.box,
+            .time_ps = f.time_ps,
+            .step = f.step};
+  }
+  void write_snapshot() {
+    const auto begin = Clock::now();
+    mol::Snapshot s{.frame = shown_frame(running->frame()), .f = {}, .observables = {}};
+    if (c.options.output.forces) s.f = shown_part(running->forces().f);
+    const std::vector<double> values = running->row();
+    s.observables.assign(values.begin() + 2, values.end());
+    for (const auto& t : trajectories) t->write(s);
+    output_s += seconds_since(begin);
+  }
+
+  /// Forces at the end of the stage.
+  void write_forces() const {
+    std::string text = "atom,x_kj_mol_nm,y_kj_mol_nm,z_kj_mol_nm\n";
+    std::size_t i = 0;
+    for (const mol::Vec3& f : running->forces().f)
+      text += fmt::format("{},{},{},{}\n", ++i, data::number_text(f[0]), data::number_text(f[1]),
+                          data::number_text(f[2]));
+    data::write_file_atomically(folder / "forces.csv", text);
+  }
+
+  static bool due(std::int64_t step, std::int64_t every) { return every > 0 && step % every == 0; }
+  /// Whether `report_step` needs the energies of this step.
+  bool reported(std::int64_t step) const {
+    return stage.type != StageType::dynamics || step == stage.n_steps ||
+           due(step, stage.settings.nstenergy) || due(step, stage.settings.nstlog) ||
+           (!trajectories.empty() && due(step, stage.settings.nstxout));
+  }
+  /// What a step that was taken owes to energies.csv, trajectories and the log.
+  void report_step() {
+    const std::int64_t step = running->step();
+    if (due(step, stage.type == StageType::rerun ? 1 : stage.settings.nstenergy) || running->done())
+      row();
+    if (!trajectories.empty() &&
+        due(step, stage.type == StageType::rerun ? 1 : stage.settings.nstxout))
+      write_snapshot();
+    if (due(step, stage.settings.nstlog)) log_row(running->row());
+  }
+
+  /// Where the steps under way end: at the next that is reported, after ten at most. It depends on
+  /// the number of the step alone, so that a resumed run computes energies where the undisturbed
+  /// one does.
+  std::int64_t next_stop() const {
+    const std::int64_t step = running->step();
+    if (stage.type != StageType::dynamics) return step + 1;
+    std::int64_t stop = stage.n_steps;
+    for (const std::int64_t every :
+         {std::int64_t{10}, stage.settings.nstenergy, stage.settings.nstlog,
+          trajectories.empty() ? 0 : stage.settings.nstxout})
+      if (every > 0) stop = std::min(stop, (step / every + 1) * every);
+    return stop;
+  }
+
+  /// Whether a longer stage reports its step `n_steps`, too. Where it does not, the last row of
+  /// this one is not in the other, and energies are computed in a step where the other computes
+  /// none: its state is no beginning of the other's.
+  bool ends_in_order() const { return due(stage.n_steps, stage.settings.nstenergy); }
+  /// Whether the state behind the last step is what a longer stage goes on from, too.
+  bool can_be_extended() const {
+    return stage.n_steps > 0 && (ends_in_order() || running->step() < stage.n_steps);
+  }
+
+  /// To the end of the stage.
+  data::ExitCode run(const data::Checkpoint* from) {
+    fs::create_directories(folder);
+    running.reset();
+    if (const auto overlap = from ? std::nullopt : find_overlap(system, start)) {
+      data::Diagnostic d;
+      d.number = 755;
+      d.place.file = c.options.structure ? c.options.structure->string() : context.config.path();
+      d.message = fmt::format(
+          "stage '{}' begins with atoms {} and {} {:.4f} nm apart: they overlap", stage.name,
+          name_of_atom(system, overlap->a), name_of_atom(system, overlap->b), overlap->distance_nm);
+      d.hint = "use another structure, or move one of the two atoms";
+      throw data::InputError(std::move(d));
+    }
+    try {
+      running = make_running(c, system, stage, start, !from);
+      if (!from) {
+        rows.emplace(folder / "energies.csv", running->columns());
+        row();
+        open_trajectories(true);
+        if (!trajectories.empty()) write_snapshot();
+      }
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const Error& e) {
+      return failed(e.what(), start);
+    }
+    if (from) {
+      running->restore(*from);
+      rows.emplace(folder / "energies.csv", running->columns(),
+                   from->scalar<std::uint64_t>("rows_bytes"));
+      open_trajectories(false);
+    }
+    data::Progress progress(
+        {.style = context.progress_style,
+         .phase = c.stages.size() > 1
+                      ? fmt::format("{}/{} {}", index + 1, c.stages.size(), stage.name)
+                      : stage.name,
+         .unit = "steps",
+         .total = stage.type == StageType::dynamics ? static_cast<std::uint64_t>(stage.n_steps) : 0,
+         .already_done = static_cast<std::uint64_t>(running->step()),
+         .heartbeat = context.folder.heartbeat_json()});
+    data::Periodic periodic(context.options.checkpoint_every_s);
+    const auto begin = Clock::now();
+    const std::int64_t begin_step = running->step();
+    const auto ns_per_day = [&](double seconds) {
+      return static_cast<double>(running->step() - begin_step) * stage.dynamics.dt_ps * 86.4 /
+             std::max(seconds, 1e-9);
+    };
+    while (!running->done()) {
+      std::string why;
+      try {
+        const std::int64_t stop = next_stop();
+        if (stop == stage.n_steps && !ends_in_order())
+          save();  // what `resume --set nsteps=...` goes on from
+        running->advance(stop, reported(stop));
+        why = running->trouble();
+        if (why.empty()) report_step();
+      } catch (const data::InputError&) {
+        throw;
+      } catch (const Error& e) {
+        why = e.what();
+      }
+      if (!why.empty()) {
+        progress.finish("failed");
+        rows->sync();
+        return failed(why, running->last_good(), &running->frame());
+      }
+      const auto step = static_cast<std::uint64_t>(running->step());
+      if (stage.minimizes())
+        progress.update(step, {{"largest_force", running->row()[running->columns().size() - 4]}});
+      else if (stage.type == StageType::rerun)
+        progress.update(step);
+      else
+        progress.update(step, {{"ns/day", ns_per_day(seconds_since(begin))}});
+      if (running->done()) break;
+      if (context.stop.poll() != data::StopReason::none) {
+        save();
+        progress.finish("stopped");
+        return data::ExitCode::stopped_resumable;
+      }
+      if (periodic.due()) save();
+    }
+    progress.finish();
+    const double seconds = seconds_since(begin);
+    rows->sync();
+    for (const auto& t : trajectories) t->sync();
+    trajectories.clear();
+    if (stage.type != StageType::rerun)
+      write_frame("final", running->frame(), c.options.output.final);
+    if (c.options.output.forces) write_forces();
+    if (running->step() > begin_step)
+      tell_speed(seconds, stage.type == StageType::dynamics ? ns_per_day(seconds) : 0);
+    return data::ExitCode::ok;
+  }
+
+  void tell_speed(double seconds, double ns_per_day) {
+    if (stage.type == StageType::dynamics) {
+      context.log.info(fmt::format("{}: {:.4g} ns/day", stage.name, ns_per_day));
+      context.manifest.metrics.emplace_back(stage.name + ".ns_per_day", ns_per_day);
+    }
+    const Cycles& t = running->cycles;
+    const double rest = std::max(0.0, seconds - t.forces - t.steps - output_s);
+    for (const auto& [part, s] : {std::pair{"forces", t.forces},
+                                  {"steps, constraints, baths", t.steps},
+                                  {"energies, files", output_s},
+                                  {"other", rest}})
+      context.log.info(
+          fmt::format("  {:<26} {:10.2f} s {:5.1f} %", part, s, 100 * s / std::max(seconds, 1e-9)));
+  }
+};
+
+void tell(data::Log& log, const Summary& s) {
+  for (std::size_t k = 0; k < s.energies.names.size(); ++k) {
+    const std::string& name = s.energies.names[k];
+    if (s.energies.rows() == 0 || name == "step" || name == "time_ps" || name == "state" ||
+        name == "evaluations" || name == "largest_at")
+      continue;
+    log.info(s.type == StageType::minimize || s.energies.rows() == 1
+                 ? fmt::format("  {:<26} {:16.8g}", name, s.energies.columns[k].back())
+                 : fmt::format("  {:<26} {:16.8g} +- {:.2g}", name, s.averages[k].mean,
+                               s.averages[k].error));
+  }
+  if (s.drift)
+    log.info(fmt::format("  {:<26} {:16.4g} +- {:.2g} kJ/mol/ps/atom", "drift", s.drift->mean,
+                         s.drift->error));
+}
+
+mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
+  mol::Frame out = any;
+  out.time_ps = c.scalar<double>("start_time_ps");
+  const auto& x = c.array<double>("start_x");
+  const auto& box = c.array<double>("start_box");
+  if (x.size() != 3 * any.x_nm.size() || box.size() != 9)
+    throw Error("[checkpoint] the start of a stage is inconsistent");
+  for (std::size_t i = 0; i < x.size(); ++i) out.x_nm[i / 3][i % 3] = x[i];
+  for (std::size_t i = 0; i < 9; ++i) out.box.edge[i / 3][i % 3] = box[i];
+  return out;
+}
+
+}  // namespace
+
+std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
+                                      const data::Checkpoint& from) {
+  std::vector<data::Diagnostic> out;
+  if (!from.has("n_steps"))
+    return {config.error(
+        436, "nsteps",
+        "its checkpoint was written by a version that could not go on with another end",
+        "start a new run")};
+  const auto& before = from.array<std::int64_t>("n_steps");
+  const auto now = static_cast<std::size_t>(from.scalar<std::int64_t>("stage"));
+  const std::int64_t step = from.scalar<std::int64_t>("stage_step");
+  for (std::size_t k = 0; k <= now && k < c.stages.size() && k < before.size(); ++k) {
+    const Stage& s = c.stages[k];
+    if (s.n_steps == before[k]) continue;
+    const std::string key = s.settings.nsteps ? "nsteps" : "duration",
+                      own = c.options.stages.empty() ? key : fmt::format("stage[{}].{}", k, key);
+    const auto say = [&](std::string message, std::string hint) {
+      out.push_back(config.error(436, own, std::move(message), std::move(hint)));
+    };
+    const bool ended = k < now || (k + 1 < c.stages.size() && step == before[k]);
+    if (ended)
+      say(fmt::format("stage '{}' has ended, and others have begun where it did", s.name),
+          "a longer last stage, or a new run");
+    else if (before[k] == 0)
+      say(fmt::format("stage '{}' takes no steps: a single point cannot be continued", s.name),
+          "start a new run");
+    else if (s.settings.heat_from)
+      say(fmt::format(
+              "stage '{}' heats until its end: another end is another ramp from the first step on",
+              s.name),
+          "start a new run");
+    else if (s.n_steps < step)
+      say(fmt::format("stage '{}' is at step {} already, past {}", s.name, step, s.n_steps),
+          "an end further off");
+  }
+  return out;
+}
+
+data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summary>& summaries) {
+  mol::Frame frame = c.start;
+  std::size_t first = 0;
+  std::optional<data::LoadedCheckpoint> loaded =
+      data::load_newest_checkpoint(context.folder.checkpoints());
+  if (loaded) {
+    for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
+    data::check_resumable(loaded->checkpoint, context.manifest, c.inputs);
+    first = static_cast<std::size_t>(loaded->checkpoint.scalar<std::int64_t>("stage"));
+    if (first >= c.stages.size())
+      throw Error("[checkpoint] it is of a stage that the case does not have");
+    frame = start_of(loaded->checkpoint, c.start);
+    context.log.info(fmt::format("going on from {}, stage '{}' at step {}",
+                                 loaded->path.filename().string(), c.stages[first].name,
+                                 loaded->checkpoint.scalar<std::int64_t>("stage_step")));
+  }
+  for (std::size_t k = first; k < c.stages.size(); ++k) {
+    StageRunner runner(context, c, k, std::move(frame));
+    const data::ExitCode code = runner.run(loaded ? &loaded->checkpoint : nullptr);
+    loaded.reset();
+    if (code != data::ExitCode::ok) return code;
+    frame = runner.running->frame();
+    // A run that is killed in the next stage begins that one anew at most; one that has finished
+    // can be made longer.
+    if (k + 1 < c.stages.size() || runner.can_be_extended()) runner.save();
+  }
+  for (std::size_t k = 0; k < c.stages.size(); ++k) {
+    const Stage& stage = c.stages[k];
+    summaries.push_back(
+        summary_of(folder_of(context.folder.path(), k, stage.name), stage, c.system.n_atoms()));
+    context.log.info(fmt::format("stage '{}':", stage.name));
+    tell(context.log, summaries.back());
+  }
+  return data::ExitCode::ok;
+}
+
+}  // namespace tessera::apps::dynamics

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The applications of `tessera` are the folders apps/DOMAIN/APP with an app.cpp, under these names.
+#include "app_test.h"
+#include "test_paths.h"
+
+#include <set>
+#include <sstream>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class AppTable : public AppTest {};
+
+TEST_F(AppTable, TheApplicationsAreTheFolders) {
+  std::set<std::string> folders, listed;
+  for (const fs::directory_entry& domain :
+       fs::directory_iterator(fs::path(TESSERA_SOURCE_DIR) / "apps"))
+    if (domain.is_directory())
+      for (const fs::directory_entry& app : fs::directory_iterator(domain))
+        if (fs::exists(app.path() / "app.cpp"))
+          folders.insert(domain.path().filename().string() + "." + app.path().filename().string());
+  std::istringstream lines(tessera({"list", "apps"}).out);
+  for (std::string line; std::getline(lines, line);) listed.insert(line.substr(0, line.find(' ')));
+  EXPECT_EQ(listed, folders);
+}
+
+}  // namespace
