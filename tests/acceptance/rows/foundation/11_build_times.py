@@ -18,7 +18,7 @@ def touched(work, clone, source, environment):
 
 def app_sources(clone):
     """The longest source of each application."""
-    folders = {p.parent for p in (clone / "apps").glob("*/*/*.cpp") if p.parts[-3] not in ("examples",)} or {p.parent for p in (clone / "apps").glob("*/*.cpp")}
+    folders = {p.parent for p in (clone / "apps").glob("*/*/*.cpp") if p.parts[-3] != "examples"}
     return [max(folder.glob("*.cpp"), key=lambda p: p.stat().st_size) for folder in sorted(folders)]
 
 
