@@ -40,7 +40,8 @@ endif()
 set(TESSERA_SANITIZE "" CACHE STRING "e.g. address,undefined or thread")
 
 add_library(tessera_flags INTERFACE)
-# -ffp-contract=off and no -ffast-math: a value never depends on how a loop was vectorised.
+# -ffp-contract=off and no -ffast-math: a value never depends on how a loop was vectorised. Complex
+# products g++ joins with the sums behind them all the same: autodiff/src/kernels/scalar.h, rounded.
 # -fno-tree-slp-vectorize: with it g++ 12 drops the rounding of a pair of doubles to float and back
 # (VmathComplex.CompilerKeepsRoundingToFloat shows it); loops are vectorised all the same.
 target_compile_options(tessera_flags INTERFACE

@@ -55,6 +55,8 @@ def by_target(log):
     sums = {}
     for line in pathlib.Path(log).read_text().splitlines():
         seconds, obj, source = line.split("\t")
+        if "/CMakeFiles/CMakeScratch/" in source:  # what configuring tries, and removes
+            continue
         target = re.search(r"CMakeFiles/([^/]+)\.dir/", obj)
         name = target[1] if target else "others"
         lines = 0 if "cmake_pch" in source else lines_of(source)

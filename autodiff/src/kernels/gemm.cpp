@@ -2,6 +2,7 @@
 #include "gemm.h"
 
 #include "gemm_blocked.h"
+#include "scalar.h"
 #include "serial_blas.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -22,18 +23,10 @@ namespace {
 using Index = std::int64_t;
 
 template <class T>
-T times(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>)
-    return x * y;
-  else
-    return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
-}
-
-template <class T>
 void scale_rows(Index m, Index n, T beta, T* c, Index ldc) {
   for (Index i = 0; i < m; ++i)
     for (Index j = 0; j < n; ++j)
-      c[i * ldc + j] = beta == T(0) ? T(0) : times(beta, c[i * ldc + j]);
+      c[i * ldc + j] = beta == T(0) ? T(0) : multiply(beta, c[i * ldc + j]);
 }
 
 /// Up to this size a plain loop is done before the others have begun.
@@ -49,10 +42,10 @@ void gemm_tiny(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T b
         if constexpr (std::is_floating_point_v<T>)
           sum = std::fma(a(i, l), b(l, j), sum);  // as gemm_blocked
         else
-          sum += times(a(i, l), b(l, j));
+          sum += multiply(a(i, l), b(l, j));
       }
       T& out = c[i * ldc + j];
-      out = beta == T(0) ? times(alpha, sum) : times(alpha, sum) + times(beta, out);
+      out = beta == T(0) ? multiply(alpha, sum) : multiply(alpha, sum) + multiply(beta, out);
     }
 }
 

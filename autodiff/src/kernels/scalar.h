@@ -15,10 +15,23 @@ namespace tessera::kernels {
 template <class T>
 inline constexpr bool is_cplx = std::is_same_v<T, c64> || std::is_same_v<T, c128>;
 
+/// A product as it is rounded, before a sum takes it: in vector code of (a c - b d, a d + b c), and
+/// of quotients alike, g++ 12 and later join products and sums (vfmaddsub) whatever
+/// -ffp-contract=off says, so that an element's bits would hang on where the vectors end.
+template <class R>
+TESSERA_HD_INLINE R rounded(R product) {
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && __GNUC__ >= 12
+  return __builtin_assoc_barrier(product);
+#else
+  return product;
+#endif
+}
+
 template <class T>
 TESSERA_HD_INLINE T multiply(T x, T y) {
   if constexpr (is_cplx<T>)
-    return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+    return {rounded(x.real() * y.real()) - rounded(x.imag() * y.imag()),
+            rounded(x.real() * y.imag()) + rounded(x.imag() * y.real())};
   else
     return static_cast<T>(x * y);
 }
@@ -50,8 +63,8 @@ TESSERA_HD_INLINE T divide(T x, T y) {
     const R a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
     const bool tall = (c < 0 ? -c : c) < (d < 0 ? -d : d);
     const R big = tall ? d : c, small = tall ? c : d;
-    const R r = small / big, den = big + small * r;
-    const R re = tall ? a * r + b : a + b * r, im = tall ? b * r - a : b - a * r;
+    const R r = small / big, den = big + small * r, ar = rounded(a * r), br = rounded(b * r);
+    const R re = tall ? ar + b : a + br, im = tall ? br - a : b - ar;
     return {re / den, im / den};
   } else if constexpr (std::is_floating_point_v<T>)
     return x / y;
