@@ -2,6 +2,7 @@
 """The benchmarks of an earlier commit beside this one's, in turn."""
 import pathlib
 import statistics
+import sys
 
 import rowkit
 
@@ -66,6 +67,7 @@ def measure(work):
                     holds = holds and gain >= WORST
                     text.append(f"{' '.join((program, *arguments))} {figure}: {old:.4g} before, {new:.4g} now, {100 * (gain - 1):+.1f} % "
                                 f"({len(rounds['now'])} rounds)")
+                    print(text[-1], file=sys.stderr, flush=True)  # long before the row is done
             except (rowkit.NotMeasured, rowkit.Failed) as reason:  # the others are still worth their time
                 holds = False
                 text.append(f"{' '.join((program, *arguments))}: not measured, {reason}")
