@@ -250,15 +250,16 @@ inline Tensor grow(const Tensors& pool, Rng& rng) {
   }
 }
 
-/// A function of inputs like `x`: 3 to 8 operations, and one or two results.
-inline FlatFunction random_function(std::uint64_t seed) {
-  return [seed](const Tensors& x) {
+/// A function of inputs like `x`: 3 to 8 operations, and one or two results; what has more than
+/// `most` elements is reduced to a mean.
+inline FlatFunction random_function(std::uint64_t seed, Index most = 100) {
+  return [seed, most](const Tensors& x) {
     Rng rng(seed);
     Tensors pool = x;
     const Index steps = 3 + below_of(rng, 6);
     for (Index k = 0; k < steps; ++k) {
       Tensor y = grow(pool, rng);
-      if (y.size() > 100) y = mean(y, {0});
+      if (y.size() > most) y = mean(y, {0});
       pool.push_back(y);
     }
     Tensors out = {pool.back()};
