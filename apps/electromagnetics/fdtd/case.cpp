@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/case.h"
 
-#include "electromagnetics/fdtd/absorber.h"
 #include "electromagnetics/fdtd/case_parts.h"
 #include "electromagnetics/fdtd/exterior.h"
 
@@ -84,15 +83,6 @@ data::Diagnostic warning(const data::Config& config, int number, const std::stri
   return d;
 }
 
-double highest_index(const std::vector<em::Medium>& media, double f_hz) {
-  double n = 1;
-  for (const em::Medium& m : media)
-    if (!m.pec)
-      for (int axis = 0; axis < 3; ++axis)
-        n = std::max(n, std::abs(em::refractive_index(m, axis, f_hz).real()));
-  return n;
-}
-
 void refuse(std::vector<data::Diagnostic> findings) {
   throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
 }
@@ -132,16 +122,22 @@ std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
 }
 
 em::YeeModel make_model(const Case& c) {
-  em::Pml pml = c.options.boundary.pml;
+  const BoundaryOptions& boundary = c.options.boundary;
   const em::Medium& background = c.media.front();
-  pml.index = c.options.boundary.pml.medium_index.value_or(
-      background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]));
+  em::Absorber absorber = boundary.absorber;
+  absorber.index = background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]);
+  em::Pml pml = boundary.pml;
+  pml.index = boundary.pml.medium_index.value_or(absorber.index);
   em::YeeModel m =
       em::yee_model(c.grid, c.faces, pml, c.dt_s,
                     c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene,
                     c.stepped, c.options.grid.averaging, *c.open);
   m.bloch_phase = bloch_phase(c);
-  m.material = with_absorbers(c, std::move(m.material));
+  std::array<em::AbsorbingFaces, 3> absorbing;
+  for (int d = 0; d < 3; ++d)
+    absorbing[static_cast<std::size_t>(d)] = {boundary.low(d) == Face::absorber,
+                                              boundary.high(d) == Face::absorber};
+  m.material = em::with_absorber(std::move(m.material), c.grid, absorbing, absorber, c.dt_s);
   m.active = computed(c);
   return m;
 }
@@ -164,6 +160,17 @@ std::array<bool, 6> computed(const Case& c) {
       c.grid.resolved(1) && !c.grid.resolved(2) ? c.options.grid.polarization : Polarization::both;
   const bool ez = p != Polarization::Hz, hz = p != Polarization::Ez;
   return {hz, hz, ez, ez, ez, hz};
+}
+
+MonitorBox box_of(const Case& c, const MonitorOptions& o) {
+  const bool whole = !o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot);
+  MonitorBox box{.size = o.size.value_or(Point{})};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double low = c.grid.lines[d].front(), high = c.grid.lines[d].back();
+    box.middle[d] = o.position ? (*o.position)[d] : (low + high) / 2;
+    if (whole) box.size[d] = 2 * (high - low);
+  }
+  return box;
 }
 
 std::int64_t field_bytes(const Case& c) {

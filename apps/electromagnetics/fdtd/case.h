@@ -88,6 +88,13 @@ std::array<double, 3> bloch_phase(const Case& c);
 /// Which components are stepped: in 2-D those of the polarization.
 std::array<bool, 6> computed(const Case& c);
 
+/// The box about a monitor's position; of an energy or snapshot without a size one that holds the
+/// whole domain.
+struct MonitorBox {
+  Point middle{}, size{};
+};
+MonitorBox box_of(const Case& c, const MonitorOptions& o);
+
 /// Bytes of the fields, layers and poles, found without allocating them.
 std::int64_t field_bytes(const Case& c);
 /// Steps that the stop rule fixes, or a guess: 20 passages of the domain.

@@ -13,8 +13,6 @@ void choose_time_step(Case& c, const data::Config& config);
 /// Sources, on the grid.
 void make_sources(Case& c, const data::Config& config);
 
-/// Largest refractive index of all lossless parts at `f`, for counting cells per wavelength.
-double highest_index(const std::vector<electromagnetics::Medium>& media, double f_hz);
 data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
                          std::string message, std::string hint);
 /// Says all findings at once.

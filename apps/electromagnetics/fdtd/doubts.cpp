@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case may say, but hardly means: each a warning at its key.
-#include "electromagnetics/fdtd/absorber.h"
 #include "electromagnetics/fdtd/case.h"
+#include "tessera/electromagnetics/backward_films.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <fmt/format.h>
@@ -105,7 +105,9 @@ void find_doubts(Case& c, const data::Config& config) {
                                  o.size.value_or(Point{}), "where fields are damped");
   }
   const std::vector<std::size_t> key = structures_seen(c.options);
-  for (const BackwardBody& b : backward_bodies(c))
+  for (const em::BackwardFilm& b :
+       em::backward_films(c.scene, c.media, c.grid, c.faces, c.options.boundary.pml.cells,
+                          c.frequency_min, c.frequency_max))
     doubts.say(
         657, fmt::format("structure[{}]", key[b.structure]),
         fmt::format(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doubts about surfaces that something cuts, and about frequencies that no source has.
 #include "electromagnetics/fdtd/case.h"
-#include "tessera/electromagnetics/time_domain.h"
+#include "tessera/electromagnetics/monitors.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,7 @@ namespace {
 
 namespace em = electromagnetics;
 
-constexpr std::size_t kMostPoints = 2500;  ///< that are looked at on a face
-constexpr double kDark = 1e-3;             ///< of the peak, 60 dB below
+constexpr double kDark = 1e-3;  ///< of the peak, 60 dB below
 
 class Cuts {
  public:
@@ -52,35 +51,15 @@ class Cuts {
     return x[x.size() - 1 - layer(d, true)];
   }
 
-  /// A medium other than the background on a face of a box (those on faces of the domain are none),
-  /// and the axis across that face.
+  /// A medium other than the background on a face of a box, and the axis across that face.
   struct Cut {
     std::string medium;
     char axis;
   };
   std::optional<Cut> cut(const em::Bounds& box) const {
-    em::Bounds inside = box;
-    std::array<bool, 3> flat{};
-    for (std::size_t d = 0; d < 3; ++d) {
-      inside.low[d] = std::max(box.low[d], first(d)),
-      inside.high[d] = std::min(box.high[d], last(d));
-      flat[d] = resolved(d) && !(inside.high[d] > inside.low[d]);
-    }
-    for (std::size_t d = 0; d < 3; ++d) {
-      if (!resolved(d) || ((flat[0] || flat[1] || flat[2]) && !flat[d])) continue;
-      const std::size_t lo = d == 0 ? 1 : 0, hi = d == 2 ? 1 : 2;
-      for (const double at : {inside.low[d], inside.high[d]}) {
-        if (at <= first(d) + slack(d) || at >= last(d) - slack(d)) continue;
-        const std::vector<Point> points = em::points_of(
-            em::grid_patch(c_.grid, static_cast<int>(d), 1, at, {inside.low[lo], inside.low[hi]},
-                           {inside.high[lo], inside.high[hi]}));
-        const std::size_t stride = 1 + points.size() / kMostPoints;
-        for (std::size_t p = 0; p < points.size(); p += stride)
-          if (const int m = em::medium_at(scene_, points[p]); m != c_.scene.background)
-            return Cut{c_.media[static_cast<std::size_t>(m)].name, "xyz"[d]};
-      }
-    }
-    return {};
+    const auto found = em::body_on_box(scene_, c_.grid, box);
+    if (!found) return {};
+    return Cut{c_.media[static_cast<std::size_t>(found->medium)].name, "xyz"[found->axis]};
   }
 
   void wave(std::size_t s) {

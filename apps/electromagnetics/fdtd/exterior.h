@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is outside of a monitor: mirrors at the faces of the domain, and the medium that carries its
-// waves on.
+// What the faces and the background of a case are to its monitors (electromagnetics/exterior.h).
 #pragma once
 #include "electromagnetics/fdtd/case.h"
-#include "tessera/electromagnetics/near_to_far.h"
+#include "tessera/electromagnetics/exterior.h"
 
 #include <vector>
 
 namespace tessera::apps::fdtd {
 
-/// How many times a quantity of the monitor's region is there in the whole: twice for each symmetry
-/// that the region reaches, in which it has an image that continues it.
+/// Symmetries and walls, in the order x_low, x_high, ...
+std::vector<electromagnetics::DomainMirror> mirrors_of(const Case& c);
+
+/// How many times a quantity of the monitor's region is there in the whole.
 double images_of(const Case& c, const MonitorOptions& o);
-/// The same where everything radiates with its images: twice for each symmetry.
+/// The same where everything radiates with its images.
 double images_of_all(const Case& c);
 
 /// Outside of a far field or cross-section, for all frequencies where the background is the same at
@@ -20,11 +21,6 @@ double images_of_all(const Case& c);
 /// and those that it names.
 std::vector<electromagnetics::Exterior> exteriors(const Case& c, const MonitorOptions& o,
                                                   const std::vector<double>& frequencies_hz);
-
-/// Relative permittivity along `axis` as a wave in a transparent medium sees it.
-double permittivity_of(const electromagnetics::Medium& m, int axis, double f_hz);
-/// Whether that differs from frequency to frequency.
-bool disperses(const electromagnetics::Medium& m);
 
 /// Throws InputError for monitors whose surroundings are not what they assume.
 void check_exteriors(const Case& c, const data::Config& config);

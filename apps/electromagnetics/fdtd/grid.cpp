@@ -19,7 +19,7 @@ em::Boundary boundary(Face f) {
     case Face::pml:
       return em::Boundary::pml;
     case Face::pec:
-    case Face::absorber:  // in front of a conductor; what absorbs is a medium (with_absorbers)
+    case Face::absorber:  // in front of a conductor; what absorbs is a medium (with_absorber)
       return em::Boundary::pec;
     case Face::pmc:
       return em::Boundary::pmc;
@@ -37,7 +37,7 @@ double cell_length(const Case& c, const data::Config& config) {
     refuse({config.error(620, "grid.cells_per_wavelength",
                          "there is no highest frequency to count cells for",
                          "give grid.frequency_max")});
-  return em::speed_of_light / f / highest_index(c.media, f) / *g.cells_per_wavelength;
+  return em::speed_of_light / f / em::highest_index(c.media, f) / *g.cells_per_wavelength;
 }
 
 void make_lines(Case& c, const data::Config& config) {

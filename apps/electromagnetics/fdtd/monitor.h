@@ -38,7 +38,7 @@ struct MonitorResult {
   std::vector<Quantity> quantities;
   std::optional<double>
       fallen_db{};  ///< of transforms: how far their fields had fallen when the run ended
-  std::optional<TransformRecord> transform{};
+  std::optional<electromagnetics::TransformRecord> transform{};
 
   const Quantity* find(const std::string& quantity) const;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diffraction orders through a plane of a periodic structure.
-#include "electromagnetics/fdtd/exterior.h"
 #include "electromagnetics/fdtd/spectral.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/diffraction.h"
@@ -25,8 +24,8 @@ class OrdersMonitor : public Spectral {
     const em::Medium& m = c.media[static_cast<std::size_t>(
         em::medium_at(scene, em::points_of(plane_.patch).front()))];
     plane_.eps = m.eps[0], plane_.mu = m.mu[0];
-    if (disperses(m))
-      for (const double f : frequencies_) eps_.push_back(permittivity_of(m, 0, f));
+    if (em::disperses(m))
+      for (const double f : frequencies_) eps_.push_back(em::permittivity(m, 0, f).real());
     for (const auto& order : o.orders) orders_.push_back({order[0], order[1]});
     if (orders_.empty()) orders_ = propagating();
   }

@@ -3,9 +3,11 @@
 // and their documentation are in options*.cpp.
 #pragma once
 #include "tessera/data/options.h"
+#include "tessera/electromagnetics/absorber.h"
 #include "tessera/electromagnetics/averaging.h"
 #include "tessera/electromagnetics/boundary.h"
 #include "tessera/electromagnetics/dispersion_models.h"
+#include "tessera/electromagnetics/graded_lines.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <array>
@@ -27,11 +29,7 @@ enum class Axis { x, y, z };
 enum class Polarization { both, Ez, Hz };  ///< Ez: Ez, Hx, Hy; Hz: Hz, Ex, Ey
 enum class ConductorChoice { conformal, staircase };
 
-/// A stretch of an axis with smaller cells.
-struct RefineOptions {
-  double from = 0, to = 0;
-  double cell = 0;
-};
+using RefineOptions = electromagnetics::RefinedStretch;
 struct AxisOptions {
   std::vector<double> lines;  ///< all of them; empty: made from the size and the cell
   std::vector<RefineOptions> refine;
@@ -86,14 +84,8 @@ enum class FaceName { x_low, x_high, y_low, y_high, z_low, z_high };
 struct PmlOptions : electromagnetics::Pml {
   std::optional<double> medium_index;  ///< not given: that of the background
 };
-/// Conductivity, electric and magnetic alike, that rises as u^order over the depth 0 < u <= 1, in
-/// front of a perfect electric conductor.
-struct AbsorberOptions {
-  int cells = 40;
-  double order = 3;
-  double reflection =
-      1e-4;  ///< amplitude of what comes back of a wave along the axis in the background
-};
+/// Absorber::index is not read: it is that of the background.
+using AbsorberOptions = electromagnetics::Absorber;
 struct BoundaryOptions {
   Face x = Face::pml, y = Face::pml, z = Face::pml;
   std::optional<Face> x_low, x_high, y_low, y_high, z_low, z_high;

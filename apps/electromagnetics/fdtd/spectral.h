@@ -38,6 +38,7 @@ class Spectral : public Monitor {
   /// After all samples have been added.
   void start_transform();
   MonitorResult begin_result() const;
+  electromagnetics::TransformRecord transform_record() const;
   /// `power` over that of the flux monitor that the case names, each frequency by its own.
   std::vector<double> over(const std::vector<double>& power, const Results& all) const;
   /// For later runs that subtract this one.

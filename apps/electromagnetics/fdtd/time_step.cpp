@@ -15,41 +15,30 @@ namespace {
 
 namespace em = electromagnetics;
 
-double longest_step(const std::vector<em::Medium>& media, double bound) {
-  double stable = INFINITY;
-  for (const em::Medium& m : media)
-    if (!m.pec) stable = std::min(stable, em::max_stable_dt(m, bound));
-  return stable;
-}
-
-/// Media at their exact speed, which depends on the time step, and the time step, whose limit
-/// depends on the media: the dependences are weak, (w dt)^2/12 of a share of (k h)^2/16, so few
-/// rounds settle both to rounding.
-void correct_dispersion(Case& c, const data::Config& config, double frequency, double bound) {
-  for (int round = 0; round < 8; ++round) {
-    try {
-      for (std::size_t m = 0; m < c.media.size(); ++m)
-        c.stepped[m] = em::dispersion_corrected(c.media[m], c.grid, c.dt_s, frequency);
-    } catch (const Error& e) {
-      refuse({config.error(649, "grid.exact_speed_at", e.what(),
-                           "see the key's meaning, or leave it out")});
-    }
-    c.stable_dt_s = longest_step(c.stepped, bound);
-    if (!c.options.run.dt) c.dt_s = c.options.run.courant * c.stable_dt_s;
+/// Media at their exact speed, and the time step that goes with them.
+void correct_dispersion(Case& c, const data::Config& config, double frequency) {
+  try {
+    em::SteppedMedia stepped = em::dispersion_corrected(c.media, c.grid, c.options.run.dt,
+                                                        c.options.run.courant, frequency);
+    c.stepped = std::move(stepped.media);
+    c.dt_s = stepped.dt_s;
+    c.stable_dt_s = stepped.stable_dt_s;
+  } catch (const Error& e) {
+    refuse({config.error(649, "grid.exact_speed_at", e.what(),
+                         "see the key's meaning, or leave it out")});
   }
 }
 
 }  // namespace
 
 void choose_time_step(Case& c, const data::Config& config) {
-  const double bound = em::curl_curl_bound(c.grid);
   if (std::all_of(c.media.begin(), c.media.end(), [](const em::Medium& m) { return m.pec; }))
     refuse({config.error(646, "grid.background",
                          "the background is a perfect conductor, and so is the material of each "
                          "structure: no region is left for fields",
                          "choose a background or a structure that is not a conductor")});
   c.stepped = c.media;
-  c.stable_dt_s = longest_step(c.media, bound);
+  c.stable_dt_s = em::max_stable_dt(c.media, em::curl_curl_bound(c.grid));
   const SteppingOptions& r = c.options.run;
   std::vector<data::Diagnostic> errors;
   for (std::size_t m = 0; m < c.media.size(); ++m) {
@@ -75,8 +64,7 @@ void choose_time_step(Case& c, const data::Config& config) {
     refuse({config.error(646, "material", "no time step is stable in one of the media",
                          "see `tessera check`")});
   c.dt_s = r.dt.value_or(r.courant * c.stable_dt_s);
-  if (c.options.grid.exact_speed_at)
-    correct_dispersion(c, config, *c.options.grid.exact_speed_at, bound);
+  if (c.options.grid.exact_speed_at) correct_dispersion(c, config, *c.options.grid.exact_speed_at);
   if (c.dt_s > c.stable_dt_s * (1 + 1e-9))
     refuse({config.error(
         647, "run.dt",
@@ -84,7 +72,7 @@ void choose_time_step(Case& c, const data::Config& config) {
                     c.stable_dt_s),
         "leave it out, or set run.courant")});
   const double shortest = c.frequency_max > 0 ? em::speed_of_light / c.frequency_max /
-                                                    highest_index(c.media, c.frequency_max)
+                                                    em::highest_index(c.media, c.frequency_max)
                                               : INFINITY;
   double longest = 0;
   for (int d = 0; d < 3; ++d)

@@ -138,6 +138,15 @@ Complex refractive_index(const Medium& medium, int axis, double f_hz) {
          decaying_root(permeability(medium, axis, f_hz));
 }
 
+double highest_index(std::span<const Medium> media, double f_hz) {
+  double n = 1;
+  for (const Medium& m : media)
+    if (!m.pec)
+      for (int axis = 0; axis < 3; ++axis)
+        n = std::max(n, std::abs(refractive_index(m, axis, f_hz).real()));
+  return n;
+}
+
 Medium zero_poles_as_conductivity(Medium medium) {
   std::vector<PoleResidue> kept;
   for (const PoleResidue& p : medium.poles) {

@@ -18,6 +18,9 @@
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
+#include <optional>
+#include <vector>
+
 namespace tessera::electromagnetics {
 
 /// F of a medium, the mean over E along the three axes. 1 where waves decay within a wavelength
@@ -29,5 +32,17 @@ double dispersion_factor(const Medium& medium, const YeeGrid& grid, double dt_s,
 /// The medium with eps, sigma, poles, chi2 and chi3 scaled by F. As eps may fall, so may the
 /// longest stable time step.
 Medium dispersion_corrected(Medium medium, const YeeGrid& grid, double dt_s, double frequency_hz);
+
+/// Media for a time step, and the longest one that is stable in them.
+struct SteppedMedia {
+  std::vector<Medium> media;
+  double dt_s = 0, stable_dt_s = 0;
+};
+/// All media corrected, which depends on the time step, and the time step, whose limit depends on
+/// the media: `dt_s` where it is given, else `courant` times the limit. The dependences are weak,
+/// (w dt)^2/12 of a share of (k h)^2/16, so that few rounds settle both to rounding. Throws Error
+/// as above.
+SteppedMedia dispersion_corrected(const std::vector<Medium>& media, const YeeGrid& grid,
+                                  std::optional<double> dt_s, double courant, double frequency_hz);
 
 }  // namespace tessera::electromagnetics

@@ -21,6 +21,7 @@
 // constants, blocks of directions after each other. All results are linear tensor expressions of
 // the fields and differentiate at about that cost.
 #pragma once
+#include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/surface.h"
 
 #include <span>
@@ -35,20 +36,6 @@ struct Direction {
 std::vector<Direction> directions(std::span<const double> theta, std::span<const double> phi);
 /// theta = pi/2: the directions of two dimensions.
 std::vector<Direction> directions(std::span<const double> phi);
-
-/// A perfectly conducting plane across `axis`; the surface lies wholly on one side of it, and
-/// results hold on that side.
-struct Mirror {
-  int axis = 2;
-  double position = 0;    ///< m
-  bool magnetic = false;  ///< a perfect magnetic conductor (H x n = 0), else an electric one
-};
-
-struct Exterior {
-  int dimensions = 3;           ///< 3 or 2
-  double eps = 1, mu = 1;       ///< relative, of the homogeneous medium outside
-  std::vector<Mirror> mirrors;  ///< across different axes
-};
 
 /// F(direction), complex [frequency, direction, 2]: F_theta, F_phi.
 Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFields>& fields,
