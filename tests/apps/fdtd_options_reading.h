@@ -12,8 +12,8 @@ namespace tessera::testing {
 
 inline const std::string kHead = "app = \"electromagnetics.fdtd\"\n";
 
-inline apps::fdtd::FdtdOptions read_fdtd(const std::string& text,
-                                         const std::vector<std::string>& sets = {}) {
+inline apps::waves::CaseOptions read_fdtd(const std::string& text,
+                                          const std::vector<std::string>& sets = {}) {
   return apps::fdtd::read_options(
       data::parse_config("case.toml", kHead + text, data::ConfigFormat::toml, sets));
 }

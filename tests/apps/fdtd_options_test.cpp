@@ -22,7 +22,7 @@ constexpr double degree = std::numbers::pi / 180;
 }  // namespace
 
 TEST(FdtdOptions, AWholeCaseIsRead) {
-  const FdtdOptions o = read_fdtd(kWholeCase);
+  const CaseOptions o = read_fdtd(kWholeCase);
   EXPECT_EQ(o.title, "A ring beside a waveguide");
 
   EXPECT_EQ(o.grid.size, (Point{1e-5, 8e-6, 0}));
@@ -184,7 +184,7 @@ TEST(FdtdOptions, AResolvedCaseIsTheSameCase) {
 }
 
 TEST(FdtdOptions, ASmallCaseIsSmall) {
-  const FdtdOptions o = read_fdtd(
+  const CaseOptions o = read_fdtd(
       "grid = {size = [\"1 cm\", \"1 cm\", \"1 cm\"], cell = \"1 mm\"}\nrun.stop.steps = 100\n"
       "source = [{kind = \"point\", component = \"Ez\", position = [\"0 mm\", \"0 mm\", \"0 mm\"], "
       "waveform = {kind = \"ricker\", frequency = \"5 GHz\"}}]\n");
@@ -199,7 +199,7 @@ TEST(FdtdOptions, LinesGiveTheSizeOfTheirAxis) {
   const std::string rest =
       "run.stop.steps = 1\nsource = [{kind = \"point\", component = \"Ez\", position = [\"1 um\", "
       "\"0 um\", \"0 um\"], waveform = {kind = \"ricker\", frequency = \"5 THz\"}}]\n";
-  const FdtdOptions o = read_fdtd(rest + "[grid]\nx.lines = [\"0 um\", \"1 um\", \"3 um\"]\n");
+  const CaseOptions o = read_fdtd(rest + "[grid]\nx.lines = [\"0 um\", \"1 um\", \"3 um\"]\n");
   EXPECT_EQ(o.grid.low(0), 0);
   EXPECT_EQ(o.grid.high(0), 3e-6);
   EXPECT_TRUE(o.grid.resolved(0) && !o.grid.resolved(1));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured during a run, and what becomes of it.
 #pragma once
-#include "electromagnetics/fdtd/case.h"
 #include "electromagnetics/fdtd/subtract.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/autodiff/tensor.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/grid.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Far fields and scattering cross-sections.
-#include "electromagnetics/fdtd/exterior.h"
 #include "electromagnetics/fdtd/spectral.h"
+#include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/near_to_far.h"

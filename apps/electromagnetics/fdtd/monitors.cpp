@@ -33,18 +33,6 @@ int normal_axis(const Case& c, const MonitorOptions& o) {
 
 }  // namespace
 
-std::vector<int> computed_components(const Case& c, const MonitorOptions& o) {
-  std::vector<int> out;
-  if (!o.components.empty()) {
-    for (const Component x : o.components) out.push_back(static_cast<int>(x));
-    return out;
-  }
-  const std::array<bool, 6> all = computed(c);
-  for (int x = 0; x < 6; ++x)
-    if (all[static_cast<std::size_t>(x)]) out.push_back(x);
-  return out;
-}
-
 const char* field_units(int component) { return em::is_electric(component) ? "V/m" : "A/m"; }
 
 em::KeptSteps kept_steps(const Case& c, const MonitorOptions& o) {

@@ -2,7 +2,8 @@
 // Former runs that monitors subtract: what results.h5 keeps of sources and transforms
 // (electromagnetics/run_record.h), and how it is read again.
 #pragma once
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/fdtd/options.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/electromagnetics/run_record.h"
 

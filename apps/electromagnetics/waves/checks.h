@@ -2,12 +2,12 @@
 // What no single key shows: contradictions between keys, and names that nothing has. Private to
 // options*.cpp and checks*.cpp.
 #pragma once
-#include "electromagnetics/fdtd/options.h"
+#include "electromagnetics/waves/options.h"
 
 #include <set>
 #include <string_view>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 
 class Checks {
  public:
@@ -35,15 +35,15 @@ inline std::string item(const char* list, std::size_t i) {
 
 // Each for its sections; those that ask for it see the whole case.
 void check_grid(const GridOptions& grid, Checks& checks);
-void check_run(const FdtdOptions& o, Checks& checks);
-void check_boundary(const FdtdOptions& o, Checks& checks);
-void check_materials(const FdtdOptions& o, Checks& checks);
-void check_structures(const FdtdOptions& o, Checks& checks);
-void check_sources(const FdtdOptions& o, Checks& checks);
-void check_monitors(const FdtdOptions& o, Checks& checks);
+void check_run(const CaseOptions& o, Checks& checks);
+void check_boundary(const CaseOptions& o, Checks& checks);
+void check_materials(const CaseOptions& o, Checks& checks);
+void check_structures(const CaseOptions& o, Checks& checks);
+void check_sources(const CaseOptions& o, Checks& checks);
+void check_monitors(const CaseOptions& o, Checks& checks);
 
 /// Media that structures may name.
-std::vector<std::string> media_names(const FdtdOptions& o);
+std::vector<std::string> media_names(const CaseOptions& o);
 /// Whether the polarization leaves the component in.
 bool is_computed(const GridOptions& grid, Component c);
 /// Says so at `key` where it is not.
@@ -55,4 +55,4 @@ int flat_axes(const GridOptions& grid, const Point& size);
 void check_inside(const GridOptions& grid, const Point& position, const Point& size,
                   const std::string& key, int number, Checks& checks);
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

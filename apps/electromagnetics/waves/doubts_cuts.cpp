@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doubts about surfaces that something cuts, and about frequencies that no source has.
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/monitors.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -213,4 +213,4 @@ class Cuts {
 
 void find_cuts(Case& c, const data::Config& config) { Cuts(c, config).look(); }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/index_fit.h"
 #include "tessera/electromagnetics/index_table.h"
 #include "tessera/electromagnetics/loss.h"
@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -60,7 +60,7 @@ em::Medium make_medium(const MaterialOptions& o, const std::string& key, const d
 
 }  // namespace
 
-std::vector<em::Medium> make_media(const FdtdOptions& o, const data::Config& config, Case& out) {
+std::vector<em::Medium> make_media(const CaseOptions& o, const data::Config& config, Case& out) {
   std::vector<em::Medium> media;
   const auto named = [&](const std::string& name) {
     for (std::size_t m = 0; m < media.size(); ++m)
@@ -85,4 +85,4 @@ std::vector<em::Medium> make_media(const FdtdOptions& o, const data::Config& con
   return media;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 
 std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell) {
   const AxisOptions& a = grid.axis(axis);
@@ -13,4 +13,4 @@ std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell) {
   return electromagnetics::graded_lines(low, high, cell, a.refine, grid.max_ratio);
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/exterior.h"
+#include "electromagnetics/waves/exterior.h"
 
-#include "electromagnetics/fdtd/case_parts.h"
+#include "electromagnetics/waves/case_parts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -184,4 +184,4 @@ void check_exteriors(const Case& c, const data::Config& config) {
   if (!checks.errors.empty()) refuse(std::move(checks.errors));
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

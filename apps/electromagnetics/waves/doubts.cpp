@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case may say, but hardly means: each a warning at its key.
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/backward_films.h"
 #include "tessera/electromagnetics/constants.h"
 
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -140,4 +140,4 @@ void find_doubts(Case& c, const data::Config& config) {
                "let the run end by run.stop.decay_db, or shorten it");
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

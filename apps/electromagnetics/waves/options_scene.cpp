@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Media and bodies: [[material]] and [[structure]].
-#include "electromagnetics/fdtd/option_tables.h"
+#include "electromagnetics/waves/option_tables.h"
 #include "tessera/electromagnetics/media_library.h"
 
 #include <algorithm>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -214,4 +214,4 @@ data::Options<StructureOptions> structure_table() {
   return o;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option tables of the sections of a case, and what they share. Private to options*.cpp.
+// The option tables of the sections of a case, for those that an application puts together.
 #pragma once
-#include "electromagnetics/fdtd/options.h"
+#include "electromagnetics/waves/options.h"
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 
 data::Options<GridOptions> grid_table();
 data::Options<SteppingOptions> run_table();
@@ -13,6 +13,7 @@ data::Options<StructureOptions> structure_table();
 data::Options<SourceOptions> source_table();
 data::Options<MonitorOptions> monitor_table();
 data::Options<OutputOptions> output_table();
+data::Options<ExpectOptions> expect_table();
 
 double from_wavelength(double vacuum_m);
 double from_photon_energy(double joule);
@@ -36,4 +37,4 @@ inline data::Field duration(data::Field f) {
 inline const std::vector<std::string> axis_names = {"x", "y", "z"};
 inline const std::vector<std::string> component_names = {"Ex", "Ey", "Ez", "Hx", "Hy", "Hz"};
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the faces and the background of a case are to its monitors (electromagnetics/exterior.h).
 #pragma once
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/exterior.h"
 
 #include <vector>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 
 /// Symmetries and walls, in the order x_low, x_high, ...
 std::vector<electromagnetics::DomainMirror> mirrors_of(const Case& c);
@@ -25,4 +25,4 @@ std::vector<electromagnetics::Exterior> exteriors(const Case& c, const MonitorOp
 /// Throws InputError for monitors whose surroundings are not what they assume.
 void check_exteriors(const Case& c, const data::Config& config);
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

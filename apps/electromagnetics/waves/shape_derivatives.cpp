@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a case's model moves with the lengths that a monitor names.
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 
 #include <algorithm>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 
 namespace em = electromagnetics;
 
@@ -52,4 +52,4 @@ em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& m
   return derivatives;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/case_parts.h"
+#include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/dispersion_correction.h"
 #include "tessera/electromagnetics/medium_checks.h"
@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -86,4 +86,4 @@ void choose_time_step(Case& c, const data::Config& config) {
                                  "use 10 to 20 cells per wavelength for errors of some per cent"));
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lengths of structures in which results are differentiated.
-#include "electromagnetics/fdtd/options.h"
+#include "electromagnetics/waves/options.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 
-std::vector<Parameter> parameters_of(FdtdOptions& o) {
+std::vector<Parameter> parameters_of(CaseOptions& o) {
   std::vector<Parameter> out;
   for (StructureOptions& s : o.structures) {
     if (s.name.empty() || s.name.find_first_of("/,\"\n") != std::string::npos)
@@ -65,10 +65,10 @@ std::vector<Parameter> parameters_of(FdtdOptions& o) {
   return out;
 }
 
-std::vector<std::string> parameter_names(FdtdOptions o) {
+std::vector<std::string> parameter_names(CaseOptions o) {
   std::vector<std::string> out;
   for (const Parameter& p : parameters_of(o)) out.push_back(p.name);
   return out;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

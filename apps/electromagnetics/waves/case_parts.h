@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps in which make_case makes a case, each of what is there already. They throw InputError.
 #pragma once
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 
 /// Lines, faces and the phases between joined ones, from the media and the band of frequencies.
 void make_grid(Case& c, const data::Config& config);
@@ -18,4 +18,4 @@ data::Diagnostic warning(const data::Config& config, int number, const std::stri
 /// Says all findings at once.
 [[noreturn]] void refuse(std::vector<data::Diagnostic> findings);
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

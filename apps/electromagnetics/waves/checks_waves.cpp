@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/checks.h"
+#include "electromagnetics/waves/checks.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 constexpr std::size_t kLongestName = 100;  ///< with what is added to it, a file may still have it
@@ -69,7 +69,7 @@ void check_spectrum(const MonitorOptions& m, const std::string& at, Checks& chec
 }
 
 /// The source that the monitor is measured against: one of this kind, named or the only one.
-void check_source_of(const MonitorOptions& m, SourceKind kind, const FdtdOptions& o,
+void check_source_of(const MonitorOptions& m, SourceKind kind, const CaseOptions& o,
                      const std::string& at, Checks& checks) {
   const char* what = kind == SourceKind::point ? "point source" : "plane_wave source";
   std::vector<std::string> names;
@@ -107,7 +107,7 @@ void check_region(const MonitorOptions& m, const GridOptions& grid, const std::s
 }
 
 /// The monitor that `relative_to` names is another one's base at each of its frequencies.
-void check_base(const MonitorOptions& m, const FdtdOptions& o, const std::string& at,
+void check_base(const MonitorOptions& m, const CaseOptions& o, const std::string& at,
                 Checks& checks) {
   for (const MonitorOptions& base : o.monitors) {
     if (base.kind != MonitorKind::flux || base.name != *m.relative_to) continue;
@@ -123,7 +123,7 @@ void check_base(const MonitorOptions& m, const FdtdOptions& o, const std::string
 }
 
 /// An expectation at a frequency is about a monitor that has it, or one on either side.
-void check_expected(const ExpectOptions& x, const std::string& at, const FdtdOptions& o,
+void check_expected(const ExpectOptions& x, const std::string& at, const CaseOptions& o,
                     Checks& checks) {
   for (const MonitorOptions& m : o.monitors) {
     if (m.name != x.monitor) continue;
@@ -144,7 +144,7 @@ void check_expected(const ExpectOptions& x, const std::string& at, const FdtdOpt
 
 }  // namespace
 
-void check_sources(const FdtdOptions& o, Checks& checks) {
+void check_sources(const CaseOptions& o, Checks& checks) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < o.sources.size(); ++i) {
     const SourceOptions& s = o.sources[i];
@@ -166,7 +166,7 @@ void check_sources(const FdtdOptions& o, Checks& checks) {
   }
 }
 
-void check_monitors(const FdtdOptions& o, Checks& checks) {
+void check_monitors(const CaseOptions& o, Checks& checks) {
   std::set<std::string> seen;
   std::vector<std::string> names, fluxes;
   for (const MonitorOptions& m : o.monitors) {
@@ -215,4 +215,4 @@ void check_monitors(const FdtdOptions& o, Checks& checks) {
   }
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

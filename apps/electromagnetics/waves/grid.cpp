@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/case_parts.h"
+#include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -110,4 +110,4 @@ void make_grid(Case& c, const data::Config& config) {
   make_boundaries(c, config);
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

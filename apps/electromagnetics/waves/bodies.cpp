@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/bodies.h"
+#include "electromagnetics/waves/bodies.h"
 
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 
 #include <algorithm>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
 
 /// What of a medium is more than its name, each said one way.
-MaterialOptions constants_of(const FdtdOptions& o, const std::string& name) {
+MaterialOptions constants_of(const CaseOptions& o, const std::string& name) {
   MaterialOptions m;
   if (name == "pec")
     m.pec = true;
@@ -38,7 +38,7 @@ bool is_flat(const em::Bounds& b) {
 
 }  // namespace
 
-em::SceneOrder bodies_of(const FdtdOptions& o) {
+em::SceneOrder bodies_of(const CaseOptions& o) {
   std::vector<em::Medium> named;  // one for each name, for make_scene
   std::vector<MaterialOptions> different;
   std::vector<int> number;  // of each name
@@ -64,4 +64,4 @@ em::SceneOrder bodies_of(const FdtdOptions& o) {
   return em::SceneOrder(std::move(scene));
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

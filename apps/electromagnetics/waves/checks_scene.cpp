@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/checks.h"
+#include "electromagnetics/waves/checks.h"
 #include "tessera/electromagnetics/media_library.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 constexpr double kMostCopies = 1e6;  ///< of all structures: a scene of these takes a gigabyte
@@ -82,7 +82,7 @@ void check_shape(const StructureOptions& s, const std::string& at, Checks& check
 }
 
 /// Sheets are of perfect conductors: of any other medium a body without thickness is nowhere.
-void check_thickness(const StructureOptions& s, const FdtdOptions& o, const std::string& at,
+void check_thickness(const StructureOptions& s, const CaseOptions& o, const std::string& at,
                      Checks& checks) {
   if (s.shape != ShapeKind::box || !s.material || *s.material == "pec") return;
   for (const MaterialOptions& m : o.materials)
@@ -100,7 +100,7 @@ void check_thickness(const StructureOptions& s, const FdtdOptions& o, const std:
 
 }  // namespace
 
-std::vector<std::string> media_names(const FdtdOptions& o) {
+std::vector<std::string> media_names(const CaseOptions& o) {
   std::vector<std::string> names;
   for (const MaterialOptions& m : o.materials) names.push_back(m.name);
   names.insert(names.end(), {"vacuum", "pec"});
@@ -108,7 +108,7 @@ std::vector<std::string> media_names(const FdtdOptions& o) {
   return names;
 }
 
-void check_materials(const FdtdOptions& o, Checks& checks) {
+void check_materials(const CaseOptions& o, Checks& checks) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < o.materials.size(); ++i) {
     const MaterialOptions& m = o.materials[i];
@@ -121,7 +121,7 @@ void check_materials(const FdtdOptions& o, Checks& checks) {
   checks.known("grid.background", o.grid.background, media_names(o), "medium");
 }
 
-void check_structures(const FdtdOptions& o, Checks& checks) {
+void check_structures(const CaseOptions& o, Checks& checks) {
   const std::vector<std::string> media = media_names(o);
   std::vector<std::string> earlier;
   std::set<std::string> seen, used;
@@ -156,4 +156,4 @@ void check_structures(const FdtdOptions& o, Checks& checks) {
   }
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

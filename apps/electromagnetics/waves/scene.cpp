@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 
 #include <cmath>
 #include <map>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -71,7 +71,7 @@ Point middle_of(const em::Shape& shape) {
 
 }  // namespace
 
-em::Scene make_scene(const FdtdOptions& o, const std::vector<em::Medium>& media) {
+em::Scene make_scene(const CaseOptions& o, const std::vector<em::Medium>& media) {
   em::Scene scene;
   std::map<std::string, em::Shape> known;
   for (const StructureOptions& s : o.structures) {
@@ -97,4 +97,4 @@ em::Scene make_scene(const FdtdOptions& o, const std::vector<em::Medium>& media)
   return scene;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes waves and what measures them: [[source]] and [[monitor]].
-#include "electromagnetics/fdtd/option_tables.h"
+#include "electromagnetics/waves/option_tables.h"
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 data::Options<WaveformOptions> waveform_table() {
@@ -253,4 +253,4 @@ std::vector<double> MonitorOptions::all_frequencies() const {
   return out;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/case_parts.h"
+#include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/beam.h"
 #include "tessera/electromagnetics/plane_wave.h"
 
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -181,4 +181,4 @@ std::vector<em::Injection> make_injections(const Case& c) {
   return out;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case takes of memory, counted before any of it is taken.
-#include "electromagnetics/fdtd/monitors.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/monitors.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include <cmath>
 #include <fstream>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -42,7 +43,8 @@ double samples_of(const Case& c, const MonitorOptions& o) {
     case MonitorKind::dft:
     case MonitorKind::energy:
     case MonitorKind::snapshot: {
-      const em::Region r = region_of(c, o);
+      const MonitorBox box = box_of(c, o);
+      const em::Region r = em::region_of(c.grid, box.middle, box.size);
       return components * static_cast<double>(r.x.size()) * static_cast<double>(r.y.size()) *
              static_cast<double>(r.z.size());
     }
@@ -154,4 +156,4 @@ void check_memory(Case& c, const data::Config& config) {
   c.warnings.push_back(std::move(d));
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/checks.h"
+#include "electromagnetics/waves/checks.h"
 
 #include "tessera/data/quantity.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 const char* const axis_letters[] = {"x", "y", "z"};
@@ -82,7 +82,7 @@ void check_grid(const GridOptions& grid, Checks& checks) {
                "is counted at grid.frequency_max, which is missing", "give grid.frequency_max");
 }
 
-void check_run(const FdtdOptions& o, Checks& checks) {
+void check_run(const CaseOptions& o, Checks& checks) {
   const StopOptions& stop = o.run.stop;
   if (!stop.any())
     return checks.say(622, "run", "the run has no end",
@@ -95,7 +95,7 @@ void check_run(const FdtdOptions& o, Checks& checks) {
                  "give run.stop.time or run.stop.steps, too");
 }
 
-void check_boundary(const FdtdOptions& o, Checks& checks) {
+void check_boundary(const CaseOptions& o, Checks& checks) {
   const BoundaryOptions& b = o.boundary;
   bool bloch = false;
   for (int a = 0; a < 3; ++a) {
@@ -197,13 +197,7 @@ void check_inside(const GridOptions& grid, const Point& position, const Point& s
   }
 }
 
-FdtdOptions read_options(const data::Config& config) {
-  FdtdOptions o = fdtd_options().read(config);
-  complete_options(o, config);
-  return o;
-}
-
-void complete_options(FdtdOptions& o, const data::Config& config) {
+void complete_options(CaseOptions& o, const data::Config& config) {
   Point middle{};
   for (int a = 0; a < 3; ++a) middle[static_cast<std::size_t>(a)] = o.grid.middle(a);
   for (SourceOptions& s : o.sources)
@@ -223,4 +217,4 @@ void complete_options(FdtdOptions& o, const data::Config& config) {
     throw data::InputError(data::ExitCode::config_invalid, std::move(checks.findings));
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

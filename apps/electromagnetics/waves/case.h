@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case made ready to run: the options as grid, media, scene and sources.
 #pragma once
-#include "electromagnetics/fdtd/options.h"
+#include "electromagnetics/waves/options.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 
 /// A source, and what monitors that refer to it want to know.
 struct CaseSource {
@@ -27,7 +27,7 @@ struct CaseSource {
 };
 
 struct Case {
-  FdtdOptions options;
+  CaseOptions options;
   electromagnetics::YeeGrid grid;
   std::array<electromagnetics::Faces, 3> faces;
   Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
@@ -47,7 +47,7 @@ struct Case {
 
 /// Everything that can be wrong is found before memory is taken for the fields. Of options that are
 /// complete; `config` is for the places of messages. Throws InputError.
-Case make_case(FdtdOptions options, const data::Config& config);
+Case make_case(CaseOptions options, const data::Config& config);
 
 /// Adds warnings about what a case may say, but hardly means: sources in layers, runs of a year.
 void find_doubts(Case& c, const data::Config& config);
@@ -61,13 +61,13 @@ void find_cuts(Case& c, const data::Config& config);
 /// The lines between cells of one axis.
 std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
 /// Media by the names that structures use; the background's is the first.
-std::vector<electromagnetics::Medium> make_media(const FdtdOptions& o, const data::Config& config,
+std::vector<electromagnetics::Medium> make_media(const CaseOptions& o, const data::Config& config,
                                                  Case& out);
-electromagnetics::Scene make_scene(const FdtdOptions& o,
+electromagnetics::Scene make_scene(const CaseOptions& o,
                                    const std::vector<electromagnetics::Medium>& media);
 /// The structures of the scene, by their numbers among the options: those without a medium are only
 /// parts of others.
-std::vector<std::size_t> structures_seen(const FdtdOptions& o);
+std::vector<std::size_t> structures_seen(const CaseOptions& o);
 electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 
 /// The sources of a case as currents.
@@ -94,6 +94,8 @@ struct MonitorBox {
   Point middle{}, size{};
 };
 MonitorBox box_of(const Case& c, const MonitorOptions& o);
+/// The components that the monitor names, or all that are computed.
+std::vector<int> computed_components(const Case& c, const MonitorOptions& o);
 
 /// Bytes of the fields, layers and poles, found without allocating them.
 std::int64_t field_bytes(const Case& c);
@@ -103,4 +105,4 @@ std::int64_t expected_steps(const Case& c);
 /// warns where it is nearly all.
 void check_memory(Case& c, const data::Config& config);
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves

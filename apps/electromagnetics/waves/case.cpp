@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/waves/case.h"
 
-#include "electromagnetics/fdtd/case_parts.h"
-#include "electromagnetics/fdtd/exterior.h"
+#include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/exterior.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
@@ -87,14 +87,14 @@ void refuse(std::vector<data::Diagnostic> findings) {
   throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
 }
 
-std::vector<std::size_t> structures_seen(const FdtdOptions& o) {
+std::vector<std::size_t> structures_seen(const CaseOptions& o) {
   std::vector<std::size_t> key;
   for (std::size_t s = 0; s < o.structures.size(); ++s)
     if (o.structures[s].material) key.push_back(s);
   return key;
 }
 
-Case make_case(FdtdOptions options, const data::Config& config) {
+Case make_case(CaseOptions options, const data::Config& config) {
   Case c;
   c.options = std::move(options);
   c.media = make_media(c.options, config, c);
@@ -162,6 +162,18 @@ std::array<bool, 6> computed(const Case& c) {
   return {hz, hz, ez, ez, ez, hz};
 }
 
+std::vector<int> computed_components(const Case& c, const MonitorOptions& o) {
+  std::vector<int> out;
+  if (!o.components.empty()) {
+    for (const Component x : o.components) out.push_back(static_cast<int>(x));
+    return out;
+  }
+  const std::array<bool, 6> all = computed(c);
+  for (int x = 0; x < 6; ++x)
+    if (all[static_cast<std::size_t>(x)]) out.push_back(x);
+  return out;
+}
+
 MonitorBox box_of(const Case& c, const MonitorOptions& o) {
   const bool whole = !o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot);
   MonitorBox box{.size = o.size.value_or(Point{})};
@@ -186,4 +198,4 @@ std::int64_t field_bytes(const Case& c) {
          (c.bloch_k == Point{} ? 1 : 2);
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::waves
