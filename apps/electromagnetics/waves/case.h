@@ -33,13 +33,13 @@ struct Case {
   Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
   double dt_s = 0, stable_dt_s = 0;
   std::vector<electromagnetics::Medium> media;  ///< the background first
-  std::vector<electromagnetics::Medium>
-      stepped;  ///< the same as the grid takes them (grid.exact_speed_at)
+  /// The same as the grid takes them (grid.exact_speed_at).
+  std::vector<electromagnetics::Medium> stepped;
   electromagnetics::Scene scene;
   std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
   std::vector<CaseSource> sources;
-  std::map<std::string, electromagnetics::ShapeDerivatives>
-      shape_derivatives;  ///< of monitors that want derivatives, by their names
+  /// Of monitors that want derivatives, by their names.
+  std::map<std::string, electromagnetics::ShapeDerivatives> shape_derivatives;
   std::vector<data::Diagnostic> warnings;
   std::vector<data::InputFile> inputs;          ///< once all of them are read
   double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors

@@ -4,8 +4,8 @@
 // a) = E(r) e^{-i k_B.a} over the periods a_lo, a_hi, order (m, n) is the sum over its two
 // directions of
 //
-//   E = (E_s s^ + E_p p^) e^{-i k.r},   k = k_t +- k_n n^,   k_t = k_B + 2 pi (m/a_lo, n/a_hi), k_n
-//   = sqrt(k^2 - k_t^2),
+//   E = (E_s s^ + E_p p^) e^{-i k.r},   k = k_t +- k_n n^,
+//   k_t = k_B + 2 pi (m/a_lo, n/a_hi),   k_n = sqrt(k^2 - k_t^2),
 //
 // with n^ the outward normal, k_n > 0 where the order propagates and k_n = -i |k_n| where it is
 // evanescent (it decays along its direction). t^ = k_t/|k_t| (along lo for k_t = 0), s^ = n^ x t^,

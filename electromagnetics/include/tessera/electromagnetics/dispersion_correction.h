@@ -7,8 +7,8 @@
 // (k h)^2/12 times 3/4 (2-D; 3/5 in 3-D) less (c dt/(n h))^2: the wave is slow, more so the higher
 // its index. With eps scaled by the ratio of the two sides it is not. The right hand side is taken
 // as its mean over the directions of k,
-//     F = sum over axes of (2/h^2) (1 - g(k h)) / [(2/dt)^2 sin^2(w dt/2) Re(eps mu)/c^2],   g =
-//     cos (1-D), J0 (2-D), sin(x)/x (3-D),
+//     F = sum over axes of (2/h^2) (1 - g(k h)) / [(2/dt)^2 sin^2(w dt/2) Re(eps mu)/c^2],
+//     g = cos (1-D), J0 (2-D), sin(x)/x (3-D),
 // so what is left at w is the difference between directions, (k h)^2/96 of the speed at most in
 // 2-D; at another frequency w' the error of the scheme times 1 - w^2/w'^2. (A. Taflove, S. C.
 // Hagness, Computational Electrodynamics, 3rd ed., section 4.9, centres the speed in the same way.)

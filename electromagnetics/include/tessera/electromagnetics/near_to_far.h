@@ -8,9 +8,10 @@
 // approximation.
 //
 //   N = integral J e^{i k r^.r'} dS',  L = integral M e^{i k r^.r'} dS'
-//   three dimensions:  E -> (e^{-ikr} / r)      F,  F = (i k / 4 pi)      [r^ x L - eta N]
-//   transverse part, V two dimensions:    E -> (e^{-ikr} / sqrt r) F,  F = sqrt(i k / 8 pi)  [r^ x
-//   L - eta N]   V / sqrt m
+//   three dimensions:  E -> (e^{-ikr} / r)      F,   F = (i k / 4 pi)      [r^ x L - eta N]
+//   two dimensions:    E -> (e^{-ikr} / sqrt r) F,   F = sqrt(i k / 8 pi)  [r^ x L - eta N]
+//
+// of which the transverse part counts, in V and in V / sqrt m.
 //
 // r is counted from the origin. In two dimensions everything is independent of z, patches have one
 // z of weight 1, and theta = pi/2: E_z = -F_theta (polarisation Ez) and H_z = F_phi / eta
