@@ -24,15 +24,8 @@ class LdosMonitor : public Spectral {
     const em::SceneOrder scene(case_.scene);
     const em::Medium& m =
         case_.media[static_cast<std::size_t>(em::medium_at(scene, *source_.options.position))];
-    const Tensor purcell =
-        !em::disperses(m)
-            ? em::purcell_factor(kind, e, j, frequencies_, m.eps[static_cast<std::size_t>(axis)],
-                                 m.mu[0])
-            : by_frequency(count(), [&](std::size_t k) {
-                const std::vector<double> f{frequencies_[k]};
-                return em::purcell_factor(kind, at_frequency(e, k), at_frequency(j, k), f,
-                                          em::permittivity(m, axis, f[0]).real(), m.mu[0]);
-              });
+    const Tensor purcell = em::purcell_factor(
+        kind, e, j, frequencies_, em::real_permittivities(m, axis, frequencies_), m.mu[0]);
     out.quantities.push_back({"purcell",
                               "1",
                               "power over that in the homogeneous medium at the source",

@@ -126,6 +126,14 @@ Complex permittivity(const Medium& medium, int axis, double f_hz) {
   return permittivity_at("permittivity", medium, axis, Complex(0, two_pi * f_hz), f_hz);
 }
 
+std::vector<double> real_permittivities(const Medium& medium, int axis,
+                                        std::span<const double> frequencies_hz) {
+  if (!disperses(medium)) return {medium.eps[static_cast<std::size_t>(axis)]};
+  std::vector<double> out;
+  for (const double f : frequencies_hz) out.push_back(permittivity(medium, axis, f).real());
+  return out;
+}
+
 Complex permeability(const Medium& medium, int axis, double f_hz) {
   const std::size_t k = checked_axis("permeability", medium, axis);
   const Complex s(0, two_pi * f_hz);

@@ -95,11 +95,9 @@ std::vector<Exterior> exteriors(const Medium& around, int dimensions, std::vecto
       throw Error(
           fmt::format("[exteriors] expected a transparent medium outside; '{}' is not at {} Hz",
                       around.name, f));
-  std::vector<Exterior> out{{dimensions, around.eps[0], around.mu[0], std::move(mirrors)}};
-  if (!disperses(around) || frequencies_hz.empty()) return out;
-  out.resize(frequencies_hz.size(), out.front());
-  for (std::size_t k = 0; k < out.size(); ++k)
-    out[k].eps = permittivity(around, 0, frequencies_hz[k]).real();
+  std::vector<Exterior> out;
+  for (const double eps : real_permittivities(around, 0, frequencies_hz))
+    out.push_back({dimensions, eps, around.mu[0], mirrors});
   return out;
 }
 

@@ -63,8 +63,8 @@ bool is_isotropic_without_conduction(const Medium& m);
 /// 0.3 % of the amplitude over 10 wavelengths.
 bool is_transparent(const Medium& m, double f_hz);
 
-/// For all frequencies the same where the medium has no poles, else one for each, with its Re eps
-/// there. Throws Error where the medium cannot be outside at one of them. Perfect conductors count
+/// One for all frequencies where the medium has no poles, else one for each, with its Re eps there.
+/// Throws Error where the medium cannot be outside at one of them. Perfect conductors count
 /// as vacuum.
 std::vector<Exterior> exteriors(const Medium& around, int dimensions, std::vector<Mirror> mirrors,
                                 std::span<const double> frequencies_hz);

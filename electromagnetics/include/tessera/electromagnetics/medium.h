@@ -68,6 +68,11 @@ std::complex<double> susceptibility(const std::vector<PoleResidue>& poles, std::
 /// The medium is taken as linear. Throws for a perfect conductor and exactly on a pole.
 std::complex<double> permittivity(const Medium& medium, int axis, double f_hz);
 
+/// Re of it at each frequency, as a wave in a transparent medium sees it; of a medium without poles
+/// one number for all.
+std::vector<double> real_permittivities(const Medium& medium, int axis,
+                                        std::span<const double> frequencies_hz);
+
 /// Relative permeability at f: mu + sigma_m/(i w mu0).
 std::complex<double> permeability(const Medium& medium, int axis, double f_hz);
 

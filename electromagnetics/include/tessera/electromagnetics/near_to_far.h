@@ -48,12 +48,25 @@ Tensor radiation_intensity(const Tensor& far_field, const Exterior& exterior = {
 /// Intensity over its mean: 4 pi U / P, in two dimensions 2 pi U / P; `power` real [frequency], as
 /// from `flux`.
 Tensor directivity(const Tensor& far_field, const Tensor& power, const Exterior& exterior = {});
+/// The same in a medium that differs from frequency to frequency: one exterior for all of them, or
+/// one for each (exteriors() of exterior.h), alike but for eps.
+Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFields>& fields,
+                 std::span<const double> frequencies_hz, std::span<const Direction> directions,
+                 std::span<const Exterior> exteriors);
+Tensor radiation_intensity(const Tensor& far_field, std::span<const Exterior> exteriors);
+Tensor directivity(const Tensor& far_field, const Tensor& power,
+                   std::span<const Exterior> exteriors);
 /// Scattering cross-section 4 pi |F|^2 / |E_inc|^2 in m^2, in two dimensions the width 2 pi |F|^2 /
 /// |E_inc|^2 in m, of the scattered far field: real [frequency, direction]. `incident` is the
 /// spectrum of the incident plane wave's E, complex [frequency]. Monostatic: the direction that the
 /// wave comes from.
 Tensor scattering_cross_section(const Tensor& far_field, const Tensor& incident,
                                 const Exterior& exterior = {});
+
+/// Over all directions, from the scattered `power` through a surface around the body: power over
+/// |E_inc|^2/(2 eta), real [frequency].
+Tensor total_cross_section(const Tensor& power, const Tensor& incident,
+                           const Exterior& exterior = {});
 
 /// Fields at points, complex [frequency, point, 3] each.
 struct PointFields {
