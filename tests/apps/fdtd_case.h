@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case of electromagnetics.fdtd with a bit of everything, and what tests of this app ask of runs.
+// What tests of electromagnetics.fdtd ask of runs, and a case with a bit of everything.
 #pragma once
 #include "app_test.h"
+#include "case_text.h"
 #include "csv_columns.h"
 
 #include <gtest/gtest.h>
@@ -42,78 +43,6 @@ class Fdtd : public AppTest {
 
 /// A conductor, a metal film, glass and a lossy body in two dimensions, with a monitor of nearly
 /// every kind.
-inline const char* const kCase = R"(app = "electromagnetics.fdtd"
-[grid]
-size = ["4 um", "3 um", "0 um"]
-cell = "50 nm"
-[run]
-precision = "f32"
-stop.steps = 3000
-[boundary]
-y_low = "pec"
-[boundary.pml]
-cells = 8
-[[material]]
-name = "metal"
-poles = [{kind = "drude", frequency = "300 THz", damping = "10 THz"}]
-[[material]]
-name = "wet"
-eps = 4
-sigma = "2000 S/m"
-[[structure]]
-shape = "box"
-low = ["0.5 um", "-inf", "-inf"]
-high = ["0.8 um", "inf", "inf"]
-material = "metal"
-[[structure]]
-shape = "cylinder"
-centre = ["-0.7 um", "0.5 um", "0 um"]
-radius = "0.4 um"
-height = "inf"
-material = "wet"
-[[source]]
-kind = "point"
-name = "line"
-component = "Ez"
-position = ["-1.2 um", "-0.3 um", "0 um"]
-waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "150 THz"}
-[[monitor]]
-kind = "probe"
-name = "behind"
-position = ["1.2 um", "0.2 um", "0 um"]
-[[monitor]]
-kind = "flux"
-name = "through"
-position = ["1.2 um", "0 um", "0 um"]
-size = ["0 um", "2 um", "0 um"]
-frequency_min = "150 THz"
-frequency_max = "250 THz"
-frequency_points = 5
-[[monitor]]
-kind = "dft"
-name = "plane"
-size = ["4 um", "3 um", "0 um"]
-frequencies = ["200 THz"]
-[[monitor]]
-kind = "ldos"
-name = "purcell"
-frequencies = ["200 THz"]
-[[monitor]]
-kind = "far_field"
-name = "far"
-position = ["0 um", "0 um", "0 um"]
-size = ["3 um", "2 um", "0 um"]
-frequencies = ["200 THz"]
-[[monitor]]
-kind = "energy"
-name = "stored"
-frequencies = ["200 THz"]
-[[monitor]]
-kind = "snapshot"
-name = "film"
-size = ["4 um", "3 um", "0 um"]
-components = ["Ez"]
-every = "100 fs"
-)";
+inline std::string fdtd_case() { return case_text("fdtd.toml"); }
 
 }  // namespace tessera::testing

@@ -13,11 +13,11 @@ using namespace tessera::testing;
 
 namespace {
 
-/// Every kind of monitor that kCase has, along permittivities of glass and the strength of the
-/// source; and what is checked is what is run: the size of the flux is that of the table.
+/// Every kind of monitor that fdtd_case() has, along permittivities of glass and the strength of
+/// the source; and what is checked is what is run: the size of the flux is that of the table.
 TEST_F(Fdtd, DerivativesOfMonitorsVerify) {
   write("case.toml",
-        changed(changed(kCase, "sigma = \"2000 S/m\"", "mu = 1"), "\"50 nm\"", "\"0.1 um\""));
+        changed(changed(fdtd_case(), "sigma = \"2000 S/m\"", "mu = 1"), "\"50 nm\"", "\"0.1 um\""));
   const std::vector<std::string> shorter{
       "--set", "run.stop.steps=250",    "--set",     "monitor[6].every=10fs",
       "--set", "run.precision=\"f64\"", "--threads", "1"};
@@ -71,7 +71,7 @@ components = ["Ez"]
 }
 
 TEST_F(Fdtd, NonlinearMediaHaveNoDerivatives) {
-  write("case.toml", changed(kCase, "sigma = \"2000 S/m\"", "chi3 = \"1e-20 m^2/V^2\""));
+  write("case.toml", changed(fdtd_case(), "sigma = \"2000 S/m\"", "chi3 = \"1e-20 m^2/V^2\""));
   const Outcome o = tessera({"gradcheck", "case.toml"});
   EXPECT_EQ(o.code, 5) << o.out;
   EXPECT_TRUE(holds(o.err, "E0642")) << o.err;

@@ -2,7 +2,6 @@
 // The configuration of electromagnetics.fdtd as it is read: a whole case, a small one, one that is
 // written again.
 #include "fdtd_options_reading.h"
-#include "fdtd_whole_case.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/media_library.h"
 
@@ -22,7 +21,7 @@ constexpr double degree = std::numbers::pi / 180;
 }  // namespace
 
 TEST(FdtdOptions, AWholeCaseIsRead) {
-  const FdtdOptions o = read_fdtd(kWholeCase);
+  const CaseOptions o = read_fdtd(whole_case());
   EXPECT_EQ(o.title, "A ring beside a waveguide");
 
   EXPECT_EQ(o.grid.size, (Point{1e-5, 8e-6, 0}));
@@ -177,14 +176,14 @@ TEST(FdtdOptions, AWholeCaseIsRead) {
 
 TEST(FdtdOptions, AResolvedCaseIsTheSameCase) {
   const std::string resolved =
-      fdtd_options().resolved_toml(parse_config("a.toml", kHead + kWholeCase));
+      fdtd_options().resolved_toml(parse_config("a.toml", kHead + whole_case()));
   const Config again = parse_config("resolved.toml", resolved);
   EXPECT_NO_THROW(read_options(again)) << resolved;
   EXPECT_EQ(fdtd_options().resolved_toml(again), resolved);
 }
 
 TEST(FdtdOptions, ASmallCaseIsSmall) {
-  const FdtdOptions o = read_fdtd(
+  const CaseOptions o = read_fdtd(
       "grid = {size = [\"1 cm\", \"1 cm\", \"1 cm\"], cell = \"1 mm\"}\nrun.stop.steps = 100\n"
       "source = [{kind = \"point\", component = \"Ez\", position = [\"0 mm\", \"0 mm\", \"0 mm\"], "
       "waveform = {kind = \"ricker\", frequency = \"5 GHz\"}}]\n");
@@ -199,7 +198,7 @@ TEST(FdtdOptions, LinesGiveTheSizeOfTheirAxis) {
   const std::string rest =
       "run.stop.steps = 1\nsource = [{kind = \"point\", component = \"Ez\", position = [\"1 um\", "
       "\"0 um\", \"0 um\"], waveform = {kind = \"ricker\", frequency = \"5 THz\"}}]\n";
-  const FdtdOptions o = read_fdtd(rest + "[grid]\nx.lines = [\"0 um\", \"1 um\", \"3 um\"]\n");
+  const CaseOptions o = read_fdtd(rest + "[grid]\nx.lines = [\"0 um\", \"1 um\", \"3 um\"]\n");
   EXPECT_EQ(o.grid.low(0), 0);
   EXPECT_EQ(o.grid.high(0), 3e-6);
   EXPECT_TRUE(o.grid.resolved(0) && !o.grid.resolved(1));
@@ -207,5 +206,5 @@ TEST(FdtdOptions, LinesGiveTheSizeOfTheirAxis) {
 
 TEST(FdtdOptions, EveryMediumOfTheLibraryMayBeNamed) {
   for (const std::string& name : tessera::electromagnetics::list_media())
-    EXPECT_NO_THROW(read_fdtd(std::string(kWholeCase), {"structure[0].material=" + name}));
+    EXPECT_NO_THROW(read_fdtd(whole_case(), {"structure[0].material=" + name}));
 }

@@ -16,7 +16,7 @@ namespace {
 TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
   const auto refused = [&](const std::string& what, const std::string& by,
                            const std::string& number) {
-    write("bad.toml", changed(kCase, what, by));
+    write("bad.toml", changed(fdtd_case(), what, by));
     const Outcome out = tessera({"run", "bad.toml", "--output", "bad"});
     EXPECT_EQ(out.code, 5) << out.err;
     EXPECT_TRUE(holds(out.err, number)) << out.err;
@@ -47,7 +47,7 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
 TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {
   const auto doubted = [&](const std::string& what, const std::string& by,
                            const std::string& message) {
-    write("doubt.toml", changed(kCase, what, by));
+    write("doubt.toml", changed(fdtd_case(), what, by));
     const Outcome out = tessera({"check", "doubt.toml"});
     EXPECT_EQ(out.code, 0) << out.err;
     EXPECT_TRUE(holds(out.err, message)) << out.err;
@@ -80,7 +80,7 @@ TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {
 /// Counted, not tried: the machine keeps its memory.
 TEST_F(Fdtd, WhatMemoryCannotHoldIsRefusedBeforeAnyIsTaken) {
   write("large.toml",
-        changed(kCase, "frequencies = [\"200 THz\"]",
+        changed(fdtd_case(), "frequencies = [\"200 THz\"]",
                 "frequency_min = \"190 THz\"\nfrequency_max = \"210 THz\"\nfrequency_points = "
                 "100000"));
   const auto begin = std::chrono::steady_clock::now();
@@ -117,14 +117,14 @@ kind = ")") + kind +
 }
 
 TEST_F(Fdtd, ARunThatMeasuresNothingIsDoubted) {
-  const std::string text = kCase;
+  const std::string text = fdtd_case();
   write("doubt.toml", text.substr(0, text.find("[[monitor]]")));
   EXPECT_TRUE(holds(tessera({"check", "doubt.toml"}).err, "warning E0629: nothing is measured"));
 }
 
 TEST_F(Fdtd, DoubtsAreSaid) {
   // Into the film, at equal priority.
-  const std::string wide = changed(kCase, "radius = \"0.4 um\"", "radius = \"2 um\"");
+  const std::string wide = changed(fdtd_case(), "radius = \"0.4 um\"", "radius = \"2 um\"");
   write("doubt.toml",
         changed(changed(wide, "cell = \"50 nm\"", "cell = \"0.25 um\""), "cells = 8", "cells = 2"));
   const Outcome out = tessera({"check", "doubt.toml"});

@@ -38,13 +38,13 @@ TEST_F(Fdtd, TheExampleMeetsItsExpectations) {
 }
 
 TEST_F(Fdtd, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
-  write("case.toml", kCase);
+  write("case.toml", fdtd_case());
   expect_same_after_kill("0.02 s");
   EXPECT_TRUE(results("whole").contains("tables/through.csv"));
 }
 
 TEST_F(Fdtd, AnEditedCaseIsNotGoneOnWith) {
-  write("case.toml", kCase);
+  write("case.toml", fdtd_case());
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "10 ms", "--set",
                      "run.stop.steps=100000000"})
                 .code,
@@ -56,7 +56,7 @@ TEST_F(Fdtd, AnEditedCaseIsNotGoneOnWith) {
 }
 
 TEST_F(Fdtd, ALongerRunIsARunOfThatLength) {
-  write("case.toml", kCase);
+  write("case.toml", fdtd_case());
   expect_same_after_extension("run.stop.steps=701", "run.stop.steps=1302");
 }
 

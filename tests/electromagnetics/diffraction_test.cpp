@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace tessera::electromagnetics {
@@ -112,6 +113,39 @@ TEST(Diffraction, WavesAreFoundAsTheyWerePutIn) {
                       1e-11);
           }
       }
+}
+
+/// One plane for each frequency: what each alone gives; and orders that propagate in one of them.
+TEST(Diffraction, InAMediumThatDiffersFromFrequencyToFrequency) {
+  Medium glass{.name = "glass"};
+  glass.eps = {2, 2, 2};
+  EXPECT_EQ(planes_in(glass, plane_across(0, 1, {0, 0}), kOpticalHz).size(), 1U);
+  glass.poles = lorentz(3e15, 0, 0.3);
+  const auto planes = planes_in(glass, plane_across(0, 1, {1.3e6, 0}), kOpticalHz);
+  ASSERT_EQ(planes.size(), 2U);
+  EXPECT_DOUBLE_EQ(planes[1].eps, permittivity(glass, 0, kOpticalHz[1]).real());
+  EXPECT_EQ(planes[1].mu, 1);
+  const std::vector<Order> orders{{-1, 0}, {0, 0}, {0, 1}};
+  const auto fields =
+      fields_of({{{0, 0}, 1, 1.0, 0.5}, {{-1, 0}, -1, 0.3, 0.2}}, planes[0], kOpticalHz);
+  const auto got = diffraction_orders(planes, fields, kOpticalHz, orders);
+  const auto power = got.power.to_vector();
+  const auto p = got.p_back.to_vector<Complex>();
+  for (std::size_t k = 0; k < 2; ++k) {
+    const auto alone = diffraction_orders(planes[k], fields, kOpticalHz, orders);
+    const auto power_k = alone.power.to_vector();
+    const auto p_k = alone.p_back.to_vector<Complex>();
+    for (std::size_t n = 3 * k; n < 3 * k + 3; ++n) {
+      EXPECT_NEAR(power[n], power_k[n], 1e-12 * std::abs(power_k[n]));
+      EXPECT_LT(std::abs(p[n] - p_k[n]), 1e-12);
+    }
+  }
+  const std::vector<double> first{kOpticalHz[0]}, second{kOpticalHz[1]};
+  const auto both = propagating_orders(planes, kOpticalHz);
+  for (std::size_t k = 0; k < 2; ++k)
+    for (const Order& o : propagating_orders(planes[k], k == 0 ? first : second))
+      EXPECT_NE(std::find(both.begin(), both.end(), o), both.end());
+  EXPECT_THROW(propagating_orders(std::vector<PeriodicPlane>(3, planes[0]), kOpticalHz), Error);
 }
 
 TEST(Diffraction, PowersOfTheOrdersAddUpToTheFlux) {

@@ -50,6 +50,23 @@ TEST(Monitors, FacesOfABoxOnThoseOfTheDomainAreOpen) {
   EXPECT_GT(inwards.patches.front().outward, 0);  // that of low x
 }
 
+TEST(Monitors, ABodyOnABoxIsFoundOnItsFacesAlone) {
+  const Scene scene{{{box(cells(-1, -1, -1), cells(1, 1, 1)), 1, 0, "body"}}};
+  const auto found = [&](const Point& low, const Point& high) {
+    return body_on_box(SceneOrder(scene), small_square(), {low, high});
+  };
+  EXPECT_FALSE(found(cells(-2, -2, 0), cells(2, 2, 0)));
+  const auto cut = found(cells(-2, -2, 0), cells(0.5, 2, 0));
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->medium, 1);
+  EXPECT_EQ(cut->axis, 0);
+  // The faces of the domain are none, and of a plane only what lies on it counts.
+  const Scene whole{{{box(cells(-9, -9, -9), cells(9, 9, 9)), 1, 0, "body"}}};
+  EXPECT_FALSE(body_on_box(SceneOrder(whole), small_square(), {cells(-4, -4, 0), cells(4, 4, 0)}));
+  EXPECT_TRUE(found(cells(0, -2, 0), cells(0, 2, 0)));
+  EXPECT_FALSE(found(cells(2, -2, 0), cells(2, 2, 0)));
+}
+
 TEST(Monitors, ARecordInTimeHasTheStepsThatAreKept) {
   SampleList samples(small_square(), {pec, pec, joined});
   samples.add(Ez, cells(1, 1, 0));  // on an edge: E is its unknown over the reference length

@@ -143,6 +143,31 @@ TEST(FarField, PowerAndDirectivity) {
   EXPECT_NEAR(max(directivity(far, flux(box, fields))).item(), 1.5, 0.02);
 }
 
+/// One exterior for each frequency: what each alone gives.
+TEST(FarField, InAMediumThatDiffersFromFrequencyToFrequency) {
+  const auto box = box_patches({-0.06, -0.07, -0.05}, {0.06, 0.06, 0.07}, 0.01);
+  const auto fields = on_patches(box, kFarHz, my_dipole);
+  const auto d = all_round();
+  const std::vector<Exterior> each{{.eps = 2.0, .mu = 1.5}, {.eps = 1.8, .mu = 1.5}};
+  const Tensor far = far_field(box, fields, kFarHz, d, each), power = flux(box, fields);
+  const auto f = far.to_vector<Complex>();
+  const auto u = radiation_intensity(far, each).to_vector(),
+             g = directivity(far, power, each).to_vector();
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Tensor alone = far_field(box, fields, kFarHz, d, each[k]);
+    const auto f_k = alone.to_vector<Complex>();
+    const auto u_k = radiation_intensity(alone, each[k]).to_vector(),
+               g_k = directivity(alone, power, each[k]).to_vector();
+    for (std::size_t n = k * d.size(); n < (k + 1) * d.size(); ++n) {
+      EXPECT_LT(std::abs(f[2 * n] - f_k[2 * n]), 1e-12 * (1 + std::abs(f_k[2 * n])));
+      EXPECT_DOUBLE_EQ(u[n], u_k[n]);
+      EXPECT_DOUBLE_EQ(g[n], g_k[n]);
+    }
+  }
+  const std::vector<Exterior> three(3);
+  EXPECT_THROW(far_field(box, fields, kFarHz, d, three), Error);
+}
+
 /// A vertical or horizontal dipole over a conducting plane: fields above it by its image.
 EH over_mirror(double f, const Pos& at, const Vec& il, const Mirror& m, const Pos& r) {
   Pos image = at;
@@ -354,6 +379,10 @@ TEST(ScatteringCrossSection, OfAnInducedDipole) {
   const Tensor far = far_field(box, fields, one, std::vector<Direction>{{pi / 2, 0.0}});
   const double sigma = scattering_cross_section(far, full({1}, incident, Dtype::c128)).item();
   EXPECT_NEAR(sigma / (4 * pi * a * a * std::pow(k * a, 4)), 1, 0.01);
+  // A dipole scatters |sin|^2, of which the mean is 2/3 of that at the equator.
+  const double total =
+      total_cross_section(flux(box, fields), full({1}, incident, Dtype::c128)).item();
+  EXPECT_NEAR(total / (sigma * 2 / 3), 1, 0.01);
   const Tensor unit = full({1, 1, 2}, Complex(0, 2), Dtype::c128);
   EXPECT_NEAR(scattering_cross_section(unit, full({1}, 2.0, Dtype::c128), {.dimensions = 2}).item(),
               2 * pi * 8 / 4, 1e-12);

@@ -23,12 +23,11 @@ namespace em = electromagnetics;
 using Tensors = std::vector<Tensor>;
 
 constexpr double kReach = 0.05;  ///< of a permittivity, relative: stays stable at 0.97 of the limit
-constexpr std::int64_t kFewSteps =
-    64;  ///< a monitor in time that keeps no more picks them from the sum over steps
+/// A monitor in time that keeps no more picks them from the sum over steps.
+constexpr std::int64_t kFewSteps = 64;
 constexpr double kMostBytes = 2e9;  ///< of what all sources inject
 
 // ---- which permittivities
-// -------------------------------------------------------------------------------------------------
 
 struct Design {
   std::vector<em::Edge> edges;
@@ -96,7 +95,6 @@ Design find_design(const Case& c, const em::YeeModel& model) {
 }
 
 // ---- what the monitors see
-// ------------------------------------------------------------------------------------------------
 
 /// How the samples of a monitor come about: as weighted sums over the steps, or, of many steps, as
 /// these themselves.
@@ -174,7 +172,6 @@ Tensor real_values_of(const em::SampleList& samples, const Tensor& records) {
 }
 
 // ---- the run
-// --------------------------------------------------------------------------------------------------------------
 
 struct Simulation {
   std::shared_ptr<MonitoredCase> made;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured during a run, and what becomes of it.
 #pragma once
-#include "electromagnetics/fdtd/case.h"
 #include "electromagnetics/fdtd/subtract.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/autodiff/tensor.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/grid.h"
@@ -36,9 +36,9 @@ struct MonitorResult {
   Coordinate axis;  ///< frequency, time or the number of a mode
   std::vector<Coordinate> coordinates;
   std::vector<Quantity> quantities;
-  std::optional<double>
-      fallen_db{};  ///< of transforms: how far their fields had fallen when the run ended
-  std::optional<TransformRecord> transform{};
+  /// Of transforms: how far their fields had fallen when the run ended.
+  std::optional<double> fallen_db{};
+  std::optional<electromagnetics::TransformRecord> transform{};
 
   const Quantity* find(const std::string& quantity) const;
 };
@@ -73,8 +73,8 @@ class Monitor {
   virtual std::optional<electromagnetics::Fading::Report> fading() const { return {}; }
   virtual std::int64_t bytes(std::int64_t n_steps) const = 0;
 
-  // What of it differentiates (derivatives.cpp): an expression of its samples at the steps
-  // that it keeps, or of their transforms.
+  // What of it differentiates (derivatives.cpp): an expression of its samples at the steps that it
+  // keeps, or of their transforms.
   const electromagnetics::SampleList& samples() const { return samples_; }
   /// Whether it keeps what step `n` (counted from 1) leaves; a monitor of transforms keeps none.
   virtual bool keeps(std::int64_t) const { return false; }

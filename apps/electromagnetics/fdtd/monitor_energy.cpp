@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The energy of a box at each frequency.
-#include "electromagnetics/fdtd/exterior.h"
 #include "electromagnetics/fdtd/spectral.h"
+#include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::apps::fdtd {

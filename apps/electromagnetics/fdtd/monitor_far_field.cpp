@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Far fields and scattering cross-sections.
-#include "electromagnetics/fdtd/exterior.h"
 #include "electromagnetics/fdtd/spectral.h"
+#include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
-#include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/near_to_far.h"
 
 #include <cmath>
@@ -45,27 +44,20 @@ class FarFieldMonitor : public Spectral {
     const auto fields = surface_.fields(all);
     const std::vector<std::uint64_t> shape{count(), theta_.size(), phi_.size()};
     if (options_.kind == MonitorKind::rcs) {
-      const std::vector<c128> incident = incident_wave();
       const Tensor sigma = figure(all);
       out.quantities.push_back({"rcs", exterior_.dimensions == 3 ? "m^2" : "m",
                                 "scattering cross-section", shape, real_values(sigma)});
-      std::vector<double> total;
-      const std::vector<double> power = real_values(power_of(fields));
-      const double eta = em::vacuum_impedance * std::sqrt(exterior_.mu / exterior_.eps);
-      for (std::size_t k = 0; k < count(); ++k)
-        total.push_back(power[k] / (std::norm(incident[k]) / (2 * eta)));
+      const Tensor total = em::total_cross_section(power_of(fields), incident_wave(), exterior_);
       out.quantities.push_back({"total",
                                 exterior_.dimensions == 3 ? "m^2" : "m",
                                 "total scattering cross-section, from the flux",
                                 {count()},
-                                total});
+                                real_values(total)});
       out.quantities.push_back(sums());
       return out;
     }
-    const Tensor far = far_fields(all), intensity = intensity_of(far), power = power_of(fields);
-    const Tensor directivity = each_exterior([&](const em::Exterior& e, const auto& part) {
-      return em::directivity(part(far), part(power), e);
-    });
+    const Tensor far = far_fields(all), intensity = em::radiation_intensity(far, exteriors_),
+                 power = power_of(fields), directivity = em::directivity(far, power, exteriors_);
     out.quantities.push_back(
         {"directivity", "1", "intensity over its mean", shape, real_values(directivity)});
     out.quantities.push_back({"intensity", exterior_.dimensions == 3 ? "W*s^2/sr" : "W*s^2/(rad*m)",
@@ -95,46 +87,24 @@ class FarFieldMonitor : public Spectral {
   Tensor figure(const Tensor& values) const override {
     const Tensor far = far_fields(values);
     return options_.kind == MonitorKind::rcs
-               ? em::scattering_cross_section(far, tensor(incident_wave()), exterior_)
-               : intensity_of(far);
+               ? em::scattering_cross_section(far, incident_wave(), exterior_)
+               : em::radiation_intensity(far, exteriors_);
   }
 
  private:
-  /// of(exterior, part) where all frequencies have one exterior; else for each of them, `part`
-  /// taking its entries.
-  template <class F>
-  Tensor each_exterior(const F& of) const {
-    if (exteriors_.size() == 1) return of(exterior_, [](const Tensor& x) { return x; });
-    return by_frequency(exteriors_.size(), [&](std::size_t k) {
-      return of(exteriors_[k], [k](const Tensor& x) { return at_frequency(x, k); });
-    });
-  }
   Tensor far_fields(const Tensor& values) const {
-    const std::vector<em::SurfaceFields> fields = surface_.fields(values);
-    if (exteriors_.size() == 1)
-      return em::far_field(surface_.patches, fields, frequencies_, directions_, exterior_);
-    return by_frequency(exteriors_.size(), [&](std::size_t k) {
-      std::vector<em::SurfaceFields> own;
-      for (const em::SurfaceFields& f : fields)
-        own.push_back({at_frequency(f.e, k), at_frequency(f.h, k)});
-      return em::far_field(surface_.patches, own, std::vector<double>{frequencies_[k]}, directions_,
-                           exteriors_[k]);
-    });
-  }
-  Tensor intensity_of(const Tensor& far) const {
-    return each_exterior([&](const em::Exterior& e, const auto& part) {
-      return em::radiation_intensity(part(far), e);
-    });
+    return em::far_field(surface_.patches, surface_.fields(values), frequencies_, directions_,
+                         exteriors_);
   }
   Tensor power_of(const std::vector<em::SurfaceFields>& fields) const {
     return times(em::flux(surface_.patches, fields), images_of_all(case_));
   }
-  std::vector<c128> incident_wave() const {
+  Tensor incident_wave() const {
     const CaseSource& wave = source_of(case_, options_, {SourceKind::plane_wave});
     std::vector<c128> out;
     for (const double f : frequencies_)
       out.push_back(wave.options.amplitude * spectrum_of(wave, f));
-    return out;
+    return tensor(out);
   }
   std::complex<double> spectrum_of(const CaseSource& s, double f) const {
     return em::spectrum(s.waveform, std::vector<double>{f}, case_.dt_s,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power through a plane, or out of a box.
-#include "electromagnetics/fdtd/exterior.h"
 #include "electromagnetics/fdtd/spectral.h"
+#include "electromagnetics/waves/exterior.h"
 
 namespace tessera::apps::fdtd {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Density of states, and what a current gives to the field, at a source.
-#include "electromagnetics/fdtd/exterior.h"
 #include "electromagnetics/fdtd/spectral.h"
 #include "tessera/autodiff/ops.h"
 
@@ -25,14 +24,8 @@ class LdosMonitor : public Spectral {
     const em::SceneOrder scene(case_.scene);
     const em::Medium& m =
         case_.media[static_cast<std::size_t>(em::medium_at(scene, *source_.options.position))];
-    const Tensor purcell =
-        !disperses(m) ? em::purcell_factor(kind, e, j, frequencies_,
-                                           m.eps[static_cast<std::size_t>(axis)], m.mu[0])
-                      : by_frequency(count(), [&](std::size_t k) {
-                          const std::vector<double> f{frequencies_[k]};
-                          return em::purcell_factor(kind, at_frequency(e, k), at_frequency(j, k), f,
-                                                    permittivity_of(m, axis, f[0]), m.mu[0]);
-                        });
+    const Tensor purcell = em::purcell_factor(
+        kind, e, j, frequencies_, em::real_permittivities(m, axis, frequencies_), m.mu[0]);
     out.quantities.push_back({"purcell",
                               "1",
                               "power over that in the homogeneous medium at the source",

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diffraction orders through a plane of a periodic structure.
-#include "electromagnetics/fdtd/exterior.h"
 #include "electromagnetics/fdtd/spectral.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/diffraction.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace tessera::apps::fdtd {
@@ -18,17 +16,16 @@ class OrdersMonitor : public Spectral {
   OrdersMonitor(const Case& c, const MonitorOptions& o)
       : Spectral(c, o), surface_(surface_of(c, o, samples_)) {
     start_transform();
-    plane_.patch = surface_.patches.front();
-    plane_.bloch = {c.bloch_k[static_cast<std::size_t>(plane_.patch.lo_axis())],
-                    c.bloch_k[static_cast<std::size_t>(plane_.patch.hi_axis())]};
+    em::PeriodicPlane plane;
+    plane.patch = surface_.patches.front();
+    plane.bloch = {c.bloch_k[static_cast<std::size_t>(plane.patch.lo_axis())],
+                   c.bloch_k[static_cast<std::size_t>(plane.patch.hi_axis())]};
     const em::SceneOrder scene(c.scene);
-    const em::Medium& m = c.media[static_cast<std::size_t>(
-        em::medium_at(scene, em::points_of(plane_.patch).front()))];
-    plane_.eps = m.eps[0], plane_.mu = m.mu[0];
-    if (disperses(m))
-      for (const double f : frequencies_) eps_.push_back(permittivity_of(m, 0, f));
+    const em::Medium& m =
+        c.media[static_cast<std::size_t>(em::medium_at(scene, em::points_of(plane.patch).front()))];
+    planes_ = em::planes_in(m, plane, frequencies_);
     for (const auto& order : o.orders) orders_.push_back({order[0], order[1]});
-    if (orders_.empty()) orders_ = propagating();
+    if (orders_.empty()) orders_ = em::propagating_orders(planes_, frequencies_);
   }
   MonitorResult result() const override {
     MonitorResult out = begin_result();
@@ -65,41 +62,11 @@ class OrdersMonitor : public Spectral {
   }
 
  private:
-  em::PeriodicPlane plane_at(std::size_t k) const {
-    em::PeriodicPlane plane = plane_;
-    plane.eps = eps_[k];
-    return plane;
-  }
-  /// Those that propagate at one frequency or more, m slowest.
-  std::vector<em::Order> propagating() const {
-    if (eps_.empty()) return em::propagating_orders(plane_, frequencies_);
-    std::vector<em::Order> all;
-    for (std::size_t k = 0; k < count(); ++k)
-      for (const em::Order& order :
-           em::propagating_orders(plane_at(k), std::vector<double>{frequencies_[k]}))
-        if (std::find(all.begin(), all.end(), order) == all.end()) all.push_back(order);
-    std::sort(all.begin(), all.end(), [](const em::Order& a, const em::Order& b) {
-      return std::pair(a.m, a.n) < std::pair(b.m, b.n);
-    });
-    return all;
-  }
   em::OrderAmplitudes amplitudes(const em::SurfaceFields& fields) const {
-    if (eps_.empty()) return em::diffraction_orders(plane_, fields, frequencies_, orders_);
-    std::vector<em::OrderAmplitudes> all;
-    for (std::size_t k = 0; k < count(); ++k)
-      all.push_back(em::diffraction_orders(plane_at(k),
-                                           {at_frequency(fields.e, k), at_frequency(fields.h, k)},
-                                           std::vector<double>{frequencies_[k]}, orders_));
-    const auto joined = [&](Tensor em::OrderAmplitudes::*part) {
-      return by_frequency(count(), [&](std::size_t k) { return all[k].*part; });
-    };
-    using A = em::OrderAmplitudes;
-    return {joined(&A::s),      joined(&A::p),      joined(&A::power),
-            joined(&A::s_back), joined(&A::p_back), joined(&A::power_back)};
+    return em::diffraction_orders(planes_, fields, frequencies_, orders_);
   }
   em::SampledSurface surface_;
-  em::PeriodicPlane plane_;
-  std::vector<double> eps_;  ///< at each frequency, where it differs
+  std::vector<em::PeriodicPlane> planes_;  ///< one, or one for each frequency
   std::vector<em::Order> orders_;
 };
 

@@ -33,18 +33,6 @@ int normal_axis(const Case& c, const MonitorOptions& o) {
 
 }  // namespace
 
-std::vector<int> computed_components(const Case& c, const MonitorOptions& o) {
-  std::vector<int> out;
-  if (!o.components.empty()) {
-    for (const Component x : o.components) out.push_back(static_cast<int>(x));
-    return out;
-  }
-  const std::array<bool, 6> all = computed(c);
-  for (int x = 0; x < 6; ++x)
-    if (all[static_cast<std::size_t>(x)]) out.push_back(x);
-  return out;
-}
-
 const char* field_units(int component) { return em::is_electric(component) ? "V/m" : "A/m"; }
 
 em::KeptSteps kept_steps(const Case& c, const MonitorOptions& o) {
@@ -55,14 +43,8 @@ em::KeptSteps kept_steps(const Case& c, const MonitorOptions& o) {
 }
 
 em::Region region_of(const Case& c, const MonitorOptions& o) {
-  const bool whole = !o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot);
-  Point middle{}, size = o.size.value_or(Point{});
-  for (std::size_t d = 0; d < 3; ++d) {
-    const double low = c.grid.lines[d].front(), high = c.grid.lines[d].back();
-    middle[d] = o.position ? (*o.position)[d] : (low + high) / 2;
-    if (whole) size[d] = 2 * (high - low);
-  }
-  return em::region_of(c.grid, middle, size);
+  const MonitorBox box = box_of(c, o);
+  return em::region_of(c.grid, box.middle, box.size);
 }
 
 std::vector<Coordinate> region_coordinates(const em::Region& r) {

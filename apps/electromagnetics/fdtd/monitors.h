@@ -14,8 +14,6 @@ electromagnetics::SampledSurface surface_of(const Case& c, const MonitorOptions&
                                             electromagnetics::SampleList& samples);
 /// Steps that a monitor in time keeps.
 electromagnetics::KeptSteps kept_steps(const Case& c, const MonitorOptions& o);
-/// Those that the monitor names, or all that are computed.
-std::vector<int> computed_components(const Case& c, const MonitorOptions& o);
 const char* field_units(int component);
 
 // One of each kind; throws Error or MonitorFault where the keys do not fit the case.

@@ -1,262 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case as a whole: its sections, the grid, the steps in time and the boundaries.
+// The case as a whole: its sections.
 #include "electromagnetics/fdtd/options.h"
 
-#include "electromagnetics/fdtd/option_tables.h"
-#include "tessera/electromagnetics/constants.h"
-
-#include <algorithm>
+#include "electromagnetics/waves/option_tables.h"
 
 namespace tessera::apps::fdtd {
 
-double from_wavelength(double vacuum_m) { return electromagnetics::speed_of_light / vacuum_m; }
-double from_photon_energy(double joule) {
-  constexpr double planck = 6.62607015e-34;  // J s, exact in the SI
-  return joule / planck;
-}
-
-double GridOptions::low(int a) const {
-  const auto& lines = axis(a).lines;
-  const auto i = static_cast<std::size_t>(a);
-  return lines.empty() ? centre[i] - size[i] / 2 : lines.front();
-}
-
-double GridOptions::high(int a) const {
-  const auto& lines = axis(a).lines;
-  const auto i = static_cast<std::size_t>(a);
-  return lines.empty() ? centre[i] + size[i] / 2 : lines.back();
-}
-
-double GridOptions::middle(int a) const {
-  return axis(a).lines.empty() ? centre[static_cast<std::size_t>(a)] : (low(a) + high(a)) / 2;
-}
-
-Face BoundaryOptions::low(int a) const {
-  return a == 0 ? x_low.value_or(x) : a == 1 ? y_low.value_or(y) : z_low.value_or(z);
-}
-
-Face BoundaryOptions::high(int a) const {
-  return a == 0 ? x_high.value_or(x) : a == 1 ? y_high.value_or(y) : z_high.value_or(z);
-}
-
-bool BoundaryOptions::is_symmetry(int a, bool high) const {
-  return std::find(symmetry.begin(), symmetry.end(),
-                   static_cast<FaceName>(2 * a + (high ? 1 : 0))) != symmetry.end();
-}
-
-int BoundaryOptions::layer_cells(int a, bool is_high) const {
-  const Face f = is_high ? high(a) : low(a);
-  return f == Face::pml ? pml.cells : f == Face::absorber ? absorber.cells : 0;
-}
-
-namespace {
-
-data::Options<AxisOptions> axis_table(const std::string& name) {
-  data::Options<RefineOptions> refine("refine", "A stretch of an axis with smaller cells.");
-  refine.add("from", &RefineOptions::from, length({.doc = "Where it begins.", .required = true}));
-  refine.add("to", &RefineOptions::to, length({.doc = "Where it ends.", .required = true}));
-  refine.add("cell", &RefineOptions::cell,
-             length({.doc = "Length of a cell within.", .above = 0, .required = true}));
-  data::Options<AxisOptions> o(name, "How the cells of one axis differ from even ones.");
-  o.add("lines", &AxisOptions::lines,
-        length({.doc = "All lines between cells, rising; they give the size of this axis.",
-                .max_items = 1000000}));
-  o.add_tables("refine", &AxisOptions::refine, refine,
-               {.doc = "Stretches with smaller cells; others grow by max_ratio at most."});
-  return o;
-}
-
-data::Options<ExpectOptions> expect_table() {
-  using O = ExpectOptions;
-  data::Options<O> o("expect", "A number that the run has to find.");
-  o.add("monitor", &O::monitor, {.doc = "Name of the monitor that finds it.", .required = true});
-  o.add("quantity", &O::quantity,
-        {.doc = "Which of its results, as results.h5 names them; its first if not given."});
-  o.add(
-      "frequency", &O::frequency,
-      frequency(
-          {.doc =
-               "At which of its frequencies (the nearest, in its band); its first if not given."}));
-  o.add("index", &O::index,
-        {.doc = "Which entry, where there are several: mode, direction, order.", .min = 0});
-  o.add("value", &O::value, {.doc = "The number promised, in SI units.", .required = true});
-  o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
-  o.add("relative", &O::relative, {.doc = "The tolerance is a part of the value."});
-  return o;
-}
-
-}  // namespace
-
-data::Options<OutputOptions> output_table() {
-  using O = OutputOptions;
-  data::Options<O> o("output", "What is written besides results.h5.");
-  o.add("vtk", &O::vtk, {.doc = "Write fields and snapshots for ParaView, too."});
-  o.add("pictures", &O::pictures, {.doc = "Draw spectra, patterns and fields."});
-  o.add("scene", &O::scene,
-        {.doc = "Show the media as the grid sees them: a picture with sources and monitors, a file "
-                "for ParaView."});
-  return o;
-}
-
-data::Options<GridOptions> grid_table() {
-  using O = GridOptions;
-  data::Options<O> o("grid", "The domain and its cells. Axes that are not resolved come last.");
-  o.add("size", &O::size,
-        length({.doc = "Size of the domain, absorbing layers included; 0 leaves an axis unresolved "
-                       "(2-D: z, 1-D: y and z).",
-                .min = 0}));
-  o.add("centre", &O::centre, length({.doc = "Middle of the domain."}));
-  o.add("cell", &O::cell,
-        length({.doc = "Length of a cell, the largest where the grid is graded.",
-                .above = 0,
-                .one_for_all = true}));
-  o.add("cells_per_wavelength", &O::cells_per_wavelength,
-        {.doc = "Instead of cell: cells in the shortest wavelength of frequency_max in any medium.",
-         .min = 2,
-         .max = 1000});
-  o.add("frequency_max", &O::frequency_max,
-        frequency({.doc = "Highest frequency that has to be resolved."}));
-  o.add("max_ratio", &O::max_ratio,
-        {.doc = "Largest ratio of neighbouring cells where the grid is graded.",
-         .above = 1,
-         .max = 3});
-  o.add_table("x", &O::x, axis_table("x"), {.doc = "Lines or refinement along x."});
-  o.add_table("y", &O::y, axis_table("y"), {.doc = "Lines or refinement along y."});
-  o.add_table("z", &O::z, axis_table("z"), {.doc = "Lines or refinement along z."});
-  o.add(
-      "background", &O::background,
-      {.doc = "Medium where no structure is: a [[material]], a medium of the library, or vacuum."});
-  o.add("polarization", &O::polarization,
-        {.doc = "In 2-D, the components that are computed: Ez, Hx, Hy or Hz, Ex, Ey or both.",
-         .choices = {"both", "Ez", "Hz"}});
-  o.add("averaging", &O::averaging,
-        {.doc = "What a cell with two media is made of: the averaged tensor (second order at faces "
-                "along the grid), the same with tensors of corners (more accurate at oblique and "
-                "curved faces, slower to set up), shares of the volume, or the medium at "
-                "each point.",
-         .choices = {"kottke", "corners", "volume", "none"}});
-  o.add("conductors", &O::conductors,
-        {.doc =
-             "Perfect conductors whose surface runs across the grid: their true surface (edges and "
-             "faces count by their open part), or a staircase of whole edges.",
-         .choices = {"conformal", "staircase"}});
-  o.add("exact_speed_at", &O::exact_speed_at,
-        frequency({.doc = "Frequency at which waves run at their exact speed, as the mean over "
-                          "all directions: permittivities are scaled against the dispersion of "
-                          "the grid. 0.87 of the highest frequency leaves a quarter of its phase "
-                          "errors over a wide band. Needs even cells.",
-                   .above = 0}));
-  return o;
-}
-
-data::Options<SteppingOptions> run_table() {
-  using S = StopOptions;
-  data::Options<S> stop("stop", "When the run ends: the first that comes true.");
-  stop.add("time", &S::time, duration({.doc = "Simulated time.", .above = 0}));
-  stop.add("steps", &S::steps, {.doc = "Number of time steps.", .min = 1});
-  stop.add("after_sources", &S::after_sources,
-           duration({.doc = "Simulated time behind the end of the last source.", .min = 0}));
-  stop.add("decay_db", &S::decay_db,
-           {.doc = "How far the energy has fallen below its peak, once the sources have ended, in "
-                   "decibels.",
-            .above = 0,
-            .max = 300});
-  stop.add("dft_tolerance", &S::dft_tolerance,
-           {.doc = "Relative change of every transform between two checks, once the sources have "
-                   "ended.",
-            .above = 0,
-            .max = 1});
-  stop.add("check_every", &S::check_every,
-           duration({.doc = "Time between checks of decay_db and dft_tolerance; some periods if "
-                            "not given.",
-                     .above = 0}));
-  using O = SteppingOptions;
-  data::Options<O> o("run", "The steps in time.");
-  o.add("precision", &O::precision,
-        {.doc = "Of the fields; transforms are summed in double precision.",
-         .choices = {"f32", "f64"}});
-  o.add("courant", &O::courant,
-        {.doc = "Time step as a share of the longest stable one.", .above = 0, .max = 1});
-  o.add("dt", &O::dt, duration({.doc = "Time step, instead of courant.", .above = 0}));
-  o.add_table("stop", &O::stop, stop, {.doc = "When the run ends."});
-  return o;
-}
-
-data::Options<BoundaryOptions> boundary_table() {
-  using P = PmlOptions;
-  const auto of = []<class T>(T electromagnetics::Pml::*member) {
-    return static_cast<T P::*>(member);
-  };
-  data::Options<P> pml("pml",
-                       "Absorbing layers: convolutional PML within the domain. Over a depth "
-                       "u from 0 to 1, sigma grows as u^order.");
-  pml.add("cells", of(&P::cells), {.doc = "Thickness.", .min = 1, .max = 1000});
-  pml.add("order", of(&P::order),
-          {.doc = "Power by which sigma and kappa grow.", .min = 1, .max = 8});
-  pml.add("sigma_factor", of(&P::sigma_factor),
-          {.doc = "sigma at the outer face, in units of 0.8 (order + 1)/(impedance times cell).",
-           .above = 0});
-  pml.add("kappa_max", of(&P::kappa_max), {.doc = "Stretching at the outer face.", .min = 1});
-  pml.add("alpha_factor", of(&P::alpha_factor),
-          {.doc = "Frequency shift at the inner face, in units of eps0 times speed of light over "
-                  "depth of the layer; "
-                  "above 0 it helps against evanescent waves.",
-           .min = 0});
-  pml.add(
-      "index", &P::medium_index,
-      {.doc = "Refractive index in the layers; that of grid.background if not given.", .above = 0});
-  using A = AbsorberOptions;
-  data::Options<A> absorber("absorber",
-                            "Layers of conductivity, electric and magnetic alike, that rises "
-                            "slowly as u^order from 0 over a depth u "
-                            "from 0 to 1: thicker than a pml, and passive with every medium, also "
-                            "where a film or surface of negative "
-                            "permittivity runs through it.");
-  absorber.add("cells", &A::cells,
-               {.doc = "Thickness; two wavelengths reflect little at all angles up to 60 degrees.",
-                .min = 2,
-                .max = 10000});
-  absorber.add("order", &A::order,
-               {.doc = "Power by which the conductivity grows.", .min = 1, .max = 8});
-  absorber.add(
-      "reflection", &A::reflection,
-      {.doc = "Amplitude that comes back of a wave along the axis: fixes the conductivity.",
-       .above = 0,
-       .max = 0.5});
-  using O = BoundaryOptions;
-  data::Options<O> o("boundary", "What happens at the six faces of the domain.");
-  const std::vector<std::string> kinds = {"pml", "pec", "pmc", "periodic", "bloch", "absorber"};
-  o.add("x", &O::x, {.doc = "Both faces across x.", .choices = kinds});
-  o.add("y", &O::y, {.doc = "Both faces across y.", .choices = kinds});
-  o.add("z", &O::z, {.doc = "Both faces across z.", .choices = kinds});
-  const std::pair<const char*, std::optional<Face> O::*> faces[] = {
-      {"x_low", &O::x_low},   {"x_high", &O::x_high}, {"y_low", &O::y_low},
-      {"y_high", &O::y_high}, {"z_low", &O::z_low},   {"z_high", &O::z_high}};
-  for (const auto& [name, face] : faces)
-    o.add(name, face, {.doc = "This face, if it differs from the opposite one.", .choices = kinds});
-  o.add("symmetry", &O::symmetry,
-        {.doc = "Faces of pec or pmc in which the structure goes on as its image. Power, energy "
-                "and density of states "
-                "of what such a face cuts then count the whole, far fields and cross-sections are "
-                "the whole's. "
-                "Other such faces are walls: in a far field whose box stands on one, its image is "
-                "taken, and power and "
-                "directivity are of the open half.",
-         .choices = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"},
-         .max_items = 6});
-  o.add_table("pml", &O::pml, pml, {.doc = "The absorbing layers."});
-  o.add_table("absorber", &O::absorber, absorber, {.doc = "The conducting layers."});
-  o.add("bloch_k", &O::bloch_k,
-        {.doc = "Wave vector k of bloch faces: E(r + a) = E(r) exp(-i k.a), a the period.",
-         .unit = "rad/um"});
-  o.add("bloch_phase", &O::bloch_phase,
-        {.doc = "Instead of bloch_k: the phase k.a of each axis.", .unit = "deg"});
-  return o;
-}
-
-const data::Options<FdtdOptions>& fdtd_options() {
+const data::Options<CaseOptions>& fdtd_options() {
   static const auto table = [] {
-    using O = FdtdOptions;
+    using O = CaseOptions;
     data::Options<O> o(
         "electromagnetics.fdtd",
         "Maxwell's equations in time on a Yee grid, in one, two or three dimensions");
@@ -279,6 +31,12 @@ const data::Options<FdtdOptions>& fdtd_options() {
     return o;
   }();
   return table;
+}
+
+CaseOptions read_options(const data::Config& config) {
+  CaseOptions o = fdtd_options().read(config);
+  complete_options(o, config);
+  return o;
 }
 
 }  // namespace tessera::apps::fdtd

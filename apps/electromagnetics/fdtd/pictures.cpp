@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/pictures.h"
 
-#include "electromagnetics/fdtd/bodies.h"
+#include "electromagnetics/waves/bodies.h"
 #include "tessera/electromagnetics/figures.h"
 
 #include <fmt/format.h>
@@ -151,7 +151,7 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
 }
 
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
-                                                const Results& results, const FdtdOptions& o) {
+                                                const Results& results, const CaseOptions& o) {
   const em::SceneOrder bodies = bodies_of(o);
   std::filesystem::create_directories(folder);
   std::vector<std::filesystem::path> out;

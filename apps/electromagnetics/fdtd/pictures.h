@@ -12,6 +12,6 @@ namespace tessera::apps::fdtd {
 std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c);
 /// The results, with the bodies of the case over maps of planes.
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
-                                                const Results& results, const FdtdOptions& o);
+                                                const Results& results, const CaseOptions& o);
 
 }  // namespace tessera::apps::fdtd

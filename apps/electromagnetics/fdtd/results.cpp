@@ -200,7 +200,8 @@ Results read_results(const std::filesystem::path& path) {
     if (const auto* dt = of_transform("time_step"), *every = of_transform("every"),
         *positions = of_transform(at(group + "/transform/places") ? "places" : "positions");
         dt && every && positions && dt->size() == 1 && every->size() == 1)  // 0.2: places
-      r.transform = TransformRecord{(*dt)[0], static_cast<int>((*every)[0]), *positions};
+      r.transform = electromagnetics::TransformRecord{r.axis.values, (*dt)[0],
+                                                      static_cast<int>((*every)[0]), *positions};
     const std::string prefix = group + "/values/";
     for (const auto& [full, array] : found) {
       const std::string plain = full.starts_with('/') ? full.substr(1) : full;

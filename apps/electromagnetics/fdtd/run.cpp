@@ -9,6 +9,7 @@
 #include "tessera/data/progress.h"
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
+#include "tessera/electromagnetics/energy_watch.h"
 
 #include <fmt/format.h>
 
@@ -20,12 +21,6 @@ namespace {
 
 namespace em = electromagnetics;
 
-constexpr double kGrowth =
-    10;  ///< of the least stored energy since the sources ended: no passive medium does that
-/// Below this share of the peak energy swings by itself: rounding of f32, and slow fields that a
-/// layer gives back.
-constexpr double kQuiet = 1e-10;
-
 struct TimeLoop {
   RunContext& context;
   const Case& c;
@@ -33,8 +28,8 @@ struct TimeLoop {
   std::vector<std::int64_t> first;  ///< column of each monitor
   std::optional<em::TimeDomain> run;
   std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
-  double sources_end = 0, peak_energy = 0, energy = 0, stored_energy = 0,
-         least_energy = -1;   // least: since the sources ended; -1: not yet
+  double sources_end = 0;
+  em::EnergyWatch energy;
   std::vector<double> norms;  ///< of the transforms at the last check
   std::uint64_t metrics_bytes = 0;
 
@@ -72,8 +67,8 @@ struct TimeLoop {
       out.put("state", std::vector<float>(run->state_f32().begin(), run->state_f32().end()));
     else
       out.put("state", std::vector<double>(run->state_f64().begin(), run->state_f64().end()));
-    out.put("peak_energy", peak_energy);
-    out.put("least_energy", least_energy);
+    out.put("peak_energy", energy.peak_j);
+    out.put("least_energy", energy.least_stored_j);
     out.put("norms", norms);
     out.put("metrics_bytes", metrics_bytes);
     for (std::size_t m = 0; m < monitors.size(); ++m)
@@ -86,8 +81,8 @@ struct TimeLoop {
       run->restore(step, std::span<const float>(in.array<float>("state")));
     else
       run->restore(step, std::span<const double>(in.array<double>("state")));
-    peak_energy = in.scalar<double>("peak_energy");
-    least_energy = in.scalar<double>("least_energy");
+    energy.peak_j = in.scalar<double>("peak_energy");
+    energy.least_stored_j = in.scalar<double>("least_energy");
     norms = in.array<double>("norms");
     metrics_bytes = in.scalar<std::uint64_t>("metrics_bytes");
     for (std::size_t m = 0; m < monitors.size(); ++m)
@@ -116,18 +111,10 @@ struct TimeLoop {
 
   /// Whether the stop rule is fulfilled; `grown` is set where the run cannot be trusted.
   bool at_check(bool& grown) {
-    energy = run->energy_j();
-    const bool after = run->time_s() >= sources_end;
-    peak_energy = std::max(peak_energy, std::isfinite(energy) ? energy : 0);
-    grown = !std::isfinite(energy);
-    if (after && !grown) {
-      stored_energy = run->stored_energy_j();
-      least_energy = least_energy < 0 ? stored_energy : std::min(least_energy, stored_energy);
-      grown = stored_energy > kGrowth * std::max(least_energy, peak_energy * kQuiet);
-    }
-    if (grown || !after) return false;
+    grown = energy.grows(*run);
+    if (grown || run->time_s() < sources_end) return false;
     const StopOptions& stop = c.options.run.stop;
-    bool done = stop.decay_db && energy <= peak_energy * std::pow(10.0, -*stop.decay_db / 10);
+    bool done = stop.decay_db && energy.has_fallen(*stop.decay_db);
     if (stop.dft_tolerance) {
       std::vector<double> now;
       for (const auto& m : monitors)
@@ -242,9 +229,9 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
     s.advance(n);
     if (s.run->step() % s.check_steps == 0) {
       done = s.at_check(grown);
-      const double db =
-          s.peak_energy > 0 ? 10 * std::log10(s.peak_energy / std::max(s.energy, 1e-300)) : 0;
-      const double row[] = {static_cast<double>(s.run->step()), s.run->time_s(), s.energy, db};
+      const double db = s.energy.fallen_db();
+      const double row[] = {static_cast<double>(s.run->step()), s.run->time_s(), s.energy.energy_j,
+                            db};
       metrics->row(row);
       progress.update(static_cast<std::uint64_t>(s.run->step()), {{"decay_db", db}});
     } else {
@@ -262,11 +249,13 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
   progress.finish(grown ? "failed" : "finished");
   if (grown) {
     const std::string least =
-        s.least_energy > 0 ? fmt::format(", after a least of {:.3g} J", s.least_energy) : "";
-    context.log.error(
-        fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
-                    "largest field is {}",
-                    s.run->step(), std::max(s.energy, s.stored_energy), least, s.where_it_grows()));
+        s.energy.least_stored_j > 0
+            ? fmt::format(", after a least of {:.3g} J", s.energy.least_stored_j)
+            : "";
+    context.log.error(fmt::format(
+        "the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
+        "largest field is {}",
+        s.run->step(), std::max(s.energy.energy_j, s.energy.stored_j), least, s.where_it_grows()));
     context.log.error(
         "what makes fields grow: an active medium; a film or surface of negative permittivity that "
         "runs through a pml, which amplifies its backward waves (let that face be boundary.x = "

@@ -29,7 +29,7 @@ void Spectral::start_transform() {
   sampling_ = sampling_of(case_, frequencies_);
   record_.emplace(frequencies_, case_.dt_s, samples_.edges(), sampling_.every);
   if (!options_.subtract) return;
-  former_ = former_result(case_, options_, frequencies_, samples_);
+  former_ = former_result(case_, options_, transform_record());
   if (options_.kind == MonitorKind::dft) return;  // keeps fields in place of sums
   const Quantity* sums = former_->find("sums");
   const auto* values = sums ? std::get_if<std::vector<double>>(&sums->values) : nullptr;
@@ -62,8 +62,12 @@ MonitorResult Spectral::begin_result() const {
                     {"frequency", "Hz", frequencies_},
                     {},
                     {}};
-  out.transform = TransformRecord{case_.dt_s, sampling_.every, positions_of(samples_)};
+  out.transform = transform_record();
   return out;
+}
+
+em::TransformRecord Spectral::transform_record() const {
+  return {frequencies_, case_.dt_s, sampling_.every, em::sampled_positions(samples_)};
 }
 
 Quantity Spectral::sums() const {

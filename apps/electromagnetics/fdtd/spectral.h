@@ -38,6 +38,7 @@ class Spectral : public Monitor {
   /// After all samples have been added.
   void start_transform();
   MonitorResult begin_result() const;
+  electromagnetics::TransformRecord transform_record() const;
   /// `power` over that of the flux monitor that the case names, each frequency by its own.
   std::vector<double> over(const std::vector<double>& power, const Results& all) const;
   /// For later runs that subtract this one.
@@ -57,16 +58,6 @@ inline std::vector<std::complex<double>> complex_values(const Tensor& t) {
 }
 /// What is counted `n` times.
 inline Tensor times(const Tensor& x, double n) { return n == 1 ? x : x * n; }
-inline Tensor at_frequency(const Tensor& x, std::size_t k) {
-  return slice(x, 0, static_cast<Index>(k), static_cast<Index>(k) + 1);
-}
-/// `of(k)`, whose first axis is that of one frequency, for each of `n`.
-template <class F>
-Tensor by_frequency(std::size_t n, const F& of) {
-  std::vector<Tensor> parts;
-  for (std::size_t k = 0; k < n; ++k) parts.push_back(of(k));
-  return parts.size() == 1 ? parts[0] : concatenate(parts, 0);
-}
 
 /// The source that the monitor names, or the first, of one of these kinds. Throws Error.
 const CaseSource& source_of(const Case& c, const MonitorOptions& o,

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What results.h5 keeps of how its transforms were made, so that a later run can be sure that it
-// may subtract them.
+// Former runs that monitors subtract: what results.h5 keeps of sources and transforms
+// (electromagnetics/run_record.h), and how it is read again.
 #pragma once
-#include "electromagnetics/fdtd/case.h"
+#include "electromagnetics/fdtd/options.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/electromagnetics/samples.h"
+#include "tessera/electromagnetics/run_record.h"
 
-#include <map>
 #include <string>
 #include <vector>
 
 namespace tessera::apps::fdtd {
 
 struct MonitorResult;
-
-/// Of one monitor.
-struct TransformRecord {
-  double dt_s = 0;
-  int every = 1;
-  /// Of each of the six components: how many unknowns, then how many x and these, the same for y
-  /// and z.
-  std::vector<double> positions;
-};
-std::vector<double> positions_of(const electromagnetics::SampleList& samples);
 
 /// A monitor that does not fit, with where and why; make_monitors gives it its place in the case.
 struct MonitorFault : Error {
@@ -34,10 +24,8 @@ struct MonitorFault : Error {
 void write_sources(data::H5Writer& file, const Case& c);
 
 /// The monitor of this name in the run that `o.subtract` names, once the two agree in sources, time
-/// step, positions and frequencies; throws MonitorFault where they do not. How often each looked
-/// may differ.
+/// step, positions and frequencies; throws MonitorFault where they do not.
 MonitorResult former_result(const Case& c, const MonitorOptions& o,
-                            const std::vector<double>& frequencies_hz,
-                            const electromagnetics::SampleList& samples);
+                            const electromagnetics::TransformRecord& own);
 
 }  // namespace tessera::apps::fdtd

@@ -22,7 +22,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
 namespace {
 
 const char* const kName = "electromagnetics.inverse_scattering";
@@ -338,7 +338,7 @@ PreparedCase prepare_inverse(const AppContext& context) {
 
 }  // namespace
 
-App inverse_scattering() {
+App app() {
   return {.summary =
               "the permittivity of a region from the waves that it scatters to receivers, by "
               "gradients of the Yee scheme",
@@ -354,11 +354,5 @@ App inverse_scattering() {
           .derivatives = true,
           .may_change = {"optimize.iterations", "optimize.until", "output", "title", "expect"}};
 }
-
-}  // namespace tessera::apps::fdtd
-
-namespace tessera::apps::inverse_scattering {
-
-App app() { return fdtd::inverse_scattering(); }
 
 }  // namespace tessera::apps::inverse_scattering

@@ -11,7 +11,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
 namespace {
 
 /// Rows of a file: times, and values [time, source and receiver].
@@ -140,4 +140,4 @@ void write_scattering_data(const std::filesystem::path& file, const std::vector<
   data::write_file_atomically(file, table.text());
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::inverse_scattering

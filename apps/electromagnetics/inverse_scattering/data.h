@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
 
 /// [source, step, receiver] at the times (step + 1) dt, linear between the rows of a CSV table (a
 /// header, then time in s and one column for each receiver of each source, source by source) or of
@@ -19,4 +19,4 @@ void write_scattering_data(const std::filesystem::path& file, const std::vector<
                            std::size_t sources, std::size_t steps, std::size_t receivers,
                            double dt_s);
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::inverse_scattering

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/inverse_scattering/options.h"
 
-#include "electromagnetics/fdtd/checks.h"
-#include "electromagnetics/fdtd/option_tables.h"
+#include "electromagnetics/waves/checks.h"
+#include "electromagnetics/waves/option_tables.h"
 
 #include <algorithm>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
 namespace {
 
 data::Options<ReceiverOptions> receiver_table() {
@@ -86,8 +86,8 @@ data::Options<InverseExpectOptions> expectation_table() {
 
 }  // namespace
 
-FdtdOptions InverseOptions::waves(bool with_truth) const {
-  FdtdOptions o;
+CaseOptions InverseOptions::waves(bool with_truth) const {
+  CaseOptions o;
   o.grid = grid;
   o.run = run;
   o.boundary = boundary;
@@ -134,7 +134,7 @@ const data::Options<InverseOptions>& inverse_options() {
 
 InverseOptions read_inverse_options(const data::Config& config) {
   InverseOptions o = inverse_options().read(config);
-  FdtdOptions waves = o.waves(true);
+  CaseOptions waves = o.waves(true);
   complete_options(waves, config);
   o.sources = waves.sources;
   Checks checks(config);
@@ -182,4 +182,4 @@ InverseOptions read_inverse_options(const data::Config& config) {
   return o;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::inverse_scattering

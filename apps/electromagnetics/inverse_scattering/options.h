@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case of electromagnetics.inverse_scattering may say: the sections of electromagnetics.fdtd
-// (fdtd/options.h) for what is known and how waves travel, and the unknown, the data and the
+// What a case of electromagnetics.inverse_scattering may say: the sections of waves in time
+// (waves/options.h) for what is known and how waves travel, and the unknown, the data and the
 // descent. SI units.
 #pragma once
-#include "electromagnetics/fdtd/options.h"
+#include "electromagnetics/waves/options.h"
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
+
+using namespace waves;
 
 struct ReceiverOptions {
   Component component = Component::Ez;
@@ -52,7 +54,7 @@ struct InverseOptions {
   InverseExpectOptions expect;
 
   /// The waves in what is known, or in the truth.
-  FdtdOptions waves(bool with_truth) const;
+  CaseOptions waves(bool with_truth) const;
 };
 
 const data::Options<InverseOptions>& inverse_options();
@@ -60,4 +62,4 @@ const data::Options<InverseOptions>& inverse_options();
 /// its key.
 InverseOptions read_inverse_options(const data::Config& config);
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::inverse_scattering

@@ -11,7 +11,7 @@
 #include <numbers>
 #include <random>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
 namespace {
 
 namespace em = electromagnetics;
@@ -249,4 +249,4 @@ void make_data(InverseProblem& p, const data::Config& config) {
   p.data = tensor(d, {static_cast<Index>(shots), p.n_steps, static_cast<Index>(receivers)});
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::inverse_scattering

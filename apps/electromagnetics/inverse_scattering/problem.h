@@ -2,15 +2,15 @@
 // The fields at the receivers as a function of the permittivity of a region, and the misfit to the
 // data.
 #pragma once
-#include "electromagnetics/fdtd/case.h"
 #include "electromagnetics/inverse_scattering/options.h"
+#include "electromagnetics/waves/case.h"
 #include "tessera/autodiff/tensor.h"
 #include "tessera/electromagnetics/design.h"
 #include "tessera/electromagnetics/yee_primitive.h"
 
 #include <memory>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
 
 /// A permittivity map of the domain against the true one: 10 log10(range^2 / mean square error) and
 /// the structural similarity of Z. Wang et al., IEEE Trans. Image Process. 13 (2004) 600, with one
@@ -51,4 +51,4 @@ InverseProblem make_problem(const data::Config& config, bool in_float64);
 /// The data where they are not there yet: simulates the truth, adds noise.
 void make_data(InverseProblem& p, const data::Config& config);
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::inverse_scattering

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/inverse_scattering/results.h"
 
-#include "electromagnetics/fdtd/bodies.h"
 #include "electromagnetics/inverse_scattering/data.h"
+#include "electromagnetics/waves/bodies.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/figures.h"
@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
 namespace {
 
 namespace em = electromagnetics;
@@ -182,4 +182,4 @@ std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run
   return out;
 }
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::inverse_scattering

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace tessera::apps::fdtd {
+namespace tessera::apps::inverse_scattering {
 
 struct InverseRow {
   double iteration, misfit, gradient, psnr_db, ssim;  ///< the last two NaN without a truth
@@ -28,4 +28,4 @@ InverseResult read_inverse(const std::filesystem::path& run);
 std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run,
                                                 const InverseResult& r, const InverseOptions& o);
 
-}  // namespace tessera::apps::fdtd
+}  // namespace tessera::apps::inverse_scattering

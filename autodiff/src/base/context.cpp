@@ -14,15 +14,15 @@ Context& first_context() {
   known_context = &c;
   return c;
 }
-Where context_where() { return context().where; }
+SourceLine context_line() { return context().line; }
 
 }  // namespace detail
 
-void fail(const char* op, const std::string& message, Where where) {
+void fail(const char* op, const std::string& message, SourceLine line) {
   const detail::Context& c = detail::context();
-  if (!where.line) where = c.where;
+  if (!line.number) line = c.line;
   std::string text = std::string("[") + op + "] " + message;
-  if (where.line) text += std::string("\n  at ") + where.file + ":" + std::to_string(where.line);
+  if (line.number) text += std::string("\n  at ") + line.file + ":" + std::to_string(line.number);
   if (!c.transforms.empty()) {
     text += "\n  inside ";
     for (std::size_t i = 0; i < c.transforms.size(); ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "fast_thread_local.h"
-#include "tessera/autodiff/where.h"
+#include "tessera/autodiff/source_line.h"
 
 #include <memory>
 #include <vector>
@@ -16,7 +16,7 @@ namespace tessera::detail {
 /// branch that is being recorded, which takes all operations inside of it.
 struct Context {
   std::vector<const char*> transforms;
-  Where where;
+  SourceLine line;
   const std::shared_ptr<Recorder>* branch = nullptr;
 };
 /// This thread's, once it has asked.
@@ -24,7 +24,7 @@ TESSERA_FAST_THREAD_LOCAL extern Context* known_context;
 Context& first_context();
 inline Context& context() { return known_context ? *known_context : first_context(); }
 /// The user's line of the operation whose rule is running.
-Where context_where();
+SourceLine context_line();
 
 /// While it lives, operations run: what a kernel calls is no part of the branch that is being
 /// recorded.
@@ -42,13 +42,13 @@ class OutsideOfBranch {
 /// it do not name it.
 class AtLine {
  public:
-  AtLine(Context& c, Where where) : c_(c), before_(c.where) { c.where = where; }
-  ~AtLine() { c_.where = before_; }
+  AtLine(Context& c, SourceLine line) : c_(c), before_(c.line) { c.line = line; }
+  ~AtLine() { c_.line = before_; }
   AtLine(const AtLine&) = delete;
 
  private:
   Context& c_;
-  Where before_;
+  SourceLine before_;
 };
 
 /// A transform's name in error messages while it lives.

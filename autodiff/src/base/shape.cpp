@@ -17,16 +17,16 @@ Index Shape::count_of_large() const {
   fail("shape", to_string(*this) + " has 2^63 elements or more");
 }
 
-Index checked_bytes(const char* op, const Type& t, Where where) {
+Index checked_bytes(const char* op, const Type& t, SourceLine line) {
   auto bytes = static_cast<Index>(size_of(t.dtype));
   bool large = false, nothing = false;
   for (Index d : t.shape) {
-    if (d < 0) fail(op, "negative size in " + to_string(t), where);
+    if (d < 0) fail(op, "negative size in " + to_string(t), line);
     nothing |= d == 0;
     large |= __builtin_mul_overflow(bytes, d, &bytes);
   }
   if (nothing) return 0;
-  if (large) fail(op, to_string(t) + " has 2^63 bytes or more", where);
+  if (large) fail(op, to_string(t) + " has 2^63 bytes or more", line);
   return bytes;
 }
 

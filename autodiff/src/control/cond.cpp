@@ -69,7 +69,7 @@ struct Cond : Hand<Cond> {
     std::vector<Tensor> operands(a.in.begin(), a.in.end());
     for (const std::vector<Tensor>& x : t) operands.insert(operands.end(), x.begin(), x.end());
     const std::vector<Tensor> y =
-        apply_branches(std::move(then_f), std::move(else_f), operands, context_where());
+        apply_branches(std::move(then_f), std::move(else_f), operands, context_line());
     std::size_t next = 0;
     for (std::size_t k = 0; k < out.size(); ++k)
       for (std::size_t r = 0; out[k] && r < tangents.count; ++r) result[k].push_back(y[next++]);
@@ -134,7 +134,7 @@ struct Cond : Hand<Cond> {
                        .graph);
     };
     const std::vector<Tensor> w = apply_branches(
-        turned(b.then_f->graph()), turned(b.else_f->graph()), operands, context_where());
+        turned(b.then_f->graph()), turned(b.else_f->graph()), operands, context_line());
     for (std::size_t k = 0, r = 0; k < n; ++k)
       if (in[k]) o[k + 1] = w[r++];
   }
@@ -149,7 +149,7 @@ struct Cond : Hand<Cond> {
       std::vector<Tensor> operands(a.in.begin(), a.in.end());
       const std::vector<Tensor> y = apply_branches(
           {batched_graph(b.then_f->graph(), types, in, size), {}},
-          {batched_graph(b.else_f->graph(), types, in, size), {}}, operands, context_where());
+          {batched_graph(b.else_f->graph(), types, in, size), {}}, operands, context_line());
       std::copy(y.begin(), y.end(), o.begin());
       return;
     }
@@ -195,12 +195,12 @@ struct Cond : Hand<Cond> {
             types)
             .graph;
     return apply_branches({std::move(taken), {}}, {std::move(skipped), {}}, std::move(operands),
-                          context_where());
+                          context_line());
   }
 
   /// Both branches on the same operands: each takes what the other captures, too.
   static std::vector<Tensor> apply_branches(Closed then_f, Closed else_f,
-                                            std::vector<Tensor> operands, Where where) {
+                                            std::vector<Tensor> operands, SourceLine line) {
     const auto skip = [](Graph& g, std::size_t at, const std::vector<Tensor>& more) {
       for (const Tensor& t : more) {
         const Graph::Id id = g.add_value(t.type());
@@ -214,7 +214,7 @@ struct Cond : Hand<Cond> {
     operands.insert(operands.end(), else_f.captured.begin(), else_f.captured.end());
     return apply_cond(std::make_shared<Branches>(Branches{body_of(std::move(then_f.graph)),
                                                           body_of(std::move(else_f.graph))}),
-                      operands, where);
+                      operands, line);
   }
 };
 TESSERA_REGISTER(Cond);
@@ -222,11 +222,11 @@ TESSERA_REGISTER(Cond);
 }  // namespace
 
 std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b,
-                               const std::vector<Tensor>& operands, Where where) {
+                               const std::vector<Tensor>& operands, SourceLine line) {
   std::vector<const Tensor*> in;
   for (const Tensor& t : operands) in.push_back(&t);
   std::vector<Tensor> out(b->then_f->graph().outputs.size());
-  dispatch(primitive<Cond>(), in, attributes(BranchAttr{std::move(b)}), where, out);
+  dispatch(primitive<Cond>(), in, attributes(BranchAttr{std::move(b)}), line, out);
   return out;
 }
 
@@ -235,7 +235,7 @@ std::vector<Tensor> cond_flat(const Arg& p, const FlatFunction& then_f, const Fl
   const Tensor predicate = to_tensor("cond", p, Dtype::boolean);
   if (predicate.dtype() != Dtype::boolean || predicate.size() != 1)
     fail("cond", "the predicate must be a bool of one element, got " + to_string(predicate.type()),
-         p.where);
+         p.line);
   const Types types = types_of(x);
   Closed yes = close(record_branch("cond", then_f, types).graph),
          no = close(record_branch("cond", else_f, types).graph);
@@ -244,16 +244,16 @@ std::vector<Tensor> cond_flat(const Arg& p, const FlatFunction& then_f, const Fl
     fail("cond",
          "the branches return " + std::to_string(a.size()) + " and " + std::to_string(b.size()) +
              " tensors",
-         p.where);
+         p.line);
   for (std::size_t k = 0; k < a.size(); ++k)
     if (a[k] != b[k])
       fail("cond",
            "the branches differ in result " + std::to_string(k) + ": " + to_string(a[k]) + " and " +
                to_string(b[k]),
-           p.where);
+           p.line);
   std::vector<Tensor> operands = {predicate};
   operands.insert(operands.end(), x.begin(), x.end());
-  return Cond::apply_branches(std::move(yes), std::move(no), std::move(operands), p.where);
+  return Cond::apply_branches(std::move(yes), std::move(no), std::move(operands), p.line);
 }
 
 }  // namespace tessera::detail

@@ -85,7 +85,7 @@ std::vector<Tensor> evaluate_all(const Graph& g, std::span<const Tensor> inputs)
   for (const Graph::Equation& e : g.equations) {
     in.clear();
     for (Graph::Id id : g.in(e)) in.push_back(&values[id]);
-    dispatch(*e.primitive, in, e.attr, e.where, {values.data() + e.out_begin, e.out_count});
+    dispatch(*e.primitive, in, e.attr, e.line, {values.data() + e.out_begin, e.out_count});
   }
   return values;
 }

@@ -85,7 +85,7 @@ Tensor first_answer(const Loop& loop, std::span<const Tensor> condition_consts,
 
 std::vector<Tensor> if_it_steps(const Tensor& steps, const Graph& g, const std::vector<Tensor>& x) {
   return cond_flat(
-      Arg(steps, context_where()), [&](const std::vector<Tensor>& v) { return evaluate(g, v); },
+      Arg(steps, context_line()), [&](const std::vector<Tensor>& v) { return evaluate(g, v); },
       [&](const std::vector<Tensor>&) { return zeros_of_all(output_types(g)); }, x);
 }
 
@@ -111,14 +111,14 @@ std::string LoopAttributes::text() const {
   return s;
 }
 
-std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands, Where where) {
+std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands, SourceLine line) {
   std::size_t results = 0;
   for (const Sweep& s : loop->sweeps) results += s.results();
   const Primitive& p = loop->condition ? primitive<While>() : primitive<Scan>();
   std::vector<const Tensor*> in;
   for (const Tensor& t : operands) in.push_back(&t);
   std::vector<Tensor> out(results);
-  dispatch(p, in, std::make_shared<LoopAttributes>(std::move(loop)), where, out);
+  dispatch(p, in, std::make_shared<LoopAttributes>(std::move(loop)), line, out);
   return out;
 }
 

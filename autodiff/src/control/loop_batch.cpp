@@ -47,7 +47,7 @@ class Batching {
     for (std::size_t i = 0; i < l_.sweeps.size(); at += l_.sweeps[i].operands(), ++i)
       batch_sweep(i, at);
     const LoopPtr attr = wide_;
-    const std::vector<Tensor> y = apply_loop(attr, operands_, context_where());
+    const std::vector<Tensor> y = apply_loop(attr, operands_, context_line());
     std::size_t r = 0, from = 0;
     for (std::size_t i = 0; i < l_.sweeps.size(); ++i) {
       const Sweep& s = l_.sweeps[i];

@@ -117,7 +117,7 @@ std::vector<std::vector<Tensor>> push_forward(const Application& a, const Tangen
   });
   const LoopPtr attr = joined;
   const std::vector<Tensor> y =
-      moves ? apply_loop(attr, operands, context_where()) : std::vector<Tensor>{};
+      moves ? apply_loop(attr, operands, context_line()) : std::vector<Tensor>{};
   std::vector<std::vector<Tensor>> out;
   std::size_t from = 0;
   for (std::size_t i = 0; i < l.sweeps.size(); ++i) {

@@ -103,7 +103,7 @@ class Transposition {
     const std::size_t n_forward = turned_->sweeps.size();
     for (std::size_t i = part_.size(); i-- > 0;) backwards(i);
     const LoopPtr attr = turned_;
-    const std::vector<Tensor> y = apply_loop(attr, operands_, context_where());
+    const std::vector<Tensor> y = apply_loop(attr, operands_, context_line());
     std::size_t at = 0;
     for (std::size_t n = 0; n < n_forward; ++n) at += turned_->sweeps[n].results();
     for (std::size_t i = part_.size(); i-- > 0;) {

@@ -81,7 +81,7 @@ Tensor first_answer(const Loop& loop, std::span<const Tensor> condition_consts,
 /// g(x) if `steps`; else zeros, and g is not run.
 std::vector<Tensor> if_it_steps(const Tensor& steps, const Graph& g, const std::vector<Tensor>& x);
 /// Records or runs the loop.
-std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands, Where where);
+std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands, SourceLine line);
 /// The kernel of both loop primitives.
 void run_loop(const Loop& loop, Inputs in, Outputs out);
 
@@ -105,7 +105,7 @@ struct BranchAttr {
 };
 inline const Branches& branches_of(const Attributes* a) { return *get<BranchAttr>(a).branches; }
 std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b,
-                               const std::vector<Tensor>& operands, Where where);
+                               const std::vector<Tensor>& operands, SourceLine line);
 
 // ---- batches of which a part takes part (lanes.cpp)
 // ----------------------------------------------------------- Where the elements of a batch go

@@ -57,7 +57,7 @@ struct Instruction {
 struct Call {
   KernelFn kernel;
   AttributesPtr attr;
-  Where where;
+  SourceLine line;
   std::vector<Type> in, out;                ///< of one application
   std::vector<std::vector<Register>> from;  ///< registers of each operand, for each application
   std::uint32_t n, result;
@@ -177,7 +177,7 @@ ScalarProgram::ScalarProgram(const Graph& g) {
           for (const Graph::Equation* e : t.members) lists.push_back(reg_of(*e, k));
         }
       } else {
-        Call c{nullptr, f.attr, f.where, {}, {}, {}, i.n, i.out};
+        Call c{nullptr, f.attr, f.line, {}, {}, {}, i.n, i.out};
         std::vector<Dtype> dtypes;
         for (Graph::Id k = 0; k < f.in_count; ++k) {
           c.in.push_back(g.types[g.in(f)[k]]);
@@ -187,7 +187,7 @@ ScalarProgram::ScalarProgram(const Graph& g) {
         }
         for (Graph::Id k = 0; k < f.out_count; ++k) c.out.push_back(g.types[f.out_begin + k]);
         c.kernel = f.primitive->kernel(dtypes, f.attr.get());
-        if (!c.kernel) fail(f.primitive->name, "not defined for " + to_string(c.in[0]), f.where);
+        if (!c.kernel) fail(f.primitive->name, "not defined for " + to_string(c.in[0]), f.line);
         i.call = static_cast<std::uint32_t>(calls.size());
         calls.push_back(std::move(c));
       }
@@ -356,7 +356,7 @@ class ScalarRun {
     return y;
   }
   void call(const Call& c, Ready& y) {
-    const AtLine at(context(), c.where);
+    const AtLine at(context(), c.line);
     if (c.n == 1) return c.kernel(y.in, y.out, c.attr.get());
     for (std::size_t k = 0; k < c.in.size(); ++k) {
       const auto bytes = static_cast<std::uint32_t>(size_of(c.in[k].dtype));

@@ -19,19 +19,19 @@ Closed traced(const char* name, const FlatFunction& f, const Types& types, bool 
   return c;
 }
 
-void check_carry(const char* name, const Graph& g, const Types& carry, Where where) {
+void check_carry(const char* name, const Graph& g, const Types& carry, SourceLine line) {
   if (g.outputs.size() < carry.size())
     fail(name,
          "the body returns " + std::to_string(g.outputs.size()) + " tensors, the carry has " +
              std::to_string(carry.size()),
-         where);
+         line);
   for (std::size_t k = 0; k < carry.size(); ++k)
     if (g.types[g.outputs[k]] != carry[k])
       fail(name,
            "the body returns a " + to_string(g.types[g.outputs[k]]) + " as number " +
                std::to_string(k) + " of the carry, it took a " + to_string(carry[k]) +
                "; a carry keeps its types (cast or broadcast the first one)",
-           where);
+           line);
 }
 
 void append(std::vector<Tensor>& a, const std::vector<Tensor>& b) {
@@ -78,20 +78,20 @@ void take_out_invariants(Closed& body, const std::function<Tensor()>& steps) {
 
 /// The inverse body with operands as the body has them; constants of either are constants of both.
 void add_inverse(const char* name, const FlatFunction& inverse, const Types& types,
-                 std::size_t n_carry, Closed& body, Loop& loop, Where where) {
+                 std::size_t n_carry, Closed& body, Loop& loop, SourceLine line) {
   Closed back = traced(name, inverse, types);
   if (back.graph.outputs.size() != n_carry)
     fail(name,
          "the inverse body returns " + std::to_string(back.graph.outputs.size()) +
              " tensors, the carry has " + std::to_string(n_carry),
-         where);
+         line);
   for (std::size_t k = 0; k < n_carry; ++k)
     if (back.graph.types[back.graph.outputs[k]] != types[k])
       fail(name,
            "the inverse body returns a " + to_string(back.graph.types[back.graph.outputs[k]]) +
                " as number " + std::to_string(k) + " of the carry, it took a " +
                to_string(types[k]),
-           where);
+           line);
   const auto widen = [](Graph& g, std::size_t at, const std::vector<Tensor>& more) {
     for (const Tensor& t : more) {
       const Graph::Id id = g.add_value(t.type());
@@ -109,22 +109,22 @@ void add_inverse(const char* name, const FlatFunction& inverse, const Types& typ
 
 std::vector<Tensor> scan_flat(const FlatFunction& f, const std::vector<Tensor>& init,
                               const std::vector<Tensor>& xs, Index length, const ScanOptions& o,
-                              Where where) {
+                              SourceLine line) {
   for (const Tensor& x : xs) {
     if (x.ndim() == 0)
       fail("scan",
            "xs holds a scalar, which has no axis to run over; capture it in the body instead",
-           where);
+           line);
     if (length >= 0 && x.dim(0) != length)
       fail("scan",
            "xs disagree on the number of steps: " + std::to_string(length) + " and " +
                to_string(x.type()),
-           where);
+           line);
     length = x.dim(0);
   }
   if (length < 0)
     fail("scan", "the number of steps is not known: give xs or a length that is not negative",
-         where);
+         line);
   const Types carry = types_of(init);
   Types types = carry;
   for (const Tensor& x : xs) {
@@ -132,7 +132,7 @@ std::vector<Tensor> scan_flat(const FlatFunction& f, const std::vector<Tensor>& 
     types.back().shape.erase(0);
   }
   Closed body = traced("scan", f, types, length > 0);
-  check_carry("scan", body.graph, carry, where);
+  check_carry("scan", body.graph, carry, line);
   auto loop = std::make_shared<Loop>();
   loop->length = length;
   loop->checkpoint = o.checkpoint;
@@ -140,7 +140,7 @@ std::vector<Tensor> scan_flat(const FlatFunction& f, const std::vector<Tensor>& 
                                         ? length
                                         : std::min<Index>(length, 1));  // throws for a wrong one
   if (o.checkpoint.kind == Checkpoint::Kind::reversible)
-    add_inverse("scan", o.checkpoint.inverse, types, init.size(), body, *loop, where);
+    add_inverse("scan", o.checkpoint.inverse, types, init.size(), body, *loop, line);
   Sweep s;
   s.reverse = o.reverse;
   s.n_consts = body.captured.size();
@@ -152,25 +152,25 @@ std::vector<Tensor> scan_flat(const FlatFunction& f, const std::vector<Tensor>& 
   std::vector<Tensor> operands = std::move(body.captured);
   append(operands, init);
   append(operands, xs);
-  return apply_loop(std::move(loop), operands, where);
+  return apply_loop(std::move(loop), operands, line);
 }
 
 std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction& f,
                                const std::vector<Tensor>& init, const WhileOptions& o,
-                               Where where) {
+                               SourceLine line) {
   const Types carry = types_of(init);
   Closed ask = traced("while_loop", condition, carry), body = traced("while_loop", f, carry, false);
   const Type& p = ask.graph.types[ask.graph.outputs[0]];
   if (p.dtype != Dtype::boolean || p.shape.count() != 1)
     fail("while_loop",
          "the condition must be a bool of one element, got " + to_string(p) + "; use any or all",
-         where);
-  check_carry("while_loop", body.graph, carry, where);
+         line);
+  check_carry("while_loop", body.graph, carry, line);
   if (body.graph.outputs.size() != carry.size())
     fail("while_loop",
          "the body returns " + std::to_string(body.graph.outputs.size()) +
              " tensors, the carry has " + std::to_string(carry.size()),
-         where);
+         line);
   auto loop = std::make_shared<Loop>();
   loop->checkpoint = o.checkpoint;
   if (o.checkpoint.kind != Checkpoint::Kind::schedule) checkpoint_schedule(o.checkpoint, 1);
@@ -191,7 +191,7 @@ std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction
   loop->condition = body_of(extract(ask.graph, questions, ask.graph.outputs));
   take_out_invariants(body, [&] { return first_answer(*loop, operands, init); });
   if (o.checkpoint.kind == Checkpoint::Kind::reversible)
-    add_inverse("while_loop", o.checkpoint.inverse, carry, init.size(), body, *loop, where);
+    add_inverse("while_loop", o.checkpoint.inverse, carry, init.size(), body, *loop, line);
   Sweep s;
   s.n_consts = body.captured.size();
   s.n_carry = init.size();
@@ -199,7 +199,7 @@ std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction
   loop->sweeps.push_back(std::move(s));
   append(operands, body.captured);
   append(operands, init);
-  return apply_loop(std::move(loop), operands, where);
+  return apply_loop(std::move(loop), operands, line);
 }
 
 Tensor step_numbers(Index low, Index high) {

@@ -89,12 +89,12 @@ bool runs_at_once(const Primitive& p, std::span<const Tensor* const> in, const A
 }  // namespace detail
 
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr,
-              Where where, std::span<Tensor> out) {
+              SourceLine line, std::span<Tensor> out) {
   detail::Context& c = detail::context();
-  const detail::AtLine at(c, where);
+  const detail::AtLine at(c, line);
   const std::shared_ptr<Recorder>* innermost = nullptr;
   for (const Tensor* t : in) {
-    if (!t->defined()) fail(p.name, "an operand is undefined", where);
+    if (!t->defined()) fail(p.name, "an operand is undefined", line);
     if (!t->is_traced()) continue;
     const std::shared_ptr<Recorder>& r = t->impl()->recorder;
     if (!r->open())
@@ -102,7 +102,7 @@ void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesP
            std::string("an operand escaped from `") + r->transform() +
                "`: it names a value inside a transform that has ended; return it from the function "
                "instead",
-           where);
+           line);
     if (!innermost || r->depth() > (*innermost)->depth()) innermost = &r;
   }
   if (c.branch) {
@@ -114,16 +114,16 @@ void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesP
   }
   if (innermost) {
     const std::shared_ptr<Recorder> self = *innermost;
-    Recorder::record(self, p, in, std::move(attr), where, out);
+    Recorder::record(self, p, in, std::move(attr), line, out);
   } else {
     detail::run(p, in, attr.get(), out);
   }
 }
 
 Tensor dispatch1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr,
-                 Where where) {
+                 SourceLine line) {
   Tensor out;
-  dispatch(p, in, std::move(attr), where, {&out, 1});
+  dispatch(p, in, std::move(attr), line, {&out, 1});
   return out;
 }
 

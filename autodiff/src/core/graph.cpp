@@ -44,7 +44,7 @@ Graph::Id Recorder::id_of(const Tensor& t) {
 }
 
 void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
-                      std::span<const Tensor* const> in, AttributesPtr attr, Where where,
+                      std::span<const Tensor* const> in, AttributesPtr attr, SourceLine line,
                       std::span<Tensor> out) {
   Recorder& r = *self;
   Graph& g = r.graph_;
@@ -60,11 +60,11 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
     // `values_` may grow (and move) only after this call: operations on live values belong to outer
     // scopes.
     Tensor value;
-    dispatch(p, values.span(), attr, where, {&value, 1});
+    dispatch(p, values.span(), attr, line, {&value, 1});
     const Graph::Id id = g.add_value(value.type());
     r.values_.push_back(std::move(value));
     out[0] = traced(self, id, g.types[id]);
-    g.equations.push_back({&p, in_begin, in_count, id, 1, std::move(attr), where});
+    g.equations.push_back({&p, in_begin, in_count, id, 1, std::move(attr), line});
     return;
   }
   Types results;
@@ -72,7 +72,7 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
     detail::SmallArray<const Tensor*> values(in.size());
     for (std::size_t k = 0; k < in.size(); ++k) values[k] = &r.values_[g.operands[in_begin + k]];
     std::vector<Tensor> live_out(out.size());
-    dispatch(p, values.span(), attr, where, live_out);
+    dispatch(p, values.span(), attr, line, live_out);
     for (Tensor& v : live_out) {
       results.push_back(v.type());
       r.values_.push_back(std::move(v));
@@ -87,7 +87,7 @@ void Recorder::record(const std::shared_ptr<Recorder>& self, const Primitive& p,
   for (std::size_t k = 0; k < out.size(); ++k)
     out[k] = traced(self, g.add_value(results[k]), results[k]);
   g.equations.push_back({&p, in_begin, in_count, out_begin, static_cast<Graph::Id>(out.size()),
-                         std::move(attr), where});
+                         std::move(attr), line});
 }
 
 namespace {
@@ -200,7 +200,7 @@ std::vector<Tensor> evaluate(const Graph& g, std::span<const Tensor> inputs) {
     const Graph::Equation& e = g.equations[k];
     in.clear();
     for (Graph::Id id : g.in(e)) in.push_back(&values[id]);
-    dispatch(*e.primitive, in, e.attr, e.where, {values.data() + e.out_begin, e.out_count});
+    dispatch(*e.primitive, in, e.attr, e.line, {values.data() + e.out_begin, e.out_count});
     for (Graph::Id id : g.in(e))
       if (last_use[id] == k) values[id] = Tensor();
   }
@@ -258,10 +258,10 @@ std::string to_string(const Graph& g) {
     for (Graph::Id k = 0; k < e.out_count; ++k) results.push_back(e.out_begin + k);
     out += list(results, typed) + " = " + e.primitive->name + " " + list(g.in(e), value);
     if (e.attr) out += " {" + e.attr->text() + "}";
-    if (e.where.line) {
-      const char* base = std::strrchr(e.where.file, '/');
-      out += std::string("  # ") + (base ? base + 1 : e.where.file) + ":" +
-             std::to_string(e.where.line);
+    if (e.line.number) {
+      const char* base = std::strrchr(e.line.file, '/');
+      out += std::string("  # ") + (base ? base + 1 : e.line.file) + ":" +
+             std::to_string(e.line.number);
     }
     out += "\n";
   }

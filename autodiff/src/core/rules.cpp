@@ -57,14 +57,14 @@ void jvp_linear(const Primitive& p, const Application& a, std::span<const Tensor
     else
       operands[k] = &(held[k] = zeros_of(a.in[k].type()));
   }
-  dispatch(p, operands, a.attr, context_where(), t_out);
+  dispatch(p, operands, a.attr, context_line(), t_out);
 }
 
 void jvp_bilinear(const Primitive& p, const Application& a, std::span<const Tensor> t,
                   std::span<Tensor> t_out) {
   Tensor left, right;
-  if (t[0].defined()) left = apply(p, a.attr, context_where(), t[0], a.in[1]);
-  if (t[1].defined()) right = apply(p, a.attr, context_where(), a.in[0], t[1]);
+  if (t[0].defined()) left = apply(p, a.attr, context_line(), t[0], a.in[1]);
+  if (t[1].defined()) right = apply(p, a.attr, context_line(), a.in[0], t[1]);
   t_out[0] = add_tangents(left, right);
 }
 
@@ -92,7 +92,7 @@ void batch_leading(const Primitive& p, const Application& a, std::span<const boo
   in.reserve(a.in.size());
   for (std::size_t k = 0; k < a.in.size(); ++k) in.push_back(with_batch(a.in[k], batched[k], size));
   for (const Tensor& t : in) operands.push_back(&t);
-  dispatch(p, operands, a.attr, context_where(), out);
+  dispatch(p, operands, a.attr, context_line(), out);
 }
 
 void batch_elementwise(const Primitive& p, const Application& a, std::span<const bool> batched,

@@ -140,8 +140,8 @@ Tensor contiguous_copy(const View& v) {
   return t;
 }
 
-const Tensor& concrete(const char* op, const Tensor& t, Where where) {
-  if (!t.defined()) fail(op, "the tensor is undefined", where);
+const Tensor& concrete(const char* op, const Tensor& t, SourceLine line) {
+  if (!t.defined()) fail(op, "the tensor is undefined", line);
   const Tensor* at = &t;
   while (at->is_traced()) {
     const Recorder& r = *at->impl()->recorder;
@@ -154,7 +154,7 @@ const Tensor& concrete(const char* op, const Tensor& t, Where where) {
                "between values, make the argument a constant captured by the function, or read the "
                "value "
                "outside of the transform",
-           where);
+           line);
     at = &r.values()[at->impl()->id];
   }
   return *at;
@@ -171,11 +171,11 @@ namespace {
 
 /// The literal as an element; throws, naming both, where T does not hold it.
 template <class T>
-T element_of(const char* op, const Literal& v, Where where) {
+T element_of(const char* op, const Literal& v, SourceLine line) {
   using Kind = Literal::Kind;
   const bool whole = v.kind == Kind::integer || v.kind == Kind::boolean;
   auto refuse = [&](const std::string& number) {
-    fail(op, std::string("a ") + name_of(dtype_of<T>()) + " does not hold " + number, where);
+    fail(op, std::string("a ") + name_of(dtype_of<T>()) + " does not hold " + number, line);
   };
   if constexpr (std::is_same_v<T, bool>) {
     return whole ? v.integer != 0 : v.number != c128(0);
@@ -203,21 +203,21 @@ T element_of(const char* op, const Literal& v, Where where) {
 
 }  // namespace
 
-Tensor detail::literal(const char* op, const Literal& value, Dtype dtype, Where where) {
+Tensor detail::literal(const char* op, const Literal& value, Dtype dtype, SourceLine line) {
   Tensor t = empty_result(dtype, {});
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    *static_cast<T*>(t.impl()->view.data) = element_of<T>(op, value, where);
+    *static_cast<T*>(t.impl()->view.data) = element_of<T>(op, value, line);
   });
   return t;
 }
-Tensor scalar(Literal value, Dtype dtype, Where where) {
-  return detail::literal("scalar", value, dtype, where);
+Tensor scalar(Literal value, Dtype dtype, SourceLine line) {
+  return detail::literal("scalar", value, dtype, line);
 }
 
-Tensor full(const Shape& shape, Literal value, Dtype dtype, Where where) {
-  checked_bytes("full", {dtype, shape}, where);
-  const Tensor one = detail::literal("full", value, dtype, where);
+Tensor full(const Shape& shape, Literal value, Dtype dtype, SourceLine line) {
+  checked_bytes("full", {dtype, shape}, line);
+  const Tensor one = detail::literal("full", value, dtype, line);
   Tensor t = detail::empty_result(dtype, shape);
   View spread = one.view();
   spread.shape = shape;
@@ -225,15 +225,17 @@ Tensor full(const Shape& shape, Literal value, Dtype dtype, Where where) {
   kernels::copy(spread, t.impl()->view);
   return t;
 }
-Tensor zeros(const Shape& shape, Dtype dtype, Where where) {
-  return full(shape, 0.0, dtype, where);
+Tensor zeros(const Shape& shape, Dtype dtype, SourceLine line) {
+  return full(shape, 0.0, dtype, line);
 }
-Tensor ones(const Shape& shape, Dtype dtype, Where where) { return full(shape, 1.0, dtype, where); }
+Tensor ones(const Shape& shape, Dtype dtype, SourceLine line) {
+  return full(shape, 1.0, dtype, line);
+}
 
 Tensor::Tensor(double value) { *this = scalar(value, Dtype::f64); }
 
-Tensor eye(Index n, Dtype dtype, Where where) {
-  Tensor t = zeros({n, n}, dtype, where);
+Tensor eye(Index n, Dtype dtype, SourceLine line) {
+  Tensor t = zeros({n, n}, dtype, line);
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (Index i = 0; i < n; ++i) static_cast<T*>(t.impl()->view.data)[i * (n + 1)] = T(1);
@@ -241,8 +243,8 @@ Tensor eye(Index n, Dtype dtype, Where where) {
   return t;
 }
 
-Tensor arange(Index n, Dtype dtype, Where where) {
-  if (n < 0) fail("arange", "negative length " + std::to_string(n), where);
+Tensor arange(Index n, Dtype dtype, SourceLine line) {
+  if (n < 0) fail("arange", "negative length " + std::to_string(n), line);
   Tensor t = detail::empty_result(dtype, {n});
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -250,7 +252,7 @@ Tensor arange(Index n, Dtype dtype, Where where) {
       if (n > 0 && static_cast<std::uint64_t>(n - 1) >
                        static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
         fail("arange",
-             std::string("a ") + name_of(dtype) + " does not hold " + std::to_string(n - 1), where);
+             std::string("a ") + name_of(dtype) + " does not hold " + std::to_string(n - 1), line);
     for (Index i = 0; i < n; ++i) {
       if constexpr (std::is_same_v<T, c64>)
         static_cast<T*>(t.impl()->view.data)[i] = T(static_cast<float>(i));
@@ -263,11 +265,11 @@ Tensor arange(Index n, Dtype dtype, Where where) {
   return t;
 }
 
-Tensor linspace(double first, double last, Index n, Dtype dtype, Where where) {
+Tensor linspace(double first, double last, Index n, Dtype dtype, SourceLine line) {
   if (!is_inexact(dtype))
-    fail("linspace", std::string("needs a floating type, got ") + name_of(dtype), where);
-  if (n < 0) fail("linspace", "negative length " + std::to_string(n), where);
-  checked_bytes("linspace", {Dtype::f64, {n}}, where);
+    fail("linspace", std::string("needs a floating type, got ") + name_of(dtype), line);
+  if (n < 0) fail("linspace", "negative length " + std::to_string(n), line);
+  checked_bytes("linspace", {Dtype::f64, {n}}, line);
   std::vector<double> v(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i)
     v[i] = n == 1 ? first
@@ -307,9 +309,9 @@ Tensor from_pointer(const T* data, const Shape& shape, std::function<void()> rel
 #define TESSERA_INSTANTIATE(T)                                                           \
   template Tensor from_span<T>(std::span<const T>, const Shape&);                        \
   template Tensor from_pointer<T>(const T*, const Shape&, std::function<void()>, Shape); \
-  template std::vector<T> Tensor::to_vector<T>(Where) const;                             \
-  template std::span<const T> Tensor::data<T>(Where) const;                              \
-  template T Tensor::item<T>(Where) const;
+  template std::vector<T> Tensor::to_vector<T>(SourceLine) const;                        \
+  template std::span<const T> Tensor::data<T>(SourceLine) const;                         \
+  template T Tensor::item<T>(SourceLine) const;
 
 Index Tensor::dim(int axis) const {
   const int n = ndim();
@@ -319,41 +321,41 @@ Index Tensor::dim(int axis) const {
 }
 
 template <class T>
-T Tensor::item(Where where) const {
-  const Tensor& t = detail::concrete("item", *this, where);
-  if (t.size() != 1) fail("item", "needs exactly one element, got " + to_string(t.type()), where);
+T Tensor::item(SourceLine line) const {
+  const Tensor& t = detail::concrete("item", *this, line);
+  if (t.size() != 1) fail("item", "needs exactly one element, got " + to_string(t.type()), line);
   if (t.dtype() == dtype_of<T>()) return *static_cast<const T*>(t.view().data);
   if (!can_promote(t.dtype(), dtype_of<T>()) || promote(t.dtype(), dtype_of<T>()) != dtype_of<T>())
     fail("item",
          std::string("a ") + name_of(t.dtype()) + " is not read as " + name_of(dtype_of<T>()) +
              " silently; use cast",
-         where);
+         line);
   return *static_cast<const T*>(cast(t, dtype_of<T>()).view().data);
 }
 
 template <class T>
-std::vector<T> Tensor::to_vector(Where where) const {
-  const Tensor& t = detail::concrete("to_vector", *this, where);
+std::vector<T> Tensor::to_vector(SourceLine line) const {
+  const Tensor& t = detail::concrete("to_vector", *this, line);
   if (t.dtype() != dtype_of<T>())
     fail("to_vector",
          std::string("the tensor holds ") + name_of(t.dtype()) + ", asked for " +
              name_of(dtype_of<T>()) + "; use cast",
-         where);
+         line);
   const Tensor flat = t.view().contiguous() ? t : detail::contiguous_copy(t.view());
   const T* p = static_cast<const T*>(flat.view().data);
   return std::vector<T>(p, p + t.size());
 }
 
 template <class T>
-std::span<const T> Tensor::data(Where where) const {
-  if (!defined() || is_traced()) fail("data", "needs a concrete tensor", where);
+std::span<const T> Tensor::data(SourceLine line) const {
+  if (!defined() || is_traced()) fail("data", "needs a concrete tensor", line);
   if (dtype() != dtype_of<T>())
     fail("data",
          std::string("the tensor holds ") + name_of(dtype()) + ", asked for " +
              name_of(dtype_of<T>()),
-         where);
+         line);
   if (!view().contiguous())
-    fail("data", "the tensor is a strided view; use contiguous() first", where);
+    fail("data", "the tensor is a strided view; use contiguous() first", line);
   return {static_cast<const T*>(view().data), static_cast<std::size_t>(size())};
 }
 

@@ -33,7 +33,7 @@ struct Step {
   const Primitive* primitive;  ///< null: none
   KernelFn kernel;             ///< null: `program`
   const Attributes* attr;
-  Where where;
+  SourceLine line;
   bool elementwise;
   std::vector<Placed> in;
   std::vector<std::uint32_t> out_roots;

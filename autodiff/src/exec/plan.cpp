@@ -24,7 +24,7 @@ struct Step {
   std::uint32_t together;  ///< that many from here on may run at once
   const Attributes* attr;
   std::uint32_t in_begin, in_count, out_begin, out_count;  ///< ranges of `Body::operands`
-  Where where;
+  SourceLine line;
 };
 
 std::byte* at(void* base, const View& v) {
@@ -56,7 +56,7 @@ struct Plan::Body {
     }
   };
   static void run_step(const Step& s, const Instance& i, detail::Context& c) {
-    c.where = s.where;
+    c.line = s.line;
     const Inputs in{i.in.data() + s.in_begin, s.in_count};
     const Outputs out{i.out.data() + s.out_begin, s.out_count};
     if (s.kernel)
@@ -66,7 +66,7 @@ struct Plan::Body {
   }
   void run_steps(const Instance& i) const {
     detail::Context& c = detail::context();
-    const detail::AtLine before(c, c.where);  // lines of steps last as long as the run
+    const detail::AtLine before(c, c.line);  // lines of steps last as long as the run
     for (std::size_t n = 0; n < steps.size(); n += steps[n].together) {
       if (steps[n].together == 1)
         run_step(steps[n], i, c);
@@ -146,7 +146,7 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
         {nullptr,
          [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); },
          nullptr,
-         e.where,
+         e.line,
          false,
          {p},
          {root},
@@ -174,12 +174,12 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
       continue;
     }
     const KernelFn kernel = p.kernel(dtypes, e.attr.get());
-    if (!kernel) fail(p.name, "not defined for " + to_string(g.types[g.in(e)[0]]), e.where);
+    if (!kernel) fail(p.name, "not defined for " + to_string(g.types[g.in(e)[0]]), e.line);
     if (!p.takes_strides)
       for (Placed& operand : in)
         if (!operand.view.contiguous()) operand = packed(e, operand);
     if (e.attr) b.attributes.push_back(e.attr);
-    plan::Step step{&p, kernel, e.attr.get(), e.where, p.elementwise, std::move(in), {}, 0, {}};
+    plan::Step step{&p, kernel, e.attr.get(), e.line, p.elementwise, std::move(in), {}, 0, {}};
     for (Graph::Id k = 0; k < e.out_count; ++k) {
       const Graph::Id id = e.out_begin + k;
       step.out_roots.push_back(new_arena_root(g.types[id]));
@@ -219,7 +219,7 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
            static_cast<std::uint32_t>(step.in.size()),
            0,
            static_cast<std::uint32_t>(step.out_roots.size()),
-           step.where};
+           step.line};
     if (step.program) b.programs.push_back(step.program);
     for (const Placed& p : step.in) b.slots.push_back(p);
     s.out_begin = static_cast<std::uint32_t>(b.slots.size());

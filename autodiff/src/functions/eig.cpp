@@ -169,7 +169,7 @@ Eig eig(Arg a, Degenerate degenerate) {
   const Tensor t = detail::to_tensor("eig", a);
   Tensor out[3];
   const Tensor* in[] = {&t};
-  dispatch(primitive<EigPrimitive>(), in, detail::spectrum(degenerate), a.where, out);
+  dispatch(primitive<EigPrimitive>(), in, detail::spectrum(degenerate), a.line, out);
   return {out[0], out[1], out[2]};
 }
 Tensor eigvals(Arg a) { return eig(a).values; }

@@ -15,7 +15,7 @@ Tensor coefficients_of(const char* op, const Arg& c) {
     fail(op,
          "needs coefficients [..., n] of f32, f64, c64 or c128 with n >= 1, got " +
              to_string(t.type()),
-         c.where);
+         c.line);
   return t;
 }
 /// 0, 1, ..., n - 1 in the type of the coefficients.
@@ -31,8 +31,8 @@ Tensor with_zeros(const Tensor& c, Index low, Index high) {
 Tensor polyval(Arg coefficients, Arg x) {
   const Tensor given = coefficients_of("polyval", coefficients);
   const auto [c, t] =
-      detail::one_dtype("polyval", Arg(given, coefficients.where),
-                        Arg(detail::to_tensor("polyval", x, given.dtype()), x.where));
+      detail::one_dtype("polyval", Arg(given, coefficients.line),
+                        Arg(detail::to_tensor("polyval", x, given.dtype()), x.line));
   const Index n = c.dim(-1);
   Tensor y = detail::meet("polyval", select(c, -1, n - 1), t).first;
   for (Index k = n - 2; k >= 0; --k) y = y * t + select(c, -1, k);
@@ -52,8 +52,8 @@ Tensor polyint(Arg coefficients) {
 }
 
 Tensor polymul(Arg a, Arg b) {
-  const auto [x, y] = detail::one_dtype("polymul", Arg(coefficients_of("polymul", a), a.where),
-                                        Arg(coefficients_of("polymul", b), b.where));
+  const auto [x, y] = detail::one_dtype("polymul", Arg(coefficients_of("polymul", a), a.line),
+                                        Arg(coefficients_of("polymul", b), b.line));
   const Index n = x.dim(-1);
   Tensor total;
   for (Index k = 0; k < n; ++k) {
@@ -69,7 +69,7 @@ Tensor polyfit(Arg x, Arg y, int degree) {
     fail("polyfit",
          "needs x [m] and y [..., m] with m > degree >= 0, got " + to_string(t.type()) + ", " +
              to_string(v.type()) + " and degree " + std::to_string(degree),
-         x.where);
+         x.line);
   const Index m = t.dim(0);
   Tensor scale = stop_gradient(max(abs(t)));
   scale = cast(where(equal(scale, 0.0), 1.0, scale), t.dtype());

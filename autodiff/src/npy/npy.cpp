@@ -67,8 +67,8 @@ Tensor load_npy(const std::filesystem::path& path) {
                    ", which has no Tensor type; convert it to one of b1 u1 i4 i8 u4 f4 f8 c8 c16");
 }
 
-void save_npy(const std::filesystem::path& path, const Tensor& tensor, Where where) {
-  const Tensor& known = detail::concrete("save_npy", tensor, where);
+void save_npy(const std::filesystem::path& path, const Tensor& tensor, SourceLine line) {
+  const Tensor& known = detail::concrete("save_npy", tensor, line);
   const Tensor t = known.view().contiguous() ? known : detail::contiguous_copy(known.view());
   NpyHeader h;
   for (const Code& c : kCodes)

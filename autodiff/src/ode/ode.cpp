@@ -17,7 +17,7 @@ namespace {
 /// The values behind traced tensors; throws with what to do instead where there are none.
 Tensor value_of(const Tensor& t) {
   try {
-    return concrete("odeint", t, context_where());
+    return concrete("odeint", t, context_line());
   } catch (const Error& e) {
     throw Error(std::string(e.what()) +
                 "\n  step sizes depend on values: give OdeOptions::steps, the number of equal "
@@ -92,7 +92,7 @@ OdeSolution<std::vector<Tensor>> odeint_flat(const FlatFunction& f, const std::v
     }
     const Leaves out =
         scan_flat(interval, start, {slice(times, 0, 0, m - 1), slice(times, 0, 1, m)}, -1,
-                  {.checkpoint = o.checkpoint}, context_where());
+                  {.checkpoint = o.checkpoint}, context_line());
     return {with_first({out.begin() + static_cast<std::ptrdiff_t>(n + 2), out.end()}), out[n],
             out[n + 1]};
   }
@@ -107,13 +107,13 @@ OdeSolution<std::vector<Tensor>> odeint_flat(const FlatFunction& f, const std::v
                                           : dormand_prince(field, t, h, y, field(t, y)).y;
       };
       Leaves y = scan_flat(step, {v.begin(), v.begin() + static_cast<std::ptrdiff_t>(n)}, {number},
-                           -1, {.checkpoint = o.checkpoint}, context_where());
+                           -1, {.checkpoint = o.checkpoint}, context_line());
       const Leaves end = y;
       y.insert(y.end(), end.begin(), end.end());
       return y;
     };
     Leaves out = scan_flat(interval, y0, {slice(times, 0, 0, m - 1), slice(times, 0, 1, m)}, -1,
-                           {.checkpoint = o.checkpoint}, context_where());
+                           {.checkpoint = o.checkpoint}, context_line());
     return {with_first({out.begin() + static_cast<std::ptrdiff_t>(n), out.end()}),
             reason_tensor(SolveReason::exact),
             scalar(static_cast<double>(o.steps * (m - 1)), Dtype::i32)};
@@ -178,7 +178,7 @@ OdeSolution<std::vector<Tensor>> odeint_flat(const FlatFunction& f, const std::v
     Leaves start = y0, k1 = field(t0, y0);
     start.insert(start.end(), k1.begin(), k1.end());
     const Leaves out =
-        scan_flat(step, start, {offset, h}, -1, {.checkpoint = o.checkpoint}, context_where());
+        scan_flat(step, start, {offset, h}, -1, {.checkpoint = o.checkpoint}, context_line());
     if (!dense) {
       for (std::size_t i = 0; i < n; ++i) later.push_back(expand_dims(out[i], 0));
     } else {

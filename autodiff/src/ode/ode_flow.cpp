@@ -230,7 +230,7 @@ struct OdeFlow : Hand<OdeFlow> {
     std::vector<const Tensor*> in;
     for (const Tensor& t : v) in.push_back(&t);
     Leaves out(f.system->n() + 2);
-    dispatch(primitive<OdeFlow>(), in, attributes(std::move(f)), context_where(), out);
+    dispatch(primitive<OdeFlow>(), in, attributes(std::move(f)), context_line(), out);
     return out;
   }
   /// Operands of another system, each with the operand of the present one that it is batched like.

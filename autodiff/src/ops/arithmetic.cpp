@@ -150,7 +150,7 @@ Tensor minimum(Arg a, Arg b) { return binary<Minimum>(a, b); }
 Tensor where(Arg condition, Arg a, Arg b) {
   Tensor c = detail::to_tensor("where", condition, Dtype::boolean);
   if (c.dtype() != Dtype::boolean)
-    fail("where", "the condition must be bool, got " + to_string(c.type()), condition.where);
+    fail("where", "the condition must be bool, got " + to_string(c.type()), condition.line);
   auto [x, y] = detail::meet("where", a, b);
   if (c.shape() != x.shape()) {
     // Broadcast all three to their common shape by letting the condition meet a bool of the
@@ -161,7 +161,7 @@ Tensor where(Arg condition, Arg a, Arg b) {
     x = broadcast_to(x, other.shape());
     y = broadcast_to(y, other.shape());
   }
-  return apply(primitive<Select>(), {}, condition.where, c, x, y);
+  return apply(primitive<Select>(), {}, condition.line, c, x, y);
 }
 
 }  // namespace tessera

@@ -23,8 +23,8 @@ struct BesselAttr {
 };
 
 template <class P>
-Tensor of_order(double order, bool scaled, const Tensor& z, Where where) {
-  return apply(primitive<P>(), attributes(BesselAttr{order, scaled}), where, z);
+Tensor of_order(double order, bool scaled, const Tensor& z, SourceLine line) {
+  return apply(primitive<P>(), attributes(BesselAttr{order, scaled}), line, z);
 }
 
 /// f_v' = (below f_{v-1} + above f_{v+1}) / 2; for v = 0, where f_{-1} = +-f_1, above f_1.
@@ -107,7 +107,7 @@ template <class P>
 Tensor bessel_function(double order, bool scaled, const Arg& z) {
   Tensor t = detail::to_tensor(P::name, z);
   if (P::dtypes == kComplex && is_float(t.dtype())) t = cast(t, complex_of(t.dtype()));
-  return of_order<P>(order, scaled, t, z.where);
+  return of_order<P>(order, scaled, t, z.line);
 }
 
 /// z^n / (2n+1)!! sum_k (-z^2 / 2)^k / (k! (2n+3) ... (2n+2k+1)), to full accuracy for |z| <= 1.
@@ -122,7 +122,7 @@ Tensor spherical_series(int n, const Tensor& z) {
 }
 Tensor spherical(const char* op, int n, const Arg& z) {
   const Tensor t = detail::to_tensor(op, z);
-  if (n < 0) fail(op, "orders are 0, 1, 2, ..., got " + std::to_string(n), z.where);
+  if (n < 0) fail(op, "orders are 0, 1, 2, ..., got " + std::to_string(n), z.line);
   return t;
 }
 

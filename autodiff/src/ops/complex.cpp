@@ -119,29 +119,29 @@ TESSERA_REGISTER(Cast);
 
 }  // namespace
 
-Tensor detail::abs_complex(const Tensor& z, Where w) {
+Tensor detail::abs_complex(const Tensor& z, SourceLine w) {
   return apply(primitive<AbsComplex>(), {}, w, z);
 }
-Tensor detail::sign_complex(const Tensor& z, Where w) {
+Tensor detail::sign_complex(const Tensor& z, SourceLine w) {
   return apply(primitive<SignComplex>(), {}, w, z);
 }
 
 Tensor real(Arg z) {
   const Tensor t = detail::to_tensor("real", z);
-  return is_complex(t.dtype()) ? apply(primitive<Real>(), {}, z.where, t) : t;
+  return is_complex(t.dtype()) ? apply(primitive<Real>(), {}, z.line, t) : t;
 }
 Tensor imag(Arg z) {
   const Tensor t = detail::to_tensor("imag", z);
-  return is_complex(t.dtype()) ? apply(primitive<Imag>(), {}, z.where, t)
+  return is_complex(t.dtype()) ? apply(primitive<Imag>(), {}, z.line, t)
                                : detail::zeros_of(t.type());
 }
 Tensor conj(Arg z) {
   const Tensor t = detail::to_tensor("conj", z);
-  return is_complex(t.dtype()) ? apply(primitive<Conj>(), {}, z.where, t) : t;
+  return is_complex(t.dtype()) ? apply(primitive<Conj>(), {}, z.line, t) : t;
 }
 Tensor complex(Arg re, Arg im) {
   const auto [x, y] = detail::meet("complex", re, im);
-  return apply(primitive<Complex>(), {}, re.where, x, y);
+  return apply(primitive<Complex>(), {}, re.line, x, y);
 }
 Tensor arg(Arg z) {
   const Tensor t = detail::to_tensor("arg", z);
@@ -150,8 +150,8 @@ Tensor arg(Arg z) {
 Tensor as_real(Arg z) {
   const Tensor t = detail::to_tensor("as_real", z);
   if (!is_complex(t.dtype()))
-    fail("as_real", "needs a complex tensor, got " + to_string(t.type()), z.where);
-  return stack({real(t), imag(t)}, -1, z.where);
+    fail("as_real", "needs a complex tensor, got " + to_string(t.type()), z.line);
+  return stack({real(t), imag(t)}, -1, z.line);
 }
 Tensor as_complex(Arg x) {
   const Tensor t = detail::to_tensor("as_complex", x);
@@ -159,18 +159,18 @@ Tensor as_complex(Arg x) {
     fail("as_complex",
          "needs a real tensor whose last axis holds real and imaginary part, got " +
              to_string(t.type()),
-         x.where);
+         x.line);
   return complex(select(t, -1, 0), select(t, -1, 1));
 }
 const Primitive& detail::stop_gradient_primitive() { return primitive<StopGradient>(); }
 Tensor stop_gradient(Arg x) {
-  return apply(primitive<StopGradient>(), {}, x.where, detail::to_tensor("stop_gradient", x));
+  return apply(primitive<StopGradient>(), {}, x.line, detail::to_tensor("stop_gradient", x));
 }
 Tensor cast(Arg x, Dtype dtype) {
-  if (!x.tensor) return detail::literal("cast", x.literal, dtype, x.where);
+  if (!x.tensor) return detail::literal("cast", x.literal, dtype, x.line);
   const Tensor t = detail::to_tensor("cast", x);
   if (t.dtype() == dtype) return t;
-  return apply(primitive<Cast>(), attributes(CastTo{dtype}), x.where, t);
+  return apply(primitive<Cast>(), attributes(CastTo{dtype}), x.line, t);
 }
 
 }  // namespace tessera

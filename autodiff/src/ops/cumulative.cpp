@@ -111,7 +111,7 @@ struct CumSum : LeadingBatch {
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
     o[0] = apply(primitive<CumSum>(), attributes(Backwards{!a.get<Backwards>().reverse}),
-                 detail::context_where(), ct[0]);
+                 detail::context_line(), ct[0]);
   }
 };
 TESSERA_REGISTER(CumSum);
@@ -121,8 +121,8 @@ TESSERA_REGISTER(CumSum);
 template <class F>
 Tensor scan(const char* op, const Arg& x, int axis, bool backwards, F combine) {
   const Tensor t = detail::to_tensor(op, x);
-  if (t.ndim() == 0) fail(op, "needs at least one axis, got " + to_string(t.type()), x.where);
-  Tensor y = moveaxis(Arg(t, x.where), axis, -1);
+  if (t.ndim() == 0) fail(op, "needs at least one axis, got " + to_string(t.type()), x.line);
+  Tensor y = moveaxis(Arg(t, x.line), axis, -1);
   const Shape last = {y.ndim() - 1};
   if (backwards) y = reverse(y, last);
   const Index n = y.dim(-1);
@@ -139,26 +139,26 @@ bool is_bool(const Arg& x) {
 }  // namespace
 
 Tensor cumsum(Arg x, int axis, bool reverse) {
-  if (is_bool(x)) return cumsum(Arg(cast(x, Dtype::i64), x.where), axis, reverse);
+  if (is_bool(x)) return cumsum(Arg(cast(x, Dtype::i64), x.line), axis, reverse);
   const Tensor last = moveaxis(x, axis, -1);
-  return moveaxis(apply(primitive<CumSum>(), attributes(Backwards{reverse}), x.where, last), -1,
+  return moveaxis(apply(primitive<CumSum>(), attributes(Backwards{reverse}), x.line, last), -1,
                   axis);
 }
 Tensor cumprod(Arg x, int axis, bool reverse) {
-  if (is_bool(x)) return cumprod(Arg(cast(x, Dtype::i64), x.where), axis, reverse);
+  if (is_bool(x)) return cumprod(Arg(cast(x, Dtype::i64), x.line), axis, reverse);
   return scan("cumprod", x, axis, reverse,
               [](const Tensor& early, const Tensor& late) { return early * late; });
 }
 Tensor cummax(Arg x, int axis, bool reverse) {
   if (is_bool(x))
-    return cast(cummax(Arg(cast(x, Dtype::u8), x.where), axis, reverse), Dtype::boolean);
+    return cast(cummax(Arg(cast(x, Dtype::u8), x.line), axis, reverse), Dtype::boolean);
   return scan("cummax", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
     return where(logical_or(less(early, late), is_nan(late)), late, early);
   });
 }
 Tensor cummin(Arg x, int axis, bool reverse) {
   if (is_bool(x))
-    return cast(cummin(Arg(cast(x, Dtype::u8), x.where), axis, reverse), Dtype::boolean);
+    return cast(cummin(Arg(cast(x, Dtype::u8), x.line), axis, reverse), Dtype::boolean);
   return scan("cummin", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
     return where(logical_or(less(late, early), is_nan(late)), late, early);
   });

@@ -414,7 +414,7 @@ struct Cofactors : LeadingBatch {
   static Tensor of(const std::vector<Tensor>& v) {
     std::vector<const Tensor*> in;
     for (const Tensor& t : v) in.push_back(&t);
-    return dispatch1(primitive<Cofactors>(), in, {}, detail::context_where());
+    return dispatch1(primitive<Cofactors>(), in, {}, detail::context_line());
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     std::vector<Tensor> v(a.in.begin(), a.in.end());
@@ -448,6 +448,6 @@ TESSERA_REGISTER(Cofactors);
 
 }  // namespace
 
-Tensor det(Arg a) { return apply(primitive<Det>(), {}, a.where, detail::to_tensor("det", a)); }
+Tensor det(Arg a) { return apply(primitive<Det>(), {}, a.line, detail::to_tensor("det", a)); }
 
 }  // namespace tessera

@@ -245,14 +245,14 @@ Eigh eigh(Arg a, Degenerate degenerate) {
   const Tensor h = detail::hermitian_part(t);
   Tensor out[2];
   const Tensor* in[] = {&h};
-  dispatch(primitive<EighPrimitive>(), in, detail::spectrum(degenerate), a.where, out);
+  dispatch(primitive<EighPrimitive>(), in, detail::spectrum(degenerate), a.line, out);
   return {out[0], out[1]};
 }
 SVD svd(Arg a, Degenerate degenerate) {
   const Tensor t = detail::to_tensor("svd", a);
   Tensor out[3];
   const Tensor* in[] = {&t};
-  dispatch(primitive<SvdPrimitive>(), in, detail::spectrum(degenerate), a.where, out);
+  dispatch(primitive<SvdPrimitive>(), in, detail::spectrum(degenerate), a.line, out);
   return {out[0], out[1], out[2]};
 }
 

@@ -107,10 +107,10 @@ Term joined(Term a, Term b, const std::string& keep) {
 
 }  // namespace
 
-Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands, Where where) {
+Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands, SourceLine line) {
   const std::string text = compact(formula);
   auto refuse = [&](const std::string& why) {
-    fail("einsum", "\"" + formula + "\": " + why, where);
+    fail("einsum", "\"" + formula + "\": " + why, line);
   };
   const std::size_t arrow = text.find("->");
   std::vector<Term> terms(1);

@@ -45,7 +45,7 @@ struct PowDerivative : Elementwise<PowDerivative, 2>, kernels::body::PowDerivati
       fail("pow", "derivatives of order " + std::to_string(k.in_x) + " in x and " +
                       std::to_string(k.in_y) + " in y together; at most one may exceed " +
                       std::to_string(kernels::fn::kPowOrders));
-    return apply(primitive<PowDerivative>(), attributes(k), detail::context_where(), x, y);
+    return apply(primitive<PowDerivative>(), attributes(k), detail::context_line(), x, y);
   }
   /// Compiled for its orders: it vectorises.
   template <int I, int J>
@@ -89,7 +89,7 @@ TESSERA_REGISTER(Pow);
 
 }  // namespace
 
-Tensor detail::root_of_squares(const Tensor& sum, Where w) {
+Tensor detail::root_of_squares(const Tensor& sum, SourceLine w) {
   return apply(primitive<Length>(), {}, w, sum);
 }
 Tensor sqrt(Arg x) { return unary<Sqrt>(x); }
@@ -105,18 +105,18 @@ Tensor pow(Arg x, Arg y) {
     fail("pow",
          "the exponent " + std::to_string(y.literal.integer) + " of a " +
              to_string(x.tensor->type()) + " is no int, which counts its multiplications",
-         x.where);
+         x.line);
   return binary<Pow>(x, y);
 }
 Tensor square(Arg x) {
   const Tensor t = detail::to_tensor("square", x);
-  return mul(Arg(t, x.where), t);
+  return mul(Arg(t, x.line), t);
 }
 Tensor pow(Arg x, int n) {
   const Tensor t = detail::to_tensor("pow", x);
   if (n < 0 && !is_inexact(t.dtype()))
-    fail("pow", "a negative power of an integer tensor; use cast", x.where);
-  return apply(primitive<PowInt>(), attributes(IntParameter{n}), x.where, t);
+    fail("pow", "a negative power of an integer tensor; use cast", x.line);
+  return apply(primitive<PowInt>(), attributes(IntParameter{n}), x.line, t);
 }
 
 }  // namespace tessera

@@ -63,7 +63,7 @@ struct Fft : LeadingBatch {
                         std::span<Tensor> o) {
     FftAttr other = a.get<FftAttr>();
     other.inverse = !other.inverse;
-    o[0] = apply(primitive<Fft>(), attributes(other), detail::context_where(), ct[0]);
+    o[0] = apply(primitive<Fft>(), attributes(other), detail::context_line(), ct[0]);
   }
 };
 
@@ -142,14 +142,14 @@ struct InverseRealFft : LeadingBatch {
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
     const HalfAttr& attr = a.get<HalfAttr>();
-    o[0] = apply(primitive<RealFft>(), attributes(attr), detail::context_where(), ct[0]) *
+    o[0] = apply(primitive<RealFft>(), attributes(attr), detail::context_line(), ct[0]) *
            half_weights(attr.n, 2, ct[0].dtype());
   }
 };
 void RealFft::transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
   const HalfAttr& attr = a.get<HalfAttr>();
-  o[0] = apply(primitive<InverseRealFft>(), attributes(attr), detail::context_where(),
+  o[0] = apply(primitive<InverseRealFft>(), attributes(attr), detail::context_line(),
                ct[0] * half_weights(attr.n, 0.5, ct[0].dtype()));
 }
 
@@ -190,8 +190,8 @@ struct Trigonometric : LeadingBatch {
                         std::span<Tensor> o);
 };
 
-Tensor trigonometric(const Tensor& x, bool sine, int type, double scale, Where where) {
-  return apply(primitive<Trigonometric>(), attributes(TrigonometricAttr{sine, type, scale}), where,
+Tensor trigonometric(const Tensor& x, bool sine, int type, double scale, SourceLine line) {
+  return apply(primitive<Trigonometric>(), attributes(TrigonometricAttr{sine, type, scale}), line,
                x);
 }
 /// Row vector [n] of ones with `first` and `last` at its ends.
@@ -209,19 +209,19 @@ void Trigonometric::transpose(const Application& a, std::span<const bool>,
   const auto& [sine, type, scale] = a.get<TrigonometricAttr>();
   const Index n = ct[0].dim(-1);
   const Dtype dtype = ct[0].dtype();
-  const Where where = detail::context_where();
+  const SourceLine line = detail::context_line();
   auto lone = [&, sine = sine](double f) {
     return sine ? ends(n, 1, f, dtype) : ends(n, f, 1, dtype);
   };
   if (type == 2)
-    o[0] = trigonometric(ct[0] * lone(2), sine, 3, scale, where);
+    o[0] = trigonometric(ct[0] * lone(2), sine, 3, scale, line);
   else if (type == 3)
-    o[0] = trigonometric(ct[0], sine, 2, scale, where) * lone(0.5);
+    o[0] = trigonometric(ct[0], sine, 2, scale, line) * lone(0.5);
   else if (type == 1 && !sine)
-    o[0] = trigonometric(ct[0] * ends(n, 2, 2, dtype), sine, 1, scale, where) *
+    o[0] = trigonometric(ct[0] * ends(n, 2, 2, dtype), sine, 1, scale, line) *
            ends(n, 0.5, 0.5, dtype);
   else
-    o[0] = trigonometric(ct[0], sine, type, scale, where);
+    o[0] = trigonometric(ct[0], sine, type, scale, line);
 }
 
 TESSERA_REGISTER(Fft);
@@ -233,7 +233,8 @@ TESSERA_REGISTER(Trigonometric);
 
 /// The axes counted from the front, each once; all of them, or as many as there are sizes, when
 /// none are named.
-Shape axes_of(const char* op, const Tensor& x, const Shape& axes, const Shape& sizes, Where where) {
+Shape axes_of(const char* op, const Tensor& x, const Shape& axes, const Shape& sizes,
+              SourceLine line) {
   Shape out = axes;
   if (axes.empty())
     for (int d = sizes.empty() ? 0 : x.ndim() - sizes.size(); d < x.ndim(); ++d) out.push_back(d);
@@ -249,17 +250,17 @@ Shape axes_of(const char* op, const Tensor& x, const Shape& axes, const Shape& s
     fail(op,
          "axes " + to_string(axes) + (sizes.empty() ? "" : " with sizes " + to_string(sizes)) +
              " do not fit " + to_string(x.type()),
-         where);
+         line);
   return out;
 }
 /// x cut or filled with zeros at its end.
-Tensor resized(const Tensor& x, int axis, Index n, Where where) {
+Tensor resized(const Tensor& x, int axis, Index n, SourceLine line) {
   const Index have = x.shape()[axis];
   if (have == n) return x;
-  if (n < have) return slice(Arg(x, where), axis, 0, n);
+  if (n < have) return slice(Arg(x, line), axis, 0, n);
   Shape low = Shape::filled(x.ndim(), 0), high = low;
   high[axis] = n - have;
-  return pad(Arg(x, where), low, high);
+  return pad(Arg(x, line), low, high);
 }
 /// f of x with these axes last, in their order; f keeps the number of axes.
 template <class F>
@@ -282,82 +283,82 @@ double factor(Norm norm, bool inverse, double n) {
 Tensor inexact(const char* op, const Arg& x) {
   const Tensor t = detail::to_tensor(op, x);
   if (!is_inexact(t.dtype()))
-    fail(op, "needs f32, f64, c64 or c128, got " + to_string(t.type()) + "; use cast", x.where);
+    fail(op, "needs f32, f64, c64 or c128, got " + to_string(t.type()) + "; use cast", x.line);
   return t;
 }
 Tensor real_operand(const char* op, const Arg& x) {
   const Tensor t = inexact(op, x);
   if (is_complex(t.dtype()))
     fail(op, "needs a real tensor, got " + to_string(t.type()) + "; for complex ones there is fft",
-         x.where);
+         x.line);
   return t;
 }
 
 Tensor complex_transform(const char* op, const Arg& x, const Shape& axes, const Shape& sizes,
                          Norm norm, bool inverse) {
   Tensor t = inexact(op, x);
-  t = cast(Arg(t, x.where), complex_of(t.dtype()));
-  const Shape a = axes_of(op, t, axes, sizes, x.where);
+  t = cast(Arg(t, x.line), complex_of(t.dtype()));
+  const Shape a = axes_of(op, t, axes, sizes, x.line);
   double points = 1;
   for (int k = 0; k < a.size(); ++k) {
     const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(t, d, sizes[k], x.where);
+    if (!sizes.empty()) t = resized(t, d, sizes[k], x.line);
     points *= static_cast<double>(t.shape()[d]);
   }
   const FftAttr attr{a.size(), inverse, factor(norm, inverse, points)};
   return on_last(
-      t, a, [&](const Tensor& y) { return apply(primitive<Fft>(), attributes(attr), x.where, y); });
+      t, a, [&](const Tensor& y) { return apply(primitive<Fft>(), attributes(attr), x.line, y); });
 }
 Tensor real_transform(const char* op, const Arg& x, const Shape& axes, const Shape& sizes,
                       Norm norm) {
   Tensor t = real_operand(op, x);
-  const Shape a = axes_of(op, t, axes, sizes, x.where);
+  const Shape a = axes_of(op, t, axes, sizes, x.line);
   double points = 1;
   for (int k = 0; k < a.size(); ++k) {
     const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(t, d, sizes[k], x.where);
+    if (!sizes.empty()) t = resized(t, d, sizes[k], x.line);
     points *= static_cast<double>(t.shape()[d]);
   }
   return on_last(t, a, [&](const Tensor& y) {
     Tensor z = apply(primitive<RealFft>(),
-                     attributes(HalfAttr{y.dim(-1), factor(norm, false, points)}), x.where, y);
+                     attributes(HalfAttr{y.dim(-1), factor(norm, false, points)}), x.line, y);
     if (a.size() == 1) return z;
     // The other axes lie before the last one.
     Shape others;
     for (int k = 1; k < a.size(); ++k) others.push_back(y.ndim() - 1 - a.size() + k);
     return on_last(z, others, [&](const Tensor& w) {
-      return apply(primitive<Fft>(), attributes(FftAttr{a.size() - 1, false, 1}), x.where, w);
+      return apply(primitive<Fft>(), attributes(FftAttr{a.size() - 1, false, 1}), x.line, w);
     });
   });
 }
 Tensor inverse_real_transform(const char* op, const Arg& x, const Shape& axes, const Shape& sizes,
                               Norm norm) {
   Tensor t = inexact(op, x);
-  t = cast(Arg(t, x.where), complex_of(t.dtype()));
-  const Shape a = axes_of(op, t, axes, sizes, x.where);
+  t = cast(Arg(t, x.line), complex_of(t.dtype()));
+  const Shape a = axes_of(op, t, axes, sizes, x.line);
   const int last = static_cast<int>(a.back());
   const Index n = sizes.empty() ? 2 * (t.shape()[last] - 1) : sizes.back();
   if (n < 1)
     fail(op, "the half spectrum " + to_string(t.type()) + " belongs to no default length; say n",
-         x.where);
+         x.line);
   double points = static_cast<double>(n);
   for (int k = 0; k + 1 < a.size(); ++k) {
     const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(t, d, sizes[k], x.where);
+    if (!sizes.empty()) t = resized(t, d, sizes[k], x.line);
     points *= static_cast<double>(t.shape()[d]);
   }
-  t = resized(t, last, n / 2 + 1, x.where);
+  t = resized(t, last, n / 2 + 1, x.line);
   return on_last(t, a, [&](const Tensor& y) {
     Tensor z = y;
     if (a.size() > 1) {
       Shape others;
       for (int k = 1; k < a.size(); ++k) others.push_back(y.ndim() - 1 - a.size() + k);
       z = on_last(z, others, [&](const Tensor& w) {
-        return apply(primitive<Fft>(), attributes(FftAttr{a.size() - 1, true, 1}), x.where, w);
+        return apply(primitive<Fft>(), attributes(FftAttr{a.size() - 1, true, 1}), x.line, w);
       });
     }
     return apply(primitive<InverseRealFft>(), attributes(HalfAttr{n, factor(norm, true, points)}),
-                 x.where, z);
+                 x.line, z);
   });
 }
 Shape one_size(std::optional<Index> n) { return n ? Shape{*n} : Shape{}; }
@@ -370,44 +371,43 @@ Norm swapped(Norm n) {
 Tensor trigonometric_transform(const char* op, const Arg& x, bool sine, int type, int axis,
                                Norm norm, bool inverse) {
   if (type < 1 || type > 4)
-    fail(op, "types are 1, 2, 3 and 4, got " + std::to_string(type), x.where);
+    fail(op, "types are 1, 2, 3 and 4, got " + std::to_string(type), x.line);
   const Tensor t = inexact(op, x);
   if (is_complex(t.dtype()))
     return complex(
-        trigonometric_transform(op, Arg(real(t), x.where), sine, type, axis, norm, inverse),
-        trigonometric_transform(op, Arg(imag(t), x.where), sine, type, axis, norm, inverse));
+        trigonometric_transform(op, Arg(real(t), x.line), sine, type, axis, norm, inverse),
+        trigonometric_transform(op, Arg(imag(t), x.line), sine, type, axis, norm, inverse));
   if (inverse) type = type == 2 ? 3 : type == 3 ? 2 : type;
-  const Shape a = axes_of(op, t, {axis}, {}, x.where);
+  const Shape a = axes_of(op, t, {axis}, {}, x.line);
   const Index n = t.shape()[static_cast<int>(a[0])];
   const double N = 2.0 * static_cast<double>(n + (type != 1 ? 0 : sine ? 1 : -1));
   const double scale = factor(norm, inverse, N);
   return on_last(t, a, [&](const Tensor& y) {
     if (norm != Norm::ortho || type == 4 || (sine && type == 1))
-      return trigonometric(y, sine, type, scale, x.where);
+      return trigonometric(y, sine, type, scale, x.line);
     const double up = std::sqrt(2.0), down = 1 / up;
     auto lone = [&](double f) {
       return sine ? ends(n, 1, f, y.dtype()) : ends(n, f, 1, y.dtype());
     };
-    if (type == 2) return trigonometric(y, sine, 2, scale, x.where) * lone(down);
-    if (type == 3) return trigonometric(y * lone(up), sine, 3, scale, x.where);
-    return trigonometric(y * ends(n, up, up, y.dtype()), sine, 1, scale, x.where) *
+    if (type == 2) return trigonometric(y, sine, 2, scale, x.line) * lone(down);
+    if (type == 3) return trigonometric(y * lone(up), sine, 3, scale, x.line);
+    return trigonometric(y * ends(n, up, up, y.dtype()), sine, 1, scale, x.line) *
            ends(n, down, down, y.dtype());
   });
 }
 Tensor trigonometric_axes(const char* op, const Arg& x, bool sine, int type, const Shape& axes,
                           Norm norm, bool inverse) {
   Tensor t = inexact(op, x);
-  for (Index d : axes_of(op, t, axes, {}, x.where))
-    t = trigonometric_transform(op, Arg(t, x.where), sine, type, static_cast<int>(d), norm,
-                                inverse);
+  for (Index d : axes_of(op, t, axes, {}, x.line))
+    t = trigonometric_transform(op, Arg(t, x.line), sine, type, static_cast<int>(d), norm, inverse);
   return t;
 }
 /// Element i goes to i + shift, around the end.
-Tensor rolled(Tensor x, const Shape& axes, bool back, const char* op, Where where) {
-  for (Index axis : axes_of(op, x, axes, {}, where)) {
+Tensor rolled(Tensor x, const Shape& axes, bool back, const char* op, SourceLine line) {
+  for (Index axis : axes_of(op, x, axes, {}, line)) {
     const int d = static_cast<int>(axis);
     const Index n = x.shape()[d], cut = back ? n / 2 : n - n / 2;
-    if (n > 1) x = concatenate({slice(x, d, cut, n), slice(x, d, 0, cut)}, d, where);
+    if (n > 1) x = concatenate({slice(x, d, cut, n), slice(x, d, 0, cut)}, d, line);
   }
   return x;
 }
@@ -450,7 +450,7 @@ Tensor irfftn(Arg x, const Shape& axes, const Shape& sizes, Norm norm) {
   return inverse_real_transform("irfftn", x, axes, sizes, norm);
 }
 Tensor hfft(Arg x, std::optional<Index> n, int axis, Norm norm) {
-  return irfft(Arg(conj(x), x.where), n, axis, swapped(norm));
+  return irfft(Arg(conj(x), x.line), n, axis, swapped(norm));
 }
 Tensor ihfft(Arg x, std::optional<Index> n, int axis, Norm norm) {
   return conj(rfft(x, n, axis, swapped(norm)));
@@ -463,10 +463,10 @@ Tensor rfftfreq(Index n, double spacing, Dtype dtype) {
   return frequencies("rfftfreq", n, n, n / 2 + 1, spacing, dtype);
 }
 Tensor fftshift(Arg x, const Shape& axes) {
-  return rolled(detail::to_tensor("fftshift", x), axes, false, "fftshift", x.where);
+  return rolled(detail::to_tensor("fftshift", x), axes, false, "fftshift", x.line);
 }
 Tensor ifftshift(Arg x, const Shape& axes) {
-  return rolled(detail::to_tensor("ifftshift", x), axes, true, "ifftshift", x.where);
+  return rolled(detail::to_tensor("ifftshift", x), axes, true, "ifftshift", x.line);
 }
 
 Tensor dct(Arg x, int type, int axis, Norm norm) {

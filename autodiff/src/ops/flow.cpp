@@ -49,7 +49,7 @@ struct Check : Linear<Check> {
   }
   static void batch(const Application& a, std::span<const bool> batched, Index n,
                     std::span<Tensor> o) {
-    o[0] = apply(primitive<Check>(), a.attr, detail::context_where(),
+    o[0] = apply(primitive<Check>(), a.attr, detail::context_line(),
                  detail::with_batch(a.in[0], batched[0], n), a.in[1]);
   }
 };
@@ -71,7 +71,7 @@ struct Barrier : Linear<Barrier> {
   static Tensor again(const Application& a, const Tensor& x) {
     std::vector<const Tensor*> in{&x};
     for (std::size_t k = 1; k < a.in.size(); ++k) in.push_back(&a.in[k]);
-    return dispatch1(primitive<Barrier>(), in, a.attr, detail::context_where());
+    return dispatch1(primitive<Barrier>(), in, a.attr, detail::context_line());
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (t[0].defined()) o[0] = again(a, t[0]);
@@ -91,10 +91,9 @@ TESSERA_REGISTER(Barrier);
 }  // namespace
 
 Tensor check(Arg x, Arg condition, const std::string& message) {
-  return apply(primitive<Check>(),
-               attributes(Message{std::make_shared<const std::string>(message)}), x.where,
-               detail::to_tensor("check", x),
-               detail::to_tensor("check", condition, Dtype::boolean));
+  return apply(
+      primitive<Check>(), attributes(Message{std::make_shared<const std::string>(message)}), x.line,
+      detail::to_tensor("check", x), detail::to_tensor("check", condition, Dtype::boolean));
 }
 
 Tensor barrier(Arg x, const std::vector<Tensor>& after) {
@@ -102,7 +101,7 @@ Tensor barrier(Arg x, const std::vector<Tensor>& after) {
   const Tensor t = detail::to_tensor("barrier", x);
   std::vector<const Tensor*> in{&t};
   for (const Tensor& a : after) in.push_back(&a);
-  return dispatch1(primitive<Barrier>(), in, attributes(Token{next++}), x.where);
+  return dispatch1(primitive<Barrier>(), in, attributes(Token{next++}), x.line);
 }
 
 }  // namespace tessera

@@ -98,7 +98,7 @@ struct Gather {
 };
 
 Tensor gather_bound(const Tensor& x, const Tensor& indices, int batch_dims) {
-  return apply(primitive<Gather>(), attributes(BatchDims{batch_dims}), detail::context_where(), x,
+  return apply(primitive<Gather>(), attributes(BatchDims{batch_dims}), detail::context_line(), x,
                indices);
 }
 
@@ -151,7 +151,7 @@ struct Scatter {
   static void batch(const Application& a, std::span<const bool> batched, Index n,
                     std::span<Tensor> o) {
     o[0] = apply(primitive<P>(), attributes(BatchDims{a.get<BatchDims>().batch_dims + 1}),
-                 detail::context_where(), detail::with_batch(a.in[0], batched[0], n),
+                 detail::context_line(), detail::with_batch(a.in[0], batched[0], n),
                  detail::with_batch(a.in[1], batched[1], n),
                  detail::with_batch(a.in[2], batched[2], n));
   }
@@ -299,14 +299,14 @@ Tensor scatter(const Arg& x, const Arg& indices, const Arg& updates, int batch_d
   if (u.dtype() != t.dtype() && can_promote(u.dtype(), t.dtype()) &&
       promote(u.dtype(), t.dtype()) == t.dtype())
     u = cast(u, t.dtype());
-  if (u.ndim() <= s.size() && u.shape() != s) u = broadcast_to(Arg(u, updates.where), s);
-  return apply(primitive<P>(), attributes(BatchDims{batch_dims}), x.where, t, i, u);
+  if (u.ndim() <= s.size() && u.shape() != s) u = broadcast_to(Arg(u, updates.line), s);
+  return apply(primitive<P>(), attributes(BatchDims{batch_dims}), x.line, t, i, u);
 }
 
 }  // namespace
 
 Tensor gather(Arg x, Arg indices, int batch_dims) {
-  return apply(primitive<Gather>(), attributes(BatchDims{batch_dims}), x.where,
+  return apply(primitive<Gather>(), attributes(BatchDims{batch_dims}), x.line,
                detail::to_tensor("gather", x), detail::to_tensor("gather", indices, Dtype::i64));
 }
 Tensor scatter_add(Arg x, Arg indices, Arg updates, int batch_dims) {
@@ -325,8 +325,8 @@ Tensor searchsorted(Arg sorted, Arg values, bool right) {
   const Tensor s = detail::to_tensor("searchsorted", sorted),
                v = detail::to_tensor("searchsorted", values, s.dtype());
   if (s.ndim() == 1 && v.ndim() != 1)  // one table for values of any shape
-    return reshape(searchsorted(Arg(s, sorted.where), reshape(v, {-1}), right), v.shape());
-  return apply(primitive<SearchSorted>(), attributes(RightSide{right}), sorted.where, s, v);
+    return reshape(searchsorted(Arg(s, sorted.line), reshape(v, {-1}), right), v.shape());
+  return apply(primitive<SearchSorted>(), attributes(RightSide{right}), sorted.line, s, v);
 }
 
 }  // namespace tessera

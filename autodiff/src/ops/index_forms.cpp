@@ -11,9 +11,9 @@
 namespace tessera {
 namespace {
 
-int axis_of(const char* op, int axis, const Tensor& t, Where where) {
+int axis_of(const char* op, int axis, const Tensor& t, SourceLine line) {
   if (axis < -t.ndim() || axis >= t.ndim())
-    fail(op, "axis " + std::to_string(axis) + " of " + to_string(t.type()), where);
+    fail(op, "axis " + std::to_string(axis) + " of " + to_string(t.type()), line);
   return axis < 0 ? axis + t.ndim() : axis;
 }
 
@@ -25,7 +25,7 @@ struct Block {
   Tensor rows;
 };
 Block block_of(const char* op, const Tensor& x, const Tensor& starts, const Shape& sizes,
-               Where where) {
+               SourceLine line) {
   const int n = x.ndim();
   bool ok =
       starts.ndim() == 1 && starts.dim(0) == n && is_integer(starts.dtype()) && sizes.size() == n;
@@ -34,7 +34,7 @@ Block block_of(const char* op, const Tensor& x, const Tensor& starts, const Shap
     fail(op,
          "a block " + to_string(sizes) + " at starts " + to_string(starts.type()) +
              " does not fit " + to_string(x.type()) + "; starts are integers, one for each axis",
-         where);
+         line);
   int split = n;
   while (split > 1 && sizes[split - 1] == x.shape()[split - 1]) --split;
   Index width = 1, rows = 1;
@@ -55,8 +55,8 @@ Block block_of(const char* op, const Tensor& x, const Tensor& starts, const Shap
 
 Tensor take(Arg x, Arg indices, int axis) {
   const Tensor t = detail::to_tensor("take", x), i = detail::to_tensor("take", indices, Dtype::i64);
-  axis = axis_of("take", axis, t, x.where);
-  const Tensor y = gather(Arg(moveaxis(Arg(t, x.where), axis, 0), x.where), i);
+  axis = axis_of("take", axis, t, x.line);
+  const Tensor y = gather(Arg(moveaxis(Arg(t, x.line), axis, 0), x.line), i);
   if (axis == 0) return y;
   Shape order;  // [K..., A..., C...] -> [A..., K..., C...]
   for (int d = 0; d < axis; ++d) order.push_back(i.ndim() + d);
@@ -68,28 +68,28 @@ Tensor take(Arg x, Arg indices, int axis) {
 Tensor take_along_axis(Arg x, Arg indices, int axis) {
   const Tensor t = detail::to_tensor("take_along_axis", x),
                i = detail::to_tensor("take_along_axis", indices, Dtype::i64);
-  axis = axis_of("take_along_axis", axis, t, x.where);
+  axis = axis_of("take_along_axis", axis, t, x.line);
   if (i.ndim() != t.ndim())
     fail("take_along_axis",
          to_string(t.type()) + " and indices " + to_string(i.type()) +
              " differ in the number of axes",
-         x.where);
-  return moveaxis(gather(Arg(moveaxis(Arg(t, x.where), axis, -1), x.where), moveaxis(i, axis, -1),
-                         t.ndim() - 1),
-                  -1, axis);
+         x.line);
+  return moveaxis(
+      gather(Arg(moveaxis(Arg(t, x.line), axis, -1), x.line), moveaxis(i, axis, -1), t.ndim() - 1),
+      -1, axis);
 }
 
 Tensor one_hot(Arg indices, Index n, Dtype dtype) {
   const Tensor i = detail::to_tensor("one_hot", indices, Dtype::i64);
   if (!is_integer(i.dtype()))
-    fail("one_hot", "indices must be integers, got " + to_string(i.type()), indices.where);
+    fail("one_hot", "indices must be integers, got " + to_string(i.type()), indices.line);
   return cast(equal(expand_dims(cast(i, Dtype::i64), -1), arange(n)), dtype);
 }
 
 Tensor nonzero(Arg x) {
   const Tensor t = detail::to_tensor("nonzero", x);
   const std::vector<bool> hit =
-      cast(detail::concrete("nonzero", t, x.where), Dtype::boolean).to_vector<bool>(x.where);
+      cast(detail::concrete("nonzero", t, x.line), Dtype::boolean).to_vector<bool>(x.line);
   std::vector<std::int64_t> at;
   for (std::size_t k = 0; k < hit.size(); ++k) {
     if (!hit[k]) continue;
@@ -110,8 +110,8 @@ Tensor dynamic_slice(Arg x, Arg starts, const Shape& sizes) {
   const Tensor t = detail::to_tensor("dynamic_slice", x);
   if (t.ndim() == 0) return t;
   const Block b =
-      block_of("dynamic_slice", t, detail::to_tensor("dynamic_slice", starts), sizes, x.where);
-  return reshape(gather(Arg(reshape(t, b.flat), x.where), b.rows), sizes);
+      block_of("dynamic_slice", t, detail::to_tensor("dynamic_slice", starts), sizes, x.line);
+  return reshape(gather(Arg(reshape(t, b.flat), x.line), b.rows), sizes);
 }
 
 Tensor dynamic_update(Arg x, Arg update, Arg starts) {
@@ -120,13 +120,12 @@ Tensor dynamic_update(Arg x, Arg update, Arg starts) {
   if (t.ndim() == 0) return u;
   if (u.dtype() != t.dtype())
     fail("dynamic_update", to_string(u.type()) + " into " + to_string(t.type()) + "; use cast",
-         x.where);
-  const Block b = block_of("dynamic_update", t, detail::to_tensor("dynamic_update", starts),
-                           u.shape(), x.where);
+         x.line);
+  const Block b =
+      block_of("dynamic_update", t, detail::to_tensor("dynamic_update", starts), u.shape(), x.line);
   Shape rows = b.rows.shape();
   rows.push_back(b.flat[1]);
-  return reshape(scatter_set(Arg(reshape(t, b.flat), x.where), b.rows, reshape(u, rows)),
-                 t.shape());
+  return reshape(scatter_set(Arg(reshape(t, b.flat), x.line), b.rows, reshape(u, rows)), t.shape());
 }
 
 }  // namespace tessera

@@ -20,11 +20,11 @@ Table table(const char* op, const Arg& knots, const Arg& values) {
     fail(op,
          "needs real knots [n] with n >= 2 and real or complex values [n, ...], got " +
              to_string(k.type()) + " and " + to_string(v.type()),
-         knots.where);
+         knots.line);
   const Dtype d = promote(k.dtype(), v.dtype());
   const Index n = k.dim(0);
   const Tensor rise = slice(k, 0, 0, n - 1) < slice(k, 0, 1, n);
-  return {cast(check(Arg(k, knots.where), rise, std::string(op) + ": knots must rise"), real_of(d)),
+  return {cast(check(Arg(k, knots.line), rise, std::string(op) + ": knots must rise"), real_of(d)),
           cast(v, d)};
 }
 
@@ -38,7 +38,7 @@ Piece piece_of(const char* op, const Tensor& knots, const Arg& at) {
     fail(op,
          "x must be real, of the type of the knots or narrower; got " + to_string(x.type()) +
              " for knots " + to_string(knots.type()),
-         at.where);
+         at.line);
   const Tensor t = cast(x, knots.dtype());
   const Tensor i = minimum(maximum(searchsorted(knots, t, true) - 1, 0), knots.dim(0) - 2);
   const Tensor low = gather(knots, i);
@@ -74,7 +74,7 @@ CubicSpline cubic_spline(Arg knots, Arg values, SplineEnd ends, Arg first, Arg l
   rest.erase(0);
   const auto end_slope = [&](const Arg& a) {
     return reshape(
-        broadcast_to(Arg(cast(detail::to_tensor("cubic_spline", a, type), type), a.where), rest),
+        broadcast_to(Arg(cast(detail::to_tensor("cubic_spline", a, type), type), a.line), rest),
         {1, curves});
   };
   const Tensor v = reshape(f.values, {n, curves}), k = cast(f.knots, type);
@@ -151,7 +151,7 @@ Tensor interp(const CubicSpline& f, Arg x, int derivative) {
   if (derivative < -1 || derivative > 3)
     fail("interp",
          "derivatives of a cubic are -1 (its integral) ... 3, got " + std::to_string(derivative),
-         x.where);
+         x.line);
   const Piece p = piece_of("interp", f.knots, x);
   const Tensor t = beside(p.x - p.low, f.values);
   const auto [v, m, c, d] = cubics_at(f, p);

@@ -99,7 +99,7 @@ PackedLU lu_packed(Arg a) {
   const Tensor t = detail::to_tensor("lu", a);
   Tensor out[2];
   const Tensor* in[] = {&t};
-  dispatch(primitive<Lu>(), in, {}, a.where, out);
+  dispatch(primitive<Lu>(), in, {}, a.line, out);
   return {out[0], out[1]};
 }
 LU lu(Arg a) {
@@ -131,27 +131,27 @@ Tensor solve(Arg a, Arg b) {
     fail("solve",
          "the matrix " + to_string(x.type()) + " and the right-hand side " + to_string(y.type()) +
              " do not fit",
-         a.where);
+         a.line);
   auto wide = [&](const Tensor& t) {
     Shape s = lead;
     s.push_back(t.dim(-2)), s.push_back(t.dim(-1));
     return broadcast_to(t, s);
   };
-  const PackedLU f = lu_packed(Arg(wide(x), a.where));
+  const PackedLU f = lu_packed(Arg(wide(x), a.line));
   const Tensor right = gather(wide(y), f.permutation, lead.size());
   const Tensor z = triangular_solve(
-      Arg(f.packed, a.where), triangular_solve(f.packed, right, {.unit = true}), {.lower = false});
+      Arg(f.packed, a.line), triangular_solve(f.packed, right, {.unit = true}), {.lower = false});
   return vector ? squeeze(z, -1) : z;
 }
 Tensor inv(Arg a) {
   const Tensor t = detail::to_tensor("inv", a);
   need_matrices("inv", t.type(), true);
-  return solve(Arg(t, a.where), eye_at(t, t.dim(-1)));
+  return solve(Arg(t, a.line), eye_at(t, t.dim(-1)));
 }
 SlogDet slogdet(Arg a) {
   const Tensor t = detail::to_tensor("slogdet", a);
   need_matrices("slogdet", t.type(), true);
-  const PackedLU f = lu_packed(Arg(t, a.where));
+  const PackedLU f = lu_packed(Arg(t, a.line));
   const Tensor d = diagonal(f.packed);
   return {parity(f.permutation, t.dtype()) * prod(sign(d), {-1}), sum(log(abs(d)), {-1})};
 }

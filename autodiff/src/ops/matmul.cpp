@@ -91,7 +91,7 @@ struct MatMul : Bilinear<MatMul> {
                         std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0] && linear[1])
       detail::no_rule("matmul", "transpose", "it is not linear in both operands together");
-    const Where w = detail::context_where();
+    const SourceLine w = detail::context_line();
     if (linear[0])
       o[0] = apply(primitive<MatMul>(), {}, w, ct[0], tessera::transpose(conj(a.in[1])));
     if (linear[1])
@@ -99,7 +99,7 @@ struct MatMul : Bilinear<MatMul> {
   }
   static void batch(const Application& a, std::span<const bool> batched, Index n,
                     std::span<Tensor> o) {
-    const Where w = detail::context_where();
+    const SourceLine w = detail::context_line();
     if (batched[0] && !batched[1] &&
         a.in[1].ndim() == 2) {  // one matrix for all: the batch becomes rows
       const Tensor& x = a.in[0];
@@ -122,17 +122,17 @@ Tensor matmul(Arg a, Arg b) {
     fail("matmul",
          "cannot multiply " + to_string(x.type()) + " and " + to_string(y.type()) +
              "; use * for scalars",
-         a.where);
+         a.line);
   if (!can_promote(x.dtype(), y.dtype()) || !is_inexact(promote(x.dtype(), y.dtype())))
     fail("matmul",
          "cannot multiply " + to_string(x.type()) + " and " + to_string(y.type()) + "; use cast",
-         a.where);
+         a.line);
   const Dtype d = promote(x.dtype(), y.dtype());
   x = cast(x, d), y = cast(y, d);
   const bool row = x.ndim() == 1, column = y.ndim() == 1;
   if (x.shape().back() != y.shape()[column ? 0 : y.ndim() - 2])
     fail("matmul", "inner sizes differ: " + to_string(x.type()) + " x " + to_string(y.type()),
-         a.where);
+         a.line);
   if (row) x = expand_dims(x, 0);
   if (column) y = expand_dims(y, 1);
   Tensor z;
@@ -140,7 +140,7 @@ Tensor matmul(Arg a, Arg b) {
     Shape s = x.shape(), lead = s;
     lead.erase(lead.size() - 1);
     s[s.size() - 1] = y.dim(1);
-    z = reshape(apply(primitive<MatMul>(), {}, a.where, reshape(x, {lead.count(), x.dim(-1)}), y),
+    z = reshape(apply(primitive<MatMul>(), {}, a.line, reshape(x, {lead.count(), x.dim(-1)}), y),
                 s);
   } else {
     Shape lead;
@@ -152,7 +152,7 @@ Tensor matmul(Arg a, Arg b) {
         fail("matmul",
              "leading axes of " + to_string(x.type()) + " and " + to_string(y.type()) +
                  " do not broadcast",
-             a.where);
+             a.line);
       lead.push_back(dx == 1 ? dy : dx);
     }
     auto wide = [&](const Tensor& t) {
@@ -160,7 +160,7 @@ Tensor matmul(Arg a, Arg b) {
       s.push_back(t.dim(-2)), s.push_back(t.dim(-1));
       return broadcast_to(t, s);
     };
-    z = apply(primitive<MatMul>(), {}, a.where, wide(x), wide(y));
+    z = apply(primitive<MatMul>(), {}, a.line, wide(x), wide(y));
   }
   if (row) z = squeeze(z, -2);
   if (column) z = squeeze(z, -1);

@@ -71,7 +71,7 @@ std::pair<Tensor, Tensor> one_dtype(const char* op, const Arg& a, const Arg& b) 
   const Tensor x = to_tensor(op, a), y = to_tensor(op, b);
   if (!can_promote(x.dtype(), y.dtype()) || !is_inexact(promote(x.dtype(), y.dtype())))
     fail(op, to_string(x.type()) + " and " + to_string(y.type()) + " do not mix silently; use cast",
-         a.where);
+         a.line);
   const Dtype d = promote(x.dtype(), y.dtype());
   return {cast(x, d), cast(y, d)};
 }
@@ -80,7 +80,7 @@ Tensor as_type(const Tensor& x, Dtype dtype) { return cast(x, dtype); }
 namespace {
 Tensor matrix(const char* op, const Arg& x) {
   const Tensor t = to_tensor(op, x);
-  if (t.ndim() < 2) fail(op, "needs a matrix [..., m, n], got " + to_string(t.type()), x.where);
+  if (t.ndim() < 2) fail(op, "needs a matrix [..., m, n], got " + to_string(t.type()), x.line);
   return t;
 }
 }  // namespace
@@ -104,11 +104,11 @@ Tensor diagonal(Arg x) {
   Shape flat = t.shape();
   flat.erase(flat.size() - 1);
   flat[flat.size() - 1] = m * n;
-  return slice(reshape(Arg(t, x.where), flat), -1, 0, k ? (k - 1) * (n + 1) + 1 : 0, n + 1);
+  return slice(reshape(Arg(t, x.line), flat), -1, 0, k ? (k - 1) * (n + 1) + 1 : 0, n + 1);
 }
 Tensor diag(Arg x) {
   const Tensor t = detail::to_tensor("diag", x);
-  if (t.ndim() == 0) fail("diag", "needs a vector [..., n], got " + to_string(t.type()), x.where);
+  if (t.ndim() == 0) fail("diag", "needs a vector [..., n], got " + to_string(t.type()), x.line);
   return detail::on_diagonal(t);
 }
 Tensor trace(Arg x) { return sum(diagonal(x), {-1}); }
@@ -118,7 +118,7 @@ Tensor kron(Arg a, Arg b) {
   const Tensor x = matrix("kron", a), y = matrix("kron", b);
   if (x.ndim() != 2 || y.ndim() != 2)
     fail("kron", "needs two matrices, got " + to_string(x.type()) + " and " + to_string(y.type()),
-         a.where);
+         a.line);
   const Tensor p = reshape(x, {x.dim(0), 1, x.dim(1), 1}) * reshape(y, {1, y.dim(0), 1, y.dim(1)});
   return reshape(p, {x.dim(0) * y.dim(0), x.dim(1) * y.dim(1)});
 }
@@ -132,7 +132,7 @@ Tensor norm(Arg x, const Shape& axes, bool keep_dims) {
   const Tensor u = t / detail::as_type(scale, t.dtype());
   const Tensor s = is_complex(t.dtype()) ? sum(square(real(u)) + square(imag(u)), axes, true)
                                          : sum(square(u), axes, true);
-  const Tensor r = scale * detail::root_of_squares(s, x.where);
+  const Tensor r = scale * detail::root_of_squares(s, x.line);
   return keep_dims ? r : sum(r, axes);
 }
 Tensor norm(Arg x) {

@@ -47,8 +47,8 @@ Tensor beside(const char* op, const Arg& a, Dtype t) {
     fail(op,
          std::string("the ") + name_of(kind) + " literal " + text_of(a.literal) + " beside a " +
              tessera::name_of(t) + " tensor; use cast to say which type is meant",
-         a.where);
-  return literal(op, a.literal, kind == Kind::complex ? complex_of(t) : t, a.where);
+         a.line);
+  return literal(op, a.literal, kind == Kind::complex ? complex_of(t) : t, a.line);
 }
 
 Tensor converted(const Tensor& t, Dtype to) { return t.dtype() == to ? t : cast(t, to); }
@@ -57,7 +57,7 @@ Tensor converted(const Tensor& t, Dtype to) { return t.dtype() == to ? t : cast(
 
 Tensor to_tensor(const char* op, const Arg& a, Dtype like) {
   if (a.tensor) {
-    if (!a.tensor->defined()) fail(op, "the operand is undefined", a.where);
+    if (!a.tensor->defined()) fail(op, "the operand is undefined", a.line);
     return *a.tensor;
   }
   return beside(op, a, a.literal.kind == Kind::boolean ? Dtype::boolean : like);
@@ -71,7 +71,7 @@ std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b) {
       fail(op,
            "types " + to_string(x.type()) + " and " + to_string(y.type()) +
                " do not mix silently; use cast on one of them",
-           a.where);
+           a.line);
     const Dtype d = promote(x.dtype(), y.dtype());
     x = converted(x, d), y = converted(y, d);
   } else if (a.tensor) {
@@ -98,7 +98,7 @@ std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b) {
            "shapes " + to_string(x.shape()) + " and " + to_string(y.shape()) +
                " do not broadcast: sizes " + std::to_string(dx) + " and " + std::to_string(dy) +
                " on axis -" + std::to_string(k),
-           a.where);
+           a.line);
     shape[n - k] = dx == 1 ? dy : dx;
   }
   return {x.shape() == shape ? x : broadcast_to(x, shape),

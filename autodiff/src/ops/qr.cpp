@@ -100,7 +100,7 @@ QR qr(Arg a) {
   const Tensor t = detail::to_tensor("qr", a);
   Tensor out[2];
   const Tensor* in[] = {&t};
-  dispatch(primitive<Qr>(), in, {}, a.where, out);
+  dispatch(primitive<Qr>(), in, {}, a.line, out);
   return {out[0], out[1]};
 }
 
@@ -113,13 +113,13 @@ Tensor lstsq(Arg a, Arg b) {
     fail("lstsq",
          "the matrix " + to_string(x.type()) + " and the right-hand side " + to_string(y.type()) +
              " do not fit",
-         a.where);
+         a.line);
   Tensor z;
   if (x.dim(-2) >= x.dim(-1)) {
-    const auto [q, r] = qr(Arg(x, a.where));
+    const auto [q, r] = qr(Arg(x, a.line));
     z = triangular_solve(r, matmul(H(q), y), {.lower = false});
   } else {  // A^H = Q R: x = Q R^-H b lies in the row space, so it is the shortest
-    const auto [q, r] = qr(Arg(H(x), a.where));
+    const auto [q, r] = qr(Arg(H(x), a.line));
     z = matmul(q, triangular_solve(r, y, {.lower = false, .transpose = true, .conjugate = true}));
   }
   return vector ? squeeze(z, -1) : z;

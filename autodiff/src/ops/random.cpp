@@ -68,7 +68,7 @@ TESSERA_REGISTER(Random);
 
 Tensor draw(const Arg& key, const Shape& shape, Dtype dtype, Law law, int stream = 0) {
   return apply(primitive<Random>(), attributes(Draw{shape, dtype, static_cast<int>(law), stream}),
-               key.where, detail::to_tensor("random", key));
+               key.line, detail::to_tensor("random", key));
 }
 
 }  // namespace
@@ -82,13 +82,13 @@ Tensor random_bits(Arg key, const Shape& shape) { return draw(key, shape, Dtype:
 
 Tensor uniform(Arg key, const Shape& shape, Dtype dtype) {
   if (!is_float(dtype))
-    fail("uniform", std::string("gives f32 or f64, not ") + name_of(dtype), key.where);
+    fail("uniform", std::string("gives f32 or f64, not ") + name_of(dtype), key.line);
   return draw(key, shape, dtype, Law::uniform);
 }
 
 Tensor normal(Arg key, const Shape& shape, Dtype dtype) {
   if (!is_inexact(dtype))
-    fail("normal", std::string("gives floating types, not ") + name_of(dtype), key.where);
+    fail("normal", std::string("gives floating types, not ") + name_of(dtype), key.line);
   if (!is_complex(dtype)) return draw(key, shape, dtype, Law::normal);
   Shape parts = shape;
   parts.push_back(2);

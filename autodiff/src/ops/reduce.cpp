@@ -75,7 +75,7 @@ struct Reduction {
   static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
     Shape axes = a.get<AxesAttr>().axes;
     for (Index& d : axes) ++d;
-    o[0] = apply(primitive<P>(), attributes(AxesAttr{axes}), detail::context_where(), a.in[0]);
+    o[0] = apply(primitive<P>(), attributes(AxesAttr{axes}), detail::context_line(), a.in[0]);
   }
 };
 
@@ -152,7 +152,7 @@ struct SumProduct : Bilinear<SumProduct> {
                     std::span<Tensor> o) {
     Shape axes = a.get<AxesAttr>().axes;
     for (Index& d : axes) ++d;
-    o[0] = apply(primitive<SumProduct>(), attributes(AxesAttr{axes}), detail::context_where(),
+    o[0] = apply(primitive<SumProduct>(), attributes(AxesAttr{axes}), detail::context_line(),
                  detail::with_batch(a.in[0], batched[0], n),
                  detail::with_batch(a.in[1], batched[1], n));
   }
@@ -260,11 +260,11 @@ TESSERA_REGISTER(ArgMax);
 TESSERA_REGISTER(ArgMin);
 
 /// Axes counted from the front, rising, each once.
-Shape normal_axes(const char* op, const Tensor& t, const Shape& axes, Where where) {
+Shape normal_axes(const char* op, const Tensor& t, const Shape& axes, SourceLine line) {
   bool chosen[kMaxDims] = {};
   for (Index d : axes) {
     if (d < -t.ndim() || d >= t.ndim() || chosen[d < 0 ? d + t.ndim() : d])
-      fail(op, "axes " + to_string(axes) + " of " + to_string(t.type()), where);
+      fail(op, "axes " + to_string(axes) + " of " + to_string(t.type()), line);
     chosen[d < 0 ? d + t.ndim() : d] = true;
   }
   Shape out;
@@ -292,8 +292,8 @@ Shape reduced_shape(const Shape& full, const Shape& axes, bool keep_dims) {
 template <class P>
 Tensor reduction(const Arg& x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor(P::name, x);
-  const Shape a = normal_axes(P::name, t, axes, x.where);
-  const Tensor r = a.empty() ? t : apply(primitive<P>(), attributes(AxesAttr{a}), x.where, t);
+  const Shape a = normal_axes(P::name, t, axes, x.line);
+  const Tensor r = a.empty() ? t : apply(primitive<P>(), attributes(AxesAttr{a}), x.line, t);
   return keep_dims ? reshape(r, reduced_shape(t.shape(), a, true)) : r;
 }
 
@@ -305,16 +305,16 @@ Tensor detail::is_value(const Tensor& x, const Tensor& y) {
 
 Tensor sum(Arg x, const Shape& axes, bool keep_dims) {
   if (x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean)
-    return sum(Arg(cast(x, Dtype::i64), x.where), axes, keep_dims);
+    return sum(Arg(cast(x, Dtype::i64), x.line), axes, keep_dims);
   return reduction<ReduceSum>(x, axes, keep_dims);
 }
 Tensor sum_product(Arg a, Arg b, const Shape& axes) {
   auto [x, y] = detail::meet("sum_product", a, b);
   if (!is_inexact(x.dtype()))
-    fail("sum_product", "takes floats and complex numbers, got " + to_string(x.type()), a.where);
-  const Shape all = normal_axes("sum_product", x, axes, a.where);
+    fail("sum_product", "takes floats and complex numbers, got " + to_string(x.type()), a.line);
+  const Shape all = normal_axes("sum_product", x, axes, a.line);
   return all.empty() ? mul(x, y)
-                     : apply(primitive<SumProduct>(), attributes(AxesAttr{all}), a.where, x, y);
+                     : apply(primitive<SumProduct>(), attributes(AxesAttr{all}), a.line, x, y);
 }
 const Primitive* detail::product_form(const Primitive& p, const Attributes* a, const Type& t) {
   const bool leading = &p == &primitive<ReduceSum>() && get<AxesAttr>(a).axes == Shape{0};
@@ -331,9 +331,9 @@ namespace {
 template <class P>
 Tensor quantified(const Arg& x, const Shape& axes, bool keep_dims, bool empty) {
   const Tensor t = cast(x, Dtype::boolean);
-  if (t.size() != 0) return reduction<P>(Arg(t, x.where), axes, keep_dims);
+  if (t.size() != 0) return reduction<P>(Arg(t, x.line), axes, keep_dims);
   return broadcast_to(scalar(empty, Dtype::boolean),
-                      reduced_shape(t.shape(), normal_axes(P::name, t, axes, x.where), keep_dims));
+                      reduced_shape(t.shape(), normal_axes(P::name, t, axes, x.line), keep_dims));
 }
 }  // namespace
 Tensor any(Arg x, const Shape& axes, bool keep_dims) {
@@ -345,21 +345,21 @@ Tensor all(Arg x, const Shape& axes, bool keep_dims) {
 Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
   const Tensor t = detail::to_tensor("mean", x);
   Index n = 1;
-  for (Index d : normal_axes("mean", t, axes, x.where)) n *= t.shape()[static_cast<int>(d)];
-  return sum(Arg(t, x.where), axes, keep_dims) / static_cast<double>(n);
+  for (Index d : normal_axes("mean", t, axes, x.line)) n *= t.shape()[static_cast<int>(d)];
+  return sum(Arg(t, x.line), axes, keep_dims) / static_cast<double>(n);
 }
 /// A tree of element-wise products of halves: exact derivatives at zeros, of any order.
 Tensor prod(Arg x, const Shape& axes, bool keep_dims) {
   Tensor t = detail::to_tensor("prod", x);
   if (t.dtype() == Dtype::boolean) t = cast(t, Dtype::i64);
-  const Shape a = normal_axes("prod", t, axes, x.where);
+  const Shape a = normal_axes("prod", t, axes, x.line);
   const Shape result = reduced_shape(t.shape(), a, keep_dims);
   if (t.size() == 0) return full(result, 1, t.dtype());
   Shape order = kept_axes(a, t.ndim()), flat;
   for (Index d : order) flat.push_back(t.shape()[static_cast<int>(d)]);
   for (Index d : a) order.push_back(d);
   flat.push_back(t.size() / flat.count());
-  Tensor p = reshape(transpose(Arg(t, x.where), order), flat);
+  Tensor p = reshape(transpose(Arg(t, x.line), order), flat);
   for (Index n = p.dim(-1); n > 1; n = p.dim(-1)) {
     const Index half = n / 2;
     Tensor q = slice(p, -1, 0, half) * slice(p, -1, half, 2 * half);
@@ -375,10 +375,10 @@ Tensor min(Arg x) { return min(x, all_axes(x)); }
 Tensor any(Arg x) { return any(x, all_axes(x)); }
 Tensor all(Arg x) { return all(x, all_axes(x)); }
 Tensor argmax(Arg x, int axis) {
-  return apply(primitive<ArgMax>(), {}, x.where, moveaxis(x, axis, -1));
+  return apply(primitive<ArgMax>(), {}, x.line, moveaxis(x, axis, -1));
 }
 Tensor argmin(Arg x, int axis) {
-  return apply(primitive<ArgMin>(), {}, x.where, moveaxis(x, axis, -1));
+  return apply(primitive<ArgMin>(), {}, x.line, moveaxis(x, axis, -1));
 }
 
 }  // namespace tessera

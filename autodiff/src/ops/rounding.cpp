@@ -47,13 +47,12 @@ Tensor is_finite(Arg x) { return unary<IsFinite>(x); }
 Tensor rem(Arg x, Arg y) { return binary<Rem>(x, y); }
 Tensor abs(Arg x) {
   const Tensor t = detail::to_tensor("abs", x);
-  if (is_complex(t.dtype())) return detail::abs_complex(t, x.where);
-  return unary<AbsReal>(Arg(t, x.where));
+  if (is_complex(t.dtype())) return detail::abs_complex(t, x.line);
+  return unary<AbsReal>(Arg(t, x.line));
 }
 Tensor sign(Arg x) {
   const Tensor t = detail::to_tensor("sign", x);
-  return is_complex(t.dtype()) ? detail::sign_complex(t, x.where)
-                               : unary<SignReal>(Arg(t, x.where));
+  return is_complex(t.dtype()) ? detail::sign_complex(t, x.line) : unary<SignReal>(Arg(t, x.line));
 }
 
 }  // namespace tessera

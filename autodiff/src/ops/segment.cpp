@@ -21,7 +21,7 @@ Segments segments(const char* op, const Arg& x, const Arg& ids, Index count) {
     fail(op,
          "needs x [n, ...] and ids [n] with count >= 0, got " + to_string(t.type()) + ", " +
              to_string(i.type()) + " and " + std::to_string(count),
-         x.where);
+         x.line);
   Shape s = t.shape();
   s[0] = count;
   return {t, i, s};
@@ -46,7 +46,7 @@ Tensor extreme(Dtype t, bool largest) {
 
 Tensor segment_sum(Arg x, Arg ids, Index count) {
   const Segments s = segments("segment_sum", x, ids, count);
-  return scatter_add(Arg(zeros(s.shape, s.x.dtype()), x.where), s.ids, s.x);
+  return scatter_add(Arg(zeros(s.shape, s.x.dtype()), x.line), s.ids, s.x);
 }
 Tensor segment_mean(Arg x, Arg ids, Index count) {
   const Segments s = segments("segment_mean", x, ids, count);
@@ -63,7 +63,7 @@ Tensor segment_mean(Arg x, Arg ids, Index count) {
 Tensor segment_prod(Arg x, Arg ids, Index count) {
   const Segments s = segments("segment_prod", x, ids, count);
   const Tensor order = argsort(s.ids), id = gather(s.ids, order);
-  Tensor y = gather(Arg(s.x, x.where), order);
+  Tensor y = gather(Arg(s.x, x.line), order);
   const Index n = s.x.dim(0);
   Shape column = Shape::filled(s.x.ndim(), 1);
   const Tensor one = ones({}, s.x.dtype());
@@ -77,16 +77,16 @@ Tensor segment_prod(Arg x, Arg ids, Index count) {
     };  // what is not multiplied has no derivative, were it NaN
     y = concatenate({slice(y, 0, 0, step), where(together, joined(early) * joined(late), late)}, 0);
   }
-  return scatter_set(Arg(full(s.shape, 1.0, s.x.dtype()), x.where), id,
+  return scatter_set(Arg(full(s.shape, 1.0, s.x.dtype()), x.line), id,
                      y);  // of several the last counts
 }
 Tensor segment_max(Arg x, Arg ids, Index count) {
   const Segments s = segments("segment_max", x, ids, count);
-  return scatter_max(Arg(broadcast_to(extreme(s.x.dtype(), false), s.shape), x.where), s.ids, s.x);
+  return scatter_max(Arg(broadcast_to(extreme(s.x.dtype(), false), s.shape), x.line), s.ids, s.x);
 }
 Tensor segment_min(Arg x, Arg ids, Index count) {
   const Segments s = segments("segment_min", x, ids, count);
-  return scatter_min(Arg(broadcast_to(extreme(s.x.dtype(), true), s.shape), x.where), s.ids, s.x);
+  return scatter_min(Arg(broadcast_to(extreme(s.x.dtype(), true), s.shape), x.line), s.ids, s.x);
 }
 
 }  // namespace tessera

@@ -17,10 +17,10 @@ namespace {
 using detail::zeros_of;
 
 /// Axis numbers counted from the front, checked.
-int axis_of(const char* op, Index axis, int ndim, Where where) {
+int axis_of(const char* op, Index axis, int ndim, SourceLine line) {
   if (axis < -ndim || axis >= ndim)
     fail(op, "axis " + std::to_string(axis) + " of a tensor with " + std::to_string(ndim) + " axes",
-         where);
+         line);
   return axis < 0 ? axis + ndim : axis;
 }
 
@@ -294,14 +294,14 @@ struct Pad : Linear<Pad> {
     for (Shape* s : {&attr.low, &attr.high, &attr.interior}) s->insert(0, 0);
     const Tensor x = detail::with_batch(a.in[0], batched[0], n);
     if (!batched[1]) {
-      o[0] = apply(primitive<Pad>(), attributes(attr), detail::context_where(), x, a.in[1]);
+      o[0] = apply(primitive<Pad>(), attributes(attr), detail::context_line(), x, a.in[1]);
       return;
     }
     // A value per batch element: pad with zeros, and choose.
-    const Tensor padded = apply(primitive<Pad>(), attributes(attr), detail::context_where(), x,
+    const Tensor padded = apply(primitive<Pad>(), attributes(attr), detail::context_line(), x,
                                 scalar(0.0, x.dtype()));
     const Tensor inside =
-        apply(primitive<Pad>(), attributes(attr), detail::context_where(),
+        apply(primitive<Pad>(), attributes(attr), detail::context_line(),
               broadcast_to(scalar(1.0, Dtype::boolean), x.shape()), scalar(0.0, Dtype::boolean));
     o[0] = where(inside, padded, broadcast_in_dim(a.in[1], padded.shape(), {0}));
   }
@@ -356,7 +356,7 @@ struct Concatenate : Linear<Concatenate> {
     std::vector<Tensor> parts;
     for (std::size_t k = 0; k < a.in.size(); ++k)
       parts.push_back(detail::with_batch(a.in[k], batched[k], n));
-    o[0] = concatenate(parts, a.get<AxisAttr>().axis + 1, detail::context_where());
+    o[0] = concatenate(parts, a.get<AxisAttr>().axis + 1, detail::context_line());
   }
 };
 
@@ -388,18 +388,18 @@ Tensor reshape(Arg x, Shape shape) {
     if (shape[d] == -1 && open < 0)
       open = d;
     else if (shape[d] < 0)
-      fail("reshape", "sizes must not be negative, got " + to_string(shape), x.where);
+      fail("reshape", "sizes must not be negative, got " + to_string(shape), x.line);
   }
   if (open >= 0) {
     Shape rest = shape;
     rest.erase(open);
     const Index known = rest.count();
     if (known == 0 || t.size() % known)
-      fail("reshape", "cannot make " + to_string(shape) + " of " + to_string(t.type()), x.where);
+      fail("reshape", "cannot make " + to_string(shape) + " of " + to_string(t.type()), x.line);
     shape[open] = t.size() / known;
   }
   if (shape == t.shape()) return t;
-  return apply(primitive<Reshape>(), attributes(ShapeAttr{shape}), x.where, t);
+  return apply(primitive<Reshape>(), attributes(ShapeAttr{shape}), x.line, t);
 }
 Tensor flatten(Arg x) { return reshape(x, {-1}); }
 
@@ -410,141 +410,140 @@ Tensor transpose(Arg x, Shape permutation) {
   bool identity = permutation.size() == t.ndim();
   for (int d = 0; identity && d < t.ndim(); ++d) identity = permutation[d] == d;
   return identity ? t
-                  : apply(primitive<Transpose>(), attributes(ShapeAttr{permutation}), x.where, t);
+                  : apply(primitive<Transpose>(), attributes(ShapeAttr{permutation}), x.line, t);
 }
 Tensor transpose(Arg x) {
   const Tensor t = detail::to_tensor("transpose", x);
   if (t.ndim() < 2)
-    fail("transpose", "needs at least two axes, got " + to_string(t.type()), x.where);
-  return moveaxis(Arg(t, x.where), -1, -2);
+    fail("transpose", "needs at least two axes, got " + to_string(t.type()), x.line);
+  return moveaxis(Arg(t, x.line), -1, -2);
 }
 Tensor moveaxis(Arg x, int from, int to) {
   const Tensor t = detail::to_tensor("moveaxis", x);
-  from = axis_of("moveaxis", from, t.ndim(), x.where),
-  to = axis_of("moveaxis", to, t.ndim(), x.where);
+  from = axis_of("moveaxis", from, t.ndim(), x.line),
+  to = axis_of("moveaxis", to, t.ndim(), x.line);
   Shape p;
   for (int d = 0; d < t.ndim(); ++d)
     if (d != from) p.push_back(d);
   p.insert(to, from);
-  return transpose(Arg(t, x.where), p);
+  return transpose(Arg(t, x.line), p);
 }
 Tensor expand_dims(Arg x, int axis) {
   const Tensor t = detail::to_tensor("expand_dims", x);
-  axis = axis_of("expand_dims", axis, t.ndim() + 1, x.where);
+  axis = axis_of("expand_dims", axis, t.ndim() + 1, x.line);
   Shape s = t.shape();
   s.insert(axis, 1);
-  return reshape(Arg(t, x.where), s);
+  return reshape(Arg(t, x.line), s);
 }
 Tensor squeeze(Arg x, int axis) {
   const Tensor t = detail::to_tensor("squeeze", x);
-  axis = axis_of("squeeze", axis, t.ndim(), x.where);
+  axis = axis_of("squeeze", axis, t.ndim(), x.line);
   Shape s = t.shape();
   if (s[axis] != 1)
     fail("squeeze",
          "axis " + std::to_string(axis) + " of " + to_string(t.type()) + " is not of size 1",
-         x.where);
+         x.line);
   s.erase(axis);
-  return reshape(Arg(t, x.where), s);
+  return reshape(Arg(t, x.line), s);
 }
 Tensor broadcast_in_dim(Arg x, const Shape& shape, const Shape& dims) {
   const Tensor t = detail::to_tensor("broadcast", x);
   if (t.shape() == shape) return t;
-  return apply(primitive<Broadcast>(), attributes(BroadcastAttr{shape, dims}), x.where, t);
+  return apply(primitive<Broadcast>(), attributes(BroadcastAttr{shape, dims}), x.line, t);
 }
 Tensor broadcast_to(Arg x, const Shape& shape) {
   const Tensor t = detail::to_tensor("broadcast", x);
   if (t.ndim() > shape.size())
-    fail("broadcast", to_string(t.type()) + " has more axes than " + to_string(shape), x.where);
+    fail("broadcast", to_string(t.type()) + " has more axes than " + to_string(shape), x.line);
   Shape dims;
   for (int d = 0; d < t.ndim(); ++d) dims.push_back(shape.size() - t.ndim() + d);
-  return broadcast_in_dim(Arg(t, x.where), shape, dims);
+  return broadcast_in_dim(Arg(t, x.line), shape, dims);
 }
 Tensor slice(Arg x, const Shape& start, const Shape& stop, Shape step) {
   const Tensor t = detail::to_tensor("slice", x);
   if (step.empty()) step = Shape::filled(t.ndim(), 1);
   bool whole = start.size() == t.ndim() && stop == t.shape();
   for (int d = 0; whole && d < t.ndim(); ++d) whole = start[d] == 0 && step[d] == 1;
-  return whole ? t
-               : apply(primitive<Slice>(), attributes(SliceAttr{start, stop, step}), x.where, t);
+  return whole ? t : apply(primitive<Slice>(), attributes(SliceAttr{start, stop, step}), x.line, t);
 }
 Tensor slice(Arg x, int axis, Index start, Index stop, Index step) {
   const Tensor t = detail::to_tensor("slice", x);
-  axis = axis_of("slice", axis, t.ndim(), x.where);
+  axis = axis_of("slice", axis, t.ndim(), x.line);
   const Index n = t.shape()[axis];
   Shape a = Shape::filled(t.ndim(), 0), b = t.shape(), c = Shape::filled(t.ndim(), 1);
   a[axis] = start < 0 ? start + n : start;
   b[axis] = stop < 0 ? stop + n : stop;
   c[axis] = step;
-  return slice(Arg(t, x.where), a, b, c);
+  return slice(Arg(t, x.line), a, b, c);
 }
 Tensor select(Arg x, int axis, Index position) {
   const Tensor t = detail::to_tensor("select", x);
-  axis = axis_of("select", axis, t.ndim(), x.where);
+  axis = axis_of("select", axis, t.ndim(), x.line);
   const Index n = t.shape()[axis];
   if (position < -n || position >= n)
     fail("select",
          "position " + std::to_string(position) + " on axis " + std::to_string(axis) + " of " +
              to_string(t.type()),
-         x.where);
+         x.line);
   if (position < 0) position += n;
-  return squeeze(Arg(slice(Arg(t, x.where), axis, position, position + 1), x.where), axis);
+  return squeeze(Arg(slice(Arg(t, x.line), axis, position, position + 1), x.line), axis);
 }
 Tensor reverse(Arg x, const Shape& axes) {
   const Tensor t = detail::to_tensor("reverse", x);
   Shape a;
   for (Index axis : axes) {
-    const int d = axis_of("reverse", axis, t.ndim(), x.where);
+    const int d = axis_of("reverse", axis, t.ndim(), x.line);
     if (std::find(a.begin(), a.end(), d) != a.end())
       fail("reverse", "axes " + to_string(axes) + " of " + to_string(t.type()) + " name one twice",
-           x.where);
+           x.line);
     a.push_back(d);
   }
-  return apply(primitive<Reverse>(), attributes(ShapeAttr{a}), x.where, t);
+  return apply(primitive<Reverse>(), attributes(ShapeAttr{a}), x.line, t);
 }
 Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior, Literal value) {
   const Tensor t = detail::to_tensor("pad", x);
   if (interior.empty()) interior = Shape::filled(t.ndim(), 0);
-  return apply(primitive<Pad>(), attributes(PadAttr{low, high, interior}), x.where, t,
-               detail::literal("pad", value, t.dtype(), x.where));
+  return apply(primitive<Pad>(), attributes(PadAttr{low, high, interior}), x.line, t,
+               detail::literal("pad", value, t.dtype(), x.line));
 }
-Tensor concatenate(const std::vector<Tensor>& parts, int axis, Where where) {
-  if (parts.empty()) fail("concatenate", "needs at least one part", where);
-  axis = axis_of("concatenate", axis, parts[0].ndim(), where);
+Tensor concatenate(const std::vector<Tensor>& parts, int axis, SourceLine line) {
+  if (parts.empty()) fail("concatenate", "needs at least one part", line);
+  axis = axis_of("concatenate", axis, parts[0].ndim(), line);
   if (parts.size() == 1) return parts[0];
   if (parts.size() >
       32) {  // in two levels, so that no operation has more operands than the engine takes
     std::vector<Tensor> groups;
     for (std::size_t k = 0; k < parts.size(); k += 32)
       groups.push_back(concatenate(
-          {parts.begin() + k, parts.begin() + std::min(parts.size(), k + 32)}, axis, where));
-    return concatenate(groups, axis, where);
+          {parts.begin() + k, parts.begin() + std::min(parts.size(), k + 32)}, axis, line));
+    return concatenate(groups, axis, line);
   }
   std::vector<const Tensor*> in;
   for (const Tensor& p : parts) in.push_back(&p);
-  return dispatch1(primitive<Concatenate>(), in, attributes(AxisAttr{axis}), where);
+  return dispatch1(primitive<Concatenate>(), in, attributes(AxisAttr{axis}), line);
 }
-Tensor stack(const std::vector<Tensor>& parts, int axis, Where where) {
+Tensor stack(const std::vector<Tensor>& parts, int axis, SourceLine line) {
   std::vector<Tensor> wide;
-  for (const Tensor& p : parts) wide.push_back(expand_dims(Arg(p, where), axis));
-  return concatenate(wide, axis, where);
+  for (const Tensor& p : parts) wide.push_back(expand_dims(Arg(p, line), axis));
+  return concatenate(wide, axis, line);
 }
 std::vector<Tensor> split(Arg x, int parts, int axis) {
   const Tensor t = detail::to_tensor("split", x);
-  axis = axis_of("split", axis, t.ndim(), x.where);
+  axis = axis_of("split", axis, t.ndim(), x.line);
   const Index n = t.shape()[axis];
   if (parts <= 0 || n % parts)
     fail("split",
          "axis of size " + std::to_string(n) + " into " + std::to_string(parts) + " equal parts",
-         x.where);
+         x.line);
   std::vector<Tensor> out;
   for (Index k = 0; k < parts; ++k)
-    out.push_back(slice(Arg(t, x.where), axis, k * (n / parts), (k + 1) * (n / parts)));
+    out.push_back(slice(Arg(t, x.line), axis, k * (n / parts), (k + 1) * (n / parts)));
   return out;
 }
 Tensor contiguous(Arg x) {
   const Tensor t = detail::to_tensor("contiguous", x);
   if (!t.is_traced() && t.view().contiguous()) return t;
-  return apply(primitive<Copy>(), {}, x.where, t);
+  return apply(primitive<Copy>(), {}, x.line, t);
 }
 
 }  // namespace tessera

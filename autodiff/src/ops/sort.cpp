@@ -60,7 +60,7 @@ TESSERA_REGISTER(ArgSort);
 /// x with the axis last, and its sorting permutation.
 std::pair<Tensor, Tensor> ordered(const Arg& x, int axis, bool descending) {
   const Tensor last = moveaxis(x, axis, -1);
-  return {last, apply(primitive<ArgSort>(), attributes(Direction{descending}), x.where, last)};
+  return {last, apply(primitive<ArgSort>(), attributes(Direction{descending}), x.line, last)};
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ std::pair<Tensor, Tensor> top_k(Arg x, Index k, int axis) {
     fail("top_k",
          "k = " + std::to_string(k) + " of " + std::to_string(t.dim(-1)) + " elements along axis " +
              std::to_string(axis),
-         x.where);
+         x.line);
   const Tensor first = slice(order, -1, 0, k);
   return {moveaxis(gather(t, first, t.ndim() - 1), -1, axis), moveaxis(first, -1, axis)};
 }

@@ -156,7 +156,7 @@ struct CsrMatmul : Bilinear<CsrMatmul> {
                         std::span<const Tensor> ct, std::span<Tensor> o);
   static void batch(const Application& a, std::span<const bool> batched, Index n,
                     std::span<Tensor> o) {
-    const Where w = detail::context_where();
+    const SourceLine w = detail::context_line();
     if (!batched[0] && a.in[0].ndim() == 1) {  // one matrix for all: the batch becomes columns
       const Tensor& x = a.in[1];
       const Index m = x.dim(-2), k = x.dim(-1);
@@ -216,7 +216,7 @@ struct CsrSddmm : Bilinear<CsrSddmm>, LeadingBatch {
                         std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0] && linear[1])
       detail::no_rule(name, "transpose", "it is not linear in both operands together");
-    const Where w = detail::context_where();
+    const SourceLine w = detail::context_line();
     const CsrPatternPtr& p = a.get<CsrAttr>().pattern;
     if (linear[0])
       o[0] = apply(primitive<CsrMatmul>(), attributes(CsrAttr{p, false}), w, ct[0], conj(a.in[1]));
@@ -229,7 +229,7 @@ void CsrMatmul::transpose(const Application& a, std::span<const bool> linear,
                           std::span<const Tensor> ct, std::span<Tensor> o) {
   if (linear[0] && linear[1])
     detail::no_rule(name, "transpose", "it is not linear in both operands together");
-  const Where w = detail::context_where();
+  const SourceLine w = detail::context_line();
   const auto& f = a.get<CsrAttr>();
   if (linear[0]) {
     const Tensor x = conj(a.in[1]);
@@ -244,12 +244,12 @@ void CsrMatmul::transpose(const Application& a, std::span<const bool> linear,
 TESSERA_REGISTER(CsrMatmul);
 TESSERA_REGISTER(CsrSddmm);
 
-void need_pattern(const char* op, const CsrPatternPtr& p, Where where) {
-  if (!p) fail(op, "the pattern is null", where);
+void need_pattern(const char* op, const CsrPatternPtr& p, SourceLine line) {
+  if (!p) fail(op, "the pattern is null", line);
 }
 /// x as a matrix; `vector` tells that it was one column.
-Tensor as_columns(const char* op, const Tensor& x, bool& vector, Where where) {
-  if (x.ndim() == 0) fail(op, "needs a vector or a matrix, got " + to_string(x.type()), where);
+Tensor as_columns(const char* op, const Tensor& x, bool& vector, SourceLine line) {
+  if (x.ndim() == 0) fail(op, "needs a vector or a matrix, got " + to_string(x.type()), line);
   vector = x.ndim() == 1;
   return vector ? expand_dims(x, 1) : x;
 }
@@ -262,7 +262,7 @@ Tensor indices(std::span<const Index> v) {
 Tensor entries_of(const char* op, const Arg& values, const CsrPattern& p) {
   const Tensor v = detail::to_tensor(op, values);
   if (v.ndim() != 1 || v.dim(0) != p.entries())
-    fail(op, "values " + to_string(v.type()) + " do not fit " + described(p), values.where);
+    fail(op, "values " + to_string(v.type()) + " do not fit " + described(p), values.line);
   return v;
 }
 
@@ -303,7 +303,7 @@ Tensor csr_values(const CooPattern& coo, Arg triplets) {
     fail("csr_values",
          to_string(t.type()) + " does not end in the " + std::to_string(coo.slot.size()) +
              " triplets of the pattern",
-         triplets.where);
+         triplets.line);
   const Tensor first = moveaxis(t, -1, 0);
   Shape s = first.shape();
   s[0] = coo.pattern->entries();
@@ -311,20 +311,20 @@ Tensor csr_values(const CooPattern& coo, Arg triplets) {
 }
 
 Tensor csr_matmul(Arg values, const CsrPatternPtr& pattern, Arg x, bool transposed) {
-  need_pattern("csr_matmul", pattern, values.where);
+  need_pattern("csr_matmul", pattern, values.line);
   auto [v, y] = detail::one_dtype("csr_matmul", values, x);
   bool vector;
-  y = as_columns("csr_matmul", y, vector, x.where);
+  y = as_columns("csr_matmul", y, vector, x.line);
   const Tensor z =
-      apply(primitive<CsrMatmul>(), attributes(CsrAttr{pattern, transposed}), values.where, v, y);
+      apply(primitive<CsrMatmul>(), attributes(CsrAttr{pattern, transposed}), values.line, v, y);
   return vector ? squeeze(z, -1) : z;
 }
 Tensor csr_sddmm(const CsrPatternPtr& pattern, Arg x, Arg y) {
-  need_pattern("csr_sddmm", pattern, x.where);
+  need_pattern("csr_sddmm", pattern, x.line);
   auto [u, w] = detail::one_dtype("csr_sddmm", x, y);
   bool first, second;
-  u = as_columns("csr_sddmm", u, first, x.where), w = as_columns("csr_sddmm", w, second, y.where);
-  return apply(primitive<CsrSddmm>(), attributes(CsrAttr{pattern}), x.where, u, w);
+  u = as_columns("csr_sddmm", u, first, x.line), w = as_columns("csr_sddmm", w, second, y.line);
+  return apply(primitive<CsrSddmm>(), attributes(CsrAttr{pattern}), x.line, u, w);
 }
 
 namespace {
@@ -337,22 +337,22 @@ Tensor dense_positions(const CsrPattern& p) {
 }  // namespace
 
 Tensor csr_to_dense(Arg values, const CsrPatternPtr& pattern) {
-  need_pattern("csr_to_dense", pattern, values.where);
+  need_pattern("csr_to_dense", pattern, values.line);
   const Tensor v = entries_of("csr_to_dense", values, *pattern);
   const Tensor flat = scatter_set(zeros({pattern->rows() * pattern->cols()}, v.dtype()),
                                   dense_positions(*pattern), v);
   return reshape(flat, {pattern->rows(), pattern->cols()});
 }
 Tensor csr_from_dense(Arg dense, const CsrPatternPtr& pattern) {
-  need_pattern("csr_from_dense", pattern, dense.where);
+  need_pattern("csr_from_dense", pattern, dense.line);
   const Tensor d = detail::to_tensor("csr_from_dense", dense);
   if (d.shape() != Shape{pattern->rows(), pattern->cols()})
     fail("csr_from_dense", to_string(d.type()) + " does not fit " + described(*pattern),
-         dense.where);
+         dense.line);
   return gather(flatten(d), dense_positions(*pattern));
 }
 Tensor csr_diagonal(Arg values, const CsrPatternPtr& pattern) {
-  need_pattern("csr_diagonal", pattern, values.where);
+  need_pattern("csr_diagonal", pattern, values.line);
   const Tensor v = entries_of("csr_diagonal", values, *pattern);
   std::vector<Index> entry, at;
   const auto column = pattern->column();
@@ -368,12 +368,12 @@ Tensor csr_diagonal(Arg values, const CsrPatternPtr& pattern) {
                      gather(v, indices(entry)));
 }
 Tensor csr_scale_rows(Arg values, const CsrPatternPtr& pattern, Arg scale) {
-  need_pattern("csr_scale_rows", pattern, values.where);
+  need_pattern("csr_scale_rows", pattern, values.line);
   const Tensor v = entries_of("csr_scale_rows", values, *pattern),
                s = detail::to_tensor("csr_scale_rows", scale);
   if (s.shape() != Shape{pattern->rows()})
     fail("csr_scale_rows",
-         "the scale " + to_string(s.type()) + " does not fit " + described(*pattern), scale.where);
+         "the scale " + to_string(s.type()) + " does not fit " + described(*pattern), scale.line);
   return v * gather(s, indices(pattern->row_of_entries()));
 }
 

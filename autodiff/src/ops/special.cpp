@@ -32,8 +32,8 @@ Tensor erfinv(Arg x) { return unary<Erfinv>(x); }
 Tensor lgamma(Arg x) { return unary<Lgamma>(x); }
 Tensor digamma(Arg x) { return unary<Digamma>(x); }
 Tensor polygamma(int n, Arg x) {
-  if (n < 0) fail("polygamma", "the order must not be negative, got " + std::to_string(n), x.where);
-  return apply(primitive<Polygamma>(), attributes(IntParameter{n}), x.where,
+  if (n < 0) fail("polygamma", "the order must not be negative, got " + std::to_string(n), x.line);
+  return apply(primitive<Polygamma>(), attributes(IntParameter{n}), x.line,
                detail::to_tensor("polygamma", x));
 }
 

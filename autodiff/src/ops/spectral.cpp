@@ -209,7 +209,7 @@ struct SpectralChain : LeadingBatch {
   static Tensor chain(const AttributesPtr& attr, const std::vector<Tensor>& v) {
     std::vector<const Tensor*> in;
     for (const Tensor& t : v) in.push_back(&t);
-    return dispatch1(primitive<SpectralChain>(), in, attr, detail::context_where());
+    return dispatch1(primitive<SpectralChain>(), in, attr, detail::context_line());
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const std::vector<Tensor> v(a.in.begin(), a.in.end());
@@ -249,7 +249,7 @@ Tensor hermitian_function(Arg a, SpectralFunction g) {
   const Tensor t = detail::to_tensor("hermitian_function", a);
   need_matrices("hermitian_function", t.type(), true);
   return apply(primitive<SpectralChain>(), attributes(SpectralAttr{static_cast<int>(g.kind), g.p}),
-               a.where, detail::hermitian_part(t));
+               a.line, detail::hermitian_part(t));
 }
 
 }  // namespace tessera

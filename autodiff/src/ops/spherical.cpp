@@ -16,7 +16,7 @@ Tensor vectors(const char* op, int l_max, const Arg& r) {
     fail(op,
          "needs real vectors [..., 3] and l_max >= 0, got " + to_string(t.type()) + " and " +
              std::to_string(l_max),
-         r.where);
+         r.line);
   return t;
 }
 Tensor constants(const std::vector<double>& v, Dtype t) { return cast(tensor(v), t); }

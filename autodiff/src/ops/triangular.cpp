@@ -158,7 +158,7 @@ struct TriangularSolve {
       right = right.defined() ? right - moved : neg(moved);
     }
     if (right.defined())
-      o[0] = apply(primitive<TriangularSolve>(), a.attr, detail::context_where(), a.in[0], right);
+      o[0] = apply(primitive<TriangularSolve>(), a.attr, detail::context_line(), a.in[0], right);
   }
   static void transpose(const Application& a, std::span<const bool> linear,
                         std::span<const Tensor> ct, std::span<Tensor> o) {
@@ -166,11 +166,11 @@ struct TriangularSolve {
     TriangularAttr f = a.get<TriangularAttr>();
     f.transpose = !f.transpose, f.conjugate = !f.conjugate;
     o[1] =
-        apply(primitive<TriangularSolve>(), attributes(f), detail::context_where(), a.in[0], ct[0]);
+        apply(primitive<TriangularSolve>(), attributes(f), detail::context_line(), a.in[0], ct[0]);
   }
   static void batch(const Application& a, std::span<const bool> batched, Index n,
                     std::span<Tensor> o) {
-    const Where w = detail::context_where();
+    const SourceLine w = detail::context_line();
     const Tensor &m = a.in[0], &b = a.in[1];
     if (!batched[0] && m.ndim() == 2) {  // one matrix for all: the batch becomes columns (or rows)
       const bool left = a.get<TriangularAttr>().left;
@@ -198,13 +198,13 @@ TESSERA_REGISTER(TriangularSolve);
 Tensor cholesky(Arg a) {
   const Tensor t = detail::to_tensor("cholesky", a);
   need_matrices("cholesky", t.type(), true);
-  return apply(primitive<Cholesky>(), {}, a.where, detail::hermitian_part(t));
+  return apply(primitive<Cholesky>(), {}, a.line, detail::hermitian_part(t));
 }
 Tensor triangular_solve(Arg a, Arg b, TriangularOptions f) {
   auto [x, y] = detail::one_dtype("triangular_solve", a, b);
   return apply(primitive<TriangularSolve>(),
                attributes(TriangularAttr{f.lower, f.transpose, f.conjugate, f.unit, f.left}),
-               a.where, x, y);
+               a.line, x, y);
 }
 
 }  // namespace tessera

@@ -90,7 +90,7 @@ struct TridiagonalSolve : LeadingBatch {
       right = right.defined() ? right - moved : neg(moved);
     }
     if (right.defined())
-      o[0] = apply(primitive<TridiagonalSolve>(), {}, detail::context_where(), a.in[0], right);
+      o[0] = apply(primitive<TridiagonalSolve>(), {}, detail::context_line(), a.in[0], right);
   }
   static void transpose(const Application& a, std::span<const bool> linear,
                         std::span<const Tensor> ct, std::span<Tensor> o) {
@@ -98,7 +98,7 @@ struct TridiagonalSolve : LeadingBatch {
     // A^H[i, i-1] = conj A[i-1, i], A^H[i, i+1] = conj A[i+1, i].
     const auto row = [&](int k) { return select(a.in[0], -2, k); };
     const Tensor bands = conj(stack({shifted(row(2), -1, 1), row(1), shifted(row(0), -1, -1)}, -2));
-    o[1] = apply(primitive<TridiagonalSolve>(), {}, detail::context_where(), bands, ct[0]);
+    o[1] = apply(primitive<TridiagonalSolve>(), {}, detail::context_line(), bands, ct[0]);
   }
 };
 TESSERA_REGISTER(TridiagonalSolve);
@@ -113,7 +113,7 @@ Tensor by_columns(const char* op, const Arg& bands, const Arg& x, F f) {
     fail(op,
          "needs bands [..., 3, n] and vectors [..., n] or columns [..., n, k], got " +
              to_string(a.type()) + " and " + to_string(b.type()),
-         bands.where);
+         bands.line);
   const Tensor y = f(a, b);
   return vector ? squeeze(y, -1) : y;
 }
@@ -125,7 +125,7 @@ Tensor tridiagonal_product(Arg bands, Arg x) {
 }
 Tensor tridiagonal_solve(Arg bands, Arg b) {
   return by_columns("tridiagonal_solve", bands, b, [&](const Tensor& a, const Tensor& r) {
-    return apply(primitive<TridiagonalSolve>(), {}, bands.where, a, r);
+    return apply(primitive<TridiagonalSolve>(), {}, bands.line, a, r);
   });
 }
 

@@ -83,7 +83,7 @@ struct WindowSum : LeadingBatch {
     const int last = x.shape.size() - 1;
     low[last] = w.reach() - w.low, high[last] = n + w.low - spread, interior[last] = w.stride - 1;
     const WindowAttr back{.size = w.size, .stride = 1, .low = 0, .high = 0, .dilation = w.dilation};
-    o[0] = apply(primitive<WindowSum>(), attributes(back), detail::context_where(),
+    o[0] = apply(primitive<WindowSum>(), attributes(back), detail::context_line(),
                  pad(ct[0], low, high, interior));
   }
 };
@@ -168,7 +168,7 @@ Tensor along_windows(const char* op, const Arg& x, const Window& w, F f) {
     ok = a.size >= 1 && a.stride >= 1 && a.dilation >= 1 && a.size - 1 <= kFarthest / a.dilation &&
          a.low >= 0 && a.high >= 0 && a.low <= a.reach() && a.high <= a.reach();
     if (!ok || (a.size == 1 && a.stride == 1)) continue;
-    y = moveaxis(f(moveaxis(Arg(y, x.where), d - k, -1), attributes(a)), -1, d - k);
+    y = moveaxis(f(moveaxis(Arg(y, x.line), d - k, -1), attributes(a)), -1, d - k);
   }
   if (!ok)
     fail(op,
@@ -177,13 +177,13 @@ Tensor along_windows(const char* op, const Arg& x, const Window& w, F f) {
              to_string(w.dilation) + " does not fit " + to_string(y.type()) +
              ": one entry for each axis, sizes, strides and dilations >= 1, borders 0 ... (size - "
              "1) dilation, which is at most 2^60",
-         x.where);
+         x.line);
   return y;
 }
 template <class P>
 Tensor extreme(const char* op, const Arg& x, const Window& w) {
   return along_windows(op, x, w, [&](const Tensor& y, const AttributesPtr& a) {
-    return gather(y, apply(primitive<P>(), a, x.where, y), y.ndim() - 1);
+    return gather(y, apply(primitive<P>(), a, x.line, y), y.ndim() - 1);
   });
 }
 
@@ -191,7 +191,7 @@ Tensor extreme(const char* op, const Arg& x, const Window& w) {
 
 Tensor window_sum(Arg x, const Window& w) {
   return along_windows("window_sum", x, w, [&](const Tensor& y, const AttributesPtr& a) {
-    return apply(primitive<WindowSum>(), a, x.where, y);
+    return apply(primitive<WindowSum>(), a, x.line, y);
   });
 }
 Tensor window_mean(Arg x, const Window& w) {

@@ -216,11 +216,11 @@ Optimizer lbfgs_steps(Schedule rate, int memory) {
 Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Tensor& x,
                          Arg damping) {
   if (x.ndim() != 1 || !is_float(x.dtype()))
-    fail("gauss_newton_step", "needs a real vector, got a " + to_string(x.type()), damping.where);
+    fail("gauss_newton_step", "needs a real vector, got a " + to_string(x.type()), damping.line);
   const Tensor r = residual(x), j = jacfwd(residual)(x);
   if (r.ndim() != 1)
     fail("gauss_newton_step", "the residual must be a vector, got a " + to_string(r.type()),
-         damping.where);
+         damping.line);
   const Tensor jj = matmul(transpose(j), j);
   return x - solve(jj + diag(detail::to_tensor("gauss_newton_step", damping) * diagonal(jj)),
                    matmul(transpose(j), r));

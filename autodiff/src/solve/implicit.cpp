@@ -63,7 +63,7 @@ Compression compression(const char* op, const Implicit& e, const std::vector<Ten
   std::vector<Tensor> p;
   for (const Tensor& t : captured)
     p.push_back(is_inexact(t.dtype()) ? cast(normal(random_key(1), t.shape()), t.dtype())
-                                      : concrete(op, t, context_where()));
+                                      : concrete(op, t, context_line()));
   const Tensor x = zeros(e.unknown.shape, e.unknown.dtype);
   return e.kind == Equation::stationary ? compress_hessian(e.at(p), x)
                                         : compress_jacobian(e.at(p), x, Compress::columns);
@@ -194,7 +194,7 @@ struct ImplicitFunction : Hand<ImplicitFunction> {
     v[0] = with_batch(v[0], batched[0], size);
     std::vector<const Tensor*> in;
     for (const Tensor& x : v) in.push_back(&x);
-    dispatch(primitive<ImplicitFunction>(), in, attributes(std::move(g)), context_where(), o);
+    dispatch(primitive<ImplicitFunction>(), in, attributes(std::move(g)), context_line(), o);
   }
 };
 TESSERA_REGISTER(ImplicitFunction);
@@ -272,7 +272,7 @@ ImplicitSolution<std::vector<Tensor>> implicit_flat(Equation kind, const FlatFun
   for (const Tensor& t : c.captured) in.push_back(&t);
   Tensor out[4];
   dispatch(primitive<ImplicitFunction>(), in, attributes(ImplicitAttr{std::move(e), {}}),
-           context_where(), out);
+           context_line(), out);
   return {unravel(out[0], like), out[1], out[2], out[3]};
 }
 

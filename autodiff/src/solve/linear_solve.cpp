@@ -370,7 +370,7 @@ LinearSolution apply_linear_solve(const LinearSolveAttr& f, const std::vector<Te
   std::vector<const Tensor*> in;
   for (const Tensor& t : v) in.push_back(&t);
   Tensor out[4];
-  dispatch(primitive<LinearSolve>(), in, attributes(f), context_where(), out);
+  dispatch(primitive<LinearSolve>(), in, attributes(f), context_line(), out);
   return {out[0], out[1], out[2], out[3]};
 }
 
@@ -482,7 +482,7 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
   LinearSolveAttr f;
   if (!is_inexact(b.dtype()))
     fail(op, "the right-hand side is a " + to_string(b.type()) + "; cast it to a floating type",
-         b_.where);
+         b_.line);
   if (a.kind() == Kind::function) {
     system->unknown = b.type();
     std::vector<Tensor> v = record_maps(*system, a);
@@ -502,7 +502,7 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
     fail(op,
          "the matrix of " + std::to_string(n) + " rows, values " + to_string(m.type()) +
              ", and the right-hand side " + to_string(b.type()) + " do not fit",
-         b_.where);
+         b_.line);
   // Leading axes of stacks become one level of the batch.
   Shape lead;
   const int nd = std::max(stacked, b.ndim() - 2);
@@ -513,7 +513,7 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
       fail(op,
            "leading axes of " + to_string(m.type()) + " and " + to_string(b.type()) +
                " do not broadcast",
-           b_.where);
+           b_.line);
     lead.push_back(dm == 1 ? db : dm);
   }
   const Index k = b.dim(-1), count = lead.count();

@@ -127,7 +127,7 @@ Sets moved(const Call& c) {
                             : numbered(c.type(k), first[k] + run * total, Dtype::i64));
     }
     for (const Tensor& t : codes) operands.push_back(&t);
-    runs[run] = dispatch1(*c.e.primitive, operands, c.e.attr, c.e.where).to_vector<std::int64_t>();
+    runs[run] = dispatch1(*c.e.primitive, operands, c.e.attr, c.e.line).to_vector<std::int64_t>();
   }
   Sets out(runs[0].size());
   for (std::size_t i = 0; i < out.size(); ++i) {

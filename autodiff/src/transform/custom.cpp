@@ -104,7 +104,7 @@ struct CustomCall : Hand<CustomCall> {
     };
     std::vector<const Tensor*> in;
     for (const Tensor& t : a.in) in.push_back(&t);
-    dispatch(primitive<CustomCall>(), in, attributes(CallAttr{wide}), context_where(), o);
+    dispatch(primitive<CustomCall>(), in, attributes(CallAttr{wide}), context_line(), o);
   }
 };
 
@@ -121,8 +121,7 @@ std::vector<Tensor> call(const FlatFunction& f, const Rule& rule, const std::vec
   for (const Tensor& t : x) in.push_back(&t);
   for (const Tensor& t : c.captured) in.push_back(&t);
   std::vector<Tensor> out(attr->body.outputs.size());
-  dispatch(primitive<CustomCall>(), in, attributes(CallAttr{std::move(attr)}), context_where(),
-           out);
+  dispatch(primitive<CustomCall>(), in, attributes(CallAttr{std::move(attr)}), context_line(), out);
   return out;
 }
 
@@ -164,7 +163,7 @@ struct CustomLinear : Linear<CustomLinear> {
     for (const Tensor& t : ct) in.push_back(&t);
     for (std::size_t k = m.n_in + m.forward_captures; k < a.in.size(); ++k) in.push_back(&a.in[k]);
     for (std::size_t k = m.n_in; k < m.n_in + m.forward_captures; ++k) in.push_back(&a.in[k]);
-    dispatch(primitive<CustomLinear>(), in, attributes(LinearAttr{back}), context_where(),
+    dispatch(primitive<CustomLinear>(), in, attributes(LinearAttr{back}), context_line(),
              o.first(m.n_in));
   }
   static void batch(const Application& a, std::span<const bool> batched, Index size,
@@ -193,7 +192,7 @@ struct CustomLinear : Linear<CustomLinear> {
     wide->adjoint = batched_graph(m.adjoint, back_types, back_flags, size);
     std::vector<const Tensor*> operands;
     for (const Tensor& t : in) operands.push_back(&t);
-    dispatch(primitive<CustomLinear>(), operands, attributes(LinearAttr{wide}), context_where(), o);
+    dispatch(primitive<CustomLinear>(), operands, attributes(LinearAttr{wide}), context_line(), o);
   }
 };
 
@@ -285,7 +284,7 @@ FlatFunction custom_linear_flat(FlatFunction f, FlatFunction transpose) {
     for (const Tensor& t : forward.captured) in.push_back(&t);
     for (const Tensor& t : adjoint.captured) in.push_back(&t);
     std::vector<Tensor> out(map->n_out);
-    dispatch(primitive<CustomLinear>(), in, attributes(LinearAttr{std::move(map)}), context_where(),
+    dispatch(primitive<CustomLinear>(), in, attributes(LinearAttr{std::move(map)}), context_line(),
              out);
     return out;
   };

@@ -187,7 +187,7 @@ std::vector<Coefficient> Expansion::apply_to(const Primitive& p, const Attribute
   } else {
     std::vector<const Tensor*> operands;
     for (const Tensor& t : x) operands.push_back(&t);
-    dispatch(p, operands, attr, context_where(), y);
+    dispatch(p, operands, attr, context_line(), y);
   }
   std::vector<Coefficient> out;
   for (Tensor& t : y) out.push_back({std::move(t), any});
@@ -521,7 +521,7 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
     }
     for (Graph::Id id : g.in(e))
       if (last_use[id] == n) series[id].clear();
-    const AtLine at(context(), e.where);
+    const AtLine at(context(), e.line);
     const std::span<const Type> out_types{g.types.data() + e.out_begin, e.out_count};
     const std::span<const Tensor> out = values.subspan(e.out_begin, e.out_count);
     std::vector<Series> y(e.out_count);

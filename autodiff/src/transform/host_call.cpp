@@ -140,7 +140,7 @@ void batch_call(const Application& a, std::span<const bool> flags, Index size,
   for (std::size_t k = 0; k < a.in.size(); ++k)
     in.push_back(detail::with_batch(a.in[k], flags[k], size));
   dispatch(primitive<P>(), pointers(in), attributes(HostAttr{batched(h.f, size), h.n_in}),
-           detail::context_where(), o);
+           detail::context_line(), o);
 }
 List values_of(Inputs in) {
   List x;
@@ -193,7 +193,7 @@ struct HostTangent : Hand<HostTangent> {
       List in = part(all, 0, fixed);
       for (std::size_t k = fixed; k < all.size(); ++k)
         in.push_back(moved[k].defined() ? moved[k] : zeros_of(a.in_types[k]));
-      dispatch(primitive<HostTangent>(), pointers(in), a.attr, detail::context_where(), o);
+      dispatch(primitive<HostTangent>(), pointers(in), a.attr, detail::context_line(), o);
     }
     if (!along_xy) return;
     const std::size_t nx = p.x.size();
@@ -255,7 +255,7 @@ struct HostCall : Hand<HostCall> {
       if (is_inexact(a.in_types[k].dtype))
         in.push_back(t[k].defined() ? t[k] : zeros_of(a.in_types[k]));
     List tangents(live({a.out.begin(), a.out.end()}).size());
-    dispatch(primitive<HostTangent>(), pointers(in), a.attr, detail::context_where(), tangents);
+    dispatch(primitive<HostTangent>(), pointers(in), a.attr, detail::context_line(), tangents);
     for (std::size_t k = 0, next = 0; k < o.size(); ++k)
       if (is_inexact(a.out[k].dtype())) o[k] = tangents[next++];
   }
@@ -294,7 +294,7 @@ FlatFunction host_call(HostFunction f) {
   return [shared](const List& x) {
     List y(shared->types(detail::types_of(x)).size());
     dispatch(primitive<HostCall>(), pointers(x),
-             attributes(HostAttr{shared, static_cast<int>(x.size())}), detail::context_where(), y);
+             attributes(HostAttr{shared, static_cast<int>(x.size())}), detail::context_line(), y);
     return y;
   };
 }

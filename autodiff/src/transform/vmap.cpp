@@ -39,12 +39,12 @@ std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs,
       any |= flags[count++] = is_batched[id];
     }
     out.assign(e.out_count, Tensor());
-    const AtLine at(context(), e.where);
+    const AtLine at(context(), e.line);
     if (any) {
       e.primitive->batch({in, {}, types, e.attr}, flags.span(), size, out);
     } else {
       for (const Tensor& t : in) operands.push_back(&t);
-      dispatch(*e.primitive, operands, e.attr, e.where, out);
+      dispatch(*e.primitive, operands, e.attr, e.line, out);
     }
     for (Graph::Id k = 0; k < e.out_count; ++k) {
       values[e.out_begin + k] = std::move(out[k]);

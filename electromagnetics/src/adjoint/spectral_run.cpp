@@ -68,8 +68,8 @@ class Drive {
  private:
   const SpectralPlan& plan_;
   std::int64_t columns_;
-  std::vector<std::vector<double>>
-      amplitude_;  ///< by chunk [2 K, columns of the chunk]; empty where it is not driven
+  /// By chunk [2 K, columns of the chunk]; empty where it is not driven.
+  std::vector<std::vector<double>> amplitude_;
   bool silent_ = true;
 };
 

@@ -32,8 +32,8 @@ struct ThinMetalInFace {
   /// stands on it, or the end of a bulge. Thin metal goes on behind that edge.
   bool stands = false;
   int across = 0;  ///< low, high: the axis whose edges it crosses, 0: the first side, 1: the second
-  std::array<bool, 4>
-      split{};       ///< which edges have metal between open parts, by their numbers in edges_of
+  /// Which edges have metal between open parts, by their numbers in edges_of.
+  std::array<bool, 4> split{};
   Point middle{};    ///< of the metal where it crosses the first edge
   double shift = 0;  ///< low, high: how far its middle moves, as a share of the edge
 };

@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/medium_stability.h"
 
 #include <fmt/format.h>
 
@@ -70,6 +71,20 @@ Medium dispersion_corrected(Medium medium, const YeeGrid& grid, double dt_s, dou
   medium.chi2 *= factor;
   medium.chi3 *= factor;
   return medium;
+}
+
+SteppedMedia dispersion_corrected(const std::vector<Medium>& media, const YeeGrid& grid,
+                                  std::optional<double> dt_s, double courant, double frequency_hz) {
+  const double bound = curl_curl_bound(grid);
+  SteppedMedia out{media, 0, max_stable_dt(media, bound)};
+  for (int round = 0; round < 8; ++round) {
+    out.dt_s = dt_s.value_or(courant * out.stable_dt_s);
+    for (std::size_t m = 0; m < media.size(); ++m)
+      out.media[m] = dispersion_corrected(media[m], grid, out.dt_s, frequency_hz);
+    out.stable_dt_s = max_stable_dt(out.media, bound);
+  }
+  out.dt_s = dt_s.value_or(courant * out.stable_dt_s);
+  return out;
 }
 
 }  // namespace tessera::electromagnetics

@@ -73,10 +73,10 @@ DispersionValues::DispersionValues() {
     values_.push_back({p.standard.value_or(0), 0});
 }
 
-std::array<double, 2>& DispersionValues::at(std::string_view parameter) {
+std::size_t DispersionValues::number_of(std::string_view parameter) {
   const auto& all = dispersion_parameters();
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].name == parameter) return values_[i];
+    if (all[i].name == parameter) return i;
   throw Error(fmt::format("[DispersionValues] there is no parameter '{}'", parameter));
 }
 

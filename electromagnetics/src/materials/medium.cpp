@@ -126,6 +126,14 @@ Complex permittivity(const Medium& medium, int axis, double f_hz) {
   return permittivity_at("permittivity", medium, axis, Complex(0, two_pi * f_hz), f_hz);
 }
 
+std::vector<double> real_permittivities(const Medium& medium, int axis,
+                                        std::span<const double> frequencies_hz) {
+  if (!disperses(medium)) return {medium.eps[static_cast<std::size_t>(axis)]};
+  std::vector<double> out;
+  for (const double f : frequencies_hz) out.push_back(permittivity(medium, axis, f).real());
+  return out;
+}
+
 Complex permeability(const Medium& medium, int axis, double f_hz) {
   const std::size_t k = checked_axis("permeability", medium, axis);
   const Complex s(0, two_pi * f_hz);
@@ -136,6 +144,15 @@ Complex permeability(const Medium& medium, int axis, double f_hz) {
 Complex refractive_index(const Medium& medium, int axis, double f_hz) {
   return decaying_root(permittivity(medium, axis, f_hz)) *
          decaying_root(permeability(medium, axis, f_hz));
+}
+
+double highest_index(std::span<const Medium> media, double f_hz) {
+  double n = 1;
+  for (const Medium& m : media)
+    if (!m.pec)
+      for (int axis = 0; axis < 3; ++axis)
+        n = std::max(n, std::abs(refractive_index(m, axis, f_hz).real()));
+  return n;
 }
 
 Medium zero_poles_as_conductivity(Medium medium) {

@@ -190,4 +190,10 @@ double max_stable_dt(const Medium& medium, double curl_curl_max) {
   return low * limit;
 }
 
+double max_stable_dt(std::span<const Medium> media, double curl_curl_max) {
+  double stable = kInfinite;
+  for (const Medium& m : media) stable = std::min(stable, max_stable_dt(m, curl_curl_max));
+  return stable;
+}
+
 }  // namespace tessera::electromagnetics

@@ -3,8 +3,12 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/monitors.h"
 
+#include <algorithm>
+
 namespace tessera::electromagnetics {
 namespace {
+
+constexpr std::size_t most_points = 2500;  ///< that are looked at on a face
 
 SampledSurface on_patches(SampleList& samples, std::vector<Patch> patches) {
   SampledSurface out{std::move(patches), {}};
@@ -38,6 +42,36 @@ SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& h
     throw Error("the box is as large as the domain: none of its sides has fields on both sides");
   for (Patch& p : patches) p.outward *= outward;
   return on_patches(samples, std::move(patches));
+}
+
+std::optional<BodyOnBox> body_on_box(const SceneOrder& scene, const YeeGrid& grid,
+                                     const Bounds& box) {
+  const auto first = [&](std::size_t d) { return grid.lines[d].front(); };
+  const auto last = [&](std::size_t d) { return grid.lines[d].back(); };
+  const auto resolved = [&](std::size_t d) { return grid.resolved(static_cast<int>(d)); };
+  Bounds inside = box;
+  std::array<bool, 3> flat{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    inside.low[d] = std::max(box.low[d], first(d));
+    inside.high[d] = std::min(box.high[d], last(d));
+    flat[d] = resolved(d) && !(inside.high[d] > inside.low[d]);
+  }
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (!resolved(d) || ((flat[0] || flat[1] || flat[2]) && !flat[d])) continue;
+    const std::size_t lo = d == 0 ? 1 : 0, hi = d == 2 ? 1 : 2;
+    const double near = detail::on_line * (last(d) - first(d));
+    for (const double at : {inside.low[d], inside.high[d]}) {
+      if (at <= first(d) + near || at >= last(d) - near) continue;
+      const std::vector<Point> points =
+          points_of(grid_patch(grid, static_cast<int>(d), 1, at, {inside.low[lo], inside.low[hi]},
+                               {inside.high[lo], inside.high[hi]}));
+      const std::size_t stride = 1 + points.size() / most_points;
+      for (std::size_t p = 0; p < points.size(); p += stride)
+        if (const int m = medium_at(scene, points[p]); m != scene.scene().background)
+          return BodyOnBox{m, static_cast<int>(d)};
+    }
+  }
+  return {};
 }
 
 }  // namespace tessera::electromagnetics

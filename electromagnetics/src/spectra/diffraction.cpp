@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/diffraction.h"
 
+#include "spectra/by_frequency.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -170,6 +172,49 @@ OrderAmplitudes diffraction_orders(const PeriodicPlane& plane, const SurfaceFiel
   const auto part = [](const Tensor& t, Index k) { return select(t, 1, k); };
   return {part(waves, 0), part(waves, 1), (part(squares, 0) + part(squares, 1)) * per_square,
           part(waves, 2), part(waves, 3), (part(squares, 2) + part(squares, 3)) * per_square};
+}
+
+std::vector<PeriodicPlane> planes_in(const Medium& medium, PeriodicPlane plane,
+                                     std::span<const double> frequencies_hz) {
+  plane.mu = medium.mu[0];
+  std::vector<PeriodicPlane> out;
+  for (const double eps : real_permittivities(medium, 0, frequencies_hz)) {
+    plane.eps = eps;
+    out.push_back(plane);
+  }
+  return out;
+}
+
+std::vector<Order> propagating_orders(std::span<const PeriodicPlane> planes,
+                                      std::span<const double> frequencies_hz) {
+  detail::require_one_or_each("propagating_orders", planes.size(), frequencies_hz.size());
+  if (planes.size() == 1) return propagating_orders(planes[0], frequencies_hz);
+  std::vector<Order> all;
+  for (std::size_t k = 0; k < planes.size(); ++k)
+    for (const Order& order : propagating_orders(planes[k], frequencies_hz.subspan(k, 1)))
+      if (std::find(all.begin(), all.end(), order) == all.end()) all.push_back(order);
+  std::sort(all.begin(), all.end(),
+            [](const Order& a, const Order& b) { return a.m != b.m ? a.m < b.m : a.n < b.n; });
+  return all;
+}
+
+OrderAmplitudes diffraction_orders(std::span<const PeriodicPlane> planes,
+                                   const SurfaceFields& fields,
+                                   std::span<const double> frequencies_hz,
+                                   std::span<const Order> orders) {
+  detail::require_one_or_each("diffraction_orders", planes.size(), frequencies_hz.size());
+  if (planes.size() == 1) return diffraction_orders(planes[0], fields, frequencies_hz, orders);
+  std::vector<OrderAmplitudes> all;
+  for (std::size_t k = 0; k < planes.size(); ++k)
+    all.push_back(diffraction_orders(
+        planes[k], {detail::at_frequency(fields.e, k), detail::at_frequency(fields.h, k)},
+        frequencies_hz.subspan(k, 1), orders));
+  using A = OrderAmplitudes;
+  const auto joined = [&](Tensor A::*part) {
+    return detail::by_frequency(all.size(), [&](std::size_t k) { return all[k].*part; });
+  };
+  return {joined(&A::s),      joined(&A::p),      joined(&A::power),
+          joined(&A::s_back), joined(&A::p_back), joined(&A::power_back)};
 }
 
 }  // namespace tessera::electromagnetics

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sheets.h"
+#include "spectra/by_frequency.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
@@ -82,6 +83,17 @@ Tensor far_block(const std::vector<Sheet>& sheets, const std::vector<Tensor>& st
 }
 
 double solid_angle(const Exterior& exterior) { return exterior.dimensions == 3 ? 4 * pi : 2 * pi; }
+/// of(exterior, part) where all frequencies have one exterior; else for each of them, `part` taking
+/// its entries.
+template <class F>
+Tensor in_each_exterior(const char* operation, std::span<const Exterior> exteriors, Index n,
+                        const F& of) {
+  detail::require_one_or_each(operation, exteriors.size(), static_cast<std::size_t>(n));
+  if (exteriors.size() == 1) return of(exteriors[0], [](const Tensor& x) { return x; });
+  return detail::by_frequency(exteriors.size(), [&](std::size_t k) {
+    return of(exteriors[k], [k](const Tensor& x) { return detail::at_frequency(x, k); });
+  });
+}
 Tensor squared(const Tensor& far_field) {
   return sum(square(real(far_field)) + square(imag(far_field)), {-1});
 }
@@ -144,10 +156,42 @@ Tensor directivity(const Tensor& far_field, const Tensor& power, const Exterior&
   return radiation_intensity(far_field, exterior) * solid_angle(exterior) / expand_dims(power, -1);
 }
 
+Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFields>& fields,
+                 std::span<const double> frequencies_hz, std::span<const Direction> directions,
+                 std::span<const Exterior> exteriors) {
+  detail::require_one_or_each("far_field", exteriors.size(), frequencies_hz.size());
+  if (exteriors.size() == 1)
+    return far_field(patches, fields, frequencies_hz, directions, exteriors[0]);
+  return detail::by_frequency(exteriors.size(), [&](std::size_t k) {
+    std::vector<SurfaceFields> own;
+    for (const SurfaceFields& f : fields)
+      own.push_back({detail::at_frequency(f.e, k), detail::at_frequency(f.h, k)});
+    return far_field(patches, own, frequencies_hz.subspan(k, 1), directions, exteriors[k]);
+  });
+}
+
+Tensor radiation_intensity(const Tensor& far_field, std::span<const Exterior> exteriors) {
+  return in_each_exterior(
+      "radiation_intensity", exteriors, far_field.dim(0),
+      [&](const Exterior& e, const auto& part) { return radiation_intensity(part(far_field), e); });
+}
+
+Tensor directivity(const Tensor& far_field, const Tensor& power,
+                   std::span<const Exterior> exteriors) {
+  return in_each_exterior("directivity", exteriors, far_field.dim(0),
+                          [&](const Exterior& e, const auto& part) {
+                            return directivity(part(far_field), part(power), e);
+                          });
+}
+
 Tensor scattering_cross_section(const Tensor& far_field, const Tensor& incident,
                                 const Exterior& exterior) {
   return squared(far_field) * solid_angle(exterior) /
          (square(real(expand_dims(incident, -1))) + square(imag(expand_dims(incident, -1))));
+}
+
+Tensor total_cross_section(const Tensor& power, const Tensor& incident, const Exterior& exterior) {
+  return power / ((square(real(incident)) + square(imag(incident))) / (2 * impedance(exterior)));
 }
 
 }  // namespace tessera::electromagnetics

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/flux.h"
 
+#include "spectra/by_frequency.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
@@ -79,6 +80,17 @@ Tensor homogeneous_power(PointSource source, const Tensor& moment,
 Tensor purcell_factor(PointSource source, const Tensor& e, const Tensor& moment,
                       std::span<const double> frequencies_hz, double eps, double mu) {
   return emitted_power(e, moment) / homogeneous_power(source, moment, frequencies_hz, eps, mu);
+}
+
+Tensor purcell_factor(PointSource source, const Tensor& e, const Tensor& moment,
+                      std::span<const double> frequencies_hz, std::span<const double> eps,
+                      double mu) {
+  detail::require_one_or_each("purcell_factor", eps.size(), frequencies_hz.size());
+  if (eps.size() == 1) return purcell_factor(source, e, moment, frequencies_hz, eps[0], mu);
+  return detail::by_frequency(eps.size(), [&](std::size_t k) {
+    return purcell_factor(source, detail::at_frequency(e, k), detail::at_frequency(moment, k),
+                          frequencies_hz.subspan(k, 1), eps[k], mu);
+  });
 }
 
 Tensor local_density_of_states(PointSource source, const Tensor& e, const Tensor& moment,

@@ -51,8 +51,8 @@ std::vector<Filter> line_filters(const GridWave& wave, const Band& band, int com
 /// A wave straight along an axis whose cells are uneven: nodes x_0, x_1, .. in the direction of
 /// travel, middles between them. With f at nodes, g at middles (E along p, and H across, both over
 /// their amplitudes in even cells),
-///   (f_{i+1} - f_i)/(x_{i+1} - x_i) = -i K g_i,  (g_i - g_{i-1})/D*_i = -i K f_i,  K = sqrt(eps
-///   mu) (2/(c dt)) sin(w dt/2),
+///   (f_{i+1} - f_i)/(x_{i+1} - x_i) = -i K g_i,   (g_i - g_{i-1})/D*_i = -i K f_i,
+///   K = sqrt(eps mu) (2/(c dt)) sin(w dt/2),
 /// that is the scheme itself. Behind the last node goes on a single wave, and what comes in at the
 /// corner has the phase 0 and the amplitude 1, beside what the unevenness reflects.
 struct UnevenLine {

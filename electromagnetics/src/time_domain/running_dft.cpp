@@ -82,7 +82,6 @@ Tensor RunningDft::values(const SampleList& samples) const {
 }
 
 // ---- rectangles of samples
-// ----------------------------------------------------------------------------------------------
 
 Patch grid_patch(const YeeGrid& grid, int axis, int outward, double position,
                  const std::array<double, 2>& low, const std::array<double, 2>& high) {

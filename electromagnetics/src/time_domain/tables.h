@@ -77,8 +77,8 @@ struct Nonlinear {
   std::vector<T> eps, chi2,
       chi3;  ///< [length] for e: eps e + chi2 e^2 + chi3 (e^2 + across) e = D, with r in eps
   std::vector<T> gain, twice_loss;  ///< [length]
-  std::vector<T>
-      to_unknown;  ///< [length] (ds / l)^2: |E|^2 of the components across, in units of e^2
+  /// [length] (ds / l)^2: |E|^2 of the components across, in units of e^2.
+  std::vector<T> to_unknown;
   std::vector<Neighbour> around[2];  ///< of the two components across, those of edge q between
                                      ///< begin[q] and begin[q + 1]
   std::vector<int> begin[2];
@@ -199,8 +199,8 @@ struct Work {
                                    ///< null where there is one part
   const T* other_in_a = nullptr;
   T cross_sign = 0;  ///< of CouplingTerm::cross: -1 in the real part, 1 in the imaginary one
-  std::vector<const T*> special_keep =
-      {};                         ///< [specials] as special_factor, in rows with mixed edges
+  /// [specials] as special_factor, in rows with mixed edges.
+  std::vector<const T*> special_keep = {};
   const T* mixed_gain = nullptr;  ///< Polarized::gain of mixed edges
 };
 

@@ -36,8 +36,8 @@ struct Fillers {
   std::vector<std::int32_t> uniform;   ///< medium of the cell and its neighbours, or -1
   std::vector<DispersiveRun> updates;  ///< by medium, of no edges
   std::shared_ptr<Laminates> laminates = std::make_shared<Laminates>();
-  std::map<std::array<int, 4>, double>
-      corner_inverse{};  ///< {component, i, j, k} of edges at corner tensors
+  /// {component, i, j, k} of edges at corner tensors.
+  std::map<std::array<int, 4>, double> corner_inverse{};
   CutCellFractions open{};
 
   std::int32_t uniform_at(int i, int j, int k) const {

@@ -18,11 +18,11 @@ using EigenView =
 /// A concrete tensor with two axes (or one: a column) as an Eigen matrix, without a copy. The
 /// tensor must outlive the view.
 template <class T>
-EigenView<T> as_eigen(const Tensor& t, Where where = Where::here()) {
+EigenView<T> as_eigen(const Tensor& t, SourceLine line = SourceLine::here()) {
   if (!t.defined() || t.is_traced() || t.dtype() != dtype_of<T>() || t.ndim() < 1 || t.ndim() > 2)
     fail("as_eigen",
          std::string("needs a concrete ") + name_of(dtype_of<T>()) + " tensor with one or two axes",
-         where);
+         line);
   const View& v = t.view();
   const bool matrix = t.ndim() == 2;
   return {static_cast<const T*>(v.data),

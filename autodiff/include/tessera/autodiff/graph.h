@@ -20,7 +20,7 @@ struct Graph {
     Id in_begin, in_count;    ///< range of `operands`
     Id out_begin, out_count;  ///< range of values
     AttributesPtr attr;
-    Where where;
+    SourceLine line;
   };
   std::vector<Type> types;
   std::vector<Equation> equations;
@@ -69,7 +69,7 @@ class Recorder {
   /// recorder.
   static Tensor input(const std::shared_ptr<Recorder>& self, const Type& type, const Tensor& value);
   static void record(const std::shared_ptr<Recorder>& self, const Primitive& p,
-                     std::span<const Tensor* const> in, AttributesPtr attr, Where where,
+                     std::span<const Tensor* const> in, AttributesPtr attr, SourceLine line,
                      std::span<Tensor> out);
   /// The number of `t` in this recording; a value from outside becomes a capture.
   Graph::Id id_of(const Tensor& t);

@@ -44,9 +44,10 @@ namespace detail {
 /// body: carry leaves, x leaves -> carry leaves, y leaves. Results: final carry, stacked ys.
 std::vector<Tensor> scan_flat(const FlatFunction& body, const std::vector<Tensor>& init,
                               const std::vector<Tensor>& xs, Index length, const ScanOptions& o,
-                              Where where);
+                              SourceLine line);
 std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction& body,
-                               const std::vector<Tensor>& init, const WhileOptions& o, Where where);
+                               const std::vector<Tensor>& init, const WhileOptions& o,
+                               SourceLine line);
 std::vector<Tensor> cond_flat(const Arg& predicate, const FlatFunction& then_f,
                               const FlatFunction& else_f, const std::vector<Tensor>& x);
 Tensor step_numbers(Index low, Index high);
@@ -56,21 +57,21 @@ Tensor step_numbers(Index low, Index high);
 /// along axis 0. Returns (last carry, ys stacked along a new axis 0). f returns a std::pair.
 template <class F, IsTree C, IsTree X>
 auto scan(F f, const C& init, const X& xs, const ScanOptions& options = {},
-          Where where = Where::here()) {
+          SourceLine line = SourceLine::here()) {
   using R = detail::result_t<F, C, X>;
   detail::Result<R> r;
   const std::vector<Tensor> out = detail::scan_flat(
-      detail::flat(f, r, init, xs), flatten_tree(init), flatten_tree(xs), -1, options, where);
+      detail::flat(f, r, init, xs), flatten_tree(init), flatten_tree(xs), -1, options, line);
   return unflatten_tree(*r.like, out);
 }
 /// The same without xs, for `length` steps: (carry_{k+1}, y_k) = f(carry_k).
 template <class F, IsTree C>
 auto scan(F f, const C& init, Index length, const ScanOptions& options = {},
-          Where where = Where::here()) {
+          SourceLine line = SourceLine::here()) {
   using R = detail::result_t<F, C>;
   detail::Result<R> r;
   const std::vector<Tensor> out =
-      detail::scan_flat(detail::flat(f, r, init), flatten_tree(init), {}, length, options, where);
+      detail::scan_flat(detail::flat(f, r, init), flatten_tree(init), {}, length, options, line);
   return unflatten_tree(*r.like, out);
 }
 
@@ -78,7 +79,7 @@ auto scan(F f, const C& init, Index length, const ScanOptions& options = {},
 /// mode needs no bound on the number of steps and no more memory than its policy says.
 template <class G, class F, IsTree C>
 C while_loop(G condition, F body, const C& init, const WhileOptions& options = {},
-             Where where = Where::here()) {
+             SourceLine line = SourceLine::here()) {
   const auto flat_condition = [&](const std::vector<Tensor>& leaves) {
     return std::vector<Tensor>{condition(unflatten_tree(init, leaves))};
   };
@@ -86,25 +87,25 @@ C while_loop(G condition, F body, const C& init, const WhileOptions& options = {
     return flatten_tree(body(unflatten_tree(init, leaves)));
   };
   return unflatten_tree(
-      init, detail::while_flat(flat_condition, flat_body, flatten_tree(init), options, where));
+      init, detail::while_flat(flat_condition, flat_body, flatten_tree(init), options, line));
 }
 
 /// for (i = low; i < high; ++i) carry = body(i, carry), with i an i64 scalar. A reversible policy
 /// takes inverse(carry after, i).
 template <class F, IsTree C>
 C fori_loop(Index low, Index high, F body, const C& init, const ScanOptions& options = {},
-            Where where = Where::here()) {
+            SourceLine line = SourceLine::here()) {
   const auto step = [&](const std::vector<Tensor>& leaves) {
     return flatten_tree(body(leaves.back(), unflatten_tree(init, leaves)));
   };
   return unflatten_tree(
       init, detail::scan_flat(step, flatten_tree(init), {detail::step_numbers(low, high)}, -1,
-                              options, where));
+                              options, line));
 }
 template <class F, IsTree C>
 C fori_loop(Index n, F body, const C& init, const ScanOptions& options = {},
-            Where where = Where::here()) {
-  return fori_loop(0, n, std::move(body), init, options, where);
+            SourceLine line = SourceLine::here()) {
+  return fori_loop(0, n, std::move(body), init, options, line);
 }
 
 /// predicate ? then_f(args...) : else_f(args...). The predicate is a bool of one element; both
@@ -126,15 +127,15 @@ auto cond(Arg predicate, T then_f, E else_f, const A&... args) {
 ///
 ///   const auto layer = checkpointed([&](Tensor x) { return tanh(matmul(x, w)); });
 template <class F>
-auto checkpointed(F f, Where where = Where::here()) {
-  return [ f = std::move(f), where ]<IsTree... A>(const A&... args) {
+auto checkpointed(F f, SourceLine line = SourceLine::here()) {
+  return [ f = std::move(f), line ]<IsTree... A>(const A&... args) {
     using R = detail::result_t<F, A...>;
     detail::Result<R> r;
     // A loop of one step, whose slices are the arguments.
     std::vector<Tensor> slices, out;
     for (const Tensor& t : flatten_tree(args...)) slices.push_back(expand_dims(t, 0));
     for (const Tensor& y : detail::scan_flat(detail::flat(f, r, args...), {}, slices, 1,
-                                             {.checkpoint = Checkpoint::none()}, where))
+                                             {.checkpoint = Checkpoint::none()}, line))
       out.push_back(squeeze(y, {0}));
     return unflatten_tree(*r.like, out);
   };

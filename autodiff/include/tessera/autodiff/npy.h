@@ -10,6 +10,7 @@ namespace tessera {
 /// type and are refused, naming the file; so is anything malformed, with the byte.
 Tensor load_npy(const std::filesystem::path& path);
 /// Writes version 1.0, row-major, native byte order. The file appears whole or not at all.
-void save_npy(const std::filesystem::path& path, const Tensor& t, Where where = Where::here());
+void save_npy(const std::filesystem::path& path, const Tensor& t,
+              SourceLine line = SourceLine::here());
 
 }  // namespace tessera

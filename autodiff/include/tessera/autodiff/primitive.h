@@ -113,14 +113,14 @@ struct None {
 // ---------------------------------------------------------------------------------
 /// Runs `p` at once, or records it in the innermost recording that one of the inputs belongs to.
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr,
-              Where where, std::span<Tensor> out);
+              SourceLine line, std::span<Tensor> out);
 /// The same for one result.
 Tensor dispatch1(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr = {},
-                 Where where = {});
+                 SourceLine line = {});
 template <class... T>
-Tensor apply(const Primitive& p, const AttributesPtr& attr, Where where, const T&... in) {
+Tensor apply(const Primitive& p, const AttributesPtr& attr, SourceLine line, const T&... in) {
   const Tensor* list[] = {&in...};
-  return dispatch1(p, list, attr, where);
+  return dispatch1(p, list, attr, line);
 }
 
 // ---- rule classes

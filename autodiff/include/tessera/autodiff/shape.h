@@ -2,7 +2,7 @@
 #pragma once
 #include "tessera/autodiff/dtype.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/autodiff/where.h"
+#include "tessera/autodiff/source_line.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -105,7 +105,7 @@ std::string to_string(const Type& t);  ///< `f64[3,4]`
 
 /// Memory that the elements take when they lie side by side. Throws, naming `op`, for a negative
 /// size and where the elements or their bytes are 2^63 or more.
-Index checked_bytes(const char* op, const Type& t, Where where = {});
+Index checked_bytes(const char* op, const Type& t, SourceLine line = {});
 
 /// A strided block of elements in memory; strides count elements and may be 0 or negative.
 struct View {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/autodiff/shape.h"
-#include "tessera/autodiff/where.h"
+#include "tessera/autodiff/source_line.h"
 
 #include <atomic>
 #include <complex>
@@ -74,13 +74,13 @@ class Tensor {
   /// The only element, converted to T without narrowing. Throws for more than one element, and for
   /// a value that is not known while it is traced (jit, vmap): the message names the way out.
   template <class T = double>
-  T item(Where where = Where::here()) const;
+  T item(SourceLine line = SourceLine::here()) const;
   /// All elements in row-major order. T must be the element type.
   template <class T = double>
-  std::vector<T> to_vector(Where where = Where::here()) const;
+  std::vector<T> to_vector(SourceLine line = SourceLine::here()) const;
   /// Elements in memory; the tensor must be concrete, contiguous and of element type T.
   template <class T>
-  std::span<const T> data(Where where = Where::here()) const;
+  std::span<const T> data(SourceLine line = SourceLine::here()) const;
   explicit operator bool() const { return item<bool>(); }
 
   const View& view() const {
@@ -125,17 +125,17 @@ struct Literal {
 struct Arg {
   const Tensor* tensor = nullptr;  ///< null for a literal
   Literal literal;
-  Where where;
+  SourceLine line;
 
-  Arg(const Tensor& t, Where w = Where::here()) : tensor(&t), where(w) {}
-  Arg(double v, Where w = Where::here()) : literal(v), where(w) {}
-  Arg(float v, Where w = Where::here()) : Arg(double(v), w) {}
-  Arg(int v, Where w = Where::here()) : literal(v), where(w) {}
-  Arg(bool v, Where w = Where::here()) : literal(v), where(w) {}
-  Arg(c128 v, Where w = Where::here()) : literal(v), where(w) {}
-  Arg(c64 v, Where w = Where::here()) : Arg(c128(v), w) {}
+  Arg(const Tensor& t, SourceLine w = SourceLine::here()) : tensor(&t), line(w) {}
+  Arg(double v, SourceLine w = SourceLine::here()) : literal(v), line(w) {}
+  Arg(float v, SourceLine w = SourceLine::here()) : Arg(double(v), w) {}
+  Arg(int v, SourceLine w = SourceLine::here()) : literal(v), line(w) {}
+  Arg(bool v, SourceLine w = SourceLine::here()) : literal(v), line(w) {}
+  Arg(c128 v, SourceLine w = SourceLine::here()) : literal(v), line(w) {}
+  Arg(c64 v, SourceLine w = SourceLine::here()) : Arg(c128(v), w) {}
   template <std::integral T>
-  Arg(T v, Where w = Where::here()) : literal(v), where(w) {}
+  Arg(T v, SourceLine w = SourceLine::here()) : literal(v), line(w) {}
 };
 
 // ---- making tensors
@@ -143,15 +143,15 @@ struct Arg {
 // whose elements or bytes would be 2^63 or more is an error, and so is a literal that `dtype` does
 // not hold; an integer type takes the whole part of a real one.
 Tensor full(const Shape& shape, Literal value, Dtype dtype = Dtype::f64,
-            Where where = Where::here());
-Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f64, Where where = Where::here());
-Tensor ones(const Shape& shape, Dtype dtype = Dtype::f64, Where where = Where::here());
-Tensor eye(Index n, Dtype dtype = Dtype::f64, Where where = Where::here());
+            SourceLine line = SourceLine::here());
+Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f64, SourceLine line = SourceLine::here());
+Tensor ones(const Shape& shape, Dtype dtype = Dtype::f64, SourceLine line = SourceLine::here());
+Tensor eye(Index n, Dtype dtype = Dtype::f64, SourceLine line = SourceLine::here());
 /// 0, 1, ..., n-1, all of which an integer `dtype` must hold.
-Tensor arange(Index n, Dtype dtype = Dtype::i64, Where where = Where::here());
+Tensor arange(Index n, Dtype dtype = Dtype::i64, SourceLine line = SourceLine::here());
 /// n values from first to last, both included.
 Tensor linspace(double first, double last, Index n, Dtype dtype = Dtype::f64,
-                Where where = Where::here());
+                SourceLine line = SourceLine::here());
 /// Copies `values` (row-major).
 template <class T>
 Tensor from_span(std::span<const T> values, const Shape& shape);
@@ -173,7 +173,7 @@ Tensor tensor(std::initializer_list<T> values, const Shape& shape) {
   return from_span<T>(std::span<const T>(values.begin(), values.size()), shape);
 }
 inline Tensor tensor(double v) { return Tensor(v); }
-Tensor scalar(Literal value, Dtype dtype, Where where = Where::here());
+Tensor scalar(Literal value, Dtype dtype, SourceLine line = SourceLine::here());
 /// Views memory that the caller owns, without a copy; `release` runs when the last view is gone.
 /// The memory must not change while any tensor views it. Strides in elements; row-major when empty.
 template <class T>

@@ -247,7 +247,7 @@ std::vector<std::string> nearest_names(std::string_view text,
 ///     s.add_kind("shape", &StructureOptions::shape, {.doc = "...", .choices = {"box", "sphere"}});
 ///     s.add("radius", &StructureOptions::radius, {.doc = "...", .unit = "um", .required = true,
 ///     .only_for = {"sphere"}});
-///     o.add_tables("structure", &FdtdOptions::structures, s, {.doc = "...", .min_items = 1});
+///     o.add_tables("structure", &CaseOptions::structures, s, {.doc = "...", .min_items = 1});
 template <class T>
 class Options : public OptionTable {
   template <class Access>

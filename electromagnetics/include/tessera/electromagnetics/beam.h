@@ -4,8 +4,9 @@
 // 17): with z along the direction from the focus, rho the distance from the axis, q = 1 in three
 // dimensions and 1/2 in two,
 //
-//   E = p A (w0/w)^q e^{-rho^2/w^2} w(t - phi/w_c),   phi = k (z + rho^2/(2 R)) - q atan(z/zR),   H
-//   = u x E / eta zR = k w0^2/2,   w = w0 sqrt(1 + (z/zR)^2),   R = z (1 + (zR/z)^2)
+//   E = p A (w0/w)^q e^{-rho^2/w^2} w(t - phi/w_c),   H = u x E / eta,
+//   phi = k (z + rho^2/(2 R)) - q atan(z/zR),
+//   zR = k w0^2/2,   w = w0 sqrt(1 + (z/zR)^2),   R = z (1 + (zR/z)^2)
 //
 // at the frequency w_c in the middle of the waveform's spectrum; its other frequencies keep the
 // delays of this one. The fields on the plane drive the side ahead as those of a plane wave drive
@@ -24,8 +25,8 @@ struct Beam {
   Point direction{1, 0, 0};     ///< in which the beam travels, of any length; not along the plane
   Point polarization{0, 0, 1};  ///< of E; its part across the direction counts, of any length
   double waist = 0;             ///< w0, m: radius in the focus at which the amplitude is 1/e
-  double focus =
-      0;  ///< from `position` along the direction to the focus, m; behind it where negative
+  /// From `position` along the direction to the focus, m; behind it where negative.
+  double focus = 0;
   double frequency_hz = 0;  ///< w_c / (2 pi)
   double amplitude = 1;     ///< A, V/m: in the focus
   Waveform waveform;  ///< taken as zero before t = 0, the time when the wave first meets the part

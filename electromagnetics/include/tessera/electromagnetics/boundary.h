@@ -23,8 +23,8 @@ struct Faces {
 /// eps0): J. A. Roden, S. D. Gedney, Microw. Opt. Technol. Lett. 27 (2000) 334-339. Over the depth
 /// 0 < u <= 1 from the inner face
 ///   sigma = sigma_max u^order,  kappa = 1 + (kappa_max - 1) u^order,  alpha = alpha_max (1 - u)
-///   sigma_max = sigma_factor * 0.8 (order + 1) / (Z0 d sqrt(eps mu)),  d: mean cell length in the
-///   layer alpha_max = alpha_factor * eps0 c / (D sqrt(eps mu)),              D: depth of the layer
+///   sigma_max = sigma_factor * 0.8 (order + 1) / (Z0 d sqrt(eps mu)),  d: mean length of its cells
+///   alpha_max = alpha_factor * eps0 c / (D sqrt(eps mu)),              D: depth of the layer
 /// so that a layer does the same at any scale. The shift quietens late times and waves along the
 /// layer, and waves much longer than 2 pi D / alpha_factor see a layer that stretches but does not
 /// absorb. The defaults are a compromise over angles and wavelengths:

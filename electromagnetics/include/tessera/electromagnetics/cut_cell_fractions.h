@@ -3,11 +3,11 @@
 // Perfect conductors whose surface runs across the grid: the conformal scheme of S. Dey and R.
 // Mittra, IEEE Microw. Guided Wave Lett. 7 (1997) 273-275. Faraday's law holds on the open part of
 // each face,
-//   mu d(H A)/dt = - sum over the face's edges of +- E l,     A, l: what of the face, of the edge
-//   is not metal
-// so that in the unknowns e = E l of the scheme (yee_scheme.h) curls stay as they are; the fraction
-// of an edge enters the factor of its E, that of a face divides the factor of its H. Dual faces are
-// taken whole. An edge without an open part is metal.
+//   mu d(H A)/dt = - sum over the face's edges of +- E l,
+// A and l being what of the face and of the edge is not metal, so that in the unknowns e = E l of
+// the scheme (yee_scheme.h) curls stay as they are; the fraction of an edge enters the factor of
+// its E, that of a face divides the factor of its H. Dual faces are taken whole. An edge without an
+// open part is metal.
 //
 // Small faces would need short time steps. With M_h = ds*/A of the faces, M_e = A*/l of the edges,
 // leapfrog is stable for (c dt)^2 L < 4 eps mu, L the largest eigenvalue of M_e^-1 C^T M_h C. Both

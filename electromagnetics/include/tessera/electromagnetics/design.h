@@ -7,8 +7,9 @@
 //   const DesignRegion region = design_region(grid, faces, {30, 30, 0}, {70, 70, 1}, {Ez});
 //   model.traced = region.edges;
 //   const YeeOpPtr op = yee_op(std::move(model));
-//   auto loss = [&](Tensor eps) { return f(simulate(op, coefficients(op,
-//   inverse_permittivity(region, eps)), currents)); };
+//   auto loss = [&](Tensor eps) {
+//     return f(simulate(op, coefficients(op, inverse_permittivity(region, eps)), currents));
+//   };
 #pragma once
 #include "tessera/autodiff/ops/sparse.h"
 #include "tessera/autodiff/tensor.h"
@@ -50,8 +51,9 @@ Tensor inverse_permittivity(const DesignRegion& region, const Tensor& eps, Arg s
 ///   const DesignMixture mixture = design_mixture(region, air, gold, air, model.dt_s);
 ///   model.mixed = mixture.edges;
 ///   const YeeOpPtr op = yee_op(std::move(model));
-///   auto loss = [&](Tensor density) { return f(simulate(op, mixture_parameters(region, mixture,
-///   density), currents)); };
+///   auto loss = [&](Tensor density) {
+///     return f(simulate(op, mixture_parameters(region, mixture, density), currents));
+///   };
 struct DesignMixture {
   MixedEdges edges;
   Tensor empty, full, around;  ///< [edges, K] their parameters in each medium alone

@@ -4,8 +4,8 @@
 // a) = E(r) e^{-i k_B.a} over the periods a_lo, a_hi, order (m, n) is the sum over its two
 // directions of
 //
-//   E = (E_s s^ + E_p p^) e^{-i k.r},   k = k_t +- k_n n^,   k_t = k_B + 2 pi (m/a_lo, n/a_hi), k_n
-//   = sqrt(k^2 - k_t^2),
+//   E = (E_s s^ + E_p p^) e^{-i k.r},   k = k_t +- k_n n^,
+//   k_t = k_B + 2 pi (m/a_lo, n/a_hi),   k_n = sqrt(k^2 - k_t^2),
 //
 // with n^ the outward normal, k_n > 0 where the order propagates and k_n = -i |k_n| where it is
 // evanescent (it decays along its direction). t^ = k_t/|k_t| (along lo for k_t = 0), s^ = n^ x t^,
@@ -18,6 +18,7 @@
 // each carrying +- area Re(k_n)/(2 w mu) (|E_s|^2 + |E_p|^2) along n^. The net flux is the sum of
 // these, and, of an evanescent order that is there in both directions, their product.
 #pragma once
+#include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/surface.h"
 
 #include <span>
@@ -64,6 +65,18 @@ struct OrderAmplitudes {
 /// n_hi/2) and for one that grazes the plane at one of the frequencies, |k_n| < 1e-6 k, where the
 /// two directions are one.
 OrderAmplitudes diffraction_orders(const PeriodicPlane& plane, const SurfaceFields& fields,
+                                   std::span<const double> frequencies_hz,
+                                   std::span<const Order> orders);
+
+/// The plane in a transparent medium: once for all frequencies where that has no poles, else one
+/// for each of them.
+std::vector<PeriodicPlane> planes_in(const Medium& medium, PeriodicPlane plane,
+                                     std::span<const double> frequencies_hz);
+/// As above, with one plane for all frequencies or one for each, alike but for eps.
+std::vector<Order> propagating_orders(std::span<const PeriodicPlane> planes,
+                                      std::span<const double> frequencies_hz);
+OrderAmplitudes diffraction_orders(std::span<const PeriodicPlane> planes,
+                                   const SurfaceFields& fields,
                                    std::span<const double> frequencies_hz,
                                    std::span<const Order> orders);
 

@@ -8,6 +8,7 @@
 #include "tessera/electromagnetics/medium.h"
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,13 +42,14 @@ class DispersionValues {
     return {at(parameter)[0], at(parameter)[1]};
   }
   /// Of a real one the second is not used. Throws Error for a name that none has.
-  std::array<double, 2>& at(std::string_view parameter);
+  std::array<double, 2>& at(std::string_view parameter) { return values_[number_of(parameter)]; }
   const std::array<double, 2>& at(std::string_view parameter) const {
-    return const_cast<DispersionValues&>(*this).at(parameter);
+    return values_[number_of(parameter)];
   }
   bool operator==(const DispersionValues&) const = default;
 
  private:
+  static std::size_t number_of(std::string_view parameter);
   std::vector<std::array<double, 2>> values_;
 };
 

@@ -21,8 +21,8 @@ class Fading {
   /// What W says.
   struct Report {
     bool seen = false;  ///< anything at all
-    double fallen_db =
-        0;  ///< of what came in the last eighth of the time since the largest, below the largest
+    /// Of what came in the last eighth of the time since the largest, below the largest.
+    double fallen_db = 0;
     double db_a_step = 0;  ///< by which it falls, over the second half of the time since the
                            ///< largest; 0 or less: it does not
   };

@@ -40,6 +40,11 @@ Tensor homogeneous_power(PointSource source, const Tensor& moment,
 /// emitted_power / homogeneous_power: the change of the rate of spontaneous emission along J.
 Tensor purcell_factor(PointSource source, const Tensor& e, const Tensor& moment,
                       std::span<const double> frequencies_hz, double eps = 1, double mu = 1);
+/// The same in a medium that differs from frequency to frequency: one eps for all of them, or one
+/// for each.
+Tensor purcell_factor(PointSource source, const Tensor& e, const Tensor& moment,
+                      std::span<const double> frequencies_hz, std::span<const double> eps,
+                      double mu = 1);
 /// Local density of states along J: purcell factor against vacuum, times the density of vacuum:
 /// w^2/(pi^2 c^3) in s/m^3 for a dipole (so that rho = 12 eps0 P/(pi |J|^2)), w/(2 pi c^2) in s/m^2
 /// for a line and a line dipole (in two dimensions the other polarisation is not counted), 1/(pi c)

@@ -4,14 +4,14 @@
 //
 //   c_n = sum_k d_k u_k^n,   u = exp((i 2 pi f - gamma) dt),   n = 0 ... N-1,
 //
-// found in one band of frequencies at a time, with far more digits than the Fourier resolution 1/(N
-// dt) where noise allows: V. A. Mandelshtam & H. S. Taylor, J. Chem. Phys. 107 (1997) 6756 (box
-// filter, M = (N-1)/2 - P). On the grid z_j = e^{2 pi i j / (M+1)} of the Fourier transform their
-// double sums are divided differences,
+// found in one band of frequencies at a time, with far more digits than the Fourier resolution
+// 1/(N dt) where noise allows: V. A. Mandelshtam & H. S. Taylor, J. Chem. Phys. 107 (1997) 6756
+// (box filter, M = (N-1)/2 - P). On the grid z_j = e^{2 pi i j / (M+1)} of the Fourier transform
+// their double sums are divided differences,
 //
-//   U^(p)_jk = sum_{n,m=0}^{M} c_{n+m+p} z_j^{-n} z_k^{-m} = (E_p(z_j) - E_p(z_k)) / (1/z_j -
-//   1/z_k), E_p(z) = z^{-1} sum_{n=0}^{M} (c_{n+p} - c_{n+p+M+1}) z^{-n}   (the second term not for
-//   n = M),
+//   U^(p)_jk = sum_{n,m=0}^{M} c_{n+m+p} z_j^{-n} z_k^{-m}
+//            = (E_p(z_j) - E_p(z_k)) / (1/z_j - 1/z_k),
+//   E_p(z) = z^{-1} sum_{n=0}^{M} (c_{n+p} - c_{n+p+M+1}) z^{-n}   (the second term not for n = M),
 //
 // and the modes are the eigenpairs U^(P) b = u^P U^(0) b, d = (sum_j b_j C_j)^2 / b^T U^(0) b with
 // C_j = sum_{n<=M} c_n z_j^{-n}.
@@ -38,8 +38,8 @@ struct Mode {
   double decay = 0;    ///< gamma, 1/s; negative where the signal grows
   double quality = 0;  ///< Q = pi |f| / gamma: the energy falls by e^{-2 pi/Q} in a period
   std::complex<double> amplitude;  ///< d; the share of a real signal is 2 Re[d exp(...)]
-  double error_hz =
-      0;  ///< estimate for f and gamma / 2 pi: |U^(2P) b - u^2P U^(0) b| / |U^(0) b| as a frequency
+  /// Estimate for f and gamma / 2 pi: |U^(2P) b - u^2P U^(0) b| / |U^(0) b| as a frequency.
+  double error_hz = 0;
 };
 
 struct HarmonicInversionOptions {
@@ -47,8 +47,8 @@ struct HarmonicInversionOptions {
   /// taken out of U^(0), which keeps spurious modes away from bands that hold none. A run in f32
   /// leaves 2e-8 to 1e-7 of the largest sample. Zero: 1e-13 of it, as of a long run in f64.
   double noise = 0;
-  double min_amplitude =
-      1e-9;  ///< modes below this share of the largest |d| of the band are dropped
+  /// Modes below this share of the largest |d| of the band are dropped.
+  double min_amplitude = 1e-9;
   /// Modes with a larger error are dropped: the spurious ones. In units of the Fourier resolution
   /// plus the mode's half width, 1/(N dt) + gamma/(2 pi).
   double max_error = 0.3;

@@ -12,8 +12,8 @@ struct FitOptions {
   int least_order = 1;      ///< poles, each of a conjugate pair counted
   int most_order = 12;
   bool conducting = false;  ///< add a conductivity >= 0 (metals, semiconductors, salt water)
-  double least_eps_inf =
-      1;                ///< eps at infinite frequency is at least this; below 1 costs time steps
+  /// eps at infinite frequency is at least this; below 1 costs time steps.
+  double least_eps_inf = 1;
   bool passive = true;  ///< enforce Im eps <= 0 at every frequency, not only at the data
   int iterations = 40;  ///< of the pole relocation, at most, for each order
 };

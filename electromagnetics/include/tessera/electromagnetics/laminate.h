@@ -4,10 +4,9 @@
 //
 // In a box cut by faces, of which the component has the share a = mean of n_axis^2, the diagonal of
 // Kottke's inverse tensor (averaging.h) is
-//     1/eps(s) = a sum over media of w/eps_m(s) + (1 - a) / sum of w eps_m(s),    w: shares of the
-//     volume, s = i w.
-// This is again a medium of poles. The inverse of a rational function f(s) = f0 + sum c/(s - p) is
-// one,
+//     1/eps(s) = a sum over media of w/eps_m(s) + (1 - a) / sum of w eps_m(s),
+// with w the shares of the volume and s = i times the angular frequency. This is again a medium of
+// poles. The inverse of a rational function f(s) = f0 + sum c/(s - p) is one,
 //     1/f = 1/f0 + sum over its zeros z of [1/f'(z)]/(s - z),
 // and the zeros are the eigenvalues of the matrix P - b c^T/f0 of the system with poles P that f is
 // the response of. It is done for each eps_m, for their mean, and for 1/eps. A Drude metal gets the

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <complex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Medium {
   bool pec = false;                    ///< perfect electric conductor; the rest is then unused
 };
 
+/// Whether its permittivity depends on frequency by more than a conductivity.
+inline bool disperses(const Medium& m) { return !m.poles.empty(); }
+
 /// delta_eps f0^2 / (f0^2 - f^2 + i f gamma), ordinary frequencies in Hz: one conjugate pair, or
 /// two real terms where gamma >= 2 f0. gamma = 0 gives poles on the imaginary axis (Sellmeier).
 /// The double pole of critical damping is no sum of simple ones: poles nearer to each other than
@@ -64,12 +68,20 @@ std::complex<double> susceptibility(const std::vector<PoleResidue>& poles, std::
 /// The medium is taken as linear. Throws for a perfect conductor and exactly on a pole.
 std::complex<double> permittivity(const Medium& medium, int axis, double f_hz);
 
+/// Re of it at each frequency, as a wave in a transparent medium sees it; of a medium without poles
+/// one number for all.
+std::vector<double> real_permittivities(const Medium& medium, int axis,
+                                        std::span<const double> frequencies_hz);
+
 /// Relative permeability at f: mu + sigma_m/(i w mu0).
 std::complex<double> permeability(const Medium& medium, int axis, double f_hz);
 
 /// sqrt(permittivity) sqrt(permeability), each root with Im <= 0: n - i k with k >= 0 in a passive
 /// medium, Re < 0 where both are negative.
 std::complex<double> refractive_index(const Medium& medium, int axis, double f_hz);
+/// The largest |Re n| at f of all axes and media but perfect conductors, at least 1: by it cells
+/// are counted per wavelength.
+double highest_index(std::span<const Medium> media, double f_hz);
 
 /// The same medium with the residues of poles at zero (those of Drude terms) turned into `sigma`:
 /// the same permittivity and, step for step, the same fields, with one term less to carry. That

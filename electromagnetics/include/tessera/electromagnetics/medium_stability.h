@@ -2,6 +2,8 @@
 #pragma once
 #include "tessera/electromagnetics/medium.h"
 
+#include <span>
+
 namespace tessera::electromagnetics {
 
 // The coupled scheme on one wave, exactly. Yee leapfrog for E (at n dt) and H (at (n + 1/2) dt),
@@ -47,5 +49,7 @@ inline constexpr double kAmplificationTolerance = 1e-10;
 /// for a medium without gain (`largest_gain`); with gain, what bisection of `worst_amplification`
 /// finds below it; 0 where no step is stable, and with eps or mu <= 0.
 double max_stable_dt(const Medium& medium, double curl_curl_max);
+/// The least of all that are not perfect conductors; infinite where all are.
+double max_stable_dt(std::span<const Medium> media, double curl_curl_max);
 
 }  // namespace tessera::electromagnetics

@@ -54,6 +54,18 @@ SampledSurface sampled_plane(SampleList& samples, int axis, int outward, double 
 SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& high,
                            int outward = 1);
 
+/// A body on the surface of a box.
+struct BodyOnBox {
+  int medium = 0;  ///< of the scene
+  int axis = 0;    ///< across the face on which it stands
+};
+/// The first medium other than the background that is found on a face of the box: surfaces from
+/// which waves are let in, or carried on outside, want none. Faces on or beyond those of the domain
+/// are passed over; of a box without extent along one or more axes only the faces across these are
+/// looked at. At most some 2500 points of a face are asked, the middles of its cells.
+std::optional<BodyOnBox> body_on_box(const SceneOrder& scene, const YeeGrid& grid,
+                                     const Bounds& box);
+
 // ---- what is kept
 
 /// Which steps are kept: each `every`-th, from `start_s` to `end_s`.

@@ -8,9 +8,10 @@
 // approximation.
 //
 //   N = integral J e^{i k r^.r'} dS',  L = integral M e^{i k r^.r'} dS'
-//   three dimensions:  E -> (e^{-ikr} / r)      F,  F = (i k / 4 pi)      [r^ x L - eta N]
-//   transverse part, V two dimensions:    E -> (e^{-ikr} / sqrt r) F,  F = sqrt(i k / 8 pi)  [r^ x
-//   L - eta N]   V / sqrt m
+//   three dimensions:  E -> (e^{-ikr} / r)      F,   F = (i k / 4 pi)      [r^ x L - eta N]
+//   two dimensions:    E -> (e^{-ikr} / sqrt r) F,   F = sqrt(i k / 8 pi)  [r^ x L - eta N]
+//
+// of which the transverse part counts, in V and in V / sqrt m.
 //
 // r is counted from the origin. In two dimensions everything is independent of z, patches have one
 // z of weight 1, and theta = pi/2: E_z = -F_theta (polarisation Ez) and H_z = F_phi / eta
@@ -21,6 +22,7 @@
 // constants, blocks of directions after each other. All results are linear tensor expressions of
 // the fields and differentiate at about that cost.
 #pragma once
+#include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/surface.h"
 
 #include <span>
@@ -36,20 +38,6 @@ std::vector<Direction> directions(std::span<const double> theta, std::span<const
 /// theta = pi/2: the directions of two dimensions.
 std::vector<Direction> directions(std::span<const double> phi);
 
-/// A perfectly conducting plane across `axis`; the surface lies wholly on one side of it, and
-/// results hold on that side.
-struct Mirror {
-  int axis = 2;
-  double position = 0;    ///< m
-  bool magnetic = false;  ///< a perfect magnetic conductor (H x n = 0), else an electric one
-};
-
-struct Exterior {
-  int dimensions = 3;           ///< 3 or 2
-  double eps = 1, mu = 1;       ///< relative, of the homogeneous medium outside
-  std::vector<Mirror> mirrors;  ///< across different axes
-};
-
 /// F(direction), complex [frequency, direction, 2]: F_theta, F_phi.
 Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFields>& fields,
                  std::span<const double> frequencies_hz, std::span<const Direction> directions,
@@ -60,12 +48,25 @@ Tensor radiation_intensity(const Tensor& far_field, const Exterior& exterior = {
 /// Intensity over its mean: 4 pi U / P, in two dimensions 2 pi U / P; `power` real [frequency], as
 /// from `flux`.
 Tensor directivity(const Tensor& far_field, const Tensor& power, const Exterior& exterior = {});
+/// The same in a medium that differs from frequency to frequency: one exterior for all of them, or
+/// one for each (exteriors() of exterior.h), alike but for eps.
+Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFields>& fields,
+                 std::span<const double> frequencies_hz, std::span<const Direction> directions,
+                 std::span<const Exterior> exteriors);
+Tensor radiation_intensity(const Tensor& far_field, std::span<const Exterior> exteriors);
+Tensor directivity(const Tensor& far_field, const Tensor& power,
+                   std::span<const Exterior> exteriors);
 /// Scattering cross-section 4 pi |F|^2 / |E_inc|^2 in m^2, in two dimensions the width 2 pi |F|^2 /
 /// |E_inc|^2 in m, of the scattered far field: real [frequency, direction]. `incident` is the
 /// spectrum of the incident plane wave's E, complex [frequency]. Monostatic: the direction that the
 /// wave comes from.
 Tensor scattering_cross_section(const Tensor& far_field, const Tensor& incident,
                                 const Exterior& exterior = {});
+
+/// Over all directions, from the scattered `power` through a surface around the body: power over
+/// |E_inc|^2/(2 eta), real [frequency].
+Tensor total_cross_section(const Tensor& power, const Tensor& incident,
+                           const Exterior& exterior = {});
 
 /// Fields at points, complex [frequency, point, 3] each.
 struct PointFields {

@@ -8,8 +8,9 @@
 // The incident wave is one of the grid, not of free space, or it would leak out of the box: at each
 // frequency
 //
-//   sum_d K_d^2 = eps mu Omega^2 / c^2,   K_d = (2/D_d) sin(k_d D_d/2),   Omega = (2/dt) sin(w
-//   dt/2),   k = k(w) u E along p - K (K.p)/K^2, of length A w(t),   H = K x E / (mu0 mu Omega)
+//   sum_d K_d^2 = eps mu Omega^2 / c^2,   k = k(w) u,
+//   K_d = (2/D_d) sin(k_d D_d/2),   Omega = (2/dt) sin(w dt/2),
+//   E along p - K (K.p)/K^2, of length A w(t),   H = K x E / (mu0 mu Omega)
 //
 // with u the direction, p the polarization and D the cells (the dispersion relation of the scheme;
 // the frequency-domain view of T. Tan, M. Potter, IEEE Antennas Wirel. Propag. Lett. 9 (2010)
@@ -27,8 +28,8 @@ namespace tessera::electromagnetics {
 struct PlaneWave {
   Point direction{0, 0, 1};     ///< in which the wave travels, of any length
   Point polarization{1, 0, 0};  ///< of E; its part across the direction counts, of any length
-  double amplitude =
-      1;  ///< V/m: at the corner of the box that the wave meets first, |E| = amplitude * w(t)
+  /// V/m: at the corner of the box that the wave meets first, |E| = amplitude * w(t).
+  double amplitude = 1;
   Waveform waveform;       ///< taken as zero before t = 0
   Point low{}, high{};     ///< the box, moved to the nearest lines of the grid
   double eps = 1, mu = 1;  ///< relative, of the medium through which the box's surface runs

@@ -9,9 +9,8 @@ namespace tessera::electromagnetics {
 /// A scene on the cells of a grid, to look at before a run. Cell fields:
 ///   medium        index of the medium that fills most of the cell
 ///   share         its share of the volume
-///   permittivity  [3] relative, at infinite frequency, mean over the volume without conductors; 0
-///   where a
-///                 perfect conductor fills the cell
+///   permittivity  [3] relative, at infinite frequency, mean over the volume without conductors;
+///                 0 where a perfect conductor fills the cell
 /// An axis that is not resolved has one coordinate, its middle.
 data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>& media,
                               const YeeGrid& grid);

@@ -3,18 +3,21 @@
 // Spectra of a linear model, as a differentiable operation without any history in time. With w the
 // spectra of the currents,
 //
-//   (x, u) = H(c) w                     x: spectra of the records, u: of the brackets at the design
-//   edges d H / d c . dc w = H(c) [(dc / c) u at the design edges]
+//   (x, u) = H(c) w
+//   d H / d c . dc w = H(c) [(dc / c) u at the design edges]
 //
-// which is P of yee_primitive.h, transformed. H w is one run that is driven by real signals of
-// these spectra (pulse_basis.h) and transformed while it goes; H^T is the transposed run, driven at
-// records and traces. Both are primitives, each the other's transpose, closed under differentiation
-// of any order: a gradient costs two runs, a Hessian-vector product four, whatever the number of
-// design edges, frequencies and records; memory is the state and [frequency, edge] sums.
+// with x the spectra of the records and u those of the brackets at the design edges, which is P of
+// yee_primitive.h, transformed. H w is one run that is driven by real signals of these spectra
+// (pulse_basis.h) and transformed while it goes; H^T is the transposed run, driven at records and
+// traces. Both are primitives, each the other's transpose, closed under differentiation of any
+// order: a gradient costs two runs, a Hessian-vector product four, whatever the number of design
+// edges, frequencies and records; memory is the state and [frequency, edge] sums.
 //
 //   const ResponsePtr r = response(op, {.frequencies_hz = f, .n_steps = 4000});
-//   auto objective = [&](Tensor inverse_eps) { return sum(square(abs(spectra(r, coefficients(op,
-//   inverse_eps), currents)))); }; auto [value, slope] = value_and_grad(objective)(inverse_eps);
+//   auto objective = [&](Tensor inverse_eps) {
+//     return sum(square(abs(spectra(r, coefficients(op, inverse_eps), currents))));
+//   };
+//   auto [value, gradient] = value_and_grad(objective)(inverse_eps);
 //
 // Between faces that are joined with a phase H is that of the complex fields: currents of any
 // phase, at +f alone.
@@ -38,8 +41,8 @@ struct ResponseOptions {
   std::int64_t n_steps = 0;      ///< of a run: sources first, then the fields die away
   std::int64_t pulse_steps = 0;  ///< during which it is driven; 0: half of them. Close frequencies
                                  ///< need many (pulse_basis.h)
-  int every =
-      0;  ///< the transforms take each such step (RunningDft); 0: the largest that does not show
+  /// The transforms take each such step (RunningDft); 0: the largest that does not show.
+  int every = 0;
 };
 struct Response;
 using ResponsePtr = std::shared_ptr<const Response>;

@@ -2,9 +2,10 @@
 //
 // A simulation in time: the Yee scheme of a scene, its sources, and what is recorded of it.
 //
-//   TimeDomain run(yee_model(grid, faces, pml, dt, Dtype::f64, scene, media), {point_current(...)},
-//   samples.edges()); RunningDft dft(frequencies, run.dt_s(), samples.edges()); run.advance(4000,
-//   [&](const Records& r) { dft.add(r); });
+//   TimeDomain run(yee_model(grid, faces, pml, dt, Dtype::f64, scene, media),
+//                  {current_source(...)}, samples.edges());
+//   RunningDft dft(frequencies, run.dt_s(), samples.edges());
+//   run.advance(4000, [&](const Records& r) { dft.add(r); });
 #pragma once
 #include "tessera/electromagnetics/averaging.h"
 #include "tessera/electromagnetics/medium.h"
@@ -34,7 +35,6 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
                    Averaging averaging = Averaging::kottke, CutCellFractions open = {});
 
 // ---- sources
-// ----------------------------------------------------------------------------------------------------------
 
 /// Currents at edges, in the units of the brackets (yee_scheme.h): s = -Z0 I / l at electric edges,
 /// I in A through the dual face, at time (n + 1/2) dt; s = -V / l at magnetic ones, V in V, at time
@@ -62,7 +62,6 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
                          const CutCellFractions& open = {});
 
 // ---- running
-// ----------------------------------------------------------------------------------------------------------
 
 /// What a block of steps left at the recorded edges: unknowns e (time (first + n + 1) dt) and h
 /// (half a step earlier).
@@ -128,7 +127,6 @@ class TimeDomain {
 };
 
 // ---- what becomes of the records
-// --------------------------------------------------------------------------------------
 
 /// Transforms of recorded unknowns, X(f) = dt sum_n x_n e^{-i 2 pi f t_n}, in f64 whatever the
 /// fields are. With `every` > 1 only each such step is taken (and counts `every` times): right as

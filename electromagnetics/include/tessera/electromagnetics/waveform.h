@@ -3,11 +3,11 @@
 // The time dependence of a source, and its content at a frequency: W(f) = integral w(t) e^{-i 2 pi
 // f t} dt.
 //
-//   name                  w(t), s = (t - t0)/tau                       W(f)
-//   gaussian_pulse        e^{-s^2} cos(2 pi f0 (t - t0) + phase)       G(f - f0) e^{i phase}/2 +
-//   G(f + f0) e^{-i phase}/2 gaussian_derivative   d^n/ds^n e^{-s^2}, peak 1                    (i
-//   2 pi f tau)^n G(f) / peak ricker                (1 - 2 s^2) e^{-s^2}, tau = 1/(pi f_peak)    2
-//   (f/f_peak)^2 G(f)
+//   name                 w(t), s = (t - t0)/tau                     W(f)
+//   gaussian_pulse       e^{-s^2} cos(2 pi f0 (t - t0) + phase)     G(f - f0) e^{i phase}/2
+//                                                                   + G(f + f0) e^{-i phase}/2
+//   gaussian_derivative  d^n/ds^n e^{-s^2}, peak 1                  (i 2 pi f tau)^n G(f) / peak
+//   ricker               (1 - 2 s^2) e^{-s^2}, tau = 1/(pi f_peak)  2 (f/f_peak)^2 G(f)
 //
 // all times e^{-i 2 pi f t0}, with G(f) = sqrt(pi) tau e^{-(pi f tau)^2}.
 #pragma once
@@ -25,14 +25,14 @@ struct Waveform {
   std::function<double(double t_s)> at;
   double end_s = 0;  ///< from here on |w| stays below 1e-8 of its peak ("after the source");
                      ///< infinite for a continuous wave
-  std::function<std::complex<double>(double f_hz)> transform =
-      {};  ///< W(f); empty where there is no formula
+  /// W(f); empty where there is no formula.
+  std::function<std::complex<double>(double f_hz)> transform = {};
 };
 
 struct GaussianOptions {
   double delay = 4.5;  ///< t0 / tau: the pulse begins at e^{-delay^2} of its peak
-  double phase_rad =
-      -1.5707963267948966;  ///< of the carrier; -pi/2, a sine: odd, so that no charge stays behind
+  /// Of the carrier; -pi/2, a sine: odd, so that no charge stays behind.
+  double phase_rad = -1.5707963267948966;
 };
 /// A modulated Gaussian pulse. `bandwidth_hz` is the full width between the frequencies where the
 /// amplitude spectrum is a tenth (-20 dB) of its value at `frequency_hz`: tau = 2 sqrt(ln 10) / (pi

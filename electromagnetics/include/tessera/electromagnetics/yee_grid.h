@@ -3,11 +3,10 @@
 // The staggered grid of K. S. Yee, IEEE Trans. Antennas Propag. 14 (1966) 302-307, on rectilinear
 // lines.
 //
-//   E_x at (i+1/2, j, k)     H_x at (i, j+1/2, k+1/2)     and cyclic; cell i of an axis lies
-//   between its lines i and i+1
+//   E_x at (i+1/2, j, k)     H_x at (i, j+1/2, k+1/2)     and cyclic
 //
-// An axis that is not resolved (2-D, 1-D) has one cell. So may one that is, where its faces are
-// joined.
+// Cell i of an axis lies between its lines i and i+1. An axis that is not resolved (2-D, 1-D) has
+// one cell. So may one that is, where its faces are joined.
 #pragma once
 #include <array>
 #include <cstdint>

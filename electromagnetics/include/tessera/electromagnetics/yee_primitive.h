@@ -4,16 +4,17 @@
 // driven and design edges], c the coefficients cb of the design edges, r the records and u the
 // brackets ("traces") at the design edges,
 //
-//   (x', r, u) = P(c)(x, w)                    linear in (x, w);  e' = ca e + cb (bracket + w)  in
-//   every step, so that d P / d c . dc = P(c)(0, (dc / c) u)       with the current injected at the
-//   design edges; it is no part of du (lx, lw) = P^T(c)(lx', lr, lu)             the transpose; lw
-//   - lu at a design edge is c times the cotangent of its e' d P^T / d c . dc = P^T(c)(0, 0, (dc /
-//   c) (lw - lu))
+//   (x', r, u) = P(c)(x, w)                linear in (x, w)
+//   d P / d c . dc = P(c)(0, (dc / c) u)   with the current injected at the design edges
+//   (lx, lw) = P^T(c)(lx', lr, lu)         the transpose
+//   d P^T / d c . dc = P^T(c)(0, 0, (dc / c) (lw - lu))
+//
+// as e' = ca e + cb (bracket + w) in every step. The current that is injected is no part of du, and
+// lw - lu at a design edge is c times the cotangent of its e'.
 //
 // Design edges of lossy and dispersive media (YeeModel::mixed) have K parameters theta and traces u
-// each, "coefficients" and "traces"
-// [.., design K]; there d P / d theta . d theta = P(theta)(0, -(1/g) sum_k d theta_k u_k), the
-// traces of that run included.
+// each, "coefficients" and "traces" [.., design K]; there d P / d theta . d theta = P(theta)(0,
+// -(1/g) sum_k d theta_k u_k), the traces of that run included.
 //
 // P and P^T are primitives, each the other's transpose: derivatives of any order and mode are again
 // such runs. A state is known by its unknowns (YeeScheme::unknowns): all else in it counts as zero,
@@ -24,8 +25,10 @@
 // numbers, that is the adjoint among complex ones.
 //
 //   const YeeOpPtr op = yee_op(std::move(model));        // model.traced: the design edges
-//   auto loss = [&](Tensor inverse_eps) { return sum(square(simulate(op, coefficients(op,
-//   inverse_eps), currents))); }; Tensor g = grad(loss)(inverse_eps);
+//   auto loss = [&](Tensor inverse_eps) {
+//     return sum(square(simulate(op, coefficients(op, inverse_eps), currents)));
+//   };
+//   Tensor g = grad(loss)(inverse_eps);
 #pragma once
 #include "tessera/autodiff/checkpoint.h"
 #include "tessera/autodiff/tensor.h"
@@ -78,8 +81,8 @@ YeeResult advance(const YeeOpPtr& op, const Tensor& state, const Tensor& coeffic
 /// How reverse mode gets the states of a run back, and in what portions a run is taken. A portion's
 /// tape is its traces.
 struct SimulateOptions {
-  std::int64_t block =
-      0;  ///< steps of a portion; 0: 32, fewer where portions would take more than 64 MiB
+  /// Steps of a portion; 0: 32, fewer where portions would take more than 64 MiB.
+  std::int64_t block = 0;
   Checkpoint checkpoint = Checkpoint::revolve(12);
 };
 /// Records [n_steps, recorded] of a run from zero fields with currents [n_steps, driven]; both [2,

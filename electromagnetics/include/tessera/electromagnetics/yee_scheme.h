@@ -3,13 +3,15 @@
 // The time step of Maxwell's equations on a Yee grid, and its transpose.
 //
 // The unknowns are integrals along edges, in units of a reference length l (the smallest cell):
-//     e = E ds / l  (V/m),     h = Z0 H ds* / l  (V/m),    ds, ds*: length of the edge, of the dual
-//     edge
+//
+//   e = E ds / l  (V/m),   h = Z0 H ds* / l  (V/m),   ds, ds*: length of the edge, of its dual
+//
 // so that curls are plain differences and all metric and material sits in one factor per edge. Step
-// n makes
-//     h_x <- h_x - ch [ (e_z[j+1] - e_z) - (e_y[k+1] - e_y) - s ]              e of time n dt, h of
-//     (n + 1/2) dt e_x <- ca e_x + cb [ (h_z - h_z[j-1]) - (h_y - h_y[k-1]) + s ]           e of
-//     time (n + 1) dt
+// n makes h of time (n + 1/2) dt of e of time n dt, and then e of time (n + 1) dt:
+//
+//   h_x <- h_x - ch [ (e_z[j+1] - e_z) - (e_y[k+1] - e_y) - s ]
+//   e_x <- ca e_x + cb [ (h_z - h_z[j-1]) - (h_y - h_y[k-1]) + s ]
+//
 // and cyclic (and, where a tensor couples edges, e_x <- e_x + W u of its neighbours with a
 // symmetric W), with ch = c dt ds* / (mu A), cb = c dt ds / (eps A* (1 + q)), ca = (1 - q) / (1 +
 // q), q = sigma dt / (2 eps0 eps); A, A* are the areas that the loop of differences bounds. Of an
@@ -65,8 +67,8 @@ struct NonlinearRun {
 struct MaterialRow {
   std::vector<double> inverse;  ///< 1/eps or 1/mu, relative, at infinite frequency; 0: perfect
                                 ///< conductor (the field stays zero)
-  std::vector<double>
-      loss;  ///< sigma dt / (2 eps0), or sigma_m dt / (2 mu0); all zero where there is none
+  /// sigma dt / (2 eps0), or sigma_m dt / (2 mu0); all zero where there is none.
+  std::vector<double> loss;
   std::vector<DispersiveRun> dispersive;
   std::vector<NonlinearRun> nonlinear;
 };
@@ -96,8 +98,8 @@ struct MixedEdges {
 /// All that fixes the linear map of a time step.
 struct YeeModel {
   YeeGrid grid;
-  std::array<Faces, 3>
-      faces{};  ///< an axis that is not resolved is periodic, whatever is said here
+  /// An axis that is not resolved is periodic, whatever is said here.
+  std::array<Faces, 3> faces{};
   Pml pml;
   /// Phase k.a of joined faces, rad: F(r + a) = F(r) e^{-i k.a}. Where one is not zero, fields have
   /// a real and an imaginary part.
@@ -122,8 +124,8 @@ struct YeeModel {
 
 /// How steps are ordered in memory; the result is the same to the last bit.
 struct Blocking {
-  int steps =
-      0;  ///< time steps that a tile takes together; 1: none; 0: chosen by the size of the problem
+  /// Time steps that a tile takes together; 1: none; 0: chosen by the size of the problem.
+  int steps = 0;
   int rows = 0;  ///< rows (along y) of a tile; 0: chosen
 };
 
@@ -142,13 +144,13 @@ class YeeScheme {
   int parts() const;
   bool nonlinear() const;  ///< then there is no transpose, and the size of the fields matters: E =
                            ///< e l / ds in V/m
-  std::int64_t state_size()
-      const;  ///< elements of the state, all parts: six fields, then psi, then Q
+  /// Elements of the state, all parts: six fields, then psi, then Q.
+  std::int64_t state_size() const;
   std::int64_t n_injected() const;
   std::int64_t n_recorded() const;
   std::int64_t n_traced() const;  ///< columns: traced edges, then K for each mixed one
-  std::vector<double> mixed_gains()
-      const;  ///< [mixed edges] c dt ds/A*: D moves by that times the bracket
+  /// [mixed edges] c dt ds/A*: D moves by that times the bracket.
+  std::vector<double> mixed_gains() const;
   /// [state_size] 1 where the state holds an unknown; elsewhere (padding, copies across joined
   /// faces, conductors, outer tangential E) it is zero or follows from the unknowns. The transpose
   /// is that of the map among unknowns.
@@ -167,9 +169,9 @@ class YeeScheme {
   double reference_length() const;
 
   /// Takes `n_steps` steps in place. All arrays have the element type dtype() and are row major:
-  ///   state [state_size]; currents [n_steps, n_injected] or null (zero); records [n_steps,
-  ///   n_recorded]; traces [n_steps, n_traced]; `coefficients` [n_traced] replaces cb of the traced
-  ///   edges (null keeps it) and gives the parameters of mixed ones.
+  /// state [state_size]; currents [n_steps, n_injected] or null (zero); records
+  /// [n_steps, n_recorded]; traces [n_steps, n_traced]. `coefficients` [n_traced] replaces cb of
+  /// the traced edges (null keeps it) and gives the parameters of mixed ones.
   void advance(void* state, std::int64_t n_steps, const void* currents, void* records, void* traces,
                const void* coefficients, Blocking blocking = {}) const;
 

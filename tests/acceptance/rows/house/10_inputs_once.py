@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import hashlib
 import json
-import math
 import pathlib
 import re
 import shutil
@@ -15,100 +14,12 @@ BAR = "once each, none left out of the manifest, and its SHA-256 that of the fil
 
 OPENED = re.compile(r'\bopen(?:at)?\((?:AT_FDCWD|\d+)?(?:, )?"((?:[^"\\]|\\.)*)", ([A-Z_|]+)[^=]*= \d')
 
-FDTD = """app = "electromagnetics.fdtd"
-grid = {size = ["2 um", "2 um", "0 um"], cell = "100 nm", polarization = "Ez"}
-run = {stop.steps = 400}
-boundary = {pml.cells = 5}
-output = {vtk = false}
-material = [{name = "one", index_file = "nk.csv"}, {name = "two", index_file = "nk.csv"}]
-structure = [{shape = "sphere", radius = "0.2 um", centre = ["0.4 um", "0 um", "0 um"], material = "one"}, {shape = "sphere", radius = "0.2 um", centre = ["0 um", "0.4 um", "0 um"], material = "two"}]
-source = [{kind = "point", component = "Ez", position = ["-0.4 um", "0 um", "0 um"], waveform = {kind = "file", file = "wave.txt"}}]
-monitor = [{kind = "dft", name = "field", position = ["0.2 um", "0.1 um", "0 um"], size = ["0.3 um", "0.3 um", "0 um"], frequencies = ["190 THz"]}]
-"""
-INVERSE = """app = "electromagnetics.inverse_scattering"
-grid = {size = ["0.4 m", "0.4 m", "0 m"], cell = "2 cm", polarization = "Ez"}
-run = {precision = "f64", stop.time = "3 ns"}
-boundary = {pml.cells = 4}
-receivers = {positions = [["-0.08 m", "-0.06 m", "0 m"], ["0.08 m", "0.06 m", "0 m"]]}
-region = {low = ["-4 cm", "-4 cm", "0 m"], high = ["4 cm", "4 cm", "0 m"], start = 1.5, least = 1}
-optimize = {iterations = 1}
-output = {vtk = false, pictures = false}
-material = [{name = "stone", index_file = "nk_m.csv"}]
-structure = [{shape = "sphere", radius = "2 cm", centre = ["0 m", "0.12 m", "0 m"], material = "stone"}]
-truth = [{shape = "sphere", radius = "2 cm", material = "stone"}]
-source = [{kind = "point", component = "Ez", position = ["-0.1 m", "0 m", "0 m"], amplitude = 1e-4, waveform = {kind = "baseband", width = "0.2 ns"}}]
-"""
-PEPTIDE = """app = "molecular.dynamics"
-forcefield = ["peptides.xml"]
-structure = "alanine.pdb"
-add_hydrogens = true
-rcoulomb = "inf"
-rvdw = "inf"
-coulombtype = "cut-off"
-vdw_modifier = "none"
-constraints = "h-bonds"
-dt = "1 fs"
-nsteps = 20
-nstxout = 10
-output.trajectory = ["xtc", "h5md"]
-"""
-WATER = """app = "molecular.dynamics"
-topology = "w.top"
-structure = "w.gro"
-rcoulomb = "0.9 nm"
-rvdw = "0.9 nm"
-constraints = "h-bonds"
-dt = "1 fs"
-gen_temp = "100 K"
-nsteps = 10
-stage = [{name = "free"}, {name = "held", define = ["POSRES"]}]
-"""
-GRO = """Water
-    3
-    1SOL     OW    1   0.500   0.500   0.500
-    1SOL    HW1    2   0.600   0.500   0.500
-    1SOL    HW2    3   0.467   0.594   0.500
-   2.00000   2.00000   2.00000
-"""
-TOP = """#include "field.itp"
-[ moleculetype ]
-SOL 2
-[ atoms ]
-1 O 1 SOL OW 1 -0.8476
-2 H 1 SOL HW1 1 0.4238
-3 H 1 SOL HW2 1 0.4238
-[ settles ]
-1 1 0.1 0.16330
-#ifdef POSRES
-#include "held.itp"
-#endif
-[ system ]
-Water
-[ molecules ]
-SOL 1
-"""
-BOTH = """app = "molecular.analysis"
-topology = "argon.pdb"
-trajectory = ["argon.pdb", "argon.xtc"]
-group = [{name = "half", select = "x < 1.5"}]
-analysis = [{type = "rdf", group = "half", r_max = "1 nm"}]
-"""
-SOUNDINGS = 'app = "inversion.mt1d"\n[data]\nfiles = "site/soundings"\n[model]\nlayers = 12\n[posterior]\nmethod = "none"\n'
+CASES = pathlib.Path("tests", "apps", "cases", "inputs_once")  # the same that tests/apps/inputs_once_test.cpp takes
 
 
 def write_inputs(work, place):
     """The cases and what they read."""
-    files = {
-        "nk.csv": "wl,n\n0.8,1.5\n1.2,1.49\n1.6,1.48\n2.0,1.47\n",
-        "wave.txt": "".join(f"{n}e-15 {math.exp(-0.01 * (n - 40) ** 2) * math.sin(0.3 * n)!r}\n" for n in range(101)),
-        "nk_m.csv": "wl_m,n\n0.1,1.2\n0.2,1.21\n0.5,1.22\n1,1.2201\n",
-        "field.itp": "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0.0 A 0.3166 0.65\nH 1 1.008 0.0 A 0 0\n",
-        "held.itp": "[ position_restraints ]\n1 1 1000 1000 1000\n",
-        "w.top": TOP, "w.gro": GRO,
-        "fdtd.toml": FDTD, "inverse.toml": INVERSE, "peptide.toml": PEPTIDE, "water.toml": WATER, "both.toml": BOTH, "soundings.toml": SOUNDINGS,
-    }
-    for name, text in files.items():
-        (place / name).write_text(text)
+    shutil.copytree(work.root / CASES, place, dirs_exist_ok=True)
     for name in ("peptides.xml", "alanine.pdb"):
         shutil.copy(work.root / "apps" / "examples" / "molecular" / name, place)
     for command in (["new", "molecular.analysis", place / "trajectory"], ["new", "inversion.mt1d", place / "site"]):

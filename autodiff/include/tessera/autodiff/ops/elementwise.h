@@ -67,14 +67,14 @@ Tensor pow(Arg x, Arg y);
 /// A real exponent; without this overload C++ would cut 0.5 to the integer 0.
 template <std::floating_point T>
 Tensor pow(Arg x, T y) {
-  return pow(x, Arg(y, x.where));
+  return pow(x, Arg(y, x.line));
 }
 Tensor pow(Arg x, int n);  ///< by repeated multiplication; n may be negative for inexact types
 /// An exponent of another integer type: the same where int holds it, else as a literal of the type
 /// of x; an error for integers.
 template <std::integral T>
 requires(!std::is_same_v<T, bool>) Tensor pow(Arg x, T n) {
-  return std::in_range<int>(n) ? pow(x, static_cast<int>(n)) : pow(x, Arg(n, x.where));
+  return std::in_range<int>(n) ? pow(x, static_cast<int>(n)) : pow(x, Arg(n, x.line));
 }
 Tensor rem(Arg x, Arg y);  ///< remainder with the sign of x (C's fmod)
 Tensor maximum(
@@ -118,10 +118,10 @@ namespace detail {
 Tensor to_tensor(const char* op, const Arg& a, Dtype like = Dtype::f64);
 /// Both operands with one type and one shape.
 std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b);
-Tensor abs_complex(const Tensor& z, Where where);
-Tensor sign_complex(const Tensor& z, Where where);
+Tensor abs_complex(const Tensor& z, SourceLine line);
+Tensor sign_complex(const Tensor& z, SourceLine line);
 /// The square root of a sum of squares, whose derivative at 0 is 0.
-Tensor root_of_squares(const Tensor& sum, Where where);
+Tensor root_of_squares(const Tensor& sum, SourceLine line);
 }  // namespace detail
 
 }  // namespace tessera

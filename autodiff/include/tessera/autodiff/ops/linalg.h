@@ -28,7 +28,7 @@ Tensor kron(Arg a, Arg b);   ///< Kronecker product of two matrices
 /// number of axes, which broadcast and which the result must have; without `->` they come first:
 /// `einsum("...ij,...jk", {x, y})`.
 Tensor einsum(const std::string& formula, const std::vector<Tensor>& operands,
-              Where where = Where::here());
+              SourceLine line = SourceLine::here());
 
 Tensor diagonal(Arg x);  ///< [..., m, n] -> [..., min(m, n)]
 Tensor diag(Arg x);      ///< [..., n] -> [..., n, n] with x on the diagonal

@@ -28,8 +28,9 @@ Tensor select(Arg x, int axis, Index position);
 Tensor reverse(Arg x, const Shape& axes);
 /// `low` and `high` elements of `value` around every axis and `interior` between neighbours.
 Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior = {}, Literal value = 0);
-Tensor concatenate(const std::vector<Tensor>& parts, int axis = 0, Where where = Where::here());
-Tensor stack(const std::vector<Tensor>& parts, int axis = 0, Where where = Where::here());
+Tensor concatenate(const std::vector<Tensor>& parts, int axis = 0,
+                   SourceLine line = SourceLine::here());
+Tensor stack(const std::vector<Tensor>& parts, int axis = 0, SourceLine line = SourceLine::here());
 std::vector<Tensor> split(Arg x, int parts, int axis = 0);
 Tensor contiguous(Arg x);
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/case.h"
+
+#include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/exterior.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+void find_band(Case& c) {
+  double low = INFINITY, high = 0;
+  for (const MonitorOptions& m : c.options.monitors)
+    for (const double f : m.kind == MonitorKind::resonances
+                              ? std::vector<double>{*m.frequency_min, *m.frequency_max}
+                              : m.all_frequencies())
+      low = std::min(low, f), high = std::max(high, f);
+  for (const SourceOptions& s : c.options.sources) {
+    const WaveformOptions& w = s.waveform;
+    double centre = w.frequency.value_or(0), half = w.bandwidth.value_or(0) / 2;
+    if (w.frequency_min && w.frequency_max)
+      centre = (*w.frequency_min + *w.frequency_max) / 2,
+      half = (*w.frequency_max - *w.frequency_min) / 2;
+    if (w.kind == WaveformKind::baseband || w.kind == WaveformKind::derivative)
+      centre = 0, half = 0.5 / w.width;
+    if (w.kind == WaveformKind::ricker || w.kind == WaveformKind::ricker_derivative) half = centre;
+    if (w.kind == WaveformKind::file) continue;
+    low = std::min(low, std::max(centre - half, 0.0)), high = std::max(high, centre + half);
+  }
+  c.frequency_min = std::isfinite(low) ? low : 0;
+  c.frequency_max = high;
+}
+
+void check_scene(Case& c, const data::Config& config) {
+  const em::Bounds domain{
+      {c.grid.lines[0].front(), c.grid.lines[1].front(), c.grid.lines[2].front()},
+      {c.grid.lines[0].back(), c.grid.lines[1].back(), c.grid.lines[2].back()}};
+  const std::vector<std::size_t> key = structures_seen(c.options);
+  std::vector<data::Diagnostic> errors;
+  for (const std::size_t s : em::structures_outside(c.scene, domain))
+    errors.push_back(config.error(644, fmt::format("structure[{}]", key[s]),
+                                  "the structure lies outside of the domain",
+                                  "move it, or enlarge grid.size"));
+  if (!errors.empty()) refuse(std::move(errors));
+  for (const em::Overlap& o : em::overlaps(c.scene, domain))
+    c.warnings.push_back(warning(config, 645, fmt::format("structure[{}]", key[o.second]),
+                                 em::describe(o, c.scene), "give one of them a priority"));
+}
+
+void open_conductors(Case& c, const data::Config& config) {
+  c.open = make_open(c);
+  const std::vector<std::size_t> key = structures_seen(c.options);
+  for (const em::ThinMetal& t : c.open->thin_metal) {
+    const bool body = t.structure != em::ThinMetal::background;
+    const std::string name = body ? c.scene.structures[t.structure].name : "";
+    std::string text = body ? fmt::format("metal{} that is thinner than a cell",
+                                          name.empty() ? "" : " of '" + name + "'")
+                            : "metal of the background that is thinner than a cell";
+    if (t.moved > 0)
+      text +=
+          fmt::format(" is put on the nearest line of the grid, up to {:.3g} m away", t.shift_m);
+    if (t.closed > 0)
+      text += fmt::format("{} {} faces of the grid, which are taken as metal",
+                          t.moved > 0 ? ", and fills" : " fills", t.closed);
+    c.warnings.push_back(warning(
+        config, 656, body ? fmt::format("structure[{}]", key[t.structure]) : "grid.background",
+        text, "use smaller cells there, or put a line of the grid on it"));
+  }
+}
+
+}  // namespace
+
+data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
+                         std::string message, std::string hint) {
+  data::Diagnostic d = config.error(number, key, std::move(message), std::move(hint));
+  d.severity = data::Severity::warning;
+  return d;
+}
+
+void refuse(std::vector<data::Diagnostic> findings) {
+  throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
+}
+
+std::vector<std::size_t> structures_seen(const CaseOptions& o) {
+  std::vector<std::size_t> key;
+  for (std::size_t s = 0; s < o.structures.size(); ++s)
+    if (o.structures[s].material) key.push_back(s);
+  return key;
+}
+
+Case make_case(CaseOptions options, const data::Config& config) {
+  Case c;
+  c.options = std::move(options);
+  c.media = make_media(c.options, config, c);
+  find_band(c);
+  make_grid(c, config);
+  c.scene = make_scene(c.options, c.media);
+  check_scene(c, config);
+  choose_time_step(c, config);
+  open_conductors(c, config);
+  make_sources(c, config);
+  check_memory(c, config);
+  for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
+    if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
+      c.shape_derivatives[o.name] =
+          shape_derivatives_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
+  check_exteriors(c, config);
+  find_doubts(c, config);
+  return c;
+}
+
+std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
+  const bool conformal = c.options.grid.conductors == ConductorChoice::conformal;
+  return std::make_shared<em::CutCellFractions>(em::cut_cell_fractions(
+      em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal));
+}
+
+em::YeeModel make_model(const Case& c) {
+  const BoundaryOptions& boundary = c.options.boundary;
+  const em::Medium& background = c.media.front();
+  em::Absorber absorber = boundary.absorber;
+  absorber.index = background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]);
+  em::Pml pml = boundary.pml;
+  pml.index = boundary.pml.medium_index.value_or(absorber.index);
+  em::YeeModel m =
+      em::yee_model(c.grid, c.faces, pml, c.dt_s,
+                    c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene,
+                    c.stepped, c.options.grid.averaging, *c.open);
+  m.bloch_phase = bloch_phase(c);
+  std::array<em::AbsorbingFaces, 3> absorbing;
+  for (int d = 0; d < 3; ++d)
+    absorbing[static_cast<std::size_t>(d)] = {boundary.low(d) == Face::absorber,
+                                              boundary.high(d) == Face::absorber};
+  m.material = em::with_absorber(std::move(m.material), c.grid, absorbing, absorber, c.dt_s);
+  m.active = computed(c);
+  return m;
+}
+
+int layer_cells(const Case& c, int axis, bool high) {
+  return c.grid.resolved(axis) ? c.options.boundary.layer_cells(axis, high) : 0;
+}
+
+std::array<double, 3> bloch_phase(const Case& c) {
+  std::array<double, 3> phase{};
+  for (std::size_t d = 0; d < 3; ++d)
+    phase[d] = c.bloch_k[d] * (c.grid.lines[d].back() - c.grid.lines[d].front());
+  return phase;
+}
+
+std::array<bool, 6> computed(const Case& c) {
+  if (!c.grid.resolved(1))
+    return {false, true, true, false, true, true};  // along x alone nothing makes Ex and Hx
+  const Polarization p =
+      c.grid.resolved(1) && !c.grid.resolved(2) ? c.options.grid.polarization : Polarization::both;
+  const bool ez = p != Polarization::Hz, hz = p != Polarization::Ez;
+  return {hz, hz, ez, ez, ez, hz};
+}
+
+std::vector<int> computed_components(const Case& c, const MonitorOptions& o) {
+  std::vector<int> out;
+  if (!o.components.empty()) {
+    for (const Component x : o.components) out.push_back(static_cast<int>(x));
+    return out;
+  }
+  const std::array<bool, 6> all = computed(c);
+  for (int x = 0; x < 6; ++x)
+    if (all[static_cast<std::size_t>(x)]) out.push_back(x);
+  return out;
+}
+
+MonitorBox box_of(const Case& c, const MonitorOptions& o) {
+  const bool whole = !o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot);
+  MonitorBox box{.size = o.size.value_or(Point{})};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double low = c.grid.lines[d].front(), high = c.grid.lines[d].back();
+    box.middle[d] = o.position ? (*o.position)[d] : (low + high) / 2;
+    if (whole) box.size[d] = 2 * (high - low);
+  }
+  return box;
+}
+
+std::int64_t field_bytes(const Case& c) {
+  const std::int64_t word = c.options.run.precision == Precision::f32 ? 4 : 8;
+  double cells = 1, layers = 0;
+  for (int d = 0; d < 3; ++d) cells *= c.grid.cells(d) + 2.0;
+  for (int d = 0; d < 3; ++d) {
+    const em::Faces& f = c.faces[static_cast<std::size_t>(d)];
+    const int faces = int{f.low == em::Boundary::pml} + int{f.high == em::Boundary::pml};
+    layers += 4.0 * faces * c.options.boundary.pml.cells * cells / (c.grid.cells(d) + 2.0);
+  }
+  return static_cast<std::int64_t>((6 * cells + layers) * static_cast<double>(word)) *
+         (c.bloch_k == Point{} ? 1 : 2);
+}
+
+}  // namespace tessera::apps::waves

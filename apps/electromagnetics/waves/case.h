@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case made ready to run: the options as grid, media, scene and sources.
+#pragma once
+#include "electromagnetics/waves/options.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/input_files.h"
+#include "tessera/electromagnetics/sampled_spectrum.h"
+#include "tessera/electromagnetics/shape_derivatives.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::waves {
+
+/// A source, and what monitors that refer to it want to know.
+struct CaseSource {
+  SourceOptions options;
+  std::string key;  ///< "source[2]"
+  electromagnetics::Waveform waveform;
+  /// Of its samples until it or the run ends, the same of equal waveforms; nothing of one that
+  /// never ends.
+  std::shared_ptr<const electromagnetics::SampledSpectrum> spectrum = {};
+  electromagnetics::Injection wave = {};  ///< of a plane wave or beam
+};
+
+struct Case {
+  CaseOptions options;
+  electromagnetics::YeeGrid grid;
+  std::array<electromagnetics::Faces, 3> faces;
+  Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
+  double dt_s = 0, stable_dt_s = 0;
+  std::vector<electromagnetics::Medium> media;  ///< the background first
+  /// The same as the grid takes them (grid.exact_speed_at).
+  std::vector<electromagnetics::Medium> stepped;
+  electromagnetics::Scene scene;
+  std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
+  std::vector<CaseSource> sources;
+  /// Of monitors that want derivatives, by their names.
+  std::map<std::string, electromagnetics::ShapeDerivatives> shape_derivatives;
+  std::vector<data::Diagnostic> warnings;
+  std::vector<data::InputFile> inputs;          ///< once all of them are read
+  double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors
+};
+
+/// Everything that can be wrong is found before memory is taken for the fields. Of options that are
+/// complete; `config` is for the places of messages. Throws InputError.
+Case make_case(CaseOptions options, const data::Config& config);
+
+/// Adds warnings about what a case may say, but hardly means: sources in layers, runs of a year.
+void find_doubts(Case& c, const data::Config& config);
+
+/// The box of a plane wave; where no size is given, four cells of scattered field are left in front
+/// of layers.
+electromagnetics::Bounds wave_box(const Case& c, const SourceOptions& o);
+/// The same about what boxes are cut by, and frequencies that no source has.
+void find_cuts(Case& c, const data::Config& config);
+
+/// The lines between cells of one axis.
+std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
+/// Media by the names that structures use; the background's is the first.
+std::vector<electromagnetics::Medium> make_media(const CaseOptions& o, const data::Config& config,
+                                                 Case& out);
+electromagnetics::Scene make_scene(const CaseOptions& o,
+                                   const std::vector<electromagnetics::Medium>& media);
+/// The structures of the scene, by their numbers among the options: those without a medium are only
+/// parts of others.
+std::vector<std::size_t> structures_seen(const CaseOptions& o);
+electromagnetics::Waveform make_waveform(const WaveformOptions& o);
+
+/// The sources of a case as currents.
+std::vector<electromagnetics::Injection> make_injections(const Case& c);
+electromagnetics::YeeModel make_model(const Case& c);
+/// What its conductors leave open, as its options want it.
+std::shared_ptr<const electromagnetics::CutCellFractions> make_open(const Case& c);
+/// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it
+/// cannot be differentiated in them.
+electromagnetics::ShapeDerivatives shape_derivatives_of(const Case& c,
+                                                        const MonitorOptions& monitor,
+                                                        const std::string& key,
+                                                        const data::Config& config);
+/// Cells of the absorbing layer of either kind in front of a face, of axes that are resolved.
+int layer_cells(const Case& c, int axis, bool high);
+/// k.a of each axis, rad: the phase between its joined faces.
+std::array<double, 3> bloch_phase(const Case& c);
+/// Which components are stepped: in 2-D those of the polarization.
+std::array<bool, 6> computed(const Case& c);
+
+/// The box about a monitor's position; of an energy or snapshot without a size one that holds the
+/// whole domain.
+struct MonitorBox {
+  Point middle{}, size{};
+};
+MonitorBox box_of(const Case& c, const MonitorOptions& o);
+/// The components that the monitor names, or all that are computed.
+std::vector<int> computed_components(const Case& c, const MonitorOptions& o);
+
+/// Bytes of the fields, layers and poles, found without allocating them.
+std::int64_t field_bytes(const Case& c);
+/// Steps that the stop rule fixes, or a guess: 20 passages of the domain.
+std::int64_t expected_steps(const Case& c);
+/// Throws InputError (exit 3) where fields, tables and monitors take more memory than there is;
+/// warns where it is nearly all.
+void check_memory(Case& c, const data::Config& config);
+
+}  // namespace tessera::apps::waves

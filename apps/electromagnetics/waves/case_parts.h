@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps in which make_case makes a case, each of what is there already. They throw InputError.
+#pragma once
+#include "electromagnetics/waves/case.h"
+
+namespace tessera::apps::waves {
+
+/// Lines, faces and the phases between joined ones, from the media and the band of frequencies.
+void make_grid(Case& c, const data::Config& config);
+/// Media as the grid takes them, and the time step that is stable in them; what speaks against the
+/// media.
+void choose_time_step(Case& c, const data::Config& config);
+/// Sources, on the grid.
+void make_sources(Case& c, const data::Config& config);
+
+data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
+                         std::string message, std::string hint);
+/// Says all findings at once.
+[[noreturn]] void refuse(std::vector<data::Diagnostic> findings);
+
+}  // namespace tessera::apps::waves

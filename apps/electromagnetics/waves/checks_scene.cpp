@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/checks.h"
+#include "tessera/electromagnetics/media_library.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::waves {
+namespace {
+
+constexpr double kMostCopies = 1e6;  ///< of all structures: a scene of these takes a gigabyte
+
+bool is_zero(const Point& p) { return p[0] == 0 && p[1] == 0 && p[2] == 0; }
+
+/// A material is one of: a conductor, of the library, of a file, or made of constants.
+void check_material(const MaterialOptions& m, const std::string& at, Checks& checks) {
+  const bool constants = m.index || m.eps || m.sigma || m.loss_tangent || !m.poles.empty();
+  const bool magnetic = m.mu != Point{1, 1, 1} || !is_zero(m.sigma_m);
+  if (m.pec && (m.library || m.index_file || constants || magnetic || m.chi2 != 0 || m.chi3 != 0))
+    checks.say(624, at + ".pec", "a perfect conductor takes nothing else",
+               "leave pec or the other keys out");
+  if (m.library && m.index_file)
+    checks.say(624, at + ".index_file", "the medium is given in two ways",
+               "leave this or library out");
+  if ((m.library || m.index_file) && constants)
+    checks.say(624, at + (m.library ? ".library" : ".index_file"),
+               "already says what eps, index, sigma, loss_tangent and poles would",
+               "leave this out, or those");
+  if (m.index && m.eps)
+    checks.say(624, at + ".index", "the permittivity is given in two ways",
+               "leave this or eps out");
+  if (m.sigma && m.loss_tangent)
+    checks.say(624, at + ".loss_tangent", "the loss is given in two ways",
+               "leave this or sigma out");
+  if (m.loss_tangent && !m.loss_frequency)
+    checks.say(624, at + ".loss_tangent", "holds at loss_frequency, which is missing",
+               "give loss_frequency");
+  if (!m.loss_tangent && (m.loss_frequency || m.loss_band))
+    checks.say(624, at + (m.loss_frequency ? ".loss_frequency" : ".loss_band"),
+               "there is no loss_tangent", "give loss_tangent, or leave this out");
+  if (m.loss_band && m.loss_frequency) {
+    const auto& [low, high] = *m.loss_band;
+    if (!(low < high) || *m.loss_frequency < low || *m.loss_frequency > high)
+      checks.say(624, at + ".loss_band", "has to rise and to hold loss_frequency");
+    if (m.eps && ((*m.eps)[0] != (*m.eps)[1] || (*m.eps)[0] != (*m.eps)[2]))
+      checks.say(624, at + ".loss_band", "is for media that are alike along x, y and z");
+  }
+  for (std::size_t k = 0; k < m.poles.size(); ++k) {
+    const std::string pole = item((at + ".poles").c_str(), k);
+    const auto& model = electromagnetics::dispersion_model(m.poles[k].kind);
+    if (const auto fault = model.fault ? model.fault(m.poles[k].values) : std::nullopt)
+      checks.say(624, pole + "." + fault->parameter, fault->what, fault->remedy);
+  }
+}
+
+void check_shape(const StructureOptions& s, const std::string& at, Checks& checks) {
+  const auto wrong = [&](const char* key, std::string message, std::string hint = {}) {
+    checks.say(626, at + key, std::move(message), std::move(hint));
+  };
+  if (s.shape == ShapeKind::box) {
+    const bool corners = s.low && s.high;
+    if ((s.low || s.high) && (s.size || !corners))
+      wrong(s.low ? ".low" : ".high", "a box has a size, or a low and a high corner",
+            "leave size out and give both corners, or give size alone");
+    else if (!s.size && !corners)
+      wrong("", "a box has a size, or a low and a high corner", "give size");
+    for (std::size_t a = 0; corners && a < 3; ++a)
+      if ((*s.low)[a] > (*s.high)[a]) {
+        wrong(".low", "is above high", "exchange them");
+        break;
+      }
+  }
+  if (s.inner_radius && *s.inner_radius >= s.radius) wrong(".inner_radius", "is not below radius");
+  if (s.shape == ShapeKind::cone && s.radius_low == 0 && s.radius_high == 0)
+    wrong(".radius_low", "both radii of the cone are 0");
+  if (s.shape == ShapeKind::cone && std::isinf(s.height))
+    wrong(".height", "a cone cannot be infinite");
+  if (s.shape == ShapeKind::prism && std::isinf(s.height) && s.sidewall != 0)
+    wrong(".height", "only a prism with upright walls can be infinite", "leave sidewall out");
+  if (s.shape == ShapeKind::half_space && is_zero(s.outward)) wrong(".outward", "has no direction");
+  if (s.rotate && is_zero(s.rotate->axis)) wrong(".rotate.axis", "has no direction");
+}
+
+/// Sheets are of perfect conductors: of any other medium a body without thickness is nowhere.
+void check_thickness(const StructureOptions& s, const CaseOptions& o, const std::string& at,
+                     Checks& checks) {
+  if (s.shape != ShapeKind::box || !s.material || *s.material == "pec") return;
+  for (const MaterialOptions& m : o.materials)
+    if (m.name == *s.material && m.pec) return;
+  for (int a = 0; a < 3; ++a) {
+    const auto i = static_cast<std::size_t>(a);
+    const double extent = s.size ? (*s.size)[i] : s.low && s.high ? (*s.high)[i] - (*s.low)[i] : 1;
+    if (extent != 0 || !o.grid.resolved(a)) continue;
+    return checks.say(653, item((at + (s.size ? ".size" : ".high")).c_str(), i),
+                      std::string("the box has no size along ") + "xyz"[a] + ", and a sheet of '" +
+                          *s.material + "' does nothing: only perfect conductors may be so thin",
+                      "give it a thickness, with cells that resolve it");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> media_names(const CaseOptions& o) {
+  std::vector<std::string> names;
+  for (const MaterialOptions& m : o.materials) names.push_back(m.name);
+  names.insert(names.end(), {"vacuum", "pec"});
+  for (std::string& name : electromagnetics::list_media()) names.push_back(std::move(name));
+  return names;
+}
+
+void check_materials(const CaseOptions& o, Checks& checks) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < o.materials.size(); ++i) {
+    const MaterialOptions& m = o.materials[i];
+    const std::string at = item("material", i);
+    checks.unique(at + ".name", m.name, seen);
+    if (m.name == "vacuum" || m.name == "pec")
+      checks.say(625, at + ".name", "'" + m.name + "' is always there", "take another name");
+    check_material(m, at, checks);
+  }
+  checks.known("grid.background", o.grid.background, media_names(o), "medium");
+}
+
+void check_structures(const CaseOptions& o, Checks& checks) {
+  const std::vector<std::string> media = media_names(o);
+  std::vector<std::string> earlier;
+  std::set<std::string> seen, used;
+  for (const StructureOptions& s : o.structures) used.insert(s.parts.begin(), s.parts.end());
+  double copies = 0;
+  for (std::size_t i = 0; i < o.structures.size(); ++i) {
+    const StructureOptions& s = o.structures[i];
+    const std::string at = item("structure", i);
+    checks.unique(at + ".name", s.name, seen);
+    if (s.material)
+      checks.known(at + ".material", *s.material, media, "medium");
+    else if (!used.contains(s.name))
+      checks.say(626, at, "has no material and is no part of another structure",
+                 "give it a material");
+    for (std::size_t k = 0; k < s.parts.size(); ++k)
+      checks.known(item((at + ".parts").c_str(), k), s.parts[k], earlier, "earlier structure");
+    check_shape(s, at, checks);
+    check_thickness(s, o, at, checks);
+    if (s.repeat) {
+      const std::array<int, 3>& n = s.repeat->count;
+      const double before = copies;
+      copies += static_cast<double>(n[0]) * n[1] * n[2];
+      if (copies > kMostCopies && before <= kMostCopies) {
+        char count[40];
+        std::snprintf(count, sizeof count, "%.7g", copies);
+        checks.say(626, at + ".repeat.count",
+                   std::string("repeats make ") + count + " bodies together, at most 10^6 fit",
+                   "repeat less, or take periodic faces");
+      }
+    }
+    if (!s.name.empty()) earlier.push_back(s.name);
+  }
+}
+
+}  // namespace tessera::apps::waves

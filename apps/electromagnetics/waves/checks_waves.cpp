@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tessera::apps::waves {
+namespace {
+
+constexpr std::size_t kLongestName = 100;  ///< with what is added to it, a file may still have it
+
+double dot(const Point& a, const Point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+void check_waveform(const WaveformOptions& w, const std::string& at, Checks& checks) {
+  if (w.kind != WaveformKind::gaussian) return;
+  const bool by_width = w.frequency || w.bandwidth, by_band = w.frequency_min || w.frequency_max;
+  if (by_width == by_band || (by_width && (!w.frequency || !w.bandwidth)) ||
+      (by_band && (!w.frequency_min || !w.frequency_max)))
+    checks.say(627, at, "a gaussian has a frequency and a bandwidth, or both ends of a band",
+               "e.g. frequency = \"193 THz\", bandwidth = \"100 THz\"");
+  else if (by_band && *w.frequency_min >= *w.frequency_max)
+    checks.say(627, at + ".frequency_min", "is not below frequency_max",
+               "the longer wavelength is the lower frequency");
+}
+
+void check_wave(const SourceOptions& s, const GridOptions& grid, const std::string& at,
+                Checks& checks) {
+  const double d = dot(s.direction, s.direction), p = dot(s.polarization, s.polarization);
+  const double along = dot(s.direction, s.polarization);
+  if (d == 0) return checks.say(628, at + ".direction", "has no direction");
+  if (p == 0 || p * d - along * along <= 1e-12 * p * d)
+    checks.say(628, at + ".polarization", "E of a wave lies across its direction",
+               "name a direction that differs from where it travels to");
+  for (int a = 0; a < 3; ++a)
+    if (!grid.resolved(a) && s.direction[static_cast<std::size_t>(a)] != 0)
+      return checks.say(628, at + ".direction", "leads out of the axes that are resolved",
+                        "set its entries along the others to 0");
+  // E is what lies across the direction, H is across both.
+  Point e{}, h{};
+  for (std::size_t a = 0; a < 3; ++a) e[a] = s.polarization[a] - along / d * s.direction[a];
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+    h[a] = (s.direction[b] * e[c] - s.direction[c] * e[b]) / std::sqrt(d);
+  }
+  for (const auto& [field, first] : {std::pair(e, Component::Ex), std::pair(h, Component::Hx)})
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto component = static_cast<Component>(static_cast<int>(first) + static_cast<int>(a));
+      if (std::abs(field[a]) <= 1e-9 * std::sqrt(p) || is_computed(grid, component)) continue;
+      return checks.say(628, at + ".polarization",
+                        std::string("the wave has a component ") +
+                            electromagnetics::name_of(static_cast<int>(component)) +
+                            ", which is not computed in this polarization",
+                        "turn it along what is computed, or change grid.polarization");
+    }
+}
+
+void check_spectrum(const MonitorOptions& m, const std::string& at, Checks& checks) {
+  const bool band = m.frequency_min || m.frequency_max;
+  const bool needs = m.kind != MonitorKind::probe && m.kind != MonitorKind::snapshot;
+  if (!needs) return;
+  if (m.frequencies.empty() == !band || (band && (!m.frequency_min || !m.frequency_max)))
+    checks.say(629, at, "needs frequencies, or both ends of a band",
+               "give frequencies, or frequency_min and frequency_max");
+  else if (band && (*m.frequency_min > *m.frequency_max ||
+                    (*m.frequency_min == *m.frequency_max && m.kind == MonitorKind::resonances)))
+    checks.say(629, at + ".frequency_min", "is above frequency_max",
+               "the longer wavelength is the lower frequency");
+}
+
+/// The source that the monitor is measured against: one of this kind, named or the only one.
+void check_source_of(const MonitorOptions& m, SourceKind kind, const CaseOptions& o,
+                     const std::string& at, Checks& checks) {
+  const char* what = kind == SourceKind::point ? "point source" : "plane_wave source";
+  std::vector<std::string> names;
+  std::size_t n = 0;
+  for (const SourceOptions& s : o.sources) {
+    if (s.kind != kind) continue;
+    ++n;
+    if (!s.name.empty()) names.push_back(s.name);
+  }
+  if (m.source)
+    checks.known(at + ".source", *m.source, names, what);
+  else if (n != 1)
+    checks.say(
+        629, at,
+        std::string("is measured against one ") + what + ", but there are " + std::to_string(n),
+        n ? "name one of them by source" : "add one under [[source]]");
+}
+
+void check_region(const MonitorOptions& m, const GridOptions& grid, const std::string& at,
+                  Checks& checks) {
+  if (m.kind == MonitorKind::ldos) return;
+  check_inside(grid, *m.position, m.size.value_or(Point{}), at + ".position", 629, checks);
+  if (!m.size) return;
+  const int flat = flat_axes(grid, *m.size);
+  if (m.kind == MonitorKind::orders && flat != 1)
+    checks.say(629, at + ".size", "orders leave through a plane: one entry is 0");
+  const bool surface =
+      m.kind == MonitorKind::flux || m.kind == MonitorKind::far_field || m.kind == MonitorKind::rcs;
+  if (m.kind == MonitorKind::energy && flat > 0)
+    checks.say(629, at + ".size",
+               "the box of an energy has no extent along an axis that is resolved",
+               "make each entry as long as a part of a cell, or more");
+  if (surface && flat > 1)
+    checks.say(629, at + ".size", "is neither a plane (one entry is 0) nor a box (none is)");
+}
+
+/// The monitor that `relative_to` names is another one's base at each of its frequencies.
+void check_base(const MonitorOptions& m, const CaseOptions& o, const std::string& at,
+                Checks& checks) {
+  for (const MonitorOptions& base : o.monitors) {
+    if (base.kind != MonitorKind::flux || base.name != *m.relative_to) continue;
+    const std::vector<double> own = m.all_frequencies(), other = base.all_frequencies();
+    const bool same = std::equal(own.begin(), own.end(), other.begin(), other.end(),
+                                 [](double a, double b) { return std::abs(a - b) <= 1e-9 * b; });
+    if (!same)
+      checks.say(629, at + ".relative_to",
+                 "'" + base.name + "' has other frequencies: a ratio takes both at the same",
+                 "give the two monitors the same frequencies, or the same band and points");
+    return;
+  }
+}
+
+/// An expectation at a frequency is about a monitor that has it, or one on either side.
+void check_expected(const ExpectOptions& x, const std::string& at, const CaseOptions& o,
+                    Checks& checks) {
+  for (const MonitorOptions& m : o.monitors) {
+    if (m.name != x.monitor) continue;
+    const std::vector<double> f = m.all_frequencies();
+    if (m.kind == MonitorKind::resonances || f.empty())
+      return checks.say(629, at + ".frequency", "'" + m.name + "' has no spectrum to look up",
+                        "leave it out; index counts values");
+    const auto [low, high] = std::minmax_element(f.begin(), f.end());
+    if (*x.frequency < *low * (1 - 1e-6) || *x.frequency > *high * (1 + 1e-6)) {
+      char band[80];
+      std::snprintf(band, sizeof band, "%.6g to %.6g Hz", *low, *high);
+      checks.say(629, at + ".frequency", "is outside of the band of '" + m.name + "', " + band,
+                 "expect what the monitor measures");
+    }
+    return;
+  }
+}
+
+}  // namespace
+
+void check_sources(const CaseOptions& o, Checks& checks) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < o.sources.size(); ++i) {
+    const SourceOptions& s = o.sources[i];
+    const std::string at = item("source", i);
+    checks.unique(at + ".name", s.name, seen);
+    check_waveform(s.waveform, at + ".waveform", checks);
+    check_inside(o.grid, *s.position, s.size.value_or(Point{}), at + ".position", 628, checks);
+    if (s.kind == SourceKind::plane_wave || s.kind == SourceKind::beam) {
+      check_wave(s, o.grid, at, checks);
+      continue;
+    }
+    check_computed(o.grid, s.component, at + ".component", 628, checks);
+    const auto extents =
+        s.size ? std::count_if(s.size->begin(), s.size->end(), [](double x) { return x > 0; }) : 0;
+    if (s.kind == SourceKind::line && extents != 1)
+      checks.say(628, at + ".size", "a line has one entry above 0");
+    if (s.kind == SourceKind::plane && (extents == 0 || extents == 3))
+      checks.say(628, at + ".size", "a plane has one or two entries above 0");
+  }
+}
+
+void check_monitors(const CaseOptions& o, Checks& checks) {
+  std::set<std::string> seen;
+  std::vector<std::string> names, fluxes;
+  for (const MonitorOptions& m : o.monitors) {
+    names.push_back(m.name);
+    if (m.kind == MonitorKind::flux) fluxes.push_back(m.name);
+  }
+  for (std::size_t i = 0; i < o.monitors.size(); ++i) {
+    const MonitorOptions& m = o.monitors[i];
+    const std::string at = item("monitor", i);
+    checks.unique(at + ".name", m.name, seen);
+    if (m.name.empty() ||
+        m.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                                 "WXYZ0123456789_-") != std::string::npos)
+      checks.say(629, at + ".name", "a name is made of letters, digits, _ and -");
+    if (m.name.size() > kLongestName)
+      checks.say(629, at + ".name",
+                 "a name has at most " + std::to_string(kLongestName) + " letters, this one " +
+                     std::to_string(m.name.size()),
+                 "shorten it: files are called by it");
+    check_spectrum(m, at, checks);
+    check_region(m, o.grid, at, checks);
+    for (std::size_t k = 0; k < m.components.size(); ++k)
+      check_computed(o.grid, m.components[k], item((at + ".components").c_str(), k), 629, checks);
+    if (m.relative_to) {
+      checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux monitor");
+      check_base(m, o, at, checks);
+    }
+    if (m.kind == MonitorKind::rcs) check_source_of(m, SourceKind::plane_wave, o, at, checks);
+    if (m.kind == MonitorKind::ldos) check_source_of(m, SourceKind::point, o, at, checks);
+    if (m.kind == MonitorKind::orders && m.source)
+      check_source_of(m, SourceKind::plane_wave, o, at, checks);
+    std::set<Axis> mirrored;
+    for (std::size_t k = 0; k < m.mirrors.size(); ++k)
+      if (!mirrored.insert(m.mirrors[k].axis).second)
+        checks.say(629, item((at + ".mirrors").c_str(), k), "another one lies across this axis");
+    for (std::size_t k = 0; k < m.derivatives.size(); ++k)
+      checks.known(item((at + ".derivatives").c_str(), k), m.derivatives[k], parameter_names(o),
+                   "length of a named structure");
+    if (m.start && m.end && *m.start >= *m.end)
+      checks.say(629, at + ".start", "is not before end", "exchange them");
+  }
+  for (std::size_t i = 0; i < o.expectations.size(); ++i) {
+    checks.known(item("expect", i) + ".monitor", o.expectations[i].monitor, names, "monitor");
+    if (o.expectations[i].frequency)
+      check_expected(o.expectations[i], item("expect", i), o, checks);
+  }
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case may say, but hardly means: each a warning at its key.
+#include "electromagnetics/waves/case.h"
+#include "tessera/electromagnetics/backward_films.h"
+#include "tessera/electromagnetics/constants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+struct Doubts {
+  Case& c;
+  const data::Config& config;
+  void say(int number, const std::string& key, std::string message, std::string hint) {
+    data::Diagnostic d = config.error(number, key, std::move(message), std::move(hint));
+    d.severity = data::Severity::warning;
+    c.warnings.push_back(std::move(d));
+  }
+
+  /// The axis across whose absorbing layer the whole of a box lies, and its cells; nothing
+  /// otherwise.
+  std::pair<char, int> layer_of(const Point& middle, const Point& size) const {
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!c.grid.resolved(static_cast<int>(d))) continue;
+      const std::vector<double>& x = c.grid.lines[d];
+      const int below = layer_cells(c, static_cast<int>(d), false),
+                above = layer_cells(c, static_cast<int>(d), true);
+      const bool low = below > 0 && middle[d] + size[d] / 2 < x[static_cast<std::size_t>(below)];
+      const bool high =
+          above > 0 && middle[d] - size[d] / 2 > x[x.size() - 1 - static_cast<std::size_t>(above)];
+      if (low || high) return {"xyz"[d], std::max(below, above)};
+    }
+    return {0, 0};
+  }
+  void layers_and_conductors(const std::string& key, const char* what, const Point& at,
+                             const Point& size, const std::string& effect) {
+    if (const auto [axis, cells] = layer_of(at, size); cells > 0)
+      say(652, key,
+          fmt::format("the {} lies inside the absorbing layer across {}, {}", what, axis, effect),
+          fmt::format("the layers are {} cells deep: move it inwards, or enlarge grid.size",
+                      cells));
+    const em::SceneOrder scene(c.scene);
+    if (size == Point{} && c.media[static_cast<std::size_t>(em::medium_at(scene, at))].pec)
+      say(652, key,
+          fmt::format("the {} lies in a perfect conductor, where there is no field", what),
+          "move it out");
+  }
+};
+
+/// In a cell that the surface of a metal cuts, permittivities of opposite signs meet: for some
+/// share of the metal their average is near zero (or infinite) at any frequency, and such a cell
+/// absorbs whatever the damping. Along the grid no share but one occurs; across it all do.
+void averaged_metals(Doubts& doubts, const std::vector<std::size_t>& key) {
+  const Case& c = doubts.c;
+  const bool absorbed = std::any_of(
+      c.options.monitors.begin(), c.options.monitors.end(), [](const MonitorOptions& o) {
+        return o.kind == MonitorKind::flux || o.kind == MonitorKind::ldos;
+      });
+  if (c.options.grid.averaging == Averaging::none || !absorbed || !c.grid.resolved(1)) return;
+  for (std::size_t n = 0; n < c.scene.structures.size(); ++n) {
+    const StructureOptions& o = c.options.structures[key[n]];
+    const bool along_the_grid = (o.shape == ShapeKind::box || o.shape == ShapeKind::half_space) &&
+                                !o.rotate &&
+                                std::count(o.outward.begin(), o.outward.end(), 0.0) >= 2;
+    const em::Medium& m = c.media[static_cast<std::size_t>(c.scene.structures[n].medium)];
+    if (along_the_grid || m.pec) continue;
+    double f = 0;
+    for (int i = 0; i <= 20 && f == 0; ++i)
+      if (const double at = c.frequency_min + (c.frequency_max - c.frequency_min) * i / 20;
+          at > 0 && em::permittivity(m, 0, at).real() < 0)
+        f = at;
+    if (f > 0)
+      doubts.say(658, fmt::format("structure[{}]", key[n]),
+                 fmt::format("at {:.4g} Hz the permittivity of '{}' is negative: cells that its "
+                             "surface cuts at an angle absorb what the body does not",
+                             f, m.name),
+                 "where absorption counts take grid.averaging = \"none\", and compare with smaller "
+                 "cells: 30 in the radius leave some per cent");
+  }
+}
+
+}  // namespace
+
+void find_doubts(Case& c, const data::Config& config) {
+  Doubts doubts{c, config};
+  find_cuts(c, config);
+  for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
+    const SourceOptions& o = c.options.sources[s];
+    if (o.kind == SourceKind::plane_wave || o.kind == SourceKind::beam) continue;
+    doubts.layers_and_conductors(fmt::format("source[{}]", s), "source", *o.position,
+                                 o.size.value_or(Point{}), "which swallows most of what it sends");
+  }
+  for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
+    const MonitorOptions& o = c.options.monitors[m];
+    if (o.kind == MonitorKind::ldos ||
+        (!o.size && (o.kind == MonitorKind::energy || o.kind == MonitorKind::snapshot)))
+      continue;
+    doubts.layers_and_conductors(fmt::format("monitor[{}]", m), "monitor", *o.position,
+                                 o.size.value_or(Point{}), "where fields are damped");
+  }
+  const std::vector<std::size_t> key = structures_seen(c.options);
+  for (const em::BackwardFilm& b :
+       em::backward_films(c.scene, c.media, c.grid, c.faces, c.options.boundary.pml.cells,
+                          c.frequency_min, c.frequency_max))
+    doubts.say(
+        657, fmt::format("structure[{}]", key[b.structure]),
+        fmt::format(
+            "a film of {:.3g} m, with a negative permittivity at {:.4g} Hz and a skin depth of "
+            "{:.3g} m, runs through the pml across {}, which amplifies backward waves on it",
+            b.thickness_m, b.frequency_hz, b.skin_depth_m, "xyz"[b.axis]),
+        fmt::format("take boundary.{} = \"absorber\", or watch for growth", "xyz"[b.axis]));
+  averaged_metals(doubts, key);
+  // Two cells a wavelength in vacuum: nothing shorter travels.
+  double longest = 0;
+  for (int d = 0; d < 3; ++d)
+    for (int i = 0; c.grid.resolved(d) && i < c.grid.cells(d); ++i)
+      longest = std::max(longest, c.grid.length(d, i));
+  const double carried = em::speed_of_light / (2 * longest);
+  if (c.frequency_max > carried)
+    doubts.say(654, "grid",
+               fmt::format("no wave above {:.4g} Hz travels on cells of {:.3g} m, but sources or "
+                           "monitors reach {:.4g} Hz",
+                           carried, longest, c.frequency_max),
+               "use smaller cells, or lower the frequencies");
+  const StopOptions& stop = c.options.run.stop;
+  const double steps = std::min(stop.steps ? static_cast<double>(*stop.steps) : INFINITY,
+                                stop.time ? *stop.time / c.dt_s : INFINITY);
+  const double days = steps * static_cast<double>(c.grid.cell_count()) / 1e9 / 86400;
+  if (std::isfinite(days) && days > 30 && !stop.decay_db && !stop.dft_tolerance &&
+      !stop.after_sources)
+    doubts.say(655, "run.stop",
+               fmt::format("{:.3g} steps of {:.3g} cells take {:.3g} days at 10^9 cells a second",
+                           steps, static_cast<double>(c.grid.cell_count()), days),
+               "let the run end by run.stop.decay_db, or shorten it");
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Doubts about surfaces that something cuts, and about frequencies that no source has.
+#include "electromagnetics/waves/case.h"
+#include "tessera/electromagnetics/monitors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+constexpr double kDark = 1e-3;  ///< of the peak, 60 dB below
+
+class Cuts {
+ public:
+  Cuts(Case& c, const data::Config& config) : c_(c), config_(config), scene_(c.scene) {}
+
+  void look() {
+    for (std::size_t s = 0; s < c_.options.sources.size(); ++s)
+      if (c_.options.sources[s].kind == SourceKind::plane_wave) wave(s);
+    for (std::size_t m = 0; m < c_.options.monitors.size(); ++m) {
+      const MonitorOptions& o = c_.options.monitors[m];
+      if (o.kind == MonitorKind::far_field || o.kind == MonitorKind::rcs)
+        near_box(o, fmt::format("monitor[{}]", m));
+      dark(o, fmt::format("monitor[{}]", m));
+    }
+    ends_in_layers();
+  }
+
+ private:
+  void say(int number, const std::string& key, std::string message, std::string hint) {
+    data::Diagnostic d = config_.error(number, key, std::move(message), std::move(hint));
+    d.severity = data::Severity::warning;
+    c_.warnings.push_back(std::move(d));
+  }
+  double first(std::size_t d) const { return c_.grid.lines[d].front(); }
+  double last(std::size_t d) const { return c_.grid.lines[d].back(); }
+  double slack(std::size_t d) const { return 1e-9 * (last(d) - first(d)); }
+  bool resolved(std::size_t d) const { return c_.grid.resolved(static_cast<int>(d)); }
+  /// Where the layers begin; the ends of the domain where there are none.
+  std::size_t layer(std::size_t d, bool high) const {
+    return static_cast<std::size_t>(layer_cells(c_, static_cast<int>(d), high));
+  }
+  double inner_low(std::size_t d) const { return c_.grid.lines[d][layer(d, false)]; }
+  double inner_high(std::size_t d) const {
+    const std::vector<double>& x = c_.grid.lines[d];
+    return x[x.size() - 1 - layer(d, true)];
+  }
+
+  /// A medium other than the background on a face of a box, and the axis across that face.
+  struct Cut {
+    std::string medium;
+    char axis;
+  };
+  std::optional<Cut> cut(const em::Bounds& box) const {
+    const auto found = em::body_on_box(scene_, c_.grid, box);
+    if (!found) return {};
+    return Cut{c_.media[static_cast<std::size_t>(found->medium)].name, "xyz"[found->axis]};
+  }
+
+  void wave(std::size_t s) {
+    if (const auto found = cut(wave_box(c_, c_.options.sources[s])))
+      say(661, fmt::format("source[{}]", s),
+          fmt::format("the box of the plane wave cuts '{}' with its face across {}: the wave that "
+                      "it lets in is one of the background",
+                      found->medium, found->axis),
+          "let the box hold the whole body, or drive the structure by a current over a plane");
+  }
+
+  em::Bounds box_of(const Point& middle, const Point& size) const {
+    em::Bounds b{};
+    for (std::size_t d = 0; d < 3; ++d)
+      b.low[d] = middle[d] - size[d] / 2, b.high[d] = middle[d] + size[d] / 2;
+    return b;
+  }
+  /// Whether two boxes share a point, along the axes that are resolved.
+  bool meet(const em::Bounds& a, const em::Bounds& b) const {
+    for (std::size_t d = 0; d < 3; ++d)
+      if (resolved(d) && (a.low[d] > b.high[d] + slack(d) || b.low[d] > a.high[d] + slack(d)))
+        return false;
+    return true;
+  }
+
+  void near_box(const MonitorOptions& o, const std::string& key) {
+    const em::Bounds box = box_of(*o.position, o.size.value_or(Point{}));
+    bool closed = true;
+    for (std::size_t d = 0; d < 3; ++d)
+      closed = closed && (!resolved(d) || box.high[d] > box.low[d]);
+    if (const auto found = cut(box))
+      say(661, key,
+          fmt::format("the face across {} of its surface cuts '{}': far fields are those of waves "
+                      "in the background, '{}'",
+                      found->axis, found->medium, c_.media.front().name),
+          "let the surface hold the whole body");
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!resolved(d)) continue;
+      const bool whole = box.high[d] < inner_low(d) - slack(d) ||
+                         box.low[d] > inner_high(d) + slack(d);  // said of every monitor
+      if (!whole &&
+          (box.low[d] < inner_low(d) - slack(d) || box.high[d] > inner_high(d) + slack(d))) {
+        say(652, key,
+            fmt::format(
+                "its surface runs into the absorbing layer across {}, where fields are damped",
+                "xyz"[d]),
+            fmt::format("the layers are {} cells deep: make it smaller, or enlarge grid.size",
+                        std::max(layer(d, false), layer(d, true))));
+        break;
+      }
+    }
+    bool driven = !closed || o.subtract;
+    for (const CaseSource& s : c_.sources) {
+      const SourceOptions& source = s.options;
+      const em::Bounds of = source.kind == SourceKind::plane_wave
+                                ? wave_box(c_, source)
+                                : box_of(*source.position, source.size.value_or(Point{}));
+      driven = driven || meet(of, box);
+      if (o.kind == MonitorKind::rcs && source.kind == SourceKind::plane_wave &&
+          (!o.source || source.name == *o.source))
+        within(box, of, key);
+    }
+    if (!driven)
+      say(662, key,
+          "no source and no plane wave lies in its box: it only sees waves from outside, whose far "
+          "field is zero",
+          "put the box around what radiates, or subtract a run without the body");
+  }
+  /// An rcs box has to hold that of the wave.
+  void within(const em::Bounds& box, const em::Bounds& wave, const std::string& key) {
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!resolved(d)) continue;
+      const bool low = wave.low[d] > first(d) + slack(d) && box.low[d] > wave.low[d] - slack(d),
+                 high = wave.high[d] < last(d) - slack(d) && box.high[d] < wave.high[d] + slack(d);
+      if (!low && !high) continue;
+      return say(663, key,
+                 fmt::format("its face across {} lies within the box of the plane wave, where the "
+                             "incident wave is part of the field",
+                             "xyz"[d]),
+                 "make it larger than that box, by two cells or more");
+    }
+  }
+
+  void ends_in_layers() {
+    std::vector<std::size_t> key;  // structures without a medium are only parts of others
+    for (std::size_t s = 0; s < c_.options.structures.size(); ++s)
+      if (c_.options.structures[s].material) key.push_back(s);
+    for (std::size_t s = 0; s < c_.scene.structures.size(); ++s) {
+      const em::Structure& body = c_.scene.structures[s];
+      if (body.medium == c_.scene.background || body.shape.bounds().empty()) continue;
+      const em::Bounds& b = body.shape.bounds();
+      for (std::size_t d = 0; d < 3; ++d) {
+        if (!resolved(d)) continue;
+        const bool reaches =
+            b.low[d] < inner_high(d) - slack(d) && b.high[d] > inner_low(d) + slack(d);
+        const bool low = b.low[d] < inner_low(d) - slack(d) && b.low[d] > first(d) + slack(d),
+                   high = b.high[d] > inner_high(d) + slack(d) && b.high[d] < last(d) - slack(d);
+        if (!reaches || (!low && !high)) continue;
+        say(664, fmt::format("structure[{}]", key[s]),
+            fmt::format("the body ends inside the absorbing layer across {}: its end sends waves "
+                        "back, and the layer is not made for it",
+                        "xyz"[d]),
+            "let it run through the layer (\"inf\"), or end in front of it");
+        break;
+      }
+    }
+  }
+
+  /// The share of its own peak that the strongest source has at `f`.
+  double share(double f) const {
+    double out = 0;
+    for (const CaseSource& s : c_.sources)
+      if (s.options.amplitude != 0) out = std::max(out, s.spectrum->at(f));
+    return out;
+  }
+  void dark(const MonitorOptions& o, const std::string& key) {
+    if (o.kind == MonitorKind::probe || o.kind == MonitorKind::snapshot) return;
+    for (const em::Medium& m : c_.media)
+      if (m.chi2 != 0 || m.chi3 != 0) return;  // harmonics are in no source
+    bool any = false;
+    for (const CaseSource& s : c_.sources) {
+      if (!s.spectrum) return;
+      any = any || s.options.amplitude != 0;
+    }
+    if (!any) return;
+    std::vector<double> f = o.all_frequencies();
+    if (o.kind == MonitorKind::resonances) {  // its band may be wider than the pulse, but has to
+                                              // hold some of it
+      for (double& x : f) x = share(x) < kDark ? x : 0;
+      if (std::find(f.begin(), f.end(), 0.0) != f.end()) return;
+    }
+    const auto darkest = std::min_element(f.begin(), f.end(),
+                                          [&](double a, double b) { return share(a) < share(b); });
+    if (darkest == f.end() || share(*darkest) >= kDark) return;
+    const char* which = !o.frequencies.empty() ? ".frequencies"
+                        : darkest == f.begin() ? ".frequency_min"
+                                               : ".frequency_max";
+    say(665, key + which,
+        fmt::format("at {:.4g} Hz all sources together are {:.0f} dB below their peak: little but "
+                    "rounding is measured there",
+                    *darkest, -20 * std::log10(std::max(share(*darkest), 1e-15))),
+        "widen the pulse (bandwidth), or ask for frequencies that it holds");
+  }
+
+  Case& c_;
+  const data::Config& config_;
+  em::SceneOrder scene_;
+};
+
+}  // namespace
+
+void find_cuts(Case& c, const data::Config& config) { Cuts(c, config).look(); }
+
+}  // namespace tessera::apps::waves

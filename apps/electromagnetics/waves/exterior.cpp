@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/exterior.h"
+
+#include "electromagnetics/waves/case_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+em::Mirror named_mirror(const MirrorOptions& m) {
+  return {static_cast<int>(m.axis), m.position, m.magnetic};
+}
+
+std::vector<em::DomainMirror> mirrors_of_box(const Case& c, const MonitorOptions& o) {
+  const MonitorBox box = box_of(c, o);
+  return em::mirrors_of_box(c.grid, mirrors_of(c), box.middle, box.size);
+}
+
+/// The longest of the cells that a plane holds along an axis over the shortest; 1 across the plane.
+double unevenness(const Case& c, const MonitorOptions& o, int d) {
+  const auto u = static_cast<std::size_t>(d);
+  double least = INFINITY, most = 0;
+  for (int i = 0; c.grid.resolved(d) && (*o.size)[u] > 0 && i < c.grid.cells(d); ++i) {
+    if (std::abs(c.grid.middle(d, i) - (*o.position)[u]) > (*o.size)[u] / 2) continue;
+    least = std::min(least, c.grid.length(d, i)), most = std::max(most, c.grid.length(d, i));
+  }
+  return most > 0 ? most / least : 1;
+}
+
+class ExteriorChecks {
+ public:
+  ExteriorChecks(const Case& c, const data::Config& config)
+      : c_(c), config_(config), mirrors_(mirrors_of(c)) {}
+
+  void check(const MonitorOptions& o, const std::string& key) {
+    if (o.kind == MonitorKind::ldos) symmetric_sources(o, key);
+    if (o.kind == MonitorKind::orders) even_cells(o, key);
+    if (o.kind == MonitorKind::rcs) no_walls(o, key);
+    if (o.kind != MonitorKind::far_field && o.kind != MonitorKind::rcs) return;
+    one_mirror_an_axis(o, key);
+    if (!c_.media.front().pec) background(o, key);
+  }
+  std::vector<data::Diagnostic> errors;
+
+ private:
+  void say(int number, const std::string& where, std::string text, std::string hint) {
+    errors.push_back(config_.error(number, where, std::move(text), std::move(hint)));
+  }
+
+  void symmetric_sources(const MonitorOptions& o, const std::string& key) {
+    for (const em::DomainMirror& m : mirrors_) {
+      if (!m.symmetry) continue;
+      for (const SourceOptions& s : c_.options.sources) {
+        if (s.kind != SourceKind::point || (o.source && *o.source != s.name)) continue;
+        const double at = (*s.position)[static_cast<std::size_t>(m.plane.axis)];
+        if (!em::same_plane(c_.grid, m.plane, {m.plane.axis, at}))
+          say(629, key,
+              fmt::format("in the whole there are two sources, for the symmetry {} has an image "
+                          "of this one",
+                          em::name_of(m)),
+              "put the source on the plane of symmetry, or simulate the whole");
+      }
+    }
+  }
+
+  void even_cells(const MonitorOptions& o, const std::string& key) {
+    for (int d = 0; d < 3; ++d)
+      if (const double ratio = unevenness(c_, o, d); ratio > 1 + 1e-9)
+        say(629, key,
+            fmt::format("orders are sums over evenly spaced points, and grid.{0}.{1} makes cells "
+                        "along {0} that differ by a factor of {2:.4g}",
+                        "xyz"[d], c_.options.grid.axis(d).lines.empty() ? "refine" : "lines",
+                        ratio),
+            fmt::format("take even cells along {}, or a flux", "xyz"[d]));
+  }
+
+  void no_walls(const MonitorOptions& o, const std::string& key) {
+    const MonitorBox box = box_of(c_, o);
+    for (const em::DomainMirror& m : mirrors_)
+      if (!m.symmetry && em::reaches(c_.grid, m, box.middle, box.size))
+        say(629, key,
+            fmt::format("the box stands on the wall {}: a body on a wall has no cross-section",
+                        em::name_of(m)),
+            fmt::format("if the face cuts a symmetric body, say boundary.symmetry = [\"{}\"]; "
+                        "else move the box off it",
+                        em::name_of(m)));
+  }
+
+  void one_mirror_an_axis(const MonitorOptions& o, const std::string& key) {
+    const std::vector<em::DomainMirror> faces = mirrors_of_box(c_, o);
+    for (std::size_t q = 0; q < faces.size(); ++q) {
+      const em::Mirror& plane = faces[q].plane;
+      if (q > 0 && plane.axis == faces[q - 1].plane.axis)
+        say(629, key,
+            fmt::format("its box stands between two mirrors, {} and {}: infinitely many images",
+                        em::name_of(faces[q - 1]), em::name_of(faces[q])),
+            "let one of these faces absorb");
+      for (std::size_t m = 0; m < o.mirrors.size(); ++m) {
+        const em::Mirror named = named_mirror(o.mirrors[m]);
+        if (named.axis != plane.axis) continue;
+        const std::string where = fmt::format("{}.mirrors[{}]", key, m);
+        if (!em::same_plane(c_.grid, plane, named))
+          say(629, where,
+              fmt::format("another mirror lies across this axis: the face {} of the domain",
+                          em::name_of(faces[q])),
+              "leave this one out");
+        else if (named.magnetic != plane.magnetic)
+          say(629, where,
+              fmt::format("the face {} there is a mirror of the other kind", em::name_of(faces[q])),
+              "leave this one out");
+      }
+    }
+  }
+
+  void background(const MonitorOptions& o, const std::string& key) {
+    const em::Medium& around = c_.media.front();
+    if (!em::is_isotropic_without_conduction(around))
+      return say(642, key,
+                 fmt::format("far fields need a background without loss and anisotropy, and "
+                             "grid.background is '{}'",
+                             around.name),
+                 "take another background");
+    for (const double f : o.all_frequencies()) {
+      if (em::is_transparent(around, f)) continue;
+      const std::complex<double> eps = em::permittivity(around, 0, f);
+      return say(642, key,
+                 fmt::format("at {:.6g} Hz the permittivity of '{}', the medium around it, is "
+                             "{:.4g} {:+.2g} i: not transparent",
+                             f, around.name, eps.real(), eps.imag()),
+                 "take a background without loss, or frequencies at which it has none");
+    }
+  }
+
+  const Case& c_;
+  const data::Config& config_;
+  std::vector<em::DomainMirror> mirrors_;
+};
+
+}  // namespace
+
+std::vector<em::DomainMirror> mirrors_of(const Case& c) {
+  std::vector<em::DomainMirror> out;
+  const BoundaryOptions& b = c.options.boundary;
+  for (int d = 0; d < 3; ++d)
+    for (const bool high : {false, true}) {
+      if (!c.grid.resolved(d)) continue;
+      const Face face = high ? b.high(d) : b.low(d);
+      const bool symmetry = b.is_symmetry(d, high);
+      if (!symmetry && face != Face::pec && face != Face::pmc) continue;
+      const auto u = static_cast<std::size_t>(d);
+      const std::vector<double>& lines = c.grid.lines[u];
+      const em::Boundary kind = high ? c.faces[u].high : c.faces[u].low;
+      out.push_back(
+          {{d, high ? lines.back() : lines.front(), kind == em::Boundary::pmc}, high, symmetry});
+    }
+  return out;
+}
+
+double images_of(const Case& c, const MonitorOptions& o) {
+  const MonitorBox box = box_of(c, o);
+  return em::images_of(c.grid, mirrors_of(c), box.middle, box.size);
+}
+
+double images_of_all(const Case& c) { return em::images_of_all(mirrors_of(c)); }
+
+std::vector<em::Exterior> exteriors(const Case& c, const MonitorOptions& o,
+                                    const std::vector<double>& frequencies_hz) {
+  std::vector<em::Mirror> named;
+  for (const MirrorOptions& m : o.mirrors) named.push_back(named_mirror(m));
+  return em::exteriors(c.media.front(), c.grid.dimensions(),
+                       em::joined_mirrors(c.grid, mirrors_of_box(c, o), named), frequencies_hz);
+}
+
+void check_exteriors(const Case& c, const data::Config& config) {
+  ExteriorChecks checks(c, config);
+  for (std::size_t n = 0; n < c.options.monitors.size(); ++n)
+    checks.check(c.options.monitors[n], fmt::format("monitor[{}]", n));
+  if (!checks.errors.empty()) refuse(std::move(checks.errors));
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the faces and the background of a case are to its monitors (electromagnetics/exterior.h).
+#pragma once
+#include "electromagnetics/waves/case.h"
+#include "tessera/electromagnetics/exterior.h"
+
+#include <vector>
+
+namespace tessera::apps::waves {
+
+/// Symmetries and walls, in the order x_low, x_high, ...
+std::vector<electromagnetics::DomainMirror> mirrors_of(const Case& c);
+
+/// How many times a quantity of the monitor's region is there in the whole.
+double images_of(const Case& c, const MonitorOptions& o);
+/// The same where everything radiates with its images.
+double images_of_all(const Case& c);
+
+/// Outside of a far field or cross-section, for all frequencies where the background is the same at
+/// them, else one for each. Mirrors are all symmetries, the walls that the monitor's box stands on,
+/// and those that it names.
+std::vector<electromagnetics::Exterior> exteriors(const Case& c, const MonitorOptions& o,
+                                                  const std::vector<double>& frequencies_hz);
+
+/// Throws InputError for monitors whose surroundings are not what they assume.
+void check_exteriors(const Case& c, const data::Config& config);
+
+}  // namespace tessera::apps::waves

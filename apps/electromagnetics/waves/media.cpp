@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/case.h"
+#include "tessera/electromagnetics/index_fit.h"
+#include "tessera/electromagnetics/index_table.h"
+#include "tessera/electromagnetics/loss.h"
+#include "tessera/electromagnetics/media_library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+em::Medium make_medium(const MaterialOptions& o, const std::string& key, const data::Config& config,
+                       Case& out) {
+  em::Medium m;
+  if (o.library) m = em::find_medium(*o.library);
+  if (o.index_file) {
+    const em::FittedMedium fitted =
+        em::fit_medium(em::read_index_table(*o.index_file), {.tolerance = o.fit.tolerance,
+                                                             .most_order = o.fit.most_poles,
+                                                             .conducting = o.fit.conducting,
+                                                             .least_eps_inf = o.fit.least_eps});
+    m = fitted.medium;
+    if (!fitted.report.reached)
+      out.warnings.push_back(
+          config.error(640, key + ".index_file",
+                       fmt::format("{} poles fit the table to {:.2g} (RMS; {:.2g} at worst), not "
+                                   "to the tolerance of {:.2g}",
+                                   fitted.report.order, fitted.report.rms, fitted.report.max_error,
+                                   o.fit.tolerance),
+                       "allow more poles (fit.most_poles) or a larger fit.tolerance")),
+          out.warnings.back().severity = data::Severity::warning;
+  }
+  if (o.index) m.eps = {*o.index * *o.index, *o.index * *o.index, *o.index * *o.index};
+  if (o.eps) m.eps = *o.eps;
+  if (o.loss_tangent && o.loss_band) {
+    m = em::wideband_debye(m.eps[0], *o.loss_tangent, o.loss_frequency.value_or((*o.loss_band)[0]),
+                           (*o.loss_band)[0], (*o.loss_band)[1]);
+  } else if (o.loss_tangent) {
+    for (std::size_t d = 0; d < 3; ++d)
+      m.sigma[d] = em::conductivity_from_loss_tangent(m.eps[d], *o.loss_tangent,
+                                                      o.loss_frequency.value_or(0));
+  }
+  if (o.sigma) m.sigma = *o.sigma;
+  m.name = o.name;
+  m.pec = o.pec;
+  m.mu = o.mu;
+  m.sigma_m = o.sigma_m;
+  m.chi2 = o.chi2;
+  m.chi3 = o.chi3;
+  for (const PoleOptions& p : o.poles)
+    for (const em::PoleResidue& term : em::dispersion_model(p.kind).poles(p.values))
+      m.poles.push_back(term);
+  return m;
+}
+
+}  // namespace
+
+std::vector<em::Medium> make_media(const CaseOptions& o, const data::Config& config, Case& out) {
+  std::vector<em::Medium> media;
+  const auto named = [&](const std::string& name) {
+    for (std::size_t m = 0; m < media.size(); ++m)
+      if (media[m].name == name) return;
+    for (std::size_t m = 0; m < o.materials.size(); ++m)
+      if (o.materials[m].name == name) {
+        media.push_back(em::zero_poles_as_conductivity(
+            make_medium(o.materials[m], "material[" + std::to_string(m) + "]", config, out)));
+        return;
+      }
+    em::Medium m;
+    if (name == "pec")
+      m.pec = true;
+    else if (name != "vacuum")
+      m = em::zero_poles_as_conductivity(em::find_medium(name));
+    m.name = name;
+    media.push_back(m);
+  };
+  named(o.grid.background);
+  for (const StructureOptions& s : o.structures)
+    if (s.material) named(*s.material);
+  return media;
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The option tables of the sections of a case, for those that an application puts together.
+#pragma once
+#include "electromagnetics/waves/options.h"
+
+namespace tessera::apps::waves {
+
+data::Options<GridOptions> grid_table();
+data::Options<SteppingOptions> run_table();
+data::Options<BoundaryOptions> boundary_table();
+data::Options<MaterialOptions> material_table();
+data::Options<StructureOptions> structure_table();
+data::Options<SourceOptions> source_table();
+data::Options<MonitorOptions> monitor_table();
+data::Options<OutputOptions> output_table();
+data::Options<ExpectOptions> expect_table();
+
+double from_wavelength(double vacuum_m);
+double from_photon_energy(double joule);
+
+/// A frequency above zero, also as a vacuum wavelength or a photon energy.
+inline data::Field frequency(data::Field f) {
+  f.unit = "THz";
+  f.alternatives = {{"um", from_wavelength}, {"eV", from_photon_energy}};
+  f.above = 0;
+  return f;
+}
+inline data::Field length(data::Field f) {
+  f.unit = "um";
+  return f;
+}
+inline data::Field duration(data::Field f) {
+  f.unit = "fs";
+  return f;
+}
+
+inline const std::vector<std::string> axis_names = {"x", "y", "z"};
+inline const std::vector<std::string> component_names = {"Ex", "Ey", "Ez", "Hx", "Hy", "Hz"};
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case of waves in time may say: all of it one of electromagnetics.fdtd, which measures
+// fields, and the sections of what is known in one of electromagnetics.inverse_scattering. SI
+// units, angles in radians; e^{+i w t}. The keys and their documentation are in options*.cpp.
+#pragma once
+#include "tessera/data/options.h"
+#include "tessera/electromagnetics/absorber.h"
+#include "tessera/electromagnetics/averaging.h"
+#include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/dispersion_models.h"
+#include "tessera/electromagnetics/graded_lines.h"
+#include "tessera/electromagnetics/yee_grid.h"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::waves {
+
+using Point = std::array<double, 3>;
+using electromagnetics::Averaging;
+using electromagnetics::Component;
+enum class Axis { x, y, z };
+
+// [grid]
+
+enum class Polarization { both, Ez, Hz };  ///< Ez: Ez, Hx, Hy; Hz: Hz, Ex, Ey
+enum class ConductorChoice { conformal, staircase };
+
+using RefineOptions = electromagnetics::RefinedStretch;
+struct AxisOptions {
+  std::vector<double> lines;  ///< all of them; empty: made from the size and the cell
+  std::vector<RefineOptions> refine;
+};
+struct GridOptions {
+  Point size{};  ///< layers included; 0: not resolved
+  Point centre{};
+  std::optional<Point> cell;
+  std::optional<double> cells_per_wavelength;  ///< in the medium of the highest index
+  std::optional<double> frequency_max;         ///< at which these count
+  double max_ratio = 1.3;                      ///< of neighbouring cells where the grid is graded
+  AxisOptions x, y, z;
+  std::string background = "vacuum";
+  Polarization polarization = Polarization::both;
+  Averaging averaging = Averaging::kottke;
+  ConductorChoice conductors = ConductorChoice::conformal;
+  std::optional<double> exact_speed_at;  ///< frequency
+
+  const AxisOptions& axis(int a) const { return a == 0 ? x : a == 1 ? y : z; }
+  /// Where the domain begins and ends along an axis; equal where that is not resolved.
+  double low(int a) const;
+  double high(int a) const;
+  double middle(int a) const;
+  bool resolved(int a) const { return high(a) > low(a); }
+};
+
+// [run]
+
+/// The first that comes true ends the run.
+struct StopOptions {
+  std::optional<double> time;           ///< since the beginning
+  std::optional<std::int64_t> steps;    ///< the same, counted
+  std::optional<double> after_sources;  ///< since the last source has ended
+  std::optional<double> decay_db;       ///< of the energy below its peak, after the sources
+  std::optional<double> dft_tolerance;  ///< relative change of all transforms between two checks
+  std::optional<double> check_every;    ///< time between checks of the last two
+  bool any() const { return time || steps || after_sources || decay_db || dft_tolerance; }
+};
+enum class Precision { f32, f64 };
+struct SteppingOptions {
+  Precision precision = Precision::f32;
+  double courant = 0.95;     ///< share of the stability limit
+  std::optional<double> dt;  ///< instead
+  StopOptions stop;
+};
+
+// [boundary]
+
+enum class Face { pml, pec, pmc, periodic, bloch, absorber };
+enum class FaceName { x_low, x_high, y_low, y_high, z_low, z_high };
+/// Pml::index is not read: it follows from this.
+struct PmlOptions : electromagnetics::Pml {
+  std::optional<double> medium_index;  ///< not given: that of the background
+};
+/// Absorber::index is not read: it is that of the background.
+using AbsorberOptions = electromagnetics::Absorber;
+struct BoundaryOptions {
+  Face x = Face::pml, y = Face::pml, z = Face::pml;
+  std::optional<Face> x_low, x_high, y_low, y_high, z_low, z_high;
+  std::vector<FaceName> symmetry;  ///< faces in which the structure goes on as its image
+  PmlOptions pml;
+  AbsorberOptions absorber;
+  std::optional<Point> bloch_k;      ///< rad/m: E(r + a) = E(r) e^{-i k.a}
+  std::optional<Point> bloch_phase;  ///< rad: the same as k.a of each axis
+
+  Face low(int a) const;
+  Face high(int a) const;
+  bool is_symmetry(int a, bool high) const;
+  /// Cells of the absorbing layer in front of a face; 0: there is none.
+  int layer_cells(int a, bool high) const;
+};
+
+// [[material]]
+
+/// A term of the permittivity: a form and its parameters (dispersion_models.h).
+struct PoleOptions {
+  std::string kind = electromagnetics::dispersion_models().front().name;
+  electromagnetics::DispersionValues values;
+  bool operator==(const PoleOptions&) const = default;
+};
+struct IndexFitOptions {
+  double tolerance = 1e-3;
+  int most_poles = 12;
+  bool conducting = false;
+  double least_eps = 1;
+  bool operator==(const IndexFitOptions&) const = default;
+};
+struct MaterialOptions {
+  std::string name;
+  bool pec = false;
+  std::optional<std::string> library;
+  std::optional<std::filesystem::path> index_file;
+  IndexFitOptions fit;
+  std::optional<double> index;
+  std::optional<Point> eps;
+  std::optional<Point> sigma;
+  std::optional<double> loss_tangent;
+  std::optional<double> loss_frequency;
+  std::optional<std::array<double, 2>> loss_band;  ///< Hz: the loss tangent holds in it
+  Point mu{1, 1, 1};
+  Point sigma_m{};
+  double chi2 = 0, chi3 = 0;
+  std::vector<PoleOptions> poles;
+  bool operator==(const MaterialOptions&) const = default;
+};
+
+// [[structure]]
+
+enum class ShapeKind {
+  box,
+  half_space,
+  sphere,
+  ellipsoid,
+  cylinder,
+  cone,
+  prism,
+  unite,
+  intersection,
+  difference
+};
+struct RotateOptions {
+  Point axis{0, 0, 1};
+  double angle = 0;
+  std::optional<Point> about;  ///< not given: the centre
+};
+struct RepeatOptions {
+  std::array<int, 3> count{1, 1, 1};
+  Point step{};
+};
+struct StructureOptions {
+  ShapeKind shape = ShapeKind::box;
+  std::string name;
+  std::optional<std::string> material;  ///< not given: only a part of others
+  int priority = 0;
+  Point centre{};
+  std::optional<Point> size, low, high;
+  Point point{}, outward{};
+  double radius = 0;
+  std::optional<double> inner_radius;
+  Point semi_axes{};
+  double radius_low = 0, radius_high = 0;
+  double height = 0;
+  Axis axis = Axis::z;
+  std::vector<std::array<double, 2>> corners;
+  double base = 0;
+  double sidewall = 0;
+  std::vector<std::string> parts;
+  std::optional<RotateOptions> rotate;
+  std::optional<RepeatOptions> repeat;
+};
+
+// [[source]]
+
+enum class WaveformKind {
+  gaussian,
+  baseband,
+  derivative,
+  ricker,
+  ricker_derivative,
+  continuous,
+  file
+};
+struct WaveformOptions {
+  WaveformKind kind = WaveformKind::gaussian;
+  std::optional<double> frequency, bandwidth;
+  std::optional<double> frequency_min, frequency_max;  ///< instead, for gaussian
+  double width = 0;                                    ///< tau of exp(-((t - t0)/tau)^2)
+  int order = 1;
+  std::optional<double> delay;  ///< t0, the middle of the pulse
+  double phase = -1.5707963267948966;
+  std::optional<double> ramp;
+  std::filesystem::path file;
+
+  bool operator==(const WaveformOptions&) const = default;
+};
+enum class SourceKind { point, line, plane, plane_wave, beam };
+struct SourceOptions {
+  SourceKind kind = SourceKind::point;
+  std::string name;
+  Component component = Component::Ez;
+  std::optional<Point> position;  ///< set by complete_options
+  std::optional<Point> size;
+  Point direction{}, polarization{};
+  double waist = 0;
+  double focus = 0;
+  double amplitude = 1;
+  WaveformOptions waveform;
+};
+
+// [[monitor]]
+
+enum class MonitorKind {
+  probe,
+  dft,
+  flux,
+  energy,
+  far_field,
+  rcs,
+  ldos,
+  orders,
+  resonances,
+  snapshot
+};
+struct MirrorOptions {
+  Axis axis = Axis::z;
+  double position = 0;
+  bool magnetic = false;
+};
+struct MonitorOptions {
+  MonitorKind kind = MonitorKind::probe;
+  std::string name;
+  std::optional<Point> position;  ///< set by complete_options
+  std::optional<Point> size;
+  std::vector<Component> components;  ///< empty: all that are computed
+  std::vector<double> frequencies;
+  std::optional<double> frequency_min, frequency_max;
+  int frequency_points = 51;
+  bool reverse = false;
+  std::optional<std::string> relative_to;
+  std::optional<std::filesystem::path> subtract;
+  std::vector<double> theta, phi;
+  std::array<int, 2> angle_points{37, 72};  ///< theta, phi, where these are not given
+  std::vector<MirrorOptions> mirrors;
+  std::optional<std::string> source;
+  std::vector<std::array<int, 2>> orders;
+  double min_quality = 0;
+  int max_modes = 50;
+  std::vector<std::string> derivatives;  ///< names of parameters
+  std::optional<double> every, start, end;
+
+  /// Those given one by one, or points evenly spaced in frequency over the band.
+  std::vector<double> all_frequencies() const;
+};
+
+// [output], [[expect]]
+
+struct OutputOptions {
+  bool vtk = true;
+  bool pictures = true;
+  bool scene = true;
+};
+/// A number that a run has to find; one that does not ends with exit 6.
+struct ExpectOptions {
+  std::string monitor;
+  std::optional<std::string> quantity;
+  std::optional<double> frequency;
+  int index = 0;
+  double value = 0;
+  double tolerance = 0;
+  bool relative = false;
+};
+
+struct CaseOptions {
+  int schema = 1;
+  std::string title;
+  GridOptions grid;
+  SteppingOptions run;
+  BoundaryOptions boundary;
+  std::vector<MaterialOptions> materials;
+  std::vector<StructureOptions> structures;
+  std::vector<SourceOptions> sources;
+  std::vector<MonitorOptions> monitors;
+  OutputOptions output;
+  std::vector<ExpectOptions> expectations;
+};
+
+/// A length in which results can be differentiated: "ring.radius", "bar.size[1]",
+/// "taper.corners[0][1]". All finite ones of structures that have a name without slashes, commas
+/// and quotes.
+struct Parameter {
+  std::string name;
+  double* value;  ///< m
+};
+std::vector<Parameter> parameters_of(CaseOptions& o);
+std::vector<std::string> parameter_names(CaseOptions o);
+
+/// Of options that a table has read: sets positions that were not given. Throws data::InputError
+/// (exit 5) with every contradiction at the place of its key.
+void complete_options(CaseOptions& o, const data::Config& config);
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Media and bodies: [[material]] and [[structure]].
+#include "electromagnetics/waves/option_tables.h"
+#include "tessera/electromagnetics/media_library.h"
+
+#include <algorithm>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+/// How a parameter of a term is given.
+data::Field field_of(const em::DispersionParameter& p) {
+  data::Field f{.doc = p.doc, .required = !p.standard, .since = p.since};
+  switch (p.quantity) {
+    case em::DispersionQuantity::frequency:
+      f = frequency(f);
+      break;
+    case em::DispersionQuantity::damping:
+      f.unit = "THz", f.alternatives = {{"eV", from_photon_energy}}, f.min = 0;
+      break;
+    case em::DispersionQuantity::angle:
+      f.unit = "deg";
+      break;
+    case em::DispersionQuantity::complex:
+      f.unit = "rad/s";
+      break;
+    case em::DispersionQuantity::number:
+      break;
+  }
+  for (const em::DispersionModel& m : em::dispersion_models())
+    if (std::find(m.parameters.begin(), m.parameters.end(), p.name) != m.parameters.end())
+      f.only_for.push_back(m.name);
+  return f;
+}
+
+/// A key for the form, and one for each parameter, as dispersion_models.h has them.
+data::Options<PoleOptions> pole_table() {
+  using O = PoleOptions;
+  data::Options<O> o("poles", "A term of the permittivity, e^{+i w t}, ordinary frequencies.");
+  data::Field kind{.doc = "Its form, with f0 = frequency and g = damping: ", .required = true};
+  for (const em::DispersionModel& m : em::dispersion_models()) {
+    kind.doc += (kind.choices.empty() ? "" : ", ") + m.formula;
+    kind.choices.push_back(m.name);
+  }
+  kind.doc += ".";
+  o.add_kind("kind", &O::kind, std::move(kind));
+  for (const em::DispersionParameter& p : em::dispersion_parameters()) {
+    if (p.quantity == em::DispersionQuantity::complex)
+      o.add(
+          p.name, [name = p.name](O & t) -> auto& { return t.values.at(name); }, field_of(p));
+    else
+      o.add(
+          p.name, [name = p.name](O& t) -> double& { return t.values.at(name)[0]; }, field_of(p));
+  }
+  return o;
+}
+
+data::Options<IndexFitOptions> fit_table() {
+  using O = IndexFitOptions;
+  data::Options<O> o("fit", "How poles are fitted to index_file.");
+  o.add(
+      "tolerance", &O::tolerance,
+      {.doc = "Root mean square of the relative error that is good enough.", .above = 0, .max = 1});
+  o.add("most_poles", &O::most_poles, {.doc = "Most poles.", .min = 1, .max = 40});
+  o.add("conducting", &O::conducting, {.doc = "Let there be a conductivity, as metals need."});
+  o.add("least_eps", &O::least_eps,
+        {.doc = "Least permittivity at infinite frequency; below 1 the time step shrinks.",
+         .above = 0});
+  return o;
+}
+
+}  // namespace
+
+data::Options<MaterialOptions> material_table() {
+  using O = MaterialOptions;
+  data::Options<O> o("material",
+                     "A medium: from the library, from a table of n and k, or by its constants. "
+                     "vacuum and pec (perfect conductor) are always there, and so are the media of "
+                     "the library by their names.");
+  o.add("name", &O::name, {.doc = "What structures call it.", .required = true});
+  o.add("pec", &O::pec, {.doc = "A perfect electric conductor; takes nothing else."});
+  o.add("library", &O::library,
+        {.doc = "A published medium.", .choices = electromagnetics::list_media()});
+  o.add("index_file", &O::index_file,
+        {.doc = "A table over wavelength, frequency or energy of n and k or eps1 and eps2; poles "
+                "are fitted to it."});
+  o.add_table("fit", &O::fit, fit_table(), {.doc = "How poles are fitted to index_file."});
+  o.add("index", &O::index, {.doc = "Refractive index n without losses: eps = n^2.", .above = 0});
+  o.add("eps", &O::eps,
+        {.doc = "Relative permittivity (at infinite frequency, where there are poles): one, or "
+                "along x, y, z.",
+         .above = 0,
+         .one_for_all = true});
+  o.add("sigma", &O::sigma, {.doc = "Conductivity.", .unit = "S/m", .min = 0, .one_for_all = true});
+  o.add("loss_tangent", &O::loss_tangent,
+        {.doc = "Loss tangent at loss_frequency, instead of sigma.", .min = 0, .max = 10});
+  o.add("loss_frequency", &O::loss_frequency, frequency({.doc = "Where the loss tangent holds."}));
+  o.add("loss_band", &O::loss_band,
+        frequency({.doc = "Band in which the loss tangent stays nearly the same; without one the "
+                          "loss is a conductivity, right at loss_frequency alone."}));
+  o.add("mu", &O::mu,
+        {.doc = "Relative permeability: one, or along x, y, z.", .above = 0, .one_for_all = true});
+  o.add("sigma_m", &O::sigma_m,
+        {.doc = "Magnetic conductivity.", .unit = "ohm/m", .min = 0, .one_for_all = true});
+  o.add("chi2", &O::chi2, {.doc = "Second-order susceptibility.", .unit = "pm/V"});
+  o.add("chi3", &O::chi3, {.doc = "Third-order susceptibility.", .unit = "m^2/V^2"});
+  o.add_tables("poles", &O::poles, pole_table(),
+               {.doc = "Terms of dispersion, added to eps.", .max_items = 100});
+  return o;
+}
+
+data::Options<StructureOptions> structure_table() {
+  using R = RotateOptions;
+  data::Options<R> rotate("rotate", "A turn of the body, right-handed.");
+  rotate.add("axis", &R::axis, {.doc = "Direction of the axis, of any length."});
+  rotate.add("angle", &R::angle, {.doc = "Angle.", .unit = "deg", .required = true});
+  rotate.add("about", &R::about,
+             length({.doc = "A point on the axis; the centre of the body if not given."}));
+  using P = RepeatOptions;
+  data::Options<P> repeat("repeat",
+                          "Copies in rows along x, y and z; the first is the body itself.");
+  repeat.add("count", &P::count,
+             {.doc = "How many along x, y, z.", .min = 1, .max = 100000, .required = true});
+  repeat.add("step", &P::step,
+             length({.doc = "From one to the next along x, y, z.", .required = true}));
+
+  using O = StructureOptions;
+  const std::vector<std::string> round = {"cylinder", "cone"},
+                                 combined = {"union", "intersection", "difference"};
+  data::Options<O> o("structure",
+                     "A body of one medium. Lengths may be \"inf\" where it says so: a body that "
+                     "reaches into an absorbing layer has to run through it.");
+  o.add_kind("shape", &O::shape,
+             {.doc = "Its shape; the last three combine others by their names.",
+              .choices = {"box", "half_space", "sphere", "ellipsoid", "cylinder", "cone", "prism",
+                          "union", "intersection", "difference"},
+              .required = true});
+  o.add("name", &O::name, {.doc = "For messages and as a part of other structures."});
+  o.add("material", &O::material,
+        {.doc = "A [[material]], a medium of the library, vacuum or pec. Without one the body is "
+                "only a part of others."});
+  o.add("priority", &O::priority, {.doc = "The highest is seen; among equals the later."});
+  o.add("centre", &O::centre,
+        length({.doc = "Its middle.",
+                .only_for = {"box", "sphere", "ellipsoid", "cylinder", "cone"}}));
+  const auto side = [](std::string doc) {
+    data::Field f = length({.doc = std::move(doc), .infinite = true, .only_for = {"box"}});
+    return f;
+  };
+  data::Field size = side(
+      "Lengths of the sides, about the centre; 0 makes a sheet, of a perfect conductor alone.");
+  size.min = 0;
+  o.add("size", &O::size, size);
+  o.add("low", &O::low, side("Instead of size: the corner where x, y, z are least."));
+  o.add("high", &O::high, side("The opposite corner."));
+  o.add("point", &O::point,
+        length({.doc = "A point of its face.", .required = true, .only_for = {"half_space"}}));
+  o.add("outward", &O::outward,
+        {.doc = "Direction out of the body, across its face, of any length.",
+         .required = true,
+         .only_for = {"half_space"}});
+  o.add(
+      "radius", &O::radius,
+      length({.doc = "Radius.", .above = 0, .required = true, .only_for = {"sphere", "cylinder"}}));
+  o.add("inner_radius", &O::inner_radius,
+        length({.doc = "Radius of the hole of a shell, tube or ring.",
+                .above = 0,
+                .only_for = {"sphere", "cylinder"}}));
+  o.add("semi_axes", &O::semi_axes,
+        length({.doc = "Half its lengths along x, y, z.",
+                .above = 0,
+                .required = true,
+                .only_for = {"ellipsoid"}}));
+  o.add("radius_low", &O::radius_low,
+        length({.doc = "Radius at the low end of the axis.",
+                .min = 0,
+                .required = true,
+                .only_for = {"cone"}}));
+  o.add(
+      "radius_high", &O::radius_high,
+      length({.doc = "Radius at the high end.", .min = 0, .required = true, .only_for = {"cone"}}));
+  o.add("height", &O::height,
+        length({.doc = "Length along the axis; that of a cylinder or an upright prism may be inf.",
+                .infinite = true,
+                .above = 0,
+                .required = true,
+                .only_for = {"cylinder", "cone", "prism"}}));
+  o.add("axis", &O::axis,
+        {.doc = "Direction of the axis; rotate turns it further.",
+         .choices = axis_names,
+         .only_for = {"cylinder", "cone", "prism"}});
+  o.add("corners", &O::corners,
+        length({.doc = "Outline across the axis: (x, y), for axis x (y, z), for axis y (z, x).",
+                .required = true,
+                .only_for = {"prism"},
+                .min_items = 3}));
+  o.add("base", &O::base,
+        length({.doc = "Where along the axis it begins.", .only_for = {"prism"}}));
+  o.add("sidewall", &O::sidewall,
+        {.doc = "How far its walls lean inwards towards the top.",
+         .unit = "deg",
+         .above = -89,
+         .max = 89,
+         .only_for = {"prism"}});
+  o.add("parts", &O::parts,
+        {.doc = "Names of earlier structures; a difference is the first without the others.",
+         .required = true,
+         .only_for = combined,
+         .min_items = 2});
+  o.add_table("rotate", &O::rotate, rotate, {.doc = "A turn of the body."});
+  o.add_table("repeat", &O::repeat, repeat, {.doc = "Copies in rows."});
+  return o;
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes waves and what measures them: [[source]] and [[monitor]].
+#include "electromagnetics/waves/option_tables.h"
+
+namespace tessera::apps::waves {
+namespace {
+
+data::Options<WaveformOptions> waveform_table() {
+  using O = WaveformOptions;
+  data::Options<O> o("waveform", "Time dependence of a source.");
+  o.add_kind("kind", &O::kind,
+             {.doc = "A modulated Gaussian, a Gaussian from zero frequency on and its derivatives, "
+                     "a Ricker pulse and its derivative, a continuous wave, or samples of a file.",
+              .choices = {"gaussian", "baseband", "derivative", "ricker", "ricker_derivative",
+                          "continuous", "file"}});
+  o.add("frequency", &O::frequency,
+        frequency({.doc = "Of the carrier (gaussian, continuous); where the spectrum peaks "
+                          "(ricker).",
+                   .only_for = {"gaussian", "ricker", "ricker_derivative", "continuous"},
+                   .required_for = {"ricker", "ricker_derivative", "continuous"}}));
+  o.add("bandwidth", &O::bandwidth,
+        {.doc = "Full width between the frequencies where the amplitude is a tenth of its peak.",
+         .unit = "THz",
+         .above = 0,
+         .only_for = {"gaussian"}});
+  o.add("frequency_min", &O::frequency_min,
+        frequency({.doc = "Instead of frequency and bandwidth: the lower end of the band.",
+                   .only_for = {"gaussian"}}));
+  o.add("frequency_max", &O::frequency_max,
+        frequency({.doc = "The upper end of the band.", .only_for = {"gaussian"}}));
+  o.add("width", &O::width,
+        duration({.doc = "tau of exp(-((t - t0)/tau)^2).",
+                  .above = 0,
+                  .required = true,
+                  .only_for = {"baseband", "derivative"}}));
+  o.add("order", &O::order,
+        {.doc = "Of the derivative.", .min = 1, .max = 8, .only_for = {"derivative"}});
+  o.add("delay", &O::delay,
+        duration(
+            {.doc = "t0, the middle of the pulse; such that it begins at 1e-7 or less of its "
+                    "peak if not given.",
+             .min = 0,
+             .only_for = {"gaussian", "baseband", "derivative", "ricker", "ricker_derivative"}}));
+  o.add("phase", &O::phase,
+        {.doc = "Phase of the carrier; -90 deg is a sine, which leaves no charge behind.",
+         .unit = "deg",
+         .only_for = {"gaussian", "continuous"}});
+  o.add("ramp", &O::ramp,
+        duration({.doc = "Time in which it is turned on; five periods if not given.",
+                  .min = 0,
+                  .only_for = {"continuous"}}));
+  o.add("file", &O::file,
+        {.doc = "Two columns, time in s, evenly spaced, and value; # begins a comment.",
+         .required = true,
+         .only_for = {"file"}});
+  return o;
+}
+
+}  // namespace
+
+data::Options<SourceOptions> source_table() {
+  using O = SourceOptions;
+  const std::vector<std::string> currents = {"point", "line", "plane"},
+                                 waves = {"plane_wave", "beam"};
+  data::Options<O> o("source",
+                     "A current at a point, along a line or over a plane; a plane wave within a "
+                     "box (total field inside, scattered field outside); or a Gaussian beam.");
+  o.add_kind("kind", &O::kind,
+             {.doc = "What it is.",
+              .choices = {"point", "line", "plane", "plane_wave", "beam"},
+              .required = true});
+  o.add("name", &O::name, {.doc = "What monitors call it."});
+  o.add("component", &O::component,
+        {.doc = "Direction of the current: electric along E, magnetic along H.",
+         .choices = component_names,
+         .required = true,
+         .only_for = currents});
+  o.add("position", &O::position,
+        length(
+            {.doc =
+                 "Its middle, of a beam that of the plane it starts from; the middle of the domain "
+                 "if not given.",
+             .required_for = {"point", "line", "plane", "beam"}}));
+  o.add("size", &O::size,
+        length({.doc = "Extent of the line or plane, or of the box of a plane wave (just inside "
+                       "the absorbing layers if not given).",
+                .min = 0,
+                .only_for = {"line", "plane", "plane_wave", "beam"},
+                .required_for = {"line", "plane"}}));
+  o.add(
+      "direction", &O::direction,
+      {.doc = "Where it travels to, a vector of any length.", .required = true, .only_for = waves});
+  o.add("polarization", &O::polarization,
+        {.doc = "Direction of E; what lies along the direction of travel is left out.",
+         .required = true,
+         .only_for = waves});
+  o.add("waist", &O::waist,
+        length({.doc = "Radius where the amplitude in the focus is 1/e.",
+                .above = 0,
+                .required = true,
+                .only_for = {"beam"}}));
+  o.add("focus", &O::focus,
+        length({.doc = "How far from its position along its direction the focus lies.",
+                .only_for = {"beam"}}));
+  o.add("amplitude", &O::amplitude,
+        {.doc = "Factor on the waveform: V/m for waves and beams; for currents A m (point), A "
+                "(line), A/m (plane), magnetic ones with V for A."});
+  o.add_table("waveform", &O::waveform, waveform_table(),
+              {.doc = "Its time dependence.", .required = true});
+  return o;
+}
+
+data::Options<MonitorOptions> monitor_table() {
+  using M = MirrorOptions;
+  data::Options<M> mirror("mirrors", "A perfectly conducting plane beside the radiating part.");
+  mirror.add("axis", &M::axis, {.doc = "It lies across.", .choices = axis_names, .required = true});
+  mirror.add("position", &M::position, length({.doc = "Where along the axis.", .required = true}));
+  mirror.add("magnetic", &M::magnetic, {.doc = "A magnetic conductor, not an electric one."});
+
+  using O = MonitorOptions;
+  const std::vector<std::string> spectral = {"dft", "flux", "energy", "far_field",
+                                             "rcs", "ldos", "orders"},
+                                 banded = {"dft", "flux", "energy", "far_field",
+                                           "rcs", "ldos", "orders", "resonances"},
+                                 angular = {"far_field", "rcs"};
+  data::Options<O> o("monitor", "What is measured, under its name in results.h5.");
+  o.add_kind("kind", &O::kind,
+             {.doc = "Fields in time at a point; transformed fields; power through a plane or out "
+                     "of a box; energy in a box (poles with what they store: d(f Re eps)/df where "
+                     "nothing is lost, kinetic and potential energy of lossy ones); pattern of an "
+                     "antenna; scattering cross-section; density of states and Purcell factor of a "
+                     "point source; diffraction orders; frequencies and Q of a ring-down, each "
+                     "mode once; fields of a plane or box at intervals.",
+              .choices = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders",
+                          "resonances", "snapshot"},
+              .required = true});
+  o.add("name", &O::name, {.doc = "Its name, of letters, digits, _ and -.", .required = true});
+  o.add(
+      "position", &O::position,
+      length({.doc = "A point, or the middle of the plane or box; the middle of the domain if not "
+                     "given.",
+              .only_for = {"probe", "dft", "flux", "energy", "far_field", "rcs", "orders",
+                           "resonances", "snapshot"},
+              .required_for = {"probe", "flux", "far_field", "rcs", "orders", "resonances"}}));
+  o.add("size", &O::size,
+        length({.doc = "Extent of the plane or box; 0 across a plane. Not given: dft a point, "
+                       "energy and snapshot the domain.",
+                .min = 0,
+                .only_for = {"dft", "flux", "energy", "far_field", "rcs", "orders", "snapshot"},
+                .required_for = {"flux", "far_field", "rcs", "orders"}}));
+  o.add("components", &O::components,
+        {.doc = "Of the field; all that are computed if not given.",
+         .choices = component_names,
+         .only_for = {"probe", "dft", "resonances", "snapshot"},
+         .max_items = 6});
+  o.add("frequencies", &O::frequencies,
+        frequency({.doc = "Frequencies one by one.", .only_for = spectral, .max_items = 100000}));
+  o.add("frequency_min", &O::frequency_min,
+        frequency({.doc = "Instead: the lower end of a band.",
+                   .only_for = banded,
+                   .required_for = {"resonances"}}));
+  o.add("frequency_max", &O::frequency_max,
+        frequency({.doc = "Its upper end.", .only_for = banded, .required_for = {"resonances"}}));
+  o.add("frequency_points", &O::frequency_points,
+        {.doc = "How many in the band, evenly spaced.",
+         .min = 1,
+         .max = 100000,
+         .only_for = spectral});
+  o.add("reverse", &O::reverse,
+        {.doc = "Count power along the falling axis (into a box) as positive; of orders, the side.",
+         .only_for = {"flux", "orders"}});
+  o.add("relative_to", &O::relative_to,
+        {.doc = "Name of a flux monitor with the same frequencies by whose power this one is "
+                "divided.",
+         .only_for = {"flux", "orders"}});
+  o.add("subtract", &O::subtract,
+        {.doc = "Folder of a former run whose fields at this monitor are subtracted first. Both "
+                "have the same sources, grid, time step and frequencies, and the monitor the same "
+                "place.",
+         .only_for = {"dft", "flux", "far_field", "rcs", "orders"}});
+  o.add("theta", &O::theta,
+        {.doc = "Angles from +z; theta and phi are combined.",
+         .unit = "deg",
+         .min = 0,
+         .max = 180,
+         .only_for = angular});
+  o.add("phi", &O::phi,
+        {.doc = "Angles from +x towards +y.",
+         .unit = "deg",
+         .min = -360,
+         .max = 360,
+         .only_for = angular});
+  o.add("angle_points", &O::angle_points,
+        {.doc = "Where angles are not given: how many theta (with both poles) and phi.",
+         .min = 1,
+         .max = 100000,
+         .only_for = angular});
+  o.add_tables(
+      "mirrors", &O::mirrors, mirror,
+      {.doc =
+           "Conducting planes, such as ground under an antenna. Walls and symmetries of the domain "
+           "count without being named here.",
+       .only_for = {"far_field"},
+       .max_items = 3});
+  o.add(
+      "source", &O::source,
+      {.doc = "Name of the plane wave (rcs, orders) or point source (ldos) that it is measured "
+              "against; the only one if not given. A point source on a mirror counts together with "
+              "its image.",
+       .only_for = {"rcs", "ldos", "orders"}});
+  o.add("orders", &O::orders,
+        {.doc = "Which (m, n) along the two axes of the plane; those that propagate if not given.",
+         .only_for = {"orders"}});
+  o.add("min_quality", &O::min_quality,
+        {.doc = "Least Q of a resonance.", .min = 0, .only_for = {"resonances"}});
+  o.add("max_modes", &O::max_modes,
+        {.doc = "Most resonances that are told, the strongest.",
+         .min = 1,
+         .max = 1000,
+         .only_for = {"resonances"}});
+  o.add(
+      "derivatives", &O::derivatives,
+      {.doc = "Lengths of structures in which frequencies, decay and Q are differentiated, by the "
+              "adjoint of the run: \"ring.radius\", \"bar.size[1]\", \"taper.corners[0][1]\". Two "
+              "more runs, whatever their number.",
+       .only_for = {"resonances"},
+       .max_items = 1000});
+  o.add("every", &O::every,
+        duration({.doc = "Time between two snapshots, or between two values of a probe (every "
+                         "step if not given).",
+                  .above = 0,
+                  .only_for = {"snapshot", "probe"},
+                  .required_for = {"snapshot"}}));
+  o.add("start", &O::start,
+        duration({.doc = "Simulated time at which it begins; for resonances the end of the sources "
+                         "if not given.",
+                  .min = 0,
+                  .only_for = {"snapshot", "probe", "resonances"}}));
+  o.add("end", &O::end,
+        duration({.doc = "Simulated time at which it ends.",
+                  .above = 0,
+                  .only_for = {"snapshot", "probe", "resonances"}}));
+  return o;
+}
+
+std::vector<double> MonitorOptions::all_frequencies() const {
+  if (!frequency_min || !frequency_max) return frequencies;
+  const double low = *frequency_min, high = *frequency_max;
+  const int n = frequency_points;
+  std::vector<double> out;
+  for (int i = 0; i < n; ++i)
+    out.push_back(n == 1 ? (low + high) / 2 : low + (high - low) * i / (n - 1));
+  return out;
+}
+
+}  // namespace tessera::apps::waves

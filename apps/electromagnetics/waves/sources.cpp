@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/case_parts.h"
+#include "tessera/electromagnetics/beam.h"
+#include "tessera/electromagnetics/plane_wave.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
+  const em::Medium& around = c.stepped.front();
+  const em::Bounds box = wave_box(c, s.options);
+  return {.direction = s.options.direction,
+          .polarization = s.options.polarization,
+          .amplitude = s.options.amplitude,
+          .waveform = s.waveform,
+          .low = box.low,
+          .high = box.high,
+          .eps = around.eps[0],
+          .mu = around.mu[0]};
+}
+
+/// A beam leaves the plane across the resolved axis along which its size is zero, or, without a
+/// size, the one that it follows most.
+em::Beam beam_of(const Case& c, const CaseSource& s) {
+  const SourceOptions& o = s.options;
+  const WaveformOptions& w = o.waveform;
+  const em::Medium& around = c.stepped.front();
+  em::Beam b{.axis = 0,
+             .position = *o.position,
+             .direction = o.direction,
+             .polarization = o.polarization,
+             .waist = o.waist,
+             .focus = o.focus,
+             .frequency_hz = w.frequency.value_or(0),
+             .amplitude = o.amplitude,
+             .waveform = s.waveform,
+             .eps = around.eps[0],
+             .mu = around.mu[0]};
+  if (w.frequency_min && w.frequency_max)
+    b.frequency_hz = (*w.frequency_min + *w.frequency_max) / 2;
+  double best = -INFINITY;
+  for (int d = 0; d < 3; ++d) {
+    const auto a = static_cast<std::size_t>(d);
+    const double rank = !c.grid.resolved(d) ? -INFINITY
+                        : o.size            ? -(*o.size)[a]
+                                            : std::abs(o.direction[a]);
+    if (rank > best) b.axis = d, best = rank;
+  }
+  return b;
+}
+
+/// Currents of a plane wave or beam; what cannot be is an error in the configuration.
+void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
+  const em::Medium& around = c.media.front();
+  const auto even = [](const std::array<double, 3>& x) { return x[0] == x[1] && x[1] == x[2]; };
+  if (!around.poles.empty() || around.sigma != Point{} || around.sigma_m != Point{} ||
+      !even(around.eps) || !even(around.mu) || around.pec)
+    refuse({config.error(
+        642, s.key, "waves and beams need a background without loss, dispersion and anisotropy",
+        "choose another background, or another source")});
+  if (c.bloch_k != Point{})
+    refuse({config.error(642, s.key, "waves and beams between Bloch faces are not supported",
+                         "drive the structure by a current over a plane")});
+  try {
+    s.wave = s.options.kind == SourceKind::plane_wave
+                 ? em::plane_wave(c.grid, c.faces, c.dt_s, plane_wave_of(c, s))
+                 : em::beam(c.grid, c.faces, c.dt_s, beam_of(c, s));
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    refuse({config.error(628, s.key, e.what(), "see the source's keys")});
+  }
+}
+
+em::Injection current_of(const Case& c, const CaseSource& s) {
+  const SourceOptions& o = s.options;
+  const Point at = *o.position, size = o.size.value_or(Point{});
+  Point low{}, high{};
+  for (std::size_t d = 0; d < 3; ++d) low[d] = at[d] - size[d] / 2, high[d] = at[d] + size[d] / 2;
+  return em::current_source(c.grid, c.faces, c.dt_s, o.component, low, high, o.amplitude,
+                            s.waveform, c.bloch_k, *c.open);
+}
+
+/// Along an outer conductor, which is at a `pml` face, too, behind the layers, there is no field
+/// that a current could drive.
+void check_current(const Case& c, const CaseSource& s, const data::Config& config) {
+  try {
+    current_of(c, s);
+  } catch (const Error& e) {
+    refuse({config.error(628, s.key + ".position", e.what(),
+                         "move it inwards by a cell or more: faces of the domain that are neither "
+                         "pmc nor joined are conductors, behind a pml, too")});
+  }
+}
+
+/// The spectrum of what a run takes of a source: of its samples until it ends, or the run does.
+std::shared_ptr<const em::SampledSpectrum> sampled_spectrum(const Case& c, const CaseSource& s) {
+  for (const CaseSource& known : c.sources)
+    if (known.options.waveform == s.options.waveform) return known.spectrum;
+  if (!std::isfinite(s.waveform.end_s)) return {};
+  const StopOptions& stop = c.options.run.stop;
+  double end = std::min(s.waveform.end_s, stop.time.value_or(INFINITY));
+  if (stop.steps) end = std::min(end, static_cast<double>(*stop.steps) * c.dt_s);
+  return std::make_shared<em::SampledSpectrum>(s.waveform, c.dt_s, end);
+}
+
+}  // namespace
+
+void make_sources(Case& c, const data::Config& config) {
+  for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
+    CaseSource source{c.options.sources[s], fmt::format("source[{}]", s),
+                      make_waveform(c.options.sources[s].waveform)};
+    source.spectrum = sampled_spectrum(c, source);
+    if (source.options.kind == SourceKind::plane_wave || source.options.kind == SourceKind::beam)
+      make_wave(c, source, config);
+    else
+      check_current(c, source, config);
+    c.sources.push_back(std::move(source));
+  }
+}
+
+em::Bounds wave_box(const Case& c, const SourceOptions& o) {
+  em::Bounds box{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::vector<double>& x = c.grid.lines[d];
+    const auto n = x.size() - 1;
+    const auto inner = [&](bool high) {
+      const int layer = layer_cells(c, static_cast<int>(d), high);
+      return layer == 0 ? 0 : std::min(static_cast<std::size_t>(layer) + 4, n);
+    };
+    if (o.size) {
+      box.low[d] = (*o.position)[d] - (*o.size)[d] / 2;
+      box.high[d] = (*o.position)[d] + (*o.size)[d] / 2;
+    } else {
+      box.low[d] = x[inner(false)];
+      box.high[d] = x[n - inner(true)];
+    }
+  }
+  return box;
+}
+
+em::Waveform make_waveform(const WaveformOptions& o) {
+  const double f = o.frequency.value_or(0);
+  switch (o.kind) {
+    case WaveformKind::gaussian: {
+      const double centre =
+          o.frequency_min && o.frequency_max ? (*o.frequency_min + *o.frequency_max) / 2 : f;
+      const double width = o.bandwidth.value_or(
+          o.frequency_min && o.frequency_max ? *o.frequency_max - *o.frequency_min : f);
+      em::GaussianOptions g{.phase_rad = o.phase};
+      if (o.delay) g.delay = *o.delay / (2 * std::sqrt(std::log(10.0)) / (M_PI * width));
+      return em::gaussian_pulse(centre, width, g);
+    }
+    case WaveformKind::baseband:
+      return em::gaussian_baseband(o.width, o.delay.value_or(4.5 * o.width));
+    case WaveformKind::derivative:
+      return em::gaussian_derivative(o.order, o.width, o.delay.value_or(4.5 * o.width));
+    case WaveformKind::ricker:
+      return em::ricker(f, o.delay.value_or(-1));
+    case WaveformKind::ricker_derivative:
+      return em::ricker_derivative(f, o.delay.value_or(-1));
+    case WaveformKind::continuous:
+      return em::continuous_wave(f, o.ramp.value_or(5 / f), o.phase);
+    case WaveformKind::file:
+      return em::read_waveform(o.file);
+  }
+  return {};
+}
+
+std::vector<em::Injection> make_injections(const Case& c) {
+  std::vector<em::Injection> out;
+  for (const CaseSource& s : c.sources)
+    out.push_back(s.wave.edges.empty() ? current_of(c, s) : s.wave);
+  return out;
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Films of negative permittivity that run through a Pml (boundary.h). A film not much thicker than
+// its skin depth c / (w sqrt(-eps)) guides waves whose energy runs against their phase; a pml,
+// which damps by the phase, amplifies them. On thicker metal waves run forwards, but in a narrow
+// band. An absorber (absorber.h) damps both.
+#pragma once
+#include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/medium.h"
+#include "tessera/electromagnetics/scene.h"
+#include "tessera/electromagnetics/yee_grid.h"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+struct BackwardFilm {
+  std::size_t structure = 0;  ///< of the scene
+  int axis = 0;               ///< that of the layer
+  double thickness_m = 0;
+  double skin_depth_m = 0;  ///< the least over the band
+  double frequency_hz = 0;  ///< one of the band at which its permittivity is negative
+};
+
+/// Films between two other bodies, thinner than two skin depths at a frequency of the band, that
+/// run through a layer of `pml_cells` in front of a pml face; each once for an axis. Looked for
+/// along rows of cells of a plane amid the layer, at most some 50 rows in a direction, and at 41
+/// frequencies. `media` by the indices that the scene uses.
+std::vector<BackwardFilm> backward_films(const Scene& scene, const std::vector<Medium>& media,
+                                         const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                                         int pml_cells, double f_min_hz, double f_max_hz);
+
+}  // namespace tessera::electromagnetics

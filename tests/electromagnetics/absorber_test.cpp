@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of conductivity, and films that a pml does not stand.
+#include "tessera/electromagnetics/absorber.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/backward_films.h"
+#include "tessera/electromagnetics/constants.h"
+#include "test_constants.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tessera::electromagnetics {
+namespace {
+
+constexpr double step_s = 1e-12;
+
+/// The row of a component along x of a line of cells whose medium has 1/eps = 1/mu = `inverse`.
+MaterialRow row_of(const YeeGrid& grid, const std::array<AbsorbingFaces, 3>& faces,
+                   const Absorber& absorber, int component, double inverse = 1) {
+  const MaterialRows rows = with_absorber(
+      [inverse](int, int, int, MaterialRow& r) { r.inverse.assign(r.inverse.size(), inverse); },
+      grid, faces, absorber, step_s);
+  const auto n = static_cast<std::size_t>(grid.cells(0)) + 1;
+  MaterialRow row{std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}, {}};
+  rows(component, 0, 0, row);
+  return row;
+}
+
+/// There and back a wave loses R: exp(-2 integral s dx / v), with s dt/2 = loss inverse.
+TEST(Absorber, TakesItsReflectionFromAWaveThereAndBack) {
+  const YeeGrid grid = uniform_grid({100 * cell, 0, 0}, cell);
+  const Absorber absorber{.cells = 30, .order = 3, .reflection = 1e-3, .index = 1.5};
+  const std::array<AbsorbingFaces, 3> high{{{false, true}, {}, {}}};
+  for (const int component : {static_cast<int>(Ez), static_cast<int>(Hy)}) {
+    const MaterialRow row = row_of(grid, high, absorber, component);
+    double integral = 0;
+    for (std::size_t i = 0; i < 100; ++i) {
+      // At lines both ends of a cell count half; at middles each cell has one value.
+      const double s = at_middle(component, 0) ? row.loss[i] : (row.loss[i] + row.loss[i + 1]) / 2;
+      integral += s * 2 / step_s * cell;
+    }
+    // Both rules sum u^3 over 30 cells to a share of 1/30^2 and less of the exponent, 6.9.
+    EXPECT_NEAR(std::exp(-2 * integral * 1.5 / speed_of_light), 1e-3, 1e-2 * 1e-3);
+    EXPECT_EQ(row.loss[69], 0);
+    EXPECT_EQ(row.loss[10], 0);
+  }
+}
+
+TEST(Absorber, LosesTheSameInEveryMediumAndLeavesConductors) {
+  const YeeGrid grid = uniform_grid({40 * cell, 0, 0}, cell);
+  const std::array<AbsorbingFaces, 3> both{{{true, true}, {}, {}}};
+  const MaterialRow vacuum = row_of(grid, both, {.cells = 10}, Ez),
+                    glass = row_of(grid, both, {.cells = 10}, Ez, 0.25),
+                    metal = row_of(grid, both, {.cells = 10}, Ez, 0);
+  EXPECT_GT(vacuum.loss.front(), 0);
+  EXPECT_NEAR(vacuum.loss.front(), vacuum.loss.back(), 1e-12 * vacuum.loss.back());
+  for (std::size_t i = 0; i < vacuum.loss.size(); ++i) {
+    EXPECT_DOUBLE_EQ(glass.loss[i] * 0.25, vacuum.loss[i]);  // s = loss/eps
+    EXPECT_EQ(metal.loss[i], 0);
+  }
+}
+
+TEST(Absorber, RefusesWhatIsNoLayer) {
+  const YeeGrid grid = uniform_grid({40 * cell, 0, 0}, cell);
+  const auto make = [&](const Absorber& a, AbsorbingFaces x) {
+    with_absorber([](int, int, int, MaterialRow&) {}, grid, {{x, {}, {}}}, a, step_s);
+  };
+  EXPECT_THROW(make({.cells = 21}, {true, true}), Error);
+  EXPECT_NO_THROW(make({.cells = 21}, {true, false}));
+  EXPECT_THROW(make({.cells = 0}, {true, false}), Error);
+  EXPECT_THROW(make({.cells = 5, .order = -1}, {true, false}), Error);
+  EXPECT_THROW(make({.cells = 5, .reflection = 0}, {true, false}), Error);
+  EXPECT_THROW(make({.cells = 5, .index = 0}, {true, false}), Error);
+  EXPECT_NO_THROW(make({.cells = 0}, {}));  // no layer
+}
+
+/// eps = 1 - fp^2/f^2 = -3 at fp/2: the skin depth is c/(2 pi f sqrt(3)).
+TEST(BackwardFilms, AreThinnerThanTwoSkinDepthsAndRunThroughAPml) {
+  const YeeGrid grid = uniform_grid({60 * cell, 60 * cell, 0}, cell);
+  const double f = 1e9, skin = speed_of_light / (2 * std::numbers::pi * f * std::sqrt(3.0));
+  Medium metal{.name = "metal"};
+  metal.poles = drude(2 * f, 0);
+  Medium glass{.name = "glass"};
+  glass.eps = {2, 2, 2};
+  const std::vector<Medium> media{Medium{}, metal, glass};
+  const auto films = [&](double thickness, const std::array<Faces, 3>& faces) {
+    // Glass below, the film, glass above: along all of x.
+    const double inf = INFINITY;
+    const Scene scene{{{box({-inf, -inf, -inf}, {inf, 0, inf}), 2, 0, ""},
+                       {box({-inf, 0, -inf}, {inf, thickness, inf}), 1, 0, ""},
+                       {box({-inf, thickness, -inf}, {inf, inf, inf}), 2, 0, ""}}};
+    return backward_films(scene, media, grid, faces, 10, f, f);
+  };
+  ASSERT_GT(1.5 * skin, 5 * cell);
+  const auto found = films(1.5 * skin, {pml, pec, joined});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].structure, 1U);
+  EXPECT_EQ(found[0].axis, 0);
+  EXPECT_NEAR(found[0].thickness_m, 1.5 * skin, cell);
+  EXPECT_NEAR(found[0].skin_depth_m, skin, 1e-9 * skin);
+  EXPECT_TRUE(films(2.5 * skin, {pml, pec, joined}).empty());
+  EXPECT_TRUE(films(1.5 * skin, {pec, pml, joined}).empty());
+}
+
+}  // namespace
+}  // namespace tessera::electromagnetics
