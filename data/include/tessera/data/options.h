@@ -42,6 +42,8 @@ struct Field {
   bool one_for_all = false;        ///< std::array: a value without brackets stands for every item
   std::size_t min_items = 0;       ///< lists: fewest items
   std::size_t max_items = 100000;  ///< lists: most items
+  /// The version that had it first; that of the table or app around it where that is later.
+  /// tests/apps/reference_pages_test.cpp holds a new key to the version in preparation.
   std::string since = "0.1";
 };
 
@@ -153,7 +155,8 @@ struct NamedOption {
 /// The keys of one app, or of one table in its configuration. Built through `Options<T>` below.
 class OptionTable {
  public:
-  OptionTable(std::string app, std::string doc, std::function<std::shared_ptr<void>()> make);
+  OptionTable(std::string app, std::string doc, std::string since,
+              std::function<std::shared_ptr<void>()> make);
   OptionTable(const OptionTable&);
   OptionTable(OptionTable&&) noexcept;
   OptionTable& operator=(const OptionTable&);
@@ -208,8 +211,9 @@ class OptionTable {
   std::shared_ptr<void> make() const { return make_(); }
   void add_spec(OptionSpec spec);
   void add_kind_spec(OptionSpec spec);
+  static void no_older_than(const std::string& version, OptionSpec& spec);
 
-  std::string app_, doc_;
+  std::string app_, doc_, since_;
   std::function<std::shared_ptr<void>()> make_;
   std::vector<OptionSpec> specs_;
   std::string kind_;
@@ -254,9 +258,9 @@ class Options : public OptionTable {
   using Stored = std::remove_cvref_t<std::invoke_result_t<Access, T&>>;
 
  public:
-  /// `app` is the name of the app, or that of a table.
-  Options(std::string app, std::string doc)
-      : OptionTable(std::move(app), std::move(doc),
+  /// `app` is the name of the app, or that of a table; `since` the version that had it first.
+  Options(std::string app, std::string doc, std::string since = "0.1")
+      : OptionTable(std::move(app), std::move(doc), std::move(since),
                     [] { return std::static_pointer_cast<void>(std::make_shared<T>()); }) {}
 
   template <class Access>
