@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/forward_1d.h"
 
+#include "csv_columns.h"
 #include "forward_checks.h"
 #include "layered_oracle.h"
 #include "oracle_forward.h"
 #include "synthetic_sounding.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/response_1d.h"
-#include "test_paths.h"
+#include "test_data.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -29,9 +29,7 @@ std::vector<double> numbers(const std::string& text, char separator) {
 }
 
 TEST(Forward1d, Layered1dReferenceTable) {
-  const char* root = std::getenv("TESSERA_TEST_DATA");
-  const std::filesystem::path file =
-      std::filesystem::path(root ? root : TESSERA_DEFAULT_TEST_DATA) / "mt/reference/layered1d.csv";
+  const std::filesystem::path file = testing::test_data() / "mt/reference/layered1d.csv";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no test data: " << file;
   std::ifstream in(file);
   std::string line;
@@ -39,9 +37,7 @@ TEST(Forward1d, Layered1dReferenceTable) {
   int rows = 0;
   double worst_z = 0, worst_derivative = 0;
   while (std::getline(in, line)) {
-    std::vector<std::string> f;
-    std::istringstream fields(line);
-    for (std::string field; std::getline(fields, field, ',');) f.push_back(field);
+    const std::vector<std::string> f = testing::csv_split(line);
     ASSERT_EQ(f.size(), 10u) << line;
     const char separator = f[1].find(';') != std::string::npos ? ';' : ' ';
     const auto rho = numbers(f[1], separator), h = numbers(f[2], separator);
