@@ -241,8 +241,7 @@ ForwardMap layered_forward_free(std::vector<double> frequency_hz, int n_layers,
       std::move(frequency_hz), std::vector<double>{}, n_layers, true, parameters));
 }
 
-// ---- many soundings
-// --------------------------------------------------------------------------------------
+// ---- many soundings ----
 
 namespace {
 

@@ -226,14 +226,18 @@ std::vector<std::string> nearest_names(std::string_view text,
 
 /// The options of one app, declared once:
 ///
-///     struct Mt1dOptions { double error_floor = 0.05; std::vector<double> depths_m; Method method
-///     = Method::occam; }; const Options<Mt1dOptions>& mt1d_options() {
+///     struct O {
+///       double error_floor = 0.05;
+///       std::vector<double> depths_m;
+///       Method method = Method::occam;
+///     };
+///     const Options<O>& mt1d_options() {
 ///       static const auto table = [] {
-///         Options<Mt1dOptions> o("inversion.mt1d", "1-D inversion of magnetotelluric soundings");
-///         o.add("data.error_floor", &Mt1dOptions::error_floor, {.doc = "...", .unit = "%", .above
-///         = 0, .max = 100}); o.add("model.depths", &Mt1dOptions::depths_m, {.doc = "...", .unit =
-///         "m", .above = 0}); o.add("method", &Mt1dOptions::method, {.doc = "...", .choices =
-///         {"occam", "gauss_newton"}}); return o;
+///         Options<O> o("inversion.mt1d", "1-D inversion of magnetotelluric soundings");
+///         o.add("data.error_floor", &O::error_floor, {.doc = "...", .unit = "%", .above = 0});
+///         o.add("model.depths", &O::depths_m, {.doc = "...", .unit = "m", .above = 0});
+///         o.add("method", &O::method, {.doc = "...", .choices = {"occam", "gauss_newton"}});
+///         return o;
 ///       }();
 ///       return table;
 ///     }
@@ -247,11 +251,10 @@ std::vector<std::string> nearest_names(std::string_view text,
 /// (`[[structure]]` in TOML). In a table one key may say of which kind it is, and other keys belong
 /// to some kinds only:
 ///
-///     Options<StructureOptions> s("structure", "A body of one material.");
-///     s.add_kind("shape", &StructureOptions::shape, {.doc = "...", .choices = {"box", "sphere"}});
-///     s.add("radius", &StructureOptions::radius, {.doc = "...", .unit = "um", .required = true,
-///     .only_for = {"sphere"}});
-///     o.add_tables("structure", &FdtdOptions::structures, s, {.doc = "...", .min_items = 1});
+///     Options<Body> s("structure", "A body of one material.");
+///     s.add_kind("shape", &Body::shape, {.doc = "...", .choices = {"box", "sphere"}});
+///     s.add("radius", &Body::radius, {.doc = "...", .unit = "um", .only_for = {"sphere"}});
+///     o.add_tables("structure", &O::bodies, s, {.doc = "...", .min_items = 1});
 template <class T>
 class Options : public OptionTable {
   template <class Access>

@@ -62,8 +62,8 @@ class LayeredBatch {
   void predict(std::size_t count, std::span<const double> ln_rho,
                std::span<const double> ln_thickness, std::span<double> re,
                std::span<double> im) const;
-  /// d(Re Z, Im Z) / d(ln rho, ln h): `re[((j * count) + s) * n_frequencies + f]`, j over n + n
-  /// - 1.
+  /// d(Re Z, Im Z) / d(ln rho, ln h): `re[((j * count) + s) * n_frequencies + f]`, j over the n
+  /// values of ln rho and the n - 1 of ln h.
   void jacobian(std::size_t count, std::span<const double> ln_rho,
                 std::span<const double> ln_thickness, std::span<double> re,
                 std::span<double> im) const;
