@@ -3,14 +3,14 @@
 // direction v of one group of parameters, with random weights c of one result y,
 //
 //   phi(h) = <c, y(p + h v)> / |c| |y|,   |y| the larger of |y(p)| and |J v| over all groups,
-//   phi' = <c, J v>                    by forward mode, against (phi(h) - phi(-h)) / 2h,
-//   extrapolated, <c, J v> = <J^T c, v>              forward mode against reverse mode: the adjoint
-//   identity, |phi(h) - phi(0) - h phi'| = O(h^2),  |phi(h) - phi(0) - h phi' - h^2/2 phi''| =
-//   O(h^3).
+//   phi' = <c, J v>         by forward mode, against (phi(h) - phi(-h)) / 2h, extrapolated,
+//   <c, J v> = <J^T c, v>   forward mode against reverse mode: the adjoint identity,
+//   |phi(h) - phi(0) - h phi'| = O(h^2),
+//   |phi(h) - phi(0) - h phi' - h^2/2 phi''| = O(h^3).
 //
 // A wrong gradient breaks the first, a reverse mode that is not the transpose the second, and the
-// slopes tell a wrong derivative from differences that are merely coarse. Extrapolation: C.
-// Ridders, Adv. Eng. Software 4 (1982) 75.
+// slopes tell a wrong derivative from differences that are merely coarse. Extrapolation:
+// C. Ridders, Adv. Eng. Software 4 (1982) 75.
 #pragma once
 #include "support/app.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // inversion.mt1d as its users meet it: from the example to results, killed and resumed, refused.
 #include "app_test.h"
+#include "csv_columns.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -134,11 +135,8 @@ TEST_F(Mt1d, RotationAndStrikeTurnAndTogetherAreRefused) {
                            keys + "[model]\nlayers = 5\n[posterior]\nmethod = \"none\"\n");
     const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force"});
     EXPECT_EQ(o.code % 6, 0) << o.err;  // whether three layers fit does not matter
-    std::istringstream table(read("RUN/soundings/s_fit.csv"));
-    std::string line, field;
-    std::getline(table, line);
-    for (int k = 0; k < 3; ++k) std::getline(table, field, ',');
-    return std::stod(field) / (4e-4 * 3.14159265358979323846);
+    return csv_column(read("RUN/soundings/s_fit.csv"), "observed_re_ohm").at(0) /
+           (4e-4 * 3.14159265358979323846);
   };
   const auto by_hand = [&](double turned) {
     return xy * std::pow(std::cos(turned * deg), 2) - yx * std::pow(std::sin(turned * deg), 2);
@@ -174,17 +172,7 @@ TEST_F(Mt1d, BoundsFarAwayLeaveTheDepthsOfInvestigation) {
   const auto depths = [&](const std::string& bounds) {
     make_case(12, "[model]\nlayers = 24\n" + bounds + "[posterior]\nmethod = \"none\"\n");
     EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--force"}).code, 0);
-    std::istringstream table(read("RUN/soundings.csv"));
-    std::vector<double> out;
-    std::string line;
-    std::getline(table, line);
-    while (std::getline(table, line)) {
-      std::istringstream fields(line);
-      std::string field;
-      for (int k = 0; k < 16; ++k) std::getline(fields, field, ',');
-      out.push_back(std::stod(field));
-    }
-    return out;
+    return csv_column(read("RUN/soundings.csv"), "depth_sensitivity_m");
   };
   const auto free = depths(""),
              bounded = depths(

@@ -629,6 +629,37 @@ TEST(OptionTables, EveryKeyIsOnTheReferencePageAndInTheSchema) {
   EXPECT_NE(schema.find("\"const\": \"sphere\""), std::string::npos);
 }
 
+TEST(OptionTables, AKeyIsNoOlderThanItsTableAndItsApp) {
+  struct Inner {
+    GridOptions grid;
+  };
+  struct Outer {
+    Inner inner;
+    GridOptions late;
+    int number = 0;
+  };
+  Options<GridOptions> grid("grid", "d");
+  grid.add("cell", &GridOptions::cell, {.doc = "d"});
+  grid.add("origin", &GridOptions::origin, {.doc = "d", .since = "0.12"});
+  Options<Inner> inner("inner", "d");
+  inner.add_table("grid", &Inner::grid, grid, {.doc = "d", .since = "0.1"});
+  Options<Outer> o("a.b", "d", "0.3");
+  o.add_table("inner", &Outer::inner, inner, {.doc = "d"});
+  o.add_table("late", &Outer::late, grid, {.doc = "d", .since = "0.10"});  // later than 0.9
+  o.add("number", &Outer::number, {.doc = "d", .since = "0.2"});
+  const auto expect = [&](const char* key, const std::string& version) {
+    EXPECT_TRUE(o.explain(key).ends_with(", since " + version + "\n")) << o.explain(key);
+  };
+  expect("inner", "0.3");
+  expect("inner.grid", "0.3");
+  expect("inner.grid.cell", "0.3");
+  expect("inner.grid.origin", "0.12");
+  expect("late", "0.10");
+  expect("late.cell", "0.10");
+  expect("number", "0.3");
+  EXPECT_TRUE(grid.explain("cell").ends_with(", since 0.1\n")) << "a copy is what is raised";
+}
+
 TEST(OptionTables, MistakesInTheDeclarationAreFoundAtOnce) {
   const auto declare = [](Field f, bool with_kind = true) {
     Options<BodyOptions> o("structure", "d");
@@ -646,6 +677,9 @@ TEST(OptionTables, MistakesInTheDeclarationAreFoundAtOnce) {
                std::logic_error);
   EXPECT_THROW(declare({.doc = "d", .only_for = {"sphere"}}, false), std::logic_error);
   EXPECT_THROW(declare({.doc = "d", .one_for_all = true}), std::logic_error);
+  for (const char* none : {"", "soon", "0", "0.", "0.2.0", "v0.2"})
+    EXPECT_THROW(declare({.doc = "d", .since = none}), std::logic_error) << none;
+  EXPECT_THROW(Options<BodyOptions>("a.b", "d", "soon"), std::logic_error);
   EXPECT_THROW(declare({.doc = "d", .alternatives = {{"um", nullptr}}}), std::logic_error);
   EXPECT_THROW(
       declare({.doc = "d", .unit = "m", .alternatives = {{"um", [](double x) { return x; }}}}),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/dplus.h"
 
-#include "layered_oracle.h"
+#include "synthetic_sounding.h"
 #include "tessera/autodiff/error.h"
 
 #include <gtest/gtest.h>
@@ -11,12 +11,6 @@
 
 namespace tessera::inversion {
 namespace {
-
-std::vector<double> frequencies(double lo, double hi, int n) {
-  std::vector<double> f;
-  for (int i = 0; i < n; ++i) f.push_back(lo * std::pow(hi / lo, i / (n - 1.0)));
-  return f;
-}
 
 struct Earth {
   std::vector<double> rho, h;
@@ -31,19 +25,9 @@ Earth random_earth(std::mt19937_64& random) {
   return e;
 }
 
-Response1d sounding(const Earth& e, const std::vector<double>& f, double error, double noise,
-                    std::mt19937_64& random) {
-  std::normal_distribution<double> normal;
-  Response1d r;
-  r.frequency_hz = f;
-  for (double x : f) {
-    const auto z = oracle::layered_impedance(x, e.rho, e.h).z;
-    const double s = error * std::abs(z);
-    const double re = normal(random), im = normal(random);
-    r.impedance_ohm.push_back(z + noise * s * std::complex<double>(re, im));
-    r.sigma_ohm.push_back(s);
-  }
-  return r;
+Response1d sounding_of(const Earth& e, const std::vector<double>& f, double noise,
+                       std::mt19937_64& random) {
+  return oracle::synthetic(f, e.rho, e.h, 0.05, noise, random);
 }
 
 double chi2(const Response1d& r, const std::vector<std::complex<double>>& z) {
@@ -66,7 +50,7 @@ TEST(Dplus, OneFrequencyByHand) {
 TEST(Dplus, SheetsAreFittedExactly) {
   const std::vector<double> lambda{0.01, 0.3, 20.0}, weight{40.0, 300.0, 4000.0};
   Response1d r;
-  r.frequency_hz = frequencies(1e-3, 1e3, 31);
+  r.frequency_hz = oracle::log_frequencies(1e-3, 1e3, 31);
   r.impedance_ohm = dplus_impedance(r.frequency_hz, 120.0, lambda, weight);
   for (const auto& z : r.impedance_ohm) r.sigma_ohm.push_back(0.05 * std::abs(z));
   const DplusResult d = dplus(r);
@@ -77,12 +61,12 @@ TEST(Dplus, SheetsAreFittedExactly) {
 
 TEST(Dplus, NoLayeredEarthIsBelowTheBound) {
   std::mt19937_64 random(7);
-  const auto f = frequencies(1e-3, 500, 37);
+  const auto f = oracle::log_frequencies(1e-3, 500, 37);
   for (int trial = 0; trial < 25; ++trial) {
     const Earth truth = random_earth(random);
-    const Response1d clean = sounding(truth, f, 0.05, 0.0, random);
+    const Response1d clean = sounding_of(truth, f, 0.0, random);
     EXPECT_LT(dplus(clean).chi2, 1e-7) << "an earth's own response";
-    const Response1d noisy = sounding(truth, f, 0.05, 1.0, random);
+    const Response1d noisy = sounding_of(truth, f, 1.0, random);
     const DplusResult d = dplus(noisy);
     ASSERT_TRUE(d.converged);
     EXPECT_LE(d.chi2 - d.chi2_lower, 1e-6 * d.chi2);
@@ -100,8 +84,8 @@ TEST(Dplus, NoLayeredEarthIsBelowTheBound) {
 // fit. Written with complex numbers and without the solver's scaling.
 TEST(Dplus, ResidualHasNoDescentDirection) {
   std::mt19937_64 random(11);
-  const auto f = frequencies(3e-4, 700, 42);
-  const Response1d r = sounding(random_earth(random), f, 0.05, 3.0, random);
+  const auto f = oracle::log_frequencies(3e-4, 700, 42);
+  const Response1d r = sounding_of(random_earth(random), f, 3.0, random);
   const DplusResult d = dplus(r);
   ASSERT_GT(d.chi2, 1.0);
   for (double log_lambda = -10; log_lambda < 10; log_lambda += 0.001) {
@@ -120,8 +104,8 @@ TEST(Dplus, ResidualHasNoDescentDirection) {
 // Coordinate descent on a fixed grid of rates: a different algorithm for a slightly larger minimum.
 TEST(Dplus, AgreesWithCoordinateDescent) {
   std::mt19937_64 random(5);
-  const auto f = frequencies(1e-2, 100, 12);
-  const Response1d r = sounding({{100, 10, 1000}, {500, 3000}}, f, 0.05, 4.0, random);
+  const auto f = oracle::log_frequencies(1e-2, 100, 12);
+  const Response1d r = sounding_of({{100, 10, 1000}, {500, 3000}}, f, 4.0, random);
   std::vector<std::vector<std::complex<double>>> columns;
   std::vector<std::complex<double>> residual;
   for (std::size_t i = 0; i < r.size(); ++i)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/few_layer.h"
 
-#include "oracle_forward.h"
-#include "synthetic_sounding.h"
-#include "tessera/inversion/occam.h"
+#include "smooth_case.h"
+#include "three_layers.h"
 
 #include <gtest/gtest.h>
 
@@ -26,17 +25,10 @@ TEST(Segment, FindsTheStepsOfASteppedModel) {
 
 TEST(FewLayer, RecoversTheTruthFromCleanData) {
   std::mt19937_64 random(3);
-  const std::vector<double> rho{100, 5, 800}, h{400, 1500};
+  const std::vector<double>&rho = three_layers::rho, &h = three_layers::h;
   const auto f = oracle::log_frequencies(1e-3, 300, 35);
-  const Response1d r = oracle::synthetic(f, rho, h, 0.02, 0.0, random);
-  const Layering layering = layering_from_data(r, 40);
-  InverseProblem p;
-  p.forward = oracle::layered_forward(f, layering.thickness_m);
-  p.data = to_real(r.impedance_ohm);
-  p.sigma = sigma_of_data(r);
-  SmoothPrior smooth;
-  smooth.mean.assign(layering.size(), std::log(typical_resistivity(r)));
-  smooth.log10_depth = layering.log10_depth;
+  const auto [r, layering, smooth, p] =
+      smooth_case(oracle::synthetic(f, rho, h, 0.02, 0.0, random), 40);
   const auto start = gauss_newton(p, smooth.at(1.0), smooth.mean);
   const auto forward = [&](int n) {
     return oracle::layered_forward(f, std::vector<double>(static_cast<std::size_t>(n - 1), 1.0),

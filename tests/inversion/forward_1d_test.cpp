@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/forward_1d.h"
 
+#include "csv_columns.h"
+#include "forward_checks.h"
 #include "layered_oracle.h"
 #include "oracle_forward.h"
 #include "synthetic_sounding.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/response_1d.h"
-#include "test_paths.h"
+#include "test_data.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <random>
 #include <sstream>
 
@@ -28,15 +28,8 @@ std::vector<double> numbers(const std::string& text, char separator) {
   return out;
 }
 
-std::vector<double> logs(std::vector<double> v) {
-  for (double& x : v) x = std::log(x);
-  return v;
-}
-
 TEST(Forward1d, Layered1dReferenceTable) {
-  const char* root = std::getenv("TESSERA_TEST_DATA");
-  const std::filesystem::path file =
-      std::filesystem::path(root ? root : TESSERA_DEFAULT_TEST_DATA) / "mt/reference/layered1d.csv";
+  const std::filesystem::path file = testing::test_data() / "mt/reference/layered1d.csv";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no test data: " << file;
   std::ifstream in(file);
   std::string line;
@@ -44,9 +37,7 @@ TEST(Forward1d, Layered1dReferenceTable) {
   int rows = 0;
   double worst_z = 0, worst_derivative = 0;
   while (std::getline(in, line)) {
-    std::vector<std::string> f;
-    std::istringstream fields(line);
-    for (std::string field; std::getline(fields, field, ',');) f.push_back(field);
+    const std::vector<std::string> f = testing::csv_split(line);
     ASSERT_EQ(f.size(), 10u) << line;
     const char separator = f[1].find(';') != std::string::npos ? ';' : ' ';
     const auto rho = numbers(f[1], separator), h = numbers(f[2], separator);
@@ -129,62 +120,10 @@ TEST(Forward1d, StableForLayersOfThousandsOfSkinDepths) {
   }
 }
 
-/// Least-squares slope of log remainder against log step.
-double slope(const std::vector<double>& step, const std::vector<double>& remainder) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  const double n = static_cast<double>(step.size());
-  for (std::size_t k = 0; k < step.size(); ++k) {
-    const double x = std::log10(step[k]), y = std::log10(remainder[k]);
-    sx += x;
-    sy += y;
-    sxx += x * x;
-    sxy += x * y;
-  }
-  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
-}
-
-// A direction in which the responses change alike, so that the third-order remainder stands well
-// above the rounding of forty added data over three decades.
 TEST(Forward1d, TaylorRemainders) {
-  const auto f = oracle::log_frequencies(1e-3, 1e3, 20);
-  const ForwardMap forward = layered_forward(f, {30, 200, 1500, 9000});
-  const std::vector<double> m = logs({100, 10, 1000, 5, 300}), w{1.0, 0.7, 1.3, 0.8, 1.2};
-  const auto d = forward.predict(m);
-  std::vector<double> weight(d.size());
-  for (std::size_t i = 0; i < d.size(); ++i)
-    weight[i] = (1 + 0.3 * std::sin(1.7 * static_cast<double>(i))) / std::abs(d[i]);
-  const auto value = [&](const std::vector<double>& x) {
-    const auto p = forward.predict(x);
-    double sum = 0;
-    for (std::size_t i = 0; i < p.size(); ++i) sum += weight[i] * (p[i] - d[i]);
-    return sum;
-  };
-  const Matrix jacobian = forward.jacobian(m), hessian = forward.hessian(m, weight);
-  double first = 0, second = 0;
-  for (std::size_t j = 0; j < m.size(); ++j) {
-    for (std::size_t i = 0; i < d.size(); ++i) first += weight[i] * jacobian(i, j) * w[j];
-    for (std::size_t k = 0; k < m.size(); ++k) second += w[j] * hessian(j, k) * w[k];
-  }
-  const auto remainders = [&](double largest, int decades, bool with_second,
-                              std::vector<double>& steps) {
-    std::vector<double> r;
-    for (int k = 0; k <= 4 * decades; ++k) {
-      const double t = largest * std::pow(10.0, -0.25 * k);
-      auto x = m;
-      for (std::size_t j = 0; j < m.size(); ++j) x[j] += t * w[j];
-      steps.push_back(t);
-      r.push_back(std::abs(value(x) - t * first - (with_second ? 0.5 * t * t * second : 0.0)));
-    }
-    return r;
-  };
-  std::vector<double> steps1, steps2;
-  const auto r1 = remainders(1e-1, 4, false, steps1), r2 = remainders(1e-1, 3, true, steps2);
-  const double s1 = slope(steps1, r1), s2 = slope(steps2, r2);
-  std::cout << "Taylor slope " << s1 << " for steps " << steps1.back() << ".." << steps1.front()
-            << ", with the Hessian " << s2 << " for steps " << steps2.back() << ".."
-            << steps2.front() << "\n";
-  EXPECT_NEAR(s1, 2.0, 0.05);
-  EXPECT_NEAR(s2, 3.0, 0.05);
+  expect_taylor_slopes(
+      layered_forward(oracle::log_frequencies(1e-3, 1e3, 20), {30, 200, 1500, 9000}),
+      logs({100, 10, 1000, 5, 300}), {1.0, 0.7, 1.3, 0.8, 1.2});
 }
 
 TEST(LayeredBatch, EqualsOneByOneOnAnyNumberOfThreads) {

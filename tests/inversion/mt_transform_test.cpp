@@ -31,6 +31,13 @@ Sounding two_dimensional(double strike_deg) {
   return s;
 }
 
+/// Independent errors of the size that is stated, on the first tensor.
+void add_noise(Sounding& s, std::mt19937_64& random, std::normal_distribution<double>& normal) {
+  for (int r = 0; r < 2; ++r)
+    for (int c = 0; c < 2; ++c)
+      s.impedance[0][r][c] += s.impedance_error[0][r][c] * Complex(normal(random), normal(random));
+}
+
 TEST(Rotation, TurnsAxesClockwiseByTheTextbookFormula) {
   Sounding s = two_dimensional(0);
   const Complex xy = s.impedance[1][0][1], yx = s.impedance[1][1][0];
@@ -99,12 +106,7 @@ TEST_P(Propagation, IndependentElementsMatchRandomDraws) {
   s.impedance_error[0] = {{{0.002 * size, 0.003 * size}, {0.001 * size, 0.004 * size}}};
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;
-  const double found = spread(s, GetParam(), [&](Sounding& t) {
-    for (int r = 0; r < 2; ++r)
-      for (int c = 0; c < 2; ++c)
-        t.impedance[0][r][c] +=
-            s.impedance_error[0][r][c] * Complex(normal(random), normal(random));
-  });
+  const double found = spread(s, GetParam(), [&](Sounding& t) { add_noise(t, random, normal); });
   // 40,000 draws: standard error of a standard deviation 1/sqrt(2 n) = 0.35 %; four of them.
   EXPECT_NEAR(response_of(s, GetParam()).error[0] / found, 1, 0.014);
 }
@@ -227,10 +229,7 @@ TEST(PhaseTensor, ErrorsMatchRandomDraws) {
   constexpr int kDraws = 20000;
   for (int k = 0; k < kDraws; ++k) {
     Sounding t = s;
-    for (int r = 0; r < 2; ++r)
-      for (int c = 0; c < 2; ++c)
-        t.impedance[0][r][c] +=
-            s.impedance_error[0][r][c] * Complex(normal(random), normal(random));
+    add_noise(t, random, normal);
     const PhaseTensor p = phase_tensors(t)[0];
     skew += std::pow(p.skew_deg - centre.skew_deg, 2);
     strike += std::pow(std::remainder(p.strike_deg - centre.strike_deg, 180.0), 2);

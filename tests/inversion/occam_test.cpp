@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/occam.h"
 
-#include "oracle_forward.h"
+#include "smooth_case.h"
 #include "synthetic_sounding.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/dplus.h"
-#include "tessera/inversion/layering.h"
 #include "three_layers.h"
 
 #include <gtest/gtest.h>
@@ -15,35 +14,12 @@
 namespace tessera::inversion {
 namespace {
 
-struct Case {
-  Response1d response;
-  Layering layering;
-  SmoothPrior smooth;
-  InverseProblem problem;
-  Smoothing smoothing() const {
-    return {[p = smooth](double mu) { return p.at(mu); },
-            [p = smooth](const std::vector<double>& m) { return p.roughness(m); }};
-  }
-};
-
-Case make(const Response1d& r, int n = 50) {
-  Case c;
-  c.response = r;
-  c.layering = layering_from_data(r, n);
-  c.smooth.mean.assign(c.layering.size(), std::log(typical_resistivity(r)));
-  c.smooth.log10_depth = c.layering.log10_depth;
-  c.problem.forward = oracle::layered_forward(r.frequency_hz, c.layering.thickness_m);
-  c.problem.data = to_real(r.impedance_ohm);
-  c.problem.sigma = sigma_of_data(r);
-  return c;
-}
-
 Response1d occam_data(std::uint64_t seed = 4, double noise = 1) {
   return three_layers::noisy(35, seed, noise);
 }
 
 TEST(GaussNewton, ReachesAStationaryPoint) {
-  const Case c = make(occam_data());
+  const SmoothCase c = smooth_case(occam_data(), 50);
   const GaussianPrior prior = c.smooth.at(1.0);
   const auto r = gauss_newton(c.problem, prior, c.smooth.mean);
   ASSERT_EQ(r.reason, Reason::converged);
@@ -63,7 +39,7 @@ TEST(GaussNewton, ReachesAStationaryPoint) {
 
 TEST(GaussNewton, HalfSpaceDataGiveTheHalfSpace) {
   std::mt19937_64 random(1);
-  const Case c = make(
+  const SmoothCase c = smooth_case(
       oracle::synthetic(oracle::log_frequencies(1e-2, 100, 20), {37.0}, {}, 0.05, 0, random), 20);
   auto start = c.smooth.mean;
   for (double& v : start) v += 1.5;
@@ -72,7 +48,7 @@ TEST(GaussNewton, HalfSpaceDataGiveTheHalfSpace) {
 }
 
 TEST(GaussNewton, FixedLayersKeepTheirValue) {
-  Case c = make(occam_data());
+  SmoothCase c = smooth_case(occam_data(), 50);
   c.problem.fixed.assign(c.layering.size(), false);
   c.problem.fixed[3] = c.problem.fixed[20] = true;
   auto start = c.smooth.mean;
@@ -84,7 +60,7 @@ TEST(GaussNewton, FixedLayersKeepTheirValue) {
 }
 
 TEST(Occam, FindsASmoothModelAtTheTarget) {
-  const Case c = make(occam_data());
+  const SmoothCase c = smooth_case(occam_data(), 50);
   const double target = std::max(1.0, 1.15 * dplus(c.response).rms);  // what the app asks for
   const OccamResult r = occam(c.problem, c.smoothing(), c.smooth.mean, {.target_rms = target});
   ASSERT_EQ(r.reason, Reason::target_reached) << describe(r.reason);
@@ -109,7 +85,7 @@ TEST(Occam, FindsASmoothModelAtTheTarget) {
 TEST(Occam, ComesNearTheBoundOnDataNoEarthFits) {
   // Three times the stated noise: the bound is well above 1, and 1.15 of it must be reachable.
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Case c = make(occam_data(seed, 3.0), 70);
+    const SmoothCase c = smooth_case(occam_data(seed, 3.0), 70);
     const double bound = dplus(c.response).rms;
     ASSERT_GT(bound, 1.5);
     const OccamResult r =
@@ -121,7 +97,7 @@ TEST(Occam, ComesNearTheBoundOnDataNoEarthFits) {
 }
 
 TEST(Occam, SaysSoWhenTheTargetIsOutOfReach) {
-  const Case c = make(occam_data(2, 3.0), 40);
+  const SmoothCase c = smooth_case(occam_data(2, 3.0), 40);
   const OccamResult r = occam(c.problem, c.smoothing(), c.smooth.mean, {.target_rms = 0.5});
   EXPECT_NE(r.reason, Reason::target_reached);
   EXPECT_GT(r.rms, 0.5);
@@ -130,7 +106,7 @@ TEST(Occam, SaysSoWhenTheTargetIsOutOfReach) {
 TEST(Occam, RobustMisfitShrugsOffOutliers) {
   Response1d r = occam_data(6);
   for (std::size_t i : {5u, 17u, 26u}) r.impedance_ohm[i] *= 2.0;  // twenty standard deviations
-  Case l2 = make(r), huber = make(r);
+  SmoothCase l2 = smooth_case(r, 50), huber = smooth_case(r, 50);
   huber.problem.loss = {Loss::Kind::huber, 1.345};
   const auto mu = 1.0;
   const auto a = gauss_newton(l2.problem, l2.smooth.at(mu), l2.smooth.mean);
@@ -147,7 +123,7 @@ TEST(Occam, RobustMisfitShrugsOffOutliers) {
 }
 
 TEST(Occam, ANonFiniteStartIsAResultAndAWrongSizeAnError) {
-  const Case c = make(occam_data());
+  const SmoothCase c = smooth_case(occam_data(), 50);
   auto start = c.smooth.mean;
   start[0] = 800;  // e^800 overflows
   EXPECT_EQ(occam(c.problem, c.smoothing(), start).reason, Reason::not_finite);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/posterior.h"
 
-#include "oracle_forward.h"
-#include "synthetic_sounding.h"
-#include "tessera/inversion/layering.h"
+#include "smooth_case.h"
 #include "tessera/inversion/smooth_posterior.h"
+#include "three_layers.h"
 
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
@@ -104,16 +103,12 @@ TEST(Posterior, LinearMapByFormula) {
 
 TEST(Posterior, HessianIsExact) {
   std::mt19937_64 random(8);
-  const auto f = oracle::log_frequencies(1e-2, 100, 15);
-  const Response1d r = oracle::synthetic(f, {100, 5, 800}, {400, 1500}, 0.05, 1, random);
-  const Layering layering = layering_from_data(r, 12);
-  InverseProblem p;
-  p.forward = oracle::layered_forward(f, layering.thickness_m);
-  p.data = to_real(r.impedance_ohm);
-  p.sigma = sigma_of_data(r);
-  SmoothPrior smooth;
-  smooth.mean.assign(12, std::log(50.0));
-  smooth.log10_depth = layering.log10_depth;
+  SmoothCase c = smooth_case(oracle::synthetic(oracle::log_frequencies(1e-2, 100, 15),
+                                               three_layers::rho, three_layers::h, 0.05, 1, random),
+                             12);
+  c.smooth.mean.assign(12, std::log(50.0));
+  InverseProblem& p = c.problem;
+  const SmoothPrior& smooth = c.smooth;
   const GaussianPrior prior = smooth.at(0.5);
   const auto fit = gauss_newton(p, prior, smooth.mean);
   for (const Loss loss : {Loss{}, Loss{Loss::Kind::huber, 1.0}}) {
@@ -151,8 +146,7 @@ TEST(Posterior, BandsCoverTheTruthAsOftenAsTheySay) {
     s.std_ln_rho = 1.0;
     return s.at(SmoothPrior::mu_of(1.0, 1.0));
   }();
-  const Smoothing smoothing{[&](double mu) { return smooth.at(mu); },
-                            [&](const std::vector<double>& m) { return smooth.roughness(m); }};
+  const Smoothing smoothing = smoothing_of(smooth);
   std::vector<double> grid;
   for (double l = 0.2; l < 25; l *= 2) grid.push_back(SmoothPrior::mu_of(smooth.std_ln_rho, l));
   InverseProblem p;

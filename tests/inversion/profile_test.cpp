@@ -2,12 +2,11 @@
 #include "tessera/inversion/profile.h"
 
 #include "tessera/inversion/sounding_read.h"
-#include "test_paths.h"
+#include "test_data.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 using namespace tessera::inversion;
@@ -98,9 +97,7 @@ TEST(Profile, WithoutCoordinatesCountsStationsAndSaysSo) {
 }
 
 TEST(Profile, Kap03RunsNorthEastForFourteenHundredKilometres) {
-  const char* set = std::getenv("TESSERA_TEST_DATA");
-  const auto folder =
-      std::filesystem::path(set && *set ? set : TESSERA_DEFAULT_TEST_DATA) / "mt/samtex_kap03";
+  const auto folder = tessera::testing::test_data() / "mt/samtex_kap03";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no test data at " << folder;
   const SoundingSet set_of = read_soundings(list_sounding_files(folder));
   const Profile p = make_profile(set_of.soundings);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real files of TESSERA_TEST_DATA/mt: every one reads, with the traps known for it handled and
 // said.
+#include "findings.h"
+#include "tessera/inversion/response_1d.h"
 #include "tessera/inversion/sounding_read.h"
-#include "test_paths.h"
+#include "test_data.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -16,10 +17,7 @@ using namespace tessera::inversion;
 
 namespace {
 
-fs::path data_folder() {
-  const char* set = std::getenv("TESSERA_TEST_DATA");
-  return fs::path(set && *set ? set : TESSERA_DEFAULT_TEST_DATA) / "mt";
-}
+fs::path data_folder() { return tessera::testing::test_data() / "mt"; }
 
 class SoundingFiles : public ::testing::Test {
  protected:
@@ -29,15 +27,10 @@ class SoundingFiles : public ::testing::Test {
   static Sounding read(const char* name, const ReadOptions& options = {}) {
     return read_sounding(data_folder() / name, options);
   }
-  static bool says(const Sounding& s, int number) {
-    for (const auto& d : s.findings)
-      if (d.number == number) return true;
-    return false;
-  }
 };
 
 double rho_xy(const Sounding& s, std::size_t i) {
-  return std::norm(s.impedance[i][0][1]) / (2 * std::numbers::pi * s.frequency_hz[i] * mu0);
+  return apparent_resistivity(s.frequency_hz[i], s.impedance[i][0][1]);
 }
 double degrees(Complex z) { return std::arg(z) * 180 / std::numbers::pi; }
 

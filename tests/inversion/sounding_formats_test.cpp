@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/info.h"
 #include "tessera/inversion/sounding.h"
-#include "test_paths.h"
+#include "test_data.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -21,8 +20,7 @@ TEST(SoundingFormats, AreKnownToInfo) {
 }
 
 TEST(SoundingFormats, InfoTellsStationFrequenciesAndFindings) {
-  const char* set = std::getenv("TESSERA_TEST_DATA");
-  const fs::path data_folder = fs::path(set && *set ? set : TESSERA_DEFAULT_TEST_DATA) / "mt";
+  const fs::path data_folder = tessera::testing::test_data() / "mt";
   if (!fs::exists(data_folder)) GTEST_SKIP() << "no test data at " << data_folder;
   const struct {
     const char *file, *format;

@@ -3,12 +3,11 @@
 
 #include "temp_folder.h"
 #include "tessera/inversion/sounding_read.h"
-#include "test_paths.h"
+#include "test_data.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
 namespace fs = std::filesystem;
@@ -53,8 +52,7 @@ void expect_round_trip(const Sounding& s) {
 }
 
 TEST(WriteEdi, EveryFileSurvivesTheRoundTrip) {
-  const char* set = std::getenv("TESSERA_TEST_DATA");
-  const fs::path data = fs::path(set && *set ? set : TESSERA_DEFAULT_TEST_DATA) / "mt";
+  const fs::path data = tessera::testing::test_data() / "mt";
   if (!fs::exists(data)) GTEST_SKIP() << "no test data at " << data;
   for (const char* folder :
        {"formats", "gabbs_valley", "samtex_kap03", "winglink3d/LayeredHalfSpace"})

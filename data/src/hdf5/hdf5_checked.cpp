@@ -59,8 +59,7 @@ struct CheckedReader {
                  H5Fclose, "", "open");
   }
 
-  // --- links
-  // ---------------------------------------------------------------------------------------------------
+  // --- links ---
 
   struct Link {
     std::string name;
@@ -121,8 +120,7 @@ struct CheckedReader {
     objects.push_back({.path = path, .kind = H5Object::Kind::soft_link, .type = target});
   }
 
-  // --- objects
-  // -------------------------------------------------------------------------------------------------
+  // --- objects ---
 
   void visit_group(hid_t group, const std::string& path) {
     for (const Link& link : links_of(group, path)) {
@@ -309,8 +307,7 @@ struct CheckedReader {
     return true;
   }
 
-  // --- attributes
-  // ----------------------------------------------------------------------------------------------
+  // --- attributes ---
 
   std::vector<std::pair<std::string, std::string>> attributes_of(hid_t object,
                                                                  const std::string& path) const {
@@ -379,8 +376,7 @@ struct CheckedReader {
   }
   static std::string trimmed(const char* p, std::size_t width) { return {p, ::strnlen(p, width)}; }
 
-  // --- data
-  // ----------------------------------------------------------------------------------------------------
+  // --- data ---
 
   template <class T>
   std::vector<T> numbers(hid_t set, const Extent& e, hid_t memory_type,

@@ -22,8 +22,7 @@ std::string_view after_blanks(std::string_view text) {
   return at == std::string_view::npos ? std::string_view{} : text.substr(at);
 }
 
-// --- HDF5
-// --------------------------------------------------------------------------------------------------------
+// --- HDF5 ---
 
 InfoNode hdf5_info(const fs::path& path) {
   InfoNode node = file_node(path);
@@ -54,8 +53,7 @@ InfoNode hdf5_info(const fs::path& path) {
   return node;
 }
 
-// --- checkpoints, manifests, run folders
-// ----------------------------------------------------------------------------
+// --- checkpoints, manifests, run folders ---
 
 InfoNode checkpoint_info(const fs::path& path) {
   const Checkpoint c = read_checkpoint(path);
@@ -114,8 +112,7 @@ InfoNode pointer_info(const fs::path& path) {
   return node;
 }
 
-// --- configurations
-// ---------------------------------------------------------------------------------------------
+// --- configurations ---
 
 void put_value(InfoNode& parent, const std::string& name, const Value& v) {
   InfoNode& node = parent.add(name);

@@ -5,6 +5,7 @@
 #include "options/options_text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <stdexcept>
 
@@ -13,9 +14,25 @@ namespace {
 
 using Wrong = std::function<void(const std::string&)>;
 
+/// "0.2" as its numbers; nothing where the text is no version.
+std::optional<std::pair<int, int>> version_numbers(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  std::pair<int, int> out;
+  const auto [point, wrong_first] = std::from_chars(text.data(), end, out.first);
+  if (wrong_first != std::errc() || point == end || *point != '.') return {};
+  const auto [last, wrong_second] = std::from_chars(point + 1, end, out.second);
+  if (wrong_second != std::errc() || last != end) return {};
+  return out;
+}
+
+bool older(std::string_view a, std::string_view b) {
+  return version_numbers(a) < version_numbers(b);
+}
+
 void check_field(const OptionSpec& spec, const Wrong& wrong) {
   const Field& f = spec.field;
   if (f.doc.empty()) wrong("has no doc");
+  if (!version_numbers(f.since)) wrong("is since '" + f.since + "', which is no version");
   if (!f.unit.empty() && spec.type != OptionType::quantity)
     wrong("has a unit but is no real number");
   if ((!f.alternatives.empty() || f.infinite) && spec.type != OptionType::quantity)
@@ -77,9 +94,12 @@ void check_defaults(const OptionTable& table, const void* values) {
 }  // namespace
 
 // Here, for a table is copied and destroyed wherever one is declared.
-OptionTable::OptionTable(std::string app, std::string doc,
+OptionTable::OptionTable(std::string app, std::string doc, std::string since,
                          std::function<std::shared_ptr<void>()> make)
-    : app_(std::move(app)), doc_(std::move(doc)), make_(std::move(make)) {}
+    : app_(std::move(app)), doc_(std::move(doc)), since_(std::move(since)), make_(std::move(make)) {
+  if (!version_numbers(since_))
+    throw std::logic_error("options of " + app_ + ": since '" + since_ + "', which is no version");
+}
 OptionTable::OptionTable(const OptionTable&) = default;
 OptionTable::OptionTable(OptionTable&&) noexcept = default;
 OptionTable& OptionTable::operator=(const OptionTable&) = default;
@@ -143,7 +163,20 @@ void OptionTable::add_spec(OptionSpec spec) {
   if (spec.table && spec.optional && spec.default_value.set)
     wrong("is an optional table that is set by default, so nothing could unset it");
   if (!spec.table && !spec.field.required) check_default(spec, wrong);
+  no_older_than(since_, spec);
   specs_.push_back(std::move(spec));
+}
+
+/// A key is no older than what it stands in.
+void OptionTable::no_older_than(const std::string& version, OptionSpec& spec) {
+  const std::string& since = spec.field.since;
+  if (older(since, version)) spec.field.since = version;
+  const auto too_old = [&](const OptionSpec& s) { return older(s.field.since, since); };
+  if (!spec.table || std::none_of(spec.table->specs_.begin(), spec.table->specs_.end(), too_old))
+    return;
+  auto table = std::make_shared<OptionTable>(*spec.table);
+  for (OptionSpec& s : table->specs_) no_older_than(since, s);
+  spec.table = std::move(table);
 }
 
 void OptionTable::add_kind_spec(OptionSpec spec) {

@@ -36,42 +36,53 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// Compiled functions of the parameters (n and n - 1 tensors in one list) and the frequencies,
-/// shared by all soundings of the process; plans are kept by argument types.
-Tensor impedance_of(const Tensors& p, const Tensor& frequency) {
-  const auto middle = p.begin() + static_cast<std::ptrdiff_t>((p.size() + 1) / 2);
-  return layered_impedance(Tensors(p.begin(), middle), Tensors(middle, p.end()), frequency);
+/// What the compiled functions take beside the parameters that are wanted, m: n values of ln rho (x
+/// of the band-pass map where there are bounds), the n - 1 of ln h unless they are given, and g
+/// where there is a static shift. Plans are shared by all soundings of the process and kept by
+/// argument types.
+struct Given {
+  Tensors ln_thickness;  ///< all, or none where they are wanted
+  Tensors ln_bounds;     ///< lower and upper, or none
+  Tensor frequency;
+  bool static_shift = false;
+  TESSERA_TREE(ln_thickness, ln_bounds, frequency)
+  TESSERA_STATIC(static_shift)
+};
+
+Tensor impedance_of(Tensors m, const Given& given) {
+  Tensor ln_factor;
+  if (given.static_shift) {
+    ln_factor = m.back();
+    m.pop_back();
+  }
+  m.insert(m.end(), given.ln_thickness.begin(), given.ln_thickness.end());
+  const auto middle = m.begin() + static_cast<std::ptrdiff_t>((m.size() + 1) / 2);
+  Tensors ln_rho(m.begin(), middle);
+  if (!given.ln_bounds.empty())
+    for (Tensor& r : ln_rho) r = bounded(r, given.ln_bounds[0], given.ln_bounds[1]);
+  const Tensor z = layered_impedance(ln_rho, Tensors(middle, m.end()), given.frequency);
+  return given.static_shift ? exp(ln_factor) * z : z;
 }
 
 const auto& compiled_response() {
-  static const auto f = jit([](const Tensors& p, const Tensor& frequency) {
-    const Tensor z = impedance_of(p, frequency);
+  static const auto f = jit([](const Tensors& m, const Given& given) {
+    const Tensor z = impedance_of(m, given);
     return Tensors{real(z), imag(z)};
   });
   return f;
 }
 
-/// Rows: d Re Z / dp_j for the first `wanted` parameters, then d Im Z / dp_j; each of the shape of
-/// z. Every tensor of p must have that shape: no entry of z then shares a parameter with another,
-/// and one pullback gives all frequencies at once.
-Tensors derivatives(const Tensors& wanted, const Tensors& rest, const Tensor& frequency) {
-  const auto f = [&](const Tensors& p) {
-    Tensors all = p;
-    all.insert(all.end(), rest.begin(), rest.end());
-    return impedance_of(all, frequency);
-  };
-  const auto [z, pull] = vjp(f, wanted);
-  Tensors out = pull(full(z.shape(), c128(1, 0), Dtype::c128));
-  const Tensors imaginary = pull(full(z.shape(), c128(0, 1), Dtype::c128));
-  out.insert(out.end(), imaginary.begin(), imaginary.end());
-  return out;
-}
-
+/// Rows: d Re Z / dm_j, then d Im Z / dm_j; each of the shape of z. Every tensor of m must have
+/// that shape: no entry of z then shares a parameter with another, and one pullback gives all
+/// frequencies at once.
 const auto& compiled_jacobian() {
-  static const auto f =
-      jit([](const Tensors& wanted, const Tensors& rest, const Tensor& frequency) {
-        return derivatives(wanted, rest, frequency);
-      });
+  static const auto f = jit([](const Tensors& wanted, const Given& given) {
+    const auto [z, pull] = vjp([&](const Tensors& m) { return impedance_of(m, given); }, wanted);
+    Tensors out = pull(full(z.shape(), c128(1, 0), Dtype::c128));
+    const Tensors imaginary = pull(full(z.shape(), c128(0, 1), Dtype::c128));
+    out.insert(out.end(), imaginary.begin(), imaginary.end());
+    return out;
+  });
   return f;
 }
 
@@ -79,14 +90,12 @@ const auto& compiled_jacobian() {
 constexpr Index directions = 12;
 
 /// H e_k of the scalar sum(y_re Re Z + y_im Im Z) for several k at once: every parameter is a
-/// column with one entry per direction k, and the tangent of p_k is 1 in that entry alone.
+/// column with one entry per direction k, and the tangent of m_k is 1 in that entry alone.
 const auto& compiled_hessian() {
-  static const auto f = jit([](const Tensors& wanted, const Tensors& tangents, const Tensors& rest,
-                               const Tensor& frequency, const Tensor& y_re, const Tensor& y_im) {
-    const auto objective = [&](const Tensors& p) {
-      Tensors all = p;
-      all.insert(all.end(), rest.begin(), rest.end());
-      const Tensor z = impedance_of(all, frequency);
+  static const auto f = jit([](const Tensors& wanted, const Tensors& tangents, const Given& given,
+                               const Tensor& y_re, const Tensor& y_im) {
+    const auto objective = [&](const Tensors& m) {
+      const Tensor z = impedance_of(m, given);
       return sum(real(z) * y_re + imag(z) * y_im);
     };
     return jvp(grad(objective), wanted, tangents).second;
@@ -99,8 +108,11 @@ const auto& compiled_hessian() {
 class Sounding1d {
  public:
   Sounding1d(std::vector<double> frequency, std::vector<double> thickness, int layers,
-             bool free_thickness)
-      : n_(frequency.size()), layers_(static_cast<std::size_t>(layers)), free_(free_thickness) {
+             bool free_thickness, const LayeredParameters& parameters)
+      : n_(frequency.size()),
+        layers_(static_cast<std::size_t>(layers)),
+        free_(free_thickness),
+        given_{.static_shift = parameters.static_shift} {
     if (n_ == 0 || layers < 1) throw Error("[layered_forward] needs a frequency and a layer");
     for (double f : frequency)
       if (!(f > 0) || !std::isfinite(f))
@@ -108,19 +120,24 @@ class Sounding1d {
     for (double h : thickness) {
       if (!(h > 0) || !std::isfinite(h))
         throw Error("[layered_forward] thicknesses must be positive");
-      ln_h_.push_back(std::log(h));
+      given_.ln_thickness.push_back(full({1}, std::log(h)));
+    }
+    if (const auto& bounds = parameters.ln_rho_bounds) {
+      const double width = bounds->upper - bounds->lower;
+      if (!(width > 0) || !std::isfinite(width))
+        throw Error("[layered_forward] the lower bound must be below the upper one, both finite");
+      given_.ln_bounds = {full({1}, bounds->lower), full({1}, bounds->upper)};
     }
     frequency.resize((n_ + 15) / 16 * 16, frequency.back());
-    frequency_ = tensor(frequency);
+    given_.frequency = tensor(frequency);
   }
-  std::size_t parameters() const { return free_ ? 2 * layers_ - 1 : layers_; }
+  std::size_t parameters() const {
+    return (free_ ? 2 * layers_ - 1 : layers_) + (given_.static_shift ? 1 : 0);
+  }
   std::size_t data() const { return 2 * n_; }
 
   std::vector<double> predict(const std::vector<double>& m) const {
-    Tensors p = fill(m, 0, parameters(), {1});
-    const Tensors rest = fill(ln_h_, 0, ln_h_.size(), {1});
-    p.insert(p.end(), rest.begin(), rest.end());
-    const Tensors z = compiled_response()(p, frequency_);
+    const Tensors z = compiled_response()(fill(m, {1}), given_);
     const auto re = z[0].to_vector(), im = z[1].to_vector();
     std::vector<double> d(data());
     for (std::size_t i = 0; i < n_; ++i) {
@@ -131,8 +148,7 @@ class Sounding1d {
   }
 
   Matrix jacobian(const std::vector<double>& m) const {
-    const Tensors rows = compiled_jacobian()(fill(m, 0, parameters(), frequency_.shape()),
-                                             fill(ln_h_, 0, ln_h_.size(), {1}), frequency_);
+    const Tensors rows = compiled_jacobian()(fill(m, given_.frequency.shape()), given_);
     Matrix out(data(), parameters());
     for (std::size_t j = 0; j < parameters(); ++j) {
       const auto re = rows[j].to_vector(), im = rows[parameters() + j].to_vector();
@@ -145,13 +161,12 @@ class Sounding1d {
   }
 
   Matrix hessian(const std::vector<double>& m, const std::vector<double>& y) const {
-    std::vector<double> y_re(static_cast<std::size_t>(frequency_.size()), 0.0), y_im = y_re;
+    std::vector<double> y_re(static_cast<std::size_t>(given_.frequency.size()), 0.0), y_im = y_re;
     for (std::size_t i = 0; i < n_; ++i) {
       y_re[i] = y[2 * i];
       y_im[i] = y[2 * i + 1];
     }
-    const Tensors p = fill(m, 0, parameters(), {directions, 1});
-    const Tensors rest = fill(ln_h_, 0, ln_h_.size(), {1, 1});
+    const Tensors p = fill(m, {directions, 1});
     const Tensor weight_re = tensor(y_re), weight_im = tensor(y_im);
     const Tensor none = zeros({directions, 1});
     Matrix out(parameters(), parameters());
@@ -164,8 +179,7 @@ class Sounding1d {
         e[j - first] = 1;
         tangents[j] = tensor(e, {directions, 1});
       }
-      const Tensors columns =
-          compiled_hessian()(p, tangents, rest, frequency_, weight_re, weight_im);
+      const Tensors columns = compiled_hessian()(p, tangents, given_, weight_re, weight_im);
       for (std::size_t j = 0; j < parameters(); ++j) {
         const auto row = columns[j].to_vector();
         for (std::size_t k = first; k < last; ++k) out(j, k) = row[k - first];
@@ -175,17 +189,15 @@ class Sounding1d {
   }
 
  private:
-  static Tensors fill(const std::vector<double>& values, std::size_t first, std::size_t last,
-                      const Shape& shape) {
+  static Tensors fill(const std::vector<double>& values, const Shape& shape) {
     Tensors out;
-    for (std::size_t j = first; j < last; ++j) out.push_back(full(shape, values[j]));
+    for (const double v : values) out.push_back(full(shape, v));
     return out;
   }
 
   std::size_t n_, layers_;
   bool free_;
-  std::vector<double> ln_h_;
-  Tensor frequency_;
+  Given given_;
 };
 
 ForwardMap forward_map(std::shared_ptr<const Sounding1d> s) {
@@ -216,19 +228,20 @@ ForwardMap forward_map(std::shared_ptr<const Sounding1d> s) {
 
 }  // namespace
 
-ForwardMap layered_forward(std::vector<double> frequency_hz, std::vector<double> thickness_m) {
+ForwardMap layered_forward(std::vector<double> frequency_hz, std::vector<double> thickness_m,
+                           const LayeredParameters& parameters) {
   const int layers = static_cast<int>(thickness_m.size()) + 1;
-  return forward_map(std::make_shared<const Sounding1d>(std::move(frequency_hz),
-                                                        std::move(thickness_m), layers, false));
+  return forward_map(std::make_shared<const Sounding1d>(
+      std::move(frequency_hz), std::move(thickness_m), layers, false, parameters));
 }
 
-ForwardMap layered_forward_free(std::vector<double> frequency_hz, int n_layers) {
-  return forward_map(std::make_shared<const Sounding1d>(std::move(frequency_hz),
-                                                        std::vector<double>{}, n_layers, true));
+ForwardMap layered_forward_free(std::vector<double> frequency_hz, int n_layers,
+                                const LayeredParameters& parameters) {
+  return forward_map(std::make_shared<const Sounding1d>(
+      std::move(frequency_hz), std::vector<double>{}, n_layers, true, parameters));
 }
 
-// ---- many soundings
-// --------------------------------------------------------------------------------------
+// ---- many soundings ----
 
 namespace {
 
@@ -259,10 +272,10 @@ Tensor block(std::span<const double> values, std::size_t width, std::size_t firs
 }
 
 const auto& compiled_gradient() {
-  static const auto f = jit([](const Tensors& p, const Tensor& frequency, const Tensor& re,
+  static const auto f = jit([](const Tensors& p, const Given& given, const Tensor& re,
                                const Tensor& im, const Tensor& per_sigma) {
-    const auto misfit = [&](const Tensors& parameters) {
-      const Tensor z = impedance_of(parameters, frequency);
+    const auto misfit = [&](const Tensors& m) {
+      const Tensor z = impedance_of(m, given);
       return sum(square((real(z) - re) * per_sigma) + square((imag(z) - im) * per_sigma), {1});
     };
     // No sounding's misfit depends on another's parameters: one pullback of ones is every gradient.
@@ -330,13 +343,13 @@ void LayeredBatch::misfit_and_gradient(std::size_t count, std::span<const double
   require_size(misfit.size(), count, "misfit");
   require_size(d_ln_rho.size(), ln_rho.size(), "d_ln_rho");
   require_size(d_ln_thickness.size(), ln_thickness.size(), "d_ln_thickness");
-  const Tensor frequency = tensor(frequency_hz_);
+  const Given given{.frequency = tensor(frequency_hz_)};
   in_chunks(count, threads_, [&](std::size_t first, std::size_t n) {
     Tensors p = columns(ln_rho, layers_, count, first, n);
     const Tensors h = columns(ln_thickness, layers_ - 1, count, first, n);
     p.insert(p.end(), h.begin(), h.end());
     const Tensors out =
-        compiled_gradient()(p, frequency, block(re, nf, first, n), block(im, nf, first, n),
+        compiled_gradient()(p, given, block(re, nf, first, n), block(im, nf, first, n),
                             1.0 / block(sigma, nf, first, n));
     const auto copy = [&](const Tensor& t, std::span<double> to, std::size_t row) {
       const auto v = t.to_vector();
@@ -356,12 +369,12 @@ void LayeredBatch::predict(std::size_t count, std::span<const double> ln_rho,
   require_size(ln_thickness.size(), (layers_ - 1) * count, "ln_thickness");
   require_size(re.size(), nf * count, "re");
   require_size(im.size(), nf * count, "im");
-  const Tensor frequency = tensor(frequency_hz_);
+  const Given given{.frequency = tensor(frequency_hz_)};
   in_chunks(count, threads_, [&](std::size_t first, std::size_t n) {
     Tensors p = columns(ln_rho, layers_, count, first, n);
     const Tensors h = columns(ln_thickness, layers_ - 1, count, first, n);
     p.insert(p.end(), h.begin(), h.end());
-    const Tensors z = compiled_response()(p, frequency);
+    const Tensors z = compiled_response()(p, given);
     const auto a = z[0].to_vector(), b = z[1].to_vector();
     std::copy_n(a.begin(), n * nf, re.begin() + static_cast<std::ptrdiff_t>(first * nf));
     std::copy_n(b.begin(), n * nf, im.begin() + static_cast<std::ptrdiff_t>(first * nf));
@@ -376,14 +389,14 @@ void LayeredBatch::jacobian(std::size_t count, std::span<const double> ln_rho,
   require_size(ln_thickness.size(), (layers_ - 1) * count, "ln_thickness");
   require_size(re.size(), rows * nf * count, "re");
   require_size(im.size(), rows * nf * count, "im");
-  const Tensor frequency = tensor(frequency_hz_);
+  const Given given{.frequency = tensor(frequency_hz_)};
   const Shape shape{static_cast<Index>(chunk_size), static_cast<Index>(nf)};
   in_chunks(count, threads_, [&](std::size_t first, std::size_t n) {
     Tensors p = columns(ln_rho, layers_, count, first, n);
     const Tensors h = columns(ln_thickness, layers_ - 1, count, first, n);
     p.insert(p.end(), h.begin(), h.end());
     for (Tensor& t : p) t = contiguous(broadcast_to(t, shape));
-    const Tensors out = compiled_jacobian()(p, Tensors{}, frequency);
+    const Tensors out = compiled_jacobian()(p, given);
     for (std::size_t j = 0; j < rows; ++j) {
       const auto a = out[j].to_vector(), b = out[rows + j].to_vector();
       const auto at = static_cast<std::ptrdiff_t>((j * count + first) * nf);

@@ -70,20 +70,20 @@ void check_options(const SoundingInversionOptions& o) {
     throw Error("[invert] bounds come in pairs: least and greatest resistivity");
 }
 
-/// One sounding as a problem in x: ln rho of the layers, or what with_bounds makes of it, and at
-/// the end ln of the impedance's factor where a static shift is free.
+/// One sounding as a problem in x: ln rho of the layers, or x of the band-pass map where there are
+/// bounds, and at the end ln of the impedance's factor where a static shift is free.
 struct Setup {
   Layering layering;
   SmoothPrior smooth;
   InverseProblem problem;
   ForwardMap of_ln_rho;  ///< before any bounds: what the data see of the resistivities
   std::vector<double> start;
-  std::optional<std::pair<double, double>> ln_bounds;
+  std::optional<Bounds> ln_bounds;
   std::optional<double> shift_std;
 
   std::size_t layers() const { return layering.size(); }
   std::vector<double> to_ln_rho(const std::vector<double>& x) const {
-    return ln_bounds ? bounded_to_model(x, ln_bounds->first, ln_bounds->second, layers()) : x;
+    return ln_bounds ? bounded_to_model(x, *ln_bounds, layers()) : x;
   }
   Smoothing smoothing() const {
     return {[smooth = smooth, shift_std = shift_std](double mu) {
@@ -106,29 +106,27 @@ Setup set_up(const Response1d& response, const SoundingInversionOptions& o, doub
   if (o.static_shift) s.shift_std = o.static_shift->std_ln_impedance;
 
   InverseProblem& p = s.problem;
-  p.forward = layered_forward(response.frequency_hz, s.layering.thickness_m);
+  s.of_ln_rho = layered_forward(response.frequency_hz, s.layering.thickness_m,
+                                {.static_shift = s.shift_std.has_value()});
+  p.forward = s.of_ln_rho;
   p.data = to_real(response.impedance_ohm);
   p.sigma = sigma_of_data(response);
   for (double& sigma : p.sigma) sigma *= error_scale;
   p.loss = o.loss;
-  s.of_ln_rho = p.forward;
   s.start = s.smooth.mean;
   p.fixed = fix_layers(s.layering, o.fixed, n + (s.shift_std ? 1 : 0), s.start);
   if (o.least_ohm_m) {
     s.ln_bounds = {std::log(*o.least_ohm_m), std::log(*o.greatest_ohm_m)};
-    const auto [lo, hi] = *s.ln_bounds;
-    p.forward = with_bounds(std::move(p.forward), lo, hi, n);
+    p.forward =
+        layered_forward(response.frequency_hz, s.layering.thickness_m,
+                        {.ln_rho_bounds = s.ln_bounds, .static_shift = s.shift_std.has_value()});
     // The smoothness is that of the unbounded parameter x; its slope at the middle of the range is
-    // (hi - lo) / 4, so that std_ln_rho keeps its meaning there.
-    s.smooth.mean = model_to_bounded(s.smooth.mean, lo, hi, n);
-    s.smooth.std_ln_rho *= 4 / (hi - lo);
-    s.start = model_to_bounded(s.start, lo, hi, n);
+    // (upper - lower) / 4, so that std_ln_rho keeps its meaning there.
+    s.smooth.mean = model_to_bounded(s.smooth.mean, *s.ln_bounds, n);
+    s.smooth.std_ln_rho *= 4 / (s.ln_bounds->upper - s.ln_bounds->lower);
+    s.start = model_to_bounded(s.start, *s.ln_bounds, n);
   }
-  if (s.shift_std) {
-    p.forward = with_static_shift(std::move(p.forward));
-    s.of_ln_rho = with_static_shift(std::move(s.of_ln_rho));
-    s.start.push_back(0);
-  }
+  if (s.shift_std) s.start.push_back(0);
   return s;
 }
 
@@ -279,7 +277,7 @@ void SoundingInverter::finish(const Chain& chain) {
   const std::size_t layers = out.resistivity_ohm_m.size();
   const auto band = [&](double probability) {
     auto m = sample_quantile(chain.kept, chain.m.size(), probability);
-    if (ln_bounds_) m = bounded_to_model(m, ln_bounds_->first, ln_bounds_->second, layers);
+    if (ln_bounds_) m = bounded_to_model(std::move(m), *ln_bounds_, layers);
     return exp_of(std::move(m), layers);
   };
   set_bands(out, band);

@@ -33,8 +33,8 @@ struct CheckpointValue {
 ///     c.put("model", model, {n_soundings, n_layers});
 ///     write_checkpoint(run.checkpoints(), c, keep);
 ///     ...
-///     if (auto loaded = load_newest_checkpoint(run.checkpoints())) model =
-///     loaded->checkpoint.array<double>("model");
+///     if (auto loaded = load_newest_checkpoint(run.checkpoints()))
+///       model = loaded->checkpoint.array<double>("model");
 struct Checkpoint {
   std::string app;
   std::uint64_t step = 0;

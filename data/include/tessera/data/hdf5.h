@@ -129,11 +129,11 @@ struct H5Rows {
 /// CPU time, without plug-ins; external and virtual storage, external links, soft links that lead
 /// nowhere, unknown filters, loops, overlarge attributes and datasets larger than the limits are
 /// refused before reading. Throws InputError (exit 4):
-///   E0401/E0402 no such regular file   E0420 not an HDF5 file         E0421 damaged or truncated
-///   (library's reason) E0422 marked as still being written E0423 leads out of the file   E0424
-///   unknown filter E0425 loop, too deep or too many   E0426 larger than the limit    E0427
-///   unreadable type E0428 no dataset of that name      E0429 the reader was stopped (signal,
-///   memory or CPU limit)
+///   E0401, E0402 no such regular file     E0420 not an HDF5 file
+///   E0421 damaged or truncated            E0422 marked as still being written
+///   E0423 leads out of the file           E0424 unknown filter
+///   E0425 loop, too deep or too many      E0426 larger than the limit     E0427 unreadable type
+///   E0428 no dataset of that name         E0429 stopped (signal, memory or CPU limit)
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits = {});
 /// The named datasets; with no names, every dataset of a readable type. With `rows`, that part of
 /// each (not of texts).

@@ -15,9 +15,9 @@ namespace tessera::data {
 ///
 ///     MetricsFile m(run.metrics_csv(), {"iteration", "rms"});
 ///     m.row({{3, 1.25}});
-///     c.put("metrics_bytes", m.sync());            // in the checkpoint
-///     MetricsFile m(run.metrics_csv(), {...}, c.scalar<std::uint64_t>("metrics_bytes"));  // at
-///     resume
+///     c.put("metrics_bytes", m.sync());  // in the checkpoint; and when the run is resumed:
+///
+///     MetricsFile m(run.metrics_csv(), {...}, c.scalar<std::uint64_t>("metrics_bytes"));
 class MetricsFile {
  public:
   /// A new file. Errors as AtomicFile.

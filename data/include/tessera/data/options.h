@@ -42,6 +42,8 @@ struct Field {
   bool one_for_all = false;        ///< std::array: a value without brackets stands for every item
   std::size_t min_items = 0;       ///< lists: fewest items
   std::size_t max_items = 100000;  ///< lists: most items
+  /// The version that had it first; that of the table or app around it where that is later.
+  /// tests/apps/reference_pages_test.cpp holds a new key to the version in preparation.
   std::string since = "0.1";
 };
 
@@ -153,7 +155,8 @@ struct NamedOption {
 /// The keys of one app, or of one table in its configuration. Built through `Options<T>` below.
 class OptionTable {
  public:
-  OptionTable(std::string app, std::string doc, std::function<std::shared_ptr<void>()> make);
+  OptionTable(std::string app, std::string doc, std::string since,
+              std::function<std::shared_ptr<void>()> make);
   OptionTable(const OptionTable&);
   OptionTable(OptionTable&&) noexcept;
   OptionTable& operator=(const OptionTable&);
@@ -208,8 +211,9 @@ class OptionTable {
   std::shared_ptr<void> make() const { return make_(); }
   void add_spec(OptionSpec spec);
   void add_kind_spec(OptionSpec spec);
+  static void no_older_than(const std::string& version, OptionSpec& spec);
 
-  std::string app_, doc_;
+  std::string app_, doc_, since_;
   std::function<std::shared_ptr<void>()> make_;
   std::vector<OptionSpec> specs_;
   std::string kind_;
@@ -222,14 +226,18 @@ std::vector<std::string> nearest_names(std::string_view text,
 
 /// The options of one app, declared once:
 ///
-///     struct Mt1dOptions { double error_floor = 0.05; std::vector<double> depths_m; Method method
-///     = Method::occam; }; const Options<Mt1dOptions>& mt1d_options() {
+///     struct O {
+///       double error_floor = 0.05;
+///       std::vector<double> depths_m;
+///       Method method = Method::occam;
+///     };
+///     const Options<O>& mt1d_options() {
 ///       static const auto table = [] {
-///         Options<Mt1dOptions> o("inversion.mt1d", "1-D inversion of magnetotelluric soundings");
-///         o.add("data.error_floor", &Mt1dOptions::error_floor, {.doc = "...", .unit = "%", .above
-///         = 0, .max = 100}); o.add("model.depths", &Mt1dOptions::depths_m, {.doc = "...", .unit =
-///         "m", .above = 0}); o.add("method", &Mt1dOptions::method, {.doc = "...", .choices =
-///         {"occam", "gauss_newton"}}); return o;
+///         Options<O> o("inversion.mt1d", "1-D inversion of magnetotelluric soundings");
+///         o.add("data.error_floor", &O::error_floor, {.doc = "...", .unit = "%", .above = 0});
+///         o.add("model.depths", &O::depths_m, {.doc = "...", .unit = "m", .above = 0});
+///         o.add("method", &O::method, {.doc = "...", .choices = {"occam", "gauss_newton"}});
+///         return o;
 ///       }();
 ///       return table;
 ///     }
@@ -243,20 +251,19 @@ std::vector<std::string> nearest_names(std::string_view text,
 /// (`[[structure]]` in TOML). In a table one key may say of which kind it is, and other keys belong
 /// to some kinds only:
 ///
-///     Options<StructureOptions> s("structure", "A body of one material.");
-///     s.add_kind("shape", &StructureOptions::shape, {.doc = "...", .choices = {"box", "sphere"}});
-///     s.add("radius", &StructureOptions::radius, {.doc = "...", .unit = "um", .required = true,
-///     .only_for = {"sphere"}});
-///     o.add_tables("structure", &CaseOptions::structures, s, {.doc = "...", .min_items = 1});
+///     Options<Body> s("structure", "A body of one material.");
+///     s.add_kind("shape", &Body::shape, {.doc = "...", .choices = {"box", "sphere"}});
+///     s.add("radius", &Body::radius, {.doc = "...", .unit = "um", .only_for = {"sphere"}});
+///     o.add_tables("structure", &O::bodies, s, {.doc = "...", .min_items = 1});
 template <class T>
 class Options : public OptionTable {
   template <class Access>
   using Stored = std::remove_cvref_t<std::invoke_result_t<Access, T&>>;
 
  public:
-  /// `app` is the name of the app, or that of a table.
-  Options(std::string app, std::string doc)
-      : OptionTable(std::move(app), std::move(doc),
+  /// `app` is the name of the app, or that of a table; `since` the version that had it first.
+  Options(std::string app, std::string doc, std::string since = "0.1")
+      : OptionTable(std::move(app), std::move(doc), std::move(since),
                     [] { return std::static_pointer_cast<void>(std::make_shared<T>()); }) {}
 
   template <class Access>

@@ -13,8 +13,8 @@
 /// beside it.
 ///
 ///     Figure f{.width = 255, .height = 200};
-///     f.panels = {{.x = {.label = "Period", .unit = "s", .log = true}, .y = {.label = "Phase",
-///     .unit = "°"},
+///     f.panels = {{.x = {.label = "Period", .unit = "s", .log = true},
+///                  .y = {.label = "Phase", .unit = "°"},
 ///                  .series = {Line{.label = "predicted", .x = t, .y = phase}}}};
 ///     save(f, "phase.png");
 ///

@@ -22,8 +22,12 @@ struct StopOptions {
 /// at a time (a second throws Error).
 ///
 ///     StopGuard stop({.stop_file = run.stop_file(), .max_time_s = limit});
-///     for (...) { step(); if (stop.poll() != StopReason::none) { checkpoint(); return
-///     ExitCode::stopped_resumable; } }
+///     for (...) {
+///       step();
+///       if (stop.poll() == StopReason::none) continue;
+///       checkpoint();
+///       return ExitCode::stopped_resumable;
+///     }
 class StopGuard {
  public:
   explicit StopGuard(StopOptions options = {});

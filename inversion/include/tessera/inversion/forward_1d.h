@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/autodiff/tensor.h"
+#include "tessera/inversion/bounds.h"
 #include "tessera/inversion/forward_map.h"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,12 +25,23 @@ namespace tessera::inversion {
 Tensor layered_impedance(const std::vector<Tensor>& ln_rho, const std::vector<Tensor>& ln_thickness,
                          const Tensor& frequency_hz);
 
+/// What a model m holds in place of ln rho, and beside it.
+struct LayeredParameters {
+  std::optional<Bounds> ln_rho_bounds;  ///< m_j = x_j of the band-pass map in place of ln rho_j
+  /// One more parameter g at the end, Z = exp(g) Z_layers: a real factor on the impedance, the
+  /// static shift of a sounding (ln rho_a shifts by 2 g).
+  bool static_shift = false;
+};
+
 /// Impedance data (Re, Im interleaved, ohm) of fixed layers as a function of m = ln rho [n], with
 /// Jacobian by one reverse pass over all frequencies and second derivatives by forward over
-/// reverse. Compiled once per number of layers and rounded-up number of frequencies.
-ForwardMap layered_forward(std::vector<double> frequency_hz, std::vector<double> thickness_m);
+/// reverse, all of it by the engine. Compiled once per number of layers and rounded-up number of
+/// frequencies; bounds are arguments of what is compiled.
+ForwardMap layered_forward(std::vector<double> frequency_hz, std::vector<double> thickness_m,
+                           const LayeredParameters& parameters = {});
 /// The same with free thicknesses: m = (ln rho [n], ln h [n - 1]).
-ForwardMap layered_forward_free(std::vector<double> frequency_hz, int n_layers);
+ForwardMap layered_forward_free(std::vector<double> frequency_hz, int n_layers,
+                                const LayeredParameters& parameters = {});
 
 /// Many soundings at the same frequencies with the same number of layers, for training sets and
 /// samplers. Arrays are parameter by parameter: `ln_rho[j * count + s]`; data frequency by
@@ -49,8 +62,8 @@ class LayeredBatch {
   void predict(std::size_t count, std::span<const double> ln_rho,
                std::span<const double> ln_thickness, std::span<double> re,
                std::span<double> im) const;
-  /// d(Re Z, Im Z) / d(ln rho, ln h): `re[((j * count) + s) * n_frequencies + f]`, j over n + n
-  /// - 1.
+  /// d(Re Z, Im Z) / d(ln rho, ln h): `re[((j * count) + s) * n_frequencies + f]`, j over the n
+  /// values of ln rho and the n - 1 of ln h.
   void jacobian(std::size_t count, std::span<const double> ln_rho,
                 std::span<const double> ln_thickness, std::span<double> re,
                 std::span<double> im) const;

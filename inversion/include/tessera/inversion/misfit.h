@@ -7,8 +7,8 @@ namespace tessera::inversion {
 /// What one normalised residual r = (d - F(m)) / sigma costs. A sum over the data is minus twice a
 /// log-likelihood:
 ///   l2     r^2
-///   huber  r^2 for |r| <= corner, 2 corner |r| - corner^2 beyond (Huber 1964, Ann. Math. Stat. 35,
-///   73)
+///   huber  r^2 for |r| <= corner, 2 corner |r| - corner^2 beyond
+///          (Huber 1964, Ann. Math. Stat. 35, 73)
 struct Loss {
   enum class Kind { l2, huber };
   Kind kind = Kind::l2;

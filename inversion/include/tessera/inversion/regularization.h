@@ -19,14 +19,13 @@ struct GaussianPrior {
 /// Smoothness in the logarithm of depth. x is log10 of depth in decades, m the deviation of ln rho
 /// from `mean`.
 ///
-/// order 1: m(x) is the stationary Gauss-Markov (Ornstein-Uhlenbeck) process of standard deviation
-/// s
-///   and correlation length l,
-///     -2 ln p = l/(2 s^2) int (dm/dx)^2 + 1/(2 s^2 l) int m^2 + (m(top)^2 + m(bottom)^2) / (2
-///     s^2),
-///   that is Occam's first-difference roughness with weight mu = l / (2 s^2) and a proper anchor. s
-///   is kept at `std_ln_rho` while l = 2 mu s^2 stays above `shortest_decades`; for smaller mu the
-///   length stays there and s grows, so that mu -> 0 removes the penalty.
+/// order 1: m(x) is the stationary Gauss-Markov (Ornstein-Uhlenbeck) process of standard
+///   deviation s and correlation length l,
+///     -2 ln p = l/(2 s^2) int (dm/dx)^2 + 1/(2 s^2 l) int m^2
+///               + (m(top)^2 + m(bottom)^2) / (2 s^2),
+///   that is Occam's first-difference roughness with weight mu = l / (2 s^2) and a proper anchor.
+///   s is kept at `std_ln_rho` while l = 2 mu s^2 stays above `shortest_decades`; for smaller mu
+///   the length stays there and s grows, so that mu -> 0 removes the penalty.
 /// order 2: mu int (d2m/dx2)^2 with the anchor int m^2 / (s^2 L), L the length of the range.
 struct SmoothPrior {
   std::vector<double> mean;               ///< ln rho, one per layer

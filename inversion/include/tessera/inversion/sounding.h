@@ -44,11 +44,10 @@ struct Covariance {
   bool empty() const { return signal_inverse.empty(); }
 };
 
-/// One magnetotelluric sounding after reading and conversion.
-/// Conventions: x along `azimuth_deg` (0 = north), y 90 degrees clockwise of x (east), z down,
-/// e^{+i omega t}, impedance E/H in ohm. Frequencies fall strictly (periods rise), so index 0 is
-/// the shallowest. A number that the file does not have is NaN, in values and in errors; an error
-/// is never 0 or infinite.
+/// One magnetotelluric sounding after reading and conversion. Conventions: x along `azimuth_deg`
+/// (0 = north), y 90 degrees clockwise of x (east), z down, e^{+i omega t}, impedance E/H in ohm.
+/// Frequencies fall strictly (periods rise), so index 0 is the shallowest. A number that the file
+/// does not have is NaN, in values and in errors; an error is never 0 or infinite.
 struct Sounding {
   std::string station;  ///< as the file spells it, blanks kept
   std::string file;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/inversion/bostick.h"
+#include "tessera/inversion/bounds.h"
 #include "tessera/inversion/depth_of_investigation.h"
 #include "tessera/inversion/dplus.h"
 #include "tessera/inversion/few_layer.h"
@@ -92,7 +93,7 @@ class SoundingInverter {
  private:
   SoundingInversion result_;
   std::unique_ptr<Sampler> sampler_;
-  std::optional<std::pair<double, double>> ln_bounds_;
+  std::optional<Bounds> ln_bounds_;
 };
 
 }  // namespace tessera::inversion

@@ -44,8 +44,8 @@ struct Station {
 /// doubtful stands in `sounding.findings`.
 Station read_station(const std::filesystem::path& file, const StationOptions& options = {});
 
-/// The values of a response that are there and not zero, with
-/// sigma = max(propagated error, floor * modulus); the others are counted in `station`.
+/// The values of a response that are there and not zero, with sigma = max(propagated error,
+/// floor * modulus); the others are counted in `station`.
 Response1d usable_response(const Sounding& s, ResponseKind kind, double error_floor,
                            Station& station);
 
