@@ -5,6 +5,7 @@
 #include "tessera/molecular/forces.h"
 
 #include "molecular_cases.h"
+#include "pair_options.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/molecular/bonded.h"
@@ -177,65 +178,9 @@ void expect_same_forces(const Case& c, Nonbonded o) {
   }
 }
 
-struct ForcesChoice {
-  const char* name;
-  Nonbonded options;
-};
-class PairForces : public ::testing::TestWithParam<ForcesChoice> {};
-INSTANTIATE_TEST_SUITE_P(
-    Options, PairForces,
-    ::testing::Values(
-        ForcesChoice{"cut",
-                     {.coulomb = Coulomb::cutoff,
-                      .coulomb_modifier = Modifier::none,
-                      .lj_modifier = Modifier::none,
-                      .cutoff_coulomb_nm = 0.8,
-                      .cutoff_lj_nm = 0.7}},
-        ForcesChoice{"shifted",
-                     {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
-        ForcesChoice{"linear",
-                     {.coulomb = Coulomb::cutoff,
-                      .coulomb_modifier = Modifier::linear_force_shift,
-                      .lj_modifier = Modifier::linear_force_shift,
-                      .cutoff_coulomb_nm = 0.8,
-                      .cutoff_lj_nm = 0.8}},
-        ForcesChoice{"force_switch",
-                     {.coulomb = Coulomb::reaction_field,
-                      .lj_modifier = Modifier::force_switch,
-                      .cutoff_coulomb_nm = 0.8,
-                      .cutoff_lj_nm = 0.8,
-                      .lj_switch_nm = 0.5,
-                      .epsilon_rf = 78}},
-        ForcesChoice{"potential_switch",
-                     {.coulomb = Coulomb::reaction_field,
-                      .lj_modifier = Modifier::potential_switch,
-                      .cutoff_coulomb_nm = 0.8,
-                      .cutoff_lj_nm = 0.8,
-                      .lj_switch_nm = 0.4,
-                      .reaction_field_of_excluded = false}},
-        ForcesChoice{"ewald",
-                     {.coulomb = Coulomb::ewald,
-                      .cutoff_coulomb_nm = 0.8,
-                      .cutoff_lj_nm = 0.8,
-                      .epsilon_r = 2}},
-        ForcesChoice{"sharp_ewald",
-                     {.coulomb = Coulomb::ewald,
-                      .cutoff_coulomb_nm = 0.8,
-                      .cutoff_lj_nm = 0.8,
-                      .ewald_rtol = 1e-10}},
-        ForcesChoice{"switched_ewald",
-                     {.coulomb = Coulomb::ewald,
-                      .lj_modifier = Modifier::force_switch,
-                      .cutoff_coulomb_nm = 0.8,
-                      .cutoff_lj_nm = 0.75,
-                      .lj_switch_nm = 0.5}},
-        ForcesChoice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}},
-        ForcesChoice{"neutral_switched",
-                     {.coulomb = Coulomb::none,
-                      .lj_modifier = Modifier::potential_switch,
-                      .cutoff_lj_nm = 0.8,
-                      .lj_switch_nm = 0.6}}),
-    [](const auto& c) { return std::string(c.param.name); });
+class PairForces : public ::testing::TestWithParam<testing::PairOptions> {};
+INSTANTIATE_TEST_SUITE_P(Options, PairForces, ::testing::ValuesIn(testing::pair_options()),
+                         testing::name_of_options);
 
 TEST_P(PairForces, AgreeWithTheEnergysGradient) {
   for (const bool by_tables : {false, true}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/src/dynamics/noise.h"
+#include "rotors.h"
 #include "springs.h"
 #include "tessera/molecular/dynamics.h"
 
@@ -38,27 +39,15 @@ TEST(Integrator, LangevinSamplesSpringsExactly) {
 /// Rigid rotors without forces: half drifts turn them at the same speed, and all that friction and
 /// noise do is heat.
 TEST(Integrator, LangevinKeepsAccountsOfRigidRotors) {
-  System s = testing::lennard_jones_atoms(40);
-  Frame f;
-  for (std::int32_t k = 0; k < 20; ++k) {
-    s.constraints.atoms.push_back({2 * k, 2 * k + 1});
-    s.constraints.row.push_back(0);
-    f.x_nm.push_back({1.0 * k, 0, 0});
-    f.x_nm.push_back({1.0 * k + 0.06, 0.08, 0});
-  }
-  s.constraints.rows = {{0.1}};
-  const ForceFunction none = [](const std::vector<Vec3>& x, const Box&, Forces& out) {
-    out = Forces{};
-    out.f.assign(x.size(), Vec3{});
-  };
-  const Integrator integrator(s, none,
+  const Case c = testing::rigid_rotors(20);
+  const Integrator integrator(c.system, testing::no_forces,
                               {.scheme = Dynamics::Scheme::langevin,
                                .dt_ps = 0.004,
                                .temperature_k = 300,
                                .friction_per_ps = 2,
                                .centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none,
                                .seed = 5});
-  State m = integrator.begin(f);
+  State m = integrator.begin(c.frame);
   const double first = integrator.energies(m).conserved;
   EXPECT_GT(first, 50);
   double exchanged = 0;

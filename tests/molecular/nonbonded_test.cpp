@@ -2,6 +2,7 @@
 #include "tessera/molecular/nonbonded.h"
 
 #include "molecular_cases.h"
+#include "pair_options.h"
 #include "tensor_measures.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
@@ -60,49 +61,9 @@ void expect_same_derivatives(const EnergyPtr& u, const std::vector<Tensor>& p,
   }
 }
 
-struct KernelsChoice {
-  const char* name;
-  Nonbonded options;
-};
-class NonbondedKernels : public ::testing::TestWithParam<KernelsChoice> {};
-INSTANTIATE_TEST_SUITE_P(
-    Options, NonbondedKernels,
-    ::testing::Values(
-        KernelsChoice{"cut",
-                      {.coulomb = Coulomb::cutoff,
-                       .coulomb_modifier = Modifier::none,
-                       .lj_modifier = Modifier::none,
-                       .cutoff_coulomb_nm = 0.8,
-                       .cutoff_lj_nm = 0.7}},
-        KernelsChoice{"shifted",
-                      {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.7, .cutoff_lj_nm = 0.8}},
-        KernelsChoice{"linear",
-                      {.coulomb = Coulomb::cutoff,
-                       .coulomb_modifier = Modifier::linear_force_shift,
-                       .lj_modifier = Modifier::linear_force_shift,
-                       .cutoff_coulomb_nm = 0.8,
-                       .cutoff_lj_nm = 0.8}},
-        KernelsChoice{"force_switch",
-                      {.coulomb = Coulomb::reaction_field,
-                       .lj_modifier = Modifier::force_switch,
-                       .cutoff_coulomb_nm = 0.8,
-                       .cutoff_lj_nm = 0.8,
-                       .lj_switch_nm = 0.5,
-                       .epsilon_rf = 78}},
-        KernelsChoice{"potential_switch",
-                      {.coulomb = Coulomb::reaction_field,
-                       .lj_modifier = Modifier::potential_switch,
-                       .cutoff_coulomb_nm = 0.8,
-                       .cutoff_lj_nm = 0.8,
-                       .lj_switch_nm = 0.4,
-                       .reaction_field_of_excluded = false}},
-        KernelsChoice{"ewald",
-                      {.coulomb = Coulomb::ewald,
-                       .cutoff_coulomb_nm = 0.8,
-                       .cutoff_lj_nm = 0.8,
-                       .epsilon_r = 2}},
-        KernelsChoice{"neutral", {.coulomb = Coulomb::none, .cutoff_lj_nm = 0.8}}),
-    [](const auto& c) { return std::string(c.param.name); });
+class NonbondedKernels : public ::testing::TestWithParam<testing::PairOptions> {};
+INSTANTIATE_TEST_SUITE_P(Options, NonbondedKernels, ::testing::ValuesIn(testing::pair_options()),
+                         testing::name_of_options);
 
 TEST_P(NonbondedKernels, AgreeWithTheGenericForm) {
   const Case c = testing::small_mixture();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/src/dynamics/baths.h"
+#include "rotors.h"
 #include "springs.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/dynamics.h"
@@ -174,26 +175,14 @@ TEST(Andersen, VelocitiesOfFullStepsAreMaxwells) {
 /// Rigid rotors without forces, half of whose energy is in their turning: what constraints take
 /// from velocities of half steps is no heat.
 TEST(Andersen, LeapFrogBooksCollisionsAlone) {
-  System s = testing::lennard_jones_atoms(40);
-  Frame f;
-  for (std::int32_t k = 0; k < 20; ++k) {
-    s.constraints.atoms.push_back({2 * k, 2 * k + 1});
-    s.constraints.row.push_back(0);
-    f.x_nm.push_back({1.0 * k, 0, 0});
-    f.x_nm.push_back({1.0 * k + 0.06, 0.08, 0});
-  }
-  s.constraints.rows = {{0.1}};
-  const ForceFunction none = [](const std::vector<Vec3>& x, const Box&, Forces& out) {
-    out = Forces{};
-    out.f.assign(x.size(), Vec3{});
-  };
-  const Integrator integrator(s, none,
+  const Case c = testing::rigid_rotors(20);
+  const Integrator integrator(c.system, testing::no_forces,
                               {.dt_ps = 0.002,
                                .temperature_k = 300,
                                .thermostat = Thermostat::andersen,
                                .tau_t_ps = 0.1,
                                .seed = 5});
-  State m = integrator.begin(f);
+  State m = integrator.begin(c.frame);
   integrator.step(m);
   const double first = integrator.energies(m).conserved;
   double exchanged = 0;

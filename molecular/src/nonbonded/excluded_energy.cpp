@@ -31,30 +31,28 @@ class EwaldExcluded final : public EnergyFunction {
 
   double value(Arrays p) const override {
     std::vector<double> u(pairs_.size());
-    const double front = -ke_ * shapes_.beta();
     each(p, true, false,
          [&](std::size_t pair, std::size_t i, std::size_t j, const ExcludedBatch& b,
-             std::size_t k) { u[pair] = front * p[2][i] * p[2][j] * b.value[k]; });
+             std::size_t k) { u[pair] = -strength(p, i, j) * b.value[k]; });
     return std::accumulate(u.begin(), u.end(), 0.0);
   }
   void gradient(Arrays p, Results g) const override { value_and_gradient(p, g); }
   double value_and_gradient(Arrays p, Results g) const override {
     std::vector<Given> given(pairs_.size());
+    std::vector<double> u(pairs_.size());
     each(
         p, true, false,
         [&](std::size_t pair, std::size_t i, std::size_t j, const ExcludedBatch& b, std::size_t k) {
-          const auto [c, c1, c2] = derivatives(b, k);
-          const double qi = p[2][i], qj = p[2][j], du = 2 * ke_ * qi * qj * c1;
+          const double qq = strength(p, i, j), c = derivatives(b, k)[0],
+                       du = shapes_.beta() * shapes_.beta() * qq * b.derivative[k];
+          u[pair] = -qq * b.value[k];
           given[pair] = {{b.image[0][k], b.image[1][k], b.image[2][k]},
                          {du * b.d[0][k], du * b.d[1][k], du * b.d[2][k]},
-                         ke_ * qj * c,
-                         ke_ * qi * c};
+                         ke_ * p[2][j] * c,
+                         ke_ * p[2][i] * c};
         });
     spread(g, given);
-    double sum = 0;
-    for (std::size_t pair = 0; pair < pairs_.size(); ++pair)
-      sum += p[2][static_cast<std::size_t>(pairs_[pair][0])] * given[pair].by_i;
-    return sum;
+    return std::accumulate(u.begin(), u.end(), 0.0);
   }
   void hessian_product(Arrays p, Arrays v, Results w) const override {
     std::vector<Given> given(pairs_.size());
@@ -93,6 +91,10 @@ class EwaldExcluded final : public EnergyFunction {
   }
 
  private:
+  /// k_e q_i q_j beta, in the order of operations of excluded_run.cpp.
+  double strength(Arrays p, std::size_t i, std::size_t j) const {
+    return ke_ * p[2][i] * p[2][j] * shapes_.beta();
+  }
   /// c, c', c''.
   std::array<double, 3> derivatives(const ExcludedBatch& b, std::size_t k) const {
     const double beta = shapes_.beta(), beta3 = beta * beta * beta;

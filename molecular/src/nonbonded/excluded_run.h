@@ -6,7 +6,7 @@
 //   u = -q q beta g(z),   f_i = -q q beta^3 f(z) d      (excluded_batch.h)
 #pragma once
 #include "../energy/fixed.h"
-#include "nonbonded/excluded_batch.h"
+#include "excluded_batch.h"
 #include "tessera/molecular/nonbonded.h"
 #include "tessera/molecular/system.h"
 

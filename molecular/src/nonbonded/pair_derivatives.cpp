@@ -12,6 +12,7 @@
 #include "nonbonded/kernels/pair_derivative_kernels.h"
 #include "nonbonded/matrix.h"
 #include "nonbonded/pair_list.h"
+#include "nonbonded/pair_positions.h"
 #include "nonbonded/pair_shapes.h"
 #include "nonbonded/series.h"
 #include "system/box_of.h"
@@ -36,21 +37,6 @@ using Coulomb = Nonbonded::Coulomb;
 
 constexpr std::size_t most_pieces = 4;  ///< summed apart, whatever the number of threads
 constexpr std::size_t kept_lists = 4;
-
-/// The box itself, or one more than twice as large as the atoms where nothing is periodic.
-Box stage(const double* x, std::size_t n, const Box& box) {
-  if (is_periodic(box)) return box;
-  Vec3 edge;
-  for (std::size_t a = 0; a < 3; ++a) {
-    double low = x[a], high = x[a];
-    for (std::size_t i = 0; i < n; ++i) {
-      low = std::min(low, x[3 * i + a]);
-      high = std::max(high, x[3 * i + a]);
-    }
-    edge[a] = std::exp2(std::ceil(std::log2(std::max(2.01 * (high - low), 1e-3))));
-  }
-  return rectangular_box(edge);
-}
 
 /// Positions, and the list of their pairs closer than the cut-off.
 struct Listed {
@@ -88,22 +74,11 @@ struct Series {
 };
 template <class T>
 Series<T> series_of(double beta, double radius) {
-  const long double most = static_cast<long double>(beta) * beta * radius * radius,
-                    tolerance = sizeof(T) == 4 ? 2e-8L : 1e-17L;
-  constexpr int least = sizeof(T) == 4 ? short_terms : 2;
-  std::vector<long double> energy = ewald_series(0, most, tolerance, least),
-                           force = ewald_series(1, most, tolerance, least);
-  const std::size_t terms = std::max(energy.size(), force.size());
-  energy.resize(terms, 0);
-  force.resize(terms, 0);
   Series<T> out;
-  for (std::size_t k = 0; k < terms; ++k) {
-    out.energy.push_back(static_cast<T>(energy[k] * beta));
-    out.force.push_back(static_cast<T>(force[k] * beta * beta * beta));
-    out.second.push_back(k + 1 < terms ? static_cast<T>(static_cast<long double>(k + 1) *
-                                                        force[k + 1] * beta * beta * beta)
-                                       : T(0));
-  }
+  out.energy = ewald_coefficients<T>(0, beta, radius);
+  out.force = ewald_coefficients<T>(1, beta, radius, &out.second);
+  const std::size_t terms = std::max(out.energy.size(), out.force.size());
+  for (std::vector<T>* series : {&out.energy, &out.force, &out.second}) series->resize(terms, T(0));
   return out;
 }
 
@@ -113,7 +88,7 @@ struct Direction {
   Array<typename Input<T>::Position> w[3];
   double strain[3][3]{};
   bool strained = false;
-  Array<T> dq_i, dq_j;
+  Array<T> dq;
   std::vector<T> dc6, dc12;
   double unit = 1;
 };
@@ -138,7 +113,7 @@ struct PairDerivatives::Impl {
   std::vector<std::vector<std::int32_t>> excluded;
   bool modified;
   Field field = Field::none;
-  double ke, radius;
+  double root_ke, radius;  ///< in both charges of a pair, as runs have it (pair_run.cpp)
   CoulombShape coulomb;
   PowerShape six, twelve;
   Series<float> single_series;
@@ -170,7 +145,7 @@ struct PairDerivatives::Impl {
         type_of(s.atoms.lj_type),
         excluded(n),
         modified(modifier_of(o.lj_modifier) != ForceModifier::none),
-        ke(s.coulomb_constant / o.epsilon_r),
+        root_ke(std::sqrt(s.coulomb_constant / o.epsilon_r)),
         radius(o.cutoff_lj_nm),
         coulomb(o),
         six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
@@ -234,13 +209,11 @@ struct PairDerivatives::Impl {
     l->has_lj = has_lj;
     l->box = stage(p[0], n, box_of(p[1]));
     std::vector<Vec3> s(n);
+    const Vec3 over = over_edges(l->box);
     for (std::size_t i = 0; i < n; ++i) {
-      s[i] = fractions(l->box, {p[0][3 * i], p[0][3 * i + 1], p[0][3 * i + 2]});
-      for (double& c : s[i]) {
-        if (!std::isfinite(c))
-          throw Error(fmt::format("[nonbonded] the position of atom {} is not a number", i + 1));
-        c = (c - std::floor(c) + 1) - 1;  // a multiple of 2^-52: differences are exact
-      }
+      s[i] = exact_fractions(l->box, over, p[0] + 3 * i);
+      if (!std::isfinite(s[i][0] + s[i][1] + s[i][2]))
+        throw Error(fmt::format("[nonbonded] the position of atom {} is not a number", i + 1));
     }
     const ListInput in = {n, &l->has_lj, &excluded};
     l->list.sort(s, l->box, in);
@@ -383,8 +356,7 @@ struct PairDerivatives::Impl {
       });
       for (std::size_t b = 0; b < 3; ++b) to.strain[a][b] *= scale;
     }
-    to.dq_i = sorted<T>(l, scale * ke, v[2]);
-    to.dq_j = sorted<T>(l, scale, v[2]);
+    to.dq = sorted<T>(l, scale * root_ke, v[2]);
     to.dc6 = tables<T>(scale * 6, v[3]);
     to.dc12 = tables<T>(scale * 12, v[4]);
     return to;
@@ -435,13 +407,11 @@ struct PairDerivatives::Impl {
     const std::size_t m = l.list.slots();
     DerivativeInput<T> k{};
     k.in = input<T>(l);
-    const Array<T> q_i = sorted<T>(l, ke, p[2]), q_j = sorted<T>(l, 1, p[2]);
+    const Array<T> q = sorted<T>(l, root_ke, p[2]);
     const std::vector<T> c6 = tables<T>(6, p[3]), c12 = tables<T>(12, p[4]);
-    k.in.q_i = q_i.data();
-    k.in.q_j = q_j.data();
+    k.in.q_i = k.in.q_j = q.data();
     k.in.c6 = c6.data();
     k.in.c12 = c12.data();
-    k.ke = static_cast<T>(ke);
     k.every_well = wells == Wells::all;
     k.wants_energy = wanted.energy;
     k.wants_box = wanted.box;
@@ -460,8 +430,7 @@ struct PairDerivatives::Impl {
         for (std::size_t b = 0; b < 3; ++b) k.strain[a][b] = static_cast<T>(along.strain[a][b]);
       }
       k.strained = along.strained;
-      k.dq_i = along.dq_i.data();
-      k.dq_j = along.dq_j.data();
+      k.dq = along.dq.data();
       k.dc6 = along.dc6.data();
       k.dc12 = along.dc12.data();
     }
@@ -504,7 +473,7 @@ struct PairDerivatives::Impl {
         if (l.list.atom_of[at] < 0) continue;
         const auto i = static_cast<std::size_t>(l.list.atom_of[at]);
         for (std::size_t a = 0; a < 3; ++a) out.g[3 * i + a] = along.unit * sum[a][at - first];
-        if (all) out.q[i] = along.unit * sum[3][at - first];
+        if (all) out.q[i] = along.unit * root_ke * sum[3][at - first];
       }
     });
     for (const Piece<T>& part : parts) {

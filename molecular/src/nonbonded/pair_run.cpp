@@ -17,6 +17,7 @@
 #include "base/blocks.h"
 #include "base/thread_sums.h"
 #include "nonbonded/pair_list.h"
+#include "nonbonded/pair_positions.h"
 #include "nonbonded/pair_shapes.h"
 #include "nonbonded/series.h"
 #include "tessera/autodiff/error.h"
@@ -139,15 +140,10 @@ struct PairRun::Impl {
     k_single = k_usual + (charged ? 0 : 2);
     if (field == Field::ewald) {
       beta = ewald_beta(o);
-      const long double most = beta * beta * o.cutoff_coulomb_nm * o.cutoff_coulomb_nm;
-      const auto fill = [&](auto& to, int which, double tolerance, double factor) {
-        for (const long double c : ewald_series(which, most, tolerance, short_terms))
-          to.push_back(static_cast<typename std::decay_t<decltype(to)>::value_type>(c * factor));
-      };
-      fill(single.force_series, 1, 2e-8, beta * beta * beta);
+      single.force_series = ewald_coefficients<float>(1, beta, o.cutoff_coulomb_nm);
       if (single.force_series.size() > short_terms) field = Field::ewald_long;
-      fill(twice.force_series, 1, 1e-17, beta * beta * beta);
-      fill(twice.energy_series, 0, 1e-17, beta);
+      twice.force_series = ewald_coefficients<double>(1, beta, o.cutoff_coulomb_nm);
+      twice.energy_series = ewald_coefficients<double>(0, beta, o.cutoff_coulomb_nm);
       const std::size_t terms = std::max(twice.force_series.size(), twice.energy_series.size());
       twice.force_series.resize(terms, 0);
       twice.energy_series.resize(terms, 0);
@@ -304,34 +300,16 @@ struct PairRun::Impl {
   // ---- positions
   // ------------------------------------------------------------------------------------------
 
-  Box stage(const std::vector<Vec3>& x, const Box& box) const {
-    if (is_periodic(box)) return box;
-    Vec3 edge;
-    for (std::size_t a = 0; a < 3; ++a) {
-      double low = x[0][a], high = x[0][a];
-      for (const Vec3& p : x) {
-        low = std::min(low, p[a]);
-        high = std::max(high, p[a]);
-      }
-      edge[a] = std::exp2(std::ceil(std::log2(std::max(2.01 * (high - low), 1e-3))));
-    }
-    return rectangular_box(edge);
-  }
   /// False where a coordinate is not a number.
   bool take_fractions(const std::vector<Vec3>& x, const Box& box) {
     s.resize(n);
     std::atomic<bool> fine = true;
-    const Vec3 over = {1 / box.edge[0][0], 1 / box.edge[1][1], 1 / box.edge[2][2]};
+    const Vec3 over = over_edges(box);
     over_blocks(n, [&](std::size_t begin, std::size_t end) {
       bool all = true;
       for (std::size_t k = begin; k < end; ++k) {
-        const Vec3& p = x[k];
-        Vec3& f = s[k];
-        f[2] = p[2] * over[2];
-        f[1] = (p[1] - f[2] * box.edge[2][1]) * over[1];
-        f[0] = (p[0] - f[2] * box.edge[2][0] - f[1] * box.edge[1][0]) * over[0];
-        for (double& c : f) c = (c - std::floor(c) + 1) - 1;  // a multiple of 2^-52
-        all = all && std::isfinite(f[0] + f[1] + f[2]);
+        s[k] = exact_fractions(box, over, x[k].data());
+        all = all && std::isfinite(s[k][0] + s[k][1] + s[k][2]);
       }
       if (!all) fine.store(false, std::memory_order_relaxed);
     });
@@ -566,7 +544,7 @@ bool PairRun::add(const std::vector<Vec3>& x, const Box& given, std::vector<Vec3
   Impl& m = *impl_;
   check(m.o, given);
   if (m.n < 2) return true;
-  const Box box = m.stage(x, given);
+  const Box box = stage(x[0].data(), x.size(), given);
   if (!m.take_fractions(x, box)) return false;
   const bool twice = m.run.precision == Precision::f64;
   m.prepare(box, twice || energy != nullptr);

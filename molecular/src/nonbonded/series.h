@@ -9,6 +9,8 @@
 // by Chebyshev interpolation. The coefficients of t^n alternate in sign, so that at t = -1, where
 // the sum is largest, nothing cancels.
 #pragma once
+#include "nonbonded/kernels/pair_kernels.h"
+
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -71,6 +73,22 @@ inline std::vector<long double> ewald_series(int which, long double most, long d
     now.swap(next);
   }
   return sum;
+}
+
+/// Coefficients of t^n for beta g (which = 0) or beta^3 f (1) up to a radius, as kernels in T take
+/// them, runs and derivatives alike; `by_t`: also those of the derivative by t.
+template <class T>
+std::vector<T> ewald_coefficients(int which, double beta, double radius,
+                                  std::vector<T>* by_t = nullptr) {
+  const long double most = beta * beta * radius * radius;
+  const double factor = which == 0 ? beta : beta * beta * beta;
+  const std::vector<long double> c =
+      ewald_series(which, most, sizeof(T) == 4 ? 2e-8 : 1e-17, short_terms);
+  std::vector<T> out;
+  for (const long double v : c) out.push_back(static_cast<T>(v * factor));
+  for (std::size_t k = 1; by_t && k < c.size(); ++k)
+    by_t->push_back(static_cast<T>(static_cast<long double>(k) * c[k] * factor));
+  return out;
 }
 
 }  // namespace tessera::molecular::pairs

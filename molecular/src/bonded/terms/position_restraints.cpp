@@ -85,8 +85,7 @@ class PositionRestraint final : public BondedTerm {
       Vec3 image{};
       if (is_periodic(box))
         for (std::size_t k = 0; k < 3; ++k) image[k] = std::floor(fractions(box, away)[k] + 0.5);
-      const Vec3 n = from_fractions(box, image);
-      f(x, row, Vec3{away[0] - n[0], away[1] - n[1], away[2] - n[2]}, image);
+      f(x, row, wrapped(box, away), image);
     }
   }
   /// Derivatives s along e_d and c along k_d, given to all that they depend on.

@@ -84,7 +84,7 @@ void derivatives(const DerivativeInput<typename S::N>& given, const Row* begin, 
         V dq = zero;
         if constexpr (second) {
           for (int c = 0; c < 3; ++c) wj[c] = S::position_j(k.w[c] + at);
-          if constexpr (charged && all) dq = S::number_j(k.dq_j + at);
+          if constexpr (charged && all) dq = S::number_j(k.dq + at);
         }
         V push[3] = {zero, zero, zero}, push_q = zero;
         const auto one = [&](int v) __attribute__((always_inline)) {
@@ -118,7 +118,7 @@ void derivatives(const DerivativeInput<typename S::N>& given, const Row* begin, 
               df = qq * S::only(inside, c.df);
               if constexpr (all) {
                 c.u = S::only(inside, c.u);
-                const V dqi = S::number_i(k.dq_i + first, v), turn = S::set(N(-0.5)) * c.f * ds;
+                const V dqi = S::number_i(k.dq + first, v), turn = S::set(N(-0.5)) * c.f * ds;
                 more = S::fma(dqi, q, mine[v].q * dq) * c.f;
                 pull[v][3] = S::fma(q, turn, S::fma(dq, c.u, pull[v][3]));
                 push_q = S::fma(mine[v].q, turn, S::fma(dqi, c.u, push_q));
@@ -217,7 +217,7 @@ void derivatives(const DerivativeInput<typename S::N>& given, const Row* begin, 
         const std::size_t at = first + static_cast<std::size_t>(v) * S::rows + r;
         for (int c = 0; c < 3; ++c) sums.g[c][at] += own[r][c];
         if constexpr (!all) continue;
-        if constexpr (charged) sums.q[at] += k.ke * own[r][3];
+        if constexpr (charged) sums.q[at] += own[r][3];
         if (v >= n_lj) continue;
         double* const to =
             sums.table +

@@ -3,10 +3,12 @@
 // Derivatives of the sum over pairs by kernels: lists and positions as in pair_kernels.h. With s =
 // r^2, F the force of a pair and f = F/r as a function of s,
 //
-//   first    g = -f d to i (minus to j),   dU/dq_i = k_e q_j C,   dU/dc12 = A,   dU/dc6 = -B,   U
-//   second   along dd, dq, dc: ds = 2 d.dd,  df = f' ds + k_e d(q_i q_j) f_C + dc12 f_A - dc6 f_B
-//            dg = -(df d + f dd),   dU/dq_i: k_e (dq_j C - q_j f_C ds/2),   dU/dc12: -f_A ds/2,
+//   first    g = -f d to i (minus to j),   dU/dq_i = q_j C,   dU/dc12 = A,   dU/dc6 = -B,   U
+//   second   along dd, dq, dc: ds = 2 d.dd,  df = f' ds + d(q_i q_j) f_C + dc12 f_A - dc6 f_B
+//            dg = -(df d + f dd),   dU/dq_i: dq_j C - q_j f_C ds/2,   dU/dc12: -f_A ds/2,
 //            dU/dc6: f_B ds/2
+//
+// Charges are those of atoms times sqrt(k_e/e_r), as in runs.
 //
 // dd = w_i - w_j + d E, where E = h^-1 dh and w_i = dx_i - x_i E (fractions move by w h^-1).
 //
@@ -20,8 +22,7 @@ namespace tessera::molecular::pairs {
 
 template <class T>
 struct DerivativeInput {
-  Input<T> in;  ///< q_i with k_e; c6 and c12 times 6 and 12
-  T ke;
+  Input<T> in;      ///< c6 and c12 times 6 and 12
   bool every_well;  ///< tables of atoms without Lennard-Jones parameters too
   bool wants_energy, wants_box;
   std::int32_t common;  ///< the type that most atoms have: no table is looked up for it
@@ -33,8 +34,8 @@ struct DerivativeInput {
   const typename Input<T>::Position* w[3];
   T strain[3][3];  ///< E
   bool strained;
-  const T *dq_i, *dq_j;  ///< dq_i with k_e
-  const T *dc6, *dc12;   ///< times 6 and 12
+  const T* dq;
+  const T *dc6, *dc12;  ///< times 6 and 12
 };
 
 inline constexpr int table_lanes = 8;
@@ -42,7 +43,7 @@ inline constexpr int table_lanes = 8;
 template <class T>
 struct DerivativeSums {
   T* g[3];        ///< [slots] dU/dx or its derivative
-  T* q;           ///< [slots]
+  T* q;           ///< [slots] by the charge times sqrt(k_e/e_r)
   double* table;  ///< [types, types, lanes, 2]: B/6 and A/12 of the pairs, or their derivatives
   double box[9];  ///< sum d_a g_b
   double energy;
