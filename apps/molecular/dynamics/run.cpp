@@ -6,6 +6,7 @@
 #include "molecular/dynamics/breakdown.h"
 #include "molecular/dynamics/explain.h"
 #include "tessera/data/checkpoint.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/metrics.h"
@@ -199,12 +200,11 @@ struct StageRunner {
 
   /// Forces at the end of the stage.
   void write_forces() const {
-    std::string text = "atom,x_kj_mol_nm,y_kj_mol_nm,z_kj_mol_nm\n";
-    std::size_t i = 0;
+    data::CsvTable table({"atom", "x_kj_mol_nm", "y_kj_mol_nm", "z_kj_mol_nm"});
+    std::size_t atom = 0;
     for (const mol::Vec3& f : running->forces().f)
-      text += fmt::format("{},{},{},{}\n", ++i, data::number_text(f[0]), data::number_text(f[1]),
-                          data::number_text(f[2]));
-    data::write_file_atomically(folder / "forces.csv", text);
+      table.add(++atom).add(f[0]).add(f[1]).add(f[2]).end_row();
+    data::write_file_atomically(folder / "forces.csv", table.text());
   }
 
   static bool due(std::int64_t step, std::int64_t every) { return every > 0 && step % every == 0; }
