@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // molecular.analysis as its users meet it.
 #include "app_test.h"
+#include "tessera/data/hdf5.h"
 
 #include <gtest/gtest.h>
 
@@ -53,6 +54,33 @@ TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
   fs::remove(here() / "RUN/plots/rdf_all_g.png");
   ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/rdf_all_g.png"), read("TWO/plots/rdf_all_g.png"));
+}
+
+/// Up to version 0.2 a density profile was drawn over its `place`, which is its `position` now.
+TEST_F(MolecularAnalysis, ProfilesOfEarlierVersionsAreDrawnOverTheirPosition) {
+  namespace data = tessera::data;
+  ASSERT_EQ(tessera({"run", "brownian.toml", "--output", "RUN"}).code, 0);
+  const std::string now = read("RUN/plots/density_all_profile.svg");
+  const auto results = data::read_h5(here() / "RUN/results.h5");
+  const auto objects = data::list_h5(here() / "RUN/results.h5");
+  int renamed = 0;
+  {
+    data::H5Writer former(here() / "RUN/results.h5");
+    former.group("tessera");
+    for (const data::H5Object& o : objects)
+      if (o.path == "/tessera")
+        for (const auto& [label, text] : o.attributes) former.attribute("tessera", label, text);
+    for (const auto& [name, array] : results) {
+      data::H5Attributes attributes = array.attributes;
+      if (attributes.long_name == "position") attributes.long_name = "place", ++renamed;
+      former.write(name, std::get<std::vector<double>>(array.data), array.shape, attributes);
+    }
+    former.commit();
+  }
+  EXPECT_EQ(renamed, 1);
+  ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/density_all_profile.svg"), now);
+  EXPECT_TRUE(holds(now, "position"));
 }
 
 TEST_F(MolecularAnalysis, WhatCannotBeAskedOfTheFramesIsRefused) {

@@ -144,7 +144,7 @@ TEST_F(MdGroups, EveryAtomHasOneBathAndChoicesMeanSomething) {
     return changed("tcoupl = \"v-rescale\"", "tcoupl = \"v-rescale\"\ntc_grps = " + groups);
   };
   refused(baths("[\"index 0 to 53\", \"index 60 to 107\"]"), "E0751",
-          "atom 55 (Ar of Ar 55) is in none of tc_grps");
+          "atom 55 (Ar of Ar 55) is in none of the groups with baths");
   refused(baths("[\"index 0 to 53\", \"index 50 to 107\"]"), "E0751",
           "atom 51 (Ar of Ar 51) is in 'index 0 to 53' and in 'index 50 to 107'");
   refused(baths("[\"all\", \"protein\"]"), "E0751", "'protein' means no atom");

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // GROMACS's three files as its users have them: import the run parameters, check and run the case.
+#include "tessera/molecular/mdp.h"
+
 #include "app_test.h"
+#include "tessera/data/csv.h"
+#include "tessera/molecular/stage_run.h"
 
 #include <gtest/gtest.h>
 
@@ -56,6 +60,33 @@ TEST_F(Mdp, ThreeFilesOfGromacsRun) {
   EXPECT_NE(checked.out.find("2 rigid waters, 2 atoms held"), std::string::npos) << checked.out;
   const Outcome ran = tessera({"run", "md.toml", "-o", "R"});
   EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
+/// The case that is imported and a program on the library read one file, and take the same steps.
+TEST_F(Mdp, AProgramOnTheLibraryFindsTheNumbersOfTheCommand) {
+  namespace mol = tessera::molecular;
+  namespace data = tessera::data;
+  write("topol.top", kTopology);
+  fs::create_directory(here() / "ff");
+  write("ff/field.itp", kField);
+  write("conf.gro", kStructure);
+  write("md.mdp", kRun);
+  ASSERT_EQ(tessera({"import", "md.mdp", "-o", "md.toml"}).code, 0);
+  ASSERT_EQ(tessera({"run", "md.toml", "-o", "R"}).code, 0);
+  mol::Mdp mdp = mol::read_mdp(data::read_text_file(here() / "md.mdp"));
+  for (std::string& folder : mdp.include_folders) folder = (here() / folder).string();
+  const mol::GroFile gro = mol::read_gro(data::read_text_file(here() / "conf.gro"));
+  const mol::Frame& start = gro.frames[0];
+  const mol::System topology = mol::read_top(here() / "topol.top", mdp.topology(start)).system;
+  const mol::StageStart at = mol::stage_start(mdp.stage, topology, start.box, start);
+  const auto run = mol::begin_stage(mdp.stage, at, start);
+  while (!run->done()) run->advance(run->step() + 10);
+  const std::string table = read("R/1_md/energies.csv");
+  data::CsvTable last(run->columns());
+  for (const double v : run->row()) last.add(v);
+  last.end_row();
+  EXPECT_TRUE(table.ends_with(last.text().substr(last.text().find('\n')))) << table << "\n"
+                                                                           << last.text();
 }
 
 TEST_F(Mdp, GroupsBecomeSelections) {

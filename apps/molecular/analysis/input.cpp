@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/analysis/tasks.h"
-#include "molecular/dynamics/groups.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/input_files.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/elements.h"
 #include "tessera/molecular/gromacs.h"
+#include "tessera/molecular/groups.h"
 #include "tessera/molecular/structure_file.h"
 
 #include <fmt/format.h>
@@ -107,7 +107,7 @@ mol::Group selected(const AnalysisOptions& o, const data::Config& config, std::s
   mol::Snapshot first;
   mol::open_trajectory(o.trajectory[0], {.n_atoms = s.n_atoms()})->read(first);
   try {
-    return dynamics::atoms_of(*o.groups[k].select, s, first.frame);
+    return mol::atoms_of(*o.groups[k].select, s, first.frame);
   } catch (const data::InputError& e) {
     const data::Diagnostic& d = e.findings().front();
     throw data::InputError(

@@ -95,8 +95,9 @@ Findings read_charts(const fs::path& run, std::string& title) {
           data::Diagnostic{.number = 428,
                            .place = {path.string()},
                            .message = base + " is no chart of molecular.analysis"});
-    c.x_label = x.attributes.long_name, c.x_unit = unit(x),
-    c.y_label = y->second.attributes.long_name, c.y_unit = unit(y->second);
+    c.x_label = x.attributes.long_name == "place" ? "position"  // up to version 0.2
+                                                  : x.attributes.long_name,
+    c.x_unit = unit(x), c.y_label = y->second.attributes.long_name, c.y_unit = unit(y->second);
     out.charts.push_back(std::move(c));
   }
   return out;

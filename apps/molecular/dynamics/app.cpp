@@ -5,16 +5,15 @@
 
 #include "molecular/dynamics/argon_case.h"
 #include "molecular/dynamics/derivatives.h"
-#include "molecular/dynamics/groups.h"
 #include "molecular/dynamics/mdp.h"
 #include "molecular/dynamics/rerun.h"
 #include "molecular/dynamics/run.h"
-#include "molecular/dynamics/running.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/run.h"
 #include "tessera/molecular/amber.h"
+#include "tessera/molecular/stage_run.h"
 
 #include <fmt/format.h>
 
@@ -92,7 +91,7 @@ CheckReport check(const Case& c) {
     report.lines.push_back("no box: vacuum");
   }
   for (const Stage& stage : c.stages) {
-    const mol::System here = system_of(c, stage, c.start);
+    const mol::StageStart at = stage_start(c, stage, c.start);
     const std::string way =
         stage.type == StageType::rerun ? "frames of " + stage.frames.filename().string()
         : stage.minimizes() ? fmt::format("at most {} steps, to forces below {:g} kJ/mol/nm",
@@ -109,8 +108,8 @@ CheckReport check(const Case& c) {
     report.lines.push_back(fmt::format(
         "{:<12} {}; {}, Lennard-Jones {:g} nm{}; {} constraints, {} rigid waters, {} atoms held{}",
         stage.name, way, coulomb, stage.nonbonded.cutoff_lj_nm, tail_text(stage.nonbonded),
-        here.constraints.size(), here.rigid_waters.size(), here.position_restraints.size(),
-        frozen_text(frozen_atoms(stage.settings, here, c.start))));
+        at.system.constraints.size(), at.system.rigid_waters.size(),
+        at.system.position_restraints.size(), frozen_text(at.minimization.frozen)));
   }
   if (!c.written.empty())
     report.lines.push_back(fmt::format("trajectories hold {} atoms", c.written.size()));
@@ -125,8 +124,8 @@ Estimate estimate(const RunOptions& how, const Case& c) {
   e.disk_bytes = (static_cast<std::uint64_t>(how.keep_checkpoints) + c.stages.size()) * state;
   for (const Stage& stage : c.stages) {
     // A few steps of each stage from the start tell the speed.
-    const mol::System system = system_of(c, stage, c.start);
-    const std::unique_ptr<Running> running = make_running(c, system, stage, c.start, true);
+    const mol::StageStart at = stage_start(c, stage, c.start);
+    const std::unique_ptr<mol::StageRun> running = mol::begin_stage(stage, at, c.start);
     const auto begin = std::chrono::steady_clock::now();
     std::int64_t taken = 0;
     double seconds = 0;

@@ -2,7 +2,6 @@
 #include "molecular/dynamics/breakdown.h"
 
 #include "molecular/dynamics/explain.h"
-#include "molecular/dynamics/running.h"
 
 #include <fmt/format.h>
 
@@ -23,10 +22,11 @@ bool too_small(const Stage& stage, const mol::Box& box) {
 
 }  // namespace
 
-std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const mol::System& system,
+std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const mol::StageStart& at,
                                        const mol::Frame& start, const std::string& why,
                                        const mol::Frame& last, const mol::Frame* after) {
   const Stage& stage = c.stages[index];
+  const mol::System& system = at.system;
   std::vector<std::string> lines = {fmt::format("stage {} ('{}') failed at step {}, {:.6g} ps: {}",
                                                 index + 1, stage.name, last.step, last.time_ps,
                                                 why)};
@@ -40,19 +40,19 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
     const auto o = find_overlap(system, frame);
     if (o)
       lines.push_back(fmt::format("{} atoms {} and {} lie {:.4f} nm apart: they overlap", when,
-                                  name_of_atom(system, o->a), name_of_atom(system, o->b),
+                                  mol::name_of_atom(system, o->a), mol::name_of_atom(system, o->b),
                                   o->distance_nm));
     return o;
   };
   if (after) upon_each_other(*after, "in the step that failed");
   try {
     mol::Forces forces;
-    forces_of(c, system, stage, start)(last.x_nm, last.box, forces);
-    const std::int32_t at = most_pulled(forces);
-    const mol::Vec3& f = forces.f[static_cast<std::size_t>(at)];
+    mol::stage_forces(stage, at, start.box)(last.x_nm, last.box, forces);
+    const std::int32_t atom = most_pulled(forces);
+    const mol::Vec3& f = forces.f[static_cast<std::size_t>(atom)];
     lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on",
                                 std::hypot(f[0], f[1], f[2])));
-    explain(at);
+    explain(atom);
   } catch (const Error& e) {
     lines.push_back(std::string("forces before it cannot be computed either: ") + e.what());
     if (const auto o = upon_each_other(last, "there"))
@@ -64,7 +64,7 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
     lines.push_back(
         fmt::format("the atom that moved farthest in the failed step ({:.3g} nm):", far));
     if (std::ranges::find(told, atom) != told.end())
-      lines.push_back("atom " + name_of_atom(system, atom) + ", see above");
+      lines.push_back("atom " + mol::name_of_atom(system, atom) + ", see above");
     else
       explain(atom);
   }

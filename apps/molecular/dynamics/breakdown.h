@@ -11,7 +11,7 @@ namespace tessera::apps::dynamics {
 /// Lines for people on a step of stage `index` that failed: what its forces were before it, which
 /// atom went astray in it, what to try. `start`: where the stage began; `last`: the frame before
 /// the step; `after`: positions in it, null where there were none.
-std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const mol::System& system,
+std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const mol::StageStart& at,
                                        const mol::Frame& start, const std::string& why,
                                        const mol::Frame& last, const mol::Frame* after);
 

@@ -4,136 +4,27 @@
 
 #include "molecular/dynamics/complaints.h"
 #include "molecular/dynamics/explain.h"
-#include "molecular/dynamics/groups.h"
 #include "molecular/dynamics/input.h"
-#include "tessera/molecular/constraints.h"
+#include "molecular/dynamics/stage_of.h"
 #include "tessera/molecular/trajectory.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 namespace tessera::apps::dynamics {
 namespace {
 
-constexpr double everywhere_nm = 1e6;  ///< a cut-off that nothing in vacuum reaches
-
 bool minimizes(IntegratorChoice i) { return i >= IntegratorChoice::steep; }
-
-mol::Nonbonded nonbonded_of(const Settings& s, bool periodic, mol::Nonbonded::TailPairs of_input) {
-  using N = mol::Nonbonded;
-  constexpr N::Coulomb coulomb[] = {N::Coulomb::pme, N::Coulomb::ewald, N::Coulomb::reaction_field,
-                                    N::Coulomb::cutoff, N::Coulomb::none};
-  constexpr N::Modifier modifier[] = {N::Modifier::none, N::Modifier::potential_shift,
-                                      N::Modifier::force_switch, N::Modifier::potential_switch,
-                                      N::Modifier::linear_force_shift};
-  constexpr N::Tail tail[] = {N::Tail::none, N::Tail::c6, N::Tail::c6_c12};
-  N o;
-  o.coulomb = coulomb[static_cast<int>(s.coulombtype)];
-  constexpr N::Modifier coulomb_modifier[] = {N::Modifier::none, N::Modifier::potential_shift,
-                                              N::Modifier::linear_force_shift};
-  o.coulomb_modifier = coulomb_modifier[static_cast<int>(s.coulomb_modifier)];
-  o.lj_modifier = modifier[static_cast<int>(s.vdw_modifier)];
-  o.tail = tail[static_cast<int>(s.dispersion)];
-  constexpr N::TailPairs pairs[] = {N::TailPairs::all, N::TailPairs::all,
-                                    N::TailPairs::not_excluded, N::TailPairs::unordered};
-  o.tail_pairs = s.dispersion_pairs == DispersionPairs::input
-                     ? of_input
-                     : pairs[static_cast<int>(s.dispersion_pairs)];
-  o.cutoff_coulomb_nm = in_unit(s.rcoulomb, "nm");
-  o.cutoff_lj_nm = in_unit(s.rvdw, "nm");
-  o.lj_switch_nm = in_unit(s.rvdw_switch.value_or(0), "nm");
-  if (!periodic && std::isinf(o.cutoff_coulomb_nm)) {
-    o.cutoff_coulomb_nm = everywhere_nm;
-    o.coulomb_modifier = N::Modifier::none;
-  }
-  if (!periodic && std::isinf(o.cutoff_lj_nm)) {
-    o.cutoff_lj_nm = everywhere_nm;
-    o.lj_modifier = N::Modifier::none;
-  }
-  o.epsilon_r = s.epsilon_r;
-  o.epsilon_rf = s.epsilon_rf;
-  o.reaction_field_of_excluded = s.reaction_field_of_excluded;
-  o.ewald_rtol = s.ewald_rtol;
-  o.ewald_beta = in_unit(s.ewald_beta, "1/nm");
-  o.ewald_kmax = in_unit(s.ewald_kmax, "1/nm");
-  o.pme_order = static_cast<int>(s.pme_order);
-  o.fourier_spacing_nm = in_unit(s.fourierspacing, "nm");
-  for (std::size_t k = 0; k < 3; ++k) o.fourier_grid[k] = static_cast<int>(s.fourier_grid[k]);
-  return o;
-}
-
-mol::Dynamics dynamics_of(const Settings& s, IntegratorChoice integrator, std::uint64_t seed) {
-  using D = mol::Dynamics;
-  constexpr D::Thermostat thermostat[] = {D::Thermostat::none, D::Thermostat::v_rescale,
-                                          D::Thermostat::nose_hoover, D::Thermostat::andersen,
-                                          D::Thermostat::berendsen};
-  D o;
-  o.scheme = integrator == IntegratorChoice::sd      ? D::Scheme::langevin
-             : integrator == IntegratorChoice::md_vv ? D::Scheme::velocity_verlet
-                                                     : D::Scheme::leap_frog;
-  constexpr D::Barostat barostat[] = {D::Barostat::none, D::Barostat::c_rescale,
-                                      D::Barostat::parrinello_rahman, D::Barostat::monte_carlo,
-                                      D::Barostat::berendsen};
-  constexpr D::Scaling scaling[] = {D::Scaling::isotropic, D::Scaling::semi_isotropic,
-                                    D::Scaling::anisotropic};
-  constexpr D::CentreOfMassRemoval removal[] = {D::CentreOfMassRemoval::linear,
-                                                D::CentreOfMassRemoval::angular,
-                                                D::CentreOfMassRemoval::none};
-  o.barostat = barostat[static_cast<int>(s.pcoupl)];
-  o.scaling = scaling[static_cast<int>(s.pcoupltype)];
-  o.tau_p_ps = in_unit(s.tau_p, "ps");
-  for (std::size_t a = 0; a < 3; ++a) {
-    o.pressure_bar[a] = in_unit(s.ref_p[a], "bar");
-    o.compressibility_per_bar[a] = in_unit(s.compressibility[a], "1/bar");
-  }
-  o.barostat_every = s.nstpcouple;
-  o.centre_of_mass_removal = removal[static_cast<int>(s.comm_mode)];
-  o.dt_ps = in_unit(s.dt, "ps");
-  o.temperature_k = s.ref_t;
-  o.tau_t_ps = in_unit(s.tau_t, "ps");
-  o.friction_per_ps = 1 / o.tau_t_ps;
-  if (integrator != IntegratorChoice::sd) o.thermostat = thermostat[static_cast<int>(s.tcoupl)];
-  o.centre_of_mass_removal_every = s.comm_mode == CentreChoice::none ? 0 : s.nstcomm;
-  o.slow_every = s.mts ? s.mts_level2_factor : 1;
-  o.seed = seed;
-  return o;
-}
-
-mol::Minimization minimization_of(const Settings& s, IntegratorChoice integrator) {
-  using M = mol::Minimization;
-  M o;
-  o.method = integrator == IntegratorChoice::steep       ? M::Method::steepest_descent
-             : integrator == IntegratorChoice::fire      ? M::Method::fire
-             : integrator == IntegratorChoice::newton_cg ? M::Method::newton_cg
-                                                         : M::Method::lbfgs;
-  o.force_tolerance = in_unit(s.emtol, "kJ/mol/nm");
-  o.first_move_nm = in_unit(s.emstep, "nm");
-  return o;
-}
 
 /// The topology with the names that a stage defines.
 const mol::System& topology_of(const Case& c, const Stage& stage) {
   const auto variant = std::ranges::find(c.variants, stage.settings.define,
                                          &std::pair<std::vector<std::string>, mol::System>::first);
   return variant == c.variants.end() ? c.system : variant->second;
-}
-
-/// Springs on atoms at their positions.
-void restrain(mol::System& system, const mol::Frame& at, double k,
-              const std::vector<std::int32_t>& atoms) {
-  for (const std::int32_t atom : atoms) {
-    const auto i = static_cast<std::size_t>(atom);
-    if (!(system.atoms.mass_amu[i] > 0)) continue;
-    const mol::Vec3& x = at.x_nm[i];
-    system.position_restraints.atoms.push_back({atom});
-    system.position_restraints.row.push_back(
-        static_cast<std::int32_t>(system.position_restraints.rows.size()));
-    system.position_restraints.rows.push_back({k, k, k, x[0], x[1], x[2]});
-  }
 }
 
 struct Maker {
@@ -197,46 +88,65 @@ struct Maker {
                                       : stage;
   }
 
-  void add_stage(std::size_t k, const StageOptions& options) {
-    Stage s;
-    s.settings = merged(c.options.common, options);
-    s.type = options.type;
-    const bool down = s.minimizes();
-    IntegratorChoice integrator =
-        s.settings.integrator.value_or(down ? IntegratorChoice::l_bfgs : IntegratorChoice::md);
-    if (minimizes(integrator) != down) {
-      if (options.integrator)
-        error(751, key_of(k, "integrator"),
-              down ? "this integrator moves in time; the stage is to minimize"
-                   : "this integrator minimizes; the stage is one of dynamics");
-      integrator = down ? IntegratorChoice::l_bfgs : IntegratorChoice::md;
-    }
+  /// The integrator of a stage, where it is given for all perhaps one of the other type.
+  IntegratorChoice integrator_of(std::size_t k, const StageOptions& options, const Settings& s) {
+    const bool down = options.type == StageType::minimize;
+    const IntegratorChoice usual = down ? IntegratorChoice::l_bfgs : IntegratorChoice::md,
+                           given = s.integrator.value_or(usual);
+    if (minimizes(given) == down) return given;
+    if (options.integrator)
+      error(751, key_of(k, "integrator"),
+            down ? "this integrator moves in time; the stage is to minimize"
+                 : "this integrator minimizes; the stage is one of dynamics");
+    return usual;
+  }
+  /// Its name, for a folder, too.
+  std::string name_of(std::size_t k, const StageOptions& options) {
     constexpr const char* types[] = {"dynamics", "minimize", "rerun"};
-    s.name = options.name.empty() ? types[static_cast<int>(s.type)] : options.name;
-    for (const char ch : s.name)
+    const std::string name =
+        options.name.empty() ? types[static_cast<int>(options.type)] : options.name;
+    for (const char ch : name)
       if (!std::isalnum(static_cast<unsigned char>(ch)) && ch != '_' && ch != '-') {
-        error(751, key_of(k, "name"), "'" + s.name + "' cannot name a folder",
+        error(751, key_of(k, "name"), "'" + name + "' cannot name a folder",
               "letters, digits, _ and -");
         break;
       }
-    if (s.settings.nsteps && s.settings.duration)
+    return name;
+  }
+  std::int64_t steps_of(std::size_t k, const Stage& stage) {
+    const Settings& s = stage.settings;
+    if (s.nsteps && s.duration)
       error(751, key_of(k, "duration"), "nsteps and duration are both given", "one of them");
-    const double dt = in_unit(s.settings.dt, "ps");
-    if (s.type == StageType::rerun)
-      s.frames = options.frames;
-    else if (s.settings.nsteps)
-      s.n_steps = *s.settings.nsteps;
-    else if (down)
-      s.n_steps = 5000;
-    else if (s.settings.duration)
-      s.n_steps = std::llround(in_unit(*s.settings.duration, "ps") / dt);
-    else
-      error(751, key_of(k, "nsteps"), "stage '" + s.name + "' has no end",
-            "give nsteps or duration");
-    s.exact = !down && s.n_steps == 0 && c.options.precision == Precision::f64;
-    s.force_options.precision =
-        c.options.precision == Precision::f64 || down ? mol::Precision::f64 : mol::Precision::mixed;
-    s.nonbonded = nonbonded_of(s.settings, mol::is_periodic(c.start.box), c.tail_pairs);
+    if (stage.type == StageType::rerun) return 0;
+    if (s.nsteps) return *s.nsteps;
+    if (stage.minimizes()) return 5000;
+    if (s.duration) return std::llround(in_unit(*s.duration, "ps") / in_unit(s.dt, "ps"));
+    error(751, key_of(k, "nsteps"), "stage '" + stage.name + "' has no end",
+          "give nsteps or duration");
+    return 0;
+  }
+
+  void add_stage(std::size_t k, const StageOptions& options) {
+    const Settings settings = merged(c.options.common, options);
+    const IntegratorChoice integrator = integrator_of(k, options, settings);
+    Stage s{stage_of(settings, integrator, c.tail_pairs), settings};
+    s.type = options.type;
+    s.name = name_of(k, options);
+    s.n_steps = steps_of(k, s);
+    if (s.type == StageType::rerun) s.frames = options.frames;
+    const bool down = s.minimizes(), precise = c.options.precision == Precision::f64;
+    s.exact = !down && s.n_steps == 0 && precise;
+    s.force_options.precision = precise || down ? mol::Precision::f64 : mol::Precision::mixed;
+    s.nonbonded = mol::in_box(s.nonbonded, c.start.box);
+    // No two stages share random numbers, nor do those of runs with neighbouring seeds.
+    s.dynamics.seed = c.options.seed + (static_cast<std::uint64_t>(k) << 32);
+    s.pressure_tensor = c.options.output.pressure_tensor;
+    check_stage(k, s, integrator);
+    c.stages.push_back(std::move(s));
+  }
+
+  /// Whether it can be run: what its settings say, then its choices of atoms, then the library.
+  void check_stage(std::size_t k, const Stage& s, IntegratorChoice integrator) {
     const std::size_t sound = errors.size();
     const auto given = [&](const char* key) { return at_top(key) || in_stage(k, key); };
     const Asked asked{.settings = s.settings,
@@ -253,7 +163,8 @@ struct Maker {
       else
         error(x.number, key_of(k, x.key), x.message, x.hint);
     if (errors.size() == sound) check_cut_offs(k, s);
-    const bool chosen = check_choices(k, s.settings);
+    const bool chosen = check_choices(k, s);
+    const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};
     if (s.type == StageType::rerun) {
       data::open_input(s.frames);
       try {
@@ -263,35 +174,16 @@ struct Maker {
       } catch (const Error& e) {
         error(750, key_of(k, "frames"), e.what());
       }
-    } else if (down) {
-      s.minimization = minimization_of(s.settings, integrator);
-      if (chosen)
-        try_steps(k, asked, s, [&](const mol::System& system) {
-          mol::Minimizer(system, mol::ForceFunction([](const auto&, const auto&, auto&) {}),
-                         minimization_at(c, s, c.start),
-                         mol::HessianProduct([](const auto&, const auto&, const auto&, auto&) {}));
-        });
-    } else if (chosen) {
-      // No two stages share random numbers, nor do those of runs with neighbouring seeds.
-      s.dynamics = dynamics_of(s.settings, integrator,
-                               c.options.seed + (static_cast<std::uint64_t>(k) << 32));
-      const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};
-      if (errors.size() == sound)
-        try_steps(k, asked, s, [&](const mol::System& system) {
-          mol::Integrator(system, none, dynamics_at(c, s, c.start), none);
-        });
-      if (s.n_steps == 0) {  // no step follows: kinetic energy and pressure are those of the
-                             // velocities as they are
-        s.dynamics.scheme = mol::Dynamics::Scheme::velocity_verlet;
-        s.dynamics.slow_every = 1;
-        s.dynamics.dt_ps = 1e-12;
-        s.dynamics.as_they_are = true;
-        if (c.system.n_atoms() == 1)
-          s.dynamics.centre_of_mass_removal =
-              mol::Dynamics::CentreOfMassRemoval::none;  // its motion is all there is
-      }
+    } else if (s.minimizes() && chosen) {
+      try_steps(k, asked, s, [&](const mol::StageStart& at) {
+        mol::Minimizer(at.system, none, at.minimization,
+                       mol::HessianProduct([](const auto&, const auto&, const auto&, auto&) {}));
+      });
+    } else if (chosen && errors.size() == sound) {
+      try_steps(k, asked, s, [&](const mol::StageStart& at) {
+        mol::Integrator(at.system, none, at.dynamics, none);
+      });
     }
-    c.stages.push_back(std::move(s));
   }
 
   /// A message of the library without its name.
@@ -316,7 +208,8 @@ struct Maker {
   }
 
   /// Whether all choices of atoms can be made, tried at the start of the case.
-  bool check_choices(std::size_t k, const Settings& o) {
+  bool check_choices(std::size_t k, const Stage& stage) {
+    const Settings& o = stage.settings;
     const std::size_t before = errors.size();
     const auto attempt = [&](const std::string& key, auto&& choose) {
       try {
@@ -332,12 +225,14 @@ struct Maker {
                                       {"freeze_y", &o.freeze_y},
                                       {"freeze_z", &o.freeze_z}})
       if (*choice && **choice != "none")
-        attempt(key, [&] { atoms_of(**choice, c.system, c.start); });
+        attempt(key, [&] { mol::atoms_of(**choice, c.system, c.start); });
     for (const auto& [key, list] : {std::pair{"tc_ref_t", &o.tc_ref_t}, {"tc_tau_t", &o.tc_tau_t}})
       if (!list->empty() && list->size() != o.tc_grps.size())
         error(751, key_of(k, key),
               fmt::format("{} values for {} of tc_grps", list->size(), o.tc_grps.size()));
-    if (errors.size() == before) attempt("tc_grps", [&] { baths_of(o, {}, c.system, c.start); });
+    if (errors.size() == before)
+      attempt("tc_grps",
+              [&] { mol::temperature_groups(stage.baths, {}, false, c.system, c.start); });
     return errors.size() == before;
   }
   /// Whether the library makes the steps of a stage, tried at the start of the case.
@@ -347,11 +242,11 @@ struct Maker {
       error(x.number, key_of(k, x.key), x.message, x.hint);
     };
     try {
-      const mol::System system = system_of(c, s, c.start);
-      if (const std::optional<Complaint> x = complaint_of_rigid(system, c.start, s.settings))
+      const mol::StageStart at = stage_start(c, s, c.start);
+      if (const std::optional<Complaint> x = complaint_of_rigid(at.system, c.start, s.settings))
         tell(*x);
       else
-        make(system);
+        make(at);
     } catch (const Error& e) {
       tell(complaint_of_fault(words_of(e), asked));
     }
@@ -398,7 +293,7 @@ struct Maker {
   void choose_written() {
     if (c.options.output.select == "all") return;
     try {
-      c.written = atoms_of(c.options.output.select, c.system, c.start);
+      c.written = mol::atoms_of(c.options.output.select, c.system, c.start);
     } catch (const data::InputError& e) {
       error(e.findings().front().number, "output.select", e.findings().front().message,
             e.findings().front().hint);
@@ -428,7 +323,7 @@ struct Maker {
     for (std::size_t k = 0; k < c.stages.size(); ++k) {
       const Stage& s = c.stages[k];
       if (s.type != StageType::dynamics || s.n_steps == 0) continue;
-      const mol::System system = system_of(c, s, c.start);
+      const mol::System system = stage_start(c, s, c.start).system;
       double shortest = INFINITY;
       std::size_t at = 0;
       for (std::size_t b = 0; b < system.bonds.size(); ++b) {
@@ -448,8 +343,8 @@ struct Maker {
         warn(753, key_of(k, "dt"),
              fmt::format("stage '{}': the bond of atoms {} and {} swings in {:.2f} fs, less than "
                          "ten steps of {:g} fs",
-                         s.name, name_of_atom(system, i), name_of_atom(system, j), 1e3 * shortest,
-                         1e3 * s.dynamics.dt_ps) +
+                         s.name, mol::name_of_atom(system, i), mol::name_of_atom(system, j),
+                         1e3 * shortest, 1e3 * s.dynamics.dt_ps) +
                  (s.dynamics.dt_ps * std::acos(-1.0) > shortest
                       ? ": above 1/pi of its period no step is stable, and the run will fail"
                       : ""),
@@ -461,67 +356,8 @@ struct Maker {
 
 }  // namespace
 
-std::string name_of_atom(const mol::System& s, std::int32_t atom) {
-  const auto i = static_cast<std::size_t>(atom);
-  const mol::Residue& r = s.residues[static_cast<std::size_t>(s.atoms.residue[i])];
-  return fmt::format("{} ({} of {} {})", i + 1, s.atoms.name[i], r.name, r.number);
-}
-
-mol::Dynamics dynamics_at(const Case& c, const Stage& stage, const mol::Frame& start) {
-  const Settings& s = stage.settings;
-  const double begin_ps = start.time_ps;
-  mol::Dynamics out = stage.dynamics;
-  if (s.heat_from) out.annealing = {{begin_ps, *s.heat_from}};
-  if (s.heat_from && stage.n_steps > 0)
-    out.annealing.push_back({begin_ps + static_cast<double>(stage.n_steps) * out.dt_ps, s.ref_t});
-  if (s.annealing_time)
-    for (std::size_t k = 0; k < s.annealing_time->size(); ++k)
-      out.annealing.push_back(
-          {begin_ps + in_unit((*s.annealing_time)[k], "ps"), s.annealing_temp->at(k)});
-  out.groups = baths_of(s, out, c.system, start);
-  out.frozen = frozen_atoms(s, c.system, start);
-  return out;
-}
-
-mol::RestraintScaling restraint_scaling(const Settings& settings) {
-  constexpr mol::RestraintScaling scaling[] = {
-      mol::RestraintScaling::none, mol::RestraintScaling::all, mol::RestraintScaling::centre};
-  return scaling[static_cast<int>(settings.refcoord_scaling)];
-}
-
-std::size_t restraints_of_topology(const Case& c, const Stage& stage) {
-  return topology_of(c, stage).position_restraints.size();
-}
-
-mol::Minimization minimization_at(const Case& c, const Stage& stage, const mol::Frame& start) {
-  mol::Minimization out = stage.minimization;
-  out.frozen = frozen_atoms(stage.settings, c.system, start);
-  return out;
-}
-
-mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start) {
-  constexpr mol::Rigid rigid[] = {mol::Rigid::none, mol::Rigid::h_bonds, mol::Rigid::all_bonds,
-                                  mol::Rigid::h_angles};
-  const Settings& s = stage.settings;
-  const bool rigid_water = s.rigid_water.value_or(s.constraints != ConstraintChoice::none);
-  mol::System system = topology_of(c, stage);
-  if (mol::is_periodic(start.box) && mol::is_periodic(c.start.box))
-    system.position_restraints = mol::moved_with_box(std::move(system.position_restraints),
-                                                     c.start.box, start.box, restraint_scaling(s));
-  if (s.constraints != ConstraintChoice::none || rigid_water)
-    system =
-        mol::constrained(std::move(system), rigid[static_cast<int>(s.constraints)], rigid_water);
-  if (stage.type == StageType::rerun) {  // atoms are looked at where they are
-    system.constraints = {};
-    system.rigid_waters = {};
-  } else {
-    system = without_frozen_bonds(std::move(system), frozen_atoms(s, c.system, start));
-  }
-  if (s.hydrogen_mass)
-    system = mol::heavy_hydrogens(std::move(system), in_unit(*s.hydrogen_mass, "amu"));
-  if (const std::string choice = s.posres.value_or("none"); choice != "none")
-    restrain(system, start, in_unit(s.posres_k, "kJ/mol/nm^2"), atoms_of(choice, system, start));
-  return system;
+mol::StageStart stage_start(const Case& c, const Stage& stage, const mol::Frame& begin) {
+  return mol::stage_start(stage, topology_of(c, stage), c.start.box, begin);
 }
 
 Case make_case(const data::Config& config) {

@@ -3,10 +3,7 @@
 #pragma once
 #include "molecular/dynamics/options.h"
 #include "tessera/data/input_files.h"
-#include "tessera/molecular/dynamics.h"
-#include "tessera/molecular/minimize.h"
-#include "tessera/molecular/nonbonded.h"
-#include "tessera/molecular/system.h"
+#include "tessera/molecular/stage.h"
 
 #include <string>
 #include <vector>
@@ -15,20 +12,9 @@ namespace tessera::apps::dynamics {
 
 namespace mol = tessera::molecular;
 
-/// What one stage does. Position restraints hold atoms where the stage begins, so its system is
-/// made then (`system_of`).
-struct Stage {
-  std::string name;
+/// What one stage does, and the settings that say so.
+struct Stage : mol::Stage {
   Settings settings;
-  StageType type = StageType::dynamics;
-  bool minimizes() const { return type == StageType::minimize; }
-  bool exact = false;            ///< sums of doubles, where no step follows
-  std::filesystem::path frames;  ///< of a rerun
-  std::int64_t n_steps = 0;
-  mol::Nonbonded nonbonded;
-  mol::ForceOptions force_options;
-  mol::Dynamics dynamics;          ///< but for baths and frozen atoms (`dynamics_at`)
-  mol::Minimization minimization;  ///< but for frozen atoms (`minimization_at`)
 };
 
 struct Case {
@@ -50,19 +36,7 @@ struct Case {
 /// readers throw.
 Case make_case(const data::Config& config);
 
-/// The steps of a stage that begins at `start`: with its baths and their ramps, and what is frozen.
-mol::Dynamics dynamics_at(const Case& c, const Stage& stage, const mol::Frame& start);
-mol::Minimization minimization_at(const Case& c, const Stage& stage, const mol::Frame& start);
-
-/// The system of a stage that begins at `start`: its rigid bonds, its position restraints.
-/// Positions of restraints are those of the box of `start`: the topology's first, which are the
-/// structure's and have moved with the box since, then those of posres.
-mol::System system_of(const Case& c, const Stage& stage, const mol::Frame& start);
-/// How many of them are the topology's.
-std::size_t restraints_of_topology(const Case& c, const Stage& stage);
-mol::RestraintScaling restraint_scaling(const Settings& settings);
-
-/// "12 (CA of ALA 2)"
-std::string name_of_atom(const mol::System& s, std::int32_t atom);
+/// A stage that begins at `begin`.
+mol::StageStart stage_start(const Case& c, const Stage& stage, const mol::Frame& begin);
 
 }  // namespace tessera::apps::dynamics

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/dynamics/complaints.h"
 
-#include "molecular/dynamics/groups.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -260,13 +258,13 @@ std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol
     for (const std::int32_t i : water) rigid[static_cast<std::size_t>(i)] = true;
   for (const auto& [key, choice] : keys) {
     if (!*choice || **choice == "none") continue;
-    for (const std::int32_t i : atoms_of(**choice, system, frame))
+    for (const std::int32_t i : mol::atoms_of(**choice, system, frame))
       if (rigid[static_cast<std::size_t>(i)])
         return Complaint{
             key,
             fmt::format("{} holds atom {}, which is part of a rigid water or bond (rigid_water, "
                         "constraints): these are frozen as a whole or not at all",
-                        key, name_of_atom(system, i)),
+                        key, mol::name_of_atom(system, i)),
             fmt::format("freeze = all atoms of it, or {}", flexible_where_it_can_be)};
   }
   return std::nullopt;

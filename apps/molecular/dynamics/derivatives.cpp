@@ -40,7 +40,7 @@ bool is_smooth(const mol::Nonbonded& o, bool periodic) {
 
 Derivatives derivatives(const Case& c) {
   const Stage& stage = c.stages.front();
-  const mol::System system = system_of(c, stage, c.start);
+  const mol::System system = stage_start(c, stage, c.start).system;
   const bool periodic = mol::is_periodic(c.start.box);
   const mol::PotentialEnergy u(system, stage.nonbonded, c.start.box);
   const mol::Parameters all = mol::parameters(system);

@@ -65,7 +65,7 @@ void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const
       here.x_nm.push_back(f.x_nm[i]);
       alone.atoms.mass_amu.push_back(1);
       alone.atoms.charge_e.push_back(s.atoms.charge_e[i]);
-      names += (a ? " - " : "") + name_of_atom(s, atoms[a]);
+      names += (a ? " - " : "") + mol::name_of_atom(s, atoms[a]);
     }
     into = std::move(one);
     const mol::EnergyPtr u = mol::bonded_energy(alone, kind);
@@ -238,8 +238,8 @@ std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f,
   std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(n_near), near.end());
 
   std::vector<std::string> out = {fmt::format("atom {}, at ({:.4f}, {:.4f}, {:.4f}) nm",
-                                              name_of_atom(s, atom), f.x_nm[i][0], f.x_nm[i][1],
-                                              f.x_nm[i][2])};
+                                              mol::name_of_atom(s, atom), f.x_nm[i][0],
+                                              f.x_nm[i][1], f.x_nm[i][2])};
   std::ranges::stable_sort(terms, std::greater{}, &Finding::force);
   for (std::size_t k = 0; k < std::min<std::size_t>(5, terms.size()); ++k)
     out.push_back("  " + terms[k].text);
@@ -250,7 +250,7 @@ std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f,
     const double r6 = std::pow(r, -6);
     out.push_back(
         fmt::format("  neighbour {} at {:.4f} nm: Lennard-Jones {:.4g}, Coulomb {:.4g} kJ/mol",
-                    name_of_atom(s, static_cast<std::int32_t>(j)), r,
+                    mol::name_of_atom(s, static_cast<std::int32_t>(j)), r,
                     s.lj.c12[row] * r6 * r6 - s.lj.c6[row] * r6,
                     s.coulomb_constant * s.atoms.charge_e[i] * s.atoms.charge_e[j] / r));
   }

@@ -4,6 +4,7 @@
 // are in options.cpp and settings.h.
 #pragma once
 #include "tessera/data/options.h"
+#include "tessera/molecular/stage.h"
 
 #include <array>
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace tessera::apps::dynamics {
 
-enum class StageType { dynamics, minimize, rerun };
+using molecular::StageType;
 enum class IntegratorChoice { md, md_vv, sd, steep, l_bfgs, fire, newton_cg };
 enum class CoulombChoice { pme, ewald, reaction_field, cut_off, none };
 enum class CoulombModifierChoice { none, potential_shift, force_shift };

@@ -6,6 +6,7 @@
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/text_file.h"
+#include "tessera/molecular/stage_run.h"
 
 #include <fmt/format.h>
 
@@ -35,17 +36,6 @@ Average slope(const std::vector<double>& x, const std::vector<double>& y) {
 }
 
 }  // namespace
-
-std::string unit_of(const std::string& column) {
-  static const std::pair<const char*, const char*> endings[] = {
-      {"_ps", "ps"},   {"_k", "K"},          {"_bar", "bar"},
-      {"_nm3", "nm3"}, {"_kg_m3", "kg m-3"}, {"_kj_mol_nm", "kJ mol-1 nm-1"}};
-  for (const auto& [ending, unit] : endings)
-    if (column.ends_with(ending)) return unit;
-  return column == "step" || column == "largest_at" || column == "evaluations" || column == "state"
-             ? "1"
-             : "kJ mol-1";
-}
 
 const std::vector<double>* Table::find(const std::string& name) const {
   const auto at = std::ranges::find(names, name);
@@ -117,9 +107,9 @@ void write_results(const std::filesystem::path& run, const Case& c,
     for (std::size_t k = 0; k < s.energies.names.size(); ++k) {
       const std::string& name = s.energies.names[k];
       const auto& values = s.energies.columns[k];
-      file.write(s.name + "/energies/" + name, values, {}, {unit_of(name), name});
+      file.write(s.name + "/energies/" + name, values, {}, {mol::unit_of(name), name});
       if (values.empty()) continue;
-      table.add(s.name).add(name).add(unit_of(name));
+      table.add(s.name).add(name).add(mol::unit_of(name));
       table.add(s.averages[k].mean).add(s.averages[k].error);
       table.add(values.front()).add(values.back()).end_row();
     }

@@ -9,9 +9,6 @@
 
 namespace tessera::apps::dynamics {
 
-/// Unit of a column of energies: "bar" of "pressure_bar"; energies are in kJ/mol.
-std::string unit_of(const std::string& column);
-
 struct Table {
   std::vector<std::string> names;
   std::vector<std::vector<double>> columns;

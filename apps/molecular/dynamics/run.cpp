@@ -5,9 +5,8 @@
 
 #include "molecular/dynamics/breakdown.h"
 #include "molecular/dynamics/explain.h"
-#include "molecular/dynamics/groups.h"
-#include "molecular/dynamics/running.h"
 #include "tessera/data/checkpoint.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/metrics.h"
@@ -16,6 +15,7 @@
 #include "tessera/data/stop.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/gromacs.h"
+#include "tessera/molecular/stage_run.h"
 #include "tessera/molecular/structure_file.h"
 #include "tessera/molecular/trajectory.h"
 
@@ -41,9 +41,9 @@ struct StageRunner {
   std::size_t index;
   const Stage& stage;
   mol::Frame start;
-  mol::System system;
+  mol::StageStart at;
   fs::path folder;
-  std::unique_ptr<Running> running;
+  std::unique_ptr<mol::StageRun> running;
   std::optional<data::MetricsFile> rows;
   std::vector<std::unique_ptr<mol::TrajectoryWriter>> trajectories;
   double output_s = 0;
@@ -54,7 +54,7 @@ struct StageRunner {
         index(k),
         stage(c_.stages[k]),
         start(std::move(start_)),
-        system(system_of(c_, stage, start)),
+        at(stage_start(c_, stage, start)),
         folder(folder_of(context_.folder.path(), k, stage.name)) {
     start.step = 0;
   }
@@ -123,7 +123,7 @@ struct StageRunner {
   /// `after`: positions in the step that failed; null where there was none.
   data::ExitCode failed(const std::string& why, const mol::Frame& last,
                         const mol::Frame* after = nullptr) {
-    std::vector<std::string> lines = why_it_failed(c, index, system, start, why, last, after);
+    std::vector<std::string> lines = why_it_failed(c, index, at, start, why, last, after);
     lines.push_back("the last good frame is last_good.* in " + folder.string());
     std::string text;
     for (const std::string& line : lines) {
@@ -157,8 +157,8 @@ struct StageRunner {
         .observables = {},
         .xtc_precision = in_unit(c.options.output.xtc_precision, "1/nm")};
     for (std::size_t k = 2; k < running->columns().size(); ++k)
-      o.observables.push_back({running->columns()[k], unit_of(running->columns()[k])});
-    const mol::System shown = c.written.empty() ? system : part_of(system, c.written);
+      o.observables.push_back({running->columns()[k], mol::unit_of(running->columns()[k])});
+    const mol::System shown = c.written.empty() ? at.system : mol::part_of(at.system, c.written);
     const std::string name = stage.type == StageType::rerun ? "forces." : "trajectory.";
     for (const std::string& format : c.options.output.trajectory) {
       const fs::path path = folder / (name + format);
@@ -200,12 +200,11 @@ struct StageRunner {
 
   /// Forces at the end of the stage.
   void write_forces() const {
-    std::string text = "atom,x_kj_mol_nm,y_kj_mol_nm,z_kj_mol_nm\n";
-    std::size_t i = 0;
+    data::CsvTable table({"atom", "x_kj_mol_nm", "y_kj_mol_nm", "z_kj_mol_nm"});
+    std::size_t atom = 0;
     for (const mol::Vec3& f : running->forces().f)
-      text += fmt::format("{},{},{},{}\n", ++i, data::number_text(f[0]), data::number_text(f[1]),
-                          data::number_text(f[2]));
-    data::write_file_atomically(folder / "forces.csv", text);
+      table.add(++atom).add(f[0]).add(f[1]).add(f[2]).end_row();
+    data::write_file_atomically(folder / "forces.csv", table.text());
   }
 
   static bool due(std::int64_t step, std::int64_t every) { return every > 0 && step % every == 0; }
@@ -253,18 +252,19 @@ struct StageRunner {
   data::ExitCode run(const data::Checkpoint* from) {
     fs::create_directories(folder);
     running.reset();
-    if (const auto overlap = from ? std::nullopt : find_overlap(system, start)) {
+    if (const auto overlap = from ? std::nullopt : find_overlap(at.system, start)) {
       data::Diagnostic d;
       d.number = 755;
       d.place.file = c.options.structure ? c.options.structure->string() : context.config.path();
-      d.message = fmt::format(
-          "stage '{}' begins with atoms {} and {} {:.4f} nm apart: they overlap", stage.name,
-          name_of_atom(system, overlap->a), name_of_atom(system, overlap->b), overlap->distance_nm);
+      d.message =
+          fmt::format("stage '{}' begins with atoms {} and {} {:.4f} nm apart: they overlap",
+                      stage.name, mol::name_of_atom(at.system, overlap->a),
+                      mol::name_of_atom(at.system, overlap->b), overlap->distance_nm);
       d.hint = "use another structure, or move one of the two atoms";
       throw data::InputError(std::move(d));
     }
     try {
-      running = make_running(c, system, stage, start, !from);
+      running = mol::begin_stage(stage, at, start, !from);
       if (!from) {
         rows.emplace(folder / "energies.csv", running->columns());
         row();
@@ -350,7 +350,7 @@ struct StageRunner {
       context.log.info(fmt::format("{}: {:.4g} ns/day", stage.name, ns_per_day));
       context.manifest.metrics.emplace_back(stage.name + ".ns_per_day", ns_per_day);
     }
-    const Cycles& t = running->cycles;
+    const mol::StageRun::Seconds& t = running->seconds;
     const double rest = std::max(0.0, seconds - t.forces - t.steps - output_s);
     for (const auto& [part, s] : {std::pair{"forces", t.forces},
                                   {"steps, constraints, baths", t.steps},

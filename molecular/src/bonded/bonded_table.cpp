@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the table of bonded terms, as the files of terms/ give them.
+#include "bonded/amber_terms.h"
 #include "bonded/bonded_term.h"
 #include "bonded/gromacs_function.h"
+#include "bonded/openmm_force.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/bonded.h"
@@ -33,6 +35,15 @@ RegisterBonded::RegisterBonded(Term kind, MakeBondedTerm make) {
 }
 std::vector<GromacsFunction>& gromacs_functions() {
   static std::vector<GromacsFunction> all;
+  return all;
+}
+
+std::vector<AmberTerms>& amber_terms() {
+  static std::vector<AmberTerms> all;
+  return all;
+}
+std::vector<OpenmmForce>& openmm_forces() {
+  static std::vector<OpenmmForce> all;
   return all;
 }
 

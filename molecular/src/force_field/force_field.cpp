@@ -190,14 +190,6 @@ class Builder {
     give_up_on_errors();
   }
 
-  /// The row of a rule in a table that holds only the rules in use.
-  template <class Row>
-  std::int32_t row_of(std::map<std::size_t, std::int32_t>& rows, std::size_t rule,
-                      std::vector<Row>& table, const Row& row) {
-    const auto [at, fresh] = rows.try_emplace(rule, static_cast<std::int32_t>(table.size()));
-    if (fresh) table.push_back(row);
-    return at->second;
-  }
   template <std::size_t N, class P>
   bool fits(const ForceField::Rule<N, P>& rule, const std::array<std::int32_t, N>& types,
             bool reversed) const {
@@ -236,48 +228,83 @@ class Builder {
     out_.remarks.push_back(std::move(d));
   }
 
-  void set_bonds_and_angles() {
-    System& s = out_.system;
-    std::map<std::array<std::int32_t, 2>, std::int64_t> known_bonds;
-    std::map<std::size_t, std::int32_t> rows;
-    for (const auto& b : s.connectivity) {
-      const std::array<std::int32_t, 2> t = {type(b[0]), type(b[1])};
-      const std::int64_t r = find(ff_.bonds, t, known_bonds);
-      if (r < 0) {
-        miss("bond",
-             type_row(std::min(t[0], t[1])).name + " and " + type_row(std::max(t[0], t[1])).name);
-        continue;
+  /// Rules of one kind at work: what was found for types, and which rows are in use.
+  template <std::size_t N>
+  struct Finder {
+    const ForceField::Rules<N>& of;
+    std::map<std::array<std::int32_t, N>, std::int64_t> known{};
+    std::map<std::array<std::size_t, 2>, std::int32_t> rows{};  ///< of {rule, row of the rule}
+  };
+  template <std::size_t N>
+  static std::vector<Finder<N>> finders(const std::vector<ForceField::Rules<N>>& all) {
+    std::vector<Finder<N>> out;
+    for (const ForceField::Rules<N>& rules : all) out.push_back({rules});
+    return out;
+  }
+  /// Terms of a rule on atoms, whose ends they are where the kind has two and the rule three.
+  template <std::size_t N>
+  void add(Finder<N>& f, std::size_t rule, const std::array<std::int32_t, N>& atoms) {
+    each_bonded(
+        [&](const BondedKind& kind, auto& list) {
+          if constexpr (requires { list.rows; })
+            if (kind.first == f.of.kind) add_terms(f, rule, atoms, list);
+        },
+        out_.system);
+  }
+  template <std::size_t N, int M, int P>
+  void add_terms(Finder<N>& f, std::size_t rule, const std::array<std::int32_t, N>& atoms,
+                 Terms<M, P>& list) {
+    const auto& rows = f.of.rules[rule].parameters.rows;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      if constexpr (M == static_cast<int>(N))
+        list.atoms.push_back(atoms);
+      else if constexpr (M == 2 && N == 3)
+        list.atoms.push_back({atoms[0], atoms[2]});
+      else
+        throw Error(fmt::format("[apply] a rule of {} atoms gives no {}", N, name_of(f.of.kind)));
+      const auto [at, fresh] =
+          f.rows.try_emplace({rule, k}, static_cast<std::int32_t>(list.rows.size()));
+      if (fresh) {
+        list.rows.emplace_back();
+        std::copy_n(rows[k].begin(), P, list.rows.back().begin());
       }
-      s.bonds.atoms.push_back(b);
-      s.bonds.row.push_back(row_of(rows, static_cast<std::size_t>(r), s.bonds.rows,
-                                   ff_.bonds[static_cast<std::size_t>(r)].parameters));
+      list.row.push_back(at->second);
     }
-    std::map<std::array<std::int32_t, 3>, std::int64_t> known_angles, known_ends;
-    rows.clear();
-    std::map<std::size_t, std::int32_t> rows_of_ends;
+  }
+  /// All that rules have for some atoms; false: none, kinds aside that do not count as such.
+  template <std::size_t N>
+  bool add_all(std::vector<Finder<N>>& all, const std::array<std::int32_t, N>& atoms) {
+    std::array<std::int32_t, N> t;
+    for (std::size_t k = 0; k < N; ++k) t[k] = type(atoms[k]);
+    bool any = false;
+    for (Finder<N>& f : all)
+      if (const std::int64_t r = find(f.of.rules, t, f.known); r >= 0) {
+        add(f, static_cast<std::size_t>(r), atoms);
+        any = any || !f.of.beside;
+      }
+    return any;
+  }
+
+  void set_bonds_and_angles() {
+    const auto name = [&](std::int32_t t) { return type_row(t).name; };
+    std::vector<Finder<2>> bonds = finders(ff_.bonds);
+    for (const auto& b : out_.system.connectivity)
+      if (!add_all(bonds, b)) {
+        const std::int32_t i = type(b[0]), j = type(b[1]);
+        miss("bond", name(std::min(i, j)) + " and " + name(std::max(i, j)));
+      }
     for (std::size_t j = 0; j < bonded_.size(); ++j)
       for (std::size_t a = 0; a < bonded_[j].size(); ++a)
         for (std::size_t c = a + 1; c < bonded_[j].size(); ++c)
           angles_.push_back({bonded_[j][a], static_cast<std::int32_t>(j), bonded_[j][c]});
     std::ranges::sort(angles_);
-    for (const auto& a : angles_) {
-      const std::array<std::int32_t, 3> t = {type(a[0]), type(a[1]), type(a[2])};
-      if (const std::int64_t r = find(ff_.urey_bradley, t, known_ends); r >= 0) {
-        s.urey_bradley.atoms.push_back({a[0], a[2]});
-        s.urey_bradley.row.push_back(
-            row_of(rows_of_ends, static_cast<std::size_t>(r), s.urey_bradley.rows,
-                   ff_.urey_bradley[static_cast<std::size_t>(r)].parameters));
+    std::vector<Finder<3>> angles = finders(ff_.angles);
+    for (const auto& a : angles_)
+      if (!add_all(angles, a)) {
+        const std::int32_t i = type(a[0]), k = type(a[2]);
+        miss("angle", fmt::format("{}, {} and {}", name(std::min(i, k)), name(type(a[1])),
+                                  name(std::max(i, k))));
       }
-      const std::int64_t r = find(ff_.angles, t, known_angles);
-      if (r < 0) {
-        miss("angle", fmt::format("{}, {} and {}", type_row(std::min(t[0], t[2])).name,
-                                  type_row(t[1]).name, type_row(std::max(t[0], t[2])).name));
-        continue;
-      }
-      s.angles.atoms.push_back(a);
-      s.angles.row.push_back(row_of(rows, static_cast<std::size_t>(r), s.angles.rows,
-                                    ff_.angles[static_cast<std::size_t>(r)].parameters));
-    }
   }
 
   /// On chains of five atoms, in the direction in which the rule fits.
@@ -309,29 +336,6 @@ class Builder {
         }
   }
 
-  /// Terms {phi0, k, n} of a rule; those of zero height are none.
-  void add_periodic(PeriodicDihedrals& list,
-                    std::map<std::array<std::size_t, 2>, std::int32_t>& rows, std::size_t rule,
-                    const ForceField::Periodic& p, const std::array<std::int32_t, 4>& atoms) {
-    for (std::size_t k = 0; k < p.terms.size(); ++k) {
-      if (p.terms[k][1] == 0) continue;
-      const auto [at, fresh] =
-          rows.try_emplace({rule, k}, static_cast<std::int32_t>(list.rows.size()));
-      if (fresh) list.rows.push_back(p.terms[k]);
-      list.atoms.push_back(atoms);
-      list.row.push_back(at->second);
-    }
-  }
-  void add_ryckaert_bellemans(std::size_t rule, const ForceField::RyckaertBellemansTerm& t,
-                              bool improper, const std::array<std::int32_t, 4>& atoms) {
-    RyckaertBellemans& list = out_.system.ryckaert_bellemans;
-    const auto [at, fresh] =
-        rb_rows_.try_emplace({rule, improper}, static_cast<std::int32_t>(list.rows.size()));
-    if (fresh) list.rows.push_back(t.c);
-    list.atoms.push_back(atoms);
-    list.row.push_back(at->second);
-  }
-
   void set_dihedrals() {
     std::vector<std::array<std::int32_t, 4>> all;
     for (const auto& [i, j, k] : angles_)
@@ -344,17 +348,8 @@ class Builder {
         }
     std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
-    std::map<std::array<std::int32_t, 4>, std::int64_t> known, known_rb;
-    std::map<std::array<std::size_t, 2>, std::int32_t> rows;
-    for (const auto& d : all) {
-      const std::array<std::int32_t, 4> t = {type(d[0]), type(d[1]), type(d[2]), type(d[3])};
-      if (const std::int64_t r = find(ff_.propers, t, known); r >= 0)
-        add_periodic(out_.system.dihedrals, rows, static_cast<std::size_t>(r),
-                     ff_.propers[static_cast<std::size_t>(r)].parameters, d);
-      if (const std::int64_t r = find(ff_.rb_propers, t, known_rb); r >= 0)
-        add_ryckaert_bellemans(static_cast<std::size_t>(r),
-                               ff_.rb_propers[static_cast<std::size_t>(r)].parameters, false, d);
-    }
+    std::vector<Finder<4>> propers = finders(ff_.propers);
+    for (const auto& d : all) add_all(propers, d);
   }
 
   /// The order of the four atoms of an improper around atom `centre`, whose rule fits the others as
@@ -415,52 +410,31 @@ class Builder {
   }
 
   void set_impropers() {
-    if (ff_.impropers.empty() && ff_.rb_impropers.empty() && ff_.harmonic_impropers.empty()) return;
-    std::set<std::array<std::int32_t, 4>> without, without_rb,
-        without_harmonic;  // types for which there is no rule
-    std::map<std::array<std::size_t, 2>, std::int32_t> rows;
-    std::map<std::size_t, std::int32_t> harmonic_rows;
+    if (ff_.impropers.empty()) return;
+    std::vector<Finder<4>> impropers = finders(ff_.impropers);
     for (std::size_t c = 0; c < bonded_.size(); ++c) {
       const auto& near = bonded_[c];
-      const auto centre = static_cast<std::int32_t>(c);
       for (std::size_t i = 0; i < near.size(); ++i)
         for (std::size_t j = i + 1; j < near.size(); ++j)
-          for (std::size_t k = j + 1; k < near.size(); ++k) {
-            const std::array<std::int32_t, 3> around = {near[i], near[j], near[k]};
-            const std::array<std::int32_t, 4> t = {type(centre), type(near[i]), type(near[j]),
-                                                   type(near[k])};
-            if (!without.count(t)) {
-              if (const auto m = find_improper(ff_.impropers, centre, around)) {
-                const auto& [rule, a] = *m;
-                const ForceField::Periodic& p = ff_.impropers[rule].parameters;
-                add_periodic(out_.system.impropers, rows, rule, p, a);
-                if (p.ordering == Ordering::smirnoff) {  // all three around the middle
-                  add_periodic(out_.system.impropers, rows, rule, p, {a[0], a[2], a[3], a[1]});
-                  add_periodic(out_.system.impropers, rows, rule, p, {a[0], a[3], a[1], a[2]});
-                }
-              } else {
-                without.insert(t);
-              }
-            }
-            if (!without_rb.count(t)) {
-              if (const auto m = find_improper(ff_.rb_impropers, centre, around))
-                add_ryckaert_bellemans(m->first, ff_.rb_impropers[m->first].parameters, true,
-                                       m->second);
-              else
-                without_rb.insert(t);
-            }
-            if (!without_harmonic.count(t)) {
-              if (const auto m = find_improper(ff_.harmonic_impropers, centre, around)) {
-                const ForceField::HarmonicTorsion& p = ff_.harmonic_impropers[m->first].parameters;
-                HarmonicDihedrals& list = out_.system.harmonic_impropers;
-                list.atoms.push_back(m->second);
-                list.row.push_back(
-                    row_of(harmonic_rows, m->first, list.rows, std::array{p.phi0, p.k}));
-              } else {
-                without_harmonic.insert(t);
-              }
-            }
-          }
+          for (std::size_t k = j + 1; k < near.size(); ++k)
+            for (Finder<4>& f : impropers)
+              add_improper(f, static_cast<std::int32_t>(c), {near[i], near[j], near[k]});
+    }
+  }
+  void add_improper(Finder<4>& f, std::int32_t centre, const std::array<std::int32_t, 3>& around) {
+    const std::array<std::int32_t, 4> t = {type(centre), type(around[0]), type(around[1]),
+                                           type(around[2])};
+    if (f.known.contains(t)) return;  // types for which there is no rule
+    const auto found = find_improper(f.of.rules, centre, around);
+    if (!found) {
+      f.known.emplace(t, -1);
+      return;
+    }
+    const auto& [rule, a] = *found;
+    add(f, rule, a);
+    if (f.of.thrice && f.of.rules[rule].parameters.ordering == Ordering::smirnoff) {
+      add(f, rule, {a[0], a[2], a[3], a[1]});  // all three around the middle
+      add(f, rule, {a[0], a[3], a[1], a[2]});
     }
   }
 
@@ -585,7 +559,6 @@ class Builder {
   std::vector<std::int32_t> template_, template_atom_, type_;  // of each atom
   std::vector<ForceField::Template::Site> sites_;
   std::vector<std::array<std::int32_t, 3>> angles_;
-  std::map<std::pair<std::size_t, bool>, std::int32_t> rb_rows_;
   std::set<std::string> missed_;
   std::vector<Diagnostic> errors_;
   ParametrizedSystem out_;

@@ -22,6 +22,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <span>
 
 namespace tessera::molecular {
 namespace {
@@ -97,6 +98,15 @@ int rank(const std::string& residue, const std::string& name) {
   return 100;
 }
 
+/// Those of one kind.
+template <std::size_t N>
+std::span<const ForceField::Rule<N, ForceField::TermRows>> rules_of(
+    const std::vector<ForceField::Rules<N>>& all, Term kind) {
+  const auto at = std::ranges::find(all, kind, &ForceField::Rules<N>::kind);
+  if (at == all.end()) return {};
+  return at->rules;
+}
+
 }  // namespace
 
 Structure with_hydrogens(const ForceField& unpatched, const Structure& s) {
@@ -114,21 +124,21 @@ Structure with_hydrogens(const ForceField& unpatched, const Structure& s) {
     by_composition[composition(heavy[k])].push_back(k);
   }
   const auto bond_length = [&](std::int32_t a, std::int32_t b) {
-    for (const auto& r : ff.bonds)
+    for (const auto& r : rules_of(ff.bonds, Term::bonds))
       for (const bool turned : {false, true})
         if (r.on[0].fits(ff.types[static_cast<std::size_t>(turned ? b : a)], turned ? b : a) &&
             r.on[1].fits(ff.types[static_cast<std::size_t>(turned ? a : b)], turned ? a : b))
-          return r.parameters[0];
+          return r.parameters.rows.at(0)[0];
     return 0.1;
   };
   const auto bond_angle = [&](std::int32_t a, std::int32_t b, std::int32_t c) {
-    for (const auto& r : ff.angles)
+    for (const auto& r : rules_of(ff.angles, Term::angles))
       for (const bool turned : {false, true}) {
         const std::array<std::int32_t, 3> t = turned ? std::array{c, b, a} : std::array{a, b, c};
         if (r.on[0].fits(ff.types[static_cast<std::size_t>(t[0])], t[0]) &&
             r.on[1].fits(ff.types[static_cast<std::size_t>(t[1])], t[1]) &&
             r.on[2].fits(ff.types[static_cast<std::size_t>(t[2])], t[2]))
-          return r.parameters[0];
+          return r.parameters.rows.at(0)[0];
       }
     return 1.91;
   };

@@ -6,7 +6,8 @@
 #include "tessera/molecular/amber.h"
 
 #include "base/units.h"
-#include "io/amber_charmm.h"
+#include "bonded/amber_terms.h"
+#include "io/amber_maps.h"
 #include "system/reach.h"
 #include "tessera/molecular/elements.h"
 
@@ -16,6 +17,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <type_traits>
 
 namespace tessera::molecular {
 namespace {
@@ -71,7 +73,6 @@ class AmberReader {
     read_lennard_jones();
     findings_.throw_if_errors();  // 1-4 pairs look up the types of their atoms
     read_bonded();
-    if (is_chamber()) read_chamber_terms(file_, findings_, text_.text.size(), s_);
     read_amber_maps(file_, findings_, text_.text.size(), s_);
     read_exclusions();
     findings_.throw_if_errors();
@@ -253,9 +254,9 @@ class AmberReader {
     return lj;
   }
 
-  /// Rows of one kind of terms from sections of parameters.
+  /// Terms of N atoms with the row of a table behind them.
   template <int N>
-  void read_terms(const char* flag, std::size_t n, std::size_t n_rows, auto&& add) {
+  void read_terms(const char* flag, std::size_t n, std::size_t n_rows, bool from_one, auto&& add) {
     const std::vector<std::int64_t> v = file_.integers(flag, n * (N + 1));
     for (std::size_t t = 0; t < n; ++t) {
       std::array<std::int64_t, N> raw;
@@ -263,9 +264,10 @@ class AmberReader {
       bool good = true;
       for (std::size_t k = 0; k < N; ++k) {
         raw[k] = v[t * (N + 1) + k];
-        const std::int64_t a = std::abs(raw[k]);
-        good = good && a % 3 == 0 && a / 3 < pointers_[NATOM] && (raw[k] >= 0 || k >= 2);
-        atoms[k] = static_cast<std::int32_t>(a / 3);
+        const std::int64_t a = from_one ? raw[k] - 1 : std::abs(raw[k]) / 3;
+        good = good && a >= 0 && a < pointers_[NATOM] &&
+               (from_one || (raw[k] % 3 == 0 && (raw[k] >= 0 || k >= 2)));
+        atoms[k] = static_cast<std::int32_t>(a);
       }
       for (std::size_t k = 0; k < N; ++k)
         for (std::size_t m = 0; m < k; ++m) good = good && atoms[k] != atoms[m];
@@ -280,101 +282,114 @@ class AmberReader {
     }
   }
 
-  void read_bonded() {
-    const std::size_t n_bond = count(NUMBND), n_angle = count(NUMANG), n_dihedral = count(NPTRA);
-    const auto k_bond = file_.reals("BOND_FORCE_CONSTANT", n_bond),
-               r0 = file_.reals("BOND_EQUIL_VALUE", n_bond);
-    for (std::size_t k = 0; k < n_bond; ++k)
-      s_.bonds.rows.push_back(
-          {r0[k] * angstrom,
-           finite(2 * k_bond[k] * kcal / (angstrom * angstrom), "BOND_FORCE_CONSTANT", k)});
-    const auto k_angle = file_.reals("ANGLE_FORCE_CONSTANT", n_angle),
-               theta0 = file_.reals("ANGLE_EQUIL_VALUE", n_angle);
-    for (std::size_t k = 0; k < n_angle; ++k)
-      s_.angles.rows.push_back(
-          {theta0[k], finite(2 * k_angle[k] * kcal, "ANGLE_FORCE_CONSTANT", k)});
-    const auto height = file_.reals("DIHEDRAL_FORCE_CONSTANT", n_dihedral),
-               fold = file_.reals("DIHEDRAL_PERIODICITY", n_dihedral),
-               phase = file_.reals("DIHEDRAL_PHASE", n_dihedral);
-    for (std::size_t k = 0; k < n_dihedral; ++k) {
-      if (fold[k] != std::round(fold[k]) || std::abs(fold[k]) > 100)
-        findings_.error(
-            702, file_.offset("DIHEDRAL_PERIODICITY", k),
-            fmt::format("the periodicity of a dihedral is a whole number up to 100, got {}",
-                        fold[k]));
-      s_.dihedrals.rows.push_back(
-          {phase[k], finite(height[k] * kcal, "DIHEDRAL_FORCE_CONSTANT", k), std::abs(fold[k])});
-    }
-    s_.impropers.rows = s_.dihedrals.rows;
-    const auto scale = [&](const char* flag, double usual) {
-      return file_.has(flag) ? file_.reals(flag, n_dihedral)
-                             : std::vector<double>(n_dihedral, usual);
-    };
-    const std::vector<double> scee = scale("SCEE_SCALE_FACTOR", is_chamber() ? 1.0 : 1.2),
-                              scnb = scale("SCNB_SCALE_FACTOR", is_chamber() ? 1.0 : 2.0);
-    // 1-4 pairs of CHARMM have a table of their own.
-    const LennardJones near =
-        is_chamber() ? lennard_jones_of("LENNARD_JONES_14_ACOEF", "LENNARD_JONES_14_BCOEF") : s_.lj;
+  std::size_t counted(const AmberCount& c) {
+    const auto index = static_cast<std::size_t>(c.index);
+    if (std::string_view(c.section) == "POINTERS")
+      return static_cast<std::size_t>(pointers_[index]);
+    const std::int64_t v = file_.integers(c.section, c.of)[index];
+    if (v < 0 || static_cast<std::size_t>(v) > text_.text.size())
+      findings_.error(702, file_.offset(c.section, index),
+                      fmt::format("{} counts {} entries in a file of {} characters", c.section, v,
+                                  text_.text.size()));
+    findings_.throw_if_errors();
+    return static_cast<std::size_t>(v);
+  }
 
-    for (const auto& [flag, n] :
-         {std::pair{"BONDS_INC_HYDROGEN", NBONH}, {"BONDS_WITHOUT_HYDROGEN", NBONA}})
-      read_terms<2>(flag, count(n), n_bond, [&](const auto&, const auto& a, std::int32_t row) {
-        s_.bonds.atoms.push_back(a);
-        s_.bonds.row.push_back(row);
-        // The third side of a rigid water is no chemical bond.
-        const auto is_h = [&](std::int32_t i) {
-          return s_.atoms.element[static_cast<std::size_t>(i)] == 1;
-        };
-        if (!is_h(a[0]) || !is_h(a[1]))
-          s_.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
-      });
-    for (const auto& [flag, n] :
-         {std::pair{"ANGLES_INC_HYDROGEN", NTHETH}, {"ANGLES_WITHOUT_HYDROGEN", NTHETA}})
-      read_terms<3>(flag, count(n), n_angle, [&](const auto&, const auto& a, std::int32_t row) {
-        s_.angles.atoms.push_back(a);
-        s_.angles.row.push_back(row);
-      });
-    std::map<std::tuple<std::int32_t, std::int32_t, double, double>, std::int32_t> pair_rows;
-    for (const auto& [flag, n] :
-         {std::pair{"DIHEDRALS_INC_HYDROGEN", NPHIH}, {"DIHEDRALS_WITHOUT_HYDROGEN", NPHIA}})
-      read_terms<4>(
-          flag, count(n), n_dihedral,
-          [&, flag = flag](const auto& raw, const auto& a, std::int32_t row) {
-            auto& list = raw[3] < 0 ? s_.impropers : s_.dihedrals;
-            list.atoms.push_back(a);
-            list.row.push_back(row);
-            if (raw[2] < 0 || raw[3] < 0) return;
-            const double ee = scee[static_cast<std::size_t>(row)],
-                         nb = scnb[static_cast<std::size_t>(row)];
-            if (!(ee > 0 && nb > 0)) {
-              findings_.error(702,
-                              file_.offset(ee > 0 ? "SCNB_SCALE_FACTOR" : "SCEE_SCALE_FACTOR",
-                                           static_cast<std::size_t>(row)),
-                              fmt::format("1-4 pairs are divided by the scale factors {} and {} of "
-                                          "dihedral type {}; both must be positive",
-                                          ee, nb, row + 1));
-              return;
-            }
-            const auto i = s_.atoms.lj_type[static_cast<std::size_t>(a[0])],
-                       j = s_.atoms.lj_type[static_cast<std::size_t>(a[3])];
-            const auto [at, fresh] =
-                pair_rows.try_emplace({std::min(i, j), std::max(i, j), ee, nb},
-                                      static_cast<std::int32_t>(s_.pairs.rows.size()));
-            if (fresh) {
-              const auto k =
-                  static_cast<std::size_t>(i) * count(NTYPES) + static_cast<std::size_t>(j);
-              s_.pairs.rows.push_back(
-                  {finite(near.c6[k] / nb, "SCNB_SCALE_FACTOR", static_cast<std::size_t>(row)),
-                   finite(near.c12[k] / nb, "SCNB_SCALE_FACTOR", static_cast<std::size_t>(row)),
-                   finite(1 / ee, "SCEE_SCALE_FACTOR", static_cast<std::size_t>(row)), 0});
-            }
-            s_.pairs.atoms.push_back({a[0], a[3]});
-            s_.pairs.row.push_back(at->second);
-          });
+  void read_bonded() {
+    for (const bool of_charmm : {false, true})
+      for (const AmberTerms& t : amber_terms())
+        if (t.of_charmm == of_charmm && (!of_charmm || is_chamber()))
+          each_bonded(
+              [&](const BondedKind& kind, auto& list) {
+                if constexpr (requires { list.rows; })
+                  if (kind.first == t.kind) read_kind(t, list);
+              },
+              s_);
     std::ranges::sort(s_.connectivity);
     s_.connectivity.erase(std::unique(s_.connectivity.begin(), s_.connectivity.end()),
                           s_.connectivity.end());
     if (!file_.has("ATOMIC_NUMBER")) name_what_lost_mass();
+  }
+
+  template <int N, int P>
+  void read_kind(const AmberTerms& t, Terms<N, P>& list) {
+    const std::size_t n_rows = counted(t.rows);
+    list.rows.resize(n_rows);
+    for (const AmberColumn& c : t.columns) {
+      const std::vector<double> v = file_.reals(c.section, n_rows);
+      for (std::size_t k = 0; k < n_rows; ++k) {
+        if (std::string what = c.fault ? c.fault(v[k]) : std::string(); !what.empty())
+          findings_.error(702, file_.offset(c.section, k), std::move(what));
+        list.rows[k][c.column] = finite(c.read(v[k]), c.section, k);
+      }
+    }
+    Terms<N, P>* impropers = nullptr;
+    if (t.impropers) {
+      each_bonded(
+          [&](const BondedKind& kind, auto& other) {
+            if constexpr (std::is_same_v<decltype(other), Terms<N, P>&>)
+              if (kind.first == *t.impropers) impropers = &other;
+          },
+          s_);
+      impropers->rows = list.rows;
+      read_pair_scales(n_rows);
+    }
+    for (const AmberList& l : t.lists)
+      read_terms<N>(l.section, counted(l.terms), n_rows, t.from_one,
+                    [&](const auto& raw, const auto& a, std::int32_t row) {
+                      Terms<N, P>& to = impropers && raw.back() < 0 ? *impropers : list;
+                      to.atoms.push_back(a);
+                      to.row.push_back(row);
+                      if constexpr (N == 2)
+                        if (t.is_bond) bond(a[0], a[1]);
+                      if constexpr (N == 4)
+                        if (t.impropers && raw[2] >= 0 && raw[3] >= 0)
+                          near_pair(a[0], a[3], static_cast<std::size_t>(row));
+                    });
+  }
+
+  /// The third side of a rigid water is no chemical bond.
+  void bond(std::int32_t a, std::int32_t b) {
+    const auto is_h = [&](std::int32_t i) {
+      return s_.atoms.element[static_cast<std::size_t>(i)] == 1;
+    };
+    if (!is_h(a) || !is_h(b)) s_.connectivity.push_back({std::min(a, b), std::max(a, b)});
+  }
+
+  /// What 1-4 pairs are divided by, for each type of dihedrals; those of CHARMM have a table of
+  /// Lennard-Jones of their own.
+  void read_pair_scales(std::size_t n_dihedral) {
+    const auto scale = [&](const char* flag, double usual) {
+      return file_.has(flag) ? file_.reals(flag, n_dihedral)
+                             : std::vector<double>(n_dihedral, usual);
+    };
+    scee_ = scale("SCEE_SCALE_FACTOR", is_chamber() ? 1.0 : 1.2);
+    scnb_ = scale("SCNB_SCALE_FACTOR", is_chamber() ? 1.0 : 2.0);
+    near_ =
+        is_chamber() ? lennard_jones_of("LENNARD_JONES_14_ACOEF", "LENNARD_JONES_14_BCOEF") : s_.lj;
+  }
+  /// The ends of a dihedral of type `row`.
+  void near_pair(std::int32_t a, std::int32_t b, std::size_t row) {
+    const double ee = scee_[row], nb = scnb_[row];
+    if (!(ee > 0 && nb > 0)) {
+      findings_.error(702, file_.offset(ee > 0 ? "SCNB_SCALE_FACTOR" : "SCEE_SCALE_FACTOR", row),
+                      fmt::format("1-4 pairs are divided by the scale factors {} and {} of "
+                                  "dihedral type {}; both must be positive",
+                                  ee, nb, row + 1));
+      return;
+    }
+    const auto i = s_.atoms.lj_type[static_cast<std::size_t>(a)],
+               j = s_.atoms.lj_type[static_cast<std::size_t>(b)];
+    const auto [at, fresh] = pair_rows_.try_emplace(
+        {std::min(i, j), std::max(i, j), ee, nb}, static_cast<std::int32_t>(s_.pairs.rows.size()));
+    if (fresh) {
+      const auto k = static_cast<std::size_t>(i) * count(NTYPES) + static_cast<std::size_t>(j);
+      s_.pairs.rows.push_back({finite(near_.c6[k] / nb, "SCNB_SCALE_FACTOR", row),
+                               finite(near_.c12[k] / nb, "SCNB_SCALE_FACTOR", row),
+                               finite(1 / ee, "SCEE_SCALE_FACTOR", row), 0});
+    }
+    s_.pairs.atoms.push_back({a, b});
+    s_.pairs.row.push_back(at->second);
   }
 
   void read_exclusions() {
@@ -471,6 +486,9 @@ class AmberReader {
   data::Findings findings_;
   AmberSections file_;
   std::vector<std::int64_t> pointers_;
+  std::vector<double> scee_, scnb_;  ///< of 1-4 pairs, by the type of their dihedral
+  LennardJones near_;                ///< theirs
+  std::map<std::tuple<std::int32_t, std::int32_t, double, double>, std::int32_t> pair_rows_;
   System s_;
   AmberTopology out_;
 };

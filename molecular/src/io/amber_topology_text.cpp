@@ -8,6 +8,7 @@
 // bonds O-H, O-H, H-H (constraints make them rigid again), the fourth site of a water the bond O-EP
 // from which readers find it.
 #include "base/units.h"
+#include "bonded/amber_terms.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/amber.h"
 
@@ -24,12 +25,16 @@ namespace {
 constexpr double amber_charge_unit = 18.2223;
 constexpr double rigid_water_k = 553;  ///< kcal/mol/A^2, as LEaP has it of waters
 
-/// Kinds of bonded terms that the file has sections for, by the first part of their energy.
-constexpr std::array has_sections = {Term::bonds, Term::angles, Term::dihedrals, Term::impropers,
-                                     Term::pairs_lj};
-
 [[noreturn]] void cannot(const std::string& what) { throw Error("[prmtop] " + what); }
 std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+/// How the file has a kind of bonded terms; null where its POINTERS do not count such.
+const AmberTerms* sections_of(Term kind) {
+  for (const AmberTerms& t : amber_terms())
+    if ((t.kind == kind || t.impropers == kind) && std::string_view(t.rows.section) == "POINTERS")
+      return &t;
+  return nullptr;
+}
 
 /// A dihedral of the file: atoms as they are written, its type, whether it stands for a 1-4 pair.
 struct FileDihedral {
@@ -60,7 +65,7 @@ class TopologyText {
   void refuse_what_has_no_place() const {
     each_bonded(
         [&](const BondedKind& kind, const auto& list) {
-          if (list.size() > 0 && !std::ranges::count(has_sections, kind.first))
+          if (list.size() > 0 && kind.first != Term::pairs_lj && !sections_of(kind.first))
             cannot(fmt::format("{} terms ({}) have no place in this kind of topology", list.size(),
                                kind.words));
         },
@@ -338,26 +343,28 @@ class TopologyText {
   }
 
   void bonded() {
-    const auto column = [](const auto& rows, std::size_t k, double by) {
+    const auto column = [](const auto& rows, std::size_t k) {
       std::vector<double> out;
-      for (const auto& r : rows) out.push_back(r[k] * by);
+      for (const auto& r : rows) out.push_back(r[k]);
       return out;
     };
-    reals("BOND_FORCE_CONSTANT", column(bonds_.rows, 1, 0.5 * angstrom * angstrom / kcal));
-    reals("BOND_EQUIL_VALUE", column(bonds_.rows, 0, 1 / angstrom));
-    reals("ANGLE_FORCE_CONSTANT", column(s_.angles.rows, 1, 0.5 / kcal));
-    reals("ANGLE_EQUIL_VALUE", column(s_.angles.rows, 0, 1));
-    reals("DIHEDRAL_FORCE_CONSTANT", column(dihedral_rows_, 1, 1 / kcal));
-    reals("DIHEDRAL_PERIODICITY", column(dihedral_rows_, 2, 1));
-    reals("DIHEDRAL_PHASE", column(dihedral_rows_, 0, 1));
-    reals("SCEE_SCALE_FACTOR", column(dihedral_rows_, 3, 1));
-    reals("SCNB_SCALE_FACTOR", column(dihedral_rows_, 4, 1));
-    integers("BONDS_INC_HYDROGEN", bond_lists_[0]);
-    integers("BONDS_WITHOUT_HYDROGEN", bond_lists_[1]);
-    integers("ANGLES_INC_HYDROGEN", angle_lists_[0]);
-    integers("ANGLES_WITHOUT_HYDROGEN", angle_lists_[1]);
-    integers("DIHEDRALS_INC_HYDROGEN", dihedral_lists_[0]);
-    integers("DIHEDRALS_WITHOUT_HYDROGEN", dihedral_lists_[1]);
+    const auto parameters = [&](Term kind, const auto& rows) {
+      for (const AmberColumn& c : sections_of(kind)->columns) {
+        std::vector<double> values;
+        for (const auto& r : rows) values.push_back(c.written(r[c.column]));
+        reals(c.section, values);
+      }
+    };
+    parameters(Term::bonds, bonds_.rows);
+    parameters(Term::angles, s_.angles.rows);
+    parameters(Term::dihedrals, dihedral_rows_);
+    reals("SCEE_SCALE_FACTOR", column(dihedral_rows_, 3));
+    reals("SCNB_SCALE_FACTOR", column(dihedral_rows_, 4));
+    for (const auto& [kind, lists] : {std::pair{Term::bonds, &bond_lists_},
+                                      {Term::angles, &angle_lists_},
+                                      {Term::dihedrals, &dihedral_lists_}})
+      for (std::size_t k = 0; k < 2; ++k)
+        integers(sections_of(kind)->lists[k].section, (*lists)[k]);
   }
 
   void exclusions() {

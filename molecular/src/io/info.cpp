@@ -180,12 +180,17 @@ InfoNode summarize_force_field(const fs::path& path) {
   for (const ForceField::Template& t : f.templates) templates.add(t.name, count(t.atoms.size()));
   node.add("patches", count(f.patches.size()));
   const Counts add{node.add("rules")};
-  add("bonds", f.bonds.size());
-  add("Urey-Bradley", f.urey_bradley.size());
-  add("angles", f.angles.size());
-  add("dihedrals", f.propers.size());
-  add("impropers", f.impropers.size() + f.harmonic_impropers.size());
-  add("Ryckaert-Bellemans", f.rb_propers.size() + f.rb_impropers.size());
+  const System kinds;
+  each_bonded(
+      [&](const BondedKind& kind, const auto&) {
+        std::size_t n = 0;
+        const auto of_kind = [&](const auto& lists) {
+          for (const auto& list : lists) n += list.kind == kind.first ? list.rules.size() : 0;
+        };
+        of_kind(f.bonds), of_kind(f.angles), of_kind(f.propers), of_kind(f.impropers);
+        add(kind.words, n);
+      },
+      kinds);
   add("correction maps", f.cmap.size());
   add("pairs of types of their own", f.nbfix.size());
   if (f.coulomb14_scale != 1 || f.lj14_scale != 1) {

@@ -3,6 +3,7 @@
 // OpenMM's force fields: all types of all files first, then patches and templates, then the forces:
 // a file may use what another one defines.
 #pragma once
+#include "bonded/openmm_force.h"
 #include "io/openmm_file.h"
 #include "tessera/molecular/force_field.h"
 
@@ -28,7 +29,7 @@ class OpenmmXmlReader {
   /// The atom of a template that an element names, by its index or its name.
   using AtomOf =
       std::function<std::int32_t(pugi::xml_node e, const char* by_index, const char* by_name)>;
-  /// What is read of an element of a file's root.
+  /// What is read of an element of a file's root, those of bonded terms aside (openmm_force.h).
   struct Element {
     const char* name;
     void (OpenmmXmlReader::*read)(OpenmmFile& f,
@@ -73,13 +74,15 @@ class OpenmmXmlReader {
   }
   ForceField::Ordering ordering(OpenmmFile& f, pugi::xml_node n, ForceField::Ordering usual);
 
-  // ---- forces (openmm_torsions.cpp, openmm_nonbonded.cpp)
-  void bonds(OpenmmFile& f, pugi::xml_node n);
-  void angles(OpenmmFile& f, pugi::xml_node n);
-  void urey_bradley(OpenmmFile& f, pugi::xml_node n);
-  void periodic(OpenmmFile& f, pugi::xml_node n);
-  void ryckaert_bellemans(OpenmmFile& f, pugi::xml_node n);
-  void harmonic_torsions(OpenmmFile& f, pugi::xml_node n);
+  // ---- forces (openmm_bonded.cpp, openmm_nonbonded.cpp)
+  /// The force of an element; null: reported.
+  static const OpenmmForce* force_of(OpenmmFile& f, pugi::xml_node n);
+  void bonded(OpenmmFile& f, pugi::xml_node n);
+  static std::vector<std::array<double, 6>> rows_of(OpenmmFile& f, pugi::xml_node e,
+                                                    const OpenmmForce& force);
+  template <std::size_t N>
+  void add_rule(OpenmmFile& f, pugi::xml_node e, const OpenmmForce& force, Term kind,
+                ForceField::Ordering order, std::vector<ForceField::Rules<N>>& to);
   void correction_maps(OpenmmFile& f, pugi::xml_node n);
   void version_check(OpenmmFile& f, pugi::xml_node n);
   std::vector<std::int32_t> types_of(const Pattern& p) const;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 namespace tessera::molecular {
@@ -20,12 +21,6 @@ const OpenmmXmlReader::Element OpenmmXmlReader::elements[] = {
     {"Patches", nullptr},
     {"Include", &OpenmmXmlReader::include},
     {"InitializationScript", &OpenmmXmlReader::version_check},
-    {"HarmonicBondForce", &OpenmmXmlReader::bonds},
-    {"HarmonicAngleForce", &OpenmmXmlReader::angles},
-    {"PeriodicTorsionForce", &OpenmmXmlReader::periodic},
-    {"RBTorsionForce", &OpenmmXmlReader::ryckaert_bellemans},
-    {"AmoebaUreyBradleyForce", &OpenmmXmlReader::urey_bradley},
-    {"CustomTorsionForce", &OpenmmXmlReader::harmonic_torsions},
     {"CMAPTorsionForce", &OpenmmXmlReader::correction_maps},
     {"NonbondedForce", &OpenmmXmlReader::nonbonded},
     {"LennardJonesForce", &OpenmmXmlReader::lennard_jones},
@@ -76,18 +71,27 @@ std::string unread_hint(std::string_view kind) {
   if (kind == "Script") return "scripts change forces in ways that this program cannot follow";
   if (kind.starts_with("GB"))
     return "water is explicit here; leave the file with the implicit solvent out";
-  return "HarmonicBondForce, HarmonicAngleForce, PeriodicTorsionForce, RBTorsionForce, "
-         "CMAPTorsionForce, AmoebaUreyBradleyForce, NonbondedForce and LennardJonesForce are";
+  std::set<std::string> read = {"CMAPTorsionForce", "NonbondedForce"};
+  for (const OpenmmForce& o : openmm_forces()) read.insert(o.element);
+  std::string names;
+  for (const std::string& name : read) names += name + ", ";
+  return names.substr(0, names.size() - 2) + " and LennardJonesForce are";
+}
+/// An element of bonded terms.
+bool is_bonded(std::string_view name) {
+  return std::ranges::any_of(openmm_forces(),
+                             [&](const OpenmmForce& o) { return name == o.element; });
 }
 
 }  // namespace
 
 void OpenmmXmlReader::refuse(OpenmmFile& f, pugi::xml_node n) {
-  if (!element(n.name()))
+  if (!element(n.name()) && !is_bonded(n.name()))
     f.error(703, n, "the element " + shown(n.name()) + " is not read", unread_hint(n.name()));
 }
 void OpenmmXmlReader::force(OpenmmFile& f, pugi::xml_node n) {
   if (const Element* e = element(n.name()); e && e->read) (this->*e->read)(f, n);
+  if (is_bonded(n.name())) bonded(f, n);
 }
 
 void OpenmmXmlReader::include(OpenmmFile& f, pugi::xml_node n) {
@@ -128,23 +132,6 @@ void OpenmmXmlReader::version_check(OpenmmFile& f, pugi::xml_node n) {
             fmt::format("this file is of the force field {}, another one of {}", shown(version),
                         shown(charmm_version_)),
             "take files of one version");
-}
-
-void OpenmmXmlReader::bonds(OpenmmFile& f, pugi::xml_node n) {
-  for (const pugi::xml_node e : n.children("Bond"))
-    if (const auto on = patterns<2>(f, e))
-      ff_.bonds.push_back({*on, {f.number(e, "length"), f.number(e, "k")}});
-}
-void OpenmmXmlReader::angles(OpenmmFile& f, pugi::xml_node n) {
-  for (const pugi::xml_node e : n.children("Angle"))
-    if (const auto on = patterns<3>(f, e))
-      ff_.angles.push_back({*on, {f.number(e, "angle"), f.number(e, "k")}});
-}
-/// U = k (r - d)^2.
-void OpenmmXmlReader::urey_bradley(OpenmmFile& f, pugi::xml_node n) {
-  for (const pugi::xml_node e : n.children("UreyBradley"))
-    if (const auto on = patterns<3>(f, e))
-      ff_.urey_bradley.push_back({*on, {f.number(e, "d"), 2 * f.number(e, "k")}});
 }
 
 ForceField read_openmm_xml(std::span<const data::TextFile> files) {

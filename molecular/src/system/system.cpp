@@ -234,4 +234,10 @@ double net_charge_e(const System& s) {
   return std::accumulate(s.atoms.charge_e.begin(), s.atoms.charge_e.end(), 0.0);
 }
 
+std::string name_of_atom(const System& s, std::int32_t atom) {
+  const auto i = static_cast<std::size_t>(atom);
+  const Residue& r = s.residues[static_cast<std::size_t>(s.atoms.residue[i])];
+  return fmt::format("{} ({} of {} {})", i + 1, s.atoms.name[i], r.name, r.number);
+}
+
 }  // namespace tessera::molecular

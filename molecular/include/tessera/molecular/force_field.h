@@ -98,32 +98,29 @@ struct ForceField {
       return false;
     }
   };
-  std::vector<Rule<2, std::array<double, 2>>> bonds;   ///< {r0, k}
-  std::vector<Rule<3, std::array<double, 2>>> angles;  ///< {theta0, k}
-
   /// How the three atoms around the middle of an improper are ordered where its rule leaves that
   /// open.
   enum class Ordering : std::uint8_t { standard, charmm, amber, smirnoff };
-  struct Periodic {
-    std::vector<std::array<double, 3>> terms;  ///< {phi0, k, n}
-    Ordering ordering = Ordering::standard;
-  };
-  std::vector<Rule<4, Periodic>> propers, impropers;
-  struct RyckaertBellemansTerm {
-    std::array<double, 6> c{};
+  /// What atoms get that a rule fits: a term with each of these rows, whose columns are those of
+  /// the kind in terms.h.
+  struct TermRows {
+    std::vector<std::array<double, 6>> rows;
     Ordering ordering = Ordering::charmm;
   };
-  std::vector<Rule<4, RyckaertBellemansTerm>> rb_propers, rb_impropers;
-  std::vector<Rule<3, std::array<double, 2>>>
-      urey_bradley;  ///< {r0, k} between the ends of an angle
-  struct HarmonicTorsion {
-    double phi0 = 0, k = 0;
-    Ordering ordering = Ordering::charmm;
+  /// Rules for one kind of bonded terms, of which the first that fits counts.
+  template <std::size_t N>
+  struct Rules {
+    Term kind = Term::bonds;
+    std::vector<Rule<N, TermRows>> rules;
+    bool thrice = false;  ///< impropers in the order of smirnoff are three terms
+    bool beside = false;  ///< angles that have such terms alone are told to have none
   };
-  std::vector<Rule<4, HarmonicTorsion>> harmonic_impropers;
-  std::vector<Rule<5, std::int32_t>> cmap;  ///< the map on a chain of five atoms
-  int map_points = 0;                       ///< 0: no maps
-  std::vector<double> maps;                 ///< as in CorrectionMaps
+  std::vector<Rules<2>> bonds;               ///< of atoms that are bonded
+  std::vector<Rules<3>> angles;              ///< of two bonds at an atom; kinds over two: the ends
+  std::vector<Rules<4>> propers, impropers;  ///< of chains; of three atoms around the first
+  std::vector<Rule<5, std::int32_t>> cmap;   ///< the map on a chain of five atoms
+  int map_points = 0;                        ///< 0: no maps
+  std::vector<double> maps;                  ///< as in CorrectionMaps
 
   /// Of each type; `given` is false where the force field has none.
   struct NonbondedType {

@@ -131,6 +131,8 @@ std::vector<std::int32_t> molecules(const System& system);
 /// Pairs at most `bonds` bonds apart (i < j, sorted).
 std::vector<std::array<std::int32_t, 2>> within_bonds(const System& system, int bonds);
 double net_charge_e(const System& system);
+/// An atom for people: "12 (CA of ALA 2)", counted from 1.
+std::string name_of_atom(const System& system, std::int32_t atom);
 
 /// Where atoms are and how they move.
 struct Frame {

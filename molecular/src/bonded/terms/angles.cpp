@@ -3,9 +3,11 @@
 // Harmonic angles: U = k/2 (theta - theta0)^2 at the middle atom, rows {theta0 [rad], k
 // [kJ/mol/rad^2]}.
 #include "base/units.h"
+#include "bonded/amber_terms.h"
 #include "bonded/bonded_energy.h"
 #include "bonded/gromacs_function.h"
 #include "bonded/harmonic.h"
+#include "bonded/openmm_force.h"
 
 namespace tessera::molecular {
 namespace {
@@ -31,6 +33,23 @@ const RegisterGromacs angle_with_spring({.section = "angles",
                                          .atoms = 3,
                                          .parameters = 4,
                                          .read = read_angle_with_spring});
+
+// AMBER: U = k (theta - theta0)^2, k [kcal/mol/rad^2], theta0 [rad].
+const RegisterAmber amber_angles({.kind = Term::angles,
+                                  .rows = {16},  // NUMANG
+                                  .columns = {{"ANGLE_FORCE_CONSTANT", 1,
+                                               [](double k) { return 2 * k * kcal; },
+                                               [](double k) { return k * (0.5 / kcal); }},
+                                              {"ANGLE_EQUIL_VALUE", 0, as_it_is, as_it_is}},
+                                  .lists = {{"ANGLES_INC_HYDROGEN", {4}},
+                                            {"ANGLES_WITHOUT_HYDROGEN", {13}}}});  // NTHETH, NTHETA
+
+// OpenMM: U = k/2 (theta - angle)^2.
+OpenmmRow angle_row(const double* p) { return {p[0], p[1]}; }
+const RegisterOpenmm openmm_angles({.element = "HarmonicAngleForce",
+                                    .rules = {{"Angle", OpenmmRule::On::angle, Term::angles}},
+                                    .parameters = {"angle", "k"},
+                                    .row = angle_row});
 
 }  // namespace
 }  // namespace tessera::molecular

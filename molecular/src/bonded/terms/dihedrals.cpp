@@ -3,8 +3,10 @@
 // Periodic dihedrals, proper and improper: U = k (1 + cos(n phi - phi0)), rows {phi0 [rad], k
 // [kJ/mol], n}.
 #include "base/units.h"
+#include "bonded/amber_terms.h"
 #include "bonded/bonded_energy.h"
 #include "bonded/gromacs_function.h"
+#include "bonded/openmm_force.h"
 
 #include <fmt/format.h>
 
@@ -57,6 +59,41 @@ const RegisterGromacs improper({.section = "dihedrals",
                                 .atoms = 4,
                                 .parameters = 3,
                                 .read = read_periodic<Term::impropers>});
+
+// AMBER: k [kcal/mol], a periodicity whose sign tells that further terms follow, phi0 [rad].
+std::string periodicity_fault(double n) {
+  if (n == std::round(n) && std::abs(n) <= 100) return {};
+  return fmt::format("the periodicity of a dihedral is a whole number up to 100, got {}", n);
+}
+const RegisterAmber amber_dihedrals(
+    {.kind = Term::dihedrals,
+     .rows = {17},  // NPTRA
+     .columns = {{"DIHEDRAL_FORCE_CONSTANT", 1, [](double k) { return k * kcal; },
+                  [](double k) { return k * (1 / kcal); }},
+                 {"DIHEDRAL_PERIODICITY", 2, [](double n) { return std::abs(n); }, as_it_is,
+                  periodicity_fault},
+                 {"DIHEDRAL_PHASE", 0, as_it_is, as_it_is}},
+     .lists = {{"DIHEDRALS_INC_HYDROGEN", {6}}, {"DIHEDRALS_WITHOUT_HYDROGEN", {14}}},
+     .impropers = Term::impropers});  // lists: NPHIH, NPHIA
+
+// OpenMM: phase1 [rad], k1 [kJ/mol], periodicity1, and as many more.
+OpenmmRow periodic_row(const double* p) { return {p[0], p[2], p[1]}; }
+std::string openmm_periodicity_fault(const double* p) {
+  if (p[1] == std::floor(p[1]) && p[1] >= 0 && p[1] <= 100) return {};
+  return fmt::format("the periodicity {} is no whole number", p[1]);
+}
+const RegisterOpenmm openmm_dihedrals({.element = "PeriodicTorsionForce",
+                                       .rules = {{"Proper", OpenmmRule::On::chain, Term::dihedrals},
+                                                 {"Improper", OpenmmRule::On::centre,
+                                                  Term::impropers}},
+                                       .parameters = {"phase", "periodicity", "k"},
+                                       .row = periodic_row,
+                                       .numbered = true,
+                                       .fault = openmm_periodicity_fault,
+                                       .at_fault = "periodicity",
+                                       .is_none = [](const OpenmmRow& row) { return row[1] == 0; },
+                                       .openmm_order = true,
+                                       .thrice = true});
 
 }  // namespace
 }  // namespace tessera::molecular

@@ -4,6 +4,7 @@
 // [kJ/mol]}.
 #include "bonded/bonded_energy.h"
 #include "bonded/gromacs_function.h"
+#include "bonded/openmm_force.h"
 
 namespace tessera::molecular {
 namespace {
@@ -49,6 +50,15 @@ const RegisterGromacs fourier(
      .parameters = 4,
      .read = read_fourier,
      .ends_in_0 = "a Fourier dihedral with a fifth coefficient is not read"});
+
+// OpenMM: c0 ... c5 [kJ/mol].
+OpenmmRow powers_row(const double* p) { return {p[0], p[1], p[2], p[3], p[4], p[5]}; }
+const RegisterOpenmm openmm_ryckaert_bellemans(
+    {.element = "RBTorsionForce",
+     .rules = {{"Proper", OpenmmRule::On::chain, Term::ryckaert_bellemans},
+               {"Improper", OpenmmRule::On::centre, Term::ryckaert_bellemans}},
+     .parameters = {"c0", "c1", "c2", "c3", "c4", "c5"},
+     .row = powers_row});
 
 }  // namespace
 }  // namespace tessera::molecular

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tessera info FILE` says of GROMACS's parameters (.mdp) and groups of atoms (.ndx).
 #include "tessera/data/info.h"
-
-#include "molecular/dynamics/mdp_groups.h"
 #include "tessera/data/text_reader.h"
+#include "tessera/molecular/mdp.h"
 
-namespace tessera::apps::dynamics {
+namespace tessera::molecular {
 namespace {
 
 data::InfoNode summarize_mdp(const std::filesystem::path& path) {
@@ -52,4 +51,4 @@ const data::RegisterFormat index_file({.name = "GROMACS index",
                                        .summarize = summarize_index});
 
 }  // namespace
-}  // namespace tessera::apps::dynamics
+}  // namespace tessera::molecular

@@ -3,18 +3,21 @@
 // The entries of an mdp file: keys and values line by line, each key known or told, and the values
 // as numbers, words and names.
 #pragma once
-#include "molecular/dynamics/mdp_choices.h"
+#include "mdp/mdp_choices.h"
 #include "tessera/data/text_reader.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace tessera::apps::dynamics {
+namespace tessera::molecular {
 
-std::string in_quotes(std::string_view s);
+/// Lower case, with '-' for '_': so mdp compares keys and names of groups.
+std::string mdp_name(std::string_view name);
 
 class MdpEntries {
  public:
@@ -33,8 +36,15 @@ class MdpEntries {
   std::vector<double> numbers(std::string_view key);
   std::int64_t whole(std::string_view key, std::int64_t otherwise);
   bool yes(std::string_view key, bool otherwise);
-  /// Our name of a key's value; empty where it was refused.
-  std::string chosen(const MdpChoice& choice);
+  /// What a key's value means; none where it was refused.
+  template <class V>
+  std::optional<V> chosen(const MdpChoice<V>& choice) {
+    std::vector<MdpName> names;
+    for (const MdpValue<V>& v : choice.values) names.push_back({v.name, v.way});
+    const auto row = chosen_row(choice.key, choice.otherwise, names);
+    if (!row) return std::nullopt;
+    return choice.values[*row].meant;
+  }
   void refuse(const Entry& e, std::string_view key, std::string way);
   /// Where what the file lacks is told: its end.
   std::size_t end() const { return text_.text.size() - 1; }
@@ -46,6 +56,8 @@ class MdpEntries {
  private:
   void read_lines();
   void add(std::string key, const Entry& e);
+  std::optional<std::size_t> chosen_row(std::string_view key, std::string_view otherwise,
+                                        std::span<const MdpName> names);
   void told(const std::vector<std::string>& given, const char* why, const char* hint);
 
   const data::TextFile& text_;
@@ -53,4 +65,4 @@ class MdpEntries {
   std::vector<std::string> of_lists_, of_constraints_, not_asked_;
 };
 
-}  // namespace tessera::apps::dynamics
+}  // namespace tessera::molecular

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "molecular/dynamics/groups.h"
+#include "tessera/molecular/groups.h"
 
-#include "molecular/dynamics/case.h"
+#include "tessera/data/diagnostic.h"
 #include "tessera/molecular/selection.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <utility>
 
-namespace tessera::apps::dynamics {
+namespace tessera::molecular {
 namespace {
 
 /// Residues that are neither one oxygen with two hydrogens, whatever their name, nor a single atom.
-std::vector<bool> solute_residues(const mol::System& s) {
+std::vector<bool> solute_residues(const System& s) {
   std::vector<std::array<int, 3>> count(s.residues.size());  // O, H, others
   std::vector<int> atoms(s.residues.size(), 0);
   for (std::size_t i = 0; i < s.n_atoms(); ++i) {
@@ -52,8 +55,9 @@ bool stays(const std::array<bool, 3>& f) { return f[0] && f[1] && f[2]; }
 
 }  // namespace
 
-std::vector<std::int32_t> atoms_of(const std::string& choice, const mol::System& s,
-                                   const mol::Frame& frame) {
+bool is_no_group(const std::string& group) { return group.empty() || group == "none"; }
+
+std::vector<std::int32_t> atoms_of(const std::string& choice, const System& s, const Frame& frame) {
   std::vector<std::int32_t> out;
   if (choice == "solute" || choice == "solvent" || choice == "solute-heavy") {
     const std::vector<bool> solute = solute_residues(s);
@@ -68,7 +72,7 @@ std::vector<std::int32_t> atoms_of(const std::string& choice, const mol::System&
                                                              {"water_and_ions", "water or ion"}};
     const auto word = std::ranges::find(words, choice, &std::pair<const char*, const char*>::first);
     try {
-      out = mol::select(word == std::end(words) ? choice : word->second, s, frame);
+      out = select(word == std::end(words) ? choice : word->second, s, frame);
     } catch (const data::InputError& e) {
       const data::Diagnostic& d = e.findings().front();
       refuse(760,
@@ -82,24 +86,23 @@ std::vector<std::int32_t> atoms_of(const std::string& choice, const mol::System&
   return out;
 }
 
-std::vector<std::array<bool, 3>> frozen_atoms(const Settings& o, const mol::System& s,
-                                              const mol::Frame& frame) {
+std::vector<std::array<bool, 3>> frozen_atoms(const FrozenGroups& groups, const System& s,
+                                              const Frame& frame) {
   std::vector<std::array<bool, 3>> out;
-  const auto mark = [&](const std::optional<std::string>& choice,
-                        std::initializer_list<std::size_t> axes) {
-    if (!choice || *choice == "none") return;
+  const auto mark = [&](const std::string& group, std::initializer_list<std::size_t> axes) {
+    if (is_no_group(group)) return;
     if (out.empty()) out.assign(s.n_atoms(), {});
-    for (const std::int32_t i : atoms_of(*choice, s, frame))
+    for (const std::int32_t i : atoms_of(group, s, frame))
       for (const std::size_t a : axes) out[static_cast<std::size_t>(i)][a] = true;
   };
-  mark(o.freeze, {0, 1, 2});
-  mark(o.freeze_x, {0});
-  mark(o.freeze_y, {1});
-  mark(o.freeze_z, {2});
+  mark(groups.all, {0, 1, 2});
+  mark(groups.x, {0});
+  mark(groups.y, {1});
+  mark(groups.z, {2});
   return out;
 }
 
-mol::System without_frozen_bonds(mol::System s, const std::vector<std::array<bool, 3>>& frozen) {
+System without_frozen_bonds(System s, const std::vector<std::array<bool, 3>>& frozen) {
   if (frozen.empty()) return s;
   const auto thin = [&](auto& terms) {
     std::size_t k = 0;
@@ -119,25 +122,24 @@ mol::System without_frozen_bonds(mol::System s, const std::vector<std::array<boo
   return s;
 }
 
-std::vector<mol::TemperatureGroup> baths_of(const Settings& o, const mol::Dynamics& all,
-                                            const mol::System& s, const mol::Frame& frame) {
-  std::vector<mol::TemperatureGroup> out;
-  std::vector<std::int32_t> bath(o.tc_grps.empty() ? 0 : s.n_atoms(), -1);
-  for (std::size_t k = 0; k < o.tc_grps.size(); ++k) {
-    mol::TemperatureGroup g{
-        .name = plain_name(o.tc_grps[k]),
-        .atoms = atoms_of(o.tc_grps[k], s, frame),
-        .temperature_k = o.tc_ref_t.empty() ? o.ref_t : o.tc_ref_t[k],
-        .tau_t_ps = o.tc_tau_t.empty() ? all.tau_t_ps : in_unit(o.tc_tau_t[k], "ps"),
-        .annealing = all.annealing};
-    if (o.heat_from && g.annealing.size() > 1)
-      g.annealing.back()[1] = g.temperature_k;  // to the group's own temperature
+std::vector<TemperatureGroup> temperature_groups(const std::vector<BathGroup>& groups,
+                                                 const Ramp& annealing, bool heats, const System& s,
+                                                 const Frame& frame) {
+  std::vector<TemperatureGroup> out;
+  std::vector<std::int32_t> bath(groups.empty() ? 0 : s.n_atoms(), -1);
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    TemperatureGroup g{.name = plain_name(groups[k].atoms),
+                       .atoms = atoms_of(groups[k].atoms, s, frame),
+                       .temperature_k = groups[k].temperature_k,
+                       .tau_t_ps = groups[k].tau_t_ps,
+                       .annealing = annealing};
+    if (heats && g.annealing.size() > 1) g.annealing.back()[1] = g.temperature_k;
     for (const std::int32_t i : g.atoms) {
       std::int32_t& b = bath[static_cast<std::size_t>(i)];
       if (b >= 0)
         refuse(751,
-               fmt::format("atom {} is in '{}' and in '{}' of tc_grps", name_of_atom(s, i),
-                           o.tc_grps[static_cast<std::size_t>(b)], o.tc_grps[k]),
+               fmt::format("atom {} is in '{}' and in '{}', and has one bath", name_of_atom(s, i),
+                           groups[static_cast<std::size_t>(b)].atoms, groups[k].atoms),
                "every atom belongs to exactly one: ... and not (...)");
       b = static_cast<std::int32_t>(k);
     }
@@ -148,14 +150,14 @@ std::vector<mol::TemperatureGroup> baths_of(const Settings& o, const mol::Dynami
   for (std::size_t i = 0; i < bath.size(); ++i)
     if (bath[i] < 0)
       refuse(751,
-             fmt::format("atom {} is in none of tc_grps",
+             fmt::format("atom {} is in none of the groups with baths",
                          name_of_atom(s, static_cast<std::int32_t>(i))),
              "every atom belongs to exactly one: one more for the rest, or 'not (...)'");
   return out;
 }
 
-mol::System part_of(const mol::System& s, const std::vector<std::int32_t>& atoms) {
-  mol::System out;
+System part_of(const System& s, const std::vector<std::int32_t>& atoms) {
+  System out;
   out.title = s.title;
   out.lj = s.lj;
   std::vector<std::int32_t> now(s.n_atoms(), -1), residue(s.residues.size(), -1);
@@ -183,4 +185,4 @@ mol::System part_of(const mol::System& s, const std::vector<std::int32_t>& atoms
   return out;
 }
 
-}  // namespace tessera::apps::dynamics
+}  // namespace tessera::molecular

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/amber_charmm.h"
+#include "io/amber_maps.h"
 
 #include "base/units.h"
 
@@ -92,30 +92,6 @@ void read_amber_maps(AmberSections& file, data::Findings& findings, std::size_t 
       read_entries<5>(file, findings, prefix + "CMAP_INDEX", n[0], n[1], s.n_atoms());
   for (const auto& [a, b, c, d, e] : terms.atoms) s.cmap.atoms.push_back({a, b, c, d, b, c, d, e});
   s.cmap.row = terms.row;
-}
-
-void read_chamber_terms(AmberSections& file, data::Findings& findings, std::size_t most,
-                        System& s) {
-  const std::vector<std::size_t> n = counts(file, findings, "CHARMM_UREY_BRADLEY_COUNT", 2, most);
-  const auto k = file.reals("CHARMM_UREY_BRADLEY_FORCE_CONSTANT", n[1]),
-             r0 = file.reals("CHARMM_UREY_BRADLEY_EQUIL_VALUE", n[1]);
-  for (std::size_t r = 0; r < n[1]; ++r)
-    s.urey_bradley.rows.push_back({r0[r] * angstrom, 2 * k[r] * kcal / (angstrom * angstrom)});
-  Entries<2> pairs =
-      read_entries<2>(file, findings, "CHARMM_UREY_BRADLEY", n[0], n[1], s.n_atoms());
-  s.urey_bradley.atoms = std::move(pairs.atoms);
-  s.urey_bradley.row = std::move(pairs.row);
-
-  const std::size_t impropers = counts(file, findings, "CHARMM_NUM_IMPROPERS", 1, most)[0],
-                    types = counts(file, findings, "CHARMM_NUM_IMPR_TYPES", 1, most)[0];
-  const auto height = file.reals("CHARMM_IMPROPER_FORCE_CONSTANT", types),
-             phase = file.reals("CHARMM_IMPROPER_PHASE", types);
-  for (std::size_t r = 0; r < types; ++r)
-    s.harmonic_impropers.rows.push_back({phase[r], 2 * height[r] * kcal});
-  Entries<4> quads =
-      read_entries<4>(file, findings, "CHARMM_IMPROPERS", impropers, types, s.n_atoms());
-  s.harmonic_impropers.atoms = std::move(quads.atoms);
-  s.harmonic_impropers.row = std::move(quads.row);
 }
 
 }  // namespace tessera::molecular

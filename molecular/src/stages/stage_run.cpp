@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "molecular/dynamics/running.h"
+#include "tessera/molecular/stage_run.h"
 
-#include "molecular/dynamics/exact.h"
 #include "tessera/molecular/bonded.h"
 #include "tessera/molecular/trajectory.h"
 #include "tessera/molecular/virtual_sites.h"
@@ -12,12 +11,11 @@
 #include <chrono>
 #include <cmath>
 
-namespace tessera::apps::dynamics {
+namespace tessera::molecular {
 namespace {
 
-using mol::Vec3;
-constexpr double most_move_nm =
-    0.25;  ///< in one step: many times what heat does, a part of the distance between atoms
+/// In one step: many times what heat does, a part of the distance between atoms.
+constexpr double most_step_nm = 0.25;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -31,9 +29,8 @@ struct Timer {
   ~Timer() { sum += now_s() - begin; }
 };
 
-mol::ForceFunction timed(mol::ForceFunction f, double& seconds) {
-  return [f = std::move(f), &seconds](const std::vector<Vec3>& x, const mol::Box& box,
-                                      mol::Forces& out) {
+ForceFunction timed(ForceFunction f, double& seconds) {
+  return [f = std::move(f), &seconds](const std::vector<Vec3>& x, const Box& box, Forces& out) {
     const Timer t(seconds);
     f(x, box, out);
   };
@@ -54,7 +51,7 @@ void put(data::Checkpoint& c, const std::string& name, const std::vector<Vec3>& 
   c.put(name, flat(a), {a.size(), 3});
 }
 
-void put(data::Checkpoint& c, const mol::Frame& f, const mol::Forces& forces) {
+void put(data::Checkpoint& c, const Frame& f, const Forces& forces) {
   put(c, "x", f.x_nm);
   put(c, "v", f.v_nm_ps);
   put(c, "box", {f.box.edge.begin(), f.box.edge.end()});
@@ -64,13 +61,13 @@ void put(data::Checkpoint& c, const mol::Frame& f, const mol::Forces& forces) {
   c.put("terms", std::vector<double>(forces.energy.begin(), forces.energy.end()));
   put(c, "virial", {forces.virial.begin(), forces.virial.end()});
 }
-void get(const data::Checkpoint& c, mol::Frame& f, mol::Forces& forces) {
+void get(const data::Checkpoint& c, Frame& f, Forces& forces) {
   f.x_nm = triples(c.array<double>("x"));
   f.v_nm_ps = triples(c.array<double>("v"));
   const auto box = triples(c.array<double>("box")), virial = triples(c.array<double>("virial"));
   const auto& terms = c.array<double>("terms");
   forces.f = triples(c.array<double>("f"));
-  if (box.size() != 3 || virial.size() != 3 || terms.size() != mol::n_terms ||
+  if (box.size() != 3 || virial.size() != 3 || terms.size() != n_terms ||
       forces.f.size() != f.x_nm.size())
     throw Error("[checkpoint] the state of a stage is inconsistent");
   std::ranges::copy(box, f.box.edge.begin());
@@ -81,84 +78,100 @@ void get(const data::Checkpoint& c, mol::Frame& f, mol::Forces& forces) {
 }
 
 /// Columns that every stage has: step, time, terms, potential.
-std::vector<std::string> common_columns(const std::vector<mol::Term>& terms) {
+std::vector<std::string> common_columns(const std::vector<Term>& terms) {
   std::vector<std::string> out = {"step", "time_ps"};
-  for (const mol::Term t : terms) out.push_back(mol::name_of(t));
+  for (const Term t : terms) out.push_back(name_of(t));
   out.push_back("potential");
   return out;
 }
-std::vector<double> common_row(const std::vector<mol::Term>& terms, const mol::Frame& f,
-                               const mol::Forces& forces) {
+std::vector<double> common_row(const std::vector<Term>& terms, const Frame& f,
+                               const Forces& forces) {
   std::vector<double> out = {static_cast<double>(f.step), f.time_ps};
-  for (const mol::Term t : terms) out.push_back(forces.energy[static_cast<std::size_t>(t)]);
+  for (const Term t : terms) out.push_back(forces.energy[static_cast<std::size_t>(t)]);
   out.push_back(forces.potential());
   return out;
 }
 
-/// Some of the restraints, one after another.
-mol::PositionRestraints some(const mol::PositionRestraints& r, std::size_t first,
-                             std::size_t last) {
-  const auto at = [](std::size_t k) { return static_cast<std::ptrdiff_t>(k); };
-  mol::PositionRestraints out{{r.atoms.begin() + at(first), r.atoms.begin() + at(last)},
-                              {r.row.begin() + at(first), r.row.begin() + at(last)},
-                              r.rows};
+/// Terms of the energy that a system has, in the order of `Term`.
+std::vector<Term> terms_of(const System& s, const Nonbonded& o, bool periodic) {
+  std::vector<Term> out;
+  for (const Term kind : bonded_terms)
+    if (bonded_energy(s, kind)) out.push_back(kind);
+  out.push_back(Term::lj);
+  if (o.tail != Nonbonded::Tail::none && periodic) out.push_back(Term::lj_tail);
+  const bool charged = o.coulomb != Nonbonded::Coulomb::none &&
+                       std::ranges::any_of(s.atoms.charge_e, [](double q) { return q != 0; });
+  if (charged) out.push_back(Term::coulomb_short);
+  if (charged && (o.coulomb == Nonbonded::Coulomb::pme || o.coulomb == Nonbonded::Coulomb::ewald))
+    out.push_back(Term::coulomb_reciprocal);
   return out;
 }
 
 /// None where all are computed in every step.
-mol::ForceFunction slow_forces(const mol::System& system, const Stage& stage,
-                               const mol::Dynamics& dynamics, double& seconds) {
+ForceFunction slow_forces(const StageStart& at, const Stage& stage, const Dynamics& dynamics,
+                          double& seconds) {
   if (dynamics.slow_every == 1) return {};
-  mol::ForceOptions run = stage.force_options;
-  run.part = mol::ForceOptions::Part::slow;
-  return timed(mol::ForceEvaluator(system, stage.nonbonded, run), seconds);
+  ForceOptions run = stage.force_options;
+  run.part = ForceOptions::Part::slow;
+  return timed(ForceEvaluator(at.system, at.nonbonded, run), seconds);
 }
 
-class DynamicsRun : public Running {
+/// To look at a frame: kinetic energy and pressure are those of the velocities as they are.
+Dynamics without_steps(Dynamics o, std::size_t n_atoms) {
+  o.scheme = Dynamics::Scheme::velocity_verlet;
+  o.slow_every = 1;
+  o.dt_ps = 1e-12;
+  o.as_they_are = true;
+  if (n_atoms == 1)  // its motion is all there is
+    o.centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none;
+  return o;
+}
+
+class DynamicsRun : public StageRun {
  public:
-  DynamicsRun(const Case& c, const mol::System& system, const Stage& stage,
-              const mol::Dynamics& dynamics, const mol::Frame& start, bool fresh)
+  /// `dynamics`: those of `at`, or a look at a frame.
+  DynamicsRun(const Stage& stage, const StageStart& at, const Dynamics& dynamics,
+              const Frame& start, bool fresh)
       : stage_(stage),
-        system_(system),
-        terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))),
+        system_(at.system),
+        terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
         columns_(common_columns(terms_)),
-        integrator_(system,
-                    timed(forces_of(c, system, stage, start,
-                                    dynamics.slow_every > 1 ? ForcePart::fast : ForcePart::all),
-                          cycles.forces),
-                    dynamics, slow_forces(system, stage, dynamics, cycles.forces)),
+        integrator_(at.system,
+                    timed(stage_forces(stage, at, start.box,
+                                       dynamics.slow_every > 1 ? ForceOptions::Part::fast
+                                                               : ForceOptions::Part::all),
+                          seconds.forces),
+                    dynamics, slow_forces(at, stage, dynamics, seconds.forces)),
         slow_every_(dynamics.slow_every),
-        periodic_(mol::is_periodic(start.box)),
+        periodic_(is_periodic(start.box)),
         begin_ps_(start.time_ps) {
-    for (const double m : system.atoms.mass_amu) mass_amu_ += m;
+    for (const double m : system_.atoms.mass_amu) mass_amu_ += m;
     columns_.insert(columns_.end(), {"kinetic", "total", "conserved", "temperature_k"});
-    for (const mol::TemperatureGroup& g : dynamics.groups)
-      columns_.push_back(g.name + "_temperature_k");
+    for (const TemperatureGroup& g : dynamics.groups) columns_.push_back(g.name + "_temperature_k");
     if (periodic_) columns_.insert(columns_.end(), {"pressure_bar", "volume_nm3", "density_kg_m3"});
-    whole_tensor_ = periodic_ && c.options.output.pressure_tensor;
-    tensor_ = whole_tensor_ || (periodic_ && dynamics.barostat != mol::Dynamics::Barostat::none &&
-                                dynamics.scaling != mol::Dynamics::Scaling::isotropic);
+    whole_tensor_ = periodic_ && stage.pressure_tensor;
+    tensor_ = whole_tensor_ || (periodic_ && dynamics.barostat != Dynamics::Barostat::none &&
+                                dynamics.scaling != Dynamics::Scaling::isotropic);
     if (tensor_)
       columns_.insert(columns_.end(), {"pressure_xx_bar", "pressure_yy_bar", "pressure_zz_bar"});
     if (whole_tensor_)
       columns_.insert(columns_.end(), {"pressure_xy_bar", "pressure_xz_bar", "pressure_yz_bar"});
     if (!fresh) return;
-    mol::Frame frame = start;
+    Frame frame = start;
     frame.step = 0;
-    if (stage.settings.gen_vel.value_or(frame.v_nm_ps.empty())) {
+    if (stage.draws_velocities.value_or(frame.v_nm_ps.empty())) {
       frame.v_nm_ps.clear();  // the integrator draws them at the temperatures of its baths
-      if (stage.settings.gen_temp) {
-        mol::Dynamics other = dynamics;
-        other.temperature_k = *stage.settings.gen_temp;
+      if (stage.drawn_temperature_k) {
+        Dynamics other = dynamics;
+        other.temperature_k = *stage.drawn_temperature_k;
         other.annealing.clear();
         other.slow_every = 1;
-        for (mol::TemperatureGroup& g : other.groups) {
-          g.temperature_k = *stage.settings.gen_temp;
+        for (TemperatureGroup& g : other.groups) {
+          g.temperature_k = *stage.drawn_temperature_k;
           g.annealing.clear();
         }
         frame.v_nm_ps =
-            mol::Integrator(
-                system, mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), other)
+            Integrator(system_, ForceEvaluator(system_, at.nonbonded, stage.force_options), other)
                 .begin(frame)
                 .frame.v_nm_ps;
       }
@@ -169,8 +182,8 @@ class DynamicsRun : public Running {
     state_ = integrator_.begin(std::move(frame));
   }
   void advance(std::int64_t to, bool reported) override {
-    const double begin = now_s(), forces = cycles.forces;
-    const mol::State before = state_;
+    const double begin = now_s(), forces = seconds.forces;
+    const State before = state_;
     bool failed = false;
     try {
       integrator_.step(state_, to - state_.frame.step, reported);
@@ -186,13 +199,13 @@ class DynamicsRun : public Running {
     }
     state_.frame.time_ps = begin_ps_ + static_cast<double>(state_.frame.step) *
                                            stage_.dynamics.dt_ps;  // no sum of roundings
-    cycles.steps += now_s() - begin - (cycles.forces - forces);
+    seconds.steps += now_s() - begin - (seconds.forces - forces);
   }
-  const mol::Frame& last_good() const override { return last_; }
+  const Frame& last_good() const override { return last_; }
   bool done() const override { return state_.frame.step >= stage_.n_steps; }
   std::string trouble() const override {
     if (!std::isfinite(state_.forces.potential())) return "the potential energy is not a number";
-    const double most = most_move_nm / stage_.dynamics.dt_ps;
+    const double most = most_step_nm / stage_.dynamics.dt_ps;
     const auto& v = state_.frame.v_nm_ps;
     for (std::size_t i = 0; i < v.size(); ++i)
       if (const double square = v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2];
@@ -205,9 +218,9 @@ class DynamicsRun : public Running {
   const std::vector<std::string>& columns() const override { return columns_; }
   std::vector<double> row() const override {
     std::vector<double> out = common_row(terms_, state_.frame, state_.forces);
-    const mol::Energies e = integrator_.energies(state_);
+    const Energies e = integrator_.energies(state_);
     out.insert(out.end(), {e.kinetic, e.potential + e.kinetic, e.conserved, e.temperature_k});
-    if (!stage_.settings.tc_grps.empty())
+    if (!stage_.baths.empty())
       out.insert(out.end(), e.group_temperature_k.begin(), e.group_temperature_k.end());
     if (!periodic_) return out;
     constexpr double amu_per_nm3 = 1.66053906660;  // kg/m^3
@@ -220,9 +233,9 @@ class DynamicsRun : public Running {
                  {0.5 * (p[0][1] + p[1][0]), 0.5 * (p[0][2] + p[2][0]), 0.5 * (p[1][2] + p[2][1])});
     return out;
   }
-  const mol::Frame& frame() const override { return state_.frame; }
+  const Frame& frame() const override { return state_.frame; }
   /// All forces at the frame: without the kick of a slow one for the steps that it stands for.
-  const mol::Forces& forces() const override {
+  const Forces& forces() const override {
     if (slow_every_ == 1) return state_.forces;
     all_ = state_.forces;
     const double more =
@@ -250,7 +263,7 @@ class DynamicsRun : public Running {
       state_.slow.f = triples(c.array<double>("slow_f"));
       const auto virial = triples(c.array<double>("slow_virial"));
       const auto& terms = c.array<double>("slow_terms");
-      if (virial.size() != 3 || terms.size() != mol::n_terms ||
+      if (virial.size() != 3 || terms.size() != n_terms ||
           state_.slow.f.size() != state_.frame.x_nm.size())
         throw Error("[checkpoint] the slow forces of a stage are inconsistent");
       std::ranges::copy(virial, state_.slow.virial.begin());
@@ -264,48 +277,46 @@ class DynamicsRun : public Running {
 
  private:
   const Stage& stage_;
-  const mol::System& system_;
-  std::vector<mol::Term> terms_;
+  const System& system_;
+  std::vector<Term> terms_;
   std::vector<std::string> columns_;
-  mol::Integrator integrator_;
+  Integrator integrator_;
   std::int64_t slow_every_;
   bool periodic_, tensor_ = false, whole_tensor_ = false;
   double begin_ps_;
   double mass_amu_ = 0;
-  mol::State state_;
-  mutable mol::Forces all_;  ///< what `forces` has put together
-  mol::Frame last_;
+  State state_;
+  mutable Forces all_;  ///< what `forces` has put together
+  Frame last_;
 };
 
-class MinimizationRun : public Running {
+class MinimizationRun : public StageRun {
  public:
-  MinimizationRun(const mol::System& system, const Stage& stage,
-                  const mol::Minimization& minimization, const mol::Frame& start, bool fresh)
+  MinimizationRun(const Stage& stage, const StageStart& at, const Frame& start, bool fresh)
       : stage_(stage),
-        terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))),
+        terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
         columns_(common_columns(terms_)),
         minimizer_(
-            system,
-            timed(mol::ForceEvaluator(system, stage.nonbonded, stage.force_options), cycles.forces),
-            minimization,
-            minimization.method == mol::Minimization::Method::newton_cg
-                ? mol::hessian_product(system, stage.nonbonded, start.box)
-                : mol::HessianProduct{}) {
+            at.system,
+            timed(ForceEvaluator(at.system, at.nonbonded, stage.force_options), seconds.forces),
+            at.minimization,
+            at.minimization.method == Minimization::Method::newton_cg
+                ? hessian_product(at.system, at.nonbonded, start.box)
+                : HessianProduct{}) {
     columns_.insert(columns_.end(),
                     {"largest_force_kj_mol_nm", "largest_at", "evaluations", "state"});
     if (!fresh) return;
-    mol::Frame frame = start;
+    Frame frame = start;
     frame.step = 0;
     descent_ = minimizer_.begin(std::move(frame));
   }
   void advance(std::int64_t to, bool /*reported*/) override {
-    const double begin = now_s(), forces = cycles.forces;
+    const double begin = now_s(), forces = seconds.forces;
     minimizer_.step(descent_, to - descent_.frame.step);
-    cycles.steps += now_s() - begin - (cycles.forces - forces);
+    seconds.steps += now_s() - begin - (seconds.forces - forces);
   }
   bool done() const override {
-    return descent_.status != mol::Descent::Status::running ||
-           descent_.frame.step >= stage_.n_steps;
+    return descent_.status != Descent::Status::running || descent_.frame.step >= stage_.n_steps;
   }
   std::string trouble() const override {
     return std::isfinite(descent_.forces.potential()) ? std::string()
@@ -319,8 +330,8 @@ class MinimizationRun : public Running {
                 static_cast<double>(descent_.evaluations), static_cast<double>(descent_.status)});
     return out;
   }
-  const mol::Frame& frame() const override { return descent_.frame; }
-  const mol::Forces& forces() const override { return descent_.forces; }
+  const Frame& frame() const override { return descent_.frame; }
+  const Forces& forces() const override { return descent_.forces; }
   void save(data::Checkpoint& c) const override {
     put(c, descent_.frame, descent_.forces);
     c.put("memory", descent_.memory);
@@ -340,46 +351,44 @@ class MinimizationRun : public Running {
     if (counts.size() != 3) throw Error("[checkpoint] the state of a minimization is inconsistent");
     descent_.largest_at = static_cast<std::size_t>(counts[0]);
     descent_.evaluations = counts[1];
-    descent_.status = static_cast<mol::Descent::Status>(counts[2]);
+    descent_.status = static_cast<Descent::Status>(counts[2]);
   }
 
  private:
   const Stage& stage_;
-  std::vector<mol::Term> terms_;
+  std::vector<Term> terms_;
   std::vector<std::string> columns_;
-  mol::Minimizer minimizer_;
-  mol::Descent descent_;
+  Minimizer minimizer_;
+  Descent descent_;
 };
 
 /// Frame by frame of a trajectory; `step` counts them.
-class Rerun : public Running {
+class Rerun : public StageRun {
  public:
-  Rerun(const Case& c, const mol::System& system, const Stage& stage, const mol::Frame& start,
-        bool fresh)
-      : stage_(stage),
-        system_(system),
-        terms_(terms_of(system, stage.nonbonded, mol::is_periodic(start.box))),
+  Rerun(const Stage& stage, const StageStart& at, const Frame& start, bool fresh)
+      : at_(at),
+        terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
         columns_(common_columns(terms_)),
-        force_(timed(forces_of(c, system, stage, start), cycles.forces)),
-        periodic_(mol::is_periodic(start.box)) {
+        force_(timed(stage_forces(stage, at, start.box), seconds.forces)),
+        periodic_(is_periodic(start.box)) {
     columns_.push_back("largest_force_kj_mol_nm");
     if (periodic_) columns_.insert(columns_.end(), {"virial", "volume_nm3"});
-    reader_ = mol::open_trajectory(stage.frames, {.n_atoms = system.n_atoms()});
+    reader_ = open_trajectory(stage.frames, {.n_atoms = at.system.n_atoms()});
     number_ = -1;
     ended_ = !reader_->read(next_);
     if (ended_) throw Error("[rerun] there is no frame in " + stage.frames.string());
     if (fresh) advance(0, true);
   }
   void advance(std::int64_t /*to*/, bool /*reported*/) override {
-    mol::Frame frame = std::move(next_.frame);
+    Frame frame = std::move(next_.frame);
     frame.step = ++number_;
-    if (mol::is_periodic(frame.box) != periodic_)
+    if (is_periodic(frame.box) != periodic_)
       throw Error(fmt::format("[rerun] frame {} has {} box, the structure has {}", number_,
                               periodic_ ? "no" : "a", periodic_ ? "one" : "none"));
-    mol::check(stage_.nonbonded, frame.box);
-    mol::place_virtual_sites(system_, frame.x_nm, frame.box);
+    check(at_.nonbonded, frame.box);
+    place_virtual_sites(at_.system, frame.x_nm, frame.box);
     force_(frame.x_nm, frame.box, forces_);
-    mol::spread_virtual_forces(system_, frame.x_nm, frame.box, forces_.f, forces_.virial);
+    spread_virtual_forces(at_.system, frame.x_nm, frame.box, forces_.f, forces_.virial);
     frame_ = std::move(frame);
     ended_ = !reader_->read(next_);
   }
@@ -393,11 +402,11 @@ class Rerun : public Running {
     out.push_back(largest);
     if (periodic_)
       out.insert(out.end(), {forces_.virial[0][0] + forces_.virial[1][1] + forces_.virial[2][2],
-                             mol::volume_nm3(frame_.box)});
+                             volume_nm3(frame_.box)});
     return out;
   }
-  const mol::Frame& frame() const override { return frame_; }
-  const mol::Forces& forces() const override { return forces_; }
+  const Frame& frame() const override { return frame_; }
+  const Forces& forces() const override { return forces_; }
   void save(data::Checkpoint& c) const override { put(c, frame_, forces_); }
   void restore(const data::Checkpoint& c) override {
     get(c, frame_, forces_);
@@ -406,74 +415,38 @@ class Rerun : public Running {
   }
 
  private:
-  const Stage& stage_;
-  const mol::System& system_;
-  std::vector<mol::Term> terms_;
+  const StageStart& at_;
+  std::vector<Term> terms_;
   std::vector<std::string> columns_;
-  mol::ForceFunction force_;
+  ForceFunction force_;
   bool periodic_, ended_ = false;
   std::int64_t number_ = 0;
-  std::unique_ptr<mol::TrajectoryReader> reader_;
-  mol::Snapshot next_;
-  mol::Frame frame_;
-  mol::Forces forces_;
+  std::unique_ptr<TrajectoryReader> reader_;
+  Snapshot next_;
+  Frame frame_;
+  Forces forces_;
 };
 
 }  // namespace
 
-std::vector<mol::Term> terms_of(const mol::System& s, const mol::Nonbonded& o, bool periodic) {
-  using mol::Term;
-  std::vector<Term> out;
-  for (const Term kind : mol::bonded_terms)
-    if (mol::bonded_energy(s, kind)) out.push_back(kind);
-  out.push_back(Term::lj);
-  if (o.tail != mol::Nonbonded::Tail::none && periodic) out.push_back(Term::lj_tail);
-  const bool charged = o.coulomb != mol::Nonbonded::Coulomb::none &&
-                       std::ranges::any_of(s.atoms.charge_e, [](double q) { return q != 0; });
-  if (charged) out.push_back(Term::coulomb_short);
-  if (charged &&
-      (o.coulomb == mol::Nonbonded::Coulomb::pme || o.coulomb == mol::Nonbonded::Coulomb::ewald))
-    out.push_back(Term::coulomb_reciprocal);
-  return out;
+std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, const Frame& start,
+                                      bool fresh) {
+  if (stage.type == StageType::rerun) return std::make_unique<Rerun>(stage, at, start, fresh);
+  if (stage.minimizes()) return std::make_unique<MinimizationRun>(stage, at, start, fresh);
+  return std::make_unique<DynamicsRun>(
+      stage, at, stage.n_steps > 0 ? at.dynamics : without_steps(at.dynamics, at.system.n_atoms()),
+      start, fresh);
 }
 
-mol::ForceFunction forces_of(const Case& c, const mol::System& system, const Stage& stage,
-                             const mol::Frame& start, ForcePart part) {
-  const Settings& s = stage.settings;
-  const std::size_t all = system.position_restraints.size(),
-                    of_topology = restraints_of_topology(c, stage);
-  const bool moves = stage.type == StageType::rerun
-                         ? mol::is_periodic(start.box)
-                         : stage.type == StageType::dynamics && stage.n_steps > 0 &&
-                               s.pcoupl != BarostatChoice::no;
-  const bool apart = moves && all > 0 && s.refcoord_scaling != RefcoordChoice::no;
-  mol::System free = system;
-  if (apart) free.position_restraints = {};
-  mol::ForceOptions run = stage.force_options;
-  run.part = part == ForcePart::fast ? mol::ForceOptions::Part::fast : mol::ForceOptions::Part::all;
-  mol::ForceFunction out =
-      stage.exact ? exact_forces(free, stage.nonbonded, start.box)
-                  : mol::ForceFunction(mol::ForceEvaluator(free, stage.nonbonded, run));
-  if (!apart) return out;
-  // Each kind about its own centre: another choice of posres does not shift the positions of the
-  // topology.
-  out = mol::with_position_restraints(std::move(out),
-                                      some(system.position_restraints, 0, of_topology), start.box,
-                                      restraint_scaling(s));
-  return mol::with_position_restraints(std::move(out),
-                                       some(system.position_restraints, of_topology, all),
-                                       start.box, restraint_scaling(s));
+std::string unit_of(const std::string& column) {
+  static const std::pair<const char*, const char*> endings[] = {
+      {"_ps", "ps"},   {"_k", "K"},          {"_bar", "bar"},
+      {"_nm3", "nm3"}, {"_kg_m3", "kg m-3"}, {"_kj_mol_nm", "kJ mol-1 nm-1"}};
+  for (const auto& [ending, unit] : endings)
+    if (column.ends_with(ending)) return unit;
+  return column == "step" || column == "largest_at" || column == "evaluations" || column == "state"
+             ? "1"
+             : "kJ mol-1";
 }
 
-std::unique_ptr<Running> make_running(const Case& c, const mol::System& system, const Stage& stage,
-                                      const mol::Frame& start, bool fresh) {
-  if (stage.type == StageType::rerun)
-    return std::make_unique<Rerun>(c, system, stage, start, fresh);
-  if (stage.minimizes())
-    return std::make_unique<MinimizationRun>(system, stage, minimization_at(c, stage, start), start,
-                                             fresh);
-  return std::make_unique<DynamicsRun>(c, system, stage, dynamics_at(c, stage, start), start,
-                                       fresh);
-}
-
-}  // namespace tessera::apps::dynamics
+}  // namespace tessera::molecular

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "molecular/dynamics/mdp_entries.h"
+#include "mdp/mdp_entries.h"
 
-#include "molecular/dynamics/mdp_groups.h"
-#include "molecular/dynamics/mdp_keys.h"
+#include "mdp/mdp_keys.h"
 #include "tessera/data/options.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <span>
 
-namespace tessera::apps::dynamics {
+namespace tessera::molecular {
 namespace {
 
 using data::shown;
 
 /// As GROMACS compares names: hyphens, underscores and case make no difference (cutoff is cut-off).
 std::string letters(std::string_view s) {
-  std::string out = plain(s);
+  std::string out = mdp_name(s);
   std::erase(out, '-');
   return out;
 }
 bool is_same(std::string_view a, std::string_view b) { return letters(a) == letters(b); }
 /// The key as it is usually written.
 std::string usual(std::string_view key) {
-  const std::string k = plain(key), bare = letters(key);
+  const std::string k = mdp_name(key), bare = letters(key);
   const auto among = [&](const auto& list, auto name) {
     const auto at =
         std::ranges::find_if(list, [&](const auto& x) { return letters(name(x)) == bare; });
@@ -42,13 +40,11 @@ std::string usual(std::string_view key) {
 
 }  // namespace
 
-std::string in_quotes(std::string_view s) {
-  std::string out = "\"";
-  for (const char c : s) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
+std::string mdp_name(std::string_view s) {
+  std::string out;
+  for (const char c : s)
+    out += c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
 }
 
 MdpEntries::MdpEntries(const data::TextFile& text) : findings(text), text_(text) { read_lines(); }
@@ -86,7 +82,7 @@ void MdpEntries::add(std::string key, const Entry& e) {
     }
   for (const MdpSwitch& s : mdp_switches)
     if (key == s.key) {
-      const std::string v = plain(e.value);
+      const std::string v = mdp_name(e.value);
       const bool nothing = v.find_first_not_of("0. ") == std::string::npos,
                  no = s.off == "no" && (v == "false" || v.empty());
       if (!is_same(v, s.off) && !nothing && !no)
@@ -152,7 +148,7 @@ std::int64_t MdpEntries::whole(std::string_view key, std::int64_t otherwise) {
 bool MdpEntries::yes(std::string_view key, bool otherwise) {
   const Entry* e = find(key);
   if (!e) return otherwise;
-  const std::string v = plain(e->value);
+  const std::string v = mdp_name(e->value);
   if (v != "yes" && v != "no") refuse(*e, key, "it is yes or no");
   return v == "yes";
 }
@@ -167,19 +163,21 @@ std::vector<double> MdpEntries::numbers(std::string_view key) {
     out.push_back(data::parse_number(t, data::Exponent::e_only, findings).value_or(0));
   return out;
 }
-std::string MdpEntries::chosen(const MdpChoice& choice) {
-  const Entry* e = find(choice.key);
-  const std::string_view v = e ? std::string_view(e->value) : choice.otherwise;
-  std::string names;
-  for (const MdpValue& c : choice.values) {
-    if (is_same(c.theirs, v) && c.way.empty()) return std::string(c.ours);
-    if (is_same(c.theirs, v)) {
-      if (e) refuse(*e, choice.key, std::string(c.way));
+std::optional<std::size_t> MdpEntries::chosen_row(std::string_view key, std::string_view otherwise,
+                                                  std::span<const MdpName> names) {
+  const Entry* e = find(key);
+  const std::string_view v = e ? std::string_view(e->value) : otherwise;
+  std::string known;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const auto& [name, way] = names[k];
+    if (is_same(name, v) && way.empty()) return k;
+    if (is_same(name, v)) {
+      if (e) refuse(*e, key, std::string(way));
       return {};
     }
-    if (c.way.empty()) names += (names.empty() ? "" : ", ") + std::string(c.theirs);
+    if (way.empty()) known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  if (e) refuse(*e, choice.key, "one of " + names);
+  if (e) refuse(*e, key, "one of " + known);
   return {};
 }
 
@@ -200,4 +198,4 @@ void MdpEntries::tell_idle() {
   told(not_asked_, "not asked for here", "the program decides these by itself");
 }
 
-}  // namespace tessera::apps::dynamics
+}  // namespace tessera::molecular

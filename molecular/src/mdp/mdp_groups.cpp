@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "molecular/dynamics/mdp_groups.h"
-
+#include "mdp/mdp_entries.h"
 #include "tessera/data/text_reader.h"
+#include "tessera/molecular/mdp.h"
 
 #include <fmt/format.h>
 
 #include <vector>
 
-namespace tessera::apps::dynamics {
+namespace tessera::molecular {
 namespace {
 
 #define TESSERA_MAIN_CHAIN "N CA C O O1 O2 OC1 OC2 OT OXT"
@@ -54,22 +54,15 @@ std::string serials(const std::vector<std::int64_t>& atoms) {
 
 }  // namespace
 
-std::string plain(std::string_view s) {
-  std::string out;
-  for (const char c : s)
-    out += c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 std::optional<std::string> MdpGroups::find(std::string_view name) const {
   if (!file.empty()) {
-    const auto at = index.find(plain(name));
+    const auto at = index.find(mdp_name(name));
     return at == index.end() ? std::nullopt : std::optional(at->second);
   }
   for (const Usual& u : usual_groups)
-    if (plain(u.name) == plain(name)) return std::string(u.selection);
+    if (mdp_name(u.name) == mdp_name(name)) return std::string(u.selection);
   for (const std::string& r : residues)
-    if (plain(r) == plain(name)) return "resname \"" + r + "\"";
+    if (mdp_name(r) == mdp_name(name)) return "resname \"" + r + "\"";
   return {};
 }
 
@@ -106,7 +99,7 @@ std::map<std::string, std::string> read_index(const data::TextFile& text) {
       const std::string_view name = data::trim(
           body.substr(1, body.find(']') == std::string_view::npos ? 0 : body.find(']') - 1));
       if (name.empty()) findings.error(701, begin, "expected [ NAME ], got " + data::shown(body));
-      group = &groups[plain(name)];
+      group = &groups[mdp_name(name)];
       group->clear();  // of two with one name the last counts, as gmx warns
       continue;
     }
@@ -133,4 +126,4 @@ std::map<std::string, std::string> read_index(const data::TextFile& text) {
   return out;
 }
 
-}  // namespace tessera::apps::dynamics
+}  // namespace tessera::molecular

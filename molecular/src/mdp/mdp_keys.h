@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-namespace tessera::apps::dynamics {
+namespace tessera::molecular {
 
 /// Switches of what is not supported: any value but `off` is refused.
 struct MdpSwitch {
@@ -228,4 +228,4 @@ inline constexpr std::string_view mdp_read[] = {
     "mts-level2-factor",
 };
 
-}  // namespace tessera::apps::dynamics
+}  // namespace tessera::molecular

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stage (stage.h) while it runs: some steps at a time, one row of numbers when asked, and all of
+// it in a checkpoint, from which it goes on bit by bit.
+#pragma once
+#include "tessera/data/checkpoint.h"
+#include "tessera/molecular/stage.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::molecular {
+
+class StageRun {
+ public:
+  virtual ~StageRun() = default;
+  /// Steps up to number `to`, as far as they are of use; energies of the last are computed where
+  /// they are reported. Throws Error where no step can be taken; the state is then of no use.
+  virtual void advance(std::int64_t to, bool reported = true) = 0;
+  /// The frame before a step that threw or that `trouble` tells of.
+  virtual const Frame& last_good() const { return frame(); }
+  virtual bool done() const = 0;
+  /// Not even the next step can be trusted: why; empty where all is well.
+  virtual std::string trouble() const = 0;
+
+  /// Names of what `row` gives, their units in `unit_of`. All stages: step, time_ps, each term of
+  /// the energy, potential. Dynamics: kinetic, total, conserved, temperature_k, that of each bath's
+  /// group (NAME_temperature_k), pressures, volume_nm3, density_kg_m3. Minimization:
+  /// largest_force_kj_mol_nm, largest_at (an atom, from 1), evaluations, state (Descent::Status).
+  virtual const std::vector<std::string>& columns() const = 0;
+  virtual std::vector<double> row() const = 0;
+  /// `step` counts those of the stage, or its frames.
+  virtual const Frame& frame() const = 0;
+  virtual const Forces& forces() const = 0;
+
+  virtual void save(data::Checkpoint& out) const = 0;
+  virtual void restore(const data::Checkpoint& in) = 0;
+  std::int64_t step() const { return frame().step; }
+
+  struct Seconds {
+    double forces = 0, steps = 0;
+  };
+  Seconds seconds;  ///< of the stage, by what they went into
+};
+
+/// A stage that begins at `start`; `stage` and `at` have to outlive it. With `fresh` its first
+/// forces are computed (of a rerun those of its first frame), else `restore` follows. Throws Error
+/// where options contradict each other or forces cannot be computed, InputError of the files of a
+/// rerun.
+std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, const Frame& start,
+                                      bool fresh = true);
+
+/// Unit of a column: "bar" of "pressure_bar"; of energies "kJ mol-1", of counts "1".
+std::string unit_of(const std::string& column);
+
+}  // namespace tessera::molecular

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run writes, and how often.
+#include "mdp/mdp_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tessera::molecular {
+
+void MdpReader::output() {
+  MdpOutput& o = out_.output;
+  o.log_every = in_.whole("nstlog", 1000);
+  o.energies_every = in_.whole("nstenergy", 1000);
+  const std::int64_t compressed = in_.whole("nstxout-compressed", 0), x = in_.whole("nstxout", 0),
+                     v = in_.whole("nstvout", 0), f = in_.whole("nstfout", 0);
+  o.compressed = compressed > 0;
+  o.full = x > 0 || v > 0 || f > 0;
+  o.velocities = v > 0;
+  o.forces = f > 0;
+  o.frames_every = compressed > 0 ? compressed : x > 0 ? x : std::max(v, f);
+  if (o.full && compressed > 0 &&
+      ((x > 0 && x != compressed) || (v > 0 && v != compressed) || (f > 0 && f != compressed)))
+    in_.findings.note(727,
+                      in_.find(x > 0   ? "nstxout"
+                               : v > 0 ? "nstvout"
+                                       : "nstfout")
+                          ->at,
+                      fmt::format("all trajectories get a frame every {} steps", o.frames_every),
+                      "there is one nstxout");
+  if (const std::vector<data::Token> parts = in_.words("compressed-x-grps"); !parts.empty()) {
+    std::string selection;
+    for (const data::Token& t : parts) join(selection, group(t));
+    if (compressed > 0) o.atoms = selection;
+    if (compressed > 0 && o.full)
+      in_.findings.note(727, parts[0].offset,
+                        "full trajectories hold the atoms of compressed-x-grps alone, too",
+                        "there is one choice of atoms for all trajectories");
+  }
+  if (compressed > 0) o.xtc_precision = in_.number("compressed-x-precision", 1000);
+  for (const char* key : {"gen-seed", "ld-seed"})  // of both, ld-seed
+    if (const std::int64_t seed = in_.whole(key, -1); seed >= 0)
+      out_.seed = static_cast<std::uint64_t>(seed);
+  if (out_.seed) stage_.dynamics.seed = *out_.seed;
+}
+
+}  // namespace tessera::molecular

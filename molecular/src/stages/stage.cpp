@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/stage.h"
+
+#include "stages/exact_forces.h"
+
+#include <cmath>
+#include <utility>
+
+namespace tessera::molecular {
+namespace {
+
+constexpr double everywhere_nm = 1e6;  ///< a cut-off that nothing in vacuum reaches
+
+/// Springs on atoms at their positions.
+void restrain(System& system, const Frame& at, double k, const std::vector<std::int32_t>& atoms) {
+  for (const std::int32_t atom : atoms) {
+    const auto i = static_cast<std::size_t>(atom);
+    if (!(system.atoms.mass_amu[i] > 0)) continue;
+    const Vec3& x = at.x_nm[i];
+    system.position_restraints.atoms.push_back({atom});
+    system.position_restraints.row.push_back(
+        static_cast<std::int32_t>(system.position_restraints.rows.size()));
+    system.position_restraints.rows.push_back({k, k, k, x[0], x[1], x[2]});
+  }
+}
+
+/// Some of the restraints, one after another.
+PositionRestraints some(const PositionRestraints& r, std::size_t first, std::size_t last) {
+  const auto at = [](std::size_t k) { return static_cast<std::ptrdiff_t>(k); };
+  return {{r.atoms.begin() + at(first), r.atoms.begin() + at(last)},
+          {r.row.begin() + at(first), r.row.begin() + at(last)},
+          r.rows};
+}
+
+/// The steps: with the baths and their ramps in times of the run.
+Dynamics dynamics_at(const Stage& stage, const System& topology, const Frame& begin) {
+  Dynamics out = stage.dynamics;
+  out.annealing.clear();
+  if (stage.heat_from_k) out.annealing = {{begin.time_ps, *stage.heat_from_k}};
+  if (stage.heat_from_k && stage.n_steps > 0)
+    out.annealing.push_back(
+        {begin.time_ps + static_cast<double>(stage.n_steps) * out.dt_ps, out.temperature_k});
+  for (const auto& [time_ps, temperature_k] : stage.dynamics.annealing)
+    out.annealing.push_back({begin.time_ps + time_ps, temperature_k});
+  out.groups = temperature_groups(stage.baths, out.annealing, stage.heat_from_k.has_value(),
+                                  topology, begin);
+  return out;
+}
+
+}  // namespace
+
+Nonbonded in_box(Nonbonded o, const Box& box) {
+  if (is_periodic(box)) return o;
+  if (std::isinf(o.cutoff_coulomb_nm)) {
+    o.cutoff_coulomb_nm = everywhere_nm;
+    o.coulomb_modifier = Nonbonded::Modifier::none;
+  }
+  if (std::isinf(o.cutoff_lj_nm)) {
+    o.cutoff_lj_nm = everywhere_nm;
+    o.lj_modifier = Nonbonded::Modifier::none;
+  }
+  return o;
+}
+
+StageStart stage_start(const Stage& stage, const System& topology, const Box& reference,
+                       const Frame& begin) {
+  StageStart at{.system = topology,
+                .nonbonded = in_box(stage.nonbonded, begin.box),
+                .topology_restraints = topology.position_restraints.size(),
+                .dynamics = {},
+                .minimization = stage.minimization};
+  const std::vector<std::array<bool, 3>> frozen = frozen_atoms(stage.frozen, topology, begin);
+  if (is_periodic(begin.box) && is_periodic(reference))
+    at.system.position_restraints = moved_with_box(std::move(at.system.position_restraints),
+                                                   reference, begin.box, stage.restraint_scaling);
+  if (stage.constraints != Rigid::none || stage.rigid_water)
+    at.system = constrained(std::move(at.system), stage.constraints, stage.rigid_water);
+  if (stage.type == StageType::rerun) {
+    at.system.constraints = {};
+    at.system.rigid_waters = {};
+  } else {
+    at.system = without_frozen_bonds(std::move(at.system), frozen);
+  }
+  if (stage.hydrogen_mass_amu)
+    at.system = heavy_hydrogens(std::move(at.system), *stage.hydrogen_mass_amu);
+  if (!is_no_group(stage.held))
+    restrain(at.system, begin, stage.held_k, atoms_of(stage.held, at.system, begin));
+  if (stage.type == StageType::dynamics) at.dynamics = dynamics_at(stage, topology, begin);
+  at.dynamics.frozen = frozen;
+  at.minimization.frozen = frozen;
+  return at;
+}
+
+ForceFunction stage_forces(const Stage& stage, const StageStart& at, const Box& box,
+                           ForceOptions::Part part) {
+  const PositionRestraints& restraints = at.system.position_restraints;
+  const bool moves = stage.type == StageType::rerun
+                         ? is_periodic(box)
+                         : stage.type == StageType::dynamics && stage.n_steps > 0 &&
+                               stage.dynamics.barostat != Dynamics::Barostat::none;
+  const bool apart =
+      moves && restraints.size() > 0 && stage.restraint_scaling != RestraintScaling::none;
+  System free = at.system;
+  if (apart) free.position_restraints = {};
+  ForceOptions run = stage.force_options;
+  run.part = part;
+  ForceFunction out = stage.exact ? exact_forces(free, at.nonbonded, box)
+                                  : ForceFunction(ForceEvaluator(free, at.nonbonded, run));
+  if (!apart) return out;
+  // Each kind about its own centre: other atoms that are held do not shift the positions of the
+  // topology.
+  out = with_position_restraints(std::move(out), some(restraints, 0, at.topology_restraints), box,
+                                 stage.restraint_scaling);
+  return with_position_restraints(std::move(out),
+                                  some(restraints, at.topology_restraints, restraints.size()), box,
+                                  stage.restraint_scaling);
+}
+
+}  // namespace tessera::molecular

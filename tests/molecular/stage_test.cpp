@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages as data, made ready where they begin and run by the library alone.
+#include "tessera/molecular/stage.h"
+
+#include "input_error.h"
+#include "molecular_cases.h"
+#include "tessera/molecular/stage_run.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+namespace tessera::molecular {
+namespace {
+
+using tessera::testing::fault;
+using testing::argon, testing::argon_forces, testing::Case, testing::rigid_waters,
+    testing::rigid_water_forces;
+
+/// Two baths, an atom that keeps its z, one on a spring, a box that moves.
+Stage everything() {
+  Stage s;
+  s.n_steps = 40;
+  s.nonbonded = argon_forces;
+  s.dynamics.dt_ps = 0.004;
+  s.dynamics.thermostat = Dynamics::Thermostat::v_rescale;
+  s.dynamics.temperature_k = 90;
+  s.dynamics.barostat = Dynamics::Barostat::c_rescale;
+  s.dynamics.seed = 7;
+  s.baths = {{"index 0 to 53", 90, 0.1}, {"not index 0 to 53", 120, 0.2}};
+  s.frozen.z = "index 60";
+  s.held = "index 70";
+  s.restraint_scaling = RestraintScaling::all;
+  s.pressure_tensor = true;
+  return s;
+}
+
+TEST(Stages, StepsAreThoseOfTheIntegrator) {
+  const Case c = argon(3);
+  Stage s;
+  s.n_steps = 20;
+  s.nonbonded = argon_forces;
+  s.dynamics.dt_ps = 0.004;
+  s.dynamics.temperature_k = 90;
+  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  const auto run = begin_stage(s, at, c.frame);
+  run->advance(20);
+  EXPECT_TRUE(run->done());
+  const Integrator steps(c.system, ForceEvaluator(c.system, argon_forces), s.dynamics);
+  State m = steps.begin(c.frame);
+  steps.step(m, 20);
+  EXPECT_EQ(run->frame().x_nm, m.frame.x_nm);
+  EXPECT_EQ(run->frame().v_nm_ps, m.frame.v_nm_ps);
+  ASSERT_EQ(run->row().size(), run->columns().size());
+  EXPECT_EQ(run->row()[0], 20);
+}
+
+TEST(Stages, ARunGoesOnFromItsCheckpointBitByBit) {
+  const Case c = argon(3);
+  const Stage s = everything();
+  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  const auto whole = begin_stage(s, at, c.frame);
+  whole->advance(20);
+  data::Checkpoint there;
+  whole->save(there);
+  const auto rest = begin_stage(s, at, c.frame, false);
+  rest->restore(there);
+  EXPECT_EQ(rest->row(), whole->row());
+  whole->advance(40);
+  rest->advance(40);
+  EXPECT_EQ(rest->frame().x_nm, whole->frame().x_nm);
+  EXPECT_EQ(rest->row(), whole->row());
+  EXPECT_EQ(whole->frame().x_nm[60][2], c.frame.x_nm[60][2]) << "frozen along z";
+  EXPECT_NE(whole->frame().x_nm[60][0], c.frame.x_nm[60][0]);
+  const std::set<std::string> columns(whole->columns().begin(), whole->columns().end());
+  for (const char* name : {"position_restraints", "index_0_to_53_temperature_k", "pressure_xy_bar"})
+    EXPECT_TRUE(columns.contains(name)) << name;
+}
+
+TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {
+  const Case c = argon(3);
+  Frame begin = c.frame;
+  begin.time_ps = 5;
+  Stage s = everything();
+  s.heat_from_k = 10;
+  const StageStart heated = stage_start(s, c.system, c.frame.box, begin);
+  const Dynamics& d = heated.dynamics;
+  EXPECT_EQ(d.annealing, (Ramp{{5, 10}, {5 + 40 * 0.004, 90}}));
+  ASSERT_EQ(d.groups.size(), 2u);
+  EXPECT_EQ(d.groups[1].annealing, (Ramp{{5, 10}, {5 + 40 * 0.004, 120}}));
+  EXPECT_EQ(d.groups[0].atoms.size(), 54u);
+  ASSERT_EQ(d.frozen.size(), c.system.n_atoms());
+  EXPECT_EQ(d.frozen[60], (std::array<bool, 3>{false, false, true}));
+  ASSERT_EQ(heated.system.position_restraints.size(), 1u);
+  EXPECT_EQ(heated.topology_restraints, 0u);
+  EXPECT_EQ(heated.system.position_restraints.rows[0][3], c.frame.x_nm[70][0]);
+  s.heat_from_k.reset();
+  s.dynamics.annealing = {{0, 20}, {2, 30}};
+  EXPECT_EQ(stage_start(s, c.system, c.frame.box, begin).dynamics.annealing,
+            (Ramp{{5, 20}, {7, 30}}));
+}
+
+TEST(Stages, FrozenWatersAndFramesThatAreLookedAtAreNotRigid) {
+  const Case c = rigid_waters();
+  Stage s;
+  s.nonbonded = rigid_water_forces;
+  s.frozen.all = "index 0 to 2";
+  EXPECT_EQ(stage_start(s, c.system, c.frame.box, c.frame).system.rigid_waters.size(), 26u);
+  s.type = StageType::rerun;
+  EXPECT_EQ(stage_start(s, c.system, c.frame.box, c.frame).system.rigid_waters.size(), 0u);
+}
+
+TEST(Stages, WithoutABoxAnInfiniteCutOffIsNone) {
+  Nonbonded o;
+  o.cutoff_lj_nm = o.cutoff_coulomb_nm = std::numeric_limits<double>::infinity();
+  const Nonbonded vacuum = in_box(o, Box{});
+  EXPECT_GT(vacuum.cutoff_lj_nm, 1e5);
+  EXPECT_TRUE(std::isfinite(vacuum.cutoff_coulomb_nm));
+  EXPECT_EQ(vacuum.lj_modifier, Nonbonded::Modifier::none) << "nothing to shift by";
+  EXPECT_TRUE(std::isinf(in_box(o, rectangular_box({3, 3, 3})).cutoff_lj_nm));
+}
+
+TEST(Groups, EachAtomHasOneBathAndAGroupMeansSomething) {
+  const Case c = argon(3);
+  const auto told = [&](const std::vector<BathGroup>& groups, int number, const char* says) {
+    const data::Diagnostic d =
+        fault([&] { temperature_groups(groups, {}, false, c.system, c.frame); });
+    EXPECT_EQ(d.number, number);
+    EXPECT_NE(d.message.find(says), std::string::npos) << d.message;
+  };
+  told({{"index 0 to 53"}, {"index 50 to 107"}}, 751,
+       "in 'index 0 to 53' and in 'index 50 to 107'");
+  told({{"index 0 to 53"}, {"index 60 to 107"}}, 751, "atom 55 (AR of AR 1) is in none");
+  told({{"protein"}}, 751, "'protein' means no atom");
+  told({{"indx 4"}}, 760, "column 1 of 'indx 4'");
+  EXPECT_TRUE(frozen_atoms({.all = "none"}, c.system, c.frame).empty());
+  const Case waters = rigid_waters();
+  EXPECT_EQ(atoms_of("solvent", waters.system, waters.frame).size(), 81u);
+  EXPECT_EQ(part_of(waters.system, {3, 4, 5}).residues.size(), 1u);
+}
+
+}  // namespace
+}  // namespace tessera::molecular
