@@ -85,7 +85,12 @@ NnlsResult nnls(std::span<const double> a, std::span<const double> b, double tol
   std::vector<bool> in_set(cols, false);
 
   if (!start.empty()) {  // a warm start: the positive part of the solution on the given columns
-    for (std::size_t j : start) set.push_back(static_cast<Index>(j));
+    for (std::size_t j : start) {
+      if (j >= cols)
+        throw Error("[nnls] the start names column " + std::to_string(j) + " of " +
+                    std::to_string(cols));
+      set.push_back(static_cast<Index>(j));
+    }
     const VectorXd s = least_squares(mat, rhs, set);
     std::vector<bool> drop(start.size());
     for (std::size_t k = 0; k < start.size(); ++k) {

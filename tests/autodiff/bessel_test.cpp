@@ -91,6 +91,29 @@ TEST(Bessel, LimitsAndBranches) {
   EXPECT_EQ(bessel_i(1, tensor({5000.0})).item(), INFINITY);
 }
 
+// Near 0 functions of negative order go up or down to infinity, or to 0, as reflection says; at 0
+// they are there.
+TEST(Bessel, NegativeOrdersAtTheOriginAreLimits) {
+  const auto reaches = [](const Tensor& at, const Tensor& near, const std::string& what) {
+    const double a = at.item(), b = near.item();
+    if (std::abs(b) > 1)
+      EXPECT_TRUE(std::isinf(a) && (a > 0) == (b > 0)) << what << ": " << a << ", near 0 " << b;
+    else
+      EXPECT_EQ(a, 0) << what << ", near 0 " << b;
+  };
+  const Tensor zero(0.0), small(1e-12);
+  for (const double v : {-0.5, -0.7, -1.0, -1.5, -2.0, -2.5, -3.0, -3.25, -4.5}) {
+    const std::string order = std::to_string(v);
+    reaches(bessel_j(v, zero), bessel_j(v, small), "J " + order);
+    reaches(bessel_y(v, zero), bessel_y(v, small), "Y " + order);
+    reaches(bessel_i(v, zero), bessel_i(v, small), "I " + order);
+    reaches(bessel_k(v, zero), bessel_k(v, small), "K " + order);
+    if (std::floor(v) != v) continue;
+    reaches(imag(hankel1(v, zero)), imag(hankel1(v, small)), "H1 " + order);
+    reaches(imag(hankel2(v, zero)), imag(hankel2(v, small)), "H2 " + order);
+  }
+}
+
 TEST(Bessel, DerivativesAtTheOrigin) {
   const auto third = [](auto f) {
     const auto first = [f](Tensor x) { return jvp(f, x, ones({}, x.dtype())).second; };

@@ -8,9 +8,11 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/flow.h"
+#include "tessera/autodiff/primitive.h"
 
 #include <gtest/gtest.h>
 
@@ -131,6 +133,76 @@ TEST(Blocks, OfSumsOfEveryKindOfTerm) {
         },
         x);
   }
+}
+
+TEST(Blocks, SumsKeepTheSignOfARepeatedZero) {
+  // -0 + (-0) is -0, of which 1 / y makes -inf; -0 - 0 is -0 too, -0 - (-0) is 0.
+  for (const Dtype t : {Dtype::f64, Dtype::f32}) {
+    const Shape shape{3001};
+    const Tensor a = neg(ones(shape, t)), b = zeros(shape, t);
+    for (const double zero : {0.0, -0.0}) {
+      const Tensor c = broadcast_to(scalar(zero, t), shape);
+      expect_same_bits([&](const Tensors& x) { return Tensors{1.0 / (c + x[0] * x[1])}; }, {a, b});
+      expect_same_bits([&](const Tensors& x) { return Tensors{1.0 / (x[0] * x[1] - c)}; }, {a, b});
+      expect_same_bits([&](const Tensors& x) { return Tensors{1.0 / (c - x[0] * x[1])}; }, {a, b});
+    }
+  }
+}
+
+/// A primitive of a user's own that happens to have the name of one of the engine's.
+template <class P, int N>
+struct Namesake : Elementwise<P, N> {
+  static constexpr RuleClass rule = RuleClass::hand;
+  static constexpr DtypeSet dtypes = kReal;
+  static constexpr None transpose{"it is not linear"};
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    if (in[0] != Dtype::f64) return nullptr;
+    return [](Inputs in, Outputs out, const Attributes*) {
+      const Shape& shape = out[0]->shape;
+      for (Index i = 0; i < shape.count(); ++i) {
+        const auto at = [&](const View& v) -> double& {
+          Index offset = 0, rest = i;
+          for (int d = shape.size(); d-- > 0; rest /= shape[d])
+            offset += rest % shape[d] * v.strides[d];
+          return static_cast<double*>(v.data)[offset];
+        };
+        at(*out[0]) = P::eval(at(*in[0]), at(*in[N - 1]));
+      }
+    };
+  }
+  static void jvp(const Application&, std::span<const Tensor>, std::span<Tensor>) {}
+};
+struct NotMul : Namesake<NotMul, 2> {
+  static constexpr const char* name = "mul";
+  static double eval(double x, double y) { return x * y + 1; }
+};
+struct NotExp : Namesake<NotExp, 1> {
+  static constexpr const char* name = "exp";
+  static double eval(double x, double) { return 0.5 * x + 1; }
+};
+Tensor not_mul(const Tensor& x, const Tensor& y) {
+  return apply(primitive<NotMul>(), {}, {}, x, y);
+}
+Tensor not_exp(const Tensor& x) { return apply(primitive<NotExp>(), {}, {}, x); }
+
+TEST(Blocks, APrimitiveIsNotKnownByItsName) {
+  const Tensor a = numbers({3000}, Dtype::f64, 1), b = numbers({3000}, Dtype::f64, 2),
+               c = numbers({3000}, Dtype::f64, 3);
+  expect_same_bits(
+      [](const Tensors& x) {
+        return Tensors{x[2] + not_mul(x[0], x[1]), not_mul(x[0], x[2]) - x[1] * x[2]};
+      },
+      {a, b, c});
+  // Single numbers in a loop: 2, 2, 2, ... and 0, 1, 2, ...
+  const auto steps = [](Tensor x) {
+    return fori_loop(
+        5, [](Tensor, Tensor v) { return not_exp(v); }, x);
+  };
+  EXPECT_EQ(steps(Tensor(2.0)).item(), 2);
+  EXPECT_EQ(fori_loop(
+                3, [](Tensor, Tensor v) { return not_mul(v, ones({})); }, Tensor(0.0))
+                .item(),
+            3);
 }
 
 TEST(Blocks, SumsRoundEveryProduct) {

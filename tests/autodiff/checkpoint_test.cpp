@@ -72,6 +72,27 @@ TEST(Checkpoint, SchedulesReverseEveryStep) {
               recomputed_steps(Checkpoint::revolve(10), n) + n);
 }
 
+// A schedule may tape several stretches before it reverses the first: each is kept until it is
+// reversed, the earlier ones, too.
+TEST(Checkpoint, EveryTapedStretchIsKept) {
+  using Kind = CheckpointAction::Kind;
+  const auto slope = [](const Checkpoint& p) {
+    return grad([&](Tensor x) {
+      const auto step = [](Tensor c) { return std::pair(sin(c * c) + c, std::tuple()); };
+      return scan(step, x, 5, {.checkpoint = p}).first;
+    })(Tensor(0.9));
+  };
+  const Checkpoint stretches = Checkpoint::schedule({{Kind::tape, 0, 2},
+                                                     {Kind::tape, 2, 4},
+                                                     {Kind::adjoint, 4},
+                                                     {Kind::adjoint, 3},
+                                                     {Kind::adjoint, 2},
+                                                     {Kind::adjoint, 1},
+                                                     {Kind::adjoint, 0}});
+  EXPECT_TRUE(same_bits(slope(stretches), slope(Checkpoint::all())));
+  EXPECT_EQ(last_reverse_sweep().taped, 5);
+}
+
 TEST(Checkpoint, WrongSchedulesAreRefused) {
   using Kind = CheckpointAction::Kind;
   const auto refuses = [](std::vector<CheckpointAction> actions, const char* why) {
@@ -86,6 +107,8 @@ TEST(Checkpoint, WrongSchedulesAreRefused) {
   refuses({{Kind::adjoint, 1}}, "which is not taped");
   refuses({{Kind::restore, 0, 0, 3}}, "where nothing is stored");
   refuses({{Kind::advance, 1, 2}}, "on state 0");
+  refuses({{Kind::advance, 0, 1}, {Kind::adjoint, 1}, {Kind::invert, 1, 0}, {Kind::adjoint, 0}},
+          "no inverse body");
   EXPECT_NE(message_of([] {
               fori_loop(3, [](Tensor, Tensor c) { return c; }, Tensor(1.0),
                         {.checkpoint = Checkpoint::revolve(0)});

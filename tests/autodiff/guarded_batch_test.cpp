@@ -300,6 +300,33 @@ TEST(GuardedBatch, ABranchThatNobodyTakesIsNotRun) {
   EXPECT_GT(calls, 0);
 }
 
+// A compiled function of known values is a part of its branch as its operations are: whether it was
+// planned before or not, it fails, and may go on for ever, only where the branch is taken.
+TEST(GuardedBatch, CompiledFunctionsBelongToTheirBranch) {
+  const Tensor bad = tensor({1.0, 2.0, 2.0, 1.0}, {2, 2});
+  const auto factor = jit([](Tensor a) { return sum(cholesky(a)); });
+  EXPECT_EQ(factor(eye(2)).item(), 2);  // planned
+  const auto endless = jit([](Tensor a) {
+    return while_loop([](Tensor v) { return v < 1.0; }, [](Tensor v) { return v * 1.0; }, a);
+  });
+  EXPECT_EQ(endless(Tensor(2.0)).item(), 2);
+  const auto f = [&](Tensor x) {
+    return cond(
+        x > 0.0, [&](Tensor v) { return v * factor(bad) + endless(Tensor(0.0)); },
+        [](Tensor v) { return v * v; }, x);
+  };
+  EXPECT_EQ(f(Tensor(-3.0)).item(), 9);
+  EXPECT_EQ(grad(f)(Tensor(-3.0)).item(), -6);
+  EXPECT_EQ(vmap(f)(tensor({-3.0, -2.0})).to_vector(), (std::vector<double>{9, 4}));
+  EXPECT_EQ(jit(f)(Tensor(-3.0)).item(), 9);
+  const auto g = [&](Tensor x) {
+    return cond(
+        x > 0.0, [&](Tensor v) { return v * factor(4.0 * eye(2)); }, [](Tensor v) { return v; }, x);
+  };
+  EXPECT_EQ(g(Tensor(3.0)).item(), 12);
+  EXPECT_EQ(grad(g)(Tensor(3.0)).item(), 4);
+}
+
 TEST(GuardedBatch, VectorsMatricesAndIntegersInTheCarry) {
   // Newton's iteration for a square root of each element's matrix, with as many steps as each
   // needs.

@@ -136,6 +136,13 @@ TEST(Linalg, EinsumOfTheAxesBetweenDots) {
   EXPECT_THROW(einsum("...,...->...", {zeros({2}), zeros({3})}), Error);
 }
 
+TEST(Linalg, OuterTakesVectorsAlone) {
+  EXPECT_EQ(outer(tensor({1.0, 2.0}), tensor({3.0, 4.0, 5.0})).to_vector(),
+            (std::vector<double>{3, 4, 5, 6, 8, 10}));
+  EXPECT_THROW(outer(ones({2, 3}), ones({3, 2})), Error);  // was some [2, 3, 2]
+  EXPECT_THROW(outer(ones({}), ones({3})), Error);
+}
+
 TEST(Linalg, SmallForms) {
   EXPECT_LE(difference(kron(eye(2), tensor({1.0, 2.0}, {1, 2})),
                        tensor({1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0}, {2, 4})),

@@ -232,6 +232,13 @@ TEST(Clipping, LimitsValuesAndNorms) {
             (std::vector<double>{0, 0, 0}));
 }
 
+TEST(Clipping, ToNothingIsNothing) {
+  EXPECT_EQ(clip_by_norm(zeros({2}), 0.0).to_vector(), (std::vector<double>{0, 0}));
+  EXPECT_EQ(clip_by_norm(tensor({3.0, 4.0}), 0.0).to_vector(), (std::vector<double>{0, 0}));
+  EXPECT_EQ(clip_by_value(tensor<c128>({{0, 0}, {1, 1}}), 0.0).to_vector<c128>(),
+            (std::vector<c128>{0, 0}));
+}
+
 // The functions of Moré & Thuente's section 5, with the settings of their tables.
 TEST(WolfeSearch, MeetsBothConditionsOnMoreAndThuentesFunctions) {
   struct Case {
@@ -347,6 +354,17 @@ TEST(Minimize, SaysWhyItStopped) {
             std::string::npos);
 }
 
+// Gradients whose squares vanish: no step can be found, which is an end and no convergence.
+TEST(Minimize, EndsWhereTheSquareOfTheGradientVanishes) {
+  const auto quartic = [](Tensor x) { return sum(square(square(x))); };
+  const auto faint = [](Tensor x) { return 1e-200 * sum(square(x)); };
+  for (const Method m : {Method::lbfgs, Method::nonlinear_cg, Method::newton_cg}) {
+    const MinimizeOptions o{.method = m, .gradient_tolerance = 0, .max_iterations = 50};
+    EXPECT_FALSE(converged(minimize(quartic, tensor({1e-60}), o).reason));
+    EXPECT_FALSE(converged(minimize(faint, tensor({1.0}), o).reason));
+  }
+}
+
 TEST(Minimize, RefusesWhatItWouldGetWrong) {
   const auto inner = [](Tensor a) {
     return minimize([&](Tensor x) { return square(x - a); }, Tensor(0.0)).x;
@@ -356,6 +374,41 @@ TEST(Minimize, RefusesWhatItWouldGetWrong) {
   EXPECT_THROW(grad(from)(Tensor(1.0)), Error);
   EXPECT_THROW(minimize([](Tensor x) { return x; }, ones({2})), Error);
   EXPECT_THROW(minimize([](Tensor x) { return sum(cast(x, Dtype::f64)); }, arange(3)), Error);
+}
+
+// A rule whose derivative is wrong is no minimum where it stops.
+TEST(LeastSquares, AWrongDerivativeIsNotConverged) {
+  for (const double factor : {1.0, -1.0}) {
+    const FlatFunction rule =
+        custom_jvp([](const std::vector<Tensor>& x) { return std::vector<Tensor>{x[0] - 3.0}; },
+                   [factor](const auto&, const auto&, const std::vector<Tensor>& t) {
+                     return std::vector<Tensor>{factor * t[0]};
+                   });
+    for (const bool free : {false, true}) {
+      const auto r = least_squares([&](Tensor x) { return rule({x})[0]; }, tensor({1.0, 2.0}),
+                                   {.matrix_free = free});
+      EXPECT_EQ(converged(r.reason), factor > 0) << to_string(r.reason);
+    }
+  }
+}
+
+// Residuals in other units, s r in place of r, have the same minimum, with and without the matrix.
+TEST(LeastSquares, DoesNotMindTheUnitOfTheResiduals) {
+  using Kind = LeastSquaresOptions::Kind;
+  for (const double s : {1e-100, 1e-12, 1e-9, 1.0, 1e9, 1e100})
+    for (const Kind kind : {Kind::levenberg_marquardt, Kind::gauss_newton})
+      for (const bool free : {false, true}) {
+        SCOPED_TRACE("scale " + std::to_string(s) + (free ? ", matrix-free" : ", dense"));
+        const auto r = least_squares(
+            [&](Tensor x) {
+              return s * (x * tensor({1.0, 2.0}) - 3.0);
+            },
+            tensor({1.0, 2.0}), {.kind = kind, .matrix_free = free, .gradient_tolerance = 0});
+        EXPECT_TRUE(converged(r.reason)) << to_string(r.reason);
+        EXPECT_NEAR(r.x.to_vector()[0], 3, 1e-9);
+        EXPECT_NEAR(r.x.to_vector()[1], 1.5, 1e-9);
+        EXPECT_LT(r.iterations, 30);
+      }
 }
 
 TEST(LeastSquares, FindsTheMinimumOfALinearProblemInOneStep) {

@@ -200,6 +200,37 @@ TEST(LinearSolve, SingularAndIndefiniteMatricesAreReported) {
       0);
 }
 
+// The equation is linear: b 2^e has the solution x 2^e, also where squares of b vanish (below
+// 1e-154 in double precision; what is left of b^2 is 0, which is no reason to answer 0) or
+// overflow.
+TEST(LinearSolve, KrylovMethodsDoNotMindTheScaleOfTheRightHandSide) {
+  const CsrPatternPtr p = csr_pattern(2, 2, {0, 2, 4}, {0, 1, 0, 1});
+  const Tensor real_values = tensor({4.0, 1.0, 1.0, 3.0}), b = tensor({1.0, 2.0});
+  const Tensor values[] = {real_values, complex(real_values, tensor({0.0, 0.5, -0.5, 0.0}))};
+  for (const LinearSolverPtr& solver : {cg(), minres(), bicgstab(), gmres()})
+    for (const Tensor& v : values) {
+      const auto at = [&](const Tensor& right) {
+        return linear_solve(LinearOperator::csr(v, p), right, {.solver = solver});
+      };
+      const LinearSolution one = at(cast(b, v.dtype()));
+      for (const int e : {-900, -600, -450, -1, 3, 450, 600, 900}) {
+        SCOPED_TRACE(solver->name() + ", 2^" + std::to_string(e));
+        const double scale = std::ldexp(1.0, e);
+        const LinearSolution y = at(cast(b, v.dtype()) * scale);
+        EXPECT_EQ(y.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::converged));
+        EXPECT_LT(y.residual.item(), 1e-10);
+        EXPECT_LT(relative_difference(y.x / scale, one.x), 1e-15);
+      }
+    }
+  // So with cotangents, which may be as small as they like.
+  const auto loss = [&](Tensor right) {
+    return 1e-200 * sum(linear_solve(LinearOperator::csr(real_values, p), right).x);
+  };
+  const std::vector<double> slope = grad(loss)(b).to_vector();
+  EXPECT_NEAR(slope[0] * 1e200, 2.0 / 11, 1e-10);
+  EXPECT_NEAR(slope[1] * 1e200, 3.0 / 11, 1e-10);
+}
+
 /// dense_lu that counts.
 struct Counting final : LinearSolver {
   mutable std::atomic<int> prepared{0}, solved{0}, columns{0};

@@ -140,6 +140,19 @@ TEST(Jit, GivesTheBitsOfEagerExecution) {
   }
 }
 
+struct SumOrProduct {
+  Tensor operator()(const std::pair<Tensor, Tensor>& p) const { return p.first + p.second; }
+  Tensor operator()(const std::array<Tensor, 2>& p) const { return p[0] * p[1]; }
+};
+TEST(Jit, PlansOfOneTypeOfTreeServeNoOther) {
+  const auto f = jit(SumOrProduct{});
+  const Tensor a(3.0), b(4.0);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    EXPECT_EQ(f(std::pair(a, b)).item(), 7);
+    EXPECT_EQ((f(std::array<Tensor, 2>{a, b}).item()), 12);
+  }
+}
+
 TEST(Jit, ReusesMemoryAndDropsRepeatedWork) {
   const Type t{Dtype::f64, {1000}};
   const Graph g = trace(

@@ -98,6 +98,7 @@ TEST(Nnls, RefusesWhatIsNotAnEquation) {
   EXPECT_THROW(nnls(std::vector<double>{1, 2, 3}, b, 1e-14), Error);
   EXPECT_THROW(nnls(std::vector<double>{1, INFINITY}, b, 1e-14), Error);
   EXPECT_THROW(nnls(std::vector<double>{1, 2}, bad, 1e-14), Error);
+  EXPECT_THROW(nnls(std::vector<double>{1, 2}, b, 1e-14, std::vector<std::size_t>{1}), Error);
 }
 
 }  // namespace

@@ -219,6 +219,25 @@ TEST(Petsc, BatchesAndFailuresAndMisspeltOptions) {
   EXPECT_NE(message({.ksp = "gmrs"}).find("gmrs"), std::string::npos);
 }
 
+// b 2^e has the solution x 2^e, also where squares of b vanish or overflow.
+TEST(Petsc, TheScaleOfTheRightHandSideDoesNotMatter) {
+  NEEDS_PETSC;
+  const System s = make(kProblems[2]);
+  for (const LinearSolverPtr& solver : {mumps_lu(), petsc({.tolerance = 1e-13})}) {
+    const auto at = [&](const Tensor& b) {
+      return linear_solve(LinearOperator::csr(s.values, s.pattern), b, {.solver = solver});
+    };
+    const Tensor one = at(s.b).x;
+    for (const int e : {-900, -600, 600, 900}) {
+      SCOPED_TRACE(solver->name() + ", 2^" + std::to_string(e));
+      const double scale = std::ldexp(1.0, e);
+      const LinearSolution y = at(s.b * scale);
+      EXPECT_GT(y.reason.item<std::int32_t>(), 0);
+      EXPECT_LE(norm_error(y.x / scale, one), 1e-12);
+    }
+  }
+}
+
 TEST(Petsc, PlansGiveTheSameBits) {
   NEEDS_PETSC;
   const System s = make(kProblems[3]);

@@ -7,6 +7,7 @@
 #include "schedule.h"
 #include "snapshots.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -243,10 +244,11 @@ class Reversal {
         if (a.to == n_) forth_.finish(false);
         return;
       case CheckpointAction::Kind::tape:
-        tape_.reset(forth_.kept().bytes, a.to - a.from);
-        tape_begin_ = a.from, tape_end_ = a.to;
-        for (Index t = a.from; t < a.to; ++t) taped(t, tape_.record(t - a.from)), forth_.turn();
-        done_.tape_bytes = std::max(done_.tape_bytes, tape_.total());
+        kept_.push_back({a.from, a.to, {}});
+        kept_.back().tape.reset(forth_.kept().bytes, a.to - a.from);
+        for (Index t = a.from; t < a.to; ++t)
+          taped(t, kept_.back().tape.record(t - a.from)), forth_.turn();
+        done_.tape_bytes = std::max(done_.tape_bytes, held());
         return;
       case CheckpointAction::Kind::store:
         return store(a.slot);
@@ -257,22 +259,34 @@ class Reversal {
           forth_.invert(*inverse_, slice(t - 1));
         return;
       case CheckpointAction::Kind::adjoint: {
-        std::byte* record = nullptr;
-        if (a.from >= tape_begin_ && a.from < tape_end_)
-          record = tape_.record(a.from - tape_begin_);
-        else
-          taped(a.from, record = single_.record(0));
+        const auto holds = [&](const Stretch& s) { return a.from >= s.begin && a.from < s.end; };
+        const auto kept = std::find_if(kept_.begin(), kept_.end(), holds);
+        std::byte* const record =
+            kept != kept_.end() ? kept->tape.record(a.from - kept->begin) : single_.record(0);
+        if (kept == kept_.end()) taped(a.from, record);
         const std::vector<Source>& from = l_.sweeps[1].from;
         for (std::size_t f = 0; f < from.size(); ++f)
           back_.set_source(f, record + forth_.kept().offset[from[f].kept]);
         back_.run(slice(a.from), nullptr);
         back_.turn();
+        std::erase_if(kept_, [&](const Stretch& s) { return s.begin >= a.from; });
         return;
       }
     }
   }
 
  private:
+  /// Steps begin ... end-1 on tape, until the first of them is reversed.
+  struct Stretch {
+    Index begin, end;
+    Tape tape;
+  };
+
+  std::size_t held() const {
+    std::size_t bytes = 0;
+    for (const Stretch& s : kept_) bytes += s.tape.total();
+    return bytes;
+  }
   Index slice(Index t) const { return l_.sweeps[0].reverse ? n_ - 1 - t : t; }
   void taped(Index t, std::byte* record) {
     forth_.run(slice(t), record);
@@ -282,9 +296,10 @@ class Reversal {
 
   const Loop& l_;
   SweepState &forth_, &back_;
-  Index n_, tape_begin_ = 0, tape_end_ = 0;
+  Index n_;
   Snapshots snapshots_;
-  Tape tape_, single_;
+  Tape single_;
+  std::vector<Stretch> kept_;
   std::unique_ptr<Program::Run> inverse_;
   ReverseSweep done_;
 };

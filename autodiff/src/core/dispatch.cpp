@@ -4,6 +4,7 @@
 #include "../base/context.h"
 #include "../base/small_array.h"
 #include "../kernels/copy.h"
+#include "own_primitive.h"
 #include "tensor_internal.h"
 #include "tessera/autodiff/graph.h"
 
@@ -141,6 +142,12 @@ Registry& registry() {
 std::vector<const Primitive*> registered_primitives() {
   std::lock_guard lock(registry().mutex);
   return registry().all;
+}
+const Primitive* detail::own_primitive(std::string_view name) {
+  std::lock_guard lock(registry().mutex);
+  for (const Primitive* p : registry().all)
+    if (name == p->name) return p;
+  return nullptr;
 }
 bool detail::register_primitive(const Primitive& p) {
   std::lock_guard lock(registry().mutex);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks.h"
 
+#include "../core/own_primitive.h"
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <string_view>
 
 namespace tessera::blocks {
 namespace {
@@ -62,9 +62,9 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> op
   const auto layout = [&](const Source& s) {
     return s.inside ? Layout::packed : layout_of(operands[s.index]);
   };
-  const auto is = [&](const Node& n, const char* name) {
-    return std::string_view(n.o.primitive->name) == name;
-  };
+  static const Primitive *const add = detail::own_primitive("add"),
+                                *const sub = detail::own_primitive("sub"),
+                                *const mul = detail::own_primitive("mul");
   const auto only_here = [&](const Source& s) {
     return s.inside && readers[s.index] == 1 && nodes[s.index].o.result < 0;
   };
@@ -72,7 +72,7 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> op
     return only_here(s) && !nodes[s.index].terms.empty();
   };
   const auto is_product = [&](const Source& s) {
-    if (!only_here(s) || !is(nodes[s.index], "mul")) return false;
+    if (!only_here(s) || nodes[s.index].o.primitive != mul) return false;
     const Layout a = layout(nodes[s.index].o.in[0]), b = layout(nodes[s.index].o.in[1]);
     return a != Layout::other && b != Layout::other && (a == Layout::packed || b == Layout::packed);
   };
@@ -88,7 +88,7 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> op
                 b};
   };
   for (Node& n : nodes) {
-    const bool plus = is(n, "add"), minus = is(n, "sub");
+    const bool plus = n.o.primitive == add, minus = n.o.primitive == sub;
     if (!(plus || minus) || (n.o.dtype != Dtype::f64 && n.o.dtype != Dtype::f32)) continue;
     Source x = n.o.in[0], y = n.o.in[1];
     if (plus && (is_sum(y) && !is_sum(x))) std::swap(x, y);
@@ -136,7 +136,7 @@ void add_terms(Index n, std::span<const Term> terms, const View* const* in, T* o
           put([&](Index k) { return load(a, k); });
           break;
         case Term::Kind::number:
-          put([&, x = *at(a, 0)](Index) { return V{} + x; });
+          put([&, x = *at(a, 0)](Index) { return x - V{}; });  // x + 0 would lose the sign of -0
           break;
         case Term::Kind::product:
           put([&](Index k) { return load(a, k) * load(b, k); });

@@ -341,8 +341,10 @@ void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
 
 namespace detail {
 
-std::vector<Tensor> PlanCache::run(const FlatFunction& f, const TreeStructure& structure,
-                                   const std::vector<Tensor>& x, Prototype& like) {
+std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
+                                   const TreeStructure& structure, const std::vector<Tensor>& x,
+                                   Prototype& like) {
+  if (context().branch) return f(x);  // it may fail, or never end, where the branch is taken alone
   std::vector<Type> types;
   for (const Tensor& t : x) {
     if (t.is_traced()) return f(x);
@@ -352,7 +354,7 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const TreeStructure& s
   {
     std::lock_guard lock(mutex_);
     for (const Planned& known : plans_)
-      if (known.types == types && known.structure == structure)
+      if (known.trees == trees && known.types == types && known.structure == structure)
         plan = known.plan, like = known.like;
   }
   if (!plan) {
@@ -361,7 +363,7 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const TreeStructure& s
       if (t.is_traced()) return evaluate(r.graph, x);
     plan = std::make_shared<Plan>(simplify(r.graph));
     std::lock_guard lock(mutex_);
-    plans_.push_back({structure, types, plan, like});
+    plans_.push_back({trees, structure, types, plan, like});
   }
   return plan->run(x);
 }

@@ -265,19 +265,36 @@ inline c128 modified_above(Kind kind, double v, bool reflected, c128 z, bool sca
   return scaled ? i : i * std::exp(a);
 }
 
+/// The limit along the positive axis. J_{-v} and I_{-v} go as z^{-v} / Gamma(1 - v), which has the
+/// sign of (-1)^floor(v) and is 0 for whole v > 0; with Y_v -> -infinity
+///   Y_{-v} = cos(pi v) Y_v + sin(pi v) J_v,   H_{-v} = e^{+-i pi v} H_v.
+inline c128 at_zero(Kind kind, double v, bool reflected) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const double cosine = reflected ? turn(v).real() : 1;
+  const double down = cosine == 0 ? 0 : cosine > 0 ? -kInf : kInf;
+  switch (kind) {
+    case Kind::y:
+      return down;
+    case Kind::k:
+      return kInf;
+    case Kind::h1:
+      return {nan, cosine == 0 ? nan : down};
+    case Kind::h2:
+      return {nan, cosine == 0 ? nan : -down};
+    default:
+      if (v == 0) return 1;
+      if (!reflected || v == std::floor(v)) return 0;
+      return std::fmod(std::floor(v), 2) == 0 ? kInf : -kInf;
+  }
+}
+
 /// Any order, any argument; at 0 the limit along the positive axis.
 inline c128 value(Kind kind, double order, c128 z, bool scaled) {
   const double v = std::abs(order);
-  const bool reflected = order < 0, whole = v == std::floor(v);
+  const bool reflected = order < 0;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   if (!(std::isfinite(z.real()) && std::isfinite(z.imag()) && std::isfinite(v))) return {nan, nan};
-  if (z == 0.0) {
-    if (kind == Kind::y) return -kInf;
-    if (kind == Kind::k) return kInf;
-    if (kind == Kind::h1) return {nan, -kInf};
-    if (kind == Kind::h2) return {nan, kInf};
-    return v == 0 ? 1 : reflected && !whole ? kInf : 0;
-  }
+  if (z == 0.0) return at_zero(kind, v, reflected);
   const bool below = std::signbit(z.imag());
   if (kind == Kind::i || kind == Kind::k) {
     const c128 f = modified_above(kind, v, reflected, below ? std::conj(z) : z, scaled);

@@ -113,7 +113,13 @@ Tensor diag(Arg x) {
 }
 Tensor trace(Arg x) { return sum(diagonal(x), {-1}); }
 Tensor adjoint(Arg x) { return detail::H(matrix("adjoint", x)); }
-Tensor outer(Arg a, Arg b) { return mul(expand_dims(a, -1), expand_dims(b, 0)); }
+Tensor outer(Arg a, Arg b) {
+  const Tensor x = detail::to_tensor("outer", a), y = detail::to_tensor("outer", b);
+  if (x.ndim() != 1 || y.ndim() != 1)
+    fail("outer", "needs two vectors, got " + to_string(x.type()) + " and " + to_string(y.type()),
+         a.where);
+  return mul(expand_dims(x, 1), expand_dims(y, 0));
+}
 Tensor kron(Arg a, Arg b) {
   const Tensor x = matrix("kron", a), y = matrix("kron", b);
   if (x.ndim() != 2 || y.ndim() != 2)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // F(x) = |r(x)|^2 / 2. A step p minimises |J p + r|^2 + damping |D p|^2, D the largest column norms
-// of J met so far (ones in the matrix-free form). The damping follows the gain, the change of F
-// over the change that the linear model foretold (Nielsen). Gauss & Newton's form keeps the damping
-// at rounding and shortens the step instead.
+// of J met so far (in the matrix-free form |J u| / |u| along the first gradient u). The damping
+// follows the gain, the change of F over the change that the linear model foretold (Nielsen). Gauss
+// & Newton's form keeps the damping at rounding and shortens the step instead.
 #include "objective.h"
 #include "tessera/autodiff/ops.h"
 
@@ -28,10 +28,28 @@ Vector dense_step(const Tensor& j, const Vector& r, const Vector& scale, double 
   return reshape(lstsq(a, tensor(b, {static_cast<Index>(b.size()), 1})), {n}).to_vector();
 }
 
+/// The power of two next to the largest element: what is divided by it has squares that neither
+/// vanish nor overflow.
+double unit_of(const Vector& v) {
+  const double largest = norm_inf(v);
+  return largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1;
+}
+
+/// |J u| / |u| along the gradient u: the size of J where its columns are not known.
+double size_of_jacobian(Residual& f, const Vector& x, const Vector& gradient) {
+  const double largest = norm_inf(gradient);
+  if (!std::isfinite(largest) || largest == 0) return 1;
+  Vector u = gradient;
+  for (double& v : u) v /= unit_of(gradient);
+  const double size = norm2(f.times(x, u)) / norm2(u);
+  return std::isfinite(size) && size > 0 ? size : 1;
+}
+
 /// The same by conjugate gradients on (J^T J + damping) p = -J^T r.
 Vector free_step(Residual& f, const Vector& x, const Vector& gradient, double damping) {
+  const double unit = unit_of(gradient);
   Vector p(x.size(), 0.0), residual = gradient;
-  for (double& v : residual) v = -v;
+  for (double& v : residual) v /= -unit;
   Vector d = residual;
   double rr = dot(residual, residual);
   const double enough = 1e-20 * rr;
@@ -46,6 +64,7 @@ Vector free_step(Residual& f, const Vector& x, const Vector& gradient, double da
     for (std::size_t i = 0; i < d.size(); ++i) d[i] = residual[i] + next / rr * d[i];
     rr = next;
   }
+  for (double& v : p) v *= unit;
   return p;
 }
 
@@ -61,11 +80,12 @@ FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Te
   const bool newton = o.kind == Kind::gauss_newton;
   double damping = newton ? kEpsilon : o.first_damping, growth = 2;
   Vector scale(x.size(), 0.0), gradient;
+  bool refused = false;  // a step from here that the model would not have missed
   Tensor j;
   const auto at_new_point = [&] {
     if (o.matrix_free) {
       gradient = f.transpose_times(x, r);
-      scale.assign(x.size(), 1.0);
+      if (scale[0] == 0) scale.assign(x.size(), size_of_jacobian(f, x, gradient));
       return;
     }
     j = f.jacobian(x);
@@ -95,8 +115,8 @@ FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Te
     }
     if (out.iterations >= o.max_iterations) break;
     ++out.iterations;
-    Vector p =
-        o.matrix_free ? free_step(f, x, gradient, damping) : dense_step(j, r, scale, damping);
+    Vector p = o.matrix_free ? free_step(f, x, gradient, damping * scale[0] * scale[0])
+                             : dense_step(j, r, scale, damping);
     double damped = 0;
     for (std::size_t k = 0; k < p.size(); ++k) damped += scale[k] * scale[k] * p[k] * p[k];
     // F(x) - |J p + r|^2 / 2 where (J^T J + damping D^2) p = -gradient.
@@ -122,17 +142,19 @@ FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Te
       x = std::move(x_new), r = std::move(r_new), value = value_new;
       at_new_point();
       if (!newton) damping *= std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3)), growth = 2;
+      refused = false;
     } else if (!newton) {
+      // A step so short follows the model, unless its gradient is wrong.
+      refused = refused || (foretold > 1e-10 * value && foretold < 1e-4 * value);
       damping *= growth;
       growth *= 2;
     }
     out.history.push_back({value, norm_inf(gradient), lower ? length : 0});
-    if (settled) {
-      stop(StopReason::value_settled);
-      break;
-    }
-    if (tiny) {
-      stop(lower ? StopReason::step_small : StopReason::at_rounding);
+    if (settled || tiny) {
+      stop(refused   ? StopReason::no_descent
+           : settled ? StopReason::value_settled
+           : lower   ? StopReason::step_small
+                     : StopReason::at_rounding);
       break;
     }
     if (!lower && (newton || damping > 1e30)) {

@@ -74,6 +74,9 @@ bool consistent(double change, double slope_before, double slope_after, double v
          0.25 * std::abs(slope_before) + 1e-9 * std::abs(value);
 }
 
+/// Steepest descent without a slope below 0: the square of the gradient vanishes in rounding.
+void stop_without_slope(Iterate& it) { it.stop(StopReason::no_descent); }
+
 enum class Search { moved, stopped, failed };
 
 /// A Wolfe step along d; x, g and the value move to it. Where none lowers the value, it.result says
@@ -128,6 +131,10 @@ FlatResult lbfgs(Iterate it) {
     for (double& v : d) v = -v;
     double slope = dot(it.g, d);
     if (!(slope < 0)) {
+      if (memory.empty()) {
+        stop_without_slope(it);
+        break;
+      }
       memory.clear();
       continue;
     }
@@ -163,6 +170,10 @@ FlatResult nonlinear_cg(Iterate it) {
     }
     const double slope = dot(it.g, d);
     if (!(slope < 0)) {
+      if (fresh) {
+        stop_without_slope(it);
+        break;
+      }
       d.clear();
       continue;
     }

@@ -227,6 +227,13 @@ Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Te
 }
 
 // ---- clipping ----
+namespace {
+/// limit / max(limit, size), and 1 for the limit 0 of what is 0.
+Tensor share_of(const Tensor& limit, const Tensor& size) {
+  const Tensor larger = maximum(size, limit), none = equal(larger, 0.0);
+  return where(none, 1.0, limit / where(none, 1.0, larger));
+}
+}  // namespace
 Tensor detail::norm_of(const Leaves& g) {
   if (g.empty()) return Tensor(0.0);
   Leaves sizes;
@@ -234,8 +241,7 @@ Tensor detail::norm_of(const Leaves& g) {
   return norm(stack(sizes));
 }
 Leaves detail::clip_norm(const Leaves& g, const Arg& limit) {
-  const Tensor most = detail::to_tensor("clip_by_norm", limit),
-               factor = most / maximum(norm_of(g), most);
+  const Tensor most = detail::to_tensor("clip_by_norm", limit), factor = share_of(most, norm_of(g));
   Leaves out;
   for (const Tensor& t : g) out.push_back(t * cast(factor, real_of(t.dtype())));
   return out;
@@ -246,7 +252,7 @@ Leaves detail::clip_values(const Leaves& g, const Arg& limit) {
   for (const Tensor& t : g) {
     const Tensor m = cast(most, real_of(t.dtype()));
     if (is_complex(t.dtype()))
-      out.push_back(t * (m / maximum(abs(t), m)));
+      out.push_back(t * share_of(m, abs(t)));
     else
       out.push_back(minimum(maximum(t, neg(m)), m));
   }

@@ -4,13 +4,14 @@
 // numbers through the graph of a live recording. How an operation moves elements is asked of the
 // operation itself: it is run on the numbers of its operands' elements in place of their values;
 // for sums its transpose is, which moves where the sum gathers.
+#include "../core/own_primitive.h"
 #include "../ops/csr_attr.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/sparse.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
+#include <unordered_map>
 
 namespace tessera::detail {
 namespace {
@@ -51,8 +52,9 @@ enum class How {
 };
 /// Of an operation that is not element-wise; for `gathers` the linear primitive whose transpose
 /// tells where.
-std::pair<How, const char*> how(const std::string& name) {
-  static const std::map<std::string, std::pair<How, const char*>> known{
+std::pair<How, const char*> how(const Primitive& p) {
+  using Said = std::pair<How, const char*>;
+  static const std::pair<const char*, Said> names[] = {
       {"reshape", {How::moves, ""}},
       {"transpose", {How::moves, ""}},
       {"broadcast", {How::moves, ""}},
@@ -74,13 +76,13 @@ std::pair<How, const char*> how(const std::string& name) {
       {"csr_sddmm", {How::multiplies_csr, ""}},
       {"scatter_max", {How::gathers, "scatter_add"}},
       {"scatter_min", {How::gathers, "scatter_add"}}};
-  const auto it = known.find(name);
-  return it == known.end() ? std::pair<How, const char*>{How::mixes, ""} : it->second;
-}
-const Primitive& named(const char* name) {
-  for (const Primitive* p : registered_primitives())
-    if (std::string(p->name) == name) return *p;
-  throw Error(std::string("[sparsity] no primitive ") + name);
+  static const std::unordered_map<const Primitive*, Said> known = [] {
+    std::unordered_map<const Primitive*, Said> by_primitive;
+    for (const auto& [name, said] : names) by_primitive.emplace(own_primitive(name), said);
+    return by_primitive;
+  }();
+  const auto it = known.find(&p);
+  return it == known.end() ? Said{How::mixes, ""} : it->second;
 }
 
 /// One equation with the sets of its operands.
@@ -270,7 +272,7 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
     for (Graph::Id k = 0; k < e.out_count; ++k) varies[e.out_begin + k] = changes;
     if (!reached || e.primitive->rule == RuleClass::zero) continue;
     const Call c{g, e, r.values, sets, varies};
-    const auto [kind, linear] = how(e.primitive->name);
+    const auto [kind, linear] = how(*e.primitive);
     if (kind == How::passes) {
       sets[e.out_begin] = sets[c.in(0)];
     } else if (e.primitive->elementwise) {
@@ -282,7 +284,7 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
           sets[k].assign(static_cast<std::size_t>(g.types[k].shape.count()), all);
     } else {
       sets[e.out_begin] = kind == How::moves        ? moved(c)
-                          : kind == How::gathers    ? gathered(c, named(linear))
+                          : kind == How::gathers    ? gathered(c, *own_primitive(linear))
                           : kind == How::multiplies ? multiplied(c)
                                                     : multiplied_csr(c);
     }

@@ -187,7 +187,7 @@ std::vector<Tensor> biharmonic_flat(const FlatFunction& f, const Tensor& x) {
   const Index n = x.dim(-1);
   if (n > 3)
     return laplacian_flat([&](const std::vector<Tensor>& y) { return laplacian_flat(f, y[0]); }, x);
-  const Index diagonals = Index(1) << (n - 1);
+  const Index diagonals = Index(1) << std::max<Index>(n - 1, 0);
   Directions directions(4);
   for (Index s = 0; s < diagonals; ++s) {
     std::vector<double> v(static_cast<std::size_t>(n), 1);

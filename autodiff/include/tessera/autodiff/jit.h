@@ -45,16 +45,24 @@ namespace detail {
 /// The tree that a function returned, without its tensors.
 using Prototype = std::shared_ptr<const std::any>;
 
-/// Plans of one function, by the structure of its argument trees and the types of their tensors.
+/// Its address stands for the types of argument trees: a function may do something else for a pair
+/// than for an array, though both are two tensors.
+template <class... A>
+inline constexpr char type_of_trees = 0;
+
+/// Plans of one function, by the types and structure of its argument trees and the types of their
+/// tensors.
 class PlanCache {
  public:
-  /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced.
-  /// `like` is the prototype of the result, which `f` sets whenever it runs.
-  std::vector<Tensor> run(const FlatFunction& f, const TreeStructure& structure,
+  /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced,
+  /// and in a branch that is being recorded, to which it belongs. `like` is the prototype of the
+  /// result, which `f` sets whenever it runs.
+  std::vector<Tensor> run(const FlatFunction& f, const void* trees, const TreeStructure& structure,
                           const std::vector<Tensor>& x, Prototype& like);
 
  private:
   struct Planned {
+    const void* trees;
     TreeStructure structure;
     std::vector<Type> types;
     std::shared_ptr<const Plan> plan;
@@ -80,8 +88,8 @@ auto jit(F f) {
           unflatten_tree(*r.like, std::vector<Tensor>(out.size())));
       return out;
     };
-    const std::vector<Tensor> y =
-        cache->run(described, structure_of(x...), flatten_tree(x...), like);
+    const std::vector<Tensor> y = cache->run(described, &detail::type_of_trees<A...>,
+                                             structure_of(x...), flatten_tree(x...), like);
     return unflatten_tree(std::any_cast<const R&>(*like), y);
   };
 }

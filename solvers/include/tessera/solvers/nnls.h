@@ -18,8 +18,8 @@ struct NnlsResult {
 /// Squares Problems, 1974, chapter 23) with a Householder QR of the active columns in each step.
 /// `a` is A column by column, [cols * b.size()]; its columns should have about unit length, as
 /// `tolerance` is absolute on the dual vector. `start` names columns that are probably active; it
-/// changes the work, not the solution. Numbers that are not finite, or columns of another length
-/// than b, are an Error.
+/// changes the work, not the solution. Numbers that are not finite, columns of another length
+/// than b, or a start that names a column A does not have, are an Error.
 NnlsResult nnls(std::span<const double> a, std::span<const double> b, double tolerance,
                 std::span<const std::size_t> start = {});
 
