@@ -117,7 +117,7 @@ Tensor outer(Arg a, Arg b) {
   const Tensor x = detail::to_tensor("outer", a), y = detail::to_tensor("outer", b);
   if (x.ndim() != 1 || y.ndim() != 1)
     fail("outer", "needs two vectors, got " + to_string(x.type()) + " and " + to_string(y.type()),
-         a.where);
+         a.line);
   return mul(expand_dims(x, 1), expand_dims(y, 0));
 }
 Tensor kron(Arg a, Arg b) {
