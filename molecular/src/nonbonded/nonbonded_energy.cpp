@@ -3,8 +3,10 @@
 // The kernels' sum over pairs (pair_derivatives.h) with what a reaction field makes of excluded
 // ones, its form in engine operations, and what belongs to options and tables.
 #include "energy/generic.h"
+#include "nonbonded/host_number.h"
+#include "nonbonded/kernels/pair_formulas.h"
+#include "nonbonded/pair_constants.h"
 #include "nonbonded/pair_derivatives.h"
-#include "nonbonded/pair_shapes.h"
 #include "nonbonded/pair_term.h"
 #include "system/box_of.h"
 #include "tessera/autodiff/error.h"
@@ -163,7 +165,7 @@ class NonbondedEnergy final : public PairTerm {
   std::vector<std::int32_t> type_;
   std::vector<std::array<std::int32_t, 2>> exclusions_;
   Nonbonded options_;
-  CoulombShape coulomb_;
+  CoulombConstants coulomb_;
   double ke_;
   std::vector<double> charge_;  ///< of the system, for runs
   PairDerivatives derivatives_;
@@ -270,6 +272,18 @@ Tensor NonbondedEnergy::generic(std::span<const Tensor> p) const {
                               [&](const Tensor& x) { return coulomb_.k_rf * x - coulomb_.shift; }));
 }
 
+/// r^-n with its modifier.
+double of_power(int n, double r, const PairConstants& constants) {
+  pairs::Input<double> in{};
+  constants.put(in);
+  const double s = r * r;
+  const pairs::Separation<HostNumber<double>> at = {s, 1 / r, 1 / s};
+  return n == 6
+             ? 6 * pairs::power_shape<HostNumber<double>, 6, true, false>(in, in.six, at, true).u
+             : 12 * pairs::power_shape<HostNumber<double>, 12, true, false>(in, in.twelve, at, true)
+                        .u;
+}
+
 Tensor table(const std::vector<double>& v, int types) { return tensor(v, {types, types}); }
 
 /// W_tt' [types, types]: how many of the N^2 ordered pairs a pair of types stands for.
@@ -371,8 +385,9 @@ Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const T
   // U = 2 pi/V sum_{t,t'} W_tt' integral (u_full - u_used) r^2 dr: analytic beyond rc, by
   // Gauss-Legendre points within.
   const double rc = o.cutoff_lj_nm;
+  const PairConstants constants(o);
   const auto missing = [&](int n) {
-    const PowerShape used(n, o.lj_modifier, rc, o.lj_switch_nm);
+    const PowerConstants& used = n == 6 ? constants.six : constants.twelve;
     double sum = std::pow(rc, 3 - n) / (n - 3);
     if (o.lj_modifier == Modifier::none) return sum;
     // The difference is a constant below the switch; 1/r^n itself must not be subtracted there.
@@ -390,10 +405,10 @@ Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const T
     for (int k = 0; k < panels; ++k)
       for (std::size_t m = 0; m < 5; ++m) {
         const double r = from + half * (2 * k + 1 + point[m]);
-        double difference = std::pow(r, -n) - used(r * r);
-        if (o.lj_modifier == Modifier::potential_shift) difference = used.shift;
-        if (o.lj_modifier == Modifier::linear_force_shift)
-          difference = used.shift + used.slope * (r - rc);
+        const double difference = o.lj_modifier == Modifier::potential_shift ? used.shift
+                                  : o.lj_modifier == Modifier::linear_force_shift
+                                      ? used.shift + used.slope * (r - rc)
+                                      : std::pow(r, -n) - of_power(n, r, constants);
         sum += half * weight[m] * difference * r * r;
       }
     return sum;
@@ -409,10 +424,9 @@ Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const T
                u = (2 * std::numbers::pi) / volume * sum(pairs * (twelve * c12 - six * c6));
   if (o.tail_pairs != Nonbonded::TailPairs::not_excluded) return u;
   // A shift within the cut-off was given back as if every atom had itself within its own.
-  const auto shift = [&](int n) { return PowerShape(n, o.lj_modifier, rc, o.lj_switch_nm).shift; };
-  return u -
-         0.5 / static_cast<double>(s.n_atoms()) *
-             sum(pairs * ((with_twelve ? shift(12) : 0) * c12 - (with_six ? shift(6) : 0) * c6));
+  return u - 0.5 / static_cast<double>(s.n_atoms()) *
+                 sum(pairs * ((with_twelve ? constants.twelve.shift : 0) * c12 -
+                              (with_six ? constants.six.shift : 0) * c6));
 }
 
 }  // namespace tessera::molecular

@@ -11,9 +11,9 @@
 
 #include "nonbonded/kernels/pair_derivative_kernels.h"
 #include "nonbonded/matrix.h"
+#include "nonbonded/pair_constants.h"
 #include "nonbonded/pair_list.h"
 #include "nonbonded/pair_positions.h"
-#include "nonbonded/pair_shapes.h"
 #include "nonbonded/series.h"
 #include "system/box_of.h"
 #include "tessera/autodiff/error.h"
@@ -114,8 +114,7 @@ struct PairDerivatives::Impl {
   bool modified;
   Field field = Field::none;
   double root_ke, radius;  ///< in both charges of a pair, as runs have it (pair_run.cpp)
-  CoulombShape coulomb;
-  PowerShape six, twelve;
+  PairConstants constants;
   Series<float> single_series;
   Series<double> twice_series;
   const DerivativeKernels& kernels_;
@@ -147,9 +146,7 @@ struct PairDerivatives::Impl {
         modified(modifier_of(o.lj_modifier) != ForceModifier::none),
         root_ke(std::sqrt(s.coulomb_constant / o.epsilon_r)),
         radius(o.cutoff_lj_nm),
-        coulomb(o),
-        six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
-        twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
+        constants(o),
         kernels_(kernels) {
     for (const auto& [i, j] : s.exclusions) {
       excluded[static_cast<std::size_t>(i)].push_back(j);
@@ -378,20 +375,10 @@ struct PairDerivatives::Impl {
     in.lj_radius2 = static_cast<T>(o.cutoff_lj_nm * o.cutoff_lj_nm);
     in.q_radius2 = static_cast<T>(o.cutoff_coulomb_nm * o.cutoff_coulomb_nm);
     in.two_cutoffs = field != Field::none && o.cutoff_lj_nm != o.cutoff_coulomb_nm;
-    in.k = static_cast<T>(coulomb.k_rf);
-    in.k2 = static_cast<T>(2 * coulomb.k_rf);
-    in.slope = static_cast<T>(coulomb.slope);
-    in.shift = static_cast<T>(coulomb.shift);
-    in.rc = static_cast<T>(o.cutoff_coulomb_nm);
-    in.scale = static_cast<T>(2 / (o.cutoff_coulomb_nm * o.cutoff_coulomb_nm));
+    constants.put(in);
     in.energy_series = series<T>().energy.data();
     in.force_series = series<T>().force.data();
     in.terms = static_cast<int>(series<T>().force.size());
-    in.modifier = modifier_of(o.lj_modifier);
-    in.six = modified_power<T>(six);
-    in.twelve = modified_power<T>(twelve);
-    in.from = static_cast<T>(o.lj_switch_nm);
-    in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
     return in;
   }
 

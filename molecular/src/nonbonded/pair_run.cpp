@@ -16,9 +16,9 @@
 
 #include "base/blocks.h"
 #include "base/thread_sums.h"
+#include "nonbonded/pair_constants.h"
 #include "nonbonded/pair_list.h"
 #include "nonbonded/pair_positions.h"
-#include "nonbonded/pair_shapes.h"
 #include "nonbonded/series.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -79,8 +79,7 @@ struct PairRun::Impl {
   Field field = Field::none;
   bool charged, modified;
   double ke, radius, beta = 0;
-  CoulombShape coulomb;
-  PowerShape six, twelve;
+  PairConstants constants;
   int k_usual = 16, k_single = 16;  ///< with charges, and as it is
   double worst_c6 = 0, worst_c12 = 0, worst_q = 0;
 
@@ -116,9 +115,7 @@ struct PairRun::Impl {
         modified(modifier_of(o.lj_modifier) != ForceModifier::none),
         ke(sys.coulomb_constant / o.epsilon_r),
         radius(charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm),
-        coulomb(o),
-        six(6, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm),
-        twelve(12, o.lj_modifier, o.cutoff_lj_nm, o.lj_switch_nm) {
+        constants(o) {
     read_lennard_jones();
     for (const double q : system.atoms.charge_e) worst_q = std::max(worst_q, std::abs(q));
     if (worst_q == 0) charged = false;
@@ -279,20 +276,10 @@ struct PairRun::Impl {
     in.lj_radius2 = static_cast<T>(rl * rl);
     in.q_radius2 = static_cast<T>(rq * rq);
     in.two_cutoffs = rl != rq;
-    in.k = static_cast<T>(coulomb.k_rf);
-    in.k2 = static_cast<T>(2 * coulomb.k_rf);
-    in.slope = static_cast<T>(coulomb.slope);
-    in.shift = static_cast<T>(coulomb.shift);
-    in.rc = static_cast<T>(rq);
-    in.scale = static_cast<T>(2 / (rq * rq));
+    constants.put(in);
     in.force_series = p.force_series.data();
     in.energy_series = p.energy_series.data();
     in.terms = static_cast<int>(p.force_series.size());
-    in.modifier = modifier_of(o.lj_modifier);
-    in.six = modified_power<T>(six);
-    in.twelve = modified_power<T>(twelve);
-    in.from = static_cast<T>(o.lj_switch_nm);
-    in.inverse_width = static_cast<T>(1 / (o.cutoff_lj_nm - o.lj_switch_nm));
     in.limit = static_cast<T>(limit);
     return in;
   }

@@ -9,7 +9,7 @@
 // by Chebyshev interpolation. The coefficients of t^n alternate in sign, so that at t = -1, where
 // the sum is largest, nothing cancels.
 #pragma once
-#include "nonbonded/kernels/pair_kernels.h"
+#include "kernels/pair_kernels.h"
 
 #include <array>
 #include <cmath>

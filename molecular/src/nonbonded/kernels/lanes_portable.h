@@ -2,7 +2,7 @@
 //
 // Arrays of eight numbers and plain loops, for any processor.
 #pragma once
-#include "nonbonded/kernels/pair_kernels.h"
+#include "pair_kernels.h"
 
 #include <array>
 #include <bit>

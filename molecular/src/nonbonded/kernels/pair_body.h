@@ -2,11 +2,9 @@
 //
 // One body of all pair kernels, over S: a vector of S::width numbers for each of S::rows atoms i at
 // once (lanes_*.h). Included by one source per instruction set. With y = 1/r^2 the force on i is f
-// d, d = x_i - x_j,
-//
-//   f = q_i q_j (y/r - sum_n c_n t^n) + (12 c12 y^6 - 6 c6 y^3) y
+// d, d = x_i - x_j, by the formulas of pair_formulas.h.
 #pragma once
-#include "nonbonded/kernels/pair_kernels.h"
+#include "nonbonded/kernels/pair_formulas.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -39,93 +37,29 @@ struct Strength {
   typename S::V f, lj, coulomb;  ///< F/r; energies where asked for
 };
 
-template <class S>
-[[gnu::always_inline]] inline void even_odd(const typename S::N* c, int terms, typename S::V t,
-                                            typename S::V& sum) {
-  using V = typename S::V;
-  const V t2 = t * t;
-  V even = S::set(c[terms - 2]), odd = S::set(c[terms - 1]);
-  for (int n = terms - 4; n >= 0; n -= 2) {
-    even = S::fma(even, t2, S::set(c[n]));
-    odd = S::fma(odd, t2, S::set(c[n + 1]));
-  }
-  sum = S::fma(odd, t, even);
-}
-
-template <class S>
-[[gnu::always_inline]] inline typename S::V even_odd_short(const typename S::V* c,
-                                                           typename S::V t) {
-  using V = typename S::V;
-  const V t2 = t * t;
-  V even = c[short_terms - 2], odd = c[short_terms - 1];
-  for (int n = short_terms - 4; n >= 0; n -= 2) {
-    even = S::fma(even, t2, c[n]);
-    odd = S::fma(odd, t2, c[n + 1]);
-  }
-  return S::fma(odd, t, even);
-}
-
-/// r^-n with its modifier: F/(n r) and, where asked for, u/n.
-template <class S, int n, bool energies>
-[[gnu::always_inline]] inline typename S::V modified_power(const Input<typename S::N>& in,
-                                                           const ModifiedPower<typename S::N>& p,
-                                                           typename S::V y, typename S::V s,
-                                                           typename S::V over, typename S::V& u) {
-  using V = typename S::V;
-  using N = typename S::N;
-  const V y3 = y * y * y, power = n == 6 ? y3 : y3 * y3, r = s * over;
-  const V inverse_n = S::set(N(1) / n);
-  if (in.modifier == ForceModifier::linear_force_shift) {
-    if constexpr (energies)
-      u = S::fma(S::set(-p.slope), r,
-                 S::fma(power, inverse_n, S::set(-p.shift)));  // shift: at - slope rc
-    return S::fma(power, y, S::set(p.slope) * over);
-  }
-  const V x = S::larger(r - S::set(in.from), S::set(0));
-  if (in.modifier == ForceModifier::force_switch) {
-    const V x2 = x * x;
-    if constexpr (energies)
-      u = S::fma(x2 * x, S::fma(S::set(-p.quarter_b), x, S::set(-p.third_a)),
-                 S::fma(power, inverse_n, S::set(-p.shift)));
-    return S::fma(power, y, x2 * S::fma(S::set(p.b), x, S::set(p.a)) * over);
-  }
-  const V w = x * S::set(in.inverse_width), w2 = w * w, rest = S::set(1) - w;
-  const V fade =
-      S::fma(w2 * w, S::fma(w, S::fma(S::set(-6), w, S::set(15)), S::set(-10)), S::set(1));
-  if constexpr (energies) u = power * inverse_n * fade;
-  return power * S::fma(y, fade, S::set(N(30) / n * in.inverse_width) * w2 * rest * rest * over);
-}
-
 template <class S, Field field, bool modified, Rule rule, bool general, bool with_lj, bool energies>
 [[gnu::always_inline]] inline Strength<S> strength(const Input<typename S::N>& in,
                                                    const Shared<S, field>& all, const Mine<S>& mine,
-                                                   typename S::V s, typename S::V over,
-                                                   typename S::V y, typename S::V q,
+                                                   const Separation<S>& at, typename S::V q,
                                                    typename S::V a, typename S::V b,
                                                    typename S::T type) {
   using V = typename S::V;
   constexpr bool charged = field != Field::none;
+  const V s = at.s, y = at.y;
   Strength<S> out;
   if constexpr (charged) {
-    const V qq = mine.q * q;
-    if constexpr (field == Field::power) {
-      out.f = qq * S::fma(y, over, S::fma(S::set(in.slope), over, S::set(-in.k2)));
-      if constexpr (energies)
-        out.coulomb = qq * (S::fma(S::set(in.k), s, over) - S::set(in.shift) -
-                            S::set(in.slope) * (s * over - S::set(in.rc)));
-    } else {
-      const V t = S::fma(s, all.scale, S::set(-1));
-      V long_range;
+    const auto far = [&](V t) __attribute__((always_inline)) {
+      V sum;
       if constexpr (field == Field::ewald)
-        long_range = even_odd_short<S>(all.series, t);
+        sum = even_odd_short<S>(all.series, t);
       else
-        even_odd<S>(in.force_series, in.terms, t, long_range);
-      out.f = qq * S::fma(y, over, -long_range);
-      if constexpr (energies) {
-        even_odd<S>(in.energy_series, in.terms, t, long_range);
-        out.coulomb = qq * (over - long_range - S::set(in.shift));
-      }
-    }
+        even_odd<S>(in.force_series, in.terms, t, sum);
+      return sum;
+    };
+    const V qq = mine.q * q, t = field == Field::power ? s : S::fma(s, all.scale, S::set(-1));
+    const Shape<S> c = coulomb_shape<S, field, false>(in, at, t, energies, far, far);
+    out.f = qq * c.f;
+    if constexpr (energies) out.coulomb = qq * c.u;
     if (general && in.two_cutoffs) {
       const auto near = S::below(s, S::set(in.q_radius2));
       out.f = S::only(near, out.f);
@@ -138,8 +72,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
     V f, u = S::set(0);
     const bool reshaped = modified && (!S::lean || in.modifier != ForceModifier::none);
     if (rule == Rule::lorentz_berthelot && !reshaped && !energies) {
-      const V sigma = mine.a + a, e = mine.b * b, x2 = sigma * sigma * y, x6 = x2 * x2 * x2;
-      f = S::fma(x6, S::set(2), S::set(-1)) * (x6 * e) * y;
+      f = plain_well_of<S>(mine.a + a, mine.b * b, y);
     } else {
       V c6, c12;
       if constexpr (rule == Rule::lorentz_berthelot) {
@@ -155,19 +88,13 @@ template <class S, Field field, bool modified, Rule rule, bool general, bool wit
         c6 = S::pick(in.c6, at);
         c12 = S::pick(in.c12, at);
       }
-      if (reshaped) {
-        V u6 = S::set(0), u12 = S::set(0);
-        const V f6 = modified_power<S, 6, energies>(in, in.six, y, s, over, u6),
-                f12 = modified_power<S, 12, energies>(in, in.twelve, y, s, over, u12);
-        f = c12 * f12 - c6 * f6;
-        if constexpr (energies) u = c12 * u12 - c6 * u6;
-      } else {
-        const V y3 = y * y * y;
-        f = S::fma(c12, y3, -c6) * y3 * y;
-        if constexpr (energies)
-          u = c12 * S::fma(y3 * y3, S::set(typename S::N(1) / 12), S::set(-in.twelve.shift)) -
-              c6 * S::fma(y3, S::set(typename S::N(1) / 6), S::set(-in.six.shift));
+      if (reshaped || energies) {
+        const Shape<S> six = power_shape<S, 6, modified, false>(in, in.six, at, energies),
+                       twelve = power_shape<S, 12, modified, false>(in, in.twelve, at, energies);
+        f = c12 * twelve.f - c6 * six.f;
+        if constexpr (energies) u = c12 * twelve.u - c6 * six.u;
       }
+      if (!reshaped) f = plain_well<S>(c6, c12, y);
     }
     if (general && in.two_cutoffs) {
       const auto near = S::below(s, S::set(in.lj_radius2));
@@ -292,7 +219,7 @@ template <class S, Field field, bool modified, Rule rule, bool general, class Nu
         I push[3] = {S::nothing(), S::nothing(), S::nothing()};
         const auto one = [&]<bool with_lj>(int v) __attribute__((always_inline)) {
           const Strength<S> w = strength<S, field, modified, rule, general, with_lj, false>(
-              in, all, mine[v], met.s[v], met.over[v], met.y[v], q, a, b, type);
+              in, all, mine[v], {met.s[v], met.over[v], met.y[v]}, q, a, b, type);
           const V f = S::only(S::below(met.s[v], all.radius2, e->mask, v, half), w.f);
           worst = S::worse(worst, f);
           for (int c = 0; c < 3; ++c) {
@@ -384,10 +311,10 @@ bool energies(const Input<typename S::N>& in, const Row* begin, const Row* end,
           V d[3];
           displacement<S>(in, mine[v].x, xj, d);
           const V s = square<S>(d);
-          V over, y;
-          S::inverses(s, over, y);
+          Separation<S> apart{s, s, s};
+          S::inverses(s, apart.over, apart.y);
           const Strength<S> w = strength<S, field, modified, Rule::table, true, true, true>(
-              in, all, mine[v], s, over, y, q, q, q, type);
+              in, all, mine[v], apart, q, q, q, type);
           const auto near = S::below(s, S::set(in.radius2), e->mask, v, half);
           const V f = S::only(near, w.f), lj = S::only(near, w.lj),
                   coulomb = S::only(near, w.coulomb);

@@ -2,7 +2,8 @@
 //
 // The body of pair_derivative_kernels.h over a vector S of numbers (lanes_*.h).
 #pragma once
-#include "nonbonded/kernels/pair_derivative_shapes.h"
+#include "nonbonded/kernels/pair_body.h"
+#include "nonbonded/kernels/pair_derivative_kernels.h"
 
 #include <algorithm>
 #include <cstring>
@@ -89,11 +90,12 @@ void derivatives(const DerivativeInput<typename S::N>& given, const Row* begin, 
         V push[3] = {zero, zero, zero}, push_q = zero;
         const auto one = [&](int v) __attribute__((always_inline)) {
           const std::size_t at_i = first + static_cast<std::size_t>(v) * S::rows;
-          V d[3], dd[3], ds = zero, over, y, f = zero, df = zero, more = zero;
+          V d[3], dd[3], ds = zero, f = zero, df = zero, more = zero;
           displacement<S>(in, mine[v].x, xj, d);
           const V s = square<S>(d);
           const auto near = S::below(s, S::set(in.radius2), e->mask, v, half);
-          S::inverses(s, over, y);
+          Separation<S> apart{s, s, s};
+          S::inverses(s, apart.over, apart.y);
           if constexpr (second) {
             for (int c = 0; c < 3; ++c)
               if constexpr (sizeof(N) == 4)
@@ -110,7 +112,16 @@ void derivatives(const DerivativeInput<typename S::N>& given, const Row* begin, 
           if constexpr (charged) {
             const auto inside =
                 in.two_cutoffs ? S::below(s, S::set(in.q_radius2), e->mask, v, half) : near;
-            Shape<S> c = coulomb_shape<S, field, second>(k, s, over, y, second ? all : energies);
+            const V t = field == Field::power ? s : S::fma(s, S::set(in.scale), S::set(N(-1)));
+            const auto sum_of = [&](const N* series, V t) __attribute__((always_inline)) {
+              V sum;
+              even_odd<S>(series, field == Field::ewald ? short_terms : in.terms, t, sum);
+              return sum;
+            };
+            Shape<S> c = coulomb_shape<S, field, second>(
+                in, apart, t, second ? all : energies,
+                [&](V t) __attribute__((always_inline)) { return sum_of(in.force_series, t); },
+                [&](V t) __attribute__((always_inline)) { return sum_of(k.second_series, t); });
             const V qq = mine[v].q * q;
             c.f = S::only(inside, c.f);
             f = qq * c.f;
@@ -135,10 +146,9 @@ void derivatives(const DerivativeInput<typename S::N>& given, const Row* begin, 
           if (v < n_lj) {
             const auto inside =
                 in.two_cutoffs ? S::below(s, S::set(in.lj_radius2), e->mask, v, half) : near;
-            Shape<S> six =
-                power_shape<S, 6, modified, second>(in, in.six, s, over, y, !second && energies);
-            Shape<S> twelve = power_shape<S, 12, modified, second>(in, in.twelve, s, over, y,
-                                                                   !second && energies);
+            const bool wanted_u = !second && energies;
+            Shape<S> six = power_shape<S, 6, modified, second>(in, in.six, apart, wanted_u),
+                     twelve = power_shape<S, 12, modified, second>(in, in.twelve, apart, wanted_u);
             V c6, c12, dc6 = zero, dc12 = zero;
             if (rare == 0) {
               c6 = is_common * S::number_i(usual[0], v);
