@@ -102,7 +102,6 @@ TEST(Amber, SystemOfJac) {
 }
 
 // ---- small files of our own
-// -------------------------------------------------------------------------------
 
 /// One TIP4P water, as tleap would write it (coefficients of the pair O-O alone).
 std::string water4() {

@@ -196,7 +196,6 @@ TEST(Cmap, JoinedSystemsKeepTheirMaps) {
 }
 
 // ---- out of files
-// --------------------------------------------------------------------------------------------------
 
 constexpr int points = 4;
 /// Value of the map at (phi, psi) in steps from -180 degrees [kJ/mol].

@@ -48,7 +48,6 @@ data::Diagnostic fault_of_gro(const std::string& text) {
 }
 
 // ---- topologies
-// ----------------------------------------------------------------------------------------------
 
 TEST(Top, RigidAndFlexibleWater) {
   const std::string text = std::string(water_types) + spce + two;
@@ -396,7 +395,6 @@ TEST(Top, SameSystemAsOfAmbersFile) {
 }
 
 // ---- structures
-// ----------------------------------------------------------------------------------------------
 
 constexpr const char* two_atoms =
     "Two atoms, t= 1.50000 step= 30\n    2\n"

@@ -29,7 +29,6 @@ using tessera::testing::TempFolder;
 using testing::water_types;
 
 // ---- topologies
-// ----------------------------------------------------------------------------------------------------
 
 constexpr const char* loose_water =
     "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8\n2 H 1 SOL HW1 1 0.4\n3 H 1 SOL HW2 1 "
@@ -155,7 +154,6 @@ TEST(HostileTop, RigidWatersThatShareAtomsAreFoundInAnyOrder) {
 }
 
 // ---- structures
-// ----------------------------------------------------------------------------------------------------
 
 std::string pdb_atom(int serial, const std::string& name, const char* residue, double x,
                      const char* element) {
@@ -235,7 +233,6 @@ TEST(HostileStructure, ModelsOfAPdbFileAreFramesInOnePass) {
 }
 
 // ---- force fields
-// --------------------------------------------------------------------------------------------------
 
 ForceField xml(const std::string& text) {
   const std::vector<data::TextFile> files = {data::make_text_file("a.xml", text)};
@@ -321,7 +318,6 @@ TEST(HostileXml, ImpropersOfAnAtomWithManyBondsAreNotMade) {
 }
 
 // ---- trajectories
-// --------------------------------------------------------------------------------------------------
 
 System two_sites() {
   System s;

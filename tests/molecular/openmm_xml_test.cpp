@@ -106,7 +106,6 @@ TEST_F(Protein, EnergyByParticleMeshes) {
 }
 
 // ---- small force fields of our own
-// --------------------------------------------------------------------------------
 
 /// Two kinds of ethane-like chains A-B-B-A with every force, and a water with a site.
 const char* kSmall = R"(<ForceField>

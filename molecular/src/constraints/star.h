@@ -3,8 +3,8 @@
 // An atom with up to four rigid bonds that meet nothing else: rigid hydrogens of one carbon.
 // Newton's method on a dense system
 //
-//   A_kl = d_k.r_l/m_0 + delta_kl d_k.r_k/m_k,   A lambda = (L^2 - d^2)/2,   d_k += sum_l lambda_l
-//   r_l/m_0 + lambda_k r_k/m_k
+//   A_kl = d_k.r_l/m_0 + delta_kl d_k.r_k/m_k,   A lambda = (L^2 - d^2)/2
+//   d_k += sum_l lambda_l r_l/m_0 + lambda_k r_k/m_k
 //
 // with d = z_0 - z_k in place of positions.
 #pragma once

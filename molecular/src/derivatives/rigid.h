@@ -3,8 +3,9 @@
 // Constraints in engine operations, in the symbols of constraints.h: with W_kl = sum over shared
 // atoms of s_k s_l/m and d the bonds of y,
 //
-//   positions       e_k = d_k + sum_l W_kl lambda_l r_l,  |e_k| = length_k:  (W_kl e_k.r_l) dlambda
-//   = (length^2 - e.e)/2 velocities   (W_kl r_k.r_l) mu = -r_k.(v_a - v_b)
+//   positions    e_k = d_k + sum_l W_kl lambda_l r_l,  |e_k| = length_k:
+//                (W_kl e_k.r_l) dlambda = (length^2 - e.e)/2
+//   velocities   (W_kl r_k.r_l) mu = -r_k.(v_a - v_b)
 //
 // Groups of equally many bonds are solved together, as stacks of small dense systems; rigid waters
 // are groups of three.

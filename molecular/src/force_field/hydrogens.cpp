@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Hydrogens where the heavy atoms leave room for them. Around an atom with u_1 .. u_k unit vectors
-// to its k neighbours and m hydrogens to come, of k + m = 4 (tetrahedron), 3 (plane), 2 (bent) or
-// 1:
+// to its k neighbours and m hydrogens to come, of k + m = 4 (tetrahedron), 3 (plane), 2 (bent), 1:
 //
 //   k = 3, m = 1   -(u_1 + u_2 + u_3)
-//   k = 2, m = 2   -b cos(a) +- n sin(a),  b along u_1 + u_2, n along u_1 x u_2, 2 a = 109.5
-//   degrees k = 2, m = 1   -(u_1 + u_2) k = 1          at the force field's angle X-A-H to u_1,
-//   turned about it from the neighbour's neighbour: 60, 180, 300 degrees for
-//                  m = 3, 0 and 180 for m = 2, 180 for m = 1
+//   k = 2, m = 2   -b cos(a) +- n sin(a),  b along u_1 + u_2, n along u_1 x u_2, 2 a = 109.5 deg
+//   k = 2, m = 1   -(u_1 + u_2)
+//   k = 1          at the force field's angle X-A-H to u_1, turned about it from the neighbour's
+//                  neighbour: 60, 180, 300 degrees for m = 3, 0 and 180 for m = 2, 180 for m = 1
 //   k = 0          corners of a tetrahedron, or two at the force field's angle H-A-H
 //
 // Bond lengths are those of the force field.

@@ -2,9 +2,9 @@
 //
 // PDB, columns counted from 1 (wwPDB format 3.3):
 //
-//   ATOM/HETATM   7-11 serial, 13-16 name, 17 alternate location, 18-21 residue, 22 chain, 23-26
-//   number, 27 insertion code,
-//                 31-38, 39-46, 47-54 x y z, 55-60 occupancy, 73-76 segment, 77-78 element
+//   ATOM/HETATM   7-11 serial, 13-16 name, 17 alternate location, 18-21 residue, 22 chain,
+//                 23-26 number, 27 insertion code, 31-38, 39-46, 47-54 x y z, 55-60 occupancy,
+//                 73-76 segment, 77-78 element
 //   CRYST1        7-15, 16-24, 25-33 edges, 34-40, 41-47, 48-54 angles
 //   CONECT        7-11 serial, then up to four of 5 columns each
 //

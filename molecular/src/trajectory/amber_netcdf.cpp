@@ -7,8 +7,9 @@
 //   time                       [ps]
 //   coordinates   [atom, 3]    [A]
 //   velocities    [atom, 3]    [A/ps] after multiplication by scale_factor (AMBER's own unit of
-//   time is 1/20.455 ps) forces        [atom, 3]    [kcal/(mol A)] cell_lengths, cell_angles  [A],
-//   [degree]
+//                              time is 1/20.455 ps)
+//   forces        [atom, 3]    [kcal/(mol A)]
+//   cell_lengths, cell_angles  [A], [degree]
 //
 // The conventions know no steps: ours are a variable of their own, which others pass over; theirs
 // are counted from 0.
@@ -31,7 +32,6 @@ namespace {
 constexpr double amber_time_ps = 1 / 20.455;
 
 // ---- reading
-// ---------------------------------------------------------------------------------------------------------------
 
 struct Unit {
   std::string_view name;
@@ -188,7 +188,6 @@ class AmberNetcdfReader final : public TrajectoryReader {
 };
 
 // ---- writing
-// ---------------------------------------------------------------------------------------------------------------
 
 struct Contents {
   std::size_t n_atoms;

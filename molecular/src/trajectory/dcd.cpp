@@ -2,10 +2,12 @@
 //
 // A DCD file is records of Fortran, each between two counts of its bytes:
 //
-//   "CORD" and 20 integers: frames, first step, steps between frames, ..., [9] time step [t], [10]
-//   cell, [19] version (CHARMM) titles number of atoms and for each frame: the cell a, cos(gamma),
-//   b, cos(beta), cos(alpha), c (doubles, A; some write angles in degrees), then x, y and z of all
-//   atoms (floats, A)
+//   "CORD" and 20 integers: frames, first step, steps between frames, ..., [9] time step [t],
+//     [10] cell, [19] version (CHARMM)
+//   titles
+//   number of atoms
+//   and for each frame: the cell a, cos(gamma), b, cos(beta), cos(alpha), c (doubles, A; some write
+//     angles in degrees), then x, y and z of all atoms (floats, A)
 //
 // t = sqrt(amu A^2/(kcal/mol)) = 0.0488882 ps. The number of frames follows from the file's size:
 // that in the header is of no use after a kill. The vectors of a cell are those of its lengths and

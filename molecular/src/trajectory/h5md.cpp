@@ -2,11 +2,11 @@
 //
 // H5MD 1.1 (de Buyl, Colberg & Hoefling, Comput. Phys. Commun. 185 (2014) 1546; nongnu.org/h5md):
 //
-//   h5md                              version, author, creator, modules/units
-//   particles/all/box                 dimension, boundary; edges/{step, time, value} [frames, 3,
-//   3], rows a, b, c particles/all/{position, velocity, force}/{step, time, value} [frames, atoms,
-//   3] particles/all/{species, mass, charge}, connectivity/bonds [bonds, 2] observables/NAME/{step,
-//   time, value} [frames]
+//   h5md                version, author, creator, modules/units
+//   particles/all/box   dimension, boundary; edges/{step, time, value} [frames, 3, 3], rows a, b, c
+//   particles/all/{position, velocity, force}/{step, time, value}   [frames, atoms, 3]
+//   particles/all/{species, mass, charge}, connectivity/bonds       [bonds, 2]
+//   observables/NAME/{step, time, value}                            [frames]
 //
 // All frames have the same steps: one dataset of steps and one of times, under all names they need.
 #include "base/units.h"

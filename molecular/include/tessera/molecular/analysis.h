@@ -22,7 +22,6 @@ struct Curve {
 };
 
 // ---- pair distances
-// ---------------------------------------------------------------------------------------------
 
 /// g(r) = V n(r)/(N 4 pi r^2 dr): ordered pairs (one of A, another one of B) n(r) at distances in a
 /// bin, over all N of them, frame by frame with the volume V of that frame.
@@ -53,7 +52,6 @@ class PairDistribution {
 };
 
 // ---- motion
-// -----------------------------------------------------------------------------------------------------
 
 /// Averages over all frames t of a pair of frames `lag` apart; frames follow each other at one
 /// distance in time.
@@ -131,7 +129,6 @@ class VelocityAutocorrelation {
 };
 
 // ---- mass
-// -------------------------------------------------------------------------------------------------------
 
 inline constexpr double kg_m3_per_amu_nm3 = 1.66053906660;
 
@@ -153,7 +150,6 @@ class Density {
 };
 
 // ---- shape
-// ------------------------------------------------------------------------------------------------------
 
 /// sqrt(sum m |x - centre|^2/sum m) of a group in one piece [nm].
 double radius_of_gyration(const std::vector<Vec3>& x, std::span<const std::int32_t> group,

@@ -18,7 +18,6 @@ struct BuiltSystem {
 };
 
 // ---- atoms on a lattice
-// --------------------------------------------------------------------------------------------
 
 struct LatticeFluid {
   enum class Lattice : std::uint8_t {
@@ -38,7 +37,6 @@ struct LatticeFluid {
 BuiltSystem lattice_fluid(const LatticeFluid& options);
 
 // ---- water
-// ---------------------------------------------------------------------------------------------------------
 
 /// A rigid water: two O-H bonds and their angle; Lennard-Jones on O alone; with om_nm > 0 the
 /// charge -2 q_H lies on a massless site on the bisector, else on O.
@@ -71,7 +69,6 @@ struct WaterBox {
 BuiltSystem water_box(const WaterBox& options);
 
 // ---- a solute in water
-// ---------------------------------------------------------------------------------------------
 
 /// Two systems as one, atoms of `a` first. Types of Lennard-Jones stay apart; between them the rule
 /// of Lorentz and Berthelot holds, with sigma and epsilon from the diagonal where a table gives no

@@ -101,9 +101,8 @@ struct Dynamics {
   std::int64_t barostat_every = 10;  ///< steps between moves P
 
   CentreOfMassRemoval centre_of_mass_removal = CentreOfMassRemoval::linear;
-  std::int64_t centre_of_mass_removal_every =
-      100;  ///< steps between removals of the motion of the whole; 0:
-            ///< never. Langevin and andersen do without
+  /// Steps between removals of the motion of the whole; 0: never. Langevin and andersen do without.
+  std::int64_t centre_of_mass_removal_every = 100;
   std::vector<std::array<bool, 3>>
       frozen;                   ///< directions in which an atom stays where it is, [n]; empty: none
   std::int64_t slow_every = 1;  ///< steps between evaluations of the slow forces, which then act

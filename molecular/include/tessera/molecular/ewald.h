@@ -2,12 +2,13 @@
 //
 // What the Ewald sum (tin foil around) adds to erfc(beta r)/r between pairs within the cut-off:
 //
-//   U = 2 pi k_e/(e_r V) sum_{k != 0} exp(-k^2/4 beta^2)/k^2 |sum_i q_i exp(i k.x_i)|^2 reciprocal
-//     - k_e/e_r beta/sqrt(pi) sum_i q_i^2 self
-//     - pi k_e/(2 e_r V beta^2) (sum_i q_i)^2 uniform background of a net charge
-//     - k_e/e_r sum over excluded pairs of q_i q_j erf(beta r)/r excluded
+//   U = 2 pi k_e/(e_r V) sum_{k != 0} exp(-k^2/4 beta^2)/k^2 |sum_i q_i exp(i k.x_i)|^2
+//     - k_e/e_r beta/sqrt(pi) sum_i q_i^2
+//     - pi k_e/(2 e_r V beta^2) (sum_i q_i)^2
+//     - k_e/e_r sum over excluded pairs of q_i q_j erf(beta r)/r
 //
-// summed directly: cost n k, the reference of PME.
+// line by line the reciprocal sum, self energies, a uniform background of a net charge, excluded
+// pairs; summed directly: cost n k, the reference of PME.
 #pragma once
 #include "tessera/molecular/energy_function.h"
 #include "tessera/molecular/nonbonded.h"

@@ -5,9 +5,10 @@
 //
 //   system           all atoms
 //   solute           all but waters (one oxygen and two hydrogens, whatever their name) and
-//   residues
-//                    of one atom; solvent: the rest; solute-heavy: solute without its hydrogens
-//   non-protein, non-water, water_and_ions      as GROMACS names them
+//                    residues of one atom
+//   solute-heavy     those of them that are no hydrogens
+//   solvent          the rest
+//   non-protein      as GROMACS names them; so non-water and water_and_ions
 //
 // chosen at a frame, for a selection may ask where atoms are. An empty group, or `none`, is none of
 // them wherever there may be none.

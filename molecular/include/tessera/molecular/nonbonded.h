@@ -11,8 +11,9 @@
 // each divided by e_r. Modifiers (GROMACS reference manual, "Modified non-bonded interactions"):
 //   potential_shift      u(r) - u(rc)
 //   force_switch         the force goes to zero between the switch radius and rc (cubic added to
-//   the force) potential_switch     u times 1 - 10 x^3 + 15 x^4 - 6 x^5, x = (r - r_switch)/(rc -
-//   r_switch) linear_force_shift   u(r) - u(rc) - (r - rc) u'(rc)
+//                        the force)
+//   potential_switch     u times 1 - 10 x^3 + 15 x^4 - 6 x^5, x = (r - r_switch)/(rc - r_switch)
+//   linear_force_shift   u(r) - u(rc) - (r - rc) u'(rc)
 // At a cut-off without modifier the energy jumps and derivatives know nothing of it; second
 // derivatives are continuous at rc with force_switch and potential_switch alone.
 #pragma once

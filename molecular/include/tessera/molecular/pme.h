@@ -5,8 +5,8 @@
 // B-splines M of order p:
 //
 //   Q(g) = sum_i q_i prod_a M(u_ia - g_a)
-//   U    = 2 pi k_e/(e_r V) sum_{k != 0} exp(-k^2/4 beta^2)/k^2 B(k) |FFT(Q)|^2,  B = prod_a |sum_j
-//   M(j + 1) e^{2 pi i n_a j/K_a}|^-2
+//   U    = 2 pi k_e/(e_r V) sum_{k != 0} exp(-k^2/4 beta^2)/k^2 B(k) |FFT(Q)|^2
+//   B(k) = prod_a |sum_j M(j + 1) e^{2 pi i n_a j/K_a}|^-2
 //
 // over all waves that the grid tells from their opposites: n_a = K_a/2, where splines of order p
 // see as little as noise and a slanted box has no one k^2, is left out.

@@ -3,9 +3,10 @@
 // Short trajectories as functions: where atoms are after n steps, differentiable with respect to
 // where they began, the box and every parameter, forward and reverse, to any order.
 //
-//   const auto end = [&](const Parameters& p) { return rollout(u, x, v, h, p, {.dt_ps = 0.001,
-//   .steps = 100}).x; }; auto [value, pull] = vjp(end, p);             // the adjoint runs back
-//   through the steps, by checkpoints
+//   const auto end = [&](const Parameters& p) {
+//     return rollout(u, x, v, h, p, {.dt_ps = 0.001, .steps = 100}).x;
+//   };
+//   auto [value, pull] = vjp(end, p);  // the adjoint runs back through the steps, by checkpoints
 //
 // Steps are those of dynamics.h without baths: the same arithmetic in float64, so runs and rollouts
 // part by the rounding of forces alone. Constraints are met by Newton's method; what is
@@ -39,8 +40,8 @@ struct Path {
 };
 
 /// From x [n, 3] and v [n, 3], which meet the constraints; lengths of constraints are those in `p`.
-/// Throws Error for other schemes, and where a coordinate is no number, as after a step in
-/// which a constraint has no solution nearby.
+/// Throws Error for other schemes, and where a coordinate is no number, as after a step in which a
+/// constraint has no solution nearby.
 Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const Tensor& h,
              const Parameters& p, const Rollout& options);
 

@@ -5,10 +5,12 @@
 // Lengths are Angstrom in the files, nm here. What the files leave open is decided thus, each with
 // a remark:
 //   alternate locations   of every residue the one with the greatest sum of occupancies, the first
-//   of equals models                one, the first unless asked otherwise serial numbers beyond
-//   99,999 as decimals that wrap, hybrid-36 (cctbx) or hexadecimal (VMD); `*****` is none elements
-//   left blank   from the columns of the atom's name the cell 1 x 1 x 1    no cell, as files
-//   without a crystal have it
+//                         of equals
+//   models                one, the first unless asked otherwise
+//   serial numbers        beyond 99,999 as decimals that wrap, hybrid-36 (cctbx) or hexadecimal
+//                         (VMD); `*****` is none
+//   elements left blank   from the columns of the atom's name
+//   the cell 1 x 1 x 1    no cell, as files without a crystal have it
 #pragma once
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/structure.h"

@@ -3,17 +3,22 @@
 // Trajectories: files of frames, written one at a time and read one at a time; the ending of the
 // name says how.
 //
-//   .xtc       positions in steps of 1/precision nm, compressed (GROMACS)     written, read
-//   .trr       positions, velocities, forces in double precision (GROMACS)    written, read
-//   .dcd       positions in single precision (CHARMM, NAMD)                   written, read
-//   .nc .ncdf  positions, velocities, forces in single precision (AMBER, NetCDF)   written, read
-//   .h5md .h5  all that a Snapshot holds, in double precision (nongnu.org/h5md, version 1.1)
-//   written, read .pvd       a VTK PolyData file for each frame and their list, for ParaView
-//   written .csv       step, time and observables                                     written .gro
-//   positions to 0.001 nm and velocities, as text (GROMACS)        written, read .rst7      the
-//   last frame alone, positions and velocities (AMBER)         written .ncrst     the same in
-//   double precision (AMBER, NetCDF)                   written, read .pdb .cif  the last frame
-//   alone, positions                                written; .pdb read, each model a frame
+//                                                                              written  read
+//   .xtc       positions in steps of 1/precision nm, compressed (GROMACS)      x        x
+//   .trr       positions, velocities, forces in double precision (GROMACS)     x        x
+//   .dcd       positions in single precision (CHARMM, NAMD)                    x        x
+//   .nc .ncdf  positions, velocities, forces in single precision (AMBER,       x        x
+//              NetCDF)
+//   .h5md .h5  all that a Snapshot holds, in double precision (H5MD 1.1,       x        x
+//              nongnu.org/h5md)
+//   .pvd       a VTK PolyData file for each frame and their list, for          x
+//              ParaView
+//   .csv       step, time and observables                                      x
+//   .gro       positions to 0.001 nm and velocities, as text (GROMACS)         x        x
+//   .rst7      the last frame alone, positions and velocities (AMBER)          x
+//   .ncrst     the same in double precision (AMBER, NetCDF)                    x        x
+//   .pdb       the last frame alone, positions; each model read is a frame     x        x
+//   .cif       the last frame alone, positions                                 x
 //
 // A frame is there as a whole or not at all for those who read, also after a kill in the middle of
 // writing it.
