@@ -204,15 +204,16 @@ TEST(PotentialEnergy, VerifiesAgainstDifferences) {
   const Parameters p = parameters(c.system);
   // Steps are factors: 1 + s times a leaf, so that no entry moves by more than its size allows.
   const std::vector<Tensor> leaves = flatten_tree(p);
+  const auto of_x = static_cast<Index>(leaves.size());
   const auto scaled = [&](const Tensor& s) {
     std::vector<Tensor> moved;
     for (std::size_t k = 0; k < leaves.size(); ++k)
       moved.push_back(leaves[k] * (1.0 + 0.1 * select(s, 0, static_cast<Index>(k))));
-    return u(x * (1.0 + 0.02 * select(s, 0, 21)), h, unflatten_tree(p, moved));
+    return u(x * (1.0 + 0.02 * select(s, 0, of_x)), h, unflatten_tree(p, moved));
   };
-  const CheckReport r = gradcheck(scaled, zeros({22}), {.order = 2});
+  const CheckReport r = gradcheck(scaled, zeros({of_x + 1}), {.order = 2});
   EXPECT_TRUE(r) << to_string(r);
-  const CheckReport t = transpose_check(scaled, zeros({22}), {.order = 2});
+  const CheckReport t = transpose_check(scaled, zeros({of_x + 1}), {.order = 2});
   EXPECT_TRUE(t) << to_string(t);
 }
 
