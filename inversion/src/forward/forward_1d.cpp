@@ -75,12 +75,37 @@ const auto& compiled_response() {
 /// Rows: d Re Z / dm_j, then d Im Z / dm_j; each of the shape of z. Every tensor of m must have
 /// that shape: no entry of z then shares a parameter with another, and one pullback gives all
 /// frequencies at once.
+Tensors derivatives(const Tensors& wanted, const Given& given) {
+  const auto [z, pull] = vjp([&](const Tensors& m) { return impedance_of(m, given); }, wanted);
+  Tensors out = pull(full(z.shape(), c128(1, 0), Dtype::c128));
+  const Tensors imaginary = pull(full(z.shape(), c128(0, 1), Dtype::c128));
+  out.insert(out.end(), imaginary.begin(), imaginary.end());
+  return out;
+}
+
 const auto& compiled_jacobian() {
-  static const auto f = jit([](const Tensors& wanted, const Given& given) {
-    const auto [z, pull] = vjp([&](const Tensors& m) { return impedance_of(m, given); }, wanted);
-    Tensors out = pull(full(z.shape(), c128(1, 0), Dtype::c128));
-    const Tensors imaginary = pull(full(z.shape(), c128(0, 1), Dtype::c128));
-    out.insert(out.end(), imaginary.begin(), imaginary.end());
+  static const auto f = jit(derivatives);
+  return f;
+}
+
+/// The same with bounds: a layer goes through them as one number of x, forward with its slope, and
+/// not once a frequency. `others` are wanted behind the layers.
+const auto& compiled_bounded_jacobian() {
+  static const auto f = jit([](const Tensor& x, const Tensors& others, const Given& given) {
+    const auto [ln_rho, slope] =
+        jvp([&](const Tensor& t) { return bounded(t, given.ln_bounds[0], given.ln_bounds[1]); }, x,
+            ones(x.shape()));
+    Given free = given;
+    free.ln_bounds.clear();
+    Tensors wanted;
+    for (Index j = 0; j < x.size(); ++j)
+      wanted.push_back(broadcast_to(select(ln_rho, 0, j), given.frequency.shape()));
+    wanted.insert(wanted.end(), others.begin(), others.end());
+    Tensors out = derivatives(wanted, free);
+    for (Index j = 0; j < x.size(); ++j)
+      for (const std::size_t row :
+           {static_cast<std::size_t>(j), wanted.size() + static_cast<std::size_t>(j)})
+        out[row] = out[row] * select(slope, 0, j);
     return out;
   });
   return f;
@@ -148,7 +173,13 @@ class Sounding1d {
   }
 
   Matrix jacobian(const std::vector<double>& m) const {
-    const Tensors rows = compiled_jacobian()(fill(m, given_.frequency.shape()), given_);
+    const auto middle = m.begin() + static_cast<std::ptrdiff_t>(layers_);
+    const Shape& shape = given_.frequency.shape();
+    const Tensors rows =
+        given_.ln_bounds.empty()
+            ? compiled_jacobian()(fill(m, shape), given_)
+            : compiled_bounded_jacobian()(tensor(std::vector<double>(m.begin(), middle)),
+                                          fill({middle, m.end()}, shape), given_);
     Matrix out(data(), parameters());
     for (std::size_t j = 0; j < parameters(); ++j) {
       const auto re = rows[j].to_vector(), im = rows[parameters() + j].to_vector();
