@@ -21,7 +21,7 @@
 // kernels of Hessian products take 4 to 17 % more instructions (callgrind, AVX2, 648 atoms of
 // water by every option; Ewald's long series in double precision take 2 to 4 % fewer). One product
 // for 12,288 atoms of water (force_switch, Ewald; AVX-512, one core) takes 5.1 instead of 4.5 ms in
-// mixed, 11.6 instead of 10.5 ms in double precision.
+// mixed, 11.6 instead of 9.7 ms in double precision.
 #pragma once
 #include "pair_kernels.h"
 
