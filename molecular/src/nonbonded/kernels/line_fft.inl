@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// line_fft.h with Highway: read once for every set of instructions that foreach_target.h goes through, hence without #pragma once.
+// line_fft.h with Highway: read once for every set of instructions that foreach_target.h goes
+// through, hence without #pragma once.
 #include "nonbonded/kernels/line_fft.h"
 
 #include <hwy/highway.h>
@@ -14,12 +15,18 @@ struct Z {
   V re, im;
 };
 template <class V>
-HWY_INLINE Z<V> operator+(const Z<V>& a, const Z<V>& b) { return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)}; }
+HWY_INLINE Z<V> operator+(const Z<V>& a, const Z<V>& b) {
+  return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)};
+}
 template <class V>
-HWY_INLINE Z<V> operator-(const Z<V>& a, const Z<V>& b) { return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)}; }
+HWY_INLINE Z<V> operator-(const Z<V>& a, const Z<V>& b) {
+  return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)};
+}
 /// -i a
 template <class V>
-HWY_INLINE Z<V> turned(const Z<V>& a) { return {a.im, hn::Neg(a.re)}; }
+HWY_INLINE Z<V> turned(const Z<V>& a) {
+  return {a.im, hn::Neg(a.re)};
+}
 
 /// Where elements of lines are: element k of all lanes at re + k stride, im + k stride.
 template <class T>
@@ -50,7 +57,8 @@ HWY_INLINE void transform8(D d, Z<V>* a) {
   const V c = hn::Set(d, static_cast<hn::TFromD<D>>(0.70710678118654752440));
   const Z<V> o1 = {hn::Mul(c, hn::Add(a[3].re, a[3].im)), hn::Mul(c, hn::Sub(a[3].im, a[3].re))};
   const Z<V> o2 = turned(a[5]);
-  const Z<V> o3 = {hn::Mul(c, hn::Sub(a[7].im, a[7].re)), hn::Neg(hn::Mul(c, hn::Add(a[7].re, a[7].im)))};
+  const Z<V> o3 = {hn::Mul(c, hn::Sub(a[7].im, a[7].re)),
+                   hn::Neg(hn::Mul(c, hn::Add(a[7].re, a[7].im)))};
   const Z<V> e0 = a[0], e1 = a[2], e2 = a[4], e3 = a[6], o0 = a[1];
   a[0] = e0 + o0;
   a[1] = e1 + o1;
@@ -61,7 +69,8 @@ HWY_INLINE void transform8(D d, Z<V>* a) {
   a[6] = e2 - o2;
   a[7] = e3 - o3;
 }
-/// Any odd length: with s_j = a_j + a_{r-j}, d_j = a_j - a_{r-j}, b_k and b_{r-k} are a_0 + sum_j cos(2 pi jk/r) s_j -+ i sum_j sin(2 pi jk/r) d_j.
+/// Any odd length: with s_j = a_j + a_{r-j}, d_j = a_j - a_{r-j}, b_k and b_{r-k} are
+/// a_0 + sum_j cos(2 pi jk/r) s_j -+ i sum_j sin(2 pi jk/r) d_j.
 template <int R, class D, class T, class V = hn::Vec<D>>
 HWY_INLINE void transform_odd(D d, Z<V>* a, const T* roots) {
   constexpr int h = (R - 1) / 2;
@@ -89,7 +98,8 @@ HWY_INLINE void transform_odd(D d, Z<V>* a, const T* roots) {
 }
 
 template <int R, class D, class T = hn::TFromD<D>>
-HWY_INLINE void factor_step(D d, const typename LineFft<T>::Factor& f, const T* table, const Lines<const T>& x, const Lines<T>& y) {
+HWY_INLINE void factor_step(D d, const typename LineFft<T>::Factor& f, const T* table,
+                            const Lines<const T>& x, const Lines<T>& y) {
   using V = hn::Vec<D>;
   for (std::size_t p = 0; p < f.m; ++p) {
     const T* const w = table + f.twiddles + 2 * (R - 1) * p;
@@ -100,10 +110,14 @@ HWY_INLINE void factor_step(D d, const typename LineFft<T>::Factor& f, const T* 
         const std::size_t at = (q + f.s * (p + f.m * static_cast<std::size_t>(j))) * x.stride;
         a[j] = {hn::LoadU(d, x.re + at), hn::LoadU(d, x.im + at)};
       }
-      if constexpr (R == 2) transform2(a);
-      else if constexpr (R == 4) transform4(a[0], a[1], a[2], a[3]);
-      else if constexpr (R == 8) transform8(d, a);
-      else transform_odd<R>(d, a, table + f.roots);
+      if constexpr (R == 2)
+        transform2(a);
+      else if constexpr (R == 4)
+        transform4(a[0], a[1], a[2], a[3]);
+      else if constexpr (R == 8)
+        transform8(d, a);
+      else
+        transform_odd<R>(d, a, table + f.roots);
       const std::size_t to = (q + f.s * R * p) * y.stride, step = f.s * y.stride;
       hn::StoreU(a[0].re, d, y.re + to);
       hn::StoreU(a[0].im, d, y.im + to);
@@ -123,7 +137,8 @@ HWY_INLINE void factor_step(D d, const typename LineFft<T>::Factor& f, const T* 
 }
 /// A factor of any size, in r^2 products.
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void factor_step(D d, const typename LineFft<T>::Factor& f, const T* table, const Lines<const T>& x, const Lines<T>& y) {
+HWY_INLINE void factor_step(D d, const typename LineFft<T>::Factor& f, const T* table,
+                            const Lines<const T>& x, const Lines<T>& y) {
   using V = hn::Vec<D>;
   for (std::size_t p = 0; p < f.m; ++p)
     for (std::size_t q = 0; q < f.s; ++q)
@@ -153,30 +168,50 @@ HWY_INLINE void factor_step(D d, const typename LineFft<T>::Factor& f, const T* 
 
 /// From x to y, which may be the same lines; `scratch` holds 4 n vectors.
 template <class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void transform_lines(D d, const LineFft<T>& plan, Lines<const T> x, const Lines<T>& y, T* scratch) {
+HWY_NOINLINE void transform_lines(D d, const LineFft<T>& plan, Lines<const T> x, const Lines<T>& y,
+                                  T* scratch) {
   const std::size_t lanes = hn::Lanes(d), block = plan.n * lanes;
-  const std::array<Lines<T>, 2> held = {{{scratch, scratch + block, lanes}, {scratch + 2 * block, scratch + 3 * block, lanes}}};
+  const std::array<Lines<T>, 2> held = {
+      {{scratch, scratch + block, lanes}, {scratch + 2 * block, scratch + 3 * block, lanes}}};
   if (plan.factors.empty()) {
     hn::StoreU(hn::LoadU(d, x.re), d, y.re);
     hn::StoreU(hn::LoadU(d, x.im), d, y.im);
     return;
   }
-  const bool whole = plan.factors.size() == 1 && plan.factors[0].r > 13;  // reads what it has written
+  const bool whole =
+      plan.factors.size() == 1 && plan.factors[0].r > 13;  // reads what it has written
   for (std::size_t k = 0; k < plan.factors.size(); ++k) {
     const auto& f = plan.factors[k];
     const bool last = k + 1 == plan.factors.size() && !whole;
     const Lines<T> to = last ? y : held[k % 2];
     const T* const table = plan.table.data();
     switch (f.r) {
-      case 2: factor_step<2>(d, f, table, x, to); break;
-      case 3: factor_step<3>(d, f, table, x, to); break;
-      case 4: factor_step<4>(d, f, table, x, to); break;
-      case 5: factor_step<5>(d, f, table, x, to); break;
-      case 7: factor_step<7>(d, f, table, x, to); break;
-      case 8: factor_step<8>(d, f, table, x, to); break;
-      case 11: factor_step<11>(d, f, table, x, to); break;
-      case 13: factor_step<13>(d, f, table, x, to); break;
-      default: factor_step(d, f, table, x, to);
+      case 2:
+        factor_step<2>(d, f, table, x, to);
+        break;
+      case 3:
+        factor_step<3>(d, f, table, x, to);
+        break;
+      case 4:
+        factor_step<4>(d, f, table, x, to);
+        break;
+      case 5:
+        factor_step<5>(d, f, table, x, to);
+        break;
+      case 7:
+        factor_step<7>(d, f, table, x, to);
+        break;
+      case 8:
+        factor_step<8>(d, f, table, x, to);
+        break;
+      case 11:
+        factor_step<11>(d, f, table, x, to);
+        break;
+      case 13:
+        factor_step<13>(d, f, table, x, to);
+        break;
+      default:
+        factor_step(d, f, table, x, to);
     }
     x = {to.re, to.im, to.stride};
   }
