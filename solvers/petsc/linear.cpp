@@ -3,6 +3,7 @@
 // KSP and PC. All is computed in PetscScalar = complex<double>. PETSc solves A x = b and A^T x = b;
 // hence A^H x = b as A^T conj(x) = conj(b).
 #include "matrix.h"
+#include "tessera/autodiff/exponents.h"
 
 #include <algorithm>
 #include <cmath>
@@ -180,19 +181,6 @@ class Prepared final : public PreparedSolver {
     return reason;
   }
 
-  /// The power of two that brings the largest part of b to 1 ... 2, where squares of its elements
-  /// would vanish or overflow; else 0.
-  static int exponent_of(const std::vector<Complex>& b, double norm) {
-    constexpr double kSafe = 1e140;
-    if (norm > 1 / kSafe && norm < kSafe) return 0;
-    double largest = 0;
-    for (const Complex& v : b)
-      for (const double part : {v.real(), v.imag()}) {
-        if (!std::isfinite(part)) return 0;
-        largest = std::max(largest, std::abs(part));
-      }
-    return largest == 0 ? 0 : std::ilogb(largest);
-  }
   SolveReport column(const std::vector<Complex>& b, std::vector<Complex>& x, bool adjoint) const {
     SolveReport report{direct_ ? SolveReason::exact : SolveReason::converged, 0, {}};
     std::fill(x.begin(), x.end(), Complex(0));
@@ -200,10 +188,10 @@ class Prepared final : public PreparedSolver {
     double b_norm = 0;
     for (const Complex& v : b) b_norm += std::norm(v);
     b_norm = std::sqrt(b_norm);
-    if (const int e = exponent_of(b, b_norm); e != 0) {  // norms are those of b 2^-e
-      for (Complex& v : r) v = Complex(std::ldexp(v.real(), -e), std::ldexp(v.imag(), -e));
-      report = column(r, x, adjoint);
-      for (Complex& v : x) v = Complex(std::ldexp(v.real(), e), std::ldexp(v.imag(), e));
+    if (const int e = detail::exponent_beyond_squares(b, b_norm); e != 0) {
+      detail::shift_exponents(-e, r);
+      report = column(r, x, adjoint);  // whose norms are those of b 2^-e
+      detail::shift_exponents(e, x);
       return report;
     }
     if (b_norm == 0) return report.residuals = {0.0}, report;

@@ -397,8 +397,7 @@ TEST_F(Command, AFullOutputIsSaid) {
   EXPECT_TRUE(holds(o.err, "standard output could not be written"));
 }
 
-// ---- gradcheck
-// ------------------------------------------------------------------------------------
+// ---- gradcheck ----
 
 TEST_F(Command, GradcheckVerifiesRightDerivatives) {
   folder_.write("c.toml", "app = \"demo.sample\"\n");

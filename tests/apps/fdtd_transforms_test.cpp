@@ -56,8 +56,7 @@ double difference(const std::map<std::string, std::vector<double>>& a,
   return out;
 }
 
-// ---- how often they look
-// --------------------------------------------------------------------------------------------------------
+// ---- how often they look ----
 
 struct Wave {
   double cells;  ///< a wavelength
@@ -202,8 +201,7 @@ TEST_F(FdtdTransforms, HarmonicsDoNotFoldOntoTheFundamental) {
   EXPECT_NEAR(alone / every_step, 1, 1e-6);
 }
 
-// ---- what they count
-// ------------------------------------------------------------------------------------------------------------
+// ---- what they count ----
 
 /// A body that swallows power within a box: what comes in is what goes out with the sign turned.
 TEST_F(FdtdTransforms, AReversedBoxCountsWhatComesIn) {

@@ -193,5 +193,4 @@ TEST(Loops, MayStandAmongNativeControlFlow) {
   EXPECT_EQ(grad(f)(Tensor(2.0)).item(), 8.0 * 128 / 256);
 }
 
-// ---- checkpointing
-// ------------------------------------------------------------------------------------------------
+// ---- checkpointing ----

@@ -143,8 +143,7 @@ TEST(Ode, PlansAndBatchesTakeEqualSteps) {
   }
 }
 
-// ---- the continuous adjoint
-// -----------------------------------------------------------------------------------------
+// ---- the continuous adjoint ----
 
 /// Lotka and Volterra at six times; the parameters are captured.
 Tensor populations(const Tensor& q, const Tensor& y0, const Tensor& times, const OdeOptions& o) {

@@ -146,8 +146,7 @@ CheckOptions difference_options(const Case& c, double factor) {
 constexpr DtypeSet kDouble = set_of(Dtype::f64) | set_of(Dtype::c128);
 constexpr DtypeSet kSingle = set_of(Dtype::f32) | set_of(Dtype::c64);
 
-// ---- what is tested
-// ---------------------------------------------------------------------------------------
+// ---- what is tested ----
 
 TEST(OpTable, EveryPrimitiveHasARow) {
   std::set<std::string> named, registered;

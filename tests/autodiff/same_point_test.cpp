@@ -195,8 +195,7 @@ TEST(SamePoint, BarriersAfterWhatMoves) {
   EXPECT_EQ(y[3].item(), 0);
 }
 
-// ---- jit: a plan is known by all that it was made for
-// ---------------------------------------------------------------
+// ---- jit: a plan is known by all that it was made for ----
 
 TEST(Jit, TheResultHasTheShapeOfThisCall) {
   const auto f = jit([](Tensor x) {
@@ -274,8 +273,7 @@ TEST(Jit, TangentsAndCotangentsHaveAsManyTensors) {
             std::string::npos);
 }
 
-// ---- a while that is itself transposed
-// --------------------------------------------------------------------------------
+// ---- a while that is itself transposed ----
 
 TEST(While, TransposedInWhatItsConditionDoesNotRead) {
   // v -> A^n v in the backward of a rule; the counter before or behind the vector.

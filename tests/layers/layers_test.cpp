@@ -135,8 +135,7 @@ TEST_F(Planted, AnOrderThatLooksUpIsRefused) {
   EXPECT_THROW(layers::read_order(root_ / "cmake/layers.txt"), std::runtime_error);
 }
 
-// ---- folders of a module
-// ----------------------------------------------------------------------------------------------
+// ---- folders of a module ----
 
 namespace {
 

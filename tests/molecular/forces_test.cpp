@@ -390,8 +390,7 @@ TEST(BondedForces, ThatAddUpBeyondTheRangeOfOneStayRight) {
   }
 }
 
-// ---- published systems
-// ---------------------------------------------------------------------------------
+// ---- published systems ----
 
 TEST(PairForces, PublishedSystems) {
   const auto data = tessera::testing::test_data() / "md";

@@ -29,8 +29,7 @@ std::vector<Tensor> operands(const Case& c) {
           c12_of(c.system)};
 }
 
-// ---- kernels against the generic form
-// ----------------------------------------------------------------------
+// ---- kernels against the generic form ----
 
 /// Relative to the largest entry: of values and first derivatives, of second ones.
 struct Tolerance {
@@ -186,8 +185,7 @@ TEST(EwaldKernels, SeriesForCloseExcludedPairs) {
   EXPECT_TRUE(std::isfinite(at(0)));
 }
 
-// ---- physics
-// -----------------------------------------------------------------------------------------------
+// ---- physics ----
 
 TEST(Ewald, DoesNotDependOnItsSplitting) {
   const Case c = testing::small_mixture();  // net charge 1.5 e, slanted

@@ -237,8 +237,7 @@ TEST(PotentialEnergy, ThirdDerivativesComeFromEngineOperations) {
   expect_near(third(Way::kernels), third(Way::engine), 1e-9, "third derivative");
 }
 
-// ---- mixing
-// ----------------------------------------------------------------------------------------------------
+// ---- mixing ----
 
 TEST(Parameters, TablesAreThoseOfTheSystem) {
   for (const Mixing rule : {Mixing::lorentz_berthelot, Mixing::geometric}) {
@@ -330,8 +329,7 @@ TEST_P(NistDerivatives, BySigmaAndEpsilon) {
               u(at, h, p).item<double>(), 1e-11 * std::abs(u(at, h, p).item<double>()));
 }
 
-// ---- virtual sites
-// -----------------------------------------------------------------------------------------
+// ---- virtual sites ----
 
 TEST(PotentialEnergy, SitesFollowTheirParents) {
   Case c = testing::small_mixture();

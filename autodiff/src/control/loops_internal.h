@@ -126,8 +126,7 @@ class Lender {
   Tensor lanes_, first_;
 };
 
-// ---- bodies from bodies (derive.cpp)
-// ------------------------------------------------------------------------
+// ---- bodies from bodies (derive.cpp) ----
 using Flags = std::vector<bool>;
 
 /// What is followed from flagged inputs: values; tangents, through operations that have a

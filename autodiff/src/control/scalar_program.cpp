@@ -42,8 +42,7 @@ Op op_of(const Primitive& p, Dtype first, Dtype last) {
 #undef TESSERA_OP
   static const std::unordered_map<const Primitive*, Op> known = [] {
     std::unordered_map<const Primitive*, Op> by_primitive;
-    for (const auto& [name, op] : names)
-      if (const Primitive* own = own_primitive(name)) by_primitive.emplace(own, op);
+    for (const auto& [name, op] : names) by_primitive.emplace(&own_primitive(name), op);
     return by_primitive;
   }();
   const auto it = known.find(&p);

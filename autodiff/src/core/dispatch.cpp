@@ -143,11 +143,11 @@ std::vector<const Primitive*> registered_primitives() {
   std::lock_guard lock(registry().mutex);
   return registry().all;
 }
-const Primitive* detail::own_primitive(std::string_view name) {
+const Primitive& detail::own_primitive(std::string_view name) {
   std::lock_guard lock(registry().mutex);
   for (const Primitive* p : registry().all)
-    if (name == p->name) return p;
-  return nullptr;
+    if (name == p->name) return *p;
+  throw Error("the engine has no primitive " + std::string(name));
 }
 bool detail::register_primitive(const Primitive& p) {
   std::lock_guard lock(registry().mutex);

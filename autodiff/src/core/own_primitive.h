@@ -8,7 +8,7 @@ namespace tessera::detail {
 
 /// The engine's own primitive of this name: the first that was registered, for the engine is there
 /// before those who use it. A name alone tells nothing: primitives of others may have the same.
-/// Null if there is none.
-const Primitive* own_primitive(std::string_view name);
+/// Throws Error if there is none.
+const Primitive& own_primitive(std::string_view name);
 
 }  // namespace tessera::detail

@@ -31,8 +31,7 @@ std::byte* scratch(std::size_t bytes) {
 
 bool same(const Source& a, const Source& b) { return a.inside == b.inside && a.index == b.index; }
 
-// ---- sums of products
-// ---------------------------------------------------------------------------------------
+// ---- sums of products ----
 
 /// An operation of the run, or a sum that took in the operations before it.
 struct Node {
@@ -62,9 +61,9 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> op
   const auto layout = [&](const Source& s) {
     return s.inside ? Layout::packed : layout_of(operands[s.index]);
   };
-  static const Primitive *const add = detail::own_primitive("add"),
-                                *const sub = detail::own_primitive("sub"),
-                                *const mul = detail::own_primitive("mul");
+  static const Primitive *const add = &detail::own_primitive("add"),
+                                *const sub = &detail::own_primitive("sub"),
+                                *const mul = &detail::own_primitive("mul");
   const auto only_here = [&](const Source& s) {
     return s.inside && readers[s.index] == 1 && nodes[s.index].o.result < 0;
   };

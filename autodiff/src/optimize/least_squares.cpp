@@ -5,6 +5,7 @@
 // follows the gain, the change of F over the change that the linear model foretold (Nielsen). Gauss
 // & Newton's form keeps the damping at rounding and shortens the step instead.
 #include "objective.h"
+#include "tessera/autodiff/exponents.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
@@ -28,28 +29,22 @@ Vector dense_step(const Tensor& j, const Vector& r, const Vector& scale, double 
   return reshape(lstsq(a, tensor(b, {static_cast<Index>(b.size()), 1})), {n}).to_vector();
 }
 
-/// The power of two next to the largest element: what is divided by it has squares that neither
-/// vanish nor overflow.
-double unit_of(const Vector& v) {
-  const double largest = norm_inf(v);
-  return largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1;
-}
-
 /// |J u| / |u| along the gradient u: the size of J where its columns are not known.
 double size_of_jacobian(Residual& f, const Vector& x, const Vector& gradient) {
   const double largest = norm_inf(gradient);
   if (!std::isfinite(largest) || largest == 0) return 1;
   Vector u = gradient;
-  for (double& v : u) v /= unit_of(gradient);
+  detail::shift_exponents(-detail::largest_exponent(gradient), u);
   const double size = norm2(f.times(x, u)) / norm2(u);
   return std::isfinite(size) && size > 0 ? size : 1;
 }
 
 /// The same by conjugate gradients on (J^T J + damping) p = -J^T r.
 Vector free_step(Residual& f, const Vector& x, const Vector& gradient, double damping) {
-  const double unit = unit_of(gradient);
+  const int exponent = detail::largest_exponent(gradient);
   Vector p(x.size(), 0.0), residual = gradient;
-  for (double& v : residual) v /= -unit;
+  detail::shift_exponents(-exponent, residual);
+  for (double& v : residual) v = -v;
   Vector d = residual;
   double rr = dot(residual, residual);
   const double enough = 1e-20 * rr;
@@ -64,7 +59,7 @@ Vector free_step(Residual& f, const Vector& x, const Vector& gradient, double da
     for (std::size_t i = 0; i < d.size(); ++i) d[i] = residual[i] + next / rr * d[i];
     rr = next;
   }
-  for (double& v : p) v *= unit;
+  detail::shift_exponents(exponent, p);
   return p;
 }
 

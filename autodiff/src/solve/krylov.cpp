@@ -6,6 +6,7 @@
 // out.
 #include "../kernels/lapack.h"
 #include "../kernels/map.h"
+#include "tessera/autodiff/exponents.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/solve.h"
 
@@ -238,42 +239,17 @@ void cycle_gmres(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
 
 enum class Method : std::uint8_t { cg, minres, bicgstab, gmres };
 
-/// The power of two that brings the largest part of b to 1 ... 2, where squares of its elements
-/// would vanish or overflow; else 0.
-template <class T>
-int exponent_of(const Vector<T>& b, double norm) {
-  constexpr double kSafe = 1e140;
-  if (norm > 1 / kSafe && norm < kSafe) return 0;
-  double largest = 0;
-  for (const T& v : b)
-    for (const double part :
-         {static_cast<double>(std::real(v)), static_cast<double>(std::imag(v))}) {
-      if (!std::isfinite(part)) return 0;
-      largest = std::max(largest, std::abs(part));
-    }
-  return largest == 0 ? 0 : std::ilogb(largest);
-}
-/// v 2^e.
-template <class T>
-void shift_exponents(int e, Vector<T>& v) {
-  for (T& z : v) {
-    if constexpr (is_cplx<T>)
-      z = T(std::ldexp(z.real(), e), std::ldexp(z.imag(), e));
-    else
-      z = std::ldexp(z, e);
-  }
-}
-
 template <class T>
 SolveReport solve_column(Method method, const SolverOperator& a, const KrylovOptions& options,
                          const Vector<T>& diagonal, bool adjoint, const Vector<T>& b,
                          Vector<T>& x) {
   const double norm = length(b);
-  if (const int e = exponent_of(b, norm); e != 0) {  // norms are those of b 2^-e
+  if (const int e = detail::exponent_beyond_squares(b, norm);
+      e != 0) {  // norms are those of b 2^-e
     Vector<T> scaled = b;
-    shift_exponents(-e, scaled);
+    detail::shift_exponents(-e, scaled);
     const SolveReport report = solve_column(method, a, options, diagonal, adjoint, scaled, x);
-    shift_exponents(e, x);
+    detail::shift_exponents(e, x);
     return report;
   }
   const double tolerance = options.tolerance > 0            ? options.tolerance

@@ -63,8 +63,7 @@ namespace {
 
 using namespace kernels;
 
-// ---- products on vectors in memory
-// -----------------------------------------------------------------------------
+// ---- products on vectors in memory ----
 
 template <class T>
 void dense_product(const T* a, Index n, const T* x, T* y, bool adjoint) {
@@ -140,8 +139,7 @@ SolverOperator operator_of(const LinearSystem& s, const std::vector<Tensor>& par
   return a;
 }
 
-// ---- the leading axes of an application
-// --------------------------------------------------------------------------
+// ---- the leading axes of an application ----
 
 /// Which system of the batch is which: for a flat index over all levels the offset, in systems, of
 /// each operand, and the number of its matrix.
@@ -166,8 +164,7 @@ struct Batch {
   }
 };
 
-// ---- the primitive
-// -----------------------------------------------------------------------------------------------
+// ---- the primitive ----
 
 struct LinearSolve : Hand<LinearSolve> {
   static constexpr const char* name = "linear_solve";
@@ -376,8 +373,7 @@ LinearSolution apply_linear_solve(const LinearSolveAttr& f, const std::vector<Te
 
 }  // namespace detail
 
-// ---- operators and systems as users name them
-// ------------------------------------------------------------------------
+// ---- operators and systems as users name them ----
 
 LinearOperator LinearOperator::dense(const Tensor& a) {
   if (!a.defined()) fail("linear_solve", "the matrix is undefined");

@@ -78,7 +78,7 @@ std::pair<How, const char*> how(const Primitive& p) {
       {"scatter_min", {How::gathers, "scatter_add"}}};
   static const std::unordered_map<const Primitive*, Said> known = [] {
     std::unordered_map<const Primitive*, Said> by_primitive;
-    for (const auto& [name, said] : names) by_primitive.emplace(own_primitive(name), said);
+    for (const auto& [name, said] : names) by_primitive.emplace(&own_primitive(name), said);
     return by_primitive;
   }();
   const auto it = known.find(&p);
@@ -284,7 +284,7 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
           sets[k].assign(static_cast<std::size_t>(g.types[k].shape.count()), all);
     } else {
       sets[e.out_begin] = kind == How::moves        ? moved(c)
-                          : kind == How::gathers    ? gathered(c, *own_primitive(linear))
+                          : kind == How::gathers    ? gathered(c, own_primitive(linear))
                           : kind == How::multiplies ? multiplied(c)
                                                     : multiplied_csr(c);
     }

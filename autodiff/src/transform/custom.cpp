@@ -24,8 +24,7 @@ void run_graph(const Graph& g, Inputs in, Outputs out) {
   for (std::size_t k = 0; k < out.size(); ++k) kernels::copy(y[k].view(), *out[k]);
 }
 
-// ---- y = f(x) with a given jvp
-// -----------------------------------------------------------------------------
+// ---- y = f(x) with a given jvp ----
 
 struct Call {
   Graph body;
@@ -125,8 +124,7 @@ std::vector<Tensor> call(const FlatFunction& f, const Rule& rule, const std::vec
   return out;
 }
 
-// ---- a linear map and its adjoint
-// --------------------------------------------------------------------------
+// ---- a linear map and its adjoint ----
 
 struct LinearMap {
   Graph forward, adjoint;  ///< inputs: the linear ones, then the captures of this graph

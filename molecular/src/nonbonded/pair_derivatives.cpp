@@ -179,8 +179,7 @@ struct PairDerivatives::Impl {
       return twice_pieces;
   }
 
-  // ---- lists
-  // -------------------------------------------------------------------------------------------
+  // ---- lists ----
 
   /// Types that interact with some type.
   std::vector<std::uint8_t> feeling(Arrays p) const {
@@ -259,8 +258,7 @@ struct PairDerivatives::Impl {
     return b.edge[1][0] != 0 || b.edge[2][0] != 0 || b.edge[2][1] != 0;
   }
 
-  // ---- sums
-  // --------------------------------------------------------------------------------------------
+  // ---- sums ----
 
   static constexpr std::size_t of_a_chunk = 1024;
   /// f(first, last) for chunks of slots.

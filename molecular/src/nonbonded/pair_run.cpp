@@ -217,8 +217,7 @@ struct PairRun::Impl {
     return high;
   }
 
-  // ---- parameters of the sorted atoms
-  // ------------------------------------------------------------------
+  // ---- parameters of the sorted atoms ----
 
   template <class T>
   void order(SlotParameters<T>& p, int k) {
@@ -284,8 +283,7 @@ struct PairRun::Impl {
     return in;
   }
 
-  // ---- positions
-  // ------------------------------------------------------------------------------------------
+  // ---- positions ----
 
   /// False where a coordinate is not a number.
   bool take_fractions(const std::vector<Vec3>& x, const Box& box) {
@@ -413,8 +411,7 @@ struct PairRun::Impl {
     listed = true;
   }
 
-  // ---- sums
-  // --------------------------------------------------------------------------------------------
+  // ---- sums ----
 
   /// Each thread adds to its own array.
   template <class T, class SumType>

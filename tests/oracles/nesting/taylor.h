@@ -149,8 +149,7 @@ class Direction {
   Direction(const Direction&) = delete;
 };
 
-// ---- series of functions of one variable at a: s[k] = f^(k)(a) / k!
-// --------------------------------------------------
+// ---- series of functions of one variable at a: s[k] = f^(k)(a) / k! ----
 template <class R>
 using Series = std::array<R, 26>;
 /// Terms that a number of the open directions can ask for.

@@ -36,8 +36,7 @@
 
 namespace tessera {
 
-// ---- learning rates
-// ----------------------------------------------------------------------------------------
+// ---- learning rates ----
 
 /// The rate (f64 scalar) at a step (f64 scalar: 0, 1, 2, ...). Any callable of this form will do.
 using Schedule = std::function<Tensor(const Tensor& step)>;
@@ -56,8 +55,7 @@ Schedule warmup(Index steps, Schedule then);
 Schedule one_cycle(Arg peak, Index steps, double rise = 0.3, double first = 0.04,
                    double last = 1e-5);
 
-// ---- steps
-// -------------------------------------------------------------------------------------------------
+// ---- steps ----
 
 /// One of the things that an optimizer remembers, as "first_moment": tensors like the parameters',
 /// or the optimizer's own.
@@ -130,8 +128,7 @@ Optimizer lbfgs_steps(Schedule rate, int memory = 10);
 Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Tensor& x,
                          Arg damping);
 
-// ---- clipping
-// ----------------------------------------------------------------------------------------------
+// ---- clipping ----
 
 namespace detail {
 std::vector<Tensor> clip_values(const std::vector<Tensor>& g, const Arg& limit);
@@ -155,8 +152,7 @@ P clip_by_norm(const P& g, Arg limit) {
   return unflatten_tree(g, detail::clip_norm(flatten_tree(g), limit));
 }
 
-// ---- line search
-// -------------------------------------------------------------------------------------------
+// ---- line search ----
 
 struct WolfeOptions {
   double decrease = 1e-4;  ///< phi(a) <= phi(0) + decrease a phi'(0)
@@ -177,8 +173,7 @@ LineSearchResult wolfe_search(const std::function<std::pair<double, double>(doub
                               double value, double slope, double first_step,
                               const WolfeOptions& o = {});
 
-// ---- minimisation
-// ------------------------------------------------------------------------------------------
+// ---- minimisation ----
 
 /// Why an iteration ended; positive where it converged.
 enum class StopReason : int {

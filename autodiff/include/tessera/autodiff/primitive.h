@@ -109,8 +109,7 @@ struct None {
   const char* reason;
 };
 
-// ---- applying a primitive
-// ---------------------------------------------------------------------------------
+// ---- applying a primitive ----
 /// Runs `p` at once, or records it in the innermost recording that one of the inputs belongs to.
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr,
               SourceLine line, std::span<Tensor> out);
@@ -123,8 +122,7 @@ Tensor apply(const Primitive& p, const AttributesPtr& attr, SourceLine line, con
   return dispatch1(p, list, attr, line);
 }
 
-// ---- rule classes
-// -----------------------------------------------------------------------------------------
+// ---- rule classes ----
 template <class P>
 struct Linear {
   static constexpr RuleClass rule = RuleClass::linear;

@@ -48,8 +48,7 @@ struct SolveReport {
   bool ok() const { return static_cast<int>(reason) > 0; }
 };
 
-// ---- what solves: plugged in
-// ---------------------------------------------------------------------------------
+// ---- what solves: plugged in ----
 /// One square operator as a solver sees it. Lives as long as what was prepared from it.
 struct SolverOperator {
   enum class Kind : std::uint8_t { dense, csr, function };
@@ -111,8 +110,7 @@ LinearSolverPtr bicgstab(KrylovOptions options = {});
 /// the right.
 LinearSolverPtr gmres(KrylovOptions options = {});
 
-// ---- the operation
-// -------------------------------------------------------------------------------------------
+// ---- the operation ----
 namespace detail {
 class PreparedSystems;
 }
