@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "system/chosen_atoms.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/build.h"
 
@@ -123,26 +124,14 @@ System without(const System& in, const std::vector<bool>& leave) {
   std::vector<bool> gone(in.n_atoms(), false);  // of each molecule
   for (std::size_t i = 0; i < in.n_atoms(); ++i)
     if (leave[i]) gone[static_cast<std::size_t>(molecule[i])] = true;
-  std::vector<std::int32_t> now(in.n_atoms(), -1), residue(in.residues.size(), -1);
+  std::vector<std::int32_t> staying;
+  for (std::size_t i = 0; i < in.n_atoms(); ++i)
+    if (!gone[static_cast<std::size_t>(molecule[i])])
+      staying.push_back(static_cast<std::int32_t>(i));
   System s = in;
   s.atoms = {};
   s.residues.clear();
-  for (std::size_t i = 0; i < in.n_atoms(); ++i) {
-    if (gone[static_cast<std::size_t>(molecule[i])]) continue;
-    now[i] = static_cast<std::int32_t>(s.n_atoms());
-    auto& r = residue[static_cast<std::size_t>(in.atoms.residue[i])];
-    if (r < 0) {
-      r = static_cast<std::int32_t>(s.residues.size());
-      s.residues.push_back(in.residues[static_cast<std::size_t>(in.atoms.residue[i])]);
-    }
-    s.atoms.name.push_back(in.atoms.name[i]);
-    s.atoms.type.push_back(in.atoms.type[i]);
-    s.atoms.element.push_back(in.atoms.element[i]);
-    s.atoms.mass_amu.push_back(in.atoms.mass_amu[i]);
-    s.atoms.charge_e.push_back(in.atoms.charge_e[i]);
-    s.atoms.lj_type.push_back(in.atoms.lj_type[i]);
-    s.atoms.residue.push_back(r);
-  }
+  const std::vector<std::int32_t> now = add_atoms(s, in, staying);
   const auto moved = [&](auto& atoms) {  // whether all stay
     for (std::int32_t& i : atoms) {
       if (i >= 0 && now[static_cast<std::size_t>(i)] < 0) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/groups.h"
 
+#include "system/chosen_atoms.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/molecular/selection.h"
 
@@ -160,23 +161,7 @@ System part_of(const System& s, const std::vector<std::int32_t>& atoms) {
   System out;
   out.title = s.title;
   out.lj = s.lj;
-  std::vector<std::int32_t> now(s.n_atoms(), -1), residue(s.residues.size(), -1);
-  for (const std::int32_t a : atoms) {
-    const auto i = static_cast<std::size_t>(a);
-    std::int32_t& r = residue[static_cast<std::size_t>(s.atoms.residue[i])];
-    if (r < 0) {
-      r = static_cast<std::int32_t>(out.residues.size());
-      out.residues.push_back(s.residues[static_cast<std::size_t>(s.atoms.residue[i])]);
-    }
-    now[i] = static_cast<std::int32_t>(out.n_atoms());
-    out.atoms.name.push_back(s.atoms.name[i]);
-    out.atoms.type.push_back(s.atoms.type[i]);
-    out.atoms.element.push_back(s.atoms.element[i]);
-    out.atoms.mass_amu.push_back(s.atoms.mass_amu[i]);
-    out.atoms.charge_e.push_back(s.atoms.charge_e[i]);
-    out.atoms.lj_type.push_back(s.atoms.lj_type[i]);
-    out.atoms.residue.push_back(r);
-  }
+  const std::vector<std::int32_t> now = add_atoms(out, s, atoms);
   for (const auto& [a, b] : s.connectivity)
     if (const std::int32_t i = now[static_cast<std::size_t>(a)],
         j = now[static_cast<std::size_t>(b)];
