@@ -136,10 +136,13 @@ TEST(Linalg, EinsumOfTheAxesBetweenDots) {
   EXPECT_THROW(einsum("...,...->...", {zeros({2}), zeros({3})}), Error);
 }
 
-TEST(Linalg, OuterTakesVectorsAlone) {
+TEST(Linalg, OuterAndDotTakeVectorsAlone) {
   EXPECT_EQ(outer(tensor({1.0, 2.0}), tensor({3.0, 4.0, 5.0})).to_vector(),
             (std::vector<double>{3, 4, 5, 6, 8, 10}));
   EXPECT_THROW(outer(ones({2, 3}), ones({3, 2})), Error);  // was some [2, 3, 2]
+  EXPECT_THROW(dot(ones({1}), ones({3})), Error);          // was 3: one of them spread
+  EXPECT_THROW(dot(ones({2, 3}), ones({2, 3})), Error);
+  EXPECT_THROW(dot(2.0, ones({3})), Error);
   EXPECT_THROW(outer(ones({}), ones({3})), Error);
 }
 

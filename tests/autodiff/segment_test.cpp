@@ -47,6 +47,8 @@ TEST(Segment, AgainstLoops) {
       {.order = 2, .step = 0.005});
   EXPECT_TRUE(r) << to_string(r);
   EXPECT_THROW(segment_sum(x, tensor<std::int64_t>({0, 1}), 5), Error);
+  // 1 / 2 is no integer.
+  EXPECT_THROW(segment_mean(arange(2), tensor<std::int64_t>({0, 0}), 1), Error);
   for (auto f : {segment_sum, segment_prod}) EXPECT_THROW(f(x, ids, 3), Error);
 }
 

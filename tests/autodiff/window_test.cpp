@@ -66,6 +66,7 @@ TEST(Window, TiesGoToTheFirstAndNaNIsLargest) {
 TEST(Window, WhatDoesNotFitThrows) {
   const Tensor x = ones({4});
   EXPECT_THROW(window_sum(x, {.size = {2, 2}}), Error);
+  EXPECT_THROW(window_mean(arange(2), {.size = {2}}), Error);  // 1 / 2 is no integer
   EXPECT_THROW(window_sum(x, {.size = {2}, .stride = {0}}), Error);
   EXPECT_THROW(window_sum(x, {.size = {2}, .low = {2}}), Error);
   EXPECT_THROW(window_max(ones({1}), {.size = {2}, .low = {1}, .high = {1}, .dilation = {2}}),

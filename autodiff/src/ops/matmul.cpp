@@ -166,6 +166,14 @@ Tensor matmul(Arg a, Arg b) {
   if (column) z = squeeze(z, -1);
   return z;
 }
-Tensor dot(Arg a, Arg b) { return sum(mul(a, b)); }
+Tensor dot(Arg a, Arg b) {
+  const Tensor x = detail::to_tensor("dot", a), y = detail::to_tensor("dot", b);
+  if (x.ndim() != 1 || x.shape() != y.shape())
+    fail("dot",
+         "needs two vectors of one length, got " + to_string(x.type()) + " and " +
+             to_string(y.type()),
+         a.line);
+  return sum(mul(Arg(x, a.line), Arg(y, b.line)));
+}
 
 }  // namespace tessera

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How operands meet: literals take the tensor's type, types widen, shapes broadcast.
+#include "operands.h"
+
 #include "../core/tensor_internal.h"
 #include "tessera/autodiff/ops/elementwise.h"
 #include "tessera/autodiff/ops/shape.h"
@@ -61,6 +63,16 @@ Tensor to_tensor(const char* op, const Arg& a, Dtype like) {
     return *a.tensor;
   }
   return beside(op, a, a.literal.kind == Kind::boolean ? Dtype::boolean : like);
+}
+
+Tensor to_inexact(const char* op, const Arg& a) {
+  const Tensor t = to_tensor(op, a);
+  if (!is_inexact(t.dtype()))
+    fail(op,
+         "takes real or complex numbers, got a " + to_string(t.type()) +
+             "; cast it to a floating type",
+         a.line);
+  return t;
 }
 
 std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b) {

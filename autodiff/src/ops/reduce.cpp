@@ -7,6 +7,7 @@
 #include "../kernels/reduce.h"
 #include "../kernels/scalar.h"
 #include "forms.h"
+#include "operands.h"
 #include "tessera/autodiff/ops.h"
 
 #include <limits>
@@ -343,7 +344,7 @@ Tensor all(Arg x, const Shape& axes, bool keep_dims) {
   return quantified<ReduceMin>(x, axes, keep_dims, true);
 }
 Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
-  const Tensor t = detail::to_tensor("mean", x);
+  const Tensor t = detail::to_inexact("mean", x);
   Index n = 1;
   for (Index d : normal_axes("mean", t, axes, x.line)) n *= t.shape()[static_cast<int>(d)];
   return sum(Arg(t, x.line), axes, keep_dims) / static_cast<double>(n);

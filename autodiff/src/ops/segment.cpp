@@ -3,6 +3,7 @@
 // Segments are what scatters write to.
 #include "tessera/autodiff/ops/segment.h"
 
+#include "operands.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -49,14 +50,15 @@ Tensor segment_sum(Arg x, Arg ids, Index count) {
   return scatter_add(Arg(zeros(s.shape, s.x.dtype()), x.line), s.ids, s.x);
 }
 Tensor segment_mean(Arg x, Arg ids, Index count) {
-  const Segments s = segments("segment_mean", x, ids, count);
+  const Segments s =
+      segments("segment_mean", Arg(detail::to_inexact("segment_mean", x), x.line), ids, count);
   const Dtype real_type = real_of(s.x.dtype());
   Shape column = Shape::filled(s.x.ndim(), 1);
   column[0] = count;
   const Tensor rows = reshape(
       maximum(segment_sum(ones({s.x.dim(0)}, real_type), s.ids, count), cast(1.0, real_type)),
       column);
-  return segment_sum(x, ids, count) / cast(rows, s.x.dtype());
+  return segment_sum(Arg(s.x, x.line), s.ids, count) / cast(rows, s.x.dtype());
 }
 /// Rows in the order of their segments; after step s of a scan a row holds the product of those up
 /// to 2s rows of its segment that end at it. The last row of each segment holds all.

@@ -7,6 +7,7 @@
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
+#include "operands.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera {
@@ -195,8 +196,8 @@ Tensor window_sum(Arg x, const Window& w) {
   });
 }
 Tensor window_mean(Arg x, const Window& w) {
-  const Tensor total = window_sum(x, w);
-  Shape last = x.tensor->shape();
+  const Tensor t = detail::to_inexact("window_mean", x), total = window_sum(Arg(t, x.line), w);
+  Shape last = t.shape();
   while (last.size() > w.size.size()) last.erase(0);
   return total / window_sum(ones(last, total.dtype()), w);
 }
