@@ -98,6 +98,17 @@ TEST_F(Mt1d, DerivativesVerify) {
     EXPECT_TRUE(holds(o.out, text)) << o.out;
 }
 
+TEST_F(Mt1d, DerivativesOfBoundedLayersAndAShiftVerify) {
+  make_case(1,
+            "[model]\nleast_resistivity = \"1 ohm*m\"\ngreatest_resistivity = \"1e4 ohm*m\"\n"
+            "[static_shift]\nenabled = true\nprior_std = 0.3\n");
+  const Outcome o = tessera({"gradcheck", "case.toml"});
+  EXPECT_EQ(o.code, 0) << o.out;
+  for (const char* text :
+       {"misfit     x of ln rho between its bounds", "impedance  static shift of ln Z"})
+    EXPECT_TRUE(holds(o.out, text)) << o.out;
+}
+
 TEST_F(Mt1d, KilledAndResumedItIsTheSame) {
   make_case(
       3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 4000\n");

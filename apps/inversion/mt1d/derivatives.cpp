@@ -2,6 +2,7 @@
 #include "inversion/mt1d/derivatives.h"
 
 #include "tessera/autodiff/ops.h"
+#include "tessera/inversion/bounds.h"
 #include "tessera/inversion/forward_1d.h"
 #include "tessera/inversion/layering.h"
 
@@ -22,28 +23,37 @@ Derivatives derivatives(const data::Config& config, const Mt1dOptions& o, const 
   std::vector<double> ln_thickness;
   for (const double h : layering.thickness_m) ln_thickness.push_back(std::log(h));
   const auto n = static_cast<Index>(layering.size());
-  const Tensor ln_rho = full({n}, std::log(inversion::typical_resistivity(r))),
-               frequency = tensor(r.frequency_hz), data = tensor(r.impedance_ohm),
+  std::vector<double> start(layering.size(), std::log(inversion::typical_resistivity(r)));
+  std::vector<Tensor> bounds;  // of ln rho, lower and upper, or none
+  if (o.least_resistivity) {
+    const inversion::Bounds b{std::log(*o.least_resistivity), std::log(*o.greatest_resistivity)};
+    start = inversion::model_to_bounded(start, b, start.size());
+    bounds = {tensor({b.lower}, {}), tensor({b.upper}, {})};
+  }
+  const bool shifted = o.static_shift && o.static_shift_std;
+  const Tensor frequency = tensor(r.frequency_hz), data = tensor(r.impedance_ohm),
                sigma = tensor(r.sigma_ohm);
 
   Derivatives d;
-  d.parameters = {{"ln rho", ln_rho, full({n}, 0.3)},
-                  {"ln thickness", tensor(ln_thickness), full({n - 1}, 0.1)}};
+  d.parameters = {
+      {bounds.empty() ? "ln rho" : "x of ln rho between its bounds", tensor(start), full({n}, 0.3)},
+      {"ln thickness", tensor(ln_thickness), full({n - 1}, 0.1)}};
+  if (shifted) d.parameters.push_back({"static shift of ln Z", zeros({1}), full({1}, 0.1)});
   d.results = {"impedance", "misfit"};
   d.values = [=](const std::vector<Tensor>& p) -> std::vector<Tensor> {
     std::vector<Tensor> rho, thickness;
-    for (Index j = 0; j < n; ++j) rho.push_back(select(p[0], 0, j));
+    const Tensor ln_rho = bounds.empty() ? p[0] : inversion::bounded(p[0], bounds[0], bounds[1]);
+    for (Index j = 0; j < n; ++j) rho.push_back(select(ln_rho, 0, j));
     for (Index j = 0; j + 1 < n; ++j) thickness.push_back(select(p[1], 0, j));
-    const Tensor z = inversion::layered_impedance(rho, thickness, frequency),
-                 miss = (z - data) / sigma;
+    const Tensor layers = inversion::layered_impedance(rho, thickness, frequency),
+                 z = shifted ? exp(p[2]) * layers : layers, miss = (z - data) / sigma;
     return {stack({real(z), imag(z)}), sum(real(miss * conj(miss)))};
   };
   d.lines = {fmt::format(
       "sounding {} ({} of {}): {} layers, {} periods, at the half-space where its inversion starts",
       station.id, input.survey.stations.size() / 2 + 1, input.survey.stations.size(), n, r.size())};
   d.left_out = {
-      "roughness, bounds, static shift and other losses than l2: what is differentiated is the "
-      "response and its misfit",
+      "roughness and other losses than l2: what is differentiated is the response and its misfit",
       "the other soundings, which the same function computes"};
   return d;
 }
