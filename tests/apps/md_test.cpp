@@ -224,6 +224,39 @@ TEST_F(Md, AtomsUponEachOtherAreNamed) {
   EXPECT_TRUE(holds(run.err, "atoms 1 (Ar of Ar 1) and 3 (Ar of Ar 3) 0.0002 nm apart")) << run.err;
 }
 
+/// A run places virtual sites itself: where a file has them, upon each other too, does not matter.
+TEST_F(Md, VirtualSitesOfTheFileMayLieAnywhere) {
+  write("m.top",
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nA 12 0 A 0.3 0.4\nS 0 0 V 0.3 0.4\n"
+        "[ moleculetype ]\nM 1\n[ atoms ]\n1 A 1 M A1 1 0\n2 A 1 M A2 1 0\n3 S 1 M S 1 0\n"
+        "[ bonds ]\n1 2 1 0.15 1000\n[ virtual_sites2 ]\n3 1 2 1 0.5\n[ exclusions ]\n3 1 2\n"
+        "[ system ]\nx\n[ molecules ]\nM 2\n");
+  const auto gro = [](const std::string& site_1, const std::string& site_2) {
+    return "t\n6\n"
+           "    1M       A1    1   1.000   1.000   1.000\n"
+           "    1M       A2    2   1.150   1.000   1.000\n"
+           "    1M        S    3" +
+           site_1 +
+           "\n"
+           "    2M       A1    4   1.000   1.600   1.000\n"
+           "    2M       A2    5   1.150   1.600   1.000\n"
+           "    2M        S    6" +
+           site_2 + "\n   3.00000   3.00000   3.00000\n";
+  };
+  write("there.gro", gro("   1.075   1.000   1.000", "   1.075   1.600   1.000"));
+  write("zero.gro", gro("   0.000   0.000   0.000", "   0.000   0.000   0.000"));
+  write(
+      "case.toml",
+      "app = \"molecular.dynamics\"\ntopology = \"m.top\"\nstructure = \"there.gro\"\ncoulombtype "
+      "= \"none\"\nnsteps = 1\n");
+  const Outcome there = tessera({"run", "case.toml", "--output", "THERE"}),
+                zero = tessera(
+                    {"run", "case.toml", "--output", "ZERO", "--set", "structure=\"zero.gro\""});
+  ASSERT_EQ(there.code, 0) << there.err;
+  ASSERT_EQ(zero.code, 0) << zero.err;
+  EXPECT_EQ(table("ZERO/1_dynamics/energies.csv"), table("THERE/1_dynamics/energies.csv"));
+}
+
 TEST_F(Md, ABoxOfTwoCutOffsRunsASmallerOneIsRefused) {
   write("case.toml", kArgon);
   EXPECT_EQ(

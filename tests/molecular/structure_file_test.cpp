@@ -2,6 +2,8 @@
 #include "tessera/molecular/structure_file.h"
 
 #include "input_error.h"
+#include "temp_folder.h"
+#include "tessera/molecular/trajectory.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>
@@ -100,6 +102,44 @@ TEST(Pdb, ModelsAreReadOneAtATime) {
   EXPECT_NEAR(pdb(t).x_nm[0][0], 0.1, 1e-12);
   EXPECT_NEAR(pdb(t, {.model = 2}).x_nm[0][0], 0.2, 1e-12);
   EXPECT_THROW(pdb(t, {.model = 3}), data::InputError);
+}
+
+/// Frames of a box that moves: GROMACS writes a CRYST1 before each MODEL, VMD parts frames by END.
+TEST(Pdb, EachModelHasItsOwnCell) {
+  const auto cell = [](int k) {
+    char line[100];
+    std::snprintf(line, sizeof line, "CRYST1%9.3f%9.3f%9.3f  90.00  90.00  90.00 P 1           1\n",
+                  20.0 + k, 20.0, 20.0);
+    return std::string(line);
+  };
+  const auto glycine = [](int k) { return atom("1", " CA ", "GLY", "1", k, 0, 0, "C"); };
+  std::string gromacs, vmd, one = cell(5);
+  for (int k = 1; k <= 3; ++k) {
+    const std::string model = "MODEL        " + std::to_string(k) + "\n" + glycine(k);
+    gromacs += cell(k) + model + "TER\nENDMDL\n";
+    vmd += cell(k) + glycine(k) + "END\n";
+    one += model + "ENDMDL\n";
+  }
+  for (int k = 1; k <= 3; ++k) {
+    EXPECT_NEAR(pdb(gromacs, {.model = k}).box.edge[0][0], 2 + 0.1 * k, 1e-12);
+    EXPECT_NEAR(pdb(one, {.model = k}).box.edge[0][0], 2.5, 1e-12);
+  }
+  const tessera::testing::TempFolder folder;
+  for (const std::string* text : {&gromacs, &vmd, &one}) {
+    const auto reader = open_trajectory(folder.write("a.pdb", *text));
+    Snapshot s;
+    int frames = 0;
+    while (reader->read(s)) {
+      ++frames;
+      EXPECT_NEAR(s.frame.x_nm.at(0)[0], 0.1 * frames, 1e-12);
+      EXPECT_NEAR(s.frame.box.edge[0][0], text == &one ? 2.5 : 2 + 0.1 * frames, 1e-12);
+    }
+    EXPECT_EQ(frames, 3) << *text;
+  }
+  const StructureFile first = read_pdb(data::make_text_file("a.pdb", vmd));
+  EXPECT_NEAR(first.structure.box.edge[0][0], 2.1, 1e-12);
+  ASSERT_EQ(first.remarks.size(), 1U) << "atoms behind END are not left out without a word";
+  EXPECT_EQ(first.remarks[0].place.line, 5U);
 }
 
 TEST(Pdb, SerialNumbersBeyondFiveDigits) {

@@ -18,6 +18,7 @@
 #include "tessera/molecular/stage_run.h"
 #include "tessera/molecular/structure_file.h"
 #include "tessera/molecular/trajectory.h"
+#include "tessera/molecular/virtual_sites.h"
 
 #include <fmt/format.h>
 
@@ -248,11 +249,18 @@ struct StageRunner {
     return stage.n_steps > 0 && (ends_in_order() || running->step() < stage.n_steps);
   }
 
+  /// Of the atoms, and of virtual sites where they belong: a file's may lie anywhere.
+  std::optional<Overlap> overlap_at_start() const {
+    mol::Frame placed = start;
+    mol::place_virtual_sites(at.system, placed.x_nm, placed.box);
+    return find_overlap(at.system, placed);
+  }
+
   /// To the end of the stage.
   data::ExitCode run(const data::Checkpoint* from) {
     fs::create_directories(folder);
     running.reset();
-    if (const auto overlap = from ? std::nullopt : find_overlap(at.system, start)) {
+    if (const auto overlap = from ? std::nullopt : overlap_at_start()) {
       data::Diagnostic d;
       d.number = 755;
       d.place.file = c.options.structure ? c.options.structure->string() : context.config.path();

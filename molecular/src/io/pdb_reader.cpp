@@ -107,6 +107,9 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
   return element_of(one);
 }
 
+std::string_view record_of(std::string_view line) { return trim(line.substr(0, 6)); }
+bool is_atom(std::string_view record) { return record == "ATOM" || record == "HETATM"; }
+
 class PdbReader {
  public:
   PdbReader(const data::TextFile& text, const StructureOptions& options, std::size_t first = 1,
@@ -118,9 +121,16 @@ class PdbReader {
         findings_(text),
         builder_(findings_, text) {}
 
-  StructureFile read() {
-    for (std::size_t n = first_; n <= last_ && !ended_; ++n)
-      line(text_.line(n), text_.line_starts[n - 1]);
+  /// `cell_line`: that of a CRYST1 before the lines read, or 0.
+  StructureFile read(std::size_t cell_line = 0) {
+    if (cell_line > 0) line(text_.line(cell_line), text_.line_starts[cell_line - 1]);
+    std::size_t n = first_;
+    for (; n <= last_ && !ended_; ++n) line(text_.line(n), text_.line_starts[n - 1]);
+    for (; n <= last_; ++n)
+      if (is_atom(record_of(text_.line(n)))) {
+        findings_.note(730, text_.line_starts[n - 1], "the atoms behind END were not read");
+        break;
+      }
     if (in_model_)
       findings_.error(701, model_offset_, "a MODEL without the ENDMDL that closes it",
                       "the file was cut off, or ENDMDL is missing");
@@ -155,8 +165,8 @@ class PdbReader {
 
  private:
   void line(std::string_view l, std::size_t offset) {
-    const std::string_view record = trim(l.substr(0, 6));
-    if (record == "ATOM" || record == "HETATM") {
+    const std::string_view record = record_of(l);
+    if (is_atom(record)) {
       if (skipping()) return;
       atom(l, offset);
     } else if (record == "TER") {
@@ -172,7 +182,7 @@ class PdbReader {
       in_model_ = false;
       ++chain_;
     } else if (record == "CRYST1") {
-      cell(l, offset);
+      if (!is_behind() || !is_periodic(box_)) cell(l, offset);  // each model may have its own
     } else if (record == "CONECT") {
       conect_.push_back(offset);
     } else if (record == "TITLE" && title_.empty()) {
@@ -182,6 +192,10 @@ class PdbReader {
     }
   }
   bool skipping() const { return n_models_ > 0 && (!in_model_ || n_models_ != options_.model); }
+  /// Whether the model that is read has ended.
+  bool is_behind() const {
+    return n_models_ > options_.model || (n_models_ == options_.model && !in_model_);
+  }
 
   double number(const PdbField& f, const char* what) {
     if (f.text.empty()) {
@@ -359,22 +373,30 @@ StructureFile read_pdb(const data::TextFile& text, const StructureOptions& optio
   return PdbReader(text, options).read();
 }
 
-std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text) {
-  std::vector<std::array<std::size_t, 2>> out;
-  bool open = false;
+std::vector<PdbModel> pdb_models(const data::TextFile& text) {
+  std::vector<PdbModel> models, parts;
+  std::size_t cell = 0, first = 1, cell_before = 0;
+  bool open = false, has_atoms = false;
+  const auto part = [&](std::size_t last) {
+    if (has_atoms) parts.push_back({first, last, cell_before});
+    first = last + 1, cell_before = cell, has_atoms = false;
+  };
   for (std::size_t n = 1; n <= text.n_lines(); ++n) {
-    const std::string_view record = trim(text.line(n).substr(0, 6));
-    if (record == "MODEL") out.push_back({n, n}), open = true;
-    if (open) out.back()[1] = n;
+    const std::string_view record = record_of(text.line(n));
+    if (record == "CRYST1") cell = n;
+    if (record == "MODEL") models.push_back({n, n, cell}), open = true;
+    if (open) models.back().last = n;
     if (record == "ENDMDL") open = false;
-    if (record == "END") break;
+    has_atoms = has_atoms || is_atom(record);
+    if (record == "END") part(n);
   }
-  return out;
+  part(text.n_lines());
+  return models.empty() ? parts : models;
 }
 
-Structure read_pdb_model(const data::TextFile& text, const std::array<std::size_t, 2>& lines) {
-  return PdbReader(text, {.model = 1, .standard_bonds = false}, lines[0], lines[1])
-      .read()
+Structure read_pdb_model(const data::TextFile& text, const PdbModel& model) {
+  return PdbReader(text, {.model = 1, .standard_bonds = false}, model.first, model.last)
+      .read(model.cell)
       .structure;
 }
 

@@ -53,9 +53,14 @@ class StructureBuilder {
 /// no cell.
 Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Findings& findings);
 
-/// First and last line of each MODEL of a PDB file, and the atoms between them: frames are read one
-/// by one in one pass.
-std::vector<std::array<std::size_t, 2>> pdb_models(const data::TextFile& text);
-Structure read_pdb_model(const data::TextFile& text, const std::array<std::size_t, 2>& lines);
+/// Lines of a PDB file, counted from 1: the first and the last of a model, and its CRYST1 where
+/// that stands before them (0: none does).
+struct PdbModel {
+  std::size_t first, last, cell;
+};
+/// The models of a file, each with the cell that holds for it, and what is in them: frames are read
+/// one by one in one pass. Without MODEL records, what END records part (VMD).
+std::vector<PdbModel> pdb_models(const data::TextFile& text);
+Structure read_pdb_model(const data::TextFile& text, const PdbModel& model);
 
 }  // namespace tessera::molecular

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models of a PDB file as frames: positions and the one cell (that of the last CRYST1), no
-// times.
+// The models of a PDB file as frames: positions and each one's cell (that of the last CRYST1 before
+// its end), no times.
 #include "formats.h"
 #include "io/structure_builder.h"
 #include "tessera/data/text_file.h"
@@ -13,19 +13,18 @@ class PdbFramesReader final : public TrajectoryReader {
  public:
   explicit PdbFramesReader(const std::filesystem::path& path)
       : text_(data::read_text_file(path)), models_(pdb_models(text_)) {
-    Structure s = read_pdb(text_, {.model = 1, .standard_bonds = false}).structure;
-    first_ = {.x_nm = std::move(s.x_nm), .v_nm_ps = {}, .box = s.box};
+    if (models_.empty()) read_pdb(text_);  // says what is missing
+    first_ = frame(0);
   }
   std::size_t n_atoms() const override { return first_.x_nm.size(); }
 
  protected:
   bool next(Snapshot& s) override {
-    if (at_ == std::max<std::size_t>(models_.size(), 1)) return false;
+    if (at_ == models_.size()) return false;
     s = {};
-    s.frame = first_;
-    if (at_ > 0) s.frame.x_nm = read_pdb_model(text_, models_[at_]).x_nm;
+    s.frame = at_ == 0 ? first_ : frame(at_);
     if (s.frame.x_nm.size() != n_atoms())
-      throw data::InputError(text_.error(704, text_.line_starts[models_[at_][0] - 1],
+      throw data::InputError(text_.error(704, text_.line_starts[models_[at_].first - 1],
                                          "model " + std::to_string(at_ + 1) + " has " +
                                              std::to_string(s.frame.x_nm.size()) +
                                              " atoms, the first " + std::to_string(n_atoms())));
@@ -34,8 +33,13 @@ class PdbFramesReader final : public TrajectoryReader {
   }
 
  private:
+  Frame frame(std::size_t k) const {
+    Structure s = read_pdb_model(text_, models_[k]);
+    return {.x_nm = std::move(s.x_nm), .v_nm_ps = {}, .box = s.box};
+  }
+
   data::TextFile text_;
-  std::vector<std::array<std::size_t, 2>> models_;
+  std::vector<PdbModel> models_;
   std::size_t at_ = 0;
   Frame first_;
 };

@@ -6,7 +6,8 @@
 // a remark:
 //   alternate locations   of every residue the one with the greatest sum of occupancies, the first
 //                         of equals
-//   models                one, the first unless asked otherwise
+//   models                one, the first unless asked otherwise, with its own cell
+//   atoms behind END      left out
 //   serial numbers        beyond 99,999 as decimals that wrap, hybrid-36 (cctbx) or hexadecimal
 //                         (VMD); `*****` is none
 //   elements left blank   from the columns of the atom's name
