@@ -7,6 +7,6 @@ namespace tessera::apps::mt1d {
 
 /// Response and misfit of the middle sounding as functions of ln rho and ln thickness of its
 /// layers.
-Derivatives derivatives(const data::Config& config, const Mt1dOptions& o, const Input& input);
+Derivatives derivatives(const Mt1dOptions& o, const Input& input);
 
 }  // namespace tessera::apps::mt1d
