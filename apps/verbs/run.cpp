@@ -116,6 +116,7 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
       data::begin_manifest(c.app.name, line.arguments, thread_count(line.run));
   manifest.config_sha256 = data::sha256_hex(resolved);
   manifest.precision = ready.made.precision;
+  manifest.keep_going = line.run.keep_going;
   manifest.inputs = ready.made.inputs;
   const ExitCode code = run_in(folder, c, std::move(ready), line, std::move(manifest));
   if (!line.json) std::cout << folder.path().string() << "\n";
@@ -148,9 +149,11 @@ ExitCode verb_rerun(const CommandLine& line) {
                   toml, ".toml");
 }
 
-ExitCode verb_resume(const CommandLine& line) {
+ExitCode verb_resume(const CommandLine& given) {
+  CommandLine line = given;
   data::RunFolder folder = data::RunFolder::reopen(line.path);
   const data::Manifest before = folder.read_manifest();
+  line.run.keep_going = before.keep_going;  // what the run has left out stays out
   data::Manifest now = data::resume_manifest(before, line.arguments, thread_count(line.run));
   set_num_threads(now.threads);
   const bool finished = before.exit_code == static_cast<int>(ExitCode::ok);

@@ -115,9 +115,9 @@ Changed change(const data::RunFolder& folder, const std::string& resolved,
     throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
   if (keys.empty()) return {{std::move(with), {}}, resolved};
   Ready ready = prepare(c, line.run);
-  findings = ready.made.check().findings;
-  if (has_errors(findings))
-    throw data::InputError(data::ExitCode::input_invalid, std::move(findings));
+  const CheckReport inputs = ready.made.check();
+  if (stops(inputs, line.run))
+    throw data::InputError(data::ExitCode::input_invalid, inputs.findings);
   if (ready.made.against)
     if (const auto loaded = data::load_newest_checkpoint(folder.checkpoints()))
       findings = ready.made.against(loaded->checkpoint);

@@ -47,11 +47,13 @@ TEST_F(Mt1d, TheExampleMeetsItsExpectations) {
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/syn05.png"), before);
   expect_files_known("RUN");
-  // An expectation that is not met is exit 6.
-  EXPECT_EQ(tessera({"run", "site/mt1d.toml", "--output", "R2", "--set", "expect.rms_max=0.5",
-                     "--set", "posterior.method=\"none\""})
-                .code,
-            6);
+  // An expectation that is not met is exit 6, and is told with what came.
+  const Outcome missed = tessera({"run", "site/mt1d.toml", "--output", "R2", "--set",
+                                  "expect.rms_max=0.5", "--set", "posterior.method=\"none\""});
+  EXPECT_EQ(missed.code, 6);
+  EXPECT_TRUE(holds(missed.err, "the case expects an RMS of at most 0.5, the largest is "))
+      << missed.err;
+  EXPECT_FALSE(holds(missed.err, "the case expects 12 soundings")) << missed.err;
 }
 
 TEST_F(Mt1d, PseudoSectionsAreEmptyInGapsOnly) {
@@ -177,6 +179,14 @@ TEST_F(Mt1d, AnEstimateCountsThreadsAsARunDoes) {
   };
   EXPECT_EQ(chains({}), chains({"--threads", "1"}));
   EXPECT_EQ(chains({"--threads", "8"}), chains({"--threads", "1"}));
+  // More steps than an int holds: days of them.
+  const std::string out =
+      tessera({"estimate", "case.toml", "--json", "--set", "posterior.burn_in=2147483647", "--set",
+               "posterior.samples=2147483647"})
+          .out;
+  const std::string key = "\"seconds\": ";
+  ASSERT_TRUE(holds(out, key)) << out;
+  EXPECT_GT(std::stod(out.substr(out.find(key) + key.size())), 1e4);
 }
 
 TEST_F(Mt1d, BoundsFarAwayLeaveTheDepthsOfInvestigation) {
@@ -200,6 +210,15 @@ TEST_F(Mt1d, ADepthBeyondTheOtherEndIsRefused) {
                     "syn01.edi: error E0614: model.last_depth, 1 m, is not below the first depth "
                     "that the data ask for"))
       << o.err;
+  // The data are those without the static shift: with a hundredth of the impedance everything lies
+  // at a hundredth of the depth.
+  make_case(1,
+            "[model]\nfirst_depth = \"100 km\"\n[static_shift]\nenabled = "
+            "true\nreference_resistivity = \"0.01 ohm*m\"\n");
+  const Outcome shifted = tessera({"check", "case.toml"});
+  EXPECT_EQ(shifted.code, 4);
+  EXPECT_TRUE(holds(shifted.err, "E0614: model.first_depth, 100000 m, is not above the last depth"))
+      << shifted.err;
 }
 
 TEST_F(Mt1d, FewLayersAreAtMostThoseOfTheSmoothModel) {
@@ -226,6 +245,15 @@ TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {
   EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err, "case.toml:4:1: error E0601"));
   make_case(1, "[model]\nleast_resistivity = \"10 ohm*m\"\n");
   EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err, "E0604"));
+  make_case(1,
+            "[model]\nleast_resistivity = \"20 ohm*m\"\ngreatest_resistivity = \"1000 "
+            "ohm*m\"\nreference_resistivity = \"5 ohm*m\"\nfixed_top = [\"0 m\"]\nfixed_bottom = "
+            "[\"300 m\"]\nfixed_resistivity = [\"12 ohm*m\"]\n");
+  const std::string bounds = tessera({"check", "case.toml"}).err;
+  for (const char* what : {"case.toml:7:1: error E0604: reference_resistivity, 5 ohm*m, lies",
+                           "error E0604: fixed_resistivity of range 1, 12 ohm*m, lies outside of "
+                           "least_resistivity and greatest_resistivity, 20 and 1000 ohm*m"})
+    EXPECT_TRUE(holds(bounds, what)) << bounds;
   make_case(1, "[model]\nfixed_top = [\"10 m\"]\n");
   EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err, "E0603"));
 }
@@ -238,7 +266,10 @@ TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
   EXPECT_EQ(stopped.code, 4);
   EXPECT_TRUE(holds(stopped.err, "bad.edi:")) << stopped.err;
   EXPECT_FALSE(fs::exists(here() / "RUN"));
-  EXPECT_EQ(tessera({"check", "case.toml"}).code, 4);
+  for (const char* verb : {"check", "estimate", "gradcheck"}) {
+    EXPECT_EQ(tessera({verb, "case.toml"}).code, 4) << verb;
+    EXPECT_EQ(tessera({verb, "case.toml", "--keep-going"}).code, 0) << verb;
+  }
   const Outcome checked = tessera({"check", "case.toml", "--keep-going"});
   EXPECT_EQ(checked.code, 0);
   EXPECT_TRUE(holds(checked.err, "bad.edi:") && holds(checked.out, "syn02") &&
@@ -249,8 +280,53 @@ TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);
   for (const char* good : {"site/soundings/syn01.edi", "site/soundings/syn02.edi"})
     fs::remove(here() / good);
-  for (const char* verb : {"check", "run"})
-    EXPECT_EQ(tessera({verb, "case.toml", "--keep-going"}).code, 4) << "nothing is left";
+  for (const char* verb : {"check", "estimate", "gradcheck", "run"})
+    EXPECT_EQ(tessera({verb, "case.toml", "--keep-going"}).code, 4) << verb << ": nothing is left";
+}
+
+TEST_F(Mt1d, WhatARunLeftOutStaysOutWhenItIsResumed) {
+  make_case(
+      2, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 20000\n");
+  write("site/soundings/bad.edi", "no sounding\n");
+  ASSERT_EQ(
+      tessera({"run", "case.toml", "--output", "RUN", "--keep-going", "--max-time", "0.05 s"}).code,
+      75);
+  const Outcome resumed = tessera({"resume", "RUN"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  const std::string table = read("RUN/soundings.csv");
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);
+  const Outcome changed = tessera({"resume", "RUN", "--set", "expect.soundings=2"});
+  EXPECT_EQ(changed.code, 0) << changed.err;
+}
+
+TEST_F(Mt1d, KeysThatDoNothingInACaseAreNamed) {
+  const auto told = [&](const std::string& more) {
+    make_case(2, more);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const auto fixed = [](const std::string& bottom) {
+    return "[model]\nfixed_top = [\"850 m\"]\nfixed_bottom = [\"" + bottom +
+           "\"]\nfixed_resistivity = [\"12 ohm*m\"]\n";
+  };
+  const std::string thin = told(fixed("851 m"));  // layers are a fifth of their depth thick
+  EXPECT_TRUE(holds(thin,
+                    "case.toml:5:1: warning E0616: in 2 of 2 soundings no layer has its middle "
+                    "between 850 m and 851 m"))
+      << thin;
+  EXPECT_EQ(told(fixed("1200 m")), "");
+
+  const std::string shift = "[static_shift]\nreference_resistivity = \"50 ohm*m\"\n";
+  const std::string late = told(shift + "enabled = true\nreference_period = \"1e6 s\"\n");
+  EXPECT_TRUE(holds(late,
+                    "case.toml:7:1: warning E0617: 1e+06 s lies outside of the periods of 2 of 2 "
+                    "soundings"))
+      << late;
+  EXPECT_EQ(told(shift + "enabled = true\nreference_period = \"0.003 s\"\n"), "");
+  EXPECT_TRUE(
+      holds(told(shift), "case.toml:5:1: warning E0618: reference_resistivity has no effect"));
+  EXPECT_EQ(told(shift + "enabled = false\n"), "");
 }
 
 TEST_F(Mt1d, AStaticShiftByAPriorAsksForLayers) {

@@ -100,6 +100,7 @@ TEST(RunFolder, StopIsAskedForByAFileAndForgottenAtResume) {
 TEST(Manifest, RoundTrip) {
   Manifest m = begin_manifest("inversion.mt1d", {"tessera", "run", "a \"b\".toml"}, 2);
   m.seeds = {1, UINT64_MAX};
+  m.keep_going = true;
   m.inputs = {{"a.edi", 3, "00"}};
   m.metrics = {{"rms", 1.25}, {"depth_m", 1e5}};
   finish_manifest(m, ExitCode::ok, "finished");
@@ -116,6 +117,14 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(resumed.started, back.started);
   EXPECT_EQ(resumed.resumed, 1);
   EXPECT_EQ(resumed.exit_code, -1);
+}
+
+TEST(Manifest, OfAVersionThatDidNotSayWhatWasLeftOut) {
+  std::string text = to_json(begin_manifest("a.b", {}, 1));
+  const std::string line = "  \"keep_going\": false,\n";
+  ASSERT_NE(text.find(line), std::string::npos) << text;
+  text.erase(text.find(line), line.size());
+  EXPECT_FALSE(manifest_from_json(text, "manifest.json").keep_going);
 }
 
 TEST(Manifest, BadTextIsRefused) {

@@ -80,6 +80,43 @@ TEST(Rotation, MissingErrorsSpreadOnlyWhereTheyEnter) {
   EXPECT_EQ(same.impedance_error[0][1][1], s.impedance_error[0][1][1]);
 }
 
+// Many files give Zxy and Zyx alone: turned by a right angle they change places, turned by two they
+// stay; at any other angle nothing is known.
+TEST(Rotation, AtRightAnglesTheDiagonalMayBeMissing) {
+  const Sounding whole = two_dimensional(0);
+  Sounding s = whole;
+  for (auto& z : s.impedance) z[0][0] = z[1][1] = Complex(NAN, NAN);
+  for (auto& e : s.impedance_error) e[0][0] = e[1][1] = NAN;
+  for (auto& t : s.tipper) t[0] = Complex(NAN, NAN);
+  Sounding turned = s;
+  rotate_by(turned, 90);
+  EXPECT_EQ(turned.impedance[1][0][1], -whole.impedance[1][1][0]);
+  EXPECT_EQ(turned.impedance[1][1][0], -whole.impedance[1][0][1]);
+  EXPECT_DOUBLE_EQ(turned.impedance_error[1][0][1], whole.impedance_error[1][1][0]);
+  EXPECT_EQ(turned.tipper[1][0], whole.tipper[1][1]);
+  EXPECT_TRUE(std::isnan(turned.impedance[1][0][0].real()));
+  for (const double angle : {180.0, 360.0}) {
+    turned = s;
+    rotate_by(turned, angle);
+    EXPECT_EQ(turned.impedance[1][0][1], whole.impedance[1][0][1]) << angle;
+  }
+  rotate_by(s, 30);
+  EXPECT_TRUE(std::isnan(s.impedance[1][0][1].real()));
+}
+
+TEST(Rotation, PeriodsWithoutCovariancesKeepTheErrorsThatAreGiven) {
+  Sounding s = two_dimensional(0), independent = s;
+  const Tensor2<Complex> one{{{1.0, 0.0}, {0.0, 1.0}}},
+      none{{{Complex(NAN, NAN), Complex(NAN, NAN)}, {Complex(NAN, NAN), Complex(NAN, NAN)}}};
+  for (auto* c : {&s.impedance_covariance, &s.tipper_covariance})
+    c->signal_inverse = c->residual = {one, none, one};
+  rotate_by(s, 30);
+  rotate_by(independent, 30);
+  EXPECT_EQ(s.impedance_error[1], independent.impedance_error[1]);
+  EXPECT_EQ(s.tipper_error[1], independent.tipper_error[1]);
+  EXPECT_NEAR(s.impedance_error[0][0][1], std::sqrt(0.5), 1e-12) << "by its covariance";
+}
+
 /// Standard deviation over draws of the part of the response along its own direction.
 template <class Draw>
 double spread(const Sounding& s, ResponseKind kind, Draw draw) {

@@ -425,6 +425,24 @@ TEST_F(MissingValues, TheFrequency999WithoutAnImpedanceIsAFiller) {
 TEST_F(MissingValues, InJonesJItIsMinus999) {
   const Sounding s = accepted("a.j", replaced(jones(), "3E-4 3E-4 1E-5", "-999 -999 -999"), {356});
   EXPECT_EQ(s.frequency_hz, (std::vector<double>{1}));
+  // In the header it is no place and no direction either.
+  const Sounding nowhere =
+      accepted("a.j",
+               replaced(replaced(jones(), "LATITUDE = -28.4", "LATITUDE = -999.0"), "S 1\n",
+                        ">ELEVATION = -999\n>AZIMUTH = -999.\nS 1\n"),
+               {333});
+  EXPECT_FALSE(nowhere.latitude_deg || nowhere.elevation_m);
+  EXPECT_EQ(nowhere.azimuth_deg.at(0), 0);
+}
+
+TEST_F(MissingValues, ARotationThatIsMissingIsTheDirectionOfHx) {
+  const auto azimuths = [&](const std::string& before, std::vector<int> remarks = {}) {
+    return accepted("a.edi", replaced(edi(), ">FREQ", before + ">FREQ"), remarks).azimuth_deg;
+  };
+  const std::string coil = ">HMEAS ID=1 CHTYPE=HX X=0 Y=0 AZM=30\n";
+  EXPECT_EQ(azimuths(coil + ">ZROT //3\n 1E32 1E32 1E32\n"), (std::vector<double>{30, 30, 30}));
+  EXPECT_EQ(azimuths(coil + ">ZROT //3\n 10 1E32 10\n"), (std::vector<double>{10, 30, 10}));
+  EXPECT_EQ(azimuths(">ZROT //3\n 1E32 1E32 1E32\n", {344}), (std::vector<double>{0, 0, 0}));
 }
 
 TEST_F(BadSounding, UnitsTakenForOthersAreSaidAndNotMended) {
@@ -517,6 +535,7 @@ TEST_F(BadSounding, SpectraThatCannotBe) {
   refused("a.edi", replaced(good, "A FREQ=1", "A FREK=1"), {311});
   refused("a.edi", replaced(good, ">=SPECTRASECT", ">=OTHERSECT"), {307});
   accepted("a.edi", replaced(good, "AVGT=100", "AVGT=0"), {350, 336});
+  EXPECT_EQ(accepted("a.edi", replaced(good, "ROTSPEC=0", "ROTSPEC=1.0E32")).azimuth_deg.at(0), 0);
   const Sounding flat = accepted(
       "a.edi", replaced(replaced(good, " 2 0 0 9", " 0 0 0 9"), " 0 2 -9 0", " 0 0 -9 0"), {351});
   EXPECT_TRUE(std::isnan(flat.impedance[0][0][1].real()));

@@ -68,6 +68,29 @@ TEST(SoundingInversion, SaysWhenTheTargetIsBelowTheBound) {
   EXPECT_GE(v.result().rms, v.result().bound.rms);
 }
 
+// D+ bounds squares; the RMS of another loss may fall below it.
+TEST(SoundingInversion, TheBoundBindsNoOtherLoss) {
+  auto o = quick();
+  o.loss = {Loss::Kind::huber, 1.345};
+  o.target_rms = 0.2;
+  o.posterior = PosteriorMethod::none;
+  EXPECT_NE(SoundingInverter(sounding_data(), o).result().reason, Reason::target_below_bound);
+}
+
+// A tenfold impedance is a tenfold Bostick depth.
+TEST(SoundingInversion, LayersAreThoseOfTheResponseWithoutItsStaticShift) {
+  auto o = quick();
+  const Response1d seen = sounding_data();
+  o.static_shift = StaticShift{
+      .reference_ohm_m = 100 * apparent_resistivity(seen.frequency_hz[0], seen.impedance_ohm[0])};
+  const Response1d inverted = without_reference_shift(seen, o);
+  EXPECT_NEAR(std::abs(inverted.impedance_ohm[5] / seen.impedance_ohm[5]), 10, 1e-12);
+  EXPECT_NEAR(inverted.sigma_ohm[5] / seen.sigma_ohm[5], 10, 1e-12);
+  EXPECT_NEAR(
+      choose_layering(inverted, o).log10_depth.back() - choose_layering(seen, o).log10_depth.back(),
+      1, 1e-12);
+}
+
 TEST(SoundingInversion, StaticShiftNeedsAPriorOrAReference) {
   auto o = quick();
   o.posterior = PosteriorMethod::none;

@@ -31,22 +31,76 @@ struct Mt1dCase {
   Input input;
 };
 
+bool given(const data::Config& config, std::string_view table, std::string_view key) {
+  const data::Member* in = data::find(config.table(), table);
+  const auto* keys = in ? in->value.get<data::Table>() : nullptr;
+  return keys && data::find(*keys, key);
+}
+
+/// What is in order, and yet may not do what it was written for.
+std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase& c) {
+  const Mt1dOptions& o = c.options;
+  const std::vector<inversion::Station>& stations = c.input.survey.stations;
+  std::vector<data::Diagnostic> out;
+  const auto doubt = [&](int number, std::string_view key, std::string message, std::string hint) {
+    out.push_back(config.error(number, key, std::move(message), std::move(hint)));
+    out.back().severity = data::Severity::warning;
+  };
+  constexpr int enough_layers = 100;  // for the error of the factor: docs/decisions/0030
+  if (o.static_shift && o.static_shift_std && o.layers < enough_layers)
+    doubt(615, "static_shift.prior_std",
+          fmt::format(
+              "on {} layers the data seem to tell a static shift, because a shifted earth needs "
+              "boundaries that are not there: its standard deviation is too small",
+              o.layers),
+          fmt::format("model.layers = {}", enough_layers));
+
+  const inversion::SoundingInversionOptions options = inversion_options(o, 0);
+  for (const inversion::FixedRange& range : options.fixed) {
+    const auto n = std::count_if(stations.begin(), stations.end(), [&](const auto& station) {
+      const auto depths =
+          inversion::choose_layering(inversion::without_reference_shift(station.response, options),
+                                     options)
+              .log10_depth;
+      return std::none_of(depths.begin(), depths.end(),
+                          [&](double d) { return range.contains(std::pow(10.0, d)); });
+    });
+    if (n)
+      doubt(616, "model.fixed_top",
+            fmt::format("in {} of {} soundings no layer has its middle between {:g} m and {:g} m: "
+                        "nothing is fixed there",
+                        n, stations.size(), range.top_m, range.bottom_m),
+            "more model.layers, or a thicker range");
+  }
+  if (o.static_shift && o.static_shift_resistivity && o.static_shift_period) {
+    const auto n = std::count_if(stations.begin(), stations.end(), [&](const auto& station) {
+      const auto& f = station.response.frequency_hz;
+      constexpr double about = 1.5;  // half-way to the next of two or three periods to a decade
+      return *o.static_shift_period * about < 1 / *std::max_element(f.begin(), f.end()) ||
+             *o.static_shift_period > about / *std::min_element(f.begin(), f.end());
+    });
+    if (n)
+      doubt(617, "static_shift.reference_period",
+            fmt::format("{:g} s lies outside of the periods of {} of {} soundings: their nearest "
+                        "period takes its place",
+                        *o.static_shift_period, n, stations.size()),
+            "a period of all soundings; is it in seconds?");
+  }
+  if (!given(config, "static_shift", "enabled"))
+    for (const char* key : {"prior_std", "reference_resistivity", "reference_period"})
+      if (given(config, "static_shift", key))
+        doubt(618, std::string("static_shift.") + key,
+              fmt::format("{} has no effect without static_shift.enabled = true", key),
+              "give it, or static_shift.enabled = false where that is meant");
+  return out;
+}
+
 CheckReport check(const data::Config& config, const Mt1dCase& c) {
   const auto& [o, input] = c;
   CheckReport report;
   report.findings = input.findings;
   report.can_go_on = !input.survey.stations.empty();
-  constexpr int enough_layers = 100;  // for the error of the factor: docs/decisions/0030
-  if (o.static_shift && o.static_shift_std && o.layers < enough_layers) {
-    report.findings.push_back(config.error(
-        615, "static_shift.prior_std",
-        fmt::format(
-            "on {} layers the data seem to tell a static shift, because a shifted earth needs "
-            "boundaries that are not there: its standard deviation is too small",
-            o.layers),
-        fmt::format("model.layers = {}", enough_layers)));
-    report.findings.back().severity = data::Severity::warning;
-  }
+  for (data::Diagnostic& d : doubts(config, c)) report.findings.push_back(std::move(d));
   for (const inversion::Station& station : input.survey.stations) {
     const auto& r = station.response;
     const auto [lo, hi] = std::minmax_element(r.frequency_hz.begin(), r.frequency_hz.end());
@@ -64,11 +118,22 @@ CheckReport check(const data::Config& config, const Mt1dCase& c) {
   return report;
 }
 
-Estimate estimate(const RunOptions& run, const Mt1dCase& c) {
+/// Throws the errors of the files, unless these may be left out and others remain.
+void require_soundings(const data::Config& config, const RunOptions& run, const Input& input) {
+  std::vector<data::Diagnostic> errors;
+  for (const auto& d : input.findings)
+    if (d.severity == data::Severity::error) errors.push_back(d);
+  if (!input.survey.stations.empty() && (errors.empty() || run.keep_going)) return;
+  if (errors.empty())
+    errors.push_back(config.error(612, {}, "there is no sounding to invert", "see data.files"));
+  throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
+}
+
+Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dCase& c) {
   const auto& [o, input] = c;
+  require_soundings(config, run, input);
   Estimate e;
   const auto n = static_cast<std::uint64_t>(input.survey.stations.size());
-  if (n == 0) return e;
   // One sounding, timed: the middle one of the profile, without its chain.
   inversion::SoundingInversionOptions options = inversion_options(o, 0);
   if (options.posterior == inversion::PosteriorMethod::mcmc) options.samples = options.keep_every;
@@ -82,7 +147,7 @@ Estimate estimate(const RunOptions& run, const Mt1dCase& c) {
     const auto start = std::chrono::steady_clock::now();
     inverter.sampler()->advance(chain, 200);
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
-               200 * (o.burn_in + o.samples);
+               200 * (static_cast<double>(o.burn_in) + o.samples);
     chain_bytes =
         static_cast<std::uint64_t>(o.samples / o.keep_every) * chain.m.size() * sizeof(double);
   }
@@ -101,18 +166,10 @@ Estimate estimate(const RunOptions& run, const Mt1dCase& c) {
 
 data::ExitCode run(RunContext& context, const Mt1dCase& c) {
   const auto& [o, input] = c;
-  std::vector<data::Diagnostic> errors;
-  for (const auto& d : input.findings) {
-    if (d.severity == data::Severity::error) errors.push_back(d);
+  for (const auto& d : input.findings)
     (d.severity == data::Severity::error ? context.log.error(data::to_string(d))
                                          : context.log.debug(data::to_string(d)));
-  }
-  if (input.survey.stations.empty() || (!errors.empty() && !context.options.keep_going)) {
-    if (errors.empty())
-      errors.push_back(
-          context.config.error(612, {}, "there is no sounding to invert", "see data.files"));
-    throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
-  }
+  require_soundings(context.config, context.options, input);
   for (const std::string& remark : input.survey.remarks) context.log.info(remark);
   context.manifest.seeds = {o.seed};
 
@@ -149,13 +206,18 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
       {"soundings", static_cast<double>(results.size())}, {"rms", rms}, {"rms_worst", worst}};
   context.log.info(fmt::format("{} soundings, RMS {:.3f} over all, {:.3f} at worst", results.size(),
                                rms, worst));
-  const bool expectation_missed =
-      (o.expect_rms_max && worst > *o.expect_rms_max) ||
-      (o.expect_soundings && results.size() != static_cast<std::size_t>(*o.expect_soundings));
-  if (expectation_missed)
-    context.log.error(fmt::format("the case expects {} soundings and an RMS of at most {}",
-                                  o.expect_soundings.value_or(0),
-                                  o.expect_rms_max.value_or(INFINITY)));
+  bool expectation_missed = false;
+  const auto expected = [&](bool met, const std::string& what) {
+    if (met) return;
+    expectation_missed = true;
+    context.log.error("the case expects " + what);
+  };
+  if (o.expect_rms_max)
+    expected(worst <= *o.expect_rms_max,
+             fmt::format("an RMS of at most {}, the largest is {:.4g}", *o.expect_rms_max, worst));
+  if (o.expect_soundings)
+    expected(results.size() == static_cast<std::size_t>(*o.expect_soundings),
+             fmt::format("{} soundings, {} were inverted", *o.expect_soundings, results.size()));
   return aim_missed || expectation_missed ? data::ExitCode::not_converged : data::ExitCode::ok;
 }
 
@@ -165,9 +227,13 @@ PreparedCase prepare(const AppContext& context) {
   const data::Config& config = context.config;
   return {.inputs = files_of(c->input),
           .check = [&config, c] { return check(config, *c); },
-          .estimate = [run = context.options, c] { return estimate(run, *c); },
+          .estimate = [&config, run = context.options, c] { return estimate(config, run, *c); },
           .run = [c](RunContext& to) { return run(to, *c); },
-          .derivatives = [&config, c] { return derivatives(config, c->options, c->input); }};
+          .derivatives =
+              [&config, run = context.options, c] {
+                require_soundings(config, run, c->input);
+                return derivatives(c->options, c->input);
+              }};
 }
 
 std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {

@@ -12,11 +12,7 @@
 
 namespace tessera::apps::mt1d {
 
-Derivatives derivatives(const data::Config& config, const Mt1dOptions& o, const Input& input) {
-  if (input.survey.stations.empty())
-    throw data::InputError(
-        config.error(612, {}, "there is no sounding to invert", "see data.files"),
-        data::ExitCode::input_invalid);
+Derivatives derivatives(const Mt1dOptions& o, const Input& input) {
   const inversion::Station& station = input.survey.stations[input.survey.stations.size() / 2];
   const inversion::Response1d& r = station.response;
   const inversion::Layering layering = inversion::layering_from_data(r, o.layers);

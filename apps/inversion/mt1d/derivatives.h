@@ -8,6 +8,6 @@ namespace tessera::apps::mt1d {
 /// Response and misfit of the middle sounding as functions of ln rho and ln thickness of its
 /// layers; with bounds of x of the band-pass map in place of ln rho, with a free static shift of
 /// ln Z, too.
-Derivatives derivatives(const data::Config& config, const Mt1dOptions& o, const Input& input);
+Derivatives derivatives(const Mt1dOptions& o, const Input& input);
 
 }  // namespace tessera::apps::mt1d

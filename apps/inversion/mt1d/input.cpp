@@ -61,8 +61,9 @@ data::Diagnostic too_few_periods(const std::string& file, const inversion::Stati
 std::optional<data::Diagnostic> unfit_depths(const std::string& file, const Mt1dOptions& o,
                                              const inversion::Station& station) {
   if (o.first_depth.has_value() == o.last_depth.has_value()) return {};
-  const auto z =
-      inversion::bottoms(inversion::layering_from_data(station.response, o.layers).thickness_m);
+  const auto inverted =
+      inversion::without_reference_shift(station.response, inversion_options(o, 0));
+  const auto z = inversion::bottoms(inversion::layering_from_data(inverted, o.layers).thickness_m);
   const double first = o.first_depth.value_or(z.front()), last = o.last_depth.value_or(z.back());
   if (first < last) return {};
   return about(614, file,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt1d/options.h"
 
+#include <fmt/format.h>
+
 #include <numbers>
 #include <string_view>
 
@@ -186,6 +188,21 @@ Mt1dOptions read_options(const data::Config& config) {
   else if (o.least_resistivity && *o.least_resistivity >= *o.greatest_resistivity)
     say(604, "model.least_resistivity", "least_resistivity is not below greatest_resistivity",
         "exchange them");
+  else if (o.least_resistivity) {
+    const auto between = [&](double rho, const std::string& key, const std::string& what) {
+      if (rho < *o.least_resistivity || rho > *o.greatest_resistivity)
+        say(604, key,
+            fmt::format("{}, {:g} ohm*m, lies outside of least_resistivity and "
+                        "greatest_resistivity, {:g} and {:g} ohm*m",
+                        what, rho, *o.least_resistivity, *o.greatest_resistivity),
+            "the bounds hold for every layer: widen them");
+    };
+    if (o.reference_resistivity)
+      between(*o.reference_resistivity, "model.reference_resistivity", "reference_resistivity");
+    for (std::size_t i = 0; i < o.fixed_resistivity.size(); ++i)
+      between(o.fixed_resistivity[i], "model.fixed_resistivity",
+              fmt::format("fixed_resistivity of range {}", i + 1));
+  }
   if (o.first_depth && o.last_depth && *o.first_depth >= *o.last_depth)
     say(605, "model.first_depth", "first_depth is not above last_depth",
         "leave one out to have it chosen from the data");

@@ -75,6 +75,7 @@ void visit_members(M& m, Visit visit) {
   visit("environment", m.environment);
   visit("config_sha256", m.config_sha256);
   visit("changes", m.changes);
+  visit("keep_going", m.keep_going);
   visit("inputs", m.inputs);
   visit("resumed", m.resumed);
   visit("started", m.started);
@@ -223,8 +224,9 @@ Manifest manifest_from_json(std::string_view text, const std::string& file) {
       throw Error("schema " + in["schema"].dump() + ", this program reads 1");
     visit_members(m, [&](const char* key, auto& value) {
       at = key;
-      if (std::string_view(key) == "changes" && !in.contains(key))
-        return;  // written before runs could be changed
+      const bool later =
+          std::string_view(key) == "changes" || std::string_view(key) == "keep_going";
+      if (later && !in.contains(key)) return;  // written by a version that did not have it
       from_value(in.at(key), value);
     });
   } catch (const nlohmann::json::exception& e) {

@@ -52,14 +52,6 @@ struct Header {
   double elevation_factor = 1;
 };
 
-/// One number of an option; blank and EMPTY mean not given.
-std::optional<double> option_number(EdiContext& c, const EdiOption* o) {
-  if (!o || o->value.text.empty()) return std::nullopt;
-  const auto v = parse_number(o->value, Exponent::fortran, c.findings);
-  if (!v || c.is_empty(*v)) return std::nullopt;
-  return v;
-}
-
 void read_position(EdiContext& c, const EdiBlock* head, const EdiBlock* measurements, Sounding& s) {
   struct Position {
     std::optional<double> lat, lon, elevation;
@@ -215,22 +207,18 @@ class DataSection {
 
   void rotation(const EdiBlock* first_block, std::initializer_list<std::string> rotation_names,
                 const char* what) {
-    std::vector<double> angles(n_, 0.0);
-    bool known = false;
     const EdiOption* rot = first_block ? first_block->find({"ROT"}) : nullptr;
     const bool none = rot && upper(rot->value.text) == "NONE";
-    if (const EdiBlock* b = find(rotation_names); b && !none) {
-      angles = block_values(c_, *b, n_);
-      known = true;
-      for (double& a : angles)
-        if (std::isnan(a)) a = 0;
-    } else {
+    const EdiBlock* b = none ? nullptr : find(rotation_names);
+    std::vector<double> angles = b ? block_values(c_, *b, n_) : std::vector<double>(n_, kNaN);
+    const auto missing = [](double a) { return std::isnan(a); };
+    bool known = !std::all_of(angles.begin(), angles.end(), missing);
+    if (std::any_of(angles.begin(), angles.end(), missing)) {
+      std::optional<double> coil;
       for (const EdiChannel& ch : edi_channels(c_))
-        if (ch.type == "HX" && ch.azimuth_deg) {
-          angles.assign(n_, *ch.azimuth_deg);
-          known = true;
-          break;
-        }
+        if (ch.type == "HX" && !coil) coil = ch.azimuth_deg;
+      known = known || coil;
+      std::replace_if(angles.begin(), angles.end(), missing, coil.value_or(0));
     }
     if (!known && s_.azimuth_deg.empty())
       c_.findings.note(344, std::string("no rotation angles and no channel azimuths: the ") + what +
@@ -389,6 +377,13 @@ const EdiBlock* EdiContext::first(std::string_view name) const {
 
 bool EdiContext::is_empty(double v) const {
   return std::abs(v) >= 1e30 || (empty != 0 && std::abs(v - empty) <= 1e-6 * std::abs(empty));
+}
+
+std::optional<double> option_number(EdiContext& c, const EdiOption* o) {
+  if (!o || o->value.text.empty()) return std::nullopt;
+  const auto v = parse_number(o->value, Exponent::fortran, c.findings);
+  if (!v || c.is_empty(*v)) return std::nullopt;
+  return v;
 }
 
 std::vector<EdiChannel> edi_channels(EdiContext& c) {

@@ -3,6 +3,7 @@
 #include "edi_blocks.h"
 #include "sounding_finish.h"
 
+#include <optional>
 #include <vector>
 
 namespace tessera::inversion {
@@ -18,6 +19,9 @@ struct EdiContext {
   const EdiBlock* first(std::string_view name) const;
   bool is_empty(double v) const;
 };
+
+/// One number of an option; blank and EMPTY mean not given.
+std::optional<double> option_number(EdiContext& context, const EdiOption* option);
 
 /// A channel of >HMEAS or >EMEAS.
 struct EdiChannel {

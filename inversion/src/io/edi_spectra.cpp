@@ -225,11 +225,7 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
   std::size_t without_averages = 0, singular = 0;
   for (const EdiBlock& b : c.blocks) {
     if (b.name != "SPECTRA") continue;
-    const auto number = [&](const char* key) -> std::optional<double> {
-      const EdiOption* o = b.find({key});
-      if (!o || o->value.text.empty()) return std::nullopt;
-      return parse_number(o->value, Exponent::fortran, c.findings);
-    };
+    const auto number = [&](const char* key) { return option_number(c, b.find({key})); };
     const EdiOption* f = b.find({"FREQ"});
     if (!f) {
       c.findings.error(311, b.offset, ">SPECTRA without FREQ=");
@@ -250,7 +246,7 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
       return i < j ? Complex(power[j * n + i], -power[i * n + j])
                    : Complex(power[i * n + j], power[j * n + i]);
     };
-    const bool counted = averages > 0 && !c.is_empty(averages);
+    const bool counted = averages > 0;
     without_averages += !counted;
     const double divisor = counted ? averages : std::nan("");
     bool bad = missing;

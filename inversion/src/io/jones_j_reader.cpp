@@ -19,6 +19,15 @@ namespace {
 
 constexpr double kNothing = -999;
 
+/// -999, -999.0, ... in a header, where an angle may stand as well.
+bool is_nothing(std::string_view value) {
+  constexpr std::string_view digits = "-999";
+  if (!value.starts_with(digits)) return false;
+  const std::string_view rest = value.substr(digits.size());
+  return rest.empty() ||
+         (rest.front() == '.' && rest.find_first_not_of('0', 1) == std::string_view::npos);
+}
+
 /// One row of an element: real, imaginary, error, or rho, phase and their errors.
 struct Row {
   double a = kNaN, b = kNaN, a_error = kNaN, b_error = kNaN;
@@ -72,7 +81,7 @@ class JonesReader {
     const Token token{
         value, text_.line_starts[line_ - 1] +
                    (value.empty() ? equals : static_cast<std::size_t>(value.data() - line.data()))};
-    if (value.empty()) return;
+    if (value.empty() || is_nothing(value)) return;
     if (key == "LATITUDE")
       s_.latitude_deg = parse_angle(token, 90, "latitude", findings_);
     else if (key == "LONGITUDE") {

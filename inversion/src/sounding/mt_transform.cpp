@@ -10,16 +10,25 @@ namespace {
 
 using Real2 = Tensor2<double>;
 
+/// x y, in which a coefficient of zero takes nothing from an element, even if that is missing.
+template <class X, class Y>
+Complex term(const X& x, const Y& y) {
+  return x == 0.0 || y == 0.0 ? Complex{} : x * y;
+}
+
 template <class A, class B>
 Tensor2<Complex> product(const A& a, const B& b) {
   Tensor2<Complex> out{};
   for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 2; ++j) out[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j];
+    for (int j = 0; j < 2; ++j) out[i][j] = term(a[i][0], b[0][j]) + term(a[i][1], b[1][j]);
   return out;
 }
 
+/// Exact at right angles: Zxx and Zyy, which may be missing, have no part in Zxy and Zyx there.
 Real2 turn(double angle_deg) {
-  const double a = angle_deg * std::numbers::pi / 180, c = std::cos(a), s = std::sin(a);
+  const double a = angle_deg * std::numbers::pi / 180;
+  double c = std::cos(a), s = std::sin(a);
+  if (std::abs(std::remainder(angle_deg, 90.0)) < 1e-9) c = std::round(c), s = std::round(s);
   return {{{c, s}, {-s, c}}};
 }
 
@@ -66,34 +75,34 @@ void rotate_one(Sounding& s, std::size_t i, double angle_deg) {
   if (s.has_impedance()) {
     s.impedance[i] = product(product(r, s.impedance[i]), rt);
     Real2& e = s.impedance_error[i];
+    const std::array<double, 4> old{e[0][0], e[0][1], e[1][0], e[1][1]};
+    for (int a = 0; a < 2; ++a)
+      for (int b = 0; b < 2; ++b)
+        e[a][b] = quadrature<4>(
+            {r[a][0] * r[b][0], r[a][0] * r[b][1], r[a][1] * r[b][0], r[a][1] * r[b][1]}, old);
+    // Exactly where there are covariances, which a file may give at some frequencies only.
     if (auto& c = s.impedance_covariance; !c.empty()) {
       c.signal_inverse[i] = product(product(r, c.signal_inverse[i]), rt);
       c.residual[i] = product(product(r, c.residual[i]), rt);
       for (int a = 0; a < 2; ++a)
         for (int b = 0; b < 2; ++b) {
           const double v = c.residual[i][a][a].real() * c.signal_inverse[i][b][b].real() / 2;
-          e[a][b] = v > 0 ? std::sqrt(v) : kNaN;
+          if (v > 0) e[a][b] = std::sqrt(v);
         }
-    } else {
-      const std::array<double, 4> old{e[0][0], e[0][1], e[1][0], e[1][1]};
-      for (int a = 0; a < 2; ++a)
-        for (int b = 0; b < 2; ++b)
-          e[a][b] = quadrature<4>(
-              {r[a][0] * r[b][0], r[a][0] * r[b][1], r[a][1] * r[b][0], r[a][1] * r[b][1]}, old);
     }
   }
   if (s.has_tipper()) {
     const auto t = s.tipper[i];
     const auto e = s.tipper_error[i];
     for (int b = 0; b < 2; ++b) {
-      s.tipper[i][b] = t[0] * r[b][0] + t[1] * r[b][1];
+      s.tipper[i][b] = term(t[0], r[b][0]) + term(t[1], r[b][1]);
       s.tipper_error[i][b] = quadrature<2>({r[b][0], r[b][1]}, e);
     }
     if (auto& c = s.tipper_covariance; !c.empty()) {
       c.signal_inverse[i] = product(product(r, c.signal_inverse[i]), rt);
       for (int b = 0; b < 2; ++b) {
         const double v = c.residual[i][0][0].real() * c.signal_inverse[i][b][b].real() / 2;
-        s.tipper_error[i][b] = v > 0 ? std::sqrt(v) : kNaN;
+        if (v > 0) s.tipper_error[i][b] = std::sqrt(v);
       }
     }
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tessera::inversion {
 namespace {
@@ -16,27 +17,6 @@ std::vector<double> exp_of(std::vector<double> v, std::size_t n) {
   return v;
 }
 
-/// Divides the impedances by the factor that the reference apparent resistivity implies, at the
-/// nearest period in the logarithm.
-void remove_reference_shift(Response1d& r, double reference_ohm_m, double period_s) {
-  std::size_t nearest = 0;
-  for (std::size_t i = 1; i < r.size(); ++i)
-    if (std::abs(std::log(r.frequency_hz[i] * period_s)) <
-        std::abs(std::log(r.frequency_hz[nearest] * period_s)))
-      nearest = i;
-  const double seen = apparent_resistivity(r.frequency_hz[nearest], r.impedance_ohm[nearest]);
-  const double factor = std::sqrt(reference_ohm_m / seen);
-  for (auto& z : r.impedance_ohm) z *= factor;
-  for (double& s : r.sigma_ohm) s *= factor;
-}
-
-Layering choose_layering(const Response1d& r, const SoundingInversionOptions& o) {
-  if (!o.first_depth_m && !o.last_depth_m) return layering_from_data(r, o.layers);
-  const auto z = bottoms(layering_from_data(r, o.layers).thickness_m);
-  return logarithmic_layering(o.first_depth_m.value_or(z.front()),
-                              o.last_depth_m.value_or(z.back()), o.layers);
-}
-
 /// Layers whose middle lies in a fixed range.
 std::vector<bool> fix_layers(const Layering& layering, const std::vector<FixedRange>& ranges,
                              std::size_t n, std::vector<double>& ln_rho) {
@@ -45,7 +25,7 @@ std::vector<bool> fix_layers(const Layering& layering, const std::vector<FixedRa
   for (std::size_t j = 0; j < layering.size(); ++j) {
     const double z = std::pow(10.0, layering.log10_depth[j]);
     for (const FixedRange& f : ranges) {
-      if (z < f.top_m || z >= f.bottom_m) continue;
+      if (!f.contains(z)) continue;
       fixed[j] = true;
       ln_rho[j] = std::log(f.resistivity_ohm_m);
     }
@@ -208,13 +188,33 @@ std::vector<double> fit_few_layers(SoundingInversion& out, const Setup& s,
 
 }  // namespace
 
+Response1d without_reference_shift(Response1d r, const SoundingInversionOptions& o) {
+  require_valid(r, "without_reference_shift");
+  if (!o.static_shift || !o.static_shift->reference_ohm_m) return r;
+  const double period_s = o.static_shift->reference_period_s.value_or(1 / r.frequency_hz.front());
+  std::size_t nearest = 0;  // in the logarithm
+  for (std::size_t i = 1; i < r.size(); ++i)
+    if (std::abs(std::log(r.frequency_hz[i] * period_s)) <
+        std::abs(std::log(r.frequency_hz[nearest] * period_s)))
+      nearest = i;
+  const double seen = apparent_resistivity(r.frequency_hz[nearest], r.impedance_ohm[nearest]);
+  const double factor = std::sqrt(*o.static_shift->reference_ohm_m / seen);
+  for (auto& z : r.impedance_ohm) z *= factor;
+  for (double& s : r.sigma_ohm) s *= factor;
+  return r;
+}
+
+Layering choose_layering(const Response1d& r, const SoundingInversionOptions& o) {
+  if (!o.first_depth_m && !o.last_depth_m) return layering_from_data(r, o.layers);
+  const auto z = bottoms(layering_from_data(r, o.layers).thickness_m);
+  return logarithmic_layering(o.first_depth_m.value_or(z.front()),
+                              o.last_depth_m.value_or(z.back()), o.layers);
+}
+
 SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions o) {
   require_valid(response, "invert");
   check_options(o);
-  if (o.static_shift && o.static_shift->reference_ohm_m)
-    remove_reference_shift(
-        response, *o.static_shift->reference_ohm_m,
-        o.static_shift->reference_period_s.value_or(1 / response.frequency_hz.front()));
+  response = without_reference_shift(std::move(response), o);
   SoundingInversion& out = result_;
   out.response = response;
   out.bound = dplus(response);
@@ -229,8 +229,9 @@ SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions
   const Smoothing smoothing = s.smoothing();
   const OccamResult fit = fit_smooth(s, o, target);
   out.reason = fit.reason;
-  if (o.method != Method::gauss_newton && fit.reason == Reason::target_not_reached &&
-      out.target_rms < out.bound.rms)
+  // The bound is one of squares: it does not bind the RMS of another loss.
+  if (o.method != Method::gauss_newton && o.loss.kind == Loss::Kind::l2 &&
+      fit.reason == Reason::target_not_reached && out.target_rms < out.bound.rms)
     out.reason = Reason::target_below_bound;
   out.iterations = with_stated_errors(fit.iterations, out.error_scale);
   out.mu = fit.mu;

@@ -39,6 +39,7 @@ struct Manifest {
   std::vector<std::pair<std::string, std::string>> environment;  ///< TESSERA_* variables
   std::string config_sha256;                                     ///< of resolved.toml as it is run
   std::vector<ConfigChange> changes;  ///< of it by `resume --set`, oldest first
+  bool keep_going = false;            ///< input files with errors were left out
   std::vector<InputFile> inputs;
   int resumed = 0;  ///< how many times the run was taken up again
   // the end

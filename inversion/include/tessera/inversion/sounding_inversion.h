@@ -20,9 +20,10 @@ namespace tessera::inversion {
 enum class Method { occam, gauss_newton, few_layer };
 enum class PosteriorMethod { laplace, mcmc, none };
 
-/// A depth range whose resistivity is known.
+/// A depth range whose resistivity is known: that of the layers whose middle lies in it.
 struct FixedRange {
   double top_m = 0, bottom_m = 0, resistivity_ohm_m = 0;
+  bool contains(double depth_m) const { return depth_m >= top_m && depth_m < bottom_m; }
 };
 
 /// How static shift is made determinable: by a prior on ln of the impedance factor, or by an
@@ -53,6 +54,14 @@ struct SoundingInversionOptions {
   std::uint64_t burn_in = 1000, samples = 10000, keep_every = 10;
   data::RandomKey key;
 };
+
+/// A response without the static shift that a reference apparent resistivity tells: what is
+/// inverted.
+Response1d without_reference_shift(Response1d response, const SoundingInversionOptions& options);
+
+/// The layers of the smooth models of such a response. Throws tessera::Error where one depth is
+/// given and lies beyond the other one, which the data choose.
+Layering choose_layering(const Response1d& response, const SoundingInversionOptions& options);
 
 /// Everything that is reported about one sounding. No times: equal input gives equal bits.
 struct SoundingInversion {
