@@ -34,8 +34,8 @@ struct Grammar {
   int verbose = 0;
   CLI::App app{
       "Tessera: differentiable tensors, electromagnetics, molecular dynamics, inversion.\n"
-      "The app comes from the file: app = \"inversion.mt1d\". Results go to stdout, progress and "
-      "errors to stderr.",
+      "A case names its app: app = \"inversion.mt1d\". Results go to stdout, progress and errors "
+      "to stderr.",
       "tessera"};
 
   Grammar() {
@@ -44,21 +44,21 @@ struct Grammar {
     app.set_version_flag("--version", "tessera " + std::string(data::build_info().version));
     app.add_flag("--json", line.json, "errors and results as JSON on stdout");
     app.add_flag("-q,--quiet", quiet, "only warnings and errors");
-    app.add_flag("-v,--verbose", verbose, "say more");
+    app.add_flag("-v,--verbose", verbose, "debug messages, too");
     app.footer(
-        "`tessera VERB --help` says more. Environment: NO_COLOR, TESSERA_*. Exit codes: "
-        "docs/reference/exit-codes.md");
+        "`tessera VERB --help` says more. Environment: NO_COLOR, TESSERA_VECTOR_BITS "
+        "(docs/reference/bits.md). Exit codes: docs/reference/exit-codes.md");
 
     auto* v = verb("new", "write a small runnable example of an app");
     v->add_option("APP", line.word, "e.g. inversion.mt1d; see `tessera list apps`")->required();
-    v->add_option("DIR", line.path, "where to (default: the app's name)");
+    v->add_option("DIR", line.path, "the folder to write into (default: the app's name)");
     v->add_option("--seed", line.seed, "seed of its synthetic data")->capture_default_str();
     v->add_flag("--force", line.run.force, "write into a folder that is not empty");
 
-    v = verb("check", "read a case and its inputs, tell what is wrong");
+    v = verb("check", "read a case and its inputs, report what is wrong");
     add_case(v);
 
-    v = verb("estimate", "tell memory, time and disk space of a case without running it");
+    v = verb("estimate", "estimate memory, time and disk space of a case without running it");
     add_case(v);
     add_threads(v);
 
@@ -70,26 +70,29 @@ struct Grammar {
     v = verb("run", "run a case");
     add_case(v);
     v->add_option("-o,--output", line.output,
-                  "the run folder (default: the case's name with .run)");
+                  "the run folder (default: the case's name with .run, in the current folder)");
     v->add_flag("--force", line.run.force, "replace the results in an existing run folder");
     add_running(v);
 
-    v = verb("rerun", "energies and forces of the frames of a trajectory, by the forces of a case");
+    v = verb("rerun",
+             "compute energies and forces of the frames of a trajectory with the interactions of a "
+             "case");
     add_case(v);
     v->add_option("TRAJECTORY", line.frames,
                   "the frames: .xtc, .trr, .dcd, .nc, .h5md, .gro or .pdb")
         ->required();
-    v->add_option("--stage", line.stage, "the stage whose forces are taken (default: the last)");
-    v->add_option("-o,--output", line.output,
-                  "the run folder (default: the trajectory's name with .rerun)");
+    v->add_option("--stage", line.stage,
+                  "the stage whose interactions are taken (default: the last)");
+    v->add_option(
+        "-o,--output", line.output,
+        "the run folder (default: the trajectory's name with .rerun, in the current folder)");
     v->add_flag("--force", line.run.force, "replace the results in an existing run folder");
     add_running(v);
 
-    v = verb("resume", "go on with a stopped or killed run, to the same bits");
+    v = verb("resume", "continue a stopped or killed run, to the same bits");
     v->add_option("RUN", line.path, "the run folder")->required();
-    v->add_option(
-         "--set", line.overrides,
-         "let it go on with another end or other output, a finished one too: --set key=value")
+    v->add_option("--set", line.overrides,
+                  "change the end or the output of the run, of a finished one too: --set key=value")
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
     add_running(v);
@@ -97,7 +100,7 @@ struct Grammar {
     v = verb("stop", "ask a running run to stop with a checkpoint");
     v->add_option("RUN", line.path, "the run folder")->required();
 
-    v = verb("plot", "draw the pictures of a run anew");
+    v = verb("plot", "draw the pictures of a finished run again, from its results");
     v->add_option("RUN", line.path, "the run folder")->required();
 
     v = verb("info", "read a file of any known format and summarise it");
@@ -109,20 +112,20 @@ struct Grammar {
     v->add_flag("--force", line.run.force, "replace an existing file");
 
     v = verb("list", "list apps, examples, formats, units or verbs");
-    v->add_option("WHAT", line.word, "apps (if not said), examples, formats, units or verbs")
+    v->add_option("WHAT", line.word, "apps (the default), examples, formats, units or verbs")
         ->check(CLI::IsMember({"apps", "examples", "formats", "units", "verbs"}));
 
     v = verb("explain", "explain a key of a configuration or an error number");
-    v->add_option("KEY", line.word, "e.g. data.error_floor or E0213")->required();
+    v->add_option("KEY", line.word, "e.g. data.error_floor, source.waveform or E0213")->required();
 
     v = verb("schema", "print the JSON schema (draft-07) of an app's configuration");
     v->add_option("APP", line.word, "e.g. inversion.mt1d")->required();
 
     v->add_flag("--markdown", line.markdown, "print the reference page of the options instead");
 
-    verb("doctor", "print versions and parts, test writing and arithmetic");
+    verb("doctor", "print versions and parts of this build, test writing and arithmetic");
 
-    v = verb("completion", "print a completion script");
+    v = verb("completion", "print a completion script for a shell");
     v->add_option("SHELL", line.word, "bash, zsh or fish")
         ->required()
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
@@ -139,7 +142,7 @@ struct Grammar {
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
     v->add_flag("--keep-going", line.run.keep_going,
-                "leave bad input files out instead of stopping");
+                "leave out input files (soundings) that have errors instead of stopping");
   }
   void add_threads(CLI::App* v) {
     v->add_option("--threads", line.run.threads, "number of threads (default: all)")

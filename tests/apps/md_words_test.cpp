@@ -222,6 +222,14 @@ TEST_F(MdWords, WhatDoesNothingIsTold) {
       "coulombtype", "net charge of 2 e is neutralised by a uniform background");
   warned("rigid_water = false\n" + std::string(kWater), "rigid_water",
          "rigid_water = false changes nothing");
+  // An end at the top is that of stages without one of their own; a minimizer has no duration.
+  const std::string stage = "[[stage]]\nduration = \"40 fs\"\n",
+                    down = "[[stage]]\ntype = \"minimize\"\n",
+                    water = changed("nsteps = 20\n", "", kWater);
+  warned("nsteps = 5\n" + water + stage, "nsteps", "nsteps has no effect");
+  warned("duration = \"10 fs\"\n" + water + down + stage, "duration", "duration has no effect");
+  write("case.toml", "nsteps = 5\n" + water + down + stage);
+  EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0757"));
 }
 
 /// A barostat that makes the box smaller than two cut-offs: what helps is no minimization.

@@ -20,7 +20,7 @@ const data::Options<CaseOptions>& fdtd_options() {
     o.add_tables("material", &O::materials, material_table(), {.doc = "Media by their names."});
     o.add_tables(
         "structure", &O::structures, structure_table(),
-        {.doc = "Bodies; where they overlap, the higher priority is seen, then the later."});
+        {.doc = "Bodies; where they overlap the higher priority wins, then the later one."});
     o.add_tables("source", &O::sources, source_table(),
                  {.doc = "What makes the waves.", .min_items = 1, .max_items = 10000});
     o.add_tables("monitor", &O::monitors, monitor_table(),

@@ -12,7 +12,7 @@ namespace {
 data::Options<ReceiverOptions> receiver_table() {
   using O = ReceiverOptions;
   data::Options<O> o("receivers", "Where the field is known, at every step in time.");
-  o.add("component", &O::component, {.doc = "Of the field.", .choices = component_names});
+  o.add("component", &O::component, {.doc = "Component of the field.", .choices = component_names});
   o.add("positions", &O::positions,
         length({.doc = "Points [x, y, z].", .required = true, .min_items = 1, .max_items = 10000}));
   return o;
@@ -44,11 +44,11 @@ data::Options<DataOptions> data_table() {
                 "between times. Not given: found by "
                 "a simulation of [[truth]]."});
   o.add("noise", &O::noise,
-        {.doc = "Standard deviation of noise that is added, as a part of the root mean square of "
-                "the data.",
+        {.doc = "Standard deviation of noise that is added, as a fraction of the root mean square "
+                "of the data.",
          .min = 0,
          .max = 10});
-  o.add("seed", &O::seed, {.doc = "Of the noise.", .min = 0});
+  o.add("seed", &O::seed, {.doc = "Seed of the noise.", .min = 0});
   return o;
 }
 
@@ -61,7 +61,7 @@ data::Options<DescentOptions> descent_table() {
         {.doc = "Adam's steps of a fixed rate, or L-BFGS with a line search.",
          .choices = {"adam", "lbfgs"}});
   o.add("iterations", &O::iterations, {.doc = "How many.", .min = 0, .max = 1000000});
-  o.add("rate", &O::rate, {.doc = "Of adam, in permittivity.", .above = 0});
+  o.add("rate", &O::rate, {.doc = "Length of adam's steps, in permittivity.", .above = 0});
   o.add("until", &O::until, {.doc = "The descent ends when the misfit is below this.", .min = 0});
   o.add("smoothness", &O::smoothness,
         {.doc = "Weight of the mean squared difference of neighbouring cells, added to the misfit: "

@@ -83,7 +83,7 @@ data::Options<ExpectOptions> expect_table() {
         {.doc = "Which entry, where there are several: mode, direction, order.", .min = 0});
   o.add("value", &O::value, {.doc = "The number promised, in SI units.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
-  o.add("relative", &O::relative, {.doc = "The tolerance is a part of the value."});
+  o.add("relative", &O::relative, {.doc = "The tolerance is relative: a fraction of the value."});
   return o;
 }
 
@@ -130,10 +130,10 @@ data::Options<GridOptions> grid_table() {
         {.doc = "In 2-D, the components that are computed: Ez, Hx, Hy or Hz, Ex, Ey or both.",
          .choices = {"both", "Ez", "Hz"}});
   o.add("averaging", &O::averaging,
-        {.doc = "What a cell with two media is made of: the averaged tensor (second order at faces "
-                "along the grid), the same with tensors of corners (more accurate at oblique and "
-                "curved faces, slower to set up), shares of the volume, or the medium at "
-                "each point.",
+        {.doc = "Permittivity where media meet: kottke, an averaged tensor (second order at faces "
+                "along the grid); corners, the same with tensors of corners (more accurate at "
+                "oblique and curved faces, slower to set up); volume, the mean by volume; none, "
+                "the medium at each point.",
          .choices = {"kottke", "corners", "volume", "none"}});
   o.add("conductors", &O::conductors,
         {.doc =
@@ -173,7 +173,7 @@ data::Options<SteppingOptions> run_table() {
   using O = SteppingOptions;
   data::Options<O> o("run", "The steps in time.");
   o.add("precision", &O::precision,
-        {.doc = "Of the fields; transforms are summed in double precision.",
+        {.doc = "Precision of the fields; transforms are summed in double precision.",
          .choices = {"f32", "f64"}});
   o.add("courant", &O::courant,
         {.doc = "Time step as a share of the longest stable one.", .above = 0, .max = 1});

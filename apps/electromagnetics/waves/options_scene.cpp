@@ -132,16 +132,19 @@ data::Options<StructureOptions> structure_table() {
   data::Options<O> o("structure",
                      "A body of one medium. Lengths may be \"inf\" where it says so: a body that "
                      "reaches into an absorbing layer has to run through it.");
-  o.add_kind("shape", &O::shape,
-             {.doc = "Its shape; the last three combine others by their names.",
-              .choices = {"box", "half_space", "sphere", "ellipsoid", "cylinder", "cone", "prism",
-                          "union", "intersection", "difference"},
-              .required = true});
+  o.add_kind(
+      "shape", &O::shape,
+      {.doc =
+           "Its shape; union, intersection and difference combine other structures by their names.",
+       .choices = {"box", "half_space", "sphere", "ellipsoid", "cylinder", "cone", "prism", "union",
+                   "intersection", "difference"},
+       .required = true});
   o.add("name", &O::name, {.doc = "For messages and as a part of other structures."});
   o.add("material", &O::material,
         {.doc = "A [[material]], a medium of the library, vacuum or pec. Without one the body is "
                 "only a part of others."});
-  o.add("priority", &O::priority, {.doc = "The highest is seen; among equals the later."});
+  o.add("priority", &O::priority,
+        {.doc = "Where bodies overlap the highest wins; among equals the later."});
   o.add("centre", &O::centre,
         length({.doc = "Its middle.",
                 .only_for = {"box", "sphere", "ellipsoid", "cylinder", "cone"}}));

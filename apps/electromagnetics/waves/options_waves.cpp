@@ -9,8 +9,9 @@ data::Options<WaveformOptions> waveform_table() {
   using O = WaveformOptions;
   data::Options<O> o("waveform", "Time dependence of a source.");
   o.add_kind("kind", &O::kind,
-             {.doc = "A modulated Gaussian, a Gaussian from zero frequency on and its derivatives, "
-                     "a Ricker pulse and its derivative, a continuous wave, or samples of a file.",
+             {.doc = "gaussian: a modulated Gaussian; baseband: a Gaussian from zero frequency on; "
+                     "derivative: its derivatives; ricker, ricker_derivative: a Ricker pulse and "
+                     "its derivative; continuous: a continuous wave; file: samples of a file.",
               .choices = {"gaussian", "baseband", "derivative", "ricker", "ricker_derivative",
                           "continuous", "file"}});
   o.add("frequency", &O::frequency,
@@ -125,12 +126,13 @@ data::Options<MonitorOptions> monitor_table() {
                                  angular = {"far_field", "rcs"};
   data::Options<O> o("monitor", "What is measured, under its name in results.h5.");
   o.add_kind("kind", &O::kind,
-             {.doc = "Fields in time at a point; transformed fields; power through a plane or out "
-                     "of a box; energy in a box (poles with what they store: d(f Re eps)/df where "
-                     "nothing is lost, kinetic and potential energy of lossy ones); pattern of an "
-                     "antenna; scattering cross-section; density of states and Purcell factor of a "
-                     "point source; diffraction orders; frequencies and Q of a ring-down, each "
-                     "mode once; fields of a plane or box at intervals.",
+             {.doc = "probe: fields in time at a point; dft: Fourier transforms of fields; flux: "
+                     "power through a plane or out of a box; energy: energy in a box (poles with "
+                     "what they store: d(f Re eps)/df where nothing is lost, kinetic and potential "
+                     "energy of lossy ones); far_field: pattern of an antenna; rcs: scattering "
+                     "cross-section; ldos: density of states and Purcell factor of a point source; "
+                     "orders: diffraction orders; resonances: frequencies and Q of a ring-down, "
+                     "each mode once; snapshot: fields of a plane or box at intervals.",
               .choices = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders",
                           "resonances", "snapshot"},
               .required = true});
@@ -149,7 +151,7 @@ data::Options<MonitorOptions> monitor_table() {
                 .only_for = {"dft", "flux", "energy", "far_field", "rcs", "orders", "snapshot"},
                 .required_for = {"flux", "far_field", "rcs", "orders"}}));
   o.add("components", &O::components,
-        {.doc = "Of the field; all that are computed if not given.",
+        {.doc = "Components of the field; all that are computed if not given.",
          .choices = component_names,
          .only_for = {"probe", "dft", "resonances", "snapshot"},
          .max_items = 6});

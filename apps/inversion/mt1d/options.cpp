@@ -22,7 +22,8 @@ const data::Options<Mt1dOptions>& mt1d_options() {
                   "the strike.",
            .choices = {"determinant", "average", "xy", "yx", "te", "tm"}});
     o.add("data.error_floor", &O::error_floor,
-          {.doc = "Least standard deviation of real and imaginary part, as a part of the modulus.",
+          {.doc = "Least standard deviation of real and imaginary part, as a fraction of the "
+                  "modulus of the impedance.",
            .unit = "%",
            .min = 0,
            .max = 1000});
@@ -44,10 +45,11 @@ const data::Options<Mt1dOptions>& mt1d_options() {
     o.add("data.mask_periods", &O::mask_periods,
           {.doc = "Single periods that are left out (1 % tolerance).", .unit = "s", .above = 0});
     o.add("data.sign", &O::sign,
-          {.doc = "Time sign of the files: as they say, exp(+i omega t) or exp(-i omega t).",
+          {.doc = "Time sign of the files: as they say (file), exp(+i omega t) (plus) or exp(-i "
+                  "omega t) (minus).",
            .choices = {"file", "plus", "minus"}});
     o.add("data.units", &O::units,
-          {.doc = "Impedance units of the files: as they say, ohm, or mV/km/nT.",
+          {.doc = "Impedance units of the files: as they say (file), ohm, or mV/km/nT (field).",
            .choices = {"file", "ohm", "field"}});
     o.add("model.layers", &O::layers,
           {.doc = "Number of layers of the smooth models, the half-space included.",
@@ -77,11 +79,11 @@ const data::Options<Mt1dOptions>& mt1d_options() {
     o.add("model.fixed_resistivity", &O::fixed_resistivity,
           {.doc = "Their resistivities.", .unit = "ohm*m", .above = 0});
     o.add("inversion.method", &O::method,
-          {.doc = "Smoothest model that fits, minimum at a given roughness weight, or a few layers "
-                  "with free thicknesses.",
+          {.doc = "occam: the smoothest model that fits; gauss_newton: the minimum at a given "
+                  "roughness weight; few_layer: a few layers with free thicknesses.",
            .choices = {"occam", "gauss_newton", "few_layer"}});
     o.add("inversion.misfit", &O::misfit,
-          {.doc = "Squares, or Huber's loss that outliers pull on less.",
+          {.doc = "Squares (l2), or Huber's loss, on which outliers pull less.",
            .choices = {"l2", "huber"}});
     o.add("inversion.huber_corner", &O::huber_corner,
           {.doc = "Normalised residual from which Huber's loss is linear.", .above = 0});

@@ -50,13 +50,12 @@ data::Options<GroupOptions> group_table() {
 data::Options<TaskOptions> task_table() {
   using O = TaskOptions;
   data::Options<O> o("analysis", "One thing to find out.");
-  o.add_kind(
-      "type", &O::kind,
-      {.doc =
-           "Pair distribution g(r) and coordination; mean squared displacement and diffusion; "
-           "velocity autocorrelation and diffusion; mass density of the box "
-           "and of slices; RMSD from the first frame and RMSF; radius of gyration; hydrogen bonds.",
-       .choices = {"rdf", "msd", "vacf", "density", "rmsd", "gyration", "hydrogen_bonds"}});
+  o.add_kind("type", &O::kind,
+             {.doc = "rdf: pair distribution g(r) and coordination; msd: mean squared displacement "
+                     "and diffusion; vacf: velocity autocorrelation and diffusion; density: mass "
+                     "density of the box and of slices; rmsd: RMSD from the first frame and RMSF; "
+                     "gyration: radius of gyration; hydrogen_bonds: number of hydrogen bonds.",
+              .choices = {"rdf", "msd", "vacf", "density", "rmsd", "gyration", "hydrogen_bonds"}});
   o.add("name", &O::name, {.doc = "Of its tables and pictures; its type and group if not given."});
   o.add("group", &O::group,
         {.doc = "The atoms.", .only_for = {"rdf", "msd", "vacf", "density", "rmsd", "gyration"}});
@@ -131,7 +130,7 @@ data::Options<ExpectOptions> expect_table() {
   o.add("value", &O::value,
         {.doc = "The number promised, in the unit of the table.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
-  o.add("relative", &O::relative, {.doc = "The tolerance is a part of the value."});
+  o.add("relative", &O::relative, {.doc = "The tolerance is relative: a fraction of the value."});
   return o;
 }
 
@@ -153,12 +152,13 @@ const data::Options<AnalysisOptions>& analysis_options() {
                   "bonds (.h5md).",
            .required = true});
     o.add("include_folders", &O::include_folders,
-          {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, "
-                  "such as GROMACS's share/top. Files elsewhere are not read."});
-    o.add("trajectory", &O::trajectory,
-          {.doc = "Files of frames (.xtc, .trr, .dcd, .nc, .h5md, .gro), one after the other.",
-           .required = true,
-           .min_items = 1});
+          {.doc = "Folders besides its own that are searched for what a GROMACS topology includes "
+                  "(#include), such as GROMACS's share/top. Files elsewhere are not read."});
+    o.add(
+        "trajectory", &O::trajectory,
+        {.doc = "Files of frames (.xtc, .trr, .dcd, .nc, .h5md, .gro, .pdb), one after the other.",
+         .required = true,
+         .min_items = 1});
     o.add_table("frames", &O::frames, frame_table(), {.doc = "Which frames count."});
     o.add_tables("group", &O::groups, group_table(), {.doc = "Atoms by a name."});
     o.add_tables("analysis", &O::tasks, task_table(), {.doc = "What to find out.", .min_items = 1});

@@ -318,6 +318,22 @@ struct Maker {
         without(fmt::format("stage[{}].define", k));
   }
 
+  /// An end for all stages that none of them takes, since each gives its own.
+  void doubt_ends() {
+    for (const std::string key : {"nsteps", "duration"}) {
+      if (!at_top(key)) continue;
+      bool taken = false;
+      for (std::size_t k = 0; k < c.stages.size(); ++k)
+        taken = taken || (!in_stage(k, "nsteps") && !in_stage(k, "duration") &&
+                          (c.stages[k].type == StageType::dynamics ||
+                           (c.stages[k].minimizes() && key == "nsteps")));
+      if (!taken)
+        warn(757, key, key + " has no effect: every stage has its own end",
+             fmt::format("give it to the stage that is meant, such as stage[{}].{}",
+                         c.stages.size() - 1, key));
+    }
+  }
+
   /// Two steps of the fastest bond or less are no dynamics; GROMACS warns below ten.
   void doubt_steps() {
     for (std::size_t k = 0; k < c.stages.size(); ++k) {
@@ -372,6 +388,7 @@ Case make_case(const data::Config& config) {
   m.choose_written();
   m.doubt_keys();
   m.stop_at_errors();
+  m.doubt_ends();
   m.doubt_steps();
   m.c.inputs = data::inputs_read();
   return std::move(m.c);

@@ -111,7 +111,7 @@ data::Options<ExpectOptions> expect_table() {
   o.add("value", &O::value,
         {.doc = "The number promised, in the unit of the column.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
-  o.add("relative", &O::relative, {.doc = "The tolerance is a part of the value."});
+  o.add("relative", &O::relative, {.doc = "The tolerance is relative: a fraction of the value."});
   return o;
 }
 
@@ -188,16 +188,17 @@ const data::Options<MdOptions>& md_options() {
           {.doc = "Time at which the first stage begins; that of the structure if not given.",
            .unit = "ps"});
     o.add("include_folders", &O::include_folders,
-          {.doc = "Where the files of a GROMACS topology's #include are besides its own folder, "
-                  "such as GROMACS's share/top. Files elsewhere are not read."});
+          {.doc = "Folders besides its own that are searched for what a GROMACS topology includes "
+                  "(#include), such as GROMACS's share/top. Files elsewhere are not read."});
     o.add("coulomb_constant", &O::coulomb_constant,
           {.doc = "k_e: of the input file's usual program (file), amber, charmm, codata_2018, or a "
                   "number in kJ/mol nm/e^2. Which one moves energies by 1e-5."});
     o.add("precision", &O::precision,
-          {.doc = "Of pair forces, minimizers apart; sums are in whole numbers, steps in double "
-                  "precision always, and single points in f64 in sums of doubles.",
+          {.doc = "Precision of the pair forces of dynamics: single (mixed) or double (f64); "
+                  "minimizers take f64. Forces are summed in fixed point and steps are in double "
+                  "precision either way; single points and reruns in f64 sum in double precision.",
            .choices = {"mixed", "f64"}});
-    o.add("seed", &O::seed, {.doc = "Of velocities, thermostats and barostats."});
+    o.add("seed", &O::seed, {.doc = "Seed of drawn velocities, thermostats and barostats."});
     each_setting([&](const char* key, auto member, auto, data::Field field) {
       o.add(
           key, [member](O & c) -> auto& { return c.common.*member; }, std::move(field));

@@ -28,7 +28,8 @@ void each_setting(F&& f) {
                 .choices = {"md", "md-vv", "sd", "steep", "l-bfgs", "fire", "newton-cg"}});
   f("nsteps", &C::nsteps, &S::nsteps,
     data::Field{.doc = "Steps in time, or most steps of a minimizer (5000 if not given). 0: "
-                       "energies and forces of the start alone.",
+                       "energies and forces of the start alone. At the top: for stages that give "
+                       "neither nsteps nor duration.",
                 .min = 0});
   f("duration", &C::duration, &S::duration,
     at_least(0, "Instead of nsteps: the time simulated.", "ps"));
@@ -42,13 +43,15 @@ void each_setting(F&& f) {
             "box, inf in vacuum."));
   f("rvdw_switch", &C::rvdw_switch, &S::rvdw_switch,
     at_least(0,
-             "Where force-switch and potential-switch begin, which do not go without it; "
+             "Distance at which force-switch and potential-switch begin, required for both; "
              "Lennard-Jones alone.",
              "nm"));
   f("coulombtype", &C::coulombtype, &S::coulombtype,
-    data::Field{.doc = "How charges act beyond the cut-off: a sum in reciprocal space on a grid or "
-                       "direct, a uniform dielectric, not at all; none: charges do not act.",
-                .choices = {"pme", "ewald", "reaction-field", "cut-off", "none"}});
+    data::Field{
+        .doc = "How charges act beyond the cut-off: pme and ewald sum over all periodic images, in "
+               "reciprocal space on a grid or directly; reaction-field has a uniform dielectric "
+               "there; with cut-off they do not act there. none: charges do not act at all.",
+        .choices = {"pme", "ewald", "reaction-field", "cut-off", "none"}});
   f("coulomb_modifier", &C::coulomb_modifier, &S::coulomb_modifier,
     data::Field{.doc = "How the Coulomb interaction goes to zero at its cut-off; force-shift with "
                        "coulombtype cut-off alone.",
@@ -57,7 +60,7 @@ void each_setting(F&& f) {
     data::Field{.doc = "How the Lennard-Jones interaction goes to zero at its cut-off.",
                 .choices = modifiers});
   f("epsilon_r", &C::epsilon_r, &S::epsilon_r,
-    data::Field{.doc = "Relative permittivity, between 1-4 pairs, too.", .above = 0});
+    data::Field{.doc = "Relative permittivity, also between 1-4 pairs.", .above = 0});
   f("epsilon_rf", &C::epsilon_rf, &S::epsilon_rf,
     data::Field{.doc = "Relative permittivity of the reaction field; 0: a conductor.", .min = 0});
   f("reaction_field_of_excluded", &C::reaction_field_of_excluded, &S::reaction_field_of_excluded,
@@ -66,7 +69,8 @@ void each_setting(F&& f) {
   f("fourierspacing", &C::fourierspacing, &S::fourierspacing,
     positive("Largest distance of the grid points of pme.", "nm"));
   f("fourier_grid", &C::fourier_grid, &S::fourier_grid,
-    data::Field{.doc = "Instead: the numbers of grid points; zeros: by fourierspacing.",
+    data::Field{.doc = "Instead of fourierspacing: the numbers of grid points along the edges; "
+                       "zeros: by fourierspacing.",
                 .min = 0,
                 .max = 4096});
   f("pme_order", &C::pme_order, &S::pme_order,
@@ -77,12 +81,12 @@ void each_setting(F&& f) {
         .above = 0,
         .max = 0.1});
   f("ewald_beta", &C::ewald_beta, &S::ewald_beta,
-    at_least(0, "beta itself; 0: from ewald_rtol.", "1/nm"));
+    at_least(0, "Ewald's splitting parameter beta; 0: from ewald_rtol.", "1/nm"));
   f("ewald_kmax", &C::ewald_kmax, &S::ewald_kmax,
     at_least(0, "coulombtype ewald: wave vectors shorter than this; 0: from ewald_rtol.", "1/nm"));
   f("DispCorr", &C::dispersion, &S::dispersion,
-    data::Field{.doc = "Dispersion beyond the cut-off, in energy and pressure: none, of r^-6, or "
-                       "of r^-6 and r^-12.",
+    data::Field{.doc = "Correction for what lies beyond the cut-off, in energy and pressure: none, "
+                       "of r^-6 (EnerPres), or of r^-6 and r^-12 (AllEnerPres).",
                 .choices = {"no", "EnerPres", "AllEnerPres"}});
   f("DispCorr_pairs", &C::dispersion_pairs, &S::dispersion_pairs,
     data::Field{.doc = "The pairs whose mean C6 DispCorr takes: all ordered ones (AMBER), those "
@@ -100,21 +104,20 @@ void each_setting(F&& f) {
                 .max = 100});
 
   f("tcoupl", &C::tcoupl, &S::tcoupl,
-    data::Field{
-        .doc = "Thermostat; sd keeps the temperature by itself. berendsen gives no ensemble.",
-        .choices = {"no", "v-rescale", "nose-hoover", "andersen", "berendsen"}});
+    data::Field{.doc = "Thermostat; integrator sd has its own bath. berendsen samples no ensemble.",
+                .choices = {"no", "v-rescale", "nose-hoover", "andersen", "berendsen"}});
   f("tau_t", &C::tau_t, &S::tau_t,
-    positive("Time of the thermostat; of sd the inverse of the friction.", "ps"));
+    positive("Time constant of the thermostat; with sd the inverse of the friction.", "ps"));
   f("ref_t", &C::ref_t, &S::ref_t,
     at_least(0, "Temperature of the bath, and of c-rescale and monte-carlo without a bath.", "K"));
   f("heat_from", &C::heat_from, &S::heat_from,
     at_least(0,
-             "The bath starts at this temperature and goes evenly to ref_t, each of tc_grps to its "
-             "tc_ref_t, over the stage; with no steps it stays there.",
+             "The bath starts at this temperature and goes linearly to ref_t, that of each of "
+             "tc_grps to its tc_ref_t, over the stage; with no steps it stays there.",
              "K"));
   f("annealing_time", &C::annealing_time, &S::annealing_time,
     at_least(0,
-             "Instead: times since the beginning of the stage at which the bath has "
+             "Instead of heat_from: times since the beginning of the stage at which the bath has "
              "annealing_temp; straight lines between.",
              "ps"));
   f("annealing_temp", &C::annealing_temp, &S::annealing_temp,
@@ -126,16 +129,18 @@ void each_setting(F&& f) {
   f("tc_ref_t", &C::tc_ref_t, &S::tc_ref_t,
     at_least(0, "Temperature of each of tc_grps; ref_t if not given.", "K"));
   f("tc_tau_t", &C::tc_tau_t, &S::tc_tau_t,
-    positive("Time of the thermostat, of sd the inverse of the friction, of each of tc_grps; tau_t "
-             "if not given.",
+    positive("Time constant of the thermostat of each of tc_grps, with sd the inverse of the "
+             "friction; tau_t if not given.",
              "ps"));
   f("pcoupl", &C::pcoupl, &S::pcoupl,
-    data::Field{.doc = "Barostat. berendsen gives no ensemble.",
+    data::Field{.doc = "Barostat. berendsen samples no ensemble.",
                 .choices = {"no", "c-rescale", "parrinello-rahman", "monte-carlo", "berendsen"}});
   f("pcoupltype", &C::pcoupltype, &S::pcoupltype,
     data::Field{.doc = "Which edges scale together: all; x with y; none.",
                 .choices = {"isotropic", "semiisotropic", "anisotropic"}});
-  f("tau_p", &C::tau_p, &S::tau_p, positive("Time of the barostat.", "ps"));
+  f("tau_p", &C::tau_p, &S::tau_p,
+    positive("Time constant of the barostat; with parrinello-rahman the period of its piston.",
+             "ps"));
   f("ref_p", &C::ref_p, &S::ref_p,
     data::Field{.doc = "Pressure, or those along x, y, z.", .unit = "bar", .one_for_all = true});
   f("compressibility", &C::compressibility, &S::compressibility,
@@ -153,8 +158,8 @@ void each_setting(F&& f) {
                        "not at all, scaled with it, or only their centre.",
                 .choices = {"no", "all", "com"}});
   f("hydrogen_mass", &C::hydrogen_mass, &S::hydrogen_mass,
-    positive("Mass of hydrogens outside of water, taken from the atoms that they are bound to: "
-             "longer steps.",
+    positive("Mass given to hydrogens outside of water, taken from the atoms that they are bound "
+             "to; it allows longer steps.",
              "amu"));
   f("constraints", &C::constraints, &S::constraints,
     data::Field{.doc = "Which bonds are rigid.",
@@ -163,8 +168,8 @@ void each_setting(F&& f) {
     data::Field{.doc = "Whether three-point waters are rigid bodies; true wherever constraints are "
                        "not none, if not given."});
   f("comm_mode", &C::comm_mode, &S::comm_mode,
-    data::Field{.doc = "Which motion of the whole is removed: that of its centre, also its "
-                       "rotation (vacuum), none.",
+    data::Field{.doc = "Which motion of the whole system is removed: that of its centre of mass "
+                       "(linear), its rotation as well (angular, in vacuum), or none.",
                 .choices = {"linear", "angular", "none"}});
   f("nstcomm", &C::nstcomm, &S::nstcomm,
     data::Field{.doc = "Steps between removals of the motion of the centre of mass.", .min = 1});
@@ -173,7 +178,9 @@ void each_setting(F&& f) {
         .doc =
             "Draw velocities at the beginning of the stage; if not given, where there are none."});
   f("gen_temp", &C::gen_temp, &S::gen_temp,
-    at_least(0, "Their temperature; that of the bath at the beginning of the stage if not given.",
+    at_least(0,
+             "Temperature of the drawn velocities; that of the bath at the beginning of the stage "
+             "if not given.",
              "K"));
 
   f("emtol", &C::emtol, &S::emtol,
@@ -185,9 +192,10 @@ void each_setting(F&& f) {
         .doc = "Names that the preprocessor of a GROMACS topology finds defined, such as POSRES, "
                "FLEXIBLE or NAME=value. Position restraints hold to the structure of the case."});
   f("posres", &C::posres, &S::posres,
-    data::Field{.doc =
-                    "Which atoms are held by springs where the stage begins: none, heavy, solute, "
-                    "solute-heavy, backbone, or any selection (docs/reference/selections.md)."});
+    data::Field{
+        .doc =
+            "Which atoms are held by springs to where they are when the stage begins: none, heavy, "
+            "solute, solute-heavy, backbone, or any selection (docs/reference/selections.md)."});
   f("posres_k", &C::posres_k, &S::posres_k, positive("Force constant of posres.", "kJ/mol/nm^2"));
 
   f("freeze", &C::freeze, &S::freeze,

@@ -256,7 +256,7 @@ struct CheckedReader {
     refuse(426, path,
            verb + " " + (bytes == UINT64_MAX ? "more than 2^64" : std::to_string(bytes)) +
                " bytes, the limit is " + std::to_string(budget),
-           "raise it with --max-import if the file is trusted");
+           "check that it is the right file; a C++ program can raise H5Limits::max_bytes");
   }
   static std::uint64_t product(const std::vector<hsize_t>& factors, std::uint64_t start) {
     std::uint64_t out = start;

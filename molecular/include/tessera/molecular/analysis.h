@@ -121,6 +121,7 @@ class VelocityAutocorrelation {
   /// Throws Error where the frame has no velocities.
   void add(const Frame& frame);
   Curve curve() const { return average_.curve(); }
+  /// nm^2/ps, by the trapezoidal rule over all lags.
   double diffusion() const;
 
  private:

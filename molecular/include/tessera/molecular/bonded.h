@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bonded terms and restraints as energies. Formulas and the columns of their tables are in
-// system.h.
+// terms.h.
 #pragma once
 #include "tessera/molecular/energy_function.h"
 #include "tessera/molecular/system.h"

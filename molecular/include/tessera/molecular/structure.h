@@ -35,6 +35,7 @@ struct Structure {
 /// without hydrogen less than 0.3 nm apart.
 void add_standard_bonds(Structure& structure);
 
+/// By the names that files of the PDB, AMBER, CHARMM and GROMACS give residues.
 bool is_water(const std::string& residue_name);
 bool is_amino_acid(const std::string& residue_name);
 bool is_nucleotide(const std::string& residue_name);

@@ -109,7 +109,7 @@ SVD svd(Arg a, Degenerate degenerate = Degenerate::nan);
 
 /// X of A X = B; B is [..., n, m], or [..., n] with one axis less than A, or [n].
 Tensor solve(Arg a, Arg b);
-Tensor inv(Arg a);
+Tensor inv(Arg a);  ///< A^-1 [..., n, n], as `solve` finds it
 /// Its gradient is the conjugate of the cofactor matrix, which exists for matrices of any rank and
 /// vanishes below n - 1; so do all further derivatives. That of order k + 1 costs about 3^k n^3,
 /// and more for matrices of much lower rank.

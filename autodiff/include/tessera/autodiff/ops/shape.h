@@ -10,12 +10,12 @@
 namespace tessera {
 
 Tensor reshape(Arg x, Shape shape);  ///< one entry may be -1
-Tensor flatten(Arg x);
+Tensor flatten(Arg x);               ///< one axis, in row-major order
 Tensor transpose(Arg x, Shape permutation);
-Tensor transpose(Arg x);  ///< swaps the last two axes
-Tensor moveaxis(Arg x, int from, int to);
-Tensor expand_dims(Arg x, int axis);
-Tensor squeeze(Arg x, int axis);
+Tensor transpose(Arg x);                   ///< swaps the last two axes
+Tensor moveaxis(Arg x, int from, int to);  ///< the other axes keep their order
+Tensor expand_dims(Arg x, int axis);       ///< a new axis of length 1, at `axis` of the result
+Tensor squeeze(Arg x, int axis);           ///< without that axis; throws unless its length is 1
 Tensor broadcast_to(Arg x, const Shape& shape);
 /// Axis k of x becomes axis dims[k] of the result; all other axes are repeated.
 Tensor broadcast_in_dim(Arg x, const Shape& shape, const Shape& dims);
@@ -30,8 +30,11 @@ Tensor reverse(Arg x, const Shape& axes);
 Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior = {}, Literal value = 0);
 Tensor concatenate(const std::vector<Tensor>& parts, int axis = 0,
                    SourceLine line = SourceLine::here());
+/// Parts of one shape along a new axis, at `axis` of the result.
 Tensor stack(const std::vector<Tensor>& parts, int axis = 0, SourceLine line = SourceLine::here());
+/// Equal parts along an axis; throws where its length is no multiple of `parts`.
 std::vector<Tensor> split(Arg x, int parts, int axis = 0);
+/// The same elements in row-major order; copies a view that is not.
 Tensor contiguous(Arg x);
 
 }  // namespace tessera
