@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/report.h"
+#include "tessera/data/file_io.h"
 #include "verbs/verbs.h"
 
 #include <iostream>
@@ -18,7 +19,7 @@ data::ExitCode verb_new(const CommandLine& line) {
   if (existed && !fs::is_empty(dir) && !line.run.force)
     throw usage_error("the folder '" + dir.string() + "' is not empty",
                       "name another one, or give --force to write into it");
-  fs::create_directories(dir);
+  data::make_folder(dir);
   try {
     const fs::path file = app.make_example(dir, line.seed);
     std::cout << file.string() << "\n";

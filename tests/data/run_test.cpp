@@ -4,6 +4,7 @@
 #include "in_child.h"
 #include "input_error.h"
 #include "temp_folder.h"
+#include "tessera/data/file_io.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -86,6 +87,7 @@ TEST(RunFolder, RefusesWhatIsNoRunFolder) {
   dir.write("file", "");
   expect_input_error([&] { RunFolder::create(dir / "file"); }, ExitCode::usage, 502);
   expect_input_error([&] { RunFolder::create("/proc/tessera-run"); }, ExitCode::usage, 502);
+  expect_input_error([&] { make_folder(dir / "file/tables"); }, ExitCode::usage, 502);
 }
 
 TEST(RunFolder, StopIsAskedForByAFileAndForgottenAtResume) {

@@ -152,6 +152,13 @@ TEST(Pdb, SerialNumbersBeyondFiveDigits) {
   const std::vector<std::array<std::int32_t, 2>> expected = {{1, 2}};
   EXPECT_EQ(bonds("A0000", "A0001"), expected);  // hybrid-36
   EXPECT_EQ(bonds("186a0", "186a1"), expected);  // hexadecimal
+  // Six digits begin in column 6 or end in column 12; no atom of such a file is left out.
+  for (const std::string start : {"ATOM  99999 ", "ATOM 100000 ", "ATOM  100000", "HETATM100000"}) {
+    const std::string text =
+        start + " C1  LIG A   1       1.000   2.000   3.000  1.00  0.00           C\n";
+    EXPECT_EQ(pdb(text).n_atoms(), 1U) << start;
+    EXPECT_THROW(pdb(text + "CONECT10000\n"), data::InputError) << start;
+  }
   EXPECT_EQ(pdb(atom("*****", " C2 ", "LIG", "A000", 1.5, 0, 0, "C")).residues[0].number, "10000");
 }
 

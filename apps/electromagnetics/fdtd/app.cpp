@@ -113,7 +113,7 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
     context.log.warning("no VTK XML files: " + why_not);
   const auto& path = context.folder.path();
   if (c.options.output.scene && c.options.output.vtk && data::vtk_xml_available()) {
-    std::filesystem::create_directories(path / "vtk");
+    data::make_folder(path / "vtk");
     data::write_vtk_xml(path / "vtk" / "scene.vtr",
                         em::preview(em::SceneOrder(c.scene), c.media, c.grid));
   }

@@ -2,6 +2,7 @@
 #include "electromagnetics/fdtd/pictures.h"
 
 #include "electromagnetics/waves/bodies.h"
+#include "tessera/data/file_io.h"
 #include "tessera/electromagnetics/figures.h"
 
 #include <fmt/format.h>
@@ -146,14 +147,14 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
                          data::line_colour(m + 1)});  // the first is black, as is much of the map
   }
   const data::Figure f = em::scene_figure(s, c.scene, c.media, c.grid, bodies_of(c.options));
-  std::filesystem::create_directories(folder);
+  data::make_folder(folder);
   return save_both(f, folder, "scene");
 }
 
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
                                                 const Results& results, const CaseOptions& o) {
   const em::SceneOrder bodies = bodies_of(o);
-  std::filesystem::create_directories(folder);
+  data::make_folder(folder);
   std::vector<std::filesystem::path> out;
   const auto keep = [&](const data::Figure& f, const std::string& name) {
     for (std::filesystem::path& file : save_both(f, folder, name)) out.push_back(std::move(file));

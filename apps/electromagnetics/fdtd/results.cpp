@@ -64,7 +64,7 @@ void write_table(const std::filesystem::path& path, const MonitorResult& r) {
 /// Fields of a plane or box at each frequency or time, as one .vtr file each.
 void write_fields(const std::filesystem::path& folder, const MonitorResult& r) {
   if (r.coordinates.size() != 3 || r.coordinates[0].name != "z") return;
-  std::filesystem::create_directories(folder);
+  data::make_folder(folder);
   std::string collection =
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
   const std::size_t points = r.coordinates[0].values.size() * r.coordinates[1].values.size() *
@@ -151,7 +151,7 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
             q.values);
   }
   file.commit();
-  std::filesystem::create_directories(run / "tables");
+  data::make_folder(run / "tables");
   for (const MonitorResult& r : results)
     if (std::any_of(r.quantities.begin(), r.quantities.end(),
                     [&](const Quantity& q) { return in_table(r, q); }))

@@ -3,6 +3,7 @@
 
 #include "electromagnetics/inverse_scattering/data.h"
 #include "electromagnetics/waves/bodies.h"
+#include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/figures.h"
@@ -107,14 +108,14 @@ void write_inverse(const std::filesystem::path& run, const InverseResult& r, boo
   file.write("descent/history", history, {r.history.size(), 5},
              {"", "iteration, misfit, largest gradient, PSNR in dB, SSIM"});
   file.commit();
-  std::filesystem::create_directories(run / "tables");
+  data::make_folder(run / "tables");
   const double dt = r.time.size() > 1
                         ? (r.time.back() - r.time.front()) / static_cast<double>(r.time.size() - 1)
                         : 0;
   write_scattering_data(run / "tables" / "measured.csv", r.measured, r.sources, r.time.size(),
                         r.receivers, dt);
   if (!vtk) return;
-  std::filesystem::create_directories(run / "vtk");
+  data::make_folder(run / "vtk");
   data::RectilinearGrid g;
   g.x = r.lines[0], g.y = r.lines[1], g.z = r.lines[2];
   g.fields.cells.push_back({"permittivity", "1", "found", r.map});
@@ -168,7 +169,7 @@ InverseResult read_inverse(const std::filesystem::path& run) {
 std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run,
                                                 const InverseResult& r, const InverseOptions& o) {
   const auto folder = run / "plots";
-  std::filesystem::create_directories(folder);
+  data::make_folder(folder);
   std::vector<std::filesystem::path> out;
   for (const auto& [name, figure] :
        {std::pair<std::string, data::Figure>{

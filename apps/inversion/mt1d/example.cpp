@@ -22,7 +22,7 @@ std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64
   std::vector<double> frequency;
   for (int i = 0; i < n_frequencies; ++i)
     frequency.push_back(std::pow(10.0, 2.5 - 5.5 * i / (n_frequencies - 1)));
-  std::filesystem::create_directories(dir / "soundings");
+  data::make_folder(dir / "soundings");
   data::CsvTable truth({"sounding", "top_m", "resistivity_ohm_m"});
   for (int k = 0; k < n_stations; ++k) {
     const double x = static_cast<double>(k) / (n_stations - 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt1d/batch.h"
 #include "inversion/mt1d/output.h"
+#include "tessera/data/file_io.h"
 #include "tessera/data/plot.h"
 #include "tessera/inversion/figures.h"
 
@@ -12,7 +13,7 @@ namespace tessera::apps::mt1d {
 std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
                                         const std::vector<inversion::StationResult>& results,
                                         bool has_coordinates, bool each, int threads) {
-  std::filesystem::create_directories(plots);
+  data::make_folder(plots);
   std::vector<std::pair<std::string, std::function<data::Figure()>>> figures = {
       {"pseudo_section", [&] { return inversion::pseudo_section(results, has_coordinates); }},
       {"section", [&] { return inversion::stitched_section(results, has_coordinates); }}};

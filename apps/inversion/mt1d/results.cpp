@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt1d/output.h"
+#include "tessera/data/file_io.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/data/vtkhdf.h"
 #include "tessera/inversion/section.h"
@@ -23,7 +24,7 @@ void write_results(const std::filesystem::path& run,
   for (const inversion::StationResult& r : results) write(file, "tessera/sounding/" + r.id, r);
   file.commit();
   if (!vtk_xml) return;
-  std::filesystem::create_directories(run / "vtk");
+  data::make_folder(run / "vtk");
   data::write_vtk_xml(run / "vtk" / "section.vtu", section);
   data::write_vtk_xml(run / "vtk" / "pseudo_section.vtr", inversion::pseudo_section_grid(results));
 }

@@ -86,7 +86,7 @@ void write_tables(const std::filesystem::path& run,
                     "exact_hessian",
                     "static_shift_ln",
                     "static_shift_std"});
-  std::filesystem::create_directories(run / "soundings");
+  data::make_folder(run / "soundings");
   for (const inversion::StationResult& r : results) {
     const auto& s = r.result;
     t.add(r.id)

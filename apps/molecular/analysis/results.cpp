@@ -37,7 +37,7 @@ void write_table(const fs::path& path, const Chart& c) {
 }  // namespace
 
 void write_findings(const fs::path& run, const Findings& f, const std::string& title) {
-  fs::create_directories(run / "tables");
+  data::make_folder(run / "tables");
   data::H5Writer file(run / "results.h5");
   file.group("tessera");
   file.attribute("tessera", "app", "molecular.analysis");
@@ -104,7 +104,7 @@ Findings read_charts(const fs::path& run, std::string& title) {
 }
 
 std::vector<fs::path> draw(const fs::path& run, const Findings& f, const std::string& title) {
-  fs::create_directories(run / "plots");
+  data::make_folder(run / "plots");
   std::vector<fs::path> out;
   for (const Chart& c : f.charts) {
     data::Figure figure{.width = 300, .height = 200, .title = title};

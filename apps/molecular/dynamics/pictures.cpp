@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/dynamics/results.h"
+#include "tessera/data/file_io.h"
 #include "tessera/data/plot.h"
 
 namespace tessera::apps::dynamics {
@@ -41,7 +42,7 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
                                         const std::vector<Summary>& stages,
                                         const std::string& title) {
   std::vector<std::filesystem::path> out;
-  std::filesystem::create_directories(plots);
+  data::make_folder(plots);
   for (const Summary& s : stages) {
     if (s.energies.rows() < 2) continue;
     const data::Figure f = picture(s, title);

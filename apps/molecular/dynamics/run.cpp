@@ -258,7 +258,7 @@ struct StageRunner {
 
   /// To the end of the stage.
   data::ExitCode run(const data::Checkpoint* from) {
-    fs::create_directories(folder);
+    data::make_folder(folder);
     running.reset();
     if (const auto overlap = from ? std::nullopt : overlap_at_start()) {
       data::Diagnostic d;

@@ -107,6 +107,12 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   return out;
 }
 
+void make_folder(const fs::path& path) {
+  std::error_code failed;
+  fs::create_directories(path, failed);
+  if (failed) throw_io_error(path, "create folder", failed.value());
+}
+
 void throw_io_error(const fs::path& path, std::string_view action, int error_number) {
   Diagnostic d{.place = {path.string()},
                .message = std::string(action) + " failed: " + std::strerror(error_number)};

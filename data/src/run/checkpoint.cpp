@@ -99,9 +99,7 @@ const std::string& Checkpoint::text(const std::string& name) const {
 }
 
 fs::path write_checkpoint(const fs::path& dir, const Checkpoint& c, int keep) {
-  std::error_code failed;
-  fs::create_directories(dir, failed);
-  if (failed) throw_io_error(dir, "create folder", failed.value());
+  make_folder(dir);
   const std::string name = std::string(kPrefix) + std::to_string(c.step) + std::string(kSuffix);
   AtomicFile file(dir / name);
   encode_checkpoint_to(c, [&](const void* p, std::size_t n) { file.write(p, n); });

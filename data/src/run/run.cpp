@@ -101,9 +101,7 @@ bool in_use(const fs::path& path) {
 }  // namespace
 
 RunFolder RunFolder::create(const fs::path& path, bool force) {
-  std::error_code failed;
-  fs::create_directories(path, failed);
-  if (failed) throw_io_error(path, "create folder", failed.value());
+  make_folder(path);
   RunFolder run(path, take_lock(path));
   try {
     if (in_use(path)) {

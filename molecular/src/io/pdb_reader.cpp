@@ -5,6 +5,7 @@
 //   ATOM/HETATM   7-11 serial, 13-16 name, 17 alternate location, 18-21 residue, 22 chain,
 //                 23-26 number, 27 insertion code, 31-38, 39-46, 47-54 x y z, 55-60 occupancy,
 //                 73-76 segment, 77-78 element
+//                 (a serial of six digits: from 6 of ATOM, or to 12)
 //   CRYST1        7-15, 16-24, 25-33 edges, 34-40, 41-47, 48-54 angles
 //   CONECT        7-11 serial, then up to four of 5 columns each
 //
@@ -107,7 +108,16 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
   return element_of(one);
 }
 
-std::string_view record_of(std::string_view line) { return trim(line.substr(0, 6)); }
+/// Serial numbers of six digits begin in column 6 (ATOM) or end in column 12.
+bool serial_from_6(std::string_view line) {
+  return line.size() > 5 && line.starts_with("ATOM ") && is_decimal(line.substr(5, 1));
+}
+bool serial_to_12(std::string_view line) {
+  return line.size() > 11 && is_decimal(line.substr(6, 6));
+}
+std::string_view record_of(std::string_view line) {
+  return serial_from_6(line) ? line.substr(0, 4) : trim(line.substr(0, 6));
+}
 bool is_atom(std::string_view record) { return record == "ATOM" || record == "HETATM"; }
 
 class PdbReader {
@@ -228,7 +238,7 @@ class PdbReader {
     r.number = number_of ? std::to_string(*number_of) : std::string(n.text);
     r.number += field(l, offset, 27, 27).text;
 
-    r.serial = serial(field(l, offset, 7, 11));
+    r.serial = serial(field(l, offset, serial_from_6(l) ? 6 : 7, serial_to_12(l) ? 12 : 11));
     std::size_t decimals = 0;
     for (std::size_t c = 0; c < 3; ++c) {
       const PdbField f = field(l, offset, 31 + 8 * c, 38 + 8 * c);

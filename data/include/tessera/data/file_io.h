@@ -46,6 +46,9 @@ void replace_file(const std::filesystem::path& path, std::string_view content);
 /// as AtomicFile.
 void commit_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
+/// Makes the folder and those above it, where they are not there yet; errors as AtomicFile.
+void make_folder(const std::filesystem::path& path);
+
 /// Throws the InputError that fits `error_number` (an errno value) for a failed `action` on `path`.
 [[noreturn]] void throw_io_error(const std::filesystem::path& path, std::string_view action,
                                  int error_number);
