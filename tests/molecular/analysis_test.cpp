@@ -360,6 +360,7 @@ TEST(HydrogenBonds, AreThoseOfALoopOverAllPairs) {
     EXPECT_EQ(hydrogen_bonds(s, f), expected);
     if (scale == 1) {
       EXPECT_GT(expected.size(), 10u);
+      EXPECT_THROW(hydrogen_bonds(s, f, 0.8), Error) << "two images of one pair";
     }
   }
 }

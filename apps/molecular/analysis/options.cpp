@@ -111,6 +111,7 @@ data::Options<TaskOptions> task_table() {
         {.doc = "Largest angle hydrogen - donor - acceptor.",
          .unit = "deg",
          .above = 0,
+         .max = 180,
          .only_for = {"hydrogen_bonds"}});
   return o;
 }

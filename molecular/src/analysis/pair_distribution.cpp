@@ -34,6 +34,17 @@ double count_pairs(const Group& a, const Group& b, const std::vector<std::int32_
   return n;
 }
 
+/// Images further off than half of the smallest width are not looked at.
+void within_images(const Frame& frame, double r_nm, const char* what, const char* option) {
+  const Vec3 w = widths_nm(frame.box);
+  const double half = 0.5 * std::min({w[0], w[1], w[2]});
+  if (r_nm > half * (1 + 1e-9))
+    throw Error(
+        fmt::format("[{}] step {}: expected distances up to half of the smallest width, {:.4g} nm, "
+                    "came {:.4g} nm; lower {}",
+                    what, frame.step, half, r_nm, option));
+}
+
 double shell(double r, double dr) {
   return 4.0 / 3 * std::numbers::pi * ((r + dr) * (r + dr) * (r + dr) - r * r * r);
 }
@@ -54,10 +65,9 @@ PairDistribution::PairDistribution(Group a, Group b, const Options& options)
 void PairDistribution::add(const Frame& frame) {
   if (!is_periodic(frame.box))
     throw Error("[rdf] expected a periodic box: without one there is no density to compare with");
-  const Vec3 w = widths_nm(frame.box);
-  const double half = 0.5 * std::min({w[0], w[1], w[2]});
   if (g_.empty()) {
-    if (options_.r_max_nm <= 0) options_.r_max_nm = 0.95 * half;
+    const Vec3 w = widths_nm(frame.box);
+    if (options_.r_max_nm <= 0) options_.r_max_nm = 0.95 * 0.5 * std::min({w[0], w[1], w[2]});
     const auto bins =
         static_cast<std::size_t>(std::floor(options_.r_max_nm / options_.bin_nm + 1e-9));
     if (bins == 0)
@@ -68,11 +78,7 @@ void PairDistribution::add(const Frame& frame) {
   }
   const double r_max = static_cast<double>(g_.size()) * options_.bin_nm, r2_max = r_max * r_max,
                per_bin = 1 / options_.bin_nm;
-  if (r_max > half * (1 + 1e-9))
-    throw Error(
-        fmt::format("[rdf] step {}: expected distances up to half of the smallest width, {:.4g} "
-                    "nm, came {:.4g} nm; lower r_max",
-                    frame.step, half, r_max));
+  within_images(frame, r_max, "rdf", "r_max");
 
   const NearGrid grid(frame.x_nm, b_, frame.box, r_max);
   const auto& h = frame.box.edge;
@@ -183,6 +189,7 @@ std::vector<HydrogenBond> hydrogen_bonds(const System& system, const Frame& fram
     }
   };
   if (is_periodic(frame.box)) {
+    within_images(frame, distance_nm, "hydrogen_bonds", "distance");
     const NearGrid grid(frame.x_nm, polar, frame.box, distance_nm);
     for (std::int32_t donor : donors) {
       Vec3 s = fractions(frame.box, frame.x_nm[static_cast<std::size_t>(donor)]);

@@ -180,7 +180,7 @@ struct HydrogenBond {
 };
 /// Pairs of nitrogens and oxygens, of which one has a hydrogen, at most `distance_nm` apart and
 /// with an angle hydrogen - donor - acceptor of at most `angle_deg`, sorted. The usual measure of
-/// GROMACS.
+/// GROMACS. Throws Error where `distance_nm` is above half of the smallest width of the box.
 std::vector<HydrogenBond> hydrogen_bonds(const System& system, const Frame& frame,
                                          double distance_nm = 0.35, double angle_deg = 30);
 
