@@ -254,6 +254,11 @@ TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {
                            "error E0604: fixed_resistivity of range 1, 12 ohm*m, lies outside of "
                            "least_resistivity and greatest_resistivity, 20 and 1000 ohm*m"})
     EXPECT_TRUE(holds(bounds, what)) << bounds;
+  make_case(1,
+            "[model]\nleast_resistivity = \"20 ohm*m\"\ngreatest_resistivity = \"1000 "
+            "ohm*m\"\nreference_resistivity = \"20 ohm*m\"\n");
+  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err,
+                    "case.toml:7:1: error E0604: the inversion would start at a bound"));
   make_case(1, "[model]\nfixed_top = [\"10 m\"]\n");
   EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err, "E0603"));
 }

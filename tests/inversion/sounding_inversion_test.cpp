@@ -141,6 +141,22 @@ TEST(SoundingInversion, FixedLayersBoundsAndReference) {
   EXPECT_THROW(SoundingInverter(sounding_data(), o), Error);
 }
 
+// At a bound the bounded variable has no slope: an inversion that starts there stays there.
+TEST(SoundingInversion, StartsBetweenBoundsThatTheMedianLiesUpon) {
+  std::mt19937_64 random(1);
+  const Response1d r =
+      oracle::synthetic(oracle::log_frequencies(0.1, 1000, 30), {100, 5}, {3000}, 0.05, 0, random);
+  auto o = quick();
+  o.posterior = PosteriorMethod::none;
+  o.least_ohm_m = 1;
+  o.greatest_ohm_m = 100;
+  ASSERT_NEAR(typical_resistivity(r), 100, 10);
+  EXPECT_NEAR(reference_resistivity(r, o), std::pow(10.0, 1.8), 1e-9);
+  const SoundingInverter v(r, o);
+  EXPECT_EQ(v.result().reason, Reason::target_reached);
+  EXPECT_LT(v.result().resistivity_ohm_m.back(), 15);
+}
+
 TEST(SoundingInversion, FewLayers) {
   auto o = quick();
   o.method = Method::few_layer;

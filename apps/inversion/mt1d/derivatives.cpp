@@ -14,12 +14,14 @@ namespace tessera::apps::mt1d {
 
 Derivatives derivatives(const Mt1dOptions& o, const Input& input) {
   const inversion::Station& station = input.survey.stations[input.survey.stations.size() / 2];
-  const inversion::Response1d& r = station.response;
-  const inversion::Layering layering = inversion::layering_from_data(r, o.layers);
+  const inversion::SoundingInversionOptions options = inversion_options(o, 0);
+  const inversion::Response1d r = inversion::without_reference_shift(station.response, options);
+  const inversion::Layering layering = inversion::choose_layering(r, options);
   std::vector<double> ln_thickness;
   for (const double h : layering.thickness_m) ln_thickness.push_back(std::log(h));
   const auto n = static_cast<Index>(layering.size());
-  std::vector<double> start(layering.size(), std::log(inversion::typical_resistivity(r)));
+  std::vector<double> start(layering.size(),
+                            std::log(inversion::reference_resistivity(r, options)));
   std::vector<Tensor> bounds;  // of ln rho, lower and upper, or none
   if (o.least_resistivity) {
     const inversion::Bounds b{std::log(*o.least_resistivity), std::log(*o.greatest_resistivity)};

@@ -65,7 +65,7 @@ const data::Options<Mt1dOptions>& mt1d_options() {
            .above = 0});
     o.add("model.reference_resistivity", &O::reference_resistivity,
           {.doc = "Resistivity of the reference model, also the start; the median apparent "
-                  "resistivity if not given.",
+                  "resistivity if not given, a tenth of the range away from bounds.",
            .unit = "ohm*m",
            .above = 0});
     o.add("model.least_resistivity", &O::least_resistivity,
@@ -199,8 +199,15 @@ Mt1dOptions read_options(const data::Config& config) {
                         what, rho, *o.least_resistivity, *o.greatest_resistivity),
             "the bounds hold for every layer: widen them");
     };
-    if (o.reference_resistivity)
-      between(*o.reference_resistivity, "model.reference_resistivity", "reference_resistivity");
+    if (const auto& start = o.reference_resistivity) {
+      between(*start, "model.reference_resistivity", "reference_resistivity");
+      if (*start == *o.least_resistivity || *start == *o.greatest_resistivity)
+        say(604, "model.reference_resistivity",
+            fmt::format("the inversion would start at a bound, {:g} ohm*m, where the data have no "
+                        "hold on the model",
+                        *start),
+            "a reference_resistivity between the bounds");
+    }
     for (std::size_t i = 0; i < o.fixed_resistivity.size(); ++i)
       between(o.fixed_resistivity[i], "model.fixed_resistivity",
               fmt::format("fixed_resistivity of range {}", i + 1));

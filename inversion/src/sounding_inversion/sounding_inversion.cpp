@@ -79,7 +79,7 @@ struct Setup {
 Setup set_up(const Response1d& response, const SoundingInversionOptions& o, double error_scale) {
   Setup s{.layering = choose_layering(response, o)};
   const std::size_t n = s.layers();
-  s.smooth.mean.assign(n, std::log(o.reference_ohm_m.value_or(typical_resistivity(response))));
+  s.smooth.mean.assign(n, std::log(reference_resistivity(response, o)));
   s.smooth.log10_depth = s.layering.log10_depth;
   s.smooth.std_ln_rho = o.prior_std_ln_rho;
   s.smooth.order = o.order;
@@ -209,6 +209,16 @@ Layering choose_layering(const Response1d& r, const SoundingInversionOptions& o)
   const auto z = bottoms(layering_from_data(r, o.layers).thickness_m);
   return logarithmic_layering(o.first_depth_m.value_or(z.front()),
                               o.last_depth_m.value_or(z.back()), o.layers);
+}
+
+double reference_resistivity(const Response1d& response, const SoundingInversionOptions& o) {
+  if (o.reference_ohm_m) return *o.reference_ohm_m;
+  const double typical = typical_resistivity(response);
+  if (!o.least_ohm_m) return typical;
+  const double lower = std::log(*o.least_ohm_m), upper = std::log(*o.greatest_ohm_m),
+               margin = 0.1 * (upper - lower), ln_rho = std::log(typical),
+               inside = std::clamp(ln_rho, lower + margin, upper - margin);
+  return inside == ln_rho ? typical : std::exp(inside);
 }
 
 SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions o) {

@@ -41,7 +41,7 @@ struct SoundingInversionOptions {
   std::optional<double> first_depth_m,
       last_depth_m;  ///< bottoms of first and last layer; none: from the data
   std::optional<double>
-      reference_ohm_m;  ///< of the reference model; none: the median apparent resistivity
+      reference_ohm_m;  ///< of the reference model; none: see reference_resistivity
   double prior_std_ln_rho = 2.302585092994046;
   int order = 1;
   double mu = 1.0;  ///< roughness weight of gauss_newton
@@ -62,6 +62,11 @@ Response1d without_reference_shift(Response1d response, const SoundingInversionO
 /// The layers of the smooth models of such a response. Throws tessera::Error where one depth is
 /// given and lies beyond the other one, which the data choose.
 Layering choose_layering(const Response1d& response, const SoundingInversionOptions& options);
+
+/// Resistivity in ohm m of the reference model, which is the start, too: the one given, else the
+/// median apparent resistivity. Between bounds this is kept a tenth of their range (of ln rho) away
+/// from either: at a bound the data have no hold on the model.
+double reference_resistivity(const Response1d& response, const SoundingInversionOptions& options);
 
 /// Everything that is reported about one sounding. No times: equal input gives equal bits.
 struct SoundingInversion {
