@@ -208,5 +208,32 @@ TEST(DerivativeReference, ComplexLogisticFallsToZeroOnTheLeft) {
   EXPECT_LE(std::abs(far / std::exp(c128(-700, 0.7)) - 1.0), 1e-12);
 }
 
+// On a branch cut the sign of the zero chooses the side of the value, and the derivative is that of
+// the same side: along the cut it is the slope of the values.
+TEST(DerivativeReference, OnABranchCutTheDerivativeIsThatOfTheSideOfTheValue) {
+  const struct {
+    const char* name;
+    Tensor (*f)(Arg);
+    bool upright;
+  } cases[] = {{"sqrt", sqrt, false},   {"rsqrt", rsqrt, false}, {"log", log, false},
+               {"log1p", log1p, false}, {"asin", asin, false},   {"acos", acos, false},
+               {"acosh", acosh, false}, {"atanh", atanh, false}, {"asinh", asinh, true},
+               {"atan", atan, true}};
+  for (const auto& c : cases)
+    for (const double at : {-3.0, -2.0, -0.7, -0.3, 0.3, 0.7, 2.0, 3.0})
+      for (const double side : {0.0, -0.0}) {
+        const auto point = [&](double s) {
+          return scalar(c.upright ? c128(side, s) : c128(s, side), Dtype::c128);
+        };
+        const auto value = [&](double s) { return c.f(point(s)).item<c128>(); };
+        const double h = 1e-5;
+        const c128 slope = (value(at + h) - value(at - h)) / (2 * h);
+        const Tensor along = scalar(c.upright ? c128(0, 1) : c128(1, 0), Dtype::c128);
+        const c128 got =
+            jvp([&](Tensor x) { return c.f(x); }, point(at), along).second.item<c128>();
+        EXPECT_LE(std::abs(got - slope), 1e-6) << c.name << " at " << point(at).item<c128>();
+      }
+}
+
 }  // namespace
 }  // namespace tessera
