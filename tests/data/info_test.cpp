@@ -64,6 +64,12 @@ TEST(Info, CheckpointManifestAndRunFolder) {
   EXPECT_NE(to_text(info(run.path())).find("ckpt/step-4.ckpt"), std::string::npos);
   EXPECT_NE(to_json(info(run.manifest_json())).find("{\"name\":\"rms\",\"value\":1.5}"),
             std::string::npos);
+  const InfoNode before = info(run.path());
+  for (int k = 0; k < 1100; ++k) dir.write("RUN/plots/" + std::to_string(k) + ".csv", "x\n1\n");
+  const InfoNode after = info(run.path());
+  EXPECT_EQ(std::get<std::int64_t>(child(after, "files")->value),
+            std::get<std::int64_t>(child(before, "files")->value) + 1100);
+  EXPECT_EQ(child(after, "files")->children.size(), 1000u);
   std::string bytes = read_bytes(path);
   bytes[40] ^= 1;
   expect_input_error([&] { info(dir.write("bad.ckpt", bytes)); }, ExitCode::checkpoint_damaged,
