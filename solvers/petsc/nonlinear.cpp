@@ -4,6 +4,8 @@
 #include "matrix.h"
 #include "tessera/autodiff/ops.h"
 
+#include <limits>
+
 namespace tessera::solvers {
 
 std::unique_ptr<PreparedSolver> prepare_linear(const SolverOperator& a, const PetscOptions& o);
@@ -120,7 +122,8 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
   check(SNESSetType(h.snes, o.type.c_str()));
   check(SNESSetFunction(h.snes, h.f, residual, &problem));
   check(SNESSetJacobian(h.snes, h.j, h.j, jacobian, &problem));
-  check(SNESSetTolerances(h.snes, 0.0, o.tolerance, 0.0, o.iterations, PETSC_DEFAULT));
+  constexpr double nothing = std::numeric_limits<double>::min();  // |F| = 0, at the start as well
+  check(SNESSetTolerances(h.snes, nothing, o.tolerance, 0.0, o.iterations, PETSC_DEFAULT));
   std::vector<PetscReal> history(static_cast<std::size_t>(o.iterations) + 2);
   check(SNESSetConvergenceHistory(h.snes, history.data(), nullptr,
                                   static_cast<PetscInt>(history.size()), PETSC_TRUE));

@@ -77,7 +77,12 @@ Tensors solved(const EigenSystem& s, const Tensor& all_values) {
     SolverOperator a;
     a.kind = SolverOperator::Kind::csr, a.dtype = all_values.dtype(), a.n = n, a.values = values,
     a.pattern = s.pattern;
-    EigenResult r = petsc_plugin().eigen(a, s.options);
+    const bool finite = std::all_of(values, values + entries, [](const T& v) {
+      return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
+    });
+    EigenResult r;
+    r.reason = SolveReason::not_finite;
+    if (finite) r = petsc_plugin().eigen(a, s.options);
     for (Index j = 0; j < k; ++j) {
       const bool found = j < static_cast<Index>(r.values.size());
       std::vector<c128> x(static_cast<std::size_t>(n), c128(gone, gone));

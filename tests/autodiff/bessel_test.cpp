@@ -59,6 +59,26 @@ TEST(Bessel, HalfOrdersAreElementary) {
   EXPECT_LE(pointwise_error(spherical_y(1, x), -cos(x) / square(x) - sin(x) / x), 1e-12);
 }
 
+// j_n(-z) = (-1)^n j_n(z) and y_n(-z) = (-1)^(n+1) y_n(z): they have no cut.
+TEST(Bessel, SphericalFunctionsHaveAParityAndNoCut) {
+  const Tensor x = tensor({0.3, 2.0, 7.5}), one = ones(x.shape());
+  for (int n : {0, 1, 2, 5}) {
+    const double sign = n % 2 ? -1 : 1;
+    const auto j = [n](Tensor z) { return spherical_j(n, z); };
+    const auto y = [n](Tensor z) { return spherical_y(n, z); };
+    EXPECT_LE(pointwise_error(j(neg(x)), sign * j(x)), 1e-15) << n;
+    EXPECT_LE(pointwise_error(y(neg(x)), -sign * y(x)), 1e-15) << n;
+    EXPECT_LE(pointwise_error(jvp(y, neg(x), one).second, sign * jvp(y, x, one).second), 1e-15)
+        << n;
+    for (const double side : {0.0, -0.0}) {
+      const Tensor z = complex(neg(x), full(x.shape(), side));
+      EXPECT_LE(pointwise_error(j(z), cast(sign * j(x), Dtype::c128)), 1e-12) << n << ", " << side;
+      EXPECT_LE(pointwise_error(y(z), cast(-sign * y(x), Dtype::c128)), 1e-12) << n << ", " << side;
+    }
+  }
+  EXPECT_EQ(spherical_y(2, Tensor(0.0)).item(), -INFINITY);
+}
+
 TEST(Bessel, RecurrenceAndGeneratingFunction) {
   const Tensor z = plane();
   for (double v : {0.4, 2.0, 9.3})

@@ -12,7 +12,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <functional>
+#include <string>
 
 using namespace tessera;
 using namespace tessera::testing;
@@ -206,6 +208,26 @@ TEST(Checkpoint, HoldsTheSnapshotsAlone) {
         << "8 snapshots, and the few arrays that one step and its derivative take";
     EXPECT_TRUE(same_bits(got, want));
   }
+}
+
+TEST(Checkpoint, AFolderForSnapshotsThatIsNotThereIsAnError) {
+  const auto slope = [](const std::string& folder) {
+    return grad([&](Tensor x) {
+      return fori_loop(4, [](Tensor, Tensor c) { return sin(c); }, x,
+                       {.checkpoint = Checkpoint::disk(folder)});
+    })(Tensor(0.5));
+  };
+  const char* const missing = "/tessera/no/such/folder";
+  EXPECT_THROW(slope(missing), Error);
+  const char* const set = std::getenv("TMPDIR");
+  const std::string before = set ? set : "";
+  setenv("TMPDIR", missing, 1);
+  EXPECT_THROW(slope(""), Error);
+  if (set)
+    setenv("TMPDIR", before.c_str(), 1);
+  else
+    unsetenv("TMPDIR");
+  EXPECT_GT(slope("").item(), 0);
 }
 
 TEST(Checkpoint, OfAFunctionKeepsItsArgumentsAlone) {

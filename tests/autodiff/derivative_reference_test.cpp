@@ -171,5 +171,69 @@ TEST(DerivativeReference, ValuesAndThreeDerivativesMatchTheTable) {
     std::printf("  %-22s %8.2f %8.2f %8.2f %8.2f\n", name.c_str(), w[0], w[1], w[2], w[3]);
 }
 
+// log(1 + z) is the logarithm of w = 1 + z: beside w = 0, where z = w - 1 is exact for these, and
+// far off, where |z|^2 overflows in the type.
+TEST(DerivativeReference, ComplexLog1pIsALogarithmBesideItsPoleAndFarOff) {
+  for (const int e : {-2, -8, -20, -30, -52})
+    for (const c128 turn : {c128(1, 0.5), c128(1, -2), c128(-1, 1), c128(0, 1)}) {
+      const c128 w = std::ldexp(1.0, e) * turn, want = std::log(w);
+      const c128 got = log1p(scalar(w - 1.0, Dtype::c128)).item<c128>();
+      EXPECT_LE(std::abs(got - want), 1e-15 * std::abs(want)) << w;
+    }
+  for (const double size : {1e16, 1e160, 1e300}) {
+    const c128 z(size, -0.5 * size), want = std::log(z);
+    const c128 got = log1p(scalar(z, Dtype::c128)).item<c128>();
+    EXPECT_LE(std::abs(got - want), 1e-15 * std::abs(want)) << z;
+  }
+  const c64 got = log1p(scalar(c64(1e25f, 2e25f), Dtype::c64)).item<c64>();
+  EXPECT_LE(std::abs(got - std::log(c64(1e25f, 2e25f))), 1e-5f);
+}
+
+// 1 / (1 + e^-z) goes to e^z on the left, to 0 in the end, and 1 less that of -z.
+TEST(DerivativeReference, ComplexLogisticFallsToZeroOnTheLeft) {
+  for (const Dtype t : {Dtype::c64, Dtype::c128})
+    for (const double re : {-1e3, -1e5, -1e300}) {
+      if (t == Dtype::c64 && re < -1e30) continue;
+      for (const double im : {0.0, 1.0, -2.5}) {
+        const Tensor z = scalar(c128(re, im), t);
+        EXPECT_EQ(cast(logistic(z), Dtype::c128).item<c128>(), c128(0)) << re << ", " << im;
+        EXPECT_EQ(cast(logistic(neg(z)), Dtype::c128).item<c128>(), c128(1)) << re << ", " << im;
+      }
+    }
+  for (const c128 z : {c128(-3, 1), c128(-0.1, 2), c128(0.4, -1), c128(5, 0.3)}) {
+    const auto at = [](c128 x) { return logistic(scalar(x, Dtype::c128)).item<c128>(); };
+    EXPECT_LE(std::abs(at(z) + at(-z) - 1.0), 1e-15) << z;
+  }
+  const c128 far = logistic(scalar(c128(-700, 0.7), Dtype::c128)).item<c128>();
+  EXPECT_LE(std::abs(far / std::exp(c128(-700, 0.7)) - 1.0), 1e-12);
+}
+
+// On a branch cut the sign of the zero chooses the side of the value, and the derivative is that of
+// the same side: along the cut it is the slope of the values.
+TEST(DerivativeReference, OnABranchCutTheDerivativeIsThatOfTheSideOfTheValue) {
+  const struct {
+    const char* name;
+    Tensor (*f)(Arg);
+    bool upright;
+  } cases[] = {{"sqrt", sqrt, false},   {"rsqrt", rsqrt, false}, {"log", log, false},
+               {"log1p", log1p, false}, {"asin", asin, false},   {"acos", acos, false},
+               {"acosh", acosh, false}, {"atanh", atanh, false}, {"asinh", asinh, true},
+               {"atan", atan, true}};
+  for (const auto& c : cases)
+    for (const double at : {-3.0, -2.0, -0.7, -0.3, 0.3, 0.7, 2.0, 3.0})
+      for (const double side : {0.0, -0.0}) {
+        const auto point = [&](double s) {
+          return scalar(c.upright ? c128(side, s) : c128(s, side), Dtype::c128);
+        };
+        const auto value = [&](double s) { return c.f(point(s)).item<c128>(); };
+        const double h = 1e-5;
+        const c128 slope = (value(at + h) - value(at - h)) / (2 * h);
+        const Tensor along = scalar(c.upright ? c128(0, 1) : c128(1, 0), Dtype::c128);
+        const c128 got =
+            jvp([&](Tensor x) { return c.f(x); }, point(at), along).second.item<c128>();
+        EXPECT_LE(std::abs(got - slope), 1e-6) << c.name << " at " << point(at).item<c128>();
+      }
+}
+
 }  // namespace
 }  // namespace tessera

@@ -174,5 +174,29 @@ TEST(Fft, RefusesWhatHasNoTransform) {
   EXPECT_THROW(irfft(typed_noise({1})), Error);
 }
 
+TEST(Fft, LengthsArePositiveAndDoNotCountFromTheEnd) {
+  const Tensor x = typed_noise({8}), r = real(x), m = typed_noise({4, 4});
+  for (const Index n : {0, -1, -2, -8}) {
+    EXPECT_THROW(fft(x, n), Error) << n;
+    EXPECT_THROW(ifft(x, n), Error) << n;
+    EXPECT_THROW(rfft(r, n), Error) << n;
+    EXPECT_THROW(irfft(x, n), Error) << n;
+    EXPECT_THROW(fftn(m, {0, 1}, {4, n}), Error) << n;
+    EXPECT_THROW(irfftn(m, {0, 1}, {n, 4}), Error) << n;
+  }
+}
+
+TEST(Fft, CosineAndSineTransformsOfNothingAreErrors) {
+  const Tensor none = zeros({3, 0});
+  for (const Norm norm : {Norm::backward, Norm::ortho})
+    for (int type = 1; type <= 4; ++type) {
+      EXPECT_THROW(dct(none, type, -1, norm), Error) << type;
+      EXPECT_THROW(idct(none, type, -1, norm), Error) << type;
+      EXPECT_THROW(dst(none, type, -1, norm), Error) << type;
+      EXPECT_THROW(idst(none, type, -1, norm), Error) << type;
+      EXPECT_THROW(dctn(cast(none, Dtype::c128), type, {1}, norm), Error) << type;
+    }
+}
+
 }  // namespace
 }  // namespace tessera

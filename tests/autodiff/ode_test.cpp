@@ -291,6 +291,30 @@ TEST(Ode, ComplexStatesRotate) {
             1e-8);
 }
 
+// Nothing hangs on where time begins: y' = 1 - y from 0 is 1 - e^-t, also where the first step that
+// y alone would choose (it is 0, and has no size) is lost in the rounding of t.
+TEST(Ode, TimeMayBeginFarFromZero) {
+  const auto rate = [](const Tensor&, const Tensor& y) { return 1.0 - y; };
+  for (const double begin : {0.0, 1.7e9, -4e10, 1e12})
+    for (const double span : {0.5, -0.5})
+      for (const OdeAdjoint adjoint : {OdeAdjoint::discrete, OdeAdjoint::continuous}) {
+        const auto s =
+            odeint(rate, tensor(0.0), tensor({begin, begin + span}), {.adjoint = adjoint});
+        EXPECT_GT(s.reason.item<std::int32_t>(), 0) << begin << ", " << span;
+        EXPECT_NEAR(s.y.to_vector()[1], -std::expm1(-span), 1e-6) << begin << ", " << span;
+      }
+}
+
+// Without an absolute tolerance a component that begins at 0 has no size to be measured by.
+TEST(Ode, RelativeTolerancesAloneFollowWhatBeginsAtZero) {
+  const auto rate = [](const Tensor&, const Tensor& y) {
+    return stack({neg(select(y, 0, 0)), select(y, 0, 0)});
+  };
+  const auto s = odeint(rate, tensor({1.0, 0.0}), tensor({0.0, 1.0}), {.rtol = 1e-8, .atol = 0});
+  EXPECT_GT(s.reason.item<std::int32_t>(), 0);
+  EXPECT_NEAR(s.y.to_vector()[3], -std::expm1(-1.0), 1e-6);
+}
+
 TEST(Ode, FailuresAreSeen) {
   // y' = y^2 from 1 goes to infinity at t = 1.
   const auto s = odeint([](const Tensor&, const Tensor& y) { return square(y); }, tensor(1.0),
@@ -302,6 +326,11 @@ TEST(Ode, FailuresAreSeen) {
   const auto few = odeint([](const Tensor&, const Tensor& v) { return neg(v); }, tensor(1.0),
                           tensor({0.0, 5.0}), {.max_steps = 3});
   EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
+  for (const double start : {std::nan(""), HUGE_VAL}) {
+    const auto none = odeint([](const Tensor&, const Tensor& v) { return neg(v); }, tensor(start),
+                             tensor({0.0, 5.0}));
+    EXPECT_EQ(none.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::not_finite));
+  }
   const auto message = [](auto f) -> std::string {
     try {
       f();

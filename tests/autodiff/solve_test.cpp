@@ -184,6 +184,21 @@ TEST(LinearSolve, NotToConvergeIsAResultAndItsDerivativeIsNaN) {
             static_cast<std::int32_t>(SolveReason::stagnated));
 }
 
+// Residuals of conjugate gradients may rise on the way: of A = diag(1, 100), b = (10, 1) the first
+// step takes |b| = 10 to 50 and the second to 0. To stop between them is the limit's doing.
+TEST(LinearSolve, TheLimitIsTheReasonWhereTheResidualRoseBeforeIt) {
+  const auto a = LinearOperator::dense(tensor({1.0, 0.0, 0.0, 100.0}, {2, 2}));
+  const Tensor b = tensor({10.0, 1.0});
+  const auto reason = [&](LinearSolverPtr solver) {
+    return linear_solve(a, b, {.solver = std::move(solver)}).reason.item<std::int32_t>();
+  };
+  const auto limit = static_cast<std::int32_t>(SolveReason::iterations);
+  EXPECT_EQ(reason(cg({.iterations = 1, .jacobi = false})), limit);
+  EXPECT_EQ(reason(bicgstab({.iterations = 1, .jacobi = false})), limit);
+  EXPECT_EQ(reason(cg({.iterations = 2, .jacobi = false})),
+            static_cast<std::int32_t>(SolveReason::converged));
+}
+
 TEST(LinearSolve, SingularAndIndefiniteMatricesAreReported) {
   const LinearSolution y = linear_solve(LinearOperator::dense(ones({2, 2})), ones({2}));
   EXPECT_EQ(y.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::singular));

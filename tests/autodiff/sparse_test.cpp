@@ -44,6 +44,7 @@ TEST(Sparse, PatternsAreChecked) {
               csr_from_coo(2, 2, std::vector<Index>{0, 2}, std::vector<Index>{0, 0});
             }).find("triplet 1"),
             std::string::npos);
+  EXPECT_NE(message_of([] { csr_from_coo(-5, 2, {}, {}); }).find("-5 x 2"), std::string::npos);
 }
 
 TEST(Sparse, ConversionsAgreeWithTheDenseMatrix) {

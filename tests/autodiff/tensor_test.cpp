@@ -85,6 +85,17 @@ TEST(Npy, RoundTripsEveryTypeAndOrder) {
   std::filesystem::remove_all(dir);
 }
 
+// A file that cannot take its place is an error that names it, and leaves no draft beside it.
+TEST(Npy, WritesNoFileWhereAFolderStands) {
+  const auto dir =
+      std::filesystem::temp_directory_path() / ("tessera_npy_taken_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(dir / "a.npy");
+  EXPECT_THROW(save_npy(dir / "a.npy", zeros({2})), Error);
+  EXPECT_THROW(save_npy(dir / "none" / "a.npy", zeros({2})), Error);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir), {}), 1);
+  std::filesystem::remove_all(dir);
+}
+
 TEST(Memory, LimitsAndCounts) {
   const std::size_t before = memory_stats().in_use;
   {

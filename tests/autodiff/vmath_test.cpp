@@ -387,4 +387,16 @@ TEST(Vmath, GammaFamilyBelowZero) {
   }
 }
 
+// psi(x) = -1 / x + ... beside the pole at 0, psi^(n)(x) = (-1)^(n+1) (n-1)! / x^n far from it.
+TEST(Vmath, GammaFamilyAtTheEndsOfTheRange) {
+  const double inf = vm::kInfinity<double>;
+  EXPECT_EQ(vm::digamma(-1e-320), inf);
+  EXPECT_EQ(vm::digamma(1e-320), -inf);
+  EXPECT_EQ(vm::digamma(-0x1p-80), 0x1p80);
+  for (double x : {0x1p61, 0x1p500, 0x1p540, 0x1p1000}) EXPECT_EQ(vm::trigamma(x), 1 / x);
+  EXPECT_EQ(vm::polygamma(2, 0x1p400), -0x1p-800);
+  EXPECT_EQ(vm::polygamma(3, 0x1p300), 2 * 0x1p-900);
+  EXPECT_EQ(vm::trigamma(inf), 0);
+}
+
 }  // namespace

@@ -64,6 +64,12 @@ TEST(Info, CheckpointManifestAndRunFolder) {
   EXPECT_NE(to_text(info(run.path())).find("ckpt/step-4.ckpt"), std::string::npos);
   EXPECT_NE(to_json(info(run.manifest_json())).find("{\"name\":\"rms\",\"value\":1.5}"),
             std::string::npos);
+  const InfoNode before = info(run.path());
+  for (int k = 0; k < 1100; ++k) dir.write("RUN/plots/" + std::to_string(k) + ".csv", "x\n1\n");
+  const InfoNode after = info(run.path());
+  EXPECT_EQ(std::get<std::int64_t>(child(after, "files")->value),
+            std::get<std::int64_t>(child(before, "files")->value) + 1100);
+  EXPECT_EQ(child(after, "files")->children.size(), 1000u);
   std::string bytes = read_bytes(path);
   bytes[40] ^= 1;
   expect_input_error([&] { info(dir.write("bad.ckpt", bytes)); }, ExitCode::checkpoint_damaged,
@@ -123,6 +129,8 @@ TEST(Info, PlotsAndLogs) {
                      ExitCode::input_invalid, 434);
   bytes[60] ^= 1;
   expect_input_error([&] { info(dir.write("bad.png", bytes)); }, ExitCode::input_invalid, 434);
+  for (const char* no_png : {"abc", "\xff\xd8\xff\xe0 a photograph of something else"})
+    expect_input_error([&] { info(dir.write("other.png", no_png)); }, ExitCode::input_invalid, 434);
   expect_input_error([&] { info(dir.write("bad.svg", "<svg><g></svg>")); }, ExitCode::input_invalid,
                      434);
   const InfoNode log = info(
@@ -145,6 +153,10 @@ TEST(Info, AnyJson) {
   const std::string text = expect_input_error([&] { info(dir.write("b.json", "{\n\"a\": }")); },
                                               ExitCode::input_invalid, 111);
   EXPECT_NE(text.find("b.json:2:6"), std::string::npos) << text;
+  const InfoNode large = info(dir.write("d.json", "{\"seed\": 18446744073709551615}"));
+  EXPECT_EQ(value(large, "seed"), "18446744073709551615");
+  expect_input_error([&] { info(dir.write("e.json", "{\"x\": 1e999}")); }, ExitCode::input_invalid,
+                     114);
   std::string deep = "{\"a\":";
   for (int k = 0; k < 100'000; ++k) deep += '[';
   info(dir.write("deep.json", "{\"a\": [[[[]]]]}"));
@@ -213,6 +225,7 @@ TEST(Info, UnknownEmptyAndOddFilesAreSaid) {
 TEST(Info, OutputCannotSteerATerminalAndParses) {
   const InfoNode node{"a\x1b[2J\n", std::string("q\"\xff\\"), {}};
   EXPECT_EQ(to_text(node), "a?[2J : q\"\xff\\\n");
+  EXPECT_EQ(to_text(InfoNode{"\u009b2J\u00e9", {}, {}}), "?2J\u00e9\n");
   EXPECT_EQ(to_json(node), "{\"name\":\"a\\u001b[2J\\n\",\"value\":\"q\\\"\xef\xbf\xbd\\\\\"}");
 }
 

@@ -454,6 +454,20 @@ TEST(OptionTables, OverridesReachIntoItems) {
   EXPECT_EQ(s.sources[0].wave.delay_s, 1e-9);
 }
 
+TEST(OptionTables, ANumberWithinAnOverrideIsNoText) {
+  // Where the shell takes the quotes away the whole override is the text, not what stands around
+  // it.
+  EXPECT_EQ(read_scene("", {"title=12"}).title, "12");
+  for (const char* set : {"medium=[{name=5}]", "medium=[{name=true}]"}) {
+    const auto found = scene_findings("", {set});
+    ASSERT_EQ(found.size(), 1u) << set;
+    EXPECT_EQ(found[0].number, 210) << to_string(found[0]);
+    EXPECT_NE(found[0].message.find("'medium[0].name' must be a string, got a"), std::string::npos)
+        << to_string(found[0]);
+  }
+  EXPECT_EQ(read_scene("", {"medium=[{name=\"5\"}]"}).media.at(0).name, "5");
+}
+
 TEST(OptionTables, AnOverrideThatReachesNothingIsRefused) {
   const struct {
     const char* text;

@@ -99,6 +99,8 @@ TEST(Quantity, RejectsWhatCanBeReadInTwoWays) {
                            "1d5",
                            "1e400 m",
                            "1e-400 m",
+                           "1e+-3 m",
+                           "1e+-3",
                            "1e308 km",
                            "1e-308 nm",
                            ".5 m",

@@ -220,6 +220,17 @@ TEST(Eigenpairs, FailuresAreSeen) {
                                .options = "-eps_ncv 6"});
   EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
   EXPECT_TRUE(std::isnan(few.values.to_vector()[3]));
+  for (const double bad : {std::nan(""), HUGE_VAL})
+    for (const Spectrum which : {Spectrum::nearest, Spectrum::largest_real}) {
+      const Tensor one = where(equal(arange(v.dim(0)), 5), bad, v);
+      const auto none =
+          eigenpairs(stack({one, v}), band(n), {.count = 2, .which = which, .hermitian = true});
+      EXPECT_EQ(none.reason.to_vector<std::int32_t>(),
+                (std::vector{static_cast<std::int32_t>(SolveReason::not_finite),
+                             static_cast<std::int32_t>(SolveReason::converged)}));
+      const std::vector<double> l = none.values.to_vector();
+      EXPECT_TRUE(std::isnan(l[0]) && std::isnan(l[1]) && std::isfinite(l[2]));
+    }
   const auto message = [](auto f) -> std::string {
     try {
       f();

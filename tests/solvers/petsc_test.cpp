@@ -268,6 +268,22 @@ TEST(Petsc, SnesFindsRootsWithDerivatives) {
       0);
 }
 
+TEST(Petsc, SnesStaysAtARootWhereItBegins) {
+  NEEDS_PETSC;
+  for (const bool sparse : {false, true}) {
+    const auto y = [&](Tensor p) {
+      return root([p](const Tensor& x) { return square(x) - p; }, full({2}, 2.0),
+                  {.solver = petsc_snes(), .sparse = sparse});
+    };
+    const Tensor p = full({2}, 4.0);
+    EXPECT_GT(y(p).reason.item<std::int32_t>(), 0);
+    EXPECT_EQ(y(p).residual.item(), 0);
+    EXPECT_EQ(y(p).x.to_vector(), (std::vector<double>{2, 2}));
+    const Tensor slope = grad([&](Tensor q) { return sum(y(q).x); })(p);
+    EXPECT_LE(norm_error(slope, full({2}, 0.25)), 1e-9);
+  }
+}
+
 TEST(Petsc, SparseNewtonOnManyUnknowns) {
   NEEDS_PETSC;
   // Bratu's equation -u'' = q exp(u) on (0, 1), u = 0 at the ends, q a field: its Jacobian is

@@ -33,15 +33,17 @@ Block::~Block() {
 Snapshots::Snapshots(std::size_t state_bytes, bool on_disk, const std::string& folder)
     : bytes_(state_bytes) {
   if (!on_disk) return;
-  std::string name =
-      ((folder.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(folder)) /
-       "tessera-snapshots-XXXXXX")
-          .string();
+  std::error_code missing;
+  const std::filesystem::path place = folder.empty() ? std::filesystem::temp_directory_path(missing)
+                                                     : std::filesystem::path(folder);
+  if (missing)
+    fail("checkpoint",
+         "the system's folder for temporary files (TMPDIR) cannot be used: " + missing.message());
+  std::string name = (place / "tessera-snapshots-XXXXXX").string();
   file_ = mkostemp(name.data(), O_CLOEXEC);
   if (file_ < 0)
-    fail("checkpoint", "cannot make a file for snapshots in " +
-                           std::filesystem::path(name).parent_path().string() + ": " +
-                           std::strerror(errno));
+    fail("checkpoint",
+         "cannot make a file for snapshots in " + place.string() + ": " + std::strerror(errno));
   unlink(name.c_str());
 }
 Snapshots::~Snapshots() {

@@ -100,13 +100,15 @@ TESSERA_HD_INLINE T expm1(T x) {
   } else
     return vm::expm1(x);
 }
-/// log(1 + z): its real part from a (2 + a) + b^2, which does not cancel for small z.
+/// log(1 + z): its real part from |1 + z|^2 - 1 = a (2 + a) + b^2, which does not cancel for small
+/// z; near -1, where this does, and far off, where it overflows, from 1 + z itself.
 template <class T>
 TESSERA_HD_INLINE T log1p(T x) {
   if constexpr (is_cplx<T>) {
     using R = typename T::value_type;
-    const R a = x.real(), b = x.imag();
-    return {vm::log1p(a * (2 + a) + b * b) / 2, vm::atan2(b, 1 + a)};
+    const R a = x.real(), b = x.imag(), s = a * (2 + a) + b * b;
+    if (s < R(-0.5) || s > R(1e30)) return fn::log(T(1 + a, b));
+    return {vm::log1p(s) / 2, vm::atan2(b, 1 + a)};
   } else
     return vm::log1p(x);
 }
@@ -121,11 +123,14 @@ TESSERA_HD_INLINE T sech2(T x) {
   } else
     return vm::sech2(x);
 }
+/// 1 / (1 + e^-z); left of 0 as e^z / (1 + e^z), which does not overflow.
 template <class T>
 TESSERA_HD_INLINE T logistic(T x) {
-  if constexpr (is_cplx<T>)
-    return divide(T(1), T(1) + fn::exp(-x));
-  else
+  if constexpr (is_cplx<T>) {
+    const bool left = x.real() < 0;
+    const T e = fn::exp(left ? x : -x);
+    return divide(left ? e : T(1), T(1) + e);
+  } else
     return vm::logistic(x);
 }
 template <class T>

@@ -98,7 +98,7 @@ TESSERA_HD inline double lgamma(double x) {
 
 /// psi(x) = d/dx log Gamma(x); NaN at -1, -2, ..., -infinity at +0, +infinity at -0.
 TESSERA_HD inline double digamma(double x) {
-  if (x == 0) return -1 / x;
+  if (abs(x) < 0x1p-60) return -1 / x;
   double shift = 0;
   if (x < 0) {  // psi(1 - x) - psi(x) = pi / tan(pi x), and psi(1 + a) = psi(a) + 1 / a
     const double a = -x;
@@ -147,12 +147,15 @@ TESSERA_HD_CALLED double zeta_times(int s, double a, double factor) {
   double sum = 0, b = a;
   double first[64];
   int count = 0;
-  auto term = [&](double t) {
-    // factor t^-s with the square of t^-(s/2), which under- and overflows later
-    const double half = pow_int(t, -(s / 2));
-    const double rest = s % 2 != 0 ? half / t : half;
+  auto times_power = [&](double t, int power) {
+    // factor t^-power with the square of t^-(power/2), which under- and overflows later
+    const double half = pow_int(t, -(power / 2));
+    const double rest = power % 2 != 0 ? half / t : half;
     return (factor * half) * rest;
   };
+  auto term = [&](double t) { return times_power(t, s); };
+  // the integral alone counts, and would be lost where a^-s underflows
+  if (a > 0x1p60) return times_power(a, s - 1) / (s - 1);
   while (b < enough && count < 64) {
     first[count++] = term(b);
     b = a + count;

@@ -76,18 +76,21 @@ void save_npy(const std::filesystem::path& path, const Tensor& tensor, SourceLin
   for (Index d : t.shape()) h.shape.push_back(static_cast<std::size_t>(d));
   const std::string head = npy_header_bytes(h);
   const std::filesystem::path draft = path.string() + "." + std::to_string(::getpid()) + ".tmp";
+  const auto give_up = [&](const std::string& why) {
+    std::error_code ignored;
+    std::filesystem::remove(draft, ignored);
+    refuse(path, "could not be written: " + why);
+  };
   {
     std::ofstream out(draft, std::ios::binary | std::ios::trunc);
     out.write(head.data(), static_cast<std::streamsize>(head.size()));
     out.write(static_cast<const char*>(t.view().data), static_cast<std::streamsize>(h.data_size()));
     out.flush();
-    if (!out) {
-      const std::string why = std::strerror(errno);
-      std::filesystem::remove(draft);
-      refuse(path, "could not be written: " + why);
-    }
+    if (!out) give_up(std::strerror(errno));
   }
-  std::filesystem::rename(draft, path);
+  std::error_code ec;
+  std::filesystem::rename(draft, path, ec);
+  if (ec) give_up(ec.message());
 }
 
 }  // namespace tessera

@@ -90,9 +90,10 @@ Choice choose_steps(const Field& f, const Leaves& y0, const std::vector<double>&
   const auto at = [&](double x) { return cast(Tensor(times.front() + x), t_type); };
   Leaves k1 = f(at(0), y0);
   double h = std::abs(o.first_step);
-  if (h == 0) {  // so that an Euler step changes y by a hundredth of itself
+  if (h == 0) {  // so that an Euler step changes y by a hundredth of itself; NaN is 0 of atol = 0
     const double d0 = measure(y0, y0, y0), d1 = measure(k1, y0, y0);
-    h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 * std::max(1.0, std::abs(span)) : 0.01 * d0 / d1;
+    h = d0 >= 1e-5 && d1 >= 1e-5 ? 0.01 * d0 / d1 : 1e-6 * std::max(1.0, std::abs(span));
+    h = std::max(h, 1e-14 * std::max(std::abs(times.front()), std::abs(span)));  // moves t
   }
   double t = 0, before = 1e-4;
   std::size_t next = 1;
@@ -102,7 +103,7 @@ Choice choose_steps(const Field& f, const Leaves& y0, const std::vector<double>&
     const double left = std::abs(span - t);
     const bool last = h >= left * (1 - 1e-12);
     const double size = direction * (last ? left : std::min(h, left));
-    if (!(std::abs(size) > 1e-15 * std::max(std::abs(times.front() + t), std::abs(span))))
+    if (!last && !(std::abs(size) > 1e-15 * std::max(std::abs(times.front() + t), std::abs(span))))
       return c.reason = SolveReason::stagnated, c;
     const Step s = dormand_prince(f, at(t), cast(Tensor(size), t_type), c.y, k1);
     Leaves e;

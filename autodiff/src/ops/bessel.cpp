@@ -8,6 +8,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
 
+#include <cmath>
 #include <numbers>
 #include <string>
 
@@ -125,6 +126,12 @@ Tensor spherical(const char* op, int n, const Arg& z) {
   if (n < 0) fail(op, "orders are 0, 1, 2, ..., got " + std::to_string(n), z.line);
   return t;
 }
+/// sqrt(pi / 2z); of complex z by the root whose cut is that of the Bessel functions: the division
+/// forgets on which side of it -2 - 0i lies.
+Tensor spherical_factor(const Tensor& z) {
+  constexpr double c = 0.5 * std::numbers::pi;
+  return is_complex(z.dtype()) ? std::sqrt(c) * rsqrt(z) : sqrt(c / z);
+}
 
 }  // namespace
 
@@ -147,13 +154,16 @@ Tensor spherical_j(int n, Arg z) {
   const bool complex_z = is_complex(t.dtype());
   const Tensor small = less_equal(abs(t), 1.0), size = complex_z ? t : abs(t);
   const Tensor away = where(small, 2.0, size);
-  Tensor far = sqrt(0.5 * std::numbers::pi / away) * bessel_j(n + 0.5, away);
+  Tensor far = spherical_factor(away) * bessel_j(n + 0.5, away);
   if (!complex_z && n % 2) far = far * sign(t);
   return where(small, spherical_series(n, where(small, t, 0.0)), far);
 }
 Tensor spherical_y(int n, Arg z) {
   const Tensor t = spherical("spherical_y", n, z);
-  return sqrt(0.5 * std::numbers::pi / t) * bessel_y(n + 0.5, t);
+  const auto formula = [n](const Tensor& x) { return spherical_factor(x) * bessel_y(n + 0.5, x); };
+  if (is_complex(t.dtype())) return formula(t);
+  const Tensor left = less(t, 0.0), y = formula(where(left, neg(t), t));  // by parity
+  return n % 2 ? y : where(left, neg(y), y);
 }
 
 }  // namespace tessera

@@ -253,8 +253,12 @@ Shape axes_of(const char* op, const Tensor& x, const Shape& axes, const Shape& s
          line);
   return out;
 }
+void need_length(const char* op, Index n, SourceLine line) {
+  if (n < 1) fail(op, "a length must be positive, got " + std::to_string(n), line);
+}
 /// x cut or filled with zeros at its end.
-Tensor resized(const Tensor& x, int axis, Index n, SourceLine line) {
+Tensor resized(const char* op, const Tensor& x, int axis, Index n, SourceLine line) {
+  need_length(op, n, line);
   const Index have = x.shape()[axis];
   if (have == n) return x;
   if (n < have) return slice(Arg(x, line), axis, 0, n);
@@ -302,7 +306,7 @@ Tensor complex_transform(const char* op, const Arg& x, const Shape& axes, const 
   double points = 1;
   for (int k = 0; k < a.size(); ++k) {
     const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(t, d, sizes[k], x.line);
+    if (!sizes.empty()) t = resized(op, t, d, sizes[k], x.line);
     points *= static_cast<double>(t.shape()[d]);
   }
   const FftAttr attr{a.size(), inverse, factor(norm, inverse, points)};
@@ -316,7 +320,7 @@ Tensor real_transform(const char* op, const Arg& x, const Shape& axes, const Sha
   double points = 1;
   for (int k = 0; k < a.size(); ++k) {
     const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(t, d, sizes[k], x.line);
+    if (!sizes.empty()) t = resized(op, t, d, sizes[k], x.line);
     points *= static_cast<double>(t.shape()[d]);
   }
   return on_last(t, a, [&](const Tensor& y) {
@@ -338,16 +342,17 @@ Tensor inverse_real_transform(const char* op, const Arg& x, const Shape& axes, c
   const Shape a = axes_of(op, t, axes, sizes, x.line);
   const int last = static_cast<int>(a.back());
   const Index n = sizes.empty() ? 2 * (t.shape()[last] - 1) : sizes.back();
+  if (!sizes.empty()) need_length(op, n, x.line);
   if (n < 1)
     fail(op, "the half spectrum " + to_string(t.type()) + " belongs to no default length; say n",
          x.line);
   double points = static_cast<double>(n);
   for (int k = 0; k + 1 < a.size(); ++k) {
     const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(t, d, sizes[k], x.line);
+    if (!sizes.empty()) t = resized(op, t, d, sizes[k], x.line);
     points *= static_cast<double>(t.shape()[d]);
   }
-  t = resized(t, last, n / 2 + 1, x.line);
+  t = resized(op, t, last, n / 2 + 1, x.line);
   return on_last(t, a, [&](const Tensor& y) {
     Tensor z = y;
     if (a.size() > 1) {
@@ -380,6 +385,7 @@ Tensor trigonometric_transform(const char* op, const Arg& x, bool sine, int type
   if (inverse) type = type == 2 ? 3 : type == 3 ? 2 : type;
   const Shape a = axes_of(op, t, {axis}, {}, x.line);
   const Index n = t.shape()[static_cast<int>(a[0])];
+  length(op, n, t.type());
   const double N = 2.0 * static_cast<double>(n + (type != 1 ? 0 : sine ? 1 : -1));
   const double scale = factor(norm, inverse, N);
   return on_last(t, a, [&](const Tensor& y) {

@@ -271,6 +271,8 @@ Tensor entries_of(const char* op, const Arg& values, const CsrPattern& p) {
 CooPattern csr_from_coo(Index rows, Index cols, std::span<const Index> row,
                         std::span<const Index> column) {
   const char* op = "csr_from_coo";
+  if (rows < 0 || cols < 0)
+    fail(op, "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
   if (row.size() != column.size())
     fail(op, std::to_string(row.size()) + " rows and " + std::to_string(column.size()) +
                  " columns are given");

@@ -6,14 +6,17 @@
 namespace tessera {
 namespace {
 
+/// 1, in complex numbers 1 - 0 i: sums with it keep the sign of a zero imaginary part, which is the
+/// side of a branch cut, and so do differences from it.
+Tensor one(const Tensor& x) { return scalar(c128(1, -0.0), x.dtype()); }
 /// 1 - x^2: a product near +-1, and near 0 a square, whose derivative -2x is not the difference of
 /// 1 - x and 1 + x.
 Tensor one_minus_square(const Tensor& x) {
-  return where(less(abs(x), 0.5), 1.0 - square(x), (1.0 - x) * (1.0 + x));
+  return where(less(abs(x), 0.5), 1.0 - square(x), (one(x) - x) * (one(x) + x));
 }
 /// 1 / (sqrt(x - 1) sqrt(x + 1)), near 0 as +-i / sqrt(1 - x^2) for the same reason.
 Tensor acosh_derivative(const Tensor& x) {
-  const Tensor product = rsqrt(x - 1.0) * rsqrt(x + 1.0);
+  const Tensor product = rsqrt(x - 1.0) * rsqrt(x + one(x));
   if (!is_complex(x.dtype())) return product;
   const Tensor root = rsqrt(1.0 - square(where(less(abs(x), 0.5), x, 0.0)));
   return where(less(abs(x), 0.5), stop_gradient(product / root) * root, product);
@@ -28,7 +31,7 @@ TESSERA_FUNCTION(Atan, 1.0 / (1.0 + square(x)));
 TESSERA_FUNCTION(Sinh, cosh(x));
 TESSERA_FUNCTION(Cosh, sinh(x));
 TESSERA_FUNCTION(Tanh, sech2(x));
-TESSERA_FUNCTION(Asinh, is_complex(x.dtype()) ? rsqrt(1.0 + square(x)) : 1.0 / hypot(1.0, x));
+TESSERA_FUNCTION(Asinh, is_complex(x.dtype()) ? rsqrt(one(x) + square(x)) : 1.0 / hypot(1.0, x));
 TESSERA_FUNCTION(Acosh, acosh_derivative(x));
 TESSERA_FUNCTION(Atanh, 1.0 / one_minus_square(x));
 TESSERA_FUNCTION(Sech2, (-2.0 * tanh(x)) * y);

@@ -290,7 +290,7 @@ SolveReport solve_column(Method method, const SolverOperator& a, const KrylovOpt
     const double before = residual;
     residual = length(r);
     it.note(residual);
-    if (residual > tolerance * it.b_norm && residual >= 0.999 * before)
+    if (it.left > 0 && residual > tolerance * it.b_norm && residual >= 0.999 * before)
       return report.reason = SolveReason::stagnated, report;
   }
 }

@@ -62,11 +62,20 @@ std::string value_text(const InfoNode::Value& v) {
   return "";
 }
 
-/// One line that cannot steer a terminal.
-std::string safe(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = c == '\n' || c == '\t' ? ' ' : '?';
-  return text;
+/// One line that cannot steer a terminal: no control characters, ASCII or C1 (U+0080 to U+009F).
+std::string safe(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]),
+               next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (c == 0xc2 && next >= 0x80 && next < 0xa0)
+      out += '?', ++i;
+    else if (c < 0x20 || c == 0x7f)
+      out += c == '\n' || c == '\t' ? ' ' : '?';
+    else
+      out += text[i];
+  }
+  return out;
 }
 
 void put_text(const InfoNode& node, std::size_t depth, std::string& out) {

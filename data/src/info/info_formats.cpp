@@ -175,14 +175,15 @@ InfoNode run_folder_info(const fs::path& run) {
   const fs::path file = run / "manifest.json";
   put_manifest(node, manifest_from_json(read_file(file, 64 << 20), file.string()));
   std::vector<std::pair<std::string, std::int64_t>> files;
-  for (fs::recursive_directory_iterator it(run, ignored), end;
-       !ignored && it != end && files.size() < kMaxListed; it.increment(ignored))
+  for (fs::recursive_directory_iterator it(run, ignored), end; !ignored && it != end;
+       it.increment(ignored))
     if (it->is_regular_file(ignored))
       files.emplace_back(it->path().lexically_relative(run).string(),
                          static_cast<std::int64_t>(it->file_size(ignored)));
   std::sort(files.begin(), files.end());
   InfoNode& list = node.add("files", static_cast<std::int64_t>(files.size()));
-  for (const auto& [name, bytes] : files) list.add(name, bytes);
+  for (std::size_t i = 0; i < std::min(files.size(), kMaxListed); ++i)
+    list.add(files[i].first, files[i].second);
   return node;
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tessera info FILE` says of JSON, configurations or other.
 #include "info/info_formats.h"
+#include "tessera/data/diagnostic.h"
 #include "tessera/data/text_file.h"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
 
 namespace tessera::data {
 namespace {
@@ -21,6 +25,8 @@ void put(InfoNode& parent, const std::string& name, const Json& v, int depth) {
     node.value = v.get<std::string>();
   } else if (v.is_boolean()) {
     node.value = v.get<bool>();
+  } else if (v.is_number_unsigned() && !std::in_range<std::int64_t>(v.get<std::uint64_t>())) {
+    node.value = v.dump();
   } else if (v.is_number_integer()) {
     node.value = v.get<std::int64_t>();
   } else if (v.is_number()) {
@@ -48,6 +54,13 @@ InfoNode json_info(const std::filesystem::path& path) {
     throw InputError(
         text.error(111, e.byte > 0 ? e.byte - 1 : 0,
                    "not JSON: " + (at == std::string::npos ? what : what.substr(at + 2))));
+  } catch (const Json::out_of_range& e) {  // "[json.exception...] number overflow parsing '1e999'"
+    const std::string what = e.what();
+    const std::size_t number = std::min(what.find('\''), what.size());
+    throw InputError(Diagnostic{.number = 114,
+                                .place = {.file = text.path},
+                                .message = "the number " + what.substr(number) +
+                                           " is out of the range of double precision"});
   }
   return node;
 }

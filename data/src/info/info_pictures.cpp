@@ -14,7 +14,8 @@ namespace tessera::data {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
-constexpr std::size_t kPngSignature = 8, kFrame = 12;  // of a chunk: length, name, checksum
+constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
+constexpr std::size_t kFrame = 12;  // of a chunk: length, name, checksum
 
 std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
   std::uint32_t v = 0;
@@ -31,8 +32,10 @@ InputError damaged(const std::filesystem::path& path, std::size_t at, std::strin
 
 InfoNode png_info(const std::filesystem::path& path) {
   const std::string bytes = read_file(path, kMostBytes);
+  if (!std::string_view(bytes).starts_with(kPngSignature))
+    throw damaged(path, 0, "expected the signature of a PNG");
   InfoNode node = file_node(path);
-  for (std::size_t at = kPngSignature;;) {
+  for (std::size_t at = kPngSignature.size();;) {
     if (bytes.size() - at < kFrame)
       throw damaged(path, bytes.size(), "truncated: the end of the picture (IEND) is not there");
     const std::uint32_t length = big_endian(bytes, at);
@@ -44,7 +47,7 @@ InfoNode png_info(const std::filesystem::path& path) {
     if (::crc32(0, reinterpret_cast<const Bytef*>(bytes.data()) + at + 4, length + 4) !=
         big_endian(bytes, at + 8 + length))
       throw damaged(path, at, "damaged: the checksum of a chunk is another");
-    if (at == kPngSignature) {
+    if (at == kPngSignature.size()) {
       if (name != "IHDR" || length != 13)
         throw damaged(path, at, "expected the picture's header (IHDR) of 13 bytes");
       node.add("width", std::int64_t{big_endian(bytes, at + 8)});

@@ -171,12 +171,10 @@ OptionScalar ValueReader::text(const OptionSpec& spec, const Value& v) {
   const auto* s = v.get<std::string>();
   std::string raw;
   if (!s && v.origin.line == 0) {
-    // `--set title=12`: the shell has no quotes to give.
+    // `--set title=12`: the shell has no quotes to give. Within brackets there are quotes.
     const std::string& line = config_.sources.at(v.origin.source).text;
-    if (!v.get<Array>() && !v.get<Table>() && !spec.list) {
-      raw = line.substr(line.find('=') + 1);
-      s = &raw;
-    }
+    raw = line.substr(line.find('=') + 1);
+    if (raw.find_first_of("[{") != 0 && !spec.list) s = &raw;
   }
   if (!s) {
     wrong_type(spec, v);

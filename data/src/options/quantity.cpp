@@ -269,10 +269,12 @@ std::optional<Decimal> scan_decimal(std::string_view t) {
   Decimal d{t.substr(0, i), 0, i};
   if (i < t.size() && (t[i] == 'e' || t[i] == 'E')) {
     std::size_t k = i + 1;
-    if (k < t.size() && t[k] == '+') ++k;
+    const bool plus = k < t.size() && t[k] == '+';
+    if (plus) ++k;
     const auto [end, ec] = std::from_chars(t.data() + k, t.data() + t.size(), d.exponent);
     const auto stop = static_cast<std::size_t>(end - t.data());
-    if (stop > k && (ec == std::errc() || ec == std::errc::result_out_of_range)) {
+    if (stop > k && !(plus && t[k] == '-') &&
+        (ec == std::errc() || ec == std::errc::result_out_of_range)) {
       if (ec != std::errc()) d.exponent = std::numeric_limits<int>::max();
       d.length = stop;
     }
