@@ -100,6 +100,28 @@ TEST(Monitors, ATransformLessItselfIsNothingHoweverOftenEachLooked) {
   EXPECT_THROW(each.subtract({1, 2}, 1), Error);
 }
 
+/// Sums of each step, restored where a coarser stride would be chosen today, count each step once.
+TEST(Monitors, ATransformThatIsRestoredGoesOnAsItBegan) {
+  const std::vector<double> f{0.01, 0.03};
+  const std::vector<Edge> edges{{Ez, 3, 4, 0}, {Hx, 3, 4, 0}};
+  std::vector<double> values;
+  for (int n = 0; n < 400; ++n)
+    for (const double shift : {0.0, 1.0})
+      values.push_back(std::exp(-std::pow((n - 150) / 30.0, 2)) * std::cos(0.1 * n + shift));
+  const std::vector<double> begin(values.begin(), values.begin() + 2 * 160),
+      rest(values.begin() + 2 * 160, values.end());
+  SpectralRecord whole(f, 1, edges), cut(f, 1, edges), resumed(f, 1, edges, 3);
+  whole.add(records_of(values, 2));
+  cut.add(records_of(begin, 2));
+  resumed.subtract(whole.own_sums(), 1);
+  resumed.restore(cut.own_sums(), cut.fading().sums(), cut.every());
+  resumed.add(records_of(rest, 2, 160));
+  EXPECT_EQ(resumed.every(), 1);
+  EXPECT_EQ(resumed.own_sums(), whole.own_sums());
+  EXPECT_EQ(resumed.fading().sums(), whole.fading().sums());
+  EXPECT_LT(resumed.norm(), 1e-12 * whole.norm());  // less the whole, scaled by 1/3 and 3
+}
+
 TEST(Monitors, WhatRingsOutFadesAtItsRate) {
   const double rate = 0.01;  // of the amplitude in a step: 0.0869 dB
   std::vector<double> values;

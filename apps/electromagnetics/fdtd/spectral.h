@@ -19,9 +19,13 @@ class Spectral : public Monitor {
   void save(data::Checkpoint& c, const std::string& prefix) const override {
     c.put(prefix + "sums", record_->own_sums());
     c.put(prefix + "fading", record_->fading().sums());
+    c.put(prefix + "every", std::int64_t{record_->every()});
   }
   void load(const data::Checkpoint& c, const std::string& prefix) override {
-    record_->restore(c.array<double>(prefix + "sums"), c.array<double>(prefix + "fading"));
+    if (c.has(prefix + "every"))  // else of an older build
+      sampling_.every = static_cast<int>(c.scalar<std::int64_t>(prefix + "every"));
+    record_->restore(c.array<double>(prefix + "sums"), c.array<double>(prefix + "fading"),
+                     sampling_.every);
   }
   std::optional<double> settling() const override { return record_->norm(); }
   std::optional<electromagnetics::Fading::Report> fading() const override {

@@ -133,14 +133,12 @@ class SpectralRecord {
   const Fading& fading() const { return fading_; }
   int every() const { return every_; }
 
-  /// For checkpoints.
+  /// For checkpoints. Sums go on with the stride that they began with.
   const std::vector<double>& own_sums() const { return dft_.sums(); }
-  void restore(std::vector<double> own_sums, std::vector<double> fading) {
-    dft_.restore(std::move(own_sums));
-    fading_.restore(std::move(fading));
-  }
+  void restore(std::vector<double> own_sums, std::vector<double> fading, int every);
 
  private:
+  double dt_s_;
   int every_;
   RunningDft dft_;
   Fading fading_;
