@@ -4,6 +4,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/time_domain.h"
 #include "test_constants.h"
 
 #include <gtest/gtest.h>
@@ -170,6 +171,34 @@ TEST(Monitors, ACurrentOnAMirrorIsDoubled) {
   EXPECT_EQ(images(Ez, cells(-3, 1, 0)), 1);
   EXPECT_EQ(point_source(grid, Ez), PointSource::line);
   EXPECT_EQ(point_source(grid, Ex), PointSource::line_dipole);
+}
+
+/// E across a magnetic wall and H along it are odd there: zero on the wall, half way to the first
+/// middle half of what is there. At an electric wall they are even. A current of that kind on the
+/// wall drives nothing.
+TEST(Monitors, WhatIsOddAtAMagneticWallVanishesOnIt) {
+  const YeeGrid grid = small_square();
+  const std::array<Faces, 3> faces{Faces{Boundary::pmc, Boundary::pec}, pec, joined};
+  for (const int component : {Ex, Hy, Hz}) {
+    const auto weight = [&](double x) {
+      SampleList samples(grid, faces);
+      samples.add(component, cells(x, component == Hz ? 0.5 : 0, 0));
+      const std::vector<double> ones(samples.edges().size(), 1.0);
+      return samples.value(0, ones.data());
+    };
+    const double inside = weight(0.5);
+    EXPECT_GT(inside, 0);
+    EXPECT_EQ(weight(-4), 0) << component;
+    EXPECT_NEAR(weight(-3.75) / inside, 0.5, 1e-9) << component;
+    EXPECT_NEAR(weight(-3.5) / inside, 1, 1e-9) << component;
+    EXPECT_NEAR(weight(4) / inside, 1, 1e-9) << component;
+    const auto source = [&](double x) {
+      const Point at = cells(x, component == Hz ? 0.5 : 0, 0);
+      return current_source(grid, faces, 1e-12, component, at, at, 1, gaussian_pulse(1e9, 1e9));
+    };
+    EXPECT_THROW(source(-4), Error) << component;
+    EXPECT_EQ(source(-3.75).edges.size(), 1u) << component;
+  }
 }
 
 TEST(Monitors, OneModeOfTwoComponentsIsToldByTheExacterOne) {
