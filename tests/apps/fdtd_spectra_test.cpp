@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace tessera::testing;
 
@@ -101,6 +103,61 @@ frequencies = ["250 THz"]
   EXPECT_NEAR(purcell(", x_low = \"pec\", y_low = \"pmc\"", quarter, half, "Hz", "Ex"), dipole,
               1e-5 * dipole);
   EXPECT_GT(std::abs(line - 1), 0.01);
+  const double magnetic = purcell("", whole, both, "Hz", "Hz");
+  EXPECT_NEAR(purcell(", x_low = \"pec\", y_low = \"pec\"", quarter, half, "Hz", "Hz"), magnetic,
+              1e-5 * magnetic);
+  EXPECT_GT(std::abs(magnetic - 1), 0.01);
+}
+
+const char* const kEven = R"(app = "electromagnetics.fdtd"
+grid = {size = ["3.2 um", "3.2 um", "0 um"], cell = "20 nm", background = "glass"}
+run = {precision = "f64", stop.after_sources = "60 fs"}
+boundary.pml = {cells = 30}
+[[material]]
+name = "glass"
+eps = 2.25
+[[source]]
+kind = "line"
+component = "Ez"
+position = ["0.2 um", "0 um", "0 um"]
+size = ["0 um", "0.5 um", "0 um"]
+amplitude = 0
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "120 THz"}
+[[source]]
+kind = "point"
+position = ["0 um", "0 um", "0 um"]
+component = "Ez"
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "120 THz"}
+[[monitor]]
+kind = "ldos"
+name = "dos"
+frequencies = ["160 THz", "200 THz", "240 THz"]
+)";
+
+/// In an even medium nothing changes the rate of a current, electric or magnetic, whatever other
+/// sources are listed before it.
+TEST_F(Fdtd, InAnEvenMediumThePurcellFactorIsOne) {
+  write("case.toml", kEven);
+  const std::string plane = R"("3.2 um", "3.2 um", "0 um")", line = R"("3.2 um", "0 um", "0 um")";
+  for (const auto& [component, size] :
+       std::vector<std::pair<std::string, std::string>>{{"Ez", plane},
+                                                        {"Ex", plane},
+                                                        {"Hz", plane},
+                                                        {"Hx", plane},
+                                                        {"Ey", line},
+                                                        {"Hz", line}}) {
+    const std::vector<std::string> settings{"grid.size=[" + size + "]",
+                                            "source[1].component=\"" + component + "\""};
+    const Outcome run = run_case("case.toml", "RUN", settings);
+    ASSERT_EQ(run.code, 0) << run.err;
+    const std::vector<double> purcell = column("RUN", "dos", "purcell"),
+                              power = column("RUN", "dos", "power");
+    ASSERT_EQ(purcell.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(purcell[k], 1, 0.015) << component << " " << k;
+      EXPECT_GT(power[k], 0);
+    }
+  }
 }
 
 }  // namespace

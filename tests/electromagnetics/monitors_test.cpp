@@ -169,6 +169,10 @@ TEST(Monitors, ACurrentOnAMirrorIsDoubled) {
   EXPECT_EQ(images(Ex, cells(4, 0, 0)), 2);   // across an electric one
   EXPECT_EQ(images(Ey, cells(-4, 4, 0)), 4);  // in a corner
   EXPECT_EQ(images(Ez, cells(-3, 1, 0)), 1);
+  EXPECT_EQ(images(Hz, cells(4, 4, 0)), 4);   // magnetic ones along electric mirrors
+  EXPECT_EQ(images(Hx, cells(-4, 0, 0)), 2);  // and across magnetic ones
+  EXPECT_EQ(images(Hz, cells(-4, 0, 0)), 1);
+  EXPECT_EQ(images(Hx, cells(4, 0, 0)), 1);
   EXPECT_EQ(point_source(grid, Ez), PointSource::line);
   EXPECT_EQ(point_source(grid, Ex), PointSource::line_dipole);
 }

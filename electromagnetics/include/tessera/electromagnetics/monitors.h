@@ -171,8 +171,9 @@ class BoxEnergy {
 
 /// The kind of a current along `component` at a point of a grid of one to three dimensions.
 PointSource point_source(const YeeGrid& grid, int component);
-/// A current on a mirror and its image are one, twice as strong: across an electric mirror, along a
-/// magnetic one. How strong it is with all of its images on mirrors.
+/// A current on a mirror and its image are one, twice as strong: an electric one across an electric
+/// mirror or along a magnetic one, a magnetic one the other way round. How strong it is with all of
+/// its images on mirrors.
 double images_of_current(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component,
                          const Point& position);
 
