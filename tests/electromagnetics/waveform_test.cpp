@@ -92,6 +92,8 @@ TEST(Waveform, EndsAreEnds) {
   EXPECT_NEAR(cw.at(21e-9), 1, 1e-9);
   EXPECT_THROW(spectrum(cw, 1e9), Error);
   EXPECT_THROW(gaussian_pulse(0, 1e9), Error);
+  EXPECT_THROW(gaussian_pulse(1e9, 1e9, {.delay = -1}), Error);
+  EXPECT_EQ(gaussian_pulse(1e9, 1e9, {.delay = 0, .phase_rad = 0}).at(0), 1);  // begins at its peak
   EXPECT_THROW(gaussian_derivative(9, 1, 1), Error);
   EXPECT_THROW(continuous_wave(1e9, 0), Error);
 }

@@ -48,7 +48,7 @@ data::Options<WaveformOptions> waveform_table() {
          .only_for = {"gaussian", "continuous"}});
   o.add("ramp", &O::ramp,
         duration({.doc = "Time in which it is turned on; five periods if not given.",
-                  .min = 0,
+                  .above = 0,
                   .only_for = {"continuous"}}));
   o.add("file", &O::file,
         {.doc = "Two columns, time in s, evenly spaced, and value; # begins a comment.",

@@ -72,7 +72,8 @@ double number(const data::TextFile& file, std::size_t& at, std::size_t end) {
 Waveform gaussian_pulse(double f0, double bandwidth_hz, const GaussianOptions& o) {
   require_positive("gaussian_pulse", "the frequency", f0);
   require_positive("gaussian_pulse", "the bandwidth", bandwidth_hz);
-  require_positive("gaussian_pulse", "the delay", o.delay);
+  if (!(o.delay >= 0) || !std::isfinite(o.delay))
+    throw Error(fmt::format("[gaussian_pulse] the delay must not be negative, got {}", o.delay));
   const double tau = 2 * std::sqrt(std::log(10.0)) / (pi * bandwidth_hz), t0 = o.delay * tau,
                phase = o.phase_rad;
   return {.at =
