@@ -42,6 +42,22 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
           "poles = [{kind = \"residue\", pole = [\"1e13 rad/s\", \"1e15 rad/s\"], residue = [\"0 "
           "rad/s\", \"-1e15 rad/s\"]}]",
           "E0624");  // a pole that grows
+  // What only the libraries of media and shapes find out.
+  refused("poles = [{kind = \"drude\", frequency = \"300 THz\", damping = \"10 THz\"}]",
+          "poles = [{kind = \"critical_point\", frequency = \"300 THz\", damping = \"0 THz\", "
+          "amplitude = 1}]",
+          "error E0624: [critical_point] expected a damping > 0 Hz");
+  refused("sigma = \"2000 S/m\"",
+          "loss_tangent = 0.01\nloss_frequency = \"100 THz\"\nloss_band = [\"100 THz\", \"200 "
+          "THz\"]",
+          "error E0624: has to rise and to hold loss_frequency within");
+  write("one.csv", "wavelength_um,n\n1,1.5\n");
+  refused("eps = 4\nsigma = \"2000 S/m\"", "index_file = \"one.csv\"",
+          "error E0624: [fit_medium] 1 rows cannot fix");
+  refused("shape = \"cylinder\"\ncentre = [\"-0.7 um\", \"0.5 um\", \"0 um\"]\nradius = \"0.4 um\"",
+          "shape = \"prism\"\ncorners = [[\"-1 um\", \"0.2 um\"], [\"-0.4 um\", \"0.2 um\"], "
+          "[\"-0.7 um\", \"0.8 um\"], [\"-1 um\", \"0.2 um\"]]",
+          "error E0626: [prism] corners ");
 }
 
 TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {

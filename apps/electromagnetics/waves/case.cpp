@@ -100,7 +100,12 @@ Case make_case(CaseOptions options, const data::Config& config) {
   c.media = make_media(c.options, config, c);
   find_band(c);
   make_grid(c, config);
-  c.scene = make_scene(c.options, c.media);
+  try {
+    c.scene = make_scene(c.options, c.media);
+  } catch (const StructureFault& e) {
+    refuse({config.error(626, fmt::format("structure[{}]", e.structure), e.what(),
+                         "see `tessera explain structure`")});
+  }
   check_scene(c, config);
   choose_time_step(c, config);
   open_conductors(c, config);
