@@ -132,6 +132,48 @@ kind = ")") + kind +
     }
 }
 
+/// What a monitor could not tell at the end of a run is said at its beginning: orders that graze
+/// the plane, or that its points do not resolve; far fields along one axis. Orders of what does not
+/// repeat are doubted.
+TEST_F(Fdtd, WhatAMonitorCannotTellIsRefusedBeforeTheRun) {
+  const std::string grating =
+      (fs::path(TESSERA_SOURCE_DIR) / "apps/examples/electromagnetics/grating.toml").string();
+  const auto told = [&](std::vector<std::string> settings, int code, const std::string& text) {
+    std::vector<std::string> arguments{"check", grating};
+    for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
+    const Outcome o = tessera(arguments);
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_TRUE(holds(o.err, text)) << o.err;
+  };
+  const std::string all = "[\"1.7 um\", \"299.792458 THz\"]";  // the period
+  told({"monitor[0].frequencies=" + all, "monitor[1].frequencies=" + all,
+        "monitor[2].frequencies=" + all, "monitor[2].orders=[[1, 0]]"},
+       5, "error E0629: [diffraction_orders] order (1, 0) grazes the plane at");
+  told({"monitor[2].orders=[[40, 0]]"}, 5, "points do not resolve order (40, 0)");
+  told({"boundary.y=\"pec\""}, 0,
+       "warning E0666: its plane is taken for one period, and nothing repeats between the faces "
+       "across y");
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "0 um", "0 um"], cell = "50 nm"}
+run.stop.steps = 10
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 um", "0 um", "0 um"]
+size = ["1 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+)");
+  const Outcome line = tessera({"check", "line.toml"});
+  EXPECT_EQ(line.code, 5) << line.err;
+  EXPECT_TRUE(holds(line.err, "error E0629: far fields and cross-sections are of two and three"))
+      << line.err;
+}
+
 TEST_F(Fdtd, ARunThatMeasuresNothingIsDoubted) {
   const std::string text = fdtd_case();
   write("doubt.toml", text.substr(0, text.find("[[monitor]]")));

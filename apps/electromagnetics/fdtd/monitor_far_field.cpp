@@ -20,6 +20,8 @@ class FarFieldMonitor : public Spectral {
         surface_(surface_of(c, o, samples_)),
         exteriors_(exteriors(c, o, frequencies_)),
         exterior_(exteriors_.front()) {
+    if (exterior_.dimensions < 2)
+      throw Error("far fields and cross-sections are of two and three dimensions: take a flux");
     start_transform();
     theta_ = o.theta;
     phi_ = o.phi;

@@ -74,27 +74,7 @@ void open_conductors(Case& c, const data::Config& config) {
   }
 }
 
-}  // namespace
-
-data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
-                         std::string message, std::string hint) {
-  data::Diagnostic d = config.error(number, key, std::move(message), std::move(hint));
-  d.severity = data::Severity::warning;
-  return d;
-}
-
-void refuse(std::vector<data::Diagnostic> findings) {
-  throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
-}
-
-std::vector<std::size_t> structures_seen(const CaseOptions& o) {
-  std::vector<std::size_t> key;
-  for (std::size_t s = 0; s < o.structures.size(); ++s)
-    if (o.structures[s].material) key.push_back(s);
-  return key;
-}
-
-Case make_case(CaseOptions options, const data::Config& config) {
+Case checked_case(CaseOptions options, const data::Config& config) {
   Case c;
   c.options = std::move(options);
   c.media = make_media(c.options, config, c);
@@ -118,6 +98,36 @@ Case make_case(CaseOptions options, const data::Config& config) {
   check_exteriors(c, config);
   find_doubts(c, config);
   return c;
+}
+
+}  // namespace
+
+data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
+                         std::string message, std::string hint) {
+  data::Diagnostic d = config.error(number, key, std::move(message), std::move(hint));
+  d.severity = data::Severity::warning;
+  return d;
+}
+
+void refuse(std::vector<data::Diagnostic> findings) {
+  throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
+}
+
+std::vector<std::size_t> structures_seen(const CaseOptions& o) {
+  std::vector<std::size_t> key;
+  for (std::size_t s = 0; s < o.structures.size(); ++s)
+    if (o.structures[s].material) key.push_back(s);
+  return key;
+}
+
+Case make_case(CaseOptions options, const data::Config& config) {
+  try {
+    return checked_case(std::move(options), config);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {  // of the libraries that make its parts
+    refuse({config.error(642, {}, e.what(), "the message says what is expected")});
+  }
 }
 
 std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
