@@ -34,6 +34,9 @@ TEST(Monitors, ARegionIsTheMiddlesOfItsCells) {
   EXPECT_EQ(r.y, std::vector<double>{0.25 * cell});  // a line
   EXPECT_EQ(r.z, std::vector<double>{0});            // not resolved: wherever it is asked for
   EXPECT_EQ(r.size(), 2u);
+  // Thinner than a cell, about a line: no middle lies within.
+  EXPECT_EQ(region_of(small_square(), cells(1, 2, 0), cells(2, 0.5, 0)).y,
+            std::vector<double>{2 * cell});
 }
 
 TEST(Monitors, FacesOfABoxOnThoseOfTheDomainAreOpen) {

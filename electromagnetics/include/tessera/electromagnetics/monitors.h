@@ -32,8 +32,8 @@ struct Region {
   std::vector<double> x, y, z;
   std::size_t size() const { return x.size() * y.size() * z.size(); }
 };
-/// The middles of the cells of a box; along an axis without extent or that is not resolved, its
-/// position (of the latter the middle of the grid).
+/// The middles of the cells of a box; along an axis where it holds none (it may be without extent)
+/// or that is not resolved, its position (of the latter the middle of the grid).
 Region region_of(const YeeGrid& grid, const Point& position, const Point& size);
 /// Adds the samples of each component in turn, x fastest.
 void add_region(SampleList& samples, const Region& region, const std::vector<int>& components);
