@@ -57,6 +57,13 @@ frequencies = ["100 THz"]
   EXPECT_FALSE(holds(never.err, "monitor 'behind'")) << never.err;
   const Outcome dark = run_case("slab.toml", "DARK", {"structure[0].material=\"pec\""});
   EXPECT_TRUE(holds(dark.err, "monitor 'behind' has seen no field")) << dark.err;
+  // At a frequency there is one flux; a second one is none of its, but the next frequency's.
+  const Outcome second = run_case(
+      "slab.toml", "SECOND",
+      {"run.stop={steps=64}", "monitor[0].frequencies=[\"90 THz\", \"100 THz\"]",
+       "expect=[{monitor=\"behind\", frequency=\"90 THz\", index=1, value=0, tolerance=1}]"});
+  EXPECT_EQ(second.code, 6) << second.err;
+  EXPECT_TRUE(holds(second.err, "behind.flux[1]: nan, promised 0")) << second.err;
 }
 
 /// A source on mirrors counts with its images: the same factor as in the whole domain.
