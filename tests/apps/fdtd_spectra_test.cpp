@@ -66,6 +66,30 @@ frequencies = ["100 THz"]
   EXPECT_TRUE(holds(second.err, "behind.flux[1]: nan, promised 0")) << second.err;
 }
 
+/// A transform that has seen nothing yet has not settled: the wave is on its way.
+TEST_F(Fdtd, TransformsDoNotSettleBeforeTheWaveIsThere) {
+  write("far.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["60 um", "0 um", "0 um"], cell = "20 nm"}
+run = {precision = "f64", stop.dft_tolerance = 1e-3}
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["-25 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "150 THz"}
+[[monitor]]
+kind = "flux"
+name = "end"
+position = ["25 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+)");
+  const Outcome run = run_case("far.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_GT(column("RUN", "end", "flux").at(0), 0);
+  EXPECT_FALSE(holds(run.err, "has seen no field")) << run.err;
+}
+
 /// A source on mirrors counts with its images: the same factor as in the whole domain.
 TEST_F(Fdtd, MirrorsThroughASourceLeaveItsPurcellFactor) {
   const auto purcell = [&](const std::string& low, const std::string& centre,
