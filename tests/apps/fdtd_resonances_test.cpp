@@ -242,6 +242,9 @@ frequency_max = "140 THz"
   const double began = 250e-15 - std::log(by_itself / late) / gamma;
   EXPECT_GT(began, 172e-15);
   EXPECT_LT(began, 195e-15);
+  // A wave is no current along a component: where none are named, all are looked at.
+  ASSERT_EQ(run_case("slab.toml", "ALL", {"monitor[0].components=[]"}).code, 0);
+  EXPECT_NEAR(sixth("ALL").second / gamma, 1, 1e-3);
 }
 
 /// Rounding is that of fields in the same units, E and Z0 H: weak modes of Hz beside strong ones of
@@ -270,6 +273,13 @@ position = ["2.2 um", "1.3 um", "0 um"]
 components = ["Ez", "Hz"]
 frequency_min = "40 THz"
 frequency_max = "110 THz"
+[[monitor]]
+kind = "resonances"
+name = "hz"
+position = ["2.2 um", "1.3 um", "0 um"]
+components = ["Hz"]
+frequency_min = "40 THz"
+frequency_max = "110 THz"
 )");
   ASSERT_EQ(run_case("box.toml", "RUN").code, 0);
   const std::vector<double> f = column("RUN", "modes", "frequency");
@@ -277,6 +287,17 @@ frequency_max = "110 THz"
     EXPECT_TRUE(std::any_of(f.begin(), f.end(), [&](double x) {
       return std::abs(x - wanted) < 5e-3 * wanted;
     })) << wanted;
+  // Amplitudes have the unit of the first component: H beside E is Z0 H.
+  const auto at_75_thz = [&](const std::string& monitor) {
+    const auto at = column("RUN", monitor, "frequency"),
+               re = column("RUN", monitor, "amplitude_re"),
+               im = column("RUN", monitor, "amplitude_im");
+    double amplitude = 0;
+    for (std::size_t k = 0; k < at.size(); ++k)
+      if (std::abs(at[k] - 74.95e12) < 0.4e12) amplitude = std::hypot(re[k], im[k]);
+    return amplitude;
+  };
+  EXPECT_NEAR(at_75_thz("modes") / at_75_thz("hz") / 376.73, 1, 0.1);
   const Outcome fast = tessera({"check", "box.toml", "--set", "monitor[0].frequency_max=5000 THz"});
   EXPECT_EQ(fast.code, 5);
   EXPECT_TRUE(holds(fast.err, "E0629") && holds(fast.err, "tell nothing above")) << fast.err;

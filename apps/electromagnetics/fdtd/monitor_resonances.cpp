@@ -28,12 +28,8 @@ double sources_end(const Case& c) {
 MonitorOptions from_end_of_sources(const Case& c, const MonitorOptions& o) {
   MonitorOptions out = o;
   if (!out.start) out.start = sources_end(c);
-  if (out.components.empty()) {
-    for (const CaseSource& s : c.sources) {
-      out.components = {s.options.component};
-      break;
-    }
-  }
+  for (const CaseSource& s : c.sources)
+    if (out.components.empty() && s.wave.edges.empty()) out.components = {s.options.component};
   return out;
 }
 
@@ -177,7 +173,7 @@ MonitorResult ResonanceMonitor::result() const {
     f.push_back(m.frequency_hz);
     decay.push_back(m.decay);
     quality.push_back(m.quality);
-    amplitude.push_back(m.amplitude);
+    amplitude.push_back(m.amplitude * (impedance(component) / impedance(components_[0])));
     error.push_back(m.error_hz);
   }
   const std::uint64_t count = f.size();
@@ -186,7 +182,8 @@ MonitorResult ResonanceMonitor::result() const {
                     {"decay", "1/s", "decay rate of the field", {count}, decay},
                     {"amplitude",
                      field_units(components_[0]),
-                     "complex amplitude at the beginning of the record",
+                     "complex amplitude at the beginning of the record, beside E of H times the "
+                     "impedance of vacuum",
                      {count},
                      amplitude},
                     {"error", "Hz", "estimated error of the frequency", {count}, error}};
