@@ -2,7 +2,6 @@
 #include "electromagnetics/fdtd/spectral.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -56,11 +55,9 @@ std::vector<double> Spectral::over(const std::vector<double>& power, const Resul
 }
 
 std::vector<std::complex<double>> Spectral::spectrum_of(const CaseSource& s, double offset) const {
-  const double end = s.waveform.end_s / case_.dt_s + 1,
-               run = static_cast<double>(steps_ > 0 ? steps_ : expected_steps(case_));
-  const bool whole = std::isfinite(end) && (steps_ == 0 || end < run);
-  return em::spectrum(s.waveform, frequencies_, case_.dt_s, static_cast<int>(whole ? end : run),
-                      offset);
+  const auto run = static_cast<double>(steps_ > 0 ? steps_ : expected_steps(case_));
+  return em::spectrum(s.waveform, frequencies_, case_.dt_s,
+                      static_cast<int>(std::min(s.waveform.end_s / case_.dt_s + 1, run)), offset);
 }
 
 MonitorResult Spectral::begin_result() const {

@@ -63,7 +63,7 @@ class Spectral : public Monitor {
   std::optional<MonitorResult> former_;  ///< what is to be subtracted
 
  private:
-  std::int64_t steps_ = 0;  ///< taken so far; 0 where nothing runs
+  std::int64_t steps_ = 0;  ///< taken so far; 0: as many as are expected
 };
 
 inline std::vector<double> real_values(const Tensor& t) { return t.to_vector<double>(); }
