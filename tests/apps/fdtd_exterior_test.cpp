@@ -226,6 +226,38 @@ phi = ["0 deg", "70 deg"]
   }
 }
 
+TEST_F(FdtdExterior, AMirrorLiesBesideTheSurface) {
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "4 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+run.stop.steps = 10
+[[source]]
+kind = "point"
+position = ["0 um", "0 um", "0 um"]
+component = "Ez"
+waveform = {kind = "gaussian", frequency = "250 THz", bandwidth = "150 THz"}
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 um", "0 um", "0 um"]
+size = ["2 um", "2 um", "0 um"]
+frequencies = ["250 THz"]
+)");
+  const auto told = [&](const std::string& mirror) {
+    return tessera({"check", "case.toml", "--set", "monitor[0].mirrors=[" + mirror + "]"});
+  };
+  for (const auto& [mirror, text] :
+       {std::pair{"{axis=\"z\", position=\"-3 um\"}", "it lies across z, which is not resolved"},
+        {"{axis=\"y\", position=\"-0.9 um\"}", "it runs through the surface"}}) {
+    const Outcome o = told(mirror);
+    EXPECT_EQ(o.code, 5) << o.err;
+    EXPECT_TRUE(holds(o.err, "E0629") && holds(o.err, text)) << o.err;
+  }
+  for (const char* position : {"-1 um", "-3 um"}) {
+    const Outcome o = told(std::string("{axis=\"y\", position=\"") + position + "\"}");
+    EXPECT_EQ(o.code, 0) << o.err;
+  }
+}
+
 TEST_F(FdtdExterior, WhatIsNoSymmetryIsRefused) {
   const std::string file = kGallery + "line_over_mirror.toml";
   for (const auto& [settings, text] : std::vector<std::pair<std::vector<std::string>, std::string>>{

@@ -187,6 +187,22 @@ TEST(FdtdOptions, WhatAPolarizationLeavesOutCannotBeExcitedNorMeasured) {
   EXPECT_EQ(found[1].place.column, 21u);
 }
 
+/// A pulse may begin at its peak (delay 0), a continuous wave not at once.
+TEST(FdtdOptions, AContinuousWaveIsTurnedOnInSomeTime) {
+  const auto of = [](const std::string& waveform) {
+    return findings(
+        "run.stop.steps = 10\ngrid = {size = [\"4 um\", \"4 um\", \"0 um\"], cell = \"0.1 um\"}\n"
+        "[[source]]\nkind = \"point\"\ncomponent = \"Ez\"\nposition = [\"0 um\", \"0 um\", \"0 "
+        "um\"]\nwaveform = {frequency = \"50 THz\", " +
+        waveform + "}\n");
+  };
+  EXPECT_TRUE(of("kind = \"gaussian\", bandwidth = \"20 THz\", delay = \"0 fs\"").empty());
+  EXPECT_TRUE(of("kind = \"continuous\", ramp = \"1 fs\"").empty());
+  const auto found = of("kind = \"continuous\", ramp = \"0 fs\"");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].place.line, 8u);
+}
+
 TEST(FdtdOptions, AlongOneAxisNoWaveHasAComponentAlongIt) {
   const auto found = findings(
       "run.stop.steps = 10\n[grid]\nsize = [\"4 um\", \"0 um\", \"0 um\"]\ncell = \"0.1 um\"\n"

@@ -5,6 +5,8 @@
 #include "csv_columns.h"
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 using namespace tessera::testing;
 
@@ -69,6 +71,30 @@ TEST_F(FdtdPositions, MovedByWholeCellsItIsTheSame) {
             << averaging << " moved by " << i << ", " << j;
     }
   }
+}
+
+/// Lines alone make a grid, without a cell; the axis that is not resolved needs none.
+TEST_F(FdtdPositions, EvenLinesAreAnEvenGrid) {
+  const auto lines = [](double from, int cells) {
+    std::string out;
+    for (int i = 0; i <= cells; ++i)
+      out += (i > 0 ? ", \"" : "\"") + std::to_string(from + 0.05 * i) + " um\"";
+    return "[" + out + "]";
+  };
+  const std::string even = moved(0, 0, "kottke");
+  const std::size_t from = even.find("size = "), to = even.find(", averaging");
+  ASSERT_LT(from, to);
+  std::string listed = even;
+  listed.replace(from, to - from, "x.lines = " + lines(-1, 40) + ", y.lines = " + lines(-0.8, 32));
+  std::vector<std::vector<double>> flux;
+  for (const std::string& text : {even, listed}) {
+    write("case.toml", text);
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    flux.push_back(csv_column(read("RUN/tables/out.csv"), "flux"));
+    ASSERT_EQ(flux.back().size(), 2U);
+  }
+  for (std::size_t f = 0; f < 2; ++f) EXPECT_NEAR(flux[1][f], flux[0][f], 1e-9 * flux[0][f]);
 }
 
 /// What lies where nothing can be: each at its key, by `check` as by `run`.

@@ -42,6 +42,22 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
           "poles = [{kind = \"residue\", pole = [\"1e13 rad/s\", \"1e15 rad/s\"], residue = [\"0 "
           "rad/s\", \"-1e15 rad/s\"]}]",
           "E0624");  // a pole that grows
+  // What only the libraries of media and shapes find out.
+  refused("poles = [{kind = \"drude\", frequency = \"300 THz\", damping = \"10 THz\"}]",
+          "poles = [{kind = \"critical_point\", frequency = \"300 THz\", damping = \"0 THz\", "
+          "amplitude = 1}]",
+          "error E0624: [critical_point] expected a damping > 0 Hz");
+  refused("sigma = \"2000 S/m\"",
+          "loss_tangent = 0.01\nloss_frequency = \"100 THz\"\nloss_band = [\"100 THz\", \"200 "
+          "THz\"]",
+          "error E0624: has to rise and to hold loss_frequency within");
+  write("one.csv", "wavelength_um,n\n1,1.5\n");
+  refused("eps = 4\nsigma = \"2000 S/m\"", "index_file = \"one.csv\"",
+          "error E0624: [fit_medium] 1 rows cannot fix");
+  refused("shape = \"cylinder\"\ncentre = [\"-0.7 um\", \"0.5 um\", \"0 um\"]\nradius = \"0.4 um\"",
+          "shape = \"prism\"\ncorners = [[\"-1 um\", \"0.2 um\"], [\"-0.4 um\", \"0.2 um\"], "
+          "[\"-0.7 um\", \"0.8 um\"], [\"-1 um\", \"0.2 um\"]]",
+          "error E0626: [prism] corners ");
 }
 
 TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {
@@ -114,6 +130,48 @@ kind = ")") + kind +
       EXPECT_TRUE(holds(o.err, "error E0628: the wave has a component Ey, which is not computed"))
           << o.err;
     }
+}
+
+/// What a monitor could not tell at the end of a run is said at its beginning: orders that graze
+/// the plane, or that its points do not resolve; far fields along one axis. Orders of what does not
+/// repeat are doubted.
+TEST_F(Fdtd, WhatAMonitorCannotTellIsRefusedBeforeTheRun) {
+  const std::string grating =
+      (fs::path(TESSERA_SOURCE_DIR) / "apps/examples/electromagnetics/grating.toml").string();
+  const auto told = [&](std::vector<std::string> settings, int code, const std::string& text) {
+    std::vector<std::string> arguments{"check", grating};
+    for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
+    const Outcome o = tessera(arguments);
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_TRUE(holds(o.err, text)) << o.err;
+  };
+  const std::string all = "[\"1.7 um\", \"299.792458 THz\"]";  // the period
+  told({"monitor[0].frequencies=" + all, "monitor[1].frequencies=" + all,
+        "monitor[2].frequencies=" + all, "monitor[2].orders=[[1, 0]]"},
+       5, "error E0629: [diffraction_orders] order (1, 0) grazes the plane at");
+  told({"monitor[2].orders=[[40, 0]]"}, 5, "points do not resolve order (40, 0)");
+  told({"boundary.y=\"pec\""}, 0,
+       "warning E0666: its plane is taken for one period, and nothing repeats between the faces "
+       "across y");
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "0 um", "0 um"], cell = "50 nm"}
+run.stop.steps = 10
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 um", "0 um", "0 um"]
+size = ["1 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+)");
+  const Outcome line = tessera({"check", "line.toml"});
+  EXPECT_EQ(line.code, 5) << line.err;
+  EXPECT_TRUE(holds(line.err, "error E0629: far fields and cross-sections are of two and three"))
+      << line.err;
 }
 
 TEST_F(Fdtd, ARunThatMeasuresNothingIsDoubted) {

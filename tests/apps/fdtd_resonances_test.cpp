@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace tessera::testing;
@@ -188,6 +189,118 @@ derivatives = ["bar.size[0]", "bar.centre[1]"]
   const Outcome metal = tessera({"check", "bar.toml", "--set", "structure[0].material=\"pec\""});
   EXPECT_EQ(metal.code, 5);
   EXPECT_TRUE(holds(metal.err, "E0642")) << metal.err;
+}
+
+/// A record begins where nothing drives any more: of a plane wave when it has crossed its box, 79
+/// fs behind the end of the waveform, at 97 fs. Of a mode that falls as e^{-gamma t} the amplitude
+/// at the beginning tells when that was.
+TEST_F(Fdtd, ARecordOfModesBeginsBehindTheWaveThatCrossesItsBox) {
+  write("slab.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["24 um", "0 um", "0 um"], cell = "10 nm"}
+run = {precision = "f64", stop.time = "0.7 ps"}
+boundary.pml.cells = 10
+[[material]]
+name = "dense"
+index = 9
+[[structure]]
+shape = "box"
+centre = ["10 um", "0 um", "0 um"]
+size = ["1 um", "inf", "inf"]
+material = "dense"
+[[source]]
+kind = "plane_wave"
+direction = [1, 0, 0]
+polarization = [0, 1, 0]
+waveform = {kind = "gaussian", frequency = "100 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "resonances"
+name = "modes"
+position = ["10.1 um", "0 um", "0 um"]
+components = ["Ey"]
+frequency_min = "60 THz"
+frequency_max = "140 THz"
+)");
+  const auto sixth = [&](const std::string& name) {  // near 6 c/(2 n L) = 99.93 THz
+    const auto f = column(name, "modes", "frequency"), decay = column(name, "modes", "decay"),
+               re = column(name, "modes", "amplitude_re"),
+               im = column(name, "modes", "amplitude_im");
+    EXPECT_FALSE(f.empty());
+    std::pair<double, double> found{NAN, NAN};
+    double nearest = 5e12;
+    for (std::size_t k = 0; k < f.size(); ++k)
+      if (std::abs(f[k] - 99.93e12) < nearest) {
+        nearest = std::abs(f[k] - 99.93e12);
+        found = {std::hypot(re[k], im[k]), decay[k]};
+      }
+    return found;
+  };
+  ASSERT_EQ(run_case("slab.toml", "RUN").code, 0);
+  ASSERT_EQ(run_case("slab.toml", "LATE", {"monitor[0].start=\"250 fs\""}).code, 0);
+  const auto [by_itself, unused] = sixth("RUN");
+  const auto [late, gamma] = sixth("LATE");
+  const double began = 250e-15 - std::log(by_itself / late) / gamma;
+  EXPECT_GT(began, 172e-15);
+  EXPECT_LT(began, 195e-15);
+  // A wave is no current along a component: where none are named, all are looked at.
+  ASSERT_EQ(run_case("slab.toml", "ALL", {"monitor[0].components=[]"}).code, 0);
+  EXPECT_NEAR(sixth("ALL").second / gamma, 1, 1e-3);
+}
+
+/// Rounding is that of fields in the same units, E and Z0 H: weak modes of Hz beside strong ones of
+/// Ez are found in single precision.
+TEST_F(Fdtd, WeakModesOfHAreTold) {
+  write("box.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {centre = ["1.5 um", "1 um", "0 um"], size = ["3 um", "2 um", "0 um"], cell = "0.1 um"}
+run = {precision = "f32", stop.after_sources = "0.6 ps"}
+boundary = {x = "pec", y = "pec"}
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0.5 um", "0.3 um", "0 um"]
+waveform = {kind = "gaussian", frequency_min = "40 THz", frequency_max = "200 THz"}
+[[source]]
+kind = "point"
+component = "Hz"
+position = ["0.5 um", "0.3 um", "0 um"]
+amplitude = 377e-6
+waveform = {kind = "gaussian", frequency_min = "40 THz", frequency_max = "200 THz"}
+[[monitor]]
+kind = "resonances"
+name = "modes"
+position = ["2.2 um", "1.3 um", "0 um"]
+components = ["Ez", "Hz"]
+frequency_min = "40 THz"
+frequency_max = "110 THz"
+[[monitor]]
+kind = "resonances"
+name = "hz"
+position = ["2.2 um", "1.3 um", "0 um"]
+components = ["Hz"]
+frequency_min = "40 THz"
+frequency_max = "110 THz"
+)");
+  ASSERT_EQ(run_case("box.toml", "RUN").code, 0);
+  const std::vector<double> f = column("RUN", "modes", "frequency");
+  for (const double wanted : {49.97e12, 74.95e12, 90.08e12})  // (1, 0) and (0, 1) of Hz, (1, 1)
+    EXPECT_TRUE(std::any_of(f.begin(), f.end(), [&](double x) {
+      return std::abs(x - wanted) < 5e-3 * wanted;
+    })) << wanted;
+  // Amplitudes have the unit of the first component: H beside E is Z0 H.
+  const auto at_75_thz = [&](const std::string& monitor) {
+    const auto at = column("RUN", monitor, "frequency"),
+               re = column("RUN", monitor, "amplitude_re"),
+               im = column("RUN", monitor, "amplitude_im");
+    double amplitude = 0;
+    for (std::size_t k = 0; k < at.size(); ++k)
+      if (std::abs(at[k] - 74.95e12) < 0.4e12) amplitude = std::hypot(re[k], im[k]);
+    return amplitude;
+  };
+  EXPECT_NEAR(at_75_thz("modes") / at_75_thz("hz") / 376.73, 1, 0.1);
+  const Outcome fast = tessera({"check", "box.toml", "--set", "monitor[0].frequency_max=5000 THz"});
+  EXPECT_EQ(fast.code, 5);
+  EXPECT_TRUE(holds(fast.err, "E0629") && holds(fast.err, "tell nothing above")) << fast.err;
 }
 
 }  // namespace

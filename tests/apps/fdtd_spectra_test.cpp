@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace tessera::testing;
 
@@ -55,6 +57,37 @@ frequencies = ["100 THz"]
   EXPECT_FALSE(holds(never.err, "monitor 'behind'")) << never.err;
   const Outcome dark = run_case("slab.toml", "DARK", {"structure[0].material=\"pec\""});
   EXPECT_TRUE(holds(dark.err, "monitor 'behind' has seen no field")) << dark.err;
+  // At a frequency there is one flux; a second one is none of its, but the next frequency's.
+  const Outcome second = run_case(
+      "slab.toml", "SECOND",
+      {"run.stop={steps=64}", "monitor[0].frequencies=[\"90 THz\", \"100 THz\"]",
+       "expect=[{monitor=\"behind\", frequency=\"90 THz\", index=1, value=0, tolerance=1}]"});
+  EXPECT_EQ(second.code, 6) << second.err;
+  EXPECT_TRUE(holds(second.err, "behind.flux[1]: nan, promised 0")) << second.err;
+}
+
+/// A transform that has seen nothing yet has not settled: the wave is on its way.
+TEST_F(Fdtd, TransformsDoNotSettleBeforeTheWaveIsThere) {
+  write("far.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["60 um", "0 um", "0 um"], cell = "20 nm"}
+run = {precision = "f64", stop.dft_tolerance = 1e-3}
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["-25 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "150 THz"}
+[[monitor]]
+kind = "flux"
+name = "end"
+position = ["25 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+)");
+  const Outcome run = run_case("far.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_GT(column("RUN", "end", "flux").at(0), 0);
+  EXPECT_FALSE(holds(run.err, "has seen no field")) << run.err;
 }
 
 /// A source on mirrors counts with its images: the same factor as in the whole domain.
@@ -101,6 +134,68 @@ frequencies = ["250 THz"]
   EXPECT_NEAR(purcell(", x_low = \"pec\", y_low = \"pmc\"", quarter, half, "Hz", "Ex"), dipole,
               1e-5 * dipole);
   EXPECT_GT(std::abs(line - 1), 0.01);
+  const double magnetic = purcell("", whole, both, "Hz", "Hz");
+  EXPECT_NEAR(purcell(", x_low = \"pec\", y_low = \"pec\"", quarter, half, "Hz", "Hz"), magnetic,
+              1e-5 * magnetic);
+  EXPECT_GT(std::abs(magnetic - 1), 0.01);
+}
+
+const char* const kEven = R"(app = "electromagnetics.fdtd"
+grid = {size = ["3.2 um", "3.2 um", "0 um"], cell = "20 nm", background = "glass"}
+run = {precision = "f64", stop.after_sources = "60 fs"}
+boundary.pml = {cells = 30}
+[[material]]
+name = "glass"
+eps = 2.25
+[[source]]
+kind = "line"
+component = "Ez"
+position = ["0.2 um", "0 um", "0 um"]
+size = ["0 um", "0.5 um", "0 um"]
+amplitude = 0
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "120 THz"}
+[[source]]
+kind = "point"
+position = ["0 um", "0 um", "0 um"]
+component = "Ez"
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "120 THz"}
+[[monitor]]
+kind = "ldos"
+name = "dos"
+frequencies = ["160 THz", "200 THz", "240 THz"]
+)";
+
+/// In an even medium nothing changes the rate of a current, electric or magnetic, whatever other
+/// sources are listed before it.
+TEST_F(Fdtd, InAnEvenMediumThePurcellFactorIsOne) {
+  write("case.toml", kEven);
+  const std::string plane = R"("3.2 um", "3.2 um", "0 um")", line = R"("3.2 um", "0 um", "0 um")";
+  for (const auto& [component, size] :
+       std::vector<std::pair<std::string, std::string>>{{"Ez", plane},
+                                                        {"Ex", plane},
+                                                        {"Hz", plane},
+                                                        {"Hx", plane},
+                                                        {"Ey", line},
+                                                        {"Hz", line}}) {
+    const std::vector<std::string> settings{"grid.size=[" + size + "]",
+                                            "source[1].component=\"" + component + "\""};
+    const Outcome run = run_case("case.toml", "RUN", settings);
+    ASSERT_EQ(run.code, 0) << run.err;
+    const std::vector<double> purcell = column("RUN", "dos", "purcell"),
+                              power = column("RUN", "dos", "power");
+    ASSERT_EQ(purcell.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(purcell[k], 1, 0.015) << component << " " << k;
+      EXPECT_GT(power[k], 0);
+    }
+  }
+  // Of a wave that never ends what was sent until the end of the run counts: 20 periods, of which 5
+  // are its ramp.
+  const Outcome on = run_case("case.toml", "ON",
+                              {"source[1].waveform={kind=\"continuous\", frequency=\"200 THz\"}",
+                               "run.stop={steps=1500}", "monitor[0].frequencies=[\"200 THz\"]"});
+  ASSERT_EQ(on.code, 0) << on.err;
+  EXPECT_NEAR(column("ON", "dos", "purcell").at(0), 1, 0.1);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 using namespace tessera::testing;
@@ -112,6 +113,27 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
   const double once = noisy("n1", "1");
   EXPECT_EQ(noisy("n2", "1"), once);
   EXPECT_NE(noisy("n3", "2"), once);
+}
+
+/// Of a magnetic component the first value is half a step old, of an electric one a whole step; at
+/// these times the data of a file are taken.
+TEST_F(InverseScattering, DataOfHLieHalfAStepBeforeThoseOfE) {
+  write("case.toml", kSquare);
+  const std::string few = "optimize.iterations=0";
+  for (const auto& [component, age] : {std::pair{"Ez", 1.0}, {"Hx", 0.5}}) {
+    const std::string name = component, of = "receivers.component=\"" + name + "\"";
+    ASSERT_EQ(tessera({"run", "case.toml", "--output", name, "--set", few, "--set", of}).code, 0);
+    const auto rows = csv_rows(read(name + "/tables/measured.csv"));
+    ASSERT_GT(rows.size(), 2u);
+    EXPECT_NEAR(rows[0][0] / (rows[1][0] - rows[0][0]), age, 1e-6) << name;
+    const Outcome again =
+        tessera({"run", "case.toml", "--output", "again", "--force", "--set", few, "--set", of,
+                 "--set", "data.file=\"" + name + "/tables/measured.csv\""});
+    ASSERT_EQ(again.code, 0) << again.err;
+    EXPECT_NEAR(csv_rows(read("again/metrics.csv"))[0][1],
+                csv_rows(read(name + "/metrics.csv"))[0][1], 1e-12)
+        << name;
+  }
 }
 
 TEST_F(InverseScattering, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {

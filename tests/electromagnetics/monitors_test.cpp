@@ -4,6 +4,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/time_domain.h"
 #include "test_constants.h"
 
 #include <gtest/gtest.h>
@@ -33,6 +34,9 @@ TEST(Monitors, ARegionIsTheMiddlesOfItsCells) {
   EXPECT_EQ(r.y, std::vector<double>{0.25 * cell});  // a line
   EXPECT_EQ(r.z, std::vector<double>{0});            // not resolved: wherever it is asked for
   EXPECT_EQ(r.size(), 2u);
+  // Thinner than a cell, about a line: no middle lies within.
+  EXPECT_EQ(region_of(small_square(), cells(1, 2, 0), cells(2, 0.5, 0)).y,
+            std::vector<double>{2 * cell});
 }
 
 TEST(Monitors, FacesOfABoxOnThoseOfTheDomainAreOpen) {
@@ -100,6 +104,28 @@ TEST(Monitors, ATransformLessItselfIsNothingHoweverOftenEachLooked) {
   EXPECT_THROW(each.subtract({1, 2}, 1), Error);
 }
 
+/// Sums of each step, restored where a coarser stride would be chosen today, count each step once.
+TEST(Monitors, ATransformThatIsRestoredGoesOnAsItBegan) {
+  const std::vector<double> f{0.01, 0.03};
+  const std::vector<Edge> edges{{Ez, 3, 4, 0}, {Hx, 3, 4, 0}};
+  std::vector<double> values;
+  for (int n = 0; n < 400; ++n)
+    for (const double shift : {0.0, 1.0})
+      values.push_back(std::exp(-std::pow((n - 150) / 30.0, 2)) * std::cos(0.1 * n + shift));
+  const std::vector<double> begin(values.begin(), values.begin() + 2 * 160),
+      rest(values.begin() + 2 * 160, values.end());
+  SpectralRecord whole(f, 1, edges), cut(f, 1, edges), resumed(f, 1, edges, 3);
+  whole.add(records_of(values, 2));
+  cut.add(records_of(begin, 2));
+  resumed.subtract(whole.own_sums(), 1);
+  resumed.restore(cut.own_sums(), cut.fading().sums(), cut.every());
+  resumed.add(records_of(rest, 2, 160));
+  EXPECT_EQ(resumed.every(), 1);
+  EXPECT_EQ(resumed.own_sums(), whole.own_sums());
+  EXPECT_EQ(resumed.fading().sums(), whole.fading().sums());
+  EXPECT_LT(resumed.norm(), 1e-12 * whole.norm());  // less the whole, scaled by 1/3 and 3
+}
+
 TEST(Monitors, WhatRingsOutFadesAtItsRate) {
   const double rate = 0.01;  // of the amplitude in a step: 0.0869 dB
   std::vector<double> values;
@@ -146,8 +172,40 @@ TEST(Monitors, ACurrentOnAMirrorIsDoubled) {
   EXPECT_EQ(images(Ex, cells(4, 0, 0)), 2);   // across an electric one
   EXPECT_EQ(images(Ey, cells(-4, 4, 0)), 4);  // in a corner
   EXPECT_EQ(images(Ez, cells(-3, 1, 0)), 1);
+  EXPECT_EQ(images(Hz, cells(4, 4, 0)), 4);   // magnetic ones along electric mirrors
+  EXPECT_EQ(images(Hx, cells(-4, 0, 0)), 2);  // and across magnetic ones
+  EXPECT_EQ(images(Hz, cells(-4, 0, 0)), 1);
+  EXPECT_EQ(images(Hx, cells(4, 0, 0)), 1);
   EXPECT_EQ(point_source(grid, Ez), PointSource::line);
   EXPECT_EQ(point_source(grid, Ex), PointSource::line_dipole);
+}
+
+/// E across a magnetic wall and H along it are odd there: zero on the wall, half way to the first
+/// middle half of what is there. At an electric wall they are even. A current of that kind on the
+/// wall drives nothing.
+TEST(Monitors, WhatIsOddAtAMagneticWallVanishesOnIt) {
+  const YeeGrid grid = small_square();
+  const std::array<Faces, 3> faces{Faces{Boundary::pmc, Boundary::pec}, pec, joined};
+  for (const int component : {Ex, Hy, Hz}) {
+    const auto weight = [&](double x) {
+      SampleList samples(grid, faces);
+      samples.add(component, cells(x, component == Hz ? 0.5 : 0, 0));
+      const std::vector<double> ones(samples.edges().size(), 1.0);
+      return samples.value(0, ones.data());
+    };
+    const double inside = weight(0.5);
+    EXPECT_GT(inside, 0);
+    EXPECT_EQ(weight(-4), 0) << component;
+    EXPECT_NEAR(weight(-3.75) / inside, 0.5, 1e-9) << component;
+    EXPECT_NEAR(weight(-3.5) / inside, 1, 1e-9) << component;
+    EXPECT_NEAR(weight(4) / inside, 1, 1e-9) << component;
+    const auto source = [&](double x) {
+      const Point at = cells(x, component == Hz ? 0.5 : 0, 0);
+      return current_source(grid, faces, 1e-12, component, at, at, 1, gaussian_pulse(1e9, 1e9));
+    };
+    EXPECT_THROW(source(-4), Error) << component;
+    EXPECT_EQ(source(-3.75).edges.size(), 1u) << component;
+  }
 }
 
 TEST(Monitors, OneModeOfTwoComponentsIsToldByTheExacterOne) {

@@ -92,6 +92,8 @@ TEST(Waveform, EndsAreEnds) {
   EXPECT_NEAR(cw.at(21e-9), 1, 1e-9);
   EXPECT_THROW(spectrum(cw, 1e9), Error);
   EXPECT_THROW(gaussian_pulse(0, 1e9), Error);
+  EXPECT_THROW(gaussian_pulse(1e9, 1e9, {.delay = -1}), Error);
+  EXPECT_EQ(gaussian_pulse(1e9, 1e9, {.delay = 0, .phase_rad = 0}).at(0), 1);  // begins at its peak
   EXPECT_THROW(gaussian_derivative(9, 1, 1), Error);
   EXPECT_THROW(continuous_wave(1e9, 0), Error);
 }
@@ -118,8 +120,11 @@ TEST(Waveform, SamplesFromMemoryAndFile) {
   EXPECT_EQ(s.at(-1e-12), 0);
   EXPECT_EQ(s.at(1.6e-9), 0);
   EXPECT_NEAR(s.end_s, 1.5e-9, 1e-20);
-  for (const char* bad : {"0 1\n1 2\n3 4\n", "0 1\n1 2\n", "0 1\n1 x\n2 3\n", "0 1\n0 2\n0 3\n",
-                          "0 1 2\n1 2 3\n2 3 4\n"}) {
+  std::ofstream(folder / "early.txt") << "-1e-9 0\n0 1\n1e-9 2\n2e-9 0\n";
+  EXPECT_NEAR(read_waveform(folder / "early.txt").at(1e-9), 2, 1e-12);
+  // Values before 0 s, and all of them there.
+  for (const char* bad : {"-1 1\n0 2\n1 3\n", "-2 0\n-1 0\n0 0\n", "0 1\n1 2\n3 4\n", "0 1\n1 2\n",
+                          "0 1\n1 x\n2 3\n", "0 1\n0 2\n0 3\n", "0 1 2\n1 2 3\n2 3 4\n"}) {
     std::ofstream(folder / "bad.txt") << bad;
     EXPECT_THROW(read_waveform(folder / "bad.txt"), data::InputError) << bad;
   }

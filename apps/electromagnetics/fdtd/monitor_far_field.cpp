@@ -20,6 +20,8 @@ class FarFieldMonitor : public Spectral {
         surface_(surface_of(c, o, samples_)),
         exteriors_(exteriors(c, o, frequencies_)),
         exterior_(exteriors_.front()) {
+    if (exterior_.dimensions < 2)
+      throw Error("far fields and cross-sections are of two and three dimensions: take a flux");
     start_transform();
     theta_ = o.theta;
     phi_ = o.phi;
@@ -102,13 +104,8 @@ class FarFieldMonitor : public Spectral {
   Tensor incident_wave() const {
     const CaseSource& wave = source_of(case_, options_, {SourceKind::plane_wave});
     std::vector<c128> out;
-    for (const double f : frequencies_)
-      out.push_back(wave.options.amplitude * spectrum_of(wave, f));
+    for (const c128& v : spectrum_of(wave)) out.push_back(wave.options.amplitude * v);
     return tensor(out);
-  }
-  std::complex<double> spectrum_of(const CaseSource& s, double f) const {
-    return em::spectrum(s.waveform, std::vector<double>{f}, case_.dt_s,
-                        static_cast<int>(s.waveform.end_s / case_.dt_s) + 1)[0];
   }
   em::SampledSurface surface_;
   std::vector<em::Exterior> exteriors_;  ///< one, or one for each frequency

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Density of states, and what a current gives to the field, at a source.
+// Density of states, and what a current gives to the field, at a source. Electric and magnetic
+// currents are dual: -Re(E J*)/2 and -Re(H M*)/2 are their powers, and in a medium of impedance Z a
+// magnetic one has alone the power of an electric one, |M|^2/Z^2 for |J|^2.
 #include "electromagnetics/fdtd/spectral.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
+
+#include <fmt/format.h>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -11,21 +16,28 @@ namespace em = electromagnetics;
 class LdosMonitor : public Spectral {
  public:
   LdosMonitor(const Case& c, const MonitorOptions& o)
-      : Spectral(c, o),
-        source_(source_of(c, o, {SourceKind::point, SourceKind::line, SourceKind::plane})) {
+      : Spectral(c, o), source_(source_of(c, o, {SourceKind::point})) {
     samples_.add(component(), *source_.options.position);
     start_transform();
+    const em::SceneOrder scene(c.scene);
+    const em::Medium& m =
+        c.media[static_cast<std::size_t>(em::medium_at(scene, *source_.options.position))];
+    eps_ = em::real_permittivities(m, em::axis_of(component()), frequencies_);
+    mu_ = m.mu[0];
+    for (std::size_t k = 0; k < eps_.size(); ++k)
+      if (!(eps_[k] > 0))
+        throw Error(fmt::format(
+            "its source lies in '{}', whose permittivity at {:.6g} Hz is {:.4g}: there is no "
+            "homogeneous medium of waves to compare with",
+            m.name, frequencies_[k], eps_[k]));
   }
   MonitorResult result() const override {
     MonitorResult out = begin_result();
-    const Tensor e = reshape(values(), {static_cast<Index>(count())}), j = moments();
-    const int dims = case_.grid.dimensions(), axis = em::axis_of(component());
+    const Tensor field = reshape(values(), {static_cast<Index>(count())}), moment = moments();
+    const int dims = case_.grid.dimensions();
     const em::PointSource kind = em::point_source(case_.grid, component());
-    const em::SceneOrder scene(case_.scene);
-    const em::Medium& m =
-        case_.media[static_cast<std::size_t>(em::medium_at(scene, *source_.options.position))];
-    const Tensor purcell = em::purcell_factor(
-        kind, e, j, frequencies_, em::real_permittivities(m, axis, frequencies_), m.mu[0]);
+    const Tensor purcell =
+        em::purcell_factor(kind, as_electric(field, eps_, mu_), moment, frequencies_, eps_, mu_);
     out.quantities.push_back({"purcell",
                               "1",
                               "power over that in the homogeneous medium at the source",
@@ -37,36 +49,47 @@ class LdosMonitor : public Spectral {
                                           : "s/m",
                               "local density of states along the current",
                               {count()},
-                              real_values(em::local_density_of_states(kind, e, j, frequencies_))});
+                              real_values(density(field, moment))});
     out.quantities.push_back({"power",
                               dims == 3   ? "W*s^2"
                               : dims == 2 ? "W*s^2/m"
                                           : "W*s^2/m^2",
                               "power that the current gives",
                               {count()},
-                              real_values(em::emitted_power(e, j))});
+                              real_values(em::emitted_power(field, moment))});
     return out;
   }
   std::string figure_name() const override { return "ldos"; }
   Tensor figure(const Tensor& values) const override {
-    return em::local_density_of_states(em::point_source(case_.grid, component()),
-                                       reshape(values, {static_cast<Index>(count())}), moments(),
-                                       frequencies_);
+    return density(reshape(values, {static_cast<Index>(count())}), moments());
   }
 
  private:
   int component() const { return static_cast<int>(source_.options.component); }
-  /// The current flows at (n + 1/2) dt, as the scheme takes it.
+  Tensor density(const Tensor& field, const Tensor& moment) const {
+    return em::local_density_of_states(em::point_source(case_.grid, component()),
+                                       as_electric(field, {1.0}, 1), moment, frequencies_);
+  }
+  /// E of an electric current; of a magnetic one Z^2 H, so that its ratios are those of E.
+  Tensor as_electric(const Tensor& field, const std::vector<double>& eps, double mu) const {
+    if (em::is_electric(component())) return field;
+    std::vector<c128> square;
+    for (const double e : eps)
+      square.push_back(em::vacuum_impedance * em::vacuum_impedance * mu / e);
+    return field * tensor(square);
+  }
+  /// As the scheme takes it, an electric current flows at (n + 1/2) dt, a magnetic one at n dt.
   Tensor moments() const {
-    const auto w = em::spectrum(source_.waveform, frequencies_, case_.dt_s,
-                                static_cast<int>(source_.waveform.end_s / case_.dt_s) + 1, 0.5);
     const double images =
         em::images_of_current(case_.grid, case_.faces, component(), *source_.options.position);
     std::vector<c128> moment;
-    for (const auto& v : w) moment.push_back(images * source_.options.amplitude * v);
+    for (const c128& v : spectrum_of(source_, em::is_electric(component()) ? 0.5 : 0))
+      moment.push_back(images * source_.options.amplitude * v);
     return tensor(moment);
   }
   const CaseSource& source_;
+  std::vector<double> eps_;  ///< of the medium at the source: one, or one for each frequency
+  double mu_ = 1;
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ class OrdersMonitor : public Spectral {
     planes_ = em::planes_in(m, plane, frequencies_);
     for (const auto& order : o.orders) orders_.push_back({order[0], order[1]});
     if (orders_.empty()) orders_ = em::propagating_orders(planes_, frequencies_);
+    em::require_orders(planes_, frequencies_, orders_);
   }
   MonitorResult result() const override {
     MonitorResult out = begin_result();

@@ -7,6 +7,8 @@
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,21 +17,19 @@ namespace {
 
 namespace em = electromagnetics;
 
-/// The source whose end opens the record, unless the start is given.
+/// What opens the record, unless the start is given: the end of the last source, of a wave behind
+/// its way through its box.
 double sources_end(const Case& c) {
   double end = 0;
-  for (const CaseSource& s : c.sources) end = std::max(end, s.waveform.end_s);
+  for (const CaseSource& s : c.sources)
+    end = std::max(end, s.wave.edges.empty() ? s.waveform.end_s : s.wave.end_s);
   return end;
 }
 MonitorOptions from_end_of_sources(const Case& c, const MonitorOptions& o) {
   MonitorOptions out = o;
   if (!out.start) out.start = sources_end(c);
-  if (out.components.empty()) {
-    for (const CaseSource& s : c.sources) {
-      out.components = {s.options.component};
-      break;
-    }
-  }
+  for (const CaseSource& s : c.sources)
+    if (out.components.empty() && s.wave.edges.empty()) out.components = {s.options.component};
   return out;
 }
 
@@ -40,9 +40,9 @@ struct Resonance {
   int component = 0;
 };
 
-double strength(const Resonance& r) {
-  return std::abs(r.mode.amplitude) * (em::is_electric(r.component) ? 1 : em::vacuum_impedance);
-}
+/// By which E and H compare.
+double impedance(int component) { return em::is_electric(component) ? 1 : em::vacuum_impedance; }
+double strength(const Resonance& r) { return std::abs(r.mode.amplitude) * impedance(r.component); }
 
 /// Of modes that several components tell, the one that tells it most exactly.
 std::vector<Resonance> distinct(const std::vector<Resonance>& found) {
@@ -79,6 +79,10 @@ class ResonanceMonitor : public Monitor {
         components_(computed_components(c, adjusted)),
         record_(kept_steps(c, adjusted)) {
     for (const int x : components_) samples_.add(x, *o.position);
+    if (*o.frequency_max * step_s() > 0.5)
+      throw Error(fmt::format(
+          "its band ends at {:.6g} Hz, and steps of {:.4g} s tell nothing above {:.6g} Hz",
+          *o.frequency_max, step_s(), 0.5 / step_s()));
   }
   double step_s() const { return static_cast<double>(record_.kept().every) * case_.dt_s; }
 
@@ -119,12 +123,14 @@ MonitorResult ResonanceMonitor::result() const {
   std::vector<Resonance> modes;
   const std::size_t n = components_.size(), steps = record_.time_s().size();
   double largest = 0;
-  for (const double v : record_.values()) largest = std::max(largest, std::abs(v));
+  for (std::size_t k = 0; k < record_.values().size(); ++k)
+    largest = std::max(largest, std::abs(record_.values()[k]) * impedance(components_[k % n]));
   for (std::size_t q = 0; q < n && steps > 12; ++q) {
     std::vector<double> signal;
     for (std::size_t k = 0; k < steps; ++k) signal.push_back(record_.values()[k * n + q]);
     em::HarmonicInversionOptions h;
-    if (case_.options.run.precision == Precision::f32) h.noise = 1e-7 * largest;
+    if (case_.options.run.precision == Precision::f32)
+      h.noise = 1e-7 * largest / impedance(components_[q]);
     const auto found = em::harmonic_inversion(std::span<const double>(signal), step_s(),
                                               *options_.frequency_min, *options_.frequency_max, h);
     std::vector<Resonance> here(found.size());
@@ -167,7 +173,7 @@ MonitorResult ResonanceMonitor::result() const {
     f.push_back(m.frequency_hz);
     decay.push_back(m.decay);
     quality.push_back(m.quality);
-    amplitude.push_back(m.amplitude);
+    amplitude.push_back(m.amplitude * (impedance(component) / impedance(components_[0])));
     error.push_back(m.error_hz);
   }
   const std::uint64_t count = f.size();
@@ -176,7 +182,8 @@ MonitorResult ResonanceMonitor::result() const {
                     {"decay", "1/s", "decay rate of the field", {count}, decay},
                     {"amplitude",
                      field_units(components_[0]),
-                     "complex amplitude at the beginning of the record",
+                     "complex amplitude at the beginning of the record, beside E of H times the "
+                     "impedance of vacuum",
                      {count},
                      amplitude},
                     {"error", "Hz", "estimated error of the frequency", {count}, error}};

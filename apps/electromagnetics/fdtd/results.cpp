@@ -249,11 +249,14 @@ std::vector<Expectation> check_expectations(const std::vector<ExpectOptions>& ex
         if (std::abs(r->axis.values[i] - *x.frequency) <
             std::abs(r->axis.values[first] - *x.frequency))
           first = i;
-    const std::size_t at = first * width(*q) + static_cast<std::size_t>(x.index);
+    const auto index = static_cast<std::size_t>(x.index);
+    const std::size_t at = first * width(*q) + index;
+    const bool there = !x.frequency || index < width(*q);  // else it is of another frequency
     double found = NAN;
     if (const auto* v = std::get_if<std::vector<double>>(&q->values))
-      found = at < v->size() ? (*v)[at] : NAN;
-    else if (const auto& z = std::get<std::vector<std::complex<double>>>(q->values); at < z.size())
+      found = there && at < v->size() ? (*v)[at] : NAN;
+    else if (const auto& z = std::get<std::vector<std::complex<double>>>(q->values);
+             there && at < z.size())
       found = std::abs(z[at]);
     const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
     const bool met = std::abs(found - x.value) <= allowed;

@@ -21,6 +21,9 @@ namespace {
 
 namespace em = electromagnetics;
 
+/// Below its peak the energy has left: a transform that has seen nothing will see nothing.
+constexpr double kNothingComesDb = 60;
+
 struct TimeLoop {
   RunContext& context;
   const Case& c;
@@ -121,7 +124,8 @@ struct TimeLoop {
         if (const auto s = m->settling()) now.push_back(*s);
       bool settled = !now.empty() && now.size() == norms.size();
       for (std::size_t i = 0; settled && i < now.size(); ++i)
-        settled = std::abs(now[i] - norms[i]) <= *stop.dft_tolerance * now[i];
+        settled = now[i] > 0 ? std::abs(now[i] - norms[i]) <= *stop.dft_tolerance * now[i]
+                             : energy.has_fallen(kNothingComesDb);
       norms = now;
       done = done || settled;
     }

@@ -54,6 +54,12 @@ std::vector<double> Spectral::over(const std::vector<double>& power, const Resul
   return out;
 }
 
+std::vector<std::complex<double>> Spectral::spectrum_of(const CaseSource& s, double offset) const {
+  const auto run = static_cast<double>(steps_ > 0 ? steps_ : expected_steps(case_));
+  return em::spectrum(s.waveform, frequencies_, case_.dt_s,
+                      static_cast<int>(std::min(s.waveform.end_s / case_.dt_s + 1, run)), offset);
+}
+
 MonitorResult Spectral::begin_result() const {
   static constexpr const char* names[] = {"probe", "dft",  "flux",   "energy",     "far_field",
                                           "rcs",   "ldos", "orders", "resonances", "snapshot"};

@@ -15,13 +15,21 @@ class Spectral : public Monitor {
  public:
   Spectral(const Case& c, const MonitorOptions& o)
       : Monitor(c, o), frequencies_(o.all_frequencies()) {}
-  void observe(const electromagnetics::Records& r) override { record_->add(r); }
+  void observe(const electromagnetics::Records& r) override {
+    record_->add(r);
+    steps_ = r.first + r.n_steps;
+  }
   void save(data::Checkpoint& c, const std::string& prefix) const override {
     c.put(prefix + "sums", record_->own_sums());
     c.put(prefix + "fading", record_->fading().sums());
+    c.put(prefix + "every", std::int64_t{record_->every()});
   }
   void load(const data::Checkpoint& c, const std::string& prefix) override {
-    record_->restore(c.array<double>(prefix + "sums"), c.array<double>(prefix + "fading"));
+    if (c.has(prefix + "every"))  // else of an older build
+      sampling_.every = static_cast<int>(c.scalar<std::int64_t>(prefix + "every"));
+    record_->restore(c.array<double>(prefix + "sums"), c.array<double>(prefix + "fading"),
+                     sampling_.every);
+    steps_ = static_cast<std::int64_t>(c.step);
   }
   std::optional<double> settling() const override { return record_->norm(); }
   std::optional<electromagnetics::Fading::Report> fading() const override {
@@ -44,12 +52,18 @@ class Spectral : public Monitor {
   /// For later runs that subtract this one.
   Quantity sums() const;
   std::uint64_t count() const { return frequencies_.size(); }
+  /// The spectrum of what the run has taken of a source of strength 1: of its waveform until it or
+  /// the run ends, at the times (n + offset) dt.
+  std::vector<std::complex<double>> spectrum_of(const CaseSource& s, double offset = 0) const;
   /// Values of all samples, complex [frequency, sample].
   Tensor values() const { return record_->values(samples_); }
   std::vector<double> frequencies_;
   electromagnetics::Sampling sampling_;
   std::optional<electromagnetics::SpectralRecord> record_;
   std::optional<MonitorResult> former_;  ///< what is to be subtracted
+
+ private:
+  std::int64_t steps_ = 0;  ///< taken so far; 0: as many as are expected
 };
 
 inline std::vector<double> real_values(const Tensor& t) { return t.to_vector<double>(); }

@@ -242,14 +242,14 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
   progress.finish();
   save();  // what `resume --set optimize.iterations=...` goes on from
   if (s.stuck)
-    context.log.info(
-        fmt::format("no step lowers the misfit further; ended at iteration {}", s.iteration));
+    context.log.info(fmt::format("no step lowers the misfit further; ended at iteration {:.0f}",
+                                 history.back().iteration));
 
   InverseResult r{.lines = p.known->grid.lines,
                   .map = p.map(s.x),
                   .truth = p.truth_map,
                   .region = {},
-                  .time = {},
+                  .time = p.times_s(),
                   .measured = p.data.to_vector<double>(),
                   .predicted = p.fields(s.x).to_vector<double>(),
                   .sources = o.sources.size(),
@@ -257,8 +257,6 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
                   .history = history};
   r.region = {std::vector<double>(o.region.low.begin(), o.region.low.end()),
               std::vector<double>(o.region.high.begin(), o.region.high.end())};
-  for (std::int64_t n = 0; n < p.n_steps; ++n)
-    r.time.push_back(static_cast<double>(n + 1) * p.known->dt_s);
   write_inverse(path, r, vtk);
   if (o.output.pictures) draw_inverse(path, r, o);
 

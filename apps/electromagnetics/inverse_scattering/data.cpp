@@ -90,7 +90,8 @@ Rows from_hdf5(const std::filesystem::path& path, std::size_t sources, std::size
 }  // namespace
 
 std::vector<double> read_scattering_data(const std::filesystem::path& file, std::size_t sources,
-                                         std::size_t steps, std::size_t receivers, double dt_s) {
+                                         std::size_t receivers, const std::vector<double>& time_s) {
+  const std::size_t steps = time_s.size();
   const bool binary = file.extension() == ".h5" || file.extension() == ".hdf5";
   const Rows rows =
       binary ? from_hdf5(file, sources, receivers) : from_csv(file, sources * receivers);
@@ -98,18 +99,18 @@ std::vector<double> read_scattering_data(const std::filesystem::path& file, std:
   for (std::size_t i = 1; i < t.size(); ++i)
     if (!(t[i] > t[i - 1]))
       throw wrong(file, fmt::format("times do not rise at row {}", i + 1), "sort the rows");
-  const double slack = 1e-6 * dt_s, last = static_cast<double>(steps) * dt_s;
-  if (t.size() < 2 || t.front() > dt_s + slack || t.back() < last - slack)
+  const double first = time_s.front(), last = time_s.back(), slack = 1e-6 * first;
+  if (t.size() < 2 || t.front() > first + slack || t.back() < last - slack)
     throw wrong(
         file,
         fmt::format("the data reach from {:.6g} to {:.6g} s, the run from {:.6g} to {:.6g} s",
-                    t.empty() ? 0 : t.front(), t.empty() ? 0 : t.back(), dt_s, last),
+                    t.empty() ? 0 : t.front(), t.empty() ? 0 : t.back(), first, last),
         "shorten the run (run.stop), or begin the table at 0");
   const std::size_t columns = sources * receivers;
   std::vector<double> out(sources * steps * receivers);
   std::size_t row = 0;
   for (std::size_t n = 0; n < steps; ++n) {
-    const double at = static_cast<double>(n + 1) * dt_s;
+    const double at = time_s[n];
     while (row + 2 < t.size() && t[row + 1] < at - slack) ++row;
     double share = (at - t[row]) / (t[row + 1] - t[row]);
     if (std::abs(share) < 1e-6) share = 0;
@@ -123,15 +124,16 @@ std::vector<double> read_scattering_data(const std::filesystem::path& file, std:
 }
 
 void write_scattering_data(const std::filesystem::path& file, const std::vector<double>& values,
-                           std::size_t sources, std::size_t steps, std::size_t receivers,
-                           double dt_s) {
+                           std::size_t sources, std::size_t receivers,
+                           const std::vector<double>& time_s) {
+  const std::size_t steps = time_s.size();
   std::vector<std::string> columns = {"time_s"};
   for (std::size_t s = 0; s < sources; ++s)
     for (std::size_t r = 0; r < receivers; ++r)
       columns.push_back(fmt::format("source{}_receiver{}", s, r));
   data::CsvTable table(columns);
   for (std::size_t n = 0; n < steps; ++n) {
-    table.add(static_cast<double>(n + 1) * dt_s);
+    table.add(time_s[n]);
     for (std::size_t s = 0; s < sources; ++s)
       for (std::size_t r = 0; r < receivers; ++r)
         table.add(values[(s * steps + n) * receivers + r]);

@@ -7,16 +7,16 @@
 
 namespace tessera::apps::inverse_scattering {
 
-/// [source, step, receiver] at the times (step + 1) dt, linear between the rows of a CSV table (a
-/// header, then time in s and one column for each receiver of each source, source by source) or of
-/// an HDF5 file (data/time [n], data/measured [source, n, receiver]). Throws InputError E0651 where
-/// it is no such file or does not reach the last step.
+/// [source, time, receiver] at the times that are asked for, linear between the rows of a CSV table
+/// (a header, then time in s and one column for each receiver of each source, source by source) or
+/// of an HDF5 file (data/time [n], data/measured [source, n, receiver]). Throws InputError E0651
+/// where it is no such file or does not reach the last of them.
 std::vector<double> read_scattering_data(const std::filesystem::path& file, std::size_t sources,
-                                         std::size_t steps, std::size_t receivers, double dt_s);
+                                         std::size_t receivers, const std::vector<double>& time_s);
 
 /// The table that read_scattering_data reads.
 void write_scattering_data(const std::filesystem::path& file, const std::vector<double>& values,
-                           std::size_t sources, std::size_t steps, std::size_t receivers,
-                           double dt_s);
+                           std::size_t sources, std::size_t receivers,
+                           const std::vector<double>& time_s);
 
 }  // namespace tessera::apps::inverse_scattering

@@ -66,6 +66,13 @@ std::int64_t InverseProblem::n_cells() const {
   for (std::size_t d = 0; d < 3; ++d) n *= region.high[d] - region.low[d];
   return n;
 }
+std::vector<double> InverseProblem::times_s() const {
+  const double ahead = em::is_electric(static_cast<int>(options.receivers.component)) ? 1 : 0.5;
+  std::vector<double> out;
+  for (std::int64_t n = 0; n < n_steps; ++n)
+    out.push_back((static_cast<double>(n) + ahead) * known->dt_s);
+  return out;
+}
 std::int64_t InverseProblem::tape_bytes() const {
   const std::int64_t word = op->scheme.dtype() == Dtype::f32 ? 4 : 8;
   return static_cast<std::int64_t>(options.sources.size()) * n_steps *
@@ -210,7 +217,7 @@ void make_data(InverseProblem& p, const data::Config& config) {
              n = static_cast<std::size_t>(p.n_steps);
   std::vector<double> d(shots * n * receivers, 0.0);
   if (p.options.data.file) {
-    d = read_scattering_data(*p.options.data.file, shots, n, receivers, p.known->dt_s);
+    d = read_scattering_data(*p.options.data.file, shots, receivers, p.times_s());
   } else {
     const Case& truth = *p.truth;
     const std::vector<em::Injection> injections = make_injections(truth);

@@ -36,7 +36,9 @@ struct InverseProblem {
   std::vector<data::InputFile> inputs;
 
   std::int64_t n_cells() const;  ///< of the region
-  Tensor start() const;          ///< rho [cells]
+  /// Of the steps at the receivers: n dt of E, (n - 1/2) dt of H.
+  std::vector<double> times_s() const;
+  Tensor start() const;  ///< rho [cells]
   Tensor permittivity(const Tensor& rho) const;
   Tensor fields(const Tensor& rho) const;  ///< like data
   Tensor misfit(const Tensor& rho) const;  ///< |F - d|^2 / |d|^2

@@ -109,11 +109,8 @@ void write_inverse(const std::filesystem::path& run, const InverseResult& r, boo
              {"", "iteration, misfit, largest gradient, PSNR in dB, SSIM"});
   file.commit();
   data::make_folder(run / "tables");
-  const double dt = r.time.size() > 1
-                        ? (r.time.back() - r.time.front()) / static_cast<double>(r.time.size() - 1)
-                        : 0;
-  write_scattering_data(run / "tables" / "measured.csv", r.measured, r.sources, r.time.size(),
-                        r.receivers, dt);
+  write_scattering_data(run / "tables" / "measured.csv", r.measured, r.sources, r.receivers,
+                        r.time);
   if (!vtk) return;
   data::make_folder(run / "vtk");
   data::RectilinearGrid g;

@@ -74,6 +74,32 @@ void open_conductors(Case& c, const data::Config& config) {
   }
 }
 
+Case checked_case(CaseOptions options, const data::Config& config) {
+  Case c;
+  c.options = std::move(options);
+  c.media = make_media(c.options, config, c);
+  find_band(c);
+  make_grid(c, config);
+  try {
+    c.scene = make_scene(c.options, c.media);
+  } catch (const StructureFault& e) {
+    refuse({config.error(626, fmt::format("structure[{}]", e.structure), e.what(),
+                         "see `tessera explain structure`")});
+  }
+  check_scene(c, config);
+  choose_time_step(c, config);
+  open_conductors(c, config);
+  make_sources(c, config);
+  check_memory(c, config);
+  for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
+    if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
+      c.shape_derivatives[o.name] =
+          shape_derivatives_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
+  check_exteriors(c, config);
+  find_doubts(c, config);
+  return c;
+}
+
 }  // namespace
 
 data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
@@ -95,24 +121,13 @@ std::vector<std::size_t> structures_seen(const CaseOptions& o) {
 }
 
 Case make_case(CaseOptions options, const data::Config& config) {
-  Case c;
-  c.options = std::move(options);
-  c.media = make_media(c.options, config, c);
-  find_band(c);
-  make_grid(c, config);
-  c.scene = make_scene(c.options, c.media);
-  check_scene(c, config);
-  choose_time_step(c, config);
-  open_conductors(c, config);
-  make_sources(c, config);
-  check_memory(c, config);
-  for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
-    if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
-      c.shape_derivatives[o.name] =
-          shape_derivatives_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
-  check_exteriors(c, config);
-  find_doubts(c, config);
-  return c;
+  try {
+    return checked_case(std::move(options), config);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {  // of the libraries that make its parts
+    refuse({config.error(642, {}, e.what(), "the message says what is expected")});
+  }
 }
 
 std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {

@@ -2,6 +2,7 @@
 // A case made ready to run: the options as grid, media, scene and sources.
 #pragma once
 #include "electromagnetics/waves/options.h"
+#include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
@@ -63,8 +64,13 @@ std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
 /// Media by the names that structures use; the background's is the first.
 std::vector<electromagnetics::Medium> make_media(const CaseOptions& o, const data::Config& config,
                                                  Case& out);
+/// Throws StructureFault where options make no body.
 electromagnetics::Scene make_scene(const CaseOptions& o,
                                    const std::vector<electromagnetics::Medium>& media);
+struct StructureFault : Error {
+  StructureFault(std::size_t of, const std::string& message) : Error(message), structure(of) {}
+  std::size_t structure;  ///< its number among the options
+};
 /// The structures of the scene, by their numbers among the options: those without a medium are only
 /// parts of others.
 std::vector<std::size_t> structures_seen(const CaseOptions& o);

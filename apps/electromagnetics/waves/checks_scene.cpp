@@ -40,8 +40,8 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
                "there is no loss_tangent", "give loss_tangent, or leave this out");
   if (m.loss_band && m.loss_frequency) {
     const auto& [low, high] = *m.loss_band;
-    if (!(low < high) || *m.loss_frequency < low || *m.loss_frequency > high)
-      checks.say(624, at + ".loss_band", "has to rise and to hold loss_frequency");
+    if (!(low < *m.loss_frequency && *m.loss_frequency < high))
+      checks.say(624, at + ".loss_band", "has to rise and to hold loss_frequency within");
     if (m.eps && ((*m.eps)[0] != (*m.eps)[1] || (*m.eps)[0] != (*m.eps)[2]))
       checks.say(624, at + ".loss_band", "is for media that are alike along x, y and z");
   }

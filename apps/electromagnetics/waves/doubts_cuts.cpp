@@ -26,6 +26,7 @@ class Cuts {
       const MonitorOptions& o = c_.options.monitors[m];
       if (o.kind == MonitorKind::far_field || o.kind == MonitorKind::rcs)
         near_box(o, fmt::format("monitor[{}]", m));
+      if (o.kind == MonitorKind::orders) period(o, fmt::format("monitor[{}]", m));
       dark(o, fmt::format("monitor[{}]", m));
     }
     ends_in_layers();
@@ -140,6 +141,22 @@ class Cuts {
                              "incident wave is part of the field",
                              "xyz"[d]),
                  "make it larger than that box, by two cells or more");
+    }
+  }
+
+  /// Orders are sums over the plane, which is taken for one period of the structure.
+  void period(const MonitorOptions& o, const std::string& key) {
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!resolved(d) || (*o.size)[d] == 0) continue;
+      const double periods = (last(d) - first(d)) / (*o.size)[d];
+      const bool joined = c_.faces[d].low == em::Boundary::periodic;
+      if (joined && std::abs(periods - std::round(periods)) <= 1e-6 * periods) continue;
+      return say(666, key,
+                 fmt::format("its plane is taken for one period, and {}{}",
+                             joined ? "is no whole part of the domain along "
+                                    : "nothing repeats between the faces across ",
+                             "xyz"[d]),
+                 "let it span the domain, between faces that are periodic or bloch");
     }
   }
 

@@ -43,6 +43,7 @@ class ExteriorChecks {
     if (o.kind == MonitorKind::orders) even_cells(o, key);
     if (o.kind == MonitorKind::rcs) no_walls(o, key);
     if (o.kind != MonitorKind::far_field && o.kind != MonitorKind::rcs) return;
+    beside_mirrors(o, key);
     one_mirror_an_axis(o, key);
     if (!c_.media.front().pec) background(o, key);
   }
@@ -90,6 +91,26 @@ class ExteriorChecks {
             fmt::format("if the face cuts a symmetric body, say boundary.symmetry = [\"{}\"]; "
                         "else move the box off it",
                         em::name_of(m)));
+  }
+
+  /// The surface lies on one side of each mirror that the monitor names.
+  void beside_mirrors(const MonitorOptions& o, const std::string& key) {
+    const MonitorBox box = box_of(c_, o);
+    for (std::size_t m = 0; m < o.mirrors.size(); ++m) {
+      const em::Mirror named = named_mirror(o.mirrors[m]);
+      const auto d = static_cast<std::size_t>(named.axis);
+      const std::string where = fmt::format("{}.mirrors[{}]", key, m);
+      if (!c_.grid.resolved(named.axis)) {
+        say(629, where, fmt::format("it lies across {}, which is not resolved", "xyz"[d]),
+            "leave this one out");
+        continue;
+      }
+      const double half = box.size[d] / 2,
+                   near = 1e-9 * (c_.grid.lines[d].back() - c_.grid.lines[d].front());
+      if (std::abs(named.position - box.middle[d]) < half - near)
+        say(629, where, "it runs through the surface, which has to lie on one side of it",
+            "move it to the radiating part's end, or make the box smaller");
+    }
   }
 
   void one_mirror_an_axis(const MonitorOptions& o, const std::string& key) {

@@ -61,7 +61,10 @@ void make_lines(Case& c, const data::Config& config) {
         "use larger cells, a smaller domain or mirror planes")});
   for (int d = 0; d < 3; ++d) {
     const auto u = static_cast<std::size_t>(d);
-    c.grid.lines[u] = axis_lines(g, d, g.cell ? (*g.cell)[u] : cell);
+    double own = g.cell ? (*g.cell)[u] : cell;
+    if (own == 0 && !g.resolved(d))
+      own = c.grid.smallest_length(0);  // beside lines alone; any will do
+    c.grid.lines[u] = axis_lines(g, d, own);
     c.grid.one_cell_period[u] = g.resolved(d) && c.grid.cells(d) == 1;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "electromagnetics/waves/case.h"
+#include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/index_fit.h"
 #include "tessera/electromagnetics/index_table.h"
 #include "tessera/electromagnetics/loss.h"
@@ -67,8 +67,15 @@ std::vector<em::Medium> make_media(const CaseOptions& o, const data::Config& con
       if (media[m].name == name) return;
     for (std::size_t m = 0; m < o.materials.size(); ++m)
       if (o.materials[m].name == name) {
-        media.push_back(em::zero_poles_as_conductivity(
-            make_medium(o.materials[m], "material[" + std::to_string(m) + "]", config, out)));
+        const std::string key = "material[" + std::to_string(m) + "]";
+        try {
+          media.push_back(
+              em::zero_poles_as_conductivity(make_medium(o.materials[m], key, config, out)));
+        } catch (const data::InputError&) {
+          throw;
+        } catch (const Error& e) {
+          refuse({config.error(624, key, e.what(), "see `tessera explain material`")});
+        }
         return;
       }
     em::Medium m;

@@ -48,7 +48,7 @@ data::Options<WaveformOptions> waveform_table() {
          .only_for = {"gaussian", "continuous"}});
   o.add("ramp", &O::ramp,
         duration({.doc = "Time in which it is turned on; five periods if not given.",
-                  .min = 0,
+                  .above = 0,
                   .only_for = {"continuous"}}));
   o.add("file", &O::file,
         {.doc = "Two columns, time in s, evenly spaced, and value; # begins a comment.",
@@ -150,11 +150,13 @@ data::Options<MonitorOptions> monitor_table() {
                 .min = 0,
                 .only_for = {"dft", "flux", "energy", "far_field", "rcs", "orders", "snapshot"},
                 .required_for = {"flux", "far_field", "rcs", "orders"}}));
-  o.add("components", &O::components,
-        {.doc = "Components of the field; all that are computed if not given.",
-         .choices = component_names,
-         .only_for = {"probe", "dft", "resonances", "snapshot"},
-         .max_items = 6});
+  o.add(
+      "components", &O::components,
+      {.doc = "Components of the field; if not given all that are computed, of resonances that of "
+              "the first current.",
+       .choices = component_names,
+       .only_for = {"probe", "dft", "resonances", "snapshot"},
+       .max_items = 6});
   o.add("frequencies", &O::frequencies,
         frequency({.doc = "Frequencies one by one.", .only_for = spectral, .max_items = 100000}));
   o.add("frequency_min", &O::frequency_min,

@@ -69,24 +69,34 @@ Point middle_of(const em::Shape& shape) {
   return m;
 }
 
+/// The solid, turned, and its copies.
+em::Shape whole_body(const StructureOptions& s, const std::map<std::string, em::Shape>& known) {
+  em::Shape shape = solid(s, known);
+  if (s.rotate)
+    shape = em::rotate(shape, em::rotation_about(s.rotate->axis, s.rotate->angle),
+                       s.rotate->about.value_or(middle_of(shape)));
+  if (!s.repeat) return shape;
+  std::vector<em::Shape> copies;
+  for (int k = 0; k < s.repeat->count[2]; ++k)
+    for (int j = 0; j < s.repeat->count[1]; ++j)
+      for (int i = 0; i < s.repeat->count[0]; ++i)
+        copies.push_back(em::translate(
+            shape, {i * s.repeat->step[0], j * s.repeat->step[1], k * s.repeat->step[2]}));
+  return em::unite(copies);
+}
+
 }  // namespace
 
 em::Scene make_scene(const CaseOptions& o, const std::vector<em::Medium>& media) {
   em::Scene scene;
   std::map<std::string, em::Shape> known;
-  for (const StructureOptions& s : o.structures) {
-    em::Shape shape = solid(s, known);
-    if (s.rotate)
-      shape = em::rotate(shape, em::rotation_about(s.rotate->axis, s.rotate->angle),
-                         s.rotate->about.value_or(middle_of(shape)));
-    if (s.repeat) {
-      std::vector<em::Shape> copies;
-      for (int k = 0; k < s.repeat->count[2]; ++k)
-        for (int j = 0; j < s.repeat->count[1]; ++j)
-          for (int i = 0; i < s.repeat->count[0]; ++i)
-            copies.push_back(em::translate(
-                shape, {i * s.repeat->step[0], j * s.repeat->step[1], k * s.repeat->step[2]}));
-      shape = em::unite(copies);
+  for (std::size_t n = 0; n < o.structures.size(); ++n) {
+    const StructureOptions& s = o.structures[n];
+    em::Shape shape;
+    try {
+      shape = whole_body(s, known);
+    } catch (const Error& e) {
+      throw StructureFault(n, e.what());
     }
     if (!s.name.empty()) known[s.name] = shape;
     if (!s.material) continue;

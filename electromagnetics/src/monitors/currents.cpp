@@ -20,7 +20,8 @@ double images_of_current(const YeeGrid& grid, const std::array<Faces, 3>& faces,
     const auto u = static_cast<std::size_t>(d);
     const std::vector<double>& lines = grid.lines[u];
     const double at = position[u], near = detail::on_line * (lines.back() - lines.front());
-    const Boundary mirror = axis_of(component) == d ? Boundary::pec : Boundary::pmc;
+    const bool across = axis_of(component) == d;
+    const Boundary mirror = across == is_electric(component) ? Boundary::pec : Boundary::pmc;
     if ((faces[u].low == mirror && at <= lines.front() + near) ||
         (faces[u].high == mirror && at >= lines.back() - near))
       n *= 2;

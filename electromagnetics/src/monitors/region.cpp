@@ -18,6 +18,7 @@ Region region_of(const YeeGrid& grid, const Point& position, const Point& size) 
       if (at >= middle - extent / 2 - near && at <= middle + extent / 2 + near)
         axes[d]->push_back(at);
     }
+    if (axes[d]->empty()) *axes[d] = {middle};
   }
   return out;
 }

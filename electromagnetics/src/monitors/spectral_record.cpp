@@ -22,7 +22,8 @@ std::int64_t window_of(const std::vector<double>& frequencies_hz, double dt_s, i
 
 SpectralRecord::SpectralRecord(const std::vector<double>& frequencies_hz, double dt_s,
                                const std::vector<Edge>& edges, int every)
-    : every_(every),
+    : dt_s_(dt_s),
+      every_(every),
       dft_(frequencies_hz, dt_s, edges, every),
       fading_(window_of(frequencies_hz, dt_s, every), every) {}
 
@@ -32,6 +33,17 @@ void SpectralRecord::subtract(std::vector<double> sums, int every) {
                             dft_.sums().size(), sums.size()));
   start_ = std::move(sums);
   for (double& v : start_) v *= -static_cast<double>(every) / every_;  // n steps count n times
+}
+
+void SpectralRecord::restore(std::vector<double> own_sums, std::vector<double> fading, int every) {
+  if (every != every_) {
+    for (double& v : start_) v *= static_cast<double>(every_) / every;
+    dft_.take_each(every);
+    fading_ = Fading(window_of(dft_.frequencies_hz(), dt_s_, every), every);
+    every_ = every;
+  }
+  dft_.restore(std::move(own_sums));
+  fading_.restore(std::move(fading));
 }
 
 std::vector<double> SpectralRecord::sums() const {

@@ -126,20 +126,32 @@ std::vector<std::vector<OrderWave>> order_waves(const PeriodicPlane& plane,
   return waves;
 }
 
+void require_orders(const PeriodicPlane& plane, std::span<const double> frequencies_hz,
+                    std::span<const Order> orders) {
+  require_plane("diffraction_orders", plane, frequencies_hz);
+  const Patch& patch = plane.patch;
+  if (orders.empty()) throw Error("[diffraction_orders] needs an order");
+  for (const Order& o : orders) {
+    if ((o.m != 0 && 2 * std::abs(o.m) >= patch.n_lo()) ||
+        (o.n != 0 && 2 * std::abs(o.n) >= patch.n_hi()))
+      throw Error(fmt::format("[diffraction_orders] {} x {} points do not resolve order ({}, {})",
+                              patch.n_lo(), patch.n_hi(), o.m, o.n));
+    for (double f : frequencies_hz)
+      if (std::abs(wave_of(plane, f, o).k_normal) < 1e-6 * wavenumber(plane, f))
+        throw Error(fmt::format(
+            "[diffraction_orders] order ({}, {}) grazes the plane at {} Hz: take another frequency",
+            o.m, o.n, f));
+  }
+}
+
 OrderAmplitudes diffraction_orders(const PeriodicPlane& plane, const SurfaceFields& fields,
                                    std::span<const double> frequencies_hz,
                                    std::span<const Order> orders) {
   const auto n_f = static_cast<Index>(frequencies_hz.size()),
              n_o = static_cast<Index>(orders.size());
   const Patch& patch = plane.patch;
-  require_plane("diffraction_orders", plane, frequencies_hz);
+  require_orders(plane, frequencies_hz, orders);
   require_fields("diffraction_orders", {patch}, {fields}, n_f);
-  if (orders.empty()) throw Error("[diffraction_orders] needs an order");
-  for (const Order& o : orders)
-    if ((o.m != 0 && 2 * std::abs(o.m) >= patch.n_lo()) ||
-        (o.n != 0 && 2 * std::abs(o.n) >= patch.n_hi()))
-      throw Error(fmt::format("[diffraction_orders] {} x {} points do not resolve order ({}, {})",
-                              patch.n_lo(), patch.n_hi(), o.m, o.n));
 
   std::vector<Complex> mixture(n_f * 16 * n_o);
   std::vector<double> power_of_square(n_f * n_o);
@@ -147,10 +159,6 @@ OrderAmplitudes diffraction_orders(const PeriodicPlane& plane, const SurfaceFiel
   for (Index f = 0; f < n_f; ++f)
     for (Index o = 0; o < n_o; ++o) {
       const OrderWave w = wave_of(plane, frequencies_hz[f], orders[o]);
-      if (std::abs(w.k_normal) < 1e-6 * wavenumber(plane, frequencies_hz[f]))
-        throw Error(fmt::format(
-            "[diffraction_orders] order ({}, {}) grazes the plane at {} Hz: take another frequency",
-            orders[o].m, orders[o].n, frequencies_hz[f]));
       const Split rows = split(plane, frequencies_hz[f], w);
       for (int row = 0; row < 4; ++row)
         for (int c = 0; c < 4; ++c) mixture[((f * 4 + row) * 4 + c) * n_o + o] = rows[row][c];
@@ -196,6 +204,14 @@ std::vector<Order> propagating_orders(std::span<const PeriodicPlane> planes,
   std::sort(all.begin(), all.end(),
             [](const Order& a, const Order& b) { return a.m != b.m ? a.m < b.m : a.n < b.n; });
   return all;
+}
+
+void require_orders(std::span<const PeriodicPlane> planes, std::span<const double> frequencies_hz,
+                    std::span<const Order> orders) {
+  detail::require_one_or_each("diffraction_orders", planes.size(), frequencies_hz.size());
+  for (std::size_t k = 0; k < planes.size(); ++k)
+    require_orders(planes[k], planes.size() == 1 ? frequencies_hz : frequencies_hz.subspan(k, 1),
+                   orders);
 }
 
 OrderAmplitudes diffraction_orders(std::span<const PeriodicPlane> planes,

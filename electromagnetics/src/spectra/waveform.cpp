@@ -72,7 +72,8 @@ double number(const data::TextFile& file, std::size_t& at, std::size_t end) {
 Waveform gaussian_pulse(double f0, double bandwidth_hz, const GaussianOptions& o) {
   require_positive("gaussian_pulse", "the frequency", f0);
   require_positive("gaussian_pulse", "the bandwidth", bandwidth_hz);
-  require_positive("gaussian_pulse", "the delay", o.delay);
+  if (!(o.delay >= 0) || !std::isfinite(o.delay))
+    throw Error(fmt::format("[gaussian_pulse] the delay must not be negative, got {}", o.delay));
   const double tau = 2 * std::sqrt(std::log(10.0)) / (pi * bandwidth_hz), t0 = o.delay * tau,
                phase = o.phase_rad;
   return {.at =
@@ -173,6 +174,9 @@ Waveform read_waveform(const std::filesystem::path& path) {
     skip();
     if (at != end)
       throw data::InputError(file.error(433, at, "expected two columns, time and value"));
+    if (time.back() < 0 && value.back() != 0)
+      throw data::InputError(file.error(
+          433, begin, "a value before 0 s, where runs begin, would be cut off", "shift the times"));
     const double first_step = time.size() > 1 ? time[1] - time[0] : 1;
     if (first_step <= 0 ||
         (time.size() > 2 && std::abs(time.back() - time[0] - first_step * double(time.size() - 1)) >
@@ -182,6 +186,10 @@ Waveform read_waveform(const std::filesystem::path& path) {
   }
   if (time.size() < 3)
     throw data::InputError(file.error(433, file.text.size(), "needs 3 samples or more"));
+  if (!(time.back() > 0))
+    throw data::InputError(file.error(433, file.text.size(),
+                                      "the waveform ends before 0 s, where runs begin",
+                                      "shift the times"));
   return sampled(std::move(value), (time.back() - time[0]) / double(time.size() - 1), time[0]);
 }
 

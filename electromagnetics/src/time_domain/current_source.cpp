@@ -70,8 +70,8 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
       }
   if (out.edges.empty())
     throw Error(
-        "[current_source] the source lies on an outer conductor or outside of the domain: it "
-        "drives nothing");
+        "[current_source] the source lies on an outer conductor, on a magnetic one whose image "
+        "takes it away, or outside of the domain: it drives nothing");
   if (bloch_k != Point{})
     for (const Edge& e : out.edges) {
       const Point at = grid.position(e);

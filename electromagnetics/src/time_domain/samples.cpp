@@ -50,7 +50,11 @@ std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int compo
     add(before, 1 - share);
     add(before + 1, share);
   } else {
-    add(above == 0 ? 0 : count - 1, 1.0);
+    // E along the axis and H across it are even at an electric conductor, odd at a magnetic one.
+    const bool low = above == 0, odd = middle && (low ? faces.low : faces.high) == Boundary::pmc;
+    const int i = low ? 0 : count - 1;
+    const double face = low ? lines[0] : lines[n];
+    add(i, odd ? std::max((at - face) / (position(i) - face), 0.0) : 1.0);
   }
   return out;
 }

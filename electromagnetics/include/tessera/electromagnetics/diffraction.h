@@ -62,8 +62,11 @@ struct OrderAmplitudes {
   TESSERA_TREE(s, p, power, s_back, p_back, power_back)
 };
 /// Throws Error for an order that the points cannot tell from another (|m| >= n_lo/2, |n| >=
-/// n_hi/2) and for one that grazes the plane at one of the frequencies, |k_n| < 1e-6 k, where the
-/// two directions are one.
+/// n_hi/2), for one that grazes the plane at one of the frequencies, |k_n| < 1e-6 k, where the two
+/// directions are one, and where there is none.
+void require_orders(const PeriodicPlane& plane, std::span<const double> frequencies_hz,
+                    std::span<const Order> orders);
+/// Throws Error as `require_orders`.
 OrderAmplitudes diffraction_orders(const PeriodicPlane& plane, const SurfaceFields& fields,
                                    std::span<const double> frequencies_hz,
                                    std::span<const Order> orders);
@@ -75,6 +78,8 @@ std::vector<PeriodicPlane> planes_in(const Medium& medium, PeriodicPlane plane,
 /// As above, with one plane for all frequencies or one for each, alike but for eps.
 std::vector<Order> propagating_orders(std::span<const PeriodicPlane> planes,
                                       std::span<const double> frequencies_hz);
+void require_orders(std::span<const PeriodicPlane> planes, std::span<const double> frequencies_hz,
+                    std::span<const Order> orders);
 OrderAmplitudes diffraction_orders(std::span<const PeriodicPlane> planes,
                                    const SurfaceFields& fields,
                                    std::span<const double> frequencies_hz,

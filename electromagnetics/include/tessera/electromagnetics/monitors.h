@@ -32,8 +32,8 @@ struct Region {
   std::vector<double> x, y, z;
   std::size_t size() const { return x.size() * y.size() * z.size(); }
 };
-/// The middles of the cells of a box; along an axis without extent or that is not resolved, its
-/// position (of the latter the middle of the grid).
+/// The middles of the cells of a box; along an axis where it holds none (it may be without extent)
+/// or that is not resolved, its position (of the latter the middle of the grid).
 Region region_of(const YeeGrid& grid, const Point& position, const Point& size);
 /// Adds the samples of each component in turn, x fastest.
 void add_region(SampleList& samples, const Region& region, const std::vector<int>& components);
@@ -133,14 +133,12 @@ class SpectralRecord {
   const Fading& fading() const { return fading_; }
   int every() const { return every_; }
 
-  /// For checkpoints.
+  /// For checkpoints. Sums go on with the stride that they began with.
   const std::vector<double>& own_sums() const { return dft_.sums(); }
-  void restore(std::vector<double> own_sums, std::vector<double> fading) {
-    dft_.restore(std::move(own_sums));
-    fading_.restore(std::move(fading));
-  }
+  void restore(std::vector<double> own_sums, std::vector<double> fading, int every);
 
  private:
+  double dt_s_;
   int every_;
   RunningDft dft_;
   Fading fading_;
@@ -173,8 +171,9 @@ class BoxEnergy {
 
 /// The kind of a current along `component` at a point of a grid of one to three dimensions.
 PointSource point_source(const YeeGrid& grid, int component);
-/// A current on a mirror and its image are one, twice as strong: across an electric mirror, along a
-/// magnetic one. How strong it is with all of its images on mirrors.
+/// A current on a mirror and its image are one, twice as strong: an electric one across an electric
+/// mirror or along a magnetic one, a magnetic one the other way round. How strong it is with all of
+/// its images on mirrors.
 double images_of_current(const YeeGrid& grid, const std::array<Faces, 3>& faces, int component,
                          const Point& position);
 

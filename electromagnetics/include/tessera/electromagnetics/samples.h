@@ -27,7 +27,7 @@ struct EdgeWeight {
 /// Where an axis of a component is known about a coordinate: at most two positions with linear
 /// weights. Positions on a conductor are left out (the field is zero there), those beyond a joined
 /// face are the ones on the other side, and between an outer face and the first middle the value is
-/// that of the middle.
+/// that of the middle; at a magnetic conductor it falls to zero at the face.
 struct AxisWeight {
   int index;
   double weight;

@@ -144,6 +144,8 @@ class RunningDft {
   /// For checkpoints.
   const std::vector<double>& sums() const { return sums_; }
   void restore(std::vector<double> sums) { sums_ = std::move(sums); }
+  /// The stride of the sums, those restored included.
+  void take_each(int every) { every_ = every; }
 
  private:
   std::vector<double> f_;

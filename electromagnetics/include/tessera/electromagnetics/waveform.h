@@ -56,7 +56,8 @@ Waveform continuous_wave(double frequency_hz, double ramp_s,
 /// Values at t = start + n dt, joined by a cubic spline, zero outside. Needs 3 values or more.
 Waveform sampled(std::vector<double> values, double dt_s, double start_s = 0);
 /// The same from a text file: two columns, time in s, evenly spaced to 1e-6 of a step, and value;
-/// '#' begins a comment. Throws InputError that names line and column.
+/// '#' begins a comment. Before 0 s, where runs begin, values are zero. Throws InputError that
+/// names line and column.
 Waveform read_waveform(const std::filesystem::path& path);
 
 Waveform operator+(const Waveform& a, const Waveform& b);
