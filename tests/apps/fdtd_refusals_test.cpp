@@ -55,9 +55,9 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
   refused("eps = 4\nsigma = \"2000 S/m\"", "index_file = \"one.csv\"",
           "error E0624: [fit_medium] 1 rows cannot fix");
   refused("shape = \"cylinder\"\ncentre = [\"-0.7 um\", \"0.5 um\", \"0 um\"]\nradius = \"0.4 um\"",
-          "shape = \"prism\"\ncorners = [[\"-1 um\", \"0.2 um\"], [\"-0.4 um\", \"0.2 um\"], "
-          "[\"-0.7 um\", \"0.8 um\"], [\"-1 um\", \"0.2 um\"]]",
-          "error E0626: [prism] corners ");
+          "shape = \"prism\"\ncorners = [[\"-1 um\", \"0.2 um\"], [\"-0.4 um\", \"0.8 um\"], "
+          "[\"-0.4 um\", \"0.2 um\"], [\"-1 um\", \"0.8 um\"]]",
+          "error E0626: [prism] ");
 }
 
 TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {

@@ -191,9 +191,10 @@ derivatives = ["bar.size[0]", "bar.centre[1]"]
   EXPECT_TRUE(holds(metal.err, "E0642")) << metal.err;
 }
 
-/// A record begins where nothing drives any more: of a plane wave when it has crossed its box, 79
-/// fs behind the end of the waveform, at 97 fs. Of a mode that falls as e^{-gamma t} the amplitude
-/// at the beginning tells when that was.
+/// A record begins where nothing drives any more: of a plane wave not before it has crossed its
+/// box, 79 fs behind the end of the waveform, at 97 fs, and when its filters, which run on for 129
+/// fs here, have ended. Of a mode that falls as e^{-gamma t} the amplitude at the beginning tells
+/// when that was.
 TEST_F(Fdtd, ARecordOfModesBeginsBehindTheWaveThatCrossesItsBox) {
   write("slab.toml", R"(app = "electromagnetics.fdtd"
 output = {vtk = false, pictures = false, scene = false}
@@ -241,7 +242,7 @@ frequency_max = "140 THz"
   const auto [late, gamma] = sixth("LATE");
   const double began = 250e-15 - std::log(by_itself / late) / gamma;
   EXPECT_GT(began, 172e-15);
-  EXPECT_LT(began, 195e-15);
+  EXPECT_LT(began, 310e-15);
   // A wave is no current along a component: where none are named, all are looked at.
   ASSERT_EQ(run_case("slab.toml", "ALL", {"monitor[0].components=[]"}).code, 0);
   EXPECT_NEAR(sixth("ALL").second / gamma, 1, 1e-3);
