@@ -288,9 +288,19 @@ TEST(Implicit, FailuresAreSeen) {
                    return root([p](const Tensor& x) { return square(x) + p; }, tensor(1.0)).x;
                  })(tensor(1.0))
                      .item()));
-  const auto few = root([](const Tensor& x) { return exp(x) - 100.0; }, tensor(0.0),
-                        {.solver = newton({.iterations = 2})});
-  EXPECT_EQ(few.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
+  const auto short_of = [](const Tensor& p) {
+    return root([p](const Tensor& x) { return exp(x) - p; }, zeros(p.shape()),
+                {.solver = newton({.iterations = 2})});
+  };
+  EXPECT_EQ(short_of(tensor(100.0)).reason.item<std::int32_t>(),
+            static_cast<std::int32_t>(SolveReason::iterations));
+  // F_x is regular at the last iterate: neither mode takes this for the derivative of a solution.
+  const auto where_it_stopped = [&](Tensor p) { return short_of(p).x; };
+  EXPECT_TRUE(std::isnan(jvp(where_it_stopped, tensor(100.0), tensor(1.0)).second.item()));
+  EXPECT_TRUE(std::isnan(grad(where_it_stopped)(tensor(100.0)).item()));
+  const Tensor each = vmap(grad(where_it_stopped))(tensor({1.0, 100.0}));
+  EXPECT_NEAR(each.to_vector()[0], 1, 1e-14);  // x = 0 solves e^x = 1
+  EXPECT_TRUE(std::isnan(each.to_vector()[1]));
   EXPECT_NE(message_of([] {
               root([](const Tensor& x) { return sum(x); }, ones({2}));
             }).find("f64[2]; it gave f64[]"),
