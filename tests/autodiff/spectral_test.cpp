@@ -82,6 +82,26 @@ TEST(Spectral, NearlyEqualEigenvaluesLoseNoDigits) {
   }
 }
 
+TEST(Spectral, DerivativesHaveTheSizeOfTheMatrix) {
+  // g(c A) = c^p g(A), or g(A) + log c: derivatives of order k in units of c^(p-k), also where the
+  // powers c^(+-32) of a series are beyond double precision. All pairs of nodes are near each
+  // other.
+  const Tensor a = diag(tensor({1.0, 1.05, 1.2})), t = ones({3, 3});
+  for (const auto& [g, p] :
+       {std::pair(SpectralFunction::log(), 0.0), std::pair(SpectralFunction::power(0.5), 0.5),
+        std::pair(SpectralFunction::power(-2), -2.0)}) {
+    const auto f = [g = g](Tensor x) { return hermitian_function(x, g); };
+    const auto first = [&](double c) { return jvp(f, c * a, c * t).second; };
+    const auto second = [&](double c) {
+      return jvp([&](Tensor x) { return jvp(f, x, c * t).second; }, c * a, c * t).second;
+    };
+    for (double c : {0x1p-90, 0x1p90}) {
+      EXPECT_LE(relative_difference(first(c) / std::pow(c, p), first(1)), 1e-13) << p << ' ' << c;
+      EXPECT_LE(relative_difference(second(c) / std::pow(c, p), second(1)), 1e-12) << p << ' ' << c;
+    }
+  }
+}
+
 TEST(Spectral, FirstDerivativesOfEighAtEqualEigenvaluesAreRightAndSecondOnesNaN) {
   for (const Tensor& a : degenerate(false)) {
     const auto by_eigh = [](Tensor x) { return sum(exp(eigh(x).values)); };

@@ -45,27 +45,31 @@ double taylor(const SpectralFunction& g, int m, double x) {
   }
 }
 
-/// g[x_0, ..., x_k]. Nodes near each other take Taylor's series about their mean, sum over m of
-/// g^(k+m)(c) / (k+m)! times the complete homogeneous polynomial of degree m of x - c; others the
-/// recursion over the outermost two.
+/// g[x_0, ..., x_k]. Nodes near each other take Taylor's series about their mean c, sum over m of
+/// g^(k+m)(c) / (k+m)! times the complete homogeneous polynomial of degree m of x - c; for
+/// logarithms and powers it is that of x / c about 1 times c^(p-k), p = 0 for log, whose terms have
+/// the size of the sum whatever c is. Others take the recursion over the outermost two.
 double divided_difference(const SpectralFunction& g, std::vector<double> x) {
   std::sort(x.begin(), x.end());
   const int k = static_cast<int>(x.size()) - 1;
   if (k == 0) return taylor(g, 0, x[0]);
   const double spread = x[k] - x[0], centre = std::accumulate(x.begin(), x.end(), 0.0) / (k + 1);
-  const double radius = g.kind == SpectralFunction::Kind::exp ? 1.0 : 0.3 * std::abs(centre);
+  const bool absolute = g.kind == SpectralFunction::Kind::exp;
+  const double radius = absolute ? 1.0 : 0.3 * centre;
   if (spread > radius)
     return (divided_difference(g, {x.begin() + 1, x.end()}) -
             divided_difference(g, {x.begin(), x.end() - 1})) /
            spread;
   constexpr int kTerms = 32;  // 0.3^32 < 1e-16
   double h[kTerms] = {1};     // complete homogeneous polynomials, node by node
+  const double unit = absolute ? 1.0 : centre, about = absolute ? centre : 1.0;
   for (double node : x)
-    for (int m = 1; m < kTerms; ++m) h[m] += (node - centre) * h[m - 1];
+    for (int m = 1; m < kTerms; ++m) h[m] += (node - centre) / unit * h[m - 1];
   double s = 0;
   for (int m = kTerms - 1; m >= 0; --m)
-    if (h[m] != 0) s += taylor(g, k + m, centre) * h[m];
-  return s;
+    if (h[m] != 0) s += taylor(g, k + m, about) * h[m];
+  if (absolute) return s;
+  return s * std::pow(centre, (g.kind == SpectralFunction::Kind::power ? g.p : 0.0) - k);
 }
 
 struct SpectralAttr {

@@ -181,8 +181,8 @@ struct ImplicitFunction : Hand<ImplicitFunction> {
     }
     // As a factor, so that the transpose is NaN as well.
     const Tensor solved = expand_dims(greater(a.out[1], 0), -1);
-    o[0] = rule(v)[0] * where(solved, cast(1.0, a.in_types[0].dtype),
-                              std::numeric_limits<double>::quiet_NaN());
+    o[0] = rule(v)[0] *
+           where(solved, cast(1.0, a.in_types[0].dtype), std::numeric_limits<double>::quiet_NaN());
   }
   static void batch(const Application& a, std::span<const bool> batched, Index size,
                     std::span<Tensor> o) {
