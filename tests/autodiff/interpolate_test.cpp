@@ -36,6 +36,13 @@ TEST(Interpolate, LinearOutsideAndAtKnots) {
   };
   EXPECT_EQ(slope(Outside::hold), (std::vector<double>{0, 2, -2, -2, -2, 0}));
   EXPECT_EQ(slope(Outside::extend), (std::vector<double>{2, 2, -2, -2, -2, -2}));
+  // Held values do not move with the knots, however far x is.
+  const Tensor far = tensor({-HUGE_VAL, 0.5, HUGE_VAL});
+  EXPECT_EQ(interp(far, k, v).to_vector(), (std::vector<double>{2, 3, 0}));
+  EXPECT_EQ(grad([&](Tensor q) { return sum(interp(far, q, v)); })(k).to_vector(),
+            (std::vector<double>{-1, -1, 0}));
+  EXPECT_EQ(grad([&](Tensor q) { return sum(interp(q, k, v)); })(far).to_vector(),
+            (std::vector<double>{0, 2, 0}));
   EXPECT_EQ(interp(0.5, k, v).item(), 3);
   EXPECT_TRUE(std::isnan(interp(NAN, k, v).item()));
   const Tensor curves = tensor({2.0, 1.0, 4.0, 1.0, 0.0, 1.0}, {3, 2});  // two curves at once

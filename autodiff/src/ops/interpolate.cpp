@@ -56,10 +56,15 @@ Tensor beside(const Tensor& x, const Tensor& values) {
 Tensor interp(Arg x, Arg knots, Arg values, Outside outside) {
   const Table f = table("interp", knots, values);
   const Piece p = piece_of("interp", f.knots, x);
-  Tensor t = (p.x - p.low) / p.width;
+  Tensor t;
   if (outside == Outside::hold) {
     const Tensor first = select(f.knots, 0, 0), last = select(f.knots, 0, f.knots.dim(0) - 1);
-    t = where(p.x < first, 0.0, where(last < p.x, 1.0, t));
+    const Tensor before = p.x < first, after = last < p.x;
+    // What is not taken has no derivative, were x infinite.
+    const Tensor inside = where(logical_or(before, after), p.low, p.x);
+    t = where(before, 0.0, where(after, 1.0, (inside - p.low) / p.width));
+  } else {
+    t = (p.x - p.low) / p.width;
   }
   t = beside(t, f.values);
   return (1.0 - t) * gather(f.values, p.i) + t * gather(f.values, p.i + 1);
