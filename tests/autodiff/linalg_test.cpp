@@ -74,6 +74,27 @@ TEST(Linalg, EqualEigenvaluesInSymmetricFunctions) {
             1e-14);
 }
 
+TEST(Linalg, SingularVectorsTurnAlikeAtEveryScale) {
+  // U and V of c A are those of A. In single precision squares of 2^+-80 are infinite and 0.
+  for (const Shape& shape : {Shape{3, 3}, Shape{4, 3}, Shape{3, 4}})
+    for (const Dtype type : {Dtype::f32, Dtype::c64}) {
+      const Tensor middle =
+                       pad(diag(tensor({4.0, 2.0, 1.0})), {0, 0}, {shape[0] - 3, shape[1] - 3}),
+                   a = cast(middle + 0.1 * spread(shape, 9), type),
+                   t = cast(spread(shape, 10), type);
+      for (const bool left : {true, false}) {
+        const auto vectors = [left](Tensor x) {
+          const SVD f = svd(x);
+          return left ? f.u : f.vh;
+        };
+        const Tensor want = jvp(vectors, a, t).second;
+        for (const double c : {0x1p-80, 0x1p80})
+          EXPECT_LE(testing::relative_difference(jvp(vectors, c * a, c * t).second, want), 1e-4)
+              << to_string(a.type()) << " times " << c;
+      }
+    }
+}
+
 TEST(Linalg, LeastSquares) {
   const Tensor tall = spread({6, 3}, 5), b = spread({6}, 6), x = lstsq(tall, b);
   EXPECT_LE(difference(matmul(transpose(tall), matmul(tall, x) - b), zeros({3})),

@@ -210,13 +210,16 @@ struct SvdPrimitive : LeadingBatch {
     const Index m = u.dim(-2), n = vh.dim(-1);
     const Tensor v = H(vh), dv = matmul(d, v), p = matmul(H(u), dv);
     const Degenerate degenerate = a.get<detail::SpectrumAttr>().degenerate();
-    const Tensor row = expand_dims(s, -2), column = expand_dims(s, -1);
+    // In units of the largest singular value, whose squares neither overflow nor vanish.
+    const Tensor most = stop_gradient(slice(s, -1, 0, 1)),
+                 unit = where(tessera::equal(most, 0.0), 1.0, most), scaled = s / unit;
+    const Tensor row = expand_dims(scaled, -2), column = expand_dims(scaled, -1);
     const Tensor gap = (row - column) * (row + column), equal = detail::equal_pairs(s);
     o[1] = real(diagonal(p));
     if (degenerate == Degenerate::zero) o[1] = o[1] * detail::differentiable_once(equal, gap);
     const Tensor f = cast(detail::inverse_gaps(gap, equal, degenerate), type);
     const Tensor wide = cast(row, type), tall = cast(column, type);
-    const Tensor ps = p * wide, sp = tall * p;
+    const Tensor q = p / cast(expand_dims(unit, -1), type), ps = q * wide, sp = tall * q;
     const Tensor turn = f * (ps + H(ps));
     o[0] = matmul(u, turn);
     o[2] = matmul(H(f * (sp + H(sp))), vh);
