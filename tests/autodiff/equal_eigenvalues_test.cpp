@@ -311,6 +311,12 @@ TEST(LengthsAtZero, FirstDerivativesAreZeroAndSecondOnesNaN) {
   EXPECT_TRUE(all_finite(select(
       vmap([](Tensor r) { return hvp([](Tensor x) { return norm(x); }, r, ones({2})); })(rows), 0,
       1)));
+  // A standard deviation is the length of what is left of x without its mean.
+  const auto deviation = [](Tensor x) { return sum(standard_deviation(x, {1})); };
+  EXPECT_EQ(grad(deviation)(tensor({0.5, 0.5, 3.0, 5.0}, {2, 2})).to_vector(),
+            (std::vector<double>{0, 0, -0.5, 0.5}));
+  EXPECT_EQ(grad([](Tensor x) { return standard_deviation(x); })(full({4}, 0.5)).to_vector(),
+            (std::vector<double>{0, 0, 0, 0}));
   const Tensor z = tensor<c128>({{0, 0}, {3, 4}});
   const Tensor s = jvp([](Tensor x) { return sign(x); }, z, ones({2}, Dtype::c128)).second;
   EXPECT_FALSE(all_finite(select(s, 0, 0)));

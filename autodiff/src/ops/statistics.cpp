@@ -60,10 +60,11 @@ Tensor variance(Arg x, const Shape& axes, int ddof, bool keep_dims) {
   return sum(square_of, axes, keep_dims) / std::max(n - ddof, 0.0);
 }
 Tensor variance(Arg x) { return variance(x, all_axes(detail::to_tensor("variance", x))); }
+/// A length, as norm: its derivative where all elements are equal is 0.
 Tensor standard_deviation(Arg x, const Shape& axes, int ddof, bool keep_dims) {
-  return sqrt(variance(x, axes, ddof, keep_dims));
+  return detail::root_of_squares(variance(x, axes, ddof, keep_dims), x.line);
 }
-Tensor standard_deviation(Arg x) { return sqrt(variance(x)); }
+Tensor standard_deviation(Arg x) { return detail::root_of_squares(variance(x), x.line); }
 Tensor clip(Arg x, Arg low, Arg high) { return minimum(maximum(x, low), high); }
 
 }  // namespace tessera
