@@ -152,6 +152,17 @@ TEST(PowerAtZero, ExponentsOfZeroKeepTheirMixedDerivatives) {
             1e-15);
 }
 
+TEST(PowerAtZero, MixedDerivativesOfHighOrderAreExact) {
+  // (1 + u)^(y + v): the coefficient of u^n v^n is that of u^n in log(1 + u)^n / n!, 1 / n!. Its
+  // derivative n! has more significant bits than single precision.
+  constexpr int n = 14;
+  const auto in_base = [](Tensor y) {
+    return jet([y](Tensor x) { return pow(x, y); }, n)(Tensor(1.0), Tensor(1.0))[n];
+  };
+  const double got = jet(in_base, n)(Tensor(2.5), Tensor(1.0))[n].item();
+  EXPECT_NEAR(got * std::tgamma(n + 1.0), 1, 1e-13);
+}
+
 TEST(PowerAtZero, SlopesOfBothAtZeroAreZeroAndWhatDivergesIsNotANumberOfOurs) {
   for (Dtype type : {Dtype::f32, Dtype::f64, Dtype::c128}) {
     const Tensor zero = scalar(0.0, type), one = ones({}, type);

@@ -184,7 +184,7 @@ TESSERA_HD_INLINE T pow_derivative(int i, int j, T x, T y) {
     if (l <= top && c[l] != T(0)) {
       double ways = 1;  // j! / (j - l)!
       for (int a = 0; a < l; ++a) ways *= j - a;
-      sum = sum + mul(T(static_cast<float>(ways)), mul(c[l], powers));
+      sum = sum + mul(T(ways), mul(c[l], powers));
       none = false;
     }
     powers = mul(powers, logarithm);
