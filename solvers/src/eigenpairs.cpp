@@ -119,8 +119,11 @@ Tensors tangent(const EigenSystem& s, const Tensors& v) {
   const Tensor right = concatenate({neg(csr_matmul(da, s.pattern, x)), corner});
   const LinearSolverPtr solver =
       s.options.linear ? s.options.linear : mumps_lu(s.options.distributed);
-  const Tensor y =
-      linear_solve(LinearOperator::csr(m, s.bordered.pattern), right, {.solver = solver}).x;
+  const LinearOperator bordered = LinearOperator::csr(m, s.bordered.pattern);
+  // The tangent of a solve, not a solve: NaN where it fails.
+  const Tensor y = jvp([&](Tensor b) { return linear_solve(bordered, b, {.solver = solver}).x; },
+                       zeros({n + 1}, t), right)
+                       .second;
   const Tensor dl = select(y, 0, n);
   return {s.options.hermitian ? real(dl) : dl, slice(y, 0, 0, n)};
 }

@@ -301,6 +301,16 @@ TEST(Implicit, FailuresAreSeen) {
   const Tensor each = vmap(grad(where_it_stopped))(tensor({1.0, 100.0}));
   EXPECT_NEAR(each.to_vector()[0], 1, 1e-14);  // x = 0 solves e^x = 1
   EXPECT_TRUE(std::isnan(each.to_vector()[1]));
+  // The solution is found, but the system of its derivative is not solved.
+  const Tensor a = noise({4, 4}, 5) + 3.0 * eye(4);
+  const auto poorly = [a](Tensor p) {
+    return sum(root([&](const Tensor& x) { return matmul(a, x) - p; }, zeros({4}),
+                    {.solver = newton(), .linear = gmres({.iterations = 1})})
+                   .x);
+  };
+  EXPECT_TRUE(std::isfinite(poorly(ones({4})).item()));
+  EXPECT_TRUE(std::isnan(jvp(poorly, ones({4}), ones({4})).second.item()));
+  EXPECT_TRUE(std::isnan(sum(grad(poorly)(ones({4}))).item()));
   EXPECT_NE(message_of([] {
               root([](const Tensor& x) { return sum(x); }, ones({2}));
             }).find("f64[2]; it gave f64[]"),

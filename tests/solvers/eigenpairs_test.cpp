@@ -231,6 +231,12 @@ TEST(Eigenpairs, FailuresAreSeen) {
       const std::vector<double> l = none.values.to_vector();
       EXPECT_TRUE(std::isnan(l[0]) && std::isnan(l[1]) && std::isfinite(l[2]));
     }
+  // The pair is found, but the system of its derivative is not solved.
+  const auto poorly = [&](Tensor u) {
+    return eigenpairs(u, band(n), {.hermitian = true, .linear = gmres({.iterations = 1})}).values;
+  };
+  EXPECT_TRUE(std::isfinite(poorly(v).to_vector()[0]));
+  EXPECT_TRUE(std::isnan(jvp(poorly, v, noise({v.dim(0)}, 1)).second.to_vector()[0]));
   const auto message = [](auto f) -> std::string {
     try {
       f();

@@ -88,7 +88,11 @@ std::vector<Tensor> tangent(const Implicit& e, const std::vector<Tensor>& v,
       : e.linear ? LinearOperator::function(
                        [&](const Tensor& u) { return jvp_flat(f, {x}, {u}).second[0]; })
                  : LinearOperator::dense(jacobian_flat(f, {x}, true, Holomorphic::no)[0]);
-  return {linear_solve(j, neg(right), {.solver = e.linear}).x};
+  // The tangent of a solve, not a solve: NaN where it fails.
+  const FlatFunction along = [&](const std::vector<Tensor>& b) {
+    return std::vector<Tensor>{linear_solve(j, b[0], {.solver = e.linear}).x};
+  };
+  return jvp_flat(along, {zeros_of(right.type())}, {neg(right)}).second;
 }
 
 struct ImplicitFunction : Hand<ImplicitFunction> {
