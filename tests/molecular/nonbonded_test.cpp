@@ -86,6 +86,20 @@ TEST(EwaldKernels, AgreeWithTheGenericForm) {
   expect_same_derivatives(ewald_reciprocal_energy(c.system, o), p);
 }
 
+TEST(EwaldKernels, ThirdDerivativesOfWavesThatTheGenericFormLacksAreNaN) {
+  const Case c = testing::small_mixture();
+  const std::vector<Tensor> p = operands(c);
+  const Tensor v = reshape(sin(arange(30, Dtype::f64)), {10, 3});
+  const auto third = [&](double kmax) {
+    const EnergyPtr u = ewald_reciprocal_energy(
+        c.system, {.coulomb = Coulomb::ewald, .ewald_beta = 4, .ewald_kmax = kmax});
+    const auto energy = [&](const Tensor& x) { return evaluate(u, {x, p[1], p[2]}); };
+    return grad([&](const Tensor& x) { return sum(v * hvp(energy, x, v)); })(p[0]);
+  };
+  EXPECT_TRUE(all(is_finite(third(20))).item<bool>());
+  EXPECT_FALSE(any(is_finite(third(80))).item<bool>());  // waves to 24 and more, of 12
+}
+
 TEST(PmeKernels, AgreeWithTheGenericForm) {
   const Case c = testing::small_mixture();
   const std::vector<Tensor> all = operands(c), p(all.begin(), all.begin() + 3);

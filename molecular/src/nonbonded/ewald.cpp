@@ -233,8 +233,9 @@ Tensor EwaldReciprocal::generic(std::span<const Tensor> p) const {
   const Tensor u =
       where(in, exp(k2 * (-0.25 / (beta_ * beta_))) / k2 * (square(re) + square(im)), 0.0);
   const Tensor missing = sum(where(in, tensor(outermost), 0.0));
-  return where(equal(missing, 0.0), (4 * pi * ke_) / volume * sum(u),
-               std::numeric_limits<double>::quiet_NaN());
+  // As a factor, so that derivatives are NaN as well.
+  return (4 * pi * ke_) / volume * sum(u) *
+         where(equal(missing, 0.0), 1.0, std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace
