@@ -227,6 +227,19 @@ TEST(RunsAndDerivatives, ConstraintsAreMetAlike) {
   EXPECT_LT(largest(w - positions_of(v)), 1e-12);
 }
 
+/// Atoms pulled aside by more than the lengths of their bonds.
+TEST(RunsAndDerivatives, ConstraintsThatCannotBeMetAreNaNWithTheirDerivatives) {
+  const Case c = testing::rigid_waters();
+  const Tensor h = edges_of(c.frame.box), x = positions_of(c.frame.x_nm),
+               y = x + 0.4 * normal(random_key(1), x.shape());
+  const RigidBonds rigid(c.system);
+  const auto [z, dz] =
+      jvp([&](const Tensor& t) { return rigid.positions(x, t, h, parameters(c.system)); }, y,
+          ones(y.shape()));
+  EXPECT_FALSE(any(is_finite(z)).item<bool>());
+  EXPECT_FALSE(any(is_finite(dz)).item<bool>());
+}
+
 /// A chain of four charged atoms with two more beside it, all free to move.
 Case moving() {
   Case c;

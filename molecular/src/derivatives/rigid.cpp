@@ -103,7 +103,8 @@ Tensor RigidBonds::positions(const Tensor& x, const Tensor& y, const Tensor& h,
     Tensor e;
     const Tensor met = all(less(abs(error(lambda, r0, d0, want0, e)), tolerance * want0));
     for (int k = 0; k < carrying_steps; ++k) lambda = newton(lambda, r, d, want);
-    lambda = where(met, lambda, std::numeric_limits<double>::quiet_NaN());
+    // As a factor, so that derivatives are NaN as well.
+    lambda = lambda * where(met, 1.0, std::numeric_limits<double>::quiet_NaN());
     z = moved(z, s.a, s.b, expand_dims(lambda, -1) * r, s.per_a, s.per_b);
   }
   return z;
