@@ -42,7 +42,8 @@ data::TextFile read(const fs::path& path) {
 }
 
 /// XYZ: a number, a comment with Lattice="ax ay az bx by bz cx cy cz" where there is a box, then
-/// symbol x y z; lengths in angstrom.
+/// symbol x y z; lengths in angstrom. A cell that does not lie along x and the xy plane is turned
+/// there, and its atoms with it.
 mol::Frame read_xyz(const data::TextFile& text) {
   data::Findings findings(text);
   const auto line = [&](std::size_t n) {
@@ -61,6 +62,7 @@ mol::Frame read_xyz(const data::TextFile& text) {
                    fmt::format("the file ends before its {} atoms do", *n));
   findings.throw_if_errors();
   mol::Frame f;
+  std::array<mol::Vec3, 3> turn{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   const std::string_view comment = text.line(2), key = "Lattice=\"";
   if (const auto at = comment.find(key); at != std::string_view::npos) {
     const std::size_t begin = text.line_starts[1] + at + key.size(),
@@ -76,13 +78,11 @@ mol::Frame read_xyz(const data::TextFile& text) {
             0.1 * data::parse_number(numbers[k], data::Exponent::e_only, findings).value_or(0);
     findings.throw_if_errors();
     try {
-      f.box = mol::box_of_vectors(edges);
+      f.box = mol::box_of_vectors(edges, &turn);
     } catch (const Error& e) {
       findings.error(702, begin, e.what());
       findings.throw_if_errors();
     }
-    if (f.box.edge != edges)
-      findings.error(703, begin, "the lattice is not lower triangular: ax 0 0 bx by 0 cx cy cz");
   }
   for (std::size_t i = 0; i < *n; ++i) {
     const auto t = line(i + 3);
@@ -98,7 +98,9 @@ mol::Frame read_xyz(const data::TextFile& text) {
                        "an atom lies more than a millimetre away from the origin",
                        "positions are in angstrom");
     }
-    f.x_nm.push_back(x);
+    mol::Vec3& turned = f.x_nm.emplace_back();
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) turned[a] += turn[a][b] * x[b];
   }
   // Further frames may follow, each with its number; other text is an atom that the number did not
   // count.
