@@ -239,8 +239,10 @@ void go_on_from(const fs::path& restart, const data::Config& config, Case& c) {
                      ".rst7, .inpcrd or .ncrst"),
         data::ExitCode::config_invalid);
   data::open_input(restart);
-  mol::Frame frame =
-      mol::read_amber_restart(restart, c.system.n_atoms(), mol::is_periodic(c.start.box));
+  const bool periodic = mol::is_periodic(c.start.box);
+  mol::Frame frame = mol::read_amber_restart(
+      restart, c.system.n_atoms(),
+      periodic ? std::optional(mol::angles_deg(c.start.box)) : std::nullopt);
   if (frame.v_nm_ps.empty())
     throw data::InputError(config.error(750, "velocities",
                                         "'" + restart.filename().string() + "' holds no velocities",
@@ -348,7 +350,7 @@ void read_files(const data::Config& config, Case& c) {
   c.system = std::move(t.system);
   c.findings = std::move(t.remarks);
   data::open_input(*o.structure);
-  c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms(), t.box.has_value());
+  c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms(), t.cell_angles_deg);
   if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
   if (o.solvate) solvate(*o.solvate, c);
 }
