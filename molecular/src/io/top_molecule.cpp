@@ -407,6 +407,13 @@ void TopMoleculeReader::distance_restraints(const TopLine& line, TopMolecule& m)
     told_distance_ = true;
     return;
   }
+  if (!m.labels.insert(*label).second)
+    return findings_.error(
+        703, line[3],
+        fmt::format("several pairs of the label {} are one restraint on a mean of their distances "
+                    "(r^-6), which is not read",
+                    *label),
+        "a label of its own for each pair restrains each");
   if (!(v[0] >= 0 && v[0] <= v[1] && v[1] <= v[2]))
     return findings_.error(702, line[5],
                            fmt::format("expected 0 <= lower <= upper1 <= upper2, got {}, {} and {}",
