@@ -309,6 +309,33 @@ TEST(Trajectory, PositionsThatAreNoNumbersAreTold) {
   }
 }
 
+/// GROMACS writes velocities to .trr at steps of their own (nstvout): such frames have no
+/// positions.
+TEST(Trajectory, FramesWithoutPositionsArePassedOverWhereTheseAreWanted) {
+  const tessera::testing::TempFolder folder;
+  constexpr std::size_t atoms = 6, sizes_at = 52, header = 92, box = 72;
+  {
+    TrajectoryOptions o;
+    o.velocities = true;
+    const auto writer =
+        create_trajectory(folder / "t.trr", testing::waters(atoms / 3, 0.4, 0.3, 0.6), o);
+    for (const Snapshot& s : moving_waters(atoms / 3, 3)) writer->write(s);
+  }
+  std::string bytes = tessera::testing::read_bytes(folder / "t.trr");
+  const std::size_t frame = bytes.size() / 3;
+  bytes.replace(frame + sizes_at, 4, 4, '\0');
+  bytes.erase(frame + header + box, 24 * atoms);
+  const auto times = [&](bool positions) {
+    const auto reader =
+        open_trajectory(data::BinaryInput("t.trr", bytes), {.positions = positions});
+    std::vector<double> out;
+    for (const Snapshot& s : read_all(*reader)) out.push_back(s.frame.time_ps);
+    return out;
+  };
+  EXPECT_EQ(times(false).size(), 3U);
+  EXPECT_EQ(times(true), (std::vector<double>{0, 0.04}));
+}
+
 TEST(Trajectory, XtcOfPositionsThatDoNotFit) {
   tessera::testing::TempFolder folder;
   const auto writer = create_trajectory(folder / "t.xtc", testing::waters(4, 0.4, 0.3, 0.6));
