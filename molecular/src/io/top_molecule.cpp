@@ -2,6 +2,7 @@
 #include "io/top_molecule.h"
 
 #include "base/units.h"
+#include "tessera/molecular/virtual_sites.h"
 
 #include <fmt/format.h>
 
@@ -471,6 +472,9 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
   std::ranges::sort(m.exclusions);
   m.exclusions.erase(std::unique(m.exclusions.begin(), m.exclusions.end()), m.exclusions.end());
 
+  if (!order_virtual_sites(m.virtual_sites, m.size()))
+    findings_.error(702, m.at,
+                    "virtual sites of molecule " + shown(m.name) + " are made from each other");
   std::vector<char> placed(m.size(), 0);
   for (const VirtualSite& v : m.virtual_sites) placed[z(v.site)] = 1;
   for (std::size_t i = 0; i < m.size(); ++i) {
