@@ -252,6 +252,27 @@ TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
                                        data::ExitCode::input_invalid, 428);
 }
 
+TEST(Trajectory, H5mdOfOtherUnitsOfTime) {
+  tessera::testing::TempFolder folder;
+  const std::string all = "particles/all/";
+  {
+    data::H5Writer file(folder / "fs.h5");
+    file.write(all + "position/value", std::vector<double>(6, 10), {2, 1, 3});
+    file.write(all + "velocity/value", std::vector<double>(6, 0.02), {2, 1, 3});
+    file.write(all + "position/step", std::vector<std::int64_t>{0, 5});
+    file.write(all + "position/time", std::vector<double>{0, 20});
+    for (const auto& [name, unit] : {std::pair{"position/value", "Angstrom"},
+                                     {"velocity/value", "Angstrom fs-1"},
+                                     {"position/time", "fs"}})
+      file.attribute(all + name, "unit", std::string_view(unit));
+    file.commit();
+  }
+  const Snapshot last = read_all(*open_trajectory(folder / "fs.h5")).at(1);
+  EXPECT_NEAR(last.frame.time_ps, 0.02, 1e-12);
+  EXPECT_NEAR(last.frame.x_nm.at(0)[2], 1, 1e-12);
+  EXPECT_NEAR(last.frame.v_nm_ps.at(0)[2], 2, 1e-12);
+}
+
 TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
   tessera::testing::TempFolder folder;
   const fs::path path = folder / "t.xtc";
