@@ -317,9 +317,10 @@ TEST(BondedValues, DihedralsOfAtomsOnALineHaveNoForce) {
     const auto at = static_cast<double>(k);
     x[k] = {0.03 * at, 0.07 * at, 0.11 * at};
   }
-  for (const auto& [kind, energy] : {std::pair{Term::dihedrals, 5 * (1 + std::cos(0.3))},
-                                     {Term::harmonic_impropers, 50 * 2.9 * 2.9},
-                                     {Term::ryckaert_bellemans, 1.0 - 2 + 3 - 4 + 5 - 6}}) {
+  for (const auto& [of, energy] : {std::pair{Term::dihedrals, 5 * (1 + std::cos(0.3))},
+                                   {Term::harmonic_impropers, 50 * 2.9 * 2.9},
+                                   {Term::ryckaert_bellemans, 1.0 - 2 + 3 - 4 + 5 - 6}}) {
+    const Term kind = of;
     const BondedTermPtr term = bonded_term(s, kind);
     std::vector<std::int64_t> force(18, 0);
     Sums sums;
