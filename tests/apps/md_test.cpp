@@ -244,6 +244,25 @@ TEST_F(Md, CellsOfXyzFilesMayLieInAnyDirection) {
   EXPECT_NEAR(energy["skewed"], energy["along"], 1e-6);
 }
 
+/// What pbc="F F F" says of a lattice, as other programs write it around a cluster.
+TEST_F(Md, AnXyzFileSaysWhetherItsCellRepeats) {
+  const auto run = [&](const std::string& pbc) {
+    write("c.xyz",
+          "2\nLattice=\"30 0 0 0 31 0 0 0 32\" pbc=\"" + pbc + "\"\nAr 1 1 1\nAr 1 29 3\n");
+    write("case.toml",
+          "app = \"molecular.dynamics\"\nstructure = \"c.xyz\"\ncoulombtype = \"none\"\nnsteps "
+          "= 1\n[lennard_jones]\n");
+    return tessera({"run", "case.toml", "--output", "RUN_" + pbc.substr(0, 1) + pbc.substr(4)});
+  };
+  ASSERT_EQ(run("F F F").code, 0);
+  EXPECT_EQ(table("RUN_FF/1_dynamics/energies.csv").at("lj").front(), 0) << "2.8 nm apart";
+  ASSERT_EQ(run("T T T").code, 0);
+  EXPECT_LT(table("RUN_TT/1_dynamics/energies.csv").at("lj").front(), -0.1);
+  const Outcome mixed = run("T T F");
+  EXPECT_EQ(mixed.code, 4);
+  EXPECT_TRUE(holds(mixed.err, "E0703") && holds(mixed.err, "c.xyz:2")) << mixed.err;
+}
+
 /// A run places virtual sites itself: where a file has them, upon each other too, does not matter.
 TEST_F(Md, VirtualSitesOfTheFileMayLieAnywhere) {
   write("m.top",

@@ -42,8 +42,8 @@ data::TextFile read(const fs::path& path) {
 }
 
 /// XYZ: a number, a comment with Lattice="ax ay az bx by bz cx cy cz" where there is a box, then
-/// symbol x y z; lengths in angstrom. A cell that does not lie along x and the xy plane is turned
-/// there, and its atoms with it.
+/// symbol x y z; lengths in angstrom. With pbc="F F F" the lattice is none. A cell that does not
+/// lie along x and the xy plane is turned there, and its atoms with it.
 mol::Frame read_xyz(const data::TextFile& text) {
   data::Findings findings(text);
   const auto line = [&](std::size_t n) {
@@ -63,11 +63,16 @@ mol::Frame read_xyz(const data::TextFile& text) {
   findings.throw_if_errors();
   mol::Frame f;
   std::array<mol::Vec3, 3> turn{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-  const std::string_view comment = text.line(2), key = "Lattice=\"";
-  if (const auto at = comment.find(key); at != std::string_view::npos) {
-    const std::size_t begin = text.line_starts[1] + at + key.size(),
-                      end = std::min(text.text.find('"', begin),
-                                     text.line_starts[1] + comment.size());
+  const std::string_view comment = text.line(2);
+  /// Where what stands behind a key in quotation marks begins and ends; at 0: it is not there.
+  const auto quoted = [&](std::string_view key) {
+    const std::size_t at = comment.find(key), begin = text.line_starts[1] + at + key.size();
+    return at == std::string_view::npos
+               ? std::pair<std::size_t, std::size_t>{}
+               : std::pair{begin, std::min(text.text.find('"', begin),
+                                           text.line_starts[1] + comment.size())};
+  };
+  if (const auto [begin, end] = quoted("Lattice=\""); end > 0) {
     const auto numbers = data::split_tokens(text.text, begin, end);
     std::array<mol::Vec3, 3> edges{};
     if (numbers.size() != 9)
@@ -83,6 +88,17 @@ mol::Frame read_xyz(const data::TextFile& text) {
       findings.error(702, begin, e.what());
       findings.throw_if_errors();
     }
+  }
+  if (const auto [begin, end] = quoted("pbc=\""); end > 0) {
+    const auto words = data::split_tokens(text.text, begin, end);
+    const auto open = std::ranges::count_if(words, [](const data::Token& t) {
+      return t.text.starts_with('F') || t.text.starts_with('f') || t.text == "0";
+    });
+    if (open > 0 && open < std::ssize(words))
+      findings.error(703, begin, "a box is periodic in all directions or in none",
+                     "pbc=\"T T T\" or pbc=\"F F F\"");
+    else if (open > 0)
+      f.box = {};
   }
   for (std::size_t i = 0; i < *n; ++i) {
     const auto t = line(i + 3);
