@@ -209,6 +209,11 @@ TEST(Constraints, ImpossibleSystemsAreRefused) {
   Naphthalene n;
   n.s.atoms.mass_amu[3] = 0;
   EXPECT_THROW(Constraints{n.s}, Error);
+  Naphthalene twice;
+  const auto [p, q] = twice.s.constraints.atoms[0];
+  twice.s.constraints.atoms.push_back({q, p});
+  twice.s.constraints.row.push_back(twice.s.constraints.row[0]);
+  EXPECT_THROW(Constraints{twice.s}, Error) << "one equation twice has no one solution";
 }
 
 TEST(Constrained, BondsBecomeRigid) {

@@ -232,6 +232,7 @@ Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
   const bool freezes = s.freeze || s.freeze_x || s.freeze_y || s.freeze_z;
   if (says("temperature group")) return {"tc_grps", words};
   if (says("cannot be rigid")) return {s.rigid_water ? "rigid_water" : "constraints", words};
+  if (says("constrained twice")) return {"constraints", words};
   if (says("its hydrogens'")) return {"hydrogen_mass", words};
   if (says("degrees of freedom") && freezes)
     return {freeze, fmt::format("with {} nothing is left to move: {}", freeze, words),
