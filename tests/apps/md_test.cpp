@@ -224,6 +224,45 @@ TEST_F(Md, AtomsUponEachOtherAreNamed) {
   EXPECT_TRUE(holds(run.err, "atoms 1 (Ar of Ar 1) and 3 (Ar of Ar 3) 0.0002 nm apart")) << run.err;
 }
 
+/// An XYZ file may have any cell: it and its atoms are turned, which changes no energy.
+TEST_F(Md, CellsOfXyzFilesMayLieInAnyDirection) {
+  // The same pair across the second face; a, b and c along x, y and z, along y, z and x, and with a
+  // cell of the same lattice that is not reduced.
+  write("along.xyz", "2\nLattice=\"30 0 0 0 31 0 0 0 32\"\nAr 1 1 1\nAr 1 29 3\n");
+  write("turned.xyz", "2\nLattice=\"0 30 0 0 0 31 32 0 0\"\nAr 1 1 1\nAr 3 1 29\n");
+  write("skewed.xyz", "2\nLattice=\"30 0 0 30 31 0 0 31 32\"\nAr 1 1 1\nAr 1 29 3\n");
+  std::map<std::string, double> energy;
+  for (const std::string name : {"along", "turned", "skewed"}) {
+    write("case.toml", "app = \"molecular.dynamics\"\nstructure = \"" + name +
+                           ".xyz\"\ncoulombtype = \"none\"\nnsteps = 1\n[lennard_jones]\n");
+    const Outcome run = tessera({"run", "case.toml", "--output", name});
+    ASSERT_EQ(run.code, 0) << run.err;
+    energy[name] = table(name + "/1_dynamics/energies.csv").at("lj").front();
+  }
+  EXPECT_LT(energy["along"], -0.1) << "they do not feel each other across the face";
+  EXPECT_NEAR(energy["turned"], energy["along"], 1e-6);
+  EXPECT_NEAR(energy["skewed"], energy["along"], 1e-6);
+}
+
+/// What pbc="F F F" says of a lattice, as other programs write it around a cluster.
+TEST_F(Md, AnXyzFileSaysWhetherItsCellRepeats) {
+  const auto run = [&](const std::string& pbc) {
+    write("c.xyz",
+          "2\nLattice=\"30 0 0 0 31 0 0 0 32\" pbc=\"" + pbc + "\"\nAr 1 1 1\nAr 1 29 3\n");
+    write("case.toml",
+          "app = \"molecular.dynamics\"\nstructure = \"c.xyz\"\ncoulombtype = \"none\"\nnsteps "
+          "= 1\n[lennard_jones]\n");
+    return tessera({"run", "case.toml", "--output", "RUN_" + pbc.substr(0, 1) + pbc.substr(4)});
+  };
+  ASSERT_EQ(run("F F F").code, 0);
+  EXPECT_EQ(table("RUN_FF/1_dynamics/energies.csv").at("lj").front(), 0) << "2.8 nm apart";
+  ASSERT_EQ(run("T T T").code, 0);
+  EXPECT_LT(table("RUN_TT/1_dynamics/energies.csv").at("lj").front(), -0.1);
+  const Outcome mixed = run("T T F");
+  EXPECT_EQ(mixed.code, 4);
+  EXPECT_TRUE(holds(mixed.err, "E0703") && holds(mixed.err, "c.xyz:2")) << mixed.err;
+}
+
 /// A run places virtual sites itself: where a file has them, upon each other too, does not matter.
 TEST_F(Md, VirtualSitesOfTheFileMayLieAnywhere) {
   write("m.top",

@@ -12,6 +12,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numbers>
+#include <optional>
 #include <string>
 
 namespace tessera::molecular {
@@ -300,8 +302,8 @@ TEST(AmberRestart, OfOneOrTwoAtomsKnowsItsBox) {
           if (velocities) f.v_nm_ps.push_back({0.5, -0.25, 0.125});
         }
         if (box) f.box = rectangular_box({3, 4, 5});
-        const Frame came =
-            read_amber_restart(data::make_text_file("a.rst7", amber_restart(f)), n, box);
+        const Frame came = read_amber_restart(data::make_text_file("a.rst7", amber_restart(f)), n,
+                                              box ? std::optional(Vec3{90, 90, 90}) : std::nullopt);
         EXPECT_EQ(came.v_nm_ps.size(), velocities ? n : 0) << n << velocities << box;
         EXPECT_EQ(is_periodic(came.box), box) << n << velocities << box;
         if (box) {
@@ -317,6 +319,19 @@ TEST(AmberRestart, OfOneOrTwoAtomsKnowsItsBox) {
   one.box = rectangular_box({3, 4, 5});
   EXPECT_TRUE(
       is_periodic(read_amber_restart(data::make_text_file("a.rst7", amber_restart(one))).box));
+}
+
+/// Old restarts have the lengths of the cell alone: its angles are the topology's, such as those of
+/// a truncated octahedron (IFBOX 2), whose volume is 4/9 sqrt(3) L^3.
+TEST(AmberRestart, OfLengthsAloneHasTheAnglesOfTheTopology) {
+  const data::TextFile text = data::make_text_file(
+      "a.rst7",
+      "t\n  3\n   1.0000000   2.0000000   3.0000000   4.0000000   5.0000000   6.0000000\n"
+      "   7.0000000   8.0000000   9.0000000\n  30.0000000  30.0000000  30.0000000\n");
+  EXPECT_NEAR(volume_nm3(read_amber_restart(text, 3).box), 27, 1e-12);
+  const double angle = std::acos(-1.0 / 3) * 180 / std::numbers::pi;
+  EXPECT_NEAR(volume_nm3(read_amber_restart(text, 3, Vec3{angle, angle, angle}).box),
+              27 * 4.0 / 9 * std::sqrt(3.0), 1e-9);
 }
 
 TEST(AmberText, RestartsOfOtherSystemsAreRefused) {

@@ -89,7 +89,10 @@ TEST_P(IdealGas, VolumesHaveTheirDistribution) {
   o.scaling = p.scaling;
   o.pressure_bar = {bar, bar, bar};
   o.compressibility_per_bar = {1 / bar, 1 / bar, p.scaling == Scaling::isotropic ? 1 / bar : 0};
-  o.tau_p_ps = p.barostat == Barostat::parrinello_rahman ? 1 : 0.4;
+  const double two_edges = std::sqrt(2.0 / 3);  // of three: a piston of the same mass
+  o.tau_p_ps = p.barostat != Barostat::parrinello_rahman ? 0.4
+               : p.scaling == Scaling::isotropic         ? 1
+                                                         : two_edges;
   o.barostat_every = 1;
   o.centre_of_mass_removal_every = 0;
   const Integrator s(c.system, no_forces, o);
@@ -199,6 +202,39 @@ TEST_P(Pistons, ConserveTheirEnergyToSecondOrder) {
     return deviation(e);
   };
   EXPECT_NEAR(fluctuation(0.006) / fluctuation(0.003), 4, 0.6);
+}
+
+TEST(Pistons, AVolumeHasThePeriodHoweverItsEdgesScale) {
+  // P = -(V - V0)/(beta V0), as of a liquid, and nothing else: d2 ln V/dt2 = (2 pi/tau)^2 beta P.
+  const Case c = argon(1);
+  const double volume = volume_nm3(c.frame.box), beta = 4.5e-5 * bar_per_pressure_unit;
+  const ForceFunction liquid = [=](const std::vector<Vec3>& x, const Box& box, Forces& out) {
+    out = Forces{};
+    out.f.resize(x.size());
+    const double v = volume_nm3(box);
+    for (std::size_t k = 0; k < 3; ++k) out.virial[k][k] = -v * (v - volume) / (beta * volume);
+  };
+  for (const Scaling scaling :
+       {Scaling::isotropic, Scaling::semi_isotropic, Scaling::anisotropic}) {
+    Dynamics o = {
+        .scheme = Scheme::velocity_verlet, .dt_ps = 0.002, .centre_of_mass_removal_every = 0};
+    o.barostat = Barostat::parrinello_rahman;
+    o.scaling = scaling;
+    o.pressure_bar = {0, 0, 0};
+    o.tau_p_ps = 1;
+    Frame start = c.frame;
+    start.v_nm_ps.assign(start.x_nm.size(), Vec3{});
+    for (std::size_t k = 0; k < 3; ++k) start.box.edge[k][k] *= 1.0005;
+    const double grown = volume_nm3(start.box) / volume - 1;
+    const Integrator s(c.system, liquid, o);
+    State m = s.begin(start);
+    s.step(m, 250);
+    EXPECT_NEAR(volume_nm3(m.frame.box) / volume - 1, -grown, 0.03 * grown)
+        << static_cast<int>(scaling);
+    s.step(m, 250);
+    EXPECT_NEAR(volume_nm3(m.frame.box) / volume - 1, grown, 0.03 * grown)
+        << static_cast<int>(scaling);
+  }
 }
 
 TEST(Pistons, GoBackwards) {

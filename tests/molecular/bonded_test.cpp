@@ -192,8 +192,8 @@ TEST_P(Bonded, RunsAddTheSameForces) {
            -select(select(g[0], 0, i), 0, c).item<double>());
       total[c] += from_fixed(force[static_cast<std::size_t>(3 * i + c)]);
     }
-  if (GetParam() == Term::position_restraints) return;  // tied to positions, not to each other
-  for (const double f : total) EXPECT_EQ(f, 0) << "forces do not add up to zero";
+  if (GetParam() != Term::position_restraints)  // tied to positions, not to each other
+    for (const double f : total) EXPECT_EQ(f, 0) << "forces do not add up to zero";
   // W = -(x^T dU/dx + h^T dU/dh): what straining atoms and box together does.
   const Tensor strain = -(matmul(transpose(p[0]), g[0]) + matmul(transpose(p[1]), g[1]));
   for (Index a = 0; a < 3; ++a)
@@ -304,6 +304,37 @@ TEST(BondedValues, StraightAnglesHaveNoForce) {
     return evaluate(u, {q, zeros({3, 3}), table_of(s, Term::angles)});
   })(flat(x));
   EXPECT_EQ(largest(g), 0);
+}
+
+/// As in a linear molecule that stands exactly so in its file: phi counts as 0.
+TEST(BondedValues, DihedralsOfAtomsOnALineHaveNoForce) {
+  System s = all_kinds();
+  s.dihedrals = {{{0, 1, 2, 3}}, {0}, {{0.3, 5, 3}}};
+  s.harmonic_impropers = {{{0, 1, 2, 3}}, {0}, {{2.9, 100}}};
+  s.ryckaert_bellemans = {{{0, 1, 2, 3}}, {0}, {{1, 2, 3, 4, 5, 6}}};
+  std::vector<Vec3> x = positions();
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto at = static_cast<double>(k);
+    x[k] = {0.03 * at, 0.07 * at, 0.11 * at};
+  }
+  for (const auto& [of, energy] : {std::pair{Term::dihedrals, 5 * (1 + std::cos(0.3))},
+                                   {Term::harmonic_impropers, 50 * 2.9 * 2.9},
+                                   {Term::ryckaert_bellemans, 1.0 - 2 + 3 - 4 + 5 - 6}}) {
+    const Term kind = of;
+    const BondedTermPtr term = bonded_term(s, kind);
+    std::vector<std::int64_t> force(18, 0);
+    Sums sums;
+    sums.force = force.data();
+    term->add(x.data(), box, 0, term->size(), sums);
+    EXPECT_TRUE(sums.holds()) << name_of(kind);
+    EXPECT_EQ(force, std::vector<std::int64_t>(18, 0)) << name_of(kind);
+    EXPECT_NEAR(sums.energy[static_cast<std::size_t>(kind)].value(), energy, 1e-9);
+    const auto u = [&](const Tensor& q) {
+      return evaluate(term, {q, edges(box), table_of(s, kind)});
+    };
+    EXPECT_EQ(largest(grad(u)(flat(x))), 0) << name_of(kind);
+    EXPECT_EQ(largest(hvp(u, flat(x), sin(7.0 * flat(x)))), 0) << name_of(kind);
+  }
 }
 
 TEST(BondedValues, TermsThatAreNotThere) {

@@ -209,6 +209,11 @@ TEST(Constraints, ImpossibleSystemsAreRefused) {
   Naphthalene n;
   n.s.atoms.mass_amu[3] = 0;
   EXPECT_THROW(Constraints{n.s}, Error);
+  Naphthalene twice;
+  const auto [p, q] = twice.s.constraints.atoms[0];
+  twice.s.constraints.atoms.push_back({q, p});
+  twice.s.constraints.row.push_back(twice.s.constraints.row[0]);
+  EXPECT_THROW(Constraints{twice.s}, Error) << "one equation twice has no one solution";
 }
 
 TEST(Constrained, BondsBecomeRigid) {
@@ -229,6 +234,38 @@ TEST(Constrained, BondsBecomeRigid) {
   EXPECT_EQ(angles.constraints.size(), 21U + 9U)
       << "all bonds, and the angles of three methyl groups";
   EXPECT_EQ(constrained(s, Rigid::h_bonds), s) << "twice is once";
+}
+
+TEST(Constrained, MethaneIsRigidByNineDistances) {
+  System s;
+  s.residues = {{"CH4", "1", "", ""}};
+  s.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3}, {0.0});
+  add_atom(s, "C", 6, 12.011, 0, 0);
+  for (const char* name : {"H1", "H2", "H3", "H4"}) add_atom(s, name, 1, 1.008, 0, 0);
+  s.bonds.rows = {{0.109, 3e5}};
+  s.angles.rows = {{std::acos(-1.0 / 3), 300}};
+  for (std::int32_t i = 1; i < 5; ++i) {
+    s.connectivity.push_back({0, i});
+    s.bonds.atoms.push_back({0, i});
+    s.bonds.row.push_back(0);
+    for (std::int32_t j = i + 1; j < 5; ++j) {
+      s.angles.atoms.push_back({i, 0, j});
+      s.angles.row.push_back(0);
+    }
+  }
+  const System rigid = constrained(s, Rigid::h_angles);
+  EXPECT_EQ(rigid.constraints.size(), 9U) << "15 - 9: it moves and turns";
+  const double a = 0.109 / std::sqrt(3.0);
+  const std::vector<Vec3> x = {{0, 0, 0}, {a, a, a}, {a, -a, -a}, {-a, a, -a}, {-a, -a, a}};
+  std::vector<Vec3> y = shaken(x, 2e-3, 5);
+  const Constraints c(rigid);
+  c.apply_to_positions(x, y, {});
+  EXPECT_LT(c.largest_error(y, {}), 1e-9);
+  for (std::size_t i = 1; i < 5; ++i)
+    for (std::size_t j = i + 1; j < 5; ++j)
+      EXPECT_NEAR(std::hypot(y[i][0] - y[j][0], y[i][1] - y[j][1], y[i][2] - y[j][2]),
+                  0.109 * std::sqrt(8.0 / 3), 1e-7)
+          << i << " " << j;
 }
 
 /// A topology that LEaP would write binds the fourth site to the oxygen, which is a water still:

@@ -123,6 +123,14 @@ TEST(HostileTop, ParametersBeyondDoublePrecision) {
       702, 17, 6, "not finite");
 }
 
+TEST(HostileTop, PairsOfOneLabelAreNoRestraintsOfTheirOwn) {
+  // GROMACS restrains (sum r^-6)^-1/6 of them.
+  const std::string two = water_types + std::string(loose_water) +
+                          "[ distance_restraints ]\n1 2 1 0 1 0 1 2 1\n1 3 1 0 1 0 1 2 1\n" +
+                          system_of("SOL 1\n");
+  expect_fault(top_fault(two, {.distance_restraint_k = 1000}), 703, 14, 7, "label 0");
+}
+
 TEST(HostileTop, NumbersAndSectionsAreStrict) {
   expect_fault(top_fault("[ defaults ]\n+-1 2\n"), 303, 2, 1, "whole number");
   const GromacsTopology t =

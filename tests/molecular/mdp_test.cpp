@@ -80,6 +80,12 @@ TEST(MdpStage, GroupsAreWords) {
   EXPECT_FALSE(groups.find("Protein")) << "an index takes the place of the usual groups";
 }
 
+TEST(MdpStage, RestraintsScaleAsTheFileSaysWithoutABarostatToo) {
+  EXPECT_EQ(parse_mdp("refcoord-scaling = com\n").stage.restraint_scaling,
+            RestraintScaling::centre);
+  EXPECT_EQ(parse_mdp("dt = 0.001\n").stage.restraint_scaling, RestraintScaling::none);
+}
+
 TEST(MdpStage, MinimizersAndVacuum) {
   const Mdp m = parse_mdp(
       "integrator = steep\nnsteps = 7\nemtol = 5\nemstep = 0.02\npbc = no\nrcoulomb = 0\nrvdw = "

@@ -78,6 +78,30 @@ TEST(Stages, ARunGoesOnFromItsCheckpointBitByBit) {
     EXPECT_TRUE(columns.contains(name)) << name;
 }
 
+/// W = -dU/de of a spring of which the atom's end alone is strained, or both: without a barostat,
+/// too.
+TEST(Stages, RestraintsAreInThePressureAsTheirPositionsScale) {
+  const Case c = argon(3);
+  std::vector<Vec3> x = c.frame.x_nm;
+  x[70][0] += 0.01;
+  const auto virial = [&](RestraintScaling kind, const char* held) {
+    Stage s;
+    s.n_steps = 1;
+    s.nonbonded = argon_forces;
+    s.force_options.precision = Precision::f64;
+    s.held = held;
+    s.held_k = 1000;
+    s.restraint_scaling = kind;
+    const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+    Forces f;
+    stage_forces(s, at, c.frame.box)(x, c.frame.box, f);
+    return f.virial[0][0];
+  };
+  const double without = virial(RestraintScaling::none, "");
+  EXPECT_NEAR(virial(RestraintScaling::none, "index 70") - without, -10 * x[70][0], 1e-6);
+  EXPECT_NEAR(virial(RestraintScaling::all, "index 70") - without, -10 * 0.01, 1e-6);
+}
+
 TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {
   const Case c = argon(3);
   Frame begin = c.frame;

@@ -254,5 +254,31 @@ TEST(Thermostats, TemperaturesFollowARamp) {
   EXPECT_THROW(Integrator(c.system, springs_of(1), {.annealing = {{1, 100}, {1, 200}}}), Error);
 }
 
+TEST(Thermostats, ARampMayBeginAtZeroKelvin) {
+  Case c = springs(50, 1000, 10);
+  for (std::size_t i = 0; i < 50; ++i) c.frame.x_nm[i] = {0.01, -0.01, 0.02};
+  for (const Thermostat kind :
+       {Thermostat::v_rescale, Thermostat::berendsen, Thermostat::nose_hoover}) {
+    const Integrator s(c.system, springs_of(1000),
+                       {.dt_ps = 0.002,
+                        .thermostat = kind,
+                        .tau_t_ps = 0.2,
+                        .annealing = {{0, 0}, {1, 100}},
+                        .centre_of_mass_removal_every = 0});
+    State m = s.begin(c.frame);
+    s.step(m, 20);
+    EXPECT_GT(s.energies(m).temperature_k, 0) << static_cast<int>(kind);
+    EXPECT_TRUE(std::isfinite(s.energies(m).conserved)) << static_cast<int>(kind);
+  }
+}
+
+TEST(Thermostats, WeakCouplingWithinAStepIsRefused) {
+  // sqrt(1 + dt/tau (T0/T - 1)) is no number of a hot system.
+  const Case c = springs(4, 1000, 10);
+  EXPECT_THROW(Integrator(c.system, springs_of(1000),
+                          {.dt_ps = 0.002, .thermostat = Thermostat::berendsen, .tau_t_ps = 1e-3}),
+               Error);
+}
+
 }  // namespace
 }  // namespace tessera::molecular

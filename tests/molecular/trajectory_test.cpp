@@ -252,6 +252,27 @@ TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
                                        data::ExitCode::input_invalid, 428);
 }
 
+TEST(Trajectory, H5mdOfOtherUnitsOfTime) {
+  tessera::testing::TempFolder folder;
+  const std::string all = "particles/all/";
+  {
+    data::H5Writer file(folder / "fs.h5");
+    file.write(all + "position/value", std::vector<double>(6, 10), {2, 1, 3});
+    file.write(all + "velocity/value", std::vector<double>(6, 0.02), {2, 1, 3});
+    file.write(all + "position/step", std::vector<std::int64_t>{0, 5});
+    file.write(all + "position/time", std::vector<double>{0, 20});
+    for (const auto& [name, unit] : {std::pair{"position/value", "Angstrom"},
+                                     {"velocity/value", "Angstrom fs-1"},
+                                     {"position/time", "fs"}})
+      file.attribute(all + name, "unit", std::string_view(unit));
+    file.commit();
+  }
+  const Snapshot last = read_all(*open_trajectory(folder / "fs.h5")).at(1);
+  EXPECT_NEAR(last.frame.time_ps, 0.02, 1e-12);
+  EXPECT_NEAR(last.frame.x_nm.at(0)[2], 1, 1e-12);
+  EXPECT_NEAR(last.frame.v_nm_ps.at(0)[2], 2, 1e-12);
+}
+
 TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
   tessera::testing::TempFolder folder;
   const fs::path path = folder / "t.xtc";
@@ -307,6 +328,33 @@ TEST(Trajectory, PositionsThatAreNoNumbersAreTold) {
         data::ExitCode::input_invalid, 741);
     EXPECT_NE(told.find("no numbers, the first of 2"), std::string::npos) << told;
   }
+}
+
+/// GROMACS writes velocities to .trr at steps of their own (nstvout): such frames have no
+/// positions.
+TEST(Trajectory, FramesWithoutPositionsArePassedOverWhereTheseAreWanted) {
+  const tessera::testing::TempFolder folder;
+  constexpr std::size_t atoms = 6, sizes_at = 52, header = 92, box = 72;
+  {
+    TrajectoryOptions o;
+    o.velocities = true;
+    const auto writer =
+        create_trajectory(folder / "t.trr", testing::waters(atoms / 3, 0.4, 0.3, 0.6), o);
+    for (const Snapshot& s : moving_waters(atoms / 3, 3)) writer->write(s);
+  }
+  std::string bytes = tessera::testing::read_bytes(folder / "t.trr");
+  const std::size_t frame = bytes.size() / 3;
+  bytes.replace(frame + sizes_at, 4, 4, '\0');
+  bytes.erase(frame + header + box, 24 * atoms);
+  const auto times = [&](bool positions) {
+    const auto reader =
+        open_trajectory(data::BinaryInput("t.trr", bytes), {.positions = positions});
+    std::vector<double> out;
+    for (const Snapshot& s : read_all(*reader)) out.push_back(s.frame.time_ps);
+    return out;
+  };
+  EXPECT_EQ(times(false).size(), 3U);
+  EXPECT_EQ(times(true), (std::vector<double>{0, 0.04}));
 }
 
 TEST(Trajectory, XtcOfPositionsThatDoNotFit) {

@@ -53,5 +53,31 @@ TEST(VirtualSites, ForcesFollowTheirPositions) {
   }
 }
 
+/// A site of a site, listed before it: the order is that in which positions follow.
+TEST(VirtualSites, OfSitesComeBehindThem) {
+  const auto half = [](std::int32_t site, std::int32_t a, std::int32_t b) {
+    return VirtualSite{VirtualSite::Kind::linear2, site, {a, b, -1, -1}, {0.5}};
+  };
+  std::vector<VirtualSite> sites = {half(4, 3, 0), half(2, 0, 1), half(3, 2, 1)};
+  ASSERT_TRUE(order_virtual_sites(sites, 5));
+  System s;
+  s.virtual_sites = sites;
+  std::vector<Vec3> x = {{0, 0, 0}, {0.8, 0, 0}, {}, {}, {}};
+  place_virtual_sites(s, x, {});
+  EXPECT_EQ(x[2][0], 0.4);
+  EXPECT_NEAR(x[3][0], 0.6, 1e-15);
+  EXPECT_NEAR(x[4][0], 0.3, 1e-15);
+  std::vector<Vec3> f(5);
+  f[4] = {1, 0, 0};
+  std::array<Vec3, 3> virial{};
+  spread_virtual_forces(s, x, {}, f, virial);
+  EXPECT_NEAR(f[0][0] + f[1][0], 1, 1e-15) << "a force on a site is lost";
+  EXPECT_NEAR(f[1][0], 0.375, 1e-15);  // dx_4/dx_1
+  const std::vector<VirtualSite> circle = {half(2, 3, 0), half(3, 2, 1)};
+  sites = circle;
+  EXPECT_FALSE(order_virtual_sites(sites, 5));
+  EXPECT_EQ(sites, circle);
+}
+
 }  // namespace
 }  // namespace tessera::molecular

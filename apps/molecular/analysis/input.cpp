@@ -105,7 +105,7 @@ mol::Group selected(const AnalysisOptions& o, const data::Config& config, std::s
   std::iota(out.begin(), out.end(), 0);
   if (!o.groups[k].select) return out;
   mol::Snapshot first;
-  mol::open_trajectory(o.trajectory[0], {.n_atoms = s.n_atoms()})->read(first);
+  mol::open_trajectory(o.trajectory[0], {.n_atoms = s.n_atoms(), .positions = true})->read(first);
   try {
     return mol::atoms_of(*o.groups[k].select, s, first.frame);
   } catch (const data::InputError& e) {
@@ -185,6 +185,11 @@ namespace {
 constexpr double one_ps = 1e-12;
 constexpr double time_slack_ps = 1e-6;  ///< times are kept in single precision by some formats
 
+/// Whether an analysis looks at where atoms are, and not at their velocities alone.
+bool take_positions(const AnalysisOptions& o) {
+  return std::ranges::any_of(o.tasks, [](const TaskOptions& t) { return t.kind != Kind::vacf; });
+}
+
 [[noreturn]] void refuse(const data::Config& config, const std::string& key,
                          const std::string& what, const std::string& hint) {
   throw data::InputError(config.error(743, key, what, hint), data::ExitCode::config_invalid);
@@ -235,8 +240,9 @@ void Frames::anew(std::size_t file, double at_ps) const {
 
 Beginnings::Beginning Beginnings::of(const fs::path& file, std::size_t n_atoms) const {
   Beginning out;
-  const auto reader = mol::open_trajectory(
-      file, {.n_atoms = n_atoms, .accept_cut_end = options_.frames.accept_cut_end});
+  const auto reader = mol::open_trajectory(file, {.n_atoms = n_atoms,
+                                                  .accept_cut_end = options_.frames.accept_cut_end,
+                                                  .positions = take_positions(options_)});
   mol::Snapshot s;
   if (!reader->read(s)) return out;
   out.first_ps = s.frame.time_ps;
@@ -301,8 +307,10 @@ bool Frames::read(mol::Snapshot& s) {
   const FrameOptions& f = options_.frames;
   for (; file_ < options_.trajectory.size(); ++file_, reader_.reset()) {
     if (!reader_) {
-      reader_ = mol::open_trajectory(options_.trajectory[file_],
-                                     {.n_atoms = n_atoms_, .accept_cut_end = f.accept_cut_end});
+      reader_ =
+          mol::open_trajectory(options_.trajectory[file_], {.n_atoms = n_atoms_,
+                                                            .accept_cut_end = f.accept_cut_end,
+                                                            .positions = take_positions(options_)});
       shift_ps_ = 0;
       file_ps_.reset();
     }

@@ -134,13 +134,14 @@ struct Complainer {
       doubt("tcoupl",
             "tcoupl has no effect with integrator = \"sd\", which keeps the temperature by itself",
             "leave tcoupl out, or integrator = \"md\"");
-    if (s.tcoupl == ThermostatChoice::andersen && !langevin()) {
+    const bool collides = s.tcoupl == ThermostatChoice::andersen;
+    if ((collides || s.tcoupl == ThermostatChoice::berendsen) && !langevin()) {
       const double shortest =
           s.tc_tau_t.empty() || s.tc_grps.empty() ? s.tau_t : *std::ranges::min_element(s.tc_tau_t);
       if (s.dt > shortest)
         refuse(given({s.tc_tau_t.empty() ? "tau_t" : "tc_tau_t", "tcoupl"}),
-               fmt::format("the time of tcoupl = \"andersen\", {:g} ps, is shorter than a step",
-                           in_unit(shortest, "ps")),
+               fmt::format("the time of tcoupl = \"{}\", {:g} ps, is shorter than a step",
+                           collides ? "andersen" : "berendsen", in_unit(shortest, "ps")),
                "a longer one, or a shorter dt");
     }
   }
@@ -231,6 +232,7 @@ Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
   const bool freezes = s.freeze || s.freeze_x || s.freeze_y || s.freeze_z;
   if (says("temperature group")) return {"tc_grps", words};
   if (says("cannot be rigid")) return {s.rigid_water ? "rigid_water" : "constraints", words};
+  if (says("constrained twice")) return {"constraints", words};
   if (says("its hydrogens'")) return {"hydrogen_mass", words};
   if (says("degrees of freedom") && freezes)
     return {freeze, fmt::format("with {} nothing is left to move: {}", freeze, words),

@@ -42,7 +42,8 @@ data::TextFile read(const fs::path& path) {
 }
 
 /// XYZ: a number, a comment with Lattice="ax ay az bx by bz cx cy cz" where there is a box, then
-/// symbol x y z; lengths in angstrom.
+/// symbol x y z; lengths in angstrom. With pbc="F F F" the lattice is none. A cell that does not
+/// lie along x and the xy plane is turned there, and its atoms with it.
 mol::Frame read_xyz(const data::TextFile& text) {
   data::Findings findings(text);
   const auto line = [&](std::size_t n) {
@@ -61,11 +62,17 @@ mol::Frame read_xyz(const data::TextFile& text) {
                    fmt::format("the file ends before its {} atoms do", *n));
   findings.throw_if_errors();
   mol::Frame f;
-  const std::string_view comment = text.line(2), key = "Lattice=\"";
-  if (const auto at = comment.find(key); at != std::string_view::npos) {
-    const std::size_t begin = text.line_starts[1] + at + key.size(),
-                      end = std::min(text.text.find('"', begin),
-                                     text.line_starts[1] + comment.size());
+  std::array<mol::Vec3, 3> turn{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  const std::string_view comment = text.line(2);
+  /// Where what stands behind a key in quotation marks begins and ends; at 0: it is not there.
+  const auto quoted = [&](std::string_view key) {
+    const std::size_t at = comment.find(key), begin = text.line_starts[1] + at + key.size();
+    return at == std::string_view::npos
+               ? std::pair<std::size_t, std::size_t>{}
+               : std::pair{begin, std::min(text.text.find('"', begin),
+                                           text.line_starts[1] + comment.size())};
+  };
+  if (const auto [begin, end] = quoted("Lattice=\""); end > 0) {
     const auto numbers = data::split_tokens(text.text, begin, end);
     std::array<mol::Vec3, 3> edges{};
     if (numbers.size() != 9)
@@ -76,13 +83,22 @@ mol::Frame read_xyz(const data::TextFile& text) {
             0.1 * data::parse_number(numbers[k], data::Exponent::e_only, findings).value_or(0);
     findings.throw_if_errors();
     try {
-      f.box = mol::box_of_vectors(edges);
+      f.box = mol::box_of_vectors(edges, &turn);
     } catch (const Error& e) {
       findings.error(702, begin, e.what());
       findings.throw_if_errors();
     }
-    if (f.box.edge != edges)
-      findings.error(703, begin, "the lattice is not lower triangular: ax 0 0 bx by 0 cx cy cz");
+  }
+  if (const auto [begin, end] = quoted("pbc=\""); end > 0) {
+    const auto words = data::split_tokens(text.text, begin, end);
+    const auto open = std::ranges::count_if(words, [](const data::Token& t) {
+      return t.text.starts_with('F') || t.text.starts_with('f') || t.text == "0";
+    });
+    if (open > 0 && open < std::ssize(words))
+      findings.error(703, begin, "a box is periodic in all directions or in none",
+                     "pbc=\"T T T\" or pbc=\"F F F\"");
+    else if (open > 0)
+      f.box = {};
   }
   for (std::size_t i = 0; i < *n; ++i) {
     const auto t = line(i + 3);
@@ -98,7 +114,9 @@ mol::Frame read_xyz(const data::TextFile& text) {
                        "an atom lies more than a millimetre away from the origin",
                        "positions are in angstrom");
     }
-    f.x_nm.push_back(x);
+    mol::Vec3& turned = f.x_nm.emplace_back();
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) turned[a] += turn[a][b] * x[b];
   }
   // Further frames may follow, each with its number; other text is an atom that the number did not
   // count.
@@ -237,8 +255,10 @@ void go_on_from(const fs::path& restart, const data::Config& config, Case& c) {
                      ".rst7, .inpcrd or .ncrst"),
         data::ExitCode::config_invalid);
   data::open_input(restart);
-  mol::Frame frame =
-      mol::read_amber_restart(restart, c.system.n_atoms(), mol::is_periodic(c.start.box));
+  const bool periodic = mol::is_periodic(c.start.box);
+  mol::Frame frame = mol::read_amber_restart(
+      restart, c.system.n_atoms(),
+      periodic ? std::optional(mol::angles_deg(c.start.box)) : std::nullopt);
   if (frame.v_nm_ps.empty())
     throw data::InputError(config.error(750, "velocities",
                                         "'" + restart.filename().string() + "' holds no velocities",
@@ -346,7 +366,7 @@ void read_files(const data::Config& config, Case& c) {
   c.system = std::move(t.system);
   c.findings = std::move(t.remarks);
   data::open_input(*o.structure);
-  c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms(), t.box.has_value());
+  c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms(), t.cell_angles_deg);
   if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
   if (o.solvate) solvate(*o.solvate, c);
 }

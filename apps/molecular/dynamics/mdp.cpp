@@ -186,14 +186,16 @@ struct CaseText {
 
   void barostat() {
     const mol::Dynamics& o = stage.dynamics;
+    const bool moves = o.barostat != mol::Dynamics::Barostat::none;
+    if (moves || stage.restraint_scaling != mol::RestraintScaling::none)
+      line("refcoord_scaling", word_of(restraint_scalings, stage.restraint_scaling));
     line("pcoupl", word_of(barostats, o.barostat));
-    if (o.barostat == mol::Dynamics::Barostat::none) return;
+    if (!moves) return;
     line("pcoupltype", word_of(scalings, o.scaling));
     line("tau_p", quantity(o.tau_p_ps, "ps"));
     line("ref_p", along(o.pressure_bar, "bar"));
     line("compressibility", along(o.compressibility_per_bar, "1/bar"));
     line("nstpcouple", o.barostat_every);
-    line("refcoord_scaling", word_of(restraint_scalings, stage.restraint_scaling));
   }
 };
 

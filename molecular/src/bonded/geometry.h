@@ -68,13 +68,16 @@ struct Dihedral {
     using std::sqrt;
     const Vec<T>&f = d[0], &g = d[1], &h = d[2];
     const Vec<T> a = cross(f, g), b = cross(h, g);
-    const T length = sqrt(dot(g, g)), over = T(1.0) / length, over_a2 = T(1.0) / dot(a, a),
-            over_b2 = T(1.0) / dot(b, b);
+    const T a2 = dot(a, a), b2 = dot(b, b), g2 = dot(g, g);
+    // Three atoms on a line (within 1e-8 nm) have no direction to turn into: no derivative, phi 0.
+    const T turns = step(a2 - T(1e-16) * g2) * step(b2 - T(1e-16) * g2), none = T(1.0) - turns;
+    const T length = sqrt(g2), over = T(1.0) / length, over_a2 = turns / (a2 + none),
+            over_b2 = turns / (b2 + none);
     dq[0] = scaled(a, T(-1.0) * length * over_a2);
     dq[2] = scaled(b, length * over_b2);
     dq[1] =
         difference(scaled(a, dot(f, g) * over_a2 * over), scaled(b, dot(h, g) * over_b2 * over));
-    return {dot(a, b) * length, dot(cross(b, a), g)};
+    return {turns * dot(a, b) * length + none, turns * dot(cross(b, a), g)};
   }
   template <class T>
   static T of(const std::array<Vec<T>, 3>& d, std::array<Vec<T>, 3>& dq) {

@@ -122,6 +122,10 @@ System constrained(System s, Rigid which, bool rigid_water) {
     for (const auto& [ends, d] : length)
       if (chemical.contains(ends) && (which != Rigid::h_bonds || is_h(ends[0]) || is_h(ends[1])))
         constrain(ends, d);
+  // Of four hydrogens around one atom five distances make the sixth, which would leave the
+  // constraints without a solution.
+  constexpr int enough = 5;
+  std::map<std::int32_t, int> around;
   if (which == Rigid::h_angles)
     for (const auto& [atoms, theta] : angle) {
       const auto& [a, b, c] = atoms;
@@ -129,7 +133,7 @@ System constrained(System s, Rigid which, bool rigid_water) {
                  hydroxyl =
                      (is_h(a) || is_h(c)) && s.atoms.element[static_cast<std::size_t>(b)] == 8;
       const double d = third_side(a, b, c);
-      if ((two || hydroxyl) && d > 0) constrain(sorted(a, c), d);
+      if ((two || hydroxyl) && d > 0 && around[b]++ < enough) constrain(sorted(a, c), d);
     }
   keep_if(s.bonds, [&](const auto& t) { return !rigid.count(sorted(t[0], t[1])); });
   keep_if(s.urey_bradley, [&](const auto& t) { return !rigid.count(sorted(t[0], t[1])); });

@@ -15,6 +15,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 namespace tessera::molecular {
 namespace {
@@ -257,9 +258,13 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
           root[static_cast<std::size_t>(root[static_cast<std::size_t>(a)])];
     return a;
   };
+  std::set<std::array<std::int32_t, 2>> known;
   for (const auto& [a, b] : s.constraints.atoms) {
     needs_mass(a);
     needs_mass(b);
+    if (!known.insert({std::min(a, b), std::max(a, b)}).second)
+      throw Error(fmt::format("[constraints] the distance of atoms {} and {} is constrained twice",
+                              a + 1, b + 1));
     for (const std::int32_t c : {a, b})
       if (held[static_cast<std::size_t>(c)])
         throw Error(fmt::format(

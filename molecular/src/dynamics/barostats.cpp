@@ -237,10 +237,10 @@ std::vector<double> piston_at_rest(const std::vector<Scale>& scales, const Dynam
                                    const Box& box) {
   std::vector<double> piston;
   for (const Scale& s : scales) {
-    const double q = coordinate_of(s, box);
+    const double q = coordinate_of(s, box), part = static_cast<double>(s.axes.size()) / 3;
     piston.push_back(0);
     piston.push_back(o.tau_p_ps * o.tau_p_ps * volume_nm3(box) /
-                     (4 * std::numbers::pi * std::numbers::pi * s.compressibility * q * q));
+                     (4 * std::numbers::pi * std::numbers::pi * part * s.compressibility * q * q));
   }
   return piston;
 }

@@ -47,8 +47,9 @@ Vec3 relaxed_edges(const std::vector<Scale>& scales, const Dynamics& options,
                    const Centres& centres, const Box& box, double kt, double t, bool noise,
                    std::uint64_t step);
 
-/// The piston of Parrinello and Rahman: momentum p_j and mass M_j = tau_p^2 V/(4 pi^2 beta q_j^2)
-/// at the start, by turns in State::piston.
+/// The piston of Parrinello and Rahman: momentum p_j and mass M_j = tau_p^2 V/(4 pi^2 (g_j/3) beta
+/// q_j^2) at the start, by turns in State::piston. The volume of a liquid of that compressibility
+/// has the period tau_p, however its edges scale; GROMACS has these masses in a cube.
 std::vector<double> piston_at_rest(const std::vector<Scale>& scales, const Dynamics& options,
                                    const Box& box);
 /// p_j += t sum_k (diagonal_k - V P0)/(g_j q_j), `diagonal` being W or 2 K, with P0 counted once.

@@ -49,6 +49,7 @@ double bussi_factor(double kinetic, double aim, double freedom, double ratio, st
 
 double nose_hoover_factor(double* bath, double kinetic, double freedom, double kt, double tau_t,
                           double t) {
+  if (!(kt > 0)) return 1;  // a ramp from 0 K: chains have no mass yet
   constexpr std::size_t n = nose_hoover_length;
   double* eta = bath;
   double* v = eta + n;

@@ -441,6 +441,7 @@ class Builder {
   void set_virtual_sites() {
     for (const ForceField::Template::Site& s : sites_) out_.system.virtual_sites.push_back(s.site);
     std::ranges::sort(out_.system.virtual_sites, {}, &VirtualSite::site);
+    order_virtual_sites(out_.system.virtual_sites, in_.n_atoms());
   }
 
   /// Types of the same parameters are one, those with NBFIX stay apart.
@@ -611,6 +612,7 @@ Structure with_virtual_sites(const ForceField& ff, const Structure& s) {
   }
   for (auto& b : out.bonds)
     for (std::int32_t& i : b) i = moved[static_cast<std::size_t>(i)];
+  order_virtual_sites(with_sites.virtual_sites, out.n_atoms());
   place_virtual_sites(with_sites, out.x_nm, out.box);
   return out;
 }

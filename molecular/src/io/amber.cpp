@@ -476,6 +476,7 @@ class AmberReader {
     const double beta = octahedron ? std::acos(-1.0 / 3) * 180 / 3.14159265358979323846 : v[0];
     const Vec3 angles = octahedron ? Vec3{beta, beta, beta} : Vec3{90, beta, 90};
     try {
+      out_.cell_angles_deg = angles;
       out_.box = box_of_angles({v[1] * angstrom, v[2] * angstrom, v[3] * angstrom}, angles);
     } catch (const Error& e) {
       findings_.error(702, file_.offset("BOX_DIMENSIONS", 0), e.what());
@@ -498,7 +499,7 @@ class AmberReader {
 AmberTopology read_amber_topology(const data::TextFile& text) { return AmberReader(text).read(); }
 
 Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> expected,
-                         bool periodic) {
+                         std::optional<Vec3> cell_angles_deg) {
   data::Findings findings(text);
   const auto stop = [&](int number, std::size_t line, const std::string& what) {
     findings.error(number, text.line_starts[std::min(line, text.n_lines()) - 1], what);
@@ -571,7 +572,8 @@ Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> 
                               text.line_starts[at - 1] + text.line(at).size())
         .size();
   };
-  const bool box_alone = block == 1 && last == line && (periodic || words_of(line) > 3 * n_atoms);
+  const bool box_alone =
+      block == 1 && last == line && (cell_angles_deg || words_of(line) > 3 * n_atoms);
   if (last + 1 - line >= block && !box_alone) f.v_nm_ps = vectors("velocities", velocity_unit);
   for (std::size_t i = 0; i < f.v_nm_ps.size(); ++i)
     expect(std::ranges::all_of(f.v_nm_ps[i], [](double v) { return std::isfinite(v); }), behind, i,
@@ -580,8 +582,9 @@ Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> 
     const std::size_t at = line, many = words_of(line);
     const std::vector<double> v = numbers(many >= 6 ? 6 : 3, "box");
     try {
-      f.box = box_of_angles({v[0] * angstrom, v[1] * angstrom, v[2] * angstrom},
-                            many >= 6 ? Vec3{v[3], v[4], v[5]} : Vec3{90, 90, 90});
+      f.box = box_of_angles(
+          {v[0] * angstrom, v[1] * angstrom, v[2] * angstrom},
+          many >= 6 ? Vec3{v[3], v[4], v[5]} : cell_angles_deg.value_or(Vec3{90, 90, 90}));
     } catch (const Error& e) {
       stop(702, at, e.what());
     }

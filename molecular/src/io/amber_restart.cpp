@@ -40,12 +40,12 @@ std::string amber_restart(const Frame& frame, const std::string& title) {
 }
 
 Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms,
-                         bool periodic) {
+                         std::optional<Vec3> cell_angles_deg) {
   const data::BinaryInput in(path);
   char head[3] = {};
   if (in.read(0, head, sizeof head) && std::string_view(head, sizeof head) == "CDF")
     return read_amber_netcdf_restart(in, n_atoms);
-  return read_amber_restart(data::read_text_file(path), n_atoms, periodic);
+  return read_amber_restart(data::read_text_file(path), n_atoms, cell_angles_deg);
 }
 
 void write_amber_restart(const std::filesystem::path& path, const Frame& frame,

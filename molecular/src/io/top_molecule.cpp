@@ -2,6 +2,7 @@
 #include "io/top_molecule.h"
 
 #include "base/units.h"
+#include "tessera/molecular/virtual_sites.h"
 
 #include <fmt/format.h>
 
@@ -407,6 +408,13 @@ void TopMoleculeReader::distance_restraints(const TopLine& line, TopMolecule& m)
     told_distance_ = true;
     return;
   }
+  if (!m.labels.insert(*label).second)
+    return findings_.error(
+        703, line[3],
+        fmt::format("several pairs of the label {} are one restraint on a mean of their distances "
+                    "(r^-6), which is not read",
+                    *label),
+        "a label of its own for each pair restrains each");
   if (!(v[0] >= 0 && v[0] <= v[1] && v[1] <= v[2]))
     return findings_.error(702, line[5],
                            fmt::format("expected 0 <= lower <= upper1 <= upper2, got {}, {} and {}",
@@ -464,6 +472,9 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
   std::ranges::sort(m.exclusions);
   m.exclusions.erase(std::unique(m.exclusions.begin(), m.exclusions.end()), m.exclusions.end());
 
+  if (!order_virtual_sites(m.virtual_sites, m.size()))
+    findings_.error(702, m.at,
+                    "virtual sites of molecule " + shown(m.name) + " are made from each other");
   std::vector<char> placed(m.size(), 0);
   for (const VirtualSite& v : m.virtual_sites) placed[z(v.site)] = 1;
   for (std::size_t i = 0; i < m.size(); ++i) {

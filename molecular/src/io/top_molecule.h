@@ -76,6 +76,7 @@ struct TopMolecule : BondedTerms<TopTermsOf, TopTerms<8>> {
   std::vector<std::array<std::int32_t, 2>> connectivity, exclusions;
   std::vector<VirtualSite> virtual_sites;
   std::set<std::int32_t> oxygens;  ///< of rigid waters
+  std::set<std::int64_t> labels;   ///< of distance restraints
 
   std::size_t size() const { return type.size(); }
   /// Atoms, terms and excluded pairs: what one copy takes.

@@ -90,6 +90,7 @@ void MdpReader::since_start(std::vector<double>& time, std::vector<double>& temp
 void MdpReader::barostat() {
   using D = Dynamics;
   D& o = stage_.dynamics;
+  stage_.restraint_scaling = in_.chosen(mdp_refcoord_scaling).value_or(RestraintScaling::none);
   o.barostat = in_.chosen(mdp_pcoupl).value_or(D::Barostat::none);
   if (o.barostat == D::Barostat::none) return;
   o.scaling = in_.chosen(mdp_pcoupltype).value_or(D::Scaling::isotropic);
@@ -116,7 +117,6 @@ void MdpReader::barostat() {
                    : Vec3{v[0], v[1], v[2]};
   }
   if (const std::int64_t every = in_.whole("nstpcouple", -1); every > 0) o.barostat_every = every;
-  stage_.restraint_scaling = in_.chosen(mdp_refcoord_scaling).value_or(RestraintScaling::none);
 }
 
 }  // namespace tessera::molecular

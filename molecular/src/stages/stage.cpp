@@ -94,12 +94,9 @@ StageStart stage_start(const Stage& stage, const System& topology, const Box& re
 ForceFunction stage_forces(const Stage& stage, const StageStart& at, const Box& box,
                            ForceOptions::Part part) {
   const PositionRestraints& restraints = at.system.position_restraints;
-  const bool moves = stage.type == StageType::rerun
-                         ? is_periodic(box)
-                         : stage.type == StageType::dynamics && stage.n_steps > 0 &&
-                               stage.dynamics.barostat != Dynamics::Barostat::none;
-  const bool apart =
-      moves && restraints.size() > 0 && stage.restraint_scaling != RestraintScaling::none;
+  // In a box that stays, too: the pressure is that of positions that move with it.
+  const bool apart = is_periodic(box) && restraints.size() > 0 &&
+                     stage.restraint_scaling != RestraintScaling::none;
   System free = at.system;
   if (apart) free.position_restraints = {};
   ForceOptions run = stage.force_options;

@@ -373,7 +373,7 @@ class Rerun : public StageRun {
         periodic_(is_periodic(start.box)) {
     columns_.push_back("largest_force_kj_mol_nm");
     if (periodic_) columns_.insert(columns_.end(), {"virial", "volume_nm3"});
-    reader_ = open_trajectory(stage.frames, {.n_atoms = at.system.n_atoms()});
+    reader_ = open_trajectory(stage.frames, {.n_atoms = at.system.n_atoms(), .positions = true});
     number_ = -1;
     ended_ = !reader_->read(next_);
     if (ended_) throw Error("[rerun] there is no frame in " + stage.frames.string());

@@ -155,15 +155,26 @@ void validate(const System& s) {
   check("rigid waters", s.rigid_waters, n);
   check_pairs("connectivity", s.connectivity, n);
   check_pairs("exclusions", s.exclusions, n);
+  const auto inside = [&](std::int32_t a) { return a >= 0 && static_cast<std::size_t>(a) < n; };
+  std::vector<bool> waits(n, false);  // for its position
   for (const VirtualSite& v : s.virtual_sites) {
-    const auto inside = [&](std::int32_t a) { return a >= 0 && static_cast<std::size_t>(a) < n; };
     if (!inside(v.site)) system_fault(fmt::format("virtual site {} of {} atoms", v.site, n));
+    if (waits[static_cast<std::size_t>(v.site)])
+      system_fault(fmt::format("virtual site {} has two positions", v.site));
+    waits[static_cast<std::size_t>(v.site)] = true;
+  }
+  for (const VirtualSite& v : s.virtual_sites) {
     if (s.atoms.mass_amu[static_cast<std::size_t>(v.site)] != 0)
       system_fault(fmt::format("virtual site {} has a mass", v.site));
     for (std::size_t k = 0; k < parents_of(v.kind); ++k)
       if (!inside(v.parents[k]) || v.parents[k] == v.site)
         system_fault(
             fmt::format("virtual site {} has parent {} of {} atoms", v.site, v.parents[k], n));
+      else if (waits[static_cast<std::size_t>(v.parents[k])])
+        system_fault(fmt::format(
+            "virtual site {} is made from site {}, which has to stand before it in the list",
+            v.site, v.parents[k]));
+    waits[static_cast<std::size_t>(v.site)] = false;
   }
 }
 

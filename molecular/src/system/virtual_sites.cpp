@@ -21,6 +21,37 @@ std::array<Vec3, 4> displacements(const VirtualSite& v, const std::vector<Vec3>&
 
 }  // namespace
 
+bool order_virtual_sites(std::vector<VirtualSite>& sites, std::size_t n_atoms) {
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> number(n_atoms, none);
+  for (std::size_t k = 0; k < sites.size(); ++k)
+    number[static_cast<std::size_t>(sites[k].site)] = k;
+  enum class Seen : std::uint8_t { no, waits, placed };
+  std::vector<Seen> seen(sites.size(), Seen::no);
+  std::vector<VirtualSite> out;
+  for (std::size_t first = 0; first < sites.size(); ++first)
+    for (std::vector<std::size_t> path = {first}; !path.empty();) {
+      const std::size_t k = path.back();
+      bool ready = true;
+      for (std::size_t a = 0; a < parents_of(sites[k].kind) && seen[k] != Seen::placed; ++a) {
+        const std::size_t before = number[static_cast<std::size_t>(sites[k].parents[a])];
+        if (before == none || seen[before] == Seen::placed) continue;
+        if (before == k || seen[before] == Seen::waits) return false;
+        path.push_back(before);
+        ready = false;
+      }
+      if (!ready) {
+        seen[k] = Seen::waits;
+        continue;
+      }
+      if (seen[k] != Seen::placed) out.push_back(sites[k]);
+      seen[k] = Seen::placed;
+      path.pop_back();
+    }
+  sites = std::move(out);
+  return true;
+}
+
 void place_virtual_sites(const System& system, std::vector<Vec3>& x, const Box& box) {
   for (const VirtualSite& v : system.virtual_sites)
     x[static_cast<std::size_t>(v.site)] =

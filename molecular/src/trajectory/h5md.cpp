@@ -197,7 +197,8 @@ class H5mdReader final : public TrajectoryReader {
       if (kind == Kind::positions) n_atoms_ = shape[1];
       n_frames_ = std::min(n_frames_, shape[0]);
       n_started_ = std::max(n_started_, shape[0]);
-      parts_.push_back({element + "/value", kind, scale * length_unit(found->second)});
+      const double per = kind == Kind::velocities ? time_unit(found->second) : 1;
+      parts_.push_back({element + "/value", kind, scale * length_unit(found->second) / per});
       return true;
     };
     add(root + "/position", Kind::positions, 1);
@@ -216,6 +217,12 @@ class H5mdReader final : public TrajectoryReader {
         refuse(428, "has no position" + std::string(name));
       parts_.push_back({root + "/position" + name, name[1] == 's' ? Kind::step : Kind::time, 1});
     }
+    const data::H5Object* time = &objects.at(root + "/position/time");
+    for (const auto& [name, o] : objects)  // of several names of it one has its unit
+      if (time->kind == data::H5Object::Kind::repeated && name.starts_with(root) &&
+          name.ends_with("/time"))
+        time = &o;
+    parts_.back().scale = time_unit(*time);
     // A step that is written under several names has its shape at one of them; its rows are counted
     // on reading.
   }
@@ -255,7 +262,7 @@ class H5mdReader final : public TrajectoryReader {
           out.frame.step = std::llround(one(p.name, numbers(a, row)));
           break;
         case Kind::time:
-          out.frame.time_ps = one(p.name, numbers(a, row));
+          out.frame.time_ps = one(p.name, numbers(a, row)) * p.scale;
           break;
         case Kind::scalar:
           out.observables.push_back(numbers(a, row)[0]);
@@ -272,7 +279,7 @@ class H5mdReader final : public TrajectoryReader {
   struct Part {
     std::string name;
     Kind kind;
-    double scale;  ///< of lengths
+    double scale;  ///< of lengths, and of times
   };
 
   [[noreturn]] void refuse(int number, const std::string& message) const {
@@ -291,6 +298,16 @@ class H5mdReader final : public TrajectoryReader {
     if (u.find("nm") == std::string::npos && !u.empty() && u != "kJ mol-1" &&
         o.path.starts_with("/particles/"))
       refuse(not_read, fmt::format("{} is in '{}'; nm and Angstrom are read", o.path, u));
+    return 1;
+  }
+
+  /// ps in the unit of times, or of what is per time; files without units are in ps.
+  double time_unit(const data::H5Object& o) const {
+    const std::string u = attribute(o, "unit");
+    for (const auto& [name, ps] : {std::pair{"fs", 1e-3}, {"ps", 1.0}, {"ns", 1e3}})
+      if (u.find(name) != std::string::npos) return ps;
+    if (!u.empty())
+      refuse(not_read, fmt::format("{} is in '{}'; fs, ps and ns are read", o.path, u));
     return 1;
   }
 

@@ -159,13 +159,16 @@ std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader> read
                          .message = fmt::format("the trajectory has {} atoms, the topology {}",
                                                 reader->n_atoms(), options.n_atoms)});
   reader->accept_cut_end_ = options.accept_cut_end;
+  reader->positions_ = options.positions;
   return reader;
 }
 
 bool TrajectoryReader::read(Snapshot& snapshot) {
   if (cut_end_) return false;
   try {
-    return next(snapshot);
+    while (next(snapshot))
+      if (!positions_ || !snapshot.frame.x_nm.empty()) return true;
+    return false;
   } catch (const data::InputError& e) {
     const data::Diagnostic& d = e.findings().front();
     if (!accept_cut_end_ || d.number != cut_off) throw;

@@ -22,6 +22,7 @@ namespace tessera::molecular {
 struct AmberTopology {
   System system;
   std::optional<Box> box;  ///< of BOX_DIMENSIONS; a restart's own box is the better one
+  std::optional<Vec3> cell_angles_deg;  ///< of that box as the file has them (IFBOX)
   std::vector<data::Diagnostic> remarks;
 };
 
@@ -33,10 +34,11 @@ AmberTopology read_amber_topology(const data::TextFile& text);
 /// Positions, velocities and box of a restart of `n_atoms` atoms (of as many as it says where none
 /// are expected). Throws InputError: E0704 other number of atoms, E0303 and E0309 numbers, E0701
 /// the file is too short or too long. One block behind the positions of one or two atoms is as long
-/// as velocities and as a box: it is the box where the topology is `periodic` (IFBOX), else
-/// velocities.
+/// as velocities and as a box: it is the box where the topology has one, else velocities.
+/// `cell_angles_deg` are the topology's, if it has a box: those of a restart that has lengths
+/// alone.
 Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> n_atoms = {},
-                         bool periodic = false);
+                         std::optional<Vec3> cell_angles_deg = {});
 
 /// A NetCDF restart. Throws InputError: E0704 other number of atoms, E0740..E0742 a damaged file,
 /// other conventions.
@@ -44,7 +46,7 @@ Frame read_amber_netcdf_restart(const data::BinaryInput& in,
                                 std::optional<std::size_t> n_atoms = {});
 /// A restart of either kind, which its first bytes tell.
 Frame read_amber_restart(const std::filesystem::path& path, std::optional<std::size_t> n_atoms = {},
-                         bool periodic = false);
+                         std::optional<Vec3> cell_angles_deg = {});
 
 /// A topology of the system, whose energies are the same when it is read and its waters are made
 /// rigid. Throws Error of what it cannot hold: terms other than harmonic bonds and angles and

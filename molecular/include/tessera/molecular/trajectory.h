@@ -82,6 +82,8 @@ struct ReadOptions {
   std::string ending;       ///< ".nc": says how instead of the name's own
   bool accept_cut_end =
       false;  ///< a last frame that was never finished ends the file and is told by `cut_end`
+  bool positions = false;  ///< frames without are passed over (.trr of GROMACS may have velocities
+                           ///< at other steps)
 };
 
 class TrajectoryReader {
@@ -103,6 +105,7 @@ class TrajectoryReader {
  private:
   friend std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader>,
                                                    const std::string&, const ReadOptions&);
+  bool positions_ = false;
   std::optional<data::Diagnostic> cut_end_;
 };
 

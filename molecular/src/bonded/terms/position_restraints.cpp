@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // U = sum_d k_d/2 e_d^2 with e = x - x0 - n h, the nearest image of the position x0.
+#include "base/vec.h"
 #include "bonded/bonded_term.h"
 #include "energy/generic.h"
 #include "system/box_of.h"
@@ -59,8 +60,8 @@ class PositionRestraint final : public BondedTerm {
            Sums& sums) const override {
     for (std::size_t t = begin; t < end; ++t) {
       const auto& row = terms_.rows[static_cast<std::size_t>(terms_.row[t])];
-      const Vec3& at = x[terms_.atoms[t][0]];
-      const Vec3 e = wrapped(box, {at[0] - row[3], at[1] - row[4], at[2] - row[5]});
+      const Vec3 &at = x[terms_.atoms[t][0]], stays = {row[3], row[4], row[5]};
+      const Vec3 e = wrapped(box, difference(at, stays));
       Vec3 f;
       double u = 0;
       for (std::size_t d = 0; d < 3; ++d) {
@@ -69,7 +70,7 @@ class PositionRestraint final : public BondedTerm {
       }
       sums.add_energy(kind(), u);
       sums.add_force(terms_.atoms[t][0], f);
-      sums.add_virial(e, f);
+      sums.add_virial(sum(e, stays), f);  // x - n h: x0 stays where positions and box are strained
     }
   }
 
