@@ -122,9 +122,8 @@ template <int width>
 struct Compiled;
 template <>
 struct Compiled<32> {
-  static constexpr int max_rows = 6;   ///< by two vectors: 12 of 16 registers
-  static constexpr int tiles = 8;      ///< of so many rows take a panel of B in turn
-  static constexpr int columns = 512;  ///< of B packed at a time: 2 MB
+  static constexpr int max_rows = 6;  ///< by two vectors: 12 of 16 registers
+  static constexpr int tiles = 8;     ///< of so many rows take a panel of B in turn
   template <class T, int rows, int vectors, bool by_rows>
   [[gnu::target("avx2,fma")]] static void tile(const Tile<T>& t) {
     tile_body<T, 32, rows, vectors, by_rows>(t);
@@ -143,7 +142,6 @@ template <>
 struct Compiled<64> {
   static constexpr int max_rows = 14;  ///< by two vectors: 28 of 32 registers
   static constexpr int tiles = 1;      ///< a panel serves 14 rows each time that it comes
-  static constexpr int columns = 256;  ///< 1 MB, which second-level caches hold beside A
   template <class T, int rows, int vectors, bool by_rows>
   [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void tile(
       const Tile<T>& t) {
@@ -199,7 +197,7 @@ void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T
   using C = Compiled<width>;
   using K = Kernels<T, width>;
   constexpr Index lanes = width / sizeof(T), columns = 2 * lanes;
-  constexpr Index kColumns = C::columns;
+  constexpr Index kColumns = 256;
   constexpr Index kPad = 64 / sizeof(T);  // rows a power of two apart would share few sets
   // Rows are dealt out evenly: 16 are 8 + 8, not 14 + 2.
   const Index panels_m = (m + C::max_rows - 1) / C::max_rows;
