@@ -31,17 +31,20 @@ PetscErrorCode keep_words(MPI_Comm, int, const char*, const char*, PetscErrorCod
   return n;
 }
 
-/// Open MPI 4 makes and removes its folder of the user in each process without a lock, and of two
-/// that start at once one ends the program. So a process that no mpiexec has started has a folder
-/// of its own.
+/// What Open MPI 4 does for a process that no mpiexec has started: it starts a daemon (0.1 s),
+/// looks for networks (0.2 s), and makes and removes the user's folder without a lock, so that of
+/// two processes that start at once one is ended. One alone needs neither daemon nor network and
+/// has a folder of its own. What the user has set stays.
 std::filesystem::path own_folder;
 
-void take_own_folder() {
+void start_alone() {
   int running = 0;
   MPI_Initialized(&running);
-  for (const char* name :
-       {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "OMPI_MCA_orte_tmpdir_base"})
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
     if (running || std::getenv(name)) return;
+  setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  setenv("OMPI_MCA_pml", "ob1", 0);
+  if (std::getenv("OMPI_MCA_orte_tmpdir_base")) return;
   std::error_code none;
   std::string place = (std::filesystem::temp_directory_path(none) / "tessera_mpi_XXXXXX").string();
   if (none || !mkdtemp(place.data())) return;  // MPI says what is wrong with the place
@@ -62,7 +65,7 @@ void start() {
   PetscBool running = PETSC_FALSE;
   PetscInitialized(&running);
   if (running) return;
-  take_own_folder();
+  start_alone();
   PetscOptionsSetValue(nullptr, "-no_signal_handler", "true");
   if (PetscInitializeNoArguments()) throw Error("[petsc] PETSc does not start");
   PetscPushErrorHandler(keep_words, nullptr);

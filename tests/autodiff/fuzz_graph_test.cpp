@@ -166,7 +166,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 TEST(GraphFuzz, RandomStacksOfTransforms) {
-  const std::uint64_t graphs = from_environment("TESSERA_FUZZ_GRAPHS", 500),
+  const std::uint64_t graphs = from_environment("TESSERA_FUZZ_GRAPHS", 300),
                       first = from_environment("TESSERA_FUZZ_SEED", 1);
   std::map<std::string, int> used;
   std::size_t comparisons = 0, finite = 0, failures = 0;

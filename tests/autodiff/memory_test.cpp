@@ -65,20 +65,20 @@ TEST(Memory, WhatIsKeptFollowsWhatWasInUse) {
   release_cached_memory();
   const Index mib = Index(kMiB) / 8;
   const auto held = [] { return memory_stats().in_use + memory_stats().cached; };
-  { const Tensor a = zeros({400 * mib}), b = zeros({400 * mib}); }
-  EXPECT_GE(memory_stats().cached, 800 * kMiB) << "both are used again,";
+  { const Tensor a = zeros({280 * mib}), b = zeros({280 * mib}); }
+  EXPECT_GE(memory_stats().cached, 560 * kMiB) << "both are used again,";
   const std::size_t allocations = memory_stats().allocations;
-  { const Tensor a = zeros({400 * mib}), b = zeros({400 * mib}); }
+  { const Tensor a = zeros({280 * mib}), b = zeros({280 * mib}); }
   EXPECT_EQ(memory_stats().allocations, allocations) << "though they are more than 512 MiB;";
   const std::size_t most = held() + held() / 4;
-  for (Index size : {100, 150, 200, 350}) {
+  for (Index size : {70, 110, 140, 240}) {
     const Tensor a = zeros({size * mib});
     EXPECT_LE(held(), most) << "blocks of other sizes take their place";
   }
-  EXPECT_GE(memory_stats().cached, 350 * kMiB) << "the oldest go first";
+  EXPECT_GE(memory_stats().cached, 240 * kMiB) << "the oldest go first";
   release_cached_memory();
   const std::size_t before = held();
-  for (Index size : {100, 150, 200, 350}) const Tensor a = zeros({size * mib});
+  for (Index size : {70, 110, 140, 240}) const Tensor a = zeros({size * mib});
   EXPECT_LE(held(), before + 512 * kMiB);
   release_cached_memory();
 }

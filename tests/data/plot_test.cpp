@@ -123,7 +123,7 @@ TEST(Plot, MapColoursAreThoseOfTheRampAndNanStaysWhite) {
 }
 
 TEST(Plot, MapsHaveNoSeams) {
-  for (std::size_t n = 90; n < 330; n += 4) {
+  for (std::size_t n = 90; n < 330; n += 7) {
     HeatMap map{.label = "m", .x_edge = {}, .y_edge = {}, .value = std::vector<double>(n * n, 1)};
     for (std::size_t i = 0; i <= n; ++i) map.x_edge.push_back(-8.0 + 16.0 / double(n) * double(i));
     map.y_edge = map.x_edge;

@@ -88,7 +88,7 @@ TEST(IndexFit, NoiseDoesNotMakeItAmplify) {
   std::mt19937_64 random(17);
   std::normal_distribution<double> normal;
   const Medium truth = with({drude(2.1e15, 2e13), lorentz(7e14, 2e14, 2)}, 2);
-  for (int trial = 0; trial < 5; ++trial) {
+  for (int trial = 0; trial < 3; ++trial) {
     IndexTable noisy = table_of(truth, 2e14, 1e15, 120);
     for (auto& e : noisy.eps) {
       const double re = normal(random), im = normal(random);

@@ -45,10 +45,10 @@ struct Seen {
 Seen run_wall(const WallCase& w, std::int64_t steps) {
   YeeGrid grid;
   const int n[3] = {w.dimensions > 2 ? 24 : 30,
-                    w.dimensions > 2   ? 18
+                    w.dimensions > 2   ? 14
                     : w.dimensions > 1 ? 26
                                        : 1,
-                    w.dimensions > 2 ? 16 : 1};
+                    w.dimensions > 2 ? 12 : 1};
   for (std::size_t d = 0; d < 3; ++d)
     for (int i = 0; i <= n[d]; ++i) grid.lines[d].push_back((i - n[d] / 2) * cell);
   const Faces layers{Boundary::pml, Boundary::pml}, joined{Boundary::periodic, Boundary::periodic};
@@ -68,7 +68,7 @@ Seen run_wall(const WallCase& w, std::int64_t steps) {
     model.active = w.component == Ez ? std::array{false, false, true, true, true, false}
                                      : std::array{true, true, false, false, false, true};
   SampleList samples(grid, faces, model.active, open);
-  std::vector<bool> behind;
+  std::vector<char> behind;
   const Point normal{std::cos(w.angle),
                      std::sin(w.angle) * std::cos(w.dimensions > 2 ? w.angle / 2 : 0),
                      w.dimensions > 2 ? std::sin(w.angle) * std::sin(w.angle / 2) : 0};

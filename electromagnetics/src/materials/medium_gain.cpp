@@ -16,16 +16,24 @@ using Complex = std::complex<double>;
 
 constexpr double kRounding = 1e-13;  // of the sum of the terms' sizes
 
+/// Im chi of the poles, which all axes share, and the sizes of its terms.
+struct Terms {
+  double f, im_chi, size;
+};
+
+Terms terms_at(const std::vector<PoleResidue>& poles, double f) {
+  return {f, susceptibility(poles, Complex(0, two_pi * f)).imag(), size_of_terms(poles, f)};
+}
+
 struct Gain {
   double im_eps;
   double relative;  // to the sizes of the terms, whose rounding is the floor
 };
 
-Gain gain_at(const Medium& medium, std::size_t axis, double f) {
-  const double im_chi = susceptibility(medium.poles, Complex(0, two_pi * f)).imag();
-  const double conduction = medium.sigma[axis] / (vacuum_permittivity * two_pi * f);
-  const double size = size_of_terms(medium.poles, f) + std::abs(conduction);
-  return {im_chi - conduction, size > 0 ? (im_chi - conduction) / size : 0};
+Gain gain_of(const Terms& terms, double sigma) {
+  const double conduction = sigma / (vacuum_permittivity * two_pi * terms.f);
+  const double size = terms.size + std::abs(conduction);
+  return {terms.im_chi - conduction, size > 0 ? (terms.im_chi - conduction) / size : 0};
 }
 
 }  // namespace
@@ -59,10 +67,9 @@ std::vector<double> gain_frequencies(const std::vector<PoleResidue>& poles, doub
 }
 
 double size_of_terms(const std::vector<PoleResidue>& poles, double f_hz) {
-  const Complex s(0, two_pi * f_hz);
   double size = 0;
   for (const PoleResidue& p : poles) {
-    const double nearest = std::min(std::abs(s - p.a), std::abs(s - std::conj(p.a)));
+    const double nearest = std::hypot(p.a.real(), two_pi * f_hz - std::abs(p.a.imag()));
     size +=
         (is_real(p) ? 1 : 2) * std::abs(p.c) / nearest + std::abs(p.second) / (nearest * nearest);
   }
@@ -81,12 +88,20 @@ GainReport largest_gain(const Medium& medium, double f_min_hz, double f_max_hz) 
     if (p.a.real() == 0 && p.a != 0.0 && !is_lossless_resonance(p))
       return {false, std::abs(p.a.imag()) / two_pi, std::numeric_limits<double>::infinity()};
   const std::vector<double> f = gain_frequencies(medium.poles, f_min_hz, f_max_hz);
+  std::vector<Terms> terms;
+  terms.reserve(f.size());
+  for (const double f_hz : f) terms.push_back(terms_at(medium.poles, f_hz));
   double worst = -std::numeric_limits<double>::infinity();
   for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double sigma = medium.sigma[axis];
+    if (std::find(medium.sigma.begin(), medium.sigma.begin() + axis, sigma) !=
+        medium.sigma.begin() + axis)
+      continue;
+    const auto gain_at = [&](double f_hz) { return gain_of(terms_at(medium.poles, f_hz), sigma); };
     std::size_t at = 0;
     double best = -std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < f.size(); ++k) {
-      const double g = gain_at(medium, axis, f[k]).relative;
+      const double g = gain_of(terms[k], sigma).relative;
       if (g > best) best = g, at = k;
     }
     double top = f[at];
@@ -95,17 +110,17 @@ GainReport largest_gain(const Medium& medium, double f_min_hz, double f_max_hz) 
       const double golden = (std::sqrt(5.0) - 1) / 2;
       for (int n = 0; n < 60; ++n) {
         const double left = b - golden * (b - a), right = a + golden * (b - a);
-        if (gain_at(medium, axis, left).relative > gain_at(medium, axis, right).relative)
+        if (gain_at(left).relative > gain_at(right).relative)
           b = right;
         else
           a = left;
       }
-      const double middle = (a + b) / 2, there = gain_at(medium, axis, middle).relative;
+      const double middle = (a + b) / 2, there = gain_at(middle).relative;
       if (there > best) best = there, top = middle;
     }
     if (best > worst) {
       worst = best;
-      report = {best <= kRounding, top, gain_at(medium, axis, top).im_eps};
+      report = {best <= kRounding, top, gain_at(top).im_eps};
     }
   }
   return report;
