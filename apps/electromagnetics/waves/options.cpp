@@ -81,7 +81,7 @@ data::Options<ExpectOptions> expect_table() {
                "At which of its frequencies (the nearest, in its band); its first if not given."}));
   o.add("index", &O::index,
         {.doc = "Which entry, where there are several: mode, direction, order.", .min = 0});
-  o.add("value", &O::value, {.doc = "The number promised, in SI units.", .required = true});
+  o.add("value", &O::value, {.doc = "The number that is expected, in SI units.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
   o.add("relative", &O::relative, {.doc = "The tolerance is relative: a fraction of the value."});
   return o;

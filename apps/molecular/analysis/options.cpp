@@ -129,7 +129,7 @@ data::Options<ExpectOptions> expect_table() {
       "A number that the run has to find; one that it does not find ends it with exit code 6.");
   o.add("quantity", &O::quantity, {.doc = "As tables/averages.csv names it.", .required = true});
   o.add("value", &O::value,
-        {.doc = "The number promised, in the unit of the table.", .required = true});
+        {.doc = "The number that is expected, in the unit of the table.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
   o.add("relative", &O::relative, {.doc = "The tolerance is relative: a fraction of the value."});
   return o;
