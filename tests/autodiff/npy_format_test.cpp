@@ -152,7 +152,7 @@ TEST(NpyFormat, RefusesWithTheByte) {
        "byte 8: [npy] a header of 4294967295 bytes, expected at most"},
       {made("", 0), "expected '{'"},
       {made(good, 15), "the file ends after 15 bytes of data, expected 16"},
-      {made(good, 17), "1 bytes stand behind the data"},
+      {made(good, 17), "1 bytes stand after the data"},
       {made(with("<f8", "|O"), 16), "Python objects"},
       {made(with("<f8", "<U4"), 16), "texts"},
       {made(with("<f8", "|V8"), 16), "records"},
@@ -175,7 +175,7 @@ TEST(NpyFormat, RefusesWithTheByte) {
       {made(with("'shape'", "'descr'"), 16), "the key 'descr' stands twice"},
       {made(with("'shape': (2,), ", ""), 16), "'shape' is missing"},
       {made(with("'shape'", "'fortran_order': True, 'shape'"), 16), "stands twice"},
-      {made(good + "import os", 16), "expected only blanks behind"},
+      {made(good + "import os", 16), "expected only blanks after"},
       {made(with("'descr'", "'de\\x73cr'"), 16), "printable characters"},
       {made("{'descr", 0), "expected a closing quote"},
   };

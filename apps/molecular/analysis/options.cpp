@@ -201,7 +201,7 @@ AnalysisOptions read_analysis_options(const data::Config& config) {
       say(key("with"), fmt::format("there is no group '{}'", t.with),
           "add a [[group]] of that name");
     if (t.kind == Kind::msd && t.fit_to <= t.fit_from)
-      say(key("fit_to"), "fit_to is not behind fit_from", "exchange them");
+      say(key("fit_to"), "fit_to is not after fit_from", "exchange them");
     if (t.name.empty())
       t.name = kinds[static_cast<std::size_t>(t.kind)] +
                (t.kind == Kind::hydrogen_bonds

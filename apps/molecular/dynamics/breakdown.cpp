@@ -36,7 +36,7 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
     told.push_back(atom);
     for (std::string& line : explain_atom(system, last, atom)) lines.push_back(std::move(line));
   };
-  const auto upon_each_other = [&](const mol::Frame& frame, const char* when) {
+  const auto told_overlap = [&](const mol::Frame& frame, const char* when) {
     const auto o = find_overlap(system, frame);
     if (o)
       lines.push_back(fmt::format("{} atoms {} and {} lie {:.4f} nm apart: they overlap", when,
@@ -44,7 +44,7 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
                                   o->distance_nm));
     return o;
   };
-  if (after) upon_each_other(*after, "in the step that failed");
+  if (after) told_overlap(*after, "in the step that failed");
   try {
     mol::Forces forces;
     mol::stage_forces(stage, at, start.box)(last.x_nm, last.box, forces);
@@ -55,7 +55,7 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
     explain(atom);
   } catch (const Error& e) {
     lines.push_back(std::string("forces before it cannot be computed either: ") + e.what());
-    if (const auto o = upon_each_other(last, "there"))
+    if (const auto o = told_overlap(last, "there"))
       for (const std::int32_t atom : {o->a, o->b}) explain(atom);
   }
   if (const auto [atom, far] =

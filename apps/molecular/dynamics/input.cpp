@@ -122,7 +122,7 @@ mol::Frame read_xyz(const data::TextFile& text) {
   // count.
   if (*n + 3 <= text.n_lines())
     if (const auto next = line(*n + 3); next.size() > 1)
-      findings.error(701, next[0].offset, fmt::format("text behind the {} atoms of the file", *n),
+      findings.error(701, next[0].offset, fmt::format("text after the {} atoms of the file", *n),
                      "is the number of atoms right?");
   findings.throw_if_errors();
   return f;

@@ -30,7 +30,7 @@ std::string refusal(std::string_view dtype) {
   if (kind == 'S' || kind == 'U' || kind == 'a') return "texts are not read";
   if (kind == 'V') return "records and raw bytes are not read";
   if (kind == 'M' || kind == 'm') return "dates and time spans are not read";
-  return "expected one of b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 behind '<', '>' or '|'";
+  return "expected one of b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 after '<', '>' or '|'";
 }
 
 /// A cursor over the header's text. Places in messages are bytes of the file.
@@ -62,7 +62,7 @@ class Parser {
     }
     expect('}');
     skip_blanks();
-    if (at_ != text_.size()) fail("expected only blanks behind the closing brace, came " + came());
+    if (at_ != text_.size()) fail("expected only blanks after the closing brace, came " + came());
     if (!descr || !order || !shape)
       fail(std::string("the key '") +
            (!descr   ? "descr"
@@ -143,7 +143,7 @@ class Parser {
       comma = next_is(',');
       if (comma) ++at_;
     }
-    if (shape.size() == 1 && !comma) fail("expected ',' behind a single dimension, came " + came());
+    if (shape.size() == 1 && !comma) fail("expected ',' after a single dimension, came " + came());
     expect(')');
     return shape;
   }
@@ -239,7 +239,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> first, std::uint64_t file_
                                                   std::to_string(expected));
   if (present > expected)
     fail(h.data_offset + expected,
-         std::to_string(present - expected) + " bytes stand behind the data");
+         std::to_string(present - expected) + " bytes stand after the data");
   return h;
 }
 
