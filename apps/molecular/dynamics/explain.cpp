@@ -3,6 +3,7 @@
 #include "molecular/dynamics/explain.h"
 
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/median.h"
 #include "tessera/molecular/bonded.h"
 
 #include <fmt/format.h>
@@ -196,8 +197,7 @@ double wrong_unit(const mol::System& s, const mol::Frame& f) {
         s.rigid_waters.rows[static_cast<std::size_t>(s.rigid_waters.row[k])][0]);
   if (!of_heavy.empty()) ratio = std::move(of_heavy);
   if (ratio.empty()) return 1;
-  std::ranges::nth_element(ratio, ratio.begin() + static_cast<std::ptrdiff_t>(ratio.size() / 2));
-  const double middle = std::sqrt(ratio[ratio.size() / 2]);
+  const double middle = std::sqrt(data::median(std::move(ratio)));
   return middle > 8 && middle < 12.5 ? 10 : middle > 0.08 && middle < 0.125 ? 0.1 : 1;
 }
 
