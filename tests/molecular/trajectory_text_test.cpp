@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames as text, and files that hold the last frame alone.
+#include "matches.h"
 #include "temp_folder.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/structure_file.h"
 #include "tessera/molecular/trajectory.h"
+#include "test_paths.h"
 #include "trajectory_cases.h"
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace tessera::molecular {
 namespace {
@@ -92,6 +96,26 @@ TEST(Trajectory, PdbHoldsTheLastFrame) {
     EXPECT_LE(largest_difference(came.box, frames[1].frame.box), 5e-4)
         << name;  // angles to 0.01 degree
   }
+}
+
+TEST(Trajectory, FormatsStandOnTheirPage) {
+  std::set<std::string> known, listed;
+  try {
+    create_trajectory("x.none", testing::waters(2, 0.4, 0.3, 0.6));
+    ADD_FAILURE() << "there is no such ending";
+  } catch (const Error& e) {  // ... expected a name that ends in one of .xtc .trr ...
+    const std::string said = e.what();
+    const std::size_t list = said.find("one of ");
+    ASSERT_NE(list, std::string::npos) << said;
+    for (const auto& ending : matches(said.substr(list), R"((\.[a-z0-9]+))"))
+      known.insert(ending[1]);
+  }
+  // | `.nc`, `.ncdf` | what it holds | ...
+  const std::string page =
+      tessera::testing::read_bytes(fs::path(TESSERA_SOURCE_DIR) / "docs/how-to/trajectories.md");
+  for (const auto& row : matches(page, R"(\n\| ((?:`\.[a-z0-9]+`(?:, )?)+) \|)"))
+    for (const auto& ending : matches(row[1], R"(`(\.[a-z0-9]+)`)")) listed.insert(ending[1]);
+  EXPECT_EQ(listed, known);
 }
 
 TEST(Trajectory, SeriesForParaView) {

@@ -6,11 +6,12 @@ import shlex
 
 import rowkit
 
-WHAT = ("pages: links, listed applications, folders, headers, options, errors, presets, acceptance rows (tests/docs, tests/apps); every snippet built and "
-        "run; every `tessera` command that a page quotes, run in the page's order")
+WHAT = ("pages: links, listed applications, folders, headers, formats, options, errors, presets, acceptance rows (tests/docs, tests/apps, tests of formats); "
+        "whole cases of how-tos checked; every snippet built and run; every `tessera` command that a page quotes, run in the page's order")
 BAR = "all true, all run"
 
-TESTS = (("docs_tests", "*"), ("apps_tests", "ReferencePages.*:ErrorNumbers.*"))
+TESTS = (("docs_tests", "*"), ("apps_tests", "ReferencePages.*:ErrorNumbers.*"), ("molecular_tests", "Trajectory.FormatsStandOnTheirPage"),
+         ("inversion_tests", "SoundingFormats.StandOnTheirPagesWithTheirEndings"))
 STOPPED = 75  # a run that was asked to stop, docs/reference/exit-codes.md
 # What pages take for given: shell lines before the first command that has these words, in the page's folder.
 GIVEN = {
