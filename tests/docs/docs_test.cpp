@@ -136,6 +136,7 @@ TEST(Docs, NoLinkIsDead) {
 
 TEST(Docs, EachSnippetIsQuotedWordForWord) {
   for (const fs::directory_entry& entry : fs::directory_iterator(kRoot / "docs/snippets")) {
+    if (entry.is_directory()) continue;  // parts
     std::string code = slurp(entry.path());
     code.erase(0, code.find('\n') + 1);  // the SPDX line
     const std::vector<fs::path> all = pages();
@@ -145,6 +146,34 @@ TEST(Docs, EachSnippetIsQuotedWordForWord) {
     EXPECT_TRUE(std::any_of(all.begin(), all.end(), quotes))
         << "no page quotes " << entry.path() << " as it is";
   }
+}
+
+TEST(Docs, EachPieceOfAProgramIsOneOfAProgramThatRuns) {
+  // But for layout. Worked examples quote patches (below); a TEST is for a program of the reader's.
+  const auto without_blanks = [](std::string text) {
+    std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
+    return text;
+  };
+  std::vector<std::string> programs;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / "docs/snippets"))
+    if (entry.path().extension() == ".cpp") programs.push_back(without_blanks(slurp(entry.path())));
+  int pieces = 0;
+  for (const fs::path& page : pages()) {
+    const std::string name = page.filename().string(),
+                      folder = page.parent_path().filename().string();
+    if (name.starts_with("add-") || folder == "changes" || folder == "decisions") continue;
+    for (const std::string& piece : quoted(slurp(page), "cpp")) {
+      if (piece.find("TEST(") != std::string::npos) continue;
+      const std::string bare = without_blanks(piece);
+      EXPECT_TRUE(
+          std::any_of(programs.begin(), programs.end(),
+                      [&](const std::string& p) { return p.find(bare) != std::string::npos; }))
+          << page << " quotes what no program of docs/snippets has:\n"
+          << piece;
+      ++pieces;
+    }
+  }
+  EXPECT_GT(pieces, 25);
 }
 
 TEST(Docs, EveryModuleHasItsPage) {
