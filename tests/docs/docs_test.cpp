@@ -209,6 +209,24 @@ TEST(Docs, APageOfAModuleNamesEachOfItsHeaders) {
   EXPECT_GT(headers, 100);
 }
 
+TEST(Docs, APageOfAModuleNamesEachOfItsFolders) {
+  int folders = 0;
+  for (const std::string& module : modules()) {
+    const std::string page = slurp(kRoot / module / "README.md");
+    const fs::path src = kRoot / module / "src";
+    if (fs::exists(src))
+      for (const fs::directory_entry& entry : fs::directory_iterator(src)) {
+        if (!entry.is_directory()) continue;
+        const std::string name = "`src/" + entry.path().filename().string() + "/`";
+        EXPECT_TRUE(says(page, name)) << module << "/README.md does not name " << name;
+        ++folders;
+      }
+    for (const auto& named : matches(page, R"(`(src/[a-z_0-9/]+)/`)"))
+      EXPECT_TRUE(fs::is_directory(kRoot / module / named[1])) << module << ": " << named[0];
+  }
+  EXPECT_GT(folders, 40);
+}
+
 TEST(Docs, ApplicationsThatPagesListAreThere) {
   // | `inversion.mt1d` | what it does | ...; all of them are printed by `tessera list apps`
   const std::vector<std::string> apps = documented_apps();
