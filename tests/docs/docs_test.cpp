@@ -232,10 +232,12 @@ TEST(Docs, ApplicationsThatPagesListAreThere) {
   const std::vector<std::string> apps = documented_apps();
   ASSERT_GE(apps.size(), 5u);
   const auto rows =
-      matches(slurp(kRoot / "apps/README.md"), R"(\n\| `([a-z_0-9]+\.[a-z_0-9]+)` \|)");
+      matches(slurp(kRoot / "apps/README.md"), R"(\n\| `([a-z_0-9]+\.[a-z_0-9]+)` \|([^\n]*))");
   EXPECT_GE(rows.size(), 5u);
-  for (const auto& row : rows)
+  for (const auto& row : rows) {
     EXPECT_NE(std::find(apps.begin(), apps.end(), row[1]), apps.end()) << row[1];
+    EXPECT_NE(row[2].find("(../docs/how-to/"), std::string::npos) << row[1] << " has no how-to";
+  }
   for (const char* page : {"README.md", "docs/index.md", "apps/README.md"})
     EXPECT_TRUE(says(slurp(kRoot / page), "tessera list apps")) << page;
 }
