@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -240,6 +241,32 @@ TEST(Docs, ApplicationsThatPagesListAreThere) {
   }
   for (const char* page : {"README.md", "docs/index.md", "apps/README.md"})
     EXPECT_TRUE(says(slurp(kRoot / page), "tessera list apps")) << page;
+}
+
+TEST(Docs, KeysThatMayChangeWithinARunAreThoseOfTheApplications) {
+  // | `domain.app` | `run.stop.time`, `.steps`; `output` |: what a point begins has the table
+  // before
+  const std::string page = slurp(kRoot / "docs/reference/run-folder.md");
+  const std::size_t section = page.find("## What may change");
+  ASSERT_NE(section, std::string::npos);
+  const auto rows =
+      matches(page.substr(section), R"(\n\| `([a-z]+)\.([a-z_0-9]+)` \| ([^\n]*) \|)");
+  EXPECT_EQ(rows.size(), documented_apps().size());
+  for (const auto& row : rows) {
+    std::set<std::string> listed, known;
+    std::string table;
+    for (const auto& word : matches(row[3], R"(`([a-z_.]+)`)")) {
+      const std::string key = word[1].starts_with(".") ? table + word[1] : word[1];
+      table = key.substr(0, key.rfind('.'));
+      listed.insert(key);
+    }
+    const std::string app = slurp(kRoot / "apps" / row[1] / row[2] / "app.cpp");
+    if (const std::size_t at = app.find(".may_change = {"); at != std::string::npos)
+      for (const auto& key :
+           matches(app.substr(at, app.find('}', at) - at), R"x("(?:stage\.)?([a-z_.]+)")x"))
+        known.insert(key[1]);
+    EXPECT_EQ(listed, known) << row[0];
+  }
 }
 
 TEST(Docs, TheIndexLeadsToEveryPage) {
