@@ -269,6 +269,16 @@ TEST(Docs, KeysThatMayChangeWithinARunAreThoseOfTheApplications) {
   }
 }
 
+TEST(Docs, ThePageOfExitCodesHasThoseThatThereAre) {
+  std::set<std::string> listed, known;
+  for (const auto& row : matches(slurp(kRoot / "docs/reference/exit-codes.md"), R"(\n\| (\d+) \|)"))
+    listed.insert(row[1]);
+  for (const auto& code :
+       matches(slurp(kRoot / "data/include/tessera/data/exit_code.h"), R"([a-z_]+ =\s*(\d+),)"))
+    known.insert(code[1]);
+  EXPECT_EQ(listed, known);
+}
+
 TEST(Docs, TheIndexLeadsToEveryPage) {
   // To the options of an application it leads by its name, reference/options-APP.md.
   const std::string index = slurp(kRoot / "docs/index.md");
