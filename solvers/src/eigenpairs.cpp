@@ -160,8 +160,9 @@ Eigenpairs eigenpairs(const Tensor& values, const CsrPatternPtr& pattern,
                  std::to_string(pattern->entries()) + " entries");
   if (options.count < 1 || options.count >= n)
     fail(op, "asks for " + std::to_string(options.count) + " pairs of a matrix of " +
-                 std::to_string(n) + " rows; give 1 to " + std::to_string(n - 1) +
-                 ", or use eigh or eig");
+                 std::to_string(n) + " rows; " +
+                 (n > 1 ? "give 1 to " + std::to_string(n - 1) + ", or use" : "use") +
+                 " eigh or eig");
   std::string why;
   if (!slepc_available(&why)) throw Error("[eigenpairs] " + why);
   const SystemPtr system =

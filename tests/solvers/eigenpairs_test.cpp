@@ -248,6 +248,10 @@ TEST(Eigenpairs, FailuresAreSeen) {
   EXPECT_NE(message([&] { eigenpairs(v, band(n), {.count = n}); }).find("1 to 59"),
             std::string::npos);
   EXPECT_NE(message([&] {
+              eigenpairs(ones({1}), band(1), {.count = 1});
+            }).find("1 rows; use eigh or eig"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
               eigenpairs(v, band(n), {.options = "-eps_ncvv 6"});
             }).find("-eps_ncvv was not used"),
             std::string::npos);

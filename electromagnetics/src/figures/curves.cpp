@@ -4,17 +4,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace tessera::electromagnetics {
 
 using detail::scaled;
+
+namespace {
+
+std::vector<double> taken(const std::vector<double>& v, const std::vector<std::size_t>& order) {
+  std::vector<double> out;
+  for (const std::size_t k : order) out.push_back(v[k]);
+  return out;
+}
+
+}  // namespace
 
 data::Figure curves_figure(const CurvesFigure& c) {
   data::Figure f{.width = 360, .height = 220, .title = c.title};
   const ReadableUnit x = readable_unit(c.at, c.axis_unit);
   data::Panel panel{.x = {.label = c.axis, .unit = x.unit, .tight = true}};
+  std::vector<std::size_t> order(c.at.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return c.at[a] < c.at[b]; });
   for (const CurvesFigure::Curve& curve : c.curves)
-    panel.series.push_back(
-        data::Line{.label = curve.name, .x = scaled(c.at, x.factor), .y = curve.values});
+    panel.series.push_back(data::Line{.label = curve.name,
+                                      .x = scaled(taken(c.at, order), x.factor),
+                                      .y = taken(curve.values, order)});
   panel.y = {.label = c.label, .unit = c.unit == "1" ? "" : c.unit};
   f.panels = {panel};
   return f;

@@ -30,7 +30,8 @@ ReadableUnit readable_unit(const std::vector<double>& values, const std::string&
 void add_outlines(data::Panel& panel, const SceneOrder& bodies, int axis, double at,
                   double scale = 1);
 
-/// Numbers over a common axis, all in one unit.
+/// Numbers over a common axis, all in one unit; drawn from the least of `at` to the largest,
+/// however they are listed.
 struct CurvesFigure {
   struct Curve {
     std::string name;
