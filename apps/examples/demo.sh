@@ -141,6 +141,6 @@ soundings
 ring
 peptide
 if [ $print_only = yes ]; then exit 0; fi
-title "all three ran and kept what they promise, in $((SECONDS - started)) s"
+title "all three ran and found what they expect, in $((SECONDS - started)) s"
 say "look closer: $program info $place/ring/RUN; $program --help; README.md and docs/index.md"
 say "ParaView opens $place/soundings/RUN/results.h5"

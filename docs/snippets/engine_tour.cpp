@@ -72,8 +72,7 @@ int main() {
       [](const List& z, const List&, const List& t) { return List{logistic(z[0]) * t[0]}; });
   expect("derivative at 800", grad([&](Tensor z) { return rule({z})[0]; })(Tensor(800.0)), one, 0);
 
-  // A system by products with A = k + 1 1^T alone: for b . A^-1 b the derivative in k is -|A^-1
-  // b|^2.
+  // A system by products with A = k + 1 1^T alone: of b . A^-1 b the derivative is -|A^-1 b|^2.
   const Tensor b = linspace(1.0, 2.0, 5);
   const auto solution = [&](Tensor k) {
     const auto a = LinearOperator::self_adjoint([=](const Tensor& u) { return k * u + sum(u); });

@@ -141,7 +141,7 @@ tolerance = 0.5
 )");
   const Outcome ran = tessera({"run", "case.toml", "--output", "RUN"});
   EXPECT_EQ(ran.code, 6) << ran.err;
-  EXPECT_TRUE(holds(ran.err, "hydrogen_bonds.number is 0, promised 1: BROKEN")) << ran.err;
+  EXPECT_TRUE(holds(ran.err, "hydrogen_bonds.number is 0, expected 1: NOT MET")) << ran.err;
   EXPECT_FALSE(holds(ran.err, "density_all.density is")) << ran.err;
   EXPECT_EQ(lines(read("RUN/tables/rmsd_some_rmsd.csv")).size(),
             12u);  // 10, 15, ... 60 ps: the second file comes again and is left out

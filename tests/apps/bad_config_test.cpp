@@ -132,7 +132,7 @@ std::vector<Row> rows() {
       {"nan.json", "{\"app\": \"demo.sample\", \"memory\": NaN}", ":1:34: error E0111",
        "expected a value"},
       {"truncated.json", "{\"app\": \"demo.sam", ":1:9: error E0111", "not closed"},
-      {"trailing.json", "{\"app\": \"demo.sample\"} x", ":1:24: error E0111", "behind the object"},
+      {"trailing.json", "{\"app\": \"demo.sample\"} x", ":1:24: error E0111", "after the object"},
       {"unknown.json", "{\"app\": \"demo.sample\",\n\"zebra\": 1}", ":2:1: error E0213", "zebra"},
       {"dimension.json", "{\"app\": \"demo.sample\", \"sum\": {\"scale\": \"5 s\"}}",
        ":1:41: error E0212", "got time"},

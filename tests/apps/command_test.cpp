@@ -313,7 +313,7 @@ TEST_F(Command, SchemaIsDraft07AndKnowsEveryKey) {
   EXPECT_EQ(schema["properties"]["sum"]["properties"]["scale"]["examples"][0], "1 m");
   EXPECT_EQ(schema["required"], Json::array({"app"}));
   EXPECT_TRUE(holds(tessera({"schema", "demo.sample", "--markdown"}).out,
-                    "| `sum.scale` | length in m or alike | `\"1 m\"` | above 0 m |"));
+                    "| `sum.scale` | length in m or the like | `\"1 m\"` | above 0 m |"));
   // A JSON configuration written by that schema is accepted.
   folder_.write("c.json",
                 "{\"app\": \"demo.sample\", \"sum\": {\"terms\": 3, \"scale\": \"2 m\"}}");

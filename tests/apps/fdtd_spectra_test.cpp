@@ -63,7 +63,7 @@ frequencies = ["100 THz"]
       {"run.stop={steps=64}", "monitor[0].frequencies=[\"90 THz\", \"100 THz\"]",
        "expect=[{monitor=\"behind\", frequency=\"90 THz\", index=1, value=0, tolerance=1}]"});
   EXPECT_EQ(second.code, 6) << second.err;
-  EXPECT_TRUE(holds(second.err, "behind.flux[1]: nan, promised 0")) << second.err;
+  EXPECT_TRUE(holds(second.err, "behind.flux[1]: nan, expected 0")) << second.err;
 }
 
 /// A transform that has seen nothing yet has not settled: the wave is on its way.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users are told of a system that cannot run: atoms upon each other, steps too long for bonds,
+// What users are told of a system that cannot run: atoms that overlap, steps too long for bonds,
 // lengths in another unit.
 #include "md_case.h"
 #include "test_paths.h"

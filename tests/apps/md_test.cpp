@@ -263,7 +263,7 @@ TEST_F(Md, AnXyzFileSaysWhetherItsCellRepeats) {
   EXPECT_TRUE(holds(mixed.err, "E0703") && holds(mixed.err, "c.xyz:2")) << mixed.err;
 }
 
-/// A run places virtual sites itself: where a file has them, upon each other too, does not matter.
+/// A run places virtual sites itself: where a file has them, at one point too, does not matter.
 TEST_F(Md, VirtualSitesOfTheFileMayLieAnywhere) {
   write("m.top",
         "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nA 12 0 A 0.3 0.4\nS 0 0 V 0.3 0.4\n"

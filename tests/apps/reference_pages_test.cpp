@@ -77,6 +77,27 @@ TEST(ReferencePages, OptionsOfEveryAppAreDocumentedAsTheyAre) {
   EXPECT_EQ(pages, count) << "a page of options without an app";
 }
 
+TEST(ReferencePages, CasesThatHowTosQuoteHaveKeysAndValuesThatThereAre) {
+  int cases = 0;
+  for (const fs::directory_entry& file :
+       fs::directory_iterator(fs::path(TESSERA_SOURCE_DIR) / "docs/how-to")) {
+    if (file.path().extension() != ".md") continue;
+    const std::string page = read_bytes(file.path()), fence = "```toml\n";
+    for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
+      at += fence.size();
+      const std::string quote = page.substr(at, page.find("```", at) - at);
+      if (!quote.starts_with("app = ")) continue;  // a part of a case
+      const TempFolder t;
+      t.write("case.toml", quote);
+      const Outcome o = RunningProgram({TESSERA_PROGRAM, "check", "case.toml"}, t.path()).wait();
+      // 4: a file that it names is not here; 5 would be its own fault.
+      EXPECT_TRUE(o.code == 0 || o.code == 4) << file.path() << "\n" << quote << o.err;
+      ++cases;
+    }
+  }
+  EXPECT_GE(cases, 4);
+}
+
 TEST(ReferencePages, AKeyThatNoEarlierVersionHadSaysTheOneInPreparation) {
   const std::string_view version = tessera::data::build_info().version;  // "0.2.0"
   const std::string now(version.substr(0, version.rfind('.')));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Time of a molecular dynamics step without energies, and of its forces:
-//   molecular_speed_bench [--case water|jac|melt] [--threads N] [--steps N] [--buffer nm] [--inner
-//   nm]
+//   molecular_speed_bench [--case water|jac|melt] [--threads N] [--steps N] [--buffer nm]
+//                         [--inner nm]
 // The systems are those of molecular_cases.h.
 #include "measure.h"
 #include "molecular_cases.h"

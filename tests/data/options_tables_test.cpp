@@ -310,7 +310,7 @@ TEST(OptionTables, EachMistakeHasItsNumberPlaceAndWords) {
       {"[[source]]\nwave = \"gaussian\"\n", 210, 3, 8,
        "expected the table [source[0].wave], got a string", ""},
       {"[[structure]]\nshape = \"sphere\"\nradius = true\n", 210, 4, 10,
-       "'structure[0].radius' must be length in um or alike, got a boolean", ""},
+       "'structure[0].radius' must be length in um or the like, got a boolean", ""},
       {"[grid]\ncell = true\n", 210, 3, 8, "'grid.cell' must be length", ""},
       // ranges, quantities, lengths of lists
       {"[[structure]]\nshape = \"box\"\nsize = [\"1 um\", \"0 um\", \"1 um\"]\n", 214, 4, 17,
@@ -581,7 +581,7 @@ TEST(OptionTables, WhatMayBeInfiniteIsWrittenAndReadBack) {
   EXPECT_NE(text.find("\nheight = \"inf\"\n"), std::string::npos) << text;
   EXPECT_EQ(scene_table().read(parse_config("r.toml", text)).bodies.at(0).height,
             s.bodies[0].height);
-  EXPECT_NE(scene_table().explain("structure.height").find("or alike, or \"inf\"\n"),
+  EXPECT_NE(scene_table().explain("structure.height").find("or the like, or \"inf\"\n"),
             std::string::npos);
 }
 
@@ -601,7 +601,7 @@ TEST(OptionTables, ResolvedTomlDocumentsAKeyOnce) {
 
 TEST(OptionTables, ExplainKeysOfItems) {
   EXPECT_EQ(scene_table().explain("structure.radius"),
-            "structure.radius\n  Radius.\n  type: length in um or alike\n  range: above 0 um\n"
+            "structure.radius\n  Radius.\n  type: length in um or the like\n  range: above 0 um\n"
             "  only for: shape = \"sphere\", \"cylinder\"\n  required for: shape = \"sphere\"\n"
             "  default: \"1 um\"\n  app: demo.scene, since 0.1\n");
   EXPECT_EQ(scene_table().explain("structure[3].radius"),
@@ -619,7 +619,7 @@ TEST(OptionTables, ExplainKeysOfItems) {
             std::string::npos);
   EXPECT_NE(scene_table()
                 .explain("grid.cell")
-                .find("type: length in um or alike, or a list of 3 of them\n"),
+                .find("type: length in um or the like, or a list of 3 of them\n"),
             std::string::npos);
   EXPECT_EQ(scene_table().explain("structure[].radius"), "");
   EXPECT_EQ(scene_table().explain("grid[0].cell"), "");

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -136,6 +137,7 @@ TEST(Docs, NoLinkIsDead) {
 
 TEST(Docs, EachSnippetIsQuotedWordForWord) {
   for (const fs::directory_entry& entry : fs::directory_iterator(kRoot / "docs/snippets")) {
+    if (entry.is_directory()) continue;  // parts
     std::string code = slurp(entry.path());
     code.erase(0, code.find('\n') + 1);  // the SPDX line
     const std::vector<fs::path> all = pages();
@@ -145,6 +147,34 @@ TEST(Docs, EachSnippetIsQuotedWordForWord) {
     EXPECT_TRUE(std::any_of(all.begin(), all.end(), quotes))
         << "no page quotes " << entry.path() << " as it is";
   }
+}
+
+TEST(Docs, EachPieceOfAProgramIsOneOfAProgramThatRuns) {
+  // But for layout. Worked examples quote patches (below); a TEST is for a program of the reader's.
+  const auto without_blanks = [](std::string text) {
+    std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
+    return text;
+  };
+  std::vector<std::string> programs;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / "docs/snippets"))
+    if (entry.path().extension() == ".cpp") programs.push_back(without_blanks(slurp(entry.path())));
+  int pieces = 0;
+  for (const fs::path& page : pages()) {
+    const std::string name = page.filename().string(),
+                      folder = page.parent_path().filename().string();
+    if (name.starts_with("add-") || folder == "changes" || folder == "decisions") continue;
+    for (const std::string& piece : quoted(slurp(page), "cpp")) {
+      if (piece.find("TEST(") != std::string::npos) continue;
+      const std::string bare = without_blanks(piece);
+      EXPECT_TRUE(
+          std::any_of(programs.begin(), programs.end(),
+                      [&](const std::string& p) { return p.find(bare) != std::string::npos; }))
+          << page << " quotes what no program of docs/snippets has:\n"
+          << piece;
+      ++pieces;
+    }
+  }
+  EXPECT_GT(pieces, 25);
 }
 
 TEST(Docs, EveryModuleHasItsPage) {
@@ -180,17 +210,73 @@ TEST(Docs, APageOfAModuleNamesEachOfItsHeaders) {
   EXPECT_GT(headers, 100);
 }
 
+TEST(Docs, APageOfAModuleNamesEachOfItsFolders) {
+  int folders = 0;
+  for (const std::string& module : modules()) {
+    const std::string page = slurp(kRoot / module / "README.md");
+    const fs::path src = kRoot / module / "src";
+    if (fs::exists(src))
+      for (const fs::directory_entry& entry : fs::directory_iterator(src)) {
+        if (!entry.is_directory()) continue;
+        const std::string name = "`src/" + entry.path().filename().string() + "/`";
+        EXPECT_TRUE(says(page, name)) << module << "/README.md does not name " << name;
+        ++folders;
+      }
+    for (const auto& named : matches(page, R"(`(src/[a-z_0-9/]+)/`)"))
+      EXPECT_TRUE(fs::is_directory(kRoot / module / named[1])) << module << ": " << named[0];
+  }
+  EXPECT_GT(folders, 40);
+}
+
 TEST(Docs, ApplicationsThatPagesListAreThere) {
   // | `inversion.mt1d` | what it does | ...; all of them are printed by `tessera list apps`
   const std::vector<std::string> apps = documented_apps();
   ASSERT_GE(apps.size(), 5u);
   const auto rows =
-      matches(slurp(kRoot / "apps/README.md"), R"(\n\| `([a-z_0-9]+\.[a-z_0-9]+)` \|)");
+      matches(slurp(kRoot / "apps/README.md"), R"(\n\| `([a-z_0-9]+\.[a-z_0-9]+)` \|([^\n]*))");
   EXPECT_GE(rows.size(), 5u);
-  for (const auto& row : rows)
+  for (const auto& row : rows) {
     EXPECT_NE(std::find(apps.begin(), apps.end(), row[1]), apps.end()) << row[1];
+    EXPECT_NE(row[2].find("(../docs/how-to/"), std::string::npos) << row[1] << " has no how-to";
+  }
   for (const char* page : {"README.md", "docs/index.md", "apps/README.md"})
     EXPECT_TRUE(says(slurp(kRoot / page), "tessera list apps")) << page;
+}
+
+TEST(Docs, KeysThatMayChangeWithinARunAreThoseOfTheApplications) {
+  // | `domain.app` | `run.stop.time`, `.steps`; `output` |: what a point begins has the table
+  // before
+  const std::string page = slurp(kRoot / "docs/reference/run-folder.md");
+  const std::size_t section = page.find("## What may change");
+  ASSERT_NE(section, std::string::npos);
+  const auto rows =
+      matches(page.substr(section), R"(\n\| `([a-z]+)\.([a-z_0-9]+)` \| ([^\n]*) \|)");
+  EXPECT_EQ(rows.size(), documented_apps().size());
+  for (const auto& row : rows) {
+    std::set<std::string> listed, known;
+    std::string table;
+    for (const auto& word : matches(row[3], R"(`([a-z_.]+)`)")) {
+      const std::string key = word[1].starts_with(".") ? table + word[1] : word[1];
+      table = key.substr(0, key.rfind('.'));
+      listed.insert(key);
+    }
+    const std::string app = slurp(kRoot / "apps" / row[1] / row[2] / "app.cpp");
+    if (const std::size_t at = app.find(".may_change = {"); at != std::string::npos)
+      for (const auto& key :
+           matches(app.substr(at, app.find('}', at) - at), R"x("(?:stage\.)?([a-z_.]+)")x"))
+        known.insert(key[1]);
+    EXPECT_EQ(listed, known) << row[0];
+  }
+}
+
+TEST(Docs, ThePageOfExitCodesHasThoseThatThereAre) {
+  std::set<std::string> listed, known;
+  for (const auto& row : matches(slurp(kRoot / "docs/reference/exit-codes.md"), R"(\n\| (\d+) \|)"))
+    listed.insert(row[1]);
+  for (const auto& code :
+       matches(slurp(kRoot / "data/include/tessera/data/exit_code.h"), R"([a-z_]+ =\s*(\d+),)"))
+    known.insert(code[1]);
+  EXPECT_EQ(listed, known);
 }
 
 TEST(Docs, TheIndexLeadsToEveryPage) {

@@ -7,8 +7,8 @@
 //
 // The case: layers of eps 12 and 1 (two fifths and three fifths of the period) across a direction n
 // that is periodic in the unit square. Their waves with H along the layers obey
-//   cos(k_n L) = cos(k_1 d_1) cos(k_2 d_2) - (r + 1/r)/2 sin(k_1 d_1) sin(k_2 d_2),  r = k_1
-//   eps_2/(k_2 eps_1).
+//   cos(k_n L) = cos(k_1 d_1) cos(k_2 d_2) - (r + 1/r)/2 sin(k_1 d_1) sin(k_2 d_2),
+//   r = k_1 eps_2/(k_2 eps_1).
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/corner_tensors.h"
 #include "tessera/electromagnetics/harmonic_inversion.h"

@@ -14,7 +14,7 @@ endif()
 
 set(sources)
 foreach(folder apps autodiff data docs electromagnetics inversion molecular parallel solvers tests)
-  file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cu ${ROOT}/${folder}/*.inl)
+  file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cu ${ROOT}/${folder}/*.cuh ${ROOT}/${folder}/*.inl)
   list(APPEND sources ${found})
 endforeach()
 list(LENGTH sources count)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "matches.h"
+#include "temp_folder.h"
 #include "tessera/data/info.h"
 #include "tessera/inversion/sounding.h"
 #include "test_data.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -17,6 +20,26 @@ TEST(SoundingFormats, AreKnownToInfo) {
     EXPECT_TRUE(std::any_of(formats.begin(), formats.end(), [&](const auto& f) {
       return f.name == name;
     })) << name;
+}
+
+TEST(SoundingFormats, StandOnTheirPagesWithTheirEndings) {
+  // | SEG EDI | what is read | its defaults |; and in the how-to the endings of files in a folder
+  const fs::path docs = fs::path(TESSERA_SOURCE_DIR) / "docs";
+  const std::string page = tessera::testing::read_bytes(docs / "reference/mt-files.md"),
+                    how_to = tessera::testing::read_bytes(docs / "how-to/soundings.md");
+  const auto rows =
+      matches(page.substr(0, page.find("\nWritten are ")), R"(\n\| ((?:SEG|EMTF|Jones)[^|]*) \|)");
+  std::size_t formats = 0;
+  for (const data::FileFormat& f : data::all_formats()) {
+    if (f.summary.find("magnetotelluric") == std::string::npos) continue;
+    ++formats;
+    EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      return row[1].find(f.name) != std::string::npos;
+    })) << f.name;
+    for (const std::string& ending : f.extensions)
+      EXPECT_NE(how_to.find("`" + ending + "`"), std::string::npos) << ending;
+  }
+  EXPECT_EQ(rows.size(), formats);
 }
 
 TEST(SoundingFormats, InfoTellsStationFrequenciesAndFindings) {

@@ -77,7 +77,7 @@ TEST(Hydrogens, WhatIsThereStaysAndOnlyTheRestIsAdded) {
                   built = with_hydrogens(ff, some);
   EXPECT_EQ(built.n_atoms(), protein.n_atoms());
   EXPECT_EQ(with_hydrogens(ff, protein).x_nm, protein.x_nm);
-  // No atom lies upon another: bonded ones are at least 0.09 nm apart.
+  // No two atoms overlap: bonded ones are at least 0.09 nm apart.
   for (std::size_t i = 0; i < built.n_atoms(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       const Vec3 &p = built.x_nm[i], &q = built.x_nm[j];

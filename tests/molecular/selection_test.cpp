@@ -142,7 +142,7 @@ TEST(Selection, FaultsHaveColumnsAndSuggestions) {
   check("protein and nme CA", 13, "got 'nme'", "name");
   check("protein nme CA", 9, "expected 'and', 'or'");
   check("(protein", 8, "expected ')'");
-  check("name and water", 6, "expected one or more words behind 'name'");
+  check("name and water", 6, "expected one or more words after 'name'");
   check("resid five", 7, "expected whole numbers");
   check("resid 9 to 5", 12, "of 9 or above");
   check("mass 5", 6, "expected a comparison");

@@ -137,7 +137,7 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
       context.log.info(fmt::format("{}[{}]: {:.9g} Hz, Q {:.5g}", r.name, m, f[m], q[m]));
     if (f.empty())
       context.log.warning(
-          fmt::format("monitor '{}' finds no resonance in its band: let the run be longer behind "
+          fmt::format("monitor '{}' finds no resonance in its band: let the run be longer after "
                       "the end of the sources, or move it off the nodes of the field",
                       r.name));
   }

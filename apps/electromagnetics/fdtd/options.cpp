@@ -26,8 +26,9 @@ const data::Options<CaseOptions>& fdtd_options() {
     o.add_tables("monitor", &O::monitors, monitor_table(),
                  {.doc = "What is measured.", .max_items = 10000});
     o.add_table("output", &O::output, output_table(), {.doc = "What is written."});
-    o.add_tables("expect", &O::expectations, expect_table(),
-                 {.doc = "Promised numbers; a run that breaks one ends with exit code 6."});
+    o.add_tables(
+        "expect", &O::expectations, expect_table(),
+        {.doc = "Numbers that are expected; a run that does not meet one ends with exit code 6."});
     return o;
   }();
   return table;

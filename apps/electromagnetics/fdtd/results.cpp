@@ -262,8 +262,8 @@ std::vector<Expectation> check_expectations(const std::vector<ExpectOptions>& ex
     const bool met = std::abs(found - x.value) <= allowed;
     const std::string name = x.monitor + "." + q->name + (at > 0 ? fmt::format("[{}]", at) : "");
     out.push_back({name, found,
-                   fmt::format("{}: {:.8g}, promised {:.8g} within {:.2g}{}", name, found, x.value,
-                               allowed, met ? "" : ": BROKEN"),
+                   fmt::format("{}: {:.8g}, expected {:.8g} within {:.2g}{}", name, found, x.value,
+                               allowed, met ? "" : ": NOT MET"),
                    met});
   }
   return out;

@@ -273,7 +273,7 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
   const auto expect = [&](const char* what, double found, bool holds, double bound) {
     if (holds) return;
     kept = false;
-    context.log.error(fmt::format("{} is {:.6g}, promised {:.6g}: BROKEN", what, found, bound));
+    context.log.error(fmt::format("{} is {:.6g}, expected {:.6g}: NOT MET", what, found, bound));
   };
   if (o.expect.misfit_max)
     expect("the misfit", last.misfit, last.misfit <= *o.expect.misfit_max, *o.expect.misfit_max);

@@ -52,7 +52,7 @@ Rows from_csv(const std::filesystem::path& path, std::size_t columns) {
     if (found != columns)
       throw data::InputError(file.error(
           651, file.line_starts[line - 1],
-          fmt::format("a row has {} values behind its time, but sources times receivers are {}",
+          fmt::format("a row has {} values after its time, but sources times receivers are {}",
                       found, columns),
           "one column for each receiver of the first source, then of the second, ..."));
   }

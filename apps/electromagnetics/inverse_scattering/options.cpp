@@ -72,8 +72,8 @@ data::Options<DescentOptions> descent_table() {
 
 data::Options<InverseExpectOptions> expectation_table() {
   using O = InverseExpectOptions;
-  data::Options<O> o("expect",
-                     "What the result has to be; a run that breaks it ends with exit code 6.");
+  data::Options<O> o(
+      "expect", "What the result has to be; a run that does not meet it ends with exit code 6.");
   o.add("misfit_max", &O::misfit_max, {.doc = "Largest misfit.", .min = 0});
   o.add("psnr_min", &O::psnr_min,
         {.doc = "Least peak signal-to-noise ratio of the permittivity of the domain in dB; the "

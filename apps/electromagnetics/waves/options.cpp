@@ -81,7 +81,7 @@ data::Options<ExpectOptions> expect_table() {
                "At which of its frequencies (the nearest, in its band); its first if not given."}));
   o.add("index", &O::index,
         {.doc = "Which entry, where there are several: mode, direction, order.", .min = 0});
-  o.add("value", &O::value, {.doc = "The number promised, in SI units.", .required = true});
+  o.add("value", &O::value, {.doc = "The number that is expected, in SI units.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
   o.add("relative", &O::relative, {.doc = "The tolerance is relative: a fraction of the value."});
   return o;
@@ -142,7 +142,7 @@ data::Options<GridOptions> grid_table() {
          .choices = {"conformal", "staircase"}});
   o.add("exact_speed_at", &O::exact_speed_at,
         frequency({.doc = "Frequency at which waves run at their exact speed, as the mean over "
-                          "all directions: permittivities are scaled against the dispersion of "
+                          "all directions: permittivities are scaled to cancel the dispersion of "
                           "the grid. 0.87 of the highest frequency leaves a quarter of its phase "
                           "errors over a wide band. Needs even cells.",
                    .above = 0}));
@@ -151,11 +151,11 @@ data::Options<GridOptions> grid_table() {
 
 data::Options<SteppingOptions> run_table() {
   using S = StopOptions;
-  data::Options<S> stop("stop", "When the run ends: the first that comes true.");
+  data::Options<S> stop("stop", "When the run ends: whichever comes first.");
   stop.add("time", &S::time, duration({.doc = "Simulated time.", .above = 0}));
   stop.add("steps", &S::steps, {.doc = "Number of time steps.", .min = 1});
   stop.add("after_sources", &S::after_sources,
-           duration({.doc = "Simulated time behind the end of the last source.", .min = 0}));
+           duration({.doc = "Simulated time after the end of the last source.", .min = 0}));
   stop.add("decay_db", &S::decay_db,
            {.doc = "How far the energy has fallen below its peak, once the sources have ended, in "
                    "decibels.",
@@ -218,11 +218,10 @@ data::Options<BoundaryOptions> boundary_table() {
                 .max = 10000});
   absorber.add("order", &A::order,
                {.doc = "Power by which the conductivity grows.", .min = 1, .max = 8});
-  absorber.add(
-      "reflection", &A::reflection,
-      {.doc = "Amplitude that comes back of a wave along the axis: fixes the conductivity.",
-       .above = 0,
-       .max = 0.5});
+  absorber.add("reflection", &A::reflection,
+               {.doc = "Amplitude reflected of a wave along the axis: fixes the conductivity.",
+                .above = 0,
+                .max = 0.5});
   using O = BoundaryOptions;
   data::Options<O> o("boundary", "What happens at the six faces of the domain.");
   const std::vector<std::string> kinds = {"pml", "pec", "pmc", "periodic", "bloch", "absorber"};

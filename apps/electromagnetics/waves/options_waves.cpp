@@ -180,7 +180,7 @@ data::Options<MonitorOptions> monitor_table() {
   o.add("subtract", &O::subtract,
         {.doc = "Folder of a former run whose fields at this monitor are subtracted first. Both "
                 "have the same sources, grid, time step and frequencies, and the monitor the same "
-                "place.",
+                "position.",
          .only_for = {"dft", "flux", "far_field", "rcs", "orders"}});
   o.add("theta", &O::theta,
         {.doc = "Angles from +z; theta and phi are combined.",
@@ -218,7 +218,7 @@ data::Options<MonitorOptions> monitor_table() {
   o.add("min_quality", &O::min_quality,
         {.doc = "Least Q of a resonance.", .min = 0, .only_for = {"resonances"}});
   o.add("max_modes", &O::max_modes,
-        {.doc = "Most resonances that are told, the strongest.",
+        {.doc = "Most resonances that are reported, the strongest.",
          .min = 1,
          .max = 1000,
          .only_for = {"resonances"}});

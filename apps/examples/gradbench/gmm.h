@@ -4,8 +4,8 @@
 // Gaussians with a Wishart prior, with respect to the weights alpha [k], means mu [k, d] and
 // inverse covariance factors: log-diagonals q [k, d] and strict lower triangles l [k, d (d-1)/2],
 // column by column:
-//   L = -n d/2 log 2 pi + sum_i logsumexp_k(alpha_k + sum q_k - |Q_k (x_i - mu_k)|^2 / 2) - n
-//   logsumexp(alpha) + prior, prior = sum_k (m sum q_k - gamma^2/2 (|exp q_k|^2 + |l_k|^2)) + k C.
+//   L = -n d/2 log 2 pi + sum_i logsumexp_k(alpha_k + sum q_k - |Q_k (x_i - mu_k)|^2 / 2)
+//       - n logsumexp(alpha) + sum_k (m sum q_k - gamma^2/2 (|exp q_k|^2 + |l_k|^2)) + k C.
 //
 // Whole-array: all Q_k x_i are one matrix product [n, d] x [d, k d].
 #pragma once

@@ -4,8 +4,9 @@
 // character (a vector of b bits) of a sequence from those before; mean log-likelihood of the right
 // ones, with respect to all parameters. Layer by layer and step by step, all products element by
 // element:
-//   f = s(x w_f + b_f), i = s(h w_i + b_i), o = s(x w_o + b_o), c' = tanh(h w_c + b_c), c <- c f +
-//   i c', h <- o tanh(c), s(u) = 1 / (1 + exp(-u)); x is the layer's input, h its last output.
+//   f = s(x w_f + b_f), i = s(h w_i + b_i), o = s(x w_o + b_o), c' = tanh(h w_c + b_c),
+//   c <- c f + i c', h <- o tanh(c), s(u) = 1 / (1 + exp(-u)),
+// x being the layer's input, h its last output.
 //
 // Whole-array: layer by layer over the whole sequence. The gates f and o depend on x alone and are
 // computed for all steps at once, as is the output; what is left to the scan is one body of ten

@@ -174,7 +174,7 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
     if (std::abs(value - e.value) <= e.tolerance * (e.relative ? std::abs(e.value) : 1)) continue;
     kept = false;
     context.log.error(
-        fmt::format("{} is {:.6g}, promised {:.6g}: BROKEN", e.quantity, value, e.value));
+        fmt::format("{} is {:.6g}, expected {:.6g}: NOT MET", e.quantity, value, e.value));
   }
   return kept ? data::ExitCode::ok : data::ExitCode::not_converged;
 }

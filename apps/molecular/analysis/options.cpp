@@ -129,7 +129,7 @@ data::Options<ExpectOptions> expect_table() {
       "A number that the run has to find; one that it does not find ends it with exit code 6.");
   o.add("quantity", &O::quantity, {.doc = "As tables/averages.csv names it.", .required = true});
   o.add("value", &O::value,
-        {.doc = "The number promised, in the unit of the table.", .required = true});
+        {.doc = "The number that is expected, in the unit of the table.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
   o.add("relative", &O::relative, {.doc = "The tolerance is relative: a fraction of the value."});
   return o;
@@ -201,7 +201,7 @@ AnalysisOptions read_analysis_options(const data::Config& config) {
       say(key("with"), fmt::format("there is no group '{}'", t.with),
           "add a [[group]] of that name");
     if (t.kind == Kind::msd && t.fit_to <= t.fit_from)
-      say(key("fit_to"), "fit_to is not behind fit_from", "exchange them");
+      say(key("fit_to"), "fit_to is not after fit_from", "exchange them");
     if (t.name.empty())
       t.name = kinds[static_cast<std::size_t>(t.kind)] +
                (t.kind == Kind::hydrogen_bonds

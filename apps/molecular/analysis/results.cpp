@@ -4,7 +4,7 @@
 #include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/data/plot.h"
+#include "tessera/molecular/figures.h"
 
 #include <fmt/format.h>
 
@@ -107,18 +107,8 @@ std::vector<fs::path> draw(const fs::path& run, const Findings& f, const std::st
   data::make_folder(run / "plots");
   std::vector<fs::path> out;
   for (const Chart& c : f.charts) {
-    data::Figure figure{.width = 300, .height = 200, .title = title};
-    data::Panel panel{.x = {.label = c.x_label, .unit = c.x_unit, .tight = true},
-                      .y = {.label = c.y_label, .unit = c.y_unit},
-                      .legend = data::Legend::none};
-    if (c.curve.error.size() == c.curve.x.size()) {
-      data::Band band{.label = "", .at = c.curve.x, .low = c.curve.y, .high = c.curve.y};
-      for (std::size_t k = 0; k < c.curve.x.size(); ++k)
-        band.low[k] -= c.curve.error[k], band.high[k] += c.curve.error[k];
-      panel.series.push_back(std::move(band));
-    }
-    panel.series.push_back(data::Line{.label = "", .x = c.curve.x, .y = c.curve.y});
-    figure.panels.push_back(std::move(panel));
+    const data::Figure figure =
+        mol::curve_figure({title, c.x_label, c.x_unit, c.y_label, c.y_unit, c.curve});
     for (const char* kind : {".png", ".svg"}) {
       out.push_back(run / "plots" / (file_name(c) + kind));
       data::save(figure, out.back());

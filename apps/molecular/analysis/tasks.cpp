@@ -116,8 +116,8 @@ class Vacf final : public Task {
   }
   void tell(Findings& out) const override {
     if (frames_ <= lag_)
-      throw Error(fmt::format("[vacf] expected more frames than the lag spans, {}, came {}", lag_,
-                              frames_));
+      throw Error(
+          fmt::format("[vacf] expected more frames than the lag spans, {}, got {}", lag_, frames_));
     out.charts.push_back(
         {name_, "vacf", "time", "ps", "velocity autocorrelation", "nm^2/ps^2", c_.curve()});
     // An integral over a curve whose points depend on each other: its error is not known.

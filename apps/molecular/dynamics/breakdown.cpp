@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/dynamics/breakdown.h"
 
-#include "molecular/dynamics/explain.h"
+#include "tessera/molecular/explain.h"
 
 #include <fmt/format.h>
 
@@ -34,32 +34,33 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
   const auto explain = [&](std::int32_t atom) {
     if (std::ranges::find(told, atom) != told.end()) return;
     told.push_back(atom);
-    for (std::string& line : explain_atom(system, last, atom)) lines.push_back(std::move(line));
+    for (std::string& line : mol::explain_atom(system, last, atom))
+      lines.push_back(std::move(line));
   };
-  const auto upon_each_other = [&](const mol::Frame& frame, const char* when) {
-    const auto o = find_overlap(system, frame);
+  const auto told_overlap = [&](const mol::Frame& frame, const char* when) {
+    const auto o = mol::find_overlap(system, frame);
     if (o)
       lines.push_back(fmt::format("{} atoms {} and {} lie {:.4f} nm apart: they overlap", when,
                                   mol::name_of_atom(system, o->a), mol::name_of_atom(system, o->b),
                                   o->distance_nm));
     return o;
   };
-  if (after) upon_each_other(*after, "in the step that failed");
+  if (after) told_overlap(*after, "in the step that failed");
   try {
     mol::Forces forces;
     mol::stage_forces(stage, at, start.box)(last.x_nm, last.box, forces);
-    const std::int32_t atom = most_pulled(forces);
+    const std::int32_t atom = mol::most_pulled(forces);
     const mol::Vec3& f = forces.f[static_cast<std::size_t>(atom)];
     lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on",
                                 std::hypot(f[0], f[1], f[2])));
     explain(atom);
   } catch (const Error& e) {
     lines.push_back(std::string("forces before it cannot be computed either: ") + e.what());
-    if (const auto o = upon_each_other(last, "there"))
+    if (const auto o = told_overlap(last, "there"))
       for (const std::int32_t atom : {o->a, o->b}) explain(atom);
   }
   if (const auto [atom, far] =
-          after ? farthest_moved(last, *after) : std::pair{std::int32_t{-1}, 0.0};
+          after ? mol::farthest_moved(last, *after) : std::pair{std::int32_t{-1}, 0.0};
       atom >= 0 && stage.type == StageType::dynamics) {
     lines.push_back(
         fmt::format("the atom that moved farthest in the failed step ({:.3g} nm):", far));

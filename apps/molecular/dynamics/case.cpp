@@ -3,9 +3,9 @@
 #include "molecular/dynamics/case.h"
 
 #include "molecular/dynamics/complaints.h"
-#include "molecular/dynamics/explain.h"
 #include "molecular/dynamics/input.h"
 #include "molecular/dynamics/stage_of.h"
+#include "tessera/molecular/explain.h"
 #include "tessera/molecular/trajectory.h"
 
 #include <fmt/format.h>
@@ -277,7 +277,7 @@ struct Maker {
 
   /// Lengths in angstrom for nm, or the other way round: bonds tell.
   void check_unit() const {
-    const double times = wrong_unit(c.system, c.start);
+    const double times = mol::wrong_unit(c.system, c.start);
     if (times == 1) return;
     data::Diagnostic d;
     d.number = 756;

@@ -109,7 +109,7 @@ data::Options<ExpectOptions> expect_table() {
   o.add("first", &O::first, {.doc = "The value of the first row instead of the average."});
   o.add("last", &O::last, {.doc = "The value of the last row instead of the average."});
   o.add("value", &O::value,
-        {.doc = "The number promised, in the unit of the column.", .required = true});
+        {.doc = "The number that is expected, in the unit of the column.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
   o.add("relative", &O::relative, {.doc = "The tolerance is relative: a fraction of the value."});
   return o;
@@ -212,8 +212,9 @@ const data::Options<MdOptions>& md_options() {
     o.add_table("solvate", &O::solvate, solvate_table(),
                 {.doc = "Water and ions around the molecules."});
     o.add_table("output", &O::output, output_table(), {.doc = "What is written."});
-    o.add_tables("expect", &O::expectations, expect_table(),
-                 {.doc = "Promised numbers; a run that breaks one ends with exit code 6."});
+    o.add_tables(
+        "expect", &O::expectations, expect_table(),
+        {.doc = "Numbers that are expected; a run that does not meet one ends with exit code 6."});
     return o;
   }();
   return table;

@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/dynamics/results.h"
 #include "tessera/data/file_io.h"
-#include "tessera/data/plot.h"
+#include "tessera/molecular/figures.h"
 
 namespace tessera::apps::dynamics {
 namespace {
 
 struct Row {
   std::string column, label, unit;
+  bool log = false;
 };
 
 data::Figure picture(const Summary& s, const std::string& title) {
   const bool down = s.type == StageType::minimize;
   const std::vector<Row> rows =
       down ? std::vector<Row>{{"potential", "Potential energy", "kJ/mol"},
-                              {"largest_force_kj_mol_nm", "Largest force", "kJ/mol/nm"}}
+                              {"largest_force_kj_mol_nm", "Largest force", "kJ/mol/nm", true}}
            : std::vector<Row>{{"potential", "Potential energy", "kJ/mol"},
                               {"conserved", "Conserved energy", "kJ/mol"},
                               {"temperature_k", "Temperature", "K"},
                               {"pressure_bar", "Pressure", "bar"},
                               {"density_kg_m3", "Density", "kg/m^{3}"}};
-  const auto* x = s.energies.find(down ? "step" : "time_ps");
-  data::Figure f{.width = 380, .title = title.empty() ? s.name : title + ": " + s.name};
-  for (const Row& row : rows) {
-    const auto* y = s.energies.find(row.column);
-    if (!y || !x) continue;
-    data::Panel p;
-    p.row = f.panels.size();
-    p.x = {.label = down ? "Step" : "Time", .unit = down ? "" : "ps", .group = "time"};
-    p.y = {.label = row.label, .unit = row.unit, .log = row.column == "largest_force_kj_mol_nm"};
-    p.series = {data::Line{.label = "", .x = *x, .y = *y}};
-    f.panels.push_back(std::move(p));
+  mol::StageFigure f{.title = title.empty() ? s.name : title + ": " + s.name,
+                     .axis = down ? "Step" : "Time",
+                     .axis_unit = down ? "" : "ps",
+                     .at = {},
+                     .quantities = {}};
+  if (const auto* x = s.energies.find(down ? "step" : "time_ps")) {
+    f.at = *x;
+    for (const Row& row : rows)
+      if (const auto* y = s.energies.find(row.column))
+        f.quantities.push_back({row.label, row.unit, *y, row.log});
   }
-  f.height = 60 + 110 * static_cast<double>(f.panels.size());
-  return f;
+  return mol::stage_figure(f);
 }
 
 }  // namespace

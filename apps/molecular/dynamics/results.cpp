@@ -152,8 +152,8 @@ std::vector<Expectation> check_expectations(const Case& c, const std::vector<Sum
     const bool kept = std::abs(found - x.value) <= allowed;
     const std::string name = at->name + "." + x.quantity;
     out.push_back({name, found,
-                   fmt::format("{}: {:.10g}, promised {:.10g} within {:.2g}{}", name, found,
-                               x.value, allowed, kept ? "" : ": BROKEN"),
+                   fmt::format("{}: {:.10g}, expected {:.10g} within {:.2g}{}", name, found,
+                               x.value, allowed, kept ? "" : ": NOT MET"),
                    kept});
   }
   return out;

@@ -4,7 +4,6 @@
 #include "molecular/dynamics/run.h"
 
 #include "molecular/dynamics/breakdown.h"
-#include "molecular/dynamics/explain.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
@@ -14,6 +13,7 @@
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
 #include "tessera/molecular/amber.h"
+#include "tessera/molecular/explain.h"
 #include "tessera/molecular/gromacs.h"
 #include "tessera/molecular/stage_run.h"
 #include "tessera/molecular/structure_file.h"
@@ -250,10 +250,10 @@ struct StageRunner {
   }
 
   /// Of the atoms, and of virtual sites where they belong: a file's may lie anywhere.
-  std::optional<Overlap> overlap_at_start() const {
+  std::optional<mol::Overlap> overlap_at_start() const {
     mol::Frame placed = start;
     mol::place_virtual_sites(at.system, placed.x_nm, placed.box);
-    return find_overlap(at.system, placed);
+    return mol::find_overlap(at.system, placed);
   }
 
   /// To the end of the stage.

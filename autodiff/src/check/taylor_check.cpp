@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Along x + h v the function phi(h) = Re<c, f(x + h v)> has the remainders
-//   r_1(h) = |phi(h) - phi(0) - h phi'(0)| = O(h^2),  r_2(h) = |phi(h) - phi(0) - h phi'(0) - h^2/2
-//   phi''(0)| = O(h^3).
+//   r_1(h) = |phi(h) - phi(0) - h phi'(0)| = O(h^2),
+//   r_2(h) = |phi(h) - phi(0) - h phi'(0) - h^2/2 phi''(0)| = O(h^3).
 // Four steps a decade; the slope is taken where neighbours keep it, between the steps at which
 // higher terms enter and those at which rounding of phi does.
 #include "comparison.h"

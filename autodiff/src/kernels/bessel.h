@@ -5,17 +5,16 @@
 //
 //   i = e^{-z} I_v(z),  k = e^{z} K_v(z),   v >= 0, Re z >= 0.
 //
-//   K   |z| <= 2         N. M. Temme's series for K_m and K_{m+1}, |m| <= 1/2 (1975, J. Comput.
-//   Phys. 19, 324)
-//       |z| <= 25        the continued fraction of Temme & Steed (Press et al., Numerical
-//       Recipes, 6.7) |z| > 25         Hankel's expansion (NIST DLMF 10.40.2)
-//                        then K_{u+1} = K_{u-1} + (2 u / z) K_u upwards from m to v, which is
-//                        stable
-//   I   |z|^2 / 4 <= v + 1 or |z| <= 2   the power series (DLMF 10.25.2), whose terms do not cancel
-//   there
+//   K   |z| <= 2    N. M. Temme's series for K_m and K_{m+1}, |m| <= 1/2 (1975, J. Comput. Phys.
+//                   19, 324)
+//       |z| <= 25   the continued fraction of Temme & Steed (Press et al., Numerical Recipes, 6.7)
+//       |z| > 25    Hankel's expansion (NIST DLMF 10.40.2)
+//                   then K_{u+1} = K_{u-1} + (2 u / z) K_u upwards from m to v, which is stable
+//   I   |z|^2 / 4 <= v + 1 or |z| <= 2   the power series (DLMF 10.25.2), whose terms do not
+//                                        cancel there
 //       |z| > max(25, v^2 / 2)           Hankel's expansion (DLMF 10.40.5)
-//       else             I_{v+1} / I_v by its continued fraction and I_v K_{v+1} + I_{v+1} K_v = 1
-//       / z
+//       else                             I_{v+1} / I_v by its continued fraction and
+//                                        I_v K_{v+1} + I_{v+1} K_v = 1 / z
 //
 // All else by continuation (DLMF 10.27, 10.34) and reflection (DLMF 10.4, 10.27.2). Orders up to
 // about a thousand: the cost grows as |v| + |z|, and there is no uniform expansion. Relative errors

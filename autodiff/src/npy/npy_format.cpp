@@ -30,7 +30,7 @@ std::string refusal(std::string_view dtype) {
   if (kind == 'S' || kind == 'U' || kind == 'a') return "texts are not read";
   if (kind == 'V') return "records and raw bytes are not read";
   if (kind == 'M' || kind == 'm') return "dates and time spans are not read";
-  return "expected one of b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 behind '<', '>' or '|'";
+  return "expected one of b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 after '<', '>' or '|'";
 }
 
 /// A cursor over the header's text. Places in messages are bytes of the file.
@@ -62,7 +62,7 @@ class Parser {
     }
     expect('}');
     skip_blanks();
-    if (at_ != text_.size()) fail("expected only blanks behind the closing brace, came " + came());
+    if (at_ != text_.size()) fail("expected only blanks after the closing brace, got " + came());
     if (!descr || !order || !shape)
       fail(std::string("the key '") +
            (!descr   ? "descr"
@@ -93,29 +93,29 @@ class Parser {
     return "the byte " + std::to_string(c);
   }
   void expect(char c) {
-    if (!next_is(c)) fail(std::string("expected '") + c + "', came " + came());
+    if (!next_is(c)) fail(std::string("expected '") + c + "', got " + came());
     ++at_;
   }
   /// A text in single or double quotes, printable ASCII without escapes, at most 64 characters.
   std::string quoted() {
     skip_blanks();
     const char quote = at_ < text_.size() ? text_[at_] : ' ';
-    if (quote != '\'' && quote != '"') fail("expected a quoted text, came " + came());
+    if (quote != '\'' && quote != '"') fail("expected a quoted text, got " + came());
     ++at_;
     std::string out;
     for (; at_ < text_.size() && text_[at_] != quote; ++at_) {
       const auto c = static_cast<unsigned char>(text_[at_]);
       if (c < 0x20 || c > 0x7e || c == '\\')
-        fail("expected printable characters between quotes, came " + came());
+        fail("expected printable characters between quotes, got " + came());
       if (out.size() == 64) fail("a text of more than 64 characters");
       out += text_[at_];
     }
-    if (at_ == text_.size()) fail("expected a closing quote, came " + came());
+    if (at_ == text_.size()) fail("expected a closing quote, got " + came());
     ++at_;
     return out;
   }
   std::string dtype() {
-    if (next_is('[')) fail("records are not read: expected one dtype, came a list of fields");
+    if (next_is('[')) fail("records are not read: expected one dtype, got a list of fields");
     std::string code = quoted();
     if (!code.empty() && code[0] == '=')
       code[0] = std::endian::native == std::endian::little ? '<' : '>';
@@ -129,28 +129,28 @@ class Parser {
         at_ += word.size();
         return word == "True";
       }
-    fail("expected True or False, came " + came());
+    fail("expected True or False, got " + came());
   }
   std::vector<std::size_t> tuple() {
     std::vector<std::size_t> shape;
     bool comma = true;  // one number needs a comma behind it to be a tuple
     expect('(');
     while (!next_is(')')) {
-      if (!comma) fail("expected ',', came " + came());
+      if (!comma) fail("expected ',', got " + came());
       if (shape.size() == kNpyMaxRank)
         fail("more than " + std::to_string(kNpyMaxRank) + " dimensions");
       shape.push_back(number());
       comma = next_is(',');
       if (comma) ++at_;
     }
-    if (shape.size() == 1 && !comma) fail("expected ',' behind a single dimension, came " + came());
+    if (shape.size() == 1 && !comma) fail("expected ',' after a single dimension, got " + came());
     expect(')');
     return shape;
   }
   std::size_t number() {
     skip_blanks();
     if (at_ >= text_.size() || text_[at_] < '0' || text_[at_] > '9')
-      fail("expected a dimension of zero or more, came " + came());
+      fail("expected a dimension of zero or more, got " + came());
     constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max();
     std::size_t value = 0;
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
@@ -239,7 +239,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> first, std::uint64_t file_
                                                   std::to_string(expected));
   if (present > expected)
     fail(h.data_offset + expected,
-         std::to_string(present - expected) + " bytes stand behind the data");
+         std::to_string(present - expected) + " bytes stand after the data");
   return h;
 }
 

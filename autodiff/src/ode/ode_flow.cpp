@@ -4,9 +4,8 @@
 // none of them. With d a tangent and l, m cotangents of y and p:
 //
 //   tangent   dd/dt = f_y d + f_p dp,   d(t0) = dy0 - f(t0) dt0,   dy1 = d(t1) + f(t1) dt1
-//   adjoint   dl/dt = -f_y^H l,  dm/dt = -f_p^H l,   from l(t1) = c, m(t1) = 0 back to t0,   beside
-//   y, which runs back
-//             from the y(t1) that was found
+//   adjoint   dl/dt = -f_y^H l,  dm/dt = -f_p^H l,   from l(t1) = c, m(t1) = 0 back to t0,
+//             beside y, which runs back from the y(t1) that was found
 //
 // Both are this primitive again, of larger systems, whose further leaves enter linearly: the
 // adjoint of the tangent is the adjoint, and derivatives go on to any order. L. S. Pontryagin et

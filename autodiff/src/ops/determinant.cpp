@@ -9,16 +9,16 @@
 // ... E_k: the coefficient of t_1 ... t_k in the cofactors of A + sum t_l E_l. It is linear and
 // symmetric in the E_l, vanishes for k >= n, and
 //
-//   d/dA C(A; E_1 ... E_k) along E = C(A; E_1 ... E_k, E),   <X, C(A; E_1 ...)> = conj <E_1, conj
-//   C(A; conj X, E_2 ...)>.
+//   d/dA C(A; E_1 ... E_k) along E = C(A; E_1 ... E_k, E),
+//   <X, C(A; E_1 ...)> = conj <E_1, conj C(A; conj X, E_2 ...)>.
 //
 // Nothing divides by what may be zero. Matrices up to 4 x 4 are expanded by rows, well conditioned
 // ones inverted (all of them is P below). Others are taken in their singular vectors, A = U S V^H
 // and B = S + sum t_l U^H E_l V, where rows of large singular values (P) are eliminated and those
 // of small ones (Q) remain, with coefficients that are polynomials in the t,
 //
-//   B^-1 det B = det B_PP [det Z X + Y adj Z Y', -Y adj Z; -adj Z Y', adj Z],   X = B_PP^-1, Y = X
-//   B_PQ, Y' = B_QP X,
+//   B^-1 det B = det B_PP [det Z X + Y adj Z Y', -Y adj Z; -adj Z Y', adj Z],
+//   X = B_PP^-1, Y = X B_PQ, Y' = B_QP X,
 //
 // Z = B_QQ - B_QP X B_PQ = diag(s_Q) + N with N = O(t), whose cofactors are a sum over sets I of
 // the rows: those of N on I times the product of the s outside of it, of which k + 1 rows are

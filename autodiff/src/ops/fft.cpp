@@ -266,6 +266,17 @@ Tensor resized(const char* op, const Tensor& x, int axis, Index n, SourceLine li
   high[axis] = n - have;
   return pad(Arg(x, line), low, high);
 }
+/// Axes a[0] ... a[count - 1] of t resized, where there are sizes; how many points they have.
+double resize(const char* op, Tensor& t, const Shape& a, const Shape& sizes, int count,
+              SourceLine line) {
+  double points = 1;
+  for (int k = 0; k < count; ++k) {
+    const int d = static_cast<int>(a[k]);
+    if (!sizes.empty()) t = resized(op, t, d, sizes[k], line);
+    points *= static_cast<double>(t.shape()[d]);
+  }
+  return points;
+}
 /// f of x with these axes last, in their order; f keeps the number of axes.
 template <class F>
 Tensor on_last(const Tensor& x, const Shape& axes, F f) {
@@ -303,12 +314,7 @@ Tensor complex_transform(const char* op, const Arg& x, const Shape& axes, const 
   Tensor t = inexact(op, x);
   t = cast(Arg(t, x.line), complex_of(t.dtype()));
   const Shape a = axes_of(op, t, axes, sizes, x.line);
-  double points = 1;
-  for (int k = 0; k < a.size(); ++k) {
-    const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(op, t, d, sizes[k], x.line);
-    points *= static_cast<double>(t.shape()[d]);
-  }
+  const double points = resize(op, t, a, sizes, a.size(), x.line);
   const FftAttr attr{a.size(), inverse, factor(norm, inverse, points)};
   return on_last(
       t, a, [&](const Tensor& y) { return apply(primitive<Fft>(), attributes(attr), x.line, y); });
@@ -317,12 +323,7 @@ Tensor real_transform(const char* op, const Arg& x, const Shape& axes, const Sha
                       Norm norm) {
   Tensor t = real_operand(op, x);
   const Shape a = axes_of(op, t, axes, sizes, x.line);
-  double points = 1;
-  for (int k = 0; k < a.size(); ++k) {
-    const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(op, t, d, sizes[k], x.line);
-    points *= static_cast<double>(t.shape()[d]);
-  }
+  const double points = resize(op, t, a, sizes, a.size(), x.line);
   return on_last(t, a, [&](const Tensor& y) {
     Tensor z = apply(primitive<RealFft>(),
                      attributes(HalfAttr{y.dim(-1), factor(norm, false, points)}), x.line, y);
@@ -346,12 +347,7 @@ Tensor inverse_real_transform(const char* op, const Arg& x, const Shape& axes, c
   if (n < 1)
     fail(op, "the half spectrum " + to_string(t.type()) + " belongs to no default length; say n",
          x.line);
-  double points = static_cast<double>(n);
-  for (int k = 0; k + 1 < a.size(); ++k) {
-    const int d = static_cast<int>(a[k]);
-    if (!sizes.empty()) t = resized(op, t, d, sizes[k], x.line);
-    points *= static_cast<double>(t.shape()[d]);
-  }
+  const double points = static_cast<double>(n) * resize(op, t, a, sizes, a.size() - 1, x.line);
   t = resized(op, t, last, n / 2 + 1, x.line);
   return on_last(t, a, [&](const Tensor& y) {
     Tensor z = y;

@@ -3,13 +3,12 @@
 // g(A) = V g(w) V^H of Hermitian matrices with derivatives of any order, equal eigenvalues
 // included. The one primitive is
 //
-//   C(A; E_1 ... E_k) = V [sum over i_1 ... i_{k-1} of g[w_{i_0}, ..., w_{i_k}] M1_{i_0 i_1} ...
-//   Mk_{i_{k-1} i_k}] V^H,
+//   C(A; E_1 ... E_k) = V [sum over i_1 ... i_{k-1} of
+//                          g[w_{i_0}, ..., w_{i_k}] M1_{i_0 i_1} ... Mk_{i_{k-1} i_k}] V^H,
 //
 // M = V^H E V, with g's divided differences, so that C(A;) = g(A), and (Daleckii and Krein 1965)
 //
-//   d/dA C(A; E_1 ... E_k) along E = sum over the k + 1 places at which E may be put into the
-//   chain.
+//   d/dA C(A; E_1 ... E_k) along E = sum over the k + 1 places at which E may enter the chain.
 //
 // R. Bhatia 1997, Matrix Analysis, V.3 and X.4; N. J. Higham 2008, Functions of Matrices, 3.2.
 #include "tessera/autodiff/ops/spectral.h"

@@ -24,8 +24,8 @@ Tensor constants(const std::vector<double>& v, Dtype t) { return cast(tensor(v),
 /// For l = 0 ... l_max the arrays [..., l + 1] of r^(l-m) N_lm P_l^m(cos theta) / sin^m theta, m =
 /// 0 ... l:
 ///   Q_mm = sqrt((2m+1)/(2m)) Q_{m-1,m-1},
-///   Q_lm = a (z Q_{l-1,m} - b r^2 Q_{l-2,m}),  a^2 = (4l^2-1)/(l^2-m^2),  b^2 =
-///   ((l-1)^2-m^2)/(4(l-1)^2-1).
+///   Q_lm = a (z Q_{l-1,m} - b r^2 Q_{l-2,m}),
+///   a^2 = (4l^2-1)/(l^2-m^2),  b^2 = ((l-1)^2-m^2)/(4(l-1)^2-1).
 std::vector<Tensor> polar_factors(int l_max, const Tensor& z, const Tensor& r2) {
   const Dtype type = z.dtype();
   Shape one = z.shape();

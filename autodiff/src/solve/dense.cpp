@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Solvers by factorisation. LAPACK stores by columns and so sees A^T where we store A:
-//   LU of A^T:           A x = b is the transposed solve; A^H x = b is A^T conj(x) = conj(b), the
-//   plain one. Cholesky of conj(A): A x = b is conj(A) conj(x) = conj(b).
+//   LU of A^T:            A x = b is the transposed solve; A^H x = b is A^T conj(x) = conj(b)
+//   Cholesky of conj(A):  A x = b is conj(A) conj(x) = conj(b)
 #include "../kernels/lapack.h"
 #include "tessera/autodiff/solve.h"
 

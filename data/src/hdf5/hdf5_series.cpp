@@ -155,7 +155,7 @@ void H5Series::row(std::size_t k, std::span<const T> values) {
   hsize_t n = 1;
   for (hsize_t c : count) n *= c;
   if (n != values.size())
-    throw Error("[hdf5] " + s.name + ": expected " + std::to_string(n) + " values a row, came " +
+    throw Error("[hdf5] " + s.name + ": expected " + std::to_string(n) + " values a row, got " +
                 std::to_string(values.size()));
   ++s.shape[0];
   if (H5Dset_extent(s.set, s.shape.data()) < 0) impl_->fail("extend " + s.name);

@@ -21,7 +21,7 @@ class JsonReader {
       fail(111, "expected '{', the beginning of an object");
     Value v = value(0);
     blanks();
-    if (at_ < text_.size()) fail(111, "unexpected text behind the object");
+    if (at_ < text_.size()) fail(111, "unexpected text after the object");
     return v;
   }
 
@@ -92,7 +92,7 @@ class JsonReader {
       Member m;
       m.origin = origin(at_);
       m.key = string();
-      if (!take(':')) fail(111, "expected ':' behind the key");
+      if (!take(':')) fail(111, "expected ':' after the key");
       m.value = value(depth + 1);
       out.push_back(std::move(m));
     } while (take(','));

@@ -76,7 +76,7 @@ std::string item_text(const OptionSpec& spec) {
     case OptionType::real:
       return "a number";
     case OptionType::quantity:
-      return dimension_name(spec.dimension) + " in " + spec.field.unit + " or alike" +
+      return dimension_name(spec.dimension) + " in " + spec.field.unit + " or the like" +
              alternatives_text(spec);
     case OptionType::string:
       return spec.field.choices.empty() ? "a string" : choices_text(spec);

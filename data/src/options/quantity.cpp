@@ -358,7 +358,7 @@ Quantity parse_quantity(std::string_view text) {
     return {evaluate(*number, {}), dimension::number};
   }
   if (text.substr(at) == "e" && at == end)
-    fail(at, "'e' right behind a number can be read in two ways", "write \"2 e\" for a charge");
+    fail(at, "'e' right after a number can be read in two ways", "write \"2 e\" for a charge");
   const Unit unit = UnitParser(text, at).parse();
   return {evaluate(*number, unit), unit.dimension};
 }

@@ -43,7 +43,7 @@ std::string power(int e) {
 
 void require_range(const char* what, double lo, double hi) {
   if (!(std::isfinite(lo) && std::isfinite(hi) && lo < hi))
-    throw Error(std::string("[") + what + "] expected finite limits with low < high, came " +
+    throw Error(std::string("[") + what + "] expected finite limits with low < high, got " +
                 std::to_string(lo) + " and " + std::to_string(hi));
 }
 
@@ -133,7 +133,7 @@ Ticks linear_ticks(double lo, double hi, int max_labels, double step) {
 
 Ticks log_ticks(double lo, double hi, int max_labels) {
   require_range("log_ticks", lo, hi);
-  if (lo <= 0) throw Error("[log_ticks] expected positive limits, came " + std::to_string(lo));
+  if (lo <= 0) throw Error("[log_ticks] expected positive limits, got " + std::to_string(lo));
   max_labels = std::clamp(max_labels, 2, 1000);
   const int first = static_cast<int>(std::ceil(std::log10(lo) - kSlack));
   const int last = static_cast<int>(std::floor(std::log10(hi) + kSlack));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of a box behind a plane is the distribution function of a sum of uniform variables,
-//   fraction = P(s_1 + s_2 + s_3 < c),  s_k uniform in [0, a_k],  a_k = |n_k| size_k,  c = offset +
-//   sum a_k / 2,
+//   fraction = P(s_1 + s_2 + s_3 < c),  s_k uniform in [0, a_k],  a_k = |n_k| size_k,
+//   c = offset + sum a_k / 2,
 // and the area is its derivative. The usual closed form divides differences by a_1 a_2 a_3 and
 // loses all digits where a face lies nearly along an axis. For two variables, a <= b, the branches
 // have none:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of our plain vectors and matrices as Eigen's, for the sources of this folder only.
+// Views of our plain vectors and matrices as Eigen's, for the sources of this module only.
 #pragma once
 #include "tessera/inversion/matrix.h"
 

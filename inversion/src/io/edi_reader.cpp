@@ -25,7 +25,7 @@ std::vector<double> block_values(EdiContext& c, const EdiBlock& block, std::size
   std::size_t declared = tokens.size();
   if (block.count) {
     const auto count = parse_count(*block.count, c.text().size() / 2,
-                                   "the count behind '//' of >" + block.name, c.findings);
+                                   "the count after '//' of >" + block.name, c.findings);
     if (!count) return std::vector<double>(n, kNaN);
     declared = *count;
   }
@@ -360,7 +360,7 @@ class DataSection {
 void check_end(EdiContext& c) {
   if (const EdiBlock* end = c.first("END")) {
     if (!edi_tokens(c.text(), end->body_begin, end->body_end).empty())
-      c.findings.warn(357, end->body_begin, "text behind >END is not read");
+      c.findings.warn(357, end->body_begin, "text after >END is not read");
     return;
   }
   c.findings.error(308, c.text().size() - 1, "the file breaks off: it has no >END",

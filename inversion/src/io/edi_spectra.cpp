@@ -186,7 +186,7 @@ std::optional<Powers> read_powers(EdiContext& c, const EdiBlock& b, std::size_t 
   std::optional<std::size_t> declared = n * n;
   if (b.count)
     declared =
-        parse_count(*b.count, c.text().size() / 2, "the count behind '//' of >SPECTRA", c.findings);
+        parse_count(*b.count, c.text().size() / 2, "the count after '//' of >SPECTRA", c.findings);
   if (!declared || *declared != n * n || tokens.size() != n * n) {
     if (declared)
       c.findings.error(304, b.offset,

@@ -26,7 +26,7 @@ class ZReader {
     skip_blank();
     if (line_ <= text_.n_lines())
       findings_.error(304, at(),
-                      fmt::format("text behind the {} periods the header declares: {}", n_periods_,
+                      fmt::format("text after the {} periods the header declares: {}", n_periods_,
                                   shown(trim(text_.line(line_)))));
     findings_.throw_if_errors();
     errors_from_covariance(s_);
@@ -70,7 +70,7 @@ class ZReader {
 
   double number_behind(std::string_view key, const char* what) {
     const Token t = word_behind(key);
-    if (t.text.empty()) stop(304, t.offset, fmt::format("expected {} behind '{}'", what, key));
+    if (t.text.empty()) stop(304, t.offset, fmt::format("expected {} after '{}'", what, key));
     const auto v = parse_number(t, Exponent::fortran, findings_);
     findings_.throw_if_errors();
     return *v;

@@ -24,7 +24,7 @@ double slope(const std::vector<double>& y, std::size_t first, std::size_t last, 
   }
   if (!(xx > 0))
     throw Error(
-        fmt::format("[msd] expected at least two frames between the times of the fit, came {}", n));
+        fmt::format("[msd] expected at least two frames between the times of the fit, got {}", n));
   return xy / xx / dt;
 }
 
@@ -37,15 +37,15 @@ void LagAverage::add(double time_ps, std::vector<Vec3> v) {
                                                     // difference of two is off by so much of them
   if (frames_ > 0 && v.size() != ring_[0].size())
     throw Error(
-        fmt::format("[lags] expected {} vectors as before, came {}", ring_[0].size(), v.size()));
+        fmt::format("[lags] expected {} vectors as before, got {}", ring_[0].size(), v.size()));
   if (frames_ == 0) first_time_ps_ = time_ps;
   if (frames_ == 1) dt_ps_ = time_ps - time_ps_;
   if (frames_ > 0 &&
       !(dt_ps_ > 0 && std::abs(time_ps - time_ps_ - dt_ps_) <=
                           std::min(slack * dt_ps_ + single * std::abs(time_ps), 0.5 * dt_ps_)))
-    throw Error(fmt::format(
-        "[lags] expected frames {:.6g} ps after each other, came {:.9g} after {:.9g} ps", dt_ps_,
-        time_ps, time_ps_));
+    throw Error(
+        fmt::format("[lags] expected frames {:.6g} ps after each other, got {:.9g} after {:.9g} ps",
+                    dt_ps_, time_ps, time_ps_));
   time_ps_ = time_ps;
   if (frames_ > 0)
     dt_ps_ =
@@ -102,10 +102,10 @@ MeanSquaredDisplacement::MeanSquaredDisplacement(const System& system, std::vect
       all_masses_(system.atoms.mass_amu),
       whole_(system) {
   if (!(options_.fit_from_ps >= 0 && options_.fit_to_ps > options_.fit_from_ps))
-    throw Error(fmt::format("[msd] expected a range of times to fit, came {} to {} ps",
+    throw Error(fmt::format("[msd] expected a range of times to fit, got {} to {} ps",
                             options_.fit_from_ps, options_.fit_to_ps));
   options_.lag_ps = std::max(options_.lag_ps, options_.fit_to_ps);
-  if (groups_.empty()) throw Error("[msd] expected groups of atoms, came none");
+  if (groups_.empty()) throw Error("[msd] expected groups of atoms, got none");
   for (const Group& g : groups_) {
     std::vector<double> m;
     for (std::int32_t i : g) m.push_back(system.atoms.mass_amu.at(static_cast<std::size_t>(i)));
@@ -136,7 +136,7 @@ void MeanSquaredDisplacement::add(const Frame& frame) {
   if (!average_) {
     const double dt = f.time_ps - first_time_ps_;
     if (!(dt > 0))
-      throw Error(fmt::format("[msd] expected rising times, came {} after {} ps", f.time_ps,
+      throw Error(fmt::format("[msd] expected rising times, got {} after {} ps", f.time_ps,
                               first_time_ps_));
     average_.emplace(LagAverage::Of::squared_displacement,
                      static_cast<std::size_t>(std::llround(options_.lag_ps / dt)));
@@ -166,7 +166,7 @@ Curve MeanSquaredDisplacement::curve() const { return average_ ? average_->curve
 data::BlockedMean MeanSquaredDisplacement::diffusion() const {
   data::BlockedMean d = slopes_.result();
   if (d.n == 0)
-    throw Error(fmt::format("[msd] expected a trajectory longer than {} ps, came {} frames",
+    throw Error(fmt::format("[msd] expected a trajectory longer than {} ps, got {} frames",
                             options_.fit_to_ps, frames_));
   return d;
 }
@@ -180,7 +180,7 @@ double unbounded_diffusion(double d, double temperature_k, double viscosity_pa_s
 
 VelocityAutocorrelation::VelocityAutocorrelation(Group atoms, std::size_t lags)
     : atoms_(std::move(atoms)), average_(LagAverage::Of::product, lags) {
-  if (atoms_.empty()) throw Error("[vacf] expected atoms, came none");
+  if (atoms_.empty()) throw Error("[vacf] expected atoms, got none");
 }
 
 void VelocityAutocorrelation::add(const Frame& frame) {

@@ -25,7 +25,7 @@ double count_pairs(const Group& a, const Group& b, const std::vector<std::int32_
     for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i] = static_cast<std::int32_t>(i);
   }
   if (static_cast<std::size_t>(last) >= left_out.size())
-    throw Error(fmt::format("[rdf] expected atoms below {}, came {}", left_out.size(), last));
+    throw Error(fmt::format("[rdf] expected atoms below {}, got {}", left_out.size(), last));
   std::vector<double> same(left_out.size() + 1, 0);
   for (std::int32_t j : b) ++same[static_cast<std::size_t>(left_out[static_cast<std::size_t>(j)])];
   double n = static_cast<double>(a.size()) * static_cast<double>(b.size());
@@ -41,7 +41,7 @@ void within_images(const Frame& frame, double r_nm, const char* what, const char
   if (r_nm > half * (1 + 1e-9))
     throw Error(
         fmt::format("[{}] step {}: expected distances up to half of the smallest width, {:.4g} nm, "
-                    "came {:.4g} nm; lower {}",
+                    "got {:.4g} nm; lower {}",
                     what, frame.step, half, r_nm, option));
 }
 
@@ -54,11 +54,10 @@ double shell(double r, double dr) {
 PairDistribution::PairDistribution(Group a, Group b, const Options& options)
     : a_(std::move(a)), b_(std::move(b)), options_(options) {
   if (!(options_.bin_nm > 0))
-    throw Error(
-        fmt::format("[rdf] expected bins of a positive width, came {} nm", options_.bin_nm));
+    throw Error(fmt::format("[rdf] expected bins of a positive width, got {} nm", options_.bin_nm));
   pairs_ = count_pairs(a_, b_, options_.molecule);
   if (!(pairs_ > 0))
-    throw Error(fmt::format("[rdf] expected pairs, came groups of {} and {} atoms without any",
+    throw Error(fmt::format("[rdf] expected pairs, got groups of {} and {} atoms without any",
                             a_.size(), b_.size()));
 }
 
@@ -71,7 +70,7 @@ void PairDistribution::add(const Frame& frame) {
     const auto bins =
         static_cast<std::size_t>(std::floor(options_.r_max_nm / options_.bin_nm + 1e-9));
     if (bins == 0)
-      throw Error(fmt::format("[rdf] expected bins below r_max = {} nm, came {} nm",
+      throw Error(fmt::format("[rdf] expected bins below r_max = {} nm, got {} nm",
                               options_.r_max_nm, options_.bin_nm));
     g_.resize(bins);
     counts_.assign(bins, 0);

@@ -10,7 +10,7 @@ namespace tessera::molecular {
 Density::Density(const System& system, Group atoms, int axis, std::size_t slices)
     : atoms_(std::move(atoms)), axis_(static_cast<std::size_t>(axis)), slices_(slices) {
   if (axis < 0 || axis > 2)
-    throw Error(fmt::format("[density] expected axis 0, 1 or 2, came {}", axis));
+    throw Error(fmt::format("[density] expected axis 0, 1 or 2, got {}", axis));
   for (std::int32_t i : atoms_)
     masses_.push_back(system.atoms.mass_amu.at(static_cast<std::size_t>(i)));
 }

@@ -113,7 +113,7 @@ void Unwrap::apply(Frame& frame) {
     return;
   }
   if (frame.x_nm.size() != last_.size())
-    throw Error(fmt::format("[unwrap] expected {} atoms as in the first frame, came {}",
+    throw Error(fmt::format("[unwrap] expected {} atoms as in the first frame, got {}",
                             last_.size(), frame.x_nm.size()));
   for (std::size_t i = 0; i < last_.size(); ++i)
     path_[i] = plus(path_[i], wrapped(frame.box, minus(frame.x_nm[i], last_[i])));
@@ -132,7 +132,7 @@ Vec3 centre_of(const std::vector<Vec3>& x, std::span<const std::int32_t> group,
     total += w;
   }
   if (!(total > 0))
-    throw Error(fmt::format("[centre] expected a group with weight, came {} atoms of weight {}",
+    throw Error(fmt::format("[centre] expected a group with weight, got {} atoms of weight {}",
                             group.size(), total));
   for (double& v : sum) v /= total;
   return sum;

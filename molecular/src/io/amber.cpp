@@ -592,7 +592,7 @@ Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> 
   if (line <= last)
     stop(701, line,
          fmt::format(
-             "text behind the end: a restart of {} atoms has {} lines with velocities and box",
+             "text after the end: a restart of {} atoms has {} lines with velocities and box",
              n_atoms, 2 * block + 3));
   return f;
 }

@@ -20,7 +20,7 @@ std::string amber_restart(const Frame& frame, const std::string& title) {
     const std::string text = fmt::format("{:12.7f}", v);
     if (text.size() > 12 || text.find_first_of("ni") != std::string::npos)
       throw Error(
-          fmt::format("[rst7] expected numbers of at most 12 columns, came {}; write .h5md", v));
+          fmt::format("[rst7] expected numbers of at most 12 columns, got {}; write .h5md", v));
     out += text;
     if (++column % 6 == 0) out += '\n';
   };

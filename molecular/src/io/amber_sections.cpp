@@ -84,7 +84,7 @@ const AmberSections::Section* AmberSections::find(const std::string& flag) {
   }
   if (at->second.width == 0) {
     findings_.error(701, at->second.flag_offset,
-                    "section " + flag + " has no %FORMAT behind its %FLAG",
+                    "section " + flag + " has no %FORMAT after its %FLAG",
                     "write the topology again with tleap or ParmEd");
     return nullptr;
   }

@@ -138,7 +138,7 @@ class PdbReader {
     for (; n <= last_ && !ended_; ++n) line(text_.line(n), text_.line_starts[n - 1]);
     for (; n <= last_; ++n)
       if (is_atom(record_of(text_.line(n)))) {
-        findings_.note(730, text_.line_starts[n - 1], "the atoms behind END were not read");
+        findings_.note(730, text_.line_starts[n - 1], "the atoms after END were not read");
         break;
       }
     if (in_model_)

@@ -146,7 +146,7 @@ class TopReader {
     if (close + 1 < name.size())
       findings_.warn(
           722, line.front(),
-          "what stands behind the name of a section is not read: " + shown(name.substr(close + 1)),
+          "what follows the name of a section is not read: " + shown(name.substr(close + 1)),
           "begin a new line");
     name = name.substr(1, close - 1);
     const auto* known = std::ranges::find_if(

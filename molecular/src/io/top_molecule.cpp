@@ -174,8 +174,8 @@ void TopMoleculeReader::bonded(std::string_view section, const TopLine& line, To
   std::array<std::int32_t, 4> a{-1, -1, -1, -1};
   if (!atoms_of(section, line, n, m, a.data())) return;
   if (line.size() == n)
-    return findings_.error(
-        701, line.back(), fmt::format("expected the function behind the atoms of [ {} ]", section));
+    return findings_.error(701, line.back(),
+                           fmt::format("expected the function after the atoms of [ {} ]", section));
   const auto function = findings_.integer(line[n], 1, 100, "the function");
   if (!function) return;
   if (section == "bonds" && *function == 5)
@@ -258,7 +258,7 @@ void TopMoleculeReader::cmap(const TopLine& line, TopMolecule& m) {
   std::array<std::int32_t, 5> a{}, t{};
   if (!atoms_of("cmap", line, 5, m, a.data())) return;
   if (line.size() == 5)
-    return findings_.error(701, line.back(), "expected the function behind the atoms of [ cmap ]");
+    return findings_.error(701, line.back(), "expected the function after the atoms of [ cmap ]");
   const auto function = findings_.integer(line[5], 1, 100, "the function");
   if (!function) return;
   if (*function != 1) return not_read("cmap", line[5], *function);
@@ -282,8 +282,8 @@ void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, Top
   std::array<std::int32_t, 2> a{};
   if (!atoms_of(section, line, 2, m, a.data())) return;
   if (line.size() == 2)
-    return findings_.error(
-        701, line.back(), fmt::format("expected the function behind the atoms of [ {} ]", section));
+    return findings_.error(701, line.back(),
+                           fmt::format("expected the function after the atoms of [ {} ]", section));
   const auto function = findings_.integer(line[2], 1, 100, "the function");
   if (!function) return;
   const bool apart = section == "pairs_nb";

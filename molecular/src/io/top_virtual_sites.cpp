@@ -38,8 +38,8 @@ void TopMoleculeReader::virtual_site(std::string_view section, const TopLine& li
   std::array<std::int32_t, 5> a{};
   if (!atoms_of(section, line, n + 1, m, a.data())) return;
   if (line.size() < n + 2)
-    return findings_.error(
-        701, line.back(), fmt::format("expected the function behind the atoms of [ {} ]", section));
+    return findings_.error(701, line.back(),
+                           fmt::format("expected the function after the atoms of [ {} ]", section));
   const auto function = findings_.integer(line[n + 1], 1, 100, "the function");
   if (!function) return;
   const Form* form = nullptr;
@@ -75,7 +75,7 @@ void TopMoleculeReader::virtual_site_of_many(const TopLine& line, TopMolecule& m
   if (*function > 3) return not_read("virtual_sitesn", line[1], *function);
   const std::size_t step = *function == 3 ? 2 : 1, n = (line.size() - 2) / step;
   if (step == 2 && line.size() % 2 != 0)
-    return findings_.error(701, line.back(), "expected a weight behind each atom");
+    return findings_.error(701, line.back(), "expected a weight after each atom");
   if (n > 3)
     return findings_.error(703, line[2],
                            fmt::format("a virtual site of {} atoms is not read; at most 3 are", n));

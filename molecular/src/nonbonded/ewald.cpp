@@ -4,10 +4,11 @@
 // k_e/(e_r V) e^{-k^2/4 beta^2}/k^2:
 //
 //   U = sum_k a |S|^2
-//   dU/dq_i = sum_k 2 a Re(conj(S) e_i),   dU/dx_i = sum_k 2 a q_i Im(conj(S) (-e_i)) k = q_i sum_k
-//   2 a (S_s c_i - S_c s_i) k dU/dh at fixed x: k moves by dk = -h^-1 dh k, V by V tr(h^-1 dh):
-//     dU/dh_bc = sum_k [-a |S|^2 (h^-1)_cb + 2 a |S|^2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c] - sum_i
-//     (x_i h^-1)_b dU/dx_ic
+//   dU/dq_i = sum_k 2 a Re(conj(S) e_i)
+//   dU/dx_i = sum_k 2 a q_i Im(conj(S) (-e_i)) k = q_i sum_k 2 a (S_s c_i - S_c s_i) k
+//   dU/dh at fixed x: k moves by dk = -h^-1 dh k, V by V tr(h^-1 dh):
+//     dU/dh_bc = sum_k [-a |S|^2 (h^-1)_cb + 2 a |S|^2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c]
+//                - sum_i (x_i h^-1)_b dU/dx_ic
 //
 // The Hessian product is the gradient on numbers that carry their derivative.
 #include "tessera/molecular/ewald.h"

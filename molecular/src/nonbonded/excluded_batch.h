@@ -4,8 +4,8 @@
 // (series.h): close pairs take series, whose loops the compiler vectorises, others its formula.
 // With f = -2 g':
 //
-//   d/ds (-beta g) = beta^3 f/2,   d2/ds2 (-beta g) = beta^5 f'/2,   f' = (2/sqrt(pi) e^{-z} - 3
-//   f/2)/z,   s = r^2
+//   d/ds (-beta g) = beta^3 f/2,   d2/ds2 (-beta g) = beta^5 f'/2,   s = r^2
+//   f' = (2/sqrt(pi) e^{-z} - 3 f/2)/z
 #pragma once
 #include "tessera/molecular/box.h"
 

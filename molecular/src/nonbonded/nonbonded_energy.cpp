@@ -290,7 +290,7 @@ Tensor table(const std::vector<double>& v, int types) { return tensor(v, {types,
 ///   all            N_t N_t'
 ///   unordered      (N_t N_t' + delta_tt' N_t) N/(N + 1)
 ///   not_excluded   (N_t N_t' - delta_tt' N_t - E_tt') N^2/(N (N - 1) - E), E_tt' the ordered
-///   excluded pairs, E their number
+///                  excluded pairs, E their number
 std::vector<double> tail_weights(const System& s, Nonbonded::TailPairs which) {
   const auto types = static_cast<std::size_t>(s.lj.types);
   std::vector<double> count(types, 0), w(types * types);

@@ -2,9 +2,10 @@
 //
 // With phi = the potential on the grid (dU/dQ), e(k) = 2 pi k_e/V exp(-k^2/4 beta^2)/k^2 B |Q^|^2:
 //
-//   dU/dq_i = sum_g phi M M M,  dU/du_ia = q_i sum_g phi M' M M,  dU/dx_ic = sum_b K_b dU/du_ib
-//   (h^-1)_cb dU/dh_bc = sum_k e(k) [-(h^-1)_cb + 2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c] - sum_i
-//   s_ib dU/dx_ic
+//   dU/dq_i = sum_g phi M M M,  dU/du_ia = q_i sum_g phi M' M M,
+//   dU/dx_ic = sum_b K_b dU/du_ib (h^-1)_cb
+//   dU/dh_bc = sum_k e(k) [-(h^-1)_cb + 2 (1/k^2 + 1/4 beta^2) (k h^-1)_b k_c]
+//              - sum_i s_ib dU/dx_ic
 //
 // The Hessian product carries one derivative through: dQ by the derivatives of the splines, dphi by
 // one more transform each way, numbers of atoms as duals. What was computed for the last operands

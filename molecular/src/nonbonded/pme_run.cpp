@@ -2,8 +2,8 @@
 //
 // With e(k) = 2 pi k_e/V exp(-k^2/4 beta^2)/k^2 B |Q^|^2 and phi the potential on the grid:
 //
-//   f_ic = -q_i sum_b K_b (h^-1)_cb sum_g phi D_b(M M M),   W_ab = sum_k e(k) [delta_ab - 2 (1/k^2
-//   + 1/4 beta^2) k_a k_b]
+//   f_ic = -q_i sum_b K_b (h^-1)_cb sum_g phi D_b(M M M)
+//   W_ab = sum_k e(k) [delta_ab - 2 (1/k^2 + 1/4 beta^2) k_a k_b]
 #include "pme_run.h"
 
 #include "nonbonded/pme_engine.h"

@@ -227,7 +227,7 @@ class Parser {
     while (at_ < words_.size() && !is_keyword(words_[at_])) patterns.push_back(words_[at_++].text);
     if (patterns.empty())
       stop(here(),
-           fmt::format("expected one or more words behind '{}', got {}", key.text,
+           fmt::format("expected one or more words after '{}', got {}", key.text,
                        data::shown(here().text)),
            "words that are keywords are put in quotation marks");
     if (key.text == "element")
@@ -263,10 +263,10 @@ class Parser {
         continue;
       }
       if (!from)
-        stop(w,
-             fmt::format("expected whole numbers behind '{}', got {}", key.text,
-                         data::shown(w.text)),
-             "a range is written 5 to 10");
+        stop(
+            w,
+            fmt::format("expected whole numbers after '{}', got {}", key.text, data::shown(w.text)),
+            "a range is written 5 to 10");
       std::int64_t last = *from;
       if (take("to")) {
         const Word end = here();
@@ -281,7 +281,7 @@ class Parser {
     }
     if (ranges.empty() && exact.empty())
       stop(here(),
-           fmt::format("expected numbers behind '{}', got {}", key.text, data::shown(here().text)));
+           fmt::format("expected numbers after '{}', got {}", key.text, data::shown(here().text)));
     return where([&](std::size_t i) {
       std::int64_t v = static_cast<std::int64_t>(i) + (key.text == "serial");
       if (key.text == "resid") {
@@ -318,7 +318,7 @@ class Parser {
     if (op.text != "<" && op.text != "<=" && op.text != ">" && op.text != ">=" && op.text != "=" &&
         op.text != "==" && op.text != "!=")
       stop(op,
-           fmt::format("expected a comparison behind '{}', got {}", key.text, data::shown(op.text)),
+           fmt::format("expected a comparison after '{}', got {}", key.text, data::shown(op.text)),
            "<, <=, >, >=, = or !=");
     ++at_;
     const double limit = real("a number");
@@ -354,7 +354,7 @@ class Parser {
     const bool by_residue = take("residue"), by_chain = !by_residue && take("chain"),
                by_molecule = !by_residue && !by_chain && take("molecule");
     if (!by_residue && !by_chain && !by_molecule)
-      stop(w, "expected residue, chain or molecule behind 'same', got " + data::shown(w.text));
+      stop(w, "expected residue, chain or molecule after 'same', got " + data::shown(w.text));
     expect("as");
     const Marks of = term();
     const std::vector<std::int32_t> molecule =

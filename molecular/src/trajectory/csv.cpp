@@ -45,7 +45,7 @@ class CsvWriter final : public TrajectoryWriter {
 
   void write(const Snapshot& s) override {
     if (s.observables.size() != n_)
-      throw Error(fmt::format("[csv] step {}: expected {} observables, came {}", s.frame.step, n_,
+      throw Error(fmt::format("[csv] step {}: expected {} observables, got {}", s.frame.step, n_,
                               s.observables.size()));
     std::vector<std::string> row = {std::to_string(s.frame.step),
                                     data::number_text(s.frame.time_ps)};

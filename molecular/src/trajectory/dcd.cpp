@@ -182,14 +182,14 @@ class DcdWriter final : public TrajectoryWriter {
       header_.interval = f.step - header_.first_step;
       if (header_.interval <= 0)
         throw Error(
-            fmt::format("[dcd] expected a step after {}, came {}", header_.first_step, f.step));
+            fmt::format("[dcd] expected a step after {}, got {}", header_.first_step, f.step));
       header_.delta =
           (f.time_ps - first_time_ps_) / static_cast<double>(header_.interval) / time_unit_ps;
     }
     if (const std::int64_t due = header_.first_step + n_frames_ * header_.interval;
         n_frames_ > 0 && f.step != due)
       throw Error(
-          fmt::format("[dcd] expected step {}, for frames follow each other at one distance, came "
+          fmt::format("[dcd] expected step {}, for frames follow each other at one distance, got "
                       "{}; write .h5md or .xtc",
                       due, f.step));
     if (header_.has_cell != is_periodic(f.box))

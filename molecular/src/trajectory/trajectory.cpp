@@ -110,7 +110,7 @@ std::string why_no_box(const Box& box) {
   if (all == 0) return {};
   for (std::size_t k = 0; k < 3; ++k)
     if (!(e[k][k] > 0))
-      return fmt::format("expected positive lengths along x, y and z, came {}, {} and {} nm",
+      return fmt::format("expected positive lengths along x, y and z, got {}, {} and {} nm",
                          e[0][0], e[1][1], e[2][2]);
   for (const auto& [i, k] : {std::pair{0U, 1U}, {0U, 2U}, {1U, 2U}})
     if (std::abs(e[i][k]) > rounding * e[i][i])
@@ -123,7 +123,7 @@ void check_snapshot(const char* format, const Snapshot& s, std::size_t n_atoms,
                     const TrajectoryOptions& options) {
   const auto expect = [&](const char* what, std::size_t came, std::size_t expected) {
     if (came != expected)
-      throw Error(fmt::format("[{}] step {}: expected {} {}, came {}", format, s.frame.step,
+      throw Error(fmt::format("[{}] step {}: expected {} {}, got {}", format, s.frame.step,
                               expected, what, came));
   };
   expect("positions", s.frame.x_nm.size(), n_atoms);

@@ -128,9 +128,9 @@ class XtcWriter final : public TrajectoryWriter {
         file_(open_appended(w, kept_xtc)) {
     if (!(w.options.xtc_precision > 0))
       throw Error(
-          fmt::format("[xtc] expected a positive precision, came {}", w.options.xtc_precision));
+          fmt::format("[xtc] expected a positive precision, got {}", w.options.xtc_precision));
     if (n_atoms_ > most_atoms_of_1995)
-      throw Error(fmt::format("[xtc] expected at most {} atoms, came {}; write .h5md",
+      throw Error(fmt::format("[xtc] expected at most {} atoms, got {}; write .h5md",
                               most_atoms_of_1995, n_atoms_));
   }
 

@@ -12,11 +12,11 @@
 //
 // | check | compares | with |
 // |---|---|---|
-// | gradcheck | jvp, vjp; at order 2 all four ways of composing them | differences by Ridders'
-// extrapolation | | transpose_check | <c, J t> | <J^H c, t>; and linearize with jvp; no differences
-// | | vmap_check | vmap(f), vmap of jvp and vjp | a loop, for every choice of batched leaves | |
-// taylor_check | remainders of the Taylor series along a direction | the powers 2 and 3 of the step
-// | | jetcheck | Taylor coefficients, of jet (jet.h) or given | nested jvp, divided by k! |
+// | gradcheck | jvp, vjp; at order 2 all four ways of composing them | extrapolated differences |
+// | transpose_check | <c, J t> | <J^H c, t>; and linearize with jvp; no differences |
+// | vmap_check | vmap(f), vmap of jvp and vjp | a loop, for every choice of batched leaves |
+// | taylor_check | remainders of a Taylor series along a direction | powers 2 and 3 of the step |
+// | jetcheck | Taylor coefficients, of jet (jet.h) or given | nested jvp, divided by k! |
 //
 // C. Ridders, Adv. Eng. Software 4 (1982) 75: central differences at halved steps, extrapolated,
 // the entry of the tableau with the least estimated error taken for each element. A. Griewank & A.

@@ -6,17 +6,17 @@
 // Reverse mode visits the steps n-1 ... 0; step k needs the state before it. A *snapshot* is a kept
 // state; *taping* a step runs it and keeps what its derivative needs; *advancing* runs a step and
 // keeps nothing. Every policy tapes each step once; they differ in memory and in the number of
-// steps advanced again. All but `reversible` give the same bits, for the same steps run on the same
-// states.
+// steps advanced again. All but `reversible` give the same bits: the same steps of the same states.
 //
 //   policy        memory beside the loop's data              recomputed steps
 //   all           n tapes                                    0
 //   none          1 snapshot (the initial state), 1 tape      n (n-1) / 2
 //   every(k)      ceil(n/k) snapshots, k tapes               k floor((n-1)/k)
 //   revolve(s)    s snapshots, 1 tape                        r n - binomial(s+r, r-1), the fewest
-//   possible online(s)     s snapshots, 1 tape; n need not be known   near revolve(s) reversible 1
-//   state, 1 tape                            n-1, and n-1 steps of the inverse disk          n
-//   snapshots in a file, 1 tape              n-1 schedule      as the list of actions says
+//   online(s)     s snapshots, 1 tape; n need not be known   near revolve(s)
+//   reversible    1 state, 1 tape                            n-1, and n-1 steps of the inverse
+//   disk          n snapshots in a file, 1 tape              n-1
+//   schedule      as the list of actions says
 //
 // In revolve, s counts the snapshot of the initial state, and r is the least number with
 // binomial(s+r, s) >= n: A. Griewank, A. Walther, ACM Trans. Math. Softw. 26 (2000) 19-45,

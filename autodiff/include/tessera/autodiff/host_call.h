@@ -3,9 +3,9 @@
 // A function of the host (a table, a solver, a library) as one operation: it sees values alone,
 // also inside jit, vmap and loops, and its derivatives are written by its user.
 //
-//   HostFunction f{.name = "table", .run = [](auto& x) { return std::vector{look_up(x[0])}; },
-//                  .jvp = [](auto& x, auto&, auto& t) { return std::vector{derivative(x[0]) *
-//                  t[0]}; }};
+//   HostFunction f{
+//       .name = "table", .run = [](auto& x) { return std::vector{look_up(x[0])}; },
+//       .jvp = [](auto& x, auto&, auto& t) { return std::vector{derivative(x[0]) * t[0]}; }};
 //   Tensor y = host_call(f)({x})[0];
 //
 // `run` must depend on its operands alone: a call may be shared, dropped or repeated.

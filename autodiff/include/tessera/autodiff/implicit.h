@@ -8,9 +8,9 @@
 //
 // solved by `linear_solve`, to any order, forward and reverse.
 //
-//   Tensor r  = root([&](Tensor x) { return x * exp(x) - p; }, ones({3})).x;            // dr/dp
-//   exists Tensor q  = fixed_point([&](Tensor x) { return cos(p * x); }, ones({3})).x; Tensor m  =
-//   argmin([&](Tensor x) { return loss(x, p); }, x0, solver).x;             // any solver
+//   Tensor r = root([&](Tensor x) { return x * exp(x) - p; }, ones({3})).x;  // dr/dp exists
+//   Tensor q = fixed_point([&](Tensor x) { return cos(p * x); }, ones({3})).x;
+//   Tensor m = argmin([&](Tensor x) { return loss(x, p); }, x0, solver).x;  // any solver
 //
 // What F captures is differentiated; the start x0 is not (its derivative is zero). F is recorded
 // once at the types of x0: it reads no values. Arguments are trees of f32 or f64, c64 or c128, one

@@ -3,13 +3,13 @@
 // Loops and branches as single operations: recorded once, whatever the number of steps, and
 // differentiated, batched and compiled as a whole.
 //
-//   // x_{k+1} = f(x_k, u_k), y_k = g(x_k)
-//   auto [x_end, y] = scan([&](Tensor x, Tensor u) { return std::pair(f(x, u), g(x)); }, x0, u); //
-//   u, y: [n, ...] Tensor root  = while_loop([](Tensor x) { return abs(x * x - 2.0) > 1e-12; },
-//   newton, Tensor(1.0)); Tensor power = fori_loop(10, [&](Tensor i, Tensor x) { return x * a; },
-//   Tensor(1.0)); Tensor z     = checkpointed(layer)(x);                 // reverse mode computes
-//   its inside again Tensor y     = cond(x > 0.0, [](Tensor x) { return sqrt(x); }, [](Tensor x) {
-//   return -x; }, x);
+//   // x_{k+1} = f(x_k, u_k), y_k = g(x_k); u, y: [n, ...]
+//   auto [x_end, y] = scan([&](Tensor x, Tensor u) { return std::pair(f(x, u), g(x)); }, x0, u);
+//   const auto off = [](Tensor x) { return abs(x * x - 2.0) > 1e-12; };
+//   Tensor root = while_loop(off, newton, Tensor(1.0));
+//   Tensor power = fori_loop(10, [&](Tensor i, Tensor x) { return x * a; }, Tensor(1.0));
+//   Tensor z = checkpointed(layer)(x);  // reverse mode computes its inside again
+//   Tensor y = cond(x > 0.0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
 //
 // The functions are recorded on types, as under jit: values may not be read inside of them (C++
 // loops and branches around these calls may read values as everywhere). They may use any tensor

@@ -2,22 +2,22 @@
 //
 // Ordinary differential equations dy/dt = f(t, y), differentiated to any order.
 //
-//   auto y = odeint([&](Tensor t, Tensor y) { return neg(k * y); }, y0, linspace(0, 2, 5)).y;   //
-//   [5, ...]
+//   const auto decay = [&](Tensor t, Tensor y) { return neg(k * y); };
+//   auto y = odeint(decay, y0, linspace(0, 2, 5)).y;  // [5, ...]
 //
 // Derivatives go to y0, the times and every tensor f captures, in one of two ways:
 //
 //   discrete    Step sizes are found first, on values alone; then the steps taken are run as one
-//   `scan`. Derivatives are
-//               exact for the numbers computed (the choice of steps is not differentiated), and
-//               reverse mode keeps what the checkpoint policy says. Where values are not known
-//               (inside jit and vmap) steps cannot be chosen: say their number.
-//   continuous  Tangents and adjoints are solutions of equations of their own, with steps of their
-//   own: right to the
-//               tolerance, no step is kept, and steps are chosen also inside jit and vmap (each
-//               element by itself). The adjoint runs y back from each time to the one before:
-//               strongly damped or chaotic systems cannot be run back far; give such systems more
-//               times, or take the discrete one.
+//               `scan`. Derivatives are exact for the numbers computed (the choice of steps is not
+//               differentiated), and reverse mode keeps what the checkpoint policy says. Where
+//               values are not known (inside jit and vmap) steps cannot be chosen: say their
+//               number.
+//   continuous  Tangents and adjoints are solutions of equations of their own, with steps of
+//               their own: right to the tolerance, no step is kept, and steps are chosen also
+//               inside jit and vmap (each element by itself).
+//               The adjoint runs y back from each time to the one before: strongly damped or
+//               chaotic systems cannot be run back far; give such systems more times, or take the
+//               discrete one.
 //
 // E. Hairer, S. P. Norsett, G. Wanner 1993, Solving Ordinary Differential Equations I, II.4-II.6;
 // Y. Cao, S. Li, L. Petzold, R. Serban 2003, doi:10.1137/S1064827501380630 (adjoint).

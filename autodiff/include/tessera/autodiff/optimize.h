@@ -13,8 +13,8 @@
 // Minimisation: `minimize` and `least_squares` iterate to a tolerance and report how it went:
 //
 //   const auto r = minimize(f, x0, {.method = Method::lbfgs});
-//   if (r.reason < StopReason{}) ...                             // did not converge;
-//   to_string(r.reason) says why
+//   if (!converged(r.reason)) ...  // to_string(r.reason) says why
+//   const auto q = least_squares(residual, x0);
 //
 // They read values, so they have no derivative themselves; traced arguments throw. Complex leaves
 // count as pairs of real numbers; f32 leaves are optimised in f64 and rounded for each evaluation.

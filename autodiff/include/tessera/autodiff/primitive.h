@@ -5,15 +5,15 @@
 //   struct Sin : Elementwise<Sin, 1> {
 //     static constexpr const char* name = "sin";
 //     static constexpr DtypeSet dtypes = kInexact;
-//     static KernelFn kernel(std::span<const Dtype> in);                   // the body for these
-//     types static Tensor d(int, std::span<const Tensor> x, const Tensor&) { return cos(x[0]); }
+//     static KernelFn kernel(std::span<const Dtype> in);  // the body for these types
+//     static Tensor d(int, std::span<const Tensor> x, const Tensor&) { return cos(x[0]); }
 //   };
 //   Tensor sin(Arg x) { return dispatch1(primitive<Sin>(), ...); }
 //
 // `primitive<P>()` proves at compile time that P has every rule its class demands. Classes:
-//   linear       jvp = apply to the tangent;           `transpose` required; `linear_in` where not
-//   in all operands bilinear     jvp = product rule;                   `transpose` required
-//   elementwise  jvp = sum_k d(k, x, y) * t_k;         derivative expressions `d` required
+//   linear       jvp = apply to the tangent;    `transpose`; `linear_in` if not in all operands
+//   bilinear     jvp = product rule;            `transpose`
+//   elementwise  jvp = sum_k d(k, x, y) * t_k;  derivative expressions `d`
 //   zero         no derivative (integers, comparisons)
 //   hand         `jvp` written by hand
 // Taylor mode follows from the class and the jvp (src/transform/expansion.h); a primitive that

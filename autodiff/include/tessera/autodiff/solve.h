@@ -9,8 +9,8 @@
 //
 //   LinearOperator a = LinearOperator::csr(values, pattern);
 //   Tensor x = linear_solve(a, b, {.solver = gmres({.tolerance = 1e-12})}).x;
-//   Tensor g = grad([&](Tensor v) { return loss(linear_solve(LinearOperator::csr(v, pattern),
-//   b).x); })(values);
+//   const auto solved = [&](Tensor v) { return linear_solve(LinearOperator::csr(v, pattern), b); };
+//   Tensor g = grad([&](Tensor v) { return loss(solved(v).x); })(values);
 //
 // f32, f64, c64 and c128; complex derivatives are adjoints. Under vmap each system of the batch is
 // solved by itself, those with a common matrix by one factorisation.

@@ -2,10 +2,10 @@
 //
 // Jacobians and Hessians that are mostly zero, at the cost of a few directional derivatives:
 //
-//   const auto jacobian = sparse_jacobian(residual, x);   // finds the pattern at x, colours it
-//   Tensor v = jacobian(x2);                              // [entries], in the order of
-//   jacobian.pattern() auto hessian = sparse_hessian(energy, x);  LinearOperator a =
-//   LinearOperator::csr(hessian(x2), hessian.pattern());
+//   const auto jacobian = sparse_jacobian(residual, x);  // finds the pattern at x, colours it
+//   Tensor v = jacobian(x2);  // [entries], in the order of jacobian.pattern()
+//   const auto hessian = sparse_hessian(energy, x);
+//   LinearOperator a = LinearOperator::csr(hessian(x2), hessian.pattern());
 //
 // Rows are the elements of f(x), columns those of x, both in row-major order. The values are made
 // of engine operations: they run in jit and have derivatives.

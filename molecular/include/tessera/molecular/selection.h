@@ -3,7 +3,7 @@
 // Atoms chosen by words, as in "protein and name CA" or "water and within 0.5 of resname LIG":
 //
 //   all, none, protein, backbone, sidechain, nucleic, water, ion, hydrogen, heavy
-//   name, type, element, resname,   words behind them; * stands for any letters, ? for one:
+//   name, type, element, resname,   words after them; * stands for any letters, ? for one:
 //   chain, segment                  name CA "C*"
 //   resid, index, serial            numbers and ranges: resid 5 to 10 12. index counts from 0,
 //                                   serial from 1

@@ -7,7 +7,7 @@
 //   alternate locations   of every residue the one with the greatest sum of occupancies, the first
 //                         of equals
 //   models                one, the first unless asked otherwise, with its own cell
-//   atoms behind END      left out
+//   atoms after END       left out
 //   serial numbers        beyond 99,999 as decimals that wrap, hybrid-36 (cctbx) or hexadecimal
 //                         (VMD); `*****` is none
 //   elements left blank   from the columns of the atom's name
@@ -37,7 +37,7 @@ StructureFile read_mmcif(const data::TextFile& text, const StructureOptions& opt
 StructureFile read_structure(const std::filesystem::path& path,
                              const StructureOptions& options = {});
 
-/// The structure as a PDB or mmCIF file. PDB has three digits behind the point [Angstrom]; beyond
+/// The structure as a PDB or mmCIF file. PDB has three decimals [Angstrom]; beyond
 /// 99,999 atoms it counts in hybrid-36; CONECT names the bonds that are not standard ones. mmCIF
 /// keeps six digits. Throw Error where a name or position has no room in the columns of PDB.
 std::string pdb_text(const Structure& structure);

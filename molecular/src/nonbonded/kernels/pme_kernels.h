@@ -4,9 +4,10 @@
 // slabs; each has a tile of whole numbers as wide as the slab and the splines that reach beyond it,
 // so that slabs are filled without locks and added in any order. Then
 //
-//   charges [x, y, z]  -> lines along x, two real ones as one complex -> waves [kx, y, (re, im),
-//   z], kx < K_x/2 waves of one kx    -> lines along y, along z, times the influence function, back
-//   along z, along y waves              -> lines along x -> potential [x, y, z]
+//   charges [x, y, z]  -> lines along x, two real ones as one complex
+//                      -> waves [kx, y, (re, im), z], kx < K_x/2
+//   waves of one kx    -> lines along y, along z, times the influence function, back along z and y
+//   waves              -> lines along x -> potential [x, y, z]
 //
 // each with SIMD lanes along the axis that lies contiguous.
 #pragma once

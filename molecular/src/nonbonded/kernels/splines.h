@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cardinal B-splines: M_2(u) = 1 - |u - 1| on [0, 2],
-//   M_p(u) = (u M_{p-1}(u) + (p - u) M_{p-1}(u - 1))/(p - 1),   M_p'(u) = M_{p-1}(u) - M_{p-1}(u -
-//   1).
+//   M_p(u) = (u M_{p-1}(u) + (p - u) M_{p-1}(u - 1))/(p - 1),
+//   M_p'(u) = M_{p-1}(u) - M_{p-1}(u - 1).
 #pragma once
 #include <array>
 #include <cmath>

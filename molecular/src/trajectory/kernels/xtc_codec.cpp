@@ -120,7 +120,7 @@ std::vector<Triple> rounded(std::span<const Vec3> x_nm, float precision) {
       if (!(std::abs(v) <= static_cast<float>(most)) || static_cast<std::int64_t>(v) > most ||
           static_cast<std::int64_t>(v) < -most)
         throw Error(
-            fmt::format("[xtc] atom {}: expected positions within +-{:.4g} nm, came {} nm; a lower "
+            fmt::format("[xtc] atom {}: expected positions within +-{:.4g} nm, got {} nm; a lower "
                         "precision reaches farther",
                         i, static_cast<double>(most) / static_cast<double>(precision), x_nm[i][d]));
       k[i][d] = static_cast<std::int64_t>(v);

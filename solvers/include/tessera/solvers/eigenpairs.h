@@ -9,8 +9,8 @@
 // serves tangents and adjoints alike.
 //
 //   auto e = solvers::eigenpairs(values, pattern, {.count = 4, .target = 0.1, .hermitian = true});
-//   Tensor g = grad([&](Tensor v) { return sum(solvers::eigenpairs(v, pattern, options).values);
-//   })(values);
+//   const auto all = [&](Tensor v) { return solvers::eigenpairs(v, pattern, options).values; };
+//   Tensor g = grad([&](Tensor v) { return sum(all(v)); })(values);
 //
 // V. Hernandez, J. E. Roman, V. Vidal 2005, doi:10.1145/1089014.1089019.
 #pragma once

@@ -4,9 +4,9 @@
 // tessera/autodiff/solve.h, and the factorisation or preconditioner made for the value serves
 // tangents and adjoints (KSPSolveTranspose on conjugates).
 //
-//   Tensor x = linear_solve(LinearOperator::csr(values, pattern), b, {.solver =
-//   solvers::mumps_lu()}).x; auto ksp = solvers::petsc({.ksp = "gmres", .pc = "ilu", .tolerance =
-//   1e-12, .options = "-pc_factor_levels 2"});
+//   const LinearOperator a = LinearOperator::csr(values, pattern);
+//   Tensor x = linear_solve(a, b, {.solver = solvers::mumps_lu()}).x;
+//   auto ksp = solvers::petsc({.ksp = "gmres", .pc = "ilu", .options = "-pc_factor_levels 2"});
 //
 // The complex build of PETSc does all the work: real systems take twice the memory and up to four
 // times the time of a real build, single precision is computed in double. PETSc is loaded when the

@@ -21,7 +21,7 @@ LAMBDA = re.compile(r"\[[\w&=,\s*]*\]\s*(<[^>]*>)?\s*[({]")
 def sources(root):
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix in (".cpp", ".h", ".cu", ".inl") and "build" not in path.relative_to(root).parts:
+            if path.suffix in (".cpp", ".h", ".cu", ".cuh", ".inl") and "build" not in path.relative_to(root).parts:
                 yield path
 
 

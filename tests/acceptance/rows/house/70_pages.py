@@ -6,11 +6,12 @@ import shlex
 
 import rowkit
 
-WHAT = ("pages: links, listed applications, folders, headers, options, errors, presets, acceptance rows (tests/docs, tests/apps); every snippet built and "
-        "run; every `tessera` command that a page quotes, run in the page's order")
+WHAT = ("pages: links, listed applications, folders, headers, formats, options, errors, presets, acceptance rows (tests/docs, tests/apps, tests of formats); "
+        "whole cases of how-tos checked; every snippet built and run; every `tessera` command and every piece of Python that a page quotes, run in the page's order")
 BAR = "all true, all run"
 
-TESTS = (("docs_tests", "*"), ("apps_tests", "ReferencePages.*:ErrorNumbers.*"))
+TESTS = (("docs_tests", "*"), ("apps_tests", "ReferencePages.*:ErrorNumbers.*"), ("molecular_tests", "Trajectory.FormatsStandOnTheirPage"),
+         ("inversion_tests", "SoundingFormats.StandOnTheirPagesWithTheirEndings"))
 STOPPED = 75  # a run that was asked to stop, docs/reference/exit-codes.md
 # What pages take for given: shell lines before the first command that has these words, in the page's folder.
 GIVEN = {
@@ -42,6 +43,12 @@ GROMACS = {
 }
 
 MADE = {"make_gromacs_run": GROMACS, "make_film": FILM}
+# Pages whose Python reads the run, in RUN, of the first whole case that they quote; that of others reads what their commands left.
+OF_ITS_CASE = {"fdtd.md"}
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S)
 
 
 def commands(page):
@@ -82,6 +89,14 @@ def run_page(work, page, folder):
         promised = re.search(r"#.*exit code (\d+)", line)
         if done.code != (int(promised[1]) if promised else 0) and not (added and done.code == STOPPED):
             failed.append(f"{name}: {shlex.quote(command)} ended with {done.code}: {done.err.strip()[-300:]}")
+    for block in blocks(page, "python"):
+        if page.name in OF_ITS_CASE:
+            (folder / "case.toml").write_text(next(case for case in blocks(page, "toml") if case.startswith("app = ")))
+            work.run([work.tessera(), "run", "case.toml", "--output", "RUN", "--force", "--progress", "none"], cwd=folder).must_succeed(f"{name}: its case")
+        done = work.run([work.venv("hdf5", "h5py", "numpy"), "-c", block], cwd=folder)
+        n += 1
+        if done.code != 0 or not done.out.strip():
+            failed.append(f"{name}: its Python ended with {done.code}: {done.err.strip()[-300:]}")
     return n, failed
 
 
@@ -101,7 +116,7 @@ def measure(work):
             with work.temp() as folder:
                 n, failed = run_page(work, page, pathlib.Path(folder))
                 run, failures = run + n, failures + failed
-    text.append(f"{run} commands quoted by pages were run")
+    text.append(f"{run} commands and pieces of Python quoted by pages were run")
     if run < 40:
         failures.append("fewer commands than the pages had")
     return not failures, "\n".join([*text, *failures])

@@ -7,8 +7,8 @@
 // the imaginary zero (NIST Digital Library of Mathematical Functions, chapter 10). Derivatives of
 // any order are those in z:
 //
-//   J_v' = (J_{v-1} - J_{v+1}) / 2, Y and H alike;  I_v' = (I_{v-1} + I_{v+1}) / 2;  K_v' =
-//   -(K_{v-1} + K_{v+1}) / 2.
+//   J_v' = (J_{v-1} - J_{v+1}) / 2, Y and H alike;
+//   I_v' = (I_{v-1} + I_{v+1}) / 2;  K_v' = -(K_{v-1} + K_{v+1}) / 2.
 //
 // Real arguments below zero give NaN where the value is complex (Y, K, and J, I of fractional
 // order): cast to complex for these. Negative orders are reflected. At 0 values are the limits from

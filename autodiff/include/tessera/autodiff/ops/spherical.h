@@ -8,8 +8,8 @@
 // (l_max + 1)^2. They are orthonormal over the unit sphere.
 //
 // Real (z up, without the sign (-1)^m of Condon and Shortley):
-//   Y_lm = sqrt 2 N_lm P_l^m(cos theta) cos(m phi),  Y_l0 = N_l0 P_l(cos theta),  Y_l,-m = sqrt 2
-//   N_lm P_l^m(cos theta) sin(m phi),
+//   Y_lm = sqrt 2 N_lm P_l^m(cos theta) cos(m phi),  Y_l0 = N_l0 P_l(cos theta),
+//   Y_l,-m = sqrt 2 N_lm P_l^m(cos theta) sin(m phi),
 // so that Y_1 = sqrt(3 / 4 pi) (y, z, x). Complex, with that sign (scipy.special.sph_harm_y, NIST
 // DLMF 14.30):
 //   Y_lm = (-1)^m N_lm P_l^m(cos theta) e^{i m phi},  Y_l,-m = (-1)^m conj Y_lm.

@@ -4,8 +4,8 @@
 
 // Reductions over windows that slide along the last axes (pooling). Along each of them
 //
-//   y[o] = reduction over j = 0 ... size-1 of x[o stride + j dilation - low],  o = 0 ... (n + low +
-//   high - 1 - (size-1) dilation) / stride,
+//   y[o] = reduction over j = 0 ... size-1 of x[o stride + j dilation - low],
+//   o = 0 ... (n + low + high - 1 - (size-1) dilation) / stride,
 //
 // where positions outside of x do not take part. Axis by axis: the cost is the sum of the sizes,
 // not their product.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why a step went wrong, told by atoms: slow passes over what surrounds one of them.
-#include "molecular/dynamics/explain.h"
+#include "tessera/molecular/explain.h"
 
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/median.h"
 #include "tessera/molecular/bonded.h"
 
 #include <fmt/format.h>
@@ -11,15 +12,13 @@
 #include <cmath>
 #include <map>
 
-namespace tessera::apps::dynamics {
+namespace tessera::molecular {
 namespace {
 
-using mol::Vec3;
-
 double norm(const Vec3& v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
-Vec3 apart(const mol::Frame& f, std::size_t i, std::size_t j) {
-  return mol::wrapped(f.box, {f.x_nm[i][0] - f.x_nm[j][0], f.x_nm[i][1] - f.x_nm[j][1],
-                              f.x_nm[i][2] - f.x_nm[j][2]});
+Vec3 apart(const Frame& f, std::size_t i, std::size_t j) {
+  return wrapped(f.box, {f.x_nm[i][0] - f.x_nm[j][0], f.x_nm[i][1] - f.x_nm[j][1],
+                         f.x_nm[i][2] - f.x_nm[j][2]});
 }
 
 struct Finding {
@@ -29,10 +28,10 @@ struct Finding {
 
 /// The row of one term as a table of its own.
 template <int N, int P>
-void take_row(const mol::Terms<N, P>& terms, std::size_t k, mol::Terms<N, P>& one) {
+void take_row(const Terms<N, P>& terms, std::size_t k, Terms<N, P>& one) {
   one.rows = {terms.rows[static_cast<std::size_t>(terms.row[k])]};
 }
-void take_row(const mol::CorrectionMaps& terms, std::size_t k, mol::CorrectionMaps& one) {
+void take_row(const CorrectionMaps& terms, std::size_t k, CorrectionMaps& one) {
   const auto size = static_cast<std::ptrdiff_t>(terms.points) * terms.points,
              first = terms.row[k] * size;
   one.points = terms.points;
@@ -42,13 +41,13 @@ void take_row(const mol::CorrectionMaps& terms, std::size_t k, mol::CorrectionMa
 /// One term as a system of its own, in its list `into`, at its atoms' positions: energy and force
 /// on one of them.
 template <class T>
-void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const T& terms, T& into,
-             mol::System& alone, mol::Term kind, std::vector<Finding>& out) {
+void look_at(const System& s, const Frame& f, std::int32_t atom, const T& terms, T& into,
+             System& alone, Term kind, std::vector<Finding>& out) {
   for (std::size_t k = 0; k < terms.size(); ++k) {
     const auto& atoms = terms.atoms[k];
     if (std::ranges::find(atoms, atom) == atoms.end()) continue;
     alone.atoms = {};
-    mol::Frame here;
+    Frame here;
     here.box = f.box;
     T one;
     take_row(terms, k, one);
@@ -65,11 +64,11 @@ void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const
       here.x_nm.push_back(f.x_nm[i]);
       alone.atoms.mass_amu.push_back(1);
       alone.atoms.charge_e.push_back(s.atoms.charge_e[i]);
-      names += (a ? " - " : "") + mol::name_of_atom(s, atoms[a]);
+      names += (a ? " - " : "") + name_of_atom(s, atoms[a]);
     }
     into = std::move(one);
-    const mol::EnergyPtr u = mol::bonded_energy(alone, kind);
-    const Tensor table = mol::table_of(alone, kind);
+    const EnergyPtr u = bonded_energy(alone, kind);
+    const Tensor table = table_of(alone, kind);
     std::vector<const double*> p = {here.x_nm[0].data(), here.box.edge[0].data(),
                                     table.data<double>().data()};
     std::vector<Vec3> gradient(here.x_nm.size());
@@ -86,13 +85,13 @@ void look_at(const mol::System& s, const mol::Frame& f, std::int32_t atom, const
       length = fmt::format(", {:.4f} nm", norm(apart(f, static_cast<std::size_t>(atoms[0]),
                                                      static_cast<std::size_t>(atoms[1]))));
     out.push_back({force, fmt::format("{:<18} {:.4g} kJ/mol, force {:.4g} kJ/mol/nm{}: {}",
-                                      mol::name_of(kind), u->value(p), force, length, names)});
+                                      name_of(kind), u->value(p), force, length, names)});
   }
 }
 
 }  // namespace
 
-std::int32_t most_pulled(const mol::Forces& forces) {
+std::int32_t most_pulled(const Forces& forces) {
   std::size_t at = 0;
   double most = -1;
   for (std::size_t i = 0; i < forces.f.size(); ++i) {
@@ -105,7 +104,7 @@ std::int32_t most_pulled(const mol::Forces& forces) {
   return static_cast<std::int32_t>(at);
 }
 
-std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
+std::optional<Overlap> find_overlap(const System& s, const Frame& f) {
   // 12 c12/r^13 = 2e9; sites without Lennard-Jones may lie anywhere.
   const auto types = static_cast<std::size_t>(s.lj.types);
   std::vector<double> least(types * types);  // distances of pairs of types
@@ -131,10 +130,10 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
   for (std::size_t i = 0; i < f.x_nm.size(); ++i) {
     if (!std::isfinite(f.x_nm[i][0] + f.x_nm[i][1] + f.x_nm[i][2])) continue;
     Vec3 x = f.x_nm[i];
-    if (mol::is_periodic(f.box)) {
-      Vec3 frac = mol::fractions(f.box, x);
+    if (is_periodic(f.box)) {
+      Vec3 frac = fractions(f.box, x);
       for (double& c : frac) c -= std::floor(c);
-      const Vec3 width = mol::widths_nm(f.box);
+      const Vec3 width = widths_nm(f.box);
       std::vector<Vec3> images = {frac};
       for (std::size_t a = 0; a < 3; ++a)
         if (frac[a] * width[a] < reach_nm) {
@@ -144,7 +143,7 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
             images.back()[a] += 1;
           }
         }
-      for (const Vec3& image : images) positions.emplace_back(mol::from_fractions(f.box, image), i);
+      for (const Vec3& image : images) positions.emplace_back(from_fractions(f.box, image), i);
     } else {
       positions.emplace_back(x, i);
     }
@@ -171,7 +170,7 @@ std::optional<Overlap> find_overlap(const mol::System& s, const mol::Frame& f) {
   return worst;
 }
 
-double wrong_unit(const mol::System& s, const mol::Frame& f) {
+double wrong_unit(const System& s, const Frame& f) {
   std::vector<double> ratio,
       of_heavy;  // squared; hydrogens may have been added at the right lengths
   const auto add = [&](std::int32_t i, std::int32_t j, double length) {
@@ -196,31 +195,29 @@ double wrong_unit(const mol::System& s, const mol::Frame& f) {
         s.rigid_waters.rows[static_cast<std::size_t>(s.rigid_waters.row[k])][0]);
   if (!of_heavy.empty()) ratio = std::move(of_heavy);
   if (ratio.empty()) return 1;
-  std::ranges::nth_element(ratio, ratio.begin() + static_cast<std::ptrdiff_t>(ratio.size() / 2));
-  const double middle = std::sqrt(ratio[ratio.size() / 2]);
+  const double middle = std::sqrt(data::median(std::move(ratio)));
   return middle > 8 && middle < 12.5 ? 10 : middle > 0.08 && middle < 0.125 ? 0.1 : 1;
 }
 
-std::pair<std::int32_t, double> farthest_moved(const mol::Frame& from, const mol::Frame& to) {
+std::pair<std::int32_t, double> farthest_moved(const Frame& from, const Frame& to) {
   std::pair<std::int32_t, double> out = {-1, 0};
   for (std::size_t i = 0; i < from.x_nm.size() && i < to.x_nm.size(); ++i) {
     const Vec3 d =
-        mol::wrapped(from.box, {to.x_nm[i][0] - from.x_nm[i][0], to.x_nm[i][1] - from.x_nm[i][1],
-                                to.x_nm[i][2] - from.x_nm[i][2]});
+        wrapped(from.box, {to.x_nm[i][0] - from.x_nm[i][0], to.x_nm[i][1] - from.x_nm[i][1],
+                           to.x_nm[i][2] - from.x_nm[i][2]});
     const double r = norm(d);
     if (!(r <= out.second)) out = {static_cast<std::int32_t>(i), std::isfinite(r) ? r : INFINITY};
   }
   return out;
 }
 
-std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f,
-                                      std::int32_t atom) {
+std::vector<std::string> explain_atom(const System& s, const Frame& f, std::int32_t atom) {
   std::vector<Finding> terms;
-  mol::System alone;
+  System alone;
   alone.coulomb_constant = s.coulomb_constant;
-  mol::each_bonded(
-      [&](const mol::BondedKind& kind, const auto& list, auto& into) {
-        for (const mol::Term term : mol::bonded_terms)
+  each_bonded(
+      [&](const BondedKind& kind, const auto& list, auto& into) {
+        for (const Term term : bonded_terms)
           if (kind.gives(term)) look_at(s, f, atom, list, into, alone, term, terms);
         into = {};
       },
@@ -238,8 +235,8 @@ std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f,
   std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(n_near), near.end());
 
   std::vector<std::string> out = {fmt::format("atom {}, at ({:.4f}, {:.4f}, {:.4f}) nm",
-                                              mol::name_of_atom(s, atom), f.x_nm[i][0],
-                                              f.x_nm[i][1], f.x_nm[i][2])};
+                                              name_of_atom(s, atom), f.x_nm[i][0], f.x_nm[i][1],
+                                              f.x_nm[i][2])};
   std::ranges::stable_sort(terms, std::greater{}, &Finding::force);
   for (std::size_t k = 0; k < std::min<std::size_t>(5, terms.size()); ++k)
     out.push_back("  " + terms[k].text);
@@ -250,11 +247,11 @@ std::vector<std::string> explain_atom(const mol::System& s, const mol::Frame& f,
     const double r6 = std::pow(r, -6);
     out.push_back(
         fmt::format("  neighbour {} at {:.4f} nm: Lennard-Jones {:.4g}, Coulomb {:.4g} kJ/mol",
-                    mol::name_of_atom(s, static_cast<std::int32_t>(j)), r,
+                    name_of_atom(s, static_cast<std::int32_t>(j)), r,
                     s.lj.c12[row] * r6 * r6 - s.lj.c6[row] * r6,
                     s.coulomb_constant * s.atoms.charge_e[i] * s.atoms.charge_e[j] / r));
   }
   return out;
 }
 
-}  // namespace tessera::apps::dynamics
+}  // namespace tessera::molecular
