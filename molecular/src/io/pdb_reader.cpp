@@ -86,6 +86,11 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
   if (first == name.end()) return 0;
   if (is_water(residue) && std::string_view("MELV").find(*first) != std::string_view::npos)
     return 0;
+  // Ions that CHARMM does not name by their symbols.
+  static const std::map<std::string_view, std::uint8_t> ions = {
+      {"LIT", 3},  {"SOD", 11}, {"CLA", 17}, {"POT", 19},
+      {"CAL", 20}, {"RUB", 37}, {"CES", 55}, {"BAR", 56}};
+  if (const auto ion = ions.find(name); ion != ions.end() && name == residue) return ion->second;
   const std::string one(1, *first == 'D' ? 'H' : *first);
   if (!is_water(residue) && !is_amino_acid(residue) && !is_nucleotide(residue)) {
     const auto letters_of = [](std::string_view s) {
