@@ -245,7 +245,24 @@ TEST(Top, FaultsHavePlaces) {
                "without its 1 parameters");
   expect_fault(
       with_molecule("[ virtual_sites2 ]\n1 2 3 1 0.5\n[ system ]\nx\n[ molecules ]\nM 1\n"), 702, 9,
-      1, "its type 'O' is an atom");
+      1, "but has the mass 15.9994");
+  expect_fault(
+      fault_of_top(head + "[ moleculetype ]\nM 0\n[ atoms ]\n1 O 1 M O 1 0 0\n[ system ]\nx\n[ "
+                          "molecules ]\nM 1\n"),
+      702, 9, 1, "has no mass");
+}
+
+/// Beads of Martini are atoms here and virtual sites there: what has a place and no mass is a site.
+TEST(Top, TypesOfAtomsMayBeVirtualSites) {
+  const System s =
+      parse_top(std::string(water_types) +
+                "[ moleculetype ]\nM 1\n[ atoms ]\n1 O 1 M A 1 0\n2 O 1 M B 1 0\n3 O 1 M S 1 0 "
+                "0\n[ bonds ]\n1 2 "
+                "1 0.3 1000\n[ virtual_sites2 ]\n3 1 2 1 0.5\n[ system ]\nx\n[ molecules ]\nM 2\n");
+  EXPECT_EQ(s.virtual_sites.size(), 2U);
+  EXPECT_EQ(s.atoms.element, (std::vector<std::uint8_t>{8, 8, 0, 8, 8, 0}));
+  EXPECT_EQ(s.atoms.mass_amu[5], 0);
+  EXPECT_NEAR(s.lj.c6[0], 4 * 0.65 * std::pow(0.3166, 6), 1e-18) << "and feels as its type";
 }
 
 TEST(Top, MatchingTakesTheMostSpecificDihedral) {
@@ -263,6 +280,24 @@ TEST(Top, MatchingTakesTheMostSpecificDihedral) {
   EXPECT_EQ(s.dihedrals.rows[static_cast<std::size_t>(s.dihedrals.row[0])][2], 3);
   EXPECT_EQ(s.dihedrals.rows[static_cast<std::size_t>(s.dihedrals.row[1])][2], 3);
   EXPECT_EQ(s.dihedrals.rows[static_cast<std::size_t>(s.dihedrals.row[2])][2], 4);
+}
+
+/// Several lines of a type are the terms of a dihedral of function 9; one of function 1 has the
+/// first.
+TEST(Top, DihedralsOfFunctionOneHaveOneTerm) {
+  const auto rows = [](const char* function) {
+    const System s = parse_top(
+        std::string(
+            "[ defaults ]\n1 2 yes 0.5 0.8\n[ atomtypes ]\nA 12 0 A 0.3 0.1\n[ dihedraltypes "
+            "]\nX A A X 9 0 1 1\nX A A X 9 0 2 2\n[ moleculetype ]\nM 3\n[ atoms ]\n1 A 1 M A 1\n2 "
+            "A 1 M A 1\n3 A 1 M A 1\n4 A 1 M A 1\n[ dihedrals ]\n1 2 3 4 ") +
+        function + "\n[ system ]\nx\n[ molecules ]\nM 1\n");
+    EXPECT_EQ(s.dihedrals.size(), s.dihedrals.rows.size());
+    return s.dihedrals.rows;
+  };
+  using Rows = std::vector<std::array<double, 3>>;
+  EXPECT_EQ(rows("9"), (Rows{{0, 1, 1}, {0, 2, 2}}));
+  EXPECT_EQ(rows("1"), (Rows{{0, 1, 1}}));
 }
 
 TEST(Top, TypesByAllLayoutsAndRules) {

@@ -392,11 +392,17 @@ void append(List& to, const TopTerms<N>& from, std::int32_t first) {
 }
 
 void TopReader::add(const TopMolecule& m, std::size_t copies) {
+  std::vector<bool> is_site(m.size(), false);
+  for (const VirtualSite& v : m.virtual_sites) is_site[static_cast<std::size_t>(v.site)] = true;
   std::vector<std::uint8_t> element;
   for (std::size_t i = 0; i < m.size(); ++i) {
+    if (!is_site[i] && m.mass[i] == 0)
+      findings_.error(702, m.atom_at[i],
+                      fmt::format("atom {} of molecule {} has no mass", i + 1, shown(m.name)),
+                      "give one on this line or in [ atomtypes ]; virtual sites alone have none");
     const TopAtomType& t = types_.atom_types[static_cast<std::size_t>(m.type[i])];
     const bool heavy_hydrogen = m.mass[i] > 1.5 && m.mass[i] < 5 && m.atom_name[i].starts_with('H');
-    element.push_back(t.particle == 'V'                  ? 0
+    element.push_back(is_site[i]                         ? 0
                       : t.element > 0 && t.element < 119 ? static_cast<std::uint8_t>(t.element)
                       : heavy_hydrogen                   ? 1
                                                          : element_of_mass(m.mass[i]));

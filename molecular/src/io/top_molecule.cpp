@@ -199,7 +199,9 @@ void TopMoleculeReader::bonded(std::string_view section, const TopLine& line, To
   std::array<std::int32_t, 4> t{-1, -1, -1, -1};
   for (std::size_t k = 0; k < n; ++k)
     t[k] = types_.atom_types[static_cast<std::size_t>(m.type[z(a[k])])].bonded;
-  const std::vector<int> found = types_.find(*kind, t);
+  std::vector<int> found = types_.find(*kind, t);
+  // Lines that follow the first are terms of a dihedral of function 9 alone.
+  if (*function != 9 && found.size() > 1) found.resize(1);
   if (found.empty()) {
     std::string names;
     for (std::size_t k = 0; k < n; ++k) names.append(k ? "-" : "").append(types_.bonded_name(t[k]));
@@ -484,12 +486,12 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
           701, m.atom_at[i],
           fmt::format("virtual site {} of molecule {} has no position", i + 1, shown(m.name)),
           "a line of [ virtual_sites ] says where it lies");
-    if (t.particle == 'A' && placed[i])
-      findings_.error(
-          702, m.atom_at[i],
-          fmt::format("atom {} of molecule {} is a virtual site, but its type {} is an atom", i + 1,
-                      shown(m.name), shown(t.name)),
-          "particle V in [ atomtypes ]");
+    // As in GROMACS, a site may be of a type of atoms.
+    if (t.particle == 'A' && placed[i] && m.mass[i] != 0)
+      findings_.error(702, m.atom_at[i],
+                      fmt::format("atom {} of molecule {} is a virtual site, but has the mass {}",
+                                  i + 1, shown(m.name), m.mass[i]),
+                      "a virtual site has the mass 0, or a type of particle V");
   }
 }
 
