@@ -282,24 +282,6 @@ TEST(Top, MatchingTakesTheMostSpecificDihedral) {
   EXPECT_EQ(s.dihedrals.rows[static_cast<std::size_t>(s.dihedrals.row[2])][2], 4);
 }
 
-/// Several lines of a type are the terms of a dihedral of function 9; one of function 1 has the
-/// first.
-TEST(Top, DihedralsOfFunctionOneHaveOneTerm) {
-  const auto rows = [](const char* function) {
-    const System s = parse_top(
-        std::string(
-            "[ defaults ]\n1 2 yes 0.5 0.8\n[ atomtypes ]\nA 12 0 A 0.3 0.1\n[ dihedraltypes "
-            "]\nX A A X 9 0 1 1\nX A A X 9 0 2 2\n[ moleculetype ]\nM 3\n[ atoms ]\n1 A 1 M A 1\n2 "
-            "A 1 M A 1\n3 A 1 M A 1\n4 A 1 M A 1\n[ dihedrals ]\n1 2 3 4 ") +
-        function + "\n[ system ]\nx\n[ molecules ]\nM 1\n");
-    EXPECT_EQ(s.dihedrals.size(), s.dihedrals.rows.size());
-    return s.dihedrals.rows;
-  };
-  using Rows = std::vector<std::array<double, 3>>;
-  EXPECT_EQ(rows("9"), (Rows{{0, 1, 1}, {0, 2, 2}}));
-  EXPECT_EQ(rows("1"), (Rows{{0, 1, 1}}));
-}
-
 TEST(Top, TypesByAllLayoutsAndRules) {
   const auto read = [&](const char* rule, const char* types, const char* more = "") {
     return parse_top(std::string("[ defaults ]\n1 ") + rule + " no 1 1\n[ atomtypes ]\n" + types +

@@ -199,9 +199,7 @@ void TopMoleculeReader::bonded(std::string_view section, const TopLine& line, To
   std::array<std::int32_t, 4> t{-1, -1, -1, -1};
   for (std::size_t k = 0; k < n; ++k)
     t[k] = types_.atom_types[static_cast<std::size_t>(m.type[z(a[k])])].bonded;
-  std::vector<int> found = types_.find(*kind, t);
-  // Lines that follow the first are terms of a dihedral of function 9 alone.
-  if (*function != 9 && found.size() > 1) found.resize(1);
+  const std::vector<int> found = types_.find(*kind, t);
   if (found.empty()) {
     std::string names;
     for (std::size_t k = 0; k < n; ++k) names.append(k ? "-" : "").append(types_.bonded_name(t[k]));
