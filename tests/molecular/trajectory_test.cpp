@@ -13,7 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
+#include <cstring>
 
 namespace tessera::molecular {
 namespace {
@@ -355,6 +357,38 @@ TEST(Trajectory, FramesWithoutPositionsArePassedOverWhereTheseAreWanted) {
   };
   EXPECT_EQ(times(false).size(), 3U);
   EXPECT_EQ(times(true), (std::vector<double>{0, 0.04}));
+}
+
+/// CHARMM writes the symmetric matrix of a cell's vectors in place of lengths and cosines, and
+/// positions in its frame: those of a truncated octahedron of 60 A, S S = L^2 (4 I - J)/3.
+TEST(Trajectory, DcdOfCharmmHasAMatrixForItsCell) {
+  const tessera::testing::TempFolder folder;
+  const double length = 6, second = std::sqrt(4.0 / 3), first = std::sqrt(1.0 / 3),
+               off = length * (first - second) / 3, diagonal = length * second + off;
+  const std::array<Vec3, 3> edge = {
+      {{diagonal, off, off}, {off, diagonal, off}, {off, off, diagonal}}};
+  Snapshot s = moving_waters(1, 1)[0];
+  s.frame.box = rectangular_box({6, 6, 6});
+  for (std::size_t c = 0; c < 3; ++c) {
+    s.frame.x_nm[0][c] = 0.1;
+    s.frame.x_nm[1][c] = 0.1 + edge[0][c] + 0.1 * edge[1][c];
+    s.frame.x_nm[2][c] = 0.1 + edge[2][c] - 0.25 * edge[0][c];
+  }
+  create_trajectory(folder / "t.dcd", testing::waters(1, 0.4, 0.3, 0.6))->write(s);
+  std::string bytes = tessera::testing::read_bytes(folder / "t.dcd");
+  constexpr std::size_t cell_at = 200;  // behind the header and the count of its record
+  std::size_t k = 0;
+  for (const double v : {diagonal, off, diagonal, off, off, diagonal}) {
+    const double angstrom = 10 * v;
+    std::memcpy(bytes.data() + cell_at + 8 * k++, &angstrom, sizeof angstrom);
+  }
+  const Frame f = read_all(*open_trajectory(data::BinaryInput("t.dcd", bytes))).at(0).frame;
+  EXPECT_NEAR(volume_nm3(f.box), 4.0 / 9 * std::sqrt(3.0) * length * length * length, 1e-10);
+  for (const auto& [i, distance] : {std::pair{1U, 0.6}, std::pair{2U, 1.5}}) {
+    const Vec3 d = shortest(f.box, {f.x_nm[i][0] - f.x_nm[0][0], f.x_nm[i][1] - f.x_nm[0][1],
+                                    f.x_nm[i][2] - f.x_nm[0][2]});
+    EXPECT_NEAR(std::hypot(d[0], d[1], d[2]), distance, 1e-5) << "positions turn with the cell";
+  }
 }
 
 TEST(Trajectory, XtcOfPositionsThatDoNotFit) {
