@@ -171,6 +171,27 @@ TEST(Solvated, WaterAroundAndNotWithin) {
                 b.system.atoms.element[i] == 1 || b.system.atoms.element[j] == 1 ? 0.18 : 0.26);
 }
 
+/// The solute moves into the middle of the box, and what holds its atoms moves with it.
+TEST(Solvated, PositionsOfRestraintsMoveWithTheSolute) {
+  BuiltSystem solute = rod();
+  for (const std::int32_t i : {0, 3}) {
+    const Vec3& x = solute.frame.x_nm[static_cast<std::size_t>(i)];
+    PositionRestraints& r = solute.system.position_restraints;
+    r.atoms.push_back({i});
+    r.row.push_back(static_cast<std::int32_t>(r.rows.size()));
+    r.rows.push_back({1000, 1000, 1000, x[0], x[1], x[2] + 0.25});
+  }
+  const BuiltSystem b =
+      solvated(solute.system, solute.frame, {.model = "tip3p", .padding_nm = 0.9});
+  const PositionRestraints& r = b.system.position_restraints;
+  ASSERT_EQ(r.size(), 2U);
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t a = 0; a < 3; ++a)
+      EXPECT_NEAR(r.rows[static_cast<std::size_t>(r.row[k])][3 + a],
+                  b.frame.x_nm[static_cast<std::size_t>(r.atoms[k][0])][a] + (a == 2 ? 0.25 : 0),
+                  1e-14);
+}
+
 TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
   const BuiltSystem solute = rod(), wet = solvated(solute.system, solute.frame,
                                                    {.model = "tip3p", .padding_nm = 1.2});

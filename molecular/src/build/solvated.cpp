@@ -43,11 +43,11 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
                            high[2] - low[2] + 2 * o.padding_nm});
   }
   const Vec3 centre = from_fractions(box, {0.5, 0.5, 0.5});
-  for (const Vec3& x : frame.x_nm) {
-    Vec3 moved;
-    for (std::size_t a = 0; a < 3; ++a) moved[a] = x[a] + centre[a] - (low[a] + high[a]) / 2;
-    out.frame.x_nm.push_back(moved);
-  }
+  const auto moved = [&](double x, std::size_t a) {
+    return x + centre[a] - (low[a] + high[a]) / 2;
+  };
+  for (const Vec3& x : frame.x_nm)
+    out.frame.x_nm.push_back({moved(x[0], 0), moved(x[1], 1), moved(x[2], 2)});
 
   const double look = std::max(o.distance_nm, o.closer_nm);
   NearPoints near(box, look);
@@ -72,6 +72,8 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
     for (std::size_t i = 0; i < sites; ++i) out.frame.x_nm.push_back(all[k * sites + i]);
   }
   out.system = joined(solute, water_system(m, n));
+  for (auto& row : out.system.position_restraints.rows)
+    for (std::size_t a = 0; a < 3; ++a) row[3 + a] = moved(row[3 + a], a);
   out.system.title = solute.title;
   return out;
 }

@@ -149,6 +149,8 @@ class Bonds {
     std::string rest = hydrogen.substr(1);
     if (const std::int32_t i = find(rest); i >= 0) return i;  // HN, HO2'
     for (int dropped = 0; dropped < 3; ++dropped) {
+      // Thymine: H51 is on C5M, for C5 bears none.
+      if (const std::int32_t i = dropped > 0 ? find("C" + rest + "M") : -1; i >= 0) return i;
       // Of a base C6 bears H6 and N6 bears H61: atoms of the ring come first where no digit was
       // dropped.
       for (const char* letter : dropped == 0           ? std::array{"C", "N", "O", "S"}
