@@ -268,6 +268,21 @@ TEST(AmberTopologyText, ExtraPointsAreKnownAsSuch) {
   EXPECT_EQ(data::trim(file.line(line + 5)), "2") << "NUMEXTRA, the thirty-first";
 }
 
+/// IFBOX: right angles, a truncated octahedron, or any.
+TEST(AmberTopologyText, TheKindOfTheBox) {
+  const auto kind = [](const Box& box) {
+    const std::string text = amber_topology(water_system(water_model("tip3p"), 1), box);
+    const data::TextFile file = data::make_text_file("one.prmtop", text);
+    std::size_t line = 1;
+    while (line < file.n_lines() && !file.line(line).starts_with("%FLAG POINTERS")) ++line;
+    return std::string(data::trim(file.line(line + 4).substr(56, 8)));
+  };
+  EXPECT_EQ(kind({}), "0");
+  EXPECT_EQ(kind(rectangular_box({3, 4, 5})), "1");
+  EXPECT_EQ(kind(box_of_angles({3, 3, 3}, {109.471, 109.471, 109.471})), "2");
+  EXPECT_EQ(kind(box_of_angles({3, 3, 3}, {80, 85, 75})), "3");
+}
+
 TEST(AmberTopologyText, WhatHasNoPlaceInItIsRefused) {
   const auto says = [](const System& s, const std::string& part) {
     try {

@@ -298,6 +298,14 @@ TEST(Top, TypesByAllLayoutsAndRules) {
     EXPECT_EQ(s.atoms.charge_e, (std::vector<double>{0.1, -0.1})) << "of the types";
     EXPECT_NEAR(s.lj.c6[1], 4 * std::sqrt(0.05) * std::pow(0.25, 6), 1e-18);
   }
+  EXPECT_EQ(
+      parse_top(
+          "[ defaults ]\n1 2\n[ atomtypes ]\nCH2 14.027 0 A 0.3 0.5\nCH4 16.04 0 A 0.3 0.5\n"
+          "NT 14.007 0 A 0.3 0.5\n[ moleculetype ]\nM 0\n[ atoms ]\n1 CH2 1 M A 1\n2 CH4 1 M B 1\n"
+          "3 NT 1 M C 1\n[ system ]\nx\n[ molecules ]\nM 1\n")
+          .atoms.element,
+      (std::vector<std::uint8_t>{6, 6, 7}))
+      << "united atoms are carbon";
   const System geometric =
       read("3", "A 12 0 A 0.3 0.5\nB 16 0 A 0.2 0.1\n", "[ nonbond_params ]\nB A 1 0.4 0.7\n");
   EXPECT_EQ(geometric.lj.mixing, LennardJones::Mixing::geometric);

@@ -290,9 +290,10 @@ class TopologyText {
   std::int64_t kind_of_box() const {
     if (!is_periodic(box_)) return 0;
     const Vec3 angles = angles_deg(box_);
-    return std::ranges::all_of(angles, [](double a) { return std::abs(a - 109.4712206) < 1e-3; })
-               ? 2
-               : 1;
+    const auto all = [&](double angle) {
+      return std::ranges::all_of(angles, [&](double a) { return std::abs(a - angle) < 1e-3; });
+    };
+    return all(90) ? 1 : all(109.4712206) ? 2 : 3;
   }
 
   void atoms() {
