@@ -254,17 +254,19 @@ TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
                                        data::ExitCode::input_invalid, 428);
 }
 
-TEST(Trajectory, H5mdOfOtherUnitsOfTime) {
+TEST(Trajectory, H5mdOfOtherUnits) {
   tessera::testing::TempFolder folder;
   const std::string all = "particles/all/";
   {
     data::H5Writer file(folder / "fs.h5");
     file.write(all + "position/value", std::vector<double>(6, 10), {2, 1, 3});
     file.write(all + "velocity/value", std::vector<double>(6, 0.02), {2, 1, 3});
+    file.write(all + "force/value", std::vector<double>(6, 2), {2, 1, 3});
     file.write(all + "position/step", std::vector<std::int64_t>{0, 5});
     file.write(all + "position/time", std::vector<double>{0, 20});
     for (const auto& [name, unit] : {std::pair{"position/value", "Angstrom"},
                                      {"velocity/value", "Angstrom fs-1"},
+                                     {"force/value", "kcal mol-1 Angstrom-1"},
                                      {"position/time", "fs"}})
       file.attribute(all + name, "unit", std::string_view(unit));
     file.commit();
@@ -273,6 +275,7 @@ TEST(Trajectory, H5mdOfOtherUnitsOfTime) {
   EXPECT_NEAR(last.frame.time_ps, 0.02, 1e-12);
   EXPECT_NEAR(last.frame.x_nm.at(0)[2], 1, 1e-12);
   EXPECT_NEAR(last.frame.v_nm_ps.at(0)[2], 2, 1e-12);
+  EXPECT_NEAR(last.f.at(0)[2], 83.68, 1e-12);
 }
 
 TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {

@@ -197,7 +197,9 @@ class H5mdReader final : public TrajectoryReader {
       if (kind == Kind::positions) n_atoms_ = shape[1];
       n_frames_ = std::min(n_frames_, shape[0]);
       n_started_ = std::max(n_started_, shape[0]);
-      const double per = kind == Kind::velocities ? time_unit(found->second) : 1;
+      const double per = kind == Kind::velocities ? time_unit(found->second)
+                         : kind == Kind::forces   ? energy_unit(found->second)
+                                                  : 1;
       parts_.push_back({element + "/value", kind, scale * length_unit(found->second) / per});
       return true;
     };
@@ -308,6 +310,15 @@ class H5mdReader final : public TrajectoryReader {
       if (u.find(name) != std::string::npos) return ps;
     if (!u.empty())
       refuse(not_read, fmt::format("{} is in '{}'; fs, ps and ns are read", o.path, u));
+    return 1;
+  }
+
+  /// kJ/mol in the unit of energies of forces; files without units are in kJ/mol.
+  double energy_unit(const data::H5Object& o) const {
+    const std::string u = attribute(o, "unit");
+    if (u.find("kcal") != std::string::npos) return kcal;
+    if (u.find("kJ") == std::string::npos && !u.empty())
+      refuse(not_read, fmt::format("{} is in '{}'; kJ and kcal are read", o.path, u));
     return 1;
   }
 
