@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 namespace tessera::molecular {
 namespace {
@@ -133,15 +131,22 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
         fmt::format("[with_ions] the cation must have a positive charge and the anion a negative "
                     "one, got {} and {}",
                     o.cation.charge_e, o.anion.charge_e));
+  if (!(o.concentration_mol_per_l >= 0))
+    throw Error(fmt::format("[with_ions] expected a concentration of 0 or more, got {} mol/l",
+                            o.concentration_mol_per_l));
   const double pairs =
       std::round(o.concentration_mol_per_l * per_mol_per_l * volume_nm3(in.frame.box));
-  std::array<std::size_t, 2> count = {
-      static_cast<std::size_t>(
-          pairs * -o.anion.charge_e /
-          std::gcd(std::lround(o.cation.charge_e), std::lround(-o.anion.charge_e))),
-      static_cast<std::size_t>(
-          pairs * o.cation.charge_e /
-          std::gcd(std::lround(o.cation.charge_e), std::lround(-o.anion.charge_e)))};
+  // The fewest of both that are neutral together.
+  std::size_t cations = 0, anions = 0;
+  while (anions == 0 && ++cations <= 12) {
+    const double n = static_cast<double>(cations) * o.cation.charge_e / -o.anion.charge_e;
+    if (std::abs(n - std::round(n)) < 1e-6) anions = static_cast<std::size_t>(std::llround(n));
+  }
+  if (anions == 0 && pairs > 0)
+    throw Error(fmt::format("[with_ions] ions of {} and {} e are neutral in no small numbers",
+                            o.cation.charge_e, o.anion.charge_e));
+  const auto units = static_cast<std::size_t>(std::min(pairs, 1e9));  // more find no room
+  std::array<std::size_t, 2> count = {units * cations, units * anions};
   if (o.neutralise) {
     const double net = net_charge_e(s), each = net > 0 ? -o.anion.charge_e : o.cation.charge_e,
                  n = std::abs(net) / each;
