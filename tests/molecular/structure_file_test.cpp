@@ -197,6 +197,11 @@ TEST(Pdb, ElementsOfNamesWhereTheColumnsAreBlank) {
       pdb(atom("1", " SOD", "SOD", "1", 0, 0, 0, "") + atom("2", "CLA ", "CLA", "2", 5, 0, 0, "") +
           atom("3", "POT ", "POT", "3", 9, 0, 0, "") + atom("4", " CLA", "LIG", "4", 15, 0, 0, ""));
   EXPECT_EQ(ions.element, (std::vector<std::uint8_t>{11, 17, 19, 6}));
+  // No element is called A.
+  const Structure others =
+      pdb(atom("1", "AU1 ", "CLU", "1", 0, 0, 0, "") + atom("2", "SE  ", "MSE", "2", 5, 0, 0, "") +
+          atom("3", " SD ", "MET", "3", 9, 0, 0, ""));
+  EXPECT_EQ(others.element, (std::vector<std::uint8_t>{79, 34, 16}));
 }
 
 TEST(Pdb, FaultsHavePlaces) {

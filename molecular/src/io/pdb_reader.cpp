@@ -91,6 +91,7 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
       {"LIT", 3},  {"SOD", 11}, {"CLA", 17}, {"POT", 19},
       {"CAL", 20}, {"RUB", 37}, {"CES", 55}, {"BAR", 56}};
   if (const auto ion = ions.find(name); ion != ions.end() && name == residue) return ion->second;
+  if (residue == "MSE" && name == "SE") return 34;
   const std::string one(1, *first == 'D' ? 'H' : *first);
   if (!is_water(residue) && !is_amino_acid(residue) && !is_nucleotide(residue)) {
     const auto letters_of = [](std::string_view s) {
@@ -107,7 +108,7 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
                    columns.starts_with(name) && !std::isdigit(static_cast<unsigned char>(name[0])),
                is_usual = std::ranges::find(usual, letters) != usual.end();
     if (letters.size() == 2 && element_of(letters) &&
-        (letters == letters_of(residue) || (from_13 && is_usual)))
+        (letters == letters_of(residue) || (from_13 && (is_usual || element_of(one) == 0))))
       return element_of(letters);
   }
   return element_of(one);
