@@ -186,6 +186,21 @@ TEST(Pdb, DisulfidesAndWater) {
   EXPECT_EQ(s.residues.size(), 5U) << "a second water of the same number";
 }
 
+/// Files of the PDB name what metals are coordinated by; templates of residues know no such bonds.
+TEST(Pdb, MetalsAreNotBoundToStandardResidues) {
+  const StructureFile f = read_pdb(data::make_text_file(
+      "a.pdb", atom("1", " SG ", "CYS", "1", 0, 0, 0, "S") +
+                   atom("2", "ZN  ", "ZN", "2", 2.3, 0, 0, "ZN") +
+                   atom("3", " O  ", "HOH", "3", 2.3, 2.1, 0, "O") +
+                   atom("4", "FE  ", "HEM", "4", 9, 0, 0, "FE") +
+                   atom("5", " NA ", "HEM", "4", 9, 2, 0, "N") +
+                   atom("6", " C1 ", "LIG", "5", 1.8, 0, 0, "C") +
+                   "CONECT    1    2    6\nCONECT    2    1    3\nCONECT    4    5\n"));
+  EXPECT_EQ(f.structure.bonds, (std::vector<std::array<std::int32_t, 2>>{{0, 5}, {3, 4}}));
+  ASSERT_EQ(f.remarks.size(), 1U);
+  EXPECT_EQ(f.remarks[0].place.line, 7U);
+}
+
 TEST(Pdb, ElementsOfNamesWhereTheColumnsAreBlank) {
   const Structure s = pdb(
       atom("1", " CA ", "GLY", "1", 0, 0, 0, "") + atom("2", "CA  ", "CA", "2", 5, 0, 0, "") +

@@ -114,6 +114,12 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
   return element_of(one);
 }
 
+bool is_metal(std::uint8_t element) {
+  static constexpr std::array<std::uint8_t, 23> others = {
+      1, 2, 5, 6, 7, 8, 9, 10, 14, 15, 16, 17, 18, 32, 33, 34, 35, 36, 52, 53, 54, 85, 86};
+  return element > 0 && std::ranges::find(others, element) == others.end();
+}
+
 /// Serial numbers of six digits begin in column 6 (ATOM) or end in column 12.
 bool serial_from_6(std::string_view line) {
   return line.size() > 5 && line.starts_with("ATOM ") && is_decimal(line.substr(5, 1));
@@ -333,11 +339,24 @@ class PdbReader {
           from = to;
         else if (from == to)
           findings_.error(702, f.offset, "an atom bound to itself");
+        else if (is_coordination(s, from, to) || is_coordination(s, to, from))
+          coordinated_.push_back(f.offset);
         else
           s.bonds.push_back({from, to});
       }
     }
+    if (!coordinated_.empty())
+      findings_.note(730, coordinated_[0],
+                     "bonds of CONECT between metals and amino acids, nucleotides or water are "
+                     "coordination and were left out");
     tidy_bonds(s.bonds);
+  }
+  /// A metal beside a residue of a polymer or water, which force fields bind to no metal.
+  static bool is_coordination(const Structure& s, std::int32_t metal, std::int32_t other) {
+    const Residue& r =
+        s.residues[static_cast<std::size_t>(s.residue[static_cast<std::size_t>(other)])];
+    return is_metal(s.element[static_cast<std::size_t>(metal)]) &&
+           (is_polymer(r) || is_water(r.name));
   }
   std::int32_t atom_of(const std::map<std::int64_t, std::vector<std::int32_t>>& atoms,
                        const PdbField& f) {
@@ -373,7 +392,7 @@ class PdbReader {
   std::size_t first_, last_;  ///< lines
   data::Findings findings_;
   StructureBuilder builder_;
-  std::vector<std::size_t> conect_;
+  std::vector<std::size_t> conect_, coordinated_;  ///< where they stand
   std::string title_;
   std::optional<std::string> last_chain_;
   Box box_;
