@@ -201,6 +201,17 @@ TEST(Pdb, MetalsAreNotBoundToStandardResidues) {
   EXPECT_EQ(f.remarks[0].place.line, 7U);
 }
 
+/// What GROMACS calls forms of residues (its residuetypes.dat) belongs to the protein, as the rest.
+TEST(ResidueNames, ThoseOfGromacs) {
+  for (const char* name :
+       {"ARGN", "ASN1", "ASP1", "ASPH", "CYS1",  "CYS2",  "CYSH",  "GLUH",  "HISA", "HISB", "HIS1",
+        "HISP", "LYSH", "LYSN", "NAC",  "NHISD", "CCYS2", "NLYSN", "CASPH", "NALA", "HIS"})
+    EXPECT_TRUE(is_amino_acid(name)) << name;
+  EXPECT_TRUE(is_water("T5P"));
+  for (const char* name : {"NA", "CL", "CYN", "CLA", "SOL", "DA5"})
+    EXPECT_FALSE(is_amino_acid(name)) << name;
+}
+
 TEST(Pdb, ElementsOfNamesWhereTheColumnsAreBlank) {
   const Structure s = pdb(
       atom("1", " CA ", "GLY", "1", 0, 0, 0, "") + atom("2", "CA  ", "CA", "2", 5, 0, 0, "") +

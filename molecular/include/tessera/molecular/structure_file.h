@@ -12,7 +12,7 @@
 //                         (VMD); `*****` is none
 //   elements left blank   from the columns of the atom's name
 //   the cell 1 x 1 x 1    no cell, as files without a crystal have it (0 x 0 x 0 of VMD)
-//   coordination of metals bonds of CONECT between them and standard residues are left out, as
+//   bonds of metals       those of CONECT to amino acids, nucleotides and water are left out, as
 //                         mmCIF tells them apart
 #pragma once
 #include "tessera/data/text_file.h"
