@@ -51,9 +51,15 @@ TEST(Nucleotides, HydrogensOfTheMethylOfThymine) {
   s.element = {6, 6, 6, 1, 1, 1, 1};
   s.residue.assign(7, 0);
   s.x_nm.resize(7);
-  add_standard_bonds(s);
-  EXPECT_EQ(s.bonds, (std::vector<std::array<std::int32_t, 2>>{
-                         {0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 6}}));
+  const Structure bare = s;
+  for (const char* name : {"DT", "THY"}) {
+    s = bare;
+    s.residues[0].name = name;
+    add_standard_bonds(s);
+    EXPECT_EQ(s.bonds, (std::vector<std::array<std::int32_t, 2>>{
+                           {0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 6}}))
+        << name;
+  }
 }
 
 }  // namespace

@@ -189,6 +189,8 @@ bool is_water(const std::string& name) {
 }
 bool is_amino_acid(const std::string& name) { return amino_acid(name) != nullptr; }
 bool is_nucleotide(const std::string& given) {
+  for (const char* charmm : {"ADE", "GUA", "CYT", "THY", "URA"})
+    if (given == charmm) return true;
   std::string name = given;
   if (name.size() > 1 && (name.back() == '5' || name.back() == '3' || name.back() == 'N'))
     name.pop_back();
