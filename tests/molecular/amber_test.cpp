@@ -216,6 +216,7 @@ TEST(AmberText, FaultsHavePlaces) {
         "    1", "AMOEBA");
   check("       0       4       0\n       1", "       0       4       1\n       1", 703,
         "4       1", "cap of solvent");
+  check("       0       0\n       7", "       0       1\n       7", 703, "0       1", "LES");
   check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0",
         "negative mass");
 }

@@ -136,6 +136,9 @@ class AmberReader {
           fmt::format("a topology of this size cannot have {} atom types", pointers_[NTYPES]));
     if (pointers_[IFPERT] > 0)
       findings_.error(703, file_.offset("POINTERS", IFPERT), "a perturbed topology is not read");
+    if (pointers_[NPARM] > 0)
+      findings_.error(703, file_.offset("POINTERS", NPARM),
+                      "a topology with copies of atoms (LES, of addles) is not read");
     if (pointers_[IFCAP] > 0)
       findings_.error(703, file_.offset("POINTERS", IFCAP), "a cap of solvent is not read");
     findings_.throw_if_errors();
