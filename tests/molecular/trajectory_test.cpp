@@ -278,6 +278,30 @@ TEST(Trajectory, H5mdOfOtherUnits) {
   EXPECT_NEAR(last.f.at(0)[2], 83.68, 1e-12);
 }
 
+/// Programs write the edges of what atoms lie in where it is no periodic cell, too.
+TEST(Trajectory, H5mdOfOpenBoundariesHasNoBox) {
+  const tessera::testing::TempFolder folder;
+  const auto write = [&](const std::string& name, const std::vector<std::string>& boundary) {
+    const std::string all = "particles/all/";
+    data::H5Writer file(folder / name);
+    file.write(all + "position/value", std::vector<double>(3, 1), {1, 1, 3});
+    file.write(all + "position/step", std::vector<std::int64_t>{0});
+    file.write(all + "position/time", std::vector<double>{0});
+    file.write(all + "box/edges", std::vector<double>(3, 2));
+    file.attribute(all + "box", "boundary", std::span<const std::string>(boundary));
+    file.commit();
+  };
+  for (const bool periodic : {true, false}) {
+    const std::string boundary = periodic ? "periodic" : "none";
+    write(boundary + ".h5", std::vector<std::string>(3, boundary));
+    const Snapshot s = read_all(*open_trajectory(folder / (boundary + ".h5"))).at(0);
+    EXPECT_EQ(is_periodic(s.frame.box), periodic);
+  }
+  write("slab.h5", {"periodic", "periodic", "none"});
+  tessera::testing::expect_input_error([&] { open_trajectory(folder / "slab.h5"); },
+                                       data::ExitCode::input_invalid, 742);
+}
+
 TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
   tessera::testing::TempFolder folder;
   const fs::path path = folder / "t.xtc";

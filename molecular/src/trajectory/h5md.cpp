@@ -206,7 +206,9 @@ class H5mdReader final : public TrajectoryReader {
     add(root + "/position", Kind::positions, 1);
     add(root + "/velocity", Kind::velocities, 1);
     add(root + "/force", Kind::forces, 1);
-    if (!add(root + "/box/edges", Kind::box, 1) && objects.count(root + "/box/edges"))
+    const auto cell = objects.find(root + "/box");
+    if ((cell == objects.end() || has_box(attribute(cell->second, "boundary"))) &&
+        !add(root + "/box/edges", Kind::box, 1) && objects.count(root + "/box/edges"))
       read_fixed_box(objects.at(root + "/box/edges"));
     for (const auto& [name, o] : objects)
       if (name.starts_with("/observables/") && name.ends_with("/value") && o.shape.size() == 1) {
@@ -320,6 +322,16 @@ class H5mdReader final : public TrajectoryReader {
     if (u.find("kJ") == std::string::npos && !u.empty())
       refuse(not_read, fmt::format("{} is in '{}'; kJ and kcal are read", o.path, u));
     return 1;
+  }
+
+  /// Of what a file says of its three boundaries, "periodic" or "none".
+  bool has_box(const std::string& boundary) const {
+    const bool open = boundary.find("none") != std::string::npos;
+    if (open && boundary.find("periodic") != std::string::npos)
+      refuse(not_read, fmt::format("has the boundaries '{}'; a box is periodic in all directions "
+                                   "or in none",
+                                   boundary));
+    return !open;
   }
 
   void read_fixed_box(const data::H5Object& o) {
