@@ -164,7 +164,8 @@ TEST_F(MolecularAnalysis, TopologiesMayIncludeFilesOfOtherFolders) {
   fs::create_directory(here() / "case");
   write("ff/argon.itp",
         "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nAR 18 39.948 0 A 0.34 0.99\n[ moleculetype "
-        "]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0\n");
+        "]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0\n"
+        "[ position_restraints ]\n1 1 1000 1000 1000\n");  // no structure is asked for by them
   write("case/topol.top",
         "#include \"argon.itp\"\n[ system ]\nargon\n[ molecules ]\nAR " + std::to_string(n) + "\n");
   const std::string text =

@@ -103,7 +103,8 @@ TEST_F(Mdp, GroupsBecomeSelections) {
   line("tcoupl = v-rescale\ntc-grps = Protein Non-Protein\ntau-t = 0.1 0.2\nref-t = 300 310\n",
        "tc_grps = [\"protein\", \"non-protein\"]");
   line("tcoupl = v-rescale\ntc-grps = Water_and_ions Other\ntau-t = 0.1 0.2\nref-t = 300 310\n",
-       "tc_grps = [\"water_and_ions\", \"not (protein or nucleic or water or ion)\"]");
+       "tc_grps = [\"water_and_ions\", \"not (protein or nucleic and not resname ADE GUA CYT THY "
+       "URA or water or ion)\"]");
   line("nstxout-compressed = 5\ncompressed-x-grps = Protein Ion\n",
        "output.select = \"(protein) or (ion)\"");
   // Names of residues are groups, and an index file takes the place of all of them.

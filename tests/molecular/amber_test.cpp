@@ -3,7 +3,9 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/text_reader.h"
 #include "tessera/molecular/bonded.h"
+#include "tessera/molecular/build.h"
 #include "tessera/molecular/constraints.h"
 #include "tessera/molecular/forces.h"
 #include "test_data.h"
@@ -208,6 +210,13 @@ TEST(AmberText, FaultsHavePlaces) {
   check("(10I8)\n       3       2       1       1",
         "(10I20)\n-9223372036854775808                   2                   1                   1",
         702, "-92233", "more than a topology counts to");
+  check("%FLAG ATOM_NAME", "%FLAG IPOL\n%FORMAT(1I8)\n       1\n%FLAG ATOM_NAME", 703, "       1",
+        "polarizable");
+  check("%FLAG ATOM_NAME", "%FLAG AMOEBA_FORCEFIELD\n%FORMAT(i5)\n    1\n%FLAG ATOM_NAME", 703,
+        "    1", "AMOEBA");
+  check("       0       4       0\n       1", "       0       4       1\n       1", 703,
+        "4       1", "cap of solvent");
+  check("       0       0\n       7", "       0       1\n       7", 703, "0       1", "LES");
   check("  0.00000000E+00\n%FLAG ATOM_TYPE", " -1.00000000E+00\n%FLAG ATOM_TYPE", 702, "-1.0",
         "negative mass");
 }
@@ -245,6 +254,34 @@ TEST(AmberTopologyText, EnergiesAreThoseOfTheSystem) {
       EXPECT_NEAR(b.energy[k], a.energy[k], 1e-7 * std::abs(a.energy[k]) + 1e-6)
           << name << " " << name_of(static_cast<Term>(k));
   }
+}
+
+/// AMBER and OpenMM know extra points by the type EP, and AMBER by their number in POINTERS.
+TEST(AmberTopologyText, ExtraPointsAreKnownAsSuch) {
+  const data::TextFile file =
+      data::make_text_file("two.prmtop", amber_topology(water_system(water_model("opc"), 2), {}));
+  const System s = read_amber_topology(file).system;
+  EXPECT_EQ(s.virtual_sites.size(), 2U);
+  EXPECT_EQ(s.atoms.type[3], "EP");
+  EXPECT_EQ(s.atoms.type[7], "EP");
+  std::size_t line = 1;
+  while (line < file.n_lines() && !file.line(line).starts_with("%FLAG POINTERS")) ++line;
+  EXPECT_EQ(data::trim(file.line(line + 5)), "2") << "NUMEXTRA, the thirty-first";
+}
+
+/// IFBOX: right angles, a truncated octahedron, or any.
+TEST(AmberTopologyText, TheKindOfTheBox) {
+  const auto kind = [](const Box& box) {
+    const std::string text = amber_topology(water_system(water_model("tip3p"), 1), box);
+    const data::TextFile file = data::make_text_file("one.prmtop", text);
+    std::size_t line = 1;
+    while (line < file.n_lines() && !file.line(line).starts_with("%FLAG POINTERS")) ++line;
+    return std::string(data::trim(file.line(line + 4).substr(56, 8)));
+  };
+  EXPECT_EQ(kind({}), "0");
+  EXPECT_EQ(kind(rectangular_box({3, 4, 5})), "1");
+  EXPECT_EQ(kind(box_of_angles({3, 3, 3}, {109.471, 109.471, 109.471})), "2");
+  EXPECT_EQ(kind(box_of_angles({3, 3, 3}, {80, 85, 75})), "3");
 }
 
 TEST(AmberTopologyText, WhatHasNoPlaceInItIsRefused) {
@@ -332,6 +369,15 @@ TEST(AmberRestart, OfLengthsAloneHasTheAnglesOfTheTopology) {
   const double angle = std::acos(-1.0 / 3) * 180 / std::numbers::pi;
   EXPECT_NEAR(volume_nm3(read_amber_restart(text, 3, Vec3{angle, angle, angle}).box),
               27 * 4.0 / 9 * std::sqrt(3.0), 1e-9);
+}
+
+/// Lengths of a cell from 1000 Angstrom on fill their columns and touch.
+TEST(AmberRestart, OfALargeCellKeepsItsAngles) {
+  Frame f;
+  f.x_nm.assign(3, Vec3{1, 2, 3});
+  f.box = box_of_angles({101, 102, 103}, {80, 85, 75});
+  const Frame came = read_amber_restart(data::make_text_file("a.rst7", amber_restart(f)), 3);
+  EXPECT_NEAR(volume_nm3(came.box), volume_nm3(f.box), 1e-6 * volume_nm3(f.box));
 }
 
 TEST(AmberText, RestartsOfOtherSystemsAreRefused) {

@@ -8,6 +8,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <string>
+
 namespace tessera::molecular {
 namespace {
 
@@ -171,6 +177,27 @@ TEST(Solvated, WaterAroundAndNotWithin) {
                 b.system.atoms.element[i] == 1 || b.system.atoms.element[j] == 1 ? 0.18 : 0.26);
 }
 
+/// The solute moves into the middle of the box, and what holds its atoms moves with it.
+TEST(Solvated, PositionsOfRestraintsMoveWithTheSolute) {
+  BuiltSystem solute = rod();
+  for (const std::int32_t i : {0, 3}) {
+    const Vec3& x = solute.frame.x_nm[static_cast<std::size_t>(i)];
+    PositionRestraints& r = solute.system.position_restraints;
+    r.atoms.push_back({i});
+    r.row.push_back(static_cast<std::int32_t>(r.rows.size()));
+    r.rows.push_back({1000, 1000, 1000, x[0], x[1], x[2] + 0.25});
+  }
+  const BuiltSystem b =
+      solvated(solute.system, solute.frame, {.model = "tip3p", .padding_nm = 0.9});
+  const PositionRestraints& r = b.system.position_restraints;
+  ASSERT_EQ(r.size(), 2U);
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t a = 0; a < 3; ++a)
+      EXPECT_NEAR(r.rows[static_cast<std::size_t>(r.row[k])][3 + a],
+                  b.frame.x_nm[static_cast<std::size_t>(r.atoms[k][0])][a] + (a == 2 ? 0.25 : 0),
+                  1e-14);
+}
+
 TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
   const BuiltSystem solute = rod(), wet = solvated(solute.system, solute.frame,
                                                    {.model = "tip3p", .padding_nm = 1.2});
@@ -200,6 +227,35 @@ TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
   EXPECT_THROW(
       with_ions(wet, {.cation = o.cation, .anion = o.anion, .concentration_mol_per_l = 30}), Error);
   EXPECT_THROW(ion("NA", "tip4p2005"), Error);
+}
+
+/// Charges of ions need not be whole: a salt is as many of both as are neutral together.
+TEST(Ions, ChargesThatAreNotWhole) {
+  const BuiltSystem wet = water_box({.model = "spce", .molecules = 800});
+  const auto counts = [&](double cation, double anion, double concentration) {
+    Ions o{.cation = ion("NA", "spce"),
+           .anion = ion("CL", "spce"),
+           .concentration_mol_per_l = concentration,
+           .distance_nm = 0.3};
+    o.cation.charge_e = cation;
+    o.anion.charge_e = anion;
+    std::array<int, 2> count{};
+    for (const Residue& r : with_ions(wet, o).system.residues) {
+      count[0] += r.name == "NA";
+      count[1] += r.name == "CL";
+    }
+    return count;
+  };
+  const int units = static_cast<int>(std::lround(0.5 * 0.602214076 * volume_nm3(wet.frame.box)));
+  ASSERT_GE(units, 5);
+  using Counts = std::array<int, 2>;
+  EXPECT_EQ(counts(0.75, -0.75, 0.5), (Counts{units, units}));
+  EXPECT_EQ(counts(0.4, -0.4, 0.5), (Counts{units, units}));
+  EXPECT_EQ(counts(1.5, -0.75, 0.5), (Counts{units, 2 * units}));
+  EXPECT_EQ(counts(3, -2, 0.5), (Counts{2 * units, 3 * units}));
+  EXPECT_EQ(counts(0.4, -0.4, 0), (Counts{0, 0}));
+  EXPECT_THROW(counts(1, -std::numbers::pi, 0.5), Error);
+  EXPECT_THROW(counts(1, -1, -0.5), Error);
 }
 
 TEST(Ions, OfEachWater) {

@@ -358,6 +358,12 @@ TEST(CmapFiles, ChamberTopologiesHaveTheTermsOfCharmm) {
   EXPECT_EQ(s.harmonic_impropers.atoms[0], (std::array<std::int32_t, 4>{0, 1, 2, 4}));
   EXPECT_NEAR(s.harmonic_impropers.rows[0][0], 0.15, 1e-15);
   EXPECT_NEAR(s.harmonic_impropers.rows[0][1], 2 * 20 * 4.184, 1e-12);
+  std::string degrees = prmtop(true);
+  degrees.replace(degrees.find("  1.50000000E-01"), 16, "  1.80000000E+02");
+  EXPECT_NEAR(read_amber_topology(data::make_text_file("five.prmtop", degrees))
+                  .system.harmonic_impropers.rows[0][0],
+              std::numbers::pi, 1e-15)
+      << "degrees, as ParmEd once wrote them";
   ASSERT_EQ(s.pairs.size(), 1U);
   EXPECT_NEAR(s.pairs.rows[0][0], 300 * 4.184e-6, 1e-15) << "its own table, not divided";
   EXPECT_EQ(s.pairs.rows[0][2], 1);

@@ -245,7 +245,24 @@ TEST(Top, FaultsHavePlaces) {
                "without its 1 parameters");
   expect_fault(
       with_molecule("[ virtual_sites2 ]\n1 2 3 1 0.5\n[ system ]\nx\n[ molecules ]\nM 1\n"), 702, 9,
-      1, "its type 'O' is an atom");
+      1, "but has the mass 15.9994");
+  expect_fault(
+      fault_of_top(head + "[ moleculetype ]\nM 0\n[ atoms ]\n1 O 1 M O 1 0 0\n[ system ]\nx\n[ "
+                          "molecules ]\nM 1\n"),
+      702, 9, 1, "has no mass");
+}
+
+/// Beads of Martini are atoms here and virtual sites there: what has a place and no mass is a site.
+TEST(Top, TypesOfAtomsMayBeVirtualSites) {
+  const System s =
+      parse_top(std::string(water_types) +
+                "[ moleculetype ]\nM 1\n[ atoms ]\n1 O 1 M A 1 0\n2 O 1 M B 1 0\n3 O 1 M S 1 0 "
+                "0\n[ bonds ]\n1 2 "
+                "1 0.3 1000\n[ virtual_sites2 ]\n3 1 2 1 0.5\n[ system ]\nx\n[ molecules ]\nM 2\n");
+  EXPECT_EQ(s.virtual_sites.size(), 2U);
+  EXPECT_EQ(s.atoms.element, (std::vector<std::uint8_t>{8, 8, 0, 8, 8, 0}));
+  EXPECT_EQ(s.atoms.mass_amu[5], 0);
+  EXPECT_NEAR(s.lj.c6[0], 4 * 0.65 * std::pow(0.3166, 6), 1e-18) << "and feels as its type";
 }
 
 TEST(Top, MatchingTakesTheMostSpecificDihedral) {
@@ -281,6 +298,14 @@ TEST(Top, TypesByAllLayoutsAndRules) {
     EXPECT_EQ(s.atoms.charge_e, (std::vector<double>{0.1, -0.1})) << "of the types";
     EXPECT_NEAR(s.lj.c6[1], 4 * std::sqrt(0.05) * std::pow(0.25, 6), 1e-18);
   }
+  EXPECT_EQ(
+      parse_top(
+          "[ defaults ]\n1 2\n[ atomtypes ]\nCH2 14.027 0 A 0.3 0.5\nCH4 16.04 0 A 0.3 0.5\n"
+          "NT 14.007 0 A 0.3 0.5\n[ moleculetype ]\nM 0\n[ atoms ]\n1 CH2 1 M A 1\n2 CH4 1 M B 1\n"
+          "3 NT 1 M C 1\n[ system ]\nx\n[ molecules ]\nM 1\n")
+          .atoms.element,
+      (std::vector<std::uint8_t>{6, 6, 7}))
+      << "united atoms are carbon";
   const System geometric =
       read("3", "A 12 0 A 0.3 0.5\nB 16 0 A 0.2 0.1\n", "[ nonbond_params ]\nB A 1 0.4 0.7\n");
   EXPECT_EQ(geometric.lj.mixing, LennardJones::Mixing::geometric);

@@ -42,5 +42,25 @@ TEST_P(Duplex, BondsByNamesJoinAtomsThatAreNear) {
   EXPECT_EQ(again.bonds, s.bonds);
 }
 
+/// CHARMM and old files call the methyl of thymine C5M, with H51 to H53; C5 itself bears none.
+TEST(Nucleotides, HydrogensOfTheMethylOfThymine) {
+  Structure s;
+  s.residues = {{"DT", "1", "A", ""}};
+  s.chain = {0};
+  s.name = {"C5", "C5M", "C6", "H51", "H52", "H53", "H6"};
+  s.element = {6, 6, 6, 1, 1, 1, 1};
+  s.residue.assign(7, 0);
+  s.x_nm.resize(7);
+  const Structure bare = s;
+  for (const char* name : {"DT", "THY"}) {
+    s = bare;
+    s.residues[0].name = name;
+    add_standard_bonds(s);
+    EXPECT_EQ(s.bonds, (std::vector<std::array<std::int32_t, 2>>{
+                           {0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 6}}))
+        << name;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::molecular

@@ -310,6 +310,11 @@ TEST(OpenmmXml, FaultsHavePlaces) {
   check("from=\"0\" to=\"1\"", "from=\"0\" to=\"9\"", 702, 14, 0, "is not among 4");
   check("weight1=\"0.8\"", "weight1=\"0.7\"", 702, 19, 0, "must add up to 1");
   check("average3", "circle", 703, 19, 23, "is not read");
+  check("type=\"average3\" siteName=\"M\" atomName1=\"O\"",
+        "type=\"localCoords\" siteName=\"M\" atomName1=\"O\" wo1=\"1\" wo2=\"0\" wo3=\"0\" "
+        "wx1=\"-1\" wx2=\"1\" "
+        "wx3=\"1\" wy1=\"-1\" wy2=\"1\" wy3=\"0\" p1=\"0.1\" p2=\"0\" p3=\"0\"",
+        702, 19, 0, "wx and wy to 0, got 1, 1 and 0");
   check("k=\"1000\"", "", 701, 23, 0, "needs the attribute k");
   check("periodicity1=\"3\"", "periodicity1=\"2.5\"", 702, 29, 0, "whole number");
   check("<RBTorsionForce>", "<GBSAOBCForce/><RBTorsionForce>", 703, 32, 0, "GBSAOBCForce");

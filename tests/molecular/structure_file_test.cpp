@@ -142,6 +142,19 @@ TEST(Pdb, EachModelHasItsOwnCell) {
   EXPECT_EQ(first.remarks[0].place.line, 5U);
 }
 
+/// Where there is no cell, crystallographers' files have 1 x 1 x 1, and those of VMD 0 x 0 x 0.
+TEST(Pdb, CellsThatAreNone) {
+  for (const char* edge : {"1.000", "0.000"}) {
+    const std::string edges = std::string("    ") + edge;
+    const StructureFile f = read_pdb(data::make_text_file(
+        "a.pdb", "CRYST1" + edges + edges + edges + "  90.00  90.00  90.00 P 1           1\n" +
+                     atom("1", " CA ", "GLY", "1", 0, 0, 0, "C")));
+    EXPECT_FALSE(is_periodic(f.structure.box)) << edge;
+    ASSERT_EQ(f.remarks.size(), 1U) << edge;
+    EXPECT_EQ(f.remarks[0].number, 730) << edge;
+  }
+}
+
 TEST(Pdb, SerialNumbersBeyondFiveDigits) {
   const auto bonds = [](const std::string& a, const std::string& b) {
     return pdb("ATOM  99999  C1  LIG A   1       0.000   0.000   0.000  1.00  0.00           C\n" +
@@ -173,12 +186,48 @@ TEST(Pdb, DisulfidesAndWater) {
   EXPECT_EQ(s.residues.size(), 5U) << "a second water of the same number";
 }
 
+/// Files of the PDB name what metals are coordinated by; templates of residues know no such bonds.
+TEST(Pdb, MetalsAreNotBoundToStandardResidues) {
+  const StructureFile f = read_pdb(data::make_text_file(
+      "a.pdb", atom("1", " SG ", "CYS", "1", 0, 0, 0, "S") +
+                   atom("2", "ZN  ", "ZN", "2", 2.3, 0, 0, "ZN") +
+                   atom("3", " O  ", "HOH", "3", 2.3, 2.1, 0, "O") +
+                   atom("4", "FE  ", "HEM", "4", 9, 0, 0, "FE") +
+                   atom("5", " NA ", "HEM", "4", 9, 2, 0, "N") +
+                   atom("6", " C1 ", "LIG", "5", 1.8, 0, 0, "C") +
+                   "CONECT    1    2    6\nCONECT    2    1    3\nCONECT    4    5\n"));
+  EXPECT_EQ(f.structure.bonds, (std::vector<std::array<std::int32_t, 2>>{{0, 5}, {3, 4}}));
+  ASSERT_EQ(f.remarks.size(), 1U);
+  EXPECT_EQ(f.remarks[0].place.line, 7U);
+}
+
+/// What GROMACS calls forms of residues (its residuetypes.dat) belongs to the protein, as the rest.
+TEST(ResidueNames, ThoseOfGromacs) {
+  for (const char* name :
+       {"ARGN", "ASN1", "ASP1", "ASPH", "CYS1",  "CYS2",  "CYSH",  "GLUH",  "HISA", "HISB", "HIS1",
+        "HISP", "LYSH", "LYSN", "NAC",  "NHISD", "CCYS2", "NLYSN", "CASPH", "NALA", "HIS"})
+    EXPECT_TRUE(is_amino_acid(name)) << name;
+  EXPECT_TRUE(is_water("T5P"));
+  for (const char* name : {"NA", "CL", "CYN", "CLA", "SOL", "DA5"})
+    EXPECT_FALSE(is_amino_acid(name)) << name;
+}
+
 TEST(Pdb, ElementsOfNamesWhereTheColumnsAreBlank) {
   const Structure s = pdb(
       atom("1", " CA ", "GLY", "1", 0, 0, 0, "") + atom("2", "CA  ", "CA", "2", 5, 0, 0, "") +
       atom("3", "HG21", "VAL", "3", 9, 0, 0, "") + atom("4", "CL  ", "CL", "4", 15, 0, 0, "") +
       atom("5", " OW ", "SOL", "5", 20, 0, 0, "") + atom("6", " MW ", "SOL", "5", 21, 0, 0, ""));
   EXPECT_EQ(s.element, (std::vector<std::uint8_t>{6, 20, 1, 17, 8, 0}));
+  // Ions of CHARMM; of another residue the same name is that of a carbon.
+  const Structure ions =
+      pdb(atom("1", " SOD", "SOD", "1", 0, 0, 0, "") + atom("2", "CLA ", "CLA", "2", 5, 0, 0, "") +
+          atom("3", "POT ", "POT", "3", 9, 0, 0, "") + atom("4", " CLA", "LIG", "4", 15, 0, 0, ""));
+  EXPECT_EQ(ions.element, (std::vector<std::uint8_t>{11, 17, 19, 6}));
+  // No element is called A.
+  const Structure others =
+      pdb(atom("1", "AU1 ", "CLU", "1", 0, 0, 0, "") + atom("2", "SE  ", "MSE", "2", 5, 0, 0, "") +
+          atom("3", " SD ", "MET", "3", 9, 0, 0, ""));
+  EXPECT_EQ(others.element, (std::vector<std::uint8_t>{79, 34, 16}));
 }
 
 TEST(Pdb, FaultsHavePlaces) {
@@ -269,6 +318,29 @@ TEST(Mmcif, FaultsHavePlaces) {
   check("_cell.length_a 20", "_cell.length_a 0", 702, 2, "positive");
 }
 
+/// Two kinds of residue at one place: bonds are those of the kind that is taken.
+TEST(Mmcif, BondsOfALocationThatWasLeftOut) {
+  const auto conn = [](const std::string& kind) {
+    return "c" + kind + " covale L 5 " + kind + " C1 L 6 LIC C1\n";
+  };
+  const Structure s = cif(
+      "data_x\nloop_\n_atom_site.type_symbol\n_atom_site.label_atom_id\n_atom_site.label_alt_id\n"
+      "_atom_site.label_comp_id\n_atom_site.auth_asym_id\n_atom_site.auth_seq_id\n"
+      "_atom_site.Cartn_x\n_atom_site.Cartn_y\n_atom_site.Cartn_z\n_atom_site.occupancy\n"
+      "C C1 A LIA L 5 0 0 0 0.4\nC C1 B LIB L 5 0 0 1 0.6\nC C1 . LIC L 6 1.5 0 0 1\n"
+      "C C1 . LIC M 1 5 0 0 1\n"
+      "loop_\n_struct_conn.id\n_struct_conn.conn_type_id\n_struct_conn.ptnr1_auth_asym_id\n"
+      "_struct_conn.ptnr1_auth_seq_id\n_struct_conn.ptnr1_label_comp_id\n"
+      "_struct_conn.ptnr1_label_atom_id\n_struct_conn.ptnr2_auth_asym_id\n"
+      "_struct_conn.ptnr2_auth_seq_id\n_struct_conn.ptnr2_label_comp_id\n"
+      "_struct_conn.ptnr2_label_atom_id\n" +
+      conn("LIA") + conn("LIB"));
+  ASSERT_EQ(s.residues.size(), 3U);
+  EXPECT_EQ(s.residues[0].name, "LIB");
+  EXPECT_EQ(s.bonds, (std::vector<std::array<std::int32_t, 2>>{{0, 1}}));
+  EXPECT_EQ(s.chain, (std::vector<std::int32_t>{0, 0, 1})) << "by the authors' names alone";
+}
+
 TEST(Mmcif, MemoryDoesNotGrowWithALoopThatNobodyWants) {
   std::string t = "data_x\nloop_\n_other.a\n_other.b\n";
   for (int k = 0; k < 100000; ++k) t += "1 2\n";
@@ -320,6 +392,12 @@ TEST(StructureText, BondsOfLigandsAreKept) {
   const Structure s = cif(small_cif());
   EXPECT_EQ(pdb(pdb_text(s)).bonds, s.bonds);
   EXPECT_EQ(cif(mmcif_text(s)).bonds, s.bonds);
+}
+
+/// Residue, chain and number of a TER stand in the columns of those of an ATOM.
+TEST(StructureText, TheEndOfAChainHasItsColumns) {
+  const std::string text = pdb_text(pdb(atom("1", " OH2", "TIP3", "7", 0, 0, 0, "O")));
+  EXPECT_EQ(text.substr(text.find("TER") + 17, 9), "TIP3A   7") << text;
 }
 
 TEST(StructureText, WhatHasNoRoomInPdbIsRefused) {

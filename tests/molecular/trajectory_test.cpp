@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
+#include <cstring>
 
 namespace tessera::molecular {
 namespace {
@@ -250,17 +252,19 @@ TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
                                        data::ExitCode::input_invalid, 428);
 }
 
-TEST(Trajectory, H5mdOfOtherUnitsOfTime) {
+TEST(Trajectory, H5mdOfOtherUnits) {
   tessera::testing::TempFolder folder;
   const std::string all = "particles/all/";
   {
     data::H5Writer file(folder / "fs.h5");
     file.write(all + "position/value", std::vector<double>(6, 10), {2, 1, 3});
     file.write(all + "velocity/value", std::vector<double>(6, 0.02), {2, 1, 3});
+    file.write(all + "force/value", std::vector<double>(6, 2), {2, 1, 3});
     file.write(all + "position/step", std::vector<std::int64_t>{0, 5});
     file.write(all + "position/time", std::vector<double>{0, 20});
     for (const auto& [name, unit] : {std::pair{"position/value", "Angstrom"},
                                      {"velocity/value", "Angstrom fs-1"},
+                                     {"force/value", "kcal mol-1 Angstrom-1"},
                                      {"position/time", "fs"}})
       file.attribute(all + name, "unit", std::string_view(unit));
     file.commit();
@@ -269,6 +273,31 @@ TEST(Trajectory, H5mdOfOtherUnitsOfTime) {
   EXPECT_NEAR(last.frame.time_ps, 0.02, 1e-12);
   EXPECT_NEAR(last.frame.x_nm.at(0)[2], 1, 1e-12);
   EXPECT_NEAR(last.frame.v_nm_ps.at(0)[2], 2, 1e-12);
+  EXPECT_NEAR(last.f.at(0)[2], 83.68, 1e-12);
+}
+
+/// Programs write the edges of what atoms lie in where it is no periodic cell, too.
+TEST(Trajectory, H5mdOfOpenBoundariesHasNoBox) {
+  const tessera::testing::TempFolder folder;
+  const auto write = [&](const std::string& name, const std::vector<std::string>& boundary) {
+    const std::string all = "particles/all/";
+    data::H5Writer file(folder / name);
+    file.write(all + "position/value", std::vector<double>(3, 1), {1, 1, 3});
+    file.write(all + "position/step", std::vector<std::int64_t>{0});
+    file.write(all + "position/time", std::vector<double>{0});
+    file.write(all + "box/edges", std::vector<double>(3, 2));
+    file.attribute(all + "box", "boundary", std::span<const std::string>(boundary));
+    file.commit();
+  };
+  for (const bool periodic : {true, false}) {
+    const std::string boundary = periodic ? "periodic" : "none";
+    write(boundary + ".h5", std::vector<std::string>(3, boundary));
+    const Snapshot s = read_all(*open_trajectory(folder / (boundary + ".h5"))).at(0);
+    EXPECT_EQ(is_periodic(s.frame.box), periodic);
+  }
+  write("slab.h5", {"periodic", "periodic", "none"});
+  tessera::testing::expect_input_error([&] { open_trajectory(folder / "slab.h5"); },
+                                       data::ExitCode::input_invalid, 742);
 }
 
 TEST(Trajectory, XtcTellsWhatIsWrongAndWhere) {
@@ -353,6 +382,38 @@ TEST(Trajectory, FramesWithoutPositionsArePassedOverWhereTheseAreWanted) {
   };
   EXPECT_EQ(times(false).size(), 3U);
   EXPECT_EQ(times(true), (std::vector<double>{0, 0.04}));
+}
+
+/// CHARMM writes the symmetric matrix of a cell's vectors in place of lengths and cosines, and
+/// positions in its frame: those of a truncated octahedron of 60 A, S S = L^2 (4 I - J)/3.
+TEST(Trajectory, DcdOfCharmmHasAMatrixForItsCell) {
+  const tessera::testing::TempFolder folder;
+  const double length = 6, second = std::sqrt(4.0 / 3), first = std::sqrt(1.0 / 3),
+               off = length * (first - second) / 3, diagonal = length * second + off;
+  const std::array<Vec3, 3> edge = {
+      {{diagonal, off, off}, {off, diagonal, off}, {off, off, diagonal}}};
+  Snapshot s = moving_waters(1, 1)[0];
+  s.frame.box = rectangular_box({6, 6, 6});
+  for (std::size_t c = 0; c < 3; ++c) {
+    s.frame.x_nm[0][c] = 0.1;
+    s.frame.x_nm[1][c] = 0.1 + edge[0][c] + 0.1 * edge[1][c];
+    s.frame.x_nm[2][c] = 0.1 + edge[2][c] - 0.25 * edge[0][c];
+  }
+  create_trajectory(folder / "t.dcd", testing::waters(1, 0.4, 0.3, 0.6))->write(s);
+  std::string bytes = tessera::testing::read_bytes(folder / "t.dcd");
+  constexpr std::size_t cell_at = 200;  // behind the header and the count of its record
+  std::size_t k = 0;
+  for (const double v : {diagonal, off, diagonal, off, off, diagonal}) {
+    const double angstrom = 10 * v;
+    std::memcpy(bytes.data() + cell_at + 8 * k++, &angstrom, sizeof angstrom);
+  }
+  const Frame f = read_all(*open_trajectory(data::BinaryInput("t.dcd", bytes))).at(0).frame;
+  EXPECT_NEAR(volume_nm3(f.box), 4.0 / 9 * std::sqrt(3.0) * length * length * length, 1e-10);
+  for (const auto& [i, distance] : {std::pair{1U, 0.6}, std::pair{2U, 1.5}}) {
+    const Vec3 d = shortest(f.box, {f.x_nm[i][0] - f.x_nm[0][0], f.x_nm[i][1] - f.x_nm[0][1],
+                                    f.x_nm[i][2] - f.x_nm[0][2]});
+    EXPECT_NEAR(std::hypot(d[0], d[1], d[2]), distance, 1e-5) << "positions turn with the cell";
+  }
 }
 
 TEST(Trajectory, XtcOfPositionsThatDoNotFit) {

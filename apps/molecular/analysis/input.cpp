@@ -130,7 +130,8 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
     mol::AmberTopology t = mol::read_amber_topology(data::read_text_file(o.topology));
     in.system = std::move(t.system), in.remarks = std::move(t.remarks);
   } else if (kind == ".top") {
-    mol::GromacsTopology t = mol::read_top(o.topology, {.include_folders = o.include_folders});
+    mol::GromacsTopology t =
+        mol::read_top(o.topology, {.include_folders = o.include_folders, .needs_reference = false});
     in.system = std::move(t.system), in.remarks = std::move(t.remarks);
   } else if (kind == ".h5md" || kind == ".h5") {
     in.system = system_of_h5md(o.topology);

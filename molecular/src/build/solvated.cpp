@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 namespace tessera::molecular {
 namespace {
@@ -43,11 +41,11 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
                            high[2] - low[2] + 2 * o.padding_nm});
   }
   const Vec3 centre = from_fractions(box, {0.5, 0.5, 0.5});
-  for (const Vec3& x : frame.x_nm) {
-    Vec3 moved;
-    for (std::size_t a = 0; a < 3; ++a) moved[a] = x[a] + centre[a] - (low[a] + high[a]) / 2;
-    out.frame.x_nm.push_back(moved);
-  }
+  const auto moved = [&](double x, std::size_t a) {
+    return x + centre[a] - (low[a] + high[a]) / 2;
+  };
+  for (const Vec3& x : frame.x_nm)
+    out.frame.x_nm.push_back({moved(x[0], 0), moved(x[1], 1), moved(x[2], 2)});
 
   const double look = std::max(o.distance_nm, o.closer_nm);
   NearPoints near(box, look);
@@ -72,6 +70,8 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
     for (std::size_t i = 0; i < sites; ++i) out.frame.x_nm.push_back(all[k * sites + i]);
   }
   out.system = joined(solute, water_system(m, n));
+  for (auto& row : out.system.position_restraints.rows)
+    for (std::size_t a = 0; a < 3; ++a) row[3 + a] = moved(row[3 + a], a);
   out.system.title = solute.title;
   return out;
 }
@@ -131,15 +131,22 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
         fmt::format("[with_ions] the cation must have a positive charge and the anion a negative "
                     "one, got {} and {}",
                     o.cation.charge_e, o.anion.charge_e));
+  if (!(o.concentration_mol_per_l >= 0))
+    throw Error(fmt::format("[with_ions] expected a concentration of 0 or more, got {} mol/l",
+                            o.concentration_mol_per_l));
   const double pairs =
       std::round(o.concentration_mol_per_l * per_mol_per_l * volume_nm3(in.frame.box));
-  std::array<std::size_t, 2> count = {
-      static_cast<std::size_t>(
-          pairs * -o.anion.charge_e /
-          std::gcd(std::lround(o.cation.charge_e), std::lround(-o.anion.charge_e))),
-      static_cast<std::size_t>(
-          pairs * o.cation.charge_e /
-          std::gcd(std::lround(o.cation.charge_e), std::lround(-o.anion.charge_e)))};
+  // The fewest of both that are neutral together.
+  std::size_t cations = 0, anions = 0;
+  while (anions == 0 && ++cations <= 12) {
+    const double n = static_cast<double>(cations) * o.cation.charge_e / -o.anion.charge_e;
+    if (std::abs(n - std::round(n)) < 1e-6) anions = static_cast<std::size_t>(std::llround(n));
+  }
+  if (anions == 0 && pairs > 0)
+    throw Error(fmt::format("[with_ions] ions of {} and {} e are neutral in no small numbers",
+                            o.cation.charge_e, o.anion.charge_e));
+  const auto units = static_cast<std::size_t>(std::min(pairs, 1e9));  // more find no room
+  std::array<std::size_t, 2> count = {units * cations, units * anions};
   if (o.neutralise) {
     const double net = net_charge_e(s), each = net > 0 ? -o.anion.charge_e : o.cation.charge_e,
                  n = std::abs(net) / each;

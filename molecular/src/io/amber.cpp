@@ -102,6 +102,10 @@ class AmberReader {
         findings_.error(703, file_.offset(flag, 0), std::string(what) + " is not read");
     };
     refuse("LENNARD_JONES_CCOEF", "the 12-6-4 potential");
+    refuse("AMOEBA_FORCEFIELD", "the force field AMOEBA");
+    findings_.throw_if_errors();
+    if (file_.has("IPOL") && file_.integers("IPOL", 1)[0] != 0)
+      findings_.error(703, file_.offset("IPOL", 0), "a polarizable force field is not read");
     findings_.throw_if_errors();
   }
 
@@ -132,6 +136,11 @@ class AmberReader {
           fmt::format("a topology of this size cannot have {} atom types", pointers_[NTYPES]));
     if (pointers_[IFPERT] > 0)
       findings_.error(703, file_.offset("POINTERS", IFPERT), "a perturbed topology is not read");
+    if (pointers_[NPARM] > 0)
+      findings_.error(703, file_.offset("POINTERS", NPARM),
+                      "a topology with copies of atoms (LES, of addles) is not read");
+    if (pointers_[IFCAP] > 0)
+      findings_.error(703, file_.offset("POINTERS", IFCAP), "a cap of solvent is not read");
     findings_.throw_if_errors();
   }
 
@@ -567,24 +576,22 @@ Frame read_amber_restart(const data::TextFile& text, std::optional<std::size_t> 
   f.x_nm = vectors("positions", angstrom);
   for (std::size_t i = 0; i < n_atoms; ++i) expect(within_reach(f.x_nm[i]), 3, i, out_of_reach);
   const std::size_t behind = line;
-  const auto words_of = [&](std::size_t at) {
-    return data::split_tokens(text.text, text.line_starts[at - 1],
-                              text.line_starts[at - 1] + text.line(at).size())
-        .size();
+  const auto fields_of = [&](std::size_t at) {  // of twelve columns: numbers may touch
+    return (text.line(at).find_last_not_of(" \t") + 12) / 12;
   };
   const bool box_alone =
-      block == 1 && last == line && (cell_angles_deg || words_of(line) > 3 * n_atoms);
+      block == 1 && last == line && (cell_angles_deg || fields_of(line) > 3 * n_atoms);
   if (last + 1 - line >= block && !box_alone) f.v_nm_ps = vectors("velocities", velocity_unit);
   for (std::size_t i = 0; i < f.v_nm_ps.size(); ++i)
     expect(std::ranges::all_of(f.v_nm_ps[i], [](double v) { return std::isfinite(v); }), behind, i,
            "has a velocity beyond the range of double precision");
   if (line <= last) {
-    const std::size_t at = line, many = words_of(line);
-    const std::vector<double> v = numbers(many >= 6 ? 6 : 3, "box");
+    const std::size_t at = line, many = fields_of(line);
+    const std::vector<double> v = numbers(many > 3 ? 6 : 3, "box");
     try {
       f.box = box_of_angles(
           {v[0] * angstrom, v[1] * angstrom, v[2] * angstrom},
-          many >= 6 ? Vec3{v[3], v[4], v[5]} : cell_angles_deg.value_or(Vec3{90, 90, 90}));
+          many > 3 ? Vec3{v[3], v[4], v[5]} : cell_angles_deg.value_or(Vec3{90, 90, 90}));
     } catch (const Error& e) {
       stop(702, at, e.what());
     }

@@ -285,14 +285,15 @@ class TopologyText {
                           kind_of_box(),
                           largest,
                           0,
-                          0});
+                          static_cast<std::int64_t>(s_.virtual_sites.size())});
   }
   std::int64_t kind_of_box() const {
     if (!is_periodic(box_)) return 0;
     const Vec3 angles = angles_deg(box_);
-    return std::ranges::all_of(angles, [](double a) { return std::abs(a - 109.4712206) < 1e-3; })
-               ? 2
-               : 1;
+    const auto all = [&](double angle) {
+      return std::ranges::all_of(angles, [&](double a) { return std::abs(a - angle) < 1e-3; });
+    };
+    return all(90) ? 1 : all(109.4712206) ? 2 : 3;
   }
 
   void atoms() {
@@ -378,7 +379,10 @@ class TopologyText {
 
   void rest() {
     for (const char* name : {"HBOND_ACOEF", "HBOND_BCOEF", "HBCUT"}) reals(name, {});
-    words("AMBER_ATOM_TYPE", s_.atoms.type);
+    std::vector<std::string> type = s_.atoms.type;
+    for (const VirtualSite& v : s_.virtual_sites)
+      type[index(v.site)] = "EP";  // by which AMBER and OpenMM know them
+    words("AMBER_ATOM_TYPE", type);
     words("TREE_CHAIN_CLASSIFICATION", std::vector<std::string>(s_.n_atoms(), "BLA"));
     integers("JOIN_ARRAY", std::vector<std::int64_t>(s_.n_atoms(), 0));
     integers("IROTAT", std::vector<std::int64_t>(s_.n_atoms(), 0));

@@ -125,8 +125,10 @@ class MmcifReader {
       r.residue_name = text_of(row, residue, label_residue);
       r.chain = text_of(row, chain, label_chain);
       r.segment = text_of(row, label_chain);
-      if (last_segment_ && *last_segment_ != r.segment) ++chain_;
-      last_segment_ = r.segment;
+      if (const std::string of = r.segment.empty() ? r.chain : r.segment; last_chain_ != of) {
+        chain_ += last_chain_.has_value();
+        last_chain_ = of;
+      }
       r.chain_index = chain_;
       r.number = text_of(row, seq, label_seq) + text_of(row, insertion);
       r.alternate = text_of(row, alternate);
@@ -143,6 +145,7 @@ class MmcifReader {
       for (const std::string* text : {&r.name, &r.residue_name, &r.chain, &r.segment, &r.number})
         if (text->find('\n') != std::string::npos)
           findings_.error(701, r.offset, "a name of more than one line: " + data::shown(*text));
+      if (!r.alternate.empty()) alternates_.insert({r.chain, r.number, r.residue_name, r.name});
       builder_.add(std::move(r));
     };
   }
@@ -204,6 +207,7 @@ class MmcifReader {
       for (std::size_t p = 0; p < 2; ++p) {
         const auto at = atoms.find(ends[p]);
         found = found && at != atoms.end();
+        if (at == atoms.end() && alternates_.contains(ends[p])) continue;  // and was left out
         if (at == atoms.end())
           findings_.error(
               702, offset,
@@ -222,12 +226,13 @@ class MmcifReader {
   StructureBuilder builder_;
   std::vector<std::string_view> models_;
   std::set<std::string_view> known_models_;
-  std::optional<std::string> last_segment_;
+  std::optional<std::string> last_chain_;
   std::int32_t chain_ = 0;
   std::string title_;
   std::array<double, 6> cell_{};
   std::optional<std::size_t> cell_offset_;
   std::vector<std::pair<std::array<Partner, 2>, std::size_t>> connections_;
+  std::set<Partner> alternates_;  ///< all atoms of alternate locations
 };
 
 }  // namespace

@@ -67,6 +67,15 @@ void OpenmmXmlReader::site(OpenmmFile& f, pugi::xml_node e, ForceField::Template
       v.weights[6 + k] = weight(("wy" + number).c_str());
       v.weights[9 + k] = weight(("p" + number).c_str());
     }
+    const auto all = [&](std::size_t first) {
+      return v.weights[first] + v.weights[first + 1] + v.weights[first + 2];
+    };
+    if (std::abs(all(0) - 1) > 1e-6 || std::abs(all(3)) > 1e-6 || std::abs(all(6)) > 1e-6)
+      f.error(
+          702, e,
+          fmt::format("the weights wo of a localCoords site must add up to 1, wx and wy to 0, got "
+                      "{}, {} and {}",
+                      all(0), all(3), all(6)));
   } else {
     f.error(703, e.attribute("type"), e, "the virtual site " + shown(kind) + " is not read",
             "average2, average3, outOfPlane and localCoords are");

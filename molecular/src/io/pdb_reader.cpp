@@ -86,6 +86,12 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
   if (first == name.end()) return 0;
   if (is_water(residue) && std::string_view("MELV").find(*first) != std::string_view::npos)
     return 0;
+  // Ions that CHARMM does not name by their symbols.
+  static const std::map<std::string_view, std::uint8_t> ions = {
+      {"LIT", 3},  {"SOD", 11}, {"CLA", 17}, {"POT", 19},
+      {"CAL", 20}, {"RUB", 37}, {"CES", 55}, {"BAR", 56}};
+  if (const auto ion = ions.find(name); ion != ions.end() && name == residue) return ion->second;
+  if (residue == "MSE" && name == "SE") return 34;
   const std::string one(1, *first == 'D' ? 'H' : *first);
   if (!is_water(residue) && !is_amino_acid(residue) && !is_nucleotide(residue)) {
     const auto letters_of = [](std::string_view s) {
@@ -102,10 +108,16 @@ std::uint8_t element_of_name(std::string_view columns, const std::string& residu
                    columns.starts_with(name) && !std::isdigit(static_cast<unsigned char>(name[0])),
                is_usual = std::ranges::find(usual, letters) != usual.end();
     if (letters.size() == 2 && element_of(letters) &&
-        (letters == letters_of(residue) || (from_13 && is_usual)))
+        (letters == letters_of(residue) || (from_13 && (is_usual || element_of(one) == 0))))
       return element_of(letters);
   }
   return element_of(one);
+}
+
+bool is_metal(std::uint8_t element) {
+  static constexpr std::array<std::uint8_t, 23> others = {
+      1, 2, 5, 6, 7, 8, 9, 10, 14, 15, 16, 17, 18, 32, 33, 34, 35, 36, 52, 53, 54, 85, 86};
+  return element > 0 && std::ranges::find(others, element) == others.end();
 }
 
 /// Serial numbers of six digits begin in column 6 (ATOM) or end in column 12.
@@ -327,11 +339,24 @@ class PdbReader {
           from = to;
         else if (from == to)
           findings_.error(702, f.offset, "an atom bound to itself");
+        else if (is_coordination(s, from, to) || is_coordination(s, to, from))
+          coordinated_.push_back(f.offset);
         else
           s.bonds.push_back({from, to});
       }
     }
+    if (!coordinated_.empty())
+      findings_.note(730, coordinated_[0],
+                     "bonds of CONECT between metals and amino acids, nucleotides or water are "
+                     "coordination and were left out");
     tidy_bonds(s.bonds);
+  }
+  /// A metal beside a residue of a polymer or water, which force fields bind to no metal.
+  static bool is_coordination(const Structure& s, std::int32_t metal, std::int32_t other) {
+    const Residue& r =
+        s.residues[static_cast<std::size_t>(s.residue[static_cast<std::size_t>(other)])];
+    return is_metal(s.element[static_cast<std::size_t>(metal)]) &&
+           (is_polymer(r) || is_water(r.name));
   }
   std::int32_t atom_of(const std::map<std::int64_t, std::vector<std::int32_t>>& atoms,
                        const PdbField& f) {
@@ -367,7 +392,7 @@ class PdbReader {
   std::size_t first_, last_;  ///< lines
   data::Findings findings_;
   StructureBuilder builder_;
-  std::vector<std::size_t> conect_;
+  std::vector<std::size_t> conect_, coordinated_;  ///< where they stand
   std::string title_;
   std::optional<std::string> last_chain_;
   Box box_;

@@ -23,8 +23,10 @@ bool same_residue(const AtomRecord& a, const AtomRecord& b) {
 }  // namespace
 
 Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Findings& findings) {
-  if (edges == Vec3{1, 1, 1}) {
-    findings.note(730, offset, "a cell of 1 x 1 x 1 Angstrom stands for none");
+  if (edges == Vec3{1, 1, 1} || edges == Vec3{}) {
+    findings.note(
+        730, offset,
+        fmt::format("a cell of {0:g} x {0:g} x {0:g} Angstrom stands for none", edges[0]));
     return {};
   }
   if (!(edges[0] > 0 && edges[1] > 0 && edges[2] > 0 &&

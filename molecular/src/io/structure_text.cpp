@@ -108,6 +108,7 @@ std::string pdb_text(const Structure& s) {
     const Residue& r = s.residues[row];
     const auto [number, insertion] = number_parts(r.number);
     const std::string& n = s.name[i];
+    const std::string residue = r.name.size() < 4 ? fmt::format("{:>3}", r.name) : r.name;
     if (n.size() > 4 || r.name.size() > 4)
       throw Error(fmt::format(
           "[pdb_text] the names of atom {} ({}, {}) have more than four letters; write mmCIF",
@@ -117,8 +118,7 @@ std::string pdb_text(const Structure& s) {
     serial[i] = ++count;
     std::string line =
         fmt::format("{:6}{:>5} {:4} {:<4}{:1}{:>4}{:1}   ", is_polymer(r) ? "ATOM" : "HETATM",
-                    hybrid_36(count, 5), (shifted ? " " : "") + n,
-                    r.name.size() < 4 ? fmt::format("{:>3}", r.name) : r.name, r.chain.substr(0, 1),
+                    hybrid_36(count, 5), (shifted ? " " : "") + n, residue, r.chain.substr(0, 1),
                     pdb_number(number), insertion.substr(0, 1));
     for (std::size_t c = 0; c < 3; ++c) {
       const std::string field = fmt::format("{:8.3f}", s.x_nm[i][c] * per_nm);
@@ -135,7 +135,7 @@ std::string pdb_text(const Structure& s) {
     const bool last = i + 1 == s.n_atoms();
     const auto next = last ? row : static_cast<std::size_t>(s.residue[i + 1]);
     if (last || s.chain[next] != s.chain[row])
-      fmt::format_to(to, "TER   {:>5}      {:>3} {:1}{:>4}{:1}\n", hybrid_36(++count, 5), r.name,
+      fmt::format_to(to, "TER   {:>5}      {:<4}{:1}{:>4}{:1}\n", hybrid_36(++count, 5), residue,
                      r.chain.substr(0, 1), pdb_number(number), insertion.substr(0, 1));
   }
   std::map<std::int32_t, std::vector<std::int32_t>> special;

@@ -87,6 +87,11 @@ double memory_bytes() {
   return limited ? std::min(machine, static_cast<double>(limit.rlim_cur)) : machine;
 }
 
+/// A carbon and its hydrogens as one atom weigh about as much as nitrogen or oxygen.
+bool is_united_carbon(std::string_view type, double mass_amu) {
+  return type.starts_with("CH") && mass_amu > 12.5 && mass_amu < 16.5;
+}
+
 /// The least that one copy of a molecule takes: of an atom two names and five numbers, of a term
 /// two of its atoms' numbers.
 double bytes_of(const TopMolecule& m) {
@@ -392,14 +397,21 @@ void append(List& to, const TopTerms<N>& from, std::int32_t first) {
 }
 
 void TopReader::add(const TopMolecule& m, std::size_t copies) {
+  std::vector<bool> is_site(m.size(), false);
+  for (const VirtualSite& v : m.virtual_sites) is_site[static_cast<std::size_t>(v.site)] = true;
   std::vector<std::uint8_t> element;
   for (std::size_t i = 0; i < m.size(); ++i) {
+    if (!is_site[i] && m.mass[i] == 0)
+      findings_.error(702, m.atom_at[i],
+                      fmt::format("atom {} of molecule {} has no mass", i + 1, shown(m.name)),
+                      "give one on this line or in [ atomtypes ]; virtual sites alone have none");
     const TopAtomType& t = types_.atom_types[static_cast<std::size_t>(m.type[i])];
     const bool heavy_hydrogen = m.mass[i] > 1.5 && m.mass[i] < 5 && m.atom_name[i].starts_with('H');
-    element.push_back(t.particle == 'V'                  ? 0
-                      : t.element > 0 && t.element < 119 ? static_cast<std::uint8_t>(t.element)
-                      : heavy_hydrogen                   ? 1
-                                                         : element_of_mass(m.mass[i]));
+    element.push_back(is_site[i]                            ? 0
+                      : t.element > 0 && t.element < 119    ? static_cast<std::uint8_t>(t.element)
+                      : heavy_hydrogen                      ? 1
+                      : is_united_carbon(t.name, m.mass[i]) ? 6
+                                                            : element_of_mass(m.mass[i]));
   }
   for (std::size_t copy = 0; copy < copies; ++copy) {
     const auto first = static_cast<std::int32_t>(s_.n_atoms()),

@@ -484,12 +484,12 @@ void TopMoleculeReader::finish(TopMolecule& m, std::size_t most) {
           701, m.atom_at[i],
           fmt::format("virtual site {} of molecule {} has no position", i + 1, shown(m.name)),
           "a line of [ virtual_sites ] says where it lies");
-    if (t.particle == 'A' && placed[i])
-      findings_.error(
-          702, m.atom_at[i],
-          fmt::format("atom {} of molecule {} is a virtual site, but its type {} is an atom", i + 1,
-                      shown(m.name), shown(t.name)),
-          "particle V in [ atomtypes ]");
+    // As in GROMACS, a site may be of a type of atoms.
+    if (t.particle == 'A' && placed[i] && m.mass[i] != 0)
+      findings_.error(702, m.atom_at[i],
+                      fmt::format("atom {} of molecule {} is a virtual site, but has the mass {}",
+                                  i + 1, shown(m.name), m.mass[i]),
+                      "a virtual site has the mass 0, or a type of particle V");
   }
 }
 

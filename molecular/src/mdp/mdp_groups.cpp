@@ -11,6 +11,7 @@ namespace tessera::molecular {
 namespace {
 
 #define TESSERA_MAIN_CHAIN "N CA C O O1 O2 OC1 OC2 OT OXT"
+#define TESSERA_CHARMM_BASES "ADE GUA CYT THY URA"  // no nucleic acids to GROMACS
 struct Usual {
   std::string_view name, selection;
 };
@@ -33,11 +34,12 @@ constexpr Usual usual_groups[] = {
     {"non-SOL", "not water"},
     {"Ion", "ion"},
     {"Water_and_ions", "water or ion"},
-    {"Other", "not (protein or nucleic or water or ion)"},
+    {"Other", "not (protein or nucleic and not resname " TESSERA_CHARMM_BASES " or water or ion)"},
     {"DNA", "nucleic and resname D*"},
-    {"RNA", "nucleic and not resname D*"},
+    {"RNA", "nucleic and not resname D* " TESSERA_CHARMM_BASES},
 };
 #undef TESSERA_MAIN_CHAIN
+#undef TESSERA_CHARMM_BASES
 
 /// "serial 1 to 22 30"
 std::string serials(const std::vector<std::int64_t>& atoms) {

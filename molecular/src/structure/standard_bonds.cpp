@@ -22,18 +22,18 @@ struct Component {
 /// Side chains; the backbone is common to all.
 const Component amino_acids[] = {
     {"GLY", ""},
-    {"ALA", "CA-CB"},
-    {"ARG ARN", "CA-CB CB-CG CG-CD CD-NE NE-CZ CZ-NH1 CZ-NH2"},
-    {"ASN", "CA-CB CB-CG CG-OD1 CG-ND2"},
-    {"ASP ASH ASPP", "CA-CB CB-CG CG-OD1 CG-OD2"},
-    {"CYS CYX CYM", "CA-CB CB-SG"},
+    {"ALA DALA", "CA-CB"},
+    {"ARG ARN ARGN", "CA-CB CB-CG CG-CD CD-NE NE-CZ CZ-NH1 CZ-NH2"},
+    {"ASN ASN1", "CA-CB CB-CG CG-OD1 CG-ND2"},
+    {"ASP ASH ASPP ASP1 ASPH", "CA-CB CB-CG CG-OD1 CG-OD2"},
+    {"CYS CYX CYM CYS1 CYS2 CYSH", "CA-CB CB-SG"},
     {"GLN", "CA-CB CB-CG CG-CD CD-OE1 CD-NE2"},
-    {"GLU GLH GLUP", "CA-CB CB-CG CG-CD CD-OE1 CD-OE2"},
-    {"HIS HID HIE HIP HSD HSE HSP HISD HISE HISH",
+    {"GLU GLH GLUP GLUH", "CA-CB CB-CG CG-CD CD-OE1 CD-OE2"},
+    {"HIS HID HIE HIP HSD HSE HSP HISD HISE HISH HISP HISA HISB HIS1 HIS2",
      "CA-CB CB-CG CG-ND1 CG-CD2 ND1-CE1 CD2-NE2 CE1-NE2"},
     {"ILE", "CA-CB CB-CG1 CB-CG2 CG1-CD1 CG1-CD"},
     {"LEU", "CA-CB CB-CG CG-CD1 CG-CD2"},
-    {"LYS LYN LSN", "CA-CB CB-CG CG-CD CD-CE CE-NZ"},
+    {"LYS LYN LSN LYSN LYSH", "CA-CB CB-CG CG-CD CD-CE CE-NZ"},
     {"MET", "CA-CB CB-CG CG-SD SD-CE"},
     {"MSE", "CA-CB CB-CG CG-SE SE-CE"},
     {"PHE", "CA-CB CB-CG CG-CD1 CG-CD2 CD1-CE1 CD2-CE2 CE1-CZ CE2-CZ"},
@@ -45,7 +45,7 @@ const Component amino_acids[] = {
     {"TYR", "CA-CB CB-CG CG-CD1 CG-CD2 CD1-CE1 CD2-CE2 CE1-CZ CE2-CZ CZ-OH"},
     {"VAL", "CA-CB CB-CG1 CB-CG2"},
     {"ACE", "CH3-C"},
-    {"NME NMA", "N-CH3 N-C"},
+    {"NME NMA NAC", "N-CH3 N-C"},
     {"NH2 NHE", ""},
 };
 const char* backbone = "N-CA CA-C C-O C-OXT C-OT1 C-OT2 C-O1 C-O2 C-OT C-OC1 C-OC2 C-OCT1 C-OCT2";
@@ -78,12 +78,12 @@ const std::map<std::string, Pairs>& amino_acid_bonds() {
   }();
   return table;
 }
-/// The dictionary's name of a residue: AMBER marks ends of chains by N and C before a name of three
-/// letters.
+/// The dictionary's name of a residue: AMBER marks ends of chains by N and C before a name of at
+/// least three letters.
 const Pairs* amino_acid(const std::string& name) {
   const auto& table = amino_acid_bonds();
   if (const auto at = table.find(name); at != table.end()) return &at->second;
-  if (name.size() == 4 && (name[0] == 'N' || name[0] == 'C'))
+  if (name.size() >= 4 && (name[0] == 'N' || name[0] == 'C'))
     if (const auto at = table.find(name.substr(1)); at != table.end()) return &at->second;
   return nullptr;
 }
@@ -149,6 +149,8 @@ class Bonds {
     std::string rest = hydrogen.substr(1);
     if (const std::int32_t i = find(rest); i >= 0) return i;  // HN, HO2'
     for (int dropped = 0; dropped < 3; ++dropped) {
+      // Thymine: H51 is on C5M, for C5 bears none.
+      if (const std::int32_t i = dropped > 0 ? find("C" + rest + "M") : -1; i >= 0) return i;
       // Of a base C6 bears H6 and N6 bears H61: atoms of the ring come first where no digit was
       // dropped.
       for (const char* letter : dropped == 0           ? std::array{"C", "N", "O", "S"}
@@ -180,12 +182,15 @@ double distance_nm(const Structure& s, std::int32_t i, std::int32_t j) {
 }  // namespace
 
 bool is_water(const std::string& name) {
-  static const char* names[] = {"HOH", "WAT", "SOL", "H2O", "DOD", "TIP3", "TIP4", "TIP5", "TIP",
-                                "TP3", "TP4", "T3P", "T4P", "SPC", "SPCE", "HHO",  "OHH"};
+  static const char* names[] = {"HOH",  "WAT", "SOL",  "H2O", "DOD", "TIP3", "TIP4",
+                                "TIP5", "TIP", "TP3",  "TP4", "T3P", "T4P",  "T5P",
+                                "T3H",  "SPC", "SPCE", "HHO", "OHH"};
   return std::ranges::any_of(names, [&](const char* w) { return name == w; });
 }
 bool is_amino_acid(const std::string& name) { return amino_acid(name) != nullptr; }
 bool is_nucleotide(const std::string& given) {
+  for (const char* charmm : {"ADE", "GUA", "CYT", "THY", "URA"})
+    if (given == charmm) return true;
   std::string name = given;
   if (name.size() > 1 && (name.back() == '5' || name.back() == '3' || name.back() == 'N'))
     name.pop_back();

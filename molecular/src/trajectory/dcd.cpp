@@ -7,20 +7,24 @@
 //   titles
 //   number of atoms
 //   and for each frame: the cell a, cos(gamma), b, cos(beta), cos(alpha), c (doubles, A; some write
-//     angles in degrees), then x, y and z of all atoms (floats, A)
+//     angles in degrees, CHARMM the symmetric matrix xx, xy, yy, xz, yz, zz of the vectors), then
+//     x, y and z of all atoms (floats, A)
 //
 // t = sqrt(amu A^2/(kcal/mol)) = 0.0488882 ps. The number of frames follows from the file's size:
 // that in the header is of no use after a kill. The vectors of a cell are those of its lengths and
 // angles, a along x: a cell that lies otherwise is turned.
 #include "base/units.h"
+#include "base/vec.h"
 #include "formats.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 
 namespace tessera::molecular {
 namespace {
@@ -91,7 +95,10 @@ DcdHeader read_dcd_header(const data::BinaryInput& file) {
   return h;
 }
 
-Box box_of(const std::array<double, 6>& cell, FrameBytes& in, std::uint64_t at) {
+/// `turn` takes positions into the frame of the box, where a matrix of vectors tells the cell:
+/// where numbers are neither cosines nor angles.
+Box box_of(const std::array<double, 6>& cell, FrameBytes& in, std::uint64_t at,
+           std::optional<std::array<Vec3, 3>>& turn) {
   const Vec3 lengths = {cell[0] * angstrom, cell[2] * angstrom, cell[5] * angstrom};
   if (lengths == Vec3{}) return {};
   Vec3 angles = {cell[4], cell[3], cell[1]};
@@ -103,6 +110,15 @@ Box box_of(const std::array<double, 6>& cell, FrameBytes& in, std::uint64_t at) 
   if (angles == Vec3{90, 90, 90} && lengths[0] > 0 && lengths[1] > 0 && lengths[2] > 0)
     return rectangular_box(lengths);
   try {
+    if (!cosines && !std::ranges::all_of(angles, [](double a) { return a > 0 && a < 180; })) {
+      std::array<Vec3, 3> edges = {
+          {{cell[0], cell[1], cell[3]}, {cell[1], cell[2], cell[4]}, {cell[3], cell[4], cell[5]}}};
+      for (Vec3& e : edges)
+        for (double& v : e) v *= angstrom;
+      const Box box = box_of_vectors(edges, &turn.emplace());
+      in.expect_box(box, at);
+      return box;
+    }
     return box_of_angles(lengths, angles);
   } catch (const Error&) {
     in.fail(damaged, at,
@@ -124,6 +140,7 @@ class DcdReader final : public TrajectoryReader {
     if (in.at_end()) return false;
     in.require(header_.frame_bytes());
     Snapshot out;
+    std::optional<std::array<Vec3, 3>> turn;
     out.frame.step = header_.first_step + static_cast<std::int64_t>(frame_) * header_.interval;
     out.frame.time_ps = static_cast<double>(out.frame.step) * header_.delta * time_unit_ps;
     if (header_.has_cell) {
@@ -134,7 +151,7 @@ class DcdReader final : public TrajectoryReader {
       for (double v : cell)
         if (!std::isfinite(v)) in.fail(damaged, cell_at, "has a cell that is not finite");
       expect_count(in, cell_bytes);
-      out.frame.box = box_of(cell, in, cell_at);
+      out.frame.box = box_of(cell, in, cell_at, turn);
     }
     const std::uint64_t at = in.at();
     out.frame.x_nm.resize(header_.n_atoms);
@@ -144,6 +161,9 @@ class DcdReader final : public TrajectoryReader {
       expect_count(in, 4 * header_.n_atoms);
     }
     in.expect_finite(out.frame.x_nm, at, "positions");
+    if (turn)
+      for (Vec3& x : out.frame.x_nm)
+        x = {dot((*turn)[0], x), dot((*turn)[1], x), dot((*turn)[2], x)};
     at_ = in.at();
     ++frame_;
     s = std::move(out);

@@ -197,14 +197,18 @@ class H5mdReader final : public TrajectoryReader {
       if (kind == Kind::positions) n_atoms_ = shape[1];
       n_frames_ = std::min(n_frames_, shape[0]);
       n_started_ = std::max(n_started_, shape[0]);
-      const double per = kind == Kind::velocities ? time_unit(found->second) : 1;
+      const double per = kind == Kind::velocities ? time_unit(found->second)
+                         : kind == Kind::forces   ? energy_unit(found->second)
+                                                  : 1;
       parts_.push_back({element + "/value", kind, scale * length_unit(found->second) / per});
       return true;
     };
     add(root + "/position", Kind::positions, 1);
     add(root + "/velocity", Kind::velocities, 1);
     add(root + "/force", Kind::forces, 1);
-    if (!add(root + "/box/edges", Kind::box, 1) && objects.count(root + "/box/edges"))
+    const auto cell = objects.find(root + "/box");
+    if ((cell == objects.end() || has_box(attribute(cell->second, "boundary"))) &&
+        !add(root + "/box/edges", Kind::box, 1) && objects.count(root + "/box/edges"))
       read_fixed_box(objects.at(root + "/box/edges"));
     for (const auto& [name, o] : objects)
       if (name.starts_with("/observables/") && name.ends_with("/value") && o.shape.size() == 1) {
@@ -309,6 +313,25 @@ class H5mdReader final : public TrajectoryReader {
     if (!u.empty())
       refuse(not_read, fmt::format("{} is in '{}'; fs, ps and ns are read", o.path, u));
     return 1;
+  }
+
+  /// kJ/mol in the unit of energies of forces; files without units are in kJ/mol.
+  double energy_unit(const data::H5Object& o) const {
+    const std::string u = attribute(o, "unit");
+    if (u.find("kcal") != std::string::npos) return kcal;
+    if (u.find("kJ") == std::string::npos && !u.empty())
+      refuse(not_read, fmt::format("{} is in '{}'; kJ and kcal are read", o.path, u));
+    return 1;
+  }
+
+  /// Of what a file says of its three boundaries, "periodic" or "none".
+  bool has_box(const std::string& boundary) const {
+    const bool open = boundary.find("none") != std::string::npos;
+    if (open && boundary.find("periodic") != std::string::npos)
+      refuse(not_read, fmt::format("has the boundaries '{}'; a box is periodic in all directions "
+                                   "or in none",
+                                   boundary));
+    return !open;
   }
 
   void read_fixed_box(const data::H5Object& o) {

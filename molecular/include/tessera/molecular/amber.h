@@ -28,7 +28,8 @@ struct AmberTopology {
 
 /// Throws InputError with all places: E0701 a section is missing, given twice or has another length
 /// than POINTERS says; E0303 numbers; E0702 an index or count out of range; E0703 a feature that is
-/// not read (12-6-4, 10-12 hydrogen bonds, perturbed, correction maps of several sizes).
+/// not read (12-6-4, 10-12 hydrogen bonds, perturbed, polarizable, AMOEBA, LES, caps of solvent,
+/// correction maps of several sizes).
 AmberTopology read_amber_topology(const data::TextFile& text);
 
 /// Positions, velocities and box of a restart of `n_atoms` atoms (of as many as it says where none

@@ -11,7 +11,9 @@
 //   serial numbers        beyond 99,999 as decimals that wrap, hybrid-36 (cctbx) or hexadecimal
 //                         (VMD); `*****` is none
 //   elements left blank   from the columns of the atom's name
-//   the cell 1 x 1 x 1    no cell, as files without a crystal have it
+//   the cell 1 x 1 x 1    no cell, as files without a crystal have it (0 x 0 x 0 of VMD)
+//   bonds of metals       those of CONECT to amino acids, nucleotides and water are left out, as
+//                         mmCIF tells them apart
 #pragma once
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/structure.h"

@@ -39,13 +39,17 @@ const RegisterGromacs harmonic_improper(
        return std::string();
      }});
 
-// CHARMM's in AMBER's files: U = k (phi - phi0)^2, k [kcal/mol/rad^2], phi0 [rad].
+// CHARMM's in AMBER's files: U = k (phi - phi0)^2, k [kcal/mol/rad^2], phi0 [rad]. Of more than a
+// turn they are degrees, as ParmEd once wrote them.
+double read_phase(double phi0) {
+  return std::abs(phi0) > 2 * std::numbers::pi ? phi0 * degree : phi0;
+}
 const RegisterAmber amber_harmonic_impropers(
     {.kind = Term::harmonic_impropers,
      .rows = {0, "CHARMM_NUM_IMPR_TYPES", 1},
      .columns = {{"CHARMM_IMPROPER_FORCE_CONSTANT", 1, [](double k) { return 2 * k * kcal; },
                   [](double k) { return k * (0.5 / kcal); }},
-                 {"CHARMM_IMPROPER_PHASE", 0, as_it_is, as_it_is}},
+                 {"CHARMM_IMPROPER_PHASE", 0, read_phase, as_it_is}},
      .lists = {{"CHARMM_IMPROPERS", {0, "CHARMM_NUM_IMPROPERS", 1}}},
      .from_one = true,
      .of_charmm = true});
