@@ -49,8 +49,8 @@ class StructureBuilder {
   Structure out_;
 };
 
-/// The cell of edges [Angstrom] and angles [degree]; none for 1 x 1 x 1 and 0 x 0 x 0. Reports E0702
-/// for what is no cell.
+/// The cell of edges [Angstrom] and angles [degree]; none for 1 x 1 x 1 and 0 x 0 x 0. Reports
+/// E0702 for what is no cell.
 Box cell_of(const Vec3& edges, const Vec3& angles, std::size_t offset, data::Findings& findings);
 
 /// Lines of a PDB file, counted from 1: the first and the last of a model, and its CRYST1 where
