@@ -24,7 +24,7 @@ RENAMED = [("tables/*_profile.csv", "place [nm]", "position [nm]"), ("results.h5
 RESTRAINTS = "pressure with position restraints: the references stay where the box scales (CHANGELOG)"
 INTENDED = [(f"molecular/{peptide}", file, what, RESTRAINTS) for peptide in ("alanine", "aspartate")
             for file, what in (("2_heat/energies.csv", "pressure_bar"), ("results.h5", "heat/energies/pressure_bar"),
-                               ("summary.csv", "heat pressure *"))]
+                               ("summary.csv", "heat pressure_bar *"))]
 # Columns and datasets that hold times of the clock, not results.
 CLOCK = re.compile(r"(^|[/_])(wall|seconds|elapsed|ns_per_day|steps_per_second|cells_per_second)([/_]|$)")
 ARRAYS = {".h5", ".h5md", ".vtkhdf"}
