@@ -205,7 +205,8 @@ TEST_F(Command, AnExistingRunIsNotOverwrittenWithoutForce) {
 
 TEST_F(Command, EveryEndingHasItsExitCodeAndManifest) {
   const std::pair<const char*, int> endings[] = {
-      {"finish", 0}, {"not_converged", 6}, {"blow_up", 7}, {"fault", 1}, {"bad_input", 4}};
+      {"finish", 0},    {"not_converged", 6}, {"blow_up", 7},  {"fault", 1},
+      {"no_memory", 3}, {"no_tensor", 3},     {"bad_input", 4}};
   folder_.write("c.toml", "app = \"demo.sample\"\n");
   for (const auto& [ending, code] : endings) {
     const std::string run = std::string("R_") + ending;
@@ -309,7 +310,7 @@ TEST_F(Command, SchemaIsDraft07AndKnowsEveryKey) {
   EXPECT_EQ(terms["type"], "integer");
   EXPECT_EQ(terms["minimum"], 1);
   EXPECT_EQ(terms["default"], 100);
-  EXPECT_EQ(schema["properties"]["ending"]["enum"].size(), 5u);
+  EXPECT_EQ(schema["properties"]["ending"]["enum"].size(), 7u);
   EXPECT_EQ(schema["properties"]["sum"]["properties"]["scale"]["examples"][0], "1 m");
   EXPECT_EQ(schema["required"], Json::array({"app"}));
   EXPECT_TRUE(holds(tessera({"schema", "demo.sample", "--markdown"}).out,
