@@ -508,6 +508,27 @@ TEST_F(BadSounding, Positions) {
   EXPECT_NEAR(*accepted("a.zmm", replaced(zmm(), "-115.7", "244.3")).longitude_deg, -115.7, 1e-12);
 }
 
+// The SEG standard has UNITS of the header for ELEV and those of DEFINEMEAS for REFELEV: M, or FT
+// of 0.3048 m.
+TEST_F(BadSounding, ElevationsInFeet) {
+  EXPECT_NEAR(*accepted("a.edi", edi(" ELEV=1000\n")).elevation_m, 1000, 1e-9);
+  EXPECT_NEAR(*accepted("a.edi", edi(" ELEV=1000\n UNITS=M\n")).elevation_m, 1000, 1e-9);
+  EXPECT_NEAR(*accepted("a.edi", edi(" ELEV=1000\n UNITS=ft\n")).elevation_m, 304.8, 1e-9);
+  EXPECT_NEAR(*accepted("a.edi", replaced(edi(), ">=MTSECT",
+                                          ">=DEFINEMEAS\n UNITS=FT\n REFELEV=100\n>=MTSECT"))
+                   .elevation_m,
+              30.48, 1e-9);
+  const auto high = [&](const char* attributes) {
+    return *accepted("a.xml", replaced(xml(), "</Location>",
+                                       std::string("<Elevation") + attributes +
+                                           ">1000</Elevation></Location>"))
+                .elevation_m;
+  };
+  EXPECT_NEAR(high(""), 1000, 1e-9);
+  EXPECT_NEAR(high(" units=\"meters\""), 1000, 1e-9);
+  EXPECT_NEAR(high(" units=\"feet\""), 304.8, 1e-9);
+}
+
 TEST_F(BadSounding, BlocksMissingHalvedOrTwice) {
   refused("a.edi", replaced(edi(), ">ZXYI", ">ZQYI"), {307});
   refused("a.edi", replaced(edi(), ">FREQ", ">FROQ"), {307});
