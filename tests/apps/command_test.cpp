@@ -107,27 +107,30 @@ TEST_F(Command, EveryVerbHasHelpInTheSameShape) {
 TEST_F(Command, MistakesOnTheCommandLineEndWith2AndLeaveStdoutEmpty) {
   fs::create_directory(here() / "full");
   folder_.write("full/x", "x");
-  const std::vector<std::vector<std::string>> wrong = {{},
-                                                       {"nonsense"},
-                                                       {"run"},
-                                                       {"run", "a", "b"},
-                                                       {"run", "a", "--nonsense"},
-                                                       {"list", "nonsense"},
-                                                       {"run", "a", "--max-time", "5 m"},
-                                                       {"run", "a", "--max-time", "-5 s"},
-                                                       {"run", "a", "--threads", "0"},
-                                                       {"run", "a", "--progress", "loud"},
-                                                       {"new", "no.app"},
-                                                       {"schema", "no.app"},
-                                                       {"explain", "no.key"},
-                                                       {"explain", "E9999"},
-                                                       {"new", "demo.sample", "full"},
-                                                       {"new", "demo.sample", "full/x"},
-                                                       {"resume", "full"},
-                                                       {"resume", "absent"},
-                                                       {"stop", "absent"},
-                                                       {"stop", "full"},
-                                                       {"plot", "full"}};
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"nonsense"},
+      {"run"},
+      {"run", "a", "b"},
+      {"run", "a", "--nonsense"},
+      {"list", "nonsense"},
+      {"run", "a", "--max-time", "5 m"},
+      {"run", "a", "--max-time", "-5 s"},
+      {"run", "a", "--threads", "0"},
+      {"run", "a", "--progress", "loud"},
+      {"new", "no.app"},
+      {"schema", "no.app"},
+      {"explain", "no.key"},
+      {"explain", "E9999"},
+      {"new", "demo.sample", "full"},
+      {"new", "demo.sample", "full/x"},
+      {"new", "demo.sample", "full/x/y"},
+      {"new", "demo.sample", std::string(300, 'x')},
+      {"resume", "full"},
+      {"resume", "absent"},
+      {"stop", "absent"},
+      {"stop", "full"},
+      {"plot", "full"}};
   for (const auto& arguments : wrong) {
     const Outcome o = tessera(arguments);
     EXPECT_EQ(o.code, 2) << ::testing::PrintToString(arguments) << o.err;

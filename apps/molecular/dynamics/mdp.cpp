@@ -212,6 +212,14 @@ std::string beside(const fs::path& folder, const char* ending, const char* usual
   return found.empty() ? usual : found;
 }
 
+/// The name of what lies in `folder`, or is absolute, in a file that lies in `home`.
+std::string seen_from(const fs::path& home, const fs::path& folder, const std::string& name) {
+  const auto whole = [](const fs::path& p) { return fs::absolute(p / "x").lexically_normal(); };
+  const fs::path here = whole(home).parent_path(), there = whole(folder).parent_path();
+  if (here == there || fs::path(name).is_absolute()) return name;
+  return (there / name).lexically_normal().lexically_relative(here).string();
+}
+
 }  // namespace
 
 std::string case_text(const mol::Mdp& mdp, const std::string& topology,
@@ -224,7 +232,7 @@ std::string case_text(const mol::Mdp& mdp, const std::string& topology,
   return std::move(c.out);
 }
 
-Imported import_mdp(const fs::path& path) {
+Imported import_mdp(const fs::path& path, const fs::path& case_folder) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const std::string topology = beside(folder, ".top", "topol.top"),
                     structure = beside(folder, ".gro", "conf.gro"),
@@ -240,7 +248,10 @@ Imported import_mdp(const fs::path& path) {
   }
   mol::Mdp mdp = mol::read_mdp(data::read_text_file(path), groups);
   mdp.stage.name = path.stem().string();
-  return {case_text(mdp, topology, structure), std::move(mdp.remarks)};
+  for (std::string& in : mdp.include_folders) in = seen_from(case_folder, folder, in);
+  return {case_text(mdp, seen_from(case_folder, folder, topology),
+                    seen_from(case_folder, folder, structure)),
+          std::move(mdp.remarks)};
 }
 
 }  // namespace tessera::apps::dynamics
