@@ -88,6 +88,19 @@ TEST_F(Mdp, TheCaseMayLieElsewhere) {
   holds_all(read("gmx/md.toml"), {"topology = \"topol.top\"", "include_folders = [\"ff\"]"});
 }
 
+// The names that CHARMM-GUI gives have a point; the name of a stage is one of a folder.
+TEST_F(Mdp, AStageIsNamedAfterItsFile) {
+  write("topol.top", kTopology);
+  fs::create_directory(here() / "ff");
+  write("ff/field.itp", kField);
+  write("conf.gro", kStructure);
+  write("step6.1_equilibration.mdp", kRun);
+  ASSERT_EQ(tessera({"import", "step6.1_equilibration.mdp", "-o", "md.toml"}).code, 0);
+  EXPECT_NE(read("md.toml").find("name = \"step6_1_equilibration\""), std::string::npos);
+  const Outcome checked = tessera({"check", "md.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+}
+
 TEST_F(Mdp, TheFileThatIsImportedIsNotReplaced) {
   write("topol.top", kTopology);
   fs::create_directory(here() / "ff");

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 
 namespace tessera::apps::dynamics {
@@ -247,7 +248,9 @@ Imported import_mdp(const fs::path& path, const fs::path& case_folder) {
       groups.residues.insert(r.name);
   }
   mol::Mdp mdp = mol::read_mdp(data::read_text_file(path), groups);
-  mdp.stage.name = path.stem().string();
+  mdp.stage.name = path.stem().string().substr(0, 100);  // what a stage may be called
+  for (char& c : mdp.stage.name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
   for (std::string& in : mdp.include_folders) in = seen_from(case_folder, folder, in);
   return {case_text(mdp, seen_from(case_folder, folder, topology),
                     seen_from(case_folder, folder, structure)),
