@@ -289,6 +289,15 @@ TEST_F(BadSounding, AllFilesAreTriedAndAllErrorsListed) {
   EXPECT_EQ(list_sounding_files(folder_.path()).size(), 3u);
 }
 
+// A Mac leaves one beside each file on foreign disks, with what its own file system would keep.
+TEST_F(BadSounding, HiddenFilesOfAFolderArePassedOver) {
+  folder_.write("gv9.edi", edi());
+  folder_.write("._gv9.edi", std::string_view("\0\5\26\7\0\2\0\0Mac OS X", 16));
+  const auto list = list_sounding_files(folder_.path());
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0].filename(), "gv9.edi");
+}
+
 // ---- what can be wrong with a sounding ----
 
 TEST_F(BadSounding, CountsThatDisagree) {
