@@ -306,3 +306,15 @@ TEST(GuardedChild, CrashMemoryTimeAndFaultAreSaid) {
   EXPECT_EQ(run_guarded(file, {}, [] { return std::string(1000000, 'y'); }),
             std::string(1000000, 'y'));
 }
+
+// As the process itself, which then waits for it.
+TEST(GuardedChild, UnderNohupItOutlivesTheSession) {
+  const auto before = ::signal(SIGHUP, SIG_IGN);
+  EXPECT_EQ(run_guarded("f", {},
+                        [] {
+                          ::raise(SIGHUP);
+                          return std::string("there");
+                        }),
+            "there");
+  ::signal(SIGHUP, before);
+}
