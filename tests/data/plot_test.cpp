@@ -222,6 +222,20 @@ TEST(Plot, ExtremeDataAreDrawnOrCounted) {
   }
 }
 
+// A point of a line whose neighbours have no value belongs to no piece between two: it is a dot.
+TEST(Plot, LonePointsOfALineAreSeen) {
+  const auto dots = [](std::vector<double> x, std::vector<double> y, Axis axis) {
+    const Figure f = one_panel({Line{.label = "", .x = std::move(x), .y = std::move(y)}}, axis);
+    return matches(render(f, "svg"), "<ellipse").size();
+  };
+  const Axis x{.label = "x"}, narrow{.label = "x", .min = 3.5, .max = 9};
+  EXPECT_EQ(dots({3}, {4}, x), 1u);
+  EXPECT_EQ(dots({1, 2, 3, 4, 5}, {1, kNan, 2, 3, kNan}, x), 1u);
+  EXPECT_EQ(dots({1, 2, 3, 4, 5}, {1, kNan, 2, kNan, 3}, x), 3u);
+  EXPECT_EQ(dots({1, 2, 3, 4, 5}, {1, kNan, 2, kNan, 3}, narrow), 1u);
+  EXPECT_EQ(dots({1, 2}, {1, 2}, x), 0u);
+}
+
 TEST(Plot, NothingIsDrawnOutsideTheFrame) {
   // Values far beyond the limits given: every coordinate stays on the page.
   const Figure f = one_panel(
