@@ -114,7 +114,7 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
     report(shown, false);
   }
 
-  const std::string resolved = c.app.options.get().resolved_toml(c.config);
+  const std::string resolved = resolved_text(c);
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   folder.write_text("input" + format, input);
   folder.write_text("resolved.toml", resolved);
