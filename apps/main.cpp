@@ -2,6 +2,7 @@
 // The `tessera` command: the verb comes first, the app comes from the file.
 #include "support/report.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/vectors.h"
 #include "verbs/verbs.h"
 
@@ -52,6 +53,8 @@ data::ExitCode guarded(const CommandLine& line) {
   } catch (const data::InputError& e) {
     report(e.findings(), line.json);
     return e.code();
+  } catch (const OutOfMemory& e) {
+    return fail(std::string("out of memory: ") + e.what(), data::ExitCode::would_not_fit);
   } catch (const std::bad_alloc&) {
     return fail("out of memory", data::ExitCode::would_not_fit);
   } catch (const std::filesystem::filesystem_error& e) {

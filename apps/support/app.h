@@ -119,7 +119,9 @@ struct Imported {
 struct Importer {
   std::string ending;  ///< ".mdp"
   std::string what;    ///< "GROMACS's run parameters"
-  std::function<Imported(const std::filesystem::path& file)> read;
+  /// The text names files as seen from `folder`, where the configuration will lie.
+  std::function<Imported(const std::filesystem::path& file, const std::filesystem::path& folder)>
+      read;
 };
 
 /// One app. Everything the verbs need; each function throws data::InputError for bad input.

@@ -42,7 +42,9 @@ struct Grammar {
     app.require_subcommand(1);
     app.fallthrough();
     app.set_version_flag("--version", "tessera " + std::string(data::build_info().version));
-    app.add_flag("--json", line.json, "errors and results as JSON on stdout");
+    app.add_flag("--json", line.json,
+                 "errors, and what check, estimate, gradcheck, info and doctor tell, as JSON on "
+                 "stdout");
     app.add_flag("-q,--quiet", quiet, "only warnings and errors");
     app.add_flag("-v,--verbose", verbose, "debug messages, too");
     app.footer(

@@ -80,6 +80,21 @@ Case read_case(const fs::path& path, const std::vector<std::string>& overrides) 
   return {std::move(config), *app};
 }
 
+std::string resolved_text(const Case& c) {
+  std::string text = c.app.options.get().resolved_toml(c.config);
+  if (text.size() > data::kMostConfigBytes)
+    throw data::InputError(
+        data::Diagnostic{.number = 103,
+                         .place = {c.config.path()},
+                         .message = "has " + bytes_text(static_cast<double>(text.size())) +
+                                    " with every default, more than the " +
+                                    bytes_text(static_cast<double>(data::kMostConfigBytes)) +
+                                    " that a configuration may have",
+                         .hint = "fewer items of its lists"},
+        data::ExitCode::config_invalid);
+  return text;
+}
+
 Ready prepare(const Case& c, const RunOptions& options, bool for_derivatives) {
   Ready out{std::make_unique<data::InputFiles>(), {}};
   out.made = c.app.prepare({c.config, options, for_derivatives});

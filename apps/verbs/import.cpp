@@ -17,13 +17,18 @@ data::ExitCode verb_import(const CommandLine& line) {
         known += (known.empty() ? "" : ", ") + importer.ending + " (" + importer.what + ")";
         continue;
       }
-      const Imported made = importer.read(line.path);
+      std::error_code
+          failed;  // what cannot be looked at cannot be written either, and is told then
+      if (fs::equivalent(line.output, line.path, failed))
+        throw usage_error("'" + line.output.string() + "' is the file that is imported",
+                          "name another file for the configuration");
+      const Imported made = importer.read(line.path, line.output.parent_path());
       report(made.remarks, false);
       if (line.output.empty()) {
         std::cout << made.toml;
         return data::ExitCode::ok;
       }
-      if (fs::exists(fs::symlink_status(line.output)) && !line.run.force)
+      if (fs::exists(fs::symlink_status(line.output, failed)) && !line.run.force)
         throw usage_error("'" + line.output.string() + "' exists",
                           "name another file, or give --force");
       data::write_file_atomically(line.output, made.toml);

@@ -13,10 +13,13 @@ data::ExitCode verb_new(const CommandLine& line) {
   if (!app.make_example) throw usage_error(app.name + " has no example");
   const fs::path dir =
       line.path.empty() ? fs::path(app.name.substr(app.name.find('.') + 1)) : line.path;
-  const bool existed = fs::exists(fs::symlink_status(dir));
-  if (existed && !fs::is_directory(dir))
+  std::error_code failed;  // what cannot be looked at cannot be made either, and is told then
+  const bool existed = fs::exists(fs::symlink_status(dir, failed));
+  if (existed && !fs::is_directory(dir, failed))
     throw usage_error("'" + dir.string() + "' exists and is no folder");
-  if (existed && !fs::is_empty(dir) && !line.run.force)
+  const bool empty = !existed || fs::is_empty(dir, failed);
+  if (existed && failed) data::throw_io_error(dir, "look into the folder", failed.value());
+  if (!empty && !line.run.force)
     throw usage_error("the folder '" + dir.string() + "' is not empty",
                       "name another one, or give --force to write into it");
   data::make_folder(dir);

@@ -5,6 +5,7 @@
 
 #include "support/report.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/vectors.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <new>
 
 namespace tessera::apps {
 namespace {
@@ -36,6 +38,10 @@ std::string reason_of(ExitCode code) {
     default:
       return "failed";
   }
+}
+
+bool out_of_memory(const std::exception& e) {
+  return dynamic_cast<const std::bad_alloc*>(&e) || dynamic_cast<const OutOfMemory*>(&e);
 }
 
 /// Runs the case in `folder` and keeps the manifest true whatever happens. A case that is not
@@ -86,7 +92,7 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
   } catch (const std::exception& e) {
     try {
       log.error(e.what());
-      end(ExitCode::internal_fault, e.what());
+      end(out_of_memory(e) ? ExitCode::would_not_fit : ExitCode::internal_fault, e.what());
     } catch (const data::InputError&) {
     }
     throw;
@@ -108,7 +114,7 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
     report(shown, false);
   }
 
-  const std::string resolved = c.app.options.get().resolved_toml(c.config);
+  const std::string resolved = resolved_text(c);
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   folder.write_text("input" + format, input);
   folder.write_text("resolved.toml", resolved);

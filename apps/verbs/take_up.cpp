@@ -98,7 +98,7 @@ Changed change(const data::RunFolder& folder, const std::string& resolved,
                const CommandLine& line) {
   auto with = std::make_unique<const Case>(read_case(folder.resolved_toml(), line.overrides));
   const Case& c = *with;
-  std::string text = c.app.options.get().resolved_toml(c.config);
+  std::string text = resolved_text(c);
   const data::Config before = data::parse_config("resolved.toml", resolved),
                      after = data::parse_config("resolved.toml", text);
   std::vector<std::string> keys;
@@ -130,8 +130,7 @@ Changed change(const data::RunFolder& folder, const std::string& resolved,
 
 std::optional<TakenUp> take_up(const data::RunFolder& folder, data::Manifest& now, bool finished,
                                const CommandLine& line) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 19;  // as configurations are read
-  const std::string resolved = data::read_file(folder.resolved_toml(), most_bytes),
+  const std::string resolved = data::read_file(folder.resolved_toml(), data::kMostConfigBytes),
                     hash = data::sha256_hex(resolved);
   data::Diagnostic edited{.number = 417,
                           .place = {.file = folder.resolved_toml().string()},

@@ -37,6 +37,10 @@ struct Case {
 /// findings.
 Case read_case(const std::filesystem::path& path, const std::vector<std::string>& overrides);
 
+/// Every key of the case with its value, as resolved.toml has it. Throws InputError (exit 5) where
+/// that is too long to be read again.
+std::string resolved_text(const Case& c);
+
 /// A case made ready, and the files that it has read, which stay open while it lives.
 struct Ready {
   std::unique_ptr<data::InputFiles> files;

@@ -55,7 +55,7 @@ std::vector<Row> rows() {
       {"utf32.toml", std::string("\xff\xfe\0\0a\0\0\0", 8), ": error E0104", "UTF-16 or UTF-32"},
       {"latin1.toml", kApp + "title = \"\xe4\"\n", ":2:10: error E0106", "0xe4"},
       {"nul.toml", kApp + std::string("a = 1\0", 6), ":2:6: error E0105", "NUL"},
-      {"long_line.toml", kApp + "ending = \"" + std::string(2 << 20, 'x') + "\"\n", ": error E0103",
+      {"long_line.toml", kApp + "ending = \"" + std::string(4 << 20, 'x') + "\"\n", ": error E0103",
        "larger than"},
       {"decimal_comma.toml", kApp + "memory = 1,5\n", ":2:11: error E0110", ""},
       {"comma_quantity.toml", kApp + "sum.scale = \"1,5 m\"\n", ":2:15: error E0211",

@@ -107,27 +107,30 @@ TEST_F(Command, EveryVerbHasHelpInTheSameShape) {
 TEST_F(Command, MistakesOnTheCommandLineEndWith2AndLeaveStdoutEmpty) {
   fs::create_directory(here() / "full");
   folder_.write("full/x", "x");
-  const std::vector<std::vector<std::string>> wrong = {{},
-                                                       {"nonsense"},
-                                                       {"run"},
-                                                       {"run", "a", "b"},
-                                                       {"run", "a", "--nonsense"},
-                                                       {"list", "nonsense"},
-                                                       {"run", "a", "--max-time", "5 m"},
-                                                       {"run", "a", "--max-time", "-5 s"},
-                                                       {"run", "a", "--threads", "0"},
-                                                       {"run", "a", "--progress", "loud"},
-                                                       {"new", "no.app"},
-                                                       {"schema", "no.app"},
-                                                       {"explain", "no.key"},
-                                                       {"explain", "E9999"},
-                                                       {"new", "demo.sample", "full"},
-                                                       {"new", "demo.sample", "full/x"},
-                                                       {"resume", "full"},
-                                                       {"resume", "absent"},
-                                                       {"stop", "absent"},
-                                                       {"stop", "full"},
-                                                       {"plot", "full"}};
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"nonsense"},
+      {"run"},
+      {"run", "a", "b"},
+      {"run", "a", "--nonsense"},
+      {"list", "nonsense"},
+      {"run", "a", "--max-time", "5 m"},
+      {"run", "a", "--max-time", "-5 s"},
+      {"run", "a", "--threads", "0"},
+      {"run", "a", "--progress", "loud"},
+      {"new", "no.app"},
+      {"schema", "no.app"},
+      {"explain", "no.key"},
+      {"explain", "E9999"},
+      {"new", "demo.sample", "full"},
+      {"new", "demo.sample", "full/x"},
+      {"new", "demo.sample", "full/x/y"},
+      {"new", "demo.sample", std::string(300, 'x')},
+      {"resume", "full"},
+      {"resume", "absent"},
+      {"stop", "absent"},
+      {"stop", "full"},
+      {"plot", "full"}};
   for (const auto& arguments : wrong) {
     const Outcome o = tessera(arguments);
     EXPECT_EQ(o.code, 2) << ::testing::PrintToString(arguments) << o.err;
@@ -205,7 +208,8 @@ TEST_F(Command, AnExistingRunIsNotOverwrittenWithoutForce) {
 
 TEST_F(Command, EveryEndingHasItsExitCodeAndManifest) {
   const std::pair<const char*, int> endings[] = {
-      {"finish", 0}, {"not_converged", 6}, {"blow_up", 7}, {"fault", 1}, {"bad_input", 4}};
+      {"finish", 0},    {"not_converged", 6}, {"blow_up", 7},  {"fault", 1},
+      {"no_memory", 3}, {"no_tensor", 3},     {"bad_input", 4}};
   folder_.write("c.toml", "app = \"demo.sample\"\n");
   for (const auto& [ending, code] : endings) {
     const std::string run = std::string("R_") + ending;
@@ -309,7 +313,7 @@ TEST_F(Command, SchemaIsDraft07AndKnowsEveryKey) {
   EXPECT_EQ(terms["type"], "integer");
   EXPECT_EQ(terms["minimum"], 1);
   EXPECT_EQ(terms["default"], 100);
-  EXPECT_EQ(schema["properties"]["ending"]["enum"].size(), 5u);
+  EXPECT_EQ(schema["properties"]["ending"]["enum"].size(), 7u);
   EXPECT_EQ(schema["properties"]["sum"]["properties"]["scale"]["examples"][0], "1 m");
   EXPECT_EQ(schema["required"], Json::array({"app"}));
   EXPECT_TRUE(holds(tessera({"schema", "demo.sample", "--markdown"}).out,

@@ -43,6 +43,16 @@ TEST_F(Fdtd, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   EXPECT_TRUE(results("whole").contains("tables/through.csv"));
 }
 
+// The picture of the media is called so, too: each keeps its own.
+TEST_F(Fdtd, AMonitorMayBeCalledScene) {
+  write("case.toml", changed(fdtd_case(), "name = \"through\"", "name = \"scene\""));
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(holds(read("RUN/plots/scene.svg"), ">behind<"));  // the mark of the probe
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/scene_monitor.svg"));
+  EXPECT_FALSE(holds(read("RUN/plots/scene_monitor.svg"), ">behind<"));
+}
+
 TEST_F(Fdtd, AnEditedCaseIsNotGoneOnWith) {
   write("case.toml", fdtd_case());
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "10 ms", "--set",

@@ -62,6 +62,58 @@ TEST_F(Mdp, ThreeFilesOfGromacsRun) {
   EXPECT_EQ(ran.code, 0) << ran.err;
 }
 
+/// A case that is written elsewhere names the files beside the .mdp from where it lies: a topology
+/// of the same name beside the case is another one.
+TEST_F(Mdp, TheCaseMayLieElsewhere) {
+  for (const char* folder : {"gmx", "gmx/ff", "cases"}) fs::create_directory(here() / folder);
+  write("gmx/topol.top", kTopology);
+  write("gmx/ff/field.itp", kField);
+  write("gmx/conf.gro", kStructure);
+  write("gmx/md.mdp", kRun);
+  write("topol.top", "of another system");
+  const auto holds_all = [](const std::string& text, std::vector<std::string> lines) {
+    for (const std::string& line : lines)
+      EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
+  };
+  ASSERT_EQ(tessera({"import", "gmx/md.mdp", "-o", "cases/md.toml"}).code, 0);
+  holds_all(read("cases/md.toml"),
+            {"topology = \"../gmx/topol.top\"", "structure = \"../gmx/conf.gro\"",
+             "include_folders = [\"../gmx/ff\"]"});
+  const Outcome checked = tessera({"check", "cases/md.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  // What goes to stdout is for the folder where one stands.
+  holds_all(tessera({"import", "gmx/md.mdp"}).out,
+            {"topology = \"gmx/topol.top\"", "include_folders = [\"gmx/ff\"]"});
+  ASSERT_EQ(tessera({"import", "gmx/md.mdp", "-o", "gmx/md.toml"}).code, 0);
+  holds_all(read("gmx/md.toml"), {"topology = \"topol.top\"", "include_folders = [\"ff\"]"});
+}
+
+// The names that CHARMM-GUI gives have a point; the name of a stage is one of a folder.
+TEST_F(Mdp, AStageIsNamedAfterItsFile) {
+  write("topol.top", kTopology);
+  fs::create_directory(here() / "ff");
+  write("ff/field.itp", kField);
+  write("conf.gro", kStructure);
+  write("step6.1_equilibration.mdp", kRun);
+  ASSERT_EQ(tessera({"import", "step6.1_equilibration.mdp", "-o", "md.toml"}).code, 0);
+  EXPECT_NE(read("md.toml").find("name = \"step6_1_equilibration\""), std::string::npos);
+  const Outcome checked = tessera({"check", "md.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+}
+
+TEST_F(Mdp, TheFileThatIsImportedIsNotReplaced) {
+  write("topol.top", kTopology);
+  fs::create_directory(here() / "ff");
+  write("ff/field.itp", kField);
+  write("conf.gro", kStructure);
+  write("md.mdp", kRun);
+  const Outcome o = tessera({"import", "md.mdp", "-o", "./md.mdp", "--force"});
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_NE(o.err.find("is the file that is imported"), std::string::npos) << o.err;
+  EXPECT_EQ(read("md.mdp"), kRun);
+  EXPECT_EQ(tessera({"import", "md.mdp", "-o", std::string(300, 'x')}).code, 2);
+}
+
 /// The case that is imported and a program on the library read one file, and take the same steps.
 TEST_F(Mdp, AProgramOnTheLibraryFindsTheNumbersOfTheCommand) {
   namespace mol = tessera::molecular;

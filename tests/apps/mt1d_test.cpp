@@ -56,6 +56,18 @@ TEST_F(Mt1d, TheExampleMeetsItsExpectations) {
   EXPECT_FALSE(holds(missed.err, "the case expects 12 soundings")) << missed.err;
 }
 
+// A sounding may have the name of a picture of the whole profile: each keeps its own.
+TEST_F(Mt1d, ASoundingMayBeCalledSection) {
+  make_case(2, "[posterior]\nmethod = \"none\"\n");
+  fs::rename(here() / "site/soundings/syn01.edi", here() / "site/soundings/section.edi");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(read("RUN/plots/section.csv").starts_with("# Resistivity below the profile\n"));
+  EXPECT_TRUE(read("RUN/plots/section_sounding.csv").starts_with("# Station syn01\n"));
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/section_sounding.png"));
+  EXPECT_TRUE(fs::exists(here() / "RUN/soundings/section_model.csv"));
+}
+
 TEST_F(Mt1d, PseudoSectionsAreEmptyInGapsOnly) {
   // Six periods to a decade are shown eight to a decade.
   const auto cells = [this](const std::string& more) {

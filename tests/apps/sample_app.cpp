@@ -4,6 +4,7 @@
 // tessera_sample.
 #include "support/app.h"
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/log.h"
@@ -18,6 +19,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <thread>
 
 namespace {
@@ -26,7 +28,7 @@ using namespace tessera;
 using namespace tessera::apps;
 using data::ExitCode;
 
-enum class Ending { finish, not_converged, blow_up, fault, bad_input };
+enum class Ending { finish, not_converged, blow_up, fault, bad_input, no_memory, no_tensor };
 enum class PartKind { rod, disc };
 struct Part {
   PartKind kind = PartKind::rod;
@@ -59,7 +61,8 @@ const data::Options<Sample>& options() {
         .add("data.input", &Sample::input, {.doc = "A text file that is read"})
         .add("ending", &Sample::ending,
              {.doc = "How the run ends",
-              .choices = {"finish", "not_converged", "blow_up", "fault", "bad_input"}})
+              .choices = {"finish", "not_converged", "blow_up", "fault", "bad_input", "no_memory",
+                          "no_tensor"}})
         .add("memory", &Sample::memory_bytes, {.doc = "Bytes that the estimate claims", .min = 0})
         .add("slope_error", &Sample::slope_error,
              {.doc = "Relative error that the derivatives claim to have"})
@@ -91,6 +94,11 @@ Estimate estimate(const Sample& s) {
 
 ExitCode run(RunContext& c, const Sample& s) {
   if (s.ending == Ending::fault) throw std::runtime_error("a bug");
+  if (s.ending == Ending::no_memory) throw std::bad_alloc();
+  if (s.ending == Ending::no_tensor) {
+    set_memory_limit(1);
+    (void)zeros({1 << 20});
+  }
   if (s.ending == Ending::bad_input)
     throw data::InputError({.number = 101, .place = {"late.txt"}, .message = "gone"});
   std::int64_t k = 0;

@@ -102,7 +102,7 @@ TEST(Memory, LimitsAndCounts) {
     const Tensor t = zeros({1 << 20});
     EXPECT_GE(memory_stats().in_use, before + (8u << 20));
     set_memory_limit(memory_stats().in_use + (1u << 20));
-    EXPECT_THROW(zeros({1 << 20}), Error);
+    EXPECT_THROW(zeros({1 << 20}), OutOfMemory);
     set_memory_limit(0);
   }
   EXPECT_LT(memory_stats().in_use, before + (1u << 20));

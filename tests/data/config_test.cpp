@@ -191,7 +191,7 @@ TEST(Config, RefusesBinaryWideAndOversizedText) {
                                 4))
                 .number,
             104);
-  EXPECT_EQ(failure("a = \"" + std::string(1 << 20, 'x') + "\"").number, 103);
+  EXPECT_EQ(failure("a = \"" + std::string(4 << 20, 'x') + "\"").number, 103);
   EXPECT_EQ(parse_config("bom",
                          "\xef\xbb\xbf"
                          "a = 1\r\nb = 2\r")
@@ -292,6 +292,18 @@ TEST(Config, NamesAMissingApp) {
 TEST(Config, ReadsWideCharactersBehindAFoldedLine) {
   const Config c = parse_config("a", "a = \"\"\"x\\\n  \xce\xa9\"\"\" # \xce\xa9\n");
   EXPECT_EQ(*at(c, {"a"})->get<std::string>(), "x\xce\xa9");
+}
+
+// With every default, a case of thousands of bodies is longer than a megabyte, and each list stands
+// on one line.
+TEST(Config, TextsOfLargeCasesAreRead) {
+  std::string bodies;
+  for (int i = 0; i < 10000; ++i)
+    bodies += "[[structure]]\n# name is not set\nradius = \"0.1 um\"\n# inner_radius is not set\n";
+  EXPECT_EQ(at(parse_config("resolved.toml", bodies), {"structure"})->get<Array>()->size(), 10000u);
+  const Config list =
+      parse_config("resolved.toml", "a = [1" + repeat(", 1.25e-13", 150000) + "]\n");
+  EXPECT_EQ(at(list, {"a"})->get<Array>()->size(), 150001u);
 }
 
 TEST(Config, HalfAMillionBytesOnOneLineAreReadInLinearTime) {

@@ -84,6 +84,7 @@ TEST(Hdf5Hostile, AGzipBomb) {
   expect_refused(path, 426);
   EXPECT_EQ(read_h5(path, {}, {.max_bytes = 200 << 20}).size(),
             1u);  // trusted: the limit is raised
+  EXPECT_EQ(read_h5(path, {}, limits_of_results()).size(), 1u);
 }
 
 TEST(Hdf5Hostile, DataOfAnotherFile) {
@@ -305,4 +306,16 @@ TEST(GuardedChild, CrashMemoryTimeAndFaultAreSaid) {
                tessera::Error);
   EXPECT_EQ(run_guarded(file, {}, [] { return std::string(1000000, 'y'); }),
             std::string(1000000, 'y'));
+}
+
+// As the process itself, which then waits for it.
+TEST(GuardedChild, UnderNohupItOutlivesTheSession) {
+  const auto before = ::signal(SIGHUP, SIG_IGN);
+  EXPECT_EQ(run_guarded("f", {},
+                        [] {
+                          ::raise(SIGHUP);
+                          return std::string("there");
+                        }),
+            "there");
+  ::signal(SIGHUP, before);
 }

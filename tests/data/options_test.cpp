@@ -219,6 +219,8 @@ TEST(Options, OverridesShowThemselvesAsThePlace) {
   EXPECT_EQ(read("", {"title=12"}).title, "12");
   EXPECT_EQ(read("data.folder = 'x'", {"data.folder=edi"}).folder,
             std::filesystem::current_path() / "edi");
+  EXPECT_EQ(read("", {"data.folder=2024"}).folder, std::filesystem::current_path() / "2024");
+  ASSERT_EQ(findings("", {"data.folder=[2024]"}).size(), 1u);
 }
 
 TEST(Options, ChecksTheApp) {

@@ -122,6 +122,26 @@ TEST(Plot, MapColoursAreThoseOfTheRampAndNanStaysWhite) {
   EXPECT_TRUE(image.white(image.width * 75 / 100, image.height / 2));
 }
 
+// A map of one value, the lowest of the axis, has the colour that the bar has at that number: the
+// upper end where the axis is reversed.
+TEST(Plot, AReversedColourAxisHasTheColoursOfItsBar) {
+  for (const bool reversed : {false, true}) {
+    Figure f = one_panel({HeatMap{.label = "m", .x_edge = {0, 1}, .y_edge = {0, 1}, .value = {0}}});
+    f.panels[0].colour = {.axis = {.min = 0, .max = 14, .reversed = reversed},
+                          .map = ColourMap::viridis};
+    const std::string svg = render(f, "svg");
+    // The map is drawn first, then the bar from below; crisp edges are those of cells.
+    const auto cells = matches(svg, "crispEdges\" fill=\"(#[0-9a-f]+)\"");
+    ASSERT_GT(cells.size(), 100u);
+    const auto red = [&](std::size_t k) {
+      return std::stoi(cells[k][1].substr(1, 2), nullptr, 16);
+    };
+    const int low = red(0), bar = red(reversed ? cells.size() - 1 : 1);
+    EXPECT_NEAR(low, bar, 8) << (reversed ? "reversed" : "as it is");
+    EXPECT_GT(std::abs(red(1) - red(cells.size() - 1)), 100);  // viridis: 68 at its low end, 253
+  }
+}
+
 TEST(Plot, MapsHaveNoSeams) {
   for (std::size_t n = 90; n < 330; n += 7) {
     HeatMap map{.label = "m", .x_edge = {}, .y_edge = {}, .value = std::vector<double>(n * n, 1)};
@@ -200,6 +220,20 @@ TEST(Plot, ExtremeDataAreDrawnOrCounted) {
                                     x);
     EXPECT_NO_THROW(tests::read_png(render(others, "png")));
   }
+}
+
+// A point of a line whose neighbours have no value belongs to no piece between two: it is a dot.
+TEST(Plot, LonePointsOfALineAreSeen) {
+  const auto dots = [](std::vector<double> x, std::vector<double> y, Axis axis) {
+    const Figure f = one_panel({Line{.label = "", .x = std::move(x), .y = std::move(y)}}, axis);
+    return matches(render(f, "svg"), "<ellipse").size();
+  };
+  const Axis x{.label = "x"}, narrow{.label = "x", .min = 3.5, .max = 9};
+  EXPECT_EQ(dots({3}, {4}, x), 1u);
+  EXPECT_EQ(dots({1, 2, 3, 4, 5}, {1, kNan, 2, 3, kNan}, x), 1u);
+  EXPECT_EQ(dots({1, 2, 3, 4, 5}, {1, kNan, 2, kNan, 3}, x), 3u);
+  EXPECT_EQ(dots({1, 2, 3, 4, 5}, {1, kNan, 2, kNan, 3}, narrow), 1u);
+  EXPECT_EQ(dots({1, 2}, {1, 2}, x), 0u);
 }
 
 TEST(Plot, NothingIsDrawnOutsideTheFrame) {

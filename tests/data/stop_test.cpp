@@ -16,6 +16,7 @@ using namespace tessera::testing;
 TEST(Stop, SignalsAskForAStop) {
   for (int s : {SIGTERM, SIGINT, SIGHUP, SIGXCPU})
     EXPECT_EQ(in_child([&] {
+                ::signal(s, SIG_DFL);  // also where the tests run under nohup
                 StopGuard guard;
                 if (guard.poll() != StopReason::none) return 1;
                 ::raise(s);
@@ -29,6 +30,23 @@ TEST(Stop, SignalsAskForAStop) {
               ::raise(SIGTERM);
               guard.poll();
               return to_string(StopReason::signal) == "stopped by signal 15 (SIGTERM)" ? 75 : 2;
+            }),
+            75);
+}
+
+// nohup starts a program with SIGHUP ignored; a handler of ours would undo what it is for.
+TEST(Stop, UnderNohupTheEndOfTheSessionStopsNothing) {
+  EXPECT_EQ(in_child([] {
+              ::signal(SIGHUP, SIG_IGN);
+              {
+                StopGuard guard;
+                ::raise(SIGHUP);
+                if (guard.poll() != StopReason::none) return 1;
+                ::raise(SIGTERM);  // the others do what they always do
+                if (guard.poll() != StopReason::signal) return 2;
+              }
+              ::raise(SIGHUP);
+              return 75;
             }),
             75);
 }

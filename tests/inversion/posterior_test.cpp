@@ -101,6 +101,58 @@ TEST(Posterior, LinearMapByFormula) {
   }
 }
 
+// What is fixed is known and no datum: the weights are those of the problem without it, whose data
+// are what it leaves. Here the parameters are independent a priori, and its value, four standard
+// deviations off the mean at one of the weights, says nothing of the others.
+TEST(Posterior, FixedParametersDoNotWeighTheRoughness) {
+  Matrix53 a;
+  a << 1, 2, 0, 0, 1, 1, 3, 0, 1, 1, 1, 1, -1, 2, 4;
+  constexpr double value = 2.3;
+  InverseProblem p;
+  p.forward = linear_map(a);
+  p.sigma = {0.5, 0.5, 0.5, 0.5, 0.5};
+  Vector5 left;
+  left << 1, -2, 0.5, 3, 1;
+  const Vector5 d = left + value * a.col(2);
+  p.data.assign(d.data(), d.data() + 5);
+  InverseProblem without = p;
+  without.data.assign(left.data(), left.data() + 5);
+  p.fixed = without.fixed = {false, false, true};
+  const Smoothing smoothing{[](double mu) {
+                              GaussianPrior g{{0, 0, 0}, Matrix(3, 3)};
+                              for (std::size_t j = 0; j < 3; ++j) g.precision(j, j) = mu;
+                              return g;
+                            },
+                            [](const std::vector<double>&) { return 0.0; }};
+  const std::vector<double> grid{0.1, 0.7, 3.0};
+  const SmoothPosterior fixed = smooth_posterior(p, smoothing, grid, {0, 0, value}),
+                        absent = smooth_posterior(without, smoothing, grid, {0, 0, 0});
+  ASSERT_EQ(fixed.components.size(), absent.components.size());
+  for (std::size_t k = 0; k < fixed.components.size(); ++k) {
+    EXPECT_EQ(fixed.components[k].mu, absent.components[k].mu);
+    EXPECT_NEAR(fixed.components[k].weight, absent.components[k].weight, 1e-9);
+  }
+  const auto q = fixed.quantile(0.05), r = absent.quantile(0.05);
+  for (std::size_t j = 0; j < 2; ++j) EXPECT_NEAR(q[j], r[j], 1e-9);
+}
+
+// By the formula of a conditional Gaussian, where the fixed parameter is correlated with the
+// others.
+TEST(Posterior, NormalizationGivenWhatIsFixed) {
+  GaussianPrior g{{0.5, -1, 2}, Matrix(3, 3)};
+  const double q[3][3] = {{4, 1, 0.5}, {1, 3, -1}, {0.5, -1, 2}};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) g.precision(i, j) = q[i][j];
+  const std::vector<double> m{1, 0.3, 5};
+  // Precision of the first two [[4, 1], [1, 3]], determinant 11, about
+  // mean - block^-1 (0.5, -1) (5 - 2) = (0.5, -1) - (2.5, -4.5) / 11 * 3.
+  const double x = 1 - (0.5 - 7.5 / 11), y = 0.3 - (-1 + 13.5 / 11);
+  const double conditional = 4 * x * x + 2 * x * y + 3 * y * y - std::log(11.0);
+  EXPECT_NEAR(g.penalty(m) - log_normalization(g, {false, false, true}, m), conditional, 1e-12);
+  const double det = 4 * (6 - 1) - 1 * (2 + 0.5) + 0.5 * (-1 - 1.5);
+  EXPECT_NEAR(log_normalization(g, {}, m), std::log(det), 1e-12);
+}
+
 TEST(Posterior, HessianIsExact) {
   std::mt19937_64 random(8);
   SmoothCase c = smooth_case(oracle::synthetic(oracle::log_frequencies(1e-2, 100, 15),

@@ -289,6 +289,15 @@ TEST_F(BadSounding, AllFilesAreTriedAndAllErrorsListed) {
   EXPECT_EQ(list_sounding_files(folder_.path()).size(), 3u);
 }
 
+// A Mac leaves one beside each file on foreign disks, with what its own file system would keep.
+TEST_F(BadSounding, HiddenFilesOfAFolderArePassedOver) {
+  folder_.write("gv9.edi", edi());
+  folder_.write("._gv9.edi", std::string_view("\0\5\26\7\0\2\0\0Mac OS X", 16));
+  const auto list = list_sounding_files(folder_.path());
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0].filename(), "gv9.edi");
+}
+
 // ---- what can be wrong with a sounding ----
 
 TEST_F(BadSounding, CountsThatDisagree) {
@@ -506,6 +515,27 @@ TEST_F(BadSounding, Positions) {
            replaced(edi(), ">=MTSECT", ">=DEFINEMEAS\n REFLAT=-30:30:00\n REFLONG=117.5\n>=MTSECT"),
            {332});
   EXPECT_NEAR(*accepted("a.zmm", replaced(zmm(), "-115.7", "244.3")).longitude_deg, -115.7, 1e-12);
+}
+
+// The SEG standard has UNITS of the header for ELEV and those of DEFINEMEAS for REFELEV: M, or FT
+// of 0.3048 m.
+TEST_F(BadSounding, ElevationsInFeet) {
+  EXPECT_NEAR(*accepted("a.edi", edi(" ELEV=1000\n")).elevation_m, 1000, 1e-9);
+  EXPECT_NEAR(*accepted("a.edi", edi(" ELEV=1000\n UNITS=M\n")).elevation_m, 1000, 1e-9);
+  EXPECT_NEAR(*accepted("a.edi", edi(" ELEV=1000\n UNITS=ft\n")).elevation_m, 304.8, 1e-9);
+  EXPECT_NEAR(*accepted("a.edi", replaced(edi(), ">=MTSECT",
+                                          ">=DEFINEMEAS\n UNITS=FT\n REFELEV=100\n>=MTSECT"))
+                   .elevation_m,
+              30.48, 1e-9);
+  const auto high = [&](const char* attributes) {
+    return *accepted("a.xml", replaced(xml(), "</Location>",
+                                       std::string("<Elevation") + attributes +
+                                           ">1000</Elevation></Location>"))
+                .elevation_m;
+  };
+  EXPECT_NEAR(high(""), 1000, 1e-9);
+  EXPECT_NEAR(high(" units=\"meters\""), 1000, 1e-9);
+  EXPECT_NEAR(high(" units=\"feet\""), 304.8, 1e-9);
 }
 
 TEST_F(BadSounding, BlocksMissingHalvedOrTwice) {

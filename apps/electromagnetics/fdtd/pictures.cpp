@@ -157,7 +157,10 @@ std::vector<std::filesystem::path> draw_results(const std::filesystem::path& fol
   data::make_folder(folder);
   std::vector<std::filesystem::path> out;
   const auto keep = [&](const data::Figure& f, const std::string& name) {
-    for (std::filesystem::path& file : save_both(f, folder, name)) out.push_back(std::move(file));
+    // `scene` is the picture of the media.
+    for (std::filesystem::path& file :
+         save_both(f, folder, name == "scene" ? "scene_monitor" : name))
+      out.push_back(std::move(file));
   };
   for (const MonitorResult& r : results) {
     if (r.axis.values.empty()) continue;

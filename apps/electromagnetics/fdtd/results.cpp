@@ -161,7 +161,7 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
 }
 
 Results read_results(const std::filesystem::path& path) {
-  const auto found = data::read_h5(path);
+  const auto found = data::read_h5(path, {}, data::limits_of_results());
   const auto at = [&](const std::string& name) -> const data::H5Array* {
     for (const std::string& full : {name, "/" + name})
       if (const auto it = found.find(full); it != found.end()) return &it->second;

@@ -95,7 +95,7 @@ MonitorResult former_result(const Case& c, const MonitorOptions& o,
   };
   if (!std::filesystem::exists(file))
     throw differs("has no results.h5", "give the folder of a run that has finished");
-  const auto found = data::read_h5(file);
+  const auto found = data::read_h5(file, {}, data::limits_of_results());
   for (MonitorResult& r : read_results(file)) {
     if (r.name != o.name) continue;
     const auto *table = reals(found, "tessera/sources"), *waves = reals(found, "tessera/waveforms");

@@ -123,7 +123,7 @@ void write_inverse(const std::filesystem::path& run, const InverseResult& r, boo
 
 InverseResult read_inverse(const std::filesystem::path& run) {
   const auto path = run / "results.h5";
-  const auto found = data::read_h5(path);
+  const auto found = data::read_h5(path, {}, data::limits_of_results());
   const auto array = [&](const std::string& name) -> const data::H5Array* {
     for (const std::string& full : {name, "/" + name})
       if (const auto it = found.find(full);

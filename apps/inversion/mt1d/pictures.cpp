@@ -6,6 +6,7 @@
 #include "tessera/inversion/figures.h"
 
 #include <functional>
+#include <set>
 #include <utility>
 
 namespace tessera::apps::mt1d {
@@ -17,9 +18,14 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
   std::vector<std::pair<std::string, std::function<data::Figure()>>> figures = {
       {"pseudo_section", [&] { return inversion::pseudo_section(results, has_coordinates); }},
       {"section", [&] { return inversion::stitched_section(results, has_coordinates); }}};
+  std::set<std::string> taken;  // a sounding may be called "section", too
+  for (const auto& [name, make] : figures) taken.insert(name);
   if (each)
-    for (const inversion::StationResult& r : results)
-      figures.emplace_back(r.id, [&r] { return inversion::station_figure(r); });
+    for (const inversion::StationResult& r : results) {
+      std::string name = r.id;
+      while (!taken.insert(name).second) name += "_sounding";
+      figures.emplace_back(name, [&r] { return inversion::station_figure(r); });
+    }
   std::vector<std::filesystem::path> files;
   for (const auto& [name, make] : figures)
     for (const char* kind : {".png", ".svg", ".csv"}) files.push_back(plots / (name + kind));

@@ -31,7 +31,7 @@ void write_results(const std::filesystem::path& run,
 
 std::vector<inversion::StationResult> read_results(const std::filesystem::path& results_h5,
                                                    bool& has_coordinates) {
-  const auto found = data::read_h5(results_h5);
+  const auto found = data::read_h5(results_h5, {}, data::limits_of_results());
   std::map<std::string, data::H5Array> datasets;
   for (const auto& [name, array] : found)
     datasets.emplace(name.starts_with('/') ? name.substr(1) : name, array);

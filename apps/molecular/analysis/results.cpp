@@ -67,11 +67,11 @@ void write_findings(const fs::path& run, const Findings& f, const std::string& t
 Findings read_charts(const fs::path& run, std::string& title) {
   const fs::path path = run / "results.h5";
   Findings out;
-  for (const data::H5Object& o : data::list_h5(path))
+  for (const data::H5Object& o : data::list_h5(path, data::limits_of_results()))
     if (o.path == "/tessera")
       for (const auto& [label, text] : o.attributes)
         if (label == "title") title = text;
-  const auto arrays = data::read_h5(path);
+  const auto arrays = data::read_h5(path, {}, data::limits_of_results());
   constexpr std::string_view root = "/charts/";
   for (const auto& [name, x] : arrays) {
     if (!name.starts_with(root) || !name.ends_with("/x")) continue;

@@ -241,8 +241,7 @@ App app() {
           .may_change = {"nsteps", "duration", "stage.nsteps", "stage.duration", "nstlog",
                          "stage.nstlog", "output.trajectory", "output.final", "output.pictures",
                          "title", "expect"},
-          .importers = {{".mdp", "GROMACS's run parameters",
-                         [](const std::filesystem::path& file) { return import_mdp(file); }}}};
+          .importers = {{".mdp", "GROMACS's run parameters", import_mdp}}};
 }
 
 }  // namespace tessera::apps::dynamics

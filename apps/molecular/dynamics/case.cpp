@@ -103,6 +103,7 @@ struct Maker {
   /// Its name, for a folder, too.
   std::string name_of(std::size_t k, const StageOptions& options) {
     constexpr const char* types[] = {"dynamics", "minimize", "rerun"};
+    constexpr std::size_t longest_name = 100;  // with what is added to it, a file may still have it
     const std::string name =
         options.name.empty() ? types[static_cast<int>(options.type)] : options.name;
     for (const char ch : name)
@@ -111,6 +112,14 @@ struct Maker {
               "letters, digits, _ and -");
         break;
       }
+    if (name.size() > longest_name)
+      error(751, key_of(k, "name"),
+            fmt::format("a name has at most {} letters, this one {}", longest_name, name.size()),
+            "shorten it: files are called by it");
+    if (name == "title")
+      error(751, key_of(k, "name"),
+            "no stage can be called 'title': results.h5 has that of the run",
+            "give it another name");
     return name;
   }
   std::int64_t steps_of(std::size_t k, const Stage& stage) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 
 namespace tessera::apps::dynamics {
@@ -212,6 +213,14 @@ std::string beside(const fs::path& folder, const char* ending, const char* usual
   return found.empty() ? usual : found;
 }
 
+/// The name of what lies in `folder`, or is absolute, in a file that lies in `home`.
+std::string seen_from(const fs::path& home, const fs::path& folder, const std::string& name) {
+  const auto whole = [](const fs::path& p) { return fs::absolute(p / "x").lexically_normal(); };
+  const fs::path here = whole(home).parent_path(), there = whole(folder).parent_path();
+  if (here == there || fs::path(name).is_absolute()) return name;
+  return (there / name).lexically_normal().lexically_relative(here).string();
+}
+
 }  // namespace
 
 std::string case_text(const mol::Mdp& mdp, const std::string& topology,
@@ -224,7 +233,7 @@ std::string case_text(const mol::Mdp& mdp, const std::string& topology,
   return std::move(c.out);
 }
 
-Imported import_mdp(const fs::path& path) {
+Imported import_mdp(const fs::path& path, const fs::path& case_folder) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const std::string topology = beside(folder, ".top", "topol.top"),
                     structure = beside(folder, ".gro", "conf.gro"),
@@ -239,8 +248,13 @@ Imported import_mdp(const fs::path& path) {
       groups.residues.insert(r.name);
   }
   mol::Mdp mdp = mol::read_mdp(data::read_text_file(path), groups);
-  mdp.stage.name = path.stem().string();
-  return {case_text(mdp, topology, structure), std::move(mdp.remarks)};
+  mdp.stage.name = path.stem().string().substr(0, 100);  // what a stage may be called
+  for (char& c : mdp.stage.name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
+  for (std::string& in : mdp.include_folders) in = seen_from(case_folder, folder, in);
+  return {case_text(mdp, seen_from(case_folder, folder, topology),
+                    seen_from(case_folder, folder, structure)),
+          std::move(mdp.remarks)};
 }
 
 }  // namespace tessera::apps::dynamics

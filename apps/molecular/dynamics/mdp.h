@@ -14,8 +14,8 @@ namespace tessera::apps::dynamics {
 std::string case_text(const molecular::Mdp& mdp, const std::string& topology,
                       const std::string& structure);
 
-/// That of a file, with the topology, the structure and the index of groups that lie beside it.
-/// Throws as read_mdp and the readers of these.
-Imported import_mdp(const std::filesystem::path& path);
+/// That of a file, with the topology, the structure and the index of groups that lie beside it, as
+/// they are named from `case_folder`. Throws as read_mdp and the readers of these.
+Imported import_mdp(const std::filesystem::path& path, const std::filesystem::path& case_folder);
 
 }  // namespace tessera::apps::dynamics

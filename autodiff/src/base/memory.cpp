@@ -143,7 +143,7 @@ void* fresh(std::size_t r) {
     large().clear();
     p = std::aligned_alloc(unit, (r + unit - 1) / unit * unit);
   }
-  if (!p) throw Error("[memory] the system has no block of " + std::to_string(r) + " bytes");
+  if (!p) throw OutOfMemory("[memory] the system has no block of " + std::to_string(r) + " bytes");
   if (r >= (2u << 20)) madvise(p, r, MADV_HUGEPAGE);
   return p;
 }
@@ -178,9 +178,9 @@ void* allocate(std::size_t bytes) {
   const std::size_t cap = limit.load(std::memory_order_relaxed);
   if (cap && now > cap) {
     in_use.fetch_sub(r, std::memory_order_relaxed);
-    throw Error("[memory] " + std::to_string(r) + " bytes more would exceed the limit of " +
-                std::to_string(cap) + " bytes (" + std::to_string(now - r) +
-                " in use); raise it with set_memory_limit");
+    throw OutOfMemory("[memory] " + std::to_string(r) + " bytes more would exceed the limit of " +
+                      std::to_string(cap) + " bytes (" + std::to_string(now - r) +
+                      " in use); raise it with set_memory_limit");
   }
   void* p;
   try {

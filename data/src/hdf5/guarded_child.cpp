@@ -76,9 +76,12 @@ std::uint64_t mapped_bytes() {
 
 [[noreturn]] void be_the_child(int out, const ChildLimits& limits,
                                const std::function<std::string()>& work) {
+  struct sigaction hangup {};
+  const bool nohup = ::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
   for (int s :
        {SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ, SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     ::signal(s, SIG_DFL);
+  if (nohup) ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C goes to the whole terminal; the parent decides what it means
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd : {0, 1, 2}) ::dup2(null, fd);

@@ -7,6 +7,8 @@
 #include "hdf5/hdf5_checked.h"
 #include "tessera/data/diagnostic.h"
 
+#include <unistd.h>
+
 #include <array>
 
 namespace tessera::data {
@@ -181,6 +183,11 @@ auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work wor
 }
 
 }  // namespace
+
+H5Limits limits_of_results() {
+  return {.max_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) / 2 *
+                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))};
+}
 
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits) {
   return guarded(

@@ -13,7 +13,8 @@ namespace tessera::data {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr TextLimits kLimits{.max_bytes = std::size_t{1} << 19,
+constexpr TextLimits kLimits{.max_bytes = kMostConfigBytes,
+                             .max_line_bytes = kMostConfigBytes,
                              .encoding = Encoding::utf8,
                              .code = ExitCode::config_invalid};
 constexpr int kMaxIncludeDepth = 8;

@@ -28,6 +28,17 @@ double quantity(const OptionSpec& spec, std::string_view text) {
   return parse_quantity(text, spec.dimension);
 }
 
+/// The text of a value, null where it is none. `--set title=12`: the shell has no quotes to give,
+/// and the word stands in `raw`. Within brackets there are quotes.
+const std::string* text_of(const Config& config, const OptionSpec& spec, const Value& v,
+                           std::string& raw) {
+  if (const auto* s = v.get<std::string>()) return s;
+  if (v.origin.line != 0 || spec.list) return nullptr;
+  const std::string& line = config.sources.at(v.origin.source).text;
+  raw = line.substr(line.find('=') + 1);
+  return raw.find_first_of("[{") == 0 ? nullptr : &raw;
+}
+
 }  // namespace
 
 std::optional<OptionValue> ValueReader::read(const OptionSpec& spec, const std::string& name,
@@ -168,14 +179,8 @@ OptionScalar ValueReader::real(const OptionSpec& spec, const Value& v) {
 }
 
 OptionScalar ValueReader::text(const OptionSpec& spec, const Value& v) {
-  const auto* s = v.get<std::string>();
   std::string raw;
-  if (!s && v.origin.line == 0) {
-    // `--set title=12`: the shell has no quotes to give. Within brackets there are quotes.
-    const std::string& line = config_.sources.at(v.origin.source).text;
-    raw = line.substr(line.find('=') + 1);
-    if (raw.find_first_of("[{") != 0 && !spec.list) s = &raw;
-  }
+  const std::string* s = text_of(config_, spec, v, raw);
   if (!s) {
     wrong_type(spec, v);
     return spec.type == OptionType::choice ? OptionScalar(std::int64_t{0})
@@ -194,7 +199,8 @@ OptionScalar ValueReader::text(const OptionSpec& spec, const Value& v) {
 }
 
 OptionScalar ValueReader::path(const OptionSpec& spec, const Value& v) {
-  const auto* s = v.get<std::string>();
+  std::string raw;
+  const std::string* s = text_of(config_, spec, v, raw);
   if (!s) {
     wrong_type(spec, v);
     return std::string();

@@ -27,8 +27,7 @@ void colour_bar(Canvas& canvas, const PanelLayout& p) {
   for (int i = 0; i < kSteps; ++i) {
     const double t = (i + 0.5) / kSteps;
     const Rect cell{bar.x, bar.bottom() - bar.h * (i + 1) / kSteps, bar.w, bar.h / kSteps};
-    canvas.cells({&cell, 1},
-                 colour_at(p.panel->colour.map, p.panel->colour.axis.reversed ? 1 - t : t));
+    canvas.cells({&cell, 1}, colour_at(p.panel->colour.map, t));
   }
   const std::array<Point, 5> outline = {Point{bar.x, bar.y},
                                         {bar.right(), bar.y},

@@ -210,6 +210,10 @@ class SeriesPainter {
     canvas_.polyline(line, pen);
   }
   void flush(std::vector<Point>& run, const Stroke& stroke) {
+    if (run.size() == 1 && p_.frame.contains(run[0])) {  // a line of one point is a dot
+      draw_marker(canvas_, run[0], Marker::circle, 2 * stroke.width, true, colour_);
+      occupied_.push_back(run[0]);
+    }
     for (const std::vector<Point>& part : clip_polyline(p_.frame, run)) {
       canvas_.polyline(part, pen(stroke));
       for (std::size_t i = 1; i < part.size(); ++i) {

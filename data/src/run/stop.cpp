@@ -80,7 +80,10 @@ StopGuard::StopGuard(StopOptions options)
     action.sa_handler = kHandled[i].handler;
     action.sa_flags = SA_RESTART;  // a write in progress is finished, not broken off
     ::sigemptyset(&action.sa_mask);
-    ::sigaction(kHandled[i].signal, &action, &g_before[i]);
+    ::sigaction(kHandled[i].signal, nullptr, &g_before[i]);
+    // `nohup` asks that the end of a session leaves the run alone.
+    const bool ignored = kHandled[i].signal == SIGHUP && g_before[i].sa_handler == SIG_IGN;
+    if (!ignored) ::sigaction(kHandled[i].signal, &action, nullptr);
   }
 }
 

@@ -95,6 +95,29 @@ double SmoothPrior::roughness(const std::vector<double>& m) const {
   return (roughening(log10_depth, order) * d).squaredNorm();
 }
 
+double log_normalization(const GaussianPrior& prior, const std::vector<bool>& fixed,
+                         const std::vector<double>& m) {
+  MatrixXd q = view(prior.precision);
+  VectorXd d = VectorXd::Zero(q.rows());  // of the fixed ones from their means
+  for (std::size_t k = 0; k < fixed.size(); ++k)
+    if (fixed[k]) d[static_cast<Index>(k)] = m[k] - prior.mean[k];
+  VectorXd g = q * d;
+  double least = d.dot(g);
+  for (std::size_t k = 0; k < fixed.size(); ++k) {
+    if (!fixed[k]) continue;
+    const auto i = static_cast<Index>(k);
+    q.row(i).setZero();
+    q.col(i).setZero();
+    q(i, i) = 1;
+    g[i] = 0;
+  }
+  const Eigen::LLT<MatrixXd> factor(q);
+  if (factor.info() != Eigen::Success)
+    throw Error("[log_normalization] the prior's precision is not positive definite");
+  least -= g.dot(factor.solve(g));
+  return 2 * factor.matrixLLT().diagonal().array().log().sum() + least;
+}
+
 std::vector<double> draw(const GaussianPrior& prior, const std::vector<double>& xi) {
   const Eigen::LLT<MatrixXd> factor(view(prior.precision));
   if (factor.info() != Eigen::Success)

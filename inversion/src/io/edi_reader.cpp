@@ -47,10 +47,13 @@ std::vector<double> block_values(EdiContext& c, const EdiBlock& block, std::size
   return out;
 }
 
-struct Header {
-  std::string dataid, sectid;
-  double elevation_factor = 1;
-};
+/// Metres in the unit of lengths that a block states (SEG EDI: M, which is also the default, or
+/// FT).
+double metres_per_unit(const EdiBlock& block) {
+  const EdiOption* units = block.find({"UNITS"});
+  const std::string u = units ? upper(units->value.text) : "";
+  return u == "FT" || u == "FEET" || u == "FOOT" ? 0.3048 : 1;
+}
 
 void read_position(EdiContext& c, const EdiBlock* head, const EdiBlock* measurements, Sounding& s) {
   struct Position {
@@ -61,19 +64,24 @@ void read_position(EdiContext& c, const EdiBlock* head, const EdiBlock* measurem
                          const char* what) -> std::optional<double> {
     return o ? parse_angle(o->value, limit, what, c.findings) : std::nullopt;
   };
+  const auto elevation = [&](const EdiBlock& block, const EdiOption* o) {
+    auto value = option_number(c, o);
+    if (value) *value *= metres_per_unit(block);
+    return value;
+  };
   Position in_head, in_reference;
   if (head) {
     const EdiOption* lat = head->find({"LAT", "LATITUDE"});
     in_head = {angle(lat, 90, "latitude"),
                angle(head->find({"LONG", "LON", "LONGITUDE"}), 360, "longitude"),
-               option_number(c, head->find({"ELEV", "ELEVATION"})),
+               elevation(*head, head->find({"ELEV", "ELEVATION"})),
                lat ? lat->value.offset : head->offset};
   }
   if (measurements) {
     const EdiOption* lat = measurements->find({"REFLAT"});
     in_reference = {angle(lat, 90, "latitude"),
                     angle(measurements->find({"REFLONG", "REFLON"}), 360, "longitude"),
-                    option_number(c, measurements->find({"REFELEV"})),
+                    elevation(*measurements, measurements->find({"REFELEV"})),
                     lat ? lat->value.offset : measurements->offset};
   }
   const bool from_head = in_head.lat && in_head.lon;

@@ -107,7 +107,10 @@ class XmlReader {
     if (const auto n = location.child("Longitude"))
       if (const auto v = parse_angle(content(n), 360, "longitude", findings_))
         s_.longitude_deg = wrap_degrees(*v);
-    s_.elevation_m = number(location.child("Elevation"));
+    const pugi::xml_node elevation = location.child("Elevation");
+    s_.elevation_m = number(elevation);
+    const std::string unit = upper(elevation.attribute("units").value());
+    if (s_.elevation_m && (unit == "FEET" || unit == "FT")) *s_.elevation_m *= 0.3048;
     s_.declination_deg = number(location.child("Declination"));
     orientation_ = site.child("Orientation");
   }

@@ -145,6 +145,7 @@ std::vector<std::filesystem::path> list_sounding_files(const std::filesystem::pa
   std::filesystem::directory_iterator it(folder, ec);
   if (ec) refuse(101, "the folder cannot be read: " + ec.message());
   for (const auto& entry : it) {
+    if (entry.path().filename().string().starts_with('.')) continue;  // hidden, such as ._gv9.edi
     const std::string extension = upper(entry.path().extension().string());
     for (const char* known : {".EDI", ".XML", ".J", ".DAT", ".ZMM", ".ZRR", ".ZSS"})
       if (extension == known && !entry.is_directory(ec)) out.push_back(entry.path());

@@ -16,26 +16,11 @@ using Eigen::VectorXd;
 /// One roughness weight: its prior, and its Laplace posterior ready for proposals.
 struct Sampler::Component {
   GaussianPrior prior;
-  double half_log_det = 0;  ///< of the prior's precision
+  double half_normalization = 0;  ///< of the prior, see log_normalization
   VectorXd centre;
   MatrixXd precision;
   Eigen::LLT<MatrixXd> factor;
 };
-
-namespace {
-
-double half_log_determinant(MatrixXd a, const std::vector<bool>& fixed) {
-  for (std::size_t k = 0; k < fixed.size(); ++k) {
-    if (!fixed[k]) continue;
-    const auto i = static_cast<Index>(k);
-    a.row(i).setZero();
-    a.col(i).setZero();
-    a(i, i) = 1;
-  }
-  return Eigen::LLT<MatrixXd>(a).matrixLLT().diagonal().array().log().sum();
-}
-
-}  // namespace
 
 Sampler::Sampler(const InverseProblem& problem, const Smoothing& smoothing,
                  const SmoothPosterior& posterior, const SamplerOptions& options)
@@ -45,7 +30,8 @@ Sampler::Sampler(const InverseProblem& problem, const Smoothing& smoothing,
   for (const auto& c : posterior.components) {
     auto made = std::make_shared<Component>();
     made->prior = smoothing.prior(c.mu);
-    made->half_log_det = half_log_determinant(view(made->prior.precision), problem.fixed);
+    made->half_normalization =
+        0.5 * log_normalization(made->prior, problem.fixed, c.posterior.mean);
     made->centre = view(c.posterior.mean);
     made->precision = view(c.posterior.precision);
     made->factor.compute(made->precision);
@@ -103,7 +89,7 @@ bool Sampler::advance(Chain& chain, std::uint64_t until) const {
     if (components_.size() > 1) {
       std::vector<double> log_p;
       for (const auto& k : components_)
-        log_p.push_back(k->half_log_det - 0.5 * k->prior.penalty(chain.m));
+        log_p.push_back(k->half_normalization - 0.5 * k->prior.penalty(chain.m));
       const double top = *std::max_element(log_p.begin(), log_p.end());
       double sum = 0;
       for (double& p : log_p) sum += p = std::exp(p - top);

@@ -11,18 +11,10 @@
 namespace tessera::inversion {
 namespace {
 
-double log_determinant(const Matrix& a, const std::vector<bool>& fixed) {
-  Eigen::MatrixXd m = view(a);
-  for (std::size_t k = 0; k < fixed.size(); ++k) {
-    if (!fixed[k]) continue;
-    const auto i = static_cast<Eigen::Index>(k);
-    m.row(i).setZero();
-    m.col(i).setZero();
-    m(i, i) = 1;
-  }
-  const Eigen::LLT<Eigen::MatrixXd> factor(m);
+double log_determinant(const Matrix& a) {
+  const Eigen::LLT<Eigen::MatrixXd> factor(view(a));
   if (factor.info() != Eigen::Success)
-    throw Error("[smooth_posterior] the prior's precision is not positive definite");
+    throw Error("[smooth_posterior] the posterior's precision is not positive definite");
   return 2 * factor.matrixLLT().diagonal().array().log().sum();
 }
 
@@ -55,16 +47,16 @@ SmoothPosterior smooth_posterior(const InverseProblem& problem, const Smoothing&
     m = fit.m;
     SmoothPosterior::Component c{.mu = mu, .rms = fit.rms};
     c.posterior = laplace(problem, prior, m, Hessian::gauss_newton);
-    c.minus_two_log_evidence = fit.objective - log_determinant(prior.precision, problem.fixed) +
-                               log_determinant(c.posterior.precision, {});
+    c.minus_two_log_evidence = fit.objective - log_normalization(prior, problem.fixed, m) +
+                               log_determinant(c.posterior.precision);
     out.components.push_back(std::move(c));
   }
   weigh(out.components, 0.003);
   for (auto& c : out.components) {
     if (c.weight < 0.05) continue;  // the width of a twentieth of the probability need not be exact
-    const double before = log_determinant(c.posterior.precision, {});
+    const double before = log_determinant(c.posterior.precision);
     c.posterior = laplace(problem, smoothing.prior(c.mu), c.posterior.mean, Hessian::exact);
-    c.minus_two_log_evidence += log_determinant(c.posterior.precision, {}) - before;
+    c.minus_two_log_evidence += log_determinant(c.posterior.precision) - before;
   }
   weigh(out.components, 0.001);
 

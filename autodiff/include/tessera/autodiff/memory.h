@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/autodiff/error.h"
+
 #include <cstddef>
 
 namespace tessera {
+
+/// Thrown where the system has no block of memory left, or the limit does not allow it.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Bytes held by live tensors and plans (`in_use`), their highest value since the last reset
 /// (`peak`), bytes of freed blocks kept for reuse (`cached`: with `in_use` at most 512 MiB, or a
@@ -14,8 +22,8 @@ struct MemoryStats {
 MemoryStats memory_stats();
 void reset_peak_memory();
 
-/// Allocations that would take `in_use` beyond `bytes` throw, naming both figures. 0 removes the
-/// limit.
+/// Allocations that would take `in_use` beyond `bytes` throw OutOfMemory, naming both figures. 0
+/// removes the limit.
 void set_memory_limit(std::size_t bytes);
 std::size_t memory_limit();
 

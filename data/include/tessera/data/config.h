@@ -78,11 +78,15 @@ struct Config {
 
 enum class ConfigFormat { toml, json };
 
+/// The longest text that is read as a configuration. A case of many bodies is several times as long
+/// with every default (resolved.toml), and is read as that, too.
+inline constexpr std::size_t kMostConfigBytes = std::size_t{4} << 20;
+
 /// Reads `path` (JSON if it ends in .json, else TOML 1.0), the files its `include = [..]` names,
 /// and `overrides` of the form `a.b=value` or `a[2].b=value`. The including file wins over the
 /// included one, an override over both; tables are merged, lists are replaced, but lists of tables
 /// in included files are put in front of the same list here. Includes stay inside the folder of
-/// `path` (no absolute path, no `..`, no link that leads out). Files are UTF-8 of at most 512 KiB,
+/// `path` (no absolute path, no `..`, no link that leads out). Files are UTF-8 of at most 4 MiB,
 /// nested at most 64 deep. Throws InputError (exit 5) with E01xx and E0217.
 Config read_config(const std::filesystem::path& path,
                    const std::vector<std::string>& overrides = {});

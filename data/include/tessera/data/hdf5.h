@@ -120,6 +120,10 @@ struct H5Limits {
       false;  ///< take a file that H5Series is adding to, or was when it was killed
 };
 
+/// For results of runs, which may be compressed to far less than a quarter, such as fields before a
+/// wave arrives: half of the machine's memory.
+H5Limits limits_of_results();
+
 /// Rows [first, first + count) of a dataset, as far as there are any.
 struct H5Rows {
   std::uint64_t first = 0, count = UINT64_MAX;

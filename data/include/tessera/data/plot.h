@@ -45,7 +45,7 @@ struct Stroke {
 
 enum class Marker { circle, square, diamond, triangle, triangle_down, cross, plus };
 
-/// A polyline through (x[i], y[i]).
+/// A polyline through (x[i], y[i]); a point without neighbours is a dot.
 struct Line {
   std::string label;
   std::vector<double> x, y;

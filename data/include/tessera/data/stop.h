@@ -18,8 +18,8 @@ struct StopOptions {
 };
 
 /// While it lives: SIGTERM, SIGHUP, SIGXCPU and the first SIGINT ask for a stop, the second SIGINT
-/// leaves the process at once with 130, and SIGPIPE and SIGXFSZ turn into write errors. One guard
-/// at a time (a second throws Error).
+/// leaves the process at once with 130, and SIGPIPE and SIGXFSZ turn into write errors. A SIGHUP
+/// that was ignored before (`nohup`) stays ignored. One guard at a time (a second throws Error).
 ///
 ///     StopGuard stop({.stop_file = run.stop_file(), .max_time_s = limit});
 ///     for (...) {

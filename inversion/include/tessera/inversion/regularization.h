@@ -44,6 +44,12 @@ struct SmoothPrior {
   double roughness(const std::vector<double>& m) const;
 };
 
+/// -2 ln p of the parameters that are not `fixed`, given the values that `m` has for those that
+/// are, is penalty(m) minus this, up to a constant: ln det of their block of the precision, and the
+/// least penalty that the fixed ones leave. `fixed` may be empty: ln det precision.
+double log_normalization(const GaussianPrior& prior, const std::vector<bool>& fixed,
+                         const std::vector<double>& m);
+
 /// One draw mean + L^-T xi with precision = L L^T, for standard normal xi [n].
 std::vector<double> draw(const GaussianPrior& prior, const std::vector<double>& xi);
 

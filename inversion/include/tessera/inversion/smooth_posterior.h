@@ -10,9 +10,10 @@ namespace tessera::inversion {
 /// The posterior when the roughness weight is itself unknown: a weighted sum of Laplace posteriors,
 /// one per weight mu of a grid with equal prior probability each. The weights are the evidences
 ///   -2 ln p(d | mu) = Phi(m*) - ln det precision + ln det H,   H half the Hessian of Phi at m*
-/// (MacKay 1992, Neural Computation 4, 415). Bands at the one mu that Occam ends with are far too
-/// narrow, because Occam chooses the smoothest model and not the most probable roughness: 57 % of
-/// the truth instead of 90 % (docs/decisions/0030).
+/// (MacKay 1992, Neural Computation 4, 415); where parameters are fixed, those of the others, given
+/// their values, which are no data (log_normalization). Bands at the one mu that Occam ends with
+/// are far too narrow, because Occam chooses the smoothest model and not the most probable
+/// roughness: 57 % of the truth instead of 90 % (docs/decisions/0030).
 struct SmoothPosterior {
   struct Component {
     double mu = 0;

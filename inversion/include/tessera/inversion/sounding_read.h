@@ -40,8 +40,9 @@ SoundingSet read_soundings(std::span<const std::filesystem::path> files,
                            const ReadOptions& options = {});
 
 /// The files of a folder whose names end in .edi, .xml, .j, .dat, .zmm, .zrr or .zss (any case),
-/// sorted by name with numbers in them compared as numbers (gv9 before gv10). Subfolders are not
-/// entered. Throws data::InputError if the folder cannot be read or has no such file.
+/// sorted by name with numbers in them compared as numbers (gv9 before gv10). Hidden files are
+/// passed over, subfolders are not entered. Throws data::InputError if the folder cannot be read or
+/// has no such file.
 std::vector<std::filesystem::path> list_sounding_files(const std::filesystem::path& folder);
 
 /// Whether the content looks like one of the formats ("EDI", "EMTF XML", "Jones J", "EMTF Z");
