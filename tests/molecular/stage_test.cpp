@@ -102,6 +102,33 @@ TEST(Stages, RestraintsAreInThePressureAsTheirPositionsScale) {
   EXPECT_NEAR(virial(RestraintScaling::all, "index 70") - without, -10 * 0.01, 1e-6);
 }
 
+/// Of a truncated energy, too, whose jump at the cut-off no force knows: the virial has what is
+/// beyond.
+TEST(Stages, SumsOfDoublesGiveTheForcesAndVirialsOfRuns) {
+  const Case c = argon(3);
+  using N = Nonbonded;
+  for (const N::Modifier modifier :
+       {N::Modifier::none, N::Modifier::potential_shift, N::Modifier::force_switch})
+    for (const N::TailPairs pairs : {N::TailPairs::all, N::TailPairs::not_excluded}) {
+      Stage s;
+      s.nonbonded = argon_forces;
+      s.nonbonded.lj_modifier = modifier;
+      s.nonbonded.tail = N::Tail::c6_c12;
+      s.nonbonded.tail_pairs = pairs;
+      s.force_options.precision = Precision::f64;
+      const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+      Forces run, exact;
+      stage_forces(s, at, c.frame.box)(c.frame.x_nm, c.frame.box, run);
+      s.exact = true;
+      stage_forces(s, at, c.frame.box)(c.frame.x_nm, c.frame.box, exact);
+      EXPECT_NEAR(exact.potential(), run.potential(), 1e-5);
+      for (std::size_t a = 0; a < 3; ++a) {
+        EXPECT_NEAR(exact.virial[a][a], run.virial[a][a], 1e-5);
+        EXPECT_NEAR(exact.f[5][a], run.f[5][a], 1e-5);
+      }
+    }
+}
+
 TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {
   const Case c = argon(3);
   Frame begin = c.frame;
