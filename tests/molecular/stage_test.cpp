@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -127,6 +128,23 @@ TEST(Stages, SumsOfDoublesGiveTheForcesAndVirialsOfRuns) {
         EXPECT_NEAR(exact.f[5][a], run.f[5][a], 1e-5);
       }
     }
+}
+
+/// Six for each rigid water, as in its steps, which leave the motion of the whole.
+TEST(Stages, ALookAtAFrameHasTheDegreesOfFreedomOfLangevin) {
+  Case c = rigid_waters();
+  c.frame.v_nm_ps = maxwell_velocities(c.system, 300, 3);
+  Stage s;
+  s.nonbonded = rigid_water_forces;
+  s.dynamics.scheme = Dynamics::Scheme::langevin;
+  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  const auto run = begin_stage(s, at, c.frame);
+  const auto value = [&](const char* name) {
+    const auto& columns = run->columns();
+    return run->row()[static_cast<std::size_t>(std::ranges::find(columns, name) - columns.begin())];
+  };
+  const double freedom = 6 * 27;
+  EXPECT_NEAR(value("temperature_k"), 2 * value("kinetic") / (freedom * gas_constant), 1e-9);
 }
 
 TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {
