@@ -4,6 +4,7 @@
 
 #include "input_error.h"
 #include "molecular_cases.h"
+#include "tessera/molecular/pme.h"
 #include "tessera/molecular/stage_run.h"
 
 #include <gtest/gtest.h>
@@ -145,6 +146,24 @@ TEST(Stages, ALookAtAFrameHasTheDegreesOfFreedomOfLangevin) {
   };
   const double freedom = 6 * 27;
   EXPECT_NEAR(value("temperature_k"), 2 * value("kinetic") / (freedom * gas_constant), 1e-9);
+}
+
+/// Energies on two grids differ by the errors of both, which a barostat's trials would take for
+/// work.
+TEST(Stages, TheGridOfPmeStaysWhileTheBoxChanges) {
+  const Case c = rigid_waters();
+  Stage s;
+  s.nonbonded = rigid_water_forces;
+  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  Nonbonded fixed = rigid_water_forces;
+  fixed.fourier_grid = pme_grid(rigid_water_forces, c.frame.box);
+  EXPECT_EQ(at.nonbonded.fourier_grid, fixed.fourier_grid);
+  const Box larger = rectangular_box({1.1, 1.1, 1.1});
+  ASSERT_NE(pme_grid(rigid_water_forces, larger), fixed.fourier_grid);
+  Forces of_stage, of_grid;
+  stage_forces(s, at, c.frame.box)(c.frame.x_nm, larger, of_stage);
+  ForceEvaluator(c.system, fixed, s.force_options)(c.frame.x_nm, larger, of_grid);
+  EXPECT_EQ(of_stage.energy, of_grid.energy);
 }
 
 TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {
