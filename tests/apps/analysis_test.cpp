@@ -2,11 +2,13 @@
 // molecular.analysis as its users meet it.
 #include "app_test.h"
 #include "tessera/data/hdf5.h"
+#include "tessera/molecular/trajectory.h"
 
 #include <gtest/gtest.h>
 
 using namespace tessera::testing;
 namespace fs = std::filesystem;
+namespace mol = tessera::molecular;
 
 namespace {
 
@@ -218,6 +220,39 @@ expect = [{quantity = "density_all.density", value = 1369.837, tolerance = 0.01}
   const auto g = lines(read("RUN/tables/rdf_argon_g.csv"));
   ASSERT_EQ(g.size(), 17u);
   EXPECT_TRUE(g[5].ends_with(",0,0")) << g[5];  // 0.225 nm: no two atoms are that near
+}
+
+/// Some programs write each bond from both of its atoms: it has one hydrogen, which is in one
+/// hydrogen bond.
+TEST_F(MolecularAnalysis, BondsFromBothOfTheirAtomsAreOne) {
+  mol::System s;
+  s.residues = {{"OH", "1", "", ""}, {"O", "2", "", ""}};
+  s.atoms.name = s.atoms.type = {"O", "H", "O"};
+  s.atoms.element = {8, 1, 8};
+  s.atoms.mass_amu = {16, 1, 16};
+  s.atoms.charge_e = {0, 0, 0};
+  s.atoms.lj_type = {0, 0, 0};
+  s.atoms.residue = {0, 0, 1};
+  s.connectivity = {{0, 1}, {1, 0}};
+  {
+    const auto file = mol::create_trajectory(here() / "pair.h5md", s);
+    mol::Snapshot shot;
+    shot.frame.box = mol::rectangular_box({2, 2, 2});
+    shot.frame.x_nm = {{1, 1, 1}, {1.1, 1, 1}, {1.28, 1, 1}};
+    for (int t = 0; t < 2; ++t) {
+      shot.frame.step = t;
+      shot.frame.time_ps = t;
+      file->write(shot);
+    }
+  }
+  write("case.toml", R"(app = "molecular.analysis"
+topology = "pair.h5md"
+trajectory = ["pair.h5md"]
+analysis = [{type = "hydrogen_bonds"}]
+expect = [{quantity = "hydrogen_bonds.number", value = 1, tolerance = 0.1}]
+)");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(o.code, 0) << o.err;
 }
 
 /// Four models of a PDB file, at places that differ: frames without times count one by one.

@@ -119,8 +119,11 @@ TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
           "takes all forces in every step");
   refused(changed("tcoupl = \"v-rescale\"", "tcoupl = \"andersen\"\ntau_t = \"1 fs\"", pressed),
           "tau_t", "E0751", "is shorter than a step");
-  refused(changed("tcoupl = \"v-rescale\"", "tcoupl = \"berendsen\"\ntau_t = \"1 fs\"", pressed),
-          "tau_t", "E0751", "is shorter than a step");
+  for (const std::string bath : {"berendsen", "nose-hoover"})
+    refused(
+        changed("tcoupl = \"v-rescale\"", "tcoupl = \"" + bath + "\"\ntau_t = \"1 fs\"", pressed),
+        "tau_t", "E0751",
+        "the time of tcoupl = \"" + bath + "\", 0.001 ps, is shorter than a step");
   // What the topology cannot have: one atom whose motion is removed, hydrogens heavier than what
   // they are bound to, halves of a rigid molecule.
   refused(changed("cells = 3", "lattice = \"simple\"\ncells = 1",

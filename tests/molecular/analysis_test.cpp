@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/analysis.h"
 
+#include "error_text.h"
 #include "molecular_cases.h"
 #include "tessera/autodiff/forall.h"
 #include "vectors.h"
@@ -11,6 +12,7 @@
 #include <numbers>
 #include <numeric>
 #include <random>
+#include <string>
 
 namespace tessera::molecular {
 namespace {
@@ -229,6 +231,11 @@ TEST(MeanSquaredDisplacement, SaysWhatItCannotDo) {
   for (std::size_t t : {0, 1, 2}) msd.add(frames[t]);
   EXPECT_THROW(msd.diffusion(), Error);
   EXPECT_THROW(msd.add(frames[4]), Error);  // one is missing
+  MeanSquaredDisplacement seldom(s, {{0}}, {.fit_from_ps = 0.1, .fit_to_ps = 0.4});
+  seldom.add(frames[0]);
+  const std::string says = tessera::testing::message_of([&] { seldom.add(frames[1]); });
+  EXPECT_NE(says.find("later than 1 ps, the time between frames, got 0.4 ps"), std::string::npos)
+      << says;
 }
 
 TEST(MeanSquaredDisplacement, TakesTimesInSinglePrecision) {

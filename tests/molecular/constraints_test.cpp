@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/constraints.h"
 
+#include "error_text.h"
 #include "molecular_cases.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -11,6 +12,8 @@
 
 #include <cmath>
 #include <random>
+#include <string>
+#include <tuple>
 
 namespace tessera::molecular {
 namespace {
@@ -200,6 +203,28 @@ TEST(Constraints, HopelessStepsNameTheAtoms) {
   y = b.x;
   y[4] = {0.1, 0.9, 0.3};
   EXPECT_THROW(Constraints(b.rigid).apply_to_positions(b.x, y, b.box), Error);
+}
+
+/// Of a star and of a chain: not any bond of them, and its length as the step has left it.
+TEST(Constraints, HopelessStepsNameTheBondThatIsTorn) {
+  const Box box = rectangular_box({3, 3, 3});
+  const std::vector<Vec3> star = {{0, 0, 0}, {0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}},
+                          chain = {{0, 0, 0}, {0.1, 0, 0}, {0.2, 0, 0}, {0.3, 0, 0}};
+  using Pairs = std::vector<std::array<std::int32_t, 2>>;
+  for (const auto& [x, bonds, names] :
+       {std::tuple{star, Pairs{{0, 1}, {0, 2}, {0, 3}}, "atoms 1 and 4 "},
+        {chain, Pairs{{0, 1}, {1, 2}, {2, 3}}, "atoms 3 and 4 "}}) {
+    System s = testing::lennard_jones_atoms(4);
+    s.constraints = {bonds, {0, 0, 0}, {{0.1}}};
+    std::vector<Vec3> y = x;
+    const Vec3& held = x[static_cast<std::size_t>(bonds[2][0])];
+    y[3] = {held[0], held[1] + 0.5, held[2]};
+    const std::string says =
+        tessera::testing::message_of([&, &x = x] { Constraints(s).apply_to_positions(x, y, box); });
+    EXPECT_NE(says.find(names), std::string::npos) << says;
+    EXPECT_NE(says.find("was 0.1 nm long before the step and 0.5 nm after it"), std::string::npos)
+        << says;
+  }
 }
 
 TEST(Constraints, ImpossibleSystemsAreRefused) {

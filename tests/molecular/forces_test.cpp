@@ -279,6 +279,26 @@ TEST(PairForces, NeitherThreadsNorTheAgeOfTheListNorItsBuffersChangeABit) {
   set_num_threads(threads);
 }
 
+/// A trial box that is not taken leaves a list thinned in it, with atoms at the same fractions.
+TEST(PairForces, AListThinnedInALargerBoxMissesNoPairOfTheSmallerOne) {
+  const Nonbonded o = {.coulomb = Coulomb::cutoff, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8};
+  const Case c = mixture(600, rectangular_box({2.5, 3.1, 2.8}), false);
+  const ForceEvaluator lasting(c.system, o);
+  for (const double by : {1.0, 1.08, 1.0, 0.97}) {
+    SCOPED_TRACE(by);
+    Frame now = c.frame;
+    for (Vec3& e : now.box.edge)
+      for (double& v : e) v *= by;
+    for (Vec3& p : now.x_nm)
+      for (double& v : p) v *= by;
+    Forces old, fresh;
+    lasting(now.x_nm, now.box, old);
+    ForceEvaluator(c.system, o)(now.x_nm, now.box, fresh);
+    EXPECT_EQ(old.f, fresh.f);
+    EXPECT_EQ(old.energy, fresh.energy);
+  }
+}
+
 TEST(PairForces, BeyondTheRangeOfSinglePrecisionStepsAreDoneInDouble) {
   Case c = mixture(60, rectangular_box({2.5, 2.1, 2.8}), false);
   // Atoms 0 and 4 feel Lennard-Jones forces: 0.06 nm apart they are about 1e12 times the usual

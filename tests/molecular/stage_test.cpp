@@ -4,10 +4,12 @@
 
 #include "input_error.h"
 #include "molecular_cases.h"
+#include "tessera/molecular/pme.h"
 #include "tessera/molecular/stage_run.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -100,6 +102,68 @@ TEST(Stages, RestraintsAreInThePressureAsTheirPositionsScale) {
   const double without = virial(RestraintScaling::none, "");
   EXPECT_NEAR(virial(RestraintScaling::none, "index 70") - without, -10 * x[70][0], 1e-6);
   EXPECT_NEAR(virial(RestraintScaling::all, "index 70") - without, -10 * 0.01, 1e-6);
+}
+
+/// Of a truncated energy, too, whose jump at the cut-off no force knows: the virial has what is
+/// beyond.
+TEST(Stages, SumsOfDoublesGiveTheForcesAndVirialsOfRuns) {
+  const Case c = argon(3);
+  using N = Nonbonded;
+  for (const N::Modifier modifier :
+       {N::Modifier::none, N::Modifier::potential_shift, N::Modifier::force_switch})
+    for (const N::TailPairs pairs : {N::TailPairs::all, N::TailPairs::not_excluded}) {
+      Stage s;
+      s.nonbonded = argon_forces;
+      s.nonbonded.lj_modifier = modifier;
+      s.nonbonded.tail = N::Tail::c6_c12;
+      s.nonbonded.tail_pairs = pairs;
+      s.force_options.precision = Precision::f64;
+      const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+      Forces run, exact;
+      stage_forces(s, at, c.frame.box)(c.frame.x_nm, c.frame.box, run);
+      s.exact = true;
+      stage_forces(s, at, c.frame.box)(c.frame.x_nm, c.frame.box, exact);
+      EXPECT_NEAR(exact.potential(), run.potential(), 1e-5);
+      for (std::size_t a = 0; a < 3; ++a) {
+        EXPECT_NEAR(exact.virial[a][a], run.virial[a][a], 1e-5);
+        EXPECT_NEAR(exact.f[5][a], run.f[5][a], 1e-5);
+      }
+    }
+}
+
+/// Six for each rigid water, as in its steps, which leave the motion of the whole.
+TEST(Stages, ALookAtAFrameHasTheDegreesOfFreedomOfLangevin) {
+  Case c = rigid_waters();
+  c.frame.v_nm_ps = maxwell_velocities(c.system, 300, 3);
+  Stage s;
+  s.nonbonded = rigid_water_forces;
+  s.dynamics.scheme = Dynamics::Scheme::langevin;
+  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  const auto run = begin_stage(s, at, c.frame);
+  const auto value = [&](const char* name) {
+    const auto& columns = run->columns();
+    return run->row()[static_cast<std::size_t>(std::ranges::find(columns, name) - columns.begin())];
+  };
+  const double freedom = 6 * 27;
+  EXPECT_NEAR(value("temperature_k"), 2 * value("kinetic") / (freedom * gas_constant), 1e-9);
+}
+
+/// Energies on two grids differ by the errors of both, which a barostat's trials would take for
+/// work.
+TEST(Stages, TheGridOfPmeStaysWhileTheBoxChanges) {
+  const Case c = rigid_waters();
+  Stage s;
+  s.nonbonded = rigid_water_forces;
+  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  Nonbonded fixed = rigid_water_forces;
+  fixed.fourier_grid = pme_grid(rigid_water_forces, c.frame.box);
+  EXPECT_EQ(at.nonbonded.fourier_grid, fixed.fourier_grid);
+  const Box larger = rectangular_box({1.1, 1.1, 1.1});
+  ASSERT_NE(pme_grid(rigid_water_forces, larger), fixed.fourier_grid);
+  Forces of_stage, of_grid;
+  stage_forces(s, at, c.frame.box)(c.frame.x_nm, larger, of_stage);
+  ForceEvaluator(c.system, fixed, s.force_options)(c.frame.x_nm, larger, of_grid);
+  EXPECT_EQ(of_stage.energy, of_grid.energy);
 }
 
 TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {

@@ -94,6 +94,10 @@ mol::System system_of_h5md(const fs::path& path) {
         refuse("has bonds of atoms that are not there");
       s.connectivity.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
     }
+    // Some programs write each bond from both of its atoms.
+    std::ranges::sort(s.connectivity);
+    const auto twice = std::ranges::unique(s.connectivity);
+    s.connectivity.erase(twice.begin(), twice.end());
   }
   return s;
 }

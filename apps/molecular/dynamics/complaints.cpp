@@ -16,6 +16,8 @@ constexpr const char* flexible_where_it_can_be =
     "rigid_water = false and constraints = \"none\" where the topology has flexible bonds";
 constexpr const char* barostat_words[] = {"no", "c-rescale", "parrinello-rahman", "monte-carlo",
                                           "berendsen"};
+constexpr const char* thermostat_words[] = {"no", "v-rescale", "nose-hoover", "andersen",
+                                            "berendsen"};
 
 struct Complainer {
   const Asked& asked;
@@ -134,14 +136,14 @@ struct Complainer {
       doubt("tcoupl",
             "tcoupl has no effect with integrator = \"sd\", which keeps the temperature by itself",
             "leave tcoupl out, or integrator = \"md\"");
-    const bool collides = s.tcoupl == ThermostatChoice::andersen;
-    if ((collides || s.tcoupl == ThermostatChoice::berendsen) && !langevin()) {
+    if (s.tcoupl != ThermostatChoice::no && s.tcoupl != ThermostatChoice::v_rescale &&
+        !langevin()) {
       const double shortest =
           s.tc_tau_t.empty() || s.tc_grps.empty() ? s.tau_t : *std::ranges::min_element(s.tc_tau_t);
       if (s.dt > shortest)
         refuse(given({s.tc_tau_t.empty() ? "tau_t" : "tc_tau_t", "tcoupl"}),
                fmt::format("the time of tcoupl = \"{}\", {:g} ps, is shorter than a step",
-                           collides ? "andersen" : "berendsen", in_unit(shortest, "ps")),
+                           thermostat_words[static_cast<int>(s.tcoupl)], in_unit(shortest, "ps")),
                "a longer one, or a shorter dt");
     }
   }

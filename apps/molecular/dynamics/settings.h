@@ -67,7 +67,9 @@ void each_setting(F&& f) {
     data::Field{.doc = "Whether excluded pairs and charges themselves feel the reaction field "
                        "(GROMACS: yes; OpenMM: no)."});
   f("fourierspacing", &C::fourierspacing, &S::fourierspacing,
-    positive("Largest distance of the grid points of pme.", "nm"));
+    positive("Largest distance of the grid points of pme where a stage begins; their number stays "
+             "while the box changes.",
+             "nm"));
   f("fourier_grid", &C::fourier_grid, &S::fourier_grid,
     data::Field{.doc = "Instead of fourierspacing: the numbers of grid points along the edges; "
                        "zeros: by fourierspacing.",

@@ -138,6 +138,11 @@ void MeanSquaredDisplacement::add(const Frame& frame) {
     if (!(dt > 0))
       throw Error(fmt::format("[msd] expected rising times, got {} after {} ps", f.time_ps,
                               first_time_ps_));
+    if (!(options_.fit_to_ps >= 0.5 * dt))
+      throw Error(
+          fmt::format("[msd] expected a fit that ends later than {:.6g} ps, the time "
+                      "between frames, got {:.6g} ps",
+                      dt, options_.fit_to_ps));
     average_.emplace(LagAverage::Of::squared_displacement,
                      static_cast<std::size_t>(std::llround(options_.lag_ps / dt)));
     windows_.resize(static_cast<std::size_t>(std::llround(options_.fit_to_ps / dt)) + 1);

@@ -16,6 +16,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 
 namespace tessera::molecular {
 namespace {
@@ -89,24 +90,33 @@ struct Constraints::Impl {
     g.pattern.factor(m.data());
     return m;
   }
-  [[noreturn]] static void hopeless(std::int32_t a, std::int32_t b, double length,
-                                    const std::vector<Vec3>& x, const std::vector<Vec3>& y,
-                                    const Box& box) {
-    const Vec3 r = between(x, a, b, length, box), d = between(y, a, b, length, box);
+  /// Names the bond that the step has stretched most: r and d are displacements before and after
+  /// it.
+  [[noreturn]] static void hopeless(std::span<const FixedBond> bonds, std::span<const Vec3> r,
+                                    std::span<const Vec3> d) {
+    std::size_t k = 0;
+    double most = -1;
+    for (std::size_t l = 0; l < bonds.size(); ++l) {
+      const double stretch = std::abs(std::sqrt(dot(d[l], d[l])) / bonds[l].length - 1);
+      if (stretch <= most) continue;
+      k = l;
+      if (!std::isfinite(stretch)) break;
+      most = stretch;
+    }
+    const auto& [a, b, length] = bonds[k];
     throw Error(
         fmt::format("[constraints] the bond of atoms {} and {} cannot be kept at {:g} nm: it was "
                     "{:g} nm long before the step and {:g} nm after it. The time step is too long, "
                     "or the forces are too large: minimize first",
-                    a + 1, b + 1, length, std::sqrt(dot(r, r)), std::sqrt(dot(d, d))));
+                    a + 1, b + 1, length, std::sqrt(dot(r[k], r[k])), std::sqrt(dot(d[k], d[k]))));
   }
   void solve_positions(const BondGroup& g, const std::vector<Vec3>& x, std::vector<Vec3>& y,
                        const Box& box, std::vector<Vec3>* v, double t) const {
     const std::size_t many = g.bonds.size();
-    std::vector<Vec3> r(many), d(many);
+    std::vector<Vec3> r(many), d(many), free;
     std::vector<double> residual(many), scratch(many), sum(many, 0.0);
     for (std::size_t k = 0; k < many; ++k)
       r[k] = between(x, g.bonds[k].a, g.bonds[k].b, g.bonds[k].length, box);
-    std::size_t which = 0;
     for (int iteration = 0; iteration <= options.most_iterations; ++iteration) {
       double worst = 0;
       for (std::size_t k = 0; k < many; ++k) {
@@ -114,11 +124,9 @@ struct Constraints::Impl {
         const double want = g.bonds[k].length * g.bonds[k].length;
         residual[k] = 0.5 * (want - dot(d[k], d[k]));
         const double error = std::abs(residual[k]) / want;
-        if (!(error <= worst)) {
-          worst = error;
-          which = k;
-        }
+        worst = error <= worst ? worst : error;  // also where it is no number
       }
+      if (iteration == 0) free = d;
       if (worst <= options.tolerance) {
         for (double& l : sum) l /= t;
         if (v) pull(g, r, sum, *v);
@@ -130,7 +138,7 @@ struct Constraints::Impl {
       pull(g, r, residual, y);
       for (std::size_t k = 0; k < many; ++k) sum[k] += residual[k];
     }
-    hopeless(g.bonds[which].a, g.bonds[which].b, g.bonds[which].length, x, y, box);
+    hopeless(g.bonds, r, free);
   }
   void settle_waters(const Waters& w, const std::vector<Vec3>& x, std::vector<Vec3>& y,
                      const Box& box, std::vector<Vec3>* v, double t) const {
@@ -314,15 +322,19 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
 void Constraints::apply_to_positions(const std::vector<Vec3>& x, std::vector<Vec3>& y,
                                      const Box& box, std::vector<Vec3>* v, double t) const {
   const Impl& m = *impl_;
-  m.over_all([&](const Waters& w) { m.settle_waters(w, x, y, box, v, t); },
-             [&](const Star& s) {
-               if (!with_solver(s, [&](auto solver) {
-                     return solver.positions(s, x, y, box, v, t, m.options.tolerance,
-                                             m.options.most_iterations);
-                   }))
-                 Impl::hopeless(s.centre, s.end[0], s.length[0], x, y, box);
-             },
-             [&](const BondGroup& g) { m.solve_positions(g, x, y, box, v, t); });
+  m.over_all(
+      [&](const Waters& w) { m.settle_waters(w, x, y, box, v, t); },
+      [&](const Star& s) {
+        with_solver(s, [&](auto solver) {
+          if (solver.positions(s, x, y, box, v, t, m.options.tolerance, m.options.most_iterations))
+            return;
+          std::array<FixedBond, Star::most> bonds{};
+          for (std::size_t k = 0; k < s.many; ++k) bonds[k] = {s.centre, s.end[k], s.length[k]};
+          Impl::hopeless({bonds.data(), s.many}, solver.spokes(s, x, box),
+                         solver.spokes(s, y, box));
+        });
+      },
+      [&](const BondGroup& g) { m.solve_positions(g, x, y, box, v, t); });
 }
 
 void Constraints::apply_to_velocities(const std::vector<Vec3>& x, std::vector<Vec3>& v,

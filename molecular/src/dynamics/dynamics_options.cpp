@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace tessera::molecular {
 
 void check_dynamics(const Dynamics& o, bool slow) {
@@ -23,8 +25,10 @@ void check_dynamics(const Dynamics& o, bool slow) {
                                  g.tau_t_ps));
     if (o.thermostat == Thermostat::andersen && g.tau_t_ps > 0 && o.dt_ps > g.tau_t_ps)
       dynamics_fault("andersen: the time step is longer than the time between collisions");
-    if (o.thermostat == Thermostat::berendsen && g.tau_t_ps > 0 && o.dt_ps > g.tau_t_ps)
-      dynamics_fault("berendsen: the time step is longer than the thermostat's time");
+    for (const auto& [kind, name] :
+         {std::pair{Thermostat::berendsen, "berendsen"}, {Thermostat::nose_hoover, "nose_hoover"}})
+      if (o.thermostat == kind && g.tau_t_ps > 0 && o.dt_ps > g.tau_t_ps)
+        dynamics_fault(fmt::format("{}: the time step is longer than the thermostat's time", name));
     for (std::size_t k = 0; k < g.annealing.size(); ++k) {
       if (!(g.annealing[k][1] >= 0))
         dynamics_fault(

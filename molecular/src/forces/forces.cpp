@@ -203,7 +203,7 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
     impl->bonded.clear();
     impl->pairs.reset();
     impl->excluded_field.reset();
-    impl->tail = impl->tail_virial = 0;
+    impl->tail = impl->tail_alone = impl->tail_virial = 0;
   } else if (run.part == ForceOptions::Part::fast) {
     impl->ewald.reset();
     impl->pme.reset();

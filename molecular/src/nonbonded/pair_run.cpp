@@ -90,7 +90,7 @@ struct PairRun::Impl {
   // What changes with positions.
   PairList list;
   bool listed = false;
-  Box list_box;
+  Box outer_box, inner_box;     ///< in which the lists were made
   double outer = 0, inner = 0;  ///< buffers
   std::vector<Vec3> s;
   Array<std::int32_t> x32[3], outer_at[3], inner_at[3];
@@ -357,9 +357,9 @@ struct PairRun::Impl {
     }
     return std::bit_cast<float>(most);
   }
-  /// Bound of | |d'| - |d| |/|d| between the box of the list and this one: the largest stretch of
+  /// Bound of | |d'| - |d| |/|d| between the box of a list and this one: the largest stretch of
   /// h^-1 h' - 1.
-  double strain(const Box& box) const {
+  static double strain(const Box& list_box, const Box& box) {
     if (box == list_box) return 0;
     double sum = 0;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -376,11 +376,14 @@ struct PairRun::Impl {
     const double slip = 1e-6 * radius;  // rounding of positions and distances
     if (listed) {
       const Moved moved = sort_positions(box, also_double);
-      const double stretch = strain(box);
-      if (2 * moved.outer + stretch * (radius + outer) + slip <= outer) {
-        if (inner == 0 || 2 * moved.inner + stretch * (radius + inner) + slip <= inner) return;
+      const auto holds = [&](double way, const Box& then, double buffer) {
+        return 2 * way + strain(then, box) * (radius + buffer) + slip <= buffer;
+      };
+      if (holds(moved.outer, outer_box, outer)) {
+        if (inner == 0 || holds(moved.inner, inner_box, inner)) return;
         list.prune(input(single, box, 0), radius + inner, kernel);
         for (std::size_t a = 0; a < 3; ++a) inner_at[a] = x32[a];
+        inner_box = box;
         return;
       }
     }
@@ -407,7 +410,7 @@ struct PairRun::Impl {
     list.make(in, radius + outer, by_atoms, list_input, kernel);
     for (std::size_t a = 0; a < 3; ++a) inner_at[a] = outer_at[a] = x32[a];
     if (inner > 0) list.prune(in, radius + inner, kernel);
-    list_box = box;
+    outer_box = inner_box = box;
     listed = true;
   }
 

@@ -2,6 +2,7 @@
 #include "tessera/molecular/stage.h"
 
 #include "stages/exact_forces.h"
+#include "tessera/molecular/pme.h"
 
 #include <cmath>
 #include <utility>
@@ -69,6 +70,11 @@ StageStart stage_start(const Stage& stage, const System& topology, const Box& re
                 .topology_restraints = topology.position_restraints.size(),
                 .dynamics = {},
                 .minimization = stage.minimization};
+  // One energy of positions and box, whatever becomes of the box: on two grids it differs by the
+  // errors of both, which a barostat's trials would take for work.
+  if (stage.type == StageType::dynamics && is_periodic(begin.box) &&
+      at.nonbonded.coulomb == Nonbonded::Coulomb::pme)
+    at.nonbonded.fourier_grid = pme_grid(at.nonbonded, begin.box);
   const std::vector<std::array<bool, 3>> frozen = frozen_atoms(stage.frozen, topology, begin);
   if (is_periodic(begin.box) && is_periodic(reference))
     at.system.position_restraints = moved_with_box(std::move(at.system.position_restraints),

@@ -118,12 +118,13 @@ ForceFunction slow_forces(const StageStart& at, const Stage& stage, const Dynami
 
 /// To look at a frame: kinetic energy and pressure are those of the velocities as they are.
 Dynamics without_steps(Dynamics o, std::size_t n_atoms) {
+  // Langevin's steps leave the motion of the whole; that of one atom is all there is.
+  if (o.scheme == Dynamics::Scheme::langevin || n_atoms == 1)
+    o.centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none;
   o.scheme = Dynamics::Scheme::velocity_verlet;
   o.slow_every = 1;
   o.dt_ps = 1e-12;
   o.as_they_are = true;
-  if (n_atoms == 1)  // its motion is all there is
-    o.centre_of_mass_removal = Dynamics::CentreOfMassRemoval::none;
   return o;
 }
 

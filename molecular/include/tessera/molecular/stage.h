@@ -74,7 +74,8 @@ Nonbonded in_box(Nonbonded options, const Box& box);
 /// What a stage is where it begins.
 struct StageStart {
   System system;                        ///< with its rigid bonds, masses, position restraints
-  Nonbonded nonbonded;                  ///< in_box of the beginning
+  Nonbonded nonbonded;                  ///< in_box of the beginning; of dynamics with the grid of
+                                        ///< PME there, which stays while the box changes
   std::size_t topology_restraints = 0;  ///< how many of the restraints, the first, are the
                                         ///< topology's; the others are those of `held`
   Dynamics dynamics;  ///< with its baths, their ramps in times of the run, and what is frozen
