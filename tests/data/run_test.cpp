@@ -46,6 +46,21 @@ TEST(RunFolder, IsMadeWholeAndNeverOverwrittenUnasked) {
   EXPECT_EQ(read_bytes(dir / "a/RUN/mine.txt"), "kept");  // force removes only what a run writes
 }
 
+TEST(RunFolder, ForceTakesNothingFromAFolderThatNoRunHasMade) {
+  TempFolder dir;
+  dir.write("mine/notes.txt", "kept");
+  dir.write("mine/plots/figure.png", "kept");
+  const std::string text =
+      expect_input_error([&] { RunFolder::create(dir / "mine", true); }, ExitCode::usage, 510);
+  EXPECT_NE(text.find("has plots"), std::string::npos) << text;
+  EXPECT_EQ(read_bytes(dir / "mine/plots/figure.png"), "kept");
+  EXPECT_FALSE(fs::exists(dir / "mine/lock"));
+  // Beside files that no run writes there is room.
+  dir.write("other/notes.txt", "kept");
+  EXPECT_NO_THROW(RunFolder::create(dir / "other", true));
+  EXPECT_EQ(read_bytes(dir / "other/notes.txt"), "kept");
+}
+
 TEST(RunFolder, ASecondProcessIsRefused) {
   TempFolder dir;
   RunFolder run = RunFolder::create(dir / "RUN");

@@ -98,6 +98,24 @@ bool in_use(const fs::path& path) {
   return false;
 }
 
+/// Whether a run has made the folder: what it makes first, or leaves in the end, is there.
+bool is_run_folder(const fs::path& path) {
+  return fs::exists(path / "manifest.json") || fs::exists(path / "resolved.toml") ||
+         (fs::is_directory(path / "ckpt") && fs::is_directory(path / "plots"));
+}
+
+/// What is in a run folder goes; of a folder that is none, nothing.
+void clear_run_folder(const fs::path& path) {
+  if (!is_run_folder(path))
+    for (const char* name : kContents)
+      if (fs::exists(path / name))
+        refuse_run(path, 510,
+                   std::string("the folder has ") + name +
+                       ", which a run would replace, and no run has made it",
+                   std::string("choose another with --output, or move ") + name + " away");
+  for (const char* name : kContents) fs::remove_all(path / name);
+}
+
 }  // namespace
 
 RunFolder RunFolder::create(const fs::path& path, bool force) {
@@ -108,7 +126,7 @@ RunFolder RunFolder::create(const fs::path& path, bool force) {
       if (!force)
         refuse_run(path, 510, "the run folder exists and is not empty",
                    "choose another with --output, or pass --force");
-      for (const char* name : kContents) fs::remove_all(path / name);
+      clear_run_folder(path);
     }
     fs::create_directory(run.checkpoints());
     fs::create_directory(run.plots());

@@ -15,9 +15,9 @@ namespace tessera::data {
 class RunFolder {
  public:
   /// A new run. An existing folder is refused (E0510, exit 2) unless it is empty or `force` is
-  /// given; `force` removes the files named above and nothing else:
-  /// what an app writes besides stays until it is replaced. Another process on the folder:
-  /// E0511, exit 2.
+  /// given; `force` removes the files named above and nothing else, and nothing of a folder that no
+  /// run has made (E0510). What an app writes besides stays until it is replaced. Another process
+  /// on the folder: E0511, exit 2.
   static RunFolder create(const std::filesystem::path& path, bool force = false);
   /// Takes up an interrupted run. A folder without a manifest.json is refused (E0512, exit 2).
   /// Clears a STOP file.
