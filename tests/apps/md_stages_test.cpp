@@ -52,7 +52,8 @@ TEST_F(MdStages, RestraintsOfTheTopologyGoOnWithTheBox) {
               "\"h-bonds\"\ntcoupl = \"v-rescale\"\nref_t = \"100 K\"\ngen_temp = \"100 "
               "K\"\nnstenergy = 10\n"
               "pcoupl = \"c-rescale\"\ntau_p = \"0.05 ps\"\nnstpcouple = 5\nref_p = \"-2000 bar\"\n"
-              "output.trajectory = [\"trr\"]\nnstxout = 10\n[[stage]]\nname = \"one\"\nnsteps = "
+              "output.trajectory = [\"trr\"]\noutput.final = [\"ncrst\"]\nnstxout = "
+              "10\n[[stage]]\nname = \"one\"\nnsteps = "
               "50\n[[stage]]\nname = \"two\"\nnsteps = 50\n[[stage]]\nname = \"nvt\"\npcoupl = "
               "\"no\"\nnsteps = 10\n"
               "[[stage]]\nname = \"point\"\nnsteps = 0\n[[stage]]\nname = \"down\"\ntype = "
@@ -63,6 +64,7 @@ TEST_F(MdStages, RestraintsOfTheTopologyGoOnWithTheBox) {
     std::map<std::string, std::vector<double>> before = table(out / "1_one/energies.csv");
     EXPECT_GT(before.at("volume_nm3").back(), 1.01 * before.at("volume_nm3").front())
         << "the box has to move";
+    const double left = before.at("position_restraints").back();
     for (const char* stage : {"2_two", "3_nvt", "4_point", "5_down"}) {
       const auto next = table(out / stage / "energies.csv");
       const double last = before.at("position_restraints").back(),
@@ -71,6 +73,21 @@ TEST_F(MdStages, RestraintsOfTheTopologyGoOnWithTheBox) {
       EXPECT_NEAR(first, last, 1e-9 * std::abs(last) + 1e-8) << scaling << " " << stage;
       before = next;
     }
+    // So they do in another case that goes on from the restart: the structure has its own box.
+    write("next.toml",
+          "app = \"molecular.dynamics\"\ntopology = \"held.top\"\nstructure = \"held.gro\"\n"
+          "velocities = \"" +
+              out.string() + "/1_one/final.ncrst\"\ndefine = [\"POSRES\"]\nrefcoord_scaling = \"" +
+              scaling +
+              "\"\nrcoulomb = \"0.9 nm\"\nrvdw = \"0.9 nm\"\nconstraints = \"h-bonds\"\n"
+              "[[stage]]\nname = \"next\"\nnsteps = 0\n");
+    const Outcome next = tessera({"run", "next.toml", "-o", "NEXT_" + scaling});
+    ASSERT_EQ(next.code, 0) << next.err;
+    EXPECT_NEAR(table(fs::path("NEXT_" + scaling) / "1_next/energies.csv")
+                    .at("position_restraints")
+                    .front(),
+                left, 1e-6 * left + 1e-6)
+        << scaling;
     // Frames are looked at with the positions where their boxes put them.
     const std::string again = "AGAIN_" + scaling;
     const Outcome looked = tessera({"rerun", "case.toml", (out / "2_two/trajectory.trr").string(),

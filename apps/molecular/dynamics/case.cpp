@@ -382,7 +382,7 @@ struct Maker {
 }  // namespace
 
 mol::StageStart stage_start(const Case& c, const Stage& stage, const mol::Frame& begin) {
-  return mol::stage_start(stage, topology_of(c, stage), c.start.box, begin);
+  return mol::stage_start(stage, topology_of(c, stage), c.reference, begin);
 }
 
 Case make_case(const data::Config& config) {
