@@ -199,6 +199,54 @@ TEST_F(Mdp, NamesAreThoseOfGromacsWhateverTheirHyphens) {
   has("nstcomm = 0\n", {"comm_mode = \"none\"", "nstcomm = 100"});
 }
 
+/// gmx grompp writes all keys with the values that it took (mdout.mdp); those of versions up to
+/// 2024 say nothing that is not had.
+TEST_F(Mdp, WhatGromppWritesIsRead) {
+  write("mdout.mdp",
+        "include = \nintegrator = md\nnsteps = 10\nmass-repartition-factor = 1\ncomm-grps = \n"
+        "niter = 20\nrtpi = 0.05\nvdw-type = Cut-off\nfourier-nx = 0\nQMMM = no\nQMMM-grps = \n"
+        "nstcheckpoint = 1000\nnwall = 0\nwall-type = 9-3\npull = no\nawh = no\nIMD-group = \n"
+        "free-energy = no\nsc-function = beutler\ndh_hist_size = 0\ndeform = \n"
+        "deform-init-flow = no\nelectric-field-x = 0 0 0 0\nE-xt = \n"
+        "density-guided-simulation-active = false\nqmmm-cp2k-active = false\n"
+        "colvars-active = false\ncolvars-seed = -1\nadress_type = off\n");
+  const Outcome o = tessera({"import", "mdout.mdp"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  write("old.mdp", "nsteps = 10\nverlet-buffer-drift = 0.01\ngb-obc-alpha = 1\ndihre-tau = 0\n");
+  EXPECT_EQ(tessera({"import", "old.mdp"}).code, 0);
+}
+
+/// FFT grids: "when a value is 0 fourierspacing will be used", for each edge.
+TEST_F(Mdp, NumbersOfGridPointsHoldForTheirEdges) {
+  const auto made = [&](const std::string& text) {
+    write("g.mdp", "nsteps = 10\ncoulombtype = PME\n" + text);
+    const Outcome o = tessera({"import", "g.mdp"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out;
+  };
+  EXPECT_NE(made("fourier-nz = 64\n").find("fourier_grid = [0, 0, 64]"), std::string::npos);
+  EXPECT_NE(made("fourier_nx = 32\nfourier_ny = 32\n").find("fourier_grid = [32, 32, 0]"),
+            std::string::npos);
+  EXPECT_EQ(made("fourier-nx = 0\n").find("fourier_grid"), std::string::npos);
+}
+
+/// There is one number of steps between frames, and it is told where the file has several.
+TEST_F(Mdp, FramesAtOtherStepsAreTold) {
+  const auto told = [&](const std::string& text) {
+    write("f.mdp", "nsteps = 10\n" + text);
+    const Outcome o = tessera({"import", "f.mdp"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_NE(told("nstxout = 1000\nnstvout = 100\n").find("a frame every 1000 steps"),
+            std::string::npos);
+  EXPECT_NE(told("nstvout = 100\nnstfout = 1000\n").find("a frame every 1000 steps"),
+            std::string::npos);
+  EXPECT_NE(told("nstxout-compressed = 50\nnstxout = 1000\n").find("a frame every 50 steps"),
+            std::string::npos);
+  EXPECT_EQ(told("nstxout = 100\nnstvout = 100\n").find("a frame every"), std::string::npos);
+}
+
 /// What GROMACS says without a box: no box whatever the structure has, and cut-offs of 0 are none
 /// at all.
 TEST_F(Mdp, NoPeriodicityAndNoCutOffs) {
@@ -304,6 +352,7 @@ TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   fails("mts = yes\nmts-level2-forces = nonbonded\n", "E0726", "longrange-nonbonded");
   fails("mts = yes\nmts-level2-factor = 1\n", "E0726", "2 or more");
   fails("pull = yes\n", "E0726", "write pull = no");
+  fails("colvars-active = yes\n", "E0726", "write colvars-active = no");
   fails("vdwtype = PME\n", "E0726", "DispCorr");
   fails("pcoupl = MTTK\n", "E0726", "c-rescale");
   fails("tcoupl = v-rescale\ntc-grps = A B\ntau-t = 1 1\nref-t = 300 300\n", "E0726",

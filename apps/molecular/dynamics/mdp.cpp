@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cctype>
 #include <cmath>
 
@@ -95,7 +96,7 @@ struct CaseText {
       line("ewald_rtol", n.ewald_rtol);
       line("fourierspacing", quantity(n.fourier_spacing_nm, "nm"));
       line("pme_order", n.pme_order);
-      if (n.fourier_grid[0] > 0)
+      if (n.fourier_grid != std::array<int, 3>{})
         line("fourier_grid", list_of(n.fourier_grid, [](int k) { return std::to_string(k); }));
     }
     line("vdw_modifier", word_of(pair_modifiers, n.lj_modifier));

@@ -2,6 +2,8 @@
 // What atoms feel: interactions, constraints, box.
 #include "mdp/mdp_reader.h"
 
+#include <algorithm>
+
 namespace tessera::molecular {
 
 using data::shown;
@@ -37,10 +39,9 @@ void MdpReader::coulomb() {
   const std::int64_t order = in_.whole("pme-order", 4);
   if (order < 4 || order > 8) in_.refuse(*in_.find("pme-order"), "pme-order", "4 to 8");
   n.pme_order = static_cast<int>(order);
-  const std::int64_t k[3] = {in_.whole("fourier-nx", 0), in_.whole("fourier-ny", 0),
-                             in_.whole("fourier-nz", 0)};
-  if (k[0] > 0 && k[1] > 0 && k[2] > 0)
-    n.fourier_grid = {static_cast<int>(k[0]), static_cast<int>(k[1]), static_cast<int>(k[2])};
+  const char* const points[] = {"fourier-nx", "fourier-ny", "fourier-nz"};
+  for (std::size_t a = 0; a < 3; ++a)  // 0: by fourierspacing, each edge for itself
+    n.fourier_grid[a] = static_cast<int>(std::max<std::int64_t>(in_.whole(points[a], 0), 0));
 }
 
 void MdpReader::lennard_jones() {

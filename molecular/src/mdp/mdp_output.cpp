@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::molecular {
 
@@ -19,15 +20,13 @@ void MdpReader::output() {
   o.velocities = v > 0;
   o.forces = f > 0;
   o.frames_every = compressed > 0 ? compressed : x > 0 ? x : std::max(v, f);
-  if (o.full && compressed > 0 &&
-      ((x > 0 && x != compressed) || (v > 0 && v != compressed) || (f > 0 && f != compressed)))
-    in_.findings.note(727,
-                      in_.find(x > 0   ? "nstxout"
-                               : v > 0 ? "nstvout"
-                                       : "nstfout")
-                          ->at,
-                      fmt::format("all trajectories get a frame every {} steps", o.frames_every),
-                      "there is one nstxout");
+  for (const auto& [key, every] : {std::pair{"nstxout", x}, {"nstvout", v}, {"nstfout", f}})
+    if (every > 0 && every != o.frames_every) {
+      in_.findings.note(727, in_.find(key)->at,
+                        fmt::format("all trajectories get a frame every {} steps", o.frames_every),
+                        "there is one nstxout");
+      break;
+    }
   if (const std::vector<data::Token> parts = in_.words("compressed-x-grps"); !parts.empty()) {
     std::string selection;
     for (const data::Token& t : parts) join(selection, group(t));
