@@ -409,6 +409,13 @@ TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
   o = changed("[[analysis]]", "[[group]]\nname = \"none\"\natoms = [\"XX\"]\n[[analysis]]");
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "no atom of argon.pdb belongs to the group 'none'")) << o.err;
+  o = changed("[[analysis]]",
+              "[[expect]]\nquantity = \"msd.diffusion\"\nvalue = 1\ntolerance = "
+              "1\n[[analysis]]");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "no analysis finds 'msd.diffusion'") &&
+              holds(o.err, "msd_all.diffusion"))
+      << o.err;
   // What the frames do not hold: distances beyond half of the box, velocities, even times.
   o = changed("r_max = \"1.4 nm\"", "r_max = \"1.6 nm\"");
   EXPECT_EQ(o.code, 5) << o.err;

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -167,10 +168,20 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
       context.manifest.metrics.push_back({a.name + ".error", a.mean.error});
   }
   bool kept = true;
-  for (const ExpectOptions& e : o.expect) {
-    double value = NAN;
-    for (const Average& a : found.averages)
-      if (a.name == e.quantity) value = a.mean.mean;
+  for (std::size_t k = 0; k < o.expect.size(); ++k) {
+    const ExpectOptions& e = o.expect[k];
+    const auto average = std::ranges::find(found.averages, e.quantity, &Average::name);
+    if (average == found.averages.end()) {
+      std::string names;
+      for (const Average& a : found.averages) names += (names.empty() ? "" : ", ") + a.name;
+      throw data::InputError(
+          context.config.error(743, fmt::format("expect[{}].quantity", k),
+                               "no analysis finds '" + e.quantity + "'",
+                               names.empty() ? "no analysis of these has averages"
+                                             : "tables/averages.csv has " + names),
+          data::ExitCode::config_invalid);
+    }
+    const double value = average->mean.mean;
     if (std::abs(value - e.value) <= e.tolerance * (e.relative ? std::abs(e.value) : 1)) continue;
     kept = false;
     context.log.error(
