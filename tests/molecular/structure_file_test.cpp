@@ -186,6 +186,15 @@ TEST(Pdb, DisulfidesAndWater) {
   EXPECT_EQ(s.residues.size(), 5U) << "a second water of the same number";
 }
 
+/// Atoms of a frame may lie on either side of a face of the box; bonds go through it.
+TEST(Pdb, DisulfidesAcrossAFace) {
+  const Structure s =
+      pdb("CRYST1   20.000   20.000   20.000  90.00  90.00  90.00 P 1           1\n" +
+          atom("1", " SG ", "CYS", "1", 0.5, 5, 5, "S") +
+          atom("2", " SG ", "CYS", "9", 18.45, 5, 5, "S"));
+  EXPECT_EQ(s.bonds, (std::vector<std::array<std::int32_t, 2>>{{0, 1}}));
+}
+
 /// Files of the PDB name what metals are coordinated by; templates of residues know no such bonds.
 TEST(Pdb, MetalsAreNotBoundToStandardResidues) {
   const StructureFile f = read_pdb(data::make_text_file(

@@ -5,6 +5,7 @@
 // digit behind where there are several (HB2 on CB, HG21 on CG2, HE1 of TRP on NE1; in old files
 // 1HB, 2HG2).
 #include "structure/structure_parts.h"
+#include "system/near_points.h"
 #include "tessera/molecular/elements.h"
 
 #include <algorithm>
@@ -230,25 +231,18 @@ void add_standard_bonds(Structure& s) {
     if (sulphur >= 0 && !thiol) sulphurs.push_back(sulphur);
   }
 
-  // Disulfides: every sulphur takes the first one near that is free, by cells of 0.3 nm.
-  std::map<std::array<std::int64_t, 3>, std::vector<std::int32_t>> cells;
+  // Disulfides: every sulphur takes the first one near that is free.
+  NearPoints near(s.box, 0.3);
+  std::vector<bool> bound(n, false);
   for (const std::int32_t i : sulphurs) {
-    std::array<std::int64_t, 3> at;
-    for (std::size_t a = 0; a < 3; ++a)
-      at[a] = std::llround(std::floor(s.x_nm[static_cast<std::size_t>(i)][a] / 0.3));
-    bool bound = false;
-    for (std::int64_t k = 0; k < 27 && !bound; ++k) {
-      const auto cell = cells.find({at[0] + k % 3 - 1, at[1] + k / 3 % 3 - 1, at[2] + k / 9 - 1});
-      if (cell == cells.end()) continue;
-      for (auto j = cell->second.begin(); j != cell->second.end() && !bound; ++j)
-        if (distance_nm(s, i, *j) < 0.3) {
-          s.bonds.push_back({*j, i});
-          cell->second.erase(j);
-          bound = true;
-          break;
-        }
-    }
-    if (!bound) cells[at].push_back(i);
+    const Vec3& x = s.x_nm[static_cast<std::size_t>(i)];
+    near.each(x, [&](std::int32_t j, double) {
+      if (bound[static_cast<std::size_t>(j)]) return true;
+      bound[static_cast<std::size_t>(i)] = bound[static_cast<std::size_t>(j)] = true;
+      s.bonds.push_back({j, i});
+      return false;
+    });
+    near.add(i, x);
   }
   tidy_bonds(s.bonds);
 }
