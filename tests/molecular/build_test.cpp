@@ -177,6 +177,24 @@ TEST(Solvated, WaterAroundAndNotWithin) {
                 b.system.atoms.element[i] == 1 || b.system.atoms.element[j] == 1 ? 0.18 : 0.26);
 }
 
+/// The box of the solute is left behind, and with it the faces that a molecule lies across.
+TEST(Solvated, MoleculesAcrossAFaceAreWhole) {
+  BuiltSystem solute = rod();
+  const Solvation options{.model = "tip3p", .padding_nm = 0.5};
+  const BuiltSystem b = solvated(solute.system, solute.frame, options);
+  solute.frame.box = rectangular_box({5.2, 6, 6});
+  const BuiltSystem same = solvated(solute.system, solute.frame, options);
+  for (const std::size_t i : {2U, 3U}) solute.frame.x_nm[i][0] -= 5.2;
+  const BuiltSystem cut = solvated(solute.system, solute.frame, options);
+  EXPECT_NEAR(cut.frame.box.edge[0][0], 0.45 + 1.0, 1e-12);
+  ASSERT_EQ(cut.system.n_atoms(), b.system.n_atoms());
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t a = 0; a < 3; ++a) {
+      EXPECT_EQ(same.frame.x_nm[i][a], b.frame.x_nm[i][a]);
+      EXPECT_NEAR(cut.frame.x_nm[i][a], b.frame.x_nm[i][a], 1e-12);
+    }
+}
+
 /// The solute moves into the middle of the box, and what holds its atoms moves with it.
 TEST(Solvated, PositionsOfRestraintsMoveWithTheSolute) {
   BuiltSystem solute = rod();

@@ -6,6 +6,7 @@
 #include "tessera/data/random.h"
 #include "tessera/molecular/build.h"
 #include "tessera/molecular/structure.h"
+#include "tessera/molecular/transform.h"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,18 @@ namespace {
 
 constexpr double per_mol_per_l = 0.602214076;  // nm^-3
 
+/// Molecules that lie across faces of their box in one piece, as it is left behind; other positions
+/// keep their bits.
+std::vector<Vec3> whole_molecules(const System& system, const Frame& frame) {
+  std::vector<Vec3> whole = frame.x_nm;
+  MoleculeMap(system).make_whole(whole, frame.box);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const Vec3 &a = whole[i], &b = frame.x_nm[i];
+    if (std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) < 1e-9) whole[i] = b;
+  }
+  return whole;
+}
+
 }  // namespace
 
 BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& o) {
@@ -24,8 +37,9 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
   if (frame.x_nm.size() != solute.n_atoms() || solute.n_atoms() == 0)
     throw Error(
         fmt::format("[solvated] {} positions for {} atoms", frame.x_nm.size(), solute.n_atoms()));
-  Vec3 low = frame.x_nm[0], high = low;
-  for (const Vec3& x : frame.x_nm)
+  const std::vector<Vec3> whole = whole_molecules(solute, frame);
+  Vec3 low = whole[0], high = low;
+  for (const Vec3& x : whole)
     for (std::size_t a = 0; a < 3; ++a) {
       low[a] = std::min(low[a], x[a]);
       high[a] = std::max(high[a], x[a]);
@@ -44,7 +58,7 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
   const auto moved = [&](double x, std::size_t a) {
     return x + centre[a] - (low[a] + high[a]) / 2;
   };
-  for (const Vec3& x : frame.x_nm)
+  for (const Vec3& x : whole)
     out.frame.x_nm.push_back({moved(x[0], 0), moved(x[1], 1), moved(x[2], 2)});
 
   const double look = std::max(o.distance_nm, o.closer_nm);

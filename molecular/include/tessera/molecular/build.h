@@ -88,7 +88,8 @@ struct Solvation {
   double density_per_nm3 = water_per_nm3;
   std::uint64_t seed = 1;
 };
-/// The solute in the middle of a box of water.
+/// The solute in the middle of a box of water. Molecules that lie across faces of the box that it
+/// had are made whole.
 BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& options = {});
 
 struct Ion {
