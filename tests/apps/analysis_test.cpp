@@ -409,6 +409,9 @@ TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
   o = changed("[[analysis]]", "[[group]]\nname = \"none\"\natoms = [\"XX\"]\n[[analysis]]");
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "no atom of argon.pdb belongs to the group 'none'")) << o.err;
+  o = changed("[[analysis]]", "[[group]]\nname = \"no_ions\"\nselect = \"not ion\"\n[[analysis]]");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "E0760") && holds(o.err, "'ion' goes by charges")) << o.err;
   o = changed("[[analysis]]",
               "[[expect]]\nquantity = \"msd.diffusion\"\nvalue = 1\ntolerance = "
               "1\n[[analysis]]");

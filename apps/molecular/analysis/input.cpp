@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace tessera::apps::analysis {
@@ -37,7 +38,7 @@ mol::System system_of(const mol::Structure& s) {
   a.element = s.element;
   a.residue = s.residue;
   for (std::uint8_t e : s.element) a.mass_amu.push_back(mol::mass_of(e));
-  a.charge_e.assign(s.n_atoms(), 0);
+  a.charge_e.assign(s.n_atoms(), NAN);  // not known: selections that go by them are refused
   a.lj_type.assign(s.n_atoms(), 0);
   return out;
 }

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -173,6 +174,7 @@ class Parser {
     }
     if (!w.quoted && w.text == "within") return within();
     if (!w.quoted && w.text == "same") return same();
+    if (!w.quoted && (w.text == "ion" || w.text == "charge")) need_charges(w);
     if (among(set_words, w)) return where([&](std::size_t i) { return in_set(w.text, i); });
     if (among(text_words, w)) return by_text(w);
     if (among(number_words, w)) return by_number(w);
@@ -306,6 +308,11 @@ class Parser {
       stop(w, fmt::format("expected {}, got {}", what, data::shown(w.text)));
     ++at_;
     return v;
+  }
+  void need_charges(const Word& w) {
+    if (std::ranges::any_of(s_.atoms.charge_e, [](double q) { return std::isnan(q); }))
+      stop(w, fmt::format("'{}' goes by charges, which the topology does not tell", w.text),
+           "name the atoms by resname or element");
   }
   void need_positions(const Word& w) {
     if (f_.x_nm.size() != s_.n_atoms())
