@@ -390,6 +390,26 @@ TEST_F(MolecularAnalysis, ADimerThatCrossesAFaceIsRigid) {
   }
 }
 
+/// Donors follow from bonds: without them no number is known, not even 0.
+TEST_F(MolecularAnalysis, HydrogenBondsNeedBonds) {
+  const std::string o = "HETATM    1  O1  LIG A   1       0.000   0.000   0.000  1.00  0.00      "
+                        "     O\n",
+                    h = "HETATM    2  H1  LIG A   1       1.000   0.000   0.000  1.00  0.00      "
+                        "     H\n";
+  const auto ran = [&](const std::string& pdb) {
+    write("lig.pdb", pdb);
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"lig.pdb\"\ntrajectory = "
+          "[\"lig.pdb\"]\n[[analysis]]\ntype = \"hydrogen_bonds\"\n");
+    return tessera({"run", "case.toml", "--output", "BONDS", "--force"});
+  };
+  const Outcome without = ran(o + h + "END\n");
+  EXPECT_EQ(without.code, 5) << without.err;
+  EXPECT_TRUE(holds(without.err, "E0743") && holds(without.err, "which say what atom bears"))
+      << without.err;
+  EXPECT_EQ(ran(o + h + "CONECT    1    2\nEND\n").code, 0);
+}
+
 TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {
   const std::string text = read("brownian.toml");
   const auto changed = [&](const std::string& from, const std::string& to) {

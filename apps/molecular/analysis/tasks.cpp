@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <set>
@@ -228,7 +229,14 @@ class HydrogenBonds final : public Task {
         system_(in.system),
         distance_nm_(o.distance / nm),
         angle_deg_(o.angle * 180 / std::numbers::pi),
-        number_(in) {}
+        number_(in) {
+    constexpr std::uint8_t hydrogen = 1;
+    if (in.system.connectivity.empty() &&
+        std::ranges::find(in.system.atoms.element, hydrogen) != in.system.atoms.element.end())
+      throw Error(
+          "[hydrogen_bonds] expected bonds, which say what atom bears a hydrogen; the topology has "
+          "none");
+  }
   void add(const mol::Snapshot& s) override {
     number_.add(s.frame.time_ps,
                 static_cast<double>(
