@@ -400,7 +400,7 @@ TEST_F(MolecularAnalysis, HydrogenBondsNeedBonds) {
     write("lig.pdb", pdb);
     write("case.toml",
           "app = \"molecular.analysis\"\ntopology = \"lig.pdb\"\ntrajectory = "
-          "[\"lig.pdb\"]\n[[analysis]]\ntype = \"hydrogen_bonds\"\n");
+          "[\"lig.pdb\"]\noutput.pictures = false\n[[analysis]]\ntype = \"hydrogen_bonds\"\n");
     return tessera({"run", "case.toml", "--output", "BONDS", "--force"});
   };
   const Outcome without = ran(o + h + "END\n");
