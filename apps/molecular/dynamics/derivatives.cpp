@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace tessera::apps::dynamics {
 namespace {
@@ -28,12 +30,26 @@ Tensor reach_of(const Tensor& t, int angle, int whole) {
   return tensor(out, t.shape());
 }
 
-/// Whether forces go to zero at the cut-offs, so that they have derivatives everywhere.
-bool is_smooth(const mol::Nonbonded& o, bool periodic) {
-  using M = mol::Nonbonded::Modifier;
-  if (!periodic) return true;
-  return o.lj_modifier == M::force_switch || o.lj_modifier == M::potential_switch ||
-         o.lj_modifier == M::linear_force_shift;
+/// What makes forces jump at a cut-off, where they have no derivative, and what does not; empty
+/// where they go to zero there, or nothing is cut off.
+std::string jump_of(const Stage& stage, bool periodic, bool charged) {
+  using N = mol::Nonbonded;
+  using M = N::Modifier;
+  const N& o = stage.nonbonded;
+  const auto cut = [&](double cut_off) { return periodic || std::isfinite(cut_off); };
+  const bool lj_ends = o.lj_modifier == M::force_switch || o.lj_modifier == M::potential_switch ||
+                       o.lj_modifier == M::linear_force_shift;
+  if (cut(stage.settings.rvdw) && !lj_ends)
+    return "with this vdw_modifier they jump at the cut-off, where they have no derivative; take "
+           "force-switch";
+  const bool coulomb_ends = o.coulomb == N::Coulomb::none || o.coulomb == N::Coulomb::pme ||
+                            o.coulomb == N::Coulomb::ewald ||
+                            (o.coulomb == N::Coulomb::reaction_field && o.epsilon_rf == 0) ||
+                            o.coulomb_modifier == M::linear_force_shift;
+  if (charged && cut(stage.settings.rcoulomb) && !coulomb_ends)
+    return "with this coulombtype they jump at the cut-off, where they have no derivative; take "
+           "pme, reaction-field with epsilon_rf = 0, or coulomb_modifier = \"force-shift\"";
+  return {};
 }
 
 }  // namespace
@@ -66,7 +82,9 @@ Derivatives derivatives(const Case& c) {
          reach_of(leaves[k], turns ? 0 : -1, name == "dihedrals" || name == "impropers" ? 2 : -1)});
     leaf.push_back(k);
   }
-  const bool smooth = is_smooth(stage.nonbonded, periodic);
+  const bool charged = std::ranges::any_of(system.atoms.charge_e, [](double q) { return q != 0; });
+  const std::string jump = jump_of(stage, periodic, charged);
+  const bool smooth = jump.empty();
   d.results = {"energy"};
   if (smooth) d.results.push_back("forces");
   d.values = [=](const std::vector<Tensor>& p) {
@@ -83,10 +101,7 @@ Derivatives derivatives(const Case& c) {
       fmt::format("{} atoms where stage '{}' begins; positions moved by up to {} nm, tables by "
                   "{:g} % of their values",
                   system.n_atoms(), stage.name, move_nm, 100 * share)};
-  if (!smooth)
-    d.left_out.push_back(
-        "forces: with this vdw_modifier they jump at the cut-off, where they have no derivative; "
-        "take force-switch");
+  if (!smooth) d.left_out.push_back("forces: " + jump);
   if (system.constraints.size() > 0 || system.rigid_waters.size() > 0)
     d.left_out.push_back("lengths of constraints, on which no energy depends");
   return d;
