@@ -197,6 +197,8 @@ TEST_F(Mdp, NamesAreThoseOfGromacsWhateverTheirHyphens) {
       {"tcoupl = \"v-rescale\"", "tau_t = \"0.1 ps\"", "constraints = \"h-bonds\""});
   has("nstxtcout = 5\nxtc_grps = Protein\n", {"output.select = \"(protein)\""});
   has("nstcomm = 0\n", {"comm_mode = \"none\"", "nstcomm = 100"});
+  has("comm-mode = None\ncomm-grps = Protein Water\n", {"comm_mode = \"none\""});
+  has("mass-repartition-factor = 1.0\n", {"integrator = \"md\""});
 }
 
 /// gmx grompp writes all keys with the values that it took (mdout.mdp); those of versions up to

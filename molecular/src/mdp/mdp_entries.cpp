@@ -82,7 +82,10 @@ void MdpEntries::add(std::string key, const Entry& e) {
     }
   for (const MdpSwitch& s : mdp_switches)
     if (key == s.key) {
-      const std::string v = mdp_name(e.value);
+      std::string v = mdp_name(e.value);
+      if (const std::size_t point = v.find('.');
+          point != std::string::npos && v.find_first_not_of('0', point + 1) == std::string::npos)
+        v.resize(point);  // 1.0 is 1
       const bool nothing = v.find_first_not_of("0. ") == std::string::npos,
                  no = s.off == "no" && (v == "false" || v.empty());
       if (!is_same(v, s.off) && !nothing && !no)

@@ -27,6 +27,7 @@ class MdpReader {
   void lennard_jones();
   void dynamics();
   void frozen();
+  void removal();
   void slow_forces();
   void thermostat(bool langevin);
   void annealing(std::size_t groups);

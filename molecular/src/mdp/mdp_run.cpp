@@ -39,13 +39,15 @@ void MdpReader::dynamics() {
   o.dt_ps = in_.number("dt", 0.001);
   stage_.draws_velocities = in_.yes("gen-vel", false);
   if (*stage_.draws_velocities) stage_.drawn_temperature_k = in_.number("gen-temp", 300);
-  const std::vector<data::Token> held = in_.words("comm-grps");
-  if (held.size() > 1 || (held.size() == 1 && mdp_name(held[0].text) != "system"))
-    in_.findings.error(
-        726, held[0].offset,
-        fmt::format("the motion of {} cannot be removed by itself",
-                    held.size() > 1 ? "each of several comm-grps" : shown(held[0].text)),
-        "comm-grps = System: the motion of the whole is removed");
+  removal();
+  slow_forces();
+  thermostat(o.scheme == Dynamics::Scheme::langevin);
+  barostat();
+}
+
+/// comm-mode, nstcomm, and comm-grps where a motion is removed.
+void MdpReader::removal() {
+  Dynamics& o = stage_.dynamics;
   using Removal = Dynamics::CentreOfMassRemoval;
   const std::int64_t every = in_.whole("nstcomm", 100);
   o.centre_of_mass_removal =
@@ -53,9 +55,14 @@ void MdpReader::dynamics() {
   o.centre_of_mass_removal_every = o.centre_of_mass_removal == Removal::none ? 0
                                    : every > 0                               ? every
                                                                              : 100;
-  slow_forces();
-  thermostat(o.scheme == Dynamics::Scheme::langevin);
-  barostat();
+  const std::vector<data::Token> held = in_.words("comm-grps");
+  if (o.centre_of_mass_removal == Removal::none) return;
+  if (held.size() > 1 || (held.size() == 1 && mdp_name(held[0].text) != "system"))
+    in_.findings.error(
+        726, held[0].offset,
+        fmt::format("the motion of {} cannot be removed by itself",
+                    held.size() > 1 ? "each of several comm-grps" : shown(held[0].text)),
+        "comm-grps = System: the motion of the whole is removed");
 }
 
 /// freezegrps, and Y or N for each group and axis.
