@@ -153,6 +153,23 @@ TEST_F(Fdtd, WhatAMonitorCannotTellIsRefusedBeforeTheRun) {
   told({"boundary.y=\"pec\""}, 0,
        "warning E0666: its plane is taken for one period, and nothing repeats between the faces "
        "across y");
+  // Between the ridges and in them; in glass that conducts, and in glass that absorbs.
+  told({"monitor[2].position[0]=\"-0.3 um\""}, 0,
+       "warning E0666: its plane runs through 'vacuum' and 'glass', and orders are waves of one "
+       "medium: it takes 'vacuum'");
+  const std::string in_glass = "monitor[2].position[0]=\"-1.5 um\"";
+  told({in_glass, "material[0].sigma=\"100 S/m\""}, 0,
+       "warning E0666: orders are taken for waves in a medium without loss and anisotropy, and its "
+       "plane lies in 'glass'");
+  told({in_glass,
+        "material[0].poles=[{kind=\"lorentz\", frequency=\"310 THz\", damping=\"30 THz\", "
+        "delta_eps=0.5}]"},
+       0,
+       "warning E0666: orders are taken for waves without loss, and at 2.99792e+14 Hz the "
+       "permittivity of 'glass'");
+  const Outcome clear = tessera({"check", grating, "--set", in_glass});
+  EXPECT_EQ(clear.code, 0) << clear.err;
+  EXPECT_FALSE(holds(clear.err, "E0666")) << clear.err;
   write("line.toml", R"(app = "electromagnetics.fdtd"
 grid = {size = ["4 um", "0 um", "0 um"], cell = "50 nm"}
 run.stop.steps = 10
