@@ -209,4 +209,48 @@ TEST_F(Fdtd, DoubtsAreSaid) {
   EXPECT_TRUE(holds(out.err, "warning E0648")) << out.err;
 }
 
+/// The source of silicon's model has 27.2 to 220.9 THz: from there on silicon absorbs, the model
+/// does not.
+TEST_F(Fdtd, MediaOfTheLibraryAreDoubtedOutsideOfTheirRange) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "0 um", "0 um"], cell = "10 nm"}
+run.stop.steps = 10
+material = [{name = "wafer", library = "Si"}]
+[[structure]]
+shape = "box"
+size = ["1 um", "inf", "inf"]
+material = "Si"
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["-1 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "300 THz", bandwidth = "800 THz"}
+[[monitor]]
+kind = "flux"
+name = "through"
+position = ["1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["30 THz", "220 THz"]
+)");
+  const auto check = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments{"check", "line.toml"};
+    for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
+    const Outcome o = tessera(arguments);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_FALSE(holds(check({}), "E0659"));
+  const std::string visible = "monitor[0].frequencies=[\"200 THz\", \"500 THz\"]";
+  const std::string by_name = check({visible});
+  EXPECT_TRUE(holds(by_name, "line.toml:8") &&
+              holds(by_name,
+                    "warning E0659: the model of 'Si' holds from 2.716e+13 to 2.209e+14 "
+                    "Hz, and monitors ask for 5e+14 Hz"))
+      << by_name;
+  const std::string listed = check({visible, "structure[0].material=\"wafer\""});
+  EXPECT_TRUE(holds(listed, "line.toml:4") && holds(listed, "E0659")) << listed;
+  const std::string slow = check({"monitor[0].frequencies=[\"20 THz\", \"200 THz\"]"});
+  EXPECT_TRUE(holds(slow, "monitors ask for 2e+13 Hz")) << slow;
+}
+
 }  // namespace
