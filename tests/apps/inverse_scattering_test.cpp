@@ -102,6 +102,13 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
                 1e-12)
         << file;
   }
+  // Without its header a table would lose its first time.
+  const std::string table = read("made/tables/measured.csv");
+  write("bare.csv", table.substr(table.find('\n') + 1));
+  const Outcome bare = tessera(
+      {"run", "case.toml", "--output", "bare", "--set", few, "--set", "data.file=\"bare.csv\""});
+  EXPECT_EQ(bare.code, 4) << bare.err;
+  EXPECT_TRUE(holds(bare.err, "bare.csv:1:1: error E0651: the first line has numbers")) << bare.err;
   // Noise of a tenth leaves a misfit of 0.01/1.01 more or less at the truth; here it is only
   // another number, the same each time.
   const auto noisy = [&](const std::string& name, const std::string& seed) {
