@@ -189,6 +189,16 @@ frequencies = ["200 THz"]
   EXPECT_EQ(line.code, 5) << line.err;
   EXPECT_TRUE(holds(line.err, "error E0629: far fields and cross-sections are of two and three"))
       << line.err;
+  const auto at_angle = [&](const std::string& theta) {
+    return tessera({"check", "line.toml", "--set", "grid.size=[\"4 um\", \"4 um\", \"0 um\"]",
+                    "--set", "monitor[0].size=[\"1 um\", \"1 um\", \"0 um\"]", "--set",
+                    "monitor[0].theta=[" + theta + "]"});
+  };
+  EXPECT_EQ(at_angle("\"90 deg\"").code, 0);
+  const Outcome upwards = at_angle("\"90 deg\", \"30 deg\"");
+  EXPECT_EQ(upwards.code, 5) << upwards.err;
+  EXPECT_TRUE(holds(upwards.err, "error E0629: in two dimensions waves travel across z"))
+      << upwards.err;
 }
 
 TEST_F(Fdtd, ARunThatMeasuresNothingIsDoubted) {
