@@ -261,6 +261,16 @@ frequencies = ["30 THz", "220 THz"]
   EXPECT_TRUE(holds(listed, "line.toml:4") && holds(listed, "E0659")) << listed;
   const std::string slow = check({"monitor[0].frequencies=[\"20 THz\", \"200 THz\"]"});
   EXPECT_TRUE(holds(slow, "monitors ask for 2e+13 Hz")) << slow;
+  write("nk.csv", "f_thz,n\n100,1.5\n200,1.51\n300,1.53\n");
+  const std::vector<std::string> fitted{
+      "material=[{name=\"wafer\", index_file=\"nk.csv\", fit={tolerance=0.1}}]",
+      "structure[0].material=\"wafer\""};
+  const auto of_table = [&](const std::string& frequencies) {
+    return check({fitted[0], fitted[1], "monitor[0].frequencies=" + frequencies});
+  };
+  EXPECT_FALSE(holds(of_table("[\"100 THz\", \"300 THz\"]"), "E0659"));
+  EXPECT_TRUE(holds(of_table("[\"100 THz\", \"310 THz\"]"),
+                    "E0659: the table of 'wafer' holds from 1e+14 to 3e+14 Hz"));
 }
 
 }  // namespace
