@@ -167,4 +167,54 @@ TEST_F(FdtdPositions, WhatOnlyLooksLikeNothingRuns) {
   }
 }
 
+/// A bar without ends turns about its centre as a long one does, and a half-space about its point
+/// as a large box with this point in the middle of a face.
+TEST_F(FdtdPositions, WhatIsInfiniteTurnsAboutItsCentre) {
+  const auto powers = [&](const std::string& body) {
+    write("case.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["2 um", "1.6 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+run = {precision = "f64", stop.steps = 200}
+boundary.pml.cells = 6
+material = [{name = "m", eps = 2.25}]
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-0.4 um", "0.1 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "150 THz", bandwidth = "120 THz"}
+[[monitor]]
+kind = "flux"
+name = "out"
+position = ["0 um", "0 um", "0 um"]
+size = ["1.2 um", "0.8 um", "0 um"]
+frequencies = ["120 THz", "150 THz"]
+[[structure]]
+material = "m"
+)" + body + "\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", "out", "--force"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return csv_column(read("out/tables/out.csv"), "flux");
+  };
+  const auto bar = [&](const std::string& length, const std::string& about) {
+    return powers("shape = \"box\"\nsize = [\"" + length +
+                  "\", \"0.2 um\", \"inf\"]\ncentre = [\"0.6 um\", \"0 um\", \"0 um\"]\n" +
+                  "rotate = {angle = \"30 deg\"" + about + "}");
+  };
+  const std::vector<double> endless = bar("inf", ""), finite = bar("40 um", ""),
+                            elsewhere = bar("inf", ", about = [\"0 um\", \"0 um\", \"0 um\"]");
+  const std::string point = "[\"0.5 um\", \"0.4 um\", \"0 um\"]",
+                    turn = "rotate = {angle = \"20 deg\"";
+  const std::vector<double> half = powers("shape = \"half_space\"\noutward = [-1, 0, 0]\npoint = " +
+                                          point + "\n" + turn + "}"),
+                            block = powers(
+                                "shape = \"box\"\nlow = [\"0.5 um\", \"-39.6 um\", "
+                                "\"-inf\"]\nhigh = [\"40 um\", \"40.4 um\", \"inf\"]\n" +
+                                turn + ", about = " + point + "}");
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_NEAR(endless.at(k) / finite.at(k), 1, 1e-6);
+    EXPECT_GT(std::abs(endless.at(k) / elsewhere.at(k) - 1), 1e-4);
+    EXPECT_NEAR(half.at(k) / block.at(k), 1, 1e-6);
+  }
+}
+
 }  // namespace

@@ -153,6 +153,23 @@ TEST_F(Fdtd, WhatAMonitorCannotTellIsRefusedBeforeTheRun) {
   told({"boundary.y=\"pec\""}, 0,
        "warning E0666: its plane is taken for one period, and nothing repeats between the faces "
        "across y");
+  // Between the ridges and in them; in glass that conducts, and in glass that absorbs.
+  told({"monitor[2].position[0]=\"-0.3 um\""}, 0,
+       "warning E0666: its plane runs through 'vacuum' and 'glass', and orders are waves of one "
+       "medium: it takes 'vacuum'");
+  const std::string in_glass = "monitor[2].position[0]=\"-1.5 um\"";
+  told({in_glass, "material[0].sigma=\"100 S/m\""}, 0,
+       "warning E0666: orders are taken for waves in a medium without loss and anisotropy, and its "
+       "plane lies in 'glass'");
+  told({in_glass,
+        "material[0].poles=[{kind=\"lorentz\", frequency=\"310 THz\", damping=\"30 THz\", "
+        "delta_eps=0.5}]"},
+       0,
+       "warning E0666: orders are taken for waves without loss, and at 2.99792e+14 Hz the "
+       "permittivity of 'glass'");
+  const Outcome clear = tessera({"check", grating, "--set", in_glass});
+  EXPECT_EQ(clear.code, 0) << clear.err;
+  EXPECT_FALSE(holds(clear.err, "E0666")) << clear.err;
   write("line.toml", R"(app = "electromagnetics.fdtd"
 grid = {size = ["4 um", "0 um", "0 um"], cell = "50 nm"}
 run.stop.steps = 10
@@ -172,6 +189,16 @@ frequencies = ["200 THz"]
   EXPECT_EQ(line.code, 5) << line.err;
   EXPECT_TRUE(holds(line.err, "error E0629: far fields and cross-sections are of two and three"))
       << line.err;
+  const auto at_angle = [&](const std::string& theta) {
+    return tessera({"check", "line.toml", "--set", "grid.size=[\"4 um\", \"4 um\", \"0 um\"]",
+                    "--set", "monitor[0].size=[\"1 um\", \"1 um\", \"0 um\"]", "--set",
+                    "monitor[0].theta=[" + theta + "]"});
+  };
+  EXPECT_EQ(at_angle("\"90 deg\"").code, 0);
+  const Outcome upwards = at_angle("\"90 deg\", \"30 deg\"");
+  EXPECT_EQ(upwards.code, 5) << upwards.err;
+  EXPECT_TRUE(holds(upwards.err, "error E0629: in two dimensions waves travel across z"))
+      << upwards.err;
 }
 
 TEST_F(Fdtd, ARunThatMeasuresNothingIsDoubted) {
@@ -190,6 +217,60 @@ TEST_F(Fdtd, DoubtsAreSaid) {
   EXPECT_TRUE(holds(out.err, "warning E0645")) << out.err;
   EXPECT_TRUE(holds(out.err, "the later one, is seen there")) << out.err;
   EXPECT_TRUE(holds(out.err, "warning E0648")) << out.err;
+}
+
+/// The source of silicon's model has 27.2 to 220.9 THz: from there on silicon absorbs, the model
+/// does not.
+TEST_F(Fdtd, MediaOfTheLibraryAreDoubtedOutsideOfTheirRange) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "0 um", "0 um"], cell = "10 nm"}
+run.stop.steps = 10
+material = [{name = "wafer", library = "Si"}]
+[[structure]]
+shape = "box"
+size = ["1 um", "inf", "inf"]
+material = "Si"
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["-1 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "300 THz", bandwidth = "800 THz"}
+[[monitor]]
+kind = "flux"
+name = "through"
+position = ["1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["30 THz", "220 THz"]
+)");
+  const auto check = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments{"check", "line.toml"};
+    for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
+    const Outcome o = tessera(arguments);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_FALSE(holds(check({}), "E0659"));
+  const std::string visible = "monitor[0].frequencies=[\"200 THz\", \"500 THz\"]";
+  const std::string by_name = check({visible});
+  EXPECT_TRUE(holds(by_name, "line.toml:8") &&
+              holds(by_name,
+                    "warning E0659: the model of 'Si' holds from 2.716e+13 to 2.209e+14 "
+                    "Hz, and monitors ask for 5e+14 Hz"))
+      << by_name;
+  const std::string listed = check({visible, "structure[0].material=\"wafer\""});
+  EXPECT_TRUE(holds(listed, "line.toml:4") && holds(listed, "E0659")) << listed;
+  const std::string slow = check({"monitor[0].frequencies=[\"20 THz\", \"200 THz\"]"});
+  EXPECT_TRUE(holds(slow, "monitors ask for 2e+13 Hz")) << slow;
+  write("nk.csv", "f_thz,n\n100,1.5\n200,1.51\n300,1.53\n");
+  const std::vector<std::string> fitted{
+      "material=[{name=\"wafer\", index_file=\"nk.csv\", fit={tolerance=0.1}}]",
+      "structure[0].material=\"wafer\""};
+  const auto of_table = [&](const std::string& frequencies) {
+    return check({fitted[0], fitted[1], "monitor[0].frequencies=" + frequencies});
+  };
+  EXPECT_FALSE(holds(of_table("[\"100 THz\", \"300 THz\"]"), "E0659"));
+  EXPECT_TRUE(holds(of_table("[\"100 THz\", \"310 THz\"]"),
+                    "E0659: the table of 'wafer' holds from 1e+14 to 3e+14 Hz"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms that are cut off, and densities of states.
 #include "fdtd_case.h"
+#include "tessera/data/hdf5.h"
 
 #include <gtest/gtest.h>
 
@@ -200,6 +201,57 @@ TEST_F(Fdtd, InAnEvenMediumThePurcellFactorIsOne) {
                               {"run.stop={steps=1500}", "monitor[0].frequencies=[\"200 THz\"]"});
   ASSERT_EQ(on.code, 0) << on.err;
   EXPECT_NEAR(column("ON", "dos", "purcell").at(0), 1, 0.1);
+}
+
+/// Along one axis all powers are those of an area, and that of the one order is the flux. The sums
+/// of a transform are of unknowns, in V/m, and H is half a step older than E.
+TEST_F(Fdtd, UnitsAlongOneAxisAreThoseOfAnArea) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["4 um", "0 um", "0 um"], cell = "50 nm"}
+run = {precision = "f64", stop.time = "120 fs"}
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "flux"
+name = "whole"
+position = ["1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+[[monitor]]
+kind = "orders"
+name = "split"
+position = ["1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+[[monitor]]
+kind = "snapshot"
+name = "film"
+every = "20 fs"
+components = ["Ey", "Hz"]
+)");
+  const Outcome o = tessera({"run", "line.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto results = tessera::data::read_h5(here() / "RUN/results.h5");
+  const auto of = [&](const std::string& name) {
+    for (const auto& [path, array] : results)
+      if (path.ends_with("monitors/" + name)) return array.attributes;
+    ADD_FAILURE() << name;
+    return tessera::data::H5Attributes{};
+  };
+  for (const char* power : {"whole/values/flux", "split/values/power", "split/values/power_back"})
+    EXPECT_EQ(of(power).units, "W*s^2/m^2") << power;
+  for (const char* sums : {"whole/values/sums", "split/values/sums"})
+    EXPECT_EQ(of(sums).units, "V/m") << sums;
+  EXPECT_EQ(of("film/values/Ey").long_name, "field");
+  EXPECT_EQ(of("film/values/Hz").long_name, "field, half a step before the time given");
+  const double flux = column("RUN", "whole", "flux").at(0);
+  EXPECT_GT(flux, 0);
+  EXPECT_NEAR(column("RUN", "split", "power").at(0) - column("RUN", "split", "power_back").at(0),
+              flux, 1e-9 * flux);
 }
 
 }  // namespace

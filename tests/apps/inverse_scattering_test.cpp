@@ -3,6 +3,7 @@
 #include "app_test.h"
 #include "csv_columns.h"
 #include "tessera/data/checkpoint.h"
+#include "tessera/data/hdf5.h"
 
 #include <gtest/gtest.h>
 
@@ -101,6 +102,13 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
                 1e-12)
         << file;
   }
+  // Without its header a table would lose its first time.
+  const std::string table = read("made/tables/measured.csv");
+  write("bare.csv", table.substr(table.find('\n') + 1));
+  const Outcome bare = tessera(
+      {"run", "case.toml", "--output", "bare", "--set", few, "--set", "data.file=\"bare.csv\""});
+  EXPECT_EQ(bare.code, 4) << bare.err;
+  EXPECT_TRUE(holds(bare.err, "bare.csv:1:1: error E0651: the first line has numbers")) << bare.err;
   // Noise of a tenth leaves a misfit of 0.01/1.01 more or less at the truth; here it is only
   // another number, the same each time.
   const auto noisy = [&](const std::string& name, const std::string& seed) {
@@ -123,6 +131,13 @@ TEST_F(InverseScattering, DataOfHLieHalfAStepBeforeThoseOfE) {
   for (const auto& [component, age] : {std::pair{"Ez", 1.0}, {"Hx", 0.5}}) {
     const std::string name = component, of = "receivers.component=\"" + name + "\"";
     ASSERT_EQ(tessera({"run", "case.toml", "--output", name, "--set", few, "--set", of}).code, 0);
+    int fields = 0;
+    for (const auto& [path, array] : tessera::data::read_h5(here() / name / "results.h5"))
+      if (path.ends_with("data/measured") || path.ends_with("data/predicted")) {
+        EXPECT_EQ(array.attributes.units, name == "Ez" ? "V/m" : "A/m") << path;
+        ++fields;
+      }
+    EXPECT_EQ(fields, 2);
     const auto rows = csv_rows(read(name + "/tables/measured.csv"));
     ASSERT_GT(rows.size(), 2u);
     EXPECT_NEAR(rows[0][0] / (rows[1][0] - rows[0][0]), age, 1e-6) << name;

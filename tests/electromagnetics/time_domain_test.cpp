@@ -96,6 +96,33 @@ TEST(TimeDomain, FacesJoinedWithAPhaseHoldBlochWaves) {
   }
 }
 
+/// Hx lies on the lines across x. Between joined faces the first and the last are one: half of its
+/// cell is at either end of the domain, and it carries no more than any other.
+TEST(TimeDomain, AMagneticCurrentAlongAPeriodIsTheSameOnEachOfItsEdges) {
+  YeeGrid grid = uniform_grid({6e-3, 4e-3, 0}, 1e-3);
+  grid.lines[0] = {0, 1e-3, 3e-3, 4e-3, 4.5e-3, 6e-3};
+  const std::array<Faces, 3> faces{joined, joined, joined};
+  const auto currents = [&](double from, double to) {
+    const Waveform one{.at = [](double) { return 1.0; }, .end_s = 1};
+    const Injection source =
+        current_source(grid, faces, 1e-12, Hx, {from, 0.5e-3, 0}, {to, 0.5e-3, 0}, 1, one);
+    std::vector<double> all(source.edges.size()), by_line(5, 0.0);
+    source.fill(0, 1, all.data());
+    for (std::size_t m = 0; m < all.size(); ++m)
+      by_line.at(static_cast<std::size_t>(source.edges[m].i)) += all[m];
+    return by_line;
+  };
+  const std::vector<double> whole = currents(0, 6e-3);
+  for (const double current : whole) EXPECT_NEAR(current / whole[1], 1, 1e-12);
+  for (const auto& [from, to] : {std::pair{0.0, 2.2e-3}, {3.1e-3, 6e-3}, {0.0, 6e-3}}) {
+    const std::vector<double> part = currents(from, to);
+    double sum = 0;
+    for (int i = 0; i < 5; ++i)
+      sum += part[static_cast<std::size_t>(i)] / whole[1] * grid.dual_length(0, i, true);
+    EXPECT_NEAR(sum / (to - from), 1, 1e-12);
+  }
+}
+
 TEST(TimeDomain, DispersiveSlabsFromFaceToFaceStayQuiet) {
   // A metal and a resonant slab across all layers and up to the outer conductors along x: after the
   // source the energy only falls.

@@ -39,7 +39,9 @@ class OrdersMonitor : public Spectral {
     const em::OrderAmplitudes a = amplitudes(surface_.fields(values())[0]);
     const std::vector<std::uint64_t> shape{count(), orders_.size()};
     const std::vector<double> power = real_values(a.power);
-    const char* unit = case_.grid.dimensions() == 3 ? "W*s^2" : "W*s^2/m";
+    const char* unit = case_.grid.dimensions() == 3   ? "W*s^2"
+                       : case_.grid.dimensions() == 2 ? "W*s^2/m"
+                                                      : "W*s^2/m^2";
     out.quantities.push_back({"power", unit, "power of the order along the normal", shape, power});
     out.quantities.push_back({"power_back", unit, "power of the order against the normal", shape,
                               real_values(a.power_back)});

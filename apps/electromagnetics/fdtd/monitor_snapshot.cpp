@@ -30,11 +30,13 @@ class SnapshotMonitor : public Monitor {
                            static_cast<std::ptrdiff_t>((s * components_.size() + q) * points);
         v.insert(v.end(), begin, begin + static_cast<std::ptrdiff_t>(points));
       }
-      out.quantities.push_back({em::name_of(components_[q]),
-                                field_units(components_[q]),
-                                "field",
-                                {time.size(), n[2], n[1], n[0]},
-                                std::move(v)});
+      const int x = components_[q];
+      out.quantities.push_back(
+          {em::name_of(x),
+           field_units(x),
+           em::is_electric(x) ? "field" : "field, half a step before the time given",
+           {time.size(), n[2], n[1], n[0]},
+           std::move(v)});
     }
     return out;
   }

@@ -78,7 +78,7 @@ em::TransformRecord Spectral::transform_record() const {
 
 Quantity Spectral::sums() const {
   return {"sums",
-          "V",
+          "V/m",
           "sums of the transform at the recorded edges, real and imaginary",
           {count(), 2, samples_.edges().size()},
           record_->sums()};

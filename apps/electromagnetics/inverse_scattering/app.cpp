@@ -245,16 +245,19 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
     context.log.info(fmt::format("no step lowers the misfit further; ended at iteration {:.0f}",
                                  history.back().iteration));
 
-  InverseResult r{.lines = p.known->grid.lines,
-                  .map = p.map(s.x),
-                  .truth = p.truth_map,
-                  .region = {},
-                  .time = p.times_s(),
-                  .measured = p.data.to_vector<double>(),
-                  .predicted = p.fields(s.x).to_vector<double>(),
-                  .sources = o.sources.size(),
-                  .receivers = o.receivers.positions.size(),
-                  .history = history};
+  InverseResult r{
+      .lines = p.known->grid.lines,
+      .map = p.map(s.x),
+      .truth = p.truth_map,
+      .region = {},
+      .time = p.times_s(),
+      .measured = p.data.to_vector<double>(),
+      .predicted = p.fields(s.x).to_vector<double>(),
+      .field_units =
+          electromagnetics::is_electric(static_cast<int>(o.receivers.component)) ? "V/m" : "A/m",
+      .sources = o.sources.size(),
+      .receivers = o.receivers.positions.size(),
+      .history = history};
   r.region = {std::vector<double>(o.region.low.begin(), o.region.low.end()),
               std::vector<double>(o.region.high.begin(), o.region.high.end())};
   write_inverse(path, r, vtk);

@@ -31,6 +31,12 @@ data::InputError wrong(const std::filesystem::path& file, std::string what, std:
 Rows from_csv(const std::filesystem::path& path, std::size_t columns) {
   const data::TextFile file = data::read_text_file(path, {.max_line_bytes = std::size_t{64} << 20});
   Rows out;
+  const std::string_view header = file.line(1);
+  double number = 0;
+  if (std::from_chars(header.data(), header.data() + header.size(), number).ec == std::errc{} &&
+      std::isfinite(number))  // no name such as `infrared`
+    throw data::InputError(file.error(651, 0, "the first line has numbers, and is to name columns",
+                                      "begin with a line such as `time_s,source0_receiver0`"));
   for (std::size_t line = 2; line <= file.n_lines(); ++line) {
     const std::string_view text = file.line(line);
     if (text.empty()) continue;

@@ -99,9 +99,9 @@ void write_inverse(const std::filesystem::path& run, const InverseResult& r, boo
   file.write("model/region_high", r.region[1], {}, {"m", ""});
   file.write("data/time", r.time, {}, {"s", ""});
   file.write("data/measured", r.measured, traces_shape,
-             {"", "field at the receivers, [source, time, receiver]"});
+             {r.field_units, "field at the receivers, [source, time, receiver]"});
   file.write("data/predicted", r.predicted, traces_shape,
-             {"", "the same of the model that was found"});
+             {r.field_units, "the same of the model that was found"});
   std::vector<double> history;
   for (const InverseRow& row : r.history)
     history.insert(history.end(), {row.iteration, row.misfit, row.gradient, row.psnr_db, row.ssim});
@@ -150,6 +150,7 @@ InverseResult read_inverse(const std::filesystem::path& run) {
   r.measured = need("data/measured");
   r.predicted = need("data/predicted");
   const auto& shape = array("data/measured")->shape;
+  r.field_units = array("data/measured")->attributes.units;
   const std::vector<double> history = need("descent/history");
   const auto wrong = r.lines[0].size() < 2 || r.lines[1].size() < 2 || r.lines[2].size() < 2 ||
                      shape.size() != 3 || shape[1] != r.time.size() ||

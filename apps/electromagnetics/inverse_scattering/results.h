@@ -5,6 +5,7 @@
 
 #include <array>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace tessera::apps::inverse_scattering {
@@ -18,6 +19,7 @@ struct InverseResult {
   std::vector<double> map, truth;  ///< [z, y, x] of cells; truth empty where it is not known
   std::array<std::vector<double>, 2> region;      ///< its corners, m
   std::vector<double> time, measured, predicted;  ///< [n], [source, n, receiver]
+  std::string field_units;                        ///< of measured and predicted
   std::uint64_t sources = 0, receivers = 0;
   std::vector<InverseRow> history;
 };

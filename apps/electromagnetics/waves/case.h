@@ -34,6 +34,8 @@ struct Case {
   Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
   double dt_s = 0, stable_dt_s = 0;
   std::vector<electromagnetics::Medium> media;  ///< the background first
+  /// Lowest and highest frequency of the tables that media are fitted to, Hz, by their names.
+  std::map<std::string, std::array<double, 2>> table_bands;
   /// The same as the grid takes them (grid.exact_speed_at).
   std::vector<electromagnetics::Medium> stepped;
   electromagnetics::Scene scene;

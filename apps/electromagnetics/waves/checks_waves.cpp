@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace tessera::apps::waves {
 namespace {
@@ -190,6 +191,11 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
     check_region(m, o.grid, at, checks);
     for (std::size_t k = 0; k < m.components.size(); ++k)
       check_computed(o.grid, m.components[k], item((at + ".components").c_str(), k), 629, checks);
+    for (std::size_t k = 0; k < m.theta.size() && !o.grid.resolved(2); ++k)
+      if (std::abs(m.theta[k] - std::numbers::pi / 2) > 1e-9)
+        checks.say(629, item((at + ".theta").c_str(), k),
+                   "in two dimensions waves travel across z, where theta is 90 deg",
+                   "leave theta out: phi is the angle in the plane");
     if (m.relative_to) {
       checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux monitor");
       check_base(m, o, at, checks);

@@ -3,10 +3,12 @@
 #include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/backward_films.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/media_library.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tessera::apps::waves {
@@ -85,6 +87,51 @@ void averaged_metals(Doubts& doubts, const std::vector<std::size_t>& key) {
   }
 }
 
+/// A model of the library holds where its source says, a fit where its table is.
+void extrapolated_models(Doubts& doubts) {
+  const Case& c = doubts.c;
+  double low = INFINITY, high = 0;
+  for (const MonitorOptions& o : c.options.monitors)
+    for (const double f : o.kind == MonitorKind::resonances
+                              ? std::vector<double>{*o.frequency_min, *o.frequency_max}
+                              : o.all_frequencies())
+      low = std::min(low, f), high = std::max(high, f);
+  for (const em::Medium& m : c.media) {
+    std::string model = m.name == "vacuum" || m.name == "pec" ? "" : m.name,
+                key = "grid.background";
+    const auto table = c.table_bands.find(m.name);
+    for (std::size_t s = c.options.structures.size(); s-- > 0;)
+      if (&m != &c.media.front() && c.options.structures[s].material == m.name)
+        key = fmt::format("structure[{}].material", s);
+    for (std::size_t q = 0; q < c.options.materials.size(); ++q)
+      if (c.options.materials[q].name == m.name) {
+        model = c.options.materials[q].library.value_or("");
+        key = fmt::format("material[{}].{}", q, model.empty() ? "index_file" : "library");
+      }
+    std::array<double, 2> band{};
+    if (table != c.table_bands.end()) {
+      band = table->second;
+    } else if (!model.empty()) {
+      const em::LibraryMedium& known = em::find_library_medium(model);
+      band = {known.f_min_hz, known.f_max_hz};
+    } else {
+      continue;
+    }
+    constexpr double rounding = 1e-6;
+    const double beyond = high > band[1] * (1 + rounding)  ? high
+                          : low < band[0] * (1 - rounding) ? low
+                                                           : -1;
+    if (beyond < 0) continue;
+    doubts.say(659, key,
+               fmt::format("the {} of '{}' holds from {:.4g} to {:.4g} Hz, and monitors ask for "
+                           "{:.4g} Hz, where it is an extrapolation",
+                           model.empty() ? "table" : "model", model.empty() ? m.name : model,
+                           band[0], band[1], beyond),
+               "take a table of n and k that has these frequencies (index_file), or other "
+               "frequencies");
+  }
+}
+
 }  // namespace
 
 void find_doubts(Case& c, const data::Config& config) {
@@ -116,6 +163,7 @@ void find_doubts(Case& c, const data::Config& config) {
             b.thickness_m, b.frequency_hz, b.skin_depth_m, "xyz"[b.axis]),
         fmt::format("take boundary.{} = \"absorber\", or watch for growth", "xyz"[b.axis]));
   averaged_metals(doubts, key);
+  extrapolated_models(doubts);
   // Two cells a wavelength in vacuum: nothing shorter travels.
   double longest = 0;
   for (int d = 0; d < 3; ++d)

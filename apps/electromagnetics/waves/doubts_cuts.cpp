@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doubts about surfaces that something cuts, and about frequencies that no source has.
 #include "electromagnetics/waves/case.h"
+#include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/monitors.h"
+#include "tessera/electromagnetics/time_domain.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +15,8 @@ namespace {
 
 namespace em = electromagnetics;
 
-constexpr double kDark = 1e-3;  ///< of the peak, 60 dB below
+constexpr double kDark = 1e-3;             ///< of the peak, 60 dB below
+constexpr std::size_t kMostPoints = 2500;  ///< of a plane that are looked at
 
 class Cuts {
  public:
@@ -26,7 +29,10 @@ class Cuts {
       const MonitorOptions& o = c_.options.monitors[m];
       if (o.kind == MonitorKind::far_field || o.kind == MonitorKind::rcs)
         near_box(o, fmt::format("monitor[{}]", m));
-      if (o.kind == MonitorKind::orders) period(o, fmt::format("monitor[{}]", m));
+      if (o.kind == MonitorKind::orders) {
+        period(o, fmt::format("monitor[{}]", m));
+        one_medium(o, fmt::format("monitor[{}]", m));
+      }
       dark(o, fmt::format("monitor[{}]", m));
     }
     ends_in_layers();
@@ -157,6 +163,45 @@ class Cuts {
                                     : "nothing repeats between the faces across ",
                              "xyz"[d]),
                  "let it span the domain, between faces that are periodic or bloch");
+    }
+  }
+
+  /// Orders are waves of the medium at the first point of the plane.
+  void one_medium(const MonitorOptions& o, const std::string& key) {
+    const em::Bounds box = box_of(*o.position, *o.size);
+    std::size_t axis = 0;
+    while (!resolved(axis) || (*o.size)[axis] > 0) ++axis;
+    const std::size_t lo = axis == 0 ? 1 : 0, hi = axis == 2 ? 1 : 2;
+    const auto low = [&](std::size_t d) { return std::max(box.low[d], first(d)); };
+    const auto high = [&](std::size_t d) { return std::min(box.high[d], last(d)); };
+    const std::vector<Point> points = em::points_of(em::grid_patch(
+        c_.grid, static_cast<int>(axis), 1, low(axis), {low(lo), low(hi)}, {high(lo), high(hi)}));
+    const auto medium = [&](const Point& p) -> const em::Medium& {
+      return c_.media[static_cast<std::size_t>(em::medium_at(scene_, p))];
+    };
+    const em::Medium& at = medium(points.front());
+    for (std::size_t p = 0; p < points.size(); p += 1 + points.size() / kMostPoints)
+      if (const em::Medium& other = medium(points[p]); &other != &at)
+        return say(666, key,
+                   fmt::format("its plane runs through '{}' and '{}', and orders are waves of one "
+                               "medium: it takes '{}'",
+                               at.name, other.name, at.name),
+                   "move it to where one medium fills the period");
+    if (at.pec) return;
+    if (!em::is_isotropic_without_conduction(at))
+      return say(666, key,
+                 fmt::format("orders are taken for waves in a medium without loss and anisotropy, "
+                             "and its plane lies in '{}'",
+                             at.name),
+                 "move it to another medium, or take a flux");
+    for (const double f : o.all_frequencies()) {
+      if (em::is_transparent(at, f)) continue;
+      const std::complex<double> eps = em::permittivity(at, 0, f);
+      return say(666, key,
+                 fmt::format("orders are taken for waves without loss, and at {:.6g} Hz the "
+                             "permittivity of '{}', in which its plane lies, is {:.4g} {:+.2g} i",
+                             f, at.name, eps.real(), eps.imag()),
+                 "move it to another medium, or take a flux");
     }
   }
 

@@ -19,11 +19,12 @@ em::Medium make_medium(const MaterialOptions& o, const std::string& key, const d
   em::Medium m;
   if (o.library) m = em::find_medium(*o.library);
   if (o.index_file) {
-    const em::FittedMedium fitted =
-        em::fit_medium(em::read_index_table(*o.index_file), {.tolerance = o.fit.tolerance,
-                                                             .most_order = o.fit.most_poles,
-                                                             .conducting = o.fit.conducting,
-                                                             .least_eps_inf = o.fit.least_eps});
+    const em::IndexTable table = em::read_index_table(*o.index_file);
+    out.table_bands[o.name] = {table.f_hz.front(), table.f_hz.back()};
+    const em::FittedMedium fitted = em::fit_medium(table, {.tolerance = o.fit.tolerance,
+                                                           .most_order = o.fit.most_poles,
+                                                           .conducting = o.fit.conducting,
+                                                           .least_eps_inf = o.fit.least_eps});
     m = fitted.medium;
     if (!fitted.report.reached)
       out.warnings.push_back(

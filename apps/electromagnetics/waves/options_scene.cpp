@@ -117,7 +117,8 @@ data::Options<StructureOptions> structure_table() {
   rotate.add("axis", &R::axis, {.doc = "Direction of the axis, of any length."});
   rotate.add("angle", &R::angle, {.doc = "Angle.", .unit = "deg", .required = true});
   rotate.add("about", &R::about,
-             length({.doc = "A point on the axis; the centre of the body if not given."}));
+             length({.doc = "A point on the axis; if not given the centre of the body, of a "
+                            "half-space its point."}));
   using P = RepeatOptions;
   data::Options<P> repeat("repeat",
                           "Copies in rows along x, y and z; the first is the body itself.");

@@ -206,12 +206,11 @@ data::Options<MonitorOptions> monitor_table() {
            "count without being named here.",
        .only_for = {"far_field"},
        .max_items = 3});
-  o.add(
-      "source", &O::source,
-      {.doc = "Name of the plane wave (rcs, orders) or point source (ldos) that it is measured "
-              "against; the only one if not given. A point source on a mirror counts together with "
-              "its image.",
-       .only_for = {"rcs", "ldos", "orders"}});
+  o.add("source", &O::source,
+        {.doc = "Name of the plane wave (rcs) or point source (ldos) that it is measured against; "
+                "the only one if not given. Orders are measured against none. A point source on a "
+                "mirror counts together with its image.",
+         .only_for = {"rcs", "ldos", "orders"}});
   o.add("orders", &O::orders,
         {.doc = "Which (m, n) along the two axes of the plane; those that propagate if not given.",
          .only_for = {"orders"}});

@@ -61,11 +61,14 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
   return {};
 }
 
-Point middle_of(const em::Shape& shape) {
+/// What a body turns about: its middle, and where it is infinite what its options call that.
+Point middle_of(const StructureOptions& s, const em::Shape& shape) {
   const em::Bounds& b = shape.bounds();
+  const Point& named = s.shape == ShapeKind::half_space ? s.point : s.centre;
   Point m{};
   for (std::size_t d = 0; d < 3; ++d)
-    m[d] = std::isfinite(b.low[d]) && std::isfinite(b.high[d]) ? (b.low[d] + b.high[d]) / 2 : 0;
+    m[d] =
+        std::isfinite(b.low[d]) && std::isfinite(b.high[d]) ? (b.low[d] + b.high[d]) / 2 : named[d];
   return m;
 }
 
@@ -74,7 +77,7 @@ em::Shape whole_body(const StructureOptions& s, const std::map<std::string, em::
   em::Shape shape = solid(s, known);
   if (s.rotate)
     shape = em::rotate(shape, em::rotation_about(s.rotate->axis, s.rotate->angle),
-                       s.rotate->about.value_or(middle_of(shape)));
+                       s.rotate->about.value_or(middle_of(s, shape)));
   if (!s.repeat) return shape;
   std::vector<em::Shape> copies;
   for (int k = 0; k < s.repeat->count[2]; ++k)

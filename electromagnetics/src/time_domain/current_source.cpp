@@ -40,7 +40,7 @@ std::vector<AxisWeight> shares(const YeeGrid& grid, Faces faces, int component, 
     const bool conductor = !middle && ((i == 0 && faces.low != Boundary::pmc) ||
                                        (i == n && faces.high != Boundary::pmc));
     if (conductor && !wraps) continue;
-    out.push_back({wraps && !middle ? i % n : i, along ? overlap / (to - from) : overlap});
+    out.push_back({wraps && !middle ? i % n : i, along ? overlap / length(i) : overlap});
   }
   return out;
 }
