@@ -9,7 +9,7 @@ import statistics
 
 STORED = pathlib.Path(__file__).parent / "references" / "build_times.json"
 MOST_RISE = 1.10
-ENOUGH_LINES = 1000  # smaller targets are counted together: theirs is mostly the price of headers
+ENOUGH_LINES = 1000  # smaller targets are counted together and by the program: theirs is mostly the price of headers
 
 
 def lines_of(source):
@@ -20,8 +20,8 @@ def lines_of(source):
 
 
 def by_target(log):
-    """(target -> (yardsticks, lines), seconds of a yardstick); what is small is one target, "small programs"; precompiled headers have
-    no lines of their own."""
+    """(target -> (yardsticks, thousands of lines), seconds of a yardstick); what is small is one target, "small programs", with the
+    number of these in place of lines. Precompiled headers hold none of ours, and are left out."""
     calls = [(float(at), float(seconds), obj, source) for at, seconds, obj, source in
              (line.split("\t") for line in pathlib.Path(log).read_text().splitlines())]
     yardsticks = [(at, seconds) for at, seconds, obj, _ in calls if obj == "yardstick"]
@@ -32,28 +32,28 @@ def by_target(log):
 
     sums = {}
     for at, seconds, obj, source in calls:
-        if obj == "yardstick" or "/CMakeFiles/CMakeScratch/" in source:  # the latter is what configuring tries, and removes
+        if obj == "yardstick" or "cmake_pch" in source or "/CMakeScratch/" in obj + source:  # what configuring tries, and removes
             continue
         target = re.search(r"CMakeFiles/([^/]+)\.dir/", obj)
         t = sums.setdefault(target[1] if target else "others", [0.0, 0])
         t[0] += seconds / yardstick(at)
-        t[1] += 0 if "cmake_pch" in source else lines_of(source)
+        t[1] += lines_of(source)
     out, rest = {}, [0.0, 0]
     for name, (time, lines) in sums.items():
         if lines >= ENOUGH_LINES:
-            out[name] = (time, lines)
+            out[name] = (time, lines / 1000)
         else:
             rest[0] += time
-            rest[1] += lines
+            rest[1] += lines > 0
     out["small programs"] = tuple(rest)
     return out, statistics.median(s for _, s in yardsticks)
 
 
 def compared(log):
-    """(holds, lines of text): yardsticks per 1,000 lines of each target beside those of the stored table. With
+    """(holds, lines of text): yardsticks per 1,000 lines of each target, or per small program, beside those of the stored table. With
     TESSERA_RENEW_BUILD_TIMES set the table is written anew."""
     times, unit = by_target(log)
-    now = {name: 1000 * time / lines for name, (time, lines) in times.items() if lines}
+    now = {name: time / size for name, (time, size) in times.items() if size}
     if os.environ.get("TESSERA_RENEW_BUILD_TIMES"):
         STORED.write_text(json.dumps({n: round(v, 3) for n, v in sorted(now.items())}, indent=1) + "\n")
     if not STORED.exists():
