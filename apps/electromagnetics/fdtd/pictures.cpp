@@ -108,17 +108,6 @@ em::PatternFigure pattern(const MonitorResult& r) {
   return f;
 }
 
-std::vector<std::filesystem::path> save_both(const data::Figure& f,
-                                             const std::filesystem::path& folder,
-                                             const std::string& name) {
-  std::vector<std::filesystem::path> out;
-  for (const char* extension : {".png", ".svg"}) {
-    out.push_back(folder / (name + extension));
-    data::save(f, out.back());
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c) {
@@ -148,7 +137,7 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
   }
   const data::Figure f = em::scene_figure(s, c.scene, c.media, c.grid, bodies_of(c.options));
   data::make_folder(folder);
-  return save_both(f, folder, "scene");
+  return data::save_as_png_and_svg(f, folder, "scene");
 }
 
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
@@ -159,7 +148,7 @@ std::vector<std::filesystem::path> draw_results(const std::filesystem::path& fol
   const auto keep = [&](const data::Figure& f, const std::string& name) {
     // `scene` is the picture of the media.
     for (std::filesystem::path& file :
-         save_both(f, folder, name == "scene" ? "scene_monitor" : name))
+         data::save_as_png_and_svg(f, folder, name == "scene" ? "scene_monitor" : name))
       out.push_back(std::move(file));
   };
   for (const MonitorResult& r : results) {

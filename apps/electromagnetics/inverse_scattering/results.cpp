@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace tessera::apps::inverse_scattering {
 namespace {
@@ -174,10 +175,7 @@ std::vector<std::filesystem::path> draw_inverse(const std::filesystem::path& run
             "permittivity", em::permittivity_figure(maps(r), bodies_of(o.waves(true)))},
         {"misfit", descent(r)},
         {"traces", em::traces_figure(traces(r))}})
-    for (const char* extension : {".png", ".svg"}) {
-      data::save(figure, folder / (name + extension));
-      out.push_back(folder / (name + extension));
-    }
+    std::ranges::move(data::save_as_png_and_svg(figure, folder, name), std::back_inserter(out));
   return out;
 }
 

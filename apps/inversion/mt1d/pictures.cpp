@@ -26,16 +26,16 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
       while (!taken.insert(name).second) name += "_sounding";
       figures.emplace_back(name, [&r] { return inversion::station_figure(r); });
     }
-  std::vector<std::filesystem::path> files;
-  for (const auto& [name, make] : figures)
-    for (const char* kind : {".png", ".svg", ".csv"}) files.push_back(plots / (name + kind));
+  std::vector<std::vector<std::filesystem::path>> files(figures.size());
   for_each_index(figures.size(), threads, [&](std::size_t k) {
     const data::Figure figure = figures[k].second();
-    data::save(figure, files[3 * k]);
-    data::save(figure, files[3 * k + 1]);
-    data::save_csv(figure, files[3 * k + 2]);
+    files[k] = data::save_as_png_and_svg(figure, plots, figures[k].first);
+    files[k].push_back(plots / (figures[k].first + ".csv"));
+    data::save_csv(figure, files[k].back());
   });
-  return files;
+  std::vector<std::filesystem::path> all;
+  for (const auto& of_one : files) all.insert(all.end(), of_one.begin(), of_one.end());
+  return all;
 }
 
 }  // namespace tessera::apps::mt1d

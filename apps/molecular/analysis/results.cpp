@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace tessera::apps::analysis {
 namespace {
@@ -109,10 +111,8 @@ std::vector<fs::path> draw(const fs::path& run, const Findings& f, const std::st
   for (const Chart& c : f.charts) {
     const data::Figure figure =
         mol::curve_figure({title, c.x_label, c.x_unit, c.y_label, c.y_unit, c.curve});
-    for (const char* kind : {".png", ".svg"}) {
-      out.push_back(run / "plots" / (file_name(c) + kind));
-      data::save(figure, out.back());
-    }
+    std::ranges::move(data::save_as_png_and_svg(figure, run / "plots", file_name(c)),
+                      std::back_inserter(out));
   }
   return out;
 }

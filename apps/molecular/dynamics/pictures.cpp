@@ -3,6 +3,9 @@
 #include "tessera/data/file_io.h"
 #include "tessera/molecular/figures.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace tessera::apps::dynamics {
 namespace {
 
@@ -45,10 +48,7 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
   for (const Summary& s : stages) {
     if (s.energies.rows() < 2) continue;
     const data::Figure f = picture(s, title);
-    for (const char* ending : {".png", ".svg"}) {
-      out.push_back(plots / (s.name + ending));
-      data::save(f, out.back());
-    }
+    std::ranges::move(data::save_as_png_and_svg(f, plots, s.name), std::back_inserter(out));
     out.push_back(plots / (s.name + ".csv"));
     data::save_csv(f, out.back());
   }

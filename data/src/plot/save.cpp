@@ -97,6 +97,15 @@ PlotReport save(const Figure& figure, const std::filesystem::path& path) {
   return report;
 }
 
+std::vector<std::filesystem::path> save_as_png_and_svg(const Figure& figure,
+                                                       const std::filesystem::path& folder,
+                                                       const std::string& name) {
+  const std::vector<std::filesystem::path> files{folder / (name + ".png"),
+                                                 folder / (name + ".svg")};
+  for (const std::filesystem::path& file : files) save(figure, file);
+  return files;
+}
+
 void save_csv(const Figure& figure, const std::filesystem::path& path) {
   write_whole(path, to_csv(figure));
 }

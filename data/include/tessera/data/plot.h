@@ -177,6 +177,11 @@ struct PlotReport {
 /// written.
 PlotReport save(const Figure& figure, const std::filesystem::path& path);
 
+/// Draws the figure as FOLDER/NAME.png and FOLDER/NAME.svg, as all applications do; the two files.
+std::vector<std::filesystem::path> save_as_png_and_svg(const Figure& figure,
+                                                       const std::filesystem::path& folder,
+                                                       const std::string& name);
+
 /// The bytes that `save` writes. `format` is "png" or "svg".
 std::string render(const Figure& figure, const std::string& format, PlotReport* report = nullptr);
 
