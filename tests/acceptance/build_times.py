@@ -9,6 +9,7 @@ import statistics
 
 STORED = pathlib.Path(__file__).parent / "references" / "build_times.json"
 MOST_RISE = 1.10
+CUDA = "CUDA sources"  # none where there is no nvcc
 ENOUGH_LINES = 1000  # smaller targets are counted together and by the program: theirs is mostly the price of headers
 
 
@@ -21,7 +22,8 @@ def lines_of(source):
 
 def by_target(log):
     """(target -> (yardsticks, thousands of lines), seconds of a yardstick); what is small is one target, "small programs", with the
-    number of these in place of lines. Precompiled headers hold none of ours, and are left out."""
+    number of these in place of lines; what nvcc compiles is counted alike, apart. Precompiled headers hold none of ours, and are left
+    out."""
     calls = [(float(at), float(seconds), obj, source) for at, seconds, obj, source in
              (line.split("\t") for line in pathlib.Path(log).read_text().splitlines())]
     yardsticks = [(at, seconds) for at, seconds, obj, _ in calls if obj == "yardstick"]
@@ -30,22 +32,25 @@ def by_target(log):
         """Its time then: the median of the three nearest."""
         return statistics.median(s for _, s in sorted(yardsticks, key=lambda y: abs(y[0] - at))[:3])
 
-    sums = {}
+    sums, by_nvcc = {}, set()
     for at, seconds, obj, source in calls:
         if obj == "yardstick" or "cmake_pch" in source or "/CMakeScratch/" in obj + source:  # what configuring tries, and removes
             continue
         target = re.search(r"CMakeFiles/([^/]+)\.dir/", obj)
-        t = sums.setdefault(target[1] if target else "others", [0.0, 0])
+        name = target[1] if target else "others"
+        t = sums.setdefault(name, [0.0, 0])
         t[0] += seconds / yardstick(at)
         t[1] += lines_of(source)
-    out, rest = {}, [0.0, 0]
+        if source.endswith(".cu"):
+            by_nvcc.add(name)
+    out = {}
     for name, (time, lines) in sums.items():
         if lines >= ENOUGH_LINES:
             out[name] = (time, lines / 1000)
         else:
-            rest[0] += time
-            rest[1] += lines > 0
-    out["small programs"] = tuple(rest)
+            kind = CUDA if name in by_nvcc else "small programs"
+            before, count = out.get(kind, (0.0, 0))
+            out[kind] = (before + time, count + (lines > 0))
     return out, statistics.median(s for _, s in yardsticks)
 
 
@@ -69,7 +74,7 @@ def compared(log):
         rise = value / before
         holds = holds and rise <= MOST_RISE
         text.append(f"{name}: {value:.2f} yardsticks, {100 * (rise - 1):+.0f} %{'' if rise <= MOST_RISE else ': TOO MUCH'}")
-    gone = sorted(set(stored) - set(now))
+    gone = sorted(set(stored) - set(now) - {CUDA})
     if gone:
         holds = False
         text.append("in the table, but not built: " + ", ".join(gone))

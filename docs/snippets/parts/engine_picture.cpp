@@ -19,7 +19,8 @@ int main() {
   const double k = 0.8, step = 0.6;
   const std::vector<Tensor> c = jet(solution, 6)(tensor(k), tensor(1.0));  // y = sum_n c_n step^n
 
-  data::Panel panel{.x = {.label = "t", .tight = true}, .y = {.label = "y"}};
+  data::Panel panel{
+      .x = {.label = "t", .tight = true}, .y = {.label = "y"}, .legend = data::Legend::above};
   const auto draw = [&](std::string label, const Tensor& y, data::Stroke stroke) {
     panel.series.push_back(data::Line{std::move(label), t.to_vector(), y.to_vector(), stroke});
   };
@@ -30,10 +31,9 @@ int main() {
   for (int n = 1; n <= 6; ++n) {
     sum = sum + std::pow(step, n) * c[n];
     if (n == 1 || n == 2 || n == 6)
-      draw("k = 1.4, derivatives of order " + (n > 1 ? "1 to " + std::to_string(n) : "1"), sum,
-           {.dash = {4, 2}});
+      draw(n == 1 ? "order 1" : "orders 1 to " + std::to_string(n), sum, {.dash = {4, 2}});
   }
-  data::save({.width = 380, .height = 220, .panels = {panel}}, "engine.png");
+  data::save({.width = 400, .height = 220, .panels = {panel}}, "engine.png");
   const double error = max(abs(sum - wanted)).item();
   std::cout << "sixth order is off by " << error << " at most\n";
   return error < 0.05 ? 0 : 1;
