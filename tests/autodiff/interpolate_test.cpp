@@ -153,5 +153,15 @@ TEST(Tridiagonal, ProductAndSolutionAreThoseOfTheFullMatrix) {
   EXPECT_THROW(tridiagonal_solve(bands, tensor({1.0})), Error);
 }
 
+TEST(Tridiagonal, WhatStandsBesideTheMatrixIsNotRead) {
+  const double any = NAN;
+  const Tensor bands = tensor({any, 0.5, -1.0, 2.0, 3.0, 4.0, 0.1, 0.7, any}, {3, 3}),
+               clean = tensor({0.0, 0.5, -1.0, 2.0, 3.0, 4.0, 0.1, 0.7, 0.0}, {3, 3}),
+               b = tensor({1.0, 2.0, -0.5});
+  EXPECT_EQ(largest(tridiagonal_product(bands, b) - tridiagonal_product(clean, b)), 0);
+  EXPECT_EQ(largest(tridiagonal_solve(bands, b) - tridiagonal_solve(clean, b)), 0);
+  EXPECT_EQ(tridiagonal_product(tensor({any, 2.0, any}, {3, 1}), tensor({3.0})).item(), 6);
+}
+
 }  // namespace
 }  // namespace tessera
