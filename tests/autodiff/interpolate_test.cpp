@@ -55,6 +55,15 @@ TEST(Interpolate, LinearOutsideAndAtKnots) {
   EXPECT_THROW(jit([&](Tensor a) { return cubic_spline(a, v).slopes; })(neg(k)), Error);
 }
 
+TEST(Interpolate, HeldValuesDoNotHangOnTheNextKnot) {
+  const Tensor k = tensor({0.0, 1.0, 2.0, 3.0}), x = tensor({-1.0, 4.0}),
+               v = tensor<double>({5.0, NAN, 2.0, HUGE_VAL});
+  EXPECT_EQ(interp(x, k, v).to_vector(), (std::vector<double>{5, HUGE_VAL}));
+  EXPECT_EQ(interp(x, k, reverse(v, {0})).to_vector(), (std::vector<double>{HUGE_VAL, 5}));
+  EXPECT_EQ(grad([&](Tensor u) { return sum(interp(x, k, u)); })(v).to_vector(),
+            (std::vector<double>{1, 0, 0, 1}));
+}
+
 TEST(Interpolate, SplinesAgainstSciPy) {
   const Tensor k = reference("knots"), v = reference("values"), x = reference("queries");
   int lines = 0;
