@@ -54,6 +54,20 @@ TEST(Bools, AreCounted) {
   EXPECT_EQ(argmin(x, 0).item<std::int64_t>(), 1);
 }
 
+TEST(Integers, AreRefusedByTheNameOfWhatWasCalled) {
+  const Tensor x = tensor<std::int64_t>({3, 4});
+  const auto refused = [](const char* name, const auto& f) {
+    const std::string text = testing::message_of(f);
+    EXPECT_NE(text.find(std::string("[") + name + "]"), std::string::npos) << text;
+    EXPECT_NE(text.find("cast it to a floating type"), std::string::npos) << text;
+  };
+  refused("norm", [&] { norm(x); });
+  refused("logsumexp", [&] { logsumexp(x); });
+  refused("softmax", [&] { softmax(x); });
+  refused("log_softmax", [&] { log_softmax(x); });
+  refused("variance", [&] { variance(x); });
+}
+
 TEST(Undefined, TensorsAreRefusedByName) {
   const Tensor none;
   EXPECT_NE(testing::message_of([&] { concatenate({none}); }).find("undefined"), std::string::npos);

@@ -134,6 +134,26 @@ TEST(Bessel, NegativeOrdersAtTheOriginAreLimits) {
   }
 }
 
+// Y_v(x) ~ -Gamma(v) (2 / x)^v / pi, and J_{-v}(x) ~ (x / 2)^-v / Gamma(1 - v), beyond the range of
+// double.
+TEST(Bessel, OverflowNearTheOriginKeepsTheSign) {
+  const Tensor x(1e-200);
+  for (const double v : {2.0, 2.5, 3.0, 3.7, 4.0, 5.0, 102.0}) {
+    EXPECT_EQ(bessel_y(v, x).item(), -INFINITY) << v;
+    EXPECT_EQ(bessel_ye(v, x).item(), -INFINITY) << v;
+    EXPECT_EQ(imag(hankel1(v, x)).item(), -INFINITY) << v;
+    EXPECT_EQ(imag(hankel2(v, x)).item(), INFINITY) << v;
+  }
+  EXPECT_EQ(bessel_y(50, Tensor(1e-6)).item(), -INFINITY);
+  for (int n = 1; n < 6; ++n) EXPECT_EQ(spherical_y(n, x).item(), -INFINITY) << n;
+  EXPECT_EQ(bessel_y(-3, x).item(), INFINITY);
+  EXPECT_EQ(bessel_j(-2.5, x).item(), INFINITY);
+  EXPECT_EQ(bessel_j(-3.5, x).item(), -INFINITY);
+  EXPECT_EQ(bessel_j(3, x).item(), 0);
+  const auto slope = jvp([](Tensor x) { return bessel_y(1, x); }, x, Tensor(1.0)).second;
+  EXPECT_EQ(slope.item(), INFINITY);
+}
+
 TEST(Bessel, DerivativesAtTheOrigin) {
   const auto third = [](auto f) {
     const auto first = [f](Tensor x) { return jvp(f, x, ones({}, x.dtype())).second; };

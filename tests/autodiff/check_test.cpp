@@ -123,6 +123,15 @@ TEST(Gradcheck, TellsOfKinks) {
   EXPECT_SAYS(gradcheck([](Tensor x) { return abs(x); }, tensor({1e-7, 1.0})), "kink");
 }
 
+TEST(Gradcheck, AnInfiniteDerivativeFitsNoFiniteOne) {
+  // The tolerance is relative to the largest modulus; one that is infinite is none.
+  const auto f =
+      custom_jvp([](const Flat& x) { return Flat{square(x[0])}; },
+                 [](const Flat&, const Flat&, const Flat& t) { return Flat{INFINITY * t[0]}; });
+  EXPECT_SAYS(gradcheck([&](Tensor x) { return f({x})[0]; }, tensor({0.7})),
+              "jvp against differences, result 0 at [0], along argument 0 at [0]: expected 1.4");
+}
+
 TEST(TransposeCheck, PassesAndIsExact) {
   EXPECT_PASSES(transpose_check([](Tensor x) { return cumsum(sin(x)) * x; }, kX, {.order = 3}));
   EXPECT_PASSES(transpose_check(
@@ -174,6 +183,14 @@ TEST(VmapCheck, FindsAFunctionThatIsNotItsBatch) {
   EXPECT_SAYS(vmap_check(f, kX, {.order = 0}), "vmap against a loop, result 0 at [");
 }
 
+TEST(VmapCheck, EqualInfinitiesFitAndHideNothingBesideThem) {
+  const Tensor x = tensor({0.0, 2.0});
+  EXPECT_PASSES(vmap_check([](Tensor x) { return log(x); }, x, {.order = 0}));
+  int calls = 0;
+  const auto f = [&](Tensor x) { return log(x) * static_cast<double>(++calls); };
+  EXPECT_SAYS(vmap_check(f, x, {.order = 0}), "vmap against a loop, result 0 at [1]");
+}
+
 TEST(TaylorCheck, MeasuresSlopesTwoAndThree) {
   const auto f = [](Tensor x) { return sum(exp(sin(x))); };
   const TaylorReport r = taylor_check(f, kX, tensor({1.0, 0.5, -0.7}));
@@ -204,6 +221,15 @@ TEST(TaylorCheck, SeesSlopeOneOfAWrongGradientAndTwoOfAWrongHessian) {
   EXPECT_NEAR(half.second.slope, 2, 0.1);
   EXPECT_NE(to_string(half).find("after the second derivative"), std::string::npos)
       << to_string(half);
+}
+
+TEST(TaylorCheck, StepsThatOverflowDoNotExcuseAWrongDerivative) {
+  const auto f = custom_jvp(
+      [](const Flat& x) { return Flat{exp(x[0])}; },
+      [](const Flat& x, const Flat&, const Flat& t) { return Flat{0.5 * exp(x[0]) * t[0]}; });
+  // e^709.78 is the largest double; the first steps of 0.1 and 0.06 pass it.
+  EXPECT_SAYS(taylor_check([&](Tensor x) { return f({x})[0]; }, tensor({709.75}), tensor({1.0})),
+              "after the first derivative");
 }
 
 TEST(Jetcheck, ComparesTaylorCoefficients) {

@@ -55,6 +55,15 @@ TEST(Interpolate, LinearOutsideAndAtKnots) {
   EXPECT_THROW(jit([&](Tensor a) { return cubic_spline(a, v).slopes; })(neg(k)), Error);
 }
 
+TEST(Interpolate, HeldValuesDoNotHangOnTheNextKnot) {
+  const Tensor k = tensor({0.0, 1.0, 2.0, 3.0}), x = tensor({-1.0, 4.0}),
+               v = tensor<double>({5.0, NAN, 2.0, HUGE_VAL});
+  EXPECT_EQ(interp(x, k, v).to_vector(), (std::vector<double>{5, HUGE_VAL}));
+  EXPECT_EQ(interp(x, k, reverse(v, {0})).to_vector(), (std::vector<double>{HUGE_VAL, 5}));
+  EXPECT_EQ(grad([&](Tensor u) { return sum(interp(x, k, u)); })(v).to_vector(),
+            (std::vector<double>{1, 0, 0, 1}));
+}
+
 TEST(Interpolate, SplinesAgainstSciPy) {
   const Tensor k = reference("knots"), v = reference("values"), x = reference("queries");
   int lines = 0;
@@ -151,6 +160,16 @@ TEST(Tridiagonal, ProductAndSolutionAreThoseOfTheFullMatrix) {
   EXPECT_EQ(tridiagonal_solve(tensor({7.0, 2.0, 7.0}, {3, 1}), tensor({3.0})).item(), 1.5);
   EXPECT_THROW(tridiagonal_solve(zeros({3, 4}), b), Error);
   EXPECT_THROW(tridiagonal_solve(bands, tensor({1.0})), Error);
+}
+
+TEST(Tridiagonal, WhatStandsBesideTheMatrixIsNotRead) {
+  const double any = NAN;
+  const Tensor bands = tensor({any, 0.5, -1.0, 2.0, 3.0, 4.0, 0.1, 0.7, any}, {3, 3}),
+               clean = tensor({0.0, 0.5, -1.0, 2.0, 3.0, 4.0, 0.1, 0.7, 0.0}, {3, 3}),
+               b = tensor({1.0, 2.0, -0.5});
+  EXPECT_EQ(largest(tridiagonal_product(bands, b) - tridiagonal_product(clean, b)), 0);
+  EXPECT_EQ(largest(tridiagonal_solve(bands, b) - tridiagonal_solve(clean, b)), 0);
+  EXPECT_EQ(tridiagonal_product(tensor({any, 2.0, any}, {3, 1}), tensor({3.0})).item(), 6);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Linear algebra as users call it: against closed forms and against each other.
+#include "autodiff/src/kernels/lapack.h"
 #include "error_text.h"
 #include "tensor_measures.h"
 #include "tessera/autodiff/grad.h"
@@ -93,6 +94,16 @@ TEST(Linalg, SingularVectorsTurnAlikeAtEveryScale) {
               << to_string(a.type()) << " times " << c;
       }
     }
+}
+
+// 2 n^2 + 6 n + 1 elements, which eigh needs, are odd: beyond 2^24, from n = 2895 on, every other
+// one is rounded down where LAPACK says it in single precision.
+TEST(Linalg, WorkspacesBeyondSinglePrecisionAreNotCutShort) {
+  constexpr Index n = 2895, least = 1 + 6 * n + 2 * n * n;
+  ASSERT_LT(static_cast<Index>(static_cast<float>(least)), least);
+  EXPECT_EQ(kernels::workspace(static_cast<float>(least), least), least);
+  EXPECT_EQ(kernels::workspace(c64(static_cast<float>(least)), least), least);
+  EXPECT_EQ(kernels::workspace(1e4, 100), 10000);
 }
 
 TEST(Linalg, LeastSquares) {

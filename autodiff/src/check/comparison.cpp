@@ -75,7 +75,8 @@ double magnitude(const Tensors& a, const Tensors& b) {
 }
 double largest(const Numbers& v) {
   double m = 0;
-  for (const c128& z : v) m = std::max(m, std::abs(z));
+  for (const c128& z : v)
+    if (const double size = std::abs(z); std::isfinite(size)) m = std::max(m, size);
   return m;
 }
 Tensors moved(const Tensors& x, const Tensors& t, double h) {
@@ -109,11 +110,12 @@ FlatFunction pullback_of(const FlatFunction& f, const Tensors& c) {
 
 void Comparison::number(c128 got, c128 expected, double tolerance, const std::string& what,
                         const std::function<std::string()>& where, const std::string& note) {
-  const double difference = std::abs(got - expected);
-  const bool fits = difference <= tolerance;  // false for NaN
-  const double ratio = fits                     ? (tolerance > 0 ? difference / tolerance : 0)
-                       : std::isnan(difference) ? INFINITY
-                                                : std::max(difference / tolerance, 1.0);
+  // Infinities fit where they are equal alone: a tolerance that follows them would take anything.
+  const double difference = got == expected ? 0 : std::abs(got - expected);
+  const bool settled = std::isfinite(difference), fits = settled && difference <= tolerance;
+  const double ratio = fits      ? (tolerance > 0 ? difference / tolerance : 0)
+                       : settled ? std::max(difference / tolerance, 1.0)
+                                 : INFINITY;
   ++report_.comparisons;
   if (!(ratio > worst_) && (fits || !report_.passed)) return;
   worst_ = ratio;

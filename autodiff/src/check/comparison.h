@@ -27,7 +27,7 @@ Numbers numbers(const Tensor& t);
 /// Re sum conj(a) b and sum |a| |b|.
 double inner(const Tensors& a, const Tensors& b);
 double magnitude(const Tensors& a, const Tensors& b);
-double largest(const Numbers& v);
+double largest(const Numbers& v);  ///< modulus, of those that are finite
 Tensors moved(const Tensors& x, const Tensors& t, double h);
 bool single_precision(const Tensors& x);
 double epsilon(const Tensors& x);

@@ -215,11 +215,38 @@ inline Modified modified(double v, c128 z) {
 
 enum class Kind : int { j, y, i, k, h1, h2 };
 
+/// The limit at 0 along the positive axis. J_{-v} and I_{-v} go as z^{-v} / Gamma(1 - v), which has
+/// the sign of (-1)^floor(v) and is 0 for whole v > 0; with Y_v -> -infinity
+///   Y_{-v} = cos(pi v) Y_v + sin(pi v) J_v,   H_{-v} = e^{+-i pi v} H_v.
+inline c128 at_zero(Kind kind, double v, bool reflected) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const double cosine = reflected ? turn(v).real() : 1;
+  const double down = cosine == 0 ? 0 : cosine > 0 ? -kInf : kInf;
+  switch (kind) {
+    case Kind::y:
+      return down;
+    case Kind::k:
+      return kInf;
+    case Kind::h1:
+      return {nan, cosine == 0 ? nan : down};
+    case Kind::h2:
+      return {nan, cosine == 0 ? nan : -down};
+    default:
+      if (v == 0) return 1;
+      if (!reflected || v == std::floor(v)) return 0;
+      return std::fmod(std::floor(v), 2) == 0 ? kInf : -kInf;
+  }
+}
+
 /// Orders v >= 0, upper half plane (Im z >= 0 or +0): J, Y, H1, H2 by w = -i z, Re w >= 0.
 /// `scaled`: times e^{-|Im z|} (J, Y), e^{-iz} (H1), e^{iz} (H2).
 inline c128 cylinder_above(Kind kind, double v, bool reflected, c128 z, bool scaled) {
   const double x = z.real(), y = z.imag();
   const Modified w = modified(v, {y, -x});
+  // Too near 0 for K: beyond the range of double, where its phase is lost.
+  const bool in_range = std::isfinite(w.k.real()) && std::isfinite(w.k.imag());
+  const bool by_j_alone = kind == Kind::j && (!reflected || v == std::floor(v));
+  if (!in_range && !by_j_alone && x > 0 && y == 0) return at_zero(kind, v, reflected);
   const c128 p = turn(0.5 * v), wave(std::cos(x), std::sin(x));
   c128 j = p * w.i * std::conj(wave);                      // e^{-y} J
   c128 h = c128(0, -2 / kPi) * std::conj(p) * w.k * wave;  // e^{y} H1
@@ -262,29 +289,6 @@ inline c128 modified_above(Kind kind, double v, bool reflected, c128 z, bool sca
   const double sine = reflected ? turn(v).imag() : 0;
   if (sine != 0) i += 2 / kPi * sine * k;
   return scaled ? i : i * std::exp(a);
-}
-
-/// The limit along the positive axis. J_{-v} and I_{-v} go as z^{-v} / Gamma(1 - v), which has the
-/// sign of (-1)^floor(v) and is 0 for whole v > 0; with Y_v -> -infinity
-///   Y_{-v} = cos(pi v) Y_v + sin(pi v) J_v,   H_{-v} = e^{+-i pi v} H_v.
-inline c128 at_zero(Kind kind, double v, bool reflected) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  const double cosine = reflected ? turn(v).real() : 1;
-  const double down = cosine == 0 ? 0 : cosine > 0 ? -kInf : kInf;
-  switch (kind) {
-    case Kind::y:
-      return down;
-    case Kind::k:
-      return kInf;
-    case Kind::h1:
-      return {nan, cosine == 0 ? nan : down};
-    case Kind::h2:
-      return {nan, cosine == 0 ? nan : -down};
-    default:
-      if (v == 0) return 1;
-      if (!reflected || v == std::floor(v)) return 0;
-      return std::fmod(std::floor(v), 2) == 0 ? kInf : -kInf;
-  }
 }
 
 /// Any order, any argument; at 0 the limit along the positive axis.

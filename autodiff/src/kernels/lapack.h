@@ -91,6 +91,14 @@ T conjugate(T x) {
     return x;
 }
 
+/// The size of a workspace that LAPACK asks for in an element of it, and no less than its pages
+/// say: single precision does not hold those beyond 2^24, and LAPACK 3.11's ssyevd and cheevd round
+/// down.
+template <class T>
+int workspace(T asked, Index least) {
+  return static_cast<int>(std::max(static_cast<Index>(std::real(asked)), least));
+}
+
 /// Sizes of a stack of matrices [B..., m, n].
 struct Matrices {
   Index batch, m, n;

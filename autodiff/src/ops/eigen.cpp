@@ -73,13 +73,14 @@ struct EighPrimitive : LeadingBatch {
     std::vector<T> z(static_cast<std::size_t>(size * size + kSlack<T>));
     std::copy(a, a + size * size, z.begin());
     const int n = static_cast<int>(size), ask = -1;
+    const Index least = 1 + 6 * size + 2 * size * size;  // of work, or of rwork
     int info = 0, iwork0 = 0;
     T best;
     if constexpr (is_cplx<T>) {
       R rbest;
       by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, z.data(), &n, w, &best, &ask, &rbest, &ask,
                                          &iwork0, &ask, &info);
-      const int lwork = static_cast<int>(best.real()), lrwork = static_cast<int>(rbest),
+      const int lwork = workspace(best, size * (size + 2)), lrwork = workspace(rbest, least),
                 liwork = iwork0;
       std::vector<T> work(static_cast<std::size_t>(lwork));
       std::vector<R> rwork(static_cast<std::size_t>(lrwork));
@@ -89,7 +90,7 @@ struct EighPrimitive : LeadingBatch {
     } else {
       by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, &best, &ask, &iwork0, &ask,
                                          &info);
-      const int lwork = static_cast<int>(best), liwork = iwork0;
+      const int lwork = workspace(best, least), liwork = iwork0;
       std::vector<T> work(static_cast<std::size_t>(lwork));
       std::vector<int> iwork(static_cast<std::size_t>(liwork));
       by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, work.data(), &lwork,

@@ -56,18 +56,20 @@ Tensor beside(const Tensor& x, const Tensor& values) {
 Tensor interp(Arg x, Arg knots, Arg values, Outside outside) {
   const Table f = table("interp", knots, values);
   const Piece p = piece_of("interp", f.knots, x);
-  Tensor t;
+  Tensor t, left = p.i, right = p.i + 1;
   if (outside == Outside::hold) {
     const Tensor first = select(f.knots, 0, 0), last = select(f.knots, 0, f.knots.dim(0) - 1);
-    const Tensor before = p.x < first, after = last < p.x;
-    // What is not taken has no derivative, were x infinite.
-    const Tensor inside = where(logical_or(before, after), p.low, p.x);
-    t = where(before, 0.0, where(after, 1.0, (inside - p.low) / p.width));
+    const Tensor before = p.x < first, after = last < p.x, held = logical_or(before, after);
+    // What is not taken has no derivative, were x infinite; what is held has the value of its end
+    // on both sides, whatever stands at the next knot.
+    const Tensor inside = where(held, p.low, p.x);
+    t = where(held, 0.5, (inside - p.low) / p.width);
+    left = where(after, p.i + 1, p.i), right = where(before, p.i, p.i + 1);
   } else {
     t = (p.x - p.low) / p.width;
   }
   t = beside(t, f.values);
-  return (1.0 - t) * gather(f.values, p.i) + t * gather(f.values, p.i + 1);
+  return (1.0 - t) * gather(f.values, left) + t * gather(f.values, right);
 }
 
 CubicSpline cubic_spline(Arg knots, Arg values, SplineEnd ends, Arg first, Arg last) {

@@ -3,6 +3,7 @@
 // Triangles, diagonals and products: linear algebra without decompositions.
 #include "matrix_forms.h"
 
+#include "operands.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -129,7 +130,7 @@ Tensor kron(Arg a, Arg b) {
   return reshape(p, {x.dim(0) * y.dim(0), x.dim(1) * y.dim(1)});
 }
 Tensor norm(Arg x, const Shape& axes, bool keep_dims) {
-  const Tensor t = detail::to_tensor("norm", x);
+  const Tensor t = detail::to_inexact("norm", x);
   // Scaled by the largest modulus, so that squares neither overflow nor vanish.
   const Tensor size = is_complex(t.dtype()) ? maximum(abs(real(t)), abs(imag(t))) : abs(t);
   if (t.size() == 0) return sum(size, axes, keep_dims);

@@ -21,17 +21,30 @@ bool fit(const Type& bands, const Type& x) {
 }
 /// One band as a column [..., n, 1].
 Tensor band(const Tensor& bands, int k) { return expand_dims(select(bands, -2, k), -1); }
+/// x with a zero before its first (`by` = 1) or after its last element (-1) along an axis.
+Tensor padded(const Tensor& x, int axis, int by) {
+  Shape low = Shape::filled(x.ndim(), 0), high = low;
+  (by > 0 ? low : high)[x.ndim() + axis] = 1;
+  return pad(x, low, high);
+}
 /// x_{i-1} in row i (`by` = 1), or x_{i+1} (-1); zero where there is none.
 Tensor shifted(const Tensor& x, int axis, int by) {
   const Index n = x.dim(axis);
   if (n == 0) return x;
-  Shape low = Shape::filled(x.ndim(), 0), high = low;
-  (by > 0 ? low : high)[x.ndim() + axis] = 1;
-  return pad(by > 0 ? slice(x, axis, 0, n - 1) : slice(x, axis, 1, n), low, high);
+  return padded(by > 0 ? slice(x, axis, 0, n - 1) : slice(x, axis, 1, n), axis, by);
+}
+/// bands[0, i] x_{i-1} in row i (`by` = 1), or bands[2, i] x_{i+1} (-1); zero where there is none,
+/// whatever that band holds there.
+Tensor beside_diagonal(const Tensor& bands, const Tensor& x, int by) {
+  const Index n = x.dim(-2);
+  if (n == 0) return x;
+  const Index row = by > 0 ? 1 : 0, column = 1 - row;
+  return padded(
+      slice(band(bands, 1 - by), -2, row, row + n - 1) * slice(x, -2, column, column + n - 1), -2,
+      by);
 }
 Tensor product(const Tensor& bands, const Tensor& x) {
-  return band(bands, 1) * x +
-         (band(bands, 0) * shifted(x, -2, 1) + band(bands, 2) * shifted(x, -2, -1));
+  return band(bands, 1) * x + (beside_diagonal(bands, x, 1) + beside_diagonal(bands, x, -1));
 }
 
 /// A x = b: linear in b; A dx = db - dA x.
