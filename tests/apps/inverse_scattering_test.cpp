@@ -151,6 +151,48 @@ TEST_F(InverseScattering, DataOfHLieHalfAStepBeforeThoseOfE) {
   }
 }
 
+/// A field at a receiver is compared with the data of the same instant: where the region begins as
+/// the truth is, nothing is left, whatever the truth's own limit of the time step. The fill lies on
+/// lines of the grid, and the descent steps as the run that made the data does.
+TEST_F(InverseScattering, ATruthOfAnotherSpeedIsSeenAtTheSameTimes) {
+  std::string text = kSquare;
+  const auto change = [&](const std::string& what, const std::string& by) {
+    const auto at = text.find(what);
+    ASSERT_NE(at, std::string::npos) << what;
+    text.replace(at, what.size(), by);
+  };
+  change("eps = 1.5", "eps = 4");
+  change("start = 1.5", "start = 1");
+  change("centre = [\"1 cm\"", "centre = [\"0 m\"");
+  change("size = [\"3 cm\", \"4 cm\"", "size = [\"8 cm\", \"8 cm\"");
+  change("material = \"stone\"", "material = \"vacuum\"");
+  write("case.toml", text);
+  const Outcome o =
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "optimize.iterations=0"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_LT(csv_rows(read("RUN/metrics.csv"))[0][1], 1e-18);  // rounding, squared
+}
+
+/// Cells count by the shortest wavelength of both scenes: the map and the truth have the same ones.
+TEST_F(InverseScattering, CellsPerWavelengthCountInTheTruthToo) {
+  std::string text = kSquare;
+  const std::string cell = "cell = \"1 cm\"";
+  text.replace(text.find(cell), cell.size(),
+               "cells_per_wavelength = 20, frequency_max = \"1 GHz\"");
+  write("case.toml", text);
+  const Outcome o =
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "optimize.iterations=0"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::vector<std::uint64_t> map, truth;
+  for (const auto& [path, array] : tessera::data::read_h5(here() / "RUN" / "results.h5")) {
+    if (path.ends_with("model/permittivity")) map = array.shape;
+    if (path.ends_with("model/truth")) truth = array.shape;
+  }
+  ASSERT_EQ(map.size(), 3u);
+  EXPECT_EQ(map, truth);
+  EXPECT_GE(map[2], 46u);  // 0.44 m in twentieths of 0.3 m/sqrt(2.5), that of stone
+}
+
 TEST_F(InverseScattering, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   write("case.toml", kSquare);
   expect_same_after_kill("0.02 s");

@@ -30,6 +30,22 @@ std::vector<double> map_of(const Case& c) {
   return {};
 }
 
+/// The waves in what is known or in the truth: on one grid and with one time step, which is stable
+/// for the known media, those of the truth, and every permittivity from region.least on.
+CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
+  CaseOptions waves = o.waves(with_truth);
+  for (const StructureOptions& s : o.truth)
+    if (s.material) waves.further_media.push_back(*s.material);
+  MaterialOptions least;
+  least.name = "region.least";
+  least.eps = Point{o.region.least, o.region.least, o.region.least};
+  for (const MaterialOptions& m : o.materials)
+    if (m.name == o.grid.background) least.mu = m.mu;
+  waves.materials.push_back(least);
+  waves.further_media.push_back(least.name);
+  return waves;
+}
+
 /// Cells low <= (i, j, k) < high whose middles lie in the box.
 void cells_within(const Case& c, const RegionOptions& r, std::array<int, 3>& low,
                   std::array<int, 3>& high) {
@@ -130,7 +146,7 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   InverseProblem p;
   p.options = read_inverse_options(config);
   if (in_float64) p.options.run.precision = Precision::f64;
-  p.known = std::make_shared<Case>(make_case(p.options.waves(false), config));
+  p.known = std::make_shared<Case>(make_case(comparable_waves(p.options, false), config));
   const Case& c = *p.known;
   const StopOptions& stop = p.options.run.stop;
   p.n_steps = stop.steps.value_or(std::int64_t{1} << 40);
@@ -200,7 +216,7 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   p.surroundings = tensor(around);
   p.known_map = map_of(c);
   if (!p.options.truth.empty()) {
-    p.truth = std::make_shared<const Case>(make_case(p.options.waves(true), config));
+    p.truth = std::make_shared<const Case>(make_case(comparable_waves(p.options, true), config));
     p.truth_map = map_of(*p.truth);
   }
   if (p.options.data.file) {

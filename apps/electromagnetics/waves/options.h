@@ -295,6 +295,8 @@ struct CaseOptions {
   std::vector<MonitorOptions> monitors;
   OutputOptions output;
   std::vector<ExpectOptions> expectations;
+  /// Media that the grid and the time step hold for although no body needs to be of them; no key.
+  std::vector<std::string> further_media;
 };
 
 /// A length in which results can be differentiated: "ring.radius", "bar.size[1]",
