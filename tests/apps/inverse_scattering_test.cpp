@@ -275,6 +275,10 @@ TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
   refused("low = [\"-4 cm\", \"-4 cm\"", "low = [\"4 cm\", \"-4 cm\"", "region.low is not below");
   refused("\"-0.08 m\", \"-0.07 m\"", "\"-0.8 m\", \"-0.07 m\"", "leaves the domain");
   refused("stop.time = \"4 ns\"", "stop.steps = 3", "the data are zero");
+  refused("material = \"stone\"", "material = \"stonee\"",
+          "bad.toml:18:1: error E0625: there is no medium 'stonee'");
+  refused("centre = [\"1 cm\"", "centre = [\"1 m\"",
+          "bad.toml:14:1: error E0644: the structure lies outside of the domain");
   write("short.csv", "time_s,a,b,c,d,e,f,g,h\n0,0,0,0,0,0,0,0,0\n1e-9,1,1,1,1,1,1,1,1\n");
   refused("optimize =", "data = {file = \"short.csv\"}\noptimize =",
           "the data reach from 0 to 1e-09 s");

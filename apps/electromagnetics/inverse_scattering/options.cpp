@@ -93,6 +93,7 @@ CaseOptions InverseOptions::waves(bool with_truth) const {
   o.boundary = boundary;
   o.materials = materials;
   o.structures = structures;
+  o.first_truth = o.structures.size();
   if (with_truth) o.structures.insert(o.structures.end(), truth.begin(), truth.end());
   o.sources = sources;
   return o;

@@ -276,7 +276,7 @@ class Cuts {
         const bool low = b.low[d] < inner_low(d) - slack(d) && b.low[d] > first(d) + slack(d),
                    high = b.high[d] > inner_high(d) + slack(d) && b.high[d] < last(d) - slack(d);
         if (!reaches || (!low && !high)) continue;
-        say(664, fmt::format("structure[{}]", key[s]),
+        say(664, structure_key(c_.options, key[s]),
             fmt::format("the body ends inside the absorbing layer across {}: its end sends waves "
                         "back, and the layer is not made for it",
                         "xyz"[d]),
