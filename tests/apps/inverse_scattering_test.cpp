@@ -173,6 +173,33 @@ TEST_F(InverseScattering, ATruthOfAnotherSpeedIsSeenAtTheSameTimes) {
   EXPECT_LT(csv_rows(read("RUN/metrics.csv"))[0][1], 1e-18);  // rounding, squared
 }
 
+/// Edges at the rim of the region are means of what is in it and what is known beside it: where a
+/// known body stands against the region and that begins as the truth is, nothing is left.
+TEST_F(InverseScattering, AKnownBodyMayStandAgainstTheRegion) {
+  std::string text = kSquare;
+  const auto change = [&](const std::string& what, const std::string& by) {
+    const auto at = text.find(what);
+    ASSERT_NE(at, std::string::npos) << what;
+    text.replace(at, what.size(), by);
+  };
+  change("start = 1.5", "start = 2.5");
+  change("centre = [\"1 cm\"", "centre = [\"0 m\"");
+  change("size = [\"3 cm\", \"4 cm\"", "size = [\"8 cm\", \"8 cm\"");
+  write("case.toml", text + R"([[material]]
+name = "wall"
+eps = 4
+[[structure]]
+shape = "box"
+low = ["4 cm", "-4 cm", "-inf"]
+high = ["8 cm", "4 cm", "inf"]
+material = "wall"
+)");
+  const Outcome o =
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "optimize.iterations=0"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_LT(csv_rows(read("RUN/metrics.csv"))[0][1], 1e-18);  // rounding, squared
+}
+
 /// Cells count by the shortest wavelength of both scenes: the map and the truth have the same ones.
 TEST_F(InverseScattering, CellsPerWavelengthCountInTheTruthToo) {
   std::string text = kSquare;

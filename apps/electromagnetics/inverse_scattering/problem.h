@@ -36,6 +36,8 @@ struct InverseProblem {
   std::vector<data::InputFile> inputs;
 
   std::int64_t n_cells() const;  ///< of the region
+  /// These among all cells of the grid, x fastest.
+  std::vector<std::size_t> cells() const;
   /// Of the steps at the receivers: n dt of E, (n - 1/2) dt of H.
   std::vector<double> times_s() const;
   Tensor start() const;  ///< rho [cells]
