@@ -198,6 +198,12 @@ material = "wall"
       tessera({"run", "case.toml", "--output", "RUN", "--set", "optimize.iterations=0"});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_LT(csv_rows(read("RUN/metrics.csv"))[0][1], 1e-18);  // rounding, squared
+  // Within the truth it is doubted, as in any scene.
+  EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0645"));
+  const Outcome within =
+      tessera({"check", "case.toml", "--set", "structure[0].low=[\"3 cm\", \"-4 cm\", \"-inf\"]"});
+  EXPECT_EQ(within.code, 0) << within.err;
+  EXPECT_TRUE(holds(within.err, "case.toml:14:1: warning E0645")) << within.err;
 }
 
 /// Cells count by the shortest wavelength of both scenes: the map and the truth have the same ones.

@@ -248,6 +248,12 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   if (!p.options.truth.empty()) {
     p.truth = std::make_shared<const Case>(make_case(comparable_waves(p.options, true), config));
     p.truth_map = of_axis(permittivities(*p.truth), 0);
+    for (const data::Diagnostic& d : p.truth->warnings)
+      if (std::none_of(c.warnings.begin(), c.warnings.end(),
+                       [&](const data::Diagnostic& known_one) {
+                         return known_one.number == d.number && known_one.message == d.message;
+                       }))
+        p.known->warnings.push_back(d);
   }
   if (p.options.data.file) {
     data::open_input(*p.options.data.file);
