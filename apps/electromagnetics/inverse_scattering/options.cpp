@@ -78,9 +78,12 @@ data::Options<InverseExpectOptions> expectation_table() {
   o.add("psnr_min", &O::psnr_min,
         {.doc = "Least peak signal-to-noise ratio of the permittivity of the domain in dB; the "
                 "peak is the range of the truth."});
-  o.add("ssim_min", &O::ssim_min,
-        {.doc = "Least structural similarity of the domain to the truth, with one window.",
-         .max = 1});
+  o.add(
+      "ssim_min", &O::ssim_min,
+      {.doc =
+           "Least structural similarity of the domain to the truth, with one window and constants "
+           "0.01 and 0.03 times the range, not their squares.",
+       .max = 1});
   return o;
 }
 
