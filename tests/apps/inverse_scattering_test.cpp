@@ -90,6 +90,22 @@ TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
             6);
 }
 
+/// A descent that begins, and may end, with nothing in the region is a result and is drawn.
+TEST_F(InverseScattering, AnEmptyMapIsDrawn) {
+  std::string text = kSquare;
+  text.replace(text.find("eps = 1.5"), 9, "eps = 1");
+  text.replace(text.find("start = 1.5"), 11, "start = 1");
+  write("case.toml", text);
+  const std::string few = "optimize.iterations=0";
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "made", "--set", few}).code, 0);
+  text.erase(text.find("[[truth]]"), text.find("[[source]]") - text.find("[[truth]]"));
+  write("empty.toml", text);
+  const Outcome run = tessera({"run", "empty.toml", "--output", "RUN", "--set", few, "--set",
+                               "data.file=\"made/tables/measured.csv\""});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/permittivity.png"));
+}
+
 TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
   write("case.toml", kSquare);
   const std::string few = "optimize.iterations=0";
