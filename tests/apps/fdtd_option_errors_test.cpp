@@ -155,6 +155,14 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
       {all + "[[monitor]]\nkind = \"rcs\"\nname = \"r\"\nposition = [\"0 um\", \"0 um\", \"0 "
              "um\"]\nsize = [\"1 um\", \"1 um\", \"0 um\"]\nfrequencies = [\"50 THz\"]\n",
        629, 9, 1, "is measured against one plane_wave source, but there are 0"},
+      {all + "[[monitor]]\nkind = \"probe\"\nname = \"p\"\nposition = [\"0 um\", \"0 um\", \"0 "
+             "um\"]\ncomponents = [\"Ez\", \"Ez\"]\n",
+       629, 13, 21, "the component is named twice"},
+      {all + "[[structure]]\nshape = \"sphere\"\nname = \"s\"\nmaterial = \"Au\"\nradius = \"1 "
+             "um\"\n[[monitor]]\nkind = \"resonances\"\nname = \"r\"\nposition = [\"0 um\", \"0 "
+             "um\", \"0 um\"]\nfrequency_min = \"40 THz\"\nfrequency_max = \"50 THz\"\nderivatives "
+             "= [\"s.radius\", \"s.radius\"]\n",
+       629, 20, 28, "the length is named twice"},
       {all + "[[expect]]\nmonitor = \"flax\"\nvalue = 1\ntolerance = 0.1\n", 625, 10, 1,
        "there is no monitor 'flax'"},
   };

@@ -203,6 +203,34 @@ TEST_F(Fdtd, InAnEvenMediumThePurcellFactorIsOne) {
   EXPECT_NEAR(column("ON", "dos", "purcell").at(0), 1, 0.1);
 }
 
+/// A dipole along the axis of a uniaxial medium has n_o/n_e times the power that its own index
+/// tells, a dipole in the plane sqrt(eps_y/eps_x); of a line along z only eps_z and mu count. What
+/// another source sends is no part of a rate.
+TEST_F(Fdtd, APurcellFactorIsOfOneSourceInAnEvenTransparentMedium) {
+  write("case.toml", kEven);
+  const auto told = [&](std::vector<std::string> settings) {
+    std::vector<std::string> arguments{"check", "case.toml"};
+    for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
+    const Outcome o = tessera(arguments);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const std::string uniaxial = "material[0].eps=[2.25, 2.25, 2.5]",
+                    in_plane = "material[0].eps=[2.25, 2.5, 2.25]",
+                    across = "source[1].component=\"Ex\"",
+                    even = "warning E0666: a Purcell factor compares with the power in a medium";
+  EXPECT_FALSE(holds(told({}), "E0666"));
+  EXPECT_FALSE(holds(told({uniaxial}), "E0666"));
+  EXPECT_TRUE(holds(told({in_plane, across}), even + " without loss and anisotropy, and the source "
+                                                     "lies in 'glass'"));
+  EXPECT_TRUE(holds(told({"material[0].sigma=\"100 S/m\""}), even));
+  EXPECT_TRUE(holds(told({"material[0].poles=[{kind=\"lorentz\", frequency=\"210 THz\", "
+                          "damping=\"30 THz\", delta_eps=0.1}]"}),
+                    even + " without loss, and at 1.6e+14 Hz"));
+  EXPECT_TRUE(holds(told({"source[0].amplitude=1"}),
+                    "warning E0666: it is measured against one source, and source[0] drives"));
+}
+
 /// Along one axis all powers are those of an area, and that of the one order is the flux. The sums
 /// of a transform are of unknowns, in V/m, and H is half a step older than E.
 TEST_F(Fdtd, UnitsAlongOneAxisAreThoseOfAnArea) {

@@ -90,6 +90,22 @@ TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
             6);
 }
 
+/// A descent that begins, and may end, with nothing in the region is a result and is drawn.
+TEST_F(InverseScattering, AnEmptyMapIsDrawn) {
+  std::string text = kSquare;
+  text.replace(text.find("eps = 1.5"), 9, "eps = 1");
+  text.replace(text.find("start = 1.5"), 11, "start = 1");
+  write("case.toml", text);
+  const std::string few = "optimize.iterations=0";
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "made", "--set", few}).code, 0);
+  text.erase(text.find("[[truth]]"), text.find("[[source]]") - text.find("[[truth]]"));
+  write("empty.toml", text);
+  const Outcome run = tessera({"run", "empty.toml", "--output", "RUN", "--set", few, "--set",
+                               "data.file=\"made/tables/measured.csv\""});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/permittivity.png"));
+}
+
 TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
   write("case.toml", kSquare);
   const std::string few = "optimize.iterations=0";
@@ -149,6 +165,81 @@ TEST_F(InverseScattering, DataOfHLieHalfAStepBeforeThoseOfE) {
                 csv_rows(read(name + "/metrics.csv"))[0][1], 1e-12)
         << name;
   }
+}
+
+/// A field at a receiver is compared with the data of the same instant: where the region begins as
+/// the truth is, nothing is left, whatever the truth's own limit of the time step. The fill lies on
+/// lines of the grid, and the descent steps as the run that made the data does.
+TEST_F(InverseScattering, ATruthOfAnotherSpeedIsSeenAtTheSameTimes) {
+  std::string text = kSquare;
+  const auto change = [&](const std::string& what, const std::string& by) {
+    const auto at = text.find(what);
+    ASSERT_NE(at, std::string::npos) << what;
+    text.replace(at, what.size(), by);
+  };
+  change("eps = 1.5", "eps = 4");
+  change("start = 1.5", "start = 1");
+  change("centre = [\"1 cm\"", "centre = [\"0 m\"");
+  change("size = [\"3 cm\", \"4 cm\"", "size = [\"8 cm\", \"8 cm\"");
+  change("material = \"stone\"", "material = \"vacuum\"");
+  write("case.toml", text);
+  const Outcome o =
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "optimize.iterations=0"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_LT(csv_rows(read("RUN/metrics.csv"))[0][1], 1e-18);  // rounding, squared
+}
+
+/// Edges at the rim of the region are means of what is in it and what is known beside it: where a
+/// known body stands against the region and that begins as the truth is, nothing is left.
+TEST_F(InverseScattering, AKnownBodyMayStandAgainstTheRegion) {
+  std::string text = kSquare;
+  const auto change = [&](const std::string& what, const std::string& by) {
+    const auto at = text.find(what);
+    ASSERT_NE(at, std::string::npos) << what;
+    text.replace(at, what.size(), by);
+  };
+  change("start = 1.5", "start = 2.5");
+  change("centre = [\"1 cm\"", "centre = [\"0 m\"");
+  change("size = [\"3 cm\", \"4 cm\"", "size = [\"8 cm\", \"8 cm\"");
+  write("case.toml", text + R"([[material]]
+name = "wall"
+eps = 4
+[[structure]]
+shape = "box"
+low = ["4 cm", "-4 cm", "-inf"]
+high = ["8 cm", "4 cm", "inf"]
+material = "wall"
+)");
+  const Outcome o =
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "optimize.iterations=0"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_LT(csv_rows(read("RUN/metrics.csv"))[0][1], 1e-18);  // rounding, squared
+  // Within the truth it is doubted, as in any scene.
+  EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0645"));
+  const Outcome within =
+      tessera({"check", "case.toml", "--set", "structure[0].low=[\"3 cm\", \"-4 cm\", \"-inf\"]"});
+  EXPECT_EQ(within.code, 0) << within.err;
+  EXPECT_TRUE(holds(within.err, "case.toml:14:1: warning E0645")) << within.err;
+}
+
+/// Cells count by the shortest wavelength of both scenes: the map and the truth have the same ones.
+TEST_F(InverseScattering, CellsPerWavelengthCountInTheTruthToo) {
+  std::string text = kSquare;
+  const std::string cell = "cell = \"1 cm\"";
+  text.replace(text.find(cell), cell.size(),
+               "cells_per_wavelength = 20, frequency_max = \"1 GHz\"");
+  write("case.toml", text);
+  const Outcome o =
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "optimize.iterations=0"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::vector<std::uint64_t> map, truth;
+  for (const auto& [path, array] : tessera::data::read_h5(here() / "RUN" / "results.h5")) {
+    if (path.ends_with("model/permittivity")) map = array.shape;
+    if (path.ends_with("model/truth")) truth = array.shape;
+  }
+  ASSERT_EQ(map.size(), 3u);
+  EXPECT_EQ(map, truth);
+  EXPECT_GE(map[2], 46u);  // 0.44 m in twentieths of 0.3 m/sqrt(2.5), that of stone
 }
 
 TEST_F(InverseScattering, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
@@ -233,6 +324,10 @@ TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
   refused("low = [\"-4 cm\", \"-4 cm\"", "low = [\"4 cm\", \"-4 cm\"", "region.low is not below");
   refused("\"-0.08 m\", \"-0.07 m\"", "\"-0.8 m\", \"-0.07 m\"", "leaves the domain");
   refused("stop.time = \"4 ns\"", "stop.steps = 3", "the data are zero");
+  refused("material = \"stone\"", "material = \"stonee\"",
+          "bad.toml:18:1: error E0625: there is no medium 'stonee'");
+  refused("centre = [\"1 cm\"", "centre = [\"1 m\"",
+          "bad.toml:14:1: error E0644: the structure lies outside of the domain");
   write("short.csv", "time_s,a,b,c,d,e,f,g,h\n0,0,0,0,0,0,0,0,0\n1e-9,1,1,1,1,1,1,1,1\n");
   refused("optimize =", "data = {file = \"short.csv\"}\noptimize =",
           "the data reach from 0 to 1e-09 s");

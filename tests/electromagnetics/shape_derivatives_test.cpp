@@ -310,6 +310,31 @@ TEST_F(ShapeDerivativesTest, SinglePrecisionFollowsDouble) {
                                                          // random, times the weights of the bracket
 }
 
+// Shares at slanted faces of media with poles are rounded to 64ths, which a step of 1e-5 of a cell
+// does not change: by it alone only the other face of a slab of glass before such a medium moves.
+// Faces at 45 degrees, 0.1 of a cell off the nodes: no share is near a half of a 64th.
+TEST_F(ShapeDerivativesTest, RoundedSharesDoNotHideAMediumThatMoves) {
+  Setting s{.grid = uniform_grid({4 * um, 4 * um, 0}, pitch), .active = of_hz};
+  const auto below = [](double x_plus_y) {
+    return half_space({x_plus_y / 2, x_plus_y / 2, 0}, {1, 1, 0});
+  };
+  const auto slab = [&](bool with_its_back) {
+    s.scene = [=](const std::vector<double>& p) {
+      return Scene{{{below(0.51 * um + p[0]), 1, 0, "glass"},
+                    {below(-0.49 * um + (with_its_back ? p[0] : 0)), 2, 0, "back"}},
+                   0};
+    };
+  };
+  s.media.push_back({.poles = lorentz(1e14, 1e12, 2)});
+  slab(true);
+  EXPECT_THROW(s.derivatives({0}), Error);
+  slab(false);
+  EXPECT_FALSE(s.derivatives({0}).edges.empty());
+  s.media[2] = dielectric(4);
+  slab(true);
+  EXPECT_FALSE(s.derivatives({0}).edges.empty());
+}
+
 TEST_F(ShapeDerivativesTest, RefusesWhatItCannotMove) {
   const std::vector<double> at{1.013 * um, 0.01 * um};
   Setting s = disc(of_ez);

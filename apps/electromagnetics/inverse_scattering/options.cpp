@@ -29,7 +29,7 @@ data::Options<RegionOptions> region_table() {
         {.doc = "Relative permittivity that the descent begins with.", .min = 1});
   o.add("least", &O::least,
         {.doc = "Lower bound, passed by 0.01 at most: eps = least + rho above it, least + 0.01 "
-                "(e^rho - 1) below.",
+                "(e^rho - 1) below. The time step is stable from it on.",
          .min = 1});
   return o;
 }
@@ -78,9 +78,12 @@ data::Options<InverseExpectOptions> expectation_table() {
   o.add("psnr_min", &O::psnr_min,
         {.doc = "Least peak signal-to-noise ratio of the permittivity of the domain in dB; the "
                 "peak is the range of the truth."});
-  o.add("ssim_min", &O::ssim_min,
-        {.doc = "Least structural similarity of the domain to the truth, with one window.",
-         .max = 1});
+  o.add(
+      "ssim_min", &O::ssim_min,
+      {.doc =
+           "Least structural similarity of the domain to the truth, with one window and constants "
+           "0.01 and 0.03 times the range, not their squares.",
+       .max = 1});
   return o;
 }
 
@@ -93,6 +96,7 @@ CaseOptions InverseOptions::waves(bool with_truth) const {
   o.boundary = boundary;
   o.materials = materials;
   o.structures = structures;
+  o.first_truth = o.structures.size();
   if (with_truth) o.structures.insert(o.structures.end(), truth.begin(), truth.end());
   o.sources = sources;
   return o;

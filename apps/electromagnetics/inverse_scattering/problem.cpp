@@ -19,15 +19,58 @@ namespace em = electromagnetics;
 constexpr std::int64_t kMostTape = std::int64_t{1}
                                    << 30;  ///< beyond it states are recomputed in reverse
 
-std::vector<double> map_of(const Case& c) {
+/// Of cells, [z, y, x, axis].
+std::vector<double> permittivities(const Case& c) {
   const data::RectilinearGrid g = em::preview(em::SceneOrder(c.scene), c.media, c.grid);
   for (const data::FieldArray& f : g.fields.cells)
-    if (f.name == "permittivity") {
-      std::vector<double> out(f.values.size() / 3);
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] = f.values[3 * i];
-      return out;
-    }
+    if (f.name == "permittivity") return f.values;
   return {};
+}
+std::vector<double> of_axis(const std::vector<double>& eps, std::size_t axis) {
+  std::vector<double> out;
+  for (std::size_t i = axis; i < eps.size(); i += 3) out.push_back(eps[i]);
+  return out;
+}
+
+/// What the region, as it is known, leaves of the permittivity of each edge to the cells beside it,
+/// between the least and the largest that are known: an edge is the mean of both.
+Tensor surroundings_of(const InverseProblem& p, const std::vector<double>& known) {
+  double least = INFINITY, most = 0;
+  for (const double eps : known)
+    if (eps > 0) least = std::min(least, eps), most = std::max(most, eps);
+  std::array<std::vector<double>, 3> inside;  // by component: its share of each edge
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::vector<double> all = of_axis(known, d);
+    std::vector<double> cells;
+    for (const std::size_t cell : p.cells()) cells.push_back(all[cell]);
+    inside[d] = csr_matmul(p.region.share, p.region.pattern, tensor(cells)).to_vector<double>();
+  }
+  const std::vector<double> outside = p.region.outside.to_vector<double>();
+  std::vector<double> out;
+  for (std::size_t e = 0; e < p.op->design.size(); ++e) {
+    const double eps = p.op->unit[e] / p.op->coefficient[e];  // cb of vacuum over cb
+    out.push_back(
+        outside[e] > 0
+            ? std::clamp((eps - inside[p.op->design[e].component][e]) / outside[e], least, most)
+            : eps);
+  }
+  return tensor(out);
+}
+
+/// The waves in what is known or in the truth: on one grid and with one time step, which is stable
+/// for the known media, those of the truth, and every permittivity from region.least on.
+CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
+  CaseOptions waves = o.waves(with_truth);
+  for (const StructureOptions& s : o.truth)
+    if (s.material) waves.further_media.push_back(*s.material);
+  MaterialOptions least;
+  least.name = "region.least";
+  least.eps = Point{o.region.least, o.region.least, o.region.least};
+  for (const MaterialOptions& m : o.materials)
+    if (m.name == o.grid.background) least.mu = m.mu;
+  waves.materials.push_back(least);
+  waves.further_media.push_back(least.name);
+  return waves;
 }
 
 /// Cells low <= (i, j, k) < high whose middles lie in the box.
@@ -65,6 +108,15 @@ std::int64_t InverseProblem::n_cells() const {
   std::int64_t n = 1;
   for (std::size_t d = 0; d < 3; ++d) n *= region.high[d] - region.low[d];
   return n;
+}
+std::vector<std::size_t> InverseProblem::cells() const {
+  std::vector<std::size_t> out;
+  for (int k = region.low[2]; k < region.high[2]; ++k)
+    for (int j = region.low[1]; j < region.high[1]; ++j)
+      for (int i = region.low[0]; i < region.high[0]; ++i)
+        out.push_back(static_cast<std::size_t>(
+            (std::int64_t{k} * known->grid.cells(1) + j) * known->grid.cells(0) + i));
+  return out;
 }
 std::vector<double> InverseProblem::times_s() const {
   const double ahead = em::is_electric(static_cast<int>(options.receivers.component)) ? 1 : 0.5;
@@ -117,12 +169,8 @@ Tensor InverseProblem::loss(const Tensor& rho) const {
 std::vector<double> InverseProblem::map(const Tensor& rho) const {
   std::vector<double> out = known_map;
   const std::vector<double> eps = permittivity(rho).to_vector<double>();
-  std::size_t cell = 0;
-  for (int k = region.low[2]; k < region.high[2]; ++k)
-    for (int j = region.low[1]; j < region.high[1]; ++j)
-      for (int i = region.low[0]; i < region.high[0]; ++i)
-        out[static_cast<std::size_t>(
-            (std::int64_t{k} * known->grid.cells(1) + j) * known->grid.cells(0) + i)] = eps[cell++];
+  std::size_t n = 0;
+  for (const std::size_t cell : cells()) out[cell] = eps[n++];
   return out;
 }
 
@@ -130,7 +178,7 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   InverseProblem p;
   p.options = read_inverse_options(config);
   if (in_float64) p.options.run.precision = Precision::f64;
-  p.known = std::make_shared<Case>(make_case(p.options.waves(false), config));
+  p.known = std::make_shared<Case>(make_case(comparable_waves(p.options, false), config));
   const Case& c = *p.known;
   const StopOptions& stop = p.options.run.stop;
   p.n_steps = stop.steps.value_or(std::int64_t{1} << 40);
@@ -194,14 +242,18 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
     unit[e] = 0;
   }
   p.receivers = tensor(weights, {static_cast<Index>(recorded), samples.size()});
-  std::vector<double> around(p.op->design.size());
-  for (std::size_t e = 0; e < around.size(); ++e)
-    around[e] = p.op->unit[e] / p.op->coefficient[e];  // cb of vacuum over cb = eps
-  p.surroundings = tensor(around);
-  p.known_map = map_of(c);
+  const std::vector<double> known = permittivities(c);
+  p.surroundings = surroundings_of(p, known);
+  p.known_map = of_axis(known, 0);
   if (!p.options.truth.empty()) {
-    p.truth = std::make_shared<const Case>(make_case(p.options.waves(true), config));
-    p.truth_map = map_of(*p.truth);
+    p.truth = std::make_shared<const Case>(make_case(comparable_waves(p.options, true), config));
+    p.truth_map = of_axis(permittivities(*p.truth), 0);
+    for (const data::Diagnostic& d : p.truth->warnings)
+      if (std::none_of(c.warnings.begin(), c.warnings.end(),
+                       [&](const data::Diagnostic& known_one) {
+                         return known_one.number == d.number && known_one.message == d.message;
+                       }))
+        p.known->warnings.push_back(d);
   }
   if (p.options.data.file) {
     data::open_input(*p.options.data.file);

@@ -44,12 +44,12 @@ void check_scene(Case& c, const data::Config& config) {
   const std::vector<std::size_t> key = structures_seen(c.options);
   std::vector<data::Diagnostic> errors;
   for (const std::size_t s : em::structures_outside(c.scene, domain))
-    errors.push_back(config.error(644, fmt::format("structure[{}]", key[s]),
+    errors.push_back(config.error(644, structure_key(c.options, key[s]),
                                   "the structure lies outside of the domain",
                                   "move it, or enlarge grid.size"));
   if (!errors.empty()) refuse(std::move(errors));
   for (const em::Overlap& o : em::overlaps(c.scene, domain))
-    c.warnings.push_back(warning(config, 645, fmt::format("structure[{}]", key[o.second]),
+    c.warnings.push_back(warning(config, 645, structure_key(c.options, key[o.second]),
                                  em::describe(o, c.scene), "give one of them a priority"));
 }
 
@@ -68,9 +68,9 @@ void open_conductors(Case& c, const data::Config& config) {
     if (t.closed > 0)
       text += fmt::format("{} {} faces of the grid, which are taken as metal",
                           t.moved > 0 ? ", and fills" : " fills", t.closed);
-    c.warnings.push_back(warning(
-        config, 656, body ? fmt::format("structure[{}]", key[t.structure]) : "grid.background",
-        text, "use smaller cells there, or put a line of the grid on it"));
+    c.warnings.push_back(
+        warning(config, 656, body ? structure_key(c.options, key[t.structure]) : "grid.background",
+                text, "use smaller cells there, or put a line of the grid on it"));
   }
 }
 
@@ -83,7 +83,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   try {
     c.scene = make_scene(c.options, c.media);
   } catch (const StructureFault& e) {
-    refuse({config.error(626, fmt::format("structure[{}]", e.structure), e.what(),
+    refuse({config.error(626, structure_key(c.options, e.structure), e.what(),
                          "see `tessera explain structure`")});
   }
   check_scene(c, config);

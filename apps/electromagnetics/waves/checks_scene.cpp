@@ -100,6 +100,11 @@ void check_thickness(const StructureOptions& s, const CaseOptions& o, const std:
 
 }  // namespace
 
+std::string structure_key(const CaseOptions& o, std::size_t structure) {
+  return structure < o.first_truth ? item("structure", structure)
+                                   : item("truth", structure - o.first_truth);
+}
+
 std::vector<std::string> media_names(const CaseOptions& o) {
   std::vector<std::string> names;
   for (const MaterialOptions& m : o.materials) names.push_back(m.name);
@@ -129,7 +134,7 @@ void check_structures(const CaseOptions& o, Checks& checks) {
   double copies = 0;
   for (std::size_t i = 0; i < o.structures.size(); ++i) {
     const StructureOptions& s = o.structures[i];
-    const std::string at = item("structure", i);
+    const std::string at = structure_key(o, i);
     checks.unique(at + ".name", s.name, seen);
     if (s.material)
       checks.known(at + ".material", *s.material, media, "medium");

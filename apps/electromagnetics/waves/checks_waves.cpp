@@ -189,8 +189,13 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
                  "shorten it: files are called by it");
     check_spectrum(m, at, checks);
     check_region(m, o.grid, at, checks);
-    for (std::size_t k = 0; k < m.components.size(); ++k)
-      check_computed(o.grid, m.components[k], item((at + ".components").c_str(), k), 629, checks);
+    std::set<Component> measured;
+    for (std::size_t k = 0; k < m.components.size(); ++k) {
+      const std::string key = item((at + ".components").c_str(), k);
+      check_computed(o.grid, m.components[k], key, 629, checks);
+      if (!measured.insert(m.components[k]).second)
+        checks.say(629, key, "the component is named twice", "leave one of them out");
+    }
     for (std::size_t k = 0; k < m.theta.size() && !o.grid.resolved(2); ++k)
       if (std::abs(m.theta[k] - std::numbers::pi / 2) > 1e-9)
         checks.say(629, item((at + ".theta").c_str(), k),
@@ -208,9 +213,13 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
     for (std::size_t k = 0; k < m.mirrors.size(); ++k)
       if (!mirrored.insert(m.mirrors[k].axis).second)
         checks.say(629, item((at + ".mirrors").c_str(), k), "another one lies across this axis");
-    for (std::size_t k = 0; k < m.derivatives.size(); ++k)
-      checks.known(item((at + ".derivatives").c_str(), k), m.derivatives[k], parameter_names(o),
-                   "length of a named structure");
+    std::set<std::string> lengths;
+    for (std::size_t k = 0; k < m.derivatives.size(); ++k) {
+      const std::string key = item((at + ".derivatives").c_str(), k);
+      checks.known(key, m.derivatives[k], parameter_names(o), "length of a named structure");
+      if (!lengths.insert(m.derivatives[k]).second)
+        checks.say(629, key, "the length is named twice", "leave one of them out");
+    }
     if (m.start && m.end && *m.start >= *m.end)
       checks.say(629, at + ".start", "is not before end", "exchange them");
   }

@@ -78,7 +78,7 @@ void averaged_metals(Doubts& doubts, const std::vector<std::size_t>& key) {
           at > 0 && em::permittivity(m, 0, at).real() < 0)
         f = at;
     if (f > 0)
-      doubts.say(658, fmt::format("structure[{}]", key[n]),
+      doubts.say(658, structure_key(c.options, key[n]),
                  fmt::format("at {:.4g} Hz the permittivity of '{}' is negative: cells that its "
                              "surface cuts at an angle absorb what the body does not",
                              f, m.name),
@@ -102,7 +102,7 @@ void extrapolated_models(Doubts& doubts) {
     const auto table = c.table_bands.find(m.name);
     for (std::size_t s = c.options.structures.size(); s-- > 0;)
       if (&m != &c.media.front() && c.options.structures[s].material == m.name)
-        key = fmt::format("structure[{}].material", s);
+        key = structure_key(c.options, s) + ".material";
     for (std::size_t q = 0; q < c.options.materials.size(); ++q)
       if (c.options.materials[q].name == m.name) {
         model = c.options.materials[q].library.value_or("");
@@ -156,7 +156,7 @@ void find_doubts(Case& c, const data::Config& config) {
        em::backward_films(c.scene, c.media, c.grid, c.faces, c.options.boundary.pml.cells,
                           c.frequency_min, c.frequency_max))
     doubts.say(
-        657, fmt::format("structure[{}]", key[b.structure]),
+        657, structure_key(c.options, key[b.structure]),
         fmt::format(
             "a film of {:.3g} m, with a negative permittivity at {:.4g} Hz and a skin depth of "
             "{:.3g} m, runs through the pml across {}, which amplifies backward waves on it",

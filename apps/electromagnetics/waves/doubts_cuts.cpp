@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doubts about surfaces that something cuts, and about frequencies that no source has.
+// Doubts about surfaces that something cuts, about frequencies that no source has, and about what
+// the one source of a monitor is measured against.
 #include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/monitors.h"
@@ -33,6 +34,9 @@ class Cuts {
         period(o, fmt::format("monitor[{}]", m));
         one_medium(o, fmt::format("monitor[{}]", m));
       }
+      if (o.kind == MonitorKind::ldos) even_medium(o, fmt::format("monitor[{}]", m));
+      if (o.kind == MonitorKind::ldos || o.kind == MonitorKind::rcs)
+        one_source(o, fmt::format("monitor[{}]", m));
       dark(o, fmt::format("monitor[{}]", m));
     }
     ends_in_layers();
@@ -205,6 +209,58 @@ class Cuts {
     }
   }
 
+  /// That an ldos or rcs is measured against.
+  const SourceOptions* source_of(const MonitorOptions& o) const {
+    const SourceKind kind =
+        o.kind == MonitorKind::ldos ? SourceKind::point : SourceKind::plane_wave;
+    for (const SourceOptions& s : c_.options.sources)
+      if (s.kind == kind && (!o.source || *o.source == s.name)) return &s;
+    return nullptr;
+  }
+
+  /// A Purcell factor is over the power in a medium of one permittivity, of which that of a line
+  /// along z or a sheet has only the one along its current.
+  void even_medium(const MonitorOptions& o, const std::string& key) {
+    const SourceOptions* source = source_of(o);
+    if (!source) return;
+    em::Medium at = c_.media[static_cast<std::size_t>(em::medium_at(scene_, *source->position))];
+    if (at.pec) return;
+    const int component = static_cast<int>(source->component), axis = em::axis_of(component),
+              dimensions = c_.grid.dimensions();
+    if (em::is_electric(component) && (dimensions == 1 || (dimensions == 2 && axis == 2)))
+      at.eps.fill(at.eps[static_cast<std::size_t>(axis)]);
+    const char* way_out = "take its power, or move the source to another medium";
+    if (!em::is_isotropic_without_conduction(at))
+      return say(666, key,
+                 fmt::format("a Purcell factor compares with the power in a medium without loss "
+                             "and anisotropy, and the source lies in '{}'",
+                             at.name),
+                 way_out);
+    for (const double f : o.all_frequencies()) {
+      const std::complex<double> eps = em::permittivity(at, 0, f);
+      if (em::is_transparent(at, f) || !(eps.real() > 0)) continue;  // below 0 it is refused
+      return say(666, key,
+                 fmt::format("a Purcell factor compares with the power in a medium without loss, "
+                             "and at {:.6g} Hz the permittivity of '{}', in which the source lies, "
+                             "is {:.4g} {:+.2g} i",
+                             f, at.name, eps.real(), eps.imag()),
+                 way_out);
+    }
+  }
+
+  void one_source(const MonitorOptions& o, const std::string& key) {
+    const SourceOptions* own = source_of(o);
+    for (std::size_t s = 0; own && s < c_.options.sources.size(); ++s) {
+      const SourceOptions& other = c_.options.sources[s];
+      if (&other == own || other.amplitude == 0) continue;
+      return say(666, key,
+                 fmt::format("it is measured against one source, and source[{}] drives the field "
+                             "as well",
+                             s),
+                 "set the amplitude of all others to 0");
+    }
+  }
+
   void ends_in_layers() {
     std::vector<std::size_t> key;  // structures without a medium are only parts of others
     for (std::size_t s = 0; s < c_.options.structures.size(); ++s)
@@ -220,7 +276,7 @@ class Cuts {
         const bool low = b.low[d] < inner_low(d) - slack(d) && b.low[d] > first(d) + slack(d),
                    high = b.high[d] > inner_high(d) + slack(d) && b.high[d] < last(d) - slack(d);
         if (!reaches || (!low && !high)) continue;
-        say(664, fmt::format("structure[{}]", key[s]),
+        say(664, structure_key(c_.options, key[s]),
             fmt::format("the body ends inside the absorbing layer across {}: its end sends waves "
                         "back, and the layer is not made for it",
                         "xyz"[d]),

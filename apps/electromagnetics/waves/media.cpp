@@ -90,6 +90,7 @@ std::vector<em::Medium> make_media(const CaseOptions& o, const data::Config& con
   named(o.grid.background);
   for (const StructureOptions& s : o.structures)
     if (s.material) named(*s.material);
+  for (const std::string& name : o.further_media) named(name);
   return media;
 }
 

@@ -295,7 +295,13 @@ struct CaseOptions {
   std::vector<MonitorOptions> monitors;
   OutputOptions output;
   std::vector<ExpectOptions> expectations;
+  /// Media that the grid and the time step hold for although no body needs to be of them; no key.
+  std::vector<std::string> further_media;
+  /// Structures from this one on stand under [[truth]] in the file; no key.
+  std::size_t first_truth = SIZE_MAX;
 };
+/// "structure[2]", or "truth[0]".
+std::string structure_key(const CaseOptions& o, std::size_t structure);
 
 /// A length in which results can be differentiated: "ring.radius", "bar.size[1]",
 /// "taper.corners[0][1]". All finite ones of structures that have a name without slashes, commas

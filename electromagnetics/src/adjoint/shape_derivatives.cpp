@@ -18,6 +18,9 @@ namespace {
 
 /// Relative differences of inverse permittivities below this are rounding.
 constexpr double rounding = 1e-14;
+/// Steps in which media with losses or poles are looked at, in those of the differences: 0.03 of a
+/// cell where these are 1e-5. Their shares are rounded (averaging.h).
+constexpr double coarse = 3e3;
 
 bool same(const DispersiveRun& a, const DispersiveRun& b) {
   return a.first == b.first && a.weight == b.weight && a.alpha == b.alpha && a.beta == b.beta;
@@ -64,6 +67,9 @@ struct Base {
   bool computed(const Edge& e) const {
     return unknown[static_cast<std::size_t>(scheme.offset(e))] != 0;
   }
+  int positions(int c, int axis) const {
+    return model.grid.cells(axis) + (model.grid.resolved(axis) && !at_middle(c, axis) ? 1 : 0);
+  }
   /// cb in vacuum: c dt ds / A*, ds the open part.
   double unit(const Edge& e) const {
     const int at[3] = {e.i, e.j, e.k};
@@ -84,31 +90,66 @@ struct Base {
 
 using Moves = std::map<std::pair<Key, Key>, double>;  ///< of M, by (to, from)
 
-void add_rows(const Base& base, const YeeModel& plus, const YeeModel& minus, double step,
-              std::size_t parameter, Moves& moves) {
-  const YeeGrid& grid = base.model.grid;
-  const auto positions = [&](int c, int axis) {
-    return grid.cells(axis) + (grid.resolved(axis) && !at_middle(c, axis) ? 1 : 0);
-  };
+/// Calls f(c, j, k) for each row of the components that are stepped.
+template <class F>
+void over_rows(const Base& base, F&& f) {
   for (int c = 0; c < 6; ++c) {
     if (!base.model.active[static_cast<std::size_t>(c)]) continue;
-    for (int k = 0; k < positions(c, 2); ++k)
-      for (int j = 0; j < positions(c, 1); ++j) {
-        const MaterialRow above = base.row(plus, c, j, k), below = base.row(minus, c, j, k);
-        if (above.loss != below.loss) refuse(parameter, "a lossy medium");
-        if (!same(above.dispersive, below.dispersive)) refuse(parameter, "a dispersive medium");
-        if (!same(above.nonlinear, below.nonlinear)) refuse(parameter, "a nonlinear medium");
-        for (int i = 0; i < positions(c, 0); ++i) {
-          const double a = above.inverse[static_cast<std::size_t>(i)],
-                       b = below.inverse[static_cast<std::size_t>(i)];
-          if (std::abs(a - b) <= rounding * std::max(a, b)) continue;
-          if (a == 0 || b == 0) refuse(parameter, "a conductor");
-          if (!is_electric(c)) refuse(parameter, "a magnetic medium");
-          const Edge e{static_cast<std::uint8_t>(c), i, j, k};
-          if (base.computed(e)) moves[{key(e), key(e)}] = base.unit(e) * (a - b) / (2 * step);
-        }
-      }
+    for (int k = 0; k < base.positions(c, 2); ++k)
+      for (int j = 0; j < base.positions(c, 1); ++j) f(c, j, k);
   }
+}
+
+void need_same_losses(const MaterialRow& above, const MaterialRow& below, std::size_t parameter) {
+  if (above.loss != below.loss) refuse(parameter, "a lossy medium");
+  if (!same(above.dispersive, below.dispersive)) refuse(parameter, "a dispersive medium");
+  if (!same(above.nonlinear, below.nonlinear)) refuse(parameter, "a nonlinear medium");
+}
+
+bool has_losses(const Base& base) {
+  bool any = false;
+  over_rows(base, [&](int c, int j, int k) {
+    if (any) return;
+    const MaterialRow row = base.row(base.model, c, j, k);
+    any = !row.dispersive.empty() ||
+          std::any_of(row.loss.begin(), row.loss.end(), [](double x) { return x != 0; });
+  });
+  return any;
+}
+
+/// Refuses what moves media with losses or poles by less than their shares are rounded to. Where a
+/// body is too small for the larger step there is nothing to look at.
+void look_coarsely(const Base& base,
+                   const std::function<YeeModel(const std::vector<double>&)>& model_of,
+                   const std::vector<double>& at, double step, std::size_t parameter) {
+  std::vector<double> above = at, below = at;
+  above[parameter] += coarse * step, below[parameter] -= coarse * step;
+  YeeModel plus, minus;
+  try {
+    plus = model_of(above), minus = model_of(below);
+  } catch (const Error&) {
+    return;
+  }
+  over_rows(base, [&](int c, int j, int k) {
+    need_same_losses(base.row(plus, c, j, k), base.row(minus, c, j, k), parameter);
+  });
+}
+
+void add_rows(const Base& base, const YeeModel& plus, const YeeModel& minus, double step,
+              std::size_t parameter, Moves& moves) {
+  over_rows(base, [&](int c, int j, int k) {
+    const MaterialRow above = base.row(plus, c, j, k), below = base.row(minus, c, j, k);
+    need_same_losses(above, below, parameter);
+    for (int i = 0; i < base.positions(c, 0); ++i) {
+      const double a = above.inverse[static_cast<std::size_t>(i)],
+                   b = below.inverse[static_cast<std::size_t>(i)];
+      if (std::abs(a - b) <= rounding * std::max(a, b)) continue;
+      if (a == 0 || b == 0) refuse(parameter, "a conductor");
+      if (!is_electric(c)) refuse(parameter, "a magnetic medium");
+      const Edge e{static_cast<std::uint8_t>(c), i, j, k};
+      if (base.computed(e)) moves[{key(e), key(e)}] = base.unit(e) * (a - b) / (2 * step);
+    }
+  });
 }
 
 void add_tensors(const Base& base, const YeeModel& plus, const YeeModel& minus, double step,
@@ -154,6 +195,7 @@ ShapeDerivatives shape_derivatives(
         fmt::format("[shape_derivatives] needs a step for each of the {} parameters, got {}",
                     at.size(), steps.size()));
   const Base base(model_of(at));
+  const bool losses = has_losses(base);
   std::vector<Moves> moves(at.size());
   for (std::size_t p = 0; p < at.size(); ++p) {
     if (!(steps[p] > 0))
@@ -174,6 +216,7 @@ ShapeDerivatives shape_derivatives(
     const double step = (above[p] - below[p]) / 2;  // as rounded
     add_rows(base, plus, minus, step, p, moves[p]);
     add_tensors(base, plus, minus, step, moves[p]);
+    if (losses) look_coarsely(base, model_of, at, steps[p], p);
     if (moves[p].empty())
       throw Error(fmt::format(
           "[shape_derivatives] parameter {} moves nothing that the grid sees: the faces of "

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/figures.h"
 
+#include <optional>
+
 namespace tessera::electromagnetics {
 
 data::Figure permittivity_figure(const PermittivityMaps& m, const SceneOrder& bodies) {
+  // Of nothing but vacuum there is no largest one to scale by.
+  const std::optional<double> most = m.most > 1 ? std::optional(m.most) : std::nullopt;
   const auto panel = [&](const std::string& title, const std::vector<double>& map,
                          std::size_t column, bool bar) {
     data::Panel p{
@@ -11,7 +15,7 @@ data::Figure permittivity_figure(const PermittivityMaps& m, const SceneOrder& bo
         .column = column,
         .x = {.label = "x", .unit = "m", .tight = true},
         .y = {.label = "y", .unit = "m", .tight = true, .group = "y"},
-        .colour = {.axis = {.label = "relative permittivity", .min = 1, .max = m.most}, .bar = bar},
+        .colour = {.axis = {.label = "relative permittivity", .min = 1, .max = most}, .bar = bar},
         .series = {data::HeatMap{.label = "", .x_edge = m.x, .y_edge = m.y, .value = map}}};
     add_outlines(p, bodies, 2, m.z);
     return p;

@@ -51,7 +51,8 @@ struct ShapeDerivatives {
 /// a face lies exactly on the side of a box, the derivative jumps, and the mean of both sides is
 /// given; within h of such a position, something between them. Throws Error where a parameter moves
 /// a conductor, a lossy, dispersive, nonlinear or magnetic medium, the grid or the time step, or
-/// nothing at all: conductors follow the edges of the grid in steps.
+/// nothing at all: conductors follow the edges of the grid in steps. Shares of media with losses or
+/// poles are rounded (averaging.h): these are looked at with 3,000 h.
 ShapeDerivatives shape_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
     const std::vector<double>& at, const std::vector<double>& steps);
