@@ -10,6 +10,8 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/forces.h"
+#include "tessera/molecular/minimize.h"
+#include "tessera/molecular/parameters.h"
 
 #include <gtest/gtest.h>
 
@@ -243,6 +245,31 @@ TEST(BondedPairs, ChargesActInAMedium) {
     EXPECT_NEAR(f.energy[static_cast<std::size_t>(Term::pairs_coulomb)], u / 2.5,
                 1e-9 * std::abs(u));
   }
+}
+
+TEST(BondedPairs, HaveNoChargesWhereNoneAct) {
+  const Nonbonded none = {.coulomb = Nonbonded::Coulomb::none, .cutoff_lj_nm = 0.5};
+  System bare = sys;
+  std::ranges::fill(bare.atoms.charge_e, 0.0);
+  for (auto& row : bare.pairs.rows) row[3] = 0;
+  Forces with, without;
+  ForceEvaluator(sys, none, {.precision = Precision::f64})(positions(), box, with);
+  ForceEvaluator(bare, none, {.precision = Precision::f64})(positions(), box, without);
+  for (std::size_t i = 0; i < with.f.size(); ++i)
+    for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR(with.f[i][a], without.f[i][a], 1e-6);
+  EXPECT_NEAR(with.potential(), without.potential(), 1e-6);
+  EXPECT_EQ(with.energy[static_cast<std::size_t>(Term::pairs_coulomb)], 0);
+  EXPECT_NE(with.energy[static_cast<std::size_t>(Term::pairs_lj)], 0);
+  const PotentialEnergy u(sys, none, box);
+  const Tensor x = positions_of(positions()), h = edges_of(box);
+  EXPECT_EQ(u.term(Term::pairs_coulomb, x, h, parameters(sys)).item<double>(), 0);
+  EXPECT_NEAR(u(x, h, parameters(sys)).item<double>(), with.potential(),
+              1e-9 * std::abs(with.potential()));
+  std::vector<Vec3> v(sys.n_atoms(), {0.3, -0.1, 0.2}), of_sys, of_bare;
+  v[0] = {1, 0, 0};
+  hessian_product(sys, none, box)(positions(), box, v, of_sys);
+  hessian_product(bare, none, box)(positions(), box, v, of_bare);
+  EXPECT_EQ(of_sys, of_bare);
 }
 
 /// Energy of one term at given positions, without a box.
