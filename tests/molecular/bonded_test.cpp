@@ -333,6 +333,48 @@ TEST(BondedValues, StraightAnglesHaveNoForce) {
   EXPECT_EQ(largest(g), 0);
 }
 
+/// U = k/2 |u'/u + v'/v|^2 of displacements across the line: as stiff along both axes, whatever
+/// rounding leaves of the angle to straight.
+TEST(BondedValues, StraightAnglesBendBothWays) {
+  System s = all_kinds();
+  constexpr double k = 10, u = 0.12, v = 0.15;
+  s.angles = {{{0, 1, 2}}, {0}, {{pi, k}}};
+  const EnergyPtr energy = bonded_energy(s, Term::angles);
+  const Vec3 along = {2.0 / 3, -1.0 / 3, 2.0 / 3}, side = {std::sqrt(0.5), 0, -std::sqrt(0.5)};
+  std::vector<Vec3> move(6), expected(6);
+  move[0] = {0.3, -0.1, 0.7};
+  move[1] = {-0.2, 0.5, 0.1};
+  move[2] = {0.4, 0.6, -0.3};
+  const auto across = [&](std::size_t i) {
+    Vec3 d;
+    for (std::size_t c = 0; c < 3; ++c) d[c] = move[i][c] - move[1][c];
+    const double part = d[0] * along[0] + d[1] * along[1] + d[2] * along[2];
+    for (std::size_t c = 0; c < 3; ++c) d[c] -= part * along[c];
+    return d;
+  };
+  const Vec3 first = across(0), last = across(2);
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double bend = k * (first[c] / u + last[c] / v);
+    expected[0][c] = bend / u;
+    expected[2][c] = bend / v;
+    expected[1][c] = -bend / u - bend / v;
+  }
+  for (const double off : {0.0, 1e-17, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6}) {
+    std::vector<Vec3> x = positions();
+    x[1] = {0.1, 0.2, 0.3};
+    for (std::size_t c = 0; c < 3; ++c) {
+      x[0][c] = x[1][c] + u * along[c];
+      x[2][c] = x[1][c] - v * along[c] + off * side[c];
+    }
+    const Tensor found = hvp(
+        [&](const Tensor& q) {
+          return evaluate(energy, {q, zeros({3, 3}), table_of(s, Term::angles)});
+        },
+        flat(x), flat(move));
+    EXPECT_LE(largest(found - flat(expected)), (1e-12 + 50 * off) * largest(flat(expected))) << off;
+  }
+}
+
 /// As in a linear molecule that stands exactly so in its file: phi counts as 0.
 TEST(BondedValues, DihedralsOfAtomsOnALineHaveNoForce) {
   System s = all_kinds();
