@@ -57,6 +57,22 @@ TEST_F(MdBreakdown, AtomsThatNoForceCanPartAreNamed) {
       << o.err;
 }
 
+/// Frames are looked at wherever the structure of the case has the atoms.
+TEST_F(MdBreakdown, ARerunDoesNotAskForTheStructure) {
+  const std::string stages =
+      "output.final = [\"pdb\"]\n[[stage]]\ntype = \"minimize\"\nnsteps = 5\n";
+  peptide(stages, [](std::size_t, std::array<double, 3>&) {});
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  std::array<double, 3> first{};
+  peptide(stages, [&](std::size_t k, std::array<double, 3>& x) {
+    if (k == 0) first = x;
+    if (k == 9) x = {first[0] + 0.7, first[1], first[2]};
+  });
+  const Outcome o = tessera({"rerun", "case.toml", "RUN/1_minimize/final.pdb", "-o", "AGAIN"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(table("AGAIN/1_rerun/energies.csv").at("potential").size(), 1u);
+}
+
 TEST_F(MdBreakdown, AStepTooLongForBondsTellsWhatWentAstray) {
   peptide(
       "dt = \"10 fs\"\n[[stage]]\ntype = \"minimize\"\nnsteps = 50\n[[stage]]\nname = "

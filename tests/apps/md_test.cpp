@@ -108,6 +108,18 @@ TEST_F(Md, ARerunFindsTheSameEnergies) {
   EXPECT_EQ(frames["lj"].size(), 31u);
   EXPECT_EQ(run["lj"], frames["lj"]);
   EXPECT_TRUE(fs::exists(here() / "AGAIN/1_rerun/forces.xtc"));
+  // Its averages are those of all frames; the run leaves out that in which the stage begins.
+  const auto average = [&](const std::string& summary, const std::string& row) {
+    std::istringstream lines(read(summary));
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with(row)) return std::stod(line.substr(line.find(',', row.size()) + 1));
+    return std::nan("");
+  };
+  double sum = 0;
+  for (const double u : frames["lj"]) sum += u;
+  EXPECT_NEAR(average("AGAIN/summary.csv", "rerun,lj,"), sum / 31, 1e-9 * std::abs(sum));
+  EXPECT_NEAR(average("RUN/summary.csv", "free,lj,"), (sum - frames["lj"].front()) / 30,
+              1e-9 * std::abs(sum));
 }
 
 TEST_F(Md, StoppedItGoesOn) {

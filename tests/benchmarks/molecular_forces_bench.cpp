@@ -207,8 +207,11 @@ std::vector<Vec3> as_forces(const Tensor& gradient) {
   return f;
 }
 std::vector<Vec3> bonded_forces(const System& s, const Frame& frame) {
-  const Nonbonded none = {
-      .coulomb = Coulomb::none, .lj_modifier = Modifier::none, .cutoff_lj_nm = 1e-3};
+  const Nonbonded none = {.coulomb = Coulomb::cutoff,
+                          .coulomb_modifier = Modifier::none,
+                          .lj_modifier = Modifier::none,
+                          .cutoff_coulomb_nm = 1e-3,
+                          .cutoff_lj_nm = 1e-3};
   const PotentialEnergy u(s, none, frame.box, PotentialEnergy::Way::engine);
   const Tensor h = edges_of(frame.box);
   const Parameters p = parameters(s);

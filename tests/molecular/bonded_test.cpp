@@ -10,6 +10,8 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/forces.h"
+#include "tessera/molecular/minimize.h"
+#include "tessera/molecular/parameters.h"
 
 #include <gtest/gtest.h>
 
@@ -245,6 +247,31 @@ TEST(BondedPairs, ChargesActInAMedium) {
   }
 }
 
+TEST(BondedPairs, HaveNoChargesWhereNoneAct) {
+  const Nonbonded none = {.coulomb = Nonbonded::Coulomb::none, .cutoff_lj_nm = 0.5};
+  System bare = sys;
+  std::ranges::fill(bare.atoms.charge_e, 0.0);
+  for (auto& row : bare.pairs.rows) row[3] = 0;
+  Forces with, without;
+  ForceEvaluator(sys, none, {.precision = Precision::f64})(positions(), box, with);
+  ForceEvaluator(bare, none, {.precision = Precision::f64})(positions(), box, without);
+  for (std::size_t i = 0; i < with.f.size(); ++i)
+    for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR(with.f[i][a], without.f[i][a], 1e-6);
+  EXPECT_NEAR(with.potential(), without.potential(), 1e-6);
+  EXPECT_EQ(with.energy[static_cast<std::size_t>(Term::pairs_coulomb)], 0);
+  EXPECT_NE(with.energy[static_cast<std::size_t>(Term::pairs_lj)], 0);
+  const PotentialEnergy u(sys, none, box);
+  const Tensor x = positions_of(positions()), h = edges_of(box);
+  EXPECT_EQ(u.term(Term::pairs_coulomb, x, h, parameters(sys)).item<double>(), 0);
+  EXPECT_NEAR(u(x, h, parameters(sys)).item<double>(), with.potential(),
+              1e-9 * std::abs(with.potential()));
+  std::vector<Vec3> v(sys.n_atoms(), {0.3, -0.1, 0.2}), of_sys, of_bare;
+  v[0] = {1, 0, 0};
+  hessian_product(sys, none, box)(positions(), box, v, of_sys);
+  hessian_product(bare, none, box)(positions(), box, v, of_bare);
+  EXPECT_EQ(of_sys, of_bare);
+}
+
 /// Energy of one term at given positions, without a box.
 template <class List, class Of>
 double energy_of(List Of::*list, Term kind, std::type_identity_t<List> terms,
@@ -304,6 +331,48 @@ TEST(BondedValues, StraightAnglesHaveNoForce) {
     return evaluate(u, {q, zeros({3, 3}), table_of(s, Term::angles)});
   })(flat(x));
   EXPECT_EQ(largest(g), 0);
+}
+
+/// U = k/2 |u'/u + v'/v|^2 of displacements across the line: as stiff along both axes, whatever
+/// rounding leaves of the angle to straight.
+TEST(BondedValues, StraightAnglesBendBothWays) {
+  System s = all_kinds();
+  constexpr double k = 10, u = 0.12, v = 0.15;
+  s.angles = {{{0, 1, 2}}, {0}, {{pi, k}}};
+  const EnergyPtr energy = bonded_energy(s, Term::angles);
+  const Vec3 along = {2.0 / 3, -1.0 / 3, 2.0 / 3}, side = {std::sqrt(0.5), 0, -std::sqrt(0.5)};
+  std::vector<Vec3> move(6), expected(6);
+  move[0] = {0.3, -0.1, 0.7};
+  move[1] = {-0.2, 0.5, 0.1};
+  move[2] = {0.4, 0.6, -0.3};
+  const auto across = [&](std::size_t i) {
+    Vec3 d;
+    for (std::size_t c = 0; c < 3; ++c) d[c] = move[i][c] - move[1][c];
+    const double part = d[0] * along[0] + d[1] * along[1] + d[2] * along[2];
+    for (std::size_t c = 0; c < 3; ++c) d[c] -= part * along[c];
+    return d;
+  };
+  const Vec3 first = across(0), last = across(2);
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double bend = k * (first[c] / u + last[c] / v);
+    expected[0][c] = bend / u;
+    expected[2][c] = bend / v;
+    expected[1][c] = -bend / u - bend / v;
+  }
+  for (const double off : {0.0, 1e-17, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6}) {
+    std::vector<Vec3> x = positions();
+    x[1] = {0.1, 0.2, 0.3};
+    for (std::size_t c = 0; c < 3; ++c) {
+      x[0][c] = x[1][c] + u * along[c];
+      x[2][c] = x[1][c] - v * along[c] + off * side[c];
+    }
+    const Tensor found = hvp(
+        [&](const Tensor& q) {
+          return evaluate(energy, {q, zeros({3, 3}), table_of(s, Term::angles)});
+        },
+        flat(x), flat(move));
+    EXPECT_LE(largest(found - flat(expected)), (1e-12 + 50 * off) * largest(flat(expected))) << off;
+  }
 }
 
 /// As in a linear molecule that stands exactly so in its file: phi counts as 0.

@@ -181,6 +181,9 @@ TEST(Pme, GridsAreThoseOfGromacs) {
   // A box that no memory has a grid for is refused, not given a small one.
   for (const Vec3& large : {Vec3{1e31, 1, 1}, {1e4, 5, 5}, {500, 500, 500}})
     EXPECT_THROW(pme_grid({.fourier_spacing_nm = 0.12}, rectangular_box(large)), Error);
+  EXPECT_THROW(pme_grid({.pme_order = 5, .fourier_grid = {20, 4, 20}}, rectangular_box({2, 2, 2})),
+               Error)
+      << "splines do not fit on it";
   EXPECT_THROW(pme_energy(testing::waters(1, 0.4, 0.3, 0.5), {.pme_order = 5}, {4, 8, 8}), Error);
 }
 

@@ -50,6 +50,23 @@ Case rigid_case() {
   return c;
 }
 
+/// A rigid water whose negative charge is a site on its axis, and a chloride.
+Case site_case() {
+  Case c;
+  c.system = testing::waters(1, 0.52, 0.3164, 0.65);
+  System& s = c.system;
+  s.atoms.charge_e[0] = 0;
+  testing::add_atom(s, "MW", 0, 0, -1.04, 1);
+  s.exclusions = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+  s.rigid_waters = {{{0, 1, 2}}, {0}, {{0.1, 0.16}}};
+  s.virtual_sites = {{VirtualSite::Kind::linear3, 3, {0, 1, 2, -1}, {0.13, 0.13}}};
+  s.residues.push_back({"CL", "2", "", ""});
+  testing::add_atom(s, "CL", 17, 35.45, -1, 0);
+  c.frame.box = rectangular_box({2, 2, 2});
+  c.frame.x_nm = {{0.2, 0.2, 0.2}, {0.2, 0.26, 0.28}, {0.2, 0.26, 0.12}, {}, {0.2, 0.52, 0.2}};
+  return c;
+}
+
 class Rollouts : public ::testing::TestWithParam<Scheme> {};
 INSTANTIATE_TEST_SUITE_P(Integrators, Rollouts,
                          ::testing::Values(Scheme::velocity_verlet, Scheme::leap_frog),
@@ -74,6 +91,24 @@ TEST_P(Rollouts, TakeTheStepsOfRuns) {
   EXPECT_LT(largest(end.v - positions_of(m.frame.v_nm_ps)), 1e-6);
   EXPECT_NEAR(select(end.potential, 0, 19).item<double>(), m.forces.potential(), 1e-5);
   EXPECT_LT(Constraints(c.system).largest_error(m.frame.x_nm, c.frame.box), 1e-9);
+}
+
+/// Sites end where their parents put them, wherever the beginning had them and however fast.
+TEST_P(Rollouts, TakeSitesAlong) {
+  const Case c = site_case();
+  const Integrator run(
+      c.system, ForceEvaluator(c.system, smooth_reaction_field, {.precision = Precision::f64}),
+      {.scheme = GetParam(), .dt_ps = 0.001, .centre_of_mass_removal_every = 0});
+  State m = run.begin(c.frame);
+  std::vector<Vec3> x = m.frame.x_nm, v = m.frame.v_nm_ps;
+  x[3] = {0.7, 0.1, 0.4};
+  v[3] = {1, -2, 3};
+  const PotentialEnergy u(c.system, smooth_reaction_field, c.frame.box);
+  const Path end = rollout(u, positions_of(x), positions_of(v), edges_of(c.frame.box),
+                           parameters(c.system), {.scheme = GetParam(), .steps = 20});
+  run.step(m, 20);
+  EXPECT_LT(largest(end.x - positions_of(m.frame.x_nm)), 1e-9);
+  EXPECT_LT(largest(end.v - positions_of(m.frame.v_nm_ps)), 1e-6);
 }
 
 TEST_P(Rollouts, VerifyAgainstDifferencesToTheSecondOrder) {

@@ -26,7 +26,10 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
                                        const mol::Frame& start, const std::string& why,
                                        const mol::Frame& last, const mol::Frame* after) {
   const Stage& stage = c.stages[index];
-  const mol::System& system = at.system;
+  mol::System system = at.system;  // with charges as they act in the stage
+  system.coulomb_constant = stage.nonbonded.coulomb == mol::Nonbonded::Coulomb::none
+                                ? 0
+                                : system.coulomb_constant / stage.nonbonded.epsilon_r;
   std::vector<std::string> lines = {fmt::format("stage {} ('{}') failed at step {}, {:.6g} ps: {}",
                                                 index + 1, stage.name, last.step, last.time_ps,
                                                 why)};

@@ -28,8 +28,8 @@ std::string rerun_case(const data::Config& config, const std::filesystem::path& 
   again.type = StageType::rerun;
   again.frames = trajectory;
   again.integrator.reset();
-  again.nsteps.reset();
-  again.duration.reset();
+  for (auto* end : {&again.nsteps, &o.common.nsteps}) end->reset();
+  for (auto* end : {&again.duration, &o.common.duration}) end->reset();
   again.posres.emplace("none");
   o.stages = {again};
   o.expectations.clear();

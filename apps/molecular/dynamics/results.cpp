@@ -83,7 +83,8 @@ Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std:
             .energies = read_table(folder / "energies.csv"),
             .averages = {},
             .drift = {}};
-  const std::size_t skip = s.energies.rows() > 1 ? 1 : 0;
+  // Where a stage begins is the end of the one before; frames of a rerun count alike.
+  const std::size_t skip = stage.type != StageType::rerun && s.energies.rows() > 1 ? 1 : 0;
   for (const auto& column : s.energies.columns) {
     const data::BlockedMean mean = data::blocked_mean(std::span(column).subspan(skip));
     s.averages.push_back({mean.mean, mean.error});

@@ -260,7 +260,8 @@ struct StageRunner {
   data::ExitCode run(const data::Checkpoint* from) {
     data::make_folder(folder);
     running.reset();
-    if (const auto overlap = from ? std::nullopt : overlap_at_start()) {
+    if (const auto overlap =
+            from || stage.type == StageType::rerun ? std::nullopt : overlap_at_start()) {
       data::Diagnostic d;
       d.number = 755;
       d.place.file = c.options.structure ? c.options.structure->string() : context.config.path();

@@ -6,6 +6,8 @@
 //
 //   Distance   d0 = x0 - x1
 //   Angle      d0 = x0 - x1, d1 = x2 - x1
+//   Bend       theta - pi of an angle: where it is straight, theta has lost the digits that second
+//              derivatives of a potential about pi take
 //   Dihedral   F = x0 - x1, G = x1 - x2, H = x3 - x2;  A = F x G, B = H x G
 //              cos phi = A.B/(|A||B|), sin phi = (B x A).G/(|A||B||G|)
 //              dphi/dF = -|G| A/A^2,  dphi/dH = |G| B/B^2,
@@ -20,6 +22,7 @@
 #include "tessera/autodiff/ops.h"
 
 #include <array>
+#include <numbers>
 #include <vector>
 
 namespace tessera::molecular {
@@ -41,23 +44,41 @@ struct Distance {
 
 struct Angle {
   static constexpr std::array<Ends, 2> ends = {{{0, 1}, {2, 1}}};
+  /// (cos theta, sin theta) times |u||v|, and the derivatives of theta: with n = u x v dtheta/du =
+  /// (u x n)/(u^2 |n|), turned away from v, dtheta/dv likewise.
   template <class T>
-  static T of(const std::array<Vec<T>, 2>& d, std::array<Vec<T>, 2>& dq) {
-    // With n = u x v: theta = atan2(|n|, u.v), dtheta/du = (u x n)/(u^2 |n|) turned away from v,
-    // dtheta/dv likewise.
-    using std::atan2, std::sqrt;
+  static std::array<T, 2> circle(const std::array<Vec<T>, 2>& d, std::array<Vec<T>, 2>& dq) {
+    using std::sqrt;
     const Vec<T>&u = d[0], &v = d[1];
     const Vec<T> n = cross(u, v);
-    const T area = sqrt(dot(n, n) +
-                        T(1e-60));  // straight angles have no direction to open into: no derivative
-    dq[0] = scaled(cross(u, n), T(1.0) / (dot(u, u) * area));
-    dq[1] = scaled(cross(n, v), T(1.0) / (dot(v, v) * area));
-    return atan2(area, dot(u, v));
+    const T u2 = dot(u, u), v2 = dot(v, v);
+    // Straight angles have no direction to open into: no derivative.
+    const T area = sqrt(dot(n, n) + T(1e-20) * (u2 * v2));
+    dq[0] = scaled(cross(u, n), T(1.0) / (u2 * area));
+    dq[1] = scaled(cross(n, v), T(1.0) / (v2 * area));
+    return {dot(u, v), area};
+  }
+  template <class T>
+  static T of(const std::array<Vec<T>, 2>& d, std::array<Vec<T>, 2>& dq) {
+    using std::atan2;
+    const std::array<T, 2> at = circle(d, dq);
+    return atan2(at[1], at[0]);
   }
   static Tensor of(const std::vector<Tensor>& d) {
     using generic::dot;
     return acos(dot(d[0], d[1]) / sqrt(dot(d[0], d[0]) * dot(d[1], d[1])));
   }
+};
+
+struct Bend {
+  static constexpr std::array<Ends, 2> ends = Angle::ends;
+  template <class T>
+  static T of(const std::array<Vec<T>, 2>& d, std::array<Vec<T>, 2>& dq) {
+    using std::atan2;
+    const std::array<T, 2> at = Angle::circle(d, dq);
+    return -atan2(at[1], -at[0]);
+  }
+  static Tensor of(const std::vector<Tensor>& d) { return Angle::of(d) - std::numbers::pi; }
 };
 
 struct Dihedral {

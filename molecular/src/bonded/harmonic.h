@@ -4,7 +4,7 @@
 
 namespace tessera::molecular {
 
-/// u = k/2 (q - q0)^2 of a length or an angle q, p = {q0, k}.
+/// u = k/2 (q - q0)^2 of a length q, p = {q0, k}.
 struct Harmonic {
   static constexpr int parameters = 2;
   template <class T, class S>

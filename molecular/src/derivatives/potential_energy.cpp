@@ -103,8 +103,9 @@ PotentialEnergy::PotentialEnergy(const System& s, const Nonbonded& o, const Box&
   impl->way = way;
   impl->periodic = is_periodic(box);
   impl->sites = site_groups(s);
-  for (std::size_t k = 0; k < n_bonded; ++k)
-    impl->bonded[k] = bonded_energy(s, static_cast<Term>(k), o.epsilon_r);
+  for (const Term kind : bonded_terms)
+    if (acts(kind, o))
+      impl->bonded[static_cast<std::size_t>(kind)] = bonded_energy(s, kind, o.epsilon_r);
   // By a mixing rule, types without wells have no derivatives (parameters.h), unless an exception
   // names them.
   const bool rule = s.lj.mixing != LennardJones::Mixing::tables && s.lj.exceptions.empty();

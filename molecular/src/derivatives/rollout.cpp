@@ -2,9 +2,12 @@
 #include "tessera/molecular/rollout.h"
 
 #include "derivatives/rigid.h"
+#include "derivatives/sites.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
+
+#include <algorithm>
 
 namespace tessera::molecular {
 namespace {
@@ -23,8 +26,13 @@ Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const T
     throw Error(
         "[rollout] steps are those of velocity_verlet or leap_frog; friction has no rollout");
   const RigidBonds rigid(u.system());
-  std::vector<double> masses = u.system().atoms.mass_amu, inverse;
-  for (const double m : masses) inverse.push_back(m > 0 ? 1 / m : 0);
+  const std::vector<SiteGroup> sites = site_groups(u.system());
+  const std::vector<double>& masses = u.system().atoms.mass_amu;
+  std::vector<double> inverse, moves;
+  for (const double m : masses) {
+    inverse.push_back(m > 0 ? 1 / m : 0);
+    moves.push_back(m > 0 ? 1 : 0);
+  }
   const Tensor mass = tensor(masses, {static_cast<Index>(masses.size()), 1}),
                per_mass = tensor(inverse, mass.shape());
   const auto energy = value_and_grad([&](const Tensor& y) { return u(y, h, p); });
@@ -39,6 +47,7 @@ Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const T
       w = w + (z - y) / o.dt_ps;
       y = z;
     }
+    y = with_sites(sites, y, h, p.virtual_sites);
     const auto [potential, gradient] = energy(y);
     if (verlet) {
       w = kick(w, gradient, 0.5 * o.dt_ps);
@@ -47,8 +56,10 @@ Path rollout(const PotentialEnergy& u, const Tensor& x, const Tensor& v, const T
     return std::pair(Carry{y, w, gradient},
                      std::vector<Tensor>{potential, 0.5 * sum(mass * square(w))});
   };
+  const Tensor start = with_sites(sites, x, h, p.virtual_sites),
+               speed = std::ranges::count(moves, 0.0) > 0 ? tensor(moves, mass.shape()) * v : v;
   const auto [end, record] =
-      scan(step, Carry{x, v, energy(x).second}, o.steps, {.checkpoint = o.checkpoint});
+      scan(step, Carry{start, speed, energy(start).second}, o.steps, {.checkpoint = o.checkpoint});
   return {end.x, end.v, record[0], record[1]};
 }
 

@@ -42,6 +42,8 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
   p.bath = baths_of(n, o);
   p.freedom.assign(std::max<std::size_t>(o.groups.size(), 1), 0.0);
   p.rigid_of = constraints.groups();
+  std::vector<bool> is_site(n, false);
+  for (const VirtualSite& v : s.virtual_sites) is_site[static_cast<std::size_t>(v.site)] = true;
   for (std::size_t i = 0; i < n; ++i) {
     Vec3 w{};
     for (std::size_t c = 0; c < 3; ++c) {
@@ -58,7 +60,8 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
       p.freedom[static_cast<std::size_t>(p.bath[i])] += 1;
     }
     p.inverse.push_back(w);
-    if (std::ranges::any_of(w, [](double c) { return c == 0; }))
+    // Sites follow the atoms that they are made from, and leave them their forces.
+    if (!is_site[i] && std::ranges::any_of(w, [](double c) { return c == 0; }))
       p.still.push_back(static_cast<std::int32_t>(i));
     if (p.mass[i] > 0 && p.rigid_of[i] < 0) p.loose.push_back(static_cast<std::int32_t>(i));
   }
@@ -81,8 +84,6 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
     p.rigid.atom.insert(p.rigid.atom.end(), m.begin(), m.end());
     p.rigid.first.push_back(static_cast<std::int32_t>(p.rigid.atom.size()));
   }
-  // Sites follow the atoms that they are made from, and leave them their forces.
-  for (const VirtualSite& v : s.virtual_sites) std::erase(p.still, v.site);
   std::int32_t next = groups;
   for (std::int32_t& g : p.rigid_of)
     if (g < 0) g = next++;

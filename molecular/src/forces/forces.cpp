@@ -164,8 +164,10 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   impl->system = s;
   impl->options = o;
   impl->precision = run.precision;
-  for (const Term kind : bonded_terms)
-    if (BondedTermPtr t = bonded_term(s, kind, o.epsilon_r)) impl->bonded.push_back(std::move(t));
+  for (const Term kind : bonded_terms) {
+    BondedTermPtr t = acts(kind, o) ? bonded_term(s, kind, o.epsilon_r) : nullptr;
+    if (t) impl->bonded.push_back(std::move(t));
+  }
   impl->pairs.emplace(s, o, run);
   if (o.coulomb == Nonbonded::Coulomb::reaction_field && o.reaction_field_of_excluded)
     impl->excluded_field = pair_term(s, o);

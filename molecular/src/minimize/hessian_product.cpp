@@ -27,7 +27,7 @@ HessianProduct hessian_product(const System& system, const Nonbonded& options, c
                                Precision precision) {
   std::vector<Part> parts;
   for (const Term kind : bonded_terms) {
-    EnergyPtr u = bonded_energy(system, kind, options.epsilon_r);
+    EnergyPtr u = acts(kind, options) ? bonded_energy(system, kind, options.epsilon_r) : nullptr;
     if (!u) continue;
     Part part{std::move(u), {values(table_of(system, kind))}};
     if (part.energy->shapes().size() == 4) part.constants.push_back(system.atoms.charge_e);

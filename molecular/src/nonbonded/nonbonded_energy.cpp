@@ -26,6 +26,9 @@ namespace {
 using Modifier = Nonbonded::Modifier;
 using Coulomb = Nonbonded::Coulomb;
 
+/// beta rc up to which the polynomials of series.h keep 10 digits in double precision.
+constexpr double most_decay = 10;
+
 class NonbondedEnergy final : public PairTerm {
  public:
   NonbondedEnergy(const System& s, const Nonbonded& o, Wells wells, Precision precision)
@@ -341,6 +344,13 @@ void check(const Nonbonded& o, const Box& box) {
       fault("Ewald sums need a periodic box; take coulomb = cutoff");
     return;
   }
+  if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme)
+    if (const double beta = ewald_beta(o), rc = o.cutoff_coulomb_nm; !(beta * rc <= most_decay))
+      throw Error(
+          fmt::format("[ewald] of a pair at the cut-off of {:g} nm a splitting parameter of "
+                      "{:g}/nm leaves erfc({:.3g}), too little to compute with: take at "
+                      "most {:g}/nm",
+                      rc, beta, beta * rc, std::floor(100 * most_decay / rc) / 100));
   const Vec3 width = widths_nm(box);
   const double least = std::min({width[0], width[1], width[2]}),
                most = charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm;

@@ -34,6 +34,14 @@ namespace {
 
 using std::numbers::pi;
 
+void check_points(int points, int order) {
+  if (points < order)
+    throw Error(
+        fmt::format("[pme] a grid of {} points is too coarse for splines of order {}: take at "
+                    "least as many points",
+                    points, order));
+}
+
 template <class T>
 Matrix<T> matrix(EnergyFunction::Arrays p, EnergyFunction::Arrays v) {
   Matrix<T> h;
@@ -77,11 +85,7 @@ class Pme final : public EnergyFunction {
         grid_(grid),
         engine_(o.pme_order, beta_, ke_) {
     for (std::size_t a = 0; a < 3; ++a) {
-      if (grid[a] < order_)
-        throw Error(
-            fmt::format("[pme] a grid of {} points is too coarse for splines of order {}: take at "
-                        "least as many points",
-                        grid[a], order_));
+      check_points(grid[a], order_);
       moduli_[a] = spline_moduli(order_, grid[a]);
     }
     engine_.grid().wants_potential = true;
@@ -395,6 +399,7 @@ std::array<int, 3> pme_grid(const Nonbonded& o, const Box& box) {
                 return power * n >= least && power * n % 4 == 0 && power * n != 140;
               });
   }
+  for (const int points : grid) check_points(points, o.pme_order);
   if (std::int64_t{grid[0]} * grid[1] * grid[2] > std::numeric_limits<std::int32_t>::max())
     refuse_grid(std::max({length[0], length[1], length[2]}), o.fourier_spacing_nm);
   return grid;

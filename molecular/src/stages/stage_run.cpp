@@ -96,7 +96,7 @@ std::vector<double> common_row(const std::vector<Term>& terms, const Frame& f,
 std::vector<Term> terms_of(const System& s, const Nonbonded& o, bool periodic) {
   std::vector<Term> out;
   for (const Term kind : bonded_terms)
-    if (bonded_energy(s, kind)) out.push_back(kind);
+    if (acts(kind, o) && bonded_energy(s, kind)) out.push_back(kind);
   out.push_back(Term::lj);
   if (o.tail != Nonbonded::Tail::none && periodic) out.push_back(Term::lj_tail);
   const bool charged = o.coulomb != Nonbonded::Coulomb::none &&

@@ -26,6 +26,7 @@
 namespace tessera::molecular {
 
 struct Nonbonded {
+  /// none: charges do not act, in 1-4 pairs neither.
   enum class Coulomb : std::uint8_t { none, cutoff, reaction_field, ewald, pme };
   enum class Modifier : std::uint8_t {
     none,
@@ -67,6 +68,10 @@ struct Nonbonded {
   std::array<int, 3> fourier_grid{};  ///< 0: by the spacing
 };
 
+/// Whether terms of a kind act: charges of 1-4 pairs do where charges do.
+constexpr bool acts(Term bonded, const Nonbonded& options) {
+  return bonded != Term::pairs_coulomb || options.coulomb != Nonbonded::Coulomb::none;
+}
 /// Throws Error where options contradict each other, or a cut-off is above half of the smallest
 /// width of the box (equal is fine).
 void check(const Nonbonded& options, const Box& box);

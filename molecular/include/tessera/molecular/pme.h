@@ -23,6 +23,7 @@ namespace tessera::molecular {
 
 /// The numbers of grid points: those of `options`, or by the spacing as GROMACS chooses them. Where
 /// options have none, every box has its own; dynamics of a stage keep those of its beginning.
+/// Throws Error where they are more than are made, or fewer than the splines' order.
 std::array<int, 3> pme_grid(const Nonbonded& options, const Box& box);
 
 /// The reciprocal sum on a grid. Operands x [n, 3], h [3, 3], charges [n].

@@ -33,7 +33,8 @@ struct Rollout {
 
 /// The end of a rollout, and what it went through.
 struct Path {
-  Tensor x, v;       ///< [n, 3] nm, nm/ps; leap_frog: velocities half a step behind
+  Tensor x, v;       ///< [n, 3] nm, nm/ps; leap_frog: velocities half a step behind; virtual sites
+                     ///< where their parents put them, without velocities
   Tensor potential;  ///< [steps] kJ/mol after each step
   Tensor kinetic;    ///< [steps]; leap_frog: of the half step
   TESSERA_TREE(x, v, potential, kinetic)

@@ -6,13 +6,23 @@
 #include "bonded/amber_terms.h"
 #include "bonded/bonded_energy.h"
 #include "bonded/gromacs_function.h"
-#include "bonded/harmonic.h"
 #include "bonded/openmm_force.h"
+
+#include <numbers>
 
 namespace tessera::molecular {
 namespace {
 
-const RegisterBondedTerms<Angle, Harmonic, &System::angles> angles(Term::angles);
+struct HarmonicBend {
+  static constexpr int parameters = 2;
+  template <class T, class S>
+  static T of(const T& q, const std::array<S, 2>& p) {
+    const T x = q - (p[0] - std::numbers::pi);
+    return 0.5 * (p[1] * (x * x));
+  }
+};
+
+const RegisterBondedTerms<Bend, HarmonicBend, &System::angles> angles(Term::angles);
 
 /// theta0 [deg], k [kJ/mol/rad^2].
 std::string read_angle(const GromacsLine& l, std::vector<GromacsTerm>& terms) {
