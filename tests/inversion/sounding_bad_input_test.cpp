@@ -9,7 +9,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <functional>
+#include <numbers>
 
 namespace fs = std::filesystem;
 using namespace tessera;
@@ -342,6 +344,46 @@ TEST_F(BadSounding, VariancesMissingZeroNegativeEmpty) {
   const Sounding negative =
       accepted("a.zmm", replaced(zmm(), "Residual Covariance\n 1 0", "Residual Covariance\n -1 0"));
   EXPECT_TRUE(std::isnan(negative.impedance_error[0][0][0]));
+}
+
+// Channels that lie askew are turned with their errors: by the covariances where a period has them,
+// by its variances elsewhere.
+TEST_F(BadSounding, TurnedChannelsKeepTheErrorsOfPeriodsWithoutCovariances) {
+  const auto block = [](const std::string& name, const std::string& out, const std::string& in,
+                        const std::string& value) {
+    std::string text = "<" + name + ">";
+    for (const std::string o : {"x", "y"})
+      for (const std::string i : {"x", "y"})
+        text += "<value output=\"" + out + o + "\" input=\"" + in + i + "\">" + value + "</value>";
+    return text + "</" + name + ">\n";
+  };
+  const auto file = [&](const std::string& variance) {
+    return "<EM_TF>\n<SiteLayout><InputChannels><Magnetic name=\"Hx\" orientation=\"0\"/>"
+           "<Magnetic name=\"Hy\" orientation=\"90\"/></InputChannels><OutputChannels>"
+           "<Electric name=\"Ex\" orientation=\"10\"/><Electric name=\"Ey\" orientation=\"100\"/>"
+           "</OutputChannels></SiteLayout>\n<Data>\n<Period value=\"1\">" +
+           block("Z", "E", "H", "3 3") + block("Z.VAR", "E", "H", "1") +
+           block("Z.INVSIGCOV", "H", "H", "1 0") + block("Z.RESIDCOV", "E", "E", "1 0") +
+           "</Period>\n<Period value=\"10\">" + block("Z", "E", "H", "3 3") +
+           block("Z.VAR", "E", "H", variance) + "</Period>\n</Data>\n</EM_TF>\n";
+  };
+  const double angle = 10 * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
+  const Sounding turned = accepted("a.xml", file("2"), {340});
+  EXPECT_NEAR(turned.impedance_error[0][0][0] / ohm_per_field_unit, (c - s) / std::sqrt(2.0),
+              1e-12);
+  EXPECT_NEAR(turned.impedance_error[1][0][0] / ohm_per_field_unit, 1, 1e-12);
+  // An error that is none stays none.
+  for (const char* none : {"0", "-2"})
+    EXPECT_TRUE(std::isnan(accepted("a.xml", file(none), {336}).impedance_error[1][0][0])) << none;
+  const Sounding tipper =
+      accepted("a.edi",
+               replaced(edi(), ">END",
+                        ">TROT //3\n 30 30 30\n>TXR.EXP //3\n .1 .1 .1\n>TXI.EXP //3\n .1 .1 .1\n"
+                        ">TYR.EXP //3\n .2 .2 .2\n>TYI.EXP //3\n .2 .2 .2\n"
+                        ">TXVAR.EXP //3\n -1 0 4\n>TYVAR.EXP //3\n 4 4 4\n>END"),
+               {345});
+  EXPECT_TRUE(std::isnan(tipper.tipper_error[0][0]) && std::isnan(tipper.tipper_error[1][1]));
+  EXPECT_NEAR(tipper.tipper_error[2][0], 2, 1e-12);
 }
 
 TEST_F(BadSounding, EmptyValues) {

@@ -247,7 +247,8 @@ class DataSection {
       t = {cd * t[0] + sd * t[1], -sd * t[0] + cd * t[1]};
       if (!s_.tipper_error.empty()) {
         auto& e = s_.tipper_error[i];
-        e = {std::hypot(cd * e[0], sd * e[1]), std::hypot(sd * e[0], cd * e[1])};
+        const double x = given_error(e[0]), y = given_error(e[1]);
+        e = {std::hypot(cd * x, sd * y), std::hypot(sd * x, cd * y)};
       }
     }
     if (turned && first_block)
