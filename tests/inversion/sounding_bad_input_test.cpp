@@ -486,6 +486,24 @@ TEST_F(MissingValues, InJonesJItIsMinus999) {
   EXPECT_EQ(nowhere.azimuth_deg.at(0), 0);
 }
 
+TEST_F(MissingValues, InJonesJAnEstimateOfNegativeWeightIsRejected) {
+  const auto with = [&](const std::string& weight) {
+    return accepted("a.j", "# R\nS\nRXY\n2\n 1 100 45 110 90 46 44 1 1\n 10 100 45 110 90 46 44 " +
+                               weight +
+                               " 1\nRYX\n2\n 1 100 -135 110 90 -134 -136 1 1\n"
+                               " 10 100 -135 110 90 -134 -136 1 1\n");
+  };
+  const Sounding rejected = with("-1.00");
+  EXPECT_FALSE(std::isnan(rejected.impedance[0][0][1].real()));
+  EXPECT_TRUE(std::isnan(rejected.impedance[1][0][1].real()));
+  EXPECT_FALSE(std::isnan(rejected.impedance[1][1][0].real()));
+  for (const char* weight : {"1", "0", "-999", "****"})
+    EXPECT_FALSE(std::isnan(with(weight).impedance[1][0][1].real())) << weight;
+  EXPECT_EQ(
+      accepted("a.j", replaced(jones(), "3E-4 3E-4 1E-5 1 1", "3E-4 3E-4 1E-5 -1 1"), {356}).size(),
+      1u);
+}
+
 TEST_F(MissingValues, ARotationThatIsMissingIsTheDirectionOfHx) {
   const auto azimuths = [&](const std::string& before, std::vector<int> remarks = {}) {
     return accepted("a.edi", replaced(edi(), ">FREQ", before + ">FREQ"), remarks).azimuth_deg;
@@ -522,6 +540,9 @@ TEST_F(BadSounding, SignAbsentStatedAndNotUnderstood) {
   const std::string stated =
       replaced(conjugate, ">=MTSECT", ">INFO\n x.sign_convention = -\n>=MTSECT");
   EXPECT_GT(accepted("a.edi", stated).impedance[0][0][1].imag(), 0);
+  const std::string in_one_word =
+      replaced(conjugate, ">=MTSECT", ">INFO\n SIGNCONVENTION=exp(-i \\omega t)\n>=MTSECT");
+  EXPECT_GT(accepted("a.edi", in_one_word).impedance[0][0][1].imag(), 0);
   accepted("a.xml", replaced(xml(), "exp(+ i\\omega t)", "positive"), {317});
   EXPECT_LT(accepted("a.xml", replaced(xml(), "exp(+ i\\omega t)", "exp(- i\\omega t)"))
                 .impedance[0][0][1]
@@ -535,6 +556,14 @@ TEST_F(BadSounding, NamesWithBlanks) {
   EXPECT_EQ(accepted("a.edi", replaced(edi(), " DATAID=\"S 1\"\n", ""), {354}).station, "a");
   EXPECT_EQ(accepted("a.xml", xml()).station, "X 1");
   EXPECT_EQ(accepted("a.j", jones()).station, "S 1");
+  // In Jones J the azimuth may stand behind the name, and both before each block.
+  const auto azimuth = [&](const char* header) {
+    return replaced(replaced(jones(), "S 1\n", std::string(header) + "kb0001  -30\n"), "ZYX S.I.",
+                    "kb0001  -30\nZYX S.I.");
+  };
+  EXPECT_EQ(accepted("a.j", azimuth(">AZIMUTH = -30.0\n")).station, "kb0001");
+  EXPECT_EQ(accepted("a.j", azimuth(">AZIMUTH = -30.0\n")).azimuth_deg.at(0), -30);
+  EXPECT_EQ(accepted("a.j", azimuth("")).station, "kb0001  -30");
   EXPECT_EQ(accepted("a.zmm", replaced(zmm(), "\n300\n", "\nstation : N 30\n")).station, "N 30");
 }
 
@@ -552,6 +581,7 @@ TEST_F(BadSounding, Positions) {
   refused("a.j", replaced(jones(), "24:05:43", "24:65:43"), {310});
   refused("a.zmm", replaced(zmm(), "34.7", "x"), {310});
   accepted("a.edi", edi(" LAT=\n LONG=\n"), {333});
+  accepted("a.edi", edi(" LAT=1.0E+32\n LONG=0.1000000E+33\n"), {333});  // EMPTY
   accepted("a.edi", edi(" LAT=0\n LONG=0\n"), {333});
   accepted("a.edi",
            replaced(edi(), ">=MTSECT", ">=DEFINEMEAS\n REFLAT=-30:30:00\n REFLONG=117.5\n>=MTSECT"),
@@ -578,6 +608,48 @@ TEST_F(BadSounding, ElevationsInFeet) {
   EXPECT_NEAR(high(""), 1000, 1e-9);
   EXPECT_NEAR(high(" units=\"meters\""), 1000, 1e-9);
   EXPECT_NEAR(high(" units=\"feet\""), 304.8, 1e-9);
+}
+
+// Modes, averages and other functions than the impedance are blocks of the format, too.
+TEST_F(BadSounding, BlocksOfJonesJThatAreNoElementsArePassedOver) {
+  const std::string mode = "RTE\n1\n 1.0 100 45 110 90 46 44 1 1\n",
+                    schmucker = "CXY\n1\n 2.0 1 -1 0.1 1\n";
+  const Sounding s = accepted("a.j", jones() + mode + schmucker, {346});
+  EXPECT_EQ(s.frequency_hz, accepted("a.j", jones()).frequency_hz);
+  EXPECT_TRUE(s.resistivity.empty());
+  EXPECT_TRUE(refused("a.j", "# R\nS\n" + mode, {307}).message.ends_with(" RTE"));
+  refused("a.j", jones() + "RTX\n1\n 1.0 100 45 110 90 46 44 1 1\n", {302});
+}
+
+// Re(-Zyx) is positive under either time sign, so phases about zero are those of -Zyx.
+TEST_F(BadSounding, PhasesOfMinusZyxUnderEitherTimeSign) {
+  for (const int sign : {1, -1}) {
+    const std::string
+        xy = std::to_string(sign * 45),
+        yx = std::to_string(sign * 60),
+        file = ">HEAD\n DATAID=A\n>FREQ //2\n 10 1\n>RHOXY //2\n 100 100\n>PHSXY //2\n " + xy +
+               " " + xy + "\n>RHOYX //2\n 100 100\n>PHSYX //2\n " + yx + " " + yx + "\n>END\n";
+    const Sounding s =
+        parse_sounding(file, "a.edi", {.sign = sign > 0 ? TimeSign::plus : TimeSign::minus});
+    EXPECT_TRUE(says(s, 348));
+    EXPECT_NEAR(std::arg(s.impedance[0][0][1]), 45 * std::numbers::pi / 180, 1e-12) << sign;
+    EXPECT_NEAR(std::arg(-s.impedance[0][1][0]), 60 * std::numbers::pi / 180, 1e-12) << sign;
+  }
+  const std::string j = "# R\nS\nRYX\n1\n 1.0 100 60 110 90 61 59 1 1\n";
+  accepted("a.j", j, {348, 349});
+}
+
+// Impedances from apparent resistivities stand in the axes of these, whatever those of a tipper.
+TEST_F(BadSounding, ApparentResistivitiesHaveAxesOfTheirOwn) {
+  const Sounding s =
+      accepted("a.edi",
+               ">HEAD\n DATAID=A\n>FREQ //2\n 10 1\n>RHOROT //2\n 30 30\n>RHOXY //2\n 100 100\n"
+               ">PHSXY //2\n 45 45\n>TROT //2\n 0 0\n>TXR.EXP //2\n .1 .1\n>TXI.EXP //2\n 0 0\n"
+               ">TYR.EXP //2\n 0 0\n>TYI.EXP //2\n 0 0\n>END\n",
+               {345, 349});
+  EXPECT_EQ(s.azimuth_deg, (std::vector<double>{30, 30}));
+  EXPECT_NEAR(s.tipper[0][0].real(), 0.1 * std::cos(std::numbers::pi / 6), 1e-15);
+  EXPECT_NEAR(s.tipper[0][1].real(), -0.05, 1e-15);
 }
 
 TEST_F(BadSounding, BlocksMissingHalvedOrTwice) {

@@ -296,9 +296,8 @@ bool impedance_from_resistivity(Sounding& s) {
   std::vector<double> yx;
   for (const auto& p : rp.phase)
     if (!is_missing(p[1][0])) yx.push_back(p[1][0]);
-  const double typical = data::median(yx);
-  const bool first_quadrant = typical > 0 && typical < 90;
-  if (first_quadrant)
+  const bool of_minus_zyx = std::abs(data::median(yx)) < 90;
+  if (of_minus_zyx)
     for (auto& p : rp.phase) p[1][0] -= 180;
   const double nan = std::nan("");
   s.impedance.assign(s.size(), {{{kMissing, kMissing}, {kMissing, kMissing}}});
@@ -318,7 +317,7 @@ bool impedance_from_resistivity(Sounding& s) {
         s.impedance_error[i][r][c] = size * (by_phase > 0 ? by_phase : by_rho);
       }
   s.impedance_from_resistivity = true;
-  return first_quadrant;
+  return of_minus_zyx;
 }
 
 void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::size_t offset,
