@@ -417,6 +417,14 @@ TEST_F(Mt1d, PeriodsThatCannotBeUsedAreCounted) {
   EXPECT_TRUE(holds(o.err, "warning E0356: 31 of 33 frequencies are fillers")) << o.err;
 }
 
+TEST_F(Mt1d, PeriodsThatAreAllCutAwayAreNoMissingImpedance) {
+  make_case(1, "shortest_period = \"1e6 s\"\n");
+  const Outcome o = tessera({"run", "case.toml"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_TRUE(holds(o.err, "syn01.edi: error E0610: only 0 usable periods are left")) << o.err;
+  EXPECT_FALSE(holds(o.err, "E0611")) << o.err;
+}
+
 TEST_F(Mt1d, APeriodToMaskThatNoSoundingHasIsNamed) {
   make_case(2, "mask_periods = [\"1000 s\", \"1000 s\", \"1.23 s\", \"1.23 s\"]\n");
   std::string one = read("site/soundings/syn02.edi");  // without 1000 s, which the other one has
