@@ -123,6 +123,20 @@ TEST_F(Mt1d, DerivativesOfBoundedLayersAndAShiftVerify) {
     EXPECT_TRUE(holds(o.out, text)) << o.out;
 }
 
+// Distances that only count the stations are no kilometres.
+TEST_F(Mt1d, CheckCountsStationsWithoutPositions) {
+  make_case(2, "");
+  EXPECT_TRUE(holds(tessera({"check", "case.toml"}).out, "0.00 km along the profile"));
+  std::string text = read("site/soundings/syn02.edi");
+  for (const std::string key : {"LAT=", "LONG="})
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 4))
+      text.replace(at, 3, "AT_");
+  write("site/soundings/syn02.edi", text);
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_TRUE(holds(o.out, "number 2 of the profile")) << o.out << o.err;
+  EXPECT_FALSE(holds(o.out, "km along the profile")) << o.out;
+}
+
 TEST_F(Mt1d, KilledAndResumedItIsTheSame) {
   make_case(
       3, "[model]\nlayers = 16\n[posterior]\nmethod = \"mcmc\"\nburn_in = 200\nsamples = 4000\n");
@@ -401,6 +415,14 @@ TEST_F(Mt1d, PeriodsThatCannotBeUsedAreCounted) {
   EXPECT_TRUE(holds(o.err, "warning E0359: the impedance is zero at 20 of 33 frequencies"))
       << o.err;
   EXPECT_TRUE(holds(o.err, "warning E0356: 31 of 33 frequencies are fillers")) << o.err;
+}
+
+TEST_F(Mt1d, PeriodsThatAreAllCutAwayAreNoMissingImpedance) {
+  make_case(1, "shortest_period = \"1e6 s\"\n");
+  const Outcome o = tessera({"run", "case.toml"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_TRUE(holds(o.err, "syn01.edi: error E0610: only 0 usable periods are left")) << o.err;
+  EXPECT_FALSE(holds(o.err, "E0611")) << o.err;
 }
 
 TEST_F(Mt1d, APeriodToMaskThatNoSoundingHasIsNamed) {

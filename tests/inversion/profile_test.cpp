@@ -86,6 +86,16 @@ TEST(Profile, CrossesTheDateLine) {
   EXPECT_NEAR(p.distance_m[1], 0.2 * 111319.49, 1);
 }
 
+TEST(Profile, StationsAtOnePlaceAreNamedWhereThereIsNoOther) {
+  const GeoPoint here{40, -117};
+  const std::vector<Sounding> s{station("a", here), station("b", here)};
+  const Profile p = make_profile(s);
+  EXPECT_EQ(p.distance_m, (std::vector<double>{0, 0}));
+  ASSERT_EQ(p.remarks.size(), 1u);
+  EXPECT_NE(p.remarks[0].find("a and b stand at the same place"), std::string::npos);
+  EXPECT_TRUE(make_profile(std::vector<Sounding>{s[0]}).remarks.empty());
+}
+
 TEST(Profile, WithoutCoordinatesCountsStationsAndSaysSo) {
   const std::vector<Sounding> s{station("x", GeoPoint{0, 0}), station("y", std::nullopt)};
   const Profile p = make_profile(s);

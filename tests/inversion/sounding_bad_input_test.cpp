@@ -9,7 +9,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <functional>
+#include <numbers>
 
 namespace fs = std::filesystem;
 using namespace tessera;
@@ -344,6 +346,46 @@ TEST_F(BadSounding, VariancesMissingZeroNegativeEmpty) {
   EXPECT_TRUE(std::isnan(negative.impedance_error[0][0][0]));
 }
 
+// Channels that lie askew are turned with their errors: by the covariances where a period has them,
+// by its variances elsewhere.
+TEST_F(BadSounding, TurnedChannelsKeepTheErrorsOfPeriodsWithoutCovariances) {
+  const auto block = [](const std::string& name, const std::string& out, const std::string& in,
+                        const std::string& value) {
+    std::string text = "<" + name + ">";
+    for (const std::string o : {"x", "y"})
+      for (const std::string i : {"x", "y"})
+        text += "<value output=\"" + out + o + "\" input=\"" + in + i + "\">" + value + "</value>";
+    return text + "</" + name + ">\n";
+  };
+  const auto file = [&](const std::string& variance) {
+    return "<EM_TF>\n<SiteLayout><InputChannels><Magnetic name=\"Hx\" orientation=\"0\"/>"
+           "<Magnetic name=\"Hy\" orientation=\"90\"/></InputChannels><OutputChannels>"
+           "<Electric name=\"Ex\" orientation=\"10\"/><Electric name=\"Ey\" orientation=\"100\"/>"
+           "</OutputChannels></SiteLayout>\n<Data>\n<Period value=\"1\">" +
+           block("Z", "E", "H", "3 3") + block("Z.VAR", "E", "H", "1") +
+           block("Z.INVSIGCOV", "H", "H", "1 0") + block("Z.RESIDCOV", "E", "E", "1 0") +
+           "</Period>\n<Period value=\"10\">" + block("Z", "E", "H", "3 3") +
+           block("Z.VAR", "E", "H", variance) + "</Period>\n</Data>\n</EM_TF>\n";
+  };
+  const double angle = 10 * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
+  const Sounding turned = accepted("a.xml", file("2"), {340});
+  EXPECT_NEAR(turned.impedance_error[0][0][0] / ohm_per_field_unit, (c - s) / std::sqrt(2.0),
+              1e-12);
+  EXPECT_NEAR(turned.impedance_error[1][0][0] / ohm_per_field_unit, 1, 1e-12);
+  // An error that is none stays none.
+  for (const char* none : {"0", "-2"})
+    EXPECT_TRUE(std::isnan(accepted("a.xml", file(none), {336}).impedance_error[1][0][0])) << none;
+  const Sounding tipper =
+      accepted("a.edi",
+               replaced(edi(), ">END",
+                        ">TROT //3\n 30 30 30\n>TXR.EXP //3\n .1 .1 .1\n>TXI.EXP //3\n .1 .1 .1\n"
+                        ">TYR.EXP //3\n .2 .2 .2\n>TYI.EXP //3\n .2 .2 .2\n"
+                        ">TXVAR.EXP //3\n -1 0 4\n>TYVAR.EXP //3\n 4 4 4\n>END"),
+               {345});
+  EXPECT_TRUE(std::isnan(tipper.tipper_error[0][0]) && std::isnan(tipper.tipper_error[1][1]));
+  EXPECT_NEAR(tipper.tipper_error[2][0], 2, 1e-12);
+}
+
 TEST_F(BadSounding, EmptyValues) {
   const Sounding s =
       accepted("a.edi", replaced(edi(), "30 10 3\n>ZXYI", "30 1.0E32 3\n>ZXYI"), {337});
@@ -444,6 +486,24 @@ TEST_F(MissingValues, InJonesJItIsMinus999) {
   EXPECT_EQ(nowhere.azimuth_deg.at(0), 0);
 }
 
+TEST_F(MissingValues, InJonesJAnEstimateOfNegativeWeightIsRejected) {
+  const auto with = [&](const std::string& weight) {
+    return accepted("a.j", "# R\nS\nRXY\n2\n 1 100 45 110 90 46 44 1 1\n 10 100 45 110 90 46 44 " +
+                               weight +
+                               " 1\nRYX\n2\n 1 100 -135 110 90 -134 -136 1 1\n"
+                               " 10 100 -135 110 90 -134 -136 1 1\n");
+  };
+  const Sounding rejected = with("-1.00");
+  EXPECT_FALSE(std::isnan(rejected.impedance[0][0][1].real()));
+  EXPECT_TRUE(std::isnan(rejected.impedance[1][0][1].real()));
+  EXPECT_FALSE(std::isnan(rejected.impedance[1][1][0].real()));
+  for (const char* weight : {"1", "0", "-999", "****"})
+    EXPECT_FALSE(std::isnan(with(weight).impedance[1][0][1].real())) << weight;
+  EXPECT_EQ(
+      accepted("a.j", replaced(jones(), "3E-4 3E-4 1E-5 1 1", "3E-4 3E-4 1E-5 -1 1"), {356}).size(),
+      1u);
+}
+
 TEST_F(MissingValues, ARotationThatIsMissingIsTheDirectionOfHx) {
   const auto azimuths = [&](const std::string& before, std::vector<int> remarks = {}) {
     return accepted("a.edi", replaced(edi(), ">FREQ", before + ">FREQ"), remarks).azimuth_deg;
@@ -480,6 +540,9 @@ TEST_F(BadSounding, SignAbsentStatedAndNotUnderstood) {
   const std::string stated =
       replaced(conjugate, ">=MTSECT", ">INFO\n x.sign_convention = -\n>=MTSECT");
   EXPECT_GT(accepted("a.edi", stated).impedance[0][0][1].imag(), 0);
+  const std::string in_one_word =
+      replaced(conjugate, ">=MTSECT", ">INFO\n SIGNCONVENTION=exp(-i \\omega t)\n>=MTSECT");
+  EXPECT_GT(accepted("a.edi", in_one_word).impedance[0][0][1].imag(), 0);
   accepted("a.xml", replaced(xml(), "exp(+ i\\omega t)", "positive"), {317});
   EXPECT_LT(accepted("a.xml", replaced(xml(), "exp(+ i\\omega t)", "exp(- i\\omega t)"))
                 .impedance[0][0][1]
@@ -493,6 +556,14 @@ TEST_F(BadSounding, NamesWithBlanks) {
   EXPECT_EQ(accepted("a.edi", replaced(edi(), " DATAID=\"S 1\"\n", ""), {354}).station, "a");
   EXPECT_EQ(accepted("a.xml", xml()).station, "X 1");
   EXPECT_EQ(accepted("a.j", jones()).station, "S 1");
+  // In Jones J the azimuth may stand behind the name, and both before each block.
+  const auto azimuth = [&](const char* header) {
+    return replaced(replaced(jones(), "S 1\n", std::string(header) + "kb0001  -30\n"), "ZYX S.I.",
+                    "kb0001  -30\nZYX S.I.");
+  };
+  EXPECT_EQ(accepted("a.j", azimuth(">AZIMUTH = -30.0\n")).station, "kb0001");
+  EXPECT_EQ(accepted("a.j", azimuth(">AZIMUTH = -30.0\n")).azimuth_deg.at(0), -30);
+  EXPECT_EQ(accepted("a.j", azimuth("")).station, "kb0001  -30");
   EXPECT_EQ(accepted("a.zmm", replaced(zmm(), "\n300\n", "\nstation : N 30\n")).station, "N 30");
 }
 
@@ -510,6 +581,7 @@ TEST_F(BadSounding, Positions) {
   refused("a.j", replaced(jones(), "24:05:43", "24:65:43"), {310});
   refused("a.zmm", replaced(zmm(), "34.7", "x"), {310});
   accepted("a.edi", edi(" LAT=\n LONG=\n"), {333});
+  accepted("a.edi", edi(" LAT=1.0E+32\n LONG=0.1000000E+33\n"), {333});  // EMPTY
   accepted("a.edi", edi(" LAT=0\n LONG=0\n"), {333});
   accepted("a.edi",
            replaced(edi(), ">=MTSECT", ">=DEFINEMEAS\n REFLAT=-30:30:00\n REFLONG=117.5\n>=MTSECT"),
@@ -536,6 +608,48 @@ TEST_F(BadSounding, ElevationsInFeet) {
   EXPECT_NEAR(high(""), 1000, 1e-9);
   EXPECT_NEAR(high(" units=\"meters\""), 1000, 1e-9);
   EXPECT_NEAR(high(" units=\"feet\""), 304.8, 1e-9);
+}
+
+// Modes, averages and other functions than the impedance are blocks of the format, too.
+TEST_F(BadSounding, BlocksOfJonesJThatAreNoElementsArePassedOver) {
+  const std::string mode = "RTE\n1\n 1.0 100 45 110 90 46 44 1 1\n",
+                    schmucker = "CXY\n1\n 2.0 1 -1 0.1 1\n";
+  const Sounding s = accepted("a.j", jones() + mode + schmucker, {346});
+  EXPECT_EQ(s.frequency_hz, accepted("a.j", jones()).frequency_hz);
+  EXPECT_TRUE(s.resistivity.empty());
+  EXPECT_TRUE(refused("a.j", "# R\nS\n" + mode, {307}).message.ends_with(" RTE"));
+  refused("a.j", jones() + "RTX\n1\n 1.0 100 45 110 90 46 44 1 1\n", {302});
+}
+
+// Re(-Zyx) is positive under either time sign, so phases about zero are those of -Zyx.
+TEST_F(BadSounding, PhasesOfMinusZyxUnderEitherTimeSign) {
+  for (const int sign : {1, -1}) {
+    const std::string
+        xy = std::to_string(sign * 45),
+        yx = std::to_string(sign * 60),
+        file = ">HEAD\n DATAID=A\n>FREQ //2\n 10 1\n>RHOXY //2\n 100 100\n>PHSXY //2\n " + xy +
+               " " + xy + "\n>RHOYX //2\n 100 100\n>PHSYX //2\n " + yx + " " + yx + "\n>END\n";
+    const Sounding s =
+        parse_sounding(file, "a.edi", {.sign = sign > 0 ? TimeSign::plus : TimeSign::minus});
+    EXPECT_TRUE(says(s, 348));
+    EXPECT_NEAR(std::arg(s.impedance[0][0][1]), 45 * std::numbers::pi / 180, 1e-12) << sign;
+    EXPECT_NEAR(std::arg(-s.impedance[0][1][0]), 60 * std::numbers::pi / 180, 1e-12) << sign;
+  }
+  const std::string j = "# R\nS\nRYX\n1\n 1.0 100 60 110 90 61 59 1 1\n";
+  accepted("a.j", j, {348, 349});
+}
+
+// Impedances from apparent resistivities stand in the axes of these, whatever those of a tipper.
+TEST_F(BadSounding, ApparentResistivitiesHaveAxesOfTheirOwn) {
+  const Sounding s =
+      accepted("a.edi",
+               ">HEAD\n DATAID=A\n>FREQ //2\n 10 1\n>RHOROT //2\n 30 30\n>RHOXY //2\n 100 100\n"
+               ">PHSXY //2\n 45 45\n>TROT //2\n 0 0\n>TXR.EXP //2\n .1 .1\n>TXI.EXP //2\n 0 0\n"
+               ">TYR.EXP //2\n 0 0\n>TYI.EXP //2\n 0 0\n>END\n",
+               {345, 349});
+  EXPECT_EQ(s.azimuth_deg, (std::vector<double>{30, 30}));
+  EXPECT_NEAR(s.tipper[0][0].real(), 0.1 * std::cos(std::numbers::pi / 6), 1e-15);
+  EXPECT_NEAR(s.tipper[0][1].real(), -0.05, 1e-15);
 }
 
 TEST_F(BadSounding, BlocksMissingHalvedOrTwice) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::inversion {
@@ -120,6 +121,31 @@ TEST(SoundingInversion, StaticShiftNeedsAPriorOrAReference) {
   const SoundingInverter with_prior(sounding_data(), o);
   ASSERT_TRUE(with_prior.result().shift_std.has_value());
   EXPECT_NEAR(*with_prior.result().shift_std, 0.3, 0.1);
+  // The depth is that of the earth, whatever factor is on its impedance.
+  const SoundingInversion& r = with_prior.result();
+  const auto longest = static_cast<std::size_t>(
+      std::min_element(r.response.frequency_hz.begin(), r.response.frequency_hz.end()) -
+      r.response.frequency_hz.begin());
+  EXPECT_NEAR(r.depth.bostick_m * std::exp(*r.shift_ln_impedance) /
+                  bostick_depth(r.response.frequency_hz[longest], r.predicted_ohm[longest]),
+              1, 1e-12);
+}
+
+TEST(SoundingInversion, TheErrorOfAStaticShiftIsThatOfTheChain) {
+  auto o = quick();
+  o.layers = 16;
+  o.static_shift = StaticShift{.std_ln_impedance = 0.3};
+  o.posterior = PosteriorMethod::mcmc;
+  SoundingInverter v(sounding_data(), o);
+  Chain chain = v.sampler()->start();
+  const std::size_t n = chain.m.size();
+  for (const double shift : {0.5, 1.5}) {
+    chain.m.back() = shift;
+    chain.kept.insert(chain.kept.end(), chain.m.begin(), chain.m.end());
+  }
+  ASSERT_EQ(chain.kept.size(), 2 * n);
+  v.finish(chain);
+  EXPECT_NEAR(*v.result().shift_std, std::sqrt(0.5), 1e-12);
 }
 
 TEST(SoundingInversion, FixedLayersBoundsAndReference) {

@@ -106,13 +106,15 @@ CheckReport check(const data::Config& config, const Mt1dCase& c) {
     const auto [lo, hi] = std::minmax_element(r.frequency_hz.begin(), r.frequency_hz.end());
     report.lines.push_back(fmt::format(
         "{:<12} {:<14} {:3} periods {:.3g} to {:.3g} s, {} in {}, skin depth {:.2g} to {:.2g} km, "
-        "{:.2f} km along the profile",
+        "{}",
         station.id, station.sounding.format, r.size(), 1 / *hi, 1 / *lo,
         station.sounding.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)",
         station.sounding.source_units == inversion::ImpedanceUnits::ohm ? "ohm" : "mV/km/nT",
         inversion::skin_depth(*hi, inversion::typical_resistivity(r)) / 1000,
         inversion::skin_depth(*lo, inversion::typical_resistivity(r)) / 1000,
-        station.distance_m / 1000));
+        input.survey.has_coordinates
+            ? fmt::format("{:.2f} km along the profile", station.distance_m / 1000)
+            : fmt::format("number {:.0f} of the profile", station.distance_m + 1)));
   }
   for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);
   return report;
@@ -135,8 +137,7 @@ Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dC
   Estimate e;
   const auto n = static_cast<std::uint64_t>(input.survey.stations.size());
   // One sounding, timed: the middle one of the profile, without its chain.
-  inversion::SoundingInversionOptions options = inversion_options(o, 0);
-  if (options.posterior == inversion::PosteriorMethod::mcmc) options.samples = options.keep_every;
+  const inversion::SoundingInversionOptions options = inversion_options(o, 0);
   const inversion::Station& middle = input.survey.stations[input.survey.stations.size() / 2];
   const auto begin = std::chrono::steady_clock::now();
   inversion::SoundingInverter inverter(middle.response, options);
@@ -147,7 +148,7 @@ Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dC
     const auto start = std::chrono::steady_clock::now();
     inverter.sampler()->advance(chain, 200);
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
-               200 * (static_cast<double>(o.burn_in) + o.samples);
+               static_cast<double>(chain.step) * (static_cast<double>(o.burn_in) + o.samples);
     chain_bytes =
         static_cast<std::uint64_t>(o.samples / o.keep_every) * chain.m.size() * sizeof(double);
   }

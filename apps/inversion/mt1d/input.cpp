@@ -122,7 +122,8 @@ Input read_input(const Mt1dOptions& o) {
     }
     const auto& doubts = s.sounding.findings;
     in.findings.insert(in.findings.end(), doubts.begin(), doubts.end());
-    if (!s.sounding.has_impedance()) {
+    // shortest_period and longest_period may have left no period, and with them no impedance.
+    if (s.sounding.size() > 0 && !s.sounding.has_impedance()) {
       say(about(611, file.string(), "the file has no impedance to invert",
                 "leave it out, or invert the others with --keep-going"));
       continue;

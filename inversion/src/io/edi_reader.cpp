@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
+#include <system_error>
 
 namespace tessera::inversion {
 namespace {
@@ -60,9 +62,15 @@ void read_position(EdiContext& c, const EdiBlock* head, const EdiBlock* measurem
     std::optional<double> lat, lon, elevation;
     std::size_t offset = 0;
   };
+  const auto is_empty = [&](std::string_view text) {
+    double v = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
+    return ec == std::errc{} && end == text.data() + text.size() && c.is_empty(v);
+  };
   const auto angle = [&](const EdiOption* o, double limit,
                          const char* what) -> std::optional<double> {
-    return o ? parse_angle(o->value, limit, what, c.findings) : std::nullopt;
+    if (!o || is_empty(o->value.text)) return std::nullopt;
+    return parse_angle(o->value, limit, what, c.findings);
   };
   const auto elevation = [&](const EdiBlock& block, const EdiOption* o) {
     auto value = option_number(c, o);
@@ -128,7 +136,7 @@ void read_statements(EdiContext& c, const EdiBlock* head, FileConventions& conve
         c.findings.warn(316, o.value.offset,
                         "unknown impedance units " + shown(o.value.text) +
                             "; the format's default mV/km/nT holds");
-    } else if (ends_with("SIGN_CONVENTION")) {
+    } else if (ends_with("SIGN_CONVENTION") || ends_with("SIGNCONVENTION")) {
       const bool plus = o.value.text.find('+') != std::string_view::npos;
       const bool minus = o.value.text.find('-') != std::string_view::npos;
       if (plus != minus)
@@ -173,8 +181,8 @@ class DataSection {
       return;
     }
     read_impedance();
-    read_tipper();
     read_resistivity();
+    read_tipper();
     if (!s_.has_impedance() && !s_.has_tipper() && s_.resistivity.empty())
       c_.findings.error(
           307, freq->offset,
@@ -247,7 +255,8 @@ class DataSection {
       t = {cd * t[0] + sd * t[1], -sd * t[0] + cd * t[1]};
       if (!s_.tipper_error.empty()) {
         auto& e = s_.tipper_error[i];
-        e = {std::hypot(cd * e[0], sd * e[1]), std::hypot(sd * e[0], cd * e[1])};
+        const double x = given_error(e[0]), y = given_error(e[1]);
+        e = {std::hypot(cd * x, sd * y), std::hypot(sd * x, cd * y)};
       }
     }
     if (turned && first_block)
@@ -351,12 +360,13 @@ class DataSection {
 
   void from_resistivity(const EdiBlock* some) {
     if (impedance_from_resistivity(s_))
-      c_.findings.note(348, some->offset, "yx phases lie in 0..90 degrees: taken as those of -Zyx");
+      c_.findings.note(348, some->offset,
+                       "yx phases lie within 90 degrees of zero: taken as those of -Zyx");
     s_.format = "EDI rho/phase";
     c_.findings.note(
         349, some->offset,
         "the file has apparent resistivities and phases only; impedances computed from them");
-    if (s_.azimuth_deg.empty()) rotation(some, {"RHOROT", "ZROT"}, "apparent resistivity");
+    rotation(some, {"RHOROT", "ZROT"}, "apparent resistivity");
   }
 
   EdiContext& c_;

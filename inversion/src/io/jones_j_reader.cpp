@@ -4,15 +4,20 @@
 //   14                  number of rows
 //   period re im error [weight ...]       RXY: period rho phase rho_max rho_min phase_max phase_min
 //   [weights]
-// A negative period is a frequency; -999 stands for a missing number (A. G. Jones, J-format
-// version 2.0, mtnet.info). The time dependence is e^{+i omega t}.
+// A negative period is a frequency; -999 stands for a missing number; a negative weight marks an
+// estimate as rejected. The station's name may be followed by the azimuth, and stand before each
+// block (A. G. Jones, J-format version 2.0, mtnet.info). The time dependence is e^{+i omega t}.
 #include "sounding_finish.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <map>
+#include <optional>
+#include <system_error>
 
 namespace tessera::inversion {
 namespace {
@@ -28,6 +33,13 @@ bool is_nothing(std::string_view value) {
          (rest.front() == '.' && rest.find_first_not_of('0', 1) == std::string_view::npos);
 }
 
+/// The number that a word is; nothing where another word may stand.
+std::optional<double> number_if_any(std::string_view word) {
+  double v = 0;
+  const auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), v);
+  return ec == std::errc{} && end == word.data() + word.size() ? std::optional(v) : std::nullopt;
+}
+
 /// One row of an element: real, imaginary, error, or rho, phase and their errors.
 struct Row {
   double a = kNaN, b = kNaN, a_error = kNaN, b_error = kNaN;
@@ -41,7 +53,7 @@ class JonesReader {
 
   Sounding read() {
     s_.format = "Jones J";
-    bool named = false;
+    std::string_view name;
     while (line_ <= text_.n_lines()) {
       const std::string_view line = text_.line(line_);
       const std::vector<Token> words = words_of(line_);
@@ -50,15 +62,15 @@ class JonesReader {
       } else if (words[0].text.front() == '>') {
         information(line);
         ++line_;
-      } else if (!named) {
-        s_.station = std::string(trim(line));
-        named = true;
+      } else if (name.empty() || trim(line) == name) {
+        name = trim(line);
         ++line_;
       } else {
         block(words);
       }
     }
-    if (!named)
+    s_.station = station_of(name);
+    if (name.empty())
       findings_.error(307, text_.text.size() - 1, "the file names no station and has no data");
     findings_.throw_if_errors();
     assemble();
@@ -70,6 +82,14 @@ class JonesReader {
     if (n == 0 || n > text_.n_lines()) return {};
     return split_tokens(text_.text, text_.line_starts[n - 1],
                         text_.line_starts[n - 1] + text_.line(n).size());
+  }
+
+  /// The name in the line of a station, without the azimuth where it repeats that of the header.
+  std::string station_of(std::string_view line) const {
+    const std::size_t blank = line.find_last_of(" \t");
+    if (!azimuth_ || blank == std::string_view::npos) return std::string(line);
+    const bool repeated = number_if_any(line.substr(blank + 1)) == azimuth_;
+    return std::string(repeated ? trim(line.substr(0, blank)) : line);
   }
 
   void information(std::string_view line) {
@@ -90,7 +110,7 @@ class JonesReader {
     } else if (key == "ELEVATION")
       s_.elevation_m = parse_number(token, Exponent::fortran, findings_);
     else if (key == "AZIMUTH") {
-      if (const auto v = parse_number(token, Exponent::fortran, findings_)) azimuth_ = *v;
+      azimuth_ = parse_number(token, Exponent::fortran, findings_);
     }
   }
 
@@ -107,11 +127,17 @@ class JonesReader {
 
   void block(const std::vector<Token>& head) {
     const std::string name = upper(head[0].text);
-    const bool impedance = name.size() == 3 && name[0] == 'Z',
-               tipper = name == "TZX" || name == "TZY";
-    const bool resistivity = name.size() == 3 && (name[0] == 'R' || name[0] == 'S');
-    if (!(impedance || tipper || resistivity) ||
-        name.find_first_not_of("XYZRTS") != std::string::npos) {
+    const auto one_of = [](std::string_view word, std::initializer_list<std::string_view> words) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    const std::string kind = name.substr(0, 1),
+                      element = name.size() == 3 ? name.substr(1) : std::string();
+    const bool of_tensor = one_of(element, {"XX", "XY", "YX", "YY"});
+    const bool impedance = kind == "Z" && of_tensor, tipper = name == "TZX" || name == "TZY";
+    const bool resistivity = one_of(kind, {"R", "S"}) && of_tensor;
+    const bool other = !(impedance || tipper || resistivity);
+    if (other && !(one_of(kind, {"R", "S", "Z", "Q", "C", "T"}) &&
+                   (of_tensor || one_of(element, {"TE", "TM", "AV", "DE", "ZX", "ZY"})))) {
       findings_.error(302, head[0].offset,
                       "expected a block such as ZXY, TZX or RXY, got " + shown(head[0].text));
       findings_.throw_if_errors();
@@ -145,6 +171,11 @@ class JonesReader {
         parse_count(count_words[0], most, "the number of rows of " + name, findings_);
     findings_.throw_if_errors();
     ++line_;
+    if (other) {
+      others_ += " " + name;
+      line_ += *count;
+      return;
+    }
     Column& column = columns_[name];
     for (std::size_t k = 0; k < *count; ++k, ++line_) row(name, resistivity, column, k, *count);
   }
@@ -183,6 +214,12 @@ class JonesReader {
       return;
     }
     Row r{v[1], v[2], v[3], v[3]};
+    if (words.size() > needed)
+      if (const auto weight = number_if_any(words[needed].text);
+          weight && *weight < 0 && *weight != kNothing) {
+        column.emplace(i, Row{});
+        return;
+      }
     if (resistivity) {  // from the ends of the interval of one standard error
       r.a_error = std::abs(v[3] - v[4]) / 2;
       r.b_error = std::abs(v[5] - v[6]) / 2;
@@ -192,10 +229,16 @@ class JonesReader {
 
   void assemble() {
     const std::size_t n = periods_.size();
-    if (n == 0) findings_.error(307, text_.text.size() - 1, "the file has no data");
+    if (n == 0)
+      findings_.error(307, text_.text.size() - 1,
+                      others_.empty()
+                          ? "the file has no data"
+                          : "the file has no elements of a tensor; its blocks are" + others_);
     findings_.throw_if_errors();
+    if (!others_.empty())
+      findings_.note(346, "blocks that are no elements of a tensor are not read:" + others_);
     for (const double p : periods_) s_.frequency_hz.push_back(1 / p);
-    s_.azimuth_deg.assign(n, azimuth_);
+    s_.azimuth_deg.assign(n, azimuth_.value_or(0));
     const char axis[2] = {'X', 'Y'};
     for (int r = 0; r < 2; ++r)
       for (int c = 0; c < 2; ++c) {
@@ -235,7 +278,8 @@ class JonesReader {
         }
       }
     if (!s_.has_impedance() && !s_.resistivity.empty()) {
-      impedance_from_resistivity(s_);
+      if (impedance_from_resistivity(s_))
+        findings_.note(348, "yx phases lie within 90 degrees of zero: taken as those of -Zyx");
       findings_.note(
           349,
           "the file has apparent resistivities and phases only; impedances computed from them");
@@ -253,12 +297,13 @@ class JonesReader {
   Findings findings_;
   Sounding s_;
   std::size_t line_ = 1;
-  double azimuth_ = 0;
+  std::optional<double> azimuth_;
   std::optional<ImpedanceUnits> units_;
   std::vector<double> periods_;
   std::vector<std::size_t> offsets_;
   std::map<double, std::size_t> by_period_;
   std::map<std::string, Column> columns_;
+  std::string others_;  ///< blocks of the format that are not used, each after a blank
   std::size_t empty_rows_ = 0;
 };
 

@@ -262,6 +262,8 @@ void review_azimuth(const Sounding& s, Findings& findings) {
 
 }  // namespace
 
+double given_error(double e) { return e > 0 ? e : kNaN; }
+
 double wrap_degrees(double angle) {
   double a = std::fmod(angle, 360.0);
   if (a > 180) a -= 360;
@@ -270,22 +272,22 @@ double wrap_degrees(double angle) {
 }
 
 void errors_from_covariance(Sounding& s) {
-  const auto& cz = s.impedance_covariance;
-  if (!cz.empty()) {
-    s.impedance_error.assign(s.size(), {});
+  const auto set = [](double& e, Complex residual, Complex signal_inverse) {
+    const double v = residual.real() * signal_inverse.real() / 2;
+    if (v > 0 || std::isnan(e)) e = std::sqrt(v);
+  };
+  if (const auto& c = s.impedance_covariance; !c.empty()) {
+    s.impedance_error.resize(s.size(), {{{kNaN, kNaN}, {kNaN, kNaN}}});
     for (std::size_t i = 0; i < s.size(); ++i)
-      for (int r = 0; r < 2; ++r)
-        for (int c = 0; c < 2; ++c)
-          s.impedance_error[i][r][c] =
-              std::sqrt(cz.residual[i][r][r].real() * cz.signal_inverse[i][c][c].real() / 2);
+      for (int a = 0; a < 2; ++a)
+        for (int b = 0; b < 2; ++b)
+          set(s.impedance_error[i][a][b], c.residual[i][a][a], c.signal_inverse[i][b][b]);
   }
-  const auto& ct = s.tipper_covariance;
-  if (!ct.empty()) {
-    s.tipper_error.assign(s.size(), {});
+  if (const auto& c = s.tipper_covariance; !c.empty()) {
+    s.tipper_error.resize(s.size(), {kNaN, kNaN});
     for (std::size_t i = 0; i < s.size(); ++i)
-      for (int c = 0; c < 2; ++c)
-        s.tipper_error[i][c] =
-            std::sqrt(ct.residual[i][0][0].real() * ct.signal_inverse[i][c][c].real() / 2);
+      for (int b = 0; b < 2; ++b)
+        set(s.tipper_error[i][b], c.residual[i][0][0], c.signal_inverse[i][b][b]);
   }
 }
 
@@ -294,9 +296,8 @@ bool impedance_from_resistivity(Sounding& s) {
   std::vector<double> yx;
   for (const auto& p : rp.phase)
     if (!is_missing(p[1][0])) yx.push_back(p[1][0]);
-  const double typical = data::median(yx);
-  const bool first_quadrant = typical > 0 && typical < 90;
-  if (first_quadrant)
+  const bool of_minus_zyx = std::abs(data::median(yx)) < 90;
+  if (of_minus_zyx)
     for (auto& p : rp.phase) p[1][0] -= 180;
   const double nan = std::nan("");
   s.impedance.assign(s.size(), {{{kMissing, kMissing}, {kMissing, kMissing}}});
@@ -316,7 +317,7 @@ bool impedance_from_resistivity(Sounding& s) {
         s.impedance_error[i][r][c] = size * (by_phase > 0 ? by_phase : by_rho);
       }
   s.impedance_from_resistivity = true;
-  return first_quadrant;
+  return of_minus_zyx;
 }
 
 void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::size_t offset,
@@ -367,27 +368,26 @@ void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::siz
     for (auto& m : s.impedance_covariance.signal_inverse)
       m = product(product(transposed(uh), m), uh);
     for (auto& m : s.impedance_covariance.residual) m = product(product(ie, m), transposed(ie));
-    if (s.impedance_covariance.empty() && !s.impedance_error.empty()) {
-      // Elements taken as independent: variances add with squared coefficients.
-      for (auto& e : s.impedance_error) {
-        Real2 out{};
-        for (int i = 0; i < 2; ++i)
-          for (int j = 0; j < 2; ++j) {
-            for (int k = 0; k < 2; ++k)
-              for (int l = 0; l < 2; ++l) out[i][j] += std::pow(ie[i][k] * e[k][l] * uh[l][j], 2);
-            out[i][j] = std::sqrt(out[i][j]);
-          }
-        e = out;
-      }
+    // Elements taken as independent: variances add with squared coefficients. Covariances follow.
+    for (auto& e : s.impedance_error) {
+      Real2 out{};
+      for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) {
+          for (int k = 0; k < 2; ++k)
+            for (int l = 0; l < 2; ++l)
+              out[i][j] += std::pow(ie[i][k] * given_error(e[k][l]) * uh[l][j], 2);
+          out[i][j] = std::sqrt(out[i][j]);
+        }
+      e = out;
     }
   }
   for (auto& t : s.tipper)
     t = {t[0] * uh[0][0] + t[1] * uh[1][0], t[0] * uh[0][1] + t[1] * uh[1][1]};
   for (auto& m : s.tipper_covariance.signal_inverse) m = product(product(transposed(uh), m), uh);
-  if (s.tipper_covariance.empty())
-    for (auto& e : s.tipper_error)
-      e = {std::hypot(e[0] * uh[0][0], e[1] * uh[1][0]),
-           std::hypot(e[0] * uh[0][1], e[1] * uh[1][1])};
+  for (auto& e : s.tipper_error) {
+    const double x = given_error(e[0]), y = given_error(e[1]);
+    e = {std::hypot(x * uh[0][0], y * uh[1][0]), std::hypot(x * uh[0][1], y * uh[1][1])};
+  }
   errors_from_covariance(s);
   findings.note(
       340, offset,

@@ -38,12 +38,16 @@ void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::siz
                           Findings& findings);
 
 /// Sets `*_error` from the covariances: the standard deviation of one part is sqrt(N_ii S_jj / 2).
+/// Where there are none, which a file may give at some frequencies only, errors stay as they are.
 void errors_from_covariance(Sounding& s);
 
 /// Computes the impedance (ohm) and its errors from `s.resistivity`. True if the yx phases were
-/// found in 0..90 degrees, as many programs write them for -Zyx, and were brought to the third
-/// quadrant.
+/// found within 90 degrees of zero, as many programs write them for -Zyx, whose real part is
+/// positive under either time sign, and were turned by 180 degrees.
 bool impedance_from_resistivity(Sounding& s);
+
+/// What is propagated of an error as the file has it: zero and negative ones are none.
+double given_error(double e);
 
 /// An angle brought into (-180, 180].
 double wrap_degrees(double angle);

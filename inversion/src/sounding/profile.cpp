@@ -141,7 +141,7 @@ Profile make_profile(std::span<const Sounding> soundings, std::optional<double> 
         "different places",
         widest / 1000, length / 1000));
   for (std::size_t k = 1; k < n; ++k)
-    if (length > 0 && out.distance_m[k] - out.distance_m[k - 1] < 1e-6 * length)
+    if (out.distance_m[k] - out.distance_m[k - 1] <= 1e-6 * length)
       out.remarks.push_back(fmt::format("stations {} and {} stand at the same place on the line",
                                         soundings[out.order[k - 1]].station,
                                         soundings[out.order[k]].station));

@@ -139,6 +139,17 @@ void set_bands(SoundingInversion& out, Band&& band) {
   out.q95 = band(0.95);
 }
 
+/// Of the last parameter over samples [count][n].
+double deviation_of_last(const std::vector<double>& kept, std::size_t n) {
+  double sum = 0, mean = 0, count = 0;
+  for (std::size_t k = n - 1; k < kept.size(); k += n) {  // Welford's recursion
+    const double away = kept[k] - mean;
+    mean += away / ++count;
+    sum += away * (kept[k] - mean);
+  }
+  return std::sqrt(sum / std::max(count - 1, 1.0));
+}
+
 std::vector<Iteration> with_stated_errors(std::vector<Iteration> rows, double error_scale) {
   for (Iteration& row : rows) row.rms *= error_scale;
   return rows;
@@ -260,6 +271,8 @@ SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions
   out.loss_rms = out.error_scale * rms(o.loss, normalised_residual(p.data, predicted, p.sigma));
   Response1d smooth_response = response;  // a wild last point must not decide how deep we see
   smooth_response.impedance_ohm = out.predicted_ohm;
+  if (out.shift_ln_impedance)  // nor a factor that is not the earth's
+    for (auto& z : smooth_response.impedance_ohm) z *= std::exp(-*out.shift_ln_impedance);
   // By d/d ln rho: the Jacobian of a bounded variable falls to zero at either bound, whatever the
   // data see there.
   out.depth = depth_of_investigation(smooth_response, s.layering.thickness_m,
@@ -292,6 +305,7 @@ void SoundingInverter::finish(const Chain& chain) {
     return exp_of(std::move(m), layers);
   };
   set_bands(out, band);
+  if (out.shift_std) out.shift_std = deviation_of_last(chain.kept, chain.m.size());
   out.acceptance = static_cast<double>(chain.accepted) / static_cast<double>(sampler_->steps());
 }
 
