@@ -118,6 +118,12 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
                 1e-12)
         << file;
   }
+  // Squares of fields that overflow are no misfit, and there is nothing to descend from.
+  const Outcome beyond =
+      tessera({"run", "case.toml", "--output", "beyond", "--set", "source[0].amplitude=1e200",
+               "--set", "data.file=\"made/tables/measured.csv\""});
+  EXPECT_EQ(beyond.code, 7) << beyond.err;
+  EXPECT_TRUE(holds(beyond.err, "the misfit is not finite at iteration 0")) << beyond.err;
   // Without its header a table would lose its first time.
   const std::string table = read("made/tables/measured.csv");
   write("bare.csv", table.substr(table.find('\n') + 1));

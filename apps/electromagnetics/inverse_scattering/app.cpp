@@ -220,18 +220,21 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
   };
   data::Periodic periodic(context.options.checkpoint_every_s);
   if (history.empty()) note();
+  const auto has_blown_up = [&] {
+    if (std::isfinite(s.loss)) return false;
+    progress.finish("failed");
+    context.log.error(
+        fmt::format("the misfit is not finite at iteration {}: lower optimize.rate or run.courant",
+                    s.iteration));
+    return true;
+  };
+  if (has_blown_up()) return data::ExitCode::blow_up;
   while (!s.stuck && s.iteration < o.optimize.iterations &&
          history.back().misfit > o.optimize.until) {
     descend(p, optimizer, s);
     if (s.stuck) break;
     note();
-    if (!std::isfinite(s.loss)) {
-      progress.finish("failed");
-      context.log.error(fmt::format(
-          "the misfit is not finite at iteration {}: lower optimize.rate or run.courant",
-          s.iteration));
-      return data::ExitCode::blow_up;
-    }
+    if (has_blown_up()) return data::ExitCode::blow_up;
     if (context.stop.poll() != data::StopReason::none && s.iteration < o.optimize.iterations) {
       save();
       progress.finish("stopped");
