@@ -145,6 +145,8 @@ TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
           "grid");
   refused("fourier_grid = [20, 4, 20]\n" + std::string(kWater), "fourier_grid", "E0752",
           "a grid of 4 points is too coarse for splines of order 5");
+  refused("ewald_beta = \"31 1/nm\"\n" + std::string(kWater), "ewald_beta", "E0752",
+          "take at most 16.66/nm");
 }
 
 /// Both keys are named, and the place is that of one of them.

@@ -206,10 +206,12 @@ struct Maker {
       mol::check(s.nonbonded, c.start.box);
     } catch (const Error& e) {
       const bool grid = std::string_view(e.what()).starts_with("[pme]"),
+                 split = std::string_view(e.what()).starts_with("[ewald]"),
                  charged = s.settings.coulombtype != CoulombChoice::none;
       const char* key =
-          grid ? (s.settings.fourier_grid != std::array<std::int64_t, 3>{} ? "fourier_grid"
-                                                                           : "fourierspacing")
+          grid    ? (s.settings.fourier_grid != std::array<std::int64_t, 3>{} ? "fourier_grid"
+                                                                              : "fourierspacing")
+          : split ? (s.settings.ewald_beta > 0 ? "ewald_beta" : "ewald_rtol")
           : charged && s.settings.rcoulomb > s.settings.rvdw ? "rcoulomb"
                                                              : "rvdw";
       error(752, key_of(k, key), words_of(e));
