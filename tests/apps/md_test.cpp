@@ -98,7 +98,7 @@ TEST_F(Md, ARerunFindsTheSameEnergies) {
           .code,
       0);
   std::string text = kArgon;
-  text = text.substr(0, text.find("[[stage]]")) +
+  text = "posres = \"all\"\n" + text.substr(0, text.find("[[stage]]")) +
          "[[stage]]\ntype = \"rerun\"\nframes = \"RUN/3_free/trajectory.h5md\"\n";
   write("again.toml", text);
   const Outcome again =
@@ -107,6 +107,7 @@ TEST_F(Md, ARerunFindsTheSameEnergies) {
   auto run = table("RUN/3_free/energies.csv"), frames = table("AGAIN/1_rerun/energies.csv");
   EXPECT_EQ(frames["lj"].size(), 31u);
   EXPECT_EQ(run["lj"], frames["lj"]);
+  EXPECT_FALSE(frames.contains("position_restraints")) << "springs of stages that move";
   EXPECT_TRUE(fs::exists(here() / "AGAIN/1_rerun/forces.xtc"));
   // Its averages are those of all frames; the run leaves out that in which the stage begins.
   const auto average = [&](const std::string& summary, const std::string& row) {

@@ -142,7 +142,10 @@ struct Maker {
     s.type = options.type;
     s.name = name_of(k, options);
     s.n_steps = steps_of(k, s);
-    if (s.type == StageType::rerun) s.frames = options.frames;
+    if (s.type == StageType::rerun) {
+      s.frames = options.frames;
+      if (!options.posres) s.held.clear();  // where it begins is nothing to frames
+    }
     const bool down = s.minimizes(), precise = c.options.precision == Precision::f64;
     s.exact = !down && s.n_steps == 0 && precise;
     s.force_options.precision = precise || down ? mol::Precision::f64 : mol::Precision::mixed;

@@ -30,8 +30,8 @@ struct Summary {
   Table energies;
   std::vector<Average> averages;  ///< of each column, without the first row where there are more;
                                   ///< of a rerun with it
-  std::optional<Average> drift;  ///< least-squares slope of the conserved energy, kJ/mol/ps/atom;
-                                 ///< error as if rows were independent
+  std::optional<Average> drift;   ///< least-squares slope of the conserved energy, kJ/mol/ps/atom;
+                                  ///< error as if rows were independent
 };
 
 /// Folder of stage `k` within a run: "2_heat".

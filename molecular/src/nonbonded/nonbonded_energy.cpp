@@ -359,7 +359,14 @@ void check(const Nonbonded& o, const Box& box) {
         fmt::format("the cut-off of {:g} nm is more than half of the box's smallest width, {:g} "
                     "nm: take at most {:g} nm or a larger box",
                     most, least, 0.5 * least));
-  if (o.coulomb == Coulomb::pme) (void)pme_grid(o, box);  // throws where it would be too large
+  if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme)
+    if (const double beta = ewald_beta(o), rc = o.cutoff_coulomb_nm; !(beta * rc <= most_decay))
+      throw Error(
+          fmt::format("[ewald] of a pair at the cut-off of {:g} nm a splitting parameter of "
+                      "{:g}/nm leaves erfc({:.3g}), too little to compute with: take at "
+                      "most {:g}/nm",
+                      rc, beta, beta * rc, std::floor(100 * most_decay / rc) / 100));
+  if (o.coulomb == Coulomb::pme) (void)pme_grid(o, box);  // throws where it would not do
 }
 
 double ewald_beta(const Nonbonded& o) {
