@@ -124,8 +124,8 @@ TEST_F(Mt1d, DerivativesOfBoundedLayersAndAShiftVerify) {
 }
 
 // Distances that only count the stations are no kilometres.
-TEST_F(Mt1d, CheckCountsStationsWithoutPositions) {
-  make_case(2, "");
+TEST_F(Mt1d, StationsWithoutPositionsAreCounted) {
+  make_case(2, "[posterior]\nmethod = \"none\"\n");
   EXPECT_TRUE(holds(tessera({"check", "case.toml"}).out, "0.00 km along the profile"));
   std::string text = read("site/soundings/syn02.edi");
   for (const std::string key : {"LAT=", "LONG="})
@@ -135,6 +135,10 @@ TEST_F(Mt1d, CheckCountsStationsWithoutPositions) {
   const Outcome o = tessera({"check", "case.toml"});
   EXPECT_TRUE(holds(o.out, "number 2 of the profile")) << o.out << o.err;
   EXPECT_FALSE(holds(o.out, "km along the profile")) << o.out;
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  const std::string table = read("RUN/soundings.csv");
+  EXPECT_TRUE(holds(table, "\nsyn01,syn01,syn01.edi,,40")) << table;
+  EXPECT_TRUE(holds(table, "\nsyn02,syn02,syn02.edi,,,,")) << table;
 }
 
 TEST_F(Mt1d, KilledAndResumedItIsTheSame) {

@@ -523,6 +523,14 @@ TEST_F(BadSounding, UnitsTakenForOthersAreSaidAndNotMended) {
   EXPECT_DOUBLE_EQ(s.impedance[0][0][1].real(), 0.03 * ohm_per_field_unit);
   const Sounding told = parse_sounding(both, "a.edi", {.units = ImpedanceUnits::ohm});
   EXPECT_DOUBLE_EQ(told.impedance[0][0][1].real(), 0.03);
+  // Apparent resistivities are in ohm m, whatever the units of impedances.
+  const Sounding rho = accepted(
+      "a.edi", ">HEAD\n DATAID=A\n>FREQ //1\n 10\n>RHOXY //1\n 1e8\n>PHSXY //1\n 45\n>END\n",
+      {331});
+  for (const data::Diagnostic& d : rho.findings)
+    if (d.number == 331) {
+      EXPECT_TRUE(d.hint.empty()) << d.hint;
+    }
   refused("a.xml", replaced(xml(), "[mV/km]/[nT]", "furlongs"), {316});
   const Sounding si = accepted("a.xml", replaced(xml(), "[mV/km]/[nT]", "[V/m]/[T]"));
   EXPECT_DOUBLE_EQ(si.impedance[0][0][1].real(), 3e-3 * ohm_per_field_unit);

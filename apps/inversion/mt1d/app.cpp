@@ -179,7 +179,7 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
   const auto& results = batch.results;
 
   const auto& path = context.folder.path();
-  write_tables(path, results);
+  write_tables(path, results, input.survey.has_coordinates);
   std::string why_not;
   const bool vtk = data::vtk_xml_available(&why_not);
   if (!vtk) context.log.warning("no VTK XML files: " + why_not);

@@ -9,9 +9,9 @@
 namespace tessera::apps::mt1d {
 
 /// soundings.csv and, in soundings/, model, fit and iteration table of each. No times in any of
-/// them.
+/// them. Distances that only count the stations are none.
 void write_tables(const std::filesystem::path& run,
-                  const std::vector<inversion::StationResult>& results);
+                  const std::vector<inversion::StationResult>& results, bool has_coordinates);
 
 /// results.h5 (the results in /tessera, the section as VTKHDF) and vtk/: section.vtu,
 /// pseudo_section.vtr. `vtk_xml` false leaves the latter out.

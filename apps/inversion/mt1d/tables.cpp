@@ -64,7 +64,7 @@ std::string iteration_table(const inversion::SoundingInversion& s) {
 }  // namespace
 
 void write_tables(const std::filesystem::path& run,
-                  const std::vector<inversion::StationResult>& results) {
+                  const std::vector<inversion::StationResult>& results, bool has_coordinates) {
   data::CsvTable t({"sounding",
                     "station",
                     "file",
@@ -92,7 +92,7 @@ void write_tables(const std::filesystem::path& run,
     t.add(r.id)
         .add(r.station)
         .add(std::filesystem::path(r.file).filename().string())
-        .add(if_known(r.distance_m))
+        .add(has_coordinates ? if_known(r.distance_m) : std::nullopt)
         .add(if_known(r.latitude_deg))
         .add(if_known(r.longitude_deg));
     t.add(s.response.size())

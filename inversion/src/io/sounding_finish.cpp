@@ -212,7 +212,11 @@ void review_conventions(const Sounding& s, const ReadOptions& options, Findings&
         hint);
   }
   const double typical = data::median(rho);
-  if (typical > 0 && (typical < kLowestRho || typical > kHighestRho)) {
+  if (!(typical > 0) || (typical >= kLowestRho && typical <= kHighestRho)) return;
+  if (s.impedance_from_resistivity) {  // its units are those of the file, whatever is asked for
+    findings.warn(
+        331, fmt::format("the median apparent resistivity in the file is {:.2g} ohm m", typical));
+  } else {
     const bool from_ohm = s.source_units == ImpedanceUnits::ohm;
     const double other = typical * std::pow(ohm_per_field_unit, from_ohm ? 2 : -2);
     std::string message =
