@@ -365,6 +365,15 @@ TEST(Minimize, EndsWhereTheSquareOfTheGradientVanishes) {
   }
 }
 
+// Where the Hessian has no value, as that of a norm at 0, Newton's method follows the slope as far
+// as it trusts it: f = |(x0, x1)| + (x2 - 1)^2 falls to x2 = 1, and is no minimum where it began.
+TEST(Minimize, FollowsTheSlopeWhereTheHessianIsNotFinite) {
+  const auto f = [](Tensor x) { return norm(slice(x, 0, 0, 2)) + square(select(x, 0, 2) - 1.0); };
+  const auto r = minimize(f, tensor({0.0, 0.0, 5.0}), {.method = Method::newton_cg});
+  EXPECT_EQ(r.reason, StopReason::gradient_small) << to_string(r.reason);
+  EXPECT_NEAR(r.x.to_vector()[2], 1, 1e-8);
+}
+
 TEST(Minimize, RefusesWhatItWouldGetWrong) {
   const auto inner = [](Tensor a) {
     return minimize([&](Tensor x) { return square(x - a); }, Tensor(0.0)).x;
@@ -374,6 +383,10 @@ TEST(Minimize, RefusesWhatItWouldGetWrong) {
   EXPECT_THROW(grad(from)(Tensor(1.0)), Error);
   EXPECT_THROW(minimize([](Tensor x) { return x; }, ones({2})), Error);
   EXPECT_THROW(minimize([](Tensor x) { return sum(cast(x, Dtype::f64)); }, arange(3)), Error);
+  // No step at all is no minimum.
+  EXPECT_THROW(minimize([](Tensor x) { return square(x); }, Tensor(1.0),
+                        {.method = Method::newton_cg, .first_radius = 0}),
+               Error);
 }
 
 // A rule whose derivative is wrong is no minimum where it stops.
