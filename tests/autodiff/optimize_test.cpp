@@ -217,6 +217,11 @@ TEST(Steps, GaussNewtonStepSolvesLinearProblemsAtOnceAndDifferentiates) {
   };
   const CheckReport r = gradcheck(step, std::tuple(Tensor(0.5), x), {.step = 5e-3});
   EXPECT_TRUE(r) << to_string(r);
+  // A step in single precision stays there, whatever says the damping.
+  const Tensor a32 = cast(a, Dtype::f32), b32 = cast(b, Dtype::f32), x32 = cast(x, Dtype::f32);
+  const auto single = [&](Tensor y) { return matmul(a32, y) - b32; };
+  EXPECT_EQ(gauss_newton_step(single, x32, 0.5).type(), x32.type());
+  EXPECT_EQ(gauss_newton_step(single, x32, Tensor(0.5)).type(), x32.type());
 }
 
 TEST(Clipping, LimitsValuesAndNorms) {

@@ -221,9 +221,9 @@ Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Te
   if (r.ndim() != 1)
     fail("gauss_newton_step", "the residual must be a vector, got a " + to_string(r.type()),
          damping.line);
-  const Tensor jj = matmul(transpose(j), j);
-  return x - solve(jj + diag(detail::to_tensor("gauss_newton_step", damping) * diagonal(jj)),
-                   matmul(transpose(j), r));
+  const Tensor jj = matmul(transpose(j), j),
+               share = cast(detail::to_tensor("gauss_newton_step", damping), jj.dtype());
+  return x - solve(jj + diag(share * diagonal(jj)), matmul(transpose(j), r));
 }
 
 // ---- clipping ----
