@@ -39,6 +39,7 @@ TEST(Schedules, FollowTheirFormulas) {
                {0.2, 1.1, 2, 1.01, 0.02});
   EXPECT_THROW(cosine_rate(1.0, 0), Error);
   EXPECT_THROW(one_cycle(1.0, 10, 1.5), Error);
+  EXPECT_THROW(warmup(-4, constant_rate(1.0)), Error);  // rates below 0
 }
 
 /// x after `steps` steps on x^4 / 4 - x from x = 2, by the engine.
@@ -388,6 +389,8 @@ TEST(Minimize, RefusesWhatItWouldGetWrong) {
   EXPECT_THROW(grad(from)(Tensor(1.0)), Error);
   EXPECT_THROW(minimize([](Tensor x) { return x; }, ones({2})), Error);
   EXPECT_THROW(minimize([](Tensor x) { return sum(cast(x, Dtype::f64)); }, arange(3)), Error);
+  // Integers and bools have the slope 0 everywhere, which is no minimum.
+  EXPECT_THROW(least_squares([](Tensor x) { return greater(x, 0.5); }, ones({2})), Error);
   // No step at all is no minimum.
   EXPECT_THROW(minimize([](Tensor x) { return square(x); }, Tensor(1.0),
                         {.method = Method::newton_cg, .first_radius = 0}),
