@@ -131,6 +131,23 @@ TEST(Steps, StateIsKnownByItsNames) {
   const std::string said =
       testing::message_of([&] { adam(rate).update(x, x, lion(rate).init(x)); });
   EXPECT_NE(said.find("no slot 'first_moment'"), std::string::npos) << said;
+  // Nor is that of other parameters, or of another memory.
+  const std::vector<Tensor> one{x}, two{x, x};
+  const auto misfit = [](const std::string& slot) {
+    return "slot '" + slot + "' of the state does not fit";
+  };
+  EXPECT_NE(testing::message_of([&] {
+              adam(rate).update(two, two, adam(rate).init(one));
+            }).find(misfit("first_moment")),
+            std::string::npos);
+  EXPECT_NE(testing::message_of([&] {
+              adam(rate).update(x, x, adam(rate).init(ones({3})));
+            }).find(misfit("first_moment")),
+            std::string::npos);
+  EXPECT_NE(testing::message_of([&] {
+              lbfgs_steps(rate, 3).update(x, x, lbfgs_steps(rate, 2).init(x));
+            }).find(misfit("s")),
+            std::string::npos);
 }
 
 TEST(Steps, TakeTreesAndRunInsideJit) {
