@@ -320,6 +320,17 @@ TEST(Blocks, SideBySideIsNotTakenWhereItNeedsMuchMoreMemory) {
   EXPECT_LE(plan_of(f, {x}, 1024).arena_bytes(), 50'000'000u);
 }
 
+// A plan knows the memory of its arguments by their types alone: others would be read beyond their
+// end.
+TEST(Blocks, APlanTakesWhatItWasMadeFor) {
+  const Plan plan =
+      plan_of([](const Tensors& x) { return Tensors{x[0] + x[1]}; }, {ones({4}), ones({4})}, 1);
+  EXPECT_EQ(plan.run(Tensors{ones({4}), ones({4})})[0].to_vector()[3], 2);
+  EXPECT_THROW(plan.run(Tensors{ones({4}), ones({2})}), Error);
+  EXPECT_THROW(plan.run(Tensors{ones({4}), ones({4}, Dtype::f32)}), Error);
+  EXPECT_THROW(plan.run(Tensors{ones({4})}), Error);
+}
+
 TEST(Blocks, WhatNobodyReadsIsNotRun) {
   const Tensors x = {numbers({30, 30}, Dtype::f64, 1)};
   const std::vector<Type> types = {x[0].type()};

@@ -315,6 +315,18 @@ TEST(Ode, RelativeTolerancesAloneFollowWhatBeginsAtZero) {
   EXPECT_NEAR(s.y.to_vector()[3], -std::expm1(-1.0), 1e-6);
 }
 
+// Nor has one that stays there, as the height of an orbit in a plane; it has no error either.
+TEST(Ode, RelativeTolerancesAloneFollowWhatStaysAtZero) {
+  const auto decay = [](const Tensor&, const Tensor& y) { return neg(y); };
+  for (const OdeAdjoint adjoint : {OdeAdjoint::discrete, OdeAdjoint::continuous}) {
+    const auto s = odeint(decay, tensor({1.0, 0.0}), tensor({0.0, 1.0}),
+                          {.rtol = 1e-8, .atol = 0, .adjoint = adjoint});
+    EXPECT_GT(s.reason.item<std::int32_t>(), 0);
+    EXPECT_NEAR(s.y.to_vector()[2], std::exp(-1.0), 1e-7);
+    EXPECT_EQ(s.y.to_vector()[3], 0);
+  }
+}
+
 TEST(Ode, FailuresAreSeen) {
   // y' = y^2 from 1 goes to infinity at t = 1.
   const auto s = odeint([](const Tensor&, const Tensor& y) { return square(y); }, tensor(1.0),

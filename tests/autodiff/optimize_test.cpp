@@ -39,6 +39,7 @@ TEST(Schedules, FollowTheirFormulas) {
                {0.2, 1.1, 2, 1.01, 0.02});
   EXPECT_THROW(cosine_rate(1.0, 0), Error);
   EXPECT_THROW(one_cycle(1.0, 10, 1.5), Error);
+  EXPECT_THROW(warmup(-4, constant_rate(1.0)), Error);  // rates below 0
 }
 
 /// x after `steps` steps on x^4 / 4 - x from x = 2, by the engine.
@@ -130,6 +131,23 @@ TEST(Steps, StateIsKnownByItsNames) {
   const std::string said =
       testing::message_of([&] { adam(rate).update(x, x, lion(rate).init(x)); });
   EXPECT_NE(said.find("no slot 'first_moment'"), std::string::npos) << said;
+  // Nor is that of other parameters, or of another memory.
+  const std::vector<Tensor> one{x}, two{x, x};
+  const auto misfit = [](const std::string& slot) {
+    return "slot '" + slot + "' of the state does not fit";
+  };
+  EXPECT_NE(testing::message_of([&] {
+              adam(rate).update(two, two, adam(rate).init(one));
+            }).find(misfit("first_moment")),
+            std::string::npos);
+  EXPECT_NE(testing::message_of([&] {
+              adam(rate).update(x, x, adam(rate).init(ones({3})));
+            }).find(misfit("first_moment")),
+            std::string::npos);
+  EXPECT_NE(testing::message_of([&] {
+              lbfgs_steps(rate, 3).update(x, x, lbfgs_steps(rate, 2).init(x));
+            }).find(misfit("s")),
+            std::string::npos);
 }
 
 TEST(Steps, TakeTreesAndRunInsideJit) {
@@ -217,6 +235,11 @@ TEST(Steps, GaussNewtonStepSolvesLinearProblemsAtOnceAndDifferentiates) {
   };
   const CheckReport r = gradcheck(step, std::tuple(Tensor(0.5), x), {.step = 5e-3});
   EXPECT_TRUE(r) << to_string(r);
+  // A step in single precision stays there, whatever says the damping.
+  const Tensor a32 = cast(a, Dtype::f32), b32 = cast(b, Dtype::f32), x32 = cast(x, Dtype::f32);
+  const auto single = [&](Tensor y) { return matmul(a32, y) - b32; };
+  EXPECT_EQ(gauss_newton_step(single, x32, 0.5).type(), x32.type());
+  EXPECT_EQ(gauss_newton_step(single, x32, Tensor(0.5)).type(), x32.type());
 }
 
 TEST(Clipping, LimitsValuesAndNorms) {
@@ -365,6 +388,15 @@ TEST(Minimize, EndsWhereTheSquareOfTheGradientVanishes) {
   }
 }
 
+// Where the Hessian has no value, as that of a norm at 0, Newton's method follows the slope as far
+// as it trusts it: f = |(x0, x1)| + (x2 - 1)^2 falls to x2 = 1, and is no minimum where it began.
+TEST(Minimize, FollowsTheSlopeWhereTheHessianIsNotFinite) {
+  const auto f = [](Tensor x) { return norm(slice(x, 0, 0, 2)) + square(select(x, 0, 2) - 1.0); };
+  const auto r = minimize(f, tensor({0.0, 0.0, 5.0}), {.method = Method::newton_cg});
+  EXPECT_EQ(r.reason, StopReason::gradient_small) << to_string(r.reason);
+  EXPECT_NEAR(r.x.to_vector()[2], 1, 1e-8);
+}
+
 TEST(Minimize, RefusesWhatItWouldGetWrong) {
   const auto inner = [](Tensor a) {
     return minimize([&](Tensor x) { return square(x - a); }, Tensor(0.0)).x;
@@ -374,6 +406,12 @@ TEST(Minimize, RefusesWhatItWouldGetWrong) {
   EXPECT_THROW(grad(from)(Tensor(1.0)), Error);
   EXPECT_THROW(minimize([](Tensor x) { return x; }, ones({2})), Error);
   EXPECT_THROW(minimize([](Tensor x) { return sum(cast(x, Dtype::f64)); }, arange(3)), Error);
+  // Integers and bools have the slope 0 everywhere, which is no minimum.
+  EXPECT_THROW(least_squares([](Tensor x) { return greater(x, 0.5); }, ones({2})), Error);
+  // No step at all is no minimum.
+  EXPECT_THROW(minimize([](Tensor x) { return square(x); }, Tensor(1.0),
+                        {.method = Method::newton_cg, .first_radius = 0}),
+               Error);
 }
 
 // A rule whose derivative is wrong is no minimum where it stops.

@@ -462,4 +462,26 @@ TEST(Scan, SaysWhatDoesNotFit) {
                          zeros({2}));
             }).find("any or all"),
             std::string::npos);
+  // A list that grows is no carry: what it gained is not taken for a result of the step.
+  const std::vector<Tensor> list{Tensor(0.0)};
+  const std::string grown = "carry of 2 tensors, it took one of 1";
+  EXPECT_NE(message_of([&] {
+              scan(
+                  [](std::vector<Tensor> c, Tensor x) {
+                    c.push_back(x);
+                    return std::pair(c, x);
+                  },
+                  list, ones({3}));
+            }).find(grown),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              fori_loop(
+                  3,
+                  [](Tensor, std::vector<Tensor> c) {
+                    c.push_back(c[0]);
+                    return c;
+                  },
+                  list);
+            }).find(grown),
+            std::string::npos);
 }

@@ -210,6 +210,18 @@ TEST(LinearSolve, SingularAndIndefiniteMatricesAreReported) {
   EXPECT_EQ(linear_solve(LinearOperator::dense(full({2, 2}, std::nan(""))), ones({2}))
                 .reason.item<std::int32_t>(),
             static_cast<std::int32_t>(SolveReason::not_finite));
+  // NaN and infinity are no pivots; Cholesky does not read the upper triangle.
+  const auto reason = [](std::vector<double> a, const LinearSolverPtr& solver) {
+    return linear_solve(LinearOperator::dense(tensor(a, {2, 2})), ones({2}), {.solver = solver})
+        .reason.item<std::int32_t>();
+  };
+  const double nan = std::nan("");
+  EXPECT_EQ(reason({nan, 0, 0, 1}, dense_cholesky()),
+            static_cast<std::int32_t>(SolveReason::not_finite));
+  EXPECT_EQ(reason({1, HUGE_VAL, 0, 1}, dense_lu()),
+            static_cast<std::int32_t>(SolveReason::not_finite));
+  EXPECT_EQ(reason({-1, nan, 0, 1}, dense_cholesky()),
+            static_cast<std::int32_t>(SolveReason::singular));
   EXPECT_EQ(
       linear_solve(LinearOperator::dense(eye(3)), zeros({3}), {.solver = gmres()}).residual.item(),
       0);

@@ -202,6 +202,14 @@ std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction
   return apply_loop(std::move(loop), operands, line);
 }
 
+void need_carry(const char* name, std::size_t returned, std::size_t took, SourceLine line) {
+  if (returned != took)
+    fail(name,
+         "the body returns a carry of " + std::to_string(returned) + " tensors, it took one of " +
+             std::to_string(took) + "; a carry keeps its structure",
+         line);
+}
+
 Tensor step_numbers(Index low, Index high) {
   Index n = 0;
   if (high > low && __builtin_sub_overflow(high, low, &n))

@@ -243,6 +243,13 @@ std::size_t Plan::naive_bytes() const { return body_->naive; }
 std::vector<Tensor> Plan::run(std::span<const Tensor> inputs) const {
   const detail::OutsideOfBranch scope;
   const Body& b = *body_;
+  if (inputs.size() != b.argument_types.size())
+    fail("plan", "takes " + std::to_string(b.argument_types.size()) + " tensors, got " +
+                     std::to_string(inputs.size()));
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k].type() != b.argument_types[k])
+      fail("plan", "argument " + std::to_string(k) + " is " + to_string(inputs[k].type()) +
+                       ", the plan was made for " + to_string(b.argument_types[k]));
   std::vector<Tensor> arguments(inputs.begin(), inputs.end()), results;
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (!arguments[k].view().contiguous())

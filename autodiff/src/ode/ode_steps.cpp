@@ -75,8 +75,10 @@ double weighted(const Leaves& e, const Leaves& a, const Leaves& b, std::size_t l
   double s = 0;
   Index n = 0;
   for (std::size_t i = 0; i < leaves; ++i) {
-    const Tensor size = maximum(abs(a[i]), abs(b[i]));
-    s += cast(sum(square(abs(e[i]) / (o.atol + o.rtol * size))), Dtype::f64).item();
+    const Tensor size = maximum(abs(a[i]), abs(b[i])), error = abs(e[i]);
+    // Without atol nothing is allowed where y stays 0, and no error is none.
+    const Tensor share = where(equal(error, 0.0), 0.0, error / (o.atol + o.rtol * size));
+    s += cast(sum(square(share)), Dtype::f64).item();
     n += e[i].size();
   }
   return std::sqrt(s / static_cast<double>(std::max<Index>(1, n)));
@@ -90,9 +92,10 @@ Choice choose_steps(const Field& f, const Leaves& y0, const std::vector<double>&
   const auto at = [&](double x) { return cast(Tensor(times.front() + x), t_type); };
   Leaves k1 = f(at(0), y0);
   double h = std::abs(o.first_step);
-  if (h == 0) {  // so that an Euler step changes y by a hundredth of itself; NaN is 0 of atol = 0
+  if (h == 0) {  // so that an Euler step changes y by a hundredth of itself
     const double d0 = measure(y0, y0, y0), d1 = measure(k1, y0, y0);
-    h = d0 >= 1e-5 && d1 >= 1e-5 ? 0.01 * d0 / d1 : 1e-6 * std::max(1.0, std::abs(span));
+    const bool known = d0 >= 1e-5 && d1 >= 1e-5 && std::isfinite(d1);  // not where y leaves 0
+    h = known ? 0.01 * d0 / d1 : 1e-6 * std::max(1.0, std::abs(span));
     h = std::max(h, 1e-14 * std::max(std::abs(times.front()), std::abs(span)));  // moves t
   }
   double t = 0, before = 1e-4;

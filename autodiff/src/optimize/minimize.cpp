@@ -206,7 +206,8 @@ FlatResult nonlinear_cg(Iterate it) {
 }
 
 /// Steihaug's step: conjugate gradients on H p = -g, stopped at the border |p| = radius, at
-/// negative curvature, or when the residual is small. `model` is g.p + p.Hp / 2.
+/// negative curvature, where H d is not finite, or when the residual is small. `model` is g.p +
+/// p.Hp / 2.
 Vector steihaug(Iterate& it, double radius, double& model) {
   Vector p(it.x.size(), 0.0), hp(it.x.size(), 0.0), r = it.g, d = it.g;
   for (double& v : d) v = -v;
@@ -222,6 +223,10 @@ Vector steihaug(Iterate& it, double radius, double& model) {
   for (std::size_t k = 0; k < 2 * p.size() + 10; ++k) {
     const Vector hd = it.f.hessian_times(it.x, d);
     const double curvature = dot(d, hd);
+    if (!std::isfinite(curvature)) {  // no second derivative here: the slope alone is the model
+      if (k == 0) to_border(Vector(p.size(), 0.0));
+      break;
+    }
     if (!(curvature > 0)) {
       to_border(hd);
       break;
@@ -248,6 +253,8 @@ Vector steihaug(Iterate& it, double radius, double& model) {
 // Trust region (Nocedal & Wright, algorithm 4.1).
 FlatResult newton_cg(Iterate it) {
   double radius = it.o.first_radius;
+  if (!(radius > 0))
+    fail("minimize", "first_radius must be positive, got " + std::to_string(radius));
   bool agrees = true;
   while (!it.done()) {
     double model = 0;

@@ -127,7 +127,14 @@ Vector Objective::hessian_times(const Vector& x, const Vector& v) {
 Residual::Residual(const FlatFunction& r, const std::vector<Tensor>& x0, bool jit)
     : packing_("least_squares", x0),
       start_(Packing::pack(x0).to_vector()),
-      packed_([r, p = packing_](Tensor v) { return Packing::pack(r(p.unpack(v))); }),
+      packed_([r, p = packing_](Tensor v) {
+        const std::vector<Tensor> y = r(p.unpack(v));
+        for (const Tensor& t : y)
+          if (!is_inexact(t.dtype()))
+            fail("least_squares", "the residual holds a " + to_string(t.type()) +
+                                      ", which has no derivative; cast what it is made of");
+        return Packing::pack(y);
+      }),
       value_(
           "least_squares",
           [f = packed_](const std::vector<Tensor>& v) { return std::vector<Tensor>{f(v[0])}; },

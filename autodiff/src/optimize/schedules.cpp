@@ -38,6 +38,8 @@ Schedule cosine_rate(Arg rate, Index steps, double last) {
   };
 }
 Schedule warmup(Index steps, Schedule then) {
+  if (steps < 0)
+    fail("warmup", "the number of steps must not be negative, got " + std::to_string(steps));
   need_steps("warmup", steps);
   return [steps, then = std::move(then)](const Tensor& step) {
     const double n = static_cast<double>(steps);

@@ -38,9 +38,19 @@ Leaves zeros_like(const Leaves& x) {
 const char *const kFirst = "first_moment", *const kSecond = "second_moment",
                   *const kMomentum = "momentum";
 
-const Leaves& slot(const OptimizerSlots& slots, const char* name) {
-  for (const OptimizerSlot& s : slots)
-    if (s.name == name) return s.leaves;
+/// The slot of this name, which holds a tensor of the shape of each of `like`.
+const Leaves& slot(const OptimizerSlots& slots, const char* name, const Leaves& like) {
+  for (const OptimizerSlot& s : slots) {
+    if (s.name != name) continue;
+    bool fits = s.leaves.size() == like.size();
+    for (std::size_t k = 0; fits && k < like.size(); ++k)
+      fits = s.leaves[k].shape() == like[k].shape();
+    if (!fits)
+      fail("optimizer", std::string("the slot '") + name +
+                            "' of the state does not fit: it belongs to other parameters, or to "
+                            "an optimizer with another memory");
+    return s.leaves;
+  }
   fail("optimizer",
        std::string("the state has no slot '") + name + "': it belongs to another optimizer");
 }
@@ -54,7 +64,7 @@ OptimizerSlots momentum_like(const Leaves& x) { return {{kMomentum, zeros_like(x
 /// Adam's direction for every leaf, and the new moments.
 std::pair<Leaves, OptimizerSlots> adam_direction(const AdamOptions& o, const Leaves& g,
                                                  const OptimizerSlots& slots, const Tensor& step) {
-  const Leaves &first = slot(slots, kFirst), &second = slot(slots, kSecond);
+  const Leaves &first = slot(slots, kFirst, g), &second = slot(slots, kSecond, g);
   Leaves direction, first_next, second_next;
   const Tensor t = step + 1.0, unbias1 = 1.0 - pow(o.beta1, t), unbias2 = 1.0 - pow(o.beta2, t);
   for (std::size_t k = 0; k < g.size(); ++k) {
@@ -105,10 +115,11 @@ Optimizer sgd(Schedule rate, SgdOptions o) {
       "sgd", [o](const Leaves& p) { return o.momentum == 0 ? OptimizerSlots{} : momentum_like(p); },
       [rate, o](const Leaves& p, const Leaves& g, const OptimizerSlots& slots, const Tensor& step) {
         Leaves x, next;
+        const Leaves momentum = o.momentum != 0 ? slot(slots, kMomentum, p) : Leaves{};
         for (std::size_t k = 0; k < p.size(); ++k) {
           Tensor d = o.weight_decay == 0 ? g[k] : g[k] + o.weight_decay * p[k];
           if (o.momentum != 0) {
-            next.push_back(o.momentum * slot(slots, kMomentum)[k] + d);
+            next.push_back(o.momentum * momentum[k] + d);
             d = o.nesterov ? d + o.momentum * next.back() : next.back();
           }
           x.push_back(p[k] - rate_for(rate, step, p[k]) * d);
@@ -156,7 +167,7 @@ Optimizer lion(Schedule rate, LionOptions o) {
   return {
       "lion", momentum_like,
       [rate, o](const Leaves& p, const Leaves& g, const OptimizerSlots& slots, const Tensor& step) {
-        const Leaves& momentum = slot(slots, kMomentum);
+        const Leaves& momentum = slot(slots, kMomentum, p);
         Leaves x, next;
         for (std::size_t k = 0; k < p.size(); ++k) {
           const Tensor d = sign(o.beta1 * momentum[k] + (1 - o.beta1) * g[k]);
@@ -189,9 +200,9 @@ Optimizer lbfgs_steps(Schedule rate, int memory) {
         const Tensor x = packed(p), gradient = packed(g);
         const Tensor begun = step > 0.0;
         const auto later = [&](const char* name, const Tensor& now, const char* before) {
-          const Leaves& all = slot(slots, name);
+          const Leaves& all = slot(slots, name, Leaves(m, now));
           Leaves next(all.begin() + 1, all.end());
-          next.push_back(where(begun, now - slot(slots, before)[0], 0.0));
+          next.push_back(where(begun, now - slot(slots, before, {now})[0], 0.0));
           return next;
         };
         const Leaves s = later("s", x, "x"), y = later("y", gradient, "g");
@@ -221,9 +232,9 @@ Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Te
   if (r.ndim() != 1)
     fail("gauss_newton_step", "the residual must be a vector, got a " + to_string(r.type()),
          damping.line);
-  const Tensor jj = matmul(transpose(j), j);
-  return x - solve(jj + diag(detail::to_tensor("gauss_newton_step", damping) * diagonal(jj)),
-                   matmul(transpose(j), r));
+  const Tensor jj = matmul(transpose(j), j),
+               share = cast(detail::to_tensor("gauss_newton_step", damping), jj.dtype());
+  return x - solve(jj + diag(share * diagonal(jj)), matmul(transpose(j), r));
 }
 
 // ---- clipping ----

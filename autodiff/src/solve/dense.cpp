@@ -35,6 +35,16 @@ std::vector<T> matrix_of(const SolverOperator& a) {
   return m;
 }
 
+/// Whether a row-major matrix [n, n], or its lower triangle, is finite.
+template <class T>
+bool finite(const std::vector<T>& m, Index n, bool lower) {
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < (lower ? i + 1 : n); ++j)
+      if (!std::isfinite(std::real(m[i * n + j])) || !std::isfinite(std::imag(m[i * n + j])))
+        return false;
+  return true;
+}
+
 template <class T>
 class Factors final : public PreparedSolver {
  public:
@@ -50,6 +60,7 @@ class Factors final : public PreparedSolver {
       TESSERA_LAPACK(T, potrf)("U", &n, m_.data(), &n, &info_);
     else
       TESSERA_LAPACK(T, getrf)(&n, &n, m_.data(), &n, swaps_.data(), &info_);
+    if (info_ != 0) not_finite_ = !finite(matrix_of<T>(a), n_, cholesky);
     for (Index i = 0; info_ == 0 && i < n_; ++i)
       if (!std::isfinite(std::abs(m_[i * n_ + i]))) not_finite_ = true;
   }
@@ -58,7 +69,7 @@ class Factors final : public PreparedSolver {
     T* to = static_cast<T*>(x);
     if (info_ != 0 || not_finite_) {
       std::fill(to, to + n_ * columns, T(std::numeric_limits<real_t<T>>::quiet_NaN()));
-      return {info_ != 0 ? SolveReason::singular : SolveReason::not_finite, 0, {}};
+      return {not_finite_ ? SolveReason::not_finite : SolveReason::singular, 0, {}};
     }
     if (n_ == 0 || columns == 0) return {};
     const bool conjugated = is_cplx<T> && (cholesky_ || adjoint);

@@ -51,6 +51,14 @@ std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction
 std::vector<Tensor> cond_flat(const Arg& predicate, const FlatFunction& then_f,
                               const FlatFunction& else_f, const std::vector<Tensor>& x);
 Tensor step_numbers(Index low, Index high);
+/// Throws unless the carry that the body returns has as many tensors as the one it took.
+void need_carry(const char* name, std::size_t returned, std::size_t took, SourceLine line);
+/// The same for the carry of a scan's result, the first of a pair.
+template <class R, class C>
+void need_first(const Result<R>& r, const C& init, SourceLine line) {
+  if constexpr (requires(const R& y) { y.first; })
+    need_carry("scan", flatten_tree(r.like->first).size(), flatten_tree(init).size(), line);
+}
 }  // namespace detail
 
 /// carry_0 = init; (carry_{k+1}, y_k) = f(carry_k, x_k), where x_k is slice k of every leaf of xs
@@ -62,6 +70,7 @@ auto scan(F f, const C& init, const X& xs, const ScanOptions& options = {},
   detail::Result<R> r;
   const std::vector<Tensor> out = detail::scan_flat(
       detail::flat(f, r, init, xs), flatten_tree(init), flatten_tree(xs), -1, options, line);
+  detail::need_first(r, init, line);
   return unflatten_tree(*r.like, out);
 }
 /// The same without xs, for `length` steps: (carry_{k+1}, y_k) = f(carry_k).
@@ -72,6 +81,7 @@ auto scan(F f, const C& init, Index length, const ScanOptions& options = {},
   detail::Result<R> r;
   const std::vector<Tensor> out =
       detail::scan_flat(detail::flat(f, r, init), flatten_tree(init), {}, length, options, line);
+  detail::need_first(r, init, line);
   return unflatten_tree(*r.like, out);
 }
 
@@ -96,7 +106,9 @@ template <class F, IsTree C>
 C fori_loop(Index low, Index high, F body, const C& init, const ScanOptions& options = {},
             SourceLine line = SourceLine::here()) {
   const auto step = [&](const std::vector<Tensor>& leaves) {
-    return flatten_tree(body(leaves.back(), unflatten_tree(init, leaves)));
+    std::vector<Tensor> next = flatten_tree(body(leaves.back(), unflatten_tree(init, leaves)));
+    detail::need_carry("fori_loop", next.size(), leaves.size() - 1, line);
+    return next;
   };
   return unflatten_tree(
       init, detail::scan_flat(step, flatten_tree(init), {detail::step_numbers(low, high)}, -1,

@@ -18,6 +18,9 @@
 //               The adjoint runs y back from each time to the one before: strongly damped or
 //               chaotic systems cannot be run back far; give such systems more times, or take the
 //               discrete one.
+//               Cotangents of captured tensors are integrals along the path, for which no step is
+//               made shorter: where f changes faster with t than y and its cotangent show (p sin 50
+//               t at p = 0), they are no better than those steps; the same cure.
 //
 // E. Hairer, S. P. Norsett, G. Wanner 1993, Solving Ordinary Differential Equations I, II.4-II.6;
 // Y. Cao, S. Li, L. Petzold, R. Serban 2003, doi:10.1137/S1064827501380630 (adjoint).
