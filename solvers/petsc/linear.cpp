@@ -71,12 +71,19 @@ SolveReason reason_of(KSPConvergedReason r) {
   }
 }
 
+/// Whether one application of the method solves the system. "preonly" with any other preconditioner
+/// is repeated on the residual until that meets the tolerance.
+bool is_direct(const PetscOptions& o) {
+  return o.ksp == "preonly" &&
+         (o.pc == "lu" || o.pc == "cholesky" || o.pc == "qr" || o.pc == "svd");
+}
+
 class Prepared final : public PreparedSolver {
  public:
   Prepared(const SolverOperator& a, const PetscOptions& o)
       : a_(a),
         options_(o),
-        direct_(o.ksp == "preonly"),
+        direct_(is_direct(o)),
         comm_(o.distributed ? PETSC_COMM_WORLD : PETSC_COMM_SELF),
         words_(o.options) {
     refuse_large(a);
@@ -93,7 +100,8 @@ class Prepared final : public PreparedSolver {
       check(PCSetType(pc, o.pc.c_str()));
       if (o.pc == "cholesky") check(MatSetOption(matrix_, MAT_SYMMETRIC, PETSC_TRUE));
       if (!direct_) {
-        check(KSPSetTolerances(ksp_, 0.5 * o.tolerance, PETSC_DEFAULT, 1e10, o.iterations));
+        // Relative alone: PETSc's absolute tolerance, 1e-50, would end small systems at once.
+        check(KSPSetTolerances(ksp_, 0.5 * o.tolerance, 0.0, 1e10, o.iterations));
         history_.resize(static_cast<std::size_t>(o.iterations) + 2);
         check(KSPSetResidualHistory(ksp_, history_.data(), static_cast<PetscInt>(history_.size()),
                                     PETSC_TRUE));
