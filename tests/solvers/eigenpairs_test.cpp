@@ -259,6 +259,15 @@ TEST(Eigenpairs, FailuresAreSeen) {
       const std::vector<double> l = none.values.to_vector();
       EXPECT_TRUE(std::isnan(l[0]) && std::isnan(l[1]) && std::isfinite(l[2]));
     }
+  // The target is an eigenvalue: A - target has a pivot of zero. Others of a batch do not mind.
+  const auto three = csr_pattern(3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2});
+  const Tensor flat = ones({9}), fine = flat + reshape(2.0 * eye(3), {9});
+  const auto at_it = eigenpairs(stack({flat, fine}), three, {.count = 1, .hermitian = true});
+  EXPECT_EQ(at_it.reason.to_vector<std::int32_t>(),
+            (std::vector{static_cast<std::int32_t>(SolveReason::singular),
+                         static_cast<std::int32_t>(SolveReason::converged)}));
+  EXPECT_TRUE(std::isnan(at_it.values.to_vector()[0]));
+  EXPECT_NEAR(at_it.values.to_vector()[1], 2, 1e-12);
   // The pair is found, but the system of its derivative is not solved.
   const auto poorly = [&](Tensor u) {
     return eigenpairs(u, band(n), {.hermitian = true, .linear = gmres({.iterations = 1})}).values;
