@@ -47,7 +47,7 @@ struct Handles {
 bool of_singular(const std::string& words) {
   return words.find("INFOG(1)=-10,") != std::string::npos ||
          words.find("INFOG(1)=-6,") != std::string::npos ||
-         words.find("DIVERGED_PC_FAILED") != std::string::npos;
+         words.find("_ZEROPIVOT") != std::string::npos;
 }
 
 EigenResult solve(const SolverOperator& a, const EigenOptions& o) {

@@ -108,6 +108,12 @@ class Prepared final : public PreparedSolver {
       }
       check(KSPSetFromOptions(ksp_));
       check(KSPSetUp(ksp_));
+      PCFailedReason failed{};
+      check(PCGetFailedReason(pc, &failed));
+      if (failed == PC_FACTOR_OUTMEMORY)  // else told as singular, like a pivot of zero
+        throw Error("[petsc] the factors of a system of " + std::to_string(a.n) +
+                    " unknowns need more memory than there is, or than was estimated; the estimate "
+                    "of MUMPS is raised in the options by -mat_mumps_icntl_14 100 (percent)");
       PetscInt first = 0, last = 0;
       check(MatGetOwnershipRange(matrix_, &first, &last));
       first_ = first, last_ = last;
