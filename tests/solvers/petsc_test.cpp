@@ -300,6 +300,23 @@ TEST(Petsc, SnesStaysAtARootWhereItBegins) {
   }
 }
 
+// The double next to the root of 2 leaves |F| = 4e-16, and so does the one below it: |F| has
+// nowhere to fall, and the start is the solution.
+TEST(Petsc, SnesEndsWhereStepsAreBelowRounding) {
+  NEEDS_PETSC;
+  for (const bool sparse : {false, true}) {
+    const auto y = [&](Tensor p) {
+      return root([p](const Tensor& x) { return square(x) - p; }, full({2}, std::sqrt(2.0)),
+                  {.solver = petsc_snes(), .sparse = sparse});
+    };
+    const Tensor p = full({2}, 2.0);
+    EXPECT_GT(y(p).reason.item<std::int32_t>(), 0);
+    EXPECT_LE(norm_error(y(p).x, full({2}, std::sqrt(2.0))), 1e-15);
+    const Tensor slope = grad([&](Tensor q) { return sum(y(q).x); })(p);
+    EXPECT_LE(norm_error(slope, full({2}, std::sqrt(0.125))), 1e-9);
+  }
+}
+
 TEST(Petsc, SparseNewtonOnManyUnknowns) {
   NEEDS_PETSC;
   // Bratu's equation -u'' = q exp(u) on (0, 1), u = 0 at the ends, q a field: its Jacobian is

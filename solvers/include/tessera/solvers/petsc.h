@@ -46,7 +46,7 @@ LinearSolverPtr mumps_symmetric(bool distributed = false);
 
 struct SnesOptions {
   std::string type = "newtonls";  ///< PETSc's name
-  double tolerance = 1e-12;       ///< on |F(x)| / |F(x0)|
+  double tolerance = 1e-12;       ///< on |F(x)| / |F(x0)|; a step below rounding is an end as well
   int iterations = 50;
   std::string options = {};  ///< as above
 };
