@@ -42,6 +42,14 @@ struct Handles {
   }
 };
 
+/// Whether PETSc tells of a pivot of A - target that MUMPS found to be zero, or of no matching of
+/// rows and columns.
+bool of_singular(const std::string& words) {
+  return words.find("INFOG(1)=-10,") != std::string::npos ||
+         words.find("INFOG(1)=-6,") != std::string::npos ||
+         words.find("_ZEROPIVOT") != std::string::npos;
+}
+
 EigenResult solve(const SolverOperator& a, const EigenOptions& o) {
   const Session session;
   start_slepc();
@@ -78,9 +86,15 @@ EigenResult solve(const SolverOperator& a, const EigenOptions& o) {
                                                                             : EPS_LARGEST_REAL));
   }
   check(EPSSetFromOptions(h.eps));
-  check(EPSSolve(h.eps));
-  words.refuse_unused();
   EigenResult r;
+  try {
+    check(EPSSolve(h.eps));
+  } catch (const Error& e) {
+    if (o.which != Spectrum::nearest || !of_singular(e.what())) throw;
+    r.reason = SolveReason::singular;
+    return r;
+  }
+  words.refuse_unused();
   PetscInt found = 0, restarts = 0;
   check(EPSGetConverged(h.eps, &found));
   check(EPSGetIterationNumber(h.eps, &restarts));

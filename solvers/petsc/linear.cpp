@@ -71,12 +71,19 @@ SolveReason reason_of(KSPConvergedReason r) {
   }
 }
 
+/// Whether one application of the method solves the system. "preonly" with any other preconditioner
+/// is repeated on the residual until that meets the tolerance.
+bool is_direct(const PetscOptions& o) {
+  return o.ksp == "preonly" &&
+         (o.pc == "lu" || o.pc == "cholesky" || o.pc == "qr" || o.pc == "svd");
+}
+
 class Prepared final : public PreparedSolver {
  public:
   Prepared(const SolverOperator& a, const PetscOptions& o)
       : a_(a),
         options_(o),
-        direct_(o.ksp == "preonly"),
+        direct_(is_direct(o)),
         comm_(o.distributed ? PETSC_COMM_WORLD : PETSC_COMM_SELF),
         words_(o.options) {
     refuse_large(a);
@@ -93,13 +100,20 @@ class Prepared final : public PreparedSolver {
       check(PCSetType(pc, o.pc.c_str()));
       if (o.pc == "cholesky") check(MatSetOption(matrix_, MAT_SYMMETRIC, PETSC_TRUE));
       if (!direct_) {
-        check(KSPSetTolerances(ksp_, 0.5 * o.tolerance, PETSC_DEFAULT, 1e10, o.iterations));
+        // Relative alone: PETSc's absolute tolerance, 1e-50, would end small systems at once.
+        check(KSPSetTolerances(ksp_, 0.5 * o.tolerance, 0.0, 1e10, o.iterations));
         history_.resize(static_cast<std::size_t>(o.iterations) + 2);
         check(KSPSetResidualHistory(ksp_, history_.data(), static_cast<PetscInt>(history_.size()),
                                     PETSC_TRUE));
       }
       check(KSPSetFromOptions(ksp_));
       check(KSPSetUp(ksp_));
+      PCFailedReason failed{};
+      check(PCGetFailedReason(pc, &failed));
+      if (failed == PC_FACTOR_OUTMEMORY)  // else told as singular, like a pivot of zero
+        throw Error("[petsc] the factors of a system of " + std::to_string(a.n) +
+                    " unknowns need more memory than there is, or than was estimated; the estimate "
+                    "of MUMPS is raised in the options by -mat_mumps_icntl_14 100 (percent)");
       PetscInt first = 0, last = 0;
       check(MatGetOwnershipRange(matrix_, &first, &last));
       first_ = first, last_ = last;

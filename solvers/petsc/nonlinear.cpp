@@ -123,7 +123,11 @@ NonlinearResult solve(const NonlinearSystem& system, const Tensor& x0, const Sne
   check(SNESSetFunction(h.snes, h.f, residual, &problem));
   check(SNESSetJacobian(h.snes, h.j, h.j, jacobian, &problem));
   constexpr double nothing = std::numeric_limits<double>::min();  // |F| = 0, at the start as well
-  check(SNESSetTolerances(h.snes, nothing, o.tolerance, 0.0, o.iterations, PETSC_DEFAULT));
+  // Where a Newton step does not move x any more |F| has nowhere to fall: so at a start that is a
+  // root but for rounding.
+  const double rounding = x0.dtype() == Dtype::f32 ? std::numeric_limits<float>::epsilon()
+                                                   : std::numeric_limits<double>::epsilon();
+  check(SNESSetTolerances(h.snes, nothing, o.tolerance, 4 * rounding, o.iterations, PETSC_DEFAULT));
   std::vector<PetscReal> history(static_cast<std::size_t>(o.iterations) + 2);
   check(SNESSetConvergenceHistory(h.snes, history.data(), nullptr,
                                   static_cast<PetscInt>(history.size()), PETSC_TRUE));

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace tessera::solvers {
 namespace {
@@ -44,6 +45,42 @@ void normalise(std::vector<c128>& x) {
       x.begin(), x.end(), [&](const c128& v) { return std::abs(v) >= largest * (1 - 1e-10); });
   const c128 factor = std::conj(first) / std::abs(first) / std::sqrt(length);
   for (c128& v : x) v *= factor;
+}
+
+/// Real vectors of a real symmetric matrix with entries up to `scale`, in place of normalised
+/// complex ones: those of equal eigenvalues are any mixtures, whose real and imaginary parts span
+/// the same space, and an orthogonal basis of it is taken from these.
+void make_real(std::vector<std::vector<c128>>& x, const std::vector<c128>& l, double scale) {
+  const auto equal = [&](std::size_t j, std::size_t k) {
+    return std::abs(l[j] - l[k]) <= 1e-10 * scale;
+  };
+  std::vector<std::vector<double>> basis;
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    std::vector<double> best(x[j].size(), 0.0);
+    double longest = 0;
+    const auto offer = [&](std::size_t from, bool imaginary) {
+      std::vector<double> v(best.size());
+      for (std::size_t i = 0; i < v.size(); ++i)
+        v[i] = imaginary ? x[from][i].imag() : x[from][i].real();
+      for (int pass = 0; pass < 2; ++pass)
+        for (std::size_t k = 0; k < j; ++k) {
+          if (!equal(j, k)) continue;
+          const double along = std::inner_product(v.begin(), v.end(), basis[k].begin(), 0.0);
+          for (std::size_t i = 0; i < v.size(); ++i) v[i] -= along * basis[k][i];
+        }
+      const double length = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+      if (!(length > longest)) return;
+      longest = length;
+      for (double& value : v) value /= length;
+      best = std::move(v);
+    };
+    constexpr double kEnough = 0.5;  // less of its own is left only where eigenvalues are equal
+    offer(j, false);
+    for (std::size_t k = 0; k < x.size() && longest < kEnough; ++k)
+      if (equal(j, k)) offer(k, false), offer(k, true);
+    basis.push_back(std::move(best));
+  }
+  for (std::size_t j = 0; j < x.size(); ++j) x[j].assign(basis[j].begin(), basis[j].end());
 }
 
 /// Of values [..., entries]: eigenvalues, vectors, residuals, reason, restarts.
@@ -83,11 +120,18 @@ Tensors solved(const EigenSystem& s, const Tensor& all_values) {
     EigenResult r;
     r.reason = SolveReason::not_finite;
     if (finite) r = petsc_plugin().eigen(a, s.options);
+    for (auto& x : r.vectors) normalise(x);
+    if constexpr (std::is_same_v<T, double>) {
+      double scale = 0;
+      for (Index e = 0; e < entries; ++e) scale = std::max(scale, std::abs(values[e]));
+      make_real(r.vectors, r.values, scale);
+      for (auto& x : r.vectors) normalise(x);
+    }
     for (Index j = 0; j < k; ++j) {
       const bool found = j < static_cast<Index>(r.values.size());
       std::vector<c128> x(static_cast<std::size_t>(n), c128(gone, gone));
       c128 l(gone, gone);
-      if (found) l = r.values[j], x = std::move(r.vectors[j]), normalise(x);
+      if (found) l = r.values[j], x = std::move(r.vectors[j]);
       double defect = found ? 0 : gone;
       for (Index i = 0; found && i < n; ++i) {
         c128 d = -l * x[i];

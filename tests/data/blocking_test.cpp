@@ -73,6 +73,8 @@ TEST(Blocking, SaysWhenASeriesIsTooShort) {
 
 TEST(Blocking, OfNothingAndOfConstants) {
   EXPECT_EQ(blocked_mean({}).n, 0u);
+  EXPECT_TRUE(std::isnan(blocked_mean({}).mean));
+  EXPECT_TRUE(std::isnan(blocked_mean({}).error));
   EXPECT_TRUE(std::isnan(blocked_mean(std::vector<double>{3}).error));
   const BlockedMean b = blocked_mean(std::vector<double>(100, 2.5));
   EXPECT_EQ(b.mean, 2.5);

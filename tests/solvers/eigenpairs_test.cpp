@@ -208,6 +208,34 @@ TEST(Eigenpairs, JetsFollowAKnownCurve) {
     EXPECT_NEAR(z[static_cast<std::size_t>(k)].to_vector()[0], want[k], 1e-11) << k;
 }
 
+// I + 4 w w^T has the eigenvalues 1, five times, and 5. The vectors of equal ones are any, but of
+// length 1, orthogonal, and eigenvectors.
+TEST(Eigenpairs, VectorsOfEqualEigenvaluesAreOrthonormal) {
+  NEEDS_SLEPC;
+  constexpr Index n = 6, count = 4;
+  const Tensor raw = noise({n}, 7), w = raw / norm(raw);
+  std::vector<Index> begin{0}, column;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) column.push_back(j);
+    begin.push_back(static_cast<Index>(column.size()));
+  }
+  const auto pattern = csr_pattern(n, n, begin, column);
+  const Tensor v = csr_from_dense(eye(n) + 4.0 * outer(w, w), pattern);
+  const auto e = eigenpairs(v, pattern, {.count = count, .hermitian = true});
+  ASSERT_EQ(e.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::converged));
+  const auto l = e.values.to_vector(), r = e.residuals.to_vector();
+  EXPECT_NEAR(l[0], 1, 1e-12);
+  EXPECT_NEAR(l[1], 1, 1e-12);
+  for (Index k = 0; k < count; ++k) {
+    const Tensor x = select(e.vectors, 0, k);
+    const double off = norm(csr_matmul(v, pattern, x) - l[k] * x).item();
+    EXPECT_LE(off, 1e-11);
+    EXPECT_NEAR(off, r[k], 1e-13);
+    for (Index i = 0; i <= k; ++i)
+      EXPECT_NEAR(sum(x * select(e.vectors, 0, i)).item(), i == k ? 1 : 0, 1e-12) << k << i;
+  }
+}
+
 TEST(Eigenpairs, FailuresAreSeen) {
   NEEDS_SLEPC;
   constexpr Index n = 60;
@@ -231,6 +259,15 @@ TEST(Eigenpairs, FailuresAreSeen) {
       const std::vector<double> l = none.values.to_vector();
       EXPECT_TRUE(std::isnan(l[0]) && std::isnan(l[1]) && std::isfinite(l[2]));
     }
+  // The target is an eigenvalue: A - target has a pivot of zero. Others of a batch do not mind.
+  const auto three = csr_pattern(3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2});
+  const Tensor flat = ones({9}), fine = flat + reshape(2.0 * eye(3), {9});
+  const auto at_it = eigenpairs(stack({flat, fine}), three, {.count = 1, .hermitian = true});
+  EXPECT_EQ(at_it.reason.to_vector<std::int32_t>(),
+            (std::vector{static_cast<std::int32_t>(SolveReason::singular),
+                         static_cast<std::int32_t>(SolveReason::converged)}));
+  EXPECT_TRUE(std::isnan(at_it.values.to_vector()[0]));
+  EXPECT_NEAR(at_it.values.to_vector()[1], 2, 1e-12);
   // The pair is found, but the system of its derivative is not solved.
   const auto poorly = [&](Tensor u) {
     return eigenpairs(u, band(n), {.hermitian = true, .linear = gmres({.iterations = 1})}).values;

@@ -219,7 +219,8 @@ TEST(Petsc, BatchesAndFailuresAndMisspeltOptions) {
   EXPECT_NE(message({.ksp = "gmrs"}).find("gmrs"), std::string::npos);
 }
 
-// b 2^e has the solution x 2^e, also where squares of b vanish or overflow.
+// b 2^e has the solution x 2^e, also where squares of b vanish or overflow, or b is below what
+// PETSc takes for nothing, 1e-50.
 TEST(Petsc, TheScaleOfTheRightHandSideDoesNotMatter) {
   NEEDS_PETSC;
   const System s = make(kProblems[2]);
@@ -228,7 +229,7 @@ TEST(Petsc, TheScaleOfTheRightHandSideDoesNotMatter) {
       return linear_solve(LinearOperator::csr(s.values, s.pattern), b, {.solver = solver});
     };
     const Tensor one = at(s.b).x;
-    for (const int e : {-900, -600, 600, 900}) {
+    for (const int e : {-900, -600, -300, -140, 600, 900}) {
       SCOPED_TRACE(solver->name() + ", 2^" + std::to_string(e));
       const double scale = std::ldexp(1.0, e);
       const LinearSolution y = at(s.b * scale);
@@ -236,6 +237,21 @@ TEST(Petsc, TheScaleOfTheRightHandSideDoesNotMatter) {
       EXPECT_LE(norm_error(y.x / scale, one), 1e-12);
     }
   }
+}
+
+// An incomplete factorisation is none: alone it is repeated until the residual meets the tolerance.
+TEST(Petsc, APreconditionerAloneIsNotTakenForAFactorisation) {
+  NEEDS_PETSC;
+  const System s = make(kProblems[0]);
+  const LinearOperator a = LinearOperator::csr(s.values, s.pattern);
+  const auto y = linear_solve(
+      a, s.b, {.solver = petsc({.ksp = "preonly", .tolerance = 1e-12, .iterations = 5000})});
+  EXPECT_EQ(y.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::converged));
+  EXPECT_LE(y.residual.item(), 1e-12);
+  EXPECT_LE(norm_error(y.x, s.known), 1e-9);
+  const auto once = linear_solve(a, s.b, {.solver = petsc({.ksp = "preonly", .iterations = 1})});
+  EXPECT_EQ(once.reason.item<std::int32_t>(), static_cast<std::int32_t>(SolveReason::iterations));
+  EXPECT_GT(once.residual.item(), 1e-10);
 }
 
 TEST(Petsc, PlansGiveTheSameBits) {
@@ -281,6 +297,23 @@ TEST(Petsc, SnesStaysAtARootWhereItBegins) {
     EXPECT_EQ(y(p).x.to_vector(), (std::vector<double>{2, 2}));
     const Tensor slope = grad([&](Tensor q) { return sum(y(q).x); })(p);
     EXPECT_LE(norm_error(slope, full({2}, 0.25)), 1e-9);
+  }
+}
+
+// The double next to the root of 2 leaves |F| = 4e-16, and so does the one below it: |F| has
+// nowhere to fall, and the start is the solution.
+TEST(Petsc, SnesEndsWhereStepsAreBelowRounding) {
+  NEEDS_PETSC;
+  for (const bool sparse : {false, true}) {
+    const auto y = [&](Tensor p) {
+      return root([p](const Tensor& x) { return square(x) - p; }, full({2}, std::sqrt(2.0)),
+                  {.solver = petsc_snes(), .sparse = sparse});
+    };
+    const Tensor p = full({2}, 2.0);
+    EXPECT_GT(y(p).reason.item<std::int32_t>(), 0);
+    EXPECT_LE(norm_error(y(p).x, full({2}, std::sqrt(2.0))), 1e-15);
+    const Tensor slope = grad([&](Tensor q) { return sum(y(q).x); })(p);
+    EXPECT_LE(norm_error(slope, full({2}, std::sqrt(0.125))), 1e-9);
   }
 }
 

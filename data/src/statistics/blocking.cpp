@@ -23,8 +23,12 @@ void Blocking::add(double value) {
 
 BlockedMean Blocking::result() const {
   constexpr std::uint64_t fewest = 8;  // blocks whose scatter says anything
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   BlockedMean out;
-  if (levels_.empty()) return out;
+  if (levels_.empty()) {
+    out.mean = out.error = out.error_of_error = unknown;
+    return out;
+  }
   out.n = levels_[0].n;
   out.mean = levels_[0].mean;
   for (const Level& level : levels_) {
@@ -34,7 +38,7 @@ BlockedMean Blocking::result() const {
     out.levels.push_back({level.n, error, error / std::sqrt(2 * (n - 1))});
   }
   if (out.levels.empty()) {
-    out.error = out.error_of_error = std::numeric_limits<double>::quiet_NaN();
+    out.error = out.error_of_error = unknown;
     return out;
   }
   const double first = out.levels[0].error;

@@ -23,7 +23,7 @@ struct BlockLevel {
 
 struct BlockedMean {
   std::uint64_t n = 0;
-  double mean = 0;
+  double mean = 0;   ///< NaN of no value
   double error = 0;  ///< standard error of the mean; NaN of fewer than two values
   double error_of_error = 0;
   double inefficiency = 1;  ///< values that count as one independent value: (error/error_0)^2

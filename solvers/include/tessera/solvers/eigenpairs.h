@@ -40,9 +40,12 @@ struct EigenOptions {
 /// For values [..., entries], f64 or c128 (single precision is widened): eigenvalues [..., count],
 /// f64 where Hermitian and c128 otherwise, vectors [..., count, n] of length 1 whose largest
 /// component (the first, at ties) is real and positive, residuals |A x - l x| [..., count], and for
-/// each matrix SolveReason i32 and restarts i32. Pairs that did not converge are NaN. Derivatives
-/// take x^H dx = 0: only what does not depend on lengths and phases has a meaningful one.
-/// Eigenvalues must be simple; of equal ones derivatives are not finite.
+/// each matrix SolveReason i32 and restarts i32. Pairs that did not converge are NaN, and
+/// all where the target is an eigenvalue and A - target not to be factored (`singular`: move it a
+/// little). Derivatives take x^H dx = 0: only what does not depend on lengths and phases has a
+/// meaningful one. Eigenvalues must be simple: of equal ones derivatives are not finite, and some
+/// may be left out, as a Krylov method sees one of them until rounding shows the others; the
+/// vectors of those found are orthonormal where A is Hermitian.
 struct Eigenpairs {
   Tensor values, vectors, residuals, reason, restarts;
 };

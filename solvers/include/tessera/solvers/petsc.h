@@ -21,8 +21,9 @@
 namespace tessera::solvers {
 
 struct PetscOptions {
-  std::string ksp =
-      "gmres";             ///< Krylov method by PETSc's name; "preonly" for a factorisation alone
+  /// Krylov method by PETSc's name; "preonly" for a factorisation alone (with what is none, as
+  /// "ilu", it is Richardson's iteration).
+  std::string ksp = "gmres";
   std::string pc = "ilu";  ///< preconditioner by PETSc's name; a function operator takes "none"
   double tolerance =
       1e-10;  ///< on the true |b - A x| / |b|; the iteration starts again until it is met
@@ -45,7 +46,7 @@ LinearSolverPtr mumps_symmetric(bool distributed = false);
 
 struct SnesOptions {
   std::string type = "newtonls";  ///< PETSc's name
-  double tolerance = 1e-12;       ///< on |F(x)| / |F(x0)|
+  double tolerance = 1e-12;       ///< on |F(x)| / |F(x0)|; a step below rounding is an end as well
   int iterations = 50;
   std::string options = {};  ///< as above
 };
