@@ -163,6 +163,10 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
              "um\", \"0 um\"]\nfrequency_min = \"40 THz\"\nfrequency_max = \"50 THz\"\nderivatives "
              "= [\"s.radius\", \"s.radius\"]\n",
        629, 20, 28, "the length is named twice"},
+      {grid + source +
+           "[run]\nstop = {dft_tolerance = 1e-3}\n[[monitor]]\nkind = \"probe\"\nname = "
+           "\"p\"\nposition = [\"0 um\", \"0 um\", \"0 um\"]\n",
+       622, 9, 1, "no monitor takes a transform"},
       {all + "[[expect]]\nmonitor = \"flax\"\nvalue = 1\ntolerance = 0.1\n", 625, 10, 1,
        "there is no monitor 'flax'"},
   };

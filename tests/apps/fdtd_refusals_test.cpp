@@ -93,6 +93,39 @@ TEST_F(Fdtd, WhatIsHardlyMeantIsSaid) {
           "lies in a perfect conductor");
 }
 
+/// Layers take from what a plane wave's box lets in; one in front of an absorber's outer face,
+/// which is a conductor, is not half of a box at a mirror.
+TEST_F(Fdtd, WavesThatBeginInLayersAreDoubted) {
+  const auto told = [&](const std::string& source, const std::string& boundary) {
+    write("wave.toml",
+          "app = \"electromagnetics.fdtd\"\ngrid = {size = [\"4 um\", \"4 um\", \"0 um\"], cell = "
+          "\"50 nm\", polarization = \"Hz\"}\nrun.stop.steps = 10\nboundary = {" +
+              boundary + "}\n[[source]]\n" + source +
+              "\ndirection = [0, 1, 0]\npolarization = [1, 0, 0]\nwaveform = {kind = \"gaussian\", "
+              "frequency = \"200 THz\", bandwidth = \"100 THz\"}\n");
+    const Outcome o = tessera({"check", "wave.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const std::string layers = "pml.cells = 10, absorber.cells = 10",
+                    absorbing = "x = \"absorber\", " + layers;
+  const auto wave = [](const std::string& size) {
+    return "kind = \"plane_wave\"\nsize = [\"" + size + "\", \"2 um\", \"0 um\"]";
+  };
+  const auto beam = [](const std::string& y) {
+    return "kind = \"beam\"\nwaist = \"0.5 um\"\nposition = [\"0 um\", \"" + y + "\", \"0 um\"]";
+  };
+  const std::string of_wave =
+      "warning E0652: the box of the plane wave runs into the absorbing layer across x";
+  EXPECT_TRUE(holds(told(wave("3.4 um"), layers), of_wave));
+  EXPECT_TRUE(holds(told(wave("4 um"), absorbing), of_wave));
+  EXPECT_TRUE(holds(told(beam("-1.7 um"), layers),
+                    "warning E0652: the source lies inside the absorbing layer across y"));
+  for (const std::string& source : {wave("2 um"), wave("3 um"), beam("-1.2 um")})
+    EXPECT_FALSE(holds(told(source, layers), "E0652")) << source;
+  EXPECT_FALSE(holds(told(wave("4 um"), "x = \"periodic\", " + layers), "E0652"));
+}
+
 /// Counted, not tried: the machine keeps its memory.
 TEST_F(Fdtd, WhatMemoryCannotHoldIsRefusedBeforeAnyIsTaken) {
   write("large.toml",

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -65,6 +66,39 @@ frequencies = ["100 THz"]
        "expect=[{monitor=\"behind\", frequency=\"90 THz\", index=1, value=0, tolerance=1}]"});
   EXPECT_EQ(second.code, 6) << second.err;
   EXPECT_TRUE(holds(second.err, "behind.flux[1]: nan, expected 0")) << second.err;
+}
+
+/// Derivatives of a Gaussian are the wider, in time as in frequency, the higher their order: they
+/// begin later, and want smaller cells. A current sheet's field beside it is that of its waveform.
+TEST_F(Fdtd, HigherDerivativesAreWider) {
+  write("pulse.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["4 um", "0 um", "0 um"], cell = "50 nm"}
+run = {precision = "f64", stop.after_sources = "0 fs"}
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "derivative", width = "3 fs"}
+[[monitor]]
+kind = "probe"
+name = "there"
+position = ["0 um", "0 um", "0 um"]
+components = ["Ey"]
+)");
+  for (const int order : {1, 3, 5, 8}) {
+    const Outcome run =
+        run_case("pulse.toml", "RUN", {"source[0].waveform.order=" + std::to_string(order)});
+    ASSERT_EQ(run.code, 0) << run.err;
+    const std::vector<double> field = column("RUN", "there", "Ey");
+    double peak = 0;
+    for (const double e : field) peak = std::max(peak, std::abs(e));
+    EXPECT_LT(std::abs(field.at(0)), 1e-6 * peak) << order;
+    const Outcome check =
+        tessera({"check", "pulse.toml", "--set", "source[0].waveform.width=\"1.25 fs\"", "--set",
+                 "source[0].waveform.order=" + std::to_string(order)});
+    EXPECT_EQ(holds(check.err, "E0648"), order > 1) << order << check.err;
+  }
 }
 
 /// A transform that has seen nothing yet has not settled: the wave is on its way.

@@ -70,6 +70,35 @@ TEST_F(Fdtd, ALongerRunIsARunOfThatLength) {
   expect_same_after_extension("run.stop.steps=701", "run.stop.steps=1302");
 }
 
+/// The first of several ends counts, however short or long the others are.
+TEST_F(Fdtd, ARunEndsAtTheFirstOfItsEnds) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["4 um", "0 um", "0 um"], cell = "50 nm"}
+run.stop.steps = 10
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "150 THz"}
+[[monitor]]
+kind = "probe"
+name = "beside"
+position = ["1 um", "0 um", "0 um"]
+components = ["Ey"]
+)");
+  const auto steps = [&](const std::string& stop) {
+    const Outcome o = tessera({"run", "line.toml", "--output", "RUN", "--force", "--max-time",
+                               "60 s", "--set", "run.stop={" + stop + "}"});
+    EXPECT_EQ(o.code, 0) << stop << o.err;
+    return rows("RUN", "beside").size();
+  };
+  EXPECT_EQ(steps("steps=20, time=\"1e6 s\""), 20u);
+  EXPECT_EQ(steps("time=\"1e-30 s\""), 1u);
+  // Records that the longer one would need are no reason to refuse the run.
+  EXPECT_LT(steps("time=\"100 us\", after_sources=\"1 fs\""), 2000u);
+}
+
 TEST_F(Fdtd, TheGalleryIsFreeOfErrorsAndDoubts) {
   int files = 0;
   for (const auto& entry :

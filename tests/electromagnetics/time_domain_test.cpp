@@ -123,6 +123,26 @@ TEST(TimeDomain, AMagneticCurrentAlongAPeriodIsTheSameOnEachOfItsEdges) {
   }
 }
 
+/// A source ends at its step, not with the block of steps that this lies in: a run that is gone on
+/// with is one that was never interrupted.
+TEST(TimeDomain, FieldsDoNotDependOnHowStepsAreDivided) {
+  const YeeGrid grid = uniform_grid({12e-3, 9e-3, 0}, 1e-3);
+  const std::array<Faces, 3> faces{pec, pec, joined};
+  const double dt = 0.9 * stable_time_step(grid);
+  const auto state = [&](const std::vector<std::int64_t>& pieces) {
+    const Waveform one{.at = [](double) { return 1.0; }, .end_s = 20.5 * dt};
+    TimeDomain run(yee_model(grid, faces, {}, dt, Dtype::f64, {}, {Medium{}}),
+                   {current_source(grid, faces, dt, Ez, {4e-3, 4e-3, 0}, {4e-3, 4e-3, 0}, 1, one)},
+                   {});
+    for (const std::int64_t n : pieces) run.advance(n);
+    const std::span<const double> all = run.state_f64();
+    return std::vector<double>(all.begin(), all.end());
+  };
+  const std::vector<double> whole = state({40});
+  EXPECT_EQ(state({21, 19}), whole);
+  EXPECT_EQ(state({13, 8, 1, 18}), whole);
+}
+
 TEST(TimeDomain, DispersiveSlabsFromFaceToFaceStayQuiet) {
   // A metal and a resonant slab across all layers and up to the outer conductors along x: after the
   // source the energy only falls.

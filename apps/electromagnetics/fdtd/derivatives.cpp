@@ -260,10 +260,9 @@ void inject(Simulation& s, const std::vector<em::Injection>& sources, int parts)
   std::int64_t column = 0;
   for (const em::Injection& source : sources) {
     const auto m = static_cast<std::int64_t>(source.edges.size());
-    std::vector<double> own(static_cast<std::size_t>(s.block * m));
-    for (std::int64_t b = 0;
-         b < s.blocks && static_cast<double>(b * s.block) * s.c.dt_s < source.end_s; ++b) {
-      source.fill(b * s.block, s.block, own.data());
+    for (std::int64_t b = 0; b < s.blocks; ++b) {
+      const std::vector<double> own = source.currents(b * s.block, s.block, s.c.dt_s);
+      if (own.empty()) break;
       for (int part = 0; part < parts; ++part)
         for (std::int64_t n = 0; n < s.block; ++n)
           for (std::int64_t i = 0; i < m; ++i) {

@@ -167,8 +167,7 @@ std::int64_t fixed_end(const Case& c, double sources_end_s) {
   double end = INFINITY;
   if (stop.time) end = *stop.time;
   if (stop.after_sources) end = std::min(end, sources_end_s + *stop.after_sources);
-  const std::int64_t steps =
-      std::isfinite(end) ? static_cast<std::int64_t>(std::ceil(end / c.dt_s - 1e-9)) : 0;
+  const std::int64_t steps = std::isfinite(end) ? steps_within(end, c.dt_s) : 0;
   return !stop.steps ? steps : steps == 0 ? *stop.steps : std::min(steps, *stop.steps);
 }
 

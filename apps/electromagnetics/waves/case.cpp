@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace tessera::apps::waves {
 namespace {
@@ -27,8 +28,11 @@ void find_band(Case& c) {
     if (w.frequency_min && w.frequency_max)
       centre = (*w.frequency_min + *w.frequency_max) / 2,
       half = (*w.frequency_max - *w.frequency_min) / 2;
-    if (w.kind == WaveformKind::baseband || w.kind == WaveformKind::derivative)
-      centre = 0, half = 0.5 / w.width;
+    if (w.kind == WaveformKind::baseband) centre = 0, half = 0.5 / w.width;
+    // With x = pi f tau the spectrum is x^n e^{-x^2}: its peak at sqrt(n/2), about a tenth of that
+    // 1.15 further.
+    if (w.kind == WaveformKind::derivative)
+      centre = 0, half = (std::sqrt(w.order / 2.0) + 1.15) / (std::numbers::pi * w.width);
     if (w.kind == WaveformKind::ricker || w.kind == WaveformKind::ricker_derivative) half = centre;
     if (w.kind == WaveformKind::file) continue;
     low = std::min(low, std::max(centre - half, 0.0)), high = std::max(high, centre + half);

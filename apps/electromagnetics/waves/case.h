@@ -107,6 +107,8 @@ std::vector<int> computed_components(const Case& c, const MonitorOptions& o);
 
 /// Bytes of the fields, layers and poles, found without allocating them.
 std::int64_t field_bytes(const Case& c);
+/// Steps of dt_s that hold a duration: one at least, 2^50 at most.
+std::int64_t steps_within(double duration_s, double dt_s);
 /// Steps that the stop rule fixes, or a guess: 20 passages of the domain.
 std::int64_t expected_steps(const Case& c);
 /// Throws InputError (exit 3) where fields, tables and monitors take more memory than there is;

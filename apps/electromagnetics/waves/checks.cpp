@@ -88,6 +88,14 @@ void check_run(const CaseOptions& o, Checks& checks) {
     return checks.say(622, "run", "the run has no end",
                       "give run.stop, e.g. stop = {decay_db = 60} or stop = {time = \"200 fs\"}");
   if (stop.time || stop.steps) return;
+  const bool transformed =
+      std::any_of(o.monitors.begin(), o.monitors.end(), [](const MonitorOptions& m) {
+        return m.kind != MonitorKind::probe && m.kind != MonitorKind::snapshot &&
+               m.kind != MonitorKind::resonances;
+      });
+  if (!stop.after_sources && !stop.decay_db && !transformed)
+    checks.say(622, "run.stop", "waits for transforms to settle, but no monitor takes a transform",
+               "give run.stop.decay_db or run.stop.time instead");
   for (std::size_t i = 0; i < o.sources.size(); ++i)
     if (o.sources[i].waveform.kind == WaveformKind::continuous)
       checks.say(622, "run.stop",

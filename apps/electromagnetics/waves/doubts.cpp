@@ -139,9 +139,10 @@ void find_doubts(Case& c, const data::Config& config) {
   find_cuts(c, config);
   for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
     const SourceOptions& o = c.options.sources[s];
-    if (o.kind == SourceKind::plane_wave || o.kind == SourceKind::beam) continue;
-    doubts.layers_and_conductors(fmt::format("source[{}]", s), "source", *o.position,
-                                 o.size.value_or(Point{}), "which swallows most of what it sends");
+    if (o.kind == SourceKind::plane_wave) continue;
+    const Point size = o.kind == SourceKind::beam ? Point{} : o.size.value_or(Point{});
+    doubts.layers_and_conductors(fmt::format("source[{}]", s), "source", *o.position, size,
+                                 "which swallows most of what it sends");
   }
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
     const MonitorOptions& o = c.options.monitors[m];

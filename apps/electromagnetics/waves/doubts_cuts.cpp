@@ -74,12 +74,25 @@ class Cuts {
   }
 
   void wave(std::size_t s) {
-    if (const auto found = cut(wave_box(c_, c_.options.sources[s])))
-      say(661, fmt::format("source[{}]", s),
+    const std::string key = fmt::format("source[{}]", s);
+    const em::Bounds box = wave_box(c_, c_.options.sources[s]);
+    if (const auto found = cut(box))
+      say(661, key,
           fmt::format("the box of the plane wave cuts '{}' with its face across {}: the wave that "
                       "it lets in is one of the background",
                       found->medium, found->axis),
           "let the box hold the whole body, or drive the structure by a current over a plane");
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!resolved(d) ||
+          (box.low[d] >= inner_low(d) - slack(d) && box.high[d] <= inner_high(d) + slack(d)))
+        continue;
+      return say(652, key,
+                 fmt::format("the box of the plane wave runs into the absorbing layer across {}, "
+                             "where the wave that it lets in is damped",
+                             "xyz"[d]),
+                 fmt::format("the layers are {} cells deep: make it smaller, or enlarge grid.size",
+                             std::max(layer(d, false), layer(d, true))));
+    }
   }
 
   em::Bounds box_of(const Point& middle, const Point& size) const {

@@ -39,7 +39,7 @@ data::Options<WaveformOptions> waveform_table() {
   o.add("delay", &O::delay,
         duration(
             {.doc = "t0, the middle of the pulse; such that it begins at 1e-7 or less of its "
-                    "peak if not given.",
+                    "peak (Ricker pulses: at 5e-7) if not given.",
              .min = 0,
              .only_for = {"gaussian", "baseband", "derivative", "ricker", "ricker_derivative"}}));
   o.add("phase", &O::phase,

@@ -161,7 +161,8 @@ em::Waveform make_waveform(const WaveformOptions& o) {
     case WaveformKind::baseband:
       return em::gaussian_baseband(o.width, o.delay.value_or(4.5 * o.width));
     case WaveformKind::derivative:
-      return em::gaussian_derivative(o.order, o.width, o.delay.value_or(4.5 * o.width));
+      return em::gaussian_derivative(o.order, o.width,
+                                     o.delay.value_or((4.5 + 0.1 * (o.order - 1)) * o.width));
     case WaveformKind::ricker:
       return em::ricker(f, o.delay.value_or(-1));
     case WaveformKind::ricker_derivative:

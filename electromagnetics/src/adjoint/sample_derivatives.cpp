@@ -97,10 +97,9 @@ bool brackets(const YeeOp& op, const std::vector<Injection>& sources, std::int64
     std::int64_t column = 0;
     for (const Injection& source : sources) {
       const auto m = static_cast<std::int64_t>(source.edges.size());
-      if (static_cast<double>(first) * op.dt_s < source.end_s) {
+      const std::vector<double> own = source.currents(first, n, op.dt_s);
+      if (!own.empty()) {
         driven = true;
-        std::vector<double> own(static_cast<std::size_t>(n * m));
-        source.fill(first, n, own.data());
         for (std::int64_t q = 0; q < n; ++q)
           for (std::int64_t i = 0; i < m; ++i)
             in[static_cast<std::size_t>(q * columns + column + i)] =

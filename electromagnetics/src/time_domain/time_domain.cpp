@@ -22,6 +22,16 @@ std::int64_t block_length(std::int64_t columns) {
 
 }  // namespace
 
+std::vector<double> Injection::currents(std::int64_t first, std::int64_t n_steps,
+                                        double dt_s) const {
+  std::int64_t n = 0;
+  while (n < n_steps && static_cast<double>(first + n) * dt_s < end_s) ++n;
+  if (n == 0) return {};
+  std::vector<double> out(static_cast<std::size_t>(n_steps) * edges.size(), 0.0);
+  fill(first, n, out.data());
+  return out;
+}
+
 struct TimeDomain::Impl {
   YeeGrid grid;
   double dt;
@@ -48,10 +58,9 @@ struct TimeDomain::Impl {
     std::int64_t column = 0;
     for (const Injection& s : sources) {
       const auto m = static_cast<std::int64_t>(s.edges.size());
-      if (static_cast<double>(step) * dt < s.end_s) {
+      const std::vector<double> own = s.currents(step, n, dt);
+      if (!own.empty()) {
         any = true;
-        std::vector<double> own(static_cast<std::size_t>(n * m));
-        s.fill(step, n, own.data());
         for (int part = 0; part < scheme.parts(); ++part)
           for (std::int64_t q = 0; q < n; ++q)
             for (std::int64_t i = 0; i < m; ++i) {

@@ -43,10 +43,14 @@ struct Injection {
   std::vector<Edge> edges;
   /// Fills [n_steps, edges] for the steps from `first` on.
   std::function<void(std::int64_t first, std::int64_t n_steps, double* currents)> fill;
-  double end_s = 0;  ///< nothing is injected after this time
+  double end_s = 0;  ///< nothing is injected in steps that begin at this time or later
   /// [edges] rad: the current is that of `fill` times e^{i phase}. Empty: none. Needs fields of two
   /// parts.
   std::vector<double> phase{};
+
+  /// What `fill` gives, and zeros from the end on, however steps are divided into calls; empty
+  /// where all are.
+  std::vector<double> currents(std::int64_t first, std::int64_t n_steps, double dt_s) const;
 };
 
 /// An electric (or, for H components, magnetic) current along `component` over the box from `low`
