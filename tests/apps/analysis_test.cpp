@@ -28,7 +28,10 @@ TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
   ASSERT_EQ(checked.code, 0) << checked.err;
   EXPECT_TRUE(holds(checked.out, "200 atoms, first frame at 0 ps, frames every 1 ps"))
       << checked.out;
-  EXPECT_EQ(tessera({"estimate", "brownian.toml"}).code, 0);
+  const Outcome estimated = tessera({"estimate", "brownian.toml"});
+  EXPECT_EQ(estimated.code, 0);
+  EXPECT_TRUE(holds(estimated.out, "msd_all")) << estimated.out;
+  EXPECT_FALSE(holds(estimated.out, "rdf_all")) << "it keeps no frames: " << estimated.out;
 
   const Outcome ran = tessera({"run", "brownian.toml", "--output", "RUN", "--threads", "1"});
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -325,6 +328,31 @@ TEST_F(MolecularAnalysis, AFileThatBeginsAnewIsRefusedOrAppended) {
   ASSERT_EQ(table.size(), 801u);
   EXPECT_TRUE(table[800].starts_with("799,")) << table[800];
   EXPECT_TRUE(table[401].starts_with("400,")) << table[401];
+}
+
+/// Formats of single precision hold 100.1 and 100.4 ps as 100.0999985 and 100.4000015 ps.
+TEST_F(MolecularAnalysis, BoundsOfTimesHoldForTimesInSinglePrecision) {
+  mol::System s;
+  s.atoms.mass_amu.assign(200, 39.95);
+  {
+    const auto begin = mol::open_trajectory(here() / "argon.xtc");
+    const auto late = mol::create_trajectory(here() / "late.xtc", s);
+    mol::Snapshot shot;
+    for (int k = 0; k < 10 && begin->read(shot); ++k) {
+      shot.frame.time_ps = 100 + 0.1 * k;
+      late->write(shot);
+    }
+  }
+  write("case.toml",
+        "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = "
+        "[\"late.xtc\"]\nframes = {from = \"100.1 ps\", to = \"100.4 ps\"}\nanalysis = [{type = "
+        "\"gyration\"}]\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto table = lines(read("RUN/tables/gyration_all_radius.csv"));
+  ASSERT_EQ(table.size(), 5u);
+  EXPECT_TRUE(table[1].starts_with("100.09999") && table[4].starts_with("100.40000"))
+      << table[1] << " " << table[4];
 }
 
 /// Files that overlap: what comes again is left out, and counted.

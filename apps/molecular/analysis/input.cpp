@@ -189,7 +189,9 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
 
 namespace {
 constexpr double one_ps = 1e-12;
-constexpr double time_slack_ps = 1e-6;  ///< times are kept in single precision by some formats
+constexpr double time_slack_ps = 1e-6;  ///< of sums of steps
+/// How far a frame's time may be off a time of [frames]: some formats keep it in single precision.
+double slack_at(double bound_ps) { return std::max(time_slack_ps, 0x1p-23 * std::abs(bound_ps)); }
 
 /// Whether an analysis looks at where atoms are, and not at their velocities alone.
 bool take_positions(const AnalysisOptions& o) {
@@ -322,8 +324,8 @@ bool Frames::read(mol::Snapshot& s) {
     }
     while (reader_->read(s)) {
       const std::optional<double> t = time_of(s.frame.time_ps);
-      if (!t || (f.from && *t < *f.from / one_ps - time_slack_ps)) continue;
-      if (f.to && *t > *f.to / one_ps + time_slack_ps) return false;
+      if (!t || (f.from && *t < *f.from / one_ps - slack_at(*f.from / one_ps))) continue;
+      if (f.to && *t > *f.to / one_ps + slack_at(*f.to / one_ps)) return false;
       s.frame.time_ps = *t;
       if (seen_++ % f.every == 0) return true;
     }
