@@ -355,6 +355,51 @@ TEST_F(MolecularAnalysis, BoundsOfTimesHoldForTimesInSinglePrecision) {
       << table[1] << " " << table[4];
 }
 
+/// Velocities at more times than positions, as nstvout below nstxout of GROMACS writes them: vacf
+/// takes all of them, and is not thinned by what another analysis needs.
+TEST_F(MolecularAnalysis, VelocitiesBetweenPositionsAreNotPassedOver) {
+  constexpr std::size_t n = 200, size_of_positions_at = 52, positions_at = 164;
+  mol::System s;
+  s.atoms.mass_amu.assign(n, 39.95);
+  mol::Snapshot shot;
+  shot.frame.box = mol::rectangular_box({3, 3, 3});
+  shot.frame.x_nm.assign(n, {1, 1, 1});
+  shot.frame.v_nm_ps.assign(n, {0.5, 0, 0});
+  std::string frames;
+  for (int k = 0; k < 5; ++k) {
+    shot.frame.step = k;
+    shot.frame.time_ps = k;
+    mol::create_trajectory(here() / "one.trr", s,
+                           {.velocities = true, .forces = false, .observables = {}})
+        ->write(shot);
+    std::string one = read("one.trr");
+    if (k % 2 == 1) {
+      one.replace(size_of_positions_at, 4, 4, '\0');
+      one.erase(positions_at, 24 * n);
+    }
+    frames += one;
+  }
+  write("often.trr", frames);
+  const auto ran = [&](const std::string& more) {
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = "
+          "[\"often.trr\"]\n[[analysis]]\ntype = \"vacf\"\nlag = \"2 ps\"\n" +
+              more);
+    return tessera({"run", "case.toml", "--output", "RUN", "--force"});
+  };
+  Outcome o = ran("");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto table = lines(read("RUN/tables/vacf_all_vacf.csv"));
+  ASSERT_EQ(table.size(), 4u);
+  EXPECT_TRUE(table[2].starts_with("1,0.25,")) << table[2];
+  o = ran("[[analysis]]\ntype = \"density\"\nslices = 0\n");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:4:1") && holds(o.err, "E0743") &&
+              holds(o.err, "velocities at 1 ps, but no positions") &&
+              holds(o.err, "in a case of its own"))
+      << o.err;
+}
+
 /// Files that overlap: what comes again is left out, and counted.
 TEST_F(MolecularAnalysis, FramesThatComeAgainAreCounted) {
   const std::string dump =

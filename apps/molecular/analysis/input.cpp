@@ -248,13 +248,28 @@ void Frames::anew(std::size_t file, double at_ps) const {
 
 Beginnings::Beginning Beginnings::of(const fs::path& file, std::size_t n_atoms) const {
   Beginning out;
+  const bool positions = take_positions(options_);
+  const auto vacf = std::ranges::find(options_.tasks, Kind::vacf, &TaskOptions::kind);
+  const bool both = positions && vacf != options_.tasks.end();
   const auto reader = mol::open_trajectory(file, {.n_atoms = n_atoms,
                                                   .accept_cut_end = options_.frames.accept_cut_end,
-                                                  .positions = take_positions(options_)});
+                                                  .positions = positions && !both});
   mol::Snapshot s;
-  if (!reader->read(s)) return out;
+  const auto next = [&] {
+    while (reader->read(s)) {
+      if (!both || !s.frame.x_nm.empty()) return true;
+      if (!s.frame.v_nm_ps.empty())  // passed over, vacf would know fewer times than it could
+        refuse(config_, fmt::format("analysis[{}]", vacf - options_.tasks.begin()),
+               fmt::format("{} has velocities at {:.6g} ps, but no positions, which other analyses "
+                           "of this case need",
+                           file.filename().string(), s.frame.time_ps),
+               "ask for vacf in a case of its own");
+    }
+    return false;
+  };
+  if (!next()) return out;
   out.first_ps = s.frame.time_ps;
-  while (reader->read(s)) {
+  while (next()) {
     out.even = s.frame.time_ps == *out.first_ps;
     if (out.even) continue;
     out.step_ps = s.frame.time_ps - *out.first_ps;
