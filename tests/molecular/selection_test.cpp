@@ -100,6 +100,20 @@ TEST(Selection, WordsAgainstLoops) {
   check("hydrogen and not water", [&](std::size_t i) { return i == 3; });
 }
 
+/// AMBER's force fields as GROMACS has them call both oxygens of an end OC1 and OC2, others OT.
+TEST(Selection, OxygensOfEndsAreBackboneWhateverTheirName) {
+  BuiltSystem b = mixture();
+  for (const char* name :
+       {"O", "OXT", "OT", "OT1", "OT2", "O1", "O2", "OC1", "OC2", "OCT1", "OCT2"}) {
+    b.system.atoms.name[5] = name;
+    EXPECT_EQ(select("backbone and resid 5", b.system, b.frame),
+              (std::vector<std::int32_t>{0, 1, 4, 5}))
+        << name;
+    EXPECT_EQ(select("sidechain and resid 5", b.system, b.frame), std::vector<std::int32_t>{2})
+        << name;
+  }
+}
+
 TEST(Selection, DistancesAgainstAllPairs) {
   const BuiltSystem b = mixture();
   for (const double radius : {0.2, 0.45, 0.9}) {

@@ -205,7 +205,8 @@ class Parser {
     const std::string& name = s_.atoms.name[i];
     const bool acid = is_amino_acid(residue(i).name);
     const auto is_backbone = [&] {
-      for (const char* b : {"N", "CA", "C", "O", "OXT", "OT1", "OT2", "O1", "O2"})
+      for (const char* b : {"N", "CA", "C", "O", "OXT", "OT", "OT1", "OT2", "O1", "O2", "OC1",
+                            "OC2", "OCT1", "OCT2"})
         if (name == b) return true;
       return false;
     };
