@@ -480,7 +480,19 @@ TEST_F(MolecularAnalysis, HydrogenBondsNeedBonds) {
   EXPECT_EQ(without.code, 5) << without.err;
   EXPECT_TRUE(holds(without.err, "E0743") && holds(without.err, "which say what atom bears"))
       << without.err;
-  EXPECT_EQ(ran(o + h + "CONECT    1    2\nEND\n").code, 0);
+  const Outcome with = ran(o + h + "CONECT    1    2\nEND\n");
+  EXPECT_EQ(with.code, 0) << with.err;
+  EXPECT_FALSE(holds(with.err, "have no bond")) << with.err;
+  // Water is known by its name, the ligand beside it is not.
+  const std::string water =
+      "HETATM    3  O   HOH A   2       5.000   0.000   0.000  1.00  0.00           O\n"
+      "HETATM    4  H1  HOH A   2       5.960   0.000   0.000  1.00  0.00           H\n"
+      "HETATM    5  H2  HOH A   2       4.760   0.930   0.000  1.00  0.00           H\n";
+  const Outcome some = ran(o + h + water + "END\n");
+  EXPECT_EQ(some.code, 0) << some.err;
+  EXPECT_TRUE(holds(some.err, "warning") && holds(some.err, "1 of 3 hydrogens have no bond") &&
+              holds(some.err, "the first is atom 2"))
+      << some.err;
 }
 
 TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace tessera::apps::analysis {
 namespace {
@@ -121,6 +122,33 @@ mol::Group selected(const AnalysisOptions& o, const data::Config& config, std::s
   }
 }
 
+/// What a structure file says nothing of: which atom bears a hydrogen of a residue that is not
+/// known by its name.
+std::optional<data::Diagnostic> unbound_hydrogens(const AnalysisOptions& o,
+                                                  const data::Config& config,
+                                                  const mol::System& s) {
+  const auto task = std::ranges::find(o.tasks, Kind::hydrogen_bonds, &TaskOptions::kind);
+  if (task == o.tasks.end() || s.connectivity.empty()) return {};
+  std::vector<bool> bound(s.n_atoms(), false);
+  for (const auto& [i, j] : s.connectivity)
+    bound[static_cast<std::size_t>(i)] = bound[static_cast<std::size_t>(j)] = true;
+  std::size_t hydrogens = 0, first = 0, n = 0;
+  for (std::size_t i = 0; i < s.n_atoms(); ++i) {
+    if (s.atoms.element[i] != 1) continue;
+    ++hydrogens;
+    if (!bound[i] && n++ == 0) first = i;
+  }
+  if (n == 0) return {};
+  data::Diagnostic d = config.error(
+      743, fmt::format("analysis[{}]", task - o.tasks.begin()),
+      fmt::format("{} of {} hydrogens have no bond in {}, the first is atom {}: none of their "
+                  "hydrogen bonds are counted",
+                  n, hydrogens, o.topology.filename().string(), first + 1),
+      "give a .top or .prmtop, or CONECT records of their residues");
+  d.severity = data::Severity::warning;
+  return d;
+}
+
 bool among(const std::vector<std::string>& list, const std::string& name) {
   return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
 }
@@ -150,6 +178,7 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
                      "give .prmtop, .parm7, .top, .pdb, .cif or .h5md"),
         data::ExitCode::config_invalid);
   }
+  if (const auto remark = unbound_hydrogens(o, config, in.system)) in.remarks.push_back(*remark);
   for (const fs::path& p : o.trajectory) data::open_input(p);
 
   const mol::Atoms& a = in.system.atoms;
