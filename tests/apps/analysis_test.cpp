@@ -28,7 +28,10 @@ TEST_F(MolecularAnalysis, TheCaseOfNewFindsWhatItPromises) {
   ASSERT_EQ(checked.code, 0) << checked.err;
   EXPECT_TRUE(holds(checked.out, "200 atoms, first frame at 0 ps, frames every 1 ps"))
       << checked.out;
-  EXPECT_EQ(tessera({"estimate", "brownian.toml"}).code, 0);
+  const Outcome estimated = tessera({"estimate", "brownian.toml"});
+  EXPECT_EQ(estimated.code, 0);
+  EXPECT_TRUE(holds(estimated.out, "msd_all")) << estimated.out;
+  EXPECT_FALSE(holds(estimated.out, "rdf_all")) << "it keeps no frames: " << estimated.out;
 
   const Outcome ran = tessera({"run", "brownian.toml", "--output", "RUN", "--threads", "1"});
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -327,6 +330,76 @@ TEST_F(MolecularAnalysis, AFileThatBeginsAnewIsRefusedOrAppended) {
   EXPECT_TRUE(table[401].starts_with("400,")) << table[401];
 }
 
+/// Formats of single precision hold 100.1 and 100.4 ps as 100.0999985 and 100.4000015 ps.
+TEST_F(MolecularAnalysis, BoundsOfTimesHoldForTimesInSinglePrecision) {
+  mol::System s;
+  s.atoms.mass_amu.assign(200, 39.95);
+  {
+    const auto begin = mol::open_trajectory(here() / "argon.xtc");
+    const auto late = mol::create_trajectory(here() / "late.xtc", s);
+    mol::Snapshot shot;
+    for (int k = 0; k < 10 && begin->read(shot); ++k) {
+      shot.frame.time_ps = 100 + 0.1 * k;
+      late->write(shot);
+    }
+  }
+  write("case.toml",
+        "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = "
+        "[\"late.xtc\"]\nframes = {from = \"100.1 ps\", to = \"100.4 ps\"}\nanalysis = [{type = "
+        "\"gyration\"}]\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto table = lines(read("RUN/tables/gyration_all_radius.csv"));
+  ASSERT_EQ(table.size(), 5u);
+  EXPECT_TRUE(table[1].starts_with("100.09999") && table[4].starts_with("100.40000"))
+      << table[1] << " " << table[4];
+}
+
+/// Velocities at more times than positions, as nstvout below nstxout of GROMACS writes them: vacf
+/// takes all of them, and is not thinned by what another analysis needs.
+TEST_F(MolecularAnalysis, VelocitiesBetweenPositionsAreNotPassedOver) {
+  constexpr std::size_t n = 200, size_of_positions_at = 52, positions_at = 164;
+  mol::System s;
+  s.atoms.mass_amu.assign(n, 39.95);
+  mol::Snapshot shot;
+  shot.frame.box = mol::rectangular_box({3, 3, 3});
+  shot.frame.x_nm.assign(n, {1, 1, 1});
+  shot.frame.v_nm_ps.assign(n, {0.5, 0, 0});
+  std::string frames;
+  for (int k = 0; k < 5; ++k) {
+    shot.frame.step = k;
+    shot.frame.time_ps = k;
+    mol::create_trajectory(here() / "one.trr", s,
+                           {.velocities = true, .forces = false, .observables = {}})
+        ->write(shot);
+    std::string one = read("one.trr");
+    if (k % 2 == 1) {
+      one.replace(size_of_positions_at, 4, 4, '\0');
+      one.erase(positions_at, 24 * n);
+    }
+    frames += one;
+  }
+  write("often.trr", frames);
+  const auto ran = [&](const std::string& more) {
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = "
+          "[\"often.trr\"]\n[[analysis]]\ntype = \"vacf\"\nlag = \"2 ps\"\n" +
+              more);
+    return tessera({"run", "case.toml", "--output", "RUN", "--force"});
+  };
+  Outcome o = ran("");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto table = lines(read("RUN/tables/vacf_all_vacf.csv"));
+  ASSERT_EQ(table.size(), 4u);
+  EXPECT_TRUE(table[2].starts_with("1,0.25,")) << table[2];
+  o = ran("[[analysis]]\ntype = \"density\"\nslices = 0\n");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:4:1") && holds(o.err, "E0743") &&
+              holds(o.err, "velocities at 1 ps, but no positions") &&
+              holds(o.err, "in a case of its own"))
+      << o.err;
+}
+
 /// Files that overlap: what comes again is left out, and counted.
 TEST_F(MolecularAnalysis, FramesThatComeAgainAreCounted) {
   const std::string dump =
@@ -407,7 +480,19 @@ TEST_F(MolecularAnalysis, HydrogenBondsNeedBonds) {
   EXPECT_EQ(without.code, 5) << without.err;
   EXPECT_TRUE(holds(without.err, "E0743") && holds(without.err, "which say what atom bears"))
       << without.err;
-  EXPECT_EQ(ran(o + h + "CONECT    1    2\nEND\n").code, 0);
+  const Outcome with = ran(o + h + "CONECT    1    2\nEND\n");
+  EXPECT_EQ(with.code, 0) << with.err;
+  EXPECT_FALSE(holds(with.err, "have no bond")) << with.err;
+  // Water is known by its name, the ligand beside it is not.
+  const std::string water =
+      "HETATM    3  O   HOH A   2       5.000   0.000   0.000  1.00  0.00           O\n"
+      "HETATM    4  H1  HOH A   2       5.960   0.000   0.000  1.00  0.00           H\n"
+      "HETATM    5  H2  HOH A   2       4.760   0.930   0.000  1.00  0.00           H\n";
+  const Outcome some = ran(o + h + water + "END\n");
+  EXPECT_EQ(some.code, 0) << some.err;
+  EXPECT_TRUE(holds(some.err, "warning") && holds(some.err, "1 of 3 hydrogens have no bond") &&
+              holds(some.err, "the first is atom 2"))
+      << some.err;
 }
 
 TEST_F(MolecularAnalysis, FaultsAreToldAtTheirPlace) {

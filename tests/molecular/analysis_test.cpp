@@ -238,6 +238,21 @@ TEST(MeanSquaredDisplacement, SaysWhatItCannotDo) {
       << says;
 }
 
+/// A molecule that lies across a face in the first frame, and rests while the box grows.
+TEST(MeanSquaredDisplacement, OfARestingMoleculeIsZero) {
+  System s = testing::lennard_jones_atoms(2);
+  s.connectivity = {{0, 1}};
+  MeanSquaredDisplacement msd(s, {{0, 1}}, {.fit_from_ps = 1, .fit_to_ps = 2});
+  for (int t = 0; t < 4; ++t) {
+    const double edge = 2 + 0.1 * t;
+    msd.add({.x_nm = {{1.9, 1, 1}, {0.1, 1, 1}},
+             .v_nm_ps = {},
+             .box = rectangular_box({edge, edge, edge}),
+             .time_ps = 1.0 * t});
+  }
+  for (const double y : msd.curve().y) EXPECT_NEAR(y, 0, 1e-28);
+}
+
 TEST(MeanSquaredDisplacement, TakesTimesInSinglePrecision) {
   // As XTC files have them: 0.2 ps steps beyond 8192 ps are multiples of 0.00098 ps. The mean step
   // is known to 2 * 0.0005/60 ps.

@@ -77,6 +77,8 @@ TEST(Selection, WordsAgainstLoops) {
   check("(name CA or name CB) and resname GLY",
         [&](std::size_t i) { return name(i) == "CA" && residue(i).name == "GLY"; });
   check("resid 5 to 6 and protein", protein);
+  check("name \"!=\" CA", [&](std::size_t i) { return name(i) == "CA"; });
+  check("resid -6A", [](std::size_t) { return false; });
   check("resid 6A", [&](std::size_t i) { return residue(i).number == "6A"; });
   check("resid 7 9 to 11", [&](std::size_t i) {
     const int n = std::stoi(residue(i).number);
@@ -96,6 +98,20 @@ TEST(Selection, WordsAgainstLoops) {
   check("same molecule as index 3", [&](std::size_t i) { return i < 8; });
   check("same chain as name OG", [&](std::size_t i) { return i == 8; });
   check("hydrogen and not water", [&](std::size_t i) { return i == 3; });
+}
+
+/// AMBER's force fields as GROMACS has them call both oxygens of an end OC1 and OC2, others OT.
+TEST(Selection, OxygensOfEndsAreBackboneWhateverTheirName) {
+  BuiltSystem b = mixture();
+  for (const char* name :
+       {"O", "OXT", "OT", "OT1", "OT2", "O1", "O2", "OC1", "OC2", "OCT1", "OCT2"}) {
+    b.system.atoms.name[5] = name;
+    EXPECT_EQ(select("backbone and resid 5", b.system, b.frame),
+              (std::vector<std::int32_t>{0, 1, 4, 5}))
+        << name;
+    EXPECT_EQ(select("sidechain and resid 5", b.system, b.frame), std::vector<std::int32_t>{2})
+        << name;
+  }
 }
 
 TEST(Selection, DistancesAgainstAllPairs) {
@@ -144,6 +160,12 @@ TEST(Selection, FaultsHaveColumnsAndSuggestions) {
   check("(protein", 8, "expected ')'");
   check("name and water", 6, "expected one or more words after 'name'");
   check("resid five", 7, "expected whole numbers");
+  // How other programs write it: taken for words they would mean other atoms, or none.
+  for (const char* range : {"5-6", "5:6", "5,6", "-5-6", "6*"})
+    check("resid " + std::string(range) + " or name CA", 7, "expected whole numbers", "5 to 10");
+  check("name != CA", 6, "expected words after 'name', got '!='", "not name A");
+  check("resname !ALA", 9, "expected words after 'resname', got '!'", "not resname A");
+  check("chain = A", 7, "expected words after 'chain', got '='", "chain A B");
   check("resid 9 to 5", 12, "of 9 or above");
   check("mass 5", 6, "expected a comparison");
   check("mass > heavy", 8, "expected a number");

@@ -87,6 +87,25 @@ TEST(Transform, MoleculesAreMadeWholeAndWrapped) {
   }
 }
 
+/// What a spring alone holds is of the molecule, too; a long one within a chain gives way to its
+/// bonds.
+TEST(Transform, WhatSpringsHoldIsMadeWhole) {
+  System s;
+  for (int k = 0; k < 6; ++k) testing::add_atom(s, "C", 6, 12, 0, 0);
+  s.connectivity = {{0, 1}, {1, 2}, {2, 3}, {4, 5}};
+  s.bonds.atoms = {{0, 3}, {3, 4}};
+  const Box box = rectangular_box({2, 2, 2});
+  std::vector<Vec3> whole, torn;
+  for (int k = 0; k < 6; ++k) {
+    whole.push_back({1.1 + 0.4 * k, 0.5, 0.5});
+    torn.push_back({whole.back()[0] - 2 * std::floor(whole.back()[0] / 2), 0.5, 0.5});
+  }
+  const MoleculeMap map(s);
+  ASSERT_EQ(map.size(), 1u);
+  map.make_whole(torn, box);
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_LT(norm(minus(torn[k], whole[k])), 1e-14) << k;
+}
+
 TEST(Transform, PathsGoOnBeyondTheFaces) {
   Random random(2);
   Vec3 x = middle(slanted_cell);

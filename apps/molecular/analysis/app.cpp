@@ -108,8 +108,8 @@ Estimate estimate(const AnalysisCase& c) {
     const TaskOptions& t = o.tasks[k];
     tasks.push_back(placed(c.config, k, "", [&] { return make_task(t, in, c.frame_ps); }));
     placed(c.config, k, frame_of(c.first), [&] { tasks.back()->add(c.first); });
-    const double longest = std::max(t.lag.value_or(0), t.fit_to);
-    if (longest > 0)
+    const double longest = std::max(t.lag.value_or(0), t.kind == Kind::msd ? t.fit_to : 0);
+    if (longest > 0)  // only msd and vacf have a lag
       e.memory_bytes.push_back(
           {t.name, static_cast<std::uint64_t>(24 * longest / 1e-12 / c.frame_ps) *
                        in.groups.at(t.group).size()});

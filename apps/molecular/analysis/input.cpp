@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace tessera::apps::analysis {
 namespace {
@@ -121,6 +122,33 @@ mol::Group selected(const AnalysisOptions& o, const data::Config& config, std::s
   }
 }
 
+/// What a structure file says nothing of: which atom bears a hydrogen of a residue that is not
+/// known by its name.
+std::optional<data::Diagnostic> unbound_hydrogens(const AnalysisOptions& o,
+                                                  const data::Config& config,
+                                                  const mol::System& s) {
+  const auto task = std::ranges::find(o.tasks, Kind::hydrogen_bonds, &TaskOptions::kind);
+  if (task == o.tasks.end() || s.connectivity.empty()) return {};
+  std::vector<bool> bound(s.n_atoms(), false);
+  for (const auto& [i, j] : s.connectivity)
+    bound[static_cast<std::size_t>(i)] = bound[static_cast<std::size_t>(j)] = true;
+  std::size_t hydrogens = 0, first = 0, n = 0;
+  for (std::size_t i = 0; i < s.n_atoms(); ++i) {
+    if (s.atoms.element[i] != 1) continue;
+    ++hydrogens;
+    if (!bound[i] && n++ == 0) first = i;
+  }
+  if (n == 0) return {};
+  data::Diagnostic d = config.error(
+      743, fmt::format("analysis[{}]", task - o.tasks.begin()),
+      fmt::format("{} of {} hydrogens have no bond in {}, the first is atom {}: none of their "
+                  "hydrogen bonds are counted",
+                  n, hydrogens, o.topology.filename().string(), first + 1),
+      "give a .top or .prmtop, or CONECT records of their residues");
+  d.severity = data::Severity::warning;
+  return d;
+}
+
 bool among(const std::vector<std::string>& list, const std::string& name) {
   return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
 }
@@ -150,6 +178,7 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
                      "give .prmtop, .parm7, .top, .pdb, .cif or .h5md"),
         data::ExitCode::config_invalid);
   }
+  if (const auto remark = unbound_hydrogens(o, config, in.system)) in.remarks.push_back(*remark);
   for (const fs::path& p : o.trajectory) data::open_input(p);
 
   const mol::Atoms& a = in.system.atoms;
@@ -189,7 +218,9 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
 
 namespace {
 constexpr double one_ps = 1e-12;
-constexpr double time_slack_ps = 1e-6;  ///< times are kept in single precision by some formats
+constexpr double time_slack_ps = 1e-6;  ///< of sums of steps
+/// How far a frame's time may be off a time of [frames]: some formats keep it in single precision.
+double slack_at(double bound_ps) { return std::max(time_slack_ps, 0x1p-23 * std::abs(bound_ps)); }
 
 /// Whether an analysis looks at where atoms are, and not at their velocities alone.
 bool take_positions(const AnalysisOptions& o) {
@@ -246,13 +277,28 @@ void Frames::anew(std::size_t file, double at_ps) const {
 
 Beginnings::Beginning Beginnings::of(const fs::path& file, std::size_t n_atoms) const {
   Beginning out;
+  const bool positions = take_positions(options_);
+  const auto vacf = std::ranges::find(options_.tasks, Kind::vacf, &TaskOptions::kind);
+  const bool both = positions && vacf != options_.tasks.end();
   const auto reader = mol::open_trajectory(file, {.n_atoms = n_atoms,
                                                   .accept_cut_end = options_.frames.accept_cut_end,
-                                                  .positions = take_positions(options_)});
+                                                  .positions = positions && !both});
   mol::Snapshot s;
-  if (!reader->read(s)) return out;
+  const auto next = [&] {
+    while (reader->read(s)) {
+      if (!both || !s.frame.x_nm.empty()) return true;
+      if (!s.frame.v_nm_ps.empty())  // passed over, vacf would know fewer times than it could
+        refuse(config_, fmt::format("analysis[{}]", vacf - options_.tasks.begin()),
+               fmt::format("{} has velocities at {:.6g} ps, but no positions, which other analyses "
+                           "of this case need",
+                           file.filename().string(), s.frame.time_ps),
+               "ask for vacf in a case of its own");
+    }
+    return false;
+  };
+  if (!next()) return out;
   out.first_ps = s.frame.time_ps;
-  while (reader->read(s)) {
+  while (next()) {
     out.even = s.frame.time_ps == *out.first_ps;
     if (out.even) continue;
     out.step_ps = s.frame.time_ps - *out.first_ps;
@@ -322,8 +368,8 @@ bool Frames::read(mol::Snapshot& s) {
     }
     while (reader_->read(s)) {
       const std::optional<double> t = time_of(s.frame.time_ps);
-      if (!t || (f.from && *t < *f.from / one_ps - time_slack_ps)) continue;
-      if (f.to && *t > *f.to / one_ps + time_slack_ps) return false;
+      if (!t || (f.from && *t < *f.from / one_ps - slack_at(*f.from / one_ps))) continue;
+      if (f.to && *t > *f.to / one_ps + slack_at(*f.to / one_ps)) return false;
       s.frame.time_ps = *t;
       if (seen_++ % f.every == 0) return true;
     }

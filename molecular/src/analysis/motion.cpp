@@ -97,10 +97,7 @@ Curve LagAverage::curve() const {
 
 MeanSquaredDisplacement::MeanSquaredDisplacement(const System& system, std::vector<Group> groups,
                                                  const Options& options)
-    : options_(options),
-      groups_(std::move(groups)),
-      all_masses_(system.atoms.mass_amu),
-      whole_(system) {
+    : options_(options), groups_(std::move(groups)), all_masses_(system.atoms.mass_amu) {
   if (!(options_.fit_from_ps >= 0 && options_.fit_to_ps > options_.fit_from_ps))
     throw Error(fmt::format("[msd] expected a range of times to fit, got {} to {} ps",
                             options_.fit_from_ps, options_.fit_to_ps));
@@ -116,7 +113,6 @@ MeanSquaredDisplacement::MeanSquaredDisplacement(const System& system, std::vect
 
 void MeanSquaredDisplacement::add(const Frame& frame) {
   Frame f = frame;
-  if (frames_ == 0) whole_.make_whole(f.x_nm, f.box);
   if (is_periodic(f.box)) unwrap_.apply(f);
   std::vector<Vec3> centres;
   centres.reserve(groups_.size());

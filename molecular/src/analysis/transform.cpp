@@ -56,15 +56,22 @@ std::array<double, 4> largest_eigenvector(Matrix4 a) {
 
 MoleculeMap::MoleculeMap(const System& system) {
   const std::size_t n = system.n_atoms();
-  std::vector<std::vector<std::int32_t>> bound(n);
-  const auto bind = [&](std::int32_t i, std::int32_t j) {
-    bound[static_cast<std::size_t>(i)].push_back(j);
-    bound[static_cast<std::size_t>(j)].push_back(i);
+  // What bonds do not connect, springs may hold (GROMACS's bonds of type 6), or a site made of
+  // both.
+  std::vector<std::vector<std::int32_t>> bound(n), held(n);
+  const auto join = [](auto& lists, std::int32_t i, std::int32_t j) {
+    lists[static_cast<std::size_t>(i)].push_back(j);
+    lists[static_cast<std::size_t>(j)].push_back(i);
   };
-  for (const auto& [i, j] : system.connectivity) bind(i, j);
-  for (const auto& [i, j] : system.constraints.atoms) bind(i, j);
-  for (const auto& [o, h1, h2] : system.rigid_waters.atoms) bind(o, h1), bind(o, h2);
-  for (const VirtualSite& s : system.virtual_sites) bind(s.site, s.parents[0]);
+  for (const auto& [i, j] : system.connectivity) join(bound, i, j);
+  for (const auto& [i, j] : system.constraints.atoms) join(bound, i, j);
+  for (const auto& [o, h1, h2] : system.rigid_waters.atoms) join(bound, o, h1), join(bound, o, h2);
+  for (const auto& [i, j] : system.bonds.atoms) join(held, i, j);
+  for (const VirtualSite& s : system.virtual_sites) {
+    join(bound, s.site, s.parents[0]);
+    for (std::size_t k = 1; k < s.parents.size(); ++k)
+      if (s.parents[k] >= 0) join(held, s.site, s.parents[k]);
+  }
 
   const std::vector<std::int32_t> molecule = molecules(system);
   for (std::size_t i = 0; i < n; ++i) {
@@ -77,13 +84,23 @@ MoleculeMap::MoleculeMap(const System& system) {
     if (placed[first]) continue;
     placed[first] = true;
     std::vector<std::int32_t> front = {static_cast<std::int32_t>(first)};
-    for (std::size_t at = 0; at < front.size(); ++at)
-      for (std::int32_t next : bound[static_cast<std::size_t>(front[at])]) {
-        if (placed[static_cast<std::size_t>(next)]) continue;
-        placed[static_cast<std::size_t>(next)] = true;
-        links_.push_back({next, front[at]});
-        front.push_back(next);
+    const auto reach = [&](std::int32_t next, std::int32_t from) {
+      if (placed[static_cast<std::size_t>(next)]) return false;
+      placed[static_cast<std::size_t>(next)] = true;
+      links_.push_back({next, from});
+      front.push_back(next);
+      return true;
+    };
+    for (std::size_t at = 0, held_at = 0; at < front.size();) {
+      for (; at < front.size(); ++at)
+        for (std::int32_t next : bound[static_cast<std::size_t>(front[at])]) reach(next, front[at]);
+      while (held_at < front.size() && at == front.size()) {
+        const std::int32_t from = front[held_at];
+        if (!std::ranges::any_of(held[static_cast<std::size_t>(from)],
+                                 [&](std::int32_t next) { return reach(next, from); }))
+          ++held_at;
       }
+    }
   }
 }
 

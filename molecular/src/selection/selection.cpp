@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -204,7 +205,8 @@ class Parser {
     const std::string& name = s_.atoms.name[i];
     const bool acid = is_amino_acid(residue(i).name);
     const auto is_backbone = [&] {
-      for (const char* b : {"N", "CA", "C", "O", "OXT", "OT1", "OT2", "O1", "O2"})
+      for (const char* b : {"N", "CA", "C", "O", "OXT", "OT", "OT1", "OT2", "O1", "O2", "OC1",
+                            "OC2", "OCT1", "OCT2"})
         if (name == b) return true;
       return false;
     };
@@ -226,7 +228,13 @@ class Parser {
 
   Marks by_text(const Word& key) {
     std::vector<std::string> patterns;
-    while (at_ < words_.size() && !is_keyword(words_[at_])) patterns.push_back(words_[at_++].text);
+    while (at_ < words_.size() && !is_keyword(words_[at_])) {
+      const Word& w = words_[at_++];
+      if (!w.quoted && std::string_view("<>=!").find(w.text[0]) != std::string_view::npos)
+        stop(w, fmt::format("expected words after '{}', got {}", key.text, data::shown(w.text)),
+             fmt::format("words are compared without signs: {0} A B, or not {0} A", key.text));
+      patterns.push_back(w.text);
+    }
     if (patterns.empty())
       stop(here(),
            fmt::format("expected one or more words after '{}', got {}", key.text,
@@ -256,11 +264,15 @@ class Parser {
   Marks by_number(const Word& key) {
     std::vector<std::array<std::int64_t, 2>> ranges;
     std::set<std::string> exact;  // residues with insertion codes
+    const auto may_be_code = [](const Word& w) {
+      const auto is_sign = [](unsigned char c) { return std::isalnum(c) == 0; };
+      return !w.text.empty() && w.text.find_first_of("0123456789") != std::string::npos &&
+             (w.quoted || std::none_of(w.text.begin() + (w.text[0] == '-'), w.text.end(), is_sign));
+    };
     while (at_ < words_.size() && !is_keyword(words_[at_])) {
       const Word w = words_[at_++];
       const std::optional<std::int64_t> from = whole(w.text);
-      if (!from && key.text == "resid" && !w.text.empty() &&
-          w.text.find_first_of("0123456789") != std::string::npos && !next_is("to")) {
+      if (!from && key.text == "resid" && may_be_code(w) && !next_is("to")) {
         exact.insert(w.text);
         continue;
       }

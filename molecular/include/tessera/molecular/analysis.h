@@ -89,7 +89,7 @@ class MeanSquaredDisplacement {
     bool remove_drift = false;  ///< of the centre of mass of all atoms
   };
   MeanSquaredDisplacement(const System& system, std::vector<Group> groups, const Options& options);
-  /// Paths are unwrapped here.
+  /// Paths are unwrapped here, atom by atom: groups need not be in one piece.
   void add(const Frame& frame);
   Curve curve() const;
   /// nm^2/ps = 0.01 cm^2/s. Throws Error where no window is complete.
@@ -100,7 +100,6 @@ class MeanSquaredDisplacement {
   std::vector<Group> groups_;
   std::vector<std::vector<double>> masses_;
   std::vector<double> all_masses_;
-  MoleculeMap whole_;
   Unwrap unwrap_;
   std::optional<LagAverage> average_;
   std::vector<std::vector<double>> windows_;  ///< by frame they begin at, as far as they are open

@@ -19,8 +19,8 @@ class MoleculeMap {
     return atoms_;
   }  ///< of each molecule
 
-  /// Puts every atom at the image nearest to the one it is bound to. Bonds are shorter than half of
-  /// the smallest width of the box.
+  /// Puts every atom at the image nearest to the one it is bound to, or held by a spring where no
+  /// bond leads to it. Both are shorter than half of the smallest width of the box.
   void make_whole(std::vector<Vec3>& x, const Box& box) const;
   /// Moves whole molecules so that their centres (of geometry) have fractions in [0, 1);
   /// `make_whole` comes before.
