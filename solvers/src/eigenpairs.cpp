@@ -51,7 +51,7 @@ void normalise(std::vector<c128>& x) {
 /// complex ones: those of equal eigenvalues are any mixtures, whose real and imaginary parts span
 /// the same space, and an orthogonal basis of it is taken from these.
 void make_real(std::vector<std::vector<c128>>& x, const std::vector<c128>& l, double scale) {
-  const auto equal = [&](std::size_t j, std::size_t k) {
+  const auto alike = [&](std::size_t j, std::size_t k) {
     return std::abs(l[j] - l[k]) <= 1e-10 * scale;
   };
   std::vector<std::vector<double>> basis;
@@ -64,7 +64,7 @@ void make_real(std::vector<std::vector<c128>>& x, const std::vector<c128>& l, do
         v[i] = imaginary ? x[from][i].imag() : x[from][i].real();
       for (int pass = 0; pass < 2; ++pass)
         for (std::size_t k = 0; k < j; ++k) {
-          if (!equal(j, k)) continue;
+          if (!alike(j, k)) continue;
           const double along = std::inner_product(v.begin(), v.end(), basis[k].begin(), 0.0);
           for (std::size_t i = 0; i < v.size(); ++i) v[i] -= along * basis[k][i];
         }
@@ -77,7 +77,7 @@ void make_real(std::vector<std::vector<c128>>& x, const std::vector<c128>& l, do
     constexpr double kEnough = 0.5;  // less of its own is left only where eigenvalues are equal
     offer(j, false);
     for (std::size_t k = 0; k < x.size() && longest < kEnough; ++k)
-      if (equal(j, k)) offer(k, false), offer(k, true);
+      if (alike(j, k)) offer(k, false), offer(k, true);
     basis.push_back(std::move(best));
   }
   for (std::size_t j = 0; j < x.size(); ++j) x[j].assign(basis[j].begin(), basis[j].end());

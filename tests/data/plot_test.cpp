@@ -254,6 +254,26 @@ TEST(Plot, NothingIsDrawnOutsideTheFrame) {
   EXPECT_GT(pairs.size(), 20u);
 }
 
+// Limits that cut a small piece out of the data: a line of slope 1/2 leaves the panel on the way to
+// its next point as it would on the way to a near one.
+TEST(Plot, LinesToFarPointsKeepTheirDirection) {
+  const std::string svg =
+      render(one_panel({Line{.label = "", .x = {0.5, 0.5 + 1e6}, .y = {0.5, 0.5 + 5e5}},
+                        Line{.label = "", .x = {0.5, 1}, .y = {0.5, 0.75}}},
+                       {.min = 0, .max = 1}, {.min = 0, .max = 1}),
+             "svg");
+  const auto ends = [&](const std::string& colour) {
+    const auto line =
+        matches(svg, "points=\"[0-9.]+,[0-9.]+ ([0-9.]+),([0-9.]+)\" stroke=\"" + colour);
+    EXPECT_EQ(line.size(), 1u);
+    return line.empty() ? std::vector<double>(2)
+                        : std::vector{std::stod(line[0][1]), std::stod(line[0][2])};
+  };
+  const auto far = ends("#000000"), near = ends("#0072b2");
+  EXPECT_NEAR(far[0], near[0], 0.02);
+  EXPECT_NEAR(far[1], near[1], 0.02);
+}
+
 TEST(Plot, HostileTextIsMadeSafe) {
   Figure f = one_panel({Line{.label = "bad \xff\xfe\x01 ]]> <b>&\"'", .x = {0, 1}, .y = {0, 1}}});
   f.title = "^{open _{x} 10^{3} \xed\xa0\x80";

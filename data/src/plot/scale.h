@@ -19,14 +19,15 @@ struct Scale {
 
   /// 0 at the left or lower end, 1 at the other; values that are infinite or, on a logarithmic
   /// axis, not positive go to the end they point to. Bounded, so that later arithmetic cannot
-  /// overflow.
+  /// overflow; so far out that a line from within the panel keeps its direction.
   double fraction(double v) const {
+    constexpr double kFar = 1e7;
     double t;
     if (log)
-      t = v > 0 ? (std::log10(v) - std::log10(lo)) / (std::log10(hi) - std::log10(lo)) : -1e4;
+      t = v > 0 ? (std::log10(v) - std::log10(lo)) / (std::log10(hi) - std::log10(lo)) : -kFar;
     else
       t = (v / 2 - lo / 2) / (hi / 2 - lo / 2);
-    t = std::clamp(t, -1e4, 1e4);
+    t = std::clamp(t, -kFar, kFar);
     return reversed ? 1 - t : t;
   }
 };
