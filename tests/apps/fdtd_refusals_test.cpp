@@ -165,6 +165,38 @@ start = "150 fs"
   EXPECT_FALSE(holds(check({wave, "monitor[0].start=\"100 fs\""}), "E0629"));
 }
 
+/// P = chi2 E^2 has one sign on both sides of a mirror: that of an image only where E is even.
+TEST_F(Fdtd, MirrorsThatReverseACrystalAreDoubted) {
+  write("crystal.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "4 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+run.stop.steps = 10
+boundary = {y_low = "pec", symmetry = ["y_low"]}
+[[material]]
+name = "crystal"
+index = 2
+chi2 = "50 pm/V"
+[[structure]]
+shape = "box"
+size = ["1 um", "inf", "inf"]
+material = "crystal"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-1 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+)");
+  const auto check = [&](const std::string& setting) {
+    const Outcome o = tessera({"check", "crystal.toml", "--set", setting});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const std::string odd = "warning E0623: the image of 'crystal' has chi2 of the opposite sign";
+  EXPECT_TRUE(holds(check("run.stop.steps=11"), odd));
+  EXPECT_FALSE(holds(check("boundary.y_low=\"pmc\""), odd));
+  EXPECT_FALSE(holds(check("boundary.symmetry=[]"), odd));
+  EXPECT_FALSE(holds(check("material[0].chi2=\"0 pm/V\""), odd));
+}
+
 /// Counted, not tried: the machine keeps its memory.
 TEST_F(Fdtd, WhatMemoryCannotHoldIsRefusedBeforeAnyIsTaken) {
   write("large.toml",
