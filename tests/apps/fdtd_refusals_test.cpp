@@ -126,6 +126,77 @@ TEST_F(Fdtd, WavesThatBeginInLayersAreDoubted) {
   EXPECT_FALSE(holds(told(wave("4 um"), "x = \"periodic\", " + layers), "E0652"));
 }
 
+/// What begins behind the end of the run, or when a source ends that never does, records nothing.
+TEST_F(Fdtd, RecordsOfNothingAreDoubted) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "0 um", "0 um"], cell = "50 nm"}
+run.stop.time = "200 fs"
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "resonances"
+name = "modes"
+position = ["1 um", "0 um", "0 um"]
+frequency_min = "150 THz"
+frequency_max = "250 THz"
+[[monitor]]
+kind = "probe"
+name = "late"
+position = ["1 um", "0 um", "0 um"]
+start = "150 fs"
+)");
+  const auto check = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments{"check", "line.toml"};
+    for (const std::string& s : settings) arguments.insert(arguments.end(), {"--set", s});
+    const Outcome o = tessera(arguments);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_FALSE(holds(check({}), "E0629"));
+  const std::string brief = check({"run.stop.time=\"50 fs\""});  // the pulse ends at 97 fs
+  EXPECT_TRUE(holds(brief, "when the sources have ended, and the run ends at 5e-14 s")) << brief;
+  EXPECT_TRUE(holds(brief, "warning E0629: its record begins at 1.5e-13 s, and the run ends"))
+      << brief;
+  const std::string wave = "source[0].waveform={kind=\"continuous\", frequency=\"200 THz\"}";
+  EXPECT_TRUE(holds(check({wave}), "warning E0629: its record begins when the sources have ended"));
+  EXPECT_FALSE(holds(check({wave, "monitor[0].start=\"100 fs\""}), "E0629"));
+}
+
+/// P = chi2 E^2 has one sign on both sides of a mirror: that of an image only where E is even.
+TEST_F(Fdtd, MirrorsThatReverseACrystalAreDoubted) {
+  write("crystal.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "4 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+run.stop.steps = 10
+boundary = {y_low = "pec", symmetry = ["y_low"]}
+[[material]]
+name = "crystal"
+index = 2
+chi2 = "50 pm/V"
+[[structure]]
+shape = "box"
+size = ["1 um", "inf", "inf"]
+material = "crystal"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-1 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+)");
+  const auto check = [&](const std::string& setting) {
+    const Outcome o = tessera({"check", "crystal.toml", "--set", setting});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const std::string odd = "warning E0623: the image of 'crystal' has chi2 of the opposite sign";
+  EXPECT_TRUE(holds(check("run.stop.steps=11"), odd));
+  EXPECT_FALSE(holds(check("boundary.y_low=\"pmc\""), odd));
+  EXPECT_FALSE(holds(check("boundary.symmetry=[]"), odd));
+  EXPECT_FALSE(holds(check("material[0].chi2=\"0 pm/V\""), odd));
+}
+
 /// Counted, not tried: the machine keeps its memory.
 TEST_F(Fdtd, WhatMemoryCannotHoldIsRefusedBeforeAnyIsTaken) {
   write("large.toml",

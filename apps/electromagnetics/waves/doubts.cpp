@@ -132,6 +132,30 @@ void extrapolated_models(Doubts& doubts) {
   }
 }
 
+/// chi2 E_a^2 is even. Where the mirror makes E_a odd, the image has chi2 of the opposite sign.
+void reversed_crystals(Doubts& doubts) {
+  const Case& c = doubts.c;
+  const std::array<bool, 6> active = computed(c);
+  const auto crystal =
+      std::find_if(c.media.begin(), c.media.end(), [](const em::Medium& m) { return m.chi2 != 0; });
+  if (crystal == c.media.end()) return;
+  const std::vector<FaceName>& symmetry = c.options.boundary.symmetry;
+  for (std::size_t k = 0; k < symmetry.size(); ++k) {
+    const auto axis = static_cast<std::size_t>(symmetry[k]) / 2;
+    const bool high = static_cast<int>(symmetry[k]) % 2 == 1;
+    const bool magnetic = (high ? c.faces[axis].high : c.faces[axis].low) == em::Boundary::pmc;
+    bool odd = false;
+    for (std::size_t a = 0; a < 3; ++a) odd = odd || (active[a] && (a == axis) == magnetic);
+    if (odd)
+      doubts.say(
+          623, fmt::format("boundary.symmetry[{}]", k),
+          fmt::format("the image of '{}' has chi2 of the opposite sign: what chi2 makes of a "
+                      "field that is odd there is even",
+                      crystal->name),
+          "simulate the whole");
+  }
+}
+
 }  // namespace
 
 void find_doubts(Case& c, const data::Config& config) {
@@ -165,6 +189,7 @@ void find_doubts(Case& c, const data::Config& config) {
         fmt::format("take boundary.{} = \"absorber\", or watch for growth", "xyz"[b.axis]));
   averaged_metals(doubts, key);
   extrapolated_models(doubts);
+  reversed_crystals(doubts);
   // Two cells a wavelength in vacuum: nothing shorter travels.
   double longest = 0;
   for (int d = 0; d < 3; ++d)

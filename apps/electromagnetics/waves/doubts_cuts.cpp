@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doubts about surfaces that something cuts, about frequencies that no source has, and about what
-// the one source of a monitor is measured against.
+// Doubts about surfaces that something cuts, about frequencies that no source has, about what the
+// one source of a monitor is measured against, and about records of nothing.
 #include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/monitors.h"
@@ -38,6 +38,7 @@ class Cuts {
       if (o.kind == MonitorKind::ldos || o.kind == MonitorKind::rcs)
         one_source(o, fmt::format("monitor[{}]", m));
       dark(o, fmt::format("monitor[{}]", m));
+      record(o, fmt::format("monitor[{}]", m));
     }
     ends_in_layers();
   }
@@ -333,6 +334,30 @@ class Cuts {
                     "rounding is measured there",
                     *darkest, -20 * std::log10(std::max(share(*darkest), 1e-15))),
         "widen the pulse (bandwidth), or ask for frequencies that it holds");
+  }
+
+  /// Values in time that would be kept behind the end of the run; those of resonances are by
+  /// themselves kept from the end of the sources on.
+  void record(const MonitorOptions& o, const std::string& key) {
+    if (o.kind != MonitorKind::probe && o.kind != MonitorKind::snapshot &&
+        o.kind != MonitorKind::resonances)
+      return;
+    const bool by_sources = o.kind == MonitorKind::resonances && !o.start;
+    double start = o.start.value_or(0);
+    for (const CaseSource& s : c_.sources)
+      if (by_sources) start = std::max(start, s.waveform.end_s);
+    if (!std::isfinite(start))
+      return say(629, key,
+                 "its record begins when the sources have ended, and one of them never does",
+                 "give start, or take a pulse");
+    const StopOptions& stop = c_.options.run.stop;
+    const double end = std::min(stop.time.value_or(INFINITY),
+                                stop.steps ? static_cast<double>(*stop.steps) * c_.dt_s : INFINITY);
+    if (start > end)
+      say(629, by_sources ? key : key + ".start",
+          fmt::format("its record begins at {:.4g} s{}, and the run ends at {:.4g} s", start,
+                      by_sources ? ", when the sources have ended" : "", end),
+          "let the run go on for longer (run.stop)");
   }
 
   Case& c_;
