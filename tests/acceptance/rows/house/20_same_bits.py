@@ -12,7 +12,7 @@ import rowkit
 
 BEFORE = "c8865772439e4646633750b98978b46cdda32476"  # the last commit before the house was put in order
 # What was mended since in last bits alone, put on top of it: complex products have those of their rounded steps, bends of angles are
-# measured from the straight one.
+# measured from the straight one, sources end at their step.
 MENDED = pathlib.Path(__file__).with_name("same_bits.patch")
 WHAT = (f"every case of the gallery and every case of `tessera new`, run by the program of {BEFORE[:7]} (with {MENDED.name}) and by this one on the same "
         "threads: tables (CSV), arrays (HDF5 with trajectories and VTKHDF, NumPy), XTC, TRR and structures; pictures, logs and manifests are none")
