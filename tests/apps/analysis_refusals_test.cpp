@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What molecular.analysis refuses, and what it warns of.
+#include "app_test.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class AnalysisRefusals : public AppTest {
+ protected:
+  void SetUp() override { ASSERT_EQ(tessera({"new", "molecular.analysis", "."}).code, 0); }
+};
+
+TEST_F(AnalysisRefusals, WhatCannotBeAskedOfTheFramesIsRefused) {
+  const auto refused = [&](const std::string& more, const std::string& message) {
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\n" +
+              more);
+    const Outcome o = tessera({"run", "case.toml", "--output", "REFUSED", "--force"});
+    EXPECT_EQ(o.code, 5) << o.err;
+    EXPECT_TRUE(holds(o.err, message)) << o.err;
+  };
+  const std::string density = "[[analysis]]\ntype = \"density\"\n";
+  refused("[frames]\nfrom = \"9 ps\"\nto = \"8 ps\"\n" + density,
+          "case.toml:6:1: error E0743: frames.to lies before frames.from");
+  refused("[[group]]\nname = \"g\"\nrange = [9, 3]\n" + density,
+          "error E0743: the range ends at atom 3, before its first, 9");
+  refused("[[group]]\nname = \"g\"\nrange = [190, 201]\n" + density,
+          "error E0743: the range ends at atom 201, the topology has 200");
+}
+
+/// Donors follow from bonds: without them no number is known, not even 0.
+TEST_F(AnalysisRefusals, HydrogenBondsNeedBonds) {
+  const std::string o = "HETATM    1  O1  LIG A   1       0.000   0.000   0.000  1.00  0.00      "
+                        "     O\n",
+                    h = "HETATM    2  H1  LIG A   1       1.000   0.000   0.000  1.00  0.00      "
+                        "     H\n";
+  const auto ran = [&](const std::string& pdb) {
+    write("lig.pdb", pdb);
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"lig.pdb\"\ntrajectory = "
+          "[\"lig.pdb\"]\noutput.pictures = false\n[[analysis]]\ntype = \"hydrogen_bonds\"\n");
+    return tessera({"run", "case.toml", "--output", "BONDS", "--force"});
+  };
+  const Outcome without = ran(o + h + "END\n");
+  EXPECT_EQ(without.code, 5) << without.err;
+  EXPECT_TRUE(holds(without.err, "E0743") && holds(without.err, "which say what atom bears"))
+      << without.err;
+  const Outcome with = ran(o + h + "CONECT    1    2\nEND\n");
+  EXPECT_EQ(with.code, 0) << with.err;
+  EXPECT_FALSE(holds(with.err, "have no bond")) << with.err;
+  // Water is known by its name, the ligand beside it is not.
+  const std::string water =
+      "HETATM    3  O   HOH A   2       5.000   0.000   0.000  1.00  0.00           O\n"
+      "HETATM    4  H1  HOH A   2       5.960   0.000   0.000  1.00  0.00           H\n"
+      "HETATM    5  H2  HOH A   2       4.760   0.930   0.000  1.00  0.00           H\n";
+  const Outcome some = ran(o + h + water + "END\n");
+  EXPECT_EQ(some.code, 0) << some.err;
+  EXPECT_TRUE(holds(some.err, "warning") && holds(some.err, "1 of 3 hydrogens have no bond") &&
+              holds(some.err, "the first is atom 2"))
+      << some.err;
+}
+
+TEST_F(AnalysisRefusals, FaultsAreToldAtTheirPlace) {
+  const std::string text = read("brownian.toml");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string t = text;
+    t.replace(t.find(from), from.size(), to);
+    write("case.toml", t);
+    return tessera({"run", "case.toml", "--output", "RUN", "--force"});
+  };
+  Outcome o = changed("type = \"rdf\"", "type = \"rdf\"\ngroup = \"water\"");
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "E0743") && holds(o.err, "there is no group 'water'")) << o.err;
+  o = changed("fit_to = \"10 ps\"", "fit_to = \"1 ps\"");
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "E0743")) << o.err;
+  o = changed("argon.pdb", "argon.xtc");
+  EXPECT_EQ(o.code, 5) << o.err;
+  o = changed("[[analysis]]", "[[group]]\nname = \"none\"\natoms = [\"XX\"]\n[[analysis]]");
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "no atom of argon.pdb belongs to the group 'none'")) << o.err;
+  o = changed("[[analysis]]", "[[group]]\nname = \"no_ions\"\nselect = \"not ion\"\n[[analysis]]");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "E0760") && holds(o.err, "'ion' goes by charges")) << o.err;
+  o = changed("[[analysis]]",
+              "[[expect]]\nquantity = \"msd.diffusion\"\nvalue = 1\ntolerance = "
+              "1\n[[analysis]]");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "no analysis finds 'msd.diffusion'") &&
+              holds(o.err, "msd_all.diffusion"))
+      << o.err;
+  // What the frames do not hold: distances beyond half of the box, velocities, even times.
+  o = changed("r_max = \"1.4 nm\"", "r_max = \"1.6 nm\"");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:7:1") && holds(o.err, "E0743") &&
+              holds(o.err, "lower r_max") && holds(o.err, "in the frame at 0 ps"))
+      << o.err;
+  o = changed("type = \"rdf\"\nr_max = \"1.4 nm\"\nbin = \"0.05 nm\"",
+              "type = \"vacf\"\nlag = \"2 ps\"");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:7:1") && holds(o.err, "expected velocities")) << o.err;
+
+  fs::resize_file(here() / "argon.xtc", fs::file_size(here() / "argon.xtc") - 100);
+  o = tessera({"run", "brownian.toml", "--output", "RUN", "--force"});
+  EXPECT_EQ(o.code, 4) << o.err;
+  EXPECT_TRUE(holds(o.err, "E0740") && holds(o.err, "frame 399")) << o.err;
+  o = changed("[[analysis]]", "[frames]\naccept_cut_end = true\n[[analysis]]");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "warning") && holds(o.err, "frame 399")) << o.err;
+}
+
+}  // namespace
