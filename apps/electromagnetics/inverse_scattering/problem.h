@@ -14,8 +14,8 @@ namespace tessera::apps::inverse_scattering {
 
 /// A permittivity map of the domain against the true one: 10 log10(range^2 / mean square error) and
 /// the structural similarity of Z. Wang et al., IEEE Trans. Image Process. 13 (2004) 600, with one
-/// window over the whole and constants 0.01 and 0.03 times the range, as MindElec has them; of Wang
-/// et al. they are the squares of these, which make it a little smaller.
+/// window over the whole and constants 0.01 and 0.03 times the range; theirs are the squares of
+/// these, which make it a little smaller.
 struct Likeness {
   double psnr_db, ssim;
 };

@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
-#include <system_error>
 
 namespace tessera::inversion {
 namespace {
@@ -63,9 +61,8 @@ void read_position(EdiContext& c, const EdiBlock* head, const EdiBlock* measurem
     std::size_t offset = 0;
   };
   const auto is_empty = [&](std::string_view text) {
-    double v = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
-    return ec == std::errc{} && end == text.data() + text.size() && c.is_empty(v);
+    const std::optional<double> v = number_if_any(text);
+    return v && c.is_empty(*v);
   };
   const auto angle = [&](const EdiOption* o, double limit,
                          const char* what) -> std::optional<double> {

@@ -12,12 +12,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <map>
 #include <optional>
-#include <system_error>
 
 namespace tessera::inversion {
 namespace {
@@ -31,13 +29,6 @@ bool is_nothing(std::string_view value) {
   const std::string_view rest = value.substr(digits.size());
   return rest.empty() ||
          (rest.front() == '.' && rest.find_first_not_of('0', 1) == std::string_view::npos);
-}
-
-/// The number that a word is; nothing where another word may stand.
-std::optional<double> number_if_any(std::string_view word) {
-  double v = 0;
-  const auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), v);
-  return ec == std::errc{} && end == word.data() + word.size() ? std::optional(v) : std::nullopt;
 }
 
 /// One row of an element: real, imaginary, error, or rho, phase and their errors.

@@ -56,4 +56,11 @@ std::optional<double> parse_angle(Token token, double limit, const char* what, F
   return fail("has more than three parts");
 }
 
+std::optional<double> number_if_any(std::string_view word) {
+  double v = 0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), v);
+  return problem == std::errc{} && end == word.data() + word.size() ? std::optional(v)
+                                                                    : std::nullopt;
+}
+
 }  // namespace tessera::inversion

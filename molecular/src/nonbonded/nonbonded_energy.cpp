@@ -344,13 +344,6 @@ void check(const Nonbonded& o, const Box& box) {
       fault("Ewald sums need a periodic box; take coulomb = cutoff");
     return;
   }
-  if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme)
-    if (const double beta = ewald_beta(o), rc = o.cutoff_coulomb_nm; !(beta * rc <= most_decay))
-      throw Error(
-          fmt::format("[ewald] of a pair at the cut-off of {:g} nm a splitting parameter of "
-                      "{:g}/nm leaves erfc({:.3g}), too little to compute with: take at "
-                      "most {:g}/nm",
-                      rc, beta, beta * rc, std::floor(100 * most_decay / rc) / 100));
   const Vec3 width = widths_nm(box);
   const double least = std::min({width[0], width[1], width[2]}),
                most = charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm;
