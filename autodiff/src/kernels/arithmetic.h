@@ -12,6 +12,27 @@
 
 namespace tessera::kernels::fn {
 
+// ---- complex sums, written out ----
+// nvcc drops the compiler's own complex arithmetic, of which std::complex's operators are made,
+// without a word: x + y is x on a device. Sums are these; products and quotients are multiply and
+// divide.
+#define TESSERA_COMPLEX_SUMS(T)                                                                  \
+  TESSERA_HD_INLINE T operator+(T x, T y) { return {x.real() + y.real(), x.imag() + y.imag()}; } \
+  TESSERA_HD_INLINE T operator-(T x, T y) { return {x.real() - y.real(), x.imag() - y.imag()}; } \
+  T operator+(T, T::value_type) = delete;                                                        \
+  T operator+(T::value_type, T) = delete;                                                        \
+  T operator-(T, T::value_type) = delete;                                                        \
+  T operator-(T::value_type, T) = delete;                                                        \
+  T operator*(T, T) = delete;                                                                    \
+  T operator*(T, T::value_type) = delete;                                                        \
+  T operator*(T::value_type, T) = delete;                                                        \
+  T operator/(T, T) = delete;                                                                    \
+  T operator/(T, T::value_type) = delete;                                                        \
+  T operator/(T::value_type, T) = delete;
+TESSERA_COMPLEX_SUMS(c64)
+TESSERA_COMPLEX_SUMS(c128)
+#undef TESSERA_COMPLEX_SUMS
+
 // ---- sums and products; integers wrap ----
 template <class T>
 TESSERA_HD_INLINE T add(T x, T y) {

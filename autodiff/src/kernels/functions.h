@@ -118,8 +118,8 @@ TESSERA_HD_INLINE T sech2(T x) {
   if constexpr (is_cplx<T>) {
     const T z = x.real() < 0 ? -x : x;
     const bool far = z.real() > 1;
-    const T e = fn::exp(T(-2) * z), d = far ? T(1) + e : fn::cosh(z);
-    return divide(far ? T(4) * e : T(1), multiply(d, d));
+    const T e = fn::exp(T(-2 * z.real(), -2 * z.imag())), d = far ? T(1) + e : fn::cosh(z);
+    return divide(far ? T(4 * e.real(), 4 * e.imag()) : T(1), multiply(d, d));
   } else
     return vm::sech2(x);
 }
