@@ -328,7 +328,7 @@ TEST(Docs, TheFrontPageQuotesCasesThatRun) {
 }
 
 TEST(Docs, TheChangelogBeginsWithThisVersion) {
-  // ## [0.2.0] - unreleased, then ## [0.1.0] - 2026-11-21: newest first, only the first undated
+  // ## [0.2.0] - 2026-11-26, then ## [0.1.0] - 2026-11-21: newest first, the first perhaps undated
   const auto project =
       matches(slurp(kRoot / "CMakeLists.txt"), R"(project\(Tessera VERSION (\S+))");
   ASSERT_EQ(project.size(), 1u);
