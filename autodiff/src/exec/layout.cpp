@@ -9,7 +9,6 @@ namespace tessera::plan {
 namespace {
 
 constexpr std::size_t kAlign = 64;
-constexpr std::uint32_t kNone = ~0u;
 
 /// The view is the whole root in its order.
 bool is_whole(const Placed& p, const Root& r) {
@@ -234,7 +233,53 @@ std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Roo
   return out;
 }
 
-Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
+/// The element-wise step may write its k-th result where `root` was, which it reads itself.
+bool may_lie_over(const Step& step, std::uint32_t k, std::uint32_t root,
+                  const std::vector<Root>& roots) {
+  const Root &in = roots[root], &out = roots[step.out_roots[k]];
+  if (!step.elementwise || in.bytes != out.bytes) return false;
+  for (std::uint32_t j = 0; j < step.in.size(); ++j)
+    if (step.in[j].root == root &&
+        !(is_whole(step.in[j], in) && size_of(step.in[j].view.dtype) == size_of(out.type.dtype) &&
+          (!step.program || step.program->last_read[j] <= step.program->written[k])))
+      return false;
+  return true;
+}
+
+/// Gives each result the argument of its type that it may take the place of, in the order in which
+/// results are written: what one may take, all later ones may, so that as many as can find one.
+void lay_over_arguments(const std::vector<Step>& steps, const std::vector<std::uint32_t>& time,
+                        const std::vector<std::uint32_t>& last_use, std::vector<bool> kept,
+                        std::vector<Root>& roots) {
+  std::vector<bool> read(roots.size());
+  for (const Step& s : steps)
+    for (const Placed& p : s.in) read[p.root] = true;
+  for (std::uint32_t n = 0; n < steps.size(); ++n) {
+    const Step& step = steps[n];
+    std::vector<std::uint32_t> order(step.out_roots.size());
+    for (std::uint32_t k = 0; k < order.size(); ++k) order[k] = k;
+    if (step.program)
+      std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return step.program->written[a] < step.program->written[b];
+      });
+    for (const std::uint32_t k : order) {
+      Root& out = roots[step.out_roots[k]];
+      if (out.kind != Root::Kind::result) continue;
+      for (std::uint32_t root = 0; root < roots.size() && out.over == kNone; ++root) {
+        const Root& in = roots[root];
+        if (in.kind != Root::Kind::argument || kept[in.index] || in.type != out.type) continue;
+        if (read[root] && last_use[root] >= time[n] &&
+            !(last_use[root] == time[n] && step.wave == 0 && may_lie_over(step, k, root, roots)))
+          continue;
+        out.over = in.index;
+        kept[in.index] = true;
+      }
+    }
+  }
+}
+
+Layout with_memory(std::vector<Step> steps, std::vector<Root> roots,
+                   const std::vector<bool>& kept) {
   // Time goes from wave to wave; within one everything is alive.
   std::vector<std::uint32_t> time(steps.size(), 0), last_use(roots.size(), 0);
   for (std::uint32_t n = 0; n < steps.size(); ++n) {
@@ -253,23 +298,11 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
         if (out.kind != Root::Kind::arena) continue;
         // Results of element-wise steps over operands that die here, each over one that is not read
         // after.
-        const auto over = [&](std::uint32_t root) {
-          const Root& r = roots[root];
-          if (r.kind != Root::Kind::arena || last_use[root] != time[end] || r.bytes != out.bytes ||
-              std::find(reused.begin(), reused.end(), root) != reused.end())
-            return false;
-          for (std::uint32_t j = 0; j < step.in.size(); ++j)
-            if (step.in[j].root == root &&
-                !(is_whole(step.in[j], r) &&
-                  size_of(step.in[j].view.dtype) == size_of(out.type.dtype) &&
-                  (!step.program || step.program->last_read[j] <= step.program->written[k])))
-              return false;
-          return true;
-        };
-        const auto found = step.elementwise
-                               ? std::find_if(step.in.begin(), step.in.end(),
-                                              [&](const Placed& p) { return over(p.root); })
-                               : step.in.end();
+        const auto found = std::find_if(step.in.begin(), step.in.end(), [&](const Placed& p) {
+          return roots[p.root].kind == Root::Kind::arena && last_use[p.root] == time[end] &&
+                 std::find(reused.begin(), reused.end(), p.root) == reused.end() &&
+                 may_lie_over(step, k, p.root, roots);
+        });
         if (found != step.in.end()) {
           reused.push_back(found->root);
           out.offset = roots[found->root].offset;
@@ -289,21 +322,22 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots) {
         arena.give(r.offset, r.bytes);
     }
   }
+  lay_over_arguments(steps, time, last_use, kept, roots);
   return {std::move(steps), std::move(roots), arena.size()};
 }
 
 }  // namespace
 
-Layout lay_out(const std::vector<Step>& all_steps, const std::vector<Root>& roots, Index join_from,
-               bool keep_order) {
+Layout lay_out(const std::vector<Step>& all_steps, const std::vector<Root>& roots,
+               const std::vector<bool>& kept, Index join_from, bool keep_order) {
   const std::vector<Step> steps = needed(all_steps, roots);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
-  Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots);
+  Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots, kept);
   if (keep_order) return as_recorded;
   const std::size_t least_bytes =
       static_cast<std::size_t>(std::min<Index>(join_from, Index{1} << 30)) * 128;
-  Layout side_by_side =
-      with_memory(join_elementwise(in_waves(steps, roots, least_bytes), roots, join_from), roots);
+  Layout side_by_side = with_memory(
+      join_elementwise(in_waves(steps, roots, least_bytes), roots, join_from), roots, kept);
   return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side
                                                                                       : as_recorded;
 }

@@ -14,17 +14,20 @@ inline std::size_t bytes_of(const Type& t) {
   return static_cast<std::size_t>(t.shape.count()) * size_of(t.dtype);
 }
 
+inline constexpr std::uint32_t kNone = ~0u;
+
 /// Memory that values are views of.
 struct Root {
   enum class Kind : std::uint8_t { argument, constant, arena, result } kind;
-  std::uint32_t index = 0;  ///< argument or result number, constant number
-  std::size_t bytes = 0;    ///< arena, result
-  std::size_t offset = 0;   ///< arena
-  Type type;                ///< result
+  std::uint32_t index = 0;     ///< argument or result number, constant number
+  std::size_t bytes = 0;       ///< arena, result
+  std::size_t offset = 0;      ///< arena
+  Type type;                   ///< argument, result
+  std::uint32_t over = kNone;  ///< result: the argument that nobody reads once this is written
 };
 /// A value as a view of a root; `view.data` holds the byte offset.
 struct Placed {
-  std::uint32_t root = ~0u;
+  std::uint32_t root = kNone;
   View view;
 };
 
@@ -52,7 +55,8 @@ struct Layout {
 /// element-wise ones of at least `join_from` elements (blocks.h), runs light ones that give at
 /// least 128 join_from bytes at once; and gives every root of the arena its place. `keep_order`: of
 /// the steps as they are.
-Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots, Index join_from,
-               bool keep_order);
+/// `kept`: arguments that are results themselves.
+Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots,
+               const std::vector<bool>& kept, Index join_from, bool keep_order);
 
 }  // namespace tessera::plan

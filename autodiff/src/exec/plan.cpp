@@ -27,6 +27,14 @@ struct Step {
   SourceLine line;
 };
 
+/// Nobody but this handle has the tensor or any of its memory, which holds nothing else.
+bool is_sole_owner(const Tensor& t) {
+  const detail::TensorImpl* p = t.impl();
+  return p->refs.load(std::memory_order_acquire) == 1 && p->buffer && !p->buffer->release &&
+         p->buffer->refs.load(std::memory_order_acquire) == 1 && p->view.data == p->buffer->data &&
+         p->buffer->bytes == bytes_of(t.type());
+}
+
 std::byte* at(void* base, const View& v) {
   return static_cast<std::byte*>(base) + reinterpret_cast<std::ptrdiff_t>(v.data);
 }
@@ -198,11 +206,14 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
     }
     b.outputs.push_back(placed[id]);
   }
+  std::vector<bool> kept(b.argument_types.size());
+  for (const Placed& p : b.outputs)
+    if (b.roots[p.root].kind == Root::Kind::argument) kept[b.roots[p.root].index] = true;
   std::uint32_t results = 0;
   for (Root& r : b.roots)
     if (r.kind == Root::Kind::result) r.index = results++;
 
-  plan::Layout layout = plan::lay_out(steps, b.roots, join_from, keep_order);
+  plan::Layout layout = plan::lay_out(steps, b.roots, kept, join_from, keep_order);
   b.roots = std::move(layout.roots);
   b.arena = layout.arena;
   for (std::size_t n = 0; n < layout.steps.size(); ++n) {
@@ -240,23 +251,25 @@ std::size_t Plan::steps() const { return body_->steps.size(); }
 std::size_t Plan::arena_bytes() const { return body_->arena; }
 std::size_t Plan::naive_bytes() const { return body_->naive; }
 
-std::vector<Tensor> Plan::run(std::span<const Tensor> inputs) const {
+std::vector<Tensor> Plan::run(std::vector<Tensor> arguments) const {
   const detail::OutsideOfBranch scope;
   const Body& b = *body_;
-  if (inputs.size() != b.argument_types.size())
+  if (arguments.size() != b.argument_types.size())
     fail("plan", "takes " + std::to_string(b.argument_types.size()) + " tensors, got " +
-                     std::to_string(inputs.size()));
-  for (std::size_t k = 0; k < inputs.size(); ++k)
-    if (inputs[k].type() != b.argument_types[k])
-      fail("plan", "argument " + std::to_string(k) + " is " + to_string(inputs[k].type()) +
+                     std::to_string(arguments.size()));
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (arguments[k].type() != b.argument_types[k])
+      fail("plan", "argument " + std::to_string(k) + " is " + to_string(arguments[k].type()) +
                        ", the plan was made for " + to_string(b.argument_types[k]));
-  std::vector<Tensor> arguments(inputs.begin(), inputs.end()), results;
+  std::vector<Tensor> results;
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (!arguments[k].view().contiguous())
       arguments[k] = detail::contiguous_copy(arguments[k].view());
   for (const Root& r : b.roots)
     if (r.kind == Root::Kind::result)
-      results.push_back(detail::empty_result(r.type.dtype, r.type.shape));
+      results.push_back(r.over != plan::kNone && is_sole_owner(arguments[r.over])
+                            ? arguments[r.over]
+                            : detail::empty_result(r.type.dtype, r.type.shape));
   std::unique_ptr<Body::Instance> i = b.instance();
   for (std::uint32_t k : b.moving) {
     const Placed& p = b.slots[k];
@@ -349,7 +362,7 @@ void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
 namespace detail {
 
 std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
-                                   const TreeStructure& structure, const std::vector<Tensor>& x,
+                                   const TreeStructure& structure, std::vector<Tensor> x,
                                    Prototype& like) {
   if (context().branch) return f(x);  // it may fail, or never end, where the branch is taken alone
   std::vector<Type> types;
@@ -372,7 +385,7 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
     std::lock_guard lock(mutex_);
     plans_.push_back({trees, structure, types, plan, like});
   }
-  return plan->run(x);
+  return plan->run(std::move(x));
 }
 
 }  // namespace detail

@@ -82,7 +82,8 @@ std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction&
   return {values, out};
 }
 
-Linearized linearize_flat(const char* name, const FlatFunction& f, const std::vector<Tensor>& x) {
+Linearized linearize_flat(const char* name, const FlatFunction& f, const std::vector<Tensor>& x,
+                          std::size_t wanted) {
   Recording r = record_live(name, f, x);
   share_repeated_work(r.graph);  // what is walked backwards once is walked once
   Linearized l;
@@ -96,6 +97,7 @@ Linearized linearize_flat(const char* name, const FlatFunction& f, const std::ve
     l.values.push_back(r.values[id]);
     l.out_types.push_back(r.graph.types[id]);
   }
+  r.graph.outputs.resize(std::min(wanted, r.graph.outputs.size()));
   auto rule = [&](const std::vector<Tensor>& tangents) {
     std::vector<Tensor> t(r.graph.types.size());
     std::size_t next = 0;
@@ -107,6 +109,7 @@ Linearized linearize_flat(const char* name, const FlatFunction& f, const std::ve
       l.out_live.push_back(t[id].defined());
       if (t[id].defined()) out.push_back(t[id]);
     }
+    l.out_live.resize(l.values.size());
     return out;
   };
   l.map = std::make_shared<Graph>(record_abstract(name, rule, live_types).graph);
@@ -195,26 +198,33 @@ std::vector<Tensor> pull(const Linearized& l, const std::vector<Tensor>& cotange
 
 std::pair<std::vector<Tensor>, std::vector<Tensor>> grad_flat(const FlatFunction& f,
                                                               const std::vector<Tensor>& x,
-                                                              std::size_t n) {
+                                                              std::size_t n, bool auxiliary) {
   for (std::size_t k = 0; k < n; ++k)
     if (!is_inexact(x[k].dtype()))
       fail("grad", "no derivative with respect to a " + to_string(x[k].type()) +
                        "; cast it to a floating type");
-  Linearized l =
-      linearize_flat("grad",
-                     [&](const std::vector<Tensor>& first) {
-                       std::vector<Tensor> all = first;
-                       all.insert(all.end(), x.begin() + static_cast<std::ptrdiff_t>(n), x.end());
-                       return f(all);
-                     },
-                     {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)});
-  if (l.values.size() != 1 || l.out_types[0].shape.size() != 0 || !is_float(l.out_types[0].dtype))
+  Linearized l = linearize_flat(
+      "grad",
+      [&](const std::vector<Tensor>& first) {
+        std::vector<Tensor> all = first;
+        all.insert(all.end(), x.begin() + static_cast<std::ptrdiff_t>(n), x.end());
+        return f(all);
+      },
+      {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)}, 1);
+  if (l.values.empty() || (l.values.size() != 1 && !auxiliary) ||
+      l.out_types[0].shape.size() != 0 || !is_float(l.out_types[0].dtype))
     fail("grad", "the function must return one real scalar, it returned " +
                      (l.values.size() == 1 ? to_string(l.out_types[0])
+                      : auxiliary          ? to_string(l.out_types[0]) + " first"
                                            : std::to_string(l.values.size()) + " tensors") +
-                     "; use vjp or jacrev for others");
+                     "; use vjp or jacrev for others" +
+                     (auxiliary || l.values.empty()
+                          ? ""
+                          : ", and std::pair(value, rest) for what comes beside a value"));
   InTransform scope("grad");
-  return {l.values, pull(l, {ones({}, l.out_types[0].dtype)})};
+  std::vector<Tensor> cotangents(l.values.size());
+  cotangents[0] = ones({}, l.out_types[0].dtype);
+  return {l.values, pull(l, cotangents)};
 }
 
 std::vector<Tensor> jacobian_flat(const FlatFunction& f, const std::vector<Tensor>& x, bool forward,

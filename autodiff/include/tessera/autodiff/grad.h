@@ -7,6 +7,7 @@
 //   auto f = [](Tensor x) { return sum(sin(x) * x); };
 //   Tensor g  = grad(f)(x);                       // same shape as x
 //   auto [y, gy] = value_and_grad(f)(x);
+//   auto [ya, ga] = value_and_grad(with)(x);      // with(x) -> pair(value, what else it found)
 //   auto [y2, t] = jvp(f, x, v);                  // value, directional derivative
 //   auto [y3, pull] = vjp(f, x);  Tensor c = pull(w);
 //   Tensor H = hessian(f)(x);  Tensor Hv = hvp(f, x, v);
@@ -23,6 +24,7 @@
 #include "tessera/autodiff/tree.h"
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -39,7 +41,9 @@ struct Linearized {
   std::vector<bool> in_live;   ///< inputs of inexact type
   std::shared_ptr<const Graph> map;  ///< from tangents of live inputs to tangents of live outputs
 };
-Linearized linearize_flat(const char* name, const FlatFunction& f, const std::vector<Tensor>& x);
+/// `wanted`: only that many of the outputs, from the first on, count as dependent on the inputs.
+Linearized linearize_flat(const char* name, const FlatFunction& f, const std::vector<Tensor>& x,
+                          std::size_t wanted = std::numeric_limits<std::size_t>::max());
 std::vector<Tensor> push(const Linearized& l, const std::vector<Tensor>& tangents);
 /// Undefined entries of `cotangents` are zero.
 std::vector<Tensor> pull(const Linearized& l, const std::vector<Tensor>& cotangents);
@@ -52,11 +56,12 @@ std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs,
 std::pair<std::vector<Tensor>, std::vector<Tensor>> jvp_flat(const FlatFunction& f,
                                                              const std::vector<Tensor>& x,
                                                              const std::vector<Tensor>& t);
-/// Gradient of the first output (a real scalar) with respect to the first `n` inputs; values of all
-/// outputs.
+/// Values of all outputs, and the gradient of the first one (a real scalar) with respect to the
+/// first `n` inputs; others than the first are allowed with `auxiliary`.
 std::pair<std::vector<Tensor>, std::vector<Tensor>> grad_flat(const FlatFunction& f,
                                                               const std::vector<Tensor>& x,
-                                                              std::size_t n);
+                                                              std::size_t n,
+                                                              bool auxiliary = false);
 std::vector<Tensor> vmap_flat(const FlatFunction& f, const std::vector<Tensor>& x,
                               const std::vector<std::optional<int>>& in_axes, int out_axis);
 /// out.shape + in.shape for every pair of one output and one input, output by output.
@@ -92,6 +97,14 @@ FlatFunction flat(const F& f, Result<R>& result, const A&... args) {
 }
 template <class F, class... A>
 using result_t = std::remove_cvref_t<std::invoke_result_t<const F&, A...>>;
+
+/// A value and what was found beside it.
+template <class R>
+inline constexpr bool has_auxiliary = false;
+template <class B>
+inline constexpr bool has_auxiliary<std::pair<Tensor, B>> = true;
+template <class... B>
+inline constexpr bool has_auxiliary<std::tuple<Tensor, B...>> = true;
 
 }  // namespace detail
 
@@ -142,14 +155,16 @@ auto vjp(const F& f, const A&... x) {
   return std::pair(y, std::move(pull));
 }
 
-/// (x, ...) -> (f, df/dx) for real scalar f; the gradient has the shape of the first argument.
+/// (x, ...) -> (f, df/dx) for real scalar f; the gradient has the shape of the first argument. A
+/// function that gives a pair or a tuple, a real scalar first, is differentiated in that scalar;
+/// the rest (predictions, statistics, parts of a loss) comes with it: ((f, rest), df/dx).
 template <class F>
 auto value_and_grad(F f) {
   return [f = std::move(f)]<IsTree A, IsTree... Rest>(const A& x, const Rest&... rest) {
     using R = detail::result_t<F, A, Rest...>;
     detail::Result<R> r;
     auto [y, g] = detail::grad_flat(detail::flat(f, r, x, rest...), flatten_tree(x, rest...),
-                                    flatten_tree(x).size());
+                                    flatten_tree(x).size(), detail::has_auxiliary<R>);
     return std::pair<R, A>(unflatten_tree(*r.like, y), unflatten_tree(x, g));
   };
 }

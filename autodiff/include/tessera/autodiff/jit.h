@@ -8,6 +8,11 @@
 //   auto step = jit([&](Tensor x) { return value_and_grad(loss)(x); });
 //   auto [y, g] = step(x);      // first call records; later ones run the plan
 //
+// An argument that is moved in is given away: its memory may hold a result of the same type, if
+// nobody else has it. So a step of training needs no second copy of the weights and moments:
+//
+//   std::tie(params, state, loss) = step(std::move(params), std::move(state), batch);
+//
 // Tensors that f captures become constants of the plan. Values may not be read while it is
 // recorded. Inside another transform jit is transparent: grad(jit(f)) equals grad(f). Calls from
 // several threads may overlap.
@@ -29,7 +34,8 @@ class Plan {
   explicit Plan(const Graph& g, Index join_from = 1024);
   ~Plan();
   Plan(const Plan&) = delete;
-  std::vector<Tensor> run(std::span<const Tensor> inputs) const;
+  /// Results may take the memory of inputs that nobody else has: move those in that are given away.
+  std::vector<Tensor> run(std::vector<Tensor> inputs) const;
   std::size_t steps()
       const;  ///< per run; element-wise kernels that go block by block together are one
   std::size_t arena_bytes() const;  ///< memory of all intermediate results
@@ -50,6 +56,15 @@ using Prototype = std::shared_ptr<const std::any>;
 template <class... A>
 inline constexpr char type_of_trees = 0;
 
+/// The leaves of an argument; taken from it where it was moved in.
+template <class X>
+void pass_leaves(std::remove_reference_t<X>& x, std::vector<Tensor>& leaves) {
+  if constexpr (std::is_lvalue_reference_v<X> || std::is_const_v<std::remove_reference_t<X>>)
+    flatten_into(x, leaves);
+  else
+    take_leaves(x, leaves);
+}
+
 /// Plans of one function, by the types and structure of its argument trees and the types of their
 /// tensors.
 class PlanCache {
@@ -58,7 +73,7 @@ class PlanCache {
   /// and in a branch that is being recorded, to which it belongs. `like` is the prototype of the
   /// result, which `f` sets whenever it runs.
   std::vector<Tensor> run(const FlatFunction& f, const void* trees, const TreeStructure& structure,
-                          const std::vector<Tensor>& x, Prototype& like);
+                          std::vector<Tensor> x, Prototype& like);
 
  private:
   struct Planned {
@@ -76,20 +91,24 @@ class PlanCache {
 template <class F>
 auto jit(F f) {
   auto cache = std::make_shared<detail::PlanCache>();
-  return [ f = std::move(f), cache ]<IsTree... A>(const A&... x) {
-    using R = detail::result_t<F, A...>;
-    static_assert(sizeof...(A) > 0, "jit: the function takes no tensors");
+  return [ f = std::move(f), cache ]<IsTree... X>(X && ... x) {
+    using R = detail::result_t<F, std::remove_cvref_t<X>...>;
+    static_assert(sizeof...(X) > 0, "jit: the function takes no tensors");
+    const TreeStructure structure = structure_of<std::remove_cvref_t<X>...>(x...);
+    std::vector<Tensor> given;
+    (detail::pass_leaves<X>(x, given), ...);
     detail::Result<R> r;
     detail::Prototype like;
-    const auto flat = detail::flat(f, r, x...);
+    const auto flat = detail::flat<F, R, std::remove_cvref_t<X>...>(f, r, x...);
     const FlatFunction described = [&](const std::vector<Tensor>& leaves) {
       std::vector<Tensor> out = flat(leaves);
       like = std::make_shared<const std::any>(
           unflatten_tree(*r.like, std::vector<Tensor>(out.size())));
       return out;
     };
-    const std::vector<Tensor> y = cache->run(described, &detail::type_of_trees<A...>,
-                                             structure_of(x...), flatten_tree(x...), like);
+    const std::vector<Tensor> y =
+        cache->run(described, &detail::type_of_trees<std::remove_cvref_t<X>...>, structure,
+                   std::move(given), like);
     return unflatten_tree(std::any_cast<const R&>(*like), y);
   };
 }

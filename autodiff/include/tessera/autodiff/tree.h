@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees of tensors: what a differentiated function may take and return. A Tensor; a vector, array,
-// pair or tuple of trees; or a struct that lists its members with TESSERA_TREE(a, b, ...), and
-// those that are no tensors (counts, switches, names) with TESSERA_STATIC(n, ...).
+// pair, tuple or optional of trees; or a struct that lists its members with TESSERA_TREE(a, b,
+// ...), and those that are no tensors (counts, switches, names) with TESSERA_STATIC(n, ...).
 #pragma once
 #include "tessera/autodiff/tensor.h"
 
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,7 +26,18 @@ using TreeStructure = std::vector<std::uint64_t>;
 
 template <class T>
 struct Tree;  // visit(tree, f): f(leaf) for every tensor, in order; describe(tree, s) appends the
-              // tree's structure
+              // tree's structure, name(tree, path, names) the name of every tensor
+
+using LeafNames = std::vector<std::string>;
+
+namespace detail {
+/// The name of a part of what is called `path`.
+inline std::string part_of(const std::string& path, std::string_view part) {
+  return path.empty() ? std::string(part) : path + "." + std::string(part);
+}
+template <class Trees>
+void name_parts(const Trees& trees, const std::string& path, LeafNames& names);
+}  // namespace detail
 
 template <>
 struct Tree<Tensor> {
@@ -31,6 +46,9 @@ struct Tree<Tensor> {
     f(t);
   }
   static void describe(const Tensor&, TreeStructure&) {}
+  static void name(const Tensor&, const std::string& path, LeafNames& names) {
+    names.push_back(path);
+  }
 };
 template <class E>
 struct Tree<std::vector<E>> {
@@ -42,6 +60,23 @@ struct Tree<std::vector<E>> {
     s.push_back(t.size());
     for (const E& e : t) Tree<E>::describe(e, s);
   }
+  static void name(const std::vector<E>& t, const std::string& path, LeafNames& names) {
+    detail::name_parts(t, path, names);
+  }
+};
+template <class E>
+struct Tree<std::optional<E>> {
+  template <class T, class F>
+  static void visit(T& t, F&& f) {
+    if (t) Tree<E>::visit(*t, f);
+  }
+  static void describe(const std::optional<E>& t, TreeStructure& s) {
+    s.push_back(t.has_value());
+    if (t) Tree<E>::describe(*t, s);
+  }
+  static void name(const std::optional<E>& t, const std::string& path, LeafNames& names) {
+    if (t) Tree<E>::name(*t, path, names);
+  }
 };
 template <class E, std::size_t N>
 struct Tree<std::array<E, N>> {
@@ -51,6 +86,9 @@ struct Tree<std::array<E, N>> {
   }
   static void describe(const std::array<E, N>& t, TreeStructure& s) {
     for (const E& e : t) Tree<E>::describe(e, s);
+  }
+  static void name(const std::array<E, N>& t, const std::string& path, LeafNames& names) {
+    detail::name_parts(t, path, names);
   }
 };
 template <class... E>
@@ -62,6 +100,20 @@ struct Tree<std::tuple<E...>> {
   static void describe(const std::tuple<E...>& t, TreeStructure& s) {
     std::apply(
         [&](const auto&... e) { (Tree<std::remove_cvref_t<decltype(e)>>::describe(e, s), ...); },
+        t);
+  }
+  /// Of members by `parts`, else by their numbers.
+  static void name(const std::tuple<E...>& t, const std::string& path, LeafNames& names,
+                   std::span<const std::string> parts = {}) {
+    std::size_t k = 0;
+    const auto part = [&] {
+      const std::size_t n = k++;
+      return detail::part_of(path, parts.empty() ? std::to_string(n) : parts[n]);
+    };
+    std::apply(
+        [&](const auto&... e) {
+          (Tree<std::remove_cvref_t<decltype(e)>>::name(e, part(), names), ...);
+        },
         t);
   }
 };
@@ -76,9 +128,22 @@ struct Tree<std::pair<A, B>> {
     Tree<A>::describe(t.first, s);
     Tree<B>::describe(t.second, s);
   }
+  static void name(const std::pair<A, B>& t, const std::string& path, LeafNames& names) {
+    Tree<A>::name(t.first, detail::part_of(path, "0"), names);
+    Tree<B>::name(t.second, detail::part_of(path, "1"), names);
+  }
 };
 
 namespace detail {
+template <class Trees>
+void name_parts(const Trees& trees, const std::string& path, LeafNames& names) {
+  std::size_t k = 0;
+  for (const auto& e : trees)
+    Tree<std::remove_cvref_t<decltype(e)>>::name(e, part_of(path, std::to_string(k++)), names);
+}
+/// "w, b_, v" -> w, b, v: members as TESSERA_TREE lists them, private ones without their last mark.
+std::vector<std::string> member_names(std::string_view list);
+
 template <class T>
 void describe_static(const T& value, TreeStructure& s) {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
@@ -119,14 +184,20 @@ struct Tree<T> {
     }
     Tree<std::remove_const_t<decltype(leaves)>>::describe(leaves, s);
   }
+  static void name(const T& t, const std::string& path, LeafNames& names) {
+    const auto leaves = t.tessera_leaves();
+    Tree<std::remove_const_t<decltype(leaves)>>::name(leaves, path, names,
+                                                      detail::member_names(T::tessera_members()));
+  }
 };
 template <class E>
 struct Tree<E&> : Tree<std::remove_const_t<E>> {};
 
 /// Inside a struct: its tensors (or trees), in order.
-#define TESSERA_TREE(...)                                 \
-  auto tessera_leaves() { return std::tie(__VA_ARGS__); } \
-  auto tessera_leaves() const { return std::tie(__VA_ARGS__); }
+#define TESSERA_TREE(...)                                       \
+  auto tessera_leaves() { return std::tie(__VA_ARGS__); }       \
+  auto tessera_leaves() const { return std::tie(__VA_ARGS__); } \
+  static constexpr std::string_view tessera_members() { return #__VA_ARGS__; }
 
 /// Inside a struct: its members that are no tensors. A function that is compiled once (`jit`) is
 /// compiled anew for other values.
@@ -147,6 +218,20 @@ std::vector<Tensor> flatten_tree(const T&... trees) {
   std::vector<Tensor> leaves;
   (flatten_into(trees, leaves), ...);
   return leaves;
+}
+/// The leaves of trees that are given away: the trees keep no tensor.
+template <IsTree T>
+void take_leaves(T& tree, std::vector<Tensor>& leaves) {
+  Tree<T>::visit(tree, [&](Tensor& t) { leaves.push_back(std::move(t)); });
+}
+/// A name for every leaf, in order: members of structs by their names, elements of vectors and
+/// tuples by their numbers, as in "layers.0.w". A tensor that is a tree by itself has the name
+/// `path`.
+template <IsTree T>
+LeafNames leaf_names(const T& tree, const std::string& path = "") {
+  LeafNames names;
+  Tree<T>::name(tree, path, names);
+  return names;
 }
 template <IsTree... T>
 TreeStructure structure_of(const T&... trees) {
