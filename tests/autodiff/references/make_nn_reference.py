@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes nn_reference.csv: layers, activations and losses of PyTorch, their values and gradients, in f64.
+
+    python3 make_nn_reference.py > nn_reference.csv        (PyTorch 2.x)
+
+Columns: case, what, shape (a x b x ...), then the elements. `what` is x0, x1, ... (operands and parameters, as Tessera
+takes them: weights [in, out], channels last), y (the result), c (weights of the sum that is differentiated), and g0,
+g1, ... (gradients of sum(c y) with respect to those operands that are real).
+"""
+import torch
+import torch.nn.functional as F
+
+torch.manual_seed(1)
+torch.set_default_dtype(torch.float64)
+
+
+def case(name, f, *operands):
+    operands = [o.clone().requires_grad_(o.is_floating_point()) for o in operands]
+    y = f(*operands)
+    c = torch.randn_like(y)
+    real = [o for o in operands if o.requires_grad]
+    gradients = iter(torch.autograd.grad((c * y).sum(), real))
+    rows = [(f"x{k}", o) for k, o in enumerate(operands)] + [("y", y), ("c", c)]
+    rows += [(f"g{k}", next(gradients)) for k, o in enumerate(operands) if o.requires_grad]
+    for what, t in rows:
+        print(",".join([name, what, "x".join(map(str, t.shape)) or "1"] + [f"{v:.17g}" for v in t.detach().reshape(-1).tolist()]))
+
+
+x = torch.cat([torch.randn(12), torch.tensor([-30.0, -8.0, -1e-3, 1e-3, 8.0, 30.0])])
+for name, f in (("relu", F.relu), ("leaky_relu", F.leaky_relu), ("elu", F.elu), ("gelu", F.gelu), ("gelu_tanh", lambda t: F.gelu(t, approximate="tanh")),
+                ("silu", F.silu), ("softplus", F.softplus), ("tanh", torch.tanh), ("logistic", torch.sigmoid)):
+    case(name, f, x)
+
+case("linear", lambda t, w, b: F.linear(t, w.T, b), torch.randn(2, 3, 5), torch.randn(5, 4), torch.randn(4))
+case("layer_norm", lambda t, w, b: F.layer_norm(t, (6,), w, b), torch.randn(4, 6), torch.randn(6), torch.randn(6))
+case("group_norm", lambda t, w, b: F.group_norm(t.movedim(-1, 1), 3, w, b).movedim(1, -1), torch.randn(2, 2, 6), torch.randn(6), torch.randn(6))
+case("batch_norm_train", lambda t, w, b: F.batch_norm(t.reshape(-1, 4), None, None, w, b, training=True).reshape(t.shape), torch.randn(5, 3, 4), torch.randn(4), torch.randn(4))
+case("batch_norm_run", lambda t, w, b, m, v: (t - m) / (v + 1e-5).sqrt() * w + b, torch.randn(7, 4), torch.randn(4), torch.randn(4), torch.randn(4), torch.rand(4) + 0.5)
+case("embedding", lambda i, table: F.embedding(i, table), torch.tensor([[3, 0, 3], [1, 2, 0]]), torch.randn(4, 5))
+
+y, t = torch.randn(6, 5), torch.randn(6, 5)
+case("mean_square", F.mse_loss, y, t)
+case("mean_absolute", F.l1_loss, y, t)
+case("huber", lambda a, b: F.huber_loss(a, b, delta=0.7), y, t)
+case("relative_l2", lambda a, b: ((a - b).norm(dim=1) / b.norm(dim=1)).mean(), y, t)
+labels = torch.tensor([0, 4, 2, 2, 1, 3])
+case("cross_entropy", F.cross_entropy, 3 * y, labels)
+case("cross_entropy_smooth", lambda z, l: F.cross_entropy(z, l, label_smoothing=0.1), 3 * y, labels)
+case("cross_entropy_of", F.cross_entropy, y, torch.softmax(t, 1))
+case("binary_cross_entropy", F.binary_cross_entropy_with_logits, 5 * y, torch.sigmoid(t))
+case("kl_normal", lambda m, l: (0.5 * (l.exp() + m**2 - 1 - l)).sum(1).mean(), y, t)
+
+# The running statistics after one batch, from 0 and 1.
+data, mean, variance = torch.randn(5, 3), torch.zeros(3), torch.ones(3)
+case("running_mean", lambda d: F.batch_norm(d, mean, variance, training=True) * 0 + mean, data)
+mean, variance = torch.zeros(3), torch.ones(3)
+case("running_variance", lambda d: F.batch_norm(d, mean, variance, training=True) * 0 + variance, data)
