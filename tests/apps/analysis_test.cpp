@@ -207,39 +207,6 @@ expect = [{quantity = "density_all.density", value = 1369.837, tolerance = 0.01}
   EXPECT_TRUE(g[5].ends_with(",0,0")) << g[5];  // 0.225 nm: no two atoms are that near
 }
 
-/// Some programs write each bond from both of its atoms: it has one hydrogen, which is in one
-/// hydrogen bond.
-TEST_F(MolecularAnalysis, BondsFromBothOfTheirAtomsAreOne) {
-  mol::System s;
-  s.residues = {{"OH", "1", "", ""}, {"O", "2", "", ""}};
-  s.atoms.name = s.atoms.type = {"O", "H", "O"};
-  s.atoms.element = {8, 1, 8};
-  s.atoms.mass_amu = {16, 1, 16};
-  s.atoms.charge_e = {0, 0, 0};
-  s.atoms.lj_type = {0, 0, 0};
-  s.atoms.residue = {0, 0, 1};
-  s.connectivity = {{0, 1}, {1, 0}};
-  {
-    const auto file = mol::create_trajectory(here() / "pair.h5md", s);
-    mol::Snapshot shot;
-    shot.frame.box = mol::rectangular_box({2, 2, 2});
-    shot.frame.x_nm = {{1, 1, 1}, {1.1, 1, 1}, {1.28, 1, 1}};
-    for (int t = 0; t < 2; ++t) {
-      shot.frame.step = t;
-      shot.frame.time_ps = t;
-      file->write(shot);
-    }
-  }
-  write("case.toml", R"(app = "molecular.analysis"
-topology = "pair.h5md"
-trajectory = ["pair.h5md"]
-analysis = [{type = "hydrogen_bonds"}]
-expect = [{quantity = "hydrogen_bonds.number", value = 1, tolerance = 0.1}]
-)");
-  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
-  EXPECT_EQ(o.code, 0) << o.err;
-}
-
 /// Four models of a PDB file, at places that differ: frames without times count one by one.
 TEST_F(MolecularAnalysis, FramesWithoutTimesAllCount) {
   const std::string pdb = read("argon.pdb");
@@ -310,31 +277,6 @@ TEST_F(MolecularAnalysis, AFileThatBeginsAnewIsRefusedOrAppended) {
   ASSERT_EQ(table.size(), 801u);
   EXPECT_TRUE(table[800].starts_with("799,")) << table[800];
   EXPECT_TRUE(table[401].starts_with("400,")) << table[401];
-}
-
-/// Formats of single precision hold 100.1 and 100.4 ps as 100.0999985 and 100.4000015 ps.
-TEST_F(MolecularAnalysis, BoundsOfTimesHoldForTimesInSinglePrecision) {
-  mol::System s;
-  s.atoms.mass_amu.assign(200, 39.95);
-  {
-    const auto begin = mol::open_trajectory(here() / "argon.xtc");
-    const auto late = mol::create_trajectory(here() / "late.xtc", s);
-    mol::Snapshot shot;
-    for (int k = 0; k < 10 && begin->read(shot); ++k) {
-      shot.frame.time_ps = 100 + 0.1 * k;
-      late->write(shot);
-    }
-  }
-  write("case.toml",
-        "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = "
-        "[\"late.xtc\"]\nframes = {from = \"100.1 ps\", to = \"100.4 ps\"}\nanalysis = [{type = "
-        "\"gyration\"}]\n");
-  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
-  ASSERT_EQ(o.code, 0) << o.err;
-  const auto table = lines(read("RUN/tables/gyration_all_radius.csv"));
-  ASSERT_EQ(table.size(), 5u);
-  EXPECT_TRUE(table[1].starts_with("100.09999") && table[4].starts_with("100.40000"))
-      << table[1] << " " << table[4];
 }
 
 /// Velocities at more times than positions, as nstvout below nstxout of GROMACS writes them: vacf

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tessera::molecular {
 namespace {
 
@@ -373,6 +375,21 @@ TEST(StructureText, WrittenAndReadAgain) {
       for (std::size_t a = 0; a < 3; ++a)
         EXPECT_NEAR(r->x_nm[i][a], s.x_nm[i][a], r == &p ? 0.5001e-4 : 0.5001e-7);
   }
+}
+
+TEST(Structure, AsASystemItHasItsAtomsAndBondsAndNoCharges) {
+  const Structure s = pdb(dipeptide());
+  const System system = system_of(s);
+  EXPECT_EQ(system.title, "TWO RESIDUES");
+  EXPECT_EQ(system.residues, s.residues);
+  EXPECT_EQ(system.connectivity, s.bonds);
+  EXPECT_EQ(system.atoms.name, s.name);
+  EXPECT_EQ(system.atoms.residue, s.residue);
+  EXPECT_NEAR(system.atoms.mass_amu[2], 12.011, 1e-3);
+  EXPECT_TRUE(std::isnan(system.atoms.charge_e[0]));
+  const Structure back = structure_of(system, {.x_nm = s.x_nm, .box = s.box});
+  EXPECT_EQ(back.bonds, s.bonds);
+  EXPECT_EQ(back.element, s.element);
 }
 
 TEST(StructureText, NumbersAndNamesThatAreNone) {

@@ -2,13 +2,12 @@
 #include "electromagnetics/inverse_scattering/data.h"
 
 #include "tessera/data/csv.h"
+#include "tessera/data/csv_numbers.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/data/text_file.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 namespace tessera::apps::inverse_scattering {
@@ -29,39 +28,20 @@ data::InputError wrong(const std::filesystem::path& file, std::string what, std:
 }
 
 Rows from_csv(const std::filesystem::path& path, std::size_t columns) {
-  const data::TextFile file = data::read_text_file(path, {.max_line_bytes = std::size_t{64} << 20});
-  Rows out;
-  const std::string_view header = file.line(1);
-  double number = 0;
-  if (std::from_chars(header.data(), header.data() + header.size(), number).ec == std::errc{} &&
-      std::isfinite(number))  // no name such as `infrared`
-    throw data::InputError(file.error(651, 0, "the first line has numbers, and is to name columns",
-                                      "begin with a line such as `time_s,source0_receiver0`"));
-  for (std::size_t line = 2; line <= file.n_lines(); ++line) {
-    const std::string_view text = file.line(line);
-    if (text.empty()) continue;
-    const char *at = text.data(), *end = text.data() + text.size();
-    std::size_t found = 0;
-    for (;; ++found) {
-      double v = 0;
-      while (at < end && *at == ' ') ++at;
-      const auto [next, error] = std::from_chars(at, end, v);
-      const auto offset = file.line_starts[line - 1] + static_cast<std::size_t>(at - text.data());
-      if (error != std::errc{} || !std::isfinite(v))
-        throw data::InputError(file.error(651, offset, "expected a number"));
-      (found == 0 ? out.time : out.values).push_back(v);
-      at = next;
-      if (at == end) break;
-      if (*at++ != ',')
-        throw data::InputError(file.error(651, offset, "expected a comma between numbers"));
-    }
-    if (found != columns)
-      throw data::InputError(file.error(
-          651, file.line_starts[line - 1],
-          fmt::format("a row has {} values after its time, but sources times receivers are {}",
-                      found, columns),
-          "one column for each receiver of the first source, then of the second, ..."));
-  }
+  const data::CsvNumbers table = data::read_csv_numbers(
+      path,
+      {.number = 651,
+       .columns = columns + 1,
+       .row_hint = fmt::format("the time, and sources times receivers are {}: one column for each "
+                               "receiver of the first source, then of the second, ...",
+                               columns),
+       .names_hint = "begin with a line such as `time_s,source0_receiver0`",
+       .finite = true,
+       .limits = {.max_line_bytes = std::size_t{64} << 20}});
+  Rows out{table.columns[0], {}};
+  out.values.reserve(columns * table.rows());
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    for (std::size_t k = 1; k <= columns; ++k) out.values.push_back(table.columns[k][row]);
   return out;
 }
 

@@ -2,6 +2,7 @@
 // The app molecular.analysis: trajectories go in, what they tell comes out, with error bars.
 #include "support/app.h"
 
+#include "molecular/analysis/frames.h"
 #include "molecular/analysis/results.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <type_traits>
 
 namespace tessera::apps::analysis {
 namespace {
@@ -28,7 +30,7 @@ struct AnalysisCase {
   const data::Config& config;
   AnalysisOptions options;
   Input in;
-  Beginnings beginnings;
+  mol::JoinedFiles files;
   mol::Snapshot first;
   double frame_ps = 1;  ///< between the first two frames that count
 
@@ -37,22 +39,37 @@ struct AnalysisCase {
       : config(config_),
         options(read_analysis_options(config)),
         in(read_input(options, config)),
-        beginnings(options, config, in.system.n_atoms()) {
-    in.by_number = beginnings.by_number() && !options.frames.spacing;
-    Frames begin = frames();
-    if (!begin.read(first))
+        files(join_files(options, config, in.system.n_atoms())) {
+    in.by_number = files.by_number && !options.frames.spacing;
+    mol::JoinedFrames begin(files);
+    if (!read(begin, first))
       throw data::InputError(
           data::Diagnostic{.number = 743,
                            .place = {options.trajectory.front().string()},
                            .message = "no frame lies within the times of [frames]"},
           data::ExitCode::config_invalid);
-    if (mol::Snapshot second; begin.read(second))
+    if (mol::Snapshot second; read(begin, second))
       frame_ps = second.frame.time_ps - first.frame.time_ps;
   }
   AnalysisCase(const AnalysisCase&) = delete;
   AnalysisCase& operator=(const AnalysisCase&) = delete;
-  /// All that count, from the first one on.
-  Frames frames() const { return {options, config, in.system.n_atoms(), beginnings}; }
+  /// The next of the frames that count.
+  bool read(mol::JoinedFrames& frames, mol::Snapshot& to) const {
+    return keyed([&] { return frames.read(to); });
+  }
+  void expect_one_run() const {
+    keyed([&] { mol::expect_one_run(files); });
+  }
+
+ private:
+  template <class Work>
+  std::invoke_result_t<Work> keyed(Work&& work) const {
+    try {
+      return work();
+    } catch (const mol::JoinError& e) {
+      throw at_key(e, options, config);
+    }
+  }
 };
 
 /// What an analysis refuses, such as a density without a box, is asked for in its table of the
@@ -76,7 +93,7 @@ std::string frame_of(const mol::Snapshot& s) {
 CheckReport check(const AnalysisCase& c) {
   const AnalysisOptions& o = c.options;
   const Input& in = c.in;
-  if (!o.frames.to) c.beginnings.check();
+  c.expect_one_run();
   CheckReport report;
   report.findings = in.remarks;
   report.lines.push_back(
@@ -131,14 +148,14 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
     tasks.push_back(
         placed(context.config, k, "", [&] { return make_task(o.tasks[k], in, c.frame_ps); }));
 
-  Frames frames = c.frames();
-  if (!o.frames.to) c.beginnings.check();
+  mol::JoinedFrames frames(c.files);
+  c.expect_one_run();
   data::Progress progress({.style = context.progress_style,
                            .phase = "analysis",
                            .unit = "frames",
                            .heartbeat = context.folder.heartbeat_json()});
   std::uint64_t n = 0;
-  for (mol::Snapshot s; frames.read(s);) {
+  for (mol::Snapshot s; c.read(frames, s);) {
     for (std::size_t k = 0; k < tasks.size(); ++k)
       placed(context.config, k, frame_of(s), [&] { tasks[k]->add(s); });
     progress.update(++n);

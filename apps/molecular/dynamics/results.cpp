@@ -5,13 +5,11 @@
 #include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/data/text_file.h"
 #include "tessera/molecular/stage_run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -37,41 +35,6 @@ Average slope(const std::vector<double>& x, const std::vector<double>& y) {
 
 }  // namespace
 
-const std::vector<double>* Table::find(const std::string& name) const {
-  const auto at = std::ranges::find(names, name);
-  return at == names.end() ? nullptr : &columns[static_cast<std::size_t>(at - names.begin())];
-}
-
-Table read_table(const std::filesystem::path& path) {
-  const data::TextFile text = data::read_text_file(path);
-  Table t;
-  const auto each_field = [](std::string_view line, auto&& f) {
-    for (std::size_t begin = 0; begin <= line.size();) {
-      const std::size_t end = std::min(line.find(',', begin), line.size());
-      f(line.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  };
-  each_field(text.line(1), [&](std::string_view name) { t.names.emplace_back(name); });
-  t.columns.resize(t.names.size());
-  for (std::size_t n = 2; n <= text.n_lines(); ++n) {
-    if (text.line(n).empty()) continue;
-    std::size_t column = 0;
-    bool whole = true;
-    each_field(text.line(n), [&](std::string_view field) {
-      double v = NAN;
-      whole = whole && column < t.columns.size() &&
-              (field == "nan" ||
-               std::from_chars(field.data(), field.data() + field.size(), v).ec == std::errc());
-      if (whole) t.columns[column++].push_back(v);
-    });
-    if (!whole || column != t.columns.size())
-      throw data::InputError(text.error(433, text.line_starts[n - 1],
-                                        "expected a row with one number for each column"));
-  }
-  return t;
-}
-
 std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k,
                                 const std::string& name) {
   return run / fmt::format("{}_{}", k + 1, name);
@@ -80,7 +43,7 @@ std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k,
 Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std::size_t n_atoms) {
   Summary s{.name = stage.name,
             .type = stage.type,
-            .energies = read_table(folder / "energies.csv"),
+            .energies = data::read_csv_numbers(folder / "energies.csv"),
             .averages = {},
             .drift = {}};
   // Where a stage begins is the end of the one before; frames of a rerun count alike.

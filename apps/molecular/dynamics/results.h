@@ -2,22 +2,13 @@
 // What a run leaves: tables of energies, their averages with errors, results.h5, pictures.
 #pragma once
 #include "molecular/dynamics/case.h"
+#include "tessera/data/csv_numbers.h"
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace tessera::apps::dynamics {
-
-struct Table {
-  std::vector<std::string> names;
-  std::vector<std::vector<double>> columns;
-  std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
-  const std::vector<double>* find(const std::string& name) const;
-};
-
-/// A table of numbers as MetricsFile writes it. Throws InputError E0433.
-Table read_table(const std::filesystem::path& path);
 
 /// A mean and its standard error by blocking; NaN of too few values.
 struct Average {
@@ -27,7 +18,7 @@ struct Average {
 struct Summary {
   std::string name;
   StageType type = StageType::dynamics;
-  Table energies;
+  data::CsvNumbers energies;
   std::vector<Average> averages;  ///< of each column, without the first row where there are more;
                                   ///< of a rerun with it
   std::optional<Average> drift;   ///< least-squares slope of the conserved energy, kJ/mol/ps/atom;

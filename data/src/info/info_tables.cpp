@@ -2,6 +2,7 @@
 // What `tessera info FILE` says of tables: comma-separated (RFC 4180), or numbers in columns.
 #include "info/info_formats.h"
 #include "tessera/data/csv.h"
+#include "tessera/data/csv_numbers.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/text_file.h"
 #include "tessera/data/text_reader.h"
@@ -14,36 +15,6 @@
 namespace tessera::data {
 namespace fs = std::filesystem;
 namespace {
-
-/// Splits one record (RFC 4180) that begins at `at`; moves `at` behind it.
-std::vector<std::string> csv_record(const TextFile& file, std::size_t& at) {
-  const std::string& text = file.text;
-  std::vector<std::string> fields(1);
-  const std::size_t begin = at;
-  bool quoted = false;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (quoted) {
-      if (c != '"')
-        fields.back() += c;
-      else if (at + 1 < text.size() && text[at + 1] == '"')
-        fields.back() += text[++at];
-      else
-        quoted = false;
-    } else if (c == '"' && fields.back().empty()) {
-      quoted = true;
-    } else if (c == ',') {
-      fields.emplace_back();
-    } else if (c == '\n') {
-      ++at;
-      return fields;
-    } else {
-      fields.back() += c;
-    }
-  }
-  if (quoted) throw InputError(file.error(433, begin, "a quoted field of this record has no end"));
-  return fields;
-}
 
 struct Range {
   double low = std::numeric_limits<double>::infinity(),

@@ -3,10 +3,12 @@
 
 #include "structure/structure_parts.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/molecular/elements.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::molecular {
 
@@ -47,6 +49,21 @@ Structure structure_of(const System& system, const Frame& frame) {
                  (bound || (single && s.residues[r].chain == s.residues[r - 1].chain) ? 0 : 1);
   }
   return s;
+}
+
+System system_of(const Structure& s) {
+  System out;
+  out.title = s.title;
+  out.residues = s.residues;
+  out.connectivity = s.bonds;
+  Atoms& a = out.atoms;
+  a.name = a.type = s.name;
+  a.element = s.element;
+  a.residue = s.residue;
+  for (std::uint8_t e : s.element) a.mass_amu.push_back(mass_of(e));
+  a.charge_e.assign(s.n_atoms(), NAN);
+  a.lj_type.assign(s.n_atoms(), 0);
+  return out;
 }
 
 }  // namespace tessera::molecular

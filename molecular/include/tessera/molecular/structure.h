@@ -42,5 +42,8 @@ bool is_nucleotide(const std::string& residue_name);
 
 /// A system's atoms at a frame's positions.
 Structure structure_of(const System& system, const Frame& frame);
+/// Who its atoms are and what is bound to what, without a force field, for analyses: masses of the
+/// elements, no terms. Charges are not known: NaN, so that selections that go by them are refused.
+System system_of(const Structure& structure);
 
 }  // namespace tessera::molecular

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/data/text_file.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tessera::data {
+
+/// Columns of numbers under their names, as CsvTable and MetricsFile write them.
+struct CsvNumbers {
+  std::vector<std::string> names;            ///< of the first line, without quotes
+  std::vector<std::vector<double>> columns;  ///< all of the same length
+  std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
+  /// The first column of that name; null: there is none.
+  const std::vector<double>* find(const std::string& name) const;
+};
+
+struct CsvNumbersOptions {
+  int number = 433;         ///< what errors are
+  std::size_t columns = 0;  ///< how many numbers a row has; 0: as many as the first line has names
+  std::string row_hint = {};    ///< how to mend a row that has more or fewer
+  std::string names_hint = {};  ///< how to mend a first line that has numbers
+  bool finite = false;          ///< `nan` and `inf` are no numbers
+  TextLimits limits = {};
+};
+
+/// Reads a line of names (RFC 4180), then rows of decimal numbers between commas; blanks around a
+/// number and empty lines do not count. Throws InputError `number` with line and column: the first
+/// line begins with a number, a quoted name has no end, there are more than 2^20 names, a field is
+/// no number, a row is of another length; and what read_text_file throws.
+CsvNumbers read_csv_numbers(const std::filesystem::path& path,
+                            const CsvNumbersOptions& options = {});
+/// The same of text that has been read; `limits` are not looked at.
+CsvNumbers read_csv_numbers(const TextFile& text, const CsvNumbersOptions& options = {});
+
+/// The fields of the record (RFC 4180) that begins at `at`, which moves behind it. Throws
+/// InputError `number` where a quoted one has no end, or there are more than 2^20.
+std::vector<std::string> csv_record(const TextFile& text, std::size_t& at, int number = 433);
+
+}  // namespace tessera::data

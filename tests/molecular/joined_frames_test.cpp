@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/molecular/joined_frames.h"
+
+#include "error_text.h"
+#include "input_error.h"
+#include "temp_folder.h"
+#include "trajectory_cases.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::molecular {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Two atoms, which say by their place in what file a frame stands.
+class JoinedTrajectories : public ::testing::Test {
+ protected:
+  tessera::testing::TempFolder folder;
+
+  fs::path file(const std::string& name, const std::vector<double>& times_ps) const {
+    System system;
+    system.atoms.mass_amu.assign(2, 1);
+    const auto writer = create_trajectory(folder / name, system);
+    Snapshot s;
+    s.frame.box = rectangular_box({3, 3, 3});
+    s.frame.x_nm.assign(2, {0.001 * name.front(), 1, 1});
+    for (const double t : times_ps) {
+      s.frame.time_ps = t;
+      writer->write(s);
+    }
+    return folder / name;
+  }
+  /// Frames of a format that has no place for times.
+  fs::path models(const std::string& name, int frames) const {
+    std::string text;
+    for (int k = 1; k <= frames; ++k)
+      text += "MODEL     " + std::to_string(k) +
+              "\nATOM      1  AR  AR  A   1       1.000   0.000   0.000  1.00  0.00          AR"
+              "\nATOM      2  AR  AR  A   2       5.000   0.000   0.000  1.00  0.00          AR"
+              "\nENDMDL\n";
+    folder.write(name, text + "END\n");
+    return folder / name;
+  }
+  static std::vector<double> times(JoinedFrames& frames) {
+    std::vector<double> out;
+    for (Snapshot s; frames.read(s);) out.push_back(s.frame.time_ps);
+    return out;
+  }
+  static std::vector<double> times(std::vector<fs::path> files, const JoinOptions& options = {}) {
+    JoinedFrames frames(join_files(std::move(files), options));
+    return times(frames);
+  }
+  /// The fault of what `work` throws, and its words.
+  static std::pair<JoinFault, std::string> fault(auto&& work) {
+    try {
+      work();
+    } catch (const JoinError& e) {
+      EXPECT_EQ(e.what(), "[join] " + e.message);
+      return {e.fault, e.message};
+    }
+    ADD_FAILURE() << "nothing is thrown";
+    return {};
+  }
+};
+
+using Told = std::pair<JoinFault, std::string>;
+using Times = std::vector<double>;
+
+TEST_F(JoinedTrajectories, FramesThatComeAgainAreLeftOutAndCounted) {
+  const JoinedFiles files = join_files(
+      {file("a.trr", {0, 1, 2, 3}), file("b.trr", {2, 3, 4, 5}), file("c.trr", {6, 6, 7})});
+  EXPECT_FALSE(files.by_number);
+  EXPECT_EQ(files.beginnings[1].first_ps, 2);
+  EXPECT_EQ(files.beginnings[2].step_ps, 1);
+  expect_one_run(files);
+  JoinedFrames frames(files);
+  Times at;
+  std::string from;
+  for (Snapshot s; frames.read(s);) {
+    at.push_back(s.frame.time_ps);
+    from += static_cast<char>(std::lround(1000 * s.frame.x_nm[0][0]));
+  }
+  EXPECT_EQ(at, (Times{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(from, "aaaabbcc");
+  EXPECT_EQ(frames.left_out(), 3);
+}
+
+/// The structure that a run began with stands before its trajectory.
+TEST_F(JoinedTrajectories, ASingleFrameBeforeAllIsNoBeginning) {
+  const JoinedFiles files = join_files({file("a.trr", {0}), file("b.trr", {0, 1, 2})});
+  expect_one_run(files);
+  JoinedFrames frames(files);
+  EXPECT_EQ(times(frames), (Times{0, 1, 2}));
+  EXPECT_EQ(frames.left_out(), 1);
+}
+
+TEST_F(JoinedTrajectories, AFileThatStartsAgainIsRefusedOrAppended) {
+  const std::vector<fs::path> both = {file("a.trr", {0, 2, 4}), file("b.trr", {0, 1, 2})};
+  EXPECT_EQ(fault([&] { expect_one_run(join_files(both)); }),
+            Told(JoinFault::starts_again, "b.trr starts again, at 0 ps"));
+  EXPECT_EQ(
+      fault([&] { times(both); }),
+      Told(JoinFault::starts_again, "b.trr starts again, at 0 ps; the first frame was at 0 ps"));
+  expect_one_run(join_files(both, {.to_ps = 4}));  // its end may come before
+  EXPECT_EQ(times(both, {.append = true}), (Times{0, 2, 4, 5, 6, 7}));
+  EXPECT_EQ(times(both, {.append = true, .spacing_ps = 0.5}), (Times{0, 2, 4, 4.5, 5.5, 6.5}));
+  expect_one_run(join_files(both, {.append = true}));
+  // Within a file as well.
+  EXPECT_EQ(fault([&] { times({file("c.trr", {0, 1, 0, 1})}); }).first, JoinFault::starts_again);
+  EXPECT_EQ(times({folder / "c.trr"}, {.append = true}), (Times{0, 1, 2, 3}));
+  EXPECT_EQ(
+      fault([&] {
+        times({both[0], file("d.trr", {0})}, {.append = true});
+      }),
+      Told(JoinFault::no_spacing, "d.trr does not say how long after the frames before it begins"));
+}
+
+/// XTC holds 100.1 and 100.4 ps as 100.0999985 and 100.4000015 ps.
+TEST_F(JoinedTrajectories, BoundsHoldForTimesInSinglePrecision) {
+  Times all;
+  for (int k = 0; k < 10; ++k) all.push_back(100 + 0.1 * k);
+  const fs::path late = file("late.xtc", all);
+  Times found = times({late}, {.from_ps = 100.1, .to_ps = 100.4});
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_NEAR(found.front(), 100.1, 1e-5);
+  EXPECT_NEAR(found.back(), 100.4, 1e-5);
+  found = times({late}, {.from_ps = 100.1, .to_ps = 100.5, .every = 2});
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_NEAR(found.back(), 100.5, 1e-5);
+  EXPECT_TRUE(times({late}, {.from_ps = 101}).empty());
+}
+
+TEST_F(JoinedTrajectories, FramesWithoutTimesAllCount) {
+  const fs::path m = models("m.pdb", 3), one = models("n.pdb", 1), timed = file("t.trr", {0, 1});
+  EXPECT_TRUE(join_files({m}).by_number);
+  EXPECT_FALSE(join_files({one}).by_number);
+  EXPECT_TRUE(join_files({one, one}).by_number);
+  expect_one_run(join_files({m, m}));
+  EXPECT_EQ(times({m, one}), (Times{0, 1, 2, 3}));
+  EXPECT_EQ(times({m, m}, {.from_ps = 1, .spacing_ps = 0.5}), (Times{1, 1.5, 2, 2.5}));
+  EXPECT_EQ(fault([&] { join_files({m}, {.to_ps = 1}); }),
+            Told(JoinFault::bounds, "the frames have no times"));
+  EXPECT_EQ(
+      fault([&] {
+        join_files({timed, m});
+      }),
+      Told(JoinFault::mixed_times, "the frames of t.trr have times, those of m.pdb have none"));
+  EXPECT_EQ(fault([&] { join_files({timed}, {.spacing_ps = 1}); }),
+            Told(JoinFault::spacing, "the frames have times of their own"));
+}
+
+/// GROMACS writes velocities to .trr at steps of their own (nstvout).
+TEST_F(JoinedTrajectories, VelocitiesBetweenPositionsAreNotPassedOver) {
+  constexpr std::size_t atoms = 6, sizes_at = 52, header = 92, box = 72;
+  {
+    TrajectoryOptions o;
+    o.velocities = true;
+    const auto writer =
+        create_trajectory(folder / "v.trr", testing::waters(atoms / 3, 0.4, 0.3, 0.6), o);
+    for (const Snapshot& s : testing::moving_waters(atoms / 3, 3)) writer->write(s);
+  }
+  std::string bytes = tessera::testing::read_bytes(folder / "v.trr");
+  const std::size_t frame = bytes.size() / 3;
+  bytes.replace(frame + sizes_at, 4, 4, '\0');
+  bytes.erase(frame + header + box, 24 * atoms);
+  folder.write("v.trr", bytes);
+  EXPECT_EQ(times({folder / "v.trr"}), (Times{0, 0.04}));
+  EXPECT_EQ(times({folder / "v.trr"}, {.positions = false, .velocities = true}).size(), 3U);
+  EXPECT_EQ(fault([&] { times({folder / "v.trr"}, {.velocities = true}); }),
+            Told(JoinFault::lone_velocities, "v.trr has velocities at 0.02 ps, but no positions"));
+}
+
+TEST_F(JoinedTrajectories, WhatCannotBeJoinedIsRefused) {
+  using tessera::testing::message_of;
+  EXPECT_EQ(message_of([&] { join_files({}); }), "[join] expected a file");
+  const fs::path a = file("a.trr", {0, 1}), b = file("b.trr", {2, 3});
+  EXPECT_EQ(message_of([&] { join_files({a}, {.every = 0}); }),
+            "[join] expected every >= 1, got 0");
+  folder.write("one.pdb",
+               "ATOM      1  AR  AR  A   1       1.000   0.000   0.000  1.00  0.00          AR\n");
+  tessera::testing::expect_input_error(
+      [&] {
+        join_files({a, folder / "one.pdb"});
+      },
+      data::ExitCode::input_invalid, 704);
+  fs::resize_file(a, fs::file_size(a) - 4);
+  tessera::testing::expect_input_error([&] { times({a, b}); }, data::ExitCode::input_invalid, 740);
+  JoinedFrames cut(join_files({a, b}, {.accept_cut_end = true}));
+  EXPECT_EQ(times(cut), (Times{0, 2, 3}));
+  ASSERT_EQ(cut.remarks().size(), 1U);
+  EXPECT_EQ(cut.remarks()[0].number, 740);
+}
+
+}  // namespace
+}  // namespace tessera::molecular
