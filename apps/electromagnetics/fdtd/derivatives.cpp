@@ -6,7 +6,6 @@
 #include "electromagnetics/fdtd/run.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
-#include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/response.h"
 #include "tessera/electromagnetics/yee_primitive.h"
 
@@ -284,19 +283,10 @@ void inject(Simulation& s, const std::vector<em::Injection>& sources, int parts)
 /// passed the domain twice.
 std::int64_t steps_of(const Case& c, const std::vector<em::Injection>& sources,
                       std::vector<std::string>& lines) {
-  double sources_end = 0, diagonal = 0, index = 1;
+  double sources_end = 0;
   for (const em::Injection& s : sources) sources_end = std::max(sources_end, s.end_s);
   if (const std::int64_t n = fixed_end(c, sources_end)) return n;
-  for (int d = 0; d < 3; ++d)
-    if (c.grid.resolved(d))
-      diagonal = std::hypot(diagonal, c.grid.lines[static_cast<std::size_t>(d)].back() -
-                                          c.grid.lines[static_cast<std::size_t>(d)].front());
-  for (const em::Medium& m : c.media)
-    if (!m.pec) index = std::max(index, std::sqrt(m.eps[0] * m.mu[0]));
-  const double passages = 2 * index * diagonal / em::speed_of_light;
-  const auto n = static_cast<std::int64_t>(
-                     ((std::isfinite(sources_end) ? sources_end : 0) + passages) / c.dt_s) +
-                 1;
+  const std::int64_t n = em::steps_of_passages(c.grid, c.media, sources_end, c.dt_s);
   lines.push_back(
       fmt::format("the run ends by its decay; checked are {} steps: the sources, and two passages "
                   "of the domain (other numbers: --set run.stop.steps=...)",

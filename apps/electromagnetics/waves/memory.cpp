@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case takes of memory, counted before any of it is taken.
 #include "electromagnetics/waves/case.h"
-#include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/monitors.h"
 
 #include <fmt/format.h>
@@ -105,28 +104,13 @@ double sure_steps(const Case& c) {
 
 }  // namespace
 
-std::int64_t steps_within(double duration_s, double dt_s) {
-  // Rounding of a whole number of steps makes no further one.
-  return static_cast<std::int64_t>(std::clamp(std::ceil(duration_s / dt_s - 1e-9), 1.0, 0x1p50));
-}
+em::RunEnd run_end(const StopOptions& stop) { return {stop.steps, stop.time, stop.after_sources}; }
 
 std::int64_t expected_steps(const Case& c) {
-  const StopOptions& s = c.options.run.stop;
-  double end = s.time.value_or(INFINITY), sources = 0;
+  double sources = 0;
   for (const CaseSource& source : c.sources) sources = std::max(sources, source.waveform.end_s);
-  if (s.after_sources) end = std::min(end, sources + *s.after_sources);
-  if (std::isfinite(end)) {
-    const std::int64_t steps = steps_within(end, c.dt_s);
-    return s.steps ? std::min(*s.steps, steps) : steps;
-  }
-  if (s.steps) return *s.steps;
-  double diagonal = 0;
-  for (int d = 0; d < 3; ++d)
-    if (c.grid.resolved(d))
-      diagonal += c.grid.lines[static_cast<std::size_t>(d)].back() -
-                  c.grid.lines[static_cast<std::size_t>(d)].front();
-  if (!std::isfinite(sources)) sources = 0;
-  return steps_within(sources + 20 * diagonal / em::speed_of_light, c.dt_s);
+  if (const auto end = em::fixed_end(run_end(c.options.run.stop), sources, c.dt_s)) return *end;
+  return em::steps_of_decay(c.grid, sources, c.dt_s);
 }
 
 void check_memory(Case& c, const data::Config& config) {
