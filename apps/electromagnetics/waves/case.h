@@ -106,7 +106,7 @@ MonitorBox box_of(const Case& c, const MonitorOptions& o);
 /// The components that the monitor names, or all that are computed.
 std::vector<int> computed_components(const Case& c, const MonitorOptions& o);
 
-/// Bytes of the fields, layers and poles, found without allocating them.
+/// Bytes of the fields and layers, found without allocating them.
 std::int64_t field_bytes(const Case& c);
 /// What of the stop rule does not look at the fields.
 electromagnetics::RunEnd run_end(const StopOptions& stop);
