@@ -6,6 +6,7 @@
 #include "electromagnetics/fdtd/run.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/free_edges.h"
 #include "tessera/electromagnetics/response.h"
 #include "tessera/electromagnetics/yee_primitive.h"
 
@@ -25,73 +26,6 @@ constexpr double kReach = 0.05;  ///< of a permittivity, relative: stays stable 
 /// A monitor in time that keeps no more picks them from the sum over steps.
 constexpr std::int64_t kFewSteps = 64;
 constexpr double kMostBytes = 2e9;  ///< of what all sources inject
-
-// ---- which permittivities
-
-struct Design {
-  std::vector<em::Edge> edges;
-  std::vector<double> eps;
-  std::int64_t lossy = 0, dispersive = 0,
-               conducting = 0;  ///< edges of structures that are left out
-  bool of_background = false;
-};
-
-/// Edges of structures, told from the background by their permittivity; where none is free to move,
-/// those of the background in the middle of the domain.
-Design find_design(const Case& c, const em::YeeModel& model) {
-  const em::YeeScheme scheme(model);
-  const std::vector<std::uint8_t> unknown = scheme.unknowns();
-  const em::Medium& around = c.stepped.front();
-  Design structures, background;
-  background.of_background = true;
-  const auto n = static_cast<std::size_t>(c.grid.cells(0)) + 1;
-  const auto middle = [&](int d, int i) {
-    return !c.grid.resolved(d) ||
-           (i >= c.grid.cells(d) / 4 && i < c.grid.cells(d) - c.grid.cells(d) / 4);
-  };
-  for (std::uint8_t q = 0; q < 3; ++q) {
-    if (!model.active[q]) continue;
-    // Along its own axis a component has an edge a cell, across it one a line.
-    const auto edges = [&](int d) { return c.grid.cells(d) + (em::at_middle(q, d) ? 0 : 1); };
-    for (int k = 0; k < edges(2); ++k)
-      for (int j = 0; j < edges(1); ++j) {
-        em::MaterialRow row{std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}};
-        model.material(q, j, k, row);
-        for (int i = 0; i < edges(0); ++i) {
-          const em::Edge edge{q, i, j, k};
-          const auto u = static_cast<std::size_t>(i);
-          if (row.inverse[u] == 0) {
-            ++structures.conducting;
-            continue;
-          }
-          if (!unknown[static_cast<std::size_t>(scheme.offset(edge))]) continue;
-          const bool dispersive = std::any_of(
-              row.dispersive.begin(), row.dispersive.end(), [&](const em::DispersiveRun& r) {
-                return i >= r.first && i < r.first + static_cast<int>(r.weight.size()) &&
-                       r.weight[static_cast<std::size_t>(i - r.first)] != 0;
-              });
-          const bool free = !dispersive && row.loss[u] == 0;
-          const bool structure =
-              around.pec || !free || std::abs(row.inverse[u] * around.eps[q] - 1) > 1e-12;
-          if (structure && dispersive)
-            ++structures.dispersive;
-          else if (structure && !free)
-            ++structures.lossy;
-          if (!free) continue;
-          Design* into = structure                                      ? &structures
-                         : middle(0, i) && middle(1, j) && middle(2, k) ? &background
-                                                                        : nullptr;
-          if (!into) continue;
-          into->edges.push_back(edge);
-          into->eps.push_back(1 / row.inverse[u]);
-        }
-      }
-  }
-  if (!structures.edges.empty()) return structures;
-  background.lossy = structures.lossy, background.dispersive = structures.dispersive,
-  background.conducting = structures.conducting;
-  return background;
-}
 
 // ---- what the monitors see
 
@@ -317,7 +251,7 @@ Derivatives derivatives(std::shared_ptr<MonitoredCase> made) {
   s->steps = steps_of(c, sources, out.lines);
 
   em::YeeModel model = make_model(c);
-  const Design design = find_design(c, model);
+  const em::FreeEdges design = em::free_edges(model, c.stepped.front());
   for (const em::Injection& q : sources)
     model.injected.insert(model.injected.end(), q.edges.begin(), q.edges.end());
   // Monitors that have nothing to tell by now are left out.
