@@ -84,6 +84,17 @@ PeriodicPlane plane_across(int axis, int outward, std::array<double, 2> bloch) {
           .mu = 1.1};
 }
 
+/// Cells of 1, 1, 2, 2 and 6 m from the origin on, with middles at 0.5, 1.5, 3, 5 and 9 m.
+TEST(Diffraction, CellsAreAsUnevenAsTheirMiddlesInThePlaneSay) {
+  const YeeGrid grid{{{{0, 1, 2, 4, 6, 12}, {0, 1}, {-1, 2}}}};
+  EXPECT_EQ(unevenness(grid, 0, 1, 2), 1);
+  EXPECT_EQ(unevenness(grid, 0, 2, 2), 2);
+  EXPECT_EQ(unevenness(grid, 0, 6, 12), 6);
+  EXPECT_EQ(unevenness(grid, 0, 7, 1), 1);  // none
+  EXPECT_EQ(unevenness(grid, 0, 3, 0), 1);  // across it
+  EXPECT_EQ(unevenness(grid, 1, 0.5, 1), 1);
+}
+
 TEST(Diffraction, WavesAreFoundAsTheyWerePutIn) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> g;

@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 namespace tessera::electromagnetics {
 namespace {
 
@@ -39,6 +42,52 @@ TEST(Exterior, ABoxHasAllSymmetriesAndTheWallsItStandsOn) {
   const auto joined_ones = joined_mirrors(c.grid, on_wall, named);
   ASSERT_EQ(joined_ones.size(), 3U);
   EXPECT_EQ(joined_ones[2].axis, 0);
+}
+
+using Faults = std::vector<std::array<int, 3>>;
+int number(MirrorFault::Kind k) { return static_cast<int>(k); }
+/// Kinds, with the numbers of the named mirror and of the face that they speak of.
+Faults faults(const std::vector<DomainMirror>& domain, const std::vector<Mirror>& named,
+              const Point& middle, const Point& size) {
+  Faults out;
+  for (const MirrorFault& f : mirror_faults(Corner{}.grid, domain, named, middle, size))
+    out.push_back({number(f.kind), static_cast<int>(f.named), static_cast<int>(f.domain)});
+  return out;
+}
+
+TEST(Exterior, ABoxLiesOnOneSideOfANamedMirror) {
+  using enum MirrorFault::Kind;
+  const Point middle = cells(10, 10, 10), size = cells(4, 4, 4);
+  const auto of = [&](double at) {
+    return faults({}, {{2, 3 * cell, false}, {0, at * cell, true}}, middle, size);
+  };
+  EXPECT_EQ(of(9), (Faults{{number(through_box), 1, 0}}));
+  EXPECT_EQ(of(12 - 1e-6), (Faults{{number(through_box), 1, 0}}));
+  EXPECT_EQ(of(12), Faults{});  // on its face
+  EXPECT_EQ(of(12 - 1e-9), Faults{});
+  EXPECT_EQ(of(15), Faults{});
+}
+
+TEST(Exterior, AMirrorLiesAcrossEachAxisAtMost) {
+  using enum MirrorFault::Kind;
+  const Corner c;
+  std::vector<DomainMirror> three = c.mirrors;
+  three.push_back({{2, 20 * cell, false}, true, false});
+  const Point middle = cells(10, 5, 10), size = cells(4, 10, 20);
+  EXPECT_EQ(faults(c.mirrors, {}, middle, size), Faults{});
+  EXPECT_EQ(faults(three, {}, middle, size), (Faults{{number(two_faces), 0, 2}}));
+  // A face of the domain that is named as well has to be the same.
+  const std::vector<Mirror> named{{1, 0, true}, {1, 0, false}, {1, -cell, true}};
+  EXPECT_EQ(faults(c.mirrors, named, middle, size),
+            (Faults{{number(other_kind), 1, 0}, {number(another_plane), 2, 0}}));
+}
+
+TEST(Exterior, NoMirrorLiesAcrossAnAxisThatIsNotResolved) {
+  const YeeGrid flat = uniform_grid(cells(20, 20, 0), cell);
+  const std::vector<Mirror> named{{2, 1, false}};
+  const auto found = mirror_faults(flat, {}, named, {}, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, MirrorFault::Kind::not_resolved);
 }
 
 TEST(Exterior, AMediumWithPolesIsAnotherAtEachFrequency) {

@@ -219,6 +219,37 @@ TEST_F(YeePrimitive, SourcesDifferentiateToo) {
               1e-12 * value(Tensor(1.0)).item());  // quadratic in the currents
 }
 
+/// As where monitors share edges: its cotangents add up, beside tensors as well.
+TEST_F(YeePrimitive, AnEdgeMayBeRecordedSeveralTimes) {
+  for (const double phase : {0.0, 1.3}) {
+    YeeModel m = model_with_everything({joined, pec, Faces{}});
+    m.bloch_phase = {phase, 0, 0};
+    m.traced = design_of_everything();
+    const YeeOpPtr once = yee_op(m);
+    const std::vector<Edge> edges = m.recorded;
+    for (int n = 0; n < 2; ++n) m.recorded.insert(m.recorded.end(), edges.begin(), edges.end());
+    const YeeOpPtr thrice = yee_op(m);
+    const Index driven = static_cast<Index>(m.injected.size()), steps = 20;
+    const tessera::Shape table =
+        phase == 0 ? tessera::Shape{steps, driven} : tessera::Shape{2, steps, driven};
+    const Tensor w = noise_like(table, 3);
+    const auto gradient = [&](const YeeOpPtr& op, const std::vector<double>& weights) {
+      return grad([&](Tensor c) {
+        const Tensor x = simulate(op, c, w);
+        Tensor sum_of_copies;
+        for (std::size_t q = 0; q < weights.size(); ++q) {
+          const auto n = static_cast<Index>(edges.size()), first = static_cast<Index>(q) * n;
+          const Tensor part = slice(x, x.ndim() - 1, first, first + n) * weights[q];
+          sum_of_copies = sum_of_copies.defined() ? sum_of_copies + part : part;
+        }
+        return sum(square(sum_of_copies));
+      })(coefficients(op));
+    };
+    const Tensor want = gradient(once, {2.0}), got = gradient(thrice, {0.5, 0.25, 1.25});
+    EXPECT_LE(max(abs(got - want)).item(), 1e-12 * max(abs(want)).item()) << phase;
+  }
+}
+
 TEST_F(YeePrimitive, CheckpointsChangeNoBit) {
   Objective f;
   std::vector<double> gradients[2];

@@ -163,12 +163,7 @@ data::ExitCode differentiate(RunContext& context, TimeLoop& s, const std::functi
 }  // namespace
 
 std::int64_t fixed_end(const Case& c, double sources_end_s) {
-  const StopOptions& stop = c.options.run.stop;
-  double end = INFINITY;
-  if (stop.time) end = *stop.time;
-  if (stop.after_sources) end = std::min(end, sources_end_s + *stop.after_sources);
-  const std::int64_t steps = std::isfinite(end) ? steps_within(end, c.dt_s) : 0;
-  return !stop.steps ? steps : steps == 0 ? *stop.steps : std::min(steps, *stop.steps);
+  return em::fixed_end(run_end(c.options.run.stop), sources_end_s, c.dt_s).value_or(0);
 }
 
 std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,

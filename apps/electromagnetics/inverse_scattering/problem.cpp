@@ -182,7 +182,7 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   const Case& c = *p.known;
   const StopOptions& stop = p.options.run.stop;
   p.n_steps = stop.steps.value_or(std::int64_t{1} << 40);
-  if (stop.time) p.n_steps = std::min(p.n_steps, steps_within(*stop.time, c.dt_s));
+  if (stop.time) p.n_steps = std::min(p.n_steps, em::steps_within(*stop.time, c.dt_s));
 
   std::vector<int> components;
   const std::array<bool, 6> active = computed(c);

@@ -204,17 +204,4 @@ MonitorBox box_of(const Case& c, const MonitorOptions& o) {
   return box;
 }
 
-std::int64_t field_bytes(const Case& c) {
-  const std::int64_t word = c.options.run.precision == Precision::f32 ? 4 : 8;
-  double cells = 1, layers = 0;
-  for (int d = 0; d < 3; ++d) cells *= c.grid.cells(d) + 2.0;
-  for (int d = 0; d < 3; ++d) {
-    const em::Faces& f = c.faces[static_cast<std::size_t>(d)];
-    const int faces = int{f.low == em::Boundary::pml} + int{f.high == em::Boundary::pml};
-    layers += 4.0 * faces * c.options.boundary.pml.cells * cells / (c.grid.cells(d) + 2.0);
-  }
-  return static_cast<std::int64_t>((6 * cells + layers) * static_cast<double>(word)) *
-         (c.bloch_k == Point{} ? 1 : 2);
-}
-
 }  // namespace tessera::apps::waves

@@ -5,6 +5,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
+#include "tessera/electromagnetics/run_length.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
 
@@ -105,10 +106,10 @@ MonitorBox box_of(const Case& c, const MonitorOptions& o);
 /// The components that the monitor names, or all that are computed.
 std::vector<int> computed_components(const Case& c, const MonitorOptions& o);
 
-/// Bytes of the fields, layers and poles, found without allocating them.
+/// Bytes of the fields and layers, found without allocating them.
 std::int64_t field_bytes(const Case& c);
-/// Steps of dt_s that hold a duration: one at least, 2^50 at most.
-std::int64_t steps_within(double duration_s, double dt_s);
+/// What of the stop rule does not look at the fields.
+electromagnetics::RunEnd run_end(const StopOptions& stop);
 /// Steps that the stop rule fixes, or a guess: 20 passages of the domain.
 std::int64_t expected_steps(const Case& c);
 /// Throws InputError (exit 3) where fields, tables and monitors take more memory than there is;

@@ -2,6 +2,7 @@
 #include "electromagnetics/waves/exterior.h"
 
 #include "electromagnetics/waves/case_parts.h"
+#include "tessera/electromagnetics/diffraction.h"
 
 #include <fmt/format.h>
 
@@ -13,24 +14,16 @@ namespace {
 
 namespace em = electromagnetics;
 
-em::Mirror named_mirror(const MirrorOptions& m) {
-  return {static_cast<int>(m.axis), m.position, m.magnetic};
-}
-
 std::vector<em::DomainMirror> mirrors_of_box(const Case& c, const MonitorOptions& o) {
   const MonitorBox box = box_of(c, o);
   return em::mirrors_of_box(c.grid, mirrors_of(c), box.middle, box.size);
 }
 
-/// The longest of the cells that a plane holds along an axis over the shortest; 1 across the plane.
-double unevenness(const Case& c, const MonitorOptions& o, int d) {
-  const auto u = static_cast<std::size_t>(d);
-  double least = INFINITY, most = 0;
-  for (int i = 0; c.grid.resolved(d) && (*o.size)[u] > 0 && i < c.grid.cells(d); ++i) {
-    if (std::abs(c.grid.middle(d, i) - (*o.position)[u]) > (*o.size)[u] / 2) continue;
-    least = std::min(least, c.grid.length(d, i)), most = std::max(most, c.grid.length(d, i));
-  }
-  return most > 0 ? most / least : 1;
+std::vector<em::Mirror> named_mirrors(const MonitorOptions& o) {
+  std::vector<em::Mirror> out;
+  for (const MirrorOptions& m : o.mirrors)
+    out.push_back({static_cast<int>(m.axis), m.position, m.magnetic});
+  return out;
 }
 
 class ExteriorChecks {
@@ -43,8 +36,7 @@ class ExteriorChecks {
     if (o.kind == MonitorKind::orders) even_cells(o, key);
     if (o.kind == MonitorKind::rcs) no_walls(o, key);
     if (o.kind != MonitorKind::far_field && o.kind != MonitorKind::rcs) return;
-    beside_mirrors(o, key);
-    one_mirror_an_axis(o, key);
+    mirrors(o, key);
     if (!c_.media.front().pec) background(o, key);
   }
   std::vector<data::Diagnostic> errors;
@@ -71,14 +63,17 @@ class ExteriorChecks {
   }
 
   void even_cells(const MonitorOptions& o, const std::string& key) {
-    for (int d = 0; d < 3; ++d)
-      if (const double ratio = unevenness(c_, o, d); ratio > 1 + 1e-9)
+    for (int d = 0; d < 3; ++d) {
+      const auto u = static_cast<std::size_t>(d);
+      const double ratio = em::unevenness(c_.grid, d, (*o.position)[u], (*o.size)[u]);
+      if (ratio > 1 + 1e-9)
         say(629, key,
             fmt::format("orders are sums over evenly spaced points, and grid.{0}.{1} makes cells "
                         "along {0} that differ by a factor of {2:.4g}",
                         "xyz"[d], c_.options.grid.axis(d).lines.empty() ? "refine" : "lines",
                         ratio),
             fmt::format("take even cells along {}, or a flux", "xyz"[d]));
+    }
   }
 
   void no_walls(const MonitorOptions& o, const std::string& key) {
@@ -93,47 +88,40 @@ class ExteriorChecks {
                         em::name_of(m)));
   }
 
-  /// The surface lies on one side of each mirror that the monitor names.
-  void beside_mirrors(const MonitorOptions& o, const std::string& key) {
+  void mirrors(const MonitorOptions& o, const std::string& key) {
     const MonitorBox box = box_of(c_, o);
-    for (std::size_t m = 0; m < o.mirrors.size(); ++m) {
-      const em::Mirror named = named_mirror(o.mirrors[m]);
-      const auto d = static_cast<std::size_t>(named.axis);
-      const std::string where = fmt::format("{}.mirrors[{}]", key, m);
-      if (!c_.grid.resolved(named.axis)) {
-        say(629, where, fmt::format("it lies across {}, which is not resolved", "xyz"[d]),
-            "leave this one out");
-        continue;
-      }
-      const double half = box.size[d] / 2,
-                   near = 1e-9 * (c_.grid.lines[d].back() - c_.grid.lines[d].front());
-      if (std::abs(named.position - box.middle[d]) < half - near)
-        say(629, where, "it runs through the surface, which has to lie on one side of it",
-            "move it to the radiating part's end, or make the box smaller");
-    }
-  }
-
-  void one_mirror_an_axis(const MonitorOptions& o, const std::string& key) {
     const std::vector<em::DomainMirror> faces = mirrors_of_box(c_, o);
-    for (std::size_t q = 0; q < faces.size(); ++q) {
-      const em::Mirror& plane = faces[q].plane;
-      if (q > 0 && plane.axis == faces[q - 1].plane.axis)
-        say(629, key,
-            fmt::format("its box stands between two mirrors, {} and {}: infinitely many images",
-                        em::name_of(faces[q - 1]), em::name_of(faces[q])),
-            "let one of these faces absorb");
-      for (std::size_t m = 0; m < o.mirrors.size(); ++m) {
-        const em::Mirror named = named_mirror(o.mirrors[m]);
-        if (named.axis != plane.axis) continue;
-        const std::string where = fmt::format("{}.mirrors[{}]", key, m);
-        if (!em::same_plane(c_.grid, plane, named))
+    using Kind = em::MirrorFault::Kind;
+    for (const em::MirrorFault& f :
+         em::mirror_faults(c_.grid, faces, named_mirrors(o), box.middle, box.size)) {
+      const std::string where = fmt::format("{}.mirrors[{}]", key, f.named);
+      switch (f.kind) {
+        case Kind::not_resolved:
+          say(629, where,
+              fmt::format("it lies across {}, which is not resolved",
+                          "xyz"[static_cast<int>(o.mirrors[f.named].axis)]),
+              "leave this one out");
+          break;
+        case Kind::through_box:
+          say(629, where, "it runs through the surface, which has to lie on one side of it",
+              "move it to the radiating part's end, or make the box smaller");
+          break;
+        case Kind::two_faces:
+          say(629, key,
+              fmt::format("its box stands between two mirrors, {} and {}: infinitely many images",
+                          em::name_of(faces[f.domain - 1]), em::name_of(faces[f.domain])),
+              "let one of these faces absorb");
+          break;
+        case Kind::another_plane:
           say(629, where,
               fmt::format("another mirror lies across this axis: the face {} of the domain",
-                          em::name_of(faces[q])),
+                          em::name_of(faces[f.domain])),
               "leave this one out");
-        else if (named.magnetic != plane.magnetic)
+          break;
+        case Kind::other_kind:
           say(629, where,
-              fmt::format("the face {} there is a mirror of the other kind", em::name_of(faces[q])),
+              fmt::format("the face {} there is a mirror of the other kind",
+                          em::name_of(faces[f.domain])),
               "leave this one out");
       }
     }
@@ -192,10 +180,9 @@ double images_of_all(const Case& c) { return em::images_of_all(mirrors_of(c)); }
 
 std::vector<em::Exterior> exteriors(const Case& c, const MonitorOptions& o,
                                     const std::vector<double>& frequencies_hz) {
-  std::vector<em::Mirror> named;
-  for (const MirrorOptions& m : o.mirrors) named.push_back(named_mirror(m));
   return em::exteriors(c.media.front(), c.grid.dimensions(),
-                       em::joined_mirrors(c.grid, mirrors_of_box(c, o), named), frequencies_hz);
+                       em::joined_mirrors(c.grid, mirrors_of_box(c, o), named_mirrors(o)),
+                       frequencies_hz);
 }
 
 void check_exteriors(const Case& c, const data::Config& config) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case takes of memory, counted before any of it is taken.
 #include "electromagnetics/waves/case.h"
-#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/memory_use.h"
 #include "tessera/electromagnetics/monitors.h"
 
 #include <fmt/format.h>
@@ -15,11 +15,6 @@ namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
-
-/// Of a sample: its edge and how it is found again, three weights and columns, and its records of
-/// some steps.
-constexpr double kSampleBytes = 150 + 24 * 16;
-constexpr double kIndexBytes = 12;  ///< of a cell: a material of 16 bits for each component
 
 /// What the machine has, or as much of it as this program may take.
 double memory_bytes() {
@@ -44,54 +39,23 @@ double samples_of(const Case& c, const MonitorOptions& o) {
     case MonitorKind::energy:
     case MonitorKind::snapshot: {
       const MonitorBox box = box_of(c, o);
-      const em::Region r = em::region_of(c.grid, box.middle, box.size);
-      return components * static_cast<double>(r.x.size()) * static_cast<double>(r.y.size()) *
-             static_cast<double>(r.z.size());
+      return components * static_cast<double>(em::region_of(c.grid, box.middle, box.size).size());
     }
     default:
-      break;
+      return em::surface_samples(c.grid, *o.position, o.size.value_or(Point{}));
   }
-  // Two components of E and of H in each cell of a plane, or of the faces of a box.
-  const Point size = o.size.value_or(Point{});
-  std::array<double, 3> n{};
-  for (int d = 0; d < 3; ++d) {
-    const auto u = static_cast<std::size_t>(d);
-    const double low = (*o.position)[u] - size[u] / 2, high = (*o.position)[u] + size[u] / 2;
-    for (int i = 0; i < c.grid.cells(d); ++i)
-      n[u] += c.grid.lines[u][static_cast<std::size_t>(i)] < high &&
-                      c.grid.lines[u][static_cast<std::size_t>(i) + 1] > low
-                  ? 1
-                  : 0;
-    if (!c.grid.resolved(d)) n[u] = 1;
-  }
-  double faces = 0;
-  for (int d = 0; d < 3; ++d) {
-    if (!c.grid.resolved(d)) continue;
-    const auto u = static_cast<std::size_t>(d);
-    const double across = n[0] * n[1] * n[2] / std::max(n[u], 1.0);
-    if (size[u] == 0) return 4 * n[(u + 1) % 3] * n[(u + 2) % 3];
-    faces += 8 * across;
-  }
-  return faces;
 }
 
-/// While it runs, and beside that while its results are made.
-struct Need {
-  double running = 0, result = 0, passing = 0;
-};
-Need need_of(const Case& c, const MonitorOptions& o, double steps) {
+em::RecordMemory memory_of(const Case& c, const MonitorOptions& o, double steps) {
   const double samples = samples_of(c, o);
-  if (o.kind == MonitorKind::probe || o.kind == MonitorKind::resonances) {
-    const double kept = o.every ? steps * c.dt_s / *o.every : steps;
-    return {kSampleBytes * samples + 8 * kept * (samples + 1), 8 * kept * samples, 0};
-  }
+  if (o.kind == MonitorKind::probe || o.kind == MonitorKind::resonances)
+    return em::memory_of_time_record(samples, o.every ? steps * c.dt_s / *o.every : steps);
   if (o.kind == MonitorKind::snapshot) {
     const double end = std::min(steps * c.dt_s, o.end.value_or(INFINITY)),
                  frames = std::max(0.0, (end - o.start.value_or(0)) / *o.every);
-    return {kSampleBytes * samples + 4 * frames * samples, 8 * frames * samples, 0};
+    return em::memory_of_frames(samples, frames);
   }
-  const double sums = 16 * samples * static_cast<double>(o.all_frequencies().size());
-  return {kSampleBytes * samples + sums, sums, 2 * sums};
+  return em::memory_of_transforms(samples, static_cast<double>(o.all_frequencies().size()));
 }
 
 /// Steps of which records are kept for sure: none where the fields may end the run, or where it
@@ -105,39 +69,29 @@ double sure_steps(const Case& c) {
 
 }  // namespace
 
-std::int64_t steps_within(double duration_s, double dt_s) {
-  // Rounding of a whole number of steps makes no further one.
-  return static_cast<std::int64_t>(std::clamp(std::ceil(duration_s / dt_s - 1e-9), 1.0, 0x1p50));
-}
+em::RunEnd run_end(const StopOptions& stop) { return {stop.steps, stop.time, stop.after_sources}; }
 
 std::int64_t expected_steps(const Case& c) {
-  const StopOptions& s = c.options.run.stop;
-  double end = s.time.value_or(INFINITY), sources = 0;
+  double sources = 0;
   for (const CaseSource& source : c.sources) sources = std::max(sources, source.waveform.end_s);
-  if (s.after_sources) end = std::min(end, sources + *s.after_sources);
-  if (std::isfinite(end)) {
-    const std::int64_t steps = steps_within(end, c.dt_s);
-    return s.steps ? std::min(*s.steps, steps) : steps;
-  }
-  if (s.steps) return *s.steps;
-  double diagonal = 0;
-  for (int d = 0; d < 3; ++d)
-    if (c.grid.resolved(d))
-      diagonal += c.grid.lines[static_cast<std::size_t>(d)].back() -
-                  c.grid.lines[static_cast<std::size_t>(d)].front();
-  if (!std::isfinite(sources)) sources = 0;
-  return steps_within(sources + 20 * diagonal / em::speed_of_light, c.dt_s);
+  if (const auto end = em::fixed_end(run_end(c.options.run.stop), sources, c.dt_s)) return *end;
+  return em::steps_of_decay(c.grid, sources, c.dt_s);
+}
+
+std::int64_t field_bytes(const Case& c) {
+  return em::field_bytes(c.grid, c.faces, c.options.boundary.pml.cells,
+                         c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64,
+                         c.bloch_k == Point{} ? 1 : 2);
 }
 
 void check_memory(Case& c, const data::Config& config) {
-  const double fields = static_cast<double>(field_bytes(c)) +
-                        kIndexBytes * static_cast<double>(c.grid.cell_count()),
+  const double fields = static_cast<double>(field_bytes(c)) + em::material_bytes(c.grid),
                has = memory_bytes();
   const double steps = sure_steps(c);
   double monitors = 0, passing = 0, largest = 0;
   std::size_t where = 0;
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
-    const Need n = need_of(c, c.options.monitors[m], steps);
+    const em::RecordMemory n = memory_of(c, c.options.monitors[m], steps);
     monitors += n.running + n.result;
     passing = std::max(passing, n.passing);
     if (n.running + n.result + n.passing > largest)

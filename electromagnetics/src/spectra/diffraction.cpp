@@ -91,6 +91,15 @@ Split split(const PeriodicPlane& plane, double f, const OrderWave& w) {
 
 }  // namespace
 
+double unevenness(const YeeGrid& grid, int axis, double position, double size) {
+  double least = INFINITY, most = 0;
+  for (int i = 0; grid.resolved(axis) && size > 0 && i < grid.cells(axis); ++i) {
+    if (std::abs(grid.middle(axis, i) - position) > size / 2) continue;
+    least = std::min(least, grid.length(axis, i)), most = std::max(most, grid.length(axis, i));
+  }
+  return most > 0 ? most / least : 1;
+}
+
 std::vector<Order> propagating_orders(const PeriodicPlane& plane,
                                       std::span<const double> frequencies_hz) {
   require_plane("propagating_orders", plane, frequencies_hz);

@@ -73,6 +73,34 @@ std::vector<Mirror> joined_mirrors(const YeeGrid& grid, std::span<const DomainMi
   return out;
 }
 
+std::vector<MirrorFault> mirror_faults(const YeeGrid& grid, std::span<const DomainMirror> domain,
+                                       std::span<const Mirror> named, const Point& middle,
+                                       const Point& size) {
+  using Kind = MirrorFault::Kind;
+  std::vector<MirrorFault> out;
+  for (std::size_t m = 0; m < named.size(); ++m) {
+    const auto d = static_cast<std::size_t>(named[m].axis);
+    if (!grid.resolved(named[m].axis))
+      out.push_back({.kind = Kind::not_resolved, .named = m});
+    else if (std::abs(named[m].position - middle[d]) <
+             size[d] / 2 - on_plane * extent_along(grid, named[m].axis))
+      out.push_back({.kind = Kind::through_box, .named = m});
+  }
+  for (std::size_t q = 0; q < domain.size(); ++q) {
+    const Mirror& plane = domain[q].plane;
+    if (q > 0 && plane.axis == domain[q - 1].plane.axis)
+      out.push_back({.kind = Kind::two_faces, .domain = q});
+    for (std::size_t m = 0; m < named.size(); ++m) {
+      if (named[m].axis != plane.axis) continue;
+      if (!same_plane(grid, plane, named[m]))
+        out.push_back({Kind::another_plane, m, q});
+      else if (named[m].magnetic != plane.magnetic)
+        out.push_back({Kind::other_kind, m, q});
+    }
+  }
+  return out;
+}
+
 bool is_isotropic_without_conduction(const Medium& m) {
   return m.sigma == Point{} && m.sigma_m == Point{} && m.eps[0] == m.eps[1] &&
          m.eps[0] == m.eps[2] && m.mu[0] == m.mu[1] && m.mu[0] == m.mu[2];

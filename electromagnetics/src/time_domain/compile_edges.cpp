@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace tessera::electromagnetics::time_domain {
 namespace {
@@ -191,8 +192,12 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
   const auto key = [&](const Edge& e) { return t.offset(e.component, e.i, e.j, e.k); };
   std::map<std::int64_t, std::pair<Edge, std::vector<CouplingTerm<T>>>> edges;
   std::map<std::int64_t, std::int64_t> recorded;
-  for (std::size_t r = 0; r < m.recorded.size(); ++r)
-    recorded[key(m.recorded[r])] = static_cast<std::int64_t>(r);
+  t.recorded_again.assign(m.recorded.size(), -1);
+  for (std::size_t r = m.recorded.size(); r-- > 0;) {
+    const auto column = static_cast<std::int64_t>(r);
+    const auto [known, is_new] = recorded.try_emplace(key(m.recorded[r]), column);
+    if (!is_new) t.recorded_again[r] = std::exchange(known->second, column);
+  }
   const std::array<bool, 3> periodic{t.periodic[0], t.periodic[1], t.periodic[2]};
   const std::array<double, 3> phases{t.phase[0], t.phase[1], t.phase[2]};
   for (const NodeTensor& node : m.tensors)

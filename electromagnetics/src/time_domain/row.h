@@ -359,7 +359,8 @@ class Rows {
         const CouplingTerm<T>& term = t_.coupling[static_cast<std::size_t>(m)];
         const auto source = [&](const T* state, const T* cotangents) {
           T u = bracket(state + term.offset, t_.component[term.component]);
-          if (transposed && cotangents && term.recorded >= 0) u += cotangents[term.recorded];
+          if (transposed && cotangents)
+            for (auto r = term.recorded; r >= 0; r = t_.recorded_again[r]) u += cotangents[r];
           return u;
         };
         sum += term.weight * source(s_, records);

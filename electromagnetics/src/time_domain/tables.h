@@ -59,7 +59,7 @@ struct CouplingTerm {
   std::int64_t offset;  ///< of the neighbour
   int component;
   T weight, cross;
-  std::int64_t recorded;  ///< its column among the recorded edges, or -1
+  std::int64_t recorded;  ///< its first column among the recorded edges, or -1
 };
 
 /// A nonlinear run of a row. With r = sigma dt/(2 eps0) + sum of pair Re beta, what conduction and
@@ -143,6 +143,7 @@ struct Tables {
   std::vector<Special<T>> specials;
   std::vector<CouplingTerm<T>> coupling;
   std::int64_t n_coupled = 0;
+  std::vector<std::int64_t> recorded_again;  ///< [recorded] the next column of that edge, or -1
   std::int64_t n_injected = 0, n_recorded = 0, n_traced = 0;
   std::vector<Edge> traced;
   std::int64_t channels = 0, n_mixed_gains = 0;  ///< K; numbers in Work::mixed_gain

@@ -20,6 +20,7 @@
 #pragma once
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/surface.h"
+#include "tessera/electromagnetics/yee_grid.h"
 
 #include <span>
 
@@ -30,6 +31,10 @@ struct PeriodicPlane {
   std::array<double, 2> bloch{};  ///< k_B along lo and hi, rad/m
   double eps = 1, mu = 1;         ///< relative, of the medium at the plane
 };
+
+/// The longest over the shortest of the cells along `axis` whose middles lie within size / 2 of
+/// `position`: 1 where they are even, where there are none and across a plane without extent.
+double unevenness(const YeeGrid& grid, int axis, double position, double size);
 
 struct Order {
   int m = 0, n = 0;  ///< along lo and along hi

@@ -56,6 +56,24 @@ bool same_plane(const YeeGrid& grid, const Mirror& a, const Mirror& b);
 std::vector<Mirror> joined_mirrors(const YeeGrid& grid, std::span<const DomainMirror> domain,
                                    std::span<const Mirror> more);
 
+/// What is wrong with the mirrors of a box before its waves are carried on outside of it.
+struct MirrorFault {
+  enum class Kind {
+    not_resolved,   ///< a named mirror lies across an axis that is not resolved
+    through_box,    ///< a named mirror runs through the box, which has to lie on one side of it
+    two_faces,      ///< the box stands between two mirrors of the domain: infinitely many images
+    another_plane,  ///< a named mirror lies across the same axis as one of the domain, elsewhere
+    other_kind      ///< a named mirror is one of the domain, but a conductor of the other kind
+  } kind;
+  std::size_t named = 0;   ///< its number
+  std::size_t domain = 0;  ///< its number; of two_faces the second one, `domain` - 1 is the first
+};
+/// Of a box of `size` about `middle`, whose mirrors are `domain` (mirrors_of_box, in the order of
+/// the axes) and those that are `named`: first what speaks of named ones alone.
+std::vector<MirrorFault> mirror_faults(const YeeGrid& grid, std::span<const DomainMirror> domain,
+                                       std::span<const Mirror> named, const Point& middle,
+                                       const Point& size);
+
 /// Whether a medium is the same along all axes and has no conductivity: the only one that can be
 /// outside.
 bool is_isotropic_without_conduction(const Medium& m);
