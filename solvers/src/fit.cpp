@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/solvers/fit.h"
+
+#include "tessera/autodiff/ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tessera::solvers {
+namespace {
+
+using detail::Leaves;
+
+/// A seed for each (seed, number): the finaliser of splitmix64 (G. Steele et al., OOPSLA 2014).
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t number) {
+  std::uint64_t z = seed + (number + 1) * 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31);
+}
+
+/// The samples of an epoch in its order, and a key for each sample.
+struct Order {
+  std::vector<Index> samples;
+  Tensor keys;  ///< [count, 2], by sample
+};
+Order order_of(Index epoch, Index count, const FitOptions& o) {
+  const std::uint64_t seed = mixed(o.seed, static_cast<std::uint64_t>(epoch));
+  Order order{{}, split_key(random_key(mixed(seed, 0)), count)};
+  if (o.shuffle) {
+    order.samples = argsort(random_bits(random_key(mixed(seed, 1)), {count})).to_vector<Index>();
+  } else {
+    order.samples.resize(static_cast<std::size_t>(count));
+    std::iota(order.samples.begin(), order.samples.end(), 0);
+  }
+  return order;
+}
+
+/// The leaves of a batch, and their keys behind them.
+Leaves batch_of(const Samples<Leaves>& from, std::span<const Index> samples, const Tensor& keys) {
+  Leaves batch = from.read(samples);
+  batch.push_back(gather(keys, tensor(std::vector<Index>(samples.begin(), samples.end()))));
+  return batch;
+}
+
+/// a_0 + a_1 + ... by one binary tree over the parts [0, n): halves, the larger one first.
+Leaves tree_sum(std::vector<Leaves>& parts, std::size_t begin, std::size_t end) {
+  if (end - begin == 1) return std::move(parts[begin]);
+  const std::size_t middle = begin + (end - begin + 1) / 2;
+  Leaves a = tree_sum(parts, begin, middle), b = tree_sum(parts, middle, end);
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] = a[k] + b[k];
+  return a;
+}
+
+void check(const FitOptions& o, const Samples<Leaves>& train) {
+  const auto need = [](bool good, const std::string& what) {
+    if (!good) fail("fit", what);
+  };
+  need(train.count > 0, "there are no samples to train on");
+  need(o.batch > 0, "a batch of " + std::to_string(o.batch) + " samples");
+  need(o.parts > 0 && o.parts <= o.batch, "a batch of " + std::to_string(o.batch) + " samples in " +
+                                              std::to_string(o.parts) + " parts");
+  need(o.epochs >= 0, std::to_string(o.epochs) + " epochs");
+  need(!o.clip_norm || *o.clip_norm > 0, "clip_norm is not above 0");
+}
+
+}  // namespace
+
+Samples<Leaves> detail::checked_in_memory(Leaves all) {
+  if (all.empty()) fail("in_memory", "a tree without tensors has no samples");
+  for (const Tensor& t : all)
+    if (t.ndim() < 1 || t.dim(0) != (all[0].ndim() < 1 ? -1 : all[0].dim(0)))
+      fail("in_memory", "the first axis counts the samples: got " + to_string(all[0].type()) +
+                            " beside " + to_string(t.type()));
+  const Index count = all[0].dim(0);
+  return {count, [all = std::move(all)](std::span<const Index> samples) {
+            const Tensor at = tensor(std::vector<Index>(samples.begin(), samples.end()));
+            Leaves rows;
+            for (const Tensor& t : all) rows.push_back(gather(t, at));
+            return rows;
+          }};
+}
+
+std::string to_string(const FitEnd& end) {
+  const std::string where =
+      " (epoch " + std::to_string(end.epoch) + ", step " + std::to_string(end.step) + ")";
+  switch (end.reason) {
+    case FitEnd::Reason::all_epochs:
+      return "all epochs are done";
+    case FitEnd::Reason::early:
+      return "no progress any more" + where;
+    case FitEnd::Reason::stopped:
+      return "stopped" + where;
+    case FitEnd::Reason::not_finite:
+      break;
+  }
+  std::string text = "the loss is not finite" + where + ", of samples";
+  for (std::size_t k = 0; k < std::min<std::size_t>(end.samples.size(), 10); ++k)
+    text += (k ? ", " : " ") + std::to_string(end.samples[k]);
+  if (end.samples.size() > 10) text += ", ... (" + std::to_string(end.samples.size()) + ")";
+  return text;
+}
+
+FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)>& loss,
+                        const std::function<Tensor(const Leaves&, const Leaves&)>& validate,
+                        FitState<Leaves>& s, const Samples<Leaves>& train,
+                        const Samples<Leaves>& validation, const FitOptions& o,
+                        const GoOn<Leaves>& go_on) {
+  check(o, train);
+  const auto gradient = jit([&](const Leaves& params, const Leaves& batch) {
+    return value_and_grad([&](const Leaves& p) { return loss(p, batch); })(params);
+  });
+  // The factor is an argument, so that a plateau makes no new plan.
+  const auto update = jit([&](const Leaves& params, const Leaves& gradient,
+                              const OptimizerState& state, const Tensor& factor) {
+    const Optimizer optimizer =
+        o.optimizer([&](const Tensor& step) { return o.rate(step) * factor; });
+    return optimizer.update(params, o.clip_norm ? clip_by_norm(gradient, *o.clip_norm) : gradient,
+                            state);
+  });
+  const auto judge = jit(validate);
+  const auto in_parts = [](std::span<const Index> samples, Index parts, const auto& each) {
+    const Index n = static_cast<Index>(samples.size());
+    parts = std::min(parts, n);
+    for (Index k = 0; k < parts; ++k) {
+      const Index begin = n * k / parts, end = n * (k + 1) / parts;
+      each(samples.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+    }
+  };
+  const auto asked_to_stop = [&] { return go_on && !go_on(s); };
+
+  for (; s.epoch < o.epochs; ++s.epoch) {
+    const Order order = order_of(s.epoch, train.count, o);
+    for (Index begin; (begin = s.step * o.batch) < train.count;) {
+      const auto samples =
+          std::span(order.samples)
+              .subspan(static_cast<std::size_t>(begin),
+                       static_cast<std::size_t>(std::min(o.batch, train.count - begin)));
+      const double n = static_cast<double>(samples.size());
+      std::vector<Leaves> gradients;
+      double sum = 0;
+      in_parts(samples, o.parts, [&](std::span<const Index> part) {
+        auto [value, g] = gradient(s.params, batch_of(train, part, order.keys));
+        const double share = static_cast<double>(part.size()) / n;
+        if (part.size() < samples.size())
+          for (Tensor& leaf : g) leaf = leaf * share;
+        sum += share * cast(value, Dtype::f64).item();
+        gradients.push_back(std::move(g));
+      });
+      if (!std::isfinite(sum))
+        return {FitEnd::Reason::not_finite, s.epoch, s.step, {samples.begin(), samples.end()}};
+      std::tie(s.params, s.optimizer) =
+          update(std::move(s.params), tree_sum(gradients, 0, gradients.size()),
+                 std::move(s.optimizer), Tensor(s.plateau.factor));
+      s.loss_sum += n * sum;
+      ++s.step;
+      if (asked_to_stop()) return {FitEnd::Reason::stopped, s.epoch, s.step};
+    }
+
+    FitEpoch row{s.loss_sum / static_cast<double>(train.count),
+                 std::numeric_limits<double>::quiet_NaN(), s.plateau.factor};
+    if (validation.count > 0) {
+      std::vector<Index> all(static_cast<std::size_t>(validation.count));
+      std::iota(all.begin(), all.end(), 0);
+      const Tensor keys = split_key(random_key(mixed(o.seed, ~std::uint64_t{0})), validation.count);
+      double sum = 0;
+      in_parts(all, (validation.count + o.batch - 1) / o.batch, [&](std::span<const Index> part) {
+        sum += static_cast<double>(part.size()) *
+               cast(judge(s.params, batch_of(validation, part, keys)), Dtype::f64).item();
+      });
+      row.validation = sum / static_cast<double>(validation.count);
+    }
+    s.curves.push_back(row);
+    const double metric = validation.count > 0 ? row.validation : row.loss;
+    if (metric < s.best_loss) s.best_loss = metric, s.best_epoch = s.epoch, s.best = s.params;
+    if (o.plateau) s.plateau.see(metric, *o.plateau);
+    const bool over = o.early_stopping && s.stopping.see(metric, *o.early_stopping);
+    s.step = 0, s.loss_sum = 0;
+    if (over) return {FitEnd::Reason::early, s.epoch++, 0};
+    if (go_on) {
+      ++s.epoch;
+      const bool stop = asked_to_stop();
+      if (stop) return {FitEnd::Reason::stopped, s.epoch, 0};
+      --s.epoch;
+    }
+  }
+  return {FitEnd::Reason::all_epochs, s.epoch, 0};
+}
+
+}  // namespace tessera::solvers
