@@ -34,6 +34,6 @@ int main() {
   for (int k = 0; k < 3; ++k) std::tie(net, state, loss) = step(std::move(net), std::move(state));
   benchmarks::print_figure("adam_weights", bytes / 4, "numbers");
   benchmarks::print_figure("adam_memory_ratio", static_cast<double>(memory_stats().peak) / bytes,
-                           "x the weights");
+                           "x");
   return 0;
 }
