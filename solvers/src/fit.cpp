@@ -40,6 +40,10 @@ Order order_of(Index epoch, Index count, const FitOptions& o) {
 /// The leaves of a batch, and their keys behind them.
 Leaves batch_of(const Samples<Leaves>& from, std::span<const Index> samples, const Tensor& keys) {
   Leaves batch = from.read(samples);
+  for (const Tensor& t : batch)
+    if (t.ndim() < 1 || t.dim(0) != static_cast<Index>(samples.size()))
+      fail("fit", std::to_string(samples.size()) + " samples were asked for, and read as " +
+                      to_string(t.type()) + ": the first axis counts the samples");
   batch.push_back(gather(keys, tensor(std::vector<Index>(samples.begin(), samples.end()))));
   return batch;
 }
