@@ -96,7 +96,7 @@ function(tessera_add_precompiled NAME)
   tessera_cache_precompiled(${NAME})
 endfunction()
 
-# tessera_compile_together(TARGET): the sources of a folder are compiled in groups of some 64 kB, those of programs 128 kB, each as one
+# tessera_compile_together(TARGET): the sources of a folder are compiled in groups of some 64 kB, those of programs 160 kB, each as one
 # (docs/decisions/0006-build-time.md). A name in an unnamed namespace is therefore its folder's only one. Operations, kernels and
 # what has flags of its own are compiled one by one; so is everything without TESSERA_COMPILE_TOGETHER.
 # A folder has 1, 2, 4, ... groups, and which of them a source is in its name tells: a new one changes its own group alone.
@@ -108,7 +108,7 @@ function(tessera_compile_together TARGET)
   get_target_property(type ${TARGET} TYPE)
   set(most 65536)
   if(type STREQUAL "EXECUTABLE")
-    set(most 131072)
+    set(most 163840)
   endif()
   set(places "")
   foreach(source ${sources})

@@ -74,7 +74,7 @@ void check(const FitOptions& o, const Samples<Leaves>& train) {
 Samples<Leaves> detail::checked_in_memory(Leaves all) {
   if (all.empty()) fail("in_memory", "a tree without tensors has no samples");
   for (const Tensor& t : all)
-    if (t.ndim() < 1 || t.dim(0) != (all[0].ndim() < 1 ? -1 : all[0].dim(0)))
+    if (t.ndim() < 1 || t.dim(0) != all[0].dim(0))
       fail("in_memory", "the first axis counts the samples: got " + to_string(all[0].type()) +
                             " beside " + to_string(t.type()));
   const Index count = all[0].dim(0);
@@ -134,7 +134,7 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
   };
   const auto asked_to_stop = [&] { return go_on && !go_on(s); };
 
-  for (; s.epoch < o.epochs; ++s.epoch) {
+  while (s.epoch < o.epochs) {
     const Order order = order_of(s.epoch, train.count, o);
     for (Index begin; (begin = s.step * o.batch) < train.count;) {
       const auto samples =
@@ -181,13 +181,9 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
     if (o.plateau) s.plateau.see(metric, *o.plateau);
     const bool over = o.early_stopping && s.stopping.see(metric, *o.early_stopping);
     s.step = 0, s.loss_sum = 0;
-    if (over) return {FitEnd::Reason::early, s.epoch++, 0};
-    if (go_on) {
-      ++s.epoch;
-      const bool stop = asked_to_stop();
-      if (stop) return {FitEnd::Reason::stopped, s.epoch, 0};
-      --s.epoch;
-    }
+    ++s.epoch;
+    if (over) return {FitEnd::Reason::early, s.epoch - 1, 0};
+    if (asked_to_stop()) return {FitEnd::Reason::stopped, s.epoch, 0};
   }
   return {FitEnd::Reason::all_epochs, s.epoch, 0};
 }

@@ -5,6 +5,7 @@
 #include "tessera/autodiff/nn.h"
 
 #include "csv_cells.h"
+#include "error_text.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
@@ -21,6 +22,7 @@
 #include <sstream>
 
 using namespace tessera;
+using tessera::testing::message_of;
 
 namespace {
 
@@ -32,7 +34,7 @@ struct Reference {
   Tensor y, c;
 };
 
-std::map<std::string, Reference> references() {
+std::map<std::string, Reference> pytorchs() {
   std::map<std::string, Reference> all;
   for (const auto& cells :
        csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/nn_reference.csv")) {
@@ -70,7 +72,7 @@ double deviation(const Tensor& a, const Tensor& b) {
 
 Tensor labels_of(const Tensor& t) { return cast(t, Dtype::i64); }
 
-std::map<std::string, Function> functions() {
+std::map<std::string, Function> layers_and_losses() {
   std::map<std::string, Function> f;
   for (const std::string_view name : nn::activation_names()) {
     const nn::Activation a = *nn::activation_of(name);
@@ -128,22 +130,12 @@ Tensors real_operands(const Reference& r) {
   return real;
 }
 
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
-
 }  // namespace
 
 TEST(Nn, HasPyTorchsValuesAndGradients) {
-  const auto all = functions();
+  const auto all = layers_and_losses();
   int cases = 0;
-  for (const auto& [name, r] : references()) {
+  for (const auto& [name, r] : pytorchs()) {
     ASSERT_TRUE(all.contains(name)) << name;
     const FlatFunction f = of_real_operands(all.at(name), r);
     const auto weighted = [&](const Tensors& x) {
@@ -161,11 +153,11 @@ TEST(Nn, HasPyTorchsValuesAndGradients) {
 }
 
 TEST(Nn, AllHaveSecondDerivativesAndBatches) {
-  const auto all = functions();
+  const auto all = layers_and_losses();
   // A kink within the step of a difference, and statistics that pass no derivative on.
   const std::set<std::string> without = {
       "relu", "leaky_relu", "elu", "mean_absolute", "huber", "running_mean", "running_variance"};
-  for (const auto& [name, r] : references()) {
+  for (const auto& [name, r] : pytorchs()) {
     const FlatFunction f = of_real_operands(all.at(name), r);
     const Tensors x = real_operands(r);
     if (!without.contains(name)) {

@@ -4,7 +4,7 @@
 // again; what the samples' order and keys depend on; what is refused.
 #include "tessera/solvers/fit.h"
 
-#include "tessera/autodiff/error.h"
+#include "error_text.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/nn.h"
 #include "tessera/autodiff/ops.h"
@@ -17,6 +17,7 @@
 
 using namespace tessera;
 using namespace tessera::solvers;
+using tessera::testing::message_of;
 
 namespace {
 
@@ -41,16 +42,6 @@ std::vector<double> numbers(const nn::Linear& l) {
   for (const Tensor& t : flatten_tree(l))
     for (const double x : t.to_vector()) v.push_back(x);
   return v;
-}
-
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 const Samples<Pairs> nothing{};
