@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/autodiff/nn/sequential.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+
+#include <algorithm>
+
+namespace tessera::nn {
+namespace {
+
+Shape with_samples(Index n, const Shape& sample) {
+  Shape s{n};
+  for (const Index d : sample) s.push_back(d);
+  return s;
+}
+Shape sample_of(const Tensor& x) {
+  Shape s;
+  for (int k = 1; k < x.ndim(); ++k) s.push_back(x.dim(k));
+  return s;
+}
+
+Tensor dropped(const Tensor& x, double rate, const Tensor& keys) {
+  const Dtype real = size_of(x.dtype()) == 4 ? Dtype::f32 : Dtype::f64;
+  return where(uniform(keys, sample_of(x), real) < rate, 0, x / (1 - rate));
+}
+
+struct Forward {
+  const std::vector<Tensor>& outputs;  ///< of all layers so far, the input first
+  const Tensor& keys;                  ///< of this layer; undefined when not training
+
+  const Tensor& x() const { return outputs.back(); }
+  Tensor operator()(const Linear& l) const { return l(x()); }
+  Tensor operator()(const Activate& l) const { return activate(l.function, x()); }
+  Tensor operator()(const Dropout& l) const {
+    return keys.defined() && l.rate > 0 ? dropped(x(), l.rate, keys) : x();
+  }
+  Tensor operator()(const LayerNorm& l) const { return l(x()); }
+  Tensor operator()(const GroupNorm& l) const { return l(x()); }
+  Tensor operator()(const Embedding& l) const { return l(x()); }
+  Tensor operator()(const Flatten&) const {
+    return reshape(x(), {x().dim(0), sample_of(x()).count()});
+  }
+  Tensor operator()(const Reshape& l) const {
+    return reshape(x(), with_samples(x().dim(0), l.shape));
+  }
+  Tensor operator()(const Join& l) const {
+    const Tensor& other = outputs.at(static_cast<std::size_t>(l.with + 1));
+    return l.sum ? x() + other : concatenate({x(), other}, -1);
+  }
+};
+
+Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& keys) {
+  if (!x.tensor || x.tensor->ndim() < 1)
+    fail("sequential", "takes [samples, ...], not a number", x.line);
+  std::vector<Tensor> outputs{*x.tensor};
+  const auto is_dropout = [](const Layer& l) { return std::holds_alternative<Dropout>(l); };
+  const Index draws = std::count_if(layers.begin(), layers.end(), is_dropout);
+  const Tensor all = keys.defined() && draws > 0 ? split_key(keys, draws) : Tensor();
+  Index draw = 0;
+  for (const Layer& l : layers) {
+    const Tensor own = all.defined() && is_dropout(l) ? select(all, 1, draw++) : Tensor();
+    outputs.push_back(std::visit(Forward{outputs, own}, l));
+  }
+  return outputs.back();
+}
+
+const char* name_of(LayerKind kind) {
+  static constexpr const char* names[] = {"linear",     "activation", "dropout", "layer_norm",
+                                          "group_norm", "embedding",  "flatten", "reshape",
+                                          "add",        "concat"};
+  return names[static_cast<int>(kind)];
+}
+
+/// That of a sample behind a layer, `shapes` being those before it; throws what does not fit.
+Shape shape_after(const LayerSpec& l, const std::vector<Shape>& shapes) {
+  const Shape& in = shapes.back();
+  const std::string got = ", a sample is " + to_string(in);
+  const auto need = [](bool fits, const std::string& what) {
+    if (!fits) throw Error(what);
+  };
+  const auto last_replaced = [&](Index width) {
+    Shape s = in;
+    s[s.size() - 1] = width;
+    return s;
+  };
+  switch (l.kind) {
+    case LayerKind::linear:
+      need(in.size() > 0, "takes [..., features]" + got);
+      need(l.width > 0, "a width of " + std::to_string(l.width));
+      return last_replaced(l.width);
+    case LayerKind::activation:
+      return in;
+    case LayerKind::dropout:
+      need(l.rate >= 0 && l.rate < 1, "a rate of " + std::to_string(l.rate) + " is not in [0, 1)");
+      return in;
+    case LayerKind::layer_norm:
+      need(in.size() > 0, "takes [..., features]" + got);
+      return in;
+    case LayerKind::group_norm:
+      need(in.size() > 0, "takes [..., channels]" + got);
+      need(l.groups > 0 && in.back() % l.groups == 0,
+           std::to_string(in.back()) + " channels are not " + std::to_string(l.groups) +
+               " groups of one size");
+      return in;
+    case LayerKind::embedding: {
+      need(l.rows > 0 && l.width > 0,
+           std::to_string(l.rows) + " rows of width " + std::to_string(l.width));
+      Shape s = in;
+      s.push_back(l.width);
+      return s;
+    }
+    case LayerKind::flatten:
+      return {in.count()};
+    case LayerKind::reshape:
+      need(l.shape.count() == in.count(),
+           to_string(l.shape) + " has " + std::to_string(l.shape.count()) + " elements" + got);
+      return l.shape;
+    case LayerKind::add:
+    case LayerKind::concat: {
+      need(l.with >= -1 && l.with + 1 < static_cast<Index>(shapes.size()),
+           "layer " + std::to_string(l.with) + " does not come before it");
+      const Shape& other = shapes[static_cast<std::size_t>(l.with + 1)];
+      const std::string both = to_string(in) + " and " + to_string(other);
+      if (l.kind == LayerKind::add) {
+        need(in == other, "samples of one shape are added, not " + both);
+        return in;
+      }
+      bool fits = in.size() > 0 && in.size() == other.size();
+      for (int k = 0; fits && k + 1 < in.size(); ++k) fits = in[k] == other[k];
+      need(fits, "samples that differ in their last axis alone are joined, not " + both);
+      return last_replaced(in.back() + other.back());
+    }
+  }
+  throw Error("is no kind of layer");
+}
+
+}  // namespace
+
+Tensor Sequential::operator()(Arg x) const { return forward(layers, x, {}); }
+Tensor Sequential::train(Arg x, const Tensor& keys) const { return forward(layers, x, keys); }
+
+std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& sample) {
+  std::vector<Shape> shapes{sample};
+  for (std::size_t k = 0; k < layers.size(); ++k) try {
+      shapes.push_back(shape_after(layers[k], shapes));
+    } catch (const Error& e) {
+      throw Error("layer " + std::to_string(k) + " (" + name_of(layers[k].kind) + "): " + e.what());
+    }
+  return shapes;
+}
+
+Sequential sequential(const Tensor& key, const std::vector<LayerSpec>& layers, const Shape& sample,
+                      const LinearOptions& o) {
+  const std::vector<Shape> shapes = shapes_of(layers, sample);
+  const Tensor keys = split_key(key, static_cast<Index>(layers.size()));
+  Sequential net;
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    const LayerSpec& l = layers[k];
+    const Tensor own = select(keys, 0, static_cast<Index>(k));
+    const auto make = [&]() -> Layer {
+      switch (l.kind) {
+        case LayerKind::linear: {
+          LinearOptions with = o;
+          with.bias = l.bias;
+          return linear(own, shapes[k].back(), l.width, with);
+        }
+        case LayerKind::activation:
+          return Activate{l.activation};
+        case LayerKind::dropout:
+          return Dropout{l.rate};
+        case LayerKind::layer_norm:
+          return layer_norm(shapes[k].back(), o.dtype);
+        case LayerKind::group_norm:
+          return group_norm(l.groups, shapes[k].back(), o.dtype);
+        case LayerKind::embedding:
+          return embedding(own, l.rows, l.width, o.dtype);
+        case LayerKind::flatten:
+          return Flatten{};
+        case LayerKind::reshape:
+          return Reshape{l.shape};
+        default:
+          return Join{l.kind == LayerKind::add, l.with};
+      }
+    };
+    net.layers.push_back(make());
+  }
+  return net;
+}
+
+}  // namespace tessera::nn
