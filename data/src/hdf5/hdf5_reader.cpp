@@ -2,12 +2,11 @@
 // Reading HDF5 from anyone: what can be told from the first bytes is told here, the rest happens in
 // a guarded child (hdf5_checked.cpp), whose answer comes back as bytes and is checked again.
 #include "files/byte_stream.h"
+#include "files/half_of_memory.h"
 #include "files/regular_file.h"
 #include "hdf5/guarded_child.h"
 #include "hdf5/hdf5_checked.h"
 #include "tessera/data/diagnostic.h"
-
-#include <unistd.h>
 
 #include <array>
 
@@ -184,10 +183,7 @@ auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work wor
 
 }  // namespace
 
-H5Limits limits_of_results() {
-  return {.max_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) / 2 *
-                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))};
-}
+H5Limits limits_of_results() { return {.max_bytes = half_of_memory()}; }
 
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits) {
   return guarded(

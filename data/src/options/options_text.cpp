@@ -5,25 +5,8 @@
 #include <cmath>
 #include <optional>
 
-namespace tessera::data {
-namespace detail {
+namespace tessera::data::detail {
 namespace {
-
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    now[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        now[j] = std::min(now[j], before[j - 2] + 1);
-    }
-    before = last;
-    last = now;
-  }
-  return last[b.size()];
-}
 
 std::string limit_text(const OptionSpec& spec, double limit) {
   if (spec.type == OptionType::integer) return std::to_string(static_cast<std::int64_t>(limit));
@@ -185,11 +168,6 @@ std::string toml_text(const OptionSpec& spec, const OptionValue& value) {
   return out + "]";
 }
 
-std::string nearest_hint(std::string_view text, const std::vector<std::string>& known) {
-  const auto near = nearest_names(text, known);
-  return near.empty() ? "" : "did you mean '" + near.front() + "'?";
-}
-
 std::pair<std::int64_t, std::int64_t> integer_range(const OptionSpec& spec) {
   auto [low, high] = std::pair(spec.integer_min, spec.integer_max);
   const Field& f = spec.field;
@@ -224,22 +202,4 @@ std::size_t item_number_length(std::string_view text) {
   return close > 1 && close < text.size() && text[close] == ']' ? close + 1 : 0;
 }
 
-}  // namespace detail
-
-std::vector<std::string> nearest_names(std::string_view text,
-                                       const std::vector<std::string>& known) {
-  if (text.size() > 100) return {};
-  std::vector<std::pair<std::size_t, std::string>> near;
-  for (const std::string& k : known) {
-    const std::size_t d = detail::distance(text, k);
-    if (d <= std::max<std::size_t>(1, std::min<std::size_t>(k.size(), text.size()) / 3))
-      near.emplace_back(d, k);
-  }
-  std::stable_sort(near.begin(), near.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> out;
-  for (auto& [d, k] : near) out.push_back(std::move(k));
-  return out;
-}
-
-}  // namespace tessera::data
+}  // namespace tessera::data::detail

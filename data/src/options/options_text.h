@@ -28,8 +28,6 @@ std::string example_quantity(const OptionSpec& spec);
 std::string toml_text(const OptionSpec& spec, const OptionValue& value);
 /// A TOML basic string.
 std::string toml_string(std::string_view text);
-/// "did you mean 'x'?" or nothing.
-std::string nearest_hint(std::string_view text, const std::vector<std::string>& known);
 
 std::pair<std::int64_t, std::int64_t> integer_range(const OptionSpec& spec);
 bool in_range(const OptionSpec& spec, double si);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/checkpoint.h"
 
+#include "files/half_of_memory.h"
 #include "run/checkpoint_format.h"
 #include "tessera/data/file_io.h"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -42,11 +41,6 @@ std::vector<Found> list_checkpoints(const fs::path& dir) {
       out.push_back({*step, entry.path()});
   std::sort(out.begin(), out.end(), [](const Found& a, const Found& b) { return a.step > b.step; });
   return out;
-}
-
-std::uint64_t half_of_memory() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) / 2 *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 /// Runs after a checkpoint of `step` is safe. Steps above it are left from before a resume that had

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/data/config.h"
+#include "tessera/data/nearest_names.h"  // IWYU pragma: export
 #include "tessera/data/option_value.h"
 #include "tessera/data/quantity.h"
 
@@ -218,11 +219,6 @@ class OptionTable {
   std::vector<OptionSpec> specs_;
   std::string kind_;
 };
-
-/// Those of `known` that `text` may have been meant to be, nearest first: within a third of their
-/// length in insertions, deletions, replacements and swaps of neighbours.
-std::vector<std::string> nearest_names(std::string_view text,
-                                       const std::vector<std::string>& known);
 
 /// The options of one app, declared once:
 ///
