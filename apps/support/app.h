@@ -144,6 +144,10 @@ struct App {
   std::function<std::string(const data::Config&, const std::filesystem::path& trajectory,
                             const std::string& stage)>
       rerun = {};
+  /// `tessera predict`: writes what the model of a run says of the inputs in a file.
+  std::function<void(const std::filesystem::path& run, const std::filesystem::path& file,
+                     const std::filesystem::path& output)>
+      predict = {};
   /// Keys that `resume --set` may change, without the numbers of items, a table for all below it:
   /// an end further off, and what is written.
   std::vector<std::string> may_change = {};

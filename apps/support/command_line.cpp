@@ -105,6 +105,15 @@ struct Grammar {
     v = verb("plot", "draw the pictures of a finished run again, from its results");
     v->add_option("RUN", line.path, "the run folder")->required();
 
+    v = verb("predict", "ask the model that a run has learnt");
+    v->add_option("RUN", line.path, "the run folder")->required();
+    v->add_option("FILE", line.frames, "inputs, in files of the kind that it has learnt from")
+        ->required();
+    v->add_option("-o,--output", line.output,
+                  "the predictions, .csv or .npy (default: the file's name with .predicted, in the "
+                  "current folder)");
+    v->add_flag("--force", line.run.force, "replace an existing file");
+
     v = verb("info", "read a file of any known format and summarise it");
     v->add_option("FILE", line.path, "the file, or a run folder")->required();
 

@@ -14,7 +14,7 @@ namespace tessera::apps {
 struct CommandLine {
   std::string verb;
   std::filesystem::path path;          ///< CASE, RUN, FILE or DIR
-  std::filesystem::path frames;        ///< TRAJECTORY
+  std::filesystem::path frames;        ///< TRAJECTORY, or inputs of `predict`
   std::string word;                    ///< app, key, shell, kind of list
   std::string stage;                   ///< --stage
   std::filesystem::path output;        ///< -o

@@ -178,15 +178,41 @@ ExitCode verb_stop(const CommandLine& line) {
   return ExitCode::ok;
 }
 
-ExitCode verb_plot(const CommandLine& line) {
-  const fs::path resolved = line.path / "resolved.toml";
+namespace {
+/// The case of a run folder.
+Case case_of(const fs::path& run) {
+  const fs::path resolved = run / "resolved.toml";
   std::error_code none;  // a link that points at itself is no folder either
-  if (!fs::is_directory(line.path, none) || !fs::exists(resolved, none))
-    throw usage_error("'" + line.path.string() + "' is no run folder",
+  if (!fs::is_directory(run, none) || !fs::exists(resolved, none))
+    throw usage_error("'" + run.string() + "' is no run folder",
                       "name the folder that `tessera run` has made");
-  const Case c = read_case(resolved, {});
+  return read_case(resolved, {});
+}
+}  // namespace
+
+ExitCode verb_plot(const CommandLine& line) {
+  const Case c = case_of(line.path);
   if (!c.app.plot) throw usage_error(c.app.name + " draws no pictures");
   for (const fs::path& file : c.app.plot(line.path)) std::cout << file.string() << "\n";
+  return ExitCode::ok;
+}
+
+ExitCode verb_predict(const CommandLine& line) {
+  const Case c = case_of(line.path);
+  if (!c.app.predict)
+    throw usage_error(c.app.name + " learns nothing that could predict",
+                      "a run of solvers.training does");
+  fs::path output = line.output;
+  if (output.empty()) {
+    output = line.frames.filename();
+    output.replace_extension(line.frames.extension() == ".csv" ? ".predicted.csv"
+                                                               : ".predicted.npy");
+  }
+  std::error_code none;
+  if (fs::exists(fs::symlink_status(output, none)) && !line.run.force)
+    throw usage_error("'" + output.string() + "' exists", "name another file, or give --force");
+  c.app.predict(line.path, line.frames, output);
+  std::cout << output.string() << "\n";
   return ExitCode::ok;
 }
 

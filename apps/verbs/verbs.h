@@ -17,6 +17,7 @@ data::ExitCode verb_rerun(const CommandLine& line);
 data::ExitCode verb_resume(const CommandLine& line);
 data::ExitCode verb_stop(const CommandLine& line);
 data::ExitCode verb_plot(const CommandLine& line);
+data::ExitCode verb_predict(const CommandLine& line);
 data::ExitCode verb_info(const CommandLine& line);
 data::ExitCode verb_import(const CommandLine& line);
 data::ExitCode verb_list(const CommandLine& line);

@@ -107,7 +107,7 @@ std::string to_string(const FitEnd& end) {
 }
 
 FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)>& loss,
-                        const std::function<Tensor(const Leaves&, const Leaves&)>& validate,
+                        const std::function<Leaves(const Leaves&, const Leaves&)>& validate,
                         FitState<Leaves>& s, const Samples<Leaves>& train,
                         const Samples<Leaves>& validation, const FitOptions& o,
                         const GoOn<Leaves>& go_on) {
@@ -168,12 +168,16 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
       std::vector<Index> all(static_cast<std::size_t>(validation.count));
       std::iota(all.begin(), all.end(), 0);
       const Tensor keys = split_key(random_key(mixed(o.seed, ~std::uint64_t{0})), validation.count);
-      double sum = 0;
       in_parts(all, (validation.count + o.batch - 1) / o.batch, [&](std::span<const Index> part) {
-        sum += static_cast<double>(part.size()) *
-               cast(judge(s.params, batch_of(validation, part, keys)), Dtype::f64).item();
+        const Leaves found = judge(s.params, batch_of(validation, part, keys));
+        row.metrics.resize(found.size());  // the loss first
+        const double share =
+            static_cast<double>(part.size()) / static_cast<double>(validation.count);
+        for (std::size_t k = 0; k < found.size(); ++k)
+          row.metrics[k] += share * cast(found[k], Dtype::f64).item();
       });
-      row.validation = sum / static_cast<double>(validation.count);
+      row.validation = row.metrics.front();
+      row.metrics.erase(row.metrics.begin());
     }
     s.curves.push_back(row);
     const double metric = validation.count > 0 ? row.validation : row.loss;

@@ -2,6 +2,7 @@
 #include "tessera/data/split.h"
 
 #include "error_text.h"
+#include "tessera/data/random.h"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +53,16 @@ TEST(SplitSamples, IsUniform) {
     for (const std::int64_t k : split_at_random(20, {0, 0.1}, seed).test)
       ++times[static_cast<std::size_t>(k)];
   for (const int t : times) EXPECT_NEAR(t, 400, 5 * 19);
+}
+
+TEST(SplitSamples, DoesNotSortSamplesThatTheSameSeedHasDrawn) {
+  // The mean of 100 of 1,000 uniform numbers is 1/2, standard deviation 0.029.
+  for (const std::uint64_t drawn_by : {0, 1, 2, 3}) {
+    double sum = 0;
+    for (const std::int64_t k : split_at_random(1000, {0, 0.1}, 1).test)
+      sum += uniform({1, drawn_by}, static_cast<std::uint64_t>(k));
+    EXPECT_NEAR(sum / 100, 0.5, 5 * 0.029);
+  }
 }
 
 TEST(SplitSamples, GroupsStayTogether) {

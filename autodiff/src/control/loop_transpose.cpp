@@ -8,6 +8,7 @@
 // Residuals that no step changes are computed once, before the loop; xs are read again, not kept.
 #include "../core/rules.h"
 #include "loop_groups.h"
+#include "tessera/autodiff/ops.h"
 
 #include <algorithm>
 

@@ -12,11 +12,15 @@
 namespace tessera::data {
 namespace {
 
+/// Its own stream of random numbers, so that a seed that has also drawn the samples themselves does
+/// not sort them.
+constexpr std::uint64_t stream = 0x73706c69740aU;
+
 /// 0 ... n-1 in the order of random numbers, equal ones by number.
 std::vector<std::int64_t> shuffled(std::int64_t n, std::uint64_t seed) {
   std::vector<std::pair<double, std::int64_t>> drawn;
   for (std::int64_t k = 0; k < n; ++k)
-    drawn.emplace_back(uniform({seed, 0}, static_cast<std::uint64_t>(k)), k);
+    drawn.emplace_back(uniform({seed, stream}, static_cast<std::uint64_t>(k)), k);
   std::sort(drawn.begin(), drawn.end());
   std::vector<std::int64_t> order;
   for (const auto& d : drawn) order.push_back(d.second);

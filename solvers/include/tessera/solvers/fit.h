@@ -65,6 +65,7 @@ struct FitEpoch {
   double loss = 0;         ///< mean over the samples, of each with the parameters at its step
   double validation = 0;   ///< mean over the validation's samples at the end; NaN without any
   double rate_factor = 1;  ///< by the plateaus so far
+  std::vector<double> metrics = {};  ///< what `validate` gives beside, means over the samples
 };
 
 template <IsTree P>
@@ -106,7 +107,7 @@ namespace detail {
 using Leaves = std::vector<Tensor>;
 Samples<Leaves> checked_in_memory(Leaves all);
 FitEnd fit_flat(const std::function<Tensor(const Leaves& params, const Leaves& batch)>& loss,
-                const std::function<Tensor(const Leaves& params, const Leaves& batch)>& validate,
+                const std::function<Leaves(const Leaves& params, const Leaves& batch)>& validate,
                 FitState<Leaves>& s, const Samples<Leaves>& train,
                 const Samples<Leaves>& validation, const FitOptions& o, const GoOn<Leaves>& go_on);
 
@@ -124,19 +125,12 @@ FitState<Q> with_params(FitState<P> s, const F& params, const G& best) {
           s.best_epoch,
           std::move(s.curves)};
 }
-/// The value of a loss that may give more beside it.
-template <class R>
-Tensor value_of(R r) {
-  if constexpr (std::is_same_v<R, Tensor>)
-    return r;
-  else
-    return std::get<0>(std::move(r));
-}
 }  // namespace detail
 
 /// Goes on with `state` until its epochs are done. `loss` and `validate` are functions of
-/// parameters and a Batch that give a real scalar, a mean over the samples (or a pair whose first
-/// it is); `validate` leaves out what only training has, such as dropout. Throws for no samples,
+/// parameters and a Batch that give a real scalar, a mean over the samples, or a pair whose first
+/// it is; of `validate` the second is a tree of real scalars, too, which the curves keep as
+/// metrics. `validate` leaves out what only training has, such as dropout. Throws for no samples,
 /// and for options out of their range.
 template <class L, class V, IsTree P, IsTree B>
 FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B>& train,
@@ -152,11 +146,14 @@ FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B
     return std::optional<B>(unflatten_tree(b, Leaves(flatten_tree(b).size())));
   };
   const std::optional<B> form = one(train);
-  const auto flat = [&](const auto& f) {
+  const auto on_leaves = [&](const auto& f) {
     return [&f, &tree, &form](const Leaves& params, const Leaves& batch) {
       const Leaves data(batch.begin(), batch.end() - 1);
-      return detail::value_of(f(tree(params), Batch<B>{unflatten_tree(*form, data), batch.back()}));
+      return flatten_tree(f(tree(params), Batch<B>{unflatten_tree(*form, data), batch.back()}));
     };
+  };
+  const auto first = [](const auto& f) {
+    return [f](const Leaves& params, const Leaves& batch) { return f(params, batch).front(); };
   };
   const auto reader = [](const Samples<B>& s) {
     return Samples<Leaves>{
@@ -172,8 +169,8 @@ FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B
   const auto give_back = [&] { state = detail::with_params<Leaves, P>(std::move(s), tree, tree); };
   FitEnd end;
   try {
-    end =
-        detail::fit_flat(flat(loss), flat(validate), s, reader(train), reader(validation), o, ask);
+    end = detail::fit_flat(first(on_leaves(loss)), on_leaves(validate), s, reader(train),
+                           reader(validation), o, ask);
   } catch (...) {
     give_back();
     throw;

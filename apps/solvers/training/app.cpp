@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The app solvers.training: a table of designs and responses goes in, a network with its error
+// comes out.
+#include "support/app.h"
+
+#include "solvers/training/example.h"
+#include "solvers/training/predict.h"
+#include "solvers/training/results.h"
+#include "solvers/training/run.h"
+#include "tessera/autodiff/nn/sequential.h"
+#include "tessera/data/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace tessera::apps::training {
+namespace {
+
+CheckReport check_training(const Problem& p) {
+  const Options& o = p.options;
+  CheckReport r;
+  Index weights = 0;
+  for (const Tensor& t : flatten_tree(p.model.network)) weights += t.size();
+  r.lines = {fmt::format("{} samples: {} to train on, {} for validation, {} for the test",
+                         p.samples.count(), p.split.train.size(), p.split.validation.size(),
+                         p.split.test.size()),
+             fmt::format("a sample is {}, the network gives {}: {} weights",
+                         to_string(sample_shape(p.samples.inputs)), to_string(p.model.output), weights),
+             fmt::format("{} epochs of {} steps of {} samples", o.training.epochs, p.steps(),
+                         o.training.batch)};
+  return r;
+}
+
+std::vector<data::Diagnostic> against(const data::Config& config, const Problem& p,
+                                      const data::Checkpoint& from) {
+  const TrainingOptions& o = p.options.training;
+  const auto epoch = from.scalar<std::int64_t>("epoch");
+  if (o.epochs < epoch)
+    return {config.error(
+        436, "training.epochs",
+        fmt::format("the training is at epoch {} already, past {}", epoch + 1, o.epochs),
+        "an end further off")};
+  const bool by_end =
+      o.schedule.kind == RateCurve::cosine || o.schedule.kind == RateCurve::one_cycle;
+  const auto total = from.scalar<std::int64_t>("epochs");
+  if (by_end && total != o.epochs)
+    return {config.error(436, "training.epochs",
+                         fmt::format("the rate of the steps so far was made for {} epochs", total),
+                         "a new run, or a schedule that does not know its end, such as constant")};
+  return {};
+}
+
+PreparedCase prepare(const AppContext& context) {
+  const data::Config& config = context.config;
+  const auto p = std::make_shared<Problem>();
+  p->options = read_options(config);
+  p->samples = read_samples(p->options, config);
+  p->split = split_of(p->samples, p->options, config);
+  p->model = make_model(p->options, p->samples, p->split.train, config);
+  p->inputs = data::inputs_read();
+  return {
+      .precision = p->options.training.precision == 0 ? "f32" : "f64",
+      .inputs = p->inputs,
+      .check = [p] { return check_training(*p); },
+      .estimate = [p] { return estimate_training(*p); },
+      .run = [p](RunContext& to) { return run_training(to, *p); },
+      .against = [&config, p](const data::Checkpoint& from) { return against(config, *p, from); }};
+}
+
+}  // namespace
+
+App app() {
+  return {
+      .summary = "networks that learn from tables and arrays: surrogates and classifiers",
+      .options = options(),
+      .prepare = prepare,
+      .make_example = make_example,
+      .plot =
+          [](const std::filesystem::path& run) {
+            const data::Config config = data::read_config(run / "resolved.toml");
+            return draw(run, read_drawn(run), read_options(config).title);
+          },
+      .predict = predict,
+      .may_change = {"training.epochs", "training.early_stopping", "output", "title", "expect"}};
+}
+
+}  // namespace tessera::apps::training

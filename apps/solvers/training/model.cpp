@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solvers/training/model.h"
+
+#include "tessera/autodiff/ops.h"
+#include "tessera/data/safetensors.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace tessera::apps::training {
+namespace {
+
+namespace fs = std::filesystem;
+using nn::LayerKind;
+using nn::LayerSpec;
+
+std::vector<LayerSpec> mlp_layers(const NetworkOptions& o, const Shape& sample,
+                                  const Shape& target) {
+  std::vector<LayerSpec> layers;
+  if (sample.size() != 1) layers.push_back({.kind = LayerKind::flatten});
+  for (const std::int64_t width : o.widths) {
+    layers.push_back({.kind = LayerKind::linear, .width = width});
+    layers.push_back({.kind = LayerKind::activation, .activation = o.activation});
+    if (o.dropout > 0) layers.push_back({.kind = LayerKind::dropout, .rate = o.dropout});
+  }
+  layers.push_back({.kind = LayerKind::linear, .width = target.count()});
+  if (target.size() != 1) layers.push_back({.kind = LayerKind::reshape, .shape = target});
+  return layers;
+}
+
+std::vector<LayerSpec> listed_layers(const NetworkOptions& o) {
+  std::map<std::string, Index> numbers;
+  std::vector<LayerSpec> layers;
+  for (const LayerOptions& l : o.layers) {
+    LayerSpec s{.kind = l.kind,
+                .width = l.width,
+                .bias = l.bias,
+                .activation = l.function,
+                .rate = l.rate,
+                .groups = l.groups,
+                .rows = l.rows,
+                .shape = Shape(std::span<const Index>(l.shape.data(), l.shape.size()))};
+    if (!l.with.empty()) s.with = numbers.at(l.with);
+    if (!l.name.empty()) numbers[l.name] = static_cast<Index>(layers.size());
+    layers.push_back(s);
+  }
+  return layers;
+}
+
+[[noreturn]] void refuse(const data::Config& config, const std::string& key, std::string message,
+                         std::string hint = {}) {
+  throw data::InputError(data::ExitCode::config_invalid,
+                         {config.error(671, key, std::move(message), std::move(hint))});
+}
+
+data::TransformSpec spec_of(const TransformOptions& o, const std::vector<std::string>& names,
+                            const data::Config& config, const std::string& key) {
+  data::TransformSpec s{.kind = o.kind,
+                        .features = o.features,
+                        .together = o.together,
+                        .offset = o.offset,
+                        .classes = o.classes};
+  for (const std::string& column : o.columns) {
+    const auto found = std::ranges::find(names, column);
+    if (found == names.end()) {
+      const auto near = data::nearest_names(column, names);
+      refuse(config, key + ".columns", "there is no feature '" + column + "' here",
+             near.empty() ? "" : "did you mean '" + near.front() + "'?");
+    }
+    s.features.push_back(found - names.begin());
+  }
+  return s;
+}
+
+data::Transforms transforms_of(const std::vector<TransformOptions>& options, const char* table,
+                               const std::vector<std::string>& names, const Tensor& train,
+                               const data::Config& config) {
+  std::vector<data::TransformSpec> specs;
+  for (std::size_t k = 0; k < options.size(); ++k)
+    specs.push_back(
+        spec_of(options[k], names, config, std::string(table) + "[" + std::to_string(k) + "]"));
+  if (options.empty()) specs.emplace_back();
+  try {
+    return data::fit_transforms(specs, train);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    refuse(config, options.empty() ? "data" : table, std::string(table) + ": " + e.what());
+  }
+}
+
+/// What a file of weights holds beside the network: the numbers of transforms by name.
+template <class F>
+void each_number(data::Transforms& t, const std::string& path, const F& f) {
+  for (std::size_t k = 0; k < t.steps.size(); ++k) {
+    const std::string at = path + "." + std::to_string(k) + ".";
+    f(at + "shift", t.steps[k].shift);
+    f(at + "scale", t.steps[k].scale);
+    f(at + "chosen", t.steps[k].chosen);
+  }
+}
+
+std::string lines_of(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& w : words) all += (all.empty() ? "" : "\n") + w;
+  return all;
+}
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; !text.empty() && at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    all.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
+}
+
+/// A shape as `3 4`.
+std::string text_of(const Shape& s) {
+  std::string all;
+  for (const Index d : s) all += (all.empty() ? "" : " ") + std::to_string(d);
+  return all;
+}
+Shape shape_in(const std::string& text) {
+  Shape s;
+  std::istringstream words(text);
+  for (Index d; words >> d;) s.push_back(d);
+  return s;
+}
+
+/// What a file of weights holds.
+struct Weights {
+  std::string file;
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, std::string> words;
+
+  explicit Weights(const fs::path& path) : file(path.string()) {
+    data::Safetensors all = data::read_safetensors(path);
+    for (data::NamedTensor& t : all.tensors) tensors.emplace(t.name, t.values);
+    words = std::move(all.metadata);
+    if (word("format") != "tessera.training 1") refuse("is not the model of a training");
+  }
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw data::InputError({.number = 673,
+                            .place = {.file = file},
+                            .message = what,
+                            .hint = "weights belong to the run that wrote them"});
+  }
+  const std::string& word(const std::string& name) const {
+    const auto found = words.find(name);
+    if (found == words.end()) refuse("has no metadata '" + name + "'");
+    return found->second;
+  }
+  Tensor tensor(const std::string& name, const Tensor& like) const {
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) refuse("has no tensor '" + name + "'");
+    if (found->second.type() != like.type())
+      refuse("'" + name + "' is " + to_string(found->second.type()) + ", the network has " +
+             to_string(like.type()));
+    return found->second;
+  }
+};
+
+data::Transforms transforms_in(const Weights& w, const std::vector<TransformOptions>& options,
+                               const std::string& path) {
+  data::Transforms t;
+  for (const TransformOptions& o : options) t.steps.push_back({.kind = o.kind});
+  if (options.empty()) t.steps.push_back({.kind = data::TransformKind::standardise});
+  each_number(t, path, [&](const std::string& name, Tensor& number) {
+    if (const auto found = w.tensors.find(name); found != w.tensors.end()) number = found->second;
+  });
+  for (std::size_t k = 0; k < t.steps.size(); ++k)
+    if (t.steps[k].kind == data::TransformKind::one_hot)
+      t.steps[k].classes = std::stoll(w.word(path + "." + std::to_string(k) + ".classes"));
+    else if (t.steps[k].kind != data::TransformKind::none && !t.steps[k].shift.defined())
+      w.refuse("has no numbers of " + path + "." + std::to_string(k));
+  return t;
+}
+
+}  // namespace
+
+std::vector<LayerSpec> layers_of(const NetworkOptions& o, const Shape& sample, const Shape& target,
+                                 const data::Config& config) {
+  if (o.kind == NetworkKind::mlp) return mlp_layers(o, sample, target);
+  const std::vector<LayerSpec> layers = listed_layers(o);
+  for (std::size_t n = 1; n <= layers.size(); ++n) try {
+      const Shape out =
+          nn::shapes_of({layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(n)}, sample)
+              .back();
+      if (n == layers.size() && out != target)
+        throw Error("it gives " + to_string(out) + ", targets are " + to_string(target));
+    } catch (const Error& e) {
+      refuse(config, "network.layer[" + std::to_string(n - 1) + "]", e.what());
+    }
+  return layers;
+}
+
+Tensor Model::prepared(const Tensor& inputs) const { return cast(input.apply(inputs), dtype); }
+
+Tensor Model::raw(const Tensor& prepared) const {
+  constexpr Index at_once = 1024;
+  std::vector<Tensor> parts;
+  for (Index begin = 0; begin == 0 || begin < prepared.dim(0); begin += at_once) {
+    std::vector<std::int64_t> rows;
+    for (Index k = begin; k < std::min(begin + at_once, prepared.dim(0)); ++k) rows.push_back(k);
+    parts.push_back(network(rows_of(prepared, rows)));
+  }
+  return parts.size() == 1 ? parts[0] : concatenate(parts, 0);
+}
+
+Tensor Model::predict(const Tensor& inputs) const { return target.undo(raw(prepared(inputs))); }
+
+namespace {
+nn::Sequential fresh_network(const Options& o, const Model& m, const data::Config& config) {
+  nn::LinearOptions linear;
+  linear.dtype = m.dtype;
+  return nn::sequential(random_key(o.training.seed),
+                        layers_of(o.network, m.sample, m.output, config), m.sample, linear);
+}
+}  // namespace
+
+Model make_model(const Options& o, const Samples& s, const std::vector<std::int64_t>& train,
+                 const data::Config& config) {
+  Model m{.columns = s.columns, .dtype = o.training.precision == 0 ? Dtype::f32 : Dtype::f64};
+  const Tensor x = rows_of(s.inputs, train), y = rows_of(s.targets, train);
+  m.input = transforms_of(o.input_transforms, "input_transform", s.columns.inputs, x, config);
+  Shape target = sample_shape(s.targets);
+  if (o.classifies()) {
+    target.push_back(s.classes);
+  } else {
+    m.target = transforms_of(o.target_transforms, "target_transform", s.columns.targets, y, config);
+    target = sample_shape(m.target.apply(y));
+  }
+  m.sample = sample_shape(m.input.apply(x));
+  m.output = target;
+  m.network = fresh_network(o, m, config);
+  return m;
+}
+
+void save_model(const Model& m, const fs::path& file) {
+  std::vector<data::NamedTensor> all;
+  const LeafNames names = leaf_names(m.network);
+  const std::vector<Tensor> leaves = flatten_tree(m.network);
+  for (std::size_t k = 0; k < leaves.size(); ++k) all.push_back({names[k], leaves[k]});
+  std::map<std::string, std::string> words{{"format", "tessera.training 1"}};
+  const auto add = [&](const std::string& name, const Tensor& t) {
+    if (t.defined()) all.push_back({name, t});
+  };
+  data::Transforms in = m.input, out = m.target;
+  each_number(in, "input", add);
+  each_number(out, "target", add);
+  const auto count = [&](const char* path, const data::Transforms& t) {
+    for (std::size_t k = 0; k < t.steps.size(); ++k)
+      if (t.steps[k].kind == data::TransformKind::one_hot)
+        words[std::string(path) + "." + std::to_string(k) + ".classes"] =
+            std::to_string(t.steps[k].classes);
+  };
+  count("input", m.input), count("target", m.target);
+  words["sample"] = text_of(m.sample), words["output"] = text_of(m.output);
+  words["inputs"] = lines_of(m.columns.inputs), words["targets"] = lines_of(m.columns.targets);
+  words["labels"] = lines_of(m.columns.labels);
+  for (std::size_t k = 0; k < m.columns.input_words.size(); ++k)
+    words["words." + std::to_string(k)] = lines_of(m.columns.input_words[k]);
+  data::write_safetensors(file, all, words);
+}
+
+Model load_model(const Options& o, const data::Config& config, const fs::path& file) {
+  const Weights w(file);
+  Model m{.dtype = o.training.precision == 0 ? Dtype::f32 : Dtype::f64};
+  m.sample = shape_in(w.word("sample")), m.output = shape_in(w.word("output"));
+  m.input = transforms_in(w, o.input_transforms, "input");
+  if (!o.classifies()) m.target = transforms_in(w, o.target_transforms, "target");
+  m.columns.inputs = lines_in(w.word("inputs")), m.columns.targets = lines_in(w.word("targets"));
+  m.columns.labels = lines_in(w.word("labels"));
+  for (std::size_t k = 0; k < o.data.input_columns.size(); ++k)
+    m.columns.input_words.push_back(lines_in(w.word("words." + std::to_string(k))));
+  m.network = fresh_network(o, m, config);
+  const LeafNames names = leaf_names(m.network);
+  std::vector<Tensor> leaves = flatten_tree(m.network);
+  for (std::size_t k = 0; k < leaves.size(); ++k) leaves[k] = w.tensor(names[k], leaves[k]);
+  m.network = unflatten_tree(m.network, leaves);
+  return m;
+}
+
+}  // namespace tessera::apps::training

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training makes: a network with the transforms around it.
+#pragma once
+#include "solvers/training/samples.h"
+#include "tessera/autodiff/nn/sequential.h"
+#include "tessera/data/transforms.h"
+
+#include <filesystem>
+
+namespace tessera::apps::training {
+
+/// Layers for samples and targets of these shapes (targets of cross_entropy: with the classes
+/// behind). Throws data::InputError E0671 at the layer that does not fit.
+std::vector<nn::LayerSpec> layers_of(const NetworkOptions& o, const Shape& sample,
+                                     const Shape& target, const data::Config& config);
+
+struct Model {
+  data::Transforms input, target;
+  nn::Sequential network;
+  Columns columns;
+  Shape sample, output;  ///< of what goes into the network and comes out, without the samples' axis
+  Dtype dtype = Dtype::f32;
+
+  /// Transformed inputs as the network takes them.
+  Tensor prepared(const Tensor& inputs) const;
+  /// What the network makes of prepared inputs, some at a time: [n, target...].
+  Tensor raw(const Tensor& prepared) const;
+  /// Targets in their own units, f64; of cross_entropy the logits of the classes.
+  Tensor predict(const Tensor& inputs) const;
+};
+
+/// Transforms fitted to the training set, layers with first weights of the seed. Throws
+/// data::InputError at the key at fault.
+Model make_model(const Options& o, const Samples& s, const std::vector<std::int64_t>& train,
+                 const data::Config& config);
+
+/// weights.safetensors: leaves of the network by their names, transforms as `input.0.shift`,
+/// words of columns as metadata.
+void save_model(const Model& m, const std::filesystem::path& file);
+/// Into a model of the same options. Throws data::InputError E0673 where the file belongs to
+/// another network.
+Model load_model(const Options& o, const data::Config& config, const std::filesystem::path& file);
+
+}  // namespace tessera::apps::training

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of tables as numbers: of numbers as they are, of words by the words that there are.
+#pragma once
+#include "solvers/training/samples.h"
+#include "tessera/data/csv.h"
+#include "tessera/data/diagnostic.h"
+
+#include <filesystem>
+
+namespace tessera::apps::training {
+
+struct Table {
+  std::filesystem::path file;
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::size_t> lines;  ///< of the rows, from 1
+};
+/// Several tables, read one after another as one.
+using Tables = std::vector<Table>;
+
+/// Throws data::InputError: E0433 no such table, a row of another length; E0672 an empty table.
+Tables read_tables(const std::vector<std::filesystem::path>& files);
+
+/// A column whose first field is no number is one of words: all different ones, by the alphabet.
+/// Of numbers: none. The functions below throw data::InputError E0672 for a column that is not
+/// there, with the nearest name, and with line and name for an empty field, or one that is no
+/// number among numbers.
+Words words_of(const Tables& t, const std::string& column);
+/// f64 [rows, features]: a column of numbers is one feature, one of words a feature for each, 0 or
+/// 1. The features' names are added to `names`. A word that is not among `words` throws.
+Tensor columns_of(const Tables& t, const std::vector<std::string>& columns,
+                  const std::vector<Words>& words, std::vector<std::string>& names);
+
+/// All different fields of a column, numbers by value, words by the alphabet.
+Words labels_of(const Tables& t, const std::string& column);
+/// i64 [rows]: the places of the fields among `labels`.
+Tensor numbers_of_labels(const Tables& t, const std::string& column, const Words& labels);
+
+std::vector<std::string> texts_of(const Tables& t, const std::string& column);
+/// The number of the table that each row is from.
+std::vector<std::int64_t> files_of(const Tables& t);
+
+}  // namespace tessera::apps::training
