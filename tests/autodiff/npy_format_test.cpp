@@ -82,6 +82,34 @@ TEST(NpyFormat, ReadsWhatNumpyWrites) {
   EXPECT_EQ(parse(kFlags).dtype, "|b1");
 }
 
+TEST(NpyFormat, TextsAndTimesAreToldToWhoAsks) {
+  const auto header = [](const std::string& dtype, std::size_t n_data) {
+    const std::string file =
+        made("{'descr': '" + dtype + "', 'fortran_order': False, 'shape': (3,), }\n", n_data);
+    EXPECT_NE(message(file), "");
+    return parse_npy_header(bytes_of(file), file.size(), "a.npy", NpyTypes::plain);
+  };
+  EXPECT_EQ(header("<U5", 60).item_size(), 20u);  // UTF-32
+  EXPECT_EQ(header("|S7", 21).item_size(), 7u);
+  EXPECT_EQ(header("<U0", 0).item_size(), 0u);
+  EXPECT_EQ(header("|V16", 48).item_size(), 16u);
+  EXPECT_EQ(header("<M8[ns]", 24).item_size(), 8u);
+  EXPECT_EQ(header(">m8", 24).data_size(), 24u);
+  for (const char* dtype : {"|O", "|O8", "<U", "<U1234567890", "<U5[ns]", "<M8[ns", "x5", "U5"})
+    EXPECT_THROW(header(dtype, 24), NpyError) << dtype;
+}
+
+TEST(NpyFormat, ErrorsHaveTheirPlace) {
+  try {
+    parse(made("{'descr': '<f8', 'fortran_order': 0, 'shape': (), }\n", 8));
+    FAIL();
+  } catch (const NpyError& e) {
+    EXPECT_EQ(e.byte, 10u + 34);
+    EXPECT_EQ(e.why, "expected True or False, got '0'");
+    EXPECT_STREQ(e.what(), "a.npy: byte 44: [npy] expected True or False, got '0'");
+  }
+}
+
 TEST(NpyFormat, SwapsForeignByteOrder) {
   const NpyHeader h = parse(kComplexBig);
   EXPECT_TRUE(h.fortran_order);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/npy_format.h"
 
-#include "tessera/autodiff/error.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace tessera {
 namespace {
@@ -23,6 +22,19 @@ bool known(std::string_view dtype) {
                 : dtype[0] == '<' || dtype[0] == '>';
 }
 
+/// Texts, raw bytes and times: `<U5`, `|S3`, `|V8`, `<M8[ns]`.
+bool known_other(std::string_view dtype) {
+  if (dtype.size() < 3 || std::string_view("<>|").find(dtype[0]) == std::string_view::npos ||
+      std::string_view("SUVMm").find(dtype[1]) == std::string_view::npos)
+    return false;
+  const std::string_view size = dtype.substr(2);
+  const std::size_t digits = std::min(size.find_first_not_of("0123456789"), size.size());
+  if (digits == 0 || digits > 9) return false;
+  const std::string_view unit = size.substr(digits);
+  const bool time = dtype[1] == 'M' || dtype[1] == 'm';
+  return unit.empty() || (time && unit.front() == '[' && unit.back() == ']');
+}
+
 /// Why a dtype cannot be read, in words.
 std::string refusal(std::string_view dtype) {
   const char kind = dtype.size() > 1 ? dtype[1] : '?';
@@ -36,8 +48,8 @@ std::string refusal(std::string_view dtype) {
 /// A cursor over the header's text. Places in messages are bytes of the file.
 class Parser {
  public:
-  Parser(std::string_view text, std::size_t offset, std::string_view name)
-      : text_(text), offset_(offset), name_(name) {}
+  Parser(std::string_view text, std::size_t offset, std::string_view name, NpyTypes types)
+      : text_(text), offset_(offset), name_(name), types_(types) {}
 
   NpyHeader header() {
     NpyHeader h;
@@ -73,7 +85,7 @@ class Parser {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(std::string(name_) + ": byte " + std::to_string(offset_ + at_) + ": [npy] " + what);
+    throw NpyError(name_, offset_ + at_, what);
   }
 
  private:
@@ -119,7 +131,8 @@ class Parser {
     std::string code = quoted();
     if (!code.empty() && code[0] == '=')
       code[0] = std::endian::native == std::endian::little ? '<' : '>';
-    if (!known(code)) fail("the dtype '" + code + "' cannot be used: " + refusal(code));
+    if (!known(code) && !(types_ == NpyTypes::plain && known_other(code)))
+      fail("the dtype '" + code + "' cannot be used: " + refusal(code));
     return code;
   }
   bool boolean() {
@@ -165,6 +178,7 @@ class Parser {
   std::string_view text_;
   std::size_t at_ = 0, offset_;
   std::string_view name_;
+  NpyTypes types_;
 };
 
 /// Bytes of the data; false if a partial product overflows. Zeros do not excuse the other
@@ -192,11 +206,16 @@ std::uint32_t little_endian(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+NpyError::NpyError(std::string_view name, std::size_t at, std::string reason)
+    : Error(std::string(name) + ": byte " + std::to_string(at) + ": [npy] " + reason),
+      byte(at),
+      why(std::move(reason)) {}
+
 std::size_t NpyHeader::item_size() const {
   std::size_t size = 0;
-  for (const char c : std::string_view(dtype).substr(std::min<std::size_t>(2, dtype.size())))
-    size = size * 10 + static_cast<std::size_t>(c - '0');
-  return size;
+  for (std::size_t i = 2; i < dtype.size() && dtype[i] >= '0' && dtype[i] <= '9'; ++i)
+    size = size * 10 + static_cast<std::size_t>(dtype[i] - '0');
+  return dtype.size() > 1 && dtype[1] == 'U' ? 4 * size : size;  // UTF-32
 }
 
 std::size_t NpyHeader::element_count() const {
@@ -206,9 +225,9 @@ std::size_t NpyHeader::element_count() const {
 }
 
 NpyHeader parse_npy_header(std::span<const std::byte> first, std::uint64_t file_size,
-                           std::string_view name) {
+                           std::string_view name, NpyTypes types) {
   const auto fail = [&](std::size_t byte, const std::string& what) {
-    throw Error(std::string(name) + ": byte " + std::to_string(byte) + ": [npy] " + what);
+    throw NpyError(name, byte, what);
   };
   const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
   if (text.substr(0, kMagic.size()) != kMagic)
@@ -227,7 +246,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> first, std::uint64_t file_
   if (begin + length > file_size || begin + length > first.size())
     fail(8, "a header of " + std::to_string(length) + " bytes does not fit into a file of " +
                 std::to_string(file_size) + " bytes");
-  NpyHeader h = Parser(text.substr(begin, length), begin, name).header();
+  NpyHeader h = Parser(text.substr(begin, length), begin, name, types).header();
   h.data_offset = begin + length;
   std::size_t expected = 0;
   if (!checked_size(h, expected))

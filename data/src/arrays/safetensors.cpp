@@ -68,21 +68,26 @@ std::string header_text(std::span<const NamedTensor> tensors,
 
 }  // namespace
 
-Safetensors read_safetensors(const std::filesystem::path& path,
-                             std::span<const std::string> names) {
-  const BinaryInput file(path);
-  SafetensorsHeader header = read_safetensors_header(file);
-  std::vector<std::string> known;
-  for (const SafetensorsEntry& e : header.entries) known.push_back(e.name);
-  const std::vector<std::size_t> places = places_of(names, known, file.name());
+SafetensorsInput::SafetensorsInput(const std::filesystem::path& path)
+    : file(path), header(read_safetensors_header(file)) {
+  for (const SafetensorsEntry& e : header.entries) names.push_back(e.name);
+}
+
+std::vector<NamedTensor> SafetensorsInput::read(std::span<const std::size_t> places) const {
   std::uint64_t bytes = 0;
   for (const std::size_t i : places)
     bytes += widened_bytes(header.entries[i].type, header.entries[i].shape);
   check_memory(bytes, file.name());
-  Safetensors out{.tensors = {}, .metadata = std::move(header.metadata)};
+  std::vector<NamedTensor> out;
   for (const std::size_t i : places)
-    out.tensors.push_back({known[i], read_entry(file, header, header.entries[i])});
+    out.push_back({names[i], read_entry(file, header, header.entries[i])});
   return out;
+}
+
+Safetensors read_safetensors(const std::filesystem::path& path,
+                             std::span<const std::string> names) {
+  const SafetensorsInput f(path);
+  return {f.read(places_of(names, f.names, f.file.name())), f.header.metadata};
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,

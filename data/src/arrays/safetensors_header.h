@@ -4,7 +4,9 @@
 #include "tessera/data/binary_file.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,5 +33,17 @@ const char* safetensors_dtype(Stored type);
 
 /// All that can be told without the buffer's content is checked. Throws InputError E0438.
 SafetensorsHeader read_safetensors_header(const BinaryInput& file);
+
+/// A file that has been opened, and its header read.
+struct SafetensorsInput {
+  explicit SafetensorsInput(const std::filesystem::path& path);
+
+  BinaryInput file;
+  SafetensorsHeader header;
+  std::vector<std::string> names;
+
+  /// The tensors at these places.
+  std::vector<NamedTensor> read(std::span<const std::size_t> places) const;
+};
 
 }  // namespace tessera::data

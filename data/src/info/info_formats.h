@@ -15,12 +15,14 @@ InfoNode csv_info(const std::filesystem::path& path);
 InfoNode columns_info(const std::filesystem::path& path);
 InfoNode json_info(const std::filesystem::path& path);
 InfoNode npy_info(const std::filesystem::path& path);
+InfoNode npz_info(const std::filesystem::path& path);
 InfoNode safetensors_info(const std::filesystem::path& path);
 InfoNode png_info(const std::filesystem::path& path);
 InfoNode svg_info(const std::filesystem::path& path);
 InfoNode log_info(const std::filesystem::path& path);
 /// By their first lines: `sniff` of a format.
 bool is_columns(std::string_view head, const std::filesystem::path& path);
+bool is_npz(std::string_view head, const std::filesystem::path& path);
 bool is_safetensors(std::string_view head, const std::filesystem::path& path);
 bool is_log(std::string_view head, const std::filesystem::path& path);
 
