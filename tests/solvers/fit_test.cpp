@@ -48,6 +48,24 @@ const Samples<Pairs> nothing{};
 
 }  // namespace
 
+TEST(Fit, KeepsWhatTheValidationGivesBeside) {
+  // Means over all samples, however they fall into batches: 8 and 5 of 13.
+  const Pairs data = plane(20), held_out = plane(13, 2);
+  const FitOptions o{.epochs = 2, .batch = 8};
+  FitState<nn::Linear> s = begin_fit(layer(), o);
+  const auto judge = [](const nn::Linear& l, const Batch<Pairs>& b) {
+    const Tensor off = l(b.data.x) - b.data.y;
+    return std::pair(mean(square(off)), std::pair(mean(abs(off)), mean(off)));
+  };
+  fit(squares, judge, s, in_memory(data), in_memory(held_out), o);
+  const Tensor off = s.params(held_out.x) - held_out.y;
+  const FitEpoch& last = s.curves.back();
+  ASSERT_EQ(last.metrics.size(), 2U);
+  EXPECT_NEAR(last.validation, mean(square(off)).item(), 1e-14);
+  EXPECT_NEAR(last.metrics[0], mean(abs(off)).item(), 1e-14);
+  EXPECT_NEAR(last.metrics[1], mean(off).item(), 1e-14);
+}
+
 TEST(Fit, IsTheLoopThatOneWouldWrite) {
   const Pairs data = plane(20);
   const FitOptions o{.epochs = 3, .batch = 8, .shuffle = false, .rate = cosine_rate(0.1, 9)};

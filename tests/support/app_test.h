@@ -39,7 +39,8 @@ class AppTest : public ::testing::Test {
   /// Tables, results, pictures and fields of a run, by their names in it.
   std::set<std::string> results(const std::filesystem::path& run) const {
     std::set<std::string> names;
-    const std::set<std::string> kinds{".csv", ".h5", ".png", ".svg", ".vtu", ".vtr"};
+    const std::set<std::string> kinds{".csv", ".h5",  ".png",        ".svg",
+                                      ".vtu", ".vtr", ".safetensors"};
     for (const auto& e : std::filesystem::recursive_directory_iterator(here() / run))
       if (kinds.contains(e.path().extension()))
         names.insert(std::filesystem::relative(e.path(), here() / run));

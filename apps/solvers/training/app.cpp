@@ -22,13 +22,14 @@ CheckReport check_training(const Problem& p) {
   CheckReport r;
   Index weights = 0;
   for (const Tensor& t : flatten_tree(p.model.network)) weights += t.size();
-  r.lines = {fmt::format("{} samples: {} to train on, {} for validation, {} for the test",
-                         p.samples.count(), p.split.train.size(), p.split.validation.size(),
-                         p.split.test.size()),
-             fmt::format("a sample is {}, the network gives {}: {} weights",
-                         to_string(sample_shape(p.samples.inputs)), to_string(p.model.output), weights),
-             fmt::format("{} epochs of {} steps of {} samples", o.training.epochs, p.steps(),
-                         o.training.batch)};
+  r.lines = {
+      fmt::format("{} samples: {} to train on, {} for validation, {} for the test",
+                  p.samples.count(), p.split.train.size(), p.split.validation.size(),
+                  p.split.test.size()),
+      fmt::format("a sample is {}, the network gives {}: {} weights",
+                  to_string(sample_shape(p.samples.inputs)), to_string(p.model.output), weights),
+      fmt::format("{} epochs of {} steps of {} samples", o.training.epochs, p.steps(),
+                  o.training.batch)};
   return r;
 }
 
@@ -55,12 +56,12 @@ PreparedCase prepare(const AppContext& context) {
   const data::Config& config = context.config;
   const auto p = std::make_shared<Problem>();
   p->options = read_options(config);
-  p->samples = read_samples(p->options, config);
+  p->samples = read_samples(p->options);
   p->split = split_of(p->samples, p->options, config);
   p->model = make_model(p->options, p->samples, p->split.train, config);
   p->inputs = data::inputs_read();
   return {
-      .precision = p->options.training.precision == 0 ? "f32" : "f64",
+      .precision = p->options.training.precision == Precision::f32 ? "f32" : "f64",
       .inputs = p->inputs,
       .check = [p] { return check_training(*p); },
       .estimate = [p] { return estimate_training(*p); },

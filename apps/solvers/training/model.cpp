@@ -222,7 +222,8 @@ nn::Sequential fresh_network(const Options& o, const Model& m, const data::Confi
 
 Model make_model(const Options& o, const Samples& s, const std::vector<std::int64_t>& train,
                  const data::Config& config) {
-  Model m{.columns = s.columns, .dtype = o.training.precision == 0 ? Dtype::f32 : Dtype::f64};
+  Model m{.columns = s.columns,
+          .dtype = o.training.precision == Precision::f32 ? Dtype::f32 : Dtype::f64};
   const Tensor x = rows_of(s.inputs, train), y = rows_of(s.targets, train);
   m.input = transforms_of(o.input_transforms, "input_transform", s.columns.inputs, x, config);
   Shape target = sample_shape(s.targets);
@@ -267,7 +268,7 @@ void save_model(const Model& m, const fs::path& file) {
 
 Model load_model(const Options& o, const data::Config& config, const fs::path& file) {
   const Weights w(file);
-  Model m{.dtype = o.training.precision == 0 ? Dtype::f32 : Dtype::f64};
+  Model m{.dtype = o.training.precision == Precision::f32 ? Dtype::f32 : Dtype::f64};
   m.sample = shape_in(w.word("sample")), m.output = shape_in(w.word("output"));
   m.input = transforms_in(w, o.input_transforms, "input");
   if (!o.classifies()) m.target = transforms_in(w, o.target_transforms, "target");

@@ -61,6 +61,7 @@ struct NetworkOptions {
 enum class Loss { mean_square, mean_absolute, huber, relative_l2, cross_entropy };
 enum class LossOf { transformed, original };
 enum class Steps { adam, adamw, sgd, lamb, lion };
+enum class Precision { f32, f64 };
 enum class RateCurve { constant, cosine, step, exponential, one_cycle };
 struct ScheduleOptions {
   RateCurve kind = RateCurve::cosine;
@@ -89,7 +90,7 @@ struct TrainingOptions {
   bool shuffle = true;
   double input_noise = 0;
   std::uint64_t seed = 1;
-  int precision = 0;  ///< f32, f64
+  Precision precision = Precision::f32;
   ScheduleOptions schedule;
   std::optional<PlateauChoice> plateau;
   std::optional<EarlyChoice> early_stopping;

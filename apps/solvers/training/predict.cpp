@@ -3,8 +3,8 @@
 
 #include "solvers/training/model.h"
 #include "solvers/training/tables.h"
-#include "tessera/autodiff/npy.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/arrays.h"
 #include "tessera/data/file_io.h"
 
 #include <cmath>
@@ -62,7 +62,7 @@ void predict(const fs::path& run, const fs::path& file, const fs::path& output) 
   if (table)
     write_table(output, file, m, y, o.classifies());
   else
-    save_npy(output, y);
+    data::write_npy(output, y);
 }
 
 }  // namespace tessera::apps::training

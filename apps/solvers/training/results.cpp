@@ -125,7 +125,7 @@ Drawn drawn_of(const Results& r, const Problem& p) {
   d.part = last.part;
   if (d.classifies) {
     const LabelErrors& e = last.labels;
-    d.target = reshape(tensor(e.confusion), {e.classes, e.classes});
+    d.target = cast(reshape(tensor(e.confusion), {e.classes, e.classes}), Dtype::f64);
     d.names = p.samples.columns.labels;
   } else {
     d.predicted = as_rows(last.predicted), d.target = as_rows(last.target);

@@ -4,8 +4,6 @@
 #include "solvers/training/tables.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/arrays.h"
-#include "tessera/data/input_files.h"
-#include "tessera/autodiff/npy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +22,7 @@ namespace fs = std::filesystem;
 }
 
 Tensor array_of(const fs::path& file, const std::string& name) {
-  (void)name;  // SHIM
-  data::open_input(file);
-  const Tensor t = load_npy(file);
+  const Tensor t = data::read_array(file, name);
   if (is_complex(t.dtype())) refuse(file, "has complex numbers; samples are real");
   if (t.ndim() < 1) refuse(file, "holds one number: the first axis counts the samples");
   return cast(t, Dtype::f64);
@@ -120,7 +116,7 @@ Shape sample_shape(const Tensor& samples) {
   return s;
 }
 
-Samples read_samples(const Options& o, const data::Config& config) {
+Samples read_samples(const Options& o) {
   const DataOptions& d = o.data;
   Samples s = d.tables.empty() ? from_arrays(o) : from_tables(o);
   const fs::path& file = d.tables.empty() ? d.inputs[0] : d.tables[0];
@@ -133,33 +129,35 @@ Samples read_samples(const Options& o, const data::Config& config) {
     check_finite(g, "group", *d.groups);
     s.groups = data::group_numbers(g.to_vector<double>());
   }
-  if (o.training.batch > s.count())
-    throw data::InputError(
-        data::ExitCode::config_invalid,
-        {config.error(672, "training.batch",
-                      "is " + std::to_string(o.training.batch) + ", and there are " +
-                          std::to_string(s.count()) + " samples",
-                      "at most that many")});
   return s;
 }
 
 data::Split split_of(const Samples& s, const Options& o, const data::Config& config) {
   const data::SplitShares shares{o.split.validation, o.split.test};
-  try {
-    return s.groups.empty() ? data::split_at_random(s.count(), shares, o.split.seed)
-                            : data::split_by_group(s.groups, shares, o.split.seed);
-  } catch (const data::InputError&) {
-    throw;
-  } catch (const Error& e) {
+  const auto refuse_key = [&](const char* key, std::string message, std::string hint) {
     throw data::InputError(data::ExitCode::config_invalid,
-                           {config.error(672, "split", e.what(), "smaller shares")});
+                           {config.error(672, key, std::move(message), std::move(hint))});
+  };
+  data::Split split;
+  try {
+    split = s.groups.empty() ? data::split_at_random(s.count(), shares, o.split.seed)
+                             : data::split_by_group(s.groups, shares, o.split.seed);
+  } catch (const Error& e) {
+    refuse_key("split", e.what(), "smaller shares");
   }
+  const auto n = static_cast<std::int64_t>(split.train.size());
+  if (o.training.batch > n)
+    refuse_key("training.batch",
+               std::to_string(o.training.batch) + " samples, and there are " + std::to_string(n) +
+                   " to train on",
+               "at most that many");
+  return split;
 }
 
 Tensor read_inputs(const Options& o, const Columns& columns, const fs::path& file) {
   Tensor x;
   if (o.data.tables.empty()) {
-    x = array_of(file, o.data.input_array);
+    x = array_of(file, file.extension() == ".npy" ? "" : o.data.input_array);
   } else {
     std::vector<std::string> names;
     x = columns_of(read_tables({file}), o.data.input_columns, columns.input_words, names);

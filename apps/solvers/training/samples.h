@@ -34,8 +34,9 @@ struct Samples {
 Shape sample_shape(const Tensor& samples);
 
 /// Throws data::InputError with the file, and what is wrong with which sample.
-Samples read_samples(const Options& o, const data::Config& config);
-/// E0672 at `split` where nothing is left to train on.
+Samples read_samples(const Options& o);
+/// E0672 at `split` where nothing is left to train on, at `training.batch` where that is less than
+/// a batch.
 data::Split split_of(const Samples& s, const Options& o, const data::Config& config);
 
 /// Inputs of another file, as the model with these columns takes them: f64 [n, sample...].

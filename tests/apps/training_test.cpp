@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// solvers.training as its users meet it.
+#include "app_test.h"
+#include "csv_columns.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/data/arrays.h"
+#include "tessera/data/csv.h"
+#include "tessera/data/random.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+using tessera::Index;
+using tessera::Tensor;
+
+namespace {
+
+/// y = x_0^2 - x_1, a line for each sample.
+std::string parabolas(
+    int n, const std::function<std::string(int, std::string)>& line = [](int, std::string l) {
+      return l;
+    }) {
+  std::string text = "a,b,y\n";
+  for (int k = 0; k < n; ++k) {
+    const auto at = static_cast<std::uint64_t>(k);
+    const double a = 2 * tessera::data::uniform({5, 0}, at) - 1,
+                 b = 2 * tessera::data::uniform({5, 1}, at) - 1;
+    text += line(k, tessera::data::number_text(a) + "," + tessera::data::number_text(b) + "," +
+                        tessera::data::number_text(a * a - b)) +
+            "\n";
+  }
+  return text;
+}
+
+const char* const kTable = R"(app = "solvers.training"
+data = {tables = ["t.csv"], input_columns = ["a", "b"], target_columns = ["y"]}
+split = {validation = 0.2, test = 0.2}
+network = {widths = [16], dropout = 0.1}
+training = {epochs = 30, batch = 16, rate = 1e-2, input_noise = 0.01}
+)";
+
+class Training : public AppTest {
+ protected:
+  /// The case, with changes, ends with `code` and says `text`.
+  void refused(const std::string& toml, int code, const std::string& text) {
+    write("case.toml", toml);
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force", "-q"});
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_NE(o.err.find(text), std::string::npos) << "expected: " << text << "\n" << o.err;
+  }
+  static std::string with(std::string text, const std::string& old, const std::string& now) {
+    const std::size_t at = text.find(old);
+    EXPECT_NE(at, std::string::npos) << old;
+    return text.replace(at, old.size(), now);
+  }
+};
+
+}  // namespace
+
+TEST_F(Training, TheExampleMeetsWhatItExpectsAndPredicts) {
+  ASSERT_EQ(tessera({"new", "solvers.training", "patch"}).code, 0);
+  EXPECT_TRUE(holds(tessera({"check", "patch/patch.toml"}).out,
+                    "600 samples: 420 to train on, 90 for validation, 90 for the test"));
+  EXPECT_TRUE(holds(tessera({"estimate", "patch/patch.toml"}).out, "a step of 32 samples took"));
+  const Outcome run = tessera({"run", "patch/patch.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  expect_files_known("RUN");
+
+  // The errors as one would compute them from the table of test samples.
+  const std::string table = read("RUN/test.csv");
+  const auto known = csv_column(table, "resonance_GHz"),
+             guess = csv_column(table, "predicted resonance_GHz");
+  ASSERT_EQ(known.size(), 90U);
+  double relative = 0, squares = 0;
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    relative += std::abs(guess[k] - known[k]) / known[k] / 90;
+    squares += std::pow(guess[k] - known[k], 2) / 90;
+  }
+  const std::string errors = read("RUN/errors.csv");
+  EXPECT_NEAR(csv_column(errors, "relative_l2").at(2), relative, 1e-12);
+  EXPECT_NEAR(csv_column(errors, "rmse").at(2), std::sqrt(squares), 1e-12);
+  EXPECT_LT(relative, 0.01);
+
+  // Predictions for the whole table: those of the test samples among them, by their numbers.
+  const Outcome asked = tessera({"predict", "RUN", "patch/patches.csv"});
+  ASSERT_EQ(asked.code, 0) << asked.err;
+  EXPECT_EQ(asked.out, "patches.predicted.csv\n");
+  const auto all = csv_column(read("patches.predicted.csv"), "predicted resonance_GHz");
+  const auto numbers = csv_column(table, "sample");
+  ASSERT_EQ(all.size(), 600U);
+  for (std::size_t k = 0; k < numbers.size(); ++k)
+    EXPECT_EQ(all[static_cast<std::size_t>(numbers[k])], guess[k]);
+  EXPECT_EQ(tessera({"predict", "RUN", "patch/patches.csv"}).code, 2);  // it exists
+
+  const std::string picture = read("RUN/plots/parity.png");
+  fs::remove(here() / "RUN/plots/parity.png");
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/parity.png"), picture);
+}
+
+TEST_F(Training, KilledInMidEpochItGoesOnToTheSameBytes) {
+  write("t.csv", parabolas(400));
+  write("case.toml",
+        with(with(kTable, "epochs = 30", "epochs = 600"), "rate = 1e-2",
+             "rate = 1e-2, parts = 3, clip_norm = 1.0, plateau = {patience = 5}, schedule.warmup = "
+             "0.5"));
+  expect_same_after_kill("1 ms");
+}
+
+TEST_F(Training, ALongerTrainingIsTheSameAsOneGoneOn) {
+  write("t.csv", parabolas(100));
+  const std::string constant =
+      with(kTable, "rate = 1e-2", "rate = 1e-2, schedule = {kind = \"constant\"}");
+  write("case.toml", constant);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "longer", "-q"}).code, 0);
+  ASSERT_EQ(tessera({"resume", "longer", "--set", "training.epochs=50", "-q"}).code, 0);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "-q", "--set", "training.epochs=50",
+                     "--threads", "1"})
+                .code,
+            0);
+  expect_same_results("longer", "whole");
+  // A rate that knows its end does not take another one.
+  write("case.toml", kTable);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "cosine", "-q"}).code, 0);
+  const Outcome o = tessera({"resume", "cosine", "--set", "training.epochs=50"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "the rate of the steps so far was made for 30 epochs")) << o.err;
+}
+
+TEST_F(Training, LearnsWordsAndLabels) {
+  // The class is which of two words equals the sign of a number: not linear in either.
+  std::string table = "x,which,side\n";
+  for (int k = 0; k < 300; ++k) {
+    const double x = 2 * tessera::data::uniform({3, 0}, static_cast<std::uint64_t>(k)) - 1;
+    const bool up = k % 3 == 0;
+    table += tessera::data::number_text(x) + "," + (up ? "up" : "\"down, left\"") + "," +
+             ((x > 0) == up ? "same" : "other") + "\n";
+  }
+  write("t.csv", table);
+  write("case.toml", R"(app = "solvers.training"
+data = {tables = ["t.csv"], input_columns = ["x", "which"], target_columns = ["side"]}
+network.widths = [32]
+training = {loss = "cross_entropy", epochs = 150, rate = 1e-2}
+expect.accuracy_min = 0.95
+)");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(
+      read("RUN/confusion.csv").starts_with("label,predicted other,predicted same\nother,"));
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/confusion.png"));
+  write("ask.csv", "which,x\nup,0.9\n\"down, left\",0.9\n");
+  ASSERT_EQ(tessera({"predict", "RUN", "ask.csv"}).code, 0);
+  const std::string said = read("ask.predicted.csv");
+  EXPECT_TRUE(holds(said, "up,0.9,same,")) << said;
+  EXPECT_TRUE(holds(said, "\"down, left\",0.9,other,")) << said;
+  write("ask.csv", "which,x\nsideways,0.9\n");
+  const Outcome unknown = tessera({"predict", "RUN", "ask.csv", "--force"});
+  EXPECT_EQ(unknown.code, 4);
+  EXPECT_TRUE(holds(unknown.err,
+                    "ask.csv:2: error E0672: column 'which' has 'sideways', which was not learnt"))
+      << unknown.err;
+}
+
+TEST_F(Training, LearnsArraysThroughAListOfLayers) {
+  using namespace tessera;
+  const Tensor x = uniform(random_key(2), {120, 3, 4}), y = cumsum(x, 2);
+  const data::NamedTensor arrays[] = {{"x", cast(x, Dtype::f32)}, {"y", y}};
+  data::write_npz(here() / "s.npz", arrays);
+  std::vector<Index> groups(120);
+  for (std::size_t k = 0; k < 120; ++k) groups[k] = static_cast<Index>(k / 4);
+  data::write_npy(here() / "g.npy", tensor(groups));
+  write("case.toml", R"(app = "solvers.training"
+data = {inputs = ["s.npz"], targets = ["s.npz"], input_array = "x", target_array = "y", groups = "g.npy"}
+split.by = "group"
+input_transform = [{kind = "none"}]
+target_transform = [{kind = "standardise", together = true}]
+training = {epochs = 200, rate = 1e-2, precision = "f64", loss = "relative_l2", loss_of = "original"}
+expect.r2_min = 0.999
+[network]
+kind = "layers"
+layer = [{kind = "flatten"}, {kind = "linear", width = 24, name = "in"}, {kind = "activation", function = "tanh"},
+         {kind = "linear", width = 24}, {kind = "add", with = "in"}, {kind = "layer_norm"},
+         {kind = "linear", width = 12}, {kind = "reshape", shape = [3, 4]}]
+)");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  // Groups of four stay together.
+  const auto tested = csv_column(read("RUN/test.csv"), "sample");
+  ASSERT_EQ(tested.size(), 12U);
+  for (std::size_t k = 0; k < tested.size(); k += 4)
+    EXPECT_EQ(std::floor(tested[k] / 4), std::floor(tested[k + 3] / 4));
+  data::write_npy(here() / "ask.npy", x);
+  ASSERT_EQ(tessera({"predict", "RUN", "ask.npy", "-o", "said.npy"}).code, 0);
+  EXPECT_EQ(data::read_npy(here() / "said.npy").shape(), y.shape());
+  EXPECT_LT(max(abs(data::read_npy(here() / "said.npy") - y)).item(), 0.3);
+  const Outcome table = tessera({"predict", "RUN", "ask.npy", "-o", "said.csv"});
+  EXPECT_EQ(table.code, 4);
+  EXPECT_TRUE(holds(table.err, "the run has learnt from arrays")) << table.err;
+}
+
+TEST_F(Training, ALossThatIsNotFiniteSaysWhereItWas) {
+  write("t.csv", parabolas(40));
+  refused(with(kTable, "rate = 1e-2", "rate = 1e38"), 7,
+          "the loss is not finite (epoch 0, step 1), of samples ");
+}
+
+TEST_F(Training, TablesThatDoNotFitAreToldByLine) {
+  const auto bad = [](int line, const char* instead) {
+    return parabolas(40, [=](int k, std::string l) { return k == line ? instead : l; });
+  };
+  const std::pair<std::string, const char*> tables[] = {
+      {bad(2, "1,x,3"), "t.csv:4: error E0672: column 'b' has 'x': expected a finite number"},
+      {bad(2, "1,nan,3"), "t.csv:4: error E0672: column 'b' has 'nan': expected a finite number"},
+      {bad(2, "1,,3"), "t.csv:4: error E0672: column 'b' has no value"},
+      {bad(2, "1,2"), "t.csv:4: error E0672: has 2 fields, the first line 3 names"},
+      {"a,b,y\n", "t.csv: error E0672: has no rows below a line of names"},
+      {"a,c,y\n1,2,3\n", "t.csv:1: error E0672: there is no column 'b'"},
+  };
+  for (const auto& [table, text] : tables) {
+    write("t.csv", table);
+    refused(kTable, 4, text);
+  }
+  write("t.csv", parabolas(10));
+  refused(kTable, 5, "case.toml:5:26: error E0672: 16 samples, and there are 6 to train on");
+}
+
+TEST_F(Training, CasesThatContradictThemselvesAreToldByKey) {
+  write("t.csv", parabolas(40));
+  const auto changed = [&](const char* old, const char* now, const char* text) {
+    refused(with(kTable, old, now), 5, text);
+  };
+  changed("target_columns = [\"y\"]", "target_columns = [\"a\"]", "'a' is an input, too");
+  changed("split = {", "split = {by = \"group\", ", "no group is named");
+  changed("validation = 0.2, test = 0.2", "validation = 0.5, test = 0.6",
+          "nothing is left to train on");
+  changed("widths = [16], dropout = 0.1", "kind = \"layers\"", "there are no layers");
+  changed("widths = [16], dropout = 0.1",
+          "kind = \"layers\", layer = [{kind = \"linear\", width = 4}]",
+          "E0671: it gives [4], targets are [1]");
+  changed("widths = [16], dropout = 0.1",
+          "kind = \"layers\", layer = [{kind = \"reshape\", shape = [3]}]",
+          "layer 0 (reshape): [3] has 3 elements, a sample is [2]");
+  changed("widths = [16], dropout = 0.1",
+          "kind = \"layers\", layer = [{kind = \"add\", with = \"x\"}]",
+          "no earlier layer is called 'x'");
+  changed("split = ", "input_transform = [{kind = \"log\"}]\nsplit = ",
+          "the logarithm is of numbers above");
+  changed("split = ", "input_transform = [{kind = \"log\", columns = [\"aa\"]}]\nsplit = ",
+          "there is no feature 'aa' here");
+  changed("split = ", "expect.accuracy_min = 0.5\nsplit = ", "is for labels");
+  changed("validation = 0.2, test = 0.2", "test = 0.0}\nexpect = {r2_min = 0.5",
+          "there is no test set");
+}
+
+TEST_F(Training, ArraysThatDoNotFitAreToldBySample) {
+  using namespace tessera;
+  const std::string arrays =
+      with(kTable, "tables = [\"t.csv\"], input_columns = [\"a\", \"b\"], target_columns = [\"y\"]",
+           "inputs = [\"x.npy\"], targets = [\"y.npy\"]");
+  const auto say = [&](const Tensor& x, const Tensor& y, const std::string& text,
+                       const std::string& toml) {
+    data::write_npy(here() / "x.npy", x), data::write_npy(here() / "y.npy", y);
+    refused(toml, 4, text);
+  };
+  const std::string labels = with(arrays, "epochs = 30", "epochs = 2, loss = \"cross_entropy\"");
+  std::vector<double> v(40, 1.0);
+  v[7] = NAN;
+  say(tensor(v, {40, 1}), ones({40}), "x.npy: error E0672: input 7 has nan at 0", arrays);
+  say(ones({40, 1}), ones({39}), "y.npy: error E0672: has 39 targets, x.npy 40 inputs", arrays);
+  say(ones({0, 2}), ones({0}), "x.npy: error E0672: there are no samples", arrays);
+  say(ones({40, 1}), 0.5 * ones({40}), "y.npy: error E0672: label 0 is 0.5", labels);
+  say(ones({40, 1}), -1 * ones({40}), "y.npy: error E0672: label 0 is -1", labels);
+  say(ones({}), ones({40}), "x.npy: error E0672: holds one number", arrays);
+  const Outcome gone = tessera({"predict", "RUN", "x.npy"});
+  EXPECT_EQ(gone.code, 2) << gone.err;  // no run has been made here
+}
