@@ -2,7 +2,7 @@
 #include "arrays/elements.h"
 
 #include "files/half_of_memory.h"
-#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/shape.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/nearest_names.h"
 

@@ -188,19 +188,26 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   [[noreturn]] void fail(const std::string& message) const {
     refuse(file_, token_, of_tensor() + message);
   }
+  /// What belongs where the parser is.
+  std::string due() const {
+    switch (within_) {
+      case Within::nothing:
+        return "an object of tensors";
+      case Within::object:
+        return key_ == "__metadata__"
+                   ? "an object of texts as __metadata__"
+                   : "an object with dtype, shape and data_offsets as " + shown(key_);
+      case Within::metadata:
+        return "a text as " + shown(key_);
+      case Within::tensor:
+        return key_ == "dtype" ? "a text as dtype" : "a list of numbers as " + key_;
+      default:
+        return "a whole number of zero or more";
+    }
+  }
   [[noreturn]] void wrong(const std::string& found) {
     begin_token();
-    const std::string due = within_ == Within::nothing    ? "an object of tensors"
-                            : within_ == Within::object   ? key_ == "__metadata__"
-                                                                ? "an object of texts as __metadata__"
-                                                                : "an object with dtype, shape and "
-                                                                  "data_offsets as " +
-                                                                    shown(key_)
-                              : within_ == Within::metadata ? "a text as " + shown(key_)
-                            : within_ == Within::list     ? "a whole number of zero or more"
-                            : key_ == "dtype"             ? "a text as dtype"
-                                                          : "a list of numbers as " + key_;
-    fail("expected " + due + ", got " + found);
+    fail("expected " + due() + ", got " + found);
   }
 
   const BinaryInput& file_;
