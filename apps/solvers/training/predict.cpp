@@ -5,6 +5,7 @@
 #include "solvers/training/tables.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/arrays.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
 
 #include <cmath>
@@ -19,14 +20,15 @@ void write_table(const fs::path& output, const fs::path& file, const Model& m, c
   const Table table = read_tables({file}).front();
   const auto features = static_cast<std::size_t>(y.dim(-1));
   const Words& names = labels ? m.columns.labels : m.columns.targets;
-  std::vector<std::string> columns = table.names;
+  std::vector<std::string> columns;
+  for (const data::CsvColumn& c : table.texts.columns) columns.push_back(c.name);
   if (labels) columns.emplace_back("predicted");
   for (std::size_t k = 0; k < features; ++k)
     columns.push_back((labels ? "probability " : "predicted ") + names.at(k));
   data::CsvTable t(columns);
   const std::vector<double> v = y.to_vector<double>();
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    for (const std::string& field : table.rows[r]) t.add(field);
+  for (std::size_t r = 0; r < table.texts.rows(); ++r) {
+    for (const data::CsvColumn& c : table.texts.columns) t.add(c.texts[r]);
     const auto row = v.begin() + static_cast<std::ptrdiff_t>(r * features);
     if (labels) {
       const auto best = std::max_element(row, row + static_cast<std::ptrdiff_t>(features));

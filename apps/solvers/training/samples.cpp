@@ -4,6 +4,7 @@
 #include "solvers/training/tables.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/arrays.h"
+#include "tessera/data/csv.h"
 
 #include <algorithm>
 #include <cmath>

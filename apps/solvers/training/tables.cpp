@@ -2,12 +2,9 @@
 #include "solvers/training/tables.h"
 
 #include "tessera/autodiff/ops.h"
-#include "tessera/data/csv_numbers.h"
-#include "tessera/data/options.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 
 namespace tessera::apps::training {
@@ -15,19 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& file, std::size_t line, std::string message,
-                         std::string hint = {}) {
-  throw data::InputError({.number = 672,
-                          .place = {.file = file.string(), .line = line},
-                          .message = std::move(message),
-                          .hint = std::move(hint)});
-}
-
-std::string stripped(const std::string& text) {
-  const auto from = text.find_first_not_of(" \t");
-  return from == std::string::npos ? ""
-                                   : text.substr(from, text.find_last_not_of(" \t") - from + 1);
-}
+constexpr int number = 672;
 
 std::optional<double> number_of(const std::string& field) {
   double value = 0;
@@ -37,44 +22,35 @@ std::optional<double> number_of(const std::string& field) {
   return value;
 }
 
-std::size_t place_of(const Table& t, const std::string& column) {
-  const auto found = std::ranges::find(t.names, column);
-  if (found != t.names.end()) return static_cast<std::size_t>(found - t.names.begin());
-  const auto near = data::nearest_names(column, t.names);
-  std::string all;
-  for (const std::string& n : t.names) all += (all.empty() ? "" : ", ") + n;
-  refuse(t.file, 1, "there is no column '" + column + "'",
-         near.empty() ? "there are " + all : "did you mean '" + near.front() + "'?");
+[[noreturn]] void refuse(const Table& t, std::size_t row, std::string message,
+                         std::string hint = {}) {
+  const std::size_t line = t.texts.lines[row];
+  throw data::InputError({.number = number,
+                          .place = {.file = t.text.path, .line = line},
+                          .message = std::move(message),
+                          .hint = std::move(hint),
+                          .source_line = std::string(t.text.line(line))});
 }
 
 template <class F>
 void each_field(const Tables& tables, const std::string& column, const F& f) {
   for (const Table& t : tables) {
-    const std::size_t c = place_of(t, column);
-    for (std::size_t r = 0; r < t.rows.size(); ++r) {
-      if (t.rows[r][c].empty())
-        refuse(t.file, t.lines[r], "column '" + column + "' has no value",
-               "fill it in, or leave the row out");
-      f(t, t.lines[r], t.rows[r][c]);
+    const std::vector<std::string>& fields = t.texts.texts(column);
+    for (std::size_t r = 0; r < fields.size(); ++r) {
+      if (fields[r].empty())
+        refuse(t, r, "column '" + column + "' has no value", "fill it in, or leave the row out");
+      f(t, r, fields[r]);
     }
   }
 }
 
-double needed_number(const Table& t, std::size_t line, const std::string& column,
-                     const std::string& field) {
-  const std::optional<double> v = number_of(field);
-  if (!v || !std::isfinite(*v))
-    refuse(t.file, line, "column '" + column + "' has '" + field + "': expected a finite number");
-  return *v;
-}
-
-std::size_t needed_word(const Table& t, std::size_t line, const std::string& column,
+std::size_t needed_word(const Table& t, std::size_t row, const std::string& column,
                         const std::string& field, const Words& words) {
   const auto found = std::ranges::find(words, field);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   std::string all;
   for (const std::string& w : words) all += (all.empty() ? "" : ", ") + w;
-  refuse(t.file, line, "column '" + column + "' has '" + field + "', which was not learnt",
+  refuse(t, row, "column '" + column + "' has '" + field + "', which was not learnt",
          "it knows " + all);
 }
 
@@ -83,35 +59,17 @@ std::size_t needed_word(const Table& t, std::size_t line, const std::string& col
 Tables read_tables(const std::vector<fs::path>& files) {
   Tables tables;
   for (const fs::path& file : files) {
-    const data::TextFile text = data::read_text_file(file);
-    Table t{.file = file};
-    std::size_t at = 0;
-    const std::string& all = text.text;
-    while (at < all.size()) {
-      const std::size_t line = text.place(at).line;
-      std::vector<std::string> record = data::csv_record(text, at);
-      for (std::string& f : record) f = stripped(f);
-      if (record.size() == 1 && record[0].empty()) continue;
-      if (t.names.empty()) {
-        t.names = std::move(record);
-        continue;
-      }
-      if (record.size() != t.names.size())
-        refuse(file, line,
-               "has " + std::to_string(record.size()) + " fields, the first line " +
-                   std::to_string(t.names.size()) + " names");
-      t.rows.push_back(std::move(record));
-      t.lines.push_back(line);
-    }
-    if (t.rows.empty()) refuse(file, 0, "has no rows below a line of names");
-    tables.push_back(std::move(t));
+    data::TextFile text = data::read_text_file(file);
+    data::CsvColumns texts = data::read_csv_columns(text, {}, {.number = number});
+    if (texts.rows() == 0)
+      throw data::InputError(text.error(number, 0, "has no rows below a line of names"));
+    tables.push_back({std::move(text), std::move(texts)});
   }
   return tables;
 }
 
 Words words_of(const Tables& tables, const std::string& column) {
-  const Table& first = tables.front();
-  if (number_of(first.rows.front()[place_of(first, column)])) return {};
+  if (number_of(tables.front().texts.texts(column).front())) return {};
   return labels_of(tables, column);
 }
 
@@ -122,16 +80,18 @@ Tensor columns_of(const Tables& tables, const std::vector<std::string>& columns,
     const std::string& column = columns[k];
     std::vector<double> v;
     if (words[k].empty()) {
-      each_field(tables, column, [&](const Table& t, std::size_t line, const std::string& field) {
-        v.push_back(needed_number(t, line, column, field));
-      });
+      for (const Table& t : tables) {
+        const auto read =
+            data::read_csv_columns(t.text, {column}, {.number = number, .finite = true});
+        v.insert(v.end(), read.numbers(column).begin(), read.numbers(column).end());
+      }
       names.push_back(column);
       features.push_back(expand_dims(tensor(v), 1));
       continue;
     }
     std::vector<Index> places;
-    each_field(tables, column, [&](const Table& t, std::size_t line, const std::string& field) {
-      places.push_back(static_cast<Index>(needed_word(t, line, column, field, words[k])));
+    each_field(tables, column, [&](const Table& t, std::size_t row, const std::string& field) {
+      places.push_back(static_cast<Index>(needed_word(t, row, column, field, words[k])));
     });
     for (const std::string& w : words[k]) names.push_back(column + "=" + w);
     features.push_back(one_hot(tensor(places), static_cast<Index>(words[k].size())));
@@ -156,8 +116,8 @@ Words labels_of(const Tables& tables, const std::string& column) {
 
 Tensor numbers_of_labels(const Tables& tables, const std::string& column, const Words& labels) {
   std::vector<Index> places;
-  each_field(tables, column, [&](const Table& t, std::size_t line, const std::string& field) {
-    places.push_back(static_cast<Index>(needed_word(t, line, column, field, labels)));
+  each_field(tables, column, [&](const Table& t, std::size_t row, const std::string& field) {
+    places.push_back(static_cast<Index>(needed_word(t, row, column, field, labels)));
   });
   return tensor(places);
 }
@@ -172,7 +132,7 @@ std::vector<std::string> texts_of(const Tables& tables, const std::string& colum
 std::vector<std::int64_t> files_of(const Tables& tables) {
   std::vector<std::int64_t> all;
   for (std::size_t k = 0; k < tables.size(); ++k)
-    all.insert(all.end(), tables[k].rows.size(), static_cast<std::int64_t>(k));
+    all.insert(all.end(), tables[k].texts.rows(), static_cast<std::int64_t>(k));
   return all;
 }
 

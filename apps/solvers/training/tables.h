@@ -2,18 +2,15 @@
 // Columns of tables as numbers: of numbers as they are, of words by the words that there are.
 #pragma once
 #include "solvers/training/samples.h"
-#include "tessera/data/csv.h"
-#include "tessera/data/diagnostic.h"
+#include "tessera/data/csv_numbers.h"
 
 #include <filesystem>
 
 namespace tessera::apps::training {
 
 struct Table {
-  std::filesystem::path file;
-  std::vector<std::string> names;
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> lines;  ///< of the rows, from 1
+  data::TextFile text;
+  data::CsvColumns texts;  ///< every column
 };
 /// Several tables, read one after another as one.
 using Tables = std::vector<Table>;
@@ -23,8 +20,7 @@ Tables read_tables(const std::vector<std::filesystem::path>& files);
 
 /// A column whose first field is no number is one of words: all different ones, by the alphabet.
 /// Of numbers: none. The functions below throw data::InputError E0672 for a column that is not
-/// there, with the nearest name, and with line and name for an empty field, or one that is no
-/// number among numbers.
+/// there, for an empty field, and for one that is no finite number among numbers, with their place.
 Words words_of(const Tables& t, const std::string& column);
 /// f64 [rows, features]: a column of numbers is one feature, one of words a feature for each, 0 or
 /// 1. The features' names are added to `names`. A word that is not among `words` throws.
