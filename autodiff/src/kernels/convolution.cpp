@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "convolution.h"
 
-#include "convolution_gather.h"
+#include "convolution_plan.h"
 #include "scalar.h"
 
 namespace tessera::kernels {

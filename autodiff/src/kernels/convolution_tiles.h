@@ -3,6 +3,7 @@
 // The tile of convolutions: as that of gemm_blocked.cpp, a few rows by one or two vectors of C that
 // stay in registers, but its terms lie in segments of A and B.
 #pragma once
+#include "convolution_plan.h"
 #include "fused_vectors.h"
 #include "scalar.h"
 
@@ -12,11 +13,6 @@
 #include <utility>
 
 namespace tessera::kernels {
-
-/// `terms` of a sum that follow each other: A's from `a`, B's from row or element `b` on.
-struct Segment {
-  std::int64_t a, b, terms;
-};
 
 /// C's tile = A B, or C + A B: term l of a segment is A's element (i, l) at a[segment.a + i * row +
 /// l * step], one of which is 1, times B's row at b[segment.b * unit + l * ldb].

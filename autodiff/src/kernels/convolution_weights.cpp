@@ -5,7 +5,7 @@
 // second-level cache meanwhile. Threads take runs, whose sums are kept apart and join in order, or,
 // where w is large, parts of w.
 #include "convolution.h"
-#include "convolution_boxes.h"
+#include "convolution_channels.h"
 #include "convolution_tiles.h"
 #include "gemm_blocked.h"
 #include "tessera/autodiff/forall.h"
@@ -130,11 +130,13 @@ template <class T, int width>
 void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionOperand<T> y,
          T* out) {
   using K = Tiles<T, width>;
-  const Panels<K::lanes> panels(s.f);
-  const Index ldc = panels.padded(), window = s.window(), parts = window * s.groups,
-              part_size = s.c * ldc, size = parts * part_size;
+  // [F] of each group in whole vectors; where each has one channel, all groups together.
+  const bool by_channels = s.groups > 1 && s.c == 1 && s.f == 1;
+  const Index ldc = by_channels ? s.groups : Panels<K::lanes>(s.f).padded(), window = s.window(),
+              parts = by_channels ? window : window * s.groups,
+              part_size = by_channels ? s.groups : s.c * ldc, size = parts * part_size;
   std::vector<T> memory;
-  if (ldc != s.f) y = padded(s, y, ldc, memory);
+  if (!by_channels && ldc != s.f) y = padded(s, y, ldc, memory);
   const Weights<T> weights(s, x, y);
   if (weights.runs == 0) {
     std::fill_n(out, window * s.c * s.groups * s.f, T(0));
@@ -142,9 +144,14 @@ void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionO
   }
   const auto take = [&](Index part, Index r, bool add, T* to) {
     thread_local std::vector<Segment> segments;
-    const Met& m = weights.met[static_cast<std::size_t>(part / s.groups)];
+    const Met& m = weights.met[static_cast<std::size_t>(by_channels ? part : part / s.groups)];
     weights.list(m, r, segments);
-    add_run<T, width>(weights, m, part % s.groups, segments, add, to + part * part_size, ldc);
+    to += part * part_size;
+    if (by_channels)
+      add_channels(width, segments.data(), static_cast<Index>(segments.size()), x.data,
+                   weights.x_step(m), y.data, weights.y_step(m), s.groups, add, to);
+    else
+      add_run<T, width>(weights, m, part % s.groups, segments, add, to, ldc);
   };
   const double work = static_cast<double>(s.batch * s.positions()) * static_cast<double>(size);
   const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
@@ -175,6 +182,10 @@ void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionO
     parallel_chunks(parts, [&](Index part) {
       for (Index r = 0; r < weights.runs; ++r) take(part, r, r > 0, sums.get());
     });
+  }
+  if (by_channels) {
+    std::copy_n(sums.get(), size, out);
+    return;
   }
   for (Index j = 0; j < window; ++j)
     for (Index c = 0; c < s.c; ++c)
