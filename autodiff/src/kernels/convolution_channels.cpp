@@ -14,10 +14,13 @@ namespace {
 using Index = std::int64_t;
 constexpr int kRows = 8;  ///< sums side by side: enough for the latency of a fused step
 
-/// `lanes` channels of `rows` results: term l of a segment is a[i * row] b.
-template <class T, class V, int rows>
+/// The channels of a vector, of `rows` results: term l of a segment is a[i * row] b. With `add` C +
+/// the sum, or the sum that C begins.
+template <class T, class V, int rows, bool continues>
 [[gnu::always_inline]] inline void channel_tile(const SegmentTile<T>& t) {
   V sum[rows] = {};
+  for (int i = 0; i < rows && continues && t.add; ++i)
+    sum[i] = *reinterpret_cast<const V*>(t.c + i * t.ldc);
   for (const Segment *s = t.segments, *end = s + t.count; s < end; ++s) {
     const T *a = t.a + s->a, *b = t.b + s->b * t.unit;
     for (Index l = s->terms; l > 0; --l, a += t.step, b += t.ldb) {
@@ -35,7 +38,7 @@ template <class T, class V, int rows>
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
     V* const c = reinterpret_cast<V*>(t.c + i * t.ldc);
-    *c = t.add ? *c + sum[i] : sum[i];
+    *c = !continues && t.add ? *c + sum[i] : sum[i];
   }
 }
 
@@ -43,42 +46,43 @@ template <class T, class V, int rows>
 template <class T, int width>
 struct Channels {
   static constexpr int lanes = width ? width / static_cast<int>(sizeof(T)) : 1;
-  template <int rows>
+  template <int rows, bool continues>
   static void run(const SegmentTile<T>& t) {
-    channel_tile<T, T, rows>(t);
+    channel_tile<T, T, rows, continues>(t);
   }
 };
 template <class T>
 struct Channels<T, 32> {
   static constexpr int lanes = 32 / sizeof(T);
-  template <int rows>
+  template <int rows, bool continues>
   [[gnu::target("avx2,fma")]] static void run(const SegmentTile<T>& t) {
-    channel_tile<T, typename Vector<32, T>::type, rows>(t);
+    channel_tile<T, typename Vector<32, T>::type, rows, continues>(t);
   }
 };
 template <class T>
 struct Channels<T, 64> {
   static constexpr int lanes = 64 / sizeof(T);
-  template <int rows>
+  template <int rows, bool continues>
   [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void run(
       const SegmentTile<T>& t) {
-    channel_tile<T, typename Vector<64, T>::type, rows>(t);
+    channel_tile<T, typename Vector<64, T>::type, rows, continues>(t);
   }
 };
 template <class T, int width>
 constexpr std::array<SegmentTileFn<T>, kRows> kTiles = [
 ]<int... i>(std::integer_sequence<int, i...>) {
-  return std::array<SegmentTileFn<T>, kRows>{&Channels<T, width>::template run<i + 1>...};
+  return std::array<SegmentTileFn<T>, kRows>{&Channels<T, width>::template run<i + 1, false>...};
 }
 (std::make_integer_sequence<int, kRows>{});
 
-/// All channels of a tile: whole vectors, then narrower ones.
+/// All channels of a tile, or with rows = 0 of one result whose sum goes on: whole vectors, then
+/// narrower ones.
 template <class T, int width>
 void all_channels(SegmentTile<T> t, std::size_t rows, Index channels) {
   constexpr int lanes = Channels<T, width>::lanes;
   Index done = 0;
   for (; done + lanes <= channels; done += lanes) {
-    kTiles<T, width>[rows - 1](t);
+    rows > 0 ? kTiles<T, width>[rows - 1](t) : Channels<T, width>::template run<1, true>(t);
     t.a += lanes, t.b += lanes, t.c += lanes;
   }
   if constexpr (width > 0)
@@ -105,8 +109,9 @@ void run(const GatherShape& s, const T* in, const T* w, T* out) {
     list_window(s, box, 1, kDepth<T>, runs);
     SegmentTile<T> t{};
     t.row = box.in_row(s), t.step = 1, t.unit = t.ldb = s.groups, t.ldc = box.out_row(s);
-    for (Index tile = unit.first; tile < unit.last; ++tile) {
-      const Place p = place_of(s, box, tile);
+    thread_local std::vector<Place> places;
+    list_places(s, box, unit, places);
+    for (const Place& p : places) {
       t.a = in + p.in, t.b = packed.get(), t.c = out + p.out;
       for (Index r = 0; r < std::max<Index>(1, runs.count()); ++r) {
         const Index begin = runs.begin[static_cast<std::size_t>(r)];
@@ -135,10 +140,10 @@ void add_channels(int width, const Segment* segments, Index count, const T* a, I
                   const T* b, Index b_step, Index channels, bool add, T* c) {
   SegmentTile<T> t{segments, count, a, 0, a_step, b, 1, b_step, add, c, 0};
   if constexpr (!is_cplx<T>) {
-    if (width == 64) return all_channels<T, 64>(t, 1, channels);
-    if (width == 32) return all_channels<T, 32>(t, 1, channels);
+    if (width == 64) return all_channels<T, 64>(t, 0, channels);
+    if (width == 32) return all_channels<T, 32>(t, 0, channels);
   }
-  all_channels<T, 0>(t, 1, channels);
+  all_channels<T, 0>(t, 0, channels);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                \

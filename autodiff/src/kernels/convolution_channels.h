@@ -11,8 +11,8 @@ namespace tessera::kernels {
 template <class T>
 void gather_channels(int width, const GatherShape& s, const T* in, const T* w, T* out);
 
-/// c[n] = or += sum of a[n] b[n] over the terms of segments, for n < channels; term l of a segment
-/// has its a at a + segment.a + l a_step, its b likewise.
+/// c[n] = sum of a[n] b[n] over the terms of segments, or with `add` the sum that c begins, for n <
+/// channels; term l of a segment has its a at a + segment.a + l a_step, its b likewise.
 template <class T>
 void add_channels(int width, const Segment* segments, std::int64_t count, const T* a,
                   std::int64_t a_step, const T* b, std::int64_t b_step, std::int64_t channels,

@@ -49,7 +49,7 @@ void run_tiles(const Panels<Tiles<T, width>::lanes>& panels, Index block, Index 
     t.b = packed + column * rows_of_w;
     t.unit = t.ldb = here;
     for (const Place* place = first; place < last; ++place) {
-      const auto& tile = Table::tile[here > K::lanes][static_cast<std::size_t>(place->rows - 1)];
+      const auto tile = Table::tile(here > K::lanes, place->rows);
       T* const to = out + place->out + column;
       t.a = in + place->in;
       if (column + here <= panels.columns) {
@@ -69,6 +69,19 @@ void run_tiles(const Panels<Tiles<T, width>::lanes>& panels, Index block, Index 
   }
 }
 
+/// Of the window's segments those that a line of tiles meets first: the next line, `ahead` elements
+/// on, meets all others of its own.
+void list_fresh(const Runs& runs, Index ahead, std::vector<Segment>& fresh) {
+  fresh.clear();
+  constexpr std::size_t kMost = 64;
+  for (const Segment& s : runs.segments)
+    if (runs.segments.size() > kMost ||
+        std::none_of(runs.segments.begin(), runs.segments.end(),
+                     [&](const Segment& t) { return t.a == s.a + ahead; }))
+      fresh.push_back(s);
+  if (runs.segments.size() > kMost) fresh.clear();
+}
+
 /// One unit of one group.
 template <class T, int width>
 void run_unit(const GatherShape& s, const Box& box, const Unit& unit, const T* in, const T* packed,
@@ -78,8 +91,7 @@ void run_unit(const GatherShape& s, const Box& box, const Unit& unit, const T* i
   thread_local Runs runs;
   thread_local std::vector<Place> places;
   list_window(s, box, s.in_channels, kDepth<T>, runs);
-  places.clear();
-  for (Index tile = unit.first; tile < unit.last; ++tile) places.push_back(place_of(s, box, tile));
+  list_places(s, box, unit, places);
   const Index ldc = box.out_row(s);
   if (runs.segments.empty()) {
     for (const Place& p : places)
@@ -90,15 +102,32 @@ void run_unit(const GatherShape& s, const Box& box, const Unit& unit, const T* i
   const Place *const first = places.data(), *const last = first + places.size();
   SegmentTile<T> t{};
   t.row = box.in_row(s), t.step = 1;
+  // What comes from further off comes while sums are made: of the line of tiles after this one what
+  // no line has met yet, and the results of the next tile.
+  thread_local std::vector<Segment> fresh;
+  const Index line = box.along == 3 ? box.tiles_per_line : 1;
+  fresh.clear();
+  if (line < last - first) list_fresh(runs, first[line].in - first->in, fresh);
+  const auto fetch = [&](const Place* p) {
+    if (p + 1 < last)
+      for (int i = 0; i < p[1].rows; ++i)
+        fetch_lines<true>(out + p[1].out + i * ldc, s.out_channels);
+    if (p + line < last)
+      for (const Segment& f : fresh)
+        fetch_lines<false>(in + p[line].in + f.a, (p[line].rows - 1) * t.row + f.terms);
+  };
   for (Index r = 0; r < runs.count(); ++r) {
     const Index begin = runs.begin[static_cast<std::size_t>(r)];
     t.segments = runs.segments.data() + begin;
     t.count = runs.begin[static_cast<std::size_t>(r) + 1] - begin;
     for (Index block = 0; block < panels.count(); block += kBlock)
-      for (const Place* p = first; p < last; p += K::in_turn)
+      for (const Place* p = first; p < last; p += K::in_turn) {
+        for (const Place* q = p; r == 0 && block == 0 && q < std::min(last, p + K::in_turn); ++q)
+          fetch(q);
         run_tiles<T, width>(panels, block, std::min(panels.count(), block + kBlock), t,
                             s.window() * s.in_channels, in, packed, out, r > 0, ldc, p,
                             std::min(last, p + K::in_turn));
+      }
   }
 }
 

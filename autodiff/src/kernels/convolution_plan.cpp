@@ -26,19 +26,6 @@ Box make_box(const GatherShape& s, std::array<const MeetingClass*, 3> axis, Inde
   return box;
 }
 
-}  // namespace
-
-Index Box::in_row(const GatherShape& s) const {
-  if (along == 0) return s.in_lead;
-  const auto a = static_cast<std::size_t>(along - 1);
-  return axis[a]->q_moves * s.in_axis[a];
-}
-Index Box::out_row(const GatherShape& s) const {
-  if (along == 0) return s.out_lead;
-  const auto a = static_cast<std::size_t>(along - 1);
-  return axis[a]->step * s.out_axis[a];
-}
-
 Place place_of(const GatherShape& s, const Box& box, Index tile) {
   const Index n = box.extent(s, box.along), q = tile % box.tiles_per_line,
               each = n / box.tiles_per_line, more = n % box.tiles_per_line;
@@ -56,6 +43,35 @@ Place place_of(const GatherShape& s, const Box& box, Index tile) {
     p.out += (c.first + c.step * at[a + 1]) * s.out_axis[a];
   }
   return p;
+}
+
+}  // namespace
+
+Index Box::in_row(const GatherShape& s) const {
+  if (along == 0) return s.in_lead;
+  const auto a = static_cast<std::size_t>(along - 1);
+  return axis[a]->q_moves * s.in_axis[a];
+}
+Index Box::out_row(const GatherShape& s) const {
+  if (along == 0) return s.out_lead;
+  const auto a = static_cast<std::size_t>(along - 1);
+  return axis[a]->step * s.out_axis[a];
+}
+
+void list_places(const GatherShape& s, const Box& box, const Unit& unit, std::vector<Place>& out) {
+  out.clear();
+  const Index n = box.extent(s, box.along), each = n / box.tiles_per_line,
+              more = n % box.tiles_per_line, in_row = box.in_row(s), out_row = box.out_row(s);
+  for (Index tile = unit.first, q = tile % box.tiles_per_line; tile < unit.last; ++tile) {
+    const int rows = static_cast<int>(each + (q < more));
+    if (tile > unit.first && q > 0) {
+      const Place& p = out.back();
+      out.push_back({p.in + p.rows * in_row, p.out + p.rows * out_row, rows});
+    } else {
+      out.push_back(place_of(s, box, tile));
+    }
+    if (++q == box.tiles_per_line) q = 0;
+  }
 }
 
 GatherPlan::GatherPlan(const GatherShape& s, Index max_rows, Index columns, Index terms) {
@@ -77,6 +93,11 @@ GatherPlan::GatherPlan(const GatherShape& s, Index max_rows, Index columns, Inde
     for (Index first = 0; first < boxes_[b].tiles; first += tiles)
       units_.push_back({b, first, std::min(boxes_[b].tiles, first + tiles)});
   }
+  // Boxes that read the same part of the operand take it one after the other.
+  std::stable_sort(units_.begin(), units_.end(), [&](const Unit& u, const Unit& v) {
+    return static_cast<double>(u.first) * static_cast<double>(boxes_[v.box].tiles) <
+           static_cast<double>(v.first) * static_cast<double>(boxes_[u.box].tiles);
+  });
 }
 
 void list_window(const GatherShape& s, const Box& box, Index terms, Index depth, Runs& runs) {

@@ -42,13 +42,12 @@ struct Place {
   std::int64_t in, out;
   int rows;
 };
-Place place_of(const GatherShape& s, const Box& box, std::int64_t tile);
-
 /// Tiles first ... last - 1 of a box, for one thread.
 struct Unit {
   std::size_t box;
   std::int64_t first, last;
 };
+void list_places(const GatherShape& s, const Box& box, const Unit& unit, std::vector<Place>& out);
 
 class GatherPlan {
  public:
@@ -87,6 +86,13 @@ struct Runs {
 /// number of B on.
 void list_window(const GatherShape& s, const Box& box, std::int64_t terms, std::int64_t depth,
                  Runs& runs);
+
+/// Fetches n elements of an operand or, before they are written, of a result.
+template <bool write, class T>
+void fetch_lines(const T* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += 64 / static_cast<std::int64_t>(sizeof(T)))
+    __builtin_prefetch(from + i, write, 2);
+}
 
 template <class T>
 void gather_windows(int width, const GatherShape& s, const T* in, const T* w, T* out);

@@ -49,13 +49,13 @@ struct Weights {
   Index x_step(const Met& m) const { return m[2].t_moves * x.axis[2]; }
   Index y_step(const Met& m) const { return m[2].tap_step * y.axis[2]; }
 
-  /// The terms of a run that window position m meets, in order.
-  void list(const Met& m, Index run, std::vector<Segment>& out) const {
+  /// The terms among positions first ... last - 1 of (b, o) that window position m meets, in order.
+  void list(const Met& m, Index first, Index last, std::vector<Segment>& out) const {
     out.clear();
-    const Index row = s.axis[2].m, first = run * kDepth<T>,
-                last = std::min(s.batch * s.positions(), first + kDepth<T>);
+    const Index row = s.axis[2].m;
     const auto before = [](const MeetingClass& c, Index o) {  // how many it meets before o
-      return o <= c.tap ? 0 : std::min(c.taps, (o - c.tap - 1) / c.tap_step + 1);
+      if (o <= c.tap) return Index{0};
+      return std::min(c.taps, c.tap_step == 1 ? o - c.tap : (o - c.tap - 1) / c.tap_step + 1);
     };
     const Index dx = x_step(m), dy = y_step(m);
     for (Index line = first / row; line * row < last; ++line) {
@@ -78,17 +78,22 @@ struct Weights {
         out.push_back({in_x, in_y, terms});
     }
   }
+  void fetch(const Met& m, const std::vector<Segment>& segments) const {
+    for (const Segment& t : segments) {
+      fetch_lines<false>(x.data + t.a, (t.terms - 1) * x_step(m) + s.groups * s.c);
+      fetch_lines<false>(y.data + t.b, (t.terms - 1) * y_step(m) + s.groups * s.f);
+    }
+  }
 };
 
-/// Terms of one run, for one window position and group, to or into c [C, F] with rows `ldc` apart,
-/// a multiple of whole vectors.
+/// Terms of one window position and group to c [C, F], whose rows are `ldc` apart, a multiple of
+/// whole vectors; with `add` to the sums that c begins.
 template <class T, int width>
-void add_run(const Weights<T>& w, const Met& m, Index group, const std::vector<Segment>& segments,
-             bool add, T* c, Index ldc) {
+void add_terms(const Weights<T>& w, const Met& m, Index group, const std::vector<Segment>& segments,
+               bool add, T* c, Index ldc) {
   using K = Tiles<T, width>;
   using Table = TileTable<T, width, false>;
   const Panels<K::lanes> panels(w.s.f);
-  const Index count = (w.s.c + K::max_rows - 1) / K::max_rows;
   SegmentTile<T> t{};
   t.segments = segments.data(), t.count = static_cast<Index>(segments.size());
   t.row = 1, t.step = w.x_step(m);
@@ -96,13 +101,15 @@ void add_run(const Weights<T>& w, const Met& m, Index group, const std::vector<S
   t.add = add, t.ldc = ldc;
   for (Index p = 0; p < panels.count(); ++p) {
     const Index column = p * 2 * K::lanes;
+    const bool two = panels.width(p) > K::lanes;
+    const Index most = two ? K::max_rows : K::narrow_rows, count = (w.s.c + most - 1) / most;
     t.b = w.y.data + group * ldc + column;
     Index row = 0;
     for (Index i = 0; i < count; ++i) {  // rows are dealt out evenly
       const Index rows = w.s.c / count + (i < w.s.c % count);
       t.a = w.x.data + group * w.s.c + row;
       t.c = c + row * ldc + column;
-      Table::tile[panels.width(p) > K::lanes][static_cast<std::size_t>(rows - 1)](t);
+      Table::tile(two, rows)(t);
       row += rows;
     }
   }
@@ -142,46 +149,63 @@ void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionO
     std::fill_n(out, window * s.c * s.groups * s.f, T(0));
     return;
   }
-  const auto take = [&](Index part, Index r, bool add, T* to) {
-    thread_local std::vector<Segment> segments;
-    const Met& m = weights.met[static_cast<std::size_t>(by_channels ? part : part / s.groups)];
-    weights.list(m, r, segments);
-    to += part * part_size;
-    if (by_channels)
-      add_channels(width, segments.data(), static_cast<Index>(segments.size()), x.data,
-                   weights.x_step(m), y.data, weights.y_step(m), s.groups, add, to);
-    else
-      add_run<T, width>(weights, m, part % s.groups, segments, add, to, ldc);
+  // A run in pieces of so many positions, whose x and y stay in the first-level cache while all
+  // window positions take what they meet there.
+  double of_x = static_cast<double>(s.c);
+  for (const ConvolutionAxis& a : s.axis)
+    of_x *= static_cast<double>(a.stride) / static_cast<double>(a.spread);
+  const double bytes = (of_x + static_cast<double>(s.f)) *
+                       static_cast<double>((by_channels ? s.groups : 1) * Index{sizeof(T)});
+  const Index piece =
+      static_cast<Index>(std::clamp(0x1p15 / bytes, 64.0, static_cast<double>(kDepth<T>)));
+  const auto sum_run = [&](Index r, Index part, Index part_end, T* to) {
+    thread_local std::vector<Segment> segments, ahead;
+    const Index begin = r * kDepth<T>, all = s.batch * s.positions(),
+                end = std::min(begin + kDepth<T>, all);
+    for (Index first = begin; first < end; first += piece)
+      for (Index p = part; p < part_end; ++p) {
+        const Met& m = weights.met[static_cast<std::size_t>(by_channels ? p : p / s.groups)];
+        weights.list(m, first, std::min(end, first + piece), segments);
+        T* const c = to + p * part_size;
+        if (by_channels)
+          add_channels(width, segments.data(), static_cast<Index>(segments.size()), x.data,
+                       weights.x_step(m), y.data, weights.y_step(m), s.groups, first > begin, c);
+        else
+          add_terms<T, width>(weights, m, p % s.groups, segments, first > begin, c, ldc);
+        // Rows of x and y that the next piece takes come meanwhile.
+        if ((p + 1) % (s.axis[2].k * (by_channels ? 1 : s.groups)) == 0) {
+          weights.list(m, first + piece, std::min(first + 2 * piece, all), ahead);
+          weights.fetch(m, ahead);
+        }
+      }
   };
   const double work = static_cast<double>(s.batch * s.positions()) * static_cast<double>(size);
   const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
-  const bool by_runs = !alone && size <= (1 << 16) && weights.runs > 1;
-  const Index at_once = by_runs ? std::min<Index>(weights.runs, 4 * num_threads()) : 0;
+  const bool by_parts = !alone && (size > (1 << 16) || weights.runs == 1);
+  const Index at_once = alone || by_parts ? 1 : std::min<Index>(weights.runs, 4 * num_threads());
   // [window, groups, C, ldc]: the total, then each run in progress.
   const auto sums =
       std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>((1 + at_once) * size));
-  if (by_runs) {
+  const auto join = [&](Index r, const T* more, Index begin, Index end) {
+    T* const total = sums.get();
+    if (r == 0) return void(std::copy(more + begin, more + end, total + begin));
+    for (Index k = begin; k < end; ++k) total[k] += more[k];
+  };
+  if (by_parts) {
+    T* const more = sums.get() + size;
+    parallel_chunks(parts, [&](Index part) {
+      for (Index r = 0; r < weights.runs; ++r) {
+        sum_run(r, part, part + 1, more);
+        join(r, more, part * part_size, (part + 1) * part_size);
+      }
+    });
+  } else {
     for (Index first = 0; first < weights.runs; first += at_once) {
       const Index count = std::min(at_once, weights.runs - first);
-      parallel_chunks(count, [&](Index i) {
-        for (Index part = 0; part < parts; ++part)
-          take(part, first + i, false, sums.get() + (1 + i) * size);
-      });
-      for (Index i = 0; i < count; ++i) {
-        const T* const more = sums.get() + (1 + i) * size;
-        if (first + i == 0)
-          std::copy_n(more, size, sums.get());
-        else
-          for (Index k = 0; k < size; ++k) sums[static_cast<std::size_t>(k)] += more[k];
-      }
+      parallel_chunks(count,
+                      [&](Index i) { sum_run(first + i, 0, parts, sums.get() + (1 + i) * size); });
+      for (Index i = 0; i < count; ++i) join(first + i, sums.get() + (1 + i) * size, 0, size);
     }
-  } else if (alone) {
-    for (Index r = 0; r < weights.runs; ++r)
-      for (Index part = 0; part < parts; ++part) take(part, r, r > 0, sums.get());
-  } else {
-    parallel_chunks(parts, [&](Index part) {
-      for (Index r = 0; r < weights.runs; ++r) take(part, r, r > 0, sums.get());
-    });
   }
   if (by_channels) {
     std::copy_n(sums.get(), size, out);
