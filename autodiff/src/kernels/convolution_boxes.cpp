@@ -39,8 +39,9 @@ MeetingClass endless(const Meeting& m, Index r) {
   const Index of_u = std::gcd(m.u, m.z), of_v = std::gcd(m.v, m.z), step = m.z / of_u;
   const Index count = (m.results - 1 - r) / step + 1;
   const Index start = m.u * r + m.e, tap = first_meeting(start, m.v, m.z, m.window);
-  if (tap < 0) return {r, step, count, 0, 1, 0, 0, m.u / of_u, m.v / of_v};
-  const Index tap_step = m.z / of_v, taps = (m.window - 1 - tap) / tap_step + 1;
+  const Index tap_step = m.z / of_v;
+  if (tap < 0) return {r, step, count, 0, tap_step, 0, 0, m.u / of_u, m.v / of_v};
+  const Index taps = (m.window - 1 - tap) / tap_step + 1;
   return {r, step, count, tap, tap_step, taps, (start + m.v * tap) / m.z, m.u / of_u, m.v / of_v};
 }
 

@@ -14,13 +14,18 @@ namespace {
 using Index = std::int64_t;
 constexpr int kRows = 8;  ///< sums side by side: enough for the latency of a fused step
 
-/// The channels of a vector, of `rows` results: term l of a segment is a[i * row] b. With `add` C +
-/// the sum, or the sum that C begins.
-template <class T, class V, int rows, bool continues>
+template <class T, class V>
+[[gnu::always_inline]] inline void add_to(V& sum, V x, V y) {
+  if constexpr (std::is_same_v<T, V>)
+    add_term(sum, x, y);
+  else
+    add_product<T>(sum, x, y);
+}
+
+/// The channels of a vector, of `rows` results: term l of a segment is a[i * row] b.
+template <class T, class V, int rows>
 [[gnu::always_inline]] inline void channel_tile(const SegmentTile<T>& t) {
   V sum[rows] = {};
-  for (int i = 0; i < rows && continues && t.add; ++i)
-    sum[i] = *reinterpret_cast<const V*>(t.c + i * t.ldc);
   for (const Segment *s = t.segments, *end = s + t.count; s < end; ++s) {
     const T *a = t.a + s->a, *b = t.b + s->b * t.unit;
     for (Index l = s->terms; l > 0; --l, a += t.step, b += t.ldb) {
@@ -28,65 +33,136 @@ template <class T, class V, int rows, bool continues>
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i) {
         const V x = *reinterpret_cast<const V*>(a + i * t.row);
-        if constexpr (std::is_same_v<T, V>)
-          add_term(sum[i], x, y);
-        else
-          add_product<T>(sum[i], x, y);
+        add_to<T>(sum[i], x, y);
       }
     }
   }
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
     V* const c = reinterpret_cast<V*>(t.c + i * t.ldc);
-    *c = !continues && t.add ? *c + sum[i] : sum[i];
+    *c = t.add ? *c + sum[i] : sum[i];
+  }
+}
+
+/// Where a sum stands.
+template <class T>
+struct Chain {
+  const Segment *segment, *end;
+  Index left;
+  const T *a, *b;
+};
+template <class T, class V, int... k>
+[[gnu::always_inline]] inline void side_by_side(V* sum, const Chain<T>* chain, Index terms,
+                                                Index a_step, Index b_step,
+                                                std::integer_sequence<int, k...>) {
+  V here[] = {sum[k]...};  // in registers, as their numbers are constants
+  const T *const a[] = {chain[k].a...}, *const b[] = {chain[k].b...};
+  for (Index l = 0, i = 0, j = 0; l < terms; ++l, i += a_step, j += b_step)
+    (add_to<T>(here[k], *reinterpret_cast<const V*>(a[k] + i),
+               *reinterpret_cast<const V*>(b[k] + j)),
+     ...);
+  ((sum[k] = here[k]), ...);
+}
+
+/// `n` sums side by side as far as all have terms, which hides the latency of one; then one by one.
+template <class T, class V, int n>
+[[gnu::always_inline]] inline void channel_sums(const ChannelSum<T>* sums, const T* a, Index a_step,
+                                                const T* b, Index b_step, bool add) {
+  Chain<T> chain[n];
+  V sum[n];
+  const auto begin_segment = [&](Chain<T> & c) __attribute__((always_inline)) {
+    c.left = c.segment < c.end ? c.segment->terms : 0;
+    if (c.left) c.a = a + c.segment->a, c.b = b + c.segment->b;
+  };
+  const auto next = [&](Chain<T> & c, Index terms) __attribute__((always_inline)) {
+    c.a += terms * a_step, c.b += terms * b_step;
+    if ((c.left -= terms) == 0) ++c.segment, begin_segment(c);
+  };
+  for (int k = 0; k < n; ++k) {
+    chain[k] = {sums[k].segments, sums[k].segments + sums[k].count, 0, nullptr, nullptr};
+    sum[k] = add ? *reinterpret_cast<const V*>(sums[k].c) : V{};
+    begin_segment(chain[k]);
+  }
+  for (;;) {
+    Index terms = chain[0].left;
+    for (int k = 1; k < n; ++k) terms = std::min(terms, chain[k].left);
+    if (terms == 0) break;
+    side_by_side<T, V>(sum, chain, terms, a_step, b_step, std::make_integer_sequence<int, n>{});
+    for (Chain<T>& c : chain) next(c, terms);
+  }
+  for (int k = 0; k < n; ++k) {
+    for (Chain<T>& c = chain[k]; c.left; next(c, c.left))
+      side_by_side<T, V>(sum + k, &c, c.left, a_step, b_step, std::integer_sequence<int, 0>{});
+    *reinterpret_cast<V*>(sums[k].c) = sum[k];
   }
 }
 
 /// Tiles of one channel (width 0) or of a vector of channels.
 template <class T, int width>
 struct Channels {
-  static constexpr int lanes = width ? width / static_cast<int>(sizeof(T)) : 1;
-  template <int rows, bool continues>
+  static constexpr int lanes = 1;
+  template <int rows>
   static void run(const SegmentTile<T>& t) {
-    channel_tile<T, T, rows, continues>(t);
+    channel_tile<T, T, rows>(t);
+  }
+  template <int n>
+  static void sum(const ChannelSum<T>* sums, const T* a, Index a_step, const T* b, Index b_step,
+                  bool add) {
+    channel_sums<T, T, n>(sums, a, a_step, b, b_step, add);
   }
 };
 template <class T>
 struct Channels<T, 32> {
   static constexpr int lanes = 32 / sizeof(T);
-  template <int rows, bool continues>
+  using V = typename Vector<32, T>::type;
+  template <int rows>
   [[gnu::target("avx2,fma")]] static void run(const SegmentTile<T>& t) {
-    channel_tile<T, typename Vector<32, T>::type, rows, continues>(t);
+    channel_tile<T, V, rows>(t);
+  }
+  template <int n>
+  [[gnu::target("avx2,fma")]] static void sum(const ChannelSum<T>* sums, const T* a, Index a_step,
+                                              const T* b, Index b_step, bool add) {
+    channel_sums<T, V, n>(sums, a, a_step, b, b_step, add);
   }
 };
 template <class T>
 struct Channels<T, 64> {
   static constexpr int lanes = 64 / sizeof(T);
-  template <int rows, bool continues>
+  using V = typename Vector<64, T>::type;
+  template <int rows>
   [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void run(
       const SegmentTile<T>& t) {
-    channel_tile<T, typename Vector<64, T>::type, rows, continues>(t);
+    channel_tile<T, V, rows>(t);
+  }
+  template <int n>
+  [[gnu::target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]] static void sum(
+      const ChannelSum<T>* sums, const T* a, Index a_step, const T* b, Index b_step, bool add) {
+    channel_sums<T, V, n>(sums, a, a_step, b, b_step, add);
   }
 };
 template <class T, int width>
 constexpr std::array<SegmentTileFn<T>, kRows> kTiles = [
 ]<int... i>(std::integer_sequence<int, i...>) {
-  return std::array<SegmentTileFn<T>, kRows>{&Channels<T, width>::template run<i + 1, false>...};
+  return std::array<SegmentTileFn<T>, kRows>{&Channels<T, width>::template run<i + 1>...};
 }
 (std::make_integer_sequence<int, kRows>{});
 
-/// All channels of a tile, or with rows = 0 of one result whose sum goes on: whole vectors, then
-/// narrower ones.
+template <class T>
+using ChannelSumsFn = void (*)(const ChannelSum<T>*, const T*, Index, const T*, Index, bool);
 template <class T, int width>
-void all_channels(SegmentTile<T> t, std::size_t rows, Index channels) {
-  constexpr int lanes = Channels<T, width>::lanes;
-  Index done = 0;
-  for (; done + lanes <= channels; done += lanes) {
-    rows > 0 ? kTiles<T, width>[rows - 1](t) : Channels<T, width>::template run<1, true>(t);
-    t.a += lanes, t.b += lanes, t.c += lanes;
-  }
+constexpr std::array<ChannelSumsFn<T>, kChannelSums> kSums = [
+]<int... i>(std::integer_sequence<int, i...>) {
+  return std::array<ChannelSumsFn<T>, kChannelSums>{&Channels<T, width>::template sum<i + 1>...};
+}
+(std::make_integer_sequence<int, kChannelSums>{});
+
+/// f<width>(first) for all channels: whole vectors, then narrower ones, then one by one.
+template <class T, int width, class F>
+void over_channels(Index first, Index channels, const F& f) {
+  for (; first + Channels<T, width>::lanes <= channels; first += Channels<T, width>::lanes)
+    f.template operator()<width>(first);
   if constexpr (width > 0)
-    if (done < channels) all_channels<T, width == 64 ? 32 : 0>(t, rows, channels - done);
+    if (first < channels) over_channels<T, width == 64 ? 32 : 0>(first, channels, f);
 }
 
 template <class T, int width>
@@ -118,7 +194,11 @@ void run(const GatherShape& s, const T* in, const T* w, T* out) {
         t.segments = runs.segments.data() + begin;
         t.count = runs.begin[static_cast<std::size_t>(r) + 1] - begin;
         t.add = r > 0;
-        all_channels<T, width>(t, static_cast<std::size_t>(p.rows), s.groups);
+        over_channels<T, width>(0, s.groups, [&]<int w>(Index first) {
+          SegmentTile<T> here = t;
+          here.a += first, here.b += first, here.c += first;
+          kTiles<T, w>[static_cast<std::size_t>(p.rows - 1)](here);
+        });
       }
     }
   });
@@ -136,20 +216,24 @@ void gather_channels(int width, const GatherShape& s, const T* in, const T* w, T
 }
 
 template <class T>
-void add_channels(int width, const Segment* segments, Index count, const T* a, Index a_step,
-                  const T* b, Index b_step, Index channels, bool add, T* c) {
-  SegmentTile<T> t{segments, count, a, 0, a_step, b, 1, b_step, add, c, 0};
+void add_channels(int width, std::span<const ChannelSum<T>> sums, const T* a, Index a_step,
+                  const T* b, Index b_step, Index channels, bool add) {
+  const auto part = [&]<int w>(Index first) {
+    ChannelSum<T> here[kChannelSums];
+    for (std::size_t k = 0; k < sums.size(); ++k) here[k] = sums[k], here[k].c += first;
+    kSums<T, w>[sums.size() - 1](here, a + first, a_step, b + first, b_step, add);
+  };
   if constexpr (!is_cplx<T>) {
-    if (width == 64) return all_channels<T, 64>(t, 0, channels);
-    if (width == 32) return all_channels<T, 32>(t, 0, channels);
+    if (width == 64) return over_channels<T, 64>(0, channels, part);
+    if (width == 32) return over_channels<T, 32>(0, channels, part);
   }
-  all_channels<T, 0>(t, 0, channels);
+  over_channels<T, 0>(0, channels, part);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                \
-  template void gather_channels<T>(int, const GatherShape&, const T*, const T*, T*);          \
-  template void add_channels<T>(int, const Segment*, Index, const T*, Index, const T*, Index, \
-                                Index, bool, T*);
+#define TESSERA_INSTANTIATE(T)                                                                  \
+  template void gather_channels<T>(int, const GatherShape&, const T*, const T*, T*);            \
+  template void add_channels<T>(int, std::span<const ChannelSum<T>>, const T*, Index, const T*, \
+                                Index, Index, bool);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 TESSERA_INSTANTIATE(c64)

@@ -46,8 +46,9 @@ struct Weights {
     }
     runs = (s.batch * s.positions() + kDepth<T> - 1) / kDepth<T>;
   }
-  Index x_step(const Met& m) const { return m[2].t_moves * x.axis[2]; }
-  Index y_step(const Met& m) const { return m[2].tap_step * y.axis[2]; }
+  /// From one term of a segment to the next.
+  Index x_step() const { return met[0][2].t_moves * x.axis[2]; }
+  Index y_step() const { return met[0][2].tap_step * y.axis[2]; }
 
   /// The terms among positions first ... last - 1 of (b, o) that window position m meets, in order.
   void list(const Met& m, Index first, Index last, std::vector<Segment>& out) const {
@@ -57,7 +58,7 @@ struct Weights {
       if (o <= c.tap) return Index{0};
       return std::min(c.taps, c.tap_step == 1 ? o - c.tap : (o - c.tap - 1) / c.tap_step + 1);
     };
-    const Index dx = x_step(m), dy = y_step(m);
+    const Index dx = x_step(), dy = y_step();
     for (Index line = first / row; line * row < last; ++line) {
       const Index o0 = line / s.axis[1].m % s.axis[0].m, o1 = line % s.axis[1].m,
                   b = line / (s.axis[0].m * s.axis[1].m);
@@ -78,10 +79,10 @@ struct Weights {
         out.push_back({in_x, in_y, terms});
     }
   }
-  void fetch(const Met& m, const std::vector<Segment>& segments) const {
+  void fetch(const std::vector<Segment>& segments) const {
     for (const Segment& t : segments) {
-      fetch_lines<false>(x.data + t.a, (t.terms - 1) * x_step(m) + s.groups * s.c);
-      fetch_lines<false>(y.data + t.b, (t.terms - 1) * y_step(m) + s.groups * s.f);
+      fetch_lines<false>(x.data + t.a, (t.terms - 1) * x_step() + s.groups * s.c);
+      fetch_lines<false>(y.data + t.b, (t.terms - 1) * y_step() + s.groups * s.f);
     }
   }
 };
@@ -89,15 +90,15 @@ struct Weights {
 /// Terms of one window position and group to c [C, F], whose rows are `ldc` apart, a multiple of
 /// whole vectors; with `add` to the sums that c begins.
 template <class T, int width>
-void add_terms(const Weights<T>& w, const Met& m, Index group, const std::vector<Segment>& segments,
-               bool add, T* c, Index ldc) {
+void add_terms(const Weights<T>& w, Index group, const std::vector<Segment>& segments, bool add,
+               T* c, Index ldc) {
   using K = Tiles<T, width>;
   using Table = TileTable<T, width, false>;
   const Panels<K::lanes> panels(w.s.f);
   SegmentTile<T> t{};
   t.segments = segments.data(), t.count = static_cast<Index>(segments.size());
-  t.row = 1, t.step = w.x_step(m);
-  t.unit = 1, t.ldb = w.y_step(m);
+  t.row = 1, t.step = w.x_step();
+  t.unit = 1, t.ldb = w.y_step();
   t.add = add, t.ldc = ldc;
   for (Index p = 0; p < panels.count(); ++p) {
     const Index column = p * 2 * K::lanes;
@@ -133,88 +134,123 @@ ConvolutionOperand<T> padded(const ConvolutionShape& s, const ConvolutionOperand
   return {memory.data(), s.positions() * all, {m[1] * m[2] * all, m[2] * all, all}, 1};
 }
 
+/// w as sums lie while they are made: [window, groups, C, F in whole vectors] in parts of a window
+/// position and group, or where groups have one channel [window, groups] in parts of a position.
 template <class T, int width>
-void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionOperand<T> y,
-         T* out) {
-  using K = Tiles<T, width>;
-  // [F] of each group in whole vectors; where each has one channel, all groups together.
-  const bool by_channels = s.groups > 1 && s.c == 1 && s.f == 1;
-  const Index ldc = by_channels ? s.groups : Panels<K::lanes>(s.f).padded(), window = s.window(),
-              parts = by_channels ? window : window * s.groups,
-              part_size = by_channels ? s.groups : s.c * ldc, size = parts * part_size;
-  std::vector<T> memory;
-  if (!by_channels && ldc != s.f) y = padded(s, y, ldc, memory);
-  const Weights<T> weights(s, x, y);
-  if (weights.runs == 0) {
-    std::fill_n(out, window * s.c * s.groups * s.f, T(0));
-    return;
+struct Sums {
+  const Weights<T>& w;
+  bool by_channels;
+  Index ldc, parts, part_size;
+  /// A run goes in pieces of so many positions, whose x and y stay in the first-level cache while
+  /// all window positions take what they meet there.
+  Index piece;
+
+  Sums(const Weights<T>& weights, bool channels, Index f)
+      : w(weights),
+        by_channels(channels),
+        ldc(channels ? w.s.groups : f),
+        parts(w.s.window() * (channels ? 1 : w.s.groups)),
+        part_size(channels ? ldc : w.s.c * ldc) {
+    double bytes = static_cast<double>(w.s.c);
+    for (const ConvolutionAxis& a : w.s.axis)
+      bytes *= static_cast<double>(a.stride) / static_cast<double>(a.spread);
+    bytes += static_cast<double>(w.s.f);
+    bytes *= static_cast<double>((channels ? w.s.groups : 1) * Index{sizeof(T)});
+    piece = static_cast<Index>(std::clamp(0x1p15 / bytes, 64.0, static_cast<double>(kDepth<T>)));
   }
-  // A run in pieces of so many positions, whose x and y stay in the first-level cache while all
-  // window positions take what they meet there.
-  double of_x = static_cast<double>(s.c);
-  for (const ConvolutionAxis& a : s.axis)
-    of_x *= static_cast<double>(a.stride) / static_cast<double>(a.spread);
-  const double bytes = (of_x + static_cast<double>(s.f)) *
-                       static_cast<double>((by_channels ? s.groups : 1) * Index{sizeof(T)});
-  const Index piece =
-      static_cast<Index>(std::clamp(0x1p15 / bytes, 64.0, static_cast<double>(kDepth<T>)));
-  const auto sum_run = [&](Index r, Index part, Index part_end, T* to) {
-    thread_local std::vector<Segment> segments, ahead;
-    const Index begin = r * kDepth<T>, all = s.batch * s.positions(),
+  Index size() const { return parts * part_size; }
+  const Met& met(Index part) const {
+    return w.met[static_cast<std::size_t>(by_channels ? part : part / w.s.groups)];
+  }
+
+  /// Run r of some parts.
+  void run(Index r, Index part, Index part_end, T* to) const {
+    const Index begin = r * kDepth<T>, all = w.s.batch * w.s.positions(),
                 end = std::min(begin + kDepth<T>, all);
-    for (Index first = begin; first < end; first += piece)
-      for (Index p = part; p < part_end; ++p) {
-        const Met& m = weights.met[static_cast<std::size_t>(by_channels ? p : p / s.groups)];
-        weights.list(m, first, std::min(end, first + piece), segments);
-        T* const c = to + p * part_size;
-        if (by_channels)
-          add_channels(width, segments.data(), static_cast<Index>(segments.size()), x.data,
-                       weights.x_step(m), y.data, weights.y_step(m), s.groups, first > begin, c);
-        else
-          add_terms<T, width>(weights, m, p % s.groups, segments, first > begin, c, ldc);
+    for (Index first = begin; first < end; first += piece) {
+      const Index last = std::min(end, first + piece);
+      const Index step = by_channels ? kChannelSums : 1, row = by_channels ? 1 : w.s.groups;
+      for (Index p = part; p < part_end; p += step) {
+        const Index p_end = std::min(p + step, part_end);
+        add(first, last, p, p_end, first > begin, to);
         // Rows of x and y that the next piece takes come meanwhile.
-        if ((p + 1) % (s.axis[2].k * (by_channels ? 1 : s.groups)) == 0) {
-          weights.list(m, first + piece, std::min(first + 2 * piece, all), ahead);
-          weights.fetch(m, ahead);
-        }
+        thread_local std::vector<Segment> ahead;
+        for (Index q = p; q < p_end; ++q)
+          if ((q + 1) % (w.s.axis[2].k * row) == 0) {
+            w.list(met(q), first + piece, std::min(first + 2 * piece, all), ahead);
+            w.fetch(ahead);
+          }
       }
-  };
-  const double work = static_cast<double>(s.batch * s.positions()) * static_cast<double>(size);
+    }
+  }
+  void add(Index first, Index last, Index p, Index p_end, bool add, T* to) const {
+    thread_local std::array<std::vector<Segment>, kChannelSums> segments;
+    if (!by_channels) {
+      w.list(met(p), first, last, segments[0]);
+      return add_terms<T, width>(w, p % w.s.groups, segments[0], add, to + p * part_size, ldc);
+    }
+    ChannelSum<T> sums[kChannelSums];
+    for (Index q = p; q < p_end; ++q) {
+      const auto k = static_cast<std::size_t>(q - p);
+      w.list(met(q), first, last, segments[k]);
+      sums[k] = {segments[k].data(), static_cast<Index>(segments[k].size()), to + q * part_size};
+    }
+    add_channels<T>(width, {sums, static_cast<std::size_t>(p_end - p)}, w.x.data, w.x_step(),
+                    w.y.data, w.y_step(), ldc, add);
+  }
+};
+
+/// All of w, in `total`: run after run.
+template <class T, int width>
+void add_runs(const Sums<T, width>& sums, T* total) {
+  const Index size = sums.size(), runs = sums.w.runs;
+  const double work = static_cast<double>(size) * static_cast<double>(runs * kDepth<T>);
   const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
-  const bool by_parts = !alone && (size > (1 << 16) || weights.runs == 1);
-  const Index at_once = alone || by_parts ? 1 : std::min<Index>(weights.runs, 4 * num_threads());
-  // [window, groups, C, ldc]: the total, then each run in progress.
-  const auto sums =
-      std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>((1 + at_once) * size));
-  const auto join = [&](Index r, const T* more, Index begin, Index end) {
-    T* const total = sums.get();
+  const bool by_parts = !alone && (size > (1 << 16) || runs == 1);
+  const Index at_once = alone || by_parts ? 1 : std::min<Index>(runs, 4 * num_threads());
+  const auto in_progress =
+      std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(at_once * size));
+  T* const more = in_progress.get();
+  const auto join = [total](Index r, const T* more, Index begin, Index end) {
     if (r == 0) return void(std::copy(more + begin, more + end, total + begin));
     for (Index k = begin; k < end; ++k) total[k] += more[k];
   };
   if (by_parts) {
-    T* const more = sums.get() + size;
-    parallel_chunks(parts, [&](Index part) {
-      for (Index r = 0; r < weights.runs; ++r) {
-        sum_run(r, part, part + 1, more);
-        join(r, more, part * part_size, (part + 1) * part_size);
+    parallel_chunks(sums.parts, [&](Index part) {
+      for (Index r = 0; r < runs; ++r) {
+        sums.run(r, part, part + 1, more);
+        join(r, more, part * sums.part_size, (part + 1) * sums.part_size);
       }
     });
-  } else {
-    for (Index first = 0; first < weights.runs; first += at_once) {
-      const Index count = std::min(at_once, weights.runs - first);
-      parallel_chunks(count,
-                      [&](Index i) { sum_run(first + i, 0, parts, sums.get() + (1 + i) * size); });
-      for (Index i = 0; i < count; ++i) join(first + i, sums.get() + (1 + i) * size, 0, size);
-    }
-  }
-  if (by_channels) {
-    std::copy_n(sums.get(), size, out);
     return;
   }
-  for (Index j = 0; j < window; ++j)
+  for (Index first = 0; first < runs; first += at_once) {
+    const Index count = std::min(at_once, runs - first);
+    parallel_chunks(count, [&](Index i) { sums.run(first + i, 0, sums.parts, more + i * size); });
+    for (Index i = 0; i < count; ++i) join(first + i, more + i * size, 0, size);
+  }
+}
+
+template <class T, int width>
+void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionOperand<T> y,
+         T* out) {
+  const bool by_channels = s.groups > 1 && s.c == 1 && s.f == 1;
+  const Index f = Panels<Tiles<T, width>::lanes>(s.f).padded();
+  std::vector<T> memory;
+  if (!by_channels && f != s.f) y = padded(s, y, f, memory);
+  const Weights<T> weights(s, x, y);
+  if (weights.runs == 0) {
+    std::fill_n(out, s.window() * s.c * s.groups * s.f, T(0));
+    return;
+  }
+  const Sums<T, width> sums(weights, by_channels, f);
+  if (by_channels) return add_runs(sums, out);
+  const auto total = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(sums.size()));
+  add_runs(sums, total.get());
+  for (Index j = 0; j < s.window(); ++j)
     for (Index c = 0; c < s.c; ++c)
       for (Index g = 0; g < s.groups; ++g)
-        std::copy_n(sums.get() + (j * s.groups + g) * part_size + c * ldc, s.f,
+        std::copy_n(total.get() + (j * s.groups + g) * sums.part_size + c * f, s.f,
                     out + ((j * s.c + c) * s.groups + g) * s.f);
 }
 
