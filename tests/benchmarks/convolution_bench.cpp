@@ -67,20 +67,13 @@ double products(const Case& k) {
 }
 
 struct Means {
-  double log_ratio = 0;
+  double logs = 0, least = INFINITY;
   int count = 0;
-  void add(double ratio) { log_ratio += std::log(ratio), ++count; }
-  double value() const { return std::exp(log_ratio / count); }
+  void add(double v) { logs += std::log(v), least = std::min(least, v), ++count; }
+  double geometric() const { return std::exp(logs / count); }
 };
 
-double gemm_rate(Dtype t) {
-  const Tensor a = cast(numbers({1000, 1000}, 0.1), t), b = cast(numbers({1000, 1000}, 0.2), t);
-  std::vector<double> seconds;
-  for (int k = 0; k < 9; ++k) seconds.push_back(bench::seconds_of([&] { matmul(a, b); }));
-  return 1e9 / bench::median(seconds);
-}
-
-void run(const Case& k, Dtype t, int rounds, bench::Peer& torch, Means& means) {
+void run(const Case& k, Dtype t, int rounds, bench::Peer& torch, Means& ratios, Means& shares) {
   const std::string name = std::string(k.name) + (t == Dtype::f32 ? "_f32" : "_f64");
   const Tensor x = cast(numbers(k.x, 0.37), t), w = cast(numbers(k.w, 0.53), t);
   const Tensor y = convolution(x, w, k.c), ct = cast(numbers(y.shape(), 0.71), t);
@@ -99,9 +92,11 @@ void run(const Case& k, Dtype t, int rounds, bench::Peer& torch, Means& means) {
     bench::must_agree((name + " gradients").c_str(), gradients, torch.result(name + "_gradients"),
                       epsilon);
   }
-  const double gemm = gemm_rate(t), n = products(k);
-  std::vector<double> ours[4], ratio[2];
+  const Tensor a = cast(numbers({1000, 1000}, 0.1), t), b = cast(numbers({1000, 1000}, 0.2), t);
+  const double of_gemm = products(k) / 1e9;
+  std::vector<double> ours[4], gemm, ratio[2];
   for (int r = 0; r < rounds; ++r) {
+    gemm.push_back(bench::seconds_of([&] { matmul(a, b); }));
     ours[0].push_back(bench::seconds_of(value));
     ours[1].push_back(bench::seconds_of(both));
     ours[2].push_back(bench::seconds_of([&] { of_x(ct); }));
@@ -117,12 +112,14 @@ void run(const Case& k, Dtype t, int rounds, bench::Peer& torch, Means& means) {
   const char* const parts[] = {"_value", "_gradients", "_gradient_x", "_gradient_w"};
   for (int i = 0; i < 4; ++i) {
     bench::print(name + parts[i] + "_ms", 1e3 * bench::median(ours[i]), "ms");
-    if (i != 1)
-      bench::print(name + parts[i] + (k.counts ? "_of_gemm" : "_rate_of_gemm"),
-                   n / bench::median(ours[i]) / gemm, "1");
+    if (i != 1) {
+      const double share = of_gemm * bench::median(gemm) / bench::median(ours[i]);
+      bench::print(name + parts[i] + "_of_gemm", share, "1");
+      if (k.counts) shares.add(share);
+    }
     if (i < 2 && torch.there()) {
       bench::print(name + parts[i] + "_ratio", bench::median(ratio[i]), "x");
-      means.add(bench::median(ratio[i]));
+      ratios.add(bench::median(ratio[i]));
     }
   }
 }
@@ -144,11 +141,14 @@ int main(int argc, char** argv) {
   }
   bench::Peer torch("convolution_peer.py", "torch", arrays, 2);
   for (const Dtype t : {Dtype::f32, Dtype::f64}) {
-    Means means;
+    Means ratios, shares;
     for (const Case& k : cases())
-      if (only.empty() || only == k.name) run(k, t, rounds, torch, means);
-    if (means.count)
-      bench::print(t == Dtype::f32 ? "convolution_f32_ratio" : "convolution_f64_ratio",
-                   means.value(), "x");
+      if (only.empty() || only == k.name) run(k, t, rounds, torch, ratios, shares);
+    const std::string name = t == Dtype::f32 ? "convolution_f32" : "convolution_f64";
+    if (ratios.count) bench::print(name + "_ratio", ratios.geometric(), "x");
+    if (shares.count) {
+      bench::print(name + "_of_gemm", shares.geometric(), "1");
+      bench::print(name + "_of_gemm_least", shares.least, "1");
+    }
   }
 }

@@ -135,7 +135,8 @@ template <class T, int width>
 void run(const GatherShape& s, const T* in, const T* w, T* out) {
   using K = Tiles<T, width>;
   const Panels<K::lanes> panels(s.out_channels);
-  const GatherPlan plan(s, K::max_rows, panels.padded(), s.in_channels);
+  const bool narrow = panels.padded() <= K::lanes;
+  const GatherPlan plan(s, narrow ? K::narrow_rows : K::max_rows, panels.padded(), s.in_channels);
   const Index group_size = panels.padded() * s.window() * s.in_channels;
   const auto memory = std::make_unique_for_overwrite<T[]>(
       static_cast<std::size_t>(s.groups * group_size) + 64 / sizeof(T));

@@ -53,30 +53,36 @@ struct Weights {
   /// The terms among positions first ... last - 1 of (b, o) that window position m meets, in order.
   void list(const Met& m, Index first, Index last, std::vector<Segment>& out) const {
     out.clear();
-    const Index row = s.axis[2].m;
+    const Index row = s.axis[2].m, dx = x_step(), dy = y_step();
+    const auto order = [](const MeetingClass& c, Index o) {  // which of those it meets; -1: none
+      const Index d = o - c.tap, q = c.tap_step == 1 ? d : d / c.tap_step;
+      return d < 0 || q >= c.taps || q * c.tap_step != d ? -1 : q;
+    };
     const auto before = [](const MeetingClass& c, Index o) {  // how many it meets before o
       if (o <= c.tap) return Index{0};
       return std::min(c.taps, c.tap_step == 1 ? o - c.tap : (o - c.tap - 1) / c.tap_step + 1);
     };
-    const Index dx = x_step(), dy = y_step();
-    for (Index line = first / row; line * row < last; ++line) {
-      const Index o0 = line / s.axis[1].m % s.axis[0].m, o1 = line % s.axis[1].m,
-                  b = line / (s.axis[0].m * s.axis[1].m);
-      const Index t0 = before(m[0], o0), t1 = before(m[1], o1);
-      if (before(m[0], o0 + 1) == t0 || before(m[1], o1 + 1) == t1) continue;
-      const Index begin = before(m[2], std::max<Index>(0, first - line * row)),
-                  terms = before(m[2], std::min(row, last - line * row)) - begin;
-      if (terms == 0) continue;
-      const Index in_x = b * x.lead + (m[0].at + m[0].t_moves * t0) * x.axis[0] +
-                         (m[1].at + m[1].t_moves * t1) * x.axis[1] +
-                         (m[2].at + m[2].t_moves * begin) * x.axis[2],
-                  in_y = b * y.lead + o0 * y.axis[0] + o1 * y.axis[1] +
-                         (m[2].tap + m[2].tap_step * begin) * y.axis[2];
-      if (!out.empty() && out.back().a + out.back().terms * dx == in_x &&
-          out.back().b + out.back().terms * dy == in_y)
-        out.back().terms += terms;
-      else
-        out.push_back({in_x, in_y, terms});
+    const Index line = first / row;
+    Index o1 = line % s.axis[1].m, o0 = line / s.axis[1].m % s.axis[0].m,
+          b = line / (s.axis[0].m * s.axis[1].m);
+    for (Index at = line * row; at < last; at += row) {
+      const Index t0 = order(m[0], o0), t1 = order(m[1], o1),
+                  begin = at >= first ? 0 : before(m[2], first - at),
+                  terms = (at + row <= last ? m[2].taps : before(m[2], last - at)) - begin;
+      if (t0 >= 0 && t1 >= 0 && terms > 0) {
+        const Index in_x = b * x.lead + (m[0].at + m[0].t_moves * t0) * x.axis[0] +
+                           (m[1].at + m[1].t_moves * t1) * x.axis[1] +
+                           (m[2].at + m[2].t_moves * begin) * x.axis[2],
+                    in_y = b * y.lead + o0 * y.axis[0] + o1 * y.axis[1] +
+                           (m[2].tap + m[2].tap_step * begin) * y.axis[2];
+        if (!out.empty() && out.back().a + out.back().terms * dx == in_x &&
+            out.back().b + out.back().terms * dy == in_y)
+          out.back().terms += terms;
+        else
+          out.push_back({in_x, in_y, terms});
+      }
+      if (++o1 == s.axis[1].m) o1 = 0, ++o0;
+      if (o0 == s.axis[0].m) o0 = 0, ++b;
     }
   }
   void fetch(const std::vector<Segment>& segments) const {
