@@ -2,6 +2,7 @@
 //
 // Convolutions and pooling over the last axes.
 #include "compose.h"
+#include "tessera/autodiff/ops/convolution.h"
 #include "tessera/autodiff/ops/window.h"
 
 #include <algorithm>
@@ -36,43 +37,24 @@ Shape spread(const Call& c, int place, const char* name, int n, Index otherwise)
   return s;
 }
 /// Zeros before and after the last axes; negative ones cut.
-Tensor with_border(Tensor x, const Shape& low, const Shape& high, const Shape& interior = {}) {
+Tensor with_border(Tensor x, const Shape& low, const Shape& high) {
   const int n = low.size(), first = x.ndim() - n;
-  Shape before = Shape::filled(x.ndim(), 0), after = before, between = before;
+  Shape before = Shape::filled(x.ndim(), 0), after = before;
   for (int k = 0; k < n; ++k) {
     before[first + k] = std::max<Index>(0, low[k]);
     after[first + k] = std::max<Index>(0, high[k]);
-    if (!interior.empty()) between[first + k] = interior[k];
   }
-  x = pad(x, before, after, between);
+  x = pad(x, before, after);
   for (int k = 0; k < n; ++k)
     x = slice(x, first + k, std::max<Index>(0, -low[k]),
               x.dim(first + k) - std::max<Index>(0, -high[k]));
   return x;
 }
-/// x [N, C, ...] with weights [O, C, size...]: sum over channels and windows.
-Tensor correlate(const Tensor& x, const Tensor& w, const Shape& stride, const Shape& dilation) {
-  const int n = stride.size();
-  Shape size;
-  for (int k = 0; k < n; ++k) size.push_back(w.dim(2 + k));
-  const Tensor y = moveaxis(windows(x, size, stride, dilation), 1, 2);  // [N, window, C, element]
-  const Index joined = w.dim(1) * y.dim(3);
-  const Tensor z = transpose(
-      product(reshape(y, {y.dim(0), y.dim(1), joined}), transpose(reshape(w, {w.dim(0), joined}))));
-  Shape s{x.dim(0), w.dim(0)};
-  for (int k = 0; k < n; ++k)
-    s.push_back((x.dim(2 + k) - 1 - (size[k] - 1) * dilation[k]) / stride[k] + 1);
-  return reshape(z, s);
-}
-template <class F>
-Tensor by_groups(const Tensor& x, const Tensor& w, Index groups, F f) {
-  if (groups == 1) return f(x, w);
-  std::vector<Tensor> parts;
-  for (Index g = 0; g < groups; ++g) {
-    const Index c = x.dim(1) / groups, o = w.dim(0) / groups;
-    parts.push_back(f(slice(x, 1, g * c, (g + 1) * c), slice(w, 0, g * o, (g + 1) * o)));
-  }
-  return concatenate(parts, 1);
+/// x [N, C, ...] with weights [size..., C / groups, O]; integers by way of f64.
+Tensor convolved(const Tensor& x, const Tensor& w, const Convolution& c) {
+  const Dtype t = x.dtype();
+  if (!is_inexact(t)) return cast(convolved(cast(x, Dtype::f64), cast(w, Dtype::f64), c), t);
+  return moveaxis(convolution(moveaxis(x, 1, -1), w, c), -1, 1);
 }
 Tensor with_bias(const Tensor& y, const Call& c) {
   if (!c.has(2, "bias")) return y;
@@ -94,15 +76,17 @@ Tensor convolution(const Call& c) {
       low[k] = total / 2;
       high[k] = total - total / 2;
     }
-  x = with_border(x, low, high);
-  const Tensor y = with_bias(by_groups(x, w, c.integer(6, "groups", 1),
-                                       [&](const Tensor& a, const Tensor& b) {
-                                         return correlate(a, b, stride, dilation);
-                                       }),
-                             c);
+  const Tensor y =
+      with_bias(convolved(x, moveaxis(moveaxis(w, 0, -1), 0, -2),  // from [O, C / groups, size...]
+                          {.stride = stride,
+                           .low = low,
+                           .high = high,
+                           .dilation = dilation,
+                           .groups = c.integer(6, "groups", 1)}),
+                c);
   return alone ? squeeze(y, 0) : y;
 }
-/// The transpose of a convolution: zeros between the elements of x, and the kernel turned around.
+/// The transpose of a convolution: x spread out, and the kernel turned around.
 template <int N>
 Tensor transposed_convolution(const Call& c) {
   Tensor x = c[0];
@@ -112,21 +96,26 @@ Tensor transposed_convolution(const Call& c) {
   const Shape stride = spread(c, 3, "stride", N, 1), padding = spread(c, 4, "padding", N, 0),
               more = spread(c, 5, "output_padding", N, 0);
   const Shape dilation = spread(c, 7, "dilation", N, 1);
-  Shape low, high, interior, axes;
+  const Index groups = c.integer(6, "groups", 1), in = w.dim(0) / groups, out = w.dim(1);
+  Shape low, high, axes, size, kernel{groups, in, out}, to;
   for (int k = 0; k < N; ++k) {
     const Index reach = dilation[k] * (w.dim(2 + k) - 1);
     low.push_back(reach - padding[k]);
     high.push_back(reach - padding[k] + more[k]);
-    interior.push_back(stride[k] - 1);
-    axes.push_back(2 + k);
+    axes.push_back(2 + k), to.push_back(3 + k);
+    size.push_back(w.dim(2 + k)), kernel.push_back(w.dim(2 + k));
   }
-  x = with_border(x, low, high, interior);
-  const Tensor y = with_bias(by_groups(x, w, c.integer(6, "groups", 1),
-                                       [&](const Tensor& a, const Tensor& b) {
-                                         return correlate(a, moveaxis(reverse(b, axes), 1, 0),
-                                                          Shape::filled(N, 1), dilation);
-                                       }),
-                             c);
+  // [groups C, O / groups, size...] as [size..., C, groups, O / groups].
+  for (int axis : {1, 0, 2}) to.push_back(axis);
+  size.push_back(in), size.push_back(groups * out);
+  const Tensor y =
+      with_bias(convolved(x, reshape(transpose(reshape(reverse(w, axes), kernel), to), size),
+                          {.low = low,
+                           .high = high,
+                           .dilation = dilation,
+                           .input_dilation = stride,
+                           .groups = groups}),
+                c);
   return alone ? squeeze(y, 0) : y;
 }
 

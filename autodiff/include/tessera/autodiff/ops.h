@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/autodiff/ops/convolution.h"  // IWYU pragma: export
 #include "tessera/autodiff/ops/cumulative.h"   // IWYU pragma: export
 #include "tessera/autodiff/ops/elementwise.h"  // IWYU pragma: export
 #include "tessera/autodiff/ops/index.h"        // IWYU pragma: export

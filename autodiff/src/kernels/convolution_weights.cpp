@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// w: for each window position j a product x_j^T y over the positions (b, o) that take part. Each
+// run of kDepth positions is such a product for all j, of x and y where they are, which stay in the
+// second-level cache meanwhile. Threads take runs, whose sums are kept apart and join in order, or,
+// where w is large, parts of w.
+#include "convolution.h"
+#include "convolution_channels.h"
+#include "convolution_tiles.h"
+#include "gemm_blocked.h"
+#include "tessera/autodiff/forall.h"
+
+#include <algorithm>
+#include <complex>
+#include <memory>
+#include <vector>
+
+namespace tessera::kernels {
+namespace {
+
+using Index = std::int64_t;
+
+/// The positions o that one window position meets, along each axis (`tap` counts o, `at` is i).
+using Met = std::array<MeetingClass, 3>;
+
+template <class T>
+struct Weights {
+  const ConvolutionShape& s;
+  const ConvolutionOperand<T>&x, &y;
+  std::vector<Met> met;  ///< by window position
+  Index runs;
+
+  Weights(const ConvolutionShape& shape, const ConvolutionOperand<T>& of_x,
+          const ConvolutionOperand<T>& of_y)
+      : s(shape), x(of_x), y(of_y) {
+    for (Index j = 0; j < s.window(); ++j) {
+      Index rest = j;
+      Met m;
+      for (std::size_t a = 3; a-- > 0; rest /= s.axis[a].k) {
+        const ConvolutionAxis& axis = s.axis[a];
+        m[a] = meeting_of({1, axis.m, axis.n, 1, axis.stride,
+                           axis.dilation * (rest % axis.k) - axis.low, axis.spread},
+                          0);
+      }
+      met.push_back(m);
+    }
+    runs = (s.batch * s.positions() + kDepth<T> - 1) / kDepth<T>;
+  }
+  /// From one term of a segment to the next.
+  Index x_step() const { return met[0][2].t_moves * x.axis[2]; }
+  Index y_step() const { return met[0][2].tap_step * y.axis[2]; }
+
+  /// The terms among positions first ... last - 1 of (b, o) that window position m meets, in order.
+  void list(const Met& m, Index first, Index last, std::vector<Segment>& out) const {
+    out.clear();
+    const Index row = s.axis[2].m, dx = x_step(), dy = y_step();
+    const auto order = [](const MeetingClass& c, Index o) {  // which of those it meets; -1: none
+      const Index d = o - c.tap, q = c.tap_step == 1 ? d : d / c.tap_step;
+      return d < 0 || q >= c.taps || q * c.tap_step != d ? -1 : q;
+    };
+    const auto before = [](const MeetingClass& c, Index o) {  // how many it meets before o
+      if (o <= c.tap) return Index{0};
+      return std::min(c.taps, c.tap_step == 1 ? o - c.tap : (o - c.tap - 1) / c.tap_step + 1);
+    };
+    const Index line = first / row;
+    Index o1 = line % s.axis[1].m, o0 = line / s.axis[1].m % s.axis[0].m,
+          b = line / (s.axis[0].m * s.axis[1].m);
+    for (Index at = line * row; at < last; at += row) {
+      const Index t0 = order(m[0], o0), t1 = order(m[1], o1),
+                  begin = at >= first ? 0 : before(m[2], first - at),
+                  terms = (at + row <= last ? m[2].taps : before(m[2], last - at)) - begin;
+      if (t0 >= 0 && t1 >= 0 && terms > 0) {
+        const Index in_x = b * x.lead + (m[0].at + m[0].t_moves * t0) * x.axis[0] +
+                           (m[1].at + m[1].t_moves * t1) * x.axis[1] +
+                           (m[2].at + m[2].t_moves * begin) * x.axis[2],
+                    in_y = b * y.lead + o0 * y.axis[0] + o1 * y.axis[1] +
+                           (m[2].tap + m[2].tap_step * begin) * y.axis[2];
+        if (!out.empty() && out.back().a + out.back().terms * dx == in_x &&
+            out.back().b + out.back().terms * dy == in_y)
+          out.back().terms += terms;
+        else
+          out.push_back({in_x, in_y, terms});
+      }
+      if (++o1 == s.axis[1].m) o1 = 0, ++o0;
+      if (o0 == s.axis[0].m) o0 = 0, ++b;
+    }
+  }
+  void fetch(const std::vector<Segment>& segments) const {
+    for (const Segment& t : segments) {
+      fetch_lines<false>(x.data + t.a, (t.terms - 1) * x_step() + s.groups * s.c);
+      fetch_lines<false>(y.data + t.b, (t.terms - 1) * y_step() + s.groups * s.f);
+    }
+  }
+};
+
+/// Terms of one window position and group to c [C, F], whose rows are `ldc` apart, a multiple of
+/// whole vectors; with `add` to the sums that c begins.
+template <class T, int width>
+void add_terms(const Weights<T>& w, Index group, const std::vector<Segment>& segments, bool add,
+               T* c, Index ldc) {
+  using K = Tiles<T, width>;
+  using Table = TileTable<T, width, false>;
+  const Panels<K::lanes> panels(w.s.f);
+  SegmentTile<T> t{};
+  t.segments = segments.data(), t.count = static_cast<Index>(segments.size());
+  t.row = 1, t.step = w.x_step();
+  t.unit = 1, t.ldb = w.y_step();
+  t.add = add, t.ldc = ldc;
+  for (Index p = 0; p < panels.count(); ++p) {
+    const Index column = p * 2 * K::lanes;
+    const bool two = panels.width(p) > K::lanes;
+    const Index most = two ? K::max_rows : K::narrow_rows, count = (w.s.c + most - 1) / most;
+    t.b = w.y.data + group * ldc + column;
+    Index row = 0;
+    for (Index i = 0; i < count; ++i) {  // rows are dealt out evenly
+      const Index rows = w.s.c / count + (i < w.s.c % count);
+      t.a = w.x.data + group * w.s.c + row;
+      t.c = c + row * ldc + column;
+      Table::tile(two, rows)(t);
+      row += rows;
+    }
+  }
+}
+
+/// y with the f of each group filled up to whole vectors.
+template <class T>
+ConvolutionOperand<T> padded(const ConvolutionShape& s, const ConvolutionOperand<T>& y, Index ldc,
+                             std::vector<T>& memory) {
+  const std::array<Index, 3> m = {s.axis[0].m, s.axis[1].m, s.axis[2].m};
+  const Index all = s.groups * ldc;
+  memory.assign(static_cast<std::size_t>(s.batch * s.positions() * all), T(0));
+  forall(s.batch * s.positions() * s.groups,
+         [=, to = memory.data(), &y, f = s.f, groups = s.groups](Index i) {
+           const Index g = i % groups, o2 = i / groups % m[2], o1 = i / groups / m[2] % m[1],
+                       o0 = i / groups / m[2] / m[1] % m[0], b = i / groups / m[2] / m[1] / m[0];
+           const T* const from =
+               y.data + b * y.lead + o0 * y.axis[0] + o1 * y.axis[1] + o2 * y.axis[2] + g * f;
+           std::copy_n(from, f, to + i * ldc);
+         });
+  return {memory.data(), s.positions() * all, {m[1] * m[2] * all, m[2] * all, all}, 1};
+}
+
+/// w as sums lie while they are made: [window, groups, C, F in whole vectors] in parts of a window
+/// position and group, or where groups have one channel [window, groups] in parts of a position.
+template <class T, int width>
+struct Sums {
+  const Weights<T>& w;
+  bool by_channels;
+  Index ldc, parts, part_size;
+  /// A run goes in pieces of so many positions, whose x and y stay in the first-level cache while
+  /// all window positions take what they meet there.
+  Index piece;
+
+  Sums(const Weights<T>& weights, bool channels, Index f)
+      : w(weights),
+        by_channels(channels),
+        ldc(channels ? w.s.groups : f),
+        parts(w.s.window() * (channels ? 1 : w.s.groups)),
+        part_size(channels ? ldc : w.s.c * ldc) {
+    double bytes = static_cast<double>(w.s.c);
+    for (const ConvolutionAxis& a : w.s.axis)
+      bytes *= static_cast<double>(a.stride) / static_cast<double>(a.spread);
+    bytes += static_cast<double>(w.s.f);
+    bytes *= static_cast<double>((channels ? w.s.groups : 1) * Index{sizeof(T)});
+    piece = static_cast<Index>(std::clamp(0x1p15 / bytes, 64.0, static_cast<double>(kDepth<T>)));
+  }
+  Index size() const { return parts * part_size; }
+  const Met& met(Index part) const {
+    return w.met[static_cast<std::size_t>(by_channels ? part : part / w.s.groups)];
+  }
+
+  /// Run r of some parts.
+  void run(Index r, Index part, Index part_end, T* to) const {
+    const Index begin = r * kDepth<T>, all = w.s.batch * w.s.positions(),
+                end = std::min(begin + kDepth<T>, all);
+    for (Index first = begin; first < end; first += piece) {
+      const Index last = std::min(end, first + piece);
+      const Index step = by_channels ? kChannelSums : 1, row = by_channels ? 1 : w.s.groups;
+      for (Index p = part; p < part_end; p += step) {
+        const Index p_end = std::min(p + step, part_end);
+        add(first, last, p, p_end, first > begin, to);
+        // Rows of x and y that the next piece takes come meanwhile.
+        thread_local std::vector<Segment> ahead;
+        for (Index q = p; q < p_end; ++q)
+          if ((q + 1) % (w.s.axis[2].k * row) == 0) {
+            w.list(met(q), first + piece, std::min(first + 2 * piece, all), ahead);
+            w.fetch(ahead);
+          }
+      }
+    }
+  }
+  void add(Index first, Index last, Index p, Index p_end, bool add, T* to) const {
+    thread_local std::array<std::vector<Segment>, kChannelSums> segments;
+    if (!by_channels) {
+      w.list(met(p), first, last, segments[0]);
+      return add_terms<T, width>(w, p % w.s.groups, segments[0], add, to + p * part_size, ldc);
+    }
+    ChannelSum<T> sums[kChannelSums];
+    for (Index q = p; q < p_end; ++q) {
+      const auto k = static_cast<std::size_t>(q - p);
+      w.list(met(q), first, last, segments[k]);
+      sums[k] = {segments[k].data(), static_cast<Index>(segments[k].size()), to + q * part_size};
+    }
+    add_channels<T>(width, {sums, static_cast<std::size_t>(p_end - p)}, w.x.data, w.x_step(),
+                    w.y.data, w.y_step(), ldc, add);
+  }
+};
+
+/// All of w, in `total`: run after run.
+template <class T, int width>
+void add_runs(const Sums<T, width>& sums, T* total) {
+  const Index size = sums.size(), runs = sums.w.runs;
+  const double work = static_cast<double>(size) * static_cast<double>(runs * kDepth<T>);
+  const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
+  const bool by_parts = !alone && (size > (1 << 16) || runs == 1);
+  const Index at_once = alone || by_parts ? 1 : std::min<Index>(runs, 4 * num_threads());
+  const auto in_progress =
+      std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(at_once * size));
+  T* const more = in_progress.get();
+  const auto join = [total](Index r, const T* more, Index begin, Index end) {
+    if (r == 0) return void(std::copy(more + begin, more + end, total + begin));
+    for (Index k = begin; k < end; ++k) total[k] += more[k];
+  };
+  if (by_parts) {
+    parallel_chunks(sums.parts, [&](Index part) {
+      for (Index r = 0; r < runs; ++r) {
+        sums.run(r, part, part + 1, more);
+        join(r, more, part * sums.part_size, (part + 1) * sums.part_size);
+      }
+    });
+    return;
+  }
+  for (Index first = 0; first < runs; first += at_once) {
+    const Index count = std::min(at_once, runs - first);
+    parallel_chunks(count, [&](Index i) { sums.run(first + i, 0, sums.parts, more + i * size); });
+    for (Index i = 0; i < count; ++i) join(first + i, more + i * size, 0, size);
+  }
+}
+
+template <class T, int width>
+void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionOperand<T> y,
+         T* out) {
+  const bool by_channels = s.groups > 1 && s.c == 1 && s.f == 1;
+  const Index f = Panels<Tiles<T, width>::lanes>(s.f).padded();
+  std::vector<T> memory;
+  if (!by_channels && f != s.f) y = padded(s, y, f, memory);
+  const Weights<T> weights(s, x, y);
+  if (weights.runs == 0) {
+    std::fill_n(out, s.window() * s.c * s.groups * s.f, T(0));
+    return;
+  }
+  const Sums<T, width> sums(weights, by_channels, f);
+  if (by_channels) return add_runs(sums, out);
+  const auto total = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(sums.size()));
+  add_runs(sums, total.get());
+  for (Index j = 0; j < s.window(); ++j)
+    for (Index c = 0; c < s.c; ++c)
+      for (Index g = 0; g < s.groups; ++g)
+        std::copy_n(total.get() + (j * s.groups + g) * sums.part_size + c * f, s.f,
+                    out + ((j * s.c + c) * s.groups + g) * s.f);
+}
+
+}  // namespace
+
+template <class T>
+void convolution_w(int width, const ConvolutionShape& s, const ConvolutionOperand<T>& x,
+                   const ConvolutionOperand<T>& y, T* w) {
+  if constexpr (!is_cplx<T>) {
+    if (width == 64) return run<T, 64>(s, x, y, w);
+    if (width == 32) return run<T, 32>(s, x, y, w);
+  }
+  run<T, 0>(s, x, y, w);
+}
+template void convolution_w<float>(int, const ConvolutionShape&, const ConvolutionOperand<float>&,
+                                   const ConvolutionOperand<float>&, float*);
+template void convolution_w<double>(int, const ConvolutionShape&, const ConvolutionOperand<double>&,
+                                    const ConvolutionOperand<double>&, double*);
+template void convolution_w<c64>(int, const ConvolutionShape&, const ConvolutionOperand<c64>&,
+                                 const ConvolutionOperand<c64>&, c64*);
+template void convolution_w<c128>(int, const ConvolutionShape&, const ConvolutionOperand<c128>&,
+                                  const ConvolutionOperand<c128>&, c128*);
+
+}  // namespace tessera::kernels
