@@ -81,6 +81,46 @@ TEST(Sequential, DropsBySampleWhateverTheBatch) {
   EXPECT_DOUBLE_EQ(max(all).item(), 1 / 0.375);
 }
 
+/// Every kind that reads windows, with the shapes that it really gives.
+TEST(Sequential, ConvolvesPoolsAndSpreads) {
+  using Kind = LayerKind;
+  const std::vector<LayerSpec> layers = {
+      {.kind = Kind::conv, .width = 4, .size = {3, 2}, .stride = {2, 1}},
+      {.kind = Kind::conv_transpose, .width = 4, .groups = 2, .size = {4, 3}, .stride = {2, 3}},
+      {.kind = Kind::max_pool, .size = {2, 2}},
+      {.kind = Kind::upsample, .size = {3, 2}},
+      {.kind = Kind::conv, .width = 2, .size = {3, 3}, .dilation = {2, 1}, .border = Border::none},
+      {.kind = Kind::conv_transpose,
+       .width = 3,
+       .size = {2, 2},
+       .stride = {3, 1},
+       .border = Border::none},
+      {.kind = Kind::mean_pool, .size = {4, 1}},
+      {.kind = Kind::global_mean_pool}};
+  const std::vector<Shape> shapes = shapes_of(layers, {7, 6, 3});
+  Tensor x = normal(random_key(8), {2, 7, 6, 3});
+  const Sequential net = sequential(random_key(9), layers, {7, 6, 3});
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    x = Sequential{{net.layers[k]}}(x);
+    Shape expected{2};
+    for (const Index n : shapes[k + 1]) expected.push_back(n);
+    EXPECT_EQ(x.shape(), expected) << "layer " << k;
+  }
+  EXPECT_EQ(leaf_names(net).front(), "layers.0.w");
+  const auto why = [](const LayerSpec& l) {
+    return message_of([&] { shapes_of({l}, {4, 4, 2}); });
+  };
+  EXPECT_EQ(why({.kind = Kind::conv, .size = {5, 1}, .border = Border::none}),
+            "layer 0 (conv): a window of [5,1] does not fit, a sample is [4,4,2]");
+  EXPECT_EQ(why({.kind = Kind::max_pool, .size = {2}}),
+            "layer 0 (max_pool): a window of [2] takes samples of 1 axes and the channels, a "
+            "sample is [4,4,2]");
+  EXPECT_EQ(why({.kind = Kind::conv, .width = 3, .groups = 2, .size = {1, 1}}),
+            "layer 0 (conv): 2 channels in and 3 out are not 2 groups of one size");
+  EXPECT_EQ(why({.kind = Kind::conv, .size = {3, 3}, .stride = {2}}),
+            "layer 0 (conv): a stride or dilation of [2] beside a window of [3,3]");
+}
+
 TEST(Sequential, OfNoLayersAndOfNoSamples) {
   const Sequential none = sequential(random_key(1), {}, {2});
   EXPECT_TRUE(same_bits(none(ones({3, 2})), ones({3, 2})));

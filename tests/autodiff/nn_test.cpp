@@ -110,6 +110,35 @@ std::map<std::string, Function> layers_and_losses() {
   f["cross_entropy_of"] = [](const Tensors& x) { return nn::cross_entropy_of(x[0], x[1]); };
   f["binary_cross_entropy"] = [](const Tensors& x) { return nn::binary_cross_entropy(x[0], x[1]); };
   f["kl_normal"] = [](const Tensors& x) { return nn::kl_normal(x[0], x[1]); };
+  // A layer of these sizes with the weights in place of its own.
+  const auto with = [](nn::Conv c, const Tensors& x) {
+    c.w = x[1];
+    c.b = x.size() > 2 ? std::optional(x[2]) : std::nullopt;
+    return c(x[0]);
+  };
+  const Tensor key = random_key(0);
+  f["conv_same"] = [=](const Tensors& x) { return with(nn::conv(key, {5}, 3, 4), x); };
+  f["conv_stride"] = [=](const Tensors& x) {
+    return with(nn::conv(key, {3, 3}, 2, 3, {.stride = {2, 2}}), x);
+  };
+  f["conv_groups"] = [=](const Tensors& x) {
+    return with(
+        nn::conv(key, {2, 3}, 4, 6, {.dilation = {1, 2}, .border = nn::Border::none, .groups = 2}),
+        x);
+  };
+  f["conv_transpose_4"] = [=](const Tensors& x) {
+    return with(nn::conv_transpose(key, {4, 4}, 3, 2, {.stride = {2, 2}}), x);
+  };
+  f["conv_transpose_3"] = [=](const Tensors& x) {
+    return with(nn::conv_transpose(key, {3}, 3, 2, {.stride = {2}}), x);
+  };
+  f["conv_transpose_full"] = [=](const Tensors& x) {
+    return with(nn::conv_transpose(key, {3}, 2, 2, {.stride = {3}, .border = nn::Border::none}), x);
+  };
+  f["max_pool"] = [](const Tensors& x) { return nn::max_pool(x[0], {2, 3}); };
+  f["mean_pool"] = [](const Tensors& x) { return nn::mean_pool(x[0], {3}); };
+  f["global_mean_pool"] = [](const Tensors& x) { return nn::global_mean_pool(x[0]); };
+  f["upsample_nearest"] = [](const Tensors& x) { return nn::upsample_nearest(x[0], {2, 3}); };
   return f;
 }
 

@@ -29,6 +29,8 @@ std::vector<LayerSpec> mlp_layers(const NetworkOptions& o, const Shape& sample,
   return layers;
 }
 
+Shape shape_of(const std::vector<Index>& sizes) { return Shape(std::span<const Index>(sizes)); }
+
 std::vector<LayerSpec> listed_layers(const NetworkOptions& o) {
   std::map<std::string, Index> numbers;
   std::vector<LayerSpec> layers;
@@ -40,7 +42,11 @@ std::vector<LayerSpec> listed_layers(const NetworkOptions& o) {
                 .rate = l.rate,
                 .groups = l.groups,
                 .rows = l.rows,
-                .shape = Shape(std::span<const Index>(l.shape.data(), l.shape.size()))};
+                .shape = shape_of(l.shape),
+                .size = shape_of(l.size),
+                .stride = shape_of(l.stride),
+                .dilation = shape_of(l.dilation),
+                .border = l.border};
     if (!l.with.empty()) s.with = numbers.at(l.with);
     if (!l.name.empty()) numbers[l.name] = static_cast<Index>(layers.size());
     layers.push_back(s);

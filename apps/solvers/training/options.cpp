@@ -89,18 +89,47 @@ data::Options<TransformOptions> transform_table(const char* name) {
 data::Options<LayerOptions> layer_table() {
   using O = LayerOptions;
   data::Options<O> o("layer", "One layer, which takes what the one before it gives.");
+  const std::vector<std::string> convs{"conv", "conv_transpose"},
+      windows{"conv", "conv_transpose", "max_pool", "mean_pool", "upsample"};
   o.add_kind("kind", &O::kind,
-             {.doc = "add and concat take what an earlier layer gave besides.",
-              .choices = {"linear", "activation", "dropout", "layer_norm", "group_norm",
-                          "embedding", "flatten", "reshape", "add", "concat"}});
+             {.doc = "Channels come last. Pools leave one of each window, upsample repeats "
+                     "elements; add and concat take what an earlier layer gave besides.",
+              .choices = {"linear", "conv", "conv_transpose", "activation", "dropout", "layer_norm",
+                          "group_norm", "embedding", "flatten", "reshape", "max_pool", "mean_pool",
+                          "global_mean_pool", "upsample", "add", "concat"}});
   o.add("name", &O::name, {.doc = "What `with` of later layers calls it."});
   o.add("width", &O::width,
-        {.doc = "Features that it gives.",
+        {.doc = "Features or channels that it gives.",
          .min = 1,
          .max = 1000000,
-         .only_for = {"linear", "embedding"},
-         .required_for = {"linear", "embedding"}});
-  o.add("bias", &O::bias, {.doc = "Whether a bias is added.", .only_for = {"linear"}});
+         .only_for = {"linear", "conv", "conv_transpose", "embedding"},
+         .required_for = {"linear", "conv", "conv_transpose", "embedding"}});
+  o.add("bias", &O::bias,
+        {.doc = "Whether a bias is added.", .only_for = {"linear", "conv", "conv_transpose"}});
+  o.add("size", &O::size,
+        {.doc = "The window, or how often elements are repeated: an entry for each axis, one to "
+                "three.",
+         .min = 1,
+         .only_for = windows,
+         .required_for = windows,
+         .min_items = 1,
+         .max_items = 3});
+  o.add(
+      "stride", &O::stride,
+      {.doc = "Steps between windows, of conv_transpose how much longer an axis becomes; empty: 1.",
+       .min = 1,
+       .only_for = convs,
+       .max_items = 3});
+  o.add("dilation", &O::dilation,
+        {.doc = "Distance of neighbours in a window; empty: 1.",
+         .min = 1,
+         .only_for = convs,
+         .max_items = 3});
+  o.add("border", &O::border,
+        {.doc = "same: as many results as elements, over the stride; none: only where the window "
+                "lies within.",
+         .choices = {"same", "none"},
+         .only_for = convs});
   o.add("function", &O::function,
         {.doc = "The activation.", .choices = activations(), .only_for = {"activation"}});
   o.add("rate", &O::rate,
@@ -112,7 +141,7 @@ data::Options<LayerOptions> layer_table() {
         {.doc = "Groups of neighbouring channels.",
          .min = 1,
          .max = 100000,
-         .only_for = {"group_norm"},
+         .only_for = {"group_norm", "conv", "conv_transpose"},
          .required_for = {"group_norm"}});
   o.add("rows", &O::rows,
         {.doc = "How many integers it takes.",

@@ -46,7 +46,8 @@ struct LayerOptions {
   nn::Activation function = nn::Activation::gelu;
   double rate = 0.1;
   std::int64_t groups = 1, rows = 1;
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> shape, size, stride, dilation;
+  nn::Border border = nn::Border::same;
   std::string with;
 };
 enum class NetworkKind { mlp, layers };

@@ -54,7 +54,7 @@ std::vector<std::vector<Tensor>> push_forward(const Application& a, const Tangen
   std::size_t at = l.n_condition_consts;
   for (const Sweep& s : l.sweeps) {
     const Graph& g = s.body->graph();
-    const auto& [in, out] = flags[moving.size()];
+    const Flags &in = flags[moving.size()].in, &out = flags[moving.size()].out;
     const std::vector<Group> in_groups = {{s.n_consts}, {s.n_carry}, {s.n_xs}, {s.from.size()}};
     const std::vector<Group> out_groups = {{s.n_carry}, {s.n_kept}, {s.n_ys, false}};
     Closed joint = joint_graph(g, tangents, in_groups, in, out_groups, out);

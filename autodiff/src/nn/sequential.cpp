@@ -31,6 +31,7 @@ struct Forward {
 
   const Tensor& x() const { return outputs.back(); }
   Tensor operator()(const Linear& l) const { return l(x()); }
+  Tensor operator()(const Conv& l) const { return l(x()); }
   Tensor operator()(const Activate& l) const { return activate(l.function, x()); }
   Tensor operator()(const Dropout& l) const {
     return keys.defined() && l.rate > 0 ? dropped(x(), l.rate, keys) : x();
@@ -43,6 +44,19 @@ struct Forward {
   }
   Tensor operator()(const Reshape& l) const {
     return reshape(x(), with_samples(x().dim(0), l.shape));
+  }
+  Tensor operator()(const Resample& l) const {
+    switch (l.kind) {
+      case Resample::Kind::max_pool:
+        return max_pool(x(), l.size);
+      case Resample::Kind::mean_pool:
+        return mean_pool(x(), l.size);
+      case Resample::Kind::global_mean_pool:
+        return global_mean_pool(x());
+      case Resample::Kind::upsample:
+        return upsample_nearest(x(), l.size);
+    }
+    throw Error("is no kind of resampling");
   }
   Tensor operator()(const Join& l) const {
     const Tensor& other = outputs.at(static_cast<std::size_t>(l.with + 1));
@@ -66,19 +80,60 @@ Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& key
 }
 
 const char* name_of(LayerKind kind) {
-  static constexpr const char* names[] = {"linear",     "activation", "dropout", "layer_norm",
-                                          "group_norm", "embedding",  "flatten", "reshape",
-                                          "add",        "concat"};
+  static constexpr const char* names[] = {
+      "linear",     "conv",       "conv_transpose",   "activation", "dropout",
+      "layer_norm", "group_norm", "embedding",        "flatten",    "reshape",
+      "max_pool",   "mean_pool",  "global_mean_pool", "upsample",   "add",
+      "concat"};
   return names[static_cast<int>(kind)];
+}
+
+void need(bool fits, const std::string& what) {
+  if (!fits) throw Error(what);
+}
+
+/// An axis of n elements behind a convolution, by the stride, dilation and window of that axis.
+Index convolved(const LayerSpec& l, Index n, Index stride, Index dilation, Index window) {
+  const Index reach = dilation * (window - 1);
+  if (l.kind == LayerKind::conv_transpose)
+    return l.border == Border::same ? n * stride : stride * (n - 1) + reach + 1;
+  if (l.border == Border::same) return (n + stride - 1) / stride;
+  return n > reach ? (n - reach - 1) / stride + 1 : 0;
+}
+
+Shape after_window(const LayerSpec& l, const Shape& in, const std::string& got) {
+  const int d = l.size.size();
+  need(d >= 1 && d <= 3 && std::ranges::all_of(l.size, [](Index n) { return n > 0; }),
+       "a window of " + to_string(l.size) + ": one to three axes");
+  need(in.size() == d + 1, "a window of " + to_string(l.size) + " takes samples of " +
+                               std::to_string(d) + " axes and the channels" + got);
+  const auto entry = [&](const Shape& s, int k) { return s.empty() ? 1 : s[k]; };
+  for (const Shape* s : {&l.stride, &l.dilation})
+    need((s->empty() || s->size() == d) && std::ranges::all_of(*s, [](Index n) { return n > 0; }),
+         "a stride or dilation of " + to_string(*s) + " beside a window of " + to_string(l.size));
+  Shape out = in;
+  for (int k = 0; k < d; ++k) {
+    if (l.kind == LayerKind::upsample)
+      out[k] = in[k] * l.size[k];
+    else if (l.kind == LayerKind::conv || l.kind == LayerKind::conv_transpose)
+      out[k] = convolved(l, in[k], entry(l.stride, k), entry(l.dilation, k), l.size[k]);
+    else
+      out[k] = in[k] / l.size[k];
+    need(out[k] > 0, "a window of " + to_string(l.size) + " does not fit" + got);
+  }
+  if (l.kind != LayerKind::conv && l.kind != LayerKind::conv_transpose) return out;
+  need(l.width > 0, "a width of " + std::to_string(l.width));
+  need(l.groups > 0 && in.back() % l.groups == 0 && l.width % l.groups == 0,
+       std::to_string(in.back()) + " channels in and " + std::to_string(l.width) + " out are not " +
+           std::to_string(l.groups) + " groups of one size");
+  out[d] = l.width;
+  return out;
 }
 
 /// That of a sample behind a layer, `shapes` being those before it; throws what does not fit.
 Shape shape_after(const LayerSpec& l, const std::vector<Shape>& shapes) {
   const Shape& in = shapes.back();
   const std::string got = ", a sample is " + to_string(in);
-  const auto need = [](bool fits, const std::string& what) {
-    if (!fits) throw Error(what);
-  };
   const auto last_replaced = [&](Index width) {
     Shape s = in;
     s[s.size() - 1] = width;
@@ -89,6 +144,15 @@ Shape shape_after(const LayerSpec& l, const std::vector<Shape>& shapes) {
       need(in.size() > 0, "takes [..., features]" + got);
       need(l.width > 0, "a width of " + std::to_string(l.width));
       return last_replaced(l.width);
+    case LayerKind::conv:
+    case LayerKind::conv_transpose:
+    case LayerKind::max_pool:
+    case LayerKind::mean_pool:
+    case LayerKind::upsample:
+      return after_window(l, in, got);
+    case LayerKind::global_mean_pool:
+      need(in.size() > 0, "takes [..., channels]" + got);
+      return {in.back()};
     case LayerKind::activation:
       return in;
     case LayerKind::dropout:
@@ -165,6 +229,27 @@ Sequential sequential(const Tensor& key, const std::vector<LayerSpec>& layers, c
           with.bias = l.bias;
           return linear(own, shapes[k].back(), l.width, with);
         }
+        case LayerKind::conv:
+        case LayerKind::conv_transpose: {
+          const ConvOptions with{.stride = l.stride,
+                                 .dilation = l.dilation,
+                                 .border = l.border,
+                                 .groups = l.groups,
+                                 .bias = l.bias,
+                                 .weights = o.weights,
+                                 .biases = o.biases,
+                                 .dtype = o.dtype};
+          const auto maker = l.kind == LayerKind::conv ? conv : conv_transpose;
+          return maker(own, l.size, shapes[k].back(), l.width, with);
+        }
+        case LayerKind::max_pool:
+          return Resample{Resample::Kind::max_pool, l.size};
+        case LayerKind::mean_pool:
+          return Resample{Resample::Kind::mean_pool, l.size};
+        case LayerKind::global_mean_pool:
+          return Resample{Resample::Kind::global_mean_pool, {}};
+        case LayerKind::upsample:
+          return Resample{Resample::Kind::upsample, l.size};
         case LayerKind::activation:
           return Activate{l.activation};
         case LayerKind::dropout:

@@ -55,3 +55,32 @@ data, mean, variance = torch.randn(5, 3), torch.zeros(3), torch.ones(3)
 case("running_mean", lambda d: F.batch_norm(d, mean, variance, training=True) * 0 + mean, data)
 mean, variance = torch.zeros(3), torch.ones(3)
 case("running_variance", lambda d: F.batch_norm(d, mean, variance, training=True) * 0 + variance, data)
+
+
+# Convolutions, channels last: weights [k..., in / groups, out]; those of transposed ones are PyTorch's turned around.
+def first(t):
+    return t.movedim(-1, 1)
+
+
+def last(t):
+    return t.movedim(1, -1)
+
+
+def weights(w):
+    return w.movedim(-1, 0).movedim(-1, 1)  # [out, in, k...]
+
+
+def turned(w):
+    return w.flip(tuple(range(w.dim() - 2))).movedim(-1, 0).movedim(-1, 0)  # [in, out, k...]
+
+
+case("conv_same", lambda t, w, b: last(F.conv1d(first(t), weights(w), b, padding=2)), torch.randn(2, 7, 3), torch.randn(5, 3, 4), torch.randn(4))
+case("conv_stride", lambda t, w, b: last(F.conv2d(first(t), weights(w), b, stride=2, padding=1)), torch.randn(2, 6, 5, 2), torch.randn(3, 3, 2, 3), torch.randn(3))
+case("conv_groups", lambda t, w: last(F.conv2d(first(t), weights(w), dilation=(1, 2), groups=2)), torch.randn(1, 4, 6, 4), torch.randn(2, 3, 2, 6))
+case("conv_transpose_4", lambda t, w, b: last(F.conv_transpose2d(first(t), turned(w), b, stride=2, padding=1)), torch.randn(2, 3, 4, 3), torch.randn(4, 4, 3, 2), torch.randn(2))
+case("conv_transpose_3", lambda t, w: last(F.conv_transpose1d(first(t), turned(w), stride=2, padding=1, output_padding=1)), torch.randn(2, 5, 3), torch.randn(3, 3, 2))
+case("conv_transpose_full", lambda t, w: last(F.conv_transpose1d(first(t), turned(w), stride=3)), torch.randn(1, 4, 2), torch.randn(3, 2, 2))
+case("max_pool", lambda t: last(F.max_pool2d(first(t), (2, 3))), torch.randn(2, 5, 7, 3))
+case("mean_pool", lambda t: last(F.avg_pool1d(first(t), 3)), torch.randn(2, 7, 2))
+case("global_mean_pool", lambda t: t.mean((1, 2)), torch.randn(2, 3, 4, 2))
+case("upsample_nearest", lambda t: last(F.interpolate(first(t), scale_factor=(2, 3))), torch.randn(2, 3, 2, 2))

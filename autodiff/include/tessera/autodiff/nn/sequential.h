@@ -10,6 +10,7 @@
 //   net(x)                                   // x [samples, 3]
 //   net.train(x, batch.keys)                 // with dropout
 #pragma once
+#include "tessera/autodiff/nn/convolution.h"
 #include "tessera/autodiff/nn/layers.h"
 #include "tessera/autodiff/tree_variant.h"
 
@@ -50,8 +51,16 @@ struct Join {
   TESSERA_STATIC(sum, with)
 };
 
-using Layer = std::variant<Linear, Activate, Dropout, LayerNorm, GroupNorm, Embedding, Flatten,
-                           Reshape, Join>;
+/// Pools, and elements repeated, over windows of `size`; of global_mean_pool without a size.
+struct Resample {
+  enum class Kind { max_pool, mean_pool, global_mean_pool, upsample } kind = Kind::max_pool;
+  Shape size;
+  TESSERA_TREE()
+  TESSERA_STATIC(kind, size)
+};
+
+using Layer = std::variant<Linear, Conv, Activate, Dropout, LayerNorm, GroupNorm, Embedding, Flatten,
+                           Reshape, Resample, Join>;
 
 /// x [samples, sample...].
 struct Sequential {
@@ -64,6 +73,8 @@ struct Sequential {
 
 enum class LayerKind {
   linear,
+  conv,
+  conv_transpose,
   activation,
   dropout,
   layer_norm,
@@ -71,19 +82,26 @@ enum class LayerKind {
   embedding,
   flatten,
   reshape,
+  max_pool,
+  mean_pool,
+  global_mean_pool,
+  upsample,
   add,
   concat
 };
 /// A layer before it has parameters. What a kind does not name, it does not look at.
 struct LayerSpec {
   LayerKind kind = LayerKind::linear;
-  Index width = 1;                           ///< linear, embedding: features out
-  bool bias = true;                          ///< linear
+  Index width = 1;                           ///< linear, conv, embedding: features out
+  bool bias = true;                          ///< linear, conv
   Activation activation = Activation::relu;  ///< activation
   double rate = 0.5;                         ///< dropout: in [0, 1)
-  Index groups = 1;                          ///< group_norm
+  Index groups = 1;                          ///< group_norm, conv
   Index rows = 1;                            ///< embedding: how many
   Shape shape = {};                          ///< reshape: that of a sample
+  Shape size = {};  ///< conv, pools, upsample: of the window, an entry for each axis
+  Shape stride = {}, dilation = {};  ///< conv; empty: 1
+  Border border = Border::same;      ///< conv
   Index with = -1;  ///< add, concat: number of an earlier layer; -1: the network's input
 };
 
@@ -91,7 +109,7 @@ struct LayerSpec {
 /// does not fit, `layer 2 (linear): ...`.
 std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& sample);
 
-/// With first values drawn from the key; linear layers by `initializer`, biases too.
+/// With first values drawn from the key, those of linear and convolutional layers as `linear` says.
 Sequential sequential(const Tensor& key, const std::vector<LayerSpec>& layers, const Shape& sample,
                       const LinearOptions& linear = {});
 
