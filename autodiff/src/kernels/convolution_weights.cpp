@@ -213,7 +213,12 @@ void add_runs(const Sums<T, width>& sums, T* total) {
   const double work = static_cast<double>(size) * static_cast<double>(runs * kDepth<T>);
   const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
   const bool by_parts = !alone && (size > (1 << 16) || runs == 1);
-  const Index at_once = alone || by_parts ? 1 : std::min<Index>(runs, 4 * num_threads());
+  // Runs in progress: many, for threads wait for the last one before their sums join, in 2^18
+  // numbers.
+  const Index at_once =
+      alone || by_parts
+          ? 1
+          : std::min<Index>(runs, std::max<Index>(4 * num_threads(), (Index{1} << 18) / size));
   const auto in_progress =
       std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(at_once * size));
   T* const more = in_progress.get();
@@ -240,13 +245,15 @@ void add_runs(const Sums<T, width>& sums, T* total) {
 template <class T, int width>
 void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionOperand<T> y,
          T* out) {
+  const Index elements = s.window() * s.c * s.groups * s.f;
+  if (elements == 0) return;
   const bool by_channels = s.groups > 1 && s.c == 1 && s.f == 1;
   const Index f = Panels<Tiles<T, width>::lanes>(s.f).padded();
   std::vector<T> memory;
   if (!by_channels && f != s.f) y = padded(s, y, f, memory);
   const Weights<T> weights(s, x, y);
   if (weights.runs == 0) {
-    std::fill_n(out, s.window() * s.c * s.groups * s.f, T(0));
+    std::fill_n(out, elements, T(0));
     return;
   }
   const Sums<T, width> sums(weights, by_channels, f);
