@@ -276,6 +276,9 @@ TEST(ConvolutionBits, ManyChannelsAndRuns) {
   expect_ordered<float>({40, 1, 8, 24, {{{}, {}, along(64, 5, 1, 2, 2, 1, 1)}}}, 0, 6);
   expect_ordered<double>({3, 48, 1, 1, {{{}, along(20, 3, 1, 1, 1, 1, 1), two}}}, 0, 7);
   expect_ordered<float>({3, 53, 1, 1, {{{}, spread, two}}}, 1, 8);
+  // Enough channels for w to be made of packed parts.
+  expect_ordered<double>({2, 1, 257, 270, {{{}, {}, along(21, 3, 1, 1, 0, 1, 1)}}}, 0, 10);
+  expect_ordered<float>({60, 1, 256, 256, {{{}, {}, along(9, 1, 1, 0, 0, 1, 1)}}}, 1, 11);
   expect_ordered<tessera::c128>({2, 1, 40, 7, {{{}, three, two}}}, 0, 9);
 }
 

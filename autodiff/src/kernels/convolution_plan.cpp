@@ -83,9 +83,9 @@ GatherPlan::GatherPlan(const GatherShape& s, Index max_rows, Index columns, Inde
         work_ += static_cast<double>(s.batch * i.count * j.count * k.count) *
                  static_cast<double>(columns * (boxes_.back().taps() * terms + 1));
       }
-  // Units of a quarter of a thread's share, of 2^16 to 2^22 products; where B is long, of tiles
+  // Units of an eighth of a thread's share, of 2^16 to 2^22 products; where B is long, of tiles
   // enough for what it takes to come.
-  const double per_unit = std::clamp(work_ / (4.0 * num_threads()), 0x1p16, 0x1p22);
+  const double per_unit = std::clamp(work_ / (8.0 * num_threads()), 0x1p16, 0x1p22);
   const Index least = columns * s.window() * terms > (1 << 16) ? 16 : 1;
   for (std::size_t b = 0; b < boxes_.size(); ++b) {
     const double tile = static_cast<double>(max_rows * columns * (boxes_[b].taps() * terms + 1));

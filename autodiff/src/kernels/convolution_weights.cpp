@@ -93,11 +93,16 @@ struct Weights {
   }
 };
 
-/// Terms of one window position and group to c [C, F], whose rows are `ldc` apart, a multiple of
-/// whole vectors; with `add` to the sums that c begins.
+/// Rows of C, channels of x, that one call sums.
+struct Rows {
+  Index group, first, count;
+};
+
+/// Terms of one window position to c [rows, F], whose rows are `ldc` apart, a multiple of whole
+/// vectors; with `add` to the sums that c begins.
 template <class T, int width>
-void add_terms(const Weights<T>& w, Index group, const std::vector<Segment>& segments, bool add,
-               T* c, Index ldc) {
+void add_terms(const Weights<T>& w, const Rows& rows, const std::vector<Segment>& segments,
+               bool add, T* c, Index ldc) {
   using K = Tiles<T, width>;
   using Table = TileTable<T, width, false>;
   const Panels<K::lanes> panels(w.s.f);
@@ -109,15 +114,52 @@ void add_terms(const Weights<T>& w, Index group, const std::vector<Segment>& seg
   for (Index p = 0; p < panels.count(); ++p) {
     const Index column = p * 2 * K::lanes;
     const bool two = panels.width(p) > K::lanes;
-    const Index most = two ? K::max_rows : K::narrow_rows, count = (w.s.c + most - 1) / most;
-    t.b = w.y.data + group * ldc + column;
-    Index row = 0;
-    for (Index i = 0; i < count; ++i) {  // rows are dealt out evenly
-      const Index rows = w.s.c / count + (i < w.s.c % count);
-      t.a = w.x.data + group * w.s.c + row;
+    const Index most = two ? K::max_rows : K::narrow_rows, count = (rows.count + most - 1) / most;
+    t.b = w.y.data + rows.group * ldc + column;
+    for (Index i = 0, row = 0; i < count; ++i) {  // rows are dealt out evenly
+      const Index here = rows.count / count + (i < rows.count % count);
+      t.a = w.x.data + rows.group * w.s.c + rows.first + row;
       t.c = c + row * ldc + column;
-      Table::tile(two, rows)(t);
-      row += rows;
+      Table::tile(two, here)(t);
+      row += here;
+    }
+  }
+}
+
+/// The same where channels are many: x by tiles and y by panels packed, as rows far apart share few
+/// sets of the caches.
+template <class T, int width>
+void add_packed_terms(const Weights<T>& w, const Rows& rows, const std::vector<Segment>& segments,
+                      bool add, T* c, Index ldc) {
+  using K = Tiles<T, width>;
+  using Table = TileTable<T, width, false>;
+  const Panels<K::lanes> panels(w.s.f);
+  const Index count = (rows.count + K::max_rows - 1) / K::max_rows;
+  Segment all{0, 0, 0};
+  for (const Segment& s : segments) all.terms += s.terms;
+  thread_local std::vector<T> packed_x, packed_y;
+  packed_x.resize(static_cast<std::size_t>(all.terms * rows.count));
+  packed_y.resize(static_cast<std::size_t>(all.terms * 2 * K::lanes));
+  const auto pack = [&](const T* from, Index step, Index Segment::*at, Index n, T* to) {
+    for (const Segment& s : segments)
+      for (Index l = 0; l < s.terms; ++l, to += n) std::copy_n(from + s.*at + l * step, n, to);
+  };
+  const auto rows_of = [&](Index i) { return rows.count / count + (i < rows.count % count); };
+  for (Index i = 0, row = 0; i < count; row += rows_of(i++))
+    pack(w.x.data + rows.group * w.s.c + rows.first + row, w.x_step(), &Segment::a, rows_of(i),
+         packed_x.data() + row * all.terms);
+  SegmentTile<T> t{};
+  t.segments = &all, t.count = 1;
+  t.row = 1, t.unit = 1, t.add = add, t.ldc = ldc;
+  t.b = packed_y.data();
+  for (Index p = 0; p < panels.count(); ++p) {
+    const Index column = p * 2 * K::lanes;
+    t.ldb = panels.width(p);
+    pack(w.y.data + rows.group * ldc + column, w.y_step(), &Segment::b, t.ldb, packed_y.data());
+    for (Index i = 0, row = 0; i < count; row += rows_of(i++)) {
+      t.a = packed_x.data() + row * all.terms, t.step = rows_of(i);
+      t.c = c + row * ldc + column;
+      Table::tile(t.ldb > K::lanes, t.step)(t);
     }
   }
 }
@@ -140,33 +182,49 @@ ConvolutionOperand<T> padded(const ConvolutionShape& s, const ConvolutionOperand
   return {memory.data(), s.positions() * all, {m[1] * m[2] * all, m[2] * all, all}, 1};
 }
 
-/// w as sums lie while they are made: [window, groups, C, F in whole vectors] in parts of a window
-/// position and group, or where groups have one channel [window, groups] in parts of a position.
+/// w as sums lie while they are made: [window, groups, C, F in whole vectors] in parts of some rows
+/// of a window position and group, or where groups have one channel [window, groups] in parts of a
+/// position.
 template <class T, int width>
 struct Sums {
   const Weights<T>& w;
-  bool by_channels;
-  Index ldc, parts, part_size;
+  bool by_channels, packs;
+  Index ldc;
+  Index blocks = 1;  ///< parts of C
   /// A run goes in pieces of so many positions, whose x and y stay in the first-level cache while
-  /// all window positions take what they meet there.
+  /// all window positions take what they meet there; where they are packed, in the second.
   Index piece;
 
   Sums(const Weights<T>& weights, bool channels, Index f)
-      : w(weights),
-        by_channels(channels),
-        ldc(channels ? w.s.groups : f),
-        parts(w.s.window() * (channels ? 1 : w.s.groups)),
-        part_size(channels ? ldc : w.s.c * ldc) {
-    double bytes = static_cast<double>(w.s.c);
+      : w(weights), by_channels(channels), ldc(channels ? w.s.groups : f) {
+    using K = Tiles<T, width>;
+    packs = !channels && w.s.c >= kMany && f >= kMany;
+    double of_x = static_cast<double>(w.s.c);
     for (const ConvolutionAxis& a : w.s.axis)
-      bytes *= static_cast<double>(a.stride) / static_cast<double>(a.spread);
-    bytes += static_cast<double>(w.s.f);
-    bytes *= static_cast<double>((channels ? w.s.groups : 1) * Index{sizeof(T)});
-    piece = static_cast<Index>(std::clamp(0x1p15 / bytes, 64.0, static_cast<double>(kDepth<T>)));
+      of_x *= static_cast<double>(a.stride) / static_cast<double>(a.spread);
+    const double side_by_side = static_cast<double>((channels ? w.s.groups : 1) * Index{sizeof(T)}),
+                 positions = packs ? 0x1p20 / (static_cast<double>(w.s.c) * side_by_side)
+                                   : 0x1p15 / ((of_x + static_cast<double>(w.s.f)) * side_by_side);
+    piece = static_cast<Index>(std::clamp(positions, 64.0, static_cast<double>(kDepth<T>)));
+    const Index places = w.s.window() * (channels ? 1 : w.s.groups);
+    if (!channels && size() > kLarge)
+      blocks =
+          std::clamp<Index>(4 * num_threads() / places, 1, (w.s.c + K::max_rows - 1) / K::max_rows);
   }
-  Index size() const { return parts * part_size; }
+  static constexpr Index kMany = 256;  ///< channels on either side from where on packing pays
+  /// From where on threads take parts of w, not runs.
+  static constexpr Index kLarge = 1 << 16;
+  Index size() const { return w.s.window() * (by_channels ? 1 : w.s.groups * w.s.c) * ldc; }
+  Index parts() const { return w.s.window() * (by_channels ? 1 : w.s.groups * blocks); }
   const Met& met(Index part) const {
-    return w.met[static_cast<std::size_t>(by_channels ? part : part / w.s.groups)];
+    return w.met[static_cast<std::size_t>(by_channels ? part : part / blocks / w.s.groups)];
+  }
+  Rows rows(Index part) const {
+    const Index block = part % blocks, first = w.s.c * block / blocks;
+    return {part / blocks % w.s.groups, first, w.s.c * (block + 1) / blocks - first};
+  }
+  Index offset(Index part) const {
+    return by_channels ? part * ldc : (part / blocks * w.s.c + rows(part).first) * ldc;
   }
 
   /// Run r of some parts.
@@ -175,10 +233,11 @@ struct Sums {
                 end = std::min(begin + kDepth<T>, all);
     for (Index first = begin; first < end; first += piece) {
       const Index last = std::min(end, first + piece);
-      const Index step = by_channels ? kChannelSums : 1, row = by_channels ? 1 : w.s.groups;
+      const Index step = by_channels ? kChannelSums : 1,
+                  row = by_channels ? 1 : w.s.groups * blocks;
       for (Index p = part; p < part_end; p += step) {
         const Index p_end = std::min(p + step, part_end);
-        add(first, last, p, p_end, first > begin, to);
+        add(first, last, p, p_end, p == part || p % row == 0, first > begin, to);
         // Rows of x and y that the next piece takes come meanwhile.
         thread_local std::vector<Segment> ahead;
         for (Index q = p; q < p_end; ++q)
@@ -189,17 +248,19 @@ struct Sums {
       }
     }
   }
-  void add(Index first, Index last, Index p, Index p_end, bool add, T* to) const {
+  /// Groups and rows of a window position have one list of terms, made anew where `lists`.
+  void add(Index first, Index last, Index p, Index p_end, bool lists, bool add, T* to) const {
     thread_local std::array<std::vector<Segment>, kChannelSums> segments;
     if (!by_channels) {
-      w.list(met(p), first, last, segments[0]);
-      return add_terms<T, width>(w, p % w.s.groups, segments[0], add, to + p * part_size, ldc);
+      if (lists) w.list(met(p), first, last, segments[0]);
+      const auto terms = packs ? add_packed_terms<T, width> : add_terms<T, width>;
+      return terms(w, rows(p), segments[0], add, to + offset(p), ldc);
     }
     ChannelSum<T> sums[kChannelSums];
     for (Index q = p; q < p_end; ++q) {
       const auto k = static_cast<std::size_t>(q - p);
       w.list(met(q), first, last, segments[k]);
-      sums[k] = {segments[k].data(), static_cast<Index>(segments[k].size()), to + q * part_size};
+      sums[k] = {segments[k].data(), static_cast<Index>(segments[k].size()), to + offset(q)};
     }
     add_channels<T>(width, {sums, static_cast<std::size_t>(p_end - p)}, w.x.data, w.x_step(),
                     w.y.data, w.y_step(), ldc, add);
@@ -212,8 +273,13 @@ void add_runs(const Sums<T, width>& sums, T* total) {
   const Index size = sums.size(), runs = sums.w.runs;
   const double work = static_cast<double>(size) * static_cast<double>(runs * kDepth<T>);
   const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
-  const bool by_parts = !alone && (size > (1 << 16) || runs == 1);
-  const Index at_once = alone || by_parts ? 1 : std::min<Index>(runs, 4 * num_threads());
+  const bool by_parts = !alone && (size > sums.kLarge || runs == 1);
+  // Runs in progress: many, for threads wait for the last one before their sums join, in 2^18
+  // numbers.
+  const Index at_once =
+      alone || by_parts
+          ? 1
+          : std::min<Index>(runs, std::max<Index>(4 * num_threads(), (Index{1} << 18) / size));
   const auto in_progress =
       std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(at_once * size));
   T* const more = in_progress.get();
@@ -222,17 +288,17 @@ void add_runs(const Sums<T, width>& sums, T* total) {
     for (Index k = begin; k < end; ++k) total[k] += more[k];
   };
   if (by_parts) {
-    parallel_chunks(sums.parts, [&](Index part) {
+    parallel_chunks(sums.parts(), [&](Index part) {
       for (Index r = 0; r < runs; ++r) {
         sums.run(r, part, part + 1, more);
-        join(r, more, part * sums.part_size, (part + 1) * sums.part_size);
+        join(r, more, sums.offset(part), sums.offset(part + 1));
       }
     });
     return;
   }
   for (Index first = 0; first < runs; first += at_once) {
     const Index count = std::min(at_once, runs - first);
-    parallel_chunks(count, [&](Index i) { sums.run(first + i, 0, sums.parts, more + i * size); });
+    parallel_chunks(count, [&](Index i) { sums.run(first + i, 0, sums.parts(), more + i * size); });
     for (Index i = 0; i < count; ++i) join(first + i, more + i * size, 0, size);
   }
 }
@@ -240,13 +306,15 @@ void add_runs(const Sums<T, width>& sums, T* total) {
 template <class T, int width>
 void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionOperand<T> y,
          T* out) {
+  const Index elements = s.window() * s.c * s.groups * s.f;
+  if (elements == 0) return;
   const bool by_channels = s.groups > 1 && s.c == 1 && s.f == 1;
   const Index f = Panels<Tiles<T, width>::lanes>(s.f).padded();
   std::vector<T> memory;
   if (!by_channels && f != s.f) y = padded(s, y, f, memory);
   const Weights<T> weights(s, x, y);
   if (weights.runs == 0) {
-    std::fill_n(out, s.window() * s.c * s.groups * s.f, T(0));
+    std::fill_n(out, elements, T(0));
     return;
   }
   const Sums<T, width> sums(weights, by_channels, f);
@@ -256,7 +324,7 @@ void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionO
   for (Index j = 0; j < s.window(); ++j)
     for (Index c = 0; c < s.c; ++c)
       for (Index g = 0; g < s.groups; ++g)
-        std::copy_n(total.get() + (j * s.groups + g) * sums.part_size + c * f, s.f,
+        std::copy_n(total.get() + ((j * s.groups + g) * s.c + c) * f, s.f,
                     out + ((j * s.c + c) * s.groups + g) * s.f);
 }
 
