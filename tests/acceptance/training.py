@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data of the rows of training."""
 import csv
+import json
 import os
 import subprocess
 
@@ -47,6 +48,14 @@ def digits(work):
     case = place / "digits.toml"
     case.write_text((work.root / "apps" / "examples" / "training" / "digits.toml").read_text())
     return case
+
+
+def weights(file):
+    """The network's tensors of a safetensors file: {name: bytes}."""
+    content = file.read_bytes()
+    begin = 8 + int.from_bytes(content[:8], "little")
+    return {name: content[begin + t["data_offsets"][0]:begin + t["data_offsets"][1]]
+            for name, t in json.loads(content[8:begin]).items() if name.startswith("layers.")}
 
 
 def errors(run):

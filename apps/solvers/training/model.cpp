@@ -246,10 +246,7 @@ Model make_model(const Options& o, const Samples& s, const std::vector<std::int6
 }
 
 void save_model(const Model& m, const fs::path& file) {
-  std::vector<data::NamedTensor> all;
-  const LeafNames names = leaf_names(m.network);
-  const std::vector<Tensor> leaves = flatten_tree(m.network);
-  for (std::size_t k = 0; k < leaves.size(); ++k) all.push_back({names[k], leaves[k]});
+  std::vector<data::NamedTensor> all = data::named_leaves(m.network);
   std::map<std::string, std::string> words{{"format", "tessera.training 1"}};
   const auto add = [&](const std::string& name, const Tensor& t) {
     if (t.defined()) all.push_back({name, t});

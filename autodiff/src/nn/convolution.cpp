@@ -3,7 +3,6 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
-#include "tessera/autodiff/ops/window.h"
 
 namespace tessera::nn {
 namespace {
@@ -44,10 +43,14 @@ Tensor with_axes(const char* layer, const Arg& x, int axes) {
   return *x.tensor;
 }
 
-Window window_of(const Shape& size) {
-  Window w{.size = size, .stride = size};
-  w.size.push_back(1), w.stride.push_back(1);
-  return w;
+/// Axis k in windows of `size` that touch, as an axis of windows and one within; a rest is cut off.
+Tensor in_windows(const Tensor& x, int k, Index size) {
+  if (size < 1) fail("pool", "a window of " + std::to_string(size));
+  const Index n = x.dim(k) / size;
+  Shape begin = Shape::filled(x.ndim(), 0), end = x.shape(), cut = x.shape();
+  end[k] = n * size;
+  cut[k] = n, cut.insert(k + 1, size);
+  return reshape(slice(x, begin, end), cut);
 }
 
 }  // namespace
@@ -79,11 +82,28 @@ Conv conv_transpose(const Tensor& key, const Shape& size, Index in, Index out,
   return c;
 }
 
+// Axis by axis, the last one first: of equal elements the first in row-major order is kept, and
+// has the derivative.
 Tensor max_pool(Arg x, const Shape& size) {
-  return window_max(with_axes("max_pool", x, size.size()), window_of(size));
+  Tensor y = with_axes("max_pool", x, size.size());
+  for (int k = size.size(); k >= 1; --k) {
+    const Tensor windows = in_windows(y, k, size[k - 1]);
+    y = select(windows, k + 1, 0);
+    for (Index j = 1; j < size[k - 1]; ++j) {
+      const Tensor next = select(windows, k + 1, j);
+      y = where(logical_or(y >= next, not_equal(y, y)), y, next);
+    }
+  }
+  return y;
 }
 Tensor mean_pool(Arg x, const Shape& size) {
-  return window_mean(with_axes("mean_pool", x, size.size()), window_of(size));
+  Tensor y = with_axes("mean_pool", x, size.size());
+  Shape within;
+  for (int k = 1; k <= size.size(); ++k) {
+    y = in_windows(y, 2 * k - 1, size[k - 1]);
+    within.push_back(2 * k);
+  }
+  return mean(y, within);
 }
 
 Tensor global_mean_pool(Arg x) {

@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/fft.h"
 
 #include <algorithm>
 #include <cmath>

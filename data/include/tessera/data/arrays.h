@@ -3,7 +3,7 @@
 // widened without loss: i1, i2 and u2 become i32, u8 (uint64) i64, f2 f32; b1 is boolean. Both byte
 // orders and both memory orders are read; tensors are row-major.
 #pragma once
-#include "tessera/autodiff/tensor.h"
+#include "tessera/autodiff/tree.h"
 
 #include <filesystem>
 #include <span>
@@ -16,6 +16,14 @@ struct NamedTensor {
   std::string name;
   Tensor values;
 };
+/// The leaves of a tree by their names, as a file of weights holds them.
+template <IsTree T>
+std::vector<NamedTensor> named_leaves(const T& tree) {
+  const LeafNames names = leaf_names(tree);
+  std::vector<NamedTensor> all;
+  for (const Tensor& leaf : flatten_tree(tree)) all.push_back({names[all.size()], leaf});
+  return all;
+}
 
 /// Throws InputError (exit 4): E0401, E0402 no such regular file, E0403 more than half of the
 /// memory, E0431 anything malformed, with its byte; texts, Python objects, records and times;
