@@ -57,6 +57,25 @@ Leaves tree_sum(std::vector<Leaves>& parts, std::size_t begin, std::size_t end) 
   return a;
 }
 
+/// The operation of the loss that first gives NaN (an infinity, where the loss is one).
+std::string cause_of(const std::function<Tensor(const Leaves&, const Leaves&)>& loss, double value,
+                     const Leaves& params, const Leaves& batch) {
+  const auto finite = [](const Leaves& leaves) {
+    return std::ranges::all_of(leaves, [](const Tensor& t) {
+      return !is_inexact(t.dtype()) || all(is_finite(t)).item<bool>();
+    });
+  };
+  if (!finite(batch)) return "a number of the samples is not finite";
+  if (!finite(params)) return "a parameter is not finite";
+  try {
+    jit(loss, {.level = Level::O0, .trap = std::isnan(value) ? Trap::nan : Trap::not_finite})(
+        params, batch);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
 void check(const FitOptions& o, const Samples<Leaves>& train) {
   const auto need = [](bool good, const std::string& what) {
     if (!good) fail("fit", what);
@@ -103,6 +122,7 @@ std::string to_string(const FitEnd& end) {
   for (std::size_t k = 0; k < std::min<std::size_t>(end.samples.size(), 10); ++k)
     text += (k ? ", " : " ") + std::to_string(end.samples[k]);
   if (end.samples.size() > 10) text += ", ... (" + std::to_string(end.samples.size()) + ")";
+  if (!end.cause.empty()) text += ": " + end.cause;
   return text;
 }
 
@@ -144,16 +164,21 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
       const double n = static_cast<double>(samples.size());
       std::vector<Leaves> gradients;
       double sum = 0;
+      std::string cause;
       in_parts(samples, o.parts, [&](std::span<const Index> part) {
-        auto [value, g] = gradient(s.params, batch_of(train, part, order.keys));
+        const Leaves batch = batch_of(train, part, order.keys);
+        auto [value, g] = gradient(s.params, batch);
         const double share = static_cast<double>(part.size()) / n;
         if (part.size() < samples.size())
           for (Tensor& leaf : g) leaf = leaf * share;
-        sum += share * cast(value, Dtype::f64).item();
+        const double found = cast(value, Dtype::f64).item();
+        if (!std::isfinite(found) && cause.empty()) cause = cause_of(loss, found, s.params, batch);
+        sum += share * found;
         gradients.push_back(std::move(g));
       });
       if (!std::isfinite(sum))
-        return {FitEnd::Reason::not_finite, s.epoch, s.step, {samples.begin(), samples.end()}};
+        return {
+            FitEnd::Reason::not_finite, s.epoch, s.step, {samples.begin(), samples.end()}, cause};
       std::tie(s.params, s.optimizer) =
           update(std::move(s.params), tree_sum(gradients, 0, gradients.size()),
                  std::move(s.optimizer), Tensor(s.plateau.factor));

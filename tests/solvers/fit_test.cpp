@@ -239,8 +239,24 @@ TEST(Fit, ALossThatIsNotFiniteStopsWithItsStepAndItsSamples) {
   EXPECT_EQ(end.epoch, 0);
   EXPECT_EQ(end.step, 1);
   EXPECT_EQ(end.samples, (std::vector<Index>{5, 6, 7, 8, 9}));
-  EXPECT_EQ(to_string(end), "the loss is not finite (epoch 0, step 1), of samples 5, 6, 7, 8, 9");
+  EXPECT_EQ(to_string(end),
+            "the loss is not finite (epoch 0, step 1), of samples 5, 6, 7, 8, 9: a number "
+            "of the samples is not finite");
   for (const double v : numbers(s.params)) EXPECT_TRUE(std::isfinite(v));
+}
+
+TEST(Fit, ALossThatIsNotFiniteNamesTheOperation) {
+  const FitOptions o{.epochs = 2, .batch = 5};
+  FitState<nn::Linear> s = begin_fit(layer(), o);
+  const auto rooted = [](const nn::Linear& l, const Batch<Pairs>& b) {
+    return mean(sqrt(l(b.data.x) - 100));
+  };
+  const FitEnd end = fit(rooted, s, in_memory(plane(12)), nothing, o);
+  EXPECT_EQ(end.reason, FitEnd::Reason::not_finite);
+  EXPECT_NE(end.cause.find("[sqrt] gives nan at [0,0], of operands without: f64[5,1] = -"),
+            std::string::npos)
+      << end.cause;
+  EXPECT_NE(end.cause.find("fit_test.cpp:"), std::string::npos) << end.cause;
 }
 
 TEST(Fit, APlateauLowersTheRateWithoutANewPlan) {

@@ -3,6 +3,7 @@
 
 #include "../base/context.h"
 #include "../base/small_array.h"
+#include "graph_passes.h"
 #include "tensor_internal.h"
 
 #include <algorithm>
@@ -188,6 +189,15 @@ Recording record_live(const char* transform, const FlatFunction& f,
 }
 
 std::vector<Tensor> evaluate(const Graph& g, std::span<const Tensor> inputs) {
+  return detail::evaluate_by(
+      g, inputs,
+      [](const Graph::Equation& e, std::span<const Tensor* const> in, std::span<Tensor> out) {
+        dispatch(*e.primitive, in, e.attr, e.line, out);
+      });
+}
+
+std::vector<Tensor> detail::evaluate_by(const Graph& g, std::span<const Tensor> inputs,
+                                        const EquationFn& apply) {
   std::vector<Tensor> values(g.types.size());
   for (std::size_t k = 0; k < g.inputs.size(); ++k) values[g.inputs[k]] = inputs[k];
   for (const auto& [id, t] : g.captures) values[id] = t;
@@ -200,7 +210,7 @@ std::vector<Tensor> evaluate(const Graph& g, std::span<const Tensor> inputs) {
     const Graph::Equation& e = g.equations[k];
     in.clear();
     for (Graph::Id id : g.in(e)) in.push_back(&values[id]);
-    dispatch(*e.primitive, in, e.attr, e.line, {values.data() + e.out_begin, e.out_count});
+    apply(e, in, {values.data() + e.out_begin, e.out_count});
     for (Graph::Id id : g.in(e))
       if (last_use[id] == k) values[id] = Tensor();
   }

@@ -22,4 +22,11 @@ inline bool is_used(const Graph::Equation& e, const std::vector<bool>& used) {
 /// keep their numbers.
 void share_repeated_work(Graph& g);
 
+/// Runs one equation on its operands.
+using EquationFn = std::function<void(const Graph::Equation& e, std::span<const Tensor* const> in,
+                                      std::span<Tensor> out)>;
+/// `evaluate` with `apply` in place of dispatch.
+std::vector<Tensor> evaluate_by(const Graph& g, std::span<const Tensor> inputs,
+                                const EquationFn& apply);
+
 }  // namespace tessera::detail

@@ -10,6 +10,7 @@
 #include "layout.h"
 #include "plan_run.h"
 #include "tessera/autodiff/forall.h"
+#include "watched.h"
 
 #include <algorithm>
 
@@ -361,6 +362,11 @@ void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
 
 namespace detail {
 
+PlanCache::PlanCache(const JitOptions& o) : options_(o) {
+  if (o.level == Level::O1 && (o.trap != Trap::none || o.times))
+    fail("jit", "traps and times are of level O0, operation by operation");
+}
+
 std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
                                    const TreeStructure& structure, std::vector<Tensor> x,
                                    Prototype& like) {
@@ -371,21 +377,33 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
     types.push_back(t.type());
   }
   std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const Graph> graph;
   {
     std::lock_guard lock(mutex_);
     for (const Planned& known : plans_)
       if (known.trees == trees && known.types == types && known.structure == structure)
-        plan = known.plan, like = known.like;
+        plan = known.plan, graph = known.graph, like = known.like;
   }
-  if (!plan) {
+  if (!plan && !graph) {
     const Recording r = record_abstract("jit", f, types);
     for (const auto& [id, t] : r.graph.captures)
       if (t.is_traced()) return evaluate(r.graph, x);
-    plan = std::make_shared<Plan>(simplify(r.graph));
+    if (options_.level == Level::O0)
+      graph = std::make_shared<Graph>(simplify(r.graph));
+    else
+      plan = std::make_shared<Plan>(simplify(r.graph));
     std::lock_guard lock(mutex_);
-    plans_.push_back({trees, structure, types, plan, like});
+    plans_.push_back({trees, structure, types, plan, graph, like});
   }
-  return plan->run(std::move(x));
+  if (plan) return plan->run(std::move(x));
+  std::vector<OperationTime> times;
+  std::vector<Tensor> y =
+      evaluate_watched(*graph, x, options_.trap, options_.times ? &times : nullptr);
+  if (options_.times) {
+    std::lock_guard lock(mutex_);
+    add_times(times, *options_.times);
+  }
+  return y;
 }
 
 }  // namespace detail

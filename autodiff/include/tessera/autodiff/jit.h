@@ -13,6 +13,12 @@
 //
 //   std::tie(params, state, loss) = step(std::move(params), std::move(state), batch);
 //
+// Where a number goes wrong, or time is lost, `jit(f, {.level = Level::O0, ...})` runs the same
+// operations one by one, says which of them gave the first NaN, and what each takes:
+//
+//   std::vector<OperationTime> times;
+//   jit(f, {.level = Level::O0, .trap = Trap::nan, .times = &times})(x);
+//
 // Tensors that f captures become constants of the plan. Values may not be read while it is
 // recorded. Inside another transform jit is transparent: grad(jit(f)) equals grad(f). Calls from
 // several threads may overlap.
@@ -47,6 +53,27 @@ class Plan {
   std::unique_ptr<Body> body_;
 };
 
+/// How a recorded function runs. Results are the same bits.
+enum class Level {
+  O0,  ///< operation by operation, in the order of the recording; a loop counts as one
+  O1   ///< a Plan
+};
+/// What O0 stops at: a result that has such a number, of operands that have none.
+enum class Trap { none, nan, not_finite };
+/// What operations of one kind took that are called in one line.
+struct OperationTime {
+  std::string operation, line;  ///< "matmul", "net.cpp:31"
+  std::int64_t calls = 0;
+  double seconds = 0;
+};
+struct JitOptions {
+  Level level = Level::O1;
+  /// O0: throws Error that names operation and line, the element, and the operands' elements there.
+  Trap trap = Trap::none;
+  /// O0: each call adds its own; the dearest come first.
+  std::vector<OperationTime>* times = nullptr;
+};
+
 namespace detail {
 /// The tree that a function returned, without its tensors.
 using Prototype = std::shared_ptr<const std::any>;
@@ -69,6 +96,7 @@ void pass_leaves(std::remove_reference_t<X>& x, std::vector<Tensor>& leaves) {
 /// tensors.
 class PlanCache {
  public:
+  explicit PlanCache(const JitOptions& o = {});
   /// Runs `f` through its plan; `f` itself where an argument, or something it captures, is traced,
   /// and in a branch that is being recorded, to which it belongs. `like` is the prototype of the
   /// result, which `f` sets whenever it runs.
@@ -80,17 +108,19 @@ class PlanCache {
     const void* trees;
     TreeStructure structure;
     std::vector<Type> types;
-    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const Plan> plan;    ///< O1
+    std::shared_ptr<const Graph> graph;  ///< O0
     Prototype like;
   };
+  JitOptions options_;
   std::mutex mutex_;
   std::vector<Planned> plans_;
 };
 }  // namespace detail
 
 template <class F>
-auto jit(F f) {
-  auto cache = std::make_shared<detail::PlanCache>();
+auto jit(F f, const JitOptions& o = {}) {
+  auto cache = std::make_shared<detail::PlanCache>(o);
   return [ f = std::move(f), cache ]<IsTree... X>(X && ... x) {
     using R = detail::result_t<F, std::remove_cvref_t<X>...>;
     static_assert(sizeof...(X) > 0, "jit: the function takes no tensors");

@@ -95,6 +95,7 @@ struct FitEnd {
   } reason = Reason::all_epochs;
   Index epoch = 0, step = 0;
   std::vector<Index> samples = {};
+  std::string cause = {};  ///< of not_finite: the operation that first gave such a number, its line
   explicit operator bool() const { return reason != Reason::not_finite; }
 };
 std::string to_string(const FitEnd& end);
