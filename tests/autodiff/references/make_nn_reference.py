@@ -84,3 +84,47 @@ case("max_pool", lambda t: last(F.max_pool2d(first(t), (2, 3))), torch.randn(2, 
 case("mean_pool", lambda t: last(F.avg_pool1d(first(t), 3)), torch.randn(2, 7, 2))
 case("global_mean_pool", lambda t: t.mean((1, 2)), torch.randn(2, 3, 4, 2))
 case("upsample_nearest", lambda t: last(F.interpolate(first(t), scale_factor=(2, 3))), torch.randn(2, 3, 2, 2))
+
+
+# Attention: [batch, tokens, heads, features]; masks true where a query sees a key, as PyTorch's.
+def heads_first(t):
+    return t.movedim(-2, -3)
+
+
+def attend(q, k, v, mask=None, causal=False):
+    return heads_first(F.scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), attn_mask=mask, is_causal=causal))
+
+
+def multi_head(t, context, w_in, b_in, w_out, b_out, heads, mask=None):
+    width = t.shape[-1]
+    layer = torch.nn.MultiheadAttention(width, heads, batch_first=True)
+    named = {"in_proj_weight": w_in.T, "in_proj_bias": b_in, "out_proj.weight": w_out.T, "out_proj.bias": b_out}
+    return torch.func.functional_call(layer, named, (t, context, context), {"need_weights": False, "attn_mask": mask})[0]
+
+
+causal = torch.ones(4, 4).tril().bool()
+allowed = torch.tensor([[True, False, True], [False, True, True], [True, True, True], [False, False, True]])
+case("attention_plain", attend, torch.randn(2, 3, 2, 4), torch.randn(2, 5, 2, 4), torch.randn(2, 5, 2, 3))
+case("attention_causal", lambda q, k, v: attend(q, k, v, causal=True), torch.randn(1, 4, 2, 3), torch.randn(1, 4, 2, 3), torch.randn(1, 4, 2, 3))
+case("attention_cached", lambda q, k, v: attend(q, k, v, causal[2:]), torch.randn(1, 2, 2, 3), torch.randn(1, 4, 2, 3), torch.randn(1, 4, 2, 3))
+case("attention_boolean", lambda q, k, v: attend(q, k, v, allowed), torch.randn(2, 4, 1, 3), torch.randn(2, 3, 1, 3), torch.randn(2, 3, 1, 3))
+case("attention_added", attend, torch.randn(2, 3, 2, 4), torch.randn(2, 4, 2, 4), torch.randn(2, 4, 2, 4), torch.randn(2, 3, 4))
+case("attention_self", lambda t, *p: multi_head(t, t, *p, heads=2), torch.randn(2, 3, 4), torch.randn(4, 12), torch.randn(12), torch.randn(4, 4), torch.randn(4))
+case("attention_cross", lambda t, u, *p: multi_head(t, u, *p, heads=2, mask=~causal[1:]), torch.randn(1, 3, 4), torch.randn(1, 4, 4), torch.randn(4, 12), torch.randn(12), torch.randn(4, 4), torch.randn(4))
+
+
+def transformer_block(t, g1, h1, w_in, b_in, w_out, b_out, g2, h2, w1, b1, w2, b2, heads=2):
+    width = t.shape[-1]
+    hidden = ~torch.ones(t.shape[-2], t.shape[-2]).tril().bool()
+    n = F.layer_norm(t, (width,), g1, h1)
+    t = t + multi_head(n, n, w_in, b_in, w_out, b_out, heads, hidden)
+    n = F.layer_norm(t, (width,), g2, h2)
+    return t + F.gelu(n @ w1 + b1, approximate="tanh") @ w2 + b2
+
+
+def block_weights(width):
+    sizes = [(width,), (width,), (width, 3 * width), (3 * width,), (width, width), (width,), (width,), (width,), (width, 4 * width), (4 * width,), (4 * width, width), (width,)]
+    return [0.5 * torch.randn(s) for s in sizes]
+
+
+case("attention_block", transformer_block, torch.randn(2, 3, 4), *block_weights(4))
