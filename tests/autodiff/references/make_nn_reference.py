@@ -128,3 +128,141 @@ def block_weights(width):
 
 
 case("attention_block", transformer_block, torch.randn(2, 3, 4), *block_weights(4))
+
+
+# Whole networks: the operands behind the inputs are their parameters, in the order of the tree.
+def gpt(words, table, positions, *p):
+    t = F.embedding(words, table) + positions[: words.shape[-1]]
+    for k in range(2):
+        t = transformer_block(t, *p[12 * k : 12 * k + 12])
+    gain, bias, logits = p[24:]
+    return F.layer_norm(t, (t.shape[-1],), gain, bias) @ logits
+
+
+case("net_gpt", gpt, torch.tensor([[3, 0, 3], [1, 2, 4]]), torch.randn(5, 4), torch.randn(4, 4), *block_weights(4), *block_weights(4),
+     torch.randn(4), torch.randn(4), torch.randn(4, 5))
+
+
+def draw(*shapes):
+    return [0.5 * torch.randn(s) for s in shapes]
+
+
+def conv_pair_shapes(axes, n_in, n_out):
+    k = (3,) * axes
+    return [(*k, n_in, n_out), (n_out,), (n_out,), (n_out,), (*k, n_out, n_out), (n_out,), (n_out,), (n_out,)]
+
+
+def unet(axes, levels, groups):
+    conv, up, pool = (F.conv1d, F.conv2d)[axes - 1], (F.conv_transpose1d, F.conv_transpose2d)[axes - 1], (F.max_pool1d, F.max_pool2d)[axes - 1]
+
+    def pair(t, w1, b1, g1, h1, w2, b2, g2, h2):
+        t = F.silu(F.group_norm(conv(t, weights(w1), b1, padding=1), groups, g1, h1))
+        return F.silu(F.group_norm(conv(t, weights(w2), b2, padding=1), groups, g2, h2))
+
+    def net(t, *p):
+        p, t, given = list(p), first(t), []
+        take = lambda n: [p.pop(0) for _ in range(n)]
+        for level in range(levels):
+            t = pair(pool(t, 2) if level else t, *take(8))
+            given.append(t)
+        merges, ups = [take(8) for _ in range(levels - 1)], [take(2) for _ in range(levels - 1)]
+        for level in reversed(range(levels - 1)):
+            w, b = ups[level]
+            t = pair(torch.cat([given[level], up(t, turned(w), b, stride=2)], 1), *merges[level])
+        w, b = p
+        return last(conv(t, weights(w), b))
+
+    return net
+
+
+def unet_shapes(axes, n_in, widths, n_out):
+    two, one, pairs = (2,) * axes, (1,) * axes, list(zip(widths, widths[1:]))
+    shapes = [s for a, b in zip([n_in, *widths], widths) for s in conv_pair_shapes(axes, a, b)]
+    shapes += [s for a, _ in pairs for s in conv_pair_shapes(axes, 2 * a, a)]
+    shapes += [s for a, b in pairs for s in ((*two, b, a), (a,))]
+    return shapes + [(*one, widths[0], n_out), (n_out,)]
+
+
+case("net_unet_line", unet(1, 3, 1), torch.randn(2, 8, 2), *draw(*unet_shapes(1, 2, (2, 4, 2), 3)))
+case("net_unet_image", unet(2, 2, 1), torch.randn(1, 4, 6, 1), *draw(*unet_shapes(2, 1, (2, 3), 1)))
+
+
+# Columns of 8, widths 2 and 3, codes of 2; the noise is an operand.
+def vae(training):
+    def norm_of(statistics):
+        pending = list(statistics)
+
+        def norm(t, gain, bias):
+            if training:
+                return F.silu(F.batch_norm(t, None, None, gain, bias, training=True))
+            mean, variance = pending.pop(0), pending.pop(0)
+            return F.silu((t - mean[:, None]) / (variance[:, None] + 1e-5).sqrt() * gain[:, None] + bias[:, None])
+
+        return norm
+
+    def net(t, noise, *p):
+        norm = norm_of(p[-10:])
+        p = list(p)
+        take = lambda n: [p.pop(0) for _ in range(n)]
+        t = t[:, None]
+        for k in range(4):
+            w, gain, bias = take(3)
+            t = norm(F.conv1d(t, weights(w), padding=1), gain, bias)
+            t = F.max_pool1d(t, 2) if k % 2 else t
+        t = t.movedim(1, -1).reshape(len(t), -1)
+        wm, bm, wl, bl, wg, bg = take(6)
+        m, l = t @ wm + bm, t @ wl + bl
+        t = ((m + (l / 2).exp() * noise) @ wg + bg).reshape(len(t), 2, 3).movedim(-1, 1)
+        w, gain, bias = take(3)
+        t = norm(F.conv_transpose1d(t, turned(w), stride=2, padding=2), gain, bias)
+        w, b = take(2)
+        return F.conv_transpose1d(t, turned(w), b, stride=2, padding=2)[:, 0]
+
+    return net
+
+
+def vae_operands():
+    pairs = ((1, 2), (2, 2), (2, 3), (3, 3))
+    shapes = [s for a, b in pairs for s in ((3, a, b), (b,), (b,))]
+    shapes += [(6, 2), (2,), (6, 2), (2,), (2, 6), (6,), (6, 3, 2), (2,), (2,), (6, 2, 1), (1,)]
+    statistics = [f for _, b in pairs + ((3, 2),) for f in (0.3 * torch.randn(b), torch.rand(b) + 0.5)]
+    return [torch.randn(3, 8), torch.randn(3, 2), *draw(*shapes), *statistics]
+
+
+case("net_vae_run", vae(False), *vae_operands())
+operands = vae_operands()
+operands[16], operands[17] = 0 * operands[16], operands[17] - 2000  # a deviation of 0: the noise says nothing
+case("net_vae_train", lambda *p: vae(True)(*p) + 0 * sum(t.sum() for t in p[-10:]), *operands)
+
+
+# Two molecules of four atoms, three species, width 4, a basis of 3, two blocks, a cut-off of 2.
+def edge_energy(species, positions, table, *p):
+    p = list(p)
+    take = lambda n: [p.pop(0) for _ in range(n)]
+    mlp = lambda t, w1, b1, w2, b2: F.silu(t @ w1 + b1) @ w2 + b2
+    h, cutoff, n = F.embedding(species, table), 2.0, positions.shape[1]
+    r2 = (positions[:, None] - positions[:, :, None]).square().sum(-1, keepdim=True)
+    f = (1 - r2 / cutoff**2).clamp(min=0) ** 3 * (1 - torch.eye(n))[..., None]
+    width = cutoff / 2
+    g = torch.exp(-(((r2 + (cutoff / 100) ** 2).sqrt() - width * torch.arange(3)) ** 2) / (2 * width**2))
+    for _ in range(2):
+        (send,) = take(1)
+        h, update = (mlp(g, *take(4)) * f * (h @ send)[:, None]).sum(2), h
+        h = update + mlp(h, *take(4))
+    return mlp(h, *p).sum((1, 2))
+
+
+def edge_forces(species, positions, *p):
+    x = positions.clone().detach().requires_grad_() if not positions.requires_grad else positions
+    return -torch.autograd.grad(edge_energy(species, x, *p).sum(), x, create_graph=True)[0]
+
+
+def edge_operands():
+    block = [(4, 4), (3, 4), (4,), (4, 4), (4,), (4, 4), (4,), (4, 4), (4,)]
+    positions = torch.randn(2, 4, 3)
+    positions[1, 0] = 5.0  # beyond the cut-off of all others
+    return [torch.tensor([[0, 1, 2, 1], [2, 2, 0, 1]]), positions, *draw((3, 4), *block, *block, (4, 4), (4,), (4, 1), (1,))]
+
+
+case("net_edge_energy", edge_energy, *edge_operands())
+case("net_edge_forces", lambda *p: edge_forces(*p) + 0 * p[-1], *edge_operands())

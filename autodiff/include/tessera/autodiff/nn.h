@@ -16,4 +16,5 @@
 #include "tessera/autodiff/nn/initializers.h"  // IWYU pragma: export
 #include "tessera/autodiff/nn/layers.h"        // IWYU pragma: export
 #include "tessera/autodiff/nn/losses.h"        // IWYU pragma: export
+#include "tessera/autodiff/nn/models.h"        // IWYU pragma: export
 #include "tessera/autodiff/nn/sequential.h"    // IWYU pragma: export
