@@ -4,6 +4,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
