@@ -266,3 +266,12 @@ def edge_operands():
 
 case("net_edge_energy", edge_energy, *edge_operands())
 case("net_edge_forces", lambda *p: edge_forces(*p) + 0 * p[-1], *edge_operands())
+
+
+def gru(t, h, w, b, u, c):
+    layer = torch.nn.GRU(t.shape[-1], h.shape[-1], batch_first=True)
+    named = {"weight_ih_l0": w.T, "bias_ih_l0": b, "weight_hh_l0": u.T, "bias_hh_l0": c}
+    return torch.func.functional_call(layer, named, (t, h[None]))[0]
+
+
+case("gru", gru, torch.randn(2, 4, 3), torch.randn(2, 2), torch.randn(3, 6), torch.randn(6), torch.randn(2, 6), torch.randn(6))

@@ -17,4 +17,5 @@
 #include "tessera/autodiff/nn/layers.h"        // IWYU pragma: export
 #include "tessera/autodiff/nn/losses.h"        // IWYU pragma: export
 #include "tessera/autodiff/nn/models.h"        // IWYU pragma: export
+#include "tessera/autodiff/nn/recurrent.h"     // IWYU pragma: export
 #include "tessera/autodiff/nn/sequential.h"    // IWYU pragma: export
