@@ -4,76 +4,27 @@
 // make_nn_reference.py), their second derivatives, and their edges.
 #include "tessera/autodiff/nn.h"
 
-#include "csv_cells.h"
 #include "error_text.h"
-#include "tessera/autodiff/check.h"
+#include "nn_reference.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/optimize.h"
-#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
-#include <set>
-#include <sstream>
 
 using namespace tessera;
-using tessera::testing::message_of;
+using namespace tessera::testing;
 
 namespace {
 
-using Tensors = std::vector<Tensor>;
-using Function = std::function<Tensor(const Tensors&)>;
-
-struct Reference {
-  Tensors x, gradients;  ///< of operands that are not real: undefined
-  Tensor y, c;
-};
-
-std::map<std::string, Reference> pytorchs() {
-  std::map<std::string, Reference> all;
-  for (const auto& cells :
-       csv_cells(std::string(TESSERA_SOURCE_DIR) + "/tests/autodiff/references/nn_reference.csv")) {
-    const std::string& what = cells[1];
-    Shape shape;
-    std::istringstream sizes(cells[2]);
-    for (std::string n; std::getline(sizes, n, 'x');) shape.push_back(std::stol(n));
-    std::vector<double> v;
-    for (std::size_t k = 3; k < cells.size(); ++k) v.push_back(std::stod(cells[k]));
-    const Tensor t = tensor(v, shape);
-    Reference& r = all[cells[0]];
-    if (what == "y") r.y = t;
-    if (what == "c") r.c = t;
-    if (what[0] == 'x') r.x.push_back(t);
-    if (what[0] == 'g') {
-      const auto k = static_cast<std::size_t>(std::stoul(what.substr(1)));
-      r.gradients.resize(r.x.size());
-      r.gradients[k] = t;
-    }
-  }
-  return all;
-}
-
-/// Largest difference over the largest modulus.
-double deviation(const Tensor& a, const Tensor& b) {
-  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
-  const std::vector<double> x = a.to_vector(), y = b.to_vector();
-  double most = 0, scale = 1e-300;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    most = std::max(most, std::abs(x[i] - y[i]));
-    scale = std::max(scale, std::abs(y[i]));
-  }
-  return most / scale;
-}
-
 Tensor labels_of(const Tensor& t) { return cast(t, Dtype::i64); }
 
-std::map<std::string, Function> layers_and_losses() {
-  std::map<std::string, Function> f;
+std::map<std::string, TensorFunction> layers_and_losses() {
+  std::map<std::string, TensorFunction> f;
   for (const std::string_view name : nn::activation_names()) {
     const nn::Activation a = *nn::activation_of(name);
     if (a == nn::Activation::identity || a == nn::Activation::sine) continue;
@@ -142,60 +93,14 @@ std::map<std::string, Function> layers_and_losses() {
   return f;
 }
 
-/// The function of its real operands; the others stay.
-FlatFunction of_real_operands(const Function& f, const Reference& r) {
-  return [f, r](const Tensors& real) {
-    Tensors all = r.x;
-    std::size_t next = 0;
-    for (std::size_t k = 0; k < all.size(); ++k)
-      if (r.gradients[k].defined()) all[k] = real[next++];
-    return Tensors{f(all)};
-  };
-}
-Tensors real_operands(const Reference& r) {
-  Tensors real;
-  for (std::size_t k = 0; k < r.x.size(); ++k)
-    if (r.gradients[k].defined()) real.push_back(r.x[k]);
-  return real;
-}
-
 }  // namespace
 
-TEST(Nn, HasPyTorchsValuesAndGradients) {
-  const auto all = layers_and_losses();
-  int cases = 0;
-  for (const auto& [name, r] : pytorchs()) {
-    ASSERT_TRUE(all.contains(name)) << name;
-    const FlatFunction f = of_real_operands(all.at(name), r);
-    const auto weighted = [&](const Tensors& x) {
-      return sum(reshape(f(x)[0], r.c.shape()) * r.c);
-    };
-    const auto [value, g] = value_and_grad(weighted)(real_operands(r));
-    EXPECT_LE(deviation(f(real_operands(r))[0], r.y), 1e-14) << name;
-    std::size_t next = 0;
-    // The statistics that run along have no derivative; PyTorch's case gives 0, too.
-    for (const Tensor& want : r.gradients)
-      if (want.defined()) EXPECT_LE(deviation(g[next++], want), 1e-12) << name << " " << next;
-    ++cases;
-  }
-  EXPECT_EQ(cases, static_cast<int>(all.size()));
-}
+TEST(Nn, HasPyTorchsValuesAndGradients) { expect_pytorchs(layers_and_losses(), 1e-14); }
 
 TEST(Nn, AllHaveSecondDerivativesAndBatches) {
-  const auto all = layers_and_losses();
   // A kink within the step of a difference, and statistics that pass no derivative on.
-  const std::set<std::string> without = {
-      "relu", "leaky_relu", "elu", "mean_absolute", "huber", "running_mean", "running_variance"};
-  for (const auto& [name, r] : pytorchs()) {
-    const FlatFunction f = of_real_operands(all.at(name), r);
-    const Tensors x = real_operands(r);
-    if (!without.contains(name)) {
-      const CheckReport report = detail::gradcheck_flat(f, x, {.order = 2});
-      EXPECT_TRUE(report) << name << ": " << to_string(report);
-    }
-    const CheckReport report = detail::vmap_check_flat(f, detail::samples_near(x, 1), {});
-    EXPECT_TRUE(report) << name << ": " << to_string(report);
-  }
+  expect_orders_and_batches(layers_and_losses(), {"relu", "leaky_relu", "elu", "mean_absolute",
+                                                  "huber", "running_mean", "running_variance"});
 }
 
 TEST(Activations, AtTheirKinksAndFarOff) {

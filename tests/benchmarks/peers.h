@@ -51,6 +51,8 @@ class Peer {
     ::waitpid(pid_, nullptr, 0);
   }
   bool there() const { return alive_; }
+  /// Where it looks for arrays, and writes its own.
+  const std::filesystem::path& folder() const { return folder_.path(); }
   const std::string& library() const { return library_; }
   /// Compiles and warms up; the peak of one more run, in bytes over what was held before the first.
   double warm(const std::string& name) { return number("warm " + name); }

@@ -84,3 +84,194 @@ case("max_pool", lambda t: last(F.max_pool2d(first(t), (2, 3))), torch.randn(2, 
 case("mean_pool", lambda t: last(F.avg_pool1d(first(t), 3)), torch.randn(2, 7, 2))
 case("global_mean_pool", lambda t: t.mean((1, 2)), torch.randn(2, 3, 4, 2))
 case("upsample_nearest", lambda t: last(F.interpolate(first(t), scale_factor=(2, 3))), torch.randn(2, 3, 2, 2))
+
+
+# Attention: [batch, tokens, heads, features]; masks true where a query sees a key, as PyTorch's.
+def heads_first(t):
+    return t.movedim(-2, -3)
+
+
+def attend(q, k, v, mask=None, causal=False):
+    return heads_first(F.scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), attn_mask=mask, is_causal=causal))
+
+
+def multi_head(t, context, w_in, b_in, w_out, b_out, heads, mask=None):
+    width = t.shape[-1]
+    layer = torch.nn.MultiheadAttention(width, heads, batch_first=True)
+    named = {"in_proj_weight": w_in.T, "in_proj_bias": b_in, "out_proj.weight": w_out.T, "out_proj.bias": b_out}
+    return torch.func.functional_call(layer, named, (t, context, context), {"need_weights": False, "attn_mask": mask})[0]
+
+
+causal = torch.ones(4, 4).tril().bool()
+allowed = torch.tensor([[True, False, True], [False, True, True], [True, True, True], [False, False, True]])
+case("attention_plain", attend, torch.randn(2, 3, 2, 4), torch.randn(2, 5, 2, 4), torch.randn(2, 5, 2, 3))
+case("attention_causal", lambda q, k, v: attend(q, k, v, causal=True), torch.randn(1, 4, 2, 3), torch.randn(1, 4, 2, 3), torch.randn(1, 4, 2, 3))
+case("attention_cached", lambda q, k, v: attend(q, k, v, causal[2:]), torch.randn(1, 2, 2, 3), torch.randn(1, 4, 2, 3), torch.randn(1, 4, 2, 3))
+case("attention_boolean", lambda q, k, v: attend(q, k, v, allowed), torch.randn(2, 4, 1, 3), torch.randn(2, 3, 1, 3), torch.randn(2, 3, 1, 3))
+case("attention_added", attend, torch.randn(2, 3, 2, 4), torch.randn(2, 4, 2, 4), torch.randn(2, 4, 2, 4), torch.randn(2, 3, 4))
+case("attention_self", lambda t, *p: multi_head(t, t, *p, heads=2), torch.randn(2, 3, 4), torch.randn(4, 12), torch.randn(12), torch.randn(4, 4), torch.randn(4))
+case("attention_cross", lambda t, u, *p: multi_head(t, u, *p, heads=2, mask=~causal[1:]), torch.randn(1, 3, 4), torch.randn(1, 4, 4), torch.randn(4, 12), torch.randn(12), torch.randn(4, 4), torch.randn(4))
+
+
+def transformer_block(t, g1, h1, w_in, b_in, w_out, b_out, g2, h2, w1, b1, w2, b2, heads=2):
+    width = t.shape[-1]
+    hidden = ~torch.ones(t.shape[-2], t.shape[-2]).tril().bool()
+    n = F.layer_norm(t, (width,), g1, h1)
+    t = t + multi_head(n, n, w_in, b_in, w_out, b_out, heads, hidden)
+    n = F.layer_norm(t, (width,), g2, h2)
+    return t + F.gelu(n @ w1 + b1, approximate="tanh") @ w2 + b2
+
+
+def block_weights(width):
+    sizes = [(width,), (width,), (width, 3 * width), (3 * width,), (width, width), (width,), (width,), (width,), (width, 4 * width), (4 * width,), (4 * width, width), (width,)]
+    return [0.5 * torch.randn(s) for s in sizes]
+
+
+case("attention_block", transformer_block, torch.randn(2, 3, 4), *block_weights(4))
+
+
+# Whole networks: the operands behind the inputs are their parameters, in the order of the tree.
+def gpt(words, table, positions, *p):
+    t = F.embedding(words, table) + positions[: words.shape[-1]]
+    for k in range(2):
+        t = transformer_block(t, *p[12 * k : 12 * k + 12])
+    gain, bias, logits = p[24:]
+    return F.layer_norm(t, (t.shape[-1],), gain, bias) @ logits
+
+
+case("net_gpt", gpt, torch.tensor([[3, 0, 3], [1, 2, 4]]), torch.randn(5, 4), torch.randn(4, 4), *block_weights(4), *block_weights(4),
+     torch.randn(4), torch.randn(4), torch.randn(4, 5))
+
+
+def draw(*shapes):
+    return [0.5 * torch.randn(s) for s in shapes]
+
+
+def conv_pair_shapes(axes, n_in, n_out):
+    k = (3,) * axes
+    return [(*k, n_in, n_out), (n_out,), (n_out,), (n_out,), (*k, n_out, n_out), (n_out,), (n_out,), (n_out,)]
+
+
+def unet(axes, levels, groups):
+    conv, up, pool = (F.conv1d, F.conv2d)[axes - 1], (F.conv_transpose1d, F.conv_transpose2d)[axes - 1], (F.max_pool1d, F.max_pool2d)[axes - 1]
+
+    def pair(t, w1, b1, g1, h1, w2, b2, g2, h2):
+        t = F.silu(F.group_norm(conv(t, weights(w1), b1, padding=1), groups, g1, h1))
+        return F.silu(F.group_norm(conv(t, weights(w2), b2, padding=1), groups, g2, h2))
+
+    def net(t, *p):
+        p, t, given = list(p), first(t), []
+        take = lambda n: [p.pop(0) for _ in range(n)]
+        for level in range(levels):
+            t = pair(pool(t, 2) if level else t, *take(8))
+            given.append(t)
+        merges, ups = [take(8) for _ in range(levels - 1)], [take(2) for _ in range(levels - 1)]
+        for level in reversed(range(levels - 1)):
+            w, b = ups[level]
+            t = pair(torch.cat([given[level], up(t, turned(w), b, stride=2)], 1), *merges[level])
+        w, b = p
+        return last(conv(t, weights(w), b))
+
+    return net
+
+
+def unet_shapes(axes, n_in, widths, n_out):
+    two, one, pairs = (2,) * axes, (1,) * axes, list(zip(widths, widths[1:]))
+    shapes = [s for a, b in zip([n_in, *widths], widths) for s in conv_pair_shapes(axes, a, b)]
+    shapes += [s for a, _ in pairs for s in conv_pair_shapes(axes, 2 * a, a)]
+    shapes += [s for a, b in pairs for s in ((*two, b, a), (a,))]
+    return shapes + [(*one, widths[0], n_out), (n_out,)]
+
+
+case("net_unet_line", unet(1, 3, 1), torch.randn(2, 8, 2), *draw(*unet_shapes(1, 2, (2, 4, 2), 3)))
+case("net_unet_image", unet(2, 2, 1), torch.randn(1, 4, 6, 1), *draw(*unet_shapes(2, 1, (2, 3), 1)))
+
+
+# Columns of 8, widths 2 and 3, codes of 2; the noise is an operand.
+def vae(training):
+    def norm_of(statistics):
+        pending = list(statistics)
+
+        def norm(t, gain, bias):
+            if training:
+                return F.silu(F.batch_norm(t, None, None, gain, bias, training=True))
+            mean, variance = pending.pop(0), pending.pop(0)
+            return F.silu((t - mean[:, None]) / (variance[:, None] + 1e-5).sqrt() * gain[:, None] + bias[:, None])
+
+        return norm
+
+    def net(t, noise, *p):
+        norm = norm_of(p[-10:])
+        p = list(p)
+        take = lambda n: [p.pop(0) for _ in range(n)]
+        t = t[:, None]
+        for k in range(4):
+            w, gain, bias = take(3)
+            t = norm(F.conv1d(t, weights(w), padding=1), gain, bias)
+            t = F.max_pool1d(t, 2) if k % 2 else t
+        t = t.movedim(1, -1).reshape(len(t), -1)
+        wm, bm, wl, bl, wg, bg = take(6)
+        m, l = t @ wm + bm, t @ wl + bl
+        t = ((m + (l / 2).exp() * noise) @ wg + bg).reshape(len(t), 2, 3).movedim(-1, 1)
+        w, gain, bias = take(3)
+        t = norm(F.conv_transpose1d(t, turned(w), stride=2, padding=2), gain, bias)
+        w, b = take(2)
+        return F.conv_transpose1d(t, turned(w), b, stride=2, padding=2)[:, 0]
+
+    return net
+
+
+def vae_operands():
+    pairs = ((1, 2), (2, 2), (2, 3), (3, 3))
+    shapes = [s for a, b in pairs for s in ((3, a, b), (b,), (b,))]
+    shapes += [(6, 2), (2,), (6, 2), (2,), (2, 6), (6,), (6, 3, 2), (2,), (2,), (6, 2, 1), (1,)]
+    statistics = [f for _, b in pairs + ((3, 2),) for f in (0.3 * torch.randn(b), torch.rand(b) + 0.5)]
+    return [torch.randn(3, 8), torch.randn(3, 2), *draw(*shapes), *statistics]
+
+
+case("net_vae_run", vae(False), *vae_operands())
+operands = vae_operands()
+operands[16], operands[17] = 0 * operands[16], operands[17] - 2000  # a deviation of 0: the noise says nothing
+case("net_vae_train", lambda *p: vae(True)(*p) + 0 * sum(t.sum() for t in p[-10:]), *operands)
+
+
+# Two molecules of four atoms, three species, width 4, a basis of 3, two blocks, a cut-off of 2.
+def edge_energy(species, positions, table, *p):
+    p = list(p)
+    take = lambda n: [p.pop(0) for _ in range(n)]
+    mlp = lambda t, w1, b1, w2, b2: F.silu(t @ w1 + b1) @ w2 + b2
+    h, cutoff, n = F.embedding(species, table), 2.0, positions.shape[1]
+    r2 = (positions[:, None] - positions[:, :, None]).square().sum(-1, keepdim=True)
+    f = (1 - r2 / cutoff**2).clamp(min=0) ** 3 * (1 - torch.eye(n))[..., None]
+    width = cutoff / 2
+    g = torch.exp(-(((r2 + (cutoff / 100) ** 2).sqrt() - width * torch.arange(3)) ** 2) / (2 * width**2))
+    for _ in range(2):
+        (send,) = take(1)
+        h, update = (mlp(g, *take(4)) * f * (h @ send)[:, None]).sum(2), h
+        h = update + mlp(h, *take(4))
+    return mlp(h, *p).sum((1, 2))
+
+
+def edge_forces(species, positions, *p):
+    x = positions.clone().detach().requires_grad_() if not positions.requires_grad else positions
+    return -torch.autograd.grad(edge_energy(species, x, *p).sum(), x, create_graph=True)[0]
+
+
+def edge_operands():
+    block = [(4, 4), (3, 4), (4,), (4, 4), (4,), (4, 4), (4,), (4, 4), (4,)]
+    positions = torch.randn(2, 4, 3)
+    positions[1, 0] = 5.0  # beyond the cut-off of all others
+    return [torch.tensor([[0, 1, 2, 1], [2, 2, 0, 1]]), positions, *draw((3, 4), *block, *block, (4, 4), (4,), (4, 1), (1,))]
+
+
+case("net_edge_energy", edge_energy, *edge_operands())
+case("net_edge_forces", lambda *p: edge_forces(*p) + 0 * p[-1], *edge_operands())
+
+
+def gru(t, h, w, b, u, c):
+    layer = torch.nn.GRU(t.shape[-1], h.shape[-1], batch_first=True)
+    named = {"weight_ih_l0": w.T, "bias_ih_l0": b, "weight_hh_l0": u.T, "bias_hh_l0": c}
+    return torch.func.functional_call(layer, named, (t, h[None]))[0]
+
+
+case("gru", gru, torch.randn(2, 4, 3), torch.randn(2, 2), torch.randn(3, 6), torch.randn(6), torch.randn(2, 6), torch.randn(6))

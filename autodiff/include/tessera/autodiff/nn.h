@@ -11,8 +11,11 @@
 // Inputs are [B..., features]: any leading axes are a batch, channels come last.
 #pragma once
 #include "tessera/autodiff/nn/activations.h"   // IWYU pragma: export
+#include "tessera/autodiff/nn/attention.h"     // IWYU pragma: export
 #include "tessera/autodiff/nn/convolution.h"   // IWYU pragma: export
 #include "tessera/autodiff/nn/initializers.h"  // IWYU pragma: export
 #include "tessera/autodiff/nn/layers.h"        // IWYU pragma: export
 #include "tessera/autodiff/nn/losses.h"        // IWYU pragma: export
+#include "tessera/autodiff/nn/models.h"        // IWYU pragma: export
+#include "tessera/autodiff/nn/recurrent.h"     // IWYU pragma: export
 #include "tessera/autodiff/nn/sequential.h"    // IWYU pragma: export

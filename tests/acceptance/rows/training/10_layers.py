@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-WHAT = "layers, activations and losses with PyTorch's weights, f64: value and gradients (tests/autodiff/references/make_nn_reference.py); second derivatives, batches"
+WHAT = "layers, activations, losses and whole networks with PyTorch's weights, f64: value and gradients (tests/autodiff/references/make_nn_reference.py); second derivatives, batches"
 BAR = "1e-12"
 
 
 def measure(work):
-    return work.gtest_row("autodiff_tests", "Nn.*:Activations.*:Initializers.*:Mlp.*:Dropout.*:Losses.*", minimum=8)
+    return work.gtest_row("autodiff_tests", "Nn.*:Activations.*:Initializers.*:Mlp.*:Dropout.*:Losses.*:Attention.*:Models.*:Gpt.*:UNet.*:ConvVae.*:EdgeNetwork.*:Gru.*", minimum=25)
