@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/solvers/fit.h"
 
+#include "fit_steps.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
@@ -108,20 +109,20 @@ std::string to_string(const FitEnd& end) {
 
 FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)>& loss,
                         const std::function<Leaves(const Leaves&, const Leaves&)>& validate,
-                        FitState<Leaves>& s, const Samples<Leaves>& train,
+                        FitState<Leaves>& s, const LeafNames& names, const Samples<Leaves>& train,
                         const Samples<Leaves>& validation, const FitOptions& o,
                         const GoOn<Leaves>& go_on) {
   check(o, train);
-  const auto gradient = jit([&](const Leaves& params, const Leaves& batch) {
-    return value_and_grad([&](const Leaves& p) { return loss(p, batch); })(params);
+  const TrainedLeaves leaves(names, o, s.params, s.optimizer);
+  const auto gradient = jit([&](const Leaves& trained, const Leaves& others, const Leaves& batch) {
+    return value_and_grad([&](const Leaves& p) { return loss(leaves.joined(p, others), batch); })(
+        trained);
   });
   // The factor is an argument, so that a plateau makes no new plan.
   const auto update = jit([&](const Leaves& params, const Leaves& gradient,
                               const OptimizerState& state, const Tensor& factor) {
-    const Optimizer optimizer =
-        o.optimizer([&](const Tensor& step) { return o.rate(step) * factor; });
-    return optimizer.update(params, o.clip_norm ? clip_by_norm(gradient, *o.clip_norm) : gradient,
-                            state);
+    return leaves.step(params, o.clip_norm ? clip_by_norm(gradient, *o.clip_norm) : gradient, state,
+                       factor, o);
   });
   const auto judge = jit(validate);
   const auto in_parts = [](std::span<const Index> samples, Index parts, const auto& each) {
@@ -145,7 +146,8 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
       std::vector<Leaves> gradients;
       double sum = 0;
       in_parts(samples, o.parts, [&](std::span<const Index> part) {
-        auto [value, g] = gradient(s.params, batch_of(train, part, order.keys));
+        auto [value, g] = gradient(leaves.of(s.params), leaves.others(s.params),
+                                   batch_of(train, part, order.keys));
         const double share = static_cast<double>(part.size()) / n;
         if (part.size() < samples.size())
           for (Tensor& leaf : g) leaf = leaf * share;
@@ -154,9 +156,10 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
       });
       if (!std::isfinite(sum))
         return {FitEnd::Reason::not_finite, s.epoch, s.step, {samples.begin(), samples.end()}};
-      std::tie(s.params, s.optimizer) =
-          update(std::move(s.params), tree_sum(gradients, 0, gradients.size()),
-                 std::move(s.optimizer), Tensor(s.plateau.factor));
+      auto [params, state] = leaves.take(s.params, s.optimizer);
+      leaves.put_back(update(std::move(params), tree_sum(gradients, 0, gradients.size()),
+                             std::move(state), Tensor(s.plateau.factor)),
+                      s.params, s.optimizer);
       s.loss_sum += n * sum;
       ++s.step;
       if (asked_to_stop()) return {FitEnd::Reason::stopped, s.epoch, s.step};

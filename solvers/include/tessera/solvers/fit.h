@@ -17,6 +17,7 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops/random.h"
 #include "tessera/autodiff/optimize.h"
+#include "tessera/solvers/leaf_rules.h"
 #include "tessera/solvers/stopping.h"
 
 #include <functional>
@@ -55,7 +56,8 @@ struct FitOptions {
   bool shuffle = true;
   std::function<Optimizer(Schedule)> optimizer = [](Schedule rate) { return adam(rate); };
   Schedule rate = constant_rate(1e-3);   ///< by steps
-  std::optional<double> clip_norm = {};  ///< of the gradient (clip_by_norm)
+  std::vector<LeafRule> rules = {};      ///< what is different for leaves of some names
+  std::optional<double> clip_norm = {};  ///< of the gradient of the trained leaves (clip_by_norm)
   std::optional<PlateauOptions> plateau = {};
   std::optional<EarlyStoppingOptions> early_stopping = {};
 };
@@ -108,7 +110,7 @@ using Leaves = std::vector<Tensor>;
 Samples<Leaves> checked_in_memory(Leaves all);
 FitEnd fit_flat(const std::function<Tensor(const Leaves& params, const Leaves& batch)>& loss,
                 const std::function<Leaves(const Leaves& params, const Leaves& batch)>& validate,
-                FitState<Leaves>& s, const Samples<Leaves>& train,
+                FitState<Leaves>& s, const LeafNames& names, const Samples<Leaves>& train,
                 const Samples<Leaves>& validation, const FitOptions& o, const GoOn<Leaves>& go_on);
 
 template <IsTree P, IsTree Q, class F, class G>
@@ -130,8 +132,9 @@ FitState<Q> with_params(FitState<P> s, const F& params, const G& best) {
 /// Goes on with `state` until its epochs are done. `loss` and `validate` are functions of
 /// parameters and a Batch that give a real scalar, a mean over the samples, or a pair whose first
 /// it is; of `validate` the second is a tree of real scalars, too, which the curves keep as
-/// metrics. `validate` leaves out what only training has, such as dropout. Throws for no samples,
-/// and for options out of their range.
+/// metrics. `validate` leaves out what only training has, such as dropout. Leaves that a rule
+/// freezes keep their bits; the loss is not differentiated in them. Throws for no samples, for
+/// options out of their range, and for rules that name no leaf.
 template <class L, class V, IsTree P, IsTree B>
 FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B>& train,
            const Samples<B>& validation, const FitOptions& o, const GoOn<P>& go_on = {}) {
@@ -169,8 +172,8 @@ FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B
   const auto give_back = [&] { state = detail::with_params<Leaves, P>(std::move(s), tree, tree); };
   FitEnd end;
   try {
-    end = detail::fit_flat(first(on_leaves(loss)), on_leaves(validate), s, reader(train),
-                           reader(validation), o, ask);
+    end = detail::fit_flat(first(on_leaves(loss)), on_leaves(validate), s, leaf_names(like),
+                           reader(train), reader(validation), o, ask);
   } catch (...) {
     give_back();
     throw;
