@@ -6,11 +6,14 @@
 #include "tessera/data/arrays.h"
 #include "tessera/data/csv.h"
 #include "tessera/data/random.h"
+#include "tessera/data/safetensors.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 using namespace tessera::testing;
@@ -130,6 +133,25 @@ TEST_F(Training, ALongerTrainingIsTheSameAsOneGoneOn) {
   const Outcome o = tessera({"resume", "cosine", "--set", "training.epochs=50"});
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "the rate of the steps so far was made for 30 epochs")) << o.err;
+}
+
+TEST_F(Training, FrozenWeightsStayAndOthersLearn) {
+  write("t.csv", parabolas(60));
+  const auto weights = [&](const char* epochs) {
+    write("case.toml", with(with(kTable, "epochs = 30", epochs), "rate = 1e-2",
+                            "rate = 1e-2, leaf = [{names = \"layers.0.*\", frozen = true}, "
+                            "{names = \"*.b\", rate = 0.5, decay = 0.0}]"));
+    EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--force", "-q"}).code, 0);
+    std::map<std::string, std::vector<double>> all;
+    for (const auto& t : tessera::data::read_safetensors(here() / "RUN/last.safetensors").tensors)
+      all[t.name] = cast(t.values, tessera::Dtype::f64).to_vector();
+    return all;
+  };
+  auto before = weights("epochs = 1"), after = weights("epochs = 5");
+  EXPECT_EQ(before.at("layers.0.w"), after.at("layers.0.w"));
+  EXPECT_EQ(after.at("layers.0.b"), before.at("layers.0.b"));
+  EXPECT_NE(before.at("layers.3.w"), after.at("layers.3.w"));
+  EXPECT_NE(before.at("layers.3.b"), after.at("layers.3.b"));
 }
 
 TEST_F(Training, LearnsWordsAndLabels) {
@@ -256,6 +278,12 @@ TEST_F(Training, CasesThatContradictThemselvesAreToldByKey) {
   changed("split = ", "expect.accuracy_min = 0.5\nsplit = ", "is for labels");
   changed("validation = 0.2, test = 0.2", "test = 0.0}\nexpect = {r2_min = 0.5",
           "there is no test set");
+  changed("rate = 1e-2", "leaf = [{names = \"layers.0.*\", frozen = true, rate = 0.1}]",
+          "frozen weights have no rate and no decay");
+  changed("rate = 1e-2", "leaf = [{names = \"layers.0.v\"}]",
+          "no leaf is called 'layers.0.v'; they are 'layers.0.w', 'layers.0.b', ");
+  changed("rate = 1e-2", "leaf = [{names = \"layers.0.v\"}]", "did you mean 'layers.0.");
+  changed("rate = 1e-2", "leaf = [{names = \"*\", frozen = true}]", "all leaves are frozen");
 }
 
 TEST_F(Training, ArraysThatDoNotFitAreToldBySample) {

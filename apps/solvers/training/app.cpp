@@ -7,6 +7,7 @@
 #include "solvers/training/predict.h"
 #include "solvers/training/results.h"
 #include "solvers/training/run.h"
+#include "solvers/training/steps.h"
 #include "tessera/autodiff/nn/sequential.h"
 #include "tessera/data/checkpoint.h"
 
@@ -52,6 +53,24 @@ std::vector<data::Diagnostic> against(const data::Config& config, const Problem&
   return {};
 }
 
+/// Each [[training.leaf]] names leaves, and some are left to learn.
+void check_leaves(const data::Config& config, const Problem& p) {
+  const LeafNames names = leaf_names(p.model.network);
+  const auto& leaves = p.options.training.leaves;
+  const auto at = [&](const std::string& key, const std::string& hint, const auto& ask) {
+    try {
+      ask();
+    } catch (const Error& e) {
+      throw data::InputError(data::ExitCode::config_invalid,
+                             {config.error(674, key, e.what(), hint)});
+    }
+  };
+  for (std::size_t k = 0; k < leaves.size(); ++k)
+    at("training.leaf[" + std::to_string(k) + "].names", data::nearest_hint(leaves[k].names, names),
+       [&] { solvers::leaves_named(leaves[k].names, names); });
+  at("training.leaf", "", [&] { solvers::leaf_groups(names, fit_options(p).rules); });
+}
+
 PreparedCase prepare(const AppContext& context) {
   const data::Config& config = context.config;
   const auto p = std::make_shared<Problem>();
@@ -59,6 +78,7 @@ PreparedCase prepare(const AppContext& context) {
   p->samples = read_samples(p->options);
   p->split = split_of(p->samples, p->options, config);
   p->model = make_model(p->options, p->samples, p->split.train, config);
+  check_leaves(config, *p);
   p->inputs = data::inputs_read();
   return {
       .precision = p->options.training.precision == Precision::f32 ? "f32" : "f64",

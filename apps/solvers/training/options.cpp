@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solvers/training/options.h"
 
+#include "solvers/training/learning_options.h"
+
 #include <algorithm>
 #include <set>
 
@@ -275,6 +277,8 @@ data::Options<TrainingOptions> training_table() {
   o.add_table("plateau", &O::plateau, plateau_table(), {.doc = "Lowers the rate where it stays."});
   o.add_table("early_stopping", &O::early_stopping, early_table(),
               {.doc = "Ends the training where it stays."});
+  o.add_tables("leaf", &O::leaves, leaf_table(),
+               {.doc = "What is different for weights of some names."});
   return o;
 }
 
@@ -431,6 +435,9 @@ Options read_options(const data::Config& config) {
   check_transforms(o, "target_transform", o.target_transforms, checks);
   check_network(o, checks);
   check_training(o, checks);
+  check_learning(o, [&checks](const std::string& key, std::string message, std::string hint) {
+    checks.say(key, std::move(message), std::move(hint));
+  });
   if (!checks.findings.empty())
     throw data::InputError(data::ExitCode::config_invalid, std::move(checks.findings));
   return o;

@@ -79,6 +79,11 @@ struct EarlyChoice {
   std::int64_t patience = 10, first_epoch = 0;
   double least_progress = 0;
 };
+struct LeafChoice {
+  std::string names;
+  std::optional<double> rate, decay;
+  bool frozen = false;
+};
 struct TrainingOptions {
   Loss loss = Loss::mean_square;
   LossOf loss_of = LossOf::transformed;
@@ -95,6 +100,7 @@ struct TrainingOptions {
   ScheduleOptions schedule;
   std::optional<PlateauChoice> plateau;
   std::optional<EarlyChoice> early_stopping;
+  std::vector<LeafChoice> leaves;
 };
 
 struct OutputOptions {
