@@ -58,6 +58,14 @@ Leaves tree_sum(std::vector<Leaves>& parts, std::size_t begin, std::size_t end) 
   return a;
 }
 
+/// a + part (p - a), leaf by leaf.
+Leaves moved_average(const Leaves& average, const Leaves& params, const Tensor& part) {
+  Leaves next;
+  for (std::size_t k = 0; k < params.size(); ++k)
+    next.push_back(average[k] + cast(part, real_of(params[k].dtype())) * (params[k] - average[k]));
+  return next;
+}
+
 void check(const FitOptions& o, const Samples<Leaves>& train) {
   const auto need = [](bool good, const std::string& what) {
     if (!good) fail("fit", what);
@@ -68,6 +76,9 @@ void check(const FitOptions& o, const Samples<Leaves>& train) {
                                               std::to_string(o.parts) + " parts");
   need(o.epochs >= 0, std::to_string(o.epochs) + " epochs");
   need(!o.clip_norm || *o.clip_norm > 0, "clip_norm is not above 0");
+  need(!o.average || (o.average->decay >= 0 && o.average->decay < 1),
+       "an average's decay is not in [0, 1)");
+  need(!o.average || o.average->first_epoch >= 0, "an average's first epoch is negative");
 }
 
 }  // namespace
@@ -125,6 +136,22 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
                        factor, o);
   });
   const auto judge = jit(validate);
+  using Kind = AverageOptions::Kind;
+  const auto move_average = jit(moved_average);
+  const auto take_average = [&](Kind kind) {
+    if (!o.average || o.average->kind != kind) return;
+    const Tensor part(average_part(*o.average, s.averaged));
+    if (s.average) {
+      Leaves before = leaves.of(*s.average);
+      s.average.reset();
+      s.average = leaves.joined(move_average(std::move(before), leaves.of(s.params), part),
+                                leaves.others(s.params));
+    } else {
+      s.average = s.params;
+    }
+    ++s.averaged;
+  };
+  if (o.average && o.average->kind == Kind::exponential && !s.average) s.average = s.params;
   const auto in_parts = [](std::span<const Index> samples, Index parts, const auto& each) {
     const Index n = static_cast<Index>(samples.size());
     parts = std::min(parts, n);
@@ -160,11 +187,14 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
       leaves.put_back(update(std::move(params), tree_sum(gradients, 0, gradients.size()),
                              std::move(state), Tensor(s.plateau.factor)),
                       s.params, s.optimizer);
+      take_average(Kind::exponential);
       s.loss_sum += n * sum;
       ++s.step;
       if (asked_to_stop()) return {FitEnd::Reason::stopped, s.epoch, s.step};
     }
 
+    if (o.average && s.epoch >= o.average->first_epoch) take_average(Kind::mean);
+    const Leaves& judged = s.average ? *s.average : s.params;
     FitEpoch row{s.loss_sum / static_cast<double>(train.count),
                  std::numeric_limits<double>::quiet_NaN(), s.plateau.factor};
     if (validation.count > 0) {
@@ -172,7 +202,7 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
       std::iota(all.begin(), all.end(), 0);
       const Tensor keys = split_key(random_key(mixed(o.seed, ~std::uint64_t{0})), validation.count);
       in_parts(all, (validation.count + o.batch - 1) / o.batch, [&](std::span<const Index> part) {
-        const Leaves found = judge(s.params, batch_of(validation, part, keys));
+        const Leaves found = judge(judged, batch_of(validation, part, keys));
         row.metrics.resize(found.size());  // the loss first
         const double share =
             static_cast<double>(part.size()) / static_cast<double>(validation.count);
@@ -184,7 +214,7 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
     }
     s.curves.push_back(row);
     const double metric = validation.count > 0 ? row.validation : row.loss;
-    if (metric < s.best_loss) s.best_loss = metric, s.best_epoch = s.epoch, s.best = s.params;
+    if (metric < s.best_loss) s.best_loss = metric, s.best_epoch = s.epoch, s.best = judged;
     if (o.plateau) s.plateau.see(metric, *o.plateau);
     const bool over = o.early_stopping && s.stopping.see(metric, *o.early_stopping);
     s.step = 0, s.loss_sum = 0;

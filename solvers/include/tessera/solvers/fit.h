@@ -17,6 +17,7 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops/random.h"
 #include "tessera/autodiff/optimize.h"
+#include "tessera/solvers/averages.h"
 #include "tessera/solvers/leaf_rules.h"
 #include "tessera/solvers/stopping.h"
 
@@ -58,6 +59,7 @@ struct FitOptions {
   Schedule rate = constant_rate(1e-3);   ///< by steps
   std::vector<LeafRule> rules = {};      ///< what is different for leaves of some names
   std::optional<double> clip_norm = {};  ///< of the gradient of the trained leaves (clip_by_norm)
+  std::optional<AverageOptions> average = {};  ///< of the parameters, which validation then takes
   std::optional<PlateauOptions> plateau = {};
   std::optional<EarlyStoppingOptions> early_stopping = {};
 };
@@ -78,10 +80,12 @@ struct FitState {
   double loss_sum = 0;        ///< over the samples of the epoch so far
   Plateau plateau;
   EarlyStopping stopping;
-  P best;  ///< of the epoch with the least validation (training) loss
+  P best;  ///< of the epoch with the least validation (training) loss; averaged, where they are
   double best_loss = std::numeric_limits<double>::infinity();
   Index best_epoch = -1;
   std::vector<FitEpoch> curves = {};
+  std::optional<P> average = {};  ///< nothing without FitOptions::average, or before its first
+  Index averaged = 0;             ///< how many parameters are in it
 };
 template <IsTree P>
 FitState<P> begin_fit(const P& params, const FitOptions& o) {
@@ -125,7 +129,9 @@ FitState<Q> with_params(FitState<P> s, const F& params, const G& best) {
           best(std::move(s.best)),
           s.best_loss,
           s.best_epoch,
-          std::move(s.curves)};
+          std::move(s.curves),
+          s.average ? std::optional<Q>(best(*std::move(s.average))) : std::nullopt,
+          s.averaged};
 }
 }  // namespace detail
 
