@@ -115,6 +115,23 @@ TEST_F(Training, KilledInMidEpochItGoesOnToTheSameBytes) {
   expect_same_after_kill("1 ms");
 }
 
+TEST_F(Training, AveragedWeightsComeBackFromACheckpoint) {
+  write("t.csv", parabolas(100));
+  for (const char* average : {"{decay = 0.9}", "{kind = \"mean\", first_epoch = 10}"}) {
+    write("case.toml",
+          with(kTable, "rate = 1e-2",
+               std::string("rate = 1e-2, schedule = {kind = \"constant\"}, average = ") + average));
+    ASSERT_EQ(tessera({"run", "case.toml", "--output", "longer", "-q", "--force"}).code, 0);
+    ASSERT_EQ(tessera({"resume", "longer", "--set", "training.epochs=40", "-q"}).code, 0);
+    ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "-q", "--force", "--set",
+                       "training.epochs=40", "--threads", "1"})
+                  .code,
+              0);
+    expect_same_results("longer", "whole");
+    EXPECT_NE(read("whole/weights.safetensors"), read("whole/last.safetensors"));
+  }
+}
+
 TEST_F(Training, ALongerTrainingIsTheSameAsOneGoneOn) {
   write("t.csv", parabolas(100));
   const std::string constant =
@@ -283,6 +300,8 @@ TEST_F(Training, CasesThatContradictThemselvesAreToldByKey) {
   changed("rate = 1e-2", "leaf = [{names = \"layers.0.v\"}]",
           "no leaf is called 'layers.0.v'; they are 'layers.0.w', 'layers.0.b', ");
   changed("rate = 1e-2", "leaf = [{names = \"layers.0.v\"}]", "did you mean 'layers.0.");
+  changed("rate = 1e-2", "average = {kind = \"mean\", first_epoch = 30}",
+          "no epoch is left for the mean");
   changed("rate = 1e-2", "leaf = [{names = \"*\", frozen = true}]", "all leaves are frozen");
 }
 

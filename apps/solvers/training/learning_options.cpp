@@ -3,6 +3,23 @@
 
 namespace tessera::apps::training {
 
+data::Options<AverageChoice> average_table() {
+  using O = AverageChoice;
+  data::Options<O> o("average", "Averages of the weights along the training.");
+  o.add_kind("kind", &O::kind,
+             {.doc = "exponential: after each step, what is older counts `decay` times as much "
+                     "(less at first); mean: of the ends of epochs.",
+              .choices = {"exponential", "mean"}});
+  o.add("decay", &O::decay,
+        {.doc = "Near 1: the average is over some 1 / (1 - decay) steps.",
+         .min = 0,
+         .max = 0.9999999,
+         .only_for = {"exponential"}});
+  o.add("first_epoch", &O::first_epoch,
+        {.doc = "Epochs before it have no part.", .min = 0, .only_for = {"mean"}});
+  return o;
+}
+
 data::Options<LeafChoice> leaf_table() {
   using O = LeafChoice;
   data::Options<O> o("leaf", "What is different for weights of some names.");
@@ -20,6 +37,9 @@ data::Options<LeafChoice> leaf_table() {
 }
 
 void check_learning(const Options& o, const Say& say) {
+  if (const auto& a = o.training.average;
+      a && a->first_epoch > 0 && a->first_epoch >= o.training.epochs)
+    say("training.average.first_epoch", "no epoch is left for the mean", "below training.epochs");
   for (std::size_t k = 0; k < o.training.leaves.size(); ++k) {
     const LeafChoice& l = o.training.leaves[k];
     if (l.frozen && (l.rate || l.decay))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What [training] may say of some of the weights.
+// What [training] may say of the weights.
 #pragma once
 #include "solvers/training/options.h"
 
@@ -7,6 +7,7 @@
 
 namespace tessera::apps::training {
 
+data::Options<AverageChoice> average_table();
 data::Options<LeafChoice> leaf_table();
 
 /// Tells a contradiction at a key, with a hint.

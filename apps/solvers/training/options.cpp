@@ -277,6 +277,8 @@ data::Options<TrainingOptions> training_table() {
   o.add_table("plateau", &O::plateau, plateau_table(), {.doc = "Lowers the rate where it stays."});
   o.add_table("early_stopping", &O::early_stopping, early_table(),
               {.doc = "Ends the training where it stays."});
+  o.add_table("average", &O::average, average_table(),
+              {.doc = "Averaged weights, which validation, the best epoch and predictions take."});
   o.add_tables("leaf", &O::leaves, leaf_table(),
                {.doc = "What is different for weights of some names."});
   return o;

@@ -192,6 +192,7 @@ Estimate estimate_training(const Problem& p) {
                     {"weights", 2 * weights},
                     {"gradients", weights},
                     {"moments", 2 * weights},
+                    {"average", p.options.training.average ? weights : 0},
                     {"samples", 2 * (bytes(p.samples.inputs) + bytes(p.samples.targets))}};
   e.disk_bytes = 2 * weights + 3 * 4 * weights + 2 * bytes(p.samples.targets);
   return e;

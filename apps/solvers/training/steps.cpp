@@ -124,6 +124,8 @@ solvers::FitOptions fit_options(const Problem& p) {
                         .optimizer = [o](const Schedule& rate) { return optimizer_of(o, rate); },
                         .rate = curve_of(o, static_cast<double>(p.steps())),
                         .clip_norm = o.clip_norm};
+  if (const auto& c = o.average)
+    f.average = {.kind = c->kind, .decay = c->decay, .first_epoch = c->first_epoch};
   for (const LeafChoice& l : o.leaves)
     f.rules.push_back({l.names, l.frozen ? 0 : l.rate.value_or(1), l.decay});
   if (o.schedule.warmup > 0)
