@@ -156,8 +156,8 @@ TEST_F(Training, FrozenWeightsStayAndOthersLearn) {
   write("t.csv", parabolas(60));
   const auto weights = [&](const char* epochs) {
     write("case.toml", with(with(kTable, "epochs = 30", epochs), "rate = 1e-2",
-                            "rate = 1e-2, leaf = [{names = \"layers.0.*\", frozen = true}, "
-                            "{names = \"*.b\", rate = 0.5, decay = 0.0}]"));
+                            "rate = 1e-2, leaf = [{names = \"*.b\", rate = 0.5, decay = 0.0}, "
+                            "{names = \"layers.0.*\", frozen = true}]"));
     EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--force", "-q"}).code, 0);
     std::map<std::string, std::vector<double>> all;
     for (const auto& t : tessera::data::read_safetensors(here() / "RUN/last.safetensors").tensors)
