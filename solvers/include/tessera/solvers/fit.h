@@ -12,7 +12,8 @@
 //
 // All that changes is in the state: who keeps it, after any step, goes on from there to the same
 // bits. Order and keys of the samples are functions of seed, epoch and sample, whatever the number
-// of threads. Nothing is chosen by the samples that are tested on: give `fit` none of them.
+// of threads and loaders. Nothing is chosen by the samples that are tested on: give `fit` none of
+// them.
 #pragma once
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops/random.h"
@@ -29,7 +30,8 @@
 
 namespace tessera::solvers {
 
-/// Samples by number, in [0, count): a tree of tensors whose first axis is the samples.
+/// Samples by number, in [0, count): a tree of tensors whose first axis is the samples. With
+/// FitOptions::loaders `read` is called by several threads at once.
 template <IsTree B>
 struct Samples {
   Index count = 0;
@@ -55,6 +57,7 @@ struct FitOptions {
   Index parts = 1;
   std::uint64_t seed = 1;
   bool shuffle = true;
+  int loaders = 0;  ///< threads that read ahead, one batch each at a time; 0: the caller's reads
   std::function<Optimizer(Schedule)> optimizer = [](Schedule rate) { return adam(rate); };
   Schedule rate = constant_rate(1e-3);   ///< by steps
   std::vector<LeafRule> rules = {};      ///< what is different for leaves of some names
@@ -140,7 +143,7 @@ FitState<Q> with_params(FitState<P> s, const F& params, const G& best) {
 /// it is; of `validate` the second is a tree of real scalars, too, which the curves keep as
 /// metrics. `validate` leaves out what only training has, such as dropout. Leaves that a rule
 /// freezes keep their bits; the loss is not differentiated in them. Throws for no samples, for
-/// options out of their range, and for rules that name no leaf.
+/// options out of their range, for rules that name no leaf, and what a reader throws.
 template <class L, class V, IsTree P, IsTree B>
 FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B>& train,
            const Samples<B>& validation, const FitOptions& o, const GoOn<P>& go_on = {}) {
