@@ -171,6 +171,51 @@ TEST_F(Training, FrozenWeightsStayAndOthersLearn) {
   EXPECT_NE(before.at("layers.3.b"), after.at("layers.3.b"));
 }
 
+TEST_F(Training, StartsFromTheWeightsOfAnotherRun) {
+  using tessera::data::read_safetensors;
+  write("t.csv", parabolas(60));
+  write("case.toml", kTable);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "FIRST", "-q"}).code, 0);
+  // All of them; frozen ones come out as they went in.
+  const std::string again =
+      with(with(kTable, "epochs = 30", "epochs = 1"), "rate = 1e-2",
+           "rate = 1e-2, start_from = \"FIRST\", leaf = [{names = \"layers.0.*\", frozen = true}]");
+  write("case.toml", again);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  const std::string log = read("RUN/log.txt");
+  EXPECT_TRUE(holds(log, "4 of 4 tensors of weights are those of ")) << log;
+  EXPECT_FALSE(holds(log, "drawn anew")) << log;
+  const auto first = read_safetensors(here() / "FIRST/weights.safetensors").tensors,
+             tuned = read_safetensors(here() / "RUN/weights.safetensors").tensors;
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_EQ(first[k].values.to_vector<float>() == tuned[k].values.to_vector<float>(),
+              first[k].name.starts_with("layers.0."))
+        << first[k].name;
+  EXPECT_TRUE(holds(read("RUN/manifest.json"), "FIRST/weights.safetensors"));
+
+  // One layer more: only the first fits.
+  const std::string deeper = with(with(again, "widths = [16]", "widths = [16, 4]"), "\"FIRST\"",
+                                  "\"FIRST/last.safetensors\"");
+  write("case.toml", deeper);
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_TRUE(holds(check.out, "2 of 6 tensors of weights")) << check.out;
+  EXPECT_TRUE(holds(check.out, "layers.3.w f32[16,4] (there f32[16,1])")) << check.out;
+  EXPECT_TRUE(holds(check.out, "layers.6.w f32[4,1]")) << check.out;
+  refused(with(again, "rate = 1e-2", "rate = 1e-2, precision = \"f64\""), 4,
+          "has no weight of this network");
+  refused(with(again, "\"FIRST\"", "\"NOWHERE\""), 4, "NOWHERE");
+}
+
+TEST_F(Training, LoadersDoNotChangeTheBits) {
+  write("t.csv", parabolas(60));
+  write("case.toml", kTable);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "none", "-q"}).code, 0);
+  ASSERT_EQ(
+      tessera({"run", "case.toml", "--output", "three", "-q", "--set", "training.loaders=3"}).code,
+      0);
+  expect_same_results("none", "three");
+}
+
 TEST_F(Training, LearnsWordsAndLabels) {
   // The class is which of two words equals the sign of a number: not linear in either.
   std::string table = "x,which,side\n";

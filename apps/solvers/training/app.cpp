@@ -7,6 +7,7 @@
 #include "solvers/training/predict.h"
 #include "solvers/training/results.h"
 #include "solvers/training/run.h"
+#include "solvers/training/start.h"
 #include "solvers/training/steps.h"
 #include "tessera/autodiff/nn/sequential.h"
 #include "tessera/data/checkpoint.h"
@@ -31,6 +32,7 @@ CheckReport check_training(const Problem& p) {
                   to_string(sample_shape(p.samples.inputs)), to_string(p.model.output), weights),
       fmt::format("{} epochs of {} steps of {} samples", o.training.epochs, p.steps(),
                   o.training.batch)};
+  r.lines.insert(r.lines.end(), p.start.begin(), p.start.end());
   return r;
 }
 
@@ -78,6 +80,8 @@ PreparedCase prepare(const AppContext& context) {
   p->samples = read_samples(p->options);
   p->split = split_of(p->samples, p->options, config);
   p->model = make_model(p->options, p->samples, p->split.train, config);
+  if (const auto& from = p->options.training.start_from)
+    p->start = start_from(p->model.network, *from);
   check_leaves(config, *p);
   p->inputs = data::inputs_read();
   return {
@@ -92,18 +96,18 @@ PreparedCase prepare(const AppContext& context) {
 }  // namespace
 
 App app() {
-  return {
-      .summary = "networks that learn from tables and arrays: surrogates and classifiers",
-      .options = options(),
-      .prepare = prepare,
-      .make_example = make_example,
-      .plot =
-          [](const std::filesystem::path& run) {
-            const data::Config config = data::read_config(run / "resolved.toml");
-            return draw(run, read_drawn(run), read_options(config).title);
-          },
-      .predict = predict,
-      .may_change = {"training.epochs", "training.early_stopping", "output", "title", "expect"}};
+  return {.summary = "networks that learn from tables and arrays: surrogates and classifiers",
+          .options = options(),
+          .prepare = prepare,
+          .make_example = make_example,
+          .plot =
+              [](const std::filesystem::path& run) {
+                const data::Config config = data::read_config(run / "resolved.toml");
+                return draw(run, read_drawn(run), read_options(config).title);
+              },
+          .predict = predict,
+          .may_change = {"training.epochs", "training.early_stopping", "training.loaders", "output",
+                         "title", "expect"}};
 }
 
 }  // namespace tessera::apps::training

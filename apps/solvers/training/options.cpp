@@ -273,6 +273,14 @@ data::Options<TrainingOptions> training_table() {
   o.add("precision", &O::precision,
         {.doc = "Of weights and arithmetic. Transforms and errors are f64.",
          .choices = {"f32", "f64"}});
+  o.add("start_from", &O::start_from,
+        {.doc = "A run, or a file of weights (.safetensors), whose weights of the same name, shape "
+                "and precision are the first ones here. Transforms are not taken over."});
+  o.add("loaders", &O::loaders,
+        {.doc = "Threads that put batches together ahead of the steps; 0: none. Results do not "
+                "depend on it.",
+         .min = 0,
+         .max = 1024});
   o.add_table("schedule", &O::schedule, schedule_table(), {.doc = "How the rate changes."});
   o.add_table("plateau", &O::plateau, plateau_table(), {.doc = "Lowers the rate where it stays."});
   o.add_table("early_stopping", &O::early_stopping, early_table(),

@@ -103,6 +103,8 @@ struct TrainingOptions {
   double input_noise = 0;
   std::uint64_t seed = 1;
   Precision precision = Precision::f32;
+  std::optional<std::filesystem::path> start_from;
+  std::int64_t loaders = 0;
   ScheduleOptions schedule;
   std::optional<PlateauChoice> plateau;
   std::optional<EarlyChoice> early_stopping;

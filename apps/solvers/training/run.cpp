@@ -105,6 +105,7 @@ data::ExitCode run_training(RunContext& context, Problem& p) {
     context.log.info(fmt::format("going on from {} in epoch {}, step {}",
                                  loaded->path.filename().string(), s.epoch + 1, s.step));
   } else {
+    for (const std::string& line : p.start) context.log.info(line);
     metrics.emplace(context.folder.metrics_csv(), columns_of(o));
   }
   const auto done = [&](const State& now) {

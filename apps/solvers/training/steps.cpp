@@ -121,6 +121,7 @@ solvers::FitOptions fit_options(const Problem& p) {
                         .parts = o.parts,
                         .seed = o.seed,
                         .shuffle = o.shuffle,
+                        .loaders = static_cast<int>(o.loaders),
                         .optimizer = [o](const Schedule& rate) { return optimizer_of(o, rate); },
                         .rate = curve_of(o, static_cast<double>(p.steps())),
                         .clip_norm = o.clip_norm};
