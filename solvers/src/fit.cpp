@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/solvers/fit.h"
 
+#include "fit_steps.h"
+#include "read_ahead.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
@@ -76,6 +78,57 @@ std::string cause_of(const std::function<Tensor(const Leaves&, const Leaves&)>& 
   return {};
 }
 
+/// Samples in so many parts, as even as can be; not more parts than samples.
+using Parts = std::vector<std::span<const Index>>;
+Parts parts_of(std::span<const Index> samples, Index parts) {
+  const Index n = static_cast<Index>(samples.size());
+  parts = std::min(parts, n);
+  Parts all;
+  for (Index k = 0; k < parts; ++k) {
+    const Index begin = n * k / parts, end = n * (k + 1) / parts;
+    all.push_back(
+        samples.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+  }
+  return all;
+}
+
+/// The steps of an epoch from one on: samples of each, in parts.
+std::vector<Parts> steps_of(std::span<const Index> order, Index first, const FitOptions& o) {
+  std::vector<Parts> steps;
+  const auto batch = static_cast<std::size_t>(o.batch);
+  for (auto at = static_cast<std::size_t>(first) * batch; at < order.size(); at += batch)
+    steps.push_back(parts_of(order.subspan(at, std::min(batch, order.size() - at)), o.parts));
+  return steps;
+}
+
+/// What `judge` gives of the validation's samples, batch by batch: means over the samples.
+std::vector<double> validated(const Samples<Leaves>& samples, const FitOptions& o,
+                              const std::function<Leaves(const Leaves& batch)>& judge) {
+  std::vector<Index> all(static_cast<std::size_t>(samples.count));
+  std::iota(all.begin(), all.end(), 0);
+  const Tensor keys = split_key(random_key(mixed(o.seed, ~std::uint64_t{0})), samples.count);
+  const Parts parts = parts_of(all, (samples.count + o.batch - 1) / o.batch);
+  detail::ReadAhead batches(
+      parts.size(), [&](std::size_t k) { return batch_of(samples, parts[k], keys); }, o.loaders);
+  std::vector<double> means;
+  for (const std::span<const Index> part : parts) {
+    const Leaves found = judge(batches.next());
+    means.resize(found.size());
+    const double share = static_cast<double>(part.size()) / static_cast<double>(samples.count);
+    for (std::size_t k = 0; k < found.size(); ++k)
+      means[k] += share * cast(found[k], Dtype::f64).item();
+  }
+  return means;
+}
+
+/// a + part (p - a), leaf by leaf.
+Leaves moved_average(const Leaves& average, const Leaves& params, const Tensor& part) {
+  Leaves next;
+  for (std::size_t k = 0; k < params.size(); ++k)
+    next.push_back(average[k] + cast(part, real_of(params[k].dtype())) * (params[k] - average[k]));
+  return next;
+}
+
 void check(const FitOptions& o, const Samples<Leaves>& train) {
   const auto need = [](bool good, const std::string& what) {
     if (!good) fail("fit", what);
@@ -84,8 +137,12 @@ void check(const FitOptions& o, const Samples<Leaves>& train) {
   need(o.batch > 0, "a batch of " + std::to_string(o.batch) + " samples");
   need(o.parts > 0 && o.parts <= o.batch, "a batch of " + std::to_string(o.batch) + " samples in " +
                                               std::to_string(o.parts) + " parts");
+  need(o.loaders >= 0 && o.loaders <= 1024, std::to_string(o.loaders) + " loaders");
   need(o.epochs >= 0, std::to_string(o.epochs) + " epochs");
   need(!o.clip_norm || *o.clip_norm > 0, "clip_norm is not above 0");
+  need(!o.average || (o.average->decay >= 0 && o.average->decay < 1),
+       "an average's decay is not in [0, 1)");
+  need(!o.average || o.average->first_epoch >= 0, "an average's first epoch is negative");
 }
 
 }  // namespace
@@ -128,46 +185,57 @@ std::string to_string(const FitEnd& end) {
 
 FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)>& loss,
                         const std::function<Leaves(const Leaves&, const Leaves&)>& validate,
-                        FitState<Leaves>& s, const Samples<Leaves>& train,
+                        FitState<Leaves>& s, const LeafNames& names, const Samples<Leaves>& train,
                         const Samples<Leaves>& validation, const FitOptions& o,
                         const GoOn<Leaves>& go_on) {
   check(o, train);
-  const auto gradient = jit([&](const Leaves& params, const Leaves& batch) {
-    return value_and_grad([&](const Leaves& p) { return loss(p, batch); })(params);
+  const TrainedLeaves leaves(names, o, s.params, s.optimizer);
+  const auto gradient = jit([&](const Leaves& trained, const Leaves& others, const Leaves& batch) {
+    return value_and_grad([&](const Leaves& p) { return loss(leaves.joined(p, others), batch); })(
+        trained);
   });
   // The factor is an argument, so that a plateau makes no new plan.
   const auto update = jit([&](const Leaves& params, const Leaves& gradient,
                               const OptimizerState& state, const Tensor& factor) {
-    const Optimizer optimizer =
-        o.optimizer([&](const Tensor& step) { return o.rate(step) * factor; });
-    return optimizer.update(params, o.clip_norm ? clip_by_norm(gradient, *o.clip_norm) : gradient,
-                            state);
+    return leaves.step(params, o.clip_norm ? clip_by_norm(gradient, *o.clip_norm) : gradient, state,
+                       factor, o);
   });
   const auto judge = jit(validate);
-  const auto in_parts = [](std::span<const Index> samples, Index parts, const auto& each) {
-    const Index n = static_cast<Index>(samples.size());
-    parts = std::min(parts, n);
-    for (Index k = 0; k < parts; ++k) {
-      const Index begin = n * k / parts, end = n * (k + 1) / parts;
-      each(samples.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+  using Kind = AverageOptions::Kind;
+  const auto move_average = jit(moved_average);
+  const auto take_average = [&](Kind kind) {
+    if (!o.average || o.average->kind != kind) return;
+    const Tensor part(average_part(*o.average, s.averaged));
+    if (s.average) {
+      Leaves before = leaves.of(*s.average);
+      s.average.reset();
+      s.average = leaves.joined(move_average(std::move(before), leaves.of(s.params), part),
+                                leaves.others(s.params));
+    } else {
+      s.average = s.params;
     }
+    ++s.averaged;
   };
+  if (o.average && o.average->kind == Kind::exponential && !s.average) s.average = s.params;
   const auto asked_to_stop = [&] { return go_on && !go_on(s); };
 
   while (s.epoch < o.epochs) {
     const Order order = order_of(s.epoch, train.count, o);
-    for (Index begin; (begin = s.step * o.batch) < train.count;) {
-      const auto samples =
-          std::span(order.samples)
-              .subspan(static_cast<std::size_t>(begin),
-                       static_cast<std::size_t>(std::min(o.batch, train.count - begin)));
+    const std::vector<Parts> steps = steps_of(order.samples, s.step, o);
+    Parts all_parts;
+    for (const Parts& parts : steps) all_parts.insert(all_parts.end(), parts.begin(), parts.end());
+    ReadAhead batches(
+        all_parts.size(), [&](std::size_t k) { return batch_of(train, all_parts[k], order.keys); },
+        o.loaders);
+    for (const Parts& parts : steps) {
+      const std::span<const Index> samples(parts.front().begin(), parts.back().end());
       const double n = static_cast<double>(samples.size());
       std::vector<Leaves> gradients;
       double sum = 0;
       std::string cause;
-      in_parts(samples, o.parts, [&](std::span<const Index> part) {
-        const Leaves batch = batch_of(train, part, order.keys);
-        auto [value, g] = gradient(s.params, batch);
+      for (const std::span<const Index> part : parts) {
+        const Leaves batch = batches.next();
+        auto [value, g] = gradient(leaves.of(s.params), leaves.others(s.params), batch);
         const double share = static_cast<double>(part.size()) / n;
         if (part.size() < samples.size())
           for (Tensor& leaf : g) leaf = leaf * share;
@@ -175,38 +243,33 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
         if (!std::isfinite(found) && cause.empty()) cause = cause_of(loss, found, s.params, batch);
         sum += share * found;
         gradients.push_back(std::move(g));
-      });
+      }
       if (!std::isfinite(sum))
         return {
             FitEnd::Reason::not_finite, s.epoch, s.step, {samples.begin(), samples.end()}, cause};
-      std::tie(s.params, s.optimizer) =
-          update(std::move(s.params), tree_sum(gradients, 0, gradients.size()),
-                 std::move(s.optimizer), Tensor(s.plateau.factor));
+      auto [params, state] = leaves.take(s.params, s.optimizer);
+      leaves.put_back(update(std::move(params), tree_sum(gradients, 0, gradients.size()),
+                             std::move(state), Tensor(s.plateau.factor)),
+                      s.params, s.optimizer);
+      take_average(Kind::exponential);
       s.loss_sum += n * sum;
       ++s.step;
       if (asked_to_stop()) return {FitEnd::Reason::stopped, s.epoch, s.step};
     }
 
+    if (o.average && s.epoch >= o.average->first_epoch) take_average(Kind::mean);
+    const Leaves& judged = s.average ? *s.average : s.params;
     FitEpoch row{s.loss_sum / static_cast<double>(train.count),
                  std::numeric_limits<double>::quiet_NaN(), s.plateau.factor};
     if (validation.count > 0) {
-      std::vector<Index> all(static_cast<std::size_t>(validation.count));
-      std::iota(all.begin(), all.end(), 0);
-      const Tensor keys = split_key(random_key(mixed(o.seed, ~std::uint64_t{0})), validation.count);
-      in_parts(all, (validation.count + o.batch - 1) / o.batch, [&](std::span<const Index> part) {
-        const Leaves found = judge(s.params, batch_of(validation, part, keys));
-        row.metrics.resize(found.size());  // the loss first
-        const double share =
-            static_cast<double>(part.size()) / static_cast<double>(validation.count);
-        for (std::size_t k = 0; k < found.size(); ++k)
-          row.metrics[k] += share * cast(found[k], Dtype::f64).item();
-      });
+      row.metrics =
+          validated(validation, o, [&](const Leaves& batch) { return judge(judged, batch); });
       row.validation = row.metrics.front();
       row.metrics.erase(row.metrics.begin());
     }
     s.curves.push_back(row);
     const double metric = validation.count > 0 ? row.validation : row.loss;
-    if (metric < s.best_loss) s.best_loss = metric, s.best_epoch = s.epoch, s.best = s.params;
+    if (metric < s.best_loss) s.best_loss = metric, s.best_epoch = s.epoch, s.best = judged;
     if (o.plateau) s.plateau.see(metric, *o.plateau);
     const bool over = o.early_stopping && s.stopping.see(metric, *o.early_stopping);
     s.step = 0, s.loss_sum = 0;

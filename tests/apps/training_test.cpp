@@ -6,11 +6,14 @@
 #include "tessera/data/arrays.h"
 #include "tessera/data/csv.h"
 #include "tessera/data/random.h"
+#include "tessera/data/safetensors.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 using namespace tessera::testing;
@@ -112,6 +115,23 @@ TEST_F(Training, KilledInMidEpochItGoesOnToTheSameBytes) {
   expect_same_after_kill("1 ms");
 }
 
+TEST_F(Training, AveragedWeightsComeBackFromACheckpoint) {
+  write("t.csv", parabolas(100));
+  for (const char* average : {"{decay = 0.9}", "{kind = \"mean\", first_epoch = 10}"}) {
+    write("case.toml",
+          with(kTable, "rate = 1e-2",
+               std::string("rate = 1e-2, schedule = {kind = \"constant\"}, average = ") + average));
+    ASSERT_EQ(tessera({"run", "case.toml", "--output", "longer", "-q", "--force"}).code, 0);
+    ASSERT_EQ(tessera({"resume", "longer", "--set", "training.epochs=40", "-q"}).code, 0);
+    ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "-q", "--force", "--set",
+                       "training.epochs=40", "--threads", "1"})
+                  .code,
+              0);
+    expect_same_results("longer", "whole");
+    EXPECT_NE(read("whole/weights.safetensors"), read("whole/last.safetensors"));
+  }
+}
+
 TEST_F(Training, ALongerTrainingIsTheSameAsOneGoneOn) {
   write("t.csv", parabolas(100));
   const std::string constant =
@@ -130,6 +150,70 @@ TEST_F(Training, ALongerTrainingIsTheSameAsOneGoneOn) {
   const Outcome o = tessera({"resume", "cosine", "--set", "training.epochs=50"});
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "the rate of the steps so far was made for 30 epochs")) << o.err;
+}
+
+TEST_F(Training, FrozenWeightsStayAndOthersLearn) {
+  write("t.csv", parabolas(60));
+  const auto weights = [&](const char* epochs) {
+    write("case.toml", with(with(kTable, "epochs = 30", epochs), "rate = 1e-2",
+                            "rate = 1e-2, leaf = [{names = \"*.b\", rate = 0.5, decay = 0.0}, "
+                            "{names = \"layers.0.*\", frozen = true}]"));
+    EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--force", "-q"}).code, 0);
+    std::map<std::string, std::vector<double>> all;
+    for (const auto& t : tessera::data::read_safetensors(here() / "RUN/last.safetensors").tensors)
+      all[t.name] = cast(t.values, tessera::Dtype::f64).to_vector();
+    return all;
+  };
+  auto before = weights("epochs = 1"), after = weights("epochs = 5");
+  EXPECT_EQ(before.at("layers.0.w"), after.at("layers.0.w"));
+  EXPECT_EQ(after.at("layers.0.b"), before.at("layers.0.b"));
+  EXPECT_NE(before.at("layers.3.w"), after.at("layers.3.w"));
+  EXPECT_NE(before.at("layers.3.b"), after.at("layers.3.b"));
+}
+
+TEST_F(Training, StartsFromTheWeightsOfAnotherRun) {
+  using tessera::data::read_safetensors;
+  write("t.csv", parabolas(60));
+  write("case.toml", kTable);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "FIRST", "-q"}).code, 0);
+  // All of them; frozen ones come out as they went in.
+  const std::string again =
+      with(with(kTable, "epochs = 30", "epochs = 1"), "rate = 1e-2",
+           "rate = 1e-2, start_from = \"FIRST\", leaf = [{names = \"layers.0.*\", frozen = true}]");
+  write("case.toml", again);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  const std::string log = read("RUN/log.txt");
+  EXPECT_TRUE(holds(log, "4 of 4 tensors of weights are those of ")) << log;
+  EXPECT_FALSE(holds(log, "drawn anew")) << log;
+  const auto first = read_safetensors(here() / "FIRST/weights.safetensors").tensors,
+             tuned = read_safetensors(here() / "RUN/weights.safetensors").tensors;
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_EQ(first[k].values.to_vector<float>() == tuned[k].values.to_vector<float>(),
+              first[k].name.starts_with("layers.0."))
+        << first[k].name;
+  EXPECT_TRUE(holds(read("RUN/manifest.json"), "FIRST/weights.safetensors"));
+
+  // One layer more: only the first fits.
+  const std::string deeper = with(with(again, "widths = [16]", "widths = [16, 4]"), "\"FIRST\"",
+                                  "\"FIRST/last.safetensors\"");
+  write("case.toml", deeper);
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_TRUE(holds(check.out, "2 of 6 tensors of weights")) << check.out;
+  EXPECT_TRUE(holds(check.out, "layers.3.w f32[16,4] (there f32[16,1])")) << check.out;
+  EXPECT_TRUE(holds(check.out, "layers.6.w f32[4,1]")) << check.out;
+  refused(with(again, "rate = 1e-2", "rate = 1e-2, precision = \"f64\""), 4,
+          "has no weight of this network");
+  refused(with(again, "\"FIRST\"", "\"NOWHERE\""), 4, "NOWHERE");
+}
+
+TEST_F(Training, LoadersDoNotChangeTheBits) {
+  write("t.csv", parabolas(60));
+  write("case.toml", kTable);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "none", "-q"}).code, 0);
+  ASSERT_EQ(
+      tessera({"run", "case.toml", "--output", "three", "-q", "--set", "training.loaders=3"}).code,
+      0);
+  expect_same_results("none", "three");
 }
 
 TEST_F(Training, LearnsWordsAndLabels) {
@@ -256,6 +340,14 @@ TEST_F(Training, CasesThatContradictThemselvesAreToldByKey) {
   changed("split = ", "expect.accuracy_min = 0.5\nsplit = ", "is for labels");
   changed("validation = 0.2, test = 0.2", "test = 0.0}\nexpect = {r2_min = 0.5",
           "there is no test set");
+  changed("rate = 1e-2", "leaf = [{names = \"layers.0.*\", frozen = true, rate = 0.1}]",
+          "frozen weights have no rate and no decay");
+  changed("rate = 1e-2", "leaf = [{names = \"layers.0.v\"}]",
+          "no leaf is called 'layers.0.v'; they are 'layers.0.w', 'layers.0.b', ");
+  changed("rate = 1e-2", "leaf = [{names = \"layers.0.v\"}]", "did you mean 'layers.0.");
+  changed("rate = 1e-2", "average = {kind = \"mean\", first_epoch = 30}",
+          "no epoch is left for the mean");
+  changed("rate = 1e-2", "leaf = [{names = \"*\", frozen = true}]", "all leaves are frozen");
 }
 
 TEST_F(Training, ArraysThatDoNotFitAreToldBySample) {

@@ -7,6 +7,8 @@
 #include "solvers/training/predict.h"
 #include "solvers/training/results.h"
 #include "solvers/training/run.h"
+#include "solvers/training/start.h"
+#include "solvers/training/steps.h"
 #include "tessera/autodiff/nn/sequential.h"
 #include "tessera/data/checkpoint.h"
 
@@ -30,6 +32,7 @@ CheckReport check_training(const Problem& p) {
                   to_string(sample_shape(p.samples.inputs)), to_string(p.model.output), weights),
       fmt::format("{} epochs of {} steps of {} samples", o.training.epochs, p.steps(),
                   o.training.batch)};
+  r.lines.insert(r.lines.end(), p.start.begin(), p.start.end());
   return r;
 }
 
@@ -52,6 +55,24 @@ std::vector<data::Diagnostic> against(const data::Config& config, const Problem&
   return {};
 }
 
+/// Each [[training.leaf]] names leaves, and some are left to learn.
+void check_leaves(const data::Config& config, const Problem& p) {
+  const LeafNames names = leaf_names(p.model.network);
+  const auto& leaves = p.options.training.leaves;
+  const auto at = [&](const std::string& key, const std::string& hint, const auto& ask) {
+    try {
+      ask();
+    } catch (const Error& e) {
+      throw data::InputError(data::ExitCode::config_invalid,
+                             {config.error(674, key, e.what(), hint)});
+    }
+  };
+  for (std::size_t k = 0; k < leaves.size(); ++k)
+    at("training.leaf[" + std::to_string(k) + "].names", data::nearest_hint(leaves[k].names, names),
+       [&] { solvers::leaves_named(leaves[k].names, names); });
+  at("training.leaf", "", [&] { solvers::leaf_groups(names, fit_options(p).rules); });
+}
+
 PreparedCase prepare(const AppContext& context) {
   const data::Config& config = context.config;
   const auto p = std::make_shared<Problem>();
@@ -59,6 +80,9 @@ PreparedCase prepare(const AppContext& context) {
   p->samples = read_samples(p->options);
   p->split = split_of(p->samples, p->options, config);
   p->model = make_model(p->options, p->samples, p->split.train, config);
+  if (const auto& from = p->options.training.start_from)
+    p->start = start_from(p->model.network, *from);
+  check_leaves(config, *p);
   p->inputs = data::inputs_read();
   return {
       .precision = p->options.training.precision == Precision::f32 ? "f32" : "f64",
@@ -72,18 +96,18 @@ PreparedCase prepare(const AppContext& context) {
 }  // namespace
 
 App app() {
-  return {
-      .summary = "networks that learn from tables and arrays: surrogates and classifiers",
-      .options = options(),
-      .prepare = prepare,
-      .make_example = make_example,
-      .plot =
-          [](const std::filesystem::path& run) {
-            const data::Config config = data::read_config(run / "resolved.toml");
-            return draw(run, read_drawn(run), read_options(config).title);
-          },
-      .predict = predict,
-      .may_change = {"training.epochs", "training.early_stopping", "output", "title", "expect"}};
+  return {.summary = "networks that learn from tables and arrays: surrogates and classifiers",
+          .options = options(),
+          .prepare = prepare,
+          .make_example = make_example,
+          .plot =
+              [](const std::filesystem::path& run) {
+                const data::Config config = data::read_config(run / "resolved.toml");
+                return draw(run, read_drawn(run), read_options(config).title);
+              },
+          .predict = predict,
+          .may_change = {"training.epochs", "training.early_stopping", "training.loaders", "output",
+                         "title", "expect"}};
 }
 
 }  // namespace tessera::apps::training

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solvers/training/options.h"
 
+#include "solvers/training/learning_options.h"
+
 #include <algorithm>
 #include <set>
 
@@ -271,10 +273,22 @@ data::Options<TrainingOptions> training_table() {
   o.add("precision", &O::precision,
         {.doc = "Of weights and arithmetic. Transforms and errors are f64.",
          .choices = {"f32", "f64"}});
+  o.add("start_from", &O::start_from,
+        {.doc = "A run, or a file of weights (.safetensors), whose weights of the same name, shape "
+                "and precision are the first ones here. Transforms are not taken over."});
+  o.add("loaders", &O::loaders,
+        {.doc = "Threads that put batches together ahead of the steps; 0: none. Results do not "
+                "depend on it.",
+         .min = 0,
+         .max = 1024});
   o.add_table("schedule", &O::schedule, schedule_table(), {.doc = "How the rate changes."});
   o.add_table("plateau", &O::plateau, plateau_table(), {.doc = "Lowers the rate where it stays."});
   o.add_table("early_stopping", &O::early_stopping, early_table(),
               {.doc = "Ends the training where it stays."});
+  o.add_table("average", &O::average, average_table(),
+              {.doc = "Averaged weights, which validation, the best epoch and predictions take."});
+  o.add_tables("leaf", &O::leaves, leaf_table(),
+               {.doc = "What is different for weights of some names."});
   return o;
 }
 
@@ -431,6 +445,9 @@ Options read_options(const data::Config& config) {
   check_transforms(o, "target_transform", o.target_transforms, checks);
   check_network(o, checks);
   check_training(o, checks);
+  check_learning(o, [&checks](const std::string& key, std::string message, std::string hint) {
+    checks.say(key, std::move(message), std::move(hint));
+  });
   if (!checks.findings.empty())
     throw data::InputError(data::ExitCode::config_invalid, std::move(checks.findings));
   return o;

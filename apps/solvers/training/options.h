@@ -4,6 +4,7 @@
 #include "tessera/autodiff/nn/sequential.h"
 #include "tessera/data/options.h"
 #include "tessera/data/transforms.h"
+#include "tessera/solvers/averages.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -79,6 +80,16 @@ struct EarlyChoice {
   std::int64_t patience = 10, first_epoch = 0;
   double least_progress = 0;
 };
+struct AverageChoice {
+  solvers::AverageOptions::Kind kind = solvers::AverageOptions::Kind::exponential;
+  double decay = 0.999;
+  std::int64_t first_epoch = 0;
+};
+struct LeafChoice {
+  std::string names;
+  std::optional<double> rate, decay;
+  bool frozen = false;
+};
 struct TrainingOptions {
   Loss loss = Loss::mean_square;
   LossOf loss_of = LossOf::transformed;
@@ -92,9 +103,13 @@ struct TrainingOptions {
   double input_noise = 0;
   std::uint64_t seed = 1;
   Precision precision = Precision::f32;
+  std::optional<std::filesystem::path> start_from;
+  std::int64_t loaders = 0;
   ScheduleOptions schedule;
   std::optional<PlateauChoice> plateau;
   std::optional<EarlyChoice> early_stopping;
+  std::optional<AverageChoice> average;
+  std::vector<LeafChoice> leaves;
 };
 
 struct OutputOptions {

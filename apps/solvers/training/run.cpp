@@ -105,6 +105,7 @@ data::ExitCode run_training(RunContext& context, Problem& p) {
     context.log.info(fmt::format("going on from {} in epoch {}, step {}",
                                  loaded->path.filename().string(), s.epoch + 1, s.step));
   } else {
+    for (const std::string& line : p.start) context.log.info(line);
     metrics.emplace(context.folder.metrics_csv(), columns_of(o));
   }
   const auto done = [&](const State& now) {
@@ -192,6 +193,7 @@ Estimate estimate_training(const Problem& p) {
                     {"weights", 2 * weights},
                     {"gradients", weights},
                     {"moments", 2 * weights},
+                    {"average", p.options.training.average ? weights : 0},
                     {"samples", 2 * (bytes(p.samples.inputs) + bytes(p.samples.targets))}};
   e.disk_bytes = 2 * weights + 3 * 4 * weights + 2 * bytes(p.samples.targets);
   return e;

@@ -10,7 +10,8 @@ struct Problem {
   Options options;
   Samples samples;
   data::Split split;
-  Model model;  ///< with first weights
+  Model model;                     ///< with first weights
+  std::vector<std::string> start;  ///< what is told of training.start_from
   std::vector<data::InputFile> inputs;
 
   /// Steps of an epoch.

@@ -121,9 +121,14 @@ solvers::FitOptions fit_options(const Problem& p) {
                         .parts = o.parts,
                         .seed = o.seed,
                         .shuffle = o.shuffle,
+                        .loaders = static_cast<int>(o.loaders),
                         .optimizer = [o](const Schedule& rate) { return optimizer_of(o, rate); },
                         .rate = curve_of(o, static_cast<double>(p.steps())),
                         .clip_norm = o.clip_norm};
+  if (const auto& c = o.average)
+    f.average = {.kind = c->kind, .decay = c->decay, .first_epoch = c->first_epoch};
+  for (const LeafChoice& l : o.leaves)
+    f.rules.push_back({l.names, l.frozen ? 0 : l.rate.value_or(1), l.decay});
   if (o.schedule.warmup > 0)
     f.rate =
         warmup(std::llround(std::ceil(o.schedule.warmup * static_cast<double>(p.steps()))), f.rate);

@@ -3,6 +3,8 @@
 
 #include "tessera/autodiff/ops.h"
 
+#include <algorithm>
+
 namespace tessera::apps::training {
 namespace {
 
@@ -26,6 +28,7 @@ void each_tensor(S& s, const F& f) {
     Tree<nn::Sequential>::visit(t, [&](auto& leaf) { f(path + names[k++], leaf); });
   };
   tree(s.params, "params/"), tree(s.best, "best/");
+  if (s.average) tree(*s.average, "average/");
   f("optimizer/step", s.optimizer.step);
   for (auto& slot : s.optimizer.slots)
     for (std::size_t k = 0; k < slot.leaves.size(); ++k)
@@ -40,7 +43,7 @@ void each_number(S& s, const F& f) {
   f("plateau/bad_epochs", s.plateau.bad_epochs), f("plateau/cooldown", s.plateau.cooldown);
   f("stopping/best", s.stopping.best), f("stopping/best_epoch", s.stopping.best_epoch);
   f("stopping/epoch", s.stopping.epoch), f("stopping/waited", s.stopping.waited);
-  f("best_loss", s.best_loss), f("best_epoch", s.best_epoch);
+  f("best_loss", s.best_loss), f("best_epoch", s.best_epoch), f("averaged", s.averaged);
 }
 
 }  // namespace
@@ -58,6 +61,9 @@ void save_state(const State& s, data::Checkpoint& c) {
 }
 
 void load_state(const data::Checkpoint& c, State& s) {
+  const bool averages = std::ranges::any_of(
+      c.values, [](const auto& value) { return value.first.starts_with("average/"); });
+  if (averages) s.average = s.params;
   each_tensor(s, [&](const std::string& name, Tensor& t) { t = taken(c, name, t); });
   each_number(s, [&](const std::string& name, auto& v) {
     v = c.scalar<std::remove_reference_t<decltype(v)>>(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/forall.h"
 
+#include "tessera/autodiff/serial.h"
 #include "tessera/autodiff/shares.h"
 
 #include <algorithm>
@@ -25,13 +26,10 @@ int default_threads() {
 std::atomic<int> threads{default_threads()};
 thread_local bool inside = false;
 
-struct Inside {
-  bool before = inside;
-  Inside() { inside = true; }
-  ~Inside() { inside = before; }
-};
-
 }  // namespace
+
+Serial::Serial() : before_(inside) { inside = true; }
+Serial::~Serial() { inside = before_; }
 
 void set_num_threads(int n) { threads = std::max(1, n); }
 int num_threads() { return threads.load(std::memory_order_relaxed); }
@@ -62,7 +60,7 @@ void run_chunks(std::int64_t n_chunks, void (*task)(void*, std::int64_t), void* 
   const int n = static_cast<int>(std::min<std::int64_t>(num_threads(), n_chunks));
   Shares shares(n_chunks, n);
   on_threads(n, [&](int t) {
-    Inside scope;
+    const Serial scope;
     shares.take(t, [&](std::int64_t c) {
       if (failed) return false;
       try {

@@ -60,6 +60,15 @@ OptimizerSlots moments_like(const Leaves& x) {
   return {{kFirst, zeros_like(x)}, {kSecond, second}};
 }
 OptimizerSlots momentum_like(const Leaves& x) { return {{kMomentum, zeros_like(x)}}; }
+/// `with_decay` of what `make` makes.
+template <class Options>
+auto decaying(Optimizer (*make)(Schedule, Options), const Schedule& rate, Options o) {
+  return [=](double weight_decay) {
+    Options other = o;
+    other.weight_decay = weight_decay;
+    return make(rate, other);
+  };
+}
 
 /// Adam's direction for every leaf, and the new moments.
 std::pair<Leaves, OptimizerSlots> adam_direction(const AdamOptions& o, const Leaves& g,
@@ -125,7 +134,8 @@ Optimizer sgd(Schedule rate, SgdOptions o) {
           x.push_back(p[k] - rate_for(rate, step, p[k]) * d);
         }
         return std::pair(x, o.momentum == 0 ? OptimizerSlots{} : OptimizerSlots{{kMomentum, next}});
-      }};
+      },
+      decaying(sgd, rate, o)};
 }
 
 Optimizer adam(Schedule rate, AdamOptions o) {
@@ -138,11 +148,13 @@ Optimizer adam(Schedule rate, AdamOptions o) {
           x.push_back(p[k] - rate_for(rate, step, p[k]) *
                                  (o.weight_decay == 0 ? d[k] : d[k] + o.weight_decay * p[k]));
         return std::pair(x, next);
-      }};
+      },
+      decaying(adam, rate, o)};
 }
 Optimizer adamw(Schedule rate, AdamOptions o) {
-  Optimizer a = adam(std::move(rate), o);
+  Optimizer a = adam(rate, o);
   a.name = "adamw";
+  a.with_decay = decaying(adamw, rate, o);
   return a;
 }
 
@@ -160,7 +172,8 @@ Optimizer lamb(Schedule rate, AdamOptions o) {
           x.push_back(p[k] - (rate_for(rate, step, p[k]) * trust) * d[k]);
         }
         return std::pair(x, next);
-      }};
+      },
+      decaying(lamb, rate, o)};
 }
 
 Optimizer lion(Schedule rate, LionOptions o) {
@@ -176,7 +189,8 @@ Optimizer lion(Schedule rate, LionOptions o) {
           next.push_back(o.beta2 * momentum[k] + (1 - o.beta2) * g[k]);
         }
         return std::pair(x, OptimizerSlots{{kMomentum, next}});
-      }};
+      },
+      decaying(lion, rate, o)};
 }
 
 // Slots: the changes `s` of x and `y` of g, oldest first and zero before they exist, the last `x`

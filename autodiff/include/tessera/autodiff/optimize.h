@@ -81,6 +81,8 @@ struct Optimizer {
   std::function<std::pair<Leaves, OptimizerSlots>(const Leaves& params, const Leaves& grads,
                                                   const OptimizerSlots& slots, const Tensor& step)>
       advance;
+  /// The same with another weight decay, of its own kind; empty where it knows none.
+  std::function<Optimizer(double weight_decay)> with_decay = {};
 
   template <IsTree P>
   OptimizerState init(const P& params) const {

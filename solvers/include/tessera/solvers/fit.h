@@ -12,11 +12,14 @@
 //
 // All that changes is in the state: who keeps it, after any step, goes on from there to the same
 // bits. Order and keys of the samples are functions of seed, epoch and sample, whatever the number
-// of threads. Nothing is chosen by the samples that are tested on: give `fit` none of them.
+// of threads and loaders. Nothing is chosen by the samples that are tested on: give `fit` none of
+// them.
 #pragma once
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops/random.h"
 #include "tessera/autodiff/optimize.h"
+#include "tessera/solvers/averages.h"
+#include "tessera/solvers/leaf_rules.h"
 #include "tessera/solvers/stopping.h"
 
 #include <functional>
@@ -27,7 +30,8 @@
 
 namespace tessera::solvers {
 
-/// Samples by number, in [0, count): a tree of tensors whose first axis is the samples.
+/// Samples by number, in [0, count): a tree of tensors whose first axis is the samples. With
+/// FitOptions::loaders `read` is called by several threads at once.
 template <IsTree B>
 struct Samples {
   Index count = 0;
@@ -53,9 +57,12 @@ struct FitOptions {
   Index parts = 1;
   std::uint64_t seed = 1;
   bool shuffle = true;
+  int loaders = 0;  ///< threads that read ahead, one batch each at a time; 0: the caller's reads
   std::function<Optimizer(Schedule)> optimizer = [](Schedule rate) { return adam(rate); };
   Schedule rate = constant_rate(1e-3);   ///< by steps
-  std::optional<double> clip_norm = {};  ///< of the gradient (clip_by_norm)
+  std::vector<LeafRule> rules = {};      ///< what is different for leaves of some names
+  std::optional<double> clip_norm = {};  ///< of the gradient of the trained leaves (clip_by_norm)
+  std::optional<AverageOptions> average = {};  ///< of the parameters, which validation then takes
   std::optional<PlateauOptions> plateau = {};
   std::optional<EarlyStoppingOptions> early_stopping = {};
 };
@@ -76,10 +83,12 @@ struct FitState {
   double loss_sum = 0;        ///< over the samples of the epoch so far
   Plateau plateau;
   EarlyStopping stopping;
-  P best;  ///< of the epoch with the least validation (training) loss
+  P best;  ///< of the epoch with the least validation (training) loss; averaged, where they are
   double best_loss = std::numeric_limits<double>::infinity();
   Index best_epoch = -1;
   std::vector<FitEpoch> curves = {};
+  std::optional<P> average = {};  ///< nothing without FitOptions::average, or before its first
+  Index averaged = 0;             ///< how many parameters are in it
 };
 template <IsTree P>
 FitState<P> begin_fit(const P& params, const FitOptions& o) {
@@ -109,7 +118,7 @@ using Leaves = std::vector<Tensor>;
 Samples<Leaves> checked_in_memory(Leaves all);
 FitEnd fit_flat(const std::function<Tensor(const Leaves& params, const Leaves& batch)>& loss,
                 const std::function<Leaves(const Leaves& params, const Leaves& batch)>& validate,
-                FitState<Leaves>& s, const Samples<Leaves>& train,
+                FitState<Leaves>& s, const LeafNames& names, const Samples<Leaves>& train,
                 const Samples<Leaves>& validation, const FitOptions& o, const GoOn<Leaves>& go_on);
 
 template <IsTree P, IsTree Q, class F, class G>
@@ -124,15 +133,18 @@ FitState<Q> with_params(FitState<P> s, const F& params, const G& best) {
           best(std::move(s.best)),
           s.best_loss,
           s.best_epoch,
-          std::move(s.curves)};
+          std::move(s.curves),
+          s.average ? std::optional<Q>(best(*std::move(s.average))) : std::nullopt,
+          s.averaged};
 }
 }  // namespace detail
 
 /// Goes on with `state` until its epochs are done. `loss` and `validate` are functions of
 /// parameters and a Batch that give a real scalar, a mean over the samples, or a pair whose first
 /// it is; of `validate` the second is a tree of real scalars, too, which the curves keep as
-/// metrics. `validate` leaves out what only training has, such as dropout. Throws for no samples,
-/// and for options out of their range.
+/// metrics. `validate` leaves out what only training has, such as dropout. Leaves that a rule
+/// freezes keep their bits; the loss is not differentiated in them. Throws for no samples, for
+/// options out of their range, for rules that name no leaf, and what a reader throws.
 template <class L, class V, IsTree P, IsTree B>
 FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B>& train,
            const Samples<B>& validation, const FitOptions& o, const GoOn<P>& go_on = {}) {
@@ -170,8 +182,8 @@ FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B
   const auto give_back = [&] { state = detail::with_params<Leaves, P>(std::move(s), tree, tree); };
   FitEnd end;
   try {
-    end = detail::fit_flat(first(on_leaves(loss)), on_leaves(validate), s, reader(train),
-                           reader(validation), o, ask);
+    end = detail::fit_flat(first(on_leaves(loss)), on_leaves(validate), s, leaf_names(like),
+                           reader(train), reader(validation), o, ask);
   } catch (...) {
     give_back();
     throw;
