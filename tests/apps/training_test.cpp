@@ -44,7 +44,8 @@ const char* const kTable = R"(app = "solvers.training"
 data = {tables = ["t.csv"], input_columns = ["a", "b"], target_columns = ["y"]}
 split = {validation = 0.2, test = 0.2}
 network = {widths = [16], dropout = 0.1}
-training = {epochs = 30, batch = 16, rate = 1e-2, input_noise = 0.01}
+training = {epochs = 30, batch = 16, rate = 1e-2}
+augment = [{kind = "noise", deviation = 0.01}]
 )";
 
 class Training : public AppTest {
@@ -345,6 +346,10 @@ TEST_F(Training, CasesThatContradictThemselvesAreToldByKey) {
   changed("rate = 1e-2", "leaf = [{names = \"layers.0.v\"}]",
           "no leaf is called 'layers.0.v'; they are 'layers.0.w', 'layers.0.b', ");
   changed("rate = 1e-2", "leaf = [{names = \"layers.0.v\"}]", "did you mean 'layers.0.");
+  changed("kind = \"noise\", deviation = 0.01", "kind = \"flip\", axis = 1",
+          "E0671: there is no axis 1: a sample is [2]");
+  changed("kind = \"noise\", deviation = 0.01", "kind = \"shift\", axes = [0], by = 2",
+          "E0671: nothing may be left along axis 0: a sample is [2]");
   changed("rate = 1e-2", "average = {kind = \"mean\", first_epoch = 30}",
           "no epoch is left for the mean");
   changed("rate = 1e-2", "leaf = [{names = \"*\", frozen = true}]", "all leaves are frozen");

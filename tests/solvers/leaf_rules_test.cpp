@@ -5,6 +5,7 @@
 #include "tessera/solvers/leaf_rules.h"
 
 #include "error_text.h"
+#include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/nn.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/solvers/fit.h"
@@ -167,6 +168,26 @@ TEST(LeafRules, StoppedAnywhereItGoesOnToTheSameBits) {
               GoOn<nn::Linear>([](const FitState<nn::Linear>&) { return false; }));
   } while (end.reason == FitEnd::Reason::stopped);
   EXPECT_EQ(line_numbers(s.params), line_numbers(trained(o)));
+}
+
+TEST(LeafRules, ParametersAreGivenAwayToTheirStepsAsWithoutRules) {
+  using Two = std::pair<Tensor, Tensor>;
+  constexpr Index n = 1 << 20;
+  const auto loss = [](const Two& p, const Batch<Tensor>& b) {
+    return mean(square(p.first - 1.0)) + mean(square(p.second)) + 0.0 * sum(b.data);
+  };
+  const auto peak = [&](std::vector<LeafRule> rules) {
+    const FitOptions o{.epochs = 3, .rules = std::move(rules)};
+    FitState<Two> s = begin_fit(Two{zeros({n}), ones({n})}, o);
+    release_cached_memory();
+    reset_peak_memory();
+    const std::size_t before = memory_stats().in_use;
+    fit(loss, s, in_memory(zeros({2, 1})), Samples<Tensor>{}, o);
+    return static_cast<double>(memory_stats().peak - before) / (8.0 * n);  // in leaves
+  };
+  const double without = peak({});
+  EXPECT_LE(peak({{.names = "0", .rate = 0.5}}), without + 0.1);
+  EXPECT_LE(peak({{.names = "0", .rate = 0}}), without - 1);  // one gradient less, at least
 }
 
 TEST(LeafRules, RefusesRulesThatCannotBe) {

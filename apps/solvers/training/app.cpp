@@ -3,6 +3,7 @@
 // comes out.
 #include "support/app.h"
 
+#include "solvers/training/augment.h"
 #include "solvers/training/example.h"
 #include "solvers/training/predict.h"
 #include "solvers/training/results.h"
@@ -80,6 +81,7 @@ PreparedCase prepare(const AppContext& context) {
   p->samples = read_samples(p->options);
   p->split = split_of(p->samples, p->options, config);
   p->model = make_model(p->options, p->samples, p->split.train, config);
+  check_augment(p->options.augment, p->model.sample, config);
   if (const auto& from = p->options.training.start_from)
     p->start = start_from(p->model.network, *from);
   check_leaves(config, *p);

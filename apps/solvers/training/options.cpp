@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solvers/training/options.h"
 
+#include "solvers/training/augment.h"
 #include "solvers/training/learning_options.h"
 
 #include <algorithm>
@@ -266,10 +267,8 @@ data::Options<TrainingOptions> training_table() {
   o.add("momentum", &O::momentum, {.doc = "Of sgd.", .min = 0, .max = 0.9999});
   o.add("clip_norm", &O::clip_norm, {.doc = "Largest norm of a gradient.", .above = 0});
   o.add("shuffle", &O::shuffle, {.doc = "Whether each epoch has an order of its own."});
-  o.add("input_noise", &O::input_noise,
-        {.doc = "Standard deviation of noise added to transformed inputs in training.", .min = 0});
   o.add("seed", &O::seed,
-        {.doc = "Seed of the first weights, of order, dropout and noise.", .min = 0});
+        {.doc = "Seed of the first weights, of order, dropout and [[augment]].", .min = 0});
   o.add("precision", &O::precision,
         {.doc = "Of weights and arithmetic. Transforms and errors are f64.",
          .choices = {"f32", "f64"}});
@@ -428,6 +427,9 @@ const data::Options<Options>& options() {
     o.add_tables("target_transform", &O::target_transforms, transform_table("target_transform"),
                  {.doc = "What is done to targets, and undone in predictions and errors; none "
                          "given: standardise."});
+    o.add_tables("augment", &O::augment, augment_table(),
+                 {.doc = "Changes by chance of transformed inputs, one after another, in training "
+                         "alone."});
     o.add_table("network", &O::network, network_table(), {.doc = "The function that is learnt."});
     o.add_table("training", &O::training, training_table(), {.doc = "How it is learnt."});
     o.add_table("output", &O::output, output_table(), {.doc = "What is written besides."});

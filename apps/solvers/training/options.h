@@ -39,6 +39,14 @@ struct TransformOptions {
   std::int64_t classes = 0;
 };
 
+enum class AugmentKind { noise, flip, shift };
+struct AugmentOptions {
+  AugmentKind kind = AugmentKind::noise;
+  double deviation = 0, probability = 0.5;
+  std::int64_t axis = 0, by = 0;
+  std::vector<std::int64_t> axes;
+};
+
 struct LayerOptions {
   nn::LayerKind kind = nn::LayerKind::linear;
   std::string name;
@@ -100,7 +108,6 @@ struct TrainingOptions {
   double momentum = 0.9;
   std::optional<double> decay, clip_norm;
   bool shuffle = true;
-  double input_noise = 0;
   std::uint64_t seed = 1;
   Precision precision = Precision::f32;
   std::optional<std::filesystem::path> start_from;
@@ -125,6 +132,7 @@ struct Options {
   DataOptions data;
   SplitOptions split;
   std::vector<TransformOptions> input_transforms, target_transforms;
+  std::vector<AugmentOptions> augment;
   NetworkOptions network;
   TrainingOptions training;
   OutputOptions output;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solvers/training/steps.h"
 
+#include "solvers/training/augment.h"
 #include "tessera/autodiff/nn/losses.h"
 #include "tessera/autodiff/ops.h"
 
@@ -83,13 +84,8 @@ Pairs prepared(const Problem& p, const std::vector<std::int64_t>& samples) {
 }
 
 Tensor training_loss(const Problem& p, const nn::Sequential& net, const Batch& b) {
-  const double noise = p.options.training.input_noise;
-  Tensor x = b.data.x, keys = b.keys;
-  if (noise > 0) {
-    const Tensor two = split_key(b.keys, 2);
-    x = x + noise * normal(select(two, 1, 0), sample_shape(x), x.dtype());
-    keys = select(two, 1, 1);
-  }
+  Tensor keys = b.keys;
+  const Tensor x = augmented(p.options.augment, b.data.x, keys);
   const Tensor y = net.train(x, keys);
   return loss_of(p.options, in_own_units(p.options) ? p.model.target.undo(y) : y, b.data.y);
 }

@@ -4,10 +4,10 @@
 //
 //   exponential   a <- d_t a + (1 - d_t) p after each step t = 0, 1, ..., with a = p before the
 //                 first and d_t = min(decay, (1 + t) / (10 + t)), so that the first values are soon
-//                 forgotten (B. Polyak & A. Juditsky, SIAM J. Control Optim. 30 (1992) 838, on
-//                 averaging; the ramp is that of TensorFlow's ExponentialMovingAverage)
-//   mean          the plain mean of the parameters after each epoch from `first_epoch` on
-//                 (P. Izmailov et al., arXiv:1803.05407)
+//                 forgotten (the ramp is that of TensorFlow's ExponentialMovingAverage)
+//   mean          the plain mean (B. Polyak & A. Juditsky, SIAM J. Control Optim. 30 (1992) 838) of
+//                 the parameters after each epoch from `first_epoch` on (P. Izmailov et al.,
+//                 arXiv:1803.05407)
 #pragma once
 #include "tessera/autodiff/tensor.h"
 
