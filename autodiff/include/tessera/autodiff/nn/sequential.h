@@ -59,8 +59,8 @@ struct Resample {
   TESSERA_STATIC(kind, size)
 };
 
-using Layer = std::variant<Linear, Conv, Activate, Dropout, LayerNorm, GroupNorm, Embedding, Flatten,
-                           Reshape, Resample, Join>;
+using Layer = std::variant<Linear, Conv, Activate, Dropout, LayerNorm, GroupNorm, Embedding,
+                           Flatten, Reshape, Resample, Join>;
 
 /// x [samples, sample...].
 struct Sequential {
