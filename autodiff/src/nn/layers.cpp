@@ -90,8 +90,18 @@ Tensor GroupNorm::operator()(Arg x) const {
   if (t.ndim() < 2)
     fail("group_norm", "takes [batch, ..., channels], got " + to_string(t.type()), x.line);
   const Index batch = t.dim(0), between = t.size() ? t.size() / (batch * channels) : 0;
-  const Tensor grouped = reshape(t, {batch, between, groups, channels / groups});
-  return reshape(standardised(grouped, {1, 3}, epsilon), t.shape()) * gain + bias;
+  const Tensor rows = reshape(t, {batch, between, channels});
+  // The mean of a group is that of its channels' means: long rows of channels, not short ones.
+  const Shape grouped{batch, groups, channels / groups};
+  const auto mean_of_groups = [&](const Tensor& x) {
+    return mean(reshape(mean(x, {1}), grouped), {2}, true);
+  };
+  const auto by_channel = [&](const Tensor& x) {
+    return reshape(broadcast_to(x, grouped), {batch, 1, channels});
+  };
+  const Tensor centred = rows - by_channel(mean_of_groups(rows));
+  const Tensor scale = rsqrt(mean_of_groups(square(centred)) + epsilon);
+  return reshape(centred * (by_channel(scale) * gain) + bias, t.shape());
 }
 
 GroupNorm group_norm(Index groups, Index channels, Dtype dtype, double epsilon) {
