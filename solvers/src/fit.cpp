@@ -219,6 +219,10 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
   if (o.average && o.average->kind == Kind::exponential && !s.average) s.average = s.params;
   const auto asked_to_stop = [&] { return go_on && !go_on(s); };
 
+  const auto over = [&] {
+    return o.early_stopping && s.step == 0 && s.stopping.over(*o.early_stopping);
+  };
+  if (over()) return {FitEnd::Reason::early, s.epoch - 1, 0};
   while (s.epoch < o.epochs) {
     const Order order = order_of(s.epoch, train.count, o);
     const std::vector<Parts> steps = steps_of(order.samples, s.step, o);
@@ -271,10 +275,10 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
     const double metric = validation.count > 0 ? row.validation : row.loss;
     if (metric < s.best_loss) s.best_loss = metric, s.best_epoch = s.epoch, s.best = judged;
     if (o.plateau) s.plateau.see(metric, *o.plateau);
-    const bool over = o.early_stopping && s.stopping.see(metric, *o.early_stopping);
+    if (o.early_stopping) s.stopping.see(metric, *o.early_stopping);
     s.step = 0, s.loss_sum = 0;
     ++s.epoch;
-    if (over) return {FitEnd::Reason::early, s.epoch - 1, 0};
+    if (over()) return {FitEnd::Reason::early, s.epoch - 1, 0};
     if (asked_to_stop()) return {FitEnd::Reason::stopped, s.epoch, 0};
   }
   return {FitEnd::Reason::all_epochs, s.epoch, 0};

@@ -44,9 +44,12 @@ bool EarlyStopping::see(double metric, const EarlyStoppingOptions& o) {
   if (o.better == Better::lower ? metric + o.least_progress < best
                                 : metric - o.least_progress > best) {
     best = metric, best_epoch = now, waited = 0;
-    return false;
   }
-  return waited >= o.patience && now > 0;
+  return over(o);
+}
+
+bool EarlyStopping::over(const EarlyStoppingOptions& o) const {
+  return waited > 0 && waited >= o.patience && epoch > std::max<std::int64_t>(o.first_epoch, 1);
 }
 
 }  // namespace tessera::solvers

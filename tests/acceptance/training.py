@@ -62,3 +62,17 @@ def errors(run):
     """errors.csv as {part: {column: value}}."""
     with open(run / "errors.csv") as table:
         return {row["part"]: row for row in csv.DictReader(table)}
+
+
+def five_splits(work, name, case, figure):
+    """Of split.seed 1 to 5: the figure of the test sets in %, seconds of the runs, samples of a test set, all in words."""
+    found, seconds = [], []
+    for seed in range(1, 6):
+        run = folder(work) / f"{name}{seed}"
+        done = work.run([work.tessera(), "run", case, "--force", "--output", run, "--progress", "none", "--set", f"split.seed={seed}"])
+        done.must_succeed(f"tessera run {name}")
+        test = errors(run)["test"]
+        found.append(100 * float(test[figure]))
+        seconds.append(done.seconds)
+    text = f"mean {sum(found) / 5:.3f} %, splits {', '.join(f'{f:.2f}' for f in found)} %; {min(seconds):.0f} to {max(seconds):.0f} s each"
+    return found, seconds, int(test["samples"]), text

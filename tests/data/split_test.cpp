@@ -103,7 +103,7 @@ TEST(SplitSamples, SaysWhereNothingIsLeft) {
   EXPECT_EQ(message_of([] {
               split_at_random(9, {0, -0.5}, 1);
             }),
-            "shares for test and validation are from 0 to 1, got -0.500000 and 0.000000");
+            "shares for test and validation are from 0 to 1, got -0.5 and 0");
 }
 
 }  // namespace

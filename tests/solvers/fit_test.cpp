@@ -283,6 +283,12 @@ TEST(Fit, EndsEarlyWhereNothingImproves) {
   EXPECT_EQ(end.epoch, 4);
   EXPECT_EQ(s.curves.size(), 5u);
   EXPECT_EQ(s.best_epoch, 0);
+  // What has ended has ended, also for who takes the state up again; a longer patience goes on.
+  EXPECT_EQ(fit(squares, s, in_memory(plane(40)), in_memory(plane(10, 2)), o).epoch, 4);
+  EXPECT_EQ(s.curves.size(), 5u);
+  FitOptions longer = o;
+  longer.early_stopping->patience = 6;
+  EXPECT_EQ(fit(squares, s, in_memory(plane(40)), in_memory(plane(10, 2)), longer).epoch, 6);
 }
 
 TEST(Fit, WhatIsFoundBesideALossAndAValidationOfItsOwn) {

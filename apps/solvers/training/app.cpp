@@ -23,16 +23,14 @@ namespace {
 CheckReport check_training(const Problem& p) {
   const Options& o = p.options;
   CheckReport r;
-  Index weights = 0;
-  for (const Tensor& t : flatten_tree(p.model.network)) weights += t.size();
-  r.lines = {
-      fmt::format("{} samples: {} to train on, {} for validation, {} for the test",
-                  p.samples.count(), p.split.train.size(), p.split.validation.size(),
-                  p.split.test.size()),
-      fmt::format("a sample is {}, the network gives {}: {} weights",
-                  to_string(sample_shape(p.samples.inputs)), to_string(p.model.output), weights),
-      fmt::format("{} epochs of {} steps of {} samples", o.training.epochs, p.steps(),
-                  o.training.batch)};
+  r.lines = {fmt::format("{} samples: {} to train on, {} for validation, {} for the test",
+                         p.samples.count(), p.split.train.size(), p.split.validation.size(),
+                         p.split.test.size()),
+             fmt::format("a sample is {}, the network gives {}: {} weights",
+                         to_string(sample_shape(p.samples.inputs)), to_string(p.model.output),
+                         p.model.weights()),
+             fmt::format("{} epochs of {} steps of {} samples", o.training.epochs, p.steps(),
+                         o.training.batch)};
   r.lines.insert(r.lines.end(), p.start.begin(), p.start.end());
   return r;
 }

@@ -89,8 +89,6 @@ data::Transforms transforms_of(const std::vector<TransformOptions>& options, con
   if (options.empty()) specs.emplace_back();
   try {
     return data::fit_transforms(specs, train);
-  } catch (const data::InputError&) {
-    throw;
   } catch (const Error& e) {
     refuse(config, options.empty() ? "data" : table, std::string(table) + ": " + e.what());
   }
@@ -190,16 +188,22 @@ std::vector<LayerSpec> layers_of(const NetworkOptions& o, const Shape& sample, c
                                  const data::Config& config) {
   if (o.kind == NetworkKind::mlp) return mlp_layers(o, sample, target);
   const std::vector<LayerSpec> layers = listed_layers(o);
-  for (std::size_t n = 1; n <= layers.size(); ++n) try {
-      const Shape out =
-          nn::shapes_of({layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(n)}, sample)
-              .back();
-      if (n == layers.size() && out != target)
-        throw Error("it gives " + to_string(out) + ", targets are " + to_string(target));
-    } catch (const Error& e) {
-      refuse(config, "network.layer[" + std::to_string(n - 1) + "]", e.what());
-    }
+  const auto key = [](std::size_t n) { return "network.layer[" + std::to_string(n) + "]"; };
+  try {
+    const Shape out = nn::shapes_of(layers, sample).back();
+    if (out != target)
+      refuse(config, key(layers.size() - 1),
+             "it gives " + to_string(out) + ", targets are " + to_string(target));
+  } catch (const nn::LayerError& e) {
+    refuse(config, key(e.layer), e.what());
+  }
   return layers;
+}
+
+Index Model::weights() const {
+  Index n = 0;
+  for (const Tensor& t : flatten_tree(network)) n += t.size();
+  return n;
 }
 
 Tensor Model::prepared(const Tensor& inputs) const { return cast(input.apply(inputs), dtype); }
@@ -207,11 +211,8 @@ Tensor Model::prepared(const Tensor& inputs) const { return cast(input.apply(inp
 Tensor Model::raw(const Tensor& prepared) const {
   constexpr Index at_once = 1024;
   std::vector<Tensor> parts;
-  for (Index begin = 0; begin == 0 || begin < prepared.dim(0); begin += at_once) {
-    std::vector<std::int64_t> rows;
-    for (Index k = begin; k < std::min(begin + at_once, prepared.dim(0)); ++k) rows.push_back(k);
-    parts.push_back(network(rows_of(prepared, rows)));
-  }
+  for (Index begin = 0; begin == 0 || begin < prepared.dim(0); begin += at_once)
+    parts.push_back(network(slice(prepared, 0, begin, std::min(begin + at_once, prepared.dim(0)))));
   return parts.size() == 1 ? parts[0] : concatenate(parts, 0);
 }
 
@@ -237,9 +238,9 @@ Model make_model(const Options& o, const Samples& s, const std::vector<std::int6
     target.push_back(s.classes);
   } else {
     m.target = transforms_of(o.target_transforms, "target_transform", s.columns.targets, y, config);
-    target = sample_shape(m.target.apply(y));
+    target = sample_shape(m.target.apply(slice(y, 0, 0, 1)));
   }
-  m.sample = sample_shape(m.input.apply(x));
+  m.sample = sample_shape(m.input.apply(slice(x, 0, 0, 1)));
   m.output = target;
   m.network = fresh_network(o, m, config);
   return m;

@@ -21,6 +21,7 @@ struct Model {
   Shape sample, output;  ///< of what goes into the network and comes out, without the samples' axis
   Dtype dtype = Dtype::f32;
 
+  Index weights() const;  ///< how many
   /// Transformed inputs as the network takes them.
   Tensor prepared(const Tensor& inputs) const;
   /// What the network makes of prepared inputs, some at a time: [n, target...].

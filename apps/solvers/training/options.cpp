@@ -398,6 +398,8 @@ void check_training(const Options& o, Checks& c) {
   if (o.classifies()) {
     if (!o.target_transforms.empty())
       c.say("target_transform", "labels of cross_entropy have no transforms", "leave it out");
+    if (t.loss_of == LossOf::original)
+      c.say("training.loss_of", "labels of cross_entropy have no transforms", "leave it out");
     if (o.expect.relative_l2_max || o.expect.rmse_max || o.expect.r2_min)
       c.say("expect", "labels have an accuracy alone", "expect.accuracy_min");
   } else {

@@ -152,8 +152,7 @@ void write_results(const fs::path& folder, const Results& r, const Problem& p) {
     for (const solvers::FitEpoch& e : r.curves) curve.push_back(written(p.options, e.metrics)[m]);
     h5.write("curves/" + metrics[m], curve);
   }
-  const std::vector<std::int64_t> best{r.best_epoch};
-  h5.attribute("curves", "best_epoch", std::span<const std::int64_t>(best));
+  h5.write("curves/best_epoch", std::vector<std::int64_t>{r.best_epoch});
   for (const Judged& j : r.parts) {
     h5.group(j.part);
     h5.write(j.part + "/samples", j.samples);
@@ -220,11 +219,9 @@ Drawn read_drawn(const fs::path& folder) {
     if (const auto* names = std::get_if<std::vector<std::string>>(&array("names").data))
       d.names = *names;
   need("curves", d.loss.size() == d.validation.size());
-  double least = INFINITY;
-  for (std::size_t k = 0; k < d.loss.size(); ++k) {
-    const double metric = std::isnan(d.validation[k]) ? d.loss[k] : d.validation[k];
-    if (metric < least) least = metric, d.best_epoch = static_cast<std::int64_t>(k);
-  }
+  const auto* best = std::get_if<std::vector<std::int64_t>>(&array("curves/best_epoch").data);
+  need("curves/best_epoch", best && best->size() == 1);
+  d.best_epoch = best->front();
   return d;
 }
 

@@ -84,14 +84,9 @@ data::ExitCode finish(RunContext& context, Problem& p, const State& s) {
 data::ExitCode run_training(RunContext& context, Problem& p) {
   const Options& o = p.options;
   context.manifest.seeds = {o.training.seed, o.split.seed};
-  const auto weights = static_cast<std::int64_t>([&] {
-    Index n = 0;
-    for (const Tensor& t : flatten_tree(p.model.network)) n += t.size();
-    return n;
-  }());
-  context.log.info(
-      fmt::format("{} weights; {} samples to train on, {} for validation, {} for the test", weights,
-                  p.split.train.size(), p.split.validation.size(), p.split.test.size()));
+  context.log.info(fmt::format(
+      "{} weights; {} samples to train on, {} for validation, {} for the test", p.model.weights(),
+      p.split.train.size(), p.split.validation.size(), p.split.test.size()));
 
   State s = solvers::begin_fit(p.model.network, fit_options(p));
   std::optional<data::MetricsFile> metrics;
@@ -183,19 +178,22 @@ Estimate estimate_training(const Problem& p) {
     e.notes.push_back(fmt::format("a step of {} samples took {:.3g} s; {} steps an epoch",
                                   p.options.training.batch, step, p.steps()));
   }
-  std::uint64_t weights = 0;
-  for (const Tensor& t : flatten_tree(p.model.network))
-    weights += static_cast<std::uint64_t>(t.size()) * size_of(t.dtype());
   const auto bytes = [](const Tensor& t) {
     return static_cast<std::uint64_t>(t.size()) * size_of(t.dtype());
   };
+  const auto bytes_of = [&](const auto& tree) {
+    std::uint64_t all = 0;
+    for (const Tensor& t : flatten_tree(tree)) all += bytes(t);
+    return all;
+  };
+  const std::uint64_t weights = bytes_of(s.params), moments = bytes_of(s.optimizer);
   e.memory_bytes = {{"program", 80u << 20},
                     {"weights", 2 * weights},
                     {"gradients", weights},
-                    {"moments", 2 * weights},
+                    {"moments", moments},
                     {"average", p.options.training.average ? weights : 0},
                     {"samples", 2 * (bytes(p.samples.inputs) + bytes(p.samples.targets))}};
-  e.disk_bytes = 2 * weights + 3 * 4 * weights + 2 * bytes(p.samples.targets);
+  e.disk_bytes = 2 * weights + 3 * (2 * weights + moments) + 2 * bytes(p.samples.targets);
   return e;
 }
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace tessera::apps::training {
 namespace {
@@ -69,7 +68,7 @@ std::int64_t check_labels(Tensor& targets, const fs::path& file) {
 
 Samples from_arrays(const Options& o) {
   const DataOptions& d = o.data;
-  std::vector<Tensor> in, out, groups;
+  std::vector<Tensor> in, out;
   Samples s;
   for (std::size_t k = 0; k < d.inputs.size(); ++k) {
     in.push_back(array_of(d.inputs[k], d.input_array));

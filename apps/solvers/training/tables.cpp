@@ -4,8 +4,6 @@
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 namespace tessera::apps::training {
 namespace {
@@ -13,14 +11,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int number = 672;
-
-std::optional<double> number_of(const std::string& field) {
-  double value = 0;
-  const char* begin = field.data() + (field.starts_with("+") ? 1 : 0);
-  const auto r = std::from_chars(begin, field.data() + field.size(), value);
-  if (r.ec != std::errc() || r.ptr != field.data() + field.size()) return {};
-  return value;
-}
 
 [[noreturn]] void refuse(const Table& t, std::size_t row, std::string message,
                          std::string hint = {}) {
@@ -69,22 +59,26 @@ Tables read_tables(const std::vector<fs::path>& files) {
 }
 
 Words words_of(const Tables& tables, const std::string& column) {
-  if (number_of(tables.front().texts.texts(column).front())) return {};
+  if (data::csv_number(tables.front().texts.texts(column).front())) return {};
   return labels_of(tables, column);
 }
 
 Tensor columns_of(const Tables& tables, const std::vector<std::string>& columns,
                   const std::vector<Words>& words, std::vector<std::string>& names) {
+  std::vector<std::string> of_numbers;
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    if (words[k].empty()) of_numbers.push_back(columns[k]);
+  std::vector<data::CsvColumns> read;
+  for (const Table& t : tables)
+    read.push_back(data::read_csv_columns(t.text, of_numbers, {.number = number, .finite = true}));
+
   std::vector<Tensor> features;
   for (std::size_t k = 0; k < columns.size(); ++k) {
     const std::string& column = columns[k];
-    std::vector<double> v;
     if (words[k].empty()) {
-      for (const Table& t : tables) {
-        const auto read =
-            data::read_csv_columns(t.text, {column}, {.number = number, .finite = true});
-        v.insert(v.end(), read.numbers(column).begin(), read.numbers(column).end());
-      }
+      std::vector<double> v;
+      for (const data::CsvColumns& t : read)
+        v.insert(v.end(), t.numbers(column).begin(), t.numbers(column).end());
       names.push_back(column);
       features.push_back(expand_dims(tensor(v), 1));
       continue;
@@ -103,11 +97,12 @@ Words labels_of(const Tables& tables, const std::string& column) {
   Words all;
   bool numbers = true;
   each_field(tables, column, [&](const Table&, std::size_t, const std::string& field) {
-    numbers = numbers && number_of(field).has_value();
+    numbers = numbers && data::csv_number(field).has_value();
     all.push_back(field);
   });
   if (numbers)
-    std::ranges::sort(all, {}, [](const std::string& f) { return std::pair(*number_of(f), f); });
+    std::ranges::sort(all, {},
+                      [](const std::string& f) { return std::pair(*data::csv_number(f), f); });
   else
     std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());

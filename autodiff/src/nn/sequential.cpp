@@ -209,7 +209,8 @@ std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& 
   for (std::size_t k = 0; k < layers.size(); ++k) try {
       shapes.push_back(shape_after(layers[k], shapes));
     } catch (const Error& e) {
-      throw Error("layer " + std::to_string(k) + " (" + name_of(layers[k].kind) + "): " + e.what());
+      throw LayerError(
+          k, "layer " + std::to_string(k) + " (" + name_of(layers[k].kind) + "): " + e.what());
     }
   return shapes;
 }

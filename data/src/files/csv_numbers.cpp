@@ -12,18 +12,18 @@
 #include <string_view>
 
 namespace tessera::data {
-namespace {
 
-/// Keeps what a hostile file can make us hold small.
-constexpr std::size_t most_fields = std::size_t{1} << 20;
-
-/// A number and nothing else.
 std::optional<double> csv_number(std::string_view field) {
   double v = 0;
   const auto [end, wrong] = std::from_chars(field.data(), field.data() + field.size(), v);
   if (wrong != std::errc{} || end != field.data() + field.size()) return std::nullopt;
   return v;
 }
+
+namespace {
+
+/// Keeps what a hostile file can make us hold small.
+constexpr std::size_t most_fields = std::size_t{1} << 20;
 
 struct Field {
   std::string_view text;  // without quotes

@@ -2,6 +2,7 @@
 #include "tessera/data/split.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/random.h"
 
 #include <algorithm>
@@ -42,8 +43,8 @@ Split split_by_group(std::span<const std::int64_t> groups, const SplitShares& sh
                      std::uint64_t seed) {
   const auto fits = [](double share) { return share >= 0 && share <= 1; };
   if (!fits(shares.test) || !fits(shares.validation))
-    throw Error("shares for test and validation are from 0 to 1, got " +
-                std::to_string(shares.test) + " and " + std::to_string(shares.validation));
+    throw Error("shares for test and validation are from 0 to 1, got " + number_text(shares.test) +
+                " and " + number_text(shares.validation));
   std::map<std::int64_t, std::vector<std::int64_t>> members;
   for (std::size_t k = 0; k < groups.size(); ++k)
     members[groups[k]].push_back(static_cast<std::int64_t>(k));

@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/csv.h"
 
 #include <cmath>
 #include <string>
@@ -55,7 +56,7 @@ Tensor undo(const Transform& t, const Tensor& y) {
                          const std::string& what) {
   const std::size_t samples = static_cast<std::size_t>(x.dim(0));
   throw Error("sample " + std::to_string(k / (values.size() / samples)) + " has " +
-              std::to_string(values[k]) + ": " + what);
+              number_text(values[k]) + ": " + what);
 }
 
 Tensor mask_of(const TransformSpec& s, const Tensor& x) {
@@ -83,18 +84,15 @@ Transform fitted(const TransformSpec& s, const Tensor& x) {
   const auto seen = [&](double harmless) {  // statistics of features that are not chosen are unused
     return t.chosen.defined() ? where(t.chosen, x, harmless) : x;
   };
+  if (s.together && t.chosen.defined()) throw Error("`together` is for all features, not for some");
   switch (s.kind) {
     case TransformKind::none:
       break;
     case TransformKind::standardise:
-      if (s.together && t.chosen.defined())
-        throw Error("`together` is for all features, not for some");
       t.shift = mean(seen(0), axes);
       t.scale = not_zero(standard_deviation(seen(0), axes));
       break;
     case TransformKind::range:
-      if (s.together && t.chosen.defined())
-        throw Error("`together` is for all features, not for some");
       t.shift = min(seen(0), axes);
       t.scale = not_zero(max(seen(0), axes) - t.shift);
       break;
@@ -103,7 +101,7 @@ Transform fitted(const TransformSpec& s, const Tensor& x) {
       const std::vector<double> terms = (seen(1 - s.offset) + s.offset).to_vector<double>();
       for (std::size_t k = 0; k < terms.size(); ++k)
         if (!(terms[k] > 0))
-          refuse(x, values, k, "the logarithm is of numbers above " + std::to_string(-s.offset));
+          refuse(x, values, k, "the logarithm is of numbers above " + number_text(0 - s.offset));
       break;
     }
     case TransformKind::one_hot: {

@@ -4,10 +4,15 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::data {
+
+/// The number that a field is, and nothing else: blanks and signs `+` are none.
+std::optional<double> csv_number(std::string_view field);
 
 /// Columns of numbers under their names, as CsvTable and MetricsFile write them.
 struct CsvNumbers {

@@ -42,6 +42,8 @@ struct EarlyStopping {
   /// Takes the metric of one more epoch; true where training ends. NaN is no progress (Keras takes
   /// one that comes first for the best, after which nothing is better).
   bool see(double metric, const EarlyStoppingOptions& o);
+  /// Whether training has ended by what was seen so far.
+  bool over(const EarlyStoppingOptions& o) const;
 };
 
 }  // namespace tessera::solvers

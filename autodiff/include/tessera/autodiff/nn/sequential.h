@@ -105,8 +105,12 @@ struct LayerSpec {
   Index with = -1;  ///< add, concat: number of an earlier layer; -1: the network's input
 };
 
-/// Shapes of a sample behind each of the layers, that of the input first. Throws Error where one
-/// does not fit, `layer 2 (linear): ...`.
+/// What does not fit: `layer 2 (linear): ...`.
+struct LayerError : Error {
+  LayerError(std::size_t number, const std::string& what) : Error(what), layer(number) {}
+  std::size_t layer;
+};
+/// Shapes of a sample behind each of the layers, that of the input first. Throws LayerError.
 std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& sample);
 
 /// With first values drawn from the key, those of linear and convolutional layers as `linear` says.
