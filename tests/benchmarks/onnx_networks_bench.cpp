@@ -13,11 +13,14 @@
 #include "tessera/autodiff/optimize.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/arrays.h"
+#include "tessera/data/diagnostic.h"
 #include "tessera/data/onnx.h"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 namespace {
 
@@ -76,12 +79,104 @@ void write_networks(const fs::path& folder) {
         [](const nn::Gpt& g, const Tensor& x) { return g(x); }, {words(4), words(1)});
 }
 
+// ---- in ----
+
+std::vector<Tensor> arrays_of(const fs::path& archive, const std::string& prefix) {
+  std::vector<Tensor> all;
+  for (const data::NamedTensor& t : data::read_npz(archive))
+    if (t.name.starts_with(prefix)) all.push_back(t.values);
+  return all;
+}
+double difference(const Tensor& ours, const Tensor& theirs) {
+  const Tensor a = cast(ours, Dtype::f64), b = cast(theirs, Dtype::f64);
+  if (a.shape() != b.shape()) return HUGE_VAL;
+  if (a.size() == 0) return 0;
+  return max(abs(a - b)).item() / std::max(max(abs(b)).item(), 1e-30);
+}
+/// What we make of its inputs beside y0, y1, ...; and a few steps of Adam towards other results,
+/// with the same network planned.
+void read_network(const fs::path& model, const fs::path& archive) {
+  const data::OnnxNetwork net = data::read_onnx(model);
+  const std::vector<Tensor> x = arrays_of(archive, "x"), y = arrays_of(archive, "y");
+  const std::vector<Tensor> ours = net(x);
+  double worst = 0;
+  for (std::size_t k = 0; k < y.size(); ++k) worst = std::max(worst, difference(ours.at(k), y[k]));
+  const Tensor wanted = y[0] + 0.1 * normal(random_key(1), y[0].shape(), y[0].dtype());
+  const auto step = jit(value_and_grad([](const data::OnnxNetwork& n, const std::vector<Tensor>& x,
+                                          const Tensor& wanted) {
+    return mean(square(n(x)[0] - wanted));
+  }));
+  data::OnnxNetwork moving = net;
+  const Optimizer optimizer = adam(constant_rate(1e-3));
+  OptimizerState state = optimizer.init(moving);
+  double first = 0, last = 0;
+  for (int k = 0; k < 30; ++k) {
+    const auto [loss, g] = step(moving, x, wanted);
+    (k ? last : first) = loss.item();
+    std::tie(moving, state) = optimizer.update(moving, g, state);
+  }
+  std::printf("weights %zu difference %.2e first_loss %.4e last_loss %.4e\n", net.weights.size(),
+              worst, first, last);
+}
+
+// ---- ONNX's tests of operators ----
+
+/// As ONNX's own runner compares: |ours - theirs| <= 1e-7 + 1e-3 |theirs|.
+bool close(const Tensor& ours, const Tensor& theirs) {
+  if (!(ours.type() == theirs.type())) return false;
+  if (ours.size() == 0) return true;
+  const Tensor a = cast(ours, Dtype::f64), b = cast(theirs, Dtype::f64);
+  const Tensor same = logical_or(equal(a, b), logical_and(not_equal(a, a), not_equal(b, b)));
+  return all(logical_or(same, abs(a - b) <= 1e-7 + 1e-3 * abs(b))).item<bool>();
+}
+std::string outcome(const fs::path& test) {
+  try {
+    const data::OnnxNetwork net = data::read_onnx(test / "model.onnx");
+    for (int set = 0; fs::exists(test / ("test_data_set_" + std::to_string(set))); ++set) {
+      const fs::path here = test / ("test_data_set_" + std::to_string(set));
+      const auto file = [&](const char* kind, std::size_t k) {
+        return here / (kind + std::to_string(k) + ".pb");
+      };
+      std::vector<Tensor> x;
+      for (std::size_t k = 0; fs::exists(file("input_", k)); ++k)
+        x.push_back(data::read_onnx_tensor(file("input_", k)).values);
+      const std::vector<Tensor> y = net(x);
+      for (std::size_t k = 0; k < y.size(); ++k)
+        if (!close(y[k], data::read_onnx_tensor(file("output_", k)).values))
+          return "failed: result " + std::to_string(k) + " is " + to_string(y[k].type());
+    }
+    return "passed";
+  } catch (const data::InputError& e) {
+    const data::Diagnostic& d = e.findings().front();
+    return (d.number == 441 ? "refused: " : "failed: ") + d.message;
+  } catch (const std::exception& e) {
+    return std::string("failed: ") + e.what();
+  }
+}
+void run_nodes(const fs::path& folder) {
+  std::map<std::string, int> counts;
+  for (const fs::directory_entry& test : fs::directory_iterator(folder)) {
+    const std::string what = outcome(test.path());
+    ++counts[what.substr(0, what.find(':'))];
+    std::printf("%s %s\n", test.path().filename().c_str(), what.c_str());
+  }
+  for (const auto& [what, n] : counts) std::printf("%s %d\n", what.c_str(), n);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() == 2 && words[0] == "out") {
     write_networks(words[1]);
+    return 0;
+  }
+  if (words.size() == 3 && words[0] == "in") {
+    read_network(words[1], words[2]);
+    return 0;
+  }
+  if (words.size() == 2 && words[0] == "nodes") {
+    run_nodes(words[1]);
     return 0;
   }
   std::cerr << "usage: onnx_networks_bench out FOLDER | in MODEL.onnx IO.npz | nodes FOLDER\n";

@@ -91,8 +91,8 @@ enum class OnnxValues { read, skip };  ///< elements of tensors
 /// and axes say; what operators mean is not looked at. Weights in a second file are read from the
 /// folder of `path`, and from nowhere else. Throws InputError: E0401, E0402, E0403, E0439.
 OnnxModel read_onnx_model(const std::filesystem::path& path, OnnxValues values = OnnxValues::read);
-/// One tensor by itself (.pb), as ONNX's tests have them.
-OnnxTensor read_onnx_tensor(const std::filesystem::path& path);
+/// One tensor by itself.
+OnnxTensor read_onnx_tensor_file(const std::filesystem::path& path);
 void write_onnx_model(const std::filesystem::path& path, const OnnxModel& m);
 
 }  // namespace tessera::data

@@ -372,7 +372,7 @@ std::optional<Dtype> dtype_of_onnx(std::int64_t type) {
   return std::nullopt;
 }
 
-OnnxTensor read_onnx_tensor(const fs::path& path) {
+OnnxTensor read_onnx_tensor_file(const fs::path& path) {
   const std::string bytes = read_file(path, half_of_memory());
   WireBudget budget = budget_for(path, bytes);
   return read_tensor({bytes, 0, budget}, {path.parent_path()});

@@ -93,6 +93,8 @@ struct OnnxNetwork {
 /// memory, E0439 anything malformed, with its byte, or weights outside of the folder of the file,
 /// E0441 an operator, an attribute or an element type that is not read.
 OnnxNetwork read_onnx(const std::filesystem::path& path);
+/// One tensor by itself (.pb), as ONNX's own tests have them. Throws as read_onnx.
+NamedTensor read_onnx_tensor(const std::filesystem::path& path);
 
 }  // namespace tessera::data
 
