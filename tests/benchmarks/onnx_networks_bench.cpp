@@ -7,13 +7,13 @@
 //   onnx_networks_bench out FOLDER                A.onnx, A.npz, ... D.onnx, D.npz
 //   onnx_networks_bench in MODEL.onnx IO.npz      difference from its y; loss before, after training
 //   onnx_networks_bench nodes FOLDER              test by test: passed, refused, failed
+#include "onnx_operator_tests.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/nn.h"
 #include "tessera/autodiff/optimize.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/arrays.h"
-#include "tessera/data/diagnostic.h"
 #include "tessera/data/onnx.h"
 
 #include <cmath>
@@ -121,42 +121,10 @@ void read_network(const fs::path& model, const fs::path& archive) {
 
 // ---- ONNX's tests of operators ----
 
-/// As ONNX's own runner compares: |ours - theirs| <= 1e-7 + 1e-3 |theirs|.
-bool close(const Tensor& ours, const Tensor& theirs) {
-  if (!(ours.type() == theirs.type())) return false;
-  if (ours.size() == 0) return true;
-  const Tensor a = cast(ours, Dtype::f64), b = cast(theirs, Dtype::f64);
-  const Tensor same = logical_or(equal(a, b), logical_and(not_equal(a, a), not_equal(b, b)));
-  return all(logical_or(same, abs(a - b) <= 1e-7 + 1e-3 * abs(b))).item<bool>();
-}
-std::string outcome(const fs::path& test) {
-  try {
-    const data::OnnxNetwork net = data::read_onnx(test / "model.onnx");
-    for (int set = 0; fs::exists(test / ("test_data_set_" + std::to_string(set))); ++set) {
-      const fs::path here = test / ("test_data_set_" + std::to_string(set));
-      const auto file = [&](const char* kind, std::size_t k) {
-        return here / (kind + std::to_string(k) + ".pb");
-      };
-      std::vector<Tensor> x;
-      for (std::size_t k = 0; fs::exists(file("input_", k)); ++k)
-        x.push_back(data::read_onnx_tensor(file("input_", k)).values);
-      const std::vector<Tensor> y = net(x);
-      for (std::size_t k = 0; k < y.size(); ++k)
-        if (!close(y[k], data::read_onnx_tensor(file("output_", k)).values))
-          return "failed: result " + std::to_string(k) + " is " + to_string(y[k].type());
-    }
-    return "passed";
-  } catch (const data::InputError& e) {
-    const data::Diagnostic& d = e.findings().front();
-    return (d.number == 441 ? "refused: " : "failed: ") + d.message;
-  } catch (const std::exception& e) {
-    return std::string("failed: ") + e.what();
-  }
-}
 void run_nodes(const fs::path& folder) {
   std::map<std::string, int> counts;
   for (const fs::directory_entry& test : fs::directory_iterator(folder)) {
-    const std::string what = outcome(test.path());
+    const std::string what = testing::outcome_of_onnx_test(test.path());
     ++counts[what.substr(0, what.find(':'))];
     std::printf("%s %s\n", test.path().filename().c_str(), what.c_str());
   }

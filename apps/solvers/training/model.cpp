@@ -2,6 +2,7 @@
 #include "solvers/training/model.h"
 
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/onnx.h"
 #include "tessera/data/safetensors.h"
 
 #include <algorithm>
@@ -219,11 +220,13 @@ Tensor Model::raw(const Tensor& prepared) const {
 Tensor Model::predict(const Tensor& inputs) const { return target.undo(raw(prepared(inputs))); }
 
 namespace {
-nn::Sequential fresh_network(const Options& o, const Model& m, const data::Config& config) {
+Network fresh_network(const Options& o, const Model& m, const data::Config& config) {
+  if (o.network.kind == NetworkKind::onnx)
+    return onnx_network(*o.network.from, m.sample, m.output, m.dtype, config);
   nn::LinearOptions linear;
   linear.dtype = m.dtype;
-  return nn::sequential(random_key(o.training.seed),
-                        layers_of(o.network, m.sample, m.output, config), m.sample, linear);
+  return {nn::sequential(random_key(o.training.seed),
+                         layers_of(o.network, m.sample, m.output, config), m.sample, linear)};
 }
 }  // namespace
 
@@ -268,6 +271,39 @@ void save_model(const Model& m, const fs::path& file) {
   for (std::size_t k = 0; k < m.columns.input_words.size(); ++k)
     words["words." + std::to_string(k)] = lines_of(m.columns.input_words[k]);
   data::write_safetensors(file, all, words);
+}
+
+std::string save_onnx(const Model& m, const Shape& sample, const fs::path& file) {
+  Shape batch = sample;
+  batch.insert(0, 1);
+  const bool labels = !m.columns.labels.empty();
+  std::map<std::string, std::string> words;
+  const auto add = [&](const char* name, const std::vector<std::string>& all) {
+    if (!all.empty()) words[name] = lines_of(all);
+  };
+  add("inputs", m.columns.inputs), add("targets", m.columns.targets);
+  add("labels", m.columns.labels);
+  for (std::size_t k = 0; k < m.columns.input_words.size(); ++k)
+    if (!m.columns.input_words[k].empty())
+      words["words." + std::to_string(k)] = lines_of(m.columns.input_words[k]);
+  try {
+    const data::OnnxWritten w = data::write_onnx(
+        file,
+        [&m](const Network& net, const std::vector<Tensor>& x) {
+          const Tensor y = net(cast(m.input.apply(x[0]), m.dtype));
+          return cast(m.target.undo(y), m.dtype);
+        },
+        m.network,
+        {.inputs = {{"x", {m.dtype, batch}}},
+         .outputs = {labels ? "logits" : "y"},
+         .metadata = words});
+    return file.filename().string() + " takes " +
+           (w.any_batch ? "any number of samples" : "one sample at a time: " + w.why_not);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    return file.filename().string() + " is not written: " + e.what();
+  }
 }
 
 Model load_model(const Options& o, const data::Config& config, const fs::path& file) {

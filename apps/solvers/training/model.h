@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a training makes: a network with the transforms around it.
 #pragma once
+#include "solvers/training/network.h"
 #include "solvers/training/samples.h"
-#include "tessera/autodiff/nn/sequential.h"
 #include "tessera/data/transforms.h"
 
 #include <filesystem>
@@ -16,7 +16,7 @@ std::vector<nn::LayerSpec> layers_of(const NetworkOptions& o, const Shape& sampl
 
 struct Model {
   data::Transforms input, target;
-  nn::Sequential network;
+  Network network;
   Columns columns;
   Shape sample, output;  ///< of what goes into the network and comes out, without the samples' axis
   Dtype dtype = Dtype::f32;
@@ -38,6 +38,10 @@ Model make_model(const Options& o, const Samples& s, const std::vector<std::int6
 /// weights.safetensors: leaves of the network by their names, transforms as `input.0.shift`,
 /// words of columns as metadata.
 void save_model(const Model& m, const std::filesystem::path& file);
+/// weights.onnx: from samples of this shape in their own units to targets in theirs (of
+/// cross_entropy: logits), of `dtype`, for any number of samples where the network allows it. Gives
+/// a line about what was written, or why nothing was: an operation that ONNX does not have.
+std::string save_onnx(const Model& m, const Shape& sample, const std::filesystem::path& file);
 /// Into a model of the same options. Throws data::InputError E0673 where the file belongs to
 /// another network.
 Model load_model(const Options& o, const data::Config& config, const std::filesystem::path& file);

@@ -169,8 +169,9 @@ data::Options<NetworkOptions> network_table() {
   data::Options<O> o("network", "The function that is learnt.");
   o.add_kind("kind", &O::kind,
              {.doc = "mlp: linear layers with activations between them, on samples as one axis, "
-                     "which gives targets of any shape; layers: those of [[network.layer]].",
-              .choices = {"mlp", "layers"}});
+                     "which gives targets of any shape; layers: those of [[network.layer]]; onnx: that of "
+                     "a file, with its weights.",
+              .choices = {"mlp", "layers", "onnx"}});
   o.add("widths", &O::widths,
         {.doc = "Features of the hidden layers.",
          .min = 1,
@@ -187,6 +188,10 @@ data::Options<NetworkOptions> network_table() {
   o.add_tables(
       "layer", &O::layers, layer_table(),
       {.doc = "The layers, from the input on.", .only_for = {"layers"}, .max_items = 10000});
+  o.add("from", &O::from,
+        {.doc = "A network in an ONNX file, as PyTorch exports it. Weights in a second file lie "
+                "beside it. Predictions read it, too.",
+         .only_for = {"onnx"}});
   return o;
 }
 
@@ -390,6 +395,8 @@ void check_network(const Options& o, Checks& c) {
   }
   if (o.network.kind == NetworkKind::layers && o.network.layers.empty())
     c.say("network", "there are no layers", "give [[network.layer]], or kind = \"mlp\"");
+  if (o.network.kind == NetworkKind::onnx && !o.network.from)
+    c.say("network", "there is no file", "give network.from = \"NETWORK.onnx\"");
 }
 
 void check_training(const Options& o, Checks& c) {

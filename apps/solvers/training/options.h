@@ -59,13 +59,14 @@ struct LayerOptions {
   nn::Border border = nn::Border::same;
   std::string with;
 };
-enum class NetworkKind { mlp, layers };
+enum class NetworkKind { mlp, layers, onnx };
 struct NetworkOptions {
   NetworkKind kind = NetworkKind::mlp;
   std::vector<std::int64_t> widths = {64, 64};
   nn::Activation activation = nn::Activation::gelu;
   double dropout = 0;
   std::vector<LayerOptions> layers;
+  std::optional<std::filesystem::path> from;
 };
 
 enum class Loss { mean_square, mean_absolute, huber, relative_l2, cross_entropy };

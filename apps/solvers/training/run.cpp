@@ -61,6 +61,7 @@ data::ExitCode finish(RunContext& context, Problem& p, const State& s) {
   save_model(p.model, folder / "last.safetensors");
   p.model.network = s.best;
   save_model(p.model, folder / "weights.safetensors");
+  context.log.info(save_onnx(p.model, sample_shape(p.samples.inputs), folder / "weights.onnx"));
   const Results r{.curves = s.curves, .best_epoch = s.best_epoch, .parts = judge(p)};
   write_results(folder, r, p);
   if (p.options.output.pictures) draw(folder, drawn_of(r, p), p.options.title);

@@ -19,7 +19,7 @@ bool of_transforms(const std::string& name) {
 
 }  // namespace
 
-std::vector<std::string> start_from(nn::Sequential& network, const fs::path& run_or_file) {
+std::vector<std::string> start_from(Network& network, const fs::path& run_or_file) {
   const fs::path file =
       fs::is_directory(run_or_file) ? run_or_file / "weights.safetensors" : run_or_file;
   std::map<std::string, Tensor> there;

@@ -83,14 +83,14 @@ Pairs prepared(const Problem& p, const std::vector<std::int64_t>& samples) {
   return all;
 }
 
-Tensor training_loss(const Problem& p, const nn::Sequential& net, const Batch& b) {
+Tensor training_loss(const Problem& p, const Network& net, const Batch& b) {
   Tensor keys = b.keys;
   const Tensor x = augmented(p.options.augment, b.data.x, keys);
   const Tensor y = net.train(x, keys);
   return loss_of(p.options, in_own_units(p.options) ? p.model.target.undo(y) : y, b.data.y);
 }
 
-std::pair<Tensor, std::vector<Tensor>> validation_loss(const Problem& p, const nn::Sequential& net,
+std::pair<Tensor, std::vector<Tensor>> validation_loss(const Problem& p, const Network& net,
                                                        const Batch& b) {
   const Tensor y = net(b.data.x);
   if (p.options.classifies()) return {loss_of(p.options, y, b.data.y), {nn::accuracy(y, b.data.y)}};
@@ -141,11 +141,11 @@ solvers::FitOptions fit_options(const Problem& p) {
   return f;
 }
 
-solvers::FitEnd train(const Problem& p, State& s, const solvers::GoOn<nn::Sequential>& go_on) {
-  const auto loss = [&p](const nn::Sequential& net, const Batch& b) {
+solvers::FitEnd train(const Problem& p, State& s, const solvers::GoOn<Network>& go_on) {
+  const auto loss = [&p](const Network& net, const Batch& b) {
     return training_loss(p, net, b);
   };
-  const auto judge = [&p](const nn::Sequential& net, const Batch& b) {
+  const auto judge = [&p](const Network& net, const Batch& b) {
     return validation_loss(p, net, b);
   };
   const auto samples_of = [&](const std::vector<std::int64_t>& which) {

@@ -11,16 +11,16 @@ struct Pairs {
   TESSERA_TREE(x, y)
 };
 using Batch = solvers::Batch<Pairs>;
-using State = solvers::FitState<nn::Sequential>;
+using State = solvers::FitState<Network>;
 
 /// Inputs as the network takes them; targets as the loss takes them.
 Pairs prepared(const Problem& p, const std::vector<std::int64_t>& samples);
 
 /// Of a batch of prepared samples, with what only training has: [[augment]] and dropout.
-Tensor training_loss(const Problem& p, const nn::Sequential& net, const Batch& b);
+Tensor training_loss(const Problem& p, const Network& net, const Batch& b);
 /// Without, and the metrics beside it: accuracy of labels; else the mean relative L2 and the mean
 /// square error, both in the targets' own units.
-std::pair<Tensor, std::vector<Tensor>> validation_loss(const Problem& p, const nn::Sequential& net,
+std::pair<Tensor, std::vector<Tensor>> validation_loss(const Problem& p, const Network& net,
                                                        const Batch& b);
 /// Names of these metrics as columns, and of those as they are written: a root of mean squares.
 std::vector<std::string> metric_names(const Options& o);
@@ -29,6 +29,6 @@ std::vector<double> written(const Options& o, const std::vector<double>& metrics
 solvers::FitOptions fit_options(const Problem& p);
 
 /// Only while it trains: what `fit` calls.
-solvers::FitEnd train(const Problem& p, State& s, const solvers::GoOn<nn::Sequential>& go_on);
+solvers::FitEnd train(const Problem& p, State& s, const solvers::GoOn<Network>& go_on);
 
 }  // namespace tessera::apps::training

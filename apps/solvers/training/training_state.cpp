@@ -25,7 +25,7 @@ void each_tensor(S& s, const F& f) {
   const LeafNames names = leaf_names(s.params);
   const auto tree = [&](auto& t, const std::string& path) {
     std::size_t k = 0;
-    Tree<nn::Sequential>::visit(t, [&](auto& leaf) { f(path + names[k++], leaf); });
+    Tree<Network>::visit(t, [&](auto& leaf) { f(path + names[k++], leaf); });
   };
   tree(s.params, "params/"), tree(s.best, "best/");
   if (s.average) tree(*s.average, "average/");

@@ -17,6 +17,7 @@ InfoNode json_info(const std::filesystem::path& path);
 InfoNode npy_info(const std::filesystem::path& path);
 InfoNode npz_info(const std::filesystem::path& path);
 InfoNode safetensors_info(const std::filesystem::path& path);
+InfoNode onnx_info(const std::filesystem::path& path);
 InfoNode png_info(const std::filesystem::path& path);
 InfoNode svg_info(const std::filesystem::path& path);
 InfoNode log_info(const std::filesystem::path& path);
@@ -24,6 +25,7 @@ InfoNode log_info(const std::filesystem::path& path);
 bool is_columns(std::string_view head, const std::filesystem::path& path);
 bool is_npz(std::string_view head, const std::filesystem::path& path);
 bool is_safetensors(std::string_view head, const std::filesystem::path& path);
+bool is_onnx(std::string_view head, const std::filesystem::path& path);
 bool is_log(std::string_view head, const std::filesystem::path& path);
 
 inline constexpr std::size_t kMaxListed = 1000;  ///< entries of one list; the rest is counted

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrays/elements.h"
-#include "files/half_of_memory.h"
 #include "onnx/model.h"
 #include "tessera/autodiff/ops/elementwise.h"
 #include "tessera/autodiff/shape.h"
 #include "tessera/data/binary_file.h"
 #include "tessera/data/diagnostic.h"
-#include "tessera/data/file_io.h"
 
 #include <algorithm>
 #include <charconv>
@@ -345,6 +343,15 @@ OnnxGraph read_graph(WireReader m, const OnnxReading& reading, int depth) {
   return g;
 }
 
+std::string whole_file(const fs::path& path) {
+  const BinaryInput file(path);
+  check_memory(4 * file.size(), file.name());
+  std::string bytes(static_cast<std::size_t>(file.size()), '\0');
+  if (!file.read(0, bytes.data(), bytes.size()))
+    refuse_onnx(file.name(), 0, "became shorter while it was read");
+  return bytes;
+}
+
 WireBudget budget_for(const fs::path& path, const std::string& bytes) {
   return {path.string(), 3 * bytes.size() + (std::uint64_t{64} << 20)};
 }
@@ -373,13 +380,13 @@ std::optional<Dtype> dtype_of_onnx(std::int64_t type) {
 }
 
 OnnxTensor read_onnx_tensor_file(const fs::path& path) {
-  const std::string bytes = read_file(path, half_of_memory());
+  const std::string bytes = whole_file(path);
   WireBudget budget = budget_for(path, bytes);
   return read_tensor({bytes, 0, budget}, {path.parent_path()});
 }
 
 OnnxModel read_onnx_model(const fs::path& path, OnnxValues values) {
-  const std::string bytes = read_file(path, half_of_memory());
+  const std::string bytes = whole_file(path);
   WireBudget budget = budget_for(path, bytes);
   const OnnxReading reading{path.parent_path(), values};
   OnnxModel model;
