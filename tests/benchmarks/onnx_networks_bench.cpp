@@ -5,14 +5,14 @@
 // of single operators.
 //
 //   onnx_networks_bench out FOLDER                A.onnx, A.npz, ... D.onnx, D.npz
-//   onnx_networks_bench in MODEL.onnx IO.npz      difference from its y; loss before, after training
-//   onnx_networks_bench nodes FOLDER              test by test: passed, refused, failed
+//   onnx_networks_bench in MODEL.onnx IO.npz      difference from its y; loss before, after
+//   training onnx_networks_bench nodes FOLDER              test by test: passed, refused, failed
 #include "onnx_operator_tests.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/nn.h"
-#include "tessera/autodiff/optimize.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/optimize.h"
 #include "tessera/data/arrays.h"
 #include "tessera/data/onnx.h"
 
@@ -39,9 +39,8 @@ void write(const fs::path& folder, const std::string& name, const N& net, const 
   std::vector<data::NamedTensor> all;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     all.push_back({"x" + std::to_string(k), inputs[k]});
-    const std::vector<Tensor> out = flatten_tree(jit([&](const N& n, const Tensor& x) {
-      return f(n, x);
-    })(net, inputs[k]));
+    const std::vector<Tensor> out =
+        flatten_tree(jit([&](const N& n, const Tensor& x) { return f(n, x); })(net, inputs[k]));
     for (std::size_t j = 0; j < out.size(); ++j)
       all.push_back({"y" + std::to_string(k) + "." + std::to_string(j), out[j]});
   }
@@ -102,10 +101,9 @@ void read_network(const fs::path& model, const fs::path& archive) {
   double worst = 0;
   for (std::size_t k = 0; k < y.size(); ++k) worst = std::max(worst, difference(ours.at(k), y[k]));
   const Tensor wanted = y[0] + 0.1 * normal(random_key(1), y[0].shape(), y[0].dtype());
-  const auto step = jit(value_and_grad([](const data::OnnxNetwork& n, const std::vector<Tensor>& x,
-                                          const Tensor& wanted) {
-    return mean(square(n(x)[0] - wanted));
-  }));
+  const auto step =
+      jit(value_and_grad([](const data::OnnxNetwork& n, const std::vector<Tensor>& x,
+                            const Tensor& wanted) { return mean(square(n(x)[0] - wanted)); }));
   data::OnnxNetwork moving = net;
   const Optimizer optimizer = adam(constant_rate(1e-3));
   OptimizerState state = optimizer.init(moving);
@@ -115,8 +113,8 @@ void read_network(const fs::path& model, const fs::path& archive) {
     (k ? last : first) = loss.item();
     std::tie(moving, state) = optimizer.update(moving, g, state);
   }
-  std::printf("weights %zu difference %.2e first_loss %.4e last_loss %.4e\n", net.weights.size(),
-              worst, first, last);
+  std::printf("weights %zu tensors\ndifference %.3e 1\nfirst_loss %.4e 1\nlast_loss %.4e 1\n",
+              net.weights.size(), worst, first, last);
 }
 
 // ---- ONNX's tests of operators ----

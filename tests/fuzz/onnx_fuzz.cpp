@@ -15,7 +15,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const tessera::testing::ProcessorLimit limit;
   static const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("tessera_fuzz_" + std::to_string(::getpid()) + ".onnx");
+      std::filesystem::temp_directory_path() /
+      ("tessera_fuzz_" + std::to_string(::getpid()) + ".onnx");
   tessera::data::replace_file(path, {reinterpret_cast<const char*>(data), size});
   try {
     tessera::data::read_onnx(path);

@@ -29,8 +29,7 @@ inline std::string outcome_of_onnx_test(const std::filesystem::path& test) {
     const data::OnnxNetwork net = data::read_onnx(test / "model.onnx");
     for (int set = 0; fs::exists(test / ("test_data_set_" + std::to_string(set))); ++set) {
       const auto file = [&](const char* kind, std::size_t k) {
-        return test / ("test_data_set_" + std::to_string(set)) /
-               (kind + std::to_string(k) + ".pb");
+        return test / ("test_data_set_" + std::to_string(set)) / (kind + std::to_string(k) + ".pb");
       };
       std::vector<Tensor> x;
       for (std::size_t k = 0; fs::exists(file("input_", k)); ++k)

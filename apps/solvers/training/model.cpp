@@ -287,16 +287,16 @@ std::string save_onnx(const Model& m, const Shape& sample, const fs::path& file)
     if (!m.columns.input_words[k].empty())
       words["words." + std::to_string(k)] = lines_of(m.columns.input_words[k]);
   try {
-    const data::OnnxWritten w = data::write_onnx(
-        file,
-        [&m](const Network& net, const std::vector<Tensor>& x) {
-          const Tensor y = net(cast(m.input.apply(x[0]), m.dtype));
-          return cast(m.target.undo(y), m.dtype);
-        },
-        m.network,
-        {.inputs = {{"x", {m.dtype, batch}}},
-         .outputs = {labels ? "logits" : "y"},
-         .metadata = words});
+    const data::OnnxWritten w =
+        data::write_onnx(file,
+                         [&m](const Network& net, const std::vector<Tensor>& x) {
+                           const Tensor y = net(cast(m.input.apply(x[0]), m.dtype));
+                           return cast(m.target.undo(y), m.dtype);
+                         },
+                         m.network,
+                         {.inputs = {{"x", {m.dtype, batch}}},
+                          .outputs = {labels ? "logits" : "y"},
+                          .metadata = words});
     return file.filename().string() + " takes " +
            (w.any_batch ? "any number of samples" : "one sample at a time: " + w.why_not);
   } catch (const data::InputError&) {

@@ -50,9 +50,8 @@ Network onnx_network(const std::filesystem::path& file, const Shape& sample, con
   if (read.weights.empty()) refuse("network.from", "it has no weights that could learn");
   for (const data::NamedTensor& w : read.weights)
     if (w.values.dtype() != dtype)
-      refuse("training.precision", "'" + w.name + "' of the file is " +
-                                       to_string(w.values.type()) + ", the training is in " +
-                                       name_of(dtype));
+      refuse("training.precision", "'" + w.name + "' of the file is " + to_string(w.values.type()) +
+                                       ", the training is in " + name_of(dtype));
   Shape one = sample, expected = target;
   one.insert(0, 1), expected.insert(0, 1);
   Tensor y;
@@ -61,7 +60,8 @@ Network onnx_network(const std::filesystem::path& file, const Shape& sample, con
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {
-    refuse("network.from", std::string("it does not take samples ") + to_string(sample) + ": " + e.what());
+    refuse("network.from",
+           std::string("it does not take samples ") + to_string(sample) + ": " + e.what());
   }
   if (y.shape() != expected)
     refuse("network.from", "of a sample " + to_string(sample) + " it makes " +

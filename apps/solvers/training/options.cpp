@@ -167,11 +167,12 @@ data::Options<LayerOptions> layer_table() {
 data::Options<NetworkOptions> network_table() {
   using O = NetworkOptions;
   data::Options<O> o("network", "The function that is learnt.");
-  o.add_kind("kind", &O::kind,
-             {.doc = "mlp: linear layers with activations between them, on samples as one axis, "
-                     "which gives targets of any shape; layers: those of [[network.layer]]; onnx: that of "
-                     "a file, with its weights.",
-              .choices = {"mlp", "layers", "onnx"}});
+  o.add_kind(
+      "kind", &O::kind,
+      {.doc = "mlp: linear layers with activations between them, on samples as one axis, "
+              "which gives targets of any shape; layers: those of [[network.layer]]; onnx: that of "
+              "a file, with its weights.",
+       .choices = {"mlp", "layers", "onnx"}});
   o.add("widths", &O::widths,
         {.doc = "Features of the hidden layers.",
          .min = 1,

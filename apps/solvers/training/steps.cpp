@@ -142,9 +142,7 @@ solvers::FitOptions fit_options(const Problem& p) {
 }
 
 solvers::FitEnd train(const Problem& p, State& s, const solvers::GoOn<Network>& go_on) {
-  const auto loss = [&p](const Network& net, const Batch& b) {
-    return training_loss(p, net, b);
-  };
+  const auto loss = [&p](const Network& net, const Batch& b) { return training_loss(p, net, b); };
   const auto judge = [&p](const Network& net, const Batch& b) {
     return validation_loss(p, net, b);
   };

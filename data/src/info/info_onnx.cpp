@@ -17,8 +17,9 @@ std::string value_text(const OnnxValueInfo& v) {
   text += v.shape->empty() ? ", one value" : ", ";
   for (std::size_t d = 0; d < v.shape->size(); ++d) {
     const OnnxAxis& a = (*v.shape)[d];
-    text += (d ? " x " : "") +
-            (!a.name.empty() ? a.name : a.length < 0 ? "?" : std::to_string(a.length));
+    text += (d ? " x " : "") + (!a.name.empty() ? a.name
+                                : a.length < 0  ? "?"
+                                                : std::to_string(a.length));
   }
   return text;
 }

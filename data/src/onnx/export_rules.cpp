@@ -3,9 +3,10 @@
 // The rules. Operators: github.com/onnx/onnx/blob/main/docs/Operators.md, of opset 17.
 #include "onnx/exporter.h"
 #include "tessera/autodiff/kernel.h"
-#include "tessera/autodiff/tensor.h"
+#include "tessera/autodiff/ops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -19,18 +20,15 @@ void plain(X& x, const char* op) { x.result(x.node(op, x.repeating_operands()));
 
 /// One operator of the same operands, each element by itself.
 const std::map<std::string_view, const char*> kSame = {
-    {"add", "Add"},         {"sub", "Sub"},          {"mul", "Mul"},
-    {"div", "Div"},         {"neg", "Neg"},          {"abs", "Abs"},
-    {"sign", "Sign"},       {"sqrt", "Sqrt"},        {"length", "Sqrt"},
-    {"exp", "Exp"},         {"log", "Log"},          {"sin", "Sin"},
-    {"cos", "Cos"},         {"tan", "Tan"},          {"asin", "Asin"},
-    {"acos", "Acos"},       {"atan", "Atan"},        {"sinh", "Sinh"},
-    {"cosh", "Cosh"},       {"tanh", "Tanh"},        {"asinh", "Asinh"},
-    {"acosh", "Acosh"},     {"atanh", "Atanh"},      {"logistic", "Sigmoid"},
-    {"softplus", "Softplus"}, {"erf", "Erf"},        {"floor", "Floor"},
-    {"ceil", "Ceil"},       {"round", "Round"},      {"pow", "Pow"},
-    {"maximum", "Max"},     {"minimum", "Min"},      {"select", "Where"},
-    {"equal", "Equal"},     {"less", "Less"},        {"less_equal", "LessOrEqual"},
+    {"add", "Add"},           {"sub", "Sub"},     {"mul", "Mul"},     {"div", "Div"},
+    {"neg", "Neg"},           {"abs", "Abs"},     {"sign", "Sign"},   {"sqrt", "Sqrt"},
+    {"length", "Sqrt"},       {"exp", "Exp"},     {"log", "Log"},     {"sin", "Sin"},
+    {"cos", "Cos"},           {"tan", "Tan"},     {"asin", "Asin"},   {"acos", "Acos"},
+    {"atan", "Atan"},         {"sinh", "Sinh"},   {"cosh", "Cosh"},   {"tanh", "Tanh"},
+    {"asinh", "Asinh"},       {"acosh", "Acosh"}, {"atanh", "Atanh"}, {"logistic", "Sigmoid"},
+    {"softplus", "Softplus"}, {"erf", "Erf"},     {"floor", "Floor"}, {"ceil", "Ceil"},
+    {"round", "Round"},       {"pow", "Pow"},     {"maximum", "Max"}, {"minimum", "Min"},
+    {"select", "Where"},      {"equal", "Equal"}, {"less", "Less"},   {"less_equal", "LessOrEqual"},
     {"matmul", "MatMul"}};
 
 /// Of truth values alone.
@@ -48,8 +46,7 @@ void not_equal(X& x) { x.result(x.node("Not", {x.node("Equal", x.repeating_opera
 void rsqrt(X& x) { x.result(x.node("Reciprocal", {x.node("Sqrt", {x.operand(0)})})); }
 void cbrt(X& x) {
   const std::string v = x.operand(0);
-  const std::string root =
-      x.node("Pow", {x.node("Abs", {v}), x.number(1.0 / 3, x.result().dtype)});
+  const std::string root = x.node("Pow", {x.node("Abs", {v}), x.number(1.0 / 3, x.result().dtype)});
   x.result(x.node("Mul", {x.node("Sign", {v}), root}));
 }
 // ONNX has no functions for small differences from 1: their relative accuracy is lost near 0.
@@ -68,9 +65,7 @@ void pow_int(X& x) {
   const Index n = x.r.number(x.equation, 0);
   x.result(x.node("Pow", {x.operand(0), x.number(static_cast<double>(n), x.result().dtype)}));
 }
-void rem(X& x) {
-  x.result(x.node("Mod", x.repeating_operands(), {attribute("fmod", 1)}));
-}
+void rem(X& x) { x.result(x.node("Mod", x.repeating_operands(), {attribute("fmod", 1)})); }
 void is_finite(X& x) {
   const std::string v = x.operand(0);
   x.result(x.node("Not", {x.node("Or", {x.node("IsInf", {v}), x.node("IsNaN", {v})})}));
@@ -87,8 +82,7 @@ void broadcast(X& x) {
   BatchShape narrow(x.result_shape().size(), {1, 0});
   for (std::size_t k = 0; k < dims.size(); ++k)
     narrow[static_cast<std::size_t>(dims[k])] = x.shape(0)[k];
-  const std::string v =
-      narrow == x.shape(0) ? x.operand(0) : x.reshaped(x.operand(0), narrow);
+  const std::string v = narrow == x.shape(0) ? x.operand(0) : x.reshaped(x.operand(0), narrow);
   if (narrow == x.result_shape())
     x.result(v);
   else
@@ -130,9 +124,9 @@ void concatenate(X& x) {
 
 void reduce_sum(X& x) {
   const std::vector<Index> axes = x.r.numbers(x.equation, 0);
-  x.result(axes.empty() ? x.operand(0)
-                        : x.node("ReduceSum", {x.operand(0), x.numbers(axes)},
-                                 {attribute("keepdims", 0)}));
+  x.result(axes.empty()
+               ? x.operand(0)
+               : x.node("ReduceSum", {x.operand(0), x.numbers(axes)}, {attribute("keepdims", 0)}));
 }
 void sum_product(X& x) {
   const std::string product = x.node("Mul", {x.operand(0), x.operand(1)});
@@ -235,8 +229,7 @@ void convolution(X& x) {
       stops.push_back({sample[a + 1].value - std::max<Index>(-after[a], 0), 0});
       before[a] = std::max<Index>(before[a], 0), after[a] = std::max<Index>(after[a], 0);
     }
-    if (!cut.empty())
-      v = x.node("Slice", {v, x.lengths(starts), x.lengths(stops), x.numbers(cut)});
+    if (!cut.empty()) v = x.node("Slice", {v, x.lengths(starts), x.lengths(stops), x.numbers(cut)});
   }
   v = x.node("Transpose", {v}, {attribute("perm", channels_first(axes))});
   // [1, k..., in / g, out] -> [out, in / g, k...], of transposed ones [in, out / g, k...].
@@ -272,26 +265,144 @@ void convolution(X& x) {
                       x.result_shape()));
 }
 
-const std::map<std::string_view, Rule> kRules = {
-    {"not_equal", not_equal},   {"rsqrt", rsqrt},           {"cbrt", cbrt},
-    {"expm1", expm1},           {"log1p", log1p},           {"erfc", erfc},
-    {"sech2", sech2},           {"pow_int", pow_int},       {"rem", rem},
-    {"is_finite", is_finite},   {"stop_gradient", identity}, {"copy", identity},
-    {"barrier", identity},      {"check", identity},        {"cast", cast},
-    {"reshape", reshape},       {"transpose", transpose},   {"broadcast", broadcast},
-    {"slice", slice},           {"reverse", reverse},       {"pad", pad},
-    {"concatenate", concatenate}, {"reduce_sum", reduce_sum}, {"sum_product", sum_product},
-    {"reduce_max", reduce_max}, {"reduce_min", reduce_min}, {"argmax", argmax},
-    {"argmin", argmin},         {"cumsum", cumsum},         {"gather", gather},
-    {"convolution", convolution}};
+/// [.., a, b] with the axes a and b, counted from the end, for each other.
+std::string swapped(X& x, const std::string& v, int axes, int a, int b) {
+  std::vector<Index> perm(static_cast<std::size_t>(axes));
+  std::iota(perm.begin(), perm.end(), Index{0});
+  std::swap(perm[static_cast<std::size_t>(axes - a)], perm[static_cast<std::size_t>(axes - b)]);
+  return x.node("Transpose", {v}, {attribute("perm", perm)});
+}
+// softmax(q k^T / sqrt(d)) v by its scores; a query that sees nothing gives 0.
+void attention(X& x) {
+  const Shape q = x.type(0).shape, k = x.type(1).shape;
+  const int axes = q.size();
+  const Dtype type = x.type(0).dtype;
+  const bool causal = x.r.word(x.equation, 0) == "true", masked = x.r.word(x.equation, 1) == "true";
+  const BatchSize n = x.shape(0)[static_cast<std::size_t>(axes) - 3],
+                  m = x.shape(1)[static_cast<std::size_t>(axes) - 3];
+  if (causal && (n.batches || m.batches)) throw DependsOnBatch{place_of(x.e())};
+  const double scale = 1 / std::sqrt(static_cast<double>(q.back()));
+  const std::string queries =
+      x.node("Mul", {swapped(x, x.operand(0), axes, 3, 2), x.number(scale, type)});
+  // [.., m, h, d] -> [.., h, d, m]
+  const std::string keys = swapped(x, swapped(x, x.operand(1), axes, 3, 2), axes, 2, 1);
+  std::string s = x.node("MatMul", {queries, keys});
+  const std::string never = x.number(-std::numeric_limits<double>::infinity(), type);
+  if (masked) s = x.node("Where", {x.operand(x.e().in_count - 1), s, never});
+  if (causal) {
+    std::vector<double> seen;
+    for (Index i = 0; i < n.value; ++i)
+      for (Index j = 0; j < m.value; ++j) seen.push_back(j <= i + m.value - n.value);
+    s = x.node(
+        "Where",
+        {x.constant(tessera::cast(tensor(seen, {n.value, m.value}), Dtype::boolean)), s, never});
+  }
+  std::string shares;
+  if (!masked && m.value >= n.value && k[axes - 3] > 0) {
+    shares = x.node("Softmax", {s}, {attribute("axis", -1)});
+  } else {
+    const std::string largest =
+        x.node("ReduceMax", {s}, {attribute("axes", std::vector<Index>{-1})});
+    const std::string shift =
+        x.node("Where", {x.node("Equal", {largest, never}), x.number(0, type), largest});
+    const std::string e = x.node("Exp", {x.node("Sub", {s, shift})});
+    const std::string total = x.node("ReduceSum", {e, x.numbers({-1})});
+    shares = x.node("Div", {e, x.node("Where", {x.node("Equal", {total, x.number(0, type)}),
+                                                x.number(1, type), total})});
+  }
+  const std::string values = swapped(x, x.operand(2), axes, 3, 2);
+  x.result(swapped(x, x.node("MatMul", {shares, values}), axes, 3, 2));
+}
+
+/// Several axes as one.
+BatchSize product(const BatchShape& s, std::size_t from, std::size_t to) {
+  BatchSize p{1, 0};
+  for (std::size_t d = from; d < to; ++d) {
+    if (p.batches && s[d].batches) throw DependsOnBatch{"a product of lengths"};
+    p.batches = s[d].batches ? p.value * s[d].batches : p.batches * s[d].value;
+    p.value *= s[d].value;
+  }
+  return p;
+}
+/// Places by themselves ONNX has in another form; with what they pick they are a pool.
+void window_place(X&) {}
+// x [B..., n_1, ..., n_k, C...] picked at the places of extremes of windows.
+void window_pick(X& x) {
+  const std::optional<std::size_t> place = x.made_by(1);
+  const std::string_view found =
+      place ? x.r.first().equations[*place].primitive->name : std::string_view();
+  const bool largest = found == "window_argmax";
+  if ((!largest && found != "window_argmin") ||
+      x.r.first().in(x.r.first().equations[*place])[0] != x.in(0))
+    x.refuse("ONNX has windows with their largest elements alone");
+  const std::vector<Index> size = x.r.numbers(x.equation, 0), stride = x.r.numbers(x.equation, 1),
+                           high = x.r.numbers(x.equation, 3), dilation = x.r.numbers(x.equation, 4);
+  std::vector<Index> pads = x.r.numbers(x.equation, 2);
+  pads.insert(pads.end(), high.begin(), high.end());
+  const std::size_t axes = size.size(), all = x.shape(0).size(),
+                    trailing = static_cast<std::size_t>(x.r.number(x.equation, 5)),
+                    first = all - trailing - axes;
+  const auto flat = [&](const BatchShape& s) {
+    BatchShape to{product(s, 0, first)};
+    to.insert(to.end(), s.begin() + static_cast<std::ptrdiff_t>(first),
+              s.end() - static_cast<std::ptrdiff_t>(trailing));
+    to.push_back(product(s, all - trailing, all));
+    return to;
+  };
+  const Index d = static_cast<Index>(axes);
+  std::string v = x.node("Transpose", {x.reshaped(x.operand(0), flat(x.shape(0)))},
+                         {attribute("perm", channels_first(d))});
+  if (!largest) v = x.node("Neg", {v});
+  v = x.node("MaxPool", {v},
+             {attribute("kernel_shape", size), attribute("strides", stride),
+              attribute("pads", pads), attribute("dilations", dilation)});
+  if (!largest) v = x.node("Neg", {v});
+  x.result(x.reshaped(x.node("Transpose", {v}, {attribute("perm", channels_last(d))}),
+                      x.result_shape()));
+}
+
+const std::map<std::string_view, Rule> kRules = {{"not_equal", not_equal},
+                                                 {"rsqrt", rsqrt},
+                                                 {"cbrt", cbrt},
+                                                 {"expm1", expm1},
+                                                 {"log1p", log1p},
+                                                 {"erfc", erfc},
+                                                 {"sech2", sech2},
+                                                 {"pow_int", pow_int},
+                                                 {"rem", rem},
+                                                 {"is_finite", is_finite},
+                                                 {"stop_gradient", identity},
+                                                 {"copy", identity},
+                                                 {"barrier", identity},
+                                                 {"check", identity},
+                                                 {"cast", cast},
+                                                 {"reshape", reshape},
+                                                 {"transpose", transpose},
+                                                 {"broadcast", broadcast},
+                                                 {"slice", slice},
+                                                 {"reverse", reverse},
+                                                 {"pad", pad},
+                                                 {"concatenate", concatenate},
+                                                 {"reduce_sum", reduce_sum},
+                                                 {"sum_product", sum_product},
+                                                 {"reduce_max", reduce_max},
+                                                 {"reduce_min", reduce_min},
+                                                 {"argmax", argmax},
+                                                 {"argmin", argmin},
+                                                 {"cumsum", cumsum},
+                                                 {"gather", gather},
+                                                 {"convolution", convolution},
+                                                 {"attention", attention},
+                                                 {"window_argmax", window_place},
+                                                 {"window_argmin", window_place},
+                                                 {"window_pick", window_pick}};
 
 }  // namespace
 
 void export_equation(OnnxExporter& x) {
   const std::string_view name = x.e().primitive->name;
   for (std::size_t k = 0; k < x.e().in_count; ++k)
-    if (contains(kComplex, x.type(k).dtype))
-      x.refuse("networks in ONNX have no complex numbers");
+    if (contains(kComplex, x.type(k).dtype)) x.refuse("networks in ONNX have no complex numbers");
   if (const auto same = kSame.find(name); same != kSame.end()) return plain(x, same->second);
   if (const auto logic = kLogic.find(name); logic != kLogic.end()) {
     if (x.result().dtype != Dtype::boolean) x.refuse("ONNX has no logic of the bits of integers");

@@ -22,6 +22,18 @@ OnnxAttribute attribute(std::string name, std::vector<std::int64_t> ints) {
   a.name = std::move(name), a.kind = OnnxAttribute::integers, a.ints = std::move(ints);
   return a;
 }
+OnnxExporter::OnnxExporter(const Recordings& recordings, OnnxGraph& graph)
+    : r(recordings), graph_(graph), made_by_(r.first().types.size(), r.first().equations.size()) {
+  for (std::size_t e = 0; e < r.first().equations.size(); ++e) {
+    const Graph::Equation& made = r.first().equations[e];
+    for (Graph::Id v = made.out_begin; v < made.out_begin + made.out_count; ++v) made_by_[v] = e;
+  }
+}
+std::optional<std::size_t> OnnxExporter::made_by(std::size_t k) const {
+  const std::size_t e = made_by_[in(k)];
+  return e < r.first().equations.size() ? std::optional(e) : std::nullopt;
+}
+
 void OnnxExporter::refuse(const std::string& why) const {
   throw Error("[write_onnx] " + place_of(e()) + ": " + why);
 }
@@ -29,17 +41,18 @@ void OnnxExporter::refuse(const std::string& why) const {
 std::string OnnxExporter::node(const std::string& op, Names in,
                                std::vector<OnnxAttribute> attributes) {
   const std::string out = fresh();
-  graph_.nodes.push_back({.op = op,
-                          .name = equation < r.first().equations.size() ? place_of(e()) + " " + out
-                                                                        : out,
-                          .in = std::move(in),
-                          .out = {out},
-                          .attributes = std::move(attributes)});
+  graph_.nodes.push_back(
+      {.op = op,
+       .name = equation < r.first().equations.size() ? place_of(e()) + " " + out : out,
+       .in = std::move(in),
+       .out = {out},
+       .attributes = std::move(attributes)});
   return out;
 }
 
 std::string OnnxExporter::constant(const Tensor& t) {
-  if (contains(kComplex, t.dtype())) throw Error("[write_onnx] networks in ONNX have no " + to_string(t.type()));
+  if (contains(kComplex, t.dtype()))
+    throw Error("[write_onnx] networks in ONNX have no " + to_string(t.type()));
   OnnxTensor c{.name = fresh(), .type = onnx_type_of(t.dtype()), .values = contiguous(t)};
   c.dims.assign(t.shape().begin(), t.shape().end());
   graph_.initializers.push_back(c);
@@ -49,8 +62,8 @@ std::string OnnxExporter::number(double v, Dtype dtype) { return constant(scalar
 std::string OnnxExporter::numbers(const std::vector<Index>& v) {
   const auto [at, fresh_one] = numbers_.try_emplace(v);
   if (fresh_one)
-    at->second = constant(tensor(std::vector<std::int64_t>(v.begin(), v.end()),
-                                 {static_cast<Index>(v.size())}));
+    at->second = constant(
+        tensor(std::vector<std::int64_t>(v.begin(), v.end()), {static_cast<Index>(v.size())}));
   return at->second;
 }
 
@@ -95,8 +108,14 @@ std::string OnnxExporter::reshaped(const std::string& x, const BatchShape& s) {
 
 std::string OnnxExporter::whole(Graph::Id id) {
   std::string& name = names_[id];
-  if (name.empty()) name = node("Expand", {narrow_.at(id), lengths(r.shape(id))});
-  return name;
+  if (!name.empty()) return name;
+  const auto narrow = narrow_.find(id);
+  if (narrow == narrow_.end()) {
+    const Graph::Equation& made = r.first().equations[made_by_[id]];
+    throw Error("[write_onnx] " + place_of(made) + ": its result number " +
+                std::to_string(id - made.out_begin) + " is used, which ONNX does not have");
+  }
+  return name = node("Expand", {narrow->second, lengths(r.shape(id))});
 }
 
 OnnxExporter::Names OnnxExporter::repeating_operands() {
@@ -147,26 +166,24 @@ OnnxModel exported(const Recordings& r, const std::vector<NamedTensor>& paramete
     x.name(id, parameters[k].name);
     if (!used.contains(id)) continue;
     const Tensor values = values_to_write("write_onnx", parameters[k]);
-    OnnxTensor t{.name = parameters[k].name,
-                 .type = onnx_type_of(values.dtype()),
-                 .values = values};
+    OnnxTensor t{
+        .name = parameters[k].name, .type = onnx_type_of(values.dtype()), .values = values};
     t.dims.assign(values.shape().begin(), values.shape().end());
     m.graph.initializers.push_back(std::move(t));
   }
   for (std::size_t k = 0; k < g.captures.size(); ++k) {
     const Recordings::Constant c = r.constant(k);
-    const std::string name = x.constant(c.values);
+    const bool one = c.repeats && c.values.size() == 1;
+    const std::string name = x.constant(one ? reshape(c.values, {}) : c.values);
     c.repeats ? x.name_narrow(g.captures[k].first, name) : x.name(g.captures[k].first, name);
   }
   for (x.equation = 0; x.equation < g.equations.size(); ++x.equation) export_equation(x);
   for (std::size_t k = 0; k < g.outputs.size(); ++k) {
-    const std::string name = !o.outputs.empty()     ? o.outputs[k]
+    const std::string name = !o.outputs.empty()      ? o.outputs[k]
                              : g.outputs.size() == 1 ? "y"
                                                      : "y." + std::to_string(k);
-    m.graph.nodes.push_back({.op = "Identity",
-                             .name = "result " + name,
-                             .in = {x.whole(g.outputs[k])},
-                             .out = {name}});
+    m.graph.nodes.push_back(
+        {.op = "Identity", .name = "result " + name, .in = {x.whole(g.outputs[k])}, .out = {name}});
     m.graph.outputs.push_back(value(name, g.outputs[k]));
   }
   return m;

@@ -7,6 +7,7 @@
 #include "onnx/sizes.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,7 +21,7 @@ class OnnxExporter {
  public:
   using Names = std::vector<std::string>;
 
-  OnnxExporter(const Recordings& r, OnnxGraph& graph) : r(r), graph_(graph) {}
+  OnnxExporter(const Recordings& r, OnnxGraph& graph);
 
   const Recordings& r;
   std::size_t equation = 0;  ///< the one at hand
@@ -45,6 +46,8 @@ class OnnxExporter {
   /// The k-th operand in its own shape.
   std::string operand(std::size_t k) { return whole(in(k)); }
   std::string whole(Graph::Id id);
+  /// The equation that makes the k-th operand, if one does.
+  std::optional<std::size_t> made_by(std::size_t k) const;
   /// The operands of an operator that repeats axes of length 1 by itself.
   Names repeating_operands();
   void name(Graph::Id id, std::string name) { names_[id] = std::move(name); }
@@ -61,6 +64,7 @@ class OnnxExporter {
   std::unordered_map<Graph::Id, std::string> names_, narrow_;
   std::map<std::vector<Index>, std::string> numbers_;
   std::map<Index, std::string> batches_;  ///< i64 [1]: so many times the batch
+  std::vector<std::size_t> made_by_;      ///< of each value; equations.size(): none
   std::size_t next_ = 0;
 };
 

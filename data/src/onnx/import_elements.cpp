@@ -36,9 +36,7 @@ Out many(const C& c) {
   for (std::size_t k = 1; k < c.in.size(); ++k) y = F(y, c.x(k));
   return {y};
 }
-Out mean_of_operands(const C& c) {
-  return {many<add>(c)[0] / static_cast<double>(c.in.size())};
-}
+Out mean_of_operands(const C& c) { return {many<add>(c)[0] / static_cast<double>(c.in.size())}; }
 
 Out identity(const C& c) { return {c.x()}; }
 Out reciprocal(const C& c) { return {1 / c.x()}; }
@@ -60,9 +58,7 @@ Out selu(const C& c) {
   return {g * where(right, x, a * expm1(where(right, 0, x)))};
 }
 Out leaky_relu(const C& c) { return {nn::leaky_relu(c.x(), c.real("alpha", 0.01))}; }
-Out thresholded_relu(const C& c) {
-  return {where(c.x() > c.real("alpha", 1), c.x(), 0)};
-}
+Out thresholded_relu(const C& c) { return {where(c.x() > c.real("alpha", 1), c.x(), 0)}; }
 Tensor hard_sigmoid_of(const Tensor& x, double a, double b) {
   return maximum(minimum(a * x + b, 1), 0);
 }

@@ -40,7 +40,8 @@ Out gather_elements(const C& c) {
 }
 
 Tensor written(const C& c, const Tensor& x, const Tensor& i, const Tensor& updates) {
-  if (updates.dtype() != x.dtype()) c.malformed("it writes " + to_string(updates.type()) + " into " + to_string(x.type()));
+  if (updates.dtype() != x.dtype())
+    c.malformed("it writes " + to_string(updates.type()) + " into " + to_string(x.type()));
   const std::string how = c.text("reduction", "none");
   if (how == "none") return scatter_set(x, i, updates);
   if (how == "add") return scatter_add(x, i, updates);
@@ -61,7 +62,8 @@ Out scatter_elements(const C& c) {
   Tensor at = zeros(along.shape(), Dtype::i64);
   Index stride = 1;
   for (int d = x.ndim(); d-- > 0; stride *= x.dim(d)) {
-    if (along.dim(d) > x.dim(d) && d != a) c.malformed("positions beyond axis " + std::to_string(d));
+    if (along.dim(d) > x.dim(d) && d != a)
+      c.malformed("positions beyond axis " + std::to_string(d));
     Shape s = Shape::filled(x.ndim(), 1);
     s[d] = along.dim(d);
     at = at + (d == a ? along : reshape(arange(along.dim(d)), s)) * stride;
@@ -72,7 +74,8 @@ Out scatter_elements(const C& c) {
 /// Positions [K..., k] along the first k axes as one number, and how many there are.
 std::pair<Tensor, Index> joined(const C& c, const Shape& s, int from, const Tensor& i) {
   const int k = static_cast<int>(i.dim(-1));
-  if (i.ndim() < 1 || from + k > s.size()) c.malformed("positions " + to_string(i.type()) + " in " + to_string(s));
+  if (i.ndim() < 1 || from + k > s.size())
+    c.malformed("positions " + to_string(i.type()) + " in " + to_string(s));
   Tensor at;
   Index n = 1;
   for (int d = 0; d < k; ++d) {
@@ -121,7 +124,8 @@ Out largest(const C& c) {
   const Tensor& x = c.x();
   const int a = c.axis(c.integer("axis", -1), x.ndim());
   const std::vector<std::int64_t> k = c.given(1) ? c.known(1) : std::vector{c.integer("k", -1)};
-  if (k.size() != 1 || k[0] < 0 || k[0] > x.dim(a)) c.malformed("not so many along axis " + std::to_string(a));
+  if (k.size() != 1 || k[0] < 0 || k[0] > x.dim(a))
+    c.malformed("not so many along axis " + std::to_string(a));
   if (c.integer("largest", 1)) {
     const auto [values, at] = top_k(x, k[0], a);
     return {values, at};
@@ -134,7 +138,8 @@ Out compressed(const C& c) {
   const Tensor x = c.find("axis") ? c.x() : flatten(c.x());
   const int a = c.axis(c.integer("axis", 0), x.ndim());
   const Tensor at = flatten(nonzero(c.x(1)));
-  if (c.x(1).ndim() != 1 || c.x(1).dim(0) > x.dim(a)) c.malformed("a condition of " + to_string(c.x(1).type()));
+  if (c.x(1).ndim() != 1 || c.x(1).dim(0) > x.dim(a))
+    c.malformed("a condition of " + to_string(c.x(1).type()));
   return {take(x, at, a)};
 }
 

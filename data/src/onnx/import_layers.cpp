@@ -51,7 +51,8 @@ Shape lengths(const C& c, const char* name, int axes, Index otherwise) {
 Windows windows_of(const C& c, const Shape& size) {
   const Tensor& x = c.x();
   const int axes = size.size();
-  if (x.ndim() != axes + 2) c.malformed("a window of " + to_string(size) + " over " + to_string(x.type()));
+  if (x.ndim() != axes + 2)
+    c.malformed("a window of " + to_string(size) + " over " + to_string(x.type()));
   Windows w{size, lengths(c, "strides", axes, 1), lengths(c, "dilations", axes, 1),
             Shape::filled(axes, 0), Shape::filled(axes, 0)};
   const std::string by_itself = c.text("auto_pad", "NOTSET");
@@ -61,8 +62,8 @@ Windows windows_of(const C& c, const Shape& size) {
   } else if (by_itself == "SAME_UPPER" || by_itself == "SAME_LOWER") {
     for (int k = 0; k < axes; ++k) {
       const Index n = x.dim(k + 2), out = (n + w.stride[k] - 1) / w.stride[k];
-      const Index all = std::max<Index>(
-          (out - 1) * w.stride[k] + (size[k] - 1) * w.dilation[k] + 1 - n, 0);
+      const Index all =
+          std::max<Index>((out - 1) * w.stride[k] + (size[k] - 1) * w.dilation[k] + 1 - n, 0);
       w.low[k] = by_itself == "SAME_UPPER" ? all / 2 : all - all / 2;
       w.high[k] = all - w.low[k];
     }
@@ -108,9 +109,11 @@ Out conv_transposed(const C& c) {
   if (!is_float(x.dtype())) c.refuse("of " + to_string(x.type()));
   const Shape size = window_in(c, w);
   const int axes = size.size();
-  if (x.ndim() != axes + 2) c.malformed("a window of " + to_string(size) + " over " + to_string(x.type()));
+  if (x.ndim() != axes + 2)
+    c.malformed("a window of " + to_string(size) + " over " + to_string(x.type()));
   const Index groups = c.integer("group", 1), in = w.dim(0), of_group = w.dim(1);
-  if (groups < 1 || in % groups != 0) c.malformed(std::to_string(groups) + " groups of " + to_string(w.type()));
+  if (groups < 1 || in % groups != 0)
+    c.malformed(std::to_string(groups) + " groups of " + to_string(w.type()));
   const Shape stride = lengths(c, "strides", axes, 1), dilation = lengths(c, "dilations", axes, 1),
               more = lengths(c, "output_padding", axes, 0);
   Shape pads = lengths(c, "pads", 2 * axes, 0);
@@ -132,17 +135,15 @@ Out conv_transposed(const C& c) {
     low.push_back(reach - begin), high.push_back(reach - end + more[k]);
   }
   Shape split{groups, in / groups, of_group}, order, turned;
-  for (int k = 0; k < axes; ++k) split.push_back(size[k]), order.push_back(3 + k), turned.push_back(k);
+  for (int k = 0; k < axes; ++k)
+    split.push_back(size[k]), order.push_back(3 + k), turned.push_back(k);
   for (const Index d : {1, 0, 2}) order.push_back(d);
   Shape joined = size;
   joined.push_back(in / groups), joined.push_back(groups * of_group);
   const Tensor kernel = reverse(reshape(transpose(reshape(w, split), order), joined), turned);
-  const Tensor y = convolution(channels_behind(x), kernel,
-                               {.low = low,
-                                .high = high,
-                                .dilation = dilation,
-                                .input_dilation = stride,
-                                .groups = groups});
+  const Tensor y = convolution(
+      channels_behind(x), kernel,
+      {.low = low, .high = high, .dilation = dilation, .input_dilation = stride, .groups = groups});
   return {channels_before(with_bias(c, y))};
 }
 
@@ -165,9 +166,7 @@ Windows pooled(const C& c) {
   return w;
 }
 Window window_from(const Windows& w) { return {w.size, w.stride, w.low, w.high, w.dilation}; }
-Out max_pooled(const C& c) {
-  return {window_max(c.x(), window_from(pooled(c)))};
-}
+Out max_pooled(const C& c) { return {window_max(c.x(), window_from(pooled(c)))}; }
 Out mean_pooled(const C& c) {
   Windows w = pooled(c);
   if (!c.integer("count_include_pad", 0)) return {window_mean(c.x(), window_from(w))};
@@ -208,7 +207,8 @@ Out batch_normed(const C& c) {
   return {(x - by_channel(c, 3)) * (scale * by_channel(c, 1)) + by_channel(c, 2)};
 }
 Out instance_normed(const C& c) {
-  return {normed(c.x(), places(c, 2), c.real("epsilon", 1e-5)) * by_channel(c, 1) + by_channel(c, 2)};
+  return {normed(c.x(), places(c, 2), c.real("epsilon", 1e-5)) * by_channel(c, 1) +
+          by_channel(c, 2)};
 }
 Out layer_normed(const C& c) {
   const Tensor& x = c.x();
@@ -228,8 +228,8 @@ Out group_normed(const C& c) {
   if (c.x(1).shape() != Shape{groups} || c.x(2).shape() != Shape{groups})
     c.malformed("expected a scale and a bias for each group");
   const Tensor rows = reshape(x, {x.dim(0), groups, x.size() ? x.size() / (x.dim(0) * groups) : 0});
-  const Tensor y = normed(rows, {2}, c.real("epsilon", 1e-5)) * expand_dims(c.x(1), 1) +
-                   expand_dims(c.x(2), 1);
+  const Tensor y =
+      normed(rows, {2}, c.real("epsilon", 1e-5)) * expand_dims(c.x(1), 1) + expand_dims(c.x(2), 1);
   return {reshape(y, x.shape())};
 }
 Out local_response(const C& c) {
@@ -238,7 +238,8 @@ Out local_response(const C& c) {
   if (x.ndim() < 2 || size < 1) c.malformed("over " + std::to_string(size) + " channels");
   const Tensor last = moveaxis(square(x), 1, -1);
   const Tensor near = moveaxis(
-      window_sum(last, {.size = {size}, .low = {(size - 1) / 2}, .high = {size - 1 - (size - 1) / 2}}),
+      window_sum(last,
+                 {.size = {size}, .low = {(size - 1) / 2}, .high = {size - 1 - (size - 1) / 2}}),
       -1, 1);
   const double share = c.real("alpha", 1e-4) / static_cast<double>(size);
   return {x / pow(c.real("bias", 1) + share * near, c.real("beta", 0.75))};
@@ -248,7 +249,8 @@ Out local_response(const C& c) {
 
 /// -w[t] log_p[n, t, ...] of log_p [N, classes, ...], t [N, ...], and their sum or mean by weight.
 Tensor likelihood(const C& c, const Tensor& log_p, const Tensor& t, const Tensor& weights) {
-  if (log_p.ndim() < 2 || t.ndim() != log_p.ndim() - 1) c.malformed("labels " + to_string(t.type()));
+  if (log_p.ndim() < 2 || t.ndim() != log_p.ndim() - 1)
+    c.malformed("labels " + to_string(t.type()));
   const Tensor labels = cast(t, Dtype::i64);
   Tensor counted = broadcast_to(scalar(1, log_p.dtype()), t.shape());
   Tensor safe = labels;
@@ -288,8 +290,8 @@ void add_layer_rules(OnnxRules& r) {
       "auto_pad dilations group kernel_shape output_padding output_shape pads strides", 2, 3};
   r["MaxPool"] = {max_pooled,
                   "auto_pad ceil_mode dilations kernel_shape pads storage_order strides"};
-  r["AveragePool"] = {
-      mean_pooled, "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"};
+  r["AveragePool"] = {mean_pooled,
+                      "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"};
   r["GlobalAveragePool"] = {global_mean};
   r["GlobalMaxPool"] = {global_max};
   r["BatchNormalization"] = {batch_normed, "epsilon momentum training_mode", 5, 5};

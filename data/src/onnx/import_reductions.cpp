@@ -42,21 +42,24 @@ constexpr auto add_up = [](const Tensor& x, const Shape& a, bool k) { return sum
 Out reduce_sum(const C& c) { return reduced(c, same, add_up, same); }
 Out reduce_mean(const C& c) {
   if (!is_float(c.x().dtype())) c.refuse("of " + to_string(c.x().type()));
-  return reduced(c, same, [](const Tensor& x, const Shape& a, bool k) { return mean(x, a, k); },
-                 same);
+  return reduced(
+      c, same, [](const Tensor& x, const Shape& a, bool k) { return mean(x, a, k); }, same);
 }
 Out reduce_max(const C& c) {
-  return reduced(c, same, [](const Tensor& x, const Shape& a, bool k) { return max(x, a, k); }, same);
+  return reduced(
+      c, same, [](const Tensor& x, const Shape& a, bool k) { return max(x, a, k); }, same);
 }
 Out reduce_min(const C& c) {
-  return reduced(c, same, [](const Tensor& x, const Shape& a, bool k) { return min(x, a, k); }, same);
+  return reduced(
+      c, same, [](const Tensor& x, const Shape& a, bool k) { return min(x, a, k); }, same);
 }
 Out reduce_prod(const C& c) {
-  return reduced(c, same, [](const Tensor& x, const Shape& a, bool k) { return prod(x, a, k); },
-                 same);
+  return reduced(
+      c, same, [](const Tensor& x, const Shape& a, bool k) { return prod(x, a, k); }, same);
 }
 Out reduce_l1(const C& c) {
-  return reduced(c, [](const Tensor& x) { return abs(x); }, add_up, same);
+  return reduced(
+      c, [](const Tensor& x) { return abs(x); }, add_up, same);
 }
 Out reduce_l2(const C& c) {
   if (!is_float(c.x().dtype())) c.refuse("of " + to_string(c.x().type()));
@@ -65,7 +68,8 @@ Out reduce_l2(const C& c) {
   return {norm(c.x(), o.axes, o.keep)};
 }
 Out reduce_sum_square(const C& c) {
-  return reduced(c, [](const Tensor& x) { return square(x); }, add_up, same);
+  return reduced(
+      c, [](const Tensor& x) { return square(x); }, add_up, same);
 }
 Out reduce_log_sum(const C& c) {
   return reduced(c, same, add_up, [](const Tensor& x) { return log(x); });

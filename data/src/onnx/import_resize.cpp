@@ -22,7 +22,8 @@ struct Resizing {
 
 /// Where the middle of a result's element lies in the operand.
 double source_of(const C& c, const Resizing& r, Index o, double scale, Index n, Index m) {
-  const double at = static_cast<double>(o), in = static_cast<double>(n), out = static_cast<double>(m);
+  const double at = static_cast<double>(o), in = static_cast<double>(n),
+               out = static_cast<double>(m);
   if (r.coordinates == "half_pixel") return (at + 0.5) / scale - 0.5;
   if (r.coordinates == "pytorch_half_pixel") return m > 1 ? (at + 0.5) / scale - 0.5 : 0;
   if (r.coordinates == "align_corners") return m > 1 ? at * (in - 1) / (out - 1) : 0;
@@ -34,8 +35,10 @@ Index nearest_to(const C& c, const Resizing& r, double at) {
   const double down = std::floor(at);
   if (r.nearest == "floor") return static_cast<Index>(down);
   if (r.nearest == "ceil") return static_cast<Index>(std::ceil(at));
-  if (r.nearest == "round_prefer_floor") return static_cast<Index>(at - down > 0.5 ? down + 1 : down);
-  if (r.nearest == "round_prefer_ceil") return static_cast<Index>(at - down < 0.5 ? down : down + 1);
+  if (r.nearest == "round_prefer_floor")
+    return static_cast<Index>(at - down > 0.5 ? down + 1 : down);
+  if (r.nearest == "round_prefer_ceil")
+    return static_cast<Index>(at - down < 0.5 ? down : down + 1);
   c.refuse("nearest_mode = " + r.nearest);
 }
 double cubic_weight(double t, double a) {
@@ -73,7 +76,8 @@ Tensor resized_along(const C& c, const Resizing& r, const Tensor& x, int d, doub
       total += w;
     }
     if (r.exclude_outside)
-      for (int k = 0; k < 2 * reach; ++k) weights[static_cast<std::size_t>(o * 2 * reach + k)] /= total;
+      for (int k = 0; k < 2 * reach; ++k)
+        weights[static_cast<std::size_t>(o * 2 * reach + k)] /= total;
   }
   const Tensor w = cast(tensor(weights, {m, 2 * reach}), x.dtype());
   const Tensor near = take(moveaxis(x, d, -1), tensor(places, {m, 2 * reach}), -1);
@@ -85,12 +89,14 @@ Out resize(const C& c, const Resizing& r, std::vector<double> scales,
   Tensor x = c.x();
   if (axes.empty())
     for (int d = 0; d < x.ndim(); ++d) axes.push_back(d);
-  if ((scales.empty() ? sizes.size() : scales.size()) != axes.size() || (!scales.empty() && !sizes.empty()))
+  if ((scales.empty() ? sizes.size() : scales.size()) != axes.size() ||
+      (!scales.empty() && !sizes.empty()))
     c.malformed("expected a scale or a size for each of " + std::to_string(axes.size()) + " axes");
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const int d = c.axis(axes[k], x.ndim());
     const double n = static_cast<double>(x.dim(d));
-    const double length = scales.empty() ? static_cast<double>(sizes[k]) : std::floor(n * scales[k]);
+    const double length =
+        scales.empty() ? static_cast<double>(sizes[k]) : std::floor(n * scales[k]);
     if (!(length >= 0 && length < 0x1p31)) c.malformed("an axis of " + std::to_string(length));
     const Index m = static_cast<Index>(length);
     const double scale = scales.empty() ? static_cast<double>(m) / n : scales[k];
@@ -124,7 +130,8 @@ Out upsample_by(const C& c) {
   const std::string mode = c.text("mode", "nearest");
   if (mode != "nearest" && mode != "linear") c.refuse("mode = " + mode);
   const OnnxAttribute* scales = c.find("scales");
-  return resize(c, {mode, "asymmetric", "floor"}, scales ? scales->floats : c.known_reals(1), {}, {});
+  return resize(c, {mode, "asymmetric", "floor"}, scales ? scales->floats : c.known_reals(1), {},
+                {});
 }
 
 }  // namespace

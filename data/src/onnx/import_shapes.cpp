@@ -30,7 +30,9 @@ Tensor ints(const std::vector<std::int64_t>& v) {
 Out shape_of(const C& c) {
   const Shape& s = c.x().shape();
   const std::int64_t n = s.size();
-  const auto place = [&](std::int64_t k) { return std::clamp(k < 0 ? k + n : k, std::int64_t{0}, n); };
+  const auto place = [&](std::int64_t k) {
+    return std::clamp(k < 0 ? k + n : k, std::int64_t{0}, n);
+  };
   const std::int64_t begin = place(c.integer("start", 0)), end = place(c.integer("end", n));
   std::vector<std::int64_t> v;
   for (std::int64_t d = begin; d < end; ++d) v.push_back(s[static_cast<int>(d)]);
@@ -83,7 +85,8 @@ Out unsqueeze_axes(const C& c) {
   const Shape& s = c.x().shape();
   const std::vector<std::int64_t> axes = c.known_or(1, "axes");
   const std::size_t n = static_cast<std::size_t>(s.size()) + axes.size();
-  if (n > static_cast<std::size_t>(kMaxDims)) c.refuse("a tensor of " + std::to_string(n) + " axes");
+  if (n > static_cast<std::size_t>(kMaxDims))
+    c.refuse("a tensor of " + std::to_string(n) + " axes");
   std::uint32_t fresh = 0;
   for (const std::int64_t a : axes) fresh |= 1u << c.axis(a, static_cast<int>(n));
   Shape to;
@@ -118,7 +121,8 @@ Out split_parts(const C& c) {
     for (Index k = 0; k < n; ++k) sizes.push_back(std::min(part, x.dim(a) - k * part));
   }
   if (sizes.size() != c.n_out())
-    c.malformed(std::to_string(sizes.size()) + " sizes for " + std::to_string(c.n_out()) + " parts");
+    c.malformed(std::to_string(sizes.size()) + " sizes for " + std::to_string(c.n_out()) +
+                " parts");
   Out parts;
   Index at = 0;
   for (const std::int64_t n : sizes) {
@@ -163,7 +167,8 @@ Out expanded(const C& c) {
   for (int d = 0; d < n; ++d) {
     const int i = d - (n - s.size()), j = d - (n - to.size());
     const Index p = i < 0 ? 1 : s[i], q = j < 0 ? 1 : to[j];
-    if (p != q && p != 1 && q != 1) c.malformed(to_string(s) + " does not repeat to " + to_string(to));
+    if (p != q && p != 1 && q != 1)
+      c.malformed(to_string(s) + " does not repeat to " + to_string(to));
     both.push_back(p == 1 ? q : p);
   }
   return {broadcast_to(c.x(), both)};
@@ -200,8 +205,8 @@ Out padded(const C& c) {
     const Index size = x.dim(d);
     constexpr Index far = Index{1} << 40;
     if (before > far || after > far || -before > size || -after > size || -before - after > size)
-      c.malformed("pads of " + std::to_string(before) + " and " + std::to_string(after) + " at an axis of " +
-                  std::to_string(size));
+      c.malformed("pads of " + std::to_string(before) + " and " + std::to_string(after) +
+                  " at an axis of " + std::to_string(size));
     if (before < 0 || after < 0)
       x = slice(x, d, std::max<Index>(-before, 0), size - std::max<Index>(-after, 0));
     low[d] = std::max<Index>(before, 0), high[d] = std::max<Index>(after, 0);
@@ -246,7 +251,8 @@ Out constant_of_shape(const C& c) {
   const Shape s = shape_from(c, c.known(0));
   const OnnxAttribute* v = c.find("value");
   if (!v) return {zeros(s, Dtype::f32)};
-  if (v->kind != OnnxAttribute::tensor || v->t.values.size() != 1) c.malformed("its value is not one element");
+  if (v->kind != OnnxAttribute::tensor || v->t.values.size() != 1)
+    c.malformed("its value is not one element");
   return {broadcast_to(reshape(v->t.values, {}), s)};
 }
 Out identity_like(const C& c) {
@@ -299,8 +305,8 @@ Out space_to_depth(const C& c) {
   if (x.ndim() != 4 || b < 1 || x.dim(2) % b != 0 || x.dim(3) % b != 0)
     c.malformed("blocks of " + std::to_string(b) + " of " + to_string(x.type()));
   const Index n = x.dim(0), d = x.dim(1), h = x.dim(2) / b, w = x.dim(3) / b;
-  return {reshape(transpose(reshape(x, {n, d, h, b, w, b}), {0, 3, 5, 1, 2, 4}),
-                  {n, d * b * b, h, w})};
+  return {
+      reshape(transpose(reshape(x, {n, d, h, b, w, b}), {0, 3, 5, 1, 2, 4}), {n, d * b * b, h, w})};
 }
 Out branch(const C& c) { return {c.x()}; }  // OnnxProgram runs them
 

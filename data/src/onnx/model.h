@@ -32,8 +32,17 @@ struct OnnxTensor {
 };
 
 struct OnnxAttribute {
-  enum Kind : std::int64_t { none = 0, real = 1, integer = 2, text = 3, tensor = 4, graph = 5,
-                             reals = 6, integers = 7, texts = 8 };
+  enum Kind : std::int64_t {
+    none = 0,
+    real = 1,
+    integer = 2,
+    text = 3,
+    tensor = 4,
+    graph = 5,
+    reals = 6,
+    integers = 7,
+    texts = 8
+  };
   std::string name;
   std::int64_t kind = none;  ///< others than these are not read
   double f = 0;

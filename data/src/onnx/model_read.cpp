@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kOnnxTypes[] = {
-    "",     "FLOAT",  "UINT8",  "INT8",   "UINT16",    "INT16",      "INT32",    "INT64",       "STRING",
+    "",     "FLOAT",   "UINT8",  "INT8",   "UINT16", "INT16",     "INT32",      "INT64",   "STRING",
     "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};
 
 /// Of a file that is being read.
@@ -188,7 +188,8 @@ OnnxTensor read_tensor(WireReader m, const OnnxReading& reading) {
       case 10:
         if (*dtype == Dtype::f64) {
           const std::string_view all = again.bytes();
-          if (all.size() % 8 != 0) again.refuse("doubles of " + std::to_string(all.size()) + " bytes");
+          if (all.size() % 8 != 0)
+            again.refuse("doubles of " + std::to_string(all.size()) + " bytes");
           for (std::size_t k = 0; k < all.size(); k += 8) {
             double v = 0;
             std::memcpy(&v, all.data() + k, 8);
@@ -202,8 +203,8 @@ OnnxTensor read_tensor(WireReader m, const OnnxReading& reading) {
   if (reals.size() + integers.size() != count)
     whole.refuse(called + " has " + std::to_string(count) + " elements by its axes, found " +
                  std::to_string(reals.size() + integers.size()));
-  t.values = is_inexact(*dtype) ? cast(tensor(reals, s), *dtype)
-                                : cast(tensor(integers, s), *dtype);
+  t.values =
+      is_inexact(*dtype) ? cast(tensor(reals, s), *dtype) : cast(tensor(integers, s), *dtype);
   return t;
 }
 
@@ -365,7 +366,7 @@ std::string onnx_type_name(std::int64_t type) {
 
 namespace {
 constexpr std::pair<std::int64_t, Dtype> kOnnxDtypes[] = {
-    {1, Dtype::f32}, {2, Dtype::u8},       {6, Dtype::i32}, {7, Dtype::i64},
+    {1, Dtype::f32},     {2, Dtype::u8},   {6, Dtype::i32}, {7, Dtype::i64},
     {9, Dtype::boolean}, {11, Dtype::f64}, {12, Dtype::u32}};
 }
 std::int64_t onnx_type_of(Dtype dtype) {

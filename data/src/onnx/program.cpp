@@ -11,9 +11,7 @@
 namespace tessera::data {
 namespace {
 
-std::string called(const OnnxNode& n) {
-  return n.op + (n.name.empty() ? "" : " '" + n.name + "'");
-}
+std::string called(const OnnxNode& n) { return n.op + (n.name.empty() ? "" : " '" + n.name + "'"); }
 
 [[noreturn]] void refuse_operator(const std::string& file, std::uint64_t byte,
                                   const std::string& what) {
@@ -25,8 +23,11 @@ std::string called(const OnnxNode& n) {
 
 /// Operands that say how, not with what: no weights, though they may be real numbers.
 const std::map<std::string, std::set<std::size_t>, std::less<>> kSettings = {
-    {"Resize", {1, 2, 3}}, {"Upsample", {1}},      {"Range", {0, 1, 2}},
-    {"Dropout", {1, 2}},   {"BatchNormalization", {3, 4}}};
+    {"Resize", {1, 2, 3}},
+    {"Upsample", {1}},
+    {"Range", {0, 1, 2}},
+    {"Dropout", {1, 2}},
+    {"BatchNormalization", {3, 4}}};
 
 void collect_settings(const OnnxGraph& g, std::set<std::string>& settings) {
   for (const OnnxNode& n : g.nodes) {
@@ -38,12 +39,13 @@ void collect_settings(const OnnxGraph& g, std::set<std::string>& settings) {
   }
 }
 
-/// Real numbers along axes. Not masks with infinities, nor the ones and zeros that InstanceNormalization
-/// has where it stands for another norm.
-bool may_be_trained(const OnnxGraph& g, const OnnxTensor& t) {
+/// Real numbers along axes. Not masks with infinities, nor the ones and zeros that
+/// InstanceNormalization has where it stands for another norm.
+bool may_be_trained(const OnnxModel& m, const OnnxTensor& t) {
+  if (m.producer == "tessera" && t.name.starts_with('_')) return false;  // our own constants
   if (!is_float(t.values.dtype()) || t.values.ndim() == 0 || t.values.size() == 0) return false;
   if (!all(is_finite(t.values)).item<bool>()) return false;
-  for (const OnnxNode& n : g.nodes)
+  for (const OnnxNode& n : m.graph.nodes)
     if (n.op == "InstanceNormalization" && n.in.size() == 3 &&
         ((n.in[1] == t.name && all(equal(t.values, 1)).item<bool>()) ||
          (n.in[2] == t.name && all(equal(t.values, 0)).item<bool>())))
@@ -60,9 +62,9 @@ void check_graph(const std::string& file, const OnnxGraph& g, std::set<std::stri
   std::set<std::string> named;
   for (const OnnxTensor& t : g.initializers) {
     if (!dtype_of_onnx(t.type))
-      refuse_operator(file, t.byte, "'" + t.name + "' has elements of type " +
-                                        onnx_type_name(t.type) + " (" + std::to_string(t.type) +
-                                        ")");
+      refuse_operator(file, t.byte,
+                      "'" + t.name + "' has elements of type " + onnx_type_name(t.type) + " (" +
+                          std::to_string(t.type) + ")");
     make(t.name, t.byte);
     named.insert(t.name);
   }
@@ -71,20 +73,22 @@ void check_graph(const std::string& file, const OnnxGraph& g, std::set<std::stri
   for (const OnnxNode& n : g.nodes) {
     for (const std::string& name : n.in)
       if (!name.empty() && !known.contains(name))
-        refuse_onnx(file, n.byte, called(n) + " takes '" + name + "', which no node before it makes");
+        refuse_onnx(file, n.byte,
+                    called(n) + " takes '" + name + "', which no node before it makes");
     if (!n.domain.empty())
       refuse_operator(file, n.byte, called(n) + ": operators of '" + n.domain + "' are not read");
     const OnnxRule* rule = onnx_rule(n.op);
     if (!rule) refuse_operator(file, n.byte, called(n) + ": this operator is not read");
     if (n.in.size() < rule->least || n.in.size() > rule->most)
-      refuse_onnx(file, n.byte, called(n) + " has " + std::to_string(n.in.size()) +
-                                    " operands, expected " + std::to_string(rule->least) + " to " +
-                                    std::to_string(rule->most));
+      refuse_onnx(file, n.byte,
+                  called(n) + " has " + std::to_string(n.in.size()) + " operands, expected " +
+                      std::to_string(rule->least) + " to " + std::to_string(rule->most));
     if (n.out.empty()) refuse_onnx(file, n.byte, called(n) + " has no result");
     for (std::size_t k = rule->results; k < n.out.size(); ++k)
       if (!n.out[k].empty())
-        refuse_operator(file, n.byte, called(n) + ": its result number " + std::to_string(k) +
-                                          " ('" + n.out[k] + "') is not made here");
+        refuse_operator(file, n.byte,
+                        called(n) + ": its result number " + std::to_string(k) + " ('" + n.out[k] +
+                            "') is not made here");
     const std::string attributes = " " + std::string(rule->attributes) + " ";
     for (const OnnxAttribute& a : n.attributes) {
       if (attributes.find(" " + a.name + " ") == std::string::npos)
@@ -103,7 +107,8 @@ void check_graph(const std::string& file, const OnnxGraph& g, std::set<std::stri
 
 }  // namespace
 
-const OnnxRule* onnx_rule(const std::string& op) {
+namespace {
+const OnnxRules& all_rules() {
   static const OnnxRules rules = [] {
     OnnxRules all;
     for (const auto add : {add_element_rules, add_reduction_rules, add_shape_rules, add_index_rules,
@@ -111,8 +116,18 @@ const OnnxRule* onnx_rule(const std::string& op) {
       add(all);
     return all;
   }();
-  const auto found = rules.find(op);
-  return found == rules.end() ? nullptr : &found->second;
+  return rules;
+}
+}  // namespace
+
+const OnnxRule* onnx_rule(const std::string& op) {
+  const auto found = all_rules().find(op);
+  return found == all_rules().end() ? nullptr : &found->second;
+}
+std::vector<std::string> onnx_operators() {
+  std::vector<std::string> names;
+  for (const auto& [name, rule] : all_rules()) names.push_back(name);
+  return names;
 }
 
 // ---- what a rule sees ----
@@ -193,23 +208,24 @@ OnnxProgram::OnnxProgram(const std::filesystem::path& path)
     refuse_onnx(file, 0, "expected the version of its operators, found none");
   opset = found->second;
   if (opset < kOldestOpset || opset > kNewestOpset)
-    refuse_operator(file, 0, "its operators are of version " + std::to_string(opset) +
-                                 "; those of " + std::to_string(kOldestOpset) + " to " +
-                                 std::to_string(kNewestOpset) + " are read");
+    refuse_operator(file, 0,
+                    "its operators are of version " + std::to_string(opset) + "; those of " +
+                        std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) +
+                        " are read");
   std::set<std::string> settings, given;
   collect_settings(model.graph, settings);
   for (OnnxTensor& t : model.graph.initializers) {
     given.insert(t.name);
-    auto& to = !settings.contains(t.name) && may_be_trained(model.graph, t) ? weights : constants;
+    auto& to = !settings.contains(t.name) && may_be_trained(model, t) ? weights : constants;
     to.push_back({t.name, std::move(t.values)});
   }
   for (const OnnxValueInfo& v : model.graph.inputs) {
     if (given.contains(v.name)) continue;
     const std::optional<Dtype> dtype = dtype_of_onnx(v.type);
     if (!dtype)
-      refuse_operator(file, 0, "the input '" + v.name + "' is " +
-                                   (v.type == 0 ? "no tensor"
-                                                : "of type " + onnx_type_name(v.type)));
+      refuse_operator(file, 0,
+                      "the input '" + v.name + "' is " +
+                          (v.type == 0 ? "no tensor" : "of type " + onnx_type_name(v.type)));
     OnnxNetwork::Input in{.name = v.name, .dtype = *dtype, .any_shape = !v.shape};
     if (v.shape)
       for (const OnnxAxis& a : *v.shape) in.shape.push_back(a.name.empty() ? a.length : -1);

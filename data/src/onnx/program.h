@@ -45,13 +45,13 @@ struct OnnxCall {
   /// Counted from the front; `extra`: of a result with so many more axes.
   int axis(std::int64_t a, int ndim) const;
 
-  [[noreturn]] void refuse(const std::string& what) const;      ///< E0441
-  [[noreturn]] void malformed(const std::string& what) const;   ///< E0439
+  [[noreturn]] void refuse(const std::string& what) const;     ///< E0441
+  [[noreturn]] void malformed(const std::string& what) const;  ///< E0439
 };
 
 struct OnnxRule {
   std::vector<Tensor> (*run)(const OnnxCall&);
-  const char* attributes = "";  ///< that it reads, or that change nothing
+  const char* attributes = "";      ///< that it reads, or that change nothing
   std::size_t least = 1, most = 1;  ///< operands
   std::size_t results = 1;
 };

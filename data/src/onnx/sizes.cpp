@@ -22,7 +22,8 @@ std::vector<std::string> words_of(const Attributes* a) {
 std::vector<Index> numbers_in(const std::string& word) {
   std::vector<Index> all;
   std::string text = word;
-  std::ranges::replace_if(text, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
   std::istringstream in(text);
   for (Index i; in >> i;) all.push_back(i);
   return all;
@@ -64,7 +65,8 @@ Recordings::Recordings(std::vector<Graph> graphs, std::vector<Index> batches)
     for (int d = 0; d < f.types[v].shape.size(); ++d) {
       std::vector<Index> lengths;
       for (const Graph& g : graphs_) {
-        if (g.types[v].dtype != f.types[v].dtype || g.types[v].shape.size() != f.types[v].shape.size())
+        if (g.types[v].dtype != f.types[v].dtype ||
+            g.types[v].shape.size() != f.types[v].shape.size())
           throw DependsOnBatch{"types differ"};
         lengths.push_back(g.types[v].shape[d]);
       }

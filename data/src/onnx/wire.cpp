@@ -17,9 +17,7 @@ void WireBudget::spend(std::uint64_t bytes, std::uint64_t at) {
   left -= bytes;
 }
 
-void WireReader::refuse(const std::string& what) const {
-  refuse_onnx(budget_->file, byte(), what);
-}
+void WireReader::refuse(const std::string& what) const { refuse_onnx(budget_->file, byte(), what); }
 
 std::uint64_t WireReader::varint(std::size_t& at) const {
   std::uint64_t v = 0;

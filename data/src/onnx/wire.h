@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages as Protocol Buffers write them: fields one after the other, each a key 8 n + kind and a
-// value. Numbers are 7 bits a byte, the lowest first, with the top bit set in all bytes but the last.
+// value. Numbers are 7 bits a byte, the lowest first, with the top bit set in all bytes but the
+// last.
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Networks of other programs and for them: ONNX files (github.com/onnx/onnx). What is written is the
-// recorded computation itself, so that any function of operations that ONNX has can be; what is read
-// becomes a function of our operations, which differentiates, compiles and trains like any other.
+// Networks of other programs and for them: ONNX files (github.com/onnx/onnx). What is written is
+// the recorded computation itself, so that any function of operations that ONNX has can be; what is
+// read becomes a function of our operations, which differentiates, compiles and trains like any
+// other.
 //
 //   write_onnx("net.onnx", [](const nn::Mlp& m, const std::vector<Tensor>& x) { return m(x[0]); },
 //              net, {.inputs = {{"x", {Dtype::f32, {1, 3}}}}, .outputs = {"y"}});
@@ -93,6 +94,8 @@ struct OnnxNetwork {
 /// memory, E0439 anything malformed, with its byte, or weights outside of the folder of the file,
 /// E0441 an operator, an attribute or an element type that is not read.
 OnnxNetwork read_onnx(const std::filesystem::path& path);
+/// Names of the operators that are read, in the order of the alphabet.
+std::vector<std::string> onnx_operators();
 /// One tensor by itself (.pb), as ONNX's own tests have them. Throws as read_onnx.
 NamedTensor read_onnx_tensor(const std::filesystem::path& path);
 
