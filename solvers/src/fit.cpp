@@ -3,11 +3,13 @@
 
 #include "fit_steps.h"
 #include "read_ahead.h"
+#include "side_by_side.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace tessera::solvers {
 namespace {
@@ -57,6 +59,25 @@ Leaves tree_sum(std::vector<Leaves>& parts, std::size_t begin, std::size_t end) 
   Leaves a = tree_sum(parts, begin, middle), b = tree_sum(parts, middle, end);
   for (std::size_t k = 0; k < a.size(); ++k) a[k] = a[k] + b[k];
   return a;
+}
+
+/// Of one part of a batch or of all: its loss and gradient, both times its share of the samples,
+/// and why the loss is not finite.
+struct PartDone {
+  double loss = 0;
+  Leaves gradient;
+  std::string cause;
+};
+PartDone summed(std::vector<PartDone> parts) {
+  PartDone all;
+  std::vector<Leaves> gradients;
+  for (PartDone& p : parts) {
+    all.loss += p.loss;
+    gradients.push_back(std::move(p.gradient));
+    if (all.cause.empty()) all.cause = std::move(p.cause);
+  }
+  all.gradient = tree_sum(gradients, 0, gradients.size());
+  return all;
 }
 
 /// The operation of the loss that first gives NaN (an infinity, where the loss is one).
@@ -137,6 +158,7 @@ void check(const FitOptions& o, const Samples<Leaves>& train) {
   need(o.batch > 0, "a batch of " + std::to_string(o.batch) + " samples");
   need(o.parts > 0 && o.parts <= o.batch, "a batch of " + std::to_string(o.batch) + " samples in " +
                                               std::to_string(o.parts) + " parts");
+  need(o.workers > 0 && o.workers <= 1024, std::to_string(o.workers) + " workers");
   need(o.loaders >= 0 && o.loaders <= 1024, std::to_string(o.loaders) + " loaders");
   need(o.epochs >= 0, std::to_string(o.epochs) + " epochs");
   need(!o.clip_norm || *o.clip_norm > 0, "clip_norm is not above 0");
@@ -218,6 +240,35 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
   };
   if (o.average && o.average->kind == Kind::exponential && !s.average) s.average = s.params;
   const auto asked_to_stop = [&] { return go_on && !go_on(s); };
+  SideBySide workers(o.workers);
+  std::set<std::size_t> planned;  // sizes of parts
+  const auto take_parts = [&](const Parts& parts, ReadAhead& batches) {
+    const Leaves trained = leaves.of(s.params), others = leaves.others(s.params);
+    const auto n = static_cast<double>(parts.back().data() + parts.back().size() - parts[0].data());
+    std::vector<Leaves> batch(parts.size());
+    std::vector<PartDone> done(parts.size());
+    const auto take = [&](std::size_t k) {
+      auto [value, g] = gradient(trained, others, batch[k]);
+      const double share = static_cast<double>(parts[k].size()) / n;
+      if (parts.size() > 1)
+        for (Tensor& leaf : g) leaf = leaf * share;
+      const double found = cast(value, Dtype::f64).item();
+      done[k] = {share * found, std::move(g), {}};
+      if (!std::isfinite(found)) done[k].cause = cause_of(loss, found, s.params, batch[k]);
+      batch[k].clear();
+    };
+    std::vector<std::size_t> rest;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      batch[k] = batches.next();
+      // What is new is recorded, by one thread alone.
+      if (o.workers == 1 || planned.insert(parts[k].size()).second)
+        take(k);
+      else
+        rest.push_back(k);
+    }
+    workers.run(rest.size(), [&](std::size_t k) { take(rest[k]); });
+    return summed(std::move(done));
+  };
 
   const auto over = [&] {
     return o.early_stopping && s.step == 0 && s.stopping.over(*o.early_stopping);
@@ -233,30 +284,19 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
         o.loaders);
     for (const Parts& parts : steps) {
       const std::span<const Index> samples(parts.front().begin(), parts.back().end());
-      const double n = static_cast<double>(samples.size());
-      std::vector<Leaves> gradients;
-      double sum = 0;
-      std::string cause;
-      for (const std::span<const Index> part : parts) {
-        const Leaves batch = batches.next();
-        auto [value, g] = gradient(leaves.of(s.params), leaves.others(s.params), batch);
-        const double share = static_cast<double>(part.size()) / n;
-        if (part.size() < samples.size())
-          for (Tensor& leaf : g) leaf = leaf * share;
-        const double found = cast(value, Dtype::f64).item();
-        if (!std::isfinite(found) && cause.empty()) cause = cause_of(loss, found, s.params, batch);
-        sum += share * found;
-        gradients.push_back(std::move(g));
-      }
-      if (!std::isfinite(sum))
-        return {
-            FitEnd::Reason::not_finite, s.epoch, s.step, {samples.begin(), samples.end()}, cause};
+      const PartDone all = take_parts(parts, batches);
+      if (!std::isfinite(all.loss))
+        return {FitEnd::Reason::not_finite,
+                s.epoch,
+                s.step,
+                {samples.begin(), samples.end()},
+                all.cause};
       auto [params, state] = leaves.take(s.params, s.optimizer);
-      leaves.put_back(update(std::move(params), tree_sum(gradients, 0, gradients.size()),
-                             std::move(state), Tensor(s.plateau.factor)),
-                      s.params, s.optimizer);
+      leaves.put_back(
+          update(std::move(params), all.gradient, std::move(state), Tensor(s.plateau.factor)),
+          s.params, s.optimizer);
       take_average(Kind::exponential);
-      s.loss_sum += n * sum;
+      s.loss_sum += static_cast<double>(samples.size()) * all.loss;
       ++s.step;
       if (asked_to_stop()) return {FitEnd::Reason::stopped, s.epoch, s.step};
     }

@@ -299,9 +299,18 @@ TEST_F(Training, TablesThatDoNotFitAreToldByLine) {
     return parabolas(40, [=](int k, std::string l) { return k == line ? instead : l; });
   };
   const std::pair<std::string, const char*> tables[] = {
-      {bad(2, "1,x,3"), "t.csv:4:3: error E0672: expected a number"},
-      {bad(2, "1,nan,3"), "t.csv:4:3: error E0672: expected a number"},
-      {bad(2, "1,,3"), "t.csv:4:3: error E0672: expected a number"},
+      {bad(2, "1,x,3"), "t.csv:4:3: error E0672: expected a number, got 'x'"},
+      {bad(2, "1,nan,3"), "t.csv:4:3: error E0672: expected a number that is finite, got 'nan'"},
+      {bad(2, "1,,3"), "t.csv:4:3: error E0672: expected a number, the field is empty"},
+      {bad(2, "1,2,hot"),
+       "hint: words are learnt as labels, with training.loss = \"cross_entropy\""},
+      {bad(2, "1e300,2,3"), "feature 0 has numbers from -"},
+      {"a;b;y\n1;2;3\n", "hint: fields stand between commas, here they seem to stand between semi"},
+      {"a\tb\ty\n1,5\t2\t3\n",
+       "expected one field for each of 1 columns, got 2\n    1,5?2?3\n    ^\n  hint: fields stand "
+       "between commas, here they seem to stand between tabs"},
+      {"a,b,y,b\n1,2,3,4\n",
+       "t.csv:1:1: error E0672: two columns are called 'b', number 2 and number 4"},
       {bad(2, "1,2"), "t.csv:4:1: error E0672: expected one field for each of 3 columns, got 2"},
       {"a,b,y\n", "t.csv:1:1: error E0672: has no rows below a line of names"},
       {"a,c,y\n1,2,3\n",
@@ -321,6 +330,7 @@ TEST_F(Training, CasesThatContradictThemselvesAreToldByKey) {
     refused(with(kTable, old, now), 5, text);
   };
   changed("target_columns = [\"y\"]", "target_columns = [\"a\"]", "'a' is an input, too");
+  changed("[\"a\", \"b\"]", "[\"a\", \"b\", \"a\"]", "E0670: 'a' stands twice");
   changed("split = {", "split = {by = \"group\", ", "no group is named");
   changed("validation = 0.2, test = 0.2", "validation = 0.5, test = 0.6",
           "nothing is left to train on");

@@ -82,6 +82,10 @@ PreparedCase prepare(const AppContext& context) {
   check_augment(p->options.augment, p->model.sample, config);
   if (const auto& from = p->options.training.start_from)
     p->start = start_from(p->model.network, *from);
+  if (2 * p->samples.classes > p->samples.count())
+    p->start.push_back(
+        fmt::format("{} labels are of {} classes: numbers are learnt by another training.loss",
+                    p->samples.count(), p->samples.classes));
   check_leaves(config, *p);
   p->inputs = data::inputs_read();
   return {
@@ -106,8 +110,8 @@ App app() {
                 return draw(run, read_drawn(run), read_options(config).title);
               },
           .predict = predict,
-          .may_change = {"training.epochs", "training.early_stopping", "training.loaders", "output",
-                         "title", "expect"}};
+          .may_change = {"training.epochs", "training.early_stopping", "training.loaders",
+                         "training.workers", "output", "title", "expect"}};
 }
 
 }  // namespace tessera::apps::training

@@ -115,6 +115,7 @@ solvers::FitOptions fit_options(const Problem& p) {
   solvers::FitOptions f{.epochs = o.epochs,
                         .batch = o.batch,
                         .parts = o.parts,
+                        .workers = static_cast<int>(o.workers),
                         .seed = o.seed,
                         .shuffle = o.shuffle,
                         .loaders = static_cast<int>(o.loaders),
