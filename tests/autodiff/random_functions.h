@@ -71,7 +71,7 @@ inline Tensor scanned(const Tensor& x, const Tensor& y, Rng& rng) {
 /// Halved, and turned a little, until small: the number of steps is data, and differs between
 /// elements of a batch. What is not finite stays as it is.
 inline Tensor shrunk(const Tensor& x, const Tensor& y, Rng& rng) {
-  const Tensor w = cast(mean(real(y)), real_of(x.dtype()));
+  const Tensor w = cast(tanh(mean(real(y))), real_of(x.dtype()));
   const auto large = [](const Tensor& c) {
     const Tensor s = sum(real(c * conj(c)));
     return logical_and(s > 0.2, is_finite(s));

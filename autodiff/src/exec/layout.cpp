@@ -20,7 +20,8 @@ Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end,
             const std::vector<std::uint32_t>& last_use, const std::vector<Root>& roots) {
   Step run{nullptr, nullptr, nullptr, steps[begin].line, true, {}, {}, 0, {}};
   std::vector<blocks::Operation> operations;
-  std::map<std::uint32_t, std::uint32_t> made;  // root -> operation
+  std::map<std::uint32_t, std::uint32_t> made;                // root -> operation
+  std::map<std::uint32_t, std::vector<std::uint32_t>> taken;  // root -> operands of the run
   std::vector<View> layouts;
   for (std::size_t n = begin; n < end; ++n) {
     const Step& s = steps[n];
@@ -31,16 +32,19 @@ Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end,
         o.in.push_back({true, it->second});
         continue;
       }
-      std::uint32_t k = 0;
-      while (k < run.in.size() &&
-             !(run.in[k].root == p.root && run.in[k].view.data == p.view.data &&
-               run.in[k].view.dtype == p.view.dtype && run.in[k].view.strides == p.view.strides))
-        ++k;
-      if (k == run.in.size()) {
-        run.in.push_back(p);
-        layouts.push_back(p.view);
+      std::vector<std::uint32_t>& same_root = taken[p.root];
+      const auto known = std::find_if(same_root.begin(), same_root.end(), [&](std::uint32_t k) {
+        const View& v = run.in[k].view;
+        return v.data == p.view.data && v.dtype == p.view.dtype && v.strides == p.view.strides;
+      });
+      if (known != same_root.end()) {
+        o.in.push_back({false, *known});
+        continue;
       }
-      o.in.push_back({false, k});
+      o.in.push_back({false, static_cast<std::uint32_t>(run.in.size())});
+      same_root.push_back(o.in.back().index);
+      run.in.push_back(p);
+      layouts.push_back(p.view);
     }
     const std::uint32_t root = s.out_roots[0];
     made.emplace(root, at);
@@ -173,7 +177,7 @@ std::vector<Step> needed(const std::vector<Step>& steps, const std::vector<Root>
 /// shape that are or become ready. The former do not wait for each other: light ones make a wave.
 /// Recurrences that were recorded one after the other (derivatives along several directions,
 /// coefficients of several orders) so advance side by side.
-std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Root>& roots,
+std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roots,
                            std::size_t least_bytes) {
   std::vector<std::uint32_t> maker(roots.size(), kNone), waits(steps.size(), 0);
   std::vector<std::vector<std::uint32_t>> readers(steps.size());
@@ -190,9 +194,9 @@ std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Roo
     if (waits[n] == 0) ready[steps[n].elementwise].insert(n);
   std::vector<Step> out;
   const auto take = [&](std::uint32_t n, std::uint32_t wave) {
-    out.push_back(steps[n]);
+    out.push_back(std::move(steps[n]));
     out.back().wave = wave;
-    ready[steps[n].elementwise].erase(n);
+    ready[out.back().elementwise].erase(n);
     for (std::uint32_t m : readers[n])
       if (--waits[m] == 0) ready[steps[m].elementwise].insert(m);
   };
@@ -330,14 +334,15 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots,
 
 Layout lay_out(const std::vector<Step>& all_steps, const std::vector<Root>& roots,
                const std::vector<bool>& kept, Index join_from, bool keep_order) {
-  const std::vector<Step> steps = needed(all_steps, roots);
+  std::vector<Step> steps = needed(all_steps, roots);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
   Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots, kept);
   if (keep_order) return as_recorded;
   const std::size_t least_bytes =
       static_cast<std::size_t>(std::min<Index>(join_from, Index{1} << 30)) * 128;
   Layout side_by_side = with_memory(
-      join_elementwise(in_waves(steps, roots, least_bytes), roots, join_from), roots, kept);
+      join_elementwise(in_waves(std::move(steps), roots, least_bytes), roots, join_from), roots,
+      kept);
   return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side
                                                                                       : as_recorded;
 }
