@@ -75,7 +75,8 @@ void print_parts(const std::string& name, const Parts& p) {
   bench::print(name + "_record_ms", 1e3 * p.record, "ms");
   bench::print(name + "_simplify_ms", 1e3 * p.simplify, "ms");
   bench::print(name + "_layout_ms", 1e3 * p.plan, "ms");
-  bench::print(name + "_ms", 1e3 * p.whole, "ms");
+  bench::print(name + "_ms", 1e3 * (p.record + p.simplify + p.plan), "ms");
+  bench::print(name + "_first_call_ms", 1e3 * p.whole, "ms");
 }
 
 /// How often a step of Adam is recorded that is called with other rates, weights, batches, flags.
