@@ -61,27 +61,28 @@ Leaves tree_sum(std::vector<Leaves>& parts, std::size_t begin, std::size_t end) 
   return a;
 }
 
-/// Of one part of a batch or of all: its loss and gradient, both times its share of the samples,
-/// and why the loss is not finite.
+/// Of one part of a batch or of all, times its share of the samples: its loss, the gradient, and
+/// the values that frozen leaves take; and why the loss is not finite.
 struct PartDone {
   double loss = 0;
-  Leaves gradient;
+  Leaves gradient, carried;
   std::string cause;
 };
 PartDone summed(std::vector<PartDone> parts) {
   PartDone all;
-  std::vector<Leaves> gradients;
+  std::vector<Leaves> gradients, carried;
   for (PartDone& p : parts) {
     all.loss += p.loss;
-    gradients.push_back(std::move(p.gradient));
+    gradients.push_back(std::move(p.gradient)), carried.push_back(std::move(p.carried));
     if (all.cause.empty()) all.cause = std::move(p.cause);
   }
   all.gradient = tree_sum(gradients, 0, gradients.size());
+  all.carried = tree_sum(carried, 0, carried.size());
   return all;
 }
 
 /// The operation of the loss that first gives NaN (an infinity, where the loss is one).
-std::string cause_of(const std::function<Tensor(const Leaves&, const Leaves&)>& loss, double value,
+std::string cause_of(const std::function<Leaves(const Leaves&, const Leaves&)>& loss, double value,
                      const Leaves& params, const Leaves& batch) {
   const auto finite = [](const Leaves& leaves) {
     return std::ranges::all_of(leaves, [](const Tensor& t) {
@@ -205,16 +206,26 @@ std::string to_string(const FitEnd& end) {
   return text;
 }
 
-FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)>& loss,
+FitEnd detail::fit_flat(const std::function<Leaves(const Leaves&, const Leaves&)>& loss,
                         const std::function<Leaves(const Leaves&, const Leaves&)>& validate,
                         FitState<Leaves>& s, const LeafNames& names, const Samples<Leaves>& train,
                         const Samples<Leaves>& validation, const FitOptions& o,
                         const GoOn<Leaves>& go_on) {
   check(o, train);
   const TrainedLeaves leaves(names, o, s.params, s.optimizer);
+  std::vector<std::size_t> carried;  // of the others: those that the loss changes
   const auto gradient = jit([&](const Leaves& trained, const Leaves& others, const Leaves& batch) {
-    return value_and_grad([&](const Leaves& p) { return loss(leaves.joined(p, others), batch); })(
-        trained);
+    return value_and_grad([&](const Leaves& p) {
+      const Leaves found = loss(leaves.joined(p, others), batch);
+      Leaves moved;
+      if (found.size() > 1) {
+        const Leaves now = leaves.others({found.begin() + 1, found.end()});
+        carried.clear();
+        for (std::size_t k = 0; k < now.size(); ++k)
+          if (now[k].impl() != others[k].impl()) carried.push_back(k), moved.push_back(now[k]);
+      }
+      return std::pair(found.front(), moved);
+    })(trained);
   });
   // The factor is an argument, so that a plateau makes no new plan.
   const auto update = jit([&](const Leaves& params, const Leaves& gradient,
@@ -248,12 +259,13 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
     std::vector<Leaves> batch(parts.size());
     std::vector<PartDone> done(parts.size());
     const auto take = [&](std::size_t k) {
-      auto [value, g] = gradient(trained, others, batch[k]);
+      auto [values, g] = gradient(trained, others, batch[k]);
       const double share = static_cast<double>(parts[k].size()) / n;
       if (parts.size() > 1)
-        for (Tensor& leaf : g) leaf = leaf * share;
-      const double found = cast(value, Dtype::f64).item();
-      done[k] = {share * found, std::move(g), {}};
+        for (Leaves* all : {&g, &values.second})
+          for (Tensor& leaf : *all) leaf = leaf * share;
+      const double found = cast(values.first, Dtype::f64).item();
+      done[k] = {share * found, std::move(g), std::move(values.second), {}};
       if (!std::isfinite(found)) done[k].cause = cause_of(loss, found, s.params, batch[k]);
       batch[k].clear();
     };
@@ -295,6 +307,11 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
       leaves.put_back(
           update(std::move(params), all.gradient, std::move(state), Tensor(s.plateau.factor)),
           s.params, s.optimizer);
+      if (!all.carried.empty()) {
+        Leaves others = leaves.others(s.params);
+        for (std::size_t k = 0; k < carried.size(); ++k) others[carried[k]] = all.carried[k];
+        s.params = leaves.joined(leaves.of(s.params), others);
+      }
       take_average(Kind::exponential);
       s.loss_sum += static_cast<double>(samples.size()) * all.loss;
       ++s.step;

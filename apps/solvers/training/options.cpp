@@ -95,11 +95,12 @@ data::Options<LayerOptions> layer_table() {
   const std::vector<std::string> convs{"conv", "conv_transpose"},
       windows{"conv", "conv_transpose", "max_pool", "mean_pool", "upsample"};
   o.add_kind("kind", &O::kind,
-             {.doc = "Channels come last. Pools leave one of each window, upsample repeats "
+             {.doc = "Channels come last. batch_norm norms by the batch in training, else by what "
+                     "it has seen. Pools leave one of each window, upsample repeats "
                      "elements; add and concat take what an earlier layer gave besides.",
               .choices = {"linear", "conv", "conv_transpose", "activation", "dropout", "layer_norm",
-                          "group_norm", "embedding", "flatten", "reshape", "max_pool", "mean_pool",
-                          "global_mean_pool", "upsample", "add", "concat"}});
+                          "group_norm", "batch_norm", "embedding", "flatten", "reshape", "max_pool",
+                          "mean_pool", "global_mean_pool", "upsample", "add", "concat"}});
   o.add("name", &O::name, {.doc = "What `with` of later layers calls it."});
   o.add("width", &O::width,
         {.doc = "Features or channels that it gives.",

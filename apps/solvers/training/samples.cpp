@@ -110,7 +110,7 @@ Shape sample_shape(const Tensor& samples) {
 }
 
 std::string not_finite(const Tensor& t, const char* what) {
-  const std::vector<double> v = t.to_vector<double>();
+  const std::vector<double> v = cast(t, Dtype::f64).to_vector<double>();
   const auto bad = std::ranges::find_if_not(v, [](double x) { return std::isfinite(x); });
   if (bad == v.end()) return {};
   const auto at = static_cast<std::size_t>(bad - v.begin());
