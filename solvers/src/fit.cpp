@@ -3,13 +3,12 @@
 
 #include "fit_steps.h"
 #include "read_ahead.h"
-#include "side_by_side.h"
+#include "step_gradient.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 namespace tessera::solvers {
 namespace {
@@ -50,54 +49,6 @@ Leaves batch_of(const Samples<Leaves>& from, std::span<const Index> samples, con
                       to_string(t.type()) + ": the first axis counts the samples");
   batch.push_back(gather(keys, tensor(std::vector<Index>(samples.begin(), samples.end()))));
   return batch;
-}
-
-/// a_0 + a_1 + ... by one binary tree over the parts [0, n): halves, the larger one first.
-Leaves tree_sum(std::vector<Leaves>& parts, std::size_t begin, std::size_t end) {
-  if (end - begin == 1) return std::move(parts[begin]);
-  const std::size_t middle = begin + (end - begin + 1) / 2;
-  Leaves a = tree_sum(parts, begin, middle), b = tree_sum(parts, middle, end);
-  for (std::size_t k = 0; k < a.size(); ++k) a[k] = a[k] + b[k];
-  return a;
-}
-
-/// Of one part of a batch or of all, times its share of the samples: its loss, the gradient, and
-/// the values that frozen leaves take; and why the loss is not finite.
-struct PartDone {
-  double loss = 0;
-  Leaves gradient, carried;
-  std::string cause;
-};
-PartDone summed(std::vector<PartDone> parts) {
-  PartDone all;
-  std::vector<Leaves> gradients, carried;
-  for (PartDone& p : parts) {
-    all.loss += p.loss;
-    gradients.push_back(std::move(p.gradient)), carried.push_back(std::move(p.carried));
-    if (all.cause.empty()) all.cause = std::move(p.cause);
-  }
-  all.gradient = tree_sum(gradients, 0, gradients.size());
-  all.carried = tree_sum(carried, 0, carried.size());
-  return all;
-}
-
-/// The operation of the loss that first gives NaN (an infinity, where the loss is one).
-std::string cause_of(const std::function<Leaves(const Leaves&, const Leaves&)>& loss, double value,
-                     const Leaves& params, const Leaves& batch) {
-  const auto finite = [](const Leaves& leaves) {
-    return std::ranges::all_of(leaves, [](const Tensor& t) {
-      return !is_inexact(t.dtype()) || all(is_finite(t)).item<bool>();
-    });
-  };
-  if (!finite(batch)) return "a number of the samples is not finite";
-  if (!finite(params)) return "a parameter is not finite";
-  try {
-    jit(loss, {.level = Level::O0, .trap = std::isnan(value) ? Trap::nan : Trap::not_finite})(
-        params, batch);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 /// Samples in so many parts, as even as can be; not more parts than samples.
@@ -213,20 +164,7 @@ FitEnd detail::fit_flat(const std::function<Leaves(const Leaves&, const Leaves&)
                         const GoOn<Leaves>& go_on) {
   check(o, train);
   const TrainedLeaves leaves(names, o, s.params, s.optimizer);
-  std::vector<std::size_t> carried;  // of the others: those that the loss changes
-  const auto gradient = jit([&](const Leaves& trained, const Leaves& others, const Leaves& batch) {
-    return value_and_grad([&](const Leaves& p) {
-      const Leaves found = loss(leaves.joined(p, others), batch);
-      Leaves moved;
-      if (found.size() > 1) {
-        const Leaves now = leaves.others({found.begin() + 1, found.end()});
-        carried.clear();
-        for (std::size_t k = 0; k < now.size(); ++k)
-          if (now[k].impl() != others[k].impl()) carried.push_back(k), moved.push_back(now[k]);
-      }
-      return std::pair(found.front(), moved);
-    })(trained);
-  });
+  StepGradient gradient(loss, leaves, o);
   // The factor is an argument, so that a plateau makes no new plan.
   const auto update = jit([&](const Leaves& params, const Leaves& gradient,
                               const OptimizerState& state, const Tensor& factor) {
@@ -251,36 +189,6 @@ FitEnd detail::fit_flat(const std::function<Leaves(const Leaves&, const Leaves&)
   };
   if (o.average && o.average->kind == Kind::exponential && !s.average) s.average = s.params;
   const auto asked_to_stop = [&] { return go_on && !go_on(s); };
-  SideBySide workers(o.workers);
-  std::set<std::size_t> planned;  // sizes of parts
-  const auto take_parts = [&](const Parts& parts, ReadAhead& batches) {
-    const Leaves trained = leaves.of(s.params), others = leaves.others(s.params);
-    const auto n = static_cast<double>(parts.back().data() + parts.back().size() - parts[0].data());
-    std::vector<Leaves> batch(parts.size());
-    std::vector<PartDone> done(parts.size());
-    const auto take = [&](std::size_t k) {
-      auto [values, g] = gradient(trained, others, batch[k]);
-      const double share = static_cast<double>(parts[k].size()) / n;
-      if (parts.size() > 1)
-        for (Leaves* all : {&g, &values.second})
-          for (Tensor& leaf : *all) leaf = leaf * share;
-      const double found = cast(values.first, Dtype::f64).item();
-      done[k] = {share * found, std::move(g), std::move(values.second), {}};
-      if (!std::isfinite(found)) done[k].cause = cause_of(loss, found, s.params, batch[k]);
-      batch[k].clear();
-    };
-    std::vector<std::size_t> rest;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      batch[k] = batches.next();
-      // What is new is recorded, by one thread alone.
-      if (o.workers == 1 || planned.insert(parts[k].size()).second)
-        take(k);
-      else
-        rest.push_back(k);
-    }
-    workers.run(rest.size(), [&](std::size_t k) { take(rest[k]); });
-    return summed(std::move(done));
-  };
 
   const auto over = [&] {
     return o.early_stopping && s.step == 0 && s.stopping.over(*o.early_stopping);
@@ -296,7 +204,10 @@ FitEnd detail::fit_flat(const std::function<Leaves(const Leaves&, const Leaves&)
         o.loaders);
     for (const Parts& parts : steps) {
       const std::span<const Index> samples(parts.front().begin(), parts.back().end());
-      const PartDone all = take_parts(parts, batches);
+      std::vector<Index> sizes;
+      for (const std::span<const Index> part : parts)
+        sizes.push_back(static_cast<Index>(part.size()));
+      const StepGradient::Of all = gradient(s.params, sizes, [&] { return batches.next(); });
       if (!std::isfinite(all.loss))
         return {FitEnd::Reason::not_finite,
                 s.epoch,
@@ -305,13 +216,9 @@ FitEnd detail::fit_flat(const std::function<Leaves(const Leaves&, const Leaves&)
                 all.cause};
       auto [params, state] = leaves.take(s.params, s.optimizer);
       leaves.put_back(
-          update(std::move(params), all.gradient, std::move(state), Tensor(s.plateau.factor)),
+          update(std::move(params), all.trained, std::move(state), Tensor(s.plateau.factor)),
           s.params, s.optimizer);
-      if (!all.carried.empty()) {
-        Leaves others = leaves.others(s.params);
-        for (std::size_t k = 0; k < carried.size(); ++k) others[carried[k]] = all.carried[k];
-        s.params = leaves.joined(leaves.of(s.params), others);
-      }
+      gradient.carry(all, s.params);
       take_average(Kind::exponential);
       s.loss_sum += static_cast<double>(samples.size()) * all.loss;
       ++s.step;
