@@ -3,6 +3,7 @@
 
 #include "fit_steps.h"
 #include "read_ahead.h"
+#include "step_gradient.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
@@ -48,34 +49,6 @@ Leaves batch_of(const Samples<Leaves>& from, std::span<const Index> samples, con
                       to_string(t.type()) + ": the first axis counts the samples");
   batch.push_back(gather(keys, tensor(std::vector<Index>(samples.begin(), samples.end()))));
   return batch;
-}
-
-/// a_0 + a_1 + ... by one binary tree over the parts [0, n): halves, the larger one first.
-Leaves tree_sum(std::vector<Leaves>& parts, std::size_t begin, std::size_t end) {
-  if (end - begin == 1) return std::move(parts[begin]);
-  const std::size_t middle = begin + (end - begin + 1) / 2;
-  Leaves a = tree_sum(parts, begin, middle), b = tree_sum(parts, middle, end);
-  for (std::size_t k = 0; k < a.size(); ++k) a[k] = a[k] + b[k];
-  return a;
-}
-
-/// The operation of the loss that first gives NaN (an infinity, where the loss is one).
-std::string cause_of(const std::function<Tensor(const Leaves&, const Leaves&)>& loss, double value,
-                     const Leaves& params, const Leaves& batch) {
-  const auto finite = [](const Leaves& leaves) {
-    return std::ranges::all_of(leaves, [](const Tensor& t) {
-      return !is_inexact(t.dtype()) || all(is_finite(t)).item<bool>();
-    });
-  };
-  if (!finite(batch)) return "a number of the samples is not finite";
-  if (!finite(params)) return "a parameter is not finite";
-  try {
-    jit(loss, {.level = Level::O0, .trap = std::isnan(value) ? Trap::nan : Trap::not_finite})(
-        params, batch);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 /// Samples in so many parts, as even as can be; not more parts than samples.
@@ -137,6 +110,7 @@ void check(const FitOptions& o, const Samples<Leaves>& train) {
   need(o.batch > 0, "a batch of " + std::to_string(o.batch) + " samples");
   need(o.parts > 0 && o.parts <= o.batch, "a batch of " + std::to_string(o.batch) + " samples in " +
                                               std::to_string(o.parts) + " parts");
+  need(o.workers > 0 && o.workers <= 1024, std::to_string(o.workers) + " workers");
   need(o.loaders >= 0 && o.loaders <= 1024, std::to_string(o.loaders) + " loaders");
   need(o.epochs >= 0, std::to_string(o.epochs) + " epochs");
   need(!o.clip_norm || *o.clip_norm > 0, "clip_norm is not above 0");
@@ -183,17 +157,14 @@ std::string to_string(const FitEnd& end) {
   return text;
 }
 
-FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)>& loss,
+FitEnd detail::fit_flat(const std::function<Leaves(const Leaves&, const Leaves&)>& loss,
                         const std::function<Leaves(const Leaves&, const Leaves&)>& validate,
                         FitState<Leaves>& s, const LeafNames& names, const Samples<Leaves>& train,
                         const Samples<Leaves>& validation, const FitOptions& o,
                         const GoOn<Leaves>& go_on) {
   check(o, train);
   const TrainedLeaves leaves(names, o, s.params, s.optimizer);
-  const auto gradient = jit([&](const Leaves& trained, const Leaves& others, const Leaves& batch) {
-    return value_and_grad([&](const Leaves& p) { return loss(leaves.joined(p, others), batch); })(
-        trained);
-  });
+  StepGradient gradient(loss, leaves, o);
   // The factor is an argument, so that a plateau makes no new plan.
   const auto update = jit([&](const Leaves& params, const Leaves& gradient,
                               const OptimizerState& state, const Tensor& factor) {
@@ -233,30 +204,23 @@ FitEnd detail::fit_flat(const std::function<Tensor(const Leaves&, const Leaves&)
         o.loaders);
     for (const Parts& parts : steps) {
       const std::span<const Index> samples(parts.front().begin(), parts.back().end());
-      const double n = static_cast<double>(samples.size());
-      std::vector<Leaves> gradients;
-      double sum = 0;
-      std::string cause;
-      for (const std::span<const Index> part : parts) {
-        const Leaves batch = batches.next();
-        auto [value, g] = gradient(leaves.of(s.params), leaves.others(s.params), batch);
-        const double share = static_cast<double>(part.size()) / n;
-        if (part.size() < samples.size())
-          for (Tensor& leaf : g) leaf = leaf * share;
-        const double found = cast(value, Dtype::f64).item();
-        if (!std::isfinite(found) && cause.empty()) cause = cause_of(loss, found, s.params, batch);
-        sum += share * found;
-        gradients.push_back(std::move(g));
-      }
-      if (!std::isfinite(sum))
-        return {
-            FitEnd::Reason::not_finite, s.epoch, s.step, {samples.begin(), samples.end()}, cause};
+      std::vector<Index> sizes;
+      for (const std::span<const Index> part : parts)
+        sizes.push_back(static_cast<Index>(part.size()));
+      const StepGradient::Of all = gradient(s.params, sizes, [&] { return batches.next(); });
+      if (!std::isfinite(all.loss))
+        return {FitEnd::Reason::not_finite,
+                s.epoch,
+                s.step,
+                {samples.begin(), samples.end()},
+                all.cause};
       auto [params, state] = leaves.take(s.params, s.optimizer);
-      leaves.put_back(update(std::move(params), tree_sum(gradients, 0, gradients.size()),
-                             std::move(state), Tensor(s.plateau.factor)),
-                      s.params, s.optimizer);
+      leaves.put_back(
+          update(std::move(params), all.trained, std::move(state), Tensor(s.plateau.factor)),
+          s.params, s.optimizer);
+      gradient.carry(all, s.params);
       take_average(Kind::exponential);
-      s.loss_sum += n * sum;
+      s.loss_sum += static_cast<double>(samples.size()) * all.loss;
       ++s.step;
       if (asked_to_stop()) return {FitEnd::Reason::stopped, s.epoch, s.step};
     }

@@ -153,6 +153,32 @@ TEST_F(Training, ALongerTrainingIsTheSameAsOneGoneOn) {
   EXPECT_TRUE(holds(o.err, "the rate of the steps so far was made for 30 epochs")) << o.err;
 }
 
+TEST_F(Training, BatchNormsCarryWhatTheyHaveSeen) {
+  using tessera::data::read_safetensors;
+  write("t.csv", parabolas(60));
+  const std::string normed = with(
+      with(kTable, "widths = [16], dropout = 0.1",
+           "kind = \"layers\", layer = [{kind = \"linear\", width = 16}, {kind = \"batch_norm\"}, "
+           "{kind = \"activation\", function = \"tanh\"}, {kind = \"linear\", width = 1}]"),
+      "rate = 1e-2", "rate = 1e-2, parts = 2, decay = 0.1, average = {decay = 0.9}");
+  write("case.toml", with(normed, "epochs = 30", "epochs = 1000"));
+  expect_same_after_kill("1 ms");
+  std::map<std::string, std::vector<float>> seen;
+  for (const auto& t : read_safetensors(here() / "whole/weights.safetensors").tensors)
+    if (t.values.dtype() == tessera::Dtype::f32) seen[t.name] = t.values.to_vector<float>();
+  EXPECT_NE(seen.at("layers.1.seen.mean")[0], 0);
+  EXPECT_NE(seen.at("layers.1.seen.variance")[0], 1);
+  // What is predicted of a design does not depend on those beside it.
+  write("one.csv", "a,b\n0.3,-0.2\n");
+  write("two.csv", "a,b\n0.3,-0.2\n5,7\n");
+  for (const char* name : {"one", "two"})
+    ASSERT_EQ(tessera({"predict", "whole", std::string(name) + ".csv"}).code, 0);
+  EXPECT_EQ(csv_column(read("one.predicted.csv"), "predicted y")[0],
+            csv_column(read("two.predicted.csv"), "predicted y")[0]);
+  refused(with(normed, "batch = 16", "batch = 5"), 5,
+          "E0671: of 36 samples some batch or part has one alone, and layer 1 (batch_norm)");
+}
+
 TEST_F(Training, FrozenWeightsStayAndOthersLearn) {
   write("t.csv", parabolas(60));
   const auto weights = [&](const char* epochs) {
@@ -299,9 +325,18 @@ TEST_F(Training, TablesThatDoNotFitAreToldByLine) {
     return parabolas(40, [=](int k, std::string l) { return k == line ? instead : l; });
   };
   const std::pair<std::string, const char*> tables[] = {
-      {bad(2, "1,x,3"), "t.csv:4:3: error E0672: expected a number"},
-      {bad(2, "1,nan,3"), "t.csv:4:3: error E0672: expected a number"},
-      {bad(2, "1,,3"), "t.csv:4:3: error E0672: expected a number"},
+      {bad(2, "1,x,3"), "t.csv:4:3: error E0672: expected a number, got 'x'"},
+      {bad(2, "1,nan,3"), "t.csv:4:3: error E0672: expected a number that is finite, got 'nan'"},
+      {bad(2, "1,,3"), "t.csv:4:3: error E0672: expected a number, the field is empty"},
+      {bad(2, "1,2,hot"),
+       "hint: words are learnt as labels, with training.loss = \"cross_entropy\""},
+      {bad(2, "1e300,2,3"),
+       "t.csv: error E0672: input 2 has inf at 0 once it is transformed, in f32"},
+      {"a;b;y\n1;2;3\n", "hint: fields stand between commas, here they seem to stand between semi"},
+      {"a\tb\ty\n1,5\t2\t3\n",
+       "hint: fields stand between commas, here they seem to stand between tabs"},
+      {"a,b,y,b\n1,2,3,4\n",
+       "t.csv:1:1: error E0672: two columns are called 'b', number 2 and number 4"},
       {bad(2, "1,2"), "t.csv:4:1: error E0672: expected one field for each of 3 columns, got 2"},
       {"a,b,y\n", "t.csv:1:1: error E0672: has no rows below a line of names"},
       {"a,c,y\n1,2,3\n",
@@ -321,6 +356,7 @@ TEST_F(Training, CasesThatContradictThemselvesAreToldByKey) {
     refused(with(kTable, old, now), 5, text);
   };
   changed("target_columns = [\"y\"]", "target_columns = [\"a\"]", "'a' is an input, too");
+  changed("[\"a\", \"b\"]", "[\"a\", \"b\", \"a\"]", "E0670: 'a' stands twice");
   changed("split = {", "split = {by = \"group\", ", "no group is named");
   changed("validation = 0.2, test = 0.2", "validation = 0.5, test = 0.6",
           "nothing is left to train on");

@@ -46,6 +46,35 @@ TEST(Sequential, IsItsLayersOneAfterAnother) {
       same_bits(jit([&](const Sequential& m, const Tensor& t) { return m(t); })(net, x), y));
 }
 
+TEST(Sequential, BatchNormsSeeInTrainingAlone) {
+  const std::vector<LayerSpec> layers = {{.kind = LayerKind::conv, .width = 3, .size = {3}},
+                                         {.kind = LayerKind::batch_norm},
+                                         {.kind = LayerKind::dropout, .rate = 0.5},
+                                         {.kind = LayerKind::batch_norm}};
+  const Sequential net = sequential(random_key(3), layers, {8, 2});
+  EXPECT_TRUE(net.has_running_norms());
+  EXPECT_FALSE(sequential(random_key(3), a_list_of_layers(), {3}).has_running_norms());
+  EXPECT_EQ(leaf_names(net)[4], "layers.1.seen.mean");
+  const Tensor x = normal(random_key(4), {5, 8, 2}), keys = split_key(random_key(5), 5);
+  const auto [y, moved] = net.seeing(x, keys);
+  EXPECT_TRUE(same_bits(y, net.train(x, keys)));
+  const auto norm = [](const Sequential& n, std::size_t k) {
+    return std::get<RunningNorm>(n.layers[k]);
+  };
+  const Tensor z = std::get<nn::Conv>(net.layers[0])(x);
+  const auto [first, seen] = norm(net, 1).norm.train(z, norm(net, 1).seen);
+  EXPECT_TRUE(same_bits(norm(moved, 1).seen.mean, seen.mean));
+  EXPECT_TRUE(same_bits(norm(moved, 1).seen.variance, seen.variance));
+  EXPECT_FALSE(same_bits(norm(moved, 3).seen.variance, norm(net, 3).seen.variance));
+  // Else they norm by what they have seen.
+  EXPECT_TRUE(
+      same_bits(moved(x), norm(moved, 3).norm(norm(moved, 1).norm(z, seen), norm(moved, 3).seen)));
+  EXPECT_NE(message_of([] {
+              sequential(random_key(1), {{.kind = LayerKind::batch_norm}}, {});
+            }).find("layer 0 (batch_norm): takes [..., channels]"),
+            std::string::npos);
+}
+
 TEST(Sequential, NamesItsLeavesByTheNumbersOfItsLayers) {
   const LeafNames names = leaf_names(sequential(random_key(3), a_list_of_layers(), {3}));
   EXPECT_EQ(names,

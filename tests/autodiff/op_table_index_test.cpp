@@ -55,6 +55,12 @@ Oracle lines(std::function<std::vector<Wide>(const std::vector<Wide>&)> f) {
   };
 }
 
+/// How many windows there are along n elements.
+Index windows_of(const Window& w, Index n) {
+  const Index room = n + w.low[0] + w.high[0] - (w.size[0] - 1) * w.dilation[0];
+  return room <= 0 ? 0 : (room - 1) / w.stride[0] + 1;
+}
+
 /// Each window over the last axis of x [2, n] by a fold of its elements.
 Oracle windows(Window w, std::function<Wide(Wide, Wide)> combine) {
   return [=](const Arrays& in) {
@@ -232,6 +238,43 @@ void index_rows(std::vector<Row>& rows) {
     pooled(
         "window_argmin", kReal | kInteger, window_min,
         [](Wide a, Wide b) { return b.real() < a.real() ? b : a; }, true);
+    pooled("window_pick", kReal | kInteger, window_max, larger, true);
+    rows.push_back(
+        {.primitive = "window_put",
+         .variant = variant,
+         .dtypes = kReal,
+         .inputs =
+             [w](Dtype t, Index n, Rng& rng) {
+               return Tensors{uniform_tensor(t, {2, windows_of(w, n + 6)}, rng)};
+             },
+         .f =
+             [w](const Tensors& u) {
+               Index n = 0;
+               while (windows_of(w, n) < u[0].dim(1)) ++n;
+               const Tensor x = broadcast_to(sin(arange(n, u[0].dtype()) * 1.7), {2, n});
+               return Tensors{
+                   vjp([&](const Tensor& z) { return window_max(z, w); }, x).second(u[0])};
+             },
+         .oracle =
+             [w](const Arrays& in) {
+               const Index m = in[0].shape[1];
+               Index n = 0;
+               while (windows_of(w, n) < m) ++n;
+               Array x(Shape{2, n});
+               for (Index r = 0; r < 2; ++r)
+                 for (Index o = 0; o < m; ++o) {
+                   Index best = -1;
+                   for (Index j = 0; j < w.size[0]; ++j) {
+                     const Index i = o * w.stride[0] + j * w.dilation[0] - w.low[0];
+                     if (i >= 0 && i < n &&
+                         (best < 0 || std::sin(1.7 * double(i)) > std::sin(1.7 * double(best))))
+                       best = i;
+                   }
+                   x[r * n + best] += in[0][r * m + o];
+                 }
+               return Arrays{x};
+             },
+         .large = 50000});
   }
   for (bool right : {false, true})
     rows.push_back(

@@ -30,8 +30,8 @@ inline Tensor random_tensor(const Type& t, Rng& rng) {
     for (double& x : v) x = u(rng);
     return from_span<double>(v, t.shape);
   };
-  const Tensor re = draw();
-  return is_complex(t.dtype) ? complex(re, draw()) : re;
+  const Tensor re = draw(), z = is_complex(t.dtype) ? complex(re, draw()) : re;
+  return is_inexact(t.dtype) ? cast(z, t.dtype) : z;
 }
 inline Tensors random_like(const Tensors& like, std::uint64_t seed) {
   Rng rng(seed);
@@ -61,7 +61,7 @@ inline Checkpoint random_policy(Rng& rng) {
 }
 /// A scan over axis 0 of x, which captures y.
 inline Tensor scanned(const Tensor& x, const Tensor& y, Rng& rng) {
-  const Tensor w = mean(tanh(real(y)));
+  const Tensor w = cast(mean(tanh(real(y))), real_of(x.dtype()));
   const ScanOptions o{.reverse = below_of(rng, 2) == 1, .checkpoint = random_policy(rng)};
   const auto [last, all] =
       scan([&](Tensor c, Tensor u) { return std::pair(0.5 * sin(c) * w + u, c * u); },
@@ -69,15 +69,18 @@ inline Tensor scanned(const Tensor& x, const Tensor& y, Rng& rng) {
   return below_of(rng, 2) ? last : all;
 }
 /// Halved, and turned a little, until small: the number of steps is data, and differs between
-/// elements of a batch.
+/// elements of a batch. What is not finite stays as it is.
 inline Tensor shrunk(const Tensor& x, const Tensor& y, Rng& rng) {
-  const Tensor w = mean(real(y));
-  return while_loop([](const Tensor& c) { return sum(real(c * conj(c))) > 0.2; },
-                    [&](const Tensor& c) { return 0.4 * c + 0.05 * sin(c * w); }, x,
+  const Tensor w = cast(tanh(mean(real(y))), real_of(x.dtype()));
+  const auto large = [](const Tensor& c) {
+    const Tensor s = sum(real(c * conj(c)));
+    return logical_and(s > 0.2, is_finite(s));
+  };
+  return while_loop(large, [&](const Tensor& c) { return 0.4 * c + 0.05 * sin(c * w); }, x,
                     {random_policy(rng)});
 }
 inline Tensor branched(const Tensor& x, const Tensor& y) {
-  const Tensor w = mean(real(y));
+  const Tensor w = cast(mean(real(y)), real_of(x.dtype()));
   return cond(
       sum(real(x)) > 0.1, [&](const Tensor& x) { return sin(x) * w; },
       [&](const Tensor& x) { return x * x + square(w); }, x);

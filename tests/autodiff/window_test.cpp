@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/window.h"
 
+#include "same_bits.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 
 #include <gtest/gtest.h>
@@ -63,9 +66,86 @@ TEST(Window, TiesGoToTheFirstAndNaNIsLargest) {
   EXPECT_TRUE(std::isnan(window_max(tensor<double>({1.0, NAN, 5.0}), {.size = {3}}).item()));
 }
 
+TEST(Window, TrailingAxesAreChannels) {
+  // As with the channels moved to the front; more channels than a block of them, and a rest.
+  const Tensor x = sin(7.0 * reshape(arange(2 * 5 * 6 * 70, Dtype::f64), {2, 5, 6, 70}));
+  Window w{.size = {3, 2}, .stride = {2, 1}, .low = {1, 0}, .high = {1, 1}, .dilation = {1, 2}};
+  const Tensor front = moveaxis(x, -1, 1);
+  const int before = num_threads();
+  for (auto f : {window_sum, window_mean, window_max, window_min}) {
+    w.trailing = 0;
+    const auto of_front = [&](const Tensor& t) { return f(t, w); };
+    const Tensor want = moveaxis(of_front(front), 1, -1), ct = cos(want * 3.0);
+    const Tensor back = moveaxis(vjp(of_front, front).second(moveaxis(ct, -1, 1)), 1, -1);
+    for (const int threads : {1, 3}) {
+      set_num_threads(threads);
+      w.trailing = 1;
+      const auto of = [&](const Tensor& t) { return f(t, w); };
+      EXPECT_TRUE(same_bits(of(x), want));
+      EXPECT_TRUE(same_bits(vjp(of, x).second(ct), back));
+      EXPECT_TRUE(same_bits(vmap(of)(stack({x, 2.0 * x, cos(x)})),
+                            stack({of(x), of(2.0 * x), of(cos(x))})));
+      const CheckReport r =
+          gradcheck([&](const Tensor& t) { return square(of(t)); }, slice(x, -1, 0, 3),
+                    {.order = 2, .directions = 2, .step = 0.001});
+      EXPECT_TRUE(r) << to_string(r);
+    }
+  }
+  set_num_threads(before);
+}
+
+TEST(Window, LargeWindowsGoAxisByAxisToTheSame) {
+  // 7 x 7 elements are more than go at once; ties, by rounding, and NaN in three axes.
+  const Tensor x = floor(3.0 * sin(5.0 * reshape(arange(8 * 9 * 3, Dtype::f64), {8, 9, 3})));
+  const Window large{.size = {7, 7}, .low = {3, 3}, .high = {3, 3}, .trailing = 1};
+  const Tensor y = window_max(x, large),
+               g = grad([&](const Tensor&t) { return sum(window_max(t, large)); })(x);
+  std::vector<double> hits(static_cast<std::size_t>(x.size()));
+  const std::vector<double> v = x.to_vector(), got = y.to_vector();
+  for (Index p = 0; p < 8; ++p)
+    for (Index q = 0; q < 9; ++q)
+      for (Index c = 0; c < 3; ++c) {
+        Index best = -1;
+        for (Index i = std::max<Index>(p - 3, 0); i < std::min<Index>(p + 4, 8); ++i)
+          for (Index j = std::max<Index>(q - 3, 0); j < std::min<Index>(q + 4, 9); ++j) {
+            const Index at = (i * 9 + j) * 3 + c;
+            if (best < 0 || v[static_cast<std::size_t>(at)] > v[static_cast<std::size_t>(best)])
+              best = at;
+          }
+        EXPECT_EQ(got[static_cast<std::size_t>((p * 9 + q) * 3 + c)],
+                  v[static_cast<std::size_t>(best)]);
+        ++hits[static_cast<std::size_t>(best)];
+      }
+  EXPECT_EQ(sum(g).item(), static_cast<double>(x.size()));
+  const std::vector<double> slopes = g.to_vector();
+  for (std::size_t k = 0; k < hits.size(); ++k) EXPECT_EQ(slopes[k], hits[k]) << k;
+
+  const Window cubes{.size = {2, 2, 2}, .stride = {2, 2, 2}, .trailing = 2};
+  Tensor z = reshape(sin(arange(4 * 2 * 6 * 2 * 5, Dtype::f64)), {4, 2, 6, 2, 5});
+  z = where(z > 0.999, NAN, z);
+  const Tensor pooled = window_max(z, cubes);
+  EXPECT_EQ(pooled.shape(), (Shape{2, 1, 3, 2, 5}));
+  const Tensor as_max = max(reshape(z, {2, 2, 1, 2, 3, 2, 2, 5}), {1, 3, 5});
+  for (std::size_t k = 0; k < 60; ++k) {
+    const double a = pooled.to_vector()[k], b = as_max.to_vector()[k];
+    EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b)));
+  }
+}
+
+TEST(Window, EmptyAxes) {
+  const Window w{.size = {2}, .stride = {2}, .trailing = 1};
+  for (const Shape& s : {Shape{0, 4, 3}, Shape{2, 4, 0}, Shape{2, 0, 3}, Shape{2, 1, 3}}) {
+    const Tensor y = window_max(zeros(s), w);
+    EXPECT_EQ(y.shape(), (Shape{s[0], s[1] / 2, s[2]}));
+    EXPECT_EQ(grad([&](const Tensor& t) { return sum(window_max(t, w)); })(zeros(s)).shape(), s);
+  }
+}
+
 TEST(Window, WhatDoesNotFitThrows) {
   const Tensor x = ones({4});
   EXPECT_THROW(window_sum(x, {.size = {2, 2}}), Error);
+  EXPECT_THROW(window_max(x, {.size = {2}, .trailing = 1}), Error);
+  EXPECT_THROW(window_max(x, {.size = {2}, .trailing = -1}), Error);
   EXPECT_THROW(window_mean(arange(2), {.size = {2}}), Error);  // 1 / 2 is no integer
   EXPECT_THROW(window_sum(x, {.size = {2}, .stride = {0}}), Error);
   EXPECT_THROW(window_sum(x, {.size = {2}, .low = {2}}), Error);

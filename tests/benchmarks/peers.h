@@ -56,6 +56,11 @@ class Peer {
   const std::string& library() const { return library_; }
   /// Compiles and warms up; the peak of one more run, in bytes over what was held before the first.
   double warm(const std::string& name) { return number("warm " + name); }
+  /// Runs it, compiling what is compiled; why it cannot, empty where it can.
+  std::string cannot(const std::string& name) {
+    const std::string said = text("try " + name);
+    return said == "ok" ? "" : said;
+  }
   double seconds(const std::string& name, int repeats = 1) {
     return number("run " + name + " " + std::to_string(repeats));
   }
@@ -97,7 +102,7 @@ class Peer {
     if (pid_ < 0 || !std::fgets(line, sizeof line, from_)) return "";
     return std::string(line).substr(0, std::string(line).find('\n'));
   }
-  double number(const std::string& command) {
+  std::string text(const std::string& command) {
     std::fprintf(to_, "%s\n", command.c_str());
     std::fflush(to_);
     const std::string s = answer();
@@ -105,8 +110,9 @@ class Peer {
       std::fprintf(stderr, "%s died at '%s'\n", library_.c_str(), command.c_str());
       std::exit(1);
     }
-    return std::stod(s);
+    return s;
   }
+  double number(const std::string& command) { return std::stod(text(command)); }
 
   tessera::testing::TempFolder folder_;
   std::string library_;

@@ -22,8 +22,9 @@ CsvNumbers numbers_of(const std::string& text, const CsvNumbersOptions& options 
 using Column = std::vector<double>;
 using Texts = std::vector<std::string>;
 
-CsvColumns columns_of(const std::string& text, const std::vector<std::string>& numbers) {
-  return read_csv_columns(make_text_file("t.csv", text), numbers);
+CsvColumns columns_of(const std::string& text, const std::vector<std::string>& numbers,
+                      const CsvNumbersOptions& options = {}) {
+  return read_csv_columns(make_text_file("t.csv", text), numbers, options);
 }
 
 }  // namespace
@@ -107,6 +108,22 @@ TEST(CsvColumns, AreNumbersAndTexts) {
             "[csv] the column 'loss, dB' was read as numbers");
   EXPECT_EQ(columns_of("a,b\n", {"b"}).rows(), 0U);
   EXPECT_EQ(columns_of("a\nx\n1\n", {}).texts("a"), (Texts{"x", "1"}));
+}
+
+TEST(CsvColumns, FaultsTellWhatIsThere) {
+  const auto of = [](const std::string& text, const CsvNumbersOptions& o = {}) {
+    return fault([&] { columns_of(text, {"b"}, o); });
+  };
+  EXPECT_EQ(of("a,b\n1, warm\n").message, "expected a number, got 'warm'");
+  EXPECT_EQ(of("a,b\n1,\n").message, "expected a number, the field is empty");
+  const Diagnostic d = of("a,b\n1,inf\n", {.number_hint = "leave it out", .finite = true});
+  EXPECT_EQ(d.message, "expected a number that is finite, got 'inf'");
+  EXPECT_EQ(d.hint, "leave it out");
+  EXPECT_EQ(of("a,b,c,b\n1,2,3,4\n").message, "two columns are called 'b', number 2 and number 4");
+  EXPECT_EQ(of("a;b\n1;2\n").hint,
+            "fields stand between commas, here they seem to stand between semicolons");
+  EXPECT_EQ(of("b\tc\n1\t2\n").hint,
+            "fields stand between commas, here they seem to stand between tabs");
 }
 
 TEST(CsvColumns, FaultsHavePlaces) {

@@ -80,6 +80,18 @@ TEST(DataTransforms, SaysWhichSampleDoesNotFit) {
             "sample 1 has nan: expected a finite number");
   EXPECT_EQ(why({.features = {3}}, three_designs()), "feature 3 is not one of 0 to 2");
   EXPECT_EQ(why({}, zeros({0, 3})), "there are no samples");
+  const std::string beyond = ": how far they scatter is beyond f64; take another unit";
+  EXPECT_EQ(why({}, tensor(Values{1, 1e300, 1, -1e300}, {2, 2})),
+            "feature 1 has numbers from -1e+300 to 1e+300" + beyond);
+  EXPECT_EQ(why({}, tensor(Values{1e-200, 2e-200})),
+            "feature 0 has numbers from 1e-200 to 2e-200" + beyond);
+  EXPECT_EQ(why({.kind = Kind::range}, tensor(Values{1e308, -1e308})),
+            "feature 0 has numbers from -1e+308 to 1e+308" + beyond);
+  // Of one value there is no scatter, however large it is.
+  EXPECT_EQ(fit_transforms({{.kind = Kind::range}}, tensor(Values{1e308, 1e308}))
+                .apply(zeros({1}))
+                .item(),
+            -1e308);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/nn.h"
 #include "tessera/autodiff/ops.h"
+#include "tests/autodiff/same_bits.h"
 
 #include <gtest/gtest.h>
 
@@ -96,6 +97,56 @@ TEST(Fit, IsTheLoopThatOneWouldWrite) {
     EXPECT_TRUE(std::isnan(s.curves[k].validation));
   }
   EXPECT_EQ(s.best_epoch, 2);
+}
+
+TEST(Fit, FrozenLeavesTakeWhatTheLossGivesForThem) {
+  // The running statistics of a batch norm, which a loop would hand on; frozen weights that the
+  // loss gives back as they are keep their bits.
+  const Pairs data = plane(20);
+  const auto net = nn::sequential(random_key(4),
+                                  {{.kind = nn::LayerKind::linear, .width = 3},
+                                   {.kind = nn::LayerKind::batch_norm},
+                                   {.kind = nn::LayerKind::linear, .width = 1}},
+                                  {2});
+  using Net = nn::Sequential;
+  const auto loss = [](const Net& n, const Batch<Pairs>& b) {
+    auto [y, seeing] = n.seeing(b.data.x, b.keys);
+    return std::pair(nn::mean_square(y, b.data.y), std::move(seeing));
+  };
+  const auto seen_of = [](const Net& n) { return std::get<nn::RunningNorm>(n.layers[1]).seen; };
+  for (const Index parts : {1, 2}) {
+    const FitOptions o{.epochs = 2,
+                       .batch = 8,
+                       .parts = parts,
+                       .workers = static_cast<int>(parts),
+                       .shuffle = false,
+                       .rate = constant_rate(0.01),
+                       .rules = {{"*.seen.*", 0}, {"layers.0.*", 0}}};
+    FitState<Net> s = begin_fit(net, o);
+    fit(loss, s, in_memory(data), nothing, o);
+    EXPECT_TRUE(same_bits(flatten_tree(s.params)[0], flatten_tree(net)[0]));
+    EXPECT_FALSE(same_bits(flatten_tree(s.params).back(), flatten_tree(net).back()));
+
+    // The first layer is frozen: what the norm meets does not depend on the steps.
+    const Tensor z = std::get<nn::Linear>(net.layers[0])(data.x);
+    nn::BatchStatistics want = seen_of(net);
+    for (int epoch = 0; epoch < 2; ++epoch)
+      for (Index begin = 0; begin < 20; begin += 8) {
+        const Index n = std::min<Index>(begin + 8, 20) - begin;
+        Tensor mean_now = zeros({3}), variance_now = zeros({3});
+        for (Index k = 0; k < parts; ++k) {
+          const Tensor part = slice(z, 0, begin + n * k / parts, begin + n * (k + 1) / parts);
+          const double m = static_cast<double>(part.dim(0)), share = m / static_cast<double>(n);
+          mean_now = mean_now + share * mean(part, {0});
+          variance_now =
+              variance_now + share * m / (m - 1) * mean(square(part - mean(part, {0})), {0});
+        }
+        want.mean = 0.9 * want.mean + 0.1 * mean_now;
+        want.variance = 0.9 * want.variance + 0.1 * variance_now;
+      }
+    EXPECT_LT(max(abs(seen_of(s.params).mean - want.mean)).item(), 1e-14);
+    EXPECT_LT(max(abs(seen_of(s.params).variance - want.variance)).item(), 1e-14);
+  }
 }
 
 TEST(Fit, FindsAPlaneAndKeepsTheBestEpoch) {

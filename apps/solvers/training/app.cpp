@@ -72,6 +72,28 @@ void check_leaves(const data::Config& config, const Problem& p) {
   at("training.leaf", "", [&] { solvers::leaf_groups(names, fit_options(p).rules); });
 }
 
+/// Batch norm of samples without axes takes two of them at least in each part of a batch.
+void check_batch_norms(const data::Config& config, const Problem& p) {
+  if (!p.model.network.has_running_norms()) return;
+  const TrainingOptions& o = p.options.training;
+  const auto n = static_cast<std::int64_t>(p.split.train.size());
+  std::int64_t least = n;
+  for (const std::int64_t batch : {std::min(o.batch, n), n % o.batch})
+    if (batch > 0) least = std::min(least, batch / std::min(o.parts, batch));
+  if (least > 1) return;
+  const auto layers = layers_of(p.options.network, p.model.sample, p.model.output, config);
+  const std::vector<Shape> shapes = nn::shapes_of(layers, p.model.sample);
+  for (std::size_t k = 0; k < layers.size(); ++k)
+    if (layers[k].kind == nn::LayerKind::batch_norm && shapes[k].size() < 2)
+      throw data::InputError(
+          data::ExitCode::config_invalid,
+          {config.error(671, "training.batch",
+                        fmt::format("of {} samples some batch or part has one alone, and layer {} "
+                                    "(batch_norm) takes two at least",
+                                    n, k),
+                        "another batch, or fewer parts")});
+}
+
 PreparedCase prepare(const AppContext& context) {
   const data::Config& config = context.config;
   const auto p = std::make_shared<Problem>();
@@ -82,7 +104,12 @@ PreparedCase prepare(const AppContext& context) {
   check_augment(p->options.augment, p->model.sample, config);
   if (const auto& from = p->options.training.start_from)
     p->start = start_from(p->model.network, *from);
+  if (2 * p->samples.classes > p->samples.count())
+    p->start.push_back(
+        fmt::format("{} labels are of {} classes: numbers are learnt by another training.loss",
+                    p->samples.count(), p->samples.classes));
   check_leaves(config, *p);
+  check_batch_norms(config, *p);
   p->inputs = data::inputs_read();
   return {
       .precision = p->options.training.precision == Precision::f32 ? "f32" : "f64",
@@ -106,8 +133,8 @@ App app() {
                 return draw(run, read_drawn(run), read_options(config).title);
               },
           .predict = predict,
-          .may_change = {"training.epochs", "training.early_stopping", "training.loaders", "output",
-                         "title", "expect"}};
+          .may_change = {"training.epochs", "training.early_stopping", "training.loaders",
+                         "training.workers", "output", "title", "expect"}};
 }
 
 }  // namespace tessera::apps::training

@@ -230,17 +230,33 @@ Network fresh_network(const Options& o, const Model& m, const data::Config& conf
 }
 }  // namespace
 
+void check_transformed(const Tensor& samples, const char* what, const fs::path& file) {
+  const std::string bad = not_finite(samples, what);
+  if (bad.empty()) return;
+  throw data::InputError({.number = 672,
+                          .place = {.file = file.string()},
+                          .message = bad + " once it is transformed, in " +
+                                     name_of(samples.dtype()) + ": expected finite numbers",
+                          .hint = samples.dtype() == Dtype::f32
+                                      ? "other transforms, or training.precision = \"f64\""
+                                      : "other transforms"});
+}
+
 Model make_model(const Options& o, const Samples& s, const std::vector<std::int64_t>& train,
                  const data::Config& config) {
   Model m{.columns = s.columns,
           .dtype = o.training.precision == Precision::f32 ? Dtype::f32 : Dtype::f64};
   const Tensor x = rows_of(s.inputs, train), y = rows_of(s.targets, train);
   m.input = transforms_of(o.input_transforms, "input_transform", s.columns.inputs, x, config);
+  const DataOptions& d = o.data;
+  check_transformed(m.prepared(s.inputs), "input", d.tables.empty() ? d.inputs[0] : d.tables[0]);
   Shape target = sample_shape(s.targets);
   if (o.classifies()) {
     target.push_back(s.classes);
   } else {
     m.target = transforms_of(o.target_transforms, "target_transform", s.columns.targets, y, config);
+    check_transformed(cast(m.target.apply(s.targets), m.dtype), "target",
+                      d.tables.empty() ? d.targets[0] : d.tables[0]);
     target = sample_shape(m.target.apply(slice(y, 0, 0, 1)));
   }
   m.sample = sample_shape(m.input.apply(slice(x, 0, 0, 1)));

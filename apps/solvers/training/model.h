@@ -30,6 +30,11 @@ struct Model {
   Tensor predict(const Tensor& inputs) const;
 };
 
+/// Throws data::InputError E0672 of the file where samples [n, ...], "input" or "target", are not
+/// finite once they are transformed: beyond the network's precision, or logarithms of what is not
+/// above 0.
+void check_transformed(const Tensor& samples, const char* what, const std::filesystem::path& file);
+
 /// Transforms fitted to the training set, layers with first weights of the seed. Throws
 /// data::InputError at the key at fault.
 Model make_model(const Options& o, const Samples& s, const std::vector<std::int64_t>& train,

@@ -31,9 +31,11 @@ Tensor Network::operator()(Arg x) const {
   if (const auto* layers = std::get_if<nn::Sequential>(&is)) return (*layers)(x);
   return in_its_batches(std::get<data::OnnxNetwork>(is), *x.tensor);
 }
-Tensor Network::train(Arg x, const Tensor& keys) const {
-  if (const auto* layers = std::get_if<nn::Sequential>(&is)) return layers->train(x, keys);
-  return (*this)(x);
+std::pair<Tensor, Network> Network::seeing(Arg x, const Tensor& keys) const {
+  const auto* layers = std::get_if<nn::Sequential>(&is);
+  if (!layers) return {(*this)(x), *this};
+  auto [y, seen] = layers->seeing(x, keys);
+  return {std::move(y), {std::move(seen)}};
 }
 
 Network onnx_network(const std::filesystem::path& file, const Shape& sample, const Shape& target,

@@ -14,8 +14,9 @@ struct Network {
   std::variant<nn::Sequential, data::OnnxNetwork> is;
 
   Tensor operator()(Arg x) const;
-  /// With what is done in training alone, of which ONNX files have nothing.
-  Tensor train(Arg x, const Tensor& keys) const;
+  /// With what is done in training alone, of which ONNX files have nothing; and the network whose
+  /// batch norms have seen x.
+  std::pair<Tensor, Network> seeing(Arg x, const Tensor& keys) const;
 };
 
 /// network.from, for samples, targets and a type like these. Throws data::InputError E0671 at the

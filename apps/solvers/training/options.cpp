@@ -95,11 +95,12 @@ data::Options<LayerOptions> layer_table() {
   const std::vector<std::string> convs{"conv", "conv_transpose"},
       windows{"conv", "conv_transpose", "max_pool", "mean_pool", "upsample"};
   o.add_kind("kind", &O::kind,
-             {.doc = "Channels come last. Pools leave one of each window, upsample repeats "
+             {.doc = "Channels come last. batch_norm norms by the batch in training, else by what "
+                     "it has seen. Pools leave one of each window, upsample repeats "
                      "elements; add and concat take what an earlier layer gave besides.",
               .choices = {"linear", "conv", "conv_transpose", "activation", "dropout", "layer_norm",
-                          "group_norm", "embedding", "flatten", "reshape", "max_pool", "mean_pool",
-                          "global_mean_pool", "upsample", "add", "concat"}});
+                          "group_norm", "batch_norm", "embedding", "flatten", "reshape", "max_pool",
+                          "mean_pool", "global_mean_pool", "upsample", "add", "concat"}});
   o.add("name", &O::name, {.doc = "What `with` of later layers calls it."});
   o.add("width", &O::width,
         {.doc = "Features or channels that it gives.",
@@ -263,6 +264,11 @@ data::Options<TrainingOptions> training_table() {
                 "batches beyond memory.",
          .min = 1,
          .max = 1e9});
+  o.add("workers", &O::workers,
+        {.doc = "Threads that take the parts of a batch side by side, each one by itself; 1: parts "
+                "in turn, each by all threads. Results do not depend on it.",
+         .min = 1,
+         .max = 1024});
   o.add("rate", &O::rate, {.doc = "Learning rate.", .above = 0});
   o.add("optimizer", &O::optimizer,
         {.doc = "Which steps.", .choices = {"adam", "adamw", "sgd", "lamb", "lion"}});
@@ -349,6 +355,11 @@ void check_data(const Options& o, Checks& c) {
     if (d.input_columns.empty()) c.say("data.tables", "no data.input_columns are named");
     if (d.target_columns.empty()) c.say("data.tables", "no data.target_columns are named");
     if (!d.targets.empty()) c.say("data.targets", "belongs to data.inputs, not to tables");
+    for (const auto& [key, columns] : {std::pair("data.input_columns", &d.input_columns),
+                                       std::pair("data.target_columns", &d.target_columns)})
+      for (auto c1 = columns->begin(); c1 != columns->end(); ++c1)
+        if (std::count(columns->begin(), c1, *c1) == 1)
+          c.say(key, "'" + *c1 + "' stands twice", "leave one out");
     for (const std::string& t : d.target_columns)
       if (std::ranges::count(d.input_columns, t))
         c.say("data.target_columns", "'" + t + "' is an input, too", "leave one out");

@@ -112,7 +112,7 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
   Precision precision = Precision::f32;
   std::optional<std::filesystem::path> start_from;
-  std::int64_t loaders = 0;
+  std::int64_t loaders = 0, workers = 1;
   ScheduleOptions schedule;
   std::optional<PlateauChoice> plateau;
   std::optional<EarlyChoice> early_stopping;

@@ -53,9 +53,15 @@ void predict(const fs::path& run, const fs::path& file, const fs::path& output) 
                             .place = {.file = file.string()},
                             .message = "its samples become " + to_string(sample) +
                                        ", the network takes " + to_string(m.sample)});
+  check_transformed(m.prepared(x), "input", file);
   Tensor y = m.predict(x);
   if (o.classifies()) y = softmax(y, -1);
   const bool table = output.extension() == ".csv";
+  if (!table && output.extension() != ".npy")
+    throw data::InputError({.number = 672,
+                            .place = {.file = output.string()},
+                            .message = "predictions are tables (.csv) or arrays (.npy)",
+                            .hint = "name a file of one of these"});
   if (table && o.data.tables.empty())
     throw data::InputError({.number = 672,
                             .place = {.file = output.string()},

@@ -11,7 +11,7 @@ struct Problem {
   Samples samples;
   data::Split split;
   Model model;                     ///< with first weights
-  std::vector<std::string> start;  ///< what is told of training.start_from
+  std::vector<std::string> start;  ///< what is told before the first step
   std::vector<data::InputFile> inputs;
 
   /// Steps of an epoch.

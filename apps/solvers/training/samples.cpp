@@ -38,16 +38,8 @@ Tensor joined(const std::vector<fs::path>& files, const std::vector<Tensor>& par
 }
 
 void check_finite(const Tensor& t, const char* what, const fs::path& file) {
-  const std::vector<double> v = t.to_vector<double>();
-  const auto bad = std::ranges::find_if_not(v, [](double x) { return std::isfinite(x); });
-  if (bad == v.end()) return;
-  const auto at = static_cast<std::size_t>(bad - v.begin());
-  const auto each = v.size() / static_cast<std::size_t>(t.dim(0));
-  refuse(file,
-         std::string(what) + " " + std::to_string(at / each) + " has " +
-             (std::isnan(*bad) ? "nan" : "inf") + " at " + std::to_string(at % each) +
-             ": expected finite numbers",
-         "leave that sample out");
+  if (const std::string bad = not_finite(t, what); !bad.empty())
+    refuse(file, bad + ": expected finite numbers", "leave that sample out");
 }
 
 /// Labels as integers from 0; the number of classes.
@@ -101,7 +93,8 @@ Samples from_tables(const Options& o) {
     s.classes = static_cast<std::int64_t>(s.columns.labels.size());
   } else {
     s.targets = columns_of(tables, d.target_columns, std::vector<Words>(d.target_columns.size()),
-                           s.columns.targets);
+                           s.columns.targets,
+                           "words are learnt as labels, with training.loss = \"cross_entropy\"");
   }
   if (!d.group_column.empty()) s.groups = data::group_numbers(texts_of(tables, d.group_column));
   if (o.split.by == SplitBy::file) s.groups = files_of(tables);
@@ -116,11 +109,26 @@ Shape sample_shape(const Tensor& samples) {
   return s;
 }
 
+std::string not_finite(const Tensor& t, const char* what) {
+  const std::vector<double> v = cast(t, Dtype::f64).to_vector<double>();
+  const auto bad = std::ranges::find_if_not(v, [](double x) { return std::isfinite(x); });
+  if (bad == v.end()) return {};
+  const auto at = static_cast<std::size_t>(bad - v.begin());
+  const auto each = v.size() / static_cast<std::size_t>(t.dim(0));
+  return std::string(what) + " " + std::to_string(at / each) + " has " +
+         (std::isnan(*bad) ? "nan" : "inf") + " at " + std::to_string(at % each);
+}
+
 Samples read_samples(const Options& o) {
   const DataOptions& d = o.data;
   Samples s = d.tables.empty() ? from_arrays(o) : from_tables(o);
   const fs::path& file = d.tables.empty() ? d.inputs[0] : d.tables[0];
   if (s.count() == 0) refuse(file, "there are no samples");
+  if (o.classifies() && s.classes < 2)
+    refuse(d.tables.empty() ? d.targets[0] : file,
+           "all " + std::to_string(s.count()) + " labels are '" +
+               (d.tables.empty() ? "0" : s.columns.labels[0]) + "': there is nothing to tell apart",
+           "two classes at least");
   if (d.groups) {
     const Tensor g = array_of(*d.groups, d.group_array);
     if (g.ndim() != 1 || g.dim(0) != s.count())

@@ -42,6 +42,9 @@ data::Split split_of(const Samples& s, const Options& o, const data::Config& con
 /// Inputs of another file, as the model with these columns takes them: f64 [n, sample...].
 Tensor read_inputs(const Options& o, const Columns& columns, const std::filesystem::path& file);
 
+/// The first number of [n, ...] that is not finite, as "input 7 has nan at 0"; empty: all are.
+std::string not_finite(const Tensor& t, const char* what);
+
 /// Rows of t.
 Tensor rows_of(const Tensor& t, const std::vector<std::int64_t>& samples);
 

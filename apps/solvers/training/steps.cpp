@@ -83,11 +83,12 @@ Pairs prepared(const Problem& p, const std::vector<std::int64_t>& samples) {
   return all;
 }
 
-Tensor training_loss(const Problem& p, const Network& net, const Batch& b) {
+std::pair<Tensor, Network> training_loss(const Problem& p, const Network& net, const Batch& b) {
   Tensor keys = b.keys;
   const Tensor x = augmented(p.options.augment, b.data.x, keys);
-  const Tensor y = net.train(x, keys);
-  return loss_of(p.options, in_own_units(p.options) ? p.model.target.undo(y) : y, b.data.y);
+  const auto [y, seeing] = net.seeing(x, keys);
+  return {loss_of(p.options, in_own_units(p.options) ? p.model.target.undo(y) : y, b.data.y),
+          seeing};
 }
 
 std::pair<Tensor, std::vector<Tensor>> validation_loss(const Problem& p, const Network& net,
@@ -115,6 +116,7 @@ solvers::FitOptions fit_options(const Problem& p) {
   solvers::FitOptions f{.epochs = o.epochs,
                         .batch = o.batch,
                         .parts = o.parts,
+                        .workers = static_cast<int>(o.workers),
                         .seed = o.seed,
                         .shuffle = o.shuffle,
                         .loaders = static_cast<int>(o.loaders),
@@ -125,6 +127,7 @@ solvers::FitOptions fit_options(const Problem& p) {
     f.average = {.kind = c->kind, .decay = c->decay, .first_epoch = c->first_epoch};
   for (const LeafChoice& l : o.leaves)
     f.rules.push_back({l.names, l.frozen ? 0 : l.rate.value_or(1), l.decay});
+  if (p.model.network.has_running_norms()) f.rules.push_back({"*.seen.*", 0});
   if (o.schedule.warmup > 0)
     f.rate =
         warmup(std::llround(std::ceil(o.schedule.warmup * static_cast<double>(p.steps()))), f.rate);

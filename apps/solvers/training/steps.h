@@ -16,8 +16,9 @@ using State = solvers::FitState<Network>;
 /// Inputs as the network takes them; targets as the loss takes them.
 Pairs prepared(const Problem& p, const std::vector<std::int64_t>& samples);
 
-/// Of a batch of prepared samples, with what only training has: [[augment]] and dropout.
-Tensor training_loss(const Problem& p, const Network& net, const Batch& b);
+/// Of a batch of prepared samples, with what only training has: [[augment]] and dropout; and the
+/// network whose batch norms have seen it.
+std::pair<Tensor, Network> training_loss(const Problem& p, const Network& net, const Batch& b);
 /// Without, and the metrics beside it: accuracy of labels; else the mean relative L2 and the mean
 /// square error, both in the targets' own units.
 std::pair<Tensor, std::vector<Tensor>> validation_loss(const Problem& p, const Network& net,

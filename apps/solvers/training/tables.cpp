@@ -64,13 +64,15 @@ Words words_of(const Tables& tables, const std::string& column) {
 }
 
 Tensor columns_of(const Tables& tables, const std::vector<std::string>& columns,
-                  const std::vector<Words>& words, std::vector<std::string>& names) {
+                  const std::vector<Words>& words, std::vector<std::string>& names,
+                  const std::string& hint) {
   std::vector<std::string> of_numbers;
   for (std::size_t k = 0; k < columns.size(); ++k)
     if (words[k].empty()) of_numbers.push_back(columns[k]);
   std::vector<data::CsvColumns> read;
   for (const Table& t : tables)
-    read.push_back(data::read_csv_columns(t.text, of_numbers, {.number = number, .finite = true}));
+    read.push_back(data::read_csv_columns(t.text, of_numbers,
+                                          {.number = number, .number_hint = hint, .finite = true}));
 
   std::vector<Tensor> features;
   for (std::size_t k = 0; k < columns.size(); ++k) {

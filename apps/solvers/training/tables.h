@@ -23,9 +23,11 @@ Tables read_tables(const std::vector<std::filesystem::path>& files);
 /// there, for an empty field, and for one that is no finite number among numbers, with their place.
 Words words_of(const Tables& t, const std::string& column);
 /// f64 [rows, features]: a column of numbers is one feature, one of words a feature for each, 0 or
-/// 1. The features' names are added to `names`. A word that is not among `words` throws.
+/// 1. The features' names are added to `names`. A word that is not among `words` throws; `hint`
+/// mends a field that is no number.
 Tensor columns_of(const Tables& t, const std::vector<std::string>& columns,
-                  const std::vector<Words>& words, std::vector<std::string>& names);
+                  const std::vector<Words>& words, std::vector<std::string>& names,
+                  const std::string& hint = {});
 
 /// All different fields of a column, numbers by value, words by the alphabet.
 Words labels_of(const Tables& t, const std::string& column);

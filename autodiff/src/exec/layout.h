@@ -3,6 +3,7 @@
 // From the steps of a plan to their order and their memory.
 #pragma once
 #include "blocks.h"
+#include "shared_list.h"
 #include "tessera/autodiff/primitive.h"
 
 #include <memory>
@@ -38,8 +39,8 @@ struct Step {
   const Attributes* attr;
   SourceLine line;
   bool elementwise;
-  std::vector<Placed> in;
-  std::vector<std::uint32_t> out_roots;
+  SharedList<Placed> in;  ///< orders of the steps that are tried out share them
+  SharedList<std::uint32_t> out_roots;
   std::uint32_t
       wave;  ///< steps of one wave follow each other and may run at once; 0: a wave of its own
   std::shared_ptr<const blocks::Program> program;  ///< of a run of element-wise steps

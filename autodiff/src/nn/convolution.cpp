@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/window.h"
 
 namespace tessera::nn {
 namespace {
@@ -82,19 +83,14 @@ Conv conv_transpose(const Tensor& key, const Shape& size, Index in, Index out,
   return c;
 }
 
-// Axis by axis, the last one first: of equal elements the first in row-major order is kept, and
-// has the derivative.
 Tensor max_pool(Arg x, const Shape& size) {
-  Tensor y = with_axes("max_pool", x, size.size());
-  for (int k = size.size(); k >= 1; --k) {
-    const Tensor windows = in_windows(y, k, size[k - 1]);
-    y = select(windows, k + 1, 0);
-    for (Index j = 1; j < size[k - 1]; ++j) {
-      const Tensor next = select(windows, k + 1, j);
-      y = where(logical_or(y >= next, not_equal(y, y)), y, next);
-    }
+  const Tensor t = with_axes("max_pool", x, size.size());
+  Shape begin = Shape::filled(t.ndim(), 0), end = t.shape();
+  for (int k = 1; k <= size.size(); ++k) {
+    if (size[k - 1] < 1) fail("max_pool", "a window of " + to_string(size), x.line);
+    end[k] -= end[k] % size[k - 1];  // a rest is cut off
   }
-  return y;
+  return window_max(slice(t, begin, end), {.size = size, .stride = size, .trailing = 1});
 }
 Tensor mean_pool(Arg x, const Shape& size) {
   Tensor y = with_axes("mean_pool", x, size.size());

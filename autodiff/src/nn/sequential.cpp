@@ -27,7 +27,9 @@ Tensor dropped(const Tensor& x, double rate, const Tensor& keys) {
 
 struct Forward {
   const std::vector<Tensor>& outputs;  ///< of all layers so far, the input first
-  const Tensor& keys;                  ///< of this layer; undefined when not training
+  const Tensor& keys;                  ///< of this layer; undefined without dropout
+  bool training;
+  BatchStatistics& seen;  ///< set by a batch norm in training
 
   const Tensor& x() const { return outputs.back(); }
   Tensor operator()(const Linear& l) const { return l(x()); }
@@ -38,6 +40,12 @@ struct Forward {
   }
   Tensor operator()(const LayerNorm& l) const { return l(x()); }
   Tensor operator()(const GroupNorm& l) const { return l(x()); }
+  Tensor operator()(const RunningNorm& l) const {
+    if (!training) return l.norm(x(), l.seen);
+    auto [y, moved] = l.norm.train(x(), l.seen);
+    seen = std::move(moved);
+    return y;
+  }
   Tensor operator()(const Embedding& l) const { return l(x()); }
   Tensor operator()(const Flatten&) const {
     return reshape(x(), {x().dim(0), sample_of(x()).count()});
@@ -64,7 +72,9 @@ struct Forward {
   }
 };
 
-Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& keys) {
+/// Batch norms of `moved` have seen x where it is given.
+Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& keys,
+               std::vector<Layer>* moved = nullptr) {
   if (!x.tensor || x.tensor->ndim() < 1)
     fail("sequential", "takes [samples, ...], not a number", x.line);
   std::vector<Tensor> outputs{*x.tensor};
@@ -74,17 +84,20 @@ Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& key
   Index draw = 0;
   for (const Layer& l : layers) {
     const Tensor own = all.defined() && is_dropout(l) ? select(all, 1, draw++) : Tensor();
-    outputs.push_back(std::visit(Forward{outputs, own}, l));
+    BatchStatistics seen;
+    outputs.push_back(std::visit(Forward{outputs, own, keys.defined(), seen}, l));
+    if (moved && seen.mean.defined())
+      std::get<RunningNorm>((*moved)[outputs.size() - 2]).seen = std::move(seen);
   }
   return outputs.back();
 }
 
 const char* name_of(LayerKind kind) {
   static constexpr const char* names[] = {
-      "linear",     "conv",       "conv_transpose",   "activation", "dropout",
-      "layer_norm", "group_norm", "embedding",        "flatten",    "reshape",
-      "max_pool",   "mean_pool",  "global_mean_pool", "upsample",   "add",
-      "concat"};
+      "linear",     "conv",       "conv_transpose", "activation",       "dropout",
+      "layer_norm", "group_norm", "batch_norm",     "embedding",        "flatten",
+      "reshape",    "max_pool",   "mean_pool",      "global_mean_pool", "upsample",
+      "add",        "concat"};
   return names[static_cast<int>(kind)];
 }
 
@@ -161,6 +174,9 @@ Shape shape_after(const LayerSpec& l, const std::vector<Shape>& shapes) {
     case LayerKind::layer_norm:
       need(in.size() > 0, "takes [..., features]" + got);
       return in;
+    case LayerKind::batch_norm:
+      need(in.size() > 0, "takes [..., channels]" + got);
+      return in;
     case LayerKind::group_norm:
       need(in.size() > 0, "takes [..., channels]" + got);
       need(l.groups > 0 && in.back() % l.groups == 0,
@@ -203,6 +219,15 @@ Shape shape_after(const LayerSpec& l, const std::vector<Shape>& shapes) {
 
 Tensor Sequential::operator()(Arg x) const { return forward(layers, x, {}); }
 Tensor Sequential::train(Arg x, const Tensor& keys) const { return forward(layers, x, keys); }
+std::pair<Tensor, Sequential> Sequential::seeing(Arg x, const Tensor& keys) const {
+  Sequential moved = *this;
+  Tensor y = forward(layers, x, keys, &moved.layers);
+  return {std::move(y), std::move(moved)};
+}
+bool Sequential::has_running_norms() const {
+  return std::ranges::any_of(layers,
+                             [](const Layer& l) { return std::holds_alternative<RunningNorm>(l); });
+}
 
 std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& sample) {
   std::vector<Shape> shapes{sample};
@@ -259,6 +284,10 @@ Sequential sequential(const Tensor& key, const std::vector<LayerSpec>& layers, c
           return layer_norm(shapes[k].back(), o.dtype);
         case LayerKind::group_norm:
           return group_norm(l.groups, shapes[k].back(), o.dtype);
+        case LayerKind::batch_norm: {
+          auto [norm, seen] = batch_norm(shapes[k].back(), o.dtype);
+          return RunningNorm{std::move(norm), std::move(seen)};
+        }
         case LayerKind::embedding:
           return embedding(own, l.rows, l.width, o.dtype);
         case LayerKind::flatten:

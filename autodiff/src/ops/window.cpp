@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two kinds of primitive along the last axis: the linear sum, and the position of an extreme,
-// through which values and derivatives are gathered.
+// Sums over windows: a linear primitive along the last axis.
 #include "tessera/autodiff/ops/window.h"
 
 #include "../core/rules.h"
@@ -9,6 +8,7 @@
 #include "../kernels/scalar.h"
 #include "operands.h"
 #include "tessera/autodiff/ops.h"
+#include "windows.h"
 
 namespace tessera {
 namespace {
@@ -89,119 +89,57 @@ struct WindowSum : LeadingBatch {
   }
 };
 
-/// Position along the last axis of the first extreme in each window, i64.
-template <class P>
-struct WindowArgExtreme : LeadingBatch {
-  static constexpr RuleClass rule = RuleClass::zero;
-  static Types infer(std::span<const Type> in, const Attributes* a) {
-    const WindowAttr& w = get<WindowAttr>(a);
-    const Type y = windowed(P::name, in[0], w, kReal | kInteger);
-    const Index n = in[0].shape.back(), m = y.shape.back();
-    for (Index o = 0; o < m; ++o) {
-      bool covers = false;
-      for (Index j = 0; j < w.size && !covers; ++j) covers = w.first(j) <= o && o < w.last(j, n);
-      if (!covers)
-        fail(P::name, "window " + std::to_string(o) + " of " + to_string(in[0]) +
-                          " holds no element; make the border narrower");
-    }
-    return {{Dtype::i64, y.shape}};
-  }
-  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
-    static constexpr auto table = kernel_table<kReal | kInteger>([](auto tag) -> KernelFn {
-      using T = typename decltype(tag)::type;
-      return [](Inputs in, Outputs out, const Attributes* a) {
-        const WindowAttr& w = get<WindowAttr>(a);
-        const Index n = in[0]->shape.back(), m = out[0]->shape.back(),
-                    rows = m ? out[0]->count() / m : 0;
-        for_rows(rows, m * w.size,
-                 [&, x0 = static_cast<const T*>(in[0]->data),
-                  y0 = static_cast<std::int64_t*>(out[0]->data)](Index r) {
-                   const T* x = x0 + r * n;
-                   for (Index o = 0; o < m; ++o) {
-                     Index best = -1;
-                     for (Index j = 0; j < w.size; ++j) {
-                       const Index i = o * w.stride + j * w.dilation - w.low;
-                       if (i < 0 || i >= n) continue;
-                       if (best < 0 ||
-                           (x[best] == x[best] && (x[i] != x[i] || P::better(x[i], x[best]))))
-                         best = i;
-                     }
-                     y0[r * m + o] = best;
-                   }
-                 });
-      };
-    });
-    return table[static_cast<int>(in[0])];
-  }
-};
-struct WindowArgMax : WindowArgExtreme<WindowArgMax> {
-  static constexpr const char* name = "window_argmax";
-  template <class T>
-  static bool better(T x, T y) {
-    return x > y;
-  }
-};
-struct WindowArgMin : WindowArgExtreme<WindowArgMin> {
-  static constexpr const char* name = "window_argmin";
-  template <class T>
-  static bool better(T x, T y) {
-    return x < y;
-  }
-};
 TESSERA_REGISTER(WindowSum);
-TESSERA_REGISTER(WindowArgMax);
-TESSERA_REGISTER(WindowArgMin);
 
-/// `f` on x with one axis last, for every axis that has a window, from the last to the first.
-template <class F>
-Tensor along_windows(const char* op, const Arg& x, const Window& w, F f) {
-  Tensor y = detail::to_tensor(op, x);
+Index entry(const Shape& s, int d, Index standard) { return s.empty() ? standard : s[d]; }
+WindowAttr along(const Window& w, int d) {
+  return {w.size[d], entry(w.stride, d, 1), entry(w.low, d, 0), entry(w.high, d, 0),
+          entry(w.dilation, d, 1)};
+}
+
+}  // namespace
+
+void detail::check_windows(const char* op, const Tensor& x, const Window& w,
+                           const SourceLine& line) {
   const int k = w.size.size();
-  const auto entry = [&](const Shape& s, int d, Index standard) {
-    return s.empty() ? standard : s[d];
-  };
-  bool ok = k > 0 && k <= y.ndim();
+  bool ok = k > 0 && w.trailing >= 0 && k + w.trailing <= x.ndim();
   for (const Shape* s : {&w.stride, &w.low, &w.high, &w.dilation})
     ok = ok && (s->empty() || s->size() == k);
-  for (int d = k - 1; ok && d >= 0; --d) {
-    const WindowAttr a{w.size[d], entry(w.stride, d, 1), entry(w.low, d, 0), entry(w.high, d, 0),
-                       entry(w.dilation, d, 1)};
+  for (int d = 0; ok && d < k; ++d) {
+    const WindowAttr a = along(w, d);
     ok = a.size >= 1 && a.stride >= 1 && a.dilation >= 1 && a.size - 1 <= kFarthest / a.dilation &&
          a.low >= 0 && a.high >= 0 && a.low <= a.reach() && a.high <= a.reach();
-    if (!ok || (a.size == 1 && a.stride == 1)) continue;
-    y = moveaxis(f(moveaxis(Arg(y, x.line), d - k, -1), attributes(a)), -1, d - k);
   }
   if (!ok)
     fail(op,
          "the window " + to_string(w.size) + " with strides " + to_string(w.stride) + ", borders " +
              to_string(w.low) + " and " + to_string(w.high) + ", dilation " +
-             to_string(w.dilation) + " does not fit " + to_string(y.type()) +
+             to_string(w.dilation) + ", trailing axes " + std::to_string(w.trailing) +
+             " does not fit " + to_string(x.type()) +
              ": one entry for each axis, sizes, strides and dilations >= 1, borders 0 ... (size - "
              "1) dilation, which is at most 2^60",
-         x.line);
-  return y;
-}
-template <class P>
-Tensor extreme(const char* op, const Arg& x, const Window& w) {
-  return along_windows(op, x, w, [&](const Tensor& y, const AttributesPtr& a) {
-    return gather(y, apply(primitive<P>(), a, x.line, y), y.ndim() - 1);
-  });
+         line);
 }
 
-}  // namespace
-
+// Axis by axis, from the last to the first.
 Tensor window_sum(Arg x, const Window& w) {
-  return along_windows("window_sum", x, w, [&](const Tensor& y, const AttributesPtr& a) {
-    return apply(primitive<WindowSum>(), a, x.line, y);
-  });
+  Tensor y = detail::to_tensor("window_sum", x);
+  detail::check_windows("window_sum", y, w, x.line);
+  const int k = w.size.size();
+  for (int d = k; d-- > 0;) {
+    const WindowAttr a = along(w, d);
+    if (a.size == 1 && a.stride == 1) continue;
+    const int axis = d - k - w.trailing;
+    const Tensor last = moveaxis(Arg(y, x.line), axis, -1);
+    y = moveaxis(apply(primitive<WindowSum>(), attributes(a), x.line, last), -1, axis);
+  }
+  return y;
 }
 Tensor window_mean(Arg x, const Window& w) {
   const Tensor t = detail::to_inexact("window_mean", x), total = window_sum(Arg(t, x.line), w);
   Shape last = t.shape();
-  while (last.size() > w.size.size()) last.erase(0);
+  while (last.size() > w.size.size() + w.trailing) last.erase(0);
   return total / window_sum(ones(last, total.dtype()), w);
 }
-Tensor window_max(Arg x, const Window& w) { return extreme<WindowArgMax>("window_max", x, w); }
-Tensor window_min(Arg x, const Window& w) { return extreme<WindowArgMin>("window_min", x, w); }
 
 }  // namespace tessera

@@ -104,10 +104,23 @@ void read_rows(const TextFile& file, std::size_t at, std::size_t columns, const 
 }
 
 double number_of(const TextFile& file, const Field& field, const CsvNumbersOptions& options) {
-  const std::optional<double> v = csv_number(trim(field.text));
-  if (!v || (options.finite && !std::isfinite(*v)))
-    throw InputError(file.error(options.number, field.begin(), "expected a number"));
-  return *v;
+  const std::string_view text = trim(field.text);
+  const std::optional<double> v = csv_number(text);
+  if (v && (!options.finite || std::isfinite(*v))) return *v;
+  throw InputError(
+      file.error(options.number, field.begin(),
+                 std::string(v ? "expected a number that is finite" : "expected a number") +
+                     (text.empty() ? ", the field is empty" : ", got " + shown(text.substr(0, 40))),
+                 options.number_hint));
+}
+
+/// Where the first line is one name: what it seems to have in place of commas.
+std::string comma_hint(const std::vector<std::string>& names) {
+  if (names.size() != 1) return {};
+  for (const auto& [mark, word] : {std::pair(';', "semicolons"), std::pair('\t', "tabs")})
+    if (names[0].find(mark) != std::string::npos)
+      return std::string("fields stand between commas, here they seem to stand between ") + word;
+  return {};
 }
 
 }  // namespace
@@ -150,11 +163,13 @@ CsvNumbers read_csv_numbers(const std::filesystem::path& path, const CsvNumbersO
 }
 
 CsvColumns read_csv_columns(const TextFile& file, const std::vector<std::string>& numbers,
-                            const CsvNumbersOptions& options) {
+                            const CsvNumbersOptions& asked) {
+  CsvNumbersOptions options = asked;
   CsvColumns out{.file = file.path, .number = options.number};
   std::size_t at = 0;
-  for (const std::string& name : read_names(file, at, options))
-    out.columns.push_back({.name = std::string(trim(name))});
+  const std::vector<std::string> names = read_names(file, at, options);
+  if (options.row_hint.empty()) options.row_hint = comma_hint(names);
+  for (const std::string& name : names) out.columns.push_back({.name = std::string(trim(name))});
   for (const std::string& name : numbers) out.columns[out.place_of(name)].is_number = true;
   read_rows(
       file, at, out.columns.size(), "field", options,
@@ -178,18 +193,30 @@ CsvColumns read_csv_columns(const std::filesystem::path& path,
 
 std::size_t CsvColumns::place_of(const std::string& name) const {
   const auto at = std::ranges::find(columns, name, &CsvColumn::name);
-  if (at != columns.end()) return static_cast<std::size_t>(at - columns.begin());
+  const auto place = static_cast<std::size_t>(at - columns.begin());
+  const auto again =
+      at == columns.end()
+          ? at
+          : std::find_if(at + 1, columns.end(), [&](const CsvColumn& c) { return c.name == name; });
+  if (again != columns.end())
+    throw InputError(Diagnostic{.number = number,
+                                .place = {.file = file, .line = 1, .column = 1},
+                                .message = "two columns are called " + shown(name) + ", number " +
+                                           std::to_string(place + 1) + " and number " +
+                                           std::to_string(again - columns.begin() + 1),
+                                .hint = "give each a name of its own"});
+  if (at != columns.end()) return place;
   std::vector<std::string> known;
   for (const CsvColumn& c : columns) known.push_back(c.name);
   std::string list;
   for (std::size_t i = 0; i < std::min<std::size_t>(known.size(), 20); ++i)
     list += (i ? ", " : "") + shown(known[i]);
-  throw InputError(Diagnostic{.number = number,
-                              .place = {.file = file, .line = 1, .column = 1},
-                              .message = "there is no column " + shown(name) +
-                                         "; the first line names " + list +
-                                         (known.size() > 20 ? ", ..." : ""),
-                              .hint = nearest_hint(name, known)});
+  throw InputError(Diagnostic{
+      .number = number,
+      .place = {.file = file, .line = 1, .column = 1},
+      .message = "there is no column " + shown(name) + "; the first line names " + list +
+                 (known.size() > 20 ? ", ..." : ""),
+      .hint = comma_hint(known).empty() ? nearest_hint(name, known) : comma_hint(known)});
 }
 
 const std::vector<double>& CsvColumns::numbers(const std::string& name) const {

@@ -72,8 +72,18 @@ Tensor mask_of(const TransformSpec& s, const Tensor& x) {
   return cast(tensor(std::vector<double>(chosen.begin(), chosen.end())), Dtype::boolean);
 }
 
-/// 1 where a scale is 0.
-Tensor not_zero(const Tensor& scale) { return where(scale > 0, scale, 1); }
+/// 1 where a scale is 0. Throws where that is because squares of different numbers vanish, or where
+/// they go beyond f64.
+Tensor checked_scale(const Tensor& scale, const Tensor& least, const Tensor& largest) {
+  const auto s = scale.to_vector<double>(), a = least.to_vector<double>(),
+             b = largest.to_vector<double>();
+  for (std::size_t k = 0; k < s.size(); ++k)
+    if (!std::isfinite(s[k]) || (s[k] == 0 && a[k] != b[k]))
+      throw Error("feature " + std::to_string(k) + " has numbers from " + number_text(a[k]) +
+                  " to " + number_text(b[k]) +
+                  ": how far they scatter is beyond f64; take another unit");
+  return where(scale > 0, scale, 1);
+}
 
 Transform fitted(const TransformSpec& s, const Tensor& x) {
   Transform t{.kind = s.kind, .chosen = mask_of(s, x)};
@@ -90,11 +100,12 @@ Transform fitted(const TransformSpec& s, const Tensor& x) {
       break;
     case TransformKind::standardise:
       t.shift = mean(seen(0), axes);
-      t.scale = not_zero(standard_deviation(seen(0), axes));
+      t.scale =
+          checked_scale(standard_deviation(seen(0), axes), min(seen(0), axes), max(seen(0), axes));
       break;
     case TransformKind::range:
       t.shift = min(seen(0), axes);
-      t.scale = not_zero(max(seen(0), axes) - t.shift);
+      t.scale = checked_scale(max(seen(0), axes) - t.shift, t.shift, max(seen(0), axes));
       break;
     case TransformKind::log: {
       t.shift = Tensor(s.offset);

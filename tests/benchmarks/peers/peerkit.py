@@ -5,6 +5,7 @@ by name and then answers, one line each:
 
     warm NAME          runs it twice, then once more with its peak memory   -> bytes over those before the first run
     run NAME REPEATS                                                        -> seconds a run
+    try NAME           runs it twice                                        -> "ok", or why it cannot
     save NAME          writes the arrays of the last result, NAME.0.npy ...  -> how many
 
 The functions return a list of arrays and must be done when they return. Exit code 3: the library is not installed."""
@@ -64,6 +65,13 @@ def serve(make):
             reset_peak()
             results[name] = functions[name]()
             print(status_bytes("VmHWM") - before, flush=True)
+        elif command == "try":
+            try:
+                for _ in range(2):
+                    functions[name]()
+                print("ok", flush=True)
+            except Exception as e:
+                print(f"{type(e).__name__}: {e}".split("\n")[0][:150], flush=True)
         elif command == "run":
             repeats = int(rest[0])
             begin = time.perf_counter()

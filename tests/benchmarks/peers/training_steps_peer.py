@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's side of training_steps_bench.cpp: draws the weights and batches of five networks, writes them to its folder
-(NAME.safetensors with the names and layouts of Tessera's trees, NAME.npz), and takes steps of Adam in f64 and f32, eager, with
-weights in its own layout. NAME_losses gives the losses of the first steps; NAME_f64 and NAME_f32 take one step."""
+"""PyTorch's side of training_steps_bench.cpp: draws the weights and batches of its networks, writes them to its folder
+(NAME.safetensors with the names and layouts of Tessera's trees, NAME.npz), and takes steps of its fused Adam in f64 and f32 with
+weights in its own layout. NAME_losses gives the losses of the first steps; NAME_f64_eager, _channels_last (which only networks
+with channels have) and _compiled take one step."""
 import json
 import pathlib
 import struct
@@ -72,6 +73,21 @@ def mlp_network(small):
         return F.cross_entropy(x, label)
 
     return w, loss, {"x": torch.randn(BATCHES, n, widths[0]), "y": torch.randint(widths[-1], (BATCHES, n))}
+
+
+def small_mlp_network(_):
+    w, widths = Weights(), (3, 32, 32, 1)
+    for k, (a, b) in enumerate(zip(widths, widths[1:])):
+        w.linear(f"layers.{k}", a, b)
+
+    def loss(p, x, y):
+        for k in range(3):
+            x = F.linear(x, p[f"layers.{k}.w"], p[f"layers.{k}.b"])
+            x = F.relu(x) if k < 2 else x
+        return F.mse_loss(x, y)
+
+    x = torch.randn(BATCHES, 32, 3)
+    return w, loss, {"x": x, "y": x.square().sum(-1, keepdim=True)}
 
 
 def vae_network(small, noise):
@@ -205,7 +221,7 @@ def edge_network(small):
             t = F.silu(F.linear(t, p[name + ".layers.0.w"], p[name + ".layers.0.b"]))
             return F.linear(t, p[name + ".layers.1.w"], p[name + ".layers.1.b"])
 
-        x = positions.clone().requires_grad_()
+        x = positions
         h = F.embedding(species, p["species.table"])
         r2 = (x[:, None] - x[:, :, None]).square().sum(-1, keepdim=True)
         f = (1 - r2 / cutoff**2).clamp(min=0) ** 3 * (1 - torch.eye(atoms, dtype=x.dtype))[..., None]
@@ -221,31 +237,57 @@ def edge_network(small):
                      "energies": torch.randn(BATCHES, n), "forces": torch.randn(BATCHES, n, atoms, 3)}
 
 
+CHANNELS_LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
+
+
 class Training:
-    def __init__(self, weights, loss, batches, dtype):
+    def __init__(self, weights, loss, batches, dtype, how="eager"):
         def typed(t):
             return t.to(dtype) if t.is_floating_point() else t
 
-        self.p = {name: typed(t.detach().clone()).requires_grad_() for name, t in weights.values.items()}
-        self.batches, self.loss, self.count = [typed(b) for b in batches.values()], loss, 0
-        self.adam = torch.optim.Adam(self.p.values(), lr=1e-3)
+        def laid_out(t):
+            return t.to(memory_format=CHANNELS_LAST[t.dim()]) if how != "eager" and t.dim() in CHANNELS_LAST else t
+
+        self.p = {name: laid_out(typed(t.detach().clone())).requires_grad_() for name, t in weights.values.items()}
+        if how == "channels_last" and not any(t.dim() in CHANNELS_LAST for t in self.p.values()):
+            raise NotImplementedError("no weights of two axes and channels")
+        self.batches, self.count = [[typed(b)[k].requires_grad_(name == "positions") for name, b in batches.items()] for k in range(BATCHES)], 0
+        self.loss = torch.compile(loss, fullgraph=True, dynamic=False) if how == "compiled" else loss
+        self.adam = torch.optim.Adam(self.p.values(), lr=1e-3, fused=True)
 
     def step(self):
         self.adam.zero_grad()
-        value = self.loss(self.p, *(b[self.count % BATCHES] for b in self.batches))
-        value.backward()
+        value = self.loss(self.p, *self.batches[self.count % BATCHES])
+        value.backward(inputs=list(self.p.values()))
         self.adam.step()
         self.count += 1
         return [value]
 
 
+def stepper(weights, loss, batches, dtype, how):
+    """A training that begins where it is first asked for a step: compiled, it takes a while, and may not be possible."""
+    training = []
+
+    def step():
+        if not training:
+            first = Training(weights, loss, batches, dtype, how)
+            values = [t.step()[0].item() for t in (Training(weights, loss, batches, dtype), first)]
+            if abs(values[0] - values[1]) > 1e-4 * abs(values[0]):
+                raise ArithmeticError(f"{how} gives a loss of {values[1]}, eager {values[0]}")
+            training.append(first)
+        return training[0].step()
+
+    return step
+
+
 def make(library, arrays):
+    torch._dynamo.config.trace_autograd_ops = True  # else forces are beyond the compiler
     torch.manual_seed(1)
     torch.set_default_dtype(torch.float64)
     folder, functions = pathlib.Path(sys.argv[2]), {}
     small, steps = (int(v) for v in arrays.pop("setting"))
     noise = torch.from_numpy(arrays.pop("noise"))
-    makers = {"A": mlp_network, "B": lambda s: vae_network(s, noise), "C": unet_network, "D": gpt_network, "E": edge_network}
+    makers = {"A": mlp_network, "B": lambda s: vae_network(s, noise), "C": unet_network, "D": gpt_network, "E": edge_network, "S": small_mlp_network}
     for name, maker in makers.items():
         weights, loss, batches = maker(small)
         write_safetensors(folder / f"{name}.safetensors", weights.ours())
@@ -257,7 +299,8 @@ def make(library, arrays):
 
         functions[f"{name}_losses"] = losses
         for kind, dtype in (("f32", torch.float32), ("f64", torch.float64)):
-            functions[f"{name}_{kind}"] = Training(weights, loss, batches, dtype).step
+            for how in ("eager", "channels_last", "compiled"):
+                functions[f"{name}_{kind}_{how}"] = stepper(weights, loss, batches, dtype, how)
     return functions
 
 

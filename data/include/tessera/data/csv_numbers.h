@@ -26,9 +26,10 @@ struct CsvNumbers {
 struct CsvNumbersOptions {
   int number = 433;         ///< what errors are
   std::size_t columns = 0;  ///< how many numbers a row has; 0: as many as the first line has names
-  std::string row_hint = {};    ///< how to mend a row that has more or fewer
-  std::string names_hint = {};  ///< how to mend a first line that has numbers
-  bool finite = false;          ///< `nan` and `inf` are no numbers
+  std::string row_hint = {};     ///< how to mend a row that has more or fewer
+  std::string names_hint = {};   ///< how to mend a first line that has numbers
+  std::string number_hint = {};  ///< how to mend a field that is no number
+  bool finite = false;           ///< `nan` and `inf` are no numbers
   TextLimits limits = {};
 };
 
@@ -56,8 +57,8 @@ struct CsvColumns {
   std::vector<std::size_t> lines = {};  ///< where each row begins, for what is wrong with its texts
 
   std::size_t rows() const { return lines.size(); }
-  /// The first column of that name. Throws InputError `number`, naming what there is, where there
-  /// is none, and Error where it was read as the other kind.
+  /// The column of that name. Throws InputError `number` where there is none, naming what there is,
+  /// or two, and Error where it was read as the other kind.
   const std::vector<double>& numbers(const std::string& name) const;
   const std::vector<std::string>& texts(const std::string& name) const;
   std::size_t place_of(const std::string& name) const;

@@ -44,9 +44,10 @@ struct Transforms {
 };
 
 /// Fitted to `train` [samples, sample...], each to what those before it make of it. A feature of
-/// one value has the scale 1. Throws Error: no samples, features beyond the last axis or of samples
-/// without axes, numbers that are not finite, logarithms of x + offset <= 0 (with the first place),
-/// labels that are no integers from 0 on or not below `classes`.
+/// one value has the scale 1. Throws Error: no samples, a feature that scatters beyond what f64
+/// has, features beyond the last axis or of samples without axes, numbers that are not finite,
+/// logarithms of x + offset <= 0 (with the first place), labels that are no integers from 0 on or
+/// not below `classes`.
 Transforms fit_transforms(const std::vector<TransformSpec>& specs, const Tensor& train);
 
 }  // namespace tessera::data

@@ -55,6 +55,9 @@ struct FitOptions {
   /// A step's samples are cut into that many; the gradients of the parts, weighted by their
   /// samples, are summed by one binary tree.
   Index parts = 1;
+  /// Threads that take the parts of a batch side by side, each with kernels on its own thread
+  /// alone; 1: the caller takes them in turn. Results do not depend on it.
+  int workers = 1;
   std::uint64_t seed = 1;
   bool shuffle = true;
   int loaders = 0;  ///< threads that read ahead, one batch each at a time; 0: the caller's reads
@@ -116,7 +119,8 @@ using GoOn = std::function<bool(const FitState<P>&)>;
 namespace detail {
 using Leaves = std::vector<Tensor>;
 Samples<Leaves> checked_in_memory(Leaves all);
-FitEnd fit_flat(const std::function<Tensor(const Leaves& params, const Leaves& batch)>& loss,
+/// The loss gives itself, and behind it nothing or leaves like the parameters.
+FitEnd fit_flat(const std::function<Leaves(const Leaves& params, const Leaves& batch)>& loss,
                 const std::function<Leaves(const Leaves& params, const Leaves& batch)>& validate,
                 FitState<Leaves>& s, const LeafNames& names, const Samples<Leaves>& train,
                 const Samples<Leaves>& validation, const FitOptions& o, const GoOn<Leaves>& go_on);
@@ -143,7 +147,10 @@ FitState<Q> with_params(FitState<P> s, const F& params, const G& best) {
 /// parameters and a Batch that give a real scalar, a mean over the samples, or a pair whose first
 /// it is; of `validate` the second is a tree of real scalars, too, which the curves keep as
 /// metrics. `validate` leaves out what only training has, such as dropout. Leaves that a rule
-/// freezes keep their bits; the loss is not differentiated in them. Throws for no samples, for
+/// freezes keep their bits; the loss is not differentiated in them. Where the second of a loss is a
+/// tree like the parameters, frozen leaves that it changes take their values from it at each step
+/// (of parts, the mean by their samples): what a network has seen, as the running statistics of
+/// batch norm. Throws for no samples, for
 /// options out of their range, for rules that name no leaf, and what a reader throws.
 template <class L, class V, IsTree P, IsTree B>
 FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B>& train,
@@ -162,11 +169,22 @@ FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B
   const auto on_leaves = [&](const auto& f) {
     return [&f, &tree, &form](const Leaves& params, const Leaves& batch) {
       const Leaves data(batch.begin(), batch.end() - 1);
-      return flatten_tree(f(tree(params), Batch<B>{unflatten_tree(*form, data), batch.back()}));
+      return f(tree(params), Batch<B>{unflatten_tree(*form, data), batch.back()});
     };
   };
-  const auto first = [](const auto& f) {
-    return [f](const Leaves& params, const Leaves& batch) { return f(params, batch).front(); };
+  const auto loss_leaves = [f = on_leaves(loss)](const Leaves& params, const Leaves& batch) {
+    const auto y = f(params, batch);
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(y)>, std::pair<Tensor, P>>)
+      return flatten_tree(y);
+    else
+      return Leaves{flatten_tree(y).front()};
+  };
+  const auto judged = [f = on_leaves(validate)](const Leaves& params, const Leaves& batch) {
+    const auto y = f(params, batch);
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(y)>, std::pair<Tensor, P>>)
+      return Leaves{y.first};
+    else
+      return flatten_tree(y);
   };
   const auto reader = [](const Samples<B>& s) {
     return Samples<Leaves>{
@@ -182,8 +200,8 @@ FitEnd fit(const L& loss, const V& validate, FitState<P>& state, const Samples<B
   const auto give_back = [&] { state = detail::with_params<Leaves, P>(std::move(s), tree, tree); };
   FitEnd end;
   try {
-    end = detail::fit_flat(first(on_leaves(loss)), on_leaves(validate), s, leaf_names(like),
-                           reader(train), reader(validation), o, ask);
+    end = detail::fit_flat(loss_leaves, judged, s, leaf_names(like), reader(train),
+                           reader(validation), o, ask);
   } catch (...) {
     give_back();
     throw;

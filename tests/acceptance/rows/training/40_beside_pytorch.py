@@ -8,6 +8,6 @@ BAR = "1e-8"
 
 
 def measure(work):
-    found = work.numbers("training_steps_bench", "--steps", "100", timeout=7200)
+    found = work.numbers("training_steps_bench", "--steps", "100", "--only", "ABCDE", timeout=7200)
     differences = rowkit.need(found, *(f"{name}_loss_difference" for name in NETWORKS))
     return max(differences) <= 1e-8, ", ".join(f"{what}: {d:.1e}" for what, d in zip(NETWORKS.values(), differences))

@@ -59,8 +59,15 @@ struct Resample {
   TESSERA_STATIC(kind, size)
 };
 
-using Layer = std::variant<Linear, Conv, Activate, Dropout, LayerNorm, GroupNorm, Embedding,
-                           Flatten, Reshape, Resample, Join>;
+/// Batch norm with what it has seen: in training it norms by the batch.
+struct RunningNorm {
+  BatchNorm norm;
+  BatchStatistics seen;
+  TESSERA_TREE(norm, seen)
+};
+
+using Layer = std::variant<Linear, Conv, Activate, Dropout, LayerNorm, GroupNorm, RunningNorm,
+                           Embedding, Flatten, Reshape, Resample, Join>;
 
 /// x [samples, sample...].
 struct Sequential {
@@ -69,6 +76,10 @@ struct Sequential {
   Tensor operator()(Arg x) const;
   /// `keys` u32 [samples, 2]: what dropout does to a sample follows from its key alone.
   Tensor train(Arg x, const Tensor& keys) const;
+  /// The same, and the network whose batch norms have seen x: their `layers.3.seen.mean` and
+  /// `.variance`, which no step of an optimizer changes, have moved.
+  std::pair<Tensor, Sequential> seeing(Arg x, const Tensor& keys) const;
+  bool has_running_norms() const;
 };
 
 enum class LayerKind {
@@ -79,6 +90,7 @@ enum class LayerKind {
   dropout,
   layer_norm,
   group_norm,
+  batch_norm,
   embedding,
   flatten,
   reshape,
