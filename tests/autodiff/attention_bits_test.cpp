@@ -17,12 +17,8 @@
 #include <string>
 #include <vector>
 
+namespace tessera::attention_order {
 namespace {
-
-namespace kernels = tessera::kernels;
-using tessera::Index;
-using tessera::Shape;
-using tessera::View;
 
 /// [1, tokens, heads, features] or, of booleans, [1, heads, n, m], in memory of its own.
 template <class T>
@@ -31,7 +27,7 @@ struct Held {
   std::vector<T> numbers;
   explicit Held(const Shape& s) : shape(s), numbers(static_cast<std::size_t>(s.count())) {}
   View view() const {
-    return {const_cast<T*>(numbers.data()), tessera::dtype_of<T>(), shape, tessera::row_major(shape)};
+    return {const_cast<T*>(numbers.data()), dtype_of<T>(), shape, row_major(shape)};
   }
   T& operator()(Index i, Index h, Index f) {
     return numbers[static_cast<std::size_t>((i * shape[2] + h) * shape[3] + f)];
@@ -227,18 +223,18 @@ void expect_bits(const BitsCase& c) {
   // Numbers of queries without the axis in front that makes them as long as others.
   const auto flat = [&](const Held<T>& x) {
     View view = x.view();
-    view.shape = {1, c.heads, c.n}, view.strides = tessera::row_major(view.shape);
+    view.shape = {1, c.heads, c.n}, view.strides = row_major(view.shape);
     return view;
   };
   const View vl = flat(naive.l), vw = flat(w),
-             vm{bytes.get(), tessera::Dtype::boolean, mask.shape, tessera::row_major(mask.shape)};
+             vm{bytes.get(), Dtype::boolean, mask.shape, row_major(mask.shape)};
   const kernels::AttentionOperands in{&vq, &vk, &vv, c.masked ? &vm : nullptr, c.causal};
   std::vector<int> widths{0};
   widths.insert(widths.end(), kernels::blocked_widths().begin(), kernels::blocked_widths().end());
-  const int before = tessera::num_threads();
+  const int before = num_threads();
   for (const int width : widths)
     for (const int threads : {1, 3}) {
-      tessera::set_num_threads(threads);
+      set_num_threads(threads);
       const std::string what = " in " + std::to_string(width) + " bytes, " +
                                std::to_string(threads) + " threads, " + std::to_string(c.n) +
                                " x " + std::to_string(c.m);
@@ -260,7 +256,7 @@ void expect_bits(const BitsCase& c) {
       expect_same(alone, gk, "gk alone" + what);
       if (testing::Test::HasFatalFailure()) return;
     }
-  tessera::set_num_threads(before);
+  set_num_threads(before);
 }
 
 TEST(AttentionBits, AreThoseOfLoopsInTheStatedOrder) {
@@ -315,3 +311,4 @@ TEST(AttentionBits, ExponentialsAreRightToAnUlp) {
 }
 
 }  // namespace
+}  // namespace tessera::attention_order
