@@ -61,7 +61,7 @@ TEST(Attention, OfRowsThatSeeNothing) {
     };
     const Tensor y = f({q, k, v});
     EXPECT_EQ(select(y, 0, 1).to_vector(), std::vector<double>(4, 0.0));
-    EXPECT_EQ(select(y, 0, 2).to_vector(), select(free, 0, 2).to_vector());
+    EXPECT_LE(deviation(select(y, 0, 2), select(free, 0, 2)), 1e-15);  // numbers: by all scores
     const CheckReport report = gradcheck(f, Tensors{q, k, v}, {.order = 2});
     EXPECT_TRUE(report) << to_string(report);
     const Tensors g = grad([&](const Tensors& x) { return sum(square(f(x))); })(Tensors{q, k, v});

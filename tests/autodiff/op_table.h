@@ -78,6 +78,7 @@ void elementwise_rows(std::vector<Row>& rows);
 void shape_rows(std::vector<Row>& rows);
 void index_rows(std::vector<Row>& rows);
 void linalg_rows(std::vector<Row>& rows);
+void attention_rows(std::vector<Row>& rows);
 void convolution_rows(std::vector<Row>& rows);
 void fft_rows(std::vector<Row>& rows);
 void bessel_rows(std::vector<Row>& rows);

@@ -123,6 +123,7 @@ const std::vector<Row>& all_rows() {
     shape_rows(r);
     index_rows(r);
     linalg_rows(r);
+    attention_rows(r);
     convolution_rows(r);
     fft_rows(r);
     bessel_rows(r);

@@ -6,42 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tessera::nn {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-/// [..., tokens, heads, d].
-Tensor with_heads(const char* what, const Arg& x) {
-  if (!x.tensor || x.tensor->ndim() < 3)
-    fail("attention", std::string(what) + " has axes [..., tokens, heads, features]", x.line);
-  return *x.tensor;
-}
 Tensor with_tokens(const char* layer, const Arg& x, Index width) {
   if (!x.tensor || x.tensor->ndim() < 2 || x.tensor->dim(-1) != width)
     fail(layer, "takes [..., tokens, " + std::to_string(width) + "]", x.line);
   return *x.tensor;
-}
-
-/// exp(s) over its sum along the last axis; 0 where no element is above -inf.
-Tensor shares(const Tensor& s) {
-  if (s.dim(-1) == 0) return s;
-  const Tensor largest = stop_gradient(max(s, {-1}, true));
-  const Tensor e = exp(s - where(equal(largest, -inf), 0, largest));
-  const Tensor total = sum(e, {-1}, true);
-  return e / where(equal(total, 0), 1, total);
-}
-
-/// Scores [B..., h, n, m] with -inf where a query does not see a key.
-Tensor seen(const Tensor& scores, const AttentionOptions& o) {
-  Tensor s = scores;
-  if (o.mask) s = o.mask->dtype() == Dtype::boolean ? where(*o.mask, s, -inf) : s + *o.mask;
-  if (!o.causal) return s;
-  const Index n = s.dim(-2), m = s.dim(-1);
-  const Tensor last = expand_dims(arange(n) + (m - n), 1);
-  return where(expand_dims(arange(m), 0) <= last, s, -inf);
 }
 
 /// The k-th third of [..., tokens, 3 width] as [..., tokens, heads, width / heads].
@@ -66,21 +38,6 @@ Linear columns(const Linear& l, Index first, Index last) {
 }
 
 }  // namespace
-
-Tensor attention(Arg q, Arg k, Arg v, const AttentionOptions& o) {
-  const Tensor queries = moveaxis(with_heads("q", q), -2, -3),
-               keys = moveaxis(with_heads("k", k), -2, -3),
-               values = moveaxis(with_heads("v", v), -2, -3);
-  if (queries.dim(-1) != keys.dim(-1) || keys.dim(-2) != values.dim(-2) ||
-      queries.dim(-3) != keys.dim(-3) || keys.dim(-3) != values.dim(-3))
-    fail("attention",
-         "heads, features of q and k, or tokens of k and v differ: " + to_string(q.tensor->type()) +
-             ", " + to_string(k.tensor->type()) + ", " + to_string(v.tensor->type()),
-         q.line);
-  const double scale = 1 / std::sqrt(static_cast<double>(queries.dim(-1)));
-  const Tensor weights = shares(seen(matmul(queries * scale, transpose(keys)), o));
-  return moveaxis(matmul(weights, values), -3, -2);
-}
 
 Tensor MultiHeadAttention::operator()(Arg x, const AttentionOptions& o) const {
   const Tensor all = qkv(with_tokens("multi_head_attention", x, qkv.w.dim(0)));

@@ -5,24 +5,15 @@
 // al., arXiv:2002.04745.
 #pragma once
 #include "tessera/autodiff/nn/layers.h"
-
-#include <optional>
-#include <vector>
+#include "tessera/autodiff/ops/attention.h"
 
 namespace tessera::nn {
 
-struct AttentionOptions {
-  /// A token sees none after it. Where there are more keys than queries, the last ones of both are
-  /// the same token: query i sees the keys j <= i + m - n.
-  bool causal = false;
-  /// Against [B..., h, n, m] by broadcasting: true where query n sees key m; or numbers, which are
-  /// added to the scores (-inf: does not see).
-  std::optional<Tensor> mask = {};
-};
-/// softmax(q k^T / sqrt(d)) v for each of h heads: q [B..., n, h, d], k [B..., m, h, d],
-/// v [B..., m, h, e] -> [B..., n, h, e]. Heads lie behind tokens, where a projection leaves them. A
-/// query that sees nothing gives 0.
-Tensor attention(Arg q, Arg k, Arg v, const AttentionOptions& o = {});
+/// softmax(q k^T / sqrt(d)) v for each head: q [B..., n, h, d], k [B..., m, h, d], v [B..., m, h,
+/// e]
+/// -> [B..., n, h, e].
+using tessera::attention;
+using tessera::AttentionOptions;
 
 /// Attention between projections: x [B..., n, width] -> [B..., n, width].
 struct MultiHeadAttention {
