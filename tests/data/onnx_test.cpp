@@ -384,6 +384,23 @@ TEST(Onnx, WeightsInASecondFileLieInTheFolder) {
   EXPECT_EQ(fault([&] { read(".", "", ""); }).number, 402);
 }
 
+TEST(Onnx, ResultsThatDoNotFitInMemoryAreRefusedBeforeTheyAreMade) {
+  const auto run = [](const std::string& op, std::int64_t n, const std::vector<std::string>& in,
+                      const std::string& attributes = "") {
+    const std::string number =
+        onnx_tensor("n", {1}, 7, bytes_field(9, {reinterpret_cast<const char*>(&n), sizeof n}));
+    const OnnxNetwork net =
+        read_model(onnx_model(number + kX + kY + onnx_node(op, in, {"z"}, attributes) +
+                              onnx_node("Identity", {"z"}, {"y"})));
+    return fault([&] { net({zeros({1, 2}, Dtype::f32)}); }).number;
+  };
+  const std::int64_t many = std::int64_t{1} << 40;
+  EXPECT_EQ(run("ConstantOfShape", many, {"n"}), 403);
+  EXPECT_EQ(run("OneHot", many, {"n", "n", "x"}), 403);
+  EXPECT_EQ(run("Expand", many, {"n", "n"}), 403);
+  EXPECT_EQ(run("Range", many, {"n", "n", "n"}), 0);  // empty
+}
+
 TEST(Onnx, ThePageListsWhatIsRead) {
   std::ifstream in(std::filesystem::path(TESSERA_SOURCE_DIR) / "docs/reference/onnx.md");
   const std::string page(std::istreambuf_iterator<char>(in), {}), mark = "<!-- operators -->";
