@@ -5,6 +5,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/arrays.h"
 #include "tessera/data/csv.h"
+#include "tessera/data/onnx.h"
 #include "tessera/data/random.h"
 #include "tessera/data/safetensors.h"
 
@@ -231,6 +232,48 @@ TEST_F(Training, StartsFromTheWeightsOfAnotherRun) {
   refused(with(again, "rate = 1e-2", "rate = 1e-2, precision = \"f64\""), 4,
           "has no weight of this network");
   refused(with(again, "\"FIRST\"", "\"NOWHERE\""), 4, "NOWHERE");
+}
+
+TEST_F(Training, TheModelIsWrittenForOtherProgramsAndTrainsOn) {
+  write("t.csv", parabolas(60));
+  write("case.toml", kTable);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  EXPECT_TRUE(holds(read("RUN/log.txt"), "weights.onnx takes any number of samples"));
+  ASSERT_EQ(tessera({"predict", "RUN", "t.csv", "--output", "ours.csv"}).code, 0);
+  const tessera::data::OnnxNetwork net = tessera::data::read_onnx(here() / "RUN/weights.onnx");
+  const auto ours = csv_table(read("ours.csv"));
+  const std::vector<double>&a = ours.at("a"), &b = ours.at("b");
+  const Tensor x = tessera::cast(tessera::stack({tessera::tensor(a), tessera::tensor(b)}, 1),
+                                 tessera::Dtype::f32);
+  const std::vector<float> y = net({x})[0].to_vector<float>();
+  ASSERT_EQ(y.size(), a.size());
+  for (std::size_t k = 0; k < y.size(); ++k)
+    EXPECT_NEAR(static_cast<double>(y[k]), ours.at("predicted y")[k], 1e-5);
+  EXPECT_TRUE(holds(tessera({"info", "RUN/weights.onnx"}).out, "x: FLOAT, batch x 2"));
+
+  // The file as a network, transforms and all.
+  const std::string on =
+      with(with(kTable, "network = {widths = [16], dropout = 0.1}",
+                "network = {kind = \"onnx\", from = \"RUN/weights.onnx\"}\n"
+                "input_transform = [{kind = \"none\"}]\ntarget_transform = [{kind = \"none\"}]"),
+           "rate = 1e-2", "rate = 1e-3, leaf = [{names = \"layers.0.*\", frozen = true}]");
+  write("case.toml", on);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "ON", "-q"}).code, 0);
+  const auto before = tessera::data::read_safetensors(here() / "RUN/weights.safetensors").tensors,
+             after = tessera::data::read_safetensors(here() / "ON/last.safetensors").tensors;
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(before[k].name, after[k].name);
+    EXPECT_EQ(before[k].values.to_vector<float>() == after[k].values.to_vector<float>(),
+              after[k].name.starts_with("layers.0."))
+        << after[k].name;
+  }
+  EXPECT_TRUE(holds(read("ON/manifest.json"), "RUN/weights.onnx"));
+  ASSERT_EQ(tessera({"predict", "ON", "t.csv", "--output", "on.csv"}).code, 0);
+  refused(with(on, "from = \"RUN/weights.onnx\"", "from = \"t.csv\""), 4, "E0439");
+  refused(with(on, ", from = \"RUN/weights.onnx\"", ""), 5, "there is no file");
+  refused(with(on, "epochs = 30", "precision = \"f64\", epochs = 30"), 5, "the training is in f64");
+  refused(with(on, "input_columns = [\"a\", \"b\"]", "input_columns = [\"a\"]"), 5,
+          "does not take samples");
 }
 
 TEST_F(Training, LoadersDoNotChangeTheBits) {

@@ -199,6 +199,42 @@ TEST(Onnx, ConvolutionsComeBackAsTheyWere) {
   expect_round_trip(cut, layer, x, 1e-13);
 }
 
+TEST(Onnx, WindowsAndAttentionComeBackAsTheyWere) {
+  const std::vector<Tensor> none;
+  const auto check = [&](Tensor (*f)(const Tensor&), const Tensor& x) {
+    expect_round_trip(
+        none, [f](const std::vector<Tensor>&, const Tensor& x) { return f(x); }, x, 1e-13);
+  };
+  const Tensor x = drawn({3, 6, 5, 4});
+  check([](const Tensor& x) { return nn::max_pool(x, {2, 2}); }, x);
+  check(
+      [](const Tensor& x) {
+        return window_max(
+            x, {.size = {3, 2}, .stride = {2, 1}, .low = {1, 0}, .high = {0, 1}, .trailing = 1});
+      },
+      x);
+  check([](const Tensor& x) { return window_min(x, {.size = {2}, .dilation = {2}}); }, x);
+  // x as queries, keys and values [B, tokens, heads, features].
+  check([](const Tensor& x) { return nn::attention(x, x * 0.5, x); }, x);
+  check([](const Tensor& x) { return nn::attention(x, x * 0.5, x, {.causal = true}); }, x);
+  check(
+      [](const Tensor& x) {
+        return nn::attention(x, slice(x, 1, 0, 3), slice(x, 1, 0, 3), {.causal = true});
+      },
+      x);
+  check(
+      [](const Tensor& x) {
+        const Tensor seen = arange(6) > expand_dims(arange(6), 1);  // the last query sees nothing
+        return nn::attention(x, x, x, {.mask = seen});
+      },
+      x);
+  check(
+      [](const Tensor& x) {
+        return nn::attention(x, x, x, {.mask = 0.1 * expand_dims(arange(6, Dtype::f64), 1)});
+      },
+      x);
+}
+
 TEST(Onnx, WhatIsWrittenSaysWhatItIs) {
   const TempFolder folder;
   const auto path = folder.path() / "m.onnx";
@@ -382,6 +418,23 @@ TEST(Onnx, WeightsInASecondFileLieInTheFolder) {
   refused("", "", "", "without 'location'");
   EXPECT_EQ(fault([&] { read("none.bin", "", ""); }).number, 401);
   EXPECT_EQ(fault([&] { read(".", "", ""); }).number, 402);
+}
+
+TEST(Onnx, ResultsThatDoNotFitInMemoryAreRefusedBeforeTheyAreMade) {
+  const auto run = [](const std::string& op, std::int64_t n, const std::vector<std::string>& in,
+                      const std::string& attributes = "") {
+    const std::string number =
+        onnx_tensor("n", {1}, 7, bytes_field(9, {reinterpret_cast<const char*>(&n), sizeof n}));
+    const OnnxNetwork net =
+        read_model(onnx_model(number + kX + kY + onnx_node(op, in, {"z"}, attributes) +
+                              onnx_node("Identity", {"z"}, {"y"})));
+    return fault([&] { net({zeros({1, 2}, Dtype::f32)}); }).number;
+  };
+  const std::int64_t many = std::int64_t{1} << 40;
+  EXPECT_EQ(run("ConstantOfShape", many, {"n"}), 403);
+  EXPECT_EQ(run("OneHot", many, {"n", "n", "x"}), 403);
+  EXPECT_EQ(run("Expand", many, {"n", "n"}), 403);
+  EXPECT_EQ(run("Range", many, {"n", "n", "n"}), 0);  // empty
 }
 
 TEST(Onnx, ThePageListsWhatIsRead) {

@@ -38,6 +38,11 @@ std::pair<Tensor, Network> Network::seeing(Arg x, const Tensor& keys) const {
   return {std::move(y), {std::move(seen)}};
 }
 
+bool Network::has_running_norms() const {
+  const auto* layers = std::get_if<nn::Sequential>(&is);
+  return layers && layers->has_running_norms();
+}
+
 Network onnx_network(const std::filesystem::path& file, const Shape& sample, const Shape& target,
                      Dtype dtype, const data::Config& config) {
   const Network net{data::read_onnx(file)};

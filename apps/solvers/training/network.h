@@ -17,6 +17,7 @@ struct Network {
   /// With what is done in training alone, of which ONNX files have nothing; and the network whose
   /// batch norms have seen x.
   std::pair<Tensor, Network> seeing(Arg x, const Tensor& keys) const;
+  bool has_running_norms() const;
 };
 
 /// network.from, for samples, targets and a type like these. Throws data::InputError E0671 at the

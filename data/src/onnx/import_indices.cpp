@@ -112,8 +112,9 @@ Out scatter_nd(const C& c) {
 Out one_hot_of(const C& c) {
   const Tensor& values = c.x(2);
   const std::vector<double> depth = c.known_reals(1);
-  if (depth.size() != 1 || !(depth[0] >= 1 && depth[0] < 0x1p40) || values.size() != 2)
+  if (depth.size() != 1 || !(depth[0] >= 1) || values.size() != 2)
     c.malformed("expected one depth and two values");
+  c.must_fit(depth[0] * static_cast<double>(c.x().size() + 1));
   const Index n = static_cast<Index>(depth[0]);
   const Tensor i = cast(c.x(0), Dtype::i64);
   const Tensor hit = cast(one_hot(where(i < 0, i + n, i), n, Dtype::u8), Dtype::boolean);

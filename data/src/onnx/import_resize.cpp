@@ -52,6 +52,7 @@ double cubic_weight(double t, double a) {
 Tensor resized_along(const C& c, const Resizing& r, const Tensor& x, int d, double scale, Index m) {
   const Index n = x.dim(d);
   if (n == 0 && m > 0) c.malformed("an empty axis");
+  c.must_fit(8.0 * static_cast<double>(m) * static_cast<double>(n ? x.size() / n : 1));
   if (r.mode == "nearest") {
     std::vector<std::int64_t> at;
     for (Index o = 0; o < m; ++o)

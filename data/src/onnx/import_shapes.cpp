@@ -19,8 +19,12 @@ using Out = std::vector<Tensor>;
 Shape shape_from(const C& c, const std::vector<std::int64_t>& v) {
   if (v.size() > static_cast<std::size_t>(kMaxDims))
     c.refuse("a tensor of " + std::to_string(v.size()) + " axes");
-  for (const std::int64_t n : v)
+  double elements = 1;
+  for (const std::int64_t n : v) {
     if (n < 0) c.malformed("an axis of " + std::to_string(n));
+    elements *= static_cast<double>(n);
+  }
+  c.must_fit(elements);
   return Shape(std::span<const Index>(v));
 }
 Tensor ints(const std::vector<std::int64_t>& v) {
@@ -183,7 +187,8 @@ Out tiled(const C& c) {
     if (n == 1) continue;
     Shape wide = x.shape(), flat = x.shape();
     wide.insert(d, n);
-    if (__builtin_mul_overflow(flat[d], n, &flat[d])) c.malformed("2^63 elements or more");
+    c.must_fit(static_cast<double>(x.size()) * static_cast<double>(n));
+    flat[d] *= n;
     x = reshape(broadcast_to(expand_dims(x, d), wide), flat);
   }
   return {x};
@@ -211,6 +216,9 @@ Out padded(const C& c) {
       x = slice(x, d, std::max<Index>(-before, 0), size - std::max<Index>(-after, 0));
     low[d] = std::max<Index>(before, 0), high[d] = std::max<Index>(after, 0);
   }
+  double elements = 1;
+  for (int d = 0; d < n; ++d) elements *= static_cast<double>(x.dim(d) + low[d] + high[d]);
+  c.must_fit(elements);
   if (mode == "constant") {
     if (c.given(2) && c.in[2].is_traced()) c.refuse("a value around that is not known");
     const double around = c.given(2) ? cast(c.in[2], Dtype::f64).item() : c.real("value", 0);
@@ -273,7 +281,7 @@ Out range(const C& c) {
   if (first.size() != 1 || limit.size() != 1 || step.size() != 1 || step[0] == 0)
     c.malformed("expected three numbers, the last of them not 0");
   const double count = std::ceil((limit[0] - first[0]) / step[0]);
-  if (!(count < 0x1p40)) c.malformed("2^40 elements or more");
+  c.must_fit(count);
   const Index n = count > 0 ? static_cast<Index>(count) : 0;
   return {cast(first[0] + arange(n, Dtype::f64) * step[0], c.x().dtype())};
 }

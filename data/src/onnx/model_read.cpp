@@ -99,6 +99,51 @@ void read_second_file(const OnnxReading& reading, OnnxTensor& t, std::uint64_t b
                             refuse});
 }
 
+/// Elements that stand in a field of their type: 4 floats, 5 small integers, 7 integers of 64 bits,
+/// 10 doubles, 11 unsigned ones. Each takes a byte at least.
+Tensor listed_elements(const WireReader& whole, const std::string& called,
+                       const std::vector<std::int64_t>& dims, Dtype dtype, std::uint64_t count) {
+  Shape s;
+  for (const std::int64_t d : dims) s.push_back(d);
+  std::vector<double> reals;
+  std::vector<std::int64_t> integers;
+  const auto add = [&](auto& to, auto v) {
+    if (to.size() == count) whole.refuse(called + " has more elements than its axes say");
+    whole.budget().spend(2 * sizeof v, whole.byte());
+    to.push_back(v);
+  };
+  WireReader again = whole;
+  while (again.next()) switch (again.field()) {
+      case 4:
+        if (dtype == Dtype::f32) again.each_real([&](double v) { add(reals, v); });
+        break;
+      case 5:
+      case 7:
+      case 11:
+        if (dtype != Dtype::f32 && dtype != Dtype::f64)
+          again.each_integer([&](std::int64_t v) { add(integers, v); });
+        break;
+      case 10:
+        if (dtype == Dtype::f64) {
+          const std::string_view all = again.bytes();
+          if (all.size() % 8 != 0)
+            again.refuse("doubles of " + std::to_string(all.size()) + " bytes");
+          for (std::size_t k = 0; k < all.size(); k += 8) {
+            double v = 0;
+            std::memcpy(&v, all.data() + k, 8);
+            add(reals, v);
+          }
+        }
+        break;
+      default:
+        break;
+    }
+  if (reals.size() + integers.size() != count)
+    whole.refuse(called + " has " + std::to_string(count) + " elements by its axes, found " +
+                 std::to_string(reals.size() + integers.size()));
+  return is_inexact(dtype) ? cast(tensor(reals, s), dtype) : cast(tensor(integers, s), dtype);
+}
+
 OnnxTensor read_tensor(WireReader m, const OnnxReading& reading) {
   OnnxTensor t;
   t.byte = m.byte();
@@ -163,48 +208,7 @@ OnnxTensor read_tensor(WireReader m, const OnnxReading& reading) {
                               [&](const std::string& what) { whole.refuse(called + " " + what); }});
     return t;
   }
-  // Else the elements stand in a field of their type: 4 floats, 5 small integers, 7 integers of 64
-  // bits, 10 doubles, 11 unsigned ones. Each takes a byte at least.
-  Shape s;
-  for (const std::int64_t d : t.dims) s.push_back(d);
-  std::vector<double> reals;
-  std::vector<std::int64_t> integers;
-  const auto add = [&](auto& to, auto v) {
-    if (to.size() == count) whole.refuse(called + " has more elements than its axes say");
-    whole.budget().spend(2 * sizeof v, whole.byte());
-    to.push_back(v);
-  };
-  WireReader again = whole;
-  while (again.next()) switch (again.field()) {
-      case 4:
-        if (*dtype == Dtype::f32) again.each_real([&](double v) { add(reals, v); });
-        break;
-      case 5:
-      case 7:
-      case 11:
-        if (*dtype != Dtype::f32 && *dtype != Dtype::f64)
-          again.each_integer([&](std::int64_t v) { add(integers, v); });
-        break;
-      case 10:
-        if (*dtype == Dtype::f64) {
-          const std::string_view all = again.bytes();
-          if (all.size() % 8 != 0)
-            again.refuse("doubles of " + std::to_string(all.size()) + " bytes");
-          for (std::size_t k = 0; k < all.size(); k += 8) {
-            double v = 0;
-            std::memcpy(&v, all.data() + k, 8);
-            add(reals, v);
-          }
-        }
-        break;
-      default:
-        break;
-    }
-  if (reals.size() + integers.size() != count)
-    whole.refuse(called + " has " + std::to_string(count) + " elements by its axes, found " +
-                 std::to_string(reals.size() + integers.size()));
-  t.values =
-      is_inexact(*dtype) ? cast(tensor(reals, s), *dtype) : cast(tensor(integers, s), *dtype);
+  t.values = listed_elements(whole, called, t.dims, *dtype, count);
   return t;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/program.h"
 
+#include "files/half_of_memory.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/diagnostic.h"
@@ -138,6 +139,14 @@ const Tensor& OnnxScope::at(const std::string& name) const {
   throw Error("[read_onnx] there is no value '" + name + "'");
 }
 
+void OnnxCall::must_fit(double elements) const {
+  if (elements * 8 <= static_cast<double>(half_of_memory())) return;
+  throw InputError(Diagnostic{.number = 403,
+                              .place = {.file = file, .byte = node.byte},
+                              .message = called(node) + ": a result of " +
+                                         std::to_string(elements) +
+                                         " elements is more than half of the memory"});
+}
 void OnnxCall::refuse(const std::string& what) const {
   refuse_operator(file, node.byte, called(node) + ": " + what);
 }
@@ -258,7 +267,10 @@ void OnnxProgram::run_graph(const OnnxGraph& g, OnnxScope& scope) const {
       throw Error("[read_onnx] " + called(n) + ": " + e.what());
     }
     for (std::size_t k = 0; k < n.out.size(); ++k)
-      if (!n.out[k].empty()) scope.values[n.out[k]] = out.at(k);
+      if (!n.out[k].empty()) {
+        call.must_fit(static_cast<double>(out.at(k).size()));
+        scope.values[n.out[k]] = out[k];
+      }
   }
 }
 

@@ -45,6 +45,8 @@ struct OnnxCall {
   /// Counted from the front; `extra`: of a result with so many more axes.
   int axis(std::int64_t a, int ndim) const;
 
+  /// Refuses (E0403) what would take more than half of the memory: so many elements.
+  void must_fit(double elements) const;
   [[noreturn]] void refuse(const std::string& what) const;     ///< E0441
   [[noreturn]] void malformed(const std::string& what) const;  ///< E0439
 };
