@@ -292,7 +292,7 @@ void save_model(const Model& m, const fs::path& file) {
 std::string save_onnx(const Model& m, const Shape& sample, const fs::path& file) {
   Shape batch = sample;
   batch.insert(0, 1);
-  const bool labels = !m.columns.labels.empty();
+  const bool labels = m.target.steps.empty();  // targets have one step at least
   std::map<std::string, std::string> words;
   const auto add = [&](const char* name, const std::vector<std::string>& all) {
     if (!all.empty()) words[name] = lines_of(all);
@@ -302,15 +302,20 @@ std::string save_onnx(const Model& m, const Shape& sample, const fs::path& file)
   for (std::size_t k = 0; k < m.columns.input_words.size(); ++k)
     if (!m.columns.input_words[k].empty())
       words["words." + std::to_string(k)] = lines_of(m.columns.input_words[k]);
+  // Programs that use networks have few operators in f64.
+  const bool layers = std::holds_alternative<nn::Sequential>(m.network.is);
+  const Dtype type = layers ? Dtype::f32 : m.dtype;
+  std::vector<Tensor> leaves = flatten_tree(m.network);
+  for (Tensor& leaf : leaves) leaf = cast(leaf, type);
   try {
     const data::OnnxWritten w =
         data::write_onnx(file,
-                         [&m](const Network& net, const std::vector<Tensor>& x) {
-                           const Tensor y = net(cast(m.input.apply(x[0]), m.dtype));
-                           return cast(m.target.undo(y), m.dtype);
+                         [&](const Network& net, const std::vector<Tensor>& x) {
+                           const Tensor y = net(cast(m.input.apply(x[0]), type));
+                           return cast(m.target.undo(y), type);
                          },
-                         m.network,
-                         {.inputs = {{"x", {m.dtype, batch}}},
+                         unflatten_tree(m.network, leaves),
+                         {.inputs = {{"x", {type, batch}}},
                           .outputs = {labels ? "logits" : "y"},
                           .metadata = words});
     return file.filename().string() + " takes " +

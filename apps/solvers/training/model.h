@@ -44,7 +44,7 @@ Model make_model(const Options& o, const Samples& s, const std::vector<std::int6
 /// words of columns as metadata.
 void save_model(const Model& m, const std::filesystem::path& file);
 /// weights.onnx: from samples of this shape in their own units to targets in theirs (of
-/// cross_entropy: logits), of `dtype`, for any number of samples where the network allows it. Gives
+/// cross_entropy: logits), in f32, for any number of samples where the network allows it. Gives
 /// a line about what was written, or why nothing was: an operation that ONNX does not have.
 std::string save_onnx(const Model& m, const Shape& sample, const std::filesystem::path& file);
 /// Into a model of the same options. Throws data::InputError E0673 where the file belongs to

@@ -194,7 +194,7 @@ Estimate estimate_training(const Problem& p) {
                     {"moments", moments},
                     {"average", p.options.training.average ? weights : 0},
                     {"samples", 2 * (bytes(p.samples.inputs) + bytes(p.samples.targets))}};
-  e.disk_bytes = 2 * weights + 3 * (2 * weights + moments) + 2 * bytes(p.samples.targets);
+  e.disk_bytes = 3 * weights + 3 * (2 * weights + moments) + 2 * bytes(p.samples.targets);
   return e;
 }
 
