@@ -16,6 +16,11 @@ Tensor in_its_batches(const data::OnnxNetwork& net, const Tensor& x) {
   const Tensor typed = cast(x, in.dtype);
   const Index n = in.any_shape || in.shape.empty() ? -1 : in.shape[0], all = x.dim(0);
   if (n < 1 || n == all) return net({typed})[0];
+  if (all == 0) {
+    Shape s = typed.shape();
+    s[0] = n;
+    return slice(net({zeros(s, in.dtype)})[0], 0, 0, 0);
+  }
   std::vector<Tensor> parts;
   for (Index begin = 0; begin < all; begin += n) {
     std::vector<std::int64_t> rows;

@@ -12,6 +12,11 @@
 
 namespace tessera::data {
 
+bool is_made_by_export(std::string_view name) {
+  return name.size() > 1 && name[0] == '_' &&
+         std::ranges::all_of(name.substr(1), [](char c) { return '0' <= c && c <= '9'; });
+}
+
 OnnxAttribute attribute(std::string name, std::int64_t i) {
   OnnxAttribute a;
   a.name = std::move(name), a.kind = OnnxAttribute::integer, a.i = i;
@@ -192,8 +197,8 @@ OnnxModel exported(const Recordings& r, const std::vector<NamedTensor>& paramete
 void must_be_good_names(const std::vector<NamedTensor>& parameters, const OnnxOptions& o) {
   std::set<std::string> seen;
   const auto add = [&](const std::string& name) {
-    if (name.empty() || name[0] == '_')
-      throw Error("[write_onnx] '" + name + "' is no name of a value: those with '_' are taken");
+    if (name.empty() || is_made_by_export(name))
+      throw Error("[write_onnx] '" + name + "' is no name of a value: '_' with a number is taken");
     if (!seen.insert(name).second) throw Error("[write_onnx] two values are called '" + name + "'");
   };
   for (const NamedTensor& p : parameters) add(p.name);

@@ -89,6 +89,9 @@ struct OnnxModel {
   std::size_t functions = 0;  ///< local ones, which are not read
 };
 
+/// `_12`: a value that our exporter has made.
+bool is_made_by_export(std::string_view name);
+
 /// "FLOAT16"; "" of a number that names no type.
 std::string onnx_type_name(std::int64_t type);
 /// The number of a Tensor's type.

@@ -43,7 +43,7 @@ void collect_settings(const OnnxGraph& g, std::set<std::string>& settings) {
 /// Real numbers along axes. Not masks with infinities, nor the ones and zeros that
 /// InstanceNormalization has where it stands for another norm.
 bool may_be_trained(const OnnxModel& m, const OnnxTensor& t) {
-  if (m.producer == "tessera" && t.name.starts_with('_')) return false;  // our own constants
+  if (m.producer == "tessera" && is_made_by_export(t.name)) return false;
   if (!is_float(t.values.dtype()) || t.values.ndim() == 0 || t.values.size() == 0) return false;
   if (!all(is_finite(t.values)).item<bool>()) return false;
   for (const OnnxNode& n : m.graph.nodes)
