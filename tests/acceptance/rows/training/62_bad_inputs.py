@@ -8,11 +8,11 @@ import re
 import struct
 import zipfile
 
-WHAT = "bad inputs of a training: all text, TOML, npy, npz, safetensors, HDF5; labels beyond the classes, NaN in data, empty sets, batches above the data, layers that do not fit; predictions"
+WHAT = "bad inputs of a training: all text, TOML, npy, npz, safetensors, HDF5, ONNX; labels beyond the classes, NaN in data, empty sets, batches above the data, layers that do not fit; predictions"
 BAR = "one test each: an error with place, expected and found, the right exit code, no crash, nothing left behind, at most 600 MiB"
 
 # What the tests prove from inside; below, the same promise is put to the program from outside.
-SUITES = (("autodiff_tests", "NpyFormat.*"), ("data_tests", "Npz*:Npy.*:ReadArray.*:Safetensors.*:Hdf5*:GuardedChild.*:Csv*:TextFile*:Config.*:SplitSamples.*:DataTransforms.*"),
+SUITES = (("autodiff_tests", "NpyFormat.*"), ("data_tests", "Npz*:Npy.*:ReadArray.*:Safetensors.*:Onnx*:Hdf5*:GuardedChild.*:Csv*:TextFile*:Config.*:SplitSamples.*:DataTransforms.*"),
           ("solvers_tests", "Fit.Refuses*:Fit.ALoss*"), ("apps_tests", "Training.*"))
 
 TABLE = """app = "solvers.training"
