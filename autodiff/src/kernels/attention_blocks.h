@@ -164,13 +164,13 @@ struct RowLoops {
 #pragma GCC unroll 4
     for (int c = vectors / 2; c > 0; c /= 2)
 #pragma GCC unroll 8
-      for (int k = 0; k < c; ++k) x[k] = join(x[k], x[k + c]);
+      for (int k = 0; k < c; ++k) join(x[k], x[k + c]);
     T all[lanes];
     *reinterpret_cast<V*>(all) = x[0];
 #pragma GCC unroll 4
     for (int h = lanes / 2; h > 0; h /= 2)
 #pragma GCC unroll 8
-      for (int i = 0; i < h; ++i) all[i] = join(all[i], all[i + h]);
+      for (int i = 0; i < h; ++i) join(all[i], all[i + h]);
     return all[0];
   }
   [[gnu::always_inline]] static inline T largest(const T* s, Index n) {
@@ -182,7 +182,7 @@ struct RowLoops {
         const V x = *reinterpret_cast<const V*>(s + j + k * lanes);
         m[k] = x > m[k] ? x : m[k];
       }
-    return in_halves(m, [](auto x, auto y) TESSERA_INLINE { return y > x ? y : x; });
+    return in_halves(m, [](auto& x, const auto& y) TESSERA_INLINE { x = y > x ? y : x; });
   }
   /// kRowStep sums, added in halves.
   [[gnu::always_inline]] static inline T sum(const T* s, Index n) {
@@ -190,7 +190,7 @@ struct RowLoops {
     for (Index j = 0; j < n; j += kRowStep<T>)
 #pragma GCC unroll 8
       for (int k = 0; k < vectors; ++k) a[k] += *reinterpret_cast<const V*>(s + j + k * lanes);
-    return in_halves(a, [](auto x, auto y) TESSERA_INLINE { return x + y; });
+    return in_halves(a, [](auto& x, const auto& y) TESSERA_INLINE { x += y; });
   }
   /// s <- exp(s - shift).
   [[gnu::always_inline]] static inline void exps(T* s, Index n, T shift) {
