@@ -7,6 +7,7 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/attention.h"
 
 #include <gtest/gtest.h>
 
@@ -88,6 +89,17 @@ TEST(Allocations, OfAPlannedGradientAreTheListsOfItsHandles) {
   RecordProperty("planned_gradient_allocations", std::to_string(made));
   EXPECT_LE(made, 40);  // 8 arguments and 7 results, flattened and put together again; 105 before
                         // loops of joined operations kept their lists
+}
+
+TEST(Allocations, OfAttentionDoNotGrowWithItsLayers) {
+  const Tensor x = reshape(sin(arange(70 * 2 * 8, Dtype::f64)), {70, 2, 8});
+  const auto gradient_of = [](int layers) {
+    return jit(grad([layers](Tensor y) {
+      for (int k = 0; k < layers; ++k) y = attention(y, y, y, {.causal = true});
+      return sum(y);
+    }));
+  };
+  EXPECT_EQ(allocations_of_a_call(gradient_of(1), x), allocations_of_a_call(gradient_of(6), x));
 }
 
 #endif

@@ -87,7 +87,9 @@ int main(int argc, char** argv) {
   for (const Dtype t : {Dtype::f32, Dtype::f64}) {
     const std::string type = t == Dtype::f32 ? "f32" : "f64";
     if (!only.empty() && only != type) continue;
-    run("all_" + type, false, t, tokens, rounds, {one, two});
-    run("causal_" + type, true, t, tokens, rounds, {one, two});
+    const int times =
+        t == Dtype::f32 ? rounds : std::min(rounds, 3);  // f64 is said, not held to a bar
+    run("all_" + type, false, t, tokens, times, {one, two});
+    run("causal_" + type, true, t, tokens, times, {one, two});
   }
 }

@@ -15,7 +15,7 @@
 //   r_ij = p_ij (u_i . v_j - D_i),  D_i = u_i . y_i - w_i
 //   gq_i = c sum_j r_ij k_j;  gk_j = sum_i r_ij (c q_i);  gv_j = sum_i p_ij u_i.
 //
-// A block of scores at a time is made, in memory that does not grow with n and m: A. Dao et al.,
+// A block of scores at a time is made, in memory that does not grow with n and m: T. Dao et al.,
 // FlashAttention, arXiv:2205.14135; the running largest score and sum, M. Milakov & N. Gimelshein,
 // arXiv:1805.02867.
 //

@@ -158,6 +158,21 @@ struct RowLoops {
   static constexpr int vectors = 128 / bytes;
   using V = typename Vector<bytes, T>::type;
 
+  /// kRowStep numbers to one: the second half to the first, and again.
+  template <class F>
+  [[gnu::always_inline]] static inline T in_halves(V* x, F join) {
+#pragma GCC unroll 4
+    for (int c = vectors / 2; c > 0; c /= 2)
+#pragma GCC unroll 8
+      for (int k = 0; k < c; ++k) join(x[k], x[k + c]);
+    T all[lanes];
+    *reinterpret_cast<V*>(all) = x[0];
+#pragma GCC unroll 4
+    for (int h = lanes / 2; h > 0; h /= 2)
+#pragma GCC unroll 8
+      for (int i = 0; i < h; ++i) join(all[i], all[i + h]);
+    return all[0];
+  }
   [[gnu::always_inline]] static inline T largest(const T* s, Index n) {
     V m[vectors];
     for (int k = 0; k < vectors; ++k) m[k] = V{} - std::numeric_limits<T>::infinity();
@@ -167,11 +182,7 @@ struct RowLoops {
         const V x = *reinterpret_cast<const V*>(s + j + k * lanes);
         m[k] = x > m[k] ? x : m[k];
       }
-    T all[kRowStep<T>];
-    for (int k = 0; k < vectors; ++k) *reinterpret_cast<V*>(all + k * lanes) = m[k];
-    T most = all[0];
-    for (Index i = 1; i < kRowStep<T>; ++i) most = all[i] > most ? all[i] : most;
-    return most;
+    return in_halves(m, [](auto& x, const auto& y) TESSERA_INLINE { x = y > x ? y : x; });
   }
   /// kRowStep sums, added in halves.
   [[gnu::always_inline]] static inline T sum(const T* s, Index n) {
@@ -179,11 +190,7 @@ struct RowLoops {
     for (Index j = 0; j < n; j += kRowStep<T>)
 #pragma GCC unroll 8
       for (int k = 0; k < vectors; ++k) a[k] += *reinterpret_cast<const V*>(s + j + k * lanes);
-    T all[kRowStep<T>];
-    for (int k = 0; k < vectors; ++k) *reinterpret_cast<V*>(all + k * lanes) = a[k];
-    for (Index h = kRowStep<T> / 2; h > 0; h /= 2)
-      for (Index i = 0; i < h; ++i) all[i] += all[i + h];
-    return all[0];
+    return in_halves(a, [](auto& x, const auto& y) TESSERA_INLINE { x += y; });
   }
   /// s <- exp(s - shift).
   [[gnu::always_inline]] static inline void exps(T* s, Index n, T shift) {

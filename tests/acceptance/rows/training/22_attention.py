@@ -12,5 +12,5 @@ def measure(work):
     memory = rowkit.need(found, *(f"{part}_memory_mib" for part in parts))
     doubles = rowkit.need(found, *(f"{part.replace('f32', 'f64')}_ratio" for part in parts))
     text = "; ".join(f"{part} {ratio:.2f}x (f64 {double:.2f}x), {more:.1f} MiB" for part, ratio, double, more in zip(parts, ratios, doubles, memory))
-    holds, tests = work.gtest_row("autodiff_tests", "Attention*:OpTable*ttention*", minimum=14)
+    holds, tests = work.gtest_row("autodiff_tests", "Attention*:OpTable.*:Allocations.OfAttention*", minimum=30)
     return holds and min(ratios) >= 0.8 and max(memory) <= 64, f"{text}; {tests}"
