@@ -45,6 +45,11 @@ void write_table(const fs::path& output, const fs::path& file, const Model& m, c
 void predict(const fs::path& run, const fs::path& file, const fs::path& output) {
   const data::Config config = data::read_config(run / "resolved.toml");
   const Options o = read_options(config);
+  if (!fs::exists(run / "weights.safetensors"))
+    throw data::InputError({.number = 673,
+                            .place = {.file = run.string()},
+                            .message = "there are no weights: the run has not ended",
+                            .hint = "tessera resume " + run.string()});
   const Model m = load_model(o, config, run / "weights.safetensors");
   const Tensor x = read_inputs(o, m.columns, file);
   const Shape sample = sample_shape(m.input.apply(x));

@@ -207,6 +207,7 @@ std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roo
   for (std::uint32_t n = 0; n < steps.size(); ++n)
     if (waits[n] == 0) ready[steps[n].elementwise].insert(n);
   std::vector<Step> out;
+  out.reserve(steps.size());
   const auto take = [&](std::uint32_t n, std::uint32_t wave) {
     out.push_back(std::move(steps[n]));
     out.back().wave = wave;

@@ -123,6 +123,7 @@ struct Plan::Body {
 Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
   Body& b = *body_;
   std::vector<Placed> placed(g.types.size());
+  b.roots.reserve(g.types.size());
   auto root_of_value = [&](Root::Kind kind, Graph::Id id, std::uint32_t index) {
     b.roots.push_back({kind, index, bytes_of(g.types[id]), 0, g.types[id]});
     placed[id] = {static_cast<std::uint32_t>(b.roots.size() - 1),
@@ -142,6 +143,7 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
   // First pass: steps with their operands; views resolve to their root, kernels that need it get
   // packed copies.
   std::vector<plan::Step> steps;
+  steps.reserve(g.equations.size());
   bool keep_order = false;
   auto new_arena_root = [&](const Type& t) {
     b.roots.push_back({Root::Kind::arena, 0, bytes_of(t), 0, t});
@@ -217,6 +219,9 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
   plan::Layout layout = plan::lay_out(steps, b.roots, kept, join_from, keep_order);
   b.roots = std::move(layout.roots);
   b.arena = layout.arena;
+  std::size_t slots = 0;
+  for (const plan::Step& step : layout.steps) slots += step.in.size() + step.out_roots.size();
+  b.slots.reserve(slots), b.steps.reserve(layout.steps.size());
   for (std::size_t n = 0; n < layout.steps.size(); ++n) {
     const plan::Step& step = layout.steps[n];
     std::uint32_t together = 1;

@@ -234,6 +234,8 @@ def from_outside(work, place):
                                 ("flipped", whole[:60] + bytes([whole[60] ^ 255]) + whole[61:], r"weights\.safetensors.*error E0\d{3}")):
         weights.write_bytes(content)
         judge(f"weights {name}", ("predict", "RUN", "ask.csv"), 4, says)
+    weights.unlink()
+    judge("no weights", ("predict", "RUN", "ask.csv"), 4, r"RUN: error E0673: there are no weights.*tessera resume RUN")
     return judge
 
 
