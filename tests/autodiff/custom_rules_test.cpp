@@ -2,11 +2,14 @@
 //
 // What a rule of a user's own replaces is never differentiated, what nobody uses neither, and a
 // rule gives derivatives of the types that their values have.
+#include "autodiff/src/transform/subgraph.h"
 #include "error_text.h"
+#include "same_bits.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/host_call.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
 
 #include <gtest/gtest.h>
@@ -102,6 +105,78 @@ TEST(CustomRules, DerivativesHaveTheTypesOfTheirValues) {
             std::string::npos);
   EXPECT_NE(testing::message_of([&] { jet(scalar_cotangent, 1)(x, ones({3})); }).find(cotangent),
             std::string::npos);
+}
+
+/// x^2 + 1 with its derivative, inside of which is another rule: a square.
+Tensor square_and_one(const Tensor& x) {
+  const FlatFunction inner =
+      custom_jvp([](const Flat& v) { return Flat{v[0] * v[0]}; },
+                 [](const Flat& v, const Flat&, const Flat& t) { return Flat{2.0 * v[0] * t[0]}; });
+  return custom_jvp(
+      [inner](const Flat& v) { return Flat{inner({v[0]})[0] + 1.0}; },
+      [](const Flat& v, const Flat&, const Flat& t) { return Flat{2.0 * v[0] * t[0]}; })({x})[0];
+}
+/// Turned round and three times as large: a linear map with its transpose.
+Tensor turned(const Tensor& x) {
+  return custom_linear([](const Flat& v) { return Flat{reverse(v[0], {0}) * 3.0}; },
+                       [](const Flat& v) { return Flat{reverse(v[0] * 3.0, {0})}; })({x})[0];
+}
+
+void expect_planned_alike(const FlatFunction& f, const Flat& x) {
+  const Flat want = f(x);
+  for (const Level level : {Level::O0, Level::O1}) {
+    const Flat got = jit(f, {.level = level})(x);
+    for (std::size_t k = 0; k < want.size(); ++k) EXPECT_TRUE(same_bits(got[k], want[k])) << k;
+  }
+}
+
+TEST(CustomRules, APlanGoesThroughThem) {
+  const Tensor x = sin(arange(5000, Dtype::f64));
+  const auto f = [](const Tensor& u) { return tanh(square_and_one(u * 0.5) - u) * u; };
+  const auto g = [](const Tensor& u) { return sum(turned(square_and_one(u)) * sine(u * 2.0)); };
+  expect_planned_alike([&](const Flat& v) { return Flat{f(v[0])}; }, {x});
+  expect_planned_alike([&](const Flat& v) { return Flat{g(v[0]), grad(g)(v[0])}; }, {x});
+  expect_planned_alike([&](const Flat& v) { return Flat{vmap(f)(reshape(v[0], {50, 100}))}; }, {x});
+  expect_planned_alike(
+      [&](const Flat& v) {
+        return Flat{grad([&](Tensor u) {
+          return sum(grad([&](Tensor w) { return sum(f(w)); })(u) * v[0]);
+        })(v[0])};
+      },
+      {x});
+  // In the body of a loop, of single numbers and of many.
+  const auto steps = [&](Tensor u) {
+    return fori_loop(
+        4, [&](Tensor, Tensor w) { return f(w) + 0.1; }, u);
+  };
+  expect_planned_alike([&](const Flat& v) { return Flat{steps(v[0]), steps(sum(v[0]))}; }, {x});
+  // One run of element-wise operations: no step of its own, no copies.
+  const std::vector<Type> types = {x.type()};
+  const auto traced = [&](auto h) {
+    return detail::with_calls_opened(trace([&](const Flat& v) { return Flat{h(v[0])}; }, types));
+  };
+  EXPECT_EQ(Plan(simplify(traced(f)), 1).steps(), 1u);
+}
+
+TEST(CustomRules, APlanGoesThroughWhatGivesBackItsArguments) {
+  const Tensor x = sin(arange(300, Dtype::f64)), c = cos(arange(300, Dtype::f64));
+  const FlatFunction rule = custom_jvp(
+      [c](const Flat& v) {
+        return Flat{v[1], v[0], c, v[0] * c, v[1]};
+      },
+      [](const Flat&, const Flat& y, const Flat& t) {
+        return Flat{t[1], t[0], zeros(y[2].shape()), t[0] * y[2], t[1]};
+      });
+  expect_planned_alike([&](const Flat& v) { return rule(v); }, {x, x * 2.0});
+  expect_planned_alike([&](const Flat& v) { return rule(rule({v[1], v[1]})); }, {x, x * 2.0});
+  expect_planned_alike(
+      [&](const Flat& v) {
+        return Flat{grad([&](Tensor u) {
+          const Flat y = rule({u, u * v[1]});
+          return sum(y[0] * y[1] + y[3]) + sum(y[2]);
+        })(v[0])};
+      },
+      {x, x * 2.0});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include "../exec/plan_run.h"
+#include "../transform/subgraph.h"
 
 namespace tessera::detail {
 namespace {
@@ -23,7 +24,7 @@ class PlanProgram : public Program {
 }  // namespace
 
 std::unique_ptr<const Program> compile(const Graph& g) {
-  const Graph o = simplify(g);
+  const Graph o = simplify(with_calls_opened(g));
   if (auto scalar = compile_scalar(o)) return scalar;
   return std::make_unique<PlanProgram>(o);
 }

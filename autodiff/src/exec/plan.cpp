@@ -7,6 +7,7 @@
 #include "../base/memory_internal.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
+#include "../transform/subgraph.h"
 #include "layout.h"
 #include "plan_run.h"
 #include "tessera/autodiff/forall.h"
@@ -394,9 +395,9 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
     for (const auto& [id, t] : r.graph.captures)
       if (t.is_traced()) return evaluate(r.graph, x);
     if (options_.level == Level::O0)
-      graph = std::make_shared<Graph>(simplify(r.graph));
+      graph = std::make_shared<Graph>(simplify(with_calls_opened(r.graph)));
     else
-      plan = std::make_shared<Plan>(simplify(r.graph));
+      plan = std::make_shared<Plan>(simplify(with_calls_opened(r.graph)));
     std::lock_guard lock(mutex_);
     plans_.push_back({trees, structure, types, plan, graph, like});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "objective.h"
 
+#include "../transform/subgraph.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ std::vector<Tensor> VectorFunction::operator()(const std::vector<Tensor>& x) {
     const Graph g = trace(f_, types);
     for (const auto& [id, t] : g.captures)
       if (t.is_traced()) foreign();
-    plan_ = std::make_unique<Plan>(simplify(g));
+    plan_ = std::make_unique<Plan>(simplify(with_calls_opened(g)));
   }
   std::vector<Tensor> y = plan_ ? plan_->run(x) : f_(x);
   for (const Tensor& t : y)

@@ -199,6 +199,14 @@ TESSERA_REGISTER(CustomLinear);
 
 }  // namespace
 
+const Graph* called_by(const Graph::Equation& e) {
+  if (e.primitive == &primitive<CustomCall>())
+    return &tessera::get<CallAttr>(e.attr.get()).call->body;
+  if (e.primitive == &primitive<CustomLinear>())
+    return &tessera::get<LinearAttr>(e.attr.get()).map->forward;
+  return nullptr;
+}
+
 FlatFunction custom_jvp_flat(FlatFunction f, Rule rule) {
   return [f = std::move(f), rule = std::move(rule)](const std::vector<Tensor>& x) {
     return call(f, rule, x);

@@ -3,6 +3,8 @@
 
 #include "../core/rules.h"
 
+#include <algorithm>
+
 namespace tessera::detail {
 
 Closed close(Graph g) {
@@ -19,6 +21,44 @@ Closed close(Graph g) {
   g.captures = std::move(constants);
   c.graph = std::move(g);
   return c;
+}
+
+namespace {
+/// Adds the operations of g to `out`; `number[id]` is the value of `out` that id of g is, which is
+/// known of the inputs.
+void append(Graph& out, const Graph& g, std::vector<Graph::Id>& number) {
+  for (const auto& [id, t] : g.captures) {
+    number[id] = out.add_value(g.types[id]);
+    out.captures.emplace_back(number[id], t);
+  }
+  for (const Graph::Equation& e : g.equations) {
+    const std::span<const Graph::Id> in = g.in(e);
+    if (const Graph* f = called_by(e)) {
+      std::vector<Graph::Id> inside(f->types.size());
+      for (std::size_t k = 0; k < f->inputs.size(); ++k) inside[f->inputs[k]] = number[in[k]];
+      append(out, *f, inside);
+      for (Graph::Id k = 0; k < e.out_count; ++k) number[e.out_begin + k] = inside[f->outputs[k]];
+      continue;
+    }
+    Graph::Equation copy = e;
+    copy.in_begin = static_cast<Graph::Id>(out.operands.size());
+    for (Graph::Id id : in) out.operands.push_back(number[id]);
+    copy.out_begin = static_cast<Graph::Id>(out.types.size());
+    for (Graph::Id k = 0; k < e.out_count; ++k)
+      number[e.out_begin + k] = out.add_value(g.types[e.out_begin + k]);
+    out.equations.push_back(std::move(copy));
+  }
+}
+}  // namespace
+
+Graph with_calls_opened(const Graph& g) {
+  if (std::none_of(g.equations.begin(), g.equations.end(), called_by)) return g;
+  Graph out;
+  std::vector<Graph::Id> number(g.types.size());
+  for (Graph::Id id : g.inputs) out.inputs.push_back(number[id] = out.add_value(g.types[id]));
+  append(out, g, number);
+  for (Graph::Id id : g.outputs) out.outputs.push_back(number[id]);
+  return out;
 }
 
 Types types_of(std::span<const Tensor> x) {

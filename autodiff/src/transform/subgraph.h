@@ -13,6 +13,13 @@ struct Closed {
 };
 Closed close(Graph g);
 
+/// The function of an equation that is a call of one with a rule of its own: its graph, whose
+/// inputs are the first operands; null if the equation is none.
+const Graph* called_by(const Graph::Equation& e);
+/// g for running alone, where rules of derivatives have done their work: in place of each such call
+/// the operations of its function.
+Graph with_calls_opened(const Graph& g);
+
 Types types_of(std::span<const Tensor> x);
 Types output_types(const Graph& g);
 
