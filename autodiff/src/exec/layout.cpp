@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout.h"
 
+#include "recompute.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -91,51 +93,65 @@ std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Ro
   return out;
 }
 
-/// Blocks of the arena by first fit in time: taken when a value is made, given back after its last
+/// Blocks of the arena by best fit in time: taken when a value is made, given back after its last
 /// use.
 class Arena {
  public:
   std::size_t take(std::size_t bytes) {
-    const std::size_t need = std::max(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
-    auto best = free_.end();
-    for (auto it = free_.begin(); it != free_.end(); ++it)
-      if (it->second >= need && (best == free_.end() || it->second < best->second)) best = it;
-    if (best == free_.end()) {
+    const std::size_t need = rounded(bytes);
+    const auto best = by_size_.lower_bound({need, 0});
+    if (best == by_size_.end()) {
       // Grow, starting in the last free block if that touches the end.
       std::size_t begin = size_;
-      if (!free_.empty() &&
-          std::prev(free_.end())->first + std::prev(free_.end())->second == size_) {
-        begin = std::prev(free_.end())->first;
-        free_.erase(std::prev(free_.end()));
+      if (!free_.empty()) {
+        const auto [last, length] = *std::prev(free_.end());
+        if (last + length == size_) {
+          begin = last;
+          remove(last, length);
+        }
       }
       size_ = begin + need;
       return begin;
     }
-    const auto [begin, length] = *best;
-    free_.erase(best);
-    if (length > need) free_.emplace(begin + need, length - need);
+    const auto [length, begin] = *best;
+    remove(begin, length);
+    if (length > need) add(begin + need, length - need);
     return begin;
   }
   void give(std::size_t begin, std::size_t bytes) {
-    std::size_t length = std::max(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
-    auto next = free_.lower_bound(begin);
-    if (next != free_.end() && begin + length == next->first) {
-      length += next->second;
-      next = free_.erase(next);
+    std::size_t length = rounded(bytes);
+    const auto next = free_.lower_bound(begin);
+    using Block = std::pair<std::size_t, std::size_t>;
+    const Block after = next == free_.end() ? Block() : Block(*next);
+    const Block before = next == free_.begin() ? Block() : Block(*std::prev(next));
+    if (after.second && begin + length == after.first) {
+      remove(after.first, after.second);
+      length += after.second;
     }
-    if (next != free_.begin()) {
-      auto before = std::prev(next);
-      if (before->first + before->second == begin) {
-        before->second += length;
-        return;
-      }
+    if (before.second && before.first + before.second == begin) {
+      remove(before.first, before.second);
+      begin = before.first;
+      length += before.second;
     }
-    free_.emplace(begin, length);
+    add(begin, length);
   }
   std::size_t size() const { return size_; }
 
  private:
-  std::map<std::size_t, std::size_t> free_;
+  static std::size_t rounded(std::size_t bytes) {
+    return std::max(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+  }
+  void add(std::size_t begin, std::size_t length) {
+    free_.emplace(begin, length);
+    by_size_.emplace(length, begin);
+  }
+  void remove(std::size_t begin, std::size_t length) {
+    free_.erase(begin);
+    by_size_.erase({length, begin});
+  }
+
+  std::map<std::size_t, std::size_t> free_;                ///< begin -> length
+  std::set<std::pair<std::size_t, std::size_t>> by_size_;  ///< length, begin
   std::size_t size_ = 0;
 };
 
@@ -151,24 +167,6 @@ bool is_light(const Step& s, const std::vector<Root>& roots) {
                      [&](std::uint32_t r) { return roots[r].bytes <= kMost; });
 }
 
-/// Without the element-wise steps and packed copies whose results nobody reads: a run of them would
-/// have no result.
-std::vector<Step> needed(const std::vector<Step>& steps, const std::vector<Root>& roots) {
-  std::vector<bool> read(roots.size());
-  for (std::size_t k = 0; k < roots.size(); ++k) read[k] = roots[k].kind == Root::Kind::result;
-  std::vector<Step> out;
-  for (auto s = steps.rbegin(); s != steps.rend(); ++s) {
-    const bool pure = s->elementwise || !s->primitive;
-    if (pure && std::none_of(s->out_roots.begin(), s->out_roots.end(),
-                             [&](std::uint32_t r) { return read[r]; }))
-      continue;
-    for (const Placed& p : s->in) read[p.root] = true;
-    out.push_back(*s);
-  }
-  std::reverse(out.begin(), out.end());
-  return out;
-}
-
 /// In turn all steps that are ready and are not element-wise, and all element-wise ones of one
 /// shape that are or become ready. The former do not wait for each other: light ones make a wave.
 /// Recurrences that were recorded one after the other (derivatives along several directions,
@@ -181,6 +179,7 @@ std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Roo
     std::set<std::uint32_t> makers;
     for (const Placed& p : steps[n].in)
       if (maker[p.root] != kNone) makers.insert(maker[p.root]);
+    if (steps[n].after != kNone) makers.insert(maker[steps[n].after]);
     waits[n] = static_cast<std::uint32_t>(makers.size());
     for (std::uint32_t m : makers) readers[m].push_back(n);
     for (std::uint32_t r : steps[n].out_roots) maker[r] = n;
@@ -233,17 +232,33 @@ std::vector<Step> in_waves(const std::vector<Step>& steps, const std::vector<Roo
   return out;
 }
 
-/// The element-wise step may write its k-th result where `root` was, which it reads itself.
-bool may_lie_over(const Step& step, std::uint32_t k, std::uint32_t root,
+/// What an element-wise step reads, as its results may be written over it.
+struct Below {
+  std::uint32_t root;
+  bool whole;               ///< all of it, element by element
+  std::size_t element;      ///< bytes
+  std::uint32_t last_read;  ///< within the step
+};
+std::vector<Below> below(const Step& step, const std::vector<Root>& roots) {
+  std::vector<Below> all;
+  if (!step.elementwise) return all;
+  std::map<std::uint32_t, std::size_t> known;
+  for (std::uint32_t j = 0; j < step.in.size(); ++j) {
+    const Placed& p = step.in[j];
+    const auto [it, fresh] = known.emplace(p.root, all.size());
+    if (fresh) all.push_back({p.root, true, size_of(p.view.dtype), 0});
+    Below& b = all[it->second];
+    b.whole = b.whole && is_whole(p, roots[p.root]) && size_of(p.view.dtype) == b.element;
+    if (step.program) b.last_read = std::max(b.last_read, step.program->last_read[j]);
+  }
+  return all;
+}
+/// The step may write its k-th result there: nobody reads later what it writes over.
+bool may_lie_over(const Step& step, std::uint32_t k, const Below& b,
                   const std::vector<Root>& roots) {
-  const Root &in = roots[root], &out = roots[step.out_roots[k]];
-  if (!step.elementwise || in.bytes != out.bytes) return false;
-  for (std::uint32_t j = 0; j < step.in.size(); ++j)
-    if (step.in[j].root == root &&
-        !(is_whole(step.in[j], in) && size_of(step.in[j].view.dtype) == size_of(out.type.dtype) &&
-          (!step.program || step.program->last_read[j] <= step.program->written[k])))
-      return false;
-  return true;
+  const Root &in = roots[b.root], &out = roots[step.out_roots[k]];
+  return in.bytes == out.bytes && b.whole && b.element == size_of(out.type.dtype) &&
+         (!step.program || b.last_read <= step.program->written[k]);
 }
 
 /// Gives each result the argument of its type that it may take the place of, in the order in which
@@ -256,6 +271,10 @@ void lay_over_arguments(const std::vector<Step>& steps, const std::vector<std::u
     for (const Placed& p : s.in) read[p.root] = true;
   for (std::uint32_t n = 0; n < steps.size(); ++n) {
     const Step& step = steps[n];
+    if (std::none_of(step.out_roots.begin(), step.out_roots.end(),
+                     [&](std::uint32_t r) { return roots[r].kind == Root::Kind::result; }))
+      continue;
+    const std::vector<Below> operands = below(step, roots);
     std::vector<std::uint32_t> order(step.out_roots.size());
     for (std::uint32_t k = 0; k < order.size(); ++k) order[k] = k;
     if (step.program)
@@ -268,8 +287,12 @@ void lay_over_arguments(const std::vector<Step>& steps, const std::vector<std::u
       for (std::uint32_t root = 0; root < roots.size() && out.over == kNone; ++root) {
         const Root& in = roots[root];
         if (in.kind != Root::Kind::argument || kept[in.index] || in.type != out.type) continue;
+        const auto here = [&](const Below& b) {
+          return b.root == root && may_lie_over(step, k, b, roots);
+        };
         if (read[root] && last_use[root] >= time[n] &&
-            !(last_use[root] == time[n] && step.wave == 0 && may_lie_over(step, k, root, roots)))
+            !(last_use[root] == time[n] && step.wave == 0 &&
+              std::any_of(operands.begin(), operands.end(), here)))
           continue;
         out.over = in.index;
         kept[in.index] = true;
@@ -289,23 +312,28 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots,
       last_use[root] = std::max(last_use[root], time[n]);
   }
   Arena arena;
+  std::vector<bool> reused(roots.size(), false);
   for (std::uint32_t begin = 0, end = 0; begin < steps.size(); begin = end) {
-    std::vector<std::uint32_t> reused, dying;
+    std::vector<std::uint32_t> dying;
     for (; end < steps.size() && time[end] == time[begin]; ++end) {
       const Step& step = steps[end];
+      // Results of element-wise steps lie over operands that die here, each over one that is not
+      // read after.
+      std::vector<Below> free = below(step, roots);
+      std::erase_if(free, [&](const Below& b) {
+        return roots[b.root].kind != Root::Kind::arena || last_use[b.root] != time[end] ||
+               reused[b.root];
+      });
       for (std::uint32_t k = 0; k < step.out_roots.size(); ++k) {
         Root& out = roots[step.out_roots[k]];
         if (out.kind != Root::Kind::arena) continue;
-        // Results of element-wise steps over operands that die here, each over one that is not read
-        // after.
-        const auto found = std::find_if(step.in.begin(), step.in.end(), [&](const Placed& p) {
-          return roots[p.root].kind == Root::Kind::arena && last_use[p.root] == time[end] &&
-                 std::find(reused.begin(), reused.end(), p.root) == reused.end() &&
-                 may_lie_over(step, k, p.root, roots);
+        const auto found = std::find_if(free.begin(), free.end(), [&](const Below& b) {
+          return may_lie_over(step, k, b, roots);
         });
-        if (found != step.in.end()) {
-          reused.push_back(found->root);
+        if (found != free.end()) {
+          reused[found->root] = true;
           out.offset = roots[found->root].offset;
+          free.erase(found);
         } else {
           out.offset = arena.take(out.bytes);
         }
@@ -317,8 +345,7 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots,
     dying.erase(std::unique(dying.begin(), dying.end()), dying.end());
     for (std::uint32_t root : dying) {
       const Root& r = roots[root];
-      if (r.kind == Root::Kind::arena && last_use[root] == time[begin] &&
-          std::find(reused.begin(), reused.end(), root) == reused.end())
+      if (r.kind == Root::Kind::arena && last_use[root] == time[begin] && !reused[root])
         arena.give(r.offset, r.bytes);
     }
   }
@@ -328,14 +355,31 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots,
 
 }  // namespace
 
-Layout lay_out(const std::vector<Step>& all_steps, const std::vector<Root>& roots,
+std::vector<Step> without_unread(const std::vector<Step>& steps, const std::vector<Root>& roots) {
+  std::vector<bool> read(roots.size());
+  for (std::size_t k = 0; k < roots.size(); ++k) read[k] = roots[k].kind == Root::Kind::result;
+  std::vector<Step> out;
+  for (auto s = steps.rbegin(); s != steps.rend(); ++s) {
+    const bool pure = s->elementwise || !s->primitive;
+    if (pure && std::none_of(s->out_roots.begin(), s->out_roots.end(),
+                             [&](std::uint32_t r) { return read[r]; }))
+      continue;
+    for (const Placed& p : s->in) read[p.root] = true;
+    out.push_back(*s);
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+Layout lay_out(const std::vector<Step>& all_steps, std::vector<Root> roots,
                const std::vector<bool>& kept, Index join_from, bool keep_order) {
-  const std::vector<Step> steps = needed(all_steps, roots);
+  const Index from = std::clamp<Index>(join_from, 1, Index{1} << 30);
+  std::vector<Step> steps = without_unread(all_steps, roots);
+  recompute_cheap_values(steps, roots, static_cast<std::size_t>(from - 1) << 15);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
   Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots, kept);
   if (keep_order) return as_recorded;
-  const std::size_t least_bytes =
-      static_cast<std::size_t>(std::min<Index>(join_from, Index{1} << 30)) * 128;
+  const std::size_t least_bytes = static_cast<std::size_t>(from) * 128;
   Layout side_by_side = with_memory(
       join_elementwise(in_waves(steps, roots, least_bytes), roots, join_from), roots, kept);
   return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of plans: those of one function share an arena and only so many are kept; cheap values are
+// made again for late readers, to the same bits.
+#include "error_text.h"
+#include "same_bits.h"
+#include "tessera/autodiff/host_call.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/loops.h"
+#include "tessera/autodiff/memory.h"
+#include "tessera/autodiff/nn.h"
+#include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <thread>
+
+using namespace tessera;
+using tessera::testing::message_of;
+
+namespace {
+
+Tensor batch_of(Index rows) { return reshape(sin(arange(rows * 64, Dtype::f64)), {rows, 64}); }
+
+/// A gradient whose plan needs some 1.3 kB for each element.
+Tensor slope(const Tensor& x) {
+  return grad([](Tensor v) {
+    for (int k = 0; k < 4; ++k) v = cumsum(tanh(cumsum(v, 1)), 0);
+    return sum(v * v);
+  })(x);
+}
+
+std::vector<Type> types_of(const std::vector<Tensor>& x) {
+  std::vector<Type> types;
+  for (const Tensor& t : x) types.push_back(t.type());
+  return types;
+}
+std::size_t arena_of(const FlatFunction& f, const std::vector<Tensor>& x, Index join_from = 1024) {
+  return Plan(simplify(trace(f, types_of(x))), join_from).arena_bytes();
+}
+FlatFunction flat_slope() {
+  return [](const std::vector<Tensor>& x) { return std::vector<Tensor>{slope(x[0])}; };
+}
+
+}  // namespace
+
+TEST(PlanMemory, AHundredBatchSizesHoldOneArena) {
+  const auto f = jit([](const Tensor& x) { return slope(x); });
+  const std::size_t before = memory_stats().in_use;
+  for (Index k = 0; k < 100; ++k) f(batch_of(1 + 37 * k % 100));  // of every size one, in no order
+  const std::size_t largest = arena_of(flat_slope(), {batch_of(100)});
+  ASSERT_GT(largest, std::size_t{100} << 10);
+  EXPECT_LE(memory_stats().in_use - before, largest + largest / 8);  // sizes are rounded
+  // Those that are not kept are planned anew, to the same bits.
+  for (const Index rows : {1, 50, 100, 3})
+    EXPECT_TRUE(same_bits(f(batch_of(rows)), slope(batch_of(rows))));
+}
+
+TEST(PlanMemory, WhatWasUsedLastIsKept) {
+  int recorded = 0;
+  const auto f = jit(
+      [&](const Tensor& x) {
+        ++recorded;
+        return slope(x);
+      },
+      {.keep = 2});
+  const auto recordings_of = [&](Index rows) {
+    recorded = 0;
+    EXPECT_TRUE(same_bits(f(batch_of(rows)), slope(batch_of(rows))));
+    return recorded;
+  };
+  EXPECT_EQ(recordings_of(5), 1);
+  EXPECT_EQ(recordings_of(200), 1);
+  EXPECT_EQ(recordings_of(5), 0);
+  const std::size_t with_large = memory_stats().in_use;
+  EXPECT_EQ(recordings_of(7), 1);  // in place of that of 200 rows, whose arena goes
+  EXPECT_LT(memory_stats().in_use + 2 * batch_of(200).size(), with_large);
+  EXPECT_EQ(recordings_of(5), 0);
+  EXPECT_EQ(recordings_of(7), 0);
+  EXPECT_EQ(recordings_of(200), 1);
+  EXPECT_NE(message_of([] {
+              jit([](const Tensor& x) { return x; }, {.keep = 0});
+            }).find("keeps at least one plan"),
+            std::string::npos);
+}
+
+TEST(PlanMemory, CallsOfSeveralSizesMayOverlap) {
+  const auto f = jit([](const Tensor& x) { return slope(x); }, {.keep = 3});
+  std::vector<Tensor> x, want;
+  for (Index rows : {3, 40, 17, 80, 9}) {
+    x.push_back(batch_of(rows));
+    want.push_back(slope(x.back()));
+  }
+  std::latch begin(4);
+  std::atomic<int> right{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        begin.arrive_and_wait();
+        for (std::size_t k = 0; k < 50; ++k) {
+          const std::size_t n = (k * (t + 1) + t) % x.size();
+          right += same_bits(f(x[n]), want[n]) ? 1 : 0;
+        }
+      });
+  }
+  EXPECT_EQ(right, 200);
+}
+
+TEST(PlanMemory, AStepThatThrowsGivesTheArenaBack) {
+  const auto f = jit([](const Tensor& x) {
+    const Tensor y = cumsum(exp(x), 0);
+    return cumsum(check(y, y < 1e6, "too large"), 0);
+  });
+  const Tensor x = batch_of(100);
+  const Tensor y = f(x);
+  const std::size_t before = memory_stats().in_use;
+  for (int k = 0; k < 3; ++k)
+    EXPECT_NE(message_of([&] { f(x + 100.0); }).find("too large"), std::string::npos);
+  EXPECT_TRUE(same_bits(f(x), y));
+  EXPECT_LE(memory_stats().in_use, before + 64);
+}
+
+namespace {
+
+/// Residual blocks of width h: x + W2 gelu(W1 x), layer norm before; and what else is read late.
+std::vector<Tensor> residual_step(const std::vector<Tensor>& x) {
+  const auto loss = [](const std::vector<Tensor>& p) {
+    Tensor y = p[0];
+    for (std::size_t k = 1; k + 1 < p.size(); k += 2) {
+      const Tensor z = y - mean(y, {-1}, true);
+      const Tensor n = z * rsqrt(mean(square(z), {-1}, true) + 1e-5);
+      y = y + matmul(nn::gelu_tanh(matmul(n, p[k])), p[k + 1]);
+      y = where(y > 0.1, y, 0.2 * y);
+    }
+    return mean(square(y));
+  };
+  const auto [value, g] = value_and_grad(loss)(x);
+  std::vector<Tensor> all = g;
+  all.push_back(value);
+  return all;
+}
+
+std::vector<Tensor> residual_operands(Index rows, Index h, int blocks) {
+  std::vector<Tensor> x{normal(random_key(1), {rows, h})};
+  for (int k = 0; k < blocks; ++k) {
+    x.push_back(0.3 * normal(random_key(2 * k + 2), {h, 4 * h}));
+    x.push_back(0.1 * normal(random_key(2 * k + 3), {4 * h, h}));
+  }
+  return x;
+}
+
+/// Plans with and without cheap values made again, beside the operations one by one.
+void expect_same_bits_again(const FlatFunction& f, const std::vector<Tensor>& x) {
+  const std::vector<Tensor> want = f(x);
+  for (const Index join_from : {Index{1}, Index{1024}, Index{1} << 30}) {
+    const Plan plan(simplify(trace(f, types_of(x))), join_from);
+    for (int k = 0; k < 2; ++k) {
+      const std::vector<Tensor> y = plan.run(x);
+      for (std::size_t n = 0; n < y.size(); ++n) EXPECT_TRUE(same_bits(y[n], want[n])) << n;
+    }
+  }
+}
+
+}  // namespace
+
+TEST(MadeAgain, AGradientKeepsWhatCannotBeMadeAgain) {
+  const std::vector<Tensor> x = residual_operands(256, 16, 6);
+  expect_same_bits_again(residual_step, x);
+  // Of a block: its sum, the products with W1 and W2, and rows of moments; 6 h of 29 h.
+  const std::size_t with = arena_of(residual_step, x, 1),
+                    without = arena_of(residual_step, x, Index{1} << 30);
+  EXPECT_LT(2 * with, without) << with << " of " << without;
+}
+
+TEST(MadeAgain, LargeStepsAtTheDefault) {
+  const std::vector<Tensor> x = residual_operands(8192, 32, 3);
+  const auto f = [](const std::vector<Tensor>& v) { return residual_step(v); };
+  EXPECT_LT(3 * arena_of(f, x), 2 * arena_of(f, x, Index{1} << 30));
+  const std::vector<Tensor> want = residual_step(x), y = jit(residual_step)(x);
+  for (std::size_t n = 0; n < y.size(); ++n) EXPECT_TRUE(same_bits(y[n], want[n]));
+}
+
+TEST(MadeAgain, EdgesAndOrders) {
+  for (const Index rows : {0, 1, 2})
+    expect_same_bits_again(residual_step, residual_operands(rows, 4, 3));
+  // Second derivatives; results that are kept and read late; an argument that is a result.
+  const auto curved = [](const std::vector<Tensor>& x) {
+    const auto f = [&](const Tensor& v) {
+      return sum(tanh(cumsum(exp(sin(cumsum(v * x[1], 0))), 1)));
+    };
+    const Tensor e = exp(x[0]), g = grad(f)(x[0]);
+    const Tensor h = grad([&](const Tensor& v) { return sum(square(grad(f)(v))); })(x[0]);
+    return std::vector<Tensor>{e, g, h, x[1], cumsum(e * h, 0)};
+  };
+  expect_same_bits_again(curved, {batch_of(30), batch_of(30) + 0.5});
+  // Chains that are wanted in reverse order: nothing is gained by making them again.
+  const auto chain = [](const std::vector<Tensor>& x) {
+    const auto f = [](const Tensor& v) {
+      Tensor y = v, total = sum(v);
+      for (int k = 0; k < 40; ++k) y = sin(y) + 0.1 * y, total = total + sum(cumsum(y, 0));
+      return total;
+    };
+    return std::vector<Tensor>{grad(f)(x[0])};
+  };
+  expect_same_bits_again(chain, {batch_of(20)});
+  EXPECT_LE(arena_of(chain, {batch_of(20)}, 1), arena_of(chain, {batch_of(20)}, Index{1} << 30));
+}
+
+TEST(MadeAgain, LoopsCheckpointsBarriersAndCallsOfTheHost) {
+  const auto layer = [](const Tensor& v) { return cumsum(tanh(exp(-square(v))), 0); };
+  const auto f = [&](const std::vector<Tensor>& x) {
+    const auto loss = [&](const Tensor& v) {
+      Tensor y = checkpointed(layer)(layer(v));
+      y = scan(
+              [&](const Tensor& c, const Tensor& row) { return std::pair(layer(c * row), sum(c)); },
+              y, x[1])
+              .first;
+      y = barrier(layer(y), {v});
+      return sum(layer(y));
+    };
+    const auto [value, g] = value_and_grad(loss)(x[0]);
+    return std::vector<Tensor>{value, g};
+  };
+  expect_same_bits_again(f, {batch_of(20), batch_of(5) + 1.5});
+}
+
+TEST(MadeAgain, GivenAwayArgumentsAreReadBeforeTheyAreWrittenOver) {
+  const std::vector<Tensor> x = residual_operands(4096, 32, 4);
+  const auto step = jit([](const std::vector<Tensor>& p) {
+    std::vector<Tensor> g = residual_step(p), next;
+    for (std::size_t k = 0; k < p.size(); ++k) next.push_back(p[k] - 0.01 * g[k]);
+    return next;
+  });
+  std::vector<Tensor> kept = x, given;
+  for (const Tensor& t : x) given.push_back(t + 0.0);
+  for (int k = 0; k < 3; ++k) {
+    kept = step(kept);
+    given = step(std::move(given));
+  }
+  for (std::size_t n = 0; n < x.size(); ++n) EXPECT_TRUE(same_bits(given[n], kept[n]));
+}
