@@ -237,7 +237,7 @@ void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots,
     if (cut.empty()) return;
     now = without_unread(with_copies(now, now_roots, lives, cut), now_roots);
     lives = lives_of(now, now_roots);
-    if (lives.peak >= best - best / 64) continue;  // a second peak may be as high
+    if (lives.peak >= best - best / 32) continue;  // a second peak may be as high
     best = lives.peak;
     last = k;
     steps = now;
