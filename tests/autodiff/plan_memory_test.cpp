@@ -226,6 +226,58 @@ TEST(MadeAgain, LoopsCheckpointsBarriersAndCallsOfTheHost) {
   expect_same_bits_again(f, {batch_of(20), batch_of(5) + 1.5});
 }
 
+TEST(MadeAgain, TapesOfLoopsKeepWhatCannotBeMadeAgain) {
+  constexpr Index n = 512, h = 128;  // 512 KiB a value
+  const Tensor x = normal(random_key(1), {n, h}), w = 0.2 * normal(random_key(2), {3, h, h}),
+               shift = normal(random_key(3), {h});
+  // Of the seven values of a step that its derivative reads the product is kept, and the carry.
+  const auto layer = [&](const Tensor& c, const Tensor& u) {
+    const Tensor p = matmul(c, u) + shift;
+    return tanh(p) * logistic(square(p)) + 0.1 * sin(exp(-square(p)));
+  };
+  const auto unrolled = [&](const Tensor& c, const Tensor& u) {
+    Tensor y = c;
+    for (Index k = 0; k < 3; ++k) y = layer(y, select(u, 0, k));
+    return mean(square(y));
+  };
+  const auto want = grad([&](const std::vector<Tensor>& v) { return unrolled(v[0], v[1]); })(
+      std::vector<Tensor>{x, w});
+  for (const Checkpoint& policy : {Checkpoint::all(), Checkpoint::none(), Checkpoint::every(2)}) {
+    const auto f = [&](const std::vector<Tensor>& v) {
+      return mean(square(scan([&](const Tensor& c,
+                                  const Tensor& u) { return std::pair(layer(c, u), Tensor(0.0)); },
+                              v[0], v[1], {.checkpoint = policy})
+                             .first));
+    };
+    const std::vector<Tensor> g = grad(f)(std::vector<Tensor>{x, w});
+    const ReverseSweep done = last_reverse_sweep();
+    const Index steps = policy.kind == Checkpoint::Kind::all     ? 3
+                        : policy.kind == Checkpoint::Kind::every ? 2
+                                                                 : 1;
+    EXPECT_LE(done.tape_bytes, static_cast<std::size_t>(steps * 2 * n * h * 8 + 4096));
+    const std::vector<Tensor> planned = jit(grad(f))(std::vector<Tensor>{x, w});
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_LE(max(abs(g[k] - want[k])).item(), 1e-13 * max(abs(want[k])).item()) << k;
+      EXPECT_TRUE(same_bits(planned[k], g[k])) << k;
+    }
+    // Once more: along a direction, and the gradient of that.
+    const auto along = [&](const std::vector<Tensor>& v) {
+      const std::vector<Tensor> gv = grad(f)(v);
+      return sum(gv[0] * x) + sum(gv[1] * w);
+    };
+    const auto flat = [&](const std::vector<Tensor>& v) {
+      const std::vector<Tensor> gv =
+          grad([&](const std::vector<Tensor>& u) { return unrolled(u[0], u[1]); })(v);
+      return sum(gv[0] * x) + sum(gv[1] * w);
+    };
+    const std::vector<Tensor> second = grad(along)(std::vector<Tensor>{x, w}),
+                              second_flat = grad(flat)(std::vector<Tensor>{x, w});
+    for (std::size_t k = 0; k < 2; ++k)
+      EXPECT_LE(max(abs(second[k] - second_flat[k])).item(),
+                1e-12 * max(abs(second_flat[k])).item());
+  }
+}
+
 TEST(MadeAgain, GivenAwayArgumentsAreReadBeforeTheyAreWrittenOver) {
   const std::vector<Tensor> x = residual_operands(64, 8, 4);
   const auto step = [](const std::vector<Tensor>& p) {

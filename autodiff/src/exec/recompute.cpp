@@ -9,16 +9,9 @@
 namespace tessera::plan {
 namespace {
 
-/// What it costs to make a value again, per byte of it: a share of what it costs to keep it.
-/// 0: it is only kept.
-double price_per_byte(const Step& s) {
+double price_of(const Step& s) {
   if (s.out_roots.size() != 1) return 0;
-  if (!s.primitive) return 1.0 / 16;  // a packed copy
-  if (!s.elementwise || s.primitive->runs_programs) return 0;
-  static constexpr std::string_view kDear[] = {"lgamma", "digamma", "polygamma", "bessel",
-                                               "erfinv", "pow",     "check"};
-  if (std::find(std::begin(kDear), std::end(kDear), s.primitive->name) != std::end(kDear)) return 0;
-  return s.primitive->rule == RuleClass::elementwise ? 1.0 / 8 : 1.0 / 64;
+  return s.primitive ? price_per_byte(*s.primitive) : 1.0 / 16;  // a packed copy
 }
 
 /// When roots are made and read, and the memory of the arena over time. Element-wise steps of one
@@ -126,7 +119,7 @@ class Cut {
       const std::uint32_t r = found[k];
       const bool in_hand = is_in_hand(r);
       cut.add_edge(node[r], node[r] + 1, in_hand ? 0 : static_cast<std::int64_t>(roots_[r].bytes));
-      const double price = in_hand || only_kept[r] ? 0 : price_per_byte(steps_[lives_.maker[r]]);
+      const double price = in_hand || only_kept[r] ? 0 : price_of(steps_[lives_.maker[r]]);
       if (price == 0) {
         cut.add_edge(MinimumCut::source, node[r], MinimumCut::kInfinite);
         continue;
@@ -224,6 +217,14 @@ std::vector<Step> with_copies(const std::vector<Step>& steps, std::vector<Root>&
 }
 
 }  // namespace
+
+double price_per_byte(const Primitive& p) {
+  if (!p.elementwise || p.runs_programs) return 0;
+  static constexpr std::string_view kDear[] = {"lgamma", "digamma", "polygamma", "bessel",
+                                               "erfinv", "pow",     "check"};
+  if (std::find(std::begin(kDear), std::end(kDear), p.name) != std::end(kDear)) return 0;
+  return p.rule == RuleClass::elementwise ? 1.0 / 8 : 1.0 / 64;
+}
 
 void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots,
                             std::size_t least_bytes) {

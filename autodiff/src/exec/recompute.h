@@ -22,6 +22,10 @@
 
 namespace tessera::plan {
 
+/// What it costs to compute a value of this primitive again, per byte of it: a share of what it
+/// costs to keep it. 0: it is only kept.
+double price_per_byte(const Primitive& p);
+
 /// Replaces late reads of cheap values, from the highest peak of memory downwards, as long as that
 /// lowers it and it is at least `least_bytes`; values of less than 1/8192 of that stay. Steps stay
 /// in an order in which they can run; roots are added for values made again.
