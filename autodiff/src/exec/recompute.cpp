@@ -177,7 +177,7 @@ std::vector<Step> with_copies(const std::vector<Step>& steps, std::vector<Root>&
                               const Lives& lives, const Cut& cut) {
   std::vector<Step> out(steps.begin(), steps.begin() + cut.late());
   std::vector<std::uint32_t> copy(lives.maker.size(), kNone);
-  std::uint32_t heavy = kNone;  // what the last step made that is not element-wise
+  std::uint32_t heavy = kNone;  // what the last step made that stays
   const auto replace = [&](Step& s) {
     for (Placed& p : s.in)
       if (p.root < copy.size() && copy[p.root] != kNone) p.root = copy[p.root];
@@ -211,7 +211,8 @@ std::vector<Step> with_copies(const std::vector<Step>& steps, std::vector<Root>&
     }
     out.push_back(steps[n]);
     replace(out.back());
-    if (!steps[n].elementwise && !steps[n].out_roots.empty()) heavy = steps[n].out_roots[0];
+    if (steps[n].primitive && !steps[n].elementwise && !steps[n].out_roots.empty())
+      heavy = steps[n].out_roots[0];
   }
   return out;
 }
