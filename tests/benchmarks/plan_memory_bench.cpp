@@ -5,9 +5,10 @@
 // plans_held_ratio: memory of the engine after a gradient was planned for 100 batch sizes, over the
 // arena of the largest plan; plans_heap_ratio: all that is allocated, plans themselves included.
 //
-// step_mallocs of A to E: calls of malloc and its like while the planned steps of a training run,
-// from the third run on, all threads counted; and call_mallocs, of the call of a compiled function
-// around them, which flattens trees and makes handles of results. Networks as in
+// step_mallocs of A to E: most calls of malloc and its like in a run of the planned steps of a
+// training, from the third run on, on one thread; shared_step_mallocs: the mean of 30 runs on two,
+// where a thread may meet a task for the first time later; and call_mallocs, of the call of a
+// compiled function around them, which flattens trees and makes handles of results. Networks as in
 // training_steps_bench.
 #include "autodiff/src/exec/plan_run.h"
 #include "measure.h"
@@ -122,16 +123,25 @@ void count_in(const std::string& name, const N& net, const L& loss, const Batch&
     out.push_back(static_cast<std::byte*>(results.back().view().data));
   }
   long most = 0;
-  {
+  const auto run_steps = [&](int threads, int runs) {
+    set_num_threads(threads);
     Plan::Run run(plan);
-    for (int k = 0; k < 6; ++k) {
+    long all = 0;
+    most = 0;
+    for (int k = 0; k < runs + 2; ++k) {
       const long before = calls;
       run(in.data(), out.data());
-      if (k >= 2) most = std::max(most, calls - before);
+      if (k < 2) continue;
+      most = std::max(most, calls - before);
+      all += calls - before;
     }
-  }
+    return static_cast<double>(all) / runs;
+  };
+  run_steps(1, 4);
   print_figure(name + "_step_mallocs", static_cast<double>(most), "calls");
+  print_figure(name + "_shared_step_mallocs", run_steps(2, 30), "calls");
 
+  set_num_threads(1);
   const auto step = jit(training);
   N n = net;
   OptimizerState s = first;
@@ -151,7 +161,6 @@ Tensor labels(const Shape& s, double n) { return cast(uniform(random_key(6), s) 
 }  // namespace
 
 int main() {
-  set_num_threads(2);
   const Tensor key = random_key(1);
   plans_of_a_hundred_sizes();
   count_in("A", nn::mlp(key, {784, 512, 512, 10}, {.linear = {.dtype = Dtype::f32}}),
