@@ -355,26 +355,31 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots,
 
 }  // namespace
 
-std::vector<Step> without_unread(const std::vector<Step>& steps, const std::vector<Root>& roots) {
-  std::vector<bool> read(roots.size());
+std::vector<Step> without_unread(std::vector<Step> steps, const std::vector<Root>& roots) {
+  std::vector<bool> read(roots.size()), gone(steps.size());
   for (std::size_t k = 0; k < roots.size(); ++k) read[k] = roots[k].kind == Root::Kind::result;
-  std::vector<Step> out;
-  for (auto s = steps.rbegin(); s != steps.rend(); ++s) {
-    const bool pure = s->elementwise || !s->primitive;
-    if (pure && std::none_of(s->out_roots.begin(), s->out_roots.end(),
-                             [&](std::uint32_t r) { return read[r]; }))
-      continue;
-    for (const Placed& p : s->in) read[p.root] = true;
-    out.push_back(*s);
+  for (std::size_t n = steps.size(); n-- > 0;) {
+    const Step& s = steps[n];
+    const bool pure = s.elementwise || !s.primitive;
+    gone[n] = pure && std::none_of(s.out_roots.begin(), s.out_roots.end(),
+                                   [&](std::uint32_t r) { return read[r]; });
+    if (!gone[n])
+      for (const Placed& p : s.in) read[p.root] = true;
   }
-  std::reverse(out.begin(), out.end());
-  return out;
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < steps.size(); ++n)
+    if (!gone[n]) {
+      if (kept != n) steps[kept] = std::move(steps[n]);
+      ++kept;
+    }
+  steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(kept), steps.end());
+  return steps;
 }
 
-Layout lay_out(const std::vector<Step>& all_steps, std::vector<Root> roots,
-               const std::vector<bool>& kept, Index join_from, bool keep_order) {
+Layout lay_out(std::vector<Step> all_steps, std::vector<Root> roots, const std::vector<bool>& kept,
+               Index join_from, bool keep_order) {
   const Index from = std::clamp<Index>(join_from, 1, Index{1} << 30);
-  std::vector<Step> steps = without_unread(all_steps, roots);
+  std::vector<Step> steps = without_unread(std::move(all_steps), roots);
   recompute_cheap_values(steps, roots, static_cast<std::size_t>(from - 1) << 18);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
   Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots, kept);

@@ -233,7 +233,7 @@ Plan::Plan(const Graph& g, Index join_from, std::shared_ptr<plan::Arenas> arenas
   for (Root& r : b.roots)
     if (r.kind == Root::Kind::result) r.index = results++;
 
-  plan::Layout layout = plan::lay_out(steps, b.roots, kept, join_from, keep_order);
+  plan::Layout layout = plan::lay_out(std::move(steps), b.roots, kept, join_from, keep_order);
   b.roots = std::move(layout.roots);
   b.arena = layout.arena;
   for (std::size_t n = 0; n < layout.steps.size(); ++n) {

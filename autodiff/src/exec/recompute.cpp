@@ -230,20 +230,26 @@ double price_per_byte(const Primitive& p) {
 void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots,
                             std::size_t least_bytes) {
   constexpr int kPeaks = 16, kPatience = 2;
-  std::vector<Step> now = steps;
-  std::vector<Root> now_roots = roots;
-  Lives lives = lives_of(now, now_roots);
+  std::vector<Step> more;  // beyond `steps`, while that gains nothing
+  std::vector<Root> more_roots;
+  Lives lives = lives_of(steps, roots);
   std::size_t best = lives.peak;
   for (int k = 0, last = 0; k < kPeaks && k <= last + kPatience && lives.peak >= least_bytes; ++k) {
-    const Cut cut(now, now_roots, lives, lives.peak_moment, least_bytes / 8192);
+    const bool beyond = !more.empty();
+    std::vector<Root> now_roots = beyond ? std::move(more_roots) : roots;
+    const std::vector<Step>& before = beyond ? more : steps;
+    const Cut cut(before, now_roots, lives, lives.peak_moment, least_bytes / 8192);
     if (cut.empty()) return;
-    now = without_unread(with_copies(now, now_roots, lives, cut), now_roots);
+    std::vector<Step> now = without_unread(with_copies(before, now_roots, lives, cut), now_roots);
     lives = lives_of(now, now_roots);
-    if (lives.peak >= best - best / 32) continue;  // a second peak may be as high
+    if (lives.peak >= best - best / 32) {  // a second peak may be as high
+      more = std::move(now), more_roots = std::move(now_roots);
+      continue;
+    }
     best = lives.peak;
     last = k;
-    steps = now;
-    roots = now_roots;
+    steps = std::move(now), roots = std::move(now_roots);
+    more.clear();
   }
 }
 
