@@ -21,6 +21,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <vector>
 
 namespace tessera {
 namespace {
@@ -47,16 +48,14 @@ class LargeCache {
     if (begin == end) return nullptr;
     const auto last = std::prev(end)->second;
     void* const p = last->p;
-    by_size_.erase(std::prev(end));
-    by_age_.erase(last);
+    unlist(std::prev(end), last);
     cached.fetch_sub(bytes, std::memory_order_relaxed);
     return p;
   }
   void keep(std::size_t bytes, void* p) {
     std::lock_guard lock(mutex_);
     most_ = std::max(most_, in_use.load(std::memory_order_relaxed) + bytes);
-    by_age_.push_back({bytes, p});
-    by_size_.emplace(bytes, std::prev(by_age_.end()));
+    list(bytes, p);
     cached.fetch_add(bytes, std::memory_order_relaxed);
     shrink();
   }
@@ -77,6 +76,27 @@ class LargeCache {
     void* p;
   };
   using Blocks = std::list<Block>;
+  using Sizes = std::multimap<std::size_t, Blocks::iterator>;
+
+  // Places in the lists are used again: a block that goes to and fro takes none of the system.
+  void list(std::size_t bytes, void* p) {
+    if (spare_.empty()) {
+      by_age_.push_back({bytes, p});
+      by_size_.emplace(bytes, std::prev(by_age_.end()));
+      return;
+    }
+    Sizes::node_type place = std::move(spare_.back());
+    spare_.pop_back();
+    by_age_.splice(by_age_.end(), spare_ages_, spare_ages_.begin());
+    by_age_.back() = {bytes, p};
+    place.key() = bytes;
+    place.mapped() = std::prev(by_age_.end());
+    by_size_.insert(std::move(place));
+  }
+  void unlist(Sizes::iterator size, Blocks::iterator age) {
+    spare_.push_back(by_size_.extract(size));
+    spare_ages_.splice(spare_ages_.end(), by_age_, age);
+  }
 
   void shrink() {
     const std::size_t now = in_use.load(std::memory_order_relaxed);
@@ -86,15 +106,16 @@ class LargeCache {
   }
   void drop_oldest() {
     const Block oldest = by_age_.front();
-    by_size_.erase(by_size_.lower_bound(oldest.bytes));
-    by_age_.pop_front();
+    unlist(by_size_.lower_bound(oldest.bytes), by_age_.begin());
     cached.fetch_sub(oldest.bytes, std::memory_order_relaxed);
     std::free(oldest.p);
   }
 
   std::mutex mutex_;
-  Blocks by_age_;                                         ///< the one freed last at the end
-  std::multimap<std::size_t, Blocks::iterator> by_size_;  ///< those of a size in the order of age
+  Blocks by_age_;  ///< the one freed last at the end
+  Sizes by_size_;  ///< those of a size in the order of age
+  std::vector<Sizes::node_type> spare_;
+  Blocks spare_ages_;
   std::size_t most_ = 0;  ///< in use at once, as blocks were freed, since the cache was cleared
 };
 LargeCache& large() {

@@ -3,9 +3,13 @@
 // Bodies of derived loops: the body with its tangents, and the body's linear part run backwards.
 #include "../core/graph_passes.h"
 #include "../core/rules.h"
+#include "../exec/minimum_cut.h"
+#include "../exec/recompute.h"
 #include "../ops/forms.h"
 #include "loops_internal.h"
 #include "tessera/autodiff/jit.h"
+
+#include <algorithm>
 
 namespace tessera::detail {
 
@@ -152,6 +156,50 @@ std::vector<Graph::Id> residuals(const Graph& g, const Flags& linear) {
       }
   }
   return out;
+}
+
+std::vector<Graph::Id> cheapest_to_keep(const Graph& g, std::span<const Graph::Id> wanted,
+                                        const Flags& free) {
+  constexpr std::uint32_t kNowhere = ~0u;
+  std::vector<std::uint32_t> maker(g.types.size(), kNowhere), node(g.types.size(), kNowhere);
+  for (std::uint32_t n = 0; n < g.equations.size(); ++n)
+    for (Graph::Id k = 0; k < g.equations[n].out_count; ++k)
+      maker[g.equations[n].out_begin + k] = n;
+  plan::MinimumCut cut;
+  std::vector<Graph::Id> found;
+  const auto node_of = [&](Graph::Id id) {
+    if (node[id] == kNowhere) {
+      node[id] = cut.add_node();
+      cut.add_node();
+      found.push_back(id);
+    }
+    return node[id];
+  };
+  for (Graph::Id id : wanted)
+    cut.add_edge(node_of(id) + 1, plan::MinimumCut::sink, plan::MinimumCut::kInfinite);
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const Graph::Id id = found[k];
+    const auto bytes = static_cast<double>(plan::bytes_of(g.types[id]));
+    cut.add_edge(node[id], node[id] + 1, free[id] ? 0 : static_cast<std::int64_t>(bytes));
+    double price = 0;
+    if (maker[id] != kNowhere && !free[id]) {
+      const Primitive& p = *g.equations[maker[id]].primitive;
+      const bool is_view = p.view && g.equations[maker[id]].in_count == 1;
+      price = is_view ? 1.0 / 1024 : plan::price_per_byte(p);
+    }
+    cut.add_edge(
+        plan::MinimumCut::source, node[id],
+        price == 0 ? plan::MinimumCut::kInfinite : 1 + static_cast<std::int64_t>(price * bytes));
+    if (price == 0) continue;
+    for (Graph::Id in : g.in(g.equations[maker[id]]))
+      cut.add_edge(node_of(in) + 1, node[id], plan::MinimumCut::kInfinite);
+  }
+  const std::vector<bool> late = cut.on_side_of_sink();
+  std::vector<Graph::Id> kept;
+  for (Graph::Id id : found)
+    if (!late[node[id]] && late[node[id] + 1]) kept.push_back(id);
+  std::sort(kept.begin(), kept.end());
+  return kept;
 }
 
 std::vector<Tensor> pull_back(const Graph& g, std::span<const Graph::Id> in,

@@ -6,7 +6,9 @@
 //     forwards   c_{k+1}, r_k = N(c_k)        (one sweep for each sweep)
 //     backwards  w_k = L(r_k)^T w_{k+1}       (one for each, in reverse order)
 // Residuals that no step changes are computed once, before the loop; xs are read again, not kept.
+#include "../core/graph_passes.h"
 #include "../core/rules.h"
+#include "../exec/layout.h"
 #include "loop_groups.h"
 #include "tessera/autodiff/ops.h"
 
@@ -19,8 +21,9 @@ namespace {
 struct Divided {
   std::size_t first_operand = 0, first_result = 0;  ///< of the sweep, among those of the loop
   Flags in, linear, kept_linear;                    ///< inputs, all values, what the sweep keeps
+  std::vector<Graph::Id> residuals;                 ///< what the linear part reads; made of
   std::vector<Graph::Id> once, x, from,
-      kept;  ///< residuals: computed before the loop, xs, kept by others, kept by this
+      kept;  ///< values computed before the loop, xs, kept by others, kept by this
   std::vector<std::size_t> kept_at;       ///< where the nonlinear part keeps what the sweep keeps
   std::size_t forward = 0, backward = 0;  ///< numbers of its two sweeps
   std::size_t n_kept = 0;
@@ -145,7 +148,8 @@ class Transposition {
     Flags changing(g.inputs.size(), true);
     std::fill_n(changing.begin(), s.n_consts, false);
     const Flags varies = reached(g, changing, Follow::values);
-    for (Graph::Id id : residuals(g, p.linear)) {
+    p.residuals = residuals(g, p.linear);
+    for (Graph::Id id : to_have(s, p.residuals, varies)) {
       const std::size_t n = input_number(g, id);
       if (!varies[id])
         p.once.push_back(id);
@@ -156,6 +160,35 @@ class Transposition {
       else
         p.kept.push_back(id);
     }
+  }
+
+  /// Values that the residuals are made of: themselves, or others of at least 1 MiB a step less.
+  static std::vector<Graph::Id> to_have(const Sweep& s, const std::vector<Graph::Id>& residuals,
+                                        const Flags& varies) {
+    const Graph& g = s.body->graph();
+    Flags free(g.types.size(), false);
+    for (const auto& [id, t] : g.captures) free[id] = true;
+    for (Graph::Id id : residuals) free[id] = !varies[id];
+    for (std::size_t k = 0; k < g.inputs.size(); ++k)
+      if (k < s.n_consts || k >= s.xs_begin()) free[g.inputs[k]] = true;
+    const auto bytes_a_step = [&](const std::vector<Graph::Id>& ids) {
+      std::size_t bytes = 0;
+      for (Graph::Id id : ids)
+        if (!free[id]) bytes += plan::bytes_of(g.types[id]);
+      return bytes;
+    };
+    constexpr std::size_t kLeast = std::size_t{1} << 20;
+    const std::size_t all = bytes_a_step(residuals);
+    if (all < kLeast) return residuals;
+    std::vector<Graph::Id> cut = cheapest_to_keep(g, residuals, free);
+    std::erase_if(cut,
+                  [captured = flagged(g, captured_by(g))](Graph::Id id) { return captured[id]; });
+    return bytes_a_step(cut) + kLeast <= all ? cut : residuals;
+  }
+  static std::vector<Graph::Id> captured_by(const Graph& g) {
+    std::vector<Graph::Id> ids;
+    for (const auto& [id, t] : g.captures) ids.push_back(id);
+    return ids;
   }
 
   /// The nonlinear part of sweep i, which keeps what the sweep kept of it and the residuals; left
@@ -341,6 +374,15 @@ class Transposition {
     for (std::size_t k = 0, n = 0; k < s.n_ys; ++k)
       if (b.heard[k]) ask(s.n_carry + s.n_kept + k, ys[n++]);
 
+    // What is not there is made again.
+    const Flags there = flagged(g, residual_id);
+    std::vector<Graph::Id> missing;
+    for (Graph::Id id : p.residuals)
+      if (!there[id]) missing.push_back(id);
+    if (!missing.empty()) {
+      append(residual, evaluate(extract(g, residual_id, missing), residual));
+      append(residual_id, missing);
+    }
     const std::vector<Tensor> w =
         pull_back(g, picked<Graph::Id>(g.inputs, p.in, 0, g.inputs.size()), out, residual_id,
                   residual, w_out);

@@ -175,6 +175,10 @@ Closed joint_graph(const Graph& g, const Tangents& tangents, const std::vector<G
 /// g split by `linear` (a flag per value, closed under dependence): the values that the linear part
 /// reads.
 std::vector<Graph::Id> residuals(const Graph& g, const Flags& linear);
+/// Values from which cheap operations make the `wanted` ones again, of least bytes: a minimum cut
+/// (exec/recompute.h). `free`: values that are there anyway.
+std::vector<Graph::Id> cheapest_to_keep(const Graph& g, std::span<const Graph::Id> wanted,
+                                        const Flags& free);
 /// Cotangents of the inputs `in` from those of the outputs `out` (undefined: zero), given the
 /// residuals.
 std::vector<Tensor> pull_back(const Graph& g, std::span<const Graph::Id> in,

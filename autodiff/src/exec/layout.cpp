@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout.h"
 
+#include "recompute.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -169,24 +171,6 @@ bool is_light(const Step& s, const std::vector<Root>& roots) {
                      [&](std::uint32_t r) { return roots[r].bytes <= kMost; });
 }
 
-/// Without the element-wise steps and packed copies whose results nobody reads: a run of them would
-/// have no result.
-std::vector<Step> needed(const std::vector<Step>& steps, const std::vector<Root>& roots) {
-  std::vector<bool> read(roots.size());
-  for (std::size_t k = 0; k < roots.size(); ++k) read[k] = roots[k].kind == Root::Kind::result;
-  std::vector<Step> out;
-  for (auto s = steps.rbegin(); s != steps.rend(); ++s) {
-    const bool pure = s->elementwise || !s->primitive;
-    if (pure && std::none_of(s->out_roots.begin(), s->out_roots.end(),
-                             [&](std::uint32_t r) { return read[r]; }))
-      continue;
-    for (const Placed& p : s->in) read[p.root] = true;
-    out.push_back(*s);
-  }
-  std::reverse(out.begin(), out.end());
-  return out;
-}
-
 /// In turn all steps that are ready and are not element-wise, and all element-wise ones of one
 /// shape that are or become ready. The former do not wait for each other: light ones make a wave.
 /// Recurrences that were recorded one after the other (derivatives along several directions,
@@ -199,6 +183,7 @@ std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roo
     std::set<std::uint32_t> makers;
     for (const Placed& p : steps[n].in)
       if (maker[p.root] != kNone) makers.insert(maker[p.root]);
+    if (steps[n].after != kNone) makers.insert(maker[steps[n].after]);
     waits[n] = static_cast<std::uint32_t>(makers.size());
     for (std::uint32_t m : makers) readers[m].push_back(n);
     for (std::uint32_t r : steps[n].out_roots) maker[r] = n;
@@ -375,14 +360,36 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots,
 
 }  // namespace
 
-Layout lay_out(const std::vector<Step>& all_steps, const std::vector<Root>& roots,
-               const std::vector<bool>& kept, Index join_from, bool keep_order) {
-  std::vector<Step> steps = needed(all_steps, roots);
+std::vector<Step> without_unread(std::vector<Step> steps, const std::vector<Root>& roots) {
+  std::vector<bool> read(roots.size()), gone(steps.size());
+  for (std::size_t k = 0; k < roots.size(); ++k) read[k] = roots[k].kind == Root::Kind::result;
+  for (std::size_t n = steps.size(); n-- > 0;) {
+    const Step& s = steps[n];
+    const bool pure = s.elementwise || !s.primitive;
+    gone[n] = pure && std::none_of(s.out_roots.begin(), s.out_roots.end(),
+                                   [&](std::uint32_t r) { return read[r]; });
+    if (!gone[n])
+      for (const Placed& p : s.in) read[p.root] = true;
+  }
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < steps.size(); ++n)
+    if (!gone[n]) {
+      if (kept != n) steps[kept] = std::move(steps[n]);
+      ++kept;
+    }
+  steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(kept), steps.end());
+  return steps;
+}
+
+Layout lay_out(std::vector<Step> all_steps, std::vector<Root> roots, const std::vector<bool>& kept,
+               Index join_from, bool keep_order) {
+  const Index from = std::clamp<Index>(join_from, 1, Index{1} << 30);
+  std::vector<Step> steps = without_unread(std::move(all_steps), roots);
+  recompute_cheap_values(steps, roots, static_cast<std::size_t>(from - 1) << 18);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
   Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots, kept);
   if (keep_order) return as_recorded;
-  const std::size_t least_bytes =
-      static_cast<std::size_t>(std::min<Index>(join_from, Index{1} << 30)) * 128;
+  const std::size_t least_bytes = static_cast<std::size_t>(from) * 128;
   Layout side_by_side = with_memory(
       join_elementwise(in_waves(std::move(steps), roots, least_bytes), roots, join_from), roots,
       kept);

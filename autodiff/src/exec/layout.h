@@ -44,6 +44,7 @@ struct Step {
   std::uint32_t
       wave;  ///< steps of one wave follow each other and may run at once; 0: a wave of its own
   std::shared_ptr<const blocks::Program> program;  ///< of a run of element-wise steps
+  std::uint32_t after = kNone;  ///< a root that is made before, wherever the step is moved
 };
 
 struct Layout {
@@ -52,12 +53,16 @@ struct Layout {
   std::size_t arena = 0;  ///< bytes
 };
 
+/// Without the element-wise steps and packed copies whose results nobody reads: a run of them would
+/// have no result.
+std::vector<Step> without_unread(std::vector<Step> steps, const std::vector<Root>& roots);
+
 /// Puts steps that do not wait for each other together, unless that takes much more memory; joins
 /// element-wise ones of at least `join_from` elements (blocks.h), runs light ones that give at
-/// least 128 join_from bytes at once; and gives every root of the arena its place. `keep_order`: of
-/// the steps as they are.
-/// `kept`: arguments that are results themselves.
-Layout lay_out(const std::vector<Step>& steps, const std::vector<Root>& roots,
-               const std::vector<bool>& kept, Index join_from, bool keep_order);
+/// least 128 join_from bytes at once; makes cheap values again where more than 256 KiB (join_from -
+/// 1) are alive (recompute.h); and gives every root of the arena its place. `keep_order`: of the
+/// steps as they are. `kept`: arguments that are results themselves.
+Layout lay_out(std::vector<Step> steps, std::vector<Root> roots, const std::vector<bool>& kept,
+               Index join_from, bool keep_order);
 
 }  // namespace tessera::plan

@@ -8,6 +8,7 @@
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
 #include "../transform/subgraph.h"
+#include "arenas.h"
 #include "layout.h"
 #include "plan_run.h"
 #include "tessera/autodiff/forall.h"
@@ -53,17 +54,15 @@ struct Plan::Body {
   std::vector<Type> argument_types;
   std::vector<Placed> outputs;
   std::size_t arena = 0, naive = 0;
+  std::shared_ptr<plan::Arenas> arenas;  ///< null: each run has a block of its own
 
-  /// Memory of one run in flight.
+  /// One run in flight: its operands, and while it runs the block that those of the arena lie in.
   struct Instance {
-    std::byte* arena = nullptr;
-    std::size_t bytes = 0;
+    plan::Lease arena;
+    std::byte* base = nullptr;  ///< of the block that the views point into
     std::vector<View> views;
     std::vector<const View*> in;
     std::vector<View*> out;
-    ~Instance() {
-      if (arena) detail::deallocate(arena, bytes);
-    }
   };
   static void run_step(const Step& s, const Instance& i, detail::Context& c) {
     c.line = s.line;
@@ -87,30 +86,48 @@ struct Plan::Body {
     }
   }
 
+  struct Resting {
+    std::uint32_t slot;
+    std::size_t offset;  ///< in the arena
+  };
   mutable std::mutex mutex;
-  mutable std::vector<std::unique_ptr<Instance>> idle;
+  mutable std::vector<std::unique_ptr<Instance>> idle;  ///< without a block
   std::vector<std::uint32_t> moving;  ///< slots whose root is an argument or a result
+  std::vector<Resting> resting;       ///< slots in the arena
 
+  /// A run that may begin: its views lie in its block.
   std::unique_ptr<Instance> instance() const {
-    {
-      std::lock_guard lock(mutex);
-      if (!idle.empty()) {
-        auto i = std::move(idle.back());
-        idle.pop_back();
-        return i;
-      }
+    plan::Lease block(arenas.get(), arena);
+    std::unique_ptr<Instance> i = idle_instance();
+    if (!i) i = new_instance();
+    i->arena = std::move(block);
+    if (i->base != i->arena.data()) {
+      i->base = i->arena.data();
+      for (const Resting& r : resting) i->views[r.slot].data = i->base + r.offset;
     }
+    return i;
+  }
+  void done(std::unique_ptr<Instance> i) const {
+    { const plan::Lease block = std::move(i->arena); }
+    std::lock_guard lock(mutex);
+    idle.push_back(std::move(i));
+  }
+
+ private:
+  std::unique_ptr<Instance> idle_instance() const {
+    std::lock_guard lock(mutex);
+    if (idle.empty()) return nullptr;
+    auto i = std::move(idle.back());
+    idle.pop_back();
+    return i;
+  }
+  std::unique_ptr<Instance> new_instance() const {
     auto i = std::make_unique<Instance>();
-    if (arena) {
-      i->arena = static_cast<std::byte*>(detail::allocate(arena));
-      i->bytes = arena;
-    }
     i->views.reserve(slots.size());
     for (const Placed& s : slots) {
-      const Root& r = roots[s.root];
       View v = s.view;
-      if (r.kind == Root::Kind::arena) v.data = at(i->arena + r.offset, s.view);
-      if (r.kind == Root::Kind::constant) v.data = at(constants[r.index].view().data, s.view);
+      if (roots[s.root].kind == Root::Kind::constant)
+        v.data = at(constants[roots[s.root].index].view().data, s.view);
       i->views.push_back(v);
     }
     for (View& v : i->views) {
@@ -121,8 +138,10 @@ struct Plan::Body {
   }
 };
 
-Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
+Plan::Plan(const Graph& g, Index join_from, std::shared_ptr<plan::Arenas> arenas)
+    : body_(std::make_unique<Body>()) {
   Body& b = *body_;
+  b.arenas = std::move(arenas);
   std::vector<Placed> placed(g.types.size());
   b.roots.reserve(g.types.size());
   auto root_of_value = [&](Root::Kind kind, Graph::Id id, std::uint32_t index) {
@@ -217,7 +236,7 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
   for (Root& r : b.roots)
     if (r.kind == Root::Kind::result) r.index = results++;
 
-  plan::Layout layout = plan::lay_out(steps, b.roots, kept, join_from, keep_order);
+  plan::Layout layout = plan::lay_out(std::move(steps), b.roots, kept, join_from, keep_order);
   b.roots = std::move(layout.roots);
   b.arena = layout.arena;
   std::size_t slots = 0;
@@ -248,8 +267,10 @@ Plan::Plan(const Graph& g, Index join_from) : body_(std::make_unique<Body>()) {
     b.steps.push_back(s);
   }
   for (std::uint32_t k = 0; k < b.slots.size(); ++k) {
-    const Root::Kind kind = b.roots[b.slots[k].root].kind;
-    if (kind == Root::Kind::argument || kind == Root::Kind::result) b.moving.push_back(k);
+    const Root& r = b.roots[b.slots[k].root];
+    if (r.kind == Root::Kind::argument || r.kind == Root::Kind::result) b.moving.push_back(k);
+    if (r.kind == Root::Kind::arena)
+      b.resting.push_back({k, r.offset + reinterpret_cast<std::size_t>(b.slots[k].view.data)});
   }
 }
 
@@ -285,10 +306,7 @@ std::vector<Tensor> Plan::run(std::vector<Tensor> arguments) const {
     i->views[k].data = at(base.view().data, p.view);
   }
   b.run_steps(*i);
-  {
-    std::lock_guard lock(b.mutex);
-    b.idle.push_back(std::move(i));
-  }
+  b.done(std::move(i));
   std::vector<Tensor> out;
   for (const Placed& p : b.outputs) {
     const Root& r = b.roots[p.root];
@@ -341,10 +359,7 @@ Plan::Run::Run(const Plan& plan) : body_(*plan.body_), memory_(std::make_unique<
         {k, body_.slots[k].root, reinterpret_cast<std::ptrdiff_t>(body_.slots[k].view.data)});
 }
 
-Plan::Run::~Run() {
-  std::lock_guard lock(body_.mutex);
-  body_.idle.push_back(std::move(memory_->instance));
-}
+Plan::Run::~Run() { body_.done(std::move(memory_->instance)); }
 
 void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
   Memory& m = *memory_;
@@ -368,43 +383,70 @@ void Plan::Run::operator()(const std::byte* const* in, std::byte* const* out) {
 
 namespace detail {
 
-PlanCache::PlanCache(const JitOptions& o) : options_(o) {
+PlanCache::PlanCache(const JitOptions& o) : options_(o), arenas_(std::make_shared<plan::Arenas>()) {
   if (o.level == Level::O1 && (o.trap != Trap::none || o.times))
     fail("jit", "traps and times are of level O0, operation by operation");
+  if (o.keep == 0) fail("jit", "keeps at least one plan, keep = 0");
+}
+
+bool PlanCache::find(const void* trees, const TreeStructure& structure,
+                     const std::vector<Tensor>& x, Planned& found) {
+  const auto fits = [&](const Planned& p) {
+    return p.trees == trees && p.structure == structure &&
+           std::equal(x.begin(), x.end(), p.types.begin(), p.types.end(),
+                      [](const Tensor& t, const Type& type) { return t.type() == type; });
+  };
+  std::lock_guard lock(mutex_);
+  const auto last = std::find_if(plans_.rbegin(), plans_.rend(), fits);
+  if (last == plans_.rend()) return false;
+  std::rotate(std::prev(last.base()), last.base(), plans_.end());
+  found.plan = plans_.back().plan;
+  found.graph = plans_.back().graph;
+  found.like = plans_.back().like;
+  return true;
+}
+
+void PlanCache::insert(Planned p) {
+  std::vector<Planned> gone;  // what it holds is let go outside of the lock
+  std::lock_guard lock(mutex_);
+  plans_.push_back(std::move(p));
+  if (plans_.size() > options_.keep) {
+    gone.push_back(std::move(plans_.front()));
+    plans_.erase(plans_.begin());
+  }
+  std::size_t largest = 0;
+  for (const Planned& k : plans_)
+    if (k.plan) largest = std::max(largest, k.plan->arena_bytes());
+  arenas_->set_largest(largest);
 }
 
 std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
                                    const TreeStructure& structure, std::vector<Tensor> x,
                                    Prototype& like) {
   if (context().branch) return f(x);  // it may fail, or never end, where the branch is taken alone
-  std::vector<Type> types;
-  for (const Tensor& t : x) {
+  for (const Tensor& t : x)
     if (t.is_traced()) return f(x);
-    types.push_back(t.type());
-  }
-  std::shared_ptr<const Plan> plan;
-  std::shared_ptr<const Graph> graph;
-  {
-    std::lock_guard lock(mutex_);
-    for (const Planned& known : plans_)
-      if (known.trees == trees && known.types == types && known.structure == structure)
-        plan = known.plan, graph = known.graph, like = known.like;
-  }
-  if (!plan && !graph) {
-    const Recording r = record_abstract("jit", f, types);
+  Planned p;
+  if (find(trees, structure, x, p)) {
+    like = p.like;
+  } else {
+    p.trees = trees;
+    p.structure = structure;
+    for (const Tensor& t : x) p.types.push_back(t.type());
+    const Recording r = record_abstract("jit", f, p.types);
     for (const auto& [id, t] : r.graph.captures)
       if (t.is_traced()) return evaluate(r.graph, x);
     if (options_.level == Level::O0)
-      graph = std::make_shared<Graph>(simplify(with_calls_opened(r.graph)));
+      p.graph = std::make_shared<Graph>(simplify(with_calls_opened(r.graph)));
     else
-      plan = std::make_shared<Plan>(simplify(with_calls_opened(r.graph)));
-    std::lock_guard lock(mutex_);
-    plans_.push_back({trees, structure, types, plan, graph, like});
+      p.plan = std::make_shared<Plan>(simplify(with_calls_opened(r.graph)), 1024, arenas_);
+    p.like = like;
+    insert(p);
   }
-  if (plan) return plan->run(std::move(x));
+  if (p.plan) return p.plan->run(std::move(x));
   std::vector<OperationTime> times;
   std::vector<Tensor> y =
-      evaluate_watched(*graph, x, options_.trap, options_.times ? &times : nullptr);
+      evaluate_watched(*p.graph, x, options_.trap, options_.times ? &times : nullptr);
   if (options_.times) {
     std::lock_guard lock(mutex_);
     add_times(times, *options_.times);

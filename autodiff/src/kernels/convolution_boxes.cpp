@@ -49,9 +49,9 @@ MeetingClass endless(const Meeting& m, Index r) {
 
 MeetingClass meeting_of(const Meeting& m, Index r) { return clipped(m, endless(m, r), 0, 1); }
 
-std::vector<MeetingClass> meeting_classes(const Meeting& m) {
-  std::vector<MeetingClass> out;
-  std::vector<Index> cuts;
+detail::Scratch<MeetingClass> meeting_classes(const Meeting& m) {
+  detail::Scratch<MeetingClass> out;
+  detail::Scratch<Index> cuts;
   for (Index r = 0; r < std::min(m.z / std::gcd(m.u, m.z), m.results); ++r) {
     const MeetingClass c = endless(m, r);
     cuts.assign({0, c.count});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "../base/scratch.h"
+
 #include <cstdint>
-#include <vector>
 
 namespace tessera::kernels {
 
@@ -25,6 +26,6 @@ MeetingClass meeting_of(const Meeting& m, std::int64_t r);
 
 /// All results of an axis in classes, as few as there are changes of the window at the borders,
 /// times z where the operand is spread.
-std::vector<MeetingClass> meeting_classes(const Meeting& m);
+detail::Scratch<MeetingClass> meeting_classes(const Meeting& m);
 
 }  // namespace tessera::kernels

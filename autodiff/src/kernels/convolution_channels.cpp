@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <memory>
 
 namespace tessera::kernels {
 namespace {
@@ -169,9 +168,8 @@ template <class T, int width>
 void run(const GatherShape& s, const T* in, const T* w, T* out) {
   const GatherPlan plan(s, kRows, s.groups, 1);
   // w as [window, channels].
-  const auto packed =
-      std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(s.window() * s.groups));
-  T* to = packed.get();
+  detail::Scratch<T> packed(static_cast<std::size_t>(s.window() * s.groups));
+  T* to = packed.data();
   for (Index i = 0; i < s.axis[0].window; ++i)
     for (Index j = 0; j < s.axis[1].window; ++j)
       for (Index k = 0; k < s.axis[2].window; ++k)
@@ -185,10 +183,10 @@ void run(const GatherShape& s, const T* in, const T* w, T* out) {
     list_window(s, box, 1, kDepth<T>, runs);
     SegmentTile<T> t{};
     t.row = box.in_row(s), t.step = 1, t.unit = t.ldb = s.groups, t.ldc = box.out_row(s);
-    thread_local std::vector<Place> places;
+    thread_local detail::Scratch<Place> places;
     list_places(s, box, unit, places);
     for (const Place& p : places) {
-      t.a = in + p.in, t.b = packed.get(), t.c = out + p.out;
+      t.a = in + p.in, t.b = packed.data(), t.c = out + p.out;
       for (Index r = 0; r < std::max<Index>(1, runs.count()); ++r) {
         const Index begin = runs.begin[static_cast<std::size_t>(r)];
         t.segments = runs.segments.data() + begin;

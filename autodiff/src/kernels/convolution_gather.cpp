@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <memory>
 
 namespace tessera::kernels {
 namespace {
@@ -71,7 +70,7 @@ void run_tiles(const Panels<Tiles<T, width>::lanes>& panels, Index block, Index 
 
 /// Of the window's segments those that a line of tiles meets first: the next line, `ahead` elements
 /// on, meets all others of its own.
-void list_fresh(const Runs& runs, Index ahead, std::vector<Segment>& fresh) {
+void list_fresh(const Runs& runs, Index ahead, detail::Scratch<Segment>& fresh) {
   fresh.clear();
   constexpr std::size_t kMost = 64;
   for (const Segment& s : runs.segments)
@@ -89,7 +88,7 @@ void run_unit(const GatherShape& s, const Box& box, const Unit& unit, const T* i
   using K = Tiles<T, width>;
   constexpr Index kBlock = 256 / (2 * K::lanes);  // panels that stay in the second-level cache
   thread_local Runs runs;
-  thread_local std::vector<Place> places;
+  thread_local detail::Scratch<Place> places;
   list_window(s, box, s.in_channels, kDepth<T>, runs);
   list_places(s, box, unit, places);
   const Index ldc = box.out_row(s);
@@ -104,7 +103,7 @@ void run_unit(const GatherShape& s, const Box& box, const Unit& unit, const T* i
   t.row = box.in_row(s), t.step = 1;
   // What comes from further off comes while sums are made: of the line of tiles after this one what
   // no line has met yet, and the results of the next tile.
-  thread_local std::vector<Segment> fresh;
+  thread_local detail::Scratch<Segment> fresh;
   const Index line = box.along == 3 ? box.tiles_per_line : 1;
   fresh.clear();
   if (line < last - first) list_fresh(runs, first[line].in - first->in, fresh);
@@ -138,10 +137,8 @@ void run(const GatherShape& s, const T* in, const T* w, T* out) {
   const bool narrow = panels.padded() <= K::lanes;
   const GatherPlan plan(s, narrow ? K::narrow_rows : K::max_rows, panels.padded(), s.in_channels);
   const Index group_size = panels.padded() * s.window() * s.in_channels;
-  const auto memory = std::make_unique_for_overwrite<T[]>(
-      static_cast<std::size_t>(s.groups * group_size) + 64 / sizeof(T));
-  T* const packed =
-      memory.get() + (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64 / sizeof(T);
+  detail::Scratch<T> memory(static_cast<std::size_t>(s.groups * group_size));
+  T* const packed = memory.data();
   const auto pack_one = [&](Index i) {
     const Index g = i / panels.count();
     pack<T, K::lanes>(s, w + g * s.w_group, i % panels.count(), panels, packed + g * group_size);

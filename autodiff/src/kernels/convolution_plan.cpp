@@ -4,6 +4,7 @@
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace tessera::kernels {
 namespace {
@@ -58,7 +59,8 @@ Index Box::out_row(const GatherShape& s) const {
   return axis[a]->step * s.out_axis[a];
 }
 
-void list_places(const GatherShape& s, const Box& box, const Unit& unit, std::vector<Place>& out) {
+void list_places(const GatherShape& s, const Box& box, const Unit& unit,
+                 detail::Scratch<Place>& out) {
   out.clear();
   const Index n = box.extent(s, box.along), each = n / box.tiles_per_line,
               more = n % box.tiles_per_line, in_row = box.in_row(s), out_row = box.out_row(s);
@@ -94,14 +96,15 @@ GatherPlan::GatherPlan(const GatherShape& s, Index max_rows, Index columns, Inde
       units_.push_back({b, first, std::min(boxes_[b].tiles, first + tiles)});
   }
   // Boxes that read the same part of the operand take it one after the other.
-  std::stable_sort(units_.begin(), units_.end(), [&](const Unit& u, const Unit& v) {
-    return static_cast<double>(u.first) * static_cast<double>(boxes_[v.box].tiles) <
-           static_cast<double>(v.first) * static_cast<double>(boxes_[u.box].tiles);
+  std::sort(units_.begin(), units_.end(), [&](const Unit& u, const Unit& v) {
+    const double of_u = static_cast<double>(u.first) * static_cast<double>(boxes_[v.box].tiles),
+                 of_v = static_cast<double>(v.first) * static_cast<double>(boxes_[u.box].tiles);
+    return std::tie(of_u, u.box, u.first) < std::tie(of_v, v.box, v.first);
   });
 }
 
 void list_window(const GatherShape& s, const Box& box, Index terms, Index depth, Runs& runs) {
-  std::vector<Segment>& all = runs.segments;
+  detail::Scratch<Segment>& all = runs.segments;
   all.clear(), runs.begin.assign(1, 0);
   Index room = depth;
   const auto add = [&](Index a, Index b) {

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 namespace tessera::kernels {
 
@@ -47,21 +46,22 @@ struct Unit {
   std::size_t box;
   std::int64_t first, last;
 };
-void list_places(const GatherShape& s, const Box& box, const Unit& unit, std::vector<Place>& out);
+void list_places(const GatherShape& s, const Box& box, const Unit& unit,
+                 detail::Scratch<Place>& out);
 
 class GatherPlan {
  public:
   /// Tiles of up to `max_rows` by `columns`; `terms` of each window position.
   GatherPlan(const GatherShape& s, std::int64_t max_rows, std::int64_t columns, std::int64_t terms);
   GatherPlan(const GatherPlan&) = delete;
-  const std::vector<Box>& boxes() const { return boxes_; }
-  const std::vector<Unit>& units() const { return units_; }
+  const detail::Scratch<Box>& boxes() const { return boxes_; }
+  const detail::Scratch<Unit>& units() const { return units_; }
   double work() const { return work_; }  ///< products, about
 
  private:
-  std::array<std::vector<MeetingClass>, 3> classes_;
-  std::vector<Box> boxes_;
-  std::vector<Unit> units_;
+  std::array<detail::Scratch<MeetingClass>, 3> classes_;
+  detail::Scratch<Box> boxes_;
+  detail::Scratch<Unit> units_;
   double work_ = 0;
 };
 
@@ -78,8 +78,8 @@ struct Segment {
 };
 /// A list of segments and where in it each run of `depth` terms begins.
 struct Runs {
-  std::vector<Segment> segments;
-  std::vector<std::int64_t> begin;
+  detail::Scratch<Segment> segments;
+  detail::Scratch<std::int64_t> begin;
   std::int64_t count() const { return static_cast<std::int64_t>(begin.size()) - 1; }
 };
 /// The window of a box: of each position `terms` neighbours in memory, from row `terms` times its

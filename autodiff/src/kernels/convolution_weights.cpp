@@ -4,6 +4,7 @@
 // run of kDepth positions is such a product for all j, of x and y where they are, which stay in the
 // second-level cache meanwhile. Threads take runs, whose sums are kept apart and join in order, or,
 // where w is large, parts of w.
+#include "../base/scratch.h"
 #include "convolution.h"
 #include "convolution_channels.h"
 #include "convolution_tiles.h"
@@ -12,8 +13,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <memory>
-#include <vector>
 
 namespace tessera::kernels {
 namespace {
@@ -27,7 +26,7 @@ template <class T>
 struct Weights {
   const ConvolutionShape& s;
   const ConvolutionOperand<T>&x, &y;
-  std::vector<Met> met;  ///< by window position
+  detail::Scratch<Met> met;  ///< by window position
   Index runs;
 
   Weights(const ConvolutionShape& shape, const ConvolutionOperand<T>& of_x,
@@ -51,7 +50,7 @@ struct Weights {
   Index y_step() const { return met[0][2].tap_step * y.axis[2]; }
 
   /// The terms among positions first ... last - 1 of (b, o) that window position m meets, in order.
-  void list(const Met& m, Index first, Index last, std::vector<Segment>& out) const {
+  void list(const Met& m, Index first, Index last, detail::Scratch<Segment>& out) const {
     out.clear();
     const Index row = s.axis[2].m, dx = x_step(), dy = y_step();
     const auto order = [](const MeetingClass& c, Index o) {  // which of those it meets; -1: none
@@ -85,7 +84,7 @@ struct Weights {
       if (o0 == s.axis[0].m) o0 = 0, ++b;
     }
   }
-  void fetch(const std::vector<Segment>& segments) const {
+  void fetch(const detail::Scratch<Segment>& segments) const {
     for (const Segment& t : segments) {
       fetch_lines<false>(x.data + t.a, (t.terms - 1) * x_step() + s.groups * s.c);
       fetch_lines<false>(y.data + t.b, (t.terms - 1) * y_step() + s.groups * s.f);
@@ -101,7 +100,7 @@ struct Rows {
 /// Terms of one window position to c [rows, F], whose rows are `ldc` apart, a multiple of whole
 /// vectors; with `add` to the sums that c begins.
 template <class T, int width>
-void add_terms(const Weights<T>& w, const Rows& rows, const std::vector<Segment>& segments,
+void add_terms(const Weights<T>& w, const Rows& rows, const detail::Scratch<Segment>& segments,
                bool add, T* c, Index ldc) {
   using K = Tiles<T, width>;
   using Table = TileTable<T, width, false>;
@@ -129,15 +128,15 @@ void add_terms(const Weights<T>& w, const Rows& rows, const std::vector<Segment>
 /// The same where channels are many: x by tiles and y by panels packed, as rows far apart share few
 /// sets of the caches.
 template <class T, int width>
-void add_packed_terms(const Weights<T>& w, const Rows& rows, const std::vector<Segment>& segments,
-                      bool add, T* c, Index ldc) {
+void add_packed_terms(const Weights<T>& w, const Rows& rows,
+                      const detail::Scratch<Segment>& segments, bool add, T* c, Index ldc) {
   using K = Tiles<T, width>;
   using Table = TileTable<T, width, false>;
   const Panels<K::lanes> panels(w.s.f);
   const Index count = (rows.count + K::max_rows - 1) / K::max_rows;
   Segment all{0, 0, 0};
   for (const Segment& s : segments) all.terms += s.terms;
-  thread_local std::vector<T> packed_x, packed_y;
+  thread_local detail::Scratch<T> packed_x, packed_y;
   packed_x.resize(static_cast<std::size_t>(all.terms * rows.count));
   packed_y.resize(static_cast<std::size_t>(all.terms * 2 * K::lanes));
   const auto pack = [&](const T* from, Index step, Index Segment::*at, Index n, T* to) {
@@ -167,7 +166,7 @@ void add_packed_terms(const Weights<T>& w, const Rows& rows, const std::vector<S
 /// y with the f of each group filled up to whole vectors.
 template <class T>
 ConvolutionOperand<T> padded(const ConvolutionShape& s, const ConvolutionOperand<T>& y, Index ldc,
-                             std::vector<T>& memory) {
+                             detail::Scratch<T>& memory) {
   const std::array<Index, 3> m = {s.axis[0].m, s.axis[1].m, s.axis[2].m};
   const Index all = s.groups * ldc;
   memory.assign(static_cast<std::size_t>(s.batch * s.positions() * all), T(0));
@@ -239,7 +238,7 @@ struct Sums {
         const Index p_end = std::min(p + step, part_end);
         add(first, last, p, p_end, p == part || p % row == 0, first > begin, to);
         // Rows of x and y that the next piece takes come meanwhile.
-        thread_local std::vector<Segment> ahead;
+        thread_local detail::Scratch<Segment> ahead;
         for (Index q = p; q < p_end; ++q)
           if ((q + 1) % (w.s.axis[2].k * row) == 0) {
             w.list(met(q), first + piece, std::min(first + 2 * piece, all), ahead);
@@ -250,7 +249,7 @@ struct Sums {
   }
   /// Groups and rows of a window position have one list of terms, made anew where `lists`.
   void add(Index first, Index last, Index p, Index p_end, bool lists, bool add, T* to) const {
-    thread_local std::array<std::vector<Segment>, kChannelSums> segments;
+    thread_local std::array<detail::Scratch<Segment>, kChannelSums> segments;
     if (!by_channels) {
       if (lists) w.list(met(p), first, last, segments[0]);
       const auto terms = packs ? add_packed_terms<T, width> : add_terms<T, width>;
@@ -280,9 +279,8 @@ void add_runs(const Sums<T, width>& sums, T* total) {
       alone || by_parts
           ? 1
           : std::min<Index>(runs, std::max<Index>(4 * num_threads(), (Index{1} << 18) / size));
-  const auto in_progress =
-      std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(at_once * size));
-  T* const more = in_progress.get();
+  detail::Scratch<T> in_progress(static_cast<std::size_t>(at_once * size));
+  T* const more = in_progress.data();
   const auto join = [total](Index r, const T* more, Index begin, Index end) {
     if (r == 0) return void(std::copy(more + begin, more + end, total + begin));
     for (Index k = begin; k < end; ++k) total[k] += more[k];
@@ -310,7 +308,7 @@ void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionO
   if (elements == 0) return;
   const bool by_channels = s.groups > 1 && s.c == 1 && s.f == 1;
   const Index f = Panels<Tiles<T, width>::lanes>(s.f).padded();
-  std::vector<T> memory;
+  detail::Scratch<T> memory;
   if (!by_channels && f != s.f) y = padded(s, y, f, memory);
   const Weights<T> weights(s, x, y);
   if (weights.runs == 0) {
@@ -319,12 +317,12 @@ void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionO
   }
   const Sums<T, width> sums(weights, by_channels, f);
   if (by_channels) return add_runs(sums, out);
-  const auto total = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(sums.size()));
-  add_runs(sums, total.get());
+  detail::Scratch<T> total(static_cast<std::size_t>(sums.size()));
+  add_runs(sums, total.data());
   for (Index j = 0; j < s.window(); ++j)
     for (Index c = 0; c < s.c; ++c)
       for (Index g = 0; g < s.groups; ++g)
-        std::copy_n(total.get() + ((j * s.groups + g) * s.c + c) * f, s.f,
+        std::copy_n(total.data() + ((j * s.groups + g) * s.c + c) * f, s.f,
                     out + ((j * s.c + c) * s.groups + g) * s.f);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm.h"
 
+#include "../base/scratch.h"
 #include "gemm_blocked.h"
 #include "scalar.h"
 #include "serial_blas.h"
@@ -15,7 +16,6 @@
 #include <limits>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace tessera::kernels {
 namespace {
@@ -220,7 +220,7 @@ void gemm_ordered(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, 
     return;
   }
   const Index at_once = std::min(runs, 4 * num_threads() * per_chunk);
-  std::vector<T> sums(static_cast<std::size_t>(at_once * m * n));
+  detail::Scratch<T> sums(static_cast<std::size_t>(at_once * m * n));
   for (Index first = 0; first < runs; first += at_once) {
     const Index count = std::min(at_once, runs - first);
     parallel_chunks((count + per_chunk - 1) / per_chunk, [&](Index chunk) {
@@ -258,7 +258,8 @@ void gemm_one(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T be
   const Grid grid = choose_grid(m, n, k, std::is_floating_point_v<T> ? 1 : 4);
   if (grid.rows * grid.columns * grid.depth == 1)
     return blas_tile(m, n, k, alpha, a, b, beta, c, ldc, guarded);
-  std::vector<T> partial(grid.depth > 1 ? static_cast<std::size_t>((grid.depth - 1) * m * n) : 0);
+  detail::Scratch<T> partial(grid.depth > 1 ? static_cast<std::size_t>((grid.depth - 1) * m * n)
+                                            : 0);
   parallel_chunks(grid.rows * grid.columns * grid.depth, [&](Index tile) {
     const Index row = tile / grid.columns % grid.rows, column = tile % grid.columns;
     const Index part = tile / (grid.columns * grid.rows);

@@ -2,16 +2,15 @@
 //
 // Indices that are data: checked before anything is read or written through them.
 #pragma once
+#include "../base/scratch.h"
 #include "tessera/autodiff/kernel.h"
-
-#include <vector>
 
 namespace tessera::kernels {
 
 /// The geometry of gather and scatter: batch x (n or count) x rest.
 struct Positions {
   Index batch, n, count, rest;
-  std::vector<Index> at;  ///< [batch, count], each in 0 ... n-1
+  detail::Scratch<Index> at;  ///< [batch, count], each in 0 ... n-1
 
   /// x [B..., n, rest...], indices [B..., K...]; throws for an index outside of its axis.
   Positions(const char* op, const View& x, const View& indices, int batch_dims)
@@ -42,12 +41,12 @@ struct Positions {
 /// Those who write to each target, in rising order: writers[begin[t]] ... writers[begin[t+1]-1]
 /// (counting sort).
 struct ByTarget {
-  std::vector<Index> begin, writers;
+  detail::Scratch<Index> begin, writers;
   ByTarget(const Index* at, Index count, Index n)
       : begin(static_cast<std::size_t>(n + 1), 0), writers(static_cast<std::size_t>(count)) {
     for (Index k = 0; k < count; ++k) ++begin[at[k] + 1];
     for (Index t = 0; t < n; ++t) begin[t + 1] += begin[t];
-    std::vector<Index> next(begin.begin(), begin.end() - 1);
+    detail::Scratch<Index> next(begin.begin(), begin.end() - 1);
     for (Index k = 0; k < count; ++k) writers[next[at[k]]++] = k;
   }
 };

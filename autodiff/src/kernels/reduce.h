@@ -5,10 +5,10 @@
 // the lanes are paired; the blocks' results are paired, neighbours first, until one is left. Rows
 // and columns of memory follow the same order, so that neither layout nor threads change a bit.
 #pragma once
+#include "../base/scratch.h"
 #include "map.h"
 
 #include <algorithm>
-#include <memory>
 
 namespace tessera::kernels {
 
@@ -45,13 +45,13 @@ void fold_pairs(const Fold<T>& op, Index blocks, Index width, T* x) {
 template <class T>
 T fold_long(const Fold<T>& op, const T* x, Index stride, Index n) {
   const Index blocks = (n + kBlock - 1) / kBlock;
-  const auto partial = std::make_unique<T[]>(static_cast<std::size_t>(blocks));
+  detail::ScratchArray<T> partial(static_cast<std::size_t>(blocks));
   constexpr Index chunk = 64 * kBlock;
   parallel_chunks((n + chunk - 1) / chunk, [&](Index c) {
     op.blocks(op, x + c * chunk * stride, stride, std::min(chunk, n - c * chunk),
-              partial.get() + c * 64);
+              partial.data() + c * 64);
   });
-  fold_pairs(op, blocks, 1, partial.get());
+  fold_pairs(op, blocks, 1, partial.data());
   return partial[0];
 }
 
@@ -104,9 +104,8 @@ template <class T, class Op, class Term>
 void fold_columns(const Fold<T>& all, Op combine, Term term, Index n, Index width, T* out) {
   T lane[kLanes][kColumns];
   const Index blocks = std::max<Index>((n + kBlock - 1) / kBlock, 1);
-  const auto partial =
-      blocks > 1 ? std::make_unique<T[]>(static_cast<std::size_t>(blocks * width)) : nullptr;
-  T* block = partial ? partial.get() : out;
+  detail::ScratchArray<T> partial(blocks > 1 ? static_cast<std::size_t>(blocks * width) : 0);
+  T* block = partial.empty() ? out : partial.data();
   for (Index b = 0; b < blocks; ++b, block += width) {
     const Index end = std::min((b + 1) * kBlock, n);
     for (auto& l : lane) std::fill(l, l + width, all.identity);
@@ -119,9 +118,9 @@ void fold_columns(const Fold<T>& all, Op combine, Term term, Index n, Index widt
       block[c] = combine(combine(combine(lane[0][c], lane[1][c]), combine(lane[2][c], lane[3][c])),
                          combine(combine(lane[4][c], lane[5][c]), combine(lane[6][c], lane[7][c])));
   }
-  if (!partial) return;
-  fold_pairs(all, blocks, width, partial.get());
-  std::copy_n(partial.get(), width, out);
+  if (partial.empty()) return;
+  fold_pairs(all, blocks, width, partial.data());
+  std::copy_n(partial.data(), width, out);
 }
 
 /// The loops of `op`, which holds no data.

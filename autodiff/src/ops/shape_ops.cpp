@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rearrangements. All are linear; most are views.
+#include "../base/context.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/arithmetic.h"
 #include "../kernels/copy.h"
+#include "forms.h"
 #include "maps.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace tessera {
@@ -184,14 +187,17 @@ struct Slice : Linear<Slice> {
   }
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
-    const auto& [start, stop, step] = a.get<SliceAttr>();
-    Shape high = start, interior = start;
-    for (int d = 0; d < start.size(); ++d) {
-      const Index n = ct[0].shape()[d];
-      interior[d] = step[d] - 1;
-      high[d] = a.in_types[0].shape[d] - start[d] - (n ? (n - 1) * step[d] + 1 : 0);
+    o[0] = padded(a.in_types[0], a.get<SliceAttr>(), ct[0]);
+  }
+  /// A slice in its place, zeros elsewhere.
+  static Tensor padded(const Type& whole, const SliceAttr& s, const Tensor& ct) {
+    Shape high = s.start, interior = s.start;
+    for (int d = 0; d < s.start.size(); ++d) {
+      const Index n = ct.shape()[d];
+      interior[d] = s.step[d] - 1;
+      high[d] = whole.shape[d] - s.start[d] - (n ? (n - 1) * s.step[d] + 1 : 0);
     }
-    o[0] = pad(ct[0], start, high, interior);
+    return pad(ct, s.start, high, interior);
   }
   static void batch(const Application& a, std::span<const bool>, Index n, std::span<Tensor> o) {
     auto [start, stop, step] = a.get<SliceAttr>();
@@ -379,7 +385,83 @@ TESSERA_REGISTER(Pad);
 TESSERA_REGISTER(Concatenate);
 TESSERA_REGISTER(Copy);
 
+/// The one axis along which a slice of whole rows was taken; -1: it is of another kind.
+int cut_axis(const Type& whole, const SliceAttr& s) {
+  int axis = -1;
+  for (int d = 0; d < whole.shape.size(); ++d) {
+    if (s.step[d] != 1) return -1;
+    if (s.start[d] == 0 && s.stop[d] == whole.shape[d]) continue;
+    if (axis >= 0) return -1;
+    axis = d;
+  }
+  return axis;
+}
+
+/// Slices along one axis that do not overlap, by where they start.
+using Row = std::map<Index, const detail::OfSlice*>;
+
+bool fits(const Row& row, Index start, Index stop, int axis) {
+  const auto next = row.lower_bound(start);
+  if (next != row.end() && next->first < stop) return false;
+  return next == row.begin() ||
+         get<SliceAttr>(std::prev(next)->second->slice.get()).stop[axis] <= start;
+}
+
+/// Beside each other with zeros between.
+Tensor side_by_side(const Type& whole, int axis, const Row& row) {
+  std::vector<Tensor> pieces;
+  Index end = 0;
+  const auto zeros_until = [&](Index at) {
+    if (at == end) return;
+    Type gap = whole;
+    gap.shape[axis] = at - end;
+    pieces.push_back(detail::zeros_of(gap));
+  };
+  for (const auto& [start, p] : row) {
+    zeros_until(start);
+    pieces.push_back(p->cotangent);
+    end = get<SliceAttr>(p->slice.get()).stop[axis];
+  }
+  zeros_until(whole.shape[axis]);
+  return concatenate(pieces, axis, detail::context_line());
+}
+
 }  // namespace
+
+namespace detail {
+
+const Primitive& slice_primitive() { return primitive<Slice>(); }
+
+Tensor sum_of_slices(const Type& whole, std::span<const OfSlice> parts) {
+  const AtLine at(context(), parts.front().line);
+  Tensor total;
+  std::map<int, std::vector<Row>> along;  // axis -> its slices, in the order in which they came
+  for (const OfSlice& p : parts) {
+    const auto& s = get<SliceAttr>(p.slice.get());
+    const int d = cut_axis(whole, s);
+    if (d < 0 || p.cotangent.size() == 0) {
+      if (d < 0 || parts.size() == 1)
+        total = add_tangents(total, Slice::padded(whole, s, p.cotangent));
+      continue;
+    }
+    std::vector<Row>& rows = along[d];
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const Row& r) { return fits(r, s.start[d], s.stop[d], d); });
+    if (row == rows.end()) row = rows.emplace(rows.end());
+    row->emplace(s.start[d], &p);
+  }
+  for (const auto& [axis, rows] : along)
+    for (const Row& row : rows) {
+      const OfSlice& first = *row.begin()->second;
+      total = add_tangents(
+          total, row.size() == 1
+                     ? Slice::padded(whole, get<SliceAttr>(first.slice.get()), first.cotangent)
+                     : side_by_side(whole, axis, row));
+    }
+  return total;
+}
+
+}  // namespace detail
 
 Tensor reshape(Arg x, Shape shape) {
   const Tensor t = detail::to_tensor("reshape", x);

@@ -11,8 +11,11 @@
 #include "../base/small_array.h"
 #include "../core/graph_passes.h"
 #include "../core/rules.h"
+#include "../ops/forms.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
+
+#include <unordered_map>
 
 namespace tessera::detail {
 
@@ -142,6 +145,15 @@ std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cota
   }
   for (std::size_t k = 0; k < g.outputs.size(); ++k)
     if (linear[g.outputs[k]]) ct[g.outputs[k]] = add_tangents(ct[g.outputs[k]], cotangents[k]);
+  // Cotangents of slices wait for each other until something else is asked of that of their array.
+  std::unordered_map<Graph::Id, std::vector<OfSlice>> slices;
+  const auto known_of = [&](Graph::Id id) -> Tensor& {
+    if (const auto found = slices.find(id); found != slices.end()) {
+      ct[id] = add_tangents(ct[id], sum_of_slices(g.types[id], found->second));
+      slices.erase(found);
+    }
+    return ct[id];
+  };
   std::vector<Tensor> in, c_out, c_in;
   std::vector<Type> types;
   for (std::size_t n = g.equations.size(); n-- > 0;) {
@@ -149,10 +161,14 @@ std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cota
     bool reached = false;
     c_out.clear();
     for (Graph::Id k = 0; k < e.out_count; ++k) {
-      c_out.push_back(std::move(ct[e.out_begin + k]));
+      c_out.push_back(std::move(known_of(e.out_begin + k)));
       reached |= c_out.back().defined();
     }
     if (!reached) continue;
+    if (e.primitive == &slice_primitive()) {
+      slices[g.in(e)[0]].push_back({c_out[0], e.attr, e.line});
+      continue;
+    }
     for (Graph::Id k = 0; k < e.out_count; ++k)
       if (!c_out[k].defined()) c_out[k] = zeros_of(g.types[e.out_begin + k]);
     in.clear(), types.clear();
@@ -171,11 +187,15 @@ std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cota
       if (!flags[k] || !c_in[k].defined()) continue;
       if (c_in[k].type() != g.types[id])
         c_in[k] = broadcast_to(cast(c_in[k], g.types[id].dtype), g.types[id].shape);
-      ct[id] = add_tangents(ct[id], c_in[k]);
+      Tensor& sum = known_of(id);
+      sum = add_tangents(sum, c_in[k]);
     }
   }
   std::vector<Tensor> out;
-  for (Graph::Id id : g.inputs) out.push_back(ct[id].defined() ? ct[id] : zeros_of(g.types[id]));
+  for (Graph::Id id : g.inputs) {
+    const Tensor& c = known_of(id);
+    out.push_back(c.defined() ? c : zeros_of(g.types[id]));
+  }
   return out;
 }
 

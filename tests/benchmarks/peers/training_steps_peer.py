@@ -130,8 +130,8 @@ def vae_network(small, noise):
     return w, loss, {"x": x, "y": x}
 
 
-def unet_network(small):
-    widths, n, size, groups = ((4, 8, 16), 2, 16, 4) if small else ((16, 32, 64), 4, 128, 8)
+def unet_network(small, size=128):
+    widths, n, size, groups = ((4, 8, 16), 2, 16, 4) if small else ((16, 32, 64), 4, size, 8)
     w = Weights()
 
     def add_pair(name, a, b):
@@ -167,8 +167,8 @@ def unet_network(small):
     return w, loss, {"x": x, "y": x.cumsum(-1).tanh()}
 
 
-def gpt_network(small):
-    blocks, width, heads, tokens, n, words = (2, 16, 2, 8, 2, 11) if small else (2, 512, 8, 256, 4, 1000)
+def gpt_network(small, blocks=2, tokens=256):
+    blocks, width, heads, tokens, n, words = (2, 16, 2, 8, 2, 11) if small else (blocks, 512, 8, tokens, 4, 1000)
     w = Weights()
     w.add("words.table", 0.1 * torch.randn(words, width))
     w.add("positions.table", 0.1 * torch.randn(tokens, width))
@@ -304,4 +304,5 @@ def make(library, arrays):
     return functions
 
 
-serve(make)
+if __name__ == "__main__":
+    serve(make)

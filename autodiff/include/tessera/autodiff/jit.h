@@ -31,13 +31,19 @@
 
 namespace tessera {
 
+namespace plan {
+class Arenas;  // src/exec/arenas.h
+}
+
 /// A graph made ready to run. Immutable; `run` may be called from several threads at once.
 class Plan {
  public:
   /// Element-wise kernels of `join_from` elements and more go block by block through all that
   /// follow each other; small products and copies that do not wait for each other run side by side
-  /// on the threads.
-  explicit Plan(const Graph& g, Index join_from = 1024);
+  /// on the threads. Runs of plans that share `arenas` take turns in their memory; without, each
+  /// run has its own.
+  explicit Plan(const Graph& g, Index join_from = 1024,
+                std::shared_ptr<plan::Arenas> arenas = nullptr);
   ~Plan();
   Plan(const Plan&) = delete;
   /// Results may take the memory of inputs that nobody else has: move those in that are given away.
@@ -72,6 +78,9 @@ struct JitOptions {
   Trap trap = Trap::none;
   /// O0: each call adds its own; the dearest come first.
   std::vector<OperationTime>* times = nullptr;
+  /// Of so many types of arguments the plans are kept, those used last; they share one arena, as
+  /// large as the largest of them needs.
+  std::size_t keep = 32;
 };
 
 namespace detail {
@@ -112,9 +121,15 @@ class PlanCache {
     std::shared_ptr<const Graph> graph;  ///< O0
     Prototype like;
   };
+  /// The plan or graph of these arguments, and the prototype of the result; false: not known yet.
+  bool find(const void* trees, const TreeStructure& structure, const std::vector<Tensor>& x,
+            Planned& found);
+  void insert(Planned p);
+
   JitOptions options_;
   std::mutex mutex_;
-  std::vector<Planned> plans_;
+  std::vector<Planned> plans_;  ///< the one used last at the end
+  std::shared_ptr<plan::Arenas> arenas_;
 };
 }  // namespace detail
 

@@ -5,7 +5,10 @@
 // (docs/decisions/0120-shares.md).
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <new>
+#include <span>
 #include <vector>
 
 namespace tessera {
@@ -14,14 +17,21 @@ namespace tessera {
 /// front; who has finished helps the next from the back. T >= 1; shares of fewer than 2^32 chunks.
 class Shares {
  public:
-  Shares(std::int64_t n, int threads) : shares_(static_cast<std::size_t>(threads)) {
+  Shares(std::int64_t n, int threads) {
+    Share* place = reinterpret_cast<Share*>(here_);
+    if (static_cast<std::size_t>(threads) > kHere) {
+      more_.resize(static_cast<std::size_t>(threads));
+      place = reinterpret_cast<Share*>(more_.data());
+    }
+    shares_ = {place, static_cast<std::size_t>(threads)};
     for (int t = 0; t < threads; ++t) {
-      Share& s = shares_[static_cast<std::size_t>(t)];
+      Share& s = *::new (static_cast<void*>(place + t)) Share;
       s.first = n * t / threads;
       s.left.store(static_cast<std::uint64_t>(n * (t + 1) / threads - s.first) << 32,
                    std::memory_order_relaxed);
     }
   }
+  Shares(const Shares&) = delete;
   /// f(chunk) on thread t until nothing is left, or until f returns false. Each chunk is some
   /// thread's; not to be called twice for t.
   template <class F>
@@ -51,7 +61,13 @@ class Shares {
       return false;
     }
   };
-  std::vector<Share> shares_;
+  static constexpr std::size_t kHere = 64;  // without asking for memory
+  struct alignas(Share) Place {
+    std::byte bytes[sizeof(Share)];
+  };
+  Place here_[kHere];
+  std::vector<Place> more_;
+  std::span<Share> shares_;
 };
 
 }  // namespace tessera
