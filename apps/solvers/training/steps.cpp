@@ -85,8 +85,13 @@ Pairs prepared(const Problem& p, const std::vector<std::int64_t>& samples) {
 
 Tensor training_loss(const Problem& p, const nn::Sequential& net, const Batch& b) {
   Tensor keys = b.keys;
-  const Tensor x = augmented(p.options.augment, b.data.x, keys);
+  Tensor x;
+  {
+    const Within part("augment");
+    x = augmented(p.options.augment, b.data.x, keys);
+  }
   const Tensor y = net.train(x, keys);
+  const Within part("loss");
   return loss_of(p.options, in_own_units(p.options) ? p.model.target.undo(y) : y, b.data.y);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/convolution.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -56,6 +57,7 @@ Tensor in_windows(const Tensor& x, int k, Index size) {
 }  // namespace
 
 Tensor Conv::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   const Tensor y = convolution(x, w, how);
   return b ? y + *b : y;
 }
@@ -85,6 +87,7 @@ Conv conv_transpose(const Tensor& key, const Shape& size, Index in, Index out,
 // Axis by axis, the last one first: of equal elements the first in row-major order is kept, and
 // has the derivative.
 Tensor max_pool(Arg x, const Shape& size) {
+  const detail::CalledAt called(x.line);
   Tensor y = with_axes("max_pool", x, size.size());
   for (int k = size.size(); k >= 1; --k) {
     const Tensor windows = in_windows(y, k, size[k - 1]);
@@ -97,6 +100,7 @@ Tensor max_pool(Arg x, const Shape& size) {
   return y;
 }
 Tensor mean_pool(Arg x, const Shape& size) {
+  const detail::CalledAt called(x.line);
   Tensor y = with_axes("mean_pool", x, size.size());
   Shape within;
   for (int k = 1; k <= size.size(); ++k) {
@@ -107,6 +111,7 @@ Tensor mean_pool(Arg x, const Shape& size) {
 }
 
 Tensor global_mean_pool(Arg x) {
+  const detail::CalledAt called(x.line);
   if (!x.tensor || x.tensor->ndim() < 2)
     fail("global_mean_pool", "takes [samples, ..., channels]", x.line);
   Shape axes;
@@ -115,6 +120,7 @@ Tensor global_mean_pool(Arg x) {
 }
 
 Tensor upsample_nearest(Arg x, const Shape& factor) {
+  const detail::CalledAt called(x.line);
   Tensor y = with_axes("upsample_nearest", x, factor.size());
   for (int k = 0; k < factor.size(); ++k) {
     Shape spread = y.shape(), merged = y.shape();

@@ -64,6 +64,15 @@ struct Forward {
   }
 };
 
+/// What reports and errors call a layer: by the name that its leaves begin with.
+std::string part_name(std::size_t k, const Layer& l) {
+  static constexpr const char* kinds[] = {"linear",     "conv",       "activation", "dropout",
+                                          "layer_norm", "group_norm", "embedding",  "flatten",
+                                          "reshape",    "resample",   "join"};
+  static_assert(std::size(kinds) == std::variant_size_v<Layer>);
+  return "layers." + std::to_string(k) + " (" + kinds[l.index()] + ")";
+}
+
 Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& keys) {
   if (!x.tensor || x.tensor->ndim() < 1)
     fail("sequential", "takes [samples, ...], not a number", x.line);
@@ -73,6 +82,7 @@ Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& key
   const Tensor all = keys.defined() && draws > 0 ? split_key(keys, draws) : Tensor();
   Index draw = 0;
   for (const Layer& l : layers) {
+    const Within part(part_name(outputs.size() - 1, l));
     const Tensor own = all.defined() && is_dropout(l) ? select(all, 1, draw++) : Tensor();
     outputs.push_back(std::visit(Forward{outputs, own}, l));
   }
@@ -203,6 +213,12 @@ Shape shape_after(const LayerSpec& l, const std::vector<Shape>& shapes) {
 
 Tensor Sequential::operator()(Arg x) const { return forward(layers, x, {}); }
 Tensor Sequential::train(Arg x, const Tensor& keys) const { return forward(layers, x, keys); }
+
+std::vector<std::string> part_names(const Sequential& net) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < net.layers.size(); ++k) names.push_back(part_name(k, net.layers[k]));
+  return names;
+}
 
 std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& sample) {
   std::vector<Shape> shapes{sample};

@@ -26,7 +26,7 @@ int axis_of(const char* op, Index axis, int ndim, SourceLine line) {
 
 struct ShapeAttr {
   Shape shape;
-  auto fields() const { return std::tie(shape); }
+  TESSERA_ATTRIBUTES(shape)
 };
 
 struct Reshape : Linear<Reshape> {
@@ -96,7 +96,7 @@ struct Transpose : Linear<Transpose> {
 
 struct BroadcastAttr {
   Shape shape, dims;
-  auto fields() const { return std::tie(shape, dims); }
+  TESSERA_ATTRIBUTES(shape, dims)
 };
 /// Axis k of the operand becomes axis dims[k]; its transpose is the sum over all that was repeated.
 struct Broadcast : Linear<Broadcast> {
@@ -146,7 +146,7 @@ struct Broadcast : Linear<Broadcast> {
 
 struct SliceAttr {
   Shape start, stop, step;
-  auto fields() const { return std::tie(start, stop, step); }
+  TESSERA_ATTRIBUTES(start, stop, step)
 };
 struct Slice : Linear<Slice> {
   static constexpr const char* name = "slice";
@@ -229,7 +229,7 @@ struct Reverse : Linear<Reverse> {
 
 struct PadAttr {
   Shape low, high, interior;
-  auto fields() const { return std::tie(low, high, interior); }
+  TESSERA_ATTRIBUTES(low, high, interior)
 };
 /// Operands x and the value around it; linear in both.
 struct Pad : Linear<Pad> {
@@ -309,7 +309,7 @@ struct Pad : Linear<Pad> {
 
 struct AxisAttr {
   int axis;
-  auto fields() const { return std::tie(axis); }
+  TESSERA_ATTRIBUTES(axis)
 };
 struct Concatenate : Linear<Concatenate> {
   static constexpr const char* name = "concatenate";

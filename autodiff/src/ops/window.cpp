@@ -4,6 +4,8 @@
 // through which values and derivatives are gathered.
 #include "tessera/autodiff/ops/window.h"
 
+#include "../base/context.h"
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
@@ -17,7 +19,7 @@ using namespace kernels;
 
 struct WindowAttr {
   Index size, stride, low, high, dilation;
-  auto fields() const { return std::tie(size, stride, low, high, dilation); }
+  TESSERA_ATTRIBUTES(size, stride, low, high, dilation)
   Index reach() const { return (size - 1) * dilation; }
   Index count(Index n) const { return up(n + low + high - reach()); }
   /// Results o in [first, last) for which element j of the window lies inside of n elements.
@@ -44,6 +46,9 @@ struct WindowSum : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "window_sum";
+  static double flops(TypeSpan, TypeSpan out, const Attributes* a) {
+    return detail::count(out[0]) * static_cast<double>(get<WindowAttr>(a).size);
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return {windowed(name, in[0], get<WindowAttr>(a), kNumber)};
   }
@@ -136,6 +141,9 @@ struct WindowArgExtreme : LeadingBatch {
 };
 struct WindowArgMax : WindowArgExtreme<WindowArgMax> {
   static constexpr const char* name = "window_argmax";
+  static double flops(TypeSpan, TypeSpan out, const Attributes* a) {
+    return detail::count(out[0]) * static_cast<double>(get<WindowAttr>(a).size);
+  }
   template <class T>
   static bool better(T x, T y) {
     return x > y;
@@ -143,6 +151,9 @@ struct WindowArgMax : WindowArgExtreme<WindowArgMax> {
 };
 struct WindowArgMin : WindowArgExtreme<WindowArgMin> {
   static constexpr const char* name = "window_argmin";
+  static double flops(TypeSpan, TypeSpan out, const Attributes* a) {
+    return detail::count(out[0]) * static_cast<double>(get<WindowAttr>(a).size);
+  }
   template <class T>
   static bool better(T x, T y) {
     return x < y;
@@ -191,11 +202,13 @@ Tensor extreme(const char* op, const Arg& x, const Window& w) {
 }  // namespace
 
 Tensor window_sum(Arg x, const Window& w) {
+  const detail::CalledAt called(x.line);
   return along_windows("window_sum", x, w, [&](const Tensor& y, const AttributesPtr& a) {
     return apply(primitive<WindowSum>(), a, x.line, y);
   });
 }
 Tensor window_mean(Arg x, const Window& w) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_inexact("window_mean", x), total = window_sum(Arg(t, x.line), w);
   Shape last = t.shape();
   while (last.size() > w.size.size()) last.erase(0);

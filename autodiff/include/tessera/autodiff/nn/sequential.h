@@ -71,6 +71,9 @@ struct Sequential {
   Tensor train(Arg x, const Tensor& keys) const;
 };
 
+/// What reports and errors call the layers: "layers.0 (linear)".
+std::vector<std::string> part_names(const Sequential& net);
+
 enum class LayerKind {
   linear,
   conv,
