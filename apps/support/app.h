@@ -76,7 +76,11 @@ struct Estimate {
   std::uint64_t disk_bytes = 0;  ///< results, plots and kept checkpoints
   double seconds = 0;
   std::vector<std::string> notes;
+  /// What goes where, a row for each part behind the row of the columns' names; empty: none.
+  std::vector<std::vector<std::string>> table;
 };
+/// Memory that the system can still give; 0 where that is unknown.
+std::uint64_t memory_available();
 
 /// Real results of real parameters, both float64: what `gradcheck` differentiates.
 struct Derivatives {

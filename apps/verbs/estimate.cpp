@@ -12,7 +12,39 @@
 namespace tessera::apps {
 namespace {
 
-/// Memory that the system can still give, from /proc/meminfo; 0 where that is unknown.
+std::uint64_t disk_available() {
+  std::error_code ec;
+  const auto space = std::filesystem::space(std::filesystem::current_path(ec), ec);
+  return ec ? 0 : space.available;
+}
+
+/// Columns as wide as their widest cell.
+std::string text_of(const std::vector<std::vector<std::string>>& table) {
+  std::vector<std::size_t> width(table.empty() ? 0 : table[0].size(), 0);
+  for (const auto& row : table)
+    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], row[k].size());
+  std::string text;
+  for (const auto& row : table) {
+    std::string line;
+    for (std::size_t k = 0; k < row.size(); ++k)
+      line += row[k] + std::string(width[k] - row[k].size() + 2, ' ');
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of(const std::vector<std::vector<std::string>>& table) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (std::size_t r = 1; r < table.size(); ++r) {
+    nlohmann::ordered_json row = nlohmann::ordered_json::object();
+    for (std::size_t k = 0; k < table[r].size(); ++k) row[table[0][k]] = table[r][k];
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
 std::uint64_t memory_available() {
   std::ifstream file("/proc/meminfo");
   for (std::string key, unit; file >> key;) {
@@ -22,14 +54,6 @@ std::uint64_t memory_available() {
   }
   return 0;
 }
-
-std::uint64_t disk_available() {
-  std::error_code ec;
-  const auto space = std::filesystem::space(std::filesystem::current_path(ec), ec);
-  return ec ? 0 : space.available;
-}
-
-}  // namespace
 
 data::ExitCode verb_estimate(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
@@ -44,15 +68,16 @@ data::ExitCode verb_estimate(const CommandLine& line) {
   if (line.json) {
     nlohmann::ordered_json parts = nlohmann::ordered_json::object();
     for (const auto& [what, bytes] : e.memory_bytes) parts[what] = bytes;
-    const nlohmann::ordered_json j = {{"app", c.app.name},
-                                      {"memory_bytes", parts},
-                                      {"memory_total_bytes", memory},
-                                      {"memory_available_bytes", memory_free},
-                                      {"disk_bytes", e.disk_bytes},
-                                      {"disk_available_bytes", disk_free},
-                                      {"seconds", e.seconds},
-                                      {"fits", fits},
-                                      {"notes", e.notes}};
+    nlohmann::ordered_json j = {{"app", c.app.name},
+                                {"memory_bytes", parts},
+                                {"memory_total_bytes", memory},
+                                {"memory_available_bytes", memory_free},
+                                {"disk_bytes", e.disk_bytes},
+                                {"disk_available_bytes", disk_free},
+                                {"seconds", e.seconds},
+                                {"fits", fits},
+                                {"notes", e.notes}};
+    if (!e.table.empty()) j["parts"] = json_of(e.table);
     std::cout << j.dump(2) << "\n";
   } else {
     std::cout << "memory\n";
@@ -65,6 +90,7 @@ data::ExitCode verb_estimate(const CommandLine& line) {
               << "disk                      " << bytes_text(static_cast<double>(e.disk_bytes))
               << " of " << bytes_text(static_cast<double>(disk_free)) << " available\n"
               << "time                      " << std::setprecision(3) << e.seconds << " s\n";
+    if (!e.table.empty()) std::cout << text_of(e.table);
     for (const std::string& note : e.notes) std::cout << "note: " << note << "\n";
   }
   if (fits) return data::ExitCode::ok;

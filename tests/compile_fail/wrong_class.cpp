@@ -10,11 +10,11 @@ using namespace parts;
 
 struct RightZero : Zero<RightZero>, Base, Batch {};
 TESSERA_REGISTER(RightZero);
-struct RightBilinear : Bilinear<RightBilinear>, Base, Transpose, Batch {};
+struct RightBilinear : Bilinear<RightBilinear>, Base, Flops, Transpose, Batch {};
 TESSERA_REGISTER(RightBilinear);
 
 #ifdef MUST_NOT_COMPILE
-struct BilinearWithJvp : Bilinear<BilinearWithJvp>, Base, Jvp, Transpose, Batch {};
+struct BilinearWithJvp : Bilinear<BilinearWithJvp>, Base, Flops, Jvp, Transpose, Batch {};
 TESSERA_REGISTER(BilinearWithJvp);
 struct ElementwiseWithJvp : Elementwise<ElementwiseWithJvp, 1>, Name, Kernel, Derivative, Jvp {
   static constexpr DtypeSet dtypes = kReal;
@@ -22,7 +22,7 @@ struct ElementwiseWithJvp : Elementwise<ElementwiseWithJvp, 1>, Name, Kernel, De
 TESSERA_REGISTER(ElementwiseWithJvp);
 struct ZeroWithJvp : Zero<ZeroWithJvp>, Base, Jvp, Batch {};
 TESSERA_REGISTER(ZeroWithJvp);
-struct HandWithDerivative : Hand<HandWithDerivative>, Base, Jvp, Derivative, Batch {
+struct HandWithDerivative : Hand<HandWithDerivative>, Base, Flops, Jvp, Derivative, Batch {
   static constexpr None transpose{"it is not linear"};
 };
 TESSERA_REGISTER(HandWithDerivative);

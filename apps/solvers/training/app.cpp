@@ -4,6 +4,7 @@
 #include "support/app.h"
 
 #include "solvers/training/augment.h"
+#include "solvers/training/estimate.h"
 #include "solvers/training/example.h"
 #include "solvers/training/predict.h"
 #include "solvers/training/results.h"

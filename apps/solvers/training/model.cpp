@@ -262,6 +262,8 @@ Model make_model(const Options& o, const Samples& s, const std::vector<std::int6
   m.sample = sample_shape(m.input.apply(slice(x, 0, 0, 1)));
   m.output = target;
   m.network = fresh_network(o, m, config);
+  if (o.network.kind != NetworkKind::onnx)
+    m.shapes = nn::shapes_of(layers_of(o.network, m.sample, m.output, config), m.sample);
   return m;
 }
 

@@ -18,6 +18,7 @@ struct Model {
   data::Transforms input, target;
   Network network;
   Columns columns;
+  std::vector<Shape> shapes;  ///< of a sample: of what goes in, and behind each of our layers
   Shape sample, output;  ///< of what goes into the network and comes out, without the samples' axis
   Dtype dtype = Dtype::f32;
 

@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 
 namespace tessera::apps::training {
@@ -155,47 +154,6 @@ data::ExitCode run_training(RunContext& context, Problem& p) {
       fmt::format("{}; best epoch {} of {}", to_string(end), s.best_epoch + 1, s.epoch));
   p.model.network = s.params;
   return finish(context, p, s);
-}
-
-Estimate estimate_training(const Problem& p) {
-  State s = solvers::begin_fit(p.model.network, fit_options(p));
-  using Clock = std::chrono::steady_clock;
-  std::vector<Clock::time_point> at;
-  const std::int64_t most = std::min<std::int64_t>(p.steps() * p.options.training.epochs, 30);
-  train(p, s, [&](const State&) {
-    at.push_back(Clock::now());
-    return static_cast<std::int64_t>(at.size()) < most;
-  });
-  Estimate e;
-  // The first steps make the plans.
-  const std::size_t first = std::min<std::size_t>(at.size() / 3, 2);
-  if (at.size() > first + 1) {
-    const double step = std::chrono::duration<double>(at.back() - at[first]).count() /
-                        static_cast<double>(at.size() - 1 - first);
-    const double shown =
-        static_cast<double>(p.split.train.size() + p.split.validation.size() / 3.0) /
-        static_cast<double>(p.split.train.size());
-    e.seconds = step * shown * static_cast<double>(p.steps() * p.options.training.epochs);
-    e.notes.push_back(fmt::format("a step of {} samples took {:.3g} s; {} steps an epoch",
-                                  p.options.training.batch, step, p.steps()));
-  }
-  const auto bytes = [](const Tensor& t) {
-    return static_cast<std::uint64_t>(t.size()) * size_of(t.dtype());
-  };
-  const auto bytes_of = [&](const auto& tree) {
-    std::uint64_t all = 0;
-    for (const Tensor& t : flatten_tree(tree)) all += bytes(t);
-    return all;
-  };
-  const std::uint64_t weights = bytes_of(s.params), moments = bytes_of(s.optimizer);
-  e.memory_bytes = {{"program", 80u << 20},
-                    {"weights", 2 * weights},
-                    {"gradients", weights},
-                    {"moments", moments},
-                    {"average", p.options.training.average ? weights : 0},
-                    {"samples", 2 * (bytes(p.samples.inputs) + bytes(p.samples.targets))}};
-  e.disk_bytes = 3 * weights + 3 * (2 * weights + moments) + 2 * bytes(p.samples.targets);
-  return e;
 }
 
 }  // namespace tessera::apps::training

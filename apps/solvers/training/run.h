@@ -19,6 +19,5 @@ struct Problem {
 };
 
 data::ExitCode run_training(RunContext& context, Problem& p);
-Estimate estimate_training(const Problem& p);
 
 }  // namespace tessera::apps::training

@@ -85,8 +85,13 @@ Pairs prepared(const Problem& p, const std::vector<std::int64_t>& samples) {
 
 std::pair<Tensor, Network> training_loss(const Problem& p, const Network& net, const Batch& b) {
   Tensor keys = b.keys;
-  const Tensor x = augmented(p.options.augment, b.data.x, keys);
+  Tensor x;
+  {
+    const Within part("augment");
+    x = augmented(p.options.augment, b.data.x, keys);
+  }
   const auto [y, seeing] = net.seeing(x, keys);
+  const Within part("loss");
   return {loss_of(p.options, in_own_units(p.options) ? p.model.target.undo(y) : y, b.data.y),
           seeing};
 }

@@ -17,6 +17,9 @@ namespace tessera::detail {
 struct Context {
   std::vector<const char*> transforms;
   SourceLine line;
+  /// Of the operation whose rule is running, or of the call of what is made of operations: all that
+  /// these call is of that line.
+  SourceLine rule;
   const std::shared_ptr<Recorder>* branch = nullptr;
 };
 /// This thread's, once it has asked.
@@ -49,6 +52,36 @@ class AtLine {
  private:
   Context& c_;
   SourceLine before_;
+};
+
+/// While it lives, what is called is called by a rule of the operation of that line.
+class InRule {
+ public:
+  InRule(Context& c, SourceLine line) : at_(c, line), c_(c), before_(c.rule) { c.rule = line; }
+  ~InRule() { c_.rule = before_; }
+  InRule(const InRule&) = delete;
+
+ private:
+  AtLine at_;
+  Context& c_;
+  SourceLine before_;
+};
+
+/// While it lives, what is called is called by the library's function that was called in that line;
+/// the outermost counts.
+class CalledAt {
+ public:
+  explicit CalledAt(SourceLine line) : c_(context()), outermost_(!is_known(c_.rule)) {
+    if (outermost_) c_.rule = line;
+  }
+  ~CalledAt() {
+    if (outermost_) c_.rule = {};
+  }
+  CalledAt(const CalledAt&) = delete;
+
+ private:
+  Context& c_;
+  const bool outermost_;
 };
 
 /// A transform's name in error messages while it lives.

@@ -4,6 +4,7 @@
 // branches' derivatives; with a predicate that differs between the elements of a batch each branch
 // that some element takes runs once for all, on operands of elements that take it (Lender), and the
 // results are chosen.
+#include "../core/cost.h"
 #include "../core/graph_passes.h"
 #include "../core/rules.h"
 #include "loops_internal.h"
@@ -39,6 +40,13 @@ struct Cond : Hand<Cond> {
       for (const View* v : out) to.push_back(static_cast<std::byte*>(v->data));
       (*taken.program().start())(from.data(), to.data());
     };
+  }
+  /// The dearer branch's.
+  static Cost cost(TypeSpan, TypeSpan, const Attributes* a) {
+    const Cost t = cost_of(branches_of(a).then_f->graph()),
+               e = cost_of(branches_of(a).else_f->graph());
+    return {std::max(t.flops, e.flops), std::max(t.bytes, e.bytes),
+            std::max(t.workspace, e.workspace)};
   }
 
   static Flags moved(const Flags& operands, const Attributes* a) {

@@ -64,12 +64,14 @@ struct LoopRules : Hand<P> {
                     std::span<Tensor> o) {
     batch_loop(a, batched, size, o);
   }
+  static Cost cost(TypeSpan, TypeSpan, const Attributes* a) { return cost_of_loop(loop_of(a)); }
 };
 struct Scan : LoopRules<Scan> {
   static constexpr const char* name = "scan";
 };
 struct While : LoopRules<While> {
   static constexpr const char* name = "while";
+  static constexpr None flops{"its steps are not known before it runs: it counts as one"};
 };
 TESSERA_REGISTER(Scan);
 TESSERA_REGISTER(While);
@@ -93,6 +95,8 @@ bool LoopAttributes::equal(const Attributes& o) const {
   const auto* other = dynamic_cast<const LoopAttributes*>(&o);
   return other && other->loop == loop;
 }
+
+std::vector<NamedAttribute> LoopAttributes::named() const { return {{"length", loop->length}}; }
 
 std::string LoopAttributes::text() const {
   std::string s = loop->condition

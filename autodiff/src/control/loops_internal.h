@@ -70,6 +70,7 @@ struct LoopAttributes final : Attributes {
   LoopPtr loop;
   explicit LoopAttributes(LoopPtr l) : loop(std::move(l)) {}
   bool equal(const Attributes& o) const override;
+  std::vector<NamedAttribute> named() const override;
   std::string text() const override;
 };
 inline const Loop& loop_of(const Attributes* a) {
@@ -84,6 +85,9 @@ std::vector<Tensor> if_it_steps(const Tensor& steps, const Graph& g, const std::
 std::vector<Tensor> apply_loop(LoopPtr loop, const std::vector<Tensor>& operands, SourceLine line);
 /// The kernel of both loop primitives.
 void run_loop(const Loop& loop, Inputs in, Outputs out);
+
+/// A while counts as one step (loop_cost.cpp).
+Cost cost_of_loop(const Loop& loop);
 
 /// The rules of both (loop_forward.cpp, loop_transpose.cpp, loop_batch.cpp).
 std::vector<bool> moved_by_loop(const std::vector<bool>& operands, const Attributes* a);
@@ -101,7 +105,7 @@ struct Branches {
 };
 struct BranchAttr {
   std::shared_ptr<const Branches> branches;
-  auto fields() const { return std::tie(branches); }
+  TESSERA_ATTRIBUTES(branches)
 };
 inline const Branches& branches_of(const Attributes* a) { return *get<BranchAttr>(a).branches; }
 std::vector<Tensor> apply_cond(std::shared_ptr<const Branches> b,

@@ -92,6 +92,7 @@ bool runs_at_once(const Primitive& p, std::span<const Tensor* const> in, const A
 void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesPtr attr,
               SourceLine line, std::span<Tensor> out) {
   detail::Context& c = detail::context();
+  if (is_known(c.rule)) line = c.rule;
   const detail::AtLine at(c, line);
   const std::shared_ptr<Recorder>* innermost = nullptr;
   for (const Tensor* t : in) {

@@ -192,6 +192,7 @@ std::vector<Tensor> evaluate(const Graph& g, std::span<const Tensor> inputs) {
   return detail::evaluate_by(
       g, inputs,
       [](const Graph::Equation& e, std::span<const Tensor* const> in, std::span<Tensor> out) {
+        const detail::InRule rule(detail::context(), e.line);
         dispatch(*e.primitive, in, e.attr, e.line, out);
       });
 }
@@ -268,11 +269,7 @@ std::string to_string(const Graph& g) {
     for (Graph::Id k = 0; k < e.out_count; ++k) results.push_back(e.out_begin + k);
     out += list(results, typed) + " = " + e.primitive->name + " " + list(g.in(e), value);
     if (e.attr) out += " {" + e.attr->text() + "}";
-    if (e.line.number) {
-      const char* base = std::strrchr(e.line.file, '/');
-      out += std::string("  # ") + (base ? base + 1 : e.line.file) + ":" +
-             std::to_string(e.line.number);
-    }
+    if (is_known(e.line)) out += "  # " + to_string(e.line);
     out += "\n";
   }
   return out + "outputs " + list(g.outputs, value) + "\n";

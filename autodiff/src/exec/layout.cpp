@@ -20,7 +20,7 @@ bool is_whole(const Placed& p, const Root& r) {
 /// Steps [begin, end) as one.
 Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end,
             const std::vector<std::uint32_t>& last_use, const std::vector<Root>& roots) {
-  Step run{nullptr, nullptr, nullptr, steps[begin].line, true, {}, {}, 0, {}};
+  Step run{nullptr, nullptr, nullptr, steps[begin].line, true, {}, {}, 0, {}, {}};
   std::vector<blocks::Operation> operations;
   std::map<std::uint32_t, std::uint32_t> made;                // root -> operation
   std::map<std::uint32_t, std::vector<std::uint32_t>> taken;  // root -> operands of the run
@@ -55,6 +55,7 @@ Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end,
       run.out_roots.push_back(root);
     }
     operations.push_back(std::move(o));
+    run.parts.insert(run.parts.end(), s.parts.begin(), s.parts.end());
   }
   run.program = std::make_shared<blocks::Program>(std::move(operations), layouts);
   return run;

@@ -32,6 +32,16 @@ struct Placed {
   View view;
 };
 
+/// An operation of a step and what it costs; what a step reads and writes is said by its operands.
+struct Part {
+  const char* operation;
+  SourceLine line;
+  bool product;  ///< of matrices, convolutions: it runs at the rate of fused steps
+  Dtype dtype;
+  Cost cost;
+  const char* no_flops = nullptr;
+};
+
 /// One call of a kernel, or a run of them.
 struct Step {
   const Primitive* primitive;  ///< null: none
@@ -45,6 +55,7 @@ struct Step {
       wave;  ///< steps of one wave follow each other and may run at once; 0: a wave of its own
   std::shared_ptr<const blocks::Program> program;  ///< of a run of element-wise steps
   std::uint32_t after = kNone;  ///< a root that is made before, wherever the step is moved
+  std::vector<Part> parts;      ///< where they are asked for
 };
 
 struct Layout {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a graph to a list of kernel calls on fixed memory. Every value is a view of a *root*: an
-// argument, a constant, a block of the arena, or fresh memory for a result. Views (reshape, slice,
-// ...) cost nothing at run time; layout.h says in what order the steps run and where in memory.
+// A list of kernel calls on fixed memory (lower.h), run again and again.
 #include "../base/context.h"
 #include "../base/memory_internal.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
 #include "../transform/subgraph.h"
 #include "arenas.h"
-#include "layout.h"
+#include "lower.h"
 #include "plan_run.h"
 #include "tessera/autodiff/forall.h"
 #include "watched.h"
@@ -142,111 +140,21 @@ Plan::Plan(const Graph& g, Index join_from, std::shared_ptr<plan::Arenas> arenas
     : body_(std::make_unique<Body>()) {
   Body& b = *body_;
   b.arenas = std::move(arenas);
-  std::vector<Placed> placed(g.types.size());
-  b.roots.reserve(g.types.size());
-  auto root_of_value = [&](Root::Kind kind, Graph::Id id, std::uint32_t index) {
-    b.roots.push_back({kind, index, bytes_of(g.types[id]), 0, g.types[id]});
-    placed[id] = {static_cast<std::uint32_t>(b.roots.size() - 1),
-                  {nullptr, g.types[id].dtype, g.types[id].shape, row_major(g.types[id].shape)}};
-  };
-  for (Graph::Id id : g.inputs) {
-    root_of_value(Root::Kind::argument, id, static_cast<std::uint32_t>(b.argument_types.size()));
-    b.argument_types.push_back(g.types[id]);
-  }
-  for (const auto& [id, t] : g.captures) {
-    root_of_value(Root::Kind::constant, id, static_cast<std::uint32_t>(b.constants.size()));
-    // A repeated value stays a repeated value: its strides are part of the view.
-    b.constants.push_back(t);
-    placed[id].view.strides = t.view().strides;
-  }
-
-  // First pass: steps with their operands; views resolve to their root, kernels that need it get
-  // packed copies.
-  std::vector<plan::Step> steps;
-  steps.reserve(g.equations.size());
-  bool keep_order = false;
-  auto new_arena_root = [&](const Type& t) {
-    b.roots.push_back({Root::Kind::arena, 0, bytes_of(t), 0, t});
-    b.naive += b.roots.back().bytes;
-    return static_cast<std::uint32_t>(b.roots.size() - 1);
-  };
-  auto packed = [&](const Graph::Equation& e, const Placed& p) {
-    const Type t = p.view.type();
-    const std::uint32_t root = new_arena_root(t);
-    steps.push_back(
-        {nullptr,
-         [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); },
-         nullptr,
-         e.line,
-         false,
-         {p},
-         {root},
-         0,
-         {}});
-    return Placed{root, {nullptr, t.dtype, t.shape, row_major(t.shape)}};
-  };
-  for (const Graph::Equation& e : g.equations) {
-    const Primitive& p = *e.primitive;
-    std::vector<Placed> in;
-    std::vector<Dtype> dtypes;
-    for (Graph::Id id : g.in(e)) {
-      in.push_back(placed[id]);
-      dtypes.push_back(g.types[id].dtype);
-    }
-    // Barriers and calls of the host are said in the order in which they were recorded.
-    keep_order |= (p.view && in.size() > 1) || std::string_view(p.name) == "host_call";
-    if (p.view) {
-      View v;
-      if (!p.view(in[0].view, e.attr.get(), v)) {
-        in[0] = packed(e, in[0]);
-        if (!p.view(in[0].view, e.attr.get(), v)) fail(p.name, "cannot be planned");
-      }
-      placed[e.out_begin] = {in[0].root, v};
-      continue;
-    }
-    const KernelFn kernel = p.kernel(dtypes, e.attr.get());
-    if (!kernel) fail(p.name, "not defined for " + to_string(g.types[g.in(e)[0]]), e.line);
-    if (!p.takes_strides)
-      for (Placed& operand : in)
-        if (!operand.view.contiguous()) operand = packed(e, operand);
-    if (e.attr) b.attributes.push_back(e.attr);
-    plan::Step step{&p, kernel, e.attr.get(), e.line, p.elementwise, std::move(in), {}, 0, {}};
-    for (Graph::Id k = 0; k < e.out_count; ++k) {
-      const Graph::Id id = e.out_begin + k;
-      step.out_roots.push_back(new_arena_root(g.types[id]));
-      placed[id] = {step.out_roots.back(),
-                    {nullptr, g.types[id].dtype, g.types[id].shape, row_major(g.types[id].shape)}};
-    }
-    steps.push_back(std::move(step));
-  }
-
-  // Results live in fresh memory for every run.
-  for (Graph::Id id : g.outputs) {
-    Root& r = b.roots[placed[id].root];
-    if (r.kind == Root::Kind::arena) {
-      r.kind = Root::Kind::result;
-      b.naive -= r.bytes;
-    }
-    b.outputs.push_back(placed[id]);
-  }
-  std::vector<bool> kept(b.argument_types.size());
-  for (const Placed& p : b.outputs)
-    if (b.roots[p.root].kind == Root::Kind::argument) kept[b.roots[p.root].index] = true;
-  std::uint32_t results = 0;
-  for (Root& r : b.roots)
-    if (r.kind == Root::Kind::result) r.index = results++;
-
-  plan::Layout layout = plan::lay_out(std::move(steps), b.roots, kept, join_from, keep_order);
-  b.roots = std::move(layout.roots);
-  b.arena = layout.arena;
+  plan::Lowered low = plan::lower(g, join_from);
+  b.roots = std::move(low.roots);
+  b.constants = std::move(low.constants);
+  b.attributes = std::move(low.attributes);
+  b.argument_types = std::move(low.argument_types);
+  b.outputs = std::move(low.outputs);
+  b.arena = low.arena, b.naive = low.naive;
   std::size_t slots = 0;
-  for (const plan::Step& step : layout.steps) slots += step.in.size() + step.out_roots.size();
-  b.slots.reserve(slots), b.steps.reserve(layout.steps.size());
-  for (std::size_t n = 0; n < layout.steps.size(); ++n) {
-    const plan::Step& step = layout.steps[n];
+  for (const plan::Step& step : low.steps) slots += step.in.size() + step.out_roots.size();
+  b.slots.reserve(slots), b.steps.reserve(low.steps.size());
+  for (std::size_t n = 0; n < low.steps.size(); ++n) {
+    const plan::Step& step = low.steps[n];
     std::uint32_t together = 1;
-    while (step.wave && n + together < layout.steps.size() &&
-           layout.steps[n + together].wave == step.wave)
+    while (step.wave && n + together < low.steps.size() &&
+           low.steps[n + together].wave == step.wave)
       ++together;
     Step s{step.kernel,
            step.program.get(),

@@ -66,10 +66,6 @@ void look(const Graph::Equation& e, std::span<const Tensor* const> in, const Ten
        e.line);
 }
 
-std::string line_text(SourceLine line) {
-  return std::string(line.file) + ":" + std::to_string(line.number);
-}
-
 void add_time(const OperationTime& t, std::vector<OperationTime>& all) {
   for (OperationTime& known : all)
     if (known.operation == t.operation && known.line == t.line) {
@@ -90,7 +86,7 @@ std::vector<Tensor> evaluate_watched(const Graph& g, std::span<const Tensor> inp
         const auto begin = Clock::now();
         dispatch(*e.primitive, in, e.attr, e.line, out);
         if (times)
-          add_time({e.primitive->name, line_text(e.line), 1,
+          add_time({e.primitive->name, to_string(e.line), 1,
                     std::chrono::duration<double>(Clock::now() - begin).count()},
                    *times);
         if (trap != Trap::none)

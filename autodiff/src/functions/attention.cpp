@@ -5,6 +5,8 @@
 // hold all scores: docs/decisions/0141-attention-in-blocks.md.
 #include "tessera/autodiff/ops/attention.h"
 
+#include "../base/context.h"
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/attention.h"
 #include "../kernels/gemm_blocked.h"
@@ -59,7 +61,7 @@ struct AttentionAttr {
   bool causal, masked;
   Index of;  ///< tangent: of which operands there are tangents; gradients: of which they are made:
              ///< bits for q, k, v
-  auto fields() const { return std::tie(causal, masked, of); }
+  TESSERA_ATTRIBUTES(causal, masked, of)
 };
 bool has(Index of, std::size_t k) { return of >> k & 1; }
 
@@ -85,6 +87,22 @@ Types infer_values(const char* name, std::span<const Type> in, const AttentionAt
     fail(name, "cannot take " + to_string(in[0]) + ", " + to_string(in[1]) + ", " +
                    to_string(in[2]) + (a.masked ? ", mask " + to_string(in.back()) : ""));
   return {{in[0].dtype, y}, {in[0].dtype, l}};
+}
+
+/// Scores are made from q and k, and the values, tangents or gradients of each operand of `of` cost
+/// as much again; scores behind a causal border are not made.
+double flops_of(TypeSpan in, const AttentionAttr& a, Index of) {
+  const Shape &q = in[0].shape, &v = in[2].shape;
+  const int nd = q.size();
+  const double n = static_cast<double>(q[nd - 3]), m = static_cast<double>(v[nd - 3]),
+               seen = !a.causal ? n * m
+                      : n <= m  ? n * (m - (n - 1) / 2)
+                                : m * (m + 1) / 2;
+  const double scores =
+      n == 0 ? 0 : detail::count(in[0]) / static_cast<double>(q[nd - 1]) / n * seen;
+  const double of_keys = static_cast<double>(q[nd - 1]) * (1 + has(of, 0) + has(of, 1)),
+               of_values = static_cast<double>(v[nd - 1]) * (1 + has(of, 2));
+  return scores * (2 * (of_keys + of_values) + detail::flops_each("exp", false));
 }
 
 int vector_bytes() { return blocked_widths().empty() ? 0 : blocked_widths().back(); }
@@ -131,8 +149,11 @@ void add_derivative(const FlatFunction& f, const Application& a, std::span<const
 /// q, k, v and, if there is one, the mask to y and L.
 struct Attention : Hand<Attention>, LeadingBatch {
   static constexpr const char* name = "attention";
-  static constexpr bool takes_strides = true;
+  static constexpr bool takes_strides = true, is_product = true;
   static constexpr None transpose{"it is not linear"};
+  static double flops(TypeSpan in, TypeSpan, const Attributes* a) {
+    return flops_of(in, get<AttentionAttr>(a), 0);
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return infer_values(name, in, get<AttentionAttr>(a));
   }
@@ -152,7 +173,10 @@ struct Attention : Hand<Attention>, LeadingBatch {
 /// are those of q, k, v: derivatives count what moves them as moving q, k, v.
 struct AttentionTangent : Hand<AttentionTangent>, LeadingBatch {
   static constexpr const char* name = "attention_tangent";
-  static constexpr bool takes_strides = true;
+  static constexpr bool takes_strides = true, is_product = true;
+  static double flops(TypeSpan in, TypeSpan, const Attributes* a) {
+    return flops_of(in, get<AttentionAttr>(a), get<AttentionAttr>(a).of);
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return infer_values(name, in, get<AttentionAttr>(a));
   }
@@ -207,7 +231,10 @@ struct AttentionTangent : Hand<AttentionTangent>, LeadingBatch {
 /// asked for.
 struct AttentionGradients : Hand<AttentionGradients>, LeadingBatch {
   static constexpr const char* name = "attention_gradients";
-  static constexpr bool takes_strides = true;
+  static constexpr bool takes_strides = true, is_product = true;
+  static double flops(TypeSpan in, TypeSpan, const Attributes* a) {
+    return flops_of(in, get<AttentionAttr>(a), get<AttentionAttr>(a).of);
+  }
   static Types infer(std::span<const Type> in, const Attributes* attr) {
     const AttentionAttr& a = get<AttentionAttr>(attr);
     infer_values(name, in, a);
@@ -298,6 +325,7 @@ TESSERA_REGISTER(AttentionGradients);
 AttentionPart attention_part(Arg q_arg, Arg k_arg, Arg v_arg, const AttentionOptions& o) {
   constexpr const char* op = "attention";
   const SourceLine line = q_arg.line;
+  const detail::CalledAt called(line);
   Tensor x[3];
   const Arg* const args[] = {&q_arg, &k_arg, &v_arg};
   for (int i = 0; i < 3; ++i) {

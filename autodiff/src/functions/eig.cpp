@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Eigenvalues and both kinds of eigenvectors of general matrices.
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "../ops/matrix_forms.h"
@@ -23,6 +24,9 @@ using detail::H;
 struct EigPrimitive : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "eig";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 25);
+  }
   static constexpr None transpose{"it is not linear"};
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/activations.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
@@ -8,26 +9,40 @@
 
 namespace tessera::nn {
 
-Tensor relu(Arg x) { return where(less_equal(x, 0), 0, x); }
+Tensor relu(Arg x) {
+  const detail::CalledAt called(x.line);
+  return where(less_equal(x, 0), 0, x);
+}
 
-Tensor leaky_relu(Arg x, double slope) { return where(less_equal(x, 0), mul(x, slope), x); }
+Tensor leaky_relu(Arg x, double slope) {
+  const detail::CalledAt called(x.line);
+  return where(less_equal(x, 0), mul(x, slope), x);
+}
 
 Tensor elu(Arg x) {
+  const detail::CalledAt called(x.line);
   // e^x is taken left of 0 alone: beyond, where it overflows, its derivative would be 0 times
   // infinity.
   const Tensor right = greater(x, 0);
   return where(right, x, expm1(where(right, 0, x)));
 }
 
-Tensor gelu(Arg x) { return mul(mul(x, 0.5), erfc(mul(x, -1 / std::numbers::sqrt2))); }
+Tensor gelu(Arg x) {
+  const detail::CalledAt called(x.line);
+  return mul(mul(x, 0.5), erfc(mul(x, -1 / std::numbers::sqrt2)));
+}
 
 Tensor gelu_tanh(Arg x) {
+  const detail::CalledAt called(x.line);
   const double c = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 sqrt(2/pi)
   const Tensor u = mul(x, 1 + 0.044715 * square(x)) * c;
   return mul(x, logistic(u));
 }
 
-Tensor silu(Arg x) { return mul(x, logistic(x)); }
+Tensor silu(Arg x) {
+  const detail::CalledAt called(x.line);
+  return mul(x, logistic(x));
+}
 
 Tensor activate(Activation a, Arg x) {
   switch (a) {

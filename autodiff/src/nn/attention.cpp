@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/attention.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -40,12 +41,14 @@ Linear columns(const Linear& l, Index first, Index last) {
 }  // namespace
 
 Tensor MultiHeadAttention::operator()(Arg x, const AttentionOptions& o) const {
+  const detail::CalledAt called(x.line);
   const Tensor all = qkv(with_tokens("multi_head_attention", x, qkv.w.dim(0)));
   return out(merged(
       nn::attention(third(all, 0, 3, heads), third(all, 1, 3, heads), third(all, 2, 3, heads), o)));
 }
 
 Tensor MultiHeadAttention::operator()(Arg x, Arg context, const AttentionOptions& o) const {
+  const detail::CalledAt called(x.line);
   const Index width = qkv.w.dim(0);
   const Tensor q = columns(qkv, 0, width)(with_tokens("multi_head_attention", x, width));
   const Tensor kv =
@@ -65,12 +68,14 @@ MultiHeadAttention multi_head_attention(const Tensor& key, Index width, Index he
 }
 
 Tensor TransformerBlock::operator()(Arg x, const AttentionOptions& o) const {
+  const detail::CalledAt called(x.line);
   const Tensor in = with_tokens("transformer_block", x, before_attention.gain.size());
   const Tensor y = in + attention(before_attention(in), o);
   return y + mlp(before_mlp(y));
 }
 
 Tensor TransformerBlock::train(Arg x, const Tensor& key, const AttentionOptions& o) const {
+  const detail::CalledAt called(x.line);
   const Tensor in = with_tokens("transformer_block", x, before_attention.gain.size());
   const Tensor keys = split_key(key, 2);
   const Tensor y =
@@ -99,6 +104,7 @@ Tensor sinusoidal_positions(Index n, Index width, Dtype dtype) {
 }
 
 Tensor PositionEmbedding::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   const Tensor t = with_tokens("position_embedding", x, table.dim(1));
   if (t.dim(-2) > table.dim(0))
     fail("position_embedding",

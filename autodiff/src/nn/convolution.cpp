@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/convolution.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/window.h"
@@ -57,6 +58,7 @@ Tensor in_windows(const Tensor& x, int k, Index size) {
 }  // namespace
 
 Tensor Conv::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   const Tensor y = convolution(x, w, how);
   return b ? y + *b : y;
 }
@@ -84,6 +86,7 @@ Conv conv_transpose(const Tensor& key, const Shape& size, Index in, Index out,
 }
 
 Tensor max_pool(Arg x, const Shape& size) {
+  const detail::CalledAt called(x.line);
   const Tensor t = with_axes("max_pool", x, size.size());
   Shape begin = Shape::filled(t.ndim(), 0), end = t.shape();
   for (int k = 1; k <= size.size(); ++k) {
@@ -93,6 +96,7 @@ Tensor max_pool(Arg x, const Shape& size) {
   return window_max(slice(t, begin, end), {.size = size, .stride = size, .trailing = 1});
 }
 Tensor mean_pool(Arg x, const Shape& size) {
+  const detail::CalledAt called(x.line);
   Tensor y = with_axes("mean_pool", x, size.size());
   Shape within;
   for (int k = 1; k <= size.size(); ++k) {
@@ -103,6 +107,7 @@ Tensor mean_pool(Arg x, const Shape& size) {
 }
 
 Tensor global_mean_pool(Arg x) {
+  const detail::CalledAt called(x.line);
   if (!x.tensor || x.tensor->ndim() < 2)
     fail("global_mean_pool", "takes [samples, ..., channels]", x.line);
   Shape axes;
@@ -111,6 +116,7 @@ Tensor global_mean_pool(Arg x) {
 }
 
 Tensor upsample_nearest(Arg x, const Shape& factor) {
+  const detail::CalledAt called(x.line);
   Tensor y = with_axes("upsample_nearest", x, factor.size());
   for (int k = 0; k < factor.size(); ++k) {
     Shape spread = y.shape(), merged = y.shape();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../base/context.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/nn/models.h"
@@ -28,6 +29,7 @@ Pairs pairs_of(const Tensor& x, double cutoff, Index basis) {
 }  // namespace
 
 Tensor EdgeNetwork::operator()(Arg kinds, Arg positions) const {
+  const detail::CalledAt called(kinds.line);
   if (!positions.tensor || positions.tensor->ndim() < 2 || positions.tensor->dim(-1) != 3)
     fail("edge_network", "positions are [..., atoms, 3]", positions.line);
   const Tensor x = *positions.tensor;
@@ -44,6 +46,7 @@ Tensor EdgeNetwork::operator()(Arg kinds, Arg positions) const {
 }
 
 std::pair<Tensor, Tensor> EdgeNetwork::energy_and_forces(Arg kinds, Arg positions) const {
+  const detail::CalledAt called(kinds.line);
   if (!positions.tensor) fail("edge_network", "positions are [..., atoms, 3]", positions.line);
   const auto total = [&](const Tensor& x) {
     const Tensor e = (*this)(kinds, x);

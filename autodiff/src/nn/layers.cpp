@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/layers.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -35,6 +36,7 @@ Tensor standardised(const Tensor& x, const Shape& axes, double epsilon) {
 }  // namespace
 
 Tensor Linear::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   const Tensor in = with_features("linear", x, w.dim(0));
   const Tensor y = matmul(in, w);
   return b ? y + *b : y;
@@ -51,6 +53,7 @@ Linear linear(const Tensor& key, Index in, Index out, const LinearOptions& o) {
 }
 
 Tensor Mlp::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   Tensor y = operand("mlp", x);
   for (std::size_t k = 0; k < layers.size(); ++k)
     y = activate(k + 1 < layers.size() ? activation : last, layers[k](Arg(y, x.line)));
@@ -69,13 +72,17 @@ Mlp mlp(const Tensor& key, const std::vector<Index>& widths, const MlpOptions& o
   return m;
 }
 
-Tensor Embedding::operator()(Arg i) const { return take(table, i, 0); }
+Tensor Embedding::operator()(Arg i) const {
+  const detail::CalledAt called(i.line);
+  return take(table, i, 0);
+}
 
 Embedding embedding(const Tensor& key, Index n, Index width, Dtype dtype) {
   return {normal(key, {n, width}, dtype)};
 }
 
 Tensor LayerNorm::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   const Tensor t = with_features("layer_norm", x, gain.size());
   return standardised(t, {-1}, epsilon) * gain + bias;
 }
@@ -85,6 +92,7 @@ LayerNorm layer_norm(Index features, Dtype dtype, double epsilon) {
 }
 
 Tensor GroupNorm::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   const Index channels = gain.size();
   const Tensor t = with_features("group_norm", x, channels);
   if (t.ndim() < 2)
@@ -112,6 +120,7 @@ GroupNorm group_norm(Index groups, Index channels, Dtype dtype, double epsilon) 
 }
 
 std::pair<Tensor, BatchStatistics> BatchNorm::train(Arg x, const BatchStatistics& running) const {
+  const detail::CalledAt called(x.line);
   const Tensor t = with_features("batch_norm", x, gain.size());
   const Shape axes = all_but_last(t);
   const Index n = gain.size() ? t.size() / gain.size() : 0;
@@ -126,6 +135,7 @@ std::pair<Tensor, BatchStatistics> BatchNorm::train(Arg x, const BatchStatistics
 }
 
 Tensor BatchNorm::operator()(Arg x, const BatchStatistics& running) const {
+  const detail::CalledAt called(x.line);
   const Tensor t = with_features("batch_norm", x, gain.size());
   return (t - running.mean) * (rsqrt(running.variance + epsilon) * gain) + bias;
 }
@@ -137,6 +147,7 @@ std::pair<BatchNorm, BatchStatistics> batch_norm(Index channels, Dtype dtype, do
 }
 
 Tensor dropout(Arg x, double rate, const Tensor& key) {
+  const detail::CalledAt called(x.line);
   const Tensor t = operand("dropout", x);
   if (!(rate >= 0 && rate < 1))
     fail("dropout", "a rate of " + std::to_string(rate) + " is not in [0, 1)", x.line);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/losses.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -49,14 +50,17 @@ void check_labels(const char* loss, const Arg& logits, const Arg& labels) {
 }  // namespace
 
 Tensor mean_square(Arg y, Arg target) {
+  const detail::CalledAt called(y.line);
   return mean(squared(difference("mean_square", y, target)));
 }
 
 Tensor mean_absolute(Arg y, Arg target) {
+  const detail::CalledAt called(y.line);
   return mean(abs(difference("mean_absolute", y, target)));
 }
 
 Tensor huber(Arg y, Arg target, double delta) {
+  const detail::CalledAt called(y.line);
   if (!(delta > 0)) fail("huber", "delta is " + std::to_string(delta) + ", not above 0", y.line);
   const Tensor d = abs(difference("huber", y, target));
   // min(d, delta) (d - min(d, delta) / 2), both branches in one formula.
@@ -73,6 +77,7 @@ Tensor relative_l2(Arg y, Arg target) {
 }
 
 Tensor cross_entropy(Arg logits, Arg labels, double smoothing) {
+  const detail::CalledAt called(logits.line);
   check_labels("cross_entropy", logits, labels);
   if (!(smoothing >= 0 && smoothing <= 1))
     fail("cross_entropy", "a smoothing of " + std::to_string(smoothing) + " is not in [0, 1]",
@@ -84,6 +89,7 @@ Tensor cross_entropy(Arg logits, Arg labels, double smoothing) {
 }
 
 Tensor cross_entropy_of(Arg logits, Arg probabilities) {
+  const detail::CalledAt called(logits.line);
   const Tensor log_p = log_softmax(logits);
   if (!probabilities.tensor || probabilities.tensor->shape() != log_p.shape())
     fail("cross_entropy_of",
@@ -92,11 +98,13 @@ Tensor cross_entropy_of(Arg logits, Arg probabilities) {
 }
 
 Tensor binary_cross_entropy(Arg logits, Arg target) {
+  const detail::CalledAt called(logits.line);
   same_shape("binary_cross_entropy", logits, target);
   return mean(sub(softplus(logits), mul(target, logits)));
 }
 
 Tensor kl_normal(Arg mean_of, Arg log_variance) {
+  const detail::CalledAt called(mean_of.line);
   same_shape("kl_normal", mean_of, log_variance);
   const Tensor each = 0.5 * (square(mean_of) + (expm1(log_variance) - log_variance));
   const Shape axes = all_but_first("kl_normal", each, mean_of.line);
@@ -104,12 +112,14 @@ Tensor kl_normal(Arg mean_of, Arg log_variance) {
 }
 
 Tensor accuracy(Arg logits, Arg labels) {
+  const detail::CalledAt called(logits.line);
   check_labels("accuracy", logits, labels);
   const Tensor hit = equal(argmax(logits, -1), cast(*labels.tensor, Dtype::i64));
   return mean(cast(hit, logits.tensor->dtype()));
 }
 
 Tensor r_squared(Arg y, Arg target) {
+  const detail::CalledAt called(y.line);
   const Tensor missed = squared(difference("r_squared", y, target));
   const Tensor t = detail::to_tensor("r_squared", target, missed.dtype());
   return 1 - sum(missed) / sum(squared(t - mean(t)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/models.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -38,12 +39,14 @@ ConvPair conv_pair(const Tensor& key, Index in, Index out, const UNetOptions& o)
 // ---- Gpt ----
 
 Tensor Gpt::operator()(Arg w) const {
+  const detail::CalledAt called(w.line);
   Tensor x = positions(words(w));
   for (const TransformerBlock& block : blocks) x = block(x, {.causal = true});
   return logits(last(x));
 }
 
 Tensor Gpt::train(Arg w, const Tensor& key) const {
+  const detail::CalledAt called(w.line);
   if (blocks.empty()) return (*this)(w);
   Keys keys = keys_of(key, blocks.size());
   Tensor x = positions(words(w));
@@ -75,10 +78,12 @@ Gpt gpt(const Tensor& key, const GptOptions& o) {
 // ---- UNet ----
 
 Tensor ConvPair::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   return silu(second_norm(second(silu(first_norm(first(x))))));
 }
 
 Tensor UNet::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   const int axes = last.w.ndim() - 2;
   const Index unit = Index(1) << (down.size() - 1);
   if (!x.tensor || x.tensor->ndim() != axes + 2)
@@ -178,11 +183,13 @@ Tensor NormalCode::sample(const Tensor& key) const {
 }
 
 NormalCode ConvVae::encode(Arg x, const Statistics& statistics) const {
+  const detail::CalledAt called(x.line);
   must_match(*this, statistics);
   Norms norm{statistics, false};
   return encoded(*this, x, norm);
 }
 Tensor ConvVae::decode(Arg code, const Statistics& statistics) const {
+  const detail::CalledAt called(code.line);
   must_match(*this, statistics);
   Norms norm{statistics, false};
   norm.next = encoder.size();
@@ -190,6 +197,7 @@ Tensor ConvVae::decode(Arg code, const Statistics& statistics) const {
 }
 
 ConvVae::Trained ConvVae::train(Arg x, const Tensor& key, const Statistics& statistics) const {
+  const detail::CalledAt called(x.line);
   must_match(*this, statistics);
   Norms norm{statistics, true};
   NormalCode code = encoded(*this, x, norm);
@@ -198,6 +206,7 @@ ConvVae::Trained ConvVae::train(Arg x, const Tensor& key, const Statistics& stat
 }
 
 ConvVae::Statistics ConvVae::statistics_of(Arg x) const {
+  const detail::CalledAt called(x.line);
   ConvVae now = *this;
   Statistics none;
   for (std::vector<NormedConv>* part : {&now.encoder, &now.decoder})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/recurrent.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
@@ -9,6 +10,7 @@ namespace tessera::nn {
 namespace {
 
 Tensor series(const Arg& x, Index features) {
+  const detail::CalledAt called(x.line);
   if (!x.tensor || x.tensor->ndim() < 2 || x.tensor->dim(-1) != features)
     fail("gru", "takes [..., steps, " + std::to_string(features) + "]", x.line);
   return *x.tensor;
@@ -17,6 +19,7 @@ Tensor series(const Arg& x, Index features) {
 }  // namespace
 
 std::pair<Tensor, Tensor> Gru::operator()(Arg x, Arg h) const {
+  const detail::CalledAt called(x.line);
   // What comes of x is one product for all steps.
   const Tensor driven = moveaxis(input(series(x, input.w.dim(0))), -2, 0);
   const auto step = [this](const Tensor& old, const Tensor& in) {
@@ -32,6 +35,7 @@ std::pair<Tensor, Tensor> Gru::operator()(Arg x, Arg h) const {
 }
 
 std::pair<Tensor, Tensor> Gru::operator()(Arg x) const {
+  const detail::CalledAt called(x.line);
   Shape s = series(x, input.w.dim(0)).shape();
   s.erase(s.size() - 2);
   s[s.size() - 1] = state.w.dim(0);

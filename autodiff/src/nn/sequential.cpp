@@ -72,6 +72,15 @@ struct Forward {
   }
 };
 
+/// What reports and errors call a layer: by the name that its leaves begin with.
+std::string part_name(std::size_t k, const Layer& l) {
+  static constexpr const char* kinds[] = {"linear",     "conv",       "activation", "dropout",
+                                          "layer_norm", "group_norm", "batch_norm", "embedding",
+                                          "flatten",    "reshape",    "resample",   "join"};
+  static_assert(std::size(kinds) == std::variant_size_v<Layer>);
+  return "layers." + std::to_string(k) + " (" + kinds[l.index()] + ")";
+}
+
 /// Batch norms of `moved` have seen x where it is given.
 Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& keys,
                std::vector<Layer>* moved = nullptr) {
@@ -83,6 +92,7 @@ Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& key
   const Tensor all = keys.defined() && draws > 0 ? split_key(keys, draws) : Tensor();
   Index draw = 0;
   for (const Layer& l : layers) {
+    const Within part(part_name(outputs.size() - 1, l));
     const Tensor own = all.defined() && is_dropout(l) ? select(all, 1, draw++) : Tensor();
     BatchStatistics seen;
     outputs.push_back(std::visit(Forward{outputs, own, keys.defined(), seen}, l));
@@ -227,6 +237,12 @@ std::pair<Tensor, Sequential> Sequential::seeing(Arg x, const Tensor& keys) cons
 bool Sequential::has_running_norms() const {
   return std::ranges::any_of(layers,
                              [](const Layer& l) { return std::holds_alternative<RunningNorm>(l); });
+}
+
+std::vector<std::string> part_names(const Sequential& net) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < net.layers.size(); ++k) names.push_back(part_name(k, net.layers[k]));
+  return names;
 }
 
 std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& sample) {

@@ -53,7 +53,7 @@ struct OdeSystem {
 struct FlowAttr {
   std::shared_ptr<const OdeSystem> system;
   std::vector<Index> levels;
-  auto fields() const { return std::tie(system, levels); }
+  TESSERA_ATTRIBUTES(system, levels)
 
   std::size_t stride() const { return system->operands() + 1; }
   bool has(std::size_t level, std::size_t operand) const {
@@ -169,6 +169,7 @@ Reached integrate(const OdeSystem& s, const Plan& plan, const Leaves& y0, double
 
 struct OdeFlow : Hand<OdeFlow> {
   static constexpr const char* name = "ode_flow";
+  static constexpr None flops{"its steps are not known before it runs: they are not counted"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& f = tessera::get<FlowAttr>(a);
     bool ok = in.size() == f.system->operands();

@@ -20,7 +20,7 @@ using BesselKind = kernels::bessel::Kind;
 struct BesselAttr {
   double order;
   bool scaled;
-  auto fields() const { return std::tie(order, scaled); }
+  TESSERA_ATTRIBUTES(order, scaled)
 };
 
 template <class P>

@@ -80,7 +80,7 @@ struct StopGradient : Unary<StopGradient, body::StopGradient> {
 
 struct CastTo {
   Dtype to;
-  auto fields() const { return std::tie(to); }
+  TESSERA_ATTRIBUTES(to)
 };
 /// Conversion of the element type; complex to real keeps the real part, anything to bool asks "not
 /// zero?".

@@ -4,6 +4,8 @@
 // y. It is bilinear, and its transposes are itself: docs/decisions/0140-convolution.md.
 #include "tessera/autodiff/ops/convolution.h"
 
+#include "../base/context.h"
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/convolution.h"
@@ -23,9 +25,7 @@ struct ConvolutionAttr {
   Shape size;    ///< the result's positions along each axis
   Shape stride, low, dilation, input_dilation;
   Index groups;
-  auto fields() const {
-    return std::tie(result, size, stride, low, dilation, input_dilation, groups);
-  }
+  TESSERA_ATTRIBUTES(result, size, stride, low, dilation, input_dilation, groups)
 };
 
 /// x [V, B, n..., in], w [V, k..., in / groups, out], y [V, B, m..., out]: V of them side by side.
@@ -58,6 +58,16 @@ struct Convolve : Bilinear<Convolve> {
     if (!fits)
       fail(name, "channels of " + to_string(in[0]) + " and " + to_string(in[1]) + " differ");
     return {{in[0].dtype, s}};
+  }
+  /// Borders count like the rest: every position meets the whole window.
+  static double flops(TypeSpan in, TypeSpan out, const Attributes* attr) {
+    const Index result = get<ConvolutionAttr>(attr).result;
+    const Type &y = result == part_y   ? out[0]
+                    : result == part_x ? in[0]
+                                       : in[1],
+               &w = result == part_w ? out[0] : in[1];
+    return detail::multiply_adds(
+        y, detail::count(y) * detail::count(w) / static_cast<double>(w.shape[0] * w.shape.back()));
   }
 
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
@@ -198,6 +208,7 @@ bool product_fits(Index a, Index b) { return b == 0 || a <= kFarthest / b; }
 }  // namespace
 
 Tensor convolution(Arg x_arg, Arg w_arg, const Convolution& c) {
+  const detail::CalledAt called(x_arg.line);
   constexpr const char* op = "convolution";
   const SourceLine line = x_arg.line;
   Tensor x = detail::to_tensor(op, x_arg), w = detail::to_tensor(op, w_arg);

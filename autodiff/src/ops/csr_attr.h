@@ -10,7 +10,7 @@ namespace tessera {
 struct CsrAttr {
   CsrPatternPtr pattern;
   bool transposed = false;
-  auto fields() const { return std::tie(pattern, transposed); }
+  TESSERA_ATTRIBUTES(pattern, transposed)
 };
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/cumulative.h"
 
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
@@ -16,7 +17,7 @@ using namespace kernels;
 
 struct Backwards {
   bool reverse;
-  auto fields() const { return std::tie(reverse); }
+  TESSERA_ATTRIBUTES(reverse)
 };
 
 /// Running sums along the last axis, by eights: groups of 8 are summed from their beginning, the
@@ -27,6 +28,7 @@ struct CumSum : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "cumsum";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) { return detail::count(in[0]); }
   static Types infer(std::span<const Type> in, const Attributes*) {
     if (in[0].shape.empty() || !contains(kNumber, in[0].dtype))
       fail(name, "needs at least one axis of numbers, got " + to_string(in[0]));

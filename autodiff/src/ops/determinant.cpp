@@ -23,6 +23,7 @@
 // Z = B_QQ - B_QP X B_PQ = diag(s_Q) + N with N = O(t), whose cofactors are a sum over sets I of
 // the rows: those of N on I times the product of the s outside of it, of which k + 1 rows are
 // enough.
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "tessera/autodiff/ops.h"
@@ -53,6 +54,9 @@ T det_by_lu(std::vector<T>& m, Index size, std::vector<int>& swaps) {
 struct Det : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "det";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 2.0 / 3);
+  }
   static constexpr None transpose{"it is not linear"};
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], true);
@@ -85,6 +89,9 @@ struct Det : LeadingBatch {
 struct Cofactors : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "cofactors";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 21);
+  }
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], true);
     for (const Type& t : in)

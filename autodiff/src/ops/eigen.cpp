@@ -3,6 +3,7 @@
 // Eigenvectors of Hermitian matrices and the singular value decomposition.
 // M. Giles 2008, "Collected matrix derivative results"; M. Seeger et al. 2017, arXiv:1710.08717;
 // Z.-Q. Wan & S.-X. Zhang 2019, arXiv:1909.02659 (the phases of complex singular vectors).
+#include "../core/cost.h"
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
@@ -32,6 +33,9 @@ T phase_to_positive(const T* v, Index n, Index step) {
 struct EighPrimitive : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "eigh";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 9);
+  }
   static constexpr None transpose{"it is not linear"};
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], true);
@@ -125,6 +129,9 @@ struct EighPrimitive : LeadingBatch {
 struct SvdPrimitive : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "svd";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 21);
+  }
   static constexpr None transpose{"it is not linear"};
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], false);

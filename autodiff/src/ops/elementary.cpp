@@ -38,7 +38,7 @@ struct PowDerivative : Elementwise<PowDerivative, 2>, kernels::body::PowDerivati
   static constexpr None transpose{"it is not linear"};
   struct Orders {
     int in_x, in_y;
-    auto fields() const { return std::tie(in_x, in_y); }
+    TESSERA_ATTRIBUTES(in_x, in_y)
   };
   static Tensor of(Orders k, const Tensor& x, const Tensor& y) {
     if (std::min(k.in_x, k.in_y) > kernels::fn::kPowOrders)

@@ -5,6 +5,7 @@
 // scales.
 #include "tessera/autodiff/ops/fft.h"
 
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/fftw.h"
 #include "../kernels/map.h"
@@ -29,13 +30,16 @@ struct FftAttr {
   int axes;  ///< the last so many
   bool inverse;
   double scale;
-  auto fields() const { return std::tie(axes, inverse, scale); }
+  TESSERA_ATTRIBUTES(axes, inverse, scale)
 };
 /// y = scale F x, F_jk = exp(-+ 2 pi i j k / n); F^H has the other sign.
 struct Fft : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "fft";
+  static double flops(TypeSpan in, TypeSpan, const Attributes* a) {
+    return detail::fft_flops(in[0], get<FftAttr>(a).axes);
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     if (!is_complex(in[0].dtype)) fail(name, "needs c64 or c128, got " + to_string(in[0]));
     sizes(in[0], get<FftAttr>(a).axes);
@@ -70,7 +74,7 @@ struct Fft : LeadingBatch {
 struct HalfAttr {
   Index n;  ///< points of the real side
   double scale;
-  auto fields() const { return std::tie(n, scale); }
+  TESSERA_ATTRIBUTES(n, scale)
 };
 /// 1 at frequency zero and, for even n, at the highest; `inner` elsewhere: [n/2 + 1].
 Tensor half_weights(Index n, double inner, Dtype dtype) {
@@ -90,6 +94,9 @@ struct RealFft : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "rfft";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::fft_flops(in[0], 1) / 2;
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     if (!is_float(in[0].dtype) || in[0].shape.empty() || in[0].shape.back() != get<HalfAttr>(a).n)
       fail(name, "needs f32 or f64 with at least one axis, got " + to_string(in[0]));
@@ -115,6 +122,9 @@ struct InverseRealFft : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "irfft";
+  static double flops(TypeSpan, TypeSpan out, const Attributes*) {
+    return detail::fft_flops(out[0], 1) / 2;
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const Index n = get<HalfAttr>(a).n;
     if (!is_complex(in[0].dtype) || in[0].shape.empty() || in[0].shape.back() != n / 2 + 1)
@@ -159,12 +169,15 @@ struct TrigonometricAttr {
   bool sine;
   int type;
   double scale;
-  auto fields() const { return std::tie(sine, type, scale); }
+  TESSERA_ATTRIBUTES(sine, type, scale)
 };
 struct Trigonometric : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "dct_dst";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::fft_flops(in[0], 1) / 2;
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& [sine, type, scale] = get<TrigonometricAttr>(a);
     if (!is_float(in[0].dtype) || in[0].shape.empty())

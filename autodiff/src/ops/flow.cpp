@@ -12,7 +12,7 @@ namespace {
 
 struct Message {
   std::shared_ptr<const std::string> text;
-  auto fields() const { return std::tie(text); }
+  TESSERA_ATTRIBUTES(text)
 };
 struct Check : Linear<Check> {
   static constexpr std::uint32_t linear_in = 1u;
@@ -57,7 +57,7 @@ struct Check : Linear<Check> {
 /// A number of its own, so that no two barriers count as the same work.
 struct Token {
   Index number;
-  auto fields() const { return std::tie(number); }
+  TESSERA_ATTRIBUTES(number)
 };
 struct Barrier : Linear<Barrier> {
   static constexpr std::uint32_t linear_in = 1u;

@@ -38,7 +38,7 @@ struct LongUnary : Unary<P, Body> {
 /// A function with an integer parameter n.
 struct IntParameter {
   int n;
-  auto fields() const { return std::tie(n); }
+  TESSERA_ATTRIBUTES(n)
 };
 template <class P, class Body>
 struct WithInt : Elementwise<P, 1>, Body {

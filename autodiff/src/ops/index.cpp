@@ -4,6 +4,7 @@
 // each is the other's transpose.
 #include "tessera/autodiff/ops/index.h"
 
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/positions.h"
@@ -21,7 +22,7 @@ using namespace kernels;
 
 struct BatchDims {
   int batch_dims;
-  auto fields() const { return std::tie(batch_dims); }
+  TESSERA_ATTRIBUTES(batch_dims)
 };
 
 /// Shape of a gather's result, after checking that x and indices fit.
@@ -168,6 +169,7 @@ struct ScatterAdd : Scatter<ScatterAdd, kNumber> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 5u;
   static constexpr const char* name = "scatter_add";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) { return detail::count(in[2]); }
   template <class T>
   static T combine(T x, T u) {
     return wrapping(x, u, [](auto a, auto b) { return a + b; });
@@ -231,6 +233,7 @@ struct ScatterExtreme : Scatter<P, kReal | kInteger> {
 };
 struct ScatterMax : ScatterExtreme<ScatterMax> {
   static constexpr const char* name = "scatter_max";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) { return detail::count(in[2]); }
   template <class T>
   static T combine(T x, T u) {
     return x != x ? x : u != u ? u : x < u ? u : x;
@@ -238,6 +241,7 @@ struct ScatterMax : ScatterExtreme<ScatterMax> {
 };
 struct ScatterMin : ScatterExtreme<ScatterMin> {
   static constexpr const char* name = "scatter_min";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) { return detail::count(in[2]); }
   template <class T>
   static T combine(T x, T u) {
     return x != x ? x : u != u ? u : u < x ? u : x;
@@ -246,12 +250,15 @@ struct ScatterMin : ScatterExtreme<ScatterMin> {
 
 struct RightSide {
   bool right;
-  auto fields() const { return std::tie(right); }
+  TESSERA_ATTRIBUTES(right)
 };
 /// sorted [B..., n], values [B..., m].
 struct SearchSorted : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "searchsorted";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::count(in[1]) * detail::log2(in[0].shape.back());
+  }
   static Types infer(std::span<const Type> in, const Attributes*) {
     const Shape &s = in[0].shape, &v = in[1].shape;
     bool ok = !s.empty() && s.size() == v.size() && in[0].dtype == in[1].dtype &&

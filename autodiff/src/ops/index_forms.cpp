@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What users ask of indexing, by gather and scatter.
+#include "../base/context.h"
 #include "../core/tensor_internal.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/index.h"
@@ -54,6 +55,7 @@ Block block_of(const char* op, const Tensor& x, const Tensor& starts, const Shap
 }  // namespace
 
 Tensor take(Arg x, Arg indices, int axis) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_tensor("take", x), i = detail::to_tensor("take", indices, Dtype::i64);
   axis = axis_of("take", axis, t, x.line);
   const Tensor y = gather(Arg(moveaxis(Arg(t, x.line), axis, 0), x.line), i);
@@ -66,6 +68,7 @@ Tensor take(Arg x, Arg indices, int axis) {
 }
 
 Tensor take_along_axis(Arg x, Arg indices, int axis) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_tensor("take_along_axis", x),
                i = detail::to_tensor("take_along_axis", indices, Dtype::i64);
   axis = axis_of("take_along_axis", axis, t, x.line);
@@ -80,6 +83,7 @@ Tensor take_along_axis(Arg x, Arg indices, int axis) {
 }
 
 Tensor one_hot(Arg indices, Index n, Dtype dtype) {
+  const detail::CalledAt called(indices.line);
   const Tensor i = detail::to_tensor("one_hot", indices, Dtype::i64);
   if (!is_integer(i.dtype()))
     fail("one_hot", "indices must be integers, got " + to_string(i.type()), indices.line);
@@ -87,6 +91,7 @@ Tensor one_hot(Arg indices, Index n, Dtype dtype) {
 }
 
 Tensor nonzero(Arg x) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_tensor("nonzero", x);
   const std::vector<bool> hit =
       cast(detail::concrete("nonzero", t, x.line), Dtype::boolean).to_vector<bool>(x.line);
@@ -107,6 +112,7 @@ Tensor nonzero(Arg x) {
 }
 
 Tensor dynamic_slice(Arg x, Arg starts, const Shape& sizes) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_tensor("dynamic_slice", x);
   if (t.ndim() == 0) return t;
   const Block b =
@@ -115,6 +121,7 @@ Tensor dynamic_slice(Arg x, Arg starts, const Shape& sizes) {
 }
 
 Tensor dynamic_update(Arg x, Arg update, Arg starts) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_tensor("dynamic_update", x),
                u = detail::to_tensor("dynamic_update", update, t.dtype());
   if (t.ndim() == 0) return u;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/interpolate.h"
 
+#include "../base/context.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/flow.h"
 #include "tessera/autodiff/ops/tridiagonal.h"
@@ -54,6 +55,7 @@ Tensor beside(const Tensor& x, const Tensor& values) {
 }  // namespace
 
 Tensor interp(Arg x, Arg knots, Arg values, Outside outside) {
+  const detail::CalledAt called(x.line);
   const Table f = table("interp", knots, values);
   const Piece p = piece_of("interp", f.knots, x);
   Tensor t, left = p.i, right = p.i + 1;
@@ -73,6 +75,7 @@ Tensor interp(Arg x, Arg knots, Arg values, Outside outside) {
 }
 
 CubicSpline cubic_spline(Arg knots, Arg values, SplineEnd ends, Arg first, Arg last) {
+  const detail::CalledAt called(knots.line);
   const Table f = table("cubic_spline", knots, values);
   const Index n = f.knots.dim(0), curves = f.values.size() / n;
   const Dtype type = f.values.dtype();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // LU with row pivoting, and what rests on it: solve, inverse, logarithm of the determinant.
+#include "../core/cost.h"
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
@@ -37,6 +38,9 @@ std::pair<Tensor, Tensor> square_factors(const Tensor& packed) {
 struct Lu : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "lu";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 2.0 / 3);
+  }
   static constexpr None transpose{"it is not linear"};
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], false);

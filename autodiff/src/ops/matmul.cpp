@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/gemm.h"
@@ -31,6 +32,10 @@ bool as_blas(const View& v, Blas& b) {
 /// [B..., m, k] x [B..., k, n] with equal leading axes B.
 struct MatMul : Bilinear<MatMul> {
   static constexpr const char* name = "matmul";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::multiply_adds(in[0],
+                                 detail::count(in[0]) * static_cast<double>(in[1].shape.back()));
+  }
   static constexpr bool takes_strides = true;
   static Types infer(std::span<const Type> in, const Attributes*) {
     const Shape &a = in[0].shape, &b = in[1].shape;

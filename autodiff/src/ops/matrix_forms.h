@@ -38,7 +38,7 @@ Tensor inverse_gaps(const Tensor& gap, const Tensor& equal, Degenerate degenerat
 struct SpectrumAttr {
   bool zero;
   Degenerate degenerate() const { return zero ? Degenerate::zero : Degenerate::nan; }
-  auto fields() const { return std::tie(zero); }
+  TESSERA_ATTRIBUTES(zero)
 };
 const AttributesPtr& spectrum(Degenerate degenerate);
 /// Two operands in their common inexact type; throws naming `op`.

@@ -3,6 +3,7 @@
 // How operands meet: literals take the tensor's type, types widen, shapes broadcast.
 #include "operands.h"
 
+#include "../base/context.h"
 #include "../core/tensor_internal.h"
 #include "tessera/autodiff/ops/elementwise.h"
 #include "tessera/autodiff/ops/shape.h"
@@ -76,6 +77,7 @@ Tensor to_inexact(const char* op, const Arg& a) {
 }
 
 std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b) {
+  const CalledAt called(a.line);
   Tensor x, y;
   if (a.tensor && b.tensor) {
     x = to_tensor(op, a), y = to_tensor(op, b);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // QR and least squares.
+#include "../core/cost.h"
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
 #include "tessera/autodiff/ops.h"
@@ -18,6 +19,9 @@ using detail::H;
 struct Qr : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "qr";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 8.0 / 3);
+  }
   static constexpr None transpose{"it is not linear"};
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], false);

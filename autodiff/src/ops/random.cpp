@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/random.h"
 
+#include "../core/cost.h"
 #include "../kernels/map.h"
 #include "../kernels/philox.h"
 #include "tessera/autodiff/ops.h"
@@ -18,12 +19,15 @@ struct Draw {
   Shape shape;
   Dtype dtype;
   int law, stream;
-  auto fields() const { return std::tie(shape, dtype, law, stream); }
+  TESSERA_ATTRIBUTES(shape, dtype, law, stream)
 };
 /// Key u32 [B..., 2] -> [B..., shape...]; element i of a draw depends on the key and i alone.
 struct Random : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "random";
+  static double flops(TypeSpan, TypeSpan out, const Attributes*) {
+    return 60 * detail::count(out[0]);
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const Draw& d = get<Draw>(a);
     if (in[0].dtype != Dtype::u32 || in[0].shape.empty() || in[0].shape.back() != 2)

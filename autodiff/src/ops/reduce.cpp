@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/reduce.h"
 
+#include "../base/context.h"
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
 #include "../kernels/reduce.h"
 #include "../kernels/scalar.h"
+#include "axes_attr.h"
 #include "forms.h"
 #include "operands.h"
 #include "tessera/autodiff/ops.h"
@@ -16,11 +19,6 @@ namespace tessera {
 namespace {
 
 using namespace kernels;
-
-struct AxesAttr {
-  Shape axes;  ///< rising
-  auto fields() const { return std::tie(axes); }
-};
 
 bool is_in(const Shape& axes, Index d) {
   return std::find(axes.begin(), axes.end(), d) != axes.end();
@@ -84,6 +82,7 @@ struct ReduceSum : Reduction<ReduceSum, kNumber> {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "reduce_sum";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) { return detail::count(in[0]); }
   static constexpr bool has_identity = true;
   template <class T>
   static constexpr T identity() {
@@ -104,6 +103,9 @@ struct ReduceSum : Reduction<ReduceSum, kNumber> {
 /// memory.
 struct SumProduct : Bilinear<SumProduct> {
   static constexpr const char* name = "sum_product";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::multiply_adds(in[0], detail::count(in[0]));
+  }
   static constexpr bool takes_strides = true;
   static Types infer(std::span<const Type> in, const Attributes* a) {
     if (in.size() != 2 || in[0] != in[1] || !contains(kInexact, in[0].dtype))
@@ -166,6 +168,7 @@ struct Extreme : Reduction<P, kReal | kInteger | kBool> {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr bool has_identity = false;
   static constexpr None transpose{"it is not linear"};
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) { return detail::count(in[0]); }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (!t[0].defined()) return;
     const Tensor& x = a.in[0];
@@ -274,6 +277,7 @@ Shape normal_axes(const char* op, const Tensor& t, const Shape& axes, SourceLine
   return out;
 }
 Shape all_axes(const Arg& x) {
+  const detail::CalledAt called(x.line);
   Shape s;
   if (x.tensor)
     for (int d = 0; d < x.tensor->ndim(); ++d) s.push_back(d);
@@ -292,6 +296,7 @@ Shape reduced_shape(const Shape& full, const Shape& axes, bool keep_dims) {
 }
 template <class P>
 Tensor reduction(const Arg& x, const Shape& axes, bool keep_dims) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_tensor(P::name, x);
   const Shape a = normal_axes(P::name, t, axes, x.line);
   const Tensor r = a.empty() ? t : apply(primitive<P>(), attributes(AxesAttr{a}), x.line, t);
@@ -305,11 +310,13 @@ Tensor detail::is_value(const Tensor& x, const Tensor& y) {
 }
 
 Tensor sum(Arg x, const Shape& axes, bool keep_dims) {
+  const detail::CalledAt called(x.line);
   if (x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean)
     return sum(Arg(cast(x, Dtype::i64), x.line), axes, keep_dims);
   return reduction<ReduceSum>(x, axes, keep_dims);
 }
 Tensor sum_product(Arg a, Arg b, const Shape& axes) {
+  const detail::CalledAt called(a.line);
   auto [x, y] = detail::meet("sum_product", a, b);
   if (!is_inexact(x.dtype()))
     fail("sum_product", "takes floats and complex numbers, got " + to_string(x.type()), a.line);
@@ -331,6 +338,7 @@ namespace {
 /// Of nothing, where there is no extreme, `empty` is the answer.
 template <class P>
 Tensor quantified(const Arg& x, const Shape& axes, bool keep_dims, bool empty) {
+  const detail::CalledAt called(x.line);
   const Tensor t = cast(x, Dtype::boolean);
   if (t.size() != 0) return reduction<P>(Arg(t, x.line), axes, keep_dims);
   return broadcast_to(scalar(empty, Dtype::boolean),
@@ -344,6 +352,7 @@ Tensor all(Arg x, const Shape& axes, bool keep_dims) {
   return quantified<ReduceMin>(x, axes, keep_dims, true);
 }
 Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_inexact("mean", x);
   Index n = 1;
   for (Index d : normal_axes("mean", t, axes, x.line)) n *= t.shape()[static_cast<int>(d)];
@@ -351,6 +360,7 @@ Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
 }
 /// A tree of element-wise products of halves: exact derivatives at zeros, of any order.
 Tensor prod(Arg x, const Shape& axes, bool keep_dims) {
+  const detail::CalledAt called(x.line);
   Tensor t = detail::to_tensor("prod", x);
   if (t.dtype() == Dtype::boolean) t = cast(t, Dtype::i64);
   const Shape a = normal_axes("prod", t, axes, x.line);

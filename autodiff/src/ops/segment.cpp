@@ -3,6 +3,7 @@
 // Segments are what scatters write to.
 #include "tessera/autodiff/ops/segment.h"
 
+#include "../base/context.h"
 #include "operands.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
@@ -46,10 +47,12 @@ Tensor extreme(Dtype t, bool largest) {
 }  // namespace
 
 Tensor segment_sum(Arg x, Arg ids, Index count) {
+  const detail::CalledAt called(x.line);
   const Segments s = segments("segment_sum", x, ids, count);
   return scatter_add(Arg(zeros(s.shape, s.x.dtype()), x.line), s.ids, s.x);
 }
 Tensor segment_mean(Arg x, Arg ids, Index count) {
+  const detail::CalledAt called(x.line);
   const Segments s =
       segments("segment_mean", Arg(detail::to_inexact("segment_mean", x), x.line), ids, count);
   const Dtype real_type = real_of(s.x.dtype());
@@ -63,6 +66,7 @@ Tensor segment_mean(Arg x, Arg ids, Index count) {
 /// Rows in the order of their segments; after step s of a scan a row holds the product of those up
 /// to 2s rows of its segment that end at it. The last row of each segment holds all.
 Tensor segment_prod(Arg x, Arg ids, Index count) {
+  const detail::CalledAt called(x.line);
   const Segments s = segments("segment_prod", x, ids, count);
   const Tensor order = argsort(s.ids), id = gather(s.ids, order);
   Tensor y = gather(Arg(s.x, x.line), order);
@@ -83,10 +87,12 @@ Tensor segment_prod(Arg x, Arg ids, Index count) {
                      y);  // of several the last counts
 }
 Tensor segment_max(Arg x, Arg ids, Index count) {
+  const detail::CalledAt called(x.line);
   const Segments s = segments("segment_max", x, ids, count);
   return scatter_max(Arg(broadcast_to(extreme(s.x.dtype(), false), s.shape), x.line), s.ids, s.x);
 }
 Tensor segment_min(Arg x, Arg ids, Index count) {
+  const detail::CalledAt called(x.line);
   const Segments s = segments("segment_min", x, ids, count);
   return scatter_min(Arg(broadcast_to(extreme(s.x.dtype(), true), s.shape), x.line), s.ids, s.x);
 }

@@ -6,6 +6,7 @@
 #include "../core/tensor_internal.h"
 #include "../kernels/arithmetic.h"
 #include "../kernels/copy.h"
+#include "axes_attr.h"
 #include "forms.h"
 #include "maps.h"
 #include "tessera/autodiff/ops.h"
@@ -29,7 +30,11 @@ int axis_of(const char* op, Index axis, int ndim, SourceLine line) {
 
 struct ShapeAttr {
   Shape shape;
-  auto fields() const { return std::tie(shape); }
+  TESSERA_ATTRIBUTES(shape)
+};
+struct PermutationAttr {
+  Shape permutation;
+  TESSERA_ATTRIBUTES(permutation)
 };
 
 struct Reshape : Linear<Reshape> {
@@ -61,7 +66,7 @@ struct Reshape : Linear<Reshape> {
 struct Transpose : Linear<Transpose> {
   static constexpr const char* name = "transpose";
   static Types infer(std::span<const Type> in, const Attributes* a) {
-    const Shape& p = get<ShapeAttr>(a).shape;
+    const Shape& p = get<PermutationAttr>(a).permutation;
     Shape s;
     bool seen[kMaxDims] = {};
     for (Index d : p) {
@@ -77,7 +82,7 @@ struct Transpose : Linear<Transpose> {
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) { return nullptr; }
   static bool view(const View& in, const Attributes* a, View& out) {
     out = {in.data, in.dtype, {}, {}};
-    for (Index d : get<ShapeAttr>(a).shape) {
+    for (Index d : get<PermutationAttr>(a).permutation) {
       out.shape.push_back(in.shape[static_cast<int>(d)]);
       out.strides.push_back(in.strides[static_cast<int>(d)]);
     }
@@ -85,21 +90,21 @@ struct Transpose : Linear<Transpose> {
   }
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
-    const Shape& p = a.get<ShapeAttr>().shape;
+    const Shape& p = a.get<PermutationAttr>().permutation;
     Shape inverse = p;
     for (int d = 0; d < p.size(); ++d) inverse[static_cast<int>(p[d])] = d;
     o[0] = tessera::transpose(ct[0], inverse);
   }
   static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
     Shape p = {0};
-    for (Index d : a.get<ShapeAttr>().shape) p.push_back(d + 1);
+    for (Index d : a.get<PermutationAttr>().permutation) p.push_back(d + 1);
     o[0] = tessera::transpose(a.in[0], p);
   }
 };
 
 struct BroadcastAttr {
   Shape shape, dims;
-  auto fields() const { return std::tie(shape, dims); }
+  TESSERA_ATTRIBUTES(shape, dims)
 };
 /// Axis k of the operand becomes axis dims[k]; its transpose is the sum over all that was repeated.
 struct Broadcast : Linear<Broadcast> {
@@ -149,7 +154,7 @@ struct Broadcast : Linear<Broadcast> {
 
 struct SliceAttr {
   Shape start, stop, step;
-  auto fields() const { return std::tie(start, stop, step); }
+  TESSERA_ATTRIBUTES(start, stop, step)
 };
 struct Slice : Linear<Slice> {
   static constexpr const char* name = "slice";
@@ -214,7 +219,7 @@ struct Reverse : Linear<Reverse> {
     out = {in.data, in.dtype, in.shape, in.strides};
     if (in.shape.count() == 0) return true;
     Index offset = 0;
-    for (Index axis : get<ShapeAttr>(a).shape) {
+    for (Index axis : get<AxesAttr>(a).axes) {
       const int d = static_cast<int>(axis);
       offset += (in.shape[d] - 1) * in.strides[d];
       out.strides[d] = -in.strides[d];
@@ -224,10 +229,10 @@ struct Reverse : Linear<Reverse> {
   }
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {
-    o[0] = reverse(ct[0], a.get<ShapeAttr>().shape);
+    o[0] = reverse(ct[0], a.get<AxesAttr>().axes);
   }
   static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
-    Shape axes = a.get<ShapeAttr>().shape;
+    Shape axes = a.get<AxesAttr>().axes;
     for (Index& d : axes) ++d;
     o[0] = reverse(a.in[0], axes);
   }
@@ -235,7 +240,7 @@ struct Reverse : Linear<Reverse> {
 
 struct PadAttr {
   Shape low, high, interior;
-  auto fields() const { return std::tie(low, high, interior); }
+  TESSERA_ATTRIBUTES(low, high, interior)
 };
 /// Operands x and the value around it; linear in both.
 struct Pad : Linear<Pad> {
@@ -315,7 +320,7 @@ struct Pad : Linear<Pad> {
 
 struct AxisAttr {
   int axis;
-  auto fields() const { return std::tie(axis); }
+  TESSERA_ATTRIBUTES(axis)
 };
 struct Concatenate : Linear<Concatenate> {
   static constexpr const char* name = "concatenate";
@@ -491,8 +496,9 @@ Tensor transpose(Arg x, Shape permutation) {
     if (d < 0) d += t.ndim();
   bool identity = permutation.size() == t.ndim();
   for (int d = 0; identity && d < t.ndim(); ++d) identity = permutation[d] == d;
-  return identity ? t
-                  : apply(primitive<Transpose>(), attributes(ShapeAttr{permutation}), x.line, t);
+  return identity
+             ? t
+             : apply(primitive<Transpose>(), attributes(PermutationAttr{permutation}), x.line, t);
 }
 Tensor transpose(Arg x) {
   const Tensor t = detail::to_tensor("transpose", x);
@@ -580,7 +586,7 @@ Tensor reverse(Arg x, const Shape& axes) {
            x.line);
     a.push_back(d);
   }
-  return apply(primitive<Reverse>(), attributes(ShapeAttr{a}), x.line, t);
+  return apply(primitive<Reverse>(), attributes(AxesAttr{a}), x.line, t);
 }
 Tensor pad(Arg x, const Shape& low, const Shape& high, Shape interior, Literal value) {
   const Tensor t = detail::to_tensor("pad", x);

@@ -4,6 +4,7 @@
 // derivatives.
 #include "tessera/autodiff/ops/sort.h"
 
+#include "../core/cost.h"
 #include "../kernels/map.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/index.h"
@@ -19,11 +20,14 @@ using namespace kernels;
 
 struct Direction {
   bool descending;
-  auto fields() const { return std::tie(descending); }
+  TESSERA_ATTRIBUTES(descending)
 };
 struct ArgSort : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr const char* name = "argsort";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::count(in[0]) * detail::log2(in[0].shape.back());
+  }
   static constexpr DtypeSet dtypes = kReal | kInteger | kBool;
   static Types infer(std::span<const Type> in, const Attributes*) {
     if (in[0].shape.empty() || !contains(dtypes, in[0].dtype))

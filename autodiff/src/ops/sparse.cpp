@@ -6,6 +6,7 @@
 // where * marks cotangents: either primitive is the other's transpose.
 #include "tessera/autodiff/ops/sparse.h"
 
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "csr_attr.h"
@@ -99,6 +100,10 @@ inline void add_scaled(Index n, T v, const T* x, T* y) {
 
 struct CsrMatmul : Bilinear<CsrMatmul> {
   static constexpr const char* name = "csr_matmul";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::multiply_adds(in[0],
+                                 detail::count(in[0]) * static_cast<double>(in[1].shape.back()));
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& f = tessera::get<CsrAttr>(a);
     const CsrPattern& p = *f.pattern;
@@ -172,6 +177,10 @@ struct CsrMatmul : Bilinear<CsrMatmul> {
 
 struct CsrSddmm : Bilinear<CsrSddmm>, LeadingBatch {
   static constexpr const char* name = "csr_sddmm";
+  static double flops(TypeSpan in, TypeSpan out, const Attributes*) {
+    return detail::multiply_adds(out[0],
+                                 detail::count(out[0]) * static_cast<double>(in[0].shape.back()));
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const CsrPattern& p = *tessera::get<CsrAttr>(a).pattern;
     const Type &x = in[0], &y = in[1];

@@ -13,6 +13,7 @@
 // R. Bhatia 1997, Matrix Analysis, V.3 and X.4; N. J. Higham 2008, Functions of Matrices, 3.2.
 #include "tessera/autodiff/ops/spectral.h"
 
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
@@ -74,13 +75,16 @@ double divided_difference(const SpectralFunction& g, std::vector<double> x) {
 struct SpectralAttr {
   int kind;
   double p;
-  auto fields() const { return std::tie(kind, p); }
+  TESSERA_ATTRIBUTES(kind, p)
   SpectralFunction function() const { return {static_cast<SpectralFunction::Kind>(kind), p}; }
 };
 
 struct SpectralChain : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "spectral_chain";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 25);
+  }
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], true);
     for (const Type& t : in)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/statistics.h"
 
+#include "../base/context.h"
 #include "operands.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/primitive.h"
@@ -33,6 +34,7 @@ Tensor shift_of(const Tensor& t, const Shape& axes) {
 }  // namespace
 
 Tensor logsumexp(Arg x, const Shape& axes, bool keep_dims) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_inexact("logsumexp", x);
   if (count_along(t, axes) == 0)
     return sum(t, axes, keep_dims) -
@@ -43,16 +45,19 @@ Tensor logsumexp(Arg x, const Shape& axes, bool keep_dims) {
 }
 Tensor logsumexp(Arg x) { return logsumexp(x, all_axes(detail::to_tensor("logsumexp", x))); }
 Tensor softmax(Arg x, int axis) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_inexact("softmax", x);
   const Tensor e = exp(t - shift_of(t, {axis}));
   return e / sum(e, {axis}, true);
 }
 Tensor log_softmax(Arg x, int axis) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_inexact("log_softmax", x);
   return t - logsumexp(t, {axis}, true);
 }
 
 Tensor variance(Arg x, const Shape& axes, int ddof, bool keep_dims) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_inexact("variance", x);
   const Tensor mid = mean(t, axes, true);
   const double n = static_cast<double>(count_along(t, axes));

@@ -3,6 +3,7 @@
 // Cholesky factors and triangular systems.
 // S. F. Walter 2012, "Structured higher-order algorithmic differentiation"; M. Giles 2008,
 // "Collected matrix derivative results"; I. Murray 2016, arXiv:1602.07527.
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
@@ -19,6 +20,9 @@ using detail::H;
 struct Cholesky : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr const char* name = "cholesky";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) {
+    return detail::matrix_flops(in[0], 1.0 / 3);
+  }
   static constexpr None transpose{"it is not linear"};
   static Types infer(std::span<const Type> in, const Attributes*) {
     need_matrices(name, in[0], true);
@@ -75,13 +79,17 @@ struct Cholesky : LeadingBatch {
 
 struct TriangularAttr {
   bool lower, transpose, conjugate, unit, left;
-  auto fields() const { return std::tie(lower, transpose, conjugate, unit, left); }
+  TESSERA_ATTRIBUTES(lower, transpose, conjugate, unit, left)
 };
 /// op(A) X = B: linear in B; op(A) dX = dB - op(dA) X on A's triangle.
 struct TriangularSolve {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr std::uint32_t linear_in = 2u;
   static constexpr const char* name = "triangular_solve";
+  static double flops(TypeSpan in, TypeSpan out, const Attributes*) {
+    return detail::multiply_adds(
+        out[0], detail::count(out[0]) * static_cast<double>(in[0].shape.back()) / 2);
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     need_matrices(name, in[0], true);
     const Shape &m = in[0].shape, &r = in[1].shape;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/tridiagonal.h"
 
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/lapack.h"
 #include "matrix_forms.h"
@@ -52,6 +53,9 @@ struct TridiagonalSolve : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::hand;
   static constexpr std::uint32_t linear_in = 2u;
   static constexpr const char* name = "tridiagonal_solve";
+  static double flops(TypeSpan, TypeSpan out, const Attributes*) {
+    return 8 * detail::count(out[0]);
+  }
   static Types infer(std::span<const Type> in, const Attributes*) {
     if (!fit(in[0], in[1]))
       fail(name, "bands " + to_string(in[0]) + " and the right-hand side " + to_string(in[1]) +

@@ -3,6 +3,8 @@
 // Sums over windows: a linear primitive along the last axis.
 #include "tessera/autodiff/ops/window.h"
 
+#include "../base/context.h"
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
@@ -17,7 +19,7 @@ using namespace kernels;
 
 struct WindowAttr {
   Index size, stride, low, high, dilation;
-  auto fields() const { return std::tie(size, stride, low, high, dilation); }
+  TESSERA_ATTRIBUTES(size, stride, low, high, dilation)
   Index reach() const { return (size - 1) * dilation; }
   Index count(Index n) const { return up(n + low + high - reach()); }
   /// Results o in [first, last) for which element j of the window lies inside of n elements.
@@ -44,6 +46,9 @@ struct WindowSum : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "window_sum";
+  static double flops(TypeSpan, TypeSpan out, const Attributes* a) {
+    return detail::count(out[0]) * static_cast<double>(get<WindowAttr>(a).size);
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return {windowed(name, in[0], get<WindowAttr>(a), kNumber)};
   }
@@ -123,6 +128,7 @@ void detail::check_windows(const char* op, const Tensor& x, const Window& w,
 
 // Axis by axis, from the last to the first.
 Tensor window_sum(Arg x, const Window& w) {
+  const detail::CalledAt called(x.line);
   Tensor y = detail::to_tensor("window_sum", x);
   detail::check_windows("window_sum", y, w, x.line);
   const int k = w.size.size();
@@ -136,6 +142,7 @@ Tensor window_sum(Arg x, const Window& w) {
   return y;
 }
 Tensor window_mean(Arg x, const Window& w) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_inexact("window_mean", x), total = window_sum(Arg(t, x.line), w);
   Shape last = t.shape();
   while (last.size() > w.size.size() + w.trailing) last.erase(0);

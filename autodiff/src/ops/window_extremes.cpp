@@ -7,6 +7,8 @@
 //   pick: y[b, o, c] = x[b, place[b, o, c], c]     put, its transpose: x[b, place, c] += y[b, o, c]
 //
 // Sums of put run over o in row-major order.
+#include "../base/context.h"
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
@@ -28,7 +30,7 @@ struct WindowsAttr {
   Shape size, stride, low, high, dilation;
   int trailing;
   Shape extent = {};  ///< of put: n_1, ..., n_k
-  auto fields() const { return std::tie(size, stride, low, high, dilation, trailing, extent); }
+  TESSERA_ATTRIBUTES(size, stride, low, high, dilation, trailing, extent)
 
   int axes() const { return size.size(); }
   Index reach(int d) const { return (size[d] - 1) * dilation[d]; }
@@ -142,6 +144,9 @@ template <class P>
 struct WindowPlace : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::zero;
   static constexpr DtypeSet dtypes = kReal | kInteger;
+  static double flops(TypeSpan, TypeSpan out, const Attributes* a) {
+    return detail::count(out[0]) * static_cast<double>(get<WindowsAttr>(a).size.count());
+  }
   static Types infer(std::span<const Type> in, const Attributes* attr) {
     const WindowsAttr& a = get<WindowsAttr>(attr);
     if (!contains(dtypes, in[0].dtype))
@@ -200,6 +205,7 @@ struct WindowPick : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "window_pick";
+  static double flops(TypeSpan, TypeSpan, const Attributes*) { return 0; }
   static Types infer(std::span<const Type> in, const Attributes*) {
     return {{in[0].dtype, in[1].shape}};
   }
@@ -231,6 +237,7 @@ struct WindowPut : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::linear;
   static constexpr std::uint32_t linear_in = 1u;
   static constexpr const char* name = "window_put";
+  static double flops(TypeSpan in, TypeSpan, const Attributes*) { return detail::count(in[0]); }
   static Types infer(std::span<const Type> in, const Attributes* attr) {
     const WindowsAttr& a = get<WindowsAttr>(attr);
     Type x = in[0];
@@ -301,6 +308,7 @@ Tensor extreme_of(const Tensor& x, const Window& w, int from, int to, const Sour
 }
 template <class P>
 Tensor extreme(const char* op, const Arg& x, const Window& w) {
+  const detail::CalledAt called(x.line);
   Tensor y = detail::to_tensor(op, x);
   detail::check_windows(op, y, w, x.line);
   const int k = w.size.size();

@@ -54,7 +54,7 @@ struct Implicit {
 struct ImplicitAttr {
   std::shared_ptr<const Implicit> equation;
   std::vector<Index> levels;
-  auto fields() const { return std::tie(equation, levels); }
+  TESSERA_ATTRIBUTES(equation, levels)
 };
 
 /// The entries that F_x may have at any x and p. Parameters count as noise, so that nothing is zero
@@ -97,6 +97,7 @@ std::vector<Tensor> tangent(const Implicit& e, const std::vector<Tensor>& v,
 
 struct ImplicitFunction : Hand<ImplicitFunction> {
   static constexpr const char* name = "implicit";
+  static constexpr None flops{"the iterations of its solver are not counted"};
   static constexpr None transpose{"it is not linear; its derivative is a linear system"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& f = tessera::get<ImplicitAttr>(a);

@@ -168,6 +168,7 @@ struct Batch {
 
 struct LinearSolve : Hand<LinearSolve> {
   static constexpr const char* name = "linear_solve";
+  static constexpr None flops{"the iterations of its solver are not counted"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& f = tessera::get<LinearSolveAttr>(a);
     const LinearSystem& s = *f.system;

@@ -3,6 +3,7 @@
 // Functions that bring their own derivative. The call is one equation that holds the function's
 // graph; traced tensors that the function captures are further operands of it.
 #include "../base/context.h"
+#include "../core/cost.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
@@ -33,7 +34,7 @@ struct Call {
 };
 struct CallAttr {
   std::shared_ptr<const Call> call;
-  auto fields() const { return std::tie(call); }
+  TESSERA_ATTRIBUTES(call)
 };
 
 struct CustomCall : Hand<CustomCall> {
@@ -47,6 +48,9 @@ struct CustomCall : Hand<CustomCall> {
     return [](Inputs in, Outputs out, const Attributes* a) {
       run_graph(tessera::get<CallAttr>(a).call->body, in, out);
     };
+  }
+  static Cost cost(TypeSpan, TypeSpan, const Attributes* a) {
+    return cost_of(tessera::get<CallAttr>(a).call->body);
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     const Call& c = *a.get<CallAttr>().call;
@@ -134,7 +138,7 @@ struct LinearMap {
 };
 struct LinearAttr {
   std::shared_ptr<const LinearMap> map;
-  auto fields() const { return std::tie(map); }
+  TESSERA_ATTRIBUTES(map)
 };
 
 struct CustomLinear : Linear<CustomLinear> {
@@ -151,6 +155,9 @@ struct CustomLinear : Linear<CustomLinear> {
       const LinearMap& m = *tessera::get<LinearAttr>(a).map;
       run_graph(m.forward, in.first(m.n_in + m.forward_captures), out);
     };
+  }
+  static Cost cost(TypeSpan, TypeSpan, const Attributes* a) {
+    return cost_of(tessera::get<LinearAttr>(a).map->forward);
   }
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o) {

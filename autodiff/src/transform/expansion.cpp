@@ -521,7 +521,7 @@ std::vector<Series> jet_graph(const Curves& curves, const Graph& g, std::span<co
     }
     for (Graph::Id id : g.in(e))
       if (last_use[id] == n) series[id].clear();
-    const AtLine at(context(), e.line);
+    const InRule rule(context(), e.line);
     const std::span<const Type> out_types{g.types.data() + e.out_begin, e.out_count};
     const std::span<const Tensor> out = values.subspan(e.out_begin, e.out_count);
     std::vector<Series> y(e.out_count);

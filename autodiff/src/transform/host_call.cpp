@@ -20,7 +20,7 @@ using detail::zeros_of;
 struct HostAttr {
   std::shared_ptr<const HostFunction> f;
   int n_in;  ///< number of operands of f
-  auto fields() const { return std::tie(f, n_in); }
+  TESSERA_ATTRIBUTES(f, n_in)
 };
 
 std::string quoted(const HostFunction& f) { return "'" + f.name + "'"; }
@@ -164,6 +164,7 @@ Parts parts_of(const HostAttr& h, const List& all) {
 struct HostTangent : Hand<HostTangent> {
   static constexpr bool runs_programs = true;
   static constexpr const char* name = "host_tangent";
+  static constexpr None flops{"what the host does is not counted"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto nx = static_cast<std::size_t>(tessera::get<HostAttr>(a).n_in);
     std::size_t live_x = 0;
@@ -228,6 +229,7 @@ struct HostTangent : Hand<HostTangent> {
 struct HostCall : Hand<HostCall> {
   static constexpr bool runs_programs = true;
   static constexpr const char* name = "host_call";
+  static constexpr None flops{"what the host does is not counted"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return tessera::get<HostAttr>(a).f->types({in.begin(), in.end()});
   }

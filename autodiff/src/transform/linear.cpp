@@ -36,7 +36,7 @@ void push_tangents(const Graph& g, std::span<const Tensor> values, std::vector<T
     }
     for (Graph::Id k = 0; k < e.out_count; ++k) out.push_back(values[e.out_begin + k]);
     t_out.assign(e.out_count, Tensor());
-    const AtLine at(context(), e.line);
+    const InRule rule(context(), e.line);
     e.primitive->jvp({in, out, types, e.attr}, t_in, t_out);
     for (Graph::Id k = 0; k < e.out_count; ++k)
       if (t_out[k].defined()) {
@@ -180,7 +180,7 @@ std::vector<Tensor> transpose_graph(const Graph& g, std::span<const Tensor> cota
       flags[count++] = linear[id];
     }
     c_in.assign(count, Tensor());
-    const AtLine at(context(), e.line);
+    const InRule rule(context(), {e.line.file, e.line.number, true});
     e.primitive->transpose({in, {}, types, e.attr}, flags.span(), c_out, c_in);
     for (std::size_t k = 0; k < count; ++k) {
       const Graph::Id id = g.operands[e.in_begin + k];

@@ -39,7 +39,7 @@ std::vector<Tensor> batch_graph(const Graph& g, std::span<const Tensor> inputs,
       any |= flags[count++] = is_batched[id];
     }
     out.assign(e.out_count, Tensor());
-    const AtLine at(context(), e.line);
+    const InRule rule(context(), e.line);
     if (any) {
       e.primitive->batch({in, {}, types, e.attr}, flags.span(), size, out);
     } else {

@@ -62,7 +62,7 @@ void sech2(X& x) {
   x.result(one_minus(x, x.node("Mul", {t, t})));
 }
 void pow_int(X& x) {
-  const Index n = x.r.number(x.equation, 0);
+  const Index n = x.r.number(x.equation, "n");
   x.result(x.node("Pow", {x.operand(0), x.number(static_cast<double>(n), x.result().dtype)}));
 }
 void rem(X& x) { x.result(x.node("Mod", x.repeating_operands(), {attribute("fmod", 1)})); }
@@ -75,10 +75,11 @@ void cast(X& x) { x.result(cast_to(x, x.operand(0), x.result().dtype)); }
 
 void reshape(X& x) { x.result(x.reshaped(x.operand(0), x.result_shape())); }
 void transpose(X& x) {
-  x.result(x.node("Transpose", {x.operand(0)}, {attribute("perm", x.r.numbers(x.equation, 0))}));
+  x.result(x.node("Transpose", {x.operand(0)},
+                  {attribute("perm", x.r.numbers(x.equation, "permutation"))}));
 }
 void broadcast(X& x) {
-  const std::vector<Index> dims = x.r.numbers(x.equation, 1);
+  const std::vector<Index> dims = x.r.numbers(x.equation, "dims");
   BatchShape narrow(x.result_shape().size(), {1, 0});
   for (std::size_t k = 0; k < dims.size(); ++k)
     narrow[static_cast<std::size_t>(dims[k])] = x.shape(0)[k];
@@ -89,8 +90,8 @@ void broadcast(X& x) {
     x.name_narrow(x.e().out_begin, v);
 }
 void slice(X& x) {
-  const BatchShape start = x.r.sizes(x.equation, 0), stop = x.r.sizes(x.equation, 1);
-  const std::vector<Index> step = x.r.numbers(x.equation, 2);
+  const BatchShape start = x.r.sizes(x.equation, "start"), stop = x.r.sizes(x.equation, "stop");
+  const std::vector<Index> step = x.r.numbers(x.equation, "step");
   BatchShape starts, stops;
   std::vector<Index> axes, steps;
   for (std::size_t d = 0; d < step.size(); ++d) {
@@ -108,33 +109,33 @@ std::string reversed(X& x, const std::string& v, const std::vector<Index>& axes)
       end(axes.size(), std::numeric_limits<Index>::min() + 1);
   return x.node("Slice", {v, x.numbers(back), x.numbers(end), x.numbers(axes), x.numbers(back)});
 }
-void reverse(X& x) { x.result(reversed(x, x.operand(0), x.r.numbers(x.equation, 0))); }
+void reverse(X& x) { x.result(reversed(x, x.operand(0), x.r.numbers(x.equation, "axes"))); }
 void pad(X& x) {
-  BatchShape pads = x.r.sizes(x.equation, 0);
-  for (const BatchSize& n : x.r.sizes(x.equation, 1)) pads.push_back(n);
-  for (const Index n : x.r.numbers(x.equation, 2))
+  BatchShape pads = x.r.sizes(x.equation, "low");
+  for (const BatchSize& n : x.r.sizes(x.equation, "high")) pads.push_back(n);
+  for (const Index n : x.r.numbers(x.equation, "interior"))
     if (n != 0) x.refuse("ONNX pads around an axis, not between its elements");
   x.result(x.node("Pad", {x.operand(0), x.lengths(pads), x.operand(1)}));
 }
 void concatenate(X& x) {
   X::Names all;
   for (std::size_t k = 0; k < x.e().in_count; ++k) all.push_back(x.operand(k));
-  x.result(x.node("Concat", all, {attribute("axis", x.r.number(x.equation, 0))}));
+  x.result(x.node("Concat", all, {attribute("axis", x.r.number(x.equation, "axis"))}));
 }
 
 void reduce_sum(X& x) {
-  const std::vector<Index> axes = x.r.numbers(x.equation, 0);
+  const std::vector<Index> axes = x.r.numbers(x.equation, "axes");
   x.result(axes.empty()
                ? x.operand(0)
                : x.node("ReduceSum", {x.operand(0), x.numbers(axes)}, {attribute("keepdims", 0)}));
 }
 void sum_product(X& x) {
   const std::string product = x.node("Mul", {x.operand(0), x.operand(1)});
-  x.result(x.node("ReduceSum", {product, x.numbers(x.r.numbers(x.equation, 0))},
+  x.result(x.node("ReduceSum", {product, x.numbers(x.r.numbers(x.equation, "axes"))},
                   {attribute("keepdims", 0)}));
 }
 void extreme(X& x, const char* op) {
-  const std::vector<Index> axes = x.r.numbers(x.equation, 0);
+  const std::vector<Index> axes = x.r.numbers(x.equation, "axes");
   if (axes.empty()) return identity(x);
   const bool truth = x.result().dtype == Dtype::boolean;
   const std::string v = truth ? cast_to(x, x.operand(0), Dtype::i32) : x.operand(0);
@@ -149,13 +150,13 @@ void place_of_extreme(X& x, const char* op) {
 void argmax(X& x) { place_of_extreme(x, "ArgMax"); }
 void argmin(X& x) { place_of_extreme(x, "ArgMin"); }
 void cumsum(X& x) {
-  const std::int64_t back = x.r.word(x.equation, 0) == "true";
+  const std::int64_t back = x.r.flag(x.equation, "reverse");
   x.result(x.node("CumSum",
                   {x.operand(0), x.constant(scalar(x.result().shape.size() - 1, Dtype::i64))},
                   {attribute("reverse", back)}));
 }
 void gather(X& x) {
-  const Index batch = x.r.number(x.equation, 0);
+  const Index batch = x.r.number(x.equation, "batch_dims");
   if (batch == 0) {
     x.result(x.node("Gather", {x.operand(0), x.operand(1)}, {attribute("axis", 0)}));
     return;
@@ -185,12 +186,14 @@ Index at(const std::vector<Index>& v, std::size_t k, Index otherwise) {
 
 // y[o] = sum x[i] w[j], e i = s o + d j - low along each axis.
 void convolution(X& x) {
-  if (x.r.number(x.equation, 0) != 0)
+  if (x.r.number(x.equation, "result") != 0)
     x.refuse("it is part of a derivative of a convolution, which ONNX does not have");
-  const std::vector<Index> size = x.r.numbers(x.equation, 1), s = x.r.numbers(x.equation, 2),
-                           low = x.r.numbers(x.equation, 3), d = x.r.numbers(x.equation, 4),
-                           e = x.r.numbers(x.equation, 5);
-  const Index groups = x.r.number(x.equation, 6), axes = static_cast<Index>(size.size());
+  const std::vector<Index> size = x.r.numbers(x.equation, "size"),
+                           s = x.r.numbers(x.equation, "stride"),
+                           low = x.r.numbers(x.equation, "low"),
+                           d = x.r.numbers(x.equation, "dilation"),
+                           e = x.r.numbers(x.equation, "input_dilation");
+  const Index groups = x.r.number(x.equation, "groups"), axes = static_cast<Index>(size.size());
   const BatchShape &in = x.shape(0), &window = x.shape(1);
   if (in[0] != BatchSize{1, 0}) x.refuse("several convolutions side by side (vmap over weights)");
   const Shape w = x.type(1).shape;
@@ -277,7 +280,7 @@ void attention(X& x) {
   const Shape q = x.type(0).shape, k = x.type(1).shape;
   const int axes = q.size();
   const Dtype type = x.type(0).dtype;
-  const bool causal = x.r.word(x.equation, 0) == "true", masked = x.r.word(x.equation, 1) == "true";
+  const bool causal = x.r.flag(x.equation, "causal"), masked = x.r.flag(x.equation, "masked");
   const BatchSize n = x.shape(0)[static_cast<std::size_t>(axes) - 3],
                   m = x.shape(1)[static_cast<std::size_t>(axes) - 3];
   if (causal && (n.batches || m.batches)) throw DependsOnBatch{place_of(x.e())};
@@ -335,12 +338,14 @@ void window_pick(X& x) {
   if ((!largest && found != "window_argmin") ||
       x.r.first().in(x.r.first().equations[*place])[0] != x.in(0))
     x.refuse("ONNX has windows with their largest elements alone");
-  const std::vector<Index> size = x.r.numbers(x.equation, 0), stride = x.r.numbers(x.equation, 1),
-                           high = x.r.numbers(x.equation, 3), dilation = x.r.numbers(x.equation, 4);
-  std::vector<Index> pads = x.r.numbers(x.equation, 2);
+  const std::vector<Index> size = x.r.numbers(x.equation, "size"),
+                           stride = x.r.numbers(x.equation, "stride"),
+                           high = x.r.numbers(x.equation, "high"),
+                           dilation = x.r.numbers(x.equation, "dilation");
+  std::vector<Index> pads = x.r.numbers(x.equation, "low");
   pads.insert(pads.end(), high.begin(), high.end());
   const std::size_t axes = size.size(), all = x.shape(0).size(),
-                    trailing = static_cast<std::size_t>(x.r.number(x.equation, 5)),
+                    trailing = static_cast<std::size_t>(x.r.number(x.equation, "trailing")),
                     first = all - trailing - axes;
   const auto flat = [&](const BatchShape& s) {
     BatchShape to{product(s, 0, first)};

@@ -6,28 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 namespace tessera::data {
 namespace {
-
-/// Parameters in the order in which they are printed, `name=value` or `value`.
-std::vector<std::string> words_of(const Attributes* a) {
-  std::vector<std::string> words;
-  if (!a) return words;
-  std::istringstream text(a->text());
-  for (std::string w; text >> w;) words.push_back(w.substr(w.find('=') + 1));
-  return words;
-}
-std::vector<Index> numbers_in(const std::string& word) {
-  std::vector<Index> all;
-  std::string text = word;
-  std::ranges::replace_if(
-      text, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
-  std::istringstream in(text);
-  for (Index i; in >> i;) all.push_back(i);
-  return all;
-}
 
 /// Without axes along which it repeats.
 Tensor compact(const Tensor& t) {
@@ -57,8 +38,6 @@ Recordings::Recordings(std::vector<Graph> graphs, std::vector<Index> batches)
     for (std::size_t e = 0; e < f.equations.size(); ++e)
       if (g.equations[e].primitive != f.equations[e].primitive)
         throw DependsOnBatch{place_of(f.equations[e])};
-    auto& words = words_.emplace_back();
-    for (const Graph::Equation& e : g.equations) words.push_back(words_of(e.attr.get()));
   }
   for (std::size_t v = 0; v < f.types.size(); ++v) {
     BatchShape& s = shapes_.emplace_back();
@@ -88,23 +67,29 @@ std::string Recordings::place(std::size_t equation) const {
   return place_of(first().equations[equation]);
 }
 
-std::string Recordings::word(std::size_t e, std::size_t k) const {
-  for (const auto& words : words_)
-    if (words[e].at(k) != words_[0][e].at(k)) throw DependsOnBatch{place(e)};
-  return words_[0][e][k];
+template <class T>
+T Recordings::same(std::size_t e, std::string_view name) const {
+  const T value = value_of<T>(first().equations[e].attr.get(), name);
+  for (const Graph& g : graphs_)
+    if (value_of<T>(g.equations[e].attr.get(), name) != value) throw DependsOnBatch{place(e)};
+  return value;
 }
-std::vector<Index> Recordings::numbers(std::size_t e, std::size_t k) const {
-  return numbers_in(word(e, k));
+Index Recordings::number(std::size_t e, std::string_view name) const {
+  return same<Index>(e, name);
 }
-Index Recordings::number(std::size_t e, std::size_t k) const { return numbers(e, k).at(0); }
+bool Recordings::flag(std::size_t e, std::string_view name) const { return same<bool>(e, name); }
+std::vector<Index> Recordings::numbers(std::size_t e, std::string_view name) const {
+  const Shape s = same<Shape>(e, name);
+  return {s.begin(), s.end()};
+}
 
-BatchShape Recordings::sizes(std::size_t e, std::size_t k) const {
-  std::vector<std::vector<Index>> all;
-  for (const auto& words : words_) all.push_back(numbers_in(words[e].at(k)));
+BatchShape Recordings::sizes(std::size_t e, std::string_view name) const {
   BatchShape s;
-  for (std::size_t d = 0; d < all[0].size(); ++d) {
+  const int axes = value_of<Shape>(first().equations[e].attr.get(), name).size();
+  for (int d = 0; d < axes; ++d) {
     std::vector<Index> values;
-    for (const auto& numbers : all) values.push_back(numbers.at(d));
+    for (const Graph& g : graphs_)
+      values.push_back(value_of<Shape>(g.equations[e].attr.get(), name)[d]);
     s.push_back(common(values, "a size in " + place(e)));
   }
   return s;

@@ -6,6 +6,7 @@
 #include "tessera/autodiff/graph.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::data {
@@ -30,11 +31,11 @@ class Recordings {
 
   const Graph& first() const { return graphs_[0]; }
   const BatchShape& shape(Graph::Id value) const { return shapes_[value]; }
-  /// The k-th parameter of an equation.
-  Index number(std::size_t equation, std::size_t k) const;
-  std::vector<Index> numbers(std::size_t equation, std::size_t k) const;  ///< the same in all
-  BatchShape sizes(std::size_t equation, std::size_t k) const;
-  std::string word(std::size_t equation, std::size_t k) const;
+  /// A parameter of an equation by its name; the same in all but for `sizes`.
+  Index number(std::size_t equation, std::string_view name) const;
+  bool flag(std::size_t equation, std::string_view name) const;
+  std::vector<Index> numbers(std::size_t equation, std::string_view name) const;
+  BatchShape sizes(std::size_t equation, std::string_view name) const;
   /// A captured value without axes along which it repeats, [1] there.
   struct Constant {
     Tensor values;
@@ -44,12 +45,13 @@ class Recordings {
 
  private:
   BatchSize common(const std::vector<Index>& values, const std::string& what) const;
+  template <class T>
+  T same(std::size_t equation, std::string_view name) const;
   std::string place(std::size_t equation) const;
 
   std::vector<Graph> graphs_;
   std::vector<Index> batches_;
   std::vector<BatchShape> shapes_;
-  std::vector<std::vector<std::vector<std::string>>> words_;  ///< [recording][equation]
 };
 
 /// `matmul at layers.cpp:72`.

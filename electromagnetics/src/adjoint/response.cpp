@@ -27,7 +27,7 @@ using namespace adjoint;
 
 struct ResponseAttr {
   ResponsePtr response;
-  auto fields() const { return std::tie(response); }
+  TESSERA_ATTRIBUTES(response)
 };
 
 /// Operand: currents [K, driven and design]; results: records, traces [K, ..], all c128 sums over

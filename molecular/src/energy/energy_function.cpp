@@ -20,7 +20,7 @@ namespace {
 struct EnergyAttr {
   EnergyPtr energy;
   Index along = 0, wanted = 0;
-  auto fields() const { return std::tie(energy, along, wanted); }
+  TESSERA_ATTRIBUTES(energy, along, wanted)
 };
 bool has(Index set, std::size_t k) { return set >> k & 1; }
 
@@ -78,6 +78,7 @@ void cleared(Outputs out) {
 /// p -> U.
 struct EnergyValue : Hand<EnergyValue>, LeadingBatch {
   static constexpr const char* name = "energy_value";
+  static constexpr None flops{"an energy does not count its operations"};
   static constexpr None transpose{"an energy is not linear in its operands"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return {{Dtype::f64, lead_of(*get<EnergyAttr>(a).energy, in)}};
@@ -96,6 +97,7 @@ struct EnergyValue : Hand<EnergyValue>, LeadingBatch {
 /// p -> g_k of the wanted operands.
 struct EnergyGradient : Hand<EnergyGradient>, LeadingBatch {
   static constexpr const char* name = "energy_gradient";
+  static constexpr None flops{"an energy does not count its operations"};
   static constexpr None transpose{"the gradient of an energy is not linear in its operands"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return derivative_types(*get<EnergyAttr>(a).energy, in, get<EnergyAttr>(a).wanted);
@@ -115,6 +117,7 @@ struct EnergyGradient : Hand<EnergyGradient>, LeadingBatch {
 /// p, v_j of the operands in `along` -> w_i of the wanted ones.
 struct EnergyHessianProduct : Hand<EnergyHessianProduct>, LeadingBatch {
   static constexpr const char* name = "energy_hessian_product";
+  static constexpr None flops{"an energy does not count its operations"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const EnergyAttr& e = get<EnergyAttr>(a);
     const Types directions = derivative_types(*e.energy, in, e.along);

@@ -8,7 +8,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 namespace tessera {
@@ -27,31 +29,61 @@ constexpr bool contains(DtypeSet s, Dtype t) { return s & set_of(t); }
 std::string to_string(DtypeSet s);
 
 using Types = std::vector<Type>;
+using TypeSpan = std::span<const Type>;
 using Inputs = std::span<const View* const>;
 using Outputs = std::span<View* const>;
 
-/// Parameters of one application (axes, permutation, sub-graph, ...). Equality and text make CSE
-/// and printing possible.
+/// What a parameter is; of functions and sub-graphs only that they are there.
+using AttributeValue =
+    std::variant<std::monostate, bool, Index, double, c128, Dtype, Shape, std::vector<Index>>;
+std::string to_string(const AttributeValue& v);
+struct NamedAttribute {
+  std::string_view name;
+  AttributeValue value;
+};
+
+/// Parameters of one application (axes, permutation, sub-graph, ...). Equality makes CSE possible,
+/// names printing and what reads graphs: `value_of<Shape>(equation.attr.get(), "axes")`.
 struct Attributes {
   virtual ~Attributes() = default;
   virtual bool equal(const Attributes&) const = 0;
-  virtual std::string text() const = 0;
+  virtual std::vector<NamedAttribute> named() const = 0;
+  virtual std::string text() const;  ///< `axes=[0] keep=true`
 };
 using AttributesPtr = std::shared_ptr<const Attributes>;
 
+/// The parameter of that name; throws Error for none, or one of another type, and says what there
+/// is. T is a type of AttributeValue.
+template <class T>
+T value_of(const Attributes* a, std::string_view name);
+
 namespace detail {
-std::string text_of(Index v);
-std::string text_of(const Shape& v);
-std::string text_of(const std::vector<Index>& v);
-std::string text_of(Dtype v);
+inline AttributeValue attribute_value(int v) { return Index{v}; }
+template <class T>
+AttributeValue attribute_value(const T& v) {
+  if constexpr (requires { AttributeValue(std::in_place_type<T>, v); })
+    return AttributeValue(std::in_place_type<T>, v);
+  else
+    return {};
+}
+std::vector<NamedAttribute> named_attributes(std::string_view names,
+                                             std::vector<AttributeValue> values);
+AttributeValue value_of(const Attributes* a, std::string_view name, std::size_t type);
 std::string text_of(double v);
 std::string text_of(c128 v);
-std::string text_of(const std::shared_ptr<const void>& v);
-inline std::string text_of(bool v) { return v ? "true" : "false"; }
-inline std::string text_of(int v) { return text_of(static_cast<Index>(v)); }
 }  // namespace detail
 
-/// Attributes from a plain struct T with `auto fields() const { return std::tie(...); }`.
+template <class T>
+T value_of(const Attributes* a, std::string_view name) {
+  return std::get<T>(detail::value_of(a, name, AttributeValue(std::in_place_type<T>).index()));
+}
+
+/// Inside a struct: its members, as the parameters of a primitive.
+#define TESSERA_ATTRIBUTES(...)                         \
+  auto fields() const { return std::tie(__VA_ARGS__); } \
+  static constexpr std::string_view field_names() { return #__VA_ARGS__; }
+
+/// Attributes from a plain struct T with TESSERA_ATTRIBUTES.
 template <class T>
 struct AttributesOf final : Attributes {
   T value;
@@ -60,12 +92,12 @@ struct AttributesOf final : Attributes {
     const auto* other = dynamic_cast<const AttributesOf*>(&o);
     return other && value.fields() == other->value.fields();
   }
-  std::string text() const override {
-    std::string out;
-    std::apply(
-        [&](const auto&... f) { ((out += (out.empty() ? "" : " ") + detail::text_of(f)), ...); },
+  std::vector<NamedAttribute> named() const override {
+    return std::apply(
+        [](const auto&... f) {
+          return detail::named_attributes(T::field_names(), {detail::attribute_value(f)...});
+        },
         value.fields());
-    return out;
   }
 };
 template <class T>
@@ -76,6 +108,15 @@ template <class T>
 const T& get(const Attributes* a) {
   return static_cast<const AttributesOf<T>*>(a)->value;
 }
+
+/// What one application of a primitive takes.
+struct Cost {
+  /// Operations of reals; a fused step is two, a product of complex numbers six. Functions count
+  /// what our kernels do for an element (src/core/cost.cpp).
+  double flops = 0;
+  double bytes = 0;      ///< read and written, each operand and result once
+  double workspace = 0;  ///< bytes of memory that the kernel takes beside them while it runs
+};
 
 using KernelFn = void (*)(Inputs in, Outputs out, const Attributes* attr);
 

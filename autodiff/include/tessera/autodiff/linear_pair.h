@@ -18,6 +18,8 @@
 //   TESSERA_REGISTER_PAIR(Filter);
 //   std::vector<Tensor> y = LinearPair<Filter>::apply({}, {x, p});
 //
+// `static double flops(TypeSpan in, TypeSpan out, const Attributes*)` tells what either map takes.
+//
 // The kernels take leading axes as a batch, alike in all operands. Of complex maps the transposed
 // kernel is A^T; the adjoint A^H, which is what reverse mode asks for, is the pair's own affair.
 //
@@ -55,10 +57,23 @@ concept ChangesWithParameters = requires(const Application& a, std::span<const T
   { M::transposed_change(a, dp) } -> std::same_as<Change>;
 };
 
+/// `M::flops(in, out, attr)` serves both maps; without it they are not counted.
+template <class M>
+struct PairFlops {
+  static constexpr None flops{"a linear map that does not count its operations"};
+};
+template <class M>
+requires requires(TypeSpan t, const Attributes* a) { M::flops(t, t, a); }
+struct PairFlops<M> {
+  static double flops(TypeSpan in, TypeSpan out, const Attributes* a) {
+    return M::flops(in, out, a);
+  }
+};
+
 /// y = A(p) x, or with `transposed` x = A(p)^T y. `n` linear operands come first, then the
 /// parameters.
 template <class M, bool transposed>
-struct PairBase : LeadingBatch {
+struct PairBase : LeadingBatch, PairFlops<M> {
   static constexpr const char* name = transposed ? M::transposed_name : M::name;
   static constexpr std::size_t n = transposed ? M::results : M::operands;
   /// Whether linear operand k is left out, being zero.

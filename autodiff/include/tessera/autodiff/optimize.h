@@ -284,6 +284,7 @@ std::pair<std::vector<Tensor>, OptimizerState> advance(const Optimizer& o,
 template <IsTree P>
 std::pair<P, OptimizerState> Optimizer::update(const P& params, const P& grads,
                                                const OptimizerState& s) const {
+  const Within part(name);
   auto [p, next] = detail::advance(*this, flatten_tree(params), flatten_tree(grads), s);
   return {unflatten_tree(params, p), std::move(next)};
 }

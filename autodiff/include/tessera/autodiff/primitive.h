@@ -19,8 +19,10 @@
 // Taylor mode follows from the class and the jvp (src/transform/expansion.h); a primitive that
 // solves undo(b, y) = a for y names `undo`, one that holds sub-graphs writes `jet`. Every class but
 // elementwise must say `batch`; a primitive whose leading dimensions are already a batch derives
-// from LeadingBatch. A rule that cannot exist is said aloud: `static constexpr None
-// transpose{"why"}`.
+// from LeadingBatch. What an application costs follows from its types; where arithmetic is not one
+// operation an element, `flops` tells it (bilinear and hand-written primitives must), `workspace`
+// the kernel's own memory; `cost` tells all at once. A rule that cannot exist is said aloud:
+// `static constexpr None transpose{"why"}`.
 #pragma once
 #include "tessera/autodiff/kernel.h"
 #include "tessera/autodiff/tensor.h"
@@ -102,6 +104,9 @@ struct Primitive {
   std::vector<bool> (*moved)(const std::vector<bool>& operands, const Attributes*);
   bool (*linear_in)(std::size_t operand,
                     const Attributes*);  ///< linear and bilinear classes: in which operands
+  Cost (*cost)(std::span<const Type> in, std::span<const Type> out, const Attributes*);
+  const char* no_flops;  ///< why `cost` does not know them; null where it does
+  bool is_product;  ///< runs at the rate of products of matrices: bilinear ones, those that say it
 };
 
 /// A rule that cannot exist, and why.
@@ -162,6 +167,9 @@ void batch_elementwise(const Primitive&, const Application&, std::span<const boo
                        std::span<Tensor>);
 void batch_leading(const Primitive&, const Application&, std::span<const bool>, Index,
                    std::span<Tensor>);
+/// Each operand and result once; `flops_each` (src/core/cost.cpp) an element where `elementwise`.
+Cost cost_by_types(const char* name, bool elementwise, std::span<const Type> in,
+                   std::span<const Type> out);
 [[noreturn]] void no_rule(const char* primitive, const char* rule, const char* reason);
 
 template <class P>
@@ -197,6 +205,22 @@ concept SaysNoTranspose = requires {
 template <class P>
 concept HasView = requires(const View& i, const Attributes* a, View& o) {
   { P::view(i, a, o) } -> std::same_as<bool>;
+};
+template <class P>
+concept HasCost = requires(std::span<const Type> t, const Attributes* a) {
+  { P::cost(t, t, a) } -> std::same_as<Cost>;
+};
+template <class P>
+concept HasFlops = requires(std::span<const Type> t, const Attributes* a) {
+  { P::flops(t, t, a) } -> std::same_as<double>;
+};
+template <class P>
+concept SaysNoFlops = requires {
+  { P::flops.reason } -> std::convertible_to<const char*>;
+};
+template <class P>
+concept HasWorkspace = requires(std::span<const Type> t, const Attributes* a) {
+  { P::workspace(t, t, a) } -> std::same_as<double>;
 };
 template <class P>
 concept HasResult = requires(std::span<const Dtype> t) {
@@ -278,6 +302,10 @@ void prove_rules() {
                 "zero-derivative primitive: wrong class, it has a derivative rule");
   static_assert(r == RuleClass::elementwise || !HasDerivative<P> || HasTranspose<P>,
                 "wrong class: `d` belongs to the class Elementwise");
+  static_assert((r != RuleClass::bilinear && r != RuleClass::hand) || is_elementwise<P> ||
+                    HasCost<P> || HasFlops<P> || SaysNoFlops<P>,
+                "bilinear or hand-written primitive: `flops` is missing; write it or say `static "
+                "constexpr None flops{\"why\"}`");
   static_assert(HasBatch<P> || is_elementwise<P> || is_leading_batch<P>,
                 "primitive: `batch` is missing");
 }
@@ -347,6 +375,20 @@ const Primitive& primitive() {
     p.runs_programs = requires { P::runs_programs; };
     if constexpr (requires { &P::moved; }) p.moved = P::moved;
     p.linear_in = detail::linear_in<P>;
+    if constexpr (detail::SaysNoFlops<P>) p.no_flops = P::flops.reason;
+    p.is_product = requires { P::is_product; }
+    || (P::rule == RuleClass::bilinear && !p.elementwise);
+    p.cost = [](std::span<const Type> in, std::span<const Type> out, const Attributes* a) -> Cost {
+      if constexpr (detail::HasCost<P>) {
+        return P::cost(in, out, a);
+      } else {
+        Cost c = detail::cost_by_types(P::name, detail::is_elementwise<P>, in, out);
+        if constexpr (detail::HasView<P>) c.bytes = 0;
+        if constexpr (detail::HasFlops<P>) c.flops = P::flops(in, out, a);
+        if constexpr (detail::HasWorkspace<P>) c.workspace = P::workspace(in, out, a);
+        return c;
+      }
+    };
     return p;
   }();
   return self;

@@ -180,7 +180,7 @@ struct LinearSolveAttr {
   bool adjoint = false;     ///< A^H in place of A
   bool derivative = false;  ///< a tangent or an adjoint
   std::vector<Index> levels;
-  auto fields() const { return std::tie(system, adjoint, derivative, levels); }
+  TESSERA_ATTRIBUTES(system, adjoint, derivative, levels)
 };
 /// A(p) x, or A(p)^H x, over all leading axes of the application. `v` is x, p...
 Tensor apply_operator(const LinearSolveAttr& f, const std::vector<Tensor>& v);

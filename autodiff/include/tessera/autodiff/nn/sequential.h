@@ -82,6 +82,9 @@ struct Sequential {
   bool has_running_norms() const;
 };
 
+/// What reports and errors call the layers: "layers.0 (linear)".
+std::vector<std::string> part_names(const Sequential& net);
+
 enum class LayerKind {
   linear,
   conv,
