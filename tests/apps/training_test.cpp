@@ -71,7 +71,7 @@ TEST_F(Training, TheExampleMeetsWhatItExpectsAndPredicts) {
   ASSERT_EQ(tessera({"new", "solvers.training", "patch"}).code, 0);
   EXPECT_TRUE(holds(tessera({"check", "patch/patch.toml"}).out,
                     "600 samples: 420 to train on, 90 for validation, 90 for the test"));
-  EXPECT_TRUE(holds(tessera({"estimate", "patch/patch.toml"}).out, "a step of 32 samples took"));
+  EXPECT_TRUE(holds(tessera({"estimate", "patch/patch.toml"}).out, "a step of 32 samples takes"));
   const Outcome run = tessera({"run", "patch/patch.toml", "--output", "RUN"});
   ASSERT_EQ(run.code, 0) << run.err;
   expect_files_known("RUN");

@@ -141,7 +141,9 @@ TEST(Initializers, HaveTheirVariances) {
     // 60,000 draws: standard errors of the variance at most sqrt(2 / 60,000) = 0.6 %.
     EXPECT_NEAR(variance(w).item() / expected, 1, 0.03);
     EXPECT_NEAR(mean(w).item(), 0, 5 * std::sqrt(expected / 60000));
-    if (bound > 0) EXPECT_LE(max(abs(w)).item(), bound);
+    if (bound > 0) {
+      EXPECT_LE(max(abs(w)).item(), bound);
+    }
     EXPECT_EQ(draw(random_key(3), {2, 2}, fans, Dtype::f32).dtype(), Dtype::f32);
   }
 }

@@ -59,8 +59,12 @@ class Report {
       use_[root] = backwards ? Use::kept : Use::gradient;
     };
     for (const plan::Step& s : low_.steps) {
-      for (const plan::Placed& p : s.in) reads(p.root, s.line.reverse);
-      for (const std::uint32_t root : s.out_roots) made[root] = true, maker[root] = s.line;
+      // A run that goes on into the reverse sweep keeps nothing for it.
+      const bool backwards =
+          std::ranges::all_of(s.parts, [](const plan::Part& part) { return part.line.reverse; });
+      for (const plan::Placed& p : s.in) reads(p.root, backwards);
+      for (const plan::Part& part : s.parts)
+        for (const std::uint32_t root : part.makes) made[root] = true, maker[root] = part.line;
     }
     for (const plan::Placed& p : low_.outputs) reads(p.root, false);
     maker_ = std::move(maker);

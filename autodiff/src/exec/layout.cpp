@@ -20,7 +20,7 @@ bool is_whole(const Placed& p, const Root& r) {
 /// Steps [begin, end) as one.
 Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end,
             const std::vector<std::uint32_t>& last_use, const std::vector<Root>& roots) {
-  Step run{nullptr, nullptr, nullptr, steps[begin].line, true, {}, {}, 0, {}, {}};
+  Step run{.line = steps[begin].line, .elementwise = true};
   std::vector<blocks::Operation> operations;
   std::map<std::uint32_t, std::uint32_t> made;                // root -> operation
   std::map<std::uint32_t, std::vector<std::uint32_t>> taken;  // root -> operands of the run

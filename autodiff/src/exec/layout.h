@@ -39,23 +39,24 @@ struct Part {
   bool product;  ///< of matrices, convolutions: it runs at the rate of fused steps
   Dtype dtype;
   Cost cost;
+  std::vector<std::uint32_t> makes;  ///< roots
   const char* no_flops = nullptr;
 };
 
 /// One call of a kernel, or a run of them.
 struct Step {
-  const Primitive* primitive;  ///< null: none
-  KernelFn kernel;             ///< null: `program`
-  const Attributes* attr;
-  SourceLine line;
-  bool elementwise;
-  SharedList<Placed> in;  ///< orders of the steps that are tried out share them
-  SharedList<std::uint32_t> out_roots;
-  std::uint32_t
-      wave;  ///< steps of one wave follow each other and may run at once; 0: a wave of its own
-  std::shared_ptr<const blocks::Program> program;  ///< of a run of element-wise steps
-  std::uint32_t after = kNone;  ///< a root that is made before, wherever the step is moved
-  std::vector<Part> parts;      ///< where they are asked for
+  const Primitive* primitive = nullptr;  ///< null: none
+  KernelFn kernel = nullptr;             ///< null: `program`
+  const Attributes* attr = nullptr;
+  SourceLine line = {};
+  bool elementwise = false;
+  SharedList<Placed> in = {};  ///< orders of the steps that are tried out share them
+  SharedList<std::uint32_t> out_roots = {};
+  /// Steps of one wave follow each other and may run at once; 0: a wave of its own.
+  std::uint32_t wave = 0;
+  std::shared_ptr<const blocks::Program> program = nullptr;  ///< of a run of element-wise steps
+  std::uint32_t after = kNone;   ///< a root that is made before, wherever the step is moved
+  std::vector<Part> parts = {};  ///< where they are asked for
 };
 
 struct Layout {

@@ -44,12 +44,11 @@ class Lowering {
     const Type t = p.view.type();
     const std::uint32_t root = new_arena_root(t);
     Step step{
-        nullptr, [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); },
-        nullptr, e.line,
-        false,   {p},
-        {root},  0,
-        {},      {}};
-    if (priced_) step.parts.push_back({"copy", e.line, false, t.dtype, {}});
+        .kernel = [](Inputs in, Outputs out, const Attributes*) { kernels::copy(*in[0], *out[0]); },
+        .line = e.line,
+        .in = {p},
+        .out_roots = {root}};
+    if (priced_) step.parts.push_back({"copy", e.line, false, t.dtype, {}, {root}});
     low.steps.push_back(std::move(step));
     return Placed{root, packed_view(t)};
   }
@@ -80,21 +79,28 @@ class Lowering {
       for (Placed& operand : in)
         if (!operand.view.contiguous()) operand = packed(e, operand);
     if (e.attr) low.attributes.push_back(e.attr);
-    Step step{&p, kernel, e.attr.get(), e.line, p.elementwise, std::move(in), {}, 0, {}, {}};
-    if (priced_) step.parts.push_back(priced(e));
+    Step step{.primitive = &p,
+              .kernel = kernel,
+              .attr = e.attr.get(),
+              .line = e.line,
+              .elementwise = p.elementwise,
+              .in = std::move(in)};
+    std::vector<std::uint32_t> makes;
     for (Graph::Id id = e.out_begin; id < e.out_begin + e.out_count; ++id) {
-      step.out_roots.push_back(new_arena_root(g_.types[id]));
-      placed_[id] = {step.out_roots.back(), packed_view(g_.types[id])};
+      makes.push_back(new_arena_root(g_.types[id]));
+      placed_[id] = {makes.back(), packed_view(g_.types[id])};
     }
+    if (priced_) step.parts.push_back(priced(e, makes));
+    step.out_roots = std::move(makes);
     low.steps.push_back(std::move(step));
   }
 
-  Part priced(const Graph::Equation& e) const {
+  Part priced(const Graph::Equation& e, const std::vector<std::uint32_t>& makes) const {
     const Primitive& p = *e.primitive;
     Types in;
     for (const Graph::Id id : g_.in(e)) in.push_back(g_.types[id]);
     const Cost c = p.cost(in, {g_.types.data() + e.out_begin, e.out_count}, e.attr.get());
-    return {p.name, e.line, p.is_product, g_.types[e.out_begin].dtype, c, p.no_flops};
+    return {p.name, e.line, p.is_product, g_.types[e.out_begin].dtype, c, makes, p.no_flops};
   }
 
   /// Results live in fresh memory for every run.

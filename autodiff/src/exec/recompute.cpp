@@ -206,6 +206,8 @@ std::vector<Step> with_copies(const std::vector<Step>& steps, std::vector<Root>&
     for (const std::uint32_t m : wanted) {
       Step s = steps[m];
       s.out_roots.edit()[0] = copy[s.out_roots[0]];
+      s.line.reverse = true;
+      for (Part& part : s.parts) part.line.reverse = true, part.makes = {s.out_roots[0]};
       replace(s);
       s.after = heavy;
       out.push_back(std::move(s));

@@ -104,19 +104,21 @@ struct DryArgument {
 DryRun dryrun_flat(const FlatFunction& f, const std::vector<DryArgument>& arguments);
 
 template <class T>
-NamedArgument<T> as_named(const NamedArgument<T>& a, std::size_t) {
+NamedArgument<T> as_named(const NamedArgument<T>& a) {
   return a;
 }
 template <IsTree T>
-NamedArgument<T> as_named(const T& a, std::size_t k) {
-  return {"argument " + std::to_string(k), a, false};
+NamedArgument<T> as_named(const T& a) {
+  return {"", a, false};
 }
 template <class F, class... T>
 DryRun dryrun_of(const F& f, const NamedArgument<T>&... a) {
   Result<result_t<F, T...>> r;
   std::vector<DryArgument> leaves;
-  const auto add = [&](const auto& n) {
-    for (const Tensor& t : flatten_tree(n.value)) leaves.push_back({n.name, t.type(), n.given});
+  auto add = [&, k = 0](const auto& n) mutable {
+    const std::string name = n.name.empty() ? "argument " + std::to_string(k) : n.name;
+    for (const Tensor& t : flatten_tree(n.value)) leaves.push_back({name, t.type(), n.given});
+    ++k;
   };
   (add(a), ...);
   return dryrun_flat(flat(f, r, a.value...), leaves);
@@ -126,8 +128,7 @@ DryRun dryrun_of(const F& f, const NamedArgument<T>&... a) {
 /// Of f(arguments...); each is a tree, or one with a name. Values of arguments are not looked at.
 template <class F, class... A>
 DryRun dryrun(const F& f, const A&... arguments) {
-  std::size_t k = 0;
-  return detail::dryrun_of(f, detail::as_named(arguments, k++)...);
+  return detail::dryrun_of(f, detail::as_named(arguments)...);
 }
 
 }  // namespace tessera
