@@ -75,6 +75,40 @@ TEST(Blocks, OfEveryLayoutOfOperands) {
   }
 }
 
+TEST(Blocks, OfOperandsInShortStretches) {
+  for (const Shape& shape : {Shape{4, 1000, 5}, Shape{3, 37, 16}, Shape{700, 2}, Shape{2, 90, 3, 7},
+                             Shape{5, 3, 255}, Shape{1, 4097, 3}, Shape{2, 1, 600, 1, 4}}) {
+    for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+      const int nd = shape.size();
+      Shape wide = shape, per_sample = Shape::filled(nd, 1), turned = shape;
+      wide[nd - 1] *= 2;
+      per_sample[0] = shape[0], per_sample[nd - 1] = shape.back();
+      std::swap(turned[nd - 1], turned[nd - 2]);
+      Shape begin = Shape::filled(nd, 0), end = shape;
+      begin[nd - 1] = shape.back() / 2, end[nd - 1] = begin[nd - 1] + shape.back();
+      const Tensors x{numbers(shape, t, 1), numbers({shape.back()}, t, 2),
+                      numbers(per_sample, t, 3), numbers(wide, t, 4), numbers(turned, t, 5)};
+      const std::string what = to_string(shape) + " " + name_of(t);
+      const auto part = [&](const Tensor& y) { return slice(y, begin, end); };
+      expect_same_bits(
+          [&](const Tensors& x) {
+            const Tensor u = (x[0] - x[2]) * x[1] + part(x[3]), v = moveaxis(x[4], -1, -2) * u;
+            const Tensor small = part(x[3]) > x[1], z = complex(v, u) * complex(x[1], x[1]);
+            return Tensors{where(small, u, v * x[2]), tanh(v) - x[2], real(z) * imag(z) + x[0],
+                           cast(floor(v * 10), Dtype::i32) * cast(floor(x[1] * 3), Dtype::i32)};
+          },
+          x, what);
+      // Each by itself: runs of one.
+      expect_same_bits(
+          [&](const Tensors& x) {
+            return Tensors{matmul(x[0] + x[1], ones({shape.back(), 2}, t)), sum(x[0] * x[2], {0}),
+                           logical_not(part(x[3]) > x[1]), exp(moveaxis(x[4], -1, -2))};
+          },
+          x, what);
+    }
+  }
+}
+
 TEST(Blocks, OfWhatARunMakesAndReadsTurned) {
   const Tensor a = numbers({80, 80}, Dtype::f64, 6);
   expect_same_bits(

@@ -5,6 +5,7 @@
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 
@@ -15,6 +16,7 @@ constexpr Index kScratchBytes = Index{128}
                                 << 10;  ///< of all registers of a worker: in the second-level cache
 constexpr Index kLeast = 256,
                 kMost = 4096;  ///< elements of a block: a call costs as much as some 50 of them
+constexpr Index kShort = 256;  ///< elements: kernels take longer stretches as they lie
 constexpr Index kGrain =
     Index{1} << 15;  ///< elements times operations below which one thread is faster
 
@@ -50,7 +52,7 @@ Layout layout_of(const View& v) {
 
 /// Sums take in the products that only they read, and the sums before them: y = x + a b, y = (a b +
 /// c d) - e.
-std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> operands) {
+std::vector<Node> with_sums(std::vector<Operation> run, std::span<const Layout> operands) {
   std::vector<Node> nodes;
   std::vector<int> readers(run.size(), 0);
   for (Operation& o : run) {
@@ -59,7 +61,7 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const View> op
     nodes.push_back({std::move(o), {}, false});
   }
   const auto layout = [&](const Source& s) {
-    return s.inside ? Layout::packed : layout_of(operands[s.index]);
+    return s.inside ? Layout::packed : operands[s.index];
   };
   static const Primitive *const add = &detail::own_primitive("add"),
                                 *const sub = &detail::own_primitive("sub"),
@@ -160,17 +162,62 @@ void add_terms(Index n, std::span<const Term> terms, const View* const* in, T* o
   }
 }
 
+template <class T>
+void side_by_side_of(const View& v, T* to) {
+  const int last = v.shape.size() - 1;
+  const Index n = v.shape[last], stride = v.strides[last];
+  const T* from = static_cast<const T*>(v.data);
+  Index at[kMaxDims] = {};
+  for (Index rows = v.count() / n; rows > 0; --rows, to += n) {
+    if (stride == 1)
+      for (Index i = 0; i < n; ++i) to[i] = from[i];
+    else
+      for (Index i = 0; i < n; ++i) to[i] = from[i * stride];
+    for (int d = last; d-- > 0;) {
+      from += v.strides[d];
+      if (++at[d] < v.shape[d]) break;
+      from -= v.strides[d] * v.shape[d];
+      at[d] = 0;
+    }
+  }
+}
+/// The elements of v, of which there are some, one after the other.
+void side_by_side(const View& v, void* to) {
+  switch (size_of(v.dtype)) {
+    case 1:
+      return side_by_side_of(v, static_cast<std::uint8_t*>(to));
+    case 4:
+      return side_by_side_of(v, static_cast<std::uint32_t*>(to));
+    case 8:
+      return side_by_side_of(v, static_cast<std::uint64_t*>(to));
+    default:
+      return side_by_side_of(v, static_cast<c128*>(to));
+  }
+}
+
 }  // namespace
 
 Program::Program(std::vector<Operation> run, std::span<const View> operands) {
-  std::vector<Node> nodes = with_sums(std::move(run), operands);
   std::size_t n_results = 0;
-  for (const Node& n : nodes)
-    n_results = std::max(n_results, static_cast<std::size_t>(n.o.result + 1));
+  for (const Operation& o : run)
+    n_results = std::max(n_results, static_cast<std::size_t>(o.result + 1));
   dtypes_.resize(operands.size() + n_results);
   for (std::size_t k = 0; k < operands.size(); ++k) dtypes_[k] = operands[k].dtype;
   last_read.resize(operands.size());
   written.resize(n_results);
+  merge_dimensions(operands[0].shape, operands, n_results);
+
+  std::size_t element = 1;  // bytes, of the largest in scratch
+  std::vector<Layout> layouts;
+  const bool short_stretches = n_dims_ > 1 && dims_[n_dims_ - 1] < kShort;
+  for (std::uint32_t k = 0; k < operands.size(); ++k) {
+    layouts.push_back(layout_of(operands[k]));
+    if (layouts[k] != Layout::other || !short_stretches) continue;
+    layouts[k] = Layout::packed;
+    gathered_.push_back({k, static_cast<std::uint32_t>(slots_++), false});
+    element = std::max(element, size_of(operands[k].dtype));
+  }
+  const std::vector<Node> nodes = with_sums(std::move(run), layouts);
 
   // Registers: each takes a free slot of scratch and gives it back after the last use.
   std::vector<std::size_t> last(nodes.size());
@@ -186,7 +233,6 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
   }
   std::map<std::pair<std::uint32_t, Dtype>, std::uint32_t> known;
   std::vector<std::uint32_t> operand(nodes.size()), slot(nodes.size()), free;
-  std::size_t element = 1;
   for (std::size_t j = 0; j < nodes.size(); ++j) {
     const Operation& o = nodes[j].o;
     if (nodes[j].gone) continue;
@@ -229,8 +275,16 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
     calls_.push_back(c);
   }
 
-  const Shape& shape = operands[0].shape;
-  strides_.resize(dtypes_.size());
+  const Index fit = kScratchBytes / static_cast<Index>(std::max<std::size_t>(slots_, 1) * element);
+  cut_into_blocks(std::clamp(fit / 64 * 64, kLeast, kMost));
+  Index inner = 1;
+  for (int d = outer_ + 1; d < n_dims_; ++d) inner *= dims_[d];
+  slot_bytes_ = (static_cast<std::size_t>(rows_ * inner) * element + 63) / 64 * 64;
+}
+
+void Program::merge_dimensions(const Shape& shape, std::span<const View> operands,
+                               std::size_t results) {
+  strides_.resize(operands.size() + results);
   const Shape packed = row_major(shape);
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
@@ -246,17 +300,32 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
       strides_[k][static_cast<std::size_t>(n_dims_ - 1)] = stride(k);
   }
   if (n_dims_ == 0) dims_[n_dims_++] = 1;
+}
 
-  const Index fit = kScratchBytes / static_cast<Index>(std::max<std::size_t>(slots_, 1) * element);
-  const Index block = std::clamp(fit / 64 * 64, kLeast, kMost);
+void Program::cut_into_blocks(Index most) {
   Index inner = 1;
   outer_ = n_dims_ - 1;
-  while (outer_ > 0 && inner * dims_[outer_] <= block) inner *= dims_[outer_--];
-  rows_ = std::clamp<Index>(block / inner, 1, dims_[outer_]);
+  while (outer_ > 0 && inner * dims_[outer_] <= most) inner *= dims_[outer_--];
+  rows_ = std::clamp<Index>(most / inner, 1, dims_[outer_]);
   pieces_ = (dims_[outer_] + rows_ - 1) / rows_;
   n_blocks_ = pieces_;
   for (int d = 0; d < outer_; ++d) n_blocks_ *= dims_[d];
-  slot_bytes_ = (static_cast<std::size_t>(rows_ * inner) * element + 63) / 64 * 64;
+
+  for (Gathered& g : gathered_)
+    g.repeats = strides_[g.operand][static_cast<std::size_t>(outer_)] == 0;
+  std::vector<bool> packed(strides_.size(), false);
+  for (const Gathered& g : gathered_) packed[g.operand] = true;
+  flat_ = true;
+  for (std::size_t k = 0; flat_ && k < strides_.size(); ++k) {
+    bool stretch = true, number = true;
+    Index next = 1;
+    for (int d = n_dims_; d-- > outer_; next *= dims_[d]) {
+      const Index stride = strides_[k][static_cast<std::size_t>(d)];
+      stretch = stretch && stride == next;
+      number = number && stride == 0;
+    }
+    flat_ = packed[k] || stretch || number;
+  }
 }
 
 /// The views of one thread, moved from block to block.
@@ -265,15 +334,22 @@ class Program::Worker {
   Worker(const Program& p, Inputs in, Outputs out) : p_(p) {
     base_.resize(in.size() + out.size());
     views_.resize(base_.size() + p.registers_.size());
-    in_.clear(), out_.clear();
+    sources_.assign(p.gathered_.size(), {});
+    in_.clear(), out_.clear(), laid_.clear();
     std::byte* const memory = scratch(p.slots_ * p.slot_bytes_);
     for (std::size_t k = 0; k < base_.size(); ++k) {
       base_[k] = static_cast<std::byte*>(k < in.size() ? in[k]->data : out[k - in.size()]->data);
       views_[k].dtype = p.dtypes_[k];
+      laid_.push_back(&views_[k]);
     }
     for (std::size_t k = 0; k < p.registers_.size(); ++k) {
       views_[base_.size() + k].dtype = p.registers_[k].dtype;
       views_[base_.size() + k].data = memory + p.registers_[k].slot * p.slot_bytes_;
+    }
+    for (std::size_t j = 0; j < p.gathered_.size(); ++j) {
+      const Gathered& g = p.gathered_[j];
+      views_[g.operand].data = memory + g.slot * p.slot_bytes_;
+      laid_[g.operand] = &sources_[j].view;
     }
     for (std::uint32_t k : p.inputs_) in_.push_back(&views_[k]);
     for (const Call& c : p.calls_) out_.push_back(&views_[c.out]);
@@ -289,8 +365,9 @@ class Program::Worker {
         at += rest % p_.dims_[d] * stride[static_cast<std::size_t>(d)];
         rest /= p_.dims_[d];
       }
-      views_[k].data = base_[k] + at * static_cast<Index>(size_of(p_.dtypes_[k]));
+      laid_[k]->data = base_[k] + at * static_cast<Index>(size_of(p_.dtypes_[k]));
     }
+    for (std::size_t j = 0; j < p_.gathered_.size(); ++j) gather(p_.gathered_[j], sources_[j]);
     for (std::size_t j = 0; j < p_.calls_.size(); ++j) {
       const Call& c = p_.calls_[j];
       if (c.kernel)
@@ -308,17 +385,48 @@ class Program::Worker {
     add_terms<T>(out.count(), {p_.terms_.data() + c.terms, c.in_count / 2}, in_.data() + c.in_begin,
                  static_cast<T*>(out.data));
   }
+  /// An operand where it lies, and what of it was gathered last.
+  struct Source {
+    View view;
+    const void* at = nullptr;
+    Index rows = 0;
+  };
+  void gather(const Gathered& g, Source& s) {
+    if (g.repeats && s.at == s.view.data && s.rows >= rows_) return;
+    s.at = s.view.data, s.rows = rows_;
+    std::byte* const to = static_cast<std::byte*>(views_[g.operand].data);
+    View piece = s.view;
+    if (g.repeats) piece.shape[0] = 1;
+    side_by_side(piece, to);
+    const auto bytes = static_cast<std::size_t>(s.view.count()) * size_of(piece.dtype);
+    for (auto have = static_cast<std::size_t>(piece.count()) * size_of(piece.dtype);
+         have < bytes;) {
+      const std::size_t more = std::min(have, bytes - have);
+      std::memcpy(to + have, to, more);
+      have += more;
+    }
+  }
+
   void set_rows(Index n) {
     if (n == rows_) return;
     rows_ = n;
     Shape shape;
     for (int d = p_.outer_; d < p_.n_dims_; ++d) shape.push_back(d == p_.outer_ ? n : p_.dims_[d]);
+    const Shape one{shape.count()};
     for (std::size_t k = 0; k < views_.size(); ++k) {
-      views_[k].shape = shape;
-      views_[k].strides = row_major(shape);
-      if (k < base_.size())
-        for (int d = p_.outer_; d < p_.n_dims_; ++d)
-          views_[k].strides[d - p_.outer_] = p_.strides_[k][static_cast<std::size_t>(d)];
+      views_[k].shape = p_.flat_ ? one : shape;
+      views_[k].strides = row_major(views_[k].shape);
+    }
+    for (std::size_t k = 0; k < base_.size(); ++k) {
+      View& v = *laid_[k];
+      const auto stride = [&](int d) { return p_.strides_[k][static_cast<std::size_t>(d)]; };
+      if (p_.flat_ && &v == &views_[k]) {
+        v.strides[0] = stride(p_.n_dims_ - 1);
+        continue;
+      }
+      v.dtype = p_.dtypes_[k];
+      v.shape = v.strides = shape;
+      for (int d = p_.outer_; d < p_.n_dims_; ++d) v.strides[d - p_.outer_] = stride(d);
     }
   }
 
@@ -326,6 +434,8 @@ class Program::Worker {
   struct Lists {
     std::vector<std::byte*> base;
     std::vector<View> views;
+    std::vector<Source> sources;
+    std::vector<View*> laid;  ///< of operands and results where they lie in memory
     std::vector<const View*> in;
     std::vector<View*> out;
   };
@@ -338,6 +448,8 @@ class Program::Worker {
   Lists& lists_ = lists();
   std::vector<std::byte*>& base_ = lists_.base;
   std::vector<View>& views_ = lists_.views;
+  std::vector<Source>& sources_ = lists_.sources;
+  std::vector<View*>& laid_ = lists_.laid;
   std::vector<const View*>& in_ = lists_.in;
   std::vector<View*>& out_ = lists_.out;
   Index rows_ = 0;

@@ -7,7 +7,9 @@
 //   y = a b + c d - e + ...,
 //
 // as recurrences of Taylor coefficients and Cauchy products are made of, keep their sum in
-// registers. The bits are those of the single steps: element i depends on elements i alone, every
+// registers. Operands that lie in short stretches (slices of channels, one number for each channel)
+// are copied side by side for the block first, once where they repeat, so that the kernels see long
+// ones. The bits are those of the single steps: element i depends on elements i alone, every
 // product and sum is rounded, none reordered.
 #pragma once
 #include "tessera/autodiff/primitive.h"
@@ -50,6 +52,7 @@ class Program {
   Program(std::vector<Operation> run, std::span<const View> operands);
   void operator()(Inputs in, Outputs out) const;
   std::size_t operations() const { return calls_.size(); }
+  bool gathers() const { return !gathered_.empty(); }  ///< operands in short stretches
 
   /// When each operand is read for the last time, and when each result is written: a result may be
   /// kept where an operand was that nobody reads later.
@@ -66,13 +69,21 @@ class Program {
     Dtype dtype;
     std::uint32_t slot;
   };
+  struct Gathered {
+    std::uint32_t operand, slot;
+    bool repeats;  ///< the block of one place in the outer dimensions is that of the next rows, too
+  };
   class Worker;
+
+  void merge_dimensions(const Shape& shape, std::span<const View> operands, std::size_t results);
+  void cut_into_blocks(Index most);
 
   std::vector<Call> calls_;
   std::vector<std::uint32_t> inputs_;  ///< of the calls, one after the other
   std::vector<Term> terms_;
   std::vector<Register> registers_;  ///< blocks of scratch as one element type
   std::vector<Dtype> dtypes_;        ///< of operands and results
+  std::vector<Gathered> gathered_;
   std::size_t slots_ = 0, slot_bytes_ = 0;
 
   // The shape with dimensions merged where all operands allow it: `outer_` dimensions are walked
@@ -81,6 +92,7 @@ class Program {
   Index dims_[kMaxDims] = {};
   std::vector<std::array<Index, kMaxDims>> strides_;  ///< of operands, then results, in elements
   Index rows_ = 0, pieces_ = 0, n_blocks_ = 0;
+  bool flat_ = false;  ///< in a block all operands are one stretch, or one number
 };
 
 }  // namespace tessera::blocks

@@ -69,7 +69,17 @@ bool reads_in_order(const Step& s, const std::set<std::uint32_t>& made,
   });
 }
 
-/// Runs of element-wise steps with results of one shape, joined.
+/// Some operand is neither one stretch of memory nor one number.
+bool has_parts(const Step& s) {
+  return std::any_of(s.in.begin(), s.in.end(), [](const Placed& p) {
+    const Shape& strides = p.view.strides;
+    return !p.view.contiguous() &&
+           std::any_of(strides.begin(), strides.end(), [](Index stride) { return stride != 0; });
+  });
+}
+
+/// Runs of element-wise steps with results of one shape, joined; alone where operands lie in short
+/// stretches, which a run gathers.
 std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Root>& roots,
                                    Index least) {
   std::vector<std::uint32_t> last_use(roots.size(), 0);
@@ -87,8 +97,13 @@ std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Ro
       if (!reads_in_order(s, made, roots)) break;
       made.insert(root);
     }
-    if (end - begin > 1 && type.shape.count() >= std::max<Index>(least, 1)) {
+    const bool large = type.shape.count() >= std::max<Index>(least, 1);
+    if (large && end - begin > 1) {
       out.push_back(joined(steps, begin, end, last_use, roots));
+      begin = end;
+    } else if (large && end - begin == 1 && has_parts(steps[begin])) {
+      Step alone = joined(steps, begin, end, last_use, roots);
+      out.push_back(alone.program->gathers() ? std::move(alone) : std::move(steps[begin]));
       begin = end;
     } else {
       for (end = std::max(end, begin + 1); begin < end; ++begin)
