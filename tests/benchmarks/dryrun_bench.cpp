@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
                  0.01 * nn::kl_normal(out.code.mean, out.code.log_variance);
         },
         [&] {
-          return Batch{field({4096, 64}), field({4096, 64})};
+          return Batch{field({16384, 32}), field({16384, 32})};
         });
   }
   if (wanted("C"))
@@ -163,14 +163,14 @@ int main(int argc, char** argv) {
           return nn::mean_square(squeeze(u(expand_dims(b[0], -1)), -1), b[1]);
         },
         [&] {
-          return Batch{field({4, 256, 256}), field({4, 256, 256})};
+          return Batch{field({4, 384, 384}), field({4, 384, 384})};
         });
   if (wanted("D"))
     measure<nn::Gpt>(
         "D", [&] { return nn::gpt(key, {.width = 512, .heads = 8}); },
         [](const nn::Gpt& g, const Batch& b) { return nn::cross_entropy(g(b[0]), b[1]); },
         [&] {
-          return Batch{numbers({4, 256}, 1000), numbers({4, 256}, 1000)};
+          return Batch{numbers({16, 256}, 1000), numbers({16, 256}, 1000)};
         });
   if (wanted("E"))
     measure<nn::EdgeNetwork>(
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
           return nn::mean_square(e, b[2]) + nn::mean_square(f, b[3]);
         },
         [&] {
-          return Batch{numbers({64, 21}, 5), field({64, 21, 3}), field({64}), field({64, 21, 3})};
+          return Batch{numbers({192, 21}, 5), field({192, 21, 3}), field({192}), field({192, 21, 3})};
         });
   return 0;
 }
