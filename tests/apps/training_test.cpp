@@ -358,10 +358,12 @@ layer = [{kind = "flatten"}, {kind = "linear", width = 24, name = "in"}, {kind =
 }
 
 TEST_F(Training, AnEmbeddingTakesNumbersOfWords) {
+  using namespace tessera;
   // Sentences of three words of five; the target is the sum of what words weigh.
   const Tensor words = cast(floor(5.0 * uniform(random_key(5), {120, 3})), Dtype::i64),
                weights = tensor(std::vector<double>{0.3, -1, 0.8, 2, -0.4});
-  data::write_npz(here() / "s.npz", {{"x", words}, {"y", sum(take(weights, words), {1}, true)}});
+  const data::NamedTensor arrays[] = {{"x", words}, {"y", sum(take(weights, words), {1}, true)}};
+  data::write_npz(here() / "s.npz", arrays);
   const std::string text = R"(app = "solvers.training"
 data = {inputs = ["s.npz"], targets = ["s.npz"], input_array = "x", target_array = "y"}
 input_transform = [{kind = "none"}]
