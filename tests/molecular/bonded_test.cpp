@@ -194,8 +194,9 @@ TEST_P(Bonded, RunsAddTheSameForces) {
            -select(select(g[0], 0, i), 0, c).item<double>());
       total[c] += from_fixed(force[static_cast<std::size_t>(3 * i + c)]);
     }
-  if (GetParam() != Term::position_restraints)  // tied to positions, not to each other
+  if (GetParam() != Term::position_restraints) {  // tied to positions, not to each other
     for (const double f : total) EXPECT_EQ(f, 0) << "forces do not add up to zero";
+  }
   // W = -(x^T dU/dx + h^T dU/dh): what straining atoms and box together does.
   const Tensor strain = -(matmul(transpose(p[0]), g[0]) + matmul(transpose(p[1]), g[1]));
   for (Index a = 0; a < 3; ++a)
