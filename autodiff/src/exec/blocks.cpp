@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks.h"
 
+#include "../base/scratch.h"
 #include "../core/own_primitive.h"
 #include "tessera/autodiff/forall.h"
 
@@ -30,6 +31,8 @@ std::byte* scratch(std::size_t bytes) {
   }
   return memory.get() + (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64;
 }
+
+std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 bool same(const Source& a, const Source& b) { return a.inside == b.inside && a.index == b.index; }
 
@@ -89,6 +92,7 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const Layout> 
                 b};
   };
   for (Node& n : nodes) {
+    if (n.o.reduced.fold) continue;
     const bool plus = n.o.primitive == add, minus = n.o.primitive == sub;
     if (!(plus || minus) || (n.o.dtype != Dtype::f64 && n.o.dtype != Dtype::f32)) continue;
     Source x = n.o.in[0], y = n.o.in[1];
@@ -203,16 +207,24 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
     n_results = std::max(n_results, static_cast<std::size_t>(o.result + 1));
   dtypes_.resize(operands.size() + n_results);
   for (std::size_t k = 0; k < operands.size(); ++k) dtypes_[k] = operands[k].dtype;
+  elements_ = operands[0].shape.count();
   last_read.resize(operands.size());
   written.resize(n_results);
-  merge_dimensions(operands[0].shape, operands, n_results);
+  std::vector<bool> is_reduced(n_results, false);
+  for (const Operation& o : run)
+    if (o.reduced.fold) is_reduced[static_cast<std::size_t>(o.result)] = true;
+  merge_dimensions(operands[0].shape, operands, is_reduced);
 
   std::size_t element = 1;  // bytes, of the largest in scratch
+  std::vector<bool> folded(operands.size(), false);
+  for (const Operation& o : run)
+    if (o.reduced.fold && !o.in[0].inside) folded[o.in[0].index] = true;
   std::vector<Layout> layouts;
   const bool short_stretches = n_dims_ > 1 && dims_[n_dims_ - 1] < kShort;
   for (std::uint32_t k = 0; k < operands.size(); ++k) {
     layouts.push_back(layout_of(operands[k]));
-    if (layouts[k] != Layout::other || !short_stretches) continue;
+    const bool gather = layouts[k] == Layout::other && short_stretches;
+    if (!gather && (!folded[k] || layouts[k] == Layout::packed)) continue;
     layouts[k] = Layout::packed;
     gathered_.push_back({k, static_cast<std::uint32_t>(slots_++), false});
     element = std::max(element, size_of(operands[k].dtype));
@@ -243,6 +255,10 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
            0,
            static_cast<std::uint32_t>(terms_.size())};
     terms_.insert(terms_.end(), nodes[j].terms.begin(), nodes[j].terms.end());
+    if (o.reduced.fold) {
+      c.fold = static_cast<int>(folds_.size());
+      add_fold(o.reduced, o.dtype, static_cast<std::uint32_t>(o.result));
+    }
     for (const Source& s : o.in) inputs_.push_back(s.inside ? operand[s.index] : s.index);
     // An operand that dies here gives its slot to the result, if elements of one size replace each
     // other.
@@ -277,19 +293,35 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
 
   const Index fit = kScratchBytes / static_cast<Index>(std::max<std::size_t>(slots_, 1) * element);
   cut_into_blocks(std::clamp(fit / 64 * 64, kLeast, kMost));
-  Index inner = 1;
-  for (int d = outer_ + 1; d < n_dims_; ++d) inner *= dims_[d];
-  slot_bytes_ = (static_cast<std::size_t>(rows_ * inner) * element + 63) / 64 * 64;
+  slot_bytes_ = aligned(static_cast<std::size_t>(rows_ * inner_) * element);
+  find_cuts();
+}
+
+void Program::add_fold(const Reduced& r, Dtype t, std::uint32_t result) {
+  Fold f{r.fold,
+         elements_ / (r.n * r.m),
+         r.n,
+         r.m,
+         (r.n + kernels::kBlock - 1) / kernels::kBlock,
+         result,
+         size_of(t),
+         lane_bytes_,
+         partial_bytes_};
+  lane_bytes_ += aligned(static_cast<std::size_t>(kernels::kLanes * f.m) * f.element);
+  if (f.blocks > 1)
+    partial_bytes_ += aligned(static_cast<std::size_t>(f.batch * f.blocks * f.m) * f.element);
+  folds_.push_back(f);
 }
 
 void Program::merge_dimensions(const Shape& shape, std::span<const View> operands,
-                               std::size_t results) {
-  strides_.resize(operands.size() + results);
+                               const std::vector<bool>& is_reduced) {
+  strides_.resize(operands.size() + is_reduced.size());
   const Shape packed = row_major(shape);
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
     const auto stride = [&](std::size_t k) {
-      return k < operands.size() ? operands[k].strides[d] : packed[d];
+      if (k < operands.size()) return operands[k].strides[d];
+      return is_reduced[k - operands.size()] ? 0 : packed[d];
     };
     bool merge = n_dims_ > 0;
     for (std::size_t k = 0; merge && k < strides_.size(); ++k)
@@ -303,10 +335,20 @@ void Program::merge_dimensions(const Shape& shape, std::span<const View> operand
 }
 
 void Program::cut_into_blocks(Index most) {
-  Index inner = 1;
+  inner_ = 1;
   outer_ = n_dims_ - 1;
-  while (outer_ > 0 && inner * dims_[outer_] <= most) inner *= dims_[outer_--];
-  rows_ = std::clamp<Index>(most / inner, 1, dims_[outer_]);
+  while (outer_ > 0 && inner_ * dims_[outer_] <= most) inner_ *= dims_[outer_--];
+  rows_ = std::clamp<Index>(most / inner_, 1, dims_[outer_]);
+  // Blocks end where those of the longest reduced sequences do.
+  Index unit = 1;
+  for (const Fold& f : folds_) unit = std::max(unit, f.unit());
+  if (const Index rows = unit / inner_; unit % inner_ == 0 && rows <= rows_) {
+    rows_ -= rows_ % rows;
+  } else if (unit % inner_ == 0) {
+    Index divisor = rows_;
+    while (rows % divisor) --divisor;
+    if (4 * divisor >= rows_) rows_ = divisor;
+  }
   pieces_ = (dims_[outer_] + rows_ - 1) / rows_;
   n_blocks_ = pieces_;
   for (int d = 0; d < outer_; ++d) n_blocks_ *= dims_[d];
@@ -328,15 +370,33 @@ void Program::cut_into_blocks(Index most) {
   }
 }
 
+void Program::find_cuts() {
+  constexpr Index kCuts = 64;
+  for (Index k = 0, next = 0; k < kCuts && !folds_.empty(); ++k) {
+    const Index end = n_blocks_ * (k + 1) / kCuts;
+    for (Index b = std::max(next, n_blocks_ * k / kCuts); b < end; ++b)
+      if (std::ranges::all_of(folds_,
+                              [&](const Fold& f) { return f.begins_at(first_element(b)); })) {
+        cuts_.push_back(b);
+        next = b + 1;
+        break;
+      }
+  }
+}
+
 /// The views of one thread, moved from block to block.
 class Program::Worker {
  public:
-  Worker(const Program& p, Inputs in, Outputs out) : p_(p) {
+  /// `partials`: of the reductions, for all threads.
+  Worker(const Program& p, Inputs in, Outputs out, std::byte* partials)
+      : p_(p), outputs_(out), partials_(partials) {
     base_.resize(in.size() + out.size());
     views_.resize(base_.size() + p.registers_.size());
     sources_.assign(p.gathered_.size(), {});
     in_.clear(), out_.clear(), laid_.clear();
-    std::byte* const memory = scratch(p.slots_ * p.slot_bytes_);
+    std::byte* const memory = scratch(p.slots_ * p.slot_bytes_ + p.lane_bytes_);
+    lanes_ = memory + p.slots_ * p.slot_bytes_;
+    for (const Fold& f : p.folds_) f.loops->start(f.m, lanes_ + f.lanes);
     for (std::size_t k = 0; k < base_.size(); ++k) {
       base_[k] = static_cast<std::byte*>(k < in.size() ? in[k]->data : out[k - in.size()]->data);
       views_[k].dtype = p.dtypes_[k];
@@ -370,7 +430,11 @@ class Program::Worker {
     for (std::size_t j = 0; j < p_.gathered_.size(); ++j) gather(p_.gathered_[j], sources_[j]);
     for (std::size_t j = 0; j < p_.calls_.size(); ++j) {
       const Call& c = p_.calls_[j];
-      if (c.kernel)
+      if (c.fold >= 0)
+        fold(p_.folds_[static_cast<std::size_t>(c.fold)],
+             static_cast<const std::byte*>(in_[c.in_begin]->data), p_.first_element(block),
+             rows_ * p_.inner_);
+      else if (c.kernel)
         c.kernel({in_.data() + c.in_begin, c.in_count}, {out_.data() + j, 1}, c.attr);
       else if (out_[j]->dtype == Dtype::f64)
         sum<double>(c, *out_[j]);
@@ -380,6 +444,33 @@ class Program::Worker {
   }
 
  private:
+  /// Elements i, i + 1, ... of the run.
+  void fold(const Fold& f, const std::byte* x, Index i, Index count) {
+    const auto bytes = static_cast<Index>(f.element);
+    std::byte* const lanes = lanes_ + f.lanes;
+    Index c = i % f.m, k = i / f.m % f.n, b = i / (f.m * f.n);
+    while (count > 0) {
+      const Index end = std::min(f.n, (k / kernels::kBlock + 1) * kernels::kBlock);
+      Index taken = 0;
+      if (c == 0 && count >= f.m) {
+        const Index rows = std::min(end - k, count / f.m);
+        f.loops->add(x, k, rows, f.m, lanes);
+        k += rows, taken = rows * f.m;
+      } else {  // of one row
+        taken = std::min(count, f.m - c);
+        f.loops->add(x, 0, 1, taken, lanes + (k % kernels::kLanes * f.m + c) * bytes);
+        c += taken;
+        if (c == f.m) c = 0, ++k;
+      }
+      x += taken * bytes, count -= taken;
+      if (k < end) continue;
+      f.loops->close(
+          f.m, lanes,
+          p_.partials_of(f, b, outputs_, partials_) + (k - 1) / kernels::kBlock * f.m * bytes);
+      f.loops->start(f.m, lanes);
+      if (k == f.n) k = 0, ++b;
+    }
+  }
   template <class T>
   void sum(const Call& c, const View& out) {
     add_terms<T>(out.count(), {p_.terms_.data() + c.terms, c.in_count / 2}, in_.data() + c.in_begin,
@@ -445,6 +536,8 @@ class Program::Worker {
   }
 
   const Program& p_;
+  Outputs outputs_;
+  std::byte *partials_, *lanes_;
   Lists& lists_ = lists();
   std::vector<std::byte*>& base_ = lists_.base;
   std::vector<View>& views_ = lists_.views;
@@ -455,13 +548,38 @@ class Program::Worker {
   Index rows_ = 0;
 };
 
+std::byte* Program::partials_of(const Fold& f, Index b, Outputs out, std::byte* partials) const {
+  std::byte* const first =
+      f.blocks == 1 ? static_cast<std::byte*>(out[f.result]->data) : partials + f.partials;
+  return first + b * f.blocks * f.m * static_cast<Index>(f.element);
+}
+
 void Program::operator()(Inputs in, Outputs out) const {
-  const Index work = out[0]->count() * static_cast<Index>(calls_.size());
-  const Index parts = work < kGrain ? 1 : std::min<Index>(n_blocks_, 4 * num_threads());
+  const Index work = elements_ * static_cast<Index>(calls_.size());
+  const Index most = work < kGrain ? 1 : 4 * num_threads();
+  const auto begins = folds_.empty() ? n_blocks_ : static_cast<Index>(cuts_.size());
+  const Index parts = std::min(begins, most);
+  const auto begin = [&](Index part) {
+    const Index k = begins * part / parts;
+    return folds_.empty() || part == parts ? n_blocks_ * part / parts
+                                           : cuts_[static_cast<std::size_t>(k)];
+  };
+  detail::ScratchArray<std::byte> partials(partial_bytes_);
   parallel_chunks(parts, [&](Index part) {
-    Worker w(*this, in, out);
-    for (Index b = n_blocks_ * part / parts; b < n_blocks_ * (part + 1) / parts; ++b) w.run(b);
+    Worker w(*this, in, out, partials.data());
+    for (Index b = begin(part); b < begin(part + 1); ++b) w.run(b);
   });
+  for (const Fold& f : folds_) {
+    if (f.blocks == 1) continue;
+    const auto bytes = static_cast<std::size_t>(f.m) * f.element;
+    for (Index b = 0; b < f.batch; ++b) {
+      std::byte* const x = partials_of(f, b, out, partials.data());
+      f.loops->pairs(f.blocks, f.m, x);
+      std::memcpy(
+          static_cast<std::byte*>(out[f.result]->data) + static_cast<std::size_t>(b) * bytes, x,
+          bytes);
+    }
+  }
 }
 
 }  // namespace tessera::blocks

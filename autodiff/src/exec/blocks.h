@@ -9,9 +9,12 @@
 // as recurrences of Taylor coefficients and Cauchy products are made of, keep their sum in
 // registers. Operands that lie in short stretches (slices of channels, one number for each channel)
 // are copied side by side for the block first, once where they repeat, so that the kernels see long
-// ones. The bits are those of the single steps: element i depends on elements i alone, every
-// product and sum is rounded, none reordered.
+// ones. Reductions take what passes by (kernels/running_fold.h): threads begin at multiples of 512
+// elements of every reduced sequence, and the blocks' results are folded at the end. The bits are
+// those of the single steps: element i depends on elements i alone, every product and sum is
+// rounded, none reordered.
 #pragma once
+#include "../kernels/running_fold.h"
 #include "tessera/autodiff/primitive.h"
 
 #include <array>
@@ -26,13 +29,19 @@ struct Source {
   bool inside;
   std::uint32_t index;
 };
+/// A reduction over the axis of n elements of an array [b, n, m].
+struct Reduced {
+  const kernels::RunningFold* fold = nullptr;
+  Index n = 1, m = 1;
+};
 struct Operation {
   const Primitive* primitive;
   KernelFn kernel;
   const Attributes* attr;
   Dtype dtype;  ///< of its result
   std::vector<Source> in;
-  int result = -1;  ///< which result of the run it is; -1: nobody else needs it
+  int result = -1;       ///< which result of the run it is; -1: nobody else needs it
+  Reduced reduced = {};  ///< with a fold: the only operand, all of it seen as [b, n, m], is reduced
 };
 /// +- a or +- a b, one after the other.
 struct Term {
@@ -60,10 +69,21 @@ class Program {
 
  private:
   struct Call {
-    KernelFn kernel;  ///< null: a sum
+    KernelFn kernel;  ///< null: a sum or a reduction
     const Attributes* attr;
     std::uint32_t in_begin, in_count, out;  ///< numbers of views: operands, results, registers
     std::uint32_t terms;                    ///< the first of a sum's in `terms_`; two inputs each
+    int fold = -1;                          ///< which of `folds_`
+  };
+  struct Fold {
+    const kernels::RunningFold* loops;
+    Index batch, n, m, blocks;  ///< of 512 in a sequence
+    std::uint32_t result;
+    std::size_t element;          ///< bytes
+    std::size_t lanes, partials;  ///< bytes before them, among those of all folds
+    Index unit() const { return std::min(n, kernels::kBlock) * m; }
+    /// Element i of the run is the first of a block of 512 of its sequences.
+    bool begins_at(Index i) const { return i % m == 0 && i / m % n % kernels::kBlock == 0; }
   };
   struct Register {
     Dtype dtype;
@@ -75,8 +95,16 @@ class Program {
   };
   class Worker;
 
-  void merge_dimensions(const Shape& shape, std::span<const View> operands, std::size_t results);
+  void merge_dimensions(const Shape& shape, std::span<const View> operands,
+                        const std::vector<bool>& is_reduced);
   void cut_into_blocks(Index most);
+  void find_cuts();
+  void add_fold(const Reduced& r, Dtype t, std::uint32_t result);
+  Index first_element(Index block) const {
+    return (block / pieces_ * dims_[outer_] + block % pieces_ * rows_) * inner_;
+  }
+  /// Of sequences b of the fold, block after block.
+  std::byte* partials_of(const Fold& f, Index b, Outputs out, std::byte* partials) const;
 
   std::vector<Call> calls_;
   std::vector<std::uint32_t> inputs_;  ///< of the calls, one after the other
@@ -84,15 +112,17 @@ class Program {
   std::vector<Register> registers_;  ///< blocks of scratch as one element type
   std::vector<Dtype> dtypes_;        ///< of operands and results
   std::vector<Gathered> gathered_;
-  std::size_t slots_ = 0, slot_bytes_ = 0;
+  std::vector<Fold> folds_;
+  std::size_t slots_ = 0, slot_bytes_ = 0, lane_bytes_ = 0, partial_bytes_ = 0;
 
   // The shape with dimensions merged where all operands allow it: `outer_` dimensions are walked
   // one by one, the next is cut into pieces of `rows_`, the rest is whole in every block.
   int n_dims_ = 0, outer_ = 0;
   Index dims_[kMaxDims] = {};
   std::vector<std::array<Index, kMaxDims>> strides_;  ///< of operands, then results, in elements
-  Index rows_ = 0, pieces_ = 0, n_blocks_ = 0;
-  bool flat_ = false;  ///< in a block all operands are one stretch, or one number
+  Index rows_ = 0, inner_ = 0, pieces_ = 0, n_blocks_ = 0, elements_ = 0;
+  std::vector<Index> cuts_;  ///< with reductions: the blocks at which a thread may begin
+  bool flat_ = false;        ///< in a block all operands are one stretch, or one number
 };
 
 }  // namespace tessera::blocks
