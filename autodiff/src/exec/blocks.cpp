@@ -92,7 +92,7 @@ std::vector<Node> with_sums(std::vector<Operation> run, std::span<const Layout> 
                 b};
   };
   for (Node& n : nodes) {
-    if (n.o.reduced.fold) continue;
+    if (n.o.reduced.fold || n.o.by_row || n.o.spread) continue;
     const bool plus = n.o.primitive == add, minus = n.o.primitive == sub;
     if (!(plus || minus) || (n.o.dtype != Dtype::f64 && n.o.dtype != Dtype::f32)) continue;
     Source x = n.o.in[0], y = n.o.in[1];
@@ -199,21 +199,53 @@ void side_by_side(const View& v, void* to) {
   }
 }
 
+/// to[k] = from[k / row].
+template <class T>
+void spread_of(const T* from, Index stride, Index rows, Index row, T* to) {
+  for (; rows > 0; --rows, from += stride, to += row) std::fill_n(to, row, *from);
+}
+void spread(const View& v, Index rows, Index row, void* to) {
+  const Index stride = v.strides.empty() ? 0 : v.strides[0];
+  switch (size_of(v.dtype)) {
+    case 1:
+      return spread_of(static_cast<const std::uint8_t*>(v.data), stride, rows, row,
+                       static_cast<std::uint8_t*>(to));
+    case 4:
+      return spread_of(static_cast<const std::uint32_t*>(v.data), stride, rows, row,
+                       static_cast<std::uint32_t*>(to));
+    case 8:
+      return spread_of(static_cast<const std::uint64_t*>(v.data), stride, rows, row,
+                       static_cast<std::uint64_t*>(to));
+    default:
+      return spread_of(static_cast<const c128*>(v.data), stride, rows, row, static_cast<c128*>(to));
+  }
+}
+
 }  // namespace
 
-Program::Program(std::vector<Operation> run, std::span<const View> operands) {
+Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
+                 const Extent& extent)
+    : elements_(extent.shape.count()), row_(extent.row) {
   std::size_t n_results = 0;
   for (const Operation& o : run)
     n_results = std::max(n_results, static_cast<std::size_t>(o.result + 1));
   dtypes_.resize(operands.size() + n_results);
-  for (std::size_t k = 0; k < operands.size(); ++k) dtypes_[k] = operands[k].dtype;
-  elements_ = operands[0].shape.count();
+  row_strides_.resize(dtypes_.size(), -1);
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const View& v = operands[k].view;
+    dtypes_[k] = v.dtype;
+    if (operands[k].by_row) row_strides_[k] = layout_of(v) == Layout::packed ? 1 : 0;
+  }
   last_read.resize(operands.size());
   written.resize(n_results);
-  std::vector<bool> is_reduced(n_results, false);
-  for (const Operation& o : run)
-    if (o.reduced.fold) is_reduced[static_cast<std::size_t>(o.result)] = true;
-  merge_dimensions(operands[0].shape, operands, is_reduced);
+  std::vector<bool> in_order(n_results, true);  // element by element of the run
+  for (const Operation& o : run) {
+    if (o.result < 0) continue;
+    const auto k = static_cast<std::size_t>(o.result);
+    in_order[k] = !o.by_row && !o.reduced.fold;
+    if (o.by_row) row_strides_[operands.size() + k] = 1;
+  }
+  merge_dimensions(extent.shape, operands, in_order);
 
   std::size_t element = 1;  // bytes, of the largest in scratch
   std::vector<bool> folded(operands.size(), false);
@@ -222,12 +254,13 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
   std::vector<Layout> layouts;
   const bool short_stretches = n_dims_ > 1 && dims_[n_dims_ - 1] < kShort;
   for (std::uint32_t k = 0; k < operands.size(); ++k) {
-    layouts.push_back(layout_of(operands[k]));
+    layouts.push_back(layout_of(operands[k].view));
+    if (operands[k].by_row) continue;
     const bool gather = layouts[k] == Layout::other && short_stretches;
     if (!gather && (!folded[k] || layouts[k] == Layout::packed)) continue;
     layouts[k] = Layout::packed;
     gathered_.push_back({k, static_cast<std::uint32_t>(slots_++), false});
-    element = std::max(element, size_of(operands[k].dtype));
+    element = std::max(element, size_of(dtypes_[k]));
   }
   const std::vector<Node> nodes = with_sums(std::move(run), layouts);
 
@@ -243,7 +276,7 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
         last_read[s.index] = static_cast<std::uint32_t>(j);
     }
   }
-  std::map<std::pair<std::uint32_t, Dtype>, std::uint32_t> known;
+  std::map<Register, std::uint32_t> known;
   std::vector<std::uint32_t> operand(nodes.size()), slot(nodes.size()), free;
   for (std::size_t j = 0; j < nodes.size(); ++j) {
     const Operation& o = nodes[j].o;
@@ -255,9 +288,10 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
            0,
            static_cast<std::uint32_t>(terms_.size())};
     terms_.insert(terms_.end(), nodes[j].terms.begin(), nodes[j].terms.end());
+    c.spread = o.spread;
     if (o.reduced.fold) {
       c.fold = static_cast<int>(folds_.size());
-      add_fold(o.reduced, o.dtype, static_cast<std::uint32_t>(o.result));
+      add_fold(o);
     }
     for (const Source& s : o.in) inputs_.push_back(s.inside ? operand[s.index] : s.index);
     // An operand that dies here gives its slot to the result, if elements of one size replace each
@@ -268,7 +302,9 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
       const bool repeated = std::any_of(o.in.begin(), o.in.begin() + static_cast<std::ptrdiff_t>(k),
                                         [&](const Source& t) { return same(s, t); });
       if (!s.inside || nodes[s.index].o.result >= 0 || last[s.index] != j || repeated) continue;
-      (size_of(nodes[s.index].o.dtype) == size_of(o.dtype) ? free : later).push_back(slot[s.index]);
+      const Operation& from = nodes[s.index].o;
+      (size_of(from.dtype) == size_of(o.dtype) && from.by_row == o.by_row ? free : later)
+          .push_back(slot[s.index]);
     }
     if (o.result >= 0) {
       operand[j] =
@@ -280,9 +316,9 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
       slot[j] = free.back();
       free.pop_back();
       if (last[j] == j) free.push_back(slot[j]);
-      const auto [it, fresh] =
-          known.emplace(std::pair(slot[j], o.dtype), dtypes_.size() + registers_.size());
-      if (fresh) registers_.push_back({o.dtype, slot[j]});
+      const Register r{o.dtype, slot[j], o.by_row};
+      const auto [it, fresh] = known.emplace(r, dtypes_.size() + registers_.size());
+      if (fresh) registers_.push_back(r);
       operand[j] = it->second;
       element = std::max(element, size_of(o.dtype));
     }
@@ -292,36 +328,39 @@ Program::Program(std::vector<Operation> run, std::span<const View> operands) {
   }
 
   const Index fit = kScratchBytes / static_cast<Index>(std::max<std::size_t>(slots_, 1) * element);
-  cut_into_blocks(std::clamp(fit / 64 * 64, kLeast, kMost));
+  cut_into_blocks(std::max(row_, std::clamp(fit / 64 * 64, kLeast, kMost)));
   slot_bytes_ = aligned(static_cast<std::size_t>(rows_ * inner_) * element);
   find_cuts();
 }
 
-void Program::add_fold(const Reduced& r, Dtype t, std::uint32_t result) {
+void Program::add_fold(const Operation& o) {
+  const Reduced& r = o.reduced;
   Fold f{r.fold,
          elements_ / (r.n * r.m),
          r.n,
          r.m,
          (r.n + kernels::kBlock - 1) / kernels::kBlock,
-         result,
-         size_of(t),
+         static_cast<std::uint32_t>(std::max(o.result, 0)),
+         size_of(o.dtype),
          lane_bytes_,
-         partial_bytes_};
-  lane_bytes_ += aligned(static_cast<std::size_t>(kernels::kLanes * f.m) * f.element);
-  if (f.blocks > 1)
+         partial_bytes_,
+         o.by_row};
+  if (!f.by_row)
+    lane_bytes_ += aligned(static_cast<std::size_t>(kernels::kLanes * f.m) * f.element);
+  if (!f.by_row && f.blocks > 1)
     partial_bytes_ += aligned(static_cast<std::size_t>(f.batch * f.blocks * f.m) * f.element);
   folds_.push_back(f);
 }
 
-void Program::merge_dimensions(const Shape& shape, std::span<const View> operands,
-                               const std::vector<bool>& is_reduced) {
-  strides_.resize(operands.size() + is_reduced.size());
+void Program::merge_dimensions(const Shape& shape, std::span<const Operand> operands,
+                               const std::vector<bool>& in_order) {
+  strides_.resize(operands.size() + in_order.size());
   const Shape packed = row_major(shape);
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
     const auto stride = [&](std::size_t k) {
-      if (k < operands.size()) return operands[k].strides[d];
-      return is_reduced[k - operands.size()] ? 0 : packed[d];
+      if (k < operands.size()) return operands[k].by_row ? 0 : operands[k].view.strides[d];
+      return in_order[k - operands.size()] ? packed[d] : 0;
     };
     bool merge = n_dims_ > 0;
     for (std::size_t k = 0; merge && k < strides_.size(); ++k)
@@ -339,14 +378,16 @@ void Program::cut_into_blocks(Index most) {
   outer_ = n_dims_ - 1;
   while (outer_ > 0 && inner_ * dims_[outer_] <= most) inner_ *= dims_[outer_--];
   rows_ = std::clamp<Index>(most / inner_, 1, dims_[outer_]);
-  // Blocks end where those of the longest reduced sequences do.
+  // Blocks are whole rows, and end where those of the longest reduced sequences do.
+  const Index step = std::max<Index>(row_ / inner_, 1);
+  rows_ -= rows_ % step;
   Index unit = 1;
-  for (const Fold& f : folds_) unit = std::max(unit, f.unit());
-  if (const Index rows = unit / inner_; unit % inner_ == 0 && rows <= rows_) {
-    rows_ -= rows_ % rows;
-  } else if (unit % inner_ == 0) {
+  for (const Fold& f : folds_)
+    if (!f.by_row) unit = std::max(unit, f.unit());
+  const Index rows = unit / inner_;
+  if (unit % inner_ == 0 && rows % step == 0) {
     Index divisor = rows_;
-    while (rows % divisor) --divisor;
+    while (divisor % rows && rows % divisor) divisor -= step;
     if (4 * divisor >= rows_) rows_ = divisor;
   }
   pieces_ = (dims_[outer_] + rows_ - 1) / rows_;
@@ -375,8 +416,8 @@ void Program::find_cuts() {
   for (Index k = 0, next = 0; k < kCuts && !folds_.empty(); ++k) {
     const Index end = n_blocks_ * (k + 1) / kCuts;
     for (Index b = std::max(next, n_blocks_ * k / kCuts); b < end; ++b)
-      if (std::ranges::all_of(folds_,
-                              [&](const Fold& f) { return f.begins_at(first_element(b)); })) {
+      if (std::ranges::all_of(
+              folds_, [&](const Fold& f) { return f.by_row || f.begins_at(first_element(b)); })) {
         cuts_.push_back(b);
         next = b + 1;
         break;
@@ -396,7 +437,8 @@ class Program::Worker {
     in_.clear(), out_.clear(), laid_.clear();
     std::byte* const memory = scratch(p.slots_ * p.slot_bytes_ + p.lane_bytes_);
     lanes_ = memory + p.slots_ * p.slot_bytes_;
-    for (const Fold& f : p.folds_) f.loops->start(f.m, lanes_ + f.lanes);
+    for (const Fold& f : p.folds_)
+      if (!f.by_row) f.loops->start(f.m, lanes_ + f.lanes);
     for (std::size_t k = 0; k < base_.size(); ++k) {
       base_[k] = static_cast<std::byte*>(k < in.size() ? in[k]->data : out[k - in.size()]->data);
       views_[k].dtype = p.dtypes_[k];
@@ -418,22 +460,28 @@ class Program::Worker {
   void run(Index block) {
     const Index start = block % p_.pieces_ * p_.rows_;
     set_rows(std::min(p_.rows_, p_.dims_[p_.outer_] - start));
+    const Index first = p_.first_element(block), count = rows_ * p_.inner_;
     for (std::size_t k = 0; k < base_.size(); ++k) {
+      const auto bytes = static_cast<Index>(size_of(p_.dtypes_[k]));
+      if (p_.row_strides_[k] >= 0) {
+        views_[k].data = base_[k] + first / p_.row_ * p_.row_strides_[k] * bytes;
+        continue;
+      }
       const auto& stride = p_.strides_[k];
       Index at = start * stride[static_cast<std::size_t>(p_.outer_)], rest = block / p_.pieces_;
       for (int d = p_.outer_ - 1; d >= 0; --d) {
         at += rest % p_.dims_[d] * stride[static_cast<std::size_t>(d)];
         rest /= p_.dims_[d];
       }
-      laid_[k]->data = base_[k] + at * static_cast<Index>(size_of(p_.dtypes_[k]));
+      laid_[k]->data = base_[k] + at * bytes;
     }
     for (std::size_t j = 0; j < p_.gathered_.size(); ++j) gather(p_.gathered_[j], sources_[j]);
     for (std::size_t j = 0; j < p_.calls_.size(); ++j) {
       const Call& c = p_.calls_[j];
       if (c.fold >= 0)
-        fold(p_.folds_[static_cast<std::size_t>(c.fold)],
-             static_cast<const std::byte*>(in_[c.in_begin]->data), p_.first_element(block),
-             rows_ * p_.inner_);
+        fold(p_.folds_[static_cast<std::size_t>(c.fold)], *in_[c.in_begin], *out_[j], first, count);
+      else if (c.spread)
+        spread(*in_[c.in_begin], count / p_.row_, p_.row_, out_[j]->data);
       else if (c.kernel)
         c.kernel({in_.data() + c.in_begin, c.in_count}, {out_.data() + j, 1}, c.attr);
       else if (out_[j]->dtype == Dtype::f64)
@@ -445,7 +493,9 @@ class Program::Worker {
 
  private:
   /// Elements i, i + 1, ... of the run.
-  void fold(const Fold& f, const std::byte* x, Index i, Index count) {
+  void fold(const Fold& f, const View& from, const View& to, Index i, Index count) {
+    if (f.by_row) return f.loops->rows(from.data, count / f.n, f.n, to.data);
+    auto x = static_cast<const std::byte*>(from.data);
     const auto bytes = static_cast<Index>(f.element);
     std::byte* const lanes = lanes_ + f.lanes;
     Index c = i % f.m, k = i / f.m % f.n, b = i / (f.m * f.n);
@@ -505,11 +555,17 @@ class Program::Worker {
     for (int d = p_.outer_; d < p_.n_dims_; ++d) shape.push_back(d == p_.outer_ ? n : p_.dims_[d]);
     const Shape one{shape.count()};
     for (std::size_t k = 0; k < views_.size(); ++k) {
-      views_[k].shape = p_.flat_ ? one : shape;
+      const bool by_row =
+          k < base_.size() ? p_.row_strides_[k] >= 0 : p_.registers_[k - base_.size()].by_row;
+      views_[k].shape = by_row ? Shape{shape.count() / p_.row_} : p_.flat_ ? one : shape;
       views_[k].strides = row_major(views_[k].shape);
     }
     for (std::size_t k = 0; k < base_.size(); ++k) {
       View& v = *laid_[k];
+      if (p_.row_strides_[k] >= 0) {
+        v.strides[0] = p_.row_strides_[k];
+        continue;
+      }
       const auto stride = [&](int d) { return p_.strides_[k][static_cast<std::size_t>(d)]; };
       if (p_.flat_ && &v == &views_[k]) {
         v.strides[0] = stride(p_.n_dims_ - 1);
@@ -570,7 +626,7 @@ void Program::operator()(Inputs in, Outputs out) const {
     for (Index b = begin(part); b < begin(part + 1); ++b) w.run(b);
   });
   for (const Fold& f : folds_) {
-    if (f.blocks == 1) continue;
+    if (f.by_row || f.blocks == 1) continue;
     const auto bytes = static_cast<std::size_t>(f.m) * f.element;
     for (Index b = 0; b < f.batch; ++b) {
       std::byte* const x = partials_of(f, b, out, partials.data());

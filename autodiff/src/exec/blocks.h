@@ -10,7 +10,9 @@
 // registers. Operands that lie in short stretches (slices of channels, one number for each channel)
 // are copied side by side for the block first, once where they repeat, so that the kernels see long
 // ones. Reductions take what passes by (kernels/running_fold.h): threads begin at multiples of 512
-// elements of every reduced sequence, and the blocks' results are folded at the end. The bits are
+// elements of every reduced sequence, and the blocks' results are folded at the end. Where blocks
+// are whole rows, what a row's reduction gives is there for what follows: x - max(x), exp, its sum,
+// the quotient. The bits are
 // those of the single steps: element i depends on elements i alone, every product and sum is
 // rounded, none reordered.
 #pragma once
@@ -42,6 +44,21 @@ struct Operation {
   std::vector<Source> in;
   int result = -1;       ///< which result of the run it is; -1: nobody else needs it
   Reduced reduced = {};  ///< with a fold: the only operand, all of it seen as [b, n, m], is reduced
+  bool by_row = false;   ///< its result has one element for each row of the run
+  bool spread = false;   ///< repeats an operand that has one element for each row
+};
+/// What a run goes over: all elements of `shape`, in rows of `row` elements where results by row
+/// are read again in the run; these are trailing axes of the shape, and a row is at most
+/// kernels::kLongestRow.
+struct Extent {
+  Shape shape;
+  Index row = 0;  ///< 0: no rows
+};
+/// An operand: a view of the run's shape, or, by row, of one element for each row, side by side or
+/// one for all.
+struct Operand {
+  View view;
+  bool by_row = false;
 };
 /// +- a or +- a b, one after the other.
 struct Term {
@@ -57,8 +74,8 @@ struct Term {
 
 class Program {
  public:
-  /// `operands`: shape and strides of each, all of one shape; results are contiguous.
-  Program(std::vector<Operation> run, std::span<const View> operands);
+  /// Results are contiguous.
+  Program(std::vector<Operation> run, std::span<const Operand> operands, const Extent& extent);
   void operator()(Inputs in, Outputs out) const;
   std::size_t operations() const { return calls_.size(); }
   bool gathers() const { return !gathered_.empty(); }  ///< operands in short stretches
@@ -74,6 +91,7 @@ class Program {
     std::uint32_t in_begin, in_count, out;  ///< numbers of views: operands, results, registers
     std::uint32_t terms;                    ///< the first of a sum's in `terms_`; two inputs each
     int fold = -1;                          ///< which of `folds_`
+    bool spread = false;
   };
   struct Fold {
     const kernels::RunningFold* loops;
@@ -81,6 +99,7 @@ class Program {
     std::uint32_t result;
     std::size_t element;          ///< bytes
     std::size_t lanes, partials;  ///< bytes before them, among those of all folds
+    bool by_row;                  ///< of rows of the run
     Index unit() const { return std::min(n, kernels::kBlock) * m; }
     /// Element i of the run is the first of a block of 512 of its sequences.
     bool begins_at(Index i) const { return i % m == 0 && i / m % n % kernels::kBlock == 0; }
@@ -88,6 +107,8 @@ class Program {
   struct Register {
     Dtype dtype;
     std::uint32_t slot;
+    bool by_row;
+    auto operator<=>(const Register&) const = default;
   };
   struct Gathered {
     std::uint32_t operand, slot;
@@ -95,11 +116,11 @@ class Program {
   };
   class Worker;
 
-  void merge_dimensions(const Shape& shape, std::span<const View> operands,
-                        const std::vector<bool>& is_reduced);
+  void merge_dimensions(const Shape& shape, std::span<const Operand> operands,
+                        const std::vector<bool>& in_order);
   void cut_into_blocks(Index most);
   void find_cuts();
-  void add_fold(const Reduced& r, Dtype t, std::uint32_t result);
+  void add_fold(const Operation& o);
   Index first_element(Index block) const {
     return (block / pieces_ * dims_[outer_] + block % pieces_ * rows_) * inner_;
   }
@@ -121,8 +142,10 @@ class Program {
   Index dims_[kMaxDims] = {};
   std::vector<std::array<Index, kMaxDims>> strides_;  ///< of operands, then results, in elements
   Index rows_ = 0, inner_ = 0, pieces_ = 0, n_blocks_ = 0, elements_ = 0;
-  std::vector<Index> cuts_;  ///< with reductions: the blocks at which a thread may begin
-  bool flat_ = false;        ///< in a block all operands are one stretch, or one number
+  std::vector<Index> cuts_;         ///< with reductions: the blocks at which a thread may begin
+  Index row_ = 0;                   ///< elements
+  std::vector<Index> row_strides_;  ///< of operands and results by row, in elements; of others -1
+  bool flat_ = false;               ///< in a block all operands are one stretch, or one number
 };
 
 }  // namespace tessera::blocks

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout.h"
 
-#include "../ops/axes_attr.h"
-#include "../ops/forms.h"
 #include "recompute.h"
+#include "runs.h"
 
 #include <algorithm>
 #include <map>
@@ -13,190 +12,6 @@ namespace tessera::plan {
 namespace {
 
 constexpr std::size_t kAlign = 64;
-
-/// The view is the whole root in its order.
-bool is_whole(const Placed& p, const Root& r) {
-  return p.view.data == nullptr && p.view.contiguous() && bytes_of(p.view.type()) == r.bytes;
-}
-
-/// The reduction that a step is, of [b, n, m]; no fold where a run does not go on through it: of
-/// fewer than `least` elements, over axes that are no neighbours, of neighbouring sequences whose
-/// lanes do not fit the cache, of sequences too few to be shared among threads.
-blocks::Reduced reduction_of(const Step& s, Index least) {
-  constexpr Index kLaneBytes = Index{64} << 10, kShares = 4, kShare = Index{1} << 14;
-  if (!s.primitive || s.elementwise || s.in.empty()) return {};
-  const View& v = s.in[0].view;
-  const Index count = v.shape.count();
-  if (count < std::max<Index>(least, 1)) return {};
-  blocks::Reduced r{detail::running_fold(*s.primitive, v.dtype), 1, 1};
-  if (!r.fold) return {};
-  const Shape& axes = get<AxesAttr>(s.attr).axes;
-  for (int d = 0; d < v.shape.size(); ++d) {
-    if (v.shape[d] == 1) continue;
-    const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
-    if (reduced && r.m > 1) return {};
-    if (reduced)
-      r.n *= v.shape[d];
-    else if (r.n > 1)
-      r.m *= v.shape[d];
-  }
-  const Index units = count / (r.n * r.m) * ((r.n + kernels::kBlock - 1) / kernels::kBlock);
-  if (r.n == 1 || units < std::min(kShares, count / kShare) ||
-      kernels::kLanes * r.m * static_cast<Index>(size_of(v.dtype)) > kLaneBytes)
-    return {};
-  return r;
-}
-
-/// The shape of the runs that a step may be in: of what an element-wise one makes, of what a
-/// reduction takes.
-const Shape& run_shape(const Step& s, const std::vector<Root>& roots) {
-  if (s.elementwise) return roots[s.out_roots[0]].type.shape;
-  const Root& r = roots[s.in[0].root];
-  return is_whole(s.in[0], r) ? r.type.shape : s.in[0].view.shape;
-}
-
-/// Steps at `members` as one.
-Step joined(std::span<const Step> steps, std::span<const std::size_t> members,
-            const std::vector<bool>& read_later, const std::vector<Root>& roots) {
-  const Shape& shape = run_shape(steps[members[0]], roots);
-  Step run{.line = steps[members[0]].line, .elementwise = true};
-  std::vector<blocks::Operation> operations;
-  std::map<std::uint32_t, std::uint32_t> made;                // root -> operation
-  std::map<std::uint32_t, std::vector<std::uint32_t>> taken;  // root -> operands of the run
-  std::vector<View> layouts;
-  const auto source = [&](Placed p) -> blocks::Source {
-    if (const auto it = made.find(p.root); it != made.end()) return {true, it->second};
-    if (!(p.view.shape == shape)) p.view.shape = shape, p.view.strides = row_major(shape);
-    std::vector<std::uint32_t>& same_root = taken[p.root];
-    const auto known = std::find_if(same_root.begin(), same_root.end(), [&](std::uint32_t k) {
-      const View& v = run.in[k].view;
-      return v.data == p.view.data && v.dtype == p.view.dtype && v.strides == p.view.strides;
-    });
-    if (known != same_root.end()) return {false, *known};
-    const auto index = static_cast<std::uint32_t>(run.in.size());
-    same_root.push_back(index);
-    run.in.push_back(p);
-    layouts.push_back(p.view);
-    return {false, index};
-  };
-  for (const std::size_t n : members) {
-    const Step& s = steps[n];
-    const std::uint32_t root = s.out_roots[0];
-    const Dtype dtype = roots[root].type.dtype;
-    blocks::Operation o{s.primitive, s.kernel, s.attr, dtype, {}, -1};
-    for (const Placed& p : s.in) o.in.push_back(source(p));
-    if (!s.elementwise) {
-      if (o.in.size() == 2) {
-        const Primitive& mul = detail::mul_primitive();
-        const std::array<Dtype, 2> types{dtype, dtype};
-        operations.push_back({&mul, mul.kernel(types, nullptr), nullptr, dtype, o.in, -1});
-        o.in = {{true, static_cast<std::uint32_t>(operations.size() - 1)}};
-      }
-      o.kernel = nullptr, o.attr = nullptr;
-      o.reduced = reduction_of(s, 1);
-    }
-    made.emplace(root, static_cast<std::uint32_t>(operations.size()));
-    if (!s.elementwise || roots[root].kind == Root::Kind::result || read_later[root]) {
-      o.result = static_cast<int>(run.out_roots.size());
-      run.out_roots.push_back(root);
-    }
-    operations.push_back(std::move(o));
-    run.parts.insert(run.parts.end(), s.parts.begin(), s.parts.end());
-  }
-  run.program = std::make_shared<blocks::Program>(std::move(operations), layouts);
-  return run;
-}
-
-/// What a run makes itself can only be read as it is made.
-bool reads_in_order(const Step& s, const std::set<std::uint32_t>& made,
-                    const std::vector<Root>& roots) {
-  return std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) {
-    return !made.contains(p.root) || is_whole(p, roots[p.root]);
-  });
-}
-
-/// Some operand is neither one stretch of memory nor one number.
-bool has_parts(const Step& s) {
-  return std::any_of(s.in.begin(), s.in.end(), [](const Placed& p) {
-    const Shape& strides = p.view.strides;
-    return !p.view.contiguous() &&
-           std::any_of(strides.begin(), strides.end(), [](Index stride) { return stride != 0; });
-  });
-}
-
-/// A run of `shape` that has made `made` may go on with the step. `folds`: it is a reduction.
-bool goes_on(const Step& s, bool folds, const Shape& shape, const std::set<std::uint32_t>& made,
-             const std::vector<Root>& roots) {
-  if (!reads_in_order(s, made, roots)) return false;
-  if (s.elementwise) return roots[s.out_roots[0]].type.shape == shape;
-  return folds && std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) {
-           return p.view.shape == shape ||
-                  (is_whole(p, roots[p.root]) && p.view.shape.count() == shape.count());
-         });
-}
-
-/// Of steps [begin, end), which may be a run, those that gain from it: not reductions of what
-/// nobody else there makes or reads.
-std::vector<std::size_t> members_of(std::span<const Step> steps, std::size_t begin,
-                                    std::size_t end) {
-  std::map<std::uint32_t, int> users;
-  for (std::size_t n = begin; n < end; ++n) {
-    std::set<std::uint32_t> all;
-    for (const Placed& p : steps[n].in) all.insert(p.root);
-    if (steps[n].elementwise) all.insert(steps[n].out_roots[0]);
-    for (const std::uint32_t r : all) ++users[r];
-  }
-  std::vector<std::size_t> members;
-  for (std::size_t n = begin; n < end; ++n)
-    if (steps[n].elementwise || std::any_of(steps[n].in.begin(), steps[n].in.end(),
-                                            [&](const Placed& p) { return users[p.root] > 1; }))
-      members.push_back(n);
-  return members;
-}
-
-/// Runs of element-wise steps with results of one shape, and of reductions of such, joined; alone
-/// where operands lie in short stretches, which a run gathers.
-std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Root>& roots,
-                                   Index least) {
-  std::vector<std::uint32_t> last_use(roots.size(), 0);
-  for (std::size_t n = 0; n < steps.size(); ++n)
-    for (const Placed& p : steps[n].in) last_use[p.root] = static_cast<std::uint32_t>(n);
-  std::vector<Step> out;
-  for (std::size_t begin = 0; begin < steps.size();) {
-    const bool folds = reduction_of(steps[begin], least).fold;
-    if (!steps[begin].elementwise && !folds) {
-      out.push_back(std::move(steps[begin++]));
-      continue;
-    }
-    const Shape shape = run_shape(steps[begin], roots);
-    std::set<std::uint32_t> made;
-    std::size_t end = begin;
-    for (; end < steps.size(); ++end) {
-      const Step& s = steps[end];
-      if (!goes_on(s, reduction_of(s, least).fold, shape, made, roots)) break;
-      made.insert(s.out_roots[0]);
-    }
-    std::vector<std::size_t> members;
-    if (shape.count() >= std::max<Index>(least, 1)) members = members_of(steps, begin, end);
-    std::vector<Step> run;
-    if (members.size() > 1 || (members.size() == 1 && has_parts(steps[members[0]]))) {
-      std::vector<bool> read_later(roots.size());
-      for (const std::size_t n : members)
-        read_later[steps[n].out_roots[0]] = last_use[steps[n].out_roots[0]] >= end;
-      run.push_back(joined(steps, members, read_later, roots));
-      if (members.size() == 1 && !run[0].program->gathers()) run.clear();
-    }
-    if (run.empty()) members.clear();
-    for (std::size_t n = std::max(end, begin + 1), k = 0; begin < n; ++begin) {
-      if (k < members.size() && members[k] == begin)
-        ++k;
-      else
-        out.push_back(std::move(steps[begin]));
-    }
-    if (!run.empty()) out.push_back(std::move(run[0]));
-  }
-  return out;
-}
 
 /// Blocks of the arena by best fit in time: taken when a value is made, given back after its last
 /// use.
@@ -299,8 +114,7 @@ std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roo
   }
   for (std::uint32_t n = 0; n < steps.size(); ++n)
     joins[n] =
-        steps[n].elementwise || (reduction_of(steps[n], least).fold &&
-                                 goes_on(steps[n], true, run_shape(steps[n], roots), {}, roots) &&
+        steps[n].elementwise || (may_reduce_in_run(steps[n], roots, least) &&
                                  std::any_of(steps[n].in.begin(), steps[n].in.end(),
                                              [&](const Placed& p) { return in_runs[p.root]; }));
   std::set<std::uint32_t> ready[2];  // of runs: [1]; in the order of the record
@@ -333,15 +147,13 @@ std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roo
       for (const std::uint32_t n : light) take(n, together ? waves : 0);
     }
     if (ready[1].empty()) continue;
-    const Shape shape = run_shape(steps[*ready[1].begin()], roots);
-    std::set<std::uint32_t> made;
+    GrowingRun run(steps[*ready[1].begin()], roots, least);
     for (auto it = ready[1].begin(); it != ready[1].end();) {
       const std::uint32_t n = *it;
-      if (!goes_on(steps[n], true, shape, made, roots)) {
+      if (!run.goes_on(steps[n])) {
         ++it;
         continue;
       }
-      made.insert(steps[n].out_roots[0]);
       take(n, 0);
       it = ready[1].upper_bound(n);  // readers come later in the record
     }
@@ -499,11 +311,11 @@ Layout lay_out(std::vector<Step> all_steps, std::vector<Root> roots, const std::
   std::vector<Step> steps = without_unread(std::move(all_steps), roots);
   recompute_cheap_values(steps, roots, static_cast<std::size_t>(from - 1) << 18);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
-  Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots, kept);
+  Layout as_recorded = with_memory(with_runs_joined(steps, roots, join_from), roots, kept);
   if (keep_order) return as_recorded;
   const std::size_t least_bytes = static_cast<std::size_t>(from) * 128;
   Layout side_by_side = with_memory(
-      join_elementwise(in_waves(std::move(steps), roots, join_from, least_bytes), roots, join_from),
+      with_runs_joined(in_waves(std::move(steps), roots, join_from, least_bytes), roots, join_from),
       roots, kept);
   return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side
                                                                                       : as_recorded;

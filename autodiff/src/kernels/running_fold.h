@@ -22,7 +22,10 @@ struct RunningFold {
   void (*close)(Index m, const void* lanes, void* out);
   /// Folds those of `blocks` blocks, [blocks, m], into the first m.
   void (*pairs)(Index blocks, Index m, void* x);
+  /// `count` sequences of n <= kLongestRow elements, each side by side in x.
+  void (*rows)(const void* x, Index count, Index n, void* out);
 };
+inline constexpr Index kLongestRow = 8 * kBlock;
 
 /// acc[j] <- op(acc[j], x[j + w g]) for g = 0 ... groups - 1, in registers.
 template <Index n, class T, class Op>
@@ -61,10 +64,22 @@ void add_rows(const T* x, Index k, Index rows, Index m, T* lanes, Op op) {
   while (rows > 0) row();
 }
 
+/// out[c] <- the lanes of sequence c, paired.
+template <class T, class Op>
+void pair_lanes(Index m, const T* x, T* out, Op op) {
+  for (Index c = 0; c < m; ++c, ++x)
+    out[c] = op(op(op(x[0], x[m]), op(x[2 * m], x[3 * m])),
+                op(op(x[4 * m], x[5 * m]), op(x[6 * m], x[7 * m])));
+}
+
 /// The loops of `op`, which holds no data and takes vectors of floats, too; a complex element is
 /// `parts` = 2 of T.
 template <class T, Index parts, class Identity, class Op>
 constexpr RunningFold running_fold_of(Identity, Op) {
+  constexpr auto pairs = [](Index blocks, Index m, void* x) {
+    fold_pairs(Fold<T>{Identity{}(), [](T a, T b) { return Op{}(a, b); }, {}, {}, {}}, blocks,
+               m * parts, static_cast<T*>(x));
+  };
   return {[](Index m, void* lanes) {
             std::fill_n(static_cast<T*>(lanes), kLanes * m * parts, Identity{}());
           },
@@ -72,16 +87,25 @@ constexpr RunningFold running_fold_of(Identity, Op) {
             add_rows(static_cast<const T*>(x), k, rows, m * parts, static_cast<T*>(lanes), Op{});
           },
           [](Index m, const void* lanes, void* out) {
-            const T* x = static_cast<const T*>(lanes);
-            const Index w = m * parts;
-            const Op op{};
-            for (Index c = 0; c < w; ++c, ++x)
-              static_cast<T*>(out)[c] = op(op(op(x[0], x[w]), op(x[2 * w], x[3 * w])),
-                                           op(op(x[4 * w], x[5 * w]), op(x[6 * w], x[7 * w])));
+            pair_lanes(m * parts, static_cast<const T*>(lanes), static_cast<T*>(out), Op{});
           },
-          [](Index blocks, Index m, void* x) {
-            fold_pairs(Fold<T>{Identity{}(), [](T a, T b) { return Op{}(a, b); }, {}, {}, {}},
-                       blocks, m * parts, static_cast<T*>(x));
+          pairs,
+          [](const void* from, Index count, Index n, void* to) {
+            const T* x = static_cast<const T*>(from);
+            T* out = static_cast<T*>(to);
+            T lanes[kLanes * parts], partial[kLongestRow / kBlock * parts];
+            for (; count > 0; --count, out += parts) {
+              Index blocks = 0;
+              for (Index k = 0; k < n; k += kBlock, ++blocks) {
+                const Index here = std::min(kBlock, n - k);
+                std::fill_n(lanes, kLanes * parts, Identity{}());
+                add_rows(x, 0, here, parts, lanes, Op{});
+                pair_lanes(parts, lanes, partial + blocks * parts, Op{});
+                x += here * parts;
+              }
+              if (blocks > 1) decltype(pairs){}(blocks, 1, partial);
+              std::copy_n(partial, parts, out);
+            }
           }};
 }
 
