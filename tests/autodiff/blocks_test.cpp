@@ -494,6 +494,91 @@ TEST(Blocks, ReduceWhatIsReshapedSlicedAndRepeated) {
   }
 }
 
+TEST(Blocks, GoOnBehindReductionsOfRows) {
+  for (const Index n : {Index{1}, Index{2}, Index{7}, Index{64}, Index{511}, Index{512}, Index{513},
+                        Index{4096}, Index{4097}, Index{5000}})
+    for (const Shape& shape : {Shape{1, n}, Shape{9, n}, Shape{40, n}, Shape{700, n},
+                               Shape{3, 5, n}, Shape{6, n, 1}, Shape{n}})
+      for (const Dtype t : {Dtype::f32, Dtype::f64, Dtype::c64}) {
+        if (shape.count() > 50'000 || (t != Dtype::f32 && shape.count() > 10'000)) continue;
+        Shape column = shape;
+        const int axis =
+            shape.back() == 1 && shape.size() > 1 ? shape.size() - 2 : shape.size() - 1;
+        column[axis] = 1;
+        expect_same_bits(
+            [&](const Tensors& x) {
+              const Tensor u = x[0] * x[1], m = mean(u, {axis}, true), c = u - m;
+              const Tensor v = mean(c * c, {axis}, true) * x[2] + 0.5, y = c / v;
+              Tensors out{y, v, sum(y * x[0], {axis}), sum(y), m * x[2]};
+              if (!is_complex(u.dtype())) {
+                out.push_back(softmax(u, axis));
+                out.push_back(log_softmax(x[0], axis));
+                out.push_back(y * max(x[1], {axis}, true));  // of what the run only reads
+                out.push_back(where(u > m, u, min(u, {axis}, true)));
+              }
+              if (u.ndim() > 1) {
+                out.push_back(sum(y, {0}));  // columns of whole rows
+                out.push_back(sum(y * y, {0}) + sum(c, {0}));
+              }
+              return out;
+            },
+            {numbers(shape, t, 1), numbers(shape, t, 2), numbers(column, t, 3)},
+            to_string(shape) + " " + name_of(t));
+      }
+}
+
+TEST(Blocks, RowsOfSeveralAxesAndOfSeveralLengths) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64})
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor u = x[0] + x[1] * x[2];
+          const Tensor a = u - mean(u, {2, 3}, true), b = a * sum(a * a, {3}, true);
+          const Tensor c = b / sum(abs(b), {1, 2, 3}, true), d = moveaxis(c, 1, 2);
+          const Tensor rows = reshape(c, {40, 72}), e = rows - max(rows, {1}, true);
+          return Tensors{a,          b, c, d - mean(d, {2, 3}, true), exp(e) * sum(e, {1}, true),
+                         sum(e, {0})};
+        },
+        {numbers({10, 4, 12, 6}, t, 1), numbers({12, 1}, t, 2), numbers({10, 4, 12, 6}, t, 3)},
+        name_of(t));
+}
+
+TEST(Blocks, RowsOfInfinitiesAndNaNs) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64})
+    for (const double special :
+         {-std::numeric_limits<double>::infinity(), -0.0, std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::quiet_NaN()}) {
+      const Tensor column = reshape(arange(200, Dtype::f64), {200, 1});
+      const Tensor few = where(logical_or(numbers({200, 30}, t, 4) > 2.0, column < 3.0), special,
+                               numbers({200, 30}, t, 5));
+      expect_same_bits(
+          [](const Tensors& x) {
+            const Tensor g = grad([](Tensor u) { return sum(square(softmax(u, -1))); })(x[0]);
+            return without_signs_of_nans(
+                {softmax(x[0], -1), log_softmax(x[0] * 1.0, -1), g, x[0] - mean(x[0], {1}, true)});
+          },
+          {few});
+    }
+}
+
+TEST(Blocks, SoftmaxNormsAndTheirGradientsAreOneStep) {
+  const Tensor x = numbers({300, 40}, Dtype::f64, 1), w = numbers({40}, Dtype::f64, 2);
+  const auto steps = [&](const FlatFunction& f) {
+    expect_same_bits(f, {x, w});
+    EXPECT_EQ(plan_of(f, {x, w}, 1024).arena_bytes(), 0u);
+    return plan_of(f, {x, w}, 1024).steps();
+  };
+  const auto norm = [](const Tensor& u, const Tensor& gain) {
+    return nn::LayerNorm{gain, gain, 1e-5}(u);
+  };
+  EXPECT_EQ(steps([](const Tensors& in) { return Tensors{softmax(in[0], -1)}; }), 1u);
+  EXPECT_EQ(steps([](const Tensors& in) { return Tensors{log_softmax(in[0], -1)}; }), 1u);
+  EXPECT_EQ(steps([&](const Tensors& in) { return Tensors{norm(in[0], in[1])}; }), 1u);
+  EXPECT_EQ(steps([&](const Tensors& in) {
+              return Tensors{grad([&](Tensor u) { return sum(square(norm(u, in[1]))); })(in[0])};
+            }),
+            1u);
+}
+
 TEST(Blocks, GradientsOfNormsAndLosses) {
   for (const Dtype t : {Dtype::f32, Dtype::f64}) {
     const Tensor labels = cast(floor(uniform(random_key(3), {3, 70}) * 50.0), Dtype::i64);

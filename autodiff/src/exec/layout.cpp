@@ -309,7 +309,7 @@ Layout lay_out(std::vector<Step> all_steps, std::vector<Root> roots, const std::
                Index join_from, bool keep_order) {
   const Index from = std::clamp<Index>(join_from, 1, Index{1} << 30);
   std::vector<Step> steps = without_unread(std::move(all_steps), roots);
-  recompute_cheap_values(steps, roots, static_cast<std::size_t>(from - 1) << 18);
+  recompute_cheap_values(steps, roots, from);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
   Layout as_recorded = with_memory(with_runs_joined(steps, roots, join_from), roots, kept);
   if (keep_order) return as_recorded;
