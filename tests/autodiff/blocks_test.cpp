@@ -542,6 +542,32 @@ TEST(Blocks, RowsOfSeveralAxesAndOfSeveralLengths) {
         name_of(t));
 }
 
+TEST(Blocks, GoOnBehindReshapes) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Tensors x{numbers({6, 8, 10, 4}, t, 1), numbers({6, 1, 4}, t, 2), numbers({480, 4}, t, 3),
+                    numbers({6, 10, 8, 4}, t, 4)};
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor u = moveaxis(x[3], 1, 2) * x[0], rows = reshape(u, {6, 80, 4}) - x[1];
+          const Tensor flat = reshape(rows, {480, 4}) * x[2], v = reshape(flat, {6, 8, 10, 4}) + u;
+          const Tensor other = reshape(v, {6, 5, 16, 4}) * 3.0;  // no split of the others
+          return Tensors{sum(rows, {1}),
+                         flat,
+                         v,
+                         sum(reshape(v, {48, 10, 4}), {1}),
+                         softmax(reshape(v, {48, 40}), -1),
+                         other + 1.0};
+        },
+        x, name_of(t));
+    const auto f = [](const Tensors& x) {
+      const Tensor u = tanh(x[0]), rows = reshape(u, {6, 80, 4}) - x[1];
+      return Tensors{sum(reshape(rows, {480, 4}) * x[2], {0}), reshape(rows, {6, 8, 10, 4}) * u};
+    };
+    expect_same_bits(f, x);
+    EXPECT_EQ(plan_of(f, x, 1024).steps(), 1u);
+  }
+}
+
 TEST(Blocks, RowsOfInfinitiesAndNaNs) {
   for (const Dtype t : {Dtype::f32, Dtype::f64})
     for (const double special :

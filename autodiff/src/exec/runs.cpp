@@ -47,6 +47,28 @@ const Shape& run_shape(const Step& s, const std::vector<Root>& roots) {
   return is_whole(s.in[0], r) ? r.type.shape : s.in[0].view.shape;
 }
 
+/// Arrays of shape `coarse` are those of shape `fine` with neighbouring axes merged.
+bool is_split_of(const Shape& fine, const Shape& coarse) {
+  if (fine.count() != coarse.count() || fine.count() == 0) return false;
+  Index n = 1, m = 1;
+  for (int d = coarse.size(), k = fine.size(); d-- > 0;) {
+    n *= coarse[d];
+    while (m < n) m *= fine[--k];
+    if (m != n) return false;
+  }
+  return true;
+}
+/// The elements in the same order, of a shape that splits that of the view.
+View split(const View& v, const Shape& shape) {
+  if (v.shape == shape) return v;
+  View s{v.data, v.dtype, shape, row_major(shape)};
+  if (v.contiguous()) return s;
+  int k = shape.size();
+  for (int d = v.shape.size(); d-- > 0;)
+    for (Index n = 1; n < v.shape[d]; n *= shape[k]) s.strides[--k] = n * v.strides[d];
+  return s;
+}
+
 /// Rows of so many elements are trailing axes of the shape.
 bool are_rows_of(const Shape& shape, Index row) {
   Index n = 1;
@@ -86,7 +108,6 @@ GrowingRun::GrowingRun(const Step& first, const std::vector<Root>& roots, Index 
 
 /// Over all elements. `row`: of what is read by row, 0 where nothing is.
 bool GrowingRun::is_element_wise(const Step& s, bool folds, Index& row) const {
-  if (!folds && !(roots_[s.out_roots[0]].type.shape == extent_.shape)) return false;
   for (const Placed& p : s.in) {
     const Root& r = roots_[p.root];
     const auto it = made_.find(p.root);
@@ -122,8 +143,12 @@ bool GrowingRun::goes_on(const Step& s) {
   const blocks::Reduced r = reduction_of(s, least_);
   if (!s.elementwise && !r.fold) return false;
   const std::uint32_t root = s.out_roots[0];
+  const Shape& made = roots_[root].type.shape;
+  const bool finer = s.elementwise && is_split_of(made, extent_.shape);
   Index row = extent_.row;
-  if (is_element_wise(s, r.fold, row)) {
+  if ((r.fold || finer || made == extent_.shape || is_split_of(extent_.shape, made)) &&
+      is_element_wise(s, r.fold, row)) {
+    if (finer) extent_.shape = made;
     const bool rows = r.m == 1 && r.n <= kernels::kLongestRow && are_rows_of(extent_.shape, r.n);
     made_[root] = !r.fold ? kElements : rows ? r.n : kReduced;
   } else if (row = extent_.row; s.elementwise && is_by_row(s, row)) {
@@ -196,9 +221,7 @@ class Joined {
       spread_.emplace(p.root, all);
       return all;
     }
-    const Shape& shape = run_.extent().shape;
-    if (!by_row && !(p.view.shape == shape))
-      p.view.shape = shape, p.view.strides = row_major(shape);
+    if (!by_row) p.view = split(p.view, run_.extent().shape);
     std::vector<std::uint32_t>& same_root = taken_[p.root];
     const auto known = std::find_if(same_root.begin(), same_root.end(), [&](std::uint32_t k) {
       const View& v = step_.in[k].view;
