@@ -545,11 +545,12 @@ TEST(Blocks, RowsOfSeveralAxesAndOfSeveralLengths) {
 TEST(Blocks, GoOnBehindReshapes) {
   for (const Dtype t : {Dtype::f32, Dtype::f64}) {
     const Tensors x{numbers({6, 8, 10, 4}, t, 1), numbers({6, 1, 4}, t, 2), numbers({480, 4}, t, 3),
-                    numbers({6, 10, 8, 4}, t, 4)};
+                    numbers({6, 10, 8, 4}, t, 4), numbers({6, 80, 8}, t, 5)};
     expect_same_bits(
         [](const Tensors& x) {
           const Tensor u = moveaxis(x[3], 1, 2) * x[0], rows = reshape(u, {6, 80, 4}) - x[1];
-          const Tensor flat = reshape(rows, {480, 4}) * x[2], v = reshape(flat, {6, 8, 10, 4}) + u;
+          const Tensor part = rows + slice(x[4], -1, 2, 6), flat = reshape(part, {480, 4}) * x[2],
+                       v = reshape(flat, {6, 8, 10, 4}) + u;
           const Tensor other = reshape(v, {6, 5, 16, 4}) * 3.0;  // no split of the others
           return Tensors{sum(rows, {1}),
                          flat,
@@ -559,6 +560,14 @@ TEST(Blocks, GoOnBehindReshapes) {
                          other + 1.0};
         },
         x, name_of(t));
+    // Rows of 16 that are not axes of [2400, 12].
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor u = slice(x[0], -1, 3, 15) * x[1],
+                       m = mean(reshape(u, {1800, 16}), {1}, true);
+          return Tensors{u, m * m, reshape(u, {1800, 16}) - m};
+        },
+        {numbers({2400, 20}, t, 6), numbers({2400, 12}, t, 7)}, name_of(t));
     const auto f = [](const Tensors& x) {
       const Tensor u = tanh(x[0]), rows = reshape(u, {6, 80, 4}) - x[1];
       return Tensors{sum(reshape(rows, {480, 4}) * x[2], {0}), reshape(rows, {6, 8, 10, 4}) * u};

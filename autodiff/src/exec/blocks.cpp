@@ -310,7 +310,9 @@ Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
       operand[j] =
           static_cast<std::uint32_t>(operands.size()) + static_cast<std::uint32_t>(o.result);
       dtypes_[operand[j]] = o.dtype;
-      written[static_cast<std::size_t>(o.result)] = static_cast<std::uint32_t>(j);
+      // What is not reduced by row is written at any time.
+      written[static_cast<std::size_t>(o.result)] =
+          o.reduced.fold && !o.by_row ? 0 : static_cast<std::uint32_t>(j);
     } else {
       if (free.empty()) free.push_back(static_cast<std::uint32_t>(slots_++));
       slot[j] = free.back();
@@ -412,14 +414,16 @@ void Program::cut_into_blocks(Index most) {
 }
 
 void Program::find_cuts() {
-  constexpr Index kCuts = 64;
-  for (Index k = 0, next = 0; k < kCuts && !folds_.empty(); ++k) {
-    const Index end = n_blocks_ * (k + 1) / kCuts;
-    for (Index b = std::max(next, n_blocks_ * k / kCuts); b < end; ++b)
-      if (std::ranges::all_of(
-              folds_, [&](const Fold& f) { return f.by_row || f.begins_at(first_element(b)); })) {
+  constexpr Index kCuts = 64, kTries = 4096;
+  const auto is_cut = [&](Index block) {
+    return std::ranges::all_of(
+        folds_, [i = first_element(block)](const Fold& f) { return f.by_row || f.begins_at(i); });
+  };
+  for (Index k = 0; k < kCuts && !folds_.empty(); ++k) {
+    const Index from = n_blocks_ * k / kCuts, to = n_blocks_ * (k + 1) / kCuts;
+    for (Index b = from; b < std::min(to, from + kTries); ++b)
+      if (is_cut(b)) {
         cuts_.push_back(b);
-        next = b + 1;
         break;
       }
   }

@@ -15,7 +15,7 @@ namespace {
 /// fewer than `least` elements, over axes that are no neighbours, of neighbouring sequences whose
 /// lanes do not fit the cache, of sequences too few to be shared among threads.
 blocks::Reduced reduction_of(const Step& s, Index least) {
-  constexpr Index kLaneBytes = Index{64} << 10, kShares = 4, kShare = Index{1} << 14;
+  constexpr Index kLaneBytes = Index{64} << 10, kShares = 8, kShare = Index{1} << 14;
   if (!s.primitive || s.elementwise || s.in.empty()) return {};
   const View& v = s.in[0].view;
   const Index count = v.shape.count();
