@@ -13,10 +13,11 @@
 namespace tessera::blocks {
 namespace {
 
-constexpr Index kScratchBytes = Index{128}
+constexpr Index kScratchBytes = Index{256}
                                 << 10;  ///< of all registers of a worker: in the second-level cache
-constexpr Index kLeast = 256,
-                kMost = 4096;  ///< elements of a block: a call costs as much as some 50 of them
+/// Elements of a block: a call costs as much as some 50 of them, and memory is read faster in long
+/// stretches; an array of kMany blocks and more is cut into longer ones.
+constexpr Index kLeast = 256, kMost = 4096, kLongest = 16384, kMany = 64;
 constexpr Index kShort = 256;  ///< elements: kernels take longer stretches as they lie
 constexpr Index kGrain =
     Index{1} << 15;  ///< elements times operations below which one thread is faster
@@ -330,7 +331,8 @@ Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
   }
 
   const Index fit = kScratchBytes / static_cast<Index>(std::max<std::size_t>(slots_, 1) * element);
-  cut_into_blocks(std::max(row_, std::clamp(fit / 64 * 64, kLeast, kMost)));
+  const Index longest = std::clamp(elements_ / kMany, kMost, kLongest);
+  cut_into_blocks(std::max(row_, std::clamp(fit / 64 * 64, kLeast, longest)));
   slot_bytes_ = aligned(static_cast<std::size_t>(rows_ * inner_) * element);
   find_cuts();
 }
@@ -506,6 +508,16 @@ class Program::Worker {
     while (count > 0) {
       const Index end = std::min(f.n, (k / kernels::kBlock + 1) * kernels::kBlock);
       Index taken = 0;
+      if (const Index row = std::min(f.n, kernels::kBlock);
+          f.m == 1 && k % kernels::kBlock == 0 && end - k == row && count >= row) {
+        // Blocks side by side, of one sequence or of short ones.
+        const Index whole = (row == f.n ? count : std::min(count, f.n - k)) / row;
+        f.loops->rows(x, whole, row, partial_of(f, b, k));
+        taken = whole * row;
+        x += taken * bytes, count -= taken;
+        b += (k + taken) / f.n, k = (k + taken) % f.n;
+        continue;
+      }
       if (c == 0 && count >= f.m) {
         const Index rows = std::min(end - k, count / f.m);
         f.loops->add(x, k, rows, f.m, lanes);
@@ -518,12 +530,15 @@ class Program::Worker {
       }
       x += taken * bytes, count -= taken;
       if (k < end) continue;
-      f.loops->close(
-          f.m, lanes,
-          p_.partials_of(f, b, outputs_, partials_) + (k - 1) / kernels::kBlock * f.m * bytes);
+      f.loops->close(f.m, lanes, partial_of(f, b, k - 1));
       f.loops->start(f.m, lanes);
       if (k == f.n) k = 0, ++b;
     }
+  }
+  /// Of the block that element k of sequences b is in.
+  std::byte* partial_of(const Fold& f, Index b, Index k) const {
+    return p_.partials_of(f, b, outputs_, partials_) +
+           k / kernels::kBlock * f.m * static_cast<Index>(f.element);
   }
   template <class T>
   void sum(const Call& c, const View& out) {

@@ -72,14 +72,55 @@ void pair_lanes(Index m, const T* x, T* out, Op op) {
                 op(op(x[4 * m], x[5 * m]), op(x[6 * m], x[7 * m])));
 }
 
+/// `count` sequences of n elements of `parts` numbers, four at a time: the next sum of a lane waits
+/// for the one before.
+template <Index parts, class T, class Op>
+void fold_rows(const T* x, Index count, Index n, T identity, T* out, Op op) {
+  constexpr Index together = 4, w = kLanes * parts;
+  T lanes[together][w], partial[together][kLongestRow / kBlock * parts];
+  for (Index side; count > 0; count -= side, x += side * n * parts, out += side * parts) {
+    side = std::min(count, together);
+    Index blocks = 0;
+    for (Index k = 0; k < n; k += kBlock, ++blocks) {
+      const Index here = std::min(kBlock, n - k), groups = here / kLanes;
+      const T* from[together];
+      for (Index r = 0; r < side; ++r) from[r] = x + (r * n + k) * parts;
+      Index taken = 0;
+      if constexpr (std::is_floating_point_v<T>) {
+        if (side == together) {
+          using V [[gnu::vector_size(32), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
+          constexpr Index width = 32 / sizeof(T), vectors = w / width;
+          V v[together][vectors];
+          for (auto& row : v)
+            for (V& lane : row) lane = V{} + identity;
+          for (Index g = 0; g < groups; ++g)
+            for (Index r = 0; r < together; ++r)
+              for (Index i = 0; i < vectors; ++i)
+                v[r][i] = op(v[r][i], *reinterpret_cast<const V*>(from[r] + g * w + i * width));
+          for (Index r = 0; r < together; ++r)
+            for (Index i = 0; i < vectors; ++i)
+              *reinterpret_cast<V*>(lanes[r] + i * width) = v[r][i];
+          taken = groups * kLanes;
+        }
+      }
+      for (Index r = 0; r < side; ++r) {
+        if (side < together || !std::is_floating_point_v<T>) std::fill_n(lanes[r], w, identity);
+        if (taken < here) add_rows(from[r] + taken * parts, 0, here - taken, parts, lanes[r], op);
+        pair_lanes(parts, lanes[r], partial[r] + blocks * parts, op);
+      }
+    }
+    const Fold<T> all{identity, [](T a, T b) { return Op{}(a, b); }, {}, {}, {}};
+    for (Index r = 0; r < side; ++r) {
+      if (blocks > 1) fold_pairs(all, blocks, parts, partial[r]);
+      std::copy_n(partial[r], parts, out + r * parts);
+    }
+  }
+}
+
 /// The loops of `op`, which holds no data and takes vectors of floats, too; a complex element is
 /// `parts` = 2 of T.
 template <class T, Index parts, class Identity, class Op>
 constexpr RunningFold running_fold_of(Identity, Op) {
-  constexpr auto pairs = [](Index blocks, Index m, void* x) {
-    fold_pairs(Fold<T>{Identity{}(), [](T a, T b) { return Op{}(a, b); }, {}, {}, {}}, blocks,
-               m * parts, static_cast<T*>(x));
-  };
   return {[](Index m, void* lanes) {
             std::fill_n(static_cast<T*>(lanes), kLanes * m * parts, Identity{}());
           },
@@ -89,23 +130,13 @@ constexpr RunningFold running_fold_of(Identity, Op) {
           [](Index m, const void* lanes, void* out) {
             pair_lanes(m * parts, static_cast<const T*>(lanes), static_cast<T*>(out), Op{});
           },
-          pairs,
-          [](const void* from, Index count, Index n, void* to) {
-            const T* x = static_cast<const T*>(from);
-            T* out = static_cast<T*>(to);
-            T lanes[kLanes * parts], partial[kLongestRow / kBlock * parts];
-            for (; count > 0; --count, out += parts) {
-              Index blocks = 0;
-              for (Index k = 0; k < n; k += kBlock, ++blocks) {
-                const Index here = std::min(kBlock, n - k);
-                std::fill_n(lanes, kLanes * parts, Identity{}());
-                add_rows(x, 0, here, parts, lanes, Op{});
-                pair_lanes(parts, lanes, partial + blocks * parts, Op{});
-                x += here * parts;
-              }
-              if (blocks > 1) decltype(pairs){}(blocks, 1, partial);
-              std::copy_n(partial, parts, out);
-            }
+          [](Index blocks, Index m, void* x) {
+            fold_pairs(Fold<T>{Identity{}(), [](T a, T b) { return Op{}(a, b); }, {}, {}, {}},
+                       blocks, m * parts, static_cast<T*>(x));
+          },
+          [](const void* x, Index count, Index n, void* out) {
+            fold_rows<parts>(static_cast<const T*>(x), count, n, T(Identity{}()),
+                             static_cast<T*>(out), Op{});
           }};
 }
 
