@@ -2,7 +2,8 @@
 #include "blocks.h"
 
 #include "../base/scratch.h"
-#include "../core/own_primitive.h"
+#include "stretches.h"
+#include "sums.h"
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>
@@ -35,193 +36,6 @@ std::byte* scratch(std::size_t bytes) {
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-bool same(const Source& a, const Source& b) { return a.inside == b.inside && a.index == b.index; }
-
-// ---- sums of products ----
-
-/// An operation of the run, or a sum that took in the operations before it.
-struct Node {
-  Operation o;
-  std::vector<Term> terms;  ///< of a sum
-  bool gone = false;        ///< it is part of a sum
-};
-
-/// Elements one after the other, or one for all; other layouts are left to the kernels.
-enum class Layout { packed, repeated, other };
-Layout layout_of(const View& v) {
-  const bool repeated =
-      std::all_of(v.strides.begin(), v.strides.end(), [](Index s) { return s == 0; });
-  return v.contiguous() ? Layout::packed : repeated ? Layout::repeated : Layout::other;
-}
-
-/// Sums take in the products that only they read, and the sums before them: y = x + a b, y = (a b +
-/// c d) - e.
-std::vector<Node> with_sums(std::vector<Operation> run, std::span<const Layout> operands) {
-  std::vector<Node> nodes;
-  std::vector<int> readers(run.size(), 0);
-  for (Operation& o : run) {
-    for (const Source& s : o.in)
-      if (s.inside) ++readers[s.index];
-    nodes.push_back({std::move(o), {}, false});
-  }
-  const auto layout = [&](const Source& s) {
-    return s.inside ? Layout::packed : operands[s.index];
-  };
-  static const Primitive *const add = &detail::own_primitive("add"),
-                                *const sub = &detail::own_primitive("sub"),
-                                *const mul = &detail::own_primitive("mul");
-  const auto only_here = [&](const Source& s) {
-    return s.inside && readers[s.index] == 1 && nodes[s.index].o.result < 0;
-  };
-  const auto is_sum = [&](const Source& s) {
-    return only_here(s) && !nodes[s.index].terms.empty();
-  };
-  const auto is_product = [&](const Source& s) {
-    if (!only_here(s) || nodes[s.index].o.primitive != mul) return false;
-    const Layout a = layout(nodes[s.index].o.in[0]), b = layout(nodes[s.index].o.in[1]);
-    return a != Layout::other && b != Layout::other && (a == Layout::packed || b == Layout::packed);
-  };
-  const auto term = [&](const Source& s, bool minus) {
-    if (!is_product(s))
-      return Term{layout(s) == Layout::packed ? Term::Kind::value : Term::Kind::number, minus, s,
-                  s};
-    Node& n = nodes[s.index];
-    n.gone = true;
-    Source a = n.o.in[0], b = n.o.in[1];
-    if (layout(a) == Layout::repeated) std::swap(a, b);
-    return Term{layout(b) == Layout::repeated ? Term::Kind::scaled : Term::Kind::product, minus, a,
-                b};
-  };
-  for (Node& n : nodes) {
-    if (n.o.reduced.fold || n.o.by_row || n.o.spread) continue;
-    const bool plus = n.o.primitive == add, minus = n.o.primitive == sub;
-    if (!(plus || minus) || (n.o.dtype != Dtype::f64 && n.o.dtype != Dtype::f32)) continue;
-    Source x = n.o.in[0], y = n.o.in[1];
-    if (plus && (is_sum(y) && !is_sum(x))) std::swap(x, y);
-    if (!is_sum(x) && !is_product(x) && !is_product(y)) continue;
-    if (layout(x) == Layout::other || layout(y) == Layout::other || same(x, y)) continue;
-    if (is_sum(x)) {
-      n.terms = std::move(nodes[x.index].terms);
-      nodes[x.index].gone = true;
-    } else {
-      n.terms = {term(x, false)};
-    }
-    n.terms.push_back(term(y, minus));
-    n.o.kernel = nullptr;
-    n.o.in.clear();
-    for (const Term& t : n.terms) n.o.in.insert(n.o.in.end(), {t.a, t.b});
-  }
-  return nodes;
-}
-
-/// out = the terms, added up from the first; a and b of each term at the element of the block's
-/// begin.
-template <class T>
-void add_terms(Index n, std::span<const Term> terms, const View* const* in, T* out) {
-  using V [[gnu::vector_size(32), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
-  constexpr Index lanes = 32 / sizeof(T), wide = 8, step = wide * lanes;
-  const auto at = [](const View* v, Index i) { return static_cast<const T*>(v->data) + i; };
-  Index i = 0;
-  for (; i + step <= n; i += step) {
-    V sum[wide] = {};
-    for (std::size_t t = 0; t < terms.size(); ++t) {
-      const auto put = [&](auto value) {
-        if (t == 0)
-          for (Index k = 0; k < wide; ++k) sum[k] = value(k);
-        else if (terms[t].minus)
-          for (Index k = 0; k < wide; ++k) sum[k] = sum[k] - value(k);
-        else
-          for (Index k = 0; k < wide; ++k) sum[k] = sum[k] + value(k);
-      };
-      const View *a = in[2 * t], *b = in[2 * t + 1];
-      const auto load = [&](const View* v, Index k) {
-        return *reinterpret_cast<const V*>(at(v, i + k * lanes));
-      };
-      switch (terms[t].kind) {
-        case Term::Kind::value:
-          put([&](Index k) { return load(a, k); });
-          break;
-        case Term::Kind::number:
-          put([&, x = *at(a, 0)](Index) { return x - V{}; });  // x + 0 would lose the sign of -0
-          break;
-        case Term::Kind::product:
-          put([&](Index k) { return load(a, k) * load(b, k); });
-          break;
-        case Term::Kind::scaled:
-          put([&, x = *at(b, 0)](Index k) { return load(a, k) * x; });
-          break;
-      }
-    }
-    for (Index k = 0; k < wide; ++k) *reinterpret_cast<V*>(out + i + k * lanes) = sum[k];
-  }
-  for (; i < n; ++i) {
-    T sum{};
-    for (std::size_t t = 0; t < terms.size(); ++t) {
-      const View *a = in[2 * t], *b = in[2 * t + 1];
-      T x = *at(a, terms[t].kind == Term::Kind::number ? 0 : i);
-      if (terms[t].kind == Term::Kind::product) x = x * *at(b, i);
-      if (terms[t].kind == Term::Kind::scaled) x = x * *at(b, 0);
-      sum = t == 0 ? x : terms[t].minus ? sum - x : sum + x;
-    }
-    out[i] = sum;
-  }
-}
-
-template <class T>
-void side_by_side_of(const View& v, T* to) {
-  const int last = v.shape.size() - 1;
-  const Index n = v.shape[last], stride = v.strides[last];
-  const T* from = static_cast<const T*>(v.data);
-  Index at[kMaxDims] = {};
-  for (Index rows = v.count() / n; rows > 0; --rows, to += n) {
-    if (stride == 1)
-      for (Index i = 0; i < n; ++i) to[i] = from[i];
-    else
-      for (Index i = 0; i < n; ++i) to[i] = from[i * stride];
-    for (int d = last; d-- > 0;) {
-      from += v.strides[d];
-      if (++at[d] < v.shape[d]) break;
-      from -= v.strides[d] * v.shape[d];
-      at[d] = 0;
-    }
-  }
-}
-/// The elements of v, of which there are some, one after the other.
-void side_by_side(const View& v, void* to) {
-  switch (size_of(v.dtype)) {
-    case 1:
-      return side_by_side_of(v, static_cast<std::uint8_t*>(to));
-    case 4:
-      return side_by_side_of(v, static_cast<std::uint32_t*>(to));
-    case 8:
-      return side_by_side_of(v, static_cast<std::uint64_t*>(to));
-    default:
-      return side_by_side_of(v, static_cast<c128*>(to));
-  }
-}
-
-/// to[k] = from[k / row].
-template <class T>
-void spread_of(const T* from, Index stride, Index rows, Index row, T* to) {
-  for (; rows > 0; --rows, from += stride, to += row) std::fill_n(to, row, *from);
-}
-void spread(const View& v, Index rows, Index row, void* to) {
-  const Index stride = v.strides.empty() ? 0 : v.strides[0];
-  switch (size_of(v.dtype)) {
-    case 1:
-      return spread_of(static_cast<const std::uint8_t*>(v.data), stride, rows, row,
-                       static_cast<std::uint8_t*>(to));
-    case 4:
-      return spread_of(static_cast<const std::uint32_t*>(v.data), stride, rows, row,
-                       static_cast<std::uint32_t*>(to));
-    case 8:
-      return spread_of(static_cast<const std::uint64_t*>(v.data), stride, rows, row,
-                       static_cast<std::uint64_t*>(to));
-    default:
-      return spread_of(static_cast<const c128*>(v.data), stride, rows, row, static_cast<c128*>(to));
-  }
-}
-
 }  // namespace
 
 Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
@@ -230,22 +44,7 @@ Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
   std::size_t n_results = 0;
   for (const Operation& o : run)
     n_results = std::max(n_results, static_cast<std::size_t>(o.result + 1));
-  dtypes_.resize(operands.size() + n_results);
-  row_strides_.resize(dtypes_.size(), -1);
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    const View& v = operands[k].view;
-    dtypes_[k] = v.dtype;
-    if (operands[k].by_row) row_strides_[k] = layout_of(v) == Layout::packed ? 1 : 0;
-  }
-  last_read.resize(operands.size());
-  written.resize(n_results);
-  std::vector<bool> in_order(n_results, true);  // element by element of the run
-  for (const Operation& o : run) {
-    if (o.result < 0) continue;
-    const auto k = static_cast<std::size_t>(o.result);
-    in_order[k] = !o.by_row && !o.reduced.fold;
-    if (o.by_row) row_strides_[operands.size() + k] = 1;
-  }
+  const std::vector<bool> in_order = describe(run, operands, n_results);
   merge_dimensions(extent.shape, operands, in_order);
 
   std::size_t element = 1;  // bytes, of the largest in scratch
@@ -335,6 +134,27 @@ Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
   cut_into_blocks(std::max(row_, std::clamp(fit / 64 * 64, kLeast, longest)));
   slot_bytes_ = aligned(static_cast<std::size_t>(rows_ * inner_) * element);
   find_cuts();
+}
+
+std::vector<bool> Program::describe(std::span<const Operation> run,
+                                    std::span<const Operand> operands, std::size_t n_results) {
+  dtypes_.resize(operands.size() + n_results);
+  row_strides_.resize(dtypes_.size(), -1);
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const View& v = operands[k].view;
+    dtypes_[k] = v.dtype;
+    if (operands[k].by_row) row_strides_[k] = layout_of(v) == Layout::packed ? 1 : 0;
+  }
+  last_read.resize(operands.size());
+  written.resize(n_results);
+  std::vector<bool> in_order(n_results, true);  // element by element of the run
+  for (const Operation& o : run) {
+    if (o.result < 0) continue;
+    const auto k = static_cast<std::size_t>(o.result);
+    in_order[k] = !o.by_row && !o.reduced.fold;
+    if (o.by_row) row_strides_[operands.size() + k] = 1;
+  }
+  return in_order;
 }
 
 void Program::add_fold(const Operation& o) {

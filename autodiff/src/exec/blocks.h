@@ -116,6 +116,9 @@ class Program {
   };
   class Worker;
 
+  /// Types, and which results are one number for each element of the run.
+  std::vector<bool> describe(std::span<const Operation> run, std::span<const Operand> operands,
+                             std::size_t n_results);
   void merge_dimensions(const Shape& shape, std::span<const Operand> operands,
                         const std::vector<bool>& in_order);
   void cut_into_blocks(Index most);

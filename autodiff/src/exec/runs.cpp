@@ -274,16 +274,15 @@ std::vector<Step> with_runs_joined(std::vector<Step> steps, const std::vector<Ro
     for (const Placed& p : steps[n].in) last_use[p.root] = static_cast<std::uint32_t>(n);
   std::vector<Step> out;
   for (std::size_t begin = 0; begin < steps.size();) {
-    if (!steps[begin].elementwise && !reduction_of(steps[begin], least).fold) {
+    const bool joins = steps[begin].elementwise || reduction_of(steps[begin], least).fold;
+    if (!joins || run_shape(steps[begin], roots).count() < std::max<Index>(least, 1)) {
       out.push_back(std::move(steps[begin++]));
       continue;
     }
     GrowingRun run(steps[begin], roots, least);
     std::size_t end = begin;
     while (end < steps.size() && run.goes_on(steps[end])) ++end;
-    std::vector<std::size_t> members;
-    if (run.extent().shape.count() >= std::max<Index>(least, 1))
-      members = members_of(steps, begin, end);
+    std::vector<std::size_t> members = members_of(steps, begin, end);
     std::vector<Step> one;
     if (members.size() > 1 || (members.size() == 1 && has_parts(steps[members[0]]))) {
       Joined all(run, roots);
