@@ -357,6 +357,36 @@ layer = [{kind = "flatten"}, {kind = "linear", width = 24, name = "in"}, {kind =
   EXPECT_TRUE(holds(table.err, "the run has learnt from arrays")) << table.err;
 }
 
+TEST_F(Training, AnEmbeddingTakesNumbersOfWords) {
+  using namespace tessera;
+  // Sentences of three words of five; the target is the sum of what words weigh.
+  const Tensor words = cast(floor(5.0 * uniform(random_key(5), {120, 3})), Dtype::i64),
+               weights = tensor(std::vector<double>{0.3, -1, 0.8, 2, -0.4});
+  const data::NamedTensor arrays[] = {{"x", words}, {"y", sum(take(weights, words), {1}, true)}};
+  data::write_npz(here() / "s.npz", arrays);
+  const std::string text = R"(app = "solvers.training"
+data = {inputs = ["s.npz"], targets = ["s.npz"], input_array = "x", target_array = "y"}
+input_transform = [{kind = "none"}]
+training = {epochs = 120, rate = 2e-2}
+expect.r2_min = 0.99
+[network]
+kind = "layers"
+layer = [{kind = "embedding", rows = 5, width = 4}, {kind = "flatten"}, {kind = "linear", width = 1}]
+)";
+  write("case.toml", text);
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  data::write_npy(here() / "ask.npy", tensor(std::vector<double>{0, 1, 5}, {1, 3}));
+  const Outcome ask = tessera({"predict", "RUN", "ask.npy", "-o", "said.npy"});
+  EXPECT_EQ(ask.code, 4);
+  EXPECT_TRUE(holds(ask.err, "input 0 has 5 at 2: the embedding takes whole numbers from 0 to 4"))
+      << ask.err;
+  refused(with(text, "rows = 5", "rows = 4"), 4, "takes whole numbers from 0 to 3");
+  refused(with(text, "\"none\"", "\"standardise\""), 4, "no input_transform that scales");
+  refused(with(text, "layer = [", "layer = [{kind = \"linear\", width = 3}, "), 5,
+          "layer 1 (embedding): takes whole numbers: layers before it may be flatten and reshape");
+}
+
 TEST_F(Training, ALossThatIsNotFiniteSaysWhereItWas) {
   write("t.csv", parabolas(40));
   refused(with(kTable, "rate = 1e-2", "rate = 1e38"), 7,

@@ -128,6 +128,24 @@ TEST(Vmap, EqualsTheLoopOverAnyAxis) {
   EXPECT_EQ(nested.to_vector(), (std::vector<double>{0, 1, 4, 9, 16, 25}));
 }
 
+TEST(Jit, NumbersAndFlagsAreArgumentsLikeTensors) {
+  int recordings = 0;
+  const auto f = jit([&](const Tensor& x, const Tensor& rate, const Tensor& n, const Tensor& on) {
+    ++recordings;
+    return where(on, x * rate + cast(n, Dtype::f64), x);
+  });
+  const Tensor x = cast(arange(3), Dtype::f64);
+  EXPECT_EQ(f(x, 0.5, 2, true).to_vector(), (std::vector<double>{2, 2.5, 3}));
+  const double rate = 3;
+  EXPECT_EQ(f(x, rate, -1, false).to_vector(), (std::vector<double>{0, 1, 2}));
+  EXPECT_EQ(f(x, 1.0f, std::int64_t{7}, true).to_vector(), (std::vector<double>{7, 8, 9}));
+  EXPECT_EQ(recordings, 1);
+  // An integer in place of a number is another type, and types do not mix silently.
+  EXPECT_THROW(f(x, 2, 0, true), Error);
+  // In a derivative along with it.
+  EXPECT_EQ(grad([&](const Tensor& r) { return sum(f(x, r, 0, true)); })(Tensor(2.0)).item(), 3);
+}
+
 TEST(Jit, GivesTheBitsOfEagerExecution) {
   const Tensor x = linspace(-2, 3, 1000);
   const auto step = [](Tensor x) { return value_and_grad(f)(x); };

@@ -5,7 +5,10 @@
 #include "tessera/data/onnx.h"
 #include "tessera/data/safetensors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -242,6 +245,31 @@ void check_transformed(const Tensor& samples, const char* what, const fs::path& 
                                       : "other transforms"});
 }
 
+void check_numbers(const Network& net, const Tensor& samples, const fs::path& file) {
+  const auto* layers = std::get_if<nn::Sequential>(&net.is);
+  if (!layers) return;
+  const auto is_embedding = [](const nn::Layer& l) {
+    return std::holds_alternative<nn::Embedding>(l);
+  };
+  const auto found = std::ranges::find_if(layers->layers, is_embedding);
+  if (found == layers->layers.end()) return;
+  const Index rows = std::get<nn::Embedding>(*found).table.dim(0);
+  const std::vector<double> v = cast(samples, Dtype::f64).to_vector<double>();
+  const auto bad = std::ranges::find_if_not(v, [rows](double x) {
+    return x == std::floor(x) && 0 <= x && x < static_cast<double>(rows);
+  });
+  if (bad == v.end()) return;
+  const auto at = static_cast<std::size_t>(bad - v.begin()),
+             each = v.size() / static_cast<std::size_t>(samples.dim(0));
+  throw data::InputError(
+      {.number = 672,
+       .place = {.file = file.string()},
+       .message =
+           fmt::format("input {} has {:g} at {}: the embedding takes whole numbers from 0 to {}",
+                       at / each, *bad, at % each, rows - 1),
+       .hint = "no input_transform that scales, and rows for all numbers"});
+}
+
 Model make_model(const Options& o, const Samples& s, const std::vector<std::int64_t>& train,
                  const data::Config& config) {
   Model m{.columns = s.columns,
@@ -262,6 +290,7 @@ Model make_model(const Options& o, const Samples& s, const std::vector<std::int6
   m.sample = sample_shape(m.input.apply(slice(x, 0, 0, 1)));
   m.output = target;
   m.network = fresh_network(o, m, config);
+  check_numbers(m.network, m.prepared(s.inputs), d.tables.empty() ? d.inputs[0] : d.tables[0]);
   if (o.network.kind != NetworkKind::onnx)
     m.shapes = nn::shapes_of(layers_of(o.network, m.sample, m.output, config), m.sample);
   return m;

@@ -36,6 +36,10 @@ struct Model {
 /// above 0.
 void check_transformed(const Tensor& samples, const char* what, const std::filesystem::path& file);
 
+/// The same where samples are not whole numbers that an embedding, the network's first layer, has
+/// rows for.
+void check_numbers(const Network& net, const Tensor& samples, const std::filesystem::path& file);
+
 /// Transforms fitted to the training set, layers with first weights of the seed. Throws
 /// data::InputError at the key at fault.
 Model make_model(const Options& o, const Samples& s, const std::vector<std::int64_t>& train,

@@ -59,6 +59,7 @@ void predict(const fs::path& run, const fs::path& file, const fs::path& output) 
                             .message = "its samples become " + to_string(sample) +
                                        ", the network takes " + to_string(m.sample)});
   check_transformed(m.prepared(x), "input", file);
+  check_numbers(m.network, m.prepared(x), file);
   Tensor y = m.predict(x);
   if (o.classifies()) y = softmax(y, -1);
   const bool table = output.extension() == ".csv";

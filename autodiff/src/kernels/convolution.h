@@ -61,4 +61,8 @@ template <class T>
 void convolution_w(int width, const ConvolutionShape& s, const ConvolutionOperand<T>& x,
                    const ConvolutionOperand<T>& y, T* w);
 
+/// Bytes that `convolution_w` takes beside its operands and result, at most.
+template <class T>
+double convolution_w_workspace(int width, const ConvolutionShape& s);
+
 }  // namespace tessera::kernels

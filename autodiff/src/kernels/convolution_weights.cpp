@@ -266,6 +266,12 @@ struct Sums {
   }
 };
 
+/// Runs in progress: many, for threads wait for the last one before their sums join, in 2^18
+/// numbers.
+Index most_in_progress(Index runs, Index size) {
+  return std::min<Index>(runs, std::max<Index>(4 * num_threads(), (Index{1} << 18) / size));
+}
+
 /// All of w, in `total`: run after run.
 template <class T, int width>
 void add_runs(const Sums<T, width>& sums, T* total) {
@@ -273,12 +279,7 @@ void add_runs(const Sums<T, width>& sums, T* total) {
   const double work = static_cast<double>(size) * static_cast<double>(runs * kDepth<T>);
   const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
   const bool by_parts = !alone && (size > sums.kLarge || runs == 1);
-  // Runs in progress: many, for threads wait for the last one before their sums join, in 2^18
-  // numbers.
-  const Index at_once =
-      alone || by_parts
-          ? 1
-          : std::min<Index>(runs, std::max<Index>(4 * num_threads(), (Index{1} << 18) / size));
+  const Index at_once = alone || by_parts ? 1 : most_in_progress(runs, size);
   detail::Scratch<T> in_progress(static_cast<std::size_t>(at_once * size));
   T* const more = in_progress.data();
   const auto join = [total](Index r, const T* more, Index begin, Index end) {
@@ -326,7 +327,31 @@ void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionO
                     out + ((j * s.c + c) * s.groups + g) * s.f);
 }
 
+template <class T, int width>
+double bytes(const ConvolutionShape& s) {
+  if (s.groups > 1 && s.c == 1 && s.f == 1) return 0;
+  const Index f = Panels<Tiles<T, width>::lanes>(s.f).padded(),
+              size = s.window() * s.groups * s.c * f,
+              runs = (s.batch * s.positions() + kDepth<T> - 1) / kDepth<T>,
+              y = f == s.f ? 0 : s.batch * s.positions() * s.groups * f;
+  return static_cast<double>(sizeof(T)) *
+         static_cast<double>(y + size + most_in_progress(runs, size) * size);
+}
+
 }  // namespace
+
+template <class T>
+double convolution_w_workspace(int width, const ConvolutionShape& s) {
+  if constexpr (!is_cplx<T>) {
+    if (width == 64) return bytes<T, 64>(s);
+    if (width == 32) return bytes<T, 32>(s);
+  }
+  return bytes<T, 0>(s);
+}
+template double convolution_w_workspace<float>(int, const ConvolutionShape&);
+template double convolution_w_workspace<double>(int, const ConvolutionShape&);
+template double convolution_w_workspace<c64>(int, const ConvolutionShape&);
+template double convolution_w_workspace<c128>(int, const ConvolutionShape&);
 
 template <class T>
 void convolution_w(int width, const ConvolutionShape& s, const ConvolutionOperand<T>& x,

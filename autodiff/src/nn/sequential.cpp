@@ -5,6 +5,7 @@
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
+#include <span>
 
 namespace tessera::nn {
 namespace {
@@ -46,7 +47,9 @@ struct Forward {
     seen = std::move(moved);
     return y;
   }
-  Tensor operator()(const Embedding& l) const { return l(x()); }
+  Tensor operator()(const Embedding& l) const {
+    return l(is_float(x().dtype()) ? cast(x(), Dtype::i64) : x());
+  }
   Tensor operator()(const Flatten&) const {
     return reshape(x(), {x().dim(0), sample_of(x()).count()});
   }
@@ -245,9 +248,19 @@ std::vector<std::string> part_names(const Sequential& net) {
   return names;
 }
 
+namespace {
+bool only_rearrange(std::span<const LayerSpec> layers) {
+  return std::ranges::all_of(layers, [](const LayerSpec& l) {
+    return l.kind == LayerKind::flatten || l.kind == LayerKind::reshape;
+  });
+}
+}  // namespace
+
 std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& sample) {
   std::vector<Shape> shapes{sample};
   for (std::size_t k = 0; k < layers.size(); ++k) try {
+      need(layers[k].kind != LayerKind::embedding || only_rearrange({layers.data(), k}),
+           "takes whole numbers: layers before it may be flatten and reshape alone");
       shapes.push_back(shape_after(layers[k], shapes));
     } catch (const Error& e) {
       throw LayerError(

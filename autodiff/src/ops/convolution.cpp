@@ -79,6 +79,28 @@ struct Convolve : Bilinear<Convolve> {
     });
     return table[static_cast<int>(in[0])];
   }
+  template <class T>
+  static int width_of() {
+    return is_cplx<T> || blocked_widths().empty() ? 0 : blocked_widths().back();
+  }
+  static double workspace(TypeSpan in, TypeSpan out, const Attributes* attr) {
+    const ConvolutionAttr& a = get<ConvolutionAttr>(attr);
+    if (a.result != part_w || out[0].shape.count() == 0 || in[0].shape.count() == 0) return 0;
+    const auto bytes = [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      return convolution_w_workspace<T>(width_of<T>(), shape(a, in[0], in[1], out[0]));
+    };
+    switch (in[0].dtype) {
+      case Dtype::f32:
+        return bytes(type_tag<float>{});
+      case Dtype::f64:
+        return bytes(type_tag<double>{});
+      case Dtype::c64:
+        return bytes(type_tag<c64>{});
+      default:
+        return bytes(type_tag<c128>{});
+    }
+  }
   /// The operand at element `v` of the first axis; w has no batch, but one more axis behind.
   template <class T>
   static ConvolutionOperand<T> operand(const View& view, bool weights, Index v) {
@@ -91,11 +113,12 @@ struct Convolve : Bilinear<Convolve> {
       o.axis[static_cast<std::size_t>(3 - d + k)] = view.strides[from + k];
     return o;
   }
-  static ConvolutionShape shape(const ConvolutionAttr& a, const View& p, const View& q,
-                                const View& out) {
-    const View& y = a.result == part_y ? out : a.result == part_x ? p : q;
-    const View& x = a.result == part_x ? out : p;
-    const View& w = a.result == part_w ? out : q;
+  /// Of views or of types.
+  template <class V>
+  static ConvolutionShape shape(const ConvolutionAttr& a, const V& p, const V& q, const V& out) {
+    const V& y = a.result == part_y ? out : a.result == part_x ? p : q;
+    const V& x = a.result == part_x ? out : p;
+    const V& w = a.result == part_w ? out : q;
     const int d = a.size.size();
     ConvolutionShape s{x.shape[1], a.groups, w.shape[d + 1], w.shape[d + 2] / a.groups, {}};
     for (int k = 0; k < d; ++k)
@@ -117,8 +140,7 @@ struct Convolve : Bilinear<Convolve> {
     if (!last_is_dense(p)) return run<T>(a, detail::contiguous_copy(p).view(), q, out);
     if (a.result == part_w && !last_is_dense(q))
       return run<T>(a, p, detail::contiguous_copy(q).view(), out);
-    int width = 0;
-    if constexpr (!is_cplx<T>) width = blocked_widths().empty() ? 0 : blocked_widths().back();
+    const int width = width_of<T>();
     const ConvolutionShape s = shape(a, p, q, out);
     const Index stack = out.shape[0], each = out.count() / stack;
     const auto one = [&](Index v) {

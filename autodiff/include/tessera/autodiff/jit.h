@@ -19,6 +19,11 @@
 //   std::vector<OperationTime> times;
 //   jit(f, {.level = Level::O0, .trap = Trap::nan, .times = &times})(x);
 //
+// Numbers and flags are arguments like tensors, scalars of f64, i64 or boolean: another rate needs
+// no other plan.
+//
+//   step(params, state, batch, 1e-3, true);
+//
 // Tensors that f captures become constants of the plan. Values may not be read while it is
 // recorded. Inside another transform jit is transparent: grad(jit(f)) equals grad(f). Calls from
 // several threads may overlap.
@@ -133,10 +138,25 @@ class PlanCache {
 };
 }  // namespace detail
 
+namespace detail {
+template <class X>
+concept IsNumber = std::is_arithmetic_v<std::remove_cvref_t<X>>;
+template <class X>
+decltype(auto) as_tree(std::remove_reference_t<X>& x) {
+  using N = std::remove_cvref_t<X>;
+  if constexpr (!IsNumber<X>)
+    return static_cast<X&&>(x);
+  else
+    return scalar(x, std::is_same_v<N, bool> ? Dtype::boolean
+                     : std::is_integral_v<N> ? Dtype::i64
+                                             : Dtype::f64);
+}
+}  // namespace detail
+
 template <class F>
 auto jit(F f, const JitOptions& o = {}) {
   auto cache = std::make_shared<detail::PlanCache>(o);
-  return [ f = std::move(f), cache ]<IsTree... X>(X && ... x) {
+  auto planned = [ f = std::move(f), cache ]<IsTree... X>(X && ... x) {
     using R = detail::result_t<F, std::remove_cvref_t<X>...>;
     static_assert(sizeof...(X) > 0, "jit: the function takes no tensors");
     const TreeStructure structure = structure_of<std::remove_cvref_t<X>...>(x...);
@@ -155,6 +175,10 @@ auto jit(F f, const JitOptions& o = {}) {
         cache->run(described, &detail::type_of_trees<std::remove_cvref_t<X>...>, structure,
                    std::move(given), like);
     return unflatten_tree(std::any_cast<const R&>(*like), y);
+  };
+  return [planned = std::move(planned)]<class... X>(X && ... x) requires(
+      (IsTree<X> || detail::IsNumber<X>)&&...) {
+    return planned(detail::as_tree<X>(x)...);
   };
 }
 
