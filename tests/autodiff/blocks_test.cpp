@@ -10,12 +10,14 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/memory.h"
+#include "tessera/autodiff/nn.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/flow.h"
 #include "tessera/autodiff/primitive.h"
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 namespace tessera {
@@ -387,6 +389,266 @@ TEST(Blocks, BarriersKeepTheirOrder) {
         return Tensors{a * b + in[0]};
       },
       {x});
+}
+
+/// The same bits, but any NaN for a NaN: which of two a sum keeps is the processor's choice.
+Tensors without_signs_of_nans(Tensors all) {
+  for (Tensor& t : all)
+    if (is_float(t.dtype())) t = where(equal(t, t), t, std::numeric_limits<double>::quiet_NaN());
+  return all;
+}
+
+TEST(Blocks, GoOnThroughReductions) {
+  for (const Index n :
+       {Index{1}, Index{2}, Index{7}, Index{511}, Index{512}, Index{513}, Index{5000}})
+    for (const Shape& shape :
+         {Shape{n}, Shape{n, 1}, Shape{n, 3}, Shape{n, 16}, Shape{3, n}, Shape{1, n},
+          Shape{2, n, 5}, Shape{40, n, 2}, Shape{2, 3, n}, Shape{2, n, 1, 4}})
+      for (const Dtype t : {Dtype::f32, Dtype::f64, Dtype::c64}) {
+        if (shape.count() > 100'000 || (t != Dtype::f32 && shape.count() > 20'000)) continue;
+        expect_same_bits(
+            [](const Tensors& x) {
+              const Tensor u = x[0] * x[1] + x[0], v = u * 0.5 - x[1];
+              Tensors out{v, sum(u), sum(u * v)};  // what others read, too; what nobody else reads
+              for (int d = 0; d < u.ndim(); ++d) {
+                out.push_back(sum(u, {d}));
+                out.push_back(sum(v * v, {d}));
+                if (d > 0) out.push_back(sum(u, {d - 1, d}));
+              }
+              out.push_back(sum_product(u, v, {0}));
+              out.push_back(sum_product(x[0], x[1], {0}));
+              out.push_back(sum(x[1], {u.ndim() - 1}));
+              if (!is_complex(u.dtype())) {
+                out.push_back(max(v));
+                out.push_back(min(u, {0}));
+                out.push_back(max(u, {u.ndim() - 1}));
+              }
+              return out;
+            },
+            {numbers(shape, t, 1), numbers(shape, t, 2)}, to_string(shape) + " " + name_of(t));
+      }
+}
+
+TEST(Blocks, ReduceIntegersAndFlags) {
+  for (const Shape& shape : {Shape{4000}, Shape{600, 9}, Shape{2, 3000, 3}})
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor n = cast(floor(x[0] * 1e9), Dtype::i32), big = x[0] > 1.5;
+          const Tensor m = n * n - cast(x[0], Dtype::i32);  // wraps around
+          return Tensors{sum(m),
+                         sum(m, {0}),
+                         max(m, {0}),
+                         min(n),
+                         any(big, {0}),
+                         all(logical_not(big)),
+                         sum(cast(big, Dtype::i64), {0}),
+                         sum(cast(m, Dtype::i64))};
+        },
+        {numbers(shape, Dtype::f64, 3)}, to_string(shape));
+}
+
+TEST(Blocks, ReduceNothingNaNsAndMinusZeros) {
+  for (const Shape& shape : {Shape{0}, Shape{0, 3}, Shape{3, 0}, Shape{2, 0, 5}})
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor u = x[0] * 2.0 + 1.0;
+          return Tensors{u, sum(u), sum(u, {0}), sum(u * u, {u.ndim() - 1})};
+        },
+        {zeros(shape)}, to_string(shape));
+  for (const Dtype t : {Dtype::f32, Dtype::f64})
+    for (const double special : {-0.0, std::numeric_limits<double>::quiet_NaN(),
+                                 std::numeric_limits<double>::infinity()}) {
+      const Tensor few = where(numbers({3000, 4}, t, 4) > 2.0, special, -zeros({3000, 4}, t));
+      expect_same_bits(
+          [](const Tensors& x) {
+            const Tensor u = x[0] * 1.0;
+            return without_signs_of_nans({sum(u), sum(u, {0}), sum(u, {1}), max(u), max(u, {0}),
+                                          min(u, {1}), 1.0 / sum(u * u, {0})});
+          },
+          {few});
+    }
+}
+
+TEST(Blocks, ReduceWhatIsReshapedSlicedAndRepeated) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Tensors x{numbers({4, 20, 30, 8}, t, 1), numbers({4, 20, 30, 16}, t, 2),
+                    numbers({8}, t, 3), numbers({20, 30, 4, 8}, t, 4)};
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor part = slice(x[1], -1, 4, 12), u = x[0] * x[2] + part;
+          const Tensor rows = reshape(u, {4, 600, 8}), wide = broadcast_to(x[2], u.shape());
+          return Tensors{u,
+                         sum(rows, {1}),
+                         sum(rows * rows, {0, 1}),
+                         sum(part, {0, 1, 2}),
+                         sum(part, {3}),
+                         sum(wide),
+                         sum(wide * u, {0}),
+                         sum(reshape(u, {80, 240}), {1}),
+                         sum(moveaxis(x[3], 2, 0) * u, {1, 2}),
+                         sum(moveaxis(x[3], 2, 0), {1, 2}),
+                         sum(u, {0, 2}),  // no neighbours
+                         sum_product(reshape(u, {2400, 8}), reshape(part, {2400, 8}), {0})};
+        },
+        x, name_of(t));
+  }
+}
+
+TEST(Blocks, GoOnBehindReductionsOfRows) {
+  for (const Index n : {Index{1}, Index{2}, Index{7}, Index{64}, Index{511}, Index{512}, Index{513},
+                        Index{4096}, Index{4097}, Index{5000}})
+    for (const Shape& shape : {Shape{1, n}, Shape{9, n}, Shape{40, n}, Shape{700, n},
+                               Shape{3, 5, n}, Shape{6, n, 1}, Shape{n}})
+      for (const Dtype t : {Dtype::f32, Dtype::f64, Dtype::c64}) {
+        if (shape.count() > 50'000 || (t != Dtype::f32 && shape.count() > 10'000)) continue;
+        Shape column = shape;
+        const int axis =
+            shape.back() == 1 && shape.size() > 1 ? shape.size() - 2 : shape.size() - 1;
+        column[axis] = 1;
+        expect_same_bits(
+            [&](const Tensors& x) {
+              const Tensor u = x[0] * x[1], m = mean(u, {axis}, true), c = u - m;
+              const Tensor v = mean(c * c, {axis}, true) * x[2] + 0.5, y = c / v;
+              Tensors out{y, v, sum(y * x[0], {axis}), sum(y), m * x[2]};
+              if (!is_complex(u.dtype())) {
+                out.push_back(softmax(u, axis));
+                out.push_back(log_softmax(x[0], axis));
+                out.push_back(y * max(x[1], {axis}, true));  // of what the run only reads
+                out.push_back(where(u > m, u, min(u, {axis}, true)));
+              }
+              if (u.ndim() > 1) {
+                out.push_back(sum(y, {0}));  // columns of whole rows
+                out.push_back(sum(y * y, {0}) + sum(c, {0}));
+              }
+              return out;
+            },
+            {numbers(shape, t, 1), numbers(shape, t, 2), numbers(column, t, 3)},
+            to_string(shape) + " " + name_of(t));
+      }
+}
+
+TEST(Blocks, RowsOfSeveralAxesAndOfSeveralLengths) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64})
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor u = x[0] + x[1] * x[2];
+          const Tensor a = u - mean(u, {2, 3}, true), b = a * sum(a * a, {3}, true);
+          const Tensor c = b / sum(abs(b), {1, 2, 3}, true), d = moveaxis(c, 1, 2);
+          const Tensor rows = reshape(c, {40, 72}), e = rows - max(rows, {1}, true);
+          return Tensors{a,          b, c, d - mean(d, {2, 3}, true), exp(e) * sum(e, {1}, true),
+                         sum(e, {0})};
+        },
+        {numbers({10, 4, 12, 6}, t, 1), numbers({12, 1}, t, 2), numbers({10, 4, 12, 6}, t, 3)},
+        name_of(t));
+}
+
+TEST(Blocks, GoOnBehindReshapes) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Tensors x{numbers({6, 8, 10, 4}, t, 1), numbers({6, 1, 4}, t, 2), numbers({480, 4}, t, 3),
+                    numbers({6, 10, 8, 4}, t, 4), numbers({6, 80, 8}, t, 5)};
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor u = moveaxis(x[3], 1, 2) * x[0], rows = reshape(u, {6, 80, 4}) - x[1];
+          const Tensor part = rows + slice(x[4], -1, 2, 6), flat = reshape(part, {480, 4}) * x[2],
+                       v = reshape(flat, {6, 8, 10, 4}) + u;
+          const Tensor other = reshape(v, {6, 5, 16, 4}) * 3.0;  // no split of the others
+          return Tensors{sum(rows, {1}),
+                         flat,
+                         v,
+                         sum(reshape(v, {48, 10, 4}), {1}),
+                         softmax(reshape(v, {48, 40}), -1),
+                         other + 1.0};
+        },
+        x, name_of(t));
+    // Rows of 16 that are not axes of [2400, 12].
+    expect_same_bits(
+        [](const Tensors& x) {
+          const Tensor u = slice(x[0], -1, 3, 15) * x[1],
+                       m = mean(reshape(u, {1800, 16}), {1}, true);
+          return Tensors{u, m * m, reshape(u, {1800, 16}) - m};
+        },
+        {numbers({2400, 20}, t, 6), numbers({2400, 12}, t, 7)}, name_of(t));
+    const auto f = [](const Tensors& x) {
+      const Tensor u = tanh(x[0]), rows = reshape(u, {6, 80, 4}) - x[1];
+      return Tensors{sum(reshape(rows, {480, 4}) * x[2], {0}), reshape(rows, {6, 8, 10, 4}) * u};
+    };
+    expect_same_bits(f, x);
+    EXPECT_EQ(plan_of(f, x, 1024).steps(), 1u);
+  }
+}
+
+TEST(Blocks, RowsOfInfinitiesAndNaNs) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64})
+    for (const double special :
+         {-std::numeric_limits<double>::infinity(), -0.0, std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::quiet_NaN()}) {
+      const Tensor column = reshape(arange(200, Dtype::f64), {200, 1});
+      const Tensor few = where(logical_or(numbers({200, 30}, t, 4) > 2.0, column < 3.0), special,
+                               numbers({200, 30}, t, 5));
+      expect_same_bits(
+          [](const Tensors& x) {
+            const Tensor g = grad([](Tensor u) { return sum(square(softmax(u, -1))); })(x[0]);
+            return without_signs_of_nans(
+                {softmax(x[0], -1), log_softmax(x[0] * 1.0, -1), g, x[0] - mean(x[0], {1}, true)});
+          },
+          {few});
+    }
+}
+
+TEST(Blocks, SoftmaxNormsAndTheirGradientsAreOneStep) {
+  const Tensor x = numbers({300, 40}, Dtype::f64, 1), w = numbers({40}, Dtype::f64, 2);
+  const auto steps = [&](const FlatFunction& f) {
+    expect_same_bits(f, {x, w});
+    EXPECT_EQ(plan_of(f, {x, w}, 1024).arena_bytes(), 0u);
+    return plan_of(f, {x, w}, 1024).steps();
+  };
+  const auto norm = [](const Tensor& u, const Tensor& gain) {
+    return nn::LayerNorm{gain, gain, 1e-5}(u);
+  };
+  EXPECT_EQ(steps([](const Tensors& in) { return Tensors{softmax(in[0], -1)}; }), 1u);
+  EXPECT_EQ(steps([](const Tensors& in) { return Tensors{log_softmax(in[0], -1)}; }), 1u);
+  EXPECT_EQ(steps([&](const Tensors& in) { return Tensors{norm(in[0], in[1])}; }), 1u);
+  EXPECT_EQ(steps([&](const Tensors& in) {
+              return Tensors{grad([&](Tensor u) { return sum(square(norm(u, in[1]))); })(in[0])};
+            }),
+            1u);
+}
+
+TEST(Blocks, GradientsOfNormsAndLosses) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Tensor labels = cast(floor(uniform(random_key(3), {3, 70}) * 50.0), Dtype::i64);
+    const auto loss = [&](const Tensor& x, const Tensor& gain) {
+      const Tensor rows = nn::LayerNorm{gain, gain * 0.5, 1e-5}(x);
+      const Tensor groups = nn::GroupNorm{gain, gain * 0.25, 5, 1e-5}(softplus(rows));
+      return nn::cross_entropy(groups * x, labels) + nn::mean_square(softmax(rows, -1), x) +
+             mean(square(softmax(groups, 1)));
+    };
+    expect_same_bits(
+        [&](const Tensors& x) {
+          const auto [value, g] =
+              value_and_grad([&](const Tensors& in) { return loss(in[0], in[1]); })(x);
+          return Tensors{value, g[0], g[1]};
+        },
+        {numbers({3, 70, 50}, t, 5), numbers({50}, t, 6)}, name_of(t));
+  }
+}
+
+TEST(Blocks, WhatOnlyAReductionReadsTakesNoMemory) {
+  const Tensor x = ones({4000, 30});
+  const auto f = [](const Tensors& x) {
+    const Tensor u = sin(x[0]) * x[0];
+    return Tensors{sum(u), sum(u, {0}), sum(u * u, {1})};
+  };
+  EXPECT_EQ(plan_of(f, {x}, 1024).steps(), 1u);
+  EXPECT_EQ(plan_of(f, {x}, 1024).arena_bytes(), 0u);
+  EXPECT_GE(plan_of(f, {x}, Index{1} << 60).arena_bytes(), 8u * 120'000u);
+}
+
+TEST(Blocks, ReductionsOfWhatNobodyElseReadsAreStepsOfTheirOwn) {
+  const Tensors x{ones({400, 300}), ones({400, 300})};
+  const auto f = [](const Tensors& x) { return Tensors{sum(x[0]), sin(x[1]) * x[1]}; };
+  expect_same_bits(f, x);
+  EXPECT_EQ(plan_of(f, x, 1024).steps(), 2u);
 }
 
 TEST(Blocks, NeedNoMemoryForWhatStaysInside) {

@@ -9,9 +9,14 @@
 // as recurrences of Taylor coefficients and Cauchy products are made of, keep their sum in
 // registers. Operands that lie in short stretches (slices of channels, one number for each channel)
 // are copied side by side for the block first, once where they repeat, so that the kernels see long
-// ones. The bits are those of the single steps: element i depends on elements i alone, every
-// product and sum is rounded, none reordered.
+// ones. Reductions take what passes by (kernels/running_fold.h): threads begin at multiples of 512
+// elements of every reduced sequence, and the blocks' results are folded at the end. Where blocks
+// are whole rows, what a row's reduction gives is there for what follows: x - max(x), exp, its sum,
+// the quotient. The bits are
+// those of the single steps: element i depends on elements i alone, every product and sum is
+// rounded, none reordered.
 #pragma once
+#include "../kernels/running_fold.h"
 #include "tessera/autodiff/primitive.h"
 
 #include <array>
@@ -26,13 +31,34 @@ struct Source {
   bool inside;
   std::uint32_t index;
 };
+/// A reduction over the axis of n elements of an array [b, n, m].
+struct Reduced {
+  const kernels::RunningFold* fold = nullptr;
+  Index n = 1, m = 1;
+};
 struct Operation {
   const Primitive* primitive;
   KernelFn kernel;
   const Attributes* attr;
   Dtype dtype;  ///< of its result
   std::vector<Source> in;
-  int result = -1;  ///< which result of the run it is; -1: nobody else needs it
+  int result = -1;       ///< which result of the run it is; -1: nobody else needs it
+  Reduced reduced = {};  ///< with a fold: the only operand, all of it seen as [b, n, m], is reduced
+  bool by_row = false;   ///< its result has one element for each row of the run
+  bool spread = false;   ///< repeats an operand that has one element for each row
+};
+/// What a run goes over: all elements of `shape`, in rows of `row` elements where results by row
+/// are read again in the run; these are trailing axes of the shape, and a row is at most
+/// kernels::kLongestRow.
+struct Extent {
+  Shape shape;
+  Index row = 0;  ///< 0: no rows
+};
+/// An operand: a view of the run's shape, or, by row, of one element for each row, side by side or
+/// one for all.
+struct Operand {
+  View view;
+  bool by_row = false;
 };
 /// +- a or +- a b, one after the other.
 struct Term {
@@ -48,8 +74,8 @@ struct Term {
 
 class Program {
  public:
-  /// `operands`: shape and strides of each, all of one shape; results are contiguous.
-  Program(std::vector<Operation> run, std::span<const View> operands);
+  /// Results are contiguous.
+  Program(std::vector<Operation> run, std::span<const Operand> operands, const Extent& extent);
   void operator()(Inputs in, Outputs out) const;
   std::size_t operations() const { return calls_.size(); }
   bool gathers() const { return !gathered_.empty(); }  ///< operands in short stretches
@@ -60,14 +86,29 @@ class Program {
 
  private:
   struct Call {
-    KernelFn kernel;  ///< null: a sum
+    KernelFn kernel;  ///< null: a sum or a reduction
     const Attributes* attr;
     std::uint32_t in_begin, in_count, out;  ///< numbers of views: operands, results, registers
     std::uint32_t terms;                    ///< the first of a sum's in `terms_`; two inputs each
+    int fold = -1;                          ///< which of `folds_`
+    bool spread = false;
+  };
+  struct Fold {
+    const kernels::RunningFold* loops;
+    Index batch, n, m, blocks;  ///< of 512 in a sequence
+    std::uint32_t result;
+    std::size_t element;          ///< bytes
+    std::size_t lanes, partials;  ///< bytes before them, among those of all folds
+    bool by_row;                  ///< of rows of the run
+    Index unit() const { return std::min(n, kernels::kBlock) * m; }
+    /// Element i of the run is the first of a block of 512 of its sequences.
+    bool begins_at(Index i) const { return i % m == 0 && i / m % n % kernels::kBlock == 0; }
   };
   struct Register {
     Dtype dtype;
     std::uint32_t slot;
+    bool by_row;
+    auto operator<=>(const Register&) const = default;
   };
   struct Gathered {
     std::uint32_t operand, slot;
@@ -75,8 +116,19 @@ class Program {
   };
   class Worker;
 
-  void merge_dimensions(const Shape& shape, std::span<const View> operands, std::size_t results);
+  /// Types, and which results are one number for each element of the run.
+  std::vector<bool> describe(std::span<const Operation> run, std::span<const Operand> operands,
+                             std::size_t n_results);
+  void merge_dimensions(const Shape& shape, std::span<const Operand> operands,
+                        const std::vector<bool>& in_order);
   void cut_into_blocks(Index most);
+  void find_cuts();
+  void add_fold(const Operation& o);
+  Index first_element(Index block) const {
+    return (block / pieces_ * dims_[outer_] + block % pieces_ * rows_) * inner_;
+  }
+  /// Of sequences b of the fold, block after block.
+  std::byte* partials_of(const Fold& f, Index b, Outputs out, std::byte* partials) const;
 
   std::vector<Call> calls_;
   std::vector<std::uint32_t> inputs_;  ///< of the calls, one after the other
@@ -84,15 +136,19 @@ class Program {
   std::vector<Register> registers_;  ///< blocks of scratch as one element type
   std::vector<Dtype> dtypes_;        ///< of operands and results
   std::vector<Gathered> gathered_;
-  std::size_t slots_ = 0, slot_bytes_ = 0;
+  std::vector<Fold> folds_;
+  std::size_t slots_ = 0, slot_bytes_ = 0, lane_bytes_ = 0, partial_bytes_ = 0;
 
   // The shape with dimensions merged where all operands allow it: `outer_` dimensions are walked
   // one by one, the next is cut into pieces of `rows_`, the rest is whole in every block.
   int n_dims_ = 0, outer_ = 0;
   Index dims_[kMaxDims] = {};
   std::vector<std::array<Index, kMaxDims>> strides_;  ///< of operands, then results, in elements
-  Index rows_ = 0, pieces_ = 0, n_blocks_ = 0;
-  bool flat_ = false;  ///< in a block all operands are one stretch, or one number
+  Index rows_ = 0, inner_ = 0, pieces_ = 0, n_blocks_ = 0, elements_ = 0;
+  std::vector<Index> cuts_;         ///< with reductions: the blocks at which a thread may begin
+  Index row_ = 0;                   ///< elements
+  std::vector<Index> row_strides_;  ///< of operands and results by row, in elements; of others -1
+  bool flat_ = false;               ///< in a block all operands are one stretch, or one number
 };
 
 }  // namespace tessera::blocks

@@ -2,6 +2,7 @@
 #include "layout.h"
 
 #include "recompute.h"
+#include "runs.h"
 
 #include <algorithm>
 #include <map>
@@ -11,107 +12,6 @@ namespace tessera::plan {
 namespace {
 
 constexpr std::size_t kAlign = 64;
-
-/// The view is the whole root in its order.
-bool is_whole(const Placed& p, const Root& r) {
-  return p.view.data == nullptr && p.view.contiguous() && bytes_of(p.view.type()) == r.bytes;
-}
-
-/// Steps [begin, end) as one.
-Step joined(std::span<const Step> steps, std::size_t begin, std::size_t end,
-            const std::vector<std::uint32_t>& last_use, const std::vector<Root>& roots) {
-  Step run{.line = steps[begin].line, .elementwise = true};
-  std::vector<blocks::Operation> operations;
-  std::map<std::uint32_t, std::uint32_t> made;                // root -> operation
-  std::map<std::uint32_t, std::vector<std::uint32_t>> taken;  // root -> operands of the run
-  std::vector<View> layouts;
-  for (std::size_t n = begin; n < end; ++n) {
-    const Step& s = steps[n];
-    const auto at = static_cast<std::uint32_t>(n - begin);
-    blocks::Operation o{s.primitive, s.kernel, s.attr, roots[s.out_roots[0]].type.dtype, {}, -1};
-    for (const Placed& p : s.in) {
-      if (const auto it = made.find(p.root); it != made.end()) {
-        o.in.push_back({true, it->second});
-        continue;
-      }
-      std::vector<std::uint32_t>& same_root = taken[p.root];
-      const auto known = std::find_if(same_root.begin(), same_root.end(), [&](std::uint32_t k) {
-        const View& v = run.in[k].view;
-        return v.data == p.view.data && v.dtype == p.view.dtype && v.strides == p.view.strides;
-      });
-      if (known != same_root.end()) {
-        o.in.push_back({false, *known});
-        continue;
-      }
-      o.in.push_back({false, static_cast<std::uint32_t>(run.in.size())});
-      same_root.push_back(o.in.back().index);
-      run.in.push_back(p);
-      layouts.push_back(p.view);
-    }
-    const std::uint32_t root = s.out_roots[0];
-    made.emplace(root, at);
-    if (roots[root].kind == Root::Kind::result || last_use[root] >= end) {
-      o.result = static_cast<int>(run.out_roots.size());
-      run.out_roots.push_back(root);
-    }
-    operations.push_back(std::move(o));
-    run.parts.insert(run.parts.end(), s.parts.begin(), s.parts.end());
-  }
-  run.program = std::make_shared<blocks::Program>(std::move(operations), layouts);
-  return run;
-}
-
-/// What a run makes itself can only be read as it is made.
-bool reads_in_order(const Step& s, const std::set<std::uint32_t>& made,
-                    const std::vector<Root>& roots) {
-  return std::all_of(s.in.begin(), s.in.end(), [&](const Placed& p) {
-    return !made.contains(p.root) || is_whole(p, roots[p.root]);
-  });
-}
-
-/// Some operand is neither one stretch of memory nor one number.
-bool has_parts(const Step& s) {
-  return std::any_of(s.in.begin(), s.in.end(), [](const Placed& p) {
-    const Shape& strides = p.view.strides;
-    return !p.view.contiguous() &&
-           std::any_of(strides.begin(), strides.end(), [](Index stride) { return stride != 0; });
-  });
-}
-
-/// Runs of element-wise steps with results of one shape, joined; alone where operands lie in short
-/// stretches, which a run gathers.
-std::vector<Step> join_elementwise(std::vector<Step> steps, const std::vector<Root>& roots,
-                                   Index least) {
-  std::vector<std::uint32_t> last_use(roots.size(), 0);
-  for (std::size_t n = 0; n < steps.size(); ++n)
-    for (const Placed& p : steps[n].in) last_use[p.root] = static_cast<std::uint32_t>(n);
-  std::vector<Step> out;
-  for (std::size_t begin = 0; begin < steps.size();) {
-    const Type& type = roots[steps[begin].out_roots[0]].type;
-    std::set<std::uint32_t> made;
-    std::size_t end = begin;
-    for (; end < steps.size(); ++end) {
-      const Step& s = steps[end];
-      const std::uint32_t root = s.out_roots[0];
-      if (!s.elementwise || !(roots[root].type.shape == type.shape)) break;
-      if (!reads_in_order(s, made, roots)) break;
-      made.insert(root);
-    }
-    const bool large = type.shape.count() >= std::max<Index>(least, 1);
-    if (large && end - begin > 1) {
-      out.push_back(joined(steps, begin, end, last_use, roots));
-      begin = end;
-    } else if (large && end - begin == 1 && has_parts(steps[begin])) {
-      Step alone = joined(steps, begin, end, last_use, roots);
-      out.push_back(alone.program->gathers() ? std::move(alone) : std::move(steps[begin]));
-      begin = end;
-    } else {
-      for (end = std::max(end, begin + 1); begin < end; ++begin)
-        out.push_back(std::move(steps[begin]));
-    }
-  }
-  return out;
-}
 
 /// Blocks of the arena by best fit in time: taken when a value is made, given back after its last
 /// use.
@@ -188,10 +88,11 @@ bool is_light(const Step& s, const std::vector<Root>& roots) {
 }
 
 /// In turn all steps that are ready and are not element-wise, and all element-wise ones of one
-/// shape that are or become ready. The former do not wait for each other: light ones make a wave.
-/// Recurrences that were recorded one after the other (derivatives along several directions,
-/// coefficients of several orders) so advance side by side.
-std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roots,
+/// shape that are or become ready, with the reductions of what these make or read. The former do
+/// not wait for each other: light ones make a wave. Recurrences that were recorded one after the
+/// other (derivatives along several directions, coefficients of several orders) so advance side by
+/// side.
+std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roots, Index least,
                            std::size_t least_bytes) {
   std::vector<std::uint32_t> maker(roots.size(), kNone), waits(steps.size(), 0);
   std::vector<std::vector<std::uint32_t>> readers(steps.size());
@@ -204,17 +105,29 @@ std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roo
     for (std::uint32_t m : makers) readers[m].push_back(n);
     for (std::uint32_t r : steps[n].out_roots) maker[r] = n;
   }
-  std::set<std::uint32_t> ready[2];  // element-wise: [1]; in the order of the record
+  std::vector<bool> in_runs(roots.size()), joins(steps.size());
+  for (const Step& s : steps) {
+    if (!s.elementwise) continue;
+    in_runs[s.out_roots[0]] = true;
+    for (const Placed& p : s.in)
+      if (is_whole(p, roots[p.root])) in_runs[p.root] = true;
+  }
   for (std::uint32_t n = 0; n < steps.size(); ++n)
-    if (waits[n] == 0) ready[steps[n].elementwise].insert(n);
+    joins[n] =
+        steps[n].elementwise || (may_reduce_in_run(steps[n], roots, least) &&
+                                 std::any_of(steps[n].in.begin(), steps[n].in.end(),
+                                             [&](const Placed& p) { return in_runs[p.root]; }));
+  std::set<std::uint32_t> ready[2];  // of runs: [1]; in the order of the record
+  for (std::uint32_t n = 0; n < steps.size(); ++n)
+    if (waits[n] == 0) ready[joins[n]].insert(n);
   std::vector<Step> out;
   out.reserve(steps.size());
   const auto take = [&](std::uint32_t n, std::uint32_t wave) {
     out.push_back(std::move(steps[n]));
     out.back().wave = wave;
-    ready[out.back().elementwise].erase(n);
+    ready[joins[n]].erase(n);
     for (std::uint32_t m : readers[n])
-      if (--waits[m] == 0) ready[steps[m].elementwise].insert(m);
+      if (--waits[m] == 0) ready[joins[m]].insert(m);
   };
   std::uint32_t waves = 0;
   while (!ready[0].empty() || !ready[1].empty()) {
@@ -234,18 +147,13 @@ std::vector<Step> in_waves(std::vector<Step> steps, const std::vector<Root>& roo
       for (const std::uint32_t n : light) take(n, together ? waves : 0);
     }
     if (ready[1].empty()) continue;
-    const Shape shape = roots[steps[*ready[1].begin()].out_roots[0]].type.shape;
-    std::set<std::uint32_t> made;
-    const auto joins = [&](const Step& s) {
-      return roots[s.out_roots[0]].type.shape == shape && reads_in_order(s, made, roots);
-    };
+    GrowingRun run(steps[*ready[1].begin()], roots, least);
     for (auto it = ready[1].begin(); it != ready[1].end();) {
       const std::uint32_t n = *it;
-      if (!joins(steps[n])) {
+      if (!run.goes_on(steps[n])) {
         ++it;
         continue;
       }
-      made.insert(steps[n].out_roots[0]);
       take(n, 0);
       it = ready[1].upper_bound(n);  // readers come later in the record
     }
@@ -401,14 +309,14 @@ Layout lay_out(std::vector<Step> all_steps, std::vector<Root> roots, const std::
                Index join_from, bool keep_order) {
   const Index from = std::clamp<Index>(join_from, 1, Index{1} << 30);
   std::vector<Step> steps = without_unread(std::move(all_steps), roots);
-  recompute_cheap_values(steps, roots, static_cast<std::size_t>(from - 1) << 18);
+  recompute_cheap_values(steps, roots, from);
   constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
-  Layout as_recorded = with_memory(join_elementwise(steps, roots, join_from), roots, kept);
+  Layout as_recorded = with_memory(with_runs_joined(steps, roots, join_from), roots, kept);
   if (keep_order) return as_recorded;
   const std::size_t least_bytes = static_cast<std::size_t>(from) * 128;
   Layout side_by_side = with_memory(
-      join_elementwise(in_waves(std::move(steps), roots, least_bytes), roots, join_from), roots,
-      kept);
+      with_runs_joined(in_waves(std::move(steps), roots, join_from, least_bytes), roots, join_from),
+      roots, kept);
   return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side
                                                                                       : as_recorded;
 }

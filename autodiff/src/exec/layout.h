@@ -49,12 +49,12 @@ struct Step {
   KernelFn kernel = nullptr;             ///< null: `program`
   const Attributes* attr = nullptr;
   SourceLine line = {};
-  bool elementwise = false;
+  bool elementwise = false;    ///< runs, too
   SharedList<Placed> in = {};  ///< orders of the steps that are tried out share them
   SharedList<std::uint32_t> out_roots = {};
   /// Steps of one wave follow each other and may run at once; 0: a wave of its own.
   std::uint32_t wave = 0;
-  std::shared_ptr<const blocks::Program> program = nullptr;  ///< of a run of element-wise steps
+  std::shared_ptr<const blocks::Program> program = nullptr;  ///< of a run (runs.h)
   std::uint32_t after = kNone;   ///< a root that is made before, wherever the step is moved
   std::vector<Part> parts = {};  ///< where they are asked for
 };
@@ -70,10 +70,10 @@ struct Layout {
 std::vector<Step> without_unread(std::vector<Step> steps, const std::vector<Root>& roots);
 
 /// Puts steps that do not wait for each other together, unless that takes much more memory; joins
-/// element-wise ones of at least `join_from` elements (blocks.h), runs light ones that give at
-/// least 128 join_from bytes at once; makes cheap values again where more than 256 KiB (join_from -
-/// 1) are alive (recompute.h); and gives every root of the arena its place. `keep_order`: of the
-/// steps as they are. `kept`: arguments that are results themselves.
+/// element-wise ones and reductions of at least `join_from` elements (runs.h), runs light ones that
+/// give at least 128 join_from bytes at once; makes cheap values again where more than 256 KiB
+/// (join_from - 1) are alive (recompute.h); and gives every root of the arena its place.
+/// `keep_order`: of the steps as they are. `kept`: arguments that are results themselves.
 Layout lay_out(std::vector<Step> steps, std::vector<Root> roots, const std::vector<bool>& kept,
                Index join_from, bool keep_order);
 

@@ -2,8 +2,10 @@
 #include "recompute.h"
 
 #include "minimum_cut.h"
+#include "runs.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 namespace tessera::plan {
@@ -14,8 +16,8 @@ double price_of(const Step& s) {
   return s.primitive ? price_per_byte(*s.primitive) : 1.0 / 16;  // a packed copy
 }
 
-/// When roots are made and read, and the memory of the arena over time. Element-wise steps of one
-/// shape that follow each other are one moment: what only they need takes no memory (blocks.h).
+/// When roots are made and read, and the memory of the arena over time. The steps of a run that
+/// follow each other are one moment: what only they need takes no memory (runs.h).
 struct Lives {
   std::vector<std::uint32_t> moment;     ///< of steps
   std::vector<std::uint32_t> maker;      ///< of roots: the step, kNone for arguments, constants
@@ -25,19 +27,22 @@ struct Lives {
   std::vector<std::size_t> after;  ///< bytes alive between each moment and the next
 };
 
-Lives lives_of(const std::vector<Step>& steps, const std::vector<Root>& roots) {
+Lives lives_of(const std::vector<Step>& steps, const std::vector<Root>& roots, Index join_from) {
   Lives l{std::vector<std::uint32_t>(steps.size()),
           std::vector<std::uint32_t>(roots.size(), kNone),
           std::vector<std::uint32_t>(roots.size(), kNone),
           0,
           0,
           {}};
+  std::optional<GrowingRun> run;
   for (std::uint32_t n = 0; n < steps.size(); ++n) {
-    const auto is_joined = [&] {
-      return steps[n].elementwise && steps[n - 1].elementwise &&
-             roots[steps[n].out_roots[0]].type.shape == roots[steps[n - 1].out_roots[0]].type.shape;
-    };
-    l.moment[n] = n == 0 ? 0 : l.moment[n - 1] + !is_joined();
+    const bool in_run = n > 0 && run && run->goes_on(steps[n]);
+    l.moment[n] = n == 0 ? 0 : l.moment[n - 1] + !in_run;
+    if (!in_run) {
+      run.reset();
+      if (steps[n].elementwise || may_reduce_in_run(steps[n], roots, join_from))
+        run.emplace(steps[n], roots, join_from).goes_on(steps[n]);
+    }
     for (const Placed& p : steps[n].in) l.last_read[p.root] = n;
     for (std::uint32_t r : steps[n].out_roots) l.maker[r] = l.last_read[r] = n;
   }
@@ -230,12 +235,12 @@ double price_per_byte(const Primitive& p) {
   return p.rule == RuleClass::elementwise ? 1.0 / 8 : 1.0 / 64;
 }
 
-void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots,
-                            std::size_t least_bytes) {
+void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots, Index join_from) {
+  const std::size_t least_bytes = static_cast<std::size_t>(join_from - 1) << 18;
   constexpr int kPeaks = 16, kPatience = 2;
   std::vector<Step> more;  // beyond `steps`, while that gains nothing
   std::vector<Root> more_roots;
-  Lives lives = lives_of(steps, roots);
+  Lives lives = lives_of(steps, roots, join_from);
   std::size_t best = lives.peak;
   for (int k = 0, last = 0; k < kPeaks && k <= last + kPatience && lives.peak >= least_bytes; ++k) {
     const bool beyond = !more.empty();
@@ -244,7 +249,7 @@ void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots,
     const Cut cut(before, now_roots, lives, lives.peak_moment, least_bytes / 8192);
     if (cut.empty()) return;
     std::vector<Step> now = without_unread(with_copies(before, now_roots, lives, cut), now_roots);
-    lives = lives_of(now, now_roots);
+    lives = lives_of(now, now_roots, join_from);
     if (lives.peak >= best - best / 32) {  // a second peak may be as high
       more = std::move(now), more_roots = std::move(now_roots);
       continue;

@@ -7,6 +7,7 @@
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
 #include "../kernels/reduce.h"
+#include "../kernels/running_fold.h"
 #include "../kernels/scalar.h"
 #include "axes_attr.h"
 #include "forms.h"
@@ -30,6 +31,17 @@ Shape kept_axes(const Shape& axes, int ndim) {
     if (!is_in(axes, d)) kept.push_back(d);
   return kept;
 }
+
+template <class T>
+struct RealPart {
+  using type = T;
+};
+template <class T>
+struct RealPart<std::complex<T>> {
+  using type = T;
+};
+template <class T>
+using real_part_t = typename RealPart<T>::type;
 
 template <class P, DtypeSet S>
 struct Reduction {
@@ -70,6 +82,27 @@ struct Reduction {
       };
     });
     return table[static_cast<int>(in[0])];
+  }
+  /// A sum of complex numbers is that of their parts.
+  template <class T>
+  static const RunningFold* running_of() {
+    using R = real_part_t<T>;
+    static constexpr RunningFold fold = running_fold_of<R, sizeof(T) / sizeof(R)>(
+        [] { return P::template identity<R>(); },
+        [](auto x, auto y) TESSERA_INLINE { return P::combine(x, y); });
+    return &fold;
+  }
+  static const RunningFold* running(Dtype t) {
+    return [t]<std::size_t... K>(std::index_sequence<K...>) {
+      const RunningFold* found = nullptr;
+      const auto look = [&](auto k) {
+        if constexpr (contains(S, static_cast<Dtype>(k())))
+          if (k() == static_cast<std::size_t>(t)) found = running_of<element_t<k()>>();
+      };
+      (look(std::integral_constant<std::size_t, K>{}), ...);
+      return found;
+    }
+    (std::make_index_sequence<kDtypes>{});
   }
   static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
     Shape axes = a.get<AxesAttr>().axes;
@@ -262,6 +295,17 @@ TESSERA_REGISTER(ReduceMax);
 TESSERA_REGISTER(ReduceMin);
 TESSERA_REGISTER(ArgMax);
 TESSERA_REGISTER(ArgMin);
+
+}  // namespace
+
+const RunningFold* detail::running_fold(const Primitive& p, Dtype t) {
+  if (&p == &primitive<ReduceSum>() || &p == &primitive<SumProduct>()) return ReduceSum::running(t);
+  if (&p == &primitive<ReduceMax>()) return ReduceMax::running(t);
+  if (&p == &primitive<ReduceMin>()) return ReduceMin::running(t);
+  return nullptr;
+}
+
+namespace {
 
 /// Axes counted from the front, rising, each once.
 Shape normal_axes(const char* op, const Tensor& t, const Shape& axes, SourceLine line) {

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runs.h"
+
+#include "../ops/axes_attr.h"
+#include "../ops/forms.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace tessera::plan {
+namespace {
+
+/// The reduction that a step is, of [b, n, m]; no fold where a run does not go on through it: of
+/// fewer than `least` elements, over axes that are no neighbours, of neighbouring sequences whose
+/// lanes do not fit the cache, of sequences too few to be shared among threads.
+blocks::Reduced reduction_of(const Step& s, Index least) {
+  constexpr Index kLaneBytes = Index{64} << 10, kShares = 8, kShare = Index{1} << 14;
+  if (!s.primitive || s.elementwise || s.in.empty()) return {};
+  const View& v = s.in[0].view;
+  const Index count = v.shape.count();
+  if (count < std::max<Index>(least, 1)) return {};
+  blocks::Reduced r{detail::running_fold(*s.primitive, v.dtype), 1, 1};
+  if (!r.fold) return {};
+  const Shape& axes = get<AxesAttr>(s.attr).axes;
+  for (int d = 0; d < v.shape.size(); ++d) {
+    if (v.shape[d] == 1) continue;
+    const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
+    if (reduced && r.m > 1) return {};
+    if (reduced)
+      r.n *= v.shape[d];
+    else if (r.n > 1)
+      r.m *= v.shape[d];
+  }
+  const Index units = count / (r.n * r.m) * ((r.n + kernels::kBlock - 1) / kernels::kBlock);
+  if (r.n == 1 || units < std::min(kShares, count / kShare) ||
+      kernels::kLanes * r.m * static_cast<Index>(size_of(v.dtype)) > kLaneBytes)
+    return {};
+  return r;
+}
+
+/// The shape of the runs that a step may be in: of what an element-wise one makes, of what a
+/// reduction takes.
+const Shape& run_shape(const Step& s, const std::vector<Root>& roots) {
+  if (s.elementwise) return roots[s.out_roots[0]].type.shape;
+  const Root& r = roots[s.in[0].root];
+  return is_whole(s.in[0], r) ? r.type.shape : s.in[0].view.shape;
+}
+
+/// Arrays of shape `coarse` are those of shape `fine` with neighbouring axes merged.
+bool is_split_of(const Shape& fine, const Shape& coarse) {
+  if (fine.count() != coarse.count() || fine.count() == 0) return false;
+  Index n = 1, m = 1;
+  for (int d = coarse.size(), k = fine.size(); d-- > 0;) {
+    n *= coarse[d];
+    while (m < n) m *= fine[--k];
+    if (m != n) return false;
+  }
+  return true;
+}
+/// The elements in the same order, of a shape that splits that of the view.
+View split(const View& v, const Shape& shape) {
+  if (v.shape == shape) return v;
+  View s{v.data, v.dtype, shape, row_major(shape)};
+  if (v.contiguous()) return s;
+  int k = shape.size();
+  for (int d = v.shape.size(); d-- > 0;)
+    for (Index n = 1; n < v.shape[d]; n *= shape[k]) s.strides[--k] = n * v.strides[d];
+  return s;
+}
+
+/// Rows of so many elements are trailing axes of the shape.
+bool are_rows_of(const Shape& shape, Index row) {
+  Index n = 1;
+  for (int d = shape.size(); d-- > 0 && n < row;) n *= shape[d];
+  return n == row;
+}
+
+/// All of the root, one element for each row of so many, repeated along the rows.
+bool is_repeated_along_rows(const Placed& p, const Root& r, Index row) {
+  const View& v = p.view;
+  Index inside = 1, outside = 1;
+  for (int d = v.shape.size(); d-- > 0;) {
+    if (v.shape[d] == 1) continue;
+    const bool in_row = inside < row;
+    if (v.strides[d] != (in_row ? 0 : outside)) return false;
+    (in_row ? inside : outside) *= v.shape[d];
+  }
+  return v.data == nullptr && inside == row &&
+         static_cast<std::size_t>(outside) * size_of(v.dtype) == r.bytes;
+}
+
+bool is_one_number(const View& v) {
+  return std::all_of(v.strides.begin(), v.strides.end(), [](Index s) { return s == 0; });
+}
+
+/// Some operand is neither one stretch of memory nor one number.
+bool has_parts(const Step& s) {
+  return std::any_of(s.in.begin(), s.in.end(), [](const Placed& p) {
+    return !p.view.contiguous() && !is_one_number(p.view);
+  });
+}
+
+}  // namespace
+
+GrowingRun::GrowingRun(const Step& first, const std::vector<Root>& roots, Index least)
+    : roots_(roots), least_(least), extent_{run_shape(first, roots), 0} {}
+
+/// Over all elements. `row`: of what is read by row, 0 where nothing is.
+bool GrowingRun::is_element_wise(const Step& s, bool folds, Index& row) const {
+  for (const Placed& p : s.in) {
+    const Root& r = roots_[p.root];
+    const auto it = made_.find(p.root);
+    if (it == made_.end() || it->second == kElements) {
+      // What a run makes itself can only be read as it is made.
+      if (it != made_.end() && !is_whole(p, r)) return false;
+      if (folds && !(p.view.shape == extent_.shape) &&
+          !(is_whole(p, r) && p.view.shape.count() == extent_.shape.count()))
+        return false;
+      continue;
+    }
+    if (folds || it->second == kReduced || (row > 0 && it->second != row) ||
+        !is_repeated_along_rows(p, r, it->second))
+      return false;
+    row = it->second;
+  }
+  return true;
+}
+
+bool GrowingRun::is_by_row(const Step& s, Index& row) const {
+  for (const Placed& p : s.in)
+    if (const auto it = made_.find(p.root); it != made_.end()) {
+      if (it->second <= 0 || (row > 0 && it->second != row) || !is_whole(p, roots_[p.root]))
+        return false;
+      row = it->second;
+    } else if (!p.view.contiguous() && !is_one_number(p.view)) {
+      return false;
+    }
+  return row > 0 && roots_[s.out_roots[0]].type.shape.count() * row == extent_.shape.count();
+}
+
+bool GrowingRun::goes_on(const Step& s) {
+  const blocks::Reduced r = reduction_of(s, least_);
+  if (!s.elementwise && !r.fold) return false;
+  const std::uint32_t root = s.out_roots[0];
+  const Shape& made = roots_[root].type.shape;
+  const bool finer = s.elementwise && is_split_of(made, extent_.shape);
+  Index row = extent_.row;
+  if ((r.fold || finer || made == extent_.shape || is_split_of(extent_.shape, made)) &&
+      is_element_wise(s, r.fold, row)) {
+    if (finer) extent_.shape = made;
+    const bool rows = r.m == 1 && r.n <= kernels::kLongestRow && are_rows_of(extent_.shape, r.n);
+    made_[root] = !r.fold ? kElements : rows ? r.n : kReduced;
+  } else if (row = extent_.row; s.elementwise && is_by_row(s, row)) {
+    made_[root] = row;
+  } else {
+    return false;
+  }
+  extent_.row = row;
+  return true;
+}
+
+bool may_reduce_in_run(const Step& s, const std::vector<Root>& roots, Index least) {
+  return reduction_of(s, least).fold && GrowingRun(s, roots, least).goes_on(s);
+}
+
+namespace {
+
+/// The steps at `members` of a run as one.
+class Joined {
+ public:
+  Joined(const GrowingRun& run, const std::vector<Root>& roots) : run_(run), roots_(roots) {}
+
+  void add(const Step& s, bool read_later) {
+    if (operations_.empty()) step_.line = s.line;
+    const std::uint32_t root = s.out_roots[0];
+    const Dtype dtype = roots_[root].type.dtype;
+    blocks::Operation o{s.primitive, s.kernel, s.attr, dtype, {}, -1};
+    o.by_row = run_.is_by_row(root);
+    for (const Placed& p : s.in) o.in.push_back(source(p, s.elementwise && o.by_row));
+    if (!s.elementwise) {
+      if (o.in.size() == 2) {
+        const Primitive& mul = detail::mul_primitive();
+        const std::array<Dtype, 2> types{dtype, dtype};
+        o.in = {put({&mul, mul.kernel(types, nullptr), nullptr, dtype, o.in, -1})};
+      }
+      o.kernel = nullptr, o.attr = nullptr;
+      o.reduced = reduction_of(s, 1);
+    }
+    if ((!s.elementwise && !o.by_row) || roots_[root].kind == Root::Kind::result || read_later) {
+      o.result = static_cast<int>(step_.out_roots.size());
+      step_.out_roots.push_back(root);
+    }
+    made_.emplace(root, put(std::move(o)));
+    step_.parts.insert(step_.parts.end(), s.parts.begin(), s.parts.end());
+  }
+
+  Step step() && {
+    step_.program =
+        std::make_shared<blocks::Program>(std::move(operations_), operands_, run_.extent());
+    return std::move(step_);
+  }
+
+ private:
+  blocks::Source put(blocks::Operation o) {
+    operations_.push_back(std::move(o));
+    return {true, static_cast<std::uint32_t>(operations_.size() - 1)};
+  }
+
+  blocks::Source source(Placed p, bool by_row) {
+    if (const auto it = made_.find(p.root); it != made_.end()) {
+      if (by_row || !run_.is_by_row(p.root)) return it->second;
+      const auto known = spread_.find(p.root);
+      if (known != spread_.end()) return known->second;
+      const blocks::Source all = put({.primitive = nullptr,
+                                      .kernel = nullptr,
+                                      .attr = nullptr,
+                                      .dtype = p.view.dtype,
+                                      .in = {it->second},
+                                      .spread = true});
+      spread_.emplace(p.root, all);
+      return all;
+    }
+    if (!by_row) p.view = split(p.view, run_.extent().shape);
+    std::vector<std::uint32_t>& same_root = taken_[p.root];
+    const auto known = std::find_if(same_root.begin(), same_root.end(), [&](std::uint32_t k) {
+      const View& v = step_.in[k].view;
+      return v.data == p.view.data && v.dtype == p.view.dtype && v.strides == p.view.strides &&
+             operands_[k].by_row == by_row;
+    });
+    if (known != same_root.end()) return {false, *known};
+    const auto index = static_cast<std::uint32_t>(step_.in.size());
+    same_root.push_back(index);
+    step_.in.push_back(p);
+    operands_.push_back({p.view, by_row});
+    return {false, index};
+  }
+
+  const GrowingRun& run_;
+  const std::vector<Root>& roots_;
+  Step step_{.elementwise = true};
+  std::vector<blocks::Operation> operations_;
+  std::vector<blocks::Operand> operands_;
+  std::map<std::uint32_t, blocks::Source> made_, spread_;      // of roots
+  std::map<std::uint32_t, std::vector<std::uint32_t>> taken_;  // root -> operands of the run
+};
+
+/// Of steps [begin, end), which may be a run, those that gain from it: not reductions of what
+/// nobody else there makes or reads.
+std::vector<std::size_t> members_of(std::span<const Step> steps, std::size_t begin,
+                                    std::size_t end) {
+  std::map<std::uint32_t, int> users;
+  for (std::size_t n = begin; n < end; ++n) {
+    std::set<std::uint32_t> all(steps[n].out_roots.begin(), steps[n].out_roots.end());
+    for (const Placed& p : steps[n].in) all.insert(p.root);
+    for (const std::uint32_t r : all) ++users[r];
+  }
+  const auto shared = [&](std::uint32_t root) { return users[root] > 1; };
+  std::vector<std::size_t> members;
+  for (std::size_t n = begin; n < end; ++n)
+    if (steps[n].elementwise || shared(steps[n].out_roots[0]) ||
+        std::any_of(steps[n].in.begin(), steps[n].in.end(),
+                    [&](const Placed& p) { return shared(p.root); }))
+      members.push_back(n);
+  return members;
+}
+
+}  // namespace
+
+std::vector<Step> with_runs_joined(std::vector<Step> steps, const std::vector<Root>& roots,
+                                   Index least) {
+  std::vector<std::uint32_t> last_use(roots.size(), 0);
+  for (std::size_t n = 0; n < steps.size(); ++n)
+    for (const Placed& p : steps[n].in) last_use[p.root] = static_cast<std::uint32_t>(n);
+  std::vector<Step> out;
+  for (std::size_t begin = 0; begin < steps.size();) {
+    const bool joins = steps[begin].elementwise || reduction_of(steps[begin], least).fold;
+    if (!joins || run_shape(steps[begin], roots).count() < std::max<Index>(least, 1)) {
+      out.push_back(std::move(steps[begin++]));
+      continue;
+    }
+    GrowingRun run(steps[begin], roots, least);
+    std::size_t end = begin;
+    while (end < steps.size() && run.goes_on(steps[end])) ++end;
+    std::vector<std::size_t> members = members_of(steps, begin, end);
+    std::vector<Step> one;
+    if (members.size() > 1 || (members.size() == 1 && has_parts(steps[members[0]]))) {
+      Joined all(run, roots);
+      for (const std::size_t n : members) all.add(steps[n], last_use[steps[n].out_roots[0]] >= end);
+      one.push_back(std::move(all).step());
+      if (members.size() == 1 && !one[0].program->gathers()) one.clear();
+    }
+    if (one.empty()) members.clear();
+    for (std::size_t n = std::max(end, begin + 1), k = 0; begin < n; ++begin) {
+      if (k < members.size() && members[k] == begin)
+        ++k;
+      else
+        out.push_back(std::move(steps[begin]));
+    }
+    if (!one.empty()) out.push_back(std::move(one[0]));
+  }
+  return out;
+}
+
+}  // namespace tessera::plan
