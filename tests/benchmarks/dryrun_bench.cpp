@@ -180,7 +180,8 @@ int main(int argc, char** argv) {
           return nn::mean_square(e, b[2]) + nn::mean_square(f, b[3]);
         },
         [&] {
-          return Batch{numbers({192, 21}, 5), field({192, 21, 3}), field({192}), field({192, 21, 3})};
+          return Batch{numbers({192, 21}, 5), field({192, 21, 3}), field({192}),
+                       field({192, 21, 3})};
         });
   return 0;
 }
