@@ -309,16 +309,20 @@ Layout lay_out(std::vector<Step> all_steps, std::vector<Root> roots, const std::
                Index join_from, bool keep_order) {
   const Index from = std::clamp<Index>(join_from, 1, Index{1} << 30);
   std::vector<Step> steps = without_unread(std::move(all_steps), roots);
-  recompute_cheap_values(steps, roots, from);
-  constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
-  Layout as_recorded = with_memory(with_runs_joined(steps, roots, join_from), roots, kept);
-  if (keep_order) return as_recorded;
+  const std::size_t peak = recompute_cheap_values(steps, roots, from);
+  const auto laid_out = [&](std::vector<Step> in_order) {
+    return with_memory(with_runs_joined(std::move(in_order), roots, join_from), roots, kept);
+  };
+  if (keep_order) return laid_out(std::move(steps));
   const std::size_t least_bytes = static_cast<std::size_t>(from) * 128;
-  Layout side_by_side = with_memory(
-      with_runs_joined(in_waves(std::move(steps), roots, join_from, least_bytes), roots, join_from),
-      roots, kept);
-  return side_by_side.arena <= as_recorded.arena + as_recorded.arena / 8 + kMoreBytes ? side_by_side
-                                                                                      : as_recorded;
+  Layout side_by_side = laid_out(in_waves(steps, roots, join_from, least_bytes));
+  constexpr std::size_t kMoreBytes = std::size_t{16} << 20;  // what side by side may cost
+  const auto costs_little = [&](std::size_t recorded) {
+    return side_by_side.arena <= recorded + recorded / 8 + kMoreBytes;
+  };
+  if (costs_little(peak)) return side_by_side;
+  Layout as_recorded = laid_out(std::move(steps));
+  return costs_little(as_recorded.arena) ? std::move(side_by_side) : std::move(as_recorded);
 }
 
 }  // namespace tessera::plan

@@ -235,7 +235,8 @@ double price_per_byte(const Primitive& p) {
   return p.rule == RuleClass::elementwise ? 1.0 / 8 : 1.0 / 64;
 }
 
-void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots, Index join_from) {
+std::size_t recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots,
+                                   Index join_from) {
   const std::size_t least_bytes = static_cast<std::size_t>(join_from - 1) << 18;
   constexpr int kPeaks = 16, kPatience = 2;
   std::vector<Step> more;  // beyond `steps`, while that gains nothing
@@ -247,7 +248,7 @@ void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots, 
     std::vector<Root> now_roots = beyond ? std::move(more_roots) : roots;
     const std::vector<Step>& before = beyond ? more : steps;
     const Cut cut(before, now_roots, lives, lives.peak_moment, least_bytes / 8192);
-    if (cut.empty()) return;
+    if (cut.empty()) return best;
     std::vector<Step> now = without_unread(with_copies(before, now_roots, lives, cut), now_roots);
     lives = lives_of(now, now_roots, join_from);
     if (lives.peak >= best - best / 32) {  // a second peak may be as high
@@ -259,6 +260,7 @@ void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots, 
     steps = std::move(now), roots = std::move(now_roots);
     more.clear();
   }
+  return best;
 }
 
 }  // namespace tessera::plan

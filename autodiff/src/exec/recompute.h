@@ -29,7 +29,9 @@ double price_per_byte(const Primitive& p);
 /// Replaces late reads of cheap values, from the highest peak of memory downwards, as long as that
 /// lowers it and it is at least 256 KiB (join_from - 1); values of less than 1/8192 of that stay.
 /// Runs join steps of `join_from` elements on. Steps stay in an order in which they can run; roots
-/// are added for values made again.
-void recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots, Index join_from);
+/// are added for values made again. Gives the bytes that are alive at the highest peak left: an
+/// arena for this order is no smaller.
+std::size_t recompute_cheap_values(std::vector<Step>& steps, std::vector<Root>& roots,
+                                   Index join_from);
 
 }  // namespace tessera::plan
