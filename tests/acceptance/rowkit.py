@@ -217,9 +217,11 @@ class Work:
 
     # ---- runs that are killed ----
     def start(self, arguments, log, *options, cwd=None):
-        """A run of tessera that goes on by itself; what it says goes to a file, as a pipe that nobody reads would stop it."""
+        """A run of tessera that goes on by itself; what it says goes to a file, as a pipe that nobody reads would stop it. Its threads let others
+        work while they wait."""
         with open(log, "w") as err:
-            return subprocess.Popen([self.tessera(), *map(str, arguments), *options], cwd=cwd, stdout=subprocess.DEVNULL, stderr=err)
+            return subprocess.Popen([self.tessera(), *map(str, arguments), *options], cwd=cwd, stdout=subprocess.DEVNULL, stderr=err,
+                                    env={**os.environ, "OMP_WAIT_POLICY": "passive"})
 
     def run_to(self, arguments, log, seconds, *options):
         """Runs until so much processor time is spent, then kills: (killed, time spent)."""
