@@ -14,6 +14,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/flow.h"
 #include "tessera/autodiff/primitive.h"
+#include "tessera/autodiff/vectors.h"
 
 #include <gtest/gtest.h>
 
@@ -649,6 +650,122 @@ TEST(Blocks, ReductionsOfWhatNobodyElseReadsAreStepsOfTheirOwn) {
   const auto f = [](const Tensors& x) { return Tensors{sum(x[0]), sin(x[1]) * x[1]}; };
   expect_same_bits(f, x);
   EXPECT_EQ(plan_of(f, x, 1024).steps(), 2u);
+}
+
+/// Products of reals are ours.
+bool has_fused_vectors() { return vector_bits() >= 256; }
+
+/// The steps of f when all of it may be joined.
+std::size_t steps_of(const FlatFunction& f, const Tensors& x) { return plan_of(f, x, 1).steps(); }
+
+TEST(Blocks, TakeInTheProductsThatTheyRead) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    for (const auto& [m, k, n] : {std::array<Index, 3>{700, 64, 64},
+                                  {129, 50, 33},
+                                  {64, 200, 7},
+                                  {1, 64, 300},
+                                  {90, 48, 1},
+                                  {35, 128, 130},
+                                  {15, 1000, 5}}) {
+      const Tensors x{numbers({m, k}, t, 1), numbers({k, n}, t, 2), numbers({n}, t, 3),
+                      numbers({m, n}, t, 4), numbers({k, m}, t, 5), numbers({n, k}, t, 6)};
+      const std::string what = name_of(t) + (" " + to_string(Shape{m, k, n}));
+      const auto layer = [](const Tensors& v) { return Tensors{tanh(matmul(v[0], v[1]) + v[2])}; };
+      expect_same_bits(layer, x, "a layer, " + what);
+      expect_same_bits(
+          [](const Tensors& v) { return Tensors{exp(-matmul(transpose(v[4]), v[1])) * v[3]}; }, x,
+          "left turned, " + what);
+      expect_same_bits(
+          [](const Tensors& v) { return Tensors{v[3] - matmul(v[0], transpose(v[5]))}; }, x,
+          "right turned, " + what);
+      expect_same_bits(
+          [](const Tensors& v) {
+            const Tensor y = matmul(v[0], v[1]), z = matmul(v[0], transpose(v[5]));
+            return Tensors{y, maximum(y + z, 0) * v[3]};
+          },
+          x, "two, one of them given, " + what);
+      expect_same_bits(
+          [](const Tensors& v) {
+            const Tensor y = matmul(v[0], v[1]), z = softmax(y + v[2], -1);
+            return Tensors{z, sum(z * v[3], {0}), sum(y), matmul(transpose(y), z)};
+          },
+          x, "rows and columns reduced, and read again, " + what);
+      expect_same_bits(
+          [](const Tensors& v) {
+            const Tensor y = matmul(v[0], v[1]);
+            return Tensors{y * reverse(y, {0})};
+          },
+          x, "read in another order, " + what);
+      expect_same_bits(
+          [&](const Tensors& v) {
+            return grad([&](const Tensors& w) {
+              return sum(square(matmul(tanh(matmul(v[0], w[0]) + w[1]), transpose(w[0]))));
+            })(Tensors{v[1], v[2]});
+          },
+          x, "gradient, " + what);
+      const auto bytes = static_cast<Index>(size_of(t));
+      const bool taken = m * n * bytes >= 256 && k * bytes <= 4096;
+      EXPECT_EQ(steps_of(layer, x), taken && has_fused_vectors() ? 1 : 2) << what;
+    }
+  }
+}
+
+TEST(Blocks, TakeInProductsOverLeadingAxes) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Tensors x{numbers({6, 11, 64}, t, 1), numbers({64, 24}, t, 2), numbers({24}, t, 3),
+                    numbers({6, 11, 1}, t, 4)};
+    const auto f = [](const Tensors& v) { return Tensors{tanh(matmul(v[0], v[1]) + v[2]) * v[3]}; };
+    expect_same_bits(f, x);
+    EXPECT_EQ(steps_of(f, x), has_fused_vectors() ? 1 : 2);
+    expect_same_bits(
+        [&](const Tensors& v) {
+          return Tensors{vmap([&](Tensor u) { return tanh(matmul(u, v[1]) + v[2]); })(v[0])};
+        },
+        x);
+  }
+}
+
+TEST(Blocks, LeaveProductsOfOtherKindsAlone) {
+  const Tensors x{numbers({40, 64}, Dtype::f64, 1), numbers({64, 30}, Dtype::f64, 2)};
+  const auto complex = [](const Tensors& v) {
+    return Tensors{exp(matmul(cast(v[0], Dtype::c128), cast(v[1], Dtype::c128)))};
+  };
+  expect_same_bits(complex, x);
+  const Tensors none{numbers({0, 64}, Dtype::f64, 1), x[1], numbers({40, 0}, Dtype::f64, 2),
+                     numbers({0, 30}, Dtype::f64, 3)};
+  expect_same_bits(
+      [](const Tensors& v) {
+        return Tensors{tanh(matmul(v[0], v[1])), matmul(v[2], v[3]) + 1.0};
+      },
+      none);
+  // What is not finite stays where it was.
+  std::vector<double> wild(40 * 64, 0.5);
+  wild[70] = std::numeric_limits<double>::infinity();
+  wild[200] = std::numeric_limits<double>::quiet_NaN();
+  expect_same_bits([](const Tensors& v) { return Tensors{maximum(matmul(v[0], v[1]), 0)}; },
+                   {tensor(wild, {40, 64}), x[1]});
+}
+
+TEST(Blocks, WhatAProductIsMadeFromIsNotWrittenOver) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Tensors x{numbers({300, 64}, t, 1), numbers({64, 64}, t, 2)};
+    expect_same_bits(
+        [](const Tensors& v) {
+          Tensor h = v[0];
+          for (int k = 0; k < 5; ++k) h = h + tanh(matmul(h, v[1]) - h);
+          return Tensors{h};
+        },
+        x);
+  }
+}
+
+TEST(Blocks, NeedNoMemoryForProductsThatStayInside) {
+  if (!has_fused_vectors()) GTEST_SKIP() << "products are BLAS's on this processor";
+  const Tensors x{numbers({4096, 64}, Dtype::f32, 1), numbers({64, 64}, Dtype::f32, 2)};
+  const Plan plan =
+      plan_of([](const Tensors& v) { return Tensors{tanh(matmul(v[0], v[1])) * 2.0}; }, x, 1024);
+  EXPECT_EQ(plan.steps(), 1);
+  EXPECT_EQ(plan.arena_bytes(), 0);
 }
 
 TEST(Blocks, NeedNoMemoryForWhatStaysInside) {

@@ -19,7 +19,9 @@ constexpr Index kScratchBytes = Index{256}
 /// Elements of a block: a call costs as much as some 50 of them, and memory is read faster in long
 /// stretches; an array of kMany blocks and more is cut into longer ones.
 constexpr Index kLeast = 256, kMost = 4096, kLongest = 16384, kMany = 64;
-constexpr Index kShort = 256;  ///< elements: kernels take longer stretches as they lie
+constexpr Index kRowsAtOnce = 14;    ///< of a product, at least: its tiles have so many
+constexpr Index kShort = 256;        ///< elements: kernels take longer stretches as they lie
+constexpr double kFlopsAtOnce = 32;  ///< in the time of an element of an operation
 constexpr Index kGrain =
     Index{1} << 15;  ///< elements times operations below which one thread is faster
 
@@ -40,10 +42,17 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
                  const Extent& extent)
-    : elements_(extent.shape.count()), row_(extent.row) {
+    : n_operands_(operands.size()),
+      elements_(extent.shape.count()),
+      row_(extent.row),
+      unit_(extent.row) {
   std::size_t n_results = 0;
-  for (const Operation& o : run)
+  Index least = row_;
+  for (const Operation& o : run) {
     n_results = std::max(n_results, static_cast<std::size_t>(o.result + 1));
+    unit_ = std::max(unit_, o.rows.n);
+    least = std::max(least, kRowsAtOnce * o.rows.n);
+  }
   const std::vector<bool> in_order = describe(run, operands, n_results);
   merge_dimensions(extent.shape, operands, in_order);
 
@@ -89,6 +98,13 @@ Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
            static_cast<std::uint32_t>(terms_.size())};
     terms_.insert(terms_.end(), nodes[j].terms.begin(), nodes[j].terms.end());
     c.spread = o.spread;
+    if (o.rows.kernel) {
+      c.rows = static_cast<int>(products_.size());
+      products_.push_back(o.rows);
+      products_.back().shared = shared_bytes_;
+      shared_bytes_ += aligned(o.rows.shared);
+      last_read.resize(std::max<std::size_t>(last_read.size(), o.rows.first + o.rows.count), ~0u);
+    }
     if (o.reduced.fold) {
       c.fold = static_cast<int>(folds_.size());
       add_fold(o);
@@ -131,7 +147,7 @@ Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
 
   const Index fit = kScratchBytes / static_cast<Index>(std::max<std::size_t>(slots_, 1) * element);
   const Index longest = std::clamp(elements_ / kMany, kMost, kLongest);
-  cut_into_blocks(std::max(row_, std::clamp(fit / 64 * 64, kLeast, longest)));
+  cut_into_blocks(std::max(least, std::clamp(fit / 64 * 64, kLeast, longest)));
   slot_bytes_ = aligned(static_cast<std::size_t>(rows_ * inner_) * element);
   find_cuts();
 }
@@ -203,8 +219,10 @@ void Program::cut_into_blocks(Index most) {
   while (outer_ > 0 && inner_ * dims_[outer_] <= most) inner_ *= dims_[outer_--];
   rows_ = std::clamp<Index>(most / inner_, 1, dims_[outer_]);
   // Blocks are whole rows, and end where those of the longest reduced sequences do.
-  const Index step = std::max<Index>(row_ / inner_, 1);
+  const Index step = std::max<Index>(unit_ / inner_, 1);
   rows_ -= rows_ % step;
+  if (folds_.empty() && !products_.empty() && rows_ > kRowsAtOnce * step)
+    rows_ -= rows_ % (kRowsAtOnce * step);
   Index unit = 1;
   for (const Fold& f : folds_)
     if (!f.by_row) unit = std::max(unit, f.unit());
@@ -254,9 +272,10 @@ void Program::find_cuts() {
 /// The views of one thread, moved from block to block.
 class Program::Worker {
  public:
-  /// `partials`: of the reductions, for all threads.
-  Worker(const Program& p, Inputs in, Outputs out, std::byte* partials)
-      : p_(p), outputs_(out), partials_(partials) {
+  /// `partials`: of the reductions, `shared`: of the products, for all threads.
+  Worker(const Program& p, Inputs all, Outputs out, std::byte* partials, const std::byte* shared)
+      : p_(p), all_(all), outputs_(out), partials_(partials), shared_(shared) {
+    const Inputs in = all.first(p.n_operands_);
     base_.resize(in.size() + out.size());
     views_.resize(base_.size() + p.registers_.size());
     sources_.assign(p.gathered_.size(), {});
@@ -308,6 +327,8 @@ class Program::Worker {
         fold(p_.folds_[static_cast<std::size_t>(c.fold)], *in_[c.in_begin], *out_[j], first, count);
       else if (c.spread)
         spread(*in_[c.in_begin], count / p_.row_, p_.row_, out_[j]->data);
+      else if (c.rows >= 0)
+        make_rows(static_cast<std::size_t>(c.rows), first, count, out_[j]->data);
       else if (c.kernel)
         c.kernel({in_.data() + c.in_begin, c.in_count}, {out_.data() + j, 1}, c.attr);
       else if (out_[j]->dtype == Dtype::f64)
@@ -364,6 +385,11 @@ class Program::Worker {
   void sum(const Call& c, const View& out) {
     add_terms<T>(out.count(), {p_.terms_.data() + c.terms, c.in_count / 2}, in_.data() + c.in_begin,
                  static_cast<T*>(out.data));
+  }
+  void make_rows(std::size_t k, Index first, Index count, void* out) {
+    const Rows& r = p_.products_[k];
+    r.kernel->rows(all_.subspan(r.first, r.count), shared_ + r.shared, first / r.n,
+                   (first + count) / r.n, out);
   }
   /// An operand where it lies, and what of it was gathered last.
   struct Source {
@@ -431,8 +457,10 @@ class Program::Worker {
   }
 
   const Program& p_;
+  Inputs all_;
   Outputs outputs_;
   std::byte *partials_, *lanes_;
+  const std::byte* shared_;
   Lists& lists_ = lists();
   std::vector<std::byte*>& base_ = lists_.base;
   std::vector<View>& views_ = lists_.views;
@@ -450,7 +478,8 @@ std::byte* Program::partials_of(const Fold& f, Index b, Outputs out, std::byte* 
 }
 
 void Program::operator()(Inputs in, Outputs out) const {
-  const Index work = elements_ * static_cast<Index>(calls_.size());
+  Index work = elements_ * static_cast<Index>(calls_.size());
+  for (const Rows& r : products_) work += static_cast<Index>(r.flops / kFlopsAtOnce);
   const Index most = work < kGrain ? 1 : 4 * num_threads();
   const auto begins = folds_.empty() ? n_blocks_ : static_cast<Index>(cuts_.size());
   const Index parts = std::min(begins, most);
@@ -460,8 +489,11 @@ void Program::operator()(Inputs in, Outputs out) const {
                                            : cuts_[static_cast<std::size_t>(k)];
   };
   detail::ScratchArray<std::byte> partials(partial_bytes_);
+  detail::ScratchArray<std::byte> shared(shared_bytes_);
+  for (const Rows& r : products_)
+    r.kernel->prepare(in.subspan(r.first, r.count), shared.data() + r.shared);
   parallel_chunks(parts, [&](Index part) {
-    Worker w(*this, in, out, partials.data());
+    Worker w(*this, in, out, partials.data(), shared.data());
     for (Index b = begin(part); b < begin(part + 1); ++b) w.run(b);
   });
   for (const Fold& f : folds_) {

@@ -12,9 +12,9 @@
 // ones. Reductions take what passes by (kernels/running_fold.h): threads begin at multiples of 512
 // elements of every reduced sequence, and the blocks' results are folded at the end. Where blocks
 // are whole rows, what a row's reduction gives is there for what follows: x - max(x), exp, its sum,
-// the quotient. The bits are
-// those of the single steps: element i depends on elements i alone, every product and sum is
-// rounded, none reordered.
+// the quotient. Products of matrices are taken row by row (RowKernel), so that the bias and the
+// function that follow find them in the cache. The bits are those of the single steps: element i
+// depends on elements i alone, every product and sum is rounded, none reordered.
 #pragma once
 #include "../kernels/running_fold.h"
 #include "tessera/autodiff/primitive.h"
@@ -36,6 +36,15 @@ struct Reduced {
   const kernels::RunningFold* fold = nullptr;
   Index n = 1, m = 1;
 };
+/// What gives the rows of an array of the run, of n elements each, from `count` operands of the
+/// step, which are not taken by element: from the `first` on, behind those of the run.
+struct Rows {
+  const RowKernel* kernel = nullptr;
+  Index n = 0;
+  std::uint32_t first = 0, count = 0;
+  std::size_t shared = 0;  ///< bytes
+  double flops = 0;
+};
 struct Operation {
   const Primitive* primitive;
   KernelFn kernel;
@@ -46,6 +55,7 @@ struct Operation {
   Reduced reduced = {};  ///< with a fold: the only operand, all of it seen as [b, n, m], is reduced
   bool by_row = false;   ///< its result has one element for each row of the run
   bool spread = false;   ///< repeats an operand that has one element for each row
+  Rows rows = {};        ///< with a kernel: the result comes from it
 };
 /// What a run goes over: all elements of `shape`, in rows of `row` elements where results by row
 /// are read again in the run; these are trailing axes of the shape, and a row is at most
@@ -74,7 +84,8 @@ struct Term {
 
 class Program {
  public:
-  /// Results are contiguous.
+  /// Results are contiguous. The operands of the step are those of the run, then what rows are
+  /// made from; where there are such, their n divides the run's rows, or these divide n.
   Program(std::vector<Operation> run, std::span<const Operand> operands, const Extent& extent);
   void operator()(Inputs in, Outputs out) const;
   std::size_t operations() const { return calls_.size(); }
@@ -92,6 +103,7 @@ class Program {
     std::uint32_t terms;                    ///< the first of a sum's in `terms_`; two inputs each
     int fold = -1;                          ///< which of `folds_`
     bool spread = false;
+    int rows = -1;  ///< which of `products_`
   };
   struct Fold {
     const kernels::RunningFold* loops;
@@ -137,7 +149,9 @@ class Program {
   std::vector<Dtype> dtypes_;        ///< of operands and results
   std::vector<Gathered> gathered_;
   std::vector<Fold> folds_;
-  std::size_t slots_ = 0, slot_bytes_ = 0, lane_bytes_ = 0, partial_bytes_ = 0;
+  std::vector<Rows> products_;  ///< `shared`: bytes before it, among those of all
+  std::size_t n_operands_ = 0;
+  std::size_t slots_ = 0, slot_bytes_ = 0, lane_bytes_ = 0, partial_bytes_ = 0, shared_bytes_ = 0;
 
   // The shape with dimensions merged where all operands allow it: `outer_` dimensions are walked
   // one by one, the next is cut into pieces of `rows_`, the rest is whole in every block.
@@ -147,6 +161,7 @@ class Program {
   Index rows_ = 0, inner_ = 0, pieces_ = 0, n_blocks_ = 0, elements_ = 0;
   std::vector<Index> cuts_;         ///< with reductions: the blocks at which a thread may begin
   Index row_ = 0;                   ///< elements
+  Index unit_ = 0;                  ///< elements that are whole rows, also of products
   std::vector<Index> row_strides_;  ///< of operands and results by row, in elements; of others -1
   bool flat_ = false;               ///< in a block all operands are one stretch, or one number
 };

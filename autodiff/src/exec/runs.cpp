@@ -166,13 +166,37 @@ bool may_reduce_in_run(const Step& s, const std::vector<Root>& roots, Index leas
 
 namespace {
 
+std::vector<View> views_of(const Step& s) {
+  std::vector<View> all;
+  for (const Placed& p : s.in) all.push_back(p.view);
+  return all;
+}
+
 /// The steps at `members` of a run as one.
 class Joined {
  public:
   Joined(const GrowingRun& run, const std::vector<Root>& roots) : run_(run), roots_(roots) {}
 
+  /// First, what gives its rows one by one.
+  void add_product(const Step& s, const RowKernel& kernel, bool read_later) {
+    begin(s);
+    const std::uint32_t root = s.out_roots[0];
+    const Type& type = roots_[root].type;
+    blocks::Operation o{s.primitive, nullptr, s.attr, type.dtype, {}, -1};
+    Types in;
+    for (const Placed& p : s.in) in.push_back(p.view.type());
+    o.rows = {.kernel = &kernel,
+              .n = type.shape.back(),
+              .count = static_cast<std::uint32_t>(s.in.size()),
+              .shared = kernel.shared_bytes(views_of(s)),
+              .flops = s.primitive->cost(in, {&type, 1}, s.attr).flops};
+    if (read_later) give(o, root);
+    products_.push_back({operations_.size(), s.in});
+    made_.emplace(root, put(std::move(o)));
+  }
+
   void add(const Step& s, bool read_later) {
-    if (operations_.empty()) step_.line = s.line;
+    begin(s);
     const std::uint32_t root = s.out_roots[0];
     const Dtype dtype = roots_[root].type.dtype;
     blocks::Operation o{s.primitive, s.kernel, s.attr, dtype, {}, -1};
@@ -187,21 +211,35 @@ class Joined {
       o.kernel = nullptr, o.attr = nullptr;
       o.reduced = reduction_of(s, 1);
     }
-    if ((!s.elementwise && !o.by_row) || roots_[root].kind == Root::Kind::result || read_later) {
-      o.result = static_cast<int>(step_.out_roots.size());
-      step_.out_roots.push_back(root);
-    }
+    if ((!s.elementwise && !o.by_row) || read_later) give(o, root);
     made_.emplace(root, put(std::move(o)));
-    step_.parts.insert(step_.parts.end(), s.parts.begin(), s.parts.end());
   }
 
   Step step() && {
+    for (const Product& p : products_) {
+      operations_[p.operation].rows.first = static_cast<std::uint32_t>(step_.in.size());
+      for (const Placed& operand : p.in) step_.in.push_back(operand);
+    }
     step_.program =
         std::make_shared<blocks::Program>(std::move(operations_), operands_, run_.extent());
     return std::move(step_);
   }
 
  private:
+  struct Product {
+    std::size_t operation;
+    SharedList<Placed> in;
+  };
+
+  void begin(const Step& s) {
+    if (operations_.empty()) step_.line = s.line;
+    step_.parts.insert(step_.parts.end(), s.parts.begin(), s.parts.end());
+  }
+  /// The operation makes what others read.
+  void give(blocks::Operation& o, std::uint32_t root) {
+    o.result = static_cast<int>(step_.out_roots.size());
+    step_.out_roots.push_back(root);
+  }
   blocks::Source put(blocks::Operation o) {
     operations_.push_back(std::move(o));
     return {true, static_cast<std::uint32_t>(operations_.size() - 1)};
@@ -241,8 +279,82 @@ class Joined {
   Step step_{.elementwise = true};
   std::vector<blocks::Operation> operations_;
   std::vector<blocks::Operand> operands_;
+  std::vector<Product> products_;
   std::map<std::uint32_t, blocks::Source> made_, spread_;      // of roots
   std::map<std::uint32_t, std::vector<std::uint32_t>> taken_;  // root -> operands of the run
+};
+
+/// Steps before a run that it can take in: their rows are made where they are read.
+class Products {
+ public:
+  struct Taken {
+    std::size_t step;
+    const RowKernel* kernel;
+  };
+  Products(const std::vector<Root>& roots, const std::vector<std::uint32_t>& first_use, Index least)
+      : roots_(roots),
+        first_use_(first_use),
+        least_(static_cast<std::size_t>(std::max<Index>(least, 1)) * 256) {}
+
+  /// The step, which comes at that place.
+  void note(const Step& s, std::size_t at) {
+    if (s.primitive && s.primitive->row_kernel && s.out_roots.size() == 1 &&
+        roots_[s.out_roots[0]].bytes >= least_)
+      if (const RowKernel* k = s.primitive->row_kernel(views_of(s), s.attr))
+        known_[s.out_roots[0]] = {at, k};
+  }
+
+  /// Those that nobody reads before the run, and its members alone within [begin, end), each whole.
+  /// None where a run has many other arrays to read and write: it waits for these.
+  template <class ReadLater>
+  std::vector<Taken> read_by(std::span<const Step> steps, std::size_t begin, std::size_t end,
+                             std::span<const std::size_t> members, const blocks::Extent& e,
+                             ReadLater read_later) {
+    if (known_.empty()) return {};
+    std::map<std::uint32_t, bool> read;  // of those known: all of it can be taken as it is made
+    std::set<std::uint32_t> made, others;
+    const auto is_array = [&](std::uint32_t root) {
+      return roots_[root].type.shape.count() >= e.shape.count();
+    };
+    for (std::size_t n = begin, k = 0; n < end; ++n) {
+      const bool member = k < members.size() && members[k] == n;
+      k += member;
+      for (const Placed& p : steps[n].in) {
+        if (known_.contains(p.root)) {
+          bool& all = read.try_emplace(p.root, true).first->second;
+          all = all && member && is_whole(p, roots_[p.root]);
+        } else if (member && is_array(p.root) && !made.contains(p.root)) {
+          others.insert(p.root);
+        }
+      }
+      if (!member) continue;
+      made.insert(steps[n].out_roots[0]);
+      if (is_array(steps[n].out_roots[0]) && read_later(steps[n].out_roots[0]))
+        others.insert(steps[n].out_roots[0]);
+    }
+    std::vector<Taken> taken;
+    Index row = 0;
+    for (const auto& [root, all] : read) {
+      const Shape& s = roots_[root].type.shape;
+      const Index n = s.back();
+      if (!all || first_use_[root] < begin || s.count() != e.shape.count() ||
+          !are_rows_of(e.shape, n) || n > kWidest || (row > 0 && n != row) ||
+          (e.row > 0 && e.row % n != 0 && n % e.row != 0) || others.size() > kOthers)
+        continue;
+      row = n;
+      taken.push_back(known_.at(root));
+      known_.erase(root);
+    }
+    return taken;
+  }
+
+ private:
+  static constexpr Index kWidest = 512;      ///< columns: a block of some rows stays in the cache
+  static constexpr std::size_t kOthers = 4;  ///< arrays
+  const std::vector<Root>& roots_;
+  const std::vector<std::uint32_t>& first_use_;
+  std::size_t least_;                     ///< bytes
+  std::map<std::uint32_t, Taken> known_;  ///< by what they make
 };
 
 /// Of steps [begin, end), which may be a run, those that gain from it: not reductions of what
@@ -269,36 +381,55 @@ std::vector<std::size_t> members_of(std::span<const Step> steps, std::size_t beg
 
 std::vector<Step> with_runs_joined(std::vector<Step> steps, const std::vector<Root>& roots,
                                    Index least) {
-  std::vector<std::uint32_t> last_use(roots.size(), 0);
-  for (std::size_t n = 0; n < steps.size(); ++n)
-    for (const Placed& p : steps[n].in) last_use[p.root] = static_cast<std::uint32_t>(n);
+  std::vector<std::uint32_t> first_use(roots.size(), kNone), last_use(roots.size(), 0);
+  for (std::uint32_t n = 0; n < steps.size(); ++n)
+    for (const Placed& p : steps[n].in) {
+      first_use[p.root] = std::min(first_use[p.root], n);
+      last_use[p.root] = n;
+    }
+  Products products(roots, first_use, least);
   std::vector<Step> out;
+  const auto put = [&](Step&& s) {
+    products.note(s, out.size());
+    out.push_back(std::move(s));
+  };
   for (std::size_t begin = 0; begin < steps.size();) {
     const bool joins = steps[begin].elementwise || reduction_of(steps[begin], least).fold;
     if (!joins || run_shape(steps[begin], roots).count() < std::max<Index>(least, 1)) {
-      out.push_back(std::move(steps[begin++]));
+      put(std::move(steps[begin++]));
       continue;
     }
     GrowingRun run(steps[begin], roots, least);
     std::size_t end = begin;
     while (end < steps.size() && run.goes_on(steps[end])) ++end;
     std::vector<std::size_t> members = members_of(steps, begin, end);
+    const auto read_later = [&](std::uint32_t root) {
+      return last_use[root] >= end || roots[root].kind == Root::Kind::result;
+    };
+    const std::vector<Products::Taken> taken =
+        products.read_by(steps, begin, end, members, run.extent(), read_later);
     std::vector<Step> one;
-    if (members.size() > 1 || (members.size() == 1 && has_parts(steps[members[0]]))) {
+    if (members.size() > 1 || !taken.empty() ||
+        (members.size() == 1 && has_parts(steps[members[0]]))) {
       Joined all(run, roots);
-      for (const std::size_t n : members) all.add(steps[n], last_use[steps[n].out_roots[0]] >= end);
+      for (const Products::Taken& t : taken)
+        all.add_product(out[t.step], *t.kernel, read_later(out[t.step].out_roots[0]));
+      for (const std::size_t n : members) all.add(steps[n], read_later(steps[n].out_roots[0]));
       one.push_back(std::move(all).step());
-      if (members.size() == 1 && !one[0].program->gathers()) one.clear();
+      if (members.size() == 1 && taken.empty() && !one[0].program->gathers()) one.clear();
     }
     if (one.empty()) members.clear();
+    for (const Products::Taken& t : taken) out[t.step] = {};
     for (std::size_t n = std::max(end, begin + 1), k = 0; begin < n; ++begin) {
       if (k < members.size() && members[k] == begin)
         ++k;
       else
-        out.push_back(std::move(steps[begin]));
+        put(std::move(steps[begin]));
     }
     if (!one.empty()) out.push_back(std::move(one[0]));
   }
+  std::erase_if(out,
+                [](const Step& s) { return s.out_roots.empty() && !s.primitive && !s.kernel; });
   return out;
 }
 

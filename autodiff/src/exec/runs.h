@@ -45,6 +45,8 @@ class GrowingRun {
 bool may_reduce_in_run(const Step& s, const std::vector<Root>& roots, Index least);
 
 /// The steps with runs as one, alone where operands lie in short stretches, which a run gathers.
+/// They take in the products of matrices, of at least 256 `least` bytes, that they read first,
+/// where those give their rows one by one.
 std::vector<Step> with_runs_joined(std::vector<Step> steps, const std::vector<Root>& roots,
                                    Index least);
 

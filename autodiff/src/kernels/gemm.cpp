@@ -310,6 +310,34 @@ void gemm_batched(Index batch, bool transpose_a, bool transpose_b, Index m, Inde
   });
 }
 
+template <class T>
+bool has_gemm_rows(Index n, Index k) {
+  constexpr Index kBytes = Index{256} << 10, kShortRow = 192 / Index{sizeof(T)};
+  return blocked_width<T>() && n > 0 && k >= kShortRow && k <= kDepth<T> &&
+         packed_size<T>(blocked_width<T>(), n, k) * Index{sizeof(T)} <= kBytes;
+}
+template <class T>
+Index gemm_packed_size(Index n, Index k) {
+  return packed_size<T>(blocked_width<T>(), n, k);
+}
+template <class T>
+void gemm_pack(bool transpose_b, Index n, Index k, const T* b, Index ldb, T* packed) {
+  pack_columns<T>(blocked_width<T>(), n, k, {b, ldb, transpose_b}, packed);
+}
+template <class T>
+void gemm_rows(bool transpose_a, Index m, Index n, Index k, const T* a, Index lda, const T* packed,
+               T* c, Index ldc) {
+  gemm_packed<T>(blocked_width<T>(), m, n, k, {a, lda, transpose_a}, packed, c, ldc);
+}
+#define TESSERA_INSTANTIATE(T)                                         \
+  template bool has_gemm_rows<T>(Index, Index);                        \
+  template Index gemm_packed_size<T>(Index, Index);                    \
+  template void gemm_pack<T>(bool, Index, Index, const T*, Index, T*); \
+  template void gemm_rows<T>(bool, Index, Index, Index, const T*, Index, const T*, T*, Index);
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+#undef TESSERA_INSTANTIATE
+
 #define TESSERA_INSTANTIATE(T)                                                                     \
   template void gemm<T>(bool, bool, Index, Index, Index, T, const T*, Index, const T*, Index, T,   \
                         T*, Index);                                                                \

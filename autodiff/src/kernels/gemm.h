@@ -22,6 +22,21 @@ void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, st
           T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
           std::int64_t ldc);
 
+/// Whether C = op(A) op(B) with sums of k terms and n columns is also made row by row, with the
+/// same bits: op(B) is packed for all, 256 KiB at most, which stay in the second-level cache beside
+/// what is done with the rows. Beyond, 2 k fused steps an element outweigh another pass over C.
+template <class T>
+bool has_gemm_rows(std::int64_t n, std::int64_t k);
+template <class T>
+std::int64_t gemm_packed_size(std::int64_t n, std::int64_t k);
+template <class T>
+void gemm_pack(bool transpose_b, std::int64_t n, std::int64_t k, const T* b, std::int64_t ldb,
+               T* packed);
+/// m rows of op(A), which begins at `a`, on the calling thread.
+template <class T>
+void gemm_rows(bool transpose_a, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
+               std::int64_t lda, const T* packed, T* c, std::int64_t ldc);
+
 /// `batch` products; matrix i starts at a + i stride_a and so on (a stride of 0 repeats one matrix;
 /// stride_c must keep the results apart). Each product has the bits of `gemm` with the same shape.
 template <class T>

@@ -192,102 +192,149 @@ void* scratch(std::size_t bytes) {
   return memory.get() + (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64;
 }
 
+/// A tile's columns; a panel of op(B) is so wide.
 template <class T, int width>
-void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
+constexpr Index kPanel = 2 * width / Index{sizeof(T)};
+
+/// Columns of op(B) for sums of k <= kDepth terms: whole panels, which lie where B does or packed
+/// one after the other, and the rest of less than one, which is packed and filled up with zeros.
+template <class T>
+struct Panels {
+  Matrix<T> b;
+  bool in_place;  ///< whole panels
+  const T* packed;
+
+  /// Packs them there.
+  template <int width>
+  void pack(Index n, Index k, T* to) const {
+    using C = Compiled<width>;
+    constexpr Index columns = kPanel<T, width>, lanes = columns / 2;
+    const Index whole = n / columns, rest = n - whole * columns;
+    if (!in_place && b.transposed) {
+      for (Index p = 0; p < whole; ++p)
+        C::template pack_columns<T, 2>(k, b.at(0, p * columns), b.ld, to + p * columns * k);
+    } else if (!in_place) {
+      for (Index p = 0; p < whole; p += 4)
+        C::template pack_rows<T, 2>(k, static_cast<int>(std::min<Index>(4, whole - p)),
+                                    b.at(0, p * columns), b.ld, to + p * columns * k);
+    }
+    T* const last = to + whole * columns * k;
+    const Index last_width = rest <= lanes ? lanes : columns;
+    if (rest)
+      for (Index l = 0; l < k; ++l)
+        for (Index j = 0; j < last_width; ++j)
+          last[l * last_width + j] = j < rest ? b(l, whole * columns + j) : T(0);
+  }
+};
+
+/// Rows of op(A) are packed where they share sets of the cache, or few elements of their lines
+/// serve.
+template <class T, int width>
+bool packs_rows(Index n, Matrix<T> a) {
+  return n > 4 * kPanel<T, width> && (a.transposed || a.ld * Index{sizeof(T)} % 4096 == 0);
+}
+constexpr Index kRowPad = 64;  ///< bytes: rows a power of two apart would share few sets
+/// Elements of packed rows.
+template <class T, int width>
+constexpr Index room_for_rows(Index k) {
+  return Compiled<width>::tiles * Compiled<width>::max_rows * (k + kRowPad / Index{sizeof(T)});
+}
+
+/// All rows against panels of n columns: C = alpha A B + beta C, k <= kDepth.
+template <class T, int width>
+void rows_by_panels(Index m, Index n, Index k, T alpha, Matrix<T> a, const Panels<T>& b, T beta,
+                    T* c, Index ldc, T* packed_a) {
   using C = Compiled<width>;
   using K = Kernels<T, width>;
-  constexpr Index lanes = width / sizeof(T), columns = 2 * lanes;
-  constexpr Index kColumns = 256;
-  constexpr Index kPad = 64 / sizeof(T);  // rows a power of two apart would share few sets
+  constexpr Index columns = kPanel<T, width>, lanes = columns / 2;
+  constexpr Index kPad = kRowPad / Index{sizeof(T)};
+  const Index whole = n / columns, rest = n - whole * columns;
+  const Index last_width = rest <= lanes ? lanes : columns;
+  const T* const last = b.packed + whole * columns * k;
   // Rows are dealt out evenly: 16 are 8 + 8, not 14 + 2.
   const Index panels_m = (m + C::max_rows - 1) / C::max_rows;
-  const bool pack_a = n > 4 * columns && (a.transposed || a.ld * Index{sizeof(T)} % 4096 == 0);
-  const Index deepest = std::min(k, kDepth<T>);
-  const bool pack_b =
-      b.transposed || (panels_m > 4 && deepest * b.ld * Index{sizeof(T)} > (Index{16} << 10));
-  const Index widest = std::min((n + columns - 1) / columns * columns, kColumns);
-  const Index room_a = C::max_rows * (deepest + kPad);  // for the rows of one tile
-  T* const packed_b = static_cast<T*>(scratch(
-      static_cast<std::size_t>(widest * deepest + (pack_a ? C::tiles : 0) * room_a) * sizeof(T)));
-  T* const packed_a = packed_b + widest * deepest;
-
-  for (Index column = 0; column < n; column += kColumns) {
-    const Index width_b = std::min(kColumns, n - column), whole = width_b / columns,
-                rest = width_b - whole * columns;
-    for (Index depth = 0; depth < k; depth += kDepth<T>) {
-      const Index terms = std::min(kDepth<T>, k - depth);
-      const T beta_here = depth == 0 ? beta : T(1);
-
-      // B: whole panels, then one with the last columns, filled up with zeros.
-      if (pack_b && b.transposed) {
-        for (Index p = 0; p < whole; ++p)
-          C::template pack_columns<T, 2>(terms, b.at(depth, column + p * columns), b.ld,
-                                         packed_b + p * columns * terms);
-      } else if (pack_b) {
-        for (Index p = 0; p < whole; p += 4)
-          C::template pack_rows<T, 2>(terms, static_cast<int>(std::min<Index>(4, whole - p)),
-                                      b.at(depth, column + p * columns), b.ld,
-                                      packed_b + p * columns * terms);
+  for (Index p = 0, row = 0; p < panels_m;) {
+    Tile<T> tiles[C::tiles];
+    std::size_t rows[C::tiles];
+    int count = 0;
+    for (; p < panels_m && count < C::tiles; ++p, ++count) {
+      const Index here = m / panels_m + (p < m % panels_m);
+      Tile<T>& t = tiles[count] = {k,
+                                   a.at(row, 0),
+                                   a.transposed ? Index{1} : a.ld,
+                                   a.transposed ? a.ld : Index{1},
+                                   nullptr,
+                                   b.in_place ? b.b.ld : columns,
+                                   alpha,
+                                   beta,
+                                   c + row * ldc,
+                                   ldc};
+      T* const packed = packed_a + count * C::max_rows * (k + kPad);
+      if (packed_a && a.transposed) {
+        K::pack[static_cast<std::size_t>(here - 1)](k, t.a, a.ld, packed);
+        t.a = packed, t.step = here;
+      } else if (packed_a) {
+        t.row = k + kPad;
+        for (Index i = 0; i < here; ++i) std::copy_n(a.at(row + i, 0), k, packed + i * t.row);
+        t.a = packed;
       }
-      T* const last = packed_b + whole * columns * terms;
-      const Index last_width = rest <= lanes ? lanes : columns;
-      if (rest)
-        for (Index l = 0; l < terms; ++l)
-          for (Index j = 0; j < last_width; ++j)
-            last[l * last_width + j] = j < rest ? b(depth + l, column + whole * columns + j) : T(0);
-
-      for (Index p = 0, row = 0; p < panels_m;) {
-        Tile<T> tiles[C::tiles];
-        std::size_t rows[C::tiles];
-        int count = 0;
-        for (; p < panels_m && count < C::tiles; ++p, ++count) {
-          const Index here = m / panels_m + (p < m % panels_m);
-          Tile<T>& t = tiles[count] = {terms,
-                                       a.at(row, depth),
-                                       a.transposed ? Index{1} : a.ld,
-                                       a.transposed ? a.ld : Index{1},
-                                       nullptr,
-                                       pack_b ? columns : b.ld,
-                                       alpha,
-                                       beta_here,
-                                       c + row * ldc + column,
-                                       ldc};
-          T* const packed = packed_a + count * room_a;
-          if (pack_a && a.transposed) {
-            K::pack[static_cast<std::size_t>(here - 1)](terms, t.a, a.ld, packed);
-            t.a = packed, t.step = here;
-          } else if (pack_a) {
-            t.row = terms + kPad;
-            for (Index i = 0; i < here; ++i)
-              std::copy_n(a.at(row + i, depth), terms, packed + i * t.row);
-            t.a = packed;
-          }
-          rows[count] = static_cast<std::size_t>(here);
-          row += here;
-        }
-        for (Index q = 0; q < whole; ++q)
-          for (int i = 0; i < count; ++i) {
-            Tile<T>& t = tiles[i];
-            t.b = pack_b ? packed_b + q * columns * terms : b.at(depth, column + q * columns);
-            K::tile[!a.transposed][1][rows[i] - 1](t);
-            t.c += columns;
-          }
-        for (int i = 0; rest && i < count; ++i) {
-          Tile<T>& t = tiles[i];
-          T part[C::max_rows * columns];
-          T* const to = t.c;
-          t.b = last, t.ldb = last_width, t.c = part, t.ldc = last_width, t.beta = 0;
-          K::tile[!a.transposed][last_width == columns][rows[i] - 1](t);
-          for (Index r = 0; r < static_cast<Index>(rows[i]); ++r)
-            for (Index j = 0; j < rest; ++j) {
-              T& out = to[r * ldc + j];
-              out = beta_here == T(0) ? part[r * last_width + j]
-                                      : beta_here * out + part[r * last_width + j];
-            }
-        }
+      rows[count] = static_cast<std::size_t>(here);
+      row += here;
+    }
+    for (Index q = 0; q < whole; ++q)
+      for (int i = 0; i < count; ++i) {
+        Tile<T>& t = tiles[i];
+        t.b = b.in_place ? b.b.at(0, q * columns) : b.packed + q * columns * k;
+        K::tile[!a.transposed][1][rows[i] - 1](t);
+        t.c += columns;
       }
+    for (int i = 0; rest && i < count; ++i) {
+      Tile<T>& t = tiles[i];
+      T part[C::max_rows * columns];
+      T* const to = t.c;
+      t.b = last, t.ldb = last_width, t.c = part, t.ldc = last_width, t.beta = 0;
+      K::tile[!a.transposed][last_width == columns][rows[i] - 1](t);
+      for (Index r = 0; r < static_cast<Index>(rows[i]); ++r)
+        for (Index j = 0; j < rest; ++j) {
+          T& out = to[r * ldc + j];
+          out = beta == T(0) ? part[r * last_width + j] : beta * out + part[r * last_width + j];
+        }
     }
   }
+}
+
+template <class T, int width>
+void run(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c, Index ldc) {
+  constexpr Index columns = kPanel<T, width>, kColumns = 256;
+  const Index deepest = std::min(k, kDepth<T>);
+  const bool pack_a = packs_rows<T, width>(n, a);
+  const bool pack_b = b.transposed || (m > 4 * Compiled<width>::max_rows &&
+                                       deepest * b.ld * Index{sizeof(T)} > (Index{16} << 10));
+  const Index widest = std::min((n + columns - 1) / columns * columns, kColumns);
+  T* const packed_b = static_cast<T*>(
+      scratch(static_cast<std::size_t>(widest * deepest +
+                                       (pack_a ? room_for_rows<T, width>(deepest) : Index{0})) *
+              sizeof(T)));
+  T* const packed_a = pack_a ? packed_b + widest * deepest : nullptr;
+  for (Index column = 0; column < n; column += kColumns) {
+    const Index here = std::min(kColumns, n - column);
+    for (Index depth = 0; depth < k; depth += kDepth<T>) {
+      const Index terms = std::min(kDepth<T>, k - depth);
+      const Panels<T> panels{{b.at(depth, column), b.ld, b.transposed}, !pack_b, packed_b};
+      panels.template pack<width>(here, terms, packed_b);
+      rows_by_panels<T, width>(m, here, terms, alpha, {a.at(0, depth), a.ld, a.transposed}, panels,
+                               depth == 0 ? beta : T(1), c + column, ldc, packed_a);
+    }
+  }
+}
+
+template <class T, int width>
+void run_packed(Index m, Index n, Index k, Matrix<T> a, const T* packed_b, T* c, Index ldc) {
+  T* const packed_a = packs_rows<T, width>(n, a)
+                          ? static_cast<T*>(scratch(
+                                static_cast<std::size_t>(room_for_rows<T, width>(k)) * sizeof(T)))
+                          : nullptr;
+  rows_by_panels<T, width>(m, n, k, T(1), a, {{}, false, packed_b}, T(0), c, ldc, packed_a);
 }
 
 }  // namespace
@@ -305,9 +352,38 @@ void gemm_blocked(int width, Index m, Index n, Index k, T alpha, Matrix<T> a, Ma
   else
     run<T, 32>(m, n, k, alpha, a, b, beta, c, ldc);
 }
-template void gemm_blocked<float>(int, Index, Index, Index, float, Matrix<float>, Matrix<float>,
-                                  float, float*, Index);
-template void gemm_blocked<double>(int, Index, Index, Index, double, Matrix<double>, Matrix<double>,
-                                   double, double*, Index);
+
+template <class T>
+Index packed_size(int width, Index n, Index k) {
+  const Index columns = 2 * width / Index{sizeof(T)};
+  return (n + columns - 1) / columns * columns * k;
+}
+
+template <class T>
+void pack_columns(int width, Index n, Index k, Matrix<T> b, T* packed) {
+  const Panels<T> panels{b, false, packed};
+  if (width == 64)
+    panels.template pack<64>(n, k, packed);
+  else
+    panels.template pack<32>(n, k, packed);
+}
+
+template <class T>
+void gemm_packed(int width, Index m, Index n, Index k, Matrix<T> a, const T* packed, T* c,
+                 Index ldc) {
+  if (width == 64)
+    run_packed<T, 64>(m, n, k, a, packed, c, ldc);
+  else
+    run_packed<T, 32>(m, n, k, a, packed, c, ldc);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                    \
+  template void gemm_blocked<T>(int, Index, Index, Index, T, Matrix<T>, Matrix<T>, T, T*, Index); \
+  template Index packed_size<T>(int, Index, Index);                                               \
+  template void pack_columns<T>(int, Index, Index, Matrix<T>, T*);                                \
+  template void gemm_packed<T>(int, Index, Index, Index, Matrix<T>, const T*, T*, Index);
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::kernels

@@ -40,6 +40,16 @@ template <class T>
 void gemm_blocked(int width, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<T> a,
                   Matrix<T> b, T beta, T* c, std::int64_t ldc);
 
+/// The same with op(B) packed once for any number of rows: C = op(A) op(B), k <= kDepth<T>.
+/// `packed` has room for `packed_size` elements.
+template <class T>
+std::int64_t packed_size(int width, std::int64_t n, std::int64_t k);
+template <class T>
+void pack_columns(int width, std::int64_t n, std::int64_t k, Matrix<T> b, T* packed);
+template <class T>
+void gemm_packed(int width, std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a,
+                 const T* packed, T* c, std::int64_t ldc);
+
 /// y[i stride_y] = alpha sum_l op(A)(i, l) x[l stride_x] + beta y[i stride_y], i < m, l < k: a
 /// column of such a product, with its bits.
 template <class T>

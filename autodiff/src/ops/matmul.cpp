@@ -92,6 +92,43 @@ struct MatMul : Bilinear<MatMul> {
                    Index ldb, T* c) {
     kernels::gemm<T>(ta, tb, m, n, k, T(1), a, lda, b, ldb, T(0), c, n);
   }
+  /// One product of reals whose right matrix is small.
+  static const RowKernel* row_kernel(std::span<const View> in, const Attributes*) {
+    const View &a = in[0], &b = in[1];
+    const int nd = a.shape.size();
+    Blas l;
+    if (a.count() == 0 || b.count() == 0 || !as_blas(a, l) || !as_blas(b, l)) return nullptr;
+    for (int d = 0; d < nd - 2; ++d)
+      if (a.shape[d] != 1) return nullptr;
+    const Index k = b.shape[nd - 2], n = b.shape[nd - 1];
+    if (a.dtype == Dtype::f32 && has_gemm_rows<float>(n, k)) return &by_rows<float>;
+    if (a.dtype == Dtype::f64 && has_gemm_rows<double>(n, k)) return &by_rows<double>;
+    return nullptr;
+  }
+  template <class T>
+  static constexpr RowKernel by_rows{
+      [](std::span<const View> in) {
+        const View& b = in[1];
+        return static_cast<std::size_t>(
+                   gemm_packed_size<T>(b.shape.back(), b.shape[b.shape.size() - 2])) *
+               sizeof(T);
+      },
+      [](Inputs in, std::byte* shared) {
+        const View& b = *in[1];
+        Blas l;
+        as_blas(b, l);
+        gemm_pack<T>(l.transposed, b.shape.back(), b.shape[b.shape.size() - 2],
+                     static_cast<const T*>(b.data), l.ld, reinterpret_cast<T*>(shared));
+      },
+      [](Inputs in, const std::byte* shared, Index begin, Index end, void* out) {
+        const View &a = *in[0], &b = *in[1];
+        const Index n = b.shape.back(), k = a.shape.back();
+        Blas l;
+        as_blas(a, l);
+        const T* const from = static_cast<const T*>(a.data) + begin * (l.transposed ? 1 : l.ld);
+        gemm_rows<T>(l.transposed, end - begin, n, k, from, l.ld,
+                     reinterpret_cast<const T*>(shared), static_cast<T*>(out), n);
+      }};
   static void transpose(const Application& a, std::span<const bool> linear,
                         std::span<const Tensor> ct, std::span<Tensor> o) {
     if (linear[0] && linear[1])

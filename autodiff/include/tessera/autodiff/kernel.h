@@ -120,4 +120,12 @@ struct Cost {
 
 using KernelFn = void (*)(Inputs in, Outputs out, const Attributes* attr);
 
+/// A kernel whose one result, row-major, comes by rows along the last axis, any of them on any
+/// thread, with the bits of all at once: what follows takes them while they are in the cache.
+struct RowKernel {
+  std::size_t (*shared_bytes)(std::span<const View> in);  ///< of what all rows need
+  void (*prepare)(Inputs in, std::byte* shared);
+  void (*rows)(Inputs in, const std::byte* shared, Index begin, Index end, void* out);
+};
+
 }  // namespace tessera

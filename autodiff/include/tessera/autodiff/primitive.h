@@ -77,6 +77,9 @@ struct Primitive {
   KernelFn (*kernel)(std::span<const Dtype> in, const Attributes*);
   /// Makes `out` a view of in[0] instead of computing it; null for primitives that compute.
   bool (*view)(const View& in, const Attributes*, View& out);
+  /// How operands laid out so (their memory is not known yet) are taken row by row; gives null
+  /// where they are not, and is null where none are.
+  const RowKernel* (*row_kernel)(std::span<const View> in, const Attributes*);
   /// Output tangents from input tangents; an undefined tangent is zero.
   void (*jvp)(const Application&, std::span<const Tensor> t_in, std::span<Tensor> t_out);
   /// Cotangents of the inputs whose `linear` flag is set from those of the outputs (undefined =
@@ -331,6 +334,7 @@ const Primitive& primitive() {
     };
     if constexpr (detail::HasView<P>)
       p.view = [](const View& in, const Attributes* a, View& out) { return P::view(in, a, out); };
+    if constexpr (requires { &P::row_kernel; }) p.row_kernel = P::row_kernel;
     p.jvp = [](const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
       if constexpr (detail::HasJvp<P>)
         P::jvp(a, t, o);
