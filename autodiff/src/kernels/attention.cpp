@@ -121,7 +121,7 @@ void tangents(const AttentionHead<T>& head, Index first, Index queries, Strided<
   T* const ts = memory.take(K::max_rows * kScoreRow<T>);
   Block keys{memory.take(Block::room(d, most))}, t_keys{memory.take(Block::room(d, most))},
       of_v{memory.take(Block::room(most, head.e))}, of_tv{memory.take(Block::room(most, head.e))};
-  const auto& [dq, dk, dv] = t;
+  const Strided<T>&dq = t[0], &dk = t[1], &dv = t[2];
   const bool scores_move = dq.data || dk.data;
   copy_scaled(queries, d, head.q.from(first), head.scale, q);
   if (dq.data) copy_scaled(queries, d, dq.from(first), head.scale, tq);
