@@ -84,12 +84,54 @@ struct Weights {
       if (o0 == s.axis[0].m) o0 = 0, ++b;
     }
   }
-  void fetch(const detail::Scratch<Segment>& segments) const {
-    for (const Segment& t : segments) {
-      fetch_lines<false>(x.data + t.a, (t.terms - 1) * x_step() + s.groups * s.c);
-      fetch_lines<false>(y.data + t.b, (t.terms - 1) * y_step() + s.groups * s.f);
+};
+
+/// What the positions first ... last - 1 meet of x and y and those before them did not, about: it
+/// is fetched little by little, while others are summed.
+template <class T>
+class Ahead {
+ public:
+  void clear() { stretches_.clear(), at_ = 0; }
+  void list(const Weights<T>& w, Index first, Index last, Index parts) {
+    clear();
+    Index lines = 0;
+    const auto add = [&](const T* from, Index n) {
+      stretches_.push_back({from, (n + kLine - 1) / kLine});
+      lines += stretches_.back().lines;
+    };
+    const auto& axis = w.s.axis;
+    for (Index i = 0; i < axis[0].k; ++i)
+      for (Index j = std::max<Index>(0, axis[1].k - std::max(axis[1].stride, axis[1].spread));
+           j < axis[1].k; ++j) {
+        w.list(w.met[static_cast<std::size_t>((i * axis[1].k + j + 1) * axis[2].k - 1)], first,
+               last, segments_);
+        const bool y = i >= axis[0].k - axis[0].spread && j >= axis[1].k - axis[1].spread;
+        for (const Segment& t : segments_) {
+          add(w.x.data + t.a, (t.terms - 1) * w.x_step() + w.s.groups * w.s.c);
+          if (y) add(w.y.data + t.b, (t.terms - 1) * w.y_step() + w.s.groups * w.s.f);
+        }
+      }
+    per_part_ = (lines + parts - 1) / parts;
+  }
+  void fetch_part() {
+    for (Index lines = per_part_; lines > 0 && at_ < stretches_.size(); --lines) {
+      Stretch& s = stretches_[at_];
+      __builtin_prefetch(s.from, 0, 2);
+      s.from += kLine;
+      if (--s.lines == 0) ++at_;
     }
   }
+
+ private:
+  static constexpr Index kLine = 64 / static_cast<Index>(sizeof(T));
+  struct Stretch {
+    const T* from;
+    Index lines;
+  };
+  detail::Scratch<Stretch> stretches_;
+  detail::Scratch<Segment> segments_;
+  std::size_t at_ = 0;
+  Index per_part_ = 0;  ///< lines of the cache
 };
 
 /// Rows of C, channels of x, that one call sums.
@@ -190,8 +232,8 @@ struct Sums {
   bool by_channels, packs;
   Index ldc;
   Index blocks = 1;  ///< parts of C
-  /// A run goes in pieces of so many positions, whose x and y stay in the first-level cache while
-  /// all window positions take what they meet there; where they are packed, in the second.
+  /// A run goes in pieces of so many positions, whose x and y stay in the second-level cache while
+  /// all window positions take what they meet there; where groups have one channel, in the first.
   Index piece;
 
   Sums(const Weights<T>& weights, bool channels, Index f)
@@ -203,7 +245,8 @@ struct Sums {
       of_x *= static_cast<double>(a.stride) / static_cast<double>(a.spread);
     const double side_by_side = static_cast<double>((channels ? w.s.groups : 1) * Index{sizeof(T)}),
                  positions = packs ? 0x1p20 / (static_cast<double>(w.s.c) * side_by_side)
-                                   : 0x1p15 / ((of_x + static_cast<double>(w.s.f)) * side_by_side);
+                                   : (channels ? 0x1p15 : 0x1p19) /
+                                         ((of_x + static_cast<double>(w.s.f)) * side_by_side);
     piece = static_cast<Index>(std::clamp(positions, 64.0, static_cast<double>(kDepth<T>)));
     const Index places = w.s.window() * (channels ? 1 : w.s.groups);
     if (!channels && size() > kLarge)
@@ -230,20 +273,20 @@ struct Sums {
   void run(Index r, Index part, Index part_end, T* to) const {
     const Index begin = r * kDepth<T>, all = w.s.batch * w.s.positions(),
                 end = std::min(begin + kDepth<T>, all);
+    const Index step = by_channels ? kChannelSums : 1, row = by_channels ? 1 : w.s.groups * blocks;
+    // Of threads that have a part each, some fetch for all.
+    const bool fetches = part_end - part > step || part_end % (w.s.axis[2].k * row) == 0;
+    thread_local Ahead<T> ahead;
+    if (!fetches) ahead.clear();
     for (Index first = begin; first < end; first += piece) {
       const Index last = std::min(end, first + piece);
-      const Index step = by_channels ? kChannelSums : 1,
-                  row = by_channels ? 1 : w.s.groups * blocks;
+      if (fetches)
+        ahead.list(w, first + piece, std::min(first + 2 * piece, all),
+                   (part_end - part) / step + 1);
       for (Index p = part; p < part_end; p += step) {
-        const Index p_end = std::min(p + step, part_end);
-        add(first, last, p, p_end, p == part || p % row == 0, first > begin, to);
-        // Rows of x and y that the next piece takes come meanwhile.
-        thread_local detail::Scratch<Segment> ahead;
-        for (Index q = p; q < p_end; ++q)
-          if ((q + 1) % (w.s.axis[2].k * row) == 0) {
-            w.list(met(q), first + piece, std::min(first + 2 * piece, all), ahead);
-            w.fetch(ahead);
-          }
+        add(first, last, p, std::min(p + step, part_end), p == part || p % row == 0, first > begin,
+            to);
+        ahead.fetch_part();
       }
     }
   }
