@@ -33,9 +33,13 @@ data::InfoNode summary(const std::filesystem::path& path, const char* ending) {
   return node;
 }
 
-data::InfoNode summarize(const std::filesystem::path& path) { return summary(path, ""); }
-/// Whatever the name: restarts are called .rst7 too.
-data::InfoNode summarize_netcdf(const std::filesystem::path& path) { return summary(path, ".nc"); }
+using Summarize = data::InfoNode (*)(const std::filesystem::path&);
+// What is known by its content is read so, whatever the name: restarts are called .rst7, too.
+constexpr Summarize as_xtc = [](const auto& path) { return summary(path, ".xtc"); };
+constexpr Summarize as_trr = [](const auto& path) { return summary(path, ".trr"); };
+constexpr Summarize as_dcd = [](const auto& path) { return summary(path, ".dcd"); };
+constexpr Summarize as_netcdf = [](const auto& path) { return summary(path, ".nc"); };
+constexpr Summarize by_name = [](const auto& path) { return summary(path, ""); };
 
 bool begins(std::string_view head, std::string_view bytes) {
   return head.substr(0, bytes.size()) == bytes;
@@ -50,7 +54,7 @@ const data::RegisterFormat xtc({.name = "XTC",
                                       return begins(head, "\0\0\x07\xcb"sv) ||
                                              begins(head, "\0\0\x07\xe7"sv);
                                     },
-                                .summarize = summarize});
+                                .summarize = as_xtc});
 const data::RegisterFormat trr({.name = "TRR",
                                 .summary = "GROMACS trajectories, positions, velocities, forces",
                                 .extensions = {".trr"},
@@ -58,7 +62,7 @@ const data::RegisterFormat trr({.name = "TRR",
                                     [](std::string_view head, const std::filesystem::path&) {
                                       return begins(head, "\0\0\x07\xc9\0\0\0\x0d"sv);
                                     },
-                                .summarize = summarize});
+                                .summarize = as_trr});
 const data::RegisterFormat dcd({.name = "DCD",
                                 .summary = "CHARMM and NAMD trajectories",
                                 .extensions = {".dcd"},
@@ -68,7 +72,7 @@ const data::RegisterFormat dcd({.name = "DCD",
                                                                                         "\0\0\0\x54"
                                                                                         "CORD"sv);
                                     },
-                                .summarize = summarize});
+                                .summarize = as_dcd});
 const data::RegisterFormat netcdf({.name = "AMBER NetCDF",
                                    .summary = "AMBER trajectories and restarts in NetCDF",
                                    .extensions = {".nc", ".ncdf", ".ncrst"},
@@ -77,7 +81,7 @@ const data::RegisterFormat netcdf({.name = "AMBER NetCDF",
                                          return begins(head, "CDF\1"sv) ||
                                                 begins(head, "CDF\2"sv) || begins(head, "CDF\5"sv);
                                        },
-                                   .summarize = summarize_netcdf});
+                                   .summarize = as_netcdf});
 const data::RegisterFormat h5md({.name = "H5MD",
                                  .summary = "trajectories in HDF5",
                                  .extensions = {".h5md"},
@@ -85,7 +89,7 @@ const data::RegisterFormat h5md({.name = "H5MD",
                                      [](std::string_view, const std::filesystem::path& path) {
                                        return path.extension() == ".h5md";
                                      },
-                                 .summarize = summarize,
+                                 .summarize = by_name,
                                  .priority = 5});
 
 }  // namespace
