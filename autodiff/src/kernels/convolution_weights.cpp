@@ -105,16 +105,17 @@ class Ahead {
            j < axis[1].k; ++j) {
         w.list(w.met[static_cast<std::size_t>((i * axis[1].k + j + 1) * axis[2].k - 1)], first,
                last, segments_);
-        const bool y = i >= axis[0].k - axis[0].spread && j >= axis[1].k - axis[1].spread;
+        const bool of_x = j >= axis[1].k - axis[1].stride,
+                   of_y = i >= axis[0].k - axis[0].spread && j >= axis[1].k - axis[1].spread;
         for (const Segment& t : segments_) {
-          add(w.x.data + t.a, (t.terms - 1) * w.x_step() + w.s.groups * w.s.c);
-          if (y) add(w.y.data + t.b, (t.terms - 1) * w.y_step() + w.s.groups * w.s.f);
+          if (of_x) add(w.x.data + t.a, (t.terms - 1) * w.x_step() + w.s.groups * w.s.c);
+          if (of_y) add(w.y.data + t.b, (t.terms - 1) * w.y_step() + w.s.groups * w.s.f);
         }
       }
     per_part_ = (lines + parts - 1) / parts;
   }
   void fetch_part() {
-    for (Index lines = per_part_; lines > 0 && at_ < stretches_.size(); --lines) {
+    for (Index left = per_part_; left > 0 && at_ < stretches_.size(); --left) {
       Stretch& s = stretches_[at_];
       __builtin_prefetch(s.from, 0, 2);
       s.from += kLine;
