@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read_ahead.h"
 
-#include "tessera/autodiff/serial.h"
+#include "tessera/autodiff/thread_count.h"
 
 #include <algorithm>
 #include <system_error>
@@ -30,7 +30,7 @@ ReadAhead::~ReadAhead() {
 }
 
 void ReadAhead::load() {
-  const Serial alone;
+  const ThreadCount alone(1);
   std::unique_lock lock(mutex_);
   for (;;) {
     emptied_.wait(lock,

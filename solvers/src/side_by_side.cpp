@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "side_by_side.h"
 
-#include "tessera/autodiff/serial.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/thread_count.h"
 
+#include <algorithm>
 #include <system_error>
 
 namespace tessera::solvers::detail {
 
-SideBySide::SideBySide(int workers) {
+SideBySide::SideBySide(int workers) : threads_each_(num_threads() / std::max(1, workers)) {
   threads_.reserve(static_cast<std::size_t>(workers));
   try {
     while (static_cast<int>(threads_.size()) + 1 < workers)
@@ -43,7 +45,7 @@ void SideBySide::take_pieces(std::unique_lock<std::mutex>& lock) {
 }
 
 void SideBySide::wait_for_work() {
-  const Serial alone;
+  const ThreadCount share(threads_each_);
   std::unique_lock lock(mutex_);
   for (;;) {
     begun_.wait(lock, [this] { return over_ || next_ < count_; });
@@ -57,7 +59,7 @@ void SideBySide::run(std::size_t n, const std::function<void(std::size_t)>& work
     for (std::size_t k = 0; k < n; ++k) work(k);
     return;
   }
-  const Serial alone;
+  const ThreadCount share(threads_each_);
   std::unique_lock lock(mutex_);
   work_ = &work, next_ = 0, count_ = n;
   failures_.assign(n, nullptr);

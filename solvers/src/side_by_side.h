@@ -11,8 +11,8 @@
 namespace tessera::solvers::detail {
 
 /// Threads that wait for work: the caller and `workers` - 1 more. With one worker the caller does
-/// all in turn, and its kernels share themselves among the threads of set_num_threads; with more
-/// each does its piece on its own (Serial).
+/// all in turn, and its kernels use the threads that it has; with more these are shared out among
+/// them.
 class SideBySide {
  public:
   explicit SideBySide(int workers);
@@ -33,6 +33,7 @@ class SideBySide {
   std::size_t next_ = 0, count_ = 0, busy_ = 0;
   std::vector<std::exception_ptr> failures_;
   bool over_ = false;
+  const int threads_each_;
   std::vector<std::thread> threads_;
 };
 

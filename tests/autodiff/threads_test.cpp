@@ -5,12 +5,15 @@
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/thread_count.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 
 extern "C" {
@@ -163,4 +166,50 @@ TEST(Threads, AnErrorInsideAParallelLoopReachesTheCaller) {
                                }),
                Error);
   EXPECT_EQ(sum(ones({100'000})).item(), 100'000.0);  // and later loops still run
+}
+
+TEST(Threads, TheirNumberIsTheCallingThreads) {
+  const WithThreads all(3);
+  const std::vector<double> numbers = normal(200 * 200, 5);
+  const Tensor a = tensor(numbers, {200, 200});
+  const std::vector<double> want = matmul(a, tanh(a)).to_vector();
+  int within = 0, nested = 0, after = 0, other = 0;
+  std::vector<double> got[2];
+  std::thread one([&] {
+    {
+      const ThreadCount count(2);
+      within = num_threads();
+      {
+        const ThreadCount none(0);
+        nested = num_threads();
+        got[0] = matmul(a, tanh(a)).to_vector();
+      }
+      EXPECT_EQ(num_threads(), 2);
+      got[1] = matmul(a, tanh(a)).to_vector();
+      std::thread([&] { other = num_threads(); }).join();
+    }
+    after = num_threads();
+  });
+  EXPECT_EQ(num_threads(), 3);
+  one.join();
+  EXPECT_EQ(within, 2);
+  EXPECT_EQ(nested, 1);
+  EXPECT_EQ(other, 3);
+  EXPECT_EQ(after, 3);
+  EXPECT_EQ(got[0], want);
+  EXPECT_EQ(got[1], want);
+}
+
+/// No chunk runs on a thread beyond the calling thread's number.
+TEST(Threads, ChunksKeepToTheCallingThreadsNumber) {
+  const WithThreads all(4);
+  const ThreadCount count(2);
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  parallel_chunks(64, [&](std::int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::lock_guard lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  });
+  EXPECT_LE(seen.size(), 2u);
 }

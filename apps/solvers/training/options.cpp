@@ -265,8 +265,8 @@ data::Options<TrainingOptions> training_table() {
          .min = 1,
          .max = 1e9});
   o.add("workers", &O::workers,
-        {.doc = "Threads that take the parts of a batch side by side, each one by itself; 1: parts "
-                "in turn, each by all threads. Results do not depend on it.",
+        {.doc = "Workers that take the parts of a batch side by side and share out the threads; 1: "
+                "parts in turn, each by all threads. Results do not depend on it.",
          .min = 1,
          .max = 1024});
   o.add("rate", &O::rate, {.doc = "Learning rate.", .above = 0});

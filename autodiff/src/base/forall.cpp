@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/forall.h"
 
-#include "tessera/autodiff/serial.h"
 #include "tessera/autodiff/shares.h"
+#include "tessera/autodiff/thread_count.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,15 +24,25 @@ int default_threads() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 std::atomic<int> threads{default_threads()};
+thread_local int own_threads = 0;  ///< 0: as all
 thread_local bool inside = false;
+
+/// A thread within run_chunks.
+struct Inside {
+  Inside() : before(inside) { inside = true; }
+  ~Inside() { inside = before; }
+  bool before;
+};
 
 }  // namespace
 
-Serial::Serial() : before_(inside) { inside = true; }
-Serial::~Serial() { inside = before_; }
+ThreadCount::ThreadCount(int n) : before_(own_threads) { own_threads = std::max(1, n); }
+ThreadCount::~ThreadCount() { own_threads = before_; }
 
 void set_num_threads(int n) { threads = std::max(1, n); }
-int num_threads() { return threads.load(std::memory_order_relaxed); }
+int num_threads() {
+  return own_threads > 0 ? own_threads : threads.load(std::memory_order_relaxed);
+}
 
 namespace detail {
 
@@ -60,7 +70,7 @@ void run_chunks(std::int64_t n_chunks, void (*task)(void*, std::int64_t), void* 
   const int n = static_cast<int>(std::min<std::int64_t>(num_threads(), n_chunks));
   Shares shares(n_chunks, n);
   on_threads(n, [&](int t) {
-    const Serial scope;
+    const Inside scope;
     shares.take(t, [&](std::int64_t c) {
       if (failed) return false;
       try {

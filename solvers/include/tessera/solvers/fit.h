@@ -55,8 +55,8 @@ struct FitOptions {
   /// A step's samples are cut into that many; the gradients of the parts, weighted by their
   /// samples, are summed by one binary tree.
   Index parts = 1;
-  /// Threads that take the parts of a batch side by side, each with kernels on its own thread
-  /// alone; 1: the caller takes them in turn. Results do not depend on it.
+  /// Workers that take the parts of a batch side by side and share out the caller's threads; 1: the
+  /// caller takes them in turn. Results do not depend on it.
   int workers = 1;
   std::uint64_t seed = 1;
   bool shuffle = true;
