@@ -3,6 +3,7 @@
 // Batches that threads read ahead: the same bits whatever their number, errors of readers, and an
 // end at any moment.
 #include "error_text.h"
+#include "solvers/src/side_by_side.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/solvers/fit.h"
@@ -10,8 +11,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -109,12 +113,12 @@ TEST(ReadAhead, ReadsAtMostTwiceAsManyAheadAndNoThreadsInTheirKernels) {
   std::atomic<Index> read{0};
   std::atomic<bool> alone{true};
   const std::thread::id here = std::this_thread::get_id();
-  const Samples<Tensor> watched{
-      count, [&](std::span<const Index> which) {
-        ++read;
-        if (std::this_thread::get_id() != here && !tessera::detail::in_parallel()) alone = false;
-        return all.read(which);
-      }};
+  const Samples<Tensor> watched{count, [&](std::span<const Index> which) {
+                                  ++read;
+                                  if (std::this_thread::get_id() != here && num_threads() != 1)
+                                    alone = false;
+                                  return all.read(which);
+                                }};
   const FitOptions o{.epochs = 1, .batch = 1, .loaders = 2};
   FitState<Tensor> s = begin_fit(zeros({3}), o);
   Index most = 0;
@@ -126,6 +130,24 @@ TEST(ReadAhead, ReadsAtMostTwiceAsManyAheadAndNoThreadsInTheirKernels) {
   EXPECT_LE(most, 2 * 2);
   EXPECT_EQ(read.load(), count + 1);
   EXPECT_TRUE(alone.load());
+}
+
+TEST(SideBySide, WorkersShareOutTheThreadsOfTheirCaller) {
+  const int before = num_threads();
+  for (const auto& [threads, workers, each] :
+       {std::array<int, 3>{4, 2, 2}, {4, 3, 1}, {2, 4, 1}, {3, 1, 3}, {1, 2, 1}}) {
+    set_num_threads(threads);
+    std::mutex mutex;
+    std::set<int> seen;
+    tessera::solvers::detail::SideBySide side_by_side(workers);
+    side_by_side.run(16, [&](std::size_t) {
+      const std::lock_guard lock(mutex);
+      seen.insert(num_threads());
+    });
+    EXPECT_EQ(seen, std::set<int>{each}) << threads << " threads, " << workers << " workers";
+    EXPECT_EQ(num_threads(), threads);
+  }
+  set_num_threads(before);
 }
 
 TEST(ReadAhead, RefusesNumbersOfLoadersThatCannotBe) {
