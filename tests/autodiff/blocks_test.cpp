@@ -18,6 +18,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <limits>
 #include <random>
 
@@ -707,6 +709,58 @@ TEST(Blocks, TakeInTheProductsThatTheyRead) {
       const bool taken = m * n * bytes >= 256 && k * bytes <= 4096;
       EXPECT_EQ(steps_of(layer, x), taken && has_fused_vectors() ? 1 : 2) << what;
     }
+  }
+}
+
+/// 2 x, whole or row by row.
+struct DoubledRows : Linear<DoubledRows> {
+  static constexpr const char* name = "doubled_rows";
+  static constexpr None flops{"a test's"};
+  static constexpr bool leading_batch = true;
+  static Types infer(std::span<const Type> in, const Attributes*) { return {in[0]}; }
+  static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
+    if (in[0] != Dtype::f64) return nullptr;
+    return [](Inputs in, Outputs out, const Attributes*) {
+      take_rows(*in[0], 0, in[0]->shape[0], static_cast<double*>(out[0]->data), 2);
+    };
+  }
+  static const RowKernel* row_kernel(std::span<const View> in, const Attributes*) {
+    static constexpr RowKernel rows{
+        [](std::span<const View>) { return sizeof(double); },
+        [](Inputs, std::byte* shared) {
+          *reinterpret_cast<double*>(shared) = 2;
+          rows_made = 0;
+        },
+        [](Inputs in, const std::byte* shared, Index begin, Index end, void* out) {
+          rows_made += end - begin;
+          take_rows(*in[0], begin, end, static_cast<double*>(out),
+                    *reinterpret_cast<const double*>(shared));
+        }};
+    return in[0].dtype == Dtype::f64 && in[0].shape.size() == 2 ? &rows : nullptr;
+  }
+  static void take_rows(const View& x, Index begin, Index end, double* out, double factor) {
+    const Index n = x.shape.back();
+    const double* const from = static_cast<const double*>(x.data);
+    for (Index k = begin * n; k < end * n; ++k) out[k - begin * n] = factor * from[k];
+  }
+  static void transpose(const Application&, std::span<const bool>, std::span<const Tensor> ct,
+                        std::span<Tensor> o) {
+    o[0] = 2.0 * ct[0];
+  }
+  static inline std::atomic<Index> rows_made{0};
+};
+
+TEST(Blocks, TakeInWhatAPrimitiveOfOnesOwnGivesRowByRow) {
+  const FlatFunction f = [](const Tensors& x) {
+    return Tensors{exp(-apply(primitive<DoubledRows>(), {}, {}, x[0])) * x[1]};
+  };
+  for (const Index m : {1, 30, 997}) {
+    const Tensors x{numbers({m, 70}, Dtype::f64, 1), numbers({m, 70}, Dtype::f64, 2)};
+    expect_same_bits(f, x, to_string(Shape{m, 70}));
+    const Plan plan = plan_of(f, x, 1);
+    EXPECT_EQ(plan.steps(), 1);
+    plan.run(x);
+    EXPECT_EQ(DoubledRows::rows_made.load(), m);  // each once
   }
 }
 
