@@ -101,9 +101,9 @@ TEST(Linalg, SingularVectorsTurnAlikeAtEveryScale) {
 TEST(Linalg, WorkspacesBeyondSinglePrecisionAreNotCutShort) {
   constexpr Index n = 2895, least = 1 + 6 * n + 2 * n * n;
   ASSERT_LT(static_cast<Index>(static_cast<float>(least)), least);
-  EXPECT_EQ(kernels::workspace(static_cast<float>(least), least), least);
-  EXPECT_EQ(kernels::workspace(c64(static_cast<float>(least)), least), least);
-  EXPECT_EQ(kernels::workspace(1e4, 100), 10000);
+  EXPECT_EQ(kernels::lapack_size(static_cast<float>(least), least), least);
+  EXPECT_EQ(kernels::lapack_size(c64(static_cast<float>(least)), least), least);
+  EXPECT_EQ(kernels::lapack_size(1e4, 100), 10000);
 }
 
 TEST(Linalg, LeastSquares) {

@@ -12,8 +12,11 @@ class Recorder;
 
 namespace tessera::detail {
 
+class Workspace;
+
 /// What this thread is doing: the transforms in force and the user's line, for error messages; the
-/// branch that is being recorded, which takes all operations inside of it.
+/// branch that is being recorded, which takes all operations inside of it; the memory of its
+/// kernel.
 struct Context {
   std::vector<const char*> transforms;
   SourceLine line;
@@ -21,6 +24,7 @@ struct Context {
   /// these call is of that line.
   SourceLine rule;
   const std::shared_ptr<Recorder>* branch = nullptr;
+  Workspace* workspace = nullptr;  ///< of the kernel that is running
 };
 /// This thread's, once it has asked.
 TESSERA_FAST_THREAD_LOCAL extern Context* known_context;
@@ -52,6 +56,18 @@ class AtLine {
  private:
   Context& c_;
   SourceLine before_;
+};
+
+/// While it lives, kernels of this thread take their memory there.
+class WithWorkspace {
+ public:
+  WithWorkspace(Context& c, Workspace* w) : c_(c), before_(c.workspace) { c.workspace = w; }
+  ~WithWorkspace() { c_.workspace = before_; }
+  WithWorkspace(const WithWorkspace&) = delete;
+
+ private:
+  Context& c_;
+  Workspace* before_;
 };
 
 /// While it lives, what is called is called by a rule of the operation of that line.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/forall.h"
 
+#include "context.h"
 #include "tessera/autodiff/shares.h"
 #include "tessera/autodiff/thread_count.h"
 
@@ -69,8 +70,10 @@ void run_chunks(std::int64_t n_chunks, void (*task)(void*, std::int64_t), void* 
   std::atomic<bool> failed{false};
   const int n = static_cast<int>(std::min<std::int64_t>(num_threads(), n_chunks));
   Shares shares(n_chunks, n);
+  Workspace* const workspace = detail::context().workspace;
   on_threads(n, [&](int t) {
     const Inside scope;
+    const WithWorkspace same(detail::context(), workspace);
     shares.take(t, [&](std::int64_t c) {
       if (failed) return false;
       try {

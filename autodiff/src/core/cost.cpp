@@ -77,12 +77,20 @@ double flops_each(std::string_view name, bool complex) {
   return name == "mul" ? 6 : name == "add" || name == "sub" || name == "neg" ? 2 : 3 * real;
 }
 
-Cost cost_by_types(const char* name, bool elementwise, TypeSpan in, TypeSpan out) {
+Cost cost_by_types(const Primitive& p, TypeSpan in, TypeSpan out, const Attributes* attr) {
   const auto bytes = [](const Type& t) { return count(t) * static_cast<double>(size_of(t.dtype)); };
   Cost c;
-  for (const Type& t : in) c.bytes += bytes(t);
-  for (const Type& t : out) c.bytes += bytes(t);
-  if (elementwise) c.flops = count(out[0]) * flops_each(name, is_complex(in[0].dtype));
+  for (const Type& t : in) c.bytes += p.view ? 0 : bytes(t);
+  for (const Type& t : out) c.bytes += p.view ? 0 : bytes(t);
+  if (p.elementwise) c.flops = count(out[0]) * flops_each(p.name, is_complex(in[0].dtype));
+  if (p.workspace) {
+    const auto packed = [](TypeSpan all) {
+      std::vector<View> v;
+      for (const Type& t : all) v.push_back({nullptr, t.dtype, t.shape, row_major(t.shape)});
+      return v;
+    };
+    c.workspace = static_cast<double>(p.workspace(packed(in), packed(out), attr));
+  }
   return c;
 }
 

@@ -477,6 +477,11 @@ std::byte* Program::partials_of(const Fold& f, Index b, Outputs out, std::byte* 
   return first + b * f.blocks * f.m * static_cast<Index>(f.element);
 }
 
+std::size_t Program::workspace() const {
+  return detail::scratch_bytes<std::byte>(static_cast<std::int64_t>(partial_bytes_)) +
+         detail::scratch_bytes<std::byte>(static_cast<std::int64_t>(shared_bytes_));
+}
+
 void Program::operator()(Inputs in, Outputs out) const {
   Index work = elements_ * static_cast<Index>(calls_.size());
   for (const Rows& r : products_) work += static_cast<Index>(r.flops / kFlopsAtOnce);

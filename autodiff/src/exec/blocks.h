@@ -90,6 +90,7 @@ class Program {
   void operator()(Inputs in, Outputs out) const;
   std::size_t operations() const { return calls_.size(); }
   bool gathers() const { return !gathered_.empty(); }  ///< operands in short stretches
+  std::size_t workspace() const;                       ///< bytes
 
   /// When each operand is read for the last time, and when each result is written: a result may be
   /// kept where an operand was that nobody reads later.

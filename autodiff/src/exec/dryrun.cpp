@@ -111,13 +111,14 @@ class Report {
   void memory() {
     const std::size_t n = low_.steps.size();
     std::vector<std::size_t> last(low_.roots.size(), 0), first(low_.roots.size(), n);
-    std::vector<double> workspace(n, 0);
+    std::vector<double> workspace(n, 0), beside(n, 0);  // of the arena; what loops take
     for (std::size_t k = 0; k < n; ++k) {
       for (const plan::Placed& p : low_.steps[k].in) last[p.root] = k;
       for (const std::uint32_t root : low_.steps[k].out_roots)
         first[root] = std::min(first[root], k), last[root] = std::max(last[root], k);
-      for (const plan::Part& p : low_.steps[k].parts)
-        workspace[k] = std::max(workspace[k], p.cost.workspace);
+      workspace[k] = static_cast<double>(low_.steps[k].workspace);
+      if (const Primitive* p = low_.steps[k].primitive; p && !p->workspace)
+        beside[k] = low_.steps[k].parts[0].cost.workspace;
     }
     // A step that may write over what it reads for the last time holds one of both.
     std::vector<std::size_t> from = first;
@@ -152,15 +153,16 @@ class Report {
       change[std::max(last[root], from[root]) + 1] -= static_cast<double>(r.bytes);
     }
     std::size_t fullest = 0;
-    double alive = 0, most = -1, most_workspace = 0;
+    double alive = 0, most = -1, most_beside = 0;
     for (std::size_t k = 0; k < n; ++k) {
       alive += change[k];
-      d.over_time[k].bytes = always + alive + workspace[k];
-      most_workspace = std::max(most_workspace, workspace[k]);
-      if (alive > most) most = alive, fullest = k;
+      d.over_time[k].bytes = always + alive + workspace[k] + beside[k];
+      most_beside = std::max(most_beside, beside[k]);
+      if (alive + workspace[k] > most) most = alive + workspace[k], fullest = k;
     }
     std::map<Use, double> at;
-    double held = 0;
+    double held = n > 0 ? workspace[fullest] : 0;
+    if (const double bytes = held + most_beside; bytes > 0) item("workspace") += bytes;
     for (std::size_t root = 0; root < low_.roots.size(); ++root) {
       const plan::Root& r = low_.roots[root];
       if (r.kind != plan::Root::Kind::arena || first[root] == n) continue;
@@ -171,7 +173,6 @@ class Report {
          {std::pair(Use::kept, "kept values"), std::pair(Use::gradient, "gradients"),
           std::pair(Use::temporary, "temporaries")})
       if (at[use] > 0) item(what) += at[use];
-    if (most_workspace > 0) item("workspace") += most_workspace;
     if (const double gaps = static_cast<double>(low_.arena) - held; gaps > 0) item("gaps") += gaps;
     for (const DryRun::Item& i : d.memory) d.peak += i.bytes;
     d.notes.assign(notes_.begin(), notes_.end());

@@ -267,11 +267,14 @@ Layout with_memory(std::vector<Step> steps, std::vector<Root> roots,
           out.offset = arena.take(out.bytes);
         }
       }
+      if (step.workspace) steps[end].workspace_at = arena.take(step.workspace);
       for (const Placed& p : step.in) dying.push_back(p.root);
       for (std::uint32_t root : step.out_roots) dying.push_back(root);
     }
     std::sort(dying.begin(), dying.end());
     dying.erase(std::unique(dying.begin(), dying.end()), dying.end());
+    for (std::uint32_t n = begin; n < end; ++n)
+      if (steps[n].workspace) arena.give(steps[n].workspace_at, steps[n].workspace);
     for (std::uint32_t root : dying) {
       const Root& r = roots[root];
       if (r.kind == Root::Kind::arena && last_use[root] == time[begin] && !reused[root])

@@ -56,6 +56,8 @@ struct Step {
   std::uint32_t wave = 0;
   std::shared_ptr<const blocks::Program> program = nullptr;  ///< of a run (runs.h)
   std::uint32_t after = kNone;   ///< a root that is made before, wherever the step is moved
+  std::size_t workspace = 0;     ///< bytes that its kernel takes
+  std::size_t workspace_at = 0;  ///< in the arena
   std::vector<Part> parts = {};  ///< where they are asked for
 };
 
@@ -72,8 +74,9 @@ std::vector<Step> without_unread(std::vector<Step> steps, const std::vector<Root
 /// Puts steps that do not wait for each other together, unless that takes much more memory; joins
 /// element-wise ones and reductions of at least `join_from` elements (runs.h), runs light ones that
 /// give at least 128 join_from bytes at once; makes cheap values again where more than 256 KiB
-/// (join_from - 1) are alive (recompute.h); and gives every root of the arena its place.
-/// `keep_order`: of the steps as they are. `kept`: arguments that are results themselves.
+/// (join_from - 1) are alive (recompute.h); and gives every root of the arena and every workspace
+/// its place. `keep_order`: of the steps as they are. `kept`: arguments that are results
+/// themselves.
 Layout lay_out(std::vector<Step> steps, std::vector<Root> roots, const std::vector<bool>& kept,
                Index join_from, bool keep_order);
 

@@ -91,10 +91,19 @@ class Lowering {
       placed_[id] = {makes.back(), packed_view(g_.types[id])};
     }
     if (priced_) step.parts.push_back(priced(e, makes));
+    if (p.workspace) step.workspace = workspace(e, step.in);
     step.out_roots = std::move(makes);
     low.steps.push_back(std::move(step));
   }
 
+  std::size_t workspace(const Graph::Equation& e, const SharedList<Placed>& operands) const {
+    std::vector<View> in, out;
+    for (const Placed& p : operands) in.push_back(p.view);
+    for (Graph::Id id = e.out_begin; id < e.out_begin + e.out_count; ++id)
+      out.push_back(packed_view(g_.types[id]));
+    for (View& v : in) v.data = nullptr;
+    return e.primitive->workspace(in, out, e.attr.get());
+  }
   Part priced(const Graph::Equation& e, const std::vector<std::uint32_t>& makes) const {
     const Primitive& p = *e.primitive;
     Types in;

@@ -3,6 +3,7 @@
 // A list of kernel calls on fixed memory (lower.h), run again and again.
 #include "../base/context.h"
 #include "../base/memory_internal.h"
+#include "../base/workspace.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
 #include "../transform/subgraph.h"
@@ -24,7 +25,8 @@ struct Step {
   const blocks::Program* program;
   std::uint32_t together;  ///< that many from here on may run at once
   const Attributes* attr;
-  std::uint32_t in_begin, in_count, out_begin, out_count;  ///< ranges of `Body::operands`
+  std::uint32_t in_begin, in_count, out_begin, out_count;  ///< ranges of `Body::slots`
+  std::size_t workspace, workspace_at;                     ///< bytes, of the arena
   SourceLine line;
 };
 
@@ -66,10 +68,16 @@ struct Plan::Body {
     c.line = s.line;
     const Inputs in{i.in.data() + s.in_begin, s.in_count};
     const Outputs out{i.out.data() + s.out_begin, s.out_count};
-    if (s.kernel)
-      s.kernel(in, out, s.attr);
-    else
-      (*s.program)(in, out);
+    const auto run = [&] {
+      if (s.kernel)
+        s.kernel(in, out, s.attr);
+      else
+        (*s.program)(in, out);
+    };
+    if (s.workspace == 0) return run();
+    detail::Workspace workspace(i.base + s.workspace_at, s.workspace);
+    const detail::WithWorkspace scope(c, &workspace);
+    run();
   }
   void run_steps(const Instance& i) const {
     detail::Context& c = detail::context();
@@ -164,6 +172,8 @@ Plan::Plan(const Graph& g, Index join_from, std::shared_ptr<plan::Arenas> arenas
            static_cast<std::uint32_t>(step.in.size()),
            0,
            static_cast<std::uint32_t>(step.out_roots.size()),
+           step.workspace,
+           step.workspace_at,
            step.line};
     if (step.program) b.programs.push_back(step.program);
     for (const Placed& p : step.in) b.slots.push_back(p);

@@ -222,6 +222,7 @@ class Joined {
     }
     step_.program =
         std::make_shared<blocks::Program>(std::move(operations_), operands_, run_.extent());
+    step_.workspace = step_.program->workspace();
     return std::move(step_);
   }
 

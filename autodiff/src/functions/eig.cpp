@@ -58,6 +58,40 @@ struct EigPrimitive : LeadingBatch {
     });
     return table[static_cast<int>(in[0])];
   }
+  /// Elements of LAPACK's memory.
+  template <class T>
+  struct Needs {
+    int work;
+    explicit Needs(Index size) {
+      const int n = static_cast<int>(size), ask = -1;
+      int info = 0;
+      T none, best;
+      real_t<T> r;
+      std::complex<real_t<T>> w;
+      if constexpr (is_cplx<T>)
+        by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, &none, &n, &w, &none, &n, &none, &n, &best,
+                                         &ask, &r, &info);
+      else
+        by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, &none, &n, &r, &r, &none, &n, &none, &n,
+                                         &best, &ask, &info);
+      work = static_cast<int>(std::real(best));
+    }
+  };
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[0]);
+    if (s.n == 0) return 0;
+    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      using R = real_t<T>;
+      using Z = std::complex<R>;
+      const Index n2 = s.n * s.n;
+      return matrices_workspace(
+          s.batch, 3 * detail::scratch_bytes<T>(n2 + kSlack<T>) + 2 * detail::scratch_bytes<Z>(n2) +
+                       detail::scratch_bytes<T>(Needs<T>(s.n).work) +
+                       detail::scratch_bytes<R>(2 * s.n) + detail::scratch_bytes<Z>(s.n) +
+                       detail::scratch_bytes<Index>(s.n));
+    });
+  }
   template <class T>
   static int one(Index size, const T* a, std::complex<real_t<T>>* values,
                  std::complex<real_t<T>>* vectors, std::complex<real_t<T>>* left) {
@@ -68,30 +102,23 @@ struct EigPrimitive : LeadingBatch {
       if (!std::isfinite(std::real(a[i])) || !std::isfinite(std::imag(a[i]))) return -1;
     // By columns A is its transpose: conjugates of LAPACK's left vectors are the right ones of A,
     // and the other way round.
-    std::vector<T> copy(n2 + kSlack<T>), l(n2 + kSlack<T>), r(n2 + kSlack<T>);
+    detail::Scratch<T> copy(n2 + kSlack<T>), l(n2 + kSlack<T>), r(n2 + kSlack<T>);
     std::copy(a, a + n2, copy.begin());
-    const int n = static_cast<int>(size), ask = -1;
+    const int n = static_cast<int>(size);
+    const Needs<T> needs(size);
     int info = 0;
-    T best;
-    std::vector<Z> w(static_cast<std::size_t>(size)), right_vectors(n2), left_vectors(n2);
+    detail::Scratch<T> work(static_cast<std::size_t>(needs.work));
+    detail::Scratch<R> rwork(static_cast<std::size_t>(2 * size));
+    detail::Scratch<Z> w(static_cast<std::size_t>(size)), right_vectors(n2), left_vectors(n2);
     if constexpr (is_cplx<T>) {
-      std::vector<R> rwork(static_cast<std::size_t>(2 * size));
       by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, copy.data(), &n, w.data(), l.data(), &n,
-                                       r.data(), &n, &best, &ask, rwork.data(), &info);
-      const int lwork = static_cast<int>(best.real());
-      std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(0, 0, cgeev_, zgeev_)("V", "V", &n, copy.data(), &n, w.data(), l.data(), &n,
-                                       r.data(), &n, work.data(), &lwork, rwork.data(), &info);
+                                       r.data(), &n, work.data(), &needs.work, rwork.data(), &info);
       for (std::size_t i = 0; i < n2; ++i)
         right_vectors[i] = std::conj(l[i]), left_vectors[i] = std::conj(r[i]);
     } else {
-      std::vector<R> re(static_cast<std::size_t>(size)), im(re);
-      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re.data(), im.data(),
-                                       l.data(), &n, r.data(), &n, &best, &ask, &info);
-      const int lwork = static_cast<int>(best);
-      std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re.data(), im.data(),
-                                       l.data(), &n, r.data(), &n, work.data(), &lwork, &info);
+      R *const re = rwork.data(), *const im = re + size;
+      by_type<T>(sgeev_, dgeev_, 0, 0)("V", "V", &n, copy.data(), &n, re, im, l.data(), &n,
+                                       r.data(), &n, work.data(), &needs.work, &info);
       // Columns j and j + 1 hold real and imaginary part of a conjugate pair.
       for (Index j = 0; j < size; ++j) {
         w[j] = {re[j], im[j]};
@@ -105,7 +132,7 @@ struct EigPrimitive : LeadingBatch {
       }
     }
     if (info != 0) return info;
-    std::vector<Index> order(static_cast<std::size_t>(size));
+    detail::Scratch<Index> order(static_cast<std::size_t>(size));
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(), [&](Index i, Index k) {
       return w[i].real() < w[k].real() || (w[i].real() == w[k].real() && w[i].imag() < w[k].imag());

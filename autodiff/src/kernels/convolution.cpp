@@ -56,11 +56,27 @@ void convolution_x(int width, const ConvolutionShape& s, const ConvolutionOperan
   gather_windows(width, g, y.data, w.data, x);
 }
 
+template <class T>
+std::size_t convolution_y_workspace(int width, const ConvolutionShape& s) {
+  GatherShape g = gathered(s, ConvolutionOperand<T>{}, ConvolutionOperand<T>{}, 0);
+  g.in_channels = s.c, g.out_channels = s.f;
+  for (std::size_t a = 0; a < 3; ++a) g.axis[a].window = s.axis[a].k;
+  return gather_workspace<T>(width, g);
+}
+template <class T>
+std::size_t convolution_x_workspace(int width, const ConvolutionShape& s) {
+  ConvolutionShape turned = s;
+  std::swap(turned.c, turned.f);
+  return convolution_y_workspace<T>(width, turned);
+}
+
 #define TESSERA_INSTANTIATE(T)                                                               \
   template void convolution_y<T>(int, const ConvolutionShape&, const ConvolutionOperand<T>&, \
                                  const ConvolutionOperand<T>&, T*);                          \
   template void convolution_x<T>(int, const ConvolutionShape&, const ConvolutionOperand<T>&, \
-                                 const ConvolutionOperand<T>&, T*);
+                                 const ConvolutionOperand<T>&, T*);                          \
+  template std::size_t convolution_y_workspace<T>(int, const ConvolutionShape&);             \
+  template std::size_t convolution_x_workspace<T>(int, const ConvolutionShape&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 TESSERA_INSTANTIATE(c64)

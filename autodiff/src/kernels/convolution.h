@@ -23,6 +23,7 @@
 // other channels or groups, threads, memory order, or the width of vectors.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace tessera::kernels {
@@ -61,8 +62,12 @@ template <class T>
 void convolution_w(int width, const ConvolutionShape& s, const ConvolutionOperand<T>& x,
                    const ConvolutionOperand<T>& y, T* w);
 
-/// Bytes that `convolution_w` takes beside its operands and result, at most.
+/// Bytes that these take beside their operands and result.
 template <class T>
-double convolution_w_workspace(int width, const ConvolutionShape& s);
+std::size_t convolution_y_workspace(int width, const ConvolutionShape& s);
+template <class T>
+std::size_t convolution_x_workspace(int width, const ConvolutionShape& s);
+template <class T>
+std::size_t convolution_w_workspace(int width, const ConvolutionShape& s);
 
 }  // namespace tessera::kernels

@@ -49,9 +49,9 @@ MeetingClass endless(const Meeting& m, Index r) {
 
 MeetingClass meeting_of(const Meeting& m, Index r) { return clipped(m, endless(m, r), 0, 1); }
 
-detail::Scratch<MeetingClass> meeting_classes(const Meeting& m) {
-  detail::Scratch<MeetingClass> out;
-  detail::Scratch<Index> cuts;
+detail::List<MeetingClass> meeting_classes(const Meeting& m) {
+  detail::List<MeetingClass> out;
+  detail::List<Index> cuts;
   for (Index r = 0; r < std::min(m.z / std::gcd(m.u, m.z), m.results); ++r) {
     const MeetingClass c = endless(m, r);
     cuts.assign({0, c.count});

@@ -26,6 +26,6 @@ MeetingClass meeting_of(const Meeting& m, std::int64_t r);
 
 /// All results of an axis in classes, as few as there are changes of the window at the borders,
 /// times z where the operand is spread.
-detail::Scratch<MeetingClass> meeting_classes(const Meeting& m);
+detail::List<MeetingClass> meeting_classes(const Meeting& m);
 
 }  // namespace tessera::kernels

@@ -183,7 +183,7 @@ void run(const GatherShape& s, const T* in, const T* w, T* out) {
     list_window(s, box, 1, kDepth<T>, runs);
     SegmentTile<T> t{};
     t.row = box.in_row(s), t.step = 1, t.unit = t.ldb = s.groups, t.ldc = box.out_row(s);
-    thread_local detail::Scratch<Place> places;
+    thread_local detail::List<Place> places;
     list_places(s, box, unit, places);
     for (const Place& p : places) {
       t.a = in + p.in, t.b = packed.data(), t.c = out + p.out;

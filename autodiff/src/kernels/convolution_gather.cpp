@@ -70,7 +70,7 @@ void run_tiles(const Panels<Tiles<T, width>::lanes>& panels, Index block, Index 
 
 /// Of the window's segments those that a line of tiles meets first: the next line, `ahead` elements
 /// on, meets all others of its own.
-void list_fresh(const Runs& runs, Index ahead, detail::Scratch<Segment>& fresh) {
+void list_fresh(const Runs& runs, Index ahead, detail::List<Segment>& fresh) {
   fresh.clear();
   constexpr std::size_t kMost = 64;
   for (const Segment& s : runs.segments)
@@ -88,7 +88,7 @@ void run_unit(const GatherShape& s, const Box& box, const Unit& unit, const T* i
   using K = Tiles<T, width>;
   constexpr Index kBlock = 256 / (2 * K::lanes);  // panels that stay in the second-level cache
   thread_local Runs runs;
-  thread_local detail::Scratch<Place> places;
+  thread_local detail::List<Place> places;
   list_window(s, box, s.in_channels, kDepth<T>, runs);
   list_places(s, box, unit, places);
   const Index ldc = box.out_row(s);
@@ -103,7 +103,7 @@ void run_unit(const GatherShape& s, const Box& box, const Unit& unit, const T* i
   t.row = box.in_row(s), t.step = 1;
   // What comes from further off comes while sums are made: of the line of tiles after this one what
   // no line has met yet, and the results of the next tile.
-  thread_local detail::Scratch<Segment> fresh;
+  thread_local detail::List<Segment> fresh;
   const Index line = box.along == 3 ? box.tiles_per_line : 1;
   fresh.clear();
   if (line < last - first) list_fresh(runs, first[line].in - first->in, fresh);
@@ -130,20 +130,27 @@ void run_unit(const GatherShape& s, const Box& box, const Unit& unit, const T* i
   }
 }
 
+/// Numbers of w in panels, of all groups.
+template <class T, int width>
+Index packed_numbers(const GatherShape& s) {
+  return s.groups * Panels<Tiles<T, width>::lanes>(s.out_channels).padded() * s.window() *
+         s.in_channels;
+}
+
 template <class T, int width>
 void run(const GatherShape& s, const T* in, const T* w, T* out) {
   using K = Tiles<T, width>;
   const Panels<K::lanes> panels(s.out_channels);
   const bool narrow = panels.padded() <= K::lanes;
   const GatherPlan plan(s, narrow ? K::narrow_rows : K::max_rows, panels.padded(), s.in_channels);
-  const Index group_size = panels.padded() * s.window() * s.in_channels;
-  detail::Scratch<T> memory(static_cast<std::size_t>(s.groups * group_size));
+  const Index all = packed_numbers<T, width>(s), group_size = all / s.groups;
+  detail::Scratch<T> memory(static_cast<std::size_t>(all));
   T* const packed = memory.data();
   const auto pack_one = [&](Index i) {
     const Index g = i / panels.count();
     pack<T, K::lanes>(s, w + g * s.w_group, i % panels.count(), panels, packed + g * group_size);
   };
-  in_chunks(s.groups * panels.count(), static_cast<double>(s.groups * group_size), pack_one);
+  in_chunks(s.groups * panels.count(), static_cast<double>(all), pack_one);
 
   const Index n_units = static_cast<Index>(plan.units().size());
   in_chunks(n_units * s.groups, plan.work() * static_cast<double>(s.groups), [&](Index i) {
@@ -166,6 +173,21 @@ void gather_windows(int width, const GatherShape& s, const T* in, const T* w, T*
   }
   run<T, 0>(s, in, w, out);
 }
+template <class T>
+std::size_t gather_workspace(int width, const GatherShape& s) {
+  const auto bytes = [](Index numbers) { return detail::scratch_bytes<T>(numbers); };
+  if (s.groups > 1 && s.in_channels == 1 && s.out_channels == 1)
+    return bytes(s.window() * s.groups);
+  if constexpr (!is_cplx<T>) {
+    if (width == 64) return bytes(packed_numbers<T, 64>(s));
+    if (width == 32) return bytes(packed_numbers<T, 32>(s));
+  }
+  return bytes(packed_numbers<T, 0>(s));
+}
+template std::size_t gather_workspace<float>(int, const GatherShape&);
+template std::size_t gather_workspace<double>(int, const GatherShape&);
+template std::size_t gather_workspace<c64>(int, const GatherShape&);
+template std::size_t gather_workspace<c128>(int, const GatherShape&);
 template void gather_windows<float>(int, const GatherShape&, const float*, const float*, float*);
 template void gather_windows<double>(int, const GatherShape&, const double*, const double*,
                                      double*);

@@ -59,8 +59,7 @@ Index Box::out_row(const GatherShape& s) const {
   return axis[a]->step * s.out_axis[a];
 }
 
-void list_places(const GatherShape& s, const Box& box, const Unit& unit,
-                 detail::Scratch<Place>& out) {
+void list_places(const GatherShape& s, const Box& box, const Unit& unit, detail::List<Place>& out) {
   out.clear();
   const Index n = box.extent(s, box.along), each = n / box.tiles_per_line,
               more = n % box.tiles_per_line, in_row = box.in_row(s), out_row = box.out_row(s);
@@ -104,7 +103,7 @@ GatherPlan::GatherPlan(const GatherShape& s, Index max_rows, Index columns, Inde
 }
 
 void list_window(const GatherShape& s, const Box& box, Index terms, Index depth, Runs& runs) {
-  detail::Scratch<Segment>& all = runs.segments;
+  detail::List<Segment>& all = runs.segments;
   all.clear(), runs.begin.assign(1, 0);
   Index room = depth;
   const auto add = [&](Index a, Index b) {

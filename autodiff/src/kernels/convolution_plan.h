@@ -46,22 +46,21 @@ struct Unit {
   std::size_t box;
   std::int64_t first, last;
 };
-void list_places(const GatherShape& s, const Box& box, const Unit& unit,
-                 detail::Scratch<Place>& out);
+void list_places(const GatherShape& s, const Box& box, const Unit& unit, detail::List<Place>& out);
 
 class GatherPlan {
  public:
   /// Tiles of up to `max_rows` by `columns`; `terms` of each window position.
   GatherPlan(const GatherShape& s, std::int64_t max_rows, std::int64_t columns, std::int64_t terms);
   GatherPlan(const GatherPlan&) = delete;
-  const detail::Scratch<Box>& boxes() const { return boxes_; }
-  const detail::Scratch<Unit>& units() const { return units_; }
+  const detail::List<Box>& boxes() const { return boxes_; }
+  const detail::List<Unit>& units() const { return units_; }
   double work() const { return work_; }  ///< products, about
 
  private:
-  std::array<detail::Scratch<MeetingClass>, 3> classes_;
-  detail::Scratch<Box> boxes_;
-  detail::Scratch<Unit> units_;
+  std::array<detail::List<MeetingClass>, 3> classes_;
+  detail::List<Box> boxes_;
+  detail::List<Unit> units_;
   double work_ = 0;
 };
 
@@ -78,8 +77,8 @@ struct Segment {
 };
 /// A list of segments and where in it each run of `depth` terms begins.
 struct Runs {
-  detail::Scratch<Segment> segments;
-  detail::Scratch<std::int64_t> begin;
+  detail::List<Segment> segments;
+  detail::List<std::int64_t> begin;
   std::int64_t count() const { return static_cast<std::int64_t>(begin.size()) - 1; }
 };
 /// The window of a box: of each position `terms` neighbours in memory, from row `terms` times its
@@ -96,5 +95,8 @@ void fetch_lines(const T* from, std::int64_t n) {
 
 template <class T>
 void gather_windows(int width, const GatherShape& s, const T* in, const T* w, T* out);
+/// Bytes that it takes beside its operands and result.
+template <class T>
+std::size_t gather_workspace(int width, const GatherShape& s);
 
 }  // namespace tessera::kernels

@@ -23,10 +23,15 @@ using Index = std::int64_t;
 using Met = std::array<MeetingClass, 3>;
 
 template <class T>
+Index runs_of(const ConvolutionShape& s) {
+  return (s.batch * s.positions() + kDepth<T> - 1) / kDepth<T>;
+}
+
+template <class T>
 struct Weights {
   const ConvolutionShape& s;
   const ConvolutionOperand<T>&x, &y;
-  detail::Scratch<Met> met;  ///< by window position
+  detail::List<Met> met;  ///< by window position
   Index runs;
 
   Weights(const ConvolutionShape& shape, const ConvolutionOperand<T>& of_x,
@@ -43,14 +48,14 @@ struct Weights {
       }
       met.push_back(m);
     }
-    runs = (s.batch * s.positions() + kDepth<T> - 1) / kDepth<T>;
+    runs = runs_of<T>(s);
   }
   /// From one term of a segment to the next.
   Index x_step() const { return met[0][2].t_moves * x.axis[2]; }
   Index y_step() const { return met[0][2].tap_step * y.axis[2]; }
 
   /// The terms among positions first ... last - 1 of (b, o) that window position m meets, in order.
-  void list(const Met& m, Index first, Index last, detail::Scratch<Segment>& out) const {
+  void list(const Met& m, Index first, Index last, detail::List<Segment>& out) const {
     out.clear();
     const Index row = s.axis[2].m, dx = x_step(), dy = y_step();
     const auto order = [](const MeetingClass& c, Index o) {  // which of those it meets; -1: none
@@ -129,8 +134,8 @@ class Ahead {
     const T* from;
     Index lines;
   };
-  detail::Scratch<Stretch> stretches_;
-  detail::Scratch<Segment> segments_;
+  detail::List<Stretch> stretches_;
+  detail::List<Segment> segments_;
   std::size_t at_ = 0;
   Index per_part_ = 0;  ///< lines of the cache
 };
@@ -143,7 +148,7 @@ struct Rows {
 /// Terms of one window position to c [rows, F], whose rows are `ldc` apart, a multiple of whole
 /// vectors; with `add` to the sums that c begins.
 template <class T, int width>
-void add_terms(const Weights<T>& w, const Rows& rows, const detail::Scratch<Segment>& segments,
+void add_terms(const Weights<T>& w, const Rows& rows, const detail::List<Segment>& segments,
                bool add, T* c, Index ldc) {
   using K = Tiles<T, width>;
   using Table = TileTable<T, width, false>;
@@ -171,15 +176,15 @@ void add_terms(const Weights<T>& w, const Rows& rows, const detail::Scratch<Segm
 /// The same where channels are many: x by tiles and y by panels packed, as rows far apart share few
 /// sets of the caches.
 template <class T, int width>
-void add_packed_terms(const Weights<T>& w, const Rows& rows,
-                      const detail::Scratch<Segment>& segments, bool add, T* c, Index ldc) {
+void add_packed_terms(const Weights<T>& w, const Rows& rows, const detail::List<Segment>& segments,
+                      bool add, T* c, Index ldc) {
   using K = Tiles<T, width>;
   using Table = TileTable<T, width, false>;
   const Panels<K::lanes> panels(w.s.f);
   const Index count = (rows.count + K::max_rows - 1) / K::max_rows;
   Segment all{0, 0, 0};
   for (const Segment& s : segments) all.terms += s.terms;
-  thread_local detail::Scratch<T> packed_x, packed_y;
+  thread_local detail::List<T> packed_x, packed_y;
   packed_x.resize(static_cast<std::size_t>(all.terms * rows.count));
   packed_y.resize(static_cast<std::size_t>(all.terms * 2 * K::lanes));
   const auto pack = [&](const T* from, Index step, Index Segment::*at, Index n, T* to) {
@@ -293,7 +298,7 @@ struct Sums {
   }
   /// Groups and rows of a window position have one list of terms, made anew where `lists`.
   void add(Index first, Index last, Index p, Index p_end, bool lists, bool add, T* to) const {
-    thread_local std::array<detail::Scratch<Segment>, kChannelSums> segments;
+    thread_local std::array<detail::List<Segment>, kChannelSums> segments;
     if (!by_channels) {
       if (lists) w.list(met(p), first, last, segments[0]);
       const auto terms = packs ? add_packed_terms<T, width> : add_terms<T, width>;
@@ -310,27 +315,34 @@ struct Sums {
   }
 };
 
-/// Runs in progress: many, for threads wait for the last one before their sums join, in 2^18
-/// numbers.
-Index most_in_progress(Index runs, Index size) {
-  return std::min<Index>(runs, std::max<Index>(4 * num_threads(), (Index{1} << 18) / size));
-}
+/// How threads share the runs of a sum of `size` numbers.
+struct RunsAtOnce {
+  bool by_parts;  ///< they take parts of it, not runs
+  Index count;    ///< runs in progress: many, for threads wait for the last one before their sums
+                  ///< join, in 2^18 numbers
+  RunsAtOnce(Index runs, Index size, Index large, Index depth) {
+    const double work = static_cast<double>(size) * static_cast<double>(runs * depth);
+    const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
+    by_parts = !alone && (size > large || runs == 1);
+    count =
+        alone || by_parts
+            ? 1
+            : std::min<Index>(runs, std::max<Index>(4 * num_threads(), (Index{1} << 18) / size));
+  }
+};
 
 /// All of w, in `total`: run after run.
 template <class T, int width>
 void add_runs(const Sums<T, width>& sums, T* total) {
   const Index size = sums.size(), runs = sums.w.runs;
-  const double work = static_cast<double>(size) * static_cast<double>(runs * kDepth<T>);
-  const bool alone = work < 0x1p17 || num_threads() == 1 || detail::in_parallel();
-  const bool by_parts = !alone && (size > sums.kLarge || runs == 1);
-  const Index at_once = alone || by_parts ? 1 : most_in_progress(runs, size);
-  detail::Scratch<T> in_progress(static_cast<std::size_t>(at_once * size));
+  const RunsAtOnce at_once(runs, size, sums.kLarge, kDepth<T>);
+  detail::Scratch<T> in_progress(static_cast<std::size_t>(at_once.count * size));
   T* const more = in_progress.data();
   const auto join = [total](Index r, const T* more, Index begin, Index end) {
     if (r == 0) return void(std::copy(more + begin, more + end, total + begin));
     for (Index k = begin; k < end; ++k) total[k] += more[k];
   };
-  if (by_parts) {
+  if (at_once.by_parts) {
     parallel_chunks(sums.parts(), [&](Index part) {
       for (Index r = 0; r < runs; ++r) {
         sums.run(r, part, part + 1, more);
@@ -339,8 +351,8 @@ void add_runs(const Sums<T, width>& sums, T* total) {
     });
     return;
   }
-  for (Index first = 0; first < runs; first += at_once) {
-    const Index count = std::min(at_once, runs - first);
+  for (Index first = 0; first < runs; first += at_once.count) {
+    const Index count = std::min(at_once.count, runs - first);
     parallel_chunks(count, [&](Index i) { sums.run(first + i, 0, sums.parts(), more + i * size); });
     for (Index i = 0; i < count; ++i) join(first + i, more + i * size, 0, size);
   }
@@ -372,30 +384,30 @@ void run(const ConvolutionShape& s, const ConvolutionOperand<T>& x, ConvolutionO
 }
 
 template <class T, int width>
-double bytes(const ConvolutionShape& s) {
-  if (s.groups > 1 && s.c == 1 && s.f == 1) return 0;
+std::size_t bytes(const ConvolutionShape& s) {
+  const bool by_channels = s.groups > 1 && s.c == 1 && s.f == 1;
   const Index f = Panels<Tiles<T, width>::lanes>(s.f).padded(),
-              size = s.window() * s.groups * s.c * f,
-              runs = (s.batch * s.positions() + kDepth<T> - 1) / kDepth<T>,
-              y = f == s.f ? 0 : s.batch * s.positions() * s.groups * f;
-  return static_cast<double>(sizeof(T)) *
-         static_cast<double>(y + size + most_in_progress(runs, size) * size);
+              size = s.window() * s.groups * (by_channels ? 1 : s.c * f),
+              y = by_channels || f == s.f ? 0 : s.batch * s.positions() * s.groups * f;
+  const RunsAtOnce runs(runs_of<T>(s), size, Sums<T, width>::kLarge, kDepth<T>);
+  return detail::scratch_bytes<T>(y) + detail::scratch_bytes<T>(by_channels ? 0 : size) +
+         detail::scratch_bytes<T>(runs.count * size);
 }
 
 }  // namespace
 
 template <class T>
-double convolution_w_workspace(int width, const ConvolutionShape& s) {
+std::size_t convolution_w_workspace(int width, const ConvolutionShape& s) {
   if constexpr (!is_cplx<T>) {
     if (width == 64) return bytes<T, 64>(s);
     if (width == 32) return bytes<T, 32>(s);
   }
   return bytes<T, 0>(s);
 }
-template double convolution_w_workspace<float>(int, const ConvolutionShape&);
-template double convolution_w_workspace<double>(int, const ConvolutionShape&);
-template double convolution_w_workspace<c64>(int, const ConvolutionShape&);
-template double convolution_w_workspace<c128>(int, const ConvolutionShape&);
+template std::size_t convolution_w_workspace<float>(int, const ConvolutionShape&);
+template std::size_t convolution_w_workspace<double>(int, const ConvolutionShape&);
+template std::size_t convolution_w_workspace<c64>(int, const ConvolutionShape&);
+template std::size_t convolution_w_workspace<c128>(int, const ConvolutionShape&);
 
 template <class T>
 void convolution_w(int width, const ConvolutionShape& s, const ConvolutionOperand<T>& x,

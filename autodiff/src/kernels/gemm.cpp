@@ -203,26 +203,36 @@ void for_tiles(Index m, Index n, Grid grid, F&& f) {
   });
 }
 
-/// Float and double where the processor has AVX2. Few elements of long sums: threads take runs of
-/// kDepth terms, whose sums are kept apart and join C in order, as in one call.
+/// Few elements of long sums: threads take runs of `depth` terms, some to a chunk.
+struct RunsApart {
+  Index runs, per_chunk, at_once = 0;  ///< 0: a tile sums all
+  RunsApart(Index depth, Grid grid, Index m, Index n, Index k)
+      : runs((k + depth - 1) / depth), per_chunk((Index{1} << 18) / (depth * m * n) + 1) {
+    if (grid.rows * grid.columns == 1 && runs > per_chunk && num_threads() > 1 &&
+        !detail::in_parallel())
+      at_once = std::min(runs, 4 * num_threads() * per_chunk);
+  }
+};
+
+/// Float and double where the processor has AVX2. The sums of runs that are kept apart join C in
+/// order, as in one call.
 template <class T>
 void gemm_ordered(Index m, Index n, Index k, T alpha, Matrix<T> a, Matrix<T> b, T beta, T* c,
                   Index ldc) {
   const Grid grid = choose_tiles(m, n, k);
-  constexpr Index depth = kDepth<T>, kLeast = Index{1} << 18;  // terms of a chunk of runs
-  const Index runs = (k + depth - 1) / depth, per_chunk = kLeast / (depth * m * n) + 1;
-  if (grid.rows * grid.columns > 1 || runs <= per_chunk || num_threads() == 1 ||
-      detail::in_parallel()) {
+  constexpr Index depth = kDepth<T>;
+  const RunsApart apart(depth, grid, m, n, k);
+  if (apart.at_once == 0) {
     for_tiles(m, n, grid, [&](Index i, Index i_end, Index j, Index j_end) {
       ordered_tile<T>(i_end - i, j_end - j, k, alpha, {a.at(i, 0), a.ld, a.transposed},
                       {b.at(0, j), b.ld, b.transposed}, beta, c + i * ldc + j, ldc);
     });
     return;
   }
-  const Index at_once = std::min(runs, 4 * num_threads() * per_chunk);
-  detail::Scratch<T> sums(static_cast<std::size_t>(at_once * m * n));
-  for (Index first = 0; first < runs; first += at_once) {
-    const Index count = std::min(at_once, runs - first);
+  const Index per_chunk = apart.per_chunk;
+  detail::Scratch<T> sums(static_cast<std::size_t>(apart.at_once * m * n));
+  for (Index first = 0; first < apart.runs; first += apart.at_once) {
+    const Index count = std::min(apart.at_once, apart.runs - first);
     parallel_chunks((count + per_chunk - 1) / per_chunk, [&](Index chunk) {
       for (Index r = chunk * per_chunk; r < std::min(count, (chunk + 1) * per_chunk); ++r) {
         const Index l = (first + r) * depth;
@@ -288,6 +298,17 @@ void gemm(bool transpose_a, bool transpose_b, Index m, Index n, Index k, T alpha
 }
 
 template <class T>
+std::size_t gemm_workspace(Index m, Index n, Index k) {
+  if (m == 0 || n == 0 || k == 0 || std::max({m, n, k}) <= kTiny) return 0;
+  if constexpr (std::is_floating_point_v<T>)
+    if (blocked_width<T>())
+      return detail::scratch_bytes<T>(RunsApart(kDepth<T>, choose_tiles(m, n, k), m, n, k).at_once *
+                                      m * n);
+  const Grid grid = choose_grid(m, n, k, std::is_floating_point_v<T> ? 1 : 4);
+  return detail::scratch_bytes<T>((grid.depth - 1) * m * n);
+}
+
+template <class T>
 void gemm_batched(Index batch, bool transpose_a, bool transpose_b, Index m, Index n, Index k,
                   T alpha, const T* a, Index lda, Index stride_a, const T* b, Index ldb,
                   Index stride_b, T beta, T* c, Index ldc, Index stride_c) {
@@ -339,6 +360,7 @@ TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE
 
 #define TESSERA_INSTANTIATE(T)                                                                     \
+  template std::size_t gemm_workspace<T>(Index, Index, Index);                                     \
   template void gemm<T>(bool, bool, Index, Index, Index, T, const T*, Index, const T*, Index, T,   \
                         T*, Index);                                                                \
   template void gemm_batched<T>(Index, bool, bool, Index, Index, Index, T, const T*, Index, Index, \

@@ -22,6 +22,10 @@ void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, st
           T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
           std::int64_t ldc);
 
+/// Bytes that it takes beside its operands and result.
+template <class T>
+std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k);
+
 /// Whether C = op(A) op(B) with sums of k terms and n columns is also made row by row, with the
 /// same bits: op(B) is packed for all, 256 KiB at most, which stay in the second-level cache beside
 /// what is done with the rows. Beyond, 2 k fused steps an element outweigh another pass over C.

@@ -4,6 +4,7 @@
 // columns: a row-major matrix handed over as it lies is its transpose there; each caller says how
 // it copes.
 #pragma once
+#include "../base/scratch.h"
 #include "map.h"
 #include "scalar.h"
 #include "serial_blas.h"
@@ -95,7 +96,7 @@ T conjugate(T x) {
 /// say: single precision does not hold those beyond 2^24, and LAPACK 3.11's ssyevd and cheevd round
 /// down.
 template <class T>
-int workspace(T asked, Index least) {
+int lapack_size(T asked, Index least) {
   return static_cast<int>(std::max(static_cast<Index>(std::real(asked)), least));
 }
 
@@ -115,13 +116,19 @@ struct Matrices {
 /// info)` for the first that is positive, whatever the number of threads.
 template <class F, class G>
 void for_matrices(Index batch, Index cost, F&& work, G&& failed) {
-  std::vector<int> info(static_cast<std::size_t>(batch), 0);
+  detail::Scratch<int> info(static_cast<std::size_t>(batch), 0);
   for_rows(batch, cost, [&](Index b) {
     const SerialBlas serial;
     info[b] = work(b);
   });
   for (Index b = 0; b < batch; ++b)
     if (info[b] != 0) failed(b, info[b]);
+}
+
+/// Bytes that it takes where each matrix takes `each`.
+inline std::size_t matrices_workspace(Index batch, std::size_t each) {
+  return detail::scratch_bytes<int>(batch) +
+         static_cast<std::size_t>(std::min<Index>(batch, num_threads())) * each;
 }
 
 /// out[j, i] = in[i, j]: rows x cols row-major to its transpose, in squares that stay in cache.

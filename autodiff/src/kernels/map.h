@@ -173,6 +173,21 @@ template <int K>
 using element_t = std::tuple_element_t<K, std::tuple<bool, std::uint8_t, std::int32_t, std::int64_t,
                                                      std::uint32_t, float, double, c64, c128>>;
 
+/// f(type_tag<T>{}) for the T that `t`, one of S, stands for.
+template <DtypeSet S, class F>
+auto with_type(Dtype t, F f) {
+  decltype(f(type_tag<float>{})) r{};
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    const auto look = [&](auto k) {
+      if constexpr (contains(S, static_cast<Dtype>(k())))
+        if (k() == static_cast<std::size_t>(t)) r = f(type_tag<element_t<k()>>{});
+    };
+    (look(std::integral_constant<std::size_t, K>{}), ...);
+  }
+  (std::make_index_sequence<kDtypes>{});
+  return r;
+}
+
 /// A table of kernels, one per element type in P::dtypes, null elsewhere. `make<T>()` gives each.
 template <DtypeSet S, class Make>
 constexpr std::array<KernelFn, kDtypes> kernel_table(Make make) {

@@ -14,12 +14,11 @@ struct Positions {
 
   /// x [B..., n, rest...], indices [B..., K...]; throws for an index outside of its axis.
   Positions(const char* op, const View& x, const View& indices, int batch_dims)
-      : batch(1), count(1), rest(1) {
+      : batch(1), count(1), rest(1), at(static_cast<std::size_t>(indices.count())) {
     for (int d = 0; d < batch_dims; ++d) batch *= x.shape[d];
     for (int d = batch_dims; d < indices.shape.size(); ++d) count *= indices.shape[d];
     for (int d = batch_dims + 1; d < x.shape.size(); ++d) rest *= x.shape[d];
     n = x.shape[batch_dims];
-    at.resize(static_cast<std::size_t>(batch * count));
     if (indices.dtype == Dtype::i32)
       load(static_cast<const std::int32_t*>(indices.data));
     else
@@ -29,6 +28,11 @@ struct Positions {
         fail(op, "index " + std::to_string(at[k]) + " (number " + std::to_string(k) + " of " +
                      to_string(indices.type()) + ") is outside of 0 ... " + std::to_string(n - 1) +
                      " on axis " + std::to_string(batch_dims) + " of " + to_string(x.type()));
+  }
+
+  /// Bytes of it.
+  static std::size_t workspace(const View& indices) {
+    return detail::scratch_bytes<Index>(indices.count());
   }
 
  private:
@@ -48,6 +52,10 @@ struct ByTarget {
     for (Index t = 0; t < n; ++t) begin[t + 1] += begin[t];
     detail::Scratch<Index> next(begin.begin(), begin.end() - 1);
     for (Index k = 0; k < count; ++k) writers[next[at[k]]++] = k;
+  }
+  static std::size_t workspace(Index count, Index n) {
+    return detail::scratch_bytes<Index>(n + 1) + detail::scratch_bytes<Index>(n) +
+           detail::scratch_bytes<Index>(count);
   }
 };
 

@@ -6,6 +6,7 @@
 // and columns of memory follow the same order, so that neither layout nor threads change a bit.
 #pragma once
 #include "../base/scratch.h"
+#include "copy.h"
 #include "map.h"
 
 #include <algorithm>
@@ -142,30 +143,43 @@ constexpr Fold<T> fold_of(T identity, Op op) {
       }};
 }
 
+/// The last `n_reduced` axes of a view, whose kept axes come first, as sequences of n elements
+/// `stride` apart, one for each element of `outer`.
+struct Sequences {
+  bool merge = true;  ///< the axes have one stride
+  Index n = 1, stride = 1;
+  View outer;
+  Sequences(const View& v, int n_reduced) : outer(v) {
+    const int kept = v.shape.size() - n_reduced;
+    for (int d = kept; d < v.shape.size(); ++d) {
+      if (v.shape[d] == 1) continue;
+      if (n > 1 && stride != v.strides[d] * v.shape[d]) merge = false;
+      n *= v.shape[d];
+      stride = v.strides[d];
+    }
+    outer.shape = outer.strides = {};
+    for (int d = 0; d < kept; ++d) {
+      outer.shape.push_back(v.shape[d]);
+      outer.strides.push_back(v.strides[d]);
+    }
+  }
+  /// Neighbours are walked side by side.
+  bool columns(const Rows<1>& rows) const {
+    return n > 1 && rows.inner_stride[0] == 1 && rows.inner > 1 && stride != 1;
+  }
+};
+
 /// Reduces the last `n_reduced` axes of `v`, whose kept axes come first; out is contiguous.
 /// Returns false if the reduced axes do not merge into one stride (the caller copies then).
 template <class T>
 bool reduce(const Fold<T>& op, const View& v, int n_reduced, T* out) {
-  const int kept = v.shape.size() - n_reduced;
-  Index n = 1, stride = 1;
-  for (int d = kept; d < v.shape.size(); ++d) {
-    if (v.shape[d] == 1) continue;
-    if (n > 1 && stride != v.strides[d] * v.shape[d]) return false;
-    n *= v.shape[d];
-    stride = v.strides[d];
-  }
-  View outer = v;
-  outer.shape = outer.strides = {};
-  for (int d = 0; d < kept; ++d) {
-    outer.shape.push_back(v.shape[d]);
-    outer.strides.push_back(v.strides[d]);
-  }
-  const Index m = outer.count();
-  if (m == 0) return true;
+  const Sequences s(v, n_reduced);
+  if (!s.merge) return false;
+  if (s.outer.count() == 0) return true;
+  const Index n = s.n, stride = s.stride;
   const T* x = static_cast<const T*>(v.data);
-  const Rows<1> rows(outer.shape, {&outer});
-  const bool columns = n > 1 && rows.inner_stride[0] == 1 && rows.inner > 1 && stride != 1;
-  if (!columns) {
+  const Rows<1> rows(s.outer.shape, {&s.outer});
+  if (!s.columns(rows)) {
     for_rows(rows.rows(), rows.inner * n, [&](Index r) {
       op.rows(op, x + rows.offset(0, r), rows.inner_stride[0], rows.inner, stride, n,
               out + r * rows.inner);
@@ -179,6 +193,38 @@ bool reduce(const Fold<T>& op, const View& v, int n_reduced, T* out) {
                out + r * rows.inner + c);
   });
   return true;
+}
+
+/// Bytes that `fold_columns` takes, of `strips` strips on all threads.
+template <class T>
+std::size_t columns_workspace(Index n, Index width, Index strips) {
+  const Index blocks = (n + kBlock - 1) / kBlock;
+  return blocks < 2 ? 0
+                    : static_cast<std::size_t>(std::min<Index>(strips, num_threads())) *
+                          detail::scratch_bytes<T>(blocks * width);
+}
+/// Bytes that `reduce` takes, a copy of what does not merge included.
+template <class T>
+std::size_t reduce_workspace(const View& v, int n_reduced) {
+  const Sequences s(v, n_reduced);
+  if (!s.merge) {
+    const View packed{nullptr, v.dtype, v.shape, row_major(v.shape)};
+    return PackedCopy::workspace(v) + reduce_workspace<T>(packed, n_reduced);
+  }
+  if (s.outer.count() == 0 || s.n <= kBlock) return 0;
+  const Rows<1> rows(s.outer.shape, {&s.outer});
+  if (!s.columns(rows))
+    return static_cast<std::size_t>(std::min<Index>(rows.rows(), num_threads())) *
+           detail::scratch_bytes<T>((s.n + kBlock - 1) / kBlock);
+  const Index width = strip_of(rows.rows() * rows.inner), strips = (rows.inner + width - 1) / width;
+  return columns_workspace<T>(s.n, std::min(width, rows.inner), rows.rows() * strips);
+}
+
+/// Bytes that `sum_products` takes.
+template <class T>
+std::size_t sum_products_workspace(Index n, Index m) {
+  const Index width = strip_of(m);
+  return columns_workspace<T>(n, std::min(width, m), (m + width - 1) / width);
 }
 
 /// sum_k a_k b_k over the leading axis of two arrays [n, m], of which a row is contiguous.

@@ -9,6 +9,7 @@
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/convolution.h"
+#include "../kernels/copy.h"
 #include "../kernels/gemm_blocked.h"
 #include "../kernels/map.h"
 #include "tessera/autodiff/ops.h"
@@ -83,23 +84,34 @@ struct Convolve : Bilinear<Convolve> {
   static int width_of() {
     return is_cplx<T> || blocked_widths().empty() ? 0 : blocked_widths().back();
   }
-  static double workspace(TypeSpan in, TypeSpan out, const Attributes* attr) {
+  static bool last_is_dense(const View& v) {
+    return v.strides[v.strides.size() - 1] == 1 || v.shape.back() == 1;
+  }
+  /// Members of the stack that threads take one each; of others, all threads share each.
+  static bool a_thread_each(const ConvolutionShape& s, Index stack) {
+    return stack > 1 && work_of(s) < 0x1p20;
+  }
+  static double work_of(const ConvolutionShape& s) {
+    return static_cast<double>(s.batch * s.positions() * s.window()) *
+           static_cast<double>(s.groups * s.c * s.f);
+  }
+  static std::size_t workspace(std::span<const View> in, std::span<const View> out,
+                               const Attributes* attr) {
     const ConvolutionAttr& a = get<ConvolutionAttr>(attr);
-    if (a.result != part_w || out[0].shape.count() == 0 || in[0].shape.count() == 0) return 0;
-    const auto bytes = [&](auto tag) {
+    if (in[0].count() == 0 || in[1].count() == 0 || out[0].count() == 0) return 0;
+    std::size_t copies = last_is_dense(in[0]) ? 0 : PackedCopy::workspace(in[0]);
+    if (a.result == part_w && !last_is_dense(in[1])) copies += PackedCopy::workspace(in[1]);
+    const ConvolutionShape s = shape(a, in[0], in[1], out[0]);
+    const Index stack = out[0].shape[0],
+                at_once = a_thread_each(s, stack) ? std::min<Index>(stack, num_threads()) : 1;
+    const std::size_t each = with_type<kInexact>(in[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      return convolution_w_workspace<T>(width_of<T>(), shape(a, in[0], in[1], out[0]));
-    };
-    switch (in[0].dtype) {
-      case Dtype::f32:
-        return bytes(type_tag<float>{});
-      case Dtype::f64:
-        return bytes(type_tag<double>{});
-      case Dtype::c64:
-        return bytes(type_tag<c64>{});
-      default:
-        return bytes(type_tag<c128>{});
-    }
+      const int width = width_of<T>();
+      return a.result == part_y   ? convolution_y_workspace<T>(width, s)
+             : a.result == part_x ? convolution_x_workspace<T>(width, s)
+                                  : convolution_w_workspace<T>(width, s);
+    });
+    return copies + static_cast<std::size_t>(at_once) * each;
   }
   /// The operand at element `v` of the first axis; w has no batch, but one more axis behind.
   template <class T>
@@ -134,12 +146,8 @@ struct Convolve : Bilinear<Convolve> {
       std::fill_n(to, out.count(), T(0));
       return;
     }
-    const auto last_is_dense = [](const View& v) {
-      return v.strides[v.strides.size() - 1] == 1 || v.shape.back() == 1;
-    };
-    if (!last_is_dense(p)) return run<T>(a, detail::contiguous_copy(p).view(), q, out);
-    if (a.result == part_w && !last_is_dense(q))
-      return run<T>(a, p, detail::contiguous_copy(q).view(), out);
+    if (!last_is_dense(p)) return run<T>(a, PackedCopy(p).view(), q, out);
+    if (a.result == part_w && !last_is_dense(q)) return run<T>(a, p, PackedCopy(q).view(), out);
     const int width = width_of<T>();
     const ConvolutionShape s = shape(a, p, q, out);
     const Index stack = out.shape[0], each = out.count() / stack;
@@ -153,10 +161,8 @@ struct Convolve : Bilinear<Convolve> {
         convolution_w<T>(width, s, first, second, to + v * each);
     };
     // Threads share large ones, small ones go to a thread each.
-    const double work = static_cast<double>(s.batch * s.positions() * s.window()) *
-                        static_cast<double>(s.groups * s.c * s.f);
-    if (stack > 1 && work < 0x1p20)
-      for_rows(stack, static_cast<Index>(work), one);
+    if (a_thread_each(s, stack))
+      for_rows(stack, static_cast<Index>(work_of(s)), one);
     else
       for (Index v = 0; v < stack; ++v) one(v);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/cumulative.h"
 
+#include "../base/scratch.h"
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
@@ -52,6 +53,13 @@ struct CumSum : LeadingBatch {
     });
     return table[static_cast<int>(in[0])];
   }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Index n = in[0].shape.back(), rows = n ? in[0].count() / n : 0;
+    std::size_t each = 0;
+    for (Index m = (n + kBlock - 1) / kBlock; m > 1; m = (m + kGroup - 1) / kGroup)
+      each += detail::scratch_bytes<std::byte>(m * static_cast<Index>(size_of(in[0].dtype)));
+    return static_cast<std::size_t>(std::min<Index>(rows, num_threads())) * each;
+  }
   template <class T>
   static T plus(T x, T y) {
     return wrapping(x, y, [](auto a, auto b) { return a + b; });
@@ -59,14 +67,13 @@ struct CumSum : LeadingBatch {
   /// From x[0] and o[0] on, in steps of 1 or -1.
   template <Index step, class T>
   static void row(const T* x, T* o, Index n) {
-    constexpr Index kBlock = 512;
     const Index blocks = (n + kBlock - 1) / kBlock;
     for_rows(blocks, kBlock, [&](Index b) {
       const Index begin = b * kBlock;
       block<step>(x + step * begin, o + step * begin, std::min(kBlock, n - begin));
     });
     if (blocks < 2) return;
-    std::vector<T> lead(static_cast<std::size_t>(blocks));
+    detail::ScratchArray<T> lead(static_cast<std::size_t>(blocks));
     for (Index b = 0; b < blocks; ++b) lead[b] = o[step * (std::min(n, (b + 1) * kBlock) - 1)];
     sums_before(lead.data(), blocks);
     for_rows(blocks, kBlock, [&](Index b) {
@@ -75,7 +82,7 @@ struct CumSum : LeadingBatch {
         o[step * i] = plus(lead[b], o[step * i]);
     });
   }
-  static constexpr Index kGroup = 8;
+  static constexpr Index kBlock = 512, kGroup = 8;
   /// At most 512 elements. Before a group come the eights before its own, `above`, and the groups
   /// of its own eight.
   template <Index step, class T>
@@ -99,7 +106,7 @@ struct CumSum : LeadingBatch {
   template <class T>
   static void sums_before(T* t, Index n) {
     const Index groups = (n + kGroup - 1) / kGroup;
-    std::vector<T> lead(groups > 1 ? static_cast<std::size_t>(groups) : 0);
+    detail::ScratchArray<T> lead(groups > 1 ? static_cast<std::size_t>(groups) : 0);
     for (Index g = 0; g < groups; ++g) {
       T s(0);
       for (Index i = g * kGroup; i < std::min(n, (g + 1) * kGroup); ++i)

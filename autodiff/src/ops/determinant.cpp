@@ -36,11 +36,12 @@ namespace tessera {
 namespace {
 
 using namespace kernels;
+using detail::Scratch;
 
 /// det of a row-major n x n matrix by LU with pivoting; `m` is overwritten by its factors and has
 /// kSlack elements to spare.
 template <class T>
-T det_by_lu(std::vector<T>& m, Index size, std::vector<int>& swaps) {
+T det_by_lu(Scratch<T>& m, Index size, Scratch<int>& swaps) {
   const int n = static_cast<int>(size);
   swaps.resize(static_cast<std::size_t>(size));
   int info = 0;  // > 0: a pivot is exactly zero, and so is the product
@@ -72,9 +73,9 @@ struct Det : LeadingBatch {
         for_matrices(
             s.batch, s.n * s.n * s.n + 1,
             [&](Index b) {
-              std::vector<T> m(static_cast<std::size_t>(s.n * s.n + kSlack<T>));
+              Scratch<T> m(static_cast<std::size_t>(s.n * s.n + kSlack<T>));
               std::copy(a + b * s.n * s.n, a + (b + 1) * s.n * s.n, m.begin());
-              std::vector<int> swaps;
+              Scratch<int> swaps;
               o[b] = s.n == 0 ? T(1) : det_by_lu(m, s.n, swaps);
               return 0;
             },
@@ -82,6 +83,14 @@ struct Det : LeadingBatch {
       };
     });
     return table[static_cast<int>(in[0])];
+  }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[0]);
+    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      return matrices_workspace(s.batch, detail::scratch_bytes<T>(s.n * s.n + kSlack<T>) +
+                                             detail::scratch_bytes<int>(s.n));
+    });
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
 };
@@ -106,16 +115,27 @@ struct Cofactors : LeadingBatch {
     return table[static_cast<int>(in[0])];
   }
 
+  /// Matrices, their products with one t, polynomials of matrices.
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[0]);
+    const Index k = std::min<Index>(static_cast<Index>(in.size()) - 1, 16), sets = Index{1} << k,
+                n2 = s.n * s.n, element = is_complex(in[0].dtype) ? 16 : 8;
+    if (k >= s.n) return matrices_workspace(s.batch, 0);
+    const Index numbers = s.n <= 4 ? (k + 1 + sets) * n2 + (Index{2} << s.n) * sets
+                                   : (3 * sets + 4 * k + 16) * n2 + 128 * s.n;
+    return matrices_workspace(s.batch, detail::scratch_bytes<std::byte>(numbers * element) + 4096);
+  }
+
   /// A matrix of polynomials in t_1 ... t_k of which no square occurs: coefficients by the set of
   /// the t, the bits of the index; without elements: 0.
   template <class W>
-  using Polynomial = std::vector<std::vector<W>>;
+  using Polynomial = std::vector<Scratch<W>>;
 
   /// Cofactors [p, p] of m on the rows and columns `at`, [p, p, 2^k]. Without row i, row after row
   /// chooses a column that is left and a term in t's that are left: held[columns taken][t taken].
   template <class W>
   static void expand(const Polynomial<W>& m, Index stride, std::span<const Index> at,
-                     std::vector<W>& held, std::vector<W>& next, W* c) {
+                     Scratch<W>& held, Scratch<W>& next, W* c) {
     const Index p = static_cast<Index>(at.size());
     const std::size_t columns = std::size_t{1} << p, sets = m.size();
     for (Index i = 0; i < p; ++i) {
@@ -149,14 +169,14 @@ struct Cofactors : LeadingBatch {
   }
   /// Adjugate of diag(s) + N, N = O(t).
   template <class W>
-  static Polynomial<W> adjugate(std::span<const double> s, const Polynomial<W>& n,
-                                std::vector<W>& held, std::vector<W>& next) {
+  static Polynomial<W> adjugate(std::span<const double> s, const Polynomial<W>& n, Scratch<W>& held,
+                                Scratch<W>& next) {
     const Index size = static_cast<Index>(s.size()), sets = static_cast<Index>(n.size());
-    Polynomial<W> adj(n.size(), std::vector<W>(static_cast<std::size_t>(size * size), W(0)));
+    Polynomial<W> adj(n.size(), Scratch<W>(static_cast<std::size_t>(size * size), W(0)));
     for (Index p = 1; p <= std::min<Index>(size, std::bit_width(n.size())); ++p) {
       std::vector<Index> set(static_cast<std::size_t>(p));
       std::iota(set.begin(), set.end(), Index{0});
-      std::vector<W> part(static_cast<std::size_t>(p * p * sets));
+      Scratch<W> part(static_cast<std::size_t>(p * p * sets));
       for (bool more = true; more;) {
         double outside = 1;
         for (Index i = 0, at = 0; i < size; ++i) {
@@ -215,7 +235,7 @@ struct Cofactors : LeadingBatch {
           const auto matrix = [&](Index operand) {
             const T* p =
                 static_cast<const T*>(in[static_cast<std::size_t>(operand)]->data) + b * n * n;
-            return std::vector<W>(p, p + n * n);
+            return Scratch<W>(p, p + n * n);
           };
           T* to = static_cast<T*>(out.data) + b * n * n;
           if (k >= n) {
@@ -225,9 +245,9 @@ struct Cofactors : LeadingBatch {
           Polynomial<W> m(std::size_t{1} << k);
           m[0] = matrix(0);
           for (Index l = 0; l < k; ++l) m[std::size_t{1} << l] = matrix(l + 1);
-          std::vector<W> c(static_cast<std::size_t>(n * n) * m.size());
+          Scratch<W> c(static_cast<std::size_t>(n * n) * m.size());
           if (n <= 4) {
-            std::vector<W> held, next;
+            Scratch<W> held, next;
             const Index all[] = {0, 1, 2, 3};
             expand<W>(m, n, {all, static_cast<std::size_t>(n)}, held, next, c.data());
             for (Index i = 0; i < n * n; ++i)
@@ -242,21 +262,21 @@ struct Cofactors : LeadingBatch {
   }
 
   template <class W>
-  static std::vector<W> by_elimination(Index n, Polynomial<W> b) {
+  static Scratch<W> by_elimination(Index n, Polynomial<W> b) {
     const std::size_t sets = b.size();
     for (const W& x : b[0])
       if (!std::isfinite(std::real(x)) || !std::isfinite(std::imag(x)))
-        return std::vector<W>(b[0].size(), W(std::nan("")));
-    std::vector<W> u, vh, held, next;
-    std::vector<double> s;
+        return Scratch<W>(b[0].size(), W(std::nan("")));
+    Scratch<W> u, vh, held, next;
+    Scratch<double> s;
     Polynomial<W> x(sets), det_p(sets);
     Index r = n;
     W phase(1);
     if (!invert(n, b[0], std::bit_width(sets) - 1, x[0], det_p[0])) {
       decompose(n, b[0], u, s, vh);
-      for (std::vector<W> m : {u, vh}) {
+      for (Scratch<W> m : {u, vh}) {
         m.resize(static_cast<std::size_t>(n * n + kSlack<W>));
-        std::vector<int> swaps;
+        Scratch<int> swaps;
         const W d = det_by_lu(m, n, swaps);
         phase = multiply(phase, d / std::abs(d));
       }
@@ -333,9 +353,9 @@ struct Cofactors : LeadingBatch {
     add_product(right, -1, adj_z, y2, q, q, r, true);
     add_product(top, 1, left, y2, r, q, r, true);
     // The cofactors are the transpose of the adjugate.
-    std::vector<W> c(static_cast<std::size_t>(n * n), W(0));
-    const auto put = [&](const std::vector<W>& m, Index row, Index rows, Index column,
-                         Index columns, double f) {
+    Scratch<W> c(static_cast<std::size_t>(n * n), W(0));
+    const auto put = [&](const Scratch<W>& m, Index row, Index rows, Index column, Index columns,
+                         double f) {
       for (Index i = 0; i < rows && !m.empty(); ++i)
         for (Index j = 0; j < columns; ++j) c[(column + j) * n + row + i] = f * m[i * columns + j];
     };
@@ -351,9 +371,8 @@ struct Cofactors : LeadingBatch {
   /// The inverse and the determinant of a, unless cond^k (cond^1 for k = 0) by the 1-norm exceeds
   /// 1e5: what k products with the inverse that cancel make of rounding.
   template <class W>
-  static bool invert(Index size, std::vector<W> a, int k, std::vector<W>& inverse,
-                     std::vector<W>& d) {
-    const auto norm1 = [&](const std::vector<W>& m) {
+  static bool invert(Index size, Scratch<W> a, int k, Scratch<W>& inverse, Scratch<W>& d) {
+    const auto norm1 = [&](const Scratch<W>& m) {
       double most = 0;
       for (Index j = 0; j < size; ++j) {
         double s = 0;
@@ -366,7 +385,7 @@ struct Cofactors : LeadingBatch {
     const std::size_t n2 = a.size();
     a.resize(n2 + kSlack<W>), inverse.assign(n2 + kSlack<W>, W(0));
     for (Index i = 0; i < size; ++i) inverse[i * size + i] = W(1);
-    std::vector<int> swaps;
+    Scratch<int> swaps;
     d = {det_by_lu(a, size, swaps)};
     if (d[0] == W(0)) return false;
     const int n = static_cast<int>(size);
@@ -379,18 +398,18 @@ struct Cofactors : LeadingBatch {
   }
   /// a = u diag(s) vh.
   template <class W>
-  static void decompose(Index size, std::vector<W> a, std::vector<W>& u, std::vector<double>& s,
-                        std::vector<W>& vh) {
+  static void decompose(Index size, Scratch<W> a, Scratch<W>& u, Scratch<double>& s,
+                        Scratch<W>& vh) {
     const std::size_t n2 = static_cast<std::size_t>(size * size + kSlack<W>);
     a.resize(n2), u.resize(n2), vh.resize(n2), s.resize(static_cast<std::size_t>(size));
     const int n = static_cast<int>(size), ask = -1;
     int info = 0;
     W best;
-    std::vector<int> iwork(static_cast<std::size_t>(8 * size));
+    Scratch<int> iwork(static_cast<std::size_t>(8 * size));
     // By columns a is its transpose, vh^T diag(s) u^T.
     const auto gesdd = [&](W* work, const int* lwork) {
       if constexpr (is_cplx<W>) {
-        std::vector<double> rwork(static_cast<std::size_t>(5 * size * size + 7 * size));
+        Scratch<double> rwork(static_cast<std::size_t>(5 * size * size + 7 * size));
         zgesdd_("S", &n, &n, a.data(), &n, s.data(), vh.data(), &n, u.data(), &n, work, lwork,
                 rwork.data(), iwork.data(), &info);
       } else {
@@ -400,15 +419,15 @@ struct Cofactors : LeadingBatch {
     };
     gesdd(&best, &ask);
     const int lwork = static_cast<int>(std::real(best));
-    std::vector<W> work(static_cast<std::size_t>(lwork));
+    Scratch<W> work(static_cast<std::size_t>(lwork));
     gesdd(work.data(), &lwork);
     if (info != 0) std::fill(s.begin(), s.end(), std::nan(""));
     u.resize(static_cast<std::size_t>(size * size)), vh.resize(u.size());
   }
   template <class W>
-  static std::vector<W> times(Index n, const std::vector<W>& a, const std::vector<W>& b,
-                              bool a_adjoint, bool b_adjoint) {
-    std::vector<W> y(static_cast<std::size_t>(n * n), W(0));
+  static Scratch<W> times(Index n, const Scratch<W>& a, const Scratch<W>& b, bool a_adjoint,
+                          bool b_adjoint) {
+    Scratch<W> y(static_cast<std::size_t>(n * n), W(0));
     for (Index i = 0; i < n; ++i)
       for (Index l = 0; l < n; ++l) {
         const W f = a_adjoint ? conjugate(a[l * n + i]) : a[i * n + l];

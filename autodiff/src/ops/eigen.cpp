@@ -64,6 +64,39 @@ struct EighPrimitive : LeadingBatch {
     });
     return table[static_cast<int>(in[0])];
   }
+  /// Elements of LAPACK's memory.
+  template <class T>
+  struct Needs {
+    int work, rwork = 0, iwork = 0;
+    explicit Needs(Index size) {
+      const int n = static_cast<int>(size), ask = -1;
+      const Index least = 1 + 6 * size + 2 * size * size;  // of work, or of rwork
+      int info = 0;
+      T none, best;
+      real_t<T> w, rbest;
+      if constexpr (is_cplx<T>) {
+        by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, &none, &n, &w, &best, &ask, &rbest, &ask,
+                                           &iwork, &ask, &info);
+        work = lapack_size(best, size * (size + 2)), rwork = lapack_size(rbest, least);
+      } else {
+        by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, &none, &n, &w, &best, &ask, &iwork, &ask,
+                                           &info);
+        work = lapack_size(best, least);
+      }
+    }
+  };
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[0]);
+    if (s.n == 0) return 0;
+    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const Needs<T> needs(s.n);
+      return matrices_workspace(s.batch, detail::scratch_bytes<T>(s.n * s.n + kSlack<T>) +
+                                             detail::scratch_bytes<T>(needs.work) +
+                                             detail::scratch_bytes<real_t<T>>(needs.rwork) +
+                                             detail::scratch_bytes<int>(needs.iwork));
+    });
+  }
   template <class T>
   static int one(Index size, const T* a, real_t<T>* w, T* v) {
     using R = real_t<T>;
@@ -74,32 +107,21 @@ struct EighPrimitive : LeadingBatch {
           return -1;
     // By columns the lower triangle of A is the upper one of conj(A), whose eigenvectors are
     // conj(V).
-    std::vector<T> z(static_cast<std::size_t>(size * size + kSlack<T>));
+    detail::Scratch<T> z(static_cast<std::size_t>(size * size + kSlack<T>));
     std::copy(a, a + size * size, z.begin());
-    const int n = static_cast<int>(size), ask = -1;
-    const Index least = 1 + 6 * size + 2 * size * size;  // of work, or of rwork
-    int info = 0, iwork0 = 0;
-    T best;
-    if constexpr (is_cplx<T>) {
-      R rbest;
-      by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, z.data(), &n, w, &best, &ask, &rbest, &ask,
-                                         &iwork0, &ask, &info);
-      const int lwork = workspace(best, size * (size + 2)), lrwork = workspace(rbest, least),
-                liwork = iwork0;
-      std::vector<T> work(static_cast<std::size_t>(lwork));
-      std::vector<R> rwork(static_cast<std::size_t>(lrwork));
-      std::vector<int> iwork(static_cast<std::size_t>(liwork));
-      by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, z.data(), &n, w, work.data(), &lwork,
-                                         rwork.data(), &lrwork, iwork.data(), &liwork, &info);
-    } else {
-      by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, &best, &ask, &iwork0, &ask,
+    const int n = static_cast<int>(size);
+    const Needs<T> needs(size);
+    int info = 0;
+    detail::Scratch<T> work(static_cast<std::size_t>(needs.work));
+    detail::Scratch<R> rwork(static_cast<std::size_t>(needs.rwork));
+    detail::Scratch<int> iwork(static_cast<std::size_t>(needs.iwork));
+    if constexpr (is_cplx<T>)
+      by_type<T>(0, 0, cheevd_, zheevd_)("V", "U", &n, z.data(), &n, w, work.data(), &needs.work,
+                                         rwork.data(), &needs.rwork, iwork.data(), &needs.iwork,
                                          &info);
-      const int lwork = workspace(best, least), liwork = iwork0;
-      std::vector<T> work(static_cast<std::size_t>(lwork));
-      std::vector<int> iwork(static_cast<std::size_t>(liwork));
-      by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, work.data(), &lwork,
-                                         iwork.data(), &liwork, &info);
-    }
+    else
+      by_type<T>(ssyevd_, dsyevd_, 0, 0)("V", "U", &n, z.data(), &n, w, work.data(), &needs.work,
+                                         iwork.data(), &needs.iwork, &info);
     for (Index j = 0; j < size; ++j) {
       T* column = z.data() + j * size;
       for (Index i = 0; i < size; ++i) column[i] = conjugate(column[i]);
@@ -166,6 +188,42 @@ struct SvdPrimitive : LeadingBatch {
     });
     return table[static_cast<int>(in[0])];
   }
+  /// Elements of LAPACK's memory.
+  template <class T>
+  struct Needs {
+    int work, rwork = 0, iwork;
+    Needs(Index rows, Index cols, Index k) : iwork(static_cast<int>(8 * k)) {
+      const int m = static_cast<int>(cols), n = static_cast<int>(rows), kk = static_cast<int>(k),
+                ask = -1;
+      int info = 0, i;
+      T none, best;
+      real_t<T> s;
+      if constexpr (is_cplx<T>) {
+        const Index big = std::max(rows, cols);
+        rwork = static_cast<int>(std::max(5 * k * k + 5 * k, 2 * big * k + 2 * k * k + k) + 7 * k);
+        by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, &none, &m, &s, &none, &m, &none, &kk, &best,
+                                           &ask, &s, &i, &info);
+      } else {
+        by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, &none, &m, &s, &none, &m, &none, &kk, &best,
+                                           &ask, &i, &info);
+      }
+      work = static_cast<int>(std::real(best));
+    }
+  };
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[0]);
+    const Index k = std::min(s.m, s.n);
+    if (k == 0) return 0;
+    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const Needs<T> needs(s.m, s.n, k);
+      std::size_t each = detail::scratch_bytes<T>(needs.work) +
+                         detail::scratch_bytes<real_t<T>>(needs.rwork) +
+                         detail::scratch_bytes<int>(needs.iwork);
+      for (Index n : {k * s.n, s.m * k, s.m * s.n}) each += detail::scratch_bytes<T>(n + kSlack<T>);
+      return matrices_workspace(s.batch, each);
+    });
+  }
   template <class T>
   static int one(Index rows, Index cols, Index k, const T* a, T* u, real_t<T>* s, T* vh) {
     using R = real_t<T>;
@@ -173,36 +231,24 @@ struct SvdPrimitive : LeadingBatch {
       if (!std::isfinite(std::real(a[i])) || !std::isfinite(std::imag(a[i]))) return -1;
     // By columns A^T = V' s U'^T: LAPACK's left vectors are the rows of Vh, its right ones U, in
     // our order.
-    std::vector<T> left(static_cast<std::size_t>(k * cols + kSlack<T>)),
+    detail::Scratch<T> left(static_cast<std::size_t>(k * cols + kSlack<T>)),
         right(static_cast<std::size_t>(rows * k + kSlack<T>));
-    std::vector<T> copy(static_cast<std::size_t>(rows * cols + kSlack<T>));
+    detail::Scratch<T> copy(static_cast<std::size_t>(rows * cols + kSlack<T>));
     std::copy(a, a + rows * cols, copy.begin());
-    const int m = static_cast<int>(cols), n = static_cast<int>(rows), kk = static_cast<int>(k),
-              ask = -1;
-    std::vector<int> iwork(static_cast<std::size_t>(8 * k));
+    const int m = static_cast<int>(cols), n = static_cast<int>(rows), kk = static_cast<int>(k);
+    const Needs<T> needs(rows, cols, k);
     int info = 0;
-    T best;
-    if constexpr (is_cplx<T>) {
-      const Index big = std::max(rows, cols);
-      std::vector<R> rwork(static_cast<std::size_t>(
-          std::max(5 * k * k + 5 * k, 2 * big * k + 2 * k * k + k) + 7 * k));
+    detail::Scratch<T> work(static_cast<std::size_t>(needs.work));
+    detail::Scratch<R> rwork(static_cast<std::size_t>(needs.rwork));
+    detail::Scratch<int> iwork(static_cast<std::size_t>(needs.iwork));
+    if constexpr (is_cplx<T>)
       by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, left.data(), &m,
-                                         right.data(), &kk, &best, &ask, rwork.data(), iwork.data(),
-                                         &info);
-      const int lwork = static_cast<int>(best.real());
-      std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(0, 0, cgesdd_, zgesdd_)("S", &m, &n, copy.data(), &m, s, left.data(), &m,
-                                         right.data(), &kk, work.data(), &lwork, rwork.data(),
+                                         right.data(), &kk, work.data(), &needs.work, rwork.data(),
                                          iwork.data(), &info);
-    } else {
+    else
       by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, left.data(), &m,
-                                         right.data(), &kk, &best, &ask, iwork.data(), &info);
-      const int lwork = static_cast<int>(best);
-      std::vector<T> work(static_cast<std::size_t>(lwork));
-      by_type<T>(sgesdd_, dgesdd_, 0, 0)("S", &m, &n, copy.data(), &m, s, left.data(), &m,
-                                         right.data(), &kk, work.data(), &lwork, iwork.data(),
+                                         right.data(), &kk, work.data(), &needs.work, iwork.data(),
                                          &info);
-    }
     for (Index j = 0; j < k; ++j) {
       const T phase = phase_to_positive(right.data() + j, rows, k);
       for (Index i = 0; i < rows; ++i) u[i * k + j] = multiply(right[i * k + j], phase);

@@ -48,6 +48,9 @@ struct Gather {
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return {{in[0].dtype, gathered(name, in[0], in[1], get<BatchDims>(a).batch_dims)}};
   }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    return Positions::workspace(in[1]);
+  }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const Positions p(name, *in[0], *in[1], get<BatchDims>(a).batch_dims);
@@ -126,6 +129,19 @@ struct Scatter {
     });
     return table[static_cast<int>(in[0])];
   }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>,
+                               const Attributes* a) {
+    const int batch_dims = get<BatchDims>(a).batch_dims;
+    Index batch = 1;
+    for (int d = 0; d < batch_dims; ++d) batch *= in[0].shape[d];
+    const Index count = in[1].count(), n = in[0].shape[batch_dims];
+    return Positions::workspace(in[1]) +
+           (groups_by_target(batch, in[2].count()) ? ByTarget::workspace(count, n) : 0);
+  }
+  static bool groups_by_target(Index batch, Index updates) {
+    constexpr Index kGroup = 1 << 16;
+    return num_threads() > 1 && batch == 1 && updates >= kGroup;
+  }
   /// Many updates of one array are grouped by target, so that targets run in parallel; the order at
   /// each target is the same as that of the plain loop.
   template <class T>
@@ -137,8 +153,7 @@ struct Scatter {
       const T* from = u + (b * p.count + k) * p.rest;
       for (Index r = 0; r < p.rest; ++r) to[r] = P::combine(to[r], from[r]);
     };
-    constexpr Index kGroup = 1 << 16;
-    if (num_threads() == 1 || p.batch > 1 || p.count * p.rest < kGroup) {
+    if (!groups_by_target(p.batch, p.count * p.rest)) {
       for_rows(p.batch, p.count * p.rest, [&](Index b) {
         for (Index k = 0; k < p.count; ++k) add(b, p.at[b * p.count + k], k);
       });

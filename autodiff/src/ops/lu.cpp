@@ -60,8 +60,8 @@ struct Lu : LeadingBatch {
               std::int32_t* row = order + b * s.m;
               std::iota(row, row + s.m, 0);
               if (s.m == 0 || s.n == 0) return 0;
-              std::vector<T> columns(static_cast<std::size_t>(s.m * s.n + kSlack<T>));
-              std::vector<int> swaps(static_cast<std::size_t>(std::min(s.m, s.n)));
+              detail::Scratch<T> columns(static_cast<std::size_t>(s.m * s.n + kSlack<T>));
+              detail::Scratch<int> swaps(static_cast<std::size_t>(std::min(s.m, s.n)));
               transpose_into(a + b * s.m * s.n, s.m, s.n, columns.data());
               const int m = static_cast<int>(s.m), n = static_cast<int>(s.n);
               int info = 0;  // > 0: a pivot is exactly zero; the factors exist all the same
@@ -74,6 +74,15 @@ struct Lu : LeadingBatch {
       };
     });
     return table[static_cast<int>(in[0])];
+  }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[0]);
+    if (s.m == 0 || s.n == 0) return matrices_workspace(s.batch, 0);
+    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      return matrices_workspace(s.batch, detail::scratch_bytes<T>(s.m * s.n + kSlack<T>) +
+                                             detail::scratch_bytes<int>(std::min(s.m, s.n)));
+    });
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {
     if (!t[0].defined()) return;

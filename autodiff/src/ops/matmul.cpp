@@ -2,6 +2,7 @@
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
+#include "../kernels/copy.h"
 #include "../kernels/gemm.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
@@ -66,8 +67,8 @@ struct MatMul : Bilinear<MatMul> {
       return;
     }
     Blas fa, fb;
-    if (!as_blas(a, fa)) return run<T>(detail::contiguous_copy(a).view(), b, o);
-    if (!as_blas(b, fb)) return run<T>(a, detail::contiguous_copy(b).view(), o);
+    if (!as_blas(a, fa)) return run<T>(PackedCopy(a).view(), b, o);
+    if (!as_blas(b, fb)) return run<T>(a, PackedCopy(b).view(), o);
     View oa = a, ob = b;
     for (View* v : {&oa, &ob})
       for (int d = 0; d < 2; ++d)
@@ -86,6 +87,19 @@ struct MatMul : Bilinear<MatMul> {
     } else {
       for (Index i = 0; i < batch; ++i) one(i);
     }
+  }
+  static std::size_t workspace(std::span<const View> in, std::span<const View> out,
+                               const Attributes*) {
+    if (in[0].count() == 0 || in[1].count() == 0) return 0;
+    std::size_t copies = 0;
+    Blas l;
+    for (const View& v : in)
+      if (!as_blas(v, l)) copies += PackedCopy::workspace(v);
+    const int nd = in[0].shape.size();
+    const Index m = out[0].shape[nd - 2], n = out[0].shape[nd - 1], k = in[0].shape[nd - 1];
+    return copies + with_type<kInexact>(in[0].dtype, [&](auto tag) {
+             return gemm_workspace<typename decltype(tag)::type>(m, n, k);
+           });
   }
   template <class T>
   static void gemm(bool ta, bool tb, Index m, Index n, Index k, const T* a, Index lda, const T* b,

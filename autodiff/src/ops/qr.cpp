@@ -52,17 +52,33 @@ struct Qr : LeadingBatch {
     return table[static_cast<int>(in[0])];
   }
   template <class T>
+  static int work_of(Index rows, Index cols, Index k) {
+    const int m = static_cast<int>(rows), n = static_cast<int>(cols), ask = -1;
+    int info = 0;
+    T best, none;
+    TESSERA_LAPACK(T, geqrf)(&m, &n, &none, &m, &none, &best, &ask, &info);
+    return std::max({static_cast<int>(std::real(best)), n, 64 * static_cast<int>(k)});
+  }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[0]);
+    const Index k = std::min(s.m, s.n);
+    if (k == 0) return 0;
+    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      return matrices_workspace(s.batch, detail::scratch_bytes<T>(s.m * s.n + kSlack<T>) +
+                                             detail::scratch_bytes<T>(k) +
+                                             detail::scratch_bytes<T>(work_of<T>(s.m, s.n, k)));
+    });
+  }
+  template <class T>
   static int one(Index rows, Index cols, Index k, const T* a, T* q, T* r) {
-    std::vector<T> f(static_cast<std::size_t>(rows * cols + kSlack<T>)),
+    detail::Scratch<T> f(static_cast<std::size_t>(rows * cols + kSlack<T>)),
         tau(static_cast<std::size_t>(k));
     transpose_into(a, rows, cols, f.data());
     const int m = static_cast<int>(rows), n = static_cast<int>(cols), kk = static_cast<int>(k),
-              ask = -1;
+              lwork = work_of<T>(rows, cols, k);
     int info = 0;
-    T best;
-    TESSERA_LAPACK(T, geqrf)(&m, &n, f.data(), &m, tau.data(), &best, &ask, &info);
-    int lwork = std::max({static_cast<int>(std::real(best)), n, 64 * kk});
-    std::vector<T> work(static_cast<std::size_t>(lwork));
+    detail::Scratch<T> work(static_cast<std::size_t>(lwork));
     TESSERA_LAPACK(T, geqrf)(&m, &n, f.data(), &m, tau.data(), work.data(), &lwork, &info);
     if (info) return info;
     for (Index i = 0; i < k; ++i)

@@ -65,23 +65,33 @@ struct Reduction {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes* a) {
         const Shape& axes = get<AxesAttr>(a).axes;
-        View v = *in[0];
-        v.shape = v.strides = {};
-        auto take = [&](Index d) {
-          v.shape.push_back(in[0]->shape[static_cast<int>(d)]);
-          v.strides.push_back(in[0]->strides[static_cast<int>(d)]);
-        };
-        for (Index d : kept_axes(axes, in[0]->shape.size())) take(d);
-        for (Index d : axes) take(d);
+        const View v = kept_first(*in[0], axes);
         T* o = static_cast<T*>(out[0]->data);
         static constexpr Fold<T> op =
             fold_of(P::template identity<T>(), [](T x, T y) { return P::combine(x, y); });
         if (reduce(op, v, axes.size(), o)) return;
-        const Tensor packed = detail::contiguous_copy(v);
-        reduce(op, packed.view(), axes.size(), o);
+        reduce(op, PackedCopy(v).view(), axes.size(), o);
       };
     });
     return table[static_cast<int>(in[0])];
+  }
+  static View kept_first(const View& x, const Shape& axes) {
+    View v = x;
+    v.shape = v.strides = {};
+    const auto take = [&](Index d) {
+      v.shape.push_back(x.shape[static_cast<int>(d)]);
+      v.strides.push_back(x.strides[static_cast<int>(d)]);
+    };
+    for (Index d : kept_axes(axes, x.shape.size())) take(d);
+    for (Index d : axes) take(d);
+    return v;
+  }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>,
+                               const Attributes* a) {
+    const Shape& axes = get<AxesAttr>(a).axes;
+    return with_type<S>(in[0].dtype, [&](auto tag) {
+      return reduce_workspace<typename decltype(tag)::type>(kept_first(in[0], axes), axes.size());
+    });
   }
   /// A sum of complex numbers is that of their parts.
   template <class T>
@@ -150,30 +160,41 @@ struct SumProduct : Bilinear<SumProduct> {
       using T = typename decltype(tag)::type;
       return [](Inputs in, Outputs out, const Attributes* attr) {
         const View &a = *in[0], &b = *in[1];
-        const Shape& axes = get<AxesAttr>(attr).axes;
-        Shape rest_shape;
-        for (Index d : kept_axes(axes, a.shape.size()))
-          rest_shape.push_back(a.shape[static_cast<int>(d)]);
-        const bool leading = axes.size() == 1 && axes[0] == 0;
-        const auto rows_contiguous = [&](const View& v) {
-          View row = v;
-          if (v.shape.size() < 2) return false;
-          row.shape.erase(0), row.strides.erase(0);
-          return row.contiguous();
-        };
-        if (leading && a.shape[0] > 1 && rest_shape.count() > 1 && rows_contiguous(a) &&
-            rows_contiguous(b))
+        if (by_rows(a, b, get<AxesAttr>(attr).axes))
           return sum_products<T>(static_cast<const T*>(a.data), a.strides[0],
                                  static_cast<const T*>(b.data), b.strides[0], a.shape[0],
-                                 rest_shape.count(), static_cast<T*>(out[0]->data),
+                                 a.count() / a.shape[0], static_cast<T*>(out[0]->data),
                                  [](T x, T y) { return ReduceSum::combine(x, y); });
-        const Tensor product = detail::empty_result(a.dtype, a.shape);
-        map2<T, T>(a, b, product.view(), [](T x, T y) TESSERA_INLINE { return multiply(x, y); });
-        const View* operand = &product.view();
+        detail::ScratchArray<T> memory(static_cast<std::size_t>(a.count()));
+        const View product{memory.data(), a.dtype, a.shape, row_major(a.shape)};
+        map2<T, T>(a, b, product, [](T x, T y) TESSERA_INLINE { return multiply(x, y); });
+        const View* operand = &product;
         ReduceSum::kernel({&a.dtype, 1}, attr)({&operand, 1}, out, attr);
       };
     });
     return table[static_cast<int>(in[0])];
+  }
+  /// The sum is over the leading axis, and what lies behind it is dense.
+  static bool by_rows(const View& a, const View& b, const Shape& axes) {
+    if (axes.size() != 1 || axes[0] != 0 || a.shape.size() < 2 || a.shape[0] <= 1 ||
+        a.count() / a.shape[0] <= 1)
+      return false;
+    const auto rows_contiguous = [](View v) {
+      v.shape.erase(0), v.strides.erase(0);
+      return v.contiguous();
+    };
+    return rows_contiguous(a) && rows_contiguous(b);
+  }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>,
+                               const Attributes* attr) {
+    const View& a = in[0];
+    const bool rows = by_rows(a, in[1], get<AxesAttr>(attr).axes);
+    return with_type<kInexact>(a.dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if (rows) return sum_products_workspace<T>(a.shape[0], a.count() / a.shape[0]);
+      const View product{nullptr, a.dtype, a.shape, row_major(a.shape)};
+      return detail::scratch_bytes<T>(a.count()) + ReduceSum::workspace({&product, 1}, {}, attr);
+    });
   }
   static void transpose(const Application& a, std::span<const bool> linear,
                         std::span<const Tensor> ct, std::span<Tensor> o) {

@@ -29,6 +29,7 @@ namespace {
 
 using namespace kernels;
 using detail::H;
+using detail::Scratch;
 
 /// g^(m)(x) / m!.
 double taylor(const SpectralFunction& g, int m, double x) {
@@ -100,6 +101,15 @@ struct SpectralChain : LeadingBatch {
     });
     return table[static_cast<int>(in[0])];
   }
+  /// Of k matrices, their eigenvectors, products and LAPACK's memory.
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[0]);
+    const Index k = static_cast<Index>(in.size()) - 1, element = is_complex(in[0].dtype) ? 16 : 8,
+                numbers = (k + 10) * s.n * s.n + 16 * s.n;
+    return s.n == 0 ? matrices_workspace(s.batch, 0)
+                    : matrices_workspace(
+                          s.batch, detail::scratch_bytes<std::byte>(numbers * element) + 1024);
+  }
   /// In double precision throughout: divided differences lose digits that single precision does not
   /// have.
   template <class T>
@@ -110,13 +120,13 @@ struct SpectralChain : LeadingBatch {
     const int k = static_cast<int>(in.size()) - 1;
     const auto matrix = [&](int operand, Index b) {
       const T* p = static_cast<const T*>(in[operand]->data) + b * n * n;
-      return std::vector<W>(p, p + n * n);
+      return Scratch<W>(p, p + n * n);
     };
     for_matrices(
         s.batch, (k + 9) * n * n * n,
         [&](Index b) {
-          std::vector<W> v = matrix(0, b);
-          std::vector<double> w(static_cast<std::size_t>(n));
+          Scratch<W> v = matrix(0, b);
+          Scratch<double> w(static_cast<std::size_t>(n));
           if (n == 0) return 0;
           for (const W& z : v)
             if (!std::isfinite(std::abs(z))) return -1;
@@ -124,9 +134,9 @@ struct SpectralChain : LeadingBatch {
           if (g.kind != SpectralFunction::Kind::exp)
             for (double x : w)
               if (!(x > 0)) return -2;
-          std::vector<std::vector<W>> m;
+          std::vector<Scratch<W>> m;
           for (int j = 1; j <= k; ++j) m.push_back(into_basis(v, matrix(j, b), n));
-          std::vector<W> c(static_cast<std::size_t>(n * n), W(0));
+          Scratch<W> c(static_cast<std::size_t>(n * n), W(0));
           std::vector<Index> path(static_cast<std::size_t>(k) + 1);
           std::map<std::vector<Index>, double>
               known;  // divided differences do not depend on the order of their nodes
@@ -152,7 +162,7 @@ struct SpectralChain : LeadingBatch {
               product = multiply(product, m[j][path[j] * n + path[j + 1]]);
             if (product != W(0)) c[path[0] * n + path[k]] += product * difference();
           }
-          const std::vector<W> y = out_of_basis(v, c, n);
+          const Scratch<W> y = out_of_basis(v, c, n);
           T* to = static_cast<T*>(out.data) + b * n * n;
           for (Index i = 0; i < n * n; ++i) to[i] = T(y[i]);
           return 0;
@@ -168,16 +178,16 @@ struct SpectralChain : LeadingBatch {
   }
   /// Eigenvectors of the lower triangle in the columns of v (row-major), eigenvalues rising.
   template <class W>
-  static int eigenvectors(std::vector<W>& v, std::vector<double>& w) {
+  static int eigenvectors(Scratch<W>& v, Scratch<double>& w) {
     const Index size = static_cast<Index>(w.size());
     v.resize(static_cast<std::size_t>(size * size + kSlack<W>));
     const int n = static_cast<int>(size), lwork = static_cast<int>(1 + 6 * size + 2 * size * size),
               liwork = static_cast<int>(3 + 5 * size);
     int info = 0;
-    std::vector<W> work(static_cast<std::size_t>(lwork));
-    std::vector<int> iwork(static_cast<std::size_t>(liwork));
+    Scratch<W> work(static_cast<std::size_t>(lwork));
+    Scratch<int> iwork(static_cast<std::size_t>(liwork));
     if constexpr (is_cplx<W>) {
-      std::vector<double> rwork(static_cast<std::size_t>(1 + 5 * size + 2 * size * size));
+      Scratch<double> rwork(static_cast<std::size_t>(1 + 5 * size + 2 * size * size));
       const int lrwork = static_cast<int>(rwork.size());
       zheevd_("V", "U", &n, v.data(), &n, w.data(), work.data(), &lwork, rwork.data(), &lrwork,
               iwork.data(), &liwork, &info);
@@ -186,16 +196,16 @@ struct SpectralChain : LeadingBatch {
               &info);
     }
     // Stored by columns they are the vectors of conj(A).
-    std::vector<W> rows(static_cast<std::size_t>(size * size));
+    Scratch<W> rows(static_cast<std::size_t>(size * size));
     transpose_into(v.data(), size, size, rows.data());
     for (W& z : rows) z = conjugate(z);
     v = std::move(rows);
     return info;
   }
   template <class W>
-  static std::vector<W> times(const std::vector<W>& a, const std::vector<W>& b, Index n,
-                              bool a_adjoint, bool b_adjoint) {
-    std::vector<W> y(static_cast<std::size_t>(n * n), W(0));
+  static Scratch<W> times(const Scratch<W>& a, const Scratch<W>& b, Index n, bool a_adjoint,
+                          bool b_adjoint) {
+    Scratch<W> y(static_cast<std::size_t>(n * n), W(0));
     for (Index i = 0; i < n; ++i)
       for (Index l = 0; l < n; ++l) {
         const W s = a_adjoint ? conjugate(a[l * n + i]) : a[i * n + l];
@@ -205,11 +215,11 @@ struct SpectralChain : LeadingBatch {
     return y;
   }
   template <class W>
-  static std::vector<W> into_basis(const std::vector<W>& v, const std::vector<W>& e, Index n) {
+  static Scratch<W> into_basis(const Scratch<W>& v, const Scratch<W>& e, Index n) {
     return times(v, times(e, v, n, false, false), n, true, false);
   }
   template <class W>
-  static std::vector<W> out_of_basis(const std::vector<W>& v, const std::vector<W>& c, Index n) {
+  static Scratch<W> out_of_basis(const Scratch<W>& v, const Scratch<W>& c, Index n) {
     return times(v, times(c, v, n, false, true), n, false, false);
   }
 

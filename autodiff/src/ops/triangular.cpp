@@ -28,6 +28,9 @@ struct Cholesky : LeadingBatch {
     need_matrices(name, in[0], true);
     return {in[0]};
   }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    return matrices_workspace(Matrices(name, in[0]).batch, 0);
+  }
   static KernelFn kernel(std::span<const Dtype> in, const Attributes*) {
     static constexpr auto table = kernel_table<kInexact>([](auto tag) -> KernelFn {
       using T = typename decltype(tag)::type;
@@ -111,14 +114,26 @@ struct TriangularSolve {
     });
     return table[static_cast<int>(in[0])];
   }
+  /// BLAS knows A, A^T and A^H.
+  static bool needs_conjugate(const TriangularAttr& f) { return f.conjugate && !f.transpose; }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>,
+                               const Attributes* attr) {
+    const Matrices s(name, in[0]);
+    const bool copies = is_complex(in[0].dtype) && needs_conjugate(get<TriangularAttr>(attr));
+    return in[1].count() == 0
+               ? 0
+               : matrices_workspace(
+                     s.batch, copies ? detail::scratch_bytes<std::byte>(
+                                           s.n * s.n * static_cast<Index>(size_of(in[0].dtype)))
+                                     : 0);
+  }
   template <class T>
   static void run(const View& av, const View& bv, const View& ov, const TriangularAttr& f) {
     const Matrices s(name, av), r(name, bv);
     if (bv.count() == 0) return;
     const T *a = static_cast<const T*>(av.data), *b = static_cast<const T*>(bv.data);
     T* o = static_cast<T*>(ov.data);
-    const bool conjugate_first =
-        is_cplx<T> && f.conjugate && !f.transpose;  // BLAS knows A, A^T and A^H
+    const bool conjugate_first = is_cplx<T> && needs_conjugate(f);
     for_matrices(
         s.batch, s.n * r.m * r.n + 1,
         [&](Index i) {
@@ -127,7 +142,7 @@ struct TriangularSolve {
           for (Index k = 0; !f.unit && k < s.n; ++k)
             if (m[k * s.n + k] == T(0)) return static_cast<int>(k) + 1;
           std::copy(b + i * r.m * r.n, b + (i + 1) * r.m * r.n, x);
-          std::vector<T> held;
+          detail::Scratch<T> held;
           if (conjugate_first) {
             held.assign(m, m + s.n * s.n);
             for (T& v : held) v = kernels::conjugate(v);

@@ -83,11 +83,20 @@ struct TridiagonalSolve : LeadingBatch {
     });
     return table[static_cast<int>(in[0])];
   }
+  static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
+    const Matrices s(name, in[1]);
+    const auto bytes = [&](Index n) {
+      return detail::scratch_bytes<std::byte>(n * static_cast<Index>(size_of(in[0].dtype)));
+    };
+    return in[1].count() == 0
+               ? 0
+               : matrices_workspace(s.batch, 2 * bytes(s.m - 1) + bytes(s.m) + bytes(s.m * s.n));
+  }
   template <class T>
   static int one(Index rows, Index columns, const T* bands, const T* b, T* x) {
-    std::vector<T> lower(bands + 1, bands + rows), diagonal(bands + rows, bands + 2 * rows),
+    detail::Scratch<T> lower(bands + 1, bands + rows), diagonal(bands + rows, bands + 2 * rows),
         upper(bands + 2 * rows, bands + 3 * rows);
-    std::vector<T> by_columns(static_cast<std::size_t>(rows * columns));
+    detail::Scratch<T> by_columns(static_cast<std::size_t>(rows * columns));
     transpose_into(b, rows, columns, by_columns.data());
     const int n = static_cast<int>(rows), k = static_cast<int>(columns);
     int info = 0;

@@ -55,7 +55,7 @@ class Plan {
   std::vector<Tensor> run(std::vector<Tensor> inputs) const;
   std::size_t steps()
       const;  ///< per run; element-wise kernels that go block by block together are one
-  std::size_t arena_bytes() const;  ///< memory of all intermediate results
+  std::size_t arena_bytes() const;  ///< of intermediate results and of kernels
   std::size_t naive_bytes() const;  ///< the same without reuse
   struct Body;
   class Run;  ///< repeated runs on memory of the caller (src/exec/plan_run.h)

@@ -20,8 +20,10 @@
 // solves undo(b, y) = a for y names `undo`, one that holds sub-graphs writes `jet`. Every class but
 // elementwise must say `batch`; a primitive whose leading dimensions are already a batch derives
 // from LeadingBatch. What an application costs follows from its types; where arithmetic is not one
-// operation an element, `flops` tells it (bilinear and hand-written primitives must), `workspace`
-// the kernel's own memory; `cost` tells all at once. A rule that cannot exist is said aloud:
+// operation an element, `flops` tells it (bilinear and hand-written primitives must); `cost` tells
+// all at once. A kernel that takes memory of its own (detail::Scratch) tells `workspace`: as many
+// bytes as plans set aside for it, in the same block as values; what it takes beyond them is the
+// engine's. A rule that cannot exist is said aloud:
 // `static constexpr None transpose{"why"}`.
 #pragma once
 #include "tessera/autodiff/kernel.h"
@@ -108,6 +110,9 @@ struct Primitive {
   bool (*linear_in)(std::size_t operand,
                     const Attributes*);  ///< linear and bilinear classes: in which operands
   Cost (*cost)(std::span<const Type> in, std::span<const Type> out, const Attributes*);
+  /// Bytes that the kernel takes for operands and results laid out so (their memory is not known
+  /// yet) with `num_threads()`; null: none.
+  std::size_t (*workspace)(std::span<const View> in, std::span<const View> out, const Attributes*);
   const char* no_flops;  ///< why `cost` does not know them; null where it does
   bool is_product;  ///< runs at the rate of products of matrices: bilinear ones, those that say it
 };
@@ -170,9 +175,10 @@ void batch_elementwise(const Primitive&, const Application&, std::span<const boo
                        std::span<Tensor>);
 void batch_leading(const Primitive&, const Application&, std::span<const bool>, Index,
                    std::span<Tensor>);
-/// Each operand and result once; `flops_each` (src/core/cost.cpp) an element where `elementwise`.
-Cost cost_by_types(const char* name, bool elementwise, std::span<const Type> in,
-                   std::span<const Type> out);
+/// Each operand and result once, nothing of views; `flops_each` (src/core/cost.cpp) an element of
+/// an element-wise primitive; the workspace of operands and results that lie row-major.
+Cost cost_by_types(const Primitive& p, std::span<const Type> in, std::span<const Type> out,
+                   const Attributes*);
 [[noreturn]] void no_rule(const char* primitive, const char* rule, const char* reason);
 
 template <class P>
@@ -222,8 +228,8 @@ concept SaysNoFlops = requires {
   { P::flops.reason } -> std::convertible_to<const char*>;
 };
 template <class P>
-concept HasWorkspace = requires(std::span<const Type> t, const Attributes* a) {
-  { P::workspace(t, t, a) } -> std::same_as<double>;
+concept HasWorkspace = requires(std::span<const View> v, const Attributes* a) {
+  { P::workspace(v, v, a) } -> std::same_as<std::size_t>;
 };
 template <class P>
 concept HasResult = requires(std::span<const Dtype> t) {
@@ -379,6 +385,7 @@ const Primitive& primitive() {
     p.runs_programs = requires { P::runs_programs; };
     if constexpr (requires { &P::moved; }) p.moved = P::moved;
     p.linear_in = detail::linear_in<P>;
+    if constexpr (detail::HasWorkspace<P>) p.workspace = P::workspace;
     if constexpr (detail::SaysNoFlops<P>) p.no_flops = P::flops.reason;
     p.is_product = requires { P::is_product; }
     || (P::rule == RuleClass::bilinear && !p.elementwise);
@@ -386,10 +393,8 @@ const Primitive& primitive() {
       if constexpr (detail::HasCost<P>) {
         return P::cost(in, out, a);
       } else {
-        Cost c = detail::cost_by_types(P::name, detail::is_elementwise<P>, in, out);
-        if constexpr (detail::HasView<P>) c.bytes = 0;
+        Cost c = detail::cost_by_types(primitive<P>(), in, out, a);
         if constexpr (detail::HasFlops<P>) c.flops = P::flops(in, out, a);
-        if constexpr (detail::HasWorkspace<P>) c.workspace = P::workspace(in, out, a);
         return c;
       }
     };
