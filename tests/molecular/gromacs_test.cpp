@@ -171,6 +171,10 @@ TEST(Top, PreprocessorFaults) {
   expect_fault(fault_of_top("#include none\n"), 721, 1, 10, "expected #include");
   expect_fault(fault_of_top("#define A B\n#define B A\n[ defaults ]\n1 A\n"), 721, 4, 3,
                "leads back to itself");
+  for (const char* section : {"atomtypes", "pairtypes", "nonbond_params", "bondtypes",
+                              "constrainttypes", "angletypes", "dihedraltypes", "cmaptypes"})
+    expect_fault(fault_of_top(water_types + std::string("#define A A A\n[ ") + section + " ]\nA\n"),
+                 721, 8, 1, "leads back to itself");
   std::string bomb;
   for (int k = 0; k < 12; ++k) bomb += fmt::format("#define a{} a{} a{}\n", k, k + 1, k + 1);
   expect_fault(fault_of_top(bomb + "[ defaults ]\na0\n"), 721, 14, 1, "more than 1000 words");

@@ -190,11 +190,10 @@ bool TopPreprocessor::next(TopLine& line) {
       continue;
     }
     if (!active()) continue;
-    if (macros_.empty()) {
+    if (macros_.empty())
       line.swap(raw);
-    } else {
-      expand(raw, line);
-    }
+    else if (!expand(raw, line))
+      continue;
     return true;
   }
   return false;
@@ -264,15 +263,14 @@ TopPreprocessor::Macro* TopPreprocessor::find(std::string_view name) {
   return &at->second;
 }
 
-void TopPreprocessor::expand(const TopLine& line, TopLine& out) {
+/// Whether the line can be read: a fault of a macro is told, and what it leaves is no line.
+bool TopPreprocessor::expand(const TopLine& line, TopLine& out) {
   out.clear();
   std::vector<const Macro*> inside;
   const std::size_t most = line.size() + most_grown;
-  for (const TopWord& w : line)
-    if (!expand(w, most, inside, out)) return;
+  return std::ranges::all_of(line, [&](const TopWord& w) { return expand(w, most, inside, out); });
 }
 
-/// Whether the line goes on: a fault of a macro ends it.
 bool TopPreprocessor::expand(const TopWord& word, std::size_t most,
                              std::vector<const Macro*>& inside, TopLine& out) {
   const auto fault = [&](const std::string& what) {

@@ -89,7 +89,7 @@ class TopPreprocessor {
   void include(const TopLine& line);
   void define(const std::string& name, std::string value, bool from_outside);
   Macro* find(std::string_view name);
-  void expand(const TopLine& line, TopLine& out);
+  bool expand(const TopLine& line, TopLine& out);
   bool expand(const TopWord& word, std::size_t most, std::vector<const Macro*>& inside,
               TopLine& out);
   void open(const TopWord& at, const std::filesystem::path& path);
