@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -43,22 +44,44 @@ DryRun priced_step(const Problem& p, const Batch& batch) {
   return dryrun(step, named("weights", p.model.network), named("batch", batch));
 }
 
-/// Seconds of a step, by some that are taken; 0: there was none to be timed.
-double timed_step(const Problem& p, std::int64_t most) {
-  constexpr double kLongest = 15;  // s
+/// What a step and an epoch take, s.
+struct Pace {
+  double step, epoch;
+};
+/// Part of an epoch is judging: a third of the work of a step for each sample.
+Pace of_steps(const Problem& p, double step) {
+  const double n = static_cast<double>(p.split.train.size()),
+               judged = static_cast<double>(p.split.validation.size()) / 3;
+  return {step, step * (n + judged) / n * static_cast<double>(p.steps())};
+}
+
+/// By steps that are taken, for a second and at least 30: by whole epochs, where there were some,
+/// or by the step in the middle.
+Pace timed(const Problem& p) {
+  constexpr double kEnough = 1, kLongest = 15;  // s
+  constexpr std::size_t kSteps = 30;
   State s = solvers::begin_fit(p.model.network, fit_options(p));
   using Clock = std::chrono::steady_clock;
-  std::vector<Clock::time_point> at{Clock::now()};
-  const auto since = [&](std::size_t k) {
-    return std::chrono::duration<double>(at.back() - at[k]).count();
+  std::vector<Clock::time_point> at{Clock::now()};  // the begin, and after each step
+  const auto between = [&](std::size_t i, std::size_t k) {
+    return std::chrono::duration<double>(at[k] - at[i]).count();
   };
   train(p, s, [&](const State&) {
     at.push_back(Clock::now());
-    return static_cast<std::int64_t>(at.size()) <= most && since(0) < kLongest;
+    const double taken = between(0, at.size() - 1);
+    return taken < kLongest && (taken < kEnough || at.size() <= kSteps);
   });
-  // The first steps make the plans.
-  const std::size_t steps = at.size() - 1, first = std::min<std::size_t>((steps + 1) / 3, 2);
-  return steps > first ? since(first) / static_cast<double>(steps - first) : since(0);
+  const std::size_t steps = at.size() - 1, per_epoch = static_cast<std::size_t>(p.steps()),
+                    epochs = steps / per_epoch;
+  std::vector<double> each;
+  for (std::size_t k = 0; k < steps; ++k) each.push_back(between(k, k + 1));
+  if (each.empty()) return {0, 0};
+  const auto middle = each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2);
+  std::nth_element(each.begin(), middle, each.end());
+  Pace pace = of_steps(p, *middle);
+  if (epochs > 2)  // the first makes the plans
+    pace.epoch = between(per_epoch, epochs * per_epoch) / static_cast<double>(epochs - 1);
+  return pace;
 }
 
 /// Layer by layer, then what is none.
@@ -128,17 +151,13 @@ Estimate estimate_training(const Problem& p) {
   std::uint64_t memory = 0;
   for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;
   const double by_roofline = d.seconds * static_cast<double>(parts);
-  const std::int64_t steps = p.steps() * o.epochs;
   const std::uint64_t free = memory_available();
   const bool takes_some = (free == 0 || memory < free) && by_roofline < 5;
-  const double step = takes_some ? timed_step(p, std::min<std::int64_t>(steps, 30)) : by_roofline;
-  const double judged = static_cast<double>(p.split.validation.size()) / 3.0;
-  const double n = static_cast<double>(n_train);
-  e.seconds = step * (n + judged) / n * static_cast<double>(steps);
-  e.notes.push_back(
-      fmt::format("a step of {} samples takes {:.3g} s{}; {} steps an epoch, {:.3g} s", batch, step,
-                  takes_some ? "" : " by the roofline, as it was not tried", p.steps(),
-                  step * (n + judged) / n * static_cast<double>(p.steps())));
+  const Pace pace = takes_some ? timed(p) : of_steps(p, by_roofline);
+  e.seconds = pace.epoch * static_cast<double>(o.epochs);
+  e.notes.push_back(fmt::format(
+      "a step of {} samples takes {:.3g} s{}; {} steps an epoch, {:.3g} s", batch, pace.step,
+      takes_some ? "" : " by the roofline, as it was not tried", p.steps(), pace.epoch));
   e.notes.push_back(fmt::format("{:.3g} Gflop a step, {:.3g} of it in products",
                                 1e-9 * d.flops * static_cast<double>(parts),
                                 1e-9 * d.products * static_cast<double>(parts)));
