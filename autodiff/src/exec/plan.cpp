@@ -23,10 +23,10 @@ using plan::bytes_of, plan::Placed, plan::Root;
 struct Step {
   KernelFn kernel;  ///< null: `program`
   const blocks::Program* program;
-  std::uint32_t together;  ///< that many from here on may run at once
+  std::uint32_t together;   ///< that many from here on may run at once
+  std::uint32_t workspace;  ///< which of `Body::workspaces`; kNone: none
   const Attributes* attr;
   std::uint32_t in_begin, in_count, out_begin, out_count;  ///< ranges of `Body::slots`
-  std::size_t workspace, workspace_at;                     ///< bytes, of the arena
   SourceLine line;
 };
 
@@ -45,9 +45,14 @@ std::byte* at(void* base, const View& v) {
 }  // namespace
 
 struct Plan::Body {
+  /// Of the arena.
+  struct Region {
+    std::size_t offset, bytes;
+  };
   std::vector<Root> roots;
   std::vector<Placed> slots;  ///< one per operand of any step
   std::vector<Step> steps;
+  std::vector<Region> workspaces;
   std::vector<Tensor> constants;          ///< contiguous
   std::vector<AttributesPtr> attributes;  ///< kept alive, as are
   std::vector<std::shared_ptr<const blocks::Program>> programs;
@@ -64,20 +69,25 @@ struct Plan::Body {
     std::vector<const View*> in;
     std::vector<View*> out;
   };
-  static void run_step(const Step& s, const Instance& i, detail::Context& c) {
+  void run_step(const Step& s, const Instance& i, detail::Context& c) const {
     c.line = s.line;
+    if (s.workspace != plan::kNone) return run_in_workspace(s, i, c);
+    run_kernel(s, i);
+  }
+  static void run_kernel(const Step& s, const Instance& i) {
     const Inputs in{i.in.data() + s.in_begin, s.in_count};
     const Outputs out{i.out.data() + s.out_begin, s.out_count};
-    const auto run = [&] {
-      if (s.kernel)
-        s.kernel(in, out, s.attr);
-      else
-        (*s.program)(in, out);
-    };
-    if (s.workspace == 0) return run();
-    detail::Workspace workspace(i.base + s.workspace_at, s.workspace);
+    if (s.kernel)
+      s.kernel(in, out, s.attr);
+    else
+      (*s.program)(in, out);
+  }
+  [[gnu::noinline]] void run_in_workspace(const Step& s, const Instance& i,
+                                          detail::Context& c) const {
+    const Region& r = workspaces[s.workspace];
+    detail::Workspace workspace(i.base + r.offset, r.bytes);
     const detail::WithWorkspace scope(c, &workspace);
-    run();
+    run_kernel(s, i);
   }
   void run_steps(const Instance& i) const {
     detail::Context& c = detail::context();
@@ -167,15 +177,18 @@ Plan::Plan(const Graph& g, Index join_from, std::shared_ptr<plan::Arenas> arenas
     Step s{step.kernel,
            step.program.get(),
            together,
+           plan::kNone,
            step.attr,
            static_cast<std::uint32_t>(b.slots.size()),
            static_cast<std::uint32_t>(step.in.size()),
            0,
            static_cast<std::uint32_t>(step.out_roots.size()),
-           step.workspace,
-           step.workspace_at,
            step.line};
     if (step.program) b.programs.push_back(step.program);
+    if (step.workspace) {
+      s.workspace = static_cast<std::uint32_t>(b.workspaces.size());
+      b.workspaces.push_back({step.workspace_at, step.workspace});
+    }
     for (const Placed& p : step.in) b.slots.push_back(p);
     s.out_begin = static_cast<std::uint32_t>(b.slots.size());
     for (std::uint32_t root : step.out_roots) {
