@@ -14,7 +14,7 @@ Workspace::Workspace(std::byte* begin, std::size_t bytes)
     : begin_(begin), end_(begin + bytes), free_(new (begin) Piece{nullptr, bytes}) {}
 
 void* Workspace::take(std::size_t bytes) {
-  const std::size_t need = scratch_bytes<std::byte>(static_cast<std::int64_t>(bytes));
+  const std::size_t need = whole_lines(bytes);
   std::lock_guard lock(mutex_);
   for (Piece** link = &free_; *link; link = &(*link)->next) {
     Piece* const p = *link;
@@ -31,7 +31,7 @@ void* Workspace::take(std::size_t bytes) {
 bool Workspace::give(void* p, std::size_t bytes) {
   std::byte* const at = static_cast<std::byte*>(p);
   if (at < begin_ || at >= end_) return false;
-  const std::size_t length = scratch_bytes<std::byte>(static_cast<std::int64_t>(bytes));
+  const std::size_t length = whole_lines(bytes);
   std::lock_guard lock(mutex_);
   taken_ -= length;
   Piece *before = nullptr, *after = free_;

@@ -8,10 +8,11 @@
 
 namespace tessera::detail {
 
-/// What an array of n elements takes of a workspace.
+/// What so many bytes, or an array of n elements, take of a workspace.
+constexpr std::size_t whole_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 template <class T>
 constexpr std::size_t scratch_bytes(std::int64_t n) {
-  return (static_cast<std::size_t>(n) * sizeof(T) + 63) / 64 * 64;
+  return whole_lines(static_cast<std::size_t>(n) * sizeof(T));
 }
 
 class Workspace {

@@ -36,7 +36,7 @@ std::byte* scratch(std::size_t bytes) {
   return memory.get() + (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64;
 }
 
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+using detail::whole_lines;
 
 }  // namespace
 
@@ -102,7 +102,7 @@ Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
       c.rows = static_cast<int>(products_.size());
       products_.push_back(o.rows);
       products_.back().shared = shared_bytes_;
-      shared_bytes_ += aligned(o.rows.shared);
+      shared_bytes_ += whole_lines(o.rows.shared);
       last_read.resize(std::max<std::size_t>(last_read.size(), o.rows.first + o.rows.count), ~0u);
     }
     if (o.reduced.fold) {
@@ -148,7 +148,7 @@ Program::Program(std::vector<Operation> run, std::span<const Operand> operands,
   const Index fit = kScratchBytes / static_cast<Index>(std::max<std::size_t>(slots_, 1) * element);
   const Index longest = std::clamp(elements_ / kMany, kMost, kLongest);
   cut_into_blocks(std::max(least, std::clamp(fit / 64 * 64, kLeast, longest)));
-  slot_bytes_ = aligned(static_cast<std::size_t>(rows_ * inner_) * element);
+  slot_bytes_ = whole_lines(static_cast<std::size_t>(rows_ * inner_) * element);
   find_cuts();
 }
 
@@ -186,9 +186,9 @@ void Program::add_fold(const Operation& o) {
          partial_bytes_,
          o.by_row};
   if (!f.by_row)
-    lane_bytes_ += aligned(static_cast<std::size_t>(kernels::kLanes * f.m) * f.element);
+    lane_bytes_ += whole_lines(static_cast<std::size_t>(kernels::kLanes * f.m) * f.element);
   if (!f.by_row && f.blocks > 1)
-    partial_bytes_ += aligned(static_cast<std::size_t>(f.batch * f.blocks * f.m) * f.element);
+    partial_bytes_ += whole_lines(static_cast<std::size_t>(f.batch * f.blocks * f.m) * f.element);
   folds_.push_back(f);
 }
 
@@ -478,8 +478,7 @@ std::byte* Program::partials_of(const Fold& f, Index b, Outputs out, std::byte* 
 }
 
 std::size_t Program::workspace() const {
-  return detail::scratch_bytes<std::byte>(static_cast<std::int64_t>(partial_bytes_)) +
-         detail::scratch_bytes<std::byte>(static_cast<std::int64_t>(shared_bytes_));
+  return partial_bytes_ + shared_bytes_;  // both in whole lines
 }
 
 void Program::operator()(Inputs in, Outputs out) const {

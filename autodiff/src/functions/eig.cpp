@@ -78,18 +78,15 @@ struct EigPrimitive : LeadingBatch {
     }
   };
   static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
-    const Matrices s(name, in[0]);
-    if (s.n == 0) return 0;
-    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+    return matrices_workspace(name, in[0], [](auto tag, const Matrices& s) -> std::size_t {
+      if (s.n == 0) return 0;
       using T = typename decltype(tag)::type;
       using R = real_t<T>;
       using Z = std::complex<R>;
       const Index n2 = s.n * s.n;
-      return matrices_workspace(
-          s.batch, 3 * detail::scratch_bytes<T>(n2 + kSlack<T>) + 2 * detail::scratch_bytes<Z>(n2) +
-                       detail::scratch_bytes<T>(Needs<T>(s.n).work) +
-                       detail::scratch_bytes<R>(2 * s.n) + detail::scratch_bytes<Z>(s.n) +
-                       detail::scratch_bytes<Index>(s.n));
+      return 3 * detail::scratch_bytes<T>(n2 + kSlack<T>) + 2 * detail::scratch_bytes<Z>(n2) +
+             detail::scratch_bytes<T>(Needs<T>(s.n).work) + detail::scratch_bytes<R>(2 * s.n) +
+             detail::scratch_bytes<Z>(s.n) + detail::scratch_bytes<Index>(s.n);
     });
   }
   template <class T>

@@ -21,9 +21,7 @@ class PackedCopy {
   static std::size_t bytes(const View& v) {
     return static_cast<std::size_t>(v.count()) * size_of(v.dtype);
   }
-  static std::size_t workspace(const View& v) {
-    return detail::scratch_bytes<std::byte>(static_cast<std::int64_t>(bytes(v)));
-  }
+  static std::size_t workspace(const View& v) { return detail::whole_lines(bytes(v)); }
 
  private:
   detail::ScratchArray<std::byte> memory_;

@@ -131,6 +131,14 @@ inline std::size_t matrices_workspace(Index batch, std::size_t each) {
          static_cast<std::size_t>(std::min<Index>(batch, num_threads())) * each;
 }
 
+/// The same of the matrices `v`, each of which takes each(type_tag<T>{}, sizes).
+template <class F>
+std::size_t matrices_workspace(const char* op, const View& v, F each) {
+  const Matrices s(op, v);
+  return matrices_workspace(
+      s.batch, with_type<kInexact>(v.dtype, [&](auto tag) -> std::size_t { return each(tag, s); }));
+}
+
 /// out[j, i] = in[i, j]: rows x cols row-major to its transpose, in squares that stay in cache.
 template <class T>
 void transpose_into(const T* in, Index rows, Index cols, T* out) {

@@ -173,7 +173,7 @@ template <int K>
 using element_t = std::tuple_element_t<K, std::tuple<bool, std::uint8_t, std::int32_t, std::int64_t,
                                                      std::uint32_t, float, double, c64, c128>>;
 
-/// f(type_tag<T>{}) for the T that `t`, one of S, stands for.
+/// f(type_tag<T>{}) for the T that `t`, one of S, stands for; of others what {} is.
 template <DtypeSet S, class F>
 auto with_type(Dtype t, F f) {
   decltype(f(type_tag<float>{})) r{};

@@ -57,7 +57,7 @@ struct CumSum : LeadingBatch {
     const Index n = in[0].shape.back(), rows = n ? in[0].count() / n : 0;
     std::size_t each = 0;
     for (Index m = (n + kBlock - 1) / kBlock; m > 1; m = (m + kGroup - 1) / kGroup)
-      each += detail::scratch_bytes<std::byte>(m * static_cast<Index>(size_of(in[0].dtype)));
+      each += detail::whole_lines(static_cast<std::size_t>(m) * size_of(in[0].dtype));
     return static_cast<std::size_t>(std::min<Index>(rows, num_threads())) * each;
   }
   template <class T>

@@ -85,11 +85,9 @@ struct Det : LeadingBatch {
     return table[static_cast<int>(in[0])];
   }
   static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
-    const Matrices s(name, in[0]);
-    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+    return matrices_workspace(name, in[0], [](auto tag, const Matrices& s) {
       using T = typename decltype(tag)::type;
-      return matrices_workspace(s.batch, detail::scratch_bytes<T>(s.n * s.n + kSlack<T>) +
-                                             detail::scratch_bytes<int>(s.n));
+      return detail::scratch_bytes<T>(s.n * s.n + kSlack<T>) + detail::scratch_bytes<int>(s.n);
     });
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o);
@@ -123,7 +121,8 @@ struct Cofactors : LeadingBatch {
     if (k >= s.n) return matrices_workspace(s.batch, 0);
     const Index numbers = s.n <= 4 ? (k + 1 + sets) * n2 + (Index{2} << s.n) * sets
                                    : (3 * sets + 4 * k + 16) * n2 + 128 * s.n;
-    return matrices_workspace(s.batch, detail::scratch_bytes<std::byte>(numbers * element) + 4096);
+    return matrices_workspace(
+        s.batch, detail::whole_lines(static_cast<std::size_t>(numbers * element)) + 4096);
   }
 
   /// A matrix of polynomials in t_1 ... t_k of which no square occurs: coefficients by the set of

@@ -86,15 +86,13 @@ struct EighPrimitive : LeadingBatch {
     }
   };
   static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
-    const Matrices s(name, in[0]);
-    if (s.n == 0) return 0;
-    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+    return matrices_workspace(name, in[0], [](auto tag, const Matrices& s) -> std::size_t {
       using T = typename decltype(tag)::type;
+      if (s.n == 0) return 0;
       const Needs<T> needs(s.n);
-      return matrices_workspace(s.batch, detail::scratch_bytes<T>(s.n * s.n + kSlack<T>) +
-                                             detail::scratch_bytes<T>(needs.work) +
-                                             detail::scratch_bytes<real_t<T>>(needs.rwork) +
-                                             detail::scratch_bytes<int>(needs.iwork));
+      return detail::scratch_bytes<T>(s.n * s.n + kSlack<T>) +
+             detail::scratch_bytes<T>(needs.work) + detail::scratch_bytes<real_t<T>>(needs.rwork) +
+             detail::scratch_bytes<int>(needs.iwork);
     });
   }
   template <class T>
@@ -211,17 +209,16 @@ struct SvdPrimitive : LeadingBatch {
     }
   };
   static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
-    const Matrices s(name, in[0]);
-    const Index k = std::min(s.m, s.n);
-    if (k == 0) return 0;
-    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+    return matrices_workspace(name, in[0], [](auto tag, const Matrices& s) -> std::size_t {
       using T = typename decltype(tag)::type;
+      const Index k = std::min(s.m, s.n);
+      if (k == 0) return 0;
       const Needs<T> needs(s.m, s.n, k);
       std::size_t each = detail::scratch_bytes<T>(needs.work) +
                          detail::scratch_bytes<real_t<T>>(needs.rwork) +
                          detail::scratch_bytes<int>(needs.iwork);
       for (Index n : {k * s.n, s.m * k, s.m * s.n}) each += detail::scratch_bytes<T>(n + kSlack<T>);
-      return matrices_workspace(s.batch, each);
+      return each;
     });
   }
   template <class T>

@@ -76,12 +76,10 @@ struct Lu : LeadingBatch {
     return table[static_cast<int>(in[0])];
   }
   static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
-    const Matrices s(name, in[0]);
-    if (s.m == 0 || s.n == 0) return matrices_workspace(s.batch, 0);
-    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+    return matrices_workspace(name, in[0], [](auto tag, const Matrices& s) {
       using T = typename decltype(tag)::type;
-      return matrices_workspace(s.batch, detail::scratch_bytes<T>(s.m * s.n + kSlack<T>) +
-                                             detail::scratch_bytes<int>(std::min(s.m, s.n)));
+      return detail::scratch_bytes<T>(s.m * s.n + kSlack<T>) +
+             detail::scratch_bytes<int>(std::min(s.m, s.n));
     });
   }
   static void jvp(const Application& a, std::span<const Tensor> t, std::span<Tensor> o) {

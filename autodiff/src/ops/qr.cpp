@@ -60,14 +60,12 @@ struct Qr : LeadingBatch {
     return std::max({static_cast<int>(std::real(best)), n, 64 * static_cast<int>(k)});
   }
   static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
-    const Matrices s(name, in[0]);
-    const Index k = std::min(s.m, s.n);
-    if (k == 0) return 0;
-    return with_type<kInexact>(in[0].dtype, [&](auto tag) {
+    return matrices_workspace(name, in[0], [](auto tag, const Matrices& s) -> std::size_t {
       using T = typename decltype(tag)::type;
-      return matrices_workspace(s.batch, detail::scratch_bytes<T>(s.m * s.n + kSlack<T>) +
-                                             detail::scratch_bytes<T>(k) +
-                                             detail::scratch_bytes<T>(work_of<T>(s.m, s.n, k)));
+      const Index k = std::min(s.m, s.n);
+      if (k == 0) return 0;
+      return detail::scratch_bytes<T>(s.m * s.n + kSlack<T>) + detail::scratch_bytes<T>(k) +
+             detail::scratch_bytes<T>(work_of<T>(s.m, s.n, k));
     });
   }
   template <class T>

@@ -103,16 +103,7 @@ struct Reduction {
     return &fold;
   }
   static const RunningFold* running(Dtype t) {
-    return [t]<std::size_t... K>(std::index_sequence<K...>) {
-      const RunningFold* found = nullptr;
-      const auto look = [&](auto k) {
-        if constexpr (contains(S, static_cast<Dtype>(k())))
-          if (k() == static_cast<std::size_t>(t)) found = running_of<element_t<k()>>();
-      };
-      (look(std::integral_constant<std::size_t, K>{}), ...);
-      return found;
-    }
-    (std::make_index_sequence<kDtypes>{});
+    return with_type<S>(t, [](auto tag) { return running_of<typename decltype(tag)::type>(); });
   }
   static void batch(const Application& a, std::span<const bool>, Index, std::span<Tensor> o) {
     Shape axes = a.get<AxesAttr>().axes;

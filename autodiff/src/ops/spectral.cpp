@@ -106,9 +106,9 @@ struct SpectralChain : LeadingBatch {
     const Matrices s(name, in[0]);
     const Index k = static_cast<Index>(in.size()) - 1, element = is_complex(in[0].dtype) ? 16 : 8,
                 numbers = (k + 10) * s.n * s.n + 16 * s.n;
-    return s.n == 0 ? matrices_workspace(s.batch, 0)
-                    : matrices_workspace(
-                          s.batch, detail::scratch_bytes<std::byte>(numbers * element) + 1024);
+    return matrices_workspace(
+        s.batch,
+        s.n == 0 ? 0 : detail::whole_lines(static_cast<std::size_t>(numbers * element)) + 1024);
   }
   /// In double precision throughout: divided differences lose digits that single precision does not
   /// have.

@@ -120,12 +120,9 @@ struct TriangularSolve {
                                const Attributes* attr) {
     const Matrices s(name, in[0]);
     const bool copies = is_complex(in[0].dtype) && needs_conjugate(get<TriangularAttr>(attr));
-    return in[1].count() == 0
-               ? 0
-               : matrices_workspace(
-                     s.batch, copies ? detail::scratch_bytes<std::byte>(
-                                           s.n * s.n * static_cast<Index>(size_of(in[0].dtype)))
-                                     : 0);
+    if (in[1].count() == 0) return 0;
+    const std::size_t bytes = static_cast<std::size_t>(s.n * s.n) * size_of(in[0].dtype);
+    return matrices_workspace(s.batch, copies ? detail::whole_lines(bytes) : 0);
   }
   template <class T>
   static void run(const View& av, const View& bv, const View& ov, const TriangularAttr& f) {

@@ -86,7 +86,7 @@ struct TridiagonalSolve : LeadingBatch {
   static std::size_t workspace(std::span<const View> in, std::span<const View>, const Attributes*) {
     const Matrices s(name, in[1]);
     const auto bytes = [&](Index n) {
-      return detail::scratch_bytes<std::byte>(n * static_cast<Index>(size_of(in[0].dtype)));
+      return detail::whole_lines(static_cast<std::size_t>(n) * size_of(in[0].dtype));
     };
     return in[1].count() == 0
                ? 0
