@@ -618,6 +618,26 @@ TEST(Blocks, ReductionsOfWhatNobodyElseReadsAreStepsOfTheirOwn) {
   EXPECT_EQ(plan_of(f, x, 1024).steps(), 2u);
 }
 
+TEST(Blocks, ReductionsThatThreadsCannotShareComeBehindMuchWork) {
+  // A column of 256 is one block of its sum: nobody could begin in its middle.
+  const Tensors x{numbers({256, 32}, Dtype::f64, 1), numbers({32}, Dtype::f64, 2)};
+  const auto after = [](int operations, bool keep) {
+    return [=](const Tensors& in) {
+      Tensor u = in[0] * in[1];
+      for (int k = 1; k < operations; ++k) u = k % 2 ? tanh(u) : u * in[1];
+      Tensors out{sum(u, {0}), sum(u)};  // all in one are 16 blocks
+      if (keep) out.push_back(u);
+      return out;
+    };
+  };
+  for (const bool keep : {false, true}) {
+    expect_same_bits(after(1, keep), x);
+    expect_same_bits(after(12, keep), x);
+    EXPECT_EQ(plan_of(after(1, keep), x, 1024).steps(), 1u);
+    EXPECT_EQ(plan_of(after(12, keep), x, 1024).steps(), 2u);
+  }
+}
+
 TEST(Blocks, NeedNoMemoryForWhatStaysInside) {
   const Tensor x = ones({100'000});
   const auto f = [](const Tensors& x) {

@@ -11,11 +11,19 @@
 namespace tessera::plan {
 namespace {
 
+/// Threads begin at the blocks of a reduction's sequences: `count` elements [b, n, m] have enough
+/// of them to share out so much work, elements times operations.
+bool has_shares(const blocks::Reduced& r, Index count, Index work) {
+  constexpr Index kShares = 8, kShare = Index{1} << 14;
+  const Index blocks = (r.n + kernels::kBlock - 1) / kernels::kBlock;
+  return count / (r.n * r.m) * blocks >= std::min(kShares, work / kShare);
+}
+
 /// The reduction that a step is, of [b, n, m]; no fold where a run does not go on through it: of
 /// fewer than `least` elements, over axes that are no neighbours, of neighbouring sequences whose
 /// lanes do not fit the cache, of sequences too few to be shared among threads.
 blocks::Reduced reduction_of(const Step& s, Index least) {
-  constexpr Index kLaneBytes = Index{64} << 10, kShares = 8, kShare = Index{1} << 14;
+  constexpr Index kLaneBytes = Index{64} << 10;
   if (!s.primitive || s.elementwise || s.in.empty()) return {};
   const View& v = s.in[0].view;
   const Index count = v.shape.count();
@@ -32,8 +40,7 @@ blocks::Reduced reduction_of(const Step& s, Index least) {
     else if (r.n > 1)
       r.m *= v.shape[d];
   }
-  const Index units = count / (r.n * r.m) * ((r.n + kernels::kBlock - 1) / kernels::kBlock);
-  if (r.n == 1 || units < std::min(kShares, count / kShare) ||
+  if (r.n == 1 || !has_shares(r, count, count) ||
       kernels::kLanes * r.m * static_cast<Index>(size_of(v.dtype)) > kLaneBytes)
     return {};
   return r;
@@ -378,6 +385,22 @@ std::vector<std::size_t> members_of(std::span<const Step> steps, std::size_t beg
   return members;
 }
 
+/// Takes those of the members out that would keep threads from sharing the run: reductions of
+/// sequences too few for all that it does. They come behind it.
+std::vector<std::size_t> without_shares(std::span<const Step> steps, const GrowingRun& run,
+                                        std::vector<std::size_t>& members) {
+  const Index count = run.extent().shape.count();
+  const Index work = count * static_cast<Index>(members.size());
+  const auto few = std::stable_partition(members.begin(), members.end(), [&](std::size_t n) {
+    const Step& s = steps[n];
+    return s.elementwise || run.is_by_row(s.out_roots[0]) ||
+           has_shares(reduction_of(s, 1), count, work);
+  });
+  std::vector<std::size_t> behind(few, members.end());
+  members.erase(few, members.end());
+  return behind;
+}
+
 }  // namespace
 
 std::vector<Step> with_runs_joined(std::vector<Step> steps, const std::vector<Root>& roots,
@@ -404,8 +427,13 @@ std::vector<Step> with_runs_joined(std::vector<Step> steps, const std::vector<Ro
     std::size_t end = begin;
     while (end < steps.size() && run.goes_on(steps[end])) ++end;
     std::vector<std::size_t> members = members_of(steps, begin, end);
+    std::vector<std::size_t> behind = without_shares(steps, run, members);
+    std::set<std::uint32_t> read_behind;
+    for (const std::size_t n : behind)
+      for (const Placed& p : steps[n].in) read_behind.insert(p.root);
     const auto read_later = [&](std::uint32_t root) {
-      return last_use[root] >= end || roots[root].kind == Root::Kind::result;
+      return last_use[root] >= end || roots[root].kind == Root::Kind::result ||
+             read_behind.contains(root);
     };
     const std::vector<Products::Taken> taken =
         products.read_by(steps, begin, end, members, run.extent(), read_later);
@@ -419,15 +447,15 @@ std::vector<Step> with_runs_joined(std::vector<Step> steps, const std::vector<Ro
       one.push_back(std::move(all).step());
       if (members.size() == 1 && taken.empty() && !one[0].program->gathers()) one.clear();
     }
-    if (one.empty()) members.clear();
+    if (one.empty()) members.clear(), behind.clear();
     for (const Products::Taken& t : taken) out[t.step] = {};
-    for (std::size_t n = std::max(end, begin + 1), k = 0; begin < n; ++begin) {
-      if (k < members.size() && members[k] == begin)
-        ++k;
-      else
-        put(std::move(steps[begin]));
-    }
+    const std::size_t next = std::max(end, begin + 1);
+    for (std::size_t n = begin; n < next; ++n)
+      if (!std::ranges::binary_search(members, n) && !std::ranges::binary_search(behind, n))
+        put(std::move(steps[n]));
     if (!one.empty()) out.push_back(std::move(one[0]));
+    for (const std::size_t n : behind) put(std::move(steps[n]));
+    begin = next;
   }
   std::erase_if(out,
                 [](const Step& s) { return s.out_roots.empty() && !s.primitive && !s.kernel; });
