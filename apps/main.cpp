@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `tessera` command: the verb comes first, the app comes from the file.
+#include "support/ranks.h"
 #include "support/report.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/vectors.h"
+#include "tessera/parallel/mpi.h"
 #include "verbs/verbs.h"
 
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -73,11 +76,54 @@ data::ExitCode guarded(const CommandLine& line) {
   }
 }
 
+bool is_for_all_ranks(const std::string& verb) {
+  return verb == "run" || verb == "rerun" || verb == "resume";
+}
+
+/// Ranks beside the first: what they help with; their errors end all.
+void help(const CommandLine& line) {
+  const auto fail = [](const char* what, data::ExitCode code) {
+    std::fprintf(stderr, "tessera: error: rank %d: %s\n", parallel::mpi_rank(), what);
+    parallel::end_all_ranks(static_cast<int>(code));
+  };
+  try {
+    help_first_rank(line);
+  } catch (const data::InputError& e) {
+    fail(e.what(), e.code());
+  } catch (const OutOfMemory& e) {
+    fail(e.what(), data::ExitCode::would_not_fit);
+  } catch (const std::exception& e) {
+    fail(e.what(), data::ExitCode::internal_fault);
+  }
+}
+
+data::ExitCode on_ranks(CommandLine line) {
+  std::optional<Ranks> ranks;
+  if (is_for_all_ranks(line.verb)) {
+    try {
+      ranks.emplace(parallel::is_mpi_rank());
+    } catch (const Error& e) {
+      report({data::Diagnostic{.place = {"tessera", 0, 0, {}}, .message = e.what()}}, line.json);
+      return data::ExitCode::usage;
+    }
+    line.ranks = &*ranks;
+  }
+  if (!is_first_rank()) {
+    if (ranks) help(line);
+    return data::ExitCode::ok;
+  }
+  const data::ExitCode code = guarded(line);
+  if (ranks) ranks->end(code);
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!is_first_rank()) std::cout.rdbuf(nullptr), std::cerr.rdbuf(nullptr);
   const ParseResult parsed = parse_command_line(argc, argv);
-  data::ExitCode code = parsed.command ? guarded(*parsed.command) : parsed.code;
+  data::ExitCode code = parsed.command ? on_ranks(*parsed.command) : parsed.code;
+  if (!is_first_rank()) return 0;
   std::cout.flush();
   if (!std::cout) {
     std::cerr << "tessera: error: standard output could not be written\n";

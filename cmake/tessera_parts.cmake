@@ -84,6 +84,11 @@ if(NOT TESSERA_WITH_MPI STREQUAL "OFF")
       OUTPUT_STRIP_TRAILING_WHITESPACE)
     string(REGEX REPLACE "\n.*" "" mpi_version "${mpi_version}")  # the first line only
     string(REGEX REPLACE "^.*OpenRTE\\) " "Open MPI " mpi_version "${mpi_version}")
+    set(TESSERA_MPIRUN ${MPIEXEC_EXECUTABLE})  # as tests start it: as root, and on fewer cores than ranks
+    if(mpi_version MATCHES "Open MPI")
+      list(APPEND TESSERA_MPIRUN --oversubscribe --allow-run-as-root)
+    endif()
+    list(APPEND TESSERA_MPIRUN ${MPIEXEC_NUMPROC_FLAG})
   endif()
 endif()
 tessera_insist(MPI "${MPI_C_FOUND}" "libopenmpi-dev openmpi-bin")

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/app.h"
 
+#include "tessera/parallel/mpi.h"
+
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
 namespace tessera::apps {
 
 int thread_count(const RunOptions& options) {
-  return options.threads > 0 ? options.threads
-                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (options.threads > 0) return options.threads;
+  const auto mine = static_cast<int>(std::thread::hardware_concurrency());
+  const bool all = mine == static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return std::max(1, all ? mine / parallel::mpi_ranks_here() : mine);
 }
 
 const std::vector<App>& all_apps() {

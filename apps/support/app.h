@@ -24,6 +24,10 @@ struct Manifest;
 enum class ProgressStyle;
 }  // namespace tessera::data
 
+namespace tessera::parallel {
+class Communicator;
+}
+
 namespace tessera::apps {
 
 /// What the command line says about any run, whatever the app.
@@ -38,7 +42,8 @@ struct RunOptions {
   int verbosity = 0;                 ///< -q: -1, -v: 1
 };
 
-/// Threads of a run: as many as the machine has where none are asked for.
+/// Threads of a run: where none are asked for, the cores that this process may use; ranks that may
+/// use all cores of a machine share them.
 int thread_count(const RunOptions& options);
 
 /// What a case is made from: the configuration, already free of errors, and the command line.
@@ -59,6 +64,7 @@ struct RunContext : AppContext {
   data::StopGuard& stop;
   data::Manifest& manifest;  ///< add seeds and final metrics
   data::ProgressStyle progress_style;
+  parallel::Communicator& ranks;  ///< this is rank 0; more than one where the case has `help`
 };
 
 /// What `check` has to say after reading the inputs: findings about files, and lines for the user
@@ -107,7 +113,10 @@ struct PreparedCase {
   std::vector<data::InputFile> inputs;  ///< as they were parsed
   std::function<CheckReport()> check;
   std::function<Estimate()> estimate;
-  std::function<data::ExitCode(RunContext&)> run;  ///< once
+  std::function<data::ExitCode(RunContext&)> run;  ///< once, on rank 0
+  /// What the other ranks do meanwhile, once, with this number of threads; null: the case runs on
+  /// rank 0 alone. They write nothing.
+  std::function<void(parallel::Communicator&, int threads)> help = {};
   /// What the case computes as a differentiable function; of apps with `App::derivatives`, once.
   std::function<Derivatives()> derivatives = {};
   /// What speaks against going on from a checkpoint with this case, which `resume --set` has

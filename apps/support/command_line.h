@@ -10,6 +10,8 @@
 
 namespace tessera::apps {
 
+class Ranks;
+
 /// What the user asked for, whatever the verb: each verb reads the members that it declares.
 struct CommandLine {
   std::string verb;
@@ -24,6 +26,7 @@ struct CommandLine {
   bool markdown = false;
   RunOptions run;
   std::vector<std::string> arguments;  ///< as typed, for the manifest
+  Ranks* ranks = nullptr;              ///< of run, rerun, resume: those that do it
 };
 
 /// One flag or verb as completion scripts need it.

@@ -3,6 +3,7 @@
 // run. And what else is done with run folders: stop, plot.
 #include "tessera/data/run.h"
 
+#include "support/ranks.h"
 #include "support/report.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/memory.h"
@@ -44,6 +45,18 @@ bool out_of_memory(const std::exception& e) {
   return dynamic_cast<const std::bad_alloc*>(&e) || dynamic_cast<const OutOfMemory*>(&e);
 }
 
+void tell_ranks(Ranks& ranks, const App& app, const PreparedCase& made, data::Log& log) {
+  const int n = ranks.all().size();
+  if (n == 1) return;
+  const bool help = made.help != nullptr;
+  if (help)
+    log.info(std::to_string(n) + " ranks");
+  else
+    log.warning(app.name + " is not cut over ranks: rank 0 of " + std::to_string(n) +
+                " runs it alone");
+  ranks.tell(help);
+}
+
 /// Runs the case in `folder` and keeps the manifest true whatever happens. A case that is not
 /// `ready` is made here.
 ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> ready,
@@ -64,7 +77,8 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
                      log,
                      stop,
                      manifest,
-                     data::progress_style(silent ? "none" : options.progress)};
+                     data::progress_style(silent ? "none" : options.progress),
+                     line.ranks->all()};
   const auto end = [&](ExitCode code, std::string reason) {
     data::finish_manifest(manifest, code, std::move(reason));
     folder.write_manifest(manifest);
@@ -72,7 +86,9 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
   try {
     if (!ready) ready = prepare(c, options);
     manifest.inputs = ready->made.inputs;
+    tell_ranks(*line.ranks, c.app, ready->made, log);
     const ExitCode code = ready->made.run(context);
+    line.ranks->helped();
     log.flush();
     const std::string why =
         code == ExitCode::stopped_resumable ? data::to_string(stop.poll()) : std::string();
@@ -171,6 +187,16 @@ ExitCode verb_resume(const CommandLine& given) {
     std::cerr << "this run has finished; nothing is left to do\n";
   if (!line.json) std::cout << folder.path().string() << "\n";
   return code;
+}
+
+void help_first_rank(const CommandLine& line) {
+  if (!line.ranks->hear()) return;
+  const bool resumed = line.verb == "resume";
+  const Case c =
+      resumed ? read_case(line.path / "resolved.toml", {}) : read_case(line.path, line.overrides);
+  const int threads = thread_count(line.run);
+  set_num_threads(threads);
+  prepare(c, line.run).made.help(line.ranks->all(), threads);
 }
 
 ExitCode verb_stop(const CommandLine& line) {

@@ -15,6 +15,8 @@ data::ExitCode verb_gradcheck(const CommandLine& line);
 data::ExitCode verb_run(const CommandLine& line);
 data::ExitCode verb_rerun(const CommandLine& line);
 data::ExitCode verb_resume(const CommandLine& line);
+/// What the other ranks do while rank 0 does run, rerun or resume.
+void help_first_rank(const CommandLine& line);
 data::ExitCode verb_stop(const CommandLine& line);
 data::ExitCode verb_plot(const CommandLine& line);
 data::ExitCode verb_predict(const CommandLine& line);

@@ -6,6 +6,7 @@
 #include "tessera/data/progress.h"
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
+#include "tessera/parallel/communicator.h"
 
 #include <fmt/format.h>
 
@@ -20,20 +21,46 @@ namespace {
 
 constexpr std::uint64_t steps_between_looks = 50;  ///< of a chain, about 10 ms
 
-/// What the threads share: finished results, chains under way, and the word to stop.
+std::string prefix_of(std::size_t sounding) { return fmt::format("sounding/{}/", sounding); }
+
+void put(data::Checkpoint& c, const std::string& prefix, const inversion::Chain& chain) {
+  c.put(prefix + "chain/m", chain.m);
+  c.put(prefix + "chain/component", chain.component);
+  c.put(prefix + "chain/step", chain.step);
+  c.put(prefix + "chain/accepted", chain.accepted);
+  c.put(prefix + "chain/log_beta", chain.log_beta);
+  c.put(prefix + "chain/kept", chain.kept);
+}
+
+/// What rank 0 says to all in each round.
+struct Word {
+  bool stop = false;    ///< the run is to end, resumably
+  bool chains = false;  ///< those under way are wanted in the next round
+  bool end = false;     ///< all have ended
+};
+
+/// What the threads of a rank share: finished results, chains under way, and the word to stop. Rank
+/// 0 has those of all ranks.
 class Batch {
  public:
-  Batch(const Mt1dOptions& options, const Input& input)
+  Batch(const Mt1dOptions& options, const Input& input, int rank, int ranks)
       : options_(options),
         input_(input),
+        rank_(static_cast<std::size_t>(rank)),
+        ranks_(static_cast<std::size_t>(ranks)),
         results_(input.survey.stations.size()),
-        chains_(input.survey.stations.size()) {}
+        chains_(input.survey.stations.size()),
+        told_(input.survey.stations.size()),
+        fresh_(input.survey.stations.size()) {}
 
   void restore(const data::Checkpoint& c) {
+    const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < results_.size(); ++i) {
-      const std::string prefix = fmt::format("sounding/{}/", i);
+      const std::string prefix = prefix_of(i);
       if (c.has(prefix + "id")) {
         results_[i] = get(c, prefix);
+        chains_[i].reset();
+        told_[i] = true;
         ++finished_;
       } else if (c.has(prefix + "chain/m")) {
         inversion::Chain chain;
@@ -55,32 +82,58 @@ class Batch {
     c.inputs = files_of(input_);
     const std::lock_guard lock(mutex_);
     c.step = step_++;
-    for (std::size_t i = 0; i < results_.size(); ++i) {
-      const std::string prefix = fmt::format("sounding/{}/", i);
-      if (results_[i]) {
-        put(c, prefix, *results_[i]);
-      } else if (chains_[i]) {
-        const inversion::Chain& chain = *chains_[i];
-        c.put(prefix + "chain/m", chain.m);
-        c.put(prefix + "chain/component", chain.component);
-        c.put(prefix + "chain/step", chain.step);
-        c.put(prefix + "chain/accepted", chain.accepted);
-        c.put(prefix + "chain/log_beta", chain.log_beta);
-        c.put(prefix + "chain/kept", chain.kept);
-      }
-    }
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      if (results_[i])
+        put(c, prefix_of(i), *results_[i]);
+      else if (chains_[i])
+        put(c, prefix_of(i), *chains_[i]);
     return c;
+  }
+
+  /// What rank 0 does not know yet: results, chains as they were last asked for, lines of the log.
+  data::Checkpoint news(bool ended, bool stopped) {
+    data::Checkpoint c;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = rank_; i < results_.size(); i += ranks_)
+      if (results_[i] && !told_[i]) {
+        put(c, prefix_of(i), *results_[i]);
+        told_[i] = true;
+      } else if (chains_[i] && fresh_[i]) {
+        put(c, prefix_of(i), *chains_[i]);
+        fresh_[i] = false;
+      }
+    for (std::size_t k = 0; k < lines_.size(); ++k) {
+      c.put(fmt::format("line/{}/text", k), lines_[k].text);
+      c.put(fmt::format("line/{}/level", k), static_cast<std::int64_t>(lines_[k].level));
+    }
+    lines_.clear();
+    c.put("ended", static_cast<std::int64_t>(ended));
+    c.put("stopped", static_cast<std::int64_t>(stopped));
+    if (failure_) c.put("failure", text_of(failure_));
+    return c;
+  }
+  /// The news of another rank.
+  void take_news(const data::Checkpoint& c, int rank, data::Log& log) {
+    for (std::size_t k = 0; c.has(fmt::format("line/{}/text", k)); ++k)
+      log.write(
+          static_cast<data::LogLevel>(c.scalar<std::int64_t>(fmt::format("line/{}/level", k))),
+          c.text(fmt::format("line/{}/text", k)));
+    restore(c);
+    const std::lock_guard lock(mutex_);
+    if (c.has("failure") && !failure_)
+      failure_ =
+          std::make_exception_ptr(Error(fmt::format("rank {}: {}", rank, c.text("failure"))));
   }
   void first_step(std::uint64_t step) { step_ = step; }
 
-  /// One thread's work: soundings until none is left or a stop is asked for.
-  void work(data::Log& log) {
+  /// One thread's work: soundings of this rank until none is left or a stop is asked for.
+  void work() {
     for (;;) {
-      const std::size_t i = next_++;
+      const std::size_t i = rank_ + ranks_ * next_++;
       if (i >= results_.size() || stop_ || failed()) return;
       if (results_[i]) continue;
       try {
-        invert(i, log);
+        invert(i);
       } catch (...) {
         const std::lock_guard lock(mutex_);
         if (!failure_) failure_ = std::current_exception();
@@ -103,6 +156,19 @@ class Batch {
     return ended_ == threads;
   }
   std::size_t finished() const { return finished_; }
+  bool failed() {
+    const std::lock_guard lock(mutex_);
+    return failure_ != nullptr;
+  }
+  /// What the threads have said since the last call.
+  void write_lines(data::Log& log) {
+    std::vector<Line> lines;
+    {
+      const std::lock_guard lock(mutex_);
+      lines.swap(lines_);
+    }
+    for (const Line& l : lines) log.write(l.level, l.text);
+  }
   void rethrow() {
     if (failure_) std::rethrow_exception(failure_);
   }
@@ -113,12 +179,19 @@ class Batch {
   }
 
  private:
-  bool failed() {
-    const std::lock_guard lock(mutex_);
-    return failure_ != nullptr;
+  struct Line {
+    data::LogLevel level;
+    std::string text;
+  };
+  static std::string text_of(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& e) {
+      return e.what();
+    }
   }
 
-  void invert(std::size_t i, data::Log& log) {
+  void invert(std::size_t i) {
     const auto begin = std::chrono::steady_clock::now();
     const inversion::Station& station = input_.survey.stations[i];
     inversion::SoundingInverter inverter(station.response, inversion_options(options_, i));
@@ -134,6 +207,7 @@ class Batch {
         published = wanted_;
         const std::lock_guard lock(mutex_);
         chains_[i] = chain;
+        fresh_[i] = true;
         if (stop_) return;
       }
       inverter.finish(chain);
@@ -142,28 +216,38 @@ class Batch {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const auto& r = found.result;
-    log.info(fmt::format(
-        "{:<12} {:3} periods  RMS {:6.3f}  D+ {:6.3f}  {:3} iterations  sees {:6.1f} km  {:6.2f} s "
-        " {}{}",
-        station.id, station.response.size(), r.rms, r.bound.rms, r.iterations.size(),
-        r.depth.bostick_m / 1000, seconds, word(r.reason),
-        r.exact_hessian ? "" : "  (bands by Gauss-Newton: the exact Hessian is indefinite)"));
+    std::vector<Line> lines;
+    lines.push_back(
+        {data::LogLevel::info,
+         fmt::format(
+             "{:<12} {:3} periods  RMS {:6.3f}  D+ {:6.3f}  {:3} iterations  sees {:6.1f} km  "
+             "{:6.2f} s "
+             " {}{}",
+             station.id, station.response.size(), r.rms, r.bound.rms, r.iterations.size(),
+             r.depth.bostick_m / 1000, seconds, word(r.reason),
+             r.exact_hessian ? "" : "  (bands by Gauss-Newton: the exact Hessian is indefinite)")});
     if (r.reason == inversion::Reason::target_below_bound)
-      log.warning(fmt::format(
-          "{}: an RMS of {:.3g} is asked for, but no layered earth comes below {:.4g} (D+)",
-          station.id, r.target_rms, r.bound.rms));
+      lines.push_back(
+          {data::LogLevel::warning,
+           fmt::format(
+               "{}: an RMS of {:.3g} is asked for, but no layered earth comes below {:.4g} (D+)",
+               station.id, r.target_rms, r.bound.rms)});
     const std::lock_guard lock(mutex_);
     results_[i] = std::move(found);
     chains_[i].reset();
+    lines_.insert(lines_.end(), lines.begin(), lines.end());
     ++finished_;
   }
 
   const Mt1dOptions& options_;
   const Input& input_;
+  const std::size_t rank_, ranks_;  ///< soundings rank_, rank_ + ranks_, ... are this rank's
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::optional<inversion::StationResult>> results_;
   std::vector<std::optional<inversion::Chain>> chains_;
+  std::vector<bool> told_, fresh_;  ///< results that rank 0 has, chains that it has not
+  std::vector<Line> lines_;
   std::exception_ptr failure_;
   std::atomic<std::size_t> next_{0}, finished_{0};
   std::atomic<std::uint64_t> wanted_{0};
@@ -201,9 +285,47 @@ int threads_for(std::size_t soundings, int wanted) {
   return std::max(1, static_cast<int>(std::min(soundings, static_cast<std::size_t>(wanted))));
 }
 
+namespace {
+
+parallel::Bytes bytes_of(std::string_view text) {
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
+}
+data::Checkpoint decoded(const parallel::Bytes& bytes) {
+  return data::decode_checkpoint({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                 "news of a rank");
+}
+
+/// Threads at work on a batch.
+std::vector<std::jthread> started(Batch& batch, int threads) {
+  std::vector<std::jthread> pool;
+  for (int t = 0; t < threads; ++t)
+    pool.emplace_back([&] {
+      batch.work();
+      batch.end_of_thread();
+    });
+  return pool;
+}
+
+/// Rank 0 hears the news of the others; true: these have ended. `stop` is set where one is to stop.
+bool hear_news(parallel::Communicator& ranks, Batch& batch, data::Log& log, bool& stop) {
+  const std::vector<parallel::Bytes> news = ranks.gather({});
+  bool ended = true;
+  for (int r = 1; r < ranks.size(); ++r) {
+    const data::Checkpoint c = decoded(news[static_cast<std::size_t>(r)]);
+    batch.take_news(c, r, log);
+    ended = ended && c.scalar<std::int64_t>("ended") != 0;
+    stop = stop || c.scalar<std::int64_t>("stopped") != 0;
+  }
+  return ended;
+}
+
+}  // namespace
+
 BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& input) {
-  Batch batch(options, input);
-  if (auto loaded = data::load_newest_checkpoint(run.folder.checkpoints())) {
+  Batch batch(options, input, 0, run.ranks.size());
+  auto loaded = data::load_newest_checkpoint(run.folder.checkpoints());
+  if (loaded) {
     for (const auto& w : loaded->warnings) run.log.warning(data::to_string(w));
     data::check_resumable(loaded->checkpoint, run.manifest, files_of(input));
     batch.restore(loaded->checkpoint);
@@ -212,6 +334,8 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
                              loaded->path.filename().string(), batch.finished(),
                              input.survey.stations.size()));
   }
+  run.ranks.broadcast(bytes_of(
+      data::encode_checkpoint(loaded ? std::move(loaded->checkpoint) : data::Checkpoint())));
   const auto save = [&] {
     data::write_checkpoint(run.folder.checkpoints(), batch.checkpoint(run.manifest.config_sha256),
                            run.options.keep_checkpoints);
@@ -223,28 +347,24 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
                            .already_done = batch.finished(),
                            .heartbeat = run.folder.heartbeat_json()});
   const int threads = threads_for(input.survey.stations.size(), run.manifest.threads);
-  bool stopped = false;
   {
-    std::vector<std::jthread> pool;
-    for (int t = 0; t < threads; ++t)
-      pool.emplace_back([&] {
-        batch.work(run.log);
-        batch.end_of_thread();
-      });
+    const std::vector<std::jthread> pool = started(batch, threads);
     // Chains are asked for one look before a checkpoint is written, so that they are nearly up to
     // date.
     data::Periodic periodic(run.options.checkpoint_every_s);
-    bool due = false;
+    Word word;
     try {
-      while (!batch.wait(threads)) {
+      while (!word.end) {
+        const bool ended = batch.wait(threads);
+        batch.write_lines(run.log);
+        word.stop = word.stop || run.stop.poll() != data::StopReason::none || batch.failed();
+        word.end = hear_news(run.ranks, batch, run.log, word.stop) && ended;
         progress.update(batch.finished());
-        if (!stopped && run.stop.poll() != data::StopReason::none) {
-          stopped = true;
-          batch.ask_to_stop();
-        }
-        if (due) save();
-        due = periodic.due();
-        if (due) batch.ask_for_chains();
+        if (word.chains && !word.end) save();
+        word.chains = periodic.due();
+        if (word.stop) batch.ask_to_stop();
+        if (word.chains) batch.ask_for_chains();
+        run.ranks.broadcast(parallel::to_bytes(std::vector<Word>{word}));
       }
     } catch (...) {
       batch.ask_to_stop();
@@ -258,6 +378,28 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
   progress.finish(complete ? "finished" : "stopped");
   if (!complete) return {.stopped = true};
   return {.results = batch.take()};
+}
+
+void help_with_batch(parallel::Communicator& ranks, int threads, const Mt1dOptions& options,
+                     const Input& input) {
+  data::StopGuard stop;
+  Batch batch(options, input, ranks.rank(), ranks.size());
+  batch.restore(decoded(ranks.broadcast({})));
+  threads = threads_for(input.survey.stations.size(), threads);
+  const std::vector<std::jthread> pool = started(batch, threads);
+  try {
+    for (Word word; !word.end;) {
+      const bool ended = batch.wait(threads);
+      const bool stopped = stop.poll() != data::StopReason::none;
+      ranks.gather(bytes_of(data::encode_checkpoint(batch.news(ended, stopped))));
+      word = parallel::from_bytes<Word>(ranks.broadcast({})).at(0);
+      if (word.stop) batch.ask_to_stop();
+      if (word.chains) batch.ask_for_chains();
+    }
+  } catch (...) {
+    batch.ask_to_stop();
+    throw;
+  }
 }
 
 }  // namespace tessera::apps::mt1d

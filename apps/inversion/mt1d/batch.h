@@ -17,11 +17,15 @@ struct BatchResult {
 /// Threads that `soundings` are inverted on where `wanted` are there.
 int threads_for(std::size_t soundings, int wanted);
 
-/// Inverts all soundings on the threads of the run, one log line each as it ends. Goes on from the
-/// newest checkpoint of the run folder; writes checkpoints periodically, at a stop and at the end.
-/// A checkpoint holds the finished results and the chains of the running ones, so that the results
-/// do not depend on how often the run was interrupted, nor on the number of threads.
+/// Inverts all soundings on the threads of the run and of the other ranks (dealt in turn), one log
+/// line each as it ends. Goes on from the newest checkpoint of the run folder; writes checkpoints
+/// periodically, at a stop and at the end. A checkpoint holds the finished results and the chains
+/// of the running ones, so that the results do not depend on how often the run was interrupted, nor
+/// on the numbers of threads and ranks.
 BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& input);
+/// What the other ranks do meanwhile: they write nothing.
+void help_with_batch(parallel::Communicator& ranks, int threads, const Mt1dOptions& options,
+                     const Input& input);
 
 /// fn(i) for i in 0..n-1 on `threads` threads; the first exception is thrown again here.
 void for_each_index(std::size_t n, int threads, const std::function<void(std::size_t)>& fn);

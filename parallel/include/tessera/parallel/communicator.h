@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ranks that run one program together, and what they send each other.
+//
+//   run_ranks(4, [](Communicator& c) {            // four threads; under mpirun: mpi_communicator()
+//     std::vector<double> x(3, c.rank());
+//     ...
+//     const auto all = c.all_gather(to_bytes(x)); // what each rank gave, in their order
+//   });
+//
+// All ranks make the same calls in the same order. Each message says which exchange it belongs to,
+// what that moves and which source line it stands in: where two ranks are at different ones, both
+// throw an Error that tells both lines; after an Error of an exchange nothing more is exchanged. A
+// rank for which others wait is named after `Patience::tell` and goes on when it comes; after
+// `Patience::end` the wait throws. Messages are received where they are expected, in any order of
+// ranks; nothing here depends on which came first.
+#pragma once
+#include "tessera/autodiff/shape.h"
+#include "tessera/autodiff/source_line.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace tessera::parallel {
+
+class Transport;  // src/transport.h
+
+using Bytes = std::vector<std::byte>;
+
+/// How long a rank waits for others, in seconds.
+struct Patience {
+  double tell = 2;                                       ///< then it names them
+  double end = std::numeric_limits<double>::infinity();  ///< then it throws Error
+  /// What it tells: "rank 0 waits for rank 3 in sum f64[2], solver.cpp:40".
+  std::function<void(const std::string&)> say;  ///< null: a line on standard error
+};
+
+/// One message of an exchange, at most one to and one from each rank.
+struct Send {
+  int to;
+  std::span<const std::byte> bytes;
+};
+struct Receive {
+  int from;
+  std::span<std::byte> into;  ///< as many bytes as are sent
+  Bytes* sized = nullptr;     ///< if not null it is resized to what comes, and `into` is not used
+};
+
+class Communicator {
+ public:
+  explicit Communicator(std::unique_ptr<Transport> transport);
+  Communicator(Communicator&&) noexcept;
+  Communicator& operator=(Communicator&&) noexcept;
+  ~Communicator();
+
+  int rank() const;
+  int size() const;
+  Patience patience;
+
+  /// Sends and receives, and returns when what this rank sent may change and what it receives is
+  /// there. `what` names the exchange: "sum f64[3]". Ranks without a message take part, too.
+  void exchange(const std::string& what, std::span<const Send> send,
+                std::span<const Receive> receive, SourceLine line = SourceLine::here());
+
+  /// Returns when all ranks have come.
+  void barrier(SourceLine line = SourceLine::here());
+  /// The bytes of rank `from`, to all.
+  Bytes broadcast(Bytes bytes, int from = 0, SourceLine line = SourceLine::here());
+  /// What each rank gave, in their order, at rank `to`; nothing at the others.
+  std::vector<Bytes> gather(Bytes mine, int to = 0, SourceLine line = SourceLine::here());
+  std::vector<Bytes> all_gather(const Bytes& mine, SourceLine line = SourceLine::here());
+  /// `to[k]` goes to rank k; gives what each rank had for this one.
+  std::vector<Bytes> all_to_all(std::vector<Bytes> to, SourceLine line = SourceLine::here());
+
+  /// The last call: all ranks have come to their end. Without it a rank that ends early is seen
+  /// only by those that wait for it.
+  void finish(SourceLine line = SourceLine::here());
+
+  /// Bytes that this rank has sent to others, and in how many messages.
+  std::uint64_t sent_bytes() const { return sent_bytes_; }
+  std::uint64_t sent_messages() const { return sent_messages_; }
+
+ private:
+  void meet(const std::string& what, SourceLine line);
+
+  std::unique_ptr<Transport> transport_;
+  std::uint64_t number_ = 0, sent_bytes_ = 0, sent_messages_ = 0;
+};
+
+/// The one rank of a program that runs alone.
+Communicator alone();
+
+/// Ranks that are threads of this process.
+struct RankOptions {
+  Patience patience = {};
+  /// Not 0: messages are held up by chance, in an order that follows from this number.
+  std::uint64_t delays = 0;
+};
+/// Runs f on so many ranks, each a thread with num_threads() threads of its own, and returns when
+/// all have ended. Throws what the first rank to fail threw; the others end where they wait.
+void run_ranks(int ranks, const std::function<void(Communicator&)>& f, const RankOptions& = {});
+
+/// The values as they lie in memory, and back. Throws Error where the bytes are no whole number of
+/// values.
+template <class T>
+Bytes to_bytes(const std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto* first = reinterpret_cast<const std::byte*>(values.data());
+  return Bytes(first, first + values.size() * sizeof(T));
+}
+void copy_values(std::span<const std::byte> from, std::size_t element, void* to);
+template <class T>
+std::vector<T> from_bytes(std::span<const std::byte> bytes) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<T> values(bytes.size() / sizeof(T));
+  copy_values(bytes, sizeof(T), values.data());
+  return values;
+}
+
+}  // namespace tessera::parallel

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages by MPI: an envelope, with the bytes if these are few, then the bytes in pieces. The
+// receiver asks for the bytes when it knows from the envelope that it wants them.
+#include "tessera/autodiff/error.h"
+#include "transport.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace tessera::parallel {
+namespace {
+
+constexpr std::size_t kFew = 1024;                    ///< bytes that travel with their envelope
+constexpr std::size_t kPiece = std::size_t{1} << 30;  ///< counts of MPI are of 32 bits
+enum Tag { kEnvelope = 1, kBytes = 2 };
+
+void check(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw Error("[mpi] " + std::string(what) + ": " + std::string(text, text + length));
+}
+
+struct Letter {
+  Envelope envelope;
+  std::array<std::byte, kFew> few;
+};
+
+bool are_done(std::vector<MPI_Request>& requests) {
+  int done = 0;
+  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+  return done != 0;
+}
+
+/// Given up before it is done, since an exchange has failed: MPI may still reach the letter.
+void leave(std::vector<MPI_Request>& requests, std::unique_ptr<Letter>& letter) {
+  int done = 0, gone = 0;
+  MPI_Finalized(&gone);
+  if (!gone)
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+  if (!done) static_cast<void>(letter.release());
+}
+
+template <class Byte, class Post>
+void in_pieces(std::span<Byte> bytes, std::vector<MPI_Request>& requests, Post post) {
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    MPI_Request r = MPI_REQUEST_NULL;
+    post(bytes.data() + at, static_cast<int>(std::min(kPiece, bytes.size() - at)), &r);
+    requests.push_back(r);
+  }
+}
+
+class ToProcess : public Pending {
+ public:
+  ToProcess(MPI_Comm comm, int to, const Envelope& e, std::span<const std::byte> bytes) {
+    letter_->envelope = e;
+    const bool few = bytes.size() <= kFew;
+    if (few && !bytes.empty()) std::memcpy(letter_->few.data(), bytes.data(), bytes.size());
+    const std::size_t length = sizeof(Envelope) + (few ? bytes.size() : 0);
+    requests_.resize(1);
+    check(MPI_Isend(letter_.get(), static_cast<int>(length), MPI_BYTE, to, kEnvelope, comm,
+                    requests_.data()),
+          "MPI_Isend");
+    if (!few)
+      in_pieces(bytes, requests_, [&](const std::byte* p, int n, MPI_Request* r) {
+        check(MPI_Isend(p, n, MPI_BYTE, to, kBytes, comm, r), "MPI_Isend");
+      });
+  }
+  ~ToProcess() override { leave(requests_, letter_); }
+  bool done() override { return are_done(requests_); }
+
+ private:
+  std::unique_ptr<Letter> letter_ = std::make_unique<Letter>();
+  std::vector<MPI_Request> requests_;
+};
+
+class FromProcess : public Pending {
+ public:
+  FromProcess(MPI_Comm comm, int from, Transport::Place place)
+      : comm_(comm), from_(from), place_(std::move(place)), requests_(1) {
+    check(
+        MPI_Irecv(letter_.get(), sizeof(Letter), MPI_BYTE, from, kEnvelope, comm, requests_.data()),
+        "MPI_Irecv");
+  }
+  ~FromProcess() override { leave(requests_, letter_); }
+  bool done() override {
+    if (!are_done(requests_)) return false;
+    if (is_open_) return true;
+    is_open_ = true;
+    requests_.clear();
+    const std::span<std::byte> to = place_(letter_->envelope);
+    if (to.size() <= kFew) {
+      if (!to.empty()) std::memcpy(to.data(), letter_->few.data(), to.size());
+      return true;
+    }
+    in_pieces(to, requests_, [&](std::byte* p, int n, MPI_Request* r) {
+      check(MPI_Irecv(p, n, MPI_BYTE, from_, kBytes, comm_, r), "MPI_Irecv");
+    });
+    return are_done(requests_);
+  }
+
+ private:
+  MPI_Comm comm_;
+  int from_;
+  Transport::Place place_;
+  std::unique_ptr<Letter> letter_ = std::make_unique<Letter>();
+  std::vector<MPI_Request> requests_;
+  bool is_open_ = false;  ///< the letter
+};
+
+void finish() {
+  int gone = 0;
+  MPI_Finalized(&gone);
+  if (!gone) MPI_Finalize();
+}
+
+/// Of this library's own messages: PETSc and whoever else runs in the process have theirs.
+MPI_Comm our_communicator() {
+  static const MPI_Comm ours = [] {
+    int running = 0, provided = 0;
+    MPI_Initialized(&running);
+    if (!running) {
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+      std::atexit(finish);
+    }
+    MPI_Comm c = MPI_COMM_NULL;
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &c), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return c;
+  }();
+  return ours;
+}
+
+class MpiTransport : public Transport {
+ public:
+  MpiTransport() : comm_(our_communicator()) {
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+  }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::unique_ptr<Pending> send(int to, const Envelope& e,
+                                std::span<const std::byte> bytes) override {
+    return std::make_unique<ToProcess>(comm_, to, e, bytes);
+  }
+  std::unique_ptr<Pending> receive(int from, Place place) override {
+    return std::make_unique<FromProcess>(comm_, from, std::move(place));
+  }
+  /// A message takes a microsecond where each rank has a core; whoever waits longer lets others
+  /// run.
+  void idle(int round) override {
+    constexpr int kSpin = 1000, kYield = 20'000;
+    if (round > kYield)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    else if (round > kSpin)
+      std::this_thread::yield();
+  }
+
+ private:
+  MPI_Comm comm_;
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace
+}  // namespace tessera::parallel
+
+extern "C" tessera::parallel::Transport* tessera_mpi_transport() {
+  return new tessera::parallel::MpiTransport;
+}
+extern "C" void tessera_mpi_end(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }

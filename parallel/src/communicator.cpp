@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/parallel/communicator.h"
+
+#include "tessera/autodiff/error.h"
+#include "transport.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+namespace tessera::parallel {
+namespace {
+
+/// The end of a text counts: of a path its file.
+void put(std::string_view text, std::span<char> to) {
+  const std::size_t most = to.size() - 1, n = std::min(most, text.size());
+  std::memcpy(to.data(), text.data() + (text.size() - n), n);
+}
+
+Envelope envelope_of(const std::string& what, std::uint64_t number, SourceLine line) {
+  Envelope e;
+  e.number = number;
+  e.line = line.number;
+  put(what, e.what);
+  put(line.file, e.file);
+  return e;
+}
+
+std::string place_of(const Envelope& e) {
+  return std::string(e.what) + ", " + to_string(SourceLine{e.file, e.line, false});
+}
+std::string nth(std::uint64_t number) { return "exchange " + std::to_string(number); }
+std::string rank_of(int r) { return "rank " + std::to_string(r); }
+
+/// Messages of an exchange that are not done, and the ranks at their other ends.
+struct Open {
+  std::unique_ptr<Pending> message;
+  int rank;
+};
+
+std::string names_of(const std::vector<Open>& open) {
+  std::vector<int> ranks;
+  for (const Open& o : open) ranks.push_back(o.rank);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::string text = ranks.size() > 1 ? "ranks" : "rank";
+  for (std::size_t k = 0; k < ranks.size(); ++k)
+    text += (k == 0 ? " " : k + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[k]);
+  return text;
+}
+
+void wait(std::vector<Open>& open, const Envelope& here, Transport& transport,
+          const Patience& patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  bool told = false;
+  for (int round = 0;; ++round) {
+    const std::size_t before = open.size();
+    std::erase_if(open, [](const Open& o) { return o.message->done(); });
+    if (open.empty()) return;
+    if (open.size() < before) round = 0;
+    transport.idle(round);
+    if (round % 64 != 63) continue;
+    const double waited = std::chrono::duration<double>(Clock::now() - begin).count();
+    const auto text = [&](const char* verb) {
+      return rank_of(transport.rank()) + verb + names_of(open) + " in " + place_of(here);
+    };
+    if (waited > patience.end) {
+      char seconds[32];
+      std::snprintf(seconds, sizeof seconds, "%.3g", patience.end);
+      throw Error("[parallel] " + text(" waited in vain for ") + ": not there after " + seconds +
+                  " s");
+    }
+    if (!told && waited > patience.tell) {
+      told = true;
+      if (patience.say)
+        patience.say(text(" waits for "));
+      else
+        std::fprintf(stderr, "%s\n", text(" waits for ").c_str());
+    }
+  }
+}
+
+}  // namespace
+
+Communicator::Communicator(std::unique_ptr<Transport> transport)
+    : transport_(std::move(transport)) {}
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+Communicator::~Communicator() = default;
+
+int Communicator::rank() const { return transport_->rank(); }
+int Communicator::size() const { return transport_->size(); }
+
+void Communicator::exchange(const std::string& what, std::span<const Send> send,
+                            std::span<const Receive> receive, SourceLine line) {
+  Envelope here = envelope_of(what, ++number_, line);
+  const int me = rank();
+  const auto check_rank = [&](int r) {
+    if (r < 0 || r >= size())
+      throw Error("[parallel] " + place_of(here) + ": there is no " + rank_of(r) + " among " +
+                  std::to_string(size()));
+  };
+  const auto place = [&](int from, const Receive& r, const Envelope& e) {
+    if (e.number != here.number || std::strcmp(e.what, here.what) != 0)
+      throw Error("[parallel] ranks are at different exchanges: " + rank_of(me) + " at " +
+                  nth(here.number) + ", " + place_of(here) + "; " + rank_of(from) + " at " +
+                  nth(e.number) + ", " + place_of(e));
+    if (r.sized) {
+      r.sized->resize(e.bytes);
+      return std::span(*r.sized);
+    }
+    if (r.into.size() != e.bytes)
+      throw Error("[parallel] " + place_of(here) + ": " + rank_of(me) + " expects " +
+                  std::to_string(r.into.size()) + " bytes from " + rank_of(from) +
+                  ", which sends " + std::to_string(e.bytes) + " at " +
+                  to_string(SourceLine{e.file, e.line, false}));
+    return r.into;
+  };
+  std::vector<Open> open;
+  std::span<const std::byte> own;
+  bool from_me = false;
+  for (const Send& s : send) {
+    check_rank(s.to);
+    if (s.to == me) {
+      own = s.bytes, from_me = true;
+      continue;
+    }
+    here.bytes = s.bytes.size();
+    open.push_back({transport_->send(s.to, here, s.bytes), s.to});
+    sent_bytes_ += s.bytes.size(), ++sent_messages_;
+  }
+  for (const Receive& r : receive) {
+    check_rank(r.from);
+    if (r.from != me) {
+      open.push_back({transport_->receive(
+                          r.from, [&, &r = r](const Envelope& e) { return place(r.from, r, e); }),
+                      r.from});
+      continue;
+    }
+    if (!from_me)
+      throw Error("[parallel] " + place_of(here) + ": " + rank_of(me) + " sends itself nothing");
+    here.bytes = own.size();
+    const std::span<std::byte> to = place(me, r, here);
+    if (!own.empty()) std::memmove(to.data(), own.data(), own.size());
+  }
+  wait(open, here, *transport_, patience);
+}
+
+void Communicator::meet(const std::string& what, SourceLine line) {
+  // After k rounds a rank knows of the 2^k before it.
+  for (int step = 1; step < size(); step *= 2) {
+    const Send to{(rank() + step) % size(), {}};
+    const Receive from{(rank() - step + size()) % size(), {}};
+    exchange(what, {&to, 1}, {&from, 1}, line);
+  }
+}
+void Communicator::barrier(SourceLine line) { meet("barrier", line); }
+void Communicator::finish(SourceLine line) { meet("end of the run", line); }
+
+Bytes Communicator::broadcast(Bytes bytes, int from, SourceLine line) {
+  if (from < 0 || from >= size())
+    throw Error("[parallel] broadcast from rank " + std::to_string(from) + " of " +
+                std::to_string(size()) + ", " + to_string(line));
+  // Ranks counted from `from`: in round 2^k those below it send to those as many further on.
+  const int me = (rank() - from + size()) % size();
+  const auto real = [&](int r) { return (r + from) % size(); };
+  for (int step = 1; step < size(); step *= 2) {
+    std::vector<Send> send;
+    std::vector<Receive> receive;
+    if (me < step && me + step < size()) send.push_back({real(me + step), bytes});
+    if (me >= step && me < 2 * step) receive.push_back({real(me - step), {}, &bytes});
+    exchange("broadcast from rank " + std::to_string(from), send, receive, line);
+  }
+  return bytes;
+}
+
+std::vector<Bytes> Communicator::gather(Bytes mine, int to, SourceLine line) {
+  const Send send{to, mine};
+  std::vector<Bytes> all(rank() == to ? static_cast<std::size_t>(size()) : 0);
+  std::vector<Receive> receive;
+  for (std::size_t r = 0; r < all.size(); ++r)
+    receive.push_back({static_cast<int>(r), {}, &all[r]});
+  exchange("gather to rank " + std::to_string(to), {&send, 1}, receive, line);
+  return all;
+}
+
+std::vector<Bytes> Communicator::all_gather(const Bytes& mine, SourceLine line) {
+  std::vector<Bytes> all(static_cast<std::size_t>(size()));
+  std::vector<Send> send;
+  std::vector<Receive> receive;
+  for (int r = 0; r < size(); ++r) {
+    send.push_back({r, mine});
+    receive.push_back({r, {}, &all[static_cast<std::size_t>(r)]});
+  }
+  exchange("all-gather", send, receive, line);
+  return all;
+}
+
+std::vector<Bytes> Communicator::all_to_all(std::vector<Bytes> to, SourceLine line) {
+  if (to.size() != static_cast<std::size_t>(size()))
+    throw Error("[parallel] all-to-all, " + to_string(line) + ": " + std::to_string(to.size()) +
+                " messages for " + std::to_string(size()) + " ranks");
+  std::vector<Bytes> all(to.size());
+  std::vector<Send> send;
+  std::vector<Receive> receive;
+  for (std::size_t r = 0; r < to.size(); ++r) {
+    send.push_back({static_cast<int>(r), to[r]});
+    receive.push_back({static_cast<int>(r), {}, &all[r]});
+  }
+  exchange("all-to-all", send, receive, line);
+  return all;
+}
+
+void copy_values(std::span<const std::byte> from, std::size_t element, void* to) {
+  if (from.size() % element != 0)
+    throw Error("[parallel] " + std::to_string(from.size()) + " bytes are no whole number of " +
+                std::to_string(element) + "-byte values");
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
+}  // namespace tessera::parallel

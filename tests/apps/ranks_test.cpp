@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `mpirun` before the command: one folder, one exit code, the bytes of one process.
+#include "app_test.h"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <sstream>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class MpiRanks : public AppTest {
+ protected:
+  void SetUp() override {
+    if (std::string(TESSERA_MPIRUN).empty()) GTEST_SKIP() << "needs MPI with its mpiexec";
+  }
+  Outcome on_ranks(int n, std::vector<std::string> arguments,
+                   const std::string& program = TESSERA_PROGRAM) {
+    std::istringstream words(TESSERA_MPIRUN);
+    std::vector<std::string> all(std::istream_iterator<std::string>(words), {});
+    all.push_back(std::to_string(n));
+    all.push_back(program);
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return RunningProgram(all, here()).wait();
+  }
+  static long count(const std::string& text, const std::string& word) {
+    long n = 0;
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
+      ++n;
+    return n;
+  }
+  void make_case(const std::string& more = "") {
+    ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
+    write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n" + more);
+  }
+};
+
+const std::string chains =
+    "[posterior]\nmethod = \"mcmc\"\nsamples = 3000\nburn_in = 500\nkeep_every = 10\n";
+
+TEST_F(MpiRanks, SoundingsAreThoseOfOneProcess) {
+  make_case(chains);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "--threads", "1"}).code, 0);
+  for (const int n : {1, 2, 3}) {
+    const std::string run = "of" + std::to_string(n);
+    const Outcome o = on_ranks(n, {"run", "case.toml", "--output", run});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(o.out, run + "\n");
+    EXPECT_EQ(count(o.err, " periods  RMS "), 12) << o.err;
+    EXPECT_EQ(count(o.err, std::to_string(n) + " ranks"), n > 1) << o.err;
+    expect_same_results(run, "whole");
+  }
+}
+
+TEST_F(MpiRanks, StopAndGoOnOnOthers) {
+  make_case(chains);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "--threads", "1"}).code, 0);
+  const Outcome stopped =
+      on_ranks(3, {"run", "case.toml", "--output", "again", "--max-time", "0.2s"});
+  EXPECT_EQ(stopped.code, 75) << stopped.err;
+  EXPECT_FALSE(fs::exists(here() / "again/results.h5"));
+  const Outcome o = on_ranks(2, {"resume", "again"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(count(o.err, "going on from"), 1) << o.err;
+  expect_same_results("again", "whole");
+}
+
+TEST_F(MpiRanks, EveryVerbPrintsOnce) {
+  make_case();
+  const Outcome checked = on_ranks(3, {"check", "case.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_EQ(checked.out, tessera({"check", "case.toml"}).out);
+  const Outcome help = on_ranks(2, {"--help"});
+  EXPECT_EQ(help.out, tessera({"--help"}).out);
+}
+
+TEST_F(MpiRanks, BadInputIsOneMessageAndItsExitCode) {
+  write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\nflies = 1\n");
+  const Outcome o = on_ranks(3, {"run", "case.toml"});
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_EQ(count(o.err, "did you mean"), 1) << o.err;
+  EXPECT_FALSE(fs::exists(here() / "case.run"));
+  EXPECT_EQ(on_ranks(2, {"run", "nowhere.toml"}).code, tessera({"run", "nowhere.toml"}).code);
+}
+
+TEST_F(MpiRanks, WhatIsNotCutRunsOnOneRankAndSaysSo) {
+  const Outcome made =
+      RunningProgram({TESSERA_SAMPLE_PROGRAM, "new", "demo.sample", "s"}, here()).wait();
+  ASSERT_EQ(made.code, 0) << made.err;
+  const Outcome o = on_ranks(2, {"run", made.out.substr(0, made.out.find('\n')), "--output", "R"},
+                             TESSERA_SAMPLE_PROGRAM);
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, "R\n");
+  EXPECT_EQ(count(o.err, "is not cut over ranks: rank 0 of 2 runs it alone"), 1) << o.err;
+}
+
+TEST_F(AppTest, RanksThatOurMpiDoesNotKnowAreRefused) {
+  ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
+  for (const char* variable : {"SLURM_STEP_NUM_TASKS=4", "PMI_SIZE=4"}) {
+    const Outcome o = RunningProgram(program({"run", "site/mt1d.toml"}), here(), {variable}).wait();
+    EXPECT_EQ(o.code, 2) << o.err;
+    EXPECT_NE(o.err.find("has started 4 processes"), std::string::npos) << o.err;
+    EXPECT_FALSE(fs::exists(here() / "mt1d.run"));
+  }
+}
+
+}  // namespace

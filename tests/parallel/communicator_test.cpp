@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/parallel/communicator.h"
+
+#include "checks.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <complex>
+#include <mutex>
+#include <thread>
+
+namespace tessera::parallel {
+namespace {
+
+/// What run_ranks throws; empty: nothing.
+std::string error_of(int ranks, const std::function<void(Communicator&)>& f,
+                     const RankOptions& options = {}) {
+  try {
+    run_ranks(ranks, f, options);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+  for (const std::string& w : words)
+    EXPECT_NE(text.find(w), std::string::npos) << "'" << w << "' in: " << text;
+}
+std::string here(unsigned line) { return "communicator_test.cpp:" + std::to_string(line); }
+
+TEST(Communicator, OneRankAlone) {
+  Communicator c = alone();
+  EXPECT_EQ(c.rank(), 0);
+  EXPECT_EQ(c.size(), 1);
+  checks::all(c);
+  c.finish();
+  EXPECT_EQ(c.sent_messages(), 0u);
+}
+
+TEST(Communicator, ThreadsAreRanks) {
+  for (int ranks = 1; ranks <= 8; ++ranks) run_ranks(ranks, checks::all);
+}
+
+TEST(Communicator, MessagesMayComeInAnyOrder) {
+  for (const std::uint64_t delays : {1, 2, 3})
+    for (const int ranks : {2, 3, 5})
+      run_ranks(ranks,
+                [](Communicator& c) {
+                  checks::neighbours_exchange(c);
+                  for (int k = 0; k < 20; ++k) {
+                    c.barrier();
+                    const auto all = c.all_gather(to_bytes(std::vector<int>{c.rank(), k}));
+                    for (int r = 0; r < c.size(); ++r)
+                      checks::require(from_bytes<int>(all[static_cast<std::size_t>(r)]) ==
+                                          std::vector<int>{r, k},
+                                      "all-gather");
+                  }
+                },
+                {.delays = delays});
+}
+
+TEST(Communicator, RanksShareTheThreads) {
+  const int before = num_threads();
+  set_num_threads(6);
+  std::atomic<int> of_each{0};
+  run_ranks(3, [&](Communicator& c) {
+    if (c.rank() == 1) of_each = num_threads();
+  });
+  EXPECT_EQ(of_each, 2);
+  set_num_threads(before);
+}
+
+TEST(Communicator, DifferentExchangesAreToldWithBothLines) {
+  const unsigned line = __LINE__ + 5;
+  const std::string text = error_of(2, [](Communicator& c) {
+    const Bytes some(8);
+    c.barrier();
+    if (c.rank() == 0)
+      c.all_gather(some);
+    else
+      c.all_to_all({some, some});
+  });
+  expect_words(text, {"different exchanges", "all-gather, " + here(line),
+                      "all-to-all, " + here(line + 2), "exchange 2"});
+}
+
+TEST(Communicator, ACallThatOneRankMissesIsToldWithBothLines) {
+  const unsigned line = __LINE__ + 2;
+  const std::string text = error_of(3, [](Communicator& c) {
+    if (c.rank() != 2) c.barrier();
+  });
+  expect_words(text, {"barrier, " + here(line), "end of the run"});
+}
+
+TEST(Communicator, ReorderedCallsAreToldByTheirNumbers) {
+  const std::string text = error_of(2, [](Communicator& c) {
+    if (c.rank() == 0) c.broadcast(Bytes(3), 0);
+    c.barrier();
+    if (c.rank() == 1) c.broadcast(Bytes(3), 0);
+  });
+  expect_words(text, {"different exchanges", "broadcast from rank 0", "barrier", "exchange 1"});
+}
+
+TEST(Communicator, OtherSizesThanExpectedAreTold) {
+  const std::string text = error_of(2, [](Communicator& c) {
+    Bytes mine(16), came(c.rank() == 0 ? 16 : 24);
+    const Send send{1 - c.rank(), mine};
+    const Receive receive{1 - c.rank(), came};
+    c.exchange("halo", {&send, 1}, {&receive, 1});
+  });
+  expect_words(text, {"halo", "rank 1 expects 24 bytes from rank 0, which sends 16"});
+}
+
+TEST(Communicator, RanksThatAreNotThereAreRefused) {
+  expect_words(error_of(2, [](Communicator& c) { c.gather(Bytes(1), 2); }),
+               {"there is no rank 2 among 2"});
+  expect_words(error_of(2, [](Communicator& c) { c.broadcast(Bytes(1), -1); }), {"rank -1 of 2"});
+  expect_words(error_of(2, [](Communicator& c) { c.all_to_all({}); }), {"0 messages for 2 ranks"});
+  expect_words(error_of(0, [](Communicator&) {}), {"0 ranks"});
+}
+
+TEST(Communicator, WhoeverSleepsIsNamedAndGoesOn) {
+  std::mutex mutex;
+  std::vector<std::string> said;
+  const unsigned line = __LINE__ + 4;
+  run_ranks(3,
+            [](Communicator& c) {
+              if (c.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+              c.all_gather(Bytes(4));
+            },
+            {.patience = {.tell = 0.05, .say = [&](const std::string& text) {
+                            const std::lock_guard lock(mutex);
+                            said.push_back(text);
+                          }}});
+  ASSERT_EQ(said.size(), 2u);
+  std::sort(said.begin(), said.end());
+  for (int r : {0, 1})
+    EXPECT_EQ(said[static_cast<std::size_t>(r)],
+              "rank " + std::to_string(r) + " waits for rank 2 in all-gather, " + here(line));
+}
+
+TEST(Communicator, WhoeverSleepsTooLongEndsTheRun) {
+  const std::string text =
+      error_of(3,
+               [](Communicator& c) {
+                 if (c.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+                 c.all_gather(Bytes(4));
+               },
+               {.patience = {.tell = 0.05, .end = 0.2, .say = [](const std::string&) {}}});
+  expect_words(text, {"waited in vain for rank 1 in all-gather", "not there after 0.2 s"});
+}
+
+TEST(Communicator, AFailureOfOneRankEndsAllAndIsWhatIsThrown) {
+  std::atomic<int> ended{0};
+  const std::string text = error_of(4, [&](Communicator& c) {
+    try {
+      if (c.rank() == 2) throw Error("the disk is full");
+      c.barrier();
+    } catch (const Error& e) {
+      ended +=
+          std::string(e.what()).find("rank 2 has failed: the disk is full") != std::string::npos;
+      throw;
+    }
+  });
+  EXPECT_EQ(text, "the disk is full");
+  EXPECT_EQ(ended, 3);
+}
+
+TEST(Communicator, BytesOfHalfAValueAreRefused) {
+  EXPECT_THROW(from_bytes<double>(Bytes(12)), Error);
+  EXPECT_TRUE(from_bytes<double>(Bytes()).empty());
+}
+
+TEST(PartSums, OfEveryElementType) {
+  run_ranks(3, [](Communicator& c) {
+    const PartsOfRanks cut = deal_parts(4, 3);
+    const auto held =
+        cut[static_cast<std::size_t>(c.rank()) + 1] - cut[static_cast<std::size_t>(c.rank())];
+    const auto sum = [&]<class T>(T one) {
+      const std::vector<T> mine(static_cast<std::size_t>(held), one);
+      return sum_of_parts<T>(c, mine, 1, cut)[0];
+    };
+    checks::require(sum(1.5F) == 6.0F, "float");
+    checks::require(sum(1.5) == 6.0, "double");
+    checks::require(sum(std::complex<float>(1, -1)) == std::complex<float>(4, -4), "c64");
+    checks::require(sum(std::complex<double>(1, -1)) == std::complex<double>(4, -4), "c128");
+    checks::require(sum(std::int64_t{7}) == 28, "integers");
+  });
+}
+
+TEST(PartSums, AddTheLeftHalfToTheRightOne) {
+  // ((a + b) + (c + d)) + e, by hand, where any other order gives other bits.
+  const std::vector<double> v{1.0, 1e16, 1.0, -1e16, 3.0};
+  Communicator one = alone();
+  EXPECT_EQ(sum_of_parts<double>(one, v, 1, {0, 5})[0], ((v[0] + v[1]) + (v[2] + v[3])) + v[4]);
+  const std::vector<double> minus_zero{-0.0};
+  EXPECT_TRUE(std::signbit(sum_of_parts<double>(one, minus_zero, 1, {0, 1})[0]));
+}
+
+TEST(PartSums, SendTheLeastThatIsPossible) {
+  // Each rank a whole branch: 2 (n - 1) / n of the bytes.
+  constexpr Index n = 40'000;
+  for (const int ranks : {2, 4, 8})
+    run_ranks(ranks, [&](Communicator& c) {
+      const PartsOfRanks cut = deal_parts(8, ranks);
+      const std::vector<double> mine(static_cast<std::size_t>(8 / ranks * n), 0.5);
+      checks::require(sum_of_parts<double>(c, mine, n, cut)[n - 1] == 4.0, "sum");
+      checks::require(c.sent_bytes() == static_cast<std::uint64_t>(2 * (ranks - 1) * n / ranks * 8),
+                      "the least number of bytes");
+    });
+}
+
+TEST(PartSums, RefuseWhatDoesNotFit) {
+  Communicator one = alone();
+  const std::vector<double> v(3);
+  const auto sum = [&](Index n, const PartsOfRanks& cut) {
+    return sum_of_parts<double>(one, v, n, cut);
+  };
+  EXPECT_THROW(sum(1, {0, 2}), Error);
+  EXPECT_THROW(sum(1, {0, 1, 3}), Error);
+  EXPECT_THROW(sum(1, {1, 3}), Error);
+  EXPECT_THROW(sum(-1, {0, 3}), Error);
+  EXPECT_EQ(sum(1, {0, 3}).size(), 1u);
+}
+
+}  // namespace
+}  // namespace tessera::parallel
