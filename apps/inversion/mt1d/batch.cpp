@@ -23,7 +23,7 @@ constexpr std::uint64_t steps_between_looks = 50;  ///< of a chain, about 10 ms
 
 std::string prefix_of(std::size_t sounding) { return fmt::format("sounding/{}/", sounding); }
 
-void put(data::Checkpoint& c, const std::string& prefix, const inversion::Chain& chain) {
+void put_chain(data::Checkpoint& c, const std::string& prefix, const inversion::Chain& chain) {
   c.put(prefix + "chain/m", chain.m);
   c.put(prefix + "chain/component", chain.component);
   c.put(prefix + "chain/step", chain.step);
@@ -86,7 +86,7 @@ class Batch {
       if (results_[i])
         put(c, prefix_of(i), *results_[i]);
       else if (chains_[i])
-        put(c, prefix_of(i), *chains_[i]);
+        put_chain(c, prefix_of(i), *chains_[i]);
     return c;
   }
 
@@ -99,7 +99,7 @@ class Batch {
         put(c, prefix_of(i), *results_[i]);
         told_[i] = true;
       } else if (chains_[i] && fresh_[i]) {
-        put(c, prefix_of(i), *chains_[i]);
+        put_chain(c, prefix_of(i), *chains_[i]);
         fresh_[i] = false;
       }
     for (std::size_t k = 0; k < lines_.size(); ++k) {
