@@ -15,8 +15,8 @@ namespace tessera::detail {
 class Workspace;
 
 /// What this thread is doing: the transforms in force and the user's line, for error messages; the
-/// branch that is being recorded, which takes all operations inside of it; the memory of its
-/// kernel.
+/// branch that is being recorded, which takes all operations inside of it; the program that is
+/// being recorded, which takes those of Order::every; the memory of its kernel.
 struct Context {
   std::vector<const char*> transforms;
   SourceLine line;
@@ -24,6 +24,7 @@ struct Context {
   /// these call is of that line.
   SourceLine rule;
   const std::shared_ptr<Recorder>* branch = nullptr;
+  const std::shared_ptr<Recorder>* program = nullptr;
   Workspace* workspace = nullptr;  ///< of the kernel that is running
 };
 /// This thread's, once it has asked.
@@ -33,16 +34,20 @@ inline Context& context() { return known_context ? *known_context : first_contex
 /// The user's line of the operation whose rule is running.
 SourceLine context_line();
 
-/// While it lives, operations run: what a kernel calls is no part of the branch that is being
-/// recorded.
+/// While it lives, operations run: what a kernel calls is no part of the branch or the program that
+/// is being recorded.
 class OutsideOfBranch {
  public:
-  OutsideOfBranch() { context().branch = nullptr; }
-  ~OutsideOfBranch() { context().branch = branch_; }
+  OutsideOfBranch() { context().branch = context().program = nullptr; }
+  ~OutsideOfBranch() {
+    context().branch = branch_;
+    context().program = program_;
+  }
   OutsideOfBranch(const OutsideOfBranch&) = delete;
 
  private:
   const std::shared_ptr<Recorder>* branch_ = context().branch;
+  const std::shared_ptr<Recorder>* program_ = context().program;
 };
 
 /// The user's line in error messages while an operation is recorded or run. Errors that come after

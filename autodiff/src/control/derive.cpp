@@ -19,12 +19,15 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what) {
     if (inputs[k]) v[g.inputs[k]] = true;
   for (const Graph::Equation& e : g.equations) {
     const std::span<const Graph::Id> in = g.in(e);
-    if (std::none_of(in.begin(), in.end(), [&](Graph::Id id) { return v[id]; })) continue;
-    const bool goes_on = what == Follow::values || e.primitive->rule != RuleClass::zero ||
+    const bool by_itself = what == Follow::changes && order_of(e) == Order::every;
+    if (!by_itself && std::none_of(in.begin(), in.end(), [&](Graph::Id id) { return v[id]; }))
+      continue;
+    const bool values = what == Follow::values || what == Follow::changes;
+    const bool goes_on = values || e.primitive->rule != RuleClass::zero ||
                          (what == Follow::unknown && e.primitive == &stop_gradient_primitive());
     if (!goes_on) continue;
     for (Graph::Id k = 0; k < e.out_count; ++k)
-      v[e.out_begin + k] = what == Follow::values || is_inexact(g.types[e.out_begin + k].dtype);
+      v[e.out_begin + k] = values || is_inexact(g.types[e.out_begin + k].dtype);
     if (what == Follow::tangents && e.primitive->moved) {
       Flags from;
       for (Graph::Id id : in) from.push_back(v[id]);

@@ -147,7 +147,7 @@ class Transposition {
       p.kept_linear.push_back(p.linear[g.outputs[s.n_carry + k]]);
     Flags changing(g.inputs.size(), true);
     std::fill_n(changing.begin(), s.n_consts, false);
-    const Flags varies = reached(g, changing, Follow::values);
+    const Flags varies = reached(g, changing, Follow::changes);
     p.residuals = residuals(g, p.linear);
     for (Graph::Id id : to_have(s, p.residuals, varies)) {
       const std::size_t n = input_number(g, id);
@@ -162,9 +162,11 @@ class Transposition {
     }
   }
 
-  /// Values that the residuals are made of: themselves, or others of at least 1 MiB a step less.
-  static std::vector<Graph::Id> to_have(const Sweep& s, const std::vector<Graph::Id>& residuals,
-                                        const Flags& varies) {
+  /// Values that the residuals are made of: themselves, or others of at least 1 MiB a step less,
+  /// which sizes must not decide where others wait for what is run.
+  std::vector<Graph::Id> to_have(const Sweep& s, const std::vector<Graph::Id>& residuals,
+                                 const Flags& varies) const {
+    if (order_of(l_) == Order::every) return residuals;
     const Graph& g = s.body->graph();
     Flags free(g.types.size(), false);
     for (const auto& [id, t] : g.captures) free[id] = true;
@@ -309,7 +311,7 @@ class Transposition {
     for (std::size_t k = 0; k < s.n_ys; ++k) {
       const Graph::Id y = g.outputs[s.n_carry + s.n_kept + k];
       const Tensor& w = cotangents_of(i)[s.n_carry + k];
-      b.heard.push_back(p.linear[y] && !is_zeros(w));
+      b.heard.push_back(p.linear[y] && (order_of(l_) == Order::every || !is_zeros(w)));
       if (b.heard[k]) add(y, w);
     }
   }

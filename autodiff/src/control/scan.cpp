@@ -10,10 +10,9 @@ namespace tessera::detail {
 namespace {
 
 /// f recorded, with what it captures as its first inputs. What `always` runs leaves outside what no
-/// step changes.
+/// step changes, but for what every step does.
 Closed traced(const char* name, const FlatFunction& f, const Types& types, bool always = true) {
-  Closed c =
-      close((always ? record_abstract(name, f, types) : record_branch(name, f, types)).graph);
+  Closed c = close((always ? record_program(name, f, types) : record_branch(name, f, types)).graph);
   std::vector<Graph::Id>& in = c.graph.inputs;
   std::rotate(in.begin(), in.end() - static_cast<std::ptrdiff_t>(c.captured.size()), in.end());
   return c;
@@ -45,7 +44,7 @@ void take_out_invariants(Closed& body, const std::function<Tensor()>& steps) {
   const std::size_t n = body.captured.size();
   Flags carry(g.inputs.size(), true);
   std::fill_n(carry.begin(), n, false);
-  const Flags varies = reached(g, carry, Follow::values);
+  const Flags varies = reached(g, carry, Follow::changes);
   Flags found(g.types.size(), false), seen(g.types.size(), false);
   bool worth_it = false;
   for (const Graph::Equation& e : g.equations) {
@@ -189,7 +188,9 @@ std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction
   }
   loop->n_condition_consts = operands.size();
   loop->condition = body_of(extract(ask.graph, questions, ask.graph.outputs));
-  take_out_invariants(body, [&] { return first_answer(*loop, operands, init); });
+  // Whether that is worth it depends on sizes: it must not ask others one more time.
+  if (loop->condition->order() != Order::every)
+    take_out_invariants(body, [&] { return first_answer(*loop, operands, init); });
   if (o.checkpoint.kind == Checkpoint::Kind::reversible)
     add_inverse("while_loop", o.checkpoint.inverse, carry, init.size(), body, *loop, line);
   Sweep s;

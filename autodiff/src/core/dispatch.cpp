@@ -107,16 +107,22 @@ void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesP
            line);
     if (!innermost || r->depth() > (*innermost)->depth()) innermost = &r;
   }
+  const bool every = (c.branch || c.program) && p.order(attr.get()) == Order::every;
   if (c.branch) {
     if (innermost ? (*c.branch)->depth() > (*innermost)->depth()
-                  : p.runs_programs || !detail::runs_at_once(p, in, attr.get(), out))
+                  : p.runs_programs || every || !detail::runs_at_once(p, in, attr.get(), out))
       innermost = c.branch;
     else if (!innermost)
       return;
   }
+  if (every && c.program && (!innermost || (*c.program)->depth() > (*innermost)->depth()))
+    innermost = c.program;
   if (innermost) {
     const std::shared_ptr<Recorder> self = *innermost;
     Recorder::record(self, p, in, std::move(attr), line, out);
+  } else if (c.program) {
+    const detail::OutsideOfBranch scope;
+    detail::run(p, in, attr.get(), out);
   } else {
     detail::run(p, in, attr.get(), out);
   }

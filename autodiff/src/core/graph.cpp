@@ -135,10 +135,13 @@ class Recorded {
                                          static_cast<int>(detail::context().transforms.size()))) {}
   ~Recorded() {
     self_->close();
-    detail::context().branch = outer_;
+    detail::context().branch = branch_;
+    detail::context().program = program_;
   }
   /// All that is done in this recording belongs to it, or to recordings inside of it.
   void take_all() { detail::context().branch = &self_; }
+  /// What must run each time does.
+  void take_ordered() { detail::context().program = &self_; }
   const std::shared_ptr<Recorder>& self() { return self_; }
   Recording finish(const std::vector<Tensor>& outputs) {
     for (const Tensor& t : outputs) {
@@ -155,13 +158,16 @@ class Recorded {
     explicit Scope(const char* n) : InTransform(n), name(n) {}
   } name_;
   std::shared_ptr<Recorder> self_;
-  const std::shared_ptr<Recorder>* outer_ = detail::context().branch;
+  const std::shared_ptr<Recorder>*branch_ = detail::context().branch,
+        *program_ = detail::context().program;
 };
 
+enum class Takes { own, ordered, all };
 Recording record_types(const char* transform, const FlatFunction& f, std::span<const Type> inputs,
-                       bool branch) {
+                       Takes what) {
   Recorded scope(transform, false);
-  if (branch) scope.take_all();
+  if (what == Takes::all) scope.take_all();
+  if (what == Takes::ordered) scope.take_ordered();
   std::vector<Tensor> args;
   for (const Type& t : inputs) args.push_back(Recorder::input(scope.self(), t, {}));
   Recording r = scope.finish(f(args));
@@ -173,11 +179,15 @@ Recording record_types(const char* transform, const FlatFunction& f, std::span<c
 
 Recording record_abstract(const char* transform, const FlatFunction& f,
                           std::span<const Type> inputs) {
-  return record_types(transform, f, inputs, false);
+  return record_types(transform, f, inputs, Takes::own);
+}
+Recording record_program(const char* transform, const FlatFunction& f,
+                         std::span<const Type> inputs) {
+  return record_types(transform, f, inputs, Takes::ordered);
 }
 Recording record_branch(const char* transform, const FlatFunction& f,
                         std::span<const Type> inputs) {
-  return record_types(transform, f, inputs, true);
+  return record_types(transform, f, inputs, Takes::all);
 }
 
 Recording record_live(const char* transform, const FlatFunction& f,
@@ -221,7 +231,7 @@ std::vector<Tensor> detail::evaluate_by(const Graph& g, std::span<const Tensor> 
 }
 
 Graph trace(const FlatFunction& f, std::span<const Type> inputs) {
-  return record_abstract("trace", f, inputs).graph;
+  return record_program("trace", f, inputs).graph;
 }
 
 void verify(const Graph& g) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_passes.h"
 
+#include <algorithm>
+
 namespace tessera::detail {
 
 std::vector<bool> flagged(const Graph& g, std::span<const Graph::Id> ids) {
@@ -24,6 +26,12 @@ std::vector<bool> needed(const Graph& g, std::span<const Graph::Id> given,
     if (asked_for(g.equations[n], used, known))
       for (Graph::Id id : g.in(g.equations[n])) used[id] = true;
   return used;
+}
+
+Order order_of(const Graph& g) {
+  Order strictest = Order::free;
+  for (const Graph::Equation& e : g.equations) strictest = std::max(strictest, order_of(e));
+  return strictest;
 }
 
 }  // namespace tessera::detail

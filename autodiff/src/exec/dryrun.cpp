@@ -200,7 +200,7 @@ Tensor stand_in(const Type& t) { return broadcast_to(scalar(0.0, t.dtype), t.sha
 DryRun detail::dryrun_flat(const FlatFunction& f, const std::vector<DryArgument>& arguments) {
   std::vector<Type> types;
   for (const DryArgument& a : arguments) types.push_back(a.type);
-  const Recording r = record_abstract("dryrun", f, types);
+  const Recording r = record_program("dryrun", f, types);
   for (const auto& [id, t] : r.graph.captures)
     if (t.is_traced()) fail("dryrun", "the function captures a value of a transform around it");
   return Report(plan::lower(simplify(with_calls_opened(r.graph)), 1024, true), arguments).d;

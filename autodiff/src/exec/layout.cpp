@@ -78,8 +78,9 @@ class Arena {
 /// Steps of small arrays, whose kernels would not share their work well among threads.
 bool is_light(const Step& s, const std::vector<Root>& roots) {
   constexpr std::size_t kMost = std::size_t{512} << 10;
-  if (s.elementwise || (s.primitive && s.primitive->rule != RuleClass::linear &&
-                        s.primitive->rule != RuleClass::bilinear))
+  if (s.elementwise || s.in_order ||
+      (s.primitive && s.primitive->rule != RuleClass::linear &&
+       s.primitive->rule != RuleClass::bilinear))
     return false;
   return std::all_of(s.in.begin(), s.in.end(),
                      [](const Placed& p) { return bytes_of(p.view.type()) <= kMost; }) &&

@@ -50,6 +50,7 @@ struct Step {
   const Attributes* attr = nullptr;
   SourceLine line = {};
   bool elementwise = false;    ///< runs, too
+  bool in_order = false;       ///< `after` the one before it, on the thread that runs the plan
   SharedList<Placed> in = {};  ///< orders of the steps that are tried out share them
   SharedList<std::uint32_t> out_roots = {};
   /// Steps of one wave follow each other and may run at once; 0: a wave of its own.
@@ -75,7 +76,7 @@ std::vector<Step> without_unread(std::vector<Step> steps, const std::vector<Root
 /// element-wise ones and reductions of at least `join_from` elements (runs.h), runs light ones that
 /// give at least 128 join_from bytes at once; makes cheap values again where more than 256 KiB
 /// (join_from - 1) are alive (recompute.h); and gives every root of the arena and every workspace
-/// its place. `keep_order`: of the steps as they are. `kept`: arguments that are results
+/// its place. `keep_order`: of all steps as they are. `kept`: arguments that are results
 /// themselves.
 Layout lay_out(std::vector<Step> steps, std::vector<Root> roots, const std::vector<bool>& kept,
                Index join_from, bool keep_order);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lower.h"
 
+#include "../core/graph_passes.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
 
@@ -62,8 +63,8 @@ class Lowering {
       in.push_back(placed_[id]);
       dtypes.push_back(g_.types[id].dtype);
     }
-    // Barriers and calls of the host are said in the order in which they were recorded.
-    keep_order |= (p.view && in.size() > 1) || std::string_view(p.name) == "host_call";
+    // Barriers are said in the order in which they were recorded.
+    keep_order |= p.view && in.size() > 1;
     if (p.view) {
       View v;
       if (!p.view(in[0].view, e.attr.get(), v)) {
@@ -89,6 +90,14 @@ class Lowering {
     for (Graph::Id id = e.out_begin; id < e.out_begin + e.out_count; ++id) {
       makes.push_back(new_arena_root(g_.types[id]));
       placed_[id] = {makes.back(), packed_view(g_.types[id])};
+    }
+    if (detail::order_of(e) != Order::free) {
+      step.after = last_in_order_;
+      if (makes.empty())
+        keep_order = true;
+      else
+        last_in_order_ = makes.back();
+      step.in_order = true;
     }
     if (priced_) step.parts.push_back(priced(e, makes));
     if (p.workspace) step.workspace = workspace(e, step.in);
@@ -133,6 +142,7 @@ class Lowering {
   const Graph& g_;
   const bool priced_;
   std::vector<Placed> placed_;
+  std::uint32_t last_in_order_ = kNone;  ///< a root that the last step which keeps its order makes
 };
 
 }  // namespace

@@ -354,7 +354,9 @@ void PlanCache::insert(Planned p) {
 std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
                                    const TreeStructure& structure, std::vector<Tensor> x,
                                    Prototype& like) {
-  if (context().branch) return f(x);  // it may fail, or never end, where the branch is taken alone
+  // It may fail, or never end, where the branch is taken alone; it may wait for others each time
+  // that the program runs.
+  if (context().branch || context().program) return f(x);
   for (const Tensor& t : x)
     if (t.is_traced()) return f(x);
   Planned p;
@@ -364,7 +366,7 @@ std::vector<Tensor> PlanCache::run(const FlatFunction& f, const void* trees,
     p.trees = trees;
     p.structure = structure;
     for (const Tensor& t : x) p.types.push_back(t.type());
-    const Recording r = record_abstract("jit", f, p.types);
+    const Recording r = record_program("jit", f, p.types);
     for (const auto& [id, t] : r.graph.captures)
       if (t.is_traced()) return evaluate(r.graph, x);
     if (options_.level == Level::O0)

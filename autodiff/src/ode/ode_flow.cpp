@@ -10,6 +10,7 @@
 // Both are this primitive again, of larger systems, whose further leaves enter linearly: the
 // adjoint of the tangent is the adjoint, and derivatives go on to any order. L. S. Pontryagin et
 // al. 1962; Y. Cao, S. Li, L. Petzold, R. Serban 2003, doi:10.1137/S1064827501380630.
+#include "../core/graph_passes.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../transform/subgraph.h"
@@ -170,6 +171,9 @@ Reached integrate(const OdeSystem& s, const Plan& plan, const Leaves& y0, double
 struct OdeFlow : Hand<OdeFlow> {
   static constexpr const char* name = "ode_flow";
   static constexpr None flops{"its steps are not known before it runs: they are not counted"};
+  static Order order(const Attributes* a) {
+    return detail::order_of(tessera::get<FlowAttr>(a).system->f);
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& f = tessera::get<FlowAttr>(a);
     bool ok = in.size() == f.system->operands();

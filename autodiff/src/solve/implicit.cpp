@@ -4,6 +4,7 @@
 // system at the solution. Operands x0, p...; results x, reason, iterations, |F|.
 #include "tessera/autodiff/implicit.h"
 
+#include "../core/graph_passes.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../transform/subgraph.h"
@@ -98,6 +99,9 @@ std::vector<Tensor> tangent(const Implicit& e, const std::vector<Tensor>& v,
 struct ImplicitFunction : Hand<ImplicitFunction> {
   static constexpr const char* name = "implicit";
   static constexpr None flops{"the iterations of its solver are not counted"};
+  static Order order(const Attributes* a) {
+    return detail::order_of(tessera::get<ImplicitAttr>(a).equation->f);
+  }
   static constexpr None transpose{"it is not linear; its derivative is a linear system"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& f = tessera::get<ImplicitAttr>(a);

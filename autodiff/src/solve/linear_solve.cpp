@@ -3,6 +3,7 @@
 // A(p) x = b as one primitive. Forward mode: A dx = db - (dA/dp dp) x. Reverse mode: A^H lambda =
 // c; the cotangents of p follow from the transpose of the tangent's right-hand side. Both are this
 // primitive again.
+#include "../core/graph_passes.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/lapack.h"
@@ -169,6 +170,10 @@ struct Batch {
 struct LinearSolve : Hand<LinearSolve> {
   static constexpr const char* name = "linear_solve";
   static constexpr None flops{"the iterations of its solver are not counted"};
+  static Order order(const Attributes* a) {
+    const LinearSystem& s = *tessera::get<LinearSolveAttr>(a).system;
+    return std::max(detail::order_of(s.apply), detail::order_of(s.adjoint));
+  }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& f = tessera::get<LinearSolveAttr>(a);
     const LinearSystem& s = *f.system;

@@ -4,6 +4,7 @@
 // graph; traced tensors that the function captures are further operands of it.
 #include "../base/context.h"
 #include "../core/cost.h"
+#include "../core/graph_passes.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/copy.h"
@@ -41,6 +42,7 @@ struct CustomCall : Hand<CustomCall> {
   static constexpr const char* name = "custom_call";
   static constexpr bool takes_strides = true;
   static constexpr None transpose{"its derivative is written by its own rule"};
+  static Order order(const Attributes* a) { return order_of(tessera::get<CallAttr>(a).call->body); }
   static Types infer(std::span<const Type>, const Attributes* a) {
     return output_types(tessera::get<CallAttr>(a).call->body);
   }
@@ -146,6 +148,9 @@ struct CustomLinear : Linear<CustomLinear> {
   static constexpr bool takes_strides = true;
   static bool linear_in(std::size_t operand, const Attributes* a) {
     return operand < tessera::get<LinearAttr>(a).map->n_in;
+  }
+  static Order order(const Attributes* a) {
+    return order_of(tessera::get<LinearAttr>(a).map->forward);
   }
   static Types infer(std::span<const Type>, const Attributes* a) {
     return output_types(tessera::get<LinearAttr>(a).map->forward);

@@ -90,11 +90,17 @@ List tangent(const HostFunction& f, const List& x, const List& y, const List& t)
   return detail::transpose_graph(g, t);
 }
 
+/// Calls are seen in their order; those that exchange messages are waited for.
+Order order_of_call(const Attributes* a) {
+  return tessera::get<HostAttr>(a).f->exchanges ? Order::every : Order::kept;
+}
+
 /// f for every sample of a leading axis.
 std::shared_ptr<const HostFunction> batched(const std::shared_ptr<const HostFunction>& f,
                                             Index size) {
   auto wide = std::make_shared<HostFunction>();
   wide->name = f->name;
+  wide->exchanges = f->exchanges;
   wide->types = [f, size](const Types& x) {
     Types one = x;
     for (Type& t : one) t.shape.erase(0);
@@ -163,6 +169,7 @@ Parts parts_of(const HostAttr& h, const List& all) {
 /// Operands x, y and the live t; results: the tangents of live y.
 struct HostTangent : Hand<HostTangent> {
   static constexpr bool runs_programs = true;
+  static Order order(const Attributes* a) { return order_of_call(a); }
   static constexpr const char* name = "host_tangent";
   static constexpr None flops{"what the host does is not counted"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
@@ -228,6 +235,7 @@ struct HostTangent : Hand<HostTangent> {
 
 struct HostCall : Hand<HostCall> {
   static constexpr bool runs_programs = true;
+  static Order order(const Attributes* a) { return order_of_call(a); }
   static constexpr const char* name = "host_call";
   static constexpr None flops{"what the host does is not counted"};
   static Types infer(std::span<const Type> in, const Attributes* a) {

@@ -8,7 +8,8 @@
 //       .jvp = [](auto& x, auto&, auto& t) { return std::vector{derivative(x[0]) * t[0]}; }};
 //   Tensor y = host_call(f)({x})[0];
 //
-// `run` must depend on its operands alone: a call may be shared, dropped or repeated.
+// `run` must depend on its operands alone: a call may be shared, dropped or repeated, unless it
+// `exchanges` messages with others.
 #pragma once
 #include "tessera/autodiff/graph.h"
 
@@ -33,6 +34,8 @@ struct HostFunction {
       {};  ///< cotangents of x, linear in ct
   std::function<Types(const Types& x)> types =
       {};  ///< of the results; missing: one result like the first operand
+  /// It sends or waits: each call runs, in the order of the program (Order::every, primitive.h).
+  bool exchanges = false;
 };
 /// Under vmap `run` is called for every sample in turn.
 FlatFunction host_call(HostFunction f);

@@ -24,7 +24,8 @@
 // all at once. A kernel that takes memory of its own (detail::Scratch) tells `workspace`: as many
 // bytes as plans set aside for it, in the same block as values; what it takes beyond them is the
 // engine's. A rule that cannot exist is said aloud:
-// `static constexpr None transpose{"why"}`.
+// `static constexpr None transpose{"why"}`. What others see or wait for (messages, host calls)
+// says `order`; a primitive that holds sub-graphs has theirs (src/core/graph_passes.h).
 #pragma once
 #include "tessera/autodiff/kernel.h"
 #include "tessera/autodiff/tensor.h"
@@ -69,6 +70,19 @@ using Series = std::vector<Coefficient>;  ///< x_0 ... x_K; shorter is padded wi
 
 enum class RuleClass : std::uint8_t { linear, bilinear, elementwise, zero, hand };
 
+/// What stays of the order in which applications were recorded, whatever runs them.
+enum class Order : std::uint8_t {
+  free,  ///< nothing: operands say what is needed; equal ones become one, unread ones go
+  kept,  ///< those that run do so in that order, one after the other: they may be seen by others
+  /// Each of them runs, in that order, one after the other, on the thread that runs what holds it,
+  /// as often as it was recorded or its loop steps: others wait for it. What is recorded as a part
+  /// of a jit or a loop runs there, not while it is recorded, were all its operands known. A
+  /// derivative asks for those that it needs, in an order that follows from the recording, never
+  /// from sizes or values. Which branches are taken and how many steps a loop makes is the user's
+  /// affair: it has to be the same for all that wait for each other.
+  every,
+};
+
 /// What the engine knows of a primitive; built once by `primitive<P>()`.
 struct Primitive {
   const char* name;
@@ -104,6 +118,7 @@ struct Primitive {
   bool elementwise;    ///< output element i depends on input elements i alone, all shapes equal
   bool takes_strides;  ///< kernel accepts any strides; else inputs are made contiguous first
   bool runs_programs;  ///< loops, branches, host calls: may not end, may be seen by others
+  Order (*order)(const Attributes*);
   /// Which results have a derivative along the flagged operands; null where all that are not
   /// integers have.
   std::vector<bool> (*moved)(const std::vector<bool>& operands, const Attributes*);
@@ -133,6 +148,11 @@ template <class... T>
 Tensor apply(const Primitive& p, const AttributesPtr& attr, SourceLine line, const T&... in) {
   const Tensor* list[] = {&in...};
   return dispatch1(p, list, attr, line);
+}
+
+namespace detail {
+/// The user's line of the operation whose kernel or rule runs on this thread.
+SourceLine context_line();
 }
 
 // ---- rule classes ----
@@ -271,6 +291,21 @@ bool linear_in([[maybe_unused]] std::size_t operand, [[maybe_unused]] const Attr
     return false;
 }
 template <class P>
+constexpr bool has_order = requires {
+  P::order;
+};
+template <class P>
+Order order_of([[maybe_unused]] const Attributes* a) {
+  if constexpr (requires {
+                  { P::order(a) } -> std::same_as<Order>;
+                })
+    return P::order(a);
+  else if constexpr (has_order<P>)
+    return P::order;
+  else
+    return Order::free;
+}
+template <class P>
 constexpr bool any_strides = requires {
   P::takes_strides;
 }
@@ -315,6 +350,9 @@ void prove_rules() {
                     HasCost<P> || HasFlops<P> || SaysNoFlops<P>,
                 "bilinear or hand-written primitive: `flops` is missing; write it or say `static "
                 "constexpr None flops{\"why\"}`");
+  static_assert(!has_order<P> || !(is_elementwise<P> || HasView<P>),
+                "primitive: one that is element-wise or a view is computed anywhere, or not at "
+                "all: it has no `order`");
   static_assert(HasBatch<P> || is_elementwise<P> || is_leading_batch<P>,
                 "primitive: `batch` is missing");
 }
@@ -383,6 +421,7 @@ const Primitive& primitive() {
     p.elementwise = detail::is_elementwise<P>;
     p.takes_strides = detail::any_strides<P>;
     p.runs_programs = requires { P::runs_programs; };
+    p.order = detail::order_of<P>;
     if constexpr (requires { &P::moved; }) p.moved = P::moved;
     p.linear_in = detail::linear_in<P>;
     if constexpr (detail::HasWorkspace<P>) p.workspace = P::workspace;
