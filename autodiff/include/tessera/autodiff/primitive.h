@@ -153,7 +153,7 @@ Tensor apply(const Primitive& p, const AttributesPtr& attr, SourceLine line, con
 namespace detail {
 /// The user's line of the operation whose kernel or rule runs on this thread.
 SourceLine context_line();
-}
+}  // namespace detail
 
 // ---- rule classes ----
 template <class P>
