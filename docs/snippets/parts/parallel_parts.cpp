@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands around the pieces of the page of `parallel`.
+#include <tessera/autodiff/grad.h>
+#include <tessera/autodiff/ops.h>
+#include <tessera/parallel/exchanges.h>
+
+#include <atomic>
+
+using namespace tessera;
+
+int main() {
+  std::atomic<int> right{0};
+  parallel::run_ranks(4, [](parallel::Communicator& c) {
+    const std::vector<double> mine(1000, c.rank());  // the one part that this rank holds
+    const auto sum =
+        parallel::sum_of_parts<double>(c, mine, 1000, parallel::deal_parts(4, c.size()));
+  });
+  parallel::run_ranks(4, [&](parallel::Communicator& c) {
+    // Each rank owns two values and reads all that are smaller.
+    const Index first = 2 * c.rank();
+    std::vector<Index> my_rows{first, first + 1}, rows_that_i_read(static_cast<std::size_t>(first));
+    for (Index k = 0; k < first; ++k) rows_that_i_read[static_cast<std::size_t>(k)] = k;
+    const Tensor w(0.5), x = ones({2});
+
+    const auto plan =
+        parallel::ExchangePlan::make(c, {.owned = my_rows, .wanted = rows_that_i_read});
+    const auto loss = [&](Tensor w, Tensor x) {  // w is the same on all ranks
+      const Tensor read = parallel::push(plan, x) * parallel::cast_to_varying(c, w);
+      return parallel::sum_over_ranks(c, sum(square(read)));
+    };
+    const Tensor dw = grad(loss)(w, x);  // the same on all ranks, too
+
+    right += dw.item() == 12;  // 12 values are read: d/dw of 12 w^2
+  });
+  return right == 4 ? 0 : 1;
+}
