@@ -91,6 +91,42 @@ TEST(YeeScheme, OrderAndThreadsChangeNoBit) {
     }
 }
 
+TEST(YeeScheme, JoinedFacesReachTheWallsBesideThem) {
+  // A wave along `joined_axis`, even across `wall_axis`, is the same at each position across.
+
+  for (int joined_axis = 0; joined_axis < 3; ++joined_axis)
+    for (const int turn : {1, 2}) {
+      const int wall_axis = (joined_axis + turn) % 3, along = 3 - joined_axis - wall_axis;
+      YeeModel m;
+      std::array<double, 3> size{4e-3, 4e-3, 4e-3};
+      size[static_cast<std::size_t>(joined_axis)] = 12e-3;
+      m.grid = uniform_grid(size, 1e-3);
+      m.dtype = Dtype::f64;
+      m.dt_s = 0.5 * stable_time_step(m.grid);
+      m.faces = {joined, joined, joined};
+      m.faces[static_cast<std::size_t>(wall_axis)] = pmc;
+      const YeeScheme s(m);
+      const auto at = [&](int a, int w, int b) {
+        std::array<int, 3> i{};
+        i[static_cast<std::size_t>(joined_axis)] = a, i[static_cast<std::size_t>(wall_axis)] = w,
+        i[static_cast<std::size_t>(along)] = b;
+        return s.offset({static_cast<std::uint8_t>(along), i[0], i[1], i[2]});
+      };
+      std::vector<double> e(static_cast<std::size_t>(s.state_size()));
+      for (int a = 0; a < 12; ++a)
+        for (int w = 0; w <= 4; ++w)
+          for (int b = 0; b < 4; ++b)
+            e[static_cast<std::size_t>(at(a, w, b))] = 0.3 + std::sin(2 * M_PI * a / 12.0);
+      s.advance(e.data(), 100, nullptr, nullptr, nullptr, nullptr);
+      for (int a = 0; a < 12; ++a)
+        for (int w = 0; w <= 4; ++w)
+          EXPECT_NEAR(e[static_cast<std::size_t>(at(a, w, 1))],
+                      e[static_cast<std::size_t>(at(a, 2, 1))], 1e-12)
+              << "axis " << joined_axis << ", wall across " << wall_axis << ", at " << a << ", "
+              << w;
+    }
+}
+
 TEST(YeeScheme, JoinedFacesMayLieAnywhere) {
   // Slabs across x/8 + y/7 + z/6 = whole numbers, with all couplings of averaged tensors, and the
   // same where the joined faces lie elsewhere: the fields are the same, those at edges that are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands around the pieces of the page of `parallel`.
+// What stands around a derivative through an exchange.
 #include <tessera/autodiff/grad.h>
 #include <tessera/autodiff/ops.h>
 #include <tessera/parallel/exchanges.h>
@@ -10,11 +10,6 @@ using namespace tessera;
 
 int main() {
   std::atomic<int> right{0};
-  parallel::run_ranks(4, [](parallel::Communicator& c) {
-    const std::vector<double> mine(1000, c.rank());  // the one part that this rank holds
-    const auto sum =
-        parallel::sum_of_parts<double>(c, mine, 1000, parallel::deal_parts(4, c.size()));
-  });
   parallel::run_ranks(4, [&](parallel::Communicator& c) {
     // Each rank owns two values and reads all that are smaller.
     const Index first = 2 * c.rank();

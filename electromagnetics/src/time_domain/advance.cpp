@@ -162,8 +162,7 @@ void join(const Parts<T>& parts, bool electric) {
       for (int k = -1; k <= t.n[2]; ++k)
         copy(1, t.offset(c, -1, ends(1).first, k), t.offset(c, -1, ends(1).second, k), t.n[0] + 2);
     if (t.periodic[2])
-      copy(2, t.offset(c, -1, -1, ends(2).first), t.offset(c, -1, -1, ends(2).second),
-           t.plane - t.row);
+      copy(2, t.offset(c, -1, -1, ends(2).first), t.offset(c, -1, -1, ends(2).second), t.plane);
   }
 }
 
