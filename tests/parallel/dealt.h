@@ -4,8 +4,9 @@
 // loops over global arrays.
 #pragma once
 #include "checks.h"
+#include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
-#include "tessera/parallel/exchange_plan.h"
+#include "tessera/parallel/exchanges.h"
 
 #include <cstring>
 #include <map>
@@ -69,5 +70,25 @@ inline double over_ranks(Communicator& c, double mine) {
   return sum;
 }
 inline double dot(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
+
+/// On ranks of any kind: plans by chance, short and long messages, a derivative through them.
+inline void exchanges_are_transposed(Communicator& c) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Dealt d = deal_by_chance(c.size(), seed);
+    const auto plan = ExchangePlan::make(c, d.of(c.rank()));
+    const Index width = seed == 4 ? 2'000 : 3;
+    const std::uint64_t mine = 10 * seed + static_cast<std::uint64_t>(c.rank());
+    const Tensor x = whole(mine, {plan->owned(), width}),
+                 y = whole(mine + 5, {plan->copies(), width});
+    const Tensor ax = push(plan, x), aty = pull_add(plan, y);
+    require(over_ranks(c, dot(y, ax)) == over_ranks(c, dot(aty, x)), "<y, A x> = <A' y, x>");
+    const PartsOfRanks rows = rows_of_ranks(c, plan->copies());
+    const auto loss = [&](Tensor v) {
+      return sum_over_ranks(c, sum(square(all_gather(c, rows, push(plan, v)))));
+    };
+    require(same_values(grad(loss)(x), 2.0 * static_cast<double>(c.size()) * pull_add(plan, ax)),
+            "gradient");
+  }
+}
 
 }  // namespace tessera::parallel::checks

@@ -99,6 +99,10 @@ TEST(ExchangePlan, IsWhatLoopsOverGlobalArraysDo) {
     }
 }
 
+TEST(ExchangePlan, OnRanksOfAnyKind) {
+  for (const int ranks : {1, 2, 5}) run_ranks(ranks, exchanges_are_transposed);
+}
+
 TEST(ExchangePlan, TakesEveryElementType) {
   const Dealt d = deal_by_chance(3, 5);
   run_ranks(3, [&](Communicator& c) {

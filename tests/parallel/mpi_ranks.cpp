@@ -2,7 +2,7 @@
 //
 // What holds on threads holds on processes: started by mpirun. With an argument, what a rank does
 // wrong: "mismatch", "missing", "error".
-#include "checks.h"
+#include "dealt.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/parallel/mpi.h"
 
@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   parallel::Communicator c = parallel::mpi_communicator();
   try {
     parallel::checks::all(c);
+    parallel::checks::exchanges_are_transposed(c);
     if (wrong("error") && c.rank() == 1) throw Error("rank 1 is out of disk");
     if (wrong("mismatch") && c.rank() == 1) c.broadcast({}, 1);
     if (!wrong("missing") || c.rank() != 1) c.barrier();
