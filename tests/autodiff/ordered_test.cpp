@@ -200,6 +200,20 @@ std::vector<Case> cases() {
                         std::pair(x, Tensor(0.0)))
                         .first);
        }},
+      {"while whose steps could be made again",
+       [](Tensor x) {
+         // Of long arrays it would be cheaper to keep c and m than what the derivative reads.
+         const Tensor m = cumsum(x, 0) * 1e-6;
+         return sum(
+             while_loop([](const std::pair<Tensor, Tensor>& s) { return told(5, s.second) < 2.0; },
+                        [&](const std::pair<Tensor, Tensor>& s) {
+                          const Tensor c = s.first, k = cumsum(x, 0);
+                          return std::pair(sin(c + k) * sin(c + 2.0 * k) * sin(c - k) + m,
+                                           s.second + 1.0);
+                        },
+                        std::pair(x, Tensor(0.0)))
+                 .first);
+       }},
       {"cond",
        [](Tensor x) {
          return sum(cond(
@@ -265,6 +279,14 @@ TEST(Ordered, EachStepOfALoopRunsItsOwn) {
   const Ids each{1, 2, 1, 2, 1, 2};
   EXPECT_EQ(told_by([&] { EXPECT_EQ(loop(x).to_vector(), (std::vector<double>{4, 8})); }), each);
   EXPECT_EQ(told_by([&] { jit(loop)(x); }), each);
+  // A loop that holds one is one: unread ones run, in their place.
+  const auto unread = jit([&](Tensor c) {
+    told(3, c);
+    loop(c);
+    told(4, c);
+    return c * 2.0;
+  });
+  EXPECT_EQ(told_by([&] { unread(x); }), (Ids{3, 1, 2, 1, 2, 1, 2, 4}));
   const auto until = [&](Tensor c) {
     return while_loop([](Tensor v) { return sum(v) < 10.0; },
                       [&](Tensor v) {
@@ -309,6 +331,16 @@ TEST(Ordered, DerivativesAreThoseOfWhatDoesNotTell) {
       EXPECT_LE(max(abs(a - b)).item(), 1e-14 * max(abs(b)).item());
     }
   });
+}
+
+TEST(Ordered, TaylorModeRunsWhatRulesSay) {
+  const auto f = custom_jvp([](const std::vector<Tensor>& v) { return std::vector{sin(v[0])}; },
+                            [](const std::vector<Tensor>& v, const auto&, const auto& t) {
+                              const Tensor a = told(5, t[0]), b = told(5, t[0]);
+                              return std::vector{cos(v[0]) * (a + b) * 0.5};
+                            });
+  const Tensor x = tensor({0.3, 1.2});
+  EXPECT_EQ(told_by([&] { jet([&](Tensor v) { return f({v})[0]; }, 1)(x, x); }), (Ids{5, 5}));
 }
 
 TEST(Ordered, HostCallsThatExchange) {
