@@ -54,7 +54,7 @@ template <class P, class M>
 struct RowMap : Linear<P> {
   using Map = M;
   using Attr = RowsAttr<M>;
-  static constexpr Order order = Order::every;
+  static constexpr Ordering order = Ordering::every;
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const Attr& f = tessera::get<Attr>(a);
     const Index rows = P::rows_in(*f.map);

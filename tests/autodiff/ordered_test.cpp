@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations of Order::every: each runs, in the order in which it was recorded, one after the
+// Operations of Ordering::every: each runs, in the order in which it was recorded, one after the
 // other, on the thread of the caller, and what runs is the same at every size: ranks that hold
 // parts of different sizes wait for each other in them.
 #include "tessera/autodiff/forall.h"
@@ -40,7 +40,7 @@ struct ToldId {
 /// x, and says its number; its transpose says the negative one.
 struct Told : Linear<Told> {
   static constexpr const char* name = "told";
-  static constexpr Order order = Order::every;
+  static constexpr Ordering order = Ordering::every;
   static Types infer(std::span<const Type> in, const Attributes*) { return {in[0]}; }
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {

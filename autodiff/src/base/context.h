@@ -16,7 +16,7 @@ class Workspace;
 
 /// What this thread is doing: the transforms in force and the user's line, for error messages; the
 /// branch that is being recorded, which takes all operations inside of it; the program that is
-/// being recorded, which takes those of Order::every; the memory of its kernel.
+/// being recorded, which takes those of Ordering::every; the memory of its kernel.
 struct Context {
   std::vector<const char*> transforms;
   SourceLine line;

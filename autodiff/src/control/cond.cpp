@@ -18,7 +18,7 @@ namespace {
 struct Cond : Hand<Cond> {
   static constexpr const char* name = "cond";
   static constexpr bool runs_programs = true;
-  static Order order(const Attributes* a) {
+  static Ordering order(const Attributes* a) {
     return std::max(branches_of(a).then_f->order(), branches_of(a).else_f->order());
   }
   static Types infer(std::span<const Type> in, const Attributes* a) {

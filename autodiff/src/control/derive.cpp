@@ -19,7 +19,7 @@ Flags reached(const Graph& g, const Flags& inputs, Follow what) {
     if (inputs[k]) v[g.inputs[k]] = true;
   for (const Graph::Equation& e : g.equations) {
     const std::span<const Graph::Id> in = g.in(e);
-    const bool by_itself = what == Follow::changes && order_of(e) == Order::every;
+    const bool by_itself = what == Follow::changes && order_of(e) == Ordering::every;
     if (!by_itself && std::none_of(in.begin(), in.end(), [&](Graph::Id id) { return v[id]; }))
       continue;
     const bool values = what == Follow::values || what == Follow::changes;

@@ -40,7 +40,7 @@ Types infer_loop(const char* name, std::span<const Type> in, const Loop& l) {
 template <class P>
 struct LoopRules : Hand<P> {
   static constexpr bool runs_programs = true;
-  static Order order(const Attributes* a) { return order_of(loop_of(a)); }
+  static Ordering order(const Attributes* a) { return order_of(loop_of(a)); }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     return infer_loop(P::name, in, loop_of(a));
   }
@@ -79,8 +79,8 @@ TESSERA_REGISTER(While);
 
 }  // namespace
 
-Order order_of(const Loop& loop) {
-  Order strictest = loop.condition ? loop.condition->order() : Order::free;
+Ordering order_of(const Loop& loop) {
+  Ordering strictest = loop.condition ? loop.condition->order() : Ordering::free;
   if (loop.inverse) strictest = std::max(strictest, loop.inverse->order());
   for (const Sweep& s : loop.sweeps) strictest = std::max(strictest, s.body->order());
   return strictest;

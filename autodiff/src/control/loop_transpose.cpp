@@ -166,7 +166,7 @@ class Transposition {
   /// which sizes must not decide where others wait for what is run.
   std::vector<Graph::Id> to_have(const Sweep& s, const std::vector<Graph::Id>& residuals,
                                  const Flags& varies) const {
-    if (order_of(l_) == Order::every) return residuals;
+    if (order_of(l_) == Ordering::every) return residuals;
     const Graph& g = s.body->graph();
     Flags free(g.types.size(), false);
     for (const auto& [id, t] : g.captures) free[id] = true;
@@ -311,7 +311,7 @@ class Transposition {
     for (std::size_t k = 0; k < s.n_ys; ++k) {
       const Graph::Id y = g.outputs[s.n_carry + s.n_kept + k];
       const Tensor& w = cotangents_of(i)[s.n_carry + k];
-      b.heard.push_back(p.linear[y] && (order_of(l_) == Order::every || !is_zeros(w)));
+      b.heard.push_back(p.linear[y] && (order_of(l_) == Ordering::every || !is_zeros(w)));
       if (b.heard[k]) add(y, w);
     }
   }

@@ -23,14 +23,14 @@ class Body {
  public:
   explicit Body(Graph g) : graph_(std::move(g)), order_(order_of(graph_)) {}
   const Graph& graph() const { return graph_; }
-  Order order() const { return order_; }
+  Ordering order() const { return order_; }
   const Program& program() const;
   /// The same inputs, the first `n` outputs alone.
   const Body& first_outputs(std::size_t n) const;
 
  private:
   Graph graph_;
-  Order order_;
+  Ordering order_;
   mutable std::once_flag compiled_, cut_;
   mutable std::unique_ptr<const Program> program_;
   mutable std::unique_ptr<const Body> first_;
@@ -79,7 +79,7 @@ struct LoopAttributes final : Attributes {
 inline const Loop& loop_of(const Attributes* a) {
   return *static_cast<const LoopAttributes*>(a)->loop;
 }
-Order order_of(const Loop& loop);
+Ordering order_of(const Loop& loop);
 /// Whether a while begins: its condition, asked of its first carry.
 Tensor first_answer(const Loop& loop, std::span<const Tensor> condition_consts,
                     std::span<const Tensor> carry);
@@ -138,9 +138,9 @@ class Lender {
 using Flags = std::vector<bool>;
 
 /// What is followed from flagged inputs: values; `changes`, values and what operations of
-/// Order::every give, which no step may take from another; tangents, through operations that have a
-/// derivative; or the unknown of a linear map, which goes on as a value where `stop_gradient` takes
-/// its derivative (finished elements of a batch hold it so).
+/// Ordering::every give, which no step may take from another; tangents, through operations that
+/// have a derivative; or the unknown of a linear map, which goes on as a value where
+/// `stop_gradient` takes its derivative (finished elements of a batch hold it so).
 enum class Follow : std::uint8_t { values, changes, tangents, unknown };
 /// Which values of g depend on the flagged inputs.
 Flags reached(const Graph& g, const Flags& inputs, Follow what);

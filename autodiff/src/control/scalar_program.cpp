@@ -415,7 +415,7 @@ std::unique_ptr<Program::Run> ScalarProgram::start() const {
 std::unique_ptr<const Program> compile_scalar(const Graph& g) {
   for (const Type& t : g.types)
     if (!is_scalar(t)) return nullptr;
-  if (order_of(g) != Order::free) return nullptr;
+  if (order_of(g) != Ordering::free) return nullptr;
   return std::make_unique<ScalarProgram>(g);
 }
 

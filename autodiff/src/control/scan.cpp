@@ -189,7 +189,7 @@ std::vector<Tensor> while_flat(const FlatFunction& condition, const FlatFunction
   loop->n_condition_consts = operands.size();
   loop->condition = body_of(extract(ask.graph, questions, ask.graph.outputs));
   // Whether that is worth it depends on sizes: it must not ask others one more time.
-  if (loop->condition->order() != Order::every)
+  if (loop->condition->order() != Ordering::every)
     take_out_invariants(body, [&] { return first_answer(*loop, operands, init); });
   if (o.checkpoint.kind == Checkpoint::Kind::reversible)
     add_inverse("while_loop", o.checkpoint.inverse, carry, init.size(), body, *loop, line);

@@ -107,7 +107,7 @@ void dispatch(const Primitive& p, std::span<const Tensor* const> in, AttributesP
            line);
     if (!innermost || r->depth() > (*innermost)->depth()) innermost = &r;
   }
-  const bool every = (c.branch || c.program) && p.order(attr.get()) == Order::every;
+  const bool every = (c.branch || c.program) && p.order(attr.get()) == Ordering::every;
   if (c.branch) {
     if (innermost ? (*c.branch)->depth() > (*innermost)->depth()
                   : p.runs_programs || every || !detail::runs_at_once(p, in, attr.get(), out))

@@ -28,8 +28,8 @@ std::vector<bool> needed(const Graph& g, std::span<const Graph::Id> given,
   return used;
 }
 
-Order order_of(const Graph& g) {
-  Order strictest = Order::free;
+Ordering order_of(const Graph& g) {
+  Ordering strictest = Ordering::free;
   for (const Graph::Equation& e : g.equations) strictest = std::max(strictest, order_of(e));
   return strictest;
 }

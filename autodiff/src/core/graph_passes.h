@@ -18,9 +18,9 @@ inline bool is_used(const Graph::Equation& e, const std::vector<bool>& used) {
     if (used[e.out_begin + k]) return true;
   return false;
 }
-inline Order order_of(const Graph::Equation& e) { return e.primitive->order(e.attr.get()); }
+inline Ordering order_of(const Graph::Equation& e) { return e.primitive->order(e.attr.get()); }
 /// The strictest of its equations'.
-Order order_of(const Graph& g);
+Ordering order_of(const Graph& g);
 /// Operations that repeat an earlier one are replaced by it, those that no output needs go. Values
 /// keep their numbers.
 void share_repeated_work(Graph& g);

@@ -47,7 +47,7 @@ Graph with_sums_of_products(Graph g) {
 }
 
 /// What remains of a graph: values that equal an earlier one take its number, equations that nobody
-/// needs go. Each of Order::every stays.
+/// needs go. Each of Ordering::every stays.
 struct Remains {
   std::vector<Graph::Id> number;
   std::vector<bool> used, keep;  ///< of values, of equations
@@ -63,7 +63,7 @@ Remains remains_of(const Graph& g) {
   std::unordered_multimap<std::size_t, std::size_t> seen;
   for (std::size_t n = 0; n < g.equations.size(); ++n) {
     const Graph::Equation& e = g.equations[n];
-    keep[n] = detail::order_of(e) == Order::every;
+    keep[n] = detail::order_of(e) == Ordering::every;
     if (keep[n]) continue;
     const std::size_t h = hash_of(g, e, number);
     bool repeated = false;

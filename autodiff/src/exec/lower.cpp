@@ -91,7 +91,7 @@ class Lowering {
       makes.push_back(new_arena_root(g_.types[id]));
       placed_[id] = {makes.back(), packed_view(g_.types[id])};
     }
-    if (detail::order_of(e) != Order::free) {
+    if (detail::order_of(e) != Ordering::free) {
       step.after = last_in_order_;
       if (makes.empty())
         keep_order = true;

@@ -171,7 +171,7 @@ Reached integrate(const OdeSystem& s, const Plan& plan, const Leaves& y0, double
 struct OdeFlow : Hand<OdeFlow> {
   static constexpr const char* name = "ode_flow";
   static constexpr None flops{"its steps are not known before it runs: they are not counted"};
-  static Order order(const Attributes* a) {
+  static Ordering order(const Attributes* a) {
     return detail::order_of(tessera::get<FlowAttr>(a).system->f);
   }
   static Types infer(std::span<const Type> in, const Attributes* a) {

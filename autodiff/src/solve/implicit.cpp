@@ -99,7 +99,7 @@ std::vector<Tensor> tangent(const Implicit& e, const std::vector<Tensor>& v,
 struct ImplicitFunction : Hand<ImplicitFunction> {
   static constexpr const char* name = "implicit";
   static constexpr None flops{"the iterations of its solver are not counted"};
-  static Order order(const Attributes* a) {
+  static Ordering order(const Attributes* a) {
     return detail::order_of(tessera::get<ImplicitAttr>(a).equation->f);
   }
   static constexpr None transpose{"it is not linear; its derivative is a linear system"};

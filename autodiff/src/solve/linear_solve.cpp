@@ -170,7 +170,7 @@ struct Batch {
 struct LinearSolve : Hand<LinearSolve> {
   static constexpr const char* name = "linear_solve";
   static constexpr None flops{"the iterations of its solver are not counted"};
-  static Order order(const Attributes* a) {
+  static Ordering order(const Attributes* a) {
     const LinearSystem& s = *tessera::get<LinearSolveAttr>(a).system;
     return std::max(detail::order_of(s.apply), detail::order_of(s.adjoint));
   }

@@ -42,7 +42,9 @@ struct CustomCall : Hand<CustomCall> {
   static constexpr const char* name = "custom_call";
   static constexpr bool takes_strides = true;
   static constexpr None transpose{"its derivative is written by its own rule"};
-  static Order order(const Attributes* a) { return order_of(tessera::get<CallAttr>(a).call->body); }
+  static Ordering order(const Attributes* a) {
+    return order_of(tessera::get<CallAttr>(a).call->body);
+  }
   static Types infer(std::span<const Type>, const Attributes* a) {
     return output_types(tessera::get<CallAttr>(a).call->body);
   }
@@ -149,7 +151,7 @@ struct CustomLinear : Linear<CustomLinear> {
   static bool linear_in(std::size_t operand, const Attributes* a) {
     return operand < tessera::get<LinearAttr>(a).map->n_in;
   }
-  static Order order(const Attributes* a) {
+  static Ordering order(const Attributes* a) {
     return order_of(tessera::get<LinearAttr>(a).map->forward);
   }
   static Types infer(std::span<const Type>, const Attributes* a) {

@@ -68,7 +68,7 @@ Expansion::Id Expansion::velocity_of(Id x) {
 Expansion::Id Expansion::call(const Primitive& p, const AttributesPtr& attr,
                               const std::vector<Id>& in, std::span<const Type> out_types) {
   for (const Call& c : calls_)
-    if (c.primitive == &p && p.order(attr.get()) != Order::every && c.in == in &&
+    if (c.primitive == &p && p.order(attr.get()) != Ordering::every && c.in == in &&
         !c.attr == !attr && (!attr || c.attr->equal(*attr)))
       return c.out[0];
   Call c{&p, attr, in, {}};

@@ -91,8 +91,8 @@ List tangent(const HostFunction& f, const List& x, const List& y, const List& t)
 }
 
 /// Calls are seen in their order; those that exchange messages are waited for.
-Order order_of_call(const Attributes* a) {
-  return tessera::get<HostAttr>(a).f->exchanges ? Order::every : Order::kept;
+Ordering order_of_call(const Attributes* a) {
+  return tessera::get<HostAttr>(a).f->exchanges ? Ordering::every : Ordering::kept;
 }
 
 /// f for every sample of a leading axis.
@@ -169,7 +169,7 @@ Parts parts_of(const HostAttr& h, const List& all) {
 /// Operands x, y and the live t; results: the tangents of live y.
 struct HostTangent : Hand<HostTangent> {
   static constexpr bool runs_programs = true;
-  static Order order(const Attributes* a) { return order_of_call(a); }
+  static Ordering order(const Attributes* a) { return order_of_call(a); }
   static constexpr const char* name = "host_tangent";
   static constexpr None flops{"what the host does is not counted"};
   static Types infer(std::span<const Type> in, const Attributes* a) {
@@ -235,7 +235,7 @@ struct HostTangent : Hand<HostTangent> {
 
 struct HostCall : Hand<HostCall> {
   static constexpr bool runs_programs = true;
-  static Order order(const Attributes* a) { return order_of_call(a); }
+  static Ordering order(const Attributes* a) { return order_of_call(a); }
   static constexpr const char* name = "host_call";
   static constexpr None flops{"what the host does is not counted"};
   static Types infer(std::span<const Type> in, const Attributes* a) {

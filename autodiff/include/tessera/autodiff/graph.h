@@ -101,8 +101,8 @@ Recording record_abstract(const char* transform, const FlatFunction& f,
 /// the branch does. Known values alone are computed with at once, unless that fails.
 Recording record_branch(const char* transform, const FlatFunction& f, std::span<const Type> inputs);
 /// Abstract, for what is run later, maybe many times: a compiled function, the body of a loop.
-/// Operations of Order::every are recorded though their operands are known; the others belong where
-/// they always do.
+/// Operations of Ordering::every are recorded though their operands are known; the others belong
+/// where they always do.
 Recording record_program(const char* transform, const FlatFunction& f,
                          std::span<const Type> inputs);
 Recording record_live(const char* transform, const FlatFunction& f, std::span<const Tensor> inputs);

@@ -34,7 +34,7 @@ struct HostFunction {
       {};  ///< cotangents of x, linear in ct
   std::function<Types(const Types& x)> types =
       {};  ///< of the results; missing: one result like the first operand
-  /// It sends or waits: each call runs, in the order of the program (Order::every, primitive.h).
+  /// It sends or waits: each call runs, in the order of the program (Ordering::every, primitive.h).
   bool exchanges = false;
 };
 /// Under vmap `run` is called for every sample in turn.

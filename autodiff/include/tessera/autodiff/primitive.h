@@ -71,7 +71,7 @@ using Series = std::vector<Coefficient>;  ///< x_0 ... x_K; shorter is padded wi
 enum class RuleClass : std::uint8_t { linear, bilinear, elementwise, zero, hand };
 
 /// What stays of the order in which applications were recorded, whatever runs them.
-enum class Order : std::uint8_t {
+enum class Ordering : std::uint8_t {
   free,  ///< nothing: operands say what is needed; equal ones become one, unread ones go
   kept,  ///< those that run do so in that order, one after the other: they may be seen by others
   /// Each of them runs, in that order, one after the other, on the thread that runs what holds it,
@@ -118,7 +118,7 @@ struct Primitive {
   bool elementwise;    ///< output element i depends on input elements i alone, all shapes equal
   bool takes_strides;  ///< kernel accepts any strides; else inputs are made contiguous first
   bool runs_programs;  ///< loops, branches, host calls: may not end, may be seen by others
-  Order (*order)(const Attributes*);
+  Ordering (*order)(const Attributes*);
   /// Which results have a derivative along the flagged operands; null where all that are not
   /// integers have.
   std::vector<bool> (*moved)(const std::vector<bool>& operands, const Attributes*);
@@ -295,15 +295,15 @@ constexpr bool has_order = requires {
   P::order;
 };
 template <class P>
-Order order_of([[maybe_unused]] const Attributes* a) {
+Ordering order_of([[maybe_unused]] const Attributes* a) {
   if constexpr (requires {
-                  { P::order(a) } -> std::same_as<Order>;
+                  { P::order(a) } -> std::same_as<Ordering>;
                 })
     return P::order(a);
   else if constexpr (has_order<P>)
     return P::order;
   else
-    return Order::free;
+    return Ordering::free;
 }
 template <class P>
 constexpr bool any_strides = requires {

@@ -12,8 +12,9 @@
 //
 // All ranks call them in the same order, with tensors of one element type and of the same axes but
 // for the one that is cut. They run in the order in which they were recorded, in compiled functions
-// and loops as well, equal ones twice and unread ones too (Order::every, primitive.h). vmap adds an
-// axis that travels in the same messages. Every message says the operation, the types and the line.
+// and loops as well, equal ones twice and unread ones too (Ordering::every, primitive.h). vmap adds
+// an axis that travels in the same messages. Every message says the operation, the types and the
+// line.
 //
 // Same and varying. A value is *the same* on all ranks (a parameter, a loss: each rank has a copy
 // of one value) or it *varies* (each rank has its own). Derivatives need to know which, for <c, y>
