@@ -5,6 +5,7 @@
 // all of the batch that goes to a rank: [batch..., rows to it, rest...].
 #include "tessera/parallel/exchanges.h"
 
+#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops/shape.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -142,6 +143,20 @@ void add_rows(const RowsInMemory& r, std::byte* y, Index n_to, Index to, const s
 
 // ---- owners and copies ----
 
+/// f(run) for each of them, of which no two write to one place; many bytes on several threads.
+template <class F>
+void for_runs(const RowsInMemory& r, const ExchangePlan::Runs& runs, const F& f) {
+  constexpr std::size_t kChunk = std::size_t{1} << 18;
+  Index values = 0;
+  for (const ExchangePlan::Run& run : runs) values += run.count;
+  const auto n = static_cast<Index>(runs.size()),
+             chunks = std::min(n, static_cast<Index>(r.bytes(values) / kChunk) + 1);
+  parallel_chunks(chunks, [&](Index k) {
+    for (Index i = n * k / chunks; i < n * (k + 1) / chunks; ++i)
+      f(runs[static_cast<std::size_t>(i)]);
+  });
+}
+
 /// Packs and sends, and writes what comes layer by layer: the first sets, the others add.
 void run_plan(const ExchangePlan& plan, const ExchangePlan::Packing& pack,
               const ExchangePlan::Unpacking& unpack, const RowsInMemory& r, SourceLine line) {
@@ -150,8 +165,9 @@ void run_plan(const ExchangePlan& plan, const ExchangePlan::Packing& pack,
   std::vector<Receive> receive;
   for (const ExchangePlan::Peer& p : pack.peers) {
     const MessageBlock& m = out.emplace_back(r.bytes(p.count));
-    for (const ExchangePlan::Run& run : p.runs)
+    for_runs(r, p.runs, [&](const ExchangePlan::Run& run) {
       copy_rows(r, m.data.get(), p.count, run.to, r.x, r.in, run.from, run.count);
+    });
     send.push_back({p.rank, m.all()});
   }
   for (const ExchangePlan::Peer& p : unpack.peers)
@@ -170,11 +186,13 @@ void run_plan(const ExchangePlan& plan, const ExchangePlan::Packing& pack,
   for (std::size_t k = 0; k < unpack.layers.size(); ++k) {
     const auto put = k == 0 ? copy_rows : add_rows;
     const ExchangePlan::Layer& layer = unpack.layers[k];
-    for (const ExchangePlan::Run& run : layer.own)
+    for_runs(r, layer.own, [&](const ExchangePlan::Run& run) {
       put(r, r.y, r.out, run.to, r.x, r.in, run.from, run.count);
+    });
     for (std::size_t i = 0; i < layer.peers.size(); ++i)
-      for (const ExchangePlan::Run& run : layer.peers[i].runs)
+      for_runs(r, layer.peers[i].runs, [&](const ExchangePlan::Run& run) {
         put(r, r.y, r.out, run.to, in[i].data.get(), layer.peers[i].count, run.from, run.count);
+      });
   }
 }
 

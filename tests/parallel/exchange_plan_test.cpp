@@ -2,6 +2,7 @@
 #include "tessera/parallel/exchange_plan.h"
 
 #include "dealt.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/parallel/exchanges.h"
 #include "tessera/parallel/ghosts.h"
 
@@ -349,6 +350,28 @@ TEST(Ghosts, AreThePointsAroundABox) {
                 "<y, A u> = <A' y, u>");
       });
     }
+}
+
+// Long lists are copied and added on several threads.
+TEST(Ghosts, OfLargeBoxes) {
+  const int before = num_threads();
+  set_num_threads(4);
+  run_ranks(2, [](Communicator& c) {
+    const Index half = 60, n = 120;
+    const Ghosts g = ghosts(c, {.grid = {n, n, n},
+                                .begin = {half * c.rank(), 0, 0},
+                                .end = {half * (c.rank() + 1), n, n},
+                                .low = {2, 1, 3},
+                                .high = {1, 2, 1},
+                                .periodic = {true, true, true}});
+    const Tensor u = whole(static_cast<std::uint64_t>(c.rank()), g.owned), wide = with_ghosts(g, u);
+    const Tensor y = whole(static_cast<std::uint64_t>(c.rank()) + 5, g.copies);
+    require(over_ranks(c, dot(y, wide)) == over_ranks(c, dot(add_ghosts(g, y), u)),
+            "<y, A u> = <A' y, u>");
+    require(same_values(slice(slice(slice(wide, 0, 2, 2 + half), 1, 1, 1 + n), 2, 3, 3 + n), u),
+            "the box itself");
+  });
+  set_num_threads(before);
 }
 
 TEST(Ghosts, OfOneRankAreItsOwnPoints) {

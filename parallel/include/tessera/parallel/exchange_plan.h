@@ -6,8 +6,8 @@
 //   copies[j] = owned[of the index that copy j is wanted of]           push       y = A x
 //   owned[i]  = sum over the copies of i, on all ranks                 pull_add   x = A^T y
 //
-// A plan says what goes where. It is made once, by all ranks together, and used again and again
-// (exchanges.h). Grids with ghosts: ghosts.h.
+// A plan says what goes where. It is made once, by all ranks together and outside of functions that
+// are compiled, and used again and again (exchanges.h). Grids with ghosts: ghosts.h.
 //
 //   const auto plan = ExchangePlan::make(c, {.owned = rows_of_me, .wanted = columns_that_I_read});
 //   const Tensor read = push(plan, x);          // x [owned, ...] -> [wanted, ...]
