@@ -131,6 +131,20 @@ std::vector<Place> places_of(Communicator& c, const OwnedAndWanted& mine, const 
   return places;
 }
 
+/// Of what this rank says, before anybody is asked.
+std::string what_is_wrong(const Communicator& c, const OwnedAndWanted& mine) {
+  const std::string me = "rank " + std::to_string(c.rank());
+  for (const auto& [what, list] :
+       {std::pair(" owns", mine.owned), std::pair(" wants a copy of", mine.wanted)})
+    for (const Index index : list)
+      if (index < 0)
+        return me + what + " index " + std::to_string(index) + "; indices are not negative";
+  if (!mine.keys.empty() && mine.keys.size() != mine.wanted.size())
+    return std::to_string(mine.keys.size()) + " keys for " + std::to_string(mine.wanted.size()) +
+           " wanted copies on " + me;
+  return {};
+}
+
 /// A copy as its owner sees it.
 struct Copy {
   Index at, key, rank, number;  ///< number: of the rank's copies that this owner has to do with
@@ -138,18 +152,110 @@ struct Copy {
 
 }  // namespace
 
+/// Fills a plan, whose indices have all been found.
+struct ExchangePlan::Maker {
+  Communicator& c;
+  SourceLine line;
+  ExchangePlan& plan;
+  const OwnedAndWanted& mine;
+  Index first_key;                   ///< of the first copy, where none are given
+  const Numbers& which;              ///< copy j is of ...
+  const std::vector<Place>& places;  ///< ... places[which[j]], of which none repeats
+
+  std::size_t ranks() const { return static_cast<std::size_t>(c.size()); }
+  bool is_me(std::size_t r) const { return static_cast<int>(r) == c.rank(); }
+  const Place& of_copy(std::size_t j) const { return places[static_cast<std::size_t>(which[j])]; }
+  static Peer peer(std::size_t r, std::size_t count, Runs runs = {}) {
+    return {static_cast<int>(r), static_cast<Index>(count), std::move(runs)};
+  }
+
+  /// Owners are asked for the values, in the order in which they have them: slot s of a message.
+  void pushes() {
+    std::vector<Numbers> of_rank(ranks()), ask(ranks());
+    for (std::size_t k = 0; k < places.size(); ++k)
+      of_rank[static_cast<std::size_t>(places[k].rank)].push_back(static_cast<Index>(k));
+    Numbers slot(places.size());
+    for (std::size_t r = 0; r < ranks(); ++r) {
+      const auto at = [&](Index k) { return places[static_cast<std::size_t>(k)].at; };
+      std::sort(of_rank[r].begin(), of_rank[r].end(),
+                [&](Index a, Index b) { return at(a) < at(b); });
+      for (std::size_t s = 0; s < of_rank[r].size(); ++s) {
+        slot[static_cast<std::size_t>(of_rank[r][s])] = static_cast<Index>(s);
+        if (!is_me(r)) ask[r].push_back(at(of_rank[r][s]));
+      }
+      if (!ask[r].empty()) plan.pushed_to_.peers.push_back(peer(r, ask[r].size()));
+    }
+    Layer& layer = plan.pushed_to_.layers.emplace_back();
+    layer.peers = plan.pushed_to_.peers;
+    std::vector<Runs*> runs_of(ranks(), &layer.own);
+    for (Peer& p : layer.peers) runs_of[static_cast<std::size_t>(p.rank)] = &p.runs;
+    for (std::size_t j = 0; j < which.size(); ++j) {
+      const auto r = static_cast<std::size_t>(of_copy(j).rank);
+      add_to(*runs_of[r], static_cast<Index>(j),
+             is_me(r) ? of_copy(j).at : slot[static_cast<std::size_t>(which[j])]);
+    }
+    const std::vector<Numbers> asked = all_to_all_numbers(c, ask, line);
+    for (std::size_t r = 0; r < ranks(); ++r) {
+      if (asked[r].empty()) continue;
+      Runs runs;
+      for (std::size_t s = 0; s < asked[r].size(); ++s)
+        add_to(runs, static_cast<Index>(s), asked[r][s]);
+      plan.pushes_.peers.push_back(peer(r, asked[r].size(), std::move(runs)));
+      plan.pushes_.values += plan.pushes_.peers.back().count;
+    }
+  }
+
+  /// Owners are told of the copies, in the order in which they lie here, and put them in layers.
+  void pulls() {
+    std::vector<Numbers> tell(ranks());
+    std::vector<Runs> packed(ranks());
+    Numbers own;  // where this rank's copies of its own values lie
+    for (std::size_t j = 0; j < which.size(); ++j) {
+      const auto r = static_cast<std::size_t>(of_copy(j).rank);
+      add_to(packed[r], static_cast<Index>(tell[r].size()) / 2, static_cast<Index>(j));
+      tell[r].push_back(of_copy(j).at);
+      tell[r].push_back(mine.keys.empty() ? first_key + static_cast<Index>(j) : mine.keys[j]);
+      if (is_me(r)) own.push_back(static_cast<Index>(j));
+    }
+    for (std::size_t r = 0; r < ranks(); ++r)
+      if (!is_me(r) && !tell[r].empty()) {
+        plan.pulls_.peers.push_back(peer(r, tell[r].size() / 2, std::move(packed[r])));
+        plan.pulls_.values += plan.pulls_.peers.back().count;
+      }
+    std::vector<Copy> copies;
+    const std::vector<Numbers> told = all_to_all_numbers(c, tell, line);
+    for (std::size_t r = 0; r < ranks(); ++r) {
+      const std::size_t count = told[r].size() / 2;
+      for (std::size_t k = 0; k < count; ++k)
+        copies.push_back(
+            {told[r][2 * k], told[r][2 * k + 1], static_cast<Index>(r), static_cast<Index>(k)});
+      if (!is_me(r) && count > 0) plan.pulled_to_.peers.push_back(peer(r, count));
+    }
+    std::stable_sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) {
+      return std::pair(a.at, a.key) < std::pair(b.at, b.key);
+    });
+    put_in_layers(copies, own);
+  }
+  void put_in_layers(const std::vector<Copy>& copies, const Numbers& own) {
+    std::vector<Layer>& layers = plan.pulled_to_.layers;
+    for (std::size_t k = 0, depth = 0; k < copies.size(); ++k) {
+      const Copy& copy = copies[k];
+      depth = k > 0 && copies[k - 1].at == copy.at ? depth + 1 : 0;
+      if (depth == layers.size()) layers.push_back({{}, plan.pulled_to_.peers});
+      Layer& l = layers[depth];
+      if (copy.rank == c.rank()) {
+        add_to(l.own, copy.at, own[static_cast<std::size_t>(copy.number)]);
+        continue;
+      }
+      const auto from = std::find_if(l.peers.begin(), l.peers.end(),
+                                     [&](const Peer& p) { return p.rank == copy.rank; });
+      add_to(from->runs, copy.at, copy.number);
+    }
+  }
+};
+
 ExchangePlanPtr ExchangePlan::make(Communicator& c, const OwnedAndWanted& mine, SourceLine line) {
-  const auto n = static_cast<std::size_t>(c.size()), me = static_cast<std::size_t>(c.rank());
-  std::string wrong;
-  for (const auto& [what, list] :
-       {std::pair("owns", mine.owned), std::pair("wants a copy of", mine.wanted)})
-    for (const Index index : list)
-      if (index < 0 && wrong.empty())
-        wrong = "rank " + std::to_string(c.rank()) + " " + what + " index " +
-                std::to_string(index) + "; indices are not negative";
-  if (!mine.keys.empty() && mine.keys.size() != mine.wanted.size())
-    wrong = std::to_string(mine.keys.size()) + " keys for " + std::to_string(mine.wanted.size()) +
-            " wanted copies on rank " + std::to_string(c.rank());
+  std::string wrong = what_is_wrong(c, mine);
   agree_that_all_is_well(c, wrong, line);
 
   Numbers sizes{static_cast<Index>(mine.wanted.size()), 0};  // copies; one more than any index
@@ -157,14 +263,13 @@ ExchangePlanPtr ExchangePlan::make(Communicator& c, const OwnedAndWanted& mine, 
     for (const Index index : list) sizes[1] = std::max(sizes[1], index + 1);
   Index indices = 0, first_key = 0;
   const std::vector<Bytes> all_sizes = c.all_gather(to_bytes(sizes), line);
-  for (std::size_t r = 0; r < n; ++r) {
+  for (std::size_t r = 0; r < all_sizes.size(); ++r) {
     const Numbers s = from_bytes<Index>(all_sizes[r]);
-    if (r < me) first_key += s[0];
+    if (static_cast<int>(r) < c.rank()) first_key += s[0];
     indices = std::max(indices, s[1]);
   }
 
-  // Copy j is of distinct[which[j]].
-  Numbers distinct, which(mine.wanted.size());
+  Numbers distinct, which(mine.wanted.size());  // copy j is of distinct[which[j]]
   for (const Index j : sorted_positions(mine.wanted)) {
     const Index index = mine.wanted[static_cast<std::size_t>(j)];
     if (distinct.empty() || distinct.back() != index) distinct.push_back(index);
@@ -177,88 +282,9 @@ ExchangePlanPtr ExchangePlan::make(Communicator& c, const OwnedAndWanted& mine, 
   plan->communicator_ = &c;
   plan->owned_ = static_cast<Index>(mine.owned.size());
   plan->copies_ = static_cast<Index>(mine.wanted.size());
-
-  // Ask each owner for the values, in the order in which it has them: slot s of its message.
-  std::vector<Numbers> of_rank(n), ask(n);
-  for (std::size_t k = 0; k < places.size(); ++k)
-    of_rank[static_cast<std::size_t>(places[k].rank)].push_back(static_cast<Index>(k));
-  Numbers slot(distinct.size());
-  for (std::size_t r = 0; r < n; ++r) {
-    const auto at = [&](Index k) { return places[static_cast<std::size_t>(k)].at; };
-    std::sort(of_rank[r].begin(), of_rank[r].end(),
-              [&](Index a, Index b) { return at(a) < at(b); });
-    for (std::size_t s = 0; s < of_rank[r].size(); ++s) {
-      slot[static_cast<std::size_t>(of_rank[r][s])] = static_cast<Index>(s);
-      if (r != me) ask[r].push_back(at(of_rank[r][s]));
-    }
-    if (r != me && !of_rank[r].empty())
-      plan->pushed_to_.peers.push_back(
-          {static_cast<int>(r), static_cast<Index>(of_rank[r].size()), {}});
-  }
-  Layer& layer = plan->pushed_to_.layers.emplace_back();
-  layer.peers = plan->pushed_to_.peers;
-  std::vector<Runs*> runs_of(n, &layer.own);
-  for (Peer& p : layer.peers) runs_of[static_cast<std::size_t>(p.rank)] = &p.runs;
-
-  // And tell it of the copies, in the order in which they lie here.
-  std::vector<Numbers> tell(n);
-  std::vector<Runs> packed(n);
-  for (std::size_t j = 0; j < which.size(); ++j) {
-    const auto k = static_cast<std::size_t>(which[j]);
-    const auto r = static_cast<std::size_t>(places[k].rank);
-    add_to(*runs_of[r], static_cast<Index>(j), r == me ? places[k].at : slot[k]);
-    add_to(packed[r], static_cast<Index>(tell[r].size()) / 2, static_cast<Index>(j));
-    tell[r].push_back(places[k].at);
-    tell[r].push_back(mine.keys.empty() ? first_key + static_cast<Index>(j) : mine.keys[j]);
-  }
-  Numbers own_copies;  // number -> where it lies
-  for (std::size_t j = 0; j < which.size(); ++j)
-    if (places[static_cast<std::size_t>(which[j])].rank == c.rank())
-      own_copies.push_back(static_cast<Index>(j));
-  for (std::size_t r = 0; r < n; ++r)
-    if (r != me && !tell[r].empty()) {
-      const Index count = static_cast<Index>(tell[r].size()) / 2;
-      plan->pulls_.peers.push_back({static_cast<int>(r), count, std::move(packed[r])});
-      plan->pulls_.values += count;
-    }
-
-  const std::vector<Numbers> asked = all_to_all_numbers(c, ask, line);
-  for (std::size_t r = 0; r < n; ++r) {
-    if (asked[r].empty()) continue;
-    Peer p{static_cast<int>(r), static_cast<Index>(asked[r].size()), {}};
-    for (std::size_t s = 0; s < asked[r].size(); ++s)
-      add_to(p.runs, static_cast<Index>(s), asked[r][s]);
-    plan->pushes_.values += p.count;
-    plan->pushes_.peers.push_back(std::move(p));
-  }
-
-  std::vector<Copy> copies;
-  const std::vector<Numbers> told = all_to_all_numbers(c, tell, line);
-  for (std::size_t r = 0; r < n; ++r) {
-    const std::size_t count = told[r].size() / 2;
-    for (std::size_t k = 0; k < count; ++k)
-      copies.push_back(
-          {told[r][2 * k], told[r][2 * k + 1], static_cast<Index>(r), static_cast<Index>(k)});
-    if (r != me && count > 0)
-      plan->pulled_to_.peers.push_back({static_cast<int>(r), static_cast<Index>(count), {}});
-  }
-  std::stable_sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) {
-    return std::pair(a.at, a.key) < std::pair(b.at, b.key);
-  });
-  std::vector<Layer>& layers = plan->pulled_to_.layers;
-  for (std::size_t k = 0, depth = 0; k < copies.size(); ++k) {
-    const Copy& copy = copies[k];
-    depth = k > 0 && copies[k - 1].at == copy.at ? depth + 1 : 0;
-    if (depth == layers.size()) layers.push_back({{}, plan->pulled_to_.peers});
-    Layer& l = layers[depth];
-    if (copy.rank == c.rank()) {
-      add_to(l.own, copy.at, own_copies[static_cast<std::size_t>(copy.number)]);
-      continue;
-    }
-    const auto peer = std::find_if(l.peers.begin(), l.peers.end(),
-                                   [&](const Peer& p) { return p.rank == copy.rank; });
-    add_to(peer->runs, copy.at, copy.number);
-  }
+  Maker maker{c, line, *plan, mine, first_key, which, places};
+  maker.pushes();
+  maker.pulls();
   return plan;
 }
 

@@ -89,6 +89,7 @@ class ExchangePlan {
   const Unpacking& pulled_to() const { return pulled_to_; }
 
  private:
+  struct Maker;  // src/exchange_plan.cpp
   ExchangePlan() = default;
   Communicator* communicator_ = nullptr;
   Index owned_ = 0, copies_ = 0;
