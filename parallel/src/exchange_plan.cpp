@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Making a plan: indices are dealt to ranks in blocks, whoever owns them; the rank of a block is
-// its directory. Ranks tell the directories what they own and ask them for what they want, then ask
-// the owners. Four all-to-alls of what is owned and wanted, nothing of the size of all indices.
+// its directory. Ranks tell the directories what they own, in runs, and ask them for what they want
+// of others, then ask the owners. Nothing is of the size of all indices.
 #include "tessera/parallel/exchange_plan.h"
 
 #include <algorithm>
@@ -33,14 +33,23 @@ void agree_that_all_is_well(Communicator& c, const std::string& wrong, SourceLin
     }
 }
 
-/// Positions of the elements of `v` in the order of their values, equal ones as they come.
-Numbers sorted_positions(std::span<const Index> v) {
-  Numbers at(v.size());
-  std::iota(at.begin(), at.end(), Index{0});
-  std::stable_sort(at.begin(), at.end(), [&](Index a, Index b) {
-    return v[static_cast<std::size_t>(a)] < v[static_cast<std::size_t>(b)];
-  });
-  return at;
+/// The elements of `v` once each, in their order, and which of them each one is.
+Numbers distinct_of(std::span<const Index> v, Numbers& which) {
+  Numbers distinct;
+  which.resize(v.size());
+  const auto add = [&](Index value, std::size_t position) {
+    if (distinct.empty() || distinct.back() != value) distinct.push_back(value);
+    which[position] = static_cast<Index>(distinct.size()) - 1;
+  };
+  if (std::is_sorted(v.begin(), v.end())) {
+    for (std::size_t k = 0; k < v.size(); ++k) add(v[k], k);
+    return distinct;
+  }
+  std::vector<std::pair<Index, std::size_t>> sorted;
+  for (std::size_t k = 0; k < v.size(); ++k) sorted.emplace_back(v[k], k);
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [value, position] : sorted) add(value, position);
+  return distinct;
 }
 
 /// Adds a value to runs.
@@ -60,72 +69,95 @@ struct Place {
   Index rank, at;
 };
 
-/// This rank's part of the directory.
-class Directory {
+/// Indices index, index + 1, ... that a rank owns, at at, at + 1, ...
+struct OwnedRun {
+  Index index, count, rank, at;
+  Index end() const { return index + count; }
+};
+std::vector<OwnedRun> runs_of(std::span<const Index> owned, int rank) {
+  std::vector<OwnedRun> runs;
+  for (std::size_t k = 0; k < owned.size(); ++k)
+    if (!runs.empty() && runs.back().end() == owned[k])
+      ++runs.back().count;
+    else
+      runs.push_back({owned[k], 1, rank, static_cast<Index>(k)});
+  return runs;
+}
+/// Where indices are, by runs that are put in order.
+class Owners {
  public:
-  /// `told[r]`: what rank r owns of this part, then as many positions.
-  Directory(const std::vector<Numbers>& told, std::string& wrong) {
-    for (std::size_t r = 0; r < told.size(); ++r) {
-      const std::size_t n = told[r].size() / 2;
-      for (std::size_t k = 0; k < n; ++k)
-        entries_.push_back({told[r][k], {static_cast<Index>(r), told[r][n + k]}});
-    }
-    std::stable_sort(entries_.begin(), entries_.end(),
-                     [](const Entry& a, const Entry& b) { return a.index < b.index; });
-    for (std::size_t k = 1; k < entries_.size() && wrong.empty(); ++k)
-      if (entries_[k].index == entries_[k - 1].index) {
-        const Index a = entries_[k - 1].place.rank, b = entries_[k].place.rank;
-        wrong = "index " + std::to_string(entries_[k].index) + " is owned " +
-                (a == b ? "twice by rank " + std::to_string(a)
-                        : "by rank " + std::to_string(a) + " and by rank " + std::to_string(b)) +
-                "; each index has one owner";
+  explicit Owners(std::vector<OwnedRun> runs) : runs_(std::move(runs)) {
+    std::stable_sort(runs_.begin(), runs_.end(),
+                     [](const OwnedRun& a, const OwnedRun& b) { return a.index < b.index; });
+  }
+  /// Empty: no index is in two of them.
+  std::string of_two() const {
+    for (std::size_t k = 1; k < runs_.size(); ++k)
+      if (runs_[k].index < runs_[k - 1].end()) {
+        const Index a = runs_[k - 1].rank, b = runs_[k].rank;
+        return "index " + std::to_string(runs_[k].index) + " is owned " +
+               (a == b ? "twice by rank " + std::to_string(a)
+                       : "by rank " + std::to_string(a) + " and by rank " + std::to_string(b)) +
+               "; each index has one owner";
       }
+    return {};
   }
   /// Rank -1: nobody.
   Place find(Index index) const {
-    const auto it = std::lower_bound(entries_.begin(), entries_.end(), index,
-                                     [](const Entry& e, Index i) { return e.index < i; });
-    return it == entries_.end() || it->index != index ? Place{-1, 0} : it->place;
+    const auto behind = std::upper_bound(runs_.begin(), runs_.end(), index,
+                                         [](Index i, const OwnedRun& r) { return i < r.index; });
+    if (behind == runs_.begin() || std::prev(behind)->end() <= index) return {-1, 0};
+    const OwnedRun& r = *std::prev(behind);
+    return {r.rank, r.at + index - r.index};
   }
 
  private:
-  struct Entry {
-    Index index;
-    Place place;
-  };
-  std::vector<Entry> entries_;
+  std::vector<OwnedRun> runs_;
 };
 
-/// Where each of these, of which none repeats, is.
+/// Where each of these, of which none repeats, is. Of its own values a rank knows that.
 std::vector<Place> places_of(Communicator& c, const OwnedAndWanted& mine, const Numbers& distinct,
                              Index indices, std::string& wrong, SourceLine line) {
   const auto n = static_cast<std::size_t>(c.size());
   const Index block = std::max<Index>(1, (indices + c.size() - 1) / c.size());
   const auto part_of = [&](Index index) { return static_cast<std::size_t>(index / block); };
-  std::vector<Numbers> tell(n), positions(n), ask(n), answers(n);
-  for (std::size_t k = 0; k < mine.owned.size(); ++k) {
-    tell[part_of(mine.owned[k])].push_back(mine.owned[k]);
-    positions[part_of(mine.owned[k])].push_back(static_cast<Index>(k));
+  std::vector<Numbers> tell(n), ask(n), answers(n);
+  const std::vector<OwnedRun> own_runs = runs_of(mine.owned, c.rank());
+  for (OwnedRun r : own_runs)
+    while (r.count > 0) {  // a piece in each part of the directory
+      const std::size_t part = part_of(r.index);
+      const Index count = std::min(r.count, (static_cast<Index>(part) + 1) * block - r.index);
+      tell[part].insert(tell[part].end(), {r.index, count, r.at});
+      r.index += count, r.at += count, r.count -= count;
+    }
+  const Owners own(own_runs);
+  std::vector<Place> places;
+  for (const Index index : distinct) {
+    places.push_back(own.find(index));
+    if (places.back().rank < 0) ask[part_of(index)].push_back(index);
   }
+  std::vector<OwnedRun> told;
+  const std::vector<Numbers> lists = all_to_all_numbers(c, tell, line);
   for (std::size_t r = 0; r < n; ++r)
-    tell[r].insert(tell[r].end(), positions[r].begin(), positions[r].end());
-  for (const Index index : distinct) ask[part_of(index)].push_back(index);
-  const Directory directory(all_to_all_numbers(c, tell, line), wrong);
+    for (std::size_t k = 0; k < lists[r].size(); k += 3)
+      told.push_back({lists[r][k], lists[r][k + 1], static_cast<Index>(r), lists[r][k + 2]});
+  const Owners directory(std::move(told));
+  wrong = directory.of_two();
   const std::vector<Numbers> asked = all_to_all_numbers(c, ask, line);
   for (std::size_t r = 0; r < n; ++r)
     for (const Index index : asked[r]) {
       const Place p = directory.find(index);
-      answers[r].push_back(p.rank), answers[r].push_back(p.at);
+      answers[r].insert(answers[r].end(), {p.rank, p.at});
     }
   const std::vector<Numbers> found = all_to_all_numbers(c, answers, line);
-  std::vector<Place> places;
   std::vector<std::size_t> next(n, 0);
-  for (const Index index : distinct) {
-    const std::size_t r = part_of(index);
-    places.push_back({found[r][next[r]], found[r][next[r] + 1]});
+  for (std::size_t k = 0; k < distinct.size(); ++k) {
+    if (places[k].rank >= 0) continue;
+    const std::size_t r = part_of(distinct[k]);
+    places[k] = {found[r][next[r]], found[r][next[r] + 1]};
     next[r] += 2;
-    if (places.back().rank < 0 && wrong.empty())
-      wrong = "index " + std::to_string(index) + ", which rank " + std::to_string(c.rank()) +
+    if (places[k].rank < 0 && wrong.empty())
+      wrong = "index " + std::to_string(distinct[k]) + ", which rank " + std::to_string(c.rank()) +
               " wants a copy of, is owned by no rank";
   }
   return places;
@@ -147,7 +179,7 @@ std::string what_is_wrong(const Communicator& c, const OwnedAndWanted& mine) {
 
 /// A copy as its owner sees it.
 struct Copy {
-  Index at, key, rank, number;  ///< number: of the rank's copies that this owner has to do with
+  Index at, key, rank, number;  ///< number: where it lies, or comes in the message of its rank
 };
 
 }  // namespace
@@ -173,7 +205,8 @@ struct ExchangePlan::Maker {
   void pushes() {
     std::vector<Numbers> of_rank(ranks()), ask(ranks());
     for (std::size_t k = 0; k < places.size(); ++k)
-      of_rank[static_cast<std::size_t>(places[k].rank)].push_back(static_cast<Index>(k));
+      if (const auto r = static_cast<std::size_t>(places[k].rank); !is_me(r))
+        of_rank[r].push_back(static_cast<Index>(k));
     Numbers slot(places.size());
     for (std::size_t r = 0; r < ranks(); ++r) {
       const auto at = [&](Index k) { return places[static_cast<std::size_t>(k)].at; };
@@ -181,7 +214,7 @@ struct ExchangePlan::Maker {
                 [&](Index a, Index b) { return at(a) < at(b); });
       for (std::size_t s = 0; s < of_rank[r].size(); ++s) {
         slot[static_cast<std::size_t>(of_rank[r][s])] = static_cast<Index>(s);
-        if (!is_me(r)) ask[r].push_back(at(of_rank[r][s]));
+        ask[r].push_back(at(of_rank[r][s]));
       }
       if (!ask[r].empty()) plan.pushed_to_.peers.push_back(peer(r, ask[r].size()));
     }
@@ -209,48 +242,60 @@ struct ExchangePlan::Maker {
   void pulls() {
     std::vector<Numbers> tell(ranks());
     std::vector<Runs> packed(ranks());
-    Numbers own;  // where this rank's copies of its own values lie
+    std::vector<Copy> own;
     for (std::size_t j = 0; j < which.size(); ++j) {
-      const auto r = static_cast<std::size_t>(of_copy(j).rank);
-      add_to(packed[r], static_cast<Index>(tell[r].size()) / 2, static_cast<Index>(j));
-      tell[r].push_back(of_copy(j).at);
-      tell[r].push_back(mine.keys.empty() ? first_key + static_cast<Index>(j) : mine.keys[j]);
-      if (is_me(r)) own.push_back(static_cast<Index>(j));
+      const Place& p = of_copy(j);
+      const auto r = static_cast<std::size_t>(p.rank);
+      const Index lies = static_cast<Index>(j),
+                  key = mine.keys.empty() ? first_key + lies : mine.keys[j];
+      if (is_me(r)) {
+        own.push_back({p.at, key, p.rank, lies});
+        continue;
+      }
+      add_to(packed[r], static_cast<Index>(tell[r].size()) / 2, lies);
+      tell[r].insert(tell[r].end(), {p.at, key});
     }
-    for (std::size_t r = 0; r < ranks(); ++r)
-      if (!is_me(r) && !tell[r].empty()) {
+    const std::vector<Numbers> told = all_to_all_numbers(c, tell, line);
+    std::vector<Copy> copies;
+    for (std::size_t r = 0; r < ranks(); ++r) {
+      if (!tell[r].empty()) {
         plan.pulls_.peers.push_back(peer(r, tell[r].size() / 2, std::move(packed[r])));
         plan.pulls_.values += plan.pulls_.peers.back().count;
       }
-    std::vector<Copy> copies;
-    const std::vector<Numbers> told = all_to_all_numbers(c, tell, line);
-    for (std::size_t r = 0; r < ranks(); ++r) {
-      const std::size_t count = told[r].size() / 2;
-      for (std::size_t k = 0; k < count; ++k)
+      if (is_me(r)) copies.insert(copies.end(), own.begin(), own.end());
+      for (std::size_t k = 0; k < told[r].size(); k += 2)
         copies.push_back(
-            {told[r][2 * k], told[r][2 * k + 1], static_cast<Index>(r), static_cast<Index>(k)});
-      if (!is_me(r) && count > 0) plan.pulled_to_.peers.push_back(peer(r, count));
+            {told[r][k], told[r][k + 1], static_cast<Index>(r), static_cast<Index>(k / 2)});
+      if (!told[r].empty()) plan.pulled_to_.peers.push_back(peer(r, told[r].size() / 2));
     }
-    std::stable_sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) {
-      return std::pair(a.at, a.key) < std::pair(b.at, b.key);
-    });
-    put_in_layers(copies, own);
+    put_in_layers(copies);
   }
-  void put_in_layers(const std::vector<Copy>& copies, const Numbers& own) {
+  /// Copies of one value come together in the order of ranks, then by their keys.
+  void put_in_layers(const std::vector<Copy>& copies) {
+    std::vector<std::size_t> end(static_cast<std::size_t>(plan.owned_) + 1, 0),
+        order(copies.size());
+    for (const Copy& copy : copies) ++end[static_cast<std::size_t>(copy.at) + 1];
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    for (std::size_t k = 0; k < copies.size(); ++k)
+      order[end[static_cast<std::size_t>(copies[k].at)]++] = k;
     std::vector<Layer>& layers = plan.pulled_to_.layers;
-    for (std::size_t k = 0, depth = 0; k < copies.size(); ++k) {
-      const Copy& copy = copies[k];
-      depth = k > 0 && copies[k - 1].at == copy.at ? depth + 1 : 0;
-      if (depth == layers.size()) layers.push_back({{}, plan.pulled_to_.peers});
-      Layer& l = layers[depth];
-      if (copy.rank == c.rank()) {
-        add_to(l.own, copy.at, own[static_cast<std::size_t>(copy.number)]);
-        continue;
+    for (std::size_t at = 0, begin = 0; at < static_cast<std::size_t>(plan.owned_);
+         begin = end[at++]) {
+      const std::span<std::size_t> same(order.data() + begin, end[at] - begin);
+      std::stable_sort(same.begin(), same.end(),
+                       [&](std::size_t a, std::size_t b) { return copies[a].key < copies[b].key; });
+      for (std::size_t depth = 0; depth < same.size(); ++depth) {
+        if (depth == layers.size()) layers.push_back({{}, plan.pulled_to_.peers});
+        const Copy& copy = copies[same[depth]];
+        add_to(runs_from(layers[depth], copy.rank), copy.at, copy.number);
       }
-      const auto from = std::find_if(l.peers.begin(), l.peers.end(),
-                                     [&](const Peer& p) { return p.rank == copy.rank; });
-      add_to(from->runs, copy.at, copy.number);
     }
+  }
+  Runs& runs_from(Layer& l, Index rank) const {
+    if (rank == c.rank()) return l.own;
+    return std::find_if(l.peers.begin(), l.peers.end(),
+                        [&](const Peer& p) { return p.rank == rank; })
+        ->runs;
   }
 };
 
@@ -269,12 +314,8 @@ ExchangePlanPtr ExchangePlan::make(Communicator& c, const OwnedAndWanted& mine, 
     indices = std::max(indices, s[1]);
   }
 
-  Numbers distinct, which(mine.wanted.size());  // copy j is of distinct[which[j]]
-  for (const Index j : sorted_positions(mine.wanted)) {
-    const Index index = mine.wanted[static_cast<std::size_t>(j)];
-    if (distinct.empty() || distinct.back() != index) distinct.push_back(index);
-    which[static_cast<std::size_t>(j)] = static_cast<Index>(distinct.size()) - 1;
-  }
+  Numbers which;  // copy j is of distinct[which[j]]
+  const Numbers distinct = distinct_of(mine.wanted, which);
   const std::vector<Place> places = places_of(c, mine, distinct, indices, wrong, line);
   agree_that_all_is_well(c, wrong, line);
 
