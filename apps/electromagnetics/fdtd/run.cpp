@@ -66,10 +66,9 @@ struct TimeLoop {
     out.step = static_cast<std::uint64_t>(run->step());
     out.config_sha256 = context.manifest.config_sha256;
     out.inputs = c.inputs;
-    if (run->scheme().dtype() == Dtype::f32)
-      out.put("state", std::vector<float>(run->state_f32().begin(), run->state_f32().end()));
-    else
-      out.put("state", std::vector<double>(run->state_f64().begin(), run->state_f64().end()));
+    const std::vector<em::TimeDomain::Slice> slices = run->slices();
+    for (std::size_t i = 0; i < slices.size(); ++i)
+      std::visit([&](const auto& slice) { out.put(fmt::format("state/{}", i), slice); }, slices[i]);
     out.put("peak_energy", energy.peak_j);
     out.put("least_energy", energy.least_stored_j);
     out.put("norms", norms);
@@ -79,11 +78,14 @@ struct TimeLoop {
     return out;
   }
   void restore(const data::Checkpoint& in) {
-    const auto step = static_cast<std::int64_t>(in.step);
-    if (run->scheme().dtype() == Dtype::f32)
-      run->restore(step, std::span<const float>(in.array<float>("state")));
-    else
-      run->restore(step, std::span<const double>(in.array<double>("state")));
+    const bool f32 = run->scheme().dtype() == Dtype::f32;
+    std::vector<em::TimeDomain::Slice> slices;
+    for (std::string name = "state/0"; in.has(name); name = fmt::format("state/{}", slices.size()))
+      if (f32)
+        slices.emplace_back(in.array<float>(name));
+      else
+        slices.emplace_back(in.array<double>(name));
+    run->restore(static_cast<std::int64_t>(in.step), slices);
     energy.peak_j = in.scalar<double>("peak_energy");
     energy.least_stored_j = in.scalar<double>("least_energy");
     norms = in.array<double>("norms");
