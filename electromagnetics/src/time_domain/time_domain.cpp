@@ -11,6 +11,7 @@
 #include <cmath>
 #include <exception>
 #include <tuple>
+#include <utility>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -333,9 +334,16 @@ TimeDomain::~TimeDomain() {
 }
 TimeDomain::TimeDomain(TimeDomain&&) noexcept = default;
 
+bool TimeDomain::is_cut() const { return impl_->cut.ranks != nullptr; }
+
 void TimeDomain::help() {
-  const auto next = [&] {
-    return parallel::from_bytes<Asked>(impl_->cut.ranks->broadcast({})).at(0);
+  if (!is_cut()) return;
+  const auto next = [&ranks = *impl_->cut.ranks] {
+    // Rank 0 may write a checkpoint, or have work of its own.
+    const double tell = std::exchange(ranks.patience.tell, INFINITY);
+    const Asked asked = parallel::from_bytes<Asked>(ranks.broadcast({})).at(0);
+    ranks.patience.tell = tell;
+    return asked;
   };
   for (Asked asked = next(); asked.what != Ask::end; asked = next()) switch (asked.what) {
       case Ask::advance:

@@ -97,7 +97,8 @@ class TimeDomain {
   TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
              GridCut cut = {});
   ~TimeDomain();
-  void help();
+  void help();  ///< returns at once where the run is not cut
+  bool is_cut() const;
   TimeDomain(TimeDomain&&) noexcept;
 
   const YeeScheme& scheme() const;
