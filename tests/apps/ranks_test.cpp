@@ -2,6 +2,7 @@
 //
 // `mpirun` before the command: one folder, one exit code, the bytes of one process.
 #include "app_test.h"
+#include "fdtd_case.h"
 
 #include <gtest/gtest.h>
 
@@ -66,6 +67,83 @@ TEST_F(MpiRanks, StopAndGoOnOnOthers) {
   const Outcome o = on_ranks(2, {"resume", "again"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(count(o.err, "going on from"), 1) << o.err;
+  expect_same_results("again", "whole");
+}
+
+/// What may meet in one case: layers, walls, joined faces, a dispersive and a lossy medium across
+/// the grid, several monitors.
+const std::string waves = R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["1.2 um", "1 um", "0.9 um"]
+cell = "50 nm"
+[boundary]
+x = "periodic"
+y = "pec"
+z = "pml"
+pml.cells = 4
+[[material]]
+name = "glass"
+index = 1.5
+[[material]]
+name = "metal"
+poles = [{kind = "drude", frequency = "500 THz", damping = "20 THz"}]
+[[structure]]
+shape = "sphere"
+centre = ["0 um", "0 um", "0 um"]
+radius = "0.23 um"
+material = "glass"
+[[structure]]
+shape = "box"
+low = ["-0.3 um", "-0.1 um", "-0.2 um"]
+high = ["0.1 um", "0.3 um", "-0.05 um"]
+material = "metal"
+[[source]]
+kind = "point"
+name = "dipole"
+component = "Ex"
+position = ["0.1 um", "0 um", "0.15 um"]
+waveform = {kind = "gaussian", frequency = "400 THz", bandwidth = "200 THz"}
+[[monitor]]
+kind = "flux"
+name = "below"
+position = ["0 um", "0 um", "-0.15 um"]
+size = ["1.2 um", "1 um", "0 um"]
+frequencies = ["350 THz", "400 THz"]
+[[monitor]]
+kind = "probe"
+name = "point"
+position = ["0.1 um", "0.1 um", "0 um"]
+[run]
+precision = "f64"
+stop.steps = 600
+)";
+
+TEST_F(MpiRanks, WavesAreThoseOfOneProcess) {
+  write("space.toml", waves);
+  write("plane.toml", fdtd_case());
+  for (const std::string name : {"space", "plane"}) {
+    const Outcome alone =
+        tessera({"run", name + ".toml", "--output", name + ".whole", "--threads", "1"});
+    ASSERT_EQ(alone.code, 0) << alone.err;
+    for (const int n : {2, 3}) {
+      const std::string run = name + std::to_string(n);
+      const Outcome o = on_ranks(n, {"run", name + ".toml", "--output", run});
+      EXPECT_EQ(o.code, 0) << o.err;
+      EXPECT_EQ(o.out, run + "\n");
+      EXPECT_EQ(count(o.err, std::to_string(n) + " ranks"), 1) << o.err;
+      expect_same_results(run, name + ".whole");
+    }
+  }
+}
+
+TEST_F(MpiRanks, WavesGoOnOnOtherRanks) {
+  write("case.toml", waves);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "--threads", "1"}).code, 0);
+  const Outcome stopped =
+      on_ranks(3, {"run", "case.toml", "--output", "again", "--max-time", "0.05s"});
+  EXPECT_EQ(stopped.code, 75) << stopped.err;
+  const Outcome o = on_ranks(2, {"resume", "again"});
+  EXPECT_EQ(o.code, 0) << o.err;
   expect_same_results("again", "whole");
 }
 

@@ -165,7 +165,8 @@ TEST(CutCellFractions, AClosedCavityKeepsItsEnergy) {
   // swings about it but cannot grow.
   const auto energy = [&] {
     double sum = 0;
-    for (int k = 0; k <= 12; ++k) sum += s.plane_energy(x.data(), k);
+    for (int k = 0; k <= 12; ++k)
+      for (int j = 0; j <= 13; ++j) sum += s.row_energy(x.data(), j, k);
     return sum;
   };
   double early = 0, late = 0;

@@ -10,6 +10,7 @@
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
 #include "tessera/electromagnetics/energy_watch.h"
+#include "tessera/parallel/communicator.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,16 @@ namespace em = electromagnetics;
 
 /// Below its peak the energy has left: a transform that has seen nothing will see nothing.
 constexpr double kNothingComesDb = 60;
+
+/// On the ranks that it can be cut over.
+em::TimeDomain make_run(const MonitoredCase& made, parallel::Communicator& ranks) {
+  std::vector<em::Edge> recorded;
+  for (const auto& m : made.monitors)
+    recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
+  em::YeeModel model = make_model(made.c);
+  em::GridCut cut = em::cut_evenly(model, ranks);
+  return {std::move(model), make_injections(made.c), std::move(recorded), std::move(cut)};
+}
 
 struct TimeLoop {
   RunContext& context;
@@ -38,12 +49,12 @@ struct TimeLoop {
 
   TimeLoop(RunContext& context_, MonitoredCase& made)
       : context(context_), c(made.c), monitors(made.monitors) {
-    std::vector<em::Edge> recorded;
+    std::int64_t columns = 0;
     for (const auto& m : monitors) {
-      first.push_back(static_cast<std::int64_t>(recorded.size()));
-      recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
+      first.push_back(columns);
+      columns += static_cast<std::int64_t>(m->edges().size());
     }
-    run.emplace(make_model(c), make_injections(c), std::move(recorded));
+    run.emplace(make_run(made, context.ranks));
     sources_end = run->sources_end_s();
     const StopOptions& stop = c.options.run.stop;
     last_step = fixed_end(c, sources_end);
@@ -66,10 +77,9 @@ struct TimeLoop {
     out.step = static_cast<std::uint64_t>(run->step());
     out.config_sha256 = context.manifest.config_sha256;
     out.inputs = c.inputs;
-    if (run->scheme().dtype() == Dtype::f32)
-      out.put("state", std::vector<float>(run->state_f32().begin(), run->state_f32().end()));
-    else
-      out.put("state", std::vector<double>(run->state_f64().begin(), run->state_f64().end()));
+    const std::vector<em::TimeDomain::Slice> slices = run->slices();
+    for (std::size_t i = 0; i < slices.size(); ++i)
+      std::visit([&](const auto& slice) { out.put(fmt::format("state/{}", i), slice); }, slices[i]);
     out.put("peak_energy", energy.peak_j);
     out.put("least_energy", energy.least_stored_j);
     out.put("norms", norms);
@@ -79,11 +89,14 @@ struct TimeLoop {
     return out;
   }
   void restore(const data::Checkpoint& in) {
-    const auto step = static_cast<std::int64_t>(in.step);
-    if (run->scheme().dtype() == Dtype::f32)
-      run->restore(step, std::span<const float>(in.array<float>("state")));
-    else
-      run->restore(step, std::span<const double>(in.array<double>("state")));
+    const bool f32 = run->scheme().dtype() == Dtype::f32;
+    std::vector<em::TimeDomain::Slice> slices;
+    for (std::string name = "state/0"; in.has(name); name = fmt::format("state/{}", slices.size()))
+      if (f32)
+        slices.emplace_back(in.array<float>(name));
+      else
+        slices.emplace_back(in.array<double>(name));
+    run->restore(static_cast<std::int64_t>(in.step), slices);
     energy.peak_j = in.scalar<double>("peak_energy");
     energy.least_stored_j = in.scalar<double>("least_energy");
     norms = in.array<double>("norms");
@@ -162,6 +175,10 @@ data::ExitCode differentiate(RunContext& context, TimeLoop& s, const std::functi
 
 }  // namespace
 
+void help_with_steps(parallel::Communicator& ranks, const MonitoredCase& made) {
+  make_run(made, ranks).help();
+}
+
 std::int64_t fixed_end(const Case& c, double sources_end_s) {
   return em::fixed_end(run_end(c.options.run.stop), sources_end_s, c.dt_s).value_or(0);
 }
@@ -181,6 +198,11 @@ std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results) {
   const Case& c = made.c;
   TimeLoop s(context, made);
+  if (context.ranks.size() > 1 && !s.run->is_cut())
+    context.log.warning(fmt::format(
+        "{} ranks, but neither y nor z has a cell for each that it can be cut at: rank 0 runs it "
+        "alone",
+        context.ranks.size()));
   const auto traffic = s.run->scheme().traffic();
   context.log.info(
       fmt::format("{} x {} x {} cells, time step {:.4g} s ({:.3g} of the limit), {:.3g} GB, {:.0f} "

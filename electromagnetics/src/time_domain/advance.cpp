@@ -13,6 +13,7 @@
 #include "tessera/autodiff/forall.h"
 #include "time_domain/blocking.h"
 #include "time_domain/row.h"
+#include "time_domain/seams.h"
 
 #include <immintrin.h>
 
@@ -133,9 +134,9 @@ template <class T>
 using Parts = std::vector<Work<T>>;
 
 /// Copies what lies across the joined faces: e of line 0 to line n, times e^{-i phase}; h of the
-/// last middle before the first, times e^{+i phase}.
+/// last middle before the first, times e^{+i phase}; of a cut axis, what lies beside the slabs.
 template <class T>
-void join(const Parts<T>& parts, bool electric) {
+void join(const Parts<T>& parts, Seams<T>& seams, bool electric) {
   const Tables<T>& t = parts[0].tables;
   const auto copy = [&](int axis, std::int64_t from, std::int64_t to, std::int64_t count) {
     if (parts.size() == 1) {
@@ -153,17 +154,29 @@ void join(const Parts<T>& parts, bool electric) {
   const auto ends = [&](int axis) {
     return electric ? std::pair{0, t.n[axis]} : std::pair{t.n[axis] - 1, -1};
   };
-  for (int c = electric ? 0 : 3; c < (electric ? 3 : 6); ++c) {
-    if (t.periodic[0])
+  const auto over_components = [&](auto body) {
+    for (int c = electric ? 0 : 3; c < (electric ? 3 : 6); ++c) body(c);
+  };
+  const auto joined_here = [&](int axis) { return t.periodic[axis] && t.cut != axis; };
+  if (joined_here(0))
+    over_components([&](int c) {
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j)
           copy(0, t.offset(c, ends(0).first, j, k), t.offset(c, ends(0).second, j, k), 1);
-    if (t.periodic[1])
+    });
+  const Seam& seam = electric ? t.electric : t.magnetic;
+  const char* what = electric ? "e beside the slabs" : "h beside the slabs";
+  if (t.cut == 1) seams.exchange(what, seam);
+  if (joined_here(1))
+    over_components([&](int c) {
       for (int k = -1; k <= t.n[2]; ++k)
         copy(1, t.offset(c, -1, ends(1).first, k), t.offset(c, -1, ends(1).second, k), t.n[0] + 2);
-    if (t.periodic[2])
+    });
+  if (t.cut == 2) seams.exchange(what, seam);
+  if (joined_here(2))
+    over_components([&](int c) {
       copy(2, t.offset(c, -1, -1, ends(2).first), t.offset(c, -1, -1, ends(2).second), t.plane);
-  }
+    });
 }
 
 template <class T, bool transposed>
@@ -194,7 +207,10 @@ void in_halves(const Parts<T>& parts) {
     }
   };
   const FlushToZero flush;
-  join(parts, true);
+  std::vector<T*> states;
+  for (const Work<T>& w : parts) states.push_back(w.state);
+  Seams<T> seams(t, std::move(states));
+  join(parts, seams, true);
   for (std::int64_t n = 0; n < parts[0].steps; ++n)
     for (const bool electric : {false, true}) {
       const int first = electric ? 0 : 3, source = 3 - first;
@@ -207,11 +223,12 @@ void in_halves(const Parts<T>& parts) {
       over_planes([&](auto& rows, int j, int k) {
         for (int c = first; c < first + 3; ++c) rows.step(c, j, k, n);
       });
+      if (t.nonlinear && electric && t.cut >= 0) seams.exchange("D beside the slabs", t.displaced);
       if (t.nonlinear && electric)
         over_planes([&](auto& rows, int j, int k) {
           for (int c = 0; c < 3; ++c) rows.solve(c, j, k, n);
         });
-      join(parts, electric);
+      join(parts, seams, electric);
     }
 }
 
@@ -224,7 +241,7 @@ void run(const Parts<T>& parts, Blocking blocking) {
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j)
           w.state[t.offset(c, t.n[0], j, k)] = w.state[t.offset(c, 0, j, k)];
-  if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear)
+  if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear || t.cut >= 0)
     return in_halves<T, transposed>(parts);
   const Blocking chosen = choose_blocking(t, w.steps, blocking);
   in_waves<T, transposed>(w, chosen.steps, chosen.rows);

@@ -2,12 +2,30 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 #include "time_domain/compile_edges.h"
+#include "time_domain/seams.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace tessera::electromagnetics::time_domain {
 namespace {
+
+template <class T>
+void cut_out(Tables<T>& t) {
+  const Slab& s = t.slab;
+  if (!s.ranks) return;
+  t.cut = s.axis;
+  const int cells = t.grid.cells(s.axis);
+  if (s.axis < 1 || s.axis > 2 || !t.resolved[s.axis] || s.begin < 0 || s.begin >= s.end ||
+      s.end > cells)
+    throw Error("[YeeScheme] a slab is cut out of the " + std::to_string(cells) +
+                " cells of a resolved axis y or z");
+  if ((s.below < 0) != (s.begin == 0 && !t.periodic[s.axis]) ||
+      (s.above < 0) != (s.end == cells && !t.periodic[s.axis]))
+    throw Error("[YeeScheme] a slab has neighbours where the grid goes on, and there alone");
+  t.origin[s.axis] = s.begin - (s.below < 0 ? 0 : 1);
+  t.n[s.axis] = s.end + (s.above < 0 ? 0 : 1) - t.origin[s.axis];
+}
 
 template <class T>
 void place_fields(Tables<T>& t) {
@@ -39,18 +57,30 @@ void place_fields(Tables<T>& t) {
   }
 }
 
+/// Indices that are updated in the whole grid.
+template <class T>
+std::pair<int, int> whole_range(const Tables<T>& t, int c, int d) {
+  const int cells = t.grid.cells(d);
+  if (at_middle(c, d) || !t.resolved[d] || t.periodic[d]) return {0, cells};
+  return {t.faces[d].low == Boundary::pmc ? 0 : 1,
+          t.faces[d].high == Boundary::pmc ? cells + 1 : cells};
+}
+
 template <class T>
 void set_ranges(Tables<T>& t, const YeeModel& m) {
   for (int c = 0; c < 6; ++c)
     for (int d = 0; d < 3; ++d) {
       ComponentTable<T>& f = t.component[c];
-      f.first[d] = 0;
-      f.last[d] = t.n[d];
-      if (!at_middle(c, d) && t.resolved[d] && !t.periodic[d]) {
-        f.first[d] = t.faces[d].low == Boundary::pmc ? 0 : 1;
-        f.last[d] = t.faces[d].high == Boundary::pmc ? t.n[d] + 1 : t.n[d];
-      }
-      if (!m.active[c]) f.last[d] = f.first[d];
+      const auto [first, last] = whole_range(t, c, d);
+      f.known_first[d] = f.first[d] = first;
+      f.known_last[d] = f.last[d] = m.active[c] ? last : first;
+      if (d != t.cut || !m.active[c]) continue;
+      const int at = t.origin[d];
+      const bool is_last = t.slab.end == t.grid.cells(d);
+      f.first[d] = std::max(first, t.slab.begin) - at;
+      f.last[d] = std::max((is_last ? last : t.slab.end) - at, f.first[d]);
+      f.known_first[d] = t.periodic[d] ? 0 : std::max(first - at, 0);
+      f.known_last[d] = t.periodic[d] || !is_last ? t.n[d] : last - at;
     }
 }
 
@@ -71,21 +101,29 @@ void place_layers(Tables<T>& t, const YeeModel& m) {
   for (int c = 0; c < 6; ++c)
     for (int axis = 0; axis < 3; ++axis) {
       const ComponentTable<T>& f = t.component[c];
-      if (axis == axis_of(c) || !t.resolved[axis] || f.last[axis] == f.first[axis]) continue;
+      if (axis == axis_of(c) || !t.resolved[axis] || f.known_last[axis] == f.known_first[axis])
+        continue;
       if (!m.active[f.source[f.axis[0] == axis ? 0 : 1]]) continue;  // a difference of zeros
       const PmlProfile p =
           pml_profile(m.grid.lines[axis], t.faces[axis], m.pml, m.dt_s, at_middle(c, axis));
       if (!p.any()) continue;
       LayerTable<T>& l = t.layer[c][axis];
-      l.b.assign(p.b.begin(), p.b.end());
-      l.c.assign(p.c.begin(), p.c.end());
-      l.m.assign(p.m.begin(), p.m.end());
-      l.slab.assign(p.b.size(), -1);
+      for (int i = 0; i <= t.n[axis]; ++i) {
+        const auto at = static_cast<std::size_t>(t.whole(axis, i));
+        l.b.push_back(static_cast<T>(p.b[at]));
+        l.c.push_back(static_cast<T>(p.c[at]));
+        l.m.push_back(static_cast<T>(p.m[at]));
+      }
+      l.slab.assign(l.b.size(), -1);
+      const auto [first, last] = whole_range(t, c, axis);
+      l.whole.assign(p.b.size(), 0);
+      for (int i = first; i < last; ++i)
+        l.whole[static_cast<std::size_t>(i)] = p.b[static_cast<std::size_t>(i)] != 0;
       const int half = t.n[axis] / 2;
       l.low_begin = l.low_end = f.first[axis];
       l.high_begin = l.high_end = f.last[axis];
-      for (int i = f.first[axis]; i < f.last[axis]; ++i) {
-        if (p.b[i] == 0) continue;
+      for (int i = f.known_first[axis]; i < f.known_last[axis]; ++i) {
+        if (p.b[static_cast<std::size_t>(t.whole(axis, i))] == 0) continue;
         l.slab[i] = l.slabs++;
         if (i < half)
           l.low_end = i + 1;
@@ -113,8 +151,9 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   std::fill(row.loss.begin(), row.loss.end(), 0.0);
   row.dispersive.clear();
   row.nonlinear.clear();
-  if (m.material) m.material(c, j, k, row);
-  for (const CutCellFraction& p : t.open.row(c, j, k)) {  // the open part of ds and A
+  const int whole_j = t.whole(1, j), whole_k = t.whole(2, k);
+  if (m.material) m.material(c, whole_j, whole_k, row);
+  for (const CutCellFraction& p : t.open.row(c, whole_j, whole_k)) {  // the open part of ds and A
     const auto i = static_cast<std::size_t>(p.edge.i);
     if (p.fraction > 0)
       metric_x[i] *= is_electric(c) ? p.fraction : 1 / p.fraction;
@@ -181,8 +220,9 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
 }  // namespace
 
 template <class T>
-Tables<T> compile(const YeeModel& m) {
+Tables<T> compile(const YeeModel& m, const Slab& slab) {
   Tables<T> t;
+  t.slab = slab;
   t.grid = m.grid;
   t.faces = m.faces;
   t.open = m.open;
@@ -204,6 +244,7 @@ Tables<T> compile(const YeeModel& m) {
     if (t.resolved[d]) t.unit = std::min(t.unit, m.grid.smallest_length(d));
   }
   if (!std::isfinite(t.unit)) throw Error("[YeeScheme] no axis of the grid is resolved");
+  cut_out(t);
   t.cdt = speed_of_light * m.dt_s / t.unit;
   place_fields(t);
   set_ranges(t, m);
@@ -218,13 +259,13 @@ Tables<T> compile(const YeeModel& m) {
     std::vector<double> metric_x(t.n[0] + 1, 0);
     for (int i = f.first[0]; i < f.last[0]; ++i)
       metric_x[i] = metric(m, c, 0, i, t.unit, t.wraps(0));
-    for (int j = f.first[1]; j < f.last[1]; ++j)
-      f.scale_y[j] = static_cast<T>(metric(m, c, 1, j, t.unit, t.wraps(1)));
-    for (int k = f.first[2]; k < f.last[2]; ++k)
-      f.scale_z[k] = static_cast<T>(metric(m, c, 2, k, t.unit, t.wraps(2)));
+    for (int j = f.known_first[1]; j < f.known_last[1]; ++j)
+      f.scale_y[j] = static_cast<T>(metric(m, c, 1, t.whole(1, j), t.unit, t.wraps(1)));
+    for (int k = f.known_first[2]; k < f.known_last[2]; ++k)
+      f.scale_z[k] = static_cast<T>(metric(m, c, 2, t.whole(2, k), t.unit, t.wraps(2)));
     MaterialRow row{std::vector<double>(t.n[0] + 1), std::vector<double>(t.n[0] + 1), {}, {}};
-    for (int k = f.first[2]; k < f.last[2]; ++k)
-      for (int j = f.first[1]; j < f.last[1]; ++j) {
+    for (int k = f.known_first[2]; k < f.known_last[2]; ++k)
+      for (int j = f.known_first[1]; j < f.known_last[1]; ++j) {
         std::uint8_t& flags = f.flags[t.row_index(j, k)];
         const int at[3] = {0, j, k};
         for (int term = 0; term < 2; ++term) {
@@ -246,12 +287,15 @@ Tables<T> compile(const YeeModel& m) {
   add_lists(t, m);
   add_mixed(t, m);
   add_tensors(t, m);
+  t.coupled = !m.tensors.empty();
+  if (t.cut >= 0) agree(t);
   if (t.nonlinear && t.bloch)
     throw Error(
         "[YeeScheme] between faces joined with a phase fields are complex, and a nonlinear medium "
         "needs the real field: take "
         "periodic faces and a wave through whole periods, or leave chi2 and chi3 out");
   if (t.nonlinear) find_neighbours(t);
+  if (t.cut >= 0) find_seams(t);
   t.n_injected = static_cast<std::int64_t>(m.injected.size());
   t.n_recorded = static_cast<std::int64_t>(m.recorded.size());
   t.n_traced = static_cast<std::int64_t>(m.traced.size()) +
@@ -259,7 +303,7 @@ Tables<T> compile(const YeeModel& m) {
   return t;
 }
 
-template Tables<float> compile(const YeeModel&);
-template Tables<double> compile(const YeeModel&);
+template Tables<float> compile(const YeeModel&, const Slab&);
+template Tables<double> compile(const YeeModel&, const Slab&);
 
 }  // namespace tessera::electromagnetics::time_domain

@@ -17,14 +17,14 @@ template <class T>
 void add_list(Tables<T>& t, const std::vector<Edge>& edges, std::vector<Span> Special<T>::*list,
               const char* what) {
   for (std::size_t m = 0; m < edges.size(); ++m) {
-    const Edge& e = edges[m];
+    const Edge e = t.here(edges[m]);
     const ComponentTable<T>& f = t.component[e.component];
     const int at[3] = {e.i, e.j, e.k};
     for (int d = 0; d < 3; ++d)
       if (at[d] < f.first[d] || at[d] >= f.last[d])
         throw Error(std::string("[YeeScheme] ") + what + " edge " + std::to_string(m) + ", " +
-                    name_of(e.component) + " at (" + std::to_string(e.i) + ", " +
-                    std::to_string(e.j) + ", " + std::to_string(e.k) +
+                    name_of(e.component) + " at (" + std::to_string(edges[m].i) + ", " +
+                    std::to_string(edges[m].j) + ", " + std::to_string(edges[m].k) +
                     "), is not among the edges that the scheme computes: it lies outside of the "
                     "grid, on an outer conductor or behind a joined "
                     "face, or `active` leaves its component out");
@@ -48,9 +48,9 @@ double metric(const YeeModel& m, int c, int axis, int i, double unit, bool perio
 
 template <class T>
 double field_unit(const Tables<T>& t, int c, int i, int j, int k) {
-  const int at[3] = {i, j, k}, axis = axis_of(c);
-  return t.grid.length(axis, at[axis]) / t.unit *
-         t.open.length_fraction({static_cast<std::uint8_t>(c), i, j, k});
+  const Edge e = t.whole(Edge{static_cast<std::uint8_t>(c), i, j, k});
+  const int at[3] = {e.i, e.j, e.k}, axis = axis_of(c);
+  return t.grid.length(axis, at[axis]) / t.unit * t.open.length_fraction(e);
 }
 
 template <class T>
@@ -71,10 +71,10 @@ bool in_layers(const Tables<T>& t, const Edge& e) {
   const int at[3] = {e.i, e.j, e.k};
   for (int d = 0; d < 3; ++d)
     for (const int c : {int{e.component}, 3 + d, 3 + (d + 1) % 3, 3 + (d + 2) % 3}) {
-      const LayerTable<T>& l = t.layer[c][d];
-      if (l.slabs == 0) continue;
-      for (const int i : {at[d] - 1, at[d]})
-        if (i >= 0 && l.slab[i] >= 0) return true;
+      const std::vector<std::uint8_t>& layered = t.layer[c][d].whole;
+      if (layered.empty()) continue;
+      for (const int i : {t.whole(d, at[d]) - 1, t.whole(d, at[d])})
+        if (i >= 0 && layered[static_cast<std::size_t>(i)]) return true;
     }
   return false;
 }
@@ -104,6 +104,7 @@ void add_lists(Tables<T>& t, const YeeModel& m) {
   add_list(t, m.injected, &Special<T>::injected, "injected");
   add_list(t, m.recorded, &Special<T>::recorded, "recorded");
   add_list(t, m.traced, &Special<T>::traced, "traced");
+  for (Edge& e : t.traced) e = t.here(e);
   for (const Edge& e : m.traced)
     if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are traced");
 }
@@ -113,13 +114,13 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
   const MixedEdges& mixed = m.mixed;
   t.channels = mixed.channels();
   for (std::size_t q = 0; q < mixed.edges.size();) {
-    const Edge& e = mixed.edges[q];
+    const Edge e = t.here(mixed.edges[q]);
     std::size_t end = q + 1;
     const auto follows = [&](const Edge& o) {
       return o.component == e.component && o.j == e.j && o.k == e.k &&
              o.i == e.i + static_cast<int>(end - q);
     };
-    while (end < mixed.edges.size() && follows(mixed.edges[end])) ++end;
+    while (end < mixed.edges.size() && follows(t.here(mixed.edges[end]))) ++end;
     ComponentTable<T>& f = t.component[e.component];
     const int at[3] = {e.i, e.j, e.k}, length = static_cast<int>(end - q);
     for (int d = 0; d < 3; ++d)
@@ -147,7 +148,7 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
           throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
       const bool wraps = t.wraps(0);
       run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) *
-                           t.open.length_fraction({e.component, i, e.j, e.k}));
+                           t.open.length_fraction(t.whole(Edge{e.component, i, e.j, e.k})));
       t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
     }
     for (const DispersiveRun& poles : mixed.poles) {
@@ -171,7 +172,7 @@ bool couples(const Tables<T>& t, const Edge& e) {
   const ComponentTable<T>& f = t.component[e.component];
   const int at[3] = {e.i, e.j, e.k};
   for (int d = 0; d < 3; ++d)
-    if (at[d] < f.first[d] || at[d] >= f.last[d]) return false;
+    if (at[d] < f.known_first[d] || at[d] >= f.known_last[d]) return false;
   if (in_layers(t, e)) return false;
   const std::int64_t index = t.row_index(e.j, e.k);
   if (!f.special.empty() && f.special[index] >= 0) {
@@ -183,9 +184,37 @@ bool couples(const Tables<T>& t, const Edge& e) {
         std::any_of(special.mixed.begin(), special.mixed.end(), within))
       return false;
   }
-  return f.factor[index][e.i] != 0 && t.open.fraction(e) == 1 &&
+  return f.factor[index][e.i] != 0 && t.open.fraction(t.whole(e)) == 1 &&
          !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
+
+namespace {
+
+/// Where a node lies in a slab, and with it the edges around it. Across joined faces it may lie at
+/// both ends.
+struct NodeImage {
+  int cut, node, here;  ///< the axis, the node's index in the whole grid and in the slab
+  Edge edge(Edge e) const {
+    if (cut < 0) return e;
+    int& i = cut == 1 ? e.j : e.k;
+    i = i == node ? here : here - 1;
+    return e;
+  }
+};
+template <class T>
+std::vector<NodeImage> images_of(const Tables<T>& t, const NodeTensor& node) {
+  if (t.cut < 0) return {{-1, 0, 0}};
+  std::vector<NodeImage> all;
+  const int at = t.cut == 1 ? node.j : node.k, period = t.grid.cells(t.cut);
+  for (const int turn : {-1, 0, 1}) {
+    if (turn != 0 && !t.periodic[t.cut]) continue;
+    const int here = at + turn * period - t.origin[t.cut];
+    if (here >= 0 && here <= t.n[t.cut]) all.push_back({t.cut, at, here});
+  }
+  return all;
+}
+
+}  // namespace
 
 template <class T>
 void add_tensors(Tables<T>& t, const YeeModel& m) {
@@ -200,23 +229,28 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
   }
   const std::array<bool, 3> periodic{t.periodic[0], t.periodic[1], t.periodic[2]};
   const std::array<double, 3> phases{t.phase[0], t.phase[1], t.phase[2]};
+  if (t.cut >= 0 && t.phase[t.cut] != 0 && !m.tensors.empty())
+    throw Error("[YeeScheme] tensors across faces that are joined with a phase are not cut there");
   for (const NodeTensor& node : m.tensors)
-    couplings_of(m.grid, periodic, phases, t.cdt * t.unit, node,
-                 [&](const Neighbour& x, const Neighbour& y, double weight) {
-                   if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) return;
-                   const auto couple = [&](const Neighbour& to, const Neighbour& from) {
-                     auto& [edge, terms] = edges[key(to.edge)];
-                     edge = to.edge;
-                     const auto r = recorded.find(key(from.edge));
-                     const double phase = from.phase - to.phase;
-                     terms.push_back({key(from.edge), from.edge.component,
-                                      static_cast<T>(weight * std::cos(phase)),
-                                      static_cast<T>(weight * std::sin(phase)),
-                                      r == recorded.end() ? -1 : r->second});
-                   };
-                   couple(x, y);
-                   couple(y, x);
-                 });
+    for (const NodeImage& image : images_of(t, node))
+      couplings_of(m.grid, periodic, phases, t.cdt * t.unit, node,
+                   [&](Neighbour x, Neighbour y, double weight) {
+                     x.edge = image.edge(x.edge), y.edge = image.edge(y.edge);
+                     if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) return;
+                     const auto couple = [&](const Neighbour& to, const Neighbour& from) {
+                       if (!t.holds(to.edge.component, to.edge.j, to.edge.k)) return;
+                       auto& [edge, terms] = edges[key(to.edge)];
+                       edge = to.edge;
+                       const auto r = recorded.find(key(from.edge));
+                       const double phase = from.phase - to.phase;
+                       terms.push_back({key(from.edge), from.edge.component,
+                                        static_cast<T>(weight * std::cos(phase)),
+                                        static_cast<T>(weight * std::sin(phase)),
+                                        r == recorded.end() ? -1 : r->second});
+                     };
+                     couple(x, y);
+                     couple(y, x);
+                   });
   for (auto& [offset, entry] : edges) {
     auto& [edge, terms] = entry;
     special_of(t, edge.component, edge.j, edge.k)
@@ -254,8 +288,9 @@ void find_neighbours(Tables<T>& t) {
             at[c] += along, at[b] -= back;
             bool there = true;
             for (int d = 0; d < 3; ++d) {
-              if (t.wraps(d)) at[d] = (at[d] + t.n[d]) % t.n[d];
-              there = there && at[d] >= t.component[b].first[d] && at[d] < t.component[b].last[d];
+              if (t.wraps(d) && d != t.cut) at[d] = (at[d] + t.n[d]) % t.n[d];
+              there = there && at[d] >= t.component[b].known_first[d] &&
+                      at[d] < t.component[b].known_last[d];
             }
             if (!there) continue;
             const std::int64_t offset = t.offset(b, at[0], at[1], at[2]);

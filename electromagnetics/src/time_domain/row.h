@@ -77,6 +77,7 @@ class Rows {
   /// what e would be if the nonlinear part stood still: three steps from there are enough, and are
   /// checked.
   void solve(int c, int j, int k, std::int64_t n) {
+    if (!t_.holds(c, j, k)) return;
     const Special<T>* special = special_of(c, j, k);
     if (!special || special->nonlinear.empty()) return;
     T* row = s_ + t_.offset(c, 0, j, k);

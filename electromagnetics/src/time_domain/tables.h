@@ -107,6 +107,8 @@ struct ComponentTable {
   int source[2] = {}, axis[2] = {};  ///< component and axis of the two differences
   std::uint8_t layer_flag[2] = {};   ///< RowFlag of the layer along each difference; 0 along x
   int first[3] = {}, last[3] = {};   ///< indices that are updated: first <= i < last
+  /// Those whose medium is known: with what lies beside a slab.
+  int known_first[3] = {}, known_last[3] = {};
   std::vector<const T*> factor,
       keep;  ///< [rows] cb and ca along the row without `scale`; keep is null in rows without loss
   std::vector<T> scale_y, scale_z;    ///< metric of y and z, by index
@@ -123,14 +125,29 @@ struct LayerTable {
   int slabs = 0;                   ///< 0: no layer
   std::int64_t psi = 0;            ///< in the state
   int low_begin = 0, low_end = 0, high_begin = 0,
-      high_end = 0;  ///< the positions of the two faces' layers
+      high_end = 0;                 ///< along x, the positions of the two faces' layers
+  std::vector<std::uint8_t> whole;  ///< by index of the whole grid, whether a layer is there
 };
 
+/// Numbers of the state that lie side by side.
+struct Stretch {
+  std::int64_t offset, length;
+};
+/// What a slab sends the slabs next to it, and what it has of theirs.
+struct Seam {
+  std::vector<Stretch> to_below, to_above, from_below, from_above;
+};
+
+/// The indices of a slab begin one before the first that it holds, where another slab is, and end
+/// one behind the last.
 template <class T>
 struct Tables {
-  YeeGrid grid;
+  YeeGrid grid;  ///< the whole one
   std::array<Faces, 3> faces;
   CutCellFractions open;
+  Slab slab;
+  int cut = -1;               ///< axis along which there are other slabs; -1: none
+  int origin[3] = {};         ///< of index 0 in the whole grid
   int n[3] = {};              ///< cells
   bool resolved[3] = {};      ///< more than one cell, or a period of one
   bool periodic[3] = {};      ///< resolved axes that are joined to themselves
@@ -143,6 +160,7 @@ struct Tables {
   std::vector<Special<T>> specials;
   std::vector<CouplingTerm<T>> coupling;
   std::int64_t n_coupled = 0;
+  bool coupled = false;                      ///< some edges, of whatever slab
   std::vector<std::int64_t> recorded_again;  ///< [recorded] the next column of that edge, or -1
   std::int64_t n_injected = 0, n_recorded = 0, n_traced = 0;
   std::vector<Edge> traced;
@@ -150,11 +168,29 @@ struct Tables {
   std::vector<double> mixed_gain;                ///< [mixed edges] YeeScheme::mixed_gains
   double cdt = 0, unit = 0;  ///< c dt in units of the reference length; that length in m
   bool has_layers = false;
-  bool nonlinear = false;
-  bool bloch = false;    ///< fields have two parts
-  double phase[3] = {};  ///< of the joined faces
-  RowPool<T> pool;       ///< rows of coefficients
+  bool nonlinear = false;  ///< somewhere in the whole grid
+  bool bloch = false;      ///< fields have two parts
+  double phase[3] = {};    ///< of the joined faces
+  RowPool<T> pool;         ///< rows of coefficients
+  /// After the step of h, after that of e, and, of nonlinear media, between D and e.
+  Seam magnetic, electric, displaced;
 
+  /// The index in the whole grid.
+  int whole(int axis, int i) const {
+    const int at = i + origin[axis], period = grid.cells(axis);
+    return axis == cut && periodic[axis] ? (at + period) % period : at;
+  }
+  Edge whole(const Edge& e) const {
+    return {e.component, whole(0, e.i), whole(1, e.j), whole(2, e.k)};
+  }
+  /// The edge of the whole grid by the indices of the slab.
+  Edge here(const Edge& e) const {
+    return {e.component, e.i - origin[0], e.j - origin[1], e.k - origin[2]};
+  }
+  bool holds(int c, int j, int k) const {
+    const ComponentTable<T>& f = component[c];
+    return j >= f.first[1] && j < f.last[1] && k >= f.first[2] && k < f.last[2];
+  }
   /// Whether the last cell of an axis is beside the first one; of an axis that is not resolved it
   /// is the same.
   bool wraps(int axis) const { return periodic[axis] || !resolved[axis]; }
@@ -177,9 +213,9 @@ struct Tables {
 };
 
 template <class T>
-Tables<T> compile(const YeeModel& model);
-/// Whether an edge takes part in a tensor: computed, neither conductor nor lossy, nonlinear or
-/// mixed, outside of the layers.
+Tables<T> compile(const YeeModel& model, const Slab& slab);
+/// Whether an edge of these tables takes part in a tensor: computed here or beside the slab,
+/// neither conductor nor lossy, nonlinear or mixed, outside of the layers.
 template <class T>
 bool couples(const Tables<T>& tables, const Edge& edge);
 
@@ -211,5 +247,8 @@ template <class T>
 void advance_transposed(const Work<T>& work, Blocking blocking);
 template <class T>
 std::vector<std::uint8_t> unknowns(const Tables<T>& tables);
+/// Of YeeScheme::copy_slice, one part.
+template <class T>
+std::vector<Stretch> stretches_of_slice(const Tables<T>& tables, int axis, int at);
 
 }  // namespace tessera::electromagnetics::time_domain

@@ -4,11 +4,14 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/parallel/communicator.h"
 #include "time_domain/pages.h"
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
+#include <exception>
+#include <tuple>
+#include <utility>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -18,6 +21,23 @@ namespace {
 std::int64_t block_length(std::int64_t columns) {
   return std::clamp<std::int64_t>((std::int64_t{8} << 20) / std::max<std::int64_t>(columns, 1), 1,
                                   16);
+}
+
+/// What rank 0 asks the others to do.
+enum class Ask : std::int64_t { advance, energies, pole_energies, peak, slices, restore, end };
+struct Asked {
+  Ask what;
+  std::int64_t number;  ///< of steps; for `restore`, the step
+};
+
+template <class T>
+using Fields = time_domain::PagedVector<T>;
+
+/// Along a binary tree: ranks and their cuts have no part in the rounding.
+double tree_sum(std::span<const double> x) {
+  if (x.size() < 3) return x.empty() ? 0 : x.size() == 1 ? x[0] : x[0] + x[1];
+  const std::size_t half = x.size() / 2;
+  return tree_sum(x.first(half)) + tree_sum(x.subspan(half));
 }
 
 }  // namespace
@@ -36,39 +56,90 @@ struct TimeDomain::Impl {
   YeeGrid grid;
   double dt;
   std::vector<Injection> sources;
+  GridCut cut;
+  int axis;                                         ///< of slices
+  std::vector<std::int64_t> injected;               ///< columns of all sources that this rank holds
+  std::vector<std::vector<std::int64_t>> recorded;  ///< [ranks] columns
+  std::int64_t n_recorded;                          ///< of all ranks
+  std::int64_t block;                               ///< of steps that are taken at once
   YeeScheme scheme;
-  std::variant<time_domain::PagedVector<float>, time_domain::PagedVector<double>> state;
-  std::int64_t step = 0, block = 1;
+  std::variant<Fields<float>, Fields<double>> state;
+  std::int64_t step = 0;
+  const int exceptions = std::uncaught_exceptions();
 
-  Impl(YeeModel& model, std::vector<Injection> list)
-      : grid(model.grid), dt(model.dt_s), sources(std::move(list)), scheme(model) {
-    block = block_length(std::max(scheme.n_recorded(), scheme.n_injected()));
-    const std::size_t size = static_cast<std::size_t>(scheme.state_size());
+  Impl(YeeModel& model, std::vector<Injection> list, const GridCut& cut_)
+      : grid(model.grid),
+        dt(model.dt_s),
+        sources(std::move(list)),
+        cut(cut_),
+        axis(cut.axis >= 0 ? cut.axis : std::max(cut_axis(model), 1)),
+        recorded(columns_by_rank(model.recorded)),
+        n_recorded(static_cast<std::int64_t>(model.recorded.size())),
+        block(block_length(
+            static_cast<std::int64_t>(std::max(model.injected.size(), model.recorded.size())))),
+        scheme(keep_own(model), slab_of(model, cut)) {
     if (scheme.dtype() == Dtype::f32)
-      state = time_domain::PagedVector<float>(size, 0.0f);
+      state = Fields<float>(static_cast<std::size_t>(scheme.state_size()), 0.0F);
     else
-      state = time_domain::PagedVector<double>(size, 0.0);
+      state = Fields<double>(static_cast<std::size_t>(scheme.state_size()), 0.0);
   }
 
-  /// [parts, n, injected] for the steps from `step` on; empty after the last source has ended.
+  int me() const { return cut.ranks ? cut.ranks->rank() : 0; }
+  bool is_first_of_many() const { return cut.ranks && me() == 0; }
+
+  /// An edge outside of the grid counts to the nearest rank, which refuses it.
+  std::size_t holder(const Edge& e) const {
+    if (!cut.ranks) return 0;
+    const int at = cut.axis == 1 ? e.j : e.k;
+    std::size_t r = 0;
+    while (r + 2 < cut.begin.size() && at >= cut.begin[r + 1]) ++r;
+    return r;
+  }
+  std::vector<std::vector<std::int64_t>> columns_by_rank(const std::vector<Edge>& edges) const {
+    std::vector<std::vector<std::int64_t>> all(cut.ranks ? cut.begin.size() - 1 : 1);
+    for (std::size_t m = 0; m < edges.size(); ++m)
+      all[holder(edges[m])].push_back(static_cast<std::int64_t>(m));
+    return all;
+  }
+  /// The model with the lists of this rank.
+  const YeeModel& keep_own(YeeModel& model) {
+    const auto u = static_cast<std::size_t>(me());
+    injected = columns_by_rank(model.injected)[u];
+    const auto keep = [](std::vector<Edge>& edges, const std::vector<std::int64_t>& columns) {
+      std::vector<Edge> own;
+      for (const std::int64_t c : columns) own.push_back(edges[static_cast<std::size_t>(c)]);
+      edges = std::move(own);
+    };
+    if (cut.ranks) keep(model.injected, injected), keep(model.recorded, recorded[u]);
+    return model;
+  }
+
+  void ask(Ask what, std::int64_t number = 0) const {
+    if (is_first_of_many())
+      cut.ranks->broadcast(parallel::to_bytes(std::vector<Asked>{{what, number}}));
+  }
+
+  /// [parts, n, injected] of this rank for the steps from `step` on; empty after the last source
+  /// has ended.
   std::vector<double> currents(std::int64_t n) const {
-    const std::int64_t columns = scheme.n_injected();
+    const auto columns = static_cast<std::int64_t>(injected.size());
     std::vector<double> all(static_cast<std::size_t>(scheme.parts() * n * columns), 0.0);
     bool any = false;
-    std::int64_t column = 0;
+    std::int64_t column = 0;  // of the source's first edge among all
+    auto own = injected.begin();
     for (const Injection& s : sources) {
       const auto m = static_cast<std::int64_t>(s.edges.size());
-      const std::vector<double> own = s.currents(step, n, dt);
-      if (!own.empty()) {
+      const std::vector<double> given = s.currents(step, n, dt);
+      for (; own != injected.end() && *own < column + m; ++own) {
+        if (given.empty()) continue;
         any = true;
+        const std::int64_t i = *own - column, to = own - injected.begin();
+        const double phase = s.phase.empty() ? 0 : s.phase[static_cast<std::size_t>(i)];
         for (int part = 0; part < scheme.parts(); ++part)
           for (std::int64_t q = 0; q < n; ++q)
-            for (std::int64_t i = 0; i < m; ++i) {
-              const double phase = s.phase.empty() ? 0 : s.phase[static_cast<std::size_t>(i)];
-              all[static_cast<std::size_t>((part * n + q) * columns + column + i)] =
-                  own[static_cast<std::size_t>(q * m + i)] *
-                  (part == 0 ? std::cos(phase) : std::sin(phase));
-            }
+            all[static_cast<std::size_t>((part * n + q) * columns + to)] =
+                given[static_cast<std::size_t>(q * m + i)] *
+                (part == 0 ? std::cos(phase) : std::sin(phase));
       }
       column += m;
     }
@@ -76,33 +147,227 @@ struct TimeDomain::Impl {
     return all;
   }
 
+  /// What all ranks recorded, in the order of all edges, at rank 0.
   template <class T>
-  void take(time_domain::PagedVector<T>& fields, std::int64_t n,
-            const std::function<void(const Records&)>& observe) {
+  std::vector<double> together(std::vector<T> own, std::int64_t rows) const {
+    if (!cut.ranks) return {own.begin(), own.end()};
+    if (n_recorded == 0) return {};
+    const std::vector<parallel::Bytes> all = cut.ranks->gather(parallel::to_bytes(own));
+    if (me() != 0) return {};
+    std::vector<double> values(static_cast<std::size_t>(rows * n_recorded));
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      const std::vector<T> of_rank = parallel::from_bytes<T>(all[r]);
+      auto next = of_rank.begin();
+      for (std::int64_t row = 0; row < rows; ++row)
+        for (const std::int64_t c : recorded[r])
+          values[static_cast<std::size_t>(row * n_recorded + c)] = static_cast<double>(*next++);
+    }
+    return values;
+  }
+
+  template <class T>
+  void take(Fields<T>& fields, std::int64_t n, const std::function<void(const Records&)>& observe) {
     const std::vector<double> s = currents(n);
     const std::vector<T> in(s.begin(), s.end());
     std::vector<T> out(static_cast<std::size_t>(scheme.parts() * n * scheme.n_recorded()));
     scheme.advance(fields.data(), n, in.empty() ? nullptr : in.data(), out.data(), nullptr,
                    nullptr);
-    if (observe) {
-      const std::vector<double> values(out.begin(), out.end());
-      const std::int64_t columns = scheme.n_recorded();
-      observe({step, n, columns, values.data(), columns,
-               scheme.parts() == 2 ? values.data() + n * columns : nullptr});
+    if (observe || cut.ranks) {
+      const std::vector<double> values = together(std::move(out), scheme.parts() * n);
+      if (observe)
+        observe({step, n, n_recorded, values.data(), n_recorded,
+                 scheme.parts() == 2 ? values.data() + n * n_recorded : nullptr});
     }
     step += n;
   }
+  void advance(std::int64_t n_steps, const std::function<void(const Records&)>& observe) {
+    const std::int64_t end = step + n_steps;
+    while (step < end) {
+      const std::int64_t n = std::min(end - step, block - step % block);
+      std::visit([&](auto& fields) { take(fields, n, observe); }, state);
+    }
+  }
+
+  // ---- what is summed or looked for in the whole grid
+
+  /// Lines and middles of `d` that a rank holds.
+  std::pair<int, int> range(int d, std::size_t rank) const {
+    if (!cut.ranks || d != cut.axis) return {0, grid.cells(d) + 1};
+    const int end = cut.begin[rank + 1];
+    return {cut.begin[rank], end == grid.cells(d) ? end + 1 : end};
+  }
+  /// [k, j] of the rows of this rank.
+  std::vector<double> row_energies(bool of_poles) const {
+    const auto [j0, j1] = range(1, static_cast<std::size_t>(me()));
+    const auto [k0, k1] = range(2, static_cast<std::size_t>(me()));
+    const std::int64_t ny = j1 - j0;
+    std::vector<double> rows(static_cast<std::size_t>(ny * (k1 - k0)));
+    parallel_chunks(k1 - k0, [&, first = j0, low = k0](std::int64_t k) {
+      for (std::int64_t j = 0; j < ny; ++j) {
+        const int at_j = first + static_cast<int>(j), at_k = low + static_cast<int>(k);
+        rows[static_cast<std::size_t>(k * ny + j)] = std::visit(
+            [&](const auto& s) {
+              return of_poles ? scheme.row_pole_energy(s.data(), at_j, at_k)
+                              : scheme.row_energy(s.data(), at_j, at_k);
+            },
+            state);
+      }
+    });
+    return rows;
+  }
+  /// The sum over all rows, in J. With everything in units of l: eps V/ds^2 = (c dt / l) / cb, so
+  /// eps0 eps E^2 V / 2 = (eps0 l^3 / 2) (c dt / l) e^2 / cb; the same for h, which holds Z0.
+  double sum_of_energies(bool of_poles) const {
+    std::vector<double> rows = row_energies(of_poles);
+    if (cut.ranks) {
+      const std::vector<parallel::Bytes> all = cut.ranks->gather(parallel::to_bytes(rows));
+      if (me() != 0) return 0;
+      const std::int64_t ny = grid.cells(1) + 1, nz = grid.cells(2) + 1;
+      rows.assign(static_cast<std::size_t>(ny * nz), 0.0);
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        const std::vector<double> of_rank = parallel::from_bytes<double>(all[r]);
+        auto next = of_rank.begin();
+        for (int k = range(2, r).first; k < range(2, r).second; ++k)
+          for (int j = range(1, r).first; j < range(1, r).second; ++j)
+            rows[static_cast<std::size_t>(k * ny + j)] = *next++;
+      }
+    }
+    const double l = scheme.reference_length();
+    return 0.5 * vacuum_permittivity * l * l * l * tree_sum(rows);
+  }
+
+  Peak peak() const {
+    const auto [j0, j1] = range(1, static_cast<std::size_t>(me()));
+    const auto [k0, k1] = range(2, static_cast<std::size_t>(me()));
+    Peak best{-1, {}};
+    std::visit(
+        [&](const auto& s) {
+          for (int c = 0; c < 3; ++c)
+            for (int k = k0; k < k1; ++k)
+              for (int j = j0; j < j1; ++j)
+                for (int i = 0; i <= grid.cells(0); ++i) {
+                  const Edge e{static_cast<std::uint8_t>(c), i, j, k};
+                  double v = std::abs(double(s[static_cast<std::size_t>(scheme.offset(e))]));
+                  if (std::isnan(v)) v = INFINITY;
+                  if (v > best.value) best = {v, e};
+                }
+        },
+        state);
+    if (!cut.ranks) return best;
+    const auto place = [](const Peak& p) {
+      return std::tuple(-p.value, p.edge.component, p.edge.k, p.edge.j, p.edge.i);
+    };
+    for (const parallel::Bytes& b : cut.ranks->gather(parallel::to_bytes(std::vector<Peak>{best})))
+      if (const Peak other = parallel::from_bytes<Peak>(b)[0]; place(other) < place(best))
+        best = other;
+    return best;
+  }
+
+  // ---- slices
+
+  template <class T>
+  std::vector<T> slice(const Fields<T>& fields, int at) const {
+    std::vector<T> s(static_cast<std::size_t>(scheme.slice_size(axis, at)));
+    scheme.copy_slice(fields.data(), axis, at, s.data());
+    return s;
+  }
+  std::vector<Slice> slices() const {
+    return std::visit(
+        [&]<class T>(const Fields<T>& fields) {
+          std::vector<Slice> all;
+          const auto n = cut.ranks ? cut.begin.size() - 1 : 1;
+          for (std::size_t r = 0; r < n; ++r)
+            for (int at = range(axis, r).first; at < range(axis, r).second; ++at) {
+              std::vector<T> mine;
+              if (static_cast<int>(r) == me()) mine = slice(fields, at);
+              if (r != 0) mine = sent(std::move(mine), static_cast<int>(r), 0);
+              if (me() == 0) all.emplace_back(std::move(mine));
+            }
+          return all;
+        },
+        state);
+  }
+  void restore(std::int64_t at_step, const std::vector<Slice>& given) {
+    step = at_step;
+    std::visit(
+        [&]<class T>(Fields<T>& fields) {
+          const auto n = cut.ranks ? cut.begin.size() - 1 : 1;
+          for (std::size_t r = 0; r < n; ++r)
+            for (int at = range(axis, r).first; at < range(axis, r).second; ++at) {
+              std::vector<T> mine;
+              if (me() == 0) mine = std::get<std::vector<T>>(given[static_cast<std::size_t>(at)]);
+              if (r != 0) mine = sent(std::move(mine), 0, static_cast<int>(r));
+              if (static_cast<int>(r) != me()) continue;
+              if (static_cast<std::int64_t>(mine.size()) != scheme.slice_size(axis, at))
+                throw Error("[TimeDomain] the state to go on from is not that of this model");
+              scheme.set_slice(fields.data(), axis, at, mine.data());
+            }
+        },
+        state);
+  }
+  /// From one rank to another; the others take part.
+  template <class T>
+  std::vector<T> sent(std::vector<T> values, int from, int to) const {
+    parallel::Bytes came;
+    const parallel::Send send{to, std::as_bytes(std::span(values))};
+    const parallel::Receive receive{from, {}, &came};
+    cut.ranks->exchange("a slice of the state", {&send, me() == from ? 1U : 0U},
+                        {&receive, me() == to ? 1U : 0U});
+    return parallel::from_bytes<T>(came);
+  }
 };
 
-TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded) {
+TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
+                       GridCut cut) {
   model.injected.clear();
   for (const Injection& s : sources)
     model.injected.insert(model.injected.end(), s.edges.begin(), s.edges.end());
   model.recorded = std::move(recorded);
-  impl_ = std::make_unique<Impl>(model, std::move(sources));
+  impl_ = std::make_unique<Impl>(model, std::move(sources), cut);
 }
-TimeDomain::~TimeDomain() = default;
+TimeDomain::~TimeDomain() {
+  // After a failure the others are ended otherwise.
+  if (impl_ && impl_->is_first_of_many() && std::uncaught_exceptions() == impl_->exceptions) try {
+      impl_->ask(Ask::end);
+    } catch (const Error&) {
+    }
+}
 TimeDomain::TimeDomain(TimeDomain&&) noexcept = default;
+
+bool TimeDomain::is_cut() const { return impl_->cut.ranks != nullptr; }
+
+void TimeDomain::help() {
+  if (!is_cut()) return;
+  const auto next = [&ranks = *impl_->cut.ranks] {
+    // Rank 0 may write a checkpoint, or have work of its own.
+    const double tell = std::exchange(ranks.patience.tell, INFINITY);
+    const Asked asked = parallel::from_bytes<Asked>(ranks.broadcast({})).at(0);
+    ranks.patience.tell = tell;
+    return asked;
+  };
+  for (Asked asked = next(); asked.what != Ask::end; asked = next()) switch (asked.what) {
+      case Ask::advance:
+        impl_->advance(asked.number, {});
+        break;
+      case Ask::energies:
+        impl_->sum_of_energies(false);
+        break;
+      case Ask::pole_energies:
+        impl_->sum_of_energies(true);
+        break;
+      case Ask::peak:
+        impl_->peak();
+        break;
+      case Ask::slices:
+        impl_->slices();
+        break;
+      case Ask::restore:
+        impl_->restore(asked.number, {});
+        break;
+      case Ask::end:
+        break;
+    }
+}
 
 const YeeScheme& TimeDomain::scheme() const { return impl_->scheme; }
 std::int64_t TimeDomain::step() const { return impl_->step; }
@@ -114,33 +379,23 @@ double TimeDomain::sources_end_s() const {
 }
 
 void TimeDomain::advance(std::int64_t n_steps, const std::function<void(const Records&)>& observe) {
-  const std::int64_t end = impl_->step + n_steps;
-  while (impl_->step < end) {
-    const std::int64_t n = std::min(end - impl_->step, impl_->block - impl_->step % impl_->block);
-    std::visit([&](auto& fields) { impl_->take(fields, n, observe); }, impl_->state);
-  }
+  impl_->ask(Ask::advance, n_steps);
+  impl_->advance(n_steps, observe);
 }
 
-std::span<const float> TimeDomain::state_f32() const {
-  return std::get<time_domain::PagedVector<float>>(impl_->state);
-}
-std::span<const double> TimeDomain::state_f64() const {
-  return std::get<time_domain::PagedVector<double>>(impl_->state);
+std::vector<TimeDomain::Slice> TimeDomain::slices() const {
+  impl_->ask(Ask::slices);
+  return impl_->slices();
 }
 
-void TimeDomain::restore(std::int64_t step, std::span<const float> state) {
-  auto* own = std::get_if<time_domain::PagedVector<float>>(&impl_->state);
-  if (!own || own->size() != state.size())
+void TimeDomain::restore(std::int64_t step, const std::vector<Slice>& slices) {
+  const std::size_t wanted = scheme().dtype() == Dtype::f32 ? 0 : 1;
+  if (static_cast<int>(slices.size()) != impl_->grid.cells(impl_->axis) + 1 ||
+      std::any_of(slices.begin(), slices.end(),
+                  [&](const Slice& s) { return s.index() != wanted; }))
     throw Error("[TimeDomain] the state to go on from is not that of this model");
-  own->assign(state.begin(), state.end());
-  impl_->step = step;
-}
-void TimeDomain::restore(std::int64_t step, std::span<const double> state) {
-  auto* own = std::get_if<time_domain::PagedVector<double>>(&impl_->state);
-  if (!own || own->size() != state.size())
-    throw Error("[TimeDomain] the state to go on from is not that of this model");
-  own->assign(state.begin(), state.end());
-  impl_->step = step;
+  impl_->ask(Ask::restore, step);
+  impl_->restore(step, slices);
 }
 
 double TimeDomain::unknown(const Edge& e) const {
@@ -149,62 +404,20 @@ double TimeDomain::unknown(const Edge& e) const {
       impl_->state);
 }
 
-namespace {
-
-/// The sum over the planes of what `plane` says of each, in J. With everything in units of l: eps
-/// V/ds^2 = (c dt / l) / cb, so eps0 eps E^2 V / 2 = (eps0 l^3 / 2) (c dt / l) e^2 / cb; the same
-/// for h, which holds Z0.
-template <class Plane>
-double sum_of_planes(const YeeGrid& g, double l, const Plane& plane) {
-  std::vector<double> planes(static_cast<std::size_t>(g.cells(2)) + 1, 0.0);
-  parallel_chunks(g.cells(2) + 1, [&](std::int64_t k) {
-    planes[static_cast<std::size_t>(k)] = plane(static_cast<int>(k));
-  });
-  double sum = 0;
-  for (const double p : planes) sum += p;
-  return 0.5 * vacuum_permittivity * l * l * l * sum;
-}
-
-}  // namespace
-
 double TimeDomain::energy_j() const {
-  const YeeScheme& scheme = impl_->scheme;
-  return std::visit(
-      [&](const auto& s) {
-        return sum_of_planes(impl_->grid, scheme.reference_length(),
-                             [&](int k) { return scheme.plane_energy(s.data(), k); });
-      },
-      impl_->state);
+  impl_->ask(Ask::energies);
+  return impl_->sum_of_energies(false);
 }
 
 double TimeDomain::stored_energy_j() const {
-  const YeeScheme& scheme = impl_->scheme;
-  return std::visit(
-      [&](const auto& s) {
-        return sum_of_planes(impl_->grid, scheme.reference_length(), [&](int k) {
-          return scheme.plane_energy(s.data(), k) + scheme.plane_pole_energy(s.data(), k);
-        });
-      },
-      impl_->state);
+  const double fields = energy_j();
+  impl_->ask(Ask::pole_energies);
+  return fields + impl_->sum_of_energies(true);
 }
 
 TimeDomain::Peak TimeDomain::peak() const {
-  const YeeGrid& g = impl_->grid;
-  Peak best{-1, {}};
-  std::visit(
-      [&](const auto& s) {
-        for (int c = 0; c < 3; ++c)
-          for (int k = 0; k <= g.cells(2); ++k)
-            for (int j = 0; j <= g.cells(1); ++j)
-              for (int i = 0; i <= g.cells(0); ++i) {
-                const Edge e{static_cast<std::uint8_t>(c), i, j, k};
-                double v = std::abs(double(s[static_cast<std::size_t>(impl_->scheme.offset(e))]));
-                if (std::isnan(v)) v = INFINITY;
-                if (v > best.value) best = {v, e};
-              }
-      },
-      impl_->state);
-  return best;
+  impl_->ask(Ask::peak);
+  return impl_->peak();
 }
 
 }  // namespace tessera::electromagnetics

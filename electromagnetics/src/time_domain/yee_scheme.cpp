@@ -18,15 +18,15 @@ struct YeeScheme::Impl {
   double dt_s;
 };
 
-YeeScheme::YeeScheme(const YeeModel& model) {
+YeeScheme::YeeScheme(const YeeModel& model, const Slab& slab) {
   if (model.dtype != Dtype::f32 && model.dtype != Dtype::f64)
     throw Error("[YeeScheme] fields are f32 or f64, not " +
                 std::string(tessera::name_of(model.dtype)));
   if (!(model.dt_s > 0)) throw Error("[YeeScheme] the time step must be positive");
   if (model.dtype == Dtype::f32)
-    impl_.reset(new Impl{compile<float>(model), model.dt_s});
+    impl_.reset(new Impl{compile<float>(model, slab), model.dt_s});
   else
-    impl_.reset(new Impl{compile<double>(model), model.dt_s});
+    impl_.reset(new Impl{compile<double>(model, slab), model.dt_s});
 }
 YeeScheme::YeeScheme(YeeScheme&&) noexcept = default;
 YeeScheme::~YeeScheme() = default;
@@ -141,19 +141,24 @@ double YeeScheme::reference_length() const {
 }
 
 std::int64_t YeeScheme::offset(const Edge& e) const {
-  return visit(*impl_, [&](const auto& t) { return t.offset(e.component, e.i, e.j, e.k); });
+  return visit(*impl_, [&](const auto& t) {
+    const Edge at = t.here(e);
+    return t.offset(at.component, at.i, at.j, at.k);
+  });
 }
 std::vector<std::uint8_t> YeeScheme::unknowns() const {
   return visit(*impl_, [](const auto& t) { return time_domain::unknowns(t); });
 }
-double YeeScheme::coefficient(const Edge& e) const {
+double YeeScheme::coefficient(const Edge& edge) const {
   return visit(*impl_, [&](const auto& t) {
+    const Edge e = t.here(edge);
     return double(t.scale(e.component, e.j, e.k)) *
            double(t.component[e.component].factor[t.row_index(e.j, e.k)][e.i]);
   });
 }
-double YeeScheme::loss_factor(const Edge& e) const {
+double YeeScheme::loss_factor(const Edge& edge) const {
   return visit(*impl_, [&](const auto& t) {
+    const Edge e = t.here(edge);
     const auto& f = t.component[e.component];
     const auto* keep = f.keep.empty() ? nullptr : f.keep[t.row_index(e.j, e.k)];
     return keep ? double(keep[e.i]) : 1.0;
@@ -161,7 +166,7 @@ double YeeScheme::loss_factor(const Edge& e) const {
 }
 bool YeeScheme::couples(const Edge& e) const {
   return is_electric(e.component) &&
-         visit(*impl_, [&](const auto& t) { return time_domain::couples(t, e); });
+         visit(*impl_, [&](const auto& t) { return time_domain::couples(t, t.here(e)); });
 }
 double YeeScheme::field_scale(const Edge& e) const {
   return visit(*impl_, [&](const auto& t) {
@@ -212,21 +217,20 @@ void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void
   });
 }
 
-double YeeScheme::plane_energy(const void* state, int k) const {
+double YeeScheme::row_energy(const void* state, int j, int k) const {
   return visit(*impl_, [&]<class T>(const Tables<T>& t) {
+    j -= t.origin[1], k -= t.origin[2];
     double sum = 0;
     for (int c = 0; c < (t.bloch ? 12 : 6); ++c) {
+      if (!t.holds(c % 6, j, k)) continue;
       const ComponentTable<T>& f = t.component[c % 6];
-      if (k < f.first[2] || k >= f.last[2]) continue;
-      for (int j = f.first[1]; j < f.last[1]; ++j) {
-        const T* e =
-            static_cast<const T*>(state) + (c < 6 ? 0 : t.state_size) + t.offset(c % 6, 0, j, k);
-        const T* factor = f.factor[t.row_index(j, k)];
-        double row = 0;
-        for (int i = f.first[0]; i < f.last[0]; ++i)
-          if (factor[i] != 0) row += double(e[i]) * double(e[i]) / double(factor[i]);
-        sum += row / double(t.scale(c % 6, j, k));
-      }
+      const T* e =
+          static_cast<const T*>(state) + (c < 6 ? 0 : t.state_size) + t.offset(c % 6, 0, j, k);
+      const T* factor = f.factor[t.row_index(j, k)];
+      double row = 0;
+      for (int i = f.first[0]; i < f.last[0]; ++i)
+        if (factor[i] != 0) row += double(e[i]) * double(e[i]) / double(factor[i]);
+      sum += row / double(t.scale(c % 6, j, k));
     }
     return sum * t.cdt;
   });
@@ -234,38 +238,66 @@ double YeeScheme::plane_energy(const void* state, int k) const {
 
 /// With alpha = e^{a dt} and beta = r dt/2 to first order, |a|/|r| is |log alpha|/(2 |beta|). A
 /// double pole without damping is a free current: its x' = shear y dt is P', and y' = 2 Im beta E.
-double YeeScheme::plane_pole_energy(const void* state, int k) const {
+double YeeScheme::row_pole_energy(const void* state, int j, int k) const {
   return visit(*impl_, [&]<class T>(const Tables<T>& t) {
+    j -= t.origin[1], k -= t.origin[2];
     double sum = 0;
     for (int c = 0; c < 3; ++c) {
-      if (t.component[c].special.empty()) continue;
-      for (int j = 0; j <= t.n[1]; ++j) {
-        const std::int32_t at = t.component[c].special[static_cast<std::size_t>(t.row_index(j, k))];
-        if (at < 0) continue;
-        for (const Polarized<T>& p : t.specials[static_cast<std::size_t>(at)].polarized)
-          for (std::size_t m = 0; m < p.alpha.size() && p.mixed < 0; ++m) {
-            const std::complex<double> alpha(double(p.alpha[m]), double(p.im_of_re[m])),
-                beta(p.beta[m]);
-            const double shear = double(p.re_of_im[m]) + double(p.im_of_re[m]);
-            const bool free = shear != 0;
-            const double rate =
-                free ? 0.5 * shear / std::abs(beta.imag())
-                     : double(p.pair[m]) * std::abs(std::log(alpha)) / (2 * std::abs(beta));
-            if (!std::isfinite(rate)) continue;
-            for (int part = 0; part < (t.bloch ? 2 : 1); ++part) {
-              const T *x = static_cast<const T*>(state) + part * t.state_size + p.state +
-                           2 * static_cast<std::int64_t>(m) * p.length,
-                      *y = x + p.length;
-              for (int q = 0; q < p.length; ++q) {
-                const double square = (free ? 0 : double(x[q]) * double(x[q])) +
-                                      (p.two[m] ? double(y[q]) * double(y[q]) : 0);
-                sum += double(p.gain[static_cast<std::size_t>(q)]) * rate * square;
-              }
+      if (t.component[c].special.empty() || !t.holds(c, j, k)) continue;
+      const std::int32_t at = t.component[c].special[static_cast<std::size_t>(t.row_index(j, k))];
+      if (at < 0) continue;
+      for (const Polarized<T>& p : t.specials[static_cast<std::size_t>(at)].polarized)
+        for (std::size_t m = 0; m < p.alpha.size() && p.mixed < 0; ++m) {
+          const std::complex<double> alpha(double(p.alpha[m]), double(p.im_of_re[m])),
+              beta(p.beta[m]);
+          const double shear = double(p.re_of_im[m]) + double(p.im_of_re[m]);
+          const bool free = shear != 0;
+          const double rate =
+              free ? 0.5 * shear / std::abs(beta.imag())
+                   : double(p.pair[m]) * std::abs(std::log(alpha)) / (2 * std::abs(beta));
+          if (!std::isfinite(rate)) continue;
+          for (int part = 0; part < (t.bloch ? 2 : 1); ++part) {
+            const T *x = static_cast<const T*>(state) + part * t.state_size + p.state +
+                         2 * static_cast<std::int64_t>(m) * p.length,
+                    *y = x + p.length;
+            for (int q = 0; q < p.length; ++q) {
+              const double square = (free ? 0 : double(x[q]) * double(x[q])) +
+                                    (p.two[m] ? double(y[q]) * double(y[q]) : 0);
+              sum += double(p.gain[static_cast<std::size_t>(q)]) * rate * square;
             }
           }
-      }
+        }
     }
     return sum * t.cdt;
+  });
+}
+
+std::int64_t YeeScheme::slice_size(int axis, int at) const {
+  return visit(*impl_, [&](const auto& t) {
+    std::int64_t n = 0;
+    for (const Stretch& s : stretches_of_slice(t, axis, at)) n += s.length;
+    return n * (t.bloch ? 2 : 1);
+  });
+}
+
+void YeeScheme::copy_slice(const void* state, int axis, int at, void* to) const {
+  visit(*impl_, [&]<class T>(const Tables<T>& t) {
+    T* next = static_cast<T*>(to);
+    for (int part = 0; part < (t.bloch ? 2 : 1); ++part)
+      for (const Stretch& s : stretches_of_slice(t, axis, at))
+        next = std::copy_n(static_cast<const T*>(state) + part * t.state_size + s.offset, s.length,
+                           next);
+  });
+}
+
+void YeeScheme::set_slice(void* state, int axis, int at, const void* from) const {
+  visit(*impl_, [&]<class T>(const Tables<T>& t) {
+    const T* next = static_cast<const T*>(from);
+    for (int part = 0; part < (t.bloch ? 2 : 1); ++part)
+      for (const Stretch& s : stretches_of_slice(t, axis, at)) {
+        std::copy_n(next, s.length, static_cast<T*>(state) + part * t.state_size + s.offset);
+        next += s.length;
+      }
   });
 }
 

@@ -8,6 +8,7 @@
 //   run.advance(4000, [&](const Records& r) { dft.add(r); });
 #pragma once
 #include "tessera/electromagnetics/averaging.h"
+#include "tessera/electromagnetics/grid_cut.h"
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/samples.h"
 #include "tessera/electromagnetics/scene.h"
@@ -21,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -86,11 +88,17 @@ struct Records {
   }
 };
 
+/// On several ranks (`cut`) each makes the same TimeDomain and holds its slab. Rank 0 then calls
+/// what it would call alone, and gets the same bits; the others are in `help()` meanwhile, until
+/// rank 0's TimeDomain ends.
 class TimeDomain {
  public:
   /// `model.injected` and `model.recorded` are set from the sources and `recorded`.
-  TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded);
+  TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
+             GridCut cut = {});
   ~TimeDomain();
+  void help();  ///< returns at once where the run is not cut
+  bool is_cut() const;
   TimeDomain(TimeDomain&&) noexcept;
 
   const YeeScheme& scheme() const;
@@ -104,18 +112,19 @@ class TimeDomain {
   /// so that a run that was interrupted and one that was not see the same ones.
   void advance(std::int64_t n_steps, const std::function<void(const Records&)>& observe = {});
 
-  /// The unknowns, for checkpoints: elements of the scheme's dtype.
-  std::span<const float> state_f32() const;
-  std::span<const double> state_f64() const;
-  void restore(std::int64_t step, std::span<const float> state);
-  void restore(std::int64_t step, std::span<const double> state);
-  double unknown(const Edge& e) const;
+  /// What a run goes on from, whatever it is cut into: of elements of the scheme's dtype, by line
+  /// and middle of the axis that it is or would be cut along.
+  using Slice = std::variant<std::vector<float>, std::vector<double>>;
+  std::vector<Slice> slices() const;
+  /// Throws Error where they are not those of this model.
+  void restore(std::int64_t step, const std::vector<Slice>& slices);
+  double unknown(const Edge& e) const;  ///< of an edge that this rank holds
 
   /// Electromagnetic energy of the fields in J (J/m in two dimensions...): sum of e^2 / (2 cb) and
   /// h^2 / (2 ch), which for media without poles is what the scheme conserves up to a term of order
   /// dt.
   double energy_j() const;
-  /// With what the poles of dispersive media store (YeeScheme::plane_pole_energy), in J: falls in a
+  /// With what the poles of dispersive media store (YeeScheme::row_pole_energy), in J: falls in a
   /// passive run without sources.
   double stored_energy_j() const;
   /// The largest |e| and where it is; a NaN counts as infinite.

@@ -36,6 +36,10 @@
 #include <string>
 #include <vector>
 
+namespace tessera::parallel {
+class Communicator;
+}
+
 namespace tessera::electromagnetics {
 
 /// A run of neighbouring edges of a row in which a dispersive medium polarizes: term p moves by Q'
@@ -122,6 +126,15 @@ struct YeeModel {
   MixedEdges mixed;            ///< their traces, K to an edge, come after those of `traced`
 };
 
+/// What one of several ranks holds of a grid: of an axis (y or z) the lines and middles from
+/// `begin` to `end` - 1, of the last slab the closing line too. Fields go to the slabs next to it
+/// and come from there in each step, those of faces that are joined from the other end.
+struct Slab {
+  int axis = 2, begin = 0, end = 0;
+  int below = -1, above = -1;               ///< ranks of the slabs next to it; -1: there is none
+  parallel::Communicator* ranks = nullptr;  ///< null: the grid is not cut
+};
+
 /// How steps are ordered in memory; the result is the same to the last bit.
 struct Blocking {
   /// Time steps that a tile takes together; 1: none; 0: chosen by the size of the problem.
@@ -129,12 +142,14 @@ struct Blocking {
   int rows = 0;  ///< rows (along y) of a tile; 0: chosen
 };
 
-/// A compiled model. Immutable; may be used from several threads at once.
+/// A compiled model. Immutable; may be used from several threads at once, a slab by one, and with
+/// the others: `advance` is called on all ranks. Of a slab, the lists of the model are the edges
+/// that it holds, and so are all edges asked for; these always count from the whole grid's ends.
 class YeeScheme {
  public:
   /// Throws Error for what cannot be run: dt above the limit of vacuum, faces that do not match,
   /// edges outside.
-  explicit YeeScheme(const YeeModel& model);
+  explicit YeeScheme(const YeeModel& model, const Slab& slab = {});
   YeeScheme(YeeScheme&&) noexcept;
   ~YeeScheme();
 
@@ -183,14 +198,21 @@ class YeeScheme {
                           const void* traces, void* currents, void* trace_cotangents,
                           const void* coefficients, Blocking blocking = {}) const;
 
-  /// Sum over the unknowns of plane k of e^2 / (cb / (c dt / l)) and h^2 likewise; conductors give
-  /// nothing.
-  double plane_energy(const void* state, int k) const;  ///< all parts
-  /// What the poles of plane k store, in the same units: of the oscillator of each term, pair |a|
-  /// |Q|^2 / |r| times its weight, with P'' + .. = r E of the term (a kinetic and a potential part,
-  /// for a resonance that is not damped exactly its energy; of a conduction current the kinetic
-  /// one). Positive, and of the order of the energy that goes to and fro between field and poles.
-  double plane_pole_energy(const void* state, int k) const;
+  /// Sum over the unknowns of the rows (j, k) of e^2 / (cb / (c dt / l)) and h^2 likewise;
+  /// conductors give nothing, nor do rows that a slab does not hold.
+  double row_energy(const void* state, int j, int k) const;  ///< all parts
+  /// What the poles of these rows store, in the same units: of the oscillator of each term, pair
+  /// |a| |Q|^2 / |r| times its weight, with P'' + .. = r E of the term (a kinetic and a potential
+  /// part, for a resonance that is not damped exactly its energy; of a conduction current the
+  /// kinetic one). Positive, and of the order of the energy that goes to and fro between field and
+  /// poles.
+  double row_pole_energy(const void* state, int j, int k) const;
+
+  /// The part of the state that belongs to line and middle `at` of y or z (`axis`), in an order
+  /// that knows neither slabs nor padding: what a run goes on from. Elements of all parts.
+  std::int64_t slice_size(int axis, int at) const;
+  void copy_slice(const void* state, int axis, int at, void* to) const;
+  void set_slice(void* state, int axis, int at, const void* from) const;
 
   /// Bytes that one step moves per cell if nothing stays in cache: unfused and fused (18 + c and 12
   /// + c words for c coefficient words), and what this model's absorbing layers and poles add, over

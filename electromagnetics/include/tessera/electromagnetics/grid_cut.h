@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a grid is cut into slabs for several ranks. Rows of edges along x stay whole, and with them
+// the bits of every step; sums over the grid are sums of rows. So results do not depend on the cut.
+#pragma once
+#include "tessera/electromagnetics/yee_scheme.h"
+
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+/// Rank r holds lines and middles from begin[r] to begin[r + 1] - 1 of the axis.
+struct GridCut {
+  parallel::Communicator* ranks = nullptr;  ///< null: all is on one
+  int axis = -1;                            ///< of the cut, and of a run's slices; -1: cut_axis
+  std::vector<int> begin;
+};
+
+/// Of y and z the one with more cells, z where they have as many; -1 where neither can be cut. It
+/// belongs to the model alone. Not where faces are joined with a phase and tensors couple edges
+/// across them.
+int cut_axis(const YeeModel& model);
+
+/// As even as it can be; no cut where there is one rank, or fewer cells than ranks.
+GridCut cut_evenly(const YeeModel& model, parallel::Communicator& ranks);
+
+/// The slab of this rank; the whole grid where it is not cut.
+Slab slab_of(const YeeModel& model, const GridCut& cut);
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "time_domain/seams.h"
+
+#include "tessera/autodiff/shape.h"
+#include "tessera/parallel/communicator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+
+namespace tessera::electromagnetics::time_domain {
+namespace {
+
+/// All rows of a component at one line or middle of the cut axis, with what lies across joined
+/// faces.
+template <class T>
+void add_plane(const Tables<T>& t, int c, int at, std::vector<Stretch>& to) {
+  if (t.cut == 2) {
+    to.push_back({t.offset(c, -1, -1, at), t.plane});
+    return;
+  }
+  for (int k = -1; k <= t.n[2]; ++k) to.push_back({t.offset(c, -1, at, k), t.n[0] + 2});
+}
+
+/// D of the nonlinear edges there.
+template <class T>
+void add_displaced(const Tables<T>& t, int at, std::vector<Stretch>& to) {
+  for (int c = 0; c < 3; ++c) {
+    const auto& special = t.component[c].special;
+    if (special.empty()) continue;
+    for (int k = 0; k <= t.n[2]; ++k)
+      for (int j = 0; j <= t.n[1]; ++j) {
+        const std::int32_t row = special[static_cast<std::size_t>(t.row_index(j, k))];
+        if ((t.cut == 1 ? j : k) != at || row < 0) continue;
+        for (const Nonlinear<T>& run : t.specials[static_cast<std::size_t>(row)].nonlinear)
+          to.push_back({run.state, run.length});
+      }
+  }
+}
+
+std::int64_t length_of(const std::vector<Stretch>& all) {
+  std::int64_t n = 0;
+  for (const Stretch& s : all) n += s.length;
+  return n;
+}
+
+}  // namespace
+
+template <class T>
+void agree(Tables<T>& t) {
+  const std::vector<std::uint8_t> mine{t.nonlinear, t.coupled};
+  for (const parallel::Bytes& other : t.slab.ranks->all_gather(parallel::to_bytes(mine))) {
+    const auto told = parallel::from_bytes<std::uint8_t>(other);
+    t.nonlinear |= told[0] != 0, t.coupled |= told[1] != 0;
+  }
+}
+
+template <class T>
+void find_seams(Tables<T>& t) {
+  const int first = t.slab.begin - t.origin[t.cut], end = t.slab.end - t.origin[t.cut];
+  const bool below = t.slab.below >= 0, above = t.slab.above >= 0;
+  const int b = t.cut % 3, tangential[2] = {(b + 1) % 3, (b + 2) % 3};
+  for (const int a : tangential) {
+    if (above) add_plane(t, 3 + a, end - 1, t.magnetic.to_above);
+    if (below) add_plane(t, 3 + a, first - 1, t.magnetic.from_below);
+    if (below) add_plane(t, a, first, t.electric.to_below);
+    if (above) add_plane(t, a, end, t.electric.from_above);
+  }
+  for (int c = 0; t.coupled && c < 3; ++c) {
+    if (below) add_plane(t, 3 + c, first, t.magnetic.to_below);
+    if (above) add_plane(t, 3 + c, end, t.magnetic.from_above);
+  }
+  if (!t.nonlinear) return;
+  for (int c = 0; c < 3; ++c) {
+    if (above) add_plane(t, c, end - 1, t.displaced.to_above);
+    if (below) add_plane(t, c, first - 1, t.displaced.from_below);
+    if (below) add_plane(t, c, first, t.displaced.to_below);
+    if (above) add_plane(t, c, end, t.displaced.from_above);
+  }
+  if (above) add_displaced(t, end - 1, t.displaced.to_above);
+  if (below) add_displaced(t, first - 1, t.displaced.from_below);
+  if (below) add_displaced(t, first, t.displaced.to_below);
+  if (above) add_displaced(t, end, t.displaced.from_above);
+}
+
+template <class T>
+void Seams<T>::pack(const std::vector<Stretch>& from, Buffer& to) const {
+  for (const T* state : states_)
+    for (const Stretch& s : from)
+      to.insert(to.end(), state + s.offset, state + s.offset + s.length);
+}
+
+/// `joined`: across faces that are, times e^{i phase} where fields have two parts.
+template <class T>
+const T* Seams<T>::unpack(const std::vector<Stretch>& to, const T* from, bool joined,
+                          double phase) {
+  if (states_.size() == 1 || !joined) {
+    for (T* state : states_)
+      for (const Stretch& s : to) {
+        std::copy_n(from, s.length, state + s.offset);
+        from += s.length;
+      }
+    return from;
+  }
+  const T cosine = static_cast<T>(std::cos(phase)), sine = static_cast<T>(std::sin(phase));
+  const T *re = from, *im = from + length_of(to);
+  for (const Stretch& s : to)
+    for (std::int64_t i = 0; i < s.length; ++i, ++re, ++im) {
+      states_[0][s.offset + i] = cosine * *re - sine * *im;
+      states_[1][s.offset + i] = cosine * *im + sine * *re;
+    }
+  return im;
+}
+
+/// Where both neighbours are one rank, it gets first what goes down, then what goes up.
+template <class T>
+void Seams<T>::exchange(const char* what, const Seam& seam) {
+  const int below = t_.slab.below, above = t_.slab.above;
+  std::vector<parallel::Send> send;
+  std::vector<parallel::Receive> receive;
+  const auto next_to_it = [&](auto body) {
+    if (below >= 0) body(0, below, true, below == above);
+    if (above >= 0 && above != below) body(1, above, false, true);
+  };
+  next_to_it([&](int buffer, int rank, bool is_below, bool is_above) {
+    Buffer &out = sent_[buffer], &in = received_[buffer];
+    out.clear();
+    if (is_below) pack(seam.to_below, out);
+    if (is_above) pack(seam.to_above, out);
+    const std::int64_t length =
+        (is_above ? length_of(seam.from_above) : 0) + (is_below ? length_of(seam.from_below) : 0);
+    in.resize(states_.size() * static_cast<std::size_t>(length));
+    if (!out.empty()) send.push_back({rank, std::as_bytes(std::span(out))});
+    if (!in.empty()) receive.push_back({rank, std::as_writable_bytes(std::span(in))});
+  });
+  t_.slab.ranks->exchange(what, send, receive);
+  const double turn = t_.phase[t_.cut];
+  next_to_it([&](int buffer, int, bool is_below, bool is_above) {
+    const T* from = received_[buffer].data();
+    if (is_above) from = unpack(seam.from_above, from, t_.slab.end == t_.grid.cells(t_.cut), -turn);
+    if (is_below) unpack(seam.from_below, from, t_.slab.begin == 0, turn);
+  });
+}
+
+template void agree(Tables<float>&);
+template void agree(Tables<double>&);
+template void find_seams(Tables<float>&);
+template void find_seams(Tables<double>&);
+template class Seams<float>;
+template class Seams<double>;
+
+}  // namespace tessera::electromagnetics::time_domain
