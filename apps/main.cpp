@@ -3,6 +3,7 @@
 #include "support/ranks.h"
 #include "support/report.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/vectors.h"
 #include "tessera/parallel/mpi.h"
@@ -10,6 +11,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <iostream>
 #include <new>
 
@@ -53,7 +55,9 @@ void check_environment() {
   }
 }
 
-data::ExitCode guarded(const CommandLine& line) {
+/// `checked` may throw what is wrong with the command line.
+data::ExitCode guarded(
+    const CommandLine& line, const std::function<void()>& checked = [] {}) {
   const auto fail = [&](std::string message, data::ExitCode code) {
     report({data::Diagnostic{.place = {"tessera", 0, 0, {}}, .message = std::move(message)}},
            line.json);
@@ -61,10 +65,13 @@ data::ExitCode guarded(const CommandLine& line) {
   };
   try {
     check_environment();
+    checked();
     return dispatch(line);
   } catch (const data::InputError& e) {
     report(e.findings(), line.json);
     return e.code();
+  } catch (const parallel::OtherRankFailed& e) {
+    return fail(e.what(), static_cast<data::ExitCode>(e.code));
   } catch (const OutOfMemory& e) {
     return fail(std::string("out of memory: ") + e.what(), data::ExitCode::would_not_fit);
   } catch (const std::bad_alloc&) {
@@ -80,41 +87,68 @@ bool is_for_all_ranks(const std::string& verb) {
   return verb == "run" || verb == "rerun" || verb == "resume";
 }
 
-/// Ranks beside the first: what they help with; their errors end all.
+/// What the ranks beside the first do; rank 0 hears of their errors, and reports them.
 void help(const CommandLine& line) {
-  const auto fail = [](const char* what, data::ExitCode code) {
-    std::fprintf(stderr, "tessera: error: rank %d: %s\n", parallel::mpi_rank(), what);
-    parallel::end_all_ranks(static_cast<int>(code));
-  };
   try {
     help_first_rank(line);
+  } catch (const parallel::OtherRankFailed&) {
+    line.ranks->wait_for_the_end();
   } catch (const data::InputError& e) {
-    fail(e.what(), e.code());
+    line.ranks->fail(e.what(), e.code());
   } catch (const OutOfMemory& e) {
-    fail(e.what(), data::ExitCode::would_not_fit);
+    line.ranks->fail(std::string("out of memory: ") + e.what(), data::ExitCode::would_not_fit);
+  } catch (const std::bad_alloc&) {
+    line.ranks->fail("out of memory", data::ExitCode::would_not_fit);
   } catch (const std::exception& e) {
-    fail(e.what(), data::ExitCode::internal_fault);
+    line.ranks->fail(e.what(), data::ExitCode::internal_fault);
   }
 }
 
-data::ExitCode on_ranks(CommandLine line) {
-  std::optional<Ranks> ranks;
-  if (is_for_all_ranks(line.verb)) {
-    try {
-      ranks.emplace(parallel::is_mpi_rank());
-    } catch (const Error& e) {
-      report({data::Diagnostic{.place = {"tessera", 0, 0, {}}, .message = e.what()}}, line.json);
-      return data::ExitCode::usage;
-    }
-    line.ranks = &*ranks;
-  }
-  if (!is_first_rank()) {
-    if (ranks) help(line);
+data::ExitCode on_rank(CommandLine line, parallel::Communicator& all, bool processes) {
+  Ranks ranks(all, processes);
+  line.ranks = &ranks;
+  if (all.rank() != 0) {
+    help(line);
     return data::ExitCode::ok;
   }
-  const data::ExitCode code = guarded(line);
-  if (ranks) ranks->end(code);
+  const auto checked = [&] {
+    const std::size_t weights = line.run.weights.size();
+    if (weights != 0 && weights != static_cast<std::size_t>(all.size()))
+      throw usage_error("--weights: " + std::to_string(weights) + " for " +
+                        std::to_string(all.size()) + " ranks");
+  };
+  const data::ExitCode code = guarded(line, checked);
+  ranks.end(code);
   return code;
+}
+
+data::ExitCode on_threads(const CommandLine& line) {
+  const int n = line.run.thread_ranks;
+  set_num_threads(n * thread_count(line.run));
+  data::ExitCode code = data::ExitCode::internal_fault;
+  parallel::run_ranks(n, [&](parallel::Communicator& c) {
+    const data::ExitCode own = on_rank(line, c, false);
+    if (c.rank() == 0) code = own;
+  });
+  return code;
+}
+
+data::ExitCode on_ranks(const CommandLine& line) {
+  if (!is_for_all_ranks(line.verb)) return is_first_rank() ? guarded(line) : data::ExitCode::ok;
+  const auto refuse = [&](const std::string& why) {
+    report({data::Diagnostic{.place = {"tessera", 0, 0, {}}, .message = why}}, line.json);
+    return data::ExitCode::usage;
+  };
+  try {
+    const bool processes = parallel::is_mpi_rank();
+    if (processes && line.run.thread_ranks > 0)
+      return refuse("--ranks threads:N has all ranks in one process: leave it out under mpirun");
+    if (line.run.thread_ranks > 0) return on_threads(line);
+    parallel::Communicator all = processes ? parallel::mpi_communicator() : parallel::alone();
+    return on_rank(line, all, processes);
+  } catch (const Error& e) {
+    return refuse(e.what());
+  }
 }
 
 }  // namespace

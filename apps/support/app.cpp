@@ -6,15 +6,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 namespace tessera::apps {
 
 int thread_count(const RunOptions& options) {
   if (options.threads > 0) return options.threads;
+  const char* told = std::getenv("OMP_NUM_THREADS");
+  if (const int n = told ? std::atoi(told) : 0; n > 0) return n;
   const auto mine = static_cast<int>(std::thread::hardware_concurrency());
   const bool all = mine == static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  return std::max(1, all ? mine / parallel::mpi_ranks_here() : mine);
+  const int ranks = std::max(1, options.thread_ranks) * (all ? parallel::mpi_ranks_here() : 1);
+  return std::max(1, mine / ranks);
 }
 
 const std::vector<App>& all_apps() {

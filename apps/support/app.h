@@ -38,12 +38,14 @@ struct RunOptions {
   double checkpoint_every_s = 300;   ///< --checkpoint-every
   int keep_checkpoints = 3;          ///< --keep
   std::string progress = "auto";     ///< --progress=auto|bar|plain|json|none
-  int threads = 0;                   ///< --threads; 0: as many as the machine has
+  int threads = 0;                   ///< --threads of each rank; 0: as many as the machine has
+  int thread_ranks = 0;              ///< --ranks threads:N; 0: ranks are processes
+  std::vector<double> weights;       ///< --weights: shares of the ranks of what is cut; or none
   int verbosity = 0;                 ///< -q: -1, -v: 1
 };
 
-/// Threads of a run: where none are asked for, the cores that this process may use; ranks that may
-/// use all cores of a machine share them.
+/// Threads of a rank: where none are asked for, by OMP_NUM_THREADS neither, the cores that this
+/// process may use; ranks that may use all cores of a machine share them.
 int thread_count(const RunOptions& options);
 
 /// What a case is made from: the configuration, already free of errors, and the command line.
@@ -65,6 +67,14 @@ struct RunContext : AppContext {
   data::Manifest& manifest;  ///< add seeds and final metrics
   data::ProgressStyle progress_style;
   parallel::Communicator& ranks;  ///< this is rank 0; more than one where the case has `help`
+};
+
+/// What a rank other than the first helps with.
+struct HelpContext {
+  parallel::Communicator& ranks;
+  int threads;
+  const std::vector<double>& weights;
+  data::StopGuard* stop;  ///< of this process; null where rank 0 is in it
 };
 
 /// What `check` has to say after reading the inputs: findings about files, and lines for the user
@@ -114,9 +124,9 @@ struct PreparedCase {
   std::function<CheckReport()> check;
   std::function<Estimate()> estimate;
   std::function<data::ExitCode(RunContext&)> run;  ///< once, on rank 0
-  /// What the other ranks do meanwhile, once, with this number of threads; null: the case runs on
-  /// rank 0 alone. They write nothing.
-  std::function<void(parallel::Communicator&, int threads)> help = {};
+  /// What the other ranks do meanwhile, once; null: the case runs on rank 0 alone. They write
+  /// nothing.
+  std::function<void(HelpContext&)> help = {};
   /// What the case computes as a differentiable function; of apps with `App::derivatives`, once.
   std::function<Derivatives()> derivatives = {};
   /// What speaks against going on from a checkpoint with this case, which `resume --set` has

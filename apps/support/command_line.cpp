@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <iostream>
 
 namespace tessera::apps {
@@ -26,10 +27,21 @@ CLI::Validator duration() {
       "TIME");
 }
 
+constexpr std::string_view kThreads = "threads:";
+
+/// N of `threads:N`; 0: something else.
+int thread_ranks(const std::string& text) {
+  if (!text.starts_with(kThreads)) return 0;
+  int n = 0;
+  const char *first = text.data() + kThreads.size(), *last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(first, last, n);
+  return error == std::errc() && end == last && n >= 1 && n <= 4096 ? n : 0;
+}
+
 /// The declarations of all verbs, writing into one CommandLine.
 struct Grammar {
   CommandLine line;
-  std::string max_time, checkpoint_every = "5min";
+  std::string ranks, max_time, checkpoint_every = "5min";
   bool quiet = false;
   int verbose = 0;
   CLI::App app{
@@ -161,6 +173,20 @@ struct Grammar {
   }
   void add_running(CLI::App* v) {
     add_threads(v);
+    v->add_option("--ranks", ranks,
+                  "threads:N: N ranks as threads of this process, as mpirun -n N starts processes")
+        ->check(CLI::Validator(
+            [](std::string& text) {
+              return thread_ranks(text) ? std::string()
+                                        : "'" + text +
+                                              "' is not threads:N with N from 1 to 4096 "
+                                              "(ranks that are processes: mpirun -n N tessera ...)";
+            },
+            "threads:N"));
+    v->add_option("--weights", line.run.weights,
+                  "how much of what is cut each rank takes, e.g. 2,1,1 (default: as much)")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
     v->add_option("--max-time", max_time, "stop with a checkpoint after this time, e.g. 23.5h")
         ->check(duration());
     v->add_option("--checkpoint-every", checkpoint_every, "time between checkpoints")
@@ -243,6 +269,7 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   CommandLine& line = g.line;
   line.verb = g.app.get_subcommands().front()->get_name();
   line.run.verbosity = g.quiet ? -1 : g.verbose;
+  if (!g.ranks.empty()) line.run.thread_ranks = thread_ranks(g.ranks);
   if (!g.max_time.empty())
     line.run.max_time_s = data::parse_quantity(g.max_time, data::dimension::time);
   line.run.checkpoint_every_s = data::parse_quantity(g.checkpoint_every, data::dimension::time);

@@ -3,14 +3,14 @@
 
 #include "tessera/parallel/mpi.h"
 
+#include <chrono>
 #include <iostream>
 #include <limits>
+#include <thread>
 
 namespace tessera::apps {
 
 bool is_first_rank() { return parallel::mpi_rank() == 0; }
-
-Ranks::Ranks(bool together) : all_(together ? parallel::mpi_communicator() : parallel::alone()) {}
 
 void Ranks::tell(bool help) {
   told_ = true;
@@ -30,9 +30,21 @@ void Ranks::end(data::ExitCode code) {
   if (all_.size() == 1) return;
   if (!told_) tell(false);
   if (!helping_) return;
+  if (!processes_) return all_.fail("has come to its end", static_cast<int>(code));
   std::cout.flush();
   std::cerr.flush();
   parallel::end_all_ranks(static_cast<int>(code));
+}
+
+void Ranks::fail(const std::string& text, data::ExitCode code) {
+  all_.fail(text, static_cast<int>(code));
+  wait_for_the_end();
+}
+
+void Ranks::wait_for_the_end() {
+  if (!processes_) return;
+  std::this_thread::sleep_for(std::chrono::seconds(60));  // rank 0 may be in a long step
+  parallel::end_all_ranks(static_cast<int>(data::ExitCode::internal_fault));
 }
 
 }  // namespace tessera::apps

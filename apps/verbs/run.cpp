@@ -41,8 +41,12 @@ std::string reason_of(ExitCode code) {
   }
 }
 
-bool out_of_memory(const std::exception& e) {
-  return dynamic_cast<const std::bad_alloc*>(&e) || dynamic_cast<const OutOfMemory*>(&e);
+ExitCode code_of(const std::exception& e) {
+  if (const auto* other = dynamic_cast<const parallel::OtherRankFailed*>(&e))
+    return static_cast<ExitCode>(other->code);
+  return dynamic_cast<const std::bad_alloc*>(&e) || dynamic_cast<const OutOfMemory*>(&e)
+             ? ExitCode::would_not_fit
+             : ExitCode::internal_fault;
 }
 
 void tell_ranks(Ranks& ranks, const App& app, const PreparedCase& made, data::Log& log) {
@@ -108,7 +112,7 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
   } catch (const std::exception& e) {
     try {
       log.error(e.what());
-      end(out_of_memory(e) ? ExitCode::would_not_fit : ExitCode::internal_fault, e.what());
+      end(code_of(e), e.what());
     } catch (const data::InputError&) {
     }
     throw;
@@ -190,13 +194,16 @@ ExitCode verb_resume(const CommandLine& given) {
 }
 
 void help_first_rank(const CommandLine& line) {
+  std::optional<data::StopGuard> stop;
+  if (line.ranks->processes()) stop.emplace();
   if (!line.ranks->hear()) return;
   const bool resumed = line.verb == "resume";
   const Case c =
       resumed ? read_case(line.path / "resolved.toml", {}) : read_case(line.path, line.overrides);
   const int threads = thread_count(line.run);
   set_num_threads(threads);
-  prepare(c, line.run).made.help(line.ranks->all(), threads);
+  HelpContext context{line.ranks->all(), threads, line.run.weights, stop ? &*stop : nullptr};
+  prepare(c, line.run).made.help(context);
 }
 
 ExitCode verb_stop(const CommandLine& line) {

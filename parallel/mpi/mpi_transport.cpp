@@ -19,7 +19,12 @@ namespace {
 
 constexpr std::size_t kFew = 1024;                    ///< bytes that travel with their envelope
 constexpr std::size_t kPiece = std::size_t{1} << 30;  ///< counts of MPI are of 32 bits
-enum Tag { kEnvelope = 1, kBytes = 2 };
+enum Tag { kEnvelope = 1, kBytes = 2, kFailure = 3 };
+
+struct Failure {
+  int code = 0;
+  char text[2000] = {};
+};
 
 void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
@@ -158,16 +163,45 @@ class MpiTransport : public Transport {
   /// A message takes a microsecond where each rank has a core; whoever waits longer lets others
   /// run.
   void idle(int round) override {
-    constexpr int kSpin = 1000, kYield = 20'000;
+    constexpr int kSpin = 1000, kYield = 20'000, kLook = 64;
+    if (round % kLook == kLook - 1) look_for_failures();
     if (round > kYield)
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     else if (round > kSpin)
       std::this_thread::yield();
   }
+  /// The process goes on until the others have heard it, or end it.
+  void tell_failure(const std::string& text, int code) override {
+    failure_.code = code;
+    std::memcpy(failure_.text, text.data(), std::min(text.size(), sizeof failure_.text - 1));
+    for (int r = 0; r < size_; ++r) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (r != rank_) MPI_Isend(&failure_, sizeof failure_, MPI_BYTE, r, kFailure, comm_, &request);
+      told_.push_back(request);
+    }
+    int done = 0;
+    for (int round = 0; !done && round < kPatient; ++round) {
+      MPI_Testall(static_cast<int>(told_.size()), told_.data(), &done, MPI_STATUSES_IGNORE);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
 
  private:
+  static constexpr int kPatient = 30'000;  ///< ms, for one that computes
+  void look_for_failures() {
+    int there = 0;
+    MPI_Status status;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, kFailure, comm_, &there, &status), "MPI_Iprobe");
+    if (!there) return;
+    Failure f;
+    check(MPI_Recv(&f, sizeof f, MPI_BYTE, status.MPI_SOURCE, kFailure, comm_, MPI_STATUS_IGNORE),
+          "MPI_Recv");
+    throw OtherRankFailed(status.MPI_SOURCE, f.code, f.text);
+  }
   MPI_Comm comm_;
   int rank_ = 0, size_ = 1;
+  Failure failure_;
+  std::vector<MPI_Request> told_;
 };
 
 }  // namespace

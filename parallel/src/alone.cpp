@@ -17,6 +17,7 @@ class NoOthers : public Transport {
     throw Error("[parallel] there is one rank");
   }
   void idle(int) override {}
+  void tell_failure(const std::string&, int) override {}
 };
 
 }  // namespace

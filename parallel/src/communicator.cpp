@@ -90,6 +90,11 @@ Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
+OtherRankFailed::OtherRankFailed(int rank_, int code_, const std::string& text)
+    : Error("rank " + std::to_string(rank_) + ": " + text), rank(rank_), code(code_) {}
+
+void Communicator::fail(const std::string& text, int code) { transport_->tell_failure(text, code); }
+
 int Communicator::rank() const { return transport_->rank(); }
 int Communicator::size() const { return transport_->size(); }
 

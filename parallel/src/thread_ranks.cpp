@@ -35,13 +35,21 @@ struct Group {
     return on_the_way[static_cast<std::size_t>(from * size + to)];
   }
 
+  void note_failure(int rank, const std::string& text, int code_of_it, std::exception_ptr thrown) {
+    const std::lock_guard lock(mutex);
+    if (failed_rank >= 0) return;
+    failed_rank = rank, failed_with = text, code = code_of_it, failure = std::move(thrown);
+    changed.notify_all();
+  }
+
   const int size;
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::deque<std::shared_ptr<Message>>> on_the_way;
-  std::exception_ptr failure;  ///< of the first rank that failed
-  int failed_rank = -1;
+  int failed_rank = -1;  ///< the first that has
   std::string failed_with;
+  int code = 0;
+  std::exception_ptr failure;  ///< what it threw; null: it has told its failure itself
 };
 
 class ToThread : public Pending {
@@ -124,15 +132,17 @@ class ThreadTransport : public Transport {
   }
   void idle(int round) override {
     std::unique_lock lock(group_.mutex);
-    if (group_.failure)
-      throw Error("[parallel] rank " + std::to_string(group_.failed_rank) +
-                  " has failed: " + group_.failed_with);
+    if (group_.failed_rank >= 0)
+      throw OtherRankFailed(group_.failed_rank, group_.code, group_.failed_with);
     if (round < 64) {
       lock.unlock();
       std::this_thread::yield();
     } else {
       group_.changed.wait_for(lock, std::chrono::microseconds(500));
     }
+  }
+  void tell_failure(const std::string& text, int code) override {
+    group_.note_failure(rank_, text, code, nullptr);
   }
 
  private:
@@ -141,15 +151,6 @@ class ThreadTransport : public Transport {
   const int rank_;
   std::optional<std::mt19937_64> random_;
 };
-
-void note_failure(Group& group, int rank, const std::string& text) {
-  const std::lock_guard lock(group.mutex);
-  if (group.failure) return;
-  group.failure = std::current_exception();
-  group.failed_rank = rank;
-  group.failed_with = text;
-  group.changed.notify_all();
-}
 
 }  // namespace
 
@@ -167,9 +168,9 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& f, const Ran
         f(c);
         c.finish();
       } catch (const std::exception& e) {
-        note_failure(group, r, e.what());
+        group.note_failure(r, e.what(), 0, std::current_exception());
       } catch (...) {
-        note_failure(group, r, "unknown");
+        group.note_failure(r, "unknown", 0, std::current_exception());
       }
     });
   all.clear();

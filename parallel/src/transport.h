@@ -34,8 +34,11 @@ class Transport {
   virtual std::unique_ptr<Pending> send(int to, const Envelope&,
                                         std::span<const std::byte> bytes) = 0;
   virtual std::unique_ptr<Pending> receive(int from, Place) = 0;
-  /// Nothing was done at `round` looks in a row: lets others run. Throws where another rank failed.
+  /// Nothing was done at `round` looks in a row: lets others run. Throws OtherRankFailed where one
+  /// has told so.
   virtual void idle(int round) = 0;
+  /// To all others, whatever they wait for.
+  virtual void tell_failure(const std::string& text, int code) = 0;
 };
 
 }  // namespace tessera::parallel

@@ -28,6 +28,16 @@ class MpiRanks : public AppTest {
     all.insert(all.end(), arguments.begin(), arguments.end());
     return RunningProgram(all, here()).wait();
   }
+  /// Of n ranks the one does `before`, a line of sh, first.
+  Outcome with_one(int n, int rank, const std::string& before,
+                   const std::vector<std::string>& arguments) {
+    std::vector<std::string> all{"-c",
+                                 "if [ \"$OMPI_COMM_WORLD_RANK\" = " + std::to_string(rank) +
+                                     " ]; then " + before + "; fi; exec \"$0\" \"$@\"",
+                                 TESSERA_PROGRAM};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return on_ranks(n, all, "/bin/sh");
+  }
   static long count(const std::string& text, const std::string& word) {
     long n = 0;
     for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
@@ -145,6 +155,65 @@ TEST_F(MpiRanks, WavesGoOnOnOtherRanks) {
   const Outcome o = on_ranks(2, {"resume", "again"});
   EXPECT_EQ(o.code, 0) << o.err;
   expect_same_results("again", "whole");
+}
+
+TEST_F(MpiRanks, ASignalToOneOfThemStopsAll) {
+  write("case.toml", waves);
+  const Outcome o =
+      with_one(3, 1, "{ (sleep 1; kill -TERM $$) & }",
+               {"run", "case.toml", "--output", "R", "--set", "run.stop.steps=9000000"});
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_EQ(count(o.err, "go on with: tessera resume R"), 1) << o.err;
+  EXPECT_NE(read("R/manifest.json").find("SIGTERM"), std::string::npos);
+  EXPECT_TRUE(fs::exists(here() / "R/ckpt/LATEST"));
+}
+
+TEST_F(MpiRanks, WhatOneOfThemCannotDoIsToldOnce) {
+  make_case();
+  // A folder that it does not see.
+  const Outcome o = with_one(3, 2, "cd /", {"run", "case.toml", "--output", "R"});
+  EXPECT_EQ(o.code, tessera({"run", "nowhere.toml"}).code) << o.err;
+  EXPECT_EQ(count(o.err, "tessera: error: rank 2: "), 1) << o.err;
+  EXPECT_NE(read("R/manifest.json").find("rank 2: "), std::string::npos);
+}
+
+TEST_F(AppTest, RanksMayBeThreads) {
+  write("case.toml", waves);
+  ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
+  write("soundings.toml",
+        "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n" + chains);
+  for (const std::string name : {"case", "soundings"}) {
+    ASSERT_EQ(tessera({"run", name + ".toml", "--output", name + ".whole", "--threads", "1"}).code,
+              0);
+    const Outcome o = tessera({"run", name + ".toml", "--output", name + ".of5", "--ranks",
+                               "threads:5", "--weights", "1,2,1,3,1"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.err.find("5 ranks"), std::string::npos) << o.err;
+    expect_same_results(name + ".of5", name + ".whole");
+  }
+  const Outcome stopped = tessera(
+      {"run", "case.toml", "--output", "again", "--ranks", "threads:3", "--max-time", "0.05s"});
+  EXPECT_EQ(stopped.code, 75) << stopped.err;
+  EXPECT_EQ(tessera({"resume", "again", "--ranks", "threads:2"}).code, 0);
+  expect_same_results("again", "case.whole");
+}
+
+TEST_F(AppTest, RanksThatCannotBeAreRefused) {
+  write("case.toml", waves);
+  for (const char* ranks : {"4", "threads:0", "threads:", "threads:2x", "threads:-1", "mpi:2"}) {
+    const Outcome o = tessera({"run", "case.toml", "--ranks", ranks});
+    EXPECT_EQ(o.code, 2) << ranks;
+    EXPECT_NE(o.err.find("threads:N"), std::string::npos) << o.err;
+  }
+  const Outcome weights = tessera({"run", "case.toml", "--ranks", "threads:3", "--weights", "1,2"});
+  EXPECT_EQ(weights.code, 2) << weights.err;
+  EXPECT_NE(weights.err.find("--weights: 2 for 3 ranks"), std::string::npos) << weights.err;
+  EXPECT_EQ(tessera({"run", "case.toml", "--ranks", "threads:2", "--weights", "1,-2"}).code, 2);
+  EXPECT_FALSE(fs::exists(here() / "case.run"));
+  // More ranks than cells: one does it, and says so.
+  const Outcome many = tessera({"run", "case.toml", "--ranks", "threads:30", "--threads", "1"});
+  EXPECT_EQ(many.code, 0) << many.err;
+  EXPECT_NE(many.err.find("rank 0 runs it alone"), std::string::npos) << many.err;
 }
 
 TEST_F(MpiRanks, EveryVerbPrintsOnce) {

@@ -262,10 +262,16 @@ TEST(Slabs, GridsAreCutWhereTheyAreLongest) {
   YeeModel m;
   m.grid = uniform_grid({9, 3, 7}, 1);
   parallel::run_ranks(3, [&](parallel::Communicator& c) {
-    EXPECT_EQ(cut_evenly(m, c).begin, (std::vector<int>{0, 3, 5, 7}));
+    EXPECT_EQ(cut_grid(m, c).begin, (std::vector<int>{0, 3, 5, 7}));
+    EXPECT_EQ(cut_grid(m, c, {1, 1, 5}).begin, (std::vector<int>{0, 1, 2, 7}));
+    EXPECT_EQ(cut_grid(m, c, {1e-9, 1e-9, 1}).begin, (std::vector<int>{0, 1, 2, 7}));
+    EXPECT_EQ(cut_grid(m, c, {1, 1e-9, 1e-9}).begin, (std::vector<int>{0, 5, 6, 7}));
+    EXPECT_THROW(cut_grid(m, c, {1, 1}), Error);
+    EXPECT_THROW(cut_grid(m, c, {1, 0, 1}), Error);
+    EXPECT_THROW(cut_grid(m, c, {1, NAN, 1}), Error);
   });
-  parallel::run_ranks(
-      8, [&](parallel::Communicator& c) { EXPECT_EQ(cut_evenly(m, c).ranks, nullptr); });
+  parallel::run_ranks(8,
+                      [&](parallel::Communicator& c) { EXPECT_EQ(cut_grid(m, c).ranks, nullptr); });
 }
 
 }  // namespace

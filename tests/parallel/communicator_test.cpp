@@ -160,14 +160,26 @@ TEST(Communicator, AFailureOfOneRankEndsAllAndIsWhatIsThrown) {
     try {
       if (c.rank() == 2) throw Error("the disk is full");
       c.barrier();
-    } catch (const Error& e) {
-      ended +=
-          std::string(e.what()).find("rank 2 has failed: the disk is full") != std::string::npos;
+    } catch (const OtherRankFailed& e) {
+      ended += e.rank == 2 && std::string(e.what()) == "rank 2: the disk is full";
       throw;
     }
   });
   EXPECT_EQ(text, "the disk is full");
   EXPECT_EQ(ended, 3);
+}
+
+TEST(Communicator, WhoeverTellsItsFailureIsHeardWhereOthersWait) {
+  std::atomic<int> heard{0};
+  run_ranks(4, [&](Communicator& c) {
+    if (c.rank() == 1) return c.fail("no space left", 73);
+    try {
+      c.barrier();
+    } catch (const OtherRankFailed& e) {
+      heard += e.rank == 1 && e.code == 73 && std::string(e.what()) == "rank 1: no space left";
+    }
+  });
+  EXPECT_EQ(heard, 3);
 }
 
 TEST(Communicator, BytesOfHalfAValueAreRefused) {

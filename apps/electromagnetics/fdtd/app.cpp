@@ -160,7 +160,7 @@ PreparedCase prepare(const AppContext& context) {
           .check = [&config, made] { return check(config, *made); },
           .estimate = [how = context.options, made] { return estimate(how, *made); },
           .run = [made](RunContext& to) { return run(to, *made); },
-          .help = [made](parallel::Communicator& ranks, int) { help_with_steps(ranks, *made); },
+          .help = [made](HelpContext& with) { help_with_steps(with, *made); },
           .derivatives = [made] { return derivatives(made); },
           .against = [&config, made](
                          const data::Checkpoint& from) { return against(config, made->c, from); }};

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -26,12 +27,13 @@ namespace em = electromagnetics;
 constexpr double kNothingComesDb = 60;
 
 /// On the ranks that it can be cut over.
-em::TimeDomain make_run(const MonitoredCase& made, parallel::Communicator& ranks) {
+em::TimeDomain make_run(const MonitoredCase& made, parallel::Communicator& ranks,
+                        const std::vector<double>& weights) {
   std::vector<em::Edge> recorded;
   for (const auto& m : made.monitors)
     recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
   em::YeeModel model = make_model(made.c);
-  em::GridCut cut = em::cut_evenly(model, ranks);
+  em::GridCut cut = em::cut_grid(model, ranks, weights);
   return {std::move(model), make_injections(made.c), std::move(recorded), std::move(cut)};
 }
 
@@ -54,7 +56,7 @@ struct TimeLoop {
       first.push_back(columns);
       columns += static_cast<std::int64_t>(m->edges().size());
     }
-    run.emplace(make_run(made, context.ranks));
+    run.emplace(make_run(made, context.ranks, context.options.weights));
     sources_end = run->sources_end_s();
     const StopOptions& stop = c.options.run.stop;
     last_step = fixed_end(c, sources_end);
@@ -175,8 +177,10 @@ data::ExitCode differentiate(RunContext& context, TimeLoop& s, const std::functi
 
 }  // namespace
 
-void help_with_steps(parallel::Communicator& ranks, const MonitoredCase& made) {
-  make_run(made, ranks).help();
+void help_with_steps(HelpContext& with, const MonitoredCase& made) {
+  make_run(made, with.ranks, with.weights).help([stop = with.stop] {
+    return stop && stop->poll() != data::StopReason::none;
+  });
 }
 
 std::int64_t fixed_end(const Case& c, double sources_end_s) {
@@ -259,6 +263,7 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
     }
     done = done || (s.last_step > 0 && s.run->step() >= s.last_step);
     if (done || grown) break;
+    if (s.run->others_want_to_stop()) std::raise(SIGTERM);  // as if it had come to this rank
     if (context.stop.poll() != data::StopReason::none) {
       save();
       progress.finish("stopped");

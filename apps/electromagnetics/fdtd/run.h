@@ -16,7 +16,7 @@ struct MonitoredCase {
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results);
 
 /// What the other ranks do meanwhile: they hold slabs of the grid.
-void help_with_steps(parallel::Communicator& ranks, const MonitoredCase& made);
+void help_with_steps(HelpContext& with, const MonitoredCase& made);
 
 /// The step at which the rules that do not look at the fields end the run; 0 where none does.
 std::int64_t fixed_end(const Case& c, double sources_end_s);

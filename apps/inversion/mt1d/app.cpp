@@ -230,8 +230,7 @@ PreparedCase prepare(const AppContext& context) {
           .check = [&config, c] { return check(config, *c); },
           .estimate = [&config, run = context.options, c] { return estimate(config, run, *c); },
           .run = [c](RunContext& to) { return run(to, *c); },
-          .help = [c](parallel::Communicator& ranks,
-                      int threads) { help_with_batch(ranks, threads, c->options, c->input); },
+          .help = [c](HelpContext& with) { help_with_batch(with, c->options, c->input); },
           .derivatives =
               [&config, run = context.options, c] {
                 require_soundings(config, run, c->input);

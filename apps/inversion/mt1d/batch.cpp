@@ -380,17 +380,16 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
   return {.results = batch.take()};
 }
 
-void help_with_batch(parallel::Communicator& ranks, int threads, const Mt1dOptions& options,
-                     const Input& input) {
-  data::StopGuard stop;
+void help_with_batch(HelpContext& with, const Mt1dOptions& options, const Input& input) {
+  parallel::Communicator& ranks = with.ranks;
   Batch batch(options, input, ranks.rank(), ranks.size());
   batch.restore(decoded(ranks.broadcast({})));
-  threads = threads_for(input.survey.stations.size(), threads);
+  const int threads = threads_for(input.survey.stations.size(), with.threads);
   const std::vector<std::jthread> pool = started(batch, threads);
   try {
     for (Word word; !word.end;) {
       const bool ended = batch.wait(threads);
-      const bool stopped = stop.poll() != data::StopReason::none;
+      const bool stopped = with.stop && with.stop->poll() != data::StopReason::none;
       ranks.gather(bytes_of(data::encode_checkpoint(batch.news(ended, stopped))));
       word = parallel::from_bytes<Word>(ranks.broadcast({})).at(0);
       if (word.stop) batch.ask_to_stop();

@@ -24,8 +24,7 @@ int threads_for(std::size_t soundings, int wanted);
 /// on the numbers of threads and ranks.
 BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& input);
 /// What the other ranks do meanwhile: they write nothing.
-void help_with_batch(parallel::Communicator& ranks, int threads, const Mt1dOptions& options,
-                     const Input& input);
+void help_with_batch(HelpContext& with, const Mt1dOptions& options, const Input& input);
 
 /// fn(i) for i in 0..n-1 on `threads` threads; the first exception is thrown again here.
 void for_each_index(std::size_t n, int threads, const std::function<void(std::size_t)>& fn);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/grid_cut.h"
 
+#include "tessera/autodiff/error.h"
 #include "tessera/parallel/communicator.h"
 #include "tessera/parallel/part_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
 
 namespace tessera::electromagnetics {
 
@@ -16,12 +22,29 @@ int cut_axis(const YeeModel& m) {
   return may_be(2) && m.grid.cells(2) >= m.grid.cells(1) ? 2 : 1;
 }
 
-GridCut cut_evenly(const YeeModel& model, parallel::Communicator& ranks) {
-  const int axis = cut_axis(model);
-  if (axis < 0 || ranks.size() == 1 || model.grid.cells(axis) < ranks.size()) return {};
+GridCut cut_grid(const YeeModel& model, parallel::Communicator& ranks,
+                 const std::vector<double>& weights) {
+  const int n = ranks.size();
+  if (!weights.empty() && static_cast<int>(weights.size()) != n)
+    throw Error("[cut_grid] " + std::to_string(weights.size()) + " weights for " +
+                std::to_string(n) + " ranks");
+  for (const double w : weights)
+    if (!(w > 0 && std::isfinite(w))) throw Error("[cut_grid] weights of ranks are positive");
+  const int axis = cut_axis(model), cells = axis < 0 ? 0 : model.grid.cells(axis);
+  if (n == 1 || cells < n) return {};
   GridCut cut{&ranks, axis, {}};
-  for (const Index i : parallel::deal_parts(model.grid.cells(axis), ranks.size()))
-    cut.begin.push_back(static_cast<int>(i));
+  if (weights.empty()) {
+    for (const Index i : parallel::deal_parts(cells, n)) cut.begin.push_back(static_cast<int>(i));
+    return cut;
+  }
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double before = 0;
+  cut.begin.push_back(0);
+  for (int r = 0; r < n; ++r) {
+    before += weights[static_cast<std::size_t>(r)];
+    cut.begin.push_back(std::clamp(static_cast<int>(std::lround(before / all * cells)),
+                                   cut.begin.back() + 1, cells - (n - 1 - r)));
+  }
   return cut;
 }
 

@@ -65,6 +65,7 @@ struct TimeDomain::Impl {
   YeeScheme scheme;
   std::variant<Fields<float>, Fields<double>> state;
   std::int64_t step = 0;
+  bool others_want_to_stop = false;
   const int exceptions = std::uncaught_exceptions();
 
   Impl(YeeModel& model, std::vector<Injection> list, const GridCut& cut_)
@@ -112,6 +113,12 @@ struct TimeDomain::Impl {
     };
     if (cut.ranks) keep(model.injected, injected), keep(model.recorded, recorded[u]);
     return model;
+  }
+
+  /// Rank 0 hears what all say.
+  void hear_of_stops(bool mine) {
+    for (const parallel::Bytes& told : cut.ranks->gather({static_cast<std::byte>(mine)}))
+      others_want_to_stop |= told.at(0) != std::byte{0};
   }
 
   void ask(Ask what, std::int64_t number = 0) const {
@@ -336,7 +343,9 @@ TimeDomain::TimeDomain(TimeDomain&&) noexcept = default;
 
 bool TimeDomain::is_cut() const { return impl_->cut.ranks != nullptr; }
 
-void TimeDomain::help() {
+bool TimeDomain::others_want_to_stop() const { return impl_->others_want_to_stop; }
+
+void TimeDomain::help(const std::function<bool()>& wants_to_stop) {
   if (!is_cut()) return;
   const auto next = [&ranks = *impl_->cut.ranks] {
     // Rank 0 may write a checkpoint, or have work of its own.
@@ -348,6 +357,7 @@ void TimeDomain::help() {
   for (Asked asked = next(); asked.what != Ask::end; asked = next()) switch (asked.what) {
       case Ask::advance:
         impl_->advance(asked.number, {});
+        impl_->hear_of_stops(wants_to_stop && wants_to_stop());
         break;
       case Ask::energies:
         impl_->sum_of_energies(false);
@@ -381,6 +391,7 @@ double TimeDomain::sources_end_s() const {
 void TimeDomain::advance(std::int64_t n_steps, const std::function<void(const Records&)>& observe) {
   impl_->ask(Ask::advance, n_steps);
   impl_->advance(n_steps, observe);
+  if (is_cut()) impl_->hear_of_stops(false);
 }
 
 std::vector<TimeDomain::Slice> TimeDomain::slices() const {

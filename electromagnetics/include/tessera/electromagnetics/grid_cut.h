@@ -21,8 +21,11 @@ struct GridCut {
 /// across them.
 int cut_axis(const YeeModel& model);
 
-/// As even as it can be; no cut where there is one rank, or fewer cells than ranks.
-GridCut cut_evenly(const YeeModel& model, parallel::Communicator& ranks);
+/// Cells by the weights of the ranks, at least one each; without weights as even as it can be. No
+/// cut where there is one rank, or fewer cells than ranks. Throws Error for weights that are not
+/// positive, or not one a rank.
+GridCut cut_grid(const YeeModel& model, parallel::Communicator& ranks,
+                 const std::vector<double>& weights = {});
 
 /// The slab of this rank; the whole grid where it is not cut.
 Slab slab_of(const YeeModel& model, const GridCut& cut);

@@ -97,8 +97,11 @@ class TimeDomain {
   TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
              GridCut cut = {});
   ~TimeDomain();
-  void help();  ///< returns at once where the run is not cut
+  /// Returns at once where the run is not cut. What `wants_to_stop` says after some steps, rank 0
+  /// hears as others_want_to_stop.
+  void help(const std::function<bool()>& wants_to_stop = {});
   bool is_cut() const;
+  bool others_want_to_stop() const;
   TimeDomain(TimeDomain&&) noexcept;
 
   const YeeScheme& scheme() const;

@@ -15,6 +15,7 @@
 // `Patience::end` the wait throws. Messages are received where they are expected, in any order of
 // ranks; nothing here depends on which came first.
 #pragma once
+#include "tessera/autodiff/error.h"
 #include "tessera/autodiff/shape.h"
 #include "tessera/autodiff/source_line.h"
 
@@ -31,6 +32,12 @@
 namespace tessera::parallel {
 
 class Transport;  // src/transport.h
+
+/// What a rank that waits throws when another one has failed (Communicator::fail).
+struct OtherRankFailed : Error {
+  OtherRankFailed(int rank, int code, const std::string& text);
+  int rank, code;
+};
 
 using Bytes = std::vector<std::byte>;
 
@@ -79,6 +86,10 @@ class Communicator {
   /// `to[k]` goes to rank k; gives what each rank had for this one.
   std::vector<Bytes> all_to_all(std::vector<Bytes> to, SourceLine line = SourceLine::here());
 
+  /// This rank has failed and takes part in nothing more: wherever others wait they throw
+  /// OtherRankFailed, with the text and the code, which means what its users agree on.
+  void fail(const std::string& text, int code);
+
   /// The last call: all ranks have come to their end. Without it a rank that ends early is seen
   /// only by those that wait for it.
   void finish(SourceLine line = SourceLine::here());
@@ -104,7 +115,8 @@ struct RankOptions {
   std::uint64_t delays = 0;
 };
 /// Runs f on so many ranks, each a thread with num_threads() threads of its own, and returns when
-/// all have ended. Throws what the first rank to fail threw; the others end where they wait.
+/// all have ended. Throws what the first rank to fail threw, but for one that has told so itself
+/// (Communicator::fail); the others end where they wait.
 void run_ranks(int ranks, const std::function<void(Communicator&)>& f, const RankOptions& = {});
 
 /// The values as they lie in memory, and back. Throws Error where the bytes are no whole number of

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on ranks for the acceptance rows: threads of one process ("8 t"), processes under mpirun ("3 m")."""
+import os
+import random
+import shutil
+
+import rowkit
+
+# What a run writes about itself, not about its problem.
+OWN = {"log.txt", "manifest.json", "heartbeat.json", "metrics.csv.lock"}
+
+
+def mpirun():
+    found = shutil.which("mpirun")
+    if not found:
+        raise rowkit.NotMeasured("there is no mpirun (Debian package openmpi-bin)")
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return [found, *root, "--oversubscribe"]
+
+
+def command(work, ranks, kind, *mpi_options):
+    """What stands before the verb, and the options behind the case."""
+    if kind == "t":
+        return [work.tessera()], ["--ranks", f"threads:{ranks}"]
+    return [*mpirun(), *mpi_options, "-n", str(ranks), work.tessera()], []
+
+
+def files(folder):
+    """The files of a run folder that belong to its problem."""
+    return {p.relative_to(folder) for p in folder.rglob("*")
+            if p.is_file() and p.name not in OWN and "ckpt" not in p.relative_to(folder).parts}
+
+
+def differences(one, other):
+    a, b = files(one), files(other)
+    return [str(p) for p in sorted(a | b) if p not in a & b or (one / p).read_bytes() != (other / p).read_bytes()]
+
+
+def random_weights(ranks, seed):
+    chance = random.Random(seed)
+    return ",".join(f"{0.2 + chance.random() * 3:.3f}" for _ in range(ranks))
+
+
+def same_files(work, folder, name, case, settings, ways):
+    """(wrong, text): a case on one process, and in other ways: (ranks, kind, options, options of mpirun)."""
+    options = ["--force", "--progress", "none", *settings]
+    whole = folder / f"{name}_whole"
+    work.run([work.tessera(), "run", case, "--output", whole, "--threads", "1", *options]).must_succeed(f"tessera run {name}")
+    wrong, told = [], []
+    for ranks, kind, more, mpi in ways:
+        what = f"{ranks} {kind}{' ' + ' '.join(more) if more else ''}"
+        before, after = command(work, ranks, kind, *mpi)
+        place = folder / f"{name}_other"
+        done = work.run([*before, "run", case, "--output", place, *options, *(more or ["--threads", "1"]), *after])
+        if done.code != 0:
+            wrong.append(f"{name} on {what}: exit {done.code} {(done.out + done.err)[-300:]}")
+            continue
+        if "runs it alone" in done.err:
+            told.append(f"{what} not cut")
+        different = differences(whole, place)
+        if different:
+            wrong.append(f"{name} on {what}: {len(different)} files differ, {different[:4]}")
+        shutil.rmtree(place)
+    text = f"{name}: {len(ways) - len(wrong)} of {len(ways)} the same {len(files(whole))} files"
+    return wrong, text + (f" ({', '.join(told)})" if told else "")
+
+
+def every_way(seed=0):
+    """2, 3, 5, 7, 8 thread ranks; 2, 3, 4 processes; 2 of two threads; 3 over TCP; five random cuts."""
+    ways = [(n, "t", [], []) for n in (2, 3, 5, 7, 8)] + [(n, "m", [], []) for n in (2, 3, 4)]
+    ways += [(2, "m", ["--threads", "2"], []), (3, "m", [], ["--mca", "btl", "tcp,self"])]
+    chance = random.Random(seed)
+    for k in range(5):
+        n = chance.randint(2, 6)
+        ways.append((n, "t", ["--threads", "1", "--weights", random_weights(n, seed + k)], []))
+    return ways
