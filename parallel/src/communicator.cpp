@@ -33,6 +33,19 @@ std::string place_of(const Envelope& e) {
 std::string nth(std::uint64_t number) { return "exchange " + std::to_string(number); }
 std::string rank_of(int r) { return "rank " + std::to_string(r); }
 
+void require_same(const Envelope& here, int me, const Envelope& e, int from) {
+  if (e.number != here.number || std::strcmp(e.what, here.what) != 0)
+    throw Error("[parallel] ranks are at different exchanges: " + rank_of(me) + " at " +
+                nth(here.number) + ", " + place_of(here) + "; " + rank_of(from) + " at " +
+                nth(e.number) + ", " + place_of(e));
+}
+void require_size(const Envelope& here, int me, std::size_t expected, const Envelope& e, int from) {
+  if (expected != e.bytes)
+    throw Error("[parallel] " + place_of(here) + ": " + rank_of(me) + " expects " +
+                std::to_string(expected) + " bytes from " + rank_of(from) + ", which sends " +
+                std::to_string(e.bytes) + " at " + to_string(SourceLine{e.file, e.line, false}));
+}
+
 /// Messages of an exchange that are not done, and the ranks at their other ends.
 struct Open {
   std::unique_ptr<Pending> message;
@@ -108,19 +121,12 @@ void Communicator::exchange(const std::string& what, std::span<const Send> send,
                   std::to_string(size()));
   };
   const auto place = [&](int from, const Receive& r, const Envelope& e) {
-    if (e.number != here.number || std::strcmp(e.what, here.what) != 0)
-      throw Error("[parallel] ranks are at different exchanges: " + rank_of(me) + " at " +
-                  nth(here.number) + ", " + place_of(here) + "; " + rank_of(from) + " at " +
-                  nth(e.number) + ", " + place_of(e));
+    require_same(here, me, e, from);
     if (r.sized) {
       r.sized->resize(e.bytes);
       return std::span(*r.sized);
     }
-    if (r.into.size() != e.bytes)
-      throw Error("[parallel] " + place_of(here) + ": " + rank_of(me) + " expects " +
-                  std::to_string(r.into.size()) + " bytes from " + rank_of(from) +
-                  ", which sends " + std::to_string(e.bytes) + " at " +
-                  to_string(SourceLine{e.file, e.line, false}));
+    require_size(here, me, r.into.size(), e, from);
     return r.into;
   };
   std::vector<Open> open;
@@ -223,6 +229,57 @@ void copy_values(std::span<const std::byte> from, std::size_t element, void* to)
     throw Error("[parallel] " + std::to_string(from.size()) + " bytes are no whole number of " +
                 std::to_string(element) + "-byte values");
   if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
+struct Channel::Sent {
+  Bytes bytes;
+  std::unique_ptr<Pending> message;
+};
+
+Channel::Channel(Communicator& c, int peer, std::string what, SourceLine line)
+    : c_(c), peer_(peer), what_(std::move(what)), line_(line) {}
+Channel::~Channel() = default;
+
+Bytes Channel::buffer(std::size_t bytes) {
+  Bytes b;
+  if (!free_.empty()) {
+    b = std::move(free_.back());
+    free_.pop_back();
+  }
+  b.resize(bytes);
+  return b;
+}
+
+void Channel::send(Bytes bytes) {
+  for (; !open_.empty() && open_.front().message->done(); open_.pop_front())
+    free_.push_back(std::move(open_.front().bytes));
+  Envelope e = envelope_of(what_, ++sent_, line_);
+  e.bytes = bytes.size();
+  open_.push_back({std::move(bytes), nullptr});
+  Sent& s = open_.back();
+  s.message = c_.transport_->send(peer_, e, s.bytes);
+  c_.sent_bytes_ += s.bytes.size(), ++c_.sent_messages_;
+}
+
+void Channel::receive(std::span<std::byte> into) {
+  const Envelope here = envelope_of(what_, ++received_, line_);
+  std::vector<Open> open;
+  open.push_back({c_.transport_->receive(peer_,
+                                         [&](const Envelope& e) {
+                                           require_same(here, c_.rank(), e, peer_);
+                                           require_size(here, c_.rank(), into.size(), e, peer_);
+                                           return into;
+                                         }),
+                  peer_});
+  wait(open, here, *c_.transport_, c_.patience);
+}
+
+void Channel::finish() {
+  std::vector<Open> open;
+  for (Sent& s : open_) open.push_back({std::move(s.message), peer_});
+  wait(open, envelope_of(what_, sent_, line_), *c_.transport_, c_.patience);
+  for (Sent& s : open_) free_.push_back(std::move(s.bytes));
+  open_.clear();
 }
 
 }  // namespace tessera::parallel

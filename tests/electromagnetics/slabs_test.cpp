@@ -138,6 +138,24 @@ TEST(Slabs, HaveTheBitsOfTheWholeWithEverything) {
     }
 }
 
+TEST(Slabs, HaveThemWhereWavesOfStepsGoFromOneToTheNext) {
+  std::mt19937 random(8);
+  for (const Dtype dtype : {Dtype::f64, Dtype::f32})
+    for (const auto& faces : {face_sets[0], face_sets[1], face_sets[4],
+                              std::array<Faces, 3>{joined, Faces{Boundary::pec, Boundary::pmc},
+                                                   Faces{Boundary::pmc, Boundary::pmc}}}) {
+      CutRun run{model_with_everything(faces, dtype, {13, 41, 12})};
+      run.model.tensors.clear();
+      for (const std::int64_t steps : {1, 21, 150}) {
+        run.steps = steps;
+        const Seen whole = run.alone(2);
+        for (const int ranks : {2, 3, 5, 12})
+          expect_same_run(run.on(2, random_cut(12, ranks, random), ranks == 3 ? 1 : 0), whole,
+                          std::to_string(ranks) + " ranks, " + std::to_string(steps) + " steps");
+      }
+    }
+}
+
 TEST(Slabs, HaveThemAcrossFacesJoinedWithAPhase) {
   std::mt19937 random(6);
   for (const Dtype dtype : {Dtype::f64, Dtype::f32})

@@ -452,6 +452,8 @@ TEST_F(MissingValues, ATipperOfZeroThroughoutIsNotGivenInAnyFormat) {
   EXPECT_FALSE(accepted("a.xml", replaced(xml(), "</Z>\n", in_xml), {347}).has_tipper());
   EXPECT_FALSE(accepted("a.j", jones() + "TZX\n1\n 1.0 0 0 1E-4 1 1\n", {347}).has_tipper());
   EXPECT_TRUE(accepted("a.j", jones() + "TZX\n1\n 1.0 0.1 0 1E-4 1 1\n").has_tipper());
+  // Where there is nothing else the file holds no sounding.
+  refused("a.j", "#c\n>LATITUDE = 1\nS1\nTZX\n1\n 1.0 0 0 1E-4 1 1\n", {307});
 }
 
 TEST_F(MissingValues, TheFrequency999WithoutAnImpedanceIsAFiller) {

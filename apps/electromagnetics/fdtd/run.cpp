@@ -247,7 +247,8 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
   while (!done && !grown) {
     const std::int64_t to_check = s.check_steps - s.run->step() % s.check_steps,
                        piece = std::max<std::int64_t>(
-                           16, 4000000 / static_cast<std::int64_t>(cells + 1) * 16);
+                           s.run->is_cut() ? 64 : 16,
+                           4000000 / static_cast<std::int64_t>(cells + 1) * 16);
     std::int64_t n = std::min(to_check, piece);
     if (s.last_step > 0) n = std::min(n, s.last_step - s.run->step());
     s.advance(n);

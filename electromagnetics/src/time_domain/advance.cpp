@@ -9,11 +9,14 @@
 // skewing). Tile m waits at each plane for tile m - 1, which is how threads run side by side; every
 // row is computed by the same instructions whatever the order, so results do not depend on it.
 //
-// Axes y or z that are joined to themselves allow no such wave: there all h, then all e.
+// Axes y or z that are joined to themselves allow no such wave: there all h, then all e. Over slabs
+// along z the wave goes on (slab_waves.h); over those along y, and where tensors couple edges, it
+// is all h, then all e, too.
 #include "tessera/autodiff/forall.h"
 #include "time_domain/blocking.h"
 #include "time_domain/row.h"
 #include "time_domain/seams.h"
+#include "time_domain/slab_waves.h"
 
 #include <immintrin.h>
 
@@ -68,6 +71,44 @@ inline void await(const std::atomic<int>& done, int wave) {
   for (int now = done.load(std::memory_order_acquire); now < wave;
        now = done.load(std::memory_order_acquire))
     done.wait(now, std::memory_order_acquire);
+}
+
+/// The rows of a tile of a slab, on this thread.
+template <class T>
+void in_slab_waves(const Work<T>& w, int block, int tile_rows) {
+  const Tables<T>& t = w.tables;
+  const int planes = t.n[2] + 1;
+  const FlushToZero flush;
+  Seams<T>(t, {w.state}).exchange("e beside the slabs", t.electric);
+  SlabWaves<T> slab(t, w.state);
+  Rows<T, false> rows(w);
+  const std::int64_t blocks = (w.steps + block - 1) / block;
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int64_t begin = b * w.steps / blocks;
+    const int steps = static_cast<int>((b + 1) * w.steps / blocks - begin), shift = steps - 1;
+    const int tiles = (t.n[1] + 1 + shift + tile_rows - 1) / tile_rows;
+    slab.begin(tiles, tile_rows, steps);
+    for (int tile = 0; tile < tiles; ++tile)
+      for (int wave = 0; wave < planes + shift; ++wave)
+        for (int s = 0; s < steps; ++s) {
+          const int k = wave - s;
+          const auto [from, to] = slab.rows(tile, s);
+          if (k < 0 || k >= planes || from == to) continue;
+          slab.before(tile, s, k);
+          for (int j = from; j < to; ++j) {
+            if (s > 0)
+              rows.fetch_ahead(j, k, j, k);  // is in the caches
+            else if (j + 1 < to)
+              rows.fetch_ahead(j, k, j + 1, k);
+            else
+              rows.fetch_ahead(j, k, from, k + 1);
+            magnetic_row(rows, t, j, k, begin + s);
+            electric_row(rows, t, j, k, begin + s);
+          }
+          slab.after(tile, s, k);
+        }
+  }
+  slab.finish();
 }
 
 /// lag 1: as above. lag 2: where e of a row needs h of the next rows too (tensors), e follows one
@@ -241,9 +282,13 @@ void run(const Parts<T>& parts, Blocking blocking) {
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j)
           w.state[t.offset(c, t.n[0], j, k)] = w.state[t.offset(c, 0, j, k)];
-  if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear || t.cut >= 0)
+  const bool waves_cross_slabs =
+      t.cut < 0 || (t.cut == 2 && t.agreed.one_thread && !t.coupled && !transposed);
+  if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear || !waves_cross_slabs)
     return in_halves<T, transposed>(parts);
   const Blocking chosen = choose_blocking(t, w.steps, blocking);
+  if constexpr (!transposed)
+    if (t.cut >= 0) return in_slab_waves(w, chosen.steps, chosen.rows);
   in_waves<T, transposed>(w, chosen.steps, chosen.rows);
 }
 

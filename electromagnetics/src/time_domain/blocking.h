@@ -46,17 +46,24 @@ inline std::int64_t cache_of_a_thread(int threads) {
   return std::max({second, third / std::min(sharers, threads), std::int64_t{1} << 20});
 }
 
+/// Of a cell, in the rows of coefficients that are kept.
+template <class T>
+double coefficient_words(const Tables<T>& t) {
+  const double cells = static_cast<double>(t.n[0]) * t.n[1] * t.n[2];
+  return std::min(static_cast<double>(t.pool.size()) / cells, 6.0);
+}
+
 /// Fills in what is 0. A tile of R rows and T steps goes over (R + T) rows of T + 1 planes before
 /// it leaves them: T = 20 and R = 32, or less until that is 0.7 of the cache (then the next tile
 /// finds the common rows there), and at least four tiles for each of several threads, which start
 /// and end one after another. A single step has nothing to keep.
 template <class T>
 Blocking choose_blocking(const Tables<T>& t, std::int64_t n_steps, Blocking wanted) {
-  const int threads = num_threads();
-  const double cache = 0.7 * static_cast<double>(cache_of_a_thread(threads));
-  const double cells = static_cast<double>(t.n[0]) * t.n[1] * t.n[2];
-  const double row = (6 + std::min(static_cast<double>(t.pool.size()) / cells, 6.0)) *
-                     static_cast<double>(t.row) * sizeof(T);
+  const int threads = t.cut >= 0 ? 1 : num_threads();
+  const double cache =
+      0.7 * static_cast<double>(t.cut >= 0 ? t.agreed.cache : cache_of_a_thread(threads));
+  const double words = t.cut >= 0 ? t.agreed.coefficient_words : coefficient_words(t);
+  const double row = (6 + words) * static_cast<double>(t.row) * sizeof(T);
   const auto rows_of_all = [&](int steps) { return t.n[1] + steps; };
   Blocking b = wanted;
   if (b.steps == 0) b.steps = static_cast<int>(std::clamp<std::int64_t>(n_steps, 1, 20));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "time_domain/seams.h"
 
-#include "tessera/autodiff/shape.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/parallel/communicator.h"
+#include "time_domain/blocking.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,10 +50,20 @@ std::int64_t length_of(const std::vector<Stretch>& all) {
 
 template <class T>
 void agree(Tables<T>& t) {
-  const std::vector<std::uint8_t> mine{t.nonlinear, t.coupled};
+  struct Told {
+    bool nonlinear, coupled, one_thread;
+    double coefficient_words;
+    std::int64_t cache;
+  };
+  const std::vector<Told> mine{
+      {t.nonlinear, t.coupled, num_threads() == 1, coefficient_words(t), cache_of_a_thread(1)}};
+  t.agreed = {true, mine[0].coefficient_words, mine[0].cache};
   for (const parallel::Bytes& other : t.slab.ranks->all_gather(parallel::to_bytes(mine))) {
-    const auto told = parallel::from_bytes<std::uint8_t>(other);
-    t.nonlinear |= told[0] != 0, t.coupled |= told[1] != 0;
+    const Told told = parallel::from_bytes<Told>(other).at(0);
+    t.nonlinear |= told.nonlinear, t.coupled |= told.coupled;
+    t.agreed.one_thread &= told.one_thread;
+    t.agreed.coefficient_words = std::max(t.agreed.coefficient_words, told.coefficient_words);
+    t.agreed.cache = std::min(t.agreed.cache, told.cache);
   }
 }
 

@@ -159,6 +159,12 @@ struct Tables {
   LayerTable<T> layer[6][3];
   std::vector<Special<T>> specials;
   std::vector<CouplingTerm<T>> coupling;
+  /// What all slabs take, so that they choose tiles alike (blocking.h).
+  struct {
+    bool one_thread = false;
+    double coefficient_words = 0;
+    std::int64_t cache = 0;
+  } agreed;
   std::int64_t n_coupled = 0;
   bool coupled = false;                      ///< some edges, of whatever slab
   std::vector<std::int64_t> recorded_again;  ///< [recorded] the next column of that edge, or -1

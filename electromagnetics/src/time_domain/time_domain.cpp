@@ -62,6 +62,7 @@ struct TimeDomain::Impl {
   std::vector<std::vector<std::int64_t>> recorded;  ///< [ranks] columns
   std::int64_t n_recorded;                          ///< of all ranks
   std::int64_t block;                               ///< of steps that are taken at once
+  static constexpr int blocks_of_slabs = 4;         ///< or so many
   YeeScheme scheme;
   std::variant<Fields<float>, Fields<double>> state;
   std::int64_t step = 0;
@@ -172,6 +173,18 @@ struct TimeDomain::Impl {
     return values;
   }
 
+  /// What was recorded in n steps, in the blocks in which a run alone sees them.
+  void show(const std::vector<double>& values, std::int64_t n,
+            const std::function<void(const Records&)>& observe) const {
+    for (std::int64_t at = 0; at < n;) {
+      const std::int64_t steps = std::min(n - at, block - (step + at) % block);
+      const double* first = values.data() + at * n_recorded;
+      observe({step + at, steps, n_recorded, first, n_recorded,
+               scheme.parts() == 2 ? first + n * n_recorded : nullptr});
+      at += steps;
+    }
+  }
+
   template <class T>
   void take(Fields<T>& fields, std::int64_t n, const std::function<void(const Records&)>& observe) {
     const std::vector<double> s = currents(n);
@@ -181,16 +194,16 @@ struct TimeDomain::Impl {
                    nullptr);
     if (observe || cut.ranks) {
       const std::vector<double> values = together(std::move(out), scheme.parts() * n);
-      if (observe)
-        observe({step, n, n_recorded, values.data(), n_recorded,
-                 scheme.parts() == 2 ? values.data() + n * n_recorded : nullptr});
+      if (observe) show(values, n, observe);
     }
     step += n;
   }
   void advance(std::int64_t n_steps, const std::function<void(const Records&)>& observe) {
     const std::int64_t end = step + n_steps;
+    // Slabs wait for each other at the ends of calls.
+    const std::int64_t most = cut.ranks ? blocks_of_slabs * block : block;
     while (step < end) {
-      const std::int64_t n = std::min(end - step, block - step % block);
+      const std::int64_t n = std::min(end - step, most - step % most);
       std::visit([&](auto& fields) { take(fields, n, observe); }, state);
     }
   }

@@ -73,6 +73,9 @@ void clear_zeros(Sounding& s, const std::vector<std::size_t>& offsets, Findings&
     return std::all_of(t.begin(), t.end(), [&](Complex z) { return missing(z) || z == Complex{}; });
   });
   if (!s.has_tipper() || !idle) return;
+  if (!s.has_impedance() && s.resistivity.empty())
+    findings.error(307, offsets.front(),
+                   "the tipper is zero or missing throughout, and the file has nothing else");
   s.tipper.clear();
   s.tipper_error.clear();
   s.tipper_covariance = {};

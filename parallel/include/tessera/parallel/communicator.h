@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -99,10 +100,40 @@ class Communicator {
   std::uint64_t sent_messages() const { return sent_messages_; }
 
  private:
+  friend class Channel;
   void meet(const std::string& what, SourceLine line);
 
   std::unique_ptr<Transport> transport_;
   std::uint64_t number_ = 0, sent_bytes_ = 0, sent_messages_ = 0;
+};
+
+/// Messages to and from one rank in an order of their own: others' exchanges have no part in it,
+/// and may not lie between a message and its receipt. For pipelines.
+class Channel {
+ public:
+  Channel(Communicator& c, int peer, std::string what, SourceLine line = SourceLine::here());
+  ~Channel();
+  Channel(const Channel&) = delete;
+
+  /// A buffer of so many bytes, one that was kept or sent before, or a new one.
+  Bytes buffer(std::size_t bytes);
+  void keep(Bytes buffer) { free_.push_back(std::move(buffer)); }
+  /// Returns at once.
+  void send(Bytes bytes);
+  /// The peer's next message, which has as many bytes.
+  void receive(std::span<std::byte> into);
+  /// Returns when all that was sent has been taken.
+  void finish();
+
+ private:
+  struct Sent;
+  Communicator& c_;
+  int peer_;
+  std::string what_;
+  SourceLine line_;
+  std::uint64_t sent_ = 0, received_ = 0;
+  std::deque<Sent> open_;
+  std::vector<Bytes> free_;
 };
 
 /// The one rank of a program that runs alone.
