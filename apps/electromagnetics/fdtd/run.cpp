@@ -93,11 +93,13 @@ struct TimeLoop {
   void restore(const data::Checkpoint& in) {
     const bool f32 = run->scheme().dtype() == Dtype::f32;
     std::vector<em::TimeDomain::Slice> slices;
-    for (std::string name = "state/0"; in.has(name); name = fmt::format("state/{}", slices.size()))
+    for (int i = 0; i < run->slice_count(); ++i) {
+      const std::string name = fmt::format("state/{}", i);
       if (f32)
         slices.emplace_back(in.array<float>(name));
       else
         slices.emplace_back(in.array<double>(name));
+    }
     run->restore(static_cast<std::int64_t>(in.step), slices);
     energy.peak_j = in.scalar<double>("peak_energy");
     energy.least_stored_j = in.scalar<double>("least_energy");

@@ -407,6 +407,8 @@ void TimeDomain::advance(std::int64_t n_steps, const std::function<void(const Re
   if (is_cut()) impl_->hear_of_stops(false);
 }
 
+int TimeDomain::slice_count() const { return impl_->grid.cells(impl_->axis) + 1; }
+
 std::vector<TimeDomain::Slice> TimeDomain::slices() const {
   impl_->ask(Ask::slices);
   return impl_->slices();
@@ -414,7 +416,7 @@ std::vector<TimeDomain::Slice> TimeDomain::slices() const {
 
 void TimeDomain::restore(std::int64_t step, const std::vector<Slice>& slices) {
   const std::size_t wanted = scheme().dtype() == Dtype::f32 ? 0 : 1;
-  if (static_cast<int>(slices.size()) != impl_->grid.cells(impl_->axis) + 1 ||
+  if (static_cast<int>(slices.size()) != slice_count() ||
       std::any_of(slices.begin(), slices.end(),
                   [&](const Slice& s) { return s.index() != wanted; }))
     throw Error("[TimeDomain] the state to go on from is not that of this model");

@@ -118,6 +118,7 @@ class TimeDomain {
   /// What a run goes on from, whatever it is cut into: of elements of the scheme's dtype, by line
   /// and middle of the axis that it is or would be cut along.
   using Slice = std::variant<std::vector<float>, std::vector<double>>;
+  int slice_count() const;
   std::vector<Slice> slices() const;
   /// Throws Error where they are not those of this model.
   void restore(std::int64_t step, const std::vector<Slice>& slices);
