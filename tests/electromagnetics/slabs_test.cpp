@@ -146,10 +146,10 @@ TEST(Slabs, HaveThemWhereWavesOfStepsGoFromOneToTheNext) {
                                                    Faces{Boundary::pmc, Boundary::pmc}}}) {
       CutRun run{model_with_everything(faces, dtype, {13, 41, 12})};
       run.model.tensors.clear();
-      for (const std::int64_t steps : {1, 21, 150}) {
+      for (const std::int64_t steps : {1, 90}) {
         run.steps = steps;
         const Seen whole = run.alone(2);
-        for (const int ranks : {2, 3, 5, 12})
+        for (const int ranks : {2, 3, 12})
           expect_same_run(run.on(2, random_cut(12, ranks, random), ranks == 3 ? 1 : 0), whole,
                           std::to_string(ranks) + " ranks, " + std::to_string(steps) + " steps");
       }
@@ -166,12 +166,6 @@ TEST(Slabs, HaveThemAcrossFacesJoinedWithAPhase) {
         if (!tensors) run.model.tensors.clear();
         for (const int axis : {1, 2}) {
           const Seen whole = run.alone(axis);
-          const bool turned = faces[static_cast<std::size_t>(axis)].low == Boundary::periodic;
-          if (tensors && turned) {
-            EXPECT_THROW(run.on(axis, {0, 4, run.model.grid.cells(axis)}), Error);
-            EXPECT_NE(cut_axis(run.model), axis);
-            continue;
-          }
           for (const int ranks : {2, 3, 5})
             expect_same_run(
                 run.on(axis, random_cut(run.model.grid.cells(axis), ranks, random)), whole,

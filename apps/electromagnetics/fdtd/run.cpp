@@ -205,10 +205,9 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
   const Case& c = made.c;
   TimeLoop s(context, made);
   if (context.ranks.size() > 1 && !s.run->is_cut())
-    context.log.warning(fmt::format(
-        "{} ranks, but neither y nor z has a cell for each that it can be cut at: rank 0 runs it "
-        "alone",
-        context.ranks.size()));
+    context.log.warning(
+        fmt::format("{} ranks, but neither y nor z has a cell for each: rank 0 runs it alone",
+                    context.ranks.size()));
   const auto traffic = s.run->scheme().traffic();
   context.log.info(
       fmt::format("{} x {} x {} cells, time step {:.4g} s ({:.3g} of the limit), {:.3g} GB, {:.0f} "

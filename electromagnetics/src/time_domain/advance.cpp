@@ -221,8 +221,15 @@ void join(const Parts<T>& parts, Seams<T>& seams, bool electric) {
 }
 
 template <class T, bool transposed>
-void in_halves(const Parts<T>& parts) {
+void in_halves(Parts<T> parts) {
   const Tables<T>& t = parts[0].tables;
+  std::vector<T*> states;
+  for (const Work<T>& w : parts) states.push_back(w.state);
+  Seams<T> seams(t, std::move(states));
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    parts[part].turned = seams.turned(part);
+    parts[part].other_turned = seams.turned(parts.size() - 1 - part);
+  }
   // One chunk a plane (a row in two dimensions), or one for all where waking threads would cost
   // more than the step.
   const int planes = t.n[2] > 1 ? t.n[2] + 1 : 1, rows_y = t.n[1] + 1;
@@ -248,9 +255,7 @@ void in_halves(const Parts<T>& parts) {
     }
   };
   const FlushToZero flush;
-  std::vector<T*> states;
-  for (const Work<T>& w : parts) states.push_back(w.state);
-  Seams<T> seams(t, std::move(states));
+  const bool turns = t.cut >= 0 && t.coupled && t.periodic[t.cut];
   join(parts, seams, true);
   for (std::int64_t n = 0; n < parts[0].steps; ++n)
     for (const bool electric : {false, true}) {
@@ -270,6 +275,7 @@ void in_halves(const Parts<T>& parts) {
           for (int c = 0; c < 3; ++c) rows.solve(c, j, k, n);
         });
       join(parts, seams, electric);
+      if (turns && !electric) seams.exchange_turned();
     }
 }
 

@@ -229,15 +229,21 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
   }
   const std::array<bool, 3> periodic{t.periodic[0], t.periodic[1], t.periodic[2]};
   const std::array<double, 3> phases{t.phase[0], t.phase[1], t.phase[2]};
-  if (t.cut >= 0 && t.phase[t.cut] != 0 && !m.tensors.empty())
-    throw Error("[YeeScheme] tensors across faces that are joined with a phase are not cut there");
+  const auto crosses = [&](const Edge& e) {
+    if (t.cut < 0) return false;
+    const int at = (t.cut == 1 ? e.j : e.k) + t.origin[t.cut];
+    return at < 0 || at >= m.grid.cells(t.cut);
+  };
   for (const NodeTensor& node : m.tensors)
     for (const NodeImage& image : images_of(t, node))
       couplings_of(m.grid, periodic, phases, t.cdt * t.unit, node,
                    [&](Neighbour x, Neighbour y, double weight) {
                      x.edge = image.edge(x.edge), y.edge = image.edge(y.edge);
                      if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) return;
+                     const bool turned = crosses(x.edge) != crosses(y.edge);
                      const auto couple = [&](const Neighbour& to, const Neighbour& from) {
+                       if (turned && crosses(to.edge))
+                         t.turned.to.push_back({key(from.edge), from.edge.component});
                        if (!t.holds(to.edge.component, to.edge.j, to.edge.k)) return;
                        auto& [edge, terms] = edges[key(to.edge)];
                        edge = to.edge;
@@ -246,7 +252,8 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
                        terms.push_back({key(from.edge), from.edge.component,
                                         static_cast<T>(weight * std::cos(phase)),
                                         static_cast<T>(weight * std::sin(phase)),
-                                        r == recorded.end() ? -1 : r->second});
+                                        r == recorded.end() ? -1 : r->second,
+                                        turned ? t.turned.from++ : -1});
                      };
                      couple(x, y);
                      couple(y, x);

@@ -13,13 +13,8 @@
 namespace tessera::electromagnetics {
 
 int cut_axis(const YeeModel& m) {
-  const auto may_be = [&](int d) {
-    const auto u = static_cast<std::size_t>(d);
-    const bool turned = m.faces[u].low == Boundary::periodic && m.bloch_phase[u] != 0;
-    return m.grid.cells(d) > 1 && !(turned && !m.tensors.empty());
-  };
-  if (!may_be(1)) return may_be(2) ? 2 : -1;
-  return may_be(2) && m.grid.cells(2) >= m.grid.cells(1) ? 2 : 1;
+  const int ny = m.grid.cells(1), nz = m.grid.cells(2);
+  return std::max(ny, nz) == 1 ? -1 : nz >= ny ? 2 : 1;
 }
 
 GridCut cut_grid(const YeeModel& model, parallel::Communicator& ranks,

@@ -358,15 +358,17 @@ class Rows {
       T sum = 0;
       for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
         const CouplingTerm<T>& term = t_.coupling[static_cast<std::size_t>(m)];
-        const auto source = [&](const T* state, const T* cotangents) {
+        const auto source = [&](const T* state, const T* turned, const T* cotangents) {
+          if (term.turned >= 0) return turned[term.turned];
           T u = bracket(state + term.offset, t_.component[term.component]);
           if (transposed && cotangents)
             for (auto r = term.recorded; r >= 0; r = t_.recorded_again[r]) u += cotangents[r];
           return u;
         };
-        sum += term.weight * source(s_, records);
+        sum += term.weight * source(s_, w_.turned, records);
         if (term.cross != 0)
-          sum += w_.cross_sign * term.cross * source(w_.other_state, other_records);
+          sum +=
+              w_.cross_sign * term.cross * source(w_.other_state, w_.other_turned, other_records);
       }
       e[a.i] += sum;
       if (transposed) w_.coupled[a.slot] += bracket(e + a.i, f) + x_[a.i];

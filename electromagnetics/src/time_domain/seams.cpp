@@ -154,6 +154,25 @@ void Seams<T>::exchange(const char* what, const Seam& seam) {
   });
 }
 
+template <class T>
+void Seams<T>::exchange_turned() {
+  const int other = t_.slab.begin == 0                     ? t_.slab.below
+                    : t_.slab.end == t_.grid.cells(t_.cut) ? t_.slab.above
+                                                           : -1;
+  Buffer& out = sent_[0];
+  out.clear();
+  for (const T* state : states_)
+    for (const TurnedBrackets::Place& place : t_.turned.to) {
+      const ComponentTable<T>& f = t_.component[place.component];
+      const T* at = state + place.offset;
+      out.push_back((at[f.p] - at[f.q]) - (at[f.r] - at[f.t]));
+    }
+  const parallel::Send send{other, std::as_bytes(std::span(out))};
+  const parallel::Receive receive{other, std::as_writable_bytes(std::span(turned_))};
+  t_.slab.ranks->exchange("brackets across joined faces", {&send, out.empty() ? 0U : 1U},
+                          {&receive, turned_.empty() ? 0U : 1U});
+}
+
 template void agree(Tables<float>&);
 template void agree(Tables<double>&);
 template void find_seams(Tables<float>&);

@@ -25,10 +25,15 @@ void find_seams(Tables<T>& t);
 template <class T>
 class Seams {
  public:
-  Seams(const Tables<T>& tables, std::vector<T*> states) : t_(tables), states_(std::move(states)) {}
+  Seams(const Tables<T>& tables, std::vector<T*> states)
+      : t_(tables), states_(std::move(states)), turned_(states_.size() * from()) {}
   void exchange(const char* what, const Seam& seam);
+  /// Brackets across joined faces, of the newest h.
+  void exchange_turned();
+  const T* turned(std::size_t part) const { return turned_.data() + part * from(); }
 
  private:
+  std::size_t from() const { return static_cast<std::size_t>(t_.turned.from); }
   using Buffer = std::vector<T>;
   void pack(const std::vector<Stretch>& from, Buffer& to) const;
   const T* unpack(const std::vector<Stretch>& to, const T* from, bool joined, double phase);
@@ -36,6 +41,7 @@ class Seams {
   const Tables<T>& t_;
   std::vector<T*> states_;
   Buffer sent_[2], received_[2];  ///< of the neighbours
+  Buffer turned_;                 ///< [parts, turned.from]
 };
 
 }  // namespace tessera::electromagnetics::time_domain

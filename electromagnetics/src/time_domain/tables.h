@@ -59,7 +59,8 @@ struct CouplingTerm {
   std::int64_t offset;  ///< of the neighbour
   int component;
   T weight, cross;
-  std::int64_t recorded;  ///< its first column among the recorded edges, or -1
+  std::int64_t recorded;     ///< its first column among the recorded edges, or -1
+  std::int64_t turned = -1;  ///< not -1: its bracket is Work::turned of that number
 };
 
 /// A nonlinear run of a row. With r = sigma dt/(2 eps0) + sum of pair Re beta, what conduction and
@@ -138,6 +139,17 @@ struct Seam {
   std::vector<Stretch> to_below, to_above, from_below, from_above;
 };
 
+/// Brackets of edges across faces that are joined, of slabs at either end: couplings turn them, so
+/// that what they want is not of the fields beside the slab, which are turned already.
+struct TurnedBrackets {
+  struct Place {
+    std::int64_t offset;
+    int component;
+  };
+  std::vector<Place> to;  ///< edges of this slab, for the one at the other end
+  std::int64_t from = 0;  ///< how many come from there
+};
+
 /// The indices of a slab begin one before the first that it holds, where another slab is, and end
 /// one behind the last.
 template <class T>
@@ -180,6 +192,7 @@ struct Tables {
   RowPool<T> pool;         ///< rows of coefficients
   /// After the step of h, after that of e, and, of nonlinear media, between D and e.
   Seam magnetic, electric, displaced;
+  TurnedBrackets turned;
 
   /// The index in the whole grid.
   int whole(int axis, int i) const {
@@ -241,6 +254,8 @@ struct Work {
   const T* other_state = nullptr;  ///< of the other part of the field, with what it has for in_a;
                                    ///< null where there is one part
   const T* other_in_a = nullptr;
+  const T* turned = nullptr;  ///< brackets that came from the slab at the other end, of this part
+  const T* other_turned = nullptr;
   T cross_sign = 0;  ///< of CouplingTerm::cross: -1 in the real part, 1 in the imaginary one
   /// [specials] as special_factor, in rows with mixed edges.
   std::vector<const T*> special_keep = {};

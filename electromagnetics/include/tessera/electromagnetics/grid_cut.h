@@ -16,9 +16,8 @@ struct GridCut {
   std::vector<int> begin;
 };
 
-/// Of y and z the one with more cells, z where they have as many; -1 where neither can be cut. It
-/// belongs to the model alone. Not where faces are joined with a phase and tensors couple edges
-/// across them.
+/// Of y and z the one with more cells, z where they have as many; -1 where both have one. It
+/// belongs to the model alone.
 int cut_axis(const YeeModel& model);
 
 /// Cells by the weights of the ranks, at least one each; without weights as even as it can be. No
