@@ -257,14 +257,14 @@ struct TimeDomain::Impl {
   }
 
   Peak peak() const {
-    const auto [j0, j1] = range(1, static_cast<std::size_t>(me()));
-    const auto [k0, k1] = range(2, static_cast<std::size_t>(me()));
+    const std::pair<int, int> rows = range(1, static_cast<std::size_t>(me())),
+                              planes = range(2, static_cast<std::size_t>(me()));
     Peak best{-1, {}};
     std::visit(
         [&](const auto& s) {
           for (int c = 0; c < 3; ++c)
-            for (int k = k0; k < k1; ++k)
-              for (int j = j0; j < j1; ++j)
+            for (int k = planes.first; k < planes.second; ++k)
+              for (int j = rows.first; j < rows.second; ++j)
                 for (int i = 0; i <= grid.cells(0); ++i) {
                   const Edge e{static_cast<std::uint8_t>(c), i, j, k};
                   double v = std::abs(double(s[static_cast<std::size_t>(scheme.offset(e))]));
