@@ -11,6 +11,7 @@
 #include <chrono>
 #include <complex>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace tessera::parallel {
@@ -180,6 +181,53 @@ TEST(Communicator, WhoeverTellsItsFailureIsHeardWhereOthersWait) {
     }
   });
   EXPECT_EQ(heard, 3);
+}
+
+TEST(Channel, IsAPipelineOfItsOwnOrder) {
+  // Rank r adds r to what comes and passes it on; the first is far ahead of the last.
+  constexpr int messages = 40;
+  for (const std::uint64_t delays : {0, 1})
+    run_ranks(4,
+              [](Communicator& c) {
+                std::optional<Channel> from, to;
+                if (c.rank() > 0) from.emplace(c, c.rank() - 1, "numbers");
+                if (c.rank() + 1 < c.size()) to.emplace(c, c.rank() + 1, "numbers");
+                for (std::size_t k = 0; k < messages; ++k) {
+                  std::vector<int> x(k % 7, static_cast<int>(k));  // some of no bytes
+                  if (from) from->receive(std::as_writable_bytes(std::span(x)));
+                  for (int& v : x) v += c.rank();
+                  if (to) to->send(to_bytes(x));
+                  if (!to)
+                    checks::require(
+                        x == std::vector<int>(k % 7, static_cast<int>(k) + 0 + 1 + 2 + 3),
+                        "a pipeline");
+                }
+                if (to) to->finish();
+                c.barrier();  // exchanges go on
+              },
+              {.delays = delays});
+}
+
+TEST(Channel, WhatDoesNotFitIsTold) {
+  const std::string text = error_of(2, [](Communicator& c) {
+    Channel other(c, 1 - c.rank(), "rows");
+    if (c.rank() == 0) {
+      other.send(Bytes(8));
+      other.finish();
+    } else {
+      Bytes into(16);
+      other.receive(into);
+    }
+  });
+  expect_words(text, {"rows", "rank 1 expects 16 bytes from rank 0, which sends 8"});
+  expect_words(error_of(2,
+                        [](Communicator& c) {
+                          Channel mine(c, 1 - c.rank(), "of rank " + std::to_string(c.rank()));
+                          mine.send(Bytes(8));
+                          Bytes into(8);
+                          mine.receive(into);
+                        }),
+               {"different exchanges", "of rank 0", "of rank 1"});
 }
 
 TEST(Communicator, BytesOfHalfAValueAreRefused) {

@@ -73,7 +73,23 @@ inline void await(const std::atomic<int>& done, int wave) {
     done.wait(now, std::memory_order_acquire);
 }
 
-/// The rows of a tile of a slab, on this thread.
+/// Rows of a tile in plane k take step s of the block that begins with step `begin`.
+template <class T, bool transposed>
+inline void rows_of_tile(Rows<T, transposed>& rows, const Tables<T>& t, int from, int to, int k,
+                         int s, std::int64_t begin) {
+  for (int j = from; j < to; ++j) {
+    if (s > 0)
+      rows.fetch_ahead(j, k, j, k);  // is in the caches
+    else if (j + 1 < to)
+      rows.fetch_ahead(j, k, j + 1, k);
+    else
+      rows.fetch_ahead(j, k, from, k + 1);
+    magnetic_row(rows, t, j, k, begin + s);
+    electric_row(rows, t, j, k, begin + s);
+  }
+}
+
+/// The tiles of a slab, on this thread.
 template <class T>
 void in_slab_waves(const Work<T>& w, int block, int tile_rows) {
   const Tables<T>& t = w.tables;
@@ -95,16 +111,7 @@ void in_slab_waves(const Work<T>& w, int block, int tile_rows) {
           const auto [from, to] = slab.rows(tile, s);
           if (k < 0 || k >= planes || from == to) continue;
           slab.before(tile, s, k);
-          for (int j = from; j < to; ++j) {
-            if (s > 0)
-              rows.fetch_ahead(j, k, j, k);  // is in the caches
-            else if (j + 1 < to)
-              rows.fetch_ahead(j, k, j + 1, k);
-            else
-              rows.fetch_ahead(j, k, from, k + 1);
-            magnetic_row(rows, t, j, k, begin + s);
-            electric_row(rows, t, j, k, begin + s);
-          }
+          rows_of_tile(rows, t, from, to, k, s, begin);
           slab.after(tile, s, k);
         }
   }
@@ -143,16 +150,7 @@ void in_waves(const Work<T>& w, int block, int tile_rows) {
             if (k < 0 || k - lag + 1 >= planes) continue;
             const int from = std::max(y0 - back, 0), to = std::min(y1 - back, rows_y);
             if (lag == 1) {
-              for (int j = from; j < to; ++j) {
-                if (s > 0)
-                  rows.fetch_ahead(j, k, j, k);  // is in the caches
-                else if (j + 1 < to)
-                  rows.fetch_ahead(j, k, j + 1, k);
-                else
-                  rows.fetch_ahead(j, k, from, k + 1);
-                magnetic_row(rows, t, j, k, begin + s);
-                electric_row(rows, t, j, k, begin + s);
-              }
+              rows_of_tile(rows, t, from, to, k, s, begin);
             } else {
               if (k < planes)
                 for (int j = from; j < to; ++j) magnetic_row(rows, t, j, k, begin + s);

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that tests of .ci/run must find: (what, file, right, wrong, program, tests)."""
+SLABS, EXCHANGES = ("electromagnetics_tests", "Slabs.*"), ("parallel_tests", "Exchange*:Ghosts*:PartSums*:Communicator*:Channel*")
+SEAMS = "electromagnetics/src/time_domain/seams.cpp"
+ADVANCE = "electromagnetics/src/time_domain/advance.cpp"
+WAVES = "electromagnetics/src/time_domain/slab_waves.cpp"
+FAULTS = [
+    ("a slab sends e of another line", SEAMS, "add_plane(t, a, first, t.electric.to_below)", "add_plane(t, a, first + 1, t.electric.to_below)", *SLABS),
+    ("a slab sends h of another plane", SEAMS, "add_plane(t, 3 + a, end - 1, t.magnetic.to_above)", "add_plane(t, 3 + a, end - 2, t.magnetic.to_above)", *SLABS),
+    ("tensors see stale h above the slab", SEAMS, "add_plane(t, 3 + c, first, t.magnetic.to_below)", "add_plane(t, 3 + c, first - 1, t.magnetic.to_below)", *SLABS),
+    ("D of a nonlinear medium beside the slab is stale", SEAMS, "  if (above) add_displaced(t, end, t.displaced.from_above);",
+     "  if (above) add_displaced(t, end - 1, t.displaced.from_above);", *SLABS),
+    ("joined faces at the lower end are not turned", SEAMS, "t_.slab.begin == 0, turn)", "t_.slab.begin == 0, 0.0)", *SLABS),
+    ("brackets across joined faces are those of the first step", ADVANCE, "if (turns && !electric) seams", "if (turns && !electric && n == 0) seams", *SLABS),
+    ("a tile passes on e of another plane", WAVES, "send(*below_, Ex, first_, {first, end})", "send(*below_, Ex, first_ + 1, {first, end})", *SLABS),
+    ("a tile begins before the one before has ended above", WAVES, "*std::max_element(ends_before_.begin() + first,", "*std::min_element(ends_before_.begin() + first,", *SLABS),
+    ("rows of energies come together in another order", "electromagnetics/src/time_domain/time_domain.cpp",
+     "rows[static_cast<std::size_t>(k * ny + j)] = *next++;", "rows[static_cast<std::size_t>(j * nz + k)] = *next++;", *SLABS),
+    ("a ghost row is dropped", "parallel/src/ghosts.cpp", "std::min(n, end + mine.high[d])", "std::min(n, end + mine.high[d] - (mine.high[d] > 1))", *EXCHANGES),
+    ("a corner across the ends is another point", "parallel/src/ghosts.cpp", "(p < 0 ? p + n : p)", "(p < 0 ? 0 : p)", *EXCHANGES),
+    ("copies are not added", "parallel/src/exchanges.cpp", "k == 0 ? copy_rows : add_rows", "k == 0 ? copy_rows : copy_rows", *EXCHANGES),
+    ("a transpose is another", "parallel/src/exchanges.cpp", "  using Transposed = ReduceScatter;", "  using Transposed = AllGather;", *EXCHANGES),
+    ("the tree of a sum is another", "parallel/src/exchanges.cpp", "for (std::size_t k = 0; k + step < n; k += 2 * step)",
+     "for (std::size_t k = step == 1 ? n % 2 : 0; k + step < n; k += 2 * step)", *EXCHANGES),
+    ("a part is left out of a sum", "parallel/src/part_sums.cpp", "if (b.half(1).begin() < parts) {", "if (b.half(1).begin() < parts - 1) {", *EXCHANGES),
+    ("other exchanges are taken for the one expected", "parallel/src/communicator.cpp", "|| std::strcmp(e.what, here.what) != 0)", "|| false)", *EXCHANGES),
+]
