@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What carries messages between ranks (threads.cpp, mpi/): few functions, none of which waits.
+// What carries messages between ranks (thread_ranks.cpp, mpi/): few functions, none of which waits.
 #pragma once
 #include "tessera/parallel/communicator.h"
 
