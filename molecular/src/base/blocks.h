@@ -20,15 +20,5 @@ void over_blocks(std::size_t n, F&& f) {
     f(begin, std::min(begin + block, n));
   });
 }
-/// Sum of f(begin, end) -> array over blocks, in their order whatever the threads.
-template <std::size_t K, class F>
-std::array<double, K> sum_over_blocks(std::size_t n, F&& f) {
-  std::vector<std::array<double, K>> parts((n + block - 1) / block);
-  over_blocks(n, [&](std::size_t begin, std::size_t end) { parts[begin / block] = f(begin, end); });
-  std::array<double, K> sum{};
-  for (const auto& p : parts)
-    for (std::size_t k = 0; k < K; ++k) sum[k] += p[k];
-  return sum;
-}
 
 }  // namespace tessera::molecular

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dynamics/barostats.h"
 
+#include "base/whole_sums.h"
 #include "dynamics/random.h"
 #include "tessera/autodiff/error.h"
 
@@ -8,6 +9,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <span>
 
 namespace tessera::molecular {
 namespace {
@@ -17,26 +19,15 @@ void stretch(Box& box, const Vec3& factor) {
   for (Vec3& e : box.edge)
     for (std::size_t c = 0; c < 3; ++c) e[c] *= factor[c];
 }
-constexpr std::size_t groups_of_a_block = 1024;
-
-/// What f(begin, end) gives, over blocks of loose atoms and of rigid groups in turn.
-template <std::size_t K, class Loose, class Rigid>
-std::array<double, K> sum_over_parts(const Parts& p, Loose&& loose, Rigid&& rigid) {
-  const auto blocks = [](std::size_t n) { return (n + groups_of_a_block - 1) / groups_of_a_block; };
-  const std::size_t first = blocks(p.loose.size()), all = first + blocks(p.rigid.size());
-  std::vector<std::array<double, K>> parts(all);
-  parallel_chunks(static_cast<std::int64_t>(all), [&](std::int64_t chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    const bool is_loose = c < first;
-    const std::size_t begin = (is_loose ? c : c - first) * groups_of_a_block,
-                      n = is_loose ? p.loose.size() : p.rigid.size();
-    const std::size_t end = std::min(begin + groups_of_a_block, n);
-    parts[c] = is_loose ? loose(begin, end) : rigid(begin, end);
-  });
-  std::array<double, K> sum{};
-  for (const auto& part : parts)
-    for (std::size_t k = 0; k < K; ++k) sum[k] += part[k];
-  return sum;
+std::size_t count(const Bodies& p) { return p.loose.size() + p.rigid.size(); }
+/// loose(atom) or rigid(atoms of a rigid group) of body k.
+template <class Loose, class Rigid>
+auto of_body(const Bodies& p, std::size_t k, Loose&& loose, Rigid&& rigid) {
+  if (k < p.loose.size()) return loose(static_cast<std::size_t>(p.loose[k]));
+  const std::size_t g = k - p.loose.size();
+  return rigid(std::span(p.rigid.atom)
+                   .subspan(static_cast<std::size_t>(p.rigid.first[g]),
+                            static_cast<std::size_t>(p.rigid.first[g + 1] - p.rigid.first[g])));
 }
 
 }  // namespace
@@ -82,131 +73,124 @@ double coordinate_of(const Scale& s, const Box& box) {
   return q;
 }
 
-Centres centres_of(const Parts& p, const State& m, double early, double late, double slow_kicks) {
+Centres centres_of(const Bodies& p, const State& m, double early, double late, double slow_kicks) {
   const auto& x = m.frame.x_nm;
   const auto& v = m.frame.v_nm_ps;
   const auto& f = m.forces.f;
   // Over two half steps the mean of u u is u u + mean of (u a + a u) t + a a t^2.
   const double once = 0.5 * (early + late), twice = 0.5 * (early * early + late * late);
-  const auto add = [&](std::array<double, 18>& sum, double mass, const Vec3& u, const Vec3& a) {
+  // sum M u u, then what forces within rigid groups and on atoms that stay take from the virial.
+  using Sum = std::array<double, 18>;
+  const auto kinetic = [&](double mass, const Vec3& u, const Vec3& a) {
+    Sum sum{};
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t l = 0; l < 3; ++l)
-        sum[3 * k + l] +=
+        sum[3 * k + l] =
             mass * (u[k] * u[l] + once * (u[k] * a[l] + a[k] * u[l]) + twice * a[k] * a[l]);
+    return sum;
   };
-  const auto sum = sum_over_parts<18>(
-      p,
-      [&](std::size_t begin, std::size_t end) {
-        std::array<double, 18> s{};
-        for (std::size_t k = begin; k < end; ++k) {
-          const auto i = static_cast<std::size_t>(p.loose[k]);
-          add(s, p.mass[i], v[i],
-              {p.inverse[i][0] * f[i][0], p.inverse[i][1] * f[i][1], p.inverse[i][2] * f[i][2]});
-        }
-        return s;
-      },
-      [&](std::size_t begin, std::size_t end) {
-        std::array<double, 18> s{};
-        for (std::size_t g = begin; g < end; ++g) {
-          double mass = 0;
-          Vec3 u{}, a{}, centre{};
-          const auto first = static_cast<std::size_t>(p.rigid.first[g]),
-                     last = static_cast<std::size_t>(p.rigid.first[g + 1]);
-          for (std::size_t k = first; k < last; ++k) {
-            const auto i = static_cast<std::size_t>(p.rigid.atom[k]);
-            mass += p.mass[i];
-            for (std::size_t c = 0; c < 3; ++c) {
-              u[c] += p.mass[i] * v[i][c];
-              a[c] += f[i][c];
-              centre[c] += p.mass[i] * x[i][c];
-            }
-          }
-          for (std::size_t c = 0; c < 3; ++c) {
-            u[c] /= mass;
-            a[c] /= mass;
-            centre[c] /= mass;
-          }
-          add(s, mass, u, a);
-          for (std::size_t k = first; k < last; ++k) {
-            const auto i = static_cast<std::size_t>(p.rigid.atom[k]);
-            for (std::size_t c = 0; c < 3; ++c) {
-              const double once_each =
-                  slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
-              for (std::size_t b = 0; b < 3; ++b)
-                s[9 + 3 * b + c] -= (x[i][b] - centre[b]) * once_each;
-            }
-          }
-        }
-        return s;
-      });
+  const auto once_each = [&](std::size_t i, std::size_t c) {
+    return slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
+  };
+  const auto loose = [&](std::size_t i) {
+    return kinetic(
+        p.mass[i], v[i],
+        {p.inverse[i][0] * f[i][0], p.inverse[i][1] * f[i][1], p.inverse[i][2] * f[i][2]});
+  };
+  const auto rigid = [&](std::span<const std::int32_t> group) {
+    double mass = 0;
+    Vec3 u{}, a{}, centre{};
+    for (const std::int32_t atom : group) {
+      const auto i = static_cast<std::size_t>(atom);
+      mass += p.mass[i];
+      for (std::size_t c = 0; c < 3; ++c) {
+        u[c] += p.mass[i] * v[i][c];
+        a[c] += f[i][c];
+        centre[c] += p.mass[i] * x[i][c];
+      }
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+      u[c] /= mass;
+      a[c] /= mass;
+      centre[c] /= mass;
+    }
+    Sum s = kinetic(mass, u, a);
+    for (const std::int32_t atom : group) {
+      const auto i = static_cast<std::size_t>(atom);
+      for (std::size_t c = 0; c < 3; ++c)
+        for (std::size_t b = 0; b < 3; ++b)
+          s[9 + 3 * b + c] -= (x[i][b] - centre[b]) * once_each(i, c);
+    }
+    return s;
+  };
+  auto sum = whole_sums<18>(count(p), p.others,
+                            [&](std::size_t k) { return of_body(p, k, loose, rigid); });
+  if (p.any_still) {
+    const auto of_still = whole_sums<9>(p.still.size(), p.others, [&](std::size_t k) {
+      const auto i = static_cast<std::size_t>(p.still[k]);
+      std::array<double, 9> s{};
+      for (std::size_t c = 0; c < 3; ++c)
+        if (p.inverse[i][c] == 0)
+          for (std::size_t b = 0; b < 3; ++b) s[3 * b + c] = -x[i][b] * once_each(i, c);
+      return s;
+    });
+    for (std::size_t k = 0; k < 9; ++k) sum[9 + k] += of_still[k];
+  }
   Centres out;
   for (std::size_t k = 0; k < 9; ++k) {
     out.twice_kinetic[k / 3][k % 3] = sum[k];
     out.virial[k / 3][k % 3] = m.forces.virial[k / 3][k % 3] + sum[9 + k];
   }
-  for (const std::int32_t atom : p.still) {
-    const auto i = static_cast<std::size_t>(atom);
-    for (std::size_t c = 0; c < 3; ++c) {
-      if (p.inverse[i][c] > 0) continue;
-      const double once_each =
-          slow_kicks == 1 ? f[i][c] : f[i][c] + (1 - slow_kicks) * m.slow.f[i][c];
-      for (std::size_t b = 0; b < 3; ++b) out.virial[b][c] -= x[i][b] * once_each;
-    }
-  }
   return out;
 }
 
-double scale_centres(const Parts& p, State& m, const Vec3& factor, bool velocities) {
+double scale_centres(const Bodies& p, State& m, const Vec3& factor, bool velocities) {
   auto& x = m.frame.x_nm;
   auto& v = m.frame.v_nm_ps;
   const Vec3 inverse =
       velocities ? Vec3{1 / factor[0], 1 / factor[1], 1 / factor[2]} : Vec3{1, 1, 1};
   stretch(m.frame.box, factor);
-  return sum_over_parts<1>(
-      p,
-      [&](std::size_t begin, std::size_t end) {
-        double change = 0;
-        for (std::size_t k = begin; k < end; ++k) {
-          const auto i = static_cast<std::size_t>(p.loose[k]);
-          for (std::size_t c = 0; c < 3; ++c) {
-            if (p.inverse[i][c] == 0) continue;
-            x[i][c] *= factor[c];
-            change += 0.5 * p.mass[i] * v[i][c] * v[i][c] * (inverse[c] * inverse[c] - 1);
-            v[i][c] *= inverse[c];
-          }
-        }
-        return std::array<double, 1>{change};
-      },
-      [&](std::size_t begin, std::size_t end) {
-        double change = 0;
-        for (std::size_t g = begin; g < end; ++g) {
-          double mass = 0;
-          Vec3 u{}, centre{};
-          const auto first = static_cast<std::size_t>(p.rigid.first[g]),
-                     last = static_cast<std::size_t>(p.rigid.first[g + 1]);
-          for (std::size_t k = first; k < last; ++k) {
-            const auto i = static_cast<std::size_t>(p.rigid.atom[k]);
-            mass += p.mass[i];
-            for (std::size_t c = 0; c < 3; ++c) {
-              u[c] += p.mass[i] * v[i][c];
-              centre[c] += p.mass[i] * x[i][c];
-            }
-          }
-          for (std::size_t c = 0; c < 3; ++c) {
-            change += 0.5 * u[c] * u[c] / mass * (inverse[c] * inverse[c] - 1);
-            u[c] *= (inverse[c] - 1) / mass;
-            centre[c] *= (factor[c] - 1) / mass;
-          }
-          for (std::size_t k = first; k < last; ++k) {
-            const auto i = static_cast<std::size_t>(p.rigid.atom[k]);
-            for (std::size_t c = 0; c < 3; ++c) {
-              x[i][c] += centre[c];
-              v[i][c] += u[c];
-            }
-          }
-        }
-        return std::array<double, 1>{change};
-      })[0];
+  const auto loose = [&](std::size_t i) {
+    double change = 0;
+    for (std::size_t c = 0; c < 3; ++c) {
+      if (p.inverse[i][c] == 0) continue;
+      x[i][c] *= factor[c];
+      change += 0.5 * p.mass[i] * v[i][c] * v[i][c] * (inverse[c] * inverse[c] - 1);
+      v[i][c] *= inverse[c];
+    }
+    return change;
+  };
+  const auto rigid = [&](std::span<const std::int32_t> group) {
+    double mass = 0, change = 0;
+    Vec3 u{}, centre{};
+    for (const std::int32_t atom : group) {
+      const auto i = static_cast<std::size_t>(atom);
+      mass += p.mass[i];
+      for (std::size_t c = 0; c < 3; ++c) {
+        u[c] += p.mass[i] * v[i][c];
+        centre[c] += p.mass[i] * x[i][c];
+      }
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+      change += 0.5 * u[c] * u[c] / mass * (inverse[c] * inverse[c] - 1);
+      u[c] *= (inverse[c] - 1) / mass;
+      centre[c] *= (factor[c] - 1) / mass;
+    }
+    for (const std::int32_t atom : group) {
+      const auto i = static_cast<std::size_t>(atom);
+      for (std::size_t c = 0; c < 3; ++c) {
+        x[i][c] += centre[c];
+        v[i][c] += u[c];
+      }
+    }
+    return change;
+  };
+  std::vector<double> change(count(p));
+  over_blocks(change.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) change[k] = of_body(p, k, loose, rigid);
+  });
+  return whole_sums<1>(change.size(), p.others,
+                       [&](std::size_t k) { return std::array{change[k]}; })[0];
 }
 
 Vec3 relaxed_edges(const std::vector<Scale>& scales, const Dynamics& o, const Centres& centres,
@@ -257,7 +241,7 @@ void push_piston(const std::vector<Scale>& scales, std::vector<double>& piston, 
   }
 }
 
-void drift_piston(const std::vector<Scale>& scales, const Parts& parts, State& m, double t) {
+void drift_piston(const std::vector<Scale>& scales, const Bodies& bodies, State& m, double t) {
   Vec3 factor = {1, 1, 1};
   for (std::size_t j = 0; j < scales.size(); ++j) {
     const Scale& s = scales[j];
@@ -271,7 +255,7 @@ void drift_piston(const std::vector<Scale>& scales, const Parts& parts, State& m
     for (const std::size_t k : s.axes)
       factor[k] = std::pow(growth, 1 / static_cast<double>(s.axes.size()));
   }
-  scale_centres(parts, m, factor);
+  scale_centres(bodies, m, factor);
 }
 
 double piston_energy(const std::vector<double>& piston) {

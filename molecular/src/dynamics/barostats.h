@@ -9,7 +9,7 @@
 //
 // for the kinetic energy and the virial of rigid groups' centres.
 #pragma once
-#include "dynamics/parts.h"
+#include "dynamics/bodies.h"
 
 namespace tessera::molecular {
 
@@ -32,12 +32,12 @@ struct Centres {
   std::array<Vec3, 3> virial{};  ///< sum X F
 };
 /// `slow_kicks`: how many times the slow forces, which the virial has once, are in those that kick.
-Centres centres_of(const Parts& parts, const State& m, double early, double late,
+Centres centres_of(const Bodies& bodies, const State& m, double early, double late,
                    double slow_kicks = 1);
 
 /// Scales box and centres along the axes by `factor`, with `velocities` also those of centres,
 /// inversely; the change of kinetic energy.
-double scale_centres(const Parts& parts, State& m, const Vec3& factor, bool velocities = true);
+double scale_centres(const Bodies& bodies, State& m, const Vec3& factor, bool velocities = true);
 
 /// Stochastic cell rescaling over a time t: with e_j = ln q_j and D_j = g_j/3 beta kT/(V tau_p)
 /// (beta: compressibility)
@@ -56,7 +56,7 @@ std::vector<double> piston_at_rest(const std::vector<Scale>& scales, const Dynam
 void push_piston(const std::vector<Scale>& scales, std::vector<double>& piston, const Box& box,
                  const std::array<Vec3, 3>& tensor, bool with_pressure, double t);
 /// q_j += t p_j/M_j, centres with it.
-void drift_piston(const std::vector<Scale>& scales, const Parts& parts, State& m, double t);
+void drift_piston(const std::vector<Scale>& scales, const Bodies& bodies, State& m, double t);
 /// sum p^2/2M.
 double piston_energy(const std::vector<double>& piston);
 

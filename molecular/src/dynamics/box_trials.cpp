@@ -38,10 +38,10 @@ void Integrator::Impl::try_box(State& m) const {
                last = static_cast<std::size_t>(molecules.first[g + 1]);
     for (std::size_t k = first; k < last; ++k) {
       const auto i = static_cast<std::size_t>(molecules.atom[k]);
-      mass += parts.mass[i];
+      mass += bodies.mass[i];
       for (std::size_t c = 0; c < 3; ++c) {
-        centre[c] += parts.mass[i] * m.frame.x_nm[i][c];
-        moves[c] = moves[c] && (parts.mass[i] == 0 || parts.inverse[i][c] > 0);
+        centre[c] += bodies.mass[i] * m.frame.x_nm[i][c];
+        moves[c] = moves[c] && (bodies.mass[i] == 0 || bodies.inverse[i][c] > 0);
       }
     }
     if (mass == 0) continue;
@@ -53,7 +53,7 @@ void Integrator::Impl::try_box(State& m) const {
               (factor[c] - 1) * centre[c] / mass;
       }
   }
-  evaluate(trial, m.frame.step);
+  evaluate(trial, m.frame.step, true);
   const double change = trial.forces.potential() - m.forces.potential();
   const double work =
       change + s.pressure * (volume_nm3(trial.frame.box) - volume_nm3(m.frame.box)) - kt * moved;

@@ -2,6 +2,7 @@
 // Schemes: the order of moves in a step, and how a run begins.
 #include "dynamics/baths.h"
 #include "dynamics/integrator_impl.h"
+#include "system/moving_part.h"
 
 #include <fmt/format.h>
 
@@ -39,20 +40,34 @@ Integrator::Impl::Impl(const System& s, ForceFunction f, const Dynamics& options
     o.groups = {{"all", std::move(all), o.temperature_k, o.tau_t_ps, o.annealing}};
   }
   check_dynamics(o, static_cast<bool>(slow));
-  parts = parts_of(system, constraints, o);
+  bodies = bodies_of(system, constraints, o);
   if (o.barostat != Barostat::none) scales = scales_of(o);
   if (o.barostat == Barostat::monte_carlo) molecules = sets_of(molecular::molecules(system));
-  const double all = total(parts.freedom);
+  const double all = total(bodies.freedom);
   if (removes_motion()) {
     // What is removed belongs to all groups, by their shares.
     const double removed = o.centre_of_mass_removal == Removal::angular ? 6 : 3;
-    for (double& d : parts.freedom) d -= removed * d / all;
+    for (double& d : bodies.freedom) d -= removed * d / all;
   }
-  freedom = total(parts.freedom);
+  freedom = total(bodies.freedom);
   if (!(freedom > 0.5))
     dynamics_fault(fmt::format("no degrees of freedom are left of {} atoms and {} constraints", n(),
                                constraints.size()));
+  has_sites = !system.virtual_sites.empty();
 }
+
+Integrator::Impl::Impl(const Impl& all, const std::vector<std::int32_t>& numbers,
+                       const Others& others, ForceFunction f, ForceFunction g)
+    : system(moving_part(all.system, numbers)),
+      force(std::move(f)),
+      slow(std::move(g)),
+      o(all.o),
+      friction_per_ps(all.friction_per_ps),
+      constraints(system),
+      bodies(some_of(all.bodies, numbers, others)),
+      scales(all.scales),
+      freedom(all.freedom),
+      has_sites(all.has_sites) {}
 
 void Integrator::Impl::step(State& m, bool reported) const {
   const double dt = o.dt_ps;
@@ -68,11 +83,11 @@ void Integrator::Impl::step(State& m, bool reported) const {
     const Vec3 factor =
         relaxed_edges(scales, o, now, m.frame.box, kt, dt * static_cast<double>(o.barostat_every),
                       stochastic, static_cast<std::uint64_t>(m.frame.step));
-    m.exchanged -= scale_centres(parts, m, factor, stochastic);
+    m.exchanged -= scale_centres(bodies, m, factor, stochastic);
     evaluate(m, m.frame.step + 1);
     // The change of potential energy by the mean virial of before and after.
     const std::array<Vec3, 3> after =
-        centres_of(parts, m, 0, 0, slow_kicks(m.frame.step + 1)).virial;
+        centres_of(bodies, m, 0, 0, slow_kicks(m.frame.step + 1)).virial;
     for (std::size_t k = 0; k < 3; ++k)
       m.exchanged += 0.5 * (now.virial[k][k] + after[k][k]) * std::log(factor[k]);
   };
@@ -116,7 +131,7 @@ void Integrator::Impl::step(State& m, bool reported) const {
   ++m.frame.step;
   m.frame.time_ps += dt;
   if (removes_motion() && m.frame.step % o.centre_of_mass_removal_every == 0)
-    remove_motion(parts, m.frame.x_nm, m.frame.v_nm_ps,
+    remove_motion(bodies, m.frame.x_nm, m.frame.v_nm_ps,
                   o.centre_of_mass_removal == Removal::angular);
   if (o.barostat == Barostat::monte_carlo && m.frame.step % o.barostat_every == 0) try_box(m);
 }
@@ -129,53 +144,62 @@ Integrator::Integrator(Integrator&&) noexcept = default;
 Integrator& Integrator::operator=(Integrator&&) noexcept = default;
 double Integrator::degrees_of_freedom() const { return impl_->freedom; }
 std::vector<double> Integrator::degrees_of_freedom_of_groups() const {
-  return impl_->parts.freedom;
+  return impl_->bodies.freedom;
 }
 
-State Integrator::begin(Frame frame) const {
-  const Impl& s = *impl_;
-  if (frame.x_nm.size() != s.n())
-    dynamics_fault(fmt::format("{} positions for {} atoms", frame.x_nm.size(), s.n()));
-  if (!frame.v_nm_ps.empty() && frame.v_nm_ps.size() != s.n())
-    dynamics_fault(fmt::format("{} velocities for {} atoms", frame.v_nm_ps.size(), s.n()));
+State Integrator::Impl::start(Frame frame) const {
+  if (frame.x_nm.size() != n())
+    dynamics_fault(fmt::format("{} positions for {} atoms", frame.x_nm.size(), n()));
+  if (!frame.v_nm_ps.empty() && frame.v_nm_ps.size() != n())
+    dynamics_fault(fmt::format("{} velocities for {} atoms", frame.v_nm_ps.size(), n()));
   const bool periodic = is_periodic(frame.box);
-  if (s.o.barostat != Barostat::none && !periodic)
-    dynamics_fault("a barostat needs a periodic box");
-  if (s.o.centre_of_mass_removal == Removal::angular && s.removes_motion() && periodic)
+  if (o.barostat != Barostat::none && !periodic) dynamics_fault("a barostat needs a periodic box");
+  if (o.centre_of_mass_removal == Removal::angular && removes_motion() && periodic)
     dynamics_fault("rotation cannot be taken out of a periodic box: there is none");
   State m;
   m.frame = std::move(frame);
-  make_whole(s.system, m.frame.x_nm, m.frame.box);
-  if (s.constraints.size() > 0 && !s.o.as_they_are) {
+  make_whole(system, m.frame.x_nm, m.frame.box);
+  if (constraints.size() > 0 && !o.as_they_are) {
     const std::vector<Vec3> before = m.frame.x_nm;
-    s.constraints.apply_to_positions(before, m.frame.x_nm, m.frame.box);
+    constraints.apply_to_positions(before, m.frame.x_nm, m.frame.box);
   }
   if (m.frame.v_nm_ps.empty()) {
-    m.frame.v_nm_ps = velocities_at(s.parts, s.constraints, m.frame.x_nm, m.frame.box,
-                                    s.temperatures(m.frame.time_ps),
-                                    s.parts.any_frozen        ? Removal::none
-                                    : s.removes_motion()      ? s.o.centre_of_mass_removal
-                                    : s.parts.move_together() ? Removal::none
-                                                              : Removal::linear,
-                                    s.o.seed);
-  } else if (!s.o.as_they_are) {
-    for (std::size_t i = 0; i < s.n(); ++i)
+    m.frame.v_nm_ps =
+        velocities_at(bodies, constraints, m.frame.x_nm, m.frame.box, temperatures(m.frame.time_ps),
+                      bodies.any_frozen        ? Removal::none
+                      : removes_motion()       ? o.centre_of_mass_removal
+                      : bodies.move_together() ? Removal::none
+                                               : Removal::linear,
+                      o.seed);
+  } else if (!o.as_they_are) {
+    for (std::size_t i = 0; i < n(); ++i)
       for (std::size_t c = 0; c < 3; ++c)
-        if (s.parts.inverse[i][c] == 0) m.frame.v_nm_ps[i][c] = 0;
-    s.constrain_velocities(m);
-    if (s.removes_motion())
-      remove_motion(s.parts, m.frame.x_nm, m.frame.v_nm_ps,
-                    s.o.centre_of_mass_removal == Removal::angular);
+        if (bodies.inverse[i][c] == 0) m.frame.v_nm_ps[i][c] = 0;
+    constrain_velocities(m);
+    if (removes_motion())
+      remove_motion(bodies, m.frame.x_nm, m.frame.v_nm_ps,
+                    o.centre_of_mass_removal == Removal::angular);
   }
-  s.evaluate(m, m.frame.step);
-  if (s.has_chains()) m.bath.assign(2 * nose_hoover_length * s.o.groups.size(), 0.0);
-  if (s.has_piston()) m.piston = piston_at_rest(s.scales, s.o, m.frame.box);
-  if (s.o.barostat == Barostat::monte_carlo)
-    for (const Scale& j : s.scales)
-      m.piston.insert(m.piston.end(), {0.01 * coordinate_of(j, m.frame.box), 0, 0});
-  m.sampled = total(kinetic_energies(s.parts, m.frame.v_nm_ps));
   return m;
 }
+
+void Integrator::Impl::set_going(State& m) const {
+  if (has_chains()) m.bath.assign(2 * nose_hoover_length * o.groups.size(), 0.0);
+  if (has_piston()) m.piston = piston_at_rest(scales, o, m.frame.box);
+  if (o.barostat == Barostat::monte_carlo)
+    for (const Scale& j : scales)
+      m.piston.insert(m.piston.end(), {0.01 * coordinate_of(j, m.frame.box), 0, 0});
+  m.sampled = total(kinetic_energies(bodies, m.frame.v_nm_ps));
+}
+
+State Integrator::begin(Frame frame) const {
+  State m = impl_->start(std::move(frame));
+  impl_->evaluate(m, m.frame.step, true);
+  impl_->set_going(m);
+  return m;
+}
+
+Energies Integrator::energies(const State& m) const { return impl_->energies(m); }
 
 void Integrator::step(State& m, std::int64_t n, bool reported) const {
   for (std::int64_t k = 0; k < n; ++k) impl_->step(m, reported && k + 1 == n);

@@ -3,6 +3,7 @@
 #include "dynamics/integrator_impl.h"
 #include "dynamics/noise.h"
 #include "dynamics/random.h"
+#include "system/virtual_forces.h"
 #include "tessera/molecular/virtual_sites.h"
 
 #include <algorithm>
@@ -14,19 +15,19 @@ void Integrator::Impl::scale(std::vector<Vec3>& v, const std::vector<double>& fa
   if (std::ranges::all_of(factor, [](double s) { return s == 1; })) return;
   over_blocks(n(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const double s = factor[static_cast<std::size_t>(parts.bath[i])];
+      const double s = factor[static_cast<std::size_t>(bodies.bath[i])];
       for (double& c : v[i]) c *= s;
     }
   });
 }
 void Integrator::Impl::kick(State& m, double t) const {
   if (has_piston())
-    push_piston(scales, m.piston, m.frame.box, centres_of(parts, m, 0, 0).virial, true, t);
+    push_piston(scales, m.piston, m.frame.box, centres_of(bodies, m, 0, 0).virial, true, t);
   auto& v = m.frame.v_nm_ps;
   const auto& f = m.forces.f;
   over_blocks(n(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t c = 0; c < 3; ++c) v[i][c] += t * parts.inverse[i][c] * f[i][c];
+      for (std::size_t c = 0; c < 3; ++c) v[i][c] += t * bodies.inverse[i][c] * f[i][c];
   });
 }
 void Integrator::Impl::constrain_velocities(State& m) const {
@@ -35,11 +36,11 @@ void Integrator::Impl::constrain_velocities(State& m) const {
 }
 void Integrator::Impl::drift(State& m, double t) const {
   if (has_piston()) {
-    drift_piston(scales, parts, m, 0.5 * t);
-    push_piston(scales, m.piston, m.frame.box, centres_of(parts, m, 0, 0).twice_kinetic, false, t);
+    drift_piston(scales, bodies, m, 0.5 * t);
+    push_piston(scales, m.piston, m.frame.box, centres_of(bodies, m, 0, 0).twice_kinetic, false, t);
   }
   kick_and_move(m, {}, 0, t);
-  if (has_piston()) drift_piston(scales, parts, m, 0.5 * t);
+  if (has_piston()) drift_piston(scales, bodies, m, 0.5 * t);
 }
 void Integrator::Impl::kick_and_drift(State& m, const std::vector<double>& factor, double kick_t,
                                       double t) const {
@@ -62,7 +63,7 @@ void Integrator::Impl::kick_and_move(State& m, const std::vector<double>& factor
   const double s = several || factor.empty() ? 1 : factor[0];
   over_blocks(n(), [&](std::size_t begin, std::size_t end) {
     double *to = x[0].data(), *speed = v[0].data(), *old = before[0].data();
-    const double *weight = parts.inverse[0].data(), *push = f[0].data();
+    const double *weight = bodies.inverse[0].data(), *push = f[0].data();
 #pragma GCC ivdep
     for (std::size_t i = 3 * begin; i < 3 * end; ++i) {
       const double u = s * speed[i] + kick_t * weight[i] * push[i];
@@ -73,16 +74,17 @@ void Integrator::Impl::kick_and_move(State& m, const std::vector<double>& factor
   });
   if (constraints.size() > 0) constraints.apply_to_positions(before, x, m.frame.box, &v, t);
 }
-void Integrator::Impl::evaluate(State& m, std::int64_t step) const {
+void Integrator::Impl::evaluate(State& m, std::int64_t step, bool first) const {
+  const auto forces_of = [&](const ForceFunction& compute, Forces& to) {
+    compute(m.frame.x_nm, m.frame.box, to);
+    if (has_sites)
+      spread_virtual_forces(system, m.frame.x_nm, m.frame.box, bodies.others, to.f, to.virial);
+  };
   place_virtual_sites(system, m.frame.x_nm, m.frame.box);
-  force(m.frame.x_nm, m.frame.box, m.forces);
-  spread_virtual_forces(system, m.frame.x_nm, m.frame.box, m.forces.f, m.forces.virial);
+  forces_of(force, m.forces);
   if (!slow) return;
   const double times = slow_kicks(step);
-  if (times > 0 || m.slow.f.empty()) {
-    slow(m.frame.x_nm, m.frame.box, m.slow);
-    spread_virtual_forces(system, m.frame.x_nm, m.frame.box, m.slow.f, m.slow.virial);
-  }
+  if (times > 0 || first) forces_of(slow, m.slow);
   if (times > 0)
     for (std::size_t i = 0; i < n(); ++i)
       for (std::size_t c = 0; c < 3; ++c) m.forces.f[i][c] += times * m.slow.f[i][c];
@@ -96,30 +98,30 @@ void Integrator::Impl::evaluate(State& m, std::int64_t step) const {
 void Integrator::Impl::apply_friction(State& m, double t) const {
   constrain_velocities(
       m);  // chords of the half drift have a part across the constraints, which is no heat
-  const double before = total(kinetic_energies(parts, m.frame.v_nm_ps));
+  const double before = total(kinetic_energies(bodies, m.frame.v_nm_ps));
   std::vector<double> kept, noise = temperatures(m.frame.time_ps);
   for (std::size_t g = 0; g < noise.size(); ++g) {
     kept.push_back(std::exp(-friction_per_ps[g] * t));
     noise[g] = std::sqrt(-std::expm1(-2 * friction_per_ps[g] * t) * gas_constant * noise[g]);
   }
-  const std::uint64_t first = static_cast<std::uint64_t>(m.frame.step) * n();
+  const std::uint64_t first = static_cast<std::uint64_t>(m.frame.step) * bodies.all;
   over_blocks(n(), [&](std::size_t begin, std::size_t end) {
     Noise random;
     for (std::size_t start = begin; start < end; start += Noise::most) {
       const std::size_t many = std::min(Noise::most, end - start);
-      random.fill(o.seed, friction, first + start, many);
+      random.fill(o.seed, friction, first, bodies.number.data() + start, many);
       for (std::size_t i = start; i < start + many; ++i) {
-        const double c = kept[static_cast<std::size_t>(parts.bath[i])],
-                     size = noise[static_cast<std::size_t>(parts.bath[i])];
+        const double c = kept[static_cast<std::size_t>(bodies.bath[i])],
+                     size = noise[static_cast<std::size_t>(bodies.bath[i])];
         for (std::size_t k = 0; k < 3; ++k)
           m.frame.v_nm_ps[i][k] = c * m.frame.v_nm_ps[i][k] + size *
-                                                                  std::sqrt(parts.inverse[i][k]) *
+                                                                  std::sqrt(bodies.inverse[i][k]) *
                                                                   random.normal[k][i - start];
       }
     }
   });
   constrain_velocities(m);
-  m.sampled = total(kinetic_energies(parts, m.frame.v_nm_ps));
+  m.sampled = total(kinetic_energies(bodies, m.frame.v_nm_ps));
   m.exchanged -= m.sampled - before;
 }
 

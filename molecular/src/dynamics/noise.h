@@ -20,13 +20,15 @@ struct Noise {
   std::array<std::array<double, most>, 3> normal;  ///< of each direction
   std::array<std::array<std::uint32_t, most>, 4> word;
 
-  /// Of counters first ... first + n - 1; the words are data::philox's.
-  void fill(std::uint64_t seed, Stream stream, std::uint64_t first, std::size_t n) {
+  /// Of counters first + number[0 ... n - 1], which are not negative; the words are data::philox's.
+  void fill(std::uint64_t seed, Stream stream, std::uint64_t first, const std::int32_t* number,
+            std::size_t n) {
     const auto low = static_cast<std::uint32_t>(first),
                high = static_cast<std::uint32_t>(first >> 32);
     for (std::size_t i = 0; i < n; ++i) {
-      std::uint32_t c0 = low + static_cast<std::uint32_t>(i), c1 = high + (c0 < low ? 1U : 0U),
-                    c2 = static_cast<std::uint32_t>(stream), c3 = 0;
+      std::uint32_t c0 = low + static_cast<std::uint32_t>(number[i]),
+                    c1 = high + (c0 < low ? 1U : 0U), c2 = static_cast<std::uint32_t>(stream),
+                    c3 = 0;
       auto k0 = static_cast<std::uint32_t>(seed), k1 = static_cast<std::uint32_t>(seed >> 32);
       for (int round = 0; round < 10; ++round) {
         const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c0,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dynamics/parts.h"
+#include "dynamics/bodies.h"
 #include "dynamics/random.h"
 
 #include <cmath>
 
 namespace tessera::molecular {
 
-std::vector<Vec3> velocities_at(const Parts& p, const Constraints& constraints,
+std::vector<Vec3> velocities_at(const Bodies& p, const Constraints& constraints,
                                 const std::vector<Vec3>& x, const Box& box,
                                 const std::vector<double>& temperature_k,
                                 Dynamics::CentreOfMassRemoval removal, std::uint64_t seed) {
@@ -16,7 +16,7 @@ std::vector<Vec3> velocities_at(const Parts& p, const Constraints& constraints,
     for (std::size_t c = 0; c < 3; ++c)
       v[i][c] = std::sqrt(gas_constant * temperature_k[static_cast<std::size_t>(p.bath[i])] *
                           p.inverse[i][c]) *
-                normal_of(seed, velocities, 0, n, i, c);
+                normal_of(seed, velocities, 0, p.all, static_cast<std::uint64_t>(p.number[i]), c);
   if (constraints.size() > 0) constraints.apply_to_velocities(x, v, box);
   // Scaling of groups moves the centre, removing its motion changes the groups' energies: with one
   // group the first round is exact.
@@ -40,7 +40,7 @@ std::vector<Vec3> maxwell_velocities(const System& s, double temperature_k, std:
   free.constraints = {};
   free.rigid_waters = {};
   const Constraints none(free);
-  Parts p = parts_of(free, none, {});
+  Bodies p = bodies_of(free, none, {});
   const bool several = std::ranges::count_if(p.mass, [](double m) { return m > 0; }) > 1;
   if (several) p.freedom[0] -= 3;
   const std::vector<Vec3> nowhere(p.n());

@@ -6,16 +6,12 @@
 #include "tessera/molecular/forces.h"
 
 #include "base/blocks.h"
-#include "base/thread_sums.h"
-#include "bonded/bonded_term.h"
-#include "nonbonded/excluded_run.h"
+#include "domains/domain.h"
+#include "forces/term_sums.h"
 #include "nonbonded/pair_run.h"
-#include "nonbonded/pair_term.h"
 #include "nonbonded/pme_run.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops.h"
-#include "tessera/autodiff/shares.h"
 #include "tessera/molecular/ewald.h"
 
 #include <fmt/format.h>
@@ -35,99 +31,75 @@ struct ForceEvaluator::Impl {
   System system;
   Nonbonded options;
   Precision precision = Precision::mixed;
-  std::vector<BondedTermPtr> bonded;
-  PairTermPtr excluded_field;  ///< of a reaction field; else null
-  std::optional<ExcludedRun> excluded;
+  TermChoice choice;
   double tail = 0, background = 0;  ///< times 1/V
   double tail_alone = 0;            ///< of the tail, whatever the volume
   double tail_virial = 0;           ///< likewise
-  double self = 0;
+  double self = 0, self_field = 0;  ///< of charges with themselves: reciprocal; reaction field
+  std::shared_ptr<Domain> domain;   ///< null: this is all
+  Others others;
+  bool brings = true;  ///< positions of copies; else another evaluator has
 
   // What evaluations leave behind for the next one.
   std::mutex in_use;
+  std::uint64_t version = 0;  ///< of the domain
+  TermSums terms;
   std::optional<PairRun> pairs;
-  ThreadSums<std::int64_t> force;  ///< [n, 3]
-  EnergyPtr ewald;                 ///< null: no direct sum
-  std::unique_ptr<PmeRun> pme;     ///< null: no PME
+  EnergyPtr ewald;              ///< null: no direct sum
+  std::unique_ptr<PmeRun> pme;  ///< null: no PME
 
   bool has_reciprocal() const {
     return options.coulomb == Nonbonded::Coulomb::ewald ||
            options.coulomb == Nonbonded::Coulomb::pme;
   }
-  /// Bonded terms and what excluded pairs add; forces are left in `force`. In the finest units
-  /// (fine ones in double precision only) that hold all of them, which depends on positions alone.
-  Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
-    if (precision == Precision::f64)
-      if (const Sums fine = add_terms(x, box, energies, fine_scale); fine.holds()) return fine;
-    if (const Sums usual = add_terms(x, box, energies, FixedScale{}); usual.holds()) return usual;
-    return add_terms(x, box, energies, coarse_scale);
+  /// The atoms that the domain has now.
+  void follow_domain() {
+    if (version == domain->version()) return;
+    version = domain->version();
+    terms = TermSums(force_part(system, domain->numbers(), domain->own().size()), options, choice);
   }
-  Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies,
-                 const FixedScale& scale) {
-    constexpr std::size_t piece = 512;
-    struct Piece {
-      const BondedTerm* term;  ///< null: excluded pairs
-      std::size_t begin, end;
+  /// Bonded terms and what excluded pairs and waves add; forces are left to be taken. In the finest
+  /// units (fine ones in double precision only) that hold all of them, which depends on positions
+  /// alone.
+  Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
+    const auto in = [&](const FixedScale& scale) {
+      Sums sums = terms.add(x, box, energies, scale);
+      if (pme && is_periodic(box)) pme->add(x.data(), box, energies, sums);
+      return sums;
     };
-    std::vector<Piece> pieces;
-    const auto cut = [&](const BondedTerm* term, std::size_t size) {
-      for (std::size_t k = 0; k < size; k += piece)
-        pieces.push_back({term, k, std::min(k + piece, size)});
-    };
-    for (const BondedTermPtr& t : bonded) cut(t.get(), t->size());
-    if (excluded && is_periodic(box)) cut(nullptr, excluded->size());
-    // A thread's share of every kind of term is about the same atoms.
-    const auto from = [&](const Piece& p) {
-      return static_cast<double>(p.begin) /
-             static_cast<double>(p.term ? p.term->size() : excluded->size());
-    };
-    std::ranges::stable_sort(pieces, {}, from);
-    const auto threads =
-        std::clamp<std::size_t>(pieces.size(), 1, static_cast<std::size_t>(num_threads()));
-    Sums none;
-    none.scale = scale;
-    none.wants_energies = energies;
-    std::vector<Sums> sums(threads, none);
-    force.begin(pieces.empty() && !excluded_field ? 0 : threads, 3 * x.size());
-    Shares shares(static_cast<std::int64_t>(pieces.size()), static_cast<int>(threads));
-    if (!force.empty())
-      parallel_chunks(static_cast<std::int64_t>(threads), [&](std::int64_t thread) {
-        const auto t = static_cast<std::size_t>(thread);
-        Sums own = none;
-        own.force = force.open(t);
-        shares.take(thread, [&](std::int64_t k) {
-          const Piece& p = pieces[static_cast<std::size_t>(k)];
-          if (p.term)
-            p.term->add(x.data(), box, p.begin, p.end, own);
-          else
-            excluded->add(x.data(), box, p.begin, p.end, energies, own);
-          return true;
-        });
-        sums[t] = own;
-      });
-    if (pme && is_periodic(box)) pme->add(x.data(), box, energies, sums[0]);
-    if (excluded_field) excluded_field->add_excluded(x, box, sums[0]);
-    Sums total = sums[0];
-    for (std::size_t t = 1; t < threads; ++t) total.add(sums[t]);
-    return total;
+    if (precision == Precision::f64)
+      if (const Sums fine = in(fine_scale); others.all(fine.holds())) return fine;
+    if (const Sums usual = in(FixedScale{}); others.all(usual.holds())) return usual;
+    return in(coarse_scale);
   }
   /// f = the forces that `add_terms` left.
   void take_forces(const FixedScale& scale, bool periodic, std::vector<Vec3>& f) {
     over_blocks(f.size(), [&](std::size_t begin, std::size_t end) {
-      if (force.empty() && !pme)
+      if (!terms.any() && !pme)
         return std::fill(f.begin() + static_cast<std::ptrdiff_t>(begin),
                          f.begin() + static_cast<std::ptrdiff_t>(end), Vec3{});
       constexpr std::size_t strip = 64;
       for (; begin < end; begin += strip) {
         const std::size_t last = std::min(begin + strip, end);
         std::array<std::int64_t, 3 * strip> sum;
-        force.take(3 * begin, 3 * last, sum.data());
+        terms.take(3 * begin, 3 * last, sum.data());
         if (pme && periodic) pme->add_forces(begin, last, sum.data());
         for (std::size_t k = 0; k < 3 * (last - begin); ++k)
           f[begin].data()[k] = from_fixed(sum[k], scale.forces);
       }
     });
-    force.all_taken();
+    // Forces on copies are those of other ranks to take.
+    if (!domain) terms.all_taken();
+  }
+  /// Energies and virial of all ranks.
+  void add_over_ranks(Sums& sums) const {
+    if (others.none() || !sums.wants_energies) return;
+    std::vector<Others::Wide> units;
+    for (const FixedSum& s : sums.energy) units.push_back(s.units);
+    for (const FixedSum& s : sums.virial) units.push_back(s.units);
+    others.add(units);
+    for (std::size_t k = 0; k < n_terms; ++k) sums.energy[k].units = units[k];
+    for (std::size_t k = 0; k < 9; ++k) sums.virial[k].units = units[n_terms + k];
   }
   /// U(x, h, charges) of a sum in reciprocal space.
   void add(const EnergyPtr& u, const std::vector<Vec3>& x, const Box& box, Forces& out) const {
@@ -153,7 +125,11 @@ struct ForceEvaluator::Impl {
   }
 };
 
-ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceOptions& run) {
+ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceOptions& run)
+    : ForceEvaluator(s, o, run, nullptr) {}
+
+ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceOptions& run,
+                               std::shared_ptr<Domain> domain) {
   validate(s);
   if (!(run.buffer_nm >= 0) || !std::isfinite(run.buffer_nm) || std::isnan(run.inner_buffer_nm))
     throw Error(
@@ -164,13 +140,22 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   impl->system = s;
   impl->options = o;
   impl->precision = run.precision;
-  for (const Term kind : bonded_terms) {
-    BondedTermPtr t = acts(kind, o) ? bonded_term(s, kind, o.epsilon_r) : nullptr;
-    if (t) impl->bonded.push_back(std::move(t));
+  if (domain) impl->others = domain->others();
+  impl->domain = std::move(domain);
+  const bool slow = run.part == ForceOptions::Part::slow,
+             fast = run.part == ForceOptions::Part::fast;
+  impl->choice = {.bonded = !slow,
+                  .ewald_excluded = impl->has_reciprocal() && !fast,
+                  .field_excluded = o.coulomb == Nonbonded::Coulomb::reaction_field &&
+                                    o.reaction_field_of_excluded && !slow};
+  impl->brings = !slow;
+  if (!slow) impl->pairs.emplace(s, o, run, impl->domain.get());
+  if (impl->choice.field_excluded) impl->self_field = field_of_itself(s, o);
+  if (!impl->domain) {
+    std::vector<std::int32_t> all(s.n_atoms());
+    std::iota(all.begin(), all.end(), 0);
+    impl->terms = TermSums(force_part(s, all, all.size()), o, impl->choice);
   }
-  impl->pairs.emplace(s, o, run);
-  if (o.coulomb == Nonbonded::Coulomb::reaction_field && o.reaction_field_of_excluded)
-    impl->excluded_field = pair_term(s, o);
   const Tensor unit = tensor({1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, {3, 3}),
                charge = tensor(s.atoms.charge_e);
   // What goes with 1/V and what does not, from the volumes 1 and 2.
@@ -192,43 +177,40 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   if (o.lj_modifier == Nonbonded::Modifier::none)
     forces.lj_modifier = Nonbonded::Modifier::potential_shift;
   impl->tail_virial = tail_of(forces)[0];
-  if (o.coulomb == Nonbonded::Coulomb::ewald) impl->ewald = ewald_reciprocal_energy(s, o);
-  if (o.coulomb == Nonbonded::Coulomb::pme)
-    impl->pme = pme_run(s, o, run.precision == Precision::mixed);
-  if (impl->has_reciprocal()) {
-    impl->excluded.emplace(s, o);
+  if (slow) impl->tail = impl->tail_alone = impl->tail_virial = 0;
+  if (!fast && impl->has_reciprocal()) {
+    if (o.coulomb == Nonbonded::Coulomb::ewald) impl->ewald = ewald_reciprocal_energy(s, o);
+    if (o.coulomb == Nonbonded::Coulomb::pme)
+      impl->pme = pme_run(s, o, run.precision == Precision::mixed, impl->domain.get());
     std::tie(impl->background, impl->self) = std::tuple_cat(parts([&](const Tensor& h) {
       return ewald_self_energy(s, o, h, charge).template item<double>();
     }));
   }
-  if (run.part == ForceOptions::Part::slow) {
-    impl->bonded.clear();
-    impl->pairs.reset();
-    impl->excluded_field.reset();
-    impl->tail = impl->tail_alone = impl->tail_virial = 0;
-  } else if (run.part == ForceOptions::Part::fast) {
-    impl->ewald.reset();
-    impl->pme.reset();
-    impl->excluded.reset();
-    impl->self = impl->background = 0;
-  }
   impl_ = std::move(impl);
 }
 
-void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forces& out) const {
+void ForceEvaluator::operator()(const std::vector<Vec3>& given, const Box& box, Forces& out) const {
   Impl& m = *impl_;
   const std::lock_guard hold(m.in_use);
-  const std::size_t n = m.system.n_atoms();
-  if (x.size() != n) throw Error(fmt::format("[forces] {} positions for {} atoms", x.size(), n));
+  const std::size_t n = m.domain ? m.domain->own().size() : m.system.n_atoms();
+  if (given.size() != n)
+    throw Error(fmt::format("[forces] {} positions for {} atoms", given.size(), n));
+  if (m.domain) {
+    if (m.brings) m.domain->bring(box, given);
+    m.follow_domain();
+  }
+  const std::vector<Vec3>& x = m.domain ? m.domain->x() : given;
   const bool energies = out.wants_energies;
   out.energy = {};
   out.virial = {};
   out.f.resize(n);
   Sums total = m.add_terms(x, box, energies);
   m.take_forces(total.scale, is_periodic(box), out.f);
+  m.add_over_ranks(total);
   PairRun::Energy of_pairs;
-  if (!total.holds() || (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr))) {
-    for (std::size_t i = 0; i < n; ++i)
+  if (!m.others.all(total.holds()) ||
+      (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr))) {
+    for (std::size_t i = 0; i < n && !m.domain; ++i)
       for (const double c : x[i])
         if (!std::isfinite(c))
           throw Error(fmt::format("[forces] the position of atom {} ({}) is not a number", i + 1,
@@ -239,7 +221,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& x, const Box& box, Forc
     for (std::size_t k = 0; k < n_terms; ++k)
       out.energy[k] = total.energy[k].value(total.scale.energies);
     out.energy[static_cast<std::size_t>(Term::lj)] += of_pairs.lj;
-    out.energy[static_cast<std::size_t>(Term::coulomb_short)] += of_pairs.coulomb;
+    out.energy[static_cast<std::size_t>(Term::coulomb_short)] += of_pairs.coulomb + m.self_field;
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < 3; ++b)
         out.virial[a][b] = total.virial[3 * a + b].value(total.scale.energies) +

@@ -5,14 +5,17 @@
 
 namespace tessera::molecular {
 
-ExcludedRun::ExcludedRun(const System& s, const Nonbonded& o) : shapes_(ewald_beta(o)) {
-  for (const auto& [i, j] : s.exclusions) {
+ExcludedRun::ExcludedRun(const System& s, const Nonbonded& o, std::size_t counted)
+    : shapes_(ewald_beta(o)) {
+  for (std::size_t e = 0; e < s.exclusions.size(); ++e) {
+    const auto [i, j] = s.exclusions[e];
     const double qq = s.coulomb_constant / o.epsilon_r *
                       s.atoms.charge_e[static_cast<std::size_t>(i)] *
                       s.atoms.charge_e[static_cast<std::size_t>(j)];
     if (qq == 0) continue;
     pairs_.push_back({i, j});
     strength_.push_back(qq * shapes_.beta());
+    if (e < counted) counted_ = pairs_.size();
   }
 }
 

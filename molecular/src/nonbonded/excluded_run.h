@@ -17,14 +17,17 @@ namespace tessera::molecular {
 
 class ExcludedRun {
  public:
-  ExcludedRun(const System& system, const Nonbonded& options);
+  /// `counted`: so many exclusions, the first of the system's.
+  ExcludedRun(const System& system, const Nonbonded& options, std::size_t counted);
   std::size_t size() const { return pairs_.size(); }
+  std::size_t counted() const { return counted_; }  ///< of its pairs, which have charges
   /// Adds forces of the pairs [begin, end), and energies and the virial where wanted.
   void add(const Vec3* x, const Box& box, std::size_t begin, std::size_t end, bool energies,
            Sums& sums) const;
 
  private:
   ExcludedShapes shapes_;
+  std::size_t counted_ = 0;
   std::vector<std::array<std::int32_t, 2>> pairs_;
   std::vector<double> strength_;  ///< q q beta
 };

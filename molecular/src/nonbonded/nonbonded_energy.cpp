@@ -7,9 +7,9 @@
 #include "nonbonded/kernels/pair_formulas.h"
 #include "nonbonded/pair_constants.h"
 #include "nonbonded/pair_derivatives.h"
-#include "nonbonded/pair_term.h"
 #include "system/box_of.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/molecular/energy_function.h"
 #include "tessera/molecular/nonbonded.h"
 #include "tessera/molecular/pme.h"
 
@@ -29,7 +29,7 @@ using Coulomb = Nonbonded::Coulomb;
 /// beta rc up to which the polynomials of series.h keep 10 digits in double precision.
 constexpr double most_decay = 10;
 
-class NonbondedEnergy final : public PairTerm {
+class NonbondedEnergy final : public EnergyFunction {
  public:
   NonbondedEnergy(const System& s, const Nonbonded& o, Wells wells, Precision precision)
       : n_(static_cast<Index>(s.n_atoms())),
@@ -39,7 +39,6 @@ class NonbondedEnergy final : public PairTerm {
         options_(o),
         coulomb_(o),
         ke_(s.coulomb_constant / o.epsilon_r),
-        charge_(s.atoms.charge_e),
         derivatives_(s, o, wells, precision) {}
 
   const char* name() const override { return "nonbonded"; }
@@ -66,23 +65,6 @@ class NonbondedEnergy final : public PairTerm {
     of_excluded(p, v, w);
   }
   Tensor generic(std::span<const Tensor> p) const override;
-  void add_excluded(const std::vector<Vec3>& x, const Box& box, Sums& sums) const override {
-    const std::array<const double*, 5> p = {x[0].data(), box.edge[0].data(), charge_.data(),
-                                            nullptr, nullptr};
-    if (options_.coulomb != Coulomb::reaction_field || !options_.reaction_field_of_excluded) return;
-    std::vector<Vec3> gradient(x.size());
-    std::array<Vec3, 3> by_box{};
-    const std::array<double*, 5> g = {gradient[0].data(), by_box[0].data(), nullptr, nullptr,
-                                      nullptr};
-    sums.add_energy(Term::coulomb_short, of_excluded(p, {}, g));
-    for (std::size_t i = 0; i < x.size(); ++i)
-      sums.add_force(static_cast<std::int32_t>(i),
-                     {-gradient[i][0], -gradient[i][1], -gradient[i][2]});
-    for (std::size_t i = 0; i < x.size(); ++i)
-      sums.add_virial(x[i], {-gradient[i][0], -gradient[i][1], -gradient[i][2]});
-    for (std::size_t k = 0; k < 3; ++k)
-      sums.add_virial(box.edge[k], {-by_box[k][0], -by_box[k][1], -by_box[k][2]});
-  }
 
  private:
   struct Pair {
@@ -170,7 +152,6 @@ class NonbondedEnergy final : public PairTerm {
   Nonbonded options_;
   CoulombConstants coulomb_;
   double ke_;
-  std::vector<double> charge_;  ///< of the system, for runs
   PairDerivatives derivatives_;
 };
 
@@ -375,9 +356,6 @@ double ewald_beta(const Nonbonded& o) {
   return x / o.cutoff_coulomb_nm;
 }
 
-PairTermPtr pair_term(const System& system, const Nonbonded& options) {
-  return std::make_shared<NonbondedEnergy>(system, options, Wells::all, Precision::f64);
-}
 EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells wells,
                            Precision precision) {
   Nonbonded pairs = options;

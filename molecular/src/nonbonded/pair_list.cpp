@@ -9,6 +9,7 @@
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace tessera::molecular::pairs {
@@ -64,12 +65,17 @@ void PairList::sort(const std::vector<Vec3>& s, const Box& box, const ListInput&
     high.fill(0);
     for (std::size_t i = begin; i < end; ++i)
       for (std::size_t a = 0; a < 3; ++a) {
-        low[a] = std::min(low[a], s[i][a]);
-        high[a] = std::max(high[a], s[i][a]);
+        const double from = s[i][a] - in.centre[a] + 0.5, f = from - std::floor(from);
+        low[a] = std::min(low[a], f);
+        high[a] = std::max(high[a], f);
       }
     bounds[begin / block] = {low, high};
   });
-  Vec3 low = bounds[0][0], high = bounds[0][1];
+  Vec3 low{}, high{};
+  if (!bounds.empty()) {
+    low = bounds[0][0];
+    high = bounds[0][1];
+  }
   for (const auto& [l, h] : bounds)
     for (std::size_t a = 0; a < 3; ++a) {
       low[a] = std::min(low[a], l[a]);
@@ -336,11 +342,14 @@ void PairList::make(const Input<float>& positions, double radius, bool by_atoms,
         if (by_atoms)
           row = kernels.prune(in_16_bits, static_cast<std::int32_t>(i), found.data(),
                               found.data() + n, to, spare.data());
-        else
+        else {
+          row.i = static_cast<std::int32_t>(i);
           row.first = row.last = row.end =
               std::ranges::copy_if(found, to, [](const Entry& entry) { return entry.mask != 0; })
                   .out -
               to;
+        }
+        if (in.middle) row = within(*in.middle, positions, static_cast<std::int32_t>(own), row, to);
         chunk.entries.resize(begin + static_cast<std::size_t>(row.end));
         if (row.end > 0)
           chunk.rows.push_back(placed(row, static_cast<std::int32_t>(i), lj_[i], begin));
@@ -348,6 +357,73 @@ void PairList::make(const Input<float>& positions, double radius, bool by_atoms,
       for (std::size_t k = 0; k < n; ++k) index_of[static_cast<std::size_t>(others[k])] = -1;
     }
   });
+}
+
+Row PairList::within(const Region& region, const Input<float>& positions, std::int32_t own, Row row,
+                     Entry* entries) const {
+  const auto units = [&](std::size_t a, std::size_t slot) {
+    return static_cast<std::uint32_t>(positions.x[a][slot]);
+  };
+  const auto i = static_cast<std::size_t>(row.i);
+  // Whether the middles of two clusters' extents lie inside along every cut edge, or outside along
+  // one; else pairs are looked at one by one.
+  enum class Lies : std::uint8_t { inside, outside, across };
+  const auto lies = [&](std::size_t j) {
+    Lies all = Lies::inside;
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (!region.is_cut(a)) continue;
+      const auto w = static_cast<double>(width_[a]),
+                 m = static_cast<double>(middle_[a][static_cast<std::size_t>(own)]),
+                 n = static_cast<double>(middle_[a][j]);
+      const double halves = static_cast<double>(half_[a][static_cast<std::size_t>(own)]) +
+                            static_cast<double>(half_[a][j]),
+                   way = n - m - w * std::nearbyint((n - m) / w);
+      constexpr double rounding = 1e-4;  // [nm] of extents in float
+      if (std::abs(way) + halves + rounding >= 0.5 * w) {
+        all = Lies::across;
+        continue;
+      }
+      // From the region's lower face, within an edge of it.
+      const double low = 0x1p-32 * static_cast<double>(region.low[a]) * w,
+                   size = 0x1p-32 * static_cast<double>(region.size[a]) * w,
+                   spread = 0.5 * halves + rounding;
+      double from = m + 0.5 * way - low;
+      from -= w * std::floor(from / w);
+      if (from >= size + spread && from <= w - spread) return Lies::outside;
+      if (from < spread || from > size - spread) all = Lies::across;
+    }
+    return all;
+  };
+  const auto inside = [&](std::size_t j, std::uint32_t mask) {
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const auto bit = static_cast<std::size_t>(std::countr_zero(rest));
+      const std::size_t at = i * i_width + bit / 8, to = j * j_width + bit % 8;
+      for (std::size_t a = 0; a < 3; ++a)
+        if (region.is_cut(a) &&
+            middle(units(a, at), units(a, to)) - region.low[a] >= region.size[a]) {
+          mask &= ~(1U << bit);
+          break;
+        }
+    }
+    return mask;
+  };
+  std::int64_t kept = 0;
+  const auto keep = [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t k = from; k < to; ++k) {
+      Entry e = entries[k];
+      const auto j = static_cast<std::size_t>(e.j);
+      const Lies where = lies(j);
+      if (where == Lies::outside) continue;
+      if (where == Lies::across) e.mask = inside(j, e.mask);
+      if (e.mask != 0) entries[kept++] = e;
+    }
+    return kept;
+  };
+  const Row all = row;
+  row.first = keep(0, all.first);
+  row.last = keep(all.first, all.last);
+  row.end = keep(all.last, all.end);
+  return row;
 }
 
 void PairList::prune(const Input<float>& positions, double radius, const Kernels& kernels) {

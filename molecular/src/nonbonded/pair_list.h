@@ -10,6 +10,7 @@
 // often (rolling pruning).
 #pragma once
 #include "base/aligned_array.h"
+#include "base/region.h"
 #include "nonbonded/kernels/pair_kernels.h"
 #include "tessera/molecular/box.h"
 
@@ -30,6 +31,8 @@ struct ListInput {
   std::size_t n = 0;
   const std::vector<std::uint8_t>* has_lj = nullptr;                 ///< of each atom
   const std::vector<std::vector<std::int32_t>>* excluded = nullptr;  ///< partners of each atom
+  Vec3 centre = {0.5, 0.5, 0.5};   ///< fractions around which the atoms lie
+  const Region* middle = nullptr;  ///< only pairs whose middle lies in it; null: all
 };
 
 class PairList {
@@ -56,6 +59,10 @@ class PairList {
   /// once; how many. `square` is room to work.
   std::size_t near(std::int32_t own, float r, std::vector<float>& square,
                    std::vector<std::int32_t>& found) const;
+
+  /// The entries of a row of `own`, from `entries` on, less the pairs whose middle lies outside.
+  Row within(const Region& region, const Input<float>& positions, std::int32_t own, Row row,
+             Entry* entries) const;
 
   /// What `prune` kernels read, for pairs closer than `radius` [nm].
   Coarse coarse(const Input<float>& positions, double radius);

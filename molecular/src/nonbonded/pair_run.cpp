@@ -15,11 +15,15 @@
 #include "nonbonded/pair_run.h"
 
 #include "base/blocks.h"
+#include "base/others.h"
 #include "base/thread_sums.h"
+#include "domains/domain.h"
+#include "nonbonded/list_reach.h"
 #include "nonbonded/pair_constants.h"
 #include "nonbonded/pair_list.h"
 #include "nonbonded/pair_positions.h"
 #include "nonbonded/series.h"
+#include "nonbonded/strain.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/shares.h"
@@ -30,6 +34,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace tessera::molecular {
 
@@ -70,8 +75,13 @@ struct PairRun::Impl {
   Nonbonded o;
   ForceOptions run;
   const Kernels& kernel;
+  const Domain* domain;
+  Others others;
 
-  std::size_t n;
+  std::size_t n = 0;                 ///< atoms that this rank has, own ones and copies
+  std::size_t own = 0;               ///< the first of them
+  std::vector<std::int32_t> number;  ///< of each among those of the system
+  std::uint64_t version = 0;         ///< of the domain
   int types;
   std::vector<double> c6, c12;  ///< [types, types], symmetric
   std::vector<double> half_sigma, root_epsilon;
@@ -83,6 +93,7 @@ struct PairRun::Impl {
   int k_usual = 16, k_single = 16;  ///< with charges, and as it is
   double worst_c6 = 0, worst_c12 = 0, worst_q = 0;
 
+  std::vector<std::uint8_t> feels;  ///< of each type: Lennard-Jones forces
   std::vector<std::uint8_t> has_lj;
   std::vector<std::vector<std::int32_t>> excluded;
   ListInput list_input;
@@ -104,17 +115,17 @@ struct PairRun::Impl {
   Array<std::int32_t> of_slots32;
   Array<std::int64_t> of_slots64;
 
-  Impl(const System& sys, const Nonbonded& options, const ForceOptions& r)
+  Impl(const System& sys, const Nonbonded& options, const ForceOptions& r, const Domain* d)
       : system(sys),
         o(options),
         run(r),
         kernel(chosen(r.simd)),
-        n(sys.n_atoms()),
+        domain(d),
         types(std::max(sys.lj.types, 1)),
         charged(o.coulomb != Coulomb::none),
         modified(modifier_of(o.lj_modifier) != ForceModifier::none),
         ke(sys.coulomb_constant / o.epsilon_r),
-        radius(charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm),
+        radius(pair_radius(o)),
         constants(o) {
     read_lennard_jones();
     for (const double q : system.atoms.charge_e) worst_q = std::max(worst_q, std::abs(q));
@@ -122,12 +133,13 @@ struct PairRun::Impl {
     if (charged)
       field =
           o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme ? Field::ewald : Field::power;
-    excluded.resize(n);
-    for (const auto& [i, j] : system.exclusions) {
-      excluded[static_cast<std::size_t>(i)].push_back(j);
-      excluded[static_cast<std::size_t>(j)].push_back(i);
+    if (domain) {
+      others = domain->others();
+    } else {
+      std::vector<std::int32_t> all(system.n_atoms());
+      std::iota(all.begin(), all.end(), 0);
+      take(std::move(all), system.n_atoms());
     }
-    list_input = {n, &has_lj, &excluded};
     double strong = 400 * ke * worst_q * worst_q;
     for (int t = 0; t < types; ++t) {
       const auto [sigma, epsilon] = well(c6[entry(t, t)], c12[entry(t, t)]);
@@ -146,6 +158,38 @@ struct PairRun::Impl {
       twice.energy_series.resize(terms, 0);
     }
   }
+  /// The atoms that this rank has from now on.
+  void take(std::vector<std::int32_t> numbers, std::size_t own_ones) {
+    number = std::move(numbers);
+    n = number.size();
+    own = own_ones;
+    listed = false;
+    has_lj.clear();
+    for (const std::int32_t i : number)
+      has_lj.push_back(
+          feels[static_cast<std::size_t>(system.atoms.lj_type[static_cast<std::size_t>(i)])]);
+    std::vector<std::int32_t> place(system.n_atoms(), -1);
+    for (std::size_t i = 0; i < n; ++i)
+      place[static_cast<std::size_t>(number[i])] = static_cast<std::int32_t>(i);
+    excluded.resize(n);
+    for (auto& partners : excluded) partners.clear();
+    for (const auto& [a, b] : system.exclusions) {
+      const std::int32_t i = place[static_cast<std::size_t>(a)],
+                         j = place[static_cast<std::size_t>(b)];
+      if (i < 0 || j < 0) continue;
+      excluded[static_cast<std::size_t>(i)].push_back(j);
+      excluded[static_cast<std::size_t>(j)].push_back(i);
+    }
+    list_input = {n, &has_lj, &excluded};
+    if (!domain) return;
+    list_input.middle = &domain->region();
+    for (std::size_t a = 0; a < 3; ++a)
+      list_input.centre[a] = 0x1p-32 * (static_cast<double>(domain->region().low[a]) +
+                                        0.5 * static_cast<double>(domain->region().size[a]));
+  }
+  std::size_t of_system(std::int32_t atom) const {
+    return static_cast<std::size_t>(number[static_cast<std::size_t>(atom)]);
+  }
   std::size_t entry(int a, int b) const {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(types) +
            static_cast<std::size_t>(b);
@@ -157,8 +201,8 @@ struct PairRun::Impl {
     const LennardJones& lj = system.lj;
     c6.assign(static_cast<std::size_t>(types) * static_cast<std::size_t>(types), 0);
     c12 = c6;
-    std::vector<std::uint8_t> used(static_cast<std::size_t>(types), 0),
-        feels(static_cast<std::size_t>(types), 0);
+    std::vector<std::uint8_t> used(static_cast<std::size_t>(types), 0);
+    feels.assign(static_cast<std::size_t>(types), 0);
     for (const std::int32_t t : system.atoms.lj_type) used[static_cast<std::size_t>(t)] = 1;
     for (int a = 0; a < lj.types; ++a)
       for (int b = 0; b < lj.types; ++b) {
@@ -170,8 +214,6 @@ struct PairRun::Impl {
         if (c6[entry(a, b)] != 0 || c12[entry(a, b)] != 0)
           feels[static_cast<std::size_t>(a)] = feels[static_cast<std::size_t>(b)] = 1;
       }
-    for (const std::int32_t t : system.atoms.lj_type)
-      has_lj.push_back(feels[static_cast<std::size_t>(t)]);
     std::vector<double> sigma(static_cast<std::size_t>(types)),
         epsilon(static_cast<std::size_t>(types));
     for (int t = 0; t < types; ++t) {
@@ -227,7 +269,7 @@ struct PairRun::Impl {
     over_blocks(m, [&](std::size_t begin, std::size_t end) {
       for (std::size_t at = begin; at < end; ++at) {
         if (list.atom_of[at] < 0) continue;
-        const auto i = static_cast<std::size_t>(list.atom_of[at]);
+        const std::size_t i = of_system(list.atom_of[at]);
         const auto t = static_cast<std::size_t>(system.atoms.lj_type[i]);
         // Either atom of a pair may be i: with the root of k_e in both, (2^k q_i) q_j has the same
         // bits from either side.
@@ -287,10 +329,10 @@ struct PairRun::Impl {
 
   /// False where a coordinate is not a number.
   bool take_fractions(const std::vector<Vec3>& x, const Box& box) {
-    s.resize(n);
+    s.resize(x.size());
     std::atomic<bool> fine = true;
     const Vec3 over = over_edges(box);
-    over_blocks(n, [&](std::size_t begin, std::size_t end) {
+    over_blocks(x.size(), [&](std::size_t begin, std::size_t end) {
       bool all = true;
       for (std::size_t k = begin; k < end; ++k) {
         s[k] = exact_fractions(box, over, x[k].data());
@@ -316,8 +358,7 @@ struct PairRun::Impl {
         const std::int32_t i = list.atom_of[at];
         for (std::size_t a = 0; a < 3; ++a) {
           const double f = i < 0 ? 0 : s[static_cast<std::size_t>(i)][a];
-          x32[a][at] = static_cast<std::int32_t>(
-              static_cast<std::uint32_t>(static_cast<std::int64_t>(f * 4294967296.0 + 0.5)));
+          x32[a][at] = static_cast<std::int32_t>(in_units(f));
           if (also_double) x64[a][at] = f;
         }
       }
@@ -357,29 +398,17 @@ struct PairRun::Impl {
     }
     return std::bit_cast<float>(most);
   }
-  /// Bound of | |d'| - |d| |/|d| between the box of a list and this one: the largest stretch of
-  /// h^-1 h' - 1.
-  static double strain(const Box& list_box, const Box& box) {
-    if (box == list_box) return 0;
-    double sum = 0;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const Vec3 f =
-          fractions(list_box, {a == 0 ? 1.0 : 0.0, a == 1 ? 1.0 : 0.0, a == 2 ? 1.0 : 0.0});
-      Vec3 d = from_fractions(box, f);
-      d[a] -= 1;
-      sum += d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    }
-    return std::sqrt(sum);
-  }
-
   void prepare(const Box& box, bool also_double) {
-    const double slip = 1e-6 * radius;  // rounding of positions and distances
+    if (domain && domain->version() != version) {
+      take(domain->numbers(), domain->own().size());
+      version = domain->version();
+    }
     if (listed) {
       const Moved moved = sort_positions(box, also_double);
       const auto holds = [&](double way, const Box& then, double buffer) {
-        return 2 * way + strain(then, box) * (radius + buffer) + slip <= buffer;
+        return 2 * way + strain(then, box) * (radius + buffer) + slip(radius) <= buffer;
       };
-      if (holds(moved.outer, outer_box, outer)) {
+      if (domain || holds(moved.outer, outer_box, outer)) {
         if (inner == 0 || holds(moved.inner, inner_box, inner)) return;
         list.prune(input(single, box, 0), radius + inner, kernel);
         for (std::size_t a = 0; a < 3; ++a) inner_at[a] = x32[a];
@@ -391,21 +420,15 @@ struct PairRun::Impl {
     list.sort(s, box, list_input);
     type.assign(list.slots(), 0);
     for (std::size_t at = 0; at < list.slots(); ++at)
-      if (list.atom_of[at] >= 0)
-        type[at] = system.atoms.lj_type[static_cast<std::size_t>(list.atom_of[at])];
+      if (list.atom_of[at] >= 0) type[at] = system.atoms.lj_type[of_system(list.atom_of[at])];
     order(single, k_single);
     k_twice = 0;
     sort_positions(box, also_double);
-    outer = run.buffer_nm > 0 ? run.buffer_nm : 0.25 * radius;
+    const ListReach to = list_reach(o, run, box);
+    const bool by_atoms = to.by_atoms;
+    outer = to.buffer_nm;
     inner = std::min(run.inner_buffer_nm < 0 ? 0.065 * radius : run.inner_buffer_nm, outer);
-    // Beyond half of a slanted box's width the nearest image by fractions need not be the nearest:
-    // clusters alone decide, unless a thinner buffer does.
-    const Vec3 width = widths_nm(box);
     const Input<float> in = input(single, box, 0);
-    const double room = 0.5 * std::min({width[0], width[1], width[2]}) - radius;
-    if (in.slanted && room >= 0.1 * radius) outer = std::min(outer, room * (1 - 1e-9));
-    inner = std::min(inner, outer);
-    const bool by_atoms = !in.slanted || outer <= room;
     if (!by_atoms) inner = 0;
     list.make(in, radius + outer, by_atoms, list_input, kernel);
     for (std::size_t a = 0; a < 3; ++a) inner_at[a] = outer_at[a] = x32[a];
@@ -439,30 +462,44 @@ struct PairRun::Impl {
     });
     return !beyond;
   }
-  /// Adds up what threads have; in single precision false where an atom's sum is beyond half of the
-  /// range.
+  /// Adds up what threads have, and other ranks; in single precision false where the sum of an own
+  /// atom is beyond half of the range.
   template <class SumType>
   bool collect(ThreadSums<SumType>& sums, Array<SumType>& of_slots) {
     const std::size_t m = list.slots();
     of_slots.resize(3 * m);
+    const auto outside = [&](std::size_t begin, std::size_t end) {  // negative if a sum is
+      SumType any = 0;
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t at = begin; at < end; ++at) {
+          const SumType v = of_slots[a * m + at];
+          any |= v ^ static_cast<SumType>(static_cast<std::make_unsigned_t<SumType>>(v) << 1);
+        }
+      return any < 0;
+    };
     std::atomic<bool> fine = true;
     over_blocks(m, [&](std::size_t begin, std::size_t end) {
-      SumType outside = 0;  // negative if a sum is
-      for (std::size_t a = 0; a < 3; ++a) {
-        SumType* const sum = of_slots.data() + a * m;
-        sums.take(a * m + begin, a * m + end, sum + begin);
-        for (std::size_t at = begin; at < end; ++at) outside |= sum[at] ^ sum[at] << 1;
-      }
-      if (outside < 0) fine.store(false, std::memory_order_relaxed);
+      for (std::size_t a = 0; a < 3; ++a)
+        sums.take(a * m + begin, a * m + end, of_slots.data() + a * m + begin);
+      if (!domain && outside(begin, end)) fine.store(false, std::memory_order_relaxed);
     });
     sums.all_taken();
+    if (domain) {
+      domain->add_from_copies<SumType>([&](std::size_t atom, std::size_t a) -> SumType& {
+        return of_slots[a * m + static_cast<std::size_t>(list.slot_of[atom])];
+      });
+      for (std::size_t i = 0; i < own; ++i) {
+        const auto at = static_cast<std::size_t>(list.slot_of[i]);
+        if (outside(at, at + 1)) fine = false;
+      }
+    }
     return std::is_same_v<SumType, std::int64_t> || fine;
   }
   template <class SumType>
   void spread(const Array<SumType>& of_slots, int k, std::vector<Vec3>& f) const {
     const double unit = std::ldexp(1.0, -k);
     const std::size_t m = list.slots();
-    over_blocks(n, [&](std::size_t begin, std::size_t end) {
+    over_blocks(own, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const SumType* const sum = of_slots.data() + list.slot_of[i];
         for (std::size_t a = 0; a < 3; ++a) f[i][a] += unit * static_cast<double>(sum[a * m]);
@@ -485,7 +522,7 @@ struct PairRun::Impl {
       if (charged && k == k_usual + 26) continue;
       if (k_twice != k) order(twice, k_twice = k);
       const Input<double> in = input(twice, box, std::ldexp(limit_of(std::ldexp(1.0, 53 - k)), k));
-      if (!run_forces(in, kernel.twice[field_of(true)][modified], sum64)) continue;
+      if (!others.all(run_forces(in, kernel.twice[field_of(true)][modified], sum64))) continue;
       collect(sum64, of_slots64);
       spread(of_slots64, k, f);
       return true;
@@ -502,16 +539,17 @@ struct PairRun::Impl {
       parallel_chunks(static_cast<std::int64_t>(list.chunks.size()), [&](std::int64_t c) {
         const Chunk& chunk = list.chunks[static_cast<std::size_t>(c)];
         const std::vector<Row>& rows = inner > 0 ? chunk.inner_rows : chunk.rows;
-        auto& own = sums[static_cast<std::size_t>(c)];
-        own.fill(0);
+        auto& of_chunk = sums[static_cast<std::size_t>(c)];
+        of_chunk.fill(0);
         if (f(in, rows.data(), rows.data() + rows.size(),
-              inner > 0 ? chunk.inner.data() : chunk.entries.data(), own.data()))
+              inner > 0 ? chunk.inner.data() : chunk.entries.data(), of_chunk.data()))
           beyond.store(true, std::memory_order_relaxed);
       });
-      if (beyond) continue;
-      std::array<__int128, 8> total{};  // a million waters are beyond 2^63 units
-      for (const auto& own : sums)
-        for (std::size_t t = 0; t < 8; ++t) total[t] += own[t];
+      if (!others.all(!beyond)) continue;
+      std::array<Others::Wide, 8> total{};  // a million waters are beyond 2^63 units
+      for (const auto& of_chunk : sums)
+        for (std::size_t t = 0; t < 8; ++t) total[t] += of_chunk[t];
+      others.add(total);
       const double unit = std::ldexp(1.0, -k);
       e.lj = unit * static_cast<double>(total[0]);
       e.coulomb = unit * static_cast<double>(total[1]);
@@ -522,27 +560,30 @@ struct PairRun::Impl {
   }
 };
 
-PairRun::PairRun(const System& system, const Nonbonded& options, const ForceOptions& run)
-    : impl_(std::make_unique<Impl>(system, options, run)) {}
+PairRun::PairRun(const System& system, const Nonbonded& options, const ForceOptions& run,
+                 const Domain* domain)
+    : impl_(std::make_unique<Impl>(system, options, run, domain)) {}
 PairRun::~PairRun() = default;
 
 bool PairRun::add(const std::vector<Vec3>& x, const Box& given, std::vector<Vec3>& f,
                   Energy* energy) {
   Impl& m = *impl_;
   check(m.o, given);
-  if (m.n < 2) return true;
-  const Box box = stage(x[0].data(), x.size(), given);
-  if (!m.take_fractions(x, box)) return false;
+  if (m.system.n_atoms() < 2) return true;
+  const Box box = m.domain ? given : stage(x[0].data(), x.size(), given);
+  if (!m.others.all(m.take_fractions(x, box))) return false;
   const bool twice = m.run.precision == Precision::f64;
   m.prepare(box, twice || energy != nullptr);
   bool done = false;
   if (!twice) {
     const Input<float> in = m.input(
         m.single, box, std::ldexp(m.limit_of(std::ldexp(1.0, 31 - m.k_single)), m.k_single));
-    done = m.run_forces(
-               in, m.kernel.single[m.field_of(false)][m.modified][static_cast<std::size_t>(m.rule)],
-               m.sum32) &&
-           m.collect(m.sum32, m.of_slots32);
+    const bool within = m.run_forces(
+        in, m.kernel.single[m.field_of(false)][m.modified][static_cast<std::size_t>(m.rule)],
+        m.sum32);
+    // With a domain all collect, whose sums belong together.
+    done = (m.domain || within) && m.collect(m.sum32, m.of_slots32);
+    done = m.others.all(done && within);
     if (done) m.spread(m.of_slots32, m.k_single, f);
   }
   if (!done && !m.forces_twice(box, f)) return false;

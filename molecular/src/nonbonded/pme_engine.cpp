@@ -45,9 +45,21 @@ void PmeEngine<T>::set_charges(const double* charge, std::size_t n) {
     total_ += q;
   }
   grid_.quantum = pme_quantum<T>(most, all);
-  found_.resize(n);
-  grid_.atoms.resize(n);
-  grid_.felt.resize(n);
+  take(charge_);
+}
+
+template <class T>
+void PmeEngine<T>::take(const std::vector<double>& charge) {
+  charge_ = charge;
+  found_.resize(charge.size());
+  grid_.atoms.resize(charge.size());
+  grid_.felt.resize(charge.size());
+}
+
+template <class T>
+void PmeEngine<T>::divide(PmeRanks<T>& ranks) {
+  ranks_ = &ranks;
+  ranks.lay_out(grid_);
 }
 
 template <class T>
@@ -106,6 +118,9 @@ void PmeEngine<T>::lay_out(PmeGrid<T>& g, const std::array<int, 3>& points) cons
     for (std::size_t x = 0; x < width; ++x) g.slab_of[first + x] = s;
   }
   g.first.assign(n_slabs + 1, 0);
+  g.rows = {};
+  g.rows[0] = {0, ky};
+  g.lines = {};
   g.wrapped_x.clear();
   g.wrapped_y.clear();
   for (std::size_t x = 0; x < kx + g.order; ++x) g.wrapped_x.push_back(x % kx * g.plane);
@@ -211,6 +226,11 @@ void PmeEngine<T>::place(const double* x) {
         }
         const std::size_t slab = g.slab_of[static_cast<std::size_t>(atom.point[0])];
         atom.point[0] -= static_cast<std::int32_t>(g.slabs[slab].first);
+        if (ranks_) {
+          const auto y = static_cast<std::size_t>(atom.point[1]);
+          if (!ranks_->touches(y) || !ranks_->touches((y + g.order - 1) % g.k[1]))
+            throw Error("[pme] an atom has left the rows of its rank");
+        }
         atom.charge = static_cast<T>(charge[k]);
         atom.atom = static_cast<std::int32_t>(i);
         slots_[i] = static_cast<std::int32_t>(slab);
@@ -236,14 +256,23 @@ void PmeEngine<T>::place(const double* x) {
 template <class T>
 void PmeEngine<T>::convolve(bool moments) {
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  const auto line_pairs = static_cast<std::int64_t>(pairs_of_lines());
-  parallel_chunks(static_cast<std::int64_t>(grid_.slabs.size()),
-                  [&](std::int64_t s) { kernels_.spread(grid_, at(s)); });
-  parallel_chunks(line_pairs, [&](std::int64_t p) { kernels_.forward(grid_, at(p)); });
+  using Range = typename PmeRanks<T>::Range;
+  const Range pairs = ranks_ ? ranks_->pairs() : Range{0, pairs_of_lines()},
+              planes = ranks_ ? ranks_->planes() : Range{0, grid_.half};
+  const auto over = [&](const Range& r, auto&& f) {
+    parallel_chunks(static_cast<std::int64_t>(r.end - r.begin),
+                    [&](std::int64_t i) { f(r.begin + at(i)); });
+  };
+  over(Range{0, grid_.slabs.size()}, [&](std::size_t s) { kernels_.spread(grid_, s); });
+  if (ranks_) ranks_->add_charges(grid_);
+  over(pairs, [&](std::size_t p) { kernels_.forward(grid_, p); });
+  if (ranks_) ranks_->to_planes(grid_);
   check_range(grid_, total_ / grid_.quantum);
-  parallel_chunks(static_cast<std::int64_t>(grid_.half),
-                  [&](std::int64_t k) { kernels_.convolve(grid_, at(k), moments); });
-  parallel_chunks(line_pairs, [&](std::int64_t p) { kernels_.backward(grid_, at(p)); });
+  over(planes, [&](std::size_t k) { kernels_.convolve(grid_, k, moments); });
+  if (ranks_) ranks_->to_lines(grid_);
+  if (ranks_ && moments) ranks_->share_moments(grid_);
+  over(pairs, [&](std::size_t p) { kernels_.backward(grid_, p); });
+  if (ranks_) ranks_->bring_potential(grid_);
 }
 
 /// A point whose sum of whole numbers went around shows as one beyond half of the range, or in the
@@ -251,10 +280,17 @@ void PmeEngine<T>::convolve(bool moments) {
 template <class T>
 void PmeEngine<T>::check_range(const PmeGrid<T>& g, double total) const {
   if constexpr (std::is_same_v<T, float>) {
-    double zero = 0;
-    for (std::size_t y = 0; y < g.k[1]; ++y)
-      for (std::size_t z = 0; z < g.k[2]; ++z) zero += static_cast<double>(g.wave(0, y)[z]);
-    if (*std::ranges::max_element(g.largest) < 0x1p30f && std::abs(zero - total) < 0x1p31) return;
+    bool within = true;
+    for (std::size_t p = ranks_ ? ranks_->pairs().begin : 0;
+         p < (ranks_ ? ranks_->pairs().end : g.largest.size()); ++p)
+      within = within && g.largest[p] < 0x1p30f;
+    if (!ranks_ || (ranks_->planes().begin == 0 && ranks_->planes().end > 0)) {  // the wave zero
+      double zero = 0;
+      for (std::size_t y = 0; y < g.k[1]; ++y)
+        for (std::size_t z = 0; z < g.k[2]; ++z) zero += static_cast<double>(g.wave(0, y)[z]);
+      within = within && std::abs(zero - total) < 0x1p31;
+    }
+    if (ranks_ ? ranks_->others().all(within) : within) return;
     throw Error(
         fmt::format("[pme] charges of more than {:g} e fall on one grid point, beyond the range of "
                     "single precision: atoms overlap, or the run needs precision = f64",

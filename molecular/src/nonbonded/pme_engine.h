@@ -5,6 +5,7 @@
 #pragma once
 #include "nonbonded/kernels/pme_kernels.h"
 #include "nonbonded/matrix.h"
+#include "nonbonded/pme_ranks.h"
 #include "tessera/autodiff/forall.h"
 
 #include <array>
@@ -25,6 +26,11 @@ class PmeEngine {
   /// the largest charge, which leaves room for 32 of them on one point; double: the finest by which
   /// no one contribution reaches 2^50 and no point 2^62.
   void set_charges(const double* charge, std::size_t n);
+  /// The atoms that are taken from now on, some of those whose charges were set: quanta stay.
+  void take(const std::vector<double>& charge);
+  /// Grid and waves are dealt among ranks, which lives as long; after set_box, anew where they are
+  /// dealt differently. Derivatives are not taken.
+  void divide(PmeRanks<T>& ranks);
   /// After the charges. Throws Error where the grid is too coarse for the splines.
   void set_box(const std::array<int, 3>& points, const Matrix<double>& h);
   /// Atoms at x [n, 3] to cells and slabs; those without a charge take no part, unless potentials
@@ -41,8 +47,8 @@ class PmeEngine {
       f(grid_.first[static_cast<std::size_t>(s)], grid_.first[static_cast<std::size_t>(s) + 1]);
     });
   }
-  /// Throws Error where whole numbers on `g`, filled and transformed along x, went beyond the range
-  /// of single precision; `total`: their sum.
+  /// Throws Error, on all ranks, where whole numbers on `g`, filled and transformed along x, went
+  /// beyond the range of single precision; `total`: their sum.
   void check_range(const PmeGrid<T>& g, double total) const;
   /// Sums over planes of the moments of `g`, in kJ/mol.
   static std::array<double, pme_moments> moments_of(const PmeGrid<T>& g);
@@ -64,6 +70,7 @@ class PmeEngine {
   void set_influence();
 
   double ke_, total_ = 0;
+  PmeRanks<T>* ranks_ = nullptr;
   PmeKernels<T> kernels_;
   PmeGrid<T> grid_;
   std::vector<double> charge_;

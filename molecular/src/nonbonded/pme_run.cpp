@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <numbers>
+#include <optional>
 
 namespace tessera::molecular {
 namespace {
@@ -20,13 +21,19 @@ using std::numbers::pi;
 template <class T>
 class Run final : public PmeRun {
  public:
-  Run(const System& s, const Nonbonded& o)
-      : options_(o), engine_(o.pme_order, ewald_beta(o), s.coulomb_constant / o.epsilon_r) {
-    engine_.set_charges(s.atoms.charge_e.data(), s.n_atoms());
+  Run(const System& s, const Nonbonded& o, const Domain* domain)
+      : options_(o),
+        charge_(s.atoms.charge_e),
+        engine_(o.pme_order, ewald_beta(o), s.coulomb_constant / o.epsilon_r),
+        domain_(domain) {
+    engine_.set_charges(charge_.data(), charge_.size());
+    if (domain) ranks_.emplace(*domain);
   }
 
   void add(const Vec3* x, const Box& box, bool energies, Sums& sums) override {
-    engine_.set_box(pme_grid(options_, box), box.edge);
+    const std::array<int, 3> points = pme_grid(options_, box);
+    engine_.set_box(points, box.edge);
+    if (domain_) follow_domain(points);
     engine_.place(x->data());
     engine_.convolve(energies);
     std::atomic<bool> out_of_range = false;
@@ -47,7 +54,7 @@ class Run final : public PmeRun {
       if (own.out_of_range) out_of_range = true;
     });
     sums.out_of_range |= out_of_range;
-    if (energies) add_energies(sums);
+    if (energies && (!ranks_ || ranks_->is_first())) add_energies(sums);
   }
   void add_forces(std::size_t begin, std::size_t end, std::int64_t* force) const override {
     for (std::size_t i = begin; i < end; ++i, force += 3)
@@ -56,6 +63,16 @@ class Run final : public PmeRun {
   }
 
  private:
+  /// The atoms that it has now, and the grid that they need.
+  void follow_domain(const std::array<int, 3>& points) {
+    if (domain_->version() == version_ && points == points_) return;
+    version_ = domain_->version();
+    points_ = points;
+    std::vector<double> own;
+    for (const std::int32_t i : domain_->own()) own.push_back(charge_[static_cast<std::size_t>(i)]);
+    engine_.take(own);
+    engine_.divide(*ranks_);
+  }
   void add_energies(Sums& sums) {
     const std::array<double, pme_moments> m = PmeEngine<T>::moments_of(engine_.grid());
     const Matrix<double>& inv = engine_.inverse();
@@ -76,15 +93,21 @@ class Run final : public PmeRun {
   }
 
   Nonbonded options_;
+  std::vector<double> charge_;  ///< of all atoms of the system
   PmeEngine<T> engine_;
+  const Domain* domain_;
+  std::optional<PmeRanks<T>> ranks_;
+  std::uint64_t version_ = 0;  ///< of the domain
+  std::array<int, 3> points_{};
   std::vector<std::array<std::int64_t, 3>> force_;  ///< in the order of the grid's atoms
 };
 
 }  // namespace
 
-std::unique_ptr<PmeRun> pme_run(const System& system, const Nonbonded& options, bool single) {
-  if (single) return std::make_unique<Run<float>>(system, options);
-  return std::make_unique<Run<double>>(system, options);
+std::unique_ptr<PmeRun> pme_run(const System& system, const Nonbonded& options, bool single,
+                                const Domain* domain) {
+  if (single) return std::make_unique<Run<float>>(system, options, domain);
+  return std::make_unique<Run<double>>(system, options, domain);
 }
 
 }  // namespace tessera::molecular

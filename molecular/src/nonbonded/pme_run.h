@@ -13,6 +13,8 @@
 
 namespace tessera::molecular {
 
+class Domain;
+
 class PmeRun {
  public:
   virtual ~PmeRun() = default;
@@ -25,8 +27,10 @@ class PmeRun {
   virtual void add_forces(std::size_t begin, std::size_t end, std::int64_t* force) const = 0;
 };
 
-/// `single`: grid and transforms in single precision, otherwise all in double. Throws Error for an
-/// order that is not 4 to 8.
-std::unique_ptr<PmeRun> pme_run(const System& system, const Nonbonded& options, bool single);
+/// `single`: grid and transforms in single precision, otherwise all in double. `domain`: what this
+/// rank has of the atoms; it outlives the run, and x and forces are those of its own. Then the
+/// first rank adds energies for all. Throws Error for an order that is not 4 to 8.
+std::unique_ptr<PmeRun> pme_run(const System& system, const Nonbonded& options, bool single,
+                                const Domain* domain = nullptr);
 
 }  // namespace tessera::molecular

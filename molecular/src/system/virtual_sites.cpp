@@ -5,6 +5,8 @@
 #include "tessera/molecular/virtual_sites.h"
 
 #include "base/dual.h"
+#include "base/whole_sums.h"
+#include "system/virtual_forces.h"
 #include "system/virtual_site_formula.h"
 
 namespace tessera::molecular {
@@ -61,9 +63,17 @@ void place_virtual_sites(const System& system, std::vector<Vec3>& x, const Box& 
 
 void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, const Box& box,
                            std::vector<Vec3>& f, std::array<Vec3, 3>& virial) {
+  spread_virtual_forces(system, x, box, Others(), f, virial);
+}
+
+void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, const Box& box,
+                           const Others& others, std::vector<Vec3>& f,
+                           std::array<Vec3, 3>& virial) {
   using D = Dual<double, 9>;
+  std::vector<std::array<double, 9>> of_sites;  // to the virial
   for (auto v = system.virtual_sites.rbegin(); v != system.virtual_sites.rend();
        ++v) {  // sites may be parents of later ones
+    std::array<double, 9>& w = of_sites.emplace_back();
     const std::array<Vec3, 4> r = displacements(*v, x, box);
     std::array<Vec<D>, 4> moving;
     for (std::size_t k = 0; k < 4; ++k)
@@ -80,14 +90,17 @@ void spread_virtual_forces(const System& system, const std::vector<Vec3>& x, con
         f[static_cast<std::size_t>(v->parents[k])][c] += given[c];
       }
       for (std::size_t a = 0; a < 3; ++a)
-        for (std::size_t b = 0; b < 3; ++b) virial[a][b] += r[k][a] * given[b];
+        for (std::size_t b = 0; b < 3; ++b) w[3 * a + b] += r[k][a] * given[b];
     }
     for (std::size_t a = 0; a < 3; ++a) {
       f[static_cast<std::size_t>(v->parents[0])][a] += rest[a];
-      for (std::size_t b = 0; b < 3; ++b) virial[a][b] -= position[a].v * site[b];
+      for (std::size_t b = 0; b < 3; ++b) w[3 * a + b] -= position[a].v * site[b];
     }
     site = {};
   }
+  const auto sum =
+      whole_sums<9>(of_sites.size(), others, [&](std::size_t k) { return of_sites[k]; });
+  for (std::size_t k = 0; k < 9; ++k) virial[k / 3][k % 3] += sum[k];
 }
 
 }  // namespace tessera::molecular

@@ -37,8 +37,8 @@
 //   P V = sum_g M_g <u_g u_g> + W,   W = sum r f - sum_g sum_{i in g} (x_i - X_g) f_i
 // Its mean is that of the atomic pressure, its fluctuations are smaller.
 //
-// Random numbers depend on (seed, step, atom) alone; sums run over blocks of fixed size: a run goes
-// on from a State bit by bit, on any number of threads.
+// Random numbers depend on (seed, step, atom) alone, sums are of whole numbers: a run goes on from
+// a State bit by bit, on any number of threads, and of ranks (divided_dynamics.h).
 #pragma once
 #include "tessera/molecular/constraints.h"
 #include "tessera/molecular/forces.h"
@@ -162,6 +162,7 @@ class Integrator {
   std::vector<double> degrees_of_freedom_of_groups() const;
 
  private:
+  friend class DividedDynamics;
   struct Impl;
   std::unique_ptr<const Impl> impl_;
 };

@@ -26,6 +26,8 @@ struct Forces {
   double potential() const;      ///< sum of `energy`
 };
 
+class Domain;
+
 /// Anything that gives forces: a ForceEvaluator, or a function of the user's.
 using ForceFunction = std::function<void(const std::vector<Vec3>& x, const Box& box, Forces& out)>;
 
@@ -34,6 +36,9 @@ using ForceFunction = std::function<void(const std::vector<Vec3>& x, const Box& 
 class ForceEvaluator {
  public:
   ForceEvaluator(const System& system, const Nonbonded& options, const ForceOptions& run = {});
+  /// Of the atoms that a rank has (divided_dynamics.h).
+  ForceEvaluator(const System& system, const Nonbonded& options, const ForceOptions& run,
+                 std::shared_ptr<Domain> domain);
 
   /// Throws Error naming the atoms where a force is not a number or beyond 2e9 kJ/mol/nm.
   void operator()(const std::vector<Vec3>& x, const Box& box, Forces& out) const;

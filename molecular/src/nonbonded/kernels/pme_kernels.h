@@ -82,10 +82,15 @@ struct PmeGrid {
   std::vector<Slab> slabs;
   std::vector<std::vector<Part>> parts;  ///< the tiles that make up each x
   std::vector<std::size_t> slab_of;      ///< of each x
+  /// Rows y that atoms touch, [begin, end) twice: all, or those of a rank.
+  std::array<std::array<std::size_t, 2>, 2> rows{};
   std::vector<std::size_t> wrapped_x,
       wrapped_y;  ///< offsets in the potential of x and y up to K + order
 
   std::vector<Aligned<Whole>> tiles;
+  Aligned<Whole> lines;        ///< [y, x, row]: the charges of rows from first_line on, where ranks
+                               ///< have added theirs; else empty
+  std::size_t first_line = 0;
   Aligned<T> waves, potential;
   Aligned<T>
       influence;  ///< [kx, z, y]: 4 pi k_e/V e^{-k^2/4 beta^2}/k^2 B times the quantum of charge

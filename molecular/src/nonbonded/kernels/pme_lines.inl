@@ -39,7 +39,11 @@ void forward_pair(PmeGrid<T>& g, std::size_t pair) {
     for (std::size_t x = 0; x < n; ++x)
       for (std::size_t which = 0; which < 2; ++which) {
         auto sum = hn::Zero(di);
-        if (which == 0 || two)
+        if (g.lines.get()) {
+          if (which == 0 || two)
+            sum = hn::LoadU(di, static_cast<const Whole*>(g.lines.get()) +
+                                    ((y + which - g.first_line) * n + x) * g.row + z);
+        } else if (which == 0 || two)
           for (const auto& part : g.parts[x])
             sum = hn::Add(sum, hn::LoadU(di, static_cast<const Whole*>(g.tiles[part.slab].get()) +
                                                  part.x * g.plane + (y + which) * g.row + z));

@@ -6,7 +6,7 @@
 
 #include <hwy/highway.h>
 
-#include <cstring>
+#include <algorithm>
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::molecular::HWY_NAMESPACE {
@@ -33,13 +33,21 @@ HWY_INLINE hn::Vec<hn::FixedTag<std::int64_t, 4>> whole(hn::FixedTag<double, 4> 
 template <class T, int P>
 void fold_rows(const PmeGrid<T>& g, std::size_t deep, typename PmeGrid<T>::Whole* tile) {
   for (std::size_t x = 0; x < deep; ++x)
-    for (std::size_t y = 0; y < g.k[1]; ++y) {
-      auto* const r = tile + x * g.plane + y * g.row;
-      for (std::size_t z = 0; z + 1 < static_cast<std::size_t>(P); ++z) {
-        r[z] += r[g.k[2] + z];
-        r[g.k[2] + z] = 0;
+    for (const auto& [begin, end] : g.rows)
+      for (std::size_t y = begin; y < end; ++y) {
+        auto* const r = tile + x * g.plane + y * g.row;
+        for (std::size_t z = 0; z + 1 < static_cast<std::size_t>(P); ++z) {
+          r[z] += r[g.k[2] + z];
+          r[g.k[2] + z] = 0;
+        }
       }
-    }
+}
+
+template <class T>
+void clear_rows(const PmeGrid<T>& g, std::size_t deep, typename PmeGrid<T>::Whole* tile) {
+  for (std::size_t x = 0; x < deep; ++x)
+    for (const auto& [begin, end] : g.rows)
+      std::fill_n(tile + x * g.plane + begin * g.row, (end - begin) * g.row, 0);
 }
 
 template <class T, int P>
@@ -50,7 +58,7 @@ void spread_slab(PmeGrid<T>& g, std::size_t slab) {
   const hn::RebindToSigned<typename Row::D> di;
   const std::size_t deep = g.slabs[slab].width + P - 1;
   Whole* const tile = g.tiles[slab].get();
-  std::memset(tile, 0, deep * g.plane * sizeof(Whole));
+  clear_rows(g, deep, tile);
   const std::span<const PmeAtom<T>> atoms = g.of_slab(slab);
   BatchSplines<T, P> splines;
   for (std::size_t begin = 0; begin < atoms.size(); begin += batch) {
@@ -89,7 +97,7 @@ void spread_tangent_slab(const PmeGrid<T>& g, PmeTangent<T>& t, std::size_t slab
   const hn::RebindToSigned<typename Row::D> di;
   const std::size_t deep = g.slabs[slab].width + P - 1;
   Whole* const tile = t.grid.tiles[slab].get();
-  std::memset(tile, 0, deep * g.plane * sizeof(Whole));
+  clear_rows(g, deep, tile);
   const std::span<const PmeAtom<T>> atoms = g.of_slab(slab);
   BatchSplines<T, P> splines;
   for (std::size_t begin = 0; begin < atoms.size(); begin += batch) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dynamics/parts.h"
+#include "dynamics/bodies.h"
 
+#include "base/whole_sums.h"
 #include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>
@@ -32,12 +33,15 @@ std::vector<std::int32_t> baths_of(std::size_t n, const Dynamics& o) {
 
 }  // namespace
 
-Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& o) {
+Bodies bodies_of(const System& s, const Constraints& constraints, const Dynamics& o) {
   const std::size_t n = s.n_atoms();
   if (!o.frozen.empty() && o.frozen.size() != n)
     dynamics_fault(
         fmt::format("frozen directions are given for {} of {} atoms", o.frozen.size(), n));
-  Parts p;
+  Bodies p;
+  p.all = n;
+  p.number.resize(n);
+  std::iota(p.number.begin(), p.number.end(), 0);
   p.mass = s.atoms.mass_amu;
   p.bath = baths_of(n, o);
   p.freedom.assign(std::max<std::size_t>(o.groups.size(), 1), 0.0);
@@ -87,39 +91,66 @@ Parts parts_of(const System& s, const Constraints& constraints, const Dynamics& 
   std::int32_t next = groups;
   for (std::int32_t& g : p.rigid_of)
     if (g < 0) g = next++;
+  p.movers = p.loose.size() + p.rigid.size();
+  p.any_still = !p.still.empty();
   return p;
 }
 
-std::vector<double> kinetic_energies(const Parts& p, const std::vector<Vec3>& v) {
-  if (p.freedom.size() == 1) {
-    const auto sum = sum_over_blocks<3>(p.n(), [&](std::size_t begin, std::size_t end) {
-      std::array<double, 3> k{};
-      for (std::size_t i = begin; i < end; ++i)
-        for (std::size_t c = 0; c < 3; ++c) k[c] += p.mass[i] * v[i][c] * v[i][c];
-      return k;
-    });
-    return {0.5 * (sum[0] + sum[1] + sum[2])};
+Bodies some_of(const Bodies& all, std::vector<std::int32_t> numbers, const Others& others) {
+  Bodies p;
+  p.all = all.all;
+  p.others = others;
+  p.any_frozen = all.any_frozen;
+  p.freedom = all.freedom;
+  p.total_mass = all.total_mass;
+  p.movers = all.movers;
+  p.any_still = all.any_still;
+  p.number = std::move(numbers);
+  std::vector<std::int32_t> place(all.n(), -1);
+  for (std::size_t i = 0; i < p.number.size(); ++i) {
+    const auto a = static_cast<std::size_t>(p.number[i]);
+    place[a] = static_cast<std::int32_t>(i);
+    p.mass.push_back(all.mass[a]);
+    p.inverse.push_back(all.inverse[a]);
+    p.rigid_of.push_back(all.rigid_of[a]);
+    p.bath.push_back(all.bath[a]);
   }
-  const std::size_t blocks = (p.n() + block - 1) / block, groups = p.freedom.size();
-  std::vector<double> parts(blocks * groups, 0.0), sum(groups, 0.0);
-  over_blocks(p.n(), [&](std::size_t begin, std::size_t end) {
-    double* k = parts.data() + begin / block * groups;
-    for (std::size_t i = begin; i < end; ++i)
-      k[p.bath[i]] += 0.5 * p.mass[i] * (v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
-  });
-  for (std::size_t k = 0; k < parts.size(); ++k) sum[k % groups] += parts[k];
-  return sum;
+  const auto keep = [&](const std::vector<std::int32_t>& from, std::vector<std::int32_t>& to) {
+    for (const std::int32_t a : from)
+      if (const std::int32_t at = place[static_cast<std::size_t>(a)]; at >= 0) to.push_back(at);
+  };
+  keep(all.loose, p.loose);
+  keep(all.still, p.still);
+  for (std::size_t g = 0; g < all.rigid.size(); ++g) {
+    const auto first = static_cast<std::size_t>(all.rigid.first[g]),
+               last = static_cast<std::size_t>(all.rigid.first[g + 1]);
+    if (place[static_cast<std::size_t>(all.rigid.atom[first])] < 0) continue;
+    for (std::size_t k = first; k < last; ++k)
+      p.rigid.atom.push_back(place[static_cast<std::size_t>(all.rigid.atom[k])]);
+    p.rigid.first.push_back(static_cast<std::int32_t>(p.rigid.atom.size()));
+  }
+  return p;
 }
 
-void remove_motion(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>& v, bool angular) {
-  const auto sum = sum_over_blocks<6>(p.n(), [&](std::size_t begin, std::size_t end) {
+std::vector<double> kinetic_energies(const Bodies& p, const std::vector<Vec3>& v) {
+  const bool one = p.freedom.size() == 1;
+  return whole_sums(
+      p.n(), p.freedom.size(), p.others, [&](std::size_t begin, std::size_t end, UnitSums& to) {
+        for (std::size_t i = begin; i < end; ++i)
+          to.add(one ? 0 : static_cast<std::size_t>(p.bath[i]),
+                 0.5 * p.mass[i] * (v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]));
+      });
+}
+
+void remove_motion(const Bodies& p, const std::vector<Vec3>& x, std::vector<Vec3>& v,
+                   bool angular) {
+  const auto sum = whole_sums<6>(p.n(), p.others, [&](std::size_t i) {
     std::array<double, 6> s{};
-    for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t c = 0; c < 3; ++c)
-        if (p.inverse[i][c] > 0) {
-          s[c] += p.mass[i] * v[i][c];
-          s[3 + c] += p.mass[i] * x[i][c];
-        }
+    for (std::size_t c = 0; c < 3; ++c)
+      if (p.inverse[i][c] > 0) {
+        s[c] = p.mass[i] * v[i][c];
+        s[3 + c] = p.mass[i] * x[i][c];
+      }
     return s;
   });
   Vec3 speed{}, centre{}, omega{};
@@ -130,18 +161,16 @@ void remove_motion(const Parts& p, const std::vector<Vec3>& x, std::vector<Vec3>
     }
   if (angular) {
     // I omega = L, I = sum m (r^2 - r r).
-    const auto s = sum_over_blocks<9>(p.n(), [&](std::size_t begin, std::size_t end) {
+    const auto s = whole_sums<9>(p.n(), p.others, [&](std::size_t i) {
       std::array<double, 9> t{};
-      for (std::size_t i = begin; i < end; ++i) {
-        const Vec3 r = {x[i][0] - centre[0], x[i][1] - centre[1], x[i][2] - centre[2]},
-                   u = {v[i][0] - speed[0], v[i][1] - speed[1], v[i][2] - speed[2]};
-        const double m = p.mass[i];
-        for (std::size_t c = 0; c < 3; ++c) {
-          const std::size_t d = (c + 1) % 3, e = (c + 2) % 3;
-          t[c] += m * (r[d] * u[e] - r[e] * u[d]);
-          t[3 + c] += m * (r[d] * r[d] + r[e] * r[e]);
-          t[6 + c] -= m * r[d] * r[e];
-        }
+      const Vec3 r = {x[i][0] - centre[0], x[i][1] - centre[1], x[i][2] - centre[2]},
+                 u = {v[i][0] - speed[0], v[i][1] - speed[1], v[i][2] - speed[2]};
+      const double m = p.mass[i];
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::size_t d = (c + 1) % 3, e = (c + 2) % 3;
+        t[c] = m * (r[d] * u[e] - r[e] * u[d]);
+        t[3 + c] = m * (r[d] * r[d] + r[e] * r[e]);
+        t[6 + c] = -m * r[d] * r[e];
       }
       return t;
     });

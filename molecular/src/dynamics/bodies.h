@@ -3,7 +3,7 @@
 // What moves, and what moves together: masses along each direction, rigid groups, groups of
 // temperature and their degrees of freedom.
 #pragma once
-#include "base/blocks.h"
+#include "base/others.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/dynamics.h"
 
@@ -24,36 +24,46 @@ struct Sets {
   std::size_t size() const { return first.size() - 1; }
 };
 
-struct Parts {
-  std::vector<double> mass;   ///< 0: site, or immovable
-  std::vector<Vec3> inverse;  ///< 1/m along each direction; 0: frozen
+struct Bodies {
+  std::size_t all = 0;               ///< atoms of the system, of which these are all or some
+  std::vector<std::int32_t> number;  ///< of each of these: its number among all, ascending
+  Others others;                     ///< who have the rest
+  std::vector<double> mass;          ///< 0: site, or immovable
+  std::vector<Vec3> inverse;         ///< 1/m along each direction; 0: frozen
   bool any_frozen = false;
   Sets rigid;                       ///< groups that constraints hold together
   std::vector<std::int32_t> loose;  ///< moving atoms outside of them
   std::vector<std::int32_t>
       still;  ///< atoms that stay along a direction, and do not move with the box there
-  std::vector<std::int32_t> rigid_of;  ///< of each atom: its rigid group, or a number of its own
-  std::vector<std::int32_t> bath;      ///< of each atom: its group of temperature
-  std::vector<double> freedom;         ///< of each group of temperature
-  Vec3 total_mass{};                   ///< of what moves, along each direction
+  std::vector<std::int32_t>
+      rigid_of;  ///< of each atom: its rigid group among those of all, or a number of its own
+  std::vector<std::int32_t> bath;  ///< of each atom: its group of temperature
+  // Of all atoms of the system:
+  std::vector<double> freedom;  ///< of each group of temperature
+  Vec3 total_mass{};            ///< of what moves, along each direction
+  std::size_t movers = 0;       ///< loose atoms and rigid groups
+  bool any_still = false;
 
   std::size_t n() const { return mass.size(); }
   /// One atom or one rigid group: the motion of its centre is all there is, or too large a part of
   /// it to be taken out where it is not removed.
-  bool move_together() const { return loose.size() + rigid.size() < 2; }
+  bool move_together() const { return movers < 2; }
 };
 
 /// Throws Error where options and system contradict each other.
-Parts parts_of(const System& system, const Constraints& constraints, const Dynamics& options);
+Bodies bodies_of(const System& system, const Constraints& constraints, const Dynamics& options);
+
+/// Those of `all` with these numbers, ascending; rigid groups whole or not at all.
+Bodies some_of(const Bodies& all, std::vector<std::int32_t> numbers, const Others& others);
 
 /// Kinetic energy of each group of temperature.
-std::vector<double> kinetic_energies(const Parts& parts, const std::vector<Vec3>& v);
+std::vector<double> kinetic_energies(const Bodies& bodies, const std::vector<Vec3>& v);
 /// Takes out the motion of the centre, and with `angular` the rotation about it.
-void remove_motion(const Parts& parts, const std::vector<Vec3>& x, std::vector<Vec3>& v,
+void remove_motion(const Bodies& bodies, const std::vector<Vec3>& x, std::vector<Vec3>& v,
                    bool angular);
 /// Maxwell's velocities that meet constraints and the removal of motion, every group at its
 /// temperature exactly.
-std::vector<Vec3> velocities_at(const Parts& parts, const Constraints& constraints,
+std::vector<Vec3> velocities_at(const Bodies& bodies, const Constraints& constraints,
                                 const std::vector<Vec3>& x, const Box& box,
                                 const std::vector<double>& temperature_k,
                                 Dynamics::CentreOfMassRemoval removal, std::uint64_t seed);
