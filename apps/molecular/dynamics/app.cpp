@@ -206,6 +206,7 @@ PreparedCase prepare(const AppContext& context) {
       .check = [c] { return check(*c); },
       .estimate = [how = context.options, c] { return estimate(how, *c); },
       .run = [c](RunContext& to) { return run(to, *c); },
+      .help = [c](HelpContext& with) { help_with_stages(with, *c); },
       .derivatives = [c] { return derivatives(*c); },
       .against = [&config, c](const data::Checkpoint& from) { return against(config, *c, from); }};
 }

@@ -19,12 +19,15 @@
 #include "tessera/molecular/structure_file.h"
 #include "tessera/molecular/trajectory.h"
 #include "tessera/molecular/virtual_sites.h"
+#include "tessera/parallel/communicator.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace tessera::apps::dynamics {
 namespace {
@@ -256,6 +259,11 @@ struct StageRunner {
     return mol::find_overlap(at.system, placed);
   }
 
+  mol::StageRanks stage_ranks() const {
+    if (context.ranks.size() == 1) return {};
+    return {&context.ranks, context.options.weights, {}};
+  }
+
   /// To the end of the stage.
   data::ExitCode run(const data::Checkpoint* from) {
     data::make_folder(folder);
@@ -273,7 +281,7 @@ struct StageRunner {
       throw data::InputError(std::move(d));
     }
     try {
-      running = mol::begin_stage(stage, at, start, !from);
+      running = mol::begin_stage(stage, at, start, !from, stage_ranks());
       if (!from) {
         rows.emplace(folder / "energies.csv", running->columns());
         row();
@@ -334,7 +342,7 @@ struct StageRunner {
       else
         progress.update(step, {{"ns/day", ns_per_day(seconds_since(begin))}});
       if (running->done()) break;
-      if (context.stop.poll() != data::StopReason::none) {
+      if (context.stop.poll() != data::StopReason::none || running->others_want_to_stop()) {
         save();
         progress.finish("stopped");
         return data::ExitCode::stopped_resumable;
@@ -386,6 +394,24 @@ void tell(data::Log& log, const Summary& s) {
                          s.drift->error));
 }
 
+/// Rank 0 says to the others which stage begins, and with which frame; -1: none. They hear it.
+void tell_stage(parallel::Communicator& ranks, std::int64_t stage, const mol::Frame& start) {
+  if (ranks.size() == 1) return;
+  std::vector<double> words = {static_cast<double>(stage), start.time_ps};
+  for (const mol::Vec3& e : start.box.edge) words.insert(words.end(), e.begin(), e.end());
+  ranks.broadcast(parallel::to_bytes(words));
+  ranks.broadcast(parallel::to_bytes(start.x_nm));
+}
+std::int64_t hear_stage(parallel::Communicator& ranks, mol::Frame& start) {
+  const double tell = std::exchange(ranks.patience.tell, std::numeric_limits<double>::infinity());
+  const auto words = parallel::from_bytes<double>(ranks.broadcast({}));
+  ranks.patience.tell = tell;
+  start.time_ps = words.at(1);
+  for (std::size_t k = 0; k < 9; ++k) start.box.edge[k / 3][k % 3] = words.at(2 + k);
+  start.x_nm = parallel::from_bytes<mol::Vec3>(ranks.broadcast({}));
+  return static_cast<std::int64_t>(words[0]);
+}
+
 mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
   mol::Frame out = any;
   out.time_ps = c.scalar<double>("start_time_ps");
@@ -399,6 +425,19 @@ mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
 }
 
 }  // namespace
+
+void help_with_stages(HelpContext& with, const Case& c) {
+  const mol::StageRanks ranks{&with.ranks, with.weights, [stop = with.stop] {
+                                return stop && stop->poll() != data::StopReason::none;
+                              }};
+  mol::Frame frame = c.start;
+  for (std::int64_t k = hear_stage(with.ranks, frame); k >= 0; k = hear_stage(with.ranks, frame)) {
+    const Stage& stage = c.stages.at(static_cast<std::size_t>(k));
+    frame.step = 0;
+    const mol::StageStart at = stage_start(c, stage, frame);
+    mol::help_stage(stage, at, frame, ranks);
+  }
+}
 
 std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
                                       const data::Checkpoint& from) {
@@ -455,15 +494,26 @@ data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summar
                                  loaded->checkpoint.scalar<std::int64_t>("stage_step")));
   }
   for (std::size_t k = first; k < c.stages.size(); ++k) {
+    tell_stage(context.ranks, static_cast<std::int64_t>(k), frame);
     StageRunner runner(context, c, k, std::move(frame));
+    if (context.ranks.size() > 1)
+      if (const std::string why = mol::why_not_divided(runner.stage, runner.at, runner.start.box);
+          !why.empty())
+        context.log.info(
+            fmt::format("stage '{}' runs on rank 0 alone: {}", runner.stage.name, why));
     const data::ExitCode code = runner.run(loaded ? &loaded->checkpoint : nullptr);
     loaded.reset();
-    if (code != data::ExitCode::ok) return code;
+    if (code != data::ExitCode::ok) {
+      runner.running.reset();
+      tell_stage(context.ranks, -1, {});
+      return code;
+    }
     frame = runner.running->frame();
     // A run that is killed in the next stage begins that one anew at most; one that has finished
     // can be made longer.
     if (k + 1 < c.stages.size() || runner.can_be_extended()) runner.save();
   }
+  tell_stage(context.ranks, -1, {});
   for (std::size_t k = 0; k < c.stages.size(); ++k) {
     const Stage& stage = c.stages[k];
     summaries.push_back(

@@ -7,9 +7,14 @@
 #include "tessera/molecular/stage.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace tessera::parallel {
+class Communicator;
+}
 
 namespace tessera::molecular {
 
@@ -37,7 +42,9 @@ class StageRun {
 
   virtual void save(data::Checkpoint& out) const = 0;
   virtual void restore(const data::Checkpoint& in) = 0;
-  std::int64_t step() const { return frame().step; }
+  virtual std::int64_t step() const { return frame().step; }
+  /// Another rank has been asked to stop.
+  virtual bool others_want_to_stop() const { return false; }
 
   struct Seconds {
     double forces = 0, steps = 0;
@@ -45,12 +52,24 @@ class StageRun {
   Seconds seconds;  ///< of the stage, by what they went into
 };
 
+/// The ranks that take the steps of a stage together; none: this process alone.
+struct StageRanks {
+  parallel::Communicator* all = nullptr;
+  std::vector<double> weights;          ///< shares of the atoms (DividedDynamics)
+  std::function<bool()> wants_to_stop;  ///< asked at ranks other than the first
+};
+
 /// A stage that begins at `start`; `stage` and `at` have to outlive it. With `fresh` its first
-/// forces are computed (of a rerun those of its first frame), else `restore` follows. Throws Error
-/// where options contradict each other or forces cannot be computed, InputError of the files of a
-/// rerun.
+/// forces are computed (of a rerun those of its first frame), else `restore` follows. On ranks this
+/// is rank 0; the others are in `help_stage` meanwhile. Throws Error where options contradict each
+/// other or forces cannot be computed, InputError of the files of a rerun.
 std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, const Frame& start,
-                                      bool fresh = true);
+                                      bool fresh = true, const StageRanks& ranks = {});
+/// What ranks other than the first do of a stage, to its end; nothing where it is not divided.
+void help_stage(const Stage& stage, const StageStart& at, const Frame& start,
+                const StageRanks& ranks);
+/// Why rank 0 takes a stage alone: "it takes no steps"; empty where it is divided.
+std::string why_not_divided(const Stage& stage, const StageStart& at, const Box& box);
 
 /// Unit of a column: "bar" of "pressure_bar"; of energies "kJ mol-1", of counts "1".
 std::string unit_of(const std::string& column);
