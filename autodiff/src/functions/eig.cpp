@@ -140,7 +140,54 @@ struct EigPrimitive : LeadingBatch {
       normalise(size, v, u);
       for (Index i = 0; i < size; ++i) vectors[i * size + j] = v[i], left[i * size + j] = u[i];
     }
+    // Of equal values geev's vectors are any of their space, and not those of each other.
+    R most = 0;
+    for (Index j = 0; j < size; ++j) most = std::max(most, std::abs(values[j]));
+    const R rounding = static_cast<R>(8 * size) * std::numeric_limits<R>::epsilon() * most;
+    for (Index first = 0, last = 1; first < size; first = last++) {
+      while (last < size && std::abs(values[last] - values[last - 1]) <= rounding) ++last;
+      if (last - first > 1)
+        pair_off(size, first, last, vectors, left, right_vectors.data(), left_vectors.data());
+    }
     return 0;
+  }
+  /// U <- U (V^H U)^-1 of the columns [first, last), so that U^H V = 1; where one of them is
+  /// infinite, or they do not span their space, they stay. `g` and `u` are memory for n^2 values
+  /// each.
+  template <class Z>
+  static void pair_off(Index n, Index first, Index last, const Z* vectors, Z* left, Z* g, Z* u) {
+    using R = typename Z::value_type;
+    const Index k = last - first;
+    std::fill_n(g, k * k, Z(0));  // V^H U
+    for (Index a = 0; a < k; ++a)
+      for (Index b = 0; b < k; ++b)
+        for (Index i = 0; i < n; ++i)
+          g[a * k + b] += std::conj(vectors[i * n + first + a]) * left[i * n + first + b];
+    // Gauss and Jordan by columns, on U as on V^H U.
+    const R least = static_cast<R>(8 * n) * std::numeric_limits<R>::epsilon();
+    for (Index i = 0; i < n; ++i)
+      for (Index b = 0; b < k; ++b) u[i * k + b] = left[i * n + first + b];
+    const auto each_row = [&](auto&& f) {
+      for (Index a = 0; a < k; ++a) f(g + a * k);
+      for (Index i = 0; i < n; ++i) f(u + i * k);
+    };
+    for (Index a = 0; a < k; ++a) {
+      Index pivot = a;
+      for (Index b = a + 1; b < k; ++b)
+        if (std::abs(g[a * k + b]) > std::abs(g[a * k + pivot])) pivot = b;
+      if (!(std::abs(g[a * k + pivot]) > least) || !std::isfinite(std::abs(g[a * k + pivot])))
+        return;
+      each_row([&](Z* row) { std::swap(row[a], row[pivot]); });
+      const Z over = Z(1) / g[a * k + a];
+      each_row([&](Z* row) { row[a] *= over; });
+      for (Index b = 0; b < k; ++b) {
+        if (b == a) continue;
+        const Z share = g[a * k + b];
+        each_row([&](Z* row) { row[b] -= share * row[a]; });
+      }
+    }
+    for (Index i = 0; i < n; ++i)
+      for (Index b = 0; b < k; ++b) left[i * n + first + b] = u[i * k + b];
   }
   /// |v| = 1, its largest component real and positive, u^H v = 1; of a defective pair, u^H v no
   /// more than rounding, u is infinite.

@@ -3,7 +3,7 @@
 
 #include "domains/domain.h"
 #include "dynamics/integrator_impl.h"
-#include "nonbonded/list_reach.h"
+#include "nonbonded/pair_reach.h"
 #include "tessera/molecular/forces.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "domains/box_cut.h"
 
-#include "nonbonded/pair_positions.h"
+#include "system/exact_fractions.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include "domains/domain.h"
 
 #include "domains/box_cut.h"
-#include "nonbonded/pair_positions.h"
-#include "nonbonded/strain.h"
+#include "system/exact_fractions.h"
+#include "system/strain.h"
 
 #include <algorithm>
 #include <cmath>

@@ -15,7 +15,7 @@
 #pragma once
 #include "base/others.h"
 #include "base/region.h"
-#include "nonbonded/list_reach.h"
+#include "domains/list_reach.h"
 #include "system/moving_part.h"
 #include "tessera/molecular/box.h"
 #include "tessera/parallel/communicator.h"

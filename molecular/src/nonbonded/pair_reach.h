@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "domains/list_reach.h"
 #include "tessera/molecular/box.h"
 #include "tessera/molecular/force_options.h"
 #include "tessera/molecular/nonbonded.h"
@@ -7,13 +8,6 @@
 #include <algorithm>
 
 namespace tessera::molecular {
-
-/// How far lists of pairs reach in a box.
-struct ListReach {
-  double radius_nm = 0;  ///< of pairs that are listed
-  double buffer_nm = 0;  ///< beyond the cut-off
-  bool by_atoms = true;  ///< else every pair of near clusters is listed
-};
 
 /// The larger cut-off.
 inline double pair_radius(const Nonbonded& o) {

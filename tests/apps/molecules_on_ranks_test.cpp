@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// molecular.dynamics on ranks: stages that are divided and such as are not, stops, and steps that
+// go wrong, with the bytes of one process.
+#include "app_test.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class MoleculesOnRanks : public AppTest {
+ protected:
+  Outcome on(const std::string& ranks, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--ranks", "threads:" + ranks, "--threads", "1"});
+    return tessera(arguments);
+  }
+};
+
+const std::string water = R"(app = "molecular.dynamics"
+dt = "2 fs"
+rcoulomb = "0.7 nm"
+rvdw = "0.7 nm"
+constraints = "h-bonds"
+tcoupl = "v-rescale"
+tau_t = "0.1 ps"
+ref_t = "298.15 K"
+nstenergy = 10
+nstxout = 20
+output.forces = true
+[build]
+kind = "water"
+model = "tip4pew"
+molecules = 125
+[[stage]]
+type = "minimize"
+emtol = "500 kJ/mol/nm"
+nsteps = 40
+[[stage]]
+name = "warm"
+nsteps = 60
+heat_from = "50 K"
+[[stage]]
+name = "press"
+nsteps = 45
+pcoupl = "c-rescale"
+tau_p = "1 ps"
+)";
+
+TEST_F(MoleculesOnRanks, HaveTheBytesOfOneProcess) {
+  write("case.toml", water);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "--threads", "1"}).code, 0);
+  for (const std::string n : {"2", "5"}) {
+    const Outcome o = on(n, {"run", "case.toml", "--output", "of" + n});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_TRUE(holds(o.err, "runs on rank 0 alone: a minimization")) << o.err;
+    EXPECT_FALSE(holds(o.err, "'warm' runs on rank 0 alone")) << o.err;
+    expect_same_results("of" + n, "whole");
+  }
+}
+
+TEST_F(MoleculesOnRanks, GoOnOnAnyNumber) {
+  write("case.toml", water);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "--threads", "1"}).code, 0);
+  int stopped = 0;
+  for (const std::string after : {"0.2s", "0.6s", "1.2s"}) {
+    const std::string run = "again" + after;
+    const Outcome o = on("3", {"run", "case.toml", "--output", run, "--max-time", after});
+    ASSERT_TRUE(o.code == 75 || o.code == 0) << o.err;
+    stopped += o.code == 75;
+    if (o.code == 75) EXPECT_EQ(on("2", {"resume", run}).code, 0);
+    expect_same_results(run, "whole");
+  }
+  EXPECT_GT(stopped, 0);
+}
+
+TEST_F(MoleculesOnRanks, TellOfAStepThatGoesWrongAsOneProcessDoes) {
+  std::string wild = water;
+  wild.replace(wild.find("dt = \"2 fs\""), 11, "dt = \"60 fs\"");
+  write("case.toml", wild);
+  const Outcome alone = tessera({"run", "case.toml", "--output", "whole", "--threads", "1"});
+  ASSERT_NE(alone.code, 0);
+  const Outcome o = on("3", {"run", "case.toml", "--output", "of3"});
+  EXPECT_EQ(o.code, alone.code) << o.err;
+  const std::string folder = "/2_warm/";
+  EXPECT_EQ(read("of3" + folder + "energies.csv"), read("whole" + folder + "energies.csv"));
+  EXPECT_EQ(read("of3" + folder + "last_good.rst7"), read("whole" + folder + "last_good.rst7"));
+  EXPECT_TRUE(holds(read("of3" + folder + "why.txt"), "last good frame"));
+}
+
+}  // namespace
