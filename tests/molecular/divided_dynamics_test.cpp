@@ -238,9 +238,8 @@ TEST(DividedDynamics, ChainsWithEveryKindOfTerm) {
 
 TEST(DividedDynamics, ChainsInAReactionFieldOfExcludedPairs) {
   Divided d = chains();
-  d.options = {.coulomb = Nonbonded::Coulomb::reaction_field,
-               .cutoff_coulomb_nm = 0.8,
-               .cutoff_lj_nm = 0.8};
+  d.options = {
+      .coulomb = Nonbonded::Coulomb::reaction_field, .cutoff_coulomb_nm = 0.8, .cutoff_lj_nm = 0.8};
   d.options.epsilon_rf = 60;
   d.options.reaction_field_of_excluded = true;
   // Rigid bonds: whole chains, and stars, each on one rank.

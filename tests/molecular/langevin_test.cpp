@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 namespace tessera::molecular {
 namespace {
@@ -87,7 +88,9 @@ TEST(Langevin, GroupsHaveTheirOwnFriction) {
 TEST(Noise, IsPhiloxByBoxAndMuller) {
   Noise noise;
   const std::uint64_t first = (std::uint64_t{1} << 32) - 7, seed = 0x123456789ABCDEFULL;
-  noise.fill(seed, friction, first, 200);
+  std::vector<std::int32_t> number(200);
+  std::iota(number.begin(), number.end(), 0);
+  noise.fill(seed, friction, first, number.data(), 200);
   const auto unit = [](std::uint32_t w) { return (w + 0.5) / 4294967296.0; };
   const double turn = 2 * 3.14159265358979323846;
   for (std::size_t i = 0; i < 200; ++i) {

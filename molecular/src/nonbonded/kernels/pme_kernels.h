@@ -88,8 +88,8 @@ struct PmeGrid {
       wrapped_y;  ///< offsets in the potential of x and y up to K + order
 
   std::vector<Aligned<Whole>> tiles;
-  Aligned<Whole> lines;        ///< [y, x, row]: the charges of rows from first_line on, where ranks
-                               ///< have added theirs; else empty
+  Aligned<Whole> lines;  ///< [y, x, row]: the charges of rows from first_line on, where ranks
+                         ///< have added theirs; else empty
   std::size_t first_line = 0;
   Aligned<T> waves, potential;
   Aligned<T>
