@@ -47,6 +47,10 @@ name = "press"
 nsteps = 45
 pcoupl = "c-rescale"
 tau_p = "1 ps"
+[[stage]]
+name = "trials"
+nsteps = 25
+pcoupl = "monte-carlo"
 )";
 
 TEST_F(MoleculesOnRanks, HaveTheBytesOfOneProcess) {
@@ -55,10 +59,23 @@ TEST_F(MoleculesOnRanks, HaveTheBytesOfOneProcess) {
   for (const std::string n : {"2", "5"}) {
     const Outcome o = on(n, {"run", "case.toml", "--output", "of" + n});
     EXPECT_EQ(o.code, 0) << o.err;
-    EXPECT_TRUE(holds(o.err, "runs on rank 0 alone: a minimization")) << o.err;
-    EXPECT_FALSE(holds(o.err, "'warm' runs on rank 0 alone")) << o.err;
+    EXPECT_TRUE(holds(o.err, "by forces of all: a minimization")) << o.err;
+    EXPECT_TRUE(holds(o.err, "by forces of all: trial moves")) << o.err;
+    EXPECT_FALSE(holds(o.err, "stage 'warm': rank 0")) << o.err;
+    EXPECT_FALSE(holds(o.err, "alone")) << o.err;
     expect_same_results("of" + n, "whole");
   }
+}
+
+TEST_F(MoleculesOnRanks, LookAtFramesTogether) {
+  write("case.toml", water);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "--threads", "1"}).code, 0);
+  const std::string frames = "whole/3_press/trajectory.xtc";
+  ASSERT_EQ(tessera({"rerun", "case.toml", frames, "--output", "alone", "--threads", "1"}).code, 0);
+  const Outcome o = on("3", {"rerun", "case.toml", frames, "--output", "of3"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "by forces of all: a rerun")) << o.err;
+  expect_same_results("of3", "alone");
 }
 
 TEST_F(MoleculesOnRanks, GoOnOnAnyNumber) {

@@ -424,6 +424,18 @@ mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
   return out;
 }
 
+/// What the ranks share of a stage, where it is not its steps.
+void tell_division(const StageRunner& r) {
+  if (r.context.ranks.size() == 1) return;
+  const std::string why = mol::why_not_divided(r.stage, r.at, r.start.box),
+                    alone = mol::why_forces_not_divided(r.stage, r.at, r.start.box);
+  if (!alone.empty())
+    r.context.log.info(fmt::format("stage '{}' runs on rank 0 alone: {}", r.stage.name, alone));
+  else if (!why.empty())
+    r.context.log.info(
+        fmt::format("stage '{}': rank 0 takes its steps, by forces of all: {}", r.stage.name, why));
+}
+
 }  // namespace
 
 void help_with_stages(HelpContext& with, const Case& c) {
@@ -496,11 +508,7 @@ data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summar
   for (std::size_t k = first; k < c.stages.size(); ++k) {
     tell_stage(context.ranks, static_cast<std::int64_t>(k), frame);
     StageRunner runner(context, c, k, std::move(frame));
-    if (context.ranks.size() > 1)
-      if (const std::string why = mol::why_not_divided(runner.stage, runner.at, runner.start.box);
-          !why.empty())
-        context.log.info(
-            fmt::format("stage '{}' runs on rank 0 alone: {}", runner.stage.name, why));
+    tell_division(runner);
     const data::ExitCode code = runner.run(loaded ? &loaded->checkpoint : nullptr);
     loaded.reset();
     if (code != data::ExitCode::ok) {

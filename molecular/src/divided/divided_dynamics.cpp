@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/divided_dynamics.h"
 
+#include "divided/divided_forces.h"
+#include "divided/rows.h"
 #include "domains/domain.h"
 #include "dynamics/integrator_impl.h"
 #include "nonbonded/pair_reach.h"
@@ -15,13 +17,6 @@
 namespace tessera::molecular {
 namespace {
 
-std::vector<Vec3> rows_of(const std::vector<Vec3>& all, const std::vector<std::int32_t>& numbers) {
-  std::vector<Vec3> out;
-  if (all.empty()) return out;
-  for (const std::int32_t i : numbers) out.push_back(all[static_cast<std::size_t>(i)]);
-  return out;
-}
-
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -29,8 +24,7 @@ double now_s() {
 }  // namespace
 
 std::string why_not_divided(const Nonbonded& o, const Dynamics& dynamics, const Box& box) {
-  if (!is_periodic(box)) return "there is no periodic box";
-  if (o.coulomb == Nonbonded::Coulomb::ewald) return "an Ewald sum without a grid is of all atoms";
+  if (std::string why = why_forces_not_divided(o, box); !why.empty()) return why;
   if (dynamics.barostat == Dynamics::Barostat::monte_carlo)
     return "trial moves of monte_carlo are of all molecules";
   return {};
@@ -118,20 +112,8 @@ struct DividedDynamics::Impl {
     }
   }
   State gathered(State of, const std::vector<std::int32_t>& own) const {
-    const std::vector<parallel::Bytes> numbers = c.gather(parallel::to_bytes(own));
-    for (std::vector<Vec3>* rows : {&of.frame.x_nm, &of.frame.v_nm_ps, &of.forces.f, &of.slow.f}) {
-      if (rows == &of.slow.f && !slow) continue;
-      const std::vector<parallel::Bytes> parts = c.gather(parallel::to_bytes(*rows));
-      rows->clear();
-      if (c.rank() != 0) continue;
-      rows->resize(system.n_atoms());
-      for (std::size_t r = 0; r < parts.size(); ++r) {
-        const auto at = parallel::from_bytes<std::int32_t>(numbers[r]);
-        const auto values = parallel::from_bytes<Vec3>(parts[r]);
-        for (std::size_t k = 0; k < at.size(); ++k)
-          (*rows)[static_cast<std::size_t>(at[k])] = values.at(k);
-      }
-    }
+    for (std::vector<Vec3>* rows : {&of.frame.x_nm, &of.frame.v_nm_ps, &of.forces.f, &of.slow.f})
+      if (rows != &of.slow.f || slow) *rows = gathered_rows(c, own, *rows, system.n_atoms());
     return of;
   }
 };

@@ -149,7 +149,7 @@ void Domain::bring(const Box& box, const std::vector<Vec3>& x) {
       state = soon_over;
   }
   const auto agreed = static_cast<int>(others_.largest(state));
-  x_.resize(numbers_.size());
+  const bool unforeseen = agreed == over_now && !dealt_;
   if (agreed == over_now) {
     renew(box, reach);
     then_ = now_;
@@ -158,7 +158,7 @@ void Domain::bring(const Box& box, const std::vector<Vec3>& x) {
     dealt_ = false;
   }
   ++steps_;
-  wants_dealing_ = agreed == soon_over;
+  wants_dealing_ = agreed == soon_over || unforeseen;
   push(x);
 }
 

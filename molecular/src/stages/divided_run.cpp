@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stages/divided_run.h"
 
+#include "stages/stage_forces.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -57,9 +59,19 @@ bool any_stops(parallel::Communicator& ranks, bool mine) {
 
 }  // namespace
 
+ForcesOf forces_alone(const Stage& stage, const StageStart& at, const Box& box) {
+  return [&stage, &at, box](ForceOptions::Part part) { return stage_forces(stage, at, box, part); };
+}
+
+DividedForces divided_forces(const Stage& stage, const StageStart& at, const Box& box,
+                             const StageRanks& ranks) {
+  return {stage.minimizes() ? at.system : force_system(stage, at, box), at.nonbonded,
+          stage.force_options, *ranks.all, ranks.weights};
+}
+
 DividedRun::DividedRun(const Stage& stage, const StageStart& at, const Frame& start,
                        const StageRanks& ranks)
-    : DynamicsRun(stage, at, at.dynamics, start),
+    : DynamicsRun(stage, at, at.dynamics, start, forces_alone(stage, at, start.box)),
       ranks_(*ranks.all),
       steps_(at.system, at.nonbonded, stage.force_options, at.dynamics, *ranks.all, ranks.weights) {
 }
@@ -161,11 +173,16 @@ namespace tessera::molecular {
 
 using namespace stages;
 
-std::string why_not_divided(const Stage& stage, const StageStart& at, const Box& box) {
-  if (stage.type == StageType::rerun) return "a rerun looks at frame after frame";
-  if (stage.minimizes()) return "a minimization takes all atoms at once";
-  if (stage.n_steps == 0) return "it takes no steps";
+std::string why_forces_not_divided(const Stage& stage, const StageStart& at, const Box& box) {
+  if (stage.type == StageType::dynamics && stage.n_steps == 0) return "it takes no steps";
   if (stage.exact) return "exact sums are of all atoms";
+  return why_forces_not_divided(at.nonbonded, box);
+}
+
+std::string why_not_divided(const Stage& stage, const StageStart& at, const Box& box) {
+  if (std::string why = why_forces_not_divided(stage, at, box); !why.empty()) return why;
+  if (stage.type == StageType::rerun) return "a rerun looks at frame after frame";
+  if (stage.minimizes()) return "a minimization moves all atoms at once";
   if (at.system.position_restraints.size() > 0 && stage.restraint_scaling != RestraintScaling::none)
     return "positions of restraints move with the box";
   return why_not_divided(at.nonbonded, at.dynamics, box);
@@ -173,10 +190,12 @@ std::string why_not_divided(const Stage& stage, const StageStart& at, const Box&
 
 void help_stage(const Stage& stage, const StageStart& at, const Frame& start,
                 const StageRanks& ranks) {
-  if (!why_not_divided(stage, at, start.box).empty()) return;
+  if (!why_forces_not_divided(stage, at, start.box).empty()) return;
+  if (!why_not_divided(stage, at, start.box).empty())
+    return divided_forces(stage, at, start.box, ranks).help(ranks.wants_to_stop);
   DividedDynamics steps(at.system, at.nonbonded, stage.force_options, at.dynamics, *ranks.all,
                         ranks.weights);
-  DynamicsRun reader(stage, at, at.dynamics, start);
+  DynamicsRun reader(stage, at, at.dynamics, start, forces_alone(stage, at, start.box));
   const auto take_part = [&](const Asked& asked) {
     switch (asked.what) {
       case Ask::begin: {

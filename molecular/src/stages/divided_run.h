@@ -3,6 +3,7 @@
 // A stage of steps in time that ranks take together. Rank 0 has it as a StageRun; the others are
 // asked by it for what they do.
 #pragma once
+#include "divided/divided_forces.h"
 #include "stages/dynamics_run.h"
 #include "tessera/molecular/divided_dynamics.h"
 #include "tessera/parallel/communicator.h"
@@ -10,6 +11,13 @@
 namespace tessera::molecular::stages {
 
 struct Asked;
+
+/// Forces of this rank alone.
+ForcesOf forces_alone(const Stage& stage, const StageStart& at, const Box& box);
+/// Forces of all ranks, without those of restraints that follow the box: of stages whose steps rank
+/// 0 takes.
+DividedForces divided_forces(const Stage& stage, const StageStart& at, const Box& box,
+                             const StageRanks& ranks);
 
 class DividedRun final : public DynamicsRun {
  public:

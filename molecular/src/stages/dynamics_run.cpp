@@ -11,15 +11,6 @@ namespace {
 /// In one step: many times what heat does, a part of the distance between atoms.
 constexpr double most_step_nm = 0.25;
 
-/// None where all are computed in every step.
-ForceFunction slow_forces(const StageStart& at, const Stage& stage, const Dynamics& dynamics,
-                          double& seconds) {
-  if (dynamics.slow_every == 1) return {};
-  ForceOptions run = stage.force_options;
-  run.part = ForceOptions::Part::slow;
-  return timed(ForceEvaluator(at.system, at.nonbonded, run), seconds);
-}
-
 }  // namespace
 
 Dynamics without_steps(Dynamics o, std::size_t n_atoms) {
@@ -34,18 +25,19 @@ Dynamics without_steps(Dynamics o, std::size_t n_atoms) {
 }
 
 DynamicsRun::DynamicsRun(const Stage& stage, const StageStart& at, const Dynamics& dynamics,
-                         const Frame& start)
+                         const Frame& start, const ForcesOf& forces)
     : stage_(stage),
       at_(at),
       dynamics_(dynamics),
       terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
       columns_(common_columns(terms_)),
       integrator_(at.system,
-                  timed(stage_forces(stage, at, start.box,
-                                     dynamics.slow_every > 1 ? ForceOptions::Part::fast
-                                                             : ForceOptions::Part::all),
+                  timed(forces(dynamics.slow_every > 1 ? ForceOptions::Part::fast
+                                                       : ForceOptions::Part::all),
                         seconds.forces),
-                  dynamics, slow_forces(at, stage, dynamics, seconds.forces)),
+                  dynamics,
+                  dynamics.slow_every > 1 ? timed(forces(ForceOptions::Part::slow), seconds.forces)
+                                          : ForceFunction()),
       periodic_(is_periodic(start.box)),
       begin_ps_(start.time_ps) {
   for (const double m : at_.system.atoms.mass_amu) mass_amu_ += m;

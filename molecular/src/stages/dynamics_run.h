@@ -3,17 +3,22 @@
 #include "stages/stage_state.h"
 #include "tessera/molecular/dynamics.h"
 
+#include <functional>
+
 namespace tessera::molecular::stages {
 
 /// To look at a frame: kinetic energy and pressure are those of the velocities as they are.
 Dynamics without_steps(Dynamics options, std::size_t n_atoms);
+
+/// The forces of a stage, all or a part.
+using ForcesOf = std::function<ForceFunction(ForceOptions::Part)>;
 
 /// Steps in time, or a look at a frame.
 class DynamicsRun : public StageRun {
  public:
   /// `dynamics`: those of `at`, or a look at a frame. Then `begin` or `restore` follows.
   DynamicsRun(const Stage& stage, const StageStart& at, const Dynamics& dynamics,
-              const Frame& start);
+              const Frame& start, const ForcesOf& forces);
   /// Takes the frame as the stage begins with it, and computes forces.
   void begin(const Frame& start);
 

@@ -2,6 +2,7 @@
 #include "tessera/molecular/stage.h"
 
 #include "stages/exact_forces.h"
+#include "stages/stage_forces.h"
 #include "tessera/molecular/pme.h"
 
 #include <cmath>
@@ -97,26 +98,47 @@ StageStart stage_start(const Stage& stage, const System& topology, const Box& re
   return at;
 }
 
-ForceFunction stage_forces(const Stage& stage, const StageStart& at, const Box& box,
-                           ForceOptions::Part part) {
-  const PositionRestraints& restraints = at.system.position_restraints;
-  // In a box that stays, too: the pressure is that of positions that move with it.
-  const bool apart = is_periodic(box) && restraints.size() > 0 &&
-                     stage.restraint_scaling != RestraintScaling::none;
+namespace stages {
+namespace {
+
+/// In a box that stays, too: the pressure is that of positions that move with it.
+bool restraints_move(const Stage& stage, const StageStart& at, const Box& box) {
+  return is_periodic(box) && at.system.position_restraints.size() > 0 &&
+         stage.restraint_scaling != RestraintScaling::none;
+}
+
+}  // namespace
+
+System force_system(const Stage& stage, const StageStart& at, const Box& box) {
   System free = at.system;
-  if (apart) free.position_restraints = {};
-  ForceOptions run = stage.force_options;
-  run.part = part;
-  ForceFunction out = stage.exact ? exact_forces(free, at.nonbonded, box)
-                                  : ForceFunction(ForceEvaluator(free, at.nonbonded, run));
-  if (!apart) return out;
+  if (restraints_move(stage, at, box)) free.position_restraints = {};
+  return free;
+}
+
+ForceFunction with_moving_restraints(const Stage& stage, const StageStart& at, const Box& box,
+                                     ForceFunction base) {
+  if (!restraints_move(stage, at, box)) return base;
+  const PositionRestraints& restraints = at.system.position_restraints;
   // Each kind about its own centre: other atoms that are held do not shift the positions of the
   // topology.
-  out = with_position_restraints(std::move(out), some(restraints, 0, at.topology_restraints), box,
-                                 stage.restraint_scaling);
-  return with_position_restraints(std::move(out),
+  base = with_position_restraints(std::move(base), some(restraints, 0, at.topology_restraints), box,
+                                  stage.restraint_scaling);
+  return with_position_restraints(std::move(base),
                                   some(restraints, at.topology_restraints, restraints.size()), box,
                                   stage.restraint_scaling);
+}
+
+}  // namespace stages
+
+ForceFunction stage_forces(const Stage& stage, const StageStart& at, const Box& box,
+                           ForceOptions::Part part) {
+  const System system = stages::force_system(stage, at, box);
+  ForceOptions run = stage.force_options;
+  run.part = part;
+  return stages::with_moving_restraints(
+      stage, at, box,
+      stage.exact ? exact_forces(system, at.nonbonded, box)
+                  : ForceFunction(ForceEvaluator(system, at.nonbonded, run)));
 }
 
 }  // namespace tessera::molecular

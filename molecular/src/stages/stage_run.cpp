@@ -3,6 +3,7 @@
 
 #include "stages/divided_run.h"
 #include "stages/dynamics_run.h"
+#include "stages/stage_forces.h"
 #include "stages/stage_state.h"
 #include "tessera/molecular/trajectory.h"
 #include "tessera/molecular/virtual_sites.h"
@@ -10,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace tessera::molecular {
 
@@ -19,17 +22,15 @@ namespace {
 
 class MinimizationRun : public StageRun {
  public:
-  MinimizationRun(const Stage& stage, const StageStart& at, const Frame& start, bool fresh)
+  MinimizationRun(const Stage& stage, const StageStart& at, const Frame& start, bool fresh,
+                  ForceFunction forces)
       : stage_(stage),
         terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
         columns_(common_columns(terms_)),
-        minimizer_(
-            at.system,
-            timed(ForceEvaluator(at.system, at.nonbonded, stage.force_options), seconds.forces),
-            at.minimization,
-            at.minimization.method == Minimization::Method::newton_cg
-                ? hessian_product(at.system, at.nonbonded, start.box)
-                : HessianProduct{}) {
+        minimizer_(at.system, timed(std::move(forces), seconds.forces), at.minimization,
+                   at.minimization.method == Minimization::Method::newton_cg
+                       ? hessian_product(at.system, at.nonbonded, start.box)
+                       : HessianProduct{}) {
     columns_.insert(columns_.end(),
                     {"largest_force_kj_mol_nm", "largest_at", "evaluations", "state"});
     if (!fresh) return;
@@ -92,11 +93,12 @@ class MinimizationRun : public StageRun {
 /// Frame by frame of a trajectory; `step` counts them.
 class Rerun : public StageRun {
  public:
-  Rerun(const Stage& stage, const StageStart& at, const Frame& start, bool fresh)
+  Rerun(const Stage& stage, const StageStart& at, const Frame& start, bool fresh,
+        ForceFunction forces)
       : at_(at),
         terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
         columns_(common_columns(terms_)),
-        force_(timed(stage_forces(stage, at, start.box), seconds.forces)),
+        force_(timed(std::move(forces), seconds.forces)),
         periodic_(is_periodic(start.box)) {
     columns_.push_back("largest_force_kj_mol_nm");
     if (periodic_) columns_.insert(columns_.end(), {"virial", "volume_nm3"});
@@ -158,17 +160,38 @@ class Rerun : public StageRun {
 
 std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, const Frame& start,
                                       bool fresh, const StageRanks& ranks) {
-  if (stage.type == StageType::rerun) return std::make_unique<Rerun>(stage, at, start, fresh);
-  if (stage.minimizes()) return std::make_unique<MinimizationRun>(stage, at, start, fresh);
-  const auto begun = [&](auto run) {
+  const bool many = ranks.all && ranks.all->size() > 1;
+  if (many && why_not_divided(stage, at, start.box).empty()) {
+    auto run = std::make_unique<DividedRun>(stage, at, start, ranks);
     if (fresh) run->begin(start);
     return run;
+  }
+  std::optional<DividedForces> divided;
+  if (many && why_forces_not_divided(stage, at, start.box).empty())
+    divided.emplace(divided_forces(stage, at, start.box, ranks));
+  const ForcesOf forces = [&](ForceOptions::Part part) {
+    if (!divided) return stage_forces(stage, at, start.box, part);
+    return with_moving_restraints(stage, at, start.box, divided->of(part));
   };
-  if (ranks.all && ranks.all->size() > 1 && why_not_divided(stage, at, start.box).empty())
-    return begun(std::make_unique<DividedRun>(stage, at, start, ranks));
-  return begun(std::make_unique<DynamicsRun>(
-      stage, at, stage.n_steps > 0 ? at.dynamics : without_steps(at.dynamics, at.system.n_atoms()),
-      start));
+  using Part = ForceOptions::Part;
+  std::unique_ptr<StageRun> out;
+  if (stage.type == StageType::rerun) {
+    out = std::make_unique<Rerun>(stage, at, start, fresh, forces(Part::all));
+  } else if (stage.minimizes()) {
+    out = std::make_unique<MinimizationRun>(
+        stage, at, start, fresh,
+        divided ? divided->of(Part::all)
+                : ForceFunction(ForceEvaluator(at.system, at.nonbonded, stage.force_options)));
+  } else {
+    const bool steps = stage.n_steps > 0;
+    auto run = std::make_unique<DynamicsRun>(
+        stage, at, steps ? at.dynamics : without_steps(at.dynamics, at.system.n_atoms()), start,
+        forces);
+    if (fresh) run->begin(start);
+    out = std::move(run);
+  }
+  if (divided) out->others_stop = [d = *divided] { return d.others_want_to_stop(); };
+  return out;
 }
 
 std::string unit_of(const std::string& column) {

@@ -44,7 +44,8 @@ class StageRun {
   virtual void restore(const data::Checkpoint& in) = 0;
   virtual std::int64_t step() const { return frame().step; }
   /// Another rank has been asked to stop.
-  virtual bool others_want_to_stop() const { return false; }
+  virtual bool others_want_to_stop() const { return others_stop && others_stop(); }
+  std::function<bool()> others_stop;  ///< null: there are none
 
   struct Seconds {
     double forces = 0, steps = 0;
@@ -68,8 +69,11 @@ std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, 
 /// What ranks other than the first do of a stage, to its end; nothing where it is not divided.
 void help_stage(const Stage& stage, const StageStart& at, const Frame& start,
                 const StageRanks& ranks);
-/// Why rank 0 takes a stage alone: "it takes no steps"; empty where it is divided.
+/// Why rank 0 takes the steps of a stage: "a minimization moves all atoms at once"; empty where
+/// they are divided. It does so with the forces of all ranks, but where `why_forces_not_divided`
+/// says why not: "it takes no steps".
 std::string why_not_divided(const Stage& stage, const StageStart& at, const Box& box);
+std::string why_forces_not_divided(const Stage& stage, const StageStart& at, const Box& box);
 
 /// Unit of a column: "bar" of "pressure_bar"; of energies "kJ mol-1", of counts "1".
 std::string unit_of(const std::string& column);
