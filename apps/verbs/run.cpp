@@ -156,6 +156,16 @@ std::string apps_with_rerun() {
   return out;
 }
 
+/// The case that looks at frames with the interactions of another.
+Case rerun_case(const CommandLine& line) {
+  const Case of = read_case(line.path, line.overrides);
+  if (!of.app.rerun)
+    throw usage_error(of.app.name + " has no frames to look at again", apps_with_rerun());
+  return {data::parse_config("rerun of " + line.path.string(),
+                             of.app.rerun(of.config, fs::absolute(line.frames), line.stage)),
+          of.app};
+}
+
 }  // namespace
 
 ExitCode verb_run(const CommandLine& line) {
@@ -166,13 +176,9 @@ ExitCode verb_run(const CommandLine& line) {
 }
 
 ExitCode verb_rerun(const CommandLine& line) {
-  const Case of = read_case(line.path, line.overrides);
-  if (!of.app.rerun)
-    throw usage_error(of.app.name + " has no frames to look at again", apps_with_rerun());
-  const std::string toml = of.app.rerun(of.config, fs::absolute(line.frames), line.stage);
+  const Case c = rerun_case(line);
   const fs::path path = line.output.empty() ? line.frames.stem().concat(".rerun") : line.output;
-  return run_anew({data::parse_config("rerun of " + line.path.string(), toml), of.app}, line, path,
-                  toml, ".toml");
+  return run_anew(c, line, path, c.config.sources.front().text, ".toml");
 }
 
 ExitCode verb_resume(const CommandLine& given) {
@@ -197,9 +203,9 @@ void help_first_rank(const CommandLine& line) {
   std::optional<data::StopGuard> stop;
   if (line.ranks->processes()) stop.emplace();
   if (!line.ranks->hear()) return;
-  const bool resumed = line.verb == "resume";
-  const Case c =
-      resumed ? read_case(line.path / "resolved.toml", {}) : read_case(line.path, line.overrides);
+  const Case c = line.verb == "resume"  ? read_case(line.path / "resolved.toml", {})
+                 : line.verb == "rerun" ? rerun_case(line)
+                                        : read_case(line.path, line.overrides);
   const int threads = thread_count(line.run);
   set_num_threads(threads);
   HelpContext context{line.ranks->all(), threads, line.run.weights, stop ? &*stop : nullptr};
