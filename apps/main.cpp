@@ -24,23 +24,15 @@ data::ExitCode dispatch(const CommandLine& line) {
   static const struct {
     const char* name;
     data::ExitCode (*function)(const CommandLine&);
-  } verbs[] = {{"new", verb_new},
-               {"check", verb_check},
-               {"estimate", verb_estimate},
-               {"gradcheck", verb_gradcheck},
-               {"run", verb_run},
-               {"rerun", verb_rerun},
-               {"resume", verb_resume},
-               {"stop", verb_stop},
-               {"plot", verb_plot},
-               {"info", verb_info},
-               {"import", verb_import},
-               {"predict", verb_predict},
-               {"list", verb_list},
-               {"explain", verb_explain},
-               {"schema", verb_schema},
-               {"doctor", verb_doctor},
-               {"completion", verb_completion}};
+  } verbs[] = {{"new", verb_new},           {"check", verb_check},
+               {"estimate", verb_estimate}, {"gradcheck", verb_gradcheck},
+               {"run", verb_run},           {"rerun", verb_rerun},
+               {"resume", verb_resume},     {"launch", verb_launch},
+               {"stop", verb_stop},         {"plot", verb_plot},
+               {"info", verb_info},         {"import", verb_import},
+               {"predict", verb_predict},   {"list", verb_list},
+               {"explain", verb_explain},   {"schema", verb_schema},
+               {"doctor", verb_doctor},     {"completion", verb_completion}};
   for (const auto& v : verbs)
     if (line.verb == v.name) return v.function(line);
   throw std::logic_error("verb without a function: " + line.verb);
@@ -72,6 +64,8 @@ data::ExitCode guarded(
     return e.code();
   } catch (const parallel::OtherRankFailed& e) {
     return fail(e.what(), static_cast<data::ExitCode>(e.code));
+  } catch (const parallel::WaitedInVain& e) {
+    return fail(e.what(), data::ExitCode::rank_lost);
   } catch (const OutOfMemory& e) {
     return fail(std::string("out of memory: ") + e.what(), data::ExitCode::would_not_fit);
   } catch (const std::bad_alloc&) {
@@ -93,6 +87,8 @@ void help(const CommandLine& line) {
     help_first_rank(line);
   } catch (const parallel::OtherRankFailed&) {
     line.ranks->wait_for_the_end();
+  } catch (const parallel::WaitedInVain& e) {
+    line.ranks->lost(e);
   } catch (const data::InputError& e) {
     line.ranks->fail(e.what(), e.code());
   } catch (const OutOfMemory& e) {
@@ -107,6 +103,7 @@ void help(const CommandLine& line) {
 data::ExitCode on_rank(CommandLine line, parallel::Communicator& all, bool processes) {
   Ranks ranks(all, processes);
   line.ranks = &ranks;
+  if (line.run.max_wait_s) all.patience.end = *line.run.max_wait_s;
   if (all.rank() != 0) {
     help(line);
     return data::ExitCode::ok;

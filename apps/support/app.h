@@ -39,7 +39,9 @@ struct RunOptions {
   int keep_checkpoints = 3;          ///< --keep
   std::string progress = "auto";     ///< --progress=auto|bar|plain|json|none
   int threads = 0;                   ///< --threads of each rank; 0: as many as the machine has
+  std::optional<double> max_wait_s;  ///< --max-wait: of a rank for another one
   int thread_ranks = 0;              ///< --ranks threads:N; 0: ranks are processes
+  int estimated_ranks = 0;           ///< --ranks of estimate
   std::vector<double> weights;       ///< --weights: shares of the ranks of what is cut; or none
   int verbosity = 0;                 ///< -q: -1, -v: 1
 };
@@ -86,12 +88,19 @@ struct CheckReport {
       false;  ///< something is left when --keep-going leaves out the inputs that have errors
 };
 
+/// What one of several ranks takes and sends, at most.
+struct RankShare {
+  std::uint64_t memory_bytes = 0;
+  double sent_bytes = 0, messages = 0;
+};
+
 /// What a run will take, found without running it (a short calibration is allowed).
 struct Estimate {
   std::vector<std::pair<std::string, std::uint64_t>> memory_bytes;  ///< by category
   std::uint64_t disk_bytes = 0;  ///< results, plots and kept checkpoints
   double seconds = 0;
   std::vector<std::string> notes;
+  std::optional<RankShare> of_rank;  ///< where `estimate --ranks` asks, and the case can be cut
   /// What goes where, a row for each part behind the row of the columns' names; empty: none.
   std::vector<std::vector<std::string>> table;
 };

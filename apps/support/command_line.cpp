@@ -41,7 +41,7 @@ int thread_ranks(const std::string& text) {
 /// The declarations of all verbs, writing into one CommandLine.
 struct Grammar {
   CommandLine line;
-  std::string ranks, max_time, checkpoint_every = "5min";
+  std::string ranks, max_time, max_wait, checkpoint_every = "5min";
   bool quiet = false;
   int verbose = 0;
   CLI::App app{
@@ -75,6 +75,9 @@ struct Grammar {
     v = verb("estimate", "estimate memory, time and disk space of a case without running it");
     add_case(v);
     add_threads(v);
+    v->add_option("--ranks", line.run.estimated_ranks,
+                  "and what one of so many ranks takes, and sends")
+        ->check(CLI::Range(2, 1 << 20));
 
     v = verb("gradcheck", "check the derivatives of a case against differences, in float64");
     add_case(v);
@@ -86,6 +89,7 @@ struct Grammar {
     v->add_option("-o,--output", line.output,
                   "the run folder (default: the case's name with .run, in the current folder)");
     v->add_flag("--force", line.run.force, "replace the results in an existing run folder");
+    add_thread_ranks(v);
     add_running(v);
 
     v = verb("rerun",
@@ -101,6 +105,7 @@ struct Grammar {
         "-o,--output", line.output,
         "the run folder (default: the trajectory's name with .rerun, in the current folder)");
     v->add_flag("--force", line.run.force, "replace the results in an existing run folder");
+    add_thread_ranks(v);
     add_running(v);
 
     v = verb("resume", "continue a stopped or killed run, to the same bits");
@@ -109,6 +114,25 @@ struct Grammar {
                   "change the end or the output of the run, of a finished one too: --set key=value")
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
+    add_thread_ranks(v);
+    add_running(v);
+
+    v = verb("launch", "start mpirun with the ranks of a run, again when one of them dies");
+    v->add_option("-n", line.processes, "how many ranks")
+        ->required()
+        ->check(CLI::Range(1, 1 << 20));
+    v->add_option("CASE", line.path, "the configuration, or the run folder to go on with")
+        ->required();
+    v->add_option("OPTIONS", line.mpirun_options, "options of mpirun, behind --");
+    v->add_option("--max-restarts", line.max_restarts,
+                  "how often to go on from the last checkpoint after a rank's death")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    v->add_option("--mpirun", line.mpirun, "the program that starts ranks")->capture_default_str();
+    add_changes(v);
+    v->add_option("-o,--output", line.output,
+                  "the run folder (default: the case's name with .run, in the current folder)");
+    v->add_flag("--force", line.run.force, "replace the results in an existing run folder");
     add_running(v);
 
     v = verb("stop", "ask a running run to stop with a checkpoint");
@@ -161,6 +185,9 @@ struct Grammar {
   }
   void add_case(CLI::App* v) {
     v->add_option("CASE", line.path, "the configuration, TOML or JSON")->required();
+    add_changes(v);
+  }
+  void add_changes(CLI::App* v) {
     v->add_option("--set", line.overrides, "override a key: --set section.key=value")
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
@@ -171,8 +198,7 @@ struct Grammar {
     v->add_option("--threads", line.run.threads, "number of threads (default: all)")
         ->check(CLI::Range(1, 4096));
   }
-  void add_running(CLI::App* v) {
-    add_threads(v);
+  void add_thread_ranks(CLI::App* v) {
     v->add_option("--ranks", ranks,
                   "threads:N: N ranks as threads of this process, as mpirun -n N starts processes")
         ->check(CLI::Validator(
@@ -183,10 +209,16 @@ struct Grammar {
                                               "(ranks that are processes: mpirun -n N tessera ...)";
             },
             "threads:N"));
+  }
+  void add_running(CLI::App* v) {
+    add_threads(v);
     v->add_option("--weights", line.run.weights,
                   "how much of what is cut each rank takes, e.g. 2,1,1 (default: as much)")
         ->delimiter(',')
         ->check(CLI::PositiveNumber);
+    v->add_option("--max-wait", max_wait,
+                  "end the run when a rank has waited so long for another one, e.g. 10min")
+        ->check(duration());
     v->add_option("--max-time", max_time, "stop with a checkpoint after this time, e.g. 23.5h")
         ->check(duration());
     v->add_option("--checkpoint-every", checkpoint_every, "time between checkpoints")
@@ -272,6 +304,8 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   if (!g.ranks.empty()) line.run.thread_ranks = thread_ranks(g.ranks);
   if (!g.max_time.empty())
     line.run.max_time_s = data::parse_quantity(g.max_time, data::dimension::time);
+  if (!g.max_wait.empty())
+    line.run.max_wait_s = data::parse_quantity(g.max_wait, data::dimension::time);
   line.run.checkpoint_every_s = data::parse_quantity(g.checkpoint_every, data::dimension::time);
   line.arguments.assign(argv, argv + argc);
   return {std::move(line), data::ExitCode::ok};

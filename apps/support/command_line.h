@@ -21,6 +21,10 @@ struct CommandLine {
   std::string stage;                   ///< --stage
   std::filesystem::path output;        ///< -o
   std::vector<std::string> overrides;  ///< --set, in order
+  int processes = 0;                   ///< -n, and below: of launch
+  int max_restarts = 3;                ///< --max-restarts
+  std::string mpirun = "mpirun";       ///< --mpirun
+  std::vector<std::string> mpirun_options;
   std::uint64_t seed = 1;
   bool json = false;
   bool markdown = false;

@@ -60,6 +60,10 @@ data::ExitCode verb_estimate(const CommandLine& line) {
   set_num_threads(thread_count(line.run));
   const Ready ready = prepare(c, line.run);
   const Estimate e = ready.made.estimate();
+  if (line.run.estimated_ranks > 0 && !e.of_rank)
+    throw usage_error("--ranks: what one of " + std::to_string(line.run.estimated_ranks) +
+                          " ranks takes of this case of " + c.app.name + " is not estimated",
+                      "waves with a cell for each rank along y or z, and soundings, are");
   std::uint64_t memory = 0;
   for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;
   const std::uint64_t memory_free = memory_available(), disk_free = disk_available();
@@ -78,6 +82,11 @@ data::ExitCode verb_estimate(const CommandLine& line) {
                                 {"fits", fits},
                                 {"notes", e.notes}};
     if (!e.table.empty()) j["parts"] = json_of(e.table);
+    if (e.of_rank)
+      j["of_rank"] = {{"ranks", line.run.estimated_ranks},
+                      {"memory_bytes", e.of_rank->memory_bytes},
+                      {"sent_bytes", e.of_rank->sent_bytes},
+                      {"messages", e.of_rank->messages}};
     std::cout << j.dump(2) << "\n";
   } else {
     std::cout << "memory\n";
@@ -91,6 +100,12 @@ data::ExitCode verb_estimate(const CommandLine& line) {
               << " of " << bytes_text(static_cast<double>(disk_free)) << " available\n"
               << "time                      " << std::setprecision(3) << e.seconds << " s\n";
     if (!e.table.empty()) std::cout << text_of(e.table);
+    if (e.of_rank)
+      std::cout << "of " << line.run.estimated_ranks << " ranks, each at most\n"
+                << "  memory                  "
+                << bytes_text(static_cast<double>(e.of_rank->memory_bytes)) << "\n"
+                << "  sends                   " << bytes_text(e.of_rank->sent_bytes) << " in "
+                << std::setprecision(3) << e.of_rank->messages << " messages\n";
     for (const std::string& note : e.notes) std::cout << "note: " << note << "\n";
   }
   if (fits) return data::ExitCode::ok;

@@ -15,6 +15,8 @@
 #include "tessera/data/stop.h"
 #include "verbs/verbs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iostream>
 #include <new>
@@ -34,6 +36,8 @@ std::string reason_of(ExitCode code) {
       return "not converged; the results are kept and marked";
     case ExitCode::blow_up:
       return "numerical blow-up";
+    case ExitCode::rank_lost:
+      return "a rank is lost";
     case ExitCode::stopped_resumable:
       return "stopped";
     default:
@@ -44,21 +48,25 @@ std::string reason_of(ExitCode code) {
 ExitCode code_of(const std::exception& e) {
   if (const auto* other = dynamic_cast<const parallel::OtherRankFailed*>(&e))
     return static_cast<ExitCode>(other->code);
+  if (dynamic_cast<const parallel::WaitedInVain*>(&e)) return ExitCode::rank_lost;
   return dynamic_cast<const std::bad_alloc*>(&e) || dynamic_cast<const OutOfMemory*>(&e)
              ? ExitCode::would_not_fit
              : ExitCode::internal_fault;
 }
 
-void tell_ranks(Ranks& ranks, const App& app, const PreparedCase& made, data::Log& log) {
-  const int n = ranks.all().size();
+/// The other ranks learn whether they help. What one of them cannot read or see is told here,
+/// before a new run has written anything.
+void agree(const CommandLine& line, const Ready& ready, const fs::path& folder) {
+  line.ranks->tell(ready.made.help != nullptr, folder);
+}
+
+void log_ranks(int n, const App& app, const PreparedCase& made, data::Log& log) {
   if (n == 1) return;
-  const bool help = made.help != nullptr;
-  if (help)
+  if (made.help)
     log.info(std::to_string(n) + " ranks");
   else
     log.warning(app.name + " is not cut over ranks: rank 0 of " + std::to_string(n) +
                 " runs it alone");
-  ranks.tell(help);
 }
 
 /// Runs the case in `folder` and keeps the manifest true whatever happens. A case that is not
@@ -83,16 +91,29 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
                      manifest,
                      data::progress_style(silent ? "none" : options.progress),
                      line.ranks->all()};
+  const auto waiting = line.ranks->waits_told([&](const std::string& w) { log.warning(w); });
+  // In the file alone: the terminal has it from whoever catches what is thrown.
+  const auto record = [&](const char* text) {
+    data::Log({.file = folder.log_txt(), .terminal = data::LogLevel::off}).error(text);
+  };
   const auto end = [&](ExitCode code, std::string reason) {
     data::finish_manifest(manifest, code, std::move(reason));
     folder.write_manifest(manifest);
   };
   try {
-    if (!ready) ready = prepare(c, options);
+    if (!ready) {
+      ready = prepare(c, options);
+      agree(line, *ready, folder.path());
+    }
     manifest.inputs = ready->made.inputs;
-    tell_ranks(*line.ranks, c.app, ready->made, log);
+    log_ranks(line.ranks->all().size(), c.app, ready->made, log);
     const ExitCode code = ready->made.run(context);
-    line.ranks->helped();
+    if (const Ranks::Sent sent = line.ranks->helped(); sent.messages > 0) {
+      log.info(fmt::format("each rank has sent at most {} in {} messages",
+                           bytes_text(static_cast<double>(sent.bytes)), sent.messages));
+      manifest.metrics.emplace_back("sent_bytes_of_a_rank", static_cast<double>(sent.bytes));
+      manifest.metrics.emplace_back("messages_of_a_rank", static_cast<double>(sent.messages));
+    }
     log.flush();
     const std::string why =
         code == ExitCode::stopped_resumable ? data::to_string(stop.poll()) : std::string();
@@ -104,14 +125,14 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
     // The first cause is what the user must see, also where its record cannot be written (disk
     // full).
     try {
-      log.error(e.what());
+      record(e.what());
       end(e.code(), e.findings().empty() ? e.what() : e.findings().front().message);
     } catch (const data::InputError&) {
     }
     throw;
   } catch (const std::exception& e) {
     try {
-      log.error(e.what());
+      record(e.what());
       end(code_of(e), e.what());
     } catch (const data::InputError&) {
     }
@@ -135,6 +156,7 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
   }
 
   const std::string resolved = resolved_text(c);
+  agree(line, ready, path);
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   folder.write_text("input" + format, input);
   folder.write_text("resolved.toml", resolved);
@@ -168,10 +190,13 @@ Case rerun_case(const CommandLine& line) {
 
 }  // namespace
 
+fs::path run_folder_of(const CommandLine& line) {
+  return line.output.empty() ? line.path.stem().concat(".run") : line.output;
+}
+
 ExitCode verb_run(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
-  const fs::path path = line.output.empty() ? line.path.stem().concat(".run") : line.output;
-  return run_anew(c, line, path, c.config.sources.front().text,
+  return run_anew(c, line, run_folder_of(line), c.config.sources.front().text,
                   line.path.extension() == ".json" ? ".json" : ".toml");
 }
 
@@ -191,6 +216,7 @@ ExitCode verb_resume(const CommandLine& given) {
   const bool finished = before.exit_code == static_cast<int>(ExitCode::ok);
   std::optional<TakenUp> with = take_up(folder, now, finished, line);
   ExitCode code = ExitCode::ok;
+  if (with && with->ready) agree(line, *with->ready, folder.path());
   if (with)
     code = run_in(folder, *with->c, std::move(with->ready), line, std::move(now));
   else
@@ -203,13 +229,29 @@ void help_first_rank(const CommandLine& line) {
   std::optional<data::StopGuard> stop;
   if (line.ranks->processes()) stop.emplace();
   if (!line.ranks->hear()) return;
-  const Case c = line.verb == "resume"  ? read_case(line.path / "resolved.toml", {})
-                 : line.verb == "rerun" ? rerun_case(line)
-                                        : read_case(line.path, line.overrides);
   const int threads = thread_count(line.run);
   set_num_threads(threads);
   HelpContext context{line.ranks->all(), threads, line.run.weights, stop ? &*stop : nullptr};
-  prepare(c, line.run).made.help(context);
+  std::optional<Case> c;
+  std::optional<Ready> ready;
+  try {
+    c.emplace(line.verb == "resume"  ? read_case(line.path / "resolved.toml", {})
+              : line.verb == "rerun" ? rerun_case(line)
+                                     : read_case(line.path, line.overrides));
+    ready = prepare(*c, line.run);
+  } catch (const data::InputError& e) {  // rank 0 could read them
+    std::vector<data::Diagnostic> findings = e.findings();
+    if (findings.empty()) throw;
+    std::string& hint = findings.back().hint;
+    hint += (hint.empty() ? "" : "; ") +
+            std::string(
+                "every rank reads the case and its inputs: put them where all see them, by "
+                "one path");
+    throw data::InputError(e.code(), std::move(findings));
+  }
+  line.ranks->ready();
+  ready->made.help(context);
+  line.ranks->tell_sent();
 }
 
 ExitCode verb_stop(const CommandLine& line) {

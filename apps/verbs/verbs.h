@@ -17,6 +17,7 @@ data::ExitCode verb_rerun(const CommandLine& line);
 data::ExitCode verb_resume(const CommandLine& line);
 /// What the other ranks do while rank 0 does run, rerun or resume.
 void help_first_rank(const CommandLine& line);
+data::ExitCode verb_launch(const CommandLine& line);
 data::ExitCode verb_stop(const CommandLine& line);
 data::ExitCode verb_plot(const CommandLine& line);
 data::ExitCode verb_predict(const CommandLine& line);
@@ -39,6 +40,9 @@ struct Case {
 /// Reads the file, finds its app and checks every key. Throws InputError (exit 5) with all
 /// findings.
 Case read_case(const std::filesystem::path& path, const std::vector<std::string>& overrides);
+
+/// Where `run` writes: --output, or the name of the case with .run in the current folder.
+std::filesystem::path run_folder_of(const CommandLine& line);
 
 /// Every key of the case with its value, as resolved.toml has it. Throws InputError (exit 5) where
 /// that is too long to be read again.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kFew = 1024;                    ///< bytes that travel with their envelope
 constexpr std::size_t kPiece = std::size_t{1} << 30;  ///< counts of MPI are of 32 bits
-enum Tag { kEnvelope = 1, kBytes = 2, kFailure = 3 };
+enum Tag { kEnvelope = 1, kBytes = 2, kFailure = 3, kNotice = 4 };
 
 struct Failure {
   int code = 0;
@@ -151,6 +151,10 @@ class MpiTransport : public Transport {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
   }
+  ~MpiTransport() override {
+    forget_notices();
+    for (Told& t : notices_) static_cast<void>(t.notice.release());  // MPI may still reach it
+  }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::unique_ptr<Pending> send(int to, const Envelope& e,
@@ -169,6 +173,24 @@ class MpiTransport : public Transport {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     else if (round > kSpin)
       std::this_thread::yield();
+  }
+  void tell_waiting(int to, const Notice& notice) override {
+    forget_notices();
+    notices_.push_back({std::make_unique<Notice>(notice), MPI_REQUEST_NULL});
+    check(MPI_Isend(notices_.back().notice.get(), sizeof(Notice), MPI_BYTE, to, kNotice, comm_,
+                    &notices_.back().request),
+          "MPI_Isend");
+  }
+  void read_notices(const std::function<void(int, const Notice&)>& f) override {
+    for (int there = 0;;) {
+      MPI_Status status;
+      check(MPI_Iprobe(MPI_ANY_SOURCE, kNotice, comm_, &there, &status), "MPI_Iprobe");
+      if (!there) return;
+      Notice n;
+      check(MPI_Recv(&n, sizeof n, MPI_BYTE, status.MPI_SOURCE, kNotice, comm_, MPI_STATUS_IGNORE),
+            "MPI_Recv");
+      f(status.MPI_SOURCE, n);
+    }
   }
   /// The process goes on until the others have heard it, or end it.
   void tell_failure(const std::string& text, int code) override {
@@ -198,8 +220,22 @@ class MpiTransport : public Transport {
           "MPI_Recv");
     throw OtherRankFailed(status.MPI_SOURCE, f.code, f.text);
   }
+  struct Told {
+    std::unique_ptr<Notice> notice;
+    MPI_Request request;
+  };
+  void forget_notices() {  // those that MPI has sent
+    int done = 0;
+    MPI_Finalized(&done);
+    if (done) return;
+    std::erase_if(notices_, [&](Told& t) {
+      MPI_Test(&t.request, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+  }
   MPI_Comm comm_;
   int rank_ = 0, size_ = 1;
+  std::vector<Told> notices_;
   Failure failure_;
   std::vector<MPI_Request> told_;
 };

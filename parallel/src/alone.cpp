@@ -17,6 +17,8 @@ class NoOthers : public Transport {
     throw Error("[parallel] there is one rank");
   }
   void idle(int) override {}
+  void tell_waiting(int, const Notice&) override {}
+  void read_notices(const std::function<void(int, const Notice&)>&) override {}
   void tell_failure(const std::string&, int) override {}
 };
 

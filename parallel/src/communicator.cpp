@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <utility>
 
 namespace tessera::parallel {
 namespace {
@@ -46,62 +48,161 @@ void require_size(const Envelope& here, int me, std::size_t expected, const Enve
                 std::to_string(e.bytes) + " at " + to_string(SourceLine{e.file, e.line, false}));
 }
 
-/// Messages of an exchange that are not done, and the ranks at their other ends.
-struct Open {
+std::string seconds_text(double s) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", s);
+  return text;
+}
+
+}  // namespace
+
+/// A message of an exchange that is not done, and the rank at its other end.
+struct Communicator::Open {
   std::unique_ptr<Pending> message;
   int rank;
+  bool receives;
 };
 
-std::string names_of(const std::vector<Open>& open) {
+namespace {
+
+template <class Opens>
+std::vector<int> ranks_of(const Opens& open) {
   std::vector<int> ranks;
-  for (const Open& o : open) ranks.push_back(o.rank);
+  for (const auto& o : open) ranks.push_back(o.rank);
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+std::string names_of(const std::vector<int>& ranks) {
   std::string text = ranks.size() > 1 ? "ranks" : "rank";
   for (std::size_t k = 0; k < ranks.size(); ++k)
     text += (k == 0 ? " " : k + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[k]);
   return text;
 }
 
-void wait(std::vector<Open>& open, const Envelope& here, Transport& transport,
-          const Patience& patience) {
-  using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
-  bool told = false;
-  for (int round = 0;; ++round) {
-    const std::size_t before = open.size();
-    std::erase_if(open, [](const Open& o) { return o.message->done(); });
-    if (open.empty()) return;
-    if (open.size() < before) round = 0;
-    transport.idle(round);
-    if (round % 64 != 63) continue;
-    const double waited = std::chrono::duration<double>(Clock::now() - begin).count();
-    const auto text = [&](const char* verb) {
-      return rank_of(transport.rank()) + verb + names_of(open) + " in " + place_of(here);
-    };
-    if (waited > patience.end) {
-      char seconds[32];
-      std::snprintf(seconds, sizeof seconds, "%.3g", patience.end);
-      throw Error("[parallel] " + text(" waited in vain for ") + ": not there after " + seconds +
-                  " s");
-    }
-    if (!told && waited > patience.tell) {
-      told = true;
-      if (patience.say)
-        patience.say(text(" waits for "));
-      else
-        std::fprintf(stderr, "%s\n", text(" waits for ").c_str());
-    }
-  }
-}
-
 }  // namespace
 
 Communicator::Communicator(std::unique_ptr<Transport> transport)
-    : transport_(std::move(transport)) {}
+    : transport_(std::move(transport)),
+      sent_to_(static_cast<std::size_t>(transport_->size())),
+      got_from_(sent_to_.size()) {}
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
+
+// Two ranks that wait for each other at different exchanges see no message that would tell: each
+// says where it waits, and who reads it, and waits too, judges. Messages between two ranks keep
+// their order, so the counts of both say exactly what is still to come.
+void Communicator::judge(const std::vector<Open>& open, const Envelope& here, std::uint64_t place,
+                         int from, const Notice& n) const {
+  const auto other = static_cast<std::size_t>(from);
+  bool from_it = false;  // this rank waits for a message of that one
+  for (const Open& o : open) from_it = from_it || (o.rank == from && o.receives);
+  // What it waits for is a message that this rank has not sent, or one that this rank has not
+  // asked for. In its own exchange a rank has sent and asked all before it waits; between
+  // exchanges, in channels, it may be about to, but for one that waits for the other.
+  const bool in_exchange = place % 2 == 0;
+  const bool is_past = place > n.place || (place == n.place && in_exchange);
+  const bool none_is_sent = n.wants_more && n.got == sent_to_[other];
+  const bool none_is_asked = !n.wants_more && !from_it && n.sent > got_from_[other];
+  const bool both_wait =
+      place == n.place && !in_exchange && none_is_sent && from_it && n.sent == got_from_[other];
+  if ((is_past && (none_is_sent || none_is_asked)) || both_wait)
+    throw Error("[parallel] " + rank_of(from) + " waits for " + rank_of(rank()) +
+                " in vain: " + rank_of(from) + " at " + nth(n.at.number) + ", " + place_of(n.at) +
+                "; " + rank_of(rank()) + " at " + nth(here.number) + ", " + place_of(here));
+}
+
+// A rank is silent from the notice on that it has not answered: the first, which goes out a while
+// after the wait began, counts from there.
+struct Communicator::Wait {
+  using Time = std::chrono::steady_clock::time_point;
+  std::vector<Open>& open;
+  const Envelope& here;
+  const std::uint64_t place;
+  const Time begin = std::chrono::steady_clock::now();
+  struct Other {
+    Time noted, answered;  ///< when the last notice went out, when it was answered
+    bool waits_for_answer = false, is_named = false;
+  };
+  std::map<int, Other> others = {};
+};
+
+void Communicator::send_notice(const Wait& w, int other, bool is_answer) {
+  const auto k = static_cast<std::size_t>(other);
+  Notice n{w.here, w.place, sent_to_[k], got_from_[k], false, is_answer};
+  for (const Open& o : w.open) n.wants_more = n.wants_more || (o.rank == other && o.receives);
+  transport_->tell_waiting(other, n);
+}
+
+void Communicator::read_notices(Wait& w) {
+  const auto now = std::chrono::steady_clock::now();
+  transport_->read_notices([&](int from, const Notice& n) {
+    if (n.is_answer) {
+      const auto other = w.others.find(from);
+      if (other == w.others.end()) return;  // to one of an earlier wait
+      other->second.waits_for_answer = false;
+      other->second.answered = now;
+    } else {
+      judge(w.open, w.here, w.place, from, n);
+      send_notice(w, from, true);
+    }
+  });
+  notices_read_ = now;
+}
+
+void Communicator::look_at_others(Wait& w) {
+  constexpr double kFirst = 0.3, kNext = 0.5;  // s, of notices
+  const auto now = std::chrono::steady_clock::now();
+  const auto since = [&](Wait::Time t) { return std::chrono::duration<double>(now - t).count(); };
+  if (since(w.begin) < std::min(kFirst, patience.tell)) return;
+  std::vector<int> silent, gone;
+  for (const int r : ranks_of(w.open)) {
+    const bool is_first = !w.others.contains(r);
+    Wait::Other& o = w.others[r];
+    if (is_first || (!o.waits_for_answer && since(o.answered) > kNext)) {
+      o.noted = is_first ? w.begin : now;
+      o.waits_for_answer = true;
+      send_notice(w, r, false);
+    }
+    if (!o.waits_for_answer) continue;
+    if (since(o.noted) > patience.end) gone.push_back(r);
+    if (since(o.noted) > patience.tell && !std::exchange(o.is_named, true)) silent.push_back(r);
+  }
+  read_notices(w);
+  const auto text = [&](const char* verb, const std::vector<int>& ranks) {
+    return rank_of(rank()) + verb + names_of(ranks) + " in " + place_of(w.here);
+  };
+  if (!gone.empty())
+    throw WaitedInVain("[parallel] " + text(" waited in vain for ", gone) + ": not there after " +
+                           seconds_text(patience.end),
+                       gone);
+  if (silent.empty()) return;
+  if (patience.say)
+    patience.say(text(" waits for ", silent));
+  else
+    std::fprintf(stderr, "%s\n", text(" waits for ", silent).c_str());
+}
+
+void Communicator::wait(std::vector<Open>& open, const Envelope& here, std::uint64_t place) {
+  Wait w{open, here, place};
+  // Who never waits long reads them, too, so that they do not pile up.
+  if (w.begin - notices_read_ > std::chrono::seconds(1)) read_notices(w);
+  const auto done = [&](const Open& o) {
+    if (!o.message->done()) return false;
+    if (o.receives) ++got_from_[static_cast<std::size_t>(o.rank)];
+    return true;
+  };
+  for (int round = 0;; ++round) {
+    const std::size_t before = open.size();
+    std::erase_if(open, done);
+    if (open.empty()) return;
+    if (open.size() < before) round = 0;
+    if (round % 64 == 63) look_at_others(w);
+    transport_->idle(round);
+  }
+}
 
 OtherRankFailed::OtherRankFailed(int rank_, int code_, const std::string& text)
     : Error("rank " + std::to_string(rank_) + ": " + text), rank(rank_), code(code_) {}
@@ -139,15 +240,15 @@ void Communicator::exchange(const std::string& what, std::span<const Send> send,
       continue;
     }
     here.bytes = s.bytes.size();
-    open.push_back({transport_->send(s.to, here, s.bytes), s.to});
-    sent_bytes_ += s.bytes.size(), ++sent_messages_;
+    open.push_back({transport_->send(s.to, here, s.bytes), s.to, false});
+    count_sent(s.to, s.bytes.size());
   }
   for (const Receive& r : receive) {
     check_rank(r.from);
     if (r.from != me) {
       open.push_back({transport_->receive(
                           r.from, [&, &r = r](const Envelope& e) { return place(r.from, r, e); }),
-                      r.from});
+                      r.from, true});
       continue;
     }
     if (!from_me)
@@ -156,7 +257,12 @@ void Communicator::exchange(const std::string& what, std::span<const Send> send,
     const std::span<std::byte> to = place(me, r, here);
     if (!own.empty()) std::memmove(to.data(), own.data(), own.size());
   }
-  wait(open, here, *transport_, patience);
+  wait(open, here, 2 * number_);
+}
+
+void Communicator::count_sent(int to, std::size_t bytes) {
+  ++sent_to_[static_cast<std::size_t>(to)];
+  sent_bytes_ += bytes, ++sent_messages_;
 }
 
 void Communicator::meet(const std::string& what, SourceLine line) {
@@ -258,26 +364,26 @@ void Channel::send(Bytes bytes) {
   open_.push_back({std::move(bytes), nullptr});
   Sent& s = open_.back();
   s.message = c_.transport_->send(peer_, e, s.bytes);
-  c_.sent_bytes_ += s.bytes.size(), ++c_.sent_messages_;
+  c_.count_sent(peer_, s.bytes.size());
 }
 
 void Channel::receive(std::span<std::byte> into) {
   const Envelope here = envelope_of(what_, ++received_, line_);
-  std::vector<Open> open;
+  std::vector<Communicator::Open> open;
   open.push_back({c_.transport_->receive(peer_,
                                          [&](const Envelope& e) {
                                            require_same(here, c_.rank(), e, peer_);
                                            require_size(here, c_.rank(), into.size(), e, peer_);
                                            return into;
                                          }),
-                  peer_});
-  wait(open, here, *c_.transport_, c_.patience);
+                  peer_, true});
+  c_.wait(open, here, 2 * c_.number_ + 1);
 }
 
 void Channel::finish() {
-  std::vector<Open> open;
-  for (Sent& s : open_) open.push_back({std::move(s.message), peer_});
-  wait(open, envelope_of(what_, sent_, line_), *c_.transport_, c_.patience);
+  std::vector<Communicator::Open> open;
+  for (Sent& s : open_) open.push_back({std::move(s.message), peer_, false});
+  c_.wait(open, envelope_of(what_, sent_, line_), 2 * c_.number_ + 1);
   for (Sent& s : open_) free_.push_back(std::move(s.bytes));
   open_.clear();
 }

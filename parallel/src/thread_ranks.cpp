@@ -30,7 +30,9 @@ struct Message {
 /// What the ranks share, all of it under the mutex.
 struct Group {
   explicit Group(int size)
-      : size(size), on_the_way(static_cast<std::size_t>(size) * static_cast<std::size_t>(size)) {}
+      : size(size),
+        on_the_way(static_cast<std::size_t>(size) * static_cast<std::size_t>(size)),
+        notices(static_cast<std::size_t>(size)) {}
   std::deque<std::shared_ptr<Message>>& between(int from, int to) {
     return on_the_way[static_cast<std::size_t>(from * size + to)];
   }
@@ -46,7 +48,8 @@ struct Group {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::deque<std::shared_ptr<Message>>> on_the_way;
-  int failed_rank = -1;  ///< the first that has
+  std::vector<std::vector<std::pair<int, Notice>>> notices;  ///< to each rank, and from whom
+  int failed_rank = -1;                                      ///< the first that has
   std::string failed_with;
   int code = 0;
   std::exception_ptr failure;  ///< what it threw; null: it has told its failure itself
@@ -140,6 +143,18 @@ class ThreadTransport : public Transport {
     } else {
       group_.changed.wait_for(lock, std::chrono::microseconds(500));
     }
+  }
+  void tell_waiting(int to, const Notice& notice) override {
+    const std::lock_guard lock(group_.mutex);
+    group_.notices[static_cast<std::size_t>(to)].emplace_back(rank_, notice);
+  }
+  void read_notices(const std::function<void(int, const Notice&)>& f) override {
+    std::vector<std::pair<int, Notice>> come;
+    {
+      const std::lock_guard lock(group_.mutex);
+      come.swap(group_.notices[static_cast<std::size_t>(rank_)]);
+    }
+    for (const auto& [from, notice] : come) f(from, notice);
   }
   void tell_failure(const std::string& text, int code) override {
     group_.note_failure(rank_, text, code, nullptr);

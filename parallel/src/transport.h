@@ -14,6 +14,17 @@ struct Envelope {
   char what[60] = {}, file[60] = {};
 };
 
+/// What a rank that waits tells those it waits for: whoever reads it, and waits too, knows whether
+/// what that rank waits for can still come (Communicator::judge).
+struct Notice {
+  Envelope at;              ///< the exchange in which it waits
+  std::uint64_t place = 0;  ///< of that exchange in the order of all (Communicator::place)
+  std::uint64_t sent = 0;   ///< messages to the one who is told, so far
+  std::uint64_t got = 0;    ///< messages from it
+  bool wants_more = false;  ///< it waits for one more of these
+  bool is_answer = false;   ///< to a notice of that one: it waits, too
+};
+
 /// A message on its way.
 class Pending {
  public:
@@ -37,6 +48,10 @@ class Transport {
   /// Nothing was done at `round` looks in a row: lets others run. Throws OtherRankFailed where one
   /// has told so.
   virtual void idle(int round) = 0;
+  /// Without waiting, beside all messages.
+  virtual void tell_waiting(int to, const Notice&) = 0;
+  /// Calls f(from, notice) for each notice that has come since.
+  virtual void read_notices(const std::function<void(int, const Notice&)>& f) = 0;
   /// To all others, whatever they wait for.
   virtual void tell_failure(const std::string& text, int code) = 0;
 };

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs on ranks for the acceptance rows: threads of one process ("8 t"), processes under mpirun ("3 m")."""
+import contextlib
 import os
+import pathlib
 import random
 import shutil
+import signal
+import subprocess
+import time
 
 import rowkit
 
@@ -74,3 +79,77 @@ def every_way(seed=0):
         n = chance.randint(2, 6)
         ways.append((n, "t", ["--threads", "1", "--weights", random_weights(n, seed + k)], []))
     return ways
+
+
+class Run:
+    """A command that goes on by itself, its output in files; `ranks` says which process is which rank."""
+
+    def __init__(self, folder, command, cwd=None, env=None):
+        self.out, self.err = folder / "stdout", folder / "stderr"
+        with open(self.out, "w") as out, open(self.err, "w") as err:
+            self.process = subprocess.Popen([str(c) for c in command], cwd=cwd, stdout=out, stderr=err, stdin=subprocess.DEVNULL, start_new_session=True,
+                                            env={**os.environ, **(env or {})})
+
+    def said(self):
+        return self.out.read_text(errors="replace") + self.err.read_text(errors="replace")
+
+    def ranks(self):
+        """{rank: process id} of what mpirun has started below this process."""
+        found = {}
+        for pid in descendants(self.process.pid):
+            try:
+                variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            for v in variables:
+                if v.startswith(b"OMPI_COMM_WORLD_RANK="):
+                    found[int(v.split(b"=")[1])] = pid
+        return found
+
+    def until(self, condition, seconds=60):
+        """Seconds until it held; Failed where it did not."""
+        begin = time.monotonic()
+        while not condition():
+            if time.monotonic() - begin > seconds:
+                self.kill()
+                raise rowkit.Failed(f"not so after {seconds} s; said: {self.said()[-600:]}")
+            time.sleep(0.01)
+        return time.monotonic() - begin
+
+    def end(self, seconds=60):
+        """(exit code, seconds until it had ended, the processes that are left 5 s later)."""
+        mine = set(descendants(self.process.pid))
+        begin = time.monotonic()
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise rowkit.Failed(f"not ended after {seconds} s; said: {self.said()[-600:]}") from None
+        took = time.monotonic() - begin
+        while any(is_alive(p) for p in mine) and time.monotonic() - begin < took + 5:
+            time.sleep(0.02)
+        return code, took, [p for p in mine if is_alive(p)]
+
+    def kill(self):
+        for pid in [*descendants(self.process.pid), self.process.pid]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def descendants(pid):
+    parents = {}
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]

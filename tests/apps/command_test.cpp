@@ -334,7 +334,7 @@ TEST_F(Command, CompletionScriptsAreValidShellAndComplete) {
           "COMP_WORDS=(tessera schema de); COMP_CWORD=2; _tessera; echo \"${COMPREPLY[*]}\"\n"
           "COMP_WORDS=(tessera run --ma); COMP_CWORD=2; _tessera; echo \"${COMPREPLY[*]}\"\n");
   EXPECT_EQ(RunningProgram({"/bin/bash", "t.bash"}, here()).wait().out,
-            "schema\ndemo.sample\n--max-time\n");
+            "schema\ndemo.sample\n--max-wait --max-time\n");
   for (const char* shell : {"zsh", "fish"})
     EXPECT_TRUE(holds(tessera({"completion", shell}).out, "estimate")) << shell;
 }

@@ -1,57 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `mpirun` before the command: one folder, one exit code, the bytes of one process.
-#include "app_test.h"
 #include "fdtd_case.h"
+#include "mpi_ranks.h"
 
 #include <gtest/gtest.h>
-
-#include <iterator>
-#include <sstream>
 
 using namespace tessera::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-class MpiRanks : public AppTest {
- protected:
-  void SetUp() override {
-    if (std::string(TESSERA_MPIRUN).empty()) GTEST_SKIP() << "needs MPI with its mpiexec";
-  }
-  Outcome on_ranks(int n, std::vector<std::string> arguments,
-                   const std::string& program = TESSERA_PROGRAM) {
-    std::istringstream words(TESSERA_MPIRUN);
-    std::vector<std::string> all(std::istream_iterator<std::string>(words), {});
-    all.push_back(std::to_string(n));
-    all.push_back(program);
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return RunningProgram(all, here()).wait();
-  }
-  /// Of n ranks the one does `before`, a line of sh, first.
-  Outcome with_one(int n, int rank, const std::string& before,
-                   const std::vector<std::string>& arguments) {
-    std::vector<std::string> all{"-c",
-                                 "if [ \"$OMPI_COMM_WORLD_RANK\" = " + std::to_string(rank) +
-                                     " ]; then " + before + "; fi; exec \"$0\" \"$@\"",
-                                 TESSERA_PROGRAM};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return on_ranks(n, all, "/bin/sh");
-  }
-  static long count(const std::string& text, const std::string& word) {
-    long n = 0;
-    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
-      ++n;
-    return n;
-  }
-  void make_case(const std::string& more = "") {
-    ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
-    write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n" + more);
-  }
-};
-
-const std::string chains =
-    "[posterior]\nmethod = \"mcmc\"\nsamples = 3000\nburn_in = 500\nkeep_every = 10\n";
 
 TEST_F(MpiRanks, SoundingsAreThoseOfOneProcess) {
   make_case(chains);
@@ -79,54 +37,6 @@ TEST_F(MpiRanks, StopAndGoOnOnOthers) {
   EXPECT_EQ(count(o.err, "going on from"), 1) << o.err;
   expect_same_results("again", "whole");
 }
-
-/// What may meet in one case: layers, walls, joined faces, a dispersive and a lossy medium across
-/// the grid, several monitors.
-const std::string waves = R"(app = "electromagnetics.fdtd"
-[grid]
-size = ["1.2 um", "1 um", "0.9 um"]
-cell = "50 nm"
-[boundary]
-x = "periodic"
-y = "pec"
-z = "pml"
-pml.cells = 4
-[[material]]
-name = "glass"
-index = 1.5
-[[material]]
-name = "metal"
-poles = [{kind = "drude", frequency = "500 THz", damping = "20 THz"}]
-[[structure]]
-shape = "sphere"
-centre = ["0 um", "0 um", "0 um"]
-radius = "0.23 um"
-material = "glass"
-[[structure]]
-shape = "box"
-low = ["-0.3 um", "-0.1 um", "-0.2 um"]
-high = ["0.1 um", "0.3 um", "-0.05 um"]
-material = "metal"
-[[source]]
-kind = "point"
-name = "dipole"
-component = "Ex"
-position = ["0.1 um", "0 um", "0.15 um"]
-waveform = {kind = "gaussian", frequency = "400 THz", bandwidth = "200 THz"}
-[[monitor]]
-kind = "flux"
-name = "below"
-position = ["0 um", "0 um", "-0.15 um"]
-size = ["1.2 um", "1 um", "0 um"]
-frequencies = ["350 THz", "400 THz"]
-[[monitor]]
-kind = "probe"
-name = "point"
-position = ["0.1 um", "0.1 um", "0 um"]
-[run]
-precision = "f64"
-stop.steps = 600
-)";
 
 TEST_F(MpiRanks, WavesAreThoseOfOneProcess) {
   write("space.toml", waves);
@@ -168,13 +78,56 @@ TEST_F(MpiRanks, ASignalToOneOfThemStopsAll) {
   EXPECT_TRUE(fs::exists(here() / "R/ckpt/LATEST"));
 }
 
+TEST_F(MpiRanks, AFolderThatOneDoesNotSeeIsToldBeforeAnythingIsWritten) {
+  if (std::system("unshare -m true 2> /dev/null") != 0)
+    GTEST_SKIP() << "needs to hide a folder from a process (unshare -m)";
+  make_case();
+  fs::create_directory(here() / "shared");
+  const std::string hidden = "exec unshare -m sh -c 'mount -t tmpfs none \"" +
+                             (here() / "shared").string() +
+                             "\" && exec \"$0\" \"$@\"' \"$0\" \"$@\"";
+  const std::vector<std::string> run{"run", "case.toml", "--output", "shared/R"};
+  const Outcome o = with_one(3, 1, hidden, run);
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_EQ(count(o.err, "tessera: error: "), 1) << o.err;
+  EXPECT_NE(o.err.find("E0518: this rank does not see the folder"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("a folder that all machines share"), std::string::npos) << o.err;
+  EXPECT_TRUE(fs::is_empty(here() / "shared"));
+  // So with a run that is there already.
+  ASSERT_EQ(on_ranks(3, {"run", "case.toml", "--output", "shared/R", "--max-time", "0.01s"}).code,
+            75);
+  const std::string before = read("shared/R/manifest.json");
+  const Outcome resumed = with_one(3, 1, hidden, {"resume", "shared/R"});
+  EXPECT_EQ(count(resumed.err, "tessera: error: "), 1) << resumed.err;
+  EXPECT_NE(resumed.err.find("put them where all see them"), std::string::npos) << resumed.err;
+  EXPECT_EQ(on_ranks(2, {"resume", "shared/R"}).code, 0);
+}
+
+TEST_F(MpiRanks, WhoeverDoesNotComeEndsTheRunAfterTheTimeThatIsSet) {
+  write("case.toml", waves);
+  for (const int lost : {2, 0}) {
+    const std::string run = "R" + std::to_string(lost);
+    const Outcome o = with_one(
+        3, lost,
+        "{ (while [ ! -e " + run + "/ckpt/LATEST ]; do sleep 0.1; done; kill -STOP $$) & }",
+        {"run", "case.toml", "--output", run, "--max-wait", "1s", "--checkpoint-every", "0.2s",
+         "--set", "run.stop.steps=9000000"});
+    EXPECT_EQ(o.code, 9) << o.err;
+    EXPECT_EQ(count(o.err, "tessera: error: "), 1) << o.err;
+    EXPECT_NE(o.err.find("not there after 1 s"), std::string::npos) << o.err;
+  }
+  EXPECT_NE(read("R2/manifest.json").find("\"exit_code\": 9"), std::string::npos);
+  EXPECT_NE(read("R2/log.txt").find("waited in vain for rank"), std::string::npos);
+}
+
 TEST_F(MpiRanks, WhatOneOfThemCannotDoIsToldOnce) {
   make_case();
   // A folder that it does not see.
   const Outcome o = with_one(3, 2, "cd /", {"run", "case.toml", "--output", "R"});
   EXPECT_EQ(o.code, tessera({"run", "nowhere.toml"}).code) << o.err;
   EXPECT_EQ(count(o.err, "tessera: error: rank 2: "), 1) << o.err;
-  EXPECT_NE(read("R/manifest.json").find("rank 2: "), std::string::npos);
+  EXPECT_NE(o.err.find("put them where all see them"), std::string::npos) << o.err;
+  EXPECT_FALSE(fs::exists(here() / "R"));
 }
 
 TEST_F(AppTest, RanksMayBeThreads) {
@@ -196,6 +149,34 @@ TEST_F(AppTest, RanksMayBeThreads) {
   EXPECT_EQ(stopped.code, 75) << stopped.err;
   EXPECT_EQ(tessera({"resume", "again", "--ranks", "threads:2"}).code, 0);
   expect_same_results("again", "case.whole");
+}
+
+TEST_F(AppTest, WhatARankSendsIsWhatWasEstimated) {
+  const auto number = [](const std::string& text, const std::string& key) {
+    const std::size_t at = text.find("\"" + key + "\": ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + key.size() + 4));
+  };
+  write("waves.toml", waves);
+  ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
+  write("soundings.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"site/soundings\"\n");
+  for (const std::string name : {"waves", "soundings"}) {
+    const Outcome told =
+        tessera({"estimate", name + ".toml", "--ranks", "3", "--threads", "1", "--json"});
+    EXPECT_EQ(told.code, 0) << told.err;
+    EXPECT_EQ(tessera({"run", name + ".toml", "--ranks", "threads:3", "--threads", "1"}).code, 0);
+    const std::string manifest = read(name + ".run/manifest.json");
+    const double ratio = number(manifest, "sent_bytes_of_a_rank") / number(told.out, "sent_bytes");
+    EXPECT_GT(ratio, 0.9) << name;
+    EXPECT_LT(ratio, 1.1) << name;
+    EXPECT_GT(number(manifest, "messages_of_a_rank"), 0) << name;
+    EXPECT_NE(tessera({"estimate", name + ".toml", "--ranks", "3"})
+                  .out.find("of 3 ranks, each at most\n  memory "),
+              std::string::npos);
+  }
+  EXPECT_EQ(tessera({"estimate", "waves.toml", "--ranks", "1"}).code, 2);
+  const Outcome many = tessera({"estimate", "waves.toml", "--ranks", "30"});
+  EXPECT_EQ(many.code, 2);
+  EXPECT_NE(many.err.find("what one of 30 ranks takes"), std::string::npos) << many.err;
 }
 
 TEST_F(AppTest, RanksThatCannotBeAreRefused) {

@@ -4,6 +4,7 @@
 #include "checks.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
+#include "wrongs.h"
 
 #include <gtest/gtest.h>
 
@@ -114,6 +115,40 @@ TEST(Communicator, OtherSizesThanExpectedAreTold) {
     c.exchange("halo", {&send, 1}, {&receive, 1});
   });
   expect_words(text, {"halo", "rank 1 expects 24 bytes from rank 0, which sends 16"});
+}
+
+TEST(Communicator, EveryWrongCallIsToldWithBothLines) {
+  for (const std::uint64_t delays : {0, 1})
+    for (const checks::Wrong& w : checks::wrongs()) {
+      SCOPED_TRACE(w.name);
+      // Not hidden by ranks that come late to what is right.
+      const RankOptions options{.patience = {.tell = 0.1, .say = [](const std::string&) {}},
+                                .delays = delays};
+      expect_words(error_of(3, w.run, options), w.told);
+    }
+}
+
+TEST(Communicator, WhoeverWaitsLongIsNotTakenForWrong) {
+  // Notices that come late: each rank in turn sleeps longer than others wait before they tell.
+  const RankOptions options{.patience = {.tell = 0.02, .say = [](const std::string&) {}}};
+  run_ranks(
+      3,
+      [](Communicator& c) {
+        std::optional<Channel> from, to;
+        if (c.rank() > 0) from.emplace(c, c.rank() - 1, "numbers");
+        if (c.rank() + 1 < c.size()) to.emplace(c, c.rank() + 1, "numbers");
+        for (int k = 0; k < 6; ++k) {
+          if (k % 3 == c.rank()) std::this_thread::sleep_for(std::chrono::milliseconds(120));
+          Bytes b(8);
+          if (from) from->receive(b);
+          if (to) to->send(b), to->finish();
+          if ((k + 1) % 3 == c.rank()) std::this_thread::sleep_for(std::chrono::milliseconds(120));
+          checks::neighbours_exchange(c);
+          c.broadcast(Bytes(2'000), k % 3);
+          c.gather(Bytes(2'000), k % 3);
+        }
+      },
+      options);
 }
 
 TEST(Communicator, RanksThatAreNotThereAreRefused) {

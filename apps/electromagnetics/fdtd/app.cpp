@@ -11,10 +11,13 @@
 #include "tessera/data/run.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/grid_cut.h"
 #include "tessera/electromagnetics/preview.h"
+#include "tessera/parallel/part_sums.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -69,6 +72,48 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
   return report;
 }
 
+/// The most that a rank takes and sends: the sides of its slab in each step, the samples of
+/// monitors that lie in it, and the energies of its rows at each check. Rank 0 keeps the monitors.
+std::optional<RankShare> share_of_rank(const RunOptions& how, const Case& c,
+                                       const em::YeeScheme& scheme, int axis,
+                                       const std::vector<em::Edge>& edges, std::int64_t steps) {
+  const int ranks = how.estimated_ranks, ny = c.grid.cells(1), nz = c.grid.cells(2),
+            cells = axis < 0 ? 0 : c.grid.cells(axis);
+  if (ranks == 0 || cells < ranks) return {};
+  constexpr std::int64_t kCall = 64;  // steps between which slabs wait for each other
+  const em::SeamTraffic seam = scheme.seam_traffic(axis, kCall);
+  const parallel::PartsOfRanks begin = parallel::deal_parts(cells, ranks);
+  const bool joined = c.faces[static_cast<std::size_t>(axis)].low == em::Boundary::periodic;
+  const auto n = static_cast<double>(steps),
+             sample = static_cast<double>(size_of(scheme.dtype()) * scheme.parts()),
+             checks = n / static_cast<double>(steps_between_checks(c)),
+             rows = static_cast<double>((ny + 1) * (nz + 1)) / ranks * sizeof(double);
+  RankShare most;
+  for (int r = 0; r < ranks; ++r) {
+    const auto first = begin[static_cast<std::size_t>(r)],
+               end = begin[static_cast<std::size_t>(r) + 1];
+    const bool below = joined || r > 0, above = joined || r + 1 < ranks;
+    const auto recorded = std::count_if(edges.begin(), edges.end(), [&](const em::Edge& e) {
+      const int at = axis == 1 ? e.j : e.k;
+      return at >= first && (at < end || r + 1 == ranks);
+    });
+    const double bytes = n * ((below ? seam.bytes_down : 0) + (above ? seam.bytes_up : 0)) +
+                         (r == 0 ? 0 : n * static_cast<double>(recorded) * sample + checks * rows),
+                 messages =
+                     n * ((below ? seam.messages_down : 0) + (above ? seam.messages_up : 0)) +
+                     (r == 0 ? 0 : (edges.empty() ? 0 : n / kCall) + 2 * checks);
+    most.sent_bytes = std::max(most.sent_bytes, bytes);
+    most.messages = std::max(most.messages, messages);
+    const double share = static_cast<double>(end - first + (below ? 1 : 0) + (above ? 1 : 0)) /
+                         static_cast<double>(cells);
+    most.memory_bytes =
+        std::max(most.memory_bytes,
+                 (std::uint64_t{80} << 20) +
+                     static_cast<std::uint64_t>(share * static_cast<double>(field_bytes(c))));
+  }
+  return most;
+}
+
 Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
   const auto& [c, monitors] = made;
   Estimate e;
@@ -86,7 +131,9 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
   e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + how.keep_checkpoints *
                                                                 (field_bytes(c) + monitor_bytes));
   // A short run of this very case tells the speed.
-  em::TimeDomain run(make_model(c), make_injections(c), std::move(edges));
+  em::YeeModel model = make_model(c);
+  const int axis = em::cut_axis(model);
+  em::TimeDomain run(std::move(model), make_injections(c), edges);
   run.advance(16);
   const auto begin = std::chrono::steady_clock::now();
   std::int64_t taken = 0;
@@ -99,6 +146,7 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
   e.seconds = seconds / static_cast<double>(taken) * static_cast<double>(steps);
   e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps,
                                 static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
+  e.of_rank = share_of_rank(how, c, run.scheme(), axis, edges, steps);
   const StopOptions& s = c.options.run.stop;
   if (!s.time && !s.steps && !s.after_sources)
     e.notes.push_back(

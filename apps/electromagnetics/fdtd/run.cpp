@@ -58,11 +58,8 @@ struct TimeLoop {
     }
     run.emplace(make_run(made, context.ranks, context.options.weights));
     sources_end = run->sources_end_s();
-    const StopOptions& stop = c.options.run.stop;
     last_step = fixed_end(c, sources_end);
-    const double period = c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
-    check_steps =
-        std::max<std::int64_t>(16, std::llround(stop.check_every.value_or(10 * period) / c.dt_s));
+    check_steps = steps_between_checks(c);
   }
 
   void advance(std::int64_t n) {
@@ -178,6 +175,12 @@ data::ExitCode differentiate(RunContext& context, TimeLoop& s, const std::functi
 }
 
 }  // namespace
+
+std::int64_t steps_between_checks(const Case& c) {
+  const double period = c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
+  return std::max<std::int64_t>(
+      16, std::llround(c.options.run.stop.check_every.value_or(10 * period) / c.dt_s));
+}
 
 void help_with_steps(HelpContext& with, const MonitoredCase& made) {
   make_run(made, with.ranks, with.weights).help([stop = with.stop] {

@@ -18,6 +18,9 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
 /// What the other ranks do meanwhile: they hold slabs of the grid.
 void help_with_steps(HelpContext& with, const MonitoredCase& made);
 
+/// From a look at the fields, their energy and the stop rule, to the next.
+std::int64_t steps_between_checks(const Case& c);
+
 /// The step at which the rules that do not look at the fields end the run; 0 where none does.
 std::int64_t fixed_end(const Case& c, double sources_end_s);
 

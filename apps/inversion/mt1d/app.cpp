@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <set>
 
 namespace tessera::apps::mt1d {
 namespace {
@@ -131,6 +132,28 @@ void require_soundings(const data::Config& config, const RunOptions& run, const 
   throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
 }
 
+/// The most that a rank takes and sends: the results of its soundings, as large as those of some,
+/// and a few bytes in each round.
+RankShare share_of_rank(int ranks, const Mt1dCase& c, double seconds_of_sounding,
+                        std::uint64_t bytes_of_sounding, std::uint64_t bytes_of_chains) {
+  const auto& stations = c.input.survey.stations;
+  const std::size_t n = stations.size(), most = (n + static_cast<std::size_t>(ranks) - 1) /
+                                                static_cast<std::size_t>(ranks);
+  double found = 0;
+  const std::set<std::size_t> some{0, n / 4, n / 2, 3 * n / 4, n - 1};
+  for (const std::size_t i : some) {
+    inversion::SoundingInverter inverter(stations[i].response, inversion_options(c.options, 0));
+    found += static_cast<double>(
+                 bytes_of_result(inversion::station_result(stations[i], inverter.result()))) /
+             static_cast<double>(some.size());
+  }
+  const auto mine = static_cast<double>(most);
+  const double rounds = 1 + seconds_of_sounding * mine / seconds_of_round;
+  return {.memory_bytes = (80u << 20) + most * bytes_of_sounding + bytes_of_chains,
+          .sent_bytes = mine * found + rounds * static_cast<double>(bytes_of_round(ranks)),
+          .messages = rounds};
+}
+
 Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dCase& c) {
   const auto& [o, input] = c;
   require_soundings(config, run, input);
@@ -159,6 +182,9 @@ Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dC
   e.memory_bytes = {{"program", 80u << 20},
                     {"soundings and results", n * record * 3},
                     {"chains", static_cast<std::uint64_t>(threads) * chain_bytes * 2}};
+  if (run.estimated_ranks > 0)
+    e.of_rank = share_of_rank(run.estimated_ranks, c, seconds / threads, record * 3,
+                              static_cast<std::uint64_t>(threads) * chain_bytes * 2);
   e.disk_bytes = n * record * static_cast<std::uint64_t>(1 + run.keep_checkpoints) +
                  n * (o.pictures_of_soundings ? 400000u : 20000u);
   e.notes.push_back(fmt::format("{} soundings; one took {:.2g} s", n, seconds));

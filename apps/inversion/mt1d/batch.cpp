@@ -91,7 +91,8 @@ class Batch {
   }
 
   /// What rank 0 does not know yet: results, chains as they were last asked for, lines of the log.
-  data::Checkpoint news(bool ended, bool stopped) {
+  /// Most often there is nothing.
+  std::optional<data::Checkpoint> news() {
     data::Checkpoint c;
     const std::lock_guard lock(mutex_);
     for (std::size_t i = rank_; i < results_.size(); i += ranks_)
@@ -107,10 +108,8 @@ class Batch {
       c.put(fmt::format("line/{}/level", k), static_cast<std::int64_t>(lines_[k].level));
     }
     lines_.clear();
-    c.put("ended", static_cast<std::int64_t>(ended));
-    c.put("stopped", static_cast<std::int64_t>(stopped));
     if (failure_) c.put("failure", text_of(failure_));
-    return c;
+    return c.values.empty() ? std::nullopt : std::optional(std::move(c));
   }
   /// The news of another rank.
   void take_news(const data::Checkpoint& c, int rank, data::Log& log) {
@@ -152,7 +151,8 @@ class Batch {
   /// Waits until all threads have ended, at most 50 ms; true when they have.
   bool wait(int threads) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::milliseconds(50), [&] { return ended_ == threads; });
+    changed_.wait_for(lock, std::chrono::duration<double>(seconds_of_round),
+                      [&] { return ended_ == threads; });
     return ended_ == threads;
   }
   std::size_t finished() const { return finished_; }
@@ -307,20 +307,40 @@ std::vector<std::jthread> started(Batch& batch, int threads) {
   return pool;
 }
 
+/// A rank has ended its soundings, wants to stop; then its news, if there are any.
+parallel::Bytes message_of(bool ended, bool stopped, const std::optional<data::Checkpoint>& news) {
+  std::string text{ended ? '1' : '0', stopped ? '1' : '0'};
+  if (news) text += data::encode_checkpoint(*news);
+  return bytes_of(text);
+}
+
 /// Rank 0 hears the news of the others; true: these have ended. `stop` is set where one is to stop.
 bool hear_news(parallel::Communicator& ranks, Batch& batch, data::Log& log, bool& stop) {
   const std::vector<parallel::Bytes> news = ranks.gather({});
   bool ended = true;
   for (int r = 1; r < ranks.size(); ++r) {
-    const data::Checkpoint c = decoded(news[static_cast<std::size_t>(r)]);
-    batch.take_news(c, r, log);
-    ended = ended && c.scalar<std::int64_t>("ended") != 0;
-    stop = stop || c.scalar<std::int64_t>("stopped") != 0;
+    const parallel::Bytes& m = news[static_cast<std::size_t>(r)];
+    ended = ended && m.at(0) == std::byte{'1'};
+    stop = stop || m.at(1) == std::byte{'1'};
+    if (m.size() > 2) batch.take_news(decoded({m.begin() + 2, m.end()}), r, log);
   }
   return ended;
 }
 
 }  // namespace
+
+std::size_t bytes_of_result(const inversion::StationResult& result) {
+  data::Checkpoint c;
+  put(c, prefix_of(0), result);
+  c.put("line/0/text", std::string(120, ' '));  // a line of the log
+  c.put("line/0/level", std::int64_t{0});
+  return message_of(false, false, c).size();
+}
+std::size_t bytes_of_round(int ranks) {
+  std::size_t passed_on = 0;  // of rank 0's word, to those behind this rank in a tree
+  for (int step = 2; step < ranks; step *= 2) passed_on += sizeof(Word);
+  return message_of(false, false, {}).size() + passed_on;
+}
 
 BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& input) {
   Batch batch(options, input, 0, run.ranks.size());
@@ -390,7 +410,7 @@ void help_with_batch(HelpContext& with, const Mt1dOptions& options, const Input&
     for (Word word; !word.end;) {
       const bool ended = batch.wait(threads);
       const bool stopped = with.stop && with.stop->poll() != data::StopReason::none;
-      ranks.gather(bytes_of(data::encode_checkpoint(batch.news(ended, stopped))));
+      ranks.gather(message_of(ended, stopped, batch.news()));
       word = parallel::from_bytes<Word>(ranks.broadcast({})).at(0);
       if (word.stop) batch.ask_to_stop();
       if (word.chains) batch.ask_for_chains();

@@ -17,6 +17,12 @@ struct BatchResult {
 /// Threads that `soundings` are inverted on where `wanted` are there.
 int threads_for(std::size_t soundings, int wanted);
 
+/// Bytes that a rank sends rank 0: with the result of a sounding, and in each round (at most 50 ms)
+/// without one.
+std::size_t bytes_of_result(const inversion::StationResult& result);
+std::size_t bytes_of_round(int ranks);
+inline constexpr double seconds_of_round = 0.05;
+
 /// Inverts all soundings on the threads of the run and of the other ranks (dealt in turn), one log
 /// line each as it ends. Goes on from the newest checkpoint of the run folder; writes checkpoints
 /// periodically, at a stop and at the end. A checkpoint holds the finished results and the chains

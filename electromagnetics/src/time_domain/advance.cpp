@@ -290,7 +290,7 @@ void run(const Parts<T>& parts, Blocking blocking) {
       t.cut < 0 || (t.cut == 2 && t.agreed.one_thread && !t.coupled && !transposed);
   if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear || !waves_cross_slabs)
     return in_halves<T, transposed>(parts);
-  const Blocking chosen = choose_blocking(t, w.steps, blocking);
+  const Blocking chosen = choose_blocking(t, w.steps, blocking, t.cut >= 0);
   if constexpr (!transposed)
     if (t.cut >= 0) return in_slab_waves(w, chosen.steps, chosen.rows);
   in_waves<T, transposed>(w, chosen.steps, chosen.rows);

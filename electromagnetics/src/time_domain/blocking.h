@@ -56,10 +56,10 @@ double coefficient_words(const Tables<T>& t) {
 /// Fills in what is 0. A tile of R rows and T steps goes over (R + T) rows of T + 1 planes before
 /// it leaves them: T = 20 and R = 32, or less until that is 0.7 of the cache (then the next tile
 /// finds the common rows there), and at least four tiles for each of several threads, which start
-/// and end one after another. A single step has nothing to keep.
+/// and end one after another. A single step has nothing to keep. A slab has one thread.
 template <class T>
-Blocking choose_blocking(const Tables<T>& t, std::int64_t n_steps, Blocking wanted) {
-  const int threads = t.cut >= 0 ? 1 : num_threads();
+Blocking choose_blocking(const Tables<T>& t, std::int64_t n_steps, Blocking wanted, bool of_slab) {
+  const int threads = of_slab ? 1 : num_threads();
   const double cache =
       0.7 * static_cast<double>(t.cut >= 0 ? t.agreed.cache : cache_of_a_thread(threads));
   const double words = t.cut >= 0 ? t.agreed.coefficient_words : coefficient_words(t);

@@ -96,6 +96,42 @@ void find_seams(Tables<T>& t) {
 }
 
 template <class T>
+SeamTraffic traffic_of_seams(const Tables<T>& t, int axis, std::int64_t n_steps) {
+  const double steps = static_cast<double>(n_steps), parts = t.bloch ? 2 : 1,
+               word = parts * sizeof(T);
+  const auto plane = static_cast<double>(axis == 2 ? t.plane : (t.n[2] + 2) * (t.n[0] + 2));
+  const bool waves =
+      axis == 2 && !t.coupled && !t.nonlinear && !t.periodic[1] && !t.periodic[2] && !t.bloch;
+  SeamTraffic s;
+  if (waves) {
+    const Blocking b = choose_blocking(t, n_steps, {}, true);
+    const std::int64_t blocks = (n_steps + b.steps - 1) / b.steps;
+    const int of_block = static_cast<int>(n_steps / blocks),
+              tiles = (t.n[1] + of_block + b.rows - 1) / b.rows;
+    double messages = 0;
+    for (int tile = 0; tile < tiles; ++tile)
+      for (int at = 0; at < of_block; ++at)
+        messages +=
+            std::max(tile * b.rows - at, 0) < std::min((tile + 1) * b.rows - at, t.n[1] + 1);
+    s.bytes_up = 2.0 * static_cast<double>(t.row) * (t.n[1] + 1) * word;
+    s.bytes_down = s.bytes_up + 2 * plane * word / steps;
+    s.messages_up = messages / of_block;
+    s.messages_down = s.messages_up + 1 / steps;
+    return s;
+  }
+  double displaced = 0;  // D of nonlinear edges, in the mean over planes
+  for (const auto& special : t.specials)
+    for (const Nonlinear<T>& run : special.nonlinear)
+      displaced += static_cast<double>(run.length) / t.n[axis];
+  const double more = t.nonlinear ? 3 * plane + displaced : 0;
+  s.bytes_up = (2 * plane + more) * word;
+  s.bytes_down = (2 * plane * (1 + 1 / steps) + (t.coupled ? 3 * plane : 0) + more) * word;
+  s.messages_up = t.nonlinear ? 2 : 1;
+  s.messages_down = 1 + 1 / steps + (t.coupled ? 1 : 0) + (t.nonlinear ? 1 : 0);
+  return s;
+}
+
+template <class T>
 void Seams<T>::pack(const std::vector<Stretch>& from, Buffer& to) const {
   for (const T* state : states_)
     for (const Stretch& s : from)
@@ -177,6 +213,8 @@ template void agree(Tables<float>&);
 template void agree(Tables<double>&);
 template void find_seams(Tables<float>&);
 template void find_seams(Tables<double>&);
+template SeamTraffic traffic_of_seams(const Tables<float>&, int, std::int64_t);
+template SeamTraffic traffic_of_seams(const Tables<double>&, int, std::int64_t);
 template class Seams<float>;
 template class Seams<double>;
 

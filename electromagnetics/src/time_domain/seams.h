@@ -21,6 +21,10 @@ void agree(Tables<T>& t);
 template <class T>
 void find_seams(Tables<T>& t);
 
+/// What slabs of this whole grid would send (YeeScheme::seam_traffic).
+template <class T>
+SeamTraffic traffic_of_seams(const Tables<T>& t, int axis, std::int64_t n_steps);
+
 /// Exchanges of one call of `advance`. `states`: of each part of the fields.
 template <class T>
 class Seams {

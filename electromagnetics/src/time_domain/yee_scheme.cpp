@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "time_domain/seams.h"
 #include "time_domain/tables.h"
 
 #include <algorithm>
@@ -301,6 +302,10 @@ void YeeScheme::set_slice(void* state, int axis, int at, const void* from) const
         next += s.length;
       }
   });
+}
+
+SeamTraffic YeeScheme::seam_traffic(int axis, std::int64_t n_steps) const {
+  return visit(*impl_, [&](const auto& t) { return traffic_of_seams(t, axis, n_steps); });
 }
 
 YeeScheme::Traffic YeeScheme::traffic() const {

@@ -15,6 +15,7 @@ enum class ExitCode : int {
   not_converged = 6,   ///< results kept and marked
   blow_up = 7,         ///< NaN or Inf, with step and place
   checkpoint_damaged = 8,
+  rank_lost = 9,  ///< a rank did not come within --max-wait; `tessera resume RUN` goes on
   stopped_resumable =
       75,  ///< SIGTERM, first Ctrl-C, STOP file or --max-time; `tessera resume RUN` goes on
   interrupted = 130,  ///< second Ctrl-C; the last periodic checkpoint is kept

@@ -142,6 +142,11 @@ struct Blocking {
   int rows = 0;  ///< rows (along y) of a tile; 0: chosen
 };
 
+/// What a slab sends to the slabs above and below it, in the mean over steps.
+struct SeamTraffic {
+  double bytes_up = 0, bytes_down = 0, messages_up = 0, messages_down = 0;
+};
+
 /// A compiled model. Immutable; may be used from several threads at once, a slab by one, and with
 /// the others: `advance` is called on all ranks. Of a slab, the lists of the model are the edges
 /// that it holds, and so are all edges asked for; these always count from the whole grid's ends.
@@ -221,6 +226,8 @@ class YeeScheme {
     double unfused_bytes_per_cell, fused_bytes_per_cell, coefficient_words_per_cell;
   };
   Traffic traffic() const;
+  /// Of slabs across y or z (`axis`) of this whole grid, a thread each, in calls of so many steps.
+  SeamTraffic seam_traffic(int axis, std::int64_t n_steps) const;
   std::int64_t memory_bytes() const;  ///< of the state and the tables
 
   struct Impl;

@@ -9,16 +9,17 @@
 //   });
 //
 // All ranks make the same calls in the same order. Each message says which exchange it belongs to,
-// what that moves and which source line it stands in: where two ranks are at different ones, both
-// throw an Error that tells both lines; after an Error of an exchange nothing more is exchanged. A
-// rank for which others wait is named after `Patience::tell` and goes on when it comes; after
-// `Patience::end` the wait throws. Messages are received where they are expected, in any order of
-// ranks; nothing here depends on which came first.
+// what that moves and which source line it stands in: where two ranks are at different ones, also
+// where each waits for the other, an Error tells both lines; after an Error of an exchange nothing
+// more is exchanged. A rank for which others wait is named after `Patience::tell` and goes on when
+// it comes; after `Patience::end` the wait throws. Messages are received where they are expected,
+// in any order of ranks; nothing here depends on which came first.
 #pragma once
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/shape.h"
 #include "tessera/autodiff/source_line.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -33,6 +34,8 @@
 namespace tessera::parallel {
 
 class Transport;  // src/transport.h
+struct Envelope;
+struct Notice;
 
 /// What a rank that waits throws when another one has failed (Communicator::fail).
 struct OtherRankFailed : Error {
@@ -40,12 +43,19 @@ struct OtherRankFailed : Error {
   int rank, code;
 };
 
+/// What a rank throws that has waited for another one as long as Patience::end says.
+struct WaitedInVain : Error {
+  WaitedInVain(const std::string& text, std::vector<int> ranks_)
+      : Error(text), ranks(std::move(ranks_)) {}
+  std::vector<int> ranks;  ///< that did not come
+};
+
 using Bytes = std::vector<std::byte>;
 
-/// How long a rank waits for others, in seconds.
+/// How long a rank waits for others, in seconds: for ranks that do not wait for others in turn.
 struct Patience {
-  double tell = 2;                                       ///< then it names them
-  double end = std::numeric_limits<double>::infinity();  ///< then it throws Error
+  double tell = 1.25;                                    ///< then it names them
+  double end = std::numeric_limits<double>::infinity();  ///< then it throws WaitedInVain
   /// What it tells: "rank 0 waits for rank 3 in sum f64[2], solver.cpp:40".
   std::function<void(const std::string&)> say;  ///< null: a line on standard error
 };
@@ -101,10 +111,23 @@ class Communicator {
 
  private:
   friend class Channel;
+  struct Open;
   void meet(const std::string& what, SourceLine line);
+  void count_sent(int to, std::size_t bytes);
+  /// `place` in the order of all ranks: twice the number of the exchange, one more behind it, where
+  /// channels are.
+  void wait(std::vector<Open>& open, const Envelope& here, std::uint64_t place);
+  struct Wait;
+  void look_at_others(Wait& w);
+  void send_notice(const Wait& w, int other, bool is_answer);
+  void read_notices(Wait& w);
+  void judge(const std::vector<Open>& open, const Envelope& here, std::uint64_t place, int from,
+             const Notice& notice) const;
 
   std::unique_ptr<Transport> transport_;
   std::uint64_t number_ = 0, sent_bytes_ = 0, sent_messages_ = 0;
+  std::vector<std::uint64_t> sent_to_, got_from_;  ///< messages
+  std::chrono::steady_clock::time_point notices_read_;
 };
 
 /// Messages to and from one rank in an order of their own: others' exchanges have no part in it,
