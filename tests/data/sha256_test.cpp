@@ -20,6 +20,17 @@ TEST(Sha256, PublishedVectors) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, InstructionsGiveTheBitsOfTheLetters) {
+  std::string text;
+  for (std::uint32_t k = 0, x = 1; k < 1000; ++k)
+    text += static_cast<char>((x = x * 1664525 + 1013904223) >> 24);
+  for (std::size_t length : {0u, 1u, 55u, 64u, 128u, 576u, 1000u}) {
+    Sha256 h(true);
+    h.update(text.data(), length);
+    EXPECT_EQ(to_hex(h.finish()), sha256_hex(text.substr(0, length))) << length;
+  }
+}
+
 TEST(Sha256, PiecesOfAnySizeGiveTheSame) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += static_cast<char>(i * 37);
