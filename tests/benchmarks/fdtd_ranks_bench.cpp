@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   current.fill = [](std::int64_t first, std::int64_t steps, double* to) {
     for (std::int64_t n = 0; n < steps; ++n) to[n] = std::sin(0.1 * static_cast<double>(first + n));
   };
-  const em::GridCut cut = em::cut_grid(model, ranks);
+  const em::GridCut cut = em::cut_grid(model.grid, ranks);
   em::TimeDomain run(std::move(model), {current}, {}, cut);
   if (ranks.rank() != 0) {
     run.help();

@@ -61,6 +61,20 @@ TEST(Checkpoint, RoundTripKeepsEveryBit) {
   EXPECT_EQ(encode_checkpoint(back), bytes);  // NaN and all
 }
 
+// Version 1 had no list of shards behind that of the inputs.
+TEST(Checkpoint, OfVersionOneIsRead) {
+  const Checkpoint c = example(7);
+  std::string bytes = encode_checkpoint(c);
+  std::size_t at = 32 + 8 + c.app.size() + 8 + 8 + c.config_sha256.size() + 8;
+  for (const InputFile& f : c.inputs) at += 24 + f.path.size() + f.sha256.size();
+  ASSERT_EQ(bytes.substr(at, 8), std::string(8, '\0'));
+  bytes.erase(at, 8);
+  bytes[16] = 1;
+  bytes[24] = static_cast<char>(bytes[24] - 8);  // of the length
+  const Checkpoint back = decode_checkpoint(resealed(bytes), "f");
+  EXPECT_EQ(encode_checkpoint(back), encode_checkpoint(c));
+}
+
 TEST(Checkpoint, WrongNamesTypesAndShapesAreSaid) {
   const Checkpoint c = example(1);
   expect_input_error([&] { c.array<double>("absent"); }, ExitCode::checkpoint_damaged, 416);
@@ -111,7 +125,7 @@ TEST(Checkpoint, LyingLengthsUnderARightDigestAreRefused) {
   }
   EXPECT_GT(refused, 50);
   std::string newer = bytes;
-  newer[16] = 2;
+  newer[16] = 3;
   expect_input_error([&] { decode_checkpoint(resealed(newer), "f"); }, ExitCode::checkpoint_damaged,
                      412);
 }

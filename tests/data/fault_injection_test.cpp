@@ -4,7 +4,7 @@
 #include "fault_calls.h"
 #include "input_error.h"
 #include "temp_folder.h"
-#include "tessera/data/checkpoint.h"
+#include "tessera/data/checkpoint_shards.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/hdf5_series.h"
@@ -168,6 +168,39 @@ TEST(FaultInjection, KilledAtAnyCallAGoodCheckpointIsLeft) {
             12);  // open, ten-odd writes, fsync, rename, fsync of the folder, LATEST, pruning
   EXPECT_EQ(temporary_files(dir.path()),
             0u);  // the next good write clears what the killed ones left
+}
+
+/// The same where several writers have a part each, and try a step again that is there.
+TEST(FaultInjection, KilledAtAnyCallAGoodSetOfShardsIsLeft) {
+  const auto write = [](const fs::path& dir, std::uint64_t step, int writers) {
+    Checkpoint c = state(step);
+    for (int writer = 0; writer < writers; ++writer)
+      c.shards.push_back(write_shard(dir, c, writer, 3, [&](std::size_t i) {
+        return NamedValue{"y" + std::to_string(3 * static_cast<std::size_t>(writer) + i),
+                          {{1000}, std::vector<double>(1000, double(step))}};
+      }));
+    write_checkpoint(dir, c, 1);
+  };
+  for (int error : {0, ENOSPC, EIO}) {
+    TempFolder dir;
+    write(dir.path(), 1, 2);
+    std::uint64_t safe = 1;
+    int hit = 0;
+    for (long n = 1;; ++n) {
+      const std::uint64_t step = n % 2 ? safe : safe + 1;
+      const int status =
+          with_fault(n, error, [&] { write(dir.path(), step, 1 + static_cast<int>(n / 2 % 3)); });
+      expect_good(dir.path(), safe);
+      if (status == kNotReached) break;
+      if (error == 0) {
+        ASSERT_EQ(status, 128 + SIGKILL);
+      }
+      safe = load_newest_checkpoint(dir.path())->checkpoint.step;
+      ++hit;
+    }
+    EXPECT_GE(hit, 20);
+    EXPECT_EQ(temporary_files(dir.path()), 0u);
+  }
 }
 
 TEST(FaultInjection, AFailingCallIsToldAndLosesNothing) {

@@ -213,9 +213,8 @@ TEST(Averaging, ConductorsHoldTheirSurfaces) {
   EXPECT_FALSE(pec(sheet, {em::Ex, line(0), line(2), line(1)}));
   EXPECT_FALSE(pec(sheet, {em::Ez, line(0), line(0), line(1)}));
   const auto uniform = em::uniform_media(em::SceneOrder(sheet), grid);
-  EXPECT_EQ(uniform[(line(1) * 8 + line(0)) * 8 + line(0)],
-            -1);  // the cells at the sheet are looked at
-  EXPECT_EQ(uniform[(line(-3) * 8 + line(0)) * 8 + line(0)], 0);
+  EXPECT_EQ(uniform.at(line(0), line(0), line(1)), -1);  // the cells at the sheet are looked at
+  EXPECT_EQ(uniform.at(line(0), line(0), line(-3)), 0);
   // A hole through the cube that dielectric fills: its walls conduct, its middle does not.
   const em::Scene hole{
       {{em::box({-3, -3, -3}, {3, 3, 3}), 1}, {em::box({-1, -1, -9}, {1, 1, 9}), 2}}, 0};
@@ -246,9 +245,9 @@ TEST(Averaging, SeamsOfPeriodicAxesSeeBothEnds) {
               1e-14);
   const auto open = em::uniform_media(scene, grid),
              closed = em::uniform_media(scene, grid, {true, false, false});
-  EXPECT_EQ(open[0], 1);
-  EXPECT_EQ(closed[0], -1);
-  EXPECT_EQ(closed[3], -1);
+  EXPECT_EQ(open.at(0, 0, 0), 1);
+  EXPECT_EQ(closed.at(0, 0, 0), -1);
+  EXPECT_EQ(closed.at(3, 0, 0), -1);
 }
 
 // A face that runs through the seam is averaged there as anywhere: the same after a shift by half a

@@ -281,7 +281,7 @@ TEST(UniformMedia, AgreesWithWhatFillsTheBoxes) {
   for (int i = 0; i <= 24; ++i)
     x.push_back(-1 + i / 12.0), y.push_back(-1 + i / 12.0 + 0.02 * std::sin(i));
   for (int i = 0; i <= 17; ++i) z.push_back(-1 + 2 * i / 17.0);
-  const auto medium = em::uniform_media(scene, grid);
+  const auto medium = em::uniform_media(scene, grid).medium;
   int mixed = 0, needless = 0;
   for (int k = 0; k < 17; ++k)
     for (int j = 0; j < 24; ++j)
@@ -307,9 +307,41 @@ TEST(UniformMedia, AgreesWithWhatFillsTheBoxes) {
   EXPECT_LT(mixed, 8000);
 
   tessera::set_num_threads(1);
-  const auto alone = em::uniform_media(scene, grid);
+  const auto alone = em::uniform_media(scene, grid).medium;
   tessera::set_num_threads(2);
-  EXPECT_EQ(alone, em::uniform_media(scene, grid));
+  EXPECT_EQ(alone, em::uniform_media(scene, grid).medium);
+}
+
+TEST(UniformMedia, OfSomePlanesAreThoseOfTheWhole) {
+  const em::SceneOrder scene({{{em::sphere({0.1, 0.7, -0.6}, 0.6), 1},
+                               {em::box({-0.9, -1.9, -0.9}, {-0.2, 0.9, 1.5}), 2},
+                               {em::cone({0.3, 0.3, 0.2}, 0.3, 0.1, 0.5, {1, 0, 1}), 3, 1}},
+                              0});
+  em::YeeGrid grid;
+  for (int d = 0; d < 3; ++d)
+    for (int i = 0; i <= 17 + d; ++i) grid.lines[d].push_back(-1 + 2.0 * i / (17 + d));
+  for (const std::array<bool, 3> periodic :
+       {std::array{false, false, false}, std::array{true, true, true},
+        std::array{false, true, false}}) {
+    const auto whole = em::uniform_media(scene, grid, periodic);
+    for (const int axis : {1, 2})
+      for (const auto& [first, count] : {std::pair{0, 3}, std::pair{4, 1}, std::pair{12, 6},
+                                         std::pair{16, 5}, std::pair{0, grid.cells(axis)}}) {
+        const em::Planes planes{axis, first, count};
+        const auto part = em::uniform_media(scene, grid, periodic, planes);
+        std::size_t held = 0;
+        for (int k = 0; k < grid.cells(2); ++k)
+          for (int j = 0; j < grid.cells(1); ++j)
+            for (int i = 0; i < grid.cells(0); ++i) {
+              if (!part.holds({i, j, k})) continue;
+              ++held;
+              EXPECT_EQ(part.at(i, j, k), whole.at(i, j, k)) << i << " " << j << " " << k;
+            }
+        EXPECT_EQ(held, part.medium.size());
+        EXPECT_EQ(held * static_cast<std::size_t>(grid.cells(axis)),
+                  whole.medium.size() * static_cast<std::size_t>(count));
+      }
+  }
 }
 
 TEST(Scene, NamesOverlapsAndWhatLiesOutside) {

@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t header = 32, digest = 32;
   if (size < header + digest) return 0;
   std::memcpy(bytes.data(), "Tessera ckpt\r\n\x1a\n", 16);
-  const std::uint32_t version[2] = {1, 0};
+  const std::uint32_t version[2] = {bytes[16] == 1 ? 1U : 2U, 0};
   std::memcpy(bytes.data() + 16, version, sizeof version);
   const std::uint64_t length = size;
   std::memcpy(bytes.data() + 24, &length, sizeof length);

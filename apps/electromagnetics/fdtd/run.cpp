@@ -2,6 +2,7 @@
 // The loop in time: records to monitors, the stop rule, checkpoints, and the watch for growth.
 #include "electromagnetics/fdtd/run.h"
 
+#include "electromagnetics/fdtd/shards.h"
 #include "electromagnetics/fdtd/unfaded.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/log.h"
@@ -32,8 +33,8 @@ em::TimeDomain make_run(const MonitoredCase& made, parallel::Communicator& ranks
   std::vector<em::Edge> recorded;
   for (const auto& m : made.monitors)
     recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
-  em::YeeModel model = make_model(made.c);
-  em::GridCut cut = em::cut_grid(model, ranks, weights);
+  em::GridCut cut = em::cut_grid(made.c.grid, ranks, weights);
+  em::YeeModel model = make_model(made.c, em::slab_of(made.c.faces, cut));
   return {std::move(model), make_injections(made.c), std::move(recorded), std::move(cut)};
 }
 
@@ -70,15 +71,13 @@ struct TimeLoop {
     });
   }
 
+  /// All but the fields.
   data::Checkpoint checkpoint() const {
     data::Checkpoint out;
     out.app = "electromagnetics.fdtd";
     out.step = static_cast<std::uint64_t>(run->step());
     out.config_sha256 = context.manifest.config_sha256;
     out.inputs = c.inputs;
-    const std::vector<em::TimeDomain::Slice> slices = run->slices();
-    for (std::size_t i = 0; i < slices.size(); ++i)
-      std::visit([&](const auto& slice) { out.put(fmt::format("state/{}", i), slice); }, slices[i]);
     out.put("peak_energy", energy.peak_j);
     out.put("least_energy", energy.least_stored_j);
     out.put("norms", norms);
@@ -87,17 +86,8 @@ struct TimeLoop {
       monitors[m]->save(out, fmt::format("monitor/{}/", m));
     return out;
   }
+  /// All but the fields.
   void restore(const data::Checkpoint& in) {
-    const bool f32 = run->scheme().dtype() == Dtype::f32;
-    std::vector<em::TimeDomain::Slice> slices;
-    for (int i = 0; i < run->slice_count(); ++i) {
-      const std::string name = fmt::format("state/{}", i);
-      if (f32)
-        slices.emplace_back(in.array<float>(name));
-      else
-        slices.emplace_back(in.array<double>(name));
-    }
-    run->restore(static_cast<std::int64_t>(in.step), slices);
     energy.peak_j = in.scalar<double>("peak_energy");
     energy.least_stored_j = in.scalar<double>("least_energy");
     norms = in.array<double>("norms");
@@ -182,10 +172,11 @@ std::int64_t steps_between_checks(const Case& c) {
       16, std::llround(c.options.run.stop.check_every.value_or(10 * period) / c.dt_s));
 }
 
-void help_with_steps(HelpContext& with, const MonitoredCase& made) {
-  make_run(made, with.ranks, with.weights).help([stop = with.stop] {
-    return stop && stop->poll() != data::StopReason::none;
-  });
+void help_with_steps(HelpContext& with, MonitoredCase& made) {
+  em::TimeDomain run = make_run(made, with.ranks, with.weights);
+  made.monitors.clear();  // rank 0 has what they record
+  run.help([stop = with.stop] { return stop && stop->poll() != data::StopReason::none; },
+           work_on_fields);
 }
 
 std::int64_t fixed_end(const Case& c, double sources_end_s) {
@@ -218,9 +209,13 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
                   c.grid.cells(0), c.grid.cells(1), c.grid.cells(2), c.dt_s, c.dt_s / c.stable_dt_s,
                   static_cast<double>(s.run->scheme().memory_bytes()) / 1e9,
                   traffic.unfused_bytes_per_cell, traffic.fused_bytes_per_cell));
-  if (auto loaded = data::load_newest_checkpoint(context.folder.checkpoints())) {
+  const auto& checkpoints = context.folder.checkpoints();
+  const auto load = [&](const data::Checkpoint& from) {
+    data::check_resumable(from, context.manifest, c.inputs);
+    load_fields(*s.run, checkpoints, from);
+  };
+  if (auto loaded = data::load_newest_checkpoint(checkpoints, load)) {
     for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
-    data::check_resumable(loaded->checkpoint, context.manifest, c.inputs);
     s.restore(loaded->checkpoint);
     context.log.info(fmt::format("going on from {} at step {}", loaded->path.filename().string(),
                                  s.run->step()));
@@ -241,8 +236,9 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
                            .heartbeat = context.folder.heartbeat_json()});
   const auto save = [&] {
     s.metrics_bytes = metrics->sync();
-    data::write_checkpoint(context.folder.checkpoints(), s.checkpoint(),
-                           context.options.keep_checkpoints);
+    data::Checkpoint now = s.checkpoint();
+    save_fields(*s.run, checkpoints, now);
+    data::write_checkpoint(checkpoints, now, context.options.keep_checkpoints);
   };
   data::Periodic periodic(context.options.checkpoint_every_s);
   const auto begin = std::chrono::steady_clock::now();

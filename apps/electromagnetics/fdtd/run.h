@@ -16,7 +16,7 @@ struct MonitoredCase {
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results);
 
 /// What the other ranks do meanwhile: they hold slabs of the grid.
-void help_with_steps(HelpContext& with, const MonitoredCase& made);
+void help_with_steps(HelpContext& with, MonitoredCase& made);
 
 /// From a look at the fields, their energy and the stop rule, to the next.
 std::int64_t steps_between_checks(const Case& c);

@@ -140,7 +140,7 @@ std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
       em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal));
 }
 
-em::YeeModel make_model(const Case& c) {
+em::YeeModel make_model(const Case& c, const em::Slab& slab) {
   const BoundaryOptions& boundary = c.options.boundary;
   const em::Medium& background = c.media.front();
   em::Absorber absorber = boundary.absorber;
@@ -150,7 +150,7 @@ em::YeeModel make_model(const Case& c) {
   em::YeeModel m =
       em::yee_model(c.grid, c.faces, pml, c.dt_s,
                     c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene,
-                    c.stepped, c.options.grid.averaging, *c.open);
+                    c.stepped, c.options.grid.averaging, *c.open, slab);
   m.bloch_phase = bloch_phase(c);
   std::array<em::AbsorbingFaces, 3> absorbing;
   for (int d = 0; d < 3; ++d)

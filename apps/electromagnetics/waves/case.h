@@ -81,7 +81,8 @@ electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 
 /// The sources of a case as currents.
 std::vector<electromagnetics::Injection> make_injections(const Case& c);
-electromagnetics::YeeModel make_model(const Case& c);
+/// The model of a slab, or of the whole grid.
+electromagnetics::YeeModel make_model(const Case& c, const electromagnetics::Slab& slab = {});
 /// What its conductors leave open, as its options want it.
 std::shared_ptr<const electromagnetics::CutCellFractions> make_open(const Case& c);
 /// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it

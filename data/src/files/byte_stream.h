@@ -35,6 +35,7 @@ struct BadBytes : std::runtime_error {
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+  std::size_t at() const { return at_; }
   bool at_end() const { return at_ == bytes_.size(); }
   [[noreturn]] void fail(const std::string& message) const { throw BadBytes(message, at_); }
   std::string_view take(std::uint64_t n) {

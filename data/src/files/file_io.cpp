@@ -179,6 +179,11 @@ void AtomicFile::commit() {
   sync_folder(folder_of(path_));
 }
 
+void AtomicFile::commit_as(fs::path path) {
+  path_ = std::move(path);
+  commit();
+}
+
 void AtomicFile::commit_without_sync() {
   const int fd = fd_;
   fd_ = -1;

@@ -2,7 +2,7 @@
 #include "info/info_formats.h"
 
 #include "files/regular_file.h"
-#include "tessera/data/checkpoint.h"
+#include "tessera/data/checkpoint_shards.h"
 #include "tessera/data/config.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/file_io.h"
@@ -64,6 +64,11 @@ InfoNode checkpoint_info(const fs::path& path) {
   InfoNode& inputs = node.add("inputs", static_cast<std::int64_t>(c.inputs.size()));
   for (std::size_t i = 0; i < std::min(c.inputs.size(), kMaxListed); ++i)
     inputs.add(c.inputs[i].path, c.inputs[i].sha256);
+  if (!c.shards.empty()) {
+    InfoNode& shards = node.add("shards", static_cast<std::int64_t>(c.shards.size()));
+    for (std::size_t i = 0; i < std::min(c.shards.size(), kMaxListed); ++i)
+      shards.add(shard_name(c.step, c.shards[i]), static_cast<std::int64_t>(c.shards[i].bytes));
+  }
   static constexpr const char* kTypes[] = {"float64", "float32",    "int64", "uint64",
                                            "uint8",   "complex128", "text"};
   InfoNode& values = node.add("values", static_cast<std::int64_t>(c.values.size()));
@@ -198,7 +203,7 @@ std::vector<FileFormat> own_formats() {
        .priority = 10},
       {.name = "checkpoint",
        .summary = "state of a run (RUN/ckpt)",
-       .extensions = {".ckpt"},
+       .extensions = {".ckpt", ".shard"},
        .sniff = [](std::string_view head,
                    const fs::path&) { return head.starts_with("Tessera ckpt"); },
        .summarize = checkpoint_info,

@@ -3,16 +3,18 @@
 
 #include "files/half_of_memory.h"
 #include "run/checkpoint_format.h"
+#include "tessera/data/checkpoint_shards.h"
 #include "tessera/data/file_io.h"
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace tessera::data {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kPrefix = "step-", kSuffix = ".ckpt";
+constexpr std::string_view kPrefix = "step-", kSuffix = ".ckpt", kShard = ".shard";
 
 struct Found {
   std::uint64_t step;
@@ -43,17 +45,34 @@ std::vector<Found> list_checkpoints(const fs::path& dir) {
   return out;
 }
 
-/// Runs after a checkpoint of `step` is safe. Steps above it are left from before a resume that had
-/// to go further back.
-void prune(const fs::path& dir, std::uint64_t step, int keep) {
+/// Of "step-12.0123456789abcdef.shard".
+std::optional<std::uint64_t> step_of_shard(const std::string& name) {
+  if (!name.ends_with(kShard)) return {};
+  return step_of(name.substr(0, name.find('.')) + std::string(kSuffix));
+}
+
+/// Runs after a checkpoint is safe. Steps above it are left from before a resume that had to go
+/// further back.
+void prune(const fs::path& dir, const Checkpoint& c, int keep) {
   std::error_code ignored;  // a file that cannot be removed costs space only
-  int kept = 0;
+  std::set<std::uint64_t> kept;
   for (const Found& f : list_checkpoints(dir))
-    if (f.step > step || ++kept > keep) fs::remove(f.path, ignored);
-  std::vector<fs::path> left;  // temporary files of killed writers
-  for (const auto& entry : fs::directory_iterator(dir, ignored))
-    if (entry.path().filename().string().find(".tmp-") != std::string::npos)
+    if (f.step > c.step || static_cast<int>(kept.size()) == keep)
+      fs::remove(f.path, ignored);
+    else
+      kept.insert(f.step);
+  const auto is_shard_of_c = [&](const std::string& name) {
+    return std::any_of(c.shards.begin(), c.shards.end(),
+                       [&](const Shard& s) { return shard_name(c.step, s) == name; });
+  };
+  std::vector<fs::path> left;  // files of killed writers, shards of what is no checkpoint any more
+  for (const auto& entry : fs::directory_iterator(dir, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const auto step = step_of_shard(name);
+    if (name.find(".tmp-") != std::string::npos ||
+        (step && (*step == c.step ? !is_shard_of_c(name) : !kept.contains(*step))))
       left.push_back(entry.path());
+  }
   for (const fs::path& p : left) fs::remove(p, ignored);
 }
 
@@ -99,7 +118,7 @@ fs::path write_checkpoint(const fs::path& dir, const Checkpoint& c, int keep) {
   encode_checkpoint_to(c, [&](const void* p, std::size_t n) { file.write(p, n); });
   file.commit();
   write_file_atomically(dir / "LATEST", name + "\n");
-  prune(dir, c.step, std::max(keep, 1));
+  prune(dir, c, std::max(keep, 1));
   return dir / name;
 }
 
@@ -111,11 +130,22 @@ Checkpoint read_checkpoint(const fs::path& file) {
   }
 }
 
-std::optional<LoadedCheckpoint> load_newest_checkpoint(const fs::path& dir) {
+std::optional<LoadedCheckpoint> load_newest_checkpoint(
+    const fs::path& dir, const std::function<void(const Checkpoint&)>& whole) {
   std::vector<Diagnostic> damaged;
   for (const Found& f : list_checkpoints(dir)) {
     try {
       LoadedCheckpoint loaded{.checkpoint = read_checkpoint(f.path), .path = f.path};
+      const Checkpoint& c = loaded.checkpoint;
+      if (c.step != f.step || c.is_shard)
+        damaged_checkpoint(f.path.string(), 415, 0,
+                           std::string("malformed: it is ") +
+                               (c.is_shard ? "a shard" : "the checkpoint") + " of step " +
+                               std::to_string(c.step));
+      if (whole)
+        whole(c);
+      else
+        for (const Shard& s : c.shards) check_shard(dir, c, s);
       for (Diagnostic& d : damaged) {
         d.severity = Severity::warning;
         d.hint = "an older checkpoint is used: " + f.path.filename().string();
@@ -123,6 +153,7 @@ std::optional<LoadedCheckpoint> load_newest_checkpoint(const fs::path& dir) {
       loaded.warnings = std::move(damaged);
       return loaded;
     } catch (const InputError& e) {
+      if (e.code() != ExitCode::checkpoint_damaged) throw;
       damaged.insert(damaged.end(), e.findings().begin(), e.findings().end());
     }
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of a checkpoint (docs/reference/checkpoint-format.md), all integers little-endian:
-//   16 bytes magic, u32 version, u32 zero, u64 length of the file,
+//   16 bytes magic, u32 version, u32 1 for a shard or 0, u64 length of the file,
 //   text app, u64 step, text config_sha256,
-//   u64 n, n x {text path, u64 bytes, text sha256},
+//   u64 n, n x {text path, u64 bytes, text sha256},      input files
+//   u64 n, n x {text sha256, u64 bytes},                 shards (not in version 1)
 //   u64 n, n x {text name, u8 type, u8 rank, rank x u64 extent, u64 count, count elements},
 //   32 bytes SHA-256 of everything before.      text = u64 length, bytes
 // The digest covers every byte, so a single flipped bit anywhere is found before anything is
@@ -13,6 +14,7 @@
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/sha256.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
@@ -20,11 +22,11 @@ namespace tessera::data {
 namespace {
 
 constexpr std::string_view kMagic("Tessera ckpt\r\n\x1a\n", 16);
-constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kDigest = 32, kSmallest = 32 + kDigest;
+constexpr std::uint32_t kVersion = 2;
+constexpr std::size_t kBegin = 32, kDigest = 32, kSmallest = kBegin + kDigest;
 constexpr std::uint8_t kMaxRank = 16;
 
-void encode_body(ByteWriter e, const Checkpoint& c) {
+void encode_header(ByteWriter e, const Checkpoint& c, std::uint64_t n_values) {
   e.text(c.app);
   e.u64(c.step);
   e.text(c.config_sha256);
@@ -34,20 +36,26 @@ void encode_body(ByteWriter e, const Checkpoint& c) {
     e.u64(f.bytes);
     e.text(f.sha256);
   }
-  e.u64(c.values.size());
-  for (const auto& [name, value] : c.values) {
-    e.text(name);
-    const std::uint8_t kind[2] = {static_cast<std::uint8_t>(value.data.index()),
-                                  static_cast<std::uint8_t>(value.shape.size())};
-    e.bytes(kind, 2);
-    for (std::uint64_t extent : value.shape) e.u64(extent);
-    std::visit(
-        [&](const auto& a) {
-          e.u64(a.size());
-          e.bytes(a.data(), a.size() * sizeof(*a.data()));
-        },
-        value.data);
+  e.u64(c.shards.size());
+  for (const Shard& s : c.shards) {
+    e.text(s.sha256);
+    e.u64(s.bytes);
   }
+  e.u64(n_values);
+}
+
+void encode_value(ByteWriter e, const std::string& name, const CheckpointValue& value) {
+  e.text(name);
+  const std::uint8_t kind[2] = {static_cast<std::uint8_t>(value.data.index()),
+                                static_cast<std::uint8_t>(value.shape.size())};
+  e.bytes(kind, 2);
+  for (std::uint64_t extent : value.shape) e.u64(extent);
+  std::visit(
+      [&](const auto& a) {
+        e.u64(a.size());
+        e.bytes(a.data(), a.size() * sizeof(*a.data()));
+      },
+      value.data);
 }
 
 template <std::size_t I = 0>
@@ -60,19 +68,29 @@ CheckpointValue::Data data_of_type(ByteReader& d, std::uint8_t type) {
   }
 }
 
-CheckpointValue decode_value(ByteReader& d) {
-  const std::uint8_t type = d.u8(), rank = d.u8();
+/// Of a value all but its elements.
+struct ValueHead {
+  std::string name;
+  std::uint8_t type = 0;
+  std::vector<std::uint64_t> shape;
+};
+ValueHead decode_value_head(ByteReader& d) {
+  ValueHead h{.name = d.text(), .type = d.u8(), .shape = {}};
+  const std::uint8_t rank = d.u8();
   if (rank > kMaxRank)
     d.fail("rank " + std::to_string(rank) + " is above " + std::to_string(kMaxRank));
-  CheckpointValue value;
-  for (int i = 0; i < rank; ++i) value.shape.push_back(d.u64());
-  value.data = data_of_type(d, type);
+  for (int i = 0; i < rank; ++i) h.shape.push_back(d.u64());
+  return h;
+}
+
+CheckpointValue decode_value(ByteReader& d, ValueHead h) {
+  CheckpointValue value{std::move(h.shape), data_of_type(d, h.type)};
   if (!shape_fits(value)) d.fail("the shape does not multiply to the number of elements");
   return value;
 }
 
-Checkpoint decode_body(ByteReader d) {
-  Checkpoint c;
+/// All before the values; gives their number.
+std::uint64_t decode_header(ByteReader& d, std::uint32_t version, Checkpoint& c) {
   c.app = d.text();
   c.step = d.u64();
   c.config_sha256 = d.text();
@@ -83,22 +101,55 @@ Checkpoint decode_body(ByteReader d) {
     f.sha256 = d.text();
     c.inputs.push_back(std::move(f));
   }
-  for (std::uint64_t n = d.count(18); n > 0; --n) {
-    const std::string name = d.text();
-    if (!c.values.emplace(name, decode_value(d)).second) d.fail("the name appears twice");
+  for (std::uint64_t n = version > 1 ? d.count(16) : 0; n > 0; --n) {
+    Shard s;
+    s.sha256 = d.text();
+    s.bytes = d.u64();
+    c.shards.push_back(std::move(s));
+  }
+  return d.u64();
+}
+
+Checkpoint decode_body(ByteReader d, std::uint32_t version) {
+  Checkpoint c;
+  for (std::uint64_t n = decode_header(d, version, c); n > 0; --n) {
+    ValueHead head = decode_value_head(d);
+    const std::string name = head.name;
+    if (!c.values.emplace(name, decode_value(d, std::move(head))).second)
+      d.fail("the name appears twice");
   }
   if (!d.at_end()) d.fail("bytes are left over before the digest");
   return c;
 }
 
-[[noreturn]] void damaged(const std::string& file, int number, std::uint64_t byte,
-                          std::string message) {
+std::uint32_t version_of(std::string_view begin, const std::string& file) {
+  std::uint32_t version;
+  std::memcpy(&version, begin.data() + 16, sizeof version);
+  if (version < 1 || version > kVersion)
+    damaged_checkpoint(file, 412, 16,
+                       "format version " + std::to_string(version) + ", this program reads 1 to " +
+                           std::to_string(kVersion));
+  return version;
+}
+
+template <std::size_t I = 0>
+std::size_t element_bytes(std::uint8_t type) {
+  if constexpr (I < std::variant_size_v<CheckpointValue::Data>) {
+    using T = typename std::variant_alternative_t<I, CheckpointValue::Data>::value_type;
+    return type == I ? sizeof(T) : element_bytes<I + 1>(type);
+  } else {
+    return 1;  // data_of_type refuses it
+  }
+}
+
+}  // namespace
+
+void damaged_checkpoint(const std::string& file, int number, std::uint64_t byte,
+                        std::string message) {
   throw InputError(
       {.number = number, .place = {.file = file, .byte = byte}, .message = std::move(message)},
       ExitCode::checkpoint_damaged);
 }
-
-}  // namespace
 
 bool shape_fits(const CheckpointValue& value) {
   const std::size_t n = std::visit([](const auto& a) { return a.size(); }, value.data);
@@ -113,22 +164,37 @@ bool shape_fits(const CheckpointValue& value) {
   return !overflow && (zero ? 0 : product) == n;
 }
 
-void encode_checkpoint_to(const Checkpoint& c,
-                          const std::function<void(const void*, std::size_t)>& sink) {
+Sha256::Digest encode_values_to(const Checkpoint& about, std::uint64_t n,
+                                const std::function<void(const ValueSink&)>& each,
+                                const ByteSink& sink) {
+  const auto body = [&](const ByteSink& to) {
+    encode_header({to}, about, n);
+    each([&](const std::string& name, const CheckpointValue& v) { encode_value({to}, name, v); });
+  };
   std::uint64_t length = kSmallest;
-  encode_body(ByteWriter{[&](const void*, std::size_t n) { length += n; }}, c);
+  body([&](const void*, std::size_t bytes) { length += bytes; });
   Sha256 hash;
-  const std::function<void(const void*, std::size_t)> hashed = [&](const void* p, std::size_t n) {
+  const ByteSink hashed = [&](const void* p, std::size_t n) {
     hash.update(p, n);
     sink(p, n);
   };
-  const std::uint32_t version[2] = {kVersion, 0};
+  const std::uint32_t version[2] = {kVersion, about.is_shard};
   hashed(kMagic.data(), kMagic.size());
   hashed(version, sizeof version);
   hashed(&length, sizeof length);
-  encode_body(ByteWriter{hashed}, c);
+  body(hashed);
   const Sha256::Digest digest = hash.finish();
   sink(digest.data(), digest.size());
+  return digest;
+}
+
+Sha256::Digest encode_checkpoint_to(const Checkpoint& c, const ByteSink& sink) {
+  return encode_values_to(
+      c, c.values.size(),
+      [&](const ValueSink& to) {
+        for (const auto& [name, value] : c.values) to(name, value);
+      },
+      sink);
 }
 
 std::string encode_checkpoint(const Checkpoint& c) {
@@ -140,33 +206,71 @@ std::string encode_checkpoint(const Checkpoint& c) {
 
 Checkpoint decode_checkpoint(std::string_view bytes, const std::string& file) {
   if (!bytes.starts_with(kMagic))
-    damaged(file, 411, 0, "not a Tessera checkpoint (expected it to begin with \"Tessera ckpt\")");
+    damaged_checkpoint(file, 411, 0,
+                       "not a Tessera checkpoint (expected it to begin with \"Tessera ckpt\")");
   if (bytes.size() < kSmallest)
-    damaged(file, 413, bytes.size(),
-            "truncated: " + std::to_string(bytes.size()) + " bytes, expected at least " +
-                std::to_string(kSmallest));
-  std::uint32_t version;
+    damaged_checkpoint(file, 413, bytes.size(),
+                       "truncated: " + std::to_string(bytes.size()) + " bytes, expected at least " +
+                           std::to_string(kSmallest));
   std::uint64_t length;
-  std::memcpy(&version, bytes.data() + 16, sizeof version);
   std::memcpy(&length, bytes.data() + 24, sizeof length);
   if (length != bytes.size())
-    damaged(file, 413, 24,
-            "truncated or lengthened: has " + std::to_string(bytes.size()) +
-                " bytes and was written with " + std::to_string(length));
+    damaged_checkpoint(file, 413, 24,
+                       "truncated or lengthened: has " + std::to_string(bytes.size()) +
+                           " bytes and was written with " + std::to_string(length));
   const std::string_view body = bytes.substr(0, bytes.size() - kDigest);
   Sha256 hash;
   hash.update(body.data(), body.size());
   if (std::memcmp(hash.finish().data(), bytes.data() + body.size(), kDigest) != 0)
-    damaged(file, 414, body.size(),
-            "damaged: the SHA-256 of its content is not the one it was written with");
-  if (version != kVersion)
-    damaged(file, 412, 16,
-            "format version " + std::to_string(version) + ", this program reads version " +
-                std::to_string(kVersion));
+    damaged_checkpoint(file, 414, body.size(),
+                       "damaged: the SHA-256 of its content is not the one it was written with");
+  const std::uint32_t version = version_of(bytes, file);
   try {
-    return decode_body(ByteReader(body.substr(32)));
+    Checkpoint c = decode_body(ByteReader(body.substr(kBegin)), version);
+    std::uint32_t is_shard;
+    std::memcpy(&is_shard, bytes.data() + 20, sizeof is_shard);
+    if (is_shard > 1)
+      damaged_checkpoint(file, 415, 20, "malformed: it is neither a checkpoint nor a shard");
+    c.is_shard = is_shard;
+    return c;
   } catch (const BadBytes& e) {
-    damaged(file, 415, 32 + e.at, std::string("malformed: ") + e.what());
+    damaged_checkpoint(file, 415, kBegin + e.at, std::string("malformed: ") + e.what());
+  }
+}
+
+void read_values(const RegularFile& file, const std::string& name,
+                 const std::function<bool(const std::string& name)>& wanted,
+                 const std::function<void(std::string name, CheckpointValue)>& take) {
+  constexpr std::uint64_t kHeads = 1 << 12;  // the head of a value is not longer
+  const std::uint64_t end = file.size() - std::min<std::uint64_t>(kDigest, file.size());
+  std::uint64_t at = kBegin;
+  const auto piece = [&](std::uint64_t from, std::uint64_t bytes) {
+    std::string s(static_cast<std::size_t>(std::min(bytes, end - std::min(from, end))), '\0');
+    s.resize(file.read(from, s.data(), s.size()));
+    return s;
+  };
+  try {
+    const std::string begin = piece(0, kBegin);
+    if (begin.size() < kBegin) throw BadBytes("it is too short", 0);
+    Checkpoint about;
+    std::string head = piece(at, kHeads);
+    ByteReader first(head);
+    std::uint64_t n = decode_header(first, version_of(begin, name), about);
+    for (at += first.at(); n > 0; --n) {
+      head = piece(at, kHeads);
+      ByteReader d(head);
+      ValueHead h = decode_value_head(d);
+      const std::uint64_t from = at + d.at(), count = d.u64(), size = element_bytes(h.type);
+      if (count > (end - from) / size) d.fail("a count goes beyond the end");
+      at += d.at() + count * size;
+      if (!wanted(h.name)) continue;
+      const std::string elements = piece(from, sizeof count + count * size);
+      ByteReader e(elements);
+      std::string of = h.name;
+      take(std::move(of), decode_value(e, std::move(h)));
+    }
+  } catch (const BadBytes& e) {
+    damaged_checkpoint(name, 415, at + e.at, std::string("malformed: ") + e.what());
   }
 }
 

@@ -42,15 +42,17 @@ struct Sum {
 }  // namespace
 
 CornerCoefficients corner_coefficients(const SceneOrder& scene, const std::vector<Medium>& media,
-                                       const YeeGrid& grid,
-                                       const std::vector<std::int32_t>& uniform,
+                                       const YeeGrid& grid, const UniformMedia& uniform,
                                        const NodeRange& range, const Periodic& periodic,
                                        double largest) {
+  const auto cell_of = [&](Node node) {
+    for (int k = 0; k < 3; ++k) node[k] = std::min(node[k], grid.cells(k) - 1);
+    return node;
+  };
+  const auto is_there = [&](const Node& node) { return uniform.holds(cell_of(node)); };
   const auto uniform_at = [&](const Node& node) {
-    std::array<std::size_t, 3> c;
-    for (int k = 0; k < 3; ++k)
-      c[k] = static_cast<std::size_t>(std::min(node[k], grid.cells(k) - 1));
-    return uniform[(c[2] * grid.cells(1) + c[1]) * grid.cells(0) + c[0]];
+    const Node cell = cell_of(node);
+    return uniform.at(cell[0], cell[1], cell[2]);
   };
   std::vector<Node> nodes;
   Node last = range.last;
@@ -59,7 +61,7 @@ CornerCoefficients corner_coefficients(const SceneOrder& scene, const std::vecto
   for (int k = range.first[2]; k <= last[2]; ++k)
     for (int j = range.first[1]; j <= last[1]; ++j)
       for (int i = range.first[0]; i <= last[0]; ++i)
-        if (uniform_at({i, j, k}) < 0) nodes.push_back({i, j, k});
+        if (is_there({i, j, k}) && uniform_at({i, j, k}) < 0) nodes.push_back({i, j, k});
 
   std::vector<NodeCorners> corners(nodes.size());
   parallel_chunks(static_cast<std::int64_t>(nodes.size() + 63) / 64, [&](std::int64_t chunk) {
@@ -87,16 +89,16 @@ CornerCoefficients corner_coefficients(const SceneOrder& scene, const std::vecto
     const auto& [axis, k, j, i] = key;
     const Edge e{static_cast<std::uint8_t>(axis), i, j, k};
     const Node at{i, j, k};
+    Node next = at;
+    next[axis] = at[axis] + 1 == grid.cells(axis) && periodic[axis] ? 0 : at[axis] + 1;
+    if (!is_there(at) || !is_there(next)) continue;
     double volume = grid.length(axis, at[axis]);
     for (int b = 0; b < 3; ++b)
       if (b != axis) volume *= grid.dual_length(b, at[b], periodic[b] || !grid.resolved(b));
     double value = sum.value;
     const double missing = volume - sum.volume;  // of a node that was left out
     if (missing > 1e-9 * volume) {
-      Node other = at;
-      if (uniform_at(other) < 0)
-        other[axis] = at[axis] + 1 == grid.cells(axis) && periodic[axis] ? 0 : at[axis] + 1;
-      const std::int32_t medium = uniform_at(other);
+      const std::int32_t medium = uniform_at(uniform_at(at) < 0 ? next : at);
       value +=
           missing *
           (medium >= 0 && plain(media[medium])

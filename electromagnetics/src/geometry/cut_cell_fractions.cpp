@@ -71,13 +71,11 @@ FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, co
 std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
                                            const std::vector<Medium>& media, const YeeGrid& grid,
                                            const Periodic& periodic) {
-  const std::vector<std::int32_t> uniform = uniform_media(scene, grid, periodic);
   const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
+  UniformMedia uniform;  // of a few planes at a time
   const auto medium_at = [&](int i, int j, int k) {
-    const int cell[3] = {std::clamp(i, 0, n[0] - 1), std::clamp(j, 0, n[1] - 1),
-                         std::clamp(k, 0, n[2] - 1)};
-    return uniform[static_cast<std::size_t>((std::int64_t{cell[2]} * n[1] + cell[1]) * n[0] +
-                                            cell[0])];
+    return uniform.at(std::clamp(i, 0, n[0] - 1), std::clamp(j, 0, n[1] - 1),
+                      std::clamp(k, 0, n[2] - 1));
   };
   const auto beside_surface = [&](int i, int j, int k) {
     for (int dk = -1; dk <= 1; ++dk)
@@ -87,8 +85,7 @@ std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
     return false;
   };
   std::vector<std::vector<FoundFraction>> slabs(static_cast<std::size_t>(6 * (n[2] + 1)));
-  parallel_chunks(static_cast<std::int64_t>(slabs.size()), [&](std::int64_t slab) {
-    const int c = static_cast<int>(slab / (n[2] + 1)), k = static_cast<int>(slab % (n[2] + 1));
+  const auto look_at = [&](int c, int k) {
     int last[3];
     for (int d = 0; d < 3; ++d)
       last[d] = at_middle(c, d) || periodic[static_cast<std::size_t>(d)] || !grid.resolved(d)
@@ -105,9 +102,18 @@ std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
         const FoundFraction f =
             medium >= 0 ? FoundFraction{edge, 0, true} : look(scene, media, grid, edge);
         if (f.fraction < 1 || f.thin.course != ThinCourse::none)
-          slabs[static_cast<std::size_t>(slab)].push_back(f);
+          slabs[static_cast<std::size_t>(c * (n[2] + 1) + k)].push_back(f);
       }
-  });
+  };
+  constexpr int few = 16;
+  for (int first = 0; first <= n[2]; first += few) {
+    const int end = std::min(first + few, n[2] + 1),
+              low = std::max(std::min(first, n[2] - 1) - 1, 0), high = std::min(end + 1, n[2]);
+    uniform = uniform_media(scene, grid, periodic, {2, low, high - low});
+    parallel_chunks(6 * (end - first), [&, first = first](std::int64_t at) {
+      look_at(static_cast<int>(at % 6), first + static_cast<int>(at / 6));
+    });
+  }
   std::vector<FoundFraction> out;
   for (const auto& s : slabs) out.insert(out.end(), s.begin(), s.end());
   return out;

@@ -10,7 +10,7 @@ namespace tessera::electromagnetics {
 data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>& media,
                               const YeeGrid& grid) {
   require_media(scene.scene(), media.size());
-  const std::vector<std::int32_t> uniform = uniform_media(scene, grid);
+  const std::vector<std::int32_t> uniform = uniform_media(scene, grid).medium;
   const auto n = static_cast<std::size_t>(grid.cell_count());
   std::vector<double> medium(n), share(n), permittivity(3 * n);
   const auto row = static_cast<std::size_t>(grid.cells(0));

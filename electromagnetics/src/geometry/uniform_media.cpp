@@ -30,7 +30,7 @@ struct Cells {
 
 struct Descent {
   const YeeGrid& grid;
-  std::vector<std::int32_t> medium;
+  UniformMedia& out;
 
   /// The cells and their neighbours.
   Box around(const Cells& cells) const {
@@ -45,17 +45,25 @@ struct Descent {
     return box;
   }
 
-  std::int32_t& at(int i, int j, int k) {
-    return medium[(std::size_t(k) * grid.cells(1) + j) * grid.cells(0) + i];
+  bool wanted(const Cells& cells) const {
+    const int axis = out.planes.axis;
+    for (int i = axis < 0 ? 0 : cells.low[axis]; axis >= 0; ++i) {
+      if (i == cells.high[axis]) return false;
+      if (out.planes.number(i, grid.cells(axis)) >= 0) return true;
+    }
+    return true;
   }
 
   void set(const Cells& cells, std::int32_t value) {
     for (int k = cells.low[2]; k < cells.high[2]; ++k)
       for (int j = cells.low[1]; j < cells.high[1]; ++j)
-        std::fill_n(&at(cells.low[0], j, k), cells.high[0] - cells.low[0], value);
+        if (out.holds({0, j, k}))
+          std::fill_n(&out.medium[out.place(cells.low[0], j, k)], cells.high[0] - cells.low[0],
+                      value);
   }
 
   void visit(const Cells& cells, const Structures& from_top, int background) {
+    if (!wanted(cells)) return;
     const Box box = around(cells);
     const double radius = 1.2 * box.radius();  // faces stand back a little (local.cpp)
     Structures near;
@@ -85,27 +93,15 @@ struct Descent {
     half.high[longest] = cells.high[longest];
     visit(half, near, background);
   }
-
-  /// Cells at the two ends of an axis are neighbours.
-  void close(int axis) {
-    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
-    for (int a = 0; a < grid.cells(u); ++a)
-      for (int b = 0; b < grid.cells(v); ++b) {
-        std::array<int, 3> c;
-        c[axis] = 0, c[u] = a, c[v] = b;
-        std::int32_t& first = at(c[0], c[1], c[2]);
-        c[axis] = grid.cells(axis) - 1;
-        std::int32_t& last = at(c[0], c[1], c[2]);
-        if (first != last) first = last = -1;
-      }
-  }
 };
 
-}  // namespace
-
-std::vector<std::int32_t> uniform_media(const SceneOrder& scene, const YeeGrid& grid,
-                                        const std::array<bool, 3>& periodic) {
-  Descent descent{grid, std::vector<std::int32_t>(static_cast<std::size_t>(grid.cell_count()))};
+/// What the descent says of the cells in some planes.
+UniformMedia descend(const SceneOrder& scene, const YeeGrid& grid, const Planes& planes) {
+  UniformMedia out{{grid.cells(0), grid.cells(1), grid.cells(2)}, planes, {}};
+  std::int64_t count = 1;
+  for (int d = 0; d < 3; ++d) count *= d == planes.axis ? planes.count : grid.cells(d);
+  out.medium.resize(static_cast<std::size_t>(count));
+  Descent descent{grid, out};
   Structures from_top;
   for (std::size_t i : scene.from_top()) from_top.push_back(&scene.scene().structures[i]);
 
@@ -123,9 +119,52 @@ std::vector<std::int32_t> uniform_media(const SceneOrder& scene, const YeeGrid& 
     }
     descent.visit(cells, from_top, scene.scene().background);
   });
-  for (int k = 0; k < 3; ++k)
-    if (periodic[k]) descent.close(k);
-  return std::move(descent.medium);
+  return out;
+}
+
+/// Cells at the two ends of an axis are neighbours: `low` has those of the first plane, `high`
+/// those of the last.
+void close(int axis, UniformMedia& low, UniformMedia& high) {
+  const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+  for (int a = 0; a < low.cells[u]; ++a)
+    for (int b = 0; b < low.cells[v]; ++b) {
+      std::array<int, 3> c;
+      c[axis] = 0, c[u] = a, c[v] = b;
+      if (!low.holds(c)) continue;
+      std::int32_t& first = low.medium[low.place(c[0], c[1], c[2])];
+      c[axis] = low.cells[axis] - 1;
+      std::int32_t& last = high.medium[high.place(c[0], c[1], c[2])];
+      if (first != last) first = last = -1;
+    }
+}
+
+}  // namespace
+
+std::size_t UniformMedia::place(int i, int j, int k) const {
+  int at[3] = {i, j, k}, n[3] = {cells[0], cells[1], cells[2]};
+  if (const int d = planes.axis; d >= 0) at[d] = planes.number(at[d], n[d]), n[d] = planes.count;
+  return (std::size_t(at[2]) * n[1] + at[1]) * n[0] + at[0];
+}
+
+UniformMedia uniform_media(const SceneOrder& scene, const YeeGrid& grid,
+                           const std::array<bool, 3>& periodic, const Planes& planes) {
+  UniformMedia out = descend(scene, grid, planes);
+  for (int d = 0; d < 3; ++d) {
+    if (!periodic[d]) continue;
+    const int last = grid.cells(d) - 1;
+    const bool cut = d == planes.axis, has_first = !cut || planes.number(0, last + 1) >= 0,
+               has_last = !cut || planes.number(last, last + 1) >= 0;
+    if (has_first && has_last) close(d, out, out);
+    if (has_first == has_last) continue;
+    UniformMedia other = descend(scene, grid, {d, has_first ? last : 0, 1});
+    for (int before = 0; before < d; ++before)
+      if (periodic[before]) close(before, other, other);
+    if (has_first)
+      close(d, out, other);
+    else
+      close(d, other, out);
+  }
+  return out;
 }
 
 }  // namespace tessera::electromagnetics

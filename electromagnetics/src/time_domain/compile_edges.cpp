@@ -230,7 +230,7 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
   const std::array<bool, 3> periodic{t.periodic[0], t.periodic[1], t.periodic[2]};
   const std::array<double, 3> phases{t.phase[0], t.phase[1], t.phase[2]};
   const auto crosses = [&](const Edge& e) {
-    if (t.cut < 0) return false;
+    if (t.cut < 0 || !t.periodic[t.cut]) return false;
     const int at = (t.cut == 1 ? e.j : e.k) + t.origin[t.cut];
     return at < 0 || at >= m.grid.cells(t.cut);
   };

@@ -12,12 +12,12 @@
 
 namespace tessera::electromagnetics {
 
-int cut_axis(const YeeModel& m) {
-  const int ny = m.grid.cells(1), nz = m.grid.cells(2);
+int cut_axis(const YeeGrid& grid) {
+  const int ny = grid.cells(1), nz = grid.cells(2);
   return std::max(ny, nz) == 1 ? -1 : nz >= ny ? 2 : 1;
 }
 
-GridCut cut_grid(const YeeModel& model, parallel::Communicator& ranks,
+GridCut cut_grid(const YeeGrid& grid, parallel::Communicator& ranks,
                  const std::vector<double>& weights) {
   const int n = ranks.size();
   if (!weights.empty() && static_cast<int>(weights.size()) != n)
@@ -25,7 +25,7 @@ GridCut cut_grid(const YeeModel& model, parallel::Communicator& ranks,
                 std::to_string(n) + " ranks");
   for (const double w : weights)
     if (!(w > 0 && std::isfinite(w))) throw Error("[cut_grid] weights of ranks are positive");
-  const int axis = cut_axis(model), cells = axis < 0 ? 0 : model.grid.cells(axis);
+  const int axis = cut_axis(grid), cells = axis < 0 ? 0 : grid.cells(axis);
   if (n == 1 || cells < n) return {};
   GridCut cut{&ranks, axis, {}};
   if (weights.empty()) {
@@ -43,11 +43,11 @@ GridCut cut_grid(const YeeModel& model, parallel::Communicator& ranks,
   return cut;
 }
 
-Slab slab_of(const YeeModel& model, const GridCut& cut) {
+Slab slab_of(const std::array<Faces, 3>& faces, const GridCut& cut) {
   if (!cut.ranks) return {};
   const int me = cut.ranks->rank(), n = cut.ranks->size();
   const auto u = static_cast<std::size_t>(me);
-  const bool joined = model.faces[static_cast<std::size_t>(cut.axis)].low == Boundary::periodic;
+  const bool joined = faces[static_cast<std::size_t>(cut.axis)].low == Boundary::periodic;
   return {.axis = cut.axis,
           .begin = cut.begin[u],
           .end = cut.begin[u + 1],
@@ -58,6 +58,16 @@ Slab slab_of(const YeeModel& model, const GridCut& cut) {
                    : joined   ? 0
                               : -1,
           .ranks = cut.ranks};
+}
+
+/// Rows from begin - 1 to end, whose edges are made of the cells beside them, and the nodes at
+/// their ends.
+Planes planes_of(const YeeGrid& grid, const Slab& slab) {
+  if (!slab.ranks) return {};
+  const int cells = grid.cells(slab.axis), first = slab.below < 0 ? 0 : slab.begin - 1,
+            end = slab.above < 0 ? cells : slab.end + 2;
+  if (end - first >= cells) return {};
+  return {slab.axis, (first + cells) % cells, end - first};
 }
 
 }  // namespace tessera::electromagnetics

@@ -24,11 +24,20 @@ std::int64_t block_length(std::int64_t columns) {
 }
 
 /// What rank 0 asks the others to do.
-enum class Ask : std::int64_t { advance, energies, pole_energies, peak, slices, restore, end };
+enum class Ask : std::int64_t { advance, energies, pole_energies, peak, work, end };
 struct Asked {
   Ask what;
-  std::int64_t number;  ///< of steps; for `restore`, the step
+  std::int64_t number;  ///< of steps
 };
+
+/// While others may write or read what takes long.
+template <class F>
+auto patiently(parallel::Communicator& ranks, F&& f) {
+  const double tell = std::exchange(ranks.patience.tell, INFINITY);
+  auto came = f();
+  ranks.patience.tell = tell;
+  return came;
+}
 
 template <class T>
 using Fields = time_domain::PagedVector<T>;
@@ -74,12 +83,12 @@ struct TimeDomain::Impl {
         dt(model.dt_s),
         sources(std::move(list)),
         cut(cut_),
-        axis(cut.axis >= 0 ? cut.axis : std::max(cut_axis(model), 1)),
+        axis(cut.axis >= 0 ? cut.axis : std::max(cut_axis(model.grid), 1)),
         recorded(columns_by_rank(model.recorded)),
         n_recorded(static_cast<std::int64_t>(model.recorded.size())),
         block(block_length(
             static_cast<std::int64_t>(std::max(model.injected.size(), model.recorded.size())))),
-        scheme(keep_own(model), slab_of(model, cut)) {
+        scheme(keep_own(model), slab_of(model.faces, cut)) {
     if (scheme.dtype() == Dtype::f32)
       state = Fields<float>(static_cast<std::size_t>(scheme.state_size()), 0.0F);
     else
@@ -137,17 +146,22 @@ struct TimeDomain::Impl {
     auto own = injected.begin();
     for (const Injection& s : sources) {
       const auto m = static_cast<std::int64_t>(s.edges.size());
-      const std::vector<double> given = s.currents(step, n, dt);
-      for (; own != injected.end() && *own < column + m; ++own) {
-        if (given.empty()) continue;
+      const auto begin = own;
+      while (own != injected.end() && *own < column + m) ++own;
+      for (std::int64_t at = 0; at < n && own != begin; at += block) {
+        const std::int64_t steps = std::min(block, n - at);
+        const std::vector<double> given = s.currents(step + at, steps, dt);  // of all its edges
+        if (given.empty()) break;
         any = true;
-        const std::int64_t i = *own - column, to = own - injected.begin();
-        const double phase = s.phase.empty() ? 0 : s.phase[static_cast<std::size_t>(i)];
-        for (int part = 0; part < scheme.parts(); ++part)
-          for (std::int64_t q = 0; q < n; ++q)
-            all[static_cast<std::size_t>((part * n + q) * columns + to)] =
-                given[static_cast<std::size_t>(q * m + i)] *
-                (part == 0 ? std::cos(phase) : std::sin(phase));
+        for (auto edge = begin; edge != own; ++edge) {
+          const std::int64_t i = *edge - column, to = edge - injected.begin();
+          const double phase = s.phase.empty() ? 0 : s.phase[static_cast<std::size_t>(i)];
+          for (int part = 0; part < scheme.parts(); ++part)
+            for (std::int64_t q = 0; q < steps; ++q)
+              all[static_cast<std::size_t>((part * n + at + q) * columns + to)] =
+                  given[static_cast<std::size_t>(q * m + i)] *
+                  (part == 0 ? std::cos(phase) : std::sin(phase));
+        }
       }
       column += m;
     }
@@ -291,50 +305,6 @@ struct TimeDomain::Impl {
     scheme.copy_slice(fields.data(), axis, at, s.data());
     return s;
   }
-  std::vector<Slice> slices() const {
-    return std::visit(
-        [&]<class T>(const Fields<T>& fields) {
-          std::vector<Slice> all;
-          const auto n = cut.ranks ? cut.begin.size() - 1 : 1;
-          for (std::size_t r = 0; r < n; ++r)
-            for (int at = range(axis, r).first; at < range(axis, r).second; ++at) {
-              std::vector<T> mine;
-              if (static_cast<int>(r) == me()) mine = slice(fields, at);
-              if (r != 0) mine = sent(std::move(mine), static_cast<int>(r), 0);
-              if (me() == 0) all.emplace_back(std::move(mine));
-            }
-          return all;
-        },
-        state);
-  }
-  void restore(std::int64_t at_step, const std::vector<Slice>& given) {
-    step = at_step;
-    std::visit(
-        [&]<class T>(Fields<T>& fields) {
-          const auto n = cut.ranks ? cut.begin.size() - 1 : 1;
-          for (std::size_t r = 0; r < n; ++r)
-            for (int at = range(axis, r).first; at < range(axis, r).second; ++at) {
-              std::vector<T> mine;
-              if (me() == 0) mine = std::get<std::vector<T>>(given[static_cast<std::size_t>(at)]);
-              if (r != 0) mine = sent(std::move(mine), 0, static_cast<int>(r));
-              if (static_cast<int>(r) != me()) continue;
-              if (static_cast<std::int64_t>(mine.size()) != scheme.slice_size(axis, at))
-                throw Error("[TimeDomain] the state to go on from is not that of this model");
-              scheme.set_slice(fields.data(), axis, at, mine.data());
-            }
-        },
-        state);
-  }
-  /// From one rank to another; the others take part.
-  template <class T>
-  std::vector<T> sent(std::vector<T> values, int from, int to) const {
-    parallel::Bytes came;
-    const parallel::Send send{to, std::as_bytes(std::span(values))};
-    const parallel::Receive receive{from, {}, &came};
-    cut.ranks->exchange("a slice of the state", {&send, me() == from ? 1U : 0U},
-                        {&receive, me() == to ? 1U : 0U});
-    return parallel::from_bytes<T>(came);
-  }
 };
 
 TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
@@ -358,14 +328,11 @@ bool TimeDomain::is_cut() const { return impl_->cut.ranks != nullptr; }
 
 bool TimeDomain::others_want_to_stop() const { return impl_->others_want_to_stop; }
 
-void TimeDomain::help(const std::function<bool()>& wants_to_stop) {
+void TimeDomain::help(const std::function<bool()>& wants_to_stop, const Work& work) {
   if (!is_cut()) return;
-  const auto next = [&ranks = *impl_->cut.ranks] {
-    // Rank 0 may write a checkpoint, or have work of its own.
-    const double tell = std::exchange(ranks.patience.tell, INFINITY);
-    const Asked asked = parallel::from_bytes<Asked>(ranks.broadcast({})).at(0);
-    ranks.patience.tell = tell;
-    return asked;
+  parallel::Communicator& ranks = *impl_->cut.ranks;
+  const auto next = [&] {  // rank 0 may have work of its own
+    return parallel::from_bytes<Asked>(patiently(ranks, [&] { return ranks.broadcast({}); })).at(0);
   };
   for (Asked asked = next(); asked.what != Ask::end; asked = next()) switch (asked.what) {
       case Ask::advance:
@@ -381,15 +348,26 @@ void TimeDomain::help(const std::function<bool()>& wants_to_stop) {
       case Ask::peak:
         impl_->peak();
         break;
-      case Ask::slices:
-        impl_->slices();
+      case Ask::work: {
+        Bytes mine = work(*this, ranks.broadcast({}));
+        patiently(ranks, [&] { return ranks.gather(std::move(mine)); });
         break;
-      case Ask::restore:
-        impl_->restore(asked.number, {});
-        break;
+      }
       case Ask::end:
         break;
     }
+}
+
+int TimeDomain::rank() const { return impl_->me(); }
+int TimeDomain::rank_count() const { return is_cut() ? impl_->cut.ranks->size() : 1; }
+
+std::vector<TimeDomain::Bytes> TimeDomain::on_each_rank(const Bytes& told, const Work& work) {
+  if (!is_cut()) return {work(*this, told)};
+  parallel::Communicator& ranks = *impl_->cut.ranks;
+  impl_->ask(Ask::work);
+  ranks.broadcast(told);
+  Bytes mine = work(*this, told);
+  return patiently(ranks, [&] { return ranks.gather(std::move(mine)); });
 }
 
 const YeeScheme& TimeDomain::scheme() const { return impl_->scheme; }
@@ -409,20 +387,30 @@ void TimeDomain::advance(std::int64_t n_steps, const std::function<void(const Re
 
 int TimeDomain::slice_count() const { return impl_->grid.cells(impl_->axis) + 1; }
 
-std::vector<TimeDomain::Slice> TimeDomain::slices() const {
-  impl_->ask(Ask::slices);
-  return impl_->slices();
+std::pair<int, int> TimeDomain::held_slices() const {
+  return impl_->range(impl_->axis, static_cast<std::size_t>(impl_->me()));
 }
 
-void TimeDomain::restore(std::int64_t step, const std::vector<Slice>& slices) {
-  const std::size_t wanted = scheme().dtype() == Dtype::f32 ? 0 : 1;
-  if (static_cast<int>(slices.size()) != slice_count() ||
-      std::any_of(slices.begin(), slices.end(),
-                  [&](const Slice& s) { return s.index() != wanted; }))
-    throw Error("[TimeDomain] the state to go on from is not that of this model");
-  impl_->ask(Ask::restore, step);
-  impl_->restore(step, slices);
+TimeDomain::Slice TimeDomain::slice(int at) const {
+  return std::visit([&](const auto& fields) -> Slice { return impl_->slice(fields, at); },
+                    impl_->state);
 }
+
+void TimeDomain::set_slice(int at, const Slice& slice) {
+  const auto [begin, end] = held_slices();
+  const auto size = std::visit([](const auto& s) { return std::ssize(s); }, slice);
+  if (slice.index() != impl_->state.index() || at < begin || at >= end ||
+      size != impl_->scheme.slice_size(impl_->axis, at))
+    throw Error("[TimeDomain] the state to go on from is not that of this model");
+  std::visit(
+      [&]<class T>(Fields<T>& fields) {
+        impl_->scheme.set_slice(fields.data(), impl_->axis, at,
+                                std::get<std::vector<T>>(slice).data());
+      },
+      impl_->state);
+}
+
+void TimeDomain::set_step(std::int64_t step) { impl_->step = step; }
 
 double TimeDomain::unknown(const Edge& e) const {
   return std::visit(

@@ -33,17 +33,20 @@ struct Fillers {
   std::vector<Medium> media;
   Averaging averaging;
   Periodic periodic;
-  std::vector<std::int32_t> uniform;   ///< medium of the cell and its neighbours, or -1
+  UniformMedia uniform;
   std::vector<DispersiveRun> updates;  ///< by medium, of no edges
   std::shared_ptr<Laminates> laminates = std::make_shared<Laminates>();
   /// {component, i, j, k} of edges at corner tensors.
   std::map<std::array<int, 4>, double> corner_inverse{};
   CutCellFractions open{};
 
+  std::array<int, 3> cell_of(int i, int j, int k) const {
+    return {std::min(i, grid.cells(0) - 1), std::min(j, grid.cells(1) - 1),
+            std::min(k, grid.cells(2) - 1)};
+  }
   std::int32_t uniform_at(int i, int j, int k) const {
-    const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
-    i = std::min(i, n[0] - 1), j = std::min(j, n[1] - 1), k = std::min(k, n[2] - 1);
-    return uniform[static_cast<std::size_t>((std::int64_t{k} * n[1] + j) * n[0] + i)];
+    const auto cell = cell_of(i, j, k);
+    return uniform.at(cell[0], cell[1], cell[2]);
   }
 };
 
@@ -196,14 +199,14 @@ std::array<double, 3> even_at_mirrors(const YeeGrid& grid, const std::array<Face
 
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml,
                    double dt_s, Dtype dtype, const Scene& scene, const std::vector<Medium>& media,
-                   Averaging averaging, CutCellFractions open) {
+                   Averaging averaging, CutCellFractions open, const Slab& slab) {
   auto f = std::make_shared<Fillers>(
       Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
   f->open = std::move(open);
   for (int d = 0; d < 3; ++d)
     f->periodic[static_cast<std::size_t>(d)] =
         grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
-  f->uniform = uniform_media(f->scene, grid, f->periodic);
+  f->uniform = uniform_media(f->scene, grid, f->periodic, planes_of(grid, slab));
   for (const Medium& m : media) f->updates.push_back(updates_of(m, dt_s));
   YeeModel model{
       .grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype, .open = f->open};
@@ -224,7 +227,7 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
         if ((f->periodic[0] && i == grid.cells(0)) || (f->periodic[1] && j == grid.cells(1)) ||
             (f->periodic[2] && k == grid.cells(2)))
           continue;
-        if (f->uniform_at(i, j, k) >= 0) continue;
+        if (!f->uniform.holds(f->cell_of(i, j, k)) || f->uniform_at(i, j, k) >= 0) continue;
         const auto x =
             even_at_mirrors(grid, faces, {i, j, k},
                             node_off_diagonals(f->scene, media, grid, {i, j, k}, f->periodic));

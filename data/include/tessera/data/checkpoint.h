@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -27,6 +28,13 @@ struct CheckpointValue {
   Data data;
 };
 
+/// A file that holds some of a checkpoint's values (checkpoint_shards.h).
+struct Shard {
+  std::string sha256;
+  std::uint64_t bytes = 0;
+  bool operator==(const Shard&) const = default;
+};
+
 /// The state of a run after `step` steps: a named set of arrays and texts, and what it belongs to.
 ///
 ///     Checkpoint c{.app = "inversion.mt1d", .step = 12, .config_sha256 = h};
@@ -40,6 +48,8 @@ struct Checkpoint {
   std::uint64_t step = 0;
   std::string config_sha256;      ///< of the resolved configuration
   std::vector<InputFile> inputs;  ///< the files the run has read
+  std::vector<Shard> shards;      ///< which values each has, the app knows
+  bool is_shard = false;          ///< it has but some of the values of one
   std::map<std::string, CheckpointValue> values;
 
   /// Adds or replaces an array; an empty `shape` means [n]. Throws Error when the shape does not
@@ -82,8 +92,9 @@ struct Checkpoint {
 };
 
 /// Writes `DIR/step-N.ckpt` (temporary file, fsync, rename, fsync of the folder), points
-/// `DIR/LATEST` at it and only then removes all but the newest `keep`. Returns the path. Errors as
-/// AtomicFile; older checkpoints stay untouched.
+/// `DIR/LATEST` at it and only then removes all but the newest `keep`. Its shards are in the folder
+/// already: only with this file they are a checkpoint. Returns the path. Errors as AtomicFile;
+/// older checkpoints stay untouched.
 std::filesystem::path write_checkpoint(const std::filesystem::path& dir, const Checkpoint& c,
                                        int keep = 3);
 
@@ -95,8 +106,10 @@ struct LoadedCheckpoint {
 
 /// The newest checkpoint that is whole. Nothing when there is none at all (the run was killed
 /// before its first one: start afresh). Throws InputError (exit 8) naming each when there are some
-/// and all are damaged.
-std::optional<LoadedCheckpoint> load_newest_checkpoint(const std::filesystem::path& dir);
+/// and all are damaged. `whole` throws InputError with that exit code where the shards of one are
+/// not as they were written; null: check_shard of each.
+std::optional<LoadedCheckpoint> load_newest_checkpoint(
+    const std::filesystem::path& dir, const std::function<void(const Checkpoint&)>& whole = {});
 
 /// Reads one file. Throws InputError E0411..E0415 (exit 8).
 Checkpoint read_checkpoint(const std::filesystem::path& file);

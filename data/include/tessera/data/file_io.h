@@ -25,6 +25,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   void write(const void* bytes, std::size_t n);
   void commit();
+  /// Commits under a name in the same folder that follows from what was written.
+  void commit_as(std::filesystem::path path);
   /// Renames without fsync: a power failure may lose the content.
   void commit_without_sync();
   /// Where the bytes lie until `commit`.

@@ -72,10 +72,9 @@ struct NodeRange {
 };
 
 /// The corner tensors of a grid, with `largest` as above. `uniform`: uniform_media(scene, grid,
-/// periodic).
+/// periodic), or the same of some planes: then nodes there, and the edges between these.
 CornerCoefficients corner_coefficients(const SceneOrder& scene, const std::vector<Medium>& media,
-                                       const YeeGrid& grid,
-                                       const std::vector<std::int32_t>& uniform,
+                                       const YeeGrid& grid, const UniformMedia& uniform,
                                        const NodeRange& range, const Periodic& periodic,
                                        double largest);
 

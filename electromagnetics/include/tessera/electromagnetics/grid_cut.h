@@ -17,16 +17,19 @@ struct GridCut {
 };
 
 /// Of y and z the one with more cells, z where they have as many; -1 where both have one. It
-/// belongs to the model alone.
-int cut_axis(const YeeModel& model);
+/// belongs to the grid alone.
+int cut_axis(const YeeGrid& grid);
 
 /// Cells by the weights of the ranks, at least one each; without weights as even as it can be. No
 /// cut where there is one rank, or fewer cells than ranks. Throws Error for weights that are not
 /// positive, or not one a rank.
-GridCut cut_grid(const YeeModel& model, parallel::Communicator& ranks,
+GridCut cut_grid(const YeeGrid& grid, parallel::Communicator& ranks,
                  const std::vector<double>& weights = {});
 
 /// The slab of this rank; the whole grid where it is not cut.
-Slab slab_of(const YeeModel& model, const GridCut& cut);
+Slab slab_of(const std::array<Faces, 3>& faces, const GridCut& cut);
+
+/// The planes of cells whose media a slab wants to know: its own and what lies beside it.
+Planes planes_of(const YeeGrid& grid, const Slab& slab);
 
 }  // namespace tessera::electromagnetics

@@ -91,13 +91,27 @@ struct Mix {
 Mix mix(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size);
 Mix mix(const Scene& scene, const Point& centre, const std::array<double, 3>& size);
 
-/// One number per cell of the grid, x fastest: the medium that fills the cell and its neighbours
-/// (26 of them, those that exist), or -1 where a face may cross them. What is computed for boxes
-/// about edges and nodes is needed in the cells with -1 only: a share of the surfaces, not of the
-/// volume. An axis that is not resolved counts as a section at its middle; cells at the two ends of
-/// a periodic axis are neighbours. A cell near a sheet without thickness has -1.
-std::vector<std::int32_t> uniform_media(const SceneOrder& scene, const YeeGrid& grid,
-                                        const std::array<bool, 3>& periodic = {});
+/// One number per cell of the planes that are asked for, across y or z: the medium that fills the
+/// cell and its neighbours (26 of them, those that exist), or -1 where a face may cross them. What
+/// is computed for boxes about edges and nodes is needed in the cells with -1 only: a share of the
+/// surfaces, not of the volume. An axis that is not resolved counts as a section at its middle;
+/// cells at the two ends of a periodic axis are neighbours. A cell near a sheet without thickness
+/// has -1.
+struct UniformMedia {
+  std::array<int, 3> cells;  ///< of the grid
+  Planes planes;
+  std::vector<std::int32_t> medium;  ///< of their cells, x fastest
+
+  bool holds(const std::array<int, 3>& cell) const {
+    const auto d = static_cast<std::size_t>(planes.axis);
+    return planes.axis < 0 || planes.number(cell[d], cells[d]) >= 0;
+  }
+  std::int32_t at(int i, int j, int k) const { return medium[place(i, j, k)]; }
+  std::size_t place(int i, int j, int k) const;
+};
+/// A cell's number does not depend on the planes that are asked for.
+UniformMedia uniform_media(const SceneOrder& scene, const YeeGrid& grid,
+                           const std::array<bool, 3>& periodic = {}, const Planes& planes = {});
 
 /// Two structures of equal priority and different media that have points in common; `at` is one.
 /// The later one is seen there.

@@ -17,11 +17,13 @@
 #include "tessera/electromagnetics/yee_scheme.h"
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,10 +33,12 @@ namespace tessera::electromagnetics {
 /// (Averaging::corners, outside of absorbing layers) tensors of corners as large as the time step
 /// allows, poles of dispersive media. `media` by the indices that the scene uses. Conductors are
 /// staircases, or, with the cut_cell_fractions of this scene and time step, conformal; samples then
-/// want the cut-cell fractions, too.
+/// want the cut-cell fractions, too. Of a slab only the media there are looked at, and the model is
+/// for that slab.
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml,
                    double dt_s, Dtype dtype, const Scene& scene, const std::vector<Medium>& media,
-                   Averaging averaging = Averaging::kottke, CutCellFractions open = {});
+                   Averaging averaging = Averaging::kottke, CutCellFractions open = {},
+                   const Slab& slab = {});
 
 // ---- sources
 
@@ -97,10 +101,17 @@ class TimeDomain {
   TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
              GridCut cut = {});
   ~TimeDomain();
+  using Bytes = std::vector<std::byte>;
+  using Work = std::function<Bytes(TimeDomain&, const Bytes& told)>;
   /// Returns at once where the run is not cut. What `wants_to_stop` says after some steps, rank 0
-  /// hears as others_want_to_stop.
-  void help(const std::function<bool()>& wants_to_stop = {});
+  /// hears as others_want_to_stop; `work` is this rank's part of on_each_rank.
+  void help(const std::function<bool()>& wants_to_stop = {}, const Work& work = {});
   bool is_cut() const;
+  int rank() const;
+  int rank_count() const;
+  /// Does `work` on rank 0, and on the others what they gave `help`, with what is `told`; gives
+  /// what each has to say.
+  std::vector<Bytes> on_each_rank(const Bytes& told, const Work& work);
   bool others_want_to_stop() const;
   TimeDomain(TimeDomain&&) noexcept;
 
@@ -119,9 +130,12 @@ class TimeDomain {
   /// and middle of the axis that it is or would be cut along.
   using Slice = std::variant<std::vector<float>, std::vector<double>>;
   int slice_count() const;
-  std::vector<Slice> slices() const;
-  /// Throws Error where they are not those of this model.
-  void restore(std::int64_t step, const std::vector<Slice>& slices);
+  /// First and end of those that this rank holds.
+  std::pair<int, int> held_slices() const;
+  Slice slice(int at) const;
+  /// Throws Error where it is not one of this model.
+  void set_slice(int at, const Slice& slice);
+  void set_step(std::int64_t step);     ///< at which these are all slices
   double unknown(const Edge& e) const;  ///< of an edge that this rank holds
 
   /// Electromagnetic energy of the fields in J (J/m in two dimensions...): sum of e^2 / (2 cb) and

@@ -55,6 +55,17 @@ struct YeeGrid {
   double smallest_length(int axis) const;
 };
 
+/// Planes of cells across an axis: `count` of them from `first` on, behind the last one of the grid
+/// its first again. Without an axis all cells.
+struct Planes {
+  int axis = -1, first = 0, count = 0;
+  /// The number among these of plane `i` of a grid of so many; -1: it is none of them.
+  int number(int i, int cells) const {
+    const int n = i < first ? i - first + cells : i - first;
+    return n < count ? n : -1;
+  }
+};
+
 /// Evenly spaced lines about `centre`; an axis with `size` 0 is not resolved and gets one cell of
 /// length `cell`. The number of cells is size / cell rounded; throws Error where it is not whole to
 /// 1e-6 relative or not positive.
