@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace tessera::testing;
 namespace fs = std::filesystem;
 
@@ -177,6 +179,116 @@ TEST_F(AppTest, WhatARankSendsIsWhatWasEstimated) {
   const Outcome many = tessera({"estimate", "waves.toml", "--ranks", "30"});
   EXPECT_EQ(many.code, 2);
   EXPECT_NE(many.err.find("what one of 30 ranks takes"), std::string::npos) << many.err;
+}
+
+/// Steps of the checkpoints in a run folder, rising.
+std::vector<int> steps_of(const fs::path& run) {
+  std::vector<int> steps;
+  for (const auto& e : fs::directory_iterator(run / "ckpt"))
+    if (e.path().extension() == ".ckpt")
+      steps.push_back(std::stoi(e.path().filename().string().substr(5)));
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+std::vector<fs::path> shards_of(const fs::path& run, int step) {
+  std::vector<fs::path> files;
+  const std::string name = "step-" + std::to_string(step) + ".";
+  for (const auto& e : fs::directory_iterator(run / "ckpt"))
+    if (e.path().filename().string().starts_with(name) && e.path().extension() == ".shard")
+      files.push_back(fs::relative(e.path(), run));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST_F(AppTest, ADamagedShardIsToldAndTheCheckpointBeforeTaken) {
+  write("case.toml", waves);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "--threads", "1", "--set",
+                     "run.stop.steps=1200"})
+                .code,
+            0);
+  const Outcome begun =
+      tessera({"run", "case.toml", "--output", "begun", "--ranks", "threads:3", "--threads", "1",
+               "--checkpoint-every", "1 ms", "--set", "run.stop.steps=900"});
+  ASSERT_EQ(begun.code, 0) << begun.err;
+  const std::vector<int> steps = steps_of(here() / "begun");
+  ASSERT_GE(steps.size(), 2U);
+  const int newest = steps.back(), before = steps[steps.size() - 2];
+  ASSERT_EQ(shards_of(here() / "begun", newest).size(), 3U);
+  ASSERT_EQ(shards_of(here() / "begun", before).size(), 3U);
+  const fs::path one = shards_of(here() / "begun", newest)[1],
+                 other = shards_of(here() / "begun", before)[1];
+  int ranks = 1;
+  for (const std::string fault : {"", "E0414", "E0442", "E0413", "mixed"}) {
+    fs::remove_all(here() / "again");
+    fs::copy(here() / "begun", here() / "again", fs::copy_options::recursive);
+    std::string bytes = read(fs::path("again") / one);
+    bytes[bytes.size() / 2] ^= 1;
+    if (fault == "E0414")
+      write(fs::path("again") / one, bytes);
+    else if (fault == "E0442")
+      fs::remove(here() / "again" / one);
+    else if (fault == "E0413")
+      write(fs::path("again") / one, bytes.substr(0, bytes.size() / 2));
+    else if (fault == "mixed")
+      write(fs::path("again") / one, read(fs::path("begun") / other));
+    const Outcome o = tessera({"resume", "again", "--ranks", "threads:" + std::to_string(ranks++),
+                               "--threads", "1", "--set", "run.stop.steps=1200"});
+    EXPECT_EQ(o.code, 0) << fault << o.err;
+    EXPECT_NE(o.err.find("going on from step-" + std::to_string(fault.empty() ? newest : before)),
+              std::string::npos)
+        << fault << o.err;
+    if (fault != "mixed") {
+      EXPECT_NE(o.err.find(fault), std::string::npos) << o.err;
+    }
+    EXPECT_EQ(o.err.find("an older checkpoint is used") != std::string::npos, !fault.empty());
+    expect_same_results("again", "whole");
+  }
+}
+
+TEST_F(AppTest, AFullDiskIsToldOnceAndLosesNoCheckpoint) {
+  write("case.toml", waves);
+  const std::vector<std::string> every{"--threads",
+                                       "1",
+                                       "--checkpoint-every",
+                                       "1 ms",
+                                       "--set",
+                                       "output.scene=false",  // it is larger
+                                       "--set"};
+  const auto with = [&](std::vector<std::string> verb, const std::string& steps) {
+    verb.insert(verb.end(), every.begin(), every.end());
+    verb.push_back("run.stop.steps=" + steps);
+    return verb;
+  };
+  ASSERT_EQ(
+      tessera(with({"run", "case.toml", "--output", "R", "--ranks", "threads:3"}, "450")).code, 0);
+  const int newest = steps_of(here() / "R").back();
+  std::vector<std::string> limited = program(with({"resume", "R", "--ranks", "threads:3"}, "9000"));
+  limited.insert(limited.begin(), {"/bin/sh", "-c", "ulimit -f 40; exec \"$0\" \"$@\""});
+  const Outcome o = RunningProgram(limited, here()).wait();
+  EXPECT_EQ(o.code, 3) << o.err;
+  const std::size_t told = o.err.find("tessera: error: ");
+  EXPECT_NE(o.err.find("E0501", told), std::string::npos) << o.err;
+  EXPECT_EQ(told, o.err.rfind("tessera: error: ")) << o.err;
+  const Outcome again =
+      tessera({"resume", "R", "--ranks", "threads:2", "--set", "run.stop.steps=9100"});
+  EXPECT_NE(again.err.find("going on from step-" + std::to_string(newest)), std::string::npos)
+      << again.err;
+  EXPECT_EQ(again.code, 0) << again.err;
+}
+
+/// Of three ranks one has another folder of the same name, as on a machine with its own disk.
+TEST_F(MpiRanks, AFolderThatIsNotTheSameIsTold) {
+  write("case.toml", waves);
+  ASSERT_EQ(on_ranks(3, {"run", "case.toml", "--output", "R", "--set", "run.stop.steps=100"}).code,
+            0);
+  fs::create_directory(here() / "elsewhere");
+  fs::copy(here() / "R", here() / "elsewhere/R", fs::copy_options::recursive);
+  const Outcome o =
+      with_one(3, 1, "cd elsewhere",
+               {"resume", "R", "--checkpoint-every", "1 ms", "--set", "run.stop.steps=9000"});
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_NE(o.err.find("error E0443"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("rank 1 has written this file"), std::string::npos) << o.err;
 }
 
 TEST_F(AppTest, RanksThatCannotBeAreRefused) {

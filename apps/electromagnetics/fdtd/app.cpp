@@ -132,7 +132,7 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
                                                                 (field_bytes(c) + monitor_bytes));
   // A short run of this very case tells the speed.
   em::YeeModel model = make_model(c);
-  const int axis = em::cut_axis(model);
+  const int axis = em::cut_axis(c.grid);
   em::TimeDomain run(std::move(model), make_injections(c), edges);
   run.advance(16);
   const auto begin = std::chrono::steady_clock::now();
