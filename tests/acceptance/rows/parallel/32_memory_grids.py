@@ -6,8 +6,8 @@ import sys
 import parallel
 import rowkit
 
-WHAT = ("largest share of a rank: peak resident bytes above a run's of 30^3 cells, waves in 300^3 cells, f64, a rod of glass along the axis that is cut, 4 m over one "
-        "process; set-up, steps and a checkpoint of all")
+WHAT = ("largest share of a rank: peak resident bytes above a run's of 30^3 cells, waves in 300^3 cells, f64, a rod of glass along the axis that is cut, "
+        "4 m over one process; set-up, steps and a checkpoint of all")
 BAR = "0.28"
 CASE = """app = "electromagnetics.fdtd"
 [grid]
