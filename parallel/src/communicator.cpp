@@ -194,20 +194,26 @@ void Communicator::wait(std::vector<Open>& open, const Envelope& here, std::uint
     if (o.receives) ++got_from_[static_cast<std::size_t>(o.rank)];
     return true;
   };
-  for (int round = 0;; ++round) {
-    const std::size_t before = open.size();
-    std::erase_if(open, done);
-    if (open.empty()) return;
-    if (open.size() < before) round = 0;
-    if (round % 64 == 63) look_at_others(w);
-    transport_->idle(round);
-  }
+  for (int round = 0;; ++round) try {
+      const std::size_t before = open.size();
+      std::erase_if(open, done);
+      if (open.empty()) return;
+      if (open.size() < before) round = 0;
+      if (round % 64 == 63) look_at_others(w);
+      transport_->idle(round);
+    } catch (const OtherRankFailed&) {
+      knows_failure_ = true;
+      throw;
+    }
 }
 
 OtherRankFailed::OtherRankFailed(int rank_, int code_, const std::string& text)
     : Error("rank " + std::to_string(rank_) + ": " + text), rank(rank_), code(code_) {}
 
-void Communicator::fail(const std::string& text, int code) { transport_->tell_failure(text, code); }
+void Communicator::fail(const std::string& text, int code) {
+  knows_failure_ = true;
+  transport_->tell_failure(text, code);
+}
 
 int Communicator::rank() const { return transport_->rank(); }
 int Communicator::size() const { return transport_->size(); }
@@ -274,7 +280,9 @@ void Communicator::meet(const std::string& what, SourceLine line) {
   }
 }
 void Communicator::barrier(SourceLine line) { meet("barrier", line); }
-void Communicator::finish(SourceLine line) { meet("end of the run", line); }
+void Communicator::finish(SourceLine line) {
+  if (!knows_failure_) meet("end of the run", line);
+}
 
 Bytes Communicator::broadcast(Bytes bytes, int from, SourceLine line) {
   if (from < 0 || from >= size())

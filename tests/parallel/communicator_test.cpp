@@ -162,10 +162,16 @@ TEST(Communicator, RanksThatAreNotThereAreRefused) {
 TEST(Communicator, WhoeverSleepsIsNamedAndGoesOn) {
   std::mutex mutex;
   std::vector<std::string> said;
-  const unsigned line = __LINE__ + 4;
+  const unsigned line = __LINE__ + 10;
   run_ranks(3,
-            [](Communicator& c) {
-              if (c.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            [&](Communicator& c) {
+              const auto both_have_told = [&] {
+                const std::lock_guard lock(mutex);
+                return said.size() == 2;
+              };
+              if (c.rank() == 2)
+                for (int k = 0; k < 2000 && !both_have_told(); ++k)
+                  std::this_thread::sleep_for(std::chrono::milliseconds(10));
               c.all_gather(Bytes(4));
             },
             {.patience = {.tell = 0.05, .say = [&](const std::string& text) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that tests of .ci/run must find: (what, file, right, wrong, program, tests)."""
 SLABS, EXCHANGES = ("electromagnetics_tests", "Slabs.*"), ("parallel_tests", "Exchange*:Ghosts*:PartSums*:Communicator*:Channel*")
+MOLECULES = ("molecular_tests", "DividedDynamics.*")
+DOMAIN = "molecular/src/domains/domain.cpp"
 SEAMS = "electromagnetics/src/time_domain/seams.cpp"
 ADVANCE = "electromagnetics/src/time_domain/advance.cpp"
 WAVES = "electromagnetics/src/time_domain/slab_waves.cpp"
@@ -24,4 +26,16 @@ FAULTS = [
      "for (std::size_t k = step == 1 ? n % 2 : 0; k + step < n; k += 2 * step)", *EXCHANGES),
     ("a part is left out of a sum", "parallel/src/part_sums.cpp", "if (b.half(1).begin() < parts) {", "if (b.half(1).begin() < parts - 1) {", *EXCHANGES),
     ("other exchanges are taken for the one expected", "parallel/src/communicator.cpp", "|| std::strcmp(e.what, here.what) != 0)", "|| false)", *EXCHANGES),
+    ("copies do not reach far enough", DOMAIN, "const double half = 0.5 * reach.radius_nm", "const double half = 0.4 * reach.radius_nm", *MOLECULES),
+    ("forces on copies do not come back", "molecular/src/domains/domain.h", "static_cast<Bits>(from[p][3 * k + a])", "static_cast<Bits>(0 * from[p][3 * k + a])", *MOLECULES),
+    ("atoms of a rigid group part", DOMAIN, "head = joined_[at(own_[i])]", "head = own_[i]", *MOLECULES),
+    ("an atom arrives with the wrong velocity", DOMAIN, "of[arrived[a].rank][arrived[a].row + v]", "of[arrived[a].rank][arrived[a].row + v / 2]", *MOLECULES),
+    ("lists are kept too long", DOMAIN, "if (!(way + stretch <= reach.buffer_nm))", "if (!(way + stretch <= 4 * reach.buffer_nm))", *MOLECULES),
+    ("charges of rows beside a region are lost", "molecular/src/nonbonded/pme_ranks.cpp", "to[z] += from[z];\n          }", "to[z] += 0 * from[z];\n          }", *MOLECULES),
+    ("waves of other ranks' planes are left out of the virial", "molecular/src/nonbonded/pme_engine.cpp", "if (ranks_ && moments)", "if (ranks_ && !moments)", *MOLECULES),
+    ("terms whose first atom is elsewhere are left out", "molecular/src/system/moving_part.cpp", "std::ranges::any_of(atoms, is_own) ? 1 : 2", "std::ranges::any_of(atoms, is_own) ? 2 : 2", *MOLECULES),
+    ("terms are counted on every rank", "molecular/src/forces/term_sums.cpp", "energies && p.counted", "energies || p.counted", *MOLECULES),
+    ("a sum over atoms is that of one rank", "molecular/src/base/whole_sums.cpp", "    others.add(sum);\n", "", *MOLECULES),
+    ("noise counts by places, not by numbers", "molecular/src/dynamics/moves.cpp", "bodies.number.data() + start, many", "bodies.number.data(), many", *MOLECULES),
+    ("a rank that gives up does not say so", "molecular/src/base/others.cpp", "meet(*c_, Said::gave_up,", "meet(*c_, Said::value,", *MOLECULES),
 ]

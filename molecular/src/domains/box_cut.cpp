@@ -48,10 +48,10 @@ struct Cutter {
     low.size[axis] = at;
     high.low[axis] += static_cast<std::uint32_t>(at);
     high.size[axis] -= at;
-    const auto middle =
-        std::ranges::partition(points, [&](const Point& p) { return from_low(p) < at; });
-    cut(low, {points.begin(), middle.begin()}, weights.first(half));
-    cut(high, {middle.begin(), points.end()}, weights.subspan(half));
+    const auto middle = std::partition(points.begin(), points.end(),
+                                       [&](const Point& p) { return from_low(p) < at; });
+    cut(low, {points.begin(), middle}, weights.first(half));
+    cut(high, {middle, points.end()}, weights.subspan(half));
   }
 };
 

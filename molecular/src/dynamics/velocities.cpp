@@ -2,6 +2,7 @@
 #include "dynamics/bodies.h"
 #include "dynamics/random.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::molecular {

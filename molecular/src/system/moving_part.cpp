@@ -140,8 +140,7 @@ Partners partners_of(const System& s) {
       s);
   for (const auto& pair : s.exclusions) join(pair);
   std::ranges::sort(pairs);
-  const auto repeated = std::ranges::unique(pairs);
-  pairs.erase(repeated.begin(), repeated.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   Partners p;
   p.first.assign(s.n_atoms() + 1, 0);
   for (const auto& [a, b] : pairs) {

@@ -101,8 +101,8 @@ class Communicator {
   /// OtherRankFailed, with the text and the code, which means what its users agree on.
   void fail(const std::string& text, int code);
 
-  /// The last call: all ranks have come to their end. Without it a rank that ends early is seen
-  /// only by those that wait for it.
+  /// The last call: all ranks have come to their end, or this one knows that one has failed.
+  /// Without it a rank that ends early is seen only by those that wait for it.
   void finish(SourceLine line = SourceLine::here());
 
   /// Bytes that this rank has sent to others, and in how many messages.
@@ -128,6 +128,7 @@ class Communicator {
   std::uint64_t number_ = 0, sent_bytes_ = 0, sent_messages_ = 0;
   std::vector<std::uint64_t> sent_to_, got_from_;  ///< messages
   std::chrono::steady_clock::time_point notices_read_;
+  bool knows_failure_ = false;
 };
 
 /// Messages to and from one rank in an order of their own: others' exchanges have no part in it,

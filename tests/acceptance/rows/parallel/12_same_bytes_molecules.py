@@ -2,7 +2,7 @@
 import fdtd
 import parallel
 
-WHAT = ("molecules on ranks against one process: SPC/E of 23,262 atoms without a bath, alanine.toml, a profile of water with restraints in a box that "
+WHAT = ("molecules on ranks against one process: SPC/E of 23,262 atoms without a bath, alanine.toml, water of four sites in a box that "
         "relaxes, shortened; 2, 3, 5, 7, 8 t; 2, 3, 4 m; 2 m with 2 threads; 3 m over TCP; 5 random cuts")
 BAR = "0 files differ"
 
@@ -24,8 +24,7 @@ nsteps = 15
 [[stage]]
 nsteps = 30
 """
-# What the profile of a slow run meets: virtual sites, slow forces, a relaxing box, a trajectory.
-PROFILE = """app = "molecular.dynamics"
+SITES = """app = "molecular.dynamics"
 dt = "2 fs"
 rcoulomb = "0.8 nm"
 rvdw = "0.8 nm"
@@ -49,9 +48,11 @@ type = "minimize"
 emtol = "500 kJ/mol/nm"
 nsteps = 50
 [[stage]]
+name = "heat"
 nsteps = 120
 heat_from = "100 K"
 [[stage]]
+name = "press"
 nsteps = 120
 pcoupl = "c-rescale"
 tau_p = "1 ps"
@@ -61,12 +62,12 @@ tau_p = "1 ps"
 def measure(work):
     folder = fdtd.folder(work, "ranks", "molecules")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (("water", WATER), ("profile", PROFILE)):
+    for name, text in (("water", WATER), ("sites", SITES)):
         (folder / f"{name}.toml").write_text(text)
     alanine = {"expect": [], "stage[1].duration": "0.4 ps", "stage[2].duration": "0.4 ps", "stage[3].duration": "0.4 ps"}
     cases = (("water", folder / "water.toml", {}),
              ("alanine", work.root / "apps/examples/molecular/alanine.toml", alanine),
-             ("profile", folder / "profile.toml", {}))
+             ("sites", folder / "sites.toml", {}))
     wrong, texts = [], [fdtd.where(work)]
     for number, (name, case, settings) in enumerate(cases):
         found, text = parallel.same_files(work, folder, name, case, fdtd.set_options(settings), parallel.every_way(10 + number))
