@@ -100,7 +100,7 @@ TEST(RunsAndDerivatives, ExcludedPairsFeelTheSameBits) {
   c.system.exclusions = {{0, 1}, {2, 3}, {4, 5}, {6, 7}};  // an atom is in one pair only
   c.frame.x_nm[1] = {c.frame.x_nm[0][0] + 0.06, c.frame.x_nm[0][1] + 0.08, c.frame.x_nm[0][2]};
   const Nonbonded o = {.coulomb = Nonbonded::Coulomb::ewald, .cutoff_coulomb_nm = 0.8};
-  const ExcludedRun run(c.system, o, c.system.exclusions.size());
+  const ExcludedRun run(c.system, o, ExcludedShapes(ewald_beta(o)), c.system.exclusions.size());
   std::vector<std::int64_t> units(30, 0);
   Sums sums;
   sums.force = units.data();

@@ -145,7 +145,9 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
   const bool slow = run.part == ForceOptions::Part::slow,
              fast = run.part == ForceOptions::Part::fast;
   impl->choice = {.bonded = !slow,
-                  .ewald_excluded = impl->has_reciprocal() && !fast,
+                  .ewald_excluded = impl->has_reciprocal() && !fast
+                                        ? std::make_shared<const ExcludedShapes>(ewald_beta(o))
+                                        : nullptr,
                   .field_excluded = o.coulomb == Nonbonded::Coulomb::reaction_field &&
                                     o.reaction_field_of_excluded && !slow};
   impl->brings = !slow;

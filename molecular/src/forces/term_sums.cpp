@@ -25,7 +25,8 @@ TermSums::TermSums(const ForcePart& part, const Nonbonded& o, const TermChoice& 
       },
       part.system);
   if (choice.ewald_excluded) {
-    const auto e = std::make_shared<ExcludedRun>(part.system, o, part.counted_exclusions);
+    const auto e = std::make_shared<ExcludedRun>(part.system, o, *choice.ewald_excluded,
+                                                 part.counted_exclusions);
     lists_.push_back(
         {e->size(), e->counted(), true,
          [e](const Vec3* x, const Box& box, std::size_t begin, std::size_t end, bool energies,

@@ -10,6 +10,7 @@
 #include "system/moving_part.h"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace tessera::molecular {
@@ -17,7 +18,8 @@ namespace tessera::molecular {
 /// Which of the lists.
 struct TermChoice {
   bool bonded = true;
-  bool ewald_excluded = false;  ///< pairs whose part of the reciprocal sum is taken out
+  /// Pairs whose part of the reciprocal sum is taken out, by these; null: they are not.
+  std::shared_ptr<const ExcludedShapes> ewald_excluded;
   bool field_excluded = false;  ///< pairs with a reaction field
 };
 

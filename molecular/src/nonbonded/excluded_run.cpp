@@ -5,8 +5,9 @@
 
 namespace tessera::molecular {
 
-ExcludedRun::ExcludedRun(const System& s, const Nonbonded& o, std::size_t counted)
-    : shapes_(ewald_beta(o)) {
+ExcludedRun::ExcludedRun(const System& s, const Nonbonded& o, const ExcludedShapes& shapes,
+                         std::size_t counted)
+    : shapes_(shapes) {
   for (std::size_t e = 0; e < s.exclusions.size(); ++e) {
     const auto [i, j] = s.exclusions[e];
     const double qq = s.coulomb_constant / o.epsilon_r *

@@ -17,8 +17,9 @@ namespace tessera::molecular {
 
 class ExcludedRun {
  public:
-  /// `counted`: so many exclusions, the first of the system's.
-  ExcludedRun(const System& system, const Nonbonded& options, std::size_t counted);
+  /// `shapes`: of the options' beta; `counted`: so many exclusions, the first of the system's.
+  ExcludedRun(const System& system, const Nonbonded& options, const ExcludedShapes& shapes,
+              std::size_t counted);
   std::size_t size() const { return pairs_.size(); }
   std::size_t counted() const { return counted_; }  ///< of its pairs, which have charges
   /// Adds forces of the pairs [begin, end), and energies and the virial where wanted.
