@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/parallel/batches.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/parallel/exchanges.h"
+#include "tessera/parallel/part_sums.h"
+
+#include <string>
+
+namespace tessera::parallel {
+namespace {
+
+/// Each parameter for each of `mine` parts, part by part. The transpose adds up what comes back
+/// over the parts of all ranks.
+FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::size_t mine,
+                              std::size_t parameters) {
+  return custom_linear(
+      [mine](const std::vector<Tensor>& p) {
+        std::vector<Tensor> out;
+        for (std::size_t k = 0; k < mine; ++k) out.insert(out.end(), p.begin(), p.end());
+        return out;
+      },
+      [&c, held, mine, parameters](const std::vector<Tensor>& ct) {
+        std::vector<Tensor> sums;
+        for (std::size_t i = 0; i < parameters; ++i) {
+          std::vector<Tensor> of_parts;
+          for (std::size_t k = 0; k < mine; ++k) of_parts.push_back(ct[k * parameters + i]);
+          sums.push_back(sum_of_parts(c, held, stack(of_parts)));
+        }
+        return sums;
+      });
+}
+
+}  // namespace
+
+Tensor loss_of_batch(Communicator& c, const LossOfPart& loss, const std::vector<Tensor>& parameters,
+                     const std::vector<Tensor>& batch, Index parts, SourceLine line) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error("[data_parallel] " + to_string(line) + ": " + why);
+  };
+  if (parts < c.size())
+    refuse(std::to_string(parts) + " parts for " + std::to_string(c.size()) +
+           " ranks: each holds one at least");
+  if (batch.empty()) refuse("a batch has at least one array");
+  const Index examples = batch[0].ndim() > 0 ? batch[0].shape()[0] : -1;
+  for (const Tensor& a : batch)
+    if (a.ndim() == 0 || a.shape()[0] != examples)
+      refuse("the arrays of a batch have a row for each example, as many in all");
+  if (examples < parts)
+    refuse(std::to_string(examples) + " examples do not make " + std::to_string(parts) + " parts");
+
+  const PartsOfRanks held = deal_parts(parts, c.size());
+  const std::vector<Index> rows = deal_parts(examples, static_cast<int>(parts));
+  const auto me = static_cast<std::size_t>(c.rank());
+  const Index first = held[me], mine = held[me + 1] - first;
+  const std::vector<Tensor> copies =
+      copies_for_parts(c, held, static_cast<std::size_t>(mine), parameters.size())(parameters);
+  std::vector<Tensor> losses;
+  for (Index k = 0; k < mine; ++k) {
+    const auto at = static_cast<std::size_t>(first + k);
+    std::vector<Tensor> part;
+    for (const Tensor& a : batch) part.push_back(slice(a, 0, rows[at], rows[at + 1]));
+    const auto of = copies.begin() + k * static_cast<Index>(parameters.size());
+    losses.push_back(loss({of, of + static_cast<Index>(parameters.size())}, part));
+    if (losses.back().ndim() != 0) refuse("the loss of a part is a scalar");
+  }
+  return sum_of_parts(c, held, stack(losses));
+}
+
+}  // namespace tessera::parallel
