@@ -30,7 +30,7 @@ FAULTS = [
     ("forces on copies do not come back", "molecular/src/domains/domain.h", "static_cast<Bits>(from[p][3 * k + a])", "static_cast<Bits>(0 * from[p][3 * k + a])", *MOLECULES),
     ("atoms of a rigid group part", DOMAIN, "head = joined_[at(own_[i])]", "head = own_[i]", *MOLECULES),
     ("an atom arrives with the wrong velocity", DOMAIN, "of[arrived[a].rank][arrived[a].row + v]", "of[arrived[a].rank][arrived[a].row + v / 2]", *MOLECULES),
-    ("lists are kept too long", DOMAIN, "if (!(way + stretch <= reach.buffer_nm))", "if (!(way + stretch <= 4 * reach.buffer_nm))", *MOLECULES),
+    ("lists are kept too long", DOMAIN, "way = 2 * std::sqrt(most)", "way = 0.2 * std::sqrt(most)", *MOLECULES),
     ("charges of rows beside a region are lost", "molecular/src/nonbonded/pme_ranks.cpp", "to[z] += from[z];\n          }", "to[z] += 0 * from[z];\n          }", *MOLECULES),
     ("waves of other ranks' planes are left out of the virial", "molecular/src/nonbonded/pme_engine.cpp", "if (ranks_ && moments)", "if (ranks_ && !moments)", *MOLECULES),
     ("terms whose first atom is elsewhere are left out", "molecular/src/system/moving_part.cpp", "std::ranges::any_of(atoms, is_own) ? 1 : 2", "std::ranges::any_of(atoms, is_own) ? 2 : 2", *MOLECULES),
