@@ -94,10 +94,10 @@ ForceFunction DividedForces::of(ForceOptions::Part part) const {
       throw;
     } catch (const parallel::OtherRankFailed&) {
       throw;
-    } catch (const Error&) {  // on all ranks; this one knows more of it
+    } catch (const Error&) {  // on all ranks; alone this one names the atom
       impl->in_between = true;
       alone(x, box, out);
-      return;
+      throw;
     }
     impl->in_between = true;
   };

@@ -137,6 +137,8 @@ void DividedRun::advance(std::int64_t to, bool reported) {
   together({.what = Ask::whole_before}, [&] { state_ = steps_.whole_before(); });
   alone_ = true;
   DynamicsRun::advance(to, reported);
+  if (DynamicsRun::trouble().empty())
+    throw Error("[dynamics] a step that rank 0 can take alone failed on ranks");
 }
 
 std::vector<double> DividedRun::row() const {
