@@ -2,6 +2,7 @@
 //
 // A grid that is cut into slabs for several ranks gives the bits of the whole one: fields, records,
 // energies, peak; and goes on elsewhere.
+#include "slab_cuts.h"
 #include "tessera/electromagnetics/time_domain.h"
 #include "tessera/parallel/communicator.h"
 #include "yee_everything.h"
@@ -154,25 +155,6 @@ struct CutRun {
     return seen;
   }
 };
-
-/// Any cut of n cells for so many ranks.
-std::vector<int> random_cut(int n, int ranks, std::mt19937& random) {
-  std::vector<int> at;
-  while (static_cast<int>(at.size()) < ranks - 1) {
-    const int cell = 1 + static_cast<int>(random() % static_cast<unsigned>(n - 1));
-    if (std::find(at.begin(), at.end(), cell) == at.end()) at.push_back(cell);
-  }
-  at.push_back(0), at.push_back(n);
-  std::sort(at.begin(), at.end());
-  return at;
-}
-
-const std::array<Faces, 3> face_sets[] = {
-    {pml, pml, pml},
-    {pec, pmc, pml},
-    {pml, joined, joined},
-    {joined, joined, pmc},
-    {Faces{Boundary::pmc, Boundary::pml}, pml, Faces{Boundary::pec, Boundary::pml}}};
 
 TEST(Slabs, HaveTheBitsOfTheWholeWithEverything) {
   std::mt19937 random(5);

@@ -227,6 +227,8 @@ void in_halves(Parts<T> parts) {
   for (std::size_t part = 0; part < parts.size(); ++part) {
     parts[part].turned = seams.turned(part);
     parts[part].other_turned = seams.turned(parts.size() - 1 - part);
+    parts[part].beside = seams.beside(part);
+    parts[part].other_beside = seams.beside(parts.size() - 1 - part);
   }
   // One chunk a plane (a row in two dimensions), or one for all where waking threads would cost
   // more than the step.
@@ -253,7 +255,7 @@ void in_halves(Parts<T> parts) {
     }
   };
   const FlushToZero flush;
-  const bool turns = t.cut >= 0 && t.coupled && t.periodic[t.cut];
+  const bool values = t.cut >= 0 && t.coupled && (transposed || t.periodic[t.cut]);
   join(parts, seams, true);
   for (std::int64_t n = 0; n < parts[0].steps; ++n)
     for (const bool electric : {false, true}) {
@@ -273,7 +275,11 @@ void in_halves(Parts<T> parts) {
           for (int c = 0; c < 3; ++c) rows.solve(c, j, k, n);
         });
       join(parts, seams, electric);
-      if (turns && !electric) seams.exchange_turned();
+      if (values && !electric)
+        seams.exchange_values("brackets beside the slabs", transposed,
+                              [&](std::size_t part, const BracketPlace& place) {
+                                return rows_of_parts[part].source_of_couplings(place, n);
+                              });
     }
 }
 
@@ -347,7 +353,7 @@ void change_unknowns(const Work<T>& w, bool back) {
 }
 
 /// The first of the cotangents that arrive: of the records of e in the last step. Takes note of
-/// lambda_e at coupled edges.
+/// lambda_e at coupled edges. Of a slab, what lies beside it comes, too.
 template <class T>
 void begin_transposed(const Parts<T>& parts) {
   const Tables<T>& t = parts[0].tables;
@@ -359,29 +365,43 @@ void begin_transposed(const Parts<T>& parts) {
             if (const std::int32_t at = t.component[c].special[t.row_index(j, k)]; at >= 0)
               body(t.specials[static_cast<std::size_t>(at)], w.state + t.offset(c, 0, j, k));
   };
+  std::vector<T*> states;
+  for (const Work<T>& w : parts) states.push_back(w.state);
+  Seams<T> seams(t, states);
   std::vector<std::vector<T>> lambda;
-  for (const Work<T>& w : parts) {
+  for (const Work<T>& w : parts)
     each_special(w, [&](const Special<T>& special, T* e) {
       if (w.in_a)
         for (const Span& a : special.recorded)
           for (int i = 0; i < a.length; ++i)
             e[a.first + i] += w.in_a[(w.steps - 1) * t.n_recorded + a.column + i];
     });
+  if (t.cut >= 0 && t.coupled)
+    seams.exchange_values(
+        "cotangents of e beside the slabs", true,
+        [&](std::size_t part, const BracketPlace& place) { return states[part][place.offset]; });
+  for (const Work<T>& w : parts) {
     lambda.emplace_back(w.state, w.state + (t.n_coupled > 0 ? t.state_size : 0));
     change_unknowns(w, false);
   }
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const Work<T>& w = parts[part];
+    const auto lambda_at = [&](std::size_t of, const CouplingTerm<T>& term,
+                               const CouplingDetail<T>& more) {
+      return more.turned >= 0   ? seams.turned(of)[more.turned]
+             : more.beside >= 0 ? seams.beside(of)[more.beside]
+                                : lambda[of][static_cast<std::size_t>(term.offset)];
+    };
     each_special(w, [&](const Special<T>& special, T* e) {
       for (const Coupled& a : special.coupled) {
         w.coupled[a.slot] =
             lambda[part][static_cast<std::size_t>(e - w.state) + static_cast<std::size_t>(a.i)];
         for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
           const CouplingTerm<T>& term = t.coupling[static_cast<std::size_t>(m)];
-          e[a.i] += term.weight * lambda[part][static_cast<std::size_t>(term.offset)];
-          if (term.cross != 0)
-            e[a.i] +=
-                w.cross_sign * term.cross * lambda[1 - part][static_cast<std::size_t>(term.offset)];
+          const CouplingDetail<T> more = t.detail_of(term);
+          e[a.i] += term.weight * lambda_at(part, term, more);
+          if (more.cross != 0)
+            e[a.i] += w.cross_sign * more.cross * lambda_at(1 - part, term, more);
         }
       }
     });
@@ -391,6 +411,7 @@ void begin_transposed(const Parts<T>& parts) {
         for (int k = 0; k <= t.n[2]; ++k)
           for (int j = 0; j <= t.n[1]; ++j) rows.receive(c, j, k, 0);
   }
+  if (t.cut >= 0) seams.exchange("layers beside the slabs", t.layers);
 }
 
 }  // namespace
@@ -453,11 +474,18 @@ std::vector<std::uint8_t> unknowns(const Tables<T>& t) {
         }
       }
   }
-  for (const Special<T>& special : t.specials)
+  const auto poles = [&](const Special<T>& special) {
     for (const Polarized<T>& p : special.polarized)
       for (std::size_t m = 0; m < p.pair.size(); ++m)
         for (int q = 0; q < (p.two[m] ? 2 : 1) * p.length; ++q)
           mask[static_cast<std::size_t>(p.state) + 2 * m * p.length + q] = 1;
+  };
+  for (int c = 0; c < 3; ++c)
+    for (int k = 0; k <= t.n[2] && !t.component[c].special.empty(); ++k)
+      for (int j = 0; j <= t.n[1]; ++j)
+        if (const std::int32_t at = t.component[c].special[t.row_index(j, k)];
+            at >= 0 && t.holds(c, j, k))
+          poles(t.specials[static_cast<std::size_t>(at)]);
   if (t.bloch) mask.insert(mask.end(), mask.begin(), mask.begin() + t.state_size);
   return mask;
 }

@@ -214,57 +214,108 @@ std::vector<NodeImage> images_of(const Tables<T>& t, const NodeTensor& node) {
   return all;
 }
 
-}  // namespace
-
+/// Whether an edge lies across joined faces of the cut axis.
 template <class T>
-void add_tensors(Tables<T>& t, const YeeModel& m) {
-  const auto key = [&](const Edge& e) { return t.offset(e.component, e.i, e.j, e.k); };
-  std::map<std::int64_t, std::pair<Edge, std::vector<CouplingTerm<T>>>> edges;
-  std::map<std::int64_t, std::int64_t> recorded;
-  t.recorded_again.assign(m.recorded.size(), -1);
-  for (std::size_t r = m.recorded.size(); r-- > 0;) {
-    const auto column = static_cast<std::int64_t>(r);
-    const auto [known, is_new] = recorded.try_emplace(key(m.recorded[r]), column);
-    if (!is_new) t.recorded_again[r] = std::exchange(known->second, column);
-  }
+bool crosses(const Tables<T>& t, const Edge& e) {
+  if (t.cut < 0 || !t.periodic[t.cut]) return false;
+  const int at = (t.cut == 1 ? e.j : e.k) + t.origin[t.cut];
+  return at < 0 || at >= t.grid.cells(t.cut);
+}
+
+/// Whether an edge beside the slab lies below it.
+template <class T>
+bool lies_below(const Tables<T>& t, const Edge& e) {
+  return (t.cut == 1 ? e.j : e.k) + t.origin[t.cut] < t.slab.begin;
+}
+
+/// Calls body(to, from, weight, whether it crosses joined faces of a cut axis) for each edge and
+/// each one that tensors couple it to, in the order of the nodes.
+template <class T, class F>
+void over_couplings(const Tables<T>& t, const YeeModel& m, F&& body) {
   const std::array<bool, 3> periodic{t.periodic[0], t.periodic[1], t.periodic[2]};
   const std::array<double, 3> phases{t.phase[0], t.phase[1], t.phase[2]};
-  const auto crosses = [&](const Edge& e) {
-    if (t.cut < 0 || !t.periodic[t.cut]) return false;
-    const int at = (t.cut == 1 ? e.j : e.k) + t.origin[t.cut];
-    return at < 0 || at >= m.grid.cells(t.cut);
-  };
   for (const NodeTensor& node : m.tensors)
     for (const NodeImage& image : images_of(t, node))
       couplings_of(m.grid, periodic, phases, t.cdt * t.unit, node,
                    [&](Neighbour x, Neighbour y, double weight) {
                      x.edge = image.edge(x.edge), y.edge = image.edge(y.edge);
                      if (weight == 0 || !couples(t, x.edge) || !couples(t, y.edge)) return;
-                     const bool turned = crosses(x.edge) != crosses(y.edge);
-                     const auto couple = [&](const Neighbour& to, const Neighbour& from) {
-                       if (turned && crosses(to.edge))
-                         t.turned.to.push_back({key(from.edge), from.edge.component});
-                       if (!t.holds(to.edge.component, to.edge.j, to.edge.k)) return;
-                       auto& [edge, terms] = edges[key(to.edge)];
-                       edge = to.edge;
-                       const auto r = recorded.find(key(from.edge));
-                       const double phase = from.phase - to.phase;
-                       terms.push_back({key(from.edge), from.edge.component,
-                                        static_cast<T>(weight * std::cos(phase)),
-                                        static_cast<T>(weight * std::sin(phase)),
-                                        r == recorded.end() ? -1 : r->second,
-                                        turned ? t.turned.from++ : -1});
-                     };
-                     couple(x, y);
-                     couple(y, x);
+                     const bool turned = crosses(t, x.edge) != crosses(t, y.edge);
+                     body(x, y, weight, turned);
+                     body(y, x, weight, turned);
                    });
-  for (auto& [offset, entry] : edges) {
-    auto& [edge, terms] = entry;
-    special_of(t, edge.component, edge.j, edge.k)
-        .coupled.push_back({edge.i, t.n_coupled++, static_cast<std::int64_t>(t.coupling.size()),
-                            static_cast<std::int64_t>(terms.size())});
-    t.coupling.insert(t.coupling.end(), terms.begin(), terms.end());
+}
+
+/// The edge at an offset.
+template <class T>
+Edge edge_at(const Tables<T>& t, std::int64_t offset) {
+  int c = 2;
+  while (c > 0 && offset < t.component[c].field) --c;
+  const std::int64_t at = offset - t.component[c].field;
+  return {static_cast<std::uint8_t>(c), static_cast<int>(at % t.plane % t.row),
+          static_cast<int>(at % t.plane / t.row), static_cast<int>(at / t.plane)};
+}
+
+}  // namespace
+
+/// Twice over all of them: first they are counted, then each goes to its place, so that none is
+/// held more than once.
+template <class T>
+void add_tensors(Tables<T>& t, const YeeModel& m) {
+  const auto key = [&](const Edge& e) { return t.offset(e.component, e.i, e.j, e.k); };
+  std::map<std::int64_t, std::int64_t> recorded;
+  t.recorded_again.assign(m.recorded.size(), -1);
+  for (std::size_t r = m.recorded.size(); r-- > 0;) {
+    const auto column = static_cast<std::int64_t>(r);
+    const auto [known, is_new] = recorded.try_emplace(key(t.here(m.recorded[r])), column);
+    if (!is_new) t.recorded_again[r] = std::exchange(known->second, column);
   }
+  const auto held = [&](const Edge& e) { return t.holds(e.component, e.j, e.k); };
+  std::vector<std::int64_t> edges;  // of each term, by offset
+  over_couplings(t, m, [&](const Neighbour& to, const Neighbour&, double, bool) {
+    if (held(to.edge)) edges.push_back(key(to.edge));
+  });
+  std::sort(edges.begin(), edges.end());
+  t.coupling.resize(edges.size());
+  std::vector<std::int64_t> next;  // [edges] where its next term goes
+  for (std::size_t at = 0; at < edges.size();) {
+    const std::size_t end = static_cast<std::size_t>(
+        std::upper_bound(edges.begin() + static_cast<std::ptrdiff_t>(at), edges.end(), edges[at]) -
+        edges.begin());
+    const Edge e = edge_at(t, edges[at]);
+    special_of(t, e.component, e.j, e.k)
+        .coupled.push_back({e.i, t.n_coupled++, static_cast<std::int64_t>(at),
+                            static_cast<std::int64_t>(end - at)});
+    next.push_back(static_cast<std::int64_t>(at));
+    at = end;
+  }
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  std::vector<std::pair<std::size_t, std::int64_t>> above;  // details, numbers of their brackets
+  over_couplings(t, m, [&](const Neighbour& to, const Neighbour& from, double weight, bool turned) {
+    const auto r = recorded.find(key(from.edge));
+    const BracketPlace place{key(from.edge), from.edge.component,
+                             r == recorded.end() ? -1 : r->second};
+    if (turned && crosses(t, to.edge)) t.turned.to.push_back(place);
+    if (!turned && !held(to.edge) && held(from.edge))
+      (lies_below(t, to.edge) ? t.beside.to_below : t.beside.to_above).push_back(place);
+    if (!held(to.edge)) return;
+    const double phase = from.phase - to.phase;
+    CouplingDetail<T> more{static_cast<T>(weight * std::sin(phase)), place.recorded,
+                           turned ? t.turned.from++ : -1};
+    const bool is_beside = !turned && !held(from.edge);
+    if (is_beside && lies_below(t, from.edge)) more.beside = t.beside.from_below++;
+    if (is_beside && more.beside < 0)
+      above.emplace_back(t.coupling_details.size(), t.beside.from_above++);
+    const bool has_more = more.cross != 0 || more.recorded >= 0 || more.turned >= 0 || is_beside;
+    const auto edge = std::lower_bound(edges.begin(), edges.end(), key(to.edge)) - edges.begin();
+    t.coupling[static_cast<std::size_t>(next[static_cast<std::size_t>(edge)]++)] = {
+        key(from.edge), static_cast<T>(weight * std::cos(phase)),
+        static_cast<std::int32_t>(from.edge.component),
+        has_more ? static_cast<std::int32_t>(t.coupling_details.size()) : -1};
+    if (has_more) t.coupling_details.push_back(more);
+  });
+  for (const auto& [detail, number] : above)
+    t.coupling_details[detail].beside = t.beside.from_below + number;
 }
 
 template <class T>

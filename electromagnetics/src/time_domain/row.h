@@ -111,16 +111,30 @@ class Rows {
   }
 
   /// Transposed: tau <- b tau + field, for the layers along y and z of a row of a source component.
-  /// Along x the row that takes the difference does so (back_ends).
+  /// Along x the row that takes the difference does so (back_ends). Along a cut axis also for the
+  /// rows beside the slab that differences of this slab take.
   void convolve(int c, int axis, int j, int k) {
     const ComponentTable<T>& f = t_.component[c];
     const LayerTable<T>& l = t_.layer[c][axis];
-    if (l.slabs == 0 || j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2])
-      return;
+    if (l.slabs == 0) return;
+    int first[3] = {0, f.first[1], f.first[2]}, last[3] = {0, f.last[1], f.last[2]};
+    if (axis == t_.cut) {
+      if (is_electric(c))
+        last[axis] += t_.slab.above >= 0;
+      else
+        first[axis] -= t_.slab.below >= 0;
+    }
+    if (j < first[1] || j >= last[1] || k < first[2] || k >= last[2]) return;
     const int at = axis == 1 ? j : k;
     if (l.slab[at] < 0) return;
     convolve_row(s_ + t_.psi_row(l, axis, j, k) + f.first[0], s_ + t_.offset(c, f.first[0], j, k),
                  l.b[at], f.last[0] - f.first[0]);
+  }
+
+  /// What couplings take of an edge in step n: its bracket, and in transposed steps the cotangents
+  /// of its records.
+  T source_of_couplings(const BracketPlace& place, std::int64_t n) const {
+    return source_in(s_, place, next_records(w_.in_a, n));
   }
 
   /// Transposed: what comes to a row before the transpose of its brackets reads it, the cotangents
@@ -347,28 +361,35 @@ class Rows {
     }
   }
 
+  static T bracket(const T* at, const ComponentTable<T>& g) {
+    return (at[g.p] - at[g.q]) - (at[g.r] - at[g.t]);
+  }
+  T source_in(const T* state, const BracketPlace& place, const T* cotangents) const {
+    T u = bracket(state + place.offset, t_.component[place.component]);
+    if (transposed && cotangents)
+      for (auto r = place.recorded; r >= 0; r = t_.recorded_again[r]) u += cotangents[r];
+    return u;
+  }
+
   /// e += W u over the neighbours that a tensor couples; the cotangent of their records is part of
   /// u.
   void couple(const Special<T>& special, const ComponentTable<T>& f, T* e, std::int64_t n) {
     const T *records = next_records(w_.in_a, n), *other_records = next_records(w_.other_in_a, n);
-    const auto bracket = [&](const T* at, const ComponentTable<T>& g) {
-      return (at[g.p] - at[g.q]) - (at[g.r] - at[g.t]);
-    };
     for (const Coupled& a : special.coupled) {
       T sum = 0;
       for (std::int64_t m = a.first; m < a.first + a.count; ++m) {
         const CouplingTerm<T>& term = t_.coupling[static_cast<std::size_t>(m)];
-        const auto source = [&](const T* state, const T* turned, const T* cotangents) {
-          if (term.turned >= 0) return turned[term.turned];
-          T u = bracket(state + term.offset, t_.component[term.component]);
-          if (transposed && cotangents)
-            for (auto r = term.recorded; r >= 0; r = t_.recorded_again[r]) u += cotangents[r];
-          return u;
+        const CouplingDetail<T> more = t_.detail_of(term);
+        const auto source = [&](const T* state, const T* turned, const T* beside,
+                                const T* cotangents) {
+          if (more.turned >= 0) return turned[more.turned];
+          if (transposed && more.beside >= 0) return beside[more.beside];
+          return source_in(state, {term.offset, term.component, more.recorded}, cotangents);
         };
-        sum += term.weight * source(s_, w_.turned, records);
-        if (term.cross != 0)
-          sum +=
-              w_.cross_sign * term.cross * source(w_.other_state, w_.other_turned, other_records);
+        sum += term.weight * source(s_, w_.turned, w_.beside, records);
+        if (more.cross != 0)
+          sum += w_.cross_sign * more.cross *
+                 source(w_.other_state, w_.other_turned, w_.other_beside, other_records);
       }
       e[a.i] += sum;
       if (transposed) w_.coupled[a.slot] += bracket(e + a.i, f) + x_[a.i];

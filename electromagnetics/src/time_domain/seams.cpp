@@ -24,6 +24,18 @@ void add_plane(const Tables<T>& t, int c, int at, std::vector<Stretch>& to) {
   for (int k = -1; k <= t.n[2]; ++k) to.push_back({t.offset(c, -1, at, k), t.n[0] + 2});
 }
 
+/// What the layer along the cut axis holds for a component there.
+template <class T>
+void add_layer(const Tables<T>& t, int c, int at, std::vector<Stretch>& to) {
+  const LayerTable<T>& l = t.layer[c][t.cut];
+  if (l.slabs == 0 || l.slab[static_cast<std::size_t>(at)] < 0) return;
+  if (t.cut == 2) {
+    to.push_back({t.psi_row(l, 2, 0, at), t.row * (t.n[1] + 1)});
+    return;
+  }
+  for (int k = 0; k <= t.n[2]; ++k) to.push_back({t.psi_row(l, 1, at, k), t.row});
+}
+
 /// D of the nonlinear edges there.
 template <class T>
 void add_displaced(const Tables<T>& t, int at, std::vector<Stretch>& to) {
@@ -77,6 +89,10 @@ void find_seams(Tables<T>& t) {
     if (below) add_plane(t, 3 + a, first - 1, t.magnetic.from_below);
     if (below) add_plane(t, a, first, t.electric.to_below);
     if (above) add_plane(t, a, end, t.electric.from_above);
+    if (above) add_layer(t, 3 + a, end - 1, t.layers.to_above);
+    if (below) add_layer(t, 3 + a, first - 1, t.layers.from_below);
+    if (below) add_layer(t, a, first, t.layers.to_below);
+    if (above) add_layer(t, a, end, t.layers.from_above);
   }
   for (int c = 0; t.coupled && c < 3; ++c) {
     if (below) add_plane(t, 3 + c, first, t.magnetic.to_below);
@@ -190,23 +206,58 @@ void Seams<T>::exchange(const char* what, const Seam& seam) {
   });
 }
 
+/// To each neighbour, in this order, what goes down and what goes up: of edges beside the seam,
+/// then of those at joined faces.
 template <class T>
-void Seams<T>::exchange_turned() {
-  const int other = t_.slab.begin == 0                     ? t_.slab.below
-                    : t_.slab.end == t_.grid.cells(t_.cut) ? t_.slab.above
-                                                           : -1;
-  Buffer& out = sent_[0];
-  out.clear();
-  for (const T* state : states_)
-    for (const TurnedBrackets::Place& place : t_.turned.to) {
-      const ComponentTable<T>& f = t_.component[place.component];
-      const T* at = state + place.offset;
-      out.push_back((at[f.p] - at[f.q]) - (at[f.r] - at[f.t]));
-    }
-  const parallel::Send send{other, std::as_bytes(std::span(out))};
-  const parallel::Receive receive{other, std::as_writable_bytes(std::span(turned_))};
-  t_.slab.ranks->exchange("brackets across joined faces", {&send, out.empty() ? 0U : 1U},
-                          {&receive, turned_.empty() ? 0U : 1U});
+void Seams<T>::exchange_values(const char* what, bool beside, const Value& value) {
+  const int below = t_.slab.below, above = t_.slab.above;
+  const bool joined_below = t_.slab.begin == 0 && t_.periodic[t_.cut],
+             joined_above = t_.slab.end == t_.grid.cells(t_.cut) && t_.periodic[t_.cut];
+  const std::size_t parts = states_.size();
+  const auto pack = [&](Buffer& out, const std::vector<BracketPlace>& places) {
+    for (std::size_t part = 0; part < parts; ++part)
+      for (const BracketPlace& place : places) out.push_back(value(part, place));
+  };
+  const auto next_to_it = [&](auto body) {
+    if (below >= 0) body(0, below, true, below == above);
+    if (above >= 0 && above != below) body(1, above, false, true);
+  };
+  const auto count = [&](bool is_below, bool is_above) {
+    std::int64_t n = 0;
+    if (beside) n += (is_below ? t_.beside.from_below : 0) + (is_above ? t_.beside.from_above : 0);
+    if ((is_below && joined_below) || (is_above && joined_above)) n += t_.turned.from;
+    return parts * static_cast<std::size_t>(n);
+  };
+  std::vector<parallel::Send> send;
+  std::vector<parallel::Receive> receive;
+  next_to_it([&](int buffer, int rank, bool is_below, bool is_above) {
+    Buffer &out = sent_[buffer], &in = received_[buffer];
+    out.clear();
+    if (is_below && beside) pack(out, t_.beside.to_below);
+    if (is_below && joined_below) pack(out, t_.turned.to);
+    if (is_above && beside) pack(out, t_.beside.to_above);
+    if (is_above && joined_above) pack(out, t_.turned.to);
+    in.resize(count(is_below, is_above));
+    if (!out.empty()) send.push_back({rank, std::as_bytes(std::span(out))});
+    if (!in.empty()) receive.push_back({rank, std::as_writable_bytes(std::span(in))});
+  });
+  t_.slab.ranks->exchange(what, send, receive);
+  next_to_it([&](int buffer, int, bool is_below, bool is_above) {
+    auto from = received_[buffer].begin();
+    const auto take_beside = [&](std::int64_t first, std::int64_t n) {
+      for (std::size_t part = 0; beside && part < parts; ++part, from += n)
+        std::copy_n(from, n,
+                    beside_.begin() + static_cast<std::ptrdiff_t>(part * n_beside()) + first);
+    };
+    const auto take_turned = [&] {
+      std::copy_n(from, turned_.size(), turned_.begin());
+      from += std::ssize(turned_);
+    };
+    if (is_above) take_beside(t_.beside.from_below, t_.beside.from_above);
+    if (is_above && joined_above) take_turned();
+    if (is_below) take_beside(0, t_.beside.from_below);
+    if (is_below && joined_below) take_turned();
+  });
 }
 
 template void agree(Tables<float>&);

@@ -10,6 +10,7 @@
 #include "time_domain/tables.h"
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace tessera::electromagnetics::time_domain {
@@ -30,14 +31,23 @@ template <class T>
 class Seams {
  public:
   Seams(const Tables<T>& tables, std::vector<T*> states)
-      : t_(tables), states_(std::move(states)), turned_(states_.size() * from()) {}
+      : t_(tables),
+        states_(std::move(states)),
+        turned_(states_.size() * n_turned()),
+        beside_(states_.size() * n_beside()) {}
   void exchange(const char* what, const Seam& seam);
-  /// Brackets across joined faces, of the newest h.
-  void exchange_turned();
-  const T* turned(std::size_t part) const { return turned_.data() + part * from(); }
+  /// What couplings want of edges across joined faces, and, if asked for, of the slabs next to this
+  /// one: `value(part, place)`.
+  using Value = std::function<T(std::size_t, const BracketPlace&)>;
+  void exchange_values(const char* what, bool beside, const Value& value);
+  const T* turned(std::size_t part) const { return turned_.data() + part * n_turned(); }
+  const T* beside(std::size_t part) const { return beside_.data() + part * n_beside(); }
 
  private:
-  std::size_t from() const { return static_cast<std::size_t>(t_.turned.from); }
+  std::size_t n_turned() const { return static_cast<std::size_t>(t_.turned.from); }
+  std::size_t n_beside() const {
+    return static_cast<std::size_t>(t_.beside.from_below + t_.beside.from_above);
+  }
   using Buffer = std::vector<T>;
   void pack(const std::vector<Stretch>& from, Buffer& to) const;
   const T* unpack(const std::vector<Stretch>& to, const T* from, bool joined, double phase);
@@ -45,7 +55,7 @@ class Seams {
   const Tables<T>& t_;
   std::vector<T*> states_;
   Buffer sent_[2], received_[2];  ///< of the neighbours
-  Buffer turned_;                 ///< [parts, turned.from]
+  Buffer turned_, beside_;        ///< [parts, how many come]
 };
 
 }  // namespace tessera::electromagnetics::time_domain

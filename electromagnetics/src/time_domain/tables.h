@@ -54,13 +54,21 @@ struct Coupled {
   std::int64_t slot;          ///< number among all coupled edges
   std::int64_t first, count;  ///< in Tables::coupling
 };
+/// There are some twenty to each node at a surface.
 template <class T>
 struct CouplingTerm {
   std::int64_t offset;  ///< of the neighbour
-  int component;
-  T weight, cross;
-  std::int64_t recorded;     ///< its first column among the recorded edges, or -1
-  std::int64_t turned = -1;  ///< not -1: its bracket is Work::turned of that number
+  T weight;
+  std::int32_t component;
+  std::int32_t detail;  ///< in Tables::coupling_details; -1: none
+};
+/// What few of them have.
+template <class T>
+struct CouplingDetail {
+  T cross = 0;
+  std::int64_t recorded = -1;  ///< the neighbour's first column among the recorded edges, or -1
+  std::int64_t turned = -1;    ///< not -1: its bracket is Work::turned of that number
+  std::int64_t beside = -1;    ///< not -1: in transposed steps it is Work::beside of that number
 };
 
 /// A nonlinear run of a row. With r = sigma dt/(2 eps0) + sum of pair Re beta, what conduction and
@@ -139,15 +147,23 @@ struct Seam {
   std::vector<Stretch> to_below, to_above, from_below, from_above;
 };
 
+/// An edge whose bracket a slab sends.
+struct BracketPlace {
+  std::int64_t offset;
+  int component;
+  std::int64_t recorded;  ///< its first column among the recorded edges, or -1
+};
 /// Brackets of edges across faces that are joined, of slabs at either end: couplings turn them, so
 /// that what they want is not of the fields beside the slab, which are turned already.
 struct TurnedBrackets {
-  struct Place {
-    std::int64_t offset;
-    int component;
-  };
-  std::vector<Place> to;  ///< edges of this slab, for the one at the other end
-  std::int64_t from = 0;  ///< how many come from there
+  std::vector<BracketPlace> to;  ///< edges of this slab, for the one at the other end
+  std::int64_t from = 0;         ///< how many come from there
+};
+/// Those of edges in the slabs next to this one, which transposed steps want with the cotangents of
+/// their records. What comes from below is numbered first.
+struct BesideBrackets {
+  std::vector<BracketPlace> to_below, to_above;
+  std::int64_t from_below = 0, from_above = 0;
 };
 
 /// The indices of a slab begin one before the first that it holds, where another slab is, and end
@@ -171,6 +187,11 @@ struct Tables {
   LayerTable<T> layer[6][3];
   std::vector<Special<T>> specials;
   std::vector<CouplingTerm<T>> coupling;
+  std::vector<CouplingDetail<T>> coupling_details;
+  CouplingDetail<T> detail_of(const CouplingTerm<T>& term) const {
+    return term.detail < 0 ? CouplingDetail<T>{}
+                           : coupling_details[static_cast<std::size_t>(term.detail)];
+  }
   /// What all slabs take, so that they choose tiles alike (blocking.h).
   struct {
     bool one_thread = false;
@@ -192,7 +213,9 @@ struct Tables {
   RowPool<T> pool;         ///< rows of coefficients
   /// After the step of h, after that of e, and, of nonlinear media, between D and e.
   Seam magnetic, electric, displaced;
+  Seam layers;  ///< what layers along the cut axis hold, before transposed steps
   TurnedBrackets turned;
+  BesideBrackets beside;
 
   /// The index in the whole grid.
   int whole(int axis, int i) const {
@@ -256,7 +279,9 @@ struct Work {
   const T* other_in_a = nullptr;
   const T* turned = nullptr;  ///< brackets that came from the slab at the other end, of this part
   const T* other_turned = nullptr;
-  T cross_sign = 0;  ///< of CouplingTerm::cross: -1 in the real part, 1 in the imaginary one
+  const T* beside = nullptr;  ///< and those of the slabs next to this one
+  const T* other_beside = nullptr;
+  T cross_sign = 0;  ///< of CouplingDetail::cross: -1 in the real part, 1 in the imaginary one
   /// [specials] as special_factor, in rows with mixed edges.
   std::vector<const T*> special_keep = {};
   const T* mixed_gain = nullptr;  ///< Polarized::gain of mixed edges

@@ -89,6 +89,7 @@ struct TimeDomain::Impl {
         block(block_length(
             static_cast<std::int64_t>(std::max(model.injected.size(), model.recorded.size())))),
         scheme(keep_own(model), slab_of(model.faces, cut)) {
+    model.material = nullptr, model.tensors = {};  // of the size of the grid; they have served
     if (scheme.dtype() == Dtype::f32)
       state = Fields<float>(static_cast<std::size_t>(scheme.state_size()), 0.0F);
     else

@@ -201,8 +201,6 @@ void YeeScheme::advance_transposed(void* state, std::int64_t n_steps, const void
                                    const void* traces, void* currents, void* trace_cotangents,
                                    const void* coefficients, Blocking blocking) const {
   if (nonlinear()) throw Error("[advance_transposed] a nonlinear medium's step has no transpose");
-  if (visit(*impl_, [](const auto& t) { return t.cut >= 0; }))
-    throw Error("[advance_transposed] a slab's step is not transposed: take the whole grid");
   visit(*impl_, [&]<class T>(const Tables<T>& t) {
     const Replaced<T> replaced = replace_coefficients(t, static_cast<const T*>(coefficients));
     std::vector<T> coupled(static_cast<std::size_t>(t.n_coupled * (t.bloch ? 2 : 1)));

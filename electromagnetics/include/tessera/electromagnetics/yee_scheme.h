@@ -195,10 +195,10 @@ class YeeScheme {
   void advance(void* state, std::int64_t n_steps, const void* currents, void* records, void* traces,
                const void* coefficients, Blocking blocking = {}) const;
 
-  /// The transpose for fixed coefficients, of whole grids: from the cotangents of the results of
-  /// `advance` (state in place, records, traces) to those of its operands (state in place, currents
-  /// [n_steps, n_injected]), and the brackets' cotangents g at the traced edges [n_steps, n_traced]
-  /// besides (columns of mixed edges stay as they are).
+  /// The transpose for fixed coefficients, on all ranks at once where the grid is cut: from the
+  /// cotangents of the results of `advance` (state in place, records, traces) to those of its
+  /// operands (state in place, currents [n_steps, n_injected]), and the brackets' cotangents g at
+  /// the traced edges [n_steps, n_traced] besides (columns of mixed edges stay as they are).
   void advance_transposed(void* state, std::int64_t n_steps, const void* records,
                           const void* traces, void* currents, void* trace_cotangents,
                           const void* coefficients, Blocking blocking = {}) const;
