@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/parallel/batches.h"
 
+#include "part_copies.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -10,10 +11,7 @@
 #include <string>
 
 namespace tessera::parallel {
-namespace {
 
-/// Each parameter for each of `mine` parts, part by part. The transpose adds up what comes back
-/// over the parts of all ranks.
 FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::size_t mine,
                               std::size_t parameters) {
   return custom_linear(
@@ -32,8 +30,6 @@ FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::si
         return sums;
       });
 }
-
-}  // namespace
 
 Tensor loss_of_batch(Communicator& c, const LossOfPart& loss, const std::vector<Tensor>& parameters,
                      const std::vector<Tensor>& batch, Index parts, SourceLine line) {

@@ -63,6 +63,18 @@ std::span<const std::byte> bytes_of(const std::vector<T>& v) {
   return std::as_bytes(std::span(v));
 }
 
+[[noreturn]] void refuse_parts(SourceLine line, const std::string& why) {
+  throw Error("[parallel] sum of parts, " + to_string(line) + ": " + why);
+}
+void check_parts(int ranks, Index n, const PartsOfRanks& parts, SourceLine line) {
+  if (parts.size() != static_cast<std::size_t>(ranks) + 1 || parts[0] != 0 ||
+      !std::is_sorted(parts.begin(), parts.end()))
+    refuse_parts(line, "the parts of " + std::to_string(ranks) + " ranks begin at " +
+                           std::to_string(ranks + 1) +
+                           " numbers from 0 that do not fall, the last their number");
+  if (n < 0) refuse_parts(line, "rows of " + std::to_string(n) + " values");
+}
+
 }  // namespace
 
 PartsOfRanks deal_parts(Index parts, int ranks) {
@@ -75,20 +87,51 @@ PartsOfRanks deal_parts(Index parts, int ranks) {
 template <class T>
 std::vector<T> sum_of_parts(Communicator& c, std::span<const T> mine, Index n,
                             const PartsOfRanks& parts, SourceLine line) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error("[parallel] sum of parts, " + to_string(line) + ": " + why);
-  };
-  const int ranks = c.size(), me = c.rank();
-  if (parts.size() != static_cast<std::size_t>(ranks) + 1 || parts[0] != 0 ||
-      !std::is_sorted(parts.begin(), parts.end()))
-    refuse("the parts of " + std::to_string(ranks) + " ranks begin at " +
-           std::to_string(ranks + 1) + " numbers from 0 that do not fall, the last their number");
-  const auto of = [&](int r) { return static_cast<std::size_t>(r); };
-  const Index total = parts.back(), held = parts[of(me) + 1] - parts[of(me)];
-  if (n < 0 || mine.size() != static_cast<std::size_t>(held * n))
-    refuse(std::to_string(mine.size()) + " values for " + std::to_string(held) + " parts of " +
-           std::to_string(n));
+  check_parts(c.size(), n, parts, line);
+  const auto me = static_cast<std::size_t>(c.rank());
+  const Index held = parts[me + 1] - parts[me];
+  if (mine.size() != static_cast<std::size_t>(held * n))
+    refuse_parts(line, std::to_string(mine.size()) + " values for " + std::to_string(held) +
+                           " parts of " + std::to_string(n));
+  RunningSum<T> sum(parts, c.rank(), n);
+  for (Index p = 0; p < held; ++p) {
+    const auto row = mine.subspan(static_cast<std::size_t>(p * n), static_cast<std::size_t>(n));
+    sum.add({row.begin(), row.end()});
+  }
+  return sum.finish(c, line);
+}
+
+template <class T>
+RunningSum<T>::RunningSum(const PartsOfRanks& parts, int rank, Index n)
+    : parts_(parts),
+      n_(n),
+      next_(parts.at(static_cast<std::size_t>(rank))),
+      end_(parts.at(static_cast<std::size_t>(rank) + 1)) {}
+
+template <class T>
+void RunningSum<T>::add(std::vector<T> row) {
+  if (next_ == end_ || row.size() != static_cast<std::size_t>(n_))
+    throw Error("[parallel] running sum: " + std::to_string(row.size()) + " values for " +
+                std::to_string(n_) + ", " + std::to_string(end_ - next_) + " parts to come");
+  Sum sum{0, next_++, std::move(row)};
+  while (sum.index % 2 == 1 && !sums_.empty() && sums_.back().level == sum.level) {
+    std::vector<T>& left = sums_.back().row;
+    for (std::size_t k = 0; k < left.size(); ++k) left[k] = left[k] + sum.row[k];
+    sum = {sum.level + 1, sum.index / 2, std::move(left)};
+    sums_.pop_back();
+  }
+  sums_.push_back(std::move(sum));
+}
+
+template <class T>
+std::vector<T> RunningSum<T>::finish(Communicator& c, SourceLine line) {
+  const PartsOfRanks& parts = parts_;
+  const Index n = n_, total = parts.back();
+  check_parts(c.size(), n, parts, line);
+  if (next_ != end_) refuse_parts(line, std::to_string(end_ - next_) + " parts have not come");
   if (total == 0 || n == 0) return std::vector<T>(static_cast<std::size_t>(n));
+  const int ranks = c.size(), me = c.rank();
+  const auto of = [&](int r) { return static_cast<std::size_t>(r); };
 
   // Who finishes which values: of few each rank all, which takes one message less.
   constexpr Index kFewBytes = 1024;
@@ -100,10 +143,8 @@ std::vector<T> sum_of_parts(Communicator& c, std::span<const T> mine, Index n,
   const auto branches = [&](int r) { return branches_of(parts[of(r)], parts[of(r) + 1], total); };
 
   Known<T> own;
-  for (Index p = 0; p < held; ++p) {
-    const auto row = mine.subspan(static_cast<std::size_t>(p * n), static_cast<std::size_t>(n));
-    own[{0, parts[of(me)] + p}].assign(row.begin(), row.end());
-  }
+  for (Sum& s : sums_) own[{s.level, s.index}] = std::move(s.row);
+  sums_.clear();
   std::vector<std::vector<T>> to(of(ranks)), from(of(ranks));
   for (const Branch& b : branches(me)) {
     const std::vector<T> sum = sum_of(b, own, total);
@@ -151,7 +192,8 @@ std::vector<T> sum_of_parts(Communicator& c, std::span<const T> mine, Index n,
 
 #define TESSERA_SUM_OF(T)                                                           \
   template std::vector<T> sum_of_parts<T>(Communicator&, std::span<const T>, Index, \
-                                          const PartsOfRanks&, SourceLine)
+                                          const PartsOfRanks&, SourceLine);         \
+  template class RunningSum<T>
 TESSERA_SUM_OF(float);
 TESSERA_SUM_OF(double);
 TESSERA_SUM_OF(std::complex<float>);

@@ -5,6 +5,7 @@
 #include "tessera/autodiff/ops/convolution.h"
 
 #include "../base/context.h"
+#include "../core/boxes.h"
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
@@ -194,6 +195,38 @@ struct Convolve : Bilinear<Convolve> {
     if (linear[1]) o[1] = pull(second, a.in_types[1], ct[0], first, a.in[0]);
   }
 
+  /// Positions and the batch may be cut; channels are whole. Sums for w take all of their operands.
+  static detail::BoxRule boxes(const detail::BoxWanted& want) {
+    ConvolutionAttr a = get<ConvolutionAttr>(want.attr);
+    const int d = a.size.size();
+    Box out = want.box, p = whole_box(want.in[0].shape), q = whole_box(want.in[1].shape);
+    for (const int k : {0, d + 2}) detail::set(out, k, {0, want.out.shape[k]});
+    if (a.result == part_w) {
+      detail::BoxRule r{whole_box(want.out.shape), {p, q}, nullptr};
+      r.sweeps = true;
+      return r;
+    }
+    detail::set(p, 1, {out.begin[1], out.end[1]});
+    for (int k = 0; k < d; ++k) {
+      const Index first = out.begin[2 + k], last = out.end[2 + k] - 1, n = p.end[2 + k],
+                  reach = a.dilation[k] * (want.in[1].shape[1 + k] - 1), s = a.stride[k],
+                  i = a.input_dilation[k], low = a.low[k];
+      // i at_x = s at_y + dilation j - low for some j.
+      const detail::Stretch met =
+          reach < 0            ? detail::Stretch{0, 0}
+          : a.result == part_y ? detail::clipped(detail::ceil_of(s * first - low, i),
+                                                 detail::floor_of(s * last + reach - low, i) + 1, n)
+                               : detail::clipped(detail::ceil_of(i * first + low - reach, s),
+                                                 detail::floor_of(i * last + low, s) + 1, n);
+      detail::set(p, 2 + k, met);
+      const Index at_x = a.result == part_y ? met.begin : first,
+                  at_y = a.result == part_y ? first : met.begin;
+      a.low[k] += i * at_x - s * at_y;
+      a.size[k] = last + 1 - first;
+    }
+    return {out, {p, q}, attributes(a)};
+  }
+
   /// [n, V, ...] as [n V, ...].
   static Tensor joined(const Tensor& t) {
     Shape s = t.shape();
@@ -228,6 +261,7 @@ struct Convolve : Bilinear<Convolve> {
   }
 };
 TESSERA_REGISTER(Convolve);
+TESSERA_BOXES(Convolve);
 
 constexpr Index kFarthest = Index(1) << 60;  ///< sums of a few such numbers stay whole
 

@@ -4,6 +4,7 @@
 // each is the other's transpose.
 #include "tessera/autodiff/ops/index.h"
 
+#include "../core/boxes.h"
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
@@ -89,6 +90,27 @@ struct Gather {
                         std::span<Tensor> o) {
     o[0] =
         scatter_add(detail::zeros_of(a.in_types[0]), a.in[1], ct[0], a.get<BatchDims>().batch_dims);
+  }
+  /// Along the axis of the positions as far as these reach where they are constants, all of it
+  /// where not.
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const int b = get<BatchDims>(w.attr).batch_dims, k = w.in[1].shape.size();
+    Box x = whole_box(w.in[0].shape), at = whole_box(w.in[1].shape);
+    for (int d = 0; d < b; ++d) detail::set(x, d, {w.box.begin[d], w.box.end[d]});
+    for (int d = 0; d < k; ++d) detail::set(at, d, {w.box.begin[d], w.box.end[d]});
+    for (int d = k; d < w.box.begin.size(); ++d)
+      detail::set(x, b + 1 + d - k, {w.box.begin[d], w.box.end[d]});
+    detail::BoxRule r{w.box, {x, at}, nullptr};
+    if (!w.known[1].defined()) {
+      r.sweeps = true;
+      return r;
+    }
+    const Tensor here = cast(k == 0 ? w.known[1] : slice(w.known[1], at.begin, at.end), Dtype::i64);
+    const Index first = min(here).item<std::int64_t>(), last = max(here).item<std::int64_t>();
+    if (first < 0 || last >= w.in[0].shape[b]) return r;  // the kernel says what is wrong
+    detail::set(r.operands[0], b, {first, last + 1});
+    r.in_place = {Tensor(), contiguous(here - first)};
+    return r;
   }
   static void batch(const Application& a, std::span<const bool> batched, Index n,
                     std::span<Tensor> o) {
@@ -306,6 +328,7 @@ struct SearchSorted : LeadingBatch {
 };
 
 TESSERA_REGISTER(Gather);
+TESSERA_BOXES(Gather);
 TESSERA_REGISTER(ScatterAdd);
 TESSERA_REGISTER(ScatterSet);
 TESSERA_REGISTER(ScatterMax);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../core/boxes.h"
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
@@ -106,6 +107,13 @@ struct MatMul : Bilinear<MatMul> {
                    Index ldb, T* c) {
     kernels::gemm<T>(ta, tb, m, n, k, T(1), a, lda, b, ldb, T(0), c, n);
   }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    Box a = w.box, b = w.box;
+    const int n = a.begin.size();
+    detail::set(a, n - 1, {0, w.in[0].shape[n - 1]});
+    detail::set(b, n - 2, {0, w.in[1].shape[n - 2]});
+    return {w.box, {a, b}, nullptr};
+  }
   /// One product of reals whose right matrix is small.
   static const RowKernel* row_kernel(std::span<const View> in, const Attributes*) {
     const View &a = in[0], &b = in[1];
@@ -169,6 +177,7 @@ struct MatMul : Bilinear<MatMul> {
   }
 };
 TESSERA_REGISTER(MatMul);
+TESSERA_BOXES(MatMul);
 
 }  // namespace
 

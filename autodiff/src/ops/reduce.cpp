@@ -2,6 +2,7 @@
 #include "tessera/autodiff/ops/reduce.h"
 
 #include "../base/context.h"
+#include "../core/boxes.h"
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
@@ -43,6 +44,19 @@ struct RealPart<std::complex<T>> {
 template <class T>
 using real_part_t = typename RealPart<T>::type;
 
+/// Reduced axes whole, the others as those of the result.
+detail::BoxRule boxes_of_reduction(const detail::BoxWanted& w, const Shape& axes) {
+  Box in = whole_box(w.in[0].shape);
+  int d = 0;
+  for (const Index kept : kept_axes(axes, w.in[0].shape.size())) {
+    detail::set(in, static_cast<int>(kept), {w.box.begin[d], w.box.end[d]});
+    ++d;
+  }
+  detail::BoxRule r{w.box, std::vector<Box>(w.in.size(), in), nullptr};
+  r.sweeps = true;
+  return r;
+}
+
 template <class P, DtypeSet S>
 struct Reduction {
   static constexpr DtypeSet dtypes = S;
@@ -74,6 +88,9 @@ struct Reduction {
       };
     });
     return table[static_cast<int>(in[0])];
+  }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    return boxes_of_reduction(w, get<AxesAttr>(w.attr).axes);
   }
   static View kept_first(const View& x, const Shape& axes) {
     View v = x;
@@ -164,6 +181,9 @@ struct SumProduct : Bilinear<SumProduct> {
       };
     });
     return table[static_cast<int>(in[0])];
+  }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    return boxes_of_reduction(w, get<AxesAttr>(w.attr).axes);
   }
   /// The sum is over the leading axis, and what lies behind it is dense.
   static bool by_rows(const View& a, const View& b, const Shape& axes) {
@@ -285,6 +305,9 @@ struct ArgExtreme : LeadingBatch {
     });
     return table[static_cast<int>(in[0])];
   }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    return boxes_of_reduction(w, {w.in[0].shape.size() - 1});
+  }
 };
 struct ArgMax : ArgExtreme<ArgMax> {
   static constexpr const char* name = "argmax";
@@ -307,6 +330,12 @@ TESSERA_REGISTER(ReduceMax);
 TESSERA_REGISTER(ReduceMin);
 TESSERA_REGISTER(ArgMax);
 TESSERA_REGISTER(ArgMin);
+TESSERA_BOXES(ReduceSum);
+TESSERA_BOXES(SumProduct);
+TESSERA_BOXES(ReduceMax);
+TESSERA_BOXES(ReduceMin);
+TESSERA_BOXES(ArgMax);
+TESSERA_BOXES(ArgMin);
 
 }  // namespace
 

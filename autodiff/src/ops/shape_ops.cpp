@@ -2,6 +2,7 @@
 //
 // Rearrangements. All are linear; most are views.
 #include "../base/context.h"
+#include "../core/boxes.h"
 #include "../core/rules.h"
 #include "../core/tensor_internal.h"
 #include "../kernels/arithmetic.h"
@@ -61,6 +62,69 @@ struct Reshape : Linear<Reshape> {
     s.insert(0, n);
     o[0] = reshape(a.in[0], s);
   }
+  /// Axes of operand and result fall into groups of one number of positions.
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const Shape &a = w.in[0].shape, &s = w.out.shape;
+    Box in = whole_box(a), out = w.box;
+    for (int i = 0, j = 0; i < a.size() || j < s.size();) {
+      const int i0 = i, j0 = j;
+      Index of_in = i < a.size() ? a[i++] : 1, of_out = j < s.size() ? s[j++] : 1;
+      while (of_in != of_out) {
+        if (of_in < of_out)
+          of_in *= a[i++];
+        else
+          of_out *= s[j++];
+      }
+      cut_group({a, in, i0, i}, {s, out, j0, j}, of_in);
+    }
+    return {out, {in}, attributes(ShapeAttr{out.extents()})};
+  }
+  /// Axes [begin, end) of a shape and a box of it.
+  struct Group {
+    const Shape& shape;
+    Box& box;
+    int begin, end;
+    /// The axis of most weight that has more than one position; -1: none.
+    int first() const {
+      for (int d = begin; d < end; ++d)
+        if (shape[d] != 1) return d;
+      return -1;
+    }
+    Shape long_axes() const {
+      Shape s;
+      for (int d = begin; d < end; ++d)
+        if (shape[d] != 1) s.push_back(d);
+      return s;
+    }
+  };
+  /// The operand's axes follow the box of the result's; where neither is an axis for an axis, both
+  /// are cut along their first axes alone.
+  static void cut_group(const Group& in, const Group& out, Index n) {
+    const Shape p = in.long_axes(), q = out.long_axes();
+    bool same = p.size() == q.size();
+    for (int k = 0; same && k < p.size(); ++k)
+      same = in.shape[static_cast<int>(p[k])] == out.shape[static_cast<int>(q[k])];
+    if (same) {
+      for (int k = 0; k < p.size(); ++k) {
+        const int from = static_cast<int>(q[k]), to = static_cast<int>(p[k]);
+        detail::set(in.box, to, {out.box.begin[from], out.box.end[from]});
+      }
+      return;
+    }
+    Index begin = 0, last = 0;  // of the positions in row-major order
+    for (int d = out.begin; d < out.end; ++d) {
+      begin = begin * out.shape[d] + out.box.begin[d];
+      last = last * out.shape[d] + out.box.end[d] - 1;
+    }
+    const Index whole = std::lcm(n / in.shape[in.first()], n / out.shape[out.first()]);
+    begin = begin / whole * whole;
+    const Index end = (last / whole + 1) * whole;
+    for (const Group* g : {&in, &out}) {
+      const Index each = n / g->shape[g->first()];
+      for (int d = g->begin; d < g->end; ++d) detail::set(g->box, d, {0, g->shape[d]});
+      detail::set(g->box, g->first(), {begin / each, end / each});
+    }
+  }
 };
 
 struct Transpose : Linear<Transpose> {
@@ -99,6 +163,13 @@ struct Transpose : Linear<Transpose> {
     Shape p = {0};
     for (Index d : a.get<PermutationAttr>().permutation) p.push_back(d + 1);
     o[0] = tessera::transpose(a.in[0], p);
+  }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const Shape& p = get<PermutationAttr>(w.attr).permutation;
+    Box in = w.box;
+    for (int d = 0; d < p.size(); ++d)
+      detail::set(in, static_cast<int>(p[d]), {w.box.begin[d], w.box.end[d]});
+    return {w.box, {in}, nullptr};
   }
 };
 
@@ -149,6 +220,15 @@ struct Broadcast : Linear<Broadcast> {
     for (Index& d : dims) ++d;
     dims.insert(0, 0);
     o[0] = broadcast_in_dim(a.in[0], shape, dims);
+  }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const Shape& dims = get<BroadcastAttr>(w.attr).dims;
+    Box in = whole_box(w.in[0].shape);
+    for (int k = 0; k < dims.size(); ++k) {
+      const int d = static_cast<int>(dims[k]);
+      if (w.in[0].shape[k] == w.out.shape[d]) detail::set(in, k, {w.box.begin[d], w.box.end[d]});
+    }
+    return {w.box, {in}, attributes(BroadcastAttr{w.box.extents(), dims})};
   }
 };
 
@@ -209,6 +289,15 @@ struct Slice : Linear<Slice> {
     start.insert(0, 0), stop.insert(0, n), step.insert(0, 1);
     o[0] = slice(a.in[0], start, stop, step);
   }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const auto& [start, stop, step] = get<SliceAttr>(w.attr);
+    Box in = w.box;
+    for (int d = 0; d < start.size(); ++d)
+      detail::set(
+          in, d,
+          {start[d] + w.box.begin[d] * step[d], start[d] + (w.box.end[d] - 1) * step[d] + 1});
+    return {w.box, {in}, attributes(SliceAttr{Shape::filled(start.size(), 0), in.extents(), step})};
+  }
 };
 
 struct Reverse : Linear<Reverse> {
@@ -235,6 +324,14 @@ struct Reverse : Linear<Reverse> {
     Shape axes = a.get<AxesAttr>().axes;
     for (Index& d : axes) ++d;
     o[0] = reverse(a.in[0], axes);
+  }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    Box in = w.box;
+    for (const Index axis : get<AxesAttr>(w.attr).axes) {
+      const int d = static_cast<int>(axis);
+      detail::set(in, d, {w.out.shape[d] - w.box.end[d], w.out.shape[d] - w.box.begin[d]});
+    }
+    return {w.box, {in}, nullptr};
   }
 };
 
@@ -316,6 +413,21 @@ struct Pad : Linear<Pad> {
               broadcast_to(scalar(1.0, Dtype::boolean), x.shape()), scalar(0.0, Dtype::boolean));
     o[0] = where(inside, padded, broadcast_in_dim(a.in[1], padded.shape(), {0}));
   }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    PadAttr a = get<PadAttr>(w.attr);
+    Box in = w.box;
+    for (int d = 0; d < a.low.size(); ++d) {
+      const Index step = a.interior[d] + 1, from = w.box.begin[d] - a.low[d],
+                  to = w.box.end[d] - a.low[d];  // position i of the operand lies at i step
+      const detail::Stretch s = detail::clipped(
+          detail::ceil_of(from, step), detail::floor_of(to - 1, step) + 1, w.in[0].shape[d]);
+      detail::set(in, d, s);
+      const bool none = s.begin == s.end;
+      a.low[d] = none ? to - from : s.begin * step - from;
+      a.high[d] = none ? 0 : to - (s.end - 1) * step - 1;
+    }
+    return {w.box, {in, whole_box({})}, attributes(a)};
+  }
 };
 
 struct AxisAttr {
@@ -369,6 +481,19 @@ struct Concatenate : Linear<Concatenate> {
       parts.push_back(detail::with_batch(a.in[k], batched[k], n));
     o[0] = concatenate(parts, a.get<AxisAttr>().axis + 1, detail::context_line());
   }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const int axis = get<AxisAttr>(w.attr).axis;
+    detail::BoxRule r{w.box, {}, nullptr};
+    Index at = 0;
+    for (const Type& t : w.in) {
+      r.operands.push_back(w.box);
+      const Index n = t.shape[axis];
+      detail::set(r.operands.back(), axis,
+                  detail::clipped(w.box.begin[axis] - at, w.box.end[axis] - at, n));
+      at += n;
+    }
+    return r;
+  }
 };
 
 /// The same values in row-major memory.
@@ -389,6 +514,13 @@ TESSERA_REGISTER(Reverse);
 TESSERA_REGISTER(Pad);
 TESSERA_REGISTER(Concatenate);
 TESSERA_REGISTER(Copy);
+TESSERA_BOXES(Reshape);
+TESSERA_BOXES(Transpose);
+TESSERA_BOXES(Broadcast);
+TESSERA_BOXES(Slice);
+TESSERA_BOXES(Reverse);
+TESSERA_BOXES(Pad);
+TESSERA_BOXES(Concatenate);
 
 /// The one axis along which a slice of whole rows was taken; -1: it is of another kind.
 int cut_axis(const Type& whole, const SliceAttr& s) {

@@ -4,6 +4,7 @@
 #include "tessera/autodiff/ops/window.h"
 
 #include "../base/context.h"
+#include "../core/boxes.h"
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
@@ -74,6 +75,15 @@ struct WindowSum : LeadingBatch {
     });
     return table[static_cast<int>(in[0])];
   }
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const WindowAttr& a = get<WindowAttr>(w.attr);
+    Box in = w.box;
+    const int last = in.begin.size() - 1;
+    const detail::WindowCut c = detail::cut_window(
+        a.stride, a.low, a.reach(), {w.box.begin[last], w.box.end[last]}, w.in[0].shape[last]);
+    detail::set(in, last, c.of_operand);
+    return {w.box, {in}, attributes(WindowAttr{a.size, a.stride, c.low, c.high, a.dilation})};
+  }
   /// x[i] meets all y[o] with o stride = i + low - j dilation: the mirrored window over y, spread
   /// out by the stride.
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
@@ -95,6 +105,7 @@ struct WindowSum : LeadingBatch {
 };
 
 TESSERA_REGISTER(WindowSum);
+TESSERA_BOXES(WindowSum);
 
 Index entry(const Shape& s, int d, Index standard) { return s.empty() ? standard : s[d]; }
 WindowAttr along(const Window& w, int d) {

@@ -8,6 +8,7 @@
 //
 // Sums of put run over o in row-major order.
 #include "../base/context.h"
+#include "../core/boxes.h"
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
@@ -92,6 +93,20 @@ void each_element(const Blocks& s, const WindowsAttr& a, const Index* begin, con
   }
 }
 
+/// The elements that windows of a box of results meet, and the windows there.
+std::pair<Box, WindowsAttr> elements_of(const detail::BoxWanted& w) {
+  WindowsAttr a = get<WindowsAttr>(w.attr);
+  Box in = w.box;
+  for (int k = 0; k < a.axes(); ++k) {
+    const int d = in.begin.size() - a.trailing - a.axes() + k;
+    const detail::WindowCut c = detail::cut_window(
+        a.stride[k], a.low[k], a.reach(k), {w.box.begin[d], w.box.end[d]}, w.in[0].shape[d]);
+    detail::set(in, d, c.of_operand);
+    a.low[k] = c.low, a.high[k] = c.high;
+  }
+  return {in, a};
+}
+
 template <class P, class T>
 bool goes_before(T x, T best) {
   return P::better(x, best) | ((x != x) & (best == best));  // the first NaN
@@ -143,6 +158,10 @@ void find_places(const Blocks& s, const WindowsAttr& a, const T* x, std::int32_t
 template <class P>
 struct WindowPlace : LeadingBatch {
   static constexpr RuleClass rule = RuleClass::zero;
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const auto [in, a] = elements_of(w);
+    return {w.box, {in}, attributes(a)};
+  }
   static constexpr DtypeSet dtypes = kReal | kInteger;
   static double flops(TypeSpan, TypeSpan out, const Attributes* a) {
     return detail::count(out[0]) * static_cast<double>(get<WindowsAttr>(a).size.count());
@@ -230,6 +249,13 @@ struct WindowPick : LeadingBatch {
   }
   static void transpose(const Application& a, std::span<const bool>, std::span<const Tensor> ct,
                         std::span<Tensor> o);
+  /// Places are numbers of elements of the box that they were found in, which has to be this one.
+  static detail::BoxRule boxes(const detail::BoxWanted& w) {
+    const auto [in, a] = elements_of(w);
+    detail::BoxRule r{w.box, {in, w.box}, attributes(a)};
+    r.exactly = 1;
+    return r;
+  }
 };
 
 /// y and places to x, whose block is `extent`.
@@ -291,6 +317,9 @@ TESSERA_REGISTER(WindowArgMax);
 TESSERA_REGISTER(WindowArgMin);
 TESSERA_REGISTER(WindowPick);
 TESSERA_REGISTER(WindowPut);
+TESSERA_BOXES(WindowArgMax);
+TESSERA_BOXES(WindowArgMin);
+TESSERA_BOXES(WindowPick);
 
 /// Axes [from, to) of the windows at once.
 template <class P>

@@ -11,6 +11,8 @@
 #pragma once
 #include "tessera/parallel/communicator.h"
 
+#include <vector>
+
 namespace tessera::parallel {
 
 /// Rank r holds parts [begin[r], begin[r + 1]) of begin.back(); some may hold none.
@@ -25,5 +27,28 @@ PartsOfRanks deal_parts(Index parts, int ranks);
 template <class T>
 std::vector<T> sum_of_parts(Communicator& c, std::span<const T> mine, Index n,
                             const PartsOfRanks& parts, SourceLine line = SourceLine::here());
+
+/// The same of parts that come one after the other: a row for each level of the tree is kept, not
+/// one for each part.
+template <class T>
+class RunningSum {
+ public:
+  /// Of the parts of `rank`; rows of n values.
+  RunningSum(const PartsOfRanks& parts, int rank, Index n);
+  /// The next part of this rank.
+  void add(std::vector<T> row);
+  /// The sum over all parts, at every rank; all of this rank's have come.
+  std::vector<T> finish(Communicator& c, SourceLine line = SourceLine::here());
+
+ private:
+  struct Sum {
+    int level;
+    Index index;  ///< over parts [index 2^level, (index + 1) 2^level)
+    std::vector<T> row;
+  };
+  PartsOfRanks parts_;
+  Index n_, next_, end_;
+  std::vector<Sum> sums_;
+};
 
 }  // namespace tessera::parallel

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions of images in tiles: the bits of one rank that computes the same parts, whatever the
+// tiles and however many the ranks; values those of the whole call, derivatives those of the whole.
+#include "tessera/parallel/tiles.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jit.h"
+#include "tessera/autodiff/nn.h"
+#include "tessera/autodiff/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace tessera::parallel {
+namespace {
+
+using Leaves = std::vector<Tensor>;
+
+template <class T>
+bool equal_bits_of(const Tensor& a, const Tensor& b) {
+  const std::vector<T> x = a.to_vector<T>(), y = b.to_vector<T>();
+  return std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+}
+bool equal_bits(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type()) return false;
+  return a.dtype() == Dtype::f32 ? equal_bits_of<float>(a, b) : equal_bits_of<double>(a, b);
+}
+
+/// Even windows, a stride, dilation, a pool and the way back: ghosts of 20 and more.
+struct Restorer {
+  nn::Conv first, second, last;
+  TESSERA_TREE(first, second, last)
+  Tensor operator()(const Tensor& image) const {  // [channels, H, W]
+    Tensor x = expand_dims(moveaxis(image, 0, 2), 0);
+    x = nn::gelu(first(x));
+    x = nn::relu(second(x));
+    x = nn::upsample_nearest(nn::max_pool(x, {2, 2}), {2, 2});
+    return moveaxis(reshape(last(x), {last.how.input_dilation[0] * x.dim(1),
+                                      last.how.input_dilation[1] * x.dim(2), -1}),
+                    2, 0);
+  }
+};
+Restorer restorer(Dtype t, Index channels = 2) {
+  return {nn::conv(random_key(1), {4, 4}, channels, 3, {.dtype = t}),
+          nn::conv(random_key(2), {3, 3}, 3, 4, {.stride = {2, 2}, .dilation = {3, 3}, .dtype = t}),
+          nn::conv_transpose(random_key(3), {4, 4}, 4, channels, {.stride = {2, 2}, .dtype = t})};
+}
+const auto restored = [](const Restorer& net, const Leaves& images) { return net(images[0]); };
+const auto losses = [](const Restorer& net, const Leaves& images) {
+  return square(net(images[0]) - images[1]);
+};
+
+/// What `f` gives of tiles of one part on one rank, it gives of larger tiles on more ranks.
+void expect_bits_of_parts(const std::function<Leaves(Communicator&, Index tile)>& f) {
+  Communicator one = alone();
+  const Leaves want = f(one, 1);
+  for (const Index tile : {1, 2, 4})
+    for (const int ranks : {1, 2, 3, 4})
+      run_ranks(ranks, [&](Communicator& c) {
+        const Leaves got = f(c, tile);
+        if (got.size() != want.size()) throw Error("other results");
+        for (std::size_t k = 0; k < got.size(); ++k)
+          if (!equal_bits(got[k], want[k]))
+            throw Error("leaf " + std::to_string(k) + " has other bits on " +
+                        std::to_string(ranks) + " ranks, tiles of " + std::to_string(tile));
+      });
+}
+
+TEST(Tiles, OutputAndBothGradientsHaveTheBitsOfTheParts) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Restorer net = restorer(t);
+    const Tensor x = normal(random_key(4), {2, 64, 72}, t), y = sin(x);
+    expect_bits_of_parts([&](Communicator& c, Index tile) {
+      const Tiling how{{0, 16, 24}, tile};
+      const auto loss = tiled_sum(c, losses, how);
+      auto [l, g] = value_and_grad(loss)(net, Leaves{x, y});
+      const Leaves of_images = grad([&](const Leaves& i) { return loss(net, i); })(Leaves{x, y});
+      Leaves all = flatten_tree(g);
+      all.push_back(l);
+      all.push_back(tiled(c, restored, how)(net, Leaves{x}));
+      all.insert(all.end(), of_images.begin(), of_images.end());
+      return all;
+    });
+  }
+}
+
+TEST(Tiles, TheResultHasTheBitsOfTheWholeCall) {
+  Communicator c = alone();
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Restorer net = restorer(t);
+    const Tensor x = normal(random_key(4), {2, 64, 72}, t);
+    for (const Shape& part :
+         {Shape{0, 16, 24}, Shape{0, 7, 13}, Shape{2, 64, 72}, Shape{1, 33, 40}})
+      EXPECT_TRUE(equal_bits(tiled(c, restored, {part})(net, Leaves{x}), net(x)))
+          << to_string(part);
+  }
+}
+
+TEST(Tiles, DerivativesAreThoseOfTheWhole) {
+  const Restorer net = restorer(Dtype::f64);
+  const Tensor x = normal(random_key(5), {2, 24, 20}), y = sin(x);
+  const auto whole = [&](const Restorer& n, const Leaves& i) { return sum(losses(n, i)); };
+  const auto near = [](const Leaves& a, const Leaves& b) {
+    for (std::size_t k = 0; k < a.size(); ++k)
+      if (!(max(abs(a[k] - b[k])).item() < 1e-11 * (1 + max(abs(b[k])).item())))
+        throw Error("leaf " + std::to_string(k) + " is not the derivative: off by " +
+                    std::to_string(max(abs(a[k] - b[k])).item()));
+  };
+  const Restorer along = restorer(Dtype::f64);
+  for (const int ranks : {1, 2, 5})
+    run_ranks(ranks, [&](Communicator& c) {
+      const auto f = tiled_sum(c, losses, {{0, 8, 12}});
+      near({f(net, Leaves{x, y})}, {whole(net, {x, y})});
+      near(flatten_tree(grad(f)(net, Leaves{x, y})), flatten_tree(grad(whole)(net, Leaves{x, y})));
+      const auto of_image = [&](const auto& g) {
+        return [&](const Tensor& i) { return g(net, Leaves{i, y}); };
+      };
+      near({grad(of_image(f))(x)}, {grad(of_image(whole))(x)});
+      near({hvp(of_image(f), x, y)}, {hvp(of_image(whole), x, y)});
+      const auto of_net = [&](const auto& g) {
+        return [&](const Restorer& n) { return g(n, Leaves{x, y}); };
+      };
+      near(flatten_tree(hvp(of_net(f), net, along)), flatten_tree(hvp(of_net(whole), net, along)));
+      // Reverse over reverse, through the image as well.
+      const auto mixed = [&](const auto& g) {
+        return [&](const Restorer& n) {
+          return sum(square(grad([&](const Tensor& i) { return g(n, Leaves{i, y}); })(x)));
+        };
+      };
+      near(flatten_tree(grad(mixed(f))(net)), flatten_tree(grad(mixed(whole))(net)));
+      near({jvp(of_image(f), x, y).second}, {jvp(of_image(whole), x, y).second});
+      const Tensor many = normal(random_key(6), {3, 2, 24, 20});
+      near({vmap(of_image(f))(many)}, {vmap(of_image(whole))(many)});
+      near({vmap(grad(of_image(f)))(many)}, {vmap(grad(of_image(whole)))(many)});
+      // The result itself, pulled back.
+      const auto picture = tiled(c, restored, {{0, 8, 12}});
+      const auto weighed = [&](const Tensor& i) { return sum(y * picture(net, Leaves{i})); };
+      const auto plainly = [&](const Tensor& i) { return sum(y * net(i)); };
+      near({grad(weighed)(x)}, {grad(plainly)(x)});
+      near({jit(grad(weighed))(x)}, {grad(plainly)(x)});
+    });
+}
+
+TEST(Tiles, PartsLieAlongTheCurve) {
+  const Parts p = parts_of({3, 70, 50}, {{0, 16, 16}, 2});
+  ASSERT_EQ(p.boxes.size(), 20u);  // 5 x 4
+  EXPECT_EQ(p.boxes[0], (Box{{0, 0, 0}, {3, 16, 16}}));
+  EXPECT_EQ(p.boxes[1], (Box{{0, 0, 16}, {3, 16, 32}}));
+  EXPECT_EQ(p.boxes[2], (Box{{0, 16, 0}, {3, 32, 16}}));
+  EXPECT_EQ(p.boxes[19], (Box{{0, 64, 48}, {3, 70, 50}}));
+  EXPECT_EQ(p.tiles, (std::vector<Index>{0, 4, 8, 12, 16, 18, 20}));
+  EXPECT_EQ(parts_of({3, 70, 50}, {{0, 16, 16}, 1}).boxes, p.boxes);
+  EXPECT_EQ(parts_of({3, 70, 50}, {{0, 16, 16}, 4}).tiles, (std::vector<Index>{0, 16, 20}));
+  EXPECT_EQ(parts_of({600, 1025}, {}).boxes.size(), 6u);
+  EXPECT_EQ(parts_of({}, {}).boxes.size(), 1u);
+  EXPECT_EQ(parts_of({0, 4}, {}).boxes.size(), 1u);
+  EXPECT_EQ(deal_tiles(p, 4), (PartsOfRanks{0, 8, 16, 18, 20}));
+  EXPECT_EQ(deal_tiles(p, 7), (PartsOfRanks{0, 3, 6, 9, 12, 15, 18, 20}));
+  EXPECT_THROW(parts_of({3, 4}, {{1}}), Error);
+  EXPECT_THROW(parts_of({3, 4}, {{1, -1}}), Error);
+  EXPECT_THROW(parts_of({3, 4}, {{}, 3}), Error);
+}
+
+TEST(Tiles, Edges) {
+  const auto blur = [](const Tensor& w, const Leaves& i) {
+    return select(convolution(expand_dims(i[0], 2), w, {.low = {4, 4}, .high = {4, 4}}), 2, 0);
+  };
+  const Tensor w = normal(random_key(7), {9, 9, 1, 1});
+  Communicator c = alone();
+  const auto whole = [&](const Tensor& x) { return blur(w, {x}); };
+  for (const Shape& s : {Shape{1, 1}, Shape{1, 40}, Shape{40, 1}, Shape{5, 3}, Shape{17, 33}})
+    for (const Shape& part : {Shape{1, 1}, Shape{8, 8}, Shape{0, 1}, Shape{3, 0}, Shape{64, 64}}) {
+      const Tensor x = normal(random_key(8), s);
+      EXPECT_TRUE(equal_bits(tiled(c, blur, {part})(w, Leaves{x}), whole(x)))
+          << to_string(s) << " in " << to_string(part);
+    }
+  // No channels, no rows: sums of nothing.
+  const auto sums = [](const Tensor& v, const Leaves& i) { return v * sum(i[0], {2}); };
+  EXPECT_EQ(sum(tiled(c, sums, {{2, 2}})(ones({}), Leaves{ones({5, 4, 0})})).item(), 0);
+  EXPECT_EQ(tiled_sum(c, sums, {{2, 2}})(ones({}), Leaves{ones({0, 4, 3})}).item(), 0);
+  // A NaN stays in the parts that meet it; gradients of parameters are NaN as in the whole.
+  const Tensor x = where(equal(reshape(arange(400), {20, 20}), 210), std::nan(""), ones({20, 20}));
+  const Tensor y = tiled(c, blur, {{8, 8}})(w, Leaves{x});
+  EXPECT_TRUE(equal_bits(cast(not_equal(y, y), Dtype::f64),
+                         cast(not_equal(whole(x), whole(x)), Dtype::f64)));
+  // More ranks than parts; images of which the function asks nothing; what it captures.
+  run_ranks(3, [&](Communicator& three) {
+    try {
+      (void)tiled(three, blur, {{20, 10}})(w, Leaves{x});
+    } catch (const Error& e) {
+      if (std::string(e.what()).find("2 parts for 3 ranks") != std::string::npos) return;
+    }
+    throw Error("more ranks than parts");
+  });
+  const Tensor mask = normal(random_key(9), {20, 20});
+  const auto masked = [&](const Tensor& v, const Leaves&) { return v * mask; };
+  EXPECT_TRUE(equal_bits(tiled(c, masked, {{7, 9}})(Tensor(2.0), Leaves{x}), 2.0 * mask));
+  const auto captured = [&](const Tensor& v) {
+    return tiled_sum(c, [&](const Tensor& p, const Leaves& i) { return p * v * i[0]; }, {{7, 9}})(
+        w, Leaves{ones({9, 9, 1, 1})});
+  };
+  EXPECT_THROW(grad(captured)(Tensor(1.0)), Error);
+}
+
+TEST(Tiles, IntegerImagesAreTakenAsTheyAre) {
+  const Tensor labels = cast(normal(random_key(10), {12, 9}) * 3.0, Dtype::i64),
+               x = normal(random_key(11), {12, 9});
+  const auto f = [](const Tensor& v, const Leaves& i) {
+    return v * where(equal(i[1], 1), square(i[0]), i[0]);
+  };
+  expect_bits_of_parts([&](Communicator& c, Index tile) {
+    const auto loss = [&](const Tensor& i) {
+      return tiled_sum(c, f, {{3, 4}, tile})(Tensor(0.5), Leaves{i, labels});
+    };
+    return Leaves{loss(x), grad(loss)(x)};
+  });
+}
+
+}  // namespace
+}  // namespace tessera::parallel
