@@ -5,6 +5,8 @@
 // of others, then ask the owners. Nothing is of the size of all indices.
 #include "tessera/parallel/exchange_plan.h"
 
+#include "agree.h"
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -22,15 +24,6 @@ std::vector<Numbers> all_to_all_numbers(Communicator& c, const std::vector<Numbe
   std::vector<Numbers> from;
   for (const Bytes& b : c.all_to_all(std::move(bytes), line)) from.push_back(from_bytes<Index>(b));
   return from;
-}
-
-/// What is wrong on any rank is thrown on all: the words of the first that has some.
-void agree_that_all_is_well(Communicator& c, const std::string& wrong, SourceLine line) {
-  for (const Bytes& b : c.all_gather(to_bytes(std::vector<char>(wrong.begin(), wrong.end())), line))
-    if (!b.empty()) {
-      const std::vector<char> text = from_bytes<char>(b);
-      fail("exchange_plan", {text.begin(), text.end()}, line);
-    }
 }
 
 /// The elements of `v` once each, in their order, and which of them each one is.
@@ -184,6 +177,15 @@ struct Copy {
 
 }  // namespace
 
+void agree_that_all_is_well(const char* op, Communicator& c, const std::string& wrong,
+                            SourceLine line) {
+  for (const Bytes& b : c.all_gather(to_bytes(std::vector<char>(wrong.begin(), wrong.end())), line))
+    if (!b.empty()) {
+      const std::vector<char> text = from_bytes<char>(b);
+      fail(op, {text.begin(), text.end()}, line);
+    }
+}
+
 /// Fills a plan, whose indices have all been found.
 struct ExchangePlan::Maker {
   Communicator& c;
@@ -301,7 +303,7 @@ struct ExchangePlan::Maker {
 
 ExchangePlanPtr ExchangePlan::make(Communicator& c, const OwnedAndWanted& mine, SourceLine line) {
   std::string wrong = what_is_wrong(c, mine);
-  agree_that_all_is_well(c, wrong, line);
+  agree_that_all_is_well("exchange_plan", c, wrong, line);
 
   Numbers sizes{static_cast<Index>(mine.wanted.size()), 0};  // copies; one more than any index
   for (const std::span<const Index> list : {mine.owned, mine.wanted})
@@ -317,7 +319,7 @@ ExchangePlanPtr ExchangePlan::make(Communicator& c, const OwnedAndWanted& mine, 
   Numbers which;  // copy j is of distinct[which[j]]
   const Numbers distinct = distinct_of(mine.wanted, which);
   const std::vector<Place> places = places_of(c, mine, distinct, indices, wrong, line);
-  agree_that_all_is_well(c, wrong, line);
+  agree_that_all_is_well("exchange_plan", c, wrong, line);
 
   const auto plan = std::shared_ptr<ExchangePlan>(new ExchangePlan);
   plan->communicator_ = &c;

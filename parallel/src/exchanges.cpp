@@ -5,6 +5,8 @@
 // all of the batch that goes to a rank: [batch..., rows to it, rest...].
 #include "tessera/parallel/exchanges.h"
 
+#include "message_block.h"
+#include "stream_copy.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops/shape.h"
 #include "tessera/autodiff/primitive.h"
@@ -102,35 +104,20 @@ Tensor apply_rows(std::shared_ptr<const typename P::Map> map, const Arg& x) {
   return apply(primitive<P>(), attributes(typename P::Attr{std::move(map), 0}), x.line, *x.tensor);
 }
 
-/// Memory that is not set before it is written.
-struct MessageBlock {
-  explicit MessageBlock(std::size_t bytes)
-      : data(std::make_unique_for_overwrite<std::byte[]>(bytes)), size(bytes) {}
-  std::span<std::byte> all() const { return {data.get(), size}; }
-  std::unique_ptr<std::byte[]> data;
-  std::size_t size;
-};
-
 /// `count` rows of `n` for each sample, from row `from` of `n_from` to row `to` of `n_to`.
 void copy_rows(const RowsInMemory& r, std::byte* y, Index n_to, Index to, const std::byte* x,
                Index n_from, Index from, Index count) {
   const std::size_t bytes = static_cast<std::size_t>(count) * r.width;
   if (bytes == 0) return;
-  for (Index b = 0; b < r.batch; ++b)
-    std::memcpy(y + static_cast<std::size_t>(b * n_to + to) * r.width,
-                x + static_cast<std::size_t>(b * n_from + from) * r.width, bytes);
-}
-template <class T>
-void add_values(T* y, const T* x, std::size_t n) {
-  for (std::size_t k = 0; k < n; ++k) y[k] = static_cast<T>(y[k] + x[k]);
-}
-/// y += x, of n bytes.
-void add_bytes(Dtype dtype, std::byte* y, const std::byte* x, std::size_t n) {
-  visit_dtype(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, bool>)
-      add_values(reinterpret_cast<T*>(y), reinterpret_cast<const T*>(x), n / sizeof(T));
-  });
+  const bool streams = y == r.y && r.bytes(r.out) >= kStreamed;
+  for (Index b = 0; b < r.batch; ++b) {
+    std::byte* const into = y + static_cast<std::size_t>(b * n_to + to) * r.width;
+    const std::byte* const of = x + static_cast<std::size_t>(b * n_from + from) * r.width;
+    if (streams)
+      stream_copy(into, of, bytes);
+    else
+      std::memcpy(into, of, bytes);
+  }
 }
 /// The same, added.
 void add_rows(const RowsInMemory& r, std::byte* y, Index n_to, Index to, const std::byte* x,

@@ -28,6 +28,7 @@ void product(const SolverOperator& a, const Complex* x, Complex* y, bool adjoint
       any |= v != Complex(0);
       store(in.data(), a.dtype, i, v);
     }
+    if (a.ranks) any = a.ranks->max(any ? 1 : 0) > 0;  // all take part in a product
     if (!any) continue;
     a.apply(in.data(), out.data(), adjoint);
     for (Index i = 0; i < a.n; ++i)
@@ -84,13 +85,14 @@ class Prepared final : public PreparedSolver {
       : a_(a),
         options_(o),
         direct_(is_direct(o)),
-        comm_(o.distributed ? PETSC_COMM_WORLD : PETSC_COMM_SELF),
+        comm_(o.distributed || a.ranks ? PETSC_COMM_WORLD : PETSC_COMM_SELF),
         words_(o.options) {
+    refuse_other_ranks();
     refuse_large(a);
     try {
       make_matrix();
       check(MatCreateVecs(matrix_, &x_, &b_));
-      check(VecScatterCreateToAll(x_, &gather_, &all_));
+      if (!a.ranks) check(VecScatterCreateToAll(x_, &gather_, &all_));
       check(KSPCreate(comm_, &ksp_));
       check(KSPSetOptionsPrefix(ksp_, words_.prefix()));
       check(KSPSetOperators(ksp_, matrix_, matrix_));
@@ -116,7 +118,10 @@ class Prepared final : public PreparedSolver {
                     "of MUMPS is raised in the options by -mat_mumps_icntl_14 100 (percent)");
       PetscInt first = 0, last = 0;
       check(MatGetOwnershipRange(matrix_, &first, &last));
-      first_ = first, last_ = last;
+      if (a.ranks)
+        first_ = 0, last_ = a.n;
+      else
+        first_ = first, last_ = last;
       words_.refuse_unused();
     } catch (...) {
       destroy();
@@ -145,13 +150,27 @@ class Prepared final : public PreparedSolver {
   }
 
  private:
+  /// Rows that lie on ranks are PETSc's as they lie: its ranks must be those.
+  void refuse_other_ranks() const {
+    if (!a_.ranks) return;
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(comm_, &rank);
+    MPI_Comm_size(comm_, &ranks);
+    if (rank != a_.ranks->rank() || ranks != a_.ranks->ranks())
+      throw Error("[petsc] the unknowns lie on " + std::to_string(a_.ranks->ranks()) +
+                  " ranks, of which this is rank " + std::to_string(a_.ranks->rank()) +
+                  "; MPI has " + std::to_string(ranks) + ", and this is its rank " +
+                  std::to_string(rank) +
+                  ": PETSc solves what lies on all ranks of MPI (parallel::mpi_communicator)");
+  }
   void make_matrix() {
     const auto n = static_cast<PetscInt>(a_.n);
     if (a_.kind == SolverOperator::Kind::function) {
-      if (options_.distributed)
+      if (options_.distributed && !a_.ranks)
         throw Error(
             "[petsc] a matrix-free operator runs on one rank; give its entries to spread it");
-      check(MatCreateShell(comm_, n, n, n, n, &a_, &matrix_));
+      const PetscInt all = a_.ranks ? PETSC_DETERMINE : n;
+      check(MatCreateShell(comm_, n, n, all, all, &a_, &matrix_));
       check(MatShellSetOperation(matrix_, MATOP_MULT, reinterpret_cast<void (*)()>(shell_plain)));
       check(MatShellSetOperation(matrix_, MATOP_MULT_TRANSPOSE,
                                  reinterpret_cast<void (*)()>(shell_transposed)));
@@ -160,16 +179,29 @@ class Prepared final : public PreparedSolver {
     assemble(a_, comm_, &matrix_);
   }
 
+  /// Of all unknowns.
+  double length(const std::vector<Complex>& v) const {
+    if (!a_.ranks) {
+      double s = 0;
+      for (const Complex& z : v) s += std::norm(z);
+      return std::sqrt(s);
+    }
+    const std::span<const Index> begin = a_.ranks->parts();
+    std::vector<double> squares(begin.size() - 1);
+    for (std::size_t p = 0; p < squares.size(); ++p)
+      for (Index i = begin[p]; i < begin[p + 1]; ++i)
+        squares[p] += std::norm(v[static_cast<std::size_t>(i)]);
+    double all = 0;
+    a_.ranks->sum(squares, 1, {&all, 1});
+    return std::sqrt(all);
+  }
+
   /// r = b - op(A) x, and its length.
   double residual(const std::vector<Complex>& b, const std::vector<Complex>& x, bool adjoint,
                   std::vector<Complex>& r) const {
     product(a_, x.data(), r.data(), adjoint);
-    double s = 0;
-    for (std::size_t i = 0; i < r.size(); ++i) {
-      r[i] = b[i] - r[i];
-      s += std::norm(r[i]);
-    }
-    return std::sqrt(s);
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = b[i] - r[i];
+    return length(r);
   }
 
   /// One run of the KSP: d of op(A) d = r.
@@ -186,12 +218,15 @@ class Prepared final : public PreparedSolver {
     check(KSPGetConvergedReason(ksp_, &reason));
     check(KSPGetIterationNumber(ksp_, &steps));
     iterations = static_cast<int>(steps);
-    check(VecScatterBegin(gather_, x_, all_, INSERT_VALUES, SCATTER_FORWARD));
-    check(VecScatterEnd(gather_, x_, all_, INSERT_VALUES, SCATTER_FORWARD));
+    if (gather_) {
+      check(VecScatterBegin(gather_, x_, all_, INSERT_VALUES, SCATTER_FORWARD));
+      check(VecScatterEnd(gather_, x_, all_, INSERT_VALUES, SCATTER_FORWARD));
+    }
+    const Vec found = gather_ ? all_ : x_;
     const PetscScalar* from = nullptr;
-    check(VecGetArrayRead(all_, &from));
+    check(VecGetArrayRead(found, &from));
     for (Index i = 0; i < a_.n; ++i) d[i] = adjoint ? std::conj(from[i]) : from[i];
-    check(VecRestoreArrayRead(all_, &from));
+    check(VecRestoreArrayRead(found, &from));
     return reason;
   }
 
@@ -199,10 +234,10 @@ class Prepared final : public PreparedSolver {
     SolveReport report{direct_ ? SolveReason::exact : SolveReason::converged, 0, {}};
     std::fill(x.begin(), x.end(), Complex(0));
     std::vector<Complex> r = b, d(b.size());
-    double b_norm = 0;
-    for (const Complex& v : b) b_norm += std::norm(v);
-    b_norm = std::sqrt(b_norm);
-    if (const int e = detail::exponent_beyond_squares(b, b_norm); e != 0) {
+    const double b_norm = length(b);
+    if (const int e = detail::exponent_beyond_squares(
+            b, b_norm, [&](double mine) { return a_.ranks ? a_.ranks->max(mine) : mine; });
+        e != 0) {
       detail::shift_exponents(-e, r);
       report = column(r, x, adjoint);  // whose norms are those of b 2^-e
       detail::shift_exponents(e, x);

@@ -356,7 +356,7 @@ TEST(Ghosts, OfLargeBoxes) {
   const int before = num_threads();
   set_num_threads(4);
   run_ranks(2, [](Communicator& c) {
-    const Index half = 60, n = 120;
+    const Index half = 84, n = 168;  // past the caches, too
     const Ghosts g = ghosts(c, {.grid = {n, n, n},
                                 .begin = {half * c.rank(), 0, 0},
                                 .end = {half * (c.rank() + 1), n, n},

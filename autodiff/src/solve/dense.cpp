@@ -14,6 +14,11 @@ using namespace kernels;
 /// The matrix of `a`, row-major, with LAPACK's slack behind it.
 template <class T>
 std::vector<T> matrix_of(const SolverOperator& a) {
+  if (a.ranks)
+    fail("linear_solve",
+         "the unknowns lie on " + std::to_string(a.ranks->ranks()) +
+             " ranks, and a factorisation in memory takes a matrix that one process has; use cg, "
+             "minres, bicgstab or gmres, or PETSc's solvers");
   const Index n = a.n;
   std::vector<T> m(static_cast<std::size_t>(n * n + kSlack<T>), T(0));
   const T* v = static_cast<const T*>(a.values);

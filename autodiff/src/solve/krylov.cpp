@@ -10,6 +10,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/solve.h"
 
+#include <array>
 #include <cmath>
 
 namespace tessera {
@@ -23,26 +24,48 @@ using Vector = std::vector<T>;
 template <class T>
 using Sum = std::conditional_t<is_cplx<T>, c128, double>;
 
-/// <x, y> = sum conj(x) y: chunks of fixed size, then the chunks in order.
+/// Sums over vectors, in parts (vectors_on_ranks.h).
 template <class T>
-Sum<T> dot(const Vector<T>& x, const Vector<T>& y) {
-  constexpr Index kChunk = 8192;
-  const Index n = static_cast<Index>(x.size()), chunks = (n + kChunk - 1) / kChunk;
-  std::vector<Sum<T>> part(static_cast<std::size_t>(chunks));
-  parallel_chunks(chunks, [&](Index c) {
-    Sum<T> s(0);
-    for (Index i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i)
-      s += multiply(Sum<T>(conjugate(x[i])), Sum<T>(y[i]));
-    part[c] = s;
-  });
-  Sum<T> total(0);
-  for (const Sum<T>& s : part) total += s;
-  return total;
-}
-template <class T>
-double length(const Vector<T>& x) {
-  return std::sqrt(std::real(dot(x, x)));
-}
+struct Sums {
+  const VectorOnRanks* ranks;
+
+  template <std::size_t k>
+  using Pairs = std::array<std::pair<const Vector<T>*, const Vector<T>*>, k>;
+  /// <x, y> = sum conj(x) y of each pair, by one message to each rank.
+  template <std::size_t k>
+  std::array<Sum<T>, k> dots(const Pairs<k>& pairs) const {
+    const Index n = static_cast<Index>(pairs[0].first->size()),
+                parts = ranks ? static_cast<Index>(ranks->parts().size()) - 1
+                              : (n + kVectorPart - 1) / kVectorPart;
+    const auto begin = [&](Index p) {
+      return ranks ? ranks->parts()[static_cast<std::size_t>(p)] : std::min(n, p * kVectorPart);
+    };
+    using Row = std::array<Sum<T>, k>;
+    std::vector<Row> part(static_cast<std::size_t>(parts));
+    parallel_chunks(parts, [&](Index p) {
+      for (std::size_t j = 0; j < k; ++j) {
+        const T *x = pairs[j].first->data(), *y = pairs[j].second->data();
+        Sum<T> s(0);
+        for (Index i = begin(p); i < begin(p + 1); ++i)
+          s += multiply(Sum<T>(conjugate(x[i])), Sum<T>(y[i]));
+        part[p][j] = s;
+      }
+    });
+    Row total{};
+    if (ranks) {
+      constexpr std::size_t width = sizeof(Row) / sizeof(double);
+      ranks->sum({reinterpret_cast<const double*>(part.data()), width * part.size()}, width,
+                 {reinterpret_cast<double*>(&total), width});
+      return total;
+    }
+    for (Index step = 1; step < parts; step *= 2)
+      for (Index q = 0; q + step < parts; q += 2 * step)
+        for (std::size_t j = 0; j < k; ++j) part[q][j] += part[q + step][j];
+    return parts > 0 ? part[0] : total;
+  }
+  Sum<T> dot(const Vector<T>& x, const Vector<T>& y) const { return dots(Pairs<1>{{{&x, &y}}})[0]; }
+  double length(const Vector<T>& x) const { return std::sqrt(std::real(dot(x, x))); }
+};
 /// y += a x.
 template <class T>
 void add(Sum<T> a, const Vector<T>& x, Vector<T>& y) {
@@ -74,6 +97,16 @@ struct Iteration {
   double b_norm;
   SolveReport report;
 
+  Sum<T> dot(const Vector<T>& x, const Vector<T>& y) const {
+    return Sums<T>{a.ranks.get()}.dot(x, y);
+  }
+  /// <x, y> and <u, v>.
+  std::array<Sum<T>, 2> dots(const Vector<T>& x, const Vector<T>& y, const Vector<T>& u,
+                             const Vector<T>& v) const {
+    using Pairs = typename Sums<T>::template Pairs<2>;
+    return Sums<T>{a.ranks.get()}.dots(Pairs{{{&x, &y}, {&u, &v}}});
+  }
+  double length(const Vector<T>& x) const { return Sums<T>{a.ranks.get()}.length(x); }
   Vector<T> product(const Vector<T>& x) {
     Vector<T> y(x.size());
     a.apply(x.data(), y.data(), adjoint);
@@ -105,19 +138,19 @@ struct Iteration {
 template <class T>
 void cycle_cg(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
   Vector<T> z = it.preconditioned(r), p = z;
-  double rz = std::real(dot(r, z));
+  double rz = std::real(it.dot(r, z));
   while (it.left > 0) {
     const Vector<T> q = it.product(p);
-    const double pq = std::real(dot(p, q));
+    const double pq = std::real(it.dot(p, q));
     if (!(pq > 0) || !std::isfinite(pq)) return;
     const double alpha = rz / pq;
     add<T>(alpha, p, d);
     add<T>(-alpha, q, r);
-    const double residual = length(r);
+    z = it.preconditioned(r);
+    const auto [rr, r_z] = it.dots(r, r, r, z);
+    const double residual = std::sqrt(std::real(rr)), next = std::real(r_z);
     it.note(residual);
     if (residual <= target) return;
-    z = it.preconditioned(r);
-    const double next = std::real(dot(r, z));
     scale_add<T>(z, next / rz, p);
     rz = next;
   }
@@ -126,15 +159,15 @@ void cycle_cg(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
 /// Minimises |r - A d|: Lanczos vectors v, rotations (c, s), directions w.
 template <class T>
 void cycle_minres(Iteration<T>& it, Vector<T> v, Vector<T>& d, double target) {
-  double eta = length(v), beta = 0, c = 1, s = 0, c_old = 1, s_old = 0;
+  double eta = it.length(v), beta = 0, c = 1, s = 0, c_old = 1, s_old = 0;
   scale<T>(1 / eta, v);
   Vector<T> v_old(v.size(), T(0)), w(v.size(), T(0)), w_old = w;
   while (it.left > 0) {
     Vector<T> q = it.product(v);
     add<T>(-beta, v_old, q);
-    const double alpha = std::real(dot(v, q));
+    const double alpha = std::real(it.dot(v, q));
     add<T>(-alpha, v, q);
-    const double beta_next = length(q);
+    const double beta_next = it.length(q);
     const double delta = c * alpha - c_old * s * beta;
     const double rho1 = std::hypot(delta, beta_next), rho2 = s * alpha + c_old * c * beta,
                  rho3 = s_old * beta;
@@ -161,26 +194,27 @@ template <class T>
 void cycle_bicgstab(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
   const Vector<T> shadow = r;
   Vector<T> p = r;
-  Sum<T> rho = dot(shadow, r);
+  Sum<T> rho = it.dot(shadow, r);
   while (it.left > 1) {
     const Vector<T> p_hat = it.preconditioned(p), v = it.product(p_hat);
-    const Sum<T> sv = dot(shadow, v);
+    const Sum<T> sv = it.dot(shadow, v);
     if (sv == Sum<T>(0) || !std::isfinite(std::abs(sv))) return;
     const Sum<T> alpha = divide(rho, sv);
     add<T>(alpha, p_hat, d);
     add<T>(-alpha, v, r);
-    double residual = length(r);
+    double residual = it.length(r);
     it.note(residual);
     if (residual <= target) return;
     const Vector<T> r_hat = it.preconditioned(r), t = it.product(r_hat);
-    const double tt = std::real(dot(t, t));
+    const auto [t_t, t_r] = it.dots(t, t, t, r);
+    const double tt = std::real(t_t);
     if (!(tt > 0) || !std::isfinite(tt)) return;
-    const Sum<T> omega = dot(t, r) / tt;
+    const Sum<T> omega = t_r / tt;
     add<T>(omega, r_hat, d);
     add<T>(-omega, t, r);
-    residual = length(r);
+    const auto [rr, next] = it.dots(r, r, shadow, r);
+    residual = std::sqrt(std::real(rr));
     it.note(residual);
-    const Sum<T> next = dot(shadow, r);
     if (residual <= target || omega == Sum<T>(0) || next == Sum<T>(0)) return;
     add<T>(-omega, v, p);
     scale_add<T>(r, multiply(divide(next, rho), divide(alpha, omega)), p);
@@ -197,17 +231,17 @@ void cycle_gmres(Iteration<T>& it, Vector<T> r, Vector<T>& d, double target) {
   std::vector<Vector<T>> v;
   std::vector<std::vector<Sum<T>>> h;  // columns
   std::vector<double> c;
-  std::vector<Sum<T>> s, g{Sum<T>(length(r))};
+  std::vector<Sum<T>> s, g{Sum<T>(it.length(r))};
   scale<T>(1 / std::real(g[0]), r);
   v.push_back(std::move(r));
   for (int j = 0; j < m && it.left > 0; ++j) {
     Vector<T> w = it.product(it.preconditioned(v[j]));
     std::vector<Sum<T>> column;
     for (int i = 0; i <= j; ++i) {
-      column.push_back(dot(v[i], w));
+      column.push_back(it.dot(v[i], w));
       add<T>(-column[i], v[i], w);
     }
-    const double below = length(w);
+    const double below = it.length(w);
     for (int i = 0; i < j; ++i) {
       const Sum<T> a = column[i], b = column[i + 1];
       column[i] = c[i] * a + multiply(s[i], b);
@@ -243,8 +277,10 @@ template <class T>
 SolveReport solve_column(Method method, const SolverOperator& a, const KrylovOptions& options,
                          const Vector<T>& diagonal, bool adjoint, const Vector<T>& b,
                          Vector<T>& x) {
-  const double norm = length(b);
-  if (const int e = detail::exponent_beyond_squares(b, norm);
+  const VectorOnRanks* const ranks = a.ranks.get();
+  const double norm = Sums<T>{ranks}.length(b);
+  if (const int e = detail::exponent_beyond_squares(
+          b, norm, [&](double mine) { return ranks ? ranks->max(mine) : mine; });
       e != 0) {  // norms are those of b 2^-e
     Vector<T> scaled = b;
     detail::shift_exponents(-e, scaled);
@@ -288,7 +324,7 @@ SolveReport solve_column(Method method, const SolverOperator& a, const KrylovOpt
     r = b;
     add<T>(-1, ax, r);
     const double before = residual;
-    residual = length(r);
+    residual = it.length(r);
     it.note(residual);
     if (it.left > 0 && residual > tolerance * it.b_norm && residual >= 0.999 * before)
       return report.reason = SolveReason::stagnated, report;
@@ -304,20 +340,23 @@ class Prepared final : public PreparedSolver {
         a.kind == SolverOperator::Kind::function)
       return;
     const T* v = static_cast<const T*>(a.values);
+    const auto unknown = [&](Index column) {  // of this rank
+      return a.rows ? a.rows->numbers()[static_cast<std::size_t>(column)] - a.rows->first()
+                    : column;
+    };
     diagonal_.assign(static_cast<std::size_t>(a.n), T(0));
-    for (Index i = 0; i < a.n; ++i) {
+    bool usable = true;
+    for (Index i = 0; i < a.n && usable; ++i) {
       if (a.kind == SolverOperator::Kind::dense)
         diagonal_[i] = v[i * a.n + i];
       else
         for (Index e = a.pattern->row_begin()[i]; e < a.pattern->row_begin()[i + 1]; ++e)
-          if (a.pattern->column()[e] == i) diagonal_[i] = v[e];
-      const bool usable = method == Method::cg ? std::real(diagonal_[i]) > 0 : diagonal_[i] != T(0);
-      if (!usable) {
-        diagonal_.clear();
-        return;
-      }
+          if (unknown(a.pattern->column()[e]) == i) diagonal_[i] = v[e];
+      usable = method == Method::cg ? std::real(diagonal_[i]) > 0 : diagonal_[i] != T(0);
       diagonal_[i] = divide(T(1), diagonal_[i]);
     }
+    if (a.ranks) usable = a.ranks->max(usable ? 0 : 1) == 0;
+    if (!usable) diagonal_.clear();
   }
   SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
     const T* from = static_cast<const T*>(b);

@@ -31,15 +31,18 @@ class PreparedSystems {
   };
   using OnePtr = std::shared_ptr<const One>;
 
+  /// Ranks agree: where the values have changed on one of them all prepare anew.
   template <class Make>
   OnePtr get(std::size_t place, const LinearSolverPtr& by, const std::vector<View>& params,
-             Make&& make) {
+             const VectorOnRanks* ranks, Make&& make) {
     OnePtr kept;
     {
       std::lock_guard lock(mutex_);
       if (place < all_.size()) kept = all_[place];
     }
-    if (kept && kept->by == by && same(kept->params, params)) return kept;
+    bool is_kept = kept && kept->by == by && same(kept->params, params);
+    if (ranks) is_kept = ranks->max(is_kept ? 0 : 1) == 0;
+    if (is_kept) return kept;
     OnePtr fresh = make();
     std::lock_guard lock(mutex_);
     if (place >= all_.size()) all_.resize(place + 1);
@@ -85,7 +88,7 @@ void dense_product(const T* a, Index n, const T* x, T* y, bool adjoint) {
 template <class T>
 void csr_product(const T* v, const CsrPattern& p, const T* x, T* y, bool adjoint) {
   const CsrPattern::ByColumns& t = p.by_columns();
-  const Index n = p.rows(), per_row = 2 + p.entries() / std::max<Index>(1, n);
+  const Index n = adjoint ? p.cols() : p.rows(), per_row = 2 + p.entries() / std::max<Index>(1, n);
   for_rows(n, per_row, [&](Index i) {
     T s(0);
     if (adjoint)
@@ -112,15 +115,28 @@ SolverOperator operator_of(const LinearSystem& s, const std::vector<Tensor>& par
   a.dtype = s.unknown.dtype;
   a.n = s.kind == SolverOperator::Kind::function ? s.unknown.shape.count() : s.unknown.shape[0];
   a.pattern = s.pattern;
+  a.ranks = s.ranks;
+  a.rows = s.rows;
   if (s.kind != SolverOperator::Kind::function) {
     const Tensor values = params[0];
     a.values = values.view().data;
     visit_dtype(a.dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (contains(kInexact, dtype_of<T>()))
-        a.apply = [values, n = a.n, p = s.pattern](const void* x, void* y, bool adjoint) {
+        a.apply = [values, n = a.n, p = s.pattern, rows = s.rows](const void* x, void* y,
+                                                                  bool adjoint) {
           const T* v = static_cast<const T*>(values.view().data);
-          if (p)
+          if (rows && !adjoint) {
+            const Tensor copies = contiguous(rows->copies_of(borrowed(x, {dtype_of<T>(), {n}})));
+            csr_product(v, *p, static_cast<const T*>(copies.view().data), static_cast<T*>(y),
+                        adjoint);
+          } else if (rows) {
+            std::vector<T> copies(static_cast<std::size_t>(p->cols()));
+            csr_product(v, *p, static_cast<const T*>(x), copies.data(), adjoint);
+            const Tensor sum =
+                contiguous(rows->add_copies(borrowed(copies.data(), {dtype_of<T>(), {p->cols()}})));
+            std::copy_n(static_cast<const T*>(sum.view().data), n, static_cast<T*>(y));
+          } else if (p)
             csr_product(v, *p, static_cast<const T*>(x), static_cast<T*>(y), adjoint);
           else
             dense_product(v, n, static_cast<const T*>(x), static_cast<T*>(y), adjoint);
@@ -170,9 +186,12 @@ struct Batch {
 struct LinearSolve : Hand<LinearSolve> {
   static constexpr const char* name = "linear_solve";
   static constexpr None flops{"the iterations of its solver are not counted"};
+  static Ordering order_of(const LinearSystem& s) {
+    return s.ranks ? Ordering::every  // its sums, too
+                   : std::max(detail::order_of(s.apply), detail::order_of(s.adjoint));
+  }
   static Ordering order(const Attributes* a) {
-    const LinearSystem& s = *tessera::get<LinearSolveAttr>(a).system;
-    return std::max(detail::order_of(s.apply), detail::order_of(s.adjoint));
+    return order_of(*tessera::get<LinearSolveAttr>(a).system);
   }
   static Types infer(std::span<const Type> in, const Attributes* a) {
     const auto& f = tessera::get<LinearSolveAttr>(a);
@@ -198,7 +217,10 @@ struct LinearSolve : Hand<LinearSolve> {
     const std::size_t element = size_of(s.unknown.dtype);
     const Index size = s.unknown.shape.count(),
                 n = s.kind == SolverOperator::Kind::function ? size : s.unknown.shape[0];
-    const Index columns = n ? size / n : 0;
+    // A rank without unknowns has its part in the columns of the others.
+    const Index columns = n == 0 && !s.ranks                         ? 0
+                          : s.kind == SolverOperator::Kind::function ? 1
+                                                                     : s.unknown.shape[1];
     const auto* b = static_cast<const std::byte*>(in[0]->data);
     auto* x = static_cast<std::byte*>(out[0]->data);
     std::vector<std::vector<Index>> of_matrix(static_cast<std::size_t>(batch.matrices));
@@ -214,13 +236,14 @@ struct LinearSolve : Hand<LinearSolve> {
                               static_cast<std::size_t>(at) * size_of(t.dtype),
                           t.dtype, t.shape, row_major(t.shape)});
       }
-      const auto ready = s.prepared->get(static_cast<std::size_t>(m), s.solver, params, [&] {
-        auto one = std::make_shared<PreparedSystems::One>();
-        one->by = s.solver;
-        for (const View& v : params) one->params.push_back(copied(v));
-        one->solver = s.solver->prepare(operator_of(s, one->params));
-        return one;
-      });
+      const auto ready =
+          s.prepared->get(static_cast<std::size_t>(m), s.solver, params, s.ranks.get(), [&] {
+            auto one = std::make_shared<PreparedSystems::One>();
+            one->by = s.solver;
+            for (const View& v : params) one->params.push_back(copied(v));
+            one->solver = s.solver->prepare(operator_of(s, one->params));
+            return one;
+          });
       const Index many = static_cast<Index>(systems.size());
       if (many == 1 || !s.solver->joins_columns()) {
         for (Index i : systems)
@@ -250,7 +273,7 @@ struct LinearSolve : Hand<LinearSolve> {
       }
     };
     const Index matrices = batch.count ? batch.matrices : 0;
-    if (s.solver->one_at_a_time())
+    if (s.solver->one_at_a_time() || order_of(s) == Ordering::every)
       for (Index m = 0; m < matrices; ++m) solve_matrix(m);
     else
       parallel_chunks(matrices, solve_matrix);
@@ -390,9 +413,20 @@ LinearOperator LinearOperator::dense(const Tensor& a) {
   return o;
 }
 LinearOperator LinearOperator::csr(const Tensor& values, CsrPatternPtr pattern) {
+  return csr(values, std::move(pattern), nullptr);
+}
+LinearOperator LinearOperator::csr(const Tensor& values, CsrPatternPtr pattern,
+                                   RowsOnRanksPtr rows) {
   if (!values.defined() || !pattern)
     fail("linear_solve", "the values or the pattern of the matrix are missing");
-  if (pattern->rows() != pattern->cols())
+  if (rows && (pattern->rows() != rows->size() ||
+               pattern->cols() != static_cast<Index>(rows->numbers().size())))
+    fail("linear_solve", "the pattern has " + std::to_string(pattern->rows()) + " rows of " +
+                             std::to_string(pattern->cols()) + " columns, rank " +
+                             std::to_string(rows->rank()) + " has " + std::to_string(rows->size()) +
+                             " rows that read " + std::to_string(rows->numbers().size()) +
+                             " copies");
+  if (!rows && pattern->rows() != pattern->cols())
     fail("linear_solve", "needs a square matrix, got " + std::to_string(pattern->rows()) + " x " +
                              std::to_string(pattern->cols()));
   if (values.shape() != Shape{pattern->entries()} || !is_inexact(values.dtype()))
@@ -403,6 +437,8 @@ LinearOperator LinearOperator::csr(const Tensor& values, CsrPatternPtr pattern) 
   o.kind_ = SolverOperator::Kind::csr;
   o.values_ = values;
   o.pattern_ = std::move(pattern);
+  o.rows_ = std::move(rows);
+  o.ranks_ = o.rows_;
   o.prepared_ = std::make_shared<detail::PreparedSystems>();
   return o;
 }
@@ -414,6 +450,15 @@ LinearOperator LinearOperator::function(Map a, Map adjoint) {
   return o;
 }
 LinearOperator LinearOperator::self_adjoint(Map a) { return function(a, a); }
+LinearOperator LinearOperator::on_ranks(VectorOnRanksPtr ranks) const {
+  if (kind_ != SolverOperator::Kind::function)
+    fail("linear_solve",
+         "on_ranks is for operators that are functions; rows of a sparse matrix "
+         "say where they lie as csr's third argument");
+  LinearOperator o = *this;
+  o.ranks_ = std::move(ranks);
+  return o;
+}
 
 namespace {
 
@@ -481,11 +526,19 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
   system->solver = options.solver ? options.solver : a.kind() == Kind::dense ? lu : krylov;
   system->monitor = std::move(options.monitor);
   system->pattern = a.pattern();
+  system->ranks = a.ranks();
+  system->rows = a.rows();
   LinearSolveAttr f;
   if (!is_inexact(b.dtype()))
     fail(op, "the right-hand side is a " + to_string(b.type()) + "; cast it to a floating type",
          b_.line);
   if (a.kind() == Kind::function) {
+    if (a.ranks() && b.size() != a.ranks()->size())
+      fail(op,
+           "rank " + std::to_string(a.ranks()->rank()) + " has " +
+               std::to_string(a.ranks()->size()) + " unknowns, the right-hand side is " +
+               to_string(b.type()),
+           b_.line);
     system->unknown = b.type();
     std::vector<Tensor> v = record_maps(*system, a);
     v.insert(v.begin(), b);
@@ -534,15 +587,18 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
   system->bilinear = true;
   const std::vector<Type> types{system->unknown, system->params[0]};
   const CsrPatternPtr& p = a.pattern();
+  const RowsOnRanksPtr& rows = a.rows();
   system->apply = detail::recorded(
       [&](const std::vector<Tensor>& v) {
-        return std::vector<Tensor>{sparse ? csr_matmul(v[1], p, v[0]) : matmul(v[1], v[0])};
+        if (!sparse) return std::vector<Tensor>{matmul(v[1], v[0])};
+        return std::vector<Tensor>{csr_matmul(v[1], p, rows ? rows->copies_of(v[0]) : v[0])};
       },
       types);
   system->adjoint = detail::recorded(
       [&](const std::vector<Tensor>& v) {
-        return std::vector<Tensor>{sparse ? csr_matmul(conj(v[1]), p, v[0], true)
-                                          : matmul(detail::H(v[1]), v[0])};
+        if (!sparse) return std::vector<Tensor>{matmul(detail::H(v[1]), v[0])};
+        const Tensor y = csr_matmul(conj(v[1]), p, v[0], true);
+        return std::vector<Tensor>{rows ? rows->add_copies(y) : y};
       },
       types);
   system->prepared = a.prepared();

@@ -12,6 +12,10 @@
 //   const auto solved = [&](Tensor v) { return linear_solve(LinearOperator::csr(v, pattern), b); };
 //   Tensor g = grad([&](Tensor v) { return loss(solved(v).x); })(values);
 //
+// The unknowns may lie on the ranks of a program (vectors_on_ranks.h): b and x are then those of
+// this rank, Krylov's methods and PETSc solve what all hold together, and reports are the same on
+// all. Own solvers give the same bits whatever the ranks.
+//
 // f32, f64, c64 and c128; complex derivatives are adjoints. Under vmap each system of the batch is
 // solved by itself, those with a common matrix by one factorisation.
 //
@@ -22,6 +26,7 @@
 #pragma once
 #include "tessera/autodiff/graph.h"
 #include "tessera/autodiff/ops/sparse.h"
+#include "tessera/autodiff/vectors_on_ranks.h"
 
 #include <functional>
 #include <memory>
@@ -54,9 +59,11 @@ struct SolverOperator {
   enum class Kind : std::uint8_t { dense, csr, function };
   Kind kind = Kind::function;
   Dtype dtype = Dtype::f64;
-  Index n = 0;                   ///< unknowns of one column
+  Index n = 0;                   ///< unknowns of one column; of this rank
   const void* values = nullptr;  ///< dense: row-major [n, n]; csr: [entries]; function: null
   CsrPatternPtr pattern;         ///< csr
+  VectorOnRanksPtr ranks;        ///< of the unknowns; null: one process has all
+  RowsOnRanksPtr rows;           ///< csr on ranks: the same, and what the pattern's columns are
   /// y = A x, or A^H x, on vectors [n] in memory.
   std::function<void(const void* x, void* y, bool adjoint)> apply;
 };
@@ -88,7 +95,7 @@ LinearSolverPtr dense_lu();
 LinearSolverPtr dense_cholesky();
 
 /// Krylov methods, each restarted on the true residual until that meets the tolerance. Sums have a
-/// fixed order.
+/// fixed order (vectors_on_ranks.h).
 struct KrylovOptions {
   double tolerance = 0;   ///< on |b - A x| / |b|; 0: 1e-10 in double, 1e-5 in single precision
   int iterations = 1000;  ///< products with A, for each column
@@ -120,15 +127,21 @@ class LinearOperator {
   using Map = std::function<Tensor(const Tensor&)>;
   static LinearOperator dense(const Tensor& a);  ///< [..., n, n]: a stack of systems
   static LinearOperator csr(const Tensor& values, CsrPatternPtr pattern);  ///< [entries]
+  /// Rows that lie on ranks: values [entries] and pattern of this rank's (parallel/row_matrix.h).
+  static LinearOperator csr(const Tensor& values, CsrPatternPtr pattern, RowsOnRanksPtr rows);
   /// x -> A x on tensors of one shape, linear in x. Traced tensors that `a` captures are
   /// differentiated; it is recorded once and reads no values. Without `adjoint` (x -> A^H x) that
   /// is `a`'s recording transposed.
   static LinearOperator function(Map a, Map adjoint = {});
   static LinearOperator self_adjoint(Map a);  ///< A = A^H: `a` is its own adjoint
+  /// The same where the unknowns of a function lie on ranks: it takes and gives those of this rank.
+  LinearOperator on_ranks(VectorOnRanksPtr ranks) const;
 
   SolverOperator::Kind kind() const { return kind_; }
   const Tensor& values() const { return values_; }
   const CsrPatternPtr& pattern() const { return pattern_; }
+  const VectorOnRanksPtr& ranks() const { return ranks_; }
+  const RowsOnRanksPtr& rows() const { return rows_; }
   const Map& map() const { return map_; }
   const Map& adjoint_map() const { return adjoint_; }
   const std::shared_ptr<detail::PreparedSystems>& prepared() const { return prepared_; }
@@ -137,6 +150,8 @@ class LinearOperator {
   SolverOperator::Kind kind_ = SolverOperator::Kind::dense;
   Tensor values_;
   CsrPatternPtr pattern_;
+  VectorOnRanksPtr ranks_;
+  RowsOnRanksPtr rows_;
   Map map_, adjoint_;
   std::shared_ptr<detail::PreparedSystems> prepared_;
 };
@@ -154,7 +169,8 @@ struct LinearSolution {
   Tensor x, reason, iterations, residual;
 };
 /// b is [..., n] or [..., n, k] for dense matrices, [n] or [n, k] for csr, of any shape for a
-/// function. Throws where shapes or types do not fit.
+/// function. On ranks n is the number of this rank's rows. Throws where shapes or types do not fit,
+/// and where a factorisation in memory is asked for on ranks.
 LinearSolution linear_solve(const LinearOperator& a, Arg b, LinearSolveOptions options = {});
 
 namespace detail {
@@ -168,6 +184,8 @@ struct LinearSystem {
   Graph apply, adjoint;      ///< inputs x, p...
   bool bilinear;
   CsrPatternPtr pattern;
+  VectorOnRanksPtr ranks;
+  RowsOnRanksPtr rows;
   LinearSolverPtr solver;
   std::function<void(const SolveReport&, bool adjoint)> monitor;
   std::shared_ptr<PreparedSystems> prepared;

@@ -32,7 +32,9 @@ struct PetscOptions {
   /// not use is an error.
   std::string options = {};
   /// Rows are spread over all ranks of MPI. Every rank makes the same calls with the same values
-  /// and gets the whole solution; the memory of factors and preconditioner is shared out.
+  /// and gets the whole solution; the memory of factors and preconditioner is shared out. Rows that
+  /// lie on ranks already (parallel/row_matrix.h) stay there, with their part of each vector; then
+  /// this says nothing. On several ranks "bjacobi" takes the place of "ilu".
   bool distributed = false;
 };
 LinearSolverPtr petsc(PetscOptions options = {});
