@@ -313,6 +313,16 @@ TEST(PartSums, SendTheLeastThatIsPossible) {
       checks::require(c.sent_bytes() == static_cast<std::uint64_t>(2 * (ranks - 1) * n / ranks * 8),
                       "the least number of bytes");
     });
+  for (const int ranks : {3, 5, 6})  // slices of unequal sizes: all ranks together
+    run_ranks(ranks, [&](Communicator& c) {
+      const std::vector<double> mine(static_cast<std::size_t>(n + 1), 0.5);
+      sum_of_parts<double>(c, mine, n + 1, deal_parts(ranks, ranks));
+      std::uint64_t sent = 0;
+      for (const Bytes& b : c.all_gather(to_bytes(std::vector<std::uint64_t>{c.sent_bytes()})))
+        sent += from_bytes<std::uint64_t>(b)[0];
+      checks::require(sent == static_cast<std::uint64_t>(2 * (ranks - 1) * (n + 1) * 8),
+                      "the least number of bytes of all");
+    });
 }
 
 TEST(PartSums, RefuseWhatDoesNotFit) {

@@ -3,6 +3,7 @@
 // Exchanges as operations: values against what loops over global arrays give, transposes by
 // <y, A x> = <A' y, x> in whole numbers, derivatives of the third order, vmap, jet, plans.
 #include "dealt.h"
+#include "layouts.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/jet.h"
 #include "tessera/autodiff/jit.h"
@@ -102,6 +103,20 @@ std::vector<Operation> operations(Communicator& c, std::uint64_t seed, const Sha
                         .second(y);
                   },
                   with_rows(b->to.back(), rest), with_rows(b->from.back(), rest)});
+  // From layout to layout, parts of sums and overlaps among them, and back.
+  const std::vector<Axes> meshes = meshes_of(c.size());
+  const RankMesh mesh(c, meshes[seed % meshes.size()]);
+  const Shape all_rows = with_rows(7, rest);
+  const Layout one = layout_by_chance(meshes[seed % meshes.size()], all_rows, true, random),
+               other = layout_by_chance(meshes[seed % meshes.size()], all_rows, true, random);
+  for (const auto& [from, to] : {std::pair(one, other), std::pair(other, one)}) {
+    const auto r = redistribution(mesh, all_rows, from, to);
+    const Shape x = box_of(mesh, all_rows, from, c.rank()).extents(),
+                y = box_of(mesh, all_rows, to, c.rank()).extents();
+    const auto there = [r](Tensor v) { return redistribute(r, v); };
+    list.push_back(
+        {"redistribute", there, [=](Tensor v) { return vjp(there, zeros(x)).second(v); }, x, y});
+  }
   return list;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands around a derivative through an exchange.
+// What stands around derivatives through an exchange, and from one layout to another.
 #include <tessera/autodiff/grad.h>
 #include <tessera/autodiff/ops.h>
 #include <tessera/parallel/exchanges.h>
+#include <tessera/parallel/layout.h>
 
 #include <atomic>
 
@@ -27,5 +28,21 @@ int main() {
 
     right += dw.item() == 12;  // 12 values are read: d/dw of 12 w^2
   });
-  return right == 4 ? 0 : 1;
+  parallel::run_ranks(6, [&](parallel::Communicator& c) {
+    const Shape w_shape{4, 6};
+    const Tensor w = ones({2, 2}), x = ones({1, 4});
+
+    const parallel::RankMesh mesh(c, {{"data", 2}, {"model", 3}});
+    const parallel::Layout tiles{{parallel::cut_over("data"), parallel::cut_over("model")}},
+        columns{{parallel::whole(), parallel::cut_over("model")}};
+    const auto to_columns = parallel::redistribution(mesh, w_shape, tiles, columns);
+    const auto loss = [&](Tensor w, Tensor x) {  // w: this rank's tile, x: its rows
+      const Tensor y = matmul(x, parallel::redistribute(to_columns, w));
+      return parallel::sum_over_ranks(c, sum(square(y)));
+    };
+    const Tensor dw = grad(loss)(w, x);  // this rank's tile
+
+    right += sum(dw).item() == 64;  // 2 rows, y = 4: each of four elements has 2 * 2 * 4
+  });
+  return right == 10 ? 0 : 1;
 }
