@@ -2,17 +2,17 @@
 //
 // Functions of images in tiles: the bits of one rank that computes the same parts, whatever the
 // tiles and however many the ranks; values those of the whole call, derivatives those of the whole.
-#include "tessera/parallel/tiles.h"
-
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/nn.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/parallel/tile_streams.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <mutex>
 
 namespace tessera::parallel {
 namespace {
@@ -203,6 +203,98 @@ TEST(Tiles, Edges) {
         w, Leaves{ones({9, 9, 1, 1})});
   };
   EXPECT_THROW(grad(captured)(Tensor(1.0)), Error);
+}
+
+/// Boxes of a result, put together by all ranks that share this memory.
+struct Sheet {
+  explicit Sheet(const Type& t) : whole(zeros(t.shape, t.dtype)) {}
+  void put(const Box& b, const Tensor& y) {
+    const std::lock_guard lock(mutex);
+    Shape high = whole.shape();
+    for (int d = 0; d < high.size(); ++d) high[d] -= b.end[d];
+    const Tensor here = pad(ones(b.extents(), Dtype::boolean), b.begin, high);
+    whole = where(here, pad(y, b.begin, high), whole);
+    positions += b.extents().count();
+  }
+  std::mutex mutex;
+  Tensor whole;
+  Index positions = 0;
+};
+
+TEST(Tiles, StreamsHaveTheBitsOfImagesInMemory) {
+  for (const Dtype t : {Dtype::f32, Dtype::f64}) {
+    const Restorer net = restorer(t);
+    const Tensor x = normal(random_key(4), {2, 48, 72}, t), y = sin(x);
+    Communicator one = alone();
+    const auto [l, g] = value_and_grad(tiled_sum(one, losses, {{0, 16, 24}}))(net, Leaves{x, y});
+    for (const Index tile : {1, 2, 4})
+      for (const int ranks : {1, 2, 5, 12}) {  // nine parts: some of twelve ranks have none
+        Sheet sheet(x.type());
+        run_ranks(ranks, [&, l = l, g = g](Communicator& c) {
+          const std::vector<BoxSource> sources{source_of(x), source_of(y)};
+          const auto step = tiled_value_and_grad(c, losses, sources, {{0, 16, 24}, tile});
+          for (int repeat = 0; repeat < 2; ++repeat) {
+            const auto [value, gradient] = step(net);
+            Leaves got = flatten_tree(gradient), want = flatten_tree(g);
+            got.push_back(value), want.push_back(l);
+            for (std::size_t k = 0; k < got.size(); ++k)
+              if (!equal_bits(got[k], want[k]))
+                throw Error("leaf " + std::to_string(k) + " has other bits");
+          }
+          const TileCounts counts = tiled_into(
+              c, restored, net, {sources[0]},
+              [&](const Box& b, const Tensor& v) { sheet.put(b, v); }, {{0, 16, 24}, tile});
+          if (counts.parts > 9) throw Error("more parts than there are");
+        });
+        EXPECT_TRUE(equal_bits(sheet.whole, net(x)));
+        EXPECT_EQ(sheet.positions, x.size());
+      }
+  }
+}
+
+TEST(Tiles, ATileIsReadOnceWithItsGhosts) {
+  const auto blur = [](const Tensor& w, const Leaves& i) {
+    return select(convolution(expand_dims(i[0], 2), w, {.low = {1, 1}, .high = {1, 1}}), 2, 0);
+  };
+  const Tensor w = normal(random_key(7), {3, 3, 1, 1}), x = normal(random_key(8), {64, 64});
+  std::vector<Box> asked;
+  std::mutex mutex;
+  BoxSource source = source_of(x);
+  source.read = [&, read = source.read](const Box& b) {
+    const std::lock_guard lock(mutex);
+    asked.push_back(b);
+    return read(b);
+  };
+  Communicator c = alone();
+  const TileCounts counts =
+      tiled_into(c, blur, w, {source}, [](const Box&, const Tensor&) {}, {{16, 16}, 2});
+  EXPECT_EQ(
+      asked,
+      (std::vector<Box>{
+          {{0, 0}, {33, 33}}, {{0, 31}, {33, 64}}, {{31, 0}, {64, 33}}, {{31, 31}, {64, 64}}}));
+  EXPECT_EQ(counts.tiles, 4);
+  EXPECT_EQ(counts.parts, 16);
+  EXPECT_EQ(counts.bytes_read, 4 * 33 * 33 * 8);
+  EXPECT_EQ(counts.bytes_written, 64 * 64 * 8);
+}
+
+TEST(Tiles, WhatASourceOrASinkThrowsIsThrown) {
+  const auto same = [](const Tensor& w, const Leaves& i) { return w * i[0]; };
+  Communicator c = alone();
+  BoxSource source = source_of(ones({8, 8}));
+  const auto nothing = [](const Box&, const Tensor&) {};
+  const BoxSink full = [](const Box&, const Tensor&) { throw Error("no room"); };
+  EXPECT_THROW(tiled_into(c, same, Tensor(2.0), {source}, full, {{2, 2}}), Error);
+  source.read = [](const Box& b) -> Tensor {
+    if (b.begin[0] > 4) throw Error("a bad block");
+    return ones(b.extents());
+  };
+  EXPECT_THROW(tiled_into(c, same, Tensor(2.0), {source}, nothing, {{2, 2}}), Error);
+  source.read = [](const Box&) { return ones({3}); };
+  EXPECT_THROW(tiled_into(c, same, Tensor(2.0), {source}, nothing, {{2, 2}}), Error);
+  const auto step = tiled_value_and_grad(c, same, {source_of(ones({8, 8}))}, {{2, 2}});
+  EXPECT_THROW(grad([&](const Tensor& w) { return step(w).first; })(Tensor(2.0)), Error);
+  EXPECT_THROW(step(scalar(2, Dtype::i64)), Error);
 }
 
 TEST(Tiles, IntegerImagesAreTakenAsTheyAre) {

@@ -77,7 +77,7 @@ Tensor read_npy(const std::filesystem::path& path) {
 
 void write_npy(const std::filesystem::path& path, const Tensor& values) {
   const Tensor known = values_to_write("write_npy", {path.filename().string(), values});
-  const std::string head = npy_head(known);
+  const std::string head = npy_head(known.type());
   AtomicFile file(path);
   file.write(head.data(), head.size());
   file.write(bytes_of(known).data(), bytes_of(known).size());

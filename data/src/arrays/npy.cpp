@@ -46,6 +46,7 @@ NpyInput::NpyInput(std::string file, std::uint64_t size,
   }
 }
 
+Stored NpyInput::stored() const { return stored_type(header_); }
 std::uint64_t NpyInput::bytes() const { return widened_bytes(stored_type(header_), shape()); }
 
 Tensor NpyInput::values() {
@@ -85,12 +86,12 @@ NpyInput npy_input(const BinaryInput& file, const ZipMember& member, ZipStream& 
   return {member.name, member.size, next, refuse, types};
 }
 
-std::string npy_head(const Tensor& values) {
-  const auto* code = std::ranges::find(kNpyTypes, stored_as(values.dtype()),
-                                       &std::pair<const char*, Stored>::second);
+std::string npy_head(const Type& type) {
+  const auto* code =
+      std::ranges::find(kNpyTypes, stored_as(type.dtype), &std::pair<const char*, Stored>::second);
   NpyHeader h;
-  h.dtype = (size_of(values.dtype()) == 1 ? "|" : "<") + std::string(code->first);
-  for (const Index n : values.shape()) h.shape.push_back(static_cast<std::size_t>(n));
+  h.dtype = (size_of(type.dtype) == 1 ? "|" : "<") + std::string(code->first);
+  for (const Index n : type.shape) h.shape.push_back(static_cast<std::size_t>(n));
   return npy_header_bytes(h);
 }
 

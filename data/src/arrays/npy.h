@@ -18,6 +18,7 @@ class NpyInput {
            NpyTypes types = NpyTypes::numbers);
   const NpyHeader& header() const { return header_; }
   std::vector<std::uint64_t> shape() const { return {header_.shape.begin(), header_.shape.end()}; }
+  Stored stored() const;
   /// Of the tensor.
   std::uint64_t bytes() const;
   /// All that follows the header.
@@ -36,6 +37,6 @@ NpyInput npy_input(const BinaryInput& file, const ZipMember& member, ZipStream& 
                    NpyTypes types = NpyTypes::numbers);
 
 /// What NumPy writes before the elements of such a tensor.
-std::string npy_head(const Tensor& values);
+std::string npy_head(const Type& type);
 
 }  // namespace tessera::data

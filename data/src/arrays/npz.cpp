@@ -71,7 +71,7 @@ void write_npz(const std::filesystem::path& path, std::span<const NamedTensor> a
   AtomicFile file(path);
   ZipWriter zip(file);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const std::string head = npy_head(values[i]);
+    const std::string head = npy_head(values[i].type());
     const std::array pieces = {std::as_bytes(std::span(head)), bytes_of(values[i])};
     zip.add(arrays[i].name + std::string(kEnding), pieces, packing == NpzPacking::deflated);
   }

@@ -179,12 +179,14 @@ struct CheckedReader {
     H5Handle type;
     std::vector<std::uint64_t> shape;
     std::uint64_t n = 0, bytes = 0, stored = 0;
+    haddr_t offset = HADDR_UNDEF;  // of elements that lie as they do in memory, one after the other
     H5Handle file_space, memory_space;  // of a part; empty: all of it
     hid_t file() const { return file_space.valid() ? file_space : hid_t{H5S_ALL}; }
     hid_t memory() const { return memory_space.valid() ? memory_space : hid_t{H5S_ALL}; }
   };
   /// Everything that can be known of a dataset without reading it, and the reasons not to.
-  Extent examine(hid_t set, const std::string& path) const {
+  enum class Asked { whole, part };
+  Extent examine(hid_t set, const std::string& path, Asked asked = Asked::whole) const {
     Extent e;
     e.type = check(H5Dget_type(set), H5Tclose, path, "read type");
     const H5Handle space = check(H5Dget_space(set), H5Sclose, path, "read shape");
@@ -223,7 +225,9 @@ struct CheckedReader {
       if (product(chunk, size) > std::max<std::uint64_t>(budget, 1 << 20))
         too_large(path, product(chunk, size), "a chunk of");
     }
-    if (e.bytes > budget) too_large(path, e.bytes, "declares");
+    if (asked == Asked::whole && e.bytes > budget) too_large(path, e.bytes, "declares");
+    if (layout == H5D_CONTIGUOUS && kind_in_memory(e.type) != Kind::converted)
+      e.offset = H5Dget_offset(set);
     if (e.bytes > kRatioFreeBytes && (e.bytes - kRatioFreeBytes) / kMaxRatio > e.stored)
       refuse(
           426, path,
@@ -231,23 +235,36 @@ struct CheckedReader {
           "no compression reaches that: it was never written, or the file was made to do harm");
     return e;
   }
+  /// Whether a read leaves the elements as they are in the file.
+  enum class Kind { as_is, converted };
+  static Kind kind_in_memory(hid_t type) {
+    for (const hid_t same :
+         {H5T_NATIVE_FLOAT, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64, H5T_NATIVE_UINT8})
+      if (H5Tequal(type, same) > 0) return Kind::as_is;
+    return H5Tequal(type, h5_complex_type(H5T_NATIVE_DOUBLE)) > 0 ? Kind::as_is : Kind::converted;
+  }
+
   /// Leaves of `e` the rows that are wanted.
   static void cut(hid_t set, const H5Rows& rows, Extent& e) {
     if (e.shape.empty() || H5Tget_class(e.type) == H5T_STRING ||
         (rows.first == 0 && rows.count >= e.shape[0]))
       return;
-    const std::uint64_t first = std::min(rows.first, e.shape[0]),
-                        count = std::min(rows.count, e.shape[0] - first);
-    std::vector<hsize_t> start(e.shape.size(), 0), size(e.shape.begin(), e.shape.end());
-    start[0] = first, size[0] = count;
+    H5Part part{std::vector<std::uint64_t>(e.shape.size(), 0), e.shape};
+    part.begin[0] = std::min(rows.first, e.shape[0]);
+    part.extents[0] = std::min(rows.count, e.shape[0] - part.begin[0]);
+    cut(set, part, e);
+  }
+  static void cut(hid_t set, const H5Part& part, Extent& e) {
+    const std::vector<hsize_t> start(part.begin.begin(), part.begin.end()),
+        size(part.extents.begin(), part.extents.end());
     e.file_space = H5Handle(H5Dget_space(set), H5Sclose);
-    if (count > 0)
+    if (product(size, 1) > 0)
       H5Sselect_hyperslab(e.file_space, H5S_SELECT_SET, start.data(), nullptr, size.data(),
                           nullptr);
     else
       H5Sselect_none(e.file_space);
     e.memory_space = H5Handle(H5Screate_simple(int(size.size()), size.data(), nullptr), H5Sclose);
-    e.shape[0] = count;
+    e.shape = part.extents;
     e.n = product(size, 1);
     e.bytes = product({e.n, H5Tget_size(e.type)}, 1);
   }
@@ -448,12 +465,32 @@ struct CheckedReader {
     return out;
   }
 
-  /// Reads one dataset and takes what it needs from the budget.
-  H5Array read(const std::string& path, const H5Rows& rows) {
+  H5Handle open_dataset(const std::string& path) const {
     if (!exists_by_hard_links(path) || kind_of(path) != H5O_TYPE_DATASET)
       refuse(428, path, "there is no such dataset in the file");
-    const H5Handle set =
-        check(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, path, "open dataset");
+    return check(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, path, "open dataset");
+  }
+  H5Place locate(const std::string& path) const {
+    const H5Handle set = open_dataset(path);
+    Extent e = examine(set, path, Asked::part);
+    H5Place place{e.shape, 0, {}};
+    if (e.offset != HADDR_UNDEF) place.offset = e.offset;
+    e.n = 0;  // what a read would give is known without one
+    place.kind = static_cast<std::uint8_t>(data_of(set, e, path).index());
+    return place;
+  }
+  H5Array read_part(const std::string& path, const H5Part& part) const {
+    const H5Handle set = open_dataset(path);
+    Extent e = examine(set, path, Asked::part);
+    if (part.begin.size() != e.shape.size() || part.extents.size() != e.shape.size())
+      refuse(427, path, "has other axes than when it was opened");
+    if (!e.shape.empty()) cut(set, part, e);
+    if (e.bytes > budget) too_large(path, e.bytes, "a box of");
+    return {.shape = e.shape, .data = data_of(set, e, path)};
+  }
+  /// Reads one dataset and takes what it needs from the budget.
+  H5Array read(const std::string& path, const H5Rows& rows) {
+    const H5Handle set = open_dataset(path);
     Extent e = examine(set, path);
     cut(set, rows, e);
     H5Array out{.shape = e.shape, .data = data_of(set, e, path)};
@@ -473,6 +510,18 @@ std::vector<H5Object> list_h5_here(const H5Source& file, const H5Limits& limits)
   r.open(file, limits);
   r.visit_object("/");
   return std::move(r.objects);
+}
+
+H5Place locate_h5_here(const H5Source& file, const std::string& name, const H5Limits& limits) {
+  CheckedReader r;
+  r.open(file, limits);
+  return r.locate(name);
+}
+H5Array read_h5_part_here(const H5Source& file, const std::string& name, const H5Part& part,
+                          const H5Limits& limits) {
+  CheckedReader r;
+  r.open(file, limits);
+  return r.read_part(name, part);
 }
 
 std::map<std::string, H5Array> read_h5_here(const H5Source& file,

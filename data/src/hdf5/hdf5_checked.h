@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hdf5/hdf5_boxes.h"
 #include "tessera/data/hdf5.h"
 
 #include <cstdint>
@@ -23,5 +24,8 @@ std::vector<H5Object> list_h5_here(const H5Source& file, const H5Limits& limits)
 std::map<std::string, H5Array> read_h5_here(const H5Source& file,
                                             std::span<const std::string> names,
                                             const H5Limits& limits, const H5Rows& rows);
+H5Place locate_h5_here(const H5Source& file, const std::string& name, const H5Limits& limits);
+H5Array read_h5_part_here(const H5Source& file, const std::string& name, const H5Part& part,
+                          const H5Limits& limits);
 
 }  // namespace tessera::data

@@ -163,6 +163,28 @@ std::map<std::string, H5Array> unpack_arrays(ByteReader r) {
   return out;
 }
 
+std::string pack(const H5Place& place) {
+  std::string out;
+  const Sink sink = [&](const void* p, std::size_t n) {
+    out.append(static_cast<const char*>(p), n);
+  };
+  ByteWriter w{sink};
+  put_shape(w, place.shape);
+  w.u8(place.kind);
+  w.u8(place.offset.has_value());
+  w.u64(place.offset.value_or(0));
+  return out;
+}
+H5Place unpack_place(ByteReader r) {
+  H5Place place;
+  place.shape = r.array<std::vector<std::uint64_t>>();
+  place.kind = r.u8();
+  const bool lies_there = r.u8() != 0;
+  const std::uint64_t offset = r.u64();
+  if (lies_there) place.offset = offset;
+  return place;
+}
+
 template <class Work, class Unpack>
 auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work work, Unpack unpack) {
   const std::shared_ptr<const RegularFile> opened = open_regular(file);
@@ -190,6 +212,26 @@ std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits&
       file, limits,
       [](const H5Source& source, const H5Limits& within) { return list_h5_here(source, within); },
       unpack_objects);
+}
+
+H5Place locate_h5(const std::filesystem::path& file, const std::string& name) {
+  return guarded(
+      file, {},
+      [&](const H5Source& source, const H5Limits& within) {
+        return locate_h5_here(source, name, within);
+      },
+      unpack_place);
+}
+H5Array read_h5_part(const std::filesystem::path& file, const std::string& name,
+                     const H5Part& part) {
+  const auto arrays = guarded(
+      file, limits_of_results(),
+      [&](const H5Source& source, const H5Limits& within) {
+        return std::map<std::string, H5Array>{
+            {name, read_h5_part_here(source, name, part, within)}};
+      },
+      unpack_arrays);
+  return arrays.at(name);
 }
 
 std::map<std::string, H5Array> read_h5(const std::filesystem::path& file,
