@@ -160,6 +160,12 @@ void map3(const View& a, const View& b, const View& c, const View& o, const F& f
         if (sa == 1 && sb == 1 && sc == 1)
           each(n, [=](Index i)
                       TESSERA_INLINE { store(o + i, f(load(a + i), load(b + i), load(c + i))); });
+        else if (sa == 1 && sb == 0 && sc == 1)
+          each(n, [=, y = load(b)](Index i)
+                      TESSERA_INLINE { store(o + i, f(load(a + i), y, load(c + i))); });
+        else if (sa == 1 && sb == 1 && sc == 0)
+          each(n, [=, z = load(c)](Index i)
+                      TESSERA_INLINE { store(o + i, f(load(a + i), load(b + i), z)); });
         else
           each(n, [=](Index i) TESSERA_INLINE {
             store(o + i, f(load(a + i * sa), load(b + i * sb), load(c + i * sc)));
