@@ -59,9 +59,12 @@ class Monitor {
   const std::vector<electromagnetics::Edge>& edges() const { return samples_.edges(); }
   /// Sees the records of its own edges.
   virtual void observe(const electromagnetics::Records& r) = 0;
-  /// What takes further runs, after the last of `n_steps` steps. `go_on` is asked with the share
-  /// that is done; false: it ended the work.
-  virtual bool differentiate(std::int64_t, const std::function<bool(double)>&) { return true; }
+  /// What takes further runs, after the last of `n_steps` steps, on all ranks of the cut at once.
+  /// `go_on` is asked with the share that is done; false: it ended the work.
+  virtual bool differentiate(std::int64_t, const electromagnetics::GridCut&,
+                             const std::function<bool(double)>&) {
+    return true;
+  }
   virtual MonitorResult result() const = 0;
   /// Adds what it says in units of others, once `all` have their results.
   virtual void relate(MonitorResult&, const Results&) const {}

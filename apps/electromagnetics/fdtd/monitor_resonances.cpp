@@ -59,7 +59,8 @@ class ResonanceMonitor : public Monitor {
   ResonanceMonitor(const Case& c, const MonitorOptions& o)
       : ResonanceMonitor(c, o, from_end_of_sources(c, o)) {}
   void observe(const em::Records& r) override { record_.add(r, samples_); }
-  bool differentiate(std::int64_t n_steps, const std::function<bool(double)>& go_on) override;
+  bool differentiate(std::int64_t n_steps, const em::GridCut& cut,
+                     const std::function<bool(double)>& go_on) override;
   MonitorResult result() const override;
   void save(data::Checkpoint& c, const std::string& prefix) const override {
     c.put(prefix + "time", record_.time_s());
@@ -92,12 +93,12 @@ class ResonanceMonitor : public Monitor {
   Tensor derivatives_;
 };
 
-bool ResonanceMonitor::differentiate(std::int64_t n_steps,
+bool ResonanceMonitor::differentiate(std::int64_t n_steps, const em::GridCut& cut,
                                      const std::function<bool(double)>& go_on) {
   if (options_.derivatives.empty()) return true;
-  const Tensor all =
-      em::sample_derivatives(make_model(case_), case_.shape_derivatives.at(options_.name),
-                             make_injections(case_), samples_, n_steps, {.go_on = go_on});
+  const Tensor all = em::sample_derivatives(
+      make_model(case_, em::slab_of(case_.faces, cut)), case_.shape_derivatives.at(options_.name),
+      make_injections(case_), samples_, n_steps, {.go_on = go_on, .cut = cut});
   if (!all.defined()) return false;
   const std::vector<double>& time = record_.time_s();
   const Index first =

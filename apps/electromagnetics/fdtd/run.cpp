@@ -3,6 +3,7 @@
 #include "electromagnetics/fdtd/run.h"
 
 #include "electromagnetics/fdtd/shards.h"
+#include "electromagnetics/fdtd/slopes.h"
 #include "electromagnetics/fdtd/unfaded.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/log.h"
@@ -137,33 +138,6 @@ struct TimeLoop {
   }
 };
 
-/// The runs that derivatives take. One that is stopped begins them anew when it is resumed.
-data::ExitCode differentiate(RunContext& context, TimeLoop& s, const std::function<void()>& save) {
-  if (s.c.shape_derivatives.empty()) return data::ExitCode::ok;
-  save();
-  const double count = static_cast<double>(s.c.shape_derivatives.size());
-  data::Progress progress({.style = context.progress_style,
-                           .phase = "derivatives",
-                           .unit = "per mille",
-                           .total = 1000,
-                           .heartbeat = context.folder.heartbeat_json()});
-  double finished = 0;
-  for (const auto& m : s.monitors) {
-    if (m->options().derivatives.empty()) continue;
-    const bool whole = m->differentiate(s.run->step(), [&](double share) {
-      progress.update(static_cast<std::uint64_t>(1000 * (finished + share) / count));
-      return context.stop.poll() == data::StopReason::none;
-    });
-    if (!whole) {
-      progress.finish("stopped");
-      return data::ExitCode::stopped_resumable;
-    }
-    finished += 1;
-  }
-  progress.finish();
-  return data::ExitCode::ok;
-}
-
 }  // namespace
 
 std::int64_t steps_between_checks(const Case& c) {
@@ -174,9 +148,13 @@ std::int64_t steps_between_checks(const Case& c) {
 
 void help_with_steps(HelpContext& with, MonitoredCase& made) {
   em::TimeDomain run = make_run(made, with.ranks, with.weights);
-  made.monitors.clear();  // rank 0 has what they record
-  run.help([stop = with.stop] { return stop && stop->poll() != data::StopReason::none; },
-           work_on_fields);
+  for (std::unique_ptr<Monitor>& m : made.monitors)  // rank 0 has what they record
+    if (m->options().derivatives.empty()) m.reset();
+  const auto stops = [stop = with.stop] { return stop && stop->poll() != data::StopReason::none; };
+  run.help(stops, [&](em::TimeDomain& own, const std::vector<std::byte>& told) {
+    const auto done = work_on_slopes(made, own, told, [&] { return !stops(); });
+    return done ? *done : work_on_fields(own, told);
+  });
 }
 
 std::int64_t fixed_end(const Case& c, double sources_end_s) {
@@ -298,7 +276,8 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
   context.log.info(fmt::format(
       "{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s", s.run->step(), s.run->time_s(),
       static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
-  if (const data::ExitCode code = differentiate(context, s, save); code != data::ExitCode::ok)
+  if (const data::ExitCode code = differentiate(context, made, *s.run, save);
+      code != data::ExitCode::ok)
     return code;
   auto& told = context.manifest.metrics;
   told = {{"cells", cells},

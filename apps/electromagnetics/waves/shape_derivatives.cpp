@@ -3,6 +3,8 @@
 #include "electromagnetics/waves/case.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
 namespace tessera::apps::waves {
 
@@ -27,16 +29,27 @@ em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& m
       if (p.name == name) numbers.push_back(p.value);
   std::vector<double> at;
   for (const double* x : numbers) at.push_back(*x);
-  const auto model_of = [&](const std::vector<double>& values) {
+  // The scene of some numbers is asked for again with each piece of the grid.
+  struct Seen {
+    em::Scene scene;
+    std::shared_ptr<const em::CutCellFractions> open;
+  };
+  std::map<std::vector<double>, Seen> known;
+  const auto model_of = [&](const std::vector<double>& values, const em::Slab& slab) {
     for (std::size_t p = 0; p < values.size(); ++p) *numbers[p] = values[p];
-    moved.scene = make_scene(moved.options, moved.media);
-    moved.open = make_open(moved);
-    return make_model(moved);
+    const auto [at_values, is_new] = known.try_emplace(values);
+    if (is_new) {
+      moved.scene = make_scene(moved.options, moved.media);
+      at_values->second = {moved.scene, make_open(moved)};
+    }
+    moved.scene = at_values->second.scene, moved.open = at_values->second.open;
+    return make_model(moved, slab);
   };
   em::ShapeDerivatives derivatives;
   try {
-    derivatives = em::shape_derivatives(
-        model_of, at, std::vector<double>(at.size(), 1e-5 * em::reference_length(c.grid)));
+    derivatives =
+        em::shape_derivatives(c.grid, c.faces, model_of, at,
+                              std::vector<double>(at.size(), 1e-5 * em::reference_length(c.grid)));
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {

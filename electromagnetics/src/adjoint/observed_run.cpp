@@ -76,9 +76,9 @@ ObservedRun::ObservedRun(YeeModel model, const std::vector<Injection>& sources,
     watched_.push_back({std::move(o), first});
     watched_.back().rows = rows_of(watched_.back().what);
   }
-  op_ = yee_op(std::move(model));
-  const std::int64_t columns = std::max<std::int64_t>(
-      1, op_->scheme.parts() * (op_->scheme.n_injected() + op_->scheme.n_recorded()));
+  op_ = yee_op(std::move(model), options.cut);
+  const std::int64_t columns =
+      std::max<std::int64_t>(1, op_->scheme.parts() * (op_->n_injected() + op_->n_recorded()));
   block_ = std::min(n_steps, std::clamp<std::int64_t>((std::int64_t{8} << 20) / columns, 1, 32));
   blocks_ = (n_steps + block_ - 1) / block_;
   inject(sources, options.most_bytes);
@@ -175,8 +175,7 @@ Tensors ObservedRun::values(const Tensor& inverse_eps, const Tensor& strengths) 
       [&](std::pair<Tensor, Tensors> carry, std::pair<Tensor, Tensors> x) {
         const YeeResult r =
             advance(op_, carry.first, cb, strength.defined() ? x.first * strength : x.first);
-        const Tensor all =
-            reshape(cast(r.records, Dtype::f64), {parts, block_, op_->scheme.n_recorded()});
+        const Tensor all = reshape(cast(r.records, Dtype::f64), {parts, block_, op_->n_recorded()});
         Tensors now, out;
         std::size_t q = 0;
         for (const Watched& w : watched_) {

@@ -25,16 +25,21 @@ inline void expect(const char* name, const Type& got, const Type& wanted, const 
     fail(name, std::string(what) + " should be " + to_string(wanted) + ", got " + to_string(got));
 }
 /// Samples of a batch side by side where there are enough of them, else one after the other with
-/// the threads inside.
+/// the threads inside, as where ranks wait for each other.
 template <class F>
-void over_samples(Index count, F&& f) {
-  if (count >= num_threads()) return parallel_chunks(count, f);
+void over_samples(const YeeOp& op, Index count, F&& f) {
+  if (count >= num_threads() && !op.cut.ranks) return parallel_chunks(count, f);
   for (Index b = 0; b < count; ++b) f(b);
 }
 /// Elements of one sample; null where it has none.
 template <class T>
 T* part(const View& v, Index sample, Index size) {
   return size == 0 ? nullptr : static_cast<T*>(v.data) + sample * size;
+}
+
+/// On several ranks each call runs, in its order.
+inline Ordering order_of(const YeeOp& op) {
+  return op.cut.ranks ? Ordering::every : Ordering::free;
 }
 
 /// by [.., columns] times all rows of v [.., rows, columns], or [.., part, rows, columns].
@@ -103,6 +108,6 @@ inline Tensor design_among_currents(const YeeOp& op, const Tensor& design) {
 }
 inline Tensor design_columns(const YeeOp& op, const Tensor& currents) {
   return slice(currents, currents.ndim() - 1, static_cast<Index>(op.driven.size()),
-               op.scheme.n_injected());
+               op.n_injected());
 }
 }  // namespace tessera::electromagnetics::adjoint

@@ -36,9 +36,12 @@ struct YeeResponse {
   static constexpr const char *name = "yee_response", *transposed_name = "yee_response_transposed";
   static constexpr std::size_t operands = 1, results = 2;
   static constexpr std::uint32_t optional_results = 2u;
+  static Ordering order(const Attributes* a) {
+    return order_of(*tessera::get<ResponseAttr>(a).response->plan.op);
+  }
   static Types result_types(std::span<const Type> in, const Attributes* a) {
     const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
-    const YeeScheme& s = p.op->scheme;
+    const YeeOp& s = *p.op;
     const Type spectrum =
         with_lead({Dtype::c128, in[1].shape}, 1, {p.n_frequencies(), s.n_injected()});
     expect(name, in[0], spectrum, "the currents");
@@ -48,7 +51,7 @@ struct YeeResponse {
   }
   static Types operand_types(std::span<const Type> in, const Attributes* a) {
     const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
-    const YeeScheme& s = p.op->scheme;
+    const YeeOp& s = *p.op;
     expect(transposed_name, in[0],
            with_lead({Dtype::c128, in[0].shape}, 2, {p.n_frequencies(), s.n_recorded()}),
            "the records");
@@ -61,9 +64,9 @@ struct YeeResponse {
   static KernelFn kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
-      const YeeScheme& s = p.op->scheme;
+      const YeeOp& s = *p.op;
       const Index k = p.n_frequencies(), samples = in[0]->count() / (k * s.n_injected());
-      over_samples(samples, [&](Index b) {
+      over_samples(s, samples, [&](Index b) {
         run_forward(p, part<const double>(*in[1], b, s.n_traced()),
                     part<const c128>(*in[0], b, k * s.n_injected()),
                     part<c128>(*out[0], b, k * s.n_recorded()),
@@ -74,9 +77,9 @@ struct YeeResponse {
   static KernelFn transposed_kernel(std::span<const Dtype>, const Attributes*) {
     return [](Inputs in, Outputs out, const Attributes* a) {
       const SpectralPlan& p = tessera::get<ResponseAttr>(a).response->plan;
-      const YeeScheme& s = p.op->scheme;
+      const YeeOp& s = *p.op;
       const Index k = p.n_frequencies(), samples = out[0]->count() / (k * s.n_injected());
-      over_samples(samples, [&](Index b) {
+      over_samples(s, samples, [&](Index b) {
         run_transposed(p, part<const double>(*in[2], b, s.n_traced()),
                        part<const c128>(*in[0], b, k * s.n_recorded()),
                        part<const c128>(*in[1], b, k * in[1]->shape.back()),
@@ -192,11 +195,11 @@ Tensor spectra(const ResponsePtr& r, const Tensor& c, const Tensor& currents) {
   const Tensor cb = cast(c, Dtype::f64), w = sums_of_currents("spectra", *r, currents);
   const std::vector<Tensor> out =
       LinearPair<YeeResponse>::apply(attributes(ResponseAttr{r}), {w, cb});
-  return out[0] * tensor(r->of_records, {r->plan.n_frequencies(), r->plan.op->scheme.n_recorded()});
+  return out[0] * tensor(r->of_records, {r->plan.n_frequencies(), r->plan.op->n_recorded()});
 }
 
 double left_over(const ResponsePtr& r, const Tensor& c, const Tensor& currents) {
-  const YeeScheme& s = r->plan.op->scheme;
+  const YeeOp& s = *r->plan.op;
   const std::vector<double> cb = cast(c, Dtype::f64).to_vector();
   const std::vector<c128> w = sums_of_currents("left_over", *r, currents).to_vector<c128>();
   std::vector<c128> records(static_cast<std::size_t>(r->plan.n_frequencies() * s.n_recorded())),

@@ -4,6 +4,8 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/grid_cut.h"
+#include "tessera/parallel/communicator.h"
 #include "time_domain/couplings.h"
 
 #include <fmt/format.h>
@@ -48,21 +50,31 @@ Edge edge(const Key& key) {
           std::get<1>(key)};
 }
 
-/// What does not depend on the parameters: the grid, and which edges are computed and coupled.
+using ModelOfSlab = std::function<YeeModel(const std::vector<double>&, const Slab&)>;
+
+/// What does not depend on the parameters: the grid, and which edges are computed and coupled. Of
+/// some planes of the grid at a time.
 struct Base {
   YeeModel model;
+  Slab slab;
   YeeScheme scheme;
   std::vector<std::uint8_t> unknown;
   std::array<bool, 3> periodic{};
   double c_dt;
 
-  explicit Base(YeeModel m)
+  Base(YeeModel m, const Slab& of)
       : model(std::move(m)),
-        scheme(model),
+        slab(of),
+        scheme(model, slab),
         unknown(scheme.unknowns()),
         c_dt(speed_of_light * model.dt_s) {
     for (int d = 0; d < 3; ++d)
       periodic[d] = model.grid.resolved(d) && model.faces[d].low == Boundary::periodic;
+  }
+  bool holds(int j, int k) const {
+    const int at = slab.axis == 1 ? j : k;
+    return !slab.ranks ||
+           (at >= slab.begin && (at < slab.end || slab.end == model.grid.cells(slab.axis)));
   }
   bool computed(const Edge& e) const {
     return unknown[static_cast<std::size_t>(scheme.offset(e))] != 0;
@@ -96,7 +108,8 @@ void over_rows(const Base& base, F&& f) {
   for (int c = 0; c < 6; ++c) {
     if (!base.model.active[static_cast<std::size_t>(c)]) continue;
     for (int k = 0; k < base.positions(c, 2); ++k)
-      for (int j = 0; j < base.positions(c, 1); ++j) f(c, j, k);
+      for (int j = 0; j < base.positions(c, 1); ++j)
+        if (base.holds(j, k)) f(c, j, k);
   }
 }
 
@@ -119,14 +132,13 @@ bool has_losses(const Base& base) {
 
 /// Refuses what moves media with losses or poles by less than their shares are rounded to. Where a
 /// body is too small for the larger step there is nothing to look at.
-void look_coarsely(const Base& base,
-                   const std::function<YeeModel(const std::vector<double>&)>& model_of,
-                   const std::vector<double>& at, double step, std::size_t parameter) {
+void look_coarsely(const Base& base, const ModelOfSlab& model_of, const std::vector<double>& at,
+                   double step, std::size_t parameter) {
   std::vector<double> above = at, below = at;
   above[parameter] += coarse * step, below[parameter] -= coarse * step;
   YeeModel plus, minus;
   try {
-    plus = model_of(above), minus = model_of(below);
+    plus = model_of(above, base.slab), minus = model_of(below, base.slab);
   } catch (const Error&) {
     return;
   }
@@ -174,8 +186,8 @@ void add_tensors(const Base& base, const YeeModel& plus, const YeeModel& minus, 
                   rounding * base.c_dt / base.scheme.reference_length() ||
               !base.scheme.couples(x.edge) || !base.scheme.couples(y.edge))
             return;
-          moves[{key(x.edge), key(y.edge)}] += w;
-          moves[{key(y.edge), key(x.edge)}] += w;
+          if (base.holds(x.edge.j, x.edge.k)) moves[{key(x.edge), key(y.edge)}] += w;
+          if (base.holds(y.edge.j, y.edge.k)) moves[{key(y.edge), key(x.edge)}] += w;
         });
 }
 
@@ -187,23 +199,20 @@ bool ShapeDerivatives::diagonal() const {
   });
 }
 
-ShapeDerivatives shape_derivatives(
-    const std::function<YeeModel(const std::vector<double>&)>& model_of,
-    const std::vector<double>& at, const std::vector<double>& steps) {
-  if (steps.size() != at.size())
-    throw Error(
-        fmt::format("[shape_derivatives] needs a step for each of the {} parameters, got {}",
-                    at.size(), steps.size()));
-  const Base base(model_of(at));
+namespace {
+
+/// Adds what the parameters move in some planes.
+void add_moves(const ModelOfSlab& model_of, const Slab& slab, const std::vector<double>& at,
+               const std::vector<double>& steps, std::vector<Moves>& moves) {
+  const Base base(model_of(at, slab), slab);
   const bool losses = has_losses(base);
-  std::vector<Moves> moves(at.size());
   for (std::size_t p = 0; p < at.size(); ++p) {
     if (!(steps[p] > 0))
       throw Error(fmt::format(
           "[shape_derivatives] the step of parameter {} should be positive, got {}", p, steps[p]));
     std::vector<double> above = at, below = at;
     above[p] += steps[p], below[p] -= steps[p];
-    const YeeModel plus = model_of(above), minus = model_of(below);
+    const YeeModel plus = model_of(above, slab), minus = model_of(below, slab);
     for (const YeeModel* m : {&plus, &minus})
       if (m->grid.lines != base.model.grid.lines || m->dt_s != base.model.dt_s)
         refuse(p, "the grid or the time step");
@@ -217,12 +226,32 @@ ShapeDerivatives shape_derivatives(
     add_rows(base, plus, minus, step, p, moves[p]);
     add_tensors(base, plus, minus, step, moves[p]);
     if (losses) look_coarsely(base, model_of, at, steps[p], p);
-    if (moves[p].empty())
-      throw Error(fmt::format(
-          "[shape_derivatives] parameter {} moves nothing that the grid sees: the faces of "
-          "conductors follow its edges, and some are hidden or outside",
-          p));
   }
+}
+
+/// Pieces of the grid of so many cells at most, if they have 16 planes at least.
+std::vector<Slab> pieces_of(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                            std::int64_t most_cells, parallel::Communicator& alone) {
+  const int axis = cut_axis(grid), planes = axis < 0 ? 1 : grid.cells(axis);
+  const std::int64_t wanted = (grid.cell_count() + most_cells - 1) / most_cells,
+                     n = std::min<std::int64_t>(wanted, planes / 16);
+  if (n < 2) return {Slab{}};
+  const bool joined = faces[static_cast<std::size_t>(axis)].low == Boundary::periodic;
+  std::vector<Slab> all;
+  for (std::int64_t q = 0; q < n; ++q) {
+    const int begin = static_cast<int>(q * planes / n),
+              end = static_cast<int>((q + 1) * planes / n);
+    all.push_back({.axis = axis,
+                   .begin = begin,
+                   .end = end,
+                   .below = begin > 0 || joined ? 0 : -1,
+                   .above = end < planes || joined ? 0 : -1,
+                   .ranks = &alone});
+  }
+  return all;
+}
+
+ShapeDerivatives numbered(const std::vector<Moves>& moves) {
   std::map<Key, std::int32_t> number;
   for (const Moves& m : moves)
     for (const auto& [pair, value] : m) number[pair.first], number[pair.second];
@@ -237,6 +266,39 @@ ShapeDerivatives shape_derivatives(
       list.push_back({number[pair.first], number[pair.second], value});
   }
   return out;
+}
+
+ShapeDerivatives in_pieces(const ModelOfSlab& model_of, const std::vector<Slab>& pieces,
+                           const std::vector<double>& at, const std::vector<double>& steps) {
+  if (steps.size() != at.size())
+    throw Error(
+        fmt::format("[shape_derivatives] needs a step for each of the {} parameters, got {}",
+                    at.size(), steps.size()));
+  std::vector<Moves> moves(at.size());
+  for (const Slab& piece : pieces) add_moves(model_of, piece, at, steps, moves);
+  for (std::size_t p = 0; p < at.size(); ++p)
+    if (moves[p].empty())
+      throw Error(fmt::format(
+          "[shape_derivatives] parameter {} moves nothing that the grid sees: the faces of "
+          "conductors follow its edges, and some are hidden or outside",
+          p));
+  return numbered(moves);
+}
+
+}  // namespace
+
+ShapeDerivatives shape_derivatives(
+    const std::function<YeeModel(const std::vector<double>&)>& model_of,
+    const std::vector<double>& at, const std::vector<double>& steps) {
+  return in_pieces([&](const std::vector<double>& p, const Slab&) { return model_of(p); }, {{}}, at,
+                   steps);
+}
+
+ShapeDerivatives shape_derivatives(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                                   const ModelOfSlab& model_of, const std::vector<double>& at,
+                                   const std::vector<double>& steps, std::int64_t most_cells) {
+  parallel::Communicator alone = parallel::alone();
+  return in_pieces(model_of, pieces_of(grid, faces, most_cells, alone), at, steps);
 }
 
 Tensor coefficients(const YeeOpPtr& op, const ShapeDerivatives& derivatives, const Tensor& p) {

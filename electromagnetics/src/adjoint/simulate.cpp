@@ -12,9 +12,9 @@ Tensor simulate(const YeeOpPtr& op, const Tensor& c, const Tensor& currents,
                 const SimulateOptions& options) {
   adjoint::expect_currents(*op, "simulate", currents);
   const int parts = op->scheme.parts(), time = parts - 1;  // time: the axis of the steps
-  const Index driven = static_cast<Index>(op->driven.size()), recorded = op->scheme.n_recorded();
+  const Index driven = static_cast<Index>(op->driven.size()), recorded = op->n_recorded();
   const Index steps = currents.dim(time),
-              columns = std::max<Index>(1, parts * (op->scheme.n_injected() + recorded));
+              columns = std::max<Index>(1, parts * (op->n_injected() + recorded));
   const Index block =
       std::min(steps, options.block > 0 ? options.block
                                         : std::clamp<Index>((Index{8} << 20) / columns, 1, 32));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adjoint/spectral_run.h"
 
+#include "adjoint/rank_columns.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/parallel/communicator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -177,17 +179,68 @@ void see(Swing& swing, const std::vector<T>& values, std::int64_t count, bool at
   if (at_end) swing.at_end = std::max(swing.at_end, largest);
 }
 
+/// A list of spectra [K, edges] as this rank's scheme has them: the list itself where the grid is
+/// whole.
+class OwnSpectra {
+ public:
+  OwnSpectra(const SpectralPlan& plan, const RankColumns& columns, std::int64_t width)
+      : plan_(plan), columns_(columns), width_(width) {}
+  const std::complex<double>* of(const std::complex<double>* all) {
+    if (!plan_.op->cut.ranks || !all) return all;
+    own_ = own_columns(*plan_.op, all, columns_, width_, plan_.n_frequencies());
+    return own_.data();
+  }
+  std::complex<double>* room_for(std::complex<double>* all, std::int64_t own) {
+    if (!plan_.op->cut.ranks) return all;
+    own_.resize(static_cast<std::size_t>(plan_.n_frequencies() * own));
+    return own_.data();
+  }
+  void finish(std::complex<double>* all) {
+    if (plan_.op->cut.ranks)
+      whole_columns(*plan_.op, own_, columns_, width_, plan_.n_frequencies(), all);
+  }
+
+ private:
+  const SpectralPlan& plan_;
+  const RankColumns& columns_;
+  std::int64_t width_;
+  std::vector<std::complex<double>> own_;
+};
+
+template <class T>
+std::vector<T> own_coefficients(const YeeOp& op, const double* coefficients) {
+  const std::vector<double> own =
+      own_columns(op, coefficients, op.columns.traced, op.n_traced(), 1);
+  return {own.begin(), own.end()};
+}
+
+/// The largest of all ranks.
+void agree(const YeeOp& op, Swing& swing) {
+  if (!op.cut.ranks) return;
+  for (const parallel::Bytes& b :
+       op.cut.ranks->all_gather(parallel::to_bytes(std::vector<Swing>{swing}))) {
+    const Swing other = parallel::from_bytes<Swing>(b).at(0);
+    swing = {std::max(swing.ever, other.ever), std::max(swing.at_end, other.at_end)};
+  }
+}
+
+/// Blocks of steps are the same on all ranks.
 template <class T>
 void forward(const SpectralPlan& plan, const double* coefficients,
              const std::complex<double>* currents, std::complex<double>* records,
              std::complex<double>* traces, Swing* swing) {
-  const YeeScheme& s = plan.op->scheme;
-  const std::vector<T> cb(coefficients, coefficients + s.n_traced());
-  const Drive drive(plan, currents, s.n_injected());
-  Sums x(plan, s.n_recorded(), records), u(plan, s.n_traced(), traces);
+  const YeeOp& op = *plan.op;
+  const YeeScheme& s = op.scheme;
+  const std::vector<T> cb = own_coefficients<T>(op, coefficients);
+  OwnSpectra own_w(plan, op.columns.injected, op.n_injected()),
+      own_x(plan, op.columns.recorded, op.n_recorded()),
+      own_u(plan, op.columns.traced, op.n_traced());
+  const Drive drive(plan, own_w.of(currents), s.n_injected());
+  Sums x(plan, s.n_recorded(), own_x.room_for(records, s.n_recorded())),
+      u(plan, s.n_traced(), own_u.room_for(traces, s.n_traced()));
   Zeros<T> state(s.state_size());
   const std::int64_t block =
-      block_of<T>(s.parts() * (s.n_injected() + s.n_recorded() + s.n_traced()));
+      block_of<T>(s.parts() * (op.n_injected() + op.n_recorded() + op.n_traced()));
   std::vector<T> in = room<T>(s, block, s.n_injected()), out = room<T>(s, block, s.n_recorded()),
                  brackets = room<T>(s, block, s.n_traced());
   for (std::int64_t first = 0; first < plan.n_steps; first += block) {
@@ -205,6 +258,9 @@ void forward(const SpectralPlan& plan, const double* coefficients,
   }
   x.finish();
   u.finish();
+  own_x.finish(records);
+  own_u.finish(traces);
+  if (swing) agree(op, *swing);
 }
 
 /// With two parts the transposed run is the conjugate of H^T: real signals go in, the conjugate is
@@ -213,13 +269,18 @@ template <class T>
 void transposed(const SpectralPlan& plan, const double* coefficients,
                 const std::complex<double>* records, const std::complex<double>* traces,
                 std::complex<double>* currents) {
-  const YeeScheme& s = plan.op->scheme;
-  const std::vector<T> cb(coefficients, coefficients + s.n_traced());
-  const Drive x(plan, records, s.n_recorded()), u(plan, traces, traces ? s.n_traced() : 0);
-  Sums w(plan, s.n_injected(), currents);
+  const YeeOp& op = *plan.op;
+  const YeeScheme& s = op.scheme;
+  const std::vector<T> cb = own_coefficients<T>(op, coefficients);
+  OwnSpectra own_x(plan, op.columns.recorded, op.n_recorded()),
+      own_u(plan, op.columns.traced, op.n_traced()),
+      own_w(plan, op.columns.injected, op.n_injected());
+  const Drive x(plan, own_x.of(records), s.n_recorded()),
+      u(plan, own_u.of(traces), traces ? s.n_traced() : 0);
+  Sums w(plan, s.n_injected(), own_w.room_for(currents, s.n_injected()));
   Zeros<T> state(s.state_size());
   const std::int64_t block =
-      block_of<T>(s.parts() * (s.n_injected() + s.n_recorded() + (traces ? s.n_traced() : 0)));
+      block_of<T>(s.parts() * (op.n_injected() + op.n_recorded() + (traces ? op.n_traced() : 0)));
   std::vector<T> in_x = room<T>(s, block, s.n_recorded()),
                  in_u = room<T>(s, block, traces ? s.n_traced() : 0),
                  out = room<T>(s, block, s.n_injected());
@@ -233,6 +294,7 @@ void transposed(const SpectralPlan& plan, const double* coefficients,
     w.add(first, n, true, out.data(), -1);
   }
   w.finish();
+  own_w.finish(currents);
 }
 
 }  // namespace

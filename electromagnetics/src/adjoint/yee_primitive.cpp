@@ -2,8 +2,10 @@
 #include "tessera/electromagnetics/yee_primitive.h"
 
 #include "adjoint/operands.h"
+#include "adjoint/rank_columns.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/linear_pair.h"
+#include "tessera/parallel/communicator.h"
 
 #include <fmt/format.h>
 
@@ -37,6 +39,7 @@ void keep_unknowns(const YeeOp& op, const T* from, T* to) {
 struct YeeAdvance {
   static constexpr const char *name = "yee_advance", *transposed_name = "yee_advance_transposed";
   static constexpr std::size_t operands = 2, results = 3;
+  static Ordering order(const Attributes* a) { return order_of(*tessera::get<YeeAttr>(a).op); }
   /// Six an edge or face and step: a curl of four differences, scaled and added to what decays.
   static double flops(TypeSpan in, TypeSpan, const Attributes*) {
     return 6 * static_cast<double>(in[0].shape.count()) *
@@ -44,55 +47,56 @@ struct YeeAdvance {
   }
   static Types result_types(std::span<const Type> in, const Attributes* a) {
     const YeeOp& op = *tessera::get<YeeAttr>(a).op;
-    const Index n = steps_of(name, in[1]), design = op.scheme.n_traced();
+    const Index n = steps_of(name, in[1]), design = op.n_traced();
     expect(name, in[0], with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}),
            "the state");
-    expect(name, in[1], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected())),
-           "the currents");
+    expect(name, in[1], with_lead(in[0], 1, table_of(op, n, op.n_injected())), "the currents");
     expect(name, in[2], with_lead(in[0], 1, {design}), "the coefficients");
-    return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())),
+    return {in[0], with_lead(in[0], 1, table_of(op, n, op.n_recorded())),
             with_lead(in[0], 1, table_of(op, n, design))};
   }
   static Types operand_types(std::span<const Type> in, const Attributes* a) {
     const YeeOp& op = *tessera::get<YeeAttr>(a).op;
-    const Index n = steps_of(transposed_name, in[1]), design = op.scheme.n_traced();
+    const Index n = steps_of(transposed_name, in[1]), design = op.n_traced();
     expect(transposed_name, in[0],
            with_lead({op.scheme.dtype(), in[0].shape}, 1, {op.scheme.state_size()}),
            "the cotangent of the state");
-    expect(transposed_name, in[1], with_lead(in[0], 1, table_of(op, n, op.scheme.n_recorded())),
+    expect(transposed_name, in[1], with_lead(in[0], 1, table_of(op, n, op.n_recorded())),
            "the cotangent of the records");
     expect(transposed_name, in[2], with_lead(in[0], 1, table_of(op, n, design)),
            "the cotangent of the traces");
     expect(transposed_name, in[3], with_lead(in[0], 1, {design}), "the coefficients");
-    return {in[0], with_lead(in[0], 1, table_of(op, n, op.scheme.n_injected()))};
+    return {in[0], with_lead(in[0], 1, table_of(op, n, op.n_injected()))};
   }
   template <class T>
   static void run(Inputs in, Outputs out, const Attributes* attr) {
     const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
-    const YeeScheme& s = op.scheme;
-    const Index n = steps_of(name, in[1]->type()), size = s.state_size(), rows = s.parts() * n;
-    over_samples(in[0]->count() / size, [&](Index b) {
+    const Index n = steps_of(name, in[1]->type()), size = op.scheme.state_size(),
+                rows = op.scheme.parts() * n;
+    over_samples(op, in[0]->count() / size, [&](Index b) {
       T* state = part<T>(*out[0], b, size);
       keep_unknowns(op, part<const T>(*in[0], b, size), state);
-      s.advance(state, n, part<const T>(*in[1], b, rows * s.n_injected()),
-                part<T>(*out[1], b, rows * s.n_recorded()),
-                part<T>(*out[2], b, rows * s.n_traced()), part<const T>(*in[2], b, s.n_traced()));
+      advance_on_ranks<T>(
+          op, state, n,
+          {part<const T>(*in[1], b, rows * op.n_injected()),
+           part<T>(*out[1], b, rows * op.n_recorded()), part<T>(*out[2], b, rows * op.n_traced())},
+          part<const T>(*in[2], b, op.n_traced()));
       keep_unknowns(op, state, state);
     });
   }
   template <class T>
   static void run_transposed(Inputs in, Outputs out, const Attributes* attr) {
     const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
-    const YeeScheme& s = op.scheme;
-    const Index n = steps_of(transposed_name, in[1]->type()), size = s.state_size(),
-                rows = s.parts() * n;
-    over_samples(in[0]->count() / size, [&](Index b) {
+    const Index n = steps_of(transposed_name, in[1]->type()), size = op.scheme.state_size(),
+                rows = op.scheme.parts() * n;
+    over_samples(op, in[0]->count() / size, [&](Index b) {
       T* state = part<T>(*out[0], b, size);
       keep_unknowns(op, part<const T>(*in[0], b, size), state);
-      s.advance_transposed(state, n, part<const T>(*in[1], b, rows * s.n_recorded()),
-                           part<const T>(*in[2], b, rows * s.n_traced()),
-                           part<T>(*out[1], b, rows * s.n_injected()), nullptr,
-                           part<const T>(*in[3], b, s.n_traced()));
+      advance_transposed_on_ranks<T>(op, state, n,
+                                     {part<const T>(*in[1], b, rows * op.n_recorded()),
+                                      part<const T>(*in[2], b, rows * op.n_traced()),
+                                      part<T>(*out[1], b, rows * op.n_injected())},
+                                     part<const T>(*in[3], b, op.n_traced()));
       keep_unknowns(op, state, state);
     });
   }
@@ -155,32 +159,81 @@ std::vector<double> in_vacuum(const YeeModel& m, const YeeScheme& scheme,
 
 }  // namespace
 
-YeeOpPtr yee_op(YeeModel model) {
+namespace {
+
+/// The edges of a rank among all.
+std::vector<Edge> edges_of(const std::vector<Edge>& all, const std::vector<std::int64_t>& numbers) {
+  std::vector<Edge> own;
+  for (const std::int64_t q : numbers) own.push_back(all[static_cast<std::size_t>(q)]);
+  return own;
+}
+
+/// The columns of all lists that each rank holds: of the injected ones the driven come first.
+YeeOp::Columns columns_of(const std::vector<Edge>& driven, const std::vector<Edge>& design,
+                          const std::vector<Edge>& recorded, std::int64_t channels,
+                          const GridCut& cut) {
+  YeeOp::Columns c{edges_by_rank(driven, cut), edges_by_rank(recorded, cut), {}};
+  for (const std::vector<std::int64_t>& of_rank : edges_by_rank(design, cut)) {
+    std::vector<std::int64_t>& injected = c.injected[c.traced.size()];
+    std::vector<std::int64_t>& traced = c.traced.emplace_back();
+    for (const std::int64_t q : of_rank) {
+      injected.push_back(static_cast<std::int64_t>(driven.size()) + q);
+      for (std::int64_t k = 0; k < channels; ++k) traced.push_back(q * channels + k);
+    }
+  }
+  return c;
+}
+
+}  // namespace
+
+YeeOpPtr yee_op(YeeModel model, GridCut cut) {
   const bool mixed = !model.mixed.edges.empty();
   if (mixed && !model.traced.empty())
     throw Error(
         "[yee_op] design edges are all lossless dielectrics (traced) or all mixtures (mixed): put "
         "them into one list");
   const std::int64_t channels = mixed ? model.mixed.channels() : 1;
-  std::vector<Edge> driven = model.injected, design = mixed ? model.mixed.edges : model.traced,
-                    recorded = model.recorded;
-  model.injected.insert(model.injected.end(), design.begin(), design.end());
-  YeeScheme scheme(model);
+  const std::vector<Edge> driven = model.injected,
+                          design = mixed ? model.mixed.edges : model.traced,
+                          recorded = model.recorded;
+  const auto me = static_cast<std::size_t>(cut.ranks ? cut.ranks->rank() : 0);
+  const std::vector<Edge> own_design = edges_of(design, edges_by_rank(design, cut)[me]);
+  if (cut.ranks) {
+    model.injected = edges_of(driven, edges_by_rank(driven, cut)[me]);
+    model.recorded = edges_of(recorded, edges_by_rank(recorded, cut)[me]);
+    (mixed ? model.mixed.edges : model.traced) = own_design;
+    if (mixed) model.uncoupled.insert(model.uncoupled.end(), design.begin(), design.end());
+  }
+  model.injected.insert(model.injected.end(), own_design.begin(), own_design.end());
+  YeeScheme scheme(model, slab_of(model.faces, cut));
   if (scheme.nonlinear())
     throw Error(
         "[yee_op] a nonlinear medium's step is not linear in the fields: leave chi2 and chi3 out");
   std::vector<double> unit, coefficient, per_channel;
-  if (!mixed) unit = in_vacuum(model, scheme, design);
+  if (!mixed) unit = in_vacuum(model, scheme, own_design);
   if (!mixed)
-    for (const Edge& e : design) coefficient.push_back(scheme.coefficient(e));
+    for (const Edge& e : own_design) coefficient.push_back(scheme.coefficient(e));
   for (const double gain : scheme.mixed_gains())
     per_channel.insert(per_channel.end(), static_cast<std::size_t>(channels), -1 / gain);
   const std::vector<std::uint8_t> unknowns = scheme.unknowns();
-  std::vector<bool> unknown(unknowns.begin(), unknowns.end());
-  return std::make_shared<const YeeOp>(
-      YeeOp{std::move(scheme), std::move(driven), std::move(design), std::move(recorded),
-            model.dt_s, std::move(unknown), std::move(unit), std::move(coefficient), channels,
-            std::move(per_channel)});
+  YeeOp op{.scheme = std::move(scheme),
+           .driven = driven,
+           .design = design,
+           .recorded = recorded,
+           .dt_s = model.dt_s,
+           .unknown = {unknowns.begin(), unknowns.end()},
+           .unit = {},
+           .coefficient = {},
+           .channels = channels,
+           .per_channel = {},
+           .cut = cut,
+           .columns = columns_of(driven, design, recorded, channels, cut)};
+  std::vector<double>* const of_design[] = {&op.unit, &op.coefficient, &op.per_channel};
+  const std::vector<double>* const own[] = {&unit, &coefficient, &per_channel};
+  for (std::size_t q = 0; q < 3; ++q)
+    if (mixed == (q == 2))
+      *of_design[q] = whole_list<double>(op, *own[q], op.columns.traced, op.n_traced(), 1);
+  return std::make_shared<const YeeOp>(std::move(op));
 }
 
 namespace {

@@ -217,6 +217,20 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   }
 }
 
+/// Of a slab between joined faces an edge may lie at either end.
+template <class T>
+void find_uncoupled(Tables<T>& t, const YeeModel& m) {
+  for (const Edge& whole : m.uncoupled)
+    for (const int turn : {-1, 0, 1}) {
+      Edge e = t.here(whole);
+      if (turn != 0 && (t.cut < 0 || !t.periodic[t.cut])) continue;
+      if (turn != 0) (t.cut == 1 ? e.j : e.k) += turn * t.grid.cells(t.cut);
+      if (e.j >= -1 && e.j <= t.n[1] && e.k >= -1 && e.k <= t.n[2])
+        t.uncoupled.push_back(t.offset(e.component, e.i, e.j, e.k));
+    }
+  std::sort(t.uncoupled.begin(), t.uncoupled.end());
+}
+
 }  // namespace
 
 template <class T>
@@ -286,6 +300,7 @@ Tables<T> compile(const YeeModel& m, const Slab& slab) {
   }
   add_lists(t, m);
   add_mixed(t, m);
+  find_uncoupled(t, m);
   add_tensors(t, m);
   t.coupled = !m.tensors.empty();
   if (t.cut >= 0) agree(t);

@@ -173,7 +173,9 @@ bool couples(const Tables<T>& t, const Edge& e) {
   const int at[3] = {e.i, e.j, e.k};
   for (int d = 0; d < 3; ++d)
     if (at[d] < f.known_first[d] || at[d] >= f.known_last[d]) return false;
-  if (in_layers(t, e)) return false;
+  if (in_layers(t, e) || std::binary_search(t.uncoupled.begin(), t.uncoupled.end(),
+                                            t.offset(e.component, e.i, e.j, e.k)))
+    return false;
   const std::int64_t index = t.row_index(e.j, e.k);
   if (!f.special.empty() && f.special[index] >= 0) {
     const auto within = [&](const auto& run) {

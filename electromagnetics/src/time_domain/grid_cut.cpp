@@ -60,6 +60,18 @@ Slab slab_of(const std::array<Faces, 3>& faces, const GridCut& cut) {
           .ranks = cut.ranks};
 }
 
+std::vector<std::vector<std::int64_t>> edges_by_rank(const std::vector<Edge>& edges,
+                                                     const GridCut& cut) {
+  std::vector<std::vector<std::int64_t>> all(cut.ranks ? cut.begin.size() - 1 : 1);
+  for (std::size_t m = 0; m < edges.size(); ++m) {
+    const int at = cut.axis == 1 ? edges[m].j : edges[m].k;
+    std::size_t r = 0;
+    while (cut.ranks && r + 2 < cut.begin.size() && at >= cut.begin[r + 1]) ++r;
+    all[r].push_back(static_cast<std::int64_t>(m));
+  }
+  return all;
+}
+
 /// Rows from begin - 1 to end, whose edges are made of the cells beside them, and the nodes at
 /// their ends.
 Planes planes_of(const YeeGrid& grid, const Slab& slab) {

@@ -198,6 +198,7 @@ struct Tables {
     double coefficient_words = 0;
     std::int64_t cache = 0;
   } agreed;
+  std::vector<std::int64_t> uncoupled;  ///< offsets, rising
   std::int64_t n_coupled = 0;
   bool coupled = false;                      ///< some edges, of whatever slab
   std::vector<std::int64_t> recorded_again;  ///< [recorded] the next column of that edge, or -1

@@ -84,7 +84,7 @@ struct TimeDomain::Impl {
         sources(std::move(list)),
         cut(cut_),
         axis(cut.axis >= 0 ? cut.axis : std::max(cut_axis(model.grid), 1)),
-        recorded(columns_by_rank(model.recorded)),
+        recorded(edges_by_rank(model.recorded, cut)),
         n_recorded(static_cast<std::int64_t>(model.recorded.size())),
         block(block_length(
             static_cast<std::int64_t>(std::max(model.injected.size(), model.recorded.size())))),
@@ -99,24 +99,10 @@ struct TimeDomain::Impl {
   int me() const { return cut.ranks ? cut.ranks->rank() : 0; }
   bool is_first_of_many() const { return cut.ranks && me() == 0; }
 
-  /// An edge outside of the grid counts to the nearest rank, which refuses it.
-  std::size_t holder(const Edge& e) const {
-    if (!cut.ranks) return 0;
-    const int at = cut.axis == 1 ? e.j : e.k;
-    std::size_t r = 0;
-    while (r + 2 < cut.begin.size() && at >= cut.begin[r + 1]) ++r;
-    return r;
-  }
-  std::vector<std::vector<std::int64_t>> columns_by_rank(const std::vector<Edge>& edges) const {
-    std::vector<std::vector<std::int64_t>> all(cut.ranks ? cut.begin.size() - 1 : 1);
-    for (std::size_t m = 0; m < edges.size(); ++m)
-      all[holder(edges[m])].push_back(static_cast<std::int64_t>(m));
-    return all;
-  }
   /// The model with the lists of this rank.
   const YeeModel& keep_own(YeeModel& model) {
     const auto u = static_cast<std::size_t>(me());
-    injected = columns_by_rank(model.injected)[u];
+    injected = edges_by_rank(model.injected, cut)[u];
     const auto keep = [](std::vector<Edge>& edges, const std::vector<std::int64_t>& columns) {
       std::vector<Edge> own;
       for (const std::int64_t c : columns) own.push_back(edges[static_cast<std::size_t>(c)]);
@@ -326,6 +312,8 @@ TimeDomain::~TimeDomain() {
 TimeDomain::TimeDomain(TimeDomain&&) noexcept = default;
 
 bool TimeDomain::is_cut() const { return impl_->cut.ranks != nullptr; }
+
+const GridCut& TimeDomain::cut() const { return impl_->cut; }
 
 bool TimeDomain::others_want_to_stop() const { return impl_->others_want_to_stop; }
 

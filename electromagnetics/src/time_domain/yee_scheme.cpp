@@ -166,8 +166,14 @@ double YeeScheme::loss_factor(const Edge& edge) const {
   });
 }
 bool YeeScheme::couples(const Edge& e) const {
-  return is_electric(e.component) &&
-         visit(*impl_, [&](const auto& t) { return time_domain::couples(t, t.here(e)); });
+  return is_electric(e.component) && visit(*impl_, [&](const auto& t) {
+           Edge at = t.here(e);
+           if (time_domain::couples(t, at)) return true;
+           if (t.cut < 0 || !t.periodic[t.cut]) return false;
+           int& i = t.cut == 1 ? at.j : at.k;  // of a slab it may lie beside the other end
+           i += i < 0 ? t.grid.cells(t.cut) : -t.grid.cells(t.cut);
+           return time_domain::couples(t, at);
+         });
 }
 double YeeScheme::field_scale(const Edge& e) const {
   return visit(*impl_, [&](const auto& t) {

@@ -18,7 +18,8 @@
 //   TESSERA_REGISTER_PAIR(Filter);
 //   std::vector<Tensor> y = LinearPair<Filter>::apply({}, {x, p});
 //
-// `static double flops(TypeSpan in, TypeSpan out, const Attributes*)` tells what either map takes.
+// `static double flops(TypeSpan in, TypeSpan out, const Attributes*)` tells what either map takes;
+// `static Ordering order(const Attributes*)` what stays of the order of calls (primitive.h).
 //
 // The kernels take leading axes as a batch, alike in all operands. Of complex maps the transposed
 // kernel is A^T; the adjoint A^H, which is what reverse mode asks for, is the pair's own affair.
@@ -70,10 +71,18 @@ struct PairFlops<M> {
   }
 };
 
+template <class M>
+struct PairOrder {};
+template <class M>
+requires requires(const Attributes* a) { M::order(a); }
+struct PairOrder<M> {
+  static Ordering order(const Attributes* a) { return M::order(a); }
+};
+
 /// y = A(p) x, or with `transposed` x = A(p)^T y. `n` linear operands come first, then the
 /// parameters.
 template <class M, bool transposed>
-struct PairBase : LeadingBatch, PairFlops<M> {
+struct PairBase : LeadingBatch, PairFlops<M>, PairOrder<M> {
   static constexpr const char* name = transposed ? M::transposed_name : M::name;
   static constexpr std::size_t n = transposed ? M::results : M::operands;
   /// Whether linear operand k is left out, being zero.

@@ -29,6 +29,11 @@ GridCut cut_grid(const YeeGrid& grid, parallel::Communicator& ranks,
 /// The slab of this rank; the whole grid where it is not cut.
 Slab slab_of(const std::array<Faces, 3>& faces, const GridCut& cut);
 
+/// [ranks] numbers of the edges that each rank holds, in their order; all at one rank where the
+/// grid is not cut. One outside of the grid counts to the nearest rank, which refuses it.
+std::vector<std::vector<std::int64_t>> edges_by_rank(const std::vector<Edge>& edges,
+                                                     const GridCut& cut);
+
 /// The planes of cells whose media a slab wants to know: its own and what lies beside it.
 Planes planes_of(const YeeGrid& grid, const Slab& slab);
 

@@ -42,6 +42,7 @@ struct Observation {
 
 struct ObservedRunOptions {
   double most_bytes = 2e9;  ///< of what the sources inject in all steps
+  GridCut cut = {};         ///< as of yee_op
 };
 /// That it is more.
 struct CurrentsTooLarge : Error {

@@ -56,6 +56,14 @@ struct ShapeDerivatives {
 ShapeDerivatives shape_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
     const std::vector<double>& at, const std::vector<double>& steps);
+/// The same for large grids, a piece of `most_cells` cells at a time (of 16 planes at least), so
+/// that nothing has the size of the grid: `model_of` gives the model of a slab. Averaging::corners
+/// included, the derivatives are those of the whole to the last bit.
+ShapeDerivatives shape_derivatives(
+    const YeeGrid& grid, const std::array<Faces, 3>& faces,
+    const std::function<YeeModel(const std::vector<double>&, const Slab&)>& model_of,
+    const std::vector<double>& at, const std::vector<double>& steps,
+    std::int64_t most_cells = std::int64_t{4} << 20);
 
 /// cb [design] to first order in p, the change of the parameters [parameter]: of an op whose design
 /// edges are `derivatives.edges`. For objectives by `simulate` and `spectra`, in every mode. Throws
@@ -66,8 +74,11 @@ struct SampleDerivativesOptions {
   /// Of the histories of brackets and responses, of which a run keeps two numbers for each edge and
   /// step. Where all do not fit, the edges are taken in several portions, of two runs each.
   std::int64_t most_bytes = std::int64_t{1} << 30;
-  /// Called now and then with the share of the work that is done; false ends it.
+  /// Called now and then with the share of the work that is done; false ends it, on whatever rank.
   std::function<bool(double)> go_on = {};
+  /// As of yee_op: each rank calls it with its slab's model and gets all; it holds the histories of
+  /// its own edges.
+  GridCut cut = {};
 };
 /// d x / d p of samples x [parameter, sample, step], f64; x[n] is known after step n, as in
 /// Records. Undefined where `go_on` ended it. Throws Error for faces joined with a phase, for edges

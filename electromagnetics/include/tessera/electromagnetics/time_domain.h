@@ -107,6 +107,7 @@ class TimeDomain {
   /// hears as others_want_to_stop; `work` is this rank's part of on_each_rank.
   void help(const std::function<bool()>& wants_to_stop = {}, const Work& work = {});
   bool is_cut() const;
+  const GridCut& cut() const;
   int rank() const;
   int rank_count() const;
   /// Does `work` on rank 0, and on the others what they gave `help`, with what is `told`; gives

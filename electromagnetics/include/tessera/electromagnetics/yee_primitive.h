@@ -24,6 +24,11 @@
 // of edges [n, ..] then is [2, n, ..], the state holds both, and P^T is the transpose among real
 // numbers, that is the adjoint among complex ones.
 //
+// On several ranks (`cut`) each makes the same op of its slab's model, calls the same functions in
+// the same order and has its slab's part of the state. All else is the same on all ranks and whole:
+// currents, coefficients, records, traces, and so what is made of these and its derivatives, to
+// the bits of one process. Of a state, sums over ranks go through tessera/parallel/exchanges.h.
+//
 //   const YeeOpPtr op = yee_op(std::move(model));        // model.traced: the design edges
 //   auto loss = [&](Tensor inverse_eps) {
 //     return sum(square(simulate(op, coefficients(op, inverse_eps), currents)));
@@ -32,6 +37,7 @@
 #pragma once
 #include "tessera/autodiff/checkpoint.h"
 #include "tessera/autodiff/tensor.h"
+#include "tessera/electromagnetics/grid_cut.h"
 #include "tessera/electromagnetics/yee_scheme.h"
 
 #include <cstdint>
@@ -42,8 +48,8 @@ namespace tessera::electromagnetics {
 
 /// A compiled model with design edges. Immutable.
 struct YeeOp {
-  YeeScheme scheme;
-  std::vector<Edge> driven;  ///< edges that take currents
+  YeeScheme scheme;          ///< of this rank's slab
+  std::vector<Edge> driven;  ///< edges that take currents, those of all ranks
   std::vector<Edge> design;  ///< edges whose coefficient is an argument
   std::vector<Edge> recorded;
   double dt_s = 0;
@@ -52,13 +58,26 @@ struct YeeOp {
   std::vector<double> coefficient;  ///< [design] cb as the model says
   std::int64_t channels = 1;  ///< parameters and traces of a design edge: 1, or K of MixedEdges
   std::vector<double> per_channel{};  ///< [design, K] -1/g of mixed edges
+  GridCut cut{};
+  /// [ranks] columns of the lists that each rank holds, in the order of its scheme's.
+  struct Columns {
+    std::vector<std::vector<std::int64_t>> injected, recorded, traced;
+  } columns{};
+
+  // Of all ranks.
+  std::int64_t n_injected() const {
+    return static_cast<std::int64_t>(driven.size() + design.size());
+  }
+  std::int64_t n_recorded() const { return static_cast<std::int64_t>(recorded.size()); }
+  std::int64_t n_traced() const { return static_cast<std::int64_t>(design.size()) * channels; }
 };
 using YeeOpPtr = std::shared_ptr<const YeeOp>;
 
-/// Compiles the model: `injected` become the driven edges and `traced`, or `mixed`, the design
-/// edges. Throws Error for a nonlinear medium, whose step has no transpose, and where a traced edge
-/// is a conductor, lossy or dispersive: there its coefficient does not tell all of the medium.
-YeeOpPtr yee_op(YeeModel model);
+/// Compiles the model, of this rank's slab with the lists of all: `injected` become the driven
+/// edges and `traced`, or `mixed`, the design edges. Throws Error for a nonlinear medium, whose
+/// step has no transpose, and where a traced edge is a conductor, lossy or dispersive: there its
+/// coefficient does not tell all of the medium.
+YeeOpPtr yee_op(YeeModel model, GridCut cut = {});
 
 /// cb [design] from the relative inverse permittivity of the design edges [.., design]. With no
 /// argument those of the model.

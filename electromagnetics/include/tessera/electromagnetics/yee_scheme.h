@@ -120,10 +120,11 @@ struct YeeModel {
   /// Couples pairs of edges that are computed, lossless, linear and outside of the absorbing
   /// layers; others are left out.
   std::vector<NodeTensor> tensors;
-  std::vector<Edge> injected;  ///< edges that take a current, in the order of its columns
-  std::vector<Edge> recorded;  ///< edges whose field after each step is wanted
-  std::vector<Edge> traced;    ///< electric edges whose bracket u is wanted
-  MixedEdges mixed;            ///< their traces, K to an edge, come after those of `traced`
+  std::vector<Edge> uncoupled;  ///< electric edges that tensors leave out, as they do mixed ones
+  std::vector<Edge> injected;   ///< edges that take a current, in the order of its columns
+  std::vector<Edge> recorded;   ///< edges whose field after each step is wanted
+  std::vector<Edge> traced;     ///< electric edges whose bracket u is wanted
+  MixedEdges mixed;             ///< their traces, K to an edge, come after those of `traced`
 };
 
 /// What one of several ranks holds of a grid: of an axis (y or z) the lines and middles from
