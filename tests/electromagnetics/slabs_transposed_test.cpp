@@ -170,6 +170,24 @@ TEST(TransposedSlabs, HaveThemAcrossFacesJoinedWithAPhase) {
       }
 }
 
+TEST(TransposedSlabs, HaveThemWhereWavesOfStepsGoFromOneToTheNext) {
+  std::mt19937 random(18);
+  for (const auto& faces : {face_sets[0], face_sets[1], face_sets[4],
+                            std::array<Faces, 3>{joined, Faces{Boundary::pec, Boundary::pmc},
+                                                 Faces{Boundary::pmc, Boundary::pmc}}}) {
+    YeeModel model = model_with_everything(faces, Dtype::f64, {13, 41, 12});
+    model.tensors.clear();
+    for (const std::int64_t steps : {1, 90}) {
+      expect_same_transposed<double>(model, 2, steps, random, {2, 3, 12}, "waves");
+      YeeModel single = model;
+      single.dtype = Dtype::f32;
+      expect_same_transposed<float>(single, 2, steps, random, {3}, "waves");
+    }
+    const TransposedRun<double> run(model, 2, 50);
+    EXPECT_TRUE(run.on(random_cut(12, 4, random), 3) == run.alone()) << "delayed";
+  }
+}
+
 /// An edge whose neighbours by a tensor lie in other slabs, recorded and driven more than once.
 TEST(TransposedSlabs, HaveThemWhereARecordedEdgeIsCoupledAcrossTheSeam) {
   for (const double phase : {0.0, 0.7})

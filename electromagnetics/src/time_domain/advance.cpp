@@ -53,7 +53,8 @@ inline void magnetic_row(Rows<T, transposed>& rows, const Tables<T>& t, int j, i
   if constexpr (transposed)
     if (t.has_layers)
       for (int c = 3; c < 6; ++c)
-        for (const int axis : {1, 2}) rows.convolve(c, axis, j, k);
+        for (const int axis : {1, 2})
+          if (t.holds(c, j, k)) rows.convolve(c, axis, j, k);
 }
 template <class T, bool transposed>
 inline void electric_row(Rows<T, transposed>& rows, const Tables<T>&, int j, int k,
@@ -89,15 +90,18 @@ inline void rows_of_tile(Rows<T, transposed>& rows, const Tables<T>& t, int from
   }
 }
 
-/// The tiles of a slab, on this thread.
-template <class T>
+/// The tiles of a slab, on this thread. Transposed, what layers hold below the slab follows from
+/// the h that comes from there.
+template <class T, bool transposed>
 void in_slab_waves(const Work<T>& w, int block, int tile_rows) {
   const Tables<T>& t = w.tables;
+  const int first_plane = t.slab.begin - t.origin[2];
+  const bool layers_below = transposed && t.has_layers && t.slab.below >= 0;
   const int planes = t.n[2] + 1;
   const FlushToZero flush;
   Seams<T>(t, {w.state}).exchange("e beside the slabs", t.electric);
   SlabWaves<T> slab(t, w.state);
-  Rows<T, false> rows(w);
+  Rows<T, transposed> rows(w);
   const std::int64_t blocks = (w.steps + block - 1) / block;
   for (std::int64_t b = 0; b < blocks; ++b) {
     const std::int64_t begin = b * w.steps / blocks;
@@ -111,6 +115,9 @@ void in_slab_waves(const Work<T>& w, int block, int tile_rows) {
           const auto [from, to] = slab.rows(tile, s);
           if (k < 0 || k >= planes || from == to) continue;
           slab.before(tile, s, k);
+          if (layers_below && k == first_plane)
+            for (int j = from; j < to; ++j)
+              for (int c = 3; c < 6; ++c) rows.convolve(c, 2, j, k - 1);
           rows_of_tile(rows, t, from, to, k, s, begin);
           slab.after(tile, s, k);
         }
@@ -292,13 +299,11 @@ void run(const Parts<T>& parts, Blocking blocking) {
       for (int k = 0; k <= t.n[2]; ++k)
         for (int j = 0; j <= t.n[1]; ++j)
           w.state[t.offset(c, t.n[0], j, k)] = w.state[t.offset(c, 0, j, k)];
-  const bool waves_cross_slabs =
-      t.cut < 0 || (t.cut == 2 && t.agreed.one_thread && !t.coupled && !transposed);
+  const bool waves_cross_slabs = t.cut < 0 || (t.cut == 2 && t.agreed.one_thread && !t.coupled);
   if (t.periodic[1] || t.periodic[2] || parts.size() > 1 || t.nonlinear || !waves_cross_slabs)
     return in_halves<T, transposed>(parts);
   const Blocking chosen = choose_blocking(t, w.steps, blocking, t.cut >= 0);
-  if constexpr (!transposed)
-    if (t.cut >= 0) return in_slab_waves(w, chosen.steps, chosen.rows);
+  if (t.cut >= 0) return in_slab_waves<T, transposed>(w, chosen.steps, chosen.rows);
   in_waves<T, transposed>(w, chosen.steps, chosen.rows);
 }
 
