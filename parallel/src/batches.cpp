@@ -2,6 +2,7 @@
 #include "tessera/parallel/batches.h"
 
 #include "part_copies.h"
+#include "part_tree.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -12,6 +13,19 @@
 
 namespace tessera::parallel {
 
+namespace {
+
+/// The sum of a branch whose parts begin with part `first`, in the order of the tree.
+Tensor sum_of_branch(const Branch& b, const std::vector<Tensor>& of_parts, Index first,
+                     Index parts) {
+  if (b.level == 0) return of_parts[static_cast<std::size_t>(b.index - first)];
+  const Tensor left = sum_of_branch(b.half(0), of_parts, first, parts);
+  if (b.half(1).begin() >= parts) return left;
+  return left + sum_of_branch(b.half(1), of_parts, first, parts);
+}
+
+}  // namespace
+
 FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::size_t mine,
                               std::size_t parameters) {
   return custom_linear(
@@ -20,12 +34,18 @@ FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::si
         for (std::size_t k = 0; k < mine; ++k) out.insert(out.end(), p.begin(), p.end());
         return out;
       },
+      // Branches are added up by the engine, one array to another: no copies of all parts.
       [&c, held, mine, parameters](const std::vector<Tensor>& ct) {
+        const auto me = static_cast<std::size_t>(c.rank());
+        const Index first = held[me], parts = held.back();
         std::vector<Tensor> sums;
         for (std::size_t i = 0; i < parameters; ++i) {
-          std::vector<Tensor> of_parts;
+          std::vector<Tensor> of_parts, of_branches;
           for (std::size_t k = 0; k < mine; ++k) of_parts.push_back(ct[k * parameters + i]);
-          sums.push_back(sum_of_parts(c, held, stack(of_parts)));
+          for (const Branch& b : branches_of(first, held[me + 1], parts))
+            of_branches.push_back(sum_of_branch(b, of_parts, first, parts));
+          sums.push_back(c.size() == 1 ? of_branches[0]
+                                       : sum_of_branches(c, held, stack(of_branches)));
         }
         return sums;
       });

@@ -6,6 +6,7 @@
 #include "tessera/parallel/exchanges.h"
 
 #include "message_block.h"
+#include "part_tree.h"
 #include "stream_copy.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops/shape.h"
@@ -334,44 +335,68 @@ TESSERA_REGISTER(AllToAllBack);
 
 // ---- sums ----
 
-struct ToParts;
-/// [parts of this rank] -> [1].
-struct SumOfParts : RowMap<SumOfParts, Cut> {
-  using Transposed = ToParts;
-  static constexpr const char *name = "sum_of_parts", *rows_are = "the parts of this rank";
+/// [parts of this rank] -> [1], or [branches of this rank] -> [1].
+template <bool branches>
+struct Shares;
+template <bool branches>
+struct SumOfShares : RowMap<SumOfShares<branches>, Cut> {
+  using Transposed = Shares<branches>;
+  static constexpr const char* name = branches ? "sum_of_branches" : "sum_of_parts";
+  static constexpr const char* rows_are =
+      branches ? "the branches of this rank" : "the parts of this rank";
   static constexpr DtypeSet dtypes = kInexact | set_of(Dtype::i64);
-  static Index rows_in(const Map& m) { return m.mine(); }
-  static Index rows_out(const Map&) { return 1; }
-  static void run(const Map& m, const RowsInMemory& r, SourceLine line) {
+  static Index rows_in(const Cut& m) {
+    if (!branches) return m.mine();
+    const int me = m.communicator->rank();
+    return static_cast<Index>(
+        branches_of(m.begin_of(me), m.begin_of(me) + m.mine(), m.all()).size());
+  }
+  static Index rows_out(const Cut&) { return 1; }
+  static void run(const Cut& m, const RowsInMemory& r, SourceLine line) {
     visit_dtype(r.dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, c64> ||
                     std::is_same_v<T, c128> || std::is_same_v<T, std::int64_t>) {
-        // A part's values side by side.
-        std::vector<T> parts(r.bytes(r.in) / sizeof(T));
-        for (Index p = 0; p < r.in && r.width > 0; ++p)
-          for (Index b = 0; b < r.batch; ++b)
-            std::memcpy(reinterpret_cast<std::byte*>(parts.data()) +
-                            static_cast<std::size_t>(p * r.batch + b) * r.width,
-                        r.x_at(b, p), r.width);
+        const std::size_t size = r.bytes(r.in) / sizeof(T);
+        std::vector<T> side_by_side;  // a part's values, where batches lie between them
+        if (r.batch > 1 && r.in > 1) {
+          side_by_side.resize(size);
+          for (Index p = 0; p < r.in && r.width > 0; ++p)
+            for (Index b = 0; b < r.batch; ++b)
+              std::memcpy(reinterpret_cast<std::byte*>(side_by_side.data()) +
+                              static_cast<std::size_t>(p * r.batch + b) * r.width,
+                          r.x_at(b, p), r.width);
+        }
+        const std::span<const T> parts = side_by_side.empty()
+                                             ? std::span(reinterpret_cast<const T*>(r.x), size)
+                                             : std::span<const T>(side_by_side);
         const Index n = static_cast<Index>(r.bytes(1) / sizeof(T));
         const std::vector<T> sum =
-            parallel::sum_of_parts<T>(*m.communicator, parts, n, m.begin, line);
+            branches ? parallel::sum_of_branches<T>(*m.communicator, parts, n, m.begin, line)
+                     : parallel::sum_of_parts<T>(*m.communicator, parts, n, m.begin, line);
         if (!sum.empty()) std::memcpy(r.y, sum.data(), r.bytes(1));
       }
     });
   }
 };
-struct ToParts : RowMap<ToParts, Cut> {
-  using Transposed = SumOfParts;
-  static constexpr const char *name = "to_parts", *rows_are = "what is the same on all ranks";
-  static constexpr DtypeSet dtypes = SumOfParts::dtypes;
-  static Index rows_in(const Map&) { return 1; }
-  static Index rows_out(const Map& m) { return m.mine(); }
-  static void run(const Map&, const RowsInMemory& r, SourceLine) {
+template <bool branches>
+struct Shares : RowMap<Shares<branches>, Cut> {
+  using Transposed = SumOfShares<branches>;
+  static constexpr const char* name = branches ? "to_branches" : "to_parts";
+  static constexpr const char* rows_are = "what is the same on all ranks";
+  static constexpr DtypeSet dtypes = SumOfShares<branches>::dtypes;
+  static Index rows_in(const Cut&) { return 1; }
+  static Index rows_out(const Cut& m) { return SumOfShares<branches>::rows_in(m); }
+  static void run(const Cut&, const RowsInMemory& r, SourceLine) {
     for (Index p = 0; p < r.out; ++p) copy_rows(r, r.y, r.out, p, r.x, 1, 0, 1);
   }
 };
+using SumOfParts = SumOfShares<false>;
+using ToParts = Shares<false>;
+using SumOfBranches = SumOfShares<true>;
+using ToBranches = Shares<true>;
+TESSERA_REGISTER(SumOfBranches);
+TESSERA_REGISTER(ToBranches);
 TESSERA_REGISTER(SumOfParts);
 TESSERA_REGISTER(ToParts);
 
@@ -434,6 +459,9 @@ Tensor send_receive(Communicator& c, std::span<const int> to, Arg x) {
 
 Tensor sum_of_parts(Communicator& c, const PartsOfRanks& parts, Arg x) {
   return as_value(apply_rows<SumOfParts>(cut(SumOfParts::name, c, parts, x.line), x), x);
+}
+Tensor sum_of_branches(Communicator& c, const PartsOfRanks& parts, Arg x) {
+  return as_value(apply_rows<SumOfBranches>(cut(SumOfBranches::name, c, parts, x.line), x), x);
 }
 Tensor to_parts(Communicator& c, const PartsOfRanks& parts, Arg s) {
   return apply_rows<ToParts>(cut(ToParts::name, c, parts, s.line),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/parallel/part_sums.h"
 
+#include "part_tree.h"
 #include "tessera/autodiff/error.h"
 
 #include <algorithm>
@@ -10,57 +11,34 @@
 namespace tessera::parallel {
 namespace {
 
-/// Of the tree over all parts: it covers [index 2^level, (index + 1) 2^level).
-struct Branch {
-  int level;
-  Index index;
-  auto operator<=>(const Branch&) const = default;
-  Index begin() const { return index << level; }
-  Index end(Index parts) const { return std::min((index + 1) << level, parts); }
-  Branch half(int which) const { return {level - 1, 2 * index + which}; }
-};
-
-/// The whole branches that parts [begin, end) are made of, from the left.
-std::vector<Branch> branches_of(Index begin, Index end, Index parts) {
-  std::vector<Branch> all;
-  while (begin < end) {
-    Branch b{0, begin};
-    while (b.index % 2 == 0 && (Index{1} << b.level) < parts) {
-      const Branch larger{b.level + 1, b.index / 2};
-      if (larger.end(parts) > end) break;
-      b = larger;
-    }
-    all.push_back(b);
-    begin = b.end(parts);
-  }
-  return all;
-}
-
-/// Values of a slice [n] of each branch that is known.
+/// Values [n] of branches that are known.
 template <class T>
-using Known = std::map<Branch, std::vector<T>>;
+using Known = std::map<Branch, const T*>;
 
-/// The sum of a branch, from those that are known.
+/// out [n] = the sum of a branch, from those that are known: its left half plus its right one.
 template <class T>
-std::vector<T> sum_of(const Branch& b, const Known<T>& known, Index parts) {
-  if (const auto it = known.find(b); it != known.end()) return it->second;
-  std::vector<T> sum = sum_of(b.half(0), known, parts);
-  if (b.half(1).begin() < parts) {
-    const std::vector<T> right = sum_of(b.half(1), known, parts);
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] = sum[k] + right[k];
+void add_up(const Branch& b, const Known<T>& known, Index parts, Index n, T* out) {
+  if (const auto it = known.find(b); it != known.end()) {
+    std::copy_n(it->second, n, out);
+    return;
   }
-  return sum;
+  add_up(b.half(0), known, parts, n, out);
+  const Branch right = b.half(1);
+  if (right.begin() >= parts) return;
+  std::vector<T> sum;
+  const auto it = known.find(right);
+  if (it == known.end()) {
+    sum.resize(static_cast<std::size_t>(n));
+    add_up(right, known, parts, n, sum.data());
+  }
+  const T* const x = it == known.end() ? sum.data() : it->second;
+  for (Index k = 0; k < n; ++k) out[k] = out[k] + x[k];
 }
 
 Branch root(Index parts) {
   Branch b{0, 0};
   while ((Index{1} << b.level) < parts) ++b.level;
   return b;
-}
-
-template <class T>
-std::span<const std::byte> bytes_of(const std::vector<T>& v) {
-  return std::as_bytes(std::span(v));
 }
 
 [[noreturn]] void refuse_parts(SourceLine line, const std::string& why) {
@@ -76,6 +54,21 @@ void check_parts(int ranks, Index n, const PartsOfRanks& parts, SourceLine line)
 }
 
 }  // namespace
+
+std::vector<Branch> branches_of(Index begin, Index end, Index parts) {
+  std::vector<Branch> all;
+  while (begin < end) {
+    Branch b{0, begin};
+    while (b.index % 2 == 0 && (Index{1} << b.level) < parts) {
+      const Branch larger{b.level + 1, b.index / 2};
+      if (larger.end(parts) > end) break;
+      b = larger;
+    }
+    all.push_back(b);
+    begin = b.end(parts);
+  }
+  return all;
+}
 
 PartsOfRanks deal_parts(Index parts, int ranks) {
   PartsOfRanks begin{0};
@@ -125,13 +118,28 @@ void RunningSum<T>::add(std::vector<T> row) {
 
 template <class T>
 std::vector<T> RunningSum<T>::finish(Communicator& c, SourceLine line) {
-  const PartsOfRanks& parts = parts_;
-  const Index n = n_, total = parts.back();
-  check_parts(c.size(), n, parts, line);
+  check_parts(c.size(), n_, parts_, line);
   if (next_ != end_) refuse_parts(line, std::to_string(end_ - next_) + " parts have not come");
-  if (total == 0 || n == 0) return std::vector<T>(static_cast<std::size_t>(n));
+  Known<T> known;
+  for (const Sum& s : sums_) known[{s.level, s.index}] = s.row.data();
+  const auto me = static_cast<std::size_t>(c.rank());
+  const std::vector<Branch> branches = branches_of(parts_[me], parts_[me + 1], parts_.back());
+  std::vector<T> sums(branches.size() * static_cast<std::size_t>(n_));
+  for (std::size_t b = 0; b < branches.size(); ++b)
+    add_up(branches[b], known, parts_.back(), n_, sums.data() + static_cast<Index>(b) * n_);
+  sums_.clear();
+  return sum_of_branches<T>(c, sums, n_, parts_, line);
+}
+
+template <class T>
+std::vector<T> sum_of_branches(Communicator& c, std::span<const T> mine, Index n,
+                               const PartsOfRanks& parts, SourceLine line) {
+  check_parts(c.size(), n, parts, line);
   const int ranks = c.size(), me = c.rank();
   const auto of = [&](int r) { return static_cast<std::size_t>(r); };
+  const Index total = parts.back();
+  if (total == 0 || n == 0) return std::vector<T>(static_cast<std::size_t>(n));
+  if (ranks == 1) return {mine.begin(), mine.end()};
 
   // Who finishes which values: of few each rank all, which takes one message less.
   constexpr Index kFewBytes = 1024;
@@ -140,47 +148,52 @@ std::vector<T> RunningSum<T>::finish(Communicator& c, SourceLine line) {
     return few ? std::pair<Index, Index>{0, n}
                : std::pair<Index, Index>{n * r / ranks, n * (r + 1) / ranks};
   };
-  const auto branches = [&](int r) { return branches_of(parts[of(r)], parts[of(r) + 1], total); };
-
-  Known<T> own;
-  for (Sum& s : sums_) own[{s.level, s.index}] = std::move(s.row);
-  sums_.clear();
-  std::vector<std::vector<T>> to(of(ranks)), from(of(ranks));
-  for (const Branch& b : branches(me)) {
-    const std::vector<T> sum = sum_of(b, own, total);
-    for (int r = 0; r < ranks; ++r) {
-      const auto [begin, end] = slice(r);
-      to[of(r)].insert(to[of(r)].end(), sum.begin() + begin, sum.begin() + end);
-    }
-  }
-  const std::string what = "sum of " + std::to_string(total) + " parts of " + std::to_string(n);
+  std::vector<std::vector<Branch>> branches;
+  for (int r = 0; r < ranks; ++r)
+    branches.push_back(branches_of(parts[of(r)], parts[of(r) + 1], total));
+  const Index held = static_cast<Index>(branches[of(me)].size());
   const auto [begin, end] = slice(me);
+  const Index length = end - begin;
+
+  const std::string what = "sum of " + std::to_string(total) + " parts of " + std::to_string(n);
+  std::vector<std::vector<T>> to(of(ranks)), from(of(ranks));
   std::vector<Send> send;
   std::vector<Receive> receive;
+  Known<T> known;
   for (int r = 0; r < ranks; ++r) {
-    if (!to[of(r)].empty()) send.push_back({r, bytes_of(to[of(r)])});
-    from[of(r)].resize(branches(r).size() * static_cast<std::size_t>(end - begin));
+    const auto [first, last] = slice(r);
+    for (std::size_t b = 0; b < branches[of(r)].size() && length > 0; ++b) {
+      if (b == 0 && r != me)
+        from[of(r)].resize(branches[of(r)].size() * static_cast<std::size_t>(length));
+      known[branches[of(r)][b]] = r == me ? mine.data() + static_cast<Index>(b) * n + begin
+                                          : from[of(r)].data() + static_cast<Index>(b) * length;
+    }
     if (!from[of(r)].empty())
       receive.push_back({r, std::as_writable_bytes(std::span(from[of(r)]))});
+    if (r == me || last == first || held == 0) continue;
+    if (held > 1)  // side by side, each its slice
+      for (Index b = 0; b < held; ++b)
+        to[of(r)].insert(to[of(r)].end(), mine.begin() + b * n + first,
+                         mine.begin() + b * n + last);
+    const std::span<const T> slices =
+        held > 1
+            ? std::span<const T>(to[of(r)])
+            : mine.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+    send.push_back({r, std::as_bytes(slices)});
   }
   c.exchange(what, send, receive, line);
 
-  Known<T> known;
-  for (int r = 0; r < ranks; ++r) {
-    auto at = from[of(r)].begin();
-    for (const Branch& b : branches(r)) {
-      known[b].assign(at, at + (end - begin));
-      at += end - begin;
-    }
-  }
-  std::vector<T> sum = sum_of(root(total), known, total);
-  if (few) return sum;
-
   std::vector<T> all(static_cast<std::size_t>(n));
+  T* const sum = all.data() + begin;
+  if (length > 0) add_up(root(total), known, total, length, sum);
+  if (few) return all;
+
   send.clear(), receive.clear();
   for (int r = 0; r < ranks; ++r) {
     const auto [first, last] = slice(r);
-    if (!sum.empty()) send.push_back({r, bytes_of(sum)});
+    if (r == me) continue;
+    if (length > 0)
+      send.push_back({r, std::as_bytes(std::span<const T>(sum, static_cast<std::size_t>(length)))});
     if (last > first)
       receive.push_back(
           {r, std::as_writable_bytes(std::span(all).subspan(
@@ -190,9 +203,11 @@ std::vector<T> RunningSum<T>::finish(Communicator& c, SourceLine line) {
   return all;
 }
 
-#define TESSERA_SUM_OF(T)                                                           \
-  template std::vector<T> sum_of_parts<T>(Communicator&, std::span<const T>, Index, \
-                                          const PartsOfRanks&, SourceLine);         \
+#define TESSERA_SUM_OF(T)                                                              \
+  template std::vector<T> sum_of_parts<T>(Communicator&, std::span<const T>, Index,    \
+                                          const PartsOfRanks&, SourceLine);            \
+  template std::vector<T> sum_of_branches<T>(Communicator&, std::span<const T>, Index, \
+                                             const PartsOfRanks&, SourceLine);         \
   template class RunningSum<T>
 TESSERA_SUM_OF(float);
 TESSERA_SUM_OF(double);
