@@ -78,7 +78,7 @@ data::ExitCode guarded(
 }
 
 bool is_for_all_ranks(const std::string& verb) {
-  return verb == "run" || verb == "rerun" || verb == "resume";
+  return verb == "run" || verb == "rerun" || verb == "resume" || verb == "gradcheck";
 }
 
 /// What the ranks beside the first do; rank 0 hears of their errors, and reports them.

@@ -138,6 +138,8 @@ struct PreparedCase {
   std::function<void(HelpContext&)> help = {};
   /// What the case computes as a differentiable function; of apps with `App::derivatives`, once.
   std::function<Derivatives()> derivatives = {};
+  /// The same on all ranks, each of which then asks for the same; null: on rank 0 alone.
+  std::function<Derivatives(HelpContext&)> derivatives_on_ranks = {};
   /// What speaks against going on from a checkpoint with this case, which `resume --set` has
   /// changed, such as an end that the run has passed.
   std::function<std::vector<data::Diagnostic>(const data::Checkpoint&)> against = {};

@@ -82,6 +82,8 @@ struct Grammar {
     v = verb("gradcheck", "check the derivatives of a case against differences, in float64");
     add_case(v);
     add_threads(v);
+    add_thread_ranks(v);
+    add_cut(v);
     v->add_option("--seed", line.seed, "seed of the random directions")->capture_default_str();
 
     v = verb("run", "run a case");
@@ -210,8 +212,7 @@ struct Grammar {
             },
             "threads:N"));
   }
-  void add_running(CLI::App* v) {
-    add_threads(v);
+  void add_cut(CLI::App* v) {
     v->add_option("--weights", line.run.weights,
                   "how much of what is cut each rank takes, e.g. 2,1,1 (default: as much)")
         ->delimiter(',')
@@ -219,6 +220,10 @@ struct Grammar {
     v->add_option("--max-wait", max_wait,
                   "end the run when a rank has waited so long for another one, e.g. 10min")
         ->check(duration());
+  }
+  void add_running(CLI::App* v) {
+    add_threads(v);
+    add_cut(v);
     v->add_option("--max-time", max_time, "stop with a checkpoint after this time, e.g. 23.5h")
         ->check(duration());
     v->add_option("--checkpoint-every", checkpoint_every, "time between checkpoints")

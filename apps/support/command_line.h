@@ -30,7 +30,7 @@ struct CommandLine {
   bool markdown = false;
   RunOptions run;
   std::vector<std::string> arguments;  ///< as typed, for the manifest
-  Ranks* ranks = nullptr;              ///< of run, rerun, resume: those that do it
+  Ranks* ranks = nullptr;              ///< of run, rerun, resume, gradcheck: those that do it
 };
 
 /// One flag or verb as completion scripts need it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/check_derivatives.h"
+#include "support/ranks.h"
 #include "support/report.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/data/progress.h"
@@ -71,13 +72,26 @@ void print_table(const Derivatives& d, const std::vector<DerivativeCheck>& check
 
 }  // namespace
 
+void help_with_gradcheck(const CommandLine& line, const PreparedCase& made, HelpContext& with) {
+  line.ranks->ready();
+  check_derivatives(made.derivatives_on_ranks(with), line.seed);
+  line.ranks->tell_sent();
+}
+
 data::ExitCode verb_gradcheck(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
   if (!c.app.derivatives)
     throw usage_error(c.app.name + " offers no derivatives to check", apps_with_derivatives());
   set_num_threads(thread_count(line.run));
   const Ready ready = prepare(c, line.run, true);
-  const Derivatives d = ready.made.derivatives();
+  const bool on_ranks = line.ranks->all().size() > 1 && ready.made.derivatives_on_ranks;
+  line.ranks->tell(on_ranks, {});
+  if (line.ranks->all().size() > 1 && !on_ranks)
+    std::cerr << "tessera: warning: derivatives of " << c.app.name
+              << " are not cut over ranks: rank 0 of " << line.ranks->all().size()
+              << " checks them alone\n";
+  HelpContext with{line.ranks->all(), thread_count(line.run), line.run.weights, nullptr};
+  const Derivatives d = on_ranks ? ready.made.derivatives_on_ranks(with) : ready.made.derivatives();
   std::optional<data::Progress> progress;
   const std::vector<DerivativeCheck> checks =
       check_derivatives(d, line.seed, [&](int done, int total) {
@@ -89,6 +103,7 @@ data::ExitCode verb_gradcheck(const CommandLine& line) {
         progress->update(static_cast<std::uint64_t>(done));
       });
   if (progress) progress->finish();
+  line.ranks->helped();
   // A group of parameters on which nothing depends has not been tested.
   std::vector<std::string> untested;
   for (const Derivatives::Parameters& g : d.parameters)

@@ -238,7 +238,7 @@ void help_first_rank(const CommandLine& line) {
     c.emplace(line.verb == "resume"  ? read_case(line.path / "resolved.toml", {})
               : line.verb == "rerun" ? rerun_case(line)
                                      : read_case(line.path, line.overrides));
-    ready = prepare(*c, line.run);
+    ready = prepare(*c, line.run, line.verb == "gradcheck");
   } catch (const data::InputError& e) {  // rank 0 could read them
     std::vector<data::Diagnostic> findings = e.findings();
     if (findings.empty()) throw;
@@ -249,6 +249,7 @@ void help_first_rank(const CommandLine& line) {
                 "one path");
     throw data::InputError(e.code(), std::move(findings));
   }
+  if (line.verb == "gradcheck") return help_with_gradcheck(line, ready->made, context);
   line.ranks->ready();
   ready->made.help(context);
   line.ranks->tell_sent();

@@ -15,8 +15,10 @@ data::ExitCode verb_gradcheck(const CommandLine& line);
 data::ExitCode verb_run(const CommandLine& line);
 data::ExitCode verb_rerun(const CommandLine& line);
 data::ExitCode verb_resume(const CommandLine& line);
-/// What the other ranks do while rank 0 does run, rerun or resume.
+/// What the other ranks do while rank 0 does run, rerun, resume or gradcheck.
 void help_first_rank(const CommandLine& line);
+/// Of these, what they do in a gradcheck.
+void help_with_gradcheck(const CommandLine& line, const PreparedCase& made, HelpContext& with);
 data::ExitCode verb_launch(const CommandLine& line);
 data::ExitCode verb_stop(const CommandLine& line);
 data::ExitCode verb_plot(const CommandLine& line);

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 using namespace tessera::testing;
 
 namespace {
@@ -80,6 +84,52 @@ TEST_F(MpiRanks, SlopesAreThoseOfOneProcessAlsoWhereARankHasEndedThemOnce) {
   const Outcome o = on_ranks(2, {"resume", "again"});
   EXPECT_EQ(o.code, 0) << o.err;
   expect_same_results("again", "whole");
+}
+
+TEST_F(AppTest, GradcheckOnRanksPrintsWhatItPrintsOnOneProcess) {
+  write("case.toml", leaning_bar("[\"1.6 um\", \"2.4 um\", \"0 um\"]\npolarization = \"Hz\"",
+                                 "[[monitor]]\nkind = \"flux\"\nname = \"through\"\n"
+                                 "position = [\"0 um\", \"0.6 um\", \"0 um\"]\n"
+                                 "size = [\"1.6 um\", \"0 um\", \"0 um\"]\n"
+                                 "frequencies = [\"60 THz\"]\n[run]\nstop.steps = 150\n"));
+  const Outcome alone = tessera({"gradcheck", "case.toml", "--json"});
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  const auto checks = [](const std::string& json) {
+    return json.substr(json.find("\"checks\""), json.find("\"differentiated\""));
+  };
+  for (const std::string n : {"2", "5", "40"}) {
+    const Outcome o = tessera({"gradcheck", "case.toml", "--json", "--ranks", "threads:" + n});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(checks(o.out), checks(alone.out)) << n;
+    EXPECT_NE(o.out.find(n + " ranks, "), std::string::npos) << o.out;
+  }
+  const Outcome weighted =
+      tessera({"gradcheck", "case.toml", "--json", "--ranks", "threads:3", "--weights", "3,1,1"});
+  EXPECT_EQ(checks(weighted.out), checks(alone.out));
+  EXPECT_EQ(tessera({"gradcheck", "nowhere.toml", "--ranks", "threads:2"}).code,
+            tessera({"gradcheck", "nowhere.toml"}).code);
+}
+
+TEST_F(AppTest, GradcheckOfOtherAppsIsRankZerosAlone) {
+  ASSERT_EQ(tessera({"new", "molecular.dynamics", "argon"}).code, 0);
+  std::string file;
+  for (const auto& e : std::filesystem::directory_iterator(here() / "argon"))
+    if (e.path().extension() == ".toml") file = "argon/" + e.path().filename().string();
+  const Outcome alone = tessera({"gradcheck", file, "--json"}),
+                o = tessera({"gradcheck", file, "--json", "--ranks", "threads:2"});
+  EXPECT_EQ(o.code, alone.code) << o.err;
+  EXPECT_EQ(o.out, alone.out);
+  EXPECT_NE(o.err.find("rank 0 of 2 checks them alone"), std::string::npos) << o.err;
+}
+
+TEST_F(MpiRanks, GradcheckIsThatOfOneProcess) {
+  write("case.toml", leaning_bar("[\"1.6 um\", \"2.4 um\", \"0 um\"]\npolarization = \"Hz\"",
+                                 "[run]\nstop.steps = 100\n"));
+  const Outcome alone = tessera({"gradcheck", "case.toml"}),
+                o = on_ranks(3, {"gradcheck", "case.toml"});
+  EXPECT_EQ(o.code, alone.code) << o.err;
+  const auto table = [](const std::string& text) { return text.substr(text.find("\nresult")); };
+  EXPECT_EQ(table(o.out), table(alone.out));
 }
 
 }  // namespace

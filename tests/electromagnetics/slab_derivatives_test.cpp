@@ -5,6 +5,7 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/free_edges.h"
 #include "tessera/electromagnetics/observed_run.h"
 #include "tessera/electromagnetics/response.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
@@ -258,13 +259,13 @@ TEST(SlabDerivatives, AgreeWithDifferences) {
 struct Ball {
   std::array<Faces, 3> faces;
   Averaging averaging = Averaging::kottke;
-  double pitch = 1e-7;
+  double pitch = 1e-7, permittivity = 4;
   YeeGrid grid = uniform_grid({14 * pitch, 12 * pitch, 40 * pitch}, pitch);
   double dt = 0.5 * stable_time_step(grid);
   std::vector<double> at{3.1e-7, 1.5e-8}, steps{1e-12, 1e-12};
 
   YeeModel model(const std::vector<double>& p, const Slab& slab, Dtype dtype = Dtype::f64) const {
-    const Medium air{}, glass{.eps = {4, 4, 4}};
+    const Medium air{}, glass{.eps = {permittivity, permittivity, permittivity}};
     const Scene scene{
         {{sphere({0, 0, p[1]}, p[0]), 1}, {sphere({0, 0, 19 * pitch + p[1]}, p[0]), 1}}, 0};
     return yee_model(grid, faces, {.cells = 3}, dt, dtype, scene, {air, glass}, averaging, {},
@@ -302,6 +303,25 @@ TEST(SlabDerivatives, OfShapesAreFoundPieceByPiece) {
           ball.at, ball.steps, 14 * 12 * 16);
       EXPECT_EQ(pieces, 2);
       EXPECT_TRUE(equal(parts, whole)) << static_cast<int>(faces[2].low);
+    }
+}
+
+TEST(SlabDerivatives, FreeEdgesAreFoundPieceByPiece) {
+  for (const auto& faces : {face_sets[0], face_sets[2], face_sets[4]})
+    for (const bool body : {true, false}) {
+      Ball ball{faces};
+      ball.permittivity = body ? 4 : 1;
+      const Medium air{};
+      const FreeEdges whole = free_edges(ball.model(ball.at, {}), air),
+                      parts = free_edges(
+                          ball.grid, faces,
+                          [&](const Slab&slab) { return ball.model(ball.at, slab); }, air,
+                          14 * 12 * 16);
+      EXPECT_GT(whole.edges.size(), 100U);
+      EXPECT_EQ(parts.edges, whole.edges);
+      EXPECT_EQ(parts.eps, whole.eps);
+      EXPECT_EQ(whole.of_background, !body);
+      EXPECT_EQ(parts.of_background, !body);
     }
 }
 

@@ -209,7 +209,13 @@ PreparedCase prepare(const AppContext& context) {
           .estimate = [how = context.options, made] { return estimate(how, *made); },
           .run = [made](RunContext& to) { return run(to, *made); },
           .help = [made](HelpContext& with) { help_with_steps(with, *made); },
-          .derivatives = [made] { return derivatives(made); },
+          .derivatives =
+              [made] {
+                parallel::Communicator alone = parallel::alone();
+                return derivatives(made, alone, {});
+              },
+          .derivatives_on_ranks =
+              [made](HelpContext& with) { return derivatives(made, with.ranks, with.weights); },
           .against = [&config, made](
                          const data::Checkpoint& from) { return against(config, made->c, from); }};
 }

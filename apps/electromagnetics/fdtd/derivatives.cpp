@@ -8,6 +8,7 @@
 #include "tessera/electromagnetics/free_edges.h"
 #include "tessera/electromagnetics/observed_run.h"
 #include "tessera/electromagnetics/response.h"
+#include "tessera/parallel/communicator.h"
 
 #include <fmt/format.h>
 
@@ -22,6 +23,14 @@ using Tensors = std::vector<Tensor>;
 
 constexpr double kReach = 0.05;  ///< of a permittivity, relative: stays stable at 0.97 of the limit
 constexpr double kMostBytes = 2e9;  ///< of what all sources inject
+
+bool any_rank(const em::GridCut& cut, bool mine) {
+  if (!cut.ranks) return mine;
+  bool any = false;
+  for (const parallel::Bytes& b : cut.ranks->all_gather({static_cast<std::byte>(mine)}))
+    any = any || b.at(0) != std::byte{0};
+  return any;
+}
 
 /// What a monitor keeps in a run of so many steps; nothing: no step of it.
 std::optional<em::Observation> observation_of(const Monitor& m, std::int64_t steps) {
@@ -38,9 +47,14 @@ std::optional<em::Observation> observation_of(const Monitor& m, std::int64_t ste
 }
 
 em::ObservedRun make_run(em::YeeModel model, const std::vector<em::Injection>& sources,
-                         std::vector<em::Observation> observations, std::int64_t steps) {
+                         std::vector<em::Observation> observations, std::int64_t steps,
+                         const em::GridCut& cut) {
   try {
-    return {std::move(model), sources, std::move(observations), steps, {.most_bytes = kMostBytes}};
+    return {std::move(model),
+            sources,
+            std::move(observations),
+            steps,
+            {.most_bytes = kMostBytes, .cut = cut}};
   } catch (const em::CurrentsTooLarge& e) {
     throw data::InputError(
         {.number = 0,
@@ -96,14 +110,18 @@ void check_differentiable(const Case& c, const data::Config& config) {
           data::ExitCode::config_invalid);
 }
 
-Derivatives derivatives(std::shared_ptr<MonitoredCase> made) {
+Derivatives derivatives(std::shared_ptr<MonitoredCase> made, parallel::Communicator& ranks,
+                        const std::vector<double>& weights) {
   const Case& c = made->c;
+  const em::GridCut cut = em::cut_grid(c.grid, ranks, weights);
   Derivatives out;
   const std::vector<em::Injection> sources = make_injections(c);
   const std::int64_t steps = steps_of(c, sources, out.lines);
 
-  em::YeeModel model = make_model(c);
-  const em::FreeEdges design = em::free_edges(model, c.stepped.front());
+  const em::FreeEdges design = em::free_edges(
+      c.grid, c.faces, [&](const em::Slab& slab) { return make_model(c, slab); },
+      c.stepped.front());
+  em::YeeModel model = make_model(c, em::slab_of(c.faces, cut));
   // Monitors that have nothing to tell by now are left out.
   std::vector<em::Observation> observations;
   std::erase_if(made->monitors, [&](const std::unique_ptr<Monitor>& m) {
@@ -120,9 +138,9 @@ Derivatives derivatives(std::shared_ptr<MonitoredCase> made) {
     return false;
   });
   model.traced = design.edges;
-  const bool tensors = !model.tensors.empty();
+  const bool tensors = any_rank(cut, !model.tensors.empty());
   const bool has_eps = !design.edges.empty(), has_sources = !sources.empty();
-  em::ObservedRun run = make_run(std::move(model), sources, std::move(observations), steps);
+  em::ObservedRun run = make_run(std::move(model), sources, std::move(observations), steps, cut);
 
   if (has_eps) {
     const Tensor eps = tensor(design.eps);
@@ -142,6 +160,11 @@ Derivatives derivatives(std::shared_ptr<MonitoredCase> made) {
   }
   out.lines.push_back(fmt::format("{} steps of {} x {} x {} cells in float64", steps,
                                   c.grid.cells(0), c.grid.cells(1), c.grid.cells(2)));
+  if (cut.ranks)
+    out.lines.push_back(fmt::format("{} ranks, a slab of the grid each", ranks.size()));
+  if (!cut.ranks && ranks.size() > 1)
+    out.lines.push_back(fmt::format(
+        "{} ranks, but neither y nor z has a cell for each: every rank does it all", ranks.size()));
   if (design.lossy)
     out.left_out.push_back(
         fmt::format("{} edges with conductivity, whose coefficient does not tell all of the medium",

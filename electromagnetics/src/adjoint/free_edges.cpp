@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/free_edges.h"
 
+#include "adjoint/pieces.h"
+
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -23,7 +27,8 @@ bool in_middle_half(const YeeGrid& grid, int axis, int i) {
 struct EdgeSorter {
   const YeeModel& model;
   const Medium& around;
-  YeeScheme scheme{model};
+  const Slab& slab;
+  YeeScheme scheme{model, slab};
   std::vector<std::uint8_t> unknown = scheme.unknowns();
   FreeEdges bodies{}, background{};
 
@@ -53,8 +58,13 @@ struct EdgeSorter {
 
 }  // namespace
 
-FreeEdges free_edges(const YeeModel& model, const Medium& around) {
-  EdgeSorter sorted{model, around};
+namespace {
+
+/// Adds what of some planes is free.
+void add_free(const YeeModel& model, const Medium& around, const Slab& slab, FreeEdges& bodies,
+              FreeEdges& background) {
+  EdgeSorter sorted{model, around, slab};
+  sorted.bodies = std::move(bodies), sorted.background = std::move(background);
   const YeeGrid& grid = model.grid;
   const auto n = static_cast<std::size_t>(grid.cells(0)) + 1;
   for (std::uint8_t q = 0; q < 3; ++q) {
@@ -63,17 +73,53 @@ FreeEdges free_edges(const YeeModel& model, const Medium& around) {
     const auto edges = [&](int d) { return grid.cells(d) + (at_middle(q, d) ? 0 : 1); };
     for (int k = 0; k < edges(2); ++k)
       for (int j = 0; j < edges(1); ++j) {
+        if (!adjoint::holds(grid, slab, j, k)) continue;
         MaterialRow row{std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}, {}};
         if (model.material) model.material(q, j, k, row);
         for (int i = 0; i < edges(0); ++i) sorted.add({q, i, j, k}, row);
       }
   }
-  if (!sorted.bodies.edges.empty()) return sorted.bodies;
-  FreeEdges out = std::move(sorted.background);
-  out.of_background = true;
-  out.lossy = sorted.bodies.lossy, out.dispersive = sorted.bodies.dispersive;
-  out.conducting = sorted.bodies.conducting;
-  return out;
+  bodies = std::move(sorted.bodies), background = std::move(sorted.background);
+}
+
+/// By component, then k, j, i.
+void sort_edges(FreeEdges& f) {
+  std::vector<std::pair<Edge, double>> all;
+  for (std::size_t q = 0; q < f.edges.size(); ++q) all.emplace_back(f.edges[q], f.eps[q]);
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    const auto place = [](const Edge& e) { return std::tuple(e.component, e.k, e.j, e.i); };
+    return place(a.first) < place(b.first);
+  });
+  for (std::size_t q = 0; q < all.size(); ++q) f.edges[q] = all[q].first, f.eps[q] = all[q].second;
+}
+
+FreeEdges of_bodies_or_background(FreeEdges bodies, FreeEdges background) {
+  sort_edges(bodies), sort_edges(background);
+  if (!bodies.edges.empty()) return bodies;
+  background.of_background = true;
+  background.lossy = bodies.lossy, background.dispersive = bodies.dispersive;
+  background.conducting = bodies.conducting;
+  return background;
+}
+
+}  // namespace
+
+FreeEdges free_edges(const YeeModel& model, const Medium& around) {
+  FreeEdges bodies, background;
+  add_free(model, around, {}, bodies, background);
+  return of_bodies_or_background(std::move(bodies), std::move(background));
+}
+
+FreeEdges free_edges(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                     const std::function<YeeModel(const Slab&)>& model_of, const Medium& around,
+                     std::int64_t most_cells) {
+  parallel::Communicator alone = parallel::alone();
+  FreeEdges bodies, background;
+  for (const Slab& piece : adjoint::pieces_of(grid, faces, most_cells, alone)) {
+    add_free(model_of(piece), around, piece, bodies, background);
+    if (!bodies.edges.empty()) background = {};  // is not asked for
+  }
+  return of_bodies_or_background(std::move(bodies), std::move(background));
 }
 
 }  // namespace tessera::electromagnetics

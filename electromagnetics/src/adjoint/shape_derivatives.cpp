@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/shape_derivatives.h"
 
+#include "adjoint/pieces.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
-#include "tessera/electromagnetics/grid_cut.h"
-#include "tessera/parallel/communicator.h"
 #include "time_domain/couplings.h"
 
 #include <fmt/format.h>
@@ -71,11 +70,7 @@ struct Base {
     for (int d = 0; d < 3; ++d)
       periodic[d] = model.grid.resolved(d) && model.faces[d].low == Boundary::periodic;
   }
-  bool holds(int j, int k) const {
-    const int at = slab.axis == 1 ? j : k;
-    return !slab.ranks ||
-           (at >= slab.begin && (at < slab.end || slab.end == model.grid.cells(slab.axis)));
-  }
+  bool holds(int j, int k) const { return adjoint::holds(model.grid, slab, j, k); }
   bool computed(const Edge& e) const {
     return unknown[static_cast<std::size_t>(scheme.offset(e))] != 0;
   }
@@ -229,28 +224,6 @@ void add_moves(const ModelOfSlab& model_of, const Slab& slab, const std::vector<
   }
 }
 
-/// Pieces of the grid of so many cells at most, if they have 16 planes at least.
-std::vector<Slab> pieces_of(const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                            std::int64_t most_cells, parallel::Communicator& alone) {
-  const int axis = cut_axis(grid), planes = axis < 0 ? 1 : grid.cells(axis);
-  const std::int64_t wanted = (grid.cell_count() + most_cells - 1) / most_cells,
-                     n = std::min<std::int64_t>(wanted, planes / 16);
-  if (n < 2) return {Slab{}};
-  const bool joined = faces[static_cast<std::size_t>(axis)].low == Boundary::periodic;
-  std::vector<Slab> all;
-  for (std::int64_t q = 0; q < n; ++q) {
-    const int begin = static_cast<int>(q * planes / n),
-              end = static_cast<int>((q + 1) * planes / n);
-    all.push_back({.axis = axis,
-                   .begin = begin,
-                   .end = end,
-                   .below = begin > 0 || joined ? 0 : -1,
-                   .above = end < planes || joined ? 0 : -1,
-                   .ranks = &alone});
-  }
-  return all;
-}
-
 ShapeDerivatives numbered(const std::vector<Moves>& moves) {
   std::map<Key, std::int32_t> number;
   for (const Moves& m : moves)
@@ -298,7 +271,7 @@ ShapeDerivatives shape_derivatives(const YeeGrid& grid, const std::array<Faces, 
                                    const ModelOfSlab& model_of, const std::vector<double>& at,
                                    const std::vector<double>& steps, std::int64_t most_cells) {
   parallel::Communicator alone = parallel::alone();
-  return in_pieces(model_of, pieces_of(grid, faces, most_cells, alone), at, steps);
+  return in_pieces(model_of, adjoint::pieces_of(grid, faces, most_cells, alone), at, steps);
 }
 
 Tensor coefficients(const YeeOpPtr& op, const ShapeDerivatives& derivatives, const Tensor& p) {

@@ -12,7 +12,9 @@
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/yee_scheme.h"
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -28,5 +30,10 @@ struct FreeEdges {
 /// 1e-12, without loss and poles; where there are none, those of `around` in the middle half of the
 /// domain along each axis. Compiles the model.
 FreeEdges free_edges(const YeeModel& model, const Medium& around);
+/// The same for large grids, a piece of `most_cells` cells at a time (of 16 planes at least), so
+/// that nothing has the size of the grid: `model_of` gives the model of a slab.
+FreeEdges free_edges(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                     const std::function<YeeModel(const Slab&)>& model_of, const Medium& around,
+                     std::int64_t most_cells = std::int64_t{4} << 20);
 
 }  // namespace tessera::electromagnetics
