@@ -94,6 +94,31 @@ Index fewest(const RankMesh& mesh, const Shape& shape, const Layout& from, const
   return sent;
 }
 
+/// The same where parts of a sum are made: of the ranks along `to.partial` one has the value, which
+/// takes nothing where one of them has it already.
+Index fewest_of_parts(const RankMesh& mesh, const Shape& shape, const Layout& from,
+                      const Layout& to) {
+  std::vector<std::string> others;
+  for (int a = 0; a < mesh.axes(); ++a)
+    if (std::find(to.partial.begin(), to.partial.end(), mesh.axis(a).name) == to.partial.end())
+      others.push_back(mesh.axis(a).name);
+  Index sent = 0;
+  Shape at = Shape::filled(shape.size(), 0), next = at;
+  for (Index k = 0; k < shape.count(); ++k) {
+    for (int d = 0; d < at.size(); ++d) next[d] = at[d] + 1;
+    const Box one{at, next};
+    std::map<int, bool> has_it;  // by the places along the other axes
+    for (int r = 0; r < mesh.communicator().size(); ++r)
+      if (one.within(box_of(mesh, shape, to, r))) {
+        bool& has = has_it[places(mesh, r, others)];
+        has = has || one.within(box_of(mesh, shape, from, r));
+      }
+    for (const auto& [place, has] : has_it) sent += !has;
+    for (int d = shape.size() - 1; d >= 0 && ++at[d] == shape[d]; --d) at[d] = 0;
+  }
+  return sent;
+}
+
 std::string text_of(const Layout& l) {
   std::string s;
   for (const AxisLayout& a : l.axes) {
@@ -136,7 +161,13 @@ void pairs_by_chance(int ranks, const Axes& axes, const Shape& shape, bool sums,
       require(sent == 8 * static_cast<std::uint64_t>(sent_by_all(*r)), "what it says, " + what);
       const auto steps = static_cast<std::uint64_t>(from.partial.empty() ? 1 : 2);
       require(messages <= steps * static_cast<std::uint64_t>(c.size() - 1), "messages, " + what);
-      if (!to.partial.empty()) continue;
+      if (!to.partial.empty()) {
+        const bool overlaps = std::any_of(from.axes.begin(), from.axes.end(),
+                                          [](const AxisLayout& a) { return a.low + a.high > 0; });
+        if (from.partial.empty() && !overlaps)
+          require(sent_by_all(*r) == fewest_of_parts(mesh, shape, from, to), "bytes, " + what);
+        continue;
+      }
       const Index least = fewest(mesh, shape, from, to);
       if (from.partial.empty())
         require(sent_by_all(*r) == least, "bytes " + std::to_string(sent_by_all(*r)) + " over " +
