@@ -338,26 +338,28 @@ TEST(RowMatrix, PiecesOfAGraphAreParts) {
   std::vector<std::array<double, 3>> points;
   for (Index i = 0; i < kN; ++i)
     points.push_back({static_cast<double>(i % 8), static_cast<double>(i / 8), 0});
-  const std::vector<int> piece = cut_curve(points, kPieces);
   const Tensor values = tensor(w.value), b = whole(2, {kN});
-  const auto bits = [&](Communicator& c) {
-    const PartsOfRanks dealt = deal_parts(kPieces, c.size());
-    std::vector<Index> parts{0}, numbers;
-    for (Index p = dealt[Whole::at(c.rank())]; p < dealt[Whole::at(c.rank()) + 1]; ++p) {
-      const auto of = members(piece, static_cast<int>(p));
-      numbers.insert(numbers.end(), of.begin(), of.end());
-      parts.push_back(static_cast<Index>(numbers.size()));
-    }
-    const Mine m(c, w, parts, numbers);
-    const Tensor x = linear_solve(m.a->with(m.values_of(values)), m.of(b), {.solver = cg()}).x;
-    return together(c, numbers, x);
-  };
-  Communicator alone = parallel::alone();
-  const Tensor one = bits(alone);
-  EXPECT_LT((norm(matmul(w.dense(), one) - b) / norm(b)).item(), 1e-9);
-  on_ranks([&](Communicator& c) {
-    if (c.size() <= kPieces) require(same_values(bits(c), one), "bits");
-  });
+  for (const std::vector<int>& piece :
+       {cut_curve(points, kPieces), cut_graph(graph_of_matrix(w.begin, w.column), kPieces)}) {
+    const auto bits = [&](Communicator& c) {
+      const PartsOfRanks dealt = deal_parts(kPieces, c.size());
+      std::vector<Index> parts{0}, numbers;
+      for (Index p = dealt[Whole::at(c.rank())]; p < dealt[Whole::at(c.rank()) + 1]; ++p) {
+        const auto of = members(piece, static_cast<int>(p));
+        numbers.insert(numbers.end(), of.begin(), of.end());
+        parts.push_back(static_cast<Index>(numbers.size()));
+      }
+      const Mine m(c, w, parts, numbers);
+      const Tensor x = linear_solve(m.a->with(m.values_of(values)), m.of(b), {.solver = cg()}).x;
+      return together(c, numbers, x);
+    };
+    Communicator alone = parallel::alone();
+    const Tensor one = bits(alone);
+    EXPECT_LT((norm(matmul(w.dense(), one) - b) / norm(b)).item(), 1e-9);
+    on_ranks([&](Communicator& c) {
+      require(same_values(bits(c), one), "bits");  // of 7 and 8 ranks some have no piece
+    });
+  }
 }
 
 TEST(RowMatrix, RefusesWhatDoesNotFit) {
