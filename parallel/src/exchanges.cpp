@@ -371,10 +371,11 @@ struct SumOfShares : RowMap<SumOfShares<branches>, Cut> {
                                              ? std::span(reinterpret_cast<const T*>(r.x), size)
                                              : std::span<const T>(side_by_side);
         const Index n = static_cast<Index>(r.bytes(1) / sizeof(T));
-        const std::vector<T> sum =
-            branches ? parallel::sum_of_branches<T>(*m.communicator, parts, n, m.begin, line)
-                     : parallel::sum_of_parts<T>(*m.communicator, parts, n, m.begin, line);
-        if (!sum.empty()) std::memcpy(r.y, sum.data(), r.bytes(1));
+        T* const all = reinterpret_cast<T*>(r.y);
+        if constexpr (branches)
+          sum_of_branches<T>(*m.communicator, parts, n, m.begin, all, line);
+        else
+          parallel::sum_of_parts<T>(*m.communicator, parts, n, m.begin, all, line);
       }
     });
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <complex>
 #include <map>
+#include <memory>
 
 namespace tessera::parallel {
 namespace {
@@ -78,20 +79,32 @@ PartsOfRanks deal_parts(Index parts, int ranks) {
 }
 
 template <class T>
-std::vector<T> sum_of_parts(Communicator& c, std::span<const T> mine, Index n,
-                            const PartsOfRanks& parts, SourceLine line) {
+void sum_of_parts(Communicator& c, std::span<const T> mine, Index n, const PartsOfRanks& parts,
+                  T* all, SourceLine line) {
   check_parts(c.size(), n, parts, line);
   const auto me = static_cast<std::size_t>(c.rank());
   const Index held = parts[me + 1] - parts[me];
   if (mine.size() != static_cast<std::size_t>(held * n))
     refuse_parts(line, std::to_string(mine.size()) + " values for " + std::to_string(held) +
                            " parts of " + std::to_string(n));
-  RunningSum<T> sum(parts, c.rank(), n);
-  for (Index p = 0; p < held; ++p) {
-    const auto row = mine.subspan(static_cast<std::size_t>(p * n), static_cast<std::size_t>(n));
-    sum.add({row.begin(), row.end()});
-  }
-  return sum.finish(c, line);
+  const std::vector<Branch> branches = branches_of(parts[me], parts[me + 1], parts.back());
+  if (branches.size() == static_cast<std::size_t>(held))  // none has two parts
+    return sum_of_branches<T>(c, mine, n, parts, all, line);
+  Known<T> known;
+  for (Index p = 0; p < held; ++p) known[{0, parts[me] + p}] = mine.data() + p * n;
+  const std::size_t size = branches.size() * static_cast<std::size_t>(n);
+  const auto sums = std::make_unique_for_overwrite<T[]>(size);
+  for (std::size_t b = 0; b < branches.size(); ++b)
+    add_up(branches[b], known, parts.back(), n, sums.get() + static_cast<Index>(b) * n);
+  sum_of_branches<T>(c, {sums.get(), size}, n, parts, all, line);
+}
+template <class T>
+std::vector<T> sum_of_parts(Communicator& c, std::span<const T> mine, Index n,
+                            const PartsOfRanks& parts, SourceLine line) {
+  check_parts(c.size(), n, parts, line);
+  std::vector<T> all(static_cast<std::size_t>(n));
+  sum_of_parts<T>(c, mine, n, parts, all.data(), line);
+  return all;
 }
 
 template <class T>
@@ -128,18 +141,24 @@ std::vector<T> RunningSum<T>::finish(Communicator& c, SourceLine line) {
   for (std::size_t b = 0; b < branches.size(); ++b)
     add_up(branches[b], known, parts_.back(), n_, sums.data() + static_cast<Index>(b) * n_);
   sums_.clear();
-  return sum_of_branches<T>(c, sums, n_, parts_, line);
+  std::vector<T> all(static_cast<std::size_t>(n_));
+  sum_of_branches<T>(c, sums, n_, parts_, all.data(), line);
+  return all;
 }
 
 template <class T>
-std::vector<T> sum_of_branches(Communicator& c, std::span<const T> mine, Index n,
-                               const PartsOfRanks& parts, SourceLine line) {
+void sum_of_branches(Communicator& c, std::span<const T> mine, Index n, const PartsOfRanks& parts,
+                     T* all, SourceLine line) {
   check_parts(c.size(), n, parts, line);
   const int ranks = c.size(), me = c.rank();
   const auto of = [&](int r) { return static_cast<std::size_t>(r); };
   const Index total = parts.back();
-  if (total == 0 || n == 0) return std::vector<T>(static_cast<std::size_t>(n));
-  if (ranks == 1) return {mine.begin(), mine.end()};
+  if (total == 0) std::fill_n(all, n, T(0));
+  if (total == 0 || n == 0) return;
+  if (ranks == 1) {
+    std::copy_n(mine.data(), n, all);
+    return;
+  }
 
   // Who finishes which values: of few each rank all, which takes one message less.
   constexpr Index kFewBytes = 1024;
@@ -149,65 +168,77 @@ std::vector<T> sum_of_branches(Communicator& c, std::span<const T> mine, Index n
                : std::pair<Index, Index>{n * r / ranks, n * (r + 1) / ranks};
   };
   std::vector<std::vector<Branch>> branches;
-  for (int r = 0; r < ranks; ++r)
+  Index others = 0;  // branches of other ranks
+  for (int r = 0; r < ranks; ++r) {
     branches.push_back(branches_of(parts[of(r)], parts[of(r) + 1], total));
-  const Index held = static_cast<Index>(branches[of(me)].size());
+    if (r != me) others += static_cast<Index>(branches.back().size());
+  }
+  const auto held = static_cast<Index>(branches[of(me)].size());
   const auto [begin, end] = slice(me);
   const Index length = end - begin;
 
-  const std::string what = "sum of " + std::to_string(total) + " parts of " + std::to_string(n);
-  std::vector<std::vector<T>> to(of(ranks)), from(of(ranks));
+  // Memory that is not set before it is written: my slice of others' branches, and where this rank
+  // has several, theirs of mine side by side.
+  const auto came = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(others * length));
+  const auto sent =
+      std::make_unique_for_overwrite<T[]>(held > 1 ? static_cast<std::size_t>(held * n) : 0);
   std::vector<Send> send;
   std::vector<Receive> receive;
+  const auto values = [](const T* first, Index count) {
+    return std::as_bytes(std::span(first, static_cast<std::size_t>(count)));
+  };
   Known<T> known;
+  T* from = came.get();
+  for (int r = 0; r < ranks; ++r) {
+    const auto of_rank = static_cast<Index>(branches[of(r)].size());
+    if (length == 0 || of_rank == 0) continue;
+    for (Index b = 0; b < of_rank; ++b)
+      known[branches[of(r)][static_cast<std::size_t>(b)]] =
+          r == me ? mine.data() + b * n + begin : from + b * length;
+    if (r == me) continue;
+    receive.push_back(
+        {r, std::as_writable_bytes(std::span(from, static_cast<std::size_t>(of_rank * length)))});
+    from += of_rank * length;
+  }
   for (int r = 0; r < ranks; ++r) {
     const auto [first, last] = slice(r);
-    for (std::size_t b = 0; b < branches[of(r)].size() && length > 0; ++b) {
-      if (b == 0 && r != me)
-        from[of(r)].resize(branches[of(r)].size() * static_cast<std::size_t>(length));
-      known[branches[of(r)][b]] = r == me ? mine.data() + static_cast<Index>(b) * n + begin
-                                          : from[of(r)].data() + static_cast<Index>(b) * length;
-    }
-    if (!from[of(r)].empty())
-      receive.push_back({r, std::as_writable_bytes(std::span(from[of(r)]))});
     if (r == me || last == first || held == 0) continue;
-    if (held > 1)  // side by side, each its slice
-      for (Index b = 0; b < held; ++b)
-        to[of(r)].insert(to[of(r)].end(), mine.begin() + b * n + first,
-                         mine.begin() + b * n + last);
-    const std::span<const T> slices =
-        held > 1
-            ? std::span<const T>(to[of(r)])
-            : mine.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
-    send.push_back({r, std::as_bytes(slices)});
+    if (held == 1 || few) {
+      send.push_back({r, values(mine.data() + (few ? 0 : first), few ? held * n : last - first)});
+      continue;
+    }
+    T* const slices = sent.get() + held * first;
+    for (Index b = 0; b < held; ++b)
+      std::copy(mine.data() + b * n + first, mine.data() + b * n + last,
+                slices + b * (last - first));
+    send.push_back({r, values(slices, held * (last - first))});
   }
+  const std::string what = "sum of " + std::to_string(total) + " parts of " + std::to_string(n);
   c.exchange(what, send, receive, line);
 
-  std::vector<T> all(static_cast<std::size_t>(n));
-  T* const sum = all.data() + begin;
+  T* const sum = all + begin;
   if (length > 0) add_up(root(total), known, total, length, sum);
-  if (few) return all;
+  if (few) return;
 
   send.clear(), receive.clear();
   for (int r = 0; r < ranks; ++r) {
     const auto [first, last] = slice(r);
     if (r == me) continue;
-    if (length > 0)
-      send.push_back({r, std::as_bytes(std::span<const T>(sum, static_cast<std::size_t>(length)))});
+    if (length > 0) send.push_back({r, values(sum, length)});
     if (last > first)
-      receive.push_back(
-          {r, std::as_writable_bytes(std::span(all).subspan(
-                  static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)))});
+      receive.push_back({r, std::as_writable_bytes(
+                                std::span(all + first, static_cast<std::size_t>(last - first)))});
   }
   c.exchange(what + ": its slices", send, receive, line);
-  return all;
 }
 
-#define TESSERA_SUM_OF(T)                                                              \
-  template std::vector<T> sum_of_parts<T>(Communicator&, std::span<const T>, Index,    \
-                                          const PartsOfRanks&, SourceLine);            \
-  template std::vector<T> sum_of_branches<T>(Communicator&, std::span<const T>, Index, \
-                                             const PartsOfRanks&, SourceLine);         \
+#define TESSERA_SUM_OF(T)                                                                          \
+  template std::vector<T> sum_of_parts<T>(Communicator&, std::span<const T>, Index,                \
+                                          const PartsOfRanks&, SourceLine);                        \
+  template void sum_of_parts<T>(Communicator&, std::span<const T>, Index, const PartsOfRanks&, T*, \
+                                SourceLine);                                                       \
+  template void sum_of_branches<T>(Communicator&, std::span<const T>, Index, const PartsOfRanks&,  \
+                                   T*, SourceLine);                                                \
   template class RunningSum<T>
 TESSERA_SUM_OF(float);
 TESSERA_SUM_OF(double);

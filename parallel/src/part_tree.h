@@ -23,11 +23,15 @@ struct Branch {
 /// The whole branches that parts [begin, end) are made of, from the left.
 std::vector<Branch> branches_of(Index begin, Index end, Index parts);
 
-/// sum_of_parts of what each rank has added up already: rows of n values, one for each of its
-/// branches.
+/// all [n] = sum_of_parts.
 template <class T>
-std::vector<T> sum_of_branches(Communicator& c, std::span<const T> mine, Index n,
-                               const PartsOfRanks& parts, SourceLine line);
+void sum_of_parts(Communicator& c, std::span<const T> mine, Index n, const PartsOfRanks& parts,
+                  T* all, SourceLine line);
+/// The same of what each rank has added up already: `mine`, rows of n values, one for
+/// each of its branches.
+template <class T>
+void sum_of_branches(Communicator& c, std::span<const T> mine, Index n, const PartsOfRanks& parts,
+                     T* all, SourceLine line);
 /// The same as an operation: x [branches of this rank, ...] -> [...]. Its transpose gives each
 /// branch what comes back.
 Tensor sum_of_branches(Communicator& c, const PartsOfRanks& parts, Arg x);
