@@ -95,7 +95,7 @@ RedistributionPtr redistribution(const RankMesh& mesh, const Shape& shape, const
 Index sent_by_all(const Redistribution& r);
 
 /// x, this rank's part in the one layout -> its part in the other; of any type where nothing is
-/// added up.
+/// added up. What is whole is cut, and a part of a sum made, without a message.
 Tensor redistribute(const RedistributionPtr& r, Arg x);
 
 }  // namespace tessera::parallel
