@@ -247,14 +247,19 @@ TileCounts detail::image_into(Communicator& c, const FunctionOfImages& f,
       jit([&p](const PartInputs& in) { return p->run(in.parameters, in.boxes, in.graph); },
           {.keep = kKeptPlans});
   double written = 0;
+  std::future<void> writing;
   TileCounts counts = each_tile(c, *p, images, [&](const Tile& tile) {
     for (std::size_t k = 0; k < tile.parts.size(); ++k) {
       const Tensor y =
           compute(PartInputs{parameters, boxes_of_part(*p, tile, k), p->graph_of(tile.cuts[k])});
       written += static_cast<double>(y.size()) * static_cast<double>(size_of(y.dtype()));
-      sink(p->parts.boxes[static_cast<std::size_t>(tile.parts[k])], y);
+      if (writing.valid()) writing.get();
+      writing = std::async(
+          std::launch::async,
+          [&sink, y, b = p->parts.boxes[static_cast<std::size_t>(tile.parts[k])]] { sink(b, y); });
     }
   });
+  if (writing.valid()) writing.get();
   counts.bytes_written = written;
   return counts;
 }

@@ -77,7 +77,7 @@ void bits(Communicator& c, Index side, Index tile) {
   const Restorer net{
       nn::conv(random_key(1), {6, 6}, 4, 4, f32),
       nn::conv(random_key(2), {4, 4}, 4, 6,
-               {.stride = {2, 2}, .dilation = {5, 5}, .dtype = Dtype::f32}),
+               {.stride = {2, 2}, .dilation = {10, 10}, .dtype = Dtype::f32}),
       nn::conv_transpose(random_key(3), {4, 4}, 6, 4, {.stride = {2, 2}, .dtype = Dtype::f32})};
   const Type type{Dtype::f32, {4, side, side}};
   const auto f = [](const Restorer& n, const Images& i) { return n(i[0]); };
@@ -85,10 +85,12 @@ void bits(Communicator& c, Index side, Index tile) {
   const parallel::Tiling tiles{{0, 512, 512}, tile};
   const Tensor x = normal(random_key(4), type.shape, Dtype::f32);
   if (c.rank() == 0) {
-    const Box part{{0, 512, 512}, {4, 1024, 1024}};
+    const Box part{{0, side / 2, side / 2}, {4, side / 2 + 1, side / 2 + 1}};
     const Graph g = trace([&](const Images& i) { return Images{net(i[0])}; }, {&type, 1});
     const Box met = cut(g, part, {true}).inputs[0];
-    std::printf("reach %lld positions\n", static_cast<long long>(part.begin[1] - met.begin[1]));
+    std::printf("before %lld positions\nbehind %lld positions\n",
+                static_cast<long long>(part.begin[1] - met.begin[1]),
+                static_cast<long long>(met.end[1] - part.end[1]));
   }
   {
     const Tensor y = parallel::tiled(c, f, tiles)(net, Images{x});

@@ -41,9 +41,10 @@ class TiledGradient {
 };
 }  // namespace detail
 
-/// f(parameters, images), each box of the result once, from the rank that computes it. All ranks
-/// call it with the same; it returns on each when its own tiles are written. Throws Error as
-/// `tiled` does, but for ranks without a part.
+/// f(parameters, images), each box of the result once, from the rank that computes it: one after
+/// the other, on a thread beside the one that computes the next. All ranks call it with the same;
+/// it returns on each when its own tiles are written. Throws Error as `tiled` does, but for ranks
+/// without a part.
 template <class F, IsTree P>
 TileCounts tiled_into(Communicator& c, const F& f, const P& parameters,
                       const std::vector<BoxSource>& images, const BoxSink& sink,
