@@ -9,6 +9,7 @@
 #include "tessera/parallel/exchanges.h"
 #include "tessera/parallel/part_sums.h"
 
+#include <map>
 #include <string>
 
 namespace tessera::parallel {
@@ -34,18 +35,41 @@ FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::si
         for (std::size_t k = 0; k < mine; ++k) out.insert(out.end(), p.begin(), p.end());
         return out;
       },
-      // Branches are added up by the engine, one array to another: no copies of all parts.
+      // Branches are added up by the engine, one array to another: no copies of all parts. What is
+      // of one type travels together, so that ranks meet once for all parameters.
       [&c, held, mine, parameters](const std::vector<Tensor>& ct) {
         const auto me = static_cast<std::size_t>(c.rank());
         const Index first = held[me], parts = held.back();
-        std::vector<Tensor> sums;
+        const std::vector<Branch> branches = branches_of(first, held[me + 1], parts);
+        std::vector<std::vector<Tensor>> of_branches(parameters);
         for (std::size_t i = 0; i < parameters; ++i) {
-          std::vector<Tensor> of_parts, of_branches;
+          std::vector<Tensor> of_parts;
           for (std::size_t k = 0; k < mine; ++k) of_parts.push_back(ct[k * parameters + i]);
-          for (const Branch& b : branches_of(first, held[me + 1], parts))
-            of_branches.push_back(sum_of_branch(b, of_parts, first, parts));
-          sums.push_back(c.size() == 1 ? of_branches[0]
-                                       : sum_of_branches(c, held, stack(of_branches)));
+          for (const Branch& b : branches)
+            of_branches[i].push_back(sum_of_branch(b, of_parts, first, parts));
+        }
+        std::vector<Tensor> sums(parameters);
+        if (c.size() == 1) {
+          for (std::size_t i = 0; i < parameters; ++i) sums[i] = of_branches[i][0];
+          return sums;
+        }
+        std::map<Dtype, std::vector<std::size_t>> of_type;
+        for (std::size_t i = 0; i < parameters; ++i)
+          of_type[of_branches[i][0].dtype()].push_back(i);
+        for (const auto& [type, which] : of_type) {
+          std::vector<Tensor> rows;
+          for (std::size_t b = 0; b < branches.size(); ++b) {
+            std::vector<Tensor> flat;
+            for (const std::size_t i : which) flat.push_back(flatten(of_branches[i][b]));
+            rows.push_back(flat.size() == 1 ? flat[0] : concatenate(flat, 0));
+          }
+          const Tensor sum = sum_of_branches(c, held, stack(rows));
+          Index begin = 0;
+          for (const std::size_t i : which) {
+            const Shape& shape = of_branches[i][0].shape();
+            sums[i] = reshape(slice(sum, 0, begin, begin + shape.count()), shape);
+            begin += shape.count();
+          }
         }
         return sums;
       });
