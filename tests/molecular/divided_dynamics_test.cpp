@@ -301,7 +301,9 @@ TEST(DividedDynamics, WhatFailsOnOneRankIsThrownOnAll) {
       told[static_cast<std::size_t>(c.rank())] = e.what();
     }
     const State before = run.whole_before();
-    if (c.rank() == 0) EXPECT_EQ(before.frame.step, 0);
+    if (c.rank() == 0) {
+      EXPECT_EQ(before.frame.step, 0);
+    }
   });
   for (const std::string& t : told)
     EXPECT_NE(t.find("cannot be made rigid"), std::string::npos) << t;

@@ -93,9 +93,9 @@ struct DividedDynamics::Impl {
     steps = std::make_unique<const Steps>(all, domain->own(), others, force, slow);
   }
   void deal() {
-    std::vector<std::vector<Vec3>*> rows = {&m.frame.v_nm_ps, &m.forces.f};
+    std::vector<std::vector<Vec3>*> rows = {&m.frame.x_nm, &m.frame.v_nm_ps, &m.forces.f};
     if (slow) rows.push_back(&m.slow.f);
-    domain->deal(m.frame.box, m.frame.x_nm, rows);
+    domain->deal(rows);
     take_own();
   }
   /// f(), and where a rank fails in it all throw.

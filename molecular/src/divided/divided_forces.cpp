@@ -59,8 +59,8 @@ struct DividedForces::Impl {
           asked.box, x,
           weights.empty() ? std::vector<double>(static_cast<std::size_t>(ranks.size()), 1.0)
                           : weights);
-    std::vector<Vec3> own = rows_of(x, domain->own());
-    if (asked.part != Part::slow && domain->wants_dealing()) domain->deal(asked.box, own, {});
+    if (asked.part != Part::slow && domain->wants_dealing()) domain->deal({});
+    const std::vector<Vec3> own = rows_of(x, domain->own());
     ForceFunction& forces = of_part[asked.part];
     if (!forces) {
       ForceOptions part = run;

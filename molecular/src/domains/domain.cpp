@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "domains/domain.h"
 
+#include "base/blocks.h"
 #include "domains/box_cut.h"
 #include "system/exact_fractions.h"
+#include "system/furthest.h"
 #include "system/strain.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
@@ -39,7 +42,9 @@ Domain::Domain(const System& all, parallel::Communicator& c,
   const Vec3 over = over_edges(box);
   home_.resize(all.n_atoms());
   for (std::size_t i = 0; i < home_.size(); ++i) {
-    const auto p = units_of(box, over, x[at(joined_[i])]);
+    const Vec3 s = exact_fractions(box, over, x[at(joined_[i])].data());
+    const bool is_number = std::isfinite(s[0] + s[1] + s[2]);  // else forces tell of it
+    const Units p = is_number ? Units{in_units(s[0]), in_units(s[1]), in_units(s[2])} : Units{};
     const auto holds = [&](const Region& r) { return r.contains(p); };
     home_[i] = static_cast<std::int32_t>(std::ranges::find_if(regions_, holds) - regions_.begin());
     if (at(home_[i]) == regions_.size()) home_[i] = 0;
@@ -47,18 +52,22 @@ Domain::Domain(const System& all, parallel::Communicator& c,
   }
 }
 
-/// The origin for what is no number: forces tell of it.
-std::array<std::uint32_t, 3> Domain::units_of(const Box& box, const Vec3& over,
-                                              const Vec3& x) const {
-  const Vec3 s = exact_fractions(box, over, x.data());
-  if (!std::isfinite(s[0] + s[1] + s[2])) return {};
-  return {in_units(s[0]), in_units(s[1]), in_units(s[2])};
+bool Domain::take_places(const Box& box, const std::vector<Vec3>& x) {
+  fractions_.resize(std::max(x.size(), numbers_.size()));
+  for (auto& a : now_.along) a.resize(x.size());
+  std::atomic<bool> fine = true;
+  over_blocks(x.size(), [&](std::size_t begin, std::size_t end) {
+    if (!exact_fractions(box, x.data() + begin, end - begin, fractions_.data() + begin))
+      return fine.store(false, std::memory_order_relaxed);
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t i = begin; i < end; ++i)
+        now_.along[a][i] = static_cast<std::int32_t>(in_units(fractions_[i][a]));
+  });
+  return fine;
 }
 
-void Domain::deal(const Box& box, std::vector<Vec3>& x, std::vector<std::vector<Vec3>*> values) {
-  const Vec3 over = over_edges(box);
-  const std::size_t ranks = regions_.size(), rows = 1 + values.size();
-  values.insert(values.begin(), &x);
+void Domain::deal(const std::vector<std::vector<Vec3>*>& values) {
+  const std::size_t ranks = regions_.size(), rows = values.size();
   // Own atoms that leave: their numbers and new ranks to all, their rows to those.
   std::vector<std::int32_t> leave, to;
   std::vector<std::vector<Vec3>> sent(ranks);
@@ -67,8 +76,10 @@ void Domain::deal(const Box& box, std::vector<Vec3>& x, std::vector<std::vector<
     if (const std::int32_t head = joined_[at(own_[i])]; head != first) {
       first = head;
       const std::size_t of_first =
-          static_cast<std::size_t>(std::ranges::lower_bound(own_, head) - own_.begin());
-      const auto p = units_of(box, over, x[of_first]);
+          own_[i] == head
+              ? i
+              : static_cast<std::size_t>(std::ranges::lower_bound(own_, head) - own_.begin());
+      const Units p = now_.of(of_first);
       home = static_cast<std::int32_t>(me_);
       for (std::size_t r = 0; r < ranks; ++r)
         if (regions_[r].contains(p)) home = static_cast<std::int32_t>(r);
@@ -121,27 +132,20 @@ void Domain::deal(const Box& box, std::vector<Vec3>& x, std::vector<std::vector<
   wants_dealing_ = false;
 }
 
-void Domain::bring(const Box& box, const std::vector<Vec3>& x) {
-  const Vec3 over = over_edges(box);
+bool Domain::bring(const Box& box, const std::vector<Vec3>& x) {
   const ListReach reach = reach_(box);
-  now_.resize(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) now_[i] = units_of(box, over, x[i]);
-  enum { holds, soon_over, over_now };
+  enum { holds, soon_over, over_now, no_number };
   int state = dealt_ ? over_now : holds;
-  if (!dealt_) {
-    Box unit = box;
-    for (Vec3& e : unit.edge)
-      for (double& c : e) c *= 0x1p-32;
-    double most = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      Vec3 way;
-      for (std::size_t a = 0; a < 3; ++a)
-        way[a] = static_cast<double>(static_cast<std::int32_t>(now_[i][a] - then_[i][a]));
-      const Vec3 d = from_fractions(unit, way);
-      most = std::max(most, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-    }
-    const double stretch = strain(then_box_, box) * reach.radius_nm + slip(reach.radius_nm),
-                 way = 2 * std::sqrt(most), steps = static_cast<double>(steps_ + 1);
+  if (!take_places(box, x)) {
+    state = no_number;
+  } else if (!dealt_) {
+    std::vector<float> most((x.size() + block - 1) / block, 0.0F);
+    over_blocks(x.size(), [&](std::size_t begin, std::size_t end) {
+      most[begin / block] = furthest(box, now_.rows(), then_.rows(), begin, end);
+    });
+    const double square = most.empty() ? 0.0 : static_cast<double>(*std::ranges::max_element(most)),
+                 stretch = strain(then_box_, box) * reach.radius_nm + slip(reach.radius_nm),
+                 way = 2 * std::sqrt(square), steps = static_cast<double>(steps_ + 1);
     constexpr double faster = 1.1;  // than so far
     if (!(way + stretch <= reach.buffer_nm))
       state = over_now;
@@ -149,6 +153,7 @@ void Domain::bring(const Box& box, const std::vector<Vec3>& x) {
       state = soon_over;
   }
   const auto agreed = static_cast<int>(others_.largest(state));
+  if (agreed == no_number) return false;
   const bool unforeseen = agreed == over_now && !dealt_;
   if (agreed == over_now) {
     renew(box, reach);
@@ -159,7 +164,8 @@ void Domain::bring(const Box& box, const std::vector<Vec3>& x) {
   }
   ++steps_;
   wants_dealing_ = agreed == soon_over || unforeseen;
-  push(x);
+  push(box, x);
+  return true;
 }
 
 /// Which own atoms others need, and which copies they send.
@@ -178,7 +184,7 @@ void Domain::renew(const Box& box, const ListReach& reach) {
       double sum = 0, most = 0;
       for (std::size_t a = 0; a < 3; ++a) {
         if (!region.is_cut(a)) continue;
-        const double g = region.gap(a, now_[i][a]) * width[a];
+        const double g = region.gap(a, static_cast<std::uint32_t>(now_.along[a][i])) * width[a];
         sum += g * g;
         most = std::max(most, g);
       }
@@ -208,6 +214,7 @@ void Domain::renew(const Box& box, const ListReach& reach) {
     numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
   }
   x_.resize(numbers_.size());
+  fractions_.resize(numbers_.size());
   ++version_;
 
   // Fractions of own atoms from the middle of the region, which none is half an edge away from.
@@ -216,12 +223,13 @@ void Domain::renew(const Box& box, const ListReach& reach) {
     const Region& region = regions_[me_];
     const auto centre = region.low[a] + static_cast<std::uint32_t>(region.size[a] / 2);
     std::int64_t low = std::int64_t{1} << 32, high = -low;
-    for (const auto& p : now_) {
-      const std::int64_t from = static_cast<std::int32_t>(p[a] - centre);
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      const std::int64_t from =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(now_.along[a][i]) - centre);
       low = std::min(low, from);
       high = std::max(high, from);
     }
-    if (now_.empty()) continue;
+    if (own_.empty()) continue;
     const double room = 0.5 * reach.buffer_nm / width[a];  // that they may move
     mine[a] = {0x1p-32 * (static_cast<double>(centre) + static_cast<double>(low)) - room,
                0x1p-32 * static_cast<double>(high - low) + 2 * room};
@@ -236,7 +244,7 @@ void Domain::renew(const Box& box, const ListReach& reach) {
   }
 }
 
-void Domain::push(const std::vector<Vec3>& x) {
+void Domain::push(const Box& box, const std::vector<Vec3>& x) {
   std::ranges::copy(x, x_.begin());
   std::vector<std::vector<Vec3>> to(peers_.size());
   std::vector<parallel::Send> send;
@@ -251,6 +259,10 @@ void Domain::push(const std::vector<Vec3>& x) {
           {peer.rank, std::as_writable_bytes(std::span(x_).subspan(peer.first_copy, peer.copies))});
   }
   c_.exchange("positions of copies", send, receive);
+  const std::size_t own = own_.size();
+  over_blocks(x_.size() - own, [&](std::size_t begin, std::size_t end) {
+    exact_fractions(box, x_.data() + own + begin, end - begin, fractions_.data() + own + begin);
+  });
 }
 
 }  // namespace tessera::molecular

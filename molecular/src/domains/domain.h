@@ -13,6 +13,7 @@
 //
 // All ranks make the same calls in the same order.
 #pragma once
+#include "base/aligned_array.h"
 #include "base/others.h"
 #include "base/region.h"
 #include "domains/list_reach.h"
@@ -43,14 +44,16 @@ class Domain {
   /// Numbers of this rank's own atoms, ascending.
   const std::vector<std::int32_t>& own() const { return own_; }
   bool wants_dealing() const { return wants_dealing_; }
-  /// Deals the atoms, own ones at x, anew; rows of `values` [own] go with them.
-  void deal(const Box& box, std::vector<Vec3>& x, std::vector<std::vector<Vec3>*> values);
+  /// Deals the atoms anew by where they were brought last; rows of `values` [own] go with them.
+  void deal(const std::vector<std::vector<Vec3>*>& values);
 
   // ---- copies
-  /// Positions of own atoms as they are now; copies follow.
-  void bring(const Box& box, const std::vector<Vec3>& x);
+  /// Positions of own atoms as they are now; copies follow. False, on all ranks, where a coordinate
+  /// of one of them is not a number.
+  bool bring(const Box& box, const std::vector<Vec3>& x);
   /// Own atoms, then copies.
   const std::vector<Vec3>& x() const { return x_; }
+  const std::vector<Vec3>& fractions() const { return fractions_; }  ///< exact_fractions.h
   const std::vector<std::int32_t>& numbers() const { return numbers_; }
   /// Another one where the set of atoms is another.
   std::uint64_t version() const { return version_; }
@@ -93,9 +96,22 @@ class Domain {
     std::vector<std::int32_t> sent;  ///< own atoms that it has copies of
     std::size_t first_copy = 0, copies = 0;
   };
+  using Units = std::array<std::uint32_t, 3>;
+  /// Of own atoms, in units of 2^-32 edges; an array an axis.
+  struct Places {
+    std::array<Array<std::int32_t>, 3> along;
+    Units of(std::size_t i) const {
+      return {static_cast<std::uint32_t>(along[0][i]), static_cast<std::uint32_t>(along[1][i]),
+              static_cast<std::uint32_t>(along[2][i])};
+    }
+    std::array<const std::int32_t*, 3> rows() const {
+      return {along[0].data(), along[1].data(), along[2].data()};
+    }
+  };
+  /// False where a coordinate is not a number.
+  bool take_places(const Box& box, const std::vector<Vec3>& x);
   void renew(const Box& box, const ListReach& reach);
-  void push(const std::vector<Vec3>& x);
-  std::array<std::uint32_t, 3> units_of(const Box& box, const Vec3& over, const Vec3& x) const;
+  void push(const Box& box, const std::vector<Vec3>& x);
 
   parallel::Communicator& c_;
   Others others_;
@@ -108,12 +124,12 @@ class Domain {
   std::vector<std::int32_t> own_;
   bool dealt_ = true, wants_dealing_ = false;
 
-  std::vector<Vec3> x_;
+  std::vector<Vec3> x_, fractions_;
   std::vector<std::int32_t> numbers_;
   std::vector<Peer> peers_;
   std::vector<std::array<Extent, 3>> extents_;
   std::uint64_t version_ = 0;
-  std::vector<std::array<std::uint32_t, 3>> now_, then_;  ///< own atoms, when copies were found
+  Places now_, then_;  ///< then: when copies were found
   Box then_box_;
   std::int64_t steps_ = 0;  ///< that copies have been used for
 };

@@ -44,10 +44,20 @@ struct ForceEvaluator::Impl {
   std::mutex in_use;
   std::uint64_t version = 0;  ///< of the domain
   TermSums terms;
+  bool have_terms = true;
   std::optional<PairRun> pairs;
   EnergyPtr ewald;              ///< null: no direct sum
   std::unique_ptr<PmeRun> pme;  ///< null: no PME
 
+  /// Whether a rank may have anything to add but pairs.
+  bool has_terms() const {
+    bool any = pme != nullptr;
+    if (choice.bonded)
+      each_bonded([&](const BondedKind&, const auto& list) { any = any || list.size() > 0; },
+                  system);
+    if (choice.ewald_excluded || choice.field_excluded) any = any || !system.exclusions.empty();
+    return any;
+  }
   bool has_reciprocal() const {
     return options.coulomb == Nonbonded::Coulomb::ewald ||
            options.coulomb == Nonbonded::Coulomb::pme;
@@ -60,17 +70,21 @@ struct ForceEvaluator::Impl {
   }
   /// Bonded terms and what excluded pairs and waves add; forces are left to be taken. In the finest
   /// units (fine ones in double precision only) that hold all of them, which depends on positions
-  /// alone.
-  Sums add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
+  /// alone; none where no units do.
+  std::optional<Sums> add_terms(const std::vector<Vec3>& x, const Box& box, bool energies) {
     const auto in = [&](const FixedScale& scale) {
       Sums sums = terms.add(x, box, energies, scale);
       if (pme && is_periodic(box)) pme->add(x.data(), box, energies, sums);
       return sums;
     };
+    const auto hold = [&](const Sums& sums) {
+      return have_terms ? others.all(sums.holds()) : sums.holds();
+    };
     if (precision == Precision::f64)
-      if (const Sums fine = in(fine_scale); others.all(fine.holds())) return fine;
-    if (const Sums usual = in(FixedScale{}); others.all(usual.holds())) return usual;
-    return in(coarse_scale);
+      if (const Sums fine = in(fine_scale); hold(fine)) return fine;
+    if (const Sums usual = in(FixedScale{}); hold(usual)) return usual;
+    if (const Sums coarse = in(coarse_scale); hold(coarse)) return coarse;
+    return std::nullopt;
   }
   /// f = the forces that `add_terms` left.
   void take_forces(const FixedScale& scale, bool periodic, std::vector<Vec3>& f) {
@@ -188,6 +202,7 @@ ForceEvaluator::ForceEvaluator(const System& s, const Nonbonded& o, const ForceO
       return ewald_self_energy(s, o, h, charge).template item<double>();
     }));
   }
+  impl->have_terms = impl->has_terms();
   impl_ = std::move(impl);
 }
 
@@ -197,8 +212,16 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& given, const Box& box, 
   const std::size_t n = m.domain ? m.domain->own().size() : m.system.n_atoms();
   if (given.size() != n)
     throw Error(fmt::format("[forces] {} positions for {} atoms", given.size(), n));
+  const auto fail = [&] {
+    for (std::size_t i = 0; i < n && !m.domain; ++i)
+      for (const double c : given[i])
+        if (!std::isfinite(c))
+          throw Error(fmt::format("[forces] the position of atom {} ({}) is not a number", i + 1,
+                                  m.system.atoms.name[i]));
+    throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms overlap; minimize first");
+  };
   if (m.domain) {
-    if (m.brings) m.domain->bring(box, given);
+    if (m.brings && !m.domain->bring(box, given)) fail();
     m.follow_domain();
   }
   const std::vector<Vec3>& x = m.domain ? m.domain->x() : given;
@@ -206,19 +229,13 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& given, const Box& box, 
   out.energy = {};
   out.virial = {};
   out.f.resize(n);
-  Sums total = m.add_terms(x, box, energies);
+  const std::optional<Sums> found = m.add_terms(x, box, energies);
+  if (!found) fail();
+  Sums total = *found;
   m.take_forces(total.scale, is_periodic(box), out.f);
   m.add_over_ranks(total);
   PairRun::Energy of_pairs;
-  if (!m.others.all(total.holds()) ||
-      (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr))) {
-    for (std::size_t i = 0; i < n && !m.domain; ++i)
-      for (const double c : x[i])
-        if (!std::isfinite(c))
-          throw Error(fmt::format("[forces] the position of atom {} ({}) is not a number", i + 1,
-                                  m.system.atoms.name[i]));
-    throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms overlap; minimize first");
-  }
+  if (m.pairs && !m.pairs->add(x, box, out.f, energies ? &of_pairs : nullptr)) fail();
   if (energies) {
     for (std::size_t k = 0; k < n_terms; ++k)
       out.energy[k] = total.energy[k].value(total.scale.energies);

@@ -294,6 +294,7 @@ void PairList::make(const Input<float>& positions, double radius, bool by_atoms,
   const std::size_t n_j = atom_of.size() / j_width;
   const auto r = static_cast<float>(radius * (1 + 1e-5));  // extents are rounded to float
   const Coarse in_16_bits = coarse(positions, radius);
+  const std::vector<Cut> cuts = in.middle ? cuts_of(*in.middle) : std::vector<Cut>();
   chunks.resize((n_j + clusters_per_chunk - 1) / clusters_per_chunk);
   parallel_chunks(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t number) {
     Chunk& chunk = chunks[static_cast<std::size_t>(number)];
@@ -302,11 +303,23 @@ void PairList::make(const Input<float>& positions, double radius, bool by_atoms,
     std::vector<float> square;
     std::vector<std::int32_t> others;
     Array<Entry> found, spare;
+    std::vector<std::uint8_t> across;             // of `found`: some of its pairs lie outside
     std::vector<std::int32_t> index_of(n_j, -1);  // of a j-cluster in `found`
     const std::size_t first = static_cast<std::size_t>(number) * clusters_per_chunk,
                       last = std::min(first + clusters_per_chunk, n_j);
     for (std::size_t own = first; own < last; ++own) {
-      const std::size_t n = near(static_cast<std::int32_t>(own), r, square, others);
+      std::size_t n = near(static_cast<std::int32_t>(own), r, square, others);
+      if (!cuts.empty()) {
+        across.resize(n);
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+          const Lies where = lies(cuts, static_cast<std::int32_t>(own), others[k]);
+          others[kept] = others[k];
+          across[kept] = where == Lies::across;
+          kept += where != Lies::outside;
+        }
+        n = kept;
+      }
       found.resize(n);
       spare.resize(n);
       for (std::size_t k = 0; k < n; ++k)
@@ -324,7 +337,8 @@ void PairList::make(const Input<float>& positions, double radius, bool by_atoms,
         for (std::size_t k = 0; k < n; ++k)
           found[k] = {others[k],
                       present & 0x01010101U * present_[static_cast<std::size_t>(others[k])]};
-        found[static_cast<std::size_t>(index_of[own])].mask &= after;
+        if (const std::int32_t self = index_of[own]; self >= 0)
+          found[static_cast<std::size_t>(self)].mask &= after;
         for (std::size_t k = 0; k < i_width; ++k) {
           const std::int32_t atom = atom_of[i * i_width + k];
           if (atom < 0) continue;
@@ -349,7 +363,23 @@ void PairList::make(const Input<float>& positions, double radius, bool by_atoms,
                   .out -
               to;
         }
-        if (in.middle) row = within(*in.middle, positions, static_cast<std::int32_t>(own), row, to);
+        if (!cuts.empty()) {
+          std::int64_t kept = 0;
+          const auto keep = [&](std::int64_t from, std::int64_t end) {
+            for (std::int64_t k = from; k < end; ++k) {
+              Entry e = to[k];
+              if (across[static_cast<std::size_t>(index_of[static_cast<std::size_t>(e.j)])])
+                e.mask = within(cuts, positions, i, e);
+              to[kept] = e;
+              kept += e.mask != 0;
+            }
+            return kept;
+          };
+          const Row all = row;
+          row.first = keep(0, all.first);
+          row.last = keep(all.first, all.last);
+          row.end = keep(all.last, all.end);
+        }
         chunk.entries.resize(begin + static_cast<std::size_t>(row.end));
         if (row.end > 0)
           chunk.rows.push_back(placed(row, static_cast<std::int32_t>(i), lj_[i], begin));
@@ -359,71 +389,56 @@ void PairList::make(const Input<float>& positions, double radius, bool by_atoms,
   });
 }
 
-Row PairList::within(const Region& region, const Input<float>& positions, std::int32_t own, Row row,
-                     Entry* entries) const {
-  const auto units = [&](std::size_t a, std::size_t slot) {
-    return static_cast<std::uint32_t>(positions.x[a][slot]);
-  };
-  const auto i = static_cast<std::size_t>(row.i);
-  // Whether the middles of two clusters' extents lie inside along every cut edge, or outside along
-  // one; else pairs are looked at one by one.
-  enum class Lies : std::uint8_t { inside, outside, across };
-  const auto lies = [&](std::size_t j) {
-    Lies all = Lies::inside;
-    for (std::size_t a = 0; a < 3; ++a) {
-      if (!region.is_cut(a)) continue;
-      const auto w = static_cast<double>(width_[a]),
-                 m = static_cast<double>(middle_[a][static_cast<std::size_t>(own)]),
-                 n = static_cast<double>(middle_[a][j]);
-      const double halves = static_cast<double>(half_[a][static_cast<std::size_t>(own)]) +
-                            static_cast<double>(half_[a][j]),
-                   way = n - m - w * std::nearbyint((n - m) / w);
-      constexpr double rounding = 1e-4;  // [nm] of extents in float
-      if (std::abs(way) + halves + rounding >= 0.5 * w) {
-        all = Lies::across;
-        continue;
+PairList::Lies PairList::lies(std::span<const Cut> cuts, std::int32_t own, std::int32_t j) const {
+  Lies all = Lies::inside;
+  const auto at = static_cast<std::size_t>(own), other = static_cast<std::size_t>(j);
+  for (const Cut& c : cuts) {
+    const float middle = middle_[c.axis][at], to = middle_[c.axis][other] - middle,
+                halves = half_[c.axis][at] + half_[c.axis][other],
+                way = to - c.width * std::nearbyint(to * c.over_width);
+    if (std::abs(way) + halves + c.rounding >= 0.5F * c.width) {
+      all = Lies::across;
+      continue;
+    }
+    // From the region's lower face, within an edge of it.
+    const float spread = 0.5F * halves + c.rounding, on = middle + 0.5F * way - c.low,
+                from = on - c.width * std::floor(on * c.over_width);
+    if (from >= c.size + spread && from <= c.width - spread) return Lies::outside;
+    if (from < spread || from > c.size - spread) all = Lies::across;
+  }
+  return all;
+}
+
+std::vector<PairList::Cut> PairList::cuts_of(const Region& region) const {
+  std::vector<Cut> cuts;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!region.is_cut(a)) continue;
+    const auto w = static_cast<float>(width_[a]);
+    cuts.push_back({a, w, 1 / w, 0x1p-32F * static_cast<float>(region.low[a]) * w,
+                    0x1p-32F * static_cast<float>(region.size[a]) * w, 1e-4F + 2e-6F * w,
+                    region.low[a], static_cast<std::uint32_t>(region.size[a])});
+  }
+  return cuts;
+}
+
+std::uint32_t PairList::within(std::span<const Cut> cuts, const Input<float>& positions,
+                               std::size_t i, const Entry& entry) {
+  std::array<std::uint32_t, i_width * j_width> bits;
+  for (std::size_t bit = 0; bit < bits.size(); ++bit) bits[bit] = 1U << bit;
+  for (const Cut& c : cuts) {
+    const std::int32_t *const of_i = positions.x[c.axis] + i * i_width,
+                              *const of_j =
+                                  positions.x[c.axis] + static_cast<std::size_t>(entry.j) * j_width;
+    for (std::size_t k = 0; k < i_width; ++k)
+      for (std::size_t l = 0; l < j_width; ++l) {
+        const std::uint32_t m =
+            middle(static_cast<std::uint32_t>(of_i[k]), static_cast<std::uint32_t>(of_j[l]));
+        bits[k * j_width + l] = m - c.first < c.units ? bits[k * j_width + l] : 0;
       }
-      // From the region's lower face, within an edge of it.
-      const double low = 0x1p-32 * static_cast<double>(region.low[a]) * w,
-                   size = 0x1p-32 * static_cast<double>(region.size[a]) * w,
-                   spread = 0.5 * halves + rounding;
-      double from = m + 0.5 * way - low;
-      from -= w * std::floor(from / w);
-      if (from >= size + spread && from <= w - spread) return Lies::outside;
-      if (from < spread || from > size - spread) all = Lies::across;
-    }
-    return all;
-  };
-  const auto inside = [&](std::size_t j, std::uint32_t mask) {
-    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-      const auto bit = static_cast<std::size_t>(std::countr_zero(rest));
-      const std::size_t at = i * i_width + bit / 8, to = j * j_width + bit % 8;
-      for (std::size_t a = 0; a < 3; ++a)
-        if (region.is_cut(a) &&
-            middle(units(a, at), units(a, to)) - region.low[a] >= region.size[a]) {
-          mask &= ~(1U << bit);
-          break;
-        }
-    }
-    return mask;
-  };
-  std::int64_t kept = 0;
-  const auto keep = [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t k = from; k < to; ++k) {
-      Entry e = entries[k];
-      const auto j = static_cast<std::size_t>(e.j);
-      const Lies where = lies(j);
-      if (where == Lies::outside) continue;
-      if (where == Lies::across) e.mask = inside(j, e.mask);
-      if (e.mask != 0) entries[kept++] = e;
-    }
-    return kept;
-  };
-  const Row all = row;
-  row.first = keep(0, all.first);
-  row.last = keep(all.first, all.last);
-  row.end = keep(all.last, all.end);
-  return row;
+  }
+  std::uint32_t all = 0;
+  for (const std::uint32_t bit : bits) all |= bit;
+  return entry.mask & all;
 }
 
 void PairList::prune(const Input<float>& positions, double radius, const Kernels& kernels) {

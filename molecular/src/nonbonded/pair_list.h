@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace tessera::molecular::pairs {
@@ -60,9 +61,20 @@ class PairList {
   std::size_t near(std::int32_t own, float r, std::vector<float>& square,
                    std::vector<std::int32_t>& found) const;
 
-  /// The entries of a row of `own`, from `entries` on, less the pairs whose middle lies outside.
-  Row within(const Region& region, const Input<float>& positions, std::int32_t own, Row row,
-             Entry* entries) const;
+  /// Two faces of a region across an axis of the box.
+  struct Cut {
+    std::size_t axis;
+    float width, over_width, low, size;  ///< of the box; of the region [nm]
+    float rounding;                      ///< of lengths in single precision
+    std::uint32_t first, units;          ///< of the region
+  };
+  std::vector<Cut> cuts_of(const Region& region) const;
+  /// Whether middles of pairs of two j-clusters lie inside between all cuts, or outside of one.
+  enum class Lies : std::uint8_t { inside, outside, across };
+  Lies lies(std::span<const Cut> cuts, std::int32_t own, std::int32_t j) const;
+  /// Of an entry of the i-cluster the pairs whose middles lie inside.
+  static std::uint32_t within(std::span<const Cut> cuts, const Input<float>& positions,
+                              std::size_t i, const Entry& entry);
 
   /// What `prune` kernels read, for pairs closer than `radius` [nm].
   Coarse coarse(const Input<float>& positions, double radius);

@@ -23,6 +23,7 @@
 #include "nonbonded/pair_positions.h"
 #include "nonbonded/pair_reach.h"
 #include "nonbonded/series.h"
+#include "system/furthest.h"
 #include "system/strain.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
@@ -327,21 +328,17 @@ struct PairRun::Impl {
 
   // ---- positions ----
 
-  /// False where a coordinate is not a number.
+  /// Of all atoms; false where a coordinate is not a number.
   bool take_fractions(const std::vector<Vec3>& x, const Box& box) {
     s.resize(x.size());
     std::atomic<bool> fine = true;
-    const Vec3 over = over_edges(box);
     over_blocks(x.size(), [&](std::size_t begin, std::size_t end) {
-      bool all = true;
-      for (std::size_t k = begin; k < end; ++k) {
-        s[k] = exact_fractions(box, over, x[k].data());
-        all = all && std::isfinite(s[k][0] + s[k][1] + s[k][2]);
-      }
-      if (!all) fine.store(false, std::memory_order_relaxed);
+      if (!exact_fractions(box, x.data() + begin, end - begin, s.data() + begin))
+        fine.store(false, std::memory_order_relaxed);
     });
     return fine;
   }
+  const std::vector<Vec3>& fractions() const { return domain ? domain->fractions() : s; }
   /// Positions of slots; what the atoms that moved most have come by since the lists were made
   /// [nm].
   struct Moved {
@@ -349,6 +346,7 @@ struct PairRun::Impl {
   };
   Moved sort_positions(const Box& box, bool also_double) {
     const std::size_t m = list.slots();
+    const std::vector<Vec3>& of_atoms = fractions();
     for (auto& a : x32) a.resize(m);
     if (also_double)
       for (auto& a : x64) a.resize(m);
@@ -357,14 +355,15 @@ struct PairRun::Impl {
       for (std::size_t at = begin; at < end; ++at) {
         const std::int32_t i = list.atom_of[at];
         for (std::size_t a = 0; a < 3; ++a) {
-          const double f = i < 0 ? 0 : s[static_cast<std::size_t>(i)][a];
+          const double f = i < 0 ? 0 : of_atoms[static_cast<std::size_t>(i)][a];
           x32[a][at] = static_cast<std::int32_t>(in_units(f));
           if (also_double) x64[a][at] = f;
         }
       }
       if (listed)
-        moved[begin / block] = {furthest(outer_at, box, begin, end),
-                                inner > 0 ? furthest(inner_at, box, begin, end) : 0};
+        moved[begin / block] = {
+            domain ? 0 : furthest(box, places(x32), places(outer_at), begin, end),
+            inner > 0 ? furthest(box, places(x32), places(inner_at), begin, end) : 0};
     });
     Moved most;
     for (const auto& [outer_square, inner_square] : moved) {
@@ -373,30 +372,8 @@ struct PairRun::Impl {
     }
     return {std::sqrt(most.outer), std::sqrt(most.inner)};
   }
-  /// Square of how far the atom of [begin, end) that moved most has come from `then` [nm^2];
-  /// rounding is far below `slip` of `prepare`.
-  double furthest(const Array<std::int32_t>* then, const Box& box, std::size_t begin,
-                  std::size_t end) const {
-    std::int32_t most = 0;  // numbers that are not negative stand in the order of their bits, whose
-                            // maximum vectorizes
-    float h[3][3];
-    for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b)
-        h[a][b] = static_cast<float>(std::ldexp(box.edge[a][b], -32));
-    const std::int32_t *const x = x32[0].data(), *const y = x32[1].data(), *const z = x32[2].data(),
-                              *const x0 = then[0].data(), *const y0 = then[1].data(),
-                              *const z0 = then[2].data();
-    const auto by = [](std::int32_t now, std::int32_t before) {
-      return static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(now) -
-                                                          static_cast<std::uint32_t>(before)));
-    };
-    for (std::size_t at = begin; at < end; ++at) {
-      const float a = by(x[at], x0[at]), b = by(y[at], y0[at]), c = by(z[at], z0[at]);
-      const float dx = a * h[0][0] + b * h[1][0] + c * h[2][0], dy = b * h[1][1] + c * h[2][1],
-                  dz = c * h[2][2];
-      most = std::max(most, std::bit_cast<std::int32_t>(dx * dx + dy * dy + dz * dz));
-    }
-    return std::bit_cast<float>(most);
+  static std::array<const std::int32_t*, 3> places(const Array<std::int32_t> (&x)[3]) {
+    return {x[0].data(), x[1].data(), x[2].data()};
   }
   void prepare(const Box& box, bool also_double) {
     if (domain && domain->version() != version) {
@@ -417,7 +394,7 @@ struct PairRun::Impl {
       }
     }
     listed = false;
-    list.sort(s, box, list_input);
+    list.sort(fractions(), box, list_input);
     type.assign(list.slots(), 0);
     for (std::size_t at = 0; at < list.slots(); ++at)
       if (list.atom_of[at] >= 0) type[at] = system.atoms.lj_type[of_system(list.atom_of[at])];
@@ -468,30 +445,29 @@ struct PairRun::Impl {
   bool collect(ThreadSums<SumType>& sums, Array<SumType>& of_slots) {
     const std::size_t m = list.slots();
     of_slots.resize(3 * m);
-    const auto outside = [&](std::size_t begin, std::size_t end) {  // negative if a sum is
-      SumType any = 0;
-      for (std::size_t a = 0; a < 3; ++a)
-        for (std::size_t at = begin; at < end; ++at) {
-          const SumType v = of_slots[a * m + at];
-          any |= v ^ static_cast<SumType>(static_cast<std::make_unsigned_t<SumType>>(v) << 1);
-        }
-      return any < 0;
+    const auto beyond_half = [](SumType v) {  // negative
+      return static_cast<SumType>(
+          v ^ static_cast<SumType>(static_cast<std::make_unsigned_t<SumType>>(v) << 1));
     };
     std::atomic<bool> fine = true;
     over_blocks(m, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t a = 0; a < 3; ++a)
+      SumType any = 0;
+      for (std::size_t a = 0; a < 3; ++a) {
         sums.take(a * m + begin, a * m + end, of_slots.data() + a * m + begin);
-      if (!domain && outside(begin, end)) fine.store(false, std::memory_order_relaxed);
+        for (std::size_t at = begin; at < end; ++at) any |= beyond_half(of_slots[a * m + at]);
+      }
+      if (!domain && any < 0) fine.store(false, std::memory_order_relaxed);
     });
     sums.all_taken();
     if (domain) {
       domain->add_from_copies<SumType>([&](std::size_t atom, std::size_t a) -> SumType& {
         return of_slots[a * m + static_cast<std::size_t>(list.slot_of[atom])];
       });
-      for (std::size_t i = 0; i < own; ++i) {
-        const auto at = static_cast<std::size_t>(list.slot_of[i]);
-        if (outside(at, at + 1)) fine = false;
-      }
+      SumType any = 0;
+      for (std::size_t i = 0; i < own; ++i)
+        for (std::size_t a = 0; a < 3; ++a)
+          any |= beyond_half(of_slots[a * m + static_cast<std::size_t>(list.slot_of[i])]);
+      fine = any >= 0;
     }
     return std::is_same_v<SumType, std::int64_t> || fine;
   }
@@ -571,7 +547,7 @@ bool PairRun::add(const std::vector<Vec3>& x, const Box& given, std::vector<Vec3
   check(m.o, given);
   if (m.system.n_atoms() < 2) return true;
   const Box box = m.domain ? given : stage(x[0].data(), x.size(), given);
-  if (!m.others.all(m.take_fractions(x, box))) return false;
+  if (!m.domain && !m.take_fractions(x, box)) return false;
   const bool twice = m.run.precision == Precision::f64;
   m.prepare(box, twice || energy != nullptr);
   bool done = false;

@@ -6,6 +6,7 @@
 #include "tessera/molecular/box.h"
 
 #include <cmath>
+#include <cstddef>
 
 namespace tessera::molecular {
 
@@ -20,6 +21,16 @@ inline Vec3 exact_fractions(const Box& box, const Vec3& over, const double* p) {
 }
 inline Vec3 over_edges(const Box& box) {
   return {1 / box.edge[0][0], 1 / box.edge[1][1], 1 / box.edge[2][2]};
+}
+/// Those of the positions x [n]; false where a coordinate is not a number.
+inline bool exact_fractions(const Box& box, const Vec3* x, std::size_t n, Vec3* to) {
+  const Vec3 over = over_edges(box);
+  bool all = true;
+  for (std::size_t k = 0; k < n; ++k) {
+    to[k] = exact_fractions(box, over, x[k].data());
+    all = all && std::isfinite(to[k][0] + to[k][1] + to[k][2]);
+  }
+  return all;
 }
 
 }  // namespace tessera::molecular
