@@ -30,12 +30,13 @@ Checkpoint write_set(const fs::path& dir, std::uint64_t step, int writers, int k
   c.put("small", std::uint64_t{step});
   for (int w = 0; w < writers; ++w) {
     const int begin = kSlices * w / writers, end = kSlices * (w + 1) / writers;
-    c.shards.push_back(
-        write_shard(dir, c, w, static_cast<std::size_t>(end - begin), [&](std::size_t i) {
-          const int at = begin + static_cast<int>(i);
-          std::vector<double> values = slice(step, at);
-          return NamedValue{name_of(at), {{values.size()}, std::move(values)}};
-        }));
+    std::vector<ShardRow> rows;
+    for (int at = begin; at < end; ++at) rows.push_back({name_of(at), slice(step, at).size()});
+    std::vector<double> numbers;
+    c.shards.push_back(write_shard<double>(dir, c, w, rows, [&](std::size_t k) {
+      numbers = slice(step, begin + static_cast<int>(k));
+      return numbers.data();
+    }));
   }
   write_checkpoint(dir, c, keep);
   return c;

@@ -174,11 +174,13 @@ TEST(FaultInjection, KilledAtAnyCallAGoodCheckpointIsLeft) {
 TEST(FaultInjection, KilledAtAnyCallAGoodSetOfShardsIsLeft) {
   const auto write = [](const fs::path& dir, std::uint64_t step, int writers) {
     Checkpoint c = state(step);
-    for (int writer = 0; writer < writers; ++writer)
-      c.shards.push_back(write_shard(dir, c, writer, 3, [&](std::size_t i) {
-        return NamedValue{"y" + std::to_string(3 * static_cast<std::size_t>(writer) + i),
-                          {{1000}, std::vector<double>(1000, double(step))}};
-      }));
+    for (int writer = 0; writer < writers; ++writer) {
+      std::vector<ShardRow> rows;
+      for (int i = 0; i < 3; ++i) rows.push_back({"y" + std::to_string(3 * writer + i), 1000});
+      const std::vector<double> numbers(1000, double(step));
+      c.shards.push_back(
+          write_shard<double>(dir, c, writer, rows, [&](std::size_t) { return numbers.data(); }));
+    }
     write_checkpoint(dir, c, 1);
   };
   for (int error : {0, ENOSPC, EIO}) {

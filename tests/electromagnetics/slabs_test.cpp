@@ -76,7 +76,7 @@ TimeDomain::Bytes give_or_take_slices(TimeDomain& run, const TimeDomain::Bytes& 
   const int first = run.held_slices().first, end = run.held_slices().second;
   std::vector<TimeDomain::Slice> own;
   if (told.empty()) {
-    for (int at = first; at < end; ++at) own.push_back(run.slice(at));
+    for (int at = first; at < end; ++at) run.copy_slice(at, own.emplace_back());
   } else {
     run.set_step(parallel::from_bytes<std::int64_t>(std::span(told).first(8))[0]);
     const std::vector<TimeDomain::Slice> all = slices_of(run, std::span(told).subspan(8));

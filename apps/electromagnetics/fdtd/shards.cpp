@@ -33,16 +33,19 @@ std::string name_of_slice(int at) { return fmt::format("state/{}", at); }
 
 data::Shard save_own(const em::TimeDomain& run, const fs::path& dir, const data::Checkpoint& of) {
   const auto [begin, end] = run.held_slices();
-  return data::write_shard(
-      dir, of, run.rank(), static_cast<std::size_t>(end - begin),
-      [&, first = begin](std::size_t i) {
-        const int at = first + static_cast<int>(i);
-        return std::visit(
-            [&](auto slice) {
-              return data::NamedValue{name_of_slice(at), {{slice.size()}, std::move(slice)}};
-            },
-            run.slice(at));
-      });
+  std::vector<data::ShardRow> rows;
+  for (int at = begin; at < end; ++at)
+    rows.push_back({name_of_slice(at), static_cast<std::uint64_t>(run.slice_size(at))});
+  em::TimeDomain::Slice slice;
+  if (begin < end) run.copy_slice(begin, slice);  // says of what they are
+  return std::visit(
+      [&, first = begin]<class T>(const std::vector<T>&) {
+        return data::write_shard<T>(dir, of, run.rank(), rows, [&](std::size_t k) {
+          run.copy_slice(first + static_cast<int>(k), slice);
+          return std::get<std::vector<T>>(slice).data();
+        });
+      },
+      slice);
 }
 
 /// Each shard is looked at by one rank.

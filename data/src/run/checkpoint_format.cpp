@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <span>
 
 namespace tessera::data {
 namespace {
@@ -44,18 +45,49 @@ void encode_header(ByteWriter e, const Checkpoint& c, std::uint64_t n_values) {
   e.u64(n_values);
 }
 
-void encode_value(ByteWriter e, const std::string& name, const CheckpointValue& value) {
+/// All but the elements.
+void encode_value_head(ByteWriter e, const std::string& name, std::size_t type,
+                       std::span<const std::uint64_t> shape, std::uint64_t count) {
   e.text(name);
-  const std::uint8_t kind[2] = {static_cast<std::uint8_t>(value.data.index()),
-                                static_cast<std::uint8_t>(value.shape.size())};
+  const std::uint8_t kind[2] = {static_cast<std::uint8_t>(type),
+                                static_cast<std::uint8_t>(shape.size())};
   e.bytes(kind, 2);
-  for (std::uint64_t extent : value.shape) e.u64(extent);
+  for (const std::uint64_t extent : shape) e.u64(extent);
+  e.u64(count);
+}
+
+void encode_value(ByteWriter e, const std::string& name, const CheckpointValue& value) {
   std::visit(
       [&](const auto& a) {
-        e.u64(a.size());
+        encode_value_head(e, name, value.data.index(), value.shape, a.size());
         e.bytes(a.data(), a.size() * sizeof(*a.data()));
       },
       value.data);
+}
+
+/// A whole checkpoint with n values, those that `values` gives to a sink: first to one that counts
+/// bytes, which it may be given without elements.
+Sha256::Digest encode_to(const Checkpoint& about, std::uint64_t n,
+                         const std::function<void(const ByteSink&, bool counted)>& values,
+                         const ByteSink& sink) {
+  std::uint64_t length = kSmallest;
+  const ByteSink count = [&](const void*, std::size_t bytes) { length += bytes; };
+  encode_header({count}, about, n);
+  values(count, true);
+  Sha256 hash;
+  const ByteSink hashed = [&](const void* p, std::size_t bytes) {
+    hash.update(p, bytes);
+    sink(p, bytes);
+  };
+  const std::uint32_t version[2] = {kVersion, about.is_shard};
+  hashed(kMagic.data(), kMagic.size());
+  hashed(version, sizeof version);
+  hashed(&length, sizeof length);
+  encode_header({hashed}, about, n);
+  values(hashed, false);
+  const Sha256::Digest digest = hash.finish();
+  sink(digest.data(), digest.size());
+  return digest;
 }
 
 template <std::size_t I = 0>
@@ -164,38 +196,33 @@ bool shape_fits(const CheckpointValue& value) {
   return !overflow && (zero ? 0 : product) == n;
 }
 
-Sha256::Digest encode_values_to(const Checkpoint& about, std::uint64_t n,
-                                const std::function<void(const ValueSink&)>& each,
-                                const ByteSink& sink) {
-  const auto body = [&](const ByteSink& to) {
-    encode_header({to}, about, n);
-    each([&](const std::string& name, const CheckpointValue& v) { encode_value({to}, name, v); });
+Sha256::Digest encode_checkpoint_to(const Checkpoint& c, const ByteSink& sink) {
+  const auto values = [&](const ByteSink& to, bool) {
+    for (const auto& [name, value] : c.values) encode_value({to}, name, value);
   };
-  std::uint64_t length = kSmallest;
-  body([&](const void*, std::size_t bytes) { length += bytes; });
-  Sha256 hash;
-  const ByteSink hashed = [&](const void* p, std::size_t n) {
-    hash.update(p, n);
-    sink(p, n);
-  };
-  const std::uint32_t version[2] = {kVersion, about.is_shard};
-  hashed(kMagic.data(), kMagic.size());
-  hashed(version, sizeof version);
-  hashed(&length, sizeof length);
-  body(hashed);
-  const Sha256::Digest digest = hash.finish();
-  sink(digest.data(), digest.size());
-  return digest;
+  return encode_to(c, c.values.size(), values, sink);
 }
 
-Sha256::Digest encode_checkpoint_to(const Checkpoint& c, const ByteSink& sink) {
-  return encode_values_to(
-      c, c.values.size(),
-      [&](const ValueSink& to) {
-        for (const auto& [name, value] : c.values) to(name, value);
-      },
-      sink);
+template <class T>
+Sha256::Digest encode_rows_to(const Checkpoint& about, const std::vector<ShardRow>& rows,
+                              const std::function<const T*(std::size_t)>& numbers,
+                              const ByteSink& sink) {
+  static const std::size_t type = CheckpointValue::Data(std::vector<T>()).index();
+  const auto values = [&](const ByteSink& to, bool counted) {
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::uint64_t n = rows[k].count;
+      encode_value_head({to}, rows[k].name, type, {&n, 1}, n);
+      to(counted ? nullptr : numbers(k), static_cast<std::size_t>(n) * sizeof(T));
+    }
+  };
+  return encode_to(about, rows.size(), values, sink);
 }
+template Sha256::Digest encode_rows_to(const Checkpoint&, const std::vector<ShardRow>&,
+                                       const std::function<const float*(std::size_t)>&,
+                                       const ByteSink&);
+template Sha256::Digest encode_rows_to(const Checkpoint&, const std::vector<ShardRow>&,
+                                       const std::function<const double*(std::size_t)>&,
+                                       const ByteSink&);
 
 std::string encode_checkpoint(const Checkpoint& c) {
   std::string out;

@@ -2,25 +2,26 @@
 #pragma once
 #include "files/regular_file.h"
 #include "tessera/data/checkpoint.h"
+#include "tessera/data/checkpoint_shards.h"
 #include "tessera/data/sha256.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace tessera::data {
 
 using ByteSink = std::function<void(const void*, std::size_t)>;
-using ValueSink = std::function<void(const std::string& name, const CheckpointValue&)>;
 
-/// Gives the bytes of a checkpoint that has `n` values, those that `each` gives to its argument, to
-/// `sink`, piece by piece, without holding them all. `each` is called twice. Returns the digest.
-Sha256::Digest encode_values_to(const Checkpoint& about, std::uint64_t n,
-                                const std::function<void(const ValueSink&)>& each,
-                                const ByteSink& sink);
-/// The same with its own values.
+/// Gives the bytes of a checkpoint to `sink`, piece by piece. Returns the digest.
 Sha256::Digest encode_checkpoint_to(const Checkpoint& c, const ByteSink& sink);
+/// The same with rows of T, float or double, as its values (checkpoint_shards.h).
+template <class T>
+Sha256::Digest encode_rows_to(const Checkpoint& about, const std::vector<ShardRow>& rows,
+                              const std::function<const T*(std::size_t)>& numbers,
+                              const ByteSink& sink);
 
 /// Walks through the values of a file under a right digest, reading the elements of those that are
 /// wanted. Throws InputError E0412, E0415.

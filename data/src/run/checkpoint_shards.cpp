@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/checkpoint_shards.h"
 
+#include "files/write_behind.h"
 #include "run/checkpoint_format.h"
 #include "tessera/data/file_io.h"
 
@@ -36,8 +37,10 @@ std::string shard_name(std::uint64_t step, const Shard& shard) {
   return "step-" + std::to_string(step) + "." + shard.sha256.substr(0, 16) + ".shard";
 }
 
-Shard write_shard(const fs::path& dir, const Checkpoint& of, int writer, std::size_t n,
-                  const std::function<NamedValue(std::size_t)>& value) {
+template <class T>
+Shard write_shard(const fs::path& dir, const Checkpoint& of, int writer,
+                  const std::vector<ShardRow>& rows,
+                  const std::function<const T*(std::size_t)>& numbers) {
   AtomicFile file(dir / ("step-" + std::to_string(of.step) + "." + std::to_string(writer)));
   const Checkpoint about{.app = of.app,
                          .step = of.step,
@@ -47,22 +50,21 @@ Shard write_shard(const fs::path& dir, const Checkpoint& of, int writer, std::si
                          .is_shard = true,
                          .values = {}};
   Shard shard;
-  const Sha256::Digest digest = encode_values_to(
-      about, n,
-      [&](const ValueSink& to) {
-        for (std::size_t i = 0; i < n; ++i) {
-          const NamedValue v = value(i);
-          to(v.first, v.second);
-        }
-      },
-      [&](const void* p, std::size_t bytes) {
-        file.write(p, bytes);
+  WriteBehind behind(file);
+  const Sha256::Digest digest =
+      encode_rows_to<T>(about, rows, numbers, [&](const void* p, std::size_t bytes) {
+        behind.write(p, bytes);
         shard.bytes += bytes;
       });
+  behind.finish();
   shard.sha256 = to_hex(digest);
   file.commit_as(dir / shard_name(of.step, shard));
   return shard;
 }
+template Shard write_shard(const fs::path&, const Checkpoint&, int, const std::vector<ShardRow>&,
+                           const std::function<const float*(std::size_t)>&);
+template Shard write_shard(const fs::path&, const Checkpoint&, int, const std::vector<ShardRow>&,
+                           const std::function<const double*(std::size_t)>&);
 
 void check_shard(const fs::path& dir, const Checkpoint& of, const Shard& shard) {
   const fs::path path = dir / shard_name(of.step, shard);

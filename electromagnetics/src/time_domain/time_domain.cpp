@@ -284,14 +284,6 @@ struct TimeDomain::Impl {
     return best;
   }
 
-  // ---- slices
-
-  template <class T>
-  std::vector<T> slice(const Fields<T>& fields, int at) const {
-    std::vector<T> s(static_cast<std::size_t>(scheme.slice_size(axis, at)));
-    scheme.copy_slice(fields.data(), axis, at, s.data());
-    return s;
-  }
 };
 
 TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
@@ -380,9 +372,19 @@ std::pair<int, int> TimeDomain::held_slices() const {
   return impl_->range(impl_->axis, static_cast<std::size_t>(impl_->me()));
 }
 
-TimeDomain::Slice TimeDomain::slice(int at) const {
-  return std::visit([&](const auto& fields) -> Slice { return impl_->slice(fields, at); },
-                    impl_->state);
+std::int64_t TimeDomain::slice_size(int at) const {
+  return impl_->scheme.slice_size(impl_->axis, at);
+}
+
+void TimeDomain::copy_slice(int at, Slice& to) const {
+  std::visit(
+      [&]<class T>(const Fields<T>& fields) {
+        if (!std::holds_alternative<std::vector<T>>(to)) to = std::vector<T>();
+        auto& numbers = std::get<std::vector<T>>(to);
+        numbers.resize(static_cast<std::size_t>(slice_size(at)));
+        impl_->scheme.copy_slice(fields.data(), impl_->axis, at, numbers.data());
+      },
+      impl_->state);
 }
 
 void TimeDomain::set_slice(int at, const Slice& slice) {

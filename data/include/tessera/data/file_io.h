@@ -35,6 +35,7 @@ class AtomicFile {
  private:
   std::filesystem::path path_, temporary_;
   int fd_ = -1;
+  std::int64_t written_ = 0, begun_ = 0;  ///< bytes; of these on their way to the disk
 };
 
 /// Replaces the file by `content` in one step; see AtomicFile for the errors.

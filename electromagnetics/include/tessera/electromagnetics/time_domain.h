@@ -133,7 +133,8 @@ class TimeDomain {
   int slice_count() const;
   /// First and end of those that this rank holds.
   std::pair<int, int> held_slices() const;
-  Slice slice(int at) const;
+  std::int64_t slice_size(int at) const;
+  void copy_slice(int at, Slice& to) const;
   /// Throws Error where it is not one of this model.
   void set_slice(int at, const Slice& slice);
   void set_step(std::int64_t step);     ///< at which these are all slices

@@ -3,7 +3,7 @@ import fdtd
 import parallel
 import rowkit
 
-WHAT = "rate of a checkpoint of 4 GB of state on 2 m over that of writing, syncing and renaming files of the same bytes, in turn, medians of 5"
+WHAT = "rate of a checkpoint of 4 GB of state on 2 m over that of writing and syncing files of the same bytes, in turn, medians of 5"
 BAR = "0.8"
 
 
