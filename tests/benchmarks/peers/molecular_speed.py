@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Molecular dynamics beside its peers on the same input, in turn:
 
-    python molecular_speed.py --build BUILD --data DATA [--case water|jac|melt]... [--threads N]... [--rounds 5] [--forces] [--folder F]
+    python molecular_speed.py --build BUILD --data DATA [--case water|jac|melt]... [--threads N]... [--ranks N]... [--rounds 5] [--forces] [--folder F]
 
 water: 7754 rigid SPC/E, jac: the joint AMBER-CHARMM benchmark (23,558 atoms), both PME and 0.9 nm, 2 fs, beside GROMACS and OpenMM;
 melt: 32,000 Lennard-Jones atoms beside LAMMPS. Ours is `tessera run` on an input file, in mixed precision as it is shipped, with pme_order 4 and
 ewald_rtol 5e-5 (peers: their defaults; the grid is that of GROMACS); every program
 tells its own rate, without start-up and after steps that do not count. Constant energy; energies every 100 steps (OpenMM and LAMMPS: never).
+--ranks takes as many ranks in place of threads (ours, LAMMPS: mpirun; GROMACS: -ntmpi), and leaves OpenMM out; figures are then named case_2r_...
 --forces compares forces of the first frame with a converged Ewald sum (splines of order 8 on a fine grid, double precision).
 
 The Python that runs it needs numpy, and OpenMM for that peer. Prints figures 'name value unit' (tests/benchmarks/README.md)."""
@@ -55,17 +56,18 @@ class Ours:
         lines = ['app = "molecular.dynamics"'] + [f"{key} = {json.dumps(value)}" for key, value in {**self.begin, **settings}.items()]
         (self.folder / f"{name}.toml").write_text("\n".join(lines) + "\n" + tables)
 
-    def run(self, name, threads):
-        call([self.tessera, "run", f"{name}.toml", "--output", name, "--force", "--threads", threads, "--progress", "none"], self.folder)
+    def run(self, name, threads, ranks=0):
+        before = ["mpirun", "--oversubscribe", "-n", ranks] if ranks else []
+        call([*before, self.tessera, "run", f"{name}.toml", "--output", name, "--force", "--threads", threads, "--progress", "none"], self.folder)
         return self.folder / name
 
-    def rate(self, steps, threads):
+    def rate(self, steps, threads, ranks):
         """ns/day"""
         common = {**PME_CASE, **TUNED} if self.case != "melt" else MELT_CASE
         stages = f'[[stage]]\nname = "warm"\nnsteps = {WARM}\n[[stage]]\nname = "timed"\nnsteps = {steps}\n'
         integrator = {"integrator": "md-vv"} if self.case == "melt" else {}
         self.write("ours", {**common, **integrator, "nstenergy": 100, "nstlog": 0, "nstxout": 0}, "[output]\npictures = false\n" + stages)
-        manifest = json.loads((self.run("ours", threads) / "manifest.json").read_text())
+        manifest = json.loads((self.run("ours", threads, ranks) / "manifest.json").read_text())
         return find_metric(manifest, "timed.ns_per_day")
 
     def forces(self, name, settings):
@@ -97,8 +99,9 @@ class Gromacs:
         molecular_inputs.write_mdp(self.folder / f"{name}.mdp", forces)
         call(["gmx", "grompp", "-f", f"{name}.mdp", "-c", "begin.gro", "-p", "system.top", "-o", f"{name}.tpr", "-po", f"{name}_out.mdp", "-maxwarn", 5], self.folder)
 
-    def rate(self, steps, threads):
-        call(["gmx", "mdrun", "-s", "speed.tpr", "-deffnm", "gmx_speed", "-nsteps", WARM + steps, "-resetstep", WARM, "-nt", threads, "-ntmpi", 1, "-ntomp", threads, "-pin", "on"], self.folder, threads)
+    def rate(self, steps, threads, ranks):
+        parts = ["-nt", max(ranks, 1) * threads, "-ntmpi", max(ranks, 1), "-ntomp", threads]
+        call(["gmx", "mdrun", "-s", "speed.tpr", "-deffnm", "gmx_speed", "-nsteps", WARM + steps, "-resetstep", WARM, *parts, "-pin", "on"], self.folder, threads)
         log = (self.folder / "gmx_speed.log").read_text()
         return float(re.search(r"^Performance: +(\S+)", log, re.M)[1])
 
@@ -121,7 +124,7 @@ class OpenMM:
         print(line, file=self.process.stdin, flush=True)
         return self.process.stdout.readline().strip()
 
-    def rate(self, steps, threads):
+    def rate(self, steps, threads, ranks):
         return 86.4 * 0.002 * steps / float(self.ask(f"run {steps}"))
 
     def forces(self, path):
@@ -140,9 +143,10 @@ class Lammps:
         self.folder = folder
         self.version = "lmp " + re.search(r"Simulator - (.*)", call(["lmp", "-h"], folder))[1] + ", -sf opt"
 
-    def rate(self, steps, threads):
-        ranks = ["mpirun", "-n", threads, "--bind-to", "core"] if threads > 1 else []
-        said = call([*ranks, "lmp", "-sf", "opt", "-in", "in.melt", "-var", "warm", WARM, "-var", "steps", steps, "-log", "none"], self.folder, 1)
+    def rate(self, steps, threads, ranks):
+        cores = max(threads, ranks)
+        before = ["mpirun", "-n", cores, "--bind-to", "core"] if cores > 1 else []
+        said = call([*before, "lmp", "-sf", "opt", "-in", "in.melt", "-var", "warm", WARM, "-var", "steps", steps, "-log", "none"], self.folder, 1)
         seconds = float(re.findall(r"Loop time of (\S+) on", said)[-1])
         return 86.4 * 0.005 * steps / seconds
 
@@ -187,6 +191,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(os.environ.get("TESSERA_TEST_DATA", "shared/data")))
     parser.add_argument("--case", action="append", choices=list(STEPS))
     parser.add_argument("--threads", action="append", type=int)
+    parser.add_argument("--ranks", action="append", type=int, default=[])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--forces", action="store_true")
     parser.add_argument("--without", action="append", default=[], choices=["gmx", "openmm", "lmp"])
@@ -199,25 +204,27 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         prepare(case, tessera, o.data.resolve(), folder)
         ours = Ours(tessera, case, folder, {"topology": "system.top", "structure": "begin.gro"})
-        for threads in o.threads or [1, 2]:
+        for threads, ranks in [(n, 0) for n in o.threads or ([] if o.ranks else [1, 2])] + [(1, n) for n in o.ranks]:
             peers = []
             if case == "melt":
                 peers += [Lammps(folder)] if shutil.which("lmp") and "lmp" not in o.without else []
             else:
                 peers += [Gromacs(folder)] if shutil.which("gmx") and "gmx" not in o.without else []
-                peers += [OpenMM(case, folder, threads)] if "openmm" not in o.without else []
+                peers += [OpenMM(case, folder, threads)] if not ranks and "openmm" not in o.without else []
                 peers = [p for p in peers if p.version]
-            print(f"# {case}, {threads} thread{'s' if threads > 1 else ''}, beside " + ", ".join(p.version for p in peers), flush=True)
+            cores = max(threads, ranks)
+            print(f"# {case}, {cores} {'rank' if ranks else 'thread'}{'s' if cores > 1 else ''}, beside " + ", ".join(p.version for p in peers), flush=True)
+            what = f"{case}_{cores}{'r' if ranks else ''}"
             rates = {p.name: [] for p in [ours, *peers]}
             for r in range(o.rounds):
                 for p in [ours, *peers]:
-                    rates[p.name].append(p.rate(threads * STEPS[case][p.name], threads))
+                    rates[p.name].append(p.rate(cores * STEPS[case][p.name], threads, ranks))
             for name, of in rates.items():
-                figure(f"{case}_{threads}_{name}", statistics.median(of), "ns/day")
+                figure(f"{what}_{name}", statistics.median(of), "ns/day")
             for p in peers:
                 ratios = [a / b for a, b in zip(rates["ours"], rates[p.name])]
-                for what, value in (("ratio", statistics.median(ratios)), ("ratio_low", min(ratios)), ("ratio_high", max(ratios))):
-                    figure(f"{case}_{threads}_{p.name}_{what}", value, "x")
+                for kind, value in (("ratio", statistics.median(ratios)), ("ratio_low", min(ratios)), ("ratio_high", max(ratios))):
+                    figure(f"{what}_{p.name}_{kind}", value, "x")
             if o.forces and case != "melt" and threads == (o.threads or [1])[0]:
                 exact = ours.forces("exact", EXACT)
                 scale = np.sqrt(np.mean(exact ** 2))
