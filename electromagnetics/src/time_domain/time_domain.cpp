@@ -283,7 +283,6 @@ struct TimeDomain::Impl {
         best = other;
     return best;
   }
-
 };
 
 TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,

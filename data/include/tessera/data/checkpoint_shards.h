@@ -3,8 +3,8 @@
 // Checkpoints of many writers: each writes a file of its values, a shard, and one of them then the
 // checkpoint that names all of these. Without that file the shards are nothing.
 //
-//   Shard mine = write_shard<double>(dir, c, rank, rows, [&](std::size_t k) { return ..; });  // each
-//   c.shards = ..;                                                                 // of all
+//   Shard mine = write_shard<double>(dir, c, rank, rows, [&](std::size_t k) { return ..; });  //
+//   each c.shards = ..;                                                                 // of all
 //   write_checkpoint(dir, c, keep);                                                // one
 //   ...
 //   load_newest_checkpoint(dir);  // passes over those of which a shard is not as it was written
