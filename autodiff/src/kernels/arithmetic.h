@@ -6,9 +6,7 @@
 #include "body.h"
 #include "scalar.h"
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -97,16 +95,8 @@ template <class T>
 TESSERA_HD_INLINE T minimum(T x, T y) {
   return is_nan(x) ? x : is_nan(y) ? y : y < x ? y : x;
 }
-/// On the host by masks, so that no branch follows the data.
 template <class T>
 TESSERA_HD_INLINE T select(bool c, T x, T y) {
-#ifndef __CUDA_ARCH__
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    const Bits all = Bits(0) - static_cast<Bits>(c);
-    return std::bit_cast<T>((std::bit_cast<Bits>(x) & all) | (std::bit_cast<Bits>(y) & ~all));
-  }
-#endif
   return c ? x : y;
 }
 template <class T>

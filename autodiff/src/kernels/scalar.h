@@ -36,14 +36,16 @@ TESSERA_HD_INLINE T multiply(T x, T y) {
     return static_cast<T>(x * y);
 }
 
-/// One element from or to memory. Complex numbers move as two reals: a loop over std::complex
-/// itself does not vectorise.
+/// One element from or to memory. Complex numbers move as two reals, flags come as bytes: loops
+/// over std::complex and bool themselves do not vectorise, or badly.
 template <class T>
 TESSERA_HD_INLINE T load(const T* p) {
   if constexpr (is_cplx<T>) {
     const auto* parts = reinterpret_cast<const typename T::value_type*>(p);
     return T(parts[0], parts[1]);
-  } else
+  } else if constexpr (std::is_same_v<T, bool>)
+    return *reinterpret_cast<const unsigned char*>(p) != 0;
+  else
     return *p;
 }
 template <class T>
