@@ -107,6 +107,12 @@ endif()
 tessera_insist(METIS "${METIS_FOUND}" libmetis-dev)
 tessera_part(METIS "${METIS_FOUND}" "${METIS_VERSION}" libmetis-dev "cuts of graphs")
 
+if(NOT TESSERA_WITH_GDAL STREQUAL "OFF")
+  pkg_check_modules(GDAL QUIET IMPORTED_TARGET gdal)
+endif()
+tessera_insist(GDAL "${GDAL_FOUND}" libgdal-dev)
+tessera_part(GDAL "${GDAL_FOUND}" "${GDAL_VERSION}" libgdal-dev "GeoTIFF images")
+
 # The complex build of PETSc; Debian keeps it beside the real one in petscdir.
 if(NOT TESSERA_WITH_PETSC STREQUAL "OFF")
   file(GLOB petsc_dirs /usr/lib/petscdir/petsc*/*-complex/lib/pkgconfig /usr/lib/petscdir/petsc-complex/lib/pkgconfig)

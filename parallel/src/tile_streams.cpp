@@ -2,9 +2,11 @@
 #include "tessera/parallel/tile_streams.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/thread_count.h"
 #include "traced_image.h"
 
 #include <complex>
@@ -128,6 +130,7 @@ TileCounts each_tile(Communicator& c, const Program& p, const std::vector<BoxSou
 
   TileCounts counts;
   const auto read = [&](std::size_t k) {
+    const ThreadCount threads(k == 0 ? num_threads() : 1);  // others compute meanwhile
     Tile t;
     for (Index part = begin[k]; part < begin[k + 1]; ++part) {
       t.parts.push_back(part);
@@ -254,9 +257,11 @@ TileCounts detail::image_into(Communicator& c, const FunctionOfImages& f,
           compute(PartInputs{parameters, boxes_of_part(*p, tile, k), p->graph_of(tile.cuts[k])});
       written += static_cast<double>(y.size()) * static_cast<double>(size_of(y.dtype()));
       if (writing.valid()) writing.get();
-      writing = std::async(
-          std::launch::async,
-          [&sink, y, b = p->parts.boxes[static_cast<std::size_t>(tile.parts[k])]] { sink(b, y); });
+      writing = std::async(std::launch::async,
+                           [&sink, y, b = p->parts.boxes[static_cast<std::size_t>(tile.parts[k])]] {
+                             const ThreadCount threads(1);
+                             sink(b, y);
+                           });
     }
   });
   if (writing.valid()) writing.get();
@@ -270,20 +275,22 @@ struct detail::TiledGradient::Kept {
   Tiling tiling;
   SourceLine line;
   std::vector<Type> types;  ///< of the parameters that the program was made for
+  TreeStructure structure;
   std::unique_ptr<Program> program;
   std::function<std::vector<Tensor>(const PartInputs&)> of_part;
 };
 
 detail::TiledGradient::TiledGradient(Communicator& c, std::vector<BoxSource> images,
                                      const Tiling& t, SourceLine line)
-    : kept_(new Kept{c, std::move(images), t, line, {}, {}, {}}) {}
+    : kept_(new Kept{c, std::move(images), t, line, {}, {}, {}, {}}) {}
 
 std::vector<Tensor> detail::TiledGradient::run(const FunctionOfImages& f,
-                                               const std::vector<Tensor>& parameters) const {
+                                               const std::vector<Tensor>& parameters,
+                                               const TreeStructure& structure) const {
   Kept& k = *kept_;
   const std::vector<Type> types = types_of_leaves(parameters);
-  if (!k.program || k.types != types) {
-    k.types = types;
+  if (!k.program || k.types != types || k.structure != structure) {
+    k.types = types, k.structure = structure;
     k.program = program(f, types, k.images, k.tiling, k.line);
     k.of_part = jit(
         [p = k.program.get()](const PartInputs& in) {

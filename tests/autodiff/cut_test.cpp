@@ -303,6 +303,15 @@ TEST(Cut, WhatHasNoRuleIsNamed) {
   // What does not depend on the image is computed whole.
   const auto scaled = [](const Tensor& x) { return x * cumsum(ones({4}), 0); };
   expect_boxes_of_whole(scaled, {6, 4});
+  // A rule of the user's own says nothing of boxes, and is never passed over.
+  const OfImage with_rule = [](const Tensor& x) {
+    return custom_jvp(
+        [](const std::vector<Tensor>& v) { return std::vector{exp(v[0])}; },
+        [](const std::vector<Tensor>&, const std::vector<Tensor>& y, const std::vector<Tensor>& t) {
+          return std::vector{y[0] * t[0]};
+        })({x})[0];
+  };
+  EXPECT_NE(text(with_rule, {6}, {{1}, {3}}).find("custom_call"), std::string::npos);
   EXPECT_NE(text([](const Tensor& x) { return x; }, {6}, {{3}, {7}}).find("no box"),
             std::string::npos);
   // What takes all of an axis is told.

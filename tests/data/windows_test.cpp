@@ -7,11 +7,13 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/npy_format.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/plugin.h"
 #include "tessera/data/arrays.h"
 #include "tessera/data/diagnostic.h"
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -169,6 +171,60 @@ TEST_F(Windows, WhatDoesNotFitIsRefused) {
   // A file that shrinks while it is read.
   fs::resize_file(at("x.npy"), fs::file_size(at("x.npy")) - 4);
   EXPECT_EQ(error_of([&] { s.read(whole_box({4, 6})); }), 401);
+}
+
+/// A TIFF image of two bands of f32, pixel by pixel, in strips of three rows (TIFF 6.0, little
+/// endian).
+std::string tiff(Index rows, Index columns, const std::vector<float>& pixels) {
+  std::string out("II*\0", 4);
+  const auto number = [&](std::uint64_t v, int bytes) {
+    for (int k = 0; k < bytes; ++k) out.push_back(static_cast<char>(v >> (8 * k)));
+  };
+  const auto strips = static_cast<std::uint32_t>((rows + 2) / 3);
+  constexpr std::uint32_t kEntries = 10;
+  const std::uint32_t directory = 8, behind = directory + 2 + 12 * kEntries + 4, offsets = behind,
+                      counts = offsets + 4 * strips, data = counts + 4 * strips;
+  const auto of_strip = [&](std::uint32_t k) {
+    return static_cast<std::uint32_t>(std::min<Index>(3, rows - 3 * k) * columns * 8);
+  };
+  number(directory, 4);
+  number(kEntries, 2);
+  const auto entry = [&](int tag, int type, std::uint32_t n, std::uint32_t value) {
+    number(static_cast<std::uint64_t>(tag), 2), number(static_cast<std::uint64_t>(type), 2);
+    number(n, 4), number(value, 4);
+  };
+  constexpr int kShort = 3, kLong = 4;
+  entry(256, kLong, 1, static_cast<std::uint32_t>(columns));
+  entry(257, kLong, 1, static_cast<std::uint32_t>(rows));
+  entry(258, kShort, 2, 32 | 32 << 16);  // bits of each sample
+  entry(259, kShort, 1, 1);              // not packed
+  entry(262, kShort, 1, 1);              // black is zero
+  entry(273, kLong, strips, strips == 1 ? data : offsets);
+  entry(277, kShort, 1, 2);  // samples of a pixel
+  entry(278, kLong, 1, 3);
+  entry(279, kLong, strips, strips == 1 ? of_strip(0) : counts);
+  entry(339, kShort, 2, 3 | 3 << 16);  // floating
+  number(0, 4);
+  std::uint32_t at = data;
+  for (std::uint32_t k = 0; k < strips; ++k) number(at, 4), at += of_strip(k);
+  for (std::uint32_t k = 0; k < strips; ++k) number(of_strip(k), 4);
+  for (const float p : pixels) number(std::bit_cast<std::uint32_t>(p), 4);
+  return out;
+}
+
+TEST_F(Windows, AGeoTiffIsReadByBoxes) {
+  std::string why;
+  if (!plugin_available("gdal", &why)) GTEST_SKIP() << why;
+  const Tensor x = numbered({2, 11, 7}, Dtype::f32);  // [bands, rows, columns]
+  const std::string bytes = tiff(11, 7, contiguous(moveaxis(x, 0, 2)).to_vector<float>());
+  std::ofstream(at("x.tif"), std::ios::binary) << bytes;
+  expect_boxes_of(open_boxes(at("x.tif")), x);
+  EXPECT_EQ(error_of([&] { open_boxes(at("x.tif"), "band"); }), 440);
+  EXPECT_EQ(error_of([&] { open_boxes(at("none.tif")); }), 401);
+  std::ofstream(at("y.tif"), std::ios::binary) << "no image";
+  EXPECT_EQ(error_of([&] { open_boxes(at("y.tif")); }), 444);
+  std::ofstream(at("z.tif"), std::ios::binary) << bytes.substr(0, bytes.size() - 100);
+  EXPECT_EQ(error_of([&] { open_boxes(at("z.tif")).read(whole_box({2, 11, 7})); }), 444);
 }
 
 TEST_F(Windows, ADatasetThatEndsBehindTheFileIsRefused) {

@@ -278,6 +278,18 @@ TEST(Tiles, ATileIsReadOnceWithItsGhosts) {
   EXPECT_EQ(counts.bytes_written, 64 * 64 * 8);
 }
 
+TEST(Tiles, AStepKnowsParametersOfOtherStructure) {
+  Communicator c = alone();
+  const Tensor x = normal(random_key(8), {1, 12, 12, 1});
+  const auto loss = [](const nn::Conv& layer, const Leaves& i) { return square(layer(i[0])); };
+  const auto step = tiled_value_and_grad(c, loss, {source_of(x)}, {{0, 5, 5, 0}});
+  nn::Conv layer = nn::conv(random_key(1), {3, 3}, 1, 1);
+  for (const Index stride : {1, 2, 1}) {  // no tensor changes
+    layer.how.stride = {stride, stride};
+    EXPECT_NEAR(step(layer).first.item(), sum(square(layer(x))).item(), 1e-10);
+  }
+}
+
 TEST(Tiles, WhatASourceOrASinkThrowsIsThrown) {
   const auto same = [](const Tensor& w, const Leaves& i) { return w * i[0]; };
   Communicator c = alone();

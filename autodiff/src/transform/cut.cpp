@@ -4,7 +4,6 @@
 #include "../base/context.h"
 #include "../core/boxes.h"
 #include "../core/graph_passes.h"
-#include "subgraph.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops/shape.h"
 
@@ -172,8 +171,7 @@ std::vector<Tensor> Cut::operands(const std::vector<Tensor>& boxes) const {
   return all;
 }
 
-Cut cut(const Graph& whole, const Box& wanted, const std::vector<bool>& cut_inputs) {
-  const Graph g = detail::with_calls_opened(whole);
+Cut cut(const Graph& g, const Box& wanted, const std::vector<bool>& cut_inputs) {
   const auto refuse = [](const std::string& why) { throw Error("[cut] " + why); };
   if (g.outputs.size() != 1 || cut_inputs.size() != g.inputs.size())
     refuse("takes a function with one result and a flag for each input");

@@ -3,6 +3,7 @@
 
 #include "arrays/elements.h"
 #include "arrays/npy.h"
+#include "arrays/raster_boxes.h"
 #include "hdf5/hdf5_boxes.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops/shape.h"
@@ -34,7 +35,9 @@ Format format_of(const fs::path& path) {
   if (ending == ".NPY") return Format::npy;
   if (ending == ".H5" || ending == ".HDF5") return Format::h5;
   refuse_boxes(path, 430,
-               "arrays are read and written by boxes in files that end in .npy, .h5 or .hdf5");
+               "arrays are read by boxes from files that end in .npy, .h5, .hdf5, .tif or .tiff, "
+               "and written "
+               "to the first three");
 }
 fs::path partial(const fs::path& path) { return path.string() + ".partial"; }
 
@@ -197,6 +200,12 @@ BoxSource h5_boxes(const fs::path& path, const std::string& asked) {
 }  // namespace
 
 BoxSource open_boxes(const fs::path& path, const std::string& name) {
+  const std::string ending = upper(path.extension().string());
+  if (ending == ".TIF" || ending == ".TIFF") {
+    if (!name.empty())
+      refuse_boxes(path, 440, "a TIFF image has no name, got the name '" + name + "'");
+    return raster_boxes(path);
+  }
   if (format_of(path) == Format::h5) return h5_boxes(path, name);
   if (!name.empty())
     refuse_boxes(path, 440,

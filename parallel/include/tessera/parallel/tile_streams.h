@@ -33,7 +33,8 @@ TileCounts image_into(Communicator& c, const FunctionOfImages& f,
 class TiledGradient {
  public:
   TiledGradient(Communicator& c, std::vector<BoxSource> images, const Tiling& t, SourceLine line);
-  std::vector<Tensor> run(const FunctionOfImages& f, const std::vector<Tensor>& parameters) const;
+  std::vector<Tensor> run(const FunctionOfImages& f, const std::vector<Tensor>& parameters,
+                          const TreeStructure& structure) const;
   struct Kept;
 
  private:
@@ -61,7 +62,8 @@ auto tiled_value_and_grad(Communicator& c, F f, std::vector<BoxSource> images, c
                           SourceLine line = SourceLine::here()) {
   return [f = std::move(f), steps = detail::TiledGradient(c, std::move(images), t, line)]<IsTree P>(
              const P& parameters) {
-    std::vector<Tensor> all = steps.run(detail::of_leaves(f, parameters), flatten_tree(parameters));
+    std::vector<Tensor> all = steps.run(detail::of_leaves(f, parameters), flatten_tree(parameters),
+                                        structure_of(parameters));
     const Tensor value = all.front();
     all.erase(all.begin());
     return std::pair<Tensor, P>(value, unflatten_tree(parameters, all));
