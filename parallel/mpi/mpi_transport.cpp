@@ -6,6 +6,7 @@
 #include "transport.h"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -129,25 +130,36 @@ void finish() {
 }
 
 /// Of this library's own messages: PETSc and whoever else runs in the process have theirs.
-MPI_Comm our_communicator() {
-  static const MPI_Comm ours = [] {
+struct Ours {
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool have_cores = false;  ///< the ranks of this machine are not more than its cores
+};
+const Ours& ours() {
+  static const Ours all = [] {
     int running = 0, provided = 0;
     MPI_Initialized(&running);
     if (!running) {
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
       std::atexit(finish);
     }
-    MPI_Comm c = MPI_COMM_NULL;
-    check(MPI_Comm_dup(MPI_COMM_WORLD, &c), "MPI_Comm_dup");
-    check(MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return c;
+    Ours o;
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &o.comm), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(o.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    MPI_Comm here = MPI_COMM_NULL;
+    int ranks = 1;
+    check(MPI_Comm_split_type(o.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
+          "MPI_Comm_split_type");
+    MPI_Comm_size(here, &ranks);
+    MPI_Comm_free(&here);
+    o.have_cores = ranks <= static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    return o;
   }();
-  return ours;
+  return all;
 }
 
 class MpiTransport : public Transport {
  public:
-  MpiTransport() : comm_(our_communicator()) {
+  MpiTransport() : comm_(ours().comm), spins_(ours().have_cores ? 50'000 : 1000) {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
   }
@@ -165,13 +177,14 @@ class MpiTransport : public Transport {
     return std::make_unique<FromProcess>(comm_, from, std::move(place));
   }
   /// A message takes a microsecond where each rank has a core; whoever waits longer lets others
-  /// run.
+  /// run. With a core for each rank that is after some milliseconds only: what is let run keeps the
+  /// core for as long, and then the others wait for this rank in turn.
   void idle(int round) override {
-    constexpr int kSpin = 1000, kYield = 20'000, kLook = 64;
+    constexpr int kYield = 20'000, kLook = 64;
     if (round % kLook == kLook - 1) look_for_failures();
-    if (round > kYield)
+    if (round > spins_ + kYield)
       std::this_thread::sleep_for(std::chrono::microseconds(100));
-    else if (round > kSpin)
+    else if (round > spins_)
       std::this_thread::yield();
   }
   void tell_waiting(int to, const Notice& notice) override {
@@ -234,6 +247,7 @@ class MpiTransport : public Transport {
     });
   }
   MPI_Comm comm_;
+  const int spins_;
   int rank_ = 0, size_ = 1;
   std::vector<Told> notices_;
   Failure failure_;
