@@ -63,7 +63,8 @@ FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::si
             for (const std::size_t i : which) flat.push_back(flatten(of_branches[i][b]));
             rows.push_back(flat.size() == 1 ? flat[0] : concatenate(flat, 0));
           }
-          const Tensor sum = sum_of_branches(c, held, stack(rows));
+          const Tensor sum =
+              sum_of_branches(c, held, rows.size() == 1 ? expand_dims(rows[0], 0) : stack(rows));
           Index begin = 0;
           for (const std::size_t i : which) {
             const Shape& shape = of_branches[i][0].shape();
