@@ -63,7 +63,8 @@ data::ExitCode verb_estimate(const CommandLine& line) {
   if (line.run.estimated_ranks > 0 && !e.of_rank)
     throw usage_error("--ranks: what one of " + std::to_string(line.run.estimated_ranks) +
                           " ranks takes of this case of " + c.app.name + " is not estimated",
-                      "waves with a cell for each rank along y or z, and soundings, are");
+                      "waves with a cell for each rank along y or z, soundings, and molecules in "
+                      "a periodic box are");
   std::uint64_t memory = 0;
   for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;
   const std::uint64_t memory_free = memory_available(), disk_free = disk_available();

@@ -67,6 +67,29 @@ TEST_F(MoleculesOnRanks, HaveTheBytesOfOneProcess) {
   }
 }
 
+/// Stages, rows and frames; a stage shorter than the steps that are tried.
+TEST_F(MoleculesOnRanks, SendWhatWasEstimated) {
+  const auto number = [](const std::string& text, const std::string& key) {
+    const std::size_t at = text.find("\"" + key + "\": ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + key.size() + 4));
+  };
+  std::string longer = water;
+  longer.replace(longer.find("nsteps = 60"), 11, "nsteps = 240");
+  write("case.toml", longer);
+  for (const std::string n : {"2", "5"}) {
+    const Outcome told =
+        tessera({"estimate", "case.toml", "--ranks", n, "--threads", "1", "--json"});
+    ASSERT_EQ(told.code, 0) << told.err;
+    ASSERT_EQ(on(n, {"run", "case.toml", "--output", "of" + n}).code, 0);
+    const std::string manifest = read("of" + n + "/manifest.json");
+    for (const std::string what : {"sent_bytes", "messages"}) {
+      const double ratio = number(manifest, what + "_of_a_rank") / number(told.out, what);
+      EXPECT_GT(ratio, 0.9) << n << " " << what;
+      EXPECT_LT(ratio, 1.1) << n << " " << what;
+    }
+  }
+}
+
 TEST_F(MoleculesOnRanks, LookAtFramesTogether) {
   write("case.toml", water);
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "whole", "--threads", "1"}).code, 0);

@@ -8,6 +8,7 @@
 #include "molecular/dynamics/mdp.h"
 #include "molecular/dynamics/rerun.h"
 #include "molecular/dynamics/run.h"
+#include "molecular/dynamics/share_of_rank.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -152,6 +153,7 @@ Estimate estimate(const RunOptions& how, const Case& c) {
       e.disk_bytes +=
           static_cast<std::uint64_t>(stage.n_steps) / every * 16 * running->columns().size();
   }
+  e.of_rank = share_of_rank(how, c);
   return e;
 }
 
