@@ -73,30 +73,15 @@ std::size_t bytes_of(const Tensor& x) {
   return static_cast<std::size_t>(x.size()) * sizeof(double);
 }
 
-void run(Communicator& c, const Case& k, int rounds) {
+/// PETSc's grid of the same bytes: its first axis is the fastest; half of it, or of the components,
+/// in complex numbers.
+DM make_dmda(const Case& k, int ranks) {
   const std::size_t axes = k.grid.size();
-  std::vector<Index> begin(axes, 0), end = k.grid;
-  begin[k.axis] = k.grid[k.axis] * c.rank() / c.size();
-  end[k.axis] = k.grid[k.axis] * (c.rank() + 1) / c.size();
-  const std::vector<Index> one(axes, 1);
-  const auto g =
-      parallel::ghosts(c, {k.grid, begin, end, one, one, std::vector<bool>(axes, false)});
-  const auto with_components = [&](Shape s) {
-    if (k.components > 1) s.push_back(k.components);
-    return s;
-  };
-  const Tensor x =
-      uniform(random_key(1 + static_cast<std::uint64_t>(c.rank())), with_components(g.owned));
-  const Tensor y =
-      uniform(random_key(11 + static_cast<std::uint64_t>(c.rank())), with_components(g.copies));
-  Tensor pushed, pulled;
-
-  // PETSc's first axis is the fastest; half of it, or of the components, in complex numbers.
   const bool halves_axis = k.components == 1;
   std::vector<PetscInt> n(3, 1), parts(3, 1);
   for (std::size_t d = 0; d < axes; ++d) {
     n[axes - 1 - d] = static_cast<PetscInt>(k.grid[d]);
-    if (d == k.axis) parts[axes - 1 - d] = c.size();
+    if (d == k.axis) parts[axes - 1 - d] = ranks;
   }
   if (halves_axis) n[0] /= 2;
   const auto dof = static_cast<PetscInt>(halves_axis ? 1 : k.components / 2);
@@ -109,91 +94,110 @@ void run(Communicator& c, const Case& k, int rounds) {
     check(DMDACreate3d(PETSC_COMM_WORLD, none, none, none, DMDA_STENCIL_BOX, n[0], n[1], n[2],
                        parts[0], parts[1], parts[2], dof, 1, nullptr, nullptr, nullptr, &dm));
   check(DMSetUp(dm));
+  return dm;
+}
+void fill(Vec v, const Tensor& from) {
+  PetscInt size = 0;
+  PetscScalar* at = nullptr;
+  check(VecGetLocalSize(v, &size));
+  if (static_cast<std::size_t>(size) * sizeof(PetscScalar) != bytes_of(from))
+    throw std::runtime_error("PETSc holds other bytes");
+  check(VecGetArray(v, &at));
+  std::memcpy(static_cast<void*>(at), from.data<double>().data(), bytes_of(from));
+  check(VecRestoreArray(v, &at));
+}
+void require_same(const char* what, const void* theirs, const Tensor& ours) {
+  if (std::memcmp(theirs, ours.data<double>().data(), bytes_of(ours)) != 0)
+    throw std::runtime_error(std::string(what) + ": PETSc's values are not ours");
+}
+void require_same(const char* what, Vec v, const Tensor& ours) {
+  PetscScalar* at = nullptr;
+  check(VecGetArray(v, &at));
+  require_same(what, static_cast<const void*>(at), ours);
+  check(VecRestoreArray(v, &at));
+}
+
+/// The plan as a star forest: leaf j is copy j, its root where the owner has it.
+PetscSF make_sf(const parallel::Ghosts& g, int rank) {
+  const Index rows = g.owned.count();
+  const Tensor here = stack({full({rows}, rank, Dtype::i64), arange(rows, Dtype::i64)}, 1);
+  const Tensor places = contiguous(parallel::push(g.plan, here));
+  const auto at = places.data<std::int64_t>();
+  std::vector<PetscSFNode> roots(static_cast<std::size_t>(g.copies.count()));
+  for (std::size_t j = 0; j < roots.size(); ++j)
+    roots[j] = {static_cast<PetscInt>(at[2 * j]), static_cast<PetscInt>(at[2 * j + 1])};
+  PetscSF sf = nullptr;
+  check(PetscSFCreate(PETSC_COMM_WORLD, &sf));
+  check(PetscSFSetGraph(sf, static_cast<PetscInt>(rows), static_cast<PetscInt>(roots.size()),
+                        nullptr, PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
+  check(PetscSFSetUp(sf));
+  return sf;
+}
+
+void run(Communicator& c, const Case& k, int rounds) {
+  const std::size_t axes = k.grid.size();
+  std::vector<Index> begin(axes, 0), end = k.grid;
+  begin[k.axis] = k.grid[k.axis] * c.rank() / c.size();
+  end[k.axis] = k.grid[k.axis] * (c.rank() + 1) / c.size();
+  const std::vector<Index> one(axes, 1);
+  const auto g =
+      parallel::ghosts(c, {k.grid, begin, end, one, one, std::vector<bool>(axes, false)});
+  const auto by_chance = [&](Shape s, std::uint64_t seed) {
+    if (k.components > 1) s.push_back(k.components);
+    return uniform(random_key(seed + static_cast<std::uint64_t>(c.rank())), s);
+  };
+  const Tensor x = by_chance(g.owned, 1), y = by_chance(g.copies, 11);
+  Tensor pushed, pulled;
+
+  DM dm = make_dmda(k, c.size());
   Vec global = nullptr, local = nullptr;
   check(DMCreateGlobalVector(dm, &global));
   check(DMCreateLocalVector(dm, &local));
-  PetscScalar *of_global = nullptr, *of_local = nullptr;
-  const auto fill = [&](Vec v, const Tensor& from, PetscScalar** at) {
-    PetscInt size = 0;
-    check(VecGetLocalSize(v, &size));
-    if (static_cast<std::size_t>(size) * sizeof(PetscScalar) != bytes_of(from))
-      throw std::runtime_error("PETSc holds other bytes");
-    check(VecGetArray(v, at));
-    std::memcpy(static_cast<void*>(*at), from.data<double>().data(), bytes_of(from));
-    check(VecRestoreArray(v, at));
-  };
-  fill(global, x, &of_global);
-  fill(local, y, &of_local);
-  const auto same = [&](const char* what, Vec v, const Tensor& ours) {
-    PetscScalar* at = nullptr;
-    check(VecGetArray(v, &at));
-    if (std::memcmp(at, ours.data<double>().data(), bytes_of(ours)) != 0)
-      throw std::runtime_error(std::string(what) + ": PETSc's values are not ours");
-    check(VecRestoreArray(v, &at));
-  };
-
-  // The same plan as a star forest: leaf j is copy j, its root where the owner has it.
-  PetscSF sf = nullptr;
+  fill(global, x);
+  PetscSF sf = make_sf(g, c.rank());
   MPI_Datatype unit = MPI_DOUBLE;
   if (k.components > 1) {
     MPI_Type_contiguous(static_cast<int>(k.components), MPI_DOUBLE, &unit);
     MPI_Type_commit(&unit);
   }
-  {
-    const Index rows = g.owned.count();
-    const Tensor here = stack({full({rows}, c.rank(), Dtype::i64), arange(rows, Dtype::i64)}, 1);
-    const auto places = contiguous(parallel::push(g.plan, here));
-    const auto at = places.data<std::int64_t>();
-    std::vector<PetscSFNode> roots(static_cast<std::size_t>(g.copies.count()));
-    for (std::size_t j = 0; j < roots.size(); ++j)
-      roots[j] = {static_cast<PetscInt>(at[2 * j]), static_cast<PetscInt>(at[2 * j + 1])};
-    check(PetscSFCreate(PETSC_COMM_WORLD, &sf));
-    check(PetscSFSetGraph(sf, static_cast<PetscInt>(rows), static_cast<PetscInt>(roots.size()),
-                          nullptr, PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
-    check(PetscSFSetUp(sf));
-  }
   std::vector<double> leaves(bytes_of(y) / sizeof(double)), sums(bytes_of(x) / sizeof(double));
   const double *from = x.data<double>().data(), *back = y.data<double>().data();
 
   const bool prints = c.rank() == 0;
-  const auto there =
-      in_turn(rounds, k.name,
-              {{"push", [&] { pushed = parallel::with_ghosts(g, x); }},
-               {"dmda",
-                [&] {
-                  check(DMGlobalToLocalBegin(dm, global, INSERT_VALUES, local));
-                  check(DMGlobalToLocalEnd(dm, global, INSERT_VALUES, local));
-                }},
-               {"sf",
-                [&] {
-                  check(PetscSFBcastBegin(sf, unit, from, leaves.data(), MPI_REPLACE));
-                  check(PetscSFBcastEnd(sf, unit, from, leaves.data(), MPI_REPLACE));
-                }}},
-              prints);
-  same("DMGlobalToLocal", local, pushed);
-  if (std::memcmp(leaves.data(), pushed.data<double>().data(), bytes_of(pushed)) != 0)
-    throw std::runtime_error("PetscSFBcast: its values are not ours");
+  in_turn(rounds, k.name,
+          {{"push", [&] { pushed = parallel::with_ghosts(g, x); }},
+           {"dmda",
+            [&] {
+              check(DMGlobalToLocalBegin(dm, global, INSERT_VALUES, local));
+              check(DMGlobalToLocalEnd(dm, global, INSERT_VALUES, local));
+            }},
+           {"sf",
+            [&] {
+              check(PetscSFBcastBegin(sf, unit, from, leaves.data(), MPI_REPLACE));
+              check(PetscSFBcastEnd(sf, unit, from, leaves.data(), MPI_REPLACE));
+            }}},
+          prints);
+  require_same("DMGlobalToLocal", local, pushed);
+  require_same("PetscSFBcast", leaves.data(), pushed);
 
-  fill(local, y, &of_local);
-  const auto transposed =
-      in_turn(rounds, k.name,
-              {{"pull_add", [&] { pulled = parallel::add_ghosts(g, y); }},
-               {"dmda_transposed",
-                [&] {
-                  check(VecSet(global, 0));
-                  check(DMLocalToGlobalBegin(dm, local, ADD_VALUES, global));
-                  check(DMLocalToGlobalEnd(dm, local, ADD_VALUES, global));
-                }},
-               {"sf_transposed",
-                [&] {
-                  std::fill(sums.begin(), sums.end(), 0.0);
-                  check(PetscSFReduceBegin(sf, unit, back, sums.data(), MPI_SUM));
-                  check(PetscSFReduceEnd(sf, unit, back, sums.data(), MPI_SUM));
-                }}},
-              prints);
-  same("DMLocalToGlobal", global, pulled);
-  if (std::memcmp(sums.data(), pulled.data<double>().data(), bytes_of(pulled)) != 0)
-    throw std::runtime_error("PetscSFReduce: its values are not ours");
+  fill(local, y);
+  in_turn(rounds, k.name,
+          {{"pull_add", [&] { pulled = parallel::add_ghosts(g, y); }},
+           {"dmda_transposed",
+            [&] {
+              check(VecSet(global, 0));
+              check(DMLocalToGlobalBegin(dm, local, ADD_VALUES, global));
+              check(DMLocalToGlobalEnd(dm, local, ADD_VALUES, global));
+            }},
+           {"sf_transposed",
+            [&] {
+              std::fill(sums.begin(), sums.end(), 0.0);
+              check(PetscSFReduceBegin(sf, unit, back, sums.data(), MPI_SUM));
+              check(PetscSFReduceEnd(sf, unit, back, sums.data(), MPI_SUM));
+            }}},
+          prints);
+  require_same("DMLocalToGlobal", global, pulled);
+  require_same("PetscSFReduce", sums.data(), pulled);
   if (prints) print_figure(k.name + "_megabytes", 1e-6 * static_cast<double>(bytes_of(x)), "MB");
   PetscSFDestroy(&sf);
   VecDestroy(&local);
