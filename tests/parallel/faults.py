@@ -26,6 +26,7 @@ FAULTS = [
      "for (std::size_t k = step == 1 ? n % 2 : 0; k + step < n; k += 2 * step)", *EXCHANGES),
     ("a part is left out of a sum", "parallel/src/part_sums.cpp", "if (b.half(1).begin() < parts) {", "if (b.half(1).begin() < parts - 1) {", *EXCHANGES),
     ("other exchanges are taken for the one expected", "parallel/src/communicator.cpp", "|| std::strcmp(e.what, here.what) != 0)", "|| false)", *EXCHANGES),
+    ("what is the same is not cast", "parallel/src/on_ranks.cpp", "cast_[v] = number[g.outputs[0]];", "cast_[v] = v;", "parallel_tests", "OnRanksCasts.*"),
     ("copies do not reach far enough", DOMAIN, "const double half = 0.5 * reach.radius_nm", "const double half = 0.4 * reach.radius_nm", *MOLECULES),
     ("forces on copies do not come back", "molecular/src/domains/domain.h", "static_cast<Bits>(from[p][3 * k + a])", "static_cast<Bits>(0 * from[p][3 * k + a])", *MOLECULES),
     ("atoms of a rigid group part", DOMAIN, "head = joined_[at(own_[i])]", "head = own_[i]", *MOLECULES),

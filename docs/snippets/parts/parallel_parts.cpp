@@ -4,6 +4,7 @@
 #include <tessera/autodiff/ops.h>
 #include <tessera/parallel/exchanges.h>
 #include <tessera/parallel/layout.h>
+#include <tessera/parallel/on_ranks.h>
 
 #include <atomic>
 
@@ -20,10 +21,11 @@ int main() {
 
     const auto plan =
         parallel::ExchangePlan::make(c, {.owned = my_rows, .wanted = rows_that_i_read});
-    const auto loss = [&](Tensor w, Tensor x) {  // w is the same on all ranks
-      const Tensor read = parallel::push(plan, x) * parallel::cast_to_varying(c, w);
-      return parallel::sum_over_ranks(c, sum(square(read)));
+    const auto of_rows = [&](const Tensor& w, const Tensor& x) {
+      return parallel::sum_over_ranks(c, sum(square(parallel::push(plan, x) * w)));
     };
+    const auto loss =
+        parallel::on_ranks(c, of_rows, {parallel::OnRanks::same, parallel::OnRanks::varies});
     const Tensor dw = grad(loss)(w, x);  // the same on all ranks, too
 
     right += dw.item() == 12;  // 12 values are read: d/dw of 12 w^2
