@@ -41,6 +41,7 @@ std::uint64_t create_h5_place(const std::filesystem::path& path, const std::stri
   const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110);
   const H5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);  // of the root group
   errno = 0;
   const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
   if (id < 0) throw_io_error(path, "make", errno ? errno : EIO);
