@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that tests of .ci/run must find: (what, file, right, wrong, program, tests)."""
 SLABS, EXCHANGES = ("electromagnetics_tests", "Slabs.*"), ("parallel_tests", "Exchange*:Ghosts*:PartSums*:Communicator*:Channel*")
+LAYOUTS, ROWS = ("parallel_tests", "Layouts.*:Exchanges.*"), ("parallel_tests", "RowMatrix.*-*.SolvesHave*")
 MOLECULES = ("molecular_tests", "DividedDynamics.*")
 DOMAIN = "molecular/src/domains/domain.cpp"
 SEAMS = "electromagnetics/src/time_domain/seams.cpp"
@@ -24,7 +25,11 @@ FAULTS = [
     ("a transpose is another", "parallel/src/exchanges.cpp", "  using Transposed = ReduceScatter;", "  using Transposed = AllGather;", *EXCHANGES),
     ("the tree of a sum is another", "parallel/src/exchanges.cpp", "for (std::size_t k = 0; k + step < n; k += 2 * step)",
      "for (std::size_t k = step == 1 ? n % 2 : 0; k + step < n; k += 2 * step)", *EXCHANGES),
-    ("a part is left out of a sum", "parallel/src/part_sums.cpp", "if (b.half(1).begin() < parts) {", "if (b.half(1).begin() < parts - 1) {", *EXCHANGES),
+    ("a part is left out of a sum", "parallel/src/part_sums.cpp", "if (right.begin() >= parts) return;", "if (right.begin() >= parts - 1) return;", *EXCHANGES),
+    ("a rank asks for what it holds", "parallel/src/layout.cpp", "(puts ? from.owned : from.held)", "(true ? from.owned : from.held)", *LAYOUTS),
+    ("of what overlaps the last is kept, not the sum", "parallel/src/layout.cpp", "add(part, true);", "add(part, false);", *LAYOUTS),
+    ("a dot product is that of one rank", "autodiff/src/solve/krylov.cpp", "    if (ranks) {", "    if (ranks && parts < 0) {", *ROWS),
+    ("a rank alone decides whether squares overflow", "autodiff/src/solve/krylov.cpp", "ranks ? ranks->max(mine) : mine", "ranks && mine < 0 ? ranks->max(mine) : mine", *ROWS),
     ("other exchanges are taken for the one expected", "parallel/src/communicator.cpp", "|| std::strcmp(e.what, here.what) != 0)", "|| false)", *EXCHANGES),
     ("what is the same is not cast", "parallel/src/on_ranks.cpp", "cast_[v] = number[g.outputs[0]];", "cast_[v] = v;", "parallel_tests", "OnRanksCasts.*"),
     ("copies do not reach far enough", DOMAIN, "const double half = 0.5 * reach.radius_nm", "const double half = 0.4 * reach.radius_nm", *MOLECULES),
