@@ -457,6 +457,19 @@ TEST(Preview, ShowsMediaAndMeans) {
   EXPECT_EQ(at(0, 2, 2, 2), 0);
   EXPECT_NEAR(at(1, 2, 2, 2), 0.75, 1e-14);
   EXPECT_NEAR(at(2, 2, 2, 2, 1), 2, 1e-14);
+  for (const int axis : {1, 2}) {  // planes 1 and 2 alone
+    const auto part = em::preview(scene, media, grid, {axis, 1, 2});
+    tessera::data::check_grid(part);
+    const int ny = axis == 1 ? 2 : 4, nz = axis == 2 ? 2 : 4;
+    for (int field = 0; field < 3; ++field)
+      for (int k = 0; k < nz; ++k)
+        for (int j = 0; j < ny; ++j)
+          for (int i = 0; i < 4; ++i) {
+            const auto& f = part.fields.cells[field];
+            EXPECT_EQ(f.values[((k * ny + j) * 4 + i) * f.components],
+                      at(field, i, j + (axis == 1), k + (axis == 2)));
+          }
+  }
   em::YeeGrid flat = grid;
   flat.lines[2] = {-0.5, 0.5};
   tessera::data::check_grid(em::preview(scene, media, flat));

@@ -12,7 +12,6 @@
 #include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/grid_cut.h"
-#include "tessera/electromagnetics/preview.h"
 #include "tessera/parallel/part_sums.h"
 
 #include <fmt/format.h>
@@ -160,11 +159,8 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
   if (c.options.output.vtk && !data::vtk_xml_available(&why_not))
     context.log.warning("no VTK XML files: " + why_not);
   const auto& path = context.folder.path();
-  if (c.options.output.scene && c.options.output.vtk && data::vtk_xml_available()) {
-    data::make_folder(path / "vtk");
-    data::write_vtk_xml(path / "vtk" / "scene.vtr",
-                        em::preview(em::SceneOrder(c.scene), c.media, c.grid));
-  }
+  if (c.options.output.scene && c.options.output.vtk && data::vtk_xml_available())
+    write_scene(path / "vtk", c);
   if (c.options.output.scene && c.options.output.pictures) draw_scene(context.folder.plots(), c);
   Results results;
   const data::ExitCode code = step_case(context, made, results);

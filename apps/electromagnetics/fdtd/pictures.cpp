@@ -3,7 +3,10 @@
 
 #include "electromagnetics/waves/bodies.h"
 #include "tessera/data/file_io.h"
+#include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/figures.h"
+#include "tessera/electromagnetics/grid_cut.h"
+#include "tessera/electromagnetics/preview.h"
 
 #include <fmt/format.h>
 
@@ -109,6 +112,28 @@ em::PatternFigure pattern(const MonitorResult& r) {
 }
 
 }  // namespace
+
+void write_scene(const std::filesystem::path& folder, const Case& c) {
+  constexpr std::int64_t most_cells = std::int64_t{2} << 20;
+  data::make_folder(folder);
+  const em::SceneOrder scene(c.scene);
+  const int axis = em::cut_axis(c.grid), planes = axis < 0 ? 1 : c.grid.cells(axis);
+  const auto pieces = static_cast<int>(
+      std::min<std::int64_t>((c.grid.cell_count() + most_cells - 1) / most_cells, planes));
+  if (pieces < 2)
+    return data::write_vtk_xml(folder / "scene.vtr", em::preview(scene, c.media, c.grid));
+  std::string collection =
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
+  for (int q = 0; q < pieces; ++q) {
+    const auto begin = static_cast<int>(std::int64_t{q} * planes / pieces),
+               end = static_cast<int>(std::int64_t{q + 1} * planes / pieces);
+    const std::string name = fmt::format("scene_{:04}.vtr", q);
+    data::write_vtk_xml(folder / name,
+                        em::preview(scene, c.media, c.grid, {axis, begin, end - begin}));
+    collection += fmt::format("<DataSet timestep=\"0\" part=\"{}\" file=\"{}\"/>\n", q, name);
+  }
+  data::write_file_atomically(folder / "scene.pvd", collection + "</Collection>\n</VTKFile>\n");
+}
 
 std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c) {
   if (!c.grid.resolved(1)) return {};

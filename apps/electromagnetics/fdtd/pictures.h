@@ -10,6 +10,9 @@ namespace tessera::apps::fdtd {
 
 /// scene.png and .svg: the media with sources, monitors and layers; nothing in 1-D.
 std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c);
+/// scene.vtr: the media on the cells. Of a grid of more than two million, pieces of it in turn,
+/// scene_0000.vtr and on, with scene.pvd, which has them together.
+void write_scene(const std::filesystem::path& folder, const Case& c);
 /// The results, with the bodies of the case over maps of planes.
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,
                                                 const Results& results, const CaseOptions& o);

@@ -8,19 +8,27 @@
 namespace tessera::electromagnetics {
 
 data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>& media,
-                              const YeeGrid& grid) {
+                              const YeeGrid& grid, const Planes& planes) {
   require_media(scene.scene(), media.size());
-  const std::vector<std::int32_t> uniform = uniform_media(scene, grid).medium;
-  const auto n = static_cast<std::size_t>(grid.cell_count());
+  const UniformMedia uniform = uniform_media(scene, grid, {}, planes);
+  std::array<int, 3> first{}, count{};
+  for (int a = 0; a < 3; ++a) {
+    first[a] = a == planes.axis ? planes.first : 0;
+    count[a] = a == planes.axis ? planes.count : grid.cells(a);
+  }
+  const auto n = static_cast<std::size_t>(count[0]) * static_cast<std::size_t>(count[1]) *
+                 static_cast<std::size_t>(count[2]);
   std::vector<double> medium(n), share(n), permittivity(3 * n);
-  const auto row = static_cast<std::size_t>(grid.cells(0));
-  parallel_chunks(std::int64_t{1} * grid.cells(1) * grid.cells(2), [&](std::int64_t jk) {
-    const int j = static_cast<int>(jk % grid.cells(1)), k = static_cast<int>(jk / grid.cells(1));
+  const auto row = static_cast<std::size_t>(count[0]);
+  parallel_chunks(std::int64_t{1} * count[1] * count[2], [&](std::int64_t jk) {
+    const int j = first[1] + static_cast<int>(jk % count[1]),
+              k = first[2] + static_cast<int>(jk / count[1]);
     for (std::size_t i = 0; i < row; ++i) {
       const std::size_t cell = static_cast<std::size_t>(jk) * row + i;
-      Fill f{{{uniform[cell], 1}}, {}, true};
-      if (uniform[cell] < 0) {
-        const std::array<int, 3> at{static_cast<int>(i), j, k};
+      const std::array<int, 3> at{static_cast<int>(i), j, k};
+      const std::int32_t whole = uniform.at(at[0], j, k);
+      Fill f{{{whole, 1}}, {}, true};
+      if (whole < 0) {
         Point centre, size;
         for (int a = 0; a < 3; ++a) {
           centre[a] = grid.middle(a, at[a]);
@@ -48,7 +56,10 @@ data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>
   data::RectilinearGrid out;
   std::vector<double>* const axes[3] = {&out.x, &out.y, &out.z};
   for (int a = 0; a < 3; ++a)
-    *axes[a] = grid.resolved(a) ? grid.lines[a] : std::vector<double>{grid.middle(a, 0)};
+    *axes[a] = grid.resolved(a)
+                   ? std::vector<double>(grid.lines[a].begin() + first[a],
+                                         grid.lines[a].begin() + first[a] + count[a] + 1)
+                   : std::vector<double>{grid.middle(a, 0)};
   out.fields.cells = {
       {"medium", "1", "index of the medium that fills most of the cell", std::move(medium), 1},
       {"share", "1", "its share of the volume", std::move(share), 1},

@@ -11,8 +11,9 @@ namespace tessera::electromagnetics {
 ///   share         its share of the volume
 ///   permittivity  [3] relative, at infinite frequency, mean over the volume without conductors;
 ///                 0 where a perfect conductor fills the cell
-/// An axis that is not resolved has one coordinate, its middle.
+/// An axis that is not resolved has one coordinate, its middle. With `planes` (of y or z): of
+/// those cells.
 data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>& media,
-                              const YeeGrid& grid);
+                              const YeeGrid& grid, const Planes& planes = {});
 
 }  // namespace tessera::electromagnetics

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The picture of a scene of many cells: pieces that have all of it, the same on ranks.
+#include "fdtd_case.h"
+#include "tessera/data/vtk_xml.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::testing;
+
+namespace {
+
+TEST_F(Fdtd, ScenesOfManyCellsAreWrittenInPieces) {
+  if (!tessera::data::vtk_xml_available()) GTEST_SKIP() << "needs VTK";
+  write("wide.toml", R"(app = "electromagnetics.fdtd"
+output.pictures = false
+grid = {size = ["15 um", "15 um", "0 um"], cell = "10 nm", polarization = "Ez"}
+run.stop.steps = 1
+boundary.pml.cells = 4
+[[material]]
+name = "glass"
+index = 1.5
+[[structure]]
+shape = "cylinder"
+radius = "5 um"
+height = "inf"
+material = "glass"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "300 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "probe"
+name = "point"
+position = ["1 um", "0 um", "0 um"]
+)");
+  for (const std::string run : {"whole", "of3"}) {
+    std::vector<std::string> arguments{"run", "wide.toml", "--output", run};
+    if (run == "of3") arguments.insert(arguments.end(), {"--ranks", "threads:3"});
+    const Outcome o = tessera(arguments);
+    ASSERT_EQ(o.code, 0) << o.err;
+  }
+  const std::string all = read("whole/vtk/scene.pvd");
+  for (const std::string name : {"scene_0000.vtr", "scene_0001.vtr"}) {
+    EXPECT_NE(all.find("file=\"" + name + "\""), std::string::npos) << all;
+    EXPECT_NE(read("whole/vtk/" + name).find("WholeExtent=\"0 1500 0 750 0 0\""),
+              std::string::npos);
+    EXPECT_EQ(read("of3/vtk/" + name), read("whole/vtk/" + name));
+  }
+  EXPECT_EQ(read("of3/vtk/scene.pvd"), all);
+  EXPECT_EQ(all.find("scene_0002"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(here() / "whole/vtk/scene.vtr"));
+}
+
+}  // namespace
