@@ -34,15 +34,16 @@ data::Line rectangle(const std::string& label, const Point& at, const Point& siz
 data::Figure scene_figure(const SceneFigure& s, const Scene& scene,
                           const std::vector<Medium>& media, const YeeGrid& grid,
                           const SceneOrder& bodies) {
-  const data::RectilinearGrid g = preview(SceneOrder(scene), media, grid);
-  const auto field =
-      std::find_if(g.fields.cells.begin(), g.fields.cells.end(),
-                   [](const data::FieldArray& f) { return f.name == "permittivity"; });
   const std::vector<double>&x = grid.lines[0], &y = grid.lines[1], &z = grid.lines[2];
   const auto above =
       static_cast<std::size_t>(std::upper_bound(z.begin(), z.end(), s.z) - z.begin());
   const std::size_t k = std::clamp<std::size_t>(above, 1, z.size() - 1) - 1, nx = x.size() - 1,
                     ny = y.size() - 1;
+  const data::RectilinearGrid g =
+      preview(SceneOrder(scene), media, grid, {2, static_cast<int>(k), 1});  // that plane alone
+  const auto field =
+      std::find_if(g.fields.cells.begin(), g.fields.cells.end(),
+                   [](const data::FieldArray& f) { return f.name == "permittivity"; });
   const double widest = std::max(x.back() - x.front(), y.back() - y.front());
   const auto [scale, unit] = widest < 1e-3 ? std::pair(1e6, "µm")
                              : widest < 1  ? std::pair(1e3, "mm")
@@ -53,7 +54,7 @@ data::Figure scene_figure(const SceneFigure& s, const Scene& scene,
   for (const std::size_t j : up) map.y_edge.push_back(y[j] * scale);
   for (std::size_t j = 0; j + 1 < up.size(); ++j)
     for (std::size_t i = 0; i + 1 < across.size(); ++i) {
-      const double eps = field->values[3 * ((k * ny + up[j]) * nx + across[i])];
+      const double eps = field->values[3 * (up[j] * nx + across[i])];
       map.value.push_back(eps);
       map.masked.push_back(eps == 0);  // a perfect conductor
     }
