@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -29,9 +30,9 @@ Exchanged exchanged(const Graph::Equation& e) {
   return {};
 }
 
-/// FNV-1a over the elements, by words.
+/// FNV-1a over the elements, by words, from that of the type.
 std::uint64_t digest(const Tensor& t) {
-  std::uint64_t h = 14695981039346656037U;
+  std::uint64_t h = std::hash<std::string>()(to_string(t.type()));
   visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (const T v : t.to_vector<T>()) {
@@ -65,36 +66,79 @@ std::vector<OnRanks> look_at(Communicator& c, const Graph& g, SourceLine line) {
   return are;
 }
 
-/// A graph under construction out of one whose values keep their numbers.
+/// A graph with casts, out of one whose values keep their numbers. What is the same is cast where
+/// it comes from (an argument, a constant, a sum over ranks), and what is computed of it alone is
+/// computed of the cast where that is asked for: shapes on the way may be those of a rank.
 class Casting {
  public:
-  Casting(Communicator& c, const Graph& from) : c_(c), from_(from), cast_(from.types.size(), none) {
-    out_ = from;
+  Casting(Communicator& c, const Graph& g, std::vector<OnRanks> are)
+      : c_(c), g_(g), are_(std::move(are)), needs_(g.types.size()), cast_(g.types.size(), none) {
+    out_ = g_;
     out_.equations.clear();
     out_.operands.clear();
   }
-  /// The value that holds v where it varies.
-  Graph::Id as_varying(Graph::Id v) {
-    if (!contains(kInexact, from_.types[v].dtype)) return v;  // it has no derivative
-    if (cast_[v] == none) {
-      const Graph g = trace(
-          [&](const std::vector<Tensor>& in) {
-            return std::vector<Tensor>{cast_to_varying(c_, in[0])};
-          },
-          std::vector<Type>{from_.types[v]});
-      std::vector<Graph::Id> number(g.types.size(), none);
-      number[g.inputs[0]] = v;
-      for (const Graph::Equation& e : g.equations) {
-        std::vector<Graph::Id> in;
-        for (const Graph::Id i : g.in(e)) in.push_back(number[i]);
-        for (Graph::Id k = 0; k < e.out_count; ++k)
-          number[e.out_begin + k] = out_.add_value(g.types[e.out_begin + k]);
-        append(e, in, number[e.out_begin]);
-      }
-      cast_[v] = number[g.outputs[0]];
-    }
-    return cast_[v];
+  Graph make(SourceLine line) {
+    for (const Graph::Equation& e : g_.equations) follow(e, line);
+    for (const Graph::Id v : g_.outputs) need(v, are_[v]);
+    for (std::size_t k = g_.equations.size(); k-- > 0;) ask(g_.equations[k]);
+    for (const Graph::Id v : g_.inputs) cast(v);
+    for (const auto& [v, t] : g_.captures) cast(v);
+    for (const Graph::Equation& e : g_.equations) emit(e);
+    agree(line);
+    return std::move(out_);
   }
+
+ private:
+  static constexpr Graph::Id none = ~Graph::Id{0};
+  struct Needs {
+    bool same = false, varying = false;
+  };
+  bool varies(Graph::Id v) const { return are_[v] == OnRanks::varies; }
+  bool any_varies(const Graph::Equation& e) const {
+    return std::ranges::any_of(g_.in(e), [&](Graph::Id v) { return varies(v); });
+  }
+  static bool sends(const Graph::Equation& e) {
+    return e.primitive->order(e.attr.get()) == Ordering::every;
+  }
+  /// What it takes, of what its operands are.
+  OnRanks takes(const Graph::Equation& e) const {
+    if (sends(e)) return exchanged(e).takes;
+    return any_varies(e) ? OnRanks::varies : OnRanks::same;
+  }
+  void follow(const Graph::Equation& e, SourceLine line) {
+    const auto place = [&] { return std::string(e.primitive->name) + ", " + to_string(e.line); };
+    if (sends(e) && e.primitive->runs_programs)
+      refuse_on_ranks(place() + ", sends messages: call on_ranks in it, or cast there", line);
+    if (takes(e) == OnRanks::same && any_varies(e))
+      refuse_on_ranks(place() + ", takes what is the same on all ranks, and this varies", line);
+    const OnRanks gives = sends(e) ? exchanged(e).gives : takes(e);
+    for (Graph::Id k = 0; k < e.out_count; ++k) are_[e.out_begin + k] = gives;
+  }
+  void need(Graph::Id v, OnRanks as) {
+    (as == OnRanks::same || varies(v) ? needs_[v].same : needs_[v].varying) = true;
+  }
+  Needs needed(const Graph::Equation& e) const {
+    Needs n;
+    for (Graph::Id k = 0; k < e.out_count; ++k) {
+      n.same = n.same || needs_[e.out_begin + k].same;
+      n.varying = n.varying || needs_[e.out_begin + k].varying;
+    }
+    return n;
+  }
+  /// Of an equation that is computed as it stands, and again of what is cast.
+  bool stands(const Graph::Equation& e) const {
+    return e.primitive->order(e.attr.get()) != Ordering::free || needed(e).same;
+  }
+  bool is_computed_again(const Graph::Equation& e) const {
+    return !sends(e) && takes(e) == OnRanks::same && needed(e).varying;
+  }
+  void ask(const Graph::Equation& e) {
+    for (const Graph::Id v : g_.in(e)) {
+      if (stands(e)) need(v, takes(e));
+      if (is_computed_again(e)) need(v, OnRanks::varies);
+    }
+  }
+  Graph::Id as_varying(Graph::Id v) const { return varies(v) ? v : cast_[v]; }
   void append(const Graph::Equation& e, const std::vector<Graph::Id>& in, Graph::Id out) {
     Graph::Equation made = e;
     made.in_begin = static_cast<Graph::Id>(out_.operands.size());
@@ -102,14 +146,70 @@ class Casting {
     out_.operands.insert(out_.operands.end(), in.begin(), in.end());
     out_.equations.push_back(made);
   }
-  const Graph& made() const { return out_; }
+  Graph::Id results_like(const Graph& g, const Graph::Equation& e) {
+    const auto first = static_cast<Graph::Id>(out_.types.size());
+    for (Graph::Id k = 0; k < e.out_count; ++k) out_.add_value(g.types[e.out_begin + k]);
+    return first;
+  }
+  void cast(Graph::Id v) {
+    if (varies(v) || !needs_[v].varying) return;
+    cast_[v] = v;
+    if (!contains(kInexact, g_.types[v].dtype)) return;  // it has no derivative
+    const Graph g = trace(
+        [&](const std::vector<Tensor>& in) {
+          return std::vector<Tensor>{cast_to_varying(c_, in[0])};
+        },
+        std::vector<Type>{g_.types[v]});
+    std::vector<Graph::Id> number(g.types.size(), none);
+    number[g.inputs[0]] = v;
+    for (const Graph::Equation& e : g.equations) {
+      std::vector<Graph::Id> in;
+      for (const Graph::Id i : g.in(e)) in.push_back(number[i]);
+      const Graph::Id first = results_like(g, e);
+      for (Graph::Id k = 0; k < e.out_count; ++k) number[e.out_begin + k] = first + k;
+      append(e, in, first);
+    }
+    cast_[v] = number[g.outputs[0]];
+  }
+  void emit(const Graph::Equation& e) {
+    const std::span<const Graph::Id> in = g_.in(e);
+    std::vector<Graph::Id> varying;
+    for (const Graph::Id v : in) varying.push_back(as_varying(v));
+    if (stands(e)) {
+      const bool as_it_is = takes(e) == OnRanks::same;
+      append(e, as_it_is ? std::vector(in.begin(), in.end()) : varying, e.out_begin);
+      if (as_it_is && !sends(e)) {
+        same_ += e.primitive->name;
+        for (Graph::Id k = 0; k < e.out_count; ++k)
+          same_ += " " + to_string(g_.types[e.out_begin + k]);
+      }
+      if (sends(e))
+        for (Graph::Id k = 0; k < e.out_count; ++k) cast(e.out_begin + k);
+    }
+    if (!is_computed_again(e)) return;
+    const Graph::Id first = results_like(g_, e);
+    append(e, varying, first);
+    for (Graph::Id k = 0; k < e.out_count; ++k) cast_[e.out_begin + k] = first + k;
+  }
+  /// What is the same is computed alike.
+  void agree(SourceLine line) const {
+    if (c_.size() == 1) return;
+    const std::vector<std::uint64_t> mine = {std::hash<std::string>()(same_)};
+    for (const Bytes& b : c_.all_gather(to_bytes(mine), line))
+      if (from_bytes<std::uint64_t>(b) != mine)
+        refuse_on_ranks(
+            "what is computed of values that are the same on all ranks alone is another thing, or "
+            "of another shape, on some",
+            line);
+  }
 
- private:
-  static constexpr Graph::Id none = ~Graph::Id{0};
   Communicator& c_;
-  const Graph& from_;
+  const Graph& g_;
   Graph out_;
-  std::vector<Graph::Id> cast_;  ///< of each value: it, cast
+  std::vector<OnRanks> are_;
+  std::vector<Needs> needs_;     ///< of each value: as it is, and cast
+  std::vector<Graph::Id> cast_;  ///< of each value that is the same: as one that varies
+  std::string same_;             ///< what is computed of the same alone
 };
 
 }  // namespace
@@ -124,32 +224,7 @@ std::vector<Tensor> with_casts(Communicator& c, const FlatFunction& f,
   for (std::size_t k = 0; k < g.inputs.size(); ++k) of[g.inputs[k]] = are[k];
   const std::vector<OnRanks> constants = look_at(c, g, line);
   for (std::size_t k = 0; k < g.captures.size(); ++k) of[g.captures[k].first] = constants[k];
-
-  Casting casting(c, g);
-  for (const Graph::Equation& e : g.equations) {
-    const std::span<const Graph::Id> in = g.in(e);
-    const bool any_varies =
-        std::ranges::any_of(in, [&](Graph::Id i) { return of[i] == OnRanks::varies; });
-    const bool sends = e.primitive->order(e.attr.get()) == Ordering::every;
-    if (sends && e.primitive->runs_programs)
-      refuse_on_ranks(std::string(e.primitive->name) + ", " + to_string(e.line) +
-                          ", sends messages: call on_ranks in it, or cast there",
-                      line);
-    const Exchanged x = sends        ? exchanged(e)
-                        : any_varies ? Exchanged{}
-                                     : Exchanged{.takes = OnRanks::same, .gives = OnRanks::same};
-    if (x.takes == OnRanks::same && any_varies)
-      refuse_on_ranks(std::string(e.primitive->name) + ", " + to_string(e.line) +
-                          ", takes what is the same on all ranks, and this varies",
-                      line);
-    std::vector<Graph::Id> operands;
-    for (const Graph::Id i : in)
-      operands.push_back(
-          x.takes == OnRanks::varies && of[i] == OnRanks::same ? casting.as_varying(i) : i);
-    casting.append(e, operands, e.out_begin);
-    for (Graph::Id k = 0; k < e.out_count; ++k) of[e.out_begin + k] = x.gives;
-  }
-  return evaluate(casting.made(), arguments);
+  return evaluate(Casting(c, g, std::move(of)).make(line), arguments);
 }
 
 }  // namespace tessera::parallel

@@ -127,6 +127,23 @@ TEST(OnRanksCasts, GatheredRowsVary) {
   });
 }
 
+/// What is the same is spread over as many rows as a rank has, of which there may be none.
+TEST(OnRanksCasts, ShapesMayBeThoseOfARank) {
+  const int ranks = 4;
+  const Tensor w(3.0);
+  run_ranks(ranks, [&](Communicator& c) {
+    const Tensor x = ones({2 * c.rank()});
+    const auto f = on_ranks(
+        c,
+        [&](const Tensor& u, const Tensor& mine) { return sum_over_ranks(c, sum(mine * u * u)); },
+        {OnRanks::same, OnRanks::varies});
+    expect_equal(grad([&](const Tensor& u) { return f(u, x); })(w), Tensor(12 * 2 * 3.0), "it");
+    const auto spread = on_ranks(c, [&](const Tensor& u) { return sum_over_ranks(c, sum(u * x)); },
+                                 {OnRanks::same});
+    expect_equal(grad(spread)(w), Tensor(12.0), "that of a constant's shape");
+  });
+}
+
 /// Trees, a result that is one, and a derivative inside of the function.
 TEST(OnRanksCasts, TreesAndInnerDerivatives) {
   const int ranks = 2;
@@ -180,6 +197,14 @@ TEST(OnRanksCasts, WhatCannotBeFollowedIsRefused) {
                        },
                        {OnRanks::varies})(w);
             }).find("and this varies"),
+            std::string::npos);
+  EXPECT_NE(refusal_of([&](Communicator& c) {
+              on_ranks(c,
+                       [&](const Tensor& x) {
+                         return sum(broadcast_to(x, {c.rank() + 1, 3}));
+                       },
+                       {OnRanks::same})(w);
+            }).find("of another shape"),
             std::string::npos);
   EXPECT_NE(refusal_of([&](Communicator& c) {
               on_ranks(c, [&](const Tensor& x) { return x; }, {OnRanks::same, OnRanks::varies})(w);
