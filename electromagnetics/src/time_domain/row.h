@@ -4,6 +4,7 @@
 // the bracket first: absorbing layers, currents, polarization.
 #pragma once
 #include "time_domain/row_kernels.h"
+#include "time_domain/row_terms.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,7 +88,7 @@ class Rows {
       if (!p.around[0].empty() || !p.around[1].empty())
         for (int q = 0; q < p.length; ++q)
           eps[q] += p.chi3[static_cast<std::size_t>(q)] *
-                    p.to_unknown[static_cast<std::size_t>(q)] * across(p, q);
+                    p.to_unknown[static_cast<std::size_t>(q)] * across(p, q, s_);
       const T *chi2 = p.chi2.data(), *chi3 = p.chi3.data(), *d = s_ + p.state;
       const auto newton = [&](int q) {
         const T x = e[q];
@@ -106,7 +107,7 @@ class Rows {
         for (int q = 0; q < p.length; ++q)
           for (int step = 0; step < 50; ++step) e[q] -= newton(q);
     }
-    polarize(*special, row);
+    polarize(*special, row, s_);
     record(*special, row, n);
   }
 
@@ -415,7 +416,7 @@ class Rows {
       if (w_.out_b)
         for (const Mixed<T>& run : special.mixed) end_traces(run, e, w_.out_b + n * t_.n_traced);
       if (!special.nonlinear.empty()) return;  // solve() comes first
-      polarize(special, e);
+      polarize(special, e, s_);
       record(special, e, n);
     } else if (is_electric(c)) {
       if (n + 1 < w_.steps) receive(c, j, k, n + 1);
@@ -471,34 +472,6 @@ class Rows {
         }
       }
     }
-  }
-
-  /// The part of the new field in Q.
-  void polarize(const Special<T>& special, const T* e) {
-    for (const Polarized<T>& p : special.polarized)
-      for (std::size_t m = 0; m < p.alpha.size(); ++m) {
-        T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
-        const T br = p.beta[m].real(), bi = p.beta[m].imag();
-        for (int i = 0; i < p.length; ++i) {
-          re[i] += br * e[p.first + i];
-          im[i] += bi * e[p.first + i];
-        }
-      }
-  }
-
-  /// |E|^2 of the two components across edge q, in (V/m)^2.
-  T across(const Nonlinear<T>& p, int q) const {
-    const auto u = static_cast<std::size_t>(q);
-    T sum = 0;
-    for (int other = 0; other < 2; ++other) {
-      T mean = 0;
-      for (int m = p.begin[other][u]; m < p.begin[other][u + 1]; ++m) {
-        const auto& neighbour = p.around[other][static_cast<std::size_t>(m)];
-        mean += neighbour.weight * s_[neighbour.offset];
-      }
-      sum += mean * mean;
-    }
-    return sum;
   }
 
   void record(const Special<T>& special, const T* e, std::int64_t n) {
