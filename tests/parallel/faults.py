@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that tests of .ci/run must find: (what, file, right, wrong, program, tests)."""
 SLABS, EXCHANGES = ("electromagnetics_tests", "Slabs.*"), ("parallel_tests", "Exchange*:Ghosts*:PartSums*:Communicator*:Channel*")
+TRANSPOSED = ("electromagnetics_tests", "TransposedSlabs.*")
 LAYOUTS, ROWS = ("parallel_tests", "Layouts.*:Exchanges.*"), ("parallel_tests", "RowMatrix.*-*.SolvesHave*")
 MOLECULES = ("molecular_tests", "DividedDynamics.*")
 DOMAIN = "molecular/src/domains/domain.cpp"
@@ -17,6 +18,10 @@ FAULTS = [
     ("brackets across joined faces are those of the first step", ADVANCE, "if (values && !electric)\n", "if (values && !electric && n == 0)\n", *SLABS),
     ("a tile passes on e of another plane", WAVES, "send(*below_, Ex, first_, {first, end})", "send(*below_, Ex, first_ + 1, {first, end})", *SLABS),
     ("a tile begins before the one before has ended above", WAVES, "*std::max_element(ends_before_.begin() + first,", "*std::min_element(ends_before_.begin() + first,", *SLABS),
+    ("what layers hold beside the slab is not sent before transposed steps", ADVANCE, "if (t.cut >= 0) seams.exchange(\"layers", "if (t.cut >= 9) seams.exchange(\"layers",
+     *TRANSPOSED),
+    ("cotangents of e beside the slab are left out", ADVANCE, "return states[part][place.offset];", "return 0 * states[part][place.offset];", *TRANSPOSED),
+    ("layers below the slab miss a step of the tile", ADVANCE, "if (layers_below && k == first_plane)", "if (layers_below && k == first_plane && s > 0)", *TRANSPOSED),
     ("rows of energies come together in another order", "electromagnetics/src/time_domain/time_domain.cpp",
      "rows[static_cast<std::size_t>(k * ny + j)] = *next++;", "rows[static_cast<std::size_t>(j * nz + k)] = *next++;", *SLABS),
     ("a ghost row is dropped", "parallel/src/ghosts.cpp", "std::min(n, end + mine.high[d])", "std::min(n, end + mine.high[d] - (mine.high[d] > 1))", *EXCHANGES),
