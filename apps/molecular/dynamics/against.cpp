@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/dynamics/run.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/config.h"
 
 #include <fmt/format.h>
 
