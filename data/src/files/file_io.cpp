@@ -164,6 +164,10 @@ void AtomicFile::write(const void* bytes, std::size_t n) {
   while (n > 0) {
     const ssize_t done = ::write(fd_, p, std::min<std::size_t>(n, std::size_t{1} << 30));
     if (done < 0 && errno == EINTR) continue;
+    if (done < 0 && errno == EINVAL && past_cache_) {  // it cannot, after all
+      write_past_cache(false);
+      continue;
+    }
     if (done <= 0) throw_io_error(path_, "write", done < 0 ? errno : ENOSPC);
     p += done, n -= static_cast<std::size_t>(done);
     written_ += done;
@@ -171,10 +175,18 @@ void AtomicFile::write(const void* bytes, std::size_t n) {
 #ifdef __linux__
   // The disk begins while more is made: a sync at the end waits for the last of it only.
   constexpr std::int64_t piece = 8 << 20;
-  if (written_ - begun_ >= piece) {
+  if (written_ - begun_ >= piece && !past_cache_) {
     ::sync_file_range(fd_, begun_, written_ - begun_, SYNC_FILE_RANGE_WRITE);
     begun_ = written_;
   }
+#endif
+}
+
+void AtomicFile::write_past_cache([[maybe_unused]] bool past) {
+#ifdef O_DIRECT
+  const int flags = ::fcntl(fd_, F_GETFL);
+  past_cache_ =
+      flags >= 0 && ::fcntl(fd_, F_SETFL, past ? flags | O_DIRECT : flags & ~O_DIRECT) == 0 && past;
 #endif
 }
 

@@ -6,20 +6,29 @@
 #include <array>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
-#include <vector>
 
 namespace tessera::data {
 
-/// Writes to a file by a thread of its own, so that the one who makes the bytes need not wait for
-/// the disk. `finish` waits for the last of them and throws what a write has thrown; without it the
-/// rest is dropped.
+/// Writes to a file by a thread of its own, past the cache of the system, so that the one who makes
+/// the bytes need not wait for the disk and nothing copies them but once. `finish` waits for the
+/// last of them and throws what a write has thrown; without it the rest is dropped. It holds a
+/// thirtieth of the `bytes` that are to come, 96 MB at most.
 class WriteBehind {
  public:
-  explicit WriteBehind(AtomicFile& file) : file_(file), thread_([this] { write_all(); }) {}
+  WriteBehind(AtomicFile& file, std::uint64_t bytes)
+      : file_(file),
+        room_(std::clamp<std::uint64_t>(bytes / 30 / n_pieces / AtomicFile::disk_block, 16, 4096) *
+              AtomicFile::disk_block),
+        thread_([this] { write_all(); }) {
+    file_.write_past_cache(true);
+  }
   ~WriteBehind() { end(true); }
   WriteBehind(const WriteBehind&) = delete;
   WriteBehind& operator=(const WriteBehind&) = delete;
@@ -27,23 +36,33 @@ class WriteBehind {
   void write(const void* bytes, std::size_t n) {
     const auto* p = static_cast<const char*>(bytes);
     while (n > 0) {
-      std::vector<char>& to = piece(filled_);
-      if (to.empty()) to.reserve(room);
-      const std::size_t take = std::min(n, room - to.size());
-      to.insert(to.end(), p, p + take);
+      Piece& to = piece(filled_);
+      if (!to.bytes) to.bytes.reset(new (std::align_val_t{AtomicFile::disk_block}) char[room_]);
+      const std::size_t take = std::min(n, room_ - to.size);
+      std::memcpy(to.bytes.get() + to.size, p, take);
+      to.size += take;
       p += take, n -= take;
-      if (to.size() == room) hand_over();
+      if (to.size == room_) hand_over();
     }
   }
   void finish() {
-    if (!piece(filled_).empty()) hand_over();
+    if (piece(filled_).size > 0) hand_over();
     end(false);
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
-  static constexpr std::size_t room = std::size_t{4} << 20;
-  std::vector<char>& piece(std::size_t k) { return pieces_[k % pieces_.size()]; }
+  static constexpr std::size_t n_pieces = 6;
+  struct Free {
+    void operator()(char* p) const {
+      ::operator delete[](p, std::align_val_t{AtomicFile::disk_block});
+    }
+  };
+  struct Piece {
+    std::unique_ptr<char[], Free> bytes;
+    std::size_t size = 0;
+  };
+  Piece& piece(std::size_t k) { return pieces_[k % pieces_.size()]; }
   void hand_over() {
     std::unique_lock hold(lock_);
     ++filled_;
@@ -65,26 +84,28 @@ class WriteBehind {
     while (true) {
       changed_.wait(hold, [&] { return written_ < filled_ || ends_; });
       if (written_ == filled_) return;
-      std::vector<char>& from = piece(written_);
+      Piece& from = piece(written_);
       if (!failure_ && !drops_) {
         hold.unlock();
         std::exception_ptr failed;
         try {
-          file_.write(from.data(), from.size());
+          if (from.size < room_) file_.write_past_cache(false);  // the last one
+          file_.write(from.bytes.get(), from.size);
         } catch (...) {
           failed = std::current_exception();
         }
         hold.lock();
         failure_ = failed;
       }
-      from.clear();
+      from.size = 0;
       ++written_;
       changed_.notify_all();
     }
   }
 
   AtomicFile& file_;
-  std::array<std::vector<char>, 3> pieces_;
+  const std::size_t room_;  ///< of a piece
+  std::array<Piece, n_pieces> pieces_;
   std::size_t filled_ = 0, written_ = 0;  ///< pieces
   bool ends_ = false, drops_ = false;
   std::exception_ptr failure_;

@@ -50,7 +50,9 @@ Shard write_shard(const fs::path& dir, const Checkpoint& of, int writer,
                          .is_shard = true,
                          .values = {}};
   Shard shard;
-  WriteBehind behind(file);
+  std::uint64_t numbers_in_all = 0;
+  for (const ShardRow& row : rows) numbers_in_all += row.count;
+  WriteBehind behind(file, numbers_in_all * sizeof(T));
   const Sha256::Digest digest =
       encode_rows_to<T>(about, rows, numbers, [&](const void* p, std::size_t bytes) {
         behind.write(p, bytes);

@@ -24,6 +24,10 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   void write(const void* bytes, std::size_t n);
+  /// Whether what is written goes to the disk past the cache of the system, where the file system
+  /// can: then bytes, their number and the place in the file are multiples of `disk_block`.
+  void write_past_cache(bool past);
+  static constexpr std::size_t disk_block = 4096;
   void commit();
   /// Commits under a name in the same folder that follows from what was written.
   void commit_as(std::filesystem::path path);
@@ -35,6 +39,7 @@ class AtomicFile {
  private:
   std::filesystem::path path_, temporary_;
   int fd_ = -1;
+  bool past_cache_ = false;
   std::int64_t written_ = 0, begun_ = 0;  ///< bytes; of these on their way to the disk
 };
 
