@@ -14,6 +14,36 @@ import rowkit
 # What a run writes about itself, not about its problem.
 OWN = {"log.txt", "manifest.json", "heartbeat.json"}
 
+# Rigid water by PME: minimized, heated without and with a bath of pressure.
+WATER_IN_STAGES = """app = "molecular.dynamics"
+dt = "2 fs"
+rcoulomb = "0.85 nm"
+rvdw = "0.85 nm"
+constraints = "h-bonds"
+tcoupl = "v-rescale"
+ref_t = "300 K"
+nstenergy = 20
+nstxout = {every}
+nstlog = 0
+[output]
+{output}
+[build]
+kind = "water"
+model = "tip3p"
+molecules = {molecules}
+[[stage]]
+type = "minimize"
+nsteps = 30
+[[stage]]
+name = "heat"
+heat_from = "50 K"
+nsteps = 300
+[[stage]]
+name = "press"
+pcoupl = "c-rescale"
+nsteps = 300
+"""
+
 
 def mpirun():
     found = shutil.which("mpirun")

@@ -19,7 +19,7 @@ namespace tessera::data {
 /// Writes to a file by a thread of its own, past the cache of the system, so that the one who makes
 /// the bytes need not wait for the disk and nothing copies them but once. `finish` waits for the
 /// last of them and throws what a write has thrown; without it the rest is dropped. It holds a
-/// thirtieth of the `bytes` that are to come, 96 MB at most.
+/// thirtieth of the `bytes` that are to come, 384 kB at least and 96 MB at most.
 class WriteBehind {
  public:
   WriteBehind(AtomicFile& file, std::uint64_t bytes)

@@ -11,8 +11,8 @@
 //   read_shard(dir, c, c.shards[k], wanted, take);
 //
 // A shard is a file of the checkpoint format, whose name ends with the first digits of its SHA-256:
-// another attempt at the same step writes over nothing. Values go through memory one at a time, and
-// to the disk while the next ones are looked at.
+// another attempt at the same step writes over nothing. Values are asked for one at a time, and go
+// to the disk while the next ones are looked at; a thirtieth of a shard waits for it in memory.
 #pragma once
 #include "tessera/data/checkpoint.h"
 

@@ -29,34 +29,6 @@ frequencies = ["350 THz", "400 THz"]
 precision = "{kind}"
 stop.steps = 640
 """
-WATER = """app = "molecular.dynamics"
-dt = "2 fs"
-rcoulomb = "0.85 nm"
-rvdw = "0.85 nm"
-constraints = "h-bonds"
-tcoupl = "v-rescale"
-ref_t = "300 K"
-nstenergy = 20
-nstxout = 50
-nstlog = 0
-[output]
-trajectory = ["xtc"]
-[build]
-kind = "water"
-model = "tip3p"
-molecules = 1500
-[[stage]]
-type = "minimize"
-nsteps = 30
-[[stage]]
-name = "heat"
-heat_from = "50 K"
-nsteps = 300
-[[stage]]
-name = "press"
-pcoupl = "c-rescale"
-nsteps = 300
-"""
 CASES = (("closed", '["1.2 um", "1 um", "1.5 um"]', 'x = "pec"\ny = "pec"\nz = "pec"', "f64"),
          ("layers", '["1.2 um", "1.5 um", "1 um"]', 'pml.cells = 6', "f32"),
          ("joined", '["1.2 um", "1 um", "1.5 um"]', 'x = "periodic"\ny = "periodic"\nz = "periodic"', "f64"))
@@ -84,7 +56,7 @@ def measure(work):
         work.run([work.tessera(), "new", "inversion.mt1d", folder / "site"]).must_succeed("tessera new")
         (folder / "soundings.toml").write_text('app = "inversion.mt1d"\n[data]\nfiles = "site/soundings"\n[posterior]\nmethod = "mcmc"\nsamples = 4000\n'
                                                "burn_in = 200\nkeep_every = 10\n")
-        (folder / "water.toml").write_text(WATER)
+        (folder / "water.toml").write_text(parallel.WATER_IN_STAGES.format(molecules=1500, every=50, output='trajectory = ["xtc"]'))
         for name in [*(c[0] for c in CASES), "soundings", "water"]:
             case, said = folder / f"{name}.toml", []
             for ranks, kind in ((2, "m"), (4, "m"), (8, "t")):
