@@ -267,6 +267,28 @@ TEST(Cut, Edges) {
   EXPECT_EQ(sum(cast(not_equal(y, y), Dtype::f64)).item(), 6);
 }
 
+TEST(Cut, ConstantsThatRepeatAreKeptOnce) {
+  const Tensor bias = whole_numbers({5}, 9);
+  const OfImage f = [bias](const Tensor& x) {
+    return nn::relu(x + bias) * broadcast_to(2.0, {8, 5});
+  };
+  expect_boxes_of_whole(f, {8, 5});
+  const Cut c = cut(graph_at(f, {8, 5}), {{2, 1}, {6, 4}}, {true});
+  ASSERT_EQ(c.captures.size(), c.constants.size());
+  Index kept = 0;
+  for (const Tensor& t : c.captures) kept = std::max(kept, t.size());
+  EXPECT_EQ(kept, 5);
+  // Of rows that repeat nothing is asked, then one; an axis without positions stays so.
+  const OfImage rows = [bias](const Tensor& x) {
+    return concatenate({broadcast_to(bias, {3, 5}), x}, 0);
+  };
+  expect_boxes_of_whole(rows, {4, 5});
+  const OfImage shifted = [](const Tensor& x) { return x + broadcast_to(1.0, {0, 5}); };
+  const Cut empty = cut(graph_at(shifted, {0, 5}), whole_box({0, 5}), {true});
+  const Tensor none = of_box(empty, zeros({0, 5}));
+  EXPECT_EQ(none.shape(), Shape({0, 5}));
+}
+
 TEST(Cut, DerivativesAreThoseOfTheBox) {
   const Shape s{1, 12, 11, 2};
   const Graph g = graph_at(deep_net, s);

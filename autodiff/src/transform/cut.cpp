@@ -48,6 +48,21 @@ std::vector<bool> moved_by(const Graph& g, const std::vector<bool>& cut_inputs) 
   return moved;
 }
 
+/// What is in memory of a constant: one position of each axis along which it repeats.
+Tensor kept_of(const Tensor& t) {
+  const View v = t.view();
+  Shape end = v.shape;
+  for (int d = 0; d < end.size(); ++d)
+    if (v.strides[d] == 0) end[d] = std::min<Index>(end[d], 1);
+  return slice(t, Shape::filled(end.size(), 0), end);
+}
+/// Where box `b` of the whole lies in what is in memory of it.
+Box box_of_kept(Box b, const Tensor& kept, const Shape& whole) {
+  for (int d = 0; d < b.begin.size(); ++d)
+    if (kept.shape()[d] != whole[d] && b.begin[d] < b.end[d]) b.begin[d] = 0, b.end[d] = 1;
+  return b;
+}
+
 /// Each operand and result as a whole.
 BoxRule whole_rule(std::span<const Type> in, const Type& out) {
   BoxRule r{whole_box(out.shape), {}, nullptr};
@@ -126,8 +141,10 @@ struct Cutter {
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const {
     std::vector<Tensor> values(g.types.size());
     for (std::size_t k = 0; k < g.inputs.size(); ++k) values[g.inputs[k]] = inputs[k];
-    for (std::size_t k = 0; k < g.captures.size(); ++k)
-      values[g.captures[k].first] = inputs[g.inputs.size() + k];
+    for (std::size_t k = 0; k < g.captures.size(); ++k) {
+      const Graph::Id id = g.captures[k].first;
+      values[id] = broadcast_to(inputs[g.inputs.size() + k], wanted[id].extents());
+    }
     std::vector<Tensor> in;
     std::vector<const Tensor*> list;
     for (std::size_t number = 0; number < g.equations.size(); ++number) {
@@ -185,12 +202,15 @@ Cut cut(const Graph& g, const Box& wanted, const std::vector<bool>& cut_inputs) 
   const Cutter cutter(g, wanted, cut_inputs);
   Cut c;
   std::vector<Type> types;
-  const auto add = [&](Graph::Id id, std::vector<Box>& to) {
-    to.push_back(cutter.wanted[id]);
-    types.push_back({g.types[id].dtype, to.back().extents()});
+  const auto add = [&](Graph::Id id, const Box& b, std::vector<Box>& to) {
+    to.push_back(b);
+    types.push_back({g.types[id].dtype, b.extents()});
   };
-  for (const Graph::Id id : g.inputs) add(id, c.inputs);
-  for (const auto& [id, t] : g.captures) add(id, c.constants), c.captures.push_back(t);
+  for (const Graph::Id id : g.inputs) add(id, cutter.wanted[id], c.inputs);
+  for (const auto& [id, t] : g.captures) {
+    c.captures.push_back(kept_of(t));
+    add(id, box_of_kept(cutter.wanted[id], c.captures.back(), t.shape()), c.constants);
+  }
   c.sweeps = cutter.sweeps;
   c.graph = record_abstract(
                 "cut", [&](const std::vector<Tensor>& x) { return cutter.run(x); }, types)

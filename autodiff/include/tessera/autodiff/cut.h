@@ -19,11 +19,11 @@
 namespace tessera {
 
 struct Cut {
-  /// Inputs: those of the whole graph, then its captures, each as its box is; one output.
+  /// Inputs: those of the whole graph, then `captures`, each as its box is; one output.
   Graph graph;
   std::vector<Box> inputs;       ///< of the inputs of the whole graph
-  std::vector<Box> constants;    ///< of its captures
-  std::vector<Tensor> captures;  ///< whole
+  std::vector<Box> constants;    ///< of `captures`
+  std::vector<Tensor> captures;  ///< whole, with one position of an axis along which they repeat
   /// Operations that take all of an axis of what is cut, "sum, net.cpp:31": why a box may be wide.
   std::vector<std::string> sweeps;
   /// Cuts `inputs` (boxes already) and the captures to what `graph` takes.
