@@ -10,6 +10,7 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/solvers/ldlt.h"
 #include "tests/autodiff/noise.h"
 
 #include <gtest/gtest.h>
@@ -70,6 +71,7 @@ struct Family {
 };
 const Family kFamilies[] = {
     {"dense LU", [] { return dense_lu(); }, false, false},
+    {"own L D L^T", [] { return ldlt(); }, false, true},
     {"own gmres", [] { return gmres({.tolerance = 1e-14, .iterations = 4000, .restart = 100}); },
      false, false},
     {"PETSc gmres with ILU",

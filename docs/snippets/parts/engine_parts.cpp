@@ -7,6 +7,7 @@
 #include <tessera/autodiff/ops.h>
 #include <tessera/autodiff/optimize.h>
 #include <tessera/autodiff/sparse.h>
+#include <tessera/solvers/ldlt.h>
 #include <tessera/solvers/petsc.h>
 
 #include <cmath>
@@ -82,6 +83,18 @@ bool sparse_derivatives() {
   return max(abs(y - 4.0)).item() < 1e-14 && h(x).size() == 3;
 }
 
+bool fields_side_by_side() {
+  const CsrPatternPtr pattern = csr_pattern(2, 2, {0, 2, 4}, {0, 1, 0, 1});
+  const Tensor values = tensor({4.0, 1.0, 1.0, 3.0, 8.0, 2.0, 2.0, 6.0}, {2, 4}),
+               sources = ones({2, 2, 5});
+  const auto fields = [&](Tensor v, Tensor b) {  // [entries], [n, k]
+    return linear_solve(LinearOperator::csr(v, pattern), b, {.solver = solvers::ldlt()}).x;
+  };
+  const Tensor x = vmap(fields)(values, sources);  // [frequencies, entries], [frequencies, n, k]
+  return x.shape() == Shape{2, 2, 5} &&
+         max(abs(select(x, 0, 0) - 2.0 * select(x, 0, 1))).item() < 1e-15;
+}
+
 bool solvers_of_others() {
   if (!solvers::petsc_available()) return true;
   const Tensor values = tensor({4.0, 1.0, 1.0, 3.0}), b = tensor({1.0, 2.0});
@@ -95,7 +108,11 @@ bool solvers_of_others() {
 }  // namespace
 
 int main() {
-  const bool all[] = {loops(), operations(), optimizing(), sparse_derivatives(),
+  const bool all[] = {loops(),
+                      operations(),
+                      optimizing(),
+                      sparse_derivatives(),
+                      fields_side_by_side(),
                       solvers_of_others()};
   for (const bool right : all)
     if (!right) return 1;

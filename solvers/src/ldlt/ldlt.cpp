@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/solvers/ldlt.h"
+
+#include "ldlt/factor.h"
+#include "tessera/autodiff/exponents.h"
+#include "tessera/autodiff/forall.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace tessera::solvers {
+namespace {
+
+using namespace ldlt_detail;
+
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class R>
+struct RealOf<std::complex<R>> {
+  using type = R;
+};
+template <class T>
+using Real = typename RealOf<T>::type;
+template <class T>
+constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
+
+template <class T>
+T conjugate_if(T x, bool yes) {
+  if constexpr (kIsComplex<T>)
+    return yes ? std::conj(x) : x;
+  else
+    return x;
+}
+
+CsrPatternPtr full_pattern(Index n) {
+  std::vector<Index> begin(static_cast<std::size_t>(n) + 1),
+      column(static_cast<std::size_t>(n * n));
+  for (Index i = 0; i <= n; ++i) begin[i] = i * n;
+  for (Index e = 0; e < n * n; ++e) column[e] = e % n;
+  return csr_pattern(n, n, std::move(begin), std::move(column));
+}
+
+CsrPatternPtr pattern_of(const SolverOperator& a) {
+  if (a.ranks || a.rows)
+    throw Error(
+        "[ldlt] the unknowns lie on ranks, and it factors what one process has; use cg, minres, "
+        "gmres, or mumps_symmetric()");
+  if (a.kind == SolverOperator::Kind::function)
+    throw Error(
+        "[ldlt] it needs the entries of the matrix, and the operator is a function; give them as "
+        "LinearOperator::csr or dense, or use cg, minres or gmres");
+  return a.pattern ? a.pattern : full_pattern(a.n);
+}
+
+template <class T>
+class LdltPrepared final : public PreparedSolver {
+ public:
+  explicit LdltPrepared(const SolverOperator& a)
+      : pattern_(pattern_of(a)),
+        values_(static_cast<const T*>(a.values)),
+        factor_(checked(analysis_of(pattern_)), values_),
+        norm_(norm_of_rows()) {}
+
+  SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
+    const T* const from = static_cast<const T*>(b);
+    T* const to = static_cast<T*>(x);
+    const Index n = pattern_->rows();
+    const Pivots pivots = factor_.pivots();
+    if (pivots.zero || !pivots.finite) {
+      std::fill(to, to + n * columns, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+      return {pivots.zero ? SolveReason::singular : SolveReason::not_finite, 0, {}};
+    }
+    SolveReport report{SolveReason::exact, 0, {0.0}};
+    if (n == 0 || columns == 0) return report;
+    // Blocks of columns go to threads; a column's bits do not depend on its block.
+    constexpr Index most = 48;
+    const Index blocks = (columns + most - 1) / most;
+    std::vector<Outcome> of(static_cast<std::size_t>(blocks));
+    parallel_chunks(blocks, [&](Index k) {
+      const Index begin = k * columns / blocks, end = (k + 1) * columns / blocks;
+      of[k] = solve_block(from + begin, to + begin, end - begin, columns, adjoint);
+    });
+    for (const Outcome& o : of) {
+      report.residuals[0] = std::max(report.residuals[0], o.residual);  // the worst speaks for all
+      if (static_cast<int>(o.reason) < static_cast<int>(report.reason)) report.reason = o.reason;
+    }
+    return report;
+  }
+
+ private:
+  using R = Real<T>;
+  static constexpr double kEps = std::numeric_limits<R>::epsilon();
+  static constexpr double kRefine = 64 * kEps, kAccept = 1024 * kEps;
+  static constexpr int kRounds = 5;
+
+  struct Outcome {
+    SolveReason reason = SolveReason::exact;
+    double residual = 0;
+  };
+  struct Errors {
+    double backward = 0;  ///< largest |b - A x| / (|A| |x| + |b|) of a column
+    double residual = 0;  ///< largest |b - A x| / |b|
+  };
+
+  /// Throws where the matrix is not its transposed, up to rounding.
+  std::shared_ptr<const Analysis> checked(std::shared_ptr<const Analysis> a) const {
+    const CsrPattern& p = *pattern_;
+    std::vector<R> diagonal(static_cast<std::size_t>(p.rows()), R(0));
+    for (Index i = 0; i < p.rows(); ++i)
+      for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e)
+        if (p.column()[e] == i) diagonal[i] = std::abs(values_[e]);
+    constexpr R most = 1000 * static_cast<R>(kEps);
+    for (Index i = 0; i < p.rows(); ++i)
+      for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e) {
+        const Index j = p.column()[e], m = a->mirror[e];
+        if (m >= 0 && (j <= i || values_[e] == values_[m])) continue;
+        const T other = m >= 0 ? values_[m] : T(0);
+        const R size =
+            std::max(std::abs(values_[e]), std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]));
+        if (!(std::abs(values_[e] - other) > most * size)) continue;  // NaN is told later
+        throw Error("[ldlt] the matrix is not symmetric: a(" + std::to_string(i) + ", " +
+                    std::to_string(j) + ") = " + text(values_[e]) + ", a(" + std::to_string(j) +
+                    ", " + std::to_string(i) + ") = " + (m >= 0 ? text(other) : "none") +
+                    "; use mumps_lu(), or dense_lu()" +
+                    (kIsComplex<T> ? " (A = A^T is asked for, not A = A^H)" : ""));
+      }
+    return a;
+  }
+  static std::string text(T v) {
+    if constexpr (kIsComplex<T>)
+      return std::to_string(v.real()) + (v.imag() < 0 ? " - " : " + ") +
+             std::to_string(std::abs(v.imag())) + " i";
+    else
+      return std::to_string(v);
+  }
+
+  /// Largest sum of the sizes of a row's entries.
+  double norm_of_rows() const {
+    double largest = 0;
+    for (Index i = 0; i < pattern_->rows(); ++i) {
+      double sum = 0;
+      for (Index e = pattern_->row_begin()[i]; e < pattern_->row_begin()[i + 1]; ++e)
+        sum += static_cast<double>(std::abs(values_[e]));
+      largest = std::max(largest, sum);
+    }
+    return largest;
+  }
+
+  /// Columns of b as rows in the order of elimination, conjugated where `adjoint`, zeros behind
+  /// them: A^H x = b is A conj(x) = conj(b).
+  void gather(const T* b, Index count, Index stride, bool adjoint, T* x, Index width) const {
+    const auto& order = factor_.analysis().order;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const T* const from = b + order[k] * stride;
+      T* const row = x + static_cast<Index>(k) * width;
+      for (Index c = 0; c < count; ++c) row[c] = conjugate_if(from[c], adjoint);
+      std::fill(row + count, row + width, T(0));
+    }
+  }
+  void scatter(const T* x, Index width, bool adjoint, T* to, Index count, Index stride) const {
+    const auto& order = factor_.analysis().order;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const T* const row = x + static_cast<Index>(k) * width;
+      T* const out = to + order[k] * stride;
+      for (Index c = 0; c < count; ++c) out[c] = conjugate_if(row[c], adjoint);
+    }
+  }
+
+  /// Of columns of b and x as they are given. Where `r` is, the residuals go there, by rows of
+  /// `width` in the order of elimination, conjugated where `adjoint`.
+  Errors errors(const T* b, const T* x, Index count, Index stride, bool adjoint, T* r,
+                Index width) const {
+    const CsrPattern& p = *pattern_;
+    const auto m = static_cast<std::size_t>(count);
+    // Squares of b 2^-e are in range, and so are those of x |A| 2^-e where x is.
+    std::vector<double> scale(m), rr(m, 0), bb(m, 0), xx(m, 0);
+    {
+      std::vector<double> largest(m, 0);
+      for (Index i = 0; i < p.rows(); ++i)
+        for (std::size_t c = 0; c < m; ++c) {
+          const T v = b[i * stride + static_cast<Index>(c)];
+          largest[c] = std::max(
+              {largest[c], std::abs(double(std::real(v))), std::abs(double(std::imag(v)))});
+        }
+      for (std::size_t c = 0; c < m; ++c)
+        scale[c] =
+            std::ldexp(1.0, -std::clamp(detail::exponent_of_largest(largest[c]), -1000, 1000));
+    }
+    std::vector<T> row(m);
+    const auto& order = factor_.analysis().order;
+    const auto square = [](T v, double s) {
+      const double re = std::real(v) * s, im = std::imag(v) * s;
+      return re * re + im * im;
+    };
+    for (Index k = 0; k < p.rows(); ++k) {
+      const Index i = order[static_cast<std::size_t>(k)];
+      std::copy(b + i * stride, b + i * stride + count, row.begin());
+      for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e) {
+        const T a = conjugate_if(values_[e], adjoint);
+        const T* const at = x + p.column()[e] * stride;
+        for (std::size_t c = 0; c < m; ++c) row[c] -= product(a, at[c]);
+      }
+      for (std::size_t c = 0; c < m; ++c) {
+        rr[c] += square(row[c], scale[c]);
+        bb[c] += square(b[i * stride + static_cast<Index>(c)], scale[c]);
+        xx[c] += square(x[i * stride + static_cast<Index>(c)], scale[c]);
+      }
+      if (!r) continue;
+      T* const out = r + k * width;
+      for (Index c = 0; c < count; ++c) out[c] = conjugate_if(row[c], adjoint);
+      std::fill(out + count, out + width, T(0));
+    }
+    Errors worst;
+    for (std::size_t c = 0; c < m; ++c) {
+      if (rr[c] == 0) continue;
+      const double length = std::sqrt(rr[c]),
+                   backward = length / (norm_ * std::sqrt(xx[c]) + std::sqrt(bb[c])),
+                   residual = length / std::sqrt(bb[c]);
+      worst.backward = worse(worst.backward, backward);
+      worst.residual = worse(worst.residual, residual);
+    }
+    return worst;
+  }
+  /// NaN is the worst of all.
+  static double worse(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
+  static T product(T a, T b) {
+    if constexpr (kIsComplex<T>)
+      return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+    else
+      return a * b;
+  }
+
+  Outcome solve_block(const T* b, T* x, Index count, Index stride, bool adjoint) const {
+    const Index n = pattern_->rows(), width = padded<T>(count);
+    const std::unique_ptr<T[]> held(new T[static_cast<std::size_t>(n * width)]);
+    gather(b, count, stride, adjoint, held.get(), width);
+    factor_.solve(held.get(), width);
+    scatter(held.get(), width, adjoint, x, count, stride);
+    Errors now = errors(b, x, count, stride, adjoint, nullptr, width);
+    std::vector<T> before;
+    for (int round = 0; round < kRounds && now.backward > kRefine; ++round) {
+      // One step of refinement: x + A^-1 (b - A x).
+      errors(b, x, count, stride, adjoint, held.get(), width);
+      factor_.solve(held.get(), width);
+      const auto& order = factor_.analysis().order;
+      before.resize(static_cast<std::size_t>(n * count));
+      for (Index k = 0; k < n; ++k)
+        for (Index c = 0; c < count; ++c) {
+          T& value = x[order[static_cast<std::size_t>(k)] * stride + c];
+          before[static_cast<std::size_t>(k * count + c)] = value;
+          value += conjugate_if(held[static_cast<std::size_t>(k * width + c)], adjoint);
+        }
+      const Errors next = errors(b, x, count, stride, adjoint, nullptr, width);
+      if (!(next.backward < now.backward)) {
+        for (Index k = 0; k < n; ++k)
+          for (Index c = 0; c < count; ++c)
+            x[order[static_cast<std::size_t>(k)] * stride + c] =
+                before[static_cast<std::size_t>(k * count + c)];
+        break;
+      }
+      now = next;
+    }
+    if (!std::isfinite(now.backward)) return {SolveReason::not_finite, now.residual};
+    return {now.backward <= kAccept ? SolveReason::exact : SolveReason::stagnated, now.residual};
+  }
+
+  CsrPatternPtr pattern_;
+  const T* values_;
+  Factor<T> factor_;
+  double norm_;
+};
+
+class Ldlt final : public LinearSolver {
+ public:
+  std::string name() const override { return "L D L^T"; }
+  bool joins_columns() const override { return true; }
+  std::unique_ptr<PreparedSolver> prepare(const SolverOperator& a) const override {
+    switch (a.dtype) {
+      case Dtype::f32:
+        return std::make_unique<LdltPrepared<float>>(a);
+      case Dtype::f64:
+        return std::make_unique<LdltPrepared<double>>(a);
+      case Dtype::c64:
+        return std::make_unique<LdltPrepared<c64>>(a);
+      default:
+        return std::make_unique<LdltPrepared<c128>>(a);
+    }
+  }
+};
+
+}  // namespace
+
+LinearSolverPtr ldlt() {
+  static const LinearSolverPtr one = std::make_shared<const Ldlt>();
+  return one;
+}
+
+}  // namespace tessera::solvers
