@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/forward_2d.h"
+
+#include "csv_columns.h"
+#include "measured.h"
+#include "tessera/autodiff/check.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/inversion/constants.h"
+#include "test_data.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numbers>
+
+namespace tessera::inversion {
+namespace {
+
+using Complex = std::complex<double>;
+constexpr double pi = std::numbers::pi;
+
+std::vector<double> split_numbers(const std::string& text) {
+  std::vector<double> out;
+  std::istringstream in(text);
+  for (std::string field; std::getline(in, field, ' ');)
+    if (!field.empty()) out.push_back(std::stod(field));
+  return out;
+}
+
+/// One layered earth of data/mt/reference/layered1d.csv.
+struct Layered {
+  std::vector<double> rho, h, frequency;
+  std::vector<Complex> z;
+};
+std::map<std::string, Layered> layered_table() {
+  std::map<std::string, Layered> out;
+  std::ifstream in(testing::test_data() / "mt/reference/layered1d.csv");
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    const auto f = testing::csv_split(line);
+    Layered& model = out[f[0]];
+    model.rho = split_numbers(f[1]);
+    model.h = split_numbers(f[2]);
+    model.frequency.push_back(std::stod(f[3]));
+    model.z.emplace_back(std::stod(f[4]), std::stod(f[5]));
+  }
+  return out;
+}
+
+std::vector<double> depths(const Layered& m) {
+  std::vector<double> out{0};
+  for (const double h : m.h) out.push_back(out.back() + h);
+  return out;
+}
+MediumAt layers_of(const Layered& m) {
+  return [tops = depths(m)](double, double z) {
+    if (z < 0) return air();
+    Index k = 0;
+    while (k + 1 < static_cast<Index>(tops.size()) && z > tops[k + 1]) ++k;
+    return Medium2d{.parameter = k};
+  };
+}
+Tensor ln(std::vector<double> v) {
+  for (double& x : v) x = std::log(x);
+  return tensor(v);
+}
+
+/// Linear elements in one dimension with their flux at the ground, by elimination from the bottom:
+/// what a section without change along y has to give, to rounding. (In extended precision: the
+/// elimination loses as many digits as there are cells to a skin depth.)
+Complex column_impedance(bool te, const std::vector<double>& z, const std::vector<double>& rho, double frequency) {
+  using Long = std::complex<long double>;
+  const Long iw(0, 2 * std::numbers::pi_v<long double> * frequency * mu0);
+  // s: what the part below asks of its upper node, (flux out of its top) = s u_top
+  Long s = te ? std::sqrt(iw / Long(rho.back())) : std::sqrt(iw * Long(rho.back()));
+  for (std::size_t k = rho.size(); k-- > 0;) {
+    const long double h = z[k + 1] - z[k], r = rho[k];
+    const Long stiff = (te ? 1 : r) / h, mass = iw * ((te ? 1 / r : 1) * h);
+    const Long own = stiff + mass / 3.0L, other = mass / 6.0L - stiff;
+    s = own - other * other / (own + s);
+  }
+  return Complex(te ? iw / s : -s);  // Ex / Hy with i w mu0 Hy = -dEx/dz; Ey / Hx, Ey = rho dHx/dz
+}
+
+struct Off {
+  double rho_a = 0, phase = 0;  // relative, degrees
+  void add(Complex got, Complex expected) {
+    rho_a = std::max(rho_a, std::abs(std::norm(got) / std::norm(expected) - 1));
+    phase = std::max(phase, std::abs(std::arg(got / expected)) * 180 / pi);
+  }
+};
+
+TEST(Forward2d, ColumnsAlikeAreTheirColumnToRounding) {
+  if (!std::filesystem::exists(testing::test_data() / "mt/reference/layered1d.csv"))
+    GTEST_SKIP() << "no test data";
+  double worst_te = 0, worst_tm = 0, worst_tipper = 0;
+  Off te_off, tm_off;
+  for (const auto& [name, model] : layered_table()) {
+    const auto size = [](double z) { return z < 0 ? std::max(5.0, -0.5 * z) : std::max(1.0, 0.05 * z); };
+    std::vector<double> levels = depths(model);
+    levels.insert(levels.begin(), -3e5);
+    levels.push_back(2e6);
+    const std::vector<double> z = graded_axis(levels, size),
+                              y = graded_axis({-2e5, 0, 2e5}, [](double x) { return std::max(500.0, 0.4 * std::abs(x)); });
+    const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, layers_of(model));
+    const Forward2d forward(mesh, sensors_on(mesh, 0, {-3000, 0, 130.5, 7000}), model.frequency);
+    const Responses2d r = forward(ln(model.rho));
+    const auto te = r.te.to_vector<c128>(), tm = r.tm.to_vector<c128>(), tipper = r.tipper.to_vector<c128>();
+    std::vector<double> below, rho;
+    for (const double d : z)
+      if (d >= 0) below.push_back(d);
+    for (std::size_t k = 0; k + 1 < below.size(); ++k)
+      rho.push_back(model.rho[layers_of(model)(0, (below[k] + below[k + 1]) / 2).parameter]);
+    for (std::size_t f = 0; f < model.frequency.size(); ++f) {
+      const Complex column_te = column_impedance(true, below, rho, model.frequency[f]),
+                    column_tm = column_impedance(false, below, rho, model.frequency[f]);
+      for (std::size_t s = 0; s < 4; ++s) {
+        worst_te = std::max(worst_te, std::abs(te[f * 4 + s] / column_te - 1.0));
+        worst_tm = std::max(worst_tm, std::abs(tm[f * 4 + s] / column_tm - 1.0));
+        worst_tipper = std::max(worst_tipper, std::abs(tipper[f * 4 + s]));
+        te_off.add(te[f * 4 + s], model.z[f]);
+        tm_off.add(-tm[f * 4 + s], model.z[f]);
+      }
+    }
+    std::printf("%s: %ld nodes, TE %.1e TM %.1e tipper %.1e, beside the table TE %.2e %.3f TM %.2e %.3f\n", name.c_str(),
+                mesh.vertices(), worst_te, worst_tm, worst_tipper, te_off.rho_a, te_off.phase, tm_off.rho_a, tm_off.phase);
+  }
+  test::measured("te", worst_te);
+  test::measured("tm", worst_tm);
+  test::measured("tipper", worst_tipper);
+  EXPECT_LE(worst_te, 1e-10);
+  EXPECT_LE(worst_tm, 1e-10);
+  EXPECT_LE(worst_tipper, 1e-10);
+  EXPECT_LE(te_off.rho_a, 0.003);
+  EXPECT_LE(tm_off.rho_a, 0.003);
+  EXPECT_LE(te_off.phase, 0.1);
+  EXPECT_LE(tm_off.phase, 0.1);
+}
+
+}  // namespace
+}  // namespace tessera::inversion
