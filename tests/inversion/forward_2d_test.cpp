@@ -7,6 +7,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/constants.h"
+#include "tessera/inversion/elements_2d.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>
@@ -140,6 +141,96 @@ TEST(Forward2d, ColumnsAlikeAreTheirColumnToRounding) {
   EXPECT_LE(tm_off.rho_a, 0.003);
   EXPECT_LE(te_off.phase, 0.1);
   EXPECT_LE(tm_off.phase, 0.1);
+}
+
+std::map<std::string, std::vector<std::string>> text_columns(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  const auto names = testing::csv_split(line);
+  std::map<std::string, std::vector<std::string>> out;
+  while (std::getline(in, line)) {
+    auto cells = testing::csv_split(line);
+    cells.resize(names.size());
+    for (std::size_t k = 0; k < names.size(); ++k) out[names[k]].push_back(cells[k]);
+  }
+  return out;
+}
+
+TEST(Forward2d, VerticalContactInTm) {
+  const auto file = testing::test_data() / "mt/reference/quarterspace_tm_exact.csv";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no test data";
+  const auto table = text_columns(file);
+  const std::vector<double> y =
+      graded_axis({-1.5e5, 0, 1.5e5}, [](double x) { return std::max(20.0, 0.12 * std::abs(x)); });
+  const std::vector<double> z = graded_axis({0, 1e4}, [](double x) { return std::max(40.0, 0.12 * x); });
+  const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, [](double at, double) { return Medium2d{.parameter = at < 0 ? 0 : 1}; });
+  EXPECT_LE(space_2d(mesh, 2).nodes(), 30000);
+  Off off;
+  int compared = 0;
+  for (const double frequency : {0.1, 0.001}) {
+    std::vector<double> at;
+    std::vector<Complex> expected;
+    for (std::size_t k = 0; k < table.at("y_m").size(); ++k) {
+      const double distance = std::stod(table.at("y_m")[k]);
+      if (std::stod(table.at("freq_hz")[k]) != frequency || std::abs(distance) < 1000) continue;
+      at.push_back(distance);
+      expected.emplace_back(std::stod(table.at("ReZ_ohm")[k]), std::stod(table.at("ImZ_ohm")[k]));
+    }
+    const Forward2d forward(mesh, sensors_on(mesh, 0, at), {frequency},
+                            {.order = 2, .te = false, .base = Base2d::conductor});
+    const auto tm = forward(ln({10, 100})).tm.to_vector<c128>();
+    for (std::size_t k = 0; k < at.size(); ++k, ++compared) off.add(-tm[k], expected[k]);
+  }
+  EXPECT_EQ(compared, 24);
+  test::measured("nodes", static_cast<double>(space_2d(mesh, 2).nodes()));
+  test::measured("rho_a", off.rho_a);
+  test::measured("phase_deg", off.phase);
+  EXPECT_LE(off.rho_a, 0.001);
+  EXPECT_LE(off.phase, 0.05);
+}
+
+TEST(Forward2d, Commemi2d1) {
+  const auto file = testing::test_data() / "mt/reference/commemi2d1.csv";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no test data";
+  const auto table = text_columns(file);
+  const auto fine = [](double near, double rate, std::vector<double> at) {
+    return [=](double x) {
+      double d = 1e9;
+      for (const double a : at) d = std::min(d, std::abs(x - a));
+      return std::max(near, rate * d);
+    };
+  };
+  const auto y_size = fine(15, 0.25, {-500, 500}), z_size = fine(15, 0.25, {250, 2250}), air_size = fine(15, 0.35, {0});
+  const std::vector<double> y = graded_axis({-4e4, -500, 0, 500, 4e4}, y_size),
+                            z = graded_axis({-6e4, 0, 250, 2250, 3e4}, [&](double x) {
+                              return x < 0 ? air_size(x) : std::min(z_size(x), x < 1000 ? 60.0 : 1e9);
+                            });
+  const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, [](double at, double depth) {
+    if (depth < 0) return air();
+    return Medium2d{.parameter = std::abs(at) < 500 && depth > 250 && depth < 2250 ? 1 : 0};
+  });
+  std::vector<double> at;
+  for (std::size_t k = 0; k < 7; ++k) at.push_back(std::stod(table.at("y_m")[k]));
+  const Forward2d forward(mesh, sensors_on(mesh, 0, at), {10}, {.order = 2});
+  const Responses2d r = forward(ln({100, 0.5}));
+  const auto te = r.te.to_vector<c128>(), tm = r.tm.to_vector<c128>();
+  double worst = 0, phase = 0;  // worst in units of the table's own tolerance
+  for (std::size_t k = 0; k < table.at("y_m").size(); ++k) {
+    const bool is_te = table.at("mode")[k] == "TE";
+    const Complex z_got = is_te ? Complex(te[k]) : -Complex(tm[k - 7]);
+    const double rho = std::norm(z_got) / (2 * pi * 10 * mu0), degrees = std::arg(z_got) * 180 / pi;
+    const double expected = std::stod(table.at("rhoa_converged_ours")[k]);
+    std::printf("%s y %6.0f rho_a %8.3f (%8.3f) phase %7.3f (%s)\n", is_te ? "TE" : "TM", at[k % 7], rho, expected, degrees,
+                table.at("phase_converged_ours_deg")[k].c_str());
+    worst = std::max(worst, std::abs(rho / expected - 1) / std::stod(table.at("tol_rel_vs_converged")[k]));
+    phase = std::max(phase, std::abs(degrees - std::stod(table.at("phase_converged_ours_deg")[k])));
+  }
+  test::measured("nodes", static_cast<double>(space_2d(mesh, 2).nodes()));
+  test::measured("rho_a_in_tolerances", worst);
+  test::measured("phase_deg", phase);
+  EXPECT_LE(worst, 1);
+  EXPECT_LE(phase, 1);
 }
 
 }  // namespace

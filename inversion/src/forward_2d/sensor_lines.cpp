@@ -45,25 +45,29 @@ double slope_of(const Mesh2d& m, const Place& p) {
   return of(p.edge);
 }
 
-/// Cells below the lines: those at its edges on that side, and from them on those around the same
-/// vertices without crossing a line.
-std::vector<bool> cells_below(const Mesh2d& m, const Space2d& s, const std::set<EdgeKey>& on_line,
-                              const std::vector<bool>& vertex_on_line) {
+/// Cells below a line at its vertices: those at its edges on that side, and from them on those around
+/// the same vertices without crossing the line.
+std::vector<bool> cells_below(const Mesh2d& m, const Space2d& s, const std::vector<Index>& line) {
+  std::vector<bool> on_line(m.y.size(), false);
+  for (const Index v : line) on_line[v] = true;
+  std::set<EdgeKey> edges;
+  for (std::size_t k = 0; k + 1 < line.size(); ++k) edges.insert(std::minmax(line[k], line[k + 1]));
   std::vector<bool> below(static_cast<std::size_t>(m.cells()), false);
   std::vector<Index> front;
+  const auto take_in = [&](Index c) {
+    if (c < 0 || below[c]) return;
+    below[c] = true;
+    front.push_back(c);
+  };
   for (const Edge2d& e : s.edges) {
-    const auto key = std::minmax(e.node[0], e.node[1]);
-    if (!on_line.contains(key)) continue;
-    const Index a = m.y[key.first] < m.y[key.second] ? key.first : key.second,
-                b = a == key.first ? key.second : key.first;
+    if (!edges.contains(std::minmax(e.node[0], e.node[1]))) continue;
+    const bool turned = m.y[e.node[0]] > m.y[e.node[1]];
+    const Index a = e.node[turned ? 1 : 0], b = e.node[turned ? 0 : 1];
     for (const Index c : e.cell) {
       if (c < 0) continue;
       const auto [y, z] = m.middle(c);
       const double up = (m.z[b] - m.z[a]) * (y - m.y[a]) - (m.y[b] - m.y[a]) * (z - m.z[a]);
-      if (up < 0) {
-        below[c] = true;
-        front.push_back(c);
-      }
+      if (up < 0) take_in(c);
     }
   }
   while (!front.empty()) {
@@ -71,12 +75,8 @@ std::vector<bool> cells_below(const Mesh2d& m, const Space2d& s, const std::set<
     front.pop_back();
     for (int k = 0; k < s.corners; ++k) {
       const Edge2d& e = s.edges[s.edge[c * s.corners + k]];
-      if (on_line.contains(std::minmax(e.node[0], e.node[1]))) continue;
-      if (!vertex_on_line[e.node[0]] && !vertex_on_line[e.node[1]]) continue;
-      const Index other = e.cell[0] == c ? e.cell[1] : e.cell[0];
-      if (other < 0 || below[other]) continue;
-      below[other] = true;
-      front.push_back(other);
+      if (edges.contains(std::minmax(e.node[0], e.node[1]))) continue;
+      if (on_line[e.node[0]] || on_line[e.node[1]]) take_in(e.cell[0] == c ? e.cell[1] : e.cell[0]);
     }
   }
   return below;
@@ -128,18 +128,14 @@ SensorLines sensor_lines(const Mesh2d& m, const Space2d& s, const Sensors2d& sen
 
   SensorLines out;
   std::map<std::size_t, std::size_t> first_of_line;
-  std::set<EdgeKey> on_line;
-  std::vector<bool> vertex_on_line(m.y.size(), false);
   for (const std::size_t l : used) {
     first_of_line[l] = out.node.size();
     const auto& line = m.lines[l];
     for (std::size_t k = 0; k < line.size(); ++k) {
-      vertex_on_line[line[k]] = true;
       out.node.push_back(line[k]);
       if (k + 1 == line.size()) break;
-      const auto key = std::minmax(line[k], line[k + 1]);
-      on_line.insert(key);
-      if (s.order == 2) out.node.push_back(s.edges[edge_of.at(key)].node[2]);
+      if (s.order == 2)
+        out.node.push_back(s.edges[edge_of.at(std::minmax(line[k], line[k + 1]))].node[2]);
     }
   }
 
@@ -191,24 +187,26 @@ SensorLines sensor_lines(const Mesh2d& m, const Space2d& s, const Sensors2d& sen
   const Shape shape{static_cast<Index>(count), static_cast<Index>(n)};
   out.at = tensor(at, shape), out.across = tensor(across, shape), out.along = tensor(along, shape);
 
-  const std::vector<bool> below = cells_below(m, s, on_line, vertex_on_line);
-  for (const Place& p : places) {
-    const auto& line = m.lines[p.line];
-    const Edge2d& e = s.edges[edge_of.at(std::minmax(line[p.edge], line[p.edge + 1]))];
-    Index up = -1, down = -1;
-    for (const Index c : e.cell)
-      if (c >= 0) (below[c] ? down : up) = c;
-    out.above.push_back(up);
-    out.below.push_back(down);
-  }
-  std::map<Index, std::vector<Index>> place_of_node;
-  for (std::size_t k = 0; k < out.node.size(); ++k)
-    place_of_node[out.node[k]].push_back(static_cast<Index>(k));
-  for (Index c = 0; c < s.cells(); ++c) {
-    if (!below[c]) continue;
-    for (int k = 0; k < s.per_cell; ++k)
-      if (const auto found = place_of_node.find(s.node[c * s.per_cell + k]); found != place_of_node.end())
-        for (const Index place : found->second) out.under.emplace_back(place, c);
+  out.above.assign(count, -1);
+  out.below.assign(count, -1);
+  for (const auto& [l, first] : first_of_line) {
+    const auto& line = m.lines[l];
+    const std::vector<bool> below = cells_below(m, s, line);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (places[i].line != l) continue;
+      const std::size_t k = places[i].edge;
+      for (const Index c : s.edges[edge_of.at(std::minmax(line[k], line[k + 1]))].cell)
+        if (c >= 0) (below[c] ? out.below : out.above)[i] = c;
+    }
+    std::map<Index, Index> place_of_node;
+    const std::size_t end = first + (line.size() - 1) * static_cast<std::size_t>(s.order) + 1;
+    for (std::size_t k = first; k < end; ++k) place_of_node[out.node[k]] = static_cast<Index>(k);
+    for (Index c = 0; c < s.cells(); ++c) {
+      if (!below[c]) continue;
+      for (int k = 0; k < s.per_cell; ++k)
+        if (const auto found = place_of_node.find(s.node[c * s.per_cell + k]); found != place_of_node.end())
+          out.under.emplace_back(found->second, c);
+    }
   }
   return out;
 }
