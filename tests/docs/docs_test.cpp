@@ -366,7 +366,7 @@ TEST(Docs, AcceptanceRowsThatPagesNameAreThere) {
   int rows = 0;
   for (const fs::path& page : pages())
     for (const auto& command :
-         matches(slurp(page), R"(acceptance/run ([a-z]+)((?: --row [a-z0-9_]+)*))")) {
+         matches(slurp(page), R"(acceptance/run ([a-z0-9]+)((?: --row [a-z0-9_]+)*))")) {
       const fs::path topic = kRoot / "tests/acceptance/rows" / command[1];
       ASSERT_TRUE(fs::exists(topic)) << page << ": " << command[0];
       const std::vector<fs::path> there = files(topic, ".py");

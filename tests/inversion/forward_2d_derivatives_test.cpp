@@ -22,12 +22,18 @@ struct SmallCoast {
   Sensors2d sensors;
 };
 SmallCoast small_coast(bool triangles) {
-  const std::vector<double> y{-9000, -5000, -2500, -1200, -500, 0, 500, 1100, 1900, 3000, 5000, 9000},
+  const std::vector<double> y{-9000, -5000, -2500, -1200, -500, 0,
+                              500,   1100,  1900,  3000,  5000, 9000},
       z{-20000, -8000, -3000, -1000, -300, 0, 150, 400, 900, 2000, 5000, 12000};
   Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0, 150.0}, [](double at, double depth) {
     if (depth < 0) return air();
     if (depth < 150 && at > 500) return Medium2d{.ohm_m = 0.3};
-    const Index row = depth < 150 ? 0 : depth < 900 ? 1 : 2, column = at < -1200 ? 0 : at < 1100 ? 1 : 2;
+    const Index row = depth < 150   ? 0
+                      : depth < 900 ? 1
+                                    : 2,
+                column = at < -1200  ? 0
+                         : at < 1100 ? 1
+                                     : 2;
     return Medium2d{.parameter = 3 * row + column};
   });
   mesh = bent(mesh, {{-20000},
@@ -75,7 +81,10 @@ class Forward2dDerivatives : public ::testing::TestWithParam<Case> {
  protected:
   Forward2d forward() const {
     const SmallCoast coast = small_coast(GetParam().triangles);
-    return {coast.mesh, coast.sensors, {1, 0.1}, {.order = GetParam().order, .sides = GetParam().sides}};
+    return {coast.mesh,
+            coast.sensors,
+            {1, 0.1},
+            {.order = GetParam().order, .sides = GetParam().sides}};
   }
   Tensor model() const { return small_model(GetParam().by_axis); }
 };
@@ -90,19 +99,21 @@ double remainder_slope(const std::function<double(double t)>& remainder, double 
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-/// Data are added with the signs of their next derivative, so that leading terms of remainders do not
-/// cancel. Slope 2 over four decades; slope 3 over the decade between what the fourth derivative and
-/// what rounding (3e-13 of the sums) make of it.
+/// Data are added with the signs of their next derivative, so that leading terms of remainders do
+/// not cancel. Slope 2 over four decades; slope 3 over the decade between what the fourth
+/// derivative and what rounding (3e-13 of the sums) make of it.
 TEST_P(Forward2dDerivatives, TaylorSlopesOfEachKindOfDatum) {
   const Forward2d f = forward();
-  const Tensor m = model(), w = reshape(1 + 0.5 * cos(1.3 * arange(m.size(), Dtype::f64)), m.shape());
+  const Tensor m = model(),
+               w = reshape(1 + 0.5 * cos(1.3 * arange(m.size(), Dtype::f64)), m.shape());
   const auto data = [&](const Tensor& x) { return data_of(f, x); };
   const auto first = [&](const Tensor& x) { return jvp(data, x, w).second; };
   const auto second = [&](const Tensor& x) { return jvp(first, x, w).second; };
   const auto [t2, t3] = jvp(second, m, w);
-  const auto d0 = data(m).to_vector<double>(), d1 = first(m).to_vector<double>(), d2 = t2.to_vector<double>(),
-             d3 = t3.to_vector<double>();
-  const char* kinds[] = {"ln rho_a TE", "phase TE", "ln rho_a TM", "phase TM", "tipper re", "tipper im"};
+  const auto d0 = data(m).to_vector<double>(), d1 = first(m).to_vector<double>(),
+             d2 = t2.to_vector<double>(), d3 = t3.to_vector<double>();
+  const char* kinds[] = {"ln rho_a TE", "phase TE",  "ln rho_a TM",
+                         "phase TM",    "tipper re", "tipper im"};
   double worst_first = 2, worst_second = 3;
   for (std::size_t kind = 0; kind < 6; ++kind) {
     const auto remainder = [&](double t, bool with_second) {
@@ -154,7 +165,8 @@ TEST_P(Forward2dDerivatives, JacobianByReciprocityIsThePulledBackOne) {
   const auto check = [&](const Tensor& whole, const Tensor& z, int which) {
     const Index n = z.size();
     const auto seed = [&](const Tensor& e, c128 unit) {
-      Responses2d ct{zeros(z.shape(), Dtype::c128), zeros(z.shape(), Dtype::c128), zeros(z.shape(), Dtype::c128)};
+      Responses2d ct{zeros(z.shape(), Dtype::c128), zeros(z.shape(), Dtype::c128),
+                     zeros(z.shape(), Dtype::c128)};
       const Tensor s = reshape(e * unit, z.shape());
       (which == 0 ? ct.te : which == 1 ? ct.tm : ct.tipper) = s;
       return ct;
@@ -162,8 +174,8 @@ TEST_P(Forward2dDerivatives, JacobianByReciprocityIsThePulledBackOne) {
     std::vector<double> identity(static_cast<std::size_t>(n * n), 0.0);
     for (Index k = 0; k < n; ++k) identity[static_cast<std::size_t>(k * n + k)] = 1;
     const Tensor rows = tensor(identity, {n, n});
-    const Tensor re = vmap([&](const Tensor& e) { return pull(seed(e, c128(1, 0))); })(rows),
-                 im = vmap([&](const Tensor& e) { return pull(seed(e, c128(0, 1))); })(rows);
+    const Tensor re = vmap([&](const Tensor&e) { return pull(seed(e, c128(1, 0))); })(rows),
+                 im = vmap([&](const Tensor&e) { return pull(seed(e, c128(0, 1))); })(rows);
     const Tensor expected = complex(re, im), got = reshape(whole, expected.shape());
     worst = std::max(worst, max(abs(got - expected)).item() / max(abs(expected)).item());
   };
@@ -178,10 +190,13 @@ TEST_P(Forward2dDerivatives, JacobianByReciprocityIsThePulledBackOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Elements, Forward2dDerivatives,
-                         ::testing::Values(Case{false, false, 1, Sides2d::columns}, Case{false, true, 2, Sides2d::columns},
-                                           Case{true, true, 1, Sides2d::columns}, Case{true, false, 2, Sides2d::mirror}),
+                         ::testing::Values(Case{false, false, 1, Sides2d::columns},
+                                           Case{false, true, 2, Sides2d::columns},
+                                           Case{true, true, 1, Sides2d::columns},
+                                           Case{true, false, 2, Sides2d::mirror}),
                          [](const auto& i) {
-                           return std::string(i.param.triangles ? "P" : "Q") + std::to_string(i.param.order) +
+                           return std::string(i.param.triangles ? "P" : "Q") +
+                                  std::to_string(i.param.order) +
                                   (i.param.by_axis ? "ByAxis" : "Isotropic") +
                                   (i.param.sides == Sides2d::mirror ? "Mirror" : "");
                          });
@@ -206,7 +221,9 @@ TEST(Forward2dDerivative, OneModelOfABatchIsThatModel) {
   EXPECT_LE(max(abs(compiled(two).tipper - alone.tipper)).item(), 1e-15);
   // The Jacobian is itself made of operations: its derivative along w is the second derivative.
   const Tensor w = cos(one);
-  const auto along = [&](const Tensor& m) { return jvp([&](const Tensor& x) { return f(x); }, m, w).second.te; };
+  const auto along = [&](const Tensor& m) {
+    return jvp([&](const Tensor& x) { return f(x); }, m, w).second.te;
+  };
   const Tensor by_jvp = jvp(along, one, w).second;
   const auto products = [&](const Tensor& m) { return sum(f.jacobian(m).te * w, {2}); };
   const Tensor by_jacobian = jvp(products, one, w).second;

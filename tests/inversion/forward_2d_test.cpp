@@ -74,7 +74,8 @@ Tensor ln(std::vector<double> v) {
 /// Linear elements in one dimension with their flux at the ground, by elimination from the bottom:
 /// what a section without change along y has to give, to rounding. (In extended precision: the
 /// elimination loses as many digits as there are cells to a skin depth.)
-Complex column_impedance(bool te, const std::vector<double>& z, const std::vector<double>& rho, double frequency) {
+Complex column_impedance(bool te, const std::vector<double>& z, const std::vector<double>& rho,
+                         double frequency) {
   using Long = std::complex<long double>;
   const Long iw(0, 2 * std::numbers::pi_v<long double> * frequency * mu0);
   // s: what the part below asks of its upper node, (flux out of its top) = s u_top
@@ -102,16 +103,21 @@ TEST(Forward2d, ColumnsAlikeAreTheirColumnToRounding) {
   double worst_te = 0, worst_tm = 0, worst_tipper = 0;
   Off te_off, tm_off;
   for (const auto& [name, model] : layered_table()) {
-    const auto size = [](double z) { return z < 0 ? std::max(5.0, -0.5 * z) : std::max(1.0, 0.05 * z); };
+    const auto size = [](double z) {
+      return z < 0 ? std::max(5.0, -0.5 * z) : std::max(1.0, 0.05 * z);
+    };
     std::vector<double> levels = depths(model);
     levels.insert(levels.begin(), -3e5);
     levels.push_back(2e6);
     const std::vector<double> z = graded_axis(levels, size),
-                              y = graded_axis({-2e5, 0, 2e5}, [](double x) { return std::max(500.0, 0.4 * std::abs(x)); });
+                              y = graded_axis({-2e5, 0, 2e5}, [](double x) {
+                                return std::max(500.0, 0.4 * std::abs(x));
+                              });
     const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, layers_of(model));
     const Forward2d forward(mesh, sensors_on(mesh, 0, {-3000, 0, 130.5, 7000}), model.frequency);
     const Responses2d r = forward(ln(model.rho));
-    const auto te = r.te.to_vector<c128>(), tm = r.tm.to_vector<c128>(), tipper = r.tipper.to_vector<c128>();
+    const auto te = r.te.to_vector<c128>(), tm = r.tm.to_vector<c128>(),
+               tipper = r.tipper.to_vector<c128>();
     std::vector<double> below, rho;
     for (const double d : z)
       if (d >= 0) below.push_back(d);
@@ -128,8 +134,10 @@ TEST(Forward2d, ColumnsAlikeAreTheirColumnToRounding) {
         tm_off.add(-tm[f * 4 + s], model.z[f]);
       }
     }
-    std::printf("%s: %ld nodes, TE %.1e TM %.1e tipper %.1e, beside the table TE %.2e %.3f TM %.2e %.3f\n", name.c_str(),
-                mesh.vertices(), worst_te, worst_tm, worst_tipper, te_off.rho_a, te_off.phase, tm_off.rho_a, tm_off.phase);
+    std::printf(
+        "%s: %ld nodes, TE %.1e TM %.1e tipper %.1e, beside the table TE %.2e %.3f TM %.2e %.3f\n",
+        name.c_str(), mesh.vertices(), worst_te, worst_tm, worst_tipper, te_off.rho_a, te_off.phase,
+        tm_off.rho_a, tm_off.phase);
   }
   test::measured("te", worst_te);
   test::measured("tm", worst_tm);
@@ -163,8 +171,11 @@ TEST(Forward2d, VerticalContactInTm) {
   const auto table = text_columns(file);
   const std::vector<double> y =
       graded_axis({-1.5e5, 0, 1.5e5}, [](double x) { return std::max(20.0, 0.12 * std::abs(x)); });
-  const std::vector<double> z = graded_axis({0, 1e4}, [](double x) { return std::max(40.0, 0.12 * x); });
-  const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, [](double at, double) { return Medium2d{.parameter = at < 0 ? 0 : 1}; });
+  const std::vector<double> z =
+      graded_axis({0, 1e4}, [](double x) { return std::max(40.0, 0.12 * x); });
+  const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, [](double at, double) {
+    return Medium2d{.parameter = at < 0 ? 0 : 1};
+  });
   EXPECT_LE(space_2d(mesh, 2).nodes(), 30000);
   Off off;
   int compared = 0;
@@ -201,10 +212,12 @@ TEST(Forward2d, Commemi2d1) {
       return std::max(near, rate * d);
     };
   };
-  const auto y_size = fine(15, 0.25, {-500, 500}), z_size = fine(15, 0.25, {250, 2250}), air_size = fine(15, 0.35, {0});
+  const auto y_size = fine(15, 0.25, {-500, 500}), z_size = fine(15, 0.25, {250, 2250}),
+             air_size = fine(15, 0.35, {0});
   const std::vector<double> y = graded_axis({-4e4, -500, 0, 500, 4e4}, y_size),
                             z = graded_axis({-6e4, 0, 250, 2250, 3e4}, [&](double x) {
-                              return x < 0 ? air_size(x) : std::min(z_size(x), x < 1000 ? 60.0 : 1e9);
+                              return x < 0 ? air_size(x)
+                                           : std::min(z_size(x), x < 1000 ? 60.0 : 1e9);
                             });
   const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, [](double at, double depth) {
     if (depth < 0) return air();
@@ -221,9 +234,10 @@ TEST(Forward2d, Commemi2d1) {
     const Complex z_got = is_te ? Complex(te[k]) : -Complex(tm[k - 7]);
     const double rho = std::norm(z_got) / (2 * pi * 10 * mu0), degrees = std::arg(z_got) * 180 / pi;
     const double expected = std::stod(table.at("rhoa_converged_ours")[k]);
-    std::printf("%s y %6.0f rho_a %8.3f (%8.3f) phase %7.3f (%s)\n", is_te ? "TE" : "TM", at[k % 7], rho, expected, degrees,
-                table.at("phase_converged_ours_deg")[k].c_str());
-    worst = std::max(worst, std::abs(rho / expected - 1) / std::stod(table.at("tol_rel_vs_converged")[k]));
+    std::printf("%s y %6.0f rho_a %8.3f (%8.3f) phase %7.3f (%s)\n", is_te ? "TE" : "TM", at[k % 7],
+                rho, expected, degrees, table.at("phase_converged_ours_deg")[k].c_str());
+    worst = std::max(worst,
+                     std::abs(rho / expected - 1) / std::stod(table.at("tol_rel_vs_converged")[k]));
     phase = std::max(phase, std::abs(degrees - std::stod(table.at("phase_converged_ours_deg")[k])));
   }
   test::measured("nodes", static_cast<double>(space_2d(mesh, 2).nodes()));

@@ -73,7 +73,8 @@ std::vector<Point> triangle_points() {
 }
 /// Four points of Gauss an axis, exact to degree 7.
 std::vector<Point> square_points() {
-  const double r = std::sqrt(1.2), near = std::sqrt((3 - 2 * r) / 7), far = std::sqrt((3 + 2 * r) / 7);
+  const double r = std::sqrt(1.2), near = std::sqrt((3 - 2 * r) / 7),
+               far = std::sqrt((3 + 2 * r) / 7);
   const std::array<double, 4> at{-far, -near, near, far};
   const double heavy = (18 + std::sqrt(30.0)) / 36, light = (18 - std::sqrt(30.0)) / 36;
   const std::array<double, 4> weight{light, heavy, heavy, light};
@@ -109,8 +110,8 @@ Space2d space_2d(const Mesh2d& mesh, int order) {
           s.z.push_back((mesh.z[a] + mesh.z[b]) / 2);
         }
       } else if (s.edges[found->second].cell[1] >= 0) {
-        throw Error("[Mesh2d] more than two cells have the edge between vertices " + std::to_string(a) +
-                    " and " + std::to_string(b));
+        throw Error("[Mesh2d] more than two cells have the edge between vertices " +
+                    std::to_string(a) + " and " + std::to_string(b));
       } else {
         s.edges[found->second].cell[1] = c;
       }
@@ -137,7 +138,8 @@ void for_points(const Space2d& s, Index c,
   const bool triangle = s.corners == 3;
   const Index* v = &s.node[c * s.per_cell];
   for (const Point& p : triangle ? of_triangle : of_square) {
-    const Reference r = triangle ? triangle_shapes(s.order, p.a, p.b) : square_shapes(s.order, p.a, p.b),
+    const Reference r = triangle ? triangle_shapes(s.order, p.a, p.b)
+                                 : square_shapes(s.order, p.a, p.b),
                     g = triangle ? triangle_shapes(1, p.a, p.b) : square_shapes(1, p.a, p.b);
     double y = 0, z = 0, ya = 0, yb = 0, za = 0, zb = 0;
     for (int i = 0; i < s.corners; ++i) {

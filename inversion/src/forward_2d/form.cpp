@@ -97,8 +97,9 @@ Sensitivity2d::Sensitivity2d(const Entries2d& entries, Index parameters, Index r
   }
 }
 
-Tensor Sensitivity2d::operator()(const Coefficients2d& weight, const Frequency2d& f, const Tensor& base,
-                                 const Tensor& rise, const Tensor& lambda) const {
+Tensor Sensitivity2d::operator()(const Coefficients2d& weight, const Frequency2d& f,
+                                 const Tensor& base, const Tensor& rise,
+                                 const Tensor& lambda) const {
   const Tensor u = base + rise;
   Tensor values = zeros({pattern_->entries()}, Dtype::c128);
   for (int k = 0; k < kinds_2d; ++k) {

@@ -26,7 +26,7 @@ using Coefficients2d = std::array<Tensor, kinds_2d>;
 
 /// One frequency, traced or under vmap.
 struct Frequency2d {
-  Tensor w_mu;  ///< scalar f64
+  Tensor w_mu;       ///< scalar f64
   Tensor half_root;  ///< sqrt(w mu0 / 2): sqrt(i w mu0) = (1 + i) of it
   Tensor i_w_mu;     ///< c128
   explicit Frequency2d(const Tensor& w_mu);
@@ -37,8 +37,8 @@ struct ConstantMatrix {
   CsrPatternPtr pattern;
   Tensor values;
   ConstantMatrix() = default;
-  ConstantMatrix(Index rows, Index cols, const std::vector<Index>& row, const std::vector<Index>& col,
-                 const std::vector<double>& value);
+  ConstantMatrix(Index rows, Index cols, const std::vector<Index>& row,
+                 const std::vector<Index>& col, const std::vector<double>& value);
   bool empty() const { return !pattern || pattern->entries() == 0; }
   Tensor times(const Tensor& x) const;  ///< x [cols], real or complex
 };

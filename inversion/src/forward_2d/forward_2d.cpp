@@ -7,7 +7,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/inversion/constants.h"
-#include "tessera/solvers/petsc.h"
+#include "tessera/solvers/ldlt.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,8 +35,8 @@ Media2d media_of(const Mesh2d& m) {
   return out;
 }
 
-/// What the media have, [media] each. Air conducts nothing; its resistivity is not used and stands as
-/// 1.
+/// What the media have, [media] each. Air conducts nothing; its resistivity is not used and stands
+/// as 1.
 struct Axes {
   Tensor rho_y, rho_z, root_rho_y, sigma_x, root_sigma_x;
 };
@@ -49,16 +49,17 @@ Axes axes_of(const Tensor& ln_rho, const Media2d& media) {
     const Tensor own = exp(power * model);
     return given.empty() ? own : concatenate({own, tensor(given)});
   };
-  return {with(axis(1), 1), with(axis(2), 1), with(axis(1), 0.5), with(axis(0), -1), with(axis(0), -0.5)};
+  return {with(axis(1), 1), with(axis(2), 1), with(axis(1), 0.5), with(axis(0), -1),
+          with(axis(0), -0.5)};
 }
 Coefficients2d coefficients(bool te, const Axes& a) {
   if (te) return {Tensor(), Tensor(), a.sigma_x, a.root_sigma_x};
   return {a.rho_z, a.rho_y, Tensor(), a.root_rho_y};
 }
 
-/// The field of one mode at one frequency, and the systems that it solved. u = base + rise, base near
-/// the field at the ground: close to it, where fluxes are read, the rise is as much smaller as cells
-/// are than the skin depth, and keeps so many more digits.
+/// The field of one mode at one frequency, and the systems that it solved. u = base + rise, base
+/// near the field at the ground: close to it, where fluxes are read, the rise is as much smaller as
+/// cells are than the skin depth, and keeps so many more digits.
 struct Solved {
   Coefficients2d c;
   std::optional<LinearOperator> matrix, side_matrix;
@@ -71,29 +72,35 @@ Tensor solution(const LinearOperator& a, const Tensor& b, const LinearSolverPtr&
   return linear_solve(a, b, {.solver = solver}).x;
 }
 
-Solved solved(const Mode2d& mode, const Coefficients2d& c, const Frequency2d& f, const LinearSolverPtr& solver) {
+Solved solved(const Mode2d& mode, const Coefficients2d& c, const Frequency2d& f,
+              const LinearSolverPtr& solver) {
   Solved s{.c = c};
   const Tensor zero = complex(0.0 * f.w_mu, 0.0 * f.w_mu);
   s.base = zero + mode.given_value;
-  const auto given = [&] { return broadcast_to(reshape(mode.given_value - s.base, {1}), {mode.given}); };
+  const auto given = [&] {
+    return broadcast_to(reshape(mode.given_value - s.base, {1}), {mode.given});
+  };
   // load less what the base and the known rise take of it
   const auto source = [&](const Tensor& load, const Block2d& of_one, Index size) {
     const Tensor b = csr_matmul(of_one.values(c, f), of_one.pattern(), reshape(-s.base, {1}));
     return load.defined() ? f.i_w_mu * load + b : b + zeros({size});
   };
-  const auto less = [&](const Tensor& b, const Block2d& block, const Tensor& values, const Tensor& known) {
+  const auto less = [&](const Tensor& b, const Block2d& block, const Tensor& values,
+                        const Tensor& known) {
     return block.empty() ? b : b - csr_matmul(values, block.pattern(), known);
   };
   const Tensor side_coupling = mode.side_coupling.values(c, f);
   const auto side_rise = [&] {
     return solution(*s.side_matrix,
-                    less(source(mode.side_load, mode.side_of_one, mode.side), mode.side_coupling, side_coupling, given()),
+                    less(source(mode.side_load, mode.side_of_one, mode.side), mode.side_coupling,
+                         side_coupling, given()),
                     solver);
   };
   s.matrix = LinearOperator::csr(mode.matrix.values(c, f), mode.matrix.pattern());
   s.coupling = mode.coupling.values(c, f);
   const auto all_rise = [&](const Tensor& known) {
-    const Tensor b = less(source(mode.load, mode.of_one, mode.inside), mode.coupling, s.coupling, known);
+    const Tensor b =
+        less(source(mode.load, mode.of_one, mode.inside), mode.coupling, s.coupling, known);
     return concatenate({solution(*s.matrix, b, solver), known});
   };
   if (mode.side > 0) {
@@ -116,13 +123,15 @@ struct LineValues {
 };
 LineValues line_values(const Mode2d& mode, const SensorLines& lines, const Solved& s) {
   const Tensor on_line = take(s.rise, mode.line_freedom);
-  const Tensor rest = csr_matmul(s.left_over, mode.left_over.pattern(), s.rise) +
-                      csr_matmul(s.left_over_of_one, mode.left_over_of_one.pattern(), reshape(s.base, {1}));
-  return {s.base + matmul(lines.at, on_line), matmul(lines.along, on_line), matmul(lines.across, rest)};
+  const Tensor rest =
+      csr_matmul(s.left_over, mode.left_over.pattern(), s.rise) +
+      csr_matmul(s.left_over_of_one, mode.left_over_of_one.pattern(), reshape(s.base, {1}));
+  return {s.base + matmul(lines.at, on_line), matmul(lines.along, on_line),
+          matmul(lines.across, rest)};
 }
 
-/// d(datum) of every sensor as a combination of the changes of the three, [sensors] each; undefined:
-/// none.
+/// d(datum) of every sensor as a combination of the changes of the three, [sensors] each;
+/// undefined: none.
 struct DatumChange {
   Tensor at, along, across;
 };
@@ -146,8 +155,9 @@ struct Forward2d::Body {
   void require_model(const Tensor& ln_rho) const {
     const Index n = media.parameters;
     if (ln_rho.shape() != Shape{n} && ln_rho.shape() != Shape{n, 3})
-      throw Error("[Forward2d] ln_rho is " + to_string(ln_rho.shape()) + "; the mesh has " + std::to_string(n) +
-                  " parameters: [" + std::to_string(n) + "], or [" + std::to_string(n) + ", 3] along x, y, z");
+      throw Error("[Forward2d] ln_rho is " + to_string(ln_rho.shape()) + "; the mesh has " +
+                  std::to_string(n) + " parameters: [" + std::to_string(n) + "], or [" +
+                  std::to_string(n) + ", 3] along x, y, z");
   }
 
   // ---- TE: Hy' = (c across + s along) / (i w mu), Hz' = (c along - s across) / (i w mu) ----
@@ -179,7 +189,8 @@ struct Forward2d::Body {
     const Tensor none = zeros({0}, Dtype::c128) * w;
     Responses2d r{none, none, none};
     if (te) {
-      const TeValues v = te_values(line_values(*te, lines, solved(*te, coefficients(true, a), f, solver)), f);
+      const TeValues v =
+          te_values(line_values(*te, lines, solved(*te, coefficients(true, a), f, solver)), f);
       r.te = v.e / v.h;
       r.tipper = v.hz / v.h;
     }
@@ -202,7 +213,8 @@ struct Forward2d::Body {
     if (d.at.defined()) on_line = on_line + weighted(lines.at, d.at);
     const Index n = mode.freedoms();
     Tensor functional = csr_matmul(s.left_over, mode.left_over.pattern(), below, true);
-    functional = functional + scatter_add(zeros({n, sensors()}, Dtype::c128), mode.line_freedom, on_line);
+    functional =
+        functional + scatter_add(zeros({n, sensors()}, Dtype::c128), mode.line_freedom, on_line);
     const Tensor inside = solution(*s.matrix, slice(functional, 0, 0, mode.inside), solver);
     std::vector<Tensor> rows{-inside};
     if (mode.side > 0) {
@@ -217,7 +229,9 @@ struct Forward2d::Body {
   }
   /// [sensors, shape of ln_rho] from derivatives [parameters, sensors] along x, y, z, or their sum.
   Tensor along_axes(const Tensor& ln_rho, const Tensor& x, const Tensor& y, const Tensor& z) const {
-    const auto plus = [](const Tensor& a, const Tensor& b) { return !a.defined() ? b : b.defined() ? a + b : a; };
+    const auto plus = [](const Tensor& a, const Tensor& b) {
+      return !a.defined() ? b : b.defined() ? a + b : a;
+    };
     if (ln_rho.ndim() == 1) return transpose(plus(plus(x, y), z));
     const Tensor any = x.defined() ? x : y;
     const auto or_zero = [&](const Tensor& t) { return t.defined() ? t : 0.0 * any; };
@@ -235,12 +249,14 @@ struct Forward2d::Body {
       const Tensor z = v.e / v.h, t = v.hz / v.h, per_h = 1.0 / v.h, per_wh = per_h / f.i_w_mu;
       const Coefficients2d weight{Tensor(), Tensor(), -own(a.sigma_x), -0.5 * own(a.root_sigma_x)};
       const auto derivatives = [&](const DatumChange& d) {
-        return along_axes(ln_rho, te->sensitivity(weight, f, s.base, s.rise, multipliers(*te, s, d)), {}, {});
+        return along_axes(
+            ln_rho, te->sensitivity(weight, f, s.base, s.rise, multipliers(*te, s, d)), {}, {});
       };
       out[0] = z;
       out[3] = derivatives({per_h, -z * sin_turn * per_wh, -z * cos_turn * per_wh});
       out[2] = t;
-      out[5] = derivatives({{}, (cos_turn - t * sin_turn) * per_wh, (-sin_turn - t * cos_turn) * per_wh});
+      out[5] = derivatives(
+          {{}, (cos_turn - t * sin_turn) * per_wh, (-sin_turn - t * cos_turn) * per_wh});
     }
     if (tm) {
       const Solved s = solved(*tm, coefficients(false, a), f, solver);
@@ -286,14 +302,17 @@ Forward2d::Forward2d(const Mesh2d& mesh, const Sensors2d& sensors, std::vector<d
                      const Forward2dOptions& options) {
   auto b = std::make_shared<Body>();
   b->space = space_2d(mesh, options.order);
-  if (frequency_hz.empty() || sensors.y.empty()) throw Error("[Forward2d] needs a frequency and a sensor");
+  if (frequency_hz.empty() || sensors.y.empty())
+    throw Error("[Forward2d] needs a frequency and a sensor");
   std::vector<double> w_mu;
   for (const double f : frequency_hz) {
     if (!(f > 0) || !std::isfinite(f)) throw Error("[Forward2d] frequencies must be positive");
     w_mu.push_back(2 * std::numbers::pi * f * mu0);
   }
-  const bool has_air = std::any_of(mesh.medium.begin(), mesh.medium.end(), [](const Medium2d& m) { return m.is_air(); });
-  if (options.te && !has_air) throw Error("[Forward2d] TE needs the air above the ground in the mesh");
+  const bool has_air = std::any_of(mesh.medium.begin(), mesh.medium.end(),
+                                   [](const Medium2d& m) { return m.is_air(); });
+  if (options.te && !has_air)
+    throw Error("[Forward2d] TE needs the air above the ground in the mesh");
   b->frequency_hz = std::move(frequency_hz);
   b->w_mu = tensor(w_mu);
   b->media = media_of(mesh);
@@ -301,7 +320,8 @@ Forward2d::Forward2d(const Mesh2d& mesh, const Sensors2d& sensors, std::vector<d
   b->cos_turn = tensor(b->lines.cos_turn);
   b->sin_turn = tensor(b->lines.sin_turn);
   b->slope = b->lines.slope;
-  b->turned = std::any_of(b->lines.sin_turn.begin(), b->lines.sin_turn.end(), [](double s) { return s != 0; });
+  b->turned = std::any_of(b->lines.sin_turn.begin(), b->lines.sin_turn.end(),
+                          [](double s) { return s != 0; });
   std::vector<Index> medium;
   for (std::size_t s = 0; s < b->lines.above.size(); ++s) {
     const Index up = b->lines.above[s];
@@ -309,7 +329,7 @@ Forward2d::Forward2d(const Mesh2d& mesh, const Sensors2d& sensors, std::vector<d
     medium.push_back(b->media.of_cell[in_air ? b->lines.below[s] : up]);
   }
   b->sensor_medium = tensor(medium);
-  b->solver = options.solver ? options.solver : solvers::mumps_symmetric();
+  b->solver = options.solver ? options.solver : solvers::ldlt();
   const CellIntegrals integrals = cell_integrals(b->space);
   if (options.te) b->te = mode_2d(true, mesh, b->space, integrals, b->media, b->lines, options);
   if (options.tm) b->tm = mode_2d(false, mesh, b->space, integrals, b->media, b->lines, options);
@@ -363,8 +383,6 @@ Tensor ln_apparent_resistivity(const Tensor& impedance, const std::vector<double
   return log(square(real(impedance)) + square(imag(impedance))) - shift;
 }
 
-Tensor phase_degrees(const Tensor& impedance) {
-  return arg(impedance) * (180 / std::numbers::pi);
-}
+Tensor phase_degrees(const Tensor& impedance) { return arg(impedance) * (180 / std::numbers::pi); }
 
 }  // namespace tessera::inversion

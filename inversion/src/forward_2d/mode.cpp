@@ -18,7 +18,8 @@ struct RimEdge {
 };
 
 /// The rim of the cells that take part. TM's upper rim is the ground; TE's the top of the air.
-std::vector<RimEdge> rim_of(const Mesh2d& m, const Space2d& s, const std::vector<bool>& active, bool te) {
+std::vector<RimEdge> rim_of(const Mesh2d& m, const Space2d& s, const std::vector<bool>& active,
+                            bool te) {
   const auto [left, right] = std::minmax_element(m.y.begin(), m.y.end());
   const auto [top, bottom] = std::minmax_element(m.z.begin(), m.z.end());
   std::vector<RimEdge> out;
@@ -34,14 +35,20 @@ std::vector<RimEdge> rim_of(const Mesh2d& m, const Space2d& s, const std::vector
       return x[e.node[0]] == at && x[e.node[1]] == at;
     };
     Rim where = Rim::none;
-    if (!outer) where = Rim::ground;
-    else if (both(s.y, *left)) where = Rim::left;
-    else if (both(s.y, *right)) where = Rim::right;
-    else if (both(s.z, *bottom)) where = Rim::bottom;
-    else if (te ? both(s.z, *top) : true) where = te ? Rim::top : Rim::ground;
+    if (!outer)
+      where = Rim::ground;
+    else if (both(s.y, *left))
+      where = Rim::left;
+    else if (both(s.y, *right))
+      where = Rim::right;
+    else if (both(s.z, *bottom))
+      where = Rim::bottom;
+    else if (te ? both(s.z, *top) : true)
+      where = te ? Rim::top : Rim::ground;
     if (where == Rim::none)
-      throw Error("[Forward2d] the rim of the mesh near y = " + std::to_string(s.y[e.node[0]]) + ", z = " +
-                  std::to_string(s.z[e.node[0]]) + " is neither an upright side, nor a level top or bottom");
+      throw Error("[Forward2d] the rim of the mesh near y = " + std::to_string(s.y[e.node[0]]) +
+                  ", z = " + std::to_string(s.z[e.node[0]]) +
+                  " is neither an upright side, nor a level top or bottom");
     out.push_back({where, static_cast<Index>(k), cell});
   }
   return out;
@@ -70,7 +77,8 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
   for (const RimEdge& r : rim)
     if (columns && (r.where == Rim::left || r.where == Rim::right)) mark(r, State::side);
   for (const RimEdge& r : rim)
-    if (r.where == Rim::ground || (te && conductor && r.where == Rim::bottom)) mark(r, State::given);
+    if (r.where == Rim::ground || (te && conductor && r.where == Rim::bottom))
+      mark(r, State::given);
 
   Mode2d mode;
   mode.te = te;
@@ -109,11 +117,13 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
     for (int i = 0; i < n; ++i)
       if (const Index row = mode.freedom[s.node[c * n + i]]; row < mode.inside) add_cell(c, i, row);
   }
-  std::vector<double> load(static_cast<std::size_t>(mode.inside), 0.0), side_load(static_cast<std::size_t>(mode.side), 0.0);
+  std::vector<double> load(static_cast<std::size_t>(mode.inside), 0.0),
+      side_load(static_cast<std::size_t>(mode.side), 0.0);
   const auto [top, bottom] = std::minmax_element(m.z.begin(), m.z.end());
   for (const RimEdge& r : rim) {
     const Edge2d& edge = s.edges[r.edge];
-    const double length = std::hypot(s.y[edge.node[1]] - s.y[edge.node[0]], s.z[edge.node[1]] - s.z[edge.node[0]]);
+    const double length =
+        std::hypot(s.y[edge.node[1]] - s.y[edge.node[0]], s.z[edge.node[1]] - s.z[edge.node[0]]);
     const EdgeIntegrals e = edge_integrals(s.order, length);
     const Index medium = media.of_cell[r.cell];
     const bool column = columns && (r.where == Rim::left || r.where == Rim::right);
@@ -167,7 +177,8 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
   if (te) mode.load = tensor(load), mode.side_load = tensor(side_load);
   std::vector<Index> line_freedom;
   for (const Index node : lines.node) {
-    if (mode.freedom[node] < 0) throw Error("[Forward2d] a line that sensors stand on leads through air");
+    if (mode.freedom[node] < 0)
+      throw Error("[Forward2d] a line that sensors stand on leads through air");
     line_freedom.push_back(mode.freedom[node]);
   }
   mode.line_freedom = tensor(line_freedom);

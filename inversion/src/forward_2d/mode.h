@@ -3,8 +3,8 @@
 // One of the two problems on a mesh: which nodes are unknown, what is given, its matrices.
 //
 // Degrees of freedom are numbered: unknowns inside, nodes of the sides (unknowns of the columns),
-// nodes whose value is given. Rows are: equations inside, equations of the columns, what is left over
-// below the sensors' lines.
+// nodes whose value is given. Rows are: equations inside, equations of the columns, what is left
+// over below the sensors' lines.
 #pragma once
 #include "form.h"
 #include "sensor_lines.h"

@@ -5,6 +5,7 @@
 #include "tessera/autodiff/ops.h"
 
 #include <Eigen/SparseCholesky>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -45,8 +46,8 @@ double slope_of(const Mesh2d& m, const Place& p) {
   return of(p.edge);
 }
 
-/// Cells below a line at its vertices: those at its edges on that side, and from them on those around
-/// the same vertices without crossing the line.
+/// Cells below a line at its vertices: those at its edges on that side, and from them on those
+/// around the same vertices without crossing the line.
 std::vector<bool> cells_below(const Mesh2d& m, const Space2d& s, const std::vector<Index>& line) {
   std::vector<bool> on_line(m.y.size(), false);
   for (const Index v : line) on_line[v] = true;
@@ -105,19 +106,21 @@ Sensors2d sensors_on(const Mesh2d& mesh, std::size_t line, std::vector<double> y
 SensorLines sensor_lines(const Mesh2d& m, const Space2d& s, const Sensors2d& sensors) {
   const std::size_t count = sensors.y.size();
   if (sensors.z.size() != count || (!sensors.tilt.empty() && sensors.tilt.size() != count))
-    throw Error("[Forward2d] sensors have " + std::to_string(count) + " y, " + std::to_string(sensors.z.size()) +
-                " z and " + std::to_string(sensors.tilt.size()) + " tilts");
+    throw Error("[Forward2d] sensors have " + std::to_string(count) + " y, " +
+                std::to_string(sensors.z.size()) + " z and " + std::to_string(sensors.tilt.size()) +
+                " tilts");
   std::vector<Place> places;
   std::set<std::size_t> used;
   for (std::size_t i = 0; i < count; ++i) {
     const Place p = place_of(m, sensors.y[i], sensors.z[i]);
     const std::string at = "sensor " + std::to_string(i) + " (y = " + std::to_string(sensors.y[i]) +
                            ", z = " + std::to_string(sensors.z[i]) + ")";
-    if (!std::isfinite(p.off)) throw Error("[Forward2d] " + at + " has no line of the mesh above or below it");
+    if (!std::isfinite(p.off))
+      throw Error("[Forward2d] " + at + " has no line of the mesh above or below it");
     const auto& line = m.lines[p.line];
     if (p.off > 1e-6 * (1 + m.y[line[p.edge + 1]] - m.y[line[p.edge]]))
-      throw Error("[Forward2d] " + at + " lies off the mesh's lines, the nearest by " + std::to_string(p.off) +
-                  " m; sensors_on(mesh, line, y) puts it there");
+      throw Error("[Forward2d] " + at + " lies off the mesh's lines, the nearest by " +
+                  std::to_string(p.off) + " m; sensors_on(mesh, line, y) puts it there");
     places.push_back(p);
     used.insert(p.line);
   }
@@ -204,7 +207,8 @@ SensorLines sensor_lines(const Mesh2d& m, const Space2d& s, const Sensors2d& sen
     for (Index c = 0; c < s.cells(); ++c) {
       if (!below[c]) continue;
       for (int k = 0; k < s.per_cell; ++k)
-        if (const auto found = place_of_node.find(s.node[c * s.per_cell + k]); found != place_of_node.end())
+        if (const auto found = place_of_node.find(s.node[c * s.per_cell + k]);
+            found != place_of_node.end())
           out.under.emplace_back(found->second, c);
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nested bisection of triangles. An edge that is halved must be the longest of both triangles at it;
-// where it is not, the neighbour's longest edge is halved first. Lengths of that chain rise, so it
-// ends.
+// Nested bisection of triangles. An edge that is halved must be the longest of both triangles at
+// it; where it is not, the neighbour's longest edge is halved first. Lengths of that chain rise, so
+// it ends.
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/mesh_2d.h"
 
@@ -61,7 +61,8 @@ class Bisection {
     Index other(Index c) const { return a == c ? b : a; }
   };
   static std::uint64_t key(Index a, Index b) {
-    return static_cast<std::uint64_t>(std::min(a, b)) << 32 | static_cast<std::uint64_t>(std::max(a, b));
+    return static_cast<std::uint64_t>(std::min(a, b)) << 32 |
+           static_cast<std::uint64_t>(std::max(a, b));
   }
   Index vertex(Index c, int k) const { return m_.cell[c * 3 + k % 3]; }
   Sides& at(Index c, int k) { return sides_[key(vertex(c, k), vertex(c, k + 1))]; }
@@ -130,7 +131,8 @@ class Bisection {
 };
 
 void require_triangles(const Mesh2d& m) {
-  if (m.corners != 3) throw Error("[refined] halves triangles; cut quadrilaterals by triangles_of first");
+  if (m.corners != 3)
+    throw Error("[refined] halves triangles; cut quadrilaterals by triangles_of first");
 }
 
 }  // namespace
@@ -138,8 +140,8 @@ void require_triangles(const Mesh2d& m) {
 Mesh2d refined(const Mesh2d& mesh, const std::vector<bool>& wanted, std::vector<Index>* parent) {
   require_triangles(mesh);
   if (static_cast<Index>(wanted.size()) != mesh.cells())
-    throw Error("[refined] says of " + std::to_string(wanted.size()) + " cells whether they are wanted; there are " +
-                std::to_string(mesh.cells()));
+    throw Error("[refined] says of " + std::to_string(wanted.size()) +
+                " cells whether they are wanted; there are " + std::to_string(mesh.cells()));
   Bisection b(mesh);
   for (Index c = 0; c < mesh.cells(); ++c)
     while (wanted[c] && b.untouched(c)) b.cut_towards(c);
@@ -163,8 +165,9 @@ Mesh2d refined_to(Mesh2d mesh, const std::function<double(double, double)>& size
     }
     if (!any) return mesh;
     if (mesh.cells() > most)
-      throw Error("[refined_to] " + std::to_string(mesh.cells()) + " cells and not yet as small as wanted; at most " +
-                  std::to_string(most) + " are allowed");
+      throw Error("[refined_to] " + std::to_string(mesh.cells()) +
+                  " cells and not yet as small as wanted; at most " + std::to_string(most) +
+                  " are allowed");
     mesh = refined(mesh, wanted);
   }
 }

@@ -40,7 +40,8 @@ double turn_at(const Mesh2d& m, Index c, int k) {
 }  // namespace
 
 void require_mesh(const Mesh2d& m) {
-  if (m.corners != 3 && m.corners != 4) bad_mesh("cells have 3 or 4 corners, not " + std::to_string(m.corners));
+  if (m.corners != 3 && m.corners != 4)
+    bad_mesh("cells have 3 or 4 corners, not " + std::to_string(m.corners));
   if (m.y.size() != m.z.size()) bad_mesh("there are not as many z as y");
   if (m.medium.empty()) bad_mesh("it has no cells");
   if (m.cell.size() != m.medium.size() * static_cast<std::size_t>(m.corners))
@@ -69,8 +70,8 @@ void require_mesh(const Mesh2d& m) {
   if (!m.lines.empty())
     for (Index c = 0; c < m.cells(); ++c)
       for (int k = 0; k < m.corners; ++k)
-        edges.insert(std::minmax(m.cell[c * m.corners + k],
-                                 m.cell[c * m.corners + (k + 1) % m.corners]));
+        edges.insert(
+            std::minmax(m.cell[c * m.corners + k], m.cell[c * m.corners + (k + 1) % m.corners]));
   for (std::size_t l = 0; l < m.lines.size(); ++l) {
     const auto& line = m.lines[l];
     const std::string name = "line " + std::to_string(l);
@@ -89,10 +90,12 @@ void require_mesh(const Mesh2d& m) {
 Mesh2d tensor_mesh(std::span<const double> y, std::span<const double> z,
                    std::span<const double> lines, const MediumAt& medium) {
   for (const auto& [axis, values] : {std::pair("y", y), std::pair("z", z)}) {
-    if (values.size() < 2) throw Error(std::string("[tensor_mesh] ") + axis + " needs two values or more");
+    if (values.size() < 2)
+      throw Error(std::string("[tensor_mesh] ") + axis + " needs two values or more");
     for (std::size_t k = 0; k + 1 < values.size(); ++k)
       if (!(values[k + 1] > values[k]))
-        throw Error(std::string("[tensor_mesh] ") + axis + " does not rise after its value " + std::to_string(k));
+        throw Error(std::string("[tensor_mesh] ") + axis + " does not rise after its value " +
+                    std::to_string(k));
   }
   Mesh2d m;
   const auto ny = static_cast<Index>(y.size()), nz = static_cast<Index>(z.size());
@@ -111,7 +114,8 @@ Mesh2d tensor_mesh(std::span<const double> y, std::span<const double> z,
     Index row = -1;
     for (Index j = 0; j < nz; ++j)
       if (std::abs(z[j] - at) <= 1e-9 * (z.back() - z.front())) row = j;
-    if (row < 0) throw Error("[tensor_mesh] no row of cells ends at the line z = " + std::to_string(at));
+    if (row < 0)
+      throw Error("[tensor_mesh] no row of cells ends at the line z = " + std::to_string(at));
     m.lines.emplace_back();
     for (Index i = 0; i < ny; ++i) m.lines.back().push_back(row * ny + i);
   }
@@ -124,7 +128,8 @@ Mesh2d bent(Mesh2d mesh, const std::vector<Level2d>& levels) {
     if (!(levels[k + 1].z > levels[k].z)) throw Error("[bent] levels go from the top down");
   const auto [top, bottom] = std::minmax_element(mesh.z.begin(), mesh.z.end());
   if (levels.front().z > *top || levels.back().z < *bottom)
-    throw Error("[bent] the first and the last level must reach the top and the bottom of the mesh");
+    throw Error(
+        "[bent] the first and the last level must reach the top and the bottom of the mesh");
   const auto depth = [](const Level2d& l, double y) { return l.depth ? l.depth(y) : l.z; };
   for (std::size_t v = 0; v < mesh.y.size(); ++v) {
     std::size_t k = 0;
@@ -160,20 +165,23 @@ Mesh2d triangles_of(const Mesh2d& mesh) {
   return m;
 }
 
-std::vector<double> graded_axis(const std::vector<double>& through, const std::function<double(double)>& size,
-                                std::size_t most) {
+std::vector<double> graded_axis(const std::vector<double>& through,
+                                const std::function<double(double)>& size, std::size_t most) {
   if (through.size() < 2) throw Error("[graded_axis] needs two values or more");
   std::vector<double> out{through[0]};
   for (std::size_t k = 0; k + 1 < through.size(); ++k) {
     const double end = through[k + 1];
     if (!(end > through[k])) throw Error("[graded_axis] values must rise");
-    // Steps counted so far, n(x) = int dx / size, at points twenty to a step; then every whole share.
+    // Steps counted so far, n(x) = int dx / size, at points twenty to a step; then every whole
+    // share.
     std::vector<double> at{through[k]}, steps{0};
     while (at.back() < end) {
       const double here = size(at.back());
       if (!(here > 0) || at.size() > 20 * most)
-        throw Error("[graded_axis] more than " + std::to_string(most) + " steps, or a size that is not positive");
-      const double next = std::min(end, at.back() + 0.05 * here), middle = size((at.back() + next) / 2);
+        throw Error("[graded_axis] more than " + std::to_string(most) +
+                    " steps, or a size that is not positive");
+      const double next = std::min(end, at.back() + 0.05 * here),
+                   middle = size((at.back() + next) / 2);
       steps.push_back(steps.back() + (next - at.back()) / middle);
       at.push_back(next);
     }
@@ -185,7 +193,8 @@ std::vector<double> graded_axis(const std::vector<double>& through, const std::f
       out.push_back(at[i] + (at[i + 1] - at[i]) * (wanted - steps[i]) / (steps[i + 1] - steps[i]));
     }
     out.push_back(end);
-    if (out.size() > most) throw Error("[graded_axis] more than " + std::to_string(most) + " values");
+    if (out.size() > most)
+      throw Error("[graded_axis] more than " + std::to_string(most) + " values");
   }
   return out;
 }

@@ -3,7 +3,8 @@
 // Finite elements on a Mesh2d: triangles P1, P2 and quadrilaterals Q1, Q2 (of corners that need not
 // be right) behind one interface: nodes, the nodes of each cell, and each cell's integrals
 //
-//   yy_ij = int dphi_i/dy dphi_j/dy,   zz_ij = int dphi_i/dz dphi_j/dz,   mass_ij = int phi_i phi_j.
+//   yy_ij = int dphi_i/dy dphi_j/dy,   zz_ij = int dphi_i/dz dphi_j/dz,   mass_ij = int phi_i
+//   phi_j.
 //
 // Exact for triangles and parallelograms; of other quadrilaterals by four Gauss points an axis.
 // Nodes are the vertices, then the middles of edges (order 2), then those of cells (Q2).
@@ -27,7 +28,7 @@ struct Space2d {
   std::vector<double> y, z;  ///< of the nodes, m
   std::vector<Index> node;   ///< [cells, per_cell]
   std::vector<Edge2d> edges;
-  std::vector<Index> edge;   ///< [cells, corners]: edge from that corner to the next
+  std::vector<Index> edge;  ///< [cells, corners]: edge from that corner to the next
   Index cells() const { return static_cast<Index>(node.size()) / per_cell; }
   Index nodes() const { return static_cast<Index>(y.size()); }
 };
@@ -45,14 +46,16 @@ struct ShapeValues {
   std::array<double, 9> phi{}, dy{}, dz{};
 };
 /// Visits the quadrature points of cell c: where they lie, their weights (area included), shapes.
-void for_points(const Space2d& space, Index c,
-                const std::function<void(double y, double z, double weight, const ShapeValues&)>& f);
+void for_points(
+    const Space2d& space, Index c,
+    const std::function<void(double y, double z, double weight, const ShapeValues&)>& f);
 
 /// Integrals along an edge of length L over its 2 or 3 nodes (end, end, middle).
 struct EdgeIntegrals {
   int n = 2;
-  std::array<std::array<double, 3>, 3> mass{}, stiffness{}, slope{};  ///< slope: int phi_i dphi_j/ds
-  std::array<double, 3> load{};                                       ///< int phi_i
+  std::array<std::array<double, 3>, 3> mass{}, stiffness{},
+      slope{};                   ///< slope: int phi_i dphi_j/ds
+  std::array<double, 3> load{};  ///< int phi_i
 };
 EdgeIntegrals edge_integrals(int order, double length);
 /// Shape functions of an edge at 0 <= t <= 1 from its first end.

@@ -8,17 +8,17 @@
 //                         (Ey, Ez) = (r_y dHx/dz, -r_z dHx/dy)
 //
 // with resistivities r along y and z and conductivity s_x = 1/r_x. At the top of the air Hy = 1; on
-// the ground (or the sea's surface) Hx = 1, since no current enters the air. Sides have the fields of
-// their own columns, found on their own nodes; a section that is mirrored at its sides has dE/dy =
-// dH/dy = 0 there.
+// the ground (or the sea's surface) Hx = 1, since no current enters the air. Sides have the fields
+// of their own columns, found on their own nodes; a section that is mirrored at its sides has dE/dy
+// = dH/dy = 0 there.
 //
 // Sensors stand on the mesh's lines. The field across a line is its consistent flux: what the
 // equations below the line, tested with the line's own shapes, leave over (G. Carey 1982,
 // doi:10.1016/0045-7825(82)90028-8).
 //
 //   const Forward2d forward(mesh, {.y = {...}, .z = {...}}, {0.1, 1, 10});
-//   const Responses2d r = forward(ln_rho);                 // engine operations: jvp, vjp, vmap, ...
-//   const Jacobian2d j = forward.jacobian(ln_rho);         // all of it, one solve a station
+//   const Responses2d r = forward(ln_rho);                 // engine operations: jvp, vjp, vmap,
+//   ... const Jacobian2d j = forward.jacobian(ln_rho);         // all of it, one solve a station
 #pragma once
 #include "tessera/autodiff/solve.h"
 #include "tessera/autodiff/tree.h"
@@ -35,7 +35,8 @@ struct Sensors2d {
   std::vector<double> y, z, tilt = {};
 };
 /// On a line of the mesh at these y; tilted as the line is there with `along`.
-Sensors2d sensors_on(const Mesh2d& mesh, std::size_t line, std::vector<double> y, bool along = false);
+Sensors2d sensors_on(const Mesh2d& mesh, std::size_t line, std::vector<double> y,
+                     bool along = false);
 
 enum class Sides2d { columns, mirror };
 /// Below the mesh: what the lowest cells are, to any depth; or a perfect conductor (E = 0).
@@ -46,7 +47,7 @@ struct Forward2dOptions {
   bool te = true, tm = true;
   Sides2d sides = Sides2d::columns;
   Base2d base = Base2d::half_space;
-  LinearSolverPtr solver = nullptr;  ///< of A = A^T, complex; null: solvers::mumps_symmetric()
+  LinearSolverPtr solver = nullptr;  ///< of A = A^T, complex; null: solvers::ldlt()
 };
 
 /// [frequencies, sensors], complex; [frequencies, 0] of a mode that was not asked for.
@@ -68,8 +69,8 @@ struct Fields2d {
 
 class Forward2d {
  public:
-  /// Throws Error where the mesh is not one, has no air though TE is asked for, air that the sides or
-  /// the top do not show, a sensor off its lines or in the air, or a frequency is not positive.
+  /// Throws Error where the mesh is not one, has no air though TE is asked for, air that the sides
+  /// or the top do not show, a sensor off its lines or in the air, or a frequency is not positive.
   Forward2d(const Mesh2d& mesh, const Sensors2d& sensors, std::vector<double> frequency_hz,
             const Forward2dOptions& options = {});
   /// ln of ohm m: [parameters], or [parameters, 3] along x, y, z.
@@ -85,8 +86,8 @@ class Forward2d {
   std::shared_ptr<const Body> body_;
 };
 
-/// ln rho_a = ln(|Z|^2 / (w mu0)) of [frequencies, ...]; phase in degrees, in (-180, 180]: give -Z of TM
-/// to have it in the quadrant of TE.
+/// ln rho_a = ln(|Z|^2 / (w mu0)) of [frequencies, ...]; phase in degrees, in (-180, 180]: give -Z
+/// of TM to have it in the quadrant of TE.
 Tensor ln_apparent_resistivity(const Tensor& impedance, const std::vector<double>& frequency_hz);
 Tensor phase_degrees(const Tensor& impedance);
 

@@ -29,10 +29,10 @@ struct Medium2d {
 inline Medium2d air() { return {}; }
 
 struct Mesh2d {
-  int corners = 4;              ///< of a cell: 3 or 4
-  std::vector<double> y, z;     ///< of the vertices, m
-  std::vector<Index> cell;      ///< [cells, corners]: vertices
-  std::vector<Medium2d> medium; ///< [cells]
+  int corners = 4;               ///< of a cell: 3 or 4
+  std::vector<double> y, z;      ///< of the vertices, m
+  std::vector<Index> cell;       ///< [cells, corners]: vertices
+  std::vector<Medium2d> medium;  ///< [cells]
   /// Vertices along lines of edges, from the left side to the right one with y rising: the ground,
   /// the sea floor, whatever else sensors stand on.
   std::vector<std::vector<Index>> lines;
@@ -43,9 +43,9 @@ struct Mesh2d {
   Index parameters() const;
   std::pair<double, double> middle(Index c) const;  ///< mean of the corners
 };
-/// Throws Error, naming cell, vertex or line, where a mesh is not what this page says: numbers out of
-/// range, a cell that turns the other way or has no area, a side that is not upright, a line that
-/// leaves the edges or does not go from side to side.
+/// Throws Error, naming cell, vertex or line, where a mesh is not what this page says: numbers out
+/// of range, a cell that turns the other way or has no area, a side that is not upright, a line
+/// that leaves the edges or does not go from side to side.
 void require_mesh(const Mesh2d& mesh);
 
 using MediumAt = std::function<Medium2d(double y, double z)>;
@@ -57,7 +57,7 @@ Mesh2d tensor_mesh(std::span<const double> y, std::span<const double> z,
 
 /// Depth below which a level of a mesh that was flat comes to lie.
 struct Level2d {
-  double z = 0;                                      ///< where it was
+  double z = 0;                                     ///< where it was
   std::function<double(double y)> depth = nullptr;  ///< where it goes; nullptr: it stays
 };
 /// Moves vertices up and down so that each level lies where it says, linear between levels (given
@@ -67,9 +67,9 @@ Mesh2d bent(Mesh2d mesh, const std::vector<Level2d>& levels);
 /// Each quadrilateral cut along its shorter diagonal.
 Mesh2d triangles_of(const Mesh2d& mesh);
 
-/// Triangles halved through their longest edge until no cell is `wanted`, neighbours with them where
-/// the mesh would not fit otherwise (Rivara 1984, doi:10.1002/nme.1620200412). New cells lie inside
-/// of old ones, with their medium; `parent`, where given, gets the old cell of each new one.
+/// Triangles halved through their longest edge until no cell is `wanted`, neighbours with them
+/// where the mesh would not fit otherwise (Rivara 1984, doi:10.1002/nme.1620200412). New cells lie
+/// inside of old ones, with their medium; `parent`, where given, gets the old cell of each new one.
 Mesh2d refined(const Mesh2d& mesh, const std::vector<bool>& wanted,
                std::vector<Index>* parent = nullptr);
 /// The same again and again until every cell's longest edge is at most size(y, z) at its middle.
@@ -77,8 +77,8 @@ Mesh2d refined(const Mesh2d& mesh, const std::vector<bool>& wanted,
 Mesh2d refined_to(Mesh2d mesh, const std::function<double(double y, double z)>& size,
                   Index most = 1'000'000);
 
-/// Rising values from the first of `through` to the last by all of them, with steps of about size(x),
-/// never longer but for its changes within a step. Throws Error beyond `most` values.
+/// Rising values from the first of `through` to the last by all of them, with steps of about
+/// size(x), never longer but for its changes within a step. Throws Error beyond `most` values.
 std::vector<double> graded_axis(const std::vector<double>& through,
                                 const std::function<double(double x)>& size,
                                 std::size_t most = 1'000'000);
