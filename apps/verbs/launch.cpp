@@ -57,7 +57,10 @@ class HeldSignals {
   sigset_t held_, before_;
 };
 
+/// mpirun, in a group of its own. Open MPI's gives ranks a second or two between SIGTERM and
+/// SIGKILL when one of them has died; what they could still write nobody would read.
 pid_t start(std::vector<std::string> command, const HeldSignals& signals) {
+  ::setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 0);
   std::vector<char*> words;
   for (std::string& w : command) words.push_back(w.data());
   words.push_back(nullptr);
