@@ -141,6 +141,23 @@ TEST(Memory, APlanHoldsItsBlockAsLongAsItLives) {
   EXPECT_EQ(memory_stats().in_use, before);
 }
 
+TEST(Memory, BlocksCountAndAreUsedAgain) {
+  const std::size_t before = memory_stats().in_use;
+  void* first = nullptr;
+  {
+    MemoryBlock a(3 * kMiB + 1);
+    EXPECT_EQ(a.bytes(), 3 * kMiB + 1);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a.data()) % 64, 0u);
+    EXPECT_GE(memory_stats().in_use, before + 3 * kMiB);
+    MemoryBlock b = std::move(a);
+    EXPECT_EQ(a.data(), nullptr);
+    first = b.data();
+  }
+  EXPECT_EQ(memory_stats().in_use, before);
+  EXPECT_EQ(MemoryBlock(3 * kMiB + 1).data(), first);
+  EXPECT_EQ(MemoryBlock().data(), nullptr);
+}
+
 TEST(Memory, ForeignMemoryIsNotCounted) {
   std::vector<double> mine(kMiB, 2.0);
   const std::size_t before = memory_stats().in_use;

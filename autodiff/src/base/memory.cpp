@@ -21,6 +21,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace tessera {
@@ -233,6 +234,18 @@ void deallocate(void* p, std::size_t bytes) {
 }
 
 }  // namespace detail
+
+MemoryBlock::MemoryBlock(std::size_t bytes) : data_(detail::allocate(bytes)), bytes_(bytes) {}
+MemoryBlock::~MemoryBlock() {
+  if (data_) detail::deallocate(data_, bytes_);
+}
+MemoryBlock::MemoryBlock(MemoryBlock&& o) noexcept
+    : data_(std::exchange(o.data_, nullptr)), bytes_(std::exchange(o.bytes_, 0)) {}
+MemoryBlock& MemoryBlock::operator=(MemoryBlock&& o) noexcept {
+  std::swap(data_, o.data_);
+  std::swap(bytes_, o.bytes_);
+  return *this;
+}
 
 MemoryStats memory_stats() {
   return {in_use.load(), peak.load(), cached.load(), allocations.load()};

@@ -337,9 +337,11 @@ Analysis::Analysis(CsrPatternPtr given) : pattern(std::move(given)) {
     std::int32_t entry, row, column, front;
   };
   std::vector<Entry> found;
+  diagonal.assign(static_cast<std::size_t>(n), -1);
   for (Index i = 0; i < p.rows(); ++i)
     for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e) {
       std::int32_t row = at[i], column = at[p.column()[e]];
+      if (row == column) diagonal[row] = static_cast<std::int32_t>(e);
       if (row < column) {
         if (mirror[e] >= 0) continue;
         std::swap(row, column);
@@ -406,8 +408,8 @@ const Storage& Analysis::storage(Index block) const {
   s->left_over.assign(fronts.size(), 0);
   for (const Front& f : fronts) {
     const Index size = (wide(f.pivots) + wide(f.below)) * f.pivots;
-    s->scaled = std::max(s->scaled, size);
-    s->tallest = std::max(s->tallest, wide(f.pivots) + wide(f.below));
+    s->panel_size = std::max(s->panel_size, size);
+    s->column = std::max(s->column, wide(f.pivots) + wide(f.below));
     s->panel.push_back(s->panel.back() + size);
   }
   s->entry_at.resize(entries.size());
@@ -421,7 +423,8 @@ const Storage& Analysis::storage(Index block) const {
       s->entry_at[e] = static_cast<std::uint32_t>(entry_column[e] * stride + entry_row[e] +
                                                   (entry_row[e] >= f.pivots ? gap : 0));
   }
-  const auto size_of = [&](const Front& f) { return wide(f.below) * f.below; };
+  // A square, and a column of what has grown.
+  const auto size_of = [&](const Front& f) { return wide(f.below) * (f.below + 1); };
   Plan of_top;
   const auto run = [&](std::int32_t k, Plan& mine, bool in_top) {
     const Front& f = fronts[k];

@@ -35,7 +35,7 @@ struct Storage {
   std::vector<Index> left_over;  ///< of each front, in the memory of its subtrees, or of the top
   std::vector<std::uint32_t> entry_at;  ///< of each entry of Analysis::entries, within its panel
   Index subtrees = 0, top = 0;          ///< sizes of those memories
-  Index scaled = 0, tallest = 0;        ///< the largest panel, the longest column
+  Index panel_size = 0, column = 0;     ///< the largest panel, the longest column
 };
 
 struct Analysis {
@@ -51,6 +51,7 @@ struct Analysis {
   std::vector<Index> entry_begin;     ///< of each front, in `entries`; one more
   std::vector<std::int32_t> entries;  ///< of the pattern, lower triangle of the permuted matrix
   std::vector<std::int32_t> entry_row, entry_column;  ///< within their front
+  std::vector<std::int32_t> diagonal;                 ///< entry of each permuted row, or -1
   std::vector<std::int32_t> mirror;   ///< of each entry of the pattern: its transposed, or -1
   std::vector<Subtrees> tasks;        ///< may be factored at the same time, each by one thread
   std::vector<std::int32_t> top;      ///< the other fronts, in their order

@@ -4,29 +4,10 @@
 #include "tessera/autodiff/forall.h"
 
 #include <algorithm>
-#include <cstring>
+#include <complex>
 
 namespace tessera::solvers::ldlt_detail {
 namespace {
-
-/// Memory of the calling thread that stays for its next factorisation.
-template <class T>
-T* own_memory(Index elements) {
-  thread_local std::unique_ptr<std::byte[]> memory;
-  thread_local std::size_t size = 0;
-  const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(T);
-  if (size < bytes) {
-    memory.reset(new std::byte[bytes + 64]);
-    size = bytes;
-  }
-  return reinterpret_cast<T*>(memory.get() +
-                              (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64);
-}
-
-template <class T>
-std::unique_ptr<T[]> raw(Index elements) {
-  return std::unique_ptr<T[]>(new T[static_cast<std::size_t>(elements)]);
-}
 
 /// What a child left, as it meets its parent: by columns, a lower triangle.
 template <class T>
@@ -35,11 +16,14 @@ struct LeftOver {
   std::int32_t size, into;    ///< rows; those of them that are pivots of the parent
   const std::int32_t* place;  ///< in the parent
   Index stride() const { return padded<T>(size); }
+  const T* grown() const { return data + stride() * size; }
 };
 
 template <class T>
-void add_to_panel(const LeftOver<T>& c, const Panel<T>& p) {
+void add_to_panel(const LeftOver<T>& c, const Panel<T>& p, T* grown) {
   const Index gap = padded<T>(p.pivots) - p.pivots;
+  const T* const their = c.grown();
+  for (std::int32_t i = 0; i < c.size; ++i) grown[c.place[i] + (i < c.into ? 0 : gap)] += their[i];
   for (std::int32_t j = 0; j < c.into; ++j) {
     const T* const from = c.data + j * c.stride();
     T* const to = p.data + c.place[j] * p.stride();
@@ -61,18 +45,29 @@ void add_to_left_over(const LeftOver<T>& c, const Panel<T>& p, T* left) {
 void join_pivots(Pivots& all, const Pivots& some) {
   all.zero |= some.zero;
   all.finite &= some.finite;
+  all.growth = std::max(all.growth, some.growth);
+}
+
+template <class T>
+T conjugate_if(T v, bool yes) {
+  if constexpr (kIsComplex<T>)
+    return yes ? T(v.real(), -v.imag()) : v;
+  else
+    return v;
 }
 
 }  // namespace
 
 template <class T>
-Pivots Factor<T>::factor_front(std::size_t front, const T* values, T* mine, T* top, T* scaled,
-                               bool in_top) {
+Pivots Factor<T>::factor_front(std::size_t front, const T* values, const RealOf<T>* given,
+                               const Desk& mine, T* top, bool in_top) {
   const Analysis& a = *analysis_;
   const Front& f = a.fronts[front];
   const Panel<T> p = panel(front);
-  std::memset(static_cast<void*>(p.data), 0,
-              static_cast<std::size_t>(p.stride() * p.pivots) * sizeof(T));
+  T* const scaled = mine.scaled.get();
+  T* const grown = mine.grown.get();
+  std::fill(grown, grown + p.stride(), T(0));
+  std::fill(p.data, p.data + p.stride() * p.pivots, T(0));
   for (Index e = a.entry_begin[front]; e < a.entry_begin[front + 1]; ++e)
     p.data[storage_.entry_at[e]] = values[a.entries[e]];
   const auto children = [&](auto&& with) {
@@ -80,14 +75,15 @@ Pivots Factor<T>::factor_front(std::size_t front, const T* values, T* mine, T* t
       const auto c = static_cast<std::size_t>(a.children[f.first_child + k]);
       const Front& child = a.fronts[c];
       if (child.below)
-        with(LeftOver<T>{(in_top ? top : mine) + storage_.left_over[c], child.below, child.into,
-                         a.place_of(child).data()});
+        with(LeftOver<T>{(in_top ? top : mine.left_over.get()) + storage_.left_over[c], child.below,
+                         child.into, a.place_of(child).data()});
     }
   };
-  children([&](const LeftOver<T>& c) { add_to_panel(c, p); });
-  const Pivots found = factor_panel(p, inverse_.get() + f.first, scaled);
+  children([&](const LeftOver<T>& c) { add_to_panel(c, p, grown); });
+  const Pivots found = factor_panel(p, given + f.first, inverse_.get() + f.first, scaled, grown);
   if (f.below == 0) return found;
-  T* const left = (in_top || a.is_root[front] ? top : mine) + storage_.left_over[front];
+  T* const left =
+      (in_top || a.is_root[front] ? top : mine.left_over.get()) + storage_.left_over[front];
   // Columns of large fronts of the top are shared out.
   constexpr Index columns = 64;
   static_assert(columns % kBlock<T> == 0);
@@ -98,6 +94,7 @@ Pivots Factor<T>::factor_front(std::size_t front, const T* values, T* mine, T* t
   else
     left_over(p, scaled, left, 0, f.below);
   children([&](const LeftOver<T>& c) { add_to_left_over(c, p, left); });
+  std::copy_n(grown + padded<T>(f.pivots), f.below, left + padded<T>(f.below) * f.below);
   return found;
 }
 
@@ -105,41 +102,68 @@ template <class T>
 Factor<T>::Factor(std::shared_ptr<const Analysis> analysis, const T* values)
     : analysis_(std::move(analysis)),
       storage_(analysis_->storage(kBlock<T>)),
-      panels_(raw<T>(storage_.panel.back())),
-      inverse_(raw<T>(analysis_->n)) {
+      panels_(storage_.panel.back()),
+      inverse_(analysis_->n) {
   const Analysis& a = *analysis_;
-  const std::unique_ptr<T[]> top = raw<T>(storage_.top);
+  std::vector<RealOf<T>> given(a.diagonal.size());
+  for (std::size_t k = 0; k < given.size(); ++k)
+    given[k] = a.diagonal[k] < 0 ? RealOf<T>(0) : std::abs(values[a.diagonal[k]]);
+  const Memory<T> top(storage_.top);
   std::vector<Pivots> found(a.tasks.size());
   parallel_chunks(static_cast<Index>(a.tasks.size()), [&](Index t) {
-    T* const scaled = own_memory<T>(storage_.scaled + storage_.subtrees);
+    const Desk mine(storage_, storage_.subtrees);
     for (std::int32_t k = a.tasks[t].begin; k < a.tasks[t].end; ++k)
-      join_pivots(found[t], factor_front(static_cast<std::size_t>(k), values,
-                                         scaled + storage_.scaled, top.get(), scaled, false));
+      join_pivots(found[t], factor_front(static_cast<std::size_t>(k), values, given.data(), mine,
+                                         top.get(), false));
   });
   for (const Pivots& f : found) join_pivots(pivots_, f);
-  T* const scaled = own_memory<T>(storage_.scaled + storage_.subtrees);
+  const Desk mine(storage_, 0);
   for (const std::int32_t k : a.top)
-    join_pivots(pivots_, factor_front(static_cast<std::size_t>(k), values, nullptr, top.get(),
-                                      scaled, true));
+    join_pivots(pivots_, factor_front(static_cast<std::size_t>(k), values, given.data(), mine,
+                                      top.get(), true));
 }
 
 template <class T>
-void Factor<T>::solve(T* x, Index width) const {
+bool Factor<T>::solve(const T* b, T* x, Index count, Index stride, bool conjugated) const {
   const Analysis& a = *analysis_;
-  T* const held = own_memory<T>(storage_.tallest * width);
+  const Index width = padded<T>(count);
+  const Memory<T> memory(a.n * width);
+  T* const all = memory.get();
+  // conj(A)^-1 b is conj(A^-1 conj(b)).
+  const auto take = [&](const Front& f) {
+    for (Index k = f.first; k < f.first + f.pivots; ++k) {
+      const T* const from = b + a.order[k] * stride;
+      T* const row = all + k * width;
+      for (Index c = 0; c < count; ++c) row[c] = conjugate_if(from[c], conjugated);
+      std::fill(row + count, row + width, T(0));
+    }
+  };
+  // Rows that children reach are there before them, others come as they are needed.
+  for (const Front& f : a.fronts)
+    if (f.children) take(f);
   const std::size_t fronts = a.fronts.size();
   for (std::size_t k = 0; k < fronts; ++k) {
     const Front& f = a.fronts[k];
-    T* const mine = x + Index{f.first} * width;
+    if (!f.children) take(f);
+    T* const mine = all + f.first * width;
     // Right-hand sides of a few points leave most subtrees with nothing to do.
     if (std::all_of(mine, mine + f.pivots * width, [](const T& v) { return v == T(0); })) continue;
-    eliminate(panel(k), mine, x, a.rows_of(f).data(), width);
+    eliminate(panel(k), mine, all, a.rows_of(f).data(), width);
   }
+  RealOf<T> bad = 0;  // NaN where something is not finite
   for (std::size_t k = fronts; k-- > 0;) {
     const Front& f = a.fronts[k];
-    substitute(panel(k), inverse_.get() + f.first, x + Index{f.first} * width, x,
-               a.rows_of(f).data(), width, held);
+    substitute(panel(k), inverse_.get() + f.first, all + f.first * width, all, a.rows_of(f).data(),
+               width);
+    for (Index r = f.first; r < f.first + f.pivots; ++r) {
+      const T* const row = all + r * width;
+      T* const to = x + a.order[r] * stride;
+      for (Index c = 0; c < count; ++c) to[c] = conjugate_if(row[c], conjugated);
+      for (Index c = 0; c < count; ++c)
+        bad += RealOf<T>(0) * std::real(row[c]) + RealOf<T>(0) * std::imag(row[c]);
+    }
   }
+  return bad == 0;
 }
 
 template class Factor<float>;

@@ -16,27 +16,6 @@ namespace {
 
 using namespace ldlt_detail;
 
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class R>
-struct RealOf<std::complex<R>> {
-  using type = R;
-};
-template <class T>
-using Real = typename RealOf<T>::type;
-template <class T>
-constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
-
-template <class T>
-T conjugate_if(T x, bool yes) {
-  if constexpr (kIsComplex<T>)
-    return yes ? std::conj(x) : x;
-  else
-    return x;
-}
-
 CsrPatternPtr full_pattern(Index n) {
   std::vector<Index> begin(static_cast<std::size_t>(n) + 1),
       column(static_cast<std::size_t>(n * n));
@@ -63,8 +42,7 @@ class LdltPrepared final : public PreparedSolver {
   explicit LdltPrepared(const SolverOperator& a)
       : pattern_(pattern_of(a)),
         values_(static_cast<const T*>(a.values)),
-        factor_(checked(analysis_of(pattern_)), values_),
-        norm_(norm_of_rows()) {}
+        factor_(checked(analysis_of(pattern_)), values_) {}
 
   SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
     const T* const from = static_cast<const T*>(b);
@@ -72,13 +50,15 @@ class LdltPrepared final : public PreparedSolver {
     const Index n = pattern_->rows();
     const Pivots pivots = factor_.pivots();
     if (pivots.zero || !pivots.finite) {
-      std::fill(to, to + n * columns, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+      std::fill(to, to + n * columns, T(std::numeric_limits<RealOf<T>>::quiet_NaN()));
       return {pivots.zero ? SolveReason::singular : SolveReason::not_finite, 0, {}};
     }
     SolveReport report{SolveReason::exact, 0, {0.0}};
     if (n == 0 || columns == 0) return report;
-    // Blocks of columns go to threads; a column's bits do not depend on its block.
-    constexpr Index most = 48;
+    // Blocks of columns go to threads; a column's bits do not depend on its block. Where factors
+    // stay in the cache narrow blocks do, too; where they do not, wide ones read them less often.
+    constexpr Index cached = 16 << 20;
+    const Index most = (factor_.bytes() <= cached ? 3 : 12) * kBlock<T>;
     const Index blocks = (columns + most - 1) / most;
     std::vector<Outcome> of(static_cast<std::size_t>(blocks));
     parallel_chunks(blocks, [&](Index k) {
@@ -93,9 +73,10 @@ class LdltPrepared final : public PreparedSolver {
   }
 
  private:
-  using R = Real<T>;
+  using R = RealOf<T>;
   static constexpr double kEps = std::numeric_limits<R>::epsilon();
   static constexpr double kRefine = 64 * kEps, kAccept = 1024 * kEps;
+  static constexpr double kTrusted = 32;  ///< growth of which no residual need be looked at
   static constexpr int kRounds = 5;
 
   struct Outcome {
@@ -151,116 +132,79 @@ class LdltPrepared final : public PreparedSolver {
     return largest;
   }
 
-  /// Columns of b as rows in the order of elimination, conjugated where `adjoint`, zeros behind
-  /// them: A^H x = b is A conj(x) = conj(b).
-  void gather(const T* b, Index count, Index stride, bool adjoint, T* x, Index width) const {
-    const auto& order = factor_.analysis().order;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const T* const from = b + order[k] * stride;
-      T* const row = x + static_cast<Index>(k) * width;
-      for (Index c = 0; c < count; ++c) row[c] = conjugate_if(from[c], adjoint);
-      std::fill(row + count, row + width, T(0));
-    }
-  }
-  void scatter(const T* x, Index width, bool adjoint, T* to, Index count, Index stride) const {
-    const auto& order = factor_.analysis().order;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const T* const row = x + static_cast<Index>(k) * width;
-      T* const out = to + order[k] * stride;
-      for (Index c = 0; c < count; ++c) out[c] = conjugate_if(row[c], adjoint);
-    }
-  }
-
-  /// Of columns of b and x as they are given. Where `r` is, the residuals go there, by rows of
-  /// `width` in the order of elimination, conjugated where `adjoint`.
-  Errors errors(const T* b, const T* x, Index count, Index stride, bool adjoint, T* r,
-                Index width) const {
+  /// Of columns of b and x, rows `stride` apart. Where `r` is, the residuals go there, rows `count`
+  /// apart.
+  Errors errors(const T* b, const T* x, Index count, Index stride, bool adjoint, T* r) const {
     const CsrPattern& p = *pattern_;
     const auto m = static_cast<std::size_t>(count);
-    // Squares of b 2^-e are in range, and so are those of x |A| 2^-e where x is.
-    std::vector<double> scale(m), rr(m, 0), bb(m, 0), xx(m, 0);
-    {
-      std::vector<double> largest(m, 0);
-      for (Index i = 0; i < p.rows(); ++i)
-        for (std::size_t c = 0; c < m; ++c) {
-          const T v = b[i * stride + static_cast<Index>(c)];
-          largest[c] = std::max(
-              {largest[c], std::abs(double(std::real(v))), std::abs(double(std::imag(v)))});
-        }
-      for (std::size_t c = 0; c < m; ++c)
-        scale[c] =
-            std::ldexp(1.0, -std::clamp(detail::exponent_of_largest(largest[c]), -1000, 1000));
-    }
+    // Squares of b 2^-e are in range.
+    std::vector<double> scale(m), rr(m, 0), bb(m, 0), xx(m, 0), largest(m, 0);
+    for (Index i = 0; i < p.rows(); ++i)
+      for (std::size_t c = 0; c < m; ++c) {
+        const T v = b[i * stride + static_cast<Index>(c)];
+        largest[c] =
+            std::max({largest[c], std::abs(double(std::real(v))), std::abs(double(std::imag(v)))});
+      }
+    for (std::size_t c = 0; c < m; ++c)
+      scale[c] = std::ldexp(1.0, -std::clamp(detail::exponent_of_largest(largest[c]), -1000, 1000));
     std::vector<T> row(m);
-    const auto& order = factor_.analysis().order;
     const auto square = [](T v, double s) {
       const double re = std::real(v) * s, im = std::imag(v) * s;
       return re * re + im * im;
     };
-    for (Index k = 0; k < p.rows(); ++k) {
-      const Index i = order[static_cast<std::size_t>(k)];
+    for (Index i = 0; i < p.rows(); ++i) {
       std::copy(b + i * stride, b + i * stride + count, row.begin());
       for (Index e = p.row_begin()[i]; e < p.row_begin()[i + 1]; ++e) {
-        const T a = conjugate_if(values_[e], adjoint);
         const T* const at = x + p.column()[e] * stride;
-        for (std::size_t c = 0; c < m; ++c) row[c] -= product(a, at[c]);
+        for (std::size_t c = 0; c < m; ++c) row[c] -= product(values_[e], at[c], adjoint);
       }
       for (std::size_t c = 0; c < m; ++c) {
         rr[c] += square(row[c], scale[c]);
         bb[c] += square(b[i * stride + static_cast<Index>(c)], scale[c]);
         xx[c] += square(x[i * stride + static_cast<Index>(c)], scale[c]);
       }
-      if (!r) continue;
-      T* const out = r + k * width;
-      for (Index c = 0; c < count; ++c) out[c] = conjugate_if(row[c], adjoint);
-      std::fill(out + count, out + width, T(0));
+      if (r) std::copy(row.begin(), row.end(), r + i * count);
     }
+    const double norm = norm_of_rows();
     Errors worst;
     for (std::size_t c = 0; c < m; ++c) {
       if (rr[c] == 0) continue;
-      const double length = std::sqrt(rr[c]),
-                   backward = length / (norm_ * std::sqrt(xx[c]) + std::sqrt(bb[c])),
-                   residual = length / std::sqrt(bb[c]);
-      worst.backward = worse(worst.backward, backward);
-      worst.residual = worse(worst.residual, residual);
+      const double length = std::sqrt(rr[c]);
+      worst.backward = worse(worst.backward, length / (norm * std::sqrt(xx[c]) + std::sqrt(bb[c])));
+      worst.residual = worse(worst.residual, length / std::sqrt(bb[c]));
     }
     return worst;
   }
   /// NaN is the worst of all.
   static double worse(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
-  static T product(T a, T b) {
-    if constexpr (kIsComplex<T>)
-      return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-    else
+  /// a b, or conj(a) b.
+  static T product(T a, T b, bool conjugated) {
+    if constexpr (kIsComplex<T>) {
+      const RealOf<T> im = conjugated ? -a.imag() : a.imag();
+      return {a.real() * b.real() - im * b.imag(), a.real() * b.imag() + im * b.real()};
+    } else {
       return a * b;
+    }
   }
 
   Outcome solve_block(const T* b, T* x, Index count, Index stride, bool adjoint) const {
-    const Index n = pattern_->rows(), width = padded<T>(count);
-    const std::unique_ptr<T[]> held(new T[static_cast<std::size_t>(n * width)]);
-    gather(b, count, stride, adjoint, held.get(), width);
-    factor_.solve(held.get(), width);
-    scatter(held.get(), width, adjoint, x, count, stride);
-    Errors now = errors(b, x, count, stride, adjoint, nullptr, width);
-    std::vector<T> before;
+    if (!factor_.solve(b, x, count, stride, adjoint)) return {SolveReason::not_finite, 0};
+    if (factor_.pivots().growth <= kTrusted) return {};
+    const Index n = pattern_->rows();
+    std::vector<T> r(static_cast<std::size_t>(n * count)), d(r.size());
+    const auto add = [&](int sign) {
+      for (Index i = 0; i < n; ++i)
+        for (Index c = 0; c < count; ++c)
+          x[i * stride + c] +=
+              static_cast<RealOf<T>>(sign) * d[static_cast<std::size_t>(i * count + c)];
+    };
+    Errors now = errors(b, x, count, stride, adjoint, r.data());
     for (int round = 0; round < kRounds && now.backward > kRefine; ++round) {
-      // One step of refinement: x + A^-1 (b - A x).
-      errors(b, x, count, stride, adjoint, held.get(), width);
-      factor_.solve(held.get(), width);
-      const auto& order = factor_.analysis().order;
-      before.resize(static_cast<std::size_t>(n * count));
-      for (Index k = 0; k < n; ++k)
-        for (Index c = 0; c < count; ++c) {
-          T& value = x[order[static_cast<std::size_t>(k)] * stride + c];
-          before[static_cast<std::size_t>(k * count + c)] = value;
-          value += conjugate_if(held[static_cast<std::size_t>(k * width + c)], adjoint);
-        }
-      const Errors next = errors(b, x, count, stride, adjoint, nullptr, width);
+      factor_.solve(r.data(), d.data(), count, count, adjoint);
+      add(1);
+      const Errors next = errors(b, x, count, stride, adjoint, r.data());
       if (!(next.backward < now.backward)) {
-        for (Index k = 0; k < n; ++k)
-          for (Index c = 0; c < count; ++c)
-            x[order[static_cast<std::size_t>(k)] * stride + c] =
-                before[static_cast<std::size_t>(k * count + c)];
+        add(-1);
         break;
       }
       now = next;
@@ -272,7 +216,6 @@ class LdltPrepared final : public PreparedSolver {
   CsrPatternPtr pattern_;
   const T* values_;
   Factor<T> factor_;
-  double norm_;
 };
 
 class Ldlt final : public LinearSolver {

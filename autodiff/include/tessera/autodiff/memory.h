@@ -27,6 +27,23 @@ void reset_peak_memory();
 void set_memory_limit(std::size_t bytes);
 std::size_t memory_limit();
 
+/// Memory for those who compute on it: aligned to 64 bytes, not filled. It counts as in use, and
+/// what was freed is used again.
+class MemoryBlock {
+ public:
+  MemoryBlock() = default;
+  explicit MemoryBlock(std::size_t bytes);
+  ~MemoryBlock();
+  MemoryBlock(MemoryBlock&& o) noexcept;
+  MemoryBlock& operator=(MemoryBlock&& o) noexcept;
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
 /// Returns cached blocks to the operating system, and forgets what was in use at once.
 void release_cached_memory();
 

@@ -12,9 +12,10 @@
 // For matrices whose real and imaginary parts are both definite, as K + i w M of waves and fields
 // in the frequency domain, and for definite real ones: these need no pivots, and what is eliminated
 // does not grow (N. Higham 1998, doi:10.1090/S0025-5718-98-00978-8). Other symmetric matrices may
-// do as well, or not: the residual of every column is looked at, refined by the same factors
-// where that helps, and a solution that does not fulfil |b - A x| <= 1024 eps (|A| |x| + |b|) is
-// reported as `stagnated`.
+// do as well, or not. The factorisation measures its growth, sum_j |l_ij|^2 |d_j| / |a_ii|, by
+// which rounding errors are multiplied. Where it is above 32, the residual of every column is
+// looked at and refined by the same factors, and a solution that does not fulfil |b - A x| <= 1024
+// eps (|A| |x| + |b|) is reported as `stagnated`.
 //
 // What depends on the pattern alone is worked out once and kept for the last eight patterns. One
 // factor serves values, tangents and adjoints of every order. Systems of a batch are solved side by

@@ -13,9 +13,26 @@
 #pragma once
 #include "tessera/autodiff/dtype.h"
 
+#include <complex>
+
 namespace tessera::solvers::ldlt_detail {
 
 using Index = std::int64_t;
+
+template <class T>
+struct PartsOf {
+  using Real = T;
+  static constexpr bool complex = false;
+};
+template <class R>
+struct PartsOf<std::complex<R>> {
+  using Real = R;
+  static constexpr bool complex = true;
+};
+template <class T>
+using RealOf = typename PartsOf<T>::Real;
+template <class T>
+inline constexpr bool kIsComplex = PartsOf<T>::complex;
 
 /// Elements of 64 bytes: lengths of columns are multiples of it.
 template <class T>
@@ -33,16 +50,21 @@ struct Panel {
   T* lower() const { return data + padded<T>(pivots); }  ///< of the rows below
 };
 
-/// Whether D can be divided by.
+/// What was met on the diagonal.
 struct Pivots {
   bool zero = false, finite = true;
+  /// Largest sum_j |l_ij|^2 |d_j| / |a_ii|, the diagonal's not counted: what rounding errors of the
+  /// factors are multiplied by. Below 3 where no pivots are needed.
+  double growth = 0;
 };
 
 /// Factors a panel whose columns hold the assembled front: L in its place, 1 / d in `inverse`, and
 /// W = L D of the rows below, in blocks of kBlock rows by all columns, in `scaled`, which has
-/// stride() x pivots elements.
+/// stride() x pivots elements. `given` are the |a_ii| of the pivots. `grown` holds, for each row of
+/// the panel, the sum of |l_ij|^2 |d_j| so far, for complex numbers in two parts; its own columns
+/// are added.
 template <class T>
-Pivots factor_panel(const Panel<T>& p, T* inverse, T* scaled);
+Pivots factor_panel(const Panel<T>& p, const RealOf<T>* given, T* inverse, T* scaled, T* grown);
 
 /// Columns [begin, end) of the front that is left: C = - L W^T, its lower triangle, by columns
 /// padded(below) apart. `begin` is a multiple of kBlock.
@@ -54,9 +76,9 @@ void left_over(const Panel<T>& p, const T* scaled, T* c, Index begin, Index end)
 /// y of L y = b, taken out of the rows below.
 template <class T>
 void eliminate(const Panel<T>& p, T* x, T* all, const std::int32_t* rows, Index width);
-/// x of D L^T x = y, given x of the rows below. `held` has stride() x width elements.
+/// x of D L^T x = y, given x of the rows below.
 template <class T>
 void substitute(const Panel<T>& p, const T* inverse, T* x, const T* all, const std::int32_t* rows,
-                Index width, T* held);
+                Index width);
 
 }  // namespace tessera::solvers::ldlt_detail
