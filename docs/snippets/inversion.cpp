@@ -6,7 +6,7 @@
 using namespace tessera::inversion;
 
 int main() {  // a half-space of 100 ohm m, 5 % errors: some layered earth must fit it exactly
-  Response1d r;
+  Response r;
   for (double f : {1000.0, 100.0, 10.0, 1.0}) {
     const std::complex<double> z =
         std::sqrt(std::complex<double>(0, 2 * std::numbers::pi * f * mu0 * 100));

@@ -2,6 +2,7 @@
 // inversion.mt1d as its users meet it: from the example to results, killed and resumed, refused.
 #include "app_test.h"
 #include "csv_columns.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -159,7 +160,7 @@ TEST_F(Mt1d, AnEditedCaseIsNotGoneOnWithButItsPicturesMayChange) {
 
 // A 2-D tensor with x 20 degrees east of north. Turned by hand, Zxy of axes turned by a: xy cos^2 a
 // - yx sin^2 a (+ the diagonal, 0).
-TEST_F(Mt1d, RotationAndStrikeTurnAndTogetherAreRefused) {
+TEST_F(Mt1d, StrikeTurnsAndRotationCorrects) {
   const double xy = 30, yx = -10, deg = 3.14159265358979323846 / 180;
   const auto row = [](double v) {
     return " " + std::to_string(v) + " " + std::to_string(v / 2) + " " + std::to_string(v / 4) +
@@ -185,17 +186,56 @@ TEST_F(Mt1d, RotationAndStrikeTurnAndTogetherAreRefused) {
     return xy * std::pow(std::cos(turned * deg), 2) - yx * std::pow(std::sin(turned * deg), 2);
   };
   EXPECT_NEAR(first(""), by_hand(0), 1e-9);
-  EXPECT_NEAR(first("rotation = \"25 deg\"\n"), by_hand(25), 1e-9);
+  EXPECT_NEAR(first("rotation = \"25 deg\"\n"), by_hand(0), 1e-9) << "nothing is turned";
   EXPECT_NEAR(first("strike = \"60 deg\"\n"), by_hand(40), 1e-9) << "x lies at 20 degrees already";
+  EXPECT_NEAR(first("rotation = \"25 deg\"\nstrike = \"60 deg\"\n"), by_hand(15), 1e-9)
+      << "x lies at 45 degrees in truth";
   write("case.toml",
-        "app = \"inversion.mt1d\"\n[data]\nfiles = \"s.edi\"\nrotation = \"25 deg\"\nstrike = \"60 "
-        "deg\"\n");
-  const Outcome both = tessera({"check", "case.toml"});
-  EXPECT_EQ(both.code, 5);
-  EXPECT_TRUE(
-      holds(both.err,
-            "case.toml:4:1: error E0607: data.rotation and data.strike both say where x points to"))
-      << both.err;
+        "app = \"inversion.mt1d\"\n[data]\nfiles = \"s.edi\"\nrotation = \"25 deg\"\n");
+  const Outcome alone = tessera({"check", "case.toml"});
+  EXPECT_EQ(alone.code, 0);
+  EXPECT_TRUE(holds(alone.err, "warning E0607")) << alone.err;
+}
+
+// The data of a run as a table, and as MARE2DEM writes them, are inverted like the soundings.
+TEST_F(Mt1d, TablesOfDataAreInvertedLikeSoundings) {
+  namespace mt = tessera::inversion;
+  const std::string none = "[model]\nlayers = 20\n[posterior]\nmethod = \"none\"\n";
+  make_case(2, "response = \"xy\"\n" + none);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  mt::StationOptions options{.kinds = mt::impedance_kinds(mt::Element::xy)};
+  std::vector<mt::StationData> stations;
+  const auto read_all = [&] {
+    stations.clear();
+    for (const char* name : {"syn01", "syn02"}) {
+      auto of_file =
+          mt::read_stations(here() / "site/soundings" / (std::string(name) + ".edi"), options);
+      stations.push_back(std::move(of_file.at(0)));
+    }
+  };
+  read_all();
+  mt::write_survey_csv(here() / "data.csv", mt::line_up(stations));
+  const auto run_on = [&](const std::string& file) {
+    write("case.toml", "app = \"inversion.mt1d\"\n[data]\nfiles = \"" + file +
+                           "\"\nresponse = \"xy\"\nerror_floor = 0\n" + none);
+    const Outcome o = tessera({"run", "case.toml", "--output", "R2", "--force"});
+    EXPECT_EQ(o.code, 0) << o.err;
+  };
+  run_on("data.csv");
+  EXPECT_EQ(read("RUN/soundings/syn01_model.csv"), read("R2/soundings/syn01_model.csv"));
+  EXPECT_EQ(read("RUN/soundings/syn02_fit.csv"), read("R2/soundings/syn02_fit.csv"));
+  options.kinds = {{mt::Element::xy, mt::Part::log10_rho}, {mt::Element::xy, mt::Part::phase}};
+  read_all();
+  mt::write_emdata(here() / "line.emdata", mt::line_up_across(stations, 0));
+  run_on("line.emdata");
+  const auto before = csv_column(read("RUN/soundings/syn01_fit.csv"), "observed_re_ohm"),
+             after = csv_column(read("R2/soundings/syn01_fit.csv"), "observed_re_ohm");
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i] / before[i], 1, 1e-12) << i;
+  const Outcome turned = tessera({"check", "case.toml", "--set", "data.files=\"data.csv\"", "--set",
+                                  "data.strike=\"10 deg\""});
+  EXPECT_EQ(turned.code, 4);
+  EXPECT_TRUE(holds(turned.err, "E0682")) << turned.err;
 }
 
 // One sounding keeps one thread busy, whatever the machine has; a run counts so, too.

@@ -4,7 +4,7 @@
 #include "measure.h"
 #include "tessera/data/random.h"
 #include "tessera/inversion/forward_1d.h"
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 #include "tessera/inversion/sounding_inversion.h"
 
 #include <atomic>
@@ -44,7 +44,7 @@ int main() {
       std::vector<double> xi(n);
       for (std::size_t j = 0; j < n; ++j) xi[j] = normal(key, j);
       const auto truth = draw(prior.at(SmoothPrior::mu_of(prior.std_ln_rho, length)), xi);
-      Response1d r;
+      Response r;
       r.frequency_hz = frequency;
       r.impedance_ohm = to_complex(forward.predict(truth));
       for (std::size_t i = 0; i < r.impedance_ohm.size(); ++i) {

@@ -46,7 +46,7 @@ TEST(DepthOfInvestigation, GrowsWithPeriodAndStopsAboveAConductor) {
     for (std::size_t j = 0; j < layering.size(); ++j)
       m.push_back(std::log(std::pow(10, layering.log10_depth[j]) > conductor_from ? 0.01 : rho));
     const auto forward = oracle::layered_forward(f, layering.thickness_m);
-    Response1d r;
+    Response r;
     r.frequency_hz = f;
     r.impedance_ohm = to_complex(forward.predict(m));
     for (const auto& z : r.impedance_ohm) r.sigma_ohm.push_back(0.05 * std::abs(z));

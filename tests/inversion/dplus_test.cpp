@@ -25,12 +25,12 @@ Earth random_earth(std::mt19937_64& random) {
   return e;
 }
 
-Response1d sounding_of(const Earth& e, const std::vector<double>& f, double noise,
-                       std::mt19937_64& random) {
+Response sounding_of(const Earth& e, const std::vector<double>& f, double noise,
+                     std::mt19937_64& random) {
   return oracle::synthetic(f, e.rho, e.h, 0.05, noise, random);
 }
 
-double chi2(const Response1d& r, const std::vector<std::complex<double>>& z) {
+double chi2(const Response& r, const std::vector<std::complex<double>>& z) {
   double sum = 0;
   for (std::size_t i = 0; i < r.size(); ++i)
     sum += std::norm((r.impedance_ohm[i] - z[i]) / r.sigma_ohm[i]);
@@ -39,7 +39,7 @@ double chi2(const Response1d& r, const std::vector<std::complex<double>>& z) {
 
 TEST(Dplus, OneFrequencyByHand) {
   // Re Z and Im Z can be any two numbers >= 0 at one frequency; a negative real part cannot be met.
-  const Response1d good{{1.0}, {{3.0, 2.0}}, {1.0}}, bad{{1.0}, {{-3.0, 2.0}}, {1.0}};
+  const Response good{{1.0}, {{3.0, 2.0}}, {1.0}}, bad{{1.0}, {{-3.0, 2.0}}, {1.0}};
   EXPECT_NEAR(dplus(good).chi2, 0.0, 1e-9);
   const DplusResult r = dplus(bad);
   EXPECT_NEAR(r.chi2, 9.0, 1e-9);
@@ -49,7 +49,7 @@ TEST(Dplus, OneFrequencyByHand) {
 
 TEST(Dplus, SheetsAreFittedExactly) {
   const std::vector<double> lambda{0.01, 0.3, 20.0}, weight{40.0, 300.0, 4000.0};
-  Response1d r;
+  Response r;
   r.frequency_hz = oracle::log_frequencies(1e-3, 1e3, 31);
   r.impedance_ohm = dplus_impedance(r.frequency_hz, 120.0, lambda, weight);
   for (const auto& z : r.impedance_ohm) r.sigma_ohm.push_back(0.05 * std::abs(z));
@@ -64,9 +64,9 @@ TEST(Dplus, NoLayeredEarthIsBelowTheBound) {
   const auto f = oracle::log_frequencies(1e-3, 500, 37);
   for (int trial = 0; trial < 25; ++trial) {
     const Earth truth = random_earth(random);
-    const Response1d clean = sounding_of(truth, f, 0.0, random);
+    const Response clean = sounding_of(truth, f, 0.0, random);
     EXPECT_LT(dplus(clean).chi2, 1e-7) << "an earth's own response";
-    const Response1d noisy = sounding_of(truth, f, 1.0, random);
+    const Response noisy = sounding_of(truth, f, 1.0, random);
     const DplusResult d = dplus(noisy);
     ASSERT_TRUE(d.converged);
     EXPECT_LE(d.chi2 - d.chi2_lower, 1e-6 * d.chi2);
@@ -85,7 +85,7 @@ TEST(Dplus, NoLayeredEarthIsBelowTheBound) {
 TEST(Dplus, ResidualHasNoDescentDirection) {
   std::mt19937_64 random(11);
   const auto f = oracle::log_frequencies(3e-4, 700, 42);
-  const Response1d r = sounding_of(random_earth(random), f, 3.0, random);
+  const Response r = sounding_of(random_earth(random), f, 3.0, random);
   const DplusResult d = dplus(r);
   ASSERT_GT(d.chi2, 1.0);
   for (double log_lambda = -10; log_lambda < 10; log_lambda += 0.001) {
@@ -105,7 +105,7 @@ TEST(Dplus, ResidualHasNoDescentDirection) {
 TEST(Dplus, AgreesWithCoordinateDescent) {
   std::mt19937_64 random(5);
   const auto f = oracle::log_frequencies(1e-2, 100, 12);
-  const Response1d r = sounding_of({{100, 10, 1000}, {500, 3000}}, f, 4.0, random);
+  const Response r = sounding_of({{100, 10, 1000}, {500, 3000}}, f, 4.0, random);
   std::vector<std::vector<std::complex<double>>> columns;
   std::vector<std::complex<double>> residual;
   for (std::size_t i = 0; i < r.size(); ++i)

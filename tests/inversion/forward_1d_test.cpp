@@ -7,7 +7,7 @@
 #include "oracle_forward.h"
 #include "synthetic_sounding.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>

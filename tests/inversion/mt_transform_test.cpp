@@ -59,10 +59,11 @@ TEST(Rotation, TurningToNorthUndoesALayoutAndInvariantsStay) {
   Sounding north = in_strike;
   rotate_to(north, 0);
   EXPECT_EQ(north.azimuth_deg[2], 0);
-  for (const auto kind : {ResponseKind::determinant, ResponseKind::average}) {
+  for (const auto kind : {Element::determinant, Element::average}) {
     const Response a = response_of(in_strike, kind), b = response_of(north, kind);
     for (std::size_t i = 0; i < 3; ++i)
-      EXPECT_LT(std::abs(a.z[i] - b.z[i]), 1e-14 * std::abs(a.z[i]));
+      EXPECT_LT(std::abs(a.impedance_ohm[i] - b.impedance_ohm[i]),
+                1e-14 * std::abs(a.impedance_ohm[i]));
   }
   rotate_to(north, 25);
   for (std::size_t i = 0; i < 3; ++i)
@@ -119,22 +120,22 @@ TEST(Rotation, PeriodsWithoutCovariancesKeepTheErrorsThatAreGiven) {
 
 /// Standard deviation over draws of the part of the response along its own direction.
 template <class Draw>
-double spread(const Sounding& s, ResponseKind kind, Draw draw) {
-  const Complex centre = response_of(s, kind).z[0];
+double spread(const Sounding& s, Element kind, Draw draw) {
+  const Complex centre = response_of(s, kind).impedance_ohm[0];
   const Complex unit = centre / std::abs(centre);
   double sum = 0, sum2 = 0;
   constexpr int kDraws = 40000;
   for (int k = 0; k < kDraws; ++k) {
     Sounding t = s;
     draw(t);
-    const double x = ((response_of(t, kind).z[0] - centre) * std::conj(unit)).real();
+    const double x = ((response_of(t, kind).impedance_ohm[0] - centre) * std::conj(unit)).real();
     sum += x;
     sum2 += x * x;
   }
   return std::sqrt(sum2 / kDraws - std::pow(sum / kDraws, 2));
 }
 
-class Propagation : public ::testing::TestWithParam<ResponseKind> {};
+class Propagation : public ::testing::TestWithParam<Element> {};
 
 TEST_P(Propagation, IndependentElementsMatchRandomDraws) {
   Sounding s = two_dimensional(0);
@@ -145,7 +146,7 @@ TEST_P(Propagation, IndependentElementsMatchRandomDraws) {
   std::normal_distribution<double> normal;
   const double found = spread(s, GetParam(), [&](Sounding& t) { add_noise(t, random, normal); });
   // 40,000 draws: standard error of a standard deviation 1/sqrt(2 n) = 0.35 %; four of them.
-  EXPECT_NEAR(response_of(s, GetParam()).error[0] / found, 1, 0.014);
+  EXPECT_NEAR(response_of(s, GetParam()).sigma_ohm[0] / found, 1, 0.014);
 }
 
 TEST_P(Propagation, CovarianceMatchesRandomDrawsAlsoAfterRotation) {
@@ -178,30 +179,31 @@ TEST_P(Propagation, CovarianceMatchesRandomDrawsAlsoAfterRotation) {
           for (int l = 0; l < 2; ++l) t.impedance[0][i][j] += a[i][k] * g[k][l] * b[l][j];
     rotate_by(t, 0);
   });
-  EXPECT_NEAR(response_of(s, GetParam()).error[0] / found, 1, 0.014);
-  if (GetParam() == ResponseKind::determinant || GetParam() == ResponseKind::average) {
+  EXPECT_NEAR(response_of(s, GetParam()).sigma_ohm[0] / found, 1, 0.014);
+  if (GetParam() == Element::determinant || GetParam() == Element::average) {
     Sounding turned = s;
     rotate_by(turned, 37);
-    EXPECT_NEAR(response_of(turned, GetParam()).error[0] / response_of(s, GetParam()).error[0], 1,
-                1e-12);
+    EXPECT_NEAR(
+        response_of(turned, GetParam()).sigma_ohm[0] / response_of(s, GetParam()).sigma_ohm[0], 1,
+        1e-12);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Propagation,
-                         ::testing::Values(ResponseKind::determinant, ResponseKind::average,
-                                           ResponseKind::xy, ResponseKind::yx));
+                         ::testing::Values(Element::determinant, Element::average, Element::xy,
+                                           Element::yx));
 
-TEST(SoundingCurve, HalfSpace) {
-  const std::vector<double> f{10, 0.1};
-  Response r;
-  for (const double x : f) {
-    r.z.push_back(std::sqrt(Complex(0, 2 * kPi * x * mu0 * 50)));
-    r.error.push_back(0.05 * std::abs(r.z.back()));
+TEST(ModeCurve, HalfSpace) {
+  Response r{.frequency_hz = {10, 0.1}};
+  for (const double x : r.frequency_hz) {
+    r.impedance_ohm.push_back(std::sqrt(Complex(0, 2 * kPi * x * mu0 * 50)));
+    r.sigma_ohm.push_back(0.05 * std::abs(r.impedance_ohm.back()));
   }
-  const SoundingCurve c = sounding_curve(f, r);
-  EXPECT_NEAR(c.rho[1], 50, 1e-12);
+  const ModeCurve c = mode_curve("xy", r);
+  EXPECT_DOUBLE_EQ(c.period[1], 10);
+  EXPECT_NEAR(c.rho_a[1], 50, 1e-12);
   EXPECT_NEAR(c.phase[1], 45, 1e-12);
-  EXPECT_NEAR(c.rho_error[1], 5, 1e-12);
+  EXPECT_NEAR(c.rho_a_error[1], 5, 1e-12);
   EXPECT_NEAR(c.phase_error[1], 0.05 * 180 / kPi, 1e-12);
 }
 
@@ -219,7 +221,7 @@ TEST(Masks, PeriodRangeAndSinglePeriods) {
   Sounding s = two_dimensional(0);
   EXPECT_EQ(mask_periods(s, std::vector<double>{1.005, 33.0}), std::vector<double>{33.0});
   EXPECT_TRUE(std::isnan(s.impedance[1][0][1].real()));
-  EXPECT_TRUE(std::isnan(response_of(s, ResponseKind::determinant).z[1].real()));
+  EXPECT_TRUE(std::isnan(response_of(s, Element::determinant).impedance_ohm[1].real()));
   EXPECT_EQ(keep_periods(s, 0.5, 1000), 1u);
   ASSERT_EQ(s.size(), 2u);
   EXPECT_EQ(s.frequency_hz.front(), 1);

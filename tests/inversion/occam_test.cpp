@@ -14,7 +14,7 @@
 namespace tessera::inversion {
 namespace {
 
-Response1d occam_data(std::uint64_t seed = 4, double noise = 1) {
+Response occam_data(std::uint64_t seed = 4, double noise = 1) {
   return three_layers::noisy(35, seed, noise);
 }
 
@@ -104,7 +104,7 @@ TEST(Occam, SaysSoWhenTheTargetIsOutOfReach) {
 }
 
 TEST(Occam, RobustMisfitShrugsOffOutliers) {
-  Response1d r = occam_data(6);
+  Response r = occam_data(6);
   for (std::size_t i : {5u, 17u, 26u}) r.impedance_ohm[i] *= 2.0;  // twenty standard deviations
   SmoothCase l2 = smooth_case(r, 50), huber = smooth_case(r, 50);
   huber.problem.loss = {Loss::Kind::huber, 1.345};

@@ -15,7 +15,7 @@ inline Smoothing smoothing_of(const SmoothPrior& smooth) {
 }
 
 struct SmoothCase {
-  Response1d response;
+  Response response;
   Layering layering;
   SmoothPrior smooth;
   InverseProblem problem;
@@ -23,7 +23,7 @@ struct SmoothCase {
 };
 
 /// On `n` layers, smooth about the typical resistivity.
-inline SmoothCase smooth_case(const Response1d& r, int n) {
+inline SmoothCase smooth_case(const Response& r, int n) {
   SmoothCase c{.response = r, .layering = layering_from_data(r, n)};
   c.smooth.mean.assign(c.layering.size(), std::log(typical_resistivity(r)));
   c.smooth.log10_depth = c.layering.log10_depth;

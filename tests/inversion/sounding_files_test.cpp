@@ -2,7 +2,7 @@
 // The real files of TESSERA_TEST_DATA/mt: every one reads, with the traps known for it handled and
 // said.
 #include "findings.h"
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 #include "tessera/inversion/sounding_read.h"
 #include "test_data.h"
 

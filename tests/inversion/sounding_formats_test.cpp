@@ -16,7 +16,7 @@ using namespace tessera;
 
 TEST(SoundingFormats, AreKnownToInfo) {
   const auto formats = data::all_formats();
-  for (const char* name : {"EDI", "EMTF XML", "Jones J", "EMTF Z"})
+  for (const char* name : {"EDI", "EMTF XML", "Jones J", "EMTF Z", "ModEM", "MARE2DEM"})
     EXPECT_TRUE(std::any_of(formats.begin(), formats.end(), [&](const auto& f) {
       return f.name == name;
     })) << name;
@@ -27,8 +27,8 @@ TEST(SoundingFormats, StandOnTheirPagesWithTheirEndings) {
   const fs::path docs = fs::path(TESSERA_SOURCE_DIR) / "docs";
   const std::string page = tessera::testing::read_bytes(docs / "reference/mt-files.md"),
                     how_to = tessera::testing::read_bytes(docs / "how-to/soundings.md");
-  const auto rows =
-      matches(page.substr(0, page.find("\nWritten are ")), R"(\n\| ((?:SEG|EMTF|Jones)[^|]*) \|)");
+  const auto rows = matches(page.substr(0, page.find("\nWritten are ")),
+                            R"(\n\| ((?:SEG|EMTF|Jones|ModEM|MARE2DEM)[^|]*) \|)");
   std::size_t formats = 0;
   for (const data::FileFormat& f : data::all_formats()) {
     if (f.summary.find("magnetotelluric") == std::string::npos) continue;
@@ -59,6 +59,10 @@ TEST(SoundingFormats, InfoTellsStationFrequenciesAndFindings) {
          {"station", "frequencies", "longest_period_s", "median_determinant_resistivity_ohm_m"})
       EXPECT_NE(text.find(word), std::string::npos) << row.file << "\n" << text;
   }
+  const std::string line =
+      data::to_text(data::info(data_folder / "mare2dem_demo/DemoSynthMT.emdata"));
+  EXPECT_NE(line.find("25"), std::string::npos) << line;
+  EXPECT_NE(line.find("first_station"), std::string::npos) << line;
   EXPECT_NE(data::to_text(data::info(data_folder / "formats/tf_jfile.j")).find("E0331"),
             std::string::npos);
 }

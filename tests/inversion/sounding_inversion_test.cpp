@@ -12,7 +12,7 @@
 namespace tessera::inversion {
 namespace {
 
-Response1d sounding_data() { return three_layers::noisy(30); }
+Response sounding_data() { return three_layers::noisy(30); }
 
 SoundingInversionOptions quick() {
   SoundingInversionOptions o;
@@ -81,10 +81,10 @@ TEST(SoundingInversion, TheBoundBindsNoOtherLoss) {
 // A tenfold impedance is a tenfold Bostick depth.
 TEST(SoundingInversion, LayersAreThoseOfTheResponseWithoutItsStaticShift) {
   auto o = quick();
-  const Response1d seen = sounding_data();
+  const Response seen = sounding_data();
   o.static_shift = StaticShift{
       .reference_ohm_m = 100 * apparent_resistivity(seen.frequency_hz[0], seen.impedance_ohm[0])};
-  const Response1d inverted = without_reference_shift(seen, o);
+  const Response inverted = without_reference_shift(seen, o);
   EXPECT_NEAR(std::abs(inverted.impedance_ohm[5] / seen.impedance_ohm[5]), 10, 1e-12);
   EXPECT_NEAR(inverted.sigma_ohm[5] / seen.sigma_ohm[5], 10, 1e-12);
   EXPECT_NEAR(
@@ -99,7 +99,7 @@ TEST(SoundingInversion, StaticShiftNeedsAPriorOrAReference) {
   EXPECT_THROW(SoundingInverter(sounding_data(), o), Error);
 
   // A reference: the shifted sounding comes back to the unshifted answer, exactly.
-  Response1d shifted = sounding_data();
+  Response shifted = sounding_data();
   for (auto& z : shifted.impedance_ohm) z *= 3.0;
   for (double& s : shifted.sigma_ohm) s *= 3.0;
   o.static_shift->reference_period_s = 1 / shifted.frequency_hz[2];
@@ -170,7 +170,7 @@ TEST(SoundingInversion, FixedLayersBoundsAndReference) {
 // At a bound the bounded variable has no slope: an inversion that starts there stays there.
 TEST(SoundingInversion, StartsBetweenBoundsThatTheMedianLiesUpon) {
   std::mt19937_64 random(1);
-  const Response1d r =
+  const Response r =
       oracle::synthetic(oracle::log_frequencies(0.1, 1000, 30), {100, 5}, {3000}, 0.05, 0, random);
   auto o = quick();
   o.posterior = PosteriorMethod::none;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "layered_oracle.h"
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 
 #include <cmath>
 #include <random>
@@ -16,11 +16,11 @@ inline std::vector<double> log_frequencies(double lo, double hi, int n) {
 }
 
 /// Response of layers with Gaussian noise of `error` times the modulus (times `noise`).
-inline inversion::Response1d synthetic(const std::vector<double>& f, const std::vector<double>& rho,
-                                       const std::vector<double>& h, double error, double noise,
-                                       std::mt19937_64& random) {
+inline inversion::Response synthetic(const std::vector<double>& f, const std::vector<double>& rho,
+                                     const std::vector<double>& h, double error, double noise,
+                                     std::mt19937_64& random) {
   std::normal_distribution<double> normal;
-  inversion::Response1d r;
+  inversion::Response r;
   r.frequency_hz = f;
   for (double x : f) {
     const auto z = layered_impedance(x, rho, h).z;

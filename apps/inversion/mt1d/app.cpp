@@ -9,6 +9,7 @@
 #include "inversion/mt1d/input.h"
 #include "inversion/mt1d/options.h"
 #include "inversion/mt1d/output.h"
+#include "inversion/survey/input.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/metrics.h"
@@ -32,23 +33,22 @@ struct Mt1dCase {
   Input input;
 };
 
-bool given(const data::Config& config, std::string_view table, std::string_view key) {
-  const data::Member* in = data::find(config.table(), table);
-  const auto* keys = in ? in->value.get<data::Table>() : nullptr;
-  return keys && data::find(*keys, key);
-}
-
 /// What is in order, and yet may not do what it was written for.
 std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase& c) {
   const Mt1dOptions& o = c.options;
-  const std::vector<inversion::Station>& stations = c.input.survey.stations;
+  const std::size_t n_stations = c.input.survey.stations.size();
+  const auto count_stations = [&](auto&& wanted) {
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < n_stations; ++k) n += wanted(response_of(o, c.input, k));
+    return n;
+  };
   std::vector<data::Diagnostic> out;
   const auto doubt = [&](int number, std::string_view key, std::string message, std::string hint) {
     out.push_back(config.error(number, key, std::move(message), std::move(hint)));
     out.back().severity = data::Severity::warning;
   };
   constexpr int enough_layers = 100;  // for the error of the factor: docs/decisions/0030
-  if (o.static_shift && o.static_shift_std && o.layers < enough_layers)
+  if (o.static_shift.enabled && o.static_shift.prior_std && o.layers < enough_layers)
     doubt(615, "static_shift.prior_std",
           fmt::format(
               "on {} layers the data seem to tell a static shift, because a shifted earth needs "
@@ -58,10 +58,9 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
 
   const inversion::SoundingInversionOptions options = inversion_options(o, 0);
   for (const inversion::FixedRange& range : options.fixed) {
-    const auto n = std::count_if(stations.begin(), stations.end(), [&](const auto& station) {
+    const std::size_t n = count_stations([&](const inversion::Response& r) {
       const auto depths =
-          inversion::choose_layering(inversion::without_reference_shift(station.response, options),
-                                     options)
+          inversion::choose_layering(inversion::without_reference_shift(r, options), options)
               .log10_depth;
       return std::none_of(depths.begin(), depths.end(),
                           [&](double d) { return range.contains(std::pow(10.0, d)); });
@@ -70,29 +69,25 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
       doubt(616, "model.fixed_top",
             fmt::format("in {} of {} soundings no layer has its middle between {:g} m and {:g} m: "
                         "nothing is fixed there",
-                        n, stations.size(), range.top_m, range.bottom_m),
+                        n, n_stations, range.top_m, range.bottom_m),
             "more model.layers, or a thicker range");
   }
-  if (o.static_shift && o.static_shift_resistivity && o.static_shift_period) {
-    const auto n = std::count_if(stations.begin(), stations.end(), [&](const auto& station) {
-      const auto& f = station.response.frequency_hz;
+  const survey::StaticShiftOptions& shift = o.static_shift;
+  if (shift.enabled && shift.reference_resistivity && shift.reference_period) {
+    const std::size_t n = count_stations([&](const inversion::Response& r) {
+      const auto& f = r.frequency_hz;
       constexpr double about = 1.5;  // half-way to the next of two or three periods to a decade
-      return *o.static_shift_period * about < 1 / *std::max_element(f.begin(), f.end()) ||
-             *o.static_shift_period > about / *std::min_element(f.begin(), f.end());
+      return *shift.reference_period * about < 1 / *std::max_element(f.begin(), f.end()) ||
+             *shift.reference_period > about / *std::min_element(f.begin(), f.end());
     });
     if (n)
       doubt(617, "static_shift.reference_period",
             fmt::format("{:g} s lies outside of the periods of {} of {} soundings: their nearest "
                         "period takes its place",
-                        *o.static_shift_period, n, stations.size()),
+                        *shift.reference_period, n, n_stations),
             "a period of all soundings; is it in seconds?");
   }
-  if (!given(config, "static_shift", "enabled"))
-    for (const char* key : {"prior_std", "reference_resistivity", "reference_period"})
-      if (given(config, "static_shift", key))
-        doubt(618, std::string("static_shift.") + key,
-              fmt::format("{} has no effect without static_shift.enabled = true", key),
-              "give it, or static_shift.enabled = false where that is meant");
+  survey::doubt_options(config, o.data, out);
   return out;
 }
 
@@ -102,34 +97,20 @@ CheckReport check(const data::Config& config, const Mt1dCase& c) {
   report.findings = input.findings;
   report.can_go_on = !input.survey.stations.empty();
   for (data::Diagnostic& d : doubts(config, c)) report.findings.push_back(std::move(d));
-  for (const inversion::Station& station : input.survey.stations) {
-    const auto& r = station.response;
+  for (std::size_t k = 0; k < input.survey.stations.size(); ++k) {
+    const inversion::Station& station = input.survey.stations[k];
+    const inversion::Response r = response_of(o, input, k);
     const auto [lo, hi] = std::minmax_element(r.frequency_hz.begin(), r.frequency_hz.end());
-    report.lines.push_back(fmt::format(
-        "{:<12} {:<14} {:3} periods {:.3g} to {:.3g} s, {} in {}, skin depth {:.2g} to {:.2g} km, "
-        "{}",
-        station.id, station.sounding.format, r.size(), 1 / *hi, 1 / *lo,
-        station.sounding.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)",
-        station.sounding.source_units == inversion::ImpedanceUnits::ohm ? "ohm" : "mV/km/nT",
-        inversion::skin_depth(*hi, inversion::typical_resistivity(r)) / 1000,
-        inversion::skin_depth(*lo, inversion::typical_resistivity(r)) / 1000,
-        input.survey.has_coordinates
-            ? fmt::format("{:.2f} km along the profile", station.distance_m / 1000)
-            : fmt::format("number {:.0f} of the profile", station.distance_m + 1)));
+    report.lines.push_back(
+        fmt::format("{}, skin depth {:.2g} to {:.2g} km, {}", survey::check_line(input, k),
+                    inversion::skin_depth(*hi, inversion::typical_resistivity(r)) / 1000,
+                    inversion::skin_depth(*lo, inversion::typical_resistivity(r)) / 1000,
+                    input.survey.has_coordinates
+                        ? fmt::format("{:.2f} km along the profile", station.distance_m / 1000)
+                        : fmt::format("number {:.0f} of the profile", station.distance_m + 1)));
   }
   for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);
   return report;
-}
-
-/// Throws the errors of the files, unless these may be left out and others remain.
-void require_soundings(const data::Config& config, const RunOptions& run, const Input& input) {
-  std::vector<data::Diagnostic> errors;
-  for (const auto& d : input.findings)
-    if (d.severity == data::Severity::error) errors.push_back(d);
-  if (!input.survey.stations.empty() && (errors.empty() || run.keep_going)) return;
-  if (errors.empty())
-    errors.push_back(config.error(612, {}, "there is no sounding to invert", "see data.files"));
-  throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
 }
 
 /// The most that a rank takes and sends: the results of its soundings, as large as those of some,
@@ -142,7 +123,8 @@ RankShare share_of_rank(int ranks, const Mt1dCase& c, double seconds_of_sounding
   double found = 0;
   const std::set<std::size_t> some{0, n / 4, n / 2, 3 * n / 4, n - 1};
   for (const std::size_t i : some) {
-    inversion::SoundingInverter inverter(stations[i].response, inversion_options(c.options, 0));
+    inversion::SoundingInverter inverter(response_of(c.options, c.input, i),
+                                         inversion_options(c.options, 0));
     found += static_cast<double>(
                  bytes_of_result(inversion::station_result(stations[i], inverter.result()))) /
              static_cast<double>(some.size());
@@ -156,14 +138,14 @@ RankShare share_of_rank(int ranks, const Mt1dCase& c, double seconds_of_sounding
 
 Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dCase& c) {
   const auto& [o, input] = c;
-  require_soundings(config, run, input);
+  survey::require_stations(config, run.keep_going, input);
   Estimate e;
   const auto n = static_cast<std::uint64_t>(input.survey.stations.size());
   // One sounding, timed: the middle one of the profile, without its chain.
   const inversion::SoundingInversionOptions options = inversion_options(o, 0);
-  const inversion::Station& middle = input.survey.stations[input.survey.stations.size() / 2];
+  const inversion::Response middle = response_of(o, input, input.survey.stations.size() / 2);
   const auto begin = std::chrono::steady_clock::now();
-  inversion::SoundingInverter inverter(middle.response, options);
+  inversion::SoundingInverter inverter(middle, options);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::uint64_t chain_bytes = 0;
   if (inverter.sampler()) {
@@ -171,14 +153,15 @@ Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dC
     const auto start = std::chrono::steady_clock::now();
     inverter.sampler()->advance(chain, 200);
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
-               static_cast<double>(chain.step) * (static_cast<double>(o.burn_in) + o.samples);
-    chain_bytes =
-        static_cast<std::uint64_t>(o.samples / o.keep_every) * chain.m.size() * sizeof(double);
+               static_cast<double>(chain.step) *
+               (static_cast<double>(o.posterior.burn_in) + o.posterior.samples);
+    chain_bytes = static_cast<std::uint64_t>(o.posterior.samples / o.posterior.keep_every) *
+                  chain.m.size() * sizeof(double);
   }
   const int threads = threads_for(input.survey.stations.size(), thread_count(run));
   e.seconds = seconds * static_cast<double>(n) / threads + 0.05 * static_cast<double>(n);
   const std::uint64_t record =
-      8 * (30 * middle.response.size() + 10 * static_cast<std::uint64_t>(o.layers) + 400);
+      8 * (30 * middle.size() + 10 * static_cast<std::uint64_t>(o.layers) + 400);
   e.memory_bytes = {{"program", 80u << 20},
                     {"soundings and results", n * record * 3},
                     {"chains", static_cast<std::uint64_t>(threads) * chain_bytes * 2}};
@@ -196,7 +179,7 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
   for (const auto& d : input.findings)
     (d.severity == data::Severity::error ? context.log.error(data::to_string(d))
                                          : context.log.debug(data::to_string(d)));
-  require_soundings(context.config, context.options, input);
+  survey::require_stations(context.config, context.options.keep_going, input);
   for (const std::string& remark : input.survey.remarks) context.log.info(remark);
   context.manifest.seeds = {o.seed};
 
@@ -239,12 +222,12 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
     expectation_missed = true;
     context.log.error("the case expects " + what);
   };
-  if (o.expect_rms_max)
-    expected(worst <= *o.expect_rms_max,
-             fmt::format("an RMS of at most {}, the largest is {:.4g}", *o.expect_rms_max, worst));
-  if (o.expect_soundings)
-    expected(results.size() == static_cast<std::size_t>(*o.expect_soundings),
-             fmt::format("{} soundings, {} were inverted", *o.expect_soundings, results.size()));
+  if (o.expect.rms_max)
+    expected(worst <= *o.expect.rms_max,
+             fmt::format("an RMS of at most {}, the largest is {:.4g}", *o.expect.rms_max, worst));
+  if (o.expect.soundings)
+    expected(results.size() == static_cast<std::size_t>(*o.expect.soundings),
+             fmt::format("{} soundings, {} were inverted", *o.expect.soundings, results.size()));
   return aim_missed || expectation_missed ? data::ExitCode::not_converged : data::ExitCode::ok;
 }
 
@@ -252,14 +235,14 @@ PreparedCase prepare(const AppContext& context) {
   const Mt1dOptions options = read_options(context.config);
   const auto c = std::make_shared<const Mt1dCase>(Mt1dCase{options, read_input(options)});
   const data::Config& config = context.config;
-  return {.inputs = files_of(c->input),
+  return {.inputs = survey::files_of(c->input),
           .check = [&config, c] { return check(config, *c); },
           .estimate = [&config, run = context.options, c] { return estimate(config, run, *c); },
           .run = [c](RunContext& to) { return run(to, *c); },
           .help = [c](HelpContext& with) { help_with_batch(with, c->options, c->input); },
           .derivatives =
               [&config, run = context.options, c] {
-                require_soundings(config, run, c->input);
+                survey::require_stations(config, run.keep_going, c->input);
                 return derivatives(c->options, c->input);
               }};
 }

@@ -79,7 +79,7 @@ class Batch {
     data::Checkpoint c;
     c.app = "inversion.mt1d";
     c.config_sha256 = config_sha256;
-    c.inputs = files_of(input_);
+    c.inputs = survey::files_of(input_);
     const std::lock_guard lock(mutex_);
     c.step = step_++;
     for (std::size_t i = 0; i < results_.size(); ++i)
@@ -194,7 +194,8 @@ class Batch {
   void invert(std::size_t i) {
     const auto begin = std::chrono::steady_clock::now();
     const inversion::Station& station = input_.survey.stations[i];
-    inversion::SoundingInverter inverter(station.response, inversion_options(options_, i));
+    const inversion::Response response = response_of(options_, input_, i);
+    inversion::SoundingInverter inverter(response, inversion_options(options_, i));
     if (const inversion::Sampler* sampler = inverter.sampler()) {
       inversion::Chain chain;
       {
@@ -223,7 +224,7 @@ class Batch {
              "{:<12} {:3} periods  RMS {:6.3f}  D+ {:6.3f}  {:3} iterations  sees {:6.1f} km  "
              "{:6.2f} s "
              " {}{}",
-             station.id, station.response.size(), r.rms, r.bound.rms, r.iterations.size(),
+             station.id, response.size(), r.rms, r.bound.rms, r.iterations.size(),
              r.depth.bostick_m / 1000, seconds, word(r.reason),
              r.exact_hessian ? "" : "  (bands by Gauss-Newton: the exact Hessian is indefinite)")});
     if (r.reason == inversion::Reason::target_below_bound)
@@ -347,7 +348,7 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
   auto loaded = data::load_newest_checkpoint(run.folder.checkpoints());
   if (loaded) {
     for (const auto& w : loaded->warnings) run.log.warning(data::to_string(w));
-    data::check_resumable(loaded->checkpoint, run.manifest, files_of(input));
+    data::check_resumable(loaded->checkpoint, run.manifest, survey::files_of(input));
     batch.restore(loaded->checkpoint);
     batch.first_step(loaded->checkpoint.step + 1);
     run.log.info(fmt::format("going on from {}: {} of {} soundings are done",

@@ -2,6 +2,7 @@
 #pragma once
 #include "inversion/mt1d/input.h"
 #include "support/app.h"
+#include "tessera/inversion/station_result.h"
 
 #include <functional>
 #include <vector>

@@ -13,9 +13,10 @@
 namespace tessera::apps::mt1d {
 
 Derivatives derivatives(const Mt1dOptions& o, const Input& input) {
-  const inversion::Station& station = input.survey.stations[input.survey.stations.size() / 2];
+  const std::size_t middle = input.survey.stations.size() / 2;
   const inversion::SoundingInversionOptions options = inversion_options(o, 0);
-  const inversion::Response1d r = inversion::without_reference_shift(station.response, options);
+  const inversion::Response r =
+      inversion::without_reference_shift(response_of(o, input, middle), options);
   const inversion::Layering layering = inversion::choose_layering(r, options);
   std::vector<double> ln_thickness;
   for (const double h : layering.thickness_m) ln_thickness.push_back(std::log(h));
@@ -28,7 +29,7 @@ Derivatives derivatives(const Mt1dOptions& o, const Input& input) {
     start = inversion::model_to_bounded(start, b, start.size());
     bounds = {tensor({b.lower}, {}), tensor({b.upper}, {})};
   }
-  const bool shifted = o.static_shift && o.static_shift_std;
+  const bool shifted = o.static_shift.enabled && o.static_shift.prior_std;
   const Tensor frequency = tensor(r.frequency_hz), data = tensor(r.impedance_ohm),
                sigma = tensor(r.sigma_ohm);
 
@@ -49,7 +50,7 @@ Derivatives derivatives(const Mt1dOptions& o, const Input& input) {
   };
   d.lines = {fmt::format(
       "sounding {} ({} of {}): {} layers, {} periods, at the half-space where its inversion starts",
-      station.id, input.survey.stations.size() / 2 + 1, input.survey.stations.size(), n, r.size())};
+      input.survey.stations[middle].id, middle + 1, input.survey.stations.size(), n, r.size())};
   d.left_out = {
       "roughness and other losses than l2: what is differentiated is the response and its misfit",
       "the other soundings, which the same function computes"};

@@ -5,7 +5,7 @@
 #include "tessera/data/file_io.h"
 #include "tessera/data/random.h"
 #include "tessera/inversion/forward_1d.h"
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 #include "tessera/inversion/sounding.h"
 #include "tessera/inversion/sounding_write.h"
 

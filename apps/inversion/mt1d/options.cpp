@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt1d/options.h"
 
+#include "tessera/autodiff/error.h"
+
 #include <fmt/format.h>
 
 #include <numbers>
@@ -14,43 +16,12 @@ const data::Options<Mt1dOptions>& mt1d_options() {
     data::Options<O> o("inversion.mt1d",
                        "1-D inversion of magnetotelluric soundings: a layered earth with its "
                        "uncertainty under each");
-    o.add("data.files", &O::files,
-          {.doc = "A folder of soundings (EDI, EMTF XML, Jones J, EMTF Z) or one file.",
-           .required = true});
+    survey::add_files(o, &O::data);
     o.add("data.response", &O::response,
           {.doc = "What a layered earth is fitted to; te and tm are xy and yx after turning x to "
                   "the strike.",
            .choices = {"determinant", "average", "xy", "yx", "te", "tm"}});
-    o.add("data.error_floor", &O::error_floor,
-          {.doc = "Least standard deviation of real and imaginary part, as a fraction of the "
-                  "modulus of the impedance.",
-           .unit = "%",
-           .min = 0,
-           .max = 1000});
-    o.add(
-        "data.strike", &O::strike,
-        {.doc = "Geoelectric strike, clockwise from north: x is turned to it. Instead of rotation.",
-         .unit = "deg",
-         .min = -360,
-         .max = 360});
-    o.add("data.rotation", &O::rotation,
-          {.doc = "Angle by which the axes of the files are turned clockwise. Instead of strike.",
-           .unit = "deg",
-           .min = -360,
-           .max = 360});
-    o.add("data.shortest_period", &O::shortest_period,
-          {.doc = "Shorter periods are left out.", .unit = "s", .above = 0});
-    o.add("data.longest_period", &O::longest_period,
-          {.doc = "Longer periods are left out.", .unit = "s", .above = 0});
-    o.add("data.mask_periods", &O::mask_periods,
-          {.doc = "Single periods that are left out (1 % tolerance).", .unit = "s", .above = 0});
-    o.add("data.sign", &O::sign,
-          {.doc = "Time sign of the files: as they say (file), exp(+i omega t) (plus) or exp(-i "
-                  "omega t) (minus).",
-           .choices = {"file", "plus", "minus"}});
-    o.add("data.units", &O::units,
-          {.doc = "Impedance units of the files: as they say (file), ohm, or mV/km/nT (field).",
-           .choices = {"file", "ohm", "field"}});
+    survey::add_data_options(o, &O::data);
     o.add("model.layers", &O::layers,
           {.doc = "Number of layers of the smooth models, the half-space included.",
            .min = 3,
@@ -101,48 +72,13 @@ const data::Options<Mt1dOptions>& mt1d_options() {
            .max = 30});
     o.add("inversion.starts", &O::starts,
           {.doc = "Start models for few_layer.", .min = 1, .max = 1000});
-    o.add(
-        "static_shift.enabled", &O::static_shift,
-        {.doc = "Let one real factor on the impedance be unknown; needs a prior or a reference."});
-    o.add(
-        "static_shift.prior_std", &O::static_shift_std,
-        {.doc = "Prior standard deviation of log10 of the apparent-resistivity shift, in decades.",
-         .above = 0,
-         .max = 5});
-    o.add(
-        "static_shift.reference_resistivity", &O::static_shift_resistivity,
-        {.doc = "True apparent resistivity at the reference period.", .unit = "ohm*m", .above = 0});
-    o.add("static_shift.reference_period", &O::static_shift_period,
-          {.doc = "Period at which it is known; the shortest if not given.",
-           .unit = "s",
-           .above = 0});
-    o.add("posterior.method", &O::posterior,
-          {.doc = "Uncertainty bands by Laplace's approximation or by Markov chains, or none.",
-           .choices = {"laplace", "mcmc", "none"}});
-    o.add("posterior.prior_std", &O::prior_decades,
-          {.doc = "Prior standard deviation of log10 resistivity about the reference, in decades.",
-           .above = 0,
-           .max = 10});
-    o.add("posterior.burn_in", &O::burn_in,
-          {.doc = "Steps of a chain before samples are kept.", .min = 0});
-    o.add("posterior.samples", &O::samples, {.doc = "Steps of a chain after that.", .min = 10});
-    o.add("posterior.keep_every", &O::keep_every,
-          {.doc = "Keep the sample of every n-th step.", .min = 1});
-    o.add(
-        "profile.azimuth", &O::profile_azimuth,
-        {.doc =
-             "Direction of the profile, clockwise from north; fitted to the stations if not given.",
-         .unit = "deg",
-         .min = -360,
-         .max = 360});
+    survey::add_static_shift_options(o, &O::static_shift);
+    survey::add_posterior_options(o, &O::posterior);
+    survey::add_profile_options(o, &O::profile);
     o.add("output.pictures_of_soundings", &O::pictures_of_soundings,
           {.doc = "Draw each sounding's fit and model (the sections are always drawn)."});
     o.add("seed", &O::seed, {.doc = "Seed of all random numbers."});
-    o.add("expect.rms_max", &O::expect_rms_max,
-          {.doc = "The run fails (exit 6) if a sounding's RMS is larger.", .above = 0});
-    o.add("expect.soundings", &O::expect_soundings,
-          {.doc = "The run fails (exit 6) unless it has inverted exactly this many soundings.",
-           .min = 1});
+    survey::add_expect_options(o, &O::expect);
     return o;
   }();
   return table;
@@ -154,17 +90,10 @@ Mt1dOptions read_options(const data::Config& config) {
   const auto say = [&](int number, std::string_view key, std::string message, std::string hint) {
     wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));
   };
-  if ((o.response == ResponseChoice::te || o.response == ResponseChoice::tm) && !o.strike)
+  if ((o.response == ResponseChoice::te || o.response == ResponseChoice::tm) && !o.data.strike)
     say(601, "data.response", "te and tm need the strike direction",
         "give data.strike, e.g. \"30 deg\", or take \"determinant\"");
-  if (o.rotation && o.strike)
-    say(607, "data.rotation", "data.rotation and data.strike both say where x points to",
-        "give data.strike for a direction, or data.rotation for an angle from the axes of the "
-        "file");
-  if (o.static_shift && !o.static_shift_std && !o.static_shift_resistivity)
-    say(602, "static_shift.enabled",
-        "static shift cannot be told from a resistivity: a sounding fits as well with any factor",
-        "give static_shift.prior_std or static_shift.reference_resistivity");
+  survey::find_contradictions(config, o.data, o.static_shift, o.posterior, wrong);
   if (o.fixed_top.size() != o.fixed_bottom.size() ||
       o.fixed_top.size() != o.fixed_resistivity.size())
     say(603, "model.fixed_top", "fixed_top, fixed_bottom and fixed_resistivity differ in length",
@@ -215,8 +144,6 @@ Mt1dOptions read_options(const data::Config& config) {
   if (o.first_depth && o.last_depth && *o.first_depth >= *o.last_depth)
     say(605, "model.first_depth", "first_depth is not above last_depth",
         "leave one out to have it chosen from the data");
-  if (o.shortest_period && o.longest_period && *o.shortest_period >= *o.longest_period)
-    say(605, "data.shortest_period", "shortest_period is not below longest_period", "");
   if (o.method == inversion::Method::few_layer) {
     if (o.few_layers > o.layers)
       say(606, "inversion.few_layers",
@@ -232,22 +159,32 @@ Mt1dOptions read_options(const data::Config& config) {
     not_with(o.least_resistivity.has_value(), "model.least_resistivity",
              "take occam, or leave the bounds out");
     not_with(!o.fixed_top.empty(), "model.fixed_top", "take occam, or leave the fixed ranges out");
-    not_with(o.static_shift && o.static_shift_std, "static_shift.prior_std",
+    not_with(o.static_shift.enabled && o.static_shift.prior_std, "static_shift.prior_std",
              "take occam, or a static shift by a reference");
-    not_with(o.posterior == inversion::PosteriorMethod::mcmc, "posterior.method",
+    not_with(o.posterior.method == inversion::PosteriorMethod::mcmc, "posterior.method",
              "set posterior.method = \"laplace\"");
   }
-  if (o.posterior == inversion::PosteriorMethod::mcmc && o.keep_every > o.samples)
-    say(608, "posterior.keep_every",
-        "a chain of posterior.samples = " + std::to_string(o.samples) +
-            " steps that keeps one in " + std::to_string(o.keep_every) + " keeps none",
-        "more samples, or a smaller keep_every");
   if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));
   return o;
 }
 
+inversion::Element element_of(ResponseChoice choice) {
+  switch (choice) {
+    case ResponseChoice::determinant:
+      return inversion::Element::determinant;
+    case ResponseChoice::average:
+      return inversion::Element::average;
+    case ResponseChoice::xy:
+    case ResponseChoice::te:
+      return inversion::Element::xy;
+    case ResponseChoice::yx:
+    case ResponseChoice::tm:
+      return inversion::Element::yx;
+  }
+  throw Error("[element_of] unknown response");
+}
+
 inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o, std::uint64_t index) {
-  constexpr double ln10 = std::numbers::ln10;
   inversion::SoundingInversionOptions s;
   s.method = o.method;
   s.loss = {o.misfit == Misfit::l2 ? inversion::Loss::Kind::l2 : inversion::Loss::Kind::huber,
@@ -257,7 +194,7 @@ inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o, std:
   s.first_depth_m = o.first_depth;
   s.last_depth_m = o.last_depth;
   s.reference_ohm_m = o.reference_resistivity;
-  s.prior_std_ln_rho = o.prior_decades * ln10;
+  s.prior_std_ln_rho = o.posterior.prior_std * std::numbers::ln10;
   s.order = o.order;
   s.mu = o.roughness_weight;
   s.max_iterations = o.max_iterations;
@@ -265,19 +202,13 @@ inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o, std:
     s.fixed.push_back({o.fixed_top[i], o.fixed_bottom[i], o.fixed_resistivity[i]});
   s.least_ohm_m = o.least_resistivity;
   s.greatest_ohm_m = o.greatest_resistivity;
-  if (o.static_shift) {
-    s.static_shift.emplace();
-    if (o.static_shift_std)
-      s.static_shift->std_ln_impedance = 0.5 * ln10 * *o.static_shift_std;  // rho_a goes as |Z|^2
-    s.static_shift->reference_ohm_m = o.static_shift_resistivity;
-    s.static_shift->reference_period_s = o.static_shift_period;
-  }
+  s.static_shift = survey::static_shift_of(o.static_shift);
   s.few_layers = o.few_layers;
   s.starts = o.starts;
-  s.posterior = o.posterior;
-  s.burn_in = static_cast<std::uint64_t>(o.burn_in);
-  s.samples = static_cast<std::uint64_t>(o.samples);
-  s.keep_every = static_cast<std::uint64_t>(o.keep_every);
+  s.posterior = o.posterior.method;
+  s.burn_in = static_cast<std::uint64_t>(o.posterior.burn_in);
+  s.samples = static_cast<std::uint64_t>(o.posterior.samples);
+  s.keep_every = static_cast<std::uint64_t>(o.posterior.keep_every);
   s.key = {o.seed, index};
   return s;
 }

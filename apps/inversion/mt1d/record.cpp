@@ -55,10 +55,9 @@ void visit(StationResult& r, V&& v) {
   v("bostick/depth", s.bostick.depth_m, "m", "Bostick depths");
   v("bostick/resistivity", s.bostick.resistivity_ohm_m, "ohm*m", "Bostick resistivities");
   v("tensor/frequency", r.tensor_frequency, "Hz", "frequency");
-  const auto curve = [&](const std::string& name, inversion::SoundingCurve& c,
-                         const char* meaning) {
-    v(name + "_rho", c.rho, "ohm*m", meaning);
-    v(name + "_rho_error", c.rho_error, "ohm*m", meaning);
+  const auto curve = [&](const std::string& name, inversion::ModeCurve& c, const char* meaning) {
+    v(name + "_rho", c.rho_a, "ohm*m", meaning);
+    v(name + "_rho_error", c.rho_a_error, "ohm*m", meaning);
     v(name + "_phase", c.phase, "deg", meaning);
     v(name + "_phase_error", c.phase_error, "deg", meaning);
   };
@@ -86,9 +85,15 @@ Extra extra_of(const StationResult& r) {
   return e;
 }
 
-/// False where the numbers are none of ours.
+/// What follows from what is kept. False where the numbers are none of ours.
 bool apply(const Extra& e, StationResult& r) {
   constexpr double reasons = static_cast<int>(inversion::Reason::not_finite);
+  r.xy.name = "xy";
+  r.yx.name = "yx";
+  for (inversion::ModeCurve* c : {&r.xy, &r.yx}) {
+    c->period.clear();
+    for (const double f : r.tensor_frequency) c->period.push_back(1 / f);
+  }
   if (e.iterations.size() % 8 != 0 || e.flags.size() != 4 || e.shift.size() > 2) return false;
   for (double f : e.flags)
     if (!(f >= 0 && f < 1e6)) return false;
@@ -201,7 +206,7 @@ StationResult read(const std::map<std::string, data::H5Array>& datasets, const s
   for (const auto* b : bands)
     fits = fits && (b->empty() || b->size() == layers) && b->empty() == s.q50.empty();
   for (const auto* c : {&r.xy, &r.yx})
-    for (const auto* column : {&c->rho, &c->rho_error, &c->phase, &c->phase_error})
+    for (const auto* column : {&c->rho_a, &c->rho_a_error, &c->phase, &c->phase_error})
       fits = fits && column->size() == r.tensor_frequency.size();
   if (!fits) not_ours(file, group);
   return r;

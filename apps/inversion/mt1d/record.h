@@ -2,7 +2,7 @@
 #pragma once
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/hdf5.h"
-#include "tessera/inversion/survey.h"
+#include "tessera/inversion/station_result.h"
 
 #include <map>
 #include <string>

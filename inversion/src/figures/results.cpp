@@ -15,22 +15,12 @@ std::vector<double> tops(const std::vector<double>& thickness) {
   return z;
 }
 
-std::vector<double> periods_of(const std::vector<double>& frequency) {
-  std::vector<double> t;
-  for (double f : frequency) t.push_back(1 / f);
-  return t;
-}
-
 std::string station_name(const StationResult& r) { return r.station.empty() ? r.id : r.station; }
 
-ModeCurve observed_mode(const char* name, const StationResult& r, const SoundingCurve& c) {
-  return {.name = name,
-          .period = periods_of(r.tensor_frequency),
-          .rho_a = c.rho,
-          .rho_a_error = c.rho_error,
-          .phase = c.phase,
-          .phase_error = c.phase_error,
-          .inverted = false};
+/// Of the tensor, for comparison only.
+ModeCurve pale(ModeCurve c) {
+  c.inverted = false;
+  return c;
 }
 
 std::vector<std::string> names_of(std::span<const StationResult> results) {
@@ -50,17 +40,12 @@ data::Figure station_figure(const StationResult& r) {
   const auto& s = r.result;
   SoundingFigure f;
   f.station = station_name(r);
-  f.observed = {observed_mode("xy", r, r.xy), observed_mode("yx", r, r.yx)};
-  ModeCurve inverted{.name = "inverted", .period = periods_of(s.response.frequency_hz)};
+  f.observed = {pale(r.xy), pale(r.yx), mode_curve("inverted", s.response)};
   PredictedCurve predicted;
-  predicted.period = inverted.period;
+  predicted.period = f.observed.back().period;
   for (std::size_t i = 0; i < s.response.size(); ++i) {
     const double hz = s.response.frequency_hz[i], sigma = s.response.sigma_ohm[i];
     const auto z = s.response.impedance_ohm[i];
-    inverted.rho_a.push_back(apparent_resistivity(hz, z));
-    inverted.rho_a_error.push_back(2 * inverted.rho_a.back() * sigma / std::abs(z));
-    inverted.phase.push_back(phase_degrees(z));
-    inverted.phase_error.push_back(sigma / std::abs(z) * 180 / std::numbers::pi);
     if (s.predicted_ohm.empty()) continue;
     const auto p = s.predicted_ohm[i];
     predicted.rho_a.push_back(apparent_resistivity(hz, p));
@@ -69,7 +54,6 @@ data::Figure station_figure(const StationResult& r) {
     f.residual_real.push_back((z - p).real() / sigma);
     f.residual_imag.push_back((z - p).imag() / sigma);
   }
-  f.observed.push_back(std::move(inverted));
   if (!s.predicted_ohm.empty()) f.predicted = std::move(predicted);
   f.model = LayeredModel{"model", tops(s.thickness_m), s.resistivity_ohm_m};
   f.low50 = s.q25;

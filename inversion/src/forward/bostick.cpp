@@ -12,7 +12,7 @@ double bostick_depth(double frequency_hz, std::complex<double> impedance_ohm) {
   return std::abs(impedance_ohm) / (2 * std::numbers::pi * frequency_hz * mu0);
 }
 
-BostickModel bostick(const Response1d& response) {
+BostickModel bostick(const Response& response) {
   require_valid(response, "bostick");
   std::vector<std::size_t> order(response.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -4,7 +4,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 
 #include <algorithm>
 #include <cmath>

@@ -26,7 +26,7 @@ Layering logarithmic_layering(double first_bottom_m, double last_bottom_m, int n
   return out;
 }
 
-Layering layering_from_data(const Response1d& response, int n_layers) {
+Layering layering_from_data(const Response& response, int n_layers) {
   require_valid(response, "layering_from_data");
   const std::vector<double> depth = bostick(response).depth_m;
   double shallow = INFINITY, deep = 0;
@@ -48,7 +48,7 @@ std::vector<double> bottoms(const std::vector<double>& thickness_m) {
   return z;
 }
 
-double typical_resistivity(const Response1d& response) {
+double typical_resistivity(const Response& response) {
   require_valid(response, "typical_resistivity");
   std::vector<double> rho;
   for (std::size_t i = 0; i < response.size(); ++i)

@@ -449,10 +449,10 @@ void finish_sounding(Sounding& s, const FileConventions& file, const ReadOptions
   if (!s.has_impedance() && s.has_tipper())
     findings.note(343, "the file has a tipper only, no impedance");
   if (s.latitude_deg && s.longitude_deg && *s.latitude_deg == 0 && *s.longitude_deg == 0) {
-    findings.warn(333, "the position is 0 N, 0 E: taken as not given");
+    if (!s.place_m) findings.warn(333, "the position is 0 N, 0 E: taken as not given");
     s.latitude_deg.reset();
     s.longitude_deg.reset();
-  } else if (!s.latitude_deg || !s.longitude_deg) {
+  } else if ((!s.latitude_deg || !s.longitude_deg) && !s.place_m) {
     findings.warn(333, "the file gives no position");
   }
   review_values(s, findings);

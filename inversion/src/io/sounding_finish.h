@@ -57,5 +57,8 @@ Sounding read_edi(const data::TextFile& text, const ReadOptions& options);
 Sounding read_emtf_xml(const data::TextFile& text, const ReadOptions& options);
 Sounding read_jones_j(const data::TextFile& text, const ReadOptions& options);
 Sounding read_emtf_z(const data::TextFile& text, const ReadOptions& options);
+// Of all stations in the file, in its order.
+std::vector<Sounding> read_modem_list(const data::TextFile& text, const ReadOptions& options);
+std::vector<Sounding> read_emdata(const data::TextFile& text, const ReadOptions& options);
 
 }  // namespace tessera::inversion

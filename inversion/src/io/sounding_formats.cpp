@@ -5,6 +5,7 @@
 #include "tessera/data/median.h"
 #include "tessera/inversion/mt_transform.h"
 #include "tessera/inversion/phase_tensor.h"
+#include "tessera/inversion/profile.h"
 #include "tessera/inversion/sounding_read.h"
 
 #include <fmt/format.h>
@@ -24,13 +25,16 @@ void add_optional(InfoNode& node, const char* name, const std::optional<double>&
     node.add(name, std::string("not given"));
 }
 
-InfoNode summarize(const std::filesystem::path& path) {
-  const Sounding s = read_sounding(path);
+/// One station.
+InfoNode describe_sounding(const Sounding& s) {
   InfoNode node{.name = s.format};
   node.add("station", s.station);
   add_optional(node, "latitude_deg", s.latitude_deg);
   add_optional(node, "longitude_deg", s.longitude_deg);
   add_optional(node, "elevation_m", s.elevation_m);
+  if (s.place_m)
+    node.add("place_m", fmt::format("x {:g}, y {:g}, z {:g}", (*s.place_m)[0], (*s.place_m)[1],
+                                    (*s.place_m)[2]));
   if (s.declination_deg) node.add("declination_deg", *s.declination_deg);
   node.add("frequencies", static_cast<std::int64_t>(s.size()));
   node.add("shortest_period_s", 1 / s.frequency_hz.front());
@@ -50,9 +54,8 @@ InfoNode summarize(const std::filesystem::path& path) {
       for (const auto& row : t)
         given += std::count_if(row.begin(), row.end(), [](double e) { return e > 0; });
     node.add("errors_given", fmt::format("{} of {}", given, 4 * s.size()));
-    const SoundingCurve c =
-        sounding_curve(s.frequency_hz, response_of(s, ResponseKind::determinant));
-    node.add("median_determinant_resistivity_ohm_m", data::median(c.rho));
+    const ModeCurve c = mode_curve("determinant", response_of(s, Element::determinant));
+    node.add("median_determinant_resistivity_ohm_m", data::median(c.rho_a));
     node.add("median_determinant_phase_deg", data::median(c.phase));
     if (const auto strike = estimate_strike(std::span(&s, 1))) {
       node.add("strike_deg",
@@ -65,6 +68,23 @@ InfoNode summarize(const std::filesystem::path& path) {
   for (const data::Diagnostic& d : s.findings)
     findings.add(d.severity == data::Severity::warning ? "warning" : "note",
                  fmt::format("E{:04}: {}", d.number, d.message));
+  return node;
+}
+
+InfoNode summarize(const std::filesystem::path& path) {
+  return describe_sounding(read_sounding(path));
+}
+
+/// The stations of a line; the first one in full.
+InfoNode summarize_line(const std::filesystem::path& path) {
+  const std::vector<Sounding> all = read_stations_of(path);
+  InfoNode node{.name = all.front().format};
+  node.add("stations", static_cast<std::int64_t>(all.size()));
+  const Profile line = make_profile(all);
+  if (line.has_coordinates) node.add("length_m", line.distance_m.back());
+  InfoNode first = describe_sounding(all.front());
+  first.name = "first_station";
+  node.children.push_back(std::move(first));
   return node;
 }
 
@@ -87,6 +107,13 @@ bool is_j(std::string_view head, const std::filesystem::path&) {
 }
 bool is_z(std::string_view head, const std::filesystem::path&) {
   return sniff_sounding_format(head) == "EMTF Z";
+}
+
+bool is_modem(std::string_view head, const std::filesystem::path&) {
+  return sniff_sounding_format(head) == "ModEM";
+}
+bool is_mare2dem(std::string_view head, const std::filesystem::path&) {
+  return sniff_sounding_format(head) == "MARE2DEM";
 }
 
 const data::RegisterFormat edi({.name = "EDI",
@@ -112,6 +139,17 @@ const data::RegisterFormat z({.name = "EMTF Z",
                               .sniff = is_z,
                               .summarize = summarize,
                               .priority = 80});
+const data::RegisterFormat modem({.name = "ModEM",
+                                  .summary = "ModEM list of magnetotelluric data",
+                                  .extensions = {".dat"},
+                                  .sniff = is_modem,
+                                  .summarize = summarize_line,
+                                  .priority = 80});
+const data::RegisterFormat mare2dem({.name = "MARE2DEM",
+                                     .summary = "MARE2DEM magnetotelluric data",
+                                     .extensions = {".emdata"},
+                                     .sniff = is_mare2dem,
+                                     .summarize = summarize_line});
 
 }  // namespace
 }  // namespace tessera::inversion

@@ -17,29 +17,41 @@ data::TextLimits limits() {
   return l;
 }
 
-Sounding read_text(const data::TextFile& text, const ReadOptions& options) {
+std::vector<Sounding> read_text(const data::TextFile& text, const ReadOptions& options) {
   const std::string format = sniff_sounding_format(text.text);
-  Sounding s;
+  std::vector<Sounding> out;
   if (format == "EDI")
-    s = read_edi(text, options);
+    out.push_back(read_edi(text, options));
   else if (format == "EMTF XML")
-    s = read_emtf_xml(text, options);
+    out.push_back(read_emtf_xml(text, options));
   else if (format == "Jones J")
-    s = read_jones_j(text, options);
+    out.push_back(read_jones_j(text, options));
   else if (format == "EMTF Z")
-    s = read_emtf_z(text, options);
+    out.push_back(read_emtf_z(text, options));
+  else if (format == "ModEM")
+    out = read_modem_list(text, options);
+  else if (format == "MARE2DEM")
+    out = read_emdata(text, options);
   else
     throw data::InputError(
         text.error(301, 0, "not a magnetotelluric file we know",
-                   "known are SEG EDI (>HEAD ...), EMTF XML (<EM_TF>), Jones J and EMTF Z"));
-  if (s.station.empty()) {
-    s.station = std::filesystem::path(text.path).stem().string();
-    s.findings.push_back({.severity = data::Severity::warning,
-                          .number = 354,
-                          .place = {text.path},
-                          .message = "the file names no station; its file name is taken"});
-  }
-  return s;
+                   "known are SEG EDI (>HEAD ...), EMTF XML (<EM_TF>), Jones J, EMTF Z, lists of "
+                   "ModEM and data of MARE2DEM"));
+  for (Sounding& s : out)
+    if (s.station.empty()) {
+      s.station = std::filesystem::path(text.path).stem().string();
+      s.findings.push_back({.severity = data::Severity::warning,
+                            .number = 354,
+                            .place = {text.path},
+                            .message = "the file names no station; its file name is taken"});
+    }
+  return out;
+}
+
+Sounding only_one(std::vector<Sounding> all, const data::TextFile& text) {
+  if (all.size() == 1) return std::move(all.front());
+  throw data::InputError(text.error(
+      301, 0, "the file holds " + std::to_string(all.size()) + " stations where one is wanted"));
 }
 
 /// "gv9" before "gv10".
@@ -68,12 +80,27 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a_done != b_done ? a_done : a < b;
 }
 
+/// The first line of a header in ModEM's list: the type of its data.
+bool is_modem_type(std::string_view word) {
+  const std::string u = upper(word);
+  for (const char* end : {"_IMPEDANCE", "_VERTICAL_COMPONENTS", "_INTERSTATION_TF", "_RHO_PHASE",
+                          "_VERTICAL_MAGNETIC", "_IMPEDANCE_TIPPER"})
+    if (u.ends_with(end)) return true;
+  return u == "PHASE_TENSOR";
+}
+
 }  // namespace
 
 std::string sniff_sounding_format(std::string_view bytes) {
   const std::string_view head = trim(bytes.substr(0, std::min<std::size_t>(bytes.size(), 1 << 16)));
   if (head.empty()) return {};
   if (head.front() == '<') return "EMTF XML";
+  if (upper(head.substr(0, 7)) == "FORMAT:") {
+    const std::string first = upper(head.substr(0, head.find('\n')));
+    const bool known =
+        first.find("EMDATA_") != std::string::npos || first.find("EMRESP_") != std::string::npos;
+    return known ? "MARE2DEM" : std::string();
+  }
   bool j_marks = false;
   std::size_t words = 0;
   for (std::size_t begin = 0; begin < head.size();) {
@@ -87,6 +114,7 @@ std::string sniff_sounding_format(std::string_view bytes) {
            {"HEAD", "INFO", "=DEFINEMEAS", "=MTSECT", "=SPECTRASECT", "FREQ", "=EMAPSECT"})
         if (name == known) return "EDI";
       if (line.size() > 1 && line[1] == '!') continue;
+      if (is_modem_type(trim(line.substr(1)))) return "ModEM";
       if (line.find('=') != std::string_view::npos) j_marks = true;
       continue;
     }
@@ -111,11 +139,23 @@ std::string sniff_sounding_format(std::string_view bytes) {
 }
 
 Sounding read_sounding(const std::filesystem::path& file, const ReadOptions& options) {
-  return read_text(data::read_text_file(file, limits()), options);
+  const data::TextFile text = data::read_text_file(file, limits());
+  return only_one(read_text(text, options), text);
 }
 
 Sounding parse_sounding(std::string_view bytes, const std::string& name,
                         const ReadOptions& options) {
+  const data::TextFile text = data::make_text_file(name, std::string(bytes), limits());
+  return only_one(read_text(text, options), text);
+}
+
+std::vector<Sounding> read_stations_of(const std::filesystem::path& file,
+                                       const ReadOptions& options) {
+  return read_text(data::read_text_file(file, limits()), options);
+}
+
+std::vector<Sounding> parse_stations(std::string_view bytes, const std::string& name,
+                                     const ReadOptions& options) {
   return read_text(data::make_text_file(name, std::string(bytes), limits()), options);
 }
 
@@ -124,7 +164,7 @@ SoundingSet read_soundings(std::span<const std::filesystem::path> files,
   SoundingSet out;
   for (const auto& file : files) {
     try {
-      out.soundings.push_back(read_sounding(file, options));
+      for (Sounding& s : read_stations_of(file, options)) out.soundings.push_back(std::move(s));
     } catch (const data::InputError& e) {
       out.rejected_files.push_back(file.string());
       out.errors.insert(out.errors.end(), e.findings().begin(), e.findings().end());
@@ -147,11 +187,12 @@ std::vector<std::filesystem::path> list_sounding_files(const std::filesystem::pa
   for (const auto& entry : it) {
     if (entry.path().filename().string().starts_with('.')) continue;  // hidden, such as ._gv9.edi
     const std::string extension = upper(entry.path().extension().string());
-    for (const char* known : {".EDI", ".XML", ".J", ".DAT", ".ZMM", ".ZRR", ".ZSS"})
+    for (const char* known : {".EDI", ".XML", ".J", ".DAT", ".ZMM", ".ZRR", ".ZSS", ".EMDATA"})
       if (extension == known && !entry.is_directory(ec)) out.push_back(entry.path());
   }
   if (out.empty())
-    refuse(355, "the folder holds no file ending in .edi, .xml, .j, .dat, .zmm, .zrr or .zss");
+    refuse(355,
+           "the folder holds no file ending in .edi, .xml, .j, .dat, .zmm, .zrr, .zss or .emdata");
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
     return natural_less(a.filename().string(), b.filename().string());
   });

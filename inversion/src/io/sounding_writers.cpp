@@ -154,8 +154,8 @@ std::string csv_text(std::span<const Sounding> soundings) {
         for (int c = 0; c < 2; ++c) {
           const Complex z = s.has_impedance() ? s.impedance[i][r][c] : kMissing;
           const double e = s.has_impedance() ? s.impedance_error[i][r][c] : kNaN;
-          const SoundingCurve curve = sounding_curve(std::span(&f, 1), {{z}, {e}});
-          for (const double v : {z.real(), z.imag(), e, curve.rho[0], curve.rho_error[0],
+          const ModeCurve curve = mode_curve({}, {{f}, {z}, {e}});
+          for (const double v : {z.real(), z.imag(), e, curve.rho_a[0], curve.rho_a_error[0],
                                  curve.phase[0], curve.phase_error[0]})
             table.add(if_given(v));
         }

@@ -2,6 +2,7 @@
 #include "tessera/inversion/mt_transform.h"
 
 #include "sounding/missing.h"
+#include "tessera/autodiff/error.h"
 
 #include <cmath>
 
@@ -119,54 +120,43 @@ void pick(std::vector<T>& v, std::span<const std::size_t> indices) {
 
 }  // namespace
 
-Response response_of(const Sounding& s, ResponseKind kind) {
-  Response out;
-  out.z.assign(s.size(), kMissing);
-  out.error.assign(s.size(), kNaN);
+Response response_of(const Sounding& s, Element element) {
+  if (element == Element::tx || element == Element::ty)
+    throw Error("[response_of] the tipper is no impedance");
+  Response out{.frequency_hz = s.frequency_hz};
+  out.impedance_ohm.assign(s.size(), kMissing);
+  out.sigma_ohm.assign(s.size(), kNaN);
   if (!s.has_impedance()) return out;
   for (std::size_t i = 0; i < s.size(); ++i) {
     const auto& z = s.impedance[i];
+    Complex& w = out.impedance_ohm[i];
     Tensor2<Complex> g{};
-    switch (kind) {
-      case ResponseKind::determinant: {
-        const Complex w = std::sqrt(z[0][0] * z[1][1] - z[0][1] * z[1][0]);
-        out.z[i] = w;
-        const Complex h = 0.5 / w;
-        g = {{{h * z[1][1], -h * z[1][0]}, {-h * z[0][1], h * z[0][0]}}};
-        break;
-      }
-      case ResponseKind::average:
-        out.z[i] = (z[0][1] - z[1][0]) / 2.0;
-        g = {{{0, 0.5}, {-0.5, 0}}};
-        break;
-      case ResponseKind::xy:
-        out.z[i] = z[0][1];
-        g = {{{0, 1}, {0, 0}}};
-        break;
-      case ResponseKind::yx:
-        out.z[i] = -z[1][0];
-        g = {{{0, 0}, {-1, 0}}};
-        break;
+    const auto take = [&](int row, int column, double sign) {
+      w = sign * z[row][column];
+      g[row][column] = sign;
+    };
+    if (element == Element::determinant) {
+      w = std::sqrt(z[0][0] * z[1][1] - z[0][1] * z[1][0]);
+      const Complex h = 0.5 / w;
+      g = {{{h * z[1][1], -h * z[1][0]}, {-h * z[0][1], h * z[0][0]}}};
+    } else if (element == Element::average) {
+      w = (z[0][1] - z[1][0]) / 2.0;
+      g = {{{0, 0.5}, {-0.5, 0}}};
+    } else if (element == Element::xy) {
+      take(0, 1, 1);
+    } else if (element == Element::yx) {
+      take(1, 0, -1);
+    } else if (element == Element::xx) {
+      take(0, 0, 1);
+    } else {
+      take(1, 1, 1);
     }
-    if (!(std::abs(out.z[i]) > 0)) {
-      out.z[i] = kMissing;
+    if (!(std::abs(w) > 0)) {
+      w = kMissing;
       continue;
     }
     const double e = propagated(s, i, g);
-    out.error[i] = e > 0 ? e : kNaN;
-  }
-  return out;
-}
-
-SoundingCurve sounding_curve(std::span<const double> frequency_hz, const Response& r) {
-  SoundingCurve out;
-  for (std::size_t i = 0; i < frequency_hz.size(); ++i) {
-    const double size = std::abs(r.z[i]), relative = r.error[i] / size;
-    const double rho = size * size / (2 * std::numbers::pi * frequency_hz[i] * mu0);
-    out.rho.push_back(rho);
-    out.rho_error.push_back(2 * rho * relative);
-    out.phase.push_back(std::arg(r.z[i]) * 180 / std::numbers::pi);
-    out.phase_error.push_back(relative * 180 / std::numbers::pi);
+    out.sigma_ohm[i] = e > 0 ? e : kNaN;
   }
   return out;
 }

@@ -53,7 +53,7 @@ std::vector<PhaseTensor> phase_tensors(const Sounding& s) {
     const auto& z = s.impedance[i];
     PhaseTensor p;
     if (!usable(z)) {
-      p.phi = {{{kNaN, kNaN}, {kNaN, kNaN}}};
+      p.phi = p.phi_error = {{{kNaN, kNaN}, {kNaN, kNaN}}};
       p.phi_max = p.phi_min = p.alpha_deg = p.skew_deg = p.skew_error_deg = p.strike_deg = kNaN;
       p.strike_error_deg = p.ellipticity = p.ellipticity_error = kNaN;
       out.push_back(p);
@@ -61,6 +61,7 @@ std::vector<PhaseTensor> phase_tensors(const Sounding& s) {
     }
     p = of_impedance(z);
     double skew = 0, strike = 0, ellipticity = 0;
+    Tensor2<double> phi{};
     for (int r = 0; r < 2; ++r)
       for (int c = 0; c < 2; ++c)
         for (const Complex part : {Complex(1, 0), Complex(0, 1)}) {
@@ -75,10 +76,15 @@ std::vector<PhaseTensor> phase_tensors(const Sounding& s) {
           skew += std::pow(axial_difference(u.skew_deg, d.skew_deg) / (2 * h) * e, 2);
           strike += std::pow(axial_difference(u.strike_deg, d.strike_deg) / (2 * h) * e, 2);
           ellipticity += std::pow((u.ellipticity - d.ellipticity) / (2 * h) * e, 2);
+          for (int a = 0; a < 2; ++a)
+            for (int b = 0; b < 2; ++b)
+              phi[a][b] += std::pow((u.phi[a][b] - d.phi[a][b]) / (2 * h) * e, 2);
         }
     p.skew_error_deg = std::sqrt(skew);
     p.strike_error_deg = std::sqrt(strike);
     p.ellipticity_error = std::sqrt(ellipticity);
+    for (int a = 0; a < 2; ++a)
+      for (int b = 0; b < 2; ++b) p.phi_error[a][b] = std::sqrt(phi[a][b]);
     p.strike_deg = std::fmod(p.strike_deg + s.azimuth_deg[i] + 720, 180.0);
     out.push_back(p);
   }

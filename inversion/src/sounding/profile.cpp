@@ -77,23 +77,44 @@ GeoPoint centre_of(std::span<const GeoPoint> points) {
   return {std::atan2(z, std::hypot(x, y)) / kDegree, std::atan2(y, x) / kDegree};
 }
 
+StationPlaces station_places(std::span<const Sounding> soundings) {
+  StationPlaces out;
+  std::vector<GeoPoint> globe;
+  std::vector<PlanePoint> own;
+  std::vector<std::string> without_globe, without_any;
+  for (const Sounding& s : soundings) {
+    if (s.latitude_deg && s.longitude_deg)
+      globe.push_back({*s.latitude_deg, *s.longitude_deg});
+    else
+      without_globe.push_back(s.station);
+    if (s.place_m)
+      own.push_back({(*s.place_m)[0], (*s.place_m)[1]});
+    else if (!(s.latitude_deg && s.longitude_deg))
+      without_any.push_back(s.station);
+  }
+  if (globe.size() == soundings.size() && !globe.empty()) {
+    out.points = local_plane(globe, centre_of(globe));
+    out.on_globe = true;
+  } else if (own.size() == soundings.size()) {
+    out.points = std::move(own);
+  } else {
+    out.without = without_any.empty() ? std::move(without_globe) : std::move(without_any);
+  }
+  return out;
+}
+
 Profile make_profile(std::span<const Sounding> soundings, std::optional<double> azimuth_deg) {
   Profile out;
   const std::size_t n = soundings.size();
   out.order.resize(n);
   std::iota(out.order.begin(), out.order.end(), std::size_t{0});
-  std::vector<GeoPoint> points;
-  std::string without;
-  std::size_t n_without = 0;
-  for (const Sounding& s : soundings) {
-    if (s.latitude_deg && s.longitude_deg) {
-      points.push_back({*s.latitude_deg, *s.longitude_deg});
-    } else if (++n_without <= 5) {
-      without += (without.empty() ? "" : ", ") + s.station;
-    }
-  }
-  if (points.size() < n || n == 0) {
+  const StationPlaces places = station_places(soundings);
+  if (places.points.empty()) {
     for (std::size_t i = 0; i < n; ++i) out.distance_m.push_back(static_cast<double>(i));
+    const std::size_t n_without = places.without.size();
+    std::string without;
+    for (std::size_t k = 0; k < std::min<std::size_t>(n_without, 5); ++k)
+      without += (k ? ", " : "") + places.without[k];
     if (n > 0)
       out.remarks.push_back(
           fmt::format("{} of {} stations have no position ({}{}): stations stand in the order "
@@ -103,7 +124,7 @@ Profile make_profile(std::span<const Sounding> soundings, std::optional<double> 
     return out;
   }
   out.has_coordinates = true;
-  const auto plane = local_plane(points, centre_of(points));
+  const std::vector<PlanePoint>& plane = places.points;
   double north = 0, east = 0;
   for (const PlanePoint p : plane) {
     north += p.north_m / static_cast<double>(n);

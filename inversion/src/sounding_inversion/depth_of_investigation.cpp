@@ -10,7 +10,7 @@
 
 namespace tessera::inversion {
 
-DepthOfInvestigation depth_of_investigation(const Response1d& response,
+DepthOfInvestigation depth_of_investigation(const Response& response,
                                             const std::vector<double>& thickness_m,
                                             const Matrix& jacobian, double share) {
   require_valid(response, "depth_of_investigation");

@@ -29,7 +29,7 @@ struct Dual {
 
 class Basis {
  public:
-  explicit Basis(const Response1d& response) {
+  explicit Basis(const Response& response) {
     for (std::size_t i = 0; i < response.size(); ++i) {
       omega_.push_back(2 * std::numbers::pi * response.frequency_hz[i]);
       per_sigma_.push_back(1 / response.sigma_ohm[i]);
@@ -107,7 +107,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-DplusResult dplus(const Response1d& response, const DplusOptions& options) {
+DplusResult dplus(const Response& response, const DplusOptions& options) {
   require_valid(response, "dplus");
   const Basis basis(response);
   const std::size_t rows = basis.rows();

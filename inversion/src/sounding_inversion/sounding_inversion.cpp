@@ -76,7 +76,7 @@ struct Setup {
 
 /// From here on the errors are scaled by `error_scale` so that the target is an RMS of one: a
 /// sounding that no layered earth fits has errors larger than stated, and its bands must say so.
-Setup set_up(const Response1d& response, const SoundingInversionOptions& o, double error_scale) {
+Setup set_up(const Response& response, const SoundingInversionOptions& o, double error_scale) {
   Setup s{.layering = choose_layering(response, o)};
   const std::size_t n = s.layers();
   s.smooth.mean.assign(n, std::log(reference_resistivity(response, o)));
@@ -199,7 +199,7 @@ std::vector<double> fit_few_layers(SoundingInversion& out, const Setup& s,
 
 }  // namespace
 
-Response1d without_reference_shift(Response1d r, const SoundingInversionOptions& o) {
+Response without_reference_shift(Response r, const SoundingInversionOptions& o) {
   require_valid(r, "without_reference_shift");
   if (!o.static_shift || !o.static_shift->reference_ohm_m) return r;
   const double period_s = o.static_shift->reference_period_s.value_or(1 / r.frequency_hz.front());
@@ -215,14 +215,14 @@ Response1d without_reference_shift(Response1d r, const SoundingInversionOptions&
   return r;
 }
 
-Layering choose_layering(const Response1d& r, const SoundingInversionOptions& o) {
+Layering choose_layering(const Response& r, const SoundingInversionOptions& o) {
   if (!o.first_depth_m && !o.last_depth_m) return layering_from_data(r, o.layers);
   const auto z = bottoms(layering_from_data(r, o.layers).thickness_m);
   return logarithmic_layering(o.first_depth_m.value_or(z.front()),
                               o.last_depth_m.value_or(z.back()), o.layers);
 }
 
-double reference_resistivity(const Response1d& response, const SoundingInversionOptions& o) {
+double reference_resistivity(const Response& response, const SoundingInversionOptions& o) {
   if (o.reference_ohm_m) return *o.reference_ohm_m;
   const double typical = typical_resistivity(response);
   if (!o.least_ohm_m) return typical;
@@ -232,7 +232,7 @@ double reference_resistivity(const Response1d& response, const SoundingInversion
   return inside == ln_rho ? typical : std::exp(inside);
 }
 
-SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions o) {
+SoundingInverter::SoundingInverter(Response response, SoundingInversionOptions o) {
   require_valid(response, "invert");
   check_options(o);
   response = without_reference_shift(std::move(response), o);
@@ -269,7 +269,7 @@ SoundingInverter::SoundingInverter(Response1d response, SoundingInversionOptions
   out.predicted_ohm = to_complex(predicted);
   out.rms = rms({}, normalised_residual(p.data, predicted, sigma_of_data(response)));
   out.loss_rms = out.error_scale * rms(o.loss, normalised_residual(p.data, predicted, p.sigma));
-  Response1d smooth_response = response;  // a wild last point must not decide how deep we see
+  Response smooth_response = response;  // a wild last point must not decide how deep we see
   smooth_response.impedance_ohm = out.predicted_ohm;
   if (out.shift_ln_impedance)  // nor a factor that is not the earth's
     for (auto& z : smooth_response.impedance_ohm) z *= std::exp(-*out.shift_ln_impedance);

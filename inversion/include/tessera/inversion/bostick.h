@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 
 #include <complex>
 #include <vector>
@@ -19,6 +19,6 @@ struct BostickModel {
 
 /// The quick look: rho(depth) = rho_a (pi / (2 phase) - 1), the transform by phase (Weidelt's
 /// approximation of the slope; Goldberg and Rotstein 1982), one point per frequency.
-BostickModel bostick(const Response1d& response);
+BostickModel bostick(const Response& response);
 
 }  // namespace tessera::inversion

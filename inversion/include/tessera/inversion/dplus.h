@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 
 #include <complex>
 #include <limits>
@@ -34,7 +34,7 @@ struct DplusOptions {
 
 /// Solves the non-negative least-squares problem over the continuum of lambda: a grid, then the
 /// maxima of the dual function between its points are added until duality proves the bound.
-DplusResult dplus(const Response1d& response, const DplusOptions& options = {});
+DplusResult dplus(const Response& response, const DplusOptions& options = {});
 
 /// Impedance of a sheet sum at the given frequencies, in ohm.
 std::vector<std::complex<double>> dplus_impedance(const std::vector<double>& frequency_hz,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/data/plot.h"
-#include "tessera/inversion/survey.h"
+#include "tessera/inversion/station_result.h"
 
 #include <optional>
 #include <span>
@@ -12,15 +12,6 @@
 /// resistivities in ohm m, phases in degrees (e^{+iωt}: 45 over a half-space), depths in m below
 /// the surface, distances in m. NaN means "no value".
 namespace tessera::inversion {
-
-/// Apparent resistivity and phase of one mode against period.
-struct ModeCurve {
-  std::string name;  ///< "xy", "yx", "det" …
-  std::vector<double> period;
-  std::vector<double> rho_a, rho_a_error;  ///< errors may be empty; one standard deviation
-  std::vector<double> phase, phase_error;
-  bool inverted = true;  ///< false: shown pale, for comparison only
-};
 
 /// The response that the model predicts.
 struct PredictedCurve {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tessera/inversion/response_1d.h"
+#include "tessera/inversion/response.h"
 
 #include <vector>
 
@@ -23,12 +23,12 @@ Layering logarithmic_layering(double first_bottom_m, double last_bottom_m, int n
 
 /// The same, chosen from the data: from a sixth of the smallest Bostick depth to three times the
 /// largest, so that thin layers resolve the top and the half-space below is out of reach.
-Layering layering_from_data(const Response1d& response, int n_layers = 70);
+Layering layering_from_data(const Response& response, int n_layers = 70);
 
 /// Depths of the layer bottoms, [n - 1].
 std::vector<double> bottoms(const std::vector<double>& thickness_m);
 
 /// Median of the apparent resistivities in ohm m: where an inversion starts.
-double typical_resistivity(const Response1d& response);
+double typical_resistivity(const Response& response);
 
 }  // namespace tessera::inversion

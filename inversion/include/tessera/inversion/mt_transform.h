@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/inversion/data_table.h"
+#include "tessera/inversion/response.h"
 #include "tessera/inversion/sounding.h"
 
 #include <cstddef>
@@ -8,35 +10,10 @@
 
 namespace tessera::inversion {
 
-/// One complex response per frequency. A missing value or error is NaN.
-struct Response {
-  std::vector<Complex> z;     ///< [n] ohm, phase of a layered earth in 0..90 degrees
-  std::vector<double> error;  ///< [n] ohm, standard deviation of the real and of the imaginary part
-};
-
-/// Apparent resistivity and phase per frequency with standard deviations.
-struct SoundingCurve {
-  std::vector<double> rho, rho_error;      ///< [n] ohm m
-  std::vector<double> phase, phase_error;  ///< [n] degrees
-};
-
-/// What of the tensor a layered earth is fitted to.
-enum class ResponseKind {
-  determinant,  ///< sqrt(Zxx Zyy - Zxy Zyx), the root with positive real part; free of the axes'
-                ///< direction
-  average,      ///< (Zxy - Zyx) / 2, free of the axes' direction
-  xy,           ///< Zxy: TE if x points along strike
-  yx,           ///< -Zyx: TM if x points along strike
-};
-
 /// Errors are propagated to first order, with the covariance of the file if there is one (Cov(Z_ij,
 /// Z_kl*) = N_ik S_jl), else, and where it is incomplete, with the elements taken as independent.
-/// NaN where an error that enters is missing.
-Response response_of(const Sounding& s, ResponseKind kind);
-
-/// rho = |z|^2 / (omega mu0), phase = arg z; to first order d rho = 2 rho e/|z|, d phase = e/|z|.
-/// `frequency_hz` and `r` have equal lengths.
-SoundingCurve sounding_curve(std::span<const double> frequency_hz, const Response& r);
+/// NaN where an error that enters is missing. Throws tessera::Error for an element of the tipper.
+Response response_of(const Sounding& s, Element element);
 
 /// Turns the axes clockwise (seen from above) by `angle_deg`, impedance and tipper: Z' = R Z R^T,
 /// T' = T R^T with R = [[cos, sin], [-sin, cos]] (Simpson and Bahr 2005, Practical

@@ -14,6 +14,7 @@ namespace tessera::inversion {
 /// error is missing. All is NaN where an element is missing or X is singular.
 struct PhaseTensor {
   Tensor2<double> phi;  ///< in the axes of the sounding
+  Tensor2<double> phi_error{};
   double phi_max = 0,
          phi_min = 0;    ///< tangents of the principal phases; phi_min < 0 if det Phi < 0
   double alpha_deg = 0;  ///< 1/2 atan2(xy + yx, xx - yy)

@@ -34,6 +34,15 @@ std::vector<PlanePoint> local_plane(std::span<const GeoPoint> points, GeoPoint c
 /// The middle of the points on the globe (also across the date line).
 GeoPoint centre_of(std::span<const GeoPoint> points);
 
+/// Stations on a plane: those of the globe about their middle where all have such a position, else
+/// the places of the file's own (Sounding::place_m) where all have these.
+struct StationPlaces {
+  std::vector<PlanePoint> points;    ///< [station], or none
+  bool on_globe = false;             ///< x is north
+  std::vector<std::string> without;  ///< names of those that have none, if there are none
+};
+StationPlaces station_places(std::span<const Sounding> soundings);
+
 /// Stations in the order of a line.
 struct Profile {
   std::vector<std::size_t> order;  ///< indices of the soundings, first to last along the line
@@ -47,8 +56,8 @@ struct Profile {
 };
 
 /// The straight line that fits the stations best (least squared offsets in the local plane), or the
-/// one with the given azimuth through their middle. If any station has no position the order given
-/// is kept with unit spacing, and said.
+/// one with the given azimuth through their middle. If any station has no place (station_places)
+/// the order given is kept with unit spacing, and said.
 Profile make_profile(std::span<const Sounding> soundings, std::optional<double> azimuth_deg = {});
 
 }  // namespace tessera::inversion

@@ -4,7 +4,7 @@
 // the order of the line, with distances that do not fall.
 #pragma once
 #include "tessera/data/grid.h"
-#include "tessera/inversion/survey.h"
+#include "tessera/inversion/station_result.h"
 
 #include <span>
 #include <vector>

@@ -31,6 +31,8 @@ struct ResistivityPhase {
   std::vector<Tensor2<double>> rho, rho_error;  ///< [n][2][2] ohm m
   std::vector<Tensor2<double>> phase,
       phase_error;  ///< [n][2][2] degrees, phase of the impedance element
+  bool errors_apart =
+      false;  ///< both errors mean what is written here: neither follows from the other
   bool empty() const { return rho.empty(); }
 };
 
@@ -51,8 +53,13 @@ struct Covariance {
 struct Sounding {
   std::string station;  ///< as the file spells it, blanks kept
   std::string file;
-  std::string format;  ///< "EDI", "EDI SPECTRA", "EDI rho/phase", "EMTF XML", "Jones J" or "EMTF Z"
+  std::string format;  ///< "EDI", "EDI SPECTRA", "EDI rho/phase", "EMTF XML", "Jones J", "EMTF Z",
+                       ///< "ModEM" or "MARE2DEM"
   std::optional<double> latitude_deg, longitude_deg, elevation_m;
+  /// x, y, z in m in the axes of the file, z down from the datum (the sea's surface in MARE2DEM's);
+  /// where it has such. Positions on the globe go first.
+  std::optional<std::array<double, 3>> place_m;
+  double tilt_deg = 0;  ///< of the instrument's y axis below the horizontal, as along a sea floor
   std::optional<double> declination_deg;  ///< if the file tells it; never applied by the reader
 
   std::vector<double> frequency_hz;  ///< [n], strictly falling

@@ -57,20 +57,20 @@ struct SoundingInversionOptions {
 
 /// A response without the static shift that a reference apparent resistivity tells: what is
 /// inverted.
-Response1d without_reference_shift(Response1d response, const SoundingInversionOptions& options);
+Response without_reference_shift(Response response, const SoundingInversionOptions& options);
 
 /// The layers of the smooth models of such a response. Throws tessera::Error where one depth is
 /// given and lies beyond the other one, which the data choose.
-Layering choose_layering(const Response1d& response, const SoundingInversionOptions& options);
+Layering choose_layering(const Response& response, const SoundingInversionOptions& options);
 
 /// Resistivity in ohm m of the reference model, which is the start, too: the one given, else the
 /// median apparent resistivity. Between bounds this is kept a tenth of their range (of ln rho) away
 /// from either: at a bound the data have no hold on the model.
-double reference_resistivity(const Response1d& response, const SoundingInversionOptions& options);
+double reference_resistivity(const Response& response, const SoundingInversionOptions& options);
 
 /// Everything that is reported about one sounding. No times: equal input gives equal bits.
 struct SoundingInversion {
-  Response1d response;  ///< what was fitted (after a reference static shift)
+  Response response;  ///< what was fitted (after a reference static shift)
   DplusResult bound;
   BostickModel bostick;
   double target_rms = 0;
@@ -98,7 +98,7 @@ class SoundingInverter {
  public:
   /// Throws tessera::Error for unusable options; an inversion that does not reach its aim is a
   /// result.
-  SoundingInverter(Response1d response, SoundingInversionOptions options);
+  SoundingInverter(Response response, SoundingInversionOptions options);
   const SoundingInversion& result() const { return result_; }
   const Sampler* sampler() const { return sampler_.get(); }
   /// Bands from the chain's samples.

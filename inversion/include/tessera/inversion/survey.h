@@ -1,74 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Soundings from their files to what is inverted, and what is kept of each: read, turned, masked,
-// reduced to one response with errors, put in order along a line.
+// Stations and their data from files to what is inverted: read, turned, masked, reduced to a table
+// of data with errors, put in order along a line or across a strike.
 #pragma once
 #include "tessera/data/input_files.h"
-#include "tessera/inversion/mt_transform.h"
-#include "tessera/inversion/response_1d.h"
-#include "tessera/inversion/sounding_inversion.h"
+#include "tessera/inversion/data_table.h"
 #include "tessera/inversion/sounding_read.h"
 
 #include <cstddef>
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace tessera::inversion {
 
+/// Least standard deviations.
+struct ErrorFloors {
+  /// Of real and imaginary part of an impedance, as a part of its modulus; of log10 rho_a and phase
+  /// what follows to first order: 2/ln(10) times it, and it in radians.
+  double impedance = 0.05;
+  double tipper = 0.02;        ///< of real and imaginary part
+  double phase_tensor = 0.05;  ///< of an element
+  struct Of {
+    DatumKind kind;
+    double sigma = 0;
+  };
+  std::vector<Of> kinds;  ///< other ones for single kinds, in their unit: 0.043 of log10_rho_xy
+};
+
 struct StationOptions {
   ReadOptions read;
-  std::optional<double> rotation_deg;  ///< the axes are turned by it, see rotate_by
+  /// What the azimuths of a file are off by: true azimuth = stated + it, such as the declination
+  /// where channels were laid out by a compass. No number of the tensor changes by it.
+  double rotation_deg = 0;
   std::optional<double> strike_deg;    ///< then x is turned to it, see rotate_to
   std::vector<double> mask_periods_s;  ///< left out, see mask_periods
   double shortest_period_s = 0;        ///< what lies outside is left out, see keep_periods
   double longest_period_s = std::numeric_limits<double>::infinity();
-  ResponseKind response = ResponseKind::determinant;
-  double error_floor = 0.05;  ///< least standard deviation, as a part of the modulus
+  std::vector<DatumKind> kinds = {{Element::determinant, Part::real},
+                                  {Element::determinant, Part::imag}};
+  ErrorFloors floors;
 };
 
+/// Real and imaginary part of a response.
+std::vector<DatumKind> impedance_kinds(Element element);
+
+/// A place at which fields are recorded.
 struct Station {
-  std::string id;        ///< file name without its ending, unique in a survey
+  std::string id;        ///< file name without its ending, or the station's; unique in a survey
+  std::string name;      ///< as the file spells it
   data::InputFile file;  ///< as it was read
-  Sounding sounding;     ///< turned, masked and cut
-  Response1d response;   ///< what a layered earth is fitted to; empty if there is no impedance
-  std::size_t without_value = 0;         ///< periods that the response lacks: masked, missing, zero
-  std::size_t without_error = 0;         ///< the same: no error given, and no floor
+  std::optional<double> latitude_deg, longitude_deg, elevation_m;
+  /// x, y, z of the file's own axes, z down from its datum (Sounding::place_m).
+  std::optional<std::array<double, 3>> place_m;
+  double tilt_deg = 0;    ///< of y below the horizontal (Sounding::tilt_deg)
+  double distance_m = 0;  ///< along the line, from its first station; across the strike: y
+  double offset_m = 0;    ///< to the right of the line; across the strike: x
+  /// Turned, masked and cut; without frequencies where the data come from a table of data.
+  Sounding sounding;
+  std::size_t without_value = 0;  ///< responses at a period that have no row: masked, missing, zero
+  std::size_t without_error = 0;  ///< the same: no error given, and no floor
   std::vector<double> absent_periods_s;  ///< periods to mask that the sounding does not have
-  double distance_m = 0;                 ///< along the line, from its first station
 };
 
-/// One file as the options ask for it. Throws data::InputError where it cannot be read; what is
-/// doubtful stands in `sounding.findings`.
-Station read_station(const std::filesystem::path& file, const StationOptions& options = {});
+/// A station and its rows, which name station 0.
+struct StationData {
+  Station station;
+  DataTable data;
+};
 
-/// The values of a response that are there and not zero, with sigma = max(propagated error,
-/// floor * modulus); the others are counted in `station`.
-Response1d usable_response(const Sounding& s, ResponseKind kind, double error_floor,
-                           Station& station);
+/// The stations of one file as the options ask for them: one of an EDI, EMTF XML, J or Z file, all
+/// of a ModEM list, a MARE2DEM file (.emdata, .resp) or a table of data (survey_files.h), whose
+/// rows of the kinds asked for are taken and cannot be turned. Throws data::InputError where it
+/// cannot be read; what is doubtful stands in `sounding.findings`.
+std::vector<StationData> read_stations(const std::filesystem::path& file,
+                                       const StationOptions& options = {});
 
-/// Stations in the order of a line.
+/// The rows of one sounding: values that are there and not zero, with sigma = max(propagated error,
+/// floor); the others are counted in `station`.
+DataTable rows_of(const Sounding& s, std::span<const DatumKind> kinds, const ErrorFloors& floors,
+                  Station& station);
+
+/// Stations in the order of a line and their data.
 struct Survey {
   std::vector<Station> stations;
+  DataTable data;
   bool has_coordinates = false;      ///< otherwise distances only count the stations
+  double azimuth_deg = 0;            ///< in which the line runs
   std::vector<std::string> remarks;  ///< what a reader of a section has to know
 };
 
 /// Puts the stations in order along the line that fits them best, or the one with the given azimuth
 /// (make_profile), and makes their names unique: a, a-2, a-3.
-Survey line_up(std::vector<Station> stations, std::optional<double> azimuth_deg = {});
+Survey line_up(std::vector<StationData> stations, std::optional<double> azimuth_deg = {});
 
-/// What is kept of one inverted sounding, as plain numbers: enough for every table and figure.
-struct StationResult {
-  std::string id, station, file;
-  double distance_m = 0, latitude_deg = 0, longitude_deg = 0;  ///< NaN where not known
-  SoundingInversion result;
-  /// Observed xy and yx of the tensor as it was turned, yx with its phase in the first quadrant.
-  std::vector<double> tensor_frequency;
-  SoundingCurve xy, yx;
-};
-StationResult station_result(const Station& station, SoundingInversion result);
+/// The same for a two-dimensional earth: stations are projected on the line across the strike, with
+/// y = distance_m counted along strike + 90 degrees from their middle; where all have places of the
+/// file's own instead of positions on the globe, y is that of the file. Says how far stations lie
+/// off the line through their middle, and which ones share a y. Throws data::InputError E0680
+/// naming the stations that have no place.
+Survey line_up_across(std::vector<StationData> stations, double strike_deg);
 
 }  // namespace tessera::inversion

@@ -111,7 +111,6 @@ LEVELS = {
 }
 GIVEN = "given"
 REFUSED = [
-    {"when": {"data.rotation": GIVEN, "data.strike": GIVEN}},
     {"when": {"data.response": ("te", "tm"), "data.strike": None}},
     {"when": {"model.least_resistivity": GIVEN, "model.greatest_resistivity": None}},
     {"when": {"model.least_resistivity": None, "model.greatest_resistivity": GIVEN}},
@@ -147,8 +146,9 @@ def response(run, z):
         z = [[v / FIELD for v in row] for row in z]
     if run["data.sign"] == "minus":
         z = [[v.conjugate() for v in row] for row in z]
-    turn = run["data.strike"] or run["data.rotation"]
-    a = math.radians(si(turn)) if turn else 0
+    # The files call x north; a rotation says that it points so many degrees east of it.
+    turn = si(run["data.strike"]) - si(run["data.rotation"] or "0 deg") if run["data.strike"] else 0
+    a = math.radians(turn)
     c, s = math.cos(a), math.sin(a)
     r = ((c, s), (-s, c))
     z = [[sum(r[i][k] * z[k][m] * r[j][m] for k in range(2) for m in range(2)) for j in range(2)] for i in range(2)]

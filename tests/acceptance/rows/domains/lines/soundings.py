@@ -2,7 +2,7 @@
 """Magnetotelluric soundings: readers, inversion, pictures."""
 
 LAWS = (
-    (1, "rotation turns, strike turns, and both together are refused", {"apps_tests": "Mt1d.RotationAndStrikeTurnAndTogetherAreRefused"}),
+    (1, "a strike turns what the files hold, a rotation corrects what they call north", {"apps_tests": "Mt1d.StrikeTurnsAndRotationCorrects"}),
     (2, "the depth of investigation is that of the earth, not of a bounded variable", {"inversion_tests": "SoundingInversion.BoundsFarAwayLeaveTheDepthOfInvestigation", "apps_tests": "Mt1d.BoundsFarAwayLeaveTheDepthsOfInvestigation"}),
     (3, "an estimate counts threads as a run does", {"apps_tests": "Mt1d.AnEstimateCountsThreadsAsARunDoes"}),
     (4, "NaN in EMTF XML is missing, a Fortran exponent in EDI is read, a wild station does not stretch the colours",

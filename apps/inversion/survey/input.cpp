@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/survey/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numbers>
+#include <optional>
+#include <set>
+
+namespace tessera::apps::survey {
+namespace {
+
+std::size_t periods_of(const inversion::DataTable& t) {
+  return std::set<double>(t.frequency_hz.begin(), t.frequency_hz.end()).size();
+}
+
+/// Error E0610: what is left, why the others are not, and the key that changes it.
+data::Diagnostic too_few_periods(const std::string& file, const inversion::StationData& d,
+                                 std::size_t fewest) {
+  std::string message = fmt::format("only {} usable periods are left, at least {} are needed",
+                                    periods_of(d.data), fewest);
+  const auto add = [&](std::size_t n, const char* what) {
+    if (n) message += fmt::format("; {}{}", n, what);
+  };
+  add(d.station.without_value, " are masked, missing or zero");
+  add(d.station.without_error, " have no error");
+  return about(610, file, message,
+               d.station.without_error ? "set data.error_floor above 0"
+                                       : "see data.response, shortest_period, longest_period and "
+                                         "mask_periods; --keep-going leaves the file out");
+}
+
+bool given(const data::Config& config, std::string_view table, std::string_view key) {
+  const data::Member* in = data::find(config.table(), table);
+  const auto* keys = in ? in->value.get<data::Table>() : nullptr;
+  return keys && data::find(*keys, key);
+}
+
+}  // namespace
+
+data::Diagnostic about(int number, const std::string& file, std::string message, std::string hint) {
+  data::Diagnostic d;
+  d.number = number;
+  d.place.file = file;
+  d.message = std::move(message);
+  d.hint = std::move(hint);
+  return d;
+}
+
+std::vector<data::InputFile> files_of(const Input& in) {
+  std::vector<data::InputFile> out;
+  for (const inversion::Station& s : in.survey.stations)
+    if (out.empty() || std::find(out.begin(), out.end(), s.file) == out.end())
+      out.push_back(s.file);
+  return out;
+}
+
+Input read_input(const DataOptions& o, const InputRules& rules) {
+  namespace fs = std::filesystem;
+  Input in;
+  const auto say = [&](data::Diagnostic d) { in.findings.push_back(std::move(d)); };
+  const auto files = fs::is_directory(o.files) ? inversion::list_sounding_files(o.files)
+                                               : std::vector<fs::path>{o.files};
+  const inversion::StationOptions options = station_options(o, rules.kinds);
+  std::vector<inversion::StationData> stations;
+  std::size_t with_data = 0;
+  std::map<double, std::size_t> unmasked;  // for each period to mask, the stations without it
+  for (const fs::path& file : files) {
+    std::vector<inversion::StationData> of_file;
+    try {
+      of_file = inversion::read_stations(file, options);
+    } catch (const data::InputError& e) {
+      in.findings.insert(in.findings.end(), e.findings().begin(), e.findings().end());
+      continue;
+    }
+    for (inversion::StationData& d : of_file) {
+      const inversion::Sounding& sounding = d.station.sounding;
+      const std::string where =
+          of_file.size() == 1 ? file.string() : file.string() + ", station " + d.station.name;
+      in.findings.insert(in.findings.end(), sounding.findings.begin(), sounding.findings.end());
+      // shortest_period and longest_period may have left no period, and with them no impedance.
+      if (sounding.size() > 0 && !sounding.has_impedance() && d.data.size() == 0) {
+        say(about(611, where, "the file has no impedance to invert",
+                  "leave it out, or invert the others with --keep-going"));
+        continue;
+      }
+      ++with_data;
+      for (const double period :
+           std::set<double>(d.station.absent_periods_s.begin(), d.station.absent_periods_s.end()))
+        ++unmasked[period];
+      if (periods_of(d.data) < rules.fewest_periods) {
+        say(too_few_periods(where, d, rules.fewest_periods));
+        continue;
+      }
+      if (auto refused = rules.refuse ? rules.refuse(d) : std::nullopt) {
+        refused->place.file = where;
+        say(std::move(*refused));
+        continue;
+      }
+      stations.push_back(std::move(d));
+    }
+  }
+  if (stations.empty()) return in;
+  for (const auto& [period, n] : unmasked)
+    if (n == with_data) {
+      say(about(
+          613, o.files.string(),
+          fmt::format("no sounding has a period of {} s: data.mask_periods masks nothing there",
+                      period),
+          "a period is met within 1 %; is it in seconds?"));
+      in.findings.back().severity = data::Severity::warning;
+    }
+  in.survey = rules.line_up(std::move(stations));
+  return in;
+}
+
+void doubt_options(const data::Config& config, const DataOptions& data,
+                   std::vector<data::Diagnostic>& out) {
+  const auto doubt = [&](int number, const std::string& key, std::string message,
+                         std::string hint) {
+    out.push_back(config.error(number, key, std::move(message), std::move(hint)));
+    out.back().severity = data::Severity::warning;
+  };
+  if (data.rotation && !data.strike)
+    doubt(607, "data.rotation",
+          "data.rotation corrects the azimuths of the files, and no data are turned without "
+          "data.strike",
+          "give data.strike, the direction that x is turned to");
+  if (!given(config, "static_shift", "enabled"))
+    for (const char* key : {"prior_std", "reference_resistivity", "reference_period"})
+      if (given(config, "static_shift", key))
+        doubt(618, std::string("static_shift.") + key,
+              fmt::format("{} has no effect without static_shift.enabled = true", key),
+              "give it, or static_shift.enabled = false where that is meant");
+}
+
+std::string check_line(const Input& input, std::size_t k) {
+  const inversion::Station& station = input.survey.stations[k];
+  const auto& t = input.survey.data;
+  const auto [first, last] =
+      std::equal_range(t.station.begin(), t.station.end(), static_cast<std::int64_t>(k));
+  double lo = INFINITY, hi = 0;
+  for (auto at = first; at != last; ++at) {
+    const double f = t.frequency_hz[static_cast<std::size_t>(at - t.station.begin())];
+    lo = std::min(lo, f), hi = std::max(hi, f);
+  }
+  std::set<double> periods;
+  for (auto at = first; at != last; ++at)
+    periods.insert(t.frequency_hz[static_cast<std::size_t>(at - t.station.begin())]);
+  const inversion::Sounding& s = station.sounding;
+  return fmt::format(
+      "{:<12} {:<14} {:3} periods {:.3g} to {:.3g} s, {} in {}", station.id,
+      s.format.empty() ? "table" : s.format, periods.size(), 1 / hi, 1 / lo,
+      s.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)",
+      s.format.empty() || s.source_units == inversion::ImpedanceUnits::ohm ? "ohm" : "mV/km/nT");
+}
+
+void require_stations(const data::Config& config, bool keep_going, const Input& input) {
+  std::vector<data::Diagnostic> errors;
+  for (const auto& d : input.findings)
+    if (d.severity == data::Severity::error) errors.push_back(d);
+  if (!input.survey.stations.empty() && (errors.empty() || keep_going)) return;
+  if (errors.empty())
+    errors.push_back(config.error(612, {}, "there is no sounding to invert", "see data.files"));
+  throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
+}
+
+}  // namespace tessera::apps::survey

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "inversion/survey/options.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/input_files.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::survey {
+
+/// The survey of a case as it is inverted, and what its files gave to say.
+struct Input {
+  inversion::Survey survey;
+  std::vector<data::Diagnostic> findings;  ///< warnings, and the errors of the files left out
+};
+
+/// The files of all stations, in their order, each once.
+std::vector<data::InputFile> files_of(const Input& in);
+
+/// What an app asks of the stations of its case.
+struct InputRules {
+  std::vector<inversion::DatumKind> kinds;
+  std::size_t fewest_periods = 1;  ///< with a datum: E0610 where a station has fewer
+  /// Why a station that has enough is left out all the same; nothing: it is not.
+  std::function<std::optional<data::Diagnostic>(const inversion::StationData&)> refuse;
+  /// Stations in their order.
+  std::function<inversion::Survey(std::vector<inversion::StationData>)> line_up;
+};
+
+/// Reads everything that `o` names and never stops at the first error: they are all among the
+/// findings.
+Input read_input(const DataOptions& o, const InputRules& rules);
+
+/// An error about a file.
+data::Diagnostic about(int number, const std::string& file, std::string message, std::string hint);
+
+/// Warnings: E0607, a correction of azimuths has no effect, since nothing is turned to a strike;
+/// E0618, keys of a static shift that is not enabled are given.
+void doubt_options(const data::Config& config, const DataOptions& data,
+                   std::vector<data::Diagnostic>& out);
+
+/// For `check`: format, periods, sign and units of a station.
+std::string check_line(const Input& input, std::size_t station);
+
+/// Throws the errors of the files, unless these may be left out and others remain.
+void require_stations(const data::Config& config, bool keep_going, const Input& input);
+
+}  // namespace tessera::apps::survey

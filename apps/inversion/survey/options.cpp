@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/survey/options.h"
+
+#include <numbers>
+#include <string>
+#include <string_view>
+
+namespace tessera::apps::survey {
+
+constexpr double degrees = 180 / std::numbers::pi;
+
+void find_contradictions(const data::Config& config, const DataOptions& data,
+                         const StaticShiftOptions& shift, const PosteriorOptions& posterior,
+                         std::vector<data::Diagnostic>& wrong) {
+  const auto say = [&](int number, std::string_view key, std::string message, std::string hint) {
+    wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));
+  };
+  if (shift.enabled && !shift.prior_std && !shift.reference_resistivity)
+    say(602, "static_shift.enabled",
+        "static shift cannot be told from a resistivity: a sounding fits as well with any factor",
+        "give static_shift.prior_std or static_shift.reference_resistivity");
+  if (data.shortest_period && data.longest_period && *data.shortest_period >= *data.longest_period)
+    say(605, "data.shortest_period", "shortest_period is not below longest_period", "");
+  if (posterior.method == inversion::PosteriorMethod::mcmc &&
+      posterior.keep_every > posterior.samples)
+    say(608, "posterior.keep_every",
+        "a chain of posterior.samples = " + std::to_string(posterior.samples) +
+            " steps that keeps one in " + std::to_string(posterior.keep_every) + " keeps none",
+        "more samples, or a smaller keep_every");
+}
+
+inversion::StationOptions station_options(const DataOptions& o,
+                                          std::vector<inversion::DatumKind> kinds) {
+  inversion::StationOptions out{.mask_periods_s = o.mask_periods, .kinds = std::move(kinds)};
+  out.floors.impedance = o.error_floor;
+  if (o.sign != SignChoice::file)
+    out.read.sign =
+        o.sign == SignChoice::plus ? inversion::TimeSign::plus : inversion::TimeSign::minus;
+  if (o.units != UnitsChoice::file)
+    out.read.units = o.units == UnitsChoice::ohm ? inversion::ImpedanceUnits::ohm
+                                                 : inversion::ImpedanceUnits::field;
+  if (o.rotation) out.rotation_deg = *o.rotation * degrees;
+  if (o.strike) out.strike_deg = *o.strike * degrees;
+  if (o.shortest_period) out.shortest_period_s = *o.shortest_period;
+  if (o.longest_period) out.longest_period_s = *o.longest_period;
+  return out;
+}
+
+std::optional<inversion::StaticShift> static_shift_of(const StaticShiftOptions& o) {
+  if (!o.enabled) return std::nullopt;
+  inversion::StaticShift out{.reference_ohm_m = o.reference_resistivity,
+                             .reference_period_s = o.reference_period};
+  if (o.prior_std)
+    out.std_ln_impedance = 0.5 * std::numbers::ln10 * *o.prior_std;  // rho_a goes as |Z|^2
+  return out;
+}
+
+}  // namespace tessera::apps::survey

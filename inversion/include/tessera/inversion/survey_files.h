@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A survey and its table of data in files: there and back without a bit lost, and for MARE2DEM.
+#pragma once
+#include "tessera/data/hdf5.h"
+#include "tessera/inversion/survey.h"
+
+#include <filesystem>
+#include <string>
+
+namespace tessera::inversion {
+
+/// One table (RFC 4180), a row per datum, stations in their order. Columns: station (id), name,
+/// latitude_deg, longitude_deg, elevation_m, x_m, y_m, z_m, tilt_deg, distance_m, offset_m,
+/// frequency_hz, period_s, kind (name_of), unit, value, sigma, predicted. A station without data
+/// has a row with nothing from frequency_hz on. What is not known is an empty field; numbers are
+/// the shortest that read back to the same bits.
+std::string survey_csv(const Survey& survey);
+void write_survey_csv(const std::filesystem::path& path, const Survey& survey);
+
+/// The same in a group of an HDF5 file: station/... one number per station (NaN: not known),
+/// data/... one per datum.
+void write_survey(data::H5Writer& file, const std::string& group, const Survey& survey);
+
+/// Either of them, by the file's ending: .csv, or .h5 and .hdf5 with the group tessera/survey. The
+/// stations stand as the file has them; `sounding` of each is empty. Throws data::InputError E0681
+/// where the file is no such table, with line and column where it has them.
+Survey read_survey(const std::filesystem::path& path);
+
+/// MARE2DEM's .emdata (EMData_2.2) of the rows that it can hold: log10 rho_a and phase of xy and
+/// yx. Receivers stand at x = offset_m, y = distance_m, z of `place_m` or 0 where there is none.
+/// Throws tessera::Error where there is another kind, or no row.
+std::string emdata_text(const Survey& survey);
+void write_emdata(const std::filesystem::path& path, const Survey& survey);
+
+}  // namespace tessera::inversion

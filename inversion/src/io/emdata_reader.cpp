@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// MARE2DEM's data (.emdata, "Format: EMData_2.2") and responses (.resp, "Format: EMResp_2.2") of
+// magnetotelluric receivers:
+//   # MT Frequencies: n        then n lines of Hz
+//   # MT Receivers: n          then n lines: x y z theta alpha beta length solve_static [name]
+//   # Data: n                  then n lines: type frequency transmitter receiver datum error
+//                              [response residual]
+// x along strike, y across, z down in m; beta, in degrees, is how far y of the receiver dips below
+// the horizontal. Types: 123 and 125 are log10 of the apparent resistivity of Zxy (TE) and Zyx
+// (TM), 104 and 106 their phases in degrees, that of Zyx in the first quadrant. '!' begins a
+// comment. Of a response file the responses are read. (Key 2016, Geophys. J. Int. 207, 571; the
+// layout by the Demo example of the program.)
+#include "sounding_finish.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace tessera::inversion {
+namespace {
+
+class EmdataReader {
+ public:
+  EmdataReader(const data::TextFile& text, const ReadOptions& options)
+      : text_(text), options_(options), findings_(text) {}
+
+  std::vector<Sounding> read() {
+    std::size_t line = 1;
+    while (line <= text_.n_lines()) {
+      const std::string head = upper(trim(text_.line(line)));
+      const std::size_t offset = text_.line_starts[line - 1];
+      ++line;
+      if (head.empty() || head.front() == '!') continue;
+      if (head.starts_with("FORMAT:")) {
+        response_ = head.find("EMRESP") != std::string::npos;
+        continue;
+      }
+      if (head.front() != '#') continue;  // other settings of the program
+      const std::size_t colon = head.find(':');
+      const std::string name(trim(std::string_view(head).substr(1, colon - 1)));
+      if (name == "MT FREQUENCIES") {
+        for (const auto& words : rows(line, count(line - 1)))
+          frequency_.push_back(number(words, 0));
+      } else if (name == "MT RECEIVERS") {
+        for (const auto& words : rows(line, count(line - 1))) receiver(words);
+      } else if (name == "DATA") {
+        for (const auto& words : rows(line, count(line - 1))) datum(words);
+      } else {
+        findings_.error(363, offset, fmt::format("data of the section \"{}\" are not read", name),
+                        "magnetotelluric receivers alone");
+      }
+      findings_.throw_if_errors();
+    }
+    if (frequency_.empty() || receivers_.empty() || !any_)
+      findings_.error(307, text_.text.size() - 1,
+                      "the file lacks frequencies, receivers or data of magnetotellurics");
+    findings_.throw_if_errors();
+    return soundings();
+  }
+
+ private:
+  struct Receiver {
+    std::string name;
+    std::array<double, 3> place{};
+    double tilt = 0;
+    std::vector<Tensor2<double>> rho, rho_error, phase, phase_error;  // [frequency]
+  };
+
+  std::vector<Token> words_of(std::size_t n) const {
+    return split_tokens(text_.text, text_.line_starts[n - 1],
+                        text_.line_starts[n - 1] + text_.line(n).size());
+  }
+
+  std::size_t count(std::size_t line) {
+    const std::string_view all = text_.line(line);
+    const std::string_view rest = trim(all.substr(std::min(all.find(':') + 1, all.size())));
+    const auto n = parse_count(
+        {rest, text_.line_starts[line - 1] + static_cast<std::size_t>(rest.data() - all.data())},
+        text_.n_lines(), "the number of rows", findings_);
+    findings_.throw_if_errors();
+    return *n;
+  }
+
+  /// The next n lines that are no comment; `line` moves behind them.
+  std::vector<std::vector<Token>> rows(std::size_t& line, std::size_t n) {
+    std::vector<std::vector<Token>> out;
+    for (; out.size() < n && line <= text_.n_lines(); ++line) {
+      auto words = words_of(line);
+      if (words.empty() || words[0].text.front() == '!') continue;
+      if (words[0].text.front() == '#') break;
+      out.push_back(std::move(words));
+    }
+    if (out.size() < n) {
+      findings_.error(362, text_.line_starts[std::min(line, text_.n_lines()) - 1],
+                      fmt::format("{} rows are announced, there are {}", n, out.size()));
+      findings_.throw_if_errors();
+    }
+    return out;
+  }
+
+  double number(const std::vector<Token>& words, std::size_t k) {
+    if (k >= words.size()) {
+      findings_.error(
+          362, words[0].offset,
+          fmt::format("the row has {} columns, at least {} are needed", words.size(), k + 1));
+      findings_.throw_if_errors();
+    }
+    return parse_number(words[k], Exponent::fortran, findings_).value_or(kNaN);
+  }
+
+  std::size_t index(const std::vector<Token>& words, std::size_t k, std::size_t n,
+                    const char* what) {
+    const double v = number(words, k);
+    if (!(v >= 1 && v <= static_cast<double>(n) && v == std::floor(v))) {
+      findings_.error(362, words[k].offset,
+                      fmt::format("{} {} is none of 1 to {}", what, shown(words[k].text), n));
+      findings_.throw_if_errors();
+    }
+    return static_cast<std::size_t>(v) - 1;
+  }
+
+  void receiver(const std::vector<Token>& words) {
+    Receiver r;
+    r.place = {number(words, 0), number(words, 1), number(words, 2)};
+    r.tilt = number(words, 5);
+    r.name =
+        words.size() > 8 ? std::string(words[8].text) : fmt::format("{}", receivers_.size() + 1);
+    const Tensor2<double> none{{{kNaN, kNaN}, {kNaN, kNaN}}};
+    for (auto* column : {&r.rho, &r.rho_error, &r.phase, &r.phase_error})
+      column->assign(frequency_.size(), none);
+    receivers_.push_back(std::move(r));
+  }
+
+  void datum(const std::vector<Token>& words) {
+    const double type = number(words, 0);
+    const std::size_t f = index(words, 1, frequency_.size(), "frequency"),
+                      k = index(words, 3, receivers_.size(), "receiver");
+    const double transmitter = number(words, 2);
+    const bool rho = type == 123 || type == 125, phase = type == 104 || type == 106;
+    if (!rho && !phase) {
+      findings_.error(363, words[0].offset, fmt::format("data of the type {} are not read", type),
+                      "123 and 125 (log10 of apparent resistivities), 104 and 106 (phases)");
+      return;
+    }
+    if (transmitter != 0 && transmitter != static_cast<double>(k + 1)) {
+      findings_.error(363, words[2].offset,
+                      "the magnetic field of another receiver is not read for an impedance");
+      return;
+    }
+    const double value = number(words, response_ ? 6 : 4), error = number(words, 5);
+    const int i = type == 125 || type == 106;
+    Receiver& r = receivers_[k];
+    any_ = true;
+    if (rho) {
+      r.rho[f][i][1 - i] = std::pow(10.0, value);
+      r.rho_error[f][i][1 - i] = std::numbers::ln10 * r.rho[f][i][1 - i] * error;
+    } else {
+      r.phase[f][i][1 - i] = value;
+      r.phase_error[f][i][1 - i] = error;
+    }
+  }
+
+  std::vector<Sounding> soundings() {
+    std::vector<Sounding> out;
+    for (const Receiver& r : receivers_) {
+      Findings findings(text_);
+      Sounding s;
+      s.format = "MARE2DEM";
+      s.station = r.name;
+      s.place_m = r.place;
+      s.tilt_deg = r.tilt;
+      s.frequency_hz = frequency_;
+      s.azimuth_deg.assign(frequency_.size(), 0.0);
+      s.resistivity = {r.rho, r.rho_error, r.phase, r.phase_error, true};
+      impedance_from_resistivity(s);
+      bool any = false;
+      for (const auto& z : s.impedance)
+        any = any || !std::isnan(z[0][1].real()) || !std::isnan(z[1][0].real());
+      if (!any) continue;  // a receiver without data
+      finish_sounding(s, {}, options_, std::vector<std::size_t>(frequency_.size(), 0), findings);
+      out.push_back(std::move(s));
+    }
+    return out;
+  }
+
+  const data::TextFile& text_;
+  ReadOptions options_;
+  Findings findings_;
+  std::vector<double> frequency_;
+  std::vector<Receiver> receivers_;
+  bool response_ = false, any_ = false;
+};
+
+}  // namespace
+
+std::vector<Sounding> read_emdata(const data::TextFile& text, const ReadOptions& options) {
+  return EmdataReader(text, options).read();
+}
+
+}  // namespace tessera::inversion

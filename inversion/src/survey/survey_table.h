@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of data (survey_files.h) as one more kind of file that stations are read from.
+#pragma once
+#include "tessera/inversion/survey.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace tessera::inversion {
+
+/// By the ending of its name: .csv, .h5, .hdf5.
+bool is_survey_table(const std::filesystem::path& file);
+
+/// Throws data::InputError E0682 where the options ask for a turn or another unit or sign.
+std::vector<StationData> stations_of_table(const std::filesystem::path& file,
+                                           const StationOptions& options);
+
+}  // namespace tessera::inversion

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of ModEM: any bytes either give soundings or an InputError. Seeds: corpus/modem_list.
+#include "processor_limit.h"
+#include "sounding_fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const tessera::testing::ProcessorLimit limit;
+  return tessera::testing::fuzz_sounding(data, size, "ModEM");
+}
