@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::apps::mt1d {
@@ -24,9 +25,11 @@ Derivatives derivatives(const Mt1dOptions& o, const Input& input) {
   std::vector<double> start(layering.size(),
                             std::log(inversion::reference_resistivity(r, options)));
   std::vector<Tensor> bounds;  // of ln rho, lower and upper, or none
+  double reach = 0.3;          // of ln rho, and no more of x where a range is wide
   if (o.least_resistivity) {
     const inversion::Bounds b{std::log(*o.least_resistivity), std::log(*o.greatest_resistivity)};
     start = inversion::model_to_bounded(start, b, start.size());
+    reach = std::min(reach, 4 * reach / (b.upper - b.lower));  // d ln rho/dx is a quarter of it
     bounds = {tensor({b.lower}, {}), tensor({b.upper}, {})};
   }
   const bool shifted = o.static_shift.enabled && o.static_shift.prior_std;
@@ -34,9 +37,9 @@ Derivatives derivatives(const Mt1dOptions& o, const Input& input) {
                sigma = tensor(r.sigma_ohm);
 
   Derivatives d;
-  d.parameters = {
-      {bounds.empty() ? "ln rho" : "x of ln rho between its bounds", tensor(start), full({n}, 0.3)},
-      {"ln thickness", tensor(ln_thickness), full({n - 1}, 0.1)}};
+  d.parameters = {{bounds.empty() ? "ln rho" : "x of ln rho between its bounds", tensor(start),
+                   full({n}, reach)},
+                  {"ln thickness", tensor(ln_thickness), full({n - 1}, 0.1)}};
   if (shifted) d.parameters.push_back({"static shift of ln Z", zeros({1}), full({1}, 0.1)});
   d.results = {"impedance", "misfit"};
   d.values = [=](const std::vector<Tensor>& p) -> std::vector<Tensor> {
