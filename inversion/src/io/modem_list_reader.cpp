@@ -304,6 +304,13 @@ class ModemListReader {
       if (impedance_from_resistivity(s))
         findings.note(348, "the yx phases lie within 90 degrees of zero: taken as those of -Zyx");
     }
+    bool any = tipper;
+    for (const auto& z : s.impedance)
+      for (const auto& row : z)
+        for (const Complex v : row) any = any || !std::isnan(v.real());
+    if (!any)
+      findings.error(307, offsets.front(),
+                     "station " + shown(code) + " has nothing but one half of pairs of numbers");
     finish_sounding(s, conventions_, options_, std::move(offsets), findings);
     return s;
   }
