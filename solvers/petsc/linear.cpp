@@ -2,7 +2,7 @@
 //
 // KSP and PC. All is computed in PetscScalar = complex<double>. PETSc solves A x = b and A^T x = b;
 // hence A^H x = b as A^T conj(x) = conj(b).
-#include "matrix.h"
+#include "ksp.h"
 #include "tessera/autodiff/exponents.h"
 
 #include <algorithm>
@@ -85,66 +85,82 @@ class Prepared final : public PreparedSolver {
       : a_(a),
         options_(o),
         direct_(is_direct(o)),
-        comm_(o.distributed || a.ranks ? PETSC_COMM_WORLD : PETSC_COMM_SELF),
-        words_(o.options) {
+        comm_(o.distributed || a.ranks ? PETSC_COMM_WORLD : PETSC_COMM_SELF) {
     refuse_other_ranks();
     refuse_large(a);
-    try {
-      make_matrix();
-      check(MatCreateVecs(matrix_, &x_, &b_));
-      if (!a.ranks) check(VecScatterCreateToAll(x_, &gather_, &all_));
-      check(KSPCreate(comm_, &ksp_));
-      check(KSPSetOptionsPrefix(ksp_, words_.prefix()));
-      check(KSPSetOperators(ksp_, matrix_, matrix_));
-      check(KSPSetType(ksp_, o.ksp.c_str()));
-      PC pc = nullptr;
-      check(KSPGetPC(ksp_, &pc));
-      check(PCSetType(pc, o.pc.c_str()));
-      if (o.pc == "cholesky") check(MatSetOption(matrix_, MAT_SYMMETRIC, PETSC_TRUE));
-      if (!direct_) {
-        // Relative alone: PETSc's absolute tolerance, 1e-50, would end small systems at once.
-        check(KSPSetTolerances(ksp_, 0.5 * o.tolerance, 0.0, 1e10, o.iterations));
-        history_.resize(static_cast<std::size_t>(o.iterations) + 2);
-        check(KSPSetResidualHistory(ksp_, history_.data(), static_cast<PetscInt>(history_.size()),
-                                    PETSC_TRUE));
-      }
-      check(KSPSetFromOptions(ksp_));
-      check(KSPSetUp(ksp_));
-      PCFailedReason failed{};
-      check(PCGetFailedReason(pc, &failed));
-      if (failed == PC_FACTOR_OUTMEMORY)  // else told as singular, like a pivot of zero
-        throw Error("[petsc] the factors of a system of " + std::to_string(a.n) +
-                    " unknowns need more memory than there is, or than was estimated; the estimate "
-                    "of MUMPS is raised in the options by -mat_mumps_icntl_14 100 (percent)");
-      PetscInt first = 0, last = 0;
-      check(MatGetOwnershipRange(matrix_, &first, &last));
-      if (a.ranks)
-        first_ = 0, last_ = a.n;
-      else
-        first_ = first, last_ = last;
-      words_.refuse_unused();
-    } catch (...) {
-      destroy();
-      throw;
-    }
+    const bool kept = a.kind == SolverOperator::Kind::csr && !a.ranks && analyses(o);
+    if (kept) its_ = take_analysed(*a.pattern, o);
+    const bool anew = !its_;
+    if (anew)
+      make_ksp();
+    else
+      refill(a, its_->matrix);
+    check(KSPSetOperators(its_->ksp, its_->matrix, its_->matrix));
+    check(KSPSetUp(its_->ksp));
+    PC pc = nullptr;
+    check(KSPGetPC(its_->ksp, &pc));
+    PCFailedReason failed{};
+    check(PCGetFailedReason(pc, &failed));
+    if (failed == PC_FACTOR_OUTMEMORY)  // else told as singular, like a pivot of zero
+      throw Error("[petsc] the factors of a system of " + std::to_string(a.n) +
+                  " unknowns need more memory than there is, or than was estimated; the estimate "
+                  "of MUMPS is raised in the options by -mat_mumps_icntl_14 100 (percent)");
+    given_back_ = kept && failed == PC_NOERROR;
+    PetscInt first = 0, last = 0;
+    check(MatGetOwnershipRange(its_->matrix, &first, &last));
+    if (a.ranks)
+      first_ = 0, last_ = a.n;
+    else
+      first_ = first, last_ = last;
+    if (anew) its_->words.refuse_unused();
+    in_blocks_ = direct_ && !a.ranks && !o.distributed && failed == PC_NOERROR &&
+                 (o.pc == "lu" || o.pc == "cholesky");
   }
-  ~Prepared() override { destroy(); }
+  ~Prepared() override {
+    if (Session::finished()) return;
+    const Session session;
+    try {
+      if (given_back_) give_back(std::move(its_), a_.pattern, options_);
+    } catch (const Error&) {  // it is destroyed instead
+    }
+    its_.reset();
+  }
 
   SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
     const Session session;
     SolveReport all{direct_ ? SolveReason::exact : SolveReason::converged, 0, {}};
-    std::vector<Complex> rhs(static_cast<std::size_t>(a_.n)), found(rhs.size());
-    for (Index c = 0; c < columns; ++c) {
-      for (Index i = 0; i < a_.n; ++i) rhs[i] = load(b, a_.dtype, i * columns + c);
-      SolveReport one = column(rhs, found, adjoint);
-      for (Index i = 0; i < a_.n; ++i) store(x, a_.dtype, i * columns + c, found[i]);
+    const auto add = [&](SolveReport one, bool first) {
       one.iterations += all.iterations;
       const double worst = all.residuals.empty() ? -1 : all.residuals.back(),
                    mine = one.residuals.back();
-      if (c == 0 || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst))
+      if (first || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst))
         all = std::move(one);  // the worst speaks for all
       else
         all.iterations = one.iterations;
+    };
+    constexpr Index most = 64;  // columns of a block, whose memory is a few such
+    for (Index begin = 0; begin < columns; begin += most) {
+      const Index count = std::min(columns - begin, most);
+      const auto n = static_cast<std::size_t>(a_.n);
+      std::vector<Complex> rhs(n * static_cast<std::size_t>(count)), found(rhs.size());
+      for (Index i = 0; i < a_.n; ++i)
+        for (Index c = 0; c < count; ++c)
+          rhs[static_cast<std::size_t>(c * a_.n + i)] = load(b, a_.dtype, i * columns + begin + c);
+      if (in_blocks_ && count > 1) {
+        block(rhs, found, count, adjoint,
+              [&](Index c, SolveReport one) { add(std::move(one), begin + c == 0); });
+      } else {
+        std::vector<Complex> from(n), to(n);
+        for (Index c = 0; c < count; ++c) {
+          std::copy_n(rhs.begin() + c * a_.n, a_.n, from.begin());
+          add(column(from, to, adjoint), begin + c == 0);
+          std::copy(to.begin(), to.end(), found.begin() + c * a_.n);
+        }
+      }
+      for (Index i = 0; i < a_.n; ++i)
+        for (Index c = 0; c < count; ++c)
+          store(x, a_.dtype, i * columns + begin + c,
+                found[static_cast<std::size_t>(c * a_.n + i)]);
     }
     return all;
   }
@@ -163,6 +179,29 @@ class Prepared final : public PreparedSolver {
                   std::to_string(rank) +
                   ": PETSc solves what lies on all ranks of MPI (parallel::mpi_communicator)");
   }
+  void make_ksp() {
+    its_ = std::make_unique<Ksp>(options_.options);
+    Ksp& k = *its_;
+    make_matrix();
+    check(MatCreateVecs(k.matrix, &k.x, &k.b));
+    if (!a_.ranks) check(VecScatterCreateToAll(k.x, &k.gather, &k.all));
+    check(KSPCreate(comm_, &k.ksp));
+    check(KSPSetOptionsPrefix(k.ksp, k.words.prefix()));
+    check(KSPSetOperators(k.ksp, k.matrix, k.matrix));
+    check(KSPSetType(k.ksp, options_.ksp.c_str()));
+    PC pc = nullptr;
+    check(KSPGetPC(k.ksp, &pc));
+    check(PCSetType(pc, options_.pc.c_str()));
+    if (options_.pc == "cholesky") check(MatSetOption(k.matrix, MAT_SYMMETRIC, PETSC_TRUE));
+    if (!direct_) {
+      // Relative alone: PETSc's absolute tolerance, 1e-50, would end small systems at once.
+      check(KSPSetTolerances(k.ksp, 0.5 * options_.tolerance, 0.0, 1e10, options_.iterations));
+      k.history.resize(static_cast<std::size_t>(options_.iterations) + 2);
+      check(KSPSetResidualHistory(k.ksp, k.history.data(), static_cast<PetscInt>(k.history.size()),
+                                  PETSC_TRUE));
+    }
+    check(KSPSetFromOptions(k.ksp));
+  }
   void make_matrix() {
     const auto n = static_cast<PetscInt>(a_.n);
     if (a_.kind == SolverOperator::Kind::function) {
@@ -170,13 +209,14 @@ class Prepared final : public PreparedSolver {
         throw Error(
             "[petsc] a matrix-free operator runs on one rank; give its entries to spread it");
       const PetscInt all = a_.ranks ? PETSC_DETERMINE : n;
-      check(MatCreateShell(comm_, n, n, all, all, &a_, &matrix_));
-      check(MatShellSetOperation(matrix_, MATOP_MULT, reinterpret_cast<void (*)()>(shell_plain)));
-      check(MatShellSetOperation(matrix_, MATOP_MULT_TRANSPOSE,
+      check(MatCreateShell(comm_, n, n, all, all, &a_, &its_->matrix));
+      check(MatShellSetOperation(its_->matrix, MATOP_MULT,
+                                 reinterpret_cast<void (*)()>(shell_plain)));
+      check(MatShellSetOperation(its_->matrix, MATOP_MULT_TRANSPOSE,
                                  reinterpret_cast<void (*)()>(shell_transposed)));
       return;
     }
-    assemble(a_, comm_, &matrix_);
+    assemble(a_, comm_, &its_->matrix);
   }
 
   /// Of all unknowns.
@@ -208,21 +248,22 @@ class Prepared final : public PreparedSolver {
   KSPConvergedReason run(const std::vector<Complex>& r, std::vector<Complex>& d, bool adjoint,
                          int& iterations) const {
     PetscScalar* to = nullptr;
-    check(VecGetArray(b_, &to));
+    check(VecGetArray(its_->b, &to));
     for (Index i = first_; i < last_; ++i) to[i - first_] = adjoint ? std::conj(r[i]) : r[i];
-    check(VecRestoreArray(b_, &to));
-    check(VecSet(x_, 0));
-    check(adjoint ? KSPSolveTranspose(ksp_, b_, x_) : KSPSolve(ksp_, b_, x_));
+    check(VecRestoreArray(its_->b, &to));
+    check(VecSet(its_->x, 0));
+    check(adjoint ? KSPSolveTranspose(its_->ksp, its_->b, its_->x)
+                  : KSPSolve(its_->ksp, its_->b, its_->x));
     KSPConvergedReason reason{};
     PetscInt steps = 0;
-    check(KSPGetConvergedReason(ksp_, &reason));
-    check(KSPGetIterationNumber(ksp_, &steps));
+    check(KSPGetConvergedReason(its_->ksp, &reason));
+    check(KSPGetIterationNumber(its_->ksp, &steps));
     iterations = static_cast<int>(steps);
-    if (gather_) {
-      check(VecScatterBegin(gather_, x_, all_, INSERT_VALUES, SCATTER_FORWARD));
-      check(VecScatterEnd(gather_, x_, all_, INSERT_VALUES, SCATTER_FORWARD));
+    if (its_->gather) {
+      check(VecScatterBegin(its_->gather, its_->x, its_->all, INSERT_VALUES, SCATTER_FORWARD));
+      check(VecScatterEnd(its_->gather, its_->x, its_->all, INSERT_VALUES, SCATTER_FORWARD));
     }
-    const Vec found = gather_ ? all_ : x_;
+    const Vec found = its_->gather ? its_->all : its_->x;
     const PetscScalar* from = nullptr;
     check(VecGetArrayRead(found, &from));
     for (Index i = 0; i < a_.n; ++i) d[i] = adjoint ? std::conj(from[i]) : from[i];
@@ -252,7 +293,7 @@ class Prepared final : public PreparedSolver {
       if (!direct_) {
         const PetscReal* kept = nullptr;
         PetscInt count = 0;
-        check(KSPGetResidualHistory(ksp_, &kept, &count));
+        check(KSPGetResidualHistory(its_->ksp, &kept, &count));
         for (PetscInt k = 1; k < count; ++k)
           report.residuals.push_back(kept[k] / kept[0] * size / b_norm);
       }
@@ -278,28 +319,63 @@ class Prepared final : public PreparedSolver {
     }
   }
 
-  void destroy() {
-    if (Session::finished()) return;
-    const Session session;
-    KSPDestroy(&ksp_);
-    VecScatterDestroy(&gather_);
-    VecDestroy(&all_);
-    VecDestroy(&x_);
-    VecDestroy(&b_);
-    MatDestroy(&matrix_);
+  /// Columns of `rhs`, one after the other, by one call of the factors. Each column's report goes
+  /// to `said`.
+  template <class Said>
+  void block(std::vector<Complex>& rhs, std::vector<Complex>& found, Index count, bool adjoint,
+             Said&& said) const {
+    const auto n = static_cast<PetscInt>(a_.n), m = static_cast<PetscInt>(count);
+    std::vector<Complex> given(static_cast<std::size_t>(n)), x(given.size()), r(given.size());
+    const auto at = [&](std::vector<Complex>& v, Index c) { return v.begin() + c * a_.n; };
+    std::vector<int> exponent(static_cast<std::size_t>(count), 0);
+    const std::vector<Complex> before = rhs;
+    for (Index c = 0; c < count; ++c) {
+      std::copy_n(at(rhs, c), n, given.begin());
+      exponent[static_cast<std::size_t>(c)] =
+          detail::exponent_beyond_squares(given, length(given), [](double mine) { return mine; });
+      detail::shift_exponents(-exponent[static_cast<std::size_t>(c)], given);
+      for (Index i = 0; adjoint && i < a_.n; ++i)
+        given[static_cast<std::size_t>(i)] = std::conj(given[static_cast<std::size_t>(i)]);
+      std::copy_n(given.begin(), n, at(rhs, c));
+    }
+    // A^H x = b is A^T conj(x) = conj(b); of A = A^T no other factors are needed.
+    Mat b = nullptr, y = nullptr;
+    check(MatCreateSeqDense(comm_, n, m, rhs.data(), &b));
+    check(MatCreateSeqDense(comm_, n, m, found.data(), &y));
+    const PetscErrorCode code = adjoint && options_.pc == "lu"
+                                    ? MatMatSolveTranspose(its_->factors(), b, y)
+                                    : MatMatSolve(its_->factors(), b, y);
+    MatDestroy(&b);
+    MatDestroy(&y);
+    check(code);
+    for (Index c = 0; c < count; ++c) {
+      std::copy_n(at(found, c), n, x.begin());
+      for (Index i = 0; adjoint && i < a_.n; ++i)
+        x[static_cast<std::size_t>(i)] = std::conj(x[static_cast<std::size_t>(i)]);
+      const int e = exponent[static_cast<std::size_t>(c)];
+      std::copy_n(before.begin() + c * a_.n, n, given.begin());
+      detail::shift_exponents(-e, given);
+      SolveReport one{SolveReason::exact, 1, {0.0}};
+      if (const double size = length(given); size != 0) {
+        const double left = residual(given, x, adjoint, r);
+        one.residuals.back() = left / size;
+        if (!std::isfinite(left)) {
+          one.reason = SolveReason::not_finite;
+          std::fill(x.begin(), x.end(), Complex(std::numeric_limits<double>::quiet_NaN()));
+        }
+      }
+      detail::shift_exponents(e, x);
+      std::copy(x.begin(), x.end(), at(found, c));
+      said(c, std::move(one));
+    }
   }
 
   SolverOperator a_;
   PetscOptions options_;
-  bool direct_;
+  bool direct_, in_blocks_ = false, given_back_ = false;
   MPI_Comm comm_;
-  Words words_;
-  Mat matrix_ = nullptr;
-  Vec x_ = nullptr, b_ = nullptr, all_ = nullptr;
-  VecScatter gather_ = nullptr;
-  KSP ksp_ = nullptr;
+  KspPtr its_;
   Index first_ = 0, last_ = 0;
-  std::vector<PetscReal> history_;
 };
 
 }  // namespace

@@ -91,4 +91,11 @@ void assemble(const SolverOperator& a, MPI_Comm comm, Mat* matrix) {
   check(MatMPIAIJSetPreallocationCSR(*matrix, row.data(), column.data(), value.data()));
 }
 
+void refill(const SolverOperator& a, Mat matrix) {
+  PetscScalar* to = nullptr;
+  check(MatSeqAIJGetArrayWrite(matrix, &to));
+  for (Index e = 0; e < a.pattern->entries(); ++e) to[e] = load(a.values, a.dtype, e);
+  check(MatSeqAIJRestoreArrayWrite(matrix, &to));
+}
+
 }  // namespace tessera::solvers

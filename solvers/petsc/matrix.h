@@ -14,5 +14,7 @@ void store(void* p, Dtype t, Index i, c128 v);
 void refuse_large(const SolverOperator& a);
 /// This rank's rows of a dense or csr operator.
 void assemble(const SolverOperator& a, MPI_Comm comm, Mat* matrix);
+/// Other values of a csr operator of one process for the matrix that was assembled of its pattern.
+void refill(const SolverOperator& a, Mat matrix);
 
 }  // namespace tessera::solvers

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 extern "C" void openblas_set_num_threads(int);
 
@@ -52,7 +53,16 @@ void start_alone() {
   setenv("OMPI_MCA_orte_tmpdir_base", place.c_str(), 1);
 }
 
+std::vector<std::function<void()>>& last_wishes() {
+  static auto* const all = new std::vector<std::function<void()>>;
+  return *all;
+}
+
 void finish() {
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (!ended)
+    for (const auto& f : last_wishes()) f();
   is_finished = true;
   int gone = 0;
   MPI_Finalized(&gone);
@@ -83,6 +93,7 @@ Session::Session() : lock_(mutex()), threads_(omp_get_max_threads()) {
 }
 Session::~Session() { omp_set_num_threads(threads_); }
 bool Session::finished() { return is_finished; }
+void Session::before_finish(std::function<void()> f) { last_wishes().push_back(std::move(f)); }
 
 void check(PetscErrorCode code) {
   if (code == 0) return;

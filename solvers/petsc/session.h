@@ -8,6 +8,7 @@
 #include <petscsnes.h>
 
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -24,6 +25,7 @@ class Session {
   ~Session();
   Session(const Session&) = delete;
   static bool finished();  ///< PETSc is gone: handles must be left alone
+  static void before_finish(std::function<void()> f);
 
  private:
   std::lock_guard<std::recursive_mutex> lock_;

@@ -11,6 +11,9 @@ class PetscSolver final : public LinearSolver {
  public:
   explicit PetscSolver(PetscOptions o) : options_(std::move(o)) {}
   std::string name() const override { return "PETSc " + options_.ksp + ", " + options_.pc; }
+  bool joins_columns() const override {  // factors take blocks
+    return options_.ksp == "preonly" && (options_.pc == "lu" || options_.pc == "cholesky");
+  }
   bool one_at_a_time() const override { return true; }
   std::unique_ptr<PreparedSolver> prepare(const SolverOperator& a) const override {
     return petsc_plugin().prepare(a, options_);

@@ -192,6 +192,78 @@ TEST(Petsc, FunctionsAndAllElementTypes) {
   }
 }
 
+// A solver whose matrix is gone serves the next one of its pattern: whatever came between, the
+// solution is that of a first solver.
+TEST(Petsc, APatternIsAnalysedOnce) {
+  NEEDS_PETSC;
+  for (const auto& make_solver : {+[] { return mumps_lu(); }, +[] { return mumps_symmetric(); },
+                                  +[] { return petsc({.ksp = "preonly", .pc = "lu"}); },
+                                  +[] { return petsc({.tolerance = 1e-13}); }}) {
+    const System s = make(kProblems[2]), other = make(kProblems[0]);
+    const auto solved = [&](const System& of, const Tensor& values, const Tensor& b) {
+      return linear_solve(LinearOperator::csr(values, of.pattern), b, {.solver = make_solver()});
+    };
+    SCOPED_TRACE(make_solver()->name());
+    const Tensor first = solved(s, s.values, s.b).x;
+    EXPECT_LE(norm_error(first, s.known), 1e-11);
+    // Another matrix, another pattern, one that cannot be factored, two that live at once.
+    EXPECT_LE(norm_error(solved(s, 2.0 * s.values, s.b).x, 0.5 * s.known), 1e-11);
+    EXPECT_LE(norm_error(solved(other, other.values, other.b).x, other.known), 1e-11);
+    const auto row = s.pattern->row_of_entries();
+    std::vector<double> alive(row.size());
+    for (std::size_t e = 0; e < row.size(); ++e)
+      alive[e] = row[e] != 40 && s.pattern->column()[e] != 40;
+    EXPECT_LT(solved(s, tensor(alive) * s.values, s.b).reason.item<std::int32_t>(), 0);
+    const LinearOperator a = LinearOperator::csr(s.values, s.pattern),
+                         b = LinearOperator::csr(3.0 * s.values, s.pattern);
+    for (int k = 0; k < 2; ++k) {
+      EXPECT_LE(norm_error(linear_solve(a, s.b, {.solver = make_solver()}).x, s.known), 1e-11);
+      EXPECT_LE(norm_error(linear_solve(b, s.b, {.solver = make_solver()}).x, s.known / 3.0),
+                1e-11);
+    }
+    const auto fresh = csr_pattern(s.pattern->rows(), s.pattern->cols(),
+                                   {s.pattern->row_begin().begin(), s.pattern->row_begin().end()},
+                                   {s.pattern->column().begin(), s.pattern->column().end()});
+    EXPECT_EQ(linear_solve(LinearOperator::csr(s.values, fresh), s.b, {.solver = make_solver()})
+                  .x.to_vector<c128>(),
+              first.to_vector<c128>());
+  }
+}
+
+TEST(Petsc, FactorsTakeBlocksOfColumns) {
+  NEEDS_PETSC;
+  for (const Problem& p : kProblems)
+    for (const bool symmetric : {false, true}) {
+      if (symmetric && p.convection != 0) continue;
+      SCOPED_TRACE(std::string(p.name) + (symmetric ? ", symmetric" : ", LU"));
+      const System s = make(p);
+      const auto solver = symmetric ? mumps_symmetric() : mumps_lu();
+      // More columns than a block has; one is 0, others large and small.
+      std::vector<double> sizes(70, 1);
+      sizes[1] = 0, sizes[2] = std::ldexp(1.0, 900), sizes[3] = std::ldexp(1.0, -900);
+      const Tensor b = noise({kM * kM, 70}, 6, p.complex) * tensor(sizes);
+      const LinearOperator a = LinearOperator::csr(s.values, s.pattern);
+      const auto of = [&](const Tensor& r) { return linear_solve(a, r, {.solver = solver}); };
+      const LinearSolution y = of(b);
+      EXPECT_GT(y.reason.item<std::int32_t>(), 0);
+      EXPECT_LE(y.residual.item(), 1e-13);
+      const auto [x, pull] = vjp([&](Tensor r) { return of(r).x; }, b);
+      const Tensor back = pull(b);
+      for (const Index c : {0, 1, 2, 3, 63, 64, 69}) {
+        const Tensor one = select(b, 1, c), expected = of(one).x;
+        const double size = std::max(max(abs(expected)).item(), 1e-300);
+        EXPECT_LE(max(abs(select(y.x, 1, c) - expected)).item(), 1e-12 * size) << c;
+        const Tensor alone = vjp([&](Tensor r) { return of(r).x; }, one).second(one);
+        EXPECT_LE(max(abs(select(back, 1, c) - alone)).item(),
+                  1e-12 * std::max(max(abs(alone)).item(), 1e-300))
+            << c;
+      }
+      // Batches join into blocks.
+      const Tensor joined = vmap([&](Tensor r) { return of(r).x; })(stack({b, 2.0 * b}));
+      EXPECT_LE(norm_error(select(select(joined, 0, 1), 1, 0), 2.0 * select(y.x, 1, 0)), 1e-13);
+    }
+}
+
 TEST(Petsc, BatchesAndFailuresAndMisspeltOptions) {
   NEEDS_PETSC;
   const System s = make(kProblems[0]);

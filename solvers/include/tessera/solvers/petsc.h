@@ -12,6 +12,10 @@
 // times the time of a real build, single precision is computed in double. PETSc is loaded when the
 // first of these solvers is used; where it was not there at build time, using one throws Error and
 // names the package. PETSc's calls are made one at a time.
+//
+// In one process LU, Cholesky, ILU and ICC of a csr matrix analyse a pattern once: what served a
+// matrix that is gone serves the next of its pattern. Until then its factors stay in memory, at
+// most 512 MiB of all. Factors alone take blocks of columns.
 #pragma once
 #include "tessera/autodiff/implicit.h"
 #include "tessera/autodiff/solve.h"
