@@ -24,7 +24,7 @@ nn::EdgeNetwork small_edge_network() {
                           {.species = 3, .width = 4, .blocks = 2, .basis = 3, .cutoff = 2});
 }
 auto small_vae() {
-  return nn::conv_vae(random_key(1), {.widths = {2, 3}, .column = 8, .codes = 2});
+  return nn::conv_vae(random_key(1), {.widths = {2, 3}, .lengths = {8}, .codes = 2});
 }
 template <class T>
 Index count_of(const T& tree) {
@@ -139,13 +139,37 @@ TEST(ConvVae, TrainsWithItsStatistics) {
   EXPECT_EQ(vae.decode(zeros({0, 16}), whole).shape(), (Shape{0, 32}));
   EXPECT_NE(message_of([&] { vae.encode(zeros({2, 16}), whole); }).find("32"), std::string::npos);
   EXPECT_NE(message_of([&] { vae.encode(x, {}); }).find("8 layers"), std::string::npos);
-  EXPECT_NE(message_of([&] { nn::conv_vae(random_key(1), {.column = 20}); }).find("2^levels"),
+  EXPECT_NE(message_of([&] { nn::conv_vae(random_key(1), {.lengths = {20}}); }).find("2^levels"),
             std::string::npos);
   // A key for each sample: its draw does not depend on the batch.
   const Tensor keys = split_key(random_key(4), 6);
   const nn::NormalCode third{slice(one.code.mean, 0, 2, 3), slice(one.code.log_variance, 0, 2, 3)};
   EXPECT_EQ(slice(one.code.sample(keys), 0, 2, 3).to_vector(),
             third.sample(slice(keys, 0, 2, 3)).to_vector());
+}
+
+/// Sections: the layers are those of columns along both axes.
+TEST(ConvVae, OfMoreAxes) {
+  const auto [vae, none] =
+      nn::conv_vae(random_key(1), {.widths = {2, 3}, .lengths = {8, 12}, .codes = 5});
+  const Tensor x = normal(random_key(2), {4, 8, 12});
+  const auto s = vae.statistics_of(x);
+  EXPECT_EQ(vae.encode(x, s).mean.shape(), (Shape{4, 5}));
+  EXPECT_EQ(vae.decode(zeros({3, 5}), s).shape(), (Shape{3, 8, 12}));
+  EXPECT_EQ(vae.decode(zeros({0, 5}), s).shape(), (Shape{0, 8, 12}));
+  EXPECT_EQ(vae.encoder[1].conv.w.shape(), (Shape{3, 3, 2, 2}));
+  EXPECT_EQ(vae.mean.w.dim(0), 3 * 2 * 3);
+  EXPECT_NE(message_of([&] { vae.encode(zeros({2, 8, 8}), s); }).find("8,12]"), std::string::npos);
+  EXPECT_NE(message_of([] {
+              nn::conv_vae(random_key(1), {.lengths = {32, 4}});
+            }).find("2^levels"),
+            std::string::npos);
+  // Three axes.
+  EXPECT_EQ(
+      nn::conv_vae(random_key(1), {.lengths = {8, 8, 8}})
+          .first.decode(zeros({1, 16}), nn::conv_vae(random_key(1), {.lengths = {8, 8, 8}}).second)
+          .shape(),
+      (Shape{1, 8, 8, 8}));
 }
 
 TEST(ConvVae, AStepCarriesTheStatistics) {

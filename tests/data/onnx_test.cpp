@@ -118,7 +118,7 @@ TEST(Onnx, NetworksComeBackAsTheyWere) {
   expect_round_trip(
       nn::mlp(key, {3, 8, 8, 2}), [](const nn::Mlp& m, const Tensor& x) { return m(x); },
       drawn({6, 3}), 1e-14);
-  const auto [vae, statistics] = nn::conv_vae(key, {.widths = {4, 8}, .column = 8, .codes = 3});
+  const auto [vae, statistics] = nn::conv_vae(key, {.widths = {4, 8}, .lengths = {8}, .codes = 3});
   using Vae = std::pair<nn::ConvVae, nn::ConvVae::Statistics>;
   expect_round_trip(
       Vae{vae, statistics},

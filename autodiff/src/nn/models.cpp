@@ -143,9 +143,16 @@ struct Norms {
   }
 };
 
-Tensor columns_of(const char* what, const Arg& x, Index width) {
-  if (!x.tensor || x.tensor->ndim() != 2 || x.tensor->dim(1) != width)
-    fail("conv_vae", std::string(what) + " are [samples, " + std::to_string(width) + "]", x.line);
+/// [samples, extents...]
+Shape samples_of(Index n, const Shape& extents) {
+  Shape s{n};
+  for (const Index e : extents) s.push_back(e);
+  return s;
+}
+Tensor must_be_samples(const char* what, const Arg& x, const Shape& extents) {
+  if (!x.tensor || x.tensor->ndim() < 1 ||
+      x.tensor->shape() != samples_of(x.tensor->dim(0), extents))
+    fail("conv_vae", std::string(what) + " are [samples, " + to_string(extents).substr(1), x.line);
   return *x.tensor;
 }
 void must_match(const ConvVae& v, const ConvVae::Statistics& s) {
@@ -155,20 +162,20 @@ void must_match(const ConvVae& v, const ConvVae::Statistics& s) {
 }
 
 NormalCode encoded(const ConvVae& v, const Arg& x, Norms& norm) {
-  const Index column = v.mean.w.dim(0) / v.encoder.back().norm.gain.size()
-                       << (v.encoder.size() / 2);
-  Tensor y = expand_dims(columns_of("columns", x, column), -1);
+  Tensor y = expand_dims(must_be_samples("arrays", x, v.lengths), -1);
   for (std::size_t k = 0; k < v.encoder.size(); ++k) {
     y = norm(v.encoder[k], y);
-    if (k % 2 == 1) y = max_pool(y, {2});
+    if (k % 2 == 1) y = max_pool(y, Shape::filled(v.lengths.size(), 2));
   }
   y = reshape(y, {y.dim(0), v.mean.w.dim(0)});
   return {v.mean(y), v.log_variance(y)};
 }
 Tensor decoded(const ConvVae& v, const Arg& code, Norms& norm) {
-  const Tensor z = columns_of("codes", code, v.grow.w.dim(0));
-  const Index top = v.encoder.back().norm.gain.size();
-  Tensor y = reshape(v.grow(z), {z.dim(0), v.grow.w.dim(1) / top, top});
+  const Tensor z = must_be_samples("codes", code, {v.grow.w.dim(0)});
+  Shape small = samples_of(z.dim(0), v.lengths);
+  for (int d = 1; d < small.size(); ++d) small[d] >>= v.encoder.size() / 2;
+  small.push_back(v.encoder.back().norm.gain.size());
+  Tensor y = reshape(v.grow(z), small);
   for (const NormedConv& l : v.decoder) y = norm(l, y);
   return squeeze(v.last(y), -1);
 }
@@ -222,9 +229,14 @@ ConvVae::Statistics ConvVae::statistics_of(Arg x) const {
 
 std::pair<ConvVae, ConvVae::Statistics> conv_vae(const Tensor& key, const ConvVaeOptions& o) {
   const std::size_t levels = o.widths.size();
-  if (levels < 1 || o.codes < 1 || o.column < 1 || o.column % (Index(1) << levels) != 0)
-    fail("conv_vae", "takes a level, a code, and columns of a multiple of 2^levels, got " +
-                         std::to_string(o.column) + " for " + std::to_string(levels) + " levels");
+  const int axes = o.lengths.size();
+  const bool halves = std::all_of(o.lengths.begin(), o.lengths.end(),
+                                  [&](Index n) { return n >= 1 && n % (Index{1} << levels) == 0; });
+  if (levels < 1 || o.codes < 1 || axes < 1 || axes > 3 || !halves)
+    fail("conv_vae",
+         "takes a level, a code, and one to three axes whose lengths are multiples of 2^levels, "
+         "got " +
+             to_string(o.lengths) + " for " + std::to_string(levels) + " levels");
   Keys keys = keys_of(key, 3 * levels + 3);
   ConvVae v;
   ConvVae::Statistics statistics;
@@ -235,20 +247,23 @@ std::pair<ConvVae, ConvVae::Statistics> conv_vae(const Tensor& key, const ConvVa
   };
   for (std::size_t k = 0; k < 2 * levels; ++k) {
     const Index width = o.widths[k / 2], in = k == 0 ? 1 : o.widths[(k - 1) / 2];
-    v.encoder.push_back(
-        normed(conv(keys(), {3}, in, width, {.bias = false, .dtype = o.dtype}), width));
+    v.encoder.push_back(normed(
+        conv(keys(), Shape::filled(axes, 3), in, width, {.bias = false, .dtype = o.dtype}), width));
   }
   const LinearOptions l{.dtype = o.dtype};
-  const Index features = o.widths.back() * (o.column >> levels);
+  v.lengths = o.lengths;
+  Index features = o.widths.back();
+  for (const Index n : o.lengths) features *= n >> levels;
   v.mean = linear(keys(), features, o.codes, l);
   v.log_variance = linear(keys(), features, o.codes, l);
   v.grow = linear(keys(), o.codes, features, l);
-  ConvOptions doubled{.stride = {2}, .bias = false, .dtype = o.dtype};
+  const Shape window = Shape::filled(axes, 6);
+  ConvOptions doubled{.stride = Shape::filled(axes, 2), .bias = false, .dtype = o.dtype};
   for (std::size_t k = levels; k-- > 1;)
-    v.decoder.push_back(normed(conv_transpose(keys(), {6}, o.widths[k], o.widths[k - 1], doubled),
-                               o.widths[k - 1]));
+    v.decoder.push_back(normed(
+        conv_transpose(keys(), window, o.widths[k], o.widths[k - 1], doubled), o.widths[k - 1]));
   doubled.bias = true;
-  v.last = conv_transpose(keys(), {6}, o.widths[0], 1, doubled);
+  v.last = conv_transpose(keys(), window, o.widths[0], 1, doubled);
   return {std::move(v), std::move(statistics)};
 }
 

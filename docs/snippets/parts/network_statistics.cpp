@@ -18,7 +18,7 @@ Tensor waves(std::uint64_t seed, Index n) {
 int main() {
   const Tensor train = waves(1, 256), validation = waves(2, 64);
   const auto [start, none] =
-      nn::conv_vae(random_key(3), {.widths = {8, 16}, .column = 16, .codes = 3});
+      nn::conv_vae(random_key(3), {.widths = {8, 16}, .lengths = {16}, .codes = 3});
 
   const auto loss = [none = none](const nn::ConvVae& v, const solvers::Batch<Tensor>& b) {
     const auto out = v.train(b.data, b.keys, none);  // norms by the batch itself

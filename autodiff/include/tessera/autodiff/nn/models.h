@@ -65,7 +65,7 @@ struct UNet {
 };
 UNet unet(const Tensor& key, Index in, Index out, const UNetOptions& o = {});
 
-// ---- columns ----
+// ---- arrays as codes ----
 
 /// Convolution without bias, batch norm, silu.
 struct NormedConv {
@@ -82,13 +82,14 @@ struct NormalCode {
 };
 struct ConvVaeOptions {
   std::vector<Index> widths = {16, 32, 64};  ///< channels of each level
-  Index column = 32;                         ///< samples of a column: a multiple of 2^levels
+  Shape lengths = {32};                      ///< of one to three axes: multiples of 2^levels
   Index codes = 16;
   Dtype dtype = Dtype::f64;
 };
-/// Columns x [B, column] <-> codes [B, codes]; about 52,400 weights as it stands. Encoder: at each
-/// level two convolutions over windows of 3, then the largest of each two; decoder: a linear layer,
-/// then transposed convolutions over windows of 6 that double the length, 64-32-16-1.
+/// Arrays x [B, lengths...] <-> codes [B, codes]; about 52,400 weights as it stands. Encoder: at
+/// each level two convolutions over windows of 3 along each axis, then the largest of each two;
+/// decoder: a linear layer, then transposed convolutions over windows of 6 that double the lengths,
+/// 64-32-16-1.
 ///
 /// What batch norm has seen goes in and out by the side: `statistics` has an entry for each norm,
 /// those of the encoder first. Samples of a batch depend on each other in training alone.
@@ -97,7 +98,9 @@ struct ConvVae {
   Linear mean, log_variance, grow;
   std::vector<NormedConv> decoder;  ///< all but the last
   Conv last;
+  Shape lengths;
   TESSERA_TREE(encoder, mean, log_variance, grow, decoder, last)
+  TESSERA_STATIC(lengths)
   using Statistics = std::vector<BatchStatistics>;
   NormalCode encode(Arg x, const Statistics& statistics) const;
   Tensor decode(Arg code, const Statistics& statistics) const;
