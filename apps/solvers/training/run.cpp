@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solvers/training/run.h"
 
+#include "solvers/fitting/fit_state.h"
 #include "solvers/training/results.h"
 #include "solvers/training/steps.h"
-#include "solvers/training/training_state.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -94,7 +94,7 @@ data::ExitCode run_training(RunContext& context, Problem& p) {
     for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
     const data::Checkpoint& c = loaded->checkpoint;
     data::check_resumable(c, context.manifest, p.inputs);
-    load_state(c, s);
+    fitting::load_state(c, s);
     metrics.emplace(context.folder.metrics_csv(), columns_of(o),
                     c.scalar<std::uint64_t>("metrics_bytes"));
     context.log.info(fmt::format("going on from {} in epoch {}, step {}",
@@ -129,7 +129,7 @@ data::ExitCode run_training(RunContext& context, Problem& p) {
     c.inputs = p.inputs;
     c.put("metrics_bytes", metrics->sync());
     c.put("epochs", o.training.epochs);
-    save_state(now, c);
+    fitting::save_state(now, c);
     data::write_checkpoint(context.folder.checkpoints(), c, context.options.keep_checkpoints);
   };
   data::Periodic periodic(context.options.checkpoint_every_s);

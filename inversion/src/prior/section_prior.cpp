@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/section_prior.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/nn/losses.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/data/csv.h"
+#include "tessera/data/diagnostic.h"
+#include "tessera/data/safetensors.h"
+
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace tessera::inversion {
+namespace {
+
+constexpr const char* kFormat = "tessera.section_prior 1";
+
+/// What the loss of one cell is made of, by the decoded section y in units of `scale`.
+Tensor loss_of(const SectionPrior& p, const Tensor& x, const Tensor& y,
+               const nn::NormalCode& code) {
+  const double weight = 0.5 * std::pow(p.scale / p.noise, 2);
+  const auto cells = static_cast<double>(p.net.lengths.count());
+  return weight * nn::mean_square(y, x) + nn::kl_normal(code.mean, code.log_variance) / cells;
+}
+Tensor normed(const SectionPrior& p, const Tensor& sections) {
+  return (cast(sections, p.net.mean.w.dtype()) - p.centre) / p.scale;
+}
+
+std::string text_of(const std::vector<Index>& numbers) {
+  std::string s;
+  for (const Index n : numbers) s += (s.empty() ? "" : " ") + std::to_string(n);
+  return s;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
+  throw data::InputError({.number = 692,
+                          .place = {file.string()},
+                          .message = "is no prior of sections: " + what,
+                          .hint = "prior.safetensors of a run of inversion.prior is one"},
+                         data::ExitCode::input_invalid);
+}
+
+/// The words of a file, by name.
+struct Words {
+  const std::filesystem::path& file;
+  const std::map<std::string, std::string>& all;
+  const std::string& text(const std::string& name) const {
+    const auto at = all.find(name);
+    if (at == all.end()) refuse(file, "it does not say '" + name + "'");
+    return at->second;
+  }
+  double number(const std::string& name) const {
+    const std::string& t = text(name);
+    char* end = nullptr;
+    const double v = std::strtod(t.c_str(), &end);
+    if (t.empty() || *end != '\0' || !std::isfinite(v)) refuse(file, name + " is '" + t + "'");
+    return v;
+  }
+  std::vector<Index> numbers(const std::string& name) const {
+    const std::string& t = text(name);
+    std::vector<Index> out;
+    for (const char* at = t.c_str(); *at != '\0';) {
+      char* end = nullptr;
+      out.push_back(std::strtoll(at, &end, 10));
+      if (end == at || out.back() < 1 || out.back() > 1'000'000)
+        refuse(file, name + " is '" + t + "'");
+      at = end;
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+Tensor SectionPrior::encode(const Tensor& sections) const {
+  return net.encode(normed(*this, sections), seen).mean;
+}
+Tensor SectionPrior::decode(const Tensor& codes) const {
+  return scale * net.decode(codes, seen) + centre;
+}
+
+SectionPrior section_prior(const Tensor& key, const SectionPriorOptions& o, double centre,
+                           double scale) {
+  if (!(o.noise > 0) || !(scale > 0) || !std::isfinite(scale) || !std::isfinite(centre))
+    throw Error("[section_prior] noise and scale are above 0");
+  if (o.section.size() != 2) throw Error("[section_prior] a section has rows and columns");
+  auto [net, seen] = nn::conv_vae(
+      key, {.widths = o.widths, .lengths = o.section, .codes = o.codes, .dtype = o.dtype});
+  return {std::move(net), std::move(seen), centre, scale, o.noise};
+}
+
+std::vector<solvers::LeafRule> frozen_leaves() { return {{"seen.*", 0}}; }
+
+std::pair<Tensor, SectionPrior> training_loss(const SectionPrior& p,
+                                              const solvers::Batch<Tensor>& b) {
+  const Tensor x = normed(p, b.data);
+  nn::ConvVae::Trained t = p.net.train(x, b.keys, p.seen);
+  SectionPrior now = p;
+  now.seen = std::move(t.statistics);
+  return {loss_of(p, x, t.y, t.code), std::move(now)};
+}
+
+std::pair<Tensor, std::vector<Tensor>> validation_loss(const SectionPrior& p,
+                                                       const solvers::Batch<Tensor>& b) {
+  const Tensor x = normed(p, b.data);
+  const nn::NormalCode code = p.net.encode(x, p.seen);
+  const Tensor y = p.net.decode(code.mean, p.seen);
+  return {loss_of(p, x, y, code),
+          {p.scale * p.scale * nn::mean_square(y, x), mean(square(code.mean))}};
+}
+
+Generator generator_of(const SectionPrior& p) {
+  return {p.net.grow.w.dim(0), p.net.lengths,
+          [p](const Tensor& code) { return squeeze(p.decode(expand_dims(code, 0)), 0); },
+          [](const Tensor& code) { return -0.5 * sum(square(code)); }};
+}
+
+void write_section_prior(const std::filesystem::path& file, const SectionPrior& p) {
+  std::vector<Index> widths;
+  for (std::size_t k = 1; k < p.net.encoder.size(); k += 2)
+    widths.push_back(p.net.encoder[k].norm.gain.size());
+  data::write_safetensors(file, data::named_leaves(p),
+                          {{"format", kFormat},
+                           {"section", text_of({p.net.lengths.begin(), p.net.lengths.end()})},
+                           {"widths", text_of(widths)},
+                           {"codes", std::to_string(p.net.grow.w.dim(0))},
+                           {"centre", data::number_text(p.centre)},
+                           {"scale", data::number_text(p.scale)},
+                           {"noise", data::number_text(p.noise)},
+                           {"aspect", data::number_text(p.aspect)}});
+}
+
+SectionPrior read_section_prior(const std::filesystem::path& file) {
+  const data::Safetensors all = data::read_safetensors(file);
+  const Words words{file, all.metadata};
+  if (words.text("format") != kFormat) refuse(file, "its format is '" + words.text("format") + "'");
+  const std::vector<Index> section = words.numbers("section"), codes = words.numbers("codes");
+  if (section.size() != 2 || codes.size() != 1) refuse(file, "sizes of section or codes");
+  SectionPriorOptions o{.section = {section[0], section[1]},
+                        .widths = words.numbers("widths"),
+                        .codes = codes[0],
+                        .noise = words.number("noise")};
+  if (all.tensors.empty()) refuse(file, "it has no weights");
+  o.dtype = all.tensors[0].values.dtype();
+  SectionPrior p = [&] {
+    try {
+      return section_prior(random_key(0), o, words.number("centre"), words.number("scale"));
+    } catch (const Error& e) {
+      refuse(file, e.what());
+    }
+  }();
+  p.aspect = words.number("aspect");
+  std::map<std::string, Tensor> by_name;
+  for (const data::NamedTensor& t : all.tensors) by_name[t.name] = t.values;
+  const LeafNames names = leaf_names(p);
+  std::vector<Tensor> leaves = flatten_tree(p);
+  for (std::size_t k = 0; k < leaves.size(); ++k) {
+    const auto at = by_name.find(names[k]);
+    if (at == by_name.end() || at->second.type() != leaves[k].type())
+      refuse(file, "'" + std::string(names[k]) + "' is missing or of other sizes");
+    leaves[k] = at->second;
+  }
+  return unflatten_tree(p, leaves);
+}
+
+}  // namespace tessera::inversion
