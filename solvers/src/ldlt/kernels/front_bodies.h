@@ -25,7 +25,8 @@ constexpr int kColumns = kIsComplex<T> ? kScalars / 2 : kScalars;
 
 template <int width, class R>
 struct VectorOf {
-  using type [[gnu::vector_size(width), gnu::aligned(alignof(R)), gnu::may_alias]] = R;
+  using type [[gnu::vector_size(width), gnu::may_alias]] = R;
+  using in_memory [[gnu::vector_size(width), gnu::aligned(alignof(R)), gnu::may_alias]] = R;
 };
 
 /// sum += x y with one rounding where the processor has it (__builtin_fma has no vectors).
@@ -96,6 +97,7 @@ template <int width, class T>
 struct FrontBodies {
   using R = RealOf<T>;
   using V = typename VectorOf<width, R>::type;
+  using U = typename VectorOf<width, R>::in_memory;
   static constexpr bool complex = kIsComplex<T>;
   static constexpr Index lanes = width / Index{sizeof(T)}, reals = width / Index{sizeof(R)},
                          parts = complex ? 2 : 1;
@@ -104,8 +106,8 @@ struct FrontBodies {
   static constexpr int at_once =
       width == 64 ? 8 : 4;  ///< numbers of them: 24 or 12 registers of sums
 
-  [[gnu::always_inline]] static V load(const T* p) { return *reinterpret_cast<const V*>(p); }
-  [[gnu::always_inline]] static void store(T* p, V v) { *reinterpret_cast<V*>(p) = v; }
+  [[gnu::always_inline]] static V load(const T* p) { return *reinterpret_cast<const U*>(p); }
+  [[gnu::always_inline]] static void store(T* p, V v) { *reinterpret_cast<U*>(p) = v; }
 
   /// The numbers b of step l: eight that follow each other, steps `stride` apart.
   struct Across {
