@@ -53,9 +53,7 @@ TEST(Posterior, LinearMapByFormula) {
   p.sigma = {0.5, 0.5, 0.5, 0.5, 0.5};
   const Vector5 d = Eigen::Map<Vector5>(p.data.data());
   const Smoothing smoothing{[](double mu) {
-                              GaussianPrior g{{0, 0, 0}, Matrix(3, 3)};
-                              for (std::size_t j = 0; j < 3; ++j) g.precision(j, j) = mu;
-                              return g;
+                              return GaussianPrior{{0, 0, 0}, sparse_diagonal({mu, mu, mu})};
                             },
                             [](const std::vector<double>&) { return 0.0; }};
   const double mu = 0.7;
@@ -119,9 +117,7 @@ TEST(Posterior, FixedParametersDoNotWeighTheRoughness) {
   without.data.assign(left.data(), left.data() + 5);
   p.fixed = without.fixed = {false, false, true};
   const Smoothing smoothing{[](double mu) {
-                              GaussianPrior g{{0, 0, 0}, Matrix(3, 3)};
-                              for (std::size_t j = 0; j < 3; ++j) g.precision(j, j) = mu;
-                              return g;
+                              return GaussianPrior{{0, 0, 0}, sparse_diagonal({mu, mu, mu})};
                             },
                             [](const std::vector<double>&) { return 0.0; }};
   const std::vector<double> grid{0.1, 0.7, 3.0};
@@ -139,10 +135,9 @@ TEST(Posterior, FixedParametersDoNotWeighTheRoughness) {
 // By the formula of a conditional Gaussian, where the fixed parameter is correlated with the
 // others.
 TEST(Posterior, NormalizationGivenWhatIsFixed) {
-  GaussianPrior g{{0.5, -1, 2}, Matrix(3, 3)};
-  const double q[3][3] = {{4, 1, 0.5}, {1, 3, -1}, {0.5, -1, 2}};
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) g.precision(i, j) = q[i][j];
+  Matrix q(3, 3);
+  q.values = {4, 1, 0.5, 1, 3, -1, 0.5, -1, 2};
+  const GaussianPrior g{{0.5, -1, 2}, sparse(q)};
   const std::vector<double> m{1, 0.3, 5};
   // Precision of the first two [[4, 1], [1, 3]], determinant 11, about
   // mean - block^-1 (0.5, -1) (5 - 2) = (0.5, -1) - (2.5, -4.5) / 11 * 3.

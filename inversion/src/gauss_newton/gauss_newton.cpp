@@ -1,70 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/gauss_newton.h"
 
-#include "base/eigen_map.h"
+#include "gauss_newton/line_search.h"
+#include "gauss_newton/normal_equations.h"
 #include "tessera/autodiff/error.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace tessera::inversion {
-namespace {
-
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-
-struct State {
-  std::vector<double> m, predicted, residual;
-  double misfit = 0, objective = 0;
-};
-
-State evaluate(const InverseProblem& p, const GaussianPrior& prior, std::vector<double> m) {
-  State s;
-  s.predicted = p.forward.predict(m);
-  s.residual = normalised_residual(p.data, s.predicted, p.sigma);
-  s.misfit = misfit(p.loss, s.residual);
-  s.objective = s.misfit + prior.penalty(m);
-  s.m = std::move(m);
-  return s;
-}
-
-/// The Gauss-Newton step and minus half the directional derivative along it, which is also the
-/// decrease of Phi that the quadratic model promises.
-struct Direction {
-  VectorXd step;
-  double decrease = 0;
-};
-
-Direction direction(const InverseProblem& p, const GaussianPrior& prior, const State& s) {
-  Matrix jacobian = p.forward.jacobian(s.m);
-  auto j = view(jacobian);
-  VectorXd r = view(s.residual);
-  for (Index i = 0; i < r.size(); ++i) {
-    const double w = std::sqrt(p.loss.weight(r[i]));
-    j.row(i) *= w / p.sigma[static_cast<std::size_t>(i)];
-    r[i] *= w;
-  }
-  const auto q = view(prior.precision);
-  MatrixXd hessian = q;
-  hessian.selfadjointView<Eigen::Lower>().rankUpdate(j.transpose());
-  VectorXd rhs = j.transpose() * r - q * (view(s.m) - view(prior.mean));
-  for (std::size_t k = 0; k < p.fixed.size(); ++k) {
-    if (!p.fixed[k]) continue;
-    const auto i = static_cast<Index>(k);
-    hessian.row(i).setZero();
-    hessian.col(i).setZero();
-    hessian(i, i) = 1;
-    rhs[i] = 0;
-  }
-  Direction d;
-  d.step = hessian.selfadjointView<Eigen::Lower>().llt().solve(rhs);
-  d.decrease = d.step.dot(rhs);
-  return d;
-}
-
-}  // namespace
-
 void require_valid(const InverseProblem& p, const GaussianPrior& prior,
                    const std::vector<double>& start) {
   const std::size_t n = p.forward.n_parameters;
@@ -127,7 +71,7 @@ GaussNewtonResult gauss_newton(const InverseProblem& p, const GaussianPrior& pri
                                const GaussNewtonOptions& options) {
   require_valid(p, prior, start);
   GaussNewtonResult result;
-  State s = evaluate(p, prior, start);
+  SearchState s = evaluate(p, prior, start);
   const auto finish = [&](Reason reason) {
     result.m = s.m;
     result.predicted = s.predicted;
@@ -140,26 +84,14 @@ GaussNewtonResult gauss_newton(const InverseProblem& p, const GaussianPrior& pri
   if (!std::isfinite(s.objective)) return finish(Reason::not_finite);
 
   for (int k = 1; k <= options.max_iterations; ++k) {
-    Direction d = direction(p, prior, s);
+    const Linearization linear(p, s.m, s.residual, options);
+    const NewtonStep d = linear.step(prior);
     if (!(d.decrease > options.tolerance)) return finish(Reason::converged);
-    const double largest = d.step.cwiseAbs().maxCoeff();
-    double step = std::min(1.0, options.max_change / largest);
     Iteration row{.number = k};
-    State trial;
-    // Phi(m + a step) = Phi - 2 a decrease + a^2 decrease in the quadratic model.
-    for (bool accepted = false; !accepted; step *= accepted ? 1.0 : 0.5) {
-      if (step < 1e-6) return finish(Reason::line_search_stalled);
-      trial = evaluate(p, prior, to_vector(view(s.m) + step * d.step));
-      ++row.forwards;
-      accepted = trial.objective <= s.objective - 1e-4 * step * d.decrease;
-      // At working precision of Phi no decrease can be seen any more.
-      if (!accepted && d.decrease < 1e-12 * s.objective) return finish(Reason::converged);
-    }
-    s = std::move(trial);
-    row.rms = rms(p.loss, s.residual);
-    row.objective = s.objective;
-    row.step = step;
-    row.change = step * largest;
+    const SearchEnd end = search_line(p, prior, d, options, s, row);
+    if (end != SearchEnd::moved)
+      return finish(end == SearchEnd::at_rounding ? Reason::converged
+                                                  : Reason::line_search_stalled);
     result.iterations.push_back(row);
   }
   return finish(Reason::iteration_limit);

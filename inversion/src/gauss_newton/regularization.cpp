@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/regularization.h"
 
-#include "base/eigen_map.h"
+#include "base/sparse_factor.h"
 #include "tessera/autodiff/error.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::inversion {
 namespace {
 
 using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// Rows scaled so that |D m|^2 is the integral of the squared first or second derivative.
-MatrixXd roughening(const std::vector<double>& x, int order) {
-  const auto n = static_cast<Index>(x.size());
-  const auto at = [&](Index j) { return x[static_cast<std::size_t>(j)]; };
-  MatrixXd d = MatrixXd::Zero(std::max<Index>(n - order, 0), n);
-  for (Index j = 0; j < d.rows(); ++j) {
+SparseMatrix roughening(const std::vector<double>& x, int order) {
+  const std::size_t n = x.size(), rows = n - std::min(n, static_cast<std::size_t>(order));
+  std::vector<Entry> d;
+  for (std::size_t j = 0; j < rows; ++j) {
     if (order == 1) {
-      const double h = at(j + 1) - at(j);
-      d(j, j) = -1 / std::sqrt(h);
-      d(j, j + 1) = 1 / std::sqrt(h);
+      const double h = x[j + 1] - x[j];
+      d.push_back({j, j, -1 / std::sqrt(h)});
+      d.push_back({j, j + 1, 1 / std::sqrt(h)});
     } else {
-      const double a = at(j + 1) - at(j), b = at(j + 2) - at(j + 1), w = std::sqrt(2 * (a + b));
-      d(j, j) = w / (a * (a + b));  // 2/(a(a+b)) from the difference, sqrt((a+b)/2) from dx
-      d(j, j + 2) = w / (b * (a + b));
-      d(j, j + 1) = -d(j, j) - d(j, j + 2);
+      const double a = x[j + 1] - x[j], b = x[j + 2] - x[j + 1], w = std::sqrt(2 * (a + b));
+      const double first = w / (a * (a + b));  // 2/(a(a+b)) from the difference, sqrt((a+b)/2)
+      const double last = w / (b * (a + b));   // from dx
+      d.push_back({j, j, first});
+      d.push_back({j, j + 1, -first - last});
+      d.push_back({j, j + 2, last});
     }
   }
-  return d;
+  return sparse(rows, n, std::move(d));
 }
 
 void require(const SmoothPrior& p) {
@@ -46,7 +47,7 @@ void require(const SmoothPrior& p) {
 
 double GaussianPrior::penalty(const std::vector<double>& m) const {
   const VectorXd d = view(m) - view(mean);
-  return d.dot(view(precision) * d);
+  return d.dot(times(precision, d));
 }
 
 double SmoothPrior::correlation_decades(double mu) const {
@@ -59,80 +60,75 @@ double SmoothPrior::standard_deviation(double mu) const {
 
 GaussianPrior SmoothPrior::at(double mu) const {
   require(*this);
-  const auto n = static_cast<Index>(mean.size());
-  MatrixXd q = MatrixXd::Zero(n, n);
+  const std::size_t n = mean.size();
+  const std::vector<double>& x = log10_depth;
+  std::vector<Entry> q;
   if (order == 1) {
     const double l = correlation_decades(mu), s2 = l / (2 * mu);
-    q(0, 0) = 1 / s2;  // the first value has the stationary variance; each next is an innovation
-    for (Index j = 0; j + 1 < n; ++j) {
-      const double step =
-          log10_depth[static_cast<std::size_t>(j + 1)] - log10_depth[static_cast<std::size_t>(j)];
-      const double phi = std::exp(-step / l), w = -1 / (s2 * std::expm1(-2 * step / l));
-      q(j, j) += phi * phi * w;
-      q(j + 1, j + 1) += w;
-      q(j, j + 1) -= phi * w;
-      q(j + 1, j) -= phi * w;
+    // The first value has the stationary variance; each next is an innovation.
+    q.push_back({0, 0, 1 / s2});
+    for (std::size_t j = 0; j + 1 < n; ++j) {
+      const double step = x[j + 1] - x[j], phi = std::exp(-step / l),
+                   w = -1 / (s2 * std::expm1(-2 * step / l));
+      q.push_back({j, j, phi * phi * w});
+      q.push_back({j + 1, j + 1, w});
+      q.push_back({j, j + 1, -phi * w});
+      q.push_back({j + 1, j, -phi * w});
     }
   } else {
-    const MatrixXd d = roughening(log10_depth, 2);
-    const double length = log10_depth.back() - log10_depth.front();
-    q = mu * d.transpose() * d;
-    for (Index j = 0; j < n; ++j) {
-      const auto k = static_cast<std::size_t>(j);
-      const double left = k == 0 ? log10_depth[0] : log10_depth[k - 1];
-      const double right = k + 1 == log10_depth.size() ? log10_depth[k] : log10_depth[k + 1];
-      q(j, j) += length > 0 ? 0.5 * (right - left) / length / (std_ln_rho * std_ln_rho)
-                            : 1 / (std_ln_rho * std_ln_rho);
+    const SparseMatrix d = roughening(x, 2);
+    for (std::size_t row = 0; row < d.rows; ++row)
+      for (auto a = static_cast<std::size_t>(d.offsets[row]);
+           a < static_cast<std::size_t>(d.offsets[row + 1]); ++a)
+        for (auto b = static_cast<std::size_t>(d.offsets[row]);
+             b < static_cast<std::size_t>(d.offsets[row + 1]); ++b)
+          q.push_back({static_cast<std::size_t>(d.columns[a]),
+                       static_cast<std::size_t>(d.columns[b]), mu * d.values[a] * d.values[b]});
+    const double length = x.back() - x.front();
+    for (std::size_t j = 0; j < n; ++j) {
+      const double left = x[j == 0 ? 0 : j - 1], right = x[j + 1 == n ? j : j + 1];
+      q.push_back({j, j,
+                   length > 0 ? 0.5 * (right - left) / length / (std_ln_rho * std_ln_rho)
+                              : 1 / (std_ln_rho * std_ln_rho)});
     }
   }
-  return {mean, to_matrix(q)};
+  return {mean, sparse(n, n, std::move(q))};
 }
 
 double SmoothPrior::roughness(const std::vector<double>& m) const {
   require(*this);
   if (m.size() < mean.size()) throw Error("[SmoothPrior] the model is shorter than the prior");
   const VectorXd d = view(m).head(static_cast<Index>(mean.size())) - view(mean);
-  return (roughening(log10_depth, order) * d).squaredNorm();
+  return times(roughening(log10_depth, order), d).squaredNorm();
 }
 
 double log_normalization(const GaussianPrior& prior, const std::vector<bool>& fixed,
                          const std::vector<double>& m) {
-  MatrixXd q = view(prior.precision);
-  VectorXd d = VectorXd::Zero(q.rows());  // of the fixed ones from their means
+  VectorXd d = VectorXd::Zero(static_cast<Index>(prior.size()));  // of the fixed from their means
   for (std::size_t k = 0; k < fixed.size(); ++k)
     if (fixed[k]) d[static_cast<Index>(k)] = m[k] - prior.mean[k];
-  VectorXd g = q * d;
+  VectorXd g = times(prior.precision, d);
   double least = d.dot(g);
-  for (std::size_t k = 0; k < fixed.size(); ++k) {
-    if (!fixed[k]) continue;
-    const auto i = static_cast<Index>(k);
-    q.row(i).setZero();
-    q.col(i).setZero();
-    q(i, i) = 1;
-    g[i] = 0;
-  }
-  const Eigen::LLT<MatrixXd> factor(q);
-  if (factor.info() != Eigen::Success)
-    throw Error("[log_normalization] the prior's precision is not positive definite");
-  least -= g.dot(factor.solve(g));
-  return 2 * factor.matrixLLT().diagonal().array().log().sum() + least;
+  for (std::size_t k = 0; k < fixed.size(); ++k)
+    if (fixed[k]) g[static_cast<Index>(k)] = 0;
+  const SparseFactor factor(prior.precision, fixed, "log_normalization");
+  least -= g.dot(VectorXd(factor.solve(g)));
+  return factor.log_determinant() + least;
 }
 
 std::vector<double> draw(const GaussianPrior& prior, const std::vector<double>& xi) {
-  const Eigen::LLT<MatrixXd> factor(view(prior.precision));
-  if (factor.info() != Eigen::Success)
-    throw Error("[draw] the prior's precision is not positive definite");
-  return to_vector(view(prior.mean) + factor.matrixU().solve(view(xi)));
+  const SparseFactor factor(prior.precision, {}, "draw");
+  return to_vector(view(prior.mean) + factor.half_solve(view(xi)));
 }
 
 GaussianPrior append(GaussianPrior prior, double mean, double standard_deviation) {
   if (!(standard_deviation > 0)) throw Error("[append] needs a standard deviation > 0");
   const std::size_t n = prior.size();
-  Matrix q(n + 1, n + 1);
-  for (std::size_t j = 0; j < n; ++j)
-    for (std::size_t i = 0; i < n; ++i) q(i, j) = prior.precision(i, j);
-  q(n, n) = 1 / (standard_deviation * standard_deviation);
-  prior.precision = std::move(q);
+  SparseMatrix& q = prior.precision;
+  q.columns.push_back(static_cast<std::int32_t>(n));
+  q.values.push_back(1 / (standard_deviation * standard_deviation));
+  q.offsets.push_back(static_cast<std::int64_t>(q.values.size()));
+  q.rows = q.cols = n + 1;
   prior.mean.push_back(mean);
   return prior;
 }

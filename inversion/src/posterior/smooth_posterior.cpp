@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/inversion/smooth_posterior.h"
 
-#include "base/eigen_map.h"
 #include "tessera/autodiff/error.h"
 
 #include <algorithm>
@@ -10,13 +9,6 @@
 
 namespace tessera::inversion {
 namespace {
-
-double log_determinant(const Matrix& a) {
-  const Eigen::LLT<Eigen::MatrixXd> factor(view(a));
-  if (factor.info() != Eigen::Success)
-    throw Error("[smooth_posterior] the posterior's precision is not positive definite");
-  return 2 * factor.matrixLLT().diagonal().array().log().sum();
-}
 
 /// Turns -2 ln evidence into weights that sum to one and drops what does not count.
 void weigh(std::vector<SmoothPosterior::Component>& components, double smallest) {
@@ -47,16 +39,16 @@ SmoothPosterior smooth_posterior(const InverseProblem& problem, const Smoothing&
     m = fit.m;
     SmoothPosterior::Component c{.mu = mu, .rms = fit.rms};
     c.posterior = laplace(problem, prior, m, Hessian::gauss_newton);
-    c.minus_two_log_evidence = fit.objective - log_normalization(prior, problem.fixed, m) +
-                               log_determinant(c.posterior.precision);
+    c.minus_two_log_evidence =
+        fit.objective - log_normalization(prior, problem.fixed, m) + c.posterior.log_determinant;
     out.components.push_back(std::move(c));
   }
   weigh(out.components, 0.003);
   for (auto& c : out.components) {
     if (c.weight < 0.05) continue;  // the width of a twentieth of the probability need not be exact
-    const double before = log_determinant(c.posterior.precision);
+    const double before = c.posterior.log_determinant;
     c.posterior = laplace(problem, smoothing.prior(c.mu), c.posterior.mean, Hessian::exact);
-    c.minus_two_log_evidence += log_determinant(c.posterior.precision) - before;
+    c.minus_two_log_evidence += c.posterior.log_determinant - before;
   }
   weigh(out.components, 0.001);
 

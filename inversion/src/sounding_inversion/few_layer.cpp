@@ -42,12 +42,13 @@ GaussianPrior prior_about(const LayeredEarth& start, double typical_ln_rho,
   const std::size_t layers = start.resistivity_ohm_m.size();
   GaussianPrior prior;
   prior.mean = parameters(start);
-  prior.precision = Matrix(prior.mean.size(), prior.mean.size());
+  std::vector<double> precision;
   for (std::size_t j = 0; j < prior.mean.size(); ++j) {
     const double s = j < layers ? options.std_ln_rho : options.std_ln_thickness;
     if (j < layers) prior.mean[j] = typical_ln_rho;
-    prior.precision(j, j) = 1 / (s * s);
+    precision.push_back(1 / (s * s));
   }
+  prior.precision = sparse_diagonal(precision);
   return prior;
 }
 

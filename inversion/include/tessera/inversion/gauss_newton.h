@@ -48,10 +48,23 @@ struct Iteration {
   int forwards = 0;      ///< forward responses computed in the line search
 };
 
+/// How the linear system of a step is solved. All give the same step, to rounding or to
+/// `cg_tolerance`.
+enum class NormalEquations {
+  automatic,    ///< conjugate gradients where there are only products of the Jacobian; model
+                ///< space up to 500 parameters or as many as data; else data space
+  model_space,  ///< n_parameters^2 numbers
+  data_space,   ///< n_data^2, and n_data n_parameters for the Jacobian and as many again
+  conjugate_gradients,  ///< products of the Jacobian alone
+};
+
 struct GaussNewtonOptions {
   int max_iterations = 40;
   double tolerance = 1e-7;  ///< on the predicted decrease of Phi (Phi is of the order of the data)
   double max_change = 2.0;  ///< no parameter moves further in one step (e^2 in resistivity)
+  NormalEquations equations = NormalEquations::automatic;
+  double cg_tolerance = 1e-10;  ///< on the residual in front of the prior's covariance, relative
+  int cg_iterations = 10000;
 };
 
 struct GaussNewtonResult {

@@ -11,6 +11,7 @@ namespace tessera::inversion {
 struct Smoothing {
   std::function<GaussianPrior(double mu)> prior;
   std::function<double(const std::vector<double>& m)> roughness;
+  bool proportional = false;  ///< the precision is mu times one matrix: data space is made once
 };
 
 struct OccamOptions {
@@ -27,11 +28,13 @@ struct OccamResult : GaussNewtonResult {
 };
 
 /// The smoothest model whose RMS is at most `target_rms` (Constable, Parker and Constable 1987,
-/// Geophysics 52, 289). The weight mu is lowered step by step while Gauss-Newton follows, until the
-/// RMS is below the target; then the largest mu that keeps it there is found by bracketing in
-/// ln mu, each time at the minimum of the objective. The result is therefore a stationary point
-/// for its mu, with target * 0.99 <= RMS <= target unless the reason says otherwise. If the target
-/// cannot be reached, the result is the smoothest model within 2 % of the lowest RMS found.
+/// Geophysics 52, 289). Each step makes one Jacobian and looks for the weight mu within it: the
+/// largest whose linearized response has the RMS aimed at, half of the present one and at last
+/// 0.995 of the target; a line search on the objective of that mu follows. Near the target
+/// Gauss-Newton goes to the minimum for the mu, and the next mu is found in the same way, between
+/// those that are known to lie above and below. The result is therefore a stationary point for its
+/// mu, with target * 0.99 <= RMS <= target unless the reason says otherwise. If the target cannot
+/// be reached, the result is the smoothest model within 2 % of the lowest RMS found.
 OccamResult occam(const InverseProblem& problem, const Smoothing& smoothing,
                   const std::vector<double>& start, const OccamOptions& options = {});
 

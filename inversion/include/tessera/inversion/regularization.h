@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tessera/inversion/matrix.h"
+#include "tessera/inversion/sparse_matrix.h"
 
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace tessera::inversion {
 /// model that minimises misfit plus penalty is the most probable one, and its bands mean something.
 struct GaussianPrior {
   std::vector<double> mean;
-  Matrix precision;
+  SparseMatrix precision;
 
   std::size_t size() const { return mean.size(); }
   double penalty(const std::vector<double>& m) const;  ///< (m - mean)^T precision (m - mean)
@@ -50,7 +50,8 @@ struct SmoothPrior {
 double log_normalization(const GaussianPrior& prior, const std::vector<bool>& fixed,
                          const std::vector<double>& m);
 
-/// One draw mean + L^-T xi with precision = L L^T, for standard normal xi [n].
+/// One draw mean + L^-T xi with precision = L L^T, for standard normal xi [n]; L is triangular up
+/// to the order of the parameters.
 std::vector<double> draw(const GaussianPrior& prior, const std::vector<double>& xi);
 
 /// The prior of m with further independent parameters appended (static shift).

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/forward_map.h"
+
+#include "base/eigen_map.h"
+#include "tessera/autodiff/error.h"
+
+#include <memory>
+#include <utility>
+
+namespace tessera::inversion {
+
+LinearMap linear_map(Matrix matrix) {
+  LinearMap out{.rows = matrix.rows, .cols = matrix.cols};
+  const auto a = std::make_shared<const Matrix>(matrix);
+  out.times = [a](const std::vector<double>& x) { return to_vector(view(*a) * view(x)); };
+  out.transposed_times = [a](const std::vector<double>& y) {
+    return to_vector(view(*a).transpose() * view(y));
+  };
+  out.matrix = std::move(matrix);
+  return out;
+}
+
+Matrix dense(const LinearMap& map) {
+  if (map.matrix) return *map.matrix;
+  Matrix out(map.rows, map.cols);
+  std::vector<double> unit(map.cols, 0.0);
+  for (std::size_t j = 0; j < map.cols; ++j) {
+    unit[j] = 1;
+    const std::vector<double> column = map.times(unit);
+    unit[j] = 0;
+    for (std::size_t i = 0; i < map.rows; ++i) out(i, j) = column[i];
+  }
+  return out;
+}
+
+LinearMap linearized(const ForwardMap& forward, const std::vector<double>& m) {
+  if (forward.jacobian) return linear_map(forward.jacobian(m));
+  if (forward.linearize) return forward.linearize(m);
+  throw Error("[inversion] the forward map has no first derivatives");
+}
+
+LinearMap curvature(const ForwardMap& forward, const std::vector<double>& m,
+                    const std::vector<double>& y) {
+  if (forward.hessian) return linear_map(forward.hessian(m, y));
+  if (forward.curvature) return forward.curvature(m, y);
+  throw Error("[inversion] the forward map has no second derivatives");
+}
+
+}  // namespace tessera::inversion

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Model space: the matrix H of the parameters, dense. Data space: by Woodbury's identity one of the
+// data, S = 1 + W^1/2 J Q^-1 J^T W^1/2, with
+//   H^-1 = Q^-1 - Q^-1 J^T W^1/2 S^-1 W^1/2 J Q^-1
+// (Siripunvaraporn and Egbert 2000, Geophysics 65, 791). Conjugate gradients: products alone, with
+// Q^-1 in front, which makes all but as many eigenvalues one as there are data.
+#include "gauss_newton/normal_equations.h"
+
+#include "tessera/autodiff/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::inversion {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+NormalEquations choose_equations(NormalEquations asked, const LinearMap& jacobian) {
+  if (asked != NormalEquations::automatic) return asked;
+  if (!jacobian.matrix) return NormalEquations::conjugate_gradients;
+  return jacobian.cols <= std::max<std::size_t>(jacobian.rows, 500) ? NormalEquations::model_space
+                                                                    : NormalEquations::data_space;
+}
+
+Linearization::Linearization(const InverseProblem& p, std::vector<double> m,
+                             std::vector<double> residual, const GaussNewtonOptions& options)
+    : problem_(p),
+      options_(options),
+      m_(std::move(m)),
+      residual_(std::move(residual)),
+      jacobian_(linearized(p.forward, m_)),
+      equations_(choose_equations(options.equations, jacobian_)) {
+  const auto n = static_cast<Index>(residual_.size());
+  weight_.resize(n);
+  weighted_residual_.resize(n);
+  for (Index i = 0; i < n; ++i) {
+    const double r = residual_[static_cast<std::size_t>(i)], w = std::sqrt(p.loss.weight(r));
+    weight_[i] = w / p.sigma[static_cast<std::size_t>(i)];
+    weighted_residual_[i] = w * r;
+  }
+  if (equations_ != NormalEquations::conjugate_gradients) {
+    const Matrix numbers = dense(jacobian_);
+    jacobian_.matrix.reset();
+    j_ = weight_.asDiagonal() * view(numbers);
+    for (std::size_t k = 0; k < p.fixed.size(); ++k)
+      if (p.fixed[k]) j_.col(static_cast<Index>(k)).setZero();
+  }
+  gradient_ = weighted_transposed_times(weighted_residual_);
+  if (equations_ == NormalEquations::model_space) {
+    gram_ = MatrixXd::Zero(j_.cols(), j_.cols());
+    gram_.selfadjointView<Eigen::Lower>().rankUpdate(j_.transpose());
+  }
+}
+
+void Linearization::pin(VectorXd& v) const {
+  for (std::size_t k = 0; k < problem_.fixed.size(); ++k)
+    if (problem_.fixed[k]) v[static_cast<Index>(k)] = 0;
+}
+
+VectorXd Linearization::weighted_times(const VectorXd& x) const {
+  if (j_.size() > 0) return j_ * x;
+  VectorXd free = x;
+  pin(free);
+  const std::vector<double> y = jacobian_.times(to_vector(free));
+  return weight_.cwiseProduct(view(y));
+}
+
+VectorXd Linearization::weighted_transposed_times(const VectorXd& y) const {
+  if (j_.size() > 0) return j_.transpose() * y;
+  const std::vector<double> x = jacobian_.transposed_times(to_vector(weight_.cwiseProduct(y)));
+  VectorXd out = view(x);
+  pin(out);
+  return out;
+}
+
+Linearization::DataSpace Linearization::data_space(const SparseFactor& q) const {
+  DataSpace out;
+  out.b = q.solve(j_.transpose());
+  out.kernel = j_ * out.b;
+  return out;
+}
+
+NewtonStep Linearization::step(const GaussianPrior& prior, std::optional<double> scale) const {
+  const VectorXd away = view(m_) - view(prior.mean);
+  VectorXd pull = times(prior.precision, away);
+  pin(pull);
+  const VectorXd rhs = gradient_ - pull;
+  const auto product = [&](const VectorXd& v) {
+    VectorXd hv = weighted_transposed_times(weighted_times(v)) + times(prior.precision, v);
+    pin(hv);
+    return hv;
+  };
+  NewtonStep out;
+  switch (equations_) {
+    case NormalEquations::automatic:
+    case NormalEquations::model_space: {
+      const MatrixXd h = hessian(prior);
+      out.step = h.selfadjointView<Eigen::Lower>().llt().solve(rhs);
+      break;
+    }
+    case NormalEquations::data_space: {
+      const SparseFactor q(prior.precision, problem_.fixed, "gauss_newton");
+      if (!kept_ || !scale) {
+        kept_ = data_space(q);
+        kept_scale_ = scale.value_or(1);
+      }
+      const double factor = scale ? kept_scale_ / *scale : 1;  // of b and the kernel
+      MatrixXd s = factor * kept_->kernel;
+      s.diagonal().array() += 1;
+      const Eigen::LLT<MatrixXd> of_data(s);
+      const auto inverse = [&](const VectorXd& right) {
+        const VectorXd x = q.solve(right);
+        return VectorXd(x - factor * (kept_->b * of_data.solve(j_ * x)));
+      };
+      out.step = inverse(rhs);
+      out.step += inverse(rhs - product(out.step));  // once refined: Q may be as good as singular
+      break;
+    }
+    case NormalEquations::conjugate_gradients: {
+      const SparseFactor q(prior.precision, problem_.fixed, "gauss_newton");
+      VectorXd x = VectorXd::Zero(rhs.size()), r = rhs, z = q.solve(r), direction = z;
+      double rz = r.dot(z);
+      const double enough = options_.cg_tolerance * options_.cg_tolerance * rz;
+      for (int k = 0; k < options_.cg_iterations && rz > enough; ++k) {
+        const VectorXd hd = product(direction);
+        const double a = rz / direction.dot(hd);
+        x += a * direction;
+        r -= a * hd;
+        z = q.solve(r);
+        const double next = r.dot(z);
+        direction = z + next / rz * direction;
+        rz = next;
+      }
+      out.step = x;
+      break;
+    }
+  }
+  out.decrease = out.step.dot(rhs);
+  const VectorXd change = weighted_times(out.step);
+  out.residual.resize(residual_.size());
+  for (std::size_t i = 0; i < residual_.size(); ++i) {
+    const auto k = static_cast<Index>(i);
+    out.residual[i] = residual_[i] - change[k] / (weight_[k] * problem_.sigma[i]);
+  }
+  return out;
+}
+
+MatrixXd Linearization::hessian(const GaussianPrior& prior) const {
+  MatrixXd h = gram_;
+  if (h.size() == 0) {
+    require_numbers("the dense Hessian");
+    h = MatrixXd::Zero(j_.cols(), j_.cols());
+    h.selfadjointView<Eigen::Lower>().rankUpdate(j_.transpose());
+  }
+  const SparseMatrix& q = prior.precision;
+  const auto fixed = [&](std::size_t k) { return !problem_.fixed.empty() && problem_.fixed[k]; };
+  for (std::size_t i = 0; i < q.rows; ++i) {
+    if (fixed(i)) {
+      h(static_cast<Index>(i), static_cast<Index>(i)) = 1;
+      continue;
+    }
+    for (auto k = static_cast<std::size_t>(q.offsets[i]);
+         k < static_cast<std::size_t>(q.offsets[i + 1]); ++k) {
+      const auto j = static_cast<std::size_t>(q.columns[k]);
+      if (j <= i && !fixed(j)) h(static_cast<Index>(i), static_cast<Index>(j)) += q.values[k];
+    }
+  }
+  h.triangularView<Eigen::StrictlyUpper>() = h.transpose();
+  return h;
+}
+
+MatrixXd Linearization::gram(const VectorXd& factor) const {
+  require_numbers("the Hessian");
+  return j_.transpose() * factor.asDiagonal() * j_;
+}
+
+void Linearization::require_numbers(const char* what) const {
+  if (j_.size() == 0)
+    throw Error(std::string("[inversion] ") + what +
+                " needs the numbers of the Jacobian, not only its products");
+}
+
+double Linearization::log_determinant(const GaussianPrior& prior) const {
+  require_numbers("the determinant of the Hessian");
+  const auto of = [](const MatrixXd& a) {
+    const Eigen::LLT<MatrixXd> factor(a);
+    if (factor.info() != Eigen::Success)
+      throw Error("[laplace] the prior is not proper: the Gauss-Newton matrix is singular");
+    return 2 * factor.matrixLLT().diagonal().array().log().sum();
+  };
+  if (equations_ != NormalEquations::data_space) return of(hessian(prior));
+  const SparseFactor q(prior.precision, problem_.fixed, "laplace");
+  MatrixXd s = data_space(q).kernel;
+  s.diagonal().array() += 1;
+  return q.log_determinant() + of(s);
+}
+
+VectorXd Linearization::variances(const GaussianPrior& prior) const {
+  require_numbers("the covariance");
+  const auto n = static_cast<Index>(m_.size());
+  if (equations_ != NormalEquations::data_space)
+    return hessian(prior).llt().solve(MatrixXd::Identity(n, n)).diagonal();
+  const SparseFactor q(prior.precision, problem_.fixed, "laplace");
+  const DataSpace d = data_space(q);
+  MatrixXd s = d.kernel;
+  s.diagonal().array() += 1;
+  const MatrixXd half = s.llt().matrixL().solve(d.b.transpose());  // [n_data, n]
+  VectorXd out(n);
+  constexpr Index at_once = 256;
+  for (Index first = 0; first < n; first += at_once) {
+    const Index count = std::min(at_once, n - first);
+    MatrixXd unit = MatrixXd::Zero(n, count);
+    for (Index k = 0; k < count; ++k) unit(first + k, k) = 1;
+    const MatrixXd column = q.solve(unit);
+    for (Index k = 0; k < count; ++k)
+      out[first + k] = column(first + k, k) - half.col(first + k).squaredNorm();
+  }
+  return out;
+}
+
+}  // namespace tessera::inversion
