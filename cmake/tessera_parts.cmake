@@ -113,6 +113,20 @@ endif()
 tessera_insist(GDAL "${GDAL_FOUND}" libgdal-dev)
 tessera_part(GDAL "${GDAL_FOUND}" "${GDAL_VERSION}" libgdal-dev "GeoTIFF images")
 
+# GNU GPL 3: its plug-in is made where the headers are, and belongs to that licence (docs/decisions/0177).
+if(NOT TESSERA_WITH_CGAL STREQUAL "OFF")
+  find_path(CGAL_INCLUDE CGAL/Delaunay_mesher_2.h)
+  find_library(GMP_LIBRARY gmp)
+  find_library(MPFR_LIBRARY mpfr)
+  if(CGAL_INCLUDE AND GMP_LIBRARY AND MPFR_LIBRARY)
+    set(CGAL_FOUND ON)
+    file(STRINGS ${CGAL_INCLUDE}/CGAL/version.h cgal_version REGEX "define CGAL_VERSION ")
+    string(REGEX REPLACE ".*CGAL_VERSION +([0-9.]+).*" "\\1" CGAL_VERSION "${cgal_version}")
+  endif()
+endif()
+tessera_insist(CGAL "${CGAL_FOUND}" libcgal-dev)
+tessera_part(CGAL "${CGAL_FOUND}" "${CGAL_VERSION}" libcgal-dev "triangles from outlines")
+
 # The complex build of PETSc; Debian keeps it beside the real one in petscdir.
 if(NOT TESSERA_WITH_PETSC STREQUAL "OFF")
   file(GLOB petsc_dirs /usr/lib/petscdir/petsc*/*-complex/lib/pkgconfig /usr/lib/petscdir/petsc-complex/lib/pkgconfig)

@@ -2,6 +2,7 @@
 #include "tessera/inversion/forward_2d.h"
 
 #include "csv_columns.h"
+#include "layered_table.h"
 #include "measured.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
@@ -21,55 +22,7 @@
 namespace tessera::inversion {
 namespace {
 
-using Complex = std::complex<double>;
 constexpr double pi = std::numbers::pi;
-
-std::vector<double> split_numbers(const std::string& text) {
-  std::vector<double> out;
-  std::istringstream in(text);
-  for (std::string field; std::getline(in, field, ' ');)
-    if (!field.empty()) out.push_back(std::stod(field));
-  return out;
-}
-
-/// One layered earth of data/mt/reference/layered1d.csv.
-struct Layered {
-  std::vector<double> rho, h, frequency;
-  std::vector<Complex> z;
-};
-std::map<std::string, Layered> layered_table() {
-  std::map<std::string, Layered> out;
-  std::ifstream in(testing::test_data() / "mt/reference/layered1d.csv");
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    const auto f = testing::csv_split(line);
-    Layered& model = out[f[0]];
-    model.rho = split_numbers(f[1]);
-    model.h = split_numbers(f[2]);
-    model.frequency.push_back(std::stod(f[3]));
-    model.z.emplace_back(std::stod(f[4]), std::stod(f[5]));
-  }
-  return out;
-}
-
-std::vector<double> depths(const Layered& m) {
-  std::vector<double> out{0};
-  for (const double h : m.h) out.push_back(out.back() + h);
-  return out;
-}
-MediumAt layers_of(const Layered& m) {
-  return [tops = depths(m)](double, double z) {
-    if (z < 0) return air();
-    Index k = 0;
-    while (k + 1 < static_cast<Index>(tops.size()) && z > tops[k + 1]) ++k;
-    return Medium2d{.parameter = k};
-  };
-}
-Tensor ln(std::vector<double> v) {
-  for (double& x : v) x = std::log(x);
-  return tensor(v);
-}
 
 /// Linear elements in one dimension with their flux at the ground, by elimination from the bottom:
 /// what a section without change along y has to give, to rounding. (In extended precision: the
@@ -88,14 +41,6 @@ Complex column_impedance(bool te, const std::vector<double>& z, const std::vecto
   }
   return Complex(te ? iw / s : -s);  // Ex / Hy with i w mu0 Hy = -dEx/dz; Ey / Hx, Ey = rho dHx/dz
 }
-
-struct Off {
-  double rho_a = 0, phase = 0;  // relative, degrees
-  void add(Complex got, Complex expected) {
-    rho_a = std::max(rho_a, std::abs(std::norm(got) / std::norm(expected) - 1));
-    phase = std::max(phase, std::abs(std::arg(got / expected)) * 180 / pi);
-  }
-};
 
 TEST(Forward2d, ColumnsAlikeAreTheirColumnToRounding) {
   if (!std::filesystem::exists(testing::test_data() / "mt/reference/layered1d.csv"))
@@ -163,6 +108,55 @@ std::map<std::string, std::vector<std::string>> text_columns(const std::filesyst
     for (std::size_t k = 0; k < names.size(); ++k) out[names[k]].push_back(cells[k]);
   }
   return out;
+}
+
+TEST(Forward2d, ColumnsAlikeDoNotAskWhatIsGivenAbove) {
+  const std::vector<double> y = graded_axis(
+                                {-2e4, 0, 2e4},
+                                [](double x) { return std::max(1000.0, 0.5 * std::abs(x)); }),
+                            z = graded_axis({-5e4, 0, 500, 3e4}, [](double x) {
+                              return std::max(50.0, 0.3 * std::abs(x));
+                            });
+  const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, [](double, double at) {
+    return at < 0 ? air() : Medium2d{.parameter = at < 500 ? 0 : 1};
+  });
+  const Sensors2d sensors = sensors_on(mesh, 0, {-1500, 400});
+  for (const Sides2d sides : {Sides2d::columns, Sides2d::mirror}) {
+    const auto responses = [&](Top2d top) {
+      return Forward2d(mesh, sensors, {10, 0.1},
+                       {.order = 2, .tm = false, .sides = sides, .top = top})(ln({100, 5}));
+    };
+    const Responses2d magnetic = responses(Top2d::magnetic), electric = responses(Top2d::electric);
+    EXPECT_LE(max(abs(electric.te / magnetic.te - 1.0)).item(), 1e-10);
+    EXPECT_LE(max(abs(electric.tipper)).item(), 1e-10);
+  }
+}
+
+TEST(Forward2d, RefusesWhatCannotBeRight) {
+  const std::vector<double> y{-1000, 0, 1000}, z{-1000, 0, 1000};
+  const auto medium = [](double, double at) { return at < 0 ? air() : Medium2d{.parameter = 0}; };
+  const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, medium);
+  const auto refused = [](const std::function<void()>& call, const std::string& word) {
+    try {
+      call();
+      ADD_FAILURE() << "accepted: " << word;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  };
+  const Sensors2d good = sensors_on(mesh, 0, {100});
+  refused([&] { Forward2d(mesh, {.y = {100}, .z = {5}}, {1}); },
+          "lies off the mesh's lines, the nearest by 5");
+  refused([&] { Forward2d(mesh, {.y = {2000}, .z = {0}}, {1}); }, "has no line of the mesh");
+  refused([&] { Forward2d(mesh, good, {0}); }, "frequencies must be positive");
+  refused([&] { Forward2d(mesh, good, {}); }, "needs a frequency and a sensor");
+  refused([&] { Forward2d(mesh, good, {1}, {.order = 3}); }, "order 1 or 2");
+  refused([&] { (void)Forward2d(mesh, good, {1})(ln({1, 2})); }, "the mesh has 1 parameters");
+  refused([&] { (void)Forward2d(mesh, good, {1}).linear_errors(ln({1})); }, "order 2");
+  refused([&] { sensors_on(mesh, 1, {0}); }, "there is no line 1");
+  const Mesh2d solid =
+      tensor_mesh(y, z, std::vector{0.0}, [](double, double) { return Medium2d{.parameter = 0}; });
+  refused([&] { Forward2d(solid, good, {1}); }, "TE needs the air");
 }
 
 TEST(Forward2d, VerticalContactInTm) {

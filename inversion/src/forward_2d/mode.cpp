@@ -56,6 +56,24 @@ std::vector<RimEdge> rim_of(const Mesh2d& m, const Space2d& s, const std::vector
 
 }  // namespace
 
+LazySensitivity2d::LazySensitivity2d(Entries2d entries, Index parameters, Index rows, Index cols,
+                                     const std::array<bool, kinds_2d>& constant)
+    : parameters_(parameters), rows_(rows), cols_(cols), constant_(constant) {
+  for (int k = 0; k < kinds_2d; ++k) {
+    if (constant[k]) continue;
+    std::erase_if(entries[k], [&](const Entry2d& e) { return e.medium >= parameters; });
+    entries[k].shrink_to_fit();
+    entries_[k] = std::move(entries[k]);
+  }
+}
+const Sensitivity2d& LazySensitivity2d::get() const {
+  std::call_once(made_, [&] {
+    sensitivity_ = Sensitivity2d(entries_, parameters_, rows_, cols_, constant_);
+    entries_ = {};
+  });
+  return sensitivity_;
+}
+
 Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& integrals,
                const Media2d& media, const SensorLines& lines, const Forward2dOptions& options) {
   std::vector<bool> active(static_cast<std::size_t>(m.cells()), true);
@@ -64,6 +82,7 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
   const std::vector<RimEdge> rim = rim_of(m, s, active, te);
   const bool columns = options.sides == Sides2d::columns;
   const bool conductor = options.base == Base2d::conductor;
+  const bool electric = te && options.top == Top2d::electric;
 
   // ---- which node is what ----
   enum class State : std::uint8_t { out, inside, side, given };
@@ -77,7 +96,8 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
   for (const RimEdge& r : rim)
     if (columns && (r.where == Rim::left || r.where == Rim::right)) mark(r, State::side);
   for (const RimEdge& r : rim)
-    if (r.where == Rim::ground || (te && conductor && r.where == Rim::bottom))
+    if (r.where == Rim::ground || (electric && r.where == Rim::top) ||
+        (te && conductor && r.where == Rim::bottom))
       mark(r, State::given);
 
   Mode2d mode;
@@ -94,8 +114,16 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
   mode.side = number(State::side);
   mode.given = number(State::given);
   if (mode.inside == 0) throw Error("[Forward2d] the mesh leaves no unknown inside");
-  // TE's given values are those on the conductor, TM's those on the ground.
-  mode.given_value = te ? 0 : 1;
+  // TE's given values are those on the conductor and, if so wanted, at the top; TM's those on the
+  // ground.
+  const auto [top, bottom] = std::minmax_element(m.z.begin(), m.z.end());
+  std::vector<double> given(static_cast<std::size_t>(mode.given), te ? 0.0 : 1.0);
+  for (std::size_t k = 0; k < state.size(); ++k)
+    if (electric && state[k] == State::given && s.z[k] == *top)
+      given[mode.freedom[k] - mode.inside - mode.side] = 1;
+  mode.base = te ? 0 : 1;
+  for (double& g : given) g -= mode.base;
+  mode.given_rise = tensor(given);
   mode.constant = te ? std::array{true, true, false, false} : std::array{false, false, true, false};
 
   // ---- what is integrated ----
@@ -119,7 +147,6 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
   }
   std::vector<double> load(static_cast<std::size_t>(mode.inside), 0.0),
       side_load(static_cast<std::size_t>(mode.side), 0.0);
-  const auto [top, bottom] = std::minmax_element(m.z.begin(), m.z.end());
   for (const RimEdge& r : rim) {
     const Edge2d& edge = s.edges[r.edge];
     const double length =
@@ -130,7 +157,7 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
     for (int i = 0; i < e.n; ++i) {
       const Index row = mode.freedom[edge.node[i]];
       const bool in_column = row >= mode.inside && row < mode.inside + mode.side;
-      if (r.where == Rim::top && row < mode.inside) load[row] += e.load[i];
+      if (r.where == Rim::top && !electric && row < mode.inside) load[row] += e.load[i];
       if (r.where == Rim::bottom && !conductor && row < mode.inside)
         for (int j = 0; j < e.n; ++j)
           add(kind_robin, row, mode.freedom[edge.node[j]], medium, e.mass[i][j]);
@@ -139,7 +166,7 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
         add(kind_zz, row, mode.freedom[edge.node[j]], medium, e.stiffness[i][j]);
         add(kind_mass, row, mode.freedom[edge.node[j]], medium, e.mass[i][j]);
       }
-      if (te && s.z[edge.node[i]] == *top) side_load[row - mode.inside] += 1;
+      if (te && !electric && s.z[edge.node[i]] == *top) side_load[row - mode.inside] += 1;
       if (!conductor && s.z[edge.node[i]] == *bottom) add(kind_robin, row, row, medium, 1);
     }
   }
@@ -173,7 +200,8 @@ Mode2d mode_2d(bool te, const Mesh2d& m, const Space2d& s, const CellIntegrals& 
   mode.of_one = sum_of(0, a);
   mode.side_of_one = sum_of(a, b);
   mode.left_over_of_one = sum_of(b, b + n_lines);
-  mode.sensitivity = Sensitivity2d(entries, media.parameters, b + n_lines, d, mode.constant);
+  mode.sensitivity = std::make_shared<const LazySensitivity2d>(std::move(entries), media.parameters,
+                                                               b + n_lines, d, mode.constant);
   if (te) mode.load = tensor(load), mode.side_load = tensor(side_load);
   std::vector<Index> line_freedom;
   for (const Index node : lines.node) {

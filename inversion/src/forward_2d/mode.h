@@ -9,15 +9,33 @@
 #include "form.h"
 #include "sensor_lines.h"
 
+#include <memory>
+#include <mutex>
 #include <optional>
 
 namespace tessera::inversion {
+
+/// Made with the first Jacobian: forward problems alone do without its memory.
+class LazySensitivity2d {
+ public:
+  LazySensitivity2d(Entries2d entries, Index parameters, Index rows, Index cols,
+                    const std::array<bool, kinds_2d>& constant);
+  const Sensitivity2d& get() const;
+
+ private:
+  mutable std::once_flag made_;
+  mutable Entries2d entries_;
+  mutable Sensitivity2d sensitivity_;
+  Index parameters_, rows_, cols_;
+  std::array<bool, kinds_2d> constant_;
+};
 
 struct Mode2d {
   bool te = true;
   Index inside = 0, side = 0, given = 0;
   std::vector<Index> freedom;  ///< [nodes]: number, -1 where the field is not asked for
-  double given_value = 0;      ///< of all that are given
+  double base = 0;             ///< what the field's rise is counted from at first
+  Tensor given_rise;           ///< [given] f64: what is given, less `base`
   Tensor load;                 ///< [inside] f64, times i w mu0; undefined: none
   Tensor side_load;            ///< [side]
   std::array<bool, kinds_2d> constant{};
@@ -26,7 +44,7 @@ struct Mode2d {
   Block2d of_one, side_of_one, left_over_of_one;
   Tensor line_freedom;  ///< [line nodes] i64
   Index on_ground = 0;  ///< freedom of the first of them
-  Sensitivity2d sensitivity;
+  std::shared_ptr<const LazySensitivity2d> sensitivity;
   Index freedoms() const { return inside + side + given; }
 };
 

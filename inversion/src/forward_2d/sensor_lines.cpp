@@ -36,15 +36,80 @@ Place place_of(const Mesh2d& m, double y, double z) {
   return best;
 }
 
-double slope_of(const Mesh2d& m, const Place& p) {
-  const auto& line = m.lines[p.line];
-  const auto of = [&](std::size_t k) {
-    return std::atan2(m.z[line[k + 1]] - m.z[line[k]], m.y[line[k + 1]] - m.y[line[k]]);
-  };
-  if (p.t < 1e-9 && p.edge > 0) return (of(p.edge - 1) + of(p.edge)) / 2;
-  if (p.t > 1 - 1e-9 && p.edge + 2 < line.size()) return (of(p.edge) + of(p.edge + 1)) / 2;
-  return of(p.edge);
+using Sparse = Eigen::SparseMatrix<double>;
+using Triplets = std::vector<Eigen::Triplet<double>>;
+
+Sparse sparse(Eigen::Index rows, Eigen::Index cols, const Triplets& t) {
+  Sparse out(rows, cols);
+  out.setFromTriplets(t.begin(), t.end());
+  return out;
 }
+
+/// Functions along one line onto which fluxes, derivatives and slopes are projected: a hat for each
+/// vertex and, at order 2, a bubble for each edge that meets no corner. A line of straight pieces
+/// has fluxes that peak at its corners, and a hat's mean over them is that of the smooth ground.
+struct LineBasis {
+  Sparse of_nodes;  ///< [functions, nodes]: their values at the nodes, in order along the line
+  Sparse slope;     ///< [nodes, nodes]: int phi_i dphi_j/ds
+  std::vector<double> angles;        ///< of the edges
+  std::vector<Eigen::Index> bubble;  ///< of each edge; -1: none
+  Eigen::VectorXd angle_load;        ///< [functions]: int (function) angle
+  Eigen::SimplicialLDLT<Sparse> mass;
+
+  LineBasis(const Mesh2d& m, const std::vector<Index>& line, int order) {
+    const auto edges = static_cast<Eigen::Index>(line.size()) - 1, n = edges * order + 1;
+    for (Eigen::Index k = 0; k < edges; ++k)
+      angles.push_back(
+          std::atan2(m.z[line[k + 1]] - m.z[line[k]], m.y[line[k + 1]] - m.y[line[k]]));
+    const auto corner = [&](Eigen::Index v) {
+      return v > 0 && v < edges && std::abs(angles[v] - angles[v - 1]) > 1e-4;
+    };
+    Triplets basis, all_mass, slopes;
+    Eigen::Index functions = edges + 1;
+    for (Eigen::Index k = 0; k <= edges; ++k) basis.emplace_back(k, k * order, 1.0);
+    for (Eigen::Index k = 0; k < edges; ++k) {
+      bubble.push_back(-1);
+      if (order == 2) {
+        basis.emplace_back(k, 2 * k + 1, 0.5);
+        basis.emplace_back(k + 1, 2 * k + 1, 0.5);
+        if (!corner(k) && !corner(k + 1)) {
+          bubble.back() = functions++;
+          basis.emplace_back(bubble.back(), 2 * k + 1, 1.0);
+        }
+      }
+      const Eigen::Index at[] = {k * order, (k + 1) * order, 2 * k + 1};
+      const EdgeIntegrals e = edge_integrals(
+          order, std::hypot(m.z[line[k + 1]] - m.z[line[k]], m.y[line[k + 1]] - m.y[line[k]]));
+      for (int i = 0; i < e.n; ++i)
+        for (int j = 0; j < e.n; ++j) {
+          all_mass.emplace_back(at[i], at[j], e.mass[i][j]);
+          slopes.emplace_back(at[i], at[j], e.slope[i][j]);
+        }
+    }
+    of_nodes = sparse(functions, n, basis);
+    slope = sparse(n, n, slopes);
+    const Sparse by_nodes = sparse(n, n, all_mass);
+    mass.compute(Sparse(of_nodes * by_nodes * of_nodes.transpose()));
+    // int (function) angle: of nodes by Simpson's or the trapezoid's weights, exact for the shapes
+    Eigen::VectorXd loads = Eigen::VectorXd::Zero(n);
+    for (Eigen::Index k = 0; k < edges; ++k) {
+      const EdgeIntegrals e = edge_integrals(
+          order, std::hypot(m.z[line[k + 1]] - m.z[line[k]], m.y[line[k + 1]] - m.y[line[k]]));
+      const Eigen::Index at[] = {k * order, (k + 1) * order, 2 * k + 1};
+      for (int i = 0; i < e.n; ++i) loads[at[i]] += e.load[i] * angles[k];
+    }
+    angle_load = of_nodes * loads;
+  }
+
+  /// w with sum w_i int (function i) g = the projection of g at part t of an edge.
+  Eigen::VectorXd weights(std::size_t edge, double t) const {
+    Eigen::VectorXd value = Eigen::VectorXd::Zero(of_nodes.rows());
+    const auto k = static_cast<Eigen::Index>(edge);
+    value[k] = 1 - t, value[k + 1] = t;
+    if (bubble[edge] >= 0) value[bubble[edge]] = 4 * t * (1 - t);
+    return mass.solve(value);
+  }
+};
 
 /// Cells below a line at its vertices: those at its edges on that side, and from them on those
 /// around the same vertices without crossing the line.
@@ -91,6 +156,7 @@ Sensors2d sensors_on(const Mesh2d& mesh, std::size_t line, std::vector<double> y
                 std::to_string(mesh.lines.size()));
   Mesh2d one = mesh;
   one.lines = {mesh.lines[line]};
+  const LineBasis basis(one, one.lines[0], 1);
   Sensors2d s{.y = std::move(y)};
   for (const double at : s.y) {
     const Place p = place_of(one, at, 0);
@@ -98,7 +164,7 @@ Sensors2d sensors_on(const Mesh2d& mesh, std::size_t line, std::vector<double> y
       throw Error("[sensors_on] y = " + std::to_string(at) + " lies beyond the mesh");
     const auto& vertices = one.lines[0];
     s.z.push_back((1 - p.t) * mesh.z[vertices[p.edge]] + p.t * mesh.z[vertices[p.edge + 1]]);
-    if (along) s.tilt.push_back(slope_of(one, p));
+    if (along) s.tilt.push_back(basis.weights(p.edge, p.t).dot(basis.angle_load));
   }
   return s;
 }
@@ -142,46 +208,27 @@ SensorLines sensor_lines(const Mesh2d& m, const Space2d& s, const Sensors2d& sen
     }
   }
 
-  const auto n = static_cast<Eigen::Index>(out.node.size());
-  std::vector<Eigen::Triplet<double>> mass, slope;
-  const auto local = [&](std::size_t first, std::size_t k, int i) {  // end, end, middle
-    const std::size_t step = static_cast<std::size_t>(s.order);
-    return static_cast<Eigen::Index>(first + k * step + (i == 0 ? 0 : i == 1 ? step : 1));
-  };
-  for (const auto& [l, first] : first_of_line) {
-    const auto& line = m.lines[l];
-    for (std::size_t k = 0; k + 1 < line.size(); ++k) {
-      const double length =
-          std::hypot(m.y[line[k + 1]] - m.y[line[k]], m.z[line[k + 1]] - m.z[line[k]]);
-      const EdgeIntegrals e = edge_integrals(s.order, length);
-      for (int i = 0; i < e.n; ++i)
-        for (int j = 0; j < e.n; ++j) {
-          mass.emplace_back(local(first, k, i), local(first, k, j), e.mass[i][j]);
-          slope.emplace_back(local(first, k, i), local(first, k, j), e.slope[i][j]);
-        }
-    }
-  }
-  Eigen::SparseMatrix<double> mass_matrix(n, n), slope_matrix(n, n);
-  mass_matrix.setFromTriplets(mass.begin(), mass.end());
-  slope_matrix.setFromTriplets(slope.begin(), slope.end());
-  const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(mass_matrix);
-
-  const std::size_t size = count * out.node.size();
-  std::vector<c128> at(size), across(size), along(size);
+  std::map<std::size_t, LineBasis> basis;
+  for (const std::size_t l : used) basis.try_emplace(l, m, m.lines[l], s.order);
+  const std::size_t n = out.node.size();
+  std::vector<c128> at(count * n), across(count * n), along(count * n);
   for (std::size_t i = 0; i < count; ++i) {
     const Place& p = places[i];
-    Eigen::VectorXd shape = Eigen::VectorXd::Zero(n);
+    const LineBasis& line = basis.at(p.line);
+    const std::size_t to = i * n + first_of_line[p.line], step = static_cast<std::size_t>(s.order);
     const auto value = edge_shapes(s.order, p.t);
-    for (int k = 0; k <= s.order; ++k) shape[local(first_of_line[p.line], p.edge, k)] = value[k];
-    const Eigen::VectorXd flux = factor.solve(shape), along_it = slope_matrix.transpose() * flux;
-    for (Eigen::Index k = 0; k < n; ++k) {
-      const std::size_t to = i * out.node.size() + static_cast<std::size_t>(k);
-      at[to] = shape[k];
+    at[to + p.edge * step] = value[0], at[to + (p.edge + 1) * step] = value[1];
+    if (s.order == 2) at[to + p.edge * step + 1] = value[2];
+    const Eigen::VectorXd weight = line.weights(p.edge, p.t),
+                          flux = line.of_nodes.transpose() * weight,
+                          along_it = line.slope.transpose() * flux;
+    for (Eigen::Index k = 0; k < flux.size(); ++k) {
       // Weights fall by more than a third from node to node; those below rounding are none.
-      if (std::abs(flux[k]) > 1e-17 * flux.cwiseAbs().maxCoeff()) across[to] = flux[k];
-      if (std::abs(along_it[k]) > 1e-17 * along_it.cwiseAbs().maxCoeff()) along[to] = along_it[k];
+      const auto here = to + static_cast<std::size_t>(k);
+      if (std::abs(flux[k]) > 1e-17 * flux.cwiseAbs().maxCoeff()) across[here] = flux[k];
+      if (std::abs(along_it[k]) > 1e-17 * along_it.cwiseAbs().maxCoeff()) along[here] = along_it[k];
     }
-    const double a = slope_of(m, p), tilt = sensors.tilt.empty() ? 0 : sensors.tilt[i];
+    const double a = weight.dot(line.angle_load), tilt = sensors.tilt.empty() ? 0 : sensors.tilt[i];
     const double turn = std::abs(tilt - a) < 1e-9 ? 0 : tilt - a;
     out.slope.push_back(a);
     out.cos_turn.push_back(std::cos(turn));

@@ -39,13 +39,18 @@ Sensors2d sensors_on(const Mesh2d& mesh, std::size_t line, std::vector<double> y
                      bool along = false);
 
 enum class Sides2d { columns, mirror };
+/// What is given at the top of the air in TE: Hy = 1 or Ex = 1. Over columns that differ at both
+/// sides the field across the section differs with it at long periods.
+enum class Top2d { magnetic, electric };
 /// Below the mesh: what the lowest cells are, to any depth; or a perfect conductor (E = 0).
 enum class Base2d { half_space, conductor };
 
 struct Forward2dOptions {
   int order = 1;  ///< of the elements: 1 or 2
   bool te = true, tm = true;
+  bool tipper = true;  ///< with TE
   Sides2d sides = Sides2d::columns;
+  Top2d top = Top2d::magnetic;
   Base2d base = Base2d::half_space;
   LinearSolverPtr solver = nullptr;  ///< of A = A^T, complex; null: solvers::ldlt()
 };
@@ -77,6 +82,11 @@ class Forward2d {
   Responses2d operator()(const Tensor& ln_rho) const;
   Jacobian2d jacobian(const Tensor& ln_rho) const;
   Fields2d fields(const Tensor& ln_rho) const;
+  /// How much of the data's errors, relative to them (the tipper's as they are), each cell would
+  /// have with shapes of order 1, root of the sum of squares over all data: [cells]. The field and
+  /// the fields of all functionals less their linear parts, in the cell's own equation. Order 2
+  /// alone.
+  std::vector<double> linear_errors(const Tensor& ln_rho) const;
   const std::vector<double>& frequency_hz() const;
   Index parameters() const;
   Index unknowns() const;  ///< of both modes at one frequency

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/goal_mesh_2d.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/inversion/constants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+namespace tessera::inversion {
+namespace {
+
+/// The largest change of apparent resistivities, relative; or twice that of tippers.
+double change_of(const Responses2d& now, const Responses2d& before) {
+  const auto relative = [](const Tensor& a, const Tensor& b) {
+    return a.size() == 0 ? 0.0 : 2 * max(abs(a - b) / abs(b)).item();
+  };
+  const double tipper =
+      now.tipper.size() == 0 ? 0.0 : 2 * max(abs(now.tipper - before.tipper)).item();
+  return std::max({relative(now.te, before.te), relative(now.tm, before.tm), tipper});
+}
+
+/// The fewest cells that have this share of all errors.
+std::vector<bool> worst_cells(const std::vector<double>& error, double share) {
+  std::vector<std::size_t> order(error.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return error[a] > error[b] || (error[a] == error[b] && a < b);
+  });
+  const double all = std::accumulate(error.begin(), error.end(), 0.0);
+  std::vector<bool> out(error.size(), false);
+  double sum = 0;
+  for (const std::size_t c : order) {
+    if (sum >= share * all) break;
+    sum += error[c];
+    out[c] = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+GoalMesh goal_mesh(Mesh2d start, const Sensors2d& sensors, const std::vector<double>& frequency_hz,
+                   const Tensor& ln_rho, const GoalMeshOptions& options) {
+  if (start.corners != 3)
+    throw Error("[goal_mesh] halves triangles; cut quadrilaterals by triangles_of first");
+  if (!(options.goal > 0) || !(options.share > 0 && options.share <= 1))
+    throw Error("[goal_mesh] the goal must be positive, the share between 0 and 1");
+  GoalMesh out{.mesh = std::move(start)};
+  Forward2dOptions fine = options.forward, plain = options.forward;
+  fine.order = 2;
+  std::optional<Responses2d> before;
+  for (int step = 0;; ++step) {
+    const Forward2d forward(out.mesh, sensors, frequency_hz, fine);
+    const Responses2d now = forward(ln_rho);
+    double error = std::numeric_limits<double>::infinity();
+    if (options.forward.order == 1)
+      error = change_of(Forward2d(out.mesh, sensors, frequency_hz, plain)(ln_rho), now);
+    else if (before)
+      error = change_of(now, *before);
+    before = now;
+    const bool last = step == options.most_steps || out.mesh.cells() >= options.most_cells;
+    if (options.forward.order == 2 && error <= options.goal) {
+      // What changed little may have been changed little: all cells are halved once to see.
+      Mesh2d all =
+          refined(out.mesh, std::vector<bool>(static_cast<std::size_t>(out.mesh.cells()), true));
+      error = change_of(Forward2d(all, sensors, frequency_hz, fine)(ln_rho), now);
+      if (error > options.goal && !last) {
+        out.steps.push_back({out.mesh.cells(), error});
+        out.mesh = std::move(all);
+        before.reset();
+        continue;
+      }
+    }
+    out.steps.push_back({out.mesh.cells(), error});
+    out.reached = error <= options.goal;
+    if (out.reached || last) return out;
+    out.mesh = refined(out.mesh, worst_cells(forward.linear_errors(ln_rho), options.share));
+  }
+}
+
+Mesh2d start_mesh(Mesh2d mesh, const Sensors2d& sensors, double highest_hz, const Tensor& ln_rho,
+                  double part, double rate) {
+  if (!(highest_hz > 0) || !(part > 0) || !(rate > 0))
+    throw Error("[start_mesh] frequency, part and rate must be positive");
+  const Index axes = ln_rho.ndim() == 2 ? 3 : 1;
+  const auto model = ln_rho.to_vector<double>();
+  const auto skin_of = [&](const Medium2d& medium) {
+    double ln_least = std::log(medium.ohm_m);
+    if (medium.parameter >= 0) {
+      const auto first = model.begin() + medium.parameter * axes;
+      ln_least = *std::min_element(first, first + axes);
+    }
+    return std::sqrt(std::exp(ln_least) / (std::numbers::pi * highest_hz * mu0));
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (const Medium2d& medium : mesh.medium) least = std::min(least, skin_of(medium));
+  while (true) {
+    std::vector<bool> wanted(static_cast<std::size_t>(mesh.cells()));
+    bool any = false;
+    for (Index c = 0; c < mesh.cells(); ++c) {
+      const Medium2d& medium = mesh.medium[c];
+      const auto [y, z] = mesh.middle(c);
+      double away = std::numeric_limits<double>::infinity();
+      for (std::size_t s = 0; s < sensors.y.size(); ++s)
+        away = std::min(away, std::hypot(y - sensors.y[s], z - sensors.z[s]));
+      const double size = std::max(part * (medium.is_air() ? least : skin_of(medium)), rate * away);
+      double longest = 0;
+      for (int k = 0; k < 3; ++k) {
+        const Index a = mesh.cell[c * 3 + k], b = mesh.cell[c * 3 + (k + 1) % 3];
+        longest = std::max(longest, std::hypot(mesh.y[a] - mesh.y[b], mesh.z[a] - mesh.z[b]));
+      }
+      wanted[c] = longest > size;
+      any = any || wanted[c];
+    }
+    if (!any) return mesh;
+    if (mesh.cells() > 1'000'000) throw Error("[start_mesh] more than 1,000,000 cells");
+    mesh = refined(mesh, wanted);
+  }
+}
+
+}  // namespace tessera::inversion
