@@ -20,48 +20,85 @@ bool lies_before(const Shape& a, const Shape& b) {
   return a.empty() ? false : a[axis] < b[axis];
 }
 
-}  // namespace
+/// Parts of a result by their places on a grid.
+struct Grid {
+  Shape result, part, extents;  ///< parts along each axis
+  std::vector<Shape> places;    ///< in the order of memory
 
-Parts parts_of(const Shape& result, const Tiling& t) {
-  const auto refuse = [&](const std::string& why) { throw Error("[tiled] " + why); };
-  constexpr Index kPart = 512;
-  Shape part = t.part.empty() ? Shape::filled(result.size(), kPart) : t.part;
-  if (part.size() != result.size())
-    refuse("parts of " + to_string(part) + " do not fit a result of " + to_string(result) +
-           ": a number for each axis, 0 for all of it");
-  if (t.tile < 1 || (t.tile & (t.tile - 1)))
-    refuse("a tile has 1, 2, 4, ... parts along an axis, not " + std::to_string(t.tile));
-  Shape grid;
-  for (int d = 0; d < part.size(); ++d) {
-    if (part[d] < 0) refuse("parts of " + to_string(part));
-    if (part[d] == 0 || part[d] > result[d]) part[d] = std::max<Index>(result[d], 1);
-    grid.push_back(std::max<Index>((result[d] + part[d] - 1) / part[d], 1));
-  }
-  std::vector<Shape> places;
-  const Index n = grid.count();
-  for (Index k = 0; k < n; ++k) {
-    Shape at = grid;
-    Index rest = k;
-    for (int d = grid.size(); d-- > 0; rest /= grid[d]) at[d] = rest % grid[d];
-    places.push_back(at);
-  }
-  std::sort(places.begin(), places.end(), lies_before);
-  Parts p;
-  Shape tile;
-  for (const Shape& at : places) {
+  Box box(const Shape& at) const {
     Box b{at, at};
-    Shape of_tile = at;
     for (int d = 0; d < at.size(); ++d) {
       b.begin[d] = at[d] * part[d];
       b.end[d] = std::min(b.begin[d] + part[d], result[d]);
-      of_tile[d] /= t.tile;
     }
-    if (p.boxes.empty() || of_tile != tile) p.tiles.push_back(static_cast<Index>(p.boxes.size()));
-    tile = of_tile;
-    p.boxes.push_back(b);
+    return b;
+  }
+};
+Grid grid_of(const Shape& result, const Tiling& t) {
+  const auto refuse = [&](const std::string& why) { throw Error("[tiled] " + why); };
+  constexpr Index kPart = 512;
+  Grid g{result, t.part.empty() ? Shape::filled(result.size(), kPart) : t.part, {}, {}};
+  if (g.part.size() != result.size())
+    refuse("parts of " + to_string(g.part) + " do not fit a result of " + to_string(result) +
+           ": a number for each axis, 0 for all of it");
+  if (t.tile < 1 || (t.tile & (t.tile - 1)))
+    refuse("a tile has 1, 2, 4, ... parts along an axis, not " + std::to_string(t.tile));
+  for (int d = 0; d < g.part.size(); ++d) {
+    if (g.part[d] < 0) refuse("parts of " + to_string(g.part));
+    if (g.part[d] == 0 || g.part[d] > result[d]) g.part[d] = std::max<Index>(result[d], 1);
+    g.extents.push_back(std::max<Index>((result[d] + g.part[d] - 1) / g.part[d], 1));
+  }
+  const Index n = g.extents.count();
+  for (Index k = 0; k < n; ++k) {
+    Shape at = g.extents;
+    Index rest = k;
+    for (int d = at.size(); d-- > 0; rest /= g.extents[d]) at[d] = rest % g.extents[d];
+    g.places.push_back(at);
+  }
+  return g;
+}
+
+/// Parts in the order of `places`, a tile wherever `tile_of` changes.
+template <class F>
+Parts listed(const Grid& g, const F& tile_of) {
+  Parts p;
+  Shape tile;
+  for (const Shape& at : g.places) {
+    const Shape now = tile_of(at);
+    if (p.boxes.empty() || now != tile) p.tiles.push_back(static_cast<Index>(p.boxes.size()));
+    tile = now;
+    p.boxes.push_back(g.box(at));
   }
   p.tiles.push_back(static_cast<Index>(p.boxes.size()));
   return p;
+}
+Shape divided(Shape at, const Shape& by) {
+  for (int d = 0; d < at.size(); ++d) at[d] /= by[d];
+  return at;
+}
+
+}  // namespace
+
+Parts parts_of(const Shape& result, const Tiling& t) {
+  Grid g = grid_of(result, t);
+  std::sort(g.places.begin(), g.places.end(), lies_before);
+  const Shape tile = Shape::filled(g.extents.size(), t.tile);
+  return listed(g, [&](const Shape& at) { return divided(at, tile); });
+}
+
+Parts strips_of(const Shape& result, const Tiling& t) {
+  Grid g = grid_of(result, t);
+  Index most = 1;
+  for (const Index n : g.extents)
+    if (n > 1) most *= t.tile;
+  Shape strip = g.extents;
+  for (int d = strip.size(); d-- > 0; most = std::max<Index>(most / strip[d], 1))
+    strip[d] = std::min(g.extents[d], most);
+  std::stable_sort(g.places.begin(), g.places.end(), [&](const Shape& a, const Shape& b) {
+    const Shape x = divided(a, strip), y = divided(b, strip);
+    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
+  });
+  return listed(g, [&](const Shape& at) { return divided(at, strip); });
 }
 
 PartsOfRanks deal_tiles(const Parts& parts, int ranks) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <future>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace tessera::parallel {
@@ -76,11 +77,9 @@ struct Program {
 constexpr std::size_t kKeptPlans = 64;
 
 std::unique_ptr<Program> program(const FunctionOfImages& f, const std::vector<Type>& parameters,
-                                 const std::vector<BoxSource>& images, const Tiling& t,
-                                 SourceLine line) {
+                                 const std::vector<BoxSource>& images, SourceLine line) {
   auto p = std::make_unique<Program>();
   p->traced = trace_image(f, parameters, types_of_sources(images), line);
-  p->parts = parts_of(p->traced.result.shape, t);
   return p;
 }
 
@@ -160,6 +159,41 @@ TileCounts each_tile(Communicator& c, const Program& p, const std::vector<BoxSou
   }
   return counts;
 }
+/// The box that n boxes fill; none where they do not, as some parts of a tile.
+template <class F>
+std::optional<Box> filled(std::size_t n, const F& box) {
+  Box all = box(0);
+  Index positions = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const Box& b = box(k);
+    positions += b.extents().count();
+    for (int d = 0; d < b.begin.size(); ++d) {
+      all.begin[d] = std::min(all.begin[d], b.begin[d]);
+      all.end[d] = std::max(all.end[d], b.end[d]);
+    }
+  }
+  return positions == all.extents().count() ? std::optional(all) : std::nullopt;
+}
+/// Copies the row-major values of box b to where they lie in those of box `all`.
+void put(const Tensor& values, const Box& b, const Tensor& to, const Box& all) {
+  if (b.empty()) return;
+  const Shape n = b.extents(), whole = all.extents();
+  const int axes = n.size();
+  const Index row = axes == 0 ? 1 : n[axes - 1], rows = axes == 0 ? 1 : n.count() / row;
+  const auto bytes = static_cast<std::size_t>(row) * size_of(values.dtype());
+  const auto* from = static_cast<const std::byte*>(values.view().data);
+  auto* begin = static_cast<std::byte*>(to.view().data);
+  parallel_chunks(rows, [&](std::int64_t k) {
+    Index at = axes == 0 ? 0 : b.begin[axes - 1] - all.begin[axes - 1], step = 1, rest = k;
+    for (int d = axes - 1; d-- > 0; rest /= n[d]) {
+      step *= whole[d + 1];
+      at += (b.begin[d] - all.begin[d] + rest % n[d]) * step;
+    }
+    std::memcpy(begin + static_cast<std::size_t>(at) * size_of(values.dtype()),
+                from + static_cast<std::size_t>(k) * bytes, bytes);
+  });
+}
+
 std::vector<Tensor> boxes_of_part(const Program& p, const Tile& t, std::size_t k) {
   std::vector<Tensor> boxes;
   for (std::size_t i = 0; i < t.images.size(); ++i)
@@ -245,24 +279,36 @@ TileCounts detail::image_into(Communicator& c, const FunctionOfImages& f,
                               const std::vector<Tensor>& parameters,
                               const std::vector<BoxSource>& images, const BoxSink& sink,
                               const Tiling& t, SourceLine line) {
-  const auto p = program(f, types_of_leaves(parameters), images, t, line);
+  const auto p = program(f, types_of_leaves(parameters), images, line);
+  p->parts = strips_of(p->traced.result.shape, t);
   const auto compute =
       jit([&p](const PartInputs& in) { return p->run(in.parameters, in.boxes, in.graph); },
           {.keep = kKeptPlans});
   double written = 0;
   std::future<void> writing;
+  const auto write = [&](const Box& b, const Tensor& y) {
+    written += static_cast<double>(y.size()) * static_cast<double>(size_of(y.dtype()));
+    if (writing.valid()) writing.get();
+    writing = std::async(std::launch::async, [&sink, b, y] {
+      const ThreadCount threads(1);
+      sink(b, y);
+    });
+  };
   TileCounts counts = each_tile(c, *p, images, [&](const Tile& tile) {
+    const auto box = [&](std::size_t k) -> const Box& {
+      return p->parts.boxes[static_cast<std::size_t>(tile.parts[k])];
+    };
+    const std::optional<Box> whole = filled(tile.parts.size(), box);
+    const Tensor all = whole ? empty({p->traced.result.dtype, whole->extents()}) : Tensor();
     for (std::size_t k = 0; k < tile.parts.size(); ++k) {
       const Tensor y =
           compute(PartInputs{parameters, boxes_of_part(*p, tile, k), p->graph_of(tile.cuts[k])});
-      written += static_cast<double>(y.size()) * static_cast<double>(size_of(y.dtype()));
-      if (writing.valid()) writing.get();
-      writing = std::async(std::launch::async,
-                           [&sink, y, b = p->parts.boxes[static_cast<std::size_t>(tile.parts[k])]] {
-                             const ThreadCount threads(1);
-                             sink(b, y);
-                           });
+      if (whole)
+        put(contiguous(y), box(k), all, *whole);
+      else
+        write(box(k), y);
     }
+    if (whole) write(*whole, all);
   });
   if (writing.valid()) writing.get();
   counts.bytes_written = written;
@@ -291,7 +337,8 @@ std::vector<Tensor> detail::TiledGradient::run(const FunctionOfImages& f,
   const std::vector<Type> types = types_of_leaves(parameters);
   if (!k.program || k.types != types || k.structure != structure) {
     k.types = types, k.structure = structure;
-    k.program = program(f, types, k.images, k.tiling, k.line);
+    k.program = program(f, types, k.images, k.line);
+    k.program->parts = parts_of(k.program->traced.result.shape, k.tiling);
     k.of_part = jit(
         [p = k.program.get()](const PartInputs& in) {
           const auto [value, gradient] = value_and_grad([&](const std::vector<Tensor>& v) {

@@ -136,6 +136,30 @@ TEST_F(Windows, WhatIsWrittenByBoxesIsAValidFile) {
       }
 }
 
+/// Runs of megabytes, which go past the cache, beside others on the same blocks of the disk.
+TEST_F(Windows, LongRunsMeetShortOnes) {
+  const Tensor x = normal(random_key(3), {5, 700'001}, Dtype::f32);
+  for (const char* name : {"long.npy", "long.h5"}) {
+    const fs::path path = at(name);
+    const std::string dataset = path.extension() == ".h5" ? "x" : "";
+    create_boxes(path, x.type(), dataset);
+    {
+      BoxFile out(path, dataset);
+      const auto put = [&](const Box& b) { out.write(b, contiguous(slice(x, b.begin, b.end))); };
+      std::vector<std::jthread> threads;
+      for (const Box& b :
+           {Box{{0, 0}, {1, 700'001}}, Box{{1, 0}, {3, 700'001}}, Box{{3, 0}, {5, 300'000}},
+            Box{{3, 300'000}, {5, 300'003}}, Box{{3, 300'003}, {5, 700'001}}})
+        threads.emplace_back([&put, b] { put(b); });
+      threads.clear();
+      out.sync();
+    }
+    commit_boxes(path);
+    const BoxSource again = open_boxes(path, dataset);
+    EXPECT_EQ(again.read(whole_box(x.shape())).to_vector<float>(), x.to_vector<float>()) << name;
+  }
+}
+
 TEST_F(Windows, UnitsAreKeptAndNothingOfTheClock) {
   const auto make = [&](const char* name) {
     create_boxes(at(name), {Dtype::f32, {3, 4}}, "g/image", {"counts", "what was seen"});

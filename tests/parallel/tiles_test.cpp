@@ -252,6 +252,36 @@ TEST(Tiles, StreamsHaveTheBitsOfImagesInMemory) {
   }
 }
 
+TEST(Tiles, StripsAreLongAlongTheLastAxes) {
+  const auto tiles = [](const Shape& result, const Tiling& t) {
+    const Parts p = strips_of(result, t);
+    std::vector<Box> hulls;
+    for (std::size_t k = 0; k + 1 < p.tiles.size(); ++k) {
+      Box all = p.boxes[static_cast<std::size_t>(p.tiles[k])];
+      const Box& last = p.boxes[static_cast<std::size_t>(p.tiles[k + 1]) - 1];
+      for (int d = 0; d < all.end.size(); ++d) all.end[d] = std::max(all.end[d], last.end[d]);
+      hulls.push_back(all);
+    }
+    return hulls;
+  };
+  // 2 x 2 parts a tile: as 1 x 4, and where a row has but three, 1 x 3.
+  EXPECT_EQ(tiles({3, 8}, {{2, 2}, 2}), (std::vector<Box>{{{0, 0}, {2, 8}}, {{2, 0}, {3, 8}}}));
+  EXPECT_EQ(tiles({4, 6}, {{2, 2}, 2}), (std::vector<Box>{{{0, 0}, {2, 6}}, {{2, 0}, {4, 6}}}));
+  EXPECT_EQ(tiles({4, 4}, {{2, 2}, 2}), (std::vector<Box>{{{0, 0}, {4, 4}}}));
+  EXPECT_EQ(tiles({5}, {{2}, 1}), (std::vector<Box>{{{0}, {2}}, {{2}, {4}}, {{4}, {5}}}));
+  EXPECT_EQ(tiles({2, 0}, {{1, 1}, 2}).size(), 1u);
+  EXPECT_EQ(tiles({}, {}).size(), 1u);
+  // The same boxes as those of the tree.
+  auto a = parts_of({7, 9, 5}, {{2, 4, 0}, 2}).boxes,
+       b = strips_of({7, 9, 5}, {{2, 4, 0}, 2}).boxes;
+  const auto before = [](const Box& x, const Box& y) {
+    return std::lexicographical_compare(x.begin.begin(), x.begin.end(), y.begin.begin(),
+                                        y.begin.end());
+  };
+  std::sort(a.begin(), a.end(), before), std::sort(b.begin(), b.end(), before);
+  EXPECT_EQ(a, b);
+}
+
 TEST(Tiles, ATileIsReadOnceWithItsGhosts) {
   const auto blur = [](const Tensor& w, const Leaves& i) {
     return select(convolution(expand_dims(i[0], 2), w, {.low = {1, 1}, .high = {1, 1}}), 2, 0);
@@ -271,10 +301,10 @@ TEST(Tiles, ATileIsReadOnceWithItsGhosts) {
   EXPECT_EQ(
       asked,
       (std::vector<Box>{
-          {{0, 0}, {33, 33}}, {{0, 31}, {33, 64}}, {{31, 0}, {64, 33}}, {{31, 31}, {64, 64}}}));
+          {{0, 0}, {17, 64}}, {{15, 0}, {33, 64}}, {{31, 0}, {49, 64}}, {{47, 0}, {64, 64}}}));
   EXPECT_EQ(counts.tiles, 4);
   EXPECT_EQ(counts.parts, 16);
-  EXPECT_EQ(counts.bytes_read, 4 * 33 * 33 * 8);
+  EXPECT_EQ(counts.bytes_read, (17 + 18 + 18 + 17) * 64 * 8);
   EXPECT_EQ(counts.bytes_written, 64 * 64 * 8);
 }
 

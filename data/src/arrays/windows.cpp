@@ -3,6 +3,7 @@
 
 #include "arrays/elements.h"
 #include "arrays/npy.h"
+#include "arrays/place_writer.h"
 #include "arrays/raster_boxes.h"
 #include "hdf5/hdf5_boxes.h"
 #include "tessera/autodiff/error.h"
@@ -215,17 +216,15 @@ BoxSource open_boxes(const fs::path& path, const std::string& name) {
 
 struct BoxFile::Impl {
   fs::path path;
-  int fd = -1;
+  PlaceWriter file;
   Elements elements;
   Type type;
-  ~Impl() {
-    if (fd >= 0) ::close(fd);
-  }
+  explicit Impl(const fs::path& p) : path(p), file(p) {}
 };
 
-BoxFile::BoxFile(const fs::path& path, const std::string& name) : impl_(new Impl) {
-  impl_->path = partial(path);
-  const BinaryInput file(impl_->path);
+BoxFile::BoxFile(const fs::path& path, const std::string& name) {
+  const BinaryInput file(partial(path));
+  impl_ = std::make_unique<Impl>(partial(path));
   if (format_of(path) == Format::npy) {
     const NpyInput npy = npy_input(file);
     impl_->elements = {npy.header().data_offset, npy.stored(),
@@ -239,8 +238,6 @@ BoxFile::BoxFile(const fs::path& path, const std::string& name) : impl_(new Impl
     impl_->elements = *e;
   }
   impl_->type = {widened(impl_->elements.stored), impl_->elements.shape};
-  impl_->fd = ::open(impl_->path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (impl_->fd < 0) throw_io_error(impl_->path, "open for writing", errno);
 }
 BoxFile::~BoxFile() = default;
 const Type& BoxFile::type() const { return impl_->type; }
@@ -254,17 +251,11 @@ void BoxFile::write(const Box& b, const Tensor& values) {
   const Tensor row_major = values_to_write("boxes", {impl_->path.string(), values});
   const std::byte* from = bytes_of(row_major).data();
   each_run(impl_->elements, b, [&](std::uint64_t at, std::size_t bytes) {
-    while (bytes > 0) {
-      const ssize_t n = ::pwrite(impl_->fd, from, bytes, static_cast<off_t>(at));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) throw_io_error(impl_->path, "write", n < 0 ? errno : ENOSPC);
-      from += n, at += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
-    }
+    impl_->file.write(at, from, bytes);
+    from += bytes;
   });
 }
-void BoxFile::sync() {
-  if (::fsync(impl_->fd) != 0) throw_io_error(impl_->path, "write", errno);
-}
+void BoxFile::sync() { impl_->file.sync(); }
 
 void create_boxes(const fs::path& path, const Type& type, const std::string& name,
                   const H5Attributes& attributes) {

@@ -9,8 +9,9 @@
 //
 // Parts, ghosts and bits are those of tiles.h. What a tile needs is read at once, with the ghosts
 // around it, while the tile before is computed; its parts are computed one after the other, so that
-// memory holds two tiles with their ghosts, what a tile gives, and the inside of one part. Ranks
-// read and write tiles of their own; one without any waits for the others.
+// memory holds two tiles with their ghosts, what two tiles give, and the inside of one part. Ranks
+// read and write tiles of their own; one without any waits for the others. Where nothing is summed
+// tiles are strips, long along the last axis (strips_of): files are read and written in long runs.
 #pragma once
 #include "tessera/autodiff/box.h"
 #include "tessera/parallel/tiles.h"
@@ -42,8 +43,9 @@ class TiledGradient {
 };
 }  // namespace detail
 
-/// f(parameters, images), each box of the result once, from the rank that computes it: one after
-/// the other, on a thread beside the one that computes the next. All ranks call it with the same;
+/// f(parameters, images), each box of the result once, a tile's from the rank that computes it (a
+/// part's, where ranks share a tile): one after the other, on a thread beside those that compute
+/// the next. All ranks call it with the same;
 /// it returns on each when its own tiles are written. Throws Error as `tiled` does, but for ranks
 /// without a part.
 template <class F, IsTree P>

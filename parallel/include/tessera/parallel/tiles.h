@@ -50,6 +50,9 @@ struct Parts {
 };
 /// Throws Error where the numbers of `t` do not fit the shape.
 Parts parts_of(const Shape& result, const Tiling& t);
+/// The same boxes where no sum asks for the order of the tree: tiles of as many parts lie along the
+/// last axes, so that what is read and written of one lies in long runs.
+Parts strips_of(const Shape& result, const Tiling& t);
 /// Whole tiles for each rank as even as they can be, single parts where there are fewer tiles than
 /// ranks.
 PartsOfRanks deal_tiles(const Parts& parts, int ranks);

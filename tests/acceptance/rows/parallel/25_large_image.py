@@ -13,7 +13,7 @@ WHAT = ("4 x 30000 x 30000 f32 in contiguous HDF5 (14.4 GB), 3 x 3 layers 4-16-1
 BAR = ("same bits; 4 GiB; bytes read 1.02 of tiles with ghosts; 0.8 of the rate of 4096^2 in memory (that 0.4 of our product of 2,000^2) or of reading and writing "
        "the disk alone, where that is less")
 SLOW = True
-SIDE, TILE = 30000, 4
+SIDE, TILE = 30000, 8
 MEMORY, READ, RATE, PRODUCT = 4 * 2**30, 1.02, 0.8, 0.4
 
 
@@ -66,7 +66,7 @@ def measure(work):
             found, _ = run(work, ranks, "infer", image, out, TILE)
             bits.append([digest_of_file(out)])
             out.unlink()
-            steps, digests = run(work, ranks, "step", image, TILE if ranks == 1 else 2)
+            steps, digests = run(work, ranks, "step", image, 4 if ranks == 1 else 2)
             bits[-1] += [digests.get("loss"), digests.get("gradient")]
             rate = max(m["memory_rate"] for m in memory)
             took = found["seconds"]
