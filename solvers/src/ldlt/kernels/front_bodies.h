@@ -199,10 +199,7 @@ struct FrontBodies {
   [[gnu::always_inline]] static void by_vectors(Index count, F&& f) {
     Index v = 0;
     for (; v + most <= count; v += most) f(std::integral_constant<int, most>{}, v);
-    if (count - v == 2)
-      f(std::integral_constant<int, 2>{}, v);
-    else if (count - v == 1)
-      f(std::integral_constant<int, 1>{}, v);
+    for (; v < count; ++v) f(std::integral_constant<int, 1>{}, v);
   }
 
   // ---- factors ----
