@@ -103,10 +103,10 @@ Jacobian2d Forward2d::jacobian(const Tensor& ln_rho) const {
   const Body& b = *body_;
   b.require_model(ln_rho);
   const Axes a = axes_of(ln_rho, b.media);
-  // As many frequencies at a time as their functionals and solutions fit 64 MiB, so that memory
+  // As many frequencies at a time as their functionals and solutions fit 32 MiB, so that memory
   // does not grow with their number.
   const Index n = b.w_mu.size(), one = 32 * b.sensors() * std::max<Index>(1, unknowns()),
-              many = std::clamp<Index>((Index{64} << 20) / one, 1, n);
+              many = std::clamp<Index>((Index{32} << 20) / one, 1, n);
   std::vector<std::vector<Tensor>> parts(6);
   for (Index first = 0; first < n; first += many) {
     const auto part = vmap([&](const Tensor& w) { return b.jacobian_at(w, a, ln_rho); })(
