@@ -351,6 +351,34 @@ TEST(Ldlt, RefusesWhatIsNotSymmetric) {
             std::string::npos);
 }
 
+/// One of two ranks, which has all unknowns.
+class OneOfTwo final : public VectorOnRanks {
+ public:
+  int rank() const override { return 0; }
+  int ranks() const override { return 2; }
+  std::span<const Index> parts() const override { return begin_; }
+  void sum(std::span<const double> of_parts, Index, std::span<double> total) const override {
+    total[0] = of_parts[0];
+  }
+  double max(double mine) const override { return mine; }
+
+ private:
+  std::array<Index, 2> begin_{0, 2};
+};
+
+TEST(Ldlt, RefusesRowsOnRanks) {
+  const std::array<double, 4> values{2, 1, 1, 3};
+  SolverOperator a;
+  a.kind = SolverOperator::Kind::csr;
+  a.n = 2;
+  a.values = values.data();
+  a.pattern = csr_pattern(2, 2, {0, 2, 4}, {0, 1, 0, 1});
+  EXPECT_NO_THROW(ldlt()->prepare(a));
+  a.ranks = std::make_shared<const OneOfTwo>();
+  EXPECT_NE(refusal([&] { ldlt()->prepare(a); }).find("the unknowns lie on ranks"),
+            std::string::npos);
+}
+
 TEST(Ldlt, SaysWhatItCannotSolve) {
   const auto two = csr_pattern(2, 2, {0, 2, 4}, {0, 1, 0, 1});
   const auto with = [&](double a, double b, double d) {
