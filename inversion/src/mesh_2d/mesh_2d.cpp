@@ -141,6 +141,25 @@ Mesh2d bent(Mesh2d mesh, const std::vector<Level2d>& levels) {
   return mesh;
 }
 
+std::function<double(double)> depth_through(std::vector<double> y, std::vector<double> depth) {
+  if (y.empty() || y.size() != depth.size())
+    throw Error("[depth_through] needs a point or more, and as many depths as y");
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    if (!std::isfinite(y[k]) || !std::isfinite(depth[k]))
+      throw Error("[depth_through] point " + std::to_string(k) + " is not finite");
+    if (k > 0 && !(y[k] > y[k - 1]))
+      throw Error("[depth_through] y does not rise after point " + std::to_string(k - 1));
+  }
+  return [y = std::move(y), depth = std::move(depth)](double at) {
+    const auto above =
+        static_cast<std::size_t>(std::upper_bound(y.begin(), y.end(), at) - y.begin());
+    if (above == 0) return depth.front();
+    if (above == y.size()) return depth.back();
+    const double t = (at - y[above - 1]) / (y[above] - y[above - 1]);
+    return (1 - t) * depth[above - 1] + t * depth[above];
+  };
+}
+
 Mesh2d triangles_of(const Mesh2d& mesh) {
   if (mesh.corners == 3) return mesh;
   Mesh2d m = mesh;

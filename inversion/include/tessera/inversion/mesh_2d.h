@@ -64,6 +64,10 @@ struct Level2d {
 /// from the top down, the first and last at or beyond the mesh). Parameters stay with their cells.
 Mesh2d bent(Mesh2d mesh, const std::vector<Level2d>& levels);
 
+/// The depth of a line through points with rising y, linear between them and level beyond, for a
+/// Level2d: heights of a survey, columns of a CSV file (data/csv_numbers.h).
+std::function<double(double y)> depth_through(std::vector<double> y, std::vector<double> depth);
+
 /// Each quadrilateral cut along its shorter diagonal.
 Mesh2d triangles_of(const Mesh2d& mesh);
 
