@@ -132,6 +132,26 @@ TEST(Forward2d, ColumnsAlikeDoNotAskWhatIsGivenAbove) {
   }
 }
 
+TEST(Forward2d, FourCellsOneSensorAndNothingToFind) {
+  const std::vector<double> y{-1000, 0, 1000}, z{-1000, 0, 1000};
+  const auto given = [](double, double at) { return at < 0 ? air() : Medium2d{.ohm_m = 10}; };
+  const auto found = [](double, double at) { return at < 0 ? air() : Medium2d{.parameter = 0}; };
+  const Mesh2d all_given = tensor_mesh(y, z, std::vector{0.0}, given),
+               one = tensor_mesh(y, z, std::vector{0.0}, found);
+  const Sensors2d sensors = sensors_on(one, 0, {0});
+  const Forward2d of_given(all_given, sensors, {0.01}), of_one(one, sensors, {0.01});
+  EXPECT_EQ(of_given.parameters(), 0);
+  const Responses2d a = of_given(zeros({0})), b = of_one(ln({10}));
+  for (const auto& [x, w] : {std::pair(a.te, b.te), std::pair(a.tm, b.tm)})
+    EXPECT_LE(max(abs(x / w - 1.0)).item(), 1e-14);
+  // 1 km cells under a skin depth of 16 km: the half-space's own impedance to some per cent
+  EXPECT_LE(
+      std::abs(std::norm(Complex(a.te.to_vector<c128>()[0])) / (2 * pi * 0.01 * mu0) / 10 - 1),
+      0.02);
+  EXPECT_EQ(of_given.jacobian(zeros({0})).te.shape(), (Shape{1, 1, 0}));
+  EXPECT_EQ(of_given.fields(zeros({0})).ex.shape(), (Shape{1, 9}));
+}
+
 TEST(Forward2d, RefusesWhatCannotBeRight) {
   const std::vector<double> y{-1000, 0, 1000}, z{-1000, 0, 1000};
   const auto medium = [](double, double at) { return at < 0 ? air() : Medium2d{.parameter = 0}; };
@@ -157,6 +177,14 @@ TEST(Forward2d, RefusesWhatCannotBeRight) {
   const Mesh2d solid =
       tensor_mesh(y, z, std::vector{0.0}, [](double, double) { return Medium2d{.parameter = 0}; });
   refused([&] { Forward2d(solid, good, {1}); }, "TE needs the air");
+  const Mesh2d cave = tensor_mesh(y, std::vector<double>{-1000, 0, 500, 700, 1000},
+                                  std::vector{0.0}, [](double at, double depth) {
+                                    return depth < 0 || (depth > 500 && depth < 700 && at < 0)
+                                               ? air()
+                                               : Medium2d{.parameter = 0};
+                                  });
+  refused([&] { Forward2d(cave, good, {1}); }, "is shut in");
+  EXPECT_NO_THROW(Forward2d(cave, good, {1}, {.tm = false}));
 }
 
 TEST(Forward2d, VerticalContactInTm) {

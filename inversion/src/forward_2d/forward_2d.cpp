@@ -34,6 +34,32 @@ Media2d media_of(const Mesh2d& m) {
   return out;
 }
 
+/// On the rim of air that is shut in Hx is constant, but not 1.
+void require_open_air(const Mesh2d& m, const Space2d& s) {
+  const double top = *std::min_element(m.z.begin(), m.z.end());
+  std::vector<bool> open(static_cast<std::size_t>(m.cells()), false);
+  std::vector<Index> front;
+  const auto take_in = [&](Index c) {
+    if (c < 0 || open[c] || !m.medium[c].is_air()) return;
+    open[c] = true;
+    front.push_back(c);
+  };
+  for (const Edge2d& e : s.edges)
+    if (e.cell[1] < 0 && s.z[e.node[0]] == top && s.z[e.node[1]] == top) take_in(e.cell[0]);
+  while (!front.empty()) {
+    const Index c = front.back();
+    front.pop_back();
+    for (int k = 0; k < s.corners; ++k)
+      for (const Index other : s.edges[s.edge[c * s.corners + k]].cell) take_in(other);
+  }
+  for (Index c = 0; c < m.cells(); ++c)
+    if (m.medium[c].is_air() && !open[c])
+      throw Error(
+          "[Forward2d] the air near y = " + std::to_string(m.middle(c).first) +
+          ", z = " + std::to_string(m.middle(c).second) +
+          " is shut in: TM takes only air that reaches the top; give it a high resistivity");
+}
+
 }  // namespace
 
 Forward2d::Forward2d(const Mesh2d& mesh, const Sensors2d& sensors, std::vector<double> frequency_hz,
@@ -51,6 +77,7 @@ Forward2d::Forward2d(const Mesh2d& mesh, const Sensors2d& sensors, std::vector<d
                                    [](const Medium2d& m) { return m.is_air(); });
   if (options.te && !has_air)
     throw Error("[Forward2d] TE needs the air above the ground in the mesh");
+  if (options.tm) require_open_air(mesh, b->space);
   b->frequency_hz = std::move(frequency_hz);
   b->w_mu = tensor(w_mu);
   b->tipper = options.tipper;

@@ -74,8 +74,9 @@ struct Fields2d {
 
 class Forward2d {
  public:
-  /// Throws Error where the mesh is not one, has no air though TE is asked for, air that the sides
-  /// or the top do not show, a sensor off its lines or in the air, or a frequency is not positive.
+  /// Throws Error where the mesh is not one, has no air though TE is asked for or air that is shut
+  /// in though TM is, a rim that is not two upright sides, and a level top and bottom where it is
+  /// not the ground, a sensor off its lines or in the air, or a frequency is not positive.
   Forward2d(const Mesh2d& mesh, const Sensors2d& sensors, std::vector<double> frequency_hz,
             const Forward2dOptions& options = {});
   /// ln of ohm m: [parameters], or [parameters, 3] along x, y, z.
