@@ -31,22 +31,29 @@ class Mt1d : public AppTest {
 
 TEST_F(Mt1d, TheExampleMeetsItsExpectations) {
   ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
-  EXPECT_EQ(tessera({"check", "site/mt1d.toml"}).code, 0);
+  const Outcome checked = tessera({"check", "site/mt1d.toml"});
+  EXPECT_EQ(checked.code, 0);
+  EXPECT_TRUE(holds(checked.out, " deg at all periods: concentration 0.")) << checked.out;
+  EXPECT_TRUE(holds(checked.out, " deg at 1e0 to 1e1 s: concentration ")) << checked.out;
   const Outcome run = tessera({"run", "site/mt1d.toml", "--output", "RUN"});
   EXPECT_EQ(run.code, 0) << run.err;
   for (const char* name :
        {"soundings.csv", "metrics.csv", "results.h5", "soundings/syn05_model.csv",
         "soundings/syn05_fit.csv", "soundings/syn05_iterations.csv", "plots/section.png",
-        "plots/pseudo_section.svg", "plots/syn05.png"})
+        "plots/pseudo_section.svg", "plots/syn05.png", "plots/phase_tensors.png",
+        "plots/syn05_phase_tensor.svg"})
     EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
   const std::string table = read("RUN/soundings.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 13);
   EXPECT_TRUE(holds(run.err, "D+"));
   // The pictures drawn anew from results.h5 are the same.
-  const std::string before = read("RUN/plots/syn05.png");
+  const std::string before = read("RUN/plots/syn05.png"),
+                    tensors = read("RUN/plots/phase_tensors.csv");
   fs::remove(here() / "RUN/plots/syn05.png");
+  fs::remove(here() / "RUN/plots/phase_tensors.csv");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/syn05.png"), before);
+  EXPECT_EQ(read("RUN/plots/phase_tensors.csv"), tensors);
   expect_files_known("RUN");
   // An expectation that is not met is exit 6, and is told with what came.
   const Outcome missed = tessera({"run", "site/mt1d.toml", "--output", "R2", "--set",

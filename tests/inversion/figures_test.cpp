@@ -244,18 +244,41 @@ TEST(IterationFigure, ShowsTargetAndBound) {
 }
 
 TEST(PhaseTensorFigure, EllipsesKeepTheRatioOfTheAxes) {
-  const Figure f = phase_tensor_figure({.station = "a",
-                                        .period = {1, 10},
-                                        .phi_max = {2, 1},
-                                        .phi_min = {1, 1},
-                                        .azimuth = {100, 30},
-                                        .skew = {1, -2}});
+  const Figure f = phase_tensor_figure("a", {.period = {1, 10},
+                                             .phi_max = {2, 1},
+                                             .phi_min = {1, 1},
+                                             .azimuth = {100, 30},
+                                             .skew = {1, -2}});
   const auto ellipses = series<Ellipses>(f);
   ASSERT_EQ(ellipses.size(), 1u);
   EXPECT_DOUBLE_EQ(ellipses[0]->minor[0] / ellipses[0]->major[0], 0.5);
   EXPECT_EQ(std::get<Points>(f.panels[1].series[0]).y, (std::vector<double>{10, 30}))
       << "strike is known up to 90 degrees";
   EXPECT_TRUE(has(render(f, "svg"), "Skew β (°)"));
+}
+
+TEST(PhaseTensorFigure, OfAProfileStandsOverDistanceAndTellsTheStrike) {
+  std::vector<StationResult> results(2);
+  for (std::size_t k = 0; k < 2; ++k) {
+    results[k].id = k ? "b" : "a";
+    results[k].distance_m = 500.0 * static_cast<double>(k);
+    results[k].phase_tensor = {.period = {1, 10},
+                               .phi_max = {2, 3},
+                               .phi_min = {1, 1},
+                               .azimuth = {20, k ? 110.0 : 20.0},
+                               .skew = {1, -2}};
+  }
+  const Figure f = phase_tensor_section(results, true);
+  const auto ellipses = series<Ellipses>(f);
+  ASSERT_EQ(ellipses.size(), 1u);
+  EXPECT_EQ(ellipses[0]->x, (std::vector<double>{0, 0, 500, 500}));
+  EXPECT_EQ(ellipses[0]->y, (std::vector<double>{1, 10, 1, 10}));
+  EXPECT_EQ(ellipses[0]->value, (std::vector<double>{1, -2, 1, -2}));
+  const std::string svg = render(f, "svg");
+  EXPECT_TRUE(has(svg, "strike 20° or 110°, concentration 1, median skew 1.5°")) << svg;
+  EXPECT_TRUE(has(svg, "Distance (m)"));
+  for (StationResult& r : results) r.phase_tensor = {};
+  EXPECT_NO_THROW(render(phase_tensor_section(results, false), "png"));
 }
 
 }  // namespace

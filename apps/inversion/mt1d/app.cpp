@@ -109,6 +109,7 @@ CheckReport check(const data::Config& config, const Mt1dCase& c) {
                         ? fmt::format("{:.2f} km along the profile", station.distance_m / 1000)
                         : fmt::format("number {:.0f} of the profile", station.distance_m + 1)));
   }
+  for (std::string& line : survey::strike_lines(input)) report.lines.push_back(std::move(line));
   for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);
   return report;
 }

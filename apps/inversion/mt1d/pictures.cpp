@@ -5,6 +5,7 @@
 #include "tessera/data/plot.h"
 #include "tessera/inversion/figures.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <utility>
@@ -18,6 +19,11 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
   std::vector<std::pair<std::string, std::function<data::Figure()>>> figures = {
       {"pseudo_section", [&] { return inversion::pseudo_section(results, has_coordinates); }},
       {"section", [&] { return inversion::stitched_section(results, has_coordinates); }}};
+  const bool tensors = std::any_of(results.begin(), results.end(),
+                                   [](const auto& r) { return !r.phase_tensor.period.empty(); });
+  if (tensors)
+    figures.emplace_back("phase_tensors",
+                         [&] { return inversion::phase_tensor_section(results, has_coordinates); });
   std::set<std::string> taken;  // a sounding may be called "section", too
   for (const auto& [name, make] : figures) taken.insert(name);
   if (each)
@@ -25,6 +31,12 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
       std::string name = r.id;
       while (!taken.insert(name).second) name += "_sounding";
       figures.emplace_back(name, [&r] { return inversion::station_figure(r); });
+      if (r.phase_tensor.period.empty()) continue;
+      std::string second = name + "_phase_tensor";
+      while (!taken.insert(second).second) second += "_sounding";
+      figures.emplace_back(second, [&r] {
+        return inversion::phase_tensor_figure(r.station.empty() ? r.id : r.station, r.phase_tensor);
+      });
     }
   std::vector<std::vector<std::filesystem::path>> files(figures.size());
   for_each_index(figures.size(), threads, [&](std::size_t k) {

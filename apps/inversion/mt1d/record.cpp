@@ -65,6 +65,17 @@ void visit(StationResult& r, V&& v) {
   curve("tensor/yx", r.yx, "observed yx, phase turned to the first quadrant");
 }
 
+/// The same of what results of former versions do not have.
+template <class V>
+void visit_new(StationResult& r, V&& v) {
+  inversion::PhaseTensorCurve& p = r.phase_tensor;
+  v("phase_tensor/period", p.period, "s", "period");
+  v("phase_tensor/phi_max", p.phi_max, "1", "greater principal value, the tangent of a phase");
+  v("phase_tensor/phi_min", p.phi_min, "1", "smaller principal value");
+  v("phase_tensor/azimuth", p.azimuth, "deg", "of the greater axis, clockwise from north");
+  v("phase_tensor/skew", p.skew, "deg", "beta; 0 over a 1-D or 2-D earth");
+}
+
 /// The rest of the result in arrays: what is no vector or number of its own.
 struct Extra {
   std::vector<double> iterations;  ///< [n][8]
@@ -128,6 +139,9 @@ void put(data::Checkpoint& c, const std::string& prefix, const StationResult& re
   visit(r, [&](const std::string& name, auto& value, const char*, const char*) {
     c.put(prefix + name, value);
   });
+  visit_new(r, [&](const std::string& name, auto& value, const char*, const char*) {
+    c.put(prefix + name, value);
+  });
   const Extra e = extra_of(r);
   c.put(prefix + "iterations", e.iterations);
   c.put(prefix + "flags", e.flags);
@@ -144,6 +158,9 @@ StationResult get(const data::Checkpoint& c, const std::string& prefix) {
       value = c.scalar<double>(prefix + name);
     else
       value = c.array<typename T::value_type>(prefix + name);
+  });
+  visit_new(r, [&](const std::string& name, auto& value, const char*, const char*) {
+    if (c.has(prefix + name)) value = c.array<double>(prefix + name);
   });
   const Extra e{c.array<double>(prefix + "iterations"), c.array<double>(prefix + "flags"),
                 c.array<double>(prefix + "shift")};
@@ -162,6 +179,9 @@ void write(data::H5Writer& file, const std::string& group, const StationResult& 
       file.write(path, std::vector<double>{value}, {}, about);
     else
       file.write(path, value, {}, about);
+  });
+  visit_new(r, [&](const std::string& name, auto& value, const char* units, const char* meaning) {
+    file.write(group + "/" + name, value, {}, {units, meaning});
   });
   const Extra e = extra_of(r);
   file.write(
@@ -196,6 +216,12 @@ StationResult read(const std::map<std::string, data::H5Array>& datasets, const s
   const Extra e{find.template operator()<double>("iterations"),
                 find.template operator()<double>("flags"),
                 find.template operator()<double>("static_shift")};
+  std::size_t tensors = 0;
+  visit_new(r, [&](const std::string& name, auto& value, const char*, const char*) {
+    if (!datasets.contains(group + "/" + name)) return;
+    value = find.template operator()<double>(name);
+    if (tensors++ && value.size() != r.phase_tensor.period.size()) not_ours(file, group);
+  });
   const auto& s = r.result;
   const std::size_t n = s.response.frequency_hz.size(), layers = s.resistivity_ohm_m.size();
   const auto bands = {&s.q05, &s.q25, &s.q50, &s.q75, &s.q95};

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/survey/input.h"
 
+#include "tessera/inversion/phase_tensor.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numbers>
 #include <optional>
@@ -155,6 +158,31 @@ std::string check_line(const Input& input, std::size_t k) {
       s.format.empty() ? "table" : s.format, periods.size(), 1 / hi, 1 / lo,
       s.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)",
       s.format.empty() || s.source_units == inversion::ImpedanceUnits::ohm ? "ohm" : "mV/km/nT");
+}
+
+std::vector<std::string> strike_lines(const Input& input) {
+  std::vector<inversion::PhaseTensorCurve> curves;
+  double shortest = INFINITY, longest = 0;
+  for (const inversion::Station& s : input.survey.stations) {
+    curves.push_back(inversion::phase_tensor_curve(s.sounding));
+    for (const double t : curves.back().period)
+      shortest = std::min(shortest, t), longest = std::max(longest, t);
+  }
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& where, double from, double to) {
+    if (const auto s = inversion::estimate_strike(curves, from, to))
+      out.push_back(fmt::format(
+          "strike {:5.1f} or {:5.1f} deg {}: concentration {:.2f} (1: all agree), median skew "
+          "{:.1f} deg, {} phase tensors",
+          s->strike_deg, s->strike_deg + 90, where, s->concentration, s->median_skew_deg, s->n));
+  };
+  if (!(longest > 0)) return out;
+  add("at all periods", 0, HUGE_VAL);
+  const int first = static_cast<int>(std::floor(std::log10(shortest))),
+            last = static_cast<int>(std::ceil(std::log10(longest)));
+  for (int k = first; k < last && last - first > 1; ++k)
+    add(fmt::format("at 1e{} to 1e{} s", k, k + 1), std::pow(10.0, k), std::pow(10.0, k + 1));
+  return out;
 }
 
 void require_stations(const data::Config& config, bool keep_going, const Input& input) {

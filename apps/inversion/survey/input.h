@@ -44,6 +44,10 @@ void doubt_options(const data::Config& config, const DataOptions& data,
 /// For `check`: format, periods, sign and units of a station.
 std::string check_line(const Input& input, std::size_t station);
 
+/// For `check`: the strike that the phase tensors of all stations share, over all periods and by
+/// decades; none where no station has a whole tensor.
+std::vector<std::string> strike_lines(const Input& input);
+
 /// Throws the errors of the files, unless these may be left out and others remain.
 void require_stations(const data::Config& config, bool keep_going, const Input& input);
 

@@ -9,7 +9,7 @@ namespace tessera::inversion {
 
 using namespace data;
 
-Figure phase_tensor_figure(const PhaseTensorFigure& p) {
+Figure phase_tensor_figure(const std::string& station, const PhaseTensorCurve& p) {
   constexpr double kSemiAxis = 6.5;  // points, of the greater axis; the smaller in proportion
   Ellipses ellipses{.label = "phase tensor",
                     .x = p.period,
@@ -30,7 +30,7 @@ Figure phase_tensor_figure(const PhaseTensorFigure& p) {
   const Axis period{.label = "Period", .unit = "s", .log = true, .group = "period"};
   Figure f{.width = 400,
            .height = 300,
-           .title = "Station " + p.station,
+           .title = "Station " + station,
            .subtitle = "Phase tensor",
            .row_weight = {0.4, 1, 0.8}};
   f.panels = {

@@ -91,24 +91,35 @@ std::vector<PhaseTensor> phase_tensors(const Sounding& s) {
   return out;
 }
 
-std::optional<StrikeEstimate> estimate_strike(std::span<const Sounding> soundings,
+PhaseTensorCurve phase_tensor_curve(const Sounding& s) {
+  PhaseTensorCurve out;
+  const auto tensors = phase_tensors(s);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const PhaseTensor& p = tensors[i];
+    if (!std::isfinite(p.ellipticity)) continue;
+    out.period.push_back(1 / s.frequency_hz[i]);
+    out.phi_max.push_back(p.phi_max);
+    out.phi_min.push_back(p.phi_min);
+    out.azimuth.push_back(p.strike_deg);
+    out.skew.push_back(p.skew_deg);
+  }
+  return out;
+}
+
+std::optional<StrikeEstimate> estimate_strike(std::span<const PhaseTensorCurve> curves,
                                               double shortest_s, double longest_s) {
   Complex sum = 0;
   double weights = 0;
   std::vector<double> skews;
-  for (const Sounding& s : soundings) {
-    const auto tensors = phase_tensors(s);
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const double period = 1 / s.frequency_hz[i];
-      const PhaseTensor& p = tensors[i];
-      if (!(period >= shortest_s && period <= longest_s) || !std::isfinite(p.ellipticity)) continue;
+  for (const PhaseTensorCurve& c : curves)
+    for (std::size_t i = 0; i < c.period.size(); ++i) {
+      if (!(c.period[i] >= shortest_s && c.period[i] <= longest_s)) continue;
       // With phi_min < 0 the ratio exceeds 1; such a tensor has no more direction than a flat one.
-      const double w = std::min(p.ellipticity, 1.0);
-      sum += w * std::polar(1.0, 4 * p.strike_deg / kDegrees);
+      const double w = std::min((c.phi_max[i] - c.phi_min[i]) / (c.phi_max[i] + c.phi_min[i]), 1.0);
+      sum += w * std::polar(1.0, 4 * c.azimuth[i] / kDegrees);
       weights += w;
-      skews.push_back(std::abs(p.skew_deg));
+      skews.push_back(std::abs(c.skew[i]));
     }
-  }
   if (skews.empty() || !(weights > 0)) return std::nullopt;
   StrikeEstimate out;
   out.n = skews.size();
@@ -116,6 +127,13 @@ std::optional<StrikeEstimate> estimate_strike(std::span<const Sounding> sounding
   out.concentration = std::abs(sum) / weights;
   out.median_skew_deg = data::median(std::move(skews));
   return out;
+}
+
+std::optional<StrikeEstimate> estimate_strike(std::span<const Sounding> soundings,
+                                              double shortest_s, double longest_s) {
+  std::vector<PhaseTensorCurve> curves;
+  for (const Sounding& s : soundings) curves.push_back(phase_tensor_curve(s));
+  return estimate_strike(curves, shortest_s, longest_s);
 }
 
 }  // namespace tessera::inversion

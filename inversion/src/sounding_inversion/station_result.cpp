@@ -19,7 +19,8 @@ StationResult station_result(const Station& station, SoundingInversion result) {
           .result = std::move(result),
           .tensor_frequency = s.frequency_hz,
           .xy = mode_curve("xy", response_of(s, Element::xy)),
-          .yx = mode_curve("yx", response_of(s, Element::yx))};
+          .yx = mode_curve("yx", response_of(s, Element::yx)),
+          .phase_tensor = phase_tensor_curve(s)};
 }
 
 }  // namespace tessera::inversion

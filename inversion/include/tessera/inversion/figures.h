@@ -102,16 +102,11 @@ struct IterationRow {
 data::Figure iteration_figure(const std::string& title, const std::vector<IterationRow>& rows,
                               std::optional<double> target_rms, std::optional<double> rms_bound);
 
-/// Phase tensors of one sounding (Caldwell, Bibby and Brown 2004), angles in degrees clockwise from
-/// north.
-struct PhaseTensorFigure {
-  std::string station;
-  std::vector<double> period, phi_max, phi_min;  ///< principal values (tangents of phases)
-  std::vector<double> azimuth;                   ///< of the greater principal axis: alpha - beta
-  std::vector<double> skew;                      ///< beta, degrees
-};
-
-/// Ellipses coloured by skew, and strike and skew against period.
-data::Figure phase_tensor_figure(const PhaseTensorFigure& p);
+/// Phase tensors of one sounding (Caldwell, Bibby and Brown 2004): ellipses coloured by skew, and
+/// strike and skew against period. Directions are clockwise from north.
+data::Figure phase_tensor_figure(const std::string& station, const PhaseTensorCurve& p);
+/// Of all soundings in the order of their line: ellipses over distance and period, with the strike
+/// that they share.
+data::Figure phase_tensor_section(std::span<const StationResult> results, bool has_coordinates);
 
 }  // namespace tessera::inversion

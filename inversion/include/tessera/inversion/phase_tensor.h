@@ -28,6 +28,13 @@ struct PhaseTensor {
 /// One per frequency; empty if the sounding has no impedance.
 std::vector<PhaseTensor> phase_tensors(const Sounding& s);
 
+/// The phase tensors of one sounding against period (s), as they are drawn and kept: principal
+/// values, azimuth of the greater axis and skew in degrees. Periods without one are left out.
+struct PhaseTensorCurve {
+  std::vector<double> period, phi_max, phi_min, azimuth, skew;
+};
+PhaseTensorCurve phase_tensor_curve(const Sounding& s);
+
 /// Geoelectric strike over a range of periods: the direction that phase-tensor axes share. The axis
 /// along strike and the one across it cannot be told apart from the impedance, hence `strike_deg`
 /// or `strike_deg + 90`.
@@ -43,6 +50,8 @@ struct StrikeEstimate {
 /// longest_s], weighted by the ellipticity (a circle has no direction). Nothing if no phase tensor
 /// lies in the range.
 std::optional<StrikeEstimate> estimate_strike(std::span<const Sounding> soundings,
+                                              double shortest_s = 0, double longest_s = 1e300);
+std::optional<StrikeEstimate> estimate_strike(std::span<const PhaseTensorCurve> curves,
                                               double shortest_s = 0, double longest_s = 1e300);
 
 }  // namespace tessera::inversion

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/inversion/phase_tensor.h"
 #include "tessera/inversion/sounding_inversion.h"
 #include "tessera/inversion/survey.h"
 
@@ -16,6 +17,7 @@ struct StationResult {
   /// Observed xy and yx of the tensor as it was turned, yx with its phase in the first quadrant.
   std::vector<double> tensor_frequency;
   ModeCurve xy, yx;
+  PhaseTensorCurve phase_tensor;  ///< empty without a whole tensor
 };
 StationResult station_result(const Station& station, SoundingInversion result);
 
