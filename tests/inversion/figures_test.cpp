@@ -275,7 +275,7 @@ TEST(PhaseTensorFigure, OfAProfileStandsOverDistanceAndTellsTheStrike) {
   EXPECT_EQ(ellipses[0]->y, (std::vector<double>{1, 10, 1, 10}));
   EXPECT_EQ(ellipses[0]->value, (std::vector<double>{1, -2, 1, -2}));
   const std::string svg = render(f, "svg");
-  EXPECT_TRUE(has(svg, "strike 20° or 110°, concentration 1, median skew 1.5°")) << svg;
+  EXPECT_TRUE(has(svg, "north is up; strike 20° or 110°, concentration 1, median skew 2°")) << svg;
   EXPECT_TRUE(has(svg, "Distance (m)"));
   for (StationResult& r : results) r.phase_tensor = {};
   EXPECT_NO_THROW(render(phase_tensor_section(results, false), "png"));
