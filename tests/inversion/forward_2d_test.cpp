@@ -110,6 +110,59 @@ std::map<std::string, std::vector<std::string>> text_columns(const std::filesyst
   return out;
 }
 
+TEST(Forward2d, LayersOnBentQuadrilaterals) {
+  if (!std::filesystem::exists(layered_table_file())) GTEST_SKIP() << "no test data";
+  const Layered model = layered_table().at("K3");  // 500 m, 1000 m, half-space
+  const auto wavy = [](double level, double amplitude) {
+    return Level2d{level, [=](double y) { return level + amplitude * std::sin(y / 700); }};
+  };
+  for (const int order : {1, 2}) {
+    const double fine = order == 1 ? 0.5 : 1;
+    const std::vector<double> y = graded_axis({-3e4, 0, 3e4},
+                                              [&](double x) {
+                                                return fine * std::max(200.0, 0.3 * std::abs(x));
+                                              }),
+                              z = graded_axis({-5e4, -2000, 0, 250, 500, 1000, 1500, 6000, 8e4},
+                                              [&](double x) {
+                                                return fine * (x < 0 ? std::max(30.0, -0.4 * x)
+                                                                     : std::max(15.0, 0.12 * x));
+                                              });
+    const Mesh2d mesh =
+        bent(tensor_mesh(y, z, std::vector{0.0}, layers_of(model)), {{-5e4},
+                                                                     wavy(-2000, 300),
+                                                                     {0},
+                                                                     wavy(250, 60),
+                                                                     {500},
+                                                                     wavy(1000, 120),
+                                                                     {1500},
+                                                                     wavy(6000, 500),
+                                                                     {8e4}});
+    std::vector<double> frequency;
+    std::vector<Complex> expected;
+    for (std::size_t f = 0; f < model.frequency.size(); f += 2)
+      if (model.frequency[f] > 0.9 && model.frequency[f] < 110) {
+        frequency.push_back(model.frequency[f]);
+        expected.push_back(model.z[f]);
+      }
+    const Responses2d r = Forward2d(mesh, sensors_on(mesh, 0, {-900, 0, 450}), frequency,
+                                    {.order = order})(ln(model.rho));
+    const auto te = r.te.to_vector<c128>(), tm = r.tm.to_vector<c128>();
+    Off off;
+    for (std::size_t k = 0; k < te.size(); ++k) {
+      off.add(te[k], expected[k / 3]);
+      off.add(-tm[k], expected[k / 3]);
+    }
+    const std::string name = "Q" + std::to_string(order);
+    test::measured(name + "_nodes", static_cast<double>(space_2d(mesh, order).nodes()));
+    test::measured(name + "_rho_a", off.rho_a);
+    test::measured(name + "_phase", off.phase);
+    test::measured(name + "_tipper", max(abs(r.tipper)).item());
+    EXPECT_LE(off.rho_a, 0.003);
+    EXPECT_LE(off.phase, 0.1);
+    EXPECT_LE(max(abs(r.tipper)).item(), 3e-3);
+  }
+}
+
 TEST(Forward2d, ColumnsAlikeDoNotAskWhatIsGivenAbove) {
   const std::vector<double> y = graded_axis(
                                 {-2e4, 0, 2e4},
