@@ -219,76 +219,79 @@ void report(const std::string& name, const Samples& ours, const Samples& peer, c
   print_figure(name + "_" + who + "_spread", ratio.spread(), "1");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  bench::let_openblas_choose(argv);
+struct Options {
   Index m = 110, n = 110, systems = 20, columns = 36;
   int rounds = 7, threads = 2;
   const char* library = nullptr;
+};
+bool read(int argc, char** argv, Options& o) {
   for (int k = 1; k + 1 < argc; k += 2) {
     const std::string word = argv[k];
     if (word == "--grid") {
       char* end = nullptr;
-      m = std::strtol(argv[k + 1], &end, 10);
-      n = *end == 'x' ? std::strtol(end + 1, nullptr, 10) : m;
+      o.m = std::strtol(argv[k + 1], &end, 10);
+      o.n = *end == 'x' ? std::strtol(end + 1, nullptr, 10) : o.m;
     } else if (word == "--systems")
-      systems = std::atoi(argv[k + 1]);
+      o.systems = std::atoi(argv[k + 1]);
     else if (word == "--columns")
-      columns = std::atoi(argv[k + 1]);
+      o.columns = std::atoi(argv[k + 1]);
     else if (word == "--rounds")
-      rounds = std::atoi(argv[k + 1]);
+      o.rounds = std::atoi(argv[k + 1]);
     else if (word == "--threads")
-      threads = std::atoi(argv[k + 1]);
+      o.threads = std::atoi(argv[k + 1]);
     else if (word == "--pardiso")
-      library = argv[k + 1];
+      o.library = argv[k + 1];
     else
-      return std::fprintf(stderr, "unknown: %s\n", argv[k]), 2;
+      return std::fprintf(stderr, "unknown: %s\n", argv[k]), false;
   }
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  openblas_set_num_threads(1);
-  omp_set_num_threads(1);
+  return true;
+}
 
-  const Grid g = grid(m, n);
-  const Index unknowns = m * n, entries = g.pattern->entries();
-  const Triangle t = triangle(*g.pattern);
+/// Systems by frequency, and right-hand sides [unknowns, columns] and column by column.
+struct Problem {
+  Options options;
+  Grid g;
+  Triangle t;
   std::vector<std::vector<c128>> values;
-  for (Index f = 0; f < systems; ++f) {
-    const double w = std::pow(10.0, -4 + 4 * static_cast<double>(f) /
-                                             static_cast<double>(std::max<Index>(1, systems - 1)));
-    values.emplace_back();
-    for (Index e = 0; e < entries; ++e)
-      values.back().emplace_back(g.stiffness[static_cast<std::size_t>(e)],
-                                 w * g.mass[static_cast<std::size_t>(e)]);
-  }
-  const auto block = static_cast<std::size_t>(unknowns * columns);
-  std::vector<c128> b(block), by_columns(block), x(block), held(block), other(block);
-  for (Index i = 0; i < unknowns; ++i)
-    for (Index c = 0; c < columns; ++c) {
-      const double s = static_cast<double>(i * columns + c);
-      b[static_cast<std::size_t>(i * columns + c)] =
-          by_columns[static_cast<std::size_t>(c * unknowns + i)] = {std::sin(0.37 * s),
-                                                                    std::cos(1.1 * s)};
+  std::vector<c128> b, by_columns;
+  Index unknowns() const { return options.m * options.n; }
+  explicit Problem(const Options& o) : options(o), g(grid(o.m, o.n)), t(triangle(*g.pattern)) {
+    for (Index f = 0; f < o.systems; ++f) {
+      const double w =
+          std::pow(10.0, -4 + 4 * static_cast<double>(f) /
+                                  static_cast<double>(std::max<Index>(1, o.systems - 1)));
+      values.emplace_back();
+      for (std::size_t e = 0; e < g.mass.size(); ++e)
+        values.back().emplace_back(g.stiffness[e], w * g.mass[e]);
     }
-  std::printf(
-      "# %ld x %ld nodes, %ld systems, %ld columns each, one thread, medians of %d rounds\n",
-      static_cast<long>(m), static_cast<long>(n), static_cast<long>(systems),
-      static_cast<long>(columns), rounds);
+    b.resize(static_cast<std::size_t>(unknowns() * o.columns));
+    by_columns.resize(b.size());
+    for (Index i = 0; i < unknowns(); ++i)
+      for (Index c = 0; c < o.columns; ++c) {
+        const double s = static_cast<double>(i * o.columns + c);
+        b[static_cast<std::size_t>(i * o.columns + c)] =
+            by_columns[static_cast<std::size_t>(c * unknowns() + i)] = {std::sin(0.37 * s),
+                                                                        std::cos(1.1 * s)};
+      }
+  }
+};
 
-  // MUMPS in its fastest order.
-  const std::vector<int> given = nested_dissection(*g.pattern);
+/// MUMPS in its fastest order.
+std::unique_ptr<Mumps> fastest(const Problem& p) {
+  const std::vector<int> given = nested_dissection(*p.g.pattern);
   std::unique_ptr<Mumps> mumps;
   double least = 0;
   const char* names[] = {"AMD", "METIS, handed in", "AMF", "", "PORD", "", "QAMD"};
   int best_order = 0;
+  std::vector<c128> held;
   for (const int order : {0, 1, 2, 4, 6}) {
-    auto one = std::make_unique<Mumps>(*g.pattern, t, order, static_cast<int>(columns), given);
+    auto one = std::make_unique<Mumps>(*p.g.pattern, p.t, order,
+                                       static_cast<int>(p.options.columns), given);
     Samples s;
     for (int r = 0; r < 4; ++r) {
-      const double time = seconds_of([&] { one->factor(values[0].data()); });
-      held = by_columns;
-      if (r > 0) s.add(time + seconds_of([&] { one->solve(held.data(), columns); }));
+      const double time = seconds_of([&] { one->factor(p.values[0].data()); });
+      held = p.by_columns;
+      if (r > 0) s.add(time + seconds_of([&] { one->solve(held.data(), p.options.columns); }));
     }
     std::printf("# MUMPS, order by %s: %.1f ms to factor one and solve its columns\n", names[order],
                 1e3 * s.median());
@@ -296,44 +299,46 @@ int main(int argc, char** argv) {
       mumps = std::move(one), least = s.median(), best_order = order;
   }
   std::printf("# MUMPS from here on: %s\n", names[best_order]);
-  std::unique_ptr<Pardiso> pardiso;
-  if (library) pardiso = std::make_unique<Pardiso>(library, *g.pattern, t);
+  return mumps;
+}
 
+/// Factors and solves, each by itself, on one thread.
+void compare_pieces(const Problem& p, const LinearSolverPtr& solver, Mumps& mumps,
+                    Pardiso* pardiso) {
+  const Index unknowns = p.unknowns(), columns = p.options.columns;
   SolverOperator a;
-  a.kind = SolverOperator::Kind::csr, a.dtype = Dtype::c128, a.n = unknowns, a.pattern = g.pattern;
-  const auto solver = solvers::ldlt();
-  a.values = values[0].data();
+  a.kind = SolverOperator::Kind::csr, a.dtype = Dtype::c128, a.n = unknowns,
+  a.pattern = p.g.pattern;
+  a.values = p.values[0].data();
   print_figure("analysis_s", seconds_of([&] { solver->prepare(a); }), "s");
-  set_num_threads(1);
+  std::vector<c128> x(p.b.size()), held, y(p.b.size()), other(p.b.size());
+  const auto difference = [&](const std::vector<c128>& z) {
+    for (Index i = 0; i < unknowns; ++i)
+      for (Index c = 0; c < columns; ++c)
+        other[static_cast<std::size_t>(i * columns + c)] =
+            z[static_cast<std::size_t>(c * unknowns + i)];
+    return largest_difference(x.data(), other.data(), x.size());
+  };
   Samples factor[3], solve[3];
   double mumps_difference = 0, pardiso_difference = 0, residual = 0;
-  for (int r = -1; r < rounds; ++r) {
+  for (int r = -1; r < p.options.rounds; ++r) {
     double time[3][2] = {};
-    for (Index f = 0; f < systems; ++f) {
-      a.values = values[static_cast<std::size_t>(f)].data();
+    for (const std::vector<c128>& values : p.values) {
+      a.values = values.data();
       std::unique_ptr<PreparedSolver> ours;
       time[0][0] += seconds_of([&] { ours = solver->prepare(a); });
       SolveReport said;
-      time[0][1] += seconds_of([&] { said = ours->solve(b.data(), x.data(), columns, false); });
+      time[0][1] += seconds_of([&] { said = ours->solve(p.b.data(), x.data(), columns, false); });
       residual = std::max(residual, said.residuals.back());
-      time[1][0] += seconds_of([&] { mumps->factor(values[static_cast<std::size_t>(f)].data()); });
-      held = by_columns;
-      time[1][1] += seconds_of([&] { mumps->solve(held.data(), columns); });
-      const auto compare = [&](const std::vector<c128>& y) {
-        for (Index i = 0; i < unknowns; ++i)
-          for (Index c = 0; c < columns; ++c)
-            other[static_cast<std::size_t>(i * columns + c)] =
-                y[static_cast<std::size_t>(c * unknowns + i)];
-        return largest_difference(x.data(), other.data(), block);
-      };
-      if (r < 0) mumps_difference = std::max(mumps_difference, compare(held));
+      time[1][0] += seconds_of([&] { mumps.factor(values.data()); });
+      held = p.by_columns;
+      time[1][1] += seconds_of([&] { mumps.solve(held.data(), columns); });
+      if (r < 0) mumps_difference = std::max(mumps_difference, difference(held));
       if (!pardiso) continue;
-      time[2][0] +=
-          seconds_of([&] { pardiso->factor(values[static_cast<std::size_t>(f)].data()); });
-      held = by_columns;
-      std::vector<c128> y(block);
+      time[2][0] += seconds_of([&] { pardiso->factor(values.data()); });
+      held = p.by_columns;
       time[2][1] += seconds_of([&] { pardiso->solve(held.data(), y.data(), columns); });
-      if (r < 0) pardiso_difference = std::max(pardiso_difference, compare(y));
+      if (r < 0) pardiso_difference = std::max(pardiso_difference, difference(y));
     }
     for (int k = 0; r >= 0 && k < 3; ++k) factor[k].add(time[k][0]), solve[k].add(time[k][1]);
   }
@@ -346,42 +351,45 @@ int main(int argc, char** argv) {
   print_figure("solve_s", solve[0].median(), "s");
   report("solve", solve[0], solve[1], "mumps");
   if (pardiso) report("solve", solve[0], solve[2], "pardiso");
+}
 
-  // All of it through the engine, on threads; MUMPS with a BLAS of one thread, then of several.
-  set_num_threads(threads);
-  std::vector<c128> all_values, all_b;
-  for (const auto& v : values)
+/// All of it through the engine, on threads; MUMPS with a BLAS of one thread, then of several.
+void compare_whole(const Problem& p, const LinearSolverPtr& solver, Mumps& mumps,
+                   Pardiso* pardiso) {
+  const Options& o = p.options;
+  set_num_threads(o.threads);
+  std::vector<c128> all_values, all_b, held, y(p.b.size());
+  for (const auto& v : p.values)
     all_values.insert(all_values.end(), v.begin(), v.end()),
-        all_b.insert(all_b.end(), b.begin(), b.end());
-  const Tensor v = tensor(all_values, {systems, entries}),
-               s = tensor(all_b, {systems, unknowns, columns});
+        all_b.insert(all_b.end(), p.b.begin(), p.b.end());
+  const Tensor v = tensor(all_values, {o.systems, p.g.pattern->entries()}),
+               s = tensor(all_b, {o.systems, p.unknowns(), o.columns});
   const auto fields = vmap([&](Tensor u, Tensor r) {
-    return linear_solve(LinearOperator::csr(u, g.pattern), r, {.solver = solver}).x;
+    return linear_solve(LinearOperator::csr(u, p.g.pattern), r, {.solver = solver}).x;
   });
   Samples engine, peers[3];
-  for (int r = -1; r < rounds; ++r) {
+  for (int r = -1; r < o.rounds; ++r) {
     const double mine = seconds_of([&] { fields(v, s); });
     if (r >= 0) engine.add(mine);
     for (int k = 0; k < 2; ++k) {
-      omp_set_num_threads(k ? threads : 1);
-      openblas_set_num_threads(k ? threads : 1);
+      omp_set_num_threads(k ? o.threads : 1);
+      openblas_set_num_threads(k ? o.threads : 1);
       const double theirs = seconds_of([&] {
-        for (const auto& one : values) {
-          held = by_columns;
-          mumps->factor(one.data());
-          mumps->solve(held.data(), columns);
+        for (const auto& one : p.values) {
+          held = p.by_columns;
+          mumps.factor(one.data());
+          mumps.solve(held.data(), o.columns);
         }
       });
       if (r >= 0) peers[k].add(theirs);
     }
     if (pardiso) {
-      omp_set_num_threads(threads), pardiso->set_threads(threads);
+      omp_set_num_threads(o.threads), pardiso->set_threads(o.threads);
       const double theirs = seconds_of([&] {
-        std::vector<c128> y(block);
-        for (const auto& one : values) {
-          held = by_columns;
+        for (const auto& one : p.values) {
+          held = p.by_columns;
           pardiso->factor(one.data());
-          pardiso->solve(held.data(), y.data(), columns);
+          pardiso->solve(held.data(), y.data(), o.columns);
         }
       });
       if (r >= 0) peers[2].add(theirs);
@@ -392,6 +400,30 @@ int main(int argc, char** argv) {
   std::printf("# MUMPS is faster with %s of BLAS\n", more ? "several threads" : "one thread");
   report("engine", engine, peers[more ? 1 : 0], "mumps");
   if (pardiso) report("engine", engine, peers[2], "pardiso");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::let_openblas_choose(argv);
+  Options o;
+  if (!read(argc, argv, o)) return 2;
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  openblas_set_num_threads(1);
+  omp_set_num_threads(1);
+  const Problem p(o);
+  std::printf(
+      "# %ld x %ld nodes, %ld systems, %ld columns each, one thread, medians of %d rounds\n",
+      static_cast<long>(o.m), static_cast<long>(o.n), static_cast<long>(o.systems),
+      static_cast<long>(o.columns), o.rounds);
+  std::unique_ptr<Mumps> mumps = fastest(p);
+  std::unique_ptr<Pardiso> pardiso;
+  if (o.library) pardiso = std::make_unique<Pardiso>(o.library, *p.g.pattern, p.t);
+  const LinearSolverPtr solver = solvers::ldlt();
+  set_num_threads(1);
+  compare_pieces(p, solver, *mumps, pardiso.get());
+  compare_whole(p, solver, *mumps, pardiso.get());
   mumps.reset();
   MPI_Finalize();
   return 0;

@@ -228,8 +228,16 @@ Analysis::Analysis(CsrPatternPtr given) : pattern(std::move(given)) {
                 std::to_string(p.entries()) + " entries is larger than it numbers");
   n = static_cast<std::int32_t>(p.rows());
   const Neighbours g = neighbours(p, mirror);
-  // Columns in postorder of their tree, then of the tree of supernodes.
   order = fill_reducing_order(g);
+  make_fronts(g);
+  find_rows(g);
+  find_places();
+  place_entries();
+  share_work();
+}
+
+/// Columns in postorder of their tree, then of the tree of supernodes.
+void Analysis::make_fronts(const Neighbours& g) {
   Ints parent = elimination_tree(g, order);
   const auto reorder = [&](const Ints& by) {
     Ints next(order.size());
@@ -277,19 +285,20 @@ Analysis::Analysis(CsrPatternPtr given) : pattern(std::move(given)) {
     if (number[k] >= 0 && up[k] >= 0) fronts[number[k]].parent = number[up[k]];
   reorder(columns);
 
-  // Rows of each front: neighbours of its pivots and rows of its children, beyond its pivots.
-  const Ints at = inverse_of(order);
-  Ints mark(static_cast<std::size_t>(n), -1), front_of(static_cast<std::size_t>(n));
-  {
-    Ints parents;
-    for (const Front& f : fronts) parents.push_back(f.parent);
-    const Kin tree(parents);
-    children.assign(tree.child.begin(), tree.child.end());
-    for (std::size_t k = 0; k < fronts.size(); ++k) {
-      fronts[k].first_child = tree.first[k];
-      fronts[k].children = tree.first[k + 1] - tree.first[k];
-    }
+  Ints parents;
+  for (const Front& f : fronts) parents.push_back(f.parent);
+  const Kin tree(parents);
+  children.assign(tree.child.begin(), tree.child.end());
+  for (std::size_t k = 0; k < fronts.size(); ++k) {
+    fronts[k].first_child = tree.first[k];
+    fronts[k].children = tree.first[k + 1] - tree.first[k];
   }
+}
+
+/// Rows of each front: neighbours of its pivots and rows of its children, beyond its pivots.
+void Analysis::find_rows(const Neighbours& g) {
+  const Ints at = inverse_of(order);
+  Ints mark(static_cast<std::size_t>(n), -1);
   for (std::size_t k = 0; k < fronts.size(); ++k) {
     Front& f = fronts[k];
     const std::int32_t end = f.first + f.pivots, stamp = static_cast<std::int32_t>(k);
@@ -299,10 +308,8 @@ Analysis::Analysis(CsrPatternPtr given) : pattern(std::move(given)) {
       mark[row] = stamp;
       mine.push_back(row);
     };
-    for (std::int32_t j = f.first; j < end; ++j) {
-      front_of[j] = stamp;
+    for (std::int32_t j = f.first; j < end; ++j)
       for (std::int32_t e = g.first[order[j]]; e < g.first[order[j] + 1]; ++e) reach(at[g.next[e]]);
-    }
     for (std::int32_t c = 0; c < f.children; ++c)
       for (const std::int32_t row : rows_of(fronts[children[f.first_child + c]])) reach(row);
     std::sort(mine.begin(), mine.end());
@@ -312,7 +319,10 @@ Analysis::Analysis(CsrPatternPtr given) : pattern(std::move(given)) {
     steps += steps_of(f.pivots, f.below);
     nonzeros += 0.5 * f.pivots * (f.pivots + 1.0) + static_cast<double>(f.pivots) * f.below;
   }
-  // Where they stand in the parents.
+}
+
+/// Where the rows of fronts stand in the parents.
+void Analysis::find_places() {
   place.resize(rows.size());
   for (Front& f : fronts) {
     if (f.parent < 0) continue;
@@ -330,8 +340,15 @@ Analysis::Analysis(CsrPatternPtr given) : pattern(std::move(given)) {
       }
     }
   }
+}
 
-  // Entries of the lower triangle by fronts.
+/// Entries of the lower triangle by fronts.
+void Analysis::place_entries() {
+  const CsrPattern& p = *pattern;
+  const Ints at = inverse_of(order);
+  Ints front_of(static_cast<std::size_t>(n));
+  for (std::size_t k = 0; k < fronts.size(); ++k)
+    std::fill_n(front_of.begin() + fronts[k].first, fronts[k].pivots, static_cast<std::int32_t>(k));
   std::vector<Index> count(fronts.size() + 1, 0);
   struct Entry {
     std::int32_t entry, row, column, front;
@@ -363,8 +380,10 @@ Analysis::Analysis(CsrPatternPtr given) : pattern(std::move(given)) {
     const auto to = static_cast<std::size_t>(count[e.front]++);
     entries[to] = e.entry, entry_row[to] = e.row, entry_column[to] = e.column;
   }
+}
 
-  // Shares of the work: what is below the top, in runs of subtrees that follow each other.
+/// What is below the top, in runs of subtrees that follow each other.
+void Analysis::share_work() {
   constexpr double kTop = 1.0 / 12, kLeast = 1.0 / 48;
   std::vector<double> work(fronts.size(), 0);
   for (std::size_t k = 0; k < fronts.size(); ++k) {

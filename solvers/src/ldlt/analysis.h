@@ -38,6 +38,8 @@ struct Storage {
   Index panel_size = 0, column = 0;     ///< the largest panel, the longest column
 };
 
+struct Neighbours;
+
 struct Analysis {
   explicit Analysis(CsrPatternPtr pattern);
 
@@ -69,6 +71,12 @@ struct Analysis {
   const Storage& storage(Index block) const;
 
  private:
+  void make_fronts(const Neighbours& g);
+  void find_rows(const Neighbours& g);
+  void find_places();
+  void place_entries();
+  void share_work();
+
   mutable std::array<std::unique_ptr<const Storage>, 3> storage_;
   mutable std::mutex mutex_;
 };
