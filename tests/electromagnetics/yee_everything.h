@@ -45,15 +45,26 @@ inline YeeModel model_with_everything(std::array<Faces, 3> faces, Dtype dtype = 
            .beta = {{0.02, -0.01}, {0.03, 0}, {0.01, 0}, {0.01, 1}, {0.008, 0.9}},
            .shear = {0, 0, 0, 0.02, 0.016}});
   };
-  for (int k = 1; k < 9; ++k)
-    for (int j = 1; j < 9; ++j)
-      for (int i = 3; i < 9; ++i)
-        m.tensors.push_back({i, j, k, 0.03 * std::sin(i + 2 * j), 0.02 * std::cos(k - i),
-                             0.03 * std::sin(1.5 * j * k)});
+  // Within the grid; an axis of one cell has one node.
+  const auto add = [&](const NodeTensor& node) {
+    const int at[3] = {node.i, node.j, node.k};
+    for (int d = 0; d < 3; ++d)
+      if (at[d] > (n[d] > 1 ? n[d] : 0)) return;
+    m.tensors.push_back(node);
+  };
+  for (int k = n[2] > 1; k < 9; ++k)
+    for (int j = n[1] > 1; j < 9; ++j)
+      for (int i = n[0] > 1 ? 3 : 0; i < 9; ++i)
+        add({i, j, k, 0.03 * std::sin(i + 2 * j), 0.02 * std::cos(k - i),
+             0.03 * std::sin(1.5 * j * k)});
   // At lines 0, where the edges before the node are those at the other end of joined axes.
   for (const auto& [i, j, k] :
-       {std::array{10, 0, 3}, std::array{9, 4, 0}, std::array{10, 0, 0}, std::array{0, 3, 0}})
-    m.tensors.push_back({i, j, k, 0.03, -0.02, 0.025});
+       {std::array{10, 0, 3}, std::array{9, 4, 0}, std::array{10, 0, 0}, std::array{0, 3, 0}}) {
+    const auto is = [&, i = i, j = j, k = k](const NodeTensor& t) {
+      return t.i == i && t.j == j && t.k == k;
+    };
+    if (std::none_of(m.tensors.begin(), m.tensors.end(), is)) add({i, j, k, 0.03, -0.02, 0.025});
+  }
   std::mt19937 random(3);
   for (int q = 0; q < 40; ++q) {
     const auto at = [&](int d) {

@@ -52,6 +52,14 @@ TEST(YeeScheme, TransposeIsTheAdjoint) {
       }
 }
 
+TEST(YeeScheme, TensorsOutsideOfTheGridAreRefused) {
+  for (const auto& [i, j, k] : {std::array{14, 0, 0}, std::array{0, -1, 0}, std::array{0, 0, 13}}) {
+    YeeModel m = model_with_everything({});
+    m.tensors.push_back({i, j, k, 0.01, 0, 0});
+    EXPECT_THROW(YeeScheme{m}, Error);
+  }
+}
+
 TEST(YeeScheme, OrderAndThreadsChangeNoBit) {
   for (const bool transposed : {false, true})
     for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {

@@ -264,6 +264,12 @@ Edge edge_at(const Tables<T>& t, std::int64_t offset) {
 /// held more than once.
 template <class T>
 void add_tensors(Tables<T>& t, const YeeModel& m) {
+  for (const NodeTensor& node : m.tensors)
+    if (node.i < 0 || node.i > m.grid.cells(0) || node.j < 0 || node.j > m.grid.cells(1) ||
+        node.k < 0 || node.k > m.grid.cells(2))
+      throw Error("[YeeScheme] the tensor of node (" + std::to_string(node.i) + ", " +
+                  std::to_string(node.j) + ", " + std::to_string(node.k) +
+                  ") lies outside of the grid");
   const auto key = [&](const Edge& e) { return t.offset(e.component, e.i, e.j, e.k); };
   std::map<std::int64_t, std::int64_t> recorded;
   t.recorded_again.assign(m.recorded.size(), -1);
