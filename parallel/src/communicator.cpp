@@ -116,12 +116,22 @@ void Communicator::judge(const std::vector<Open>& open, const Envelope& here, st
 
 // A rank is silent from the notice on that it has not answered: the first, which goes out a while
 // after the wait began, counts from there.
+// Time in which this rank did not run itself, stopped and let go on again, is not held against the
+// others.
 struct Communicator::Wait {
   using Time = std::chrono::steady_clock::time_point;
   std::vector<Open>& open;
   const Envelope& here;
   const std::uint64_t place;
   const Time begin = std::chrono::steady_clock::now();
+  Time looked = begin;
+  Time::duration stopped{};
+  Time awake() {
+    const Time now = std::chrono::steady_clock::now();
+    if (now - looked > std::chrono::milliseconds(500)) stopped += now - looked;
+    looked = now;
+    return now - stopped;
+  }
   struct Other {
     Time noted, answered;  ///< when the last notice went out, when it was answered
     bool waits_for_answer = false, is_named = false;
@@ -137,7 +147,7 @@ void Communicator::send_notice(const Wait& w, int other, bool is_answer) {
 }
 
 void Communicator::read_notices(Wait& w) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = w.awake();
   transport_->read_notices([&](int from, const Notice& n) {
     if (n.is_answer) {
       const auto other = w.others.find(from);
@@ -149,12 +159,12 @@ void Communicator::read_notices(Wait& w) {
       send_notice(w, from, true);
     }
   });
-  notices_read_ = now;
+  notices_read_ = w.looked;
 }
 
 void Communicator::look_at_others(Wait& w) {
   constexpr double kFirst = 0.3, kNext = 0.5;  // s, of notices
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = w.awake();
   const auto since = [&](Wait::Time t) { return std::chrono::duration<double>(now - t).count(); };
   if (since(w.begin) < std::min(kFirst, patience.tell)) return;
   std::vector<int> silent, gone;
