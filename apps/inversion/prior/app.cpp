@@ -5,6 +5,7 @@
 
 #include "inversion/prior/options.h"
 #include "inversion/prior/results.h"
+#include "inversion/section_file/section_file.h"
 #include "solvers/fitting/fit_state.h"
 #include "tessera/autodiff/dryrun.h"
 #include "tessera/autodiff/error.h"
@@ -49,7 +50,7 @@ PriorCase read_case(const data::Config& config) {
   const auto refuse = [&](const char* key, const std::string& what, const std::string& hint) {
     throw data::InputError(data::ExitCode::config_invalid, {config.error(693, key, what, hint)});
   };
-  c.sections = data::open_boxes(o.sections, "log10_resistivity");
+  c.sections = data::open_boxes(o.sections, section_file::kDataset);
   const Shape& s = c.sections.type.shape;
   if (s.size() != 3 || s.count() == 0 ||
       (c.sections.type.dtype != Dtype::f32 && c.sections.type.dtype != Dtype::f64))
@@ -305,17 +306,15 @@ fs::path make_example(const fs::path& dir, std::uint64_t seed) {
                                          .probability = 0.5,
                                          .resistivity_ohm_m = {1, 50}}}};
   constexpr Index n = 2000;
-  data::create_boxes(
-      dir / "sections.h5", {Dtype::f32, {n, g.rows, g.columns}}, "log10_resistivity",
-      {.units = "1", .long_name = "log10 of the resistivity in ohm m, [section, row, column]"});
-  data::BoxFile file(dir / "sections.h5", "log10_resistivity");
+  section_file::create(dir / section_file::kFile, {Dtype::f32, {n, g.rows, g.columns}});
+  data::BoxFile file(dir / section_file::kFile, section_file::kDataset);
   for (Index k = 0; k < n; ++k)
     file.write({{k, 0, 0}, {k + 1, g.rows, g.columns}},
                from_span<float>(std::span<const float>(inversion::draw_section(
                                     g, {seed, static_cast<std::uint64_t>(k)})),
                                 {1, g.rows, g.columns}));
   file.sync();
-  data::commit_boxes(dir / "sections.h5");
+  data::commit_boxes(dir / section_file::kFile);
   data::write_file_atomically(
       dir / "prior.toml",
       fmt::format(

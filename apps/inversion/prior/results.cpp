@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/prior/results.h"
 
+#include "inversion/section_file/section_file.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/hdf5.h"
@@ -18,12 +19,6 @@ namespace fs = std::filesystem;
 constexpr Index kShown = 4;
 
 std::vector<double> numbers(const Tensor& t) { return cast(t, Dtype::f64).to_vector<double>(); }
-
-std::vector<double> edges(Index n) {
-  std::vector<double> e;
-  for (Index k = 0; k <= n; ++k) e.push_back(static_cast<double>(k) / static_cast<double>(n));
-  return e;
-}
 
 }  // namespace
 
@@ -129,21 +124,13 @@ std::vector<fs::path> draw(const fs::path& run, const Results& r) {
   for (const auto& [name, all] : {std::pair("test", &r.truth), std::pair("decoded", &r.decoded),
                                   std::pair("drawn", &r.drawn)}) {
     for (std::size_t k = 0; (k + 1) * cells <= all->size(); ++k) {
-      data::Panel p{.title = k == 0 ? name : "",
-                    .row = row,
-                    .column = k,
-                    .x = {.hidden = true},
-                    .y = {.reversed = true, .hidden = true},
-                    .legend = data::Legend::none,
-                    .grid = false};
-      p.colour.axis = {
-          .label = "log_{10} resistivity", .unit = "ohm m", .min = *least, .max = *greatest};
-      if (*least == *greatest) p.colour.axis.max = *least + 1;
-      p.colour.bar = (k + 2) * cells > all->size();
       const auto from = all->begin() + static_cast<std::ptrdiff_t>(k * cells);
-      p.series = {data::HeatMap{.x_edge = edges(r.section[1]),
-                                .y_edge = edges(r.section[0]),
-                                .value = {from, from + static_cast<std::ptrdiff_t>(cells)}}};
+      data::Panel p = section_file::panel(k == 0 ? name : "", r.section[0], r.section[1],
+                                          {from, from + static_cast<std::ptrdiff_t>(cells)});
+      p.row = row, p.column = k;
+      p.colour.axis.min = *least;
+      p.colour.axis.max = *least < *greatest ? *greatest : *least + 1;
+      p.colour.bar = (k + 2) * cells > all->size();
       f.panels.push_back(std::move(p));
     }
     ++row;

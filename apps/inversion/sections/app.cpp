@@ -2,6 +2,7 @@
 // The app inversion.sections: a recipe goes in, sections of the earth drawn by chance come out.
 #include "support/app.h"
 
+#include "inversion/section_file/section_file.h"
 #include "inversion/sections/draw.h"
 #include "inversion/sections/options.h"
 #include "tessera/autodiff/forall.h"
@@ -101,7 +102,7 @@ Estimate estimate(const SectionsOptions& o, const RunOptions& run) {
 
 /// Draws from section `next` on into RUN/sections.h5.partial; true: all are there.
 bool draw_all(RunContext& to, const SectionsOptions& o) {
-  const fs::path file = to.folder.path() / kFile;
+  const fs::path file = to.folder.path() / section_file::kFile;
   const Type type = type_of(o);
   Index next = 0;
   std::error_code none;
@@ -115,11 +116,9 @@ bool draw_all(RunContext& to, const SectionsOptions& o) {
   }
   if (next == 0) {
     fs::remove(file, none);  // of a run that this one replaces
-    data::create_boxes(
-        file, type, kDataset,
-        {.units = "1", .long_name = "log10 of the resistivity in ohm m, [section, row, column]"});
+    section_file::create(file, type);
   }
-  data::BoxFile out(file, kDataset);
+  data::BoxFile out(file, section_file::kDataset);
   data::Progress progress({.style = to.progress_style,
                            .phase = "draw",
                            .unit = "sections",

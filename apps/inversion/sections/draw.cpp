@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/sections/draw.h"
 
+#include "inversion/section_file/section_file.h"
 #include "tessera/data/plot.h"
 #include "tessera/data/windows.h"
 
@@ -26,29 +27,10 @@ void each_batch(const BoxSource& all, const F& f) {
   }
 }
 
-std::vector<double> edges(std::int64_t n) {
-  std::vector<double> e;
-  for (std::int64_t k = 0; k <= n; ++k)
-    e.push_back(static_cast<double>(k) / static_cast<double>(n));
-  return e;
-}
-data::Panel map(const Summary& s, const std::string& title, std::vector<double> value) {
-  data::Panel p{.title = title,
-                .x = {.hidden = true},
-                .y = {.reversed = true, .hidden = true},
-                .legend = data::Legend::none,
-                .grid = false};
-  p.colour.axis.label = "log_{10} resistivity";
-  p.colour.axis.unit = "ohm m";
-  p.series = {data::HeatMap{
-      .x_edge = edges(s.columns), .y_edge = edges(s.rows), .value = std::move(value)}};
-  return p;
-}
-
 }  // namespace
 
 Summary summary_of(const fs::path& run) {
-  const BoxSource all = data::open_boxes(run / kFile, kDataset);
+  const BoxSource all = data::open_boxes(run / section_file::kFile, section_file::kDataset);
   Summary s{.count = all.type.shape[0], .rows = all.type.shape[1], .columns = all.type.shape[2]};
   const auto cells = static_cast<std::size_t>(s.rows * s.columns);
   s.cell_mean.assign(cells, 0), s.cell_deviation.assign(cells, 0);
@@ -87,14 +69,15 @@ Summary summary_of(const fs::path& run) {
 }
 
 std::vector<fs::path> draw(const fs::path& run, const Summary& s) {
-  const BoxSource all = data::open_boxes(run / kFile, kDataset);
+  const BoxSource all = data::open_boxes(run / section_file::kFile, section_file::kDataset);
   constexpr Index across = 4;
   const Index shown = std::min<Index>(s.count, 12);
   data::Figure some{.width = 510, .height = 380, .title = "The first sections"};
   for (Index k = 0; k < shown; ++k) {
     const Tensor one = all.read({{k, 0, 0}, {k + 1, s.rows, s.columns}});
     const std::vector<float> value = one.to_vector<float>();
-    data::Panel p = map(s, fmt::format("{}", k), {value.begin(), value.end()});
+    data::Panel p =
+        section_file::panel(fmt::format("{}", k), s.rows, s.columns, {value.begin(), value.end()});
     p.row = static_cast<std::size_t>(k / across), p.column = static_cast<std::size_t>(k % across);
     p.colour.axis.min = s.edge.front(), p.colour.axis.max = s.edge.back();
     p.colour.bar = k % across == across - 1 || k == shown - 1;
@@ -102,7 +85,9 @@ std::vector<fs::path> draw(const fs::path& run, const Summary& s) {
   }
   data::Figure over_all{
       .width = 510, .height = 170, .title = fmt::format("Over {} sections", s.count)};
-  over_all.panels = {map(s, "mean", s.cell_mean), map(s, "standard deviation", s.cell_deviation)};
+  over_all.panels = {
+      section_file::panel("mean", s.rows, s.columns, s.cell_mean),
+      section_file::panel("standard deviation", s.rows, s.columns, s.cell_deviation)};
   data::Panel histogram{.title = "all cells",
                         .x = {.label = "log_{10} resistivity", .unit = "ohm m"},
                         .y = {.label = "share"},

@@ -7,9 +7,6 @@
 
 namespace tessera::apps::sections {
 
-inline constexpr const char* kFile = "sections.h5";
-inline constexpr const char* kDataset = "log10_resistivity";
-
 /// Over all sections of RUN/sections.h5; of log10 of the resistivity in ohm m.
 struct Summary {
   std::int64_t count = 0, rows = 0, columns = 0;

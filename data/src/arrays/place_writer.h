@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -28,7 +27,7 @@ class PlaceWriter {
 
   std::filesystem::path path_;
   int cached_ = -1;
-  std::atomic<int> direct_ = -1;
+  int direct_ = -1;
 };
 
 }  // namespace tessera::data
