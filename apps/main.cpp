@@ -9,6 +9,8 @@
 #include "tessera/parallel/mpi.h"
 #include "verbs/verbs.h"
 
+#include <signal.h>
+
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -151,6 +153,8 @@ data::ExitCode on_ranks(const CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file at its limit is a write error, also of a rank's thread that outlives the run.
+  ::signal(SIGXFSZ, SIG_IGN);
   if (!is_first_rank()) std::cout.rdbuf(nullptr), std::cerr.rdbuf(nullptr);
   const ParseResult parsed = parse_command_line(argc, argv);
   data::ExitCode code = parsed.command ? on_ranks(*parsed.command) : parsed.code;
