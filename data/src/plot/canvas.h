@@ -45,6 +45,8 @@ class Canvas {
                        const Pen* edge) = 0;
   /// Adjoining rectangles of one colour without seams between them.
   virtual void cells(std::span<const Rect> rects, Colour fill) = 0;
+  /// Adjoining polygons of one colour without seams between them, nor to those of other calls.
+  virtual void polygons(std::span<const std::vector<Point>> list, Colour fill) = 0;
   virtual void text(Point at, const std::string& markup, const TextStyle& style) = 0;
   virtual std::string finish() = 0;  ///< the bytes of the file
 };

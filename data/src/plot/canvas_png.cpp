@@ -158,6 +158,21 @@ class PngCanvas final : public Canvas {
     cairo_restore(cr_.get());
   }
 
+  /// Whole pixels: each belongs to the polygon that its middle lies in.
+  void polygons(std::span<const std::vector<Point>> list, Colour fill) override {
+    cairo_save(cr_.get());
+    cairo_set_antialias(cr_.get(), CAIRO_ANTIALIAS_NONE);
+    cairo_new_path(cr_.get());
+    for (const std::vector<Point>& polygon : list) {
+      cairo_new_sub_path(cr_.get());
+      for (const Point& p : polygon) cairo_line_to(cr_.get(), p.x, p.y);
+      cairo_close_path(cr_.get());
+    }
+    source(fill);
+    cairo_fill(cr_.get());
+    cairo_restore(cr_.get());
+  }
+
   void text(Point at, const std::string& markup, const TextStyle& style) override {
     cairo_save(cr_.get());
     cairo_translate(cr_.get(), at.x, at.y);

@@ -106,6 +106,15 @@ class SvgCanvas final : public Canvas {
               num(r.x) + "z";
     out_ += "\"/>\n";
   }
+  void polygons(std::span<const std::vector<Point>> list, Colour colour) override {
+    out_ += "<path shape-rendering=\"crispEdges\"" + fill(colour) + " d=\"";
+    for (const std::vector<Point>& polygon : list) {
+      for (std::size_t i = 0; i < polygon.size(); ++i)
+        out_ += (i ? "L" : "M") + num(polygon[i].x) + " " + num(polygon[i].y);
+      out_ += "z";
+    }
+    out_ += "\"/>\n";
+  }
   void text(Point at, const std::string& markup, const TextStyle& style) override {
     out_ += "<text x=\"" + num(at.x) + "\" y=\"" + num(at.y) + "\" font-size=\"" + num(style.size) +
             "\"" + fill(style.colour);

@@ -68,12 +68,28 @@ struct Checker {
     monotonic(s.label, "x_edge", s.x_edge);
     monotonic(s.label, "y_edge", s.y_edge);
   }
+  void operator()(const MeshCells& s) const {
+    equal(s.label, s.x.size(), {{"y", &s.y}});
+    if (s.corners < 3) fail(s.label, "cells have three corners or more");
+    if (s.corner.size() != s.corners * s.value.size())
+      fail(s.label, "corner has " + std::to_string(s.corner.size()) + " entries, expected " +
+                        std::to_string(s.corners) + " for each of " +
+                        std::to_string(s.value.size()) + " values");
+    for (const std::size_t c : s.corner)
+      if (c >= s.x.size())
+        fail(s.label,
+             "corner names point " + std::to_string(c) + " of " + std::to_string(s.x.size()));
+    equal(s.label, s.value.size(), {{"veil", &s.veil}}, true);
+  }
   void operator()(const Text&) const {}
   void operator()(const Rule&) const {}
   void operator()(const Ellipses& s) const {
     equal(s.label, s.x.size(),
           {{"y", &s.y}, {"major", &s.major}, {"minor", &s.minor}, {"angle", &s.angle}});
     equal(s.label, s.x.size(), {{"value", &s.value}}, true);
+  }
+  void operator()(const Arrows& s) const {
+    equal(s.label, s.x.size(), {{"y", &s.y}, {"length", &s.length}, {"angle", &s.angle}});
   }
 };
 

@@ -93,6 +93,17 @@ struct CsvWriter {
                                               : "0"});
     }
   }
+  void operator()(const MeshCells& s) {
+    // The corners go into text, "x y; x y; x y"; the veil into masked.
+    for (std::size_t k = 0; k < s.value.size(); ++k) {
+      Row r{.value = as_text(s.value[k]), .masked = s.veil.empty() ? "" : as_text(s.veil[k])};
+      for (std::size_t i = 0; i < s.corners; ++i) {
+        const std::size_t at = s.corner[k * s.corners + i];
+        r.text += (i ? "; " : "") + as_text(s.x[at]) + " " + as_text(s.y[at]);
+      }
+      row("polygon", r);
+    }
+  }
   void operator()(const Text& s) {
     row("text", {.x = as_text(s.x), .y = as_text(s.y), .text = csv_field(s.text)});
   }
@@ -107,6 +118,13 @@ struct CsvWriter {
            .y = as_text(s.y[i]),
            .value = s.value.empty() ? "" : as_text(s.value[i]),
            .text = as_text(s.major[i]) + " " + as_text(s.minor[i]) + " " + as_text(s.angle[i])});
+  }
+  void operator()(const Arrows& s) {
+    // Likewise: length in points and angle in degrees.
+    for (std::size_t i = 0; i < s.x.size(); ++i)
+      row("arrow", {.x = as_text(s.x[i]),
+                    .y = as_text(s.y[i]),
+                    .text = as_text(s.length[i]) + " " + as_text(s.angle[i])});
   }
 };
 

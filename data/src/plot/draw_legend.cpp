@@ -16,6 +16,8 @@ void swatch(Canvas& canvas, const LegendEntry& e, Point at) {
     stroke(s->stroke);
   else if (const auto* s = std::get_if<Rule>(e.series))
     stroke(s->stroke);
+  else if (const auto* s = std::get_if<Arrows>(e.series))
+    stroke(s->stroke);
   else if (const auto* s = std::get_if<Points>(e.series)) {
     const Point centre{at.x + kLegendSwatch / 2, at.y};
     if (!s->y_minus.empty() || !s->y_plus.empty()) {

@@ -123,6 +123,36 @@ class SeriesPainter {
     if (!s.masked.empty()) veil(s, nx, ny);
   }
 
+  void operator()(const MeshCells& s) {
+    std::map<std::pair<int, int>, std::vector<std::vector<Point>>> by_colour;  // a path for each
+    for (std::size_t k = 0; k < s.value.size(); ++k) {
+      std::vector<Point> cell;
+      bool on_page = true;
+      for (std::size_t i = 0; i < s.corners; ++i) {
+        const std::size_t at = s.corner[k * s.corners + i];
+        on_page = on_page && !std::isnan(s.x[at]) && !std::isnan(s.y[at]);
+        cell.push_back(p_.at(s.x[at], s.y[at]));
+      }
+      const double v = s.value[k], veil = s.veil.empty() ? 0 : s.veil[k];
+      if (!on_page || !p_.colour.usable(v) || std::isnan(veil)) {
+        dropped_ += on_page && !std::isnan(v) && !std::isnan(veil);
+        continue;
+      }
+      cell = clip_polygon(p_.frame, std::move(cell));
+      if (cell.size() < 3) continue;
+      const auto step = [](double t, int n) {
+        return static_cast<int>(std::lround(std::clamp(t, 0.0, 1.0) * n));
+      };
+      by_colour[{step(p_.colour.fraction(v), 255), step(veil, kVeils)}].push_back(std::move(cell));
+    }
+    for (const auto& [key, cells] : by_colour) {
+      Colour c = colour_at(p_.panel->colour.map, key.first / 255.0);
+      const double white = static_cast<double>(key.second) / kVeils;
+      for (double* part : {&c.r, &c.g, &c.b}) *part += white * (1 - *part);
+      canvas_.polygons(cells, c);
+    }
+  }
+
   void operator()(const Text& s) {
     Point at{p_.frame.x + s.x * p_.frame.w, p_.frame.bottom() - s.y * p_.frame.h};
     if (!s.relative) {
@@ -174,7 +204,31 @@ class SeriesPainter {
     }
   }
 
+  void operator()(const Arrows& s) {
+    constexpr double kLongest = 200;
+    for (std::size_t i = 0; i < s.x.size(); ++i) {
+      if (!drawable(s.x[i], s.y[i]) || !(s.length[i] > 0) || !std::isfinite(s.angle[i])) continue;
+      const Point from = p_.at(s.x[i], s.y[i]);
+      if (!p_.frame.contains(from)) continue;
+      const double length = std::min(s.length[i], kLongest), head = std::min(3.2, length),
+                   turn = s.angle[i] * std::numbers::pi / 180, ux = std::sin(turn),
+                   uy = -std::cos(turn);
+      const auto at = [&](double along, double across) {
+        return Point{from.x + along * ux - across * uy, from.y + along * uy + across * ux};
+      };
+      const std::array<Point, 2> shaft = {from, at(length - head, 0)};
+      canvas_.polyline(shaft, pen(s.stroke));
+      const std::array<Point, 3> tip = {at(length, 0), at(length - head, 0.45 * head),
+                                        at(length - head, -0.45 * head)};
+      canvas_.polygon(tip, colour_);
+      occupied_.push_back(from);
+      occupied_.push_back(tip[0]);
+    }
+  }
+
  private:
+  static constexpr int kVeils = 32;  ///< steps of a veil
+
   /// Over the right end of a level rule or left of the upper end of an upright one, on a veil; on
   /// the other side where the frame leaves no room.
   void name_rule(const Rule& s, double x, double y) {

@@ -50,6 +50,11 @@ struct Collector {
     for (const double v : s.value) c(v);
     out.x.tight = out.y.tight = out.has_colour = true;
   }
+  void operator()(const MeshCells& s) {
+    for (const std::size_t c : s.corner) x(s.x[c]), y(s.y[c]);
+    for (const double v : s.value) c(v);
+    out.x.tight = out.y.tight = out.has_colour = true;
+  }
   void operator()(const Text& s) {
     if (!s.relative) x(s.x), y(s.y);
   }
@@ -58,6 +63,9 @@ struct Collector {
     for (std::size_t i = 0; i < s.x.size(); ++i) x(s.x[i]), y(s.y[i]);
     for (const double v : s.value) c(v);
     out.has_colour = out.has_colour || !s.value.empty();
+  }
+  void operator()(const Arrows& s) {
+    for (std::size_t i = 0; i < s.x.size(); ++i) x(s.x[i]), y(s.y[i]);
   }
 };
 

@@ -94,6 +94,19 @@ struct HeatMap {
   std::vector<bool> masked{};
 };
 
+/// Cells of a mesh, each with so many `corners` in order around it, coloured by the panel's colour
+/// axis: cell k has the points corner[k * corners] … of x and y. It must not turn back on itself.
+/// `veil` is empty or says, from 0 to 1, how far the colour of each cell fades to white: by it a
+/// section shows what data do not see.
+struct MeshCells {
+  std::string label;
+  std::size_t corners = 4;  ///< 3 or more
+  std::vector<double> x, y;
+  std::vector<std::size_t> corner;
+  std::vector<double> value;
+  std::vector<double> veil{};
+};
+
 enum class Align { low, middle, high };
 
 /// A text at a point: in data coordinates or, with `relative`, as fractions of the panel from its
@@ -124,7 +137,15 @@ struct Ellipses {
   std::vector<double> x, y, major, minor, angle, value{};
 };
 
-using Series = std::variant<Line, Steps, Points, Band, HeatMap, Text, Rule, Ellipses>;
+/// Arrows from (x, y), `length` in points, turned by `angle` degrees clockwise from up.
+struct Arrows {
+  std::string label;
+  std::vector<double> x, y, length, angle;
+  Stroke stroke{};
+};
+
+using Series =
+    std::variant<Line, Steps, Points, Band, HeatMap, MeshCells, Text, Rule, Ellipses, Arrows>;
 
 struct ColourAxis {
   Axis axis;
