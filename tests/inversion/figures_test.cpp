@@ -42,15 +42,13 @@ SoundingFigure sounding() {
                  .rho_a = {90, 45, kNan, 18, 25},
                  .phase = {50, 60, kNan, 30, 44},
                  .inverted = false}};
-  s.predicted =
-      PredictedCurve{.period = t, .rho_a = {82, 38, 9, 14, 21}, .phase = {51, 59, 54, 31, 45}};
+  s.predicted = {{.period = t, .rho_a = {82, 38, 9, 14, 21}, .phase = {51, 59, 54, 31, 45}}};
   s.model = LayeredModel{.name = "model", .top = {0, 300, 2000}, .resistivity = {80, 6, 100}};
   s.low90 = {60, 4, 30}, s.high90 = {100, 9, 300}, s.low50 = {70, 5, 60}, s.high50 = {90, 7, 170};
   s.reference = {{.name = "true model", .top = {0, 250}, .resistivity = {75, 7}}};
   s.bostick_depth = {150, 500, 3000}, s.bostick_resistivity = {70, 10, 40};
   s.depth_of_investigation = 9000;
-  s.residual_period = t, s.residual_real = {0.5, -1, 2, 0, 1},
-  s.residual_imag = {1, 1, -1, 0.3, kNan};
+  s.residual = {{"real", t, {0.5, -1, 2, 0, 1}}, {"imaginary", t, {1, 1, -1, 0.3, kNan}}};
   s.rms = 1.0234, s.rms_bound = 0.934, s.iterations = 1, s.note = "Occam";
   return s;
 }
@@ -91,8 +89,8 @@ TEST(SoundingFigure, DrawsWithNothingButAName) {
   const std::string svg = render(sounding_figure({.station = "empty"}), "svg");
   EXPECT_TRUE(has(svg, "Station empty"));
   SoundingFigure s = sounding();
-  for (auto* v : {&s.observed[0].rho_a, &s.observed[0].phase, &s.predicted->rho_a,
-                  &s.model->resistivity, &s.residual_real})
+  for (auto* v : {&s.observed[0].rho_a, &s.observed[0].phase, &s.predicted[0].rho_a,
+                  &s.model->resistivity, &s.residual[0].value})
     std::fill(v->begin(), v->end(), kNan);
   EXPECT_NO_THROW(render(sounding_figure(s), "png"));
 }

@@ -2,6 +2,8 @@
 #include "support.h"
 #include "tessera/inversion/figures.h"
 
+#include <algorithm>
+
 namespace tessera::inversion {
 
 using namespace data;
@@ -42,6 +44,34 @@ Figure iteration_figure(const std::string& title, const std::vector<IterationRow
              .at = *rms_bound,
              .stroke = {.colour = line_colour(1), .width = 0.8, .dash = {1.5, 1.5}}});
   return f;
+}
+
+Figure l_curve(const std::string& title, const std::vector<IterationRow>& rows,
+               std::optional<std::size_t> chosen, std::optional<double> target_rms) {
+  std::vector<IterationRow> by_mu = rows;
+  std::stable_sort(by_mu.begin(), by_mu.end(),
+                   [](const IterationRow& a, const IterationRow& b) { return a.mu < b.mu; });
+  Line line{.label = "", .stroke = {.colour = line_colour(1)}};
+  for (const IterationRow& r : by_mu) line.x.push_back(r.roughness), line.y.push_back(r.rms);
+  Panel p{
+      .x = {.label = "Roughness", .log = true},
+      .y = {.label = "RMS", .log = true},
+      .series = {line,
+                 Points{.label = "weights μ", .x = line.x, .y = line.y, .colour = line_colour(1)}}};
+  for (std::size_t i = 0; i < by_mu.size(); i += std::max<std::size_t>(1, by_mu.size() / 6))
+    p.series.push_back(Text{.x = line.x[i],
+                            .y = line.y[i],
+                            .text = "  μ = " + figures::digits(by_mu[i].mu, 2),
+                            .vertical = Align::middle});
+  if (chosen)
+    p.series.push_back(Points{.label = "taken",
+                              .x = {rows[*chosen].roughness},
+                              .y = {rows[*chosen].rms},
+                              .marker = Marker::diamond,
+                              .size = 6,
+                              .colour = line_colour(2)});
+  if (target_rms) p.series.push_back(Rule{.label = "target", .at = *target_rms});
+  return {.width = 300, .height = 220, .title = title, .panels = {std::move(p)}};
 }
 
 }  // namespace tessera::inversion

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "phase_tensors.h"
 #include "support.h"
 #include "tessera/inversion/figures.h"
 
@@ -60,6 +61,53 @@ Figure phase_tensor_figure(const std::string& station, const PhaseTensorCurve& p
                          .marker = Marker::diamond,
                          .colour = line_colour(2)}},
        .legend = Legend::none}};
+  return f;
+}
+
+Figure phase_tensor_section(std::span<const StationResult> results, bool has_coordinates) {
+  std::vector<std::string> names;
+  std::vector<double> distance;
+  std::vector<PhaseTensorCurve> curves;
+  for (const StationResult& r : results) {
+    names.push_back(r.station.empty() ? r.id : r.station);
+    distance.push_back(r.distance_m);
+    curves.push_back(r.phase_tensor);
+  }
+  return figures::phase_tensors_along(figures::place_stations(names, distance, !has_coordinates),
+                                      curves);
+}
+
+Figure figures::phase_tensors_along(const Stations& stations,
+                                    const std::vector<PhaseTensorCurve>& curves) {
+  constexpr double semi_axis = 5;  // points, of the greater axis; the smaller in proportion
+  Ellipses ellipses{.label = "phase tensor"};
+  for (std::size_t k = 0; k < curves.size(); ++k)
+    for (std::size_t i = 0; i < curves[k].period.size(); ++i) {
+      ellipses.x.push_back(stations.x[k]);
+      ellipses.y.push_back(curves[k].period[i]);
+      ellipses.major.push_back(semi_axis);
+      ellipses.minor.push_back(semi_axis * std::abs(curves[k].phi_min[i] / curves[k].phi_max[i]));
+      ellipses.angle.push_back(curves[k].azimuth[i]);
+      ellipses.value.push_back(curves[k].skew[i]);
+    }
+  std::string subtitle = "north is up";
+  if (const auto strike = estimate_strike(curves))
+    subtitle += "; strike " + digits(strike->strike_deg, 3) + "° or " +
+                digits(strike->strike_deg + 90, 3) + "°, concentration " +
+                digits(strike->concentration, 2) + ", median skew " +
+                digits(strike->median_skew_deg, 2) + "°";
+  Figure f{.width = 510,
+           .height = 300,
+           .title = "Phase tensors along the profile",
+           .subtitle = std::move(subtitle)};
+  f.panels = {{.x = stations.axis,
+               .y = {.label = "Period", .unit = "s", .log = true, .reversed = true},
+               .colour = {.axis = {.label = "Skew β", .unit = "°", .min = -6, .max = 6, .step = 3},
+                          .map = ColourMap::difference},
+               .series = {std::move(ellipses)},
+               .top_marks = stations.marks,
+               .legend = Legend::none,
+               .grid = false}};
   return f;
 }
 

@@ -41,20 +41,20 @@ data::Figure station_figure(const StationResult& r) {
   SoundingFigure f;
   f.station = station_name(r);
   f.observed = {pale(r.xy), pale(r.yx), mode_curve("inverted", s.response)};
-  PredictedCurve predicted;
-  predicted.period = f.observed.back().period;
-  for (std::size_t i = 0; i < s.response.size(); ++i) {
-    const double hz = s.response.frequency_hz[i], sigma = s.response.sigma_ohm[i];
-    const auto z = s.response.impedance_ohm[i];
-    if (s.predicted_ohm.empty()) continue;
-    const auto p = s.predicted_ohm[i];
-    predicted.rho_a.push_back(apparent_resistivity(hz, p));
-    predicted.phase.push_back(phase_degrees(p));
-    f.residual_period.push_back(1 / hz);
-    f.residual_real.push_back((z - p).real() / sigma);
-    f.residual_imag.push_back((z - p).imag() / sigma);
+  if (!s.predicted_ohm.empty()) {
+    PredictedCurve predicted{.period = f.observed.back().period};
+    ResidualCurve real{"real", predicted.period, {}}, imag{"imaginary", predicted.period, {}};
+    for (std::size_t i = 0; i < s.response.size(); ++i) {
+      const double hz = s.response.frequency_hz[i], sigma = s.response.sigma_ohm[i];
+      const auto p = s.predicted_ohm[i], miss = s.response.impedance_ohm[i] - p;
+      predicted.rho_a.push_back(apparent_resistivity(hz, p));
+      predicted.phase.push_back(phase_degrees(p));
+      real.value.push_back(miss.real() / sigma);
+      imag.value.push_back(miss.imag() / sigma);
+    }
+    f.predicted = {std::move(predicted)};
+    f.residual = {std::move(real), std::move(imag)};
   }
-  if (!s.predicted_ohm.empty()) f.predicted = std::move(predicted);
   f.model = LayeredModel{"model", tops(s.thickness_m), s.resistivity_ohm_m};
   f.low50 = s.q25;
   f.high50 = s.q75;

@@ -62,18 +62,14 @@ void add_curves(const SoundingFigure& s, Panel& rho, Panel& phase) {
       all_rho.insert(all_rho.end(), m.rho_a.begin(), m.rho_a.end());
       all_phase.insert(all_phase.end(), m.phase.begin(), m.phase.end());
     }
-  if (s.predicted) {
-    const Stroke stroke{.colour = kPredicted, .width = 1.5};
-    rho.series.push_back(Line{.label = s.predicted->name,
-                              .x = s.predicted->period,
-                              .y = s.predicted->rho_a,
-                              .stroke = stroke});
-    phase.series.push_back(Line{.label = s.predicted->name,
-                                .x = s.predicted->period,
-                                .y = s.predicted->phase,
-                                .stroke = stroke});
-    all_rho.insert(all_rho.end(), s.predicted->rho_a.begin(), s.predicted->rho_a.end());
-    all_phase.insert(all_phase.end(), s.predicted->phase.begin(), s.predicted->phase.end());
+  for (std::size_t i = 0; i < s.predicted.size(); ++i) {
+    const PredictedCurve& p = s.predicted[i];
+    const Stroke stroke{.colour = s.predicted.size() > 1 ? kModes[i % 4] : kPredicted,
+                        .width = 1.5};
+    rho.series.push_back(Line{.label = p.name, .x = p.period, .y = p.rho_a, .stroke = stroke});
+    phase.series.push_back(Line{.label = p.name, .x = p.period, .y = p.phase, .stroke = stroke});
+    all_rho.insert(all_rho.end(), p.rho_a.begin(), p.rho_a.end());
+    all_phase.insert(all_phase.end(), p.phase.begin(), p.phase.end());
   }
   limit_by(rho.y, all_rho);
   // One quadrant where the phases lie in it, the range they need where they do not.
@@ -88,8 +84,8 @@ void add_curves(const SoundingFigure& s, Panel& rho, Panel& phase) {
 
 void add_residuals(const SoundingFigure& s, Panel& residuals) {
   double most = 3;
-  for (const auto* part : {&s.residual_real, &s.residual_imag})
-    for (const double v : *part)
+  for (const ResidualCurve& c : s.residual)
+    for (const double v : c.value)
       if (is_number(v)) most = std::max(most, std::abs(v));
   most = std::min(most, 20.0) * 1.1;
   residuals.y.min = -most;
@@ -102,18 +98,15 @@ void add_residuals(const SoundingFigure& s, Panel& residuals) {
                                   .opacity = 0.18});
   residuals.series.push_back(
       Rule{.at = 0, .stroke = {.colour = Colour{0.3, 0.3, 0.3, 1}, .width = 0.6}});
-  residuals.series.push_back(Points{.label = "real",
-                                    .x = s.residual_period,
-                                    .y = s.residual_real,
-                                    .size = 3.2,
-                                    .colour = kPredicted});
-  residuals.series.push_back(Points{.label = "imaginary",
-                                    .x = s.residual_period,
-                                    .y = s.residual_imag,
-                                    .marker = Marker::square,
-                                    .size = 3.2,
-                                    .filled = false,
-                                    .colour = kModes[0]});
+  const Colour colours[] = {kPredicted, kModes[0], kModes[1], kModes[2]};
+  for (std::size_t i = 0; i < s.residual.size(); ++i)
+    residuals.series.push_back(Points{.label = s.residual[i].name,
+                                      .x = s.residual[i].period,
+                                      .y = s.residual[i].value,
+                                      .marker = kMarkers[i % 4],
+                                      .size = 3.2,
+                                      .filled = i % 2 == 0,
+                                      .colour = colours[i % 4]});
 }
 
 /// How deep to draw: a little below what the data see, else below the deepest interface or Bostick
@@ -243,7 +236,7 @@ Figure sounding_figure(const SoundingFigure& s) {
   Panel phase{.row = 1, .x = period, .y = {.label = "Phase", .unit = "°"}, .legend = Legend::none};
   add_curves(s, rho, phase);
   f.panels = {std::move(rho), std::move(phase)};
-  if (s.residual_period.empty()) {
+  if (s.residual.empty()) {
     f.panels[1].row_span = 2;
   } else {
     Panel residuals{.row = 2, .x = period, .y = {.label = "Residual / σ"}, .legend = Legend::above};

@@ -26,13 +26,18 @@ struct LayeredModel {
   std::vector<double> resistivity;  ///< as long as top
 };
 
+/// Normalized residuals, (observed - predicted) / error.
+struct ResidualCurve {
+  std::string name;  ///< "real", "phase xy"
+  std::vector<double> period, value;
+};
+
 struct SoundingFigure {
   std::string station;
   std::vector<ModeCurve> observed;
-  std::optional<PredictedCurve> predicted;
-  /// Normalized residuals of what was fitted, (observed - predicted) / error; the two parts share
-  /// the periods.
-  std::vector<double> residual_period, residual_real, residual_imag;
+  /// One, of what is inverted; or of the modes, in the order of `observed` and in their colours.
+  std::vector<PredictedCurve> predicted;
+  std::vector<ResidualCurve> residual;
 
   std::optional<LayeredModel> model;
   std::vector<double> low50, high50, low90,
@@ -101,6 +106,11 @@ struct IterationRow {
 /// RMS, roughness and regularization parameter against iteration.
 data::Figure iteration_figure(const std::string& title, const std::vector<IterationRow>& rows,
                               std::optional<double> target_rms, std::optional<double> rms_bound);
+
+/// RMS against roughness, one point for each row, with its weight; `chosen` is the row that was
+/// taken.
+data::Figure l_curve(const std::string& title, const std::vector<IterationRow>& rows,
+                     std::optional<std::size_t> chosen, std::optional<double> target_rms);
 
 /// Phase tensors of one sounding (Caldwell, Bibby and Brown 2004): ellipses coloured by skew, and
 /// strike and skew against period. Directions are clockwise from north.
