@@ -54,6 +54,12 @@ TEST_F(Mt1d, TheExampleMeetsItsExpectations) {
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/syn05.png"), before);
   EXPECT_EQ(read("RUN/plots/phase_tensors.csv"), tensors);
+  // The survey with its predictions: the RMS of each station is that of its model.
+  const auto survey = tessera::inversion::read_survey(here() / "RUN/data.csv");
+  ASSERT_EQ(survey.stations.size(), 12u);
+  const auto rms_of = csv_column(read("RUN/soundings.csv"), "rms");
+  for (std::size_t k = 0; k < 12; ++k)
+    EXPECT_NEAR(tessera::inversion::rms_of_station(survey.data, k), rms_of[k], 1e-9 * rms_of[k]);
   expect_files_known("RUN");
   // An expectation that is not met is exit 6, and is told with what came.
   const Outcome missed = tessera({"run", "site/mt1d.toml", "--output", "R2", "--set",

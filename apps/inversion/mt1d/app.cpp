@@ -15,6 +15,7 @@
 #include "tessera/data/metrics.h"
 #include "tessera/data/run.h"
 #include "tessera/data/vtk_xml.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <fmt/format.h>
 
@@ -175,6 +176,21 @@ Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dC
   return e;
 }
 
+/// The survey with what the models predict, in terms of its data: before a reference static shift.
+inversion::Survey with_predictions(const Mt1dOptions& o, const Input& input,
+                                   const std::vector<inversion::StationResult>& results) {
+  inversion::Survey survey = input.survey;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const inversion::SoundingInversion& found = results[k].result;
+    if (found.predicted_ohm.empty()) continue;
+    inversion::Response r = response_of(o, input, k);
+    for (std::size_t i = 0; i < r.size(); ++i)
+      r.impedance_ohm[i] *= found.predicted_ohm[i] / found.response.impedance_ohm[i];
+    inversion::set_predicted(survey.data, k, element_of(o.response), r);
+  }
+  return survey;
+}
+
 data::ExitCode run(RunContext& context, const Mt1dCase& c) {
   const auto& [o, input] = c;
   for (const auto& d : input.findings)
@@ -190,6 +206,7 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
 
   const auto& path = context.folder.path();
   write_tables(path, results, input.survey.has_coordinates);
+  inversion::write_survey_csv(path / "data.csv", with_predictions(o, input, results));
   std::string why_not;
   const bool vtk = data::vtk_xml_available(&why_not);
   if (!vtk) context.log.warning("no VTK XML files: " + why_not);
