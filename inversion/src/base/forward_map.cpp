@@ -16,7 +16,36 @@ LinearMap linear_map(Matrix matrix) {
   out.transposed_times = [a](const std::vector<double>& y) {
     return to_vector(view(*a).transpose() * view(y));
   };
+  out.from_left = [a](const Matrix& b) { return to_matrix(view(b) * view(*a)); };
   out.matrix = std::move(matrix);
+  return out;
+}
+
+LinearMap linear_map(SparseMatrix matrix) {
+  LinearMap out{.rows = matrix.rows, .cols = matrix.cols};
+  const auto a = std::make_shared<const SparseMatrix>(std::move(matrix));
+  out.times = [a](const std::vector<double>& x) { return a->times(x); };
+  out.transposed_times = [a](const std::vector<double>& y) { return a->transposed_times(y); };
+  out.from_left = [a](const Matrix& b) {
+    Matrix c(b.rows, a->cols);
+    for (std::size_t i = 0; i < a->rows; ++i)
+      for (auto k = static_cast<std::size_t>(a->offsets[i]);
+           k < static_cast<std::size_t>(a->offsets[i + 1]); ++k)
+        view(c).col(a->columns[k]) += a->values[k] * view(b).col(static_cast<Eigen::Index>(i));
+    return c;
+  };
+  return out;
+}
+
+Matrix from_left(const Matrix& b, const LinearMap& map) {
+  if (b.cols != map.rows) throw Error("[from_left] the matrix does not fit");
+  if (map.from_left) return map.from_left(b);
+  Matrix out(b.rows, map.cols);
+  for (std::size_t i = 0; i < b.rows; ++i) {
+    const Eigen::VectorXd row = view(b).row(static_cast<Eigen::Index>(i));
+    const std::vector<double> product = map.transposed_times(to_vector(row));
+    view(out).row(static_cast<Eigen::Index>(i)) = view(product).transpose();
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "tessera/inversion/matrix.h"
+#include "tessera/inversion/sparse_matrix.h"
 
 #include <cstddef>
 #include <functional>
@@ -16,10 +17,15 @@ struct LinearMap {
   Product times;             ///< A x, [rows]
   Product transposed_times;  ///< A^T y, [cols]
   std::optional<Matrix> matrix;
+  /// B A of a matrix [any, rows], where there is a faster way than row by row.
+  std::function<Matrix(const Matrix& b)> from_left;
 };
 LinearMap linear_map(Matrix matrix);
+LinearMap linear_map(SparseMatrix matrix);
 /// Its numbers, one product a column where it has none.
 Matrix dense(const LinearMap& map);
+/// B A, row by row where the map says no faster way.
+Matrix from_left(const Matrix& b, const LinearMap& map);
 
 /// A differentiable map from a model m [n_parameters] to data d = F(m) [n_data]. The algorithms of
 /// this folder know nothing else of the physics. All functions may be called from several threads.
