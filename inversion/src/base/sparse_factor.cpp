@@ -76,6 +76,18 @@ Eigen::VectorXd SparseFactor::half_solve(const Eigen::VectorXd& x) const {
   return impl_->in_order.permutationPinv() * y;
 }
 
+Eigen::VectorXd SparseFactor::half_solve_transposed(const Eigen::VectorXd& x) const {
+  if (impl_->band) return impl_->as_it_stands.matrixL().solve(x);
+  const Eigen::VectorXd y = impl_->in_order.permutationP() * x;
+  return impl_->in_order.matrixL().solve(y);
+}
+
+Eigen::VectorXd SparseFactor::half_times(const Eigen::VectorXd& x) const {
+  if (impl_->band) return impl_->as_it_stands.matrixL().nestedExpression() * x;
+  const Eigen::VectorXd y = impl_->in_order.matrixL().nestedExpression() * x;
+  return impl_->in_order.permutationPinv() * y;
+}
+
 double SparseFactor::log_determinant() const {
   const Sparse& l = impl_->band ? impl_->as_it_stands.matrixL().nestedExpression()
                                 : impl_->in_order.matrixL().nestedExpression();

@@ -17,8 +17,10 @@ class SparseFactor {
   SparseFactor(const SparseMatrix& matrix, const std::vector<bool>& fixed, const char* who);
   ~SparseFactor();
   Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const;
-  /// L^-T x with A = L L^T.
-  Eigen::VectorXd half_solve(const Eigen::VectorXd& x) const;
+  // With A = S S^T, S triangular up to the order of rows:
+  Eigen::VectorXd half_solve(const Eigen::VectorXd& x) const;             ///< S^-T x
+  Eigen::VectorXd half_solve_transposed(const Eigen::VectorXd& x) const;  ///< S^-1 x
+  Eigen::VectorXd half_times(const Eigen::VectorXd& x) const;             ///< S x
   double log_determinant() const;
 
  private:
