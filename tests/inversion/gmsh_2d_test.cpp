@@ -103,12 +103,12 @@ TEST(Gmsh2d, WhatIsWrongIsToldWithItsLine) {
       EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
     }
   };
-  refused(kMsh2, "2.2 0 8", "3.0 0 8", "line 2: formats 2.2 and 4.1");
+  refused(kMsh2, "2.2 0 8", "3.0 0 8", ".msh:2:1: error E0365: formats 2.2 and 4.1");
   refused(kMsh2, "2.2 0 8", "2.2 1 8", "binary");
-  refused(kMsh2, "4 6 5\n", "4 6 77\n", "line 21: a cell names node 77");
+  refused(kMsh2, "4 6 5\n", "4 6 77\n", ".msh:21:1: error E0365: a cell names node 77");
   refused(kMsh2, "6 2 2 7 2 4 6 5", "6 3 2 7 2 4 3 5 6", "triangles and quadrilaterals");
   refused(kMsh2, "5 2 2 7 2", "5 2 2 0 2", "no physical group");
-  refused(kMsh2, "2 1 -1 0", "2 1 x 0", "no number");
+  refused(kMsh2, "2 1 -1 0", "2 1 x 0", "E0303");
   refused(kMsh2, "1 0 -1 0", "1 0 0 0", "has no area");
   refused(kMsh4, "2 0 0 0 1 1 0 1 7 0", "2 0 0 0 1 1 0 0 0", "no physical group");
 }

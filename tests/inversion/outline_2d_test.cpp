@@ -5,7 +5,9 @@
 #include "measured.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/diagnostic.h"
 #include "tessera/inversion/goal_mesh_2d.h"
+#include "tessera/inversion/mare2dem_model.h"
 #include "test_data.h"
 
 #include <gtest/gtest.h>
@@ -58,12 +60,87 @@ TEST(Outline2d, PolyFilesAreRead) {
       EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
     }
   };
-  refused(kBox, "7 6 3 1", "7 6 9 1", "line 16: a segment names a point");
-  refused(kBox, "4 4 3", "4 4 x", "'x' is no number");
+  refused(kBox, "7 6 3 1", "7 6 9 1", ".poly:16:5: error E0365: this segment's end is no point");
+  refused(kBox, "4 4 3", "4 4 x", ".poly:6:5: error E0303");
   refused(kBox, "4 4 3", "3 4 3", "comes twice");
+  refused(kBox, "4 4 3", "1e300 4 3", "a point's number is a whole number");
+  refused(kBox, "4 4 3", "4 4", "a point has 3 numbers or more");
   refused(kBox, "6 2 0 0", "-6 2 0 0", "number of points");
-  refused(kBox, "2 1 1 2 -1", "", "ends before a region");
+  refused(kBox, "2 1 1 2 -1", "", "ends where a region is due");
+  refused(kBox, "2 1 1 2 -1", "2 1 1 0 -1", "a region's attribute");
   refused(kBox, "\n0\n", "\n1\n", "holes");
+}
+
+TEST(Outline2d, PolyFilesThereAndBack) {
+  Outline2d o = read_poly(kBox);
+  o.y[1] = 0.1 + 0.2;
+  o.z[2] = -1e-300;
+  const Outline2d again = read_poly(poly_text(o));
+  EXPECT_EQ(again.y, o.y);
+  EXPECT_EQ(again.z, o.z);
+  EXPECT_EQ(again.segments, o.segments);
+  ASSERT_EQ(again.seeds.size(), o.seeds.size());
+  for (std::size_t k = 0; k < o.seeds.size(); ++k) {
+    EXPECT_EQ(again.seeds[k].y, o.seeds[k].y);
+    EXPECT_EQ(again.seeds[k].z, o.seeds[k].z);
+    EXPECT_EQ(again.seeds[k].region, o.seeds[k].region);
+  }
+}
+
+const char* const kResistivity = R"(Format: mare2dem_1.1   ! input
+Model File:   a.poly     ! input
+Data File:    a.emdata
+Anisotropy: isotropic ! input
+Number of regions:  3
+!#  Rho Param Lower Upper Prej Weight
+1 0.3   0 0 0 0 0
+2 2.5d1 1 1 1000 10 0.5
+3 1e+13 0 0 0 0 0
+)";
+
+TEST(Mare2demModel, RegionsAreReadWithWhatIsFree) {
+  const Mare2demModel m = read_mare2dem_model(kResistivity);
+  EXPECT_EQ(m.model_file, "a.poly");
+  EXPECT_EQ(m.data_file, "a.emdata");
+  ASSERT_EQ(m.regions.size(), 3u);
+  EXPECT_EQ(m.regions[1].ohm_m, (std::array<double, 3>{25, 25, 25}));
+  EXPECT_EQ(m.regions[0].free, (std::array<bool, 3>{false, false, false}));
+  EXPECT_EQ(m.regions[1].free, (std::array<bool, 3>{true, true, true}));
+  EXPECT_EQ(m.regions[1].lower, 1);
+  EXPECT_EQ(m.regions[1].upper, 1000);
+  EXPECT_EQ(m.regions[1].reference, 10);
+  EXPECT_EQ(m.regions[1].weight, 0.5);
+  const auto media = media_of(m);
+  EXPECT_EQ(media[1].parameter, 1);
+  EXPECT_TRUE(media[2].is_air());
+  const Mare2demModel t = read_mare2dem_model(
+      "Format: mare2dem_1.1\nAnisotropy: triaxial\nNumber of regions: 1\n1 1 2 3 0 5 6\n");
+  EXPECT_TRUE(t.anisotropic);
+  EXPECT_EQ(t.regions[0].ohm_m, (std::array<double, 3>{1, 2, 3}));
+  EXPECT_EQ(t.regions[0].free, (std::array<bool, 3>{false, true, true}));
+}
+
+TEST(Mare2demModel, WhatIsWrongIsToldWithItsPlace) {
+  const auto refused = [](const std::string& from, const std::string& to, const std::string& word) {
+    std::string text = kResistivity;
+    text.replace(text.find(from), from.size(), to);
+    try {
+      read_mare2dem_model(text, "a.resistivity");
+      ADD_FAILURE() << "accepted: " << to;
+    } catch (const data::InputError& e) {
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  };
+  refused("mare2dem_1.1", "occam2d", "a.resistivity:1:9: error E0365");
+  refused("isotropic", "tiz", "is not read: isotropic and triaxial are");
+  refused("regions:  3", "regions:  4", "ends after 3 of 4 regions");
+  refused("regions:  3", "regions:  2", "more regions than the file says");
+  refused("regions:  3", "regions:  no", "E0309");
+  refused("Number of regions:  3\n", "", "expected 'Key: value'");
+  refused("2 2.5d1", "4 2.5d1", "region 2 is due here");
+  refused("2.5d1", "-1", "a.resistivity:8:3: error E0365: a resistivity is positive");
+  refused("2.5d1", "x", "E0303");
+  refused("1 0.3   0 0 0 0 0", "1 0.3", "a region has 3 numbers or more");
 }
 
 TEST(Outline2d, TrianglesFillTheRegions) {
@@ -119,20 +196,10 @@ std::string whole(const std::filesystem::path& file) {
 Demo mare2dem_demo() {
   const auto folder = testing::test_data() / "mt/mare2dem_demo";
   Demo d;
-  std::istringstream resistivity(whole(folder / "Demo.0.resistivity"));
+  const Mare2demModel model =
+      read_mare2dem_model(whole(folder / "Demo.0.resistivity"), "Demo.0.resistivity");
+  for (const auto& region : model.regions) d.rho.push_back(region.ohm_m[0]);
   std::string line;
-  bool table = false;
-  while (std::getline(resistivity, line)) {
-    if (table) {
-      std::istringstream in(line);
-      double number = 0, rho = 0;
-      if (in >> number >> rho) d.rho.push_back(rho);
-    }
-    table = table || line.starts_with("!#");
-  }
-  std::vector<Medium2d> media;
-  for (std::size_t k = 0; k < d.rho.size(); ++k)
-    media.push_back(d.rho[k] > 1e9 ? air() : Medium2d{.parameter = static_cast<Index>(k)});
   const Outline2d o = read_poly(whole(folder / "Demo.poly"), "Demo.poly");
   std::istringstream data(whole(folder / "Demo.0.resp"));
   while (std::getline(data, line)) {
@@ -173,7 +240,7 @@ Demo mare2dem_demo() {
     for (const double at : d.sensors.y) away = std::min(away, std::hypot(y - at, z - 1700));
     return 400 + 0.5 * away;
   };
-  d.mesh = triangles_of(o, media, {.size = size});
+  d.mesh = triangles_of(o, media_of(model), {.size = size});
   d.mesh.lines = {line_between(d.mesh, [&](Index c) {
     return d.mesh.medium[c].is_air() || d.mesh.medium[c].parameter == sea;
   })};

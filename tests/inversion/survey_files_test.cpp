@@ -288,6 +288,88 @@ TEST_F(Mare2dem, OtherKindsOfDataAreNoneOfItsFile) {
   EXPECT_THROW(emdata_text(s), Error);
 }
 
+/// Two stations; impedances with their pairs, tipper.
+Survey survey_of_pairs(bool diagonal) {
+  Survey s;
+  for (const char* id : {"a 1", "b"}) {
+    Station t;
+    t.id = t.name = id;
+    t.place_m = {10, s.stations.empty() ? 100.25 : 300.5, -12.5};
+    t.offset_m = (*t.place_m)[0];
+    t.distance_m = (*t.place_m)[1];
+    s.stations.push_back(t);
+  }
+  double v = 0.1;
+  for (std::int64_t k = 0; k < 2; ++k)
+    for (const double f : {10.0, 0.3})
+      for (const Element e : {Element::xx, Element::xy, Element::yx, Element::ty}) {
+        if (e == Element::xx && !diagonal) continue;
+        for (const Part p : {Part::real, Part::imag}) {
+          v += 0.37;
+          s.data.add(k, f, {e, p}, v, 0.01 * v);  // errors of a pair differ
+        }
+      }
+  return s;
+}
+
+TEST(ModemList, WhatIsWrittenReadsBack) {
+  const testing::TempFolder t;
+  for (const bool diagonal : {false, true}) {
+    const Survey s = survey_of_pairs(diagonal);
+    write_modem(t / "list.dat", s, 30);
+    StationOptions o;
+    o.kinds.clear();
+    for (const Element e : {Element::xx, Element::xy, Element::yx, Element::ty})
+      if (e != Element::xx || diagonal)
+        for (const Part p : {Part::real, Part::imag}) o.kinds.push_back({e, p});
+    o.floors.impedance = o.floors.tipper = 0;
+    const auto stations = read_stations(t / "list.dat", o);
+    ASSERT_EQ(stations.size(), 2u);
+    EXPECT_EQ(stations[0].station.id, "a_1");
+    EXPECT_EQ(stations[0].station.place_m, s.stations[0].place_m);
+    EXPECT_EQ(stations[0].station.sounding.azimuth_deg[0], 30);
+    DataTable all;
+    for (std::size_t k = 0; k < 2; ++k) all.append(stations[k].data, static_cast<std::int64_t>(k));
+    ASSERT_EQ(all.size(), s.data.size());
+    EXPECT_EQ(all.kind, s.data.kind);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_NEAR(all.frequency_hz[i], s.data.frequency_hz[i], 1e-15 * s.data.frequency_hz[i]);
+      EXPECT_NEAR(all.value[i], s.data.value[i], 1e-15 * s.data.value[i]);
+      const std::size_t imag = i - i % 2 + 1;  // the larger error of each pair
+      EXPECT_NEAR(all.sigma[i], s.data.sigma[imag], 1e-15);
+    }
+  }
+}
+
+TEST(ModemList, ApparentResistivitiesReadBackAndHalvesOfPairsAreLeftOut) {
+  const testing::TempFolder t;
+  Survey s = survey_of_pairs(false);
+  s.data = {};
+  const std::vector<DatumKind> kinds{{Element::xy, Part::log10_rho},
+                                     {Element::xy, Part::phase},
+                                     {Element::yx, Part::log10_rho},
+                                     {Element::yx, Part::phase}};
+  for (std::size_t k = 0; k < 4; ++k)
+    s.data.add(0, 2, kinds[k], 1.25 + 20 * static_cast<double>(k % 2), 0.01);
+  s.data.add(0, 1, {Element::ty, Part::real}, 1, 0.1);
+  write_modem(t / "list.dat", s);
+  StationOptions o;
+  o.kinds = kinds;
+  o.floors.impedance = 0;
+  const auto stations = read_stations(t / "list.dat", o);
+  ASSERT_EQ(stations.size(), 1u);
+  ASSERT_EQ(stations[0].data.size(), 4u);
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(stations[0].data.kind[k], kinds[k]);
+    EXPECT_NEAR(stations[0].data.value[k], s.data.value[k], 1e-13);
+    EXPECT_NEAR(stations[0].data.sigma[k], 0.01, 1e-13);
+  }
+  s.data.add(0, 0.5, {Element::determinant, Part::real}, 1, 0.1);
+  EXPECT_THROW(modem_text(s), Error);
+  s.data = {};
+  EXPECT_THROW(modem_text(s), Error);
+}
+
 TEST(Emdata, WhatIsNotReadIsRefusedByItsNumber) {
   const testing::TempFolder t;
   const std::string good =

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/section_figure.h"
+
 #include "stations.h"
 #include "support.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/inversion/section_figure.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/survey_figures.h"
+
 #include "phase_tensors.h"
 #include "pseudo_section.h"
 #include "support.h"
 #include "tessera/inversion/figures.h"
-#include "tessera/inversion/survey_figures.h"
 
 #include <algorithm>
 #include <cmath>

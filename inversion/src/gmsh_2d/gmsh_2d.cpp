@@ -4,11 +4,12 @@
 #include "tessera/inversion/gmsh_2d.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/data/text_reader.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
+#include <string_view>
 
 namespace tessera::inversion {
 namespace {
@@ -30,8 +31,8 @@ int corners_of(Index type) {
 
 class MshReader {
  public:
-  MshReader(const std::string& text, const GmshOptions& options, std::string name)
-      : in_(text), options_(options), name_(std::move(name)) {}
+  MshReader(const data::TextFile& text, const GmshOptions& options)
+      : text_(text), options_(options) {}
 
   Mesh2d read() {
     while (next_line())
@@ -47,27 +48,33 @@ class MshReader {
     try {
       require_mesh(mesh_);
     } catch (const Error& e) {
-      throw Error("[read_msh] " + name_ + ": " + e.what());
+      fail(e.what());
     }
     return std::move(mesh_);
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error("[read_msh] " + name_ + ", line " + std::to_string(number_) + ": " + what);
+    const std::size_t last = text_.text.size() - 1;
+    throw data::InputError(
+        text_.error(365, number_ > text_.n_lines() ? last : text_.line_starts[number_ - 1], what));
   }
   bool next_line() {
-    ++number_;
-    return static_cast<bool>(std::getline(in_, line_));
+    if (++number_ > text_.n_lines()) return false;
+    line_ = text_.line(number_);
+    return true;
   }
   /// The numbers of the next line, `least` or more.
   std::vector<double> numbers(std::size_t least) {
     if (!next_line()) fail("the file ends within a section");
-    std::istringstream words(line_);
+    const std::size_t begin = text_.line_starts[number_ - 1];
+    data::Findings findings(text_);
     std::vector<double> out;
-    for (double v; words >> v;) out.push_back(v);
-    if (!words.eof()) fail("something that is no number");
-    if (out.size() < least) fail("too few numbers");
+    for (const data::Token& word : data::split_tokens(text_.text, begin, begin + line_.size()))
+      if (const auto v = data::parse_number(word, data::Exponent::e_only, findings))
+        out.push_back(*v);
+    findings.throw_if_errors();
+    if (out.size() < least) fail("this line has " + std::to_string(least) + " numbers or more");
     return out;
   }
   Index whole(double v) const {
@@ -164,10 +171,11 @@ class MshReader {
     mesh_.medium.push_back(options_.medium(group));
   }
 
-  std::istringstream in_;
+  const data::TextFile& text_;
   const GmshOptions& options_;
-  std::string name_, line_;
-  int number_ = 0, version_ = 0;
+  std::string_view line_;
+  std::size_t number_ = 0;  ///< of the line
+  int version_ = 0;
   std::map<Index, std::pair<double, double>> place_;
   std::map<Index, Index> group_of_surface_, vertex_;
   Mesh2d mesh_;
@@ -177,7 +185,8 @@ class MshReader {
 
 Mesh2d read_msh(const std::string& text, const GmshOptions& options, const std::string& name) {
   if (!options.medium) throw Error("[read_msh] needs to be told the medium of each physical group");
-  return MshReader(text, options, name).read();
+  const data::TextFile file = data::make_text_file(name, text);
+  return MshReader(file, options).read();
 }
 
 }  // namespace tessera::inversion

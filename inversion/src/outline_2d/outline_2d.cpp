@@ -6,88 +6,9 @@
 #include "tessera/autodiff/plugin.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <sstream>
 
 namespace tessera::inversion {
-namespace {
-
-/// Lines of numbers; what follows # is left out, and so are lines without any.
-class PolyLines {
- public:
-  PolyLines(const std::string& text, std::string name) : in_(text), name_(std::move(name)) {}
-  std::vector<double> next(std::size_t least, const char* what) {
-    for (std::string line; std::getline(in_, line);) {
-      ++number_;
-      std::istringstream words(line.substr(0, line.find('#')));
-      std::vector<double> out;
-      std::string word;
-      while (words >> word) {
-        std::size_t used = 0;
-        double value = 0;
-        try {
-          value = std::stod(word, &used);
-        } catch (const std::exception&) {
-        }
-        if (used != word.size() || !std::isfinite(value)) fail("'" + word + "' is no number");
-        out.push_back(value);
-      }
-      if (out.empty()) continue;
-      if (out.size() < least) fail(std::string("too few numbers for ") + what);
-      return out;
-    }
-    fail(std::string("the file ends before ") + what);
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error("[read_poly] " + name_ + ", line " + std::to_string(number_) + ": " + what);
-  }
-  Index count(double value, const char* what) const {
-    if (!(value >= 0 && value <= 1e8) || value != std::floor(value))
-      fail(std::string("the number of ") + what + " is none");
-    return static_cast<Index>(value);
-  }
-
- private:
-  std::istringstream in_;
-  std::string name_;
-  int number_ = 0;
-};
-
-}  // namespace
-
-Outline2d read_poly(const std::string& text, const std::string& name) {
-  PolyLines lines(text, name);
-  Outline2d out;
-  const Index points = lines.count(lines.next(1, "the number of points")[0], "points");
-  if (points == 0) lines.fail("points in a .node file of their own are not read");
-  std::map<Index, Index> place;
-  for (Index k = 0; k < points; ++k) {
-    const auto p = lines.next(3, "a point");
-    if (!place.emplace(static_cast<Index>(p[0]), k).second)
-      lines.fail("a point's number comes twice");
-    out.y.push_back(p[1]);
-    out.z.push_back(p[2]);
-  }
-  const Index segments = lines.count(lines.next(1, "the number of segments")[0], "segments");
-  for (Index k = 0; k < segments; ++k) {
-    const auto s = lines.next(3, "a segment");
-    const auto a = place.find(static_cast<Index>(s[1])), b = place.find(static_cast<Index>(s[2]));
-    if (a == place.end() || b == place.end())
-      lines.fail("a segment names a point that is not there");
-    out.segments.push_back({a->second, b->second});
-  }
-  if (lines.count(lines.next(1, "the number of holes")[0], "holes") > 0)
-    lines.fail("holes are not read: a section has none");
-  const Index regions = lines.count(lines.next(1, "the number of regions")[0], "regions");
-  for (Index k = 0; k < regions; ++k) {
-    const auto r = lines.next(4, "a region");
-    const Index region = lines.count(r[3], "a region");
-    if (region < 1) lines.fail("regions are numbered from 1");
-    out.seeds.push_back({r[1], r[2], region - 1});
-  }
-  return out;
-}
 
 bool outlines_available(std::string* why_not) { return plugin_available("cgal", why_not); }
 

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 namespace tessera::inversion {
@@ -286,51 +285,6 @@ std::vector<StationData> stations_of_table(const std::filesystem::path& file,
     to.data.predicted.back() = all.data.predicted[i];
   }
   return out;
-}
-
-std::string emdata_text(const Survey& s) {
-  require_valid(s.data, s.stations.size());
-  const auto type_of = [](DatumKind kind) {
-    const bool xy = kind.element == Element::xy;
-    if (xy || kind.element == Element::yx) {
-      if (kind.part == Part::log10_rho) return xy ? 123 : 125;
-      if (kind.part == Part::phase) return xy ? 104 : 106;
-    }
-    throw Error("[write_emdata] MARE2DEM's file holds no datum " + name_of(kind) +
-                " here: log10_rho and phase of xy and yx");
-  };
-  if (s.data.size() == 0) throw Error("[write_emdata] the survey has no data");
-  std::vector<double> f = s.data.frequency_hz;
-  std::sort(f.begin(), f.end());
-  f.erase(std::unique(f.begin(), f.end()), f.end());
-  std::string out = "Format:  EMData_2.2\n";
-  const auto add = [&]<class... A>(fmt::format_string<A...> format, A&&... args) {
-    fmt::format_to(std::back_inserter(out), format, std::forward<A>(args)...);
-  };
-  add("# MT Frequencies: {:5}\n", f.size());
-  for (const double v : f) add("{}\n", data::number_text(v));
-  add("# MT Receivers: {:7}\n", s.stations.size());
-  add("!            X            Y            Z   Theta   Alpha    Beta   Length SolveStatic  "
-      "Name\n");
-  for (const Station& t : s.stations) {
-    std::string name = t.id;
-    std::replace(name.begin(), name.end(), ' ', '_');
-    add("{} {} {} 0 0 {} 0 0 {}\n", data::number_text(t.offset_m), data::number_text(t.distance_m),
-        data::number_text(t.place_m ? (*t.place_m)[2] : 0.0), data::number_text(t.tilt_deg), name);
-  }
-  add("# Data: {:10}\n!  Type  Freq #    Tx #    Rx #           Data         StdErr\n",
-      s.data.size());
-  for (std::size_t i = 0; i < s.data.size(); ++i) {
-    const auto at = std::lower_bound(f.begin(), f.end(), s.data.frequency_hz[i]) - f.begin();
-    add("{:7} {:7} {:7} {:7} {} {}\n", type_of(s.data.kind[i]), at + 1, s.data.station[i] + 1,
-        s.data.station[i] + 1, data::number_text(s.data.value[i]),
-        data::number_text(s.data.sigma[i]));
-  }
-  return out;
-}
-
-void write_emdata(const std::filesystem::path& path, const Survey& survey) {
-  data::write_file_atomically(path, emdata_text(survey));
 }
 
 }  // namespace tessera::inversion

@@ -28,8 +28,12 @@ struct Outline2d {
   std::vector<Seed> seeds;  ///< a point inside of each region, and the region's number from 0
 };
 /// Triangle's .poly: points, segments, holes (refused), regions, whose attribute is their number
-/// from 1. `name` is for messages. Throws Error, naming the line, for what it cannot read.
+/// from 1. `name` is for messages. Throws data::InputError E0365, with line and column, for what it
+/// cannot read.
 Outline2d read_poly(const std::string& text, const std::string& name = ".poly");
+/// The same file; numbers are the shortest that read back to the same bits. Markers of points and
+/// segments are not kept.
+std::string poly_text(const Outline2d& outline);
 
 struct OutlineMeshOptions {
   /// Longest edge wanted at (y, z), m; nullptr: angles alone.
