@@ -42,8 +42,8 @@ inline double log_slope(const std::vector<double>& x, const std::vector<double>&
 /// The direction w should change the responses alike, so that the third-order remainder stands
 /// well above the rounding of the data's sum.
 inline void expect_taylor_slopes(const ForwardMap& forward, const std::vector<double>& m,
-                                 const std::vector<double>& w) {
-  const auto d = forward.predict(m), y = uneven_weights(d);
+                                 const std::vector<double>& w, const std::vector<double>& y) {
+  const auto d = forward.predict(m);
   const Matrix jacobian = forward.jacobian(m), hessian = forward.hessian(m, y);
   double first = 0, second = 0;
   for (std::size_t j = 0; j < m.size(); ++j) {
@@ -68,6 +68,26 @@ inline void expect_taylor_slopes(const ForwardMap& forward, const std::vector<do
   std::cout << "Taylor slope " << by_jacobian << ", with the Hessian " << by_hessian << "\n";
   EXPECT_NEAR(by_jacobian, 2.0, 0.05);
   EXPECT_NEAR(by_hessian, 3.0, 0.05);
+}
+
+inline void expect_taylor_slopes(const ForwardMap& forward, const std::vector<double>& m,
+                                 const std::vector<double>& w) {
+  expect_taylor_slopes(forward, m, w, uneven_weights(forward.predict(m)));
+}
+
+/// Weights by which third derivatives along w of all data add up.
+inline std::vector<double> third_order_weights(const ForwardMap& f, const std::vector<double>& m,
+                                               const std::vector<double>& w, double step = 0.05) {
+  const auto at = [&](double t) {
+    auto x = m;
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] += t * step * w[k];
+    return f.predict(x);
+  };
+  const auto a = at(-2), b = at(-1), c = at(1), d = at(2);
+  std::vector<double> y = uneven_weights(at(0));
+  for (std::size_t i = 0; i < y.size(); ++i)
+    y[i] = std::copysign(y[i], d[i] - 2 * c[i] + 2 * b[i] - a[i]);
+  return y;
 }
 
 }  // namespace tessera::inversion

@@ -99,20 +99,26 @@ std::vector<Tensor> Forward2d::Body::jacobian_at(const Tensor& w, const Axes& a,
   return out;
 }
 
-Jacobian2d Forward2d::jacobian(const Tensor& ln_rho) const {
+void Forward2d::jacobian(const Tensor& ln_rho, const JacobianPart& visit) const {
   const Body& b = *body_;
   b.require_model(ln_rho);
   const Axes a = axes_of(ln_rho, b.media);
-  // As many frequencies at a time as their functionals and solutions fit 32 MiB, so that memory
-  // does not grow with their number.
+  // As many frequencies at a time as their functionals and solutions fit 32 MiB.
   const Index n = b.w_mu.size(), one = 32 * b.sensors() * std::max<Index>(1, unknowns()),
               many = std::clamp<Index>((Index{32} << 20) / one, 1, n);
-  std::vector<std::vector<Tensor>> parts(6);
   for (Index first = 0; first < n; first += many) {
-    const auto part = vmap([&](const Tensor& w) { return b.jacobian_at(w, a, ln_rho); })(
+    const auto r = vmap([&](const Tensor& w) { return b.jacobian_at(w, a, ln_rho); })(
         slice(b.w_mu, 0, first, std::min(n, first + many)));
-    for (std::size_t k = 0; k < 6; ++k) parts[k].push_back(part[k]);
+    visit(first, {.value = {r[0], r[1], r[2]}, .te = r[3], .tm = r[4], .tipper = r[5]});
   }
+}
+
+Jacobian2d Forward2d::jacobian(const Tensor& ln_rho) const {
+  std::vector<std::vector<Tensor>> parts(6);
+  jacobian(ln_rho, [&](Index, const Jacobian2d& p) {
+    const Tensor of_part[] = {p.value.te, p.value.tm, p.value.tipper, p.te, p.tm, p.tipper};
+    for (std::size_t k = 0; k < 6; ++k) parts[k].push_back(of_part[k]);
+  });
   std::vector<Tensor> r;
   for (std::vector<Tensor>& p : parts) {
     r.push_back(p.size() == 1 ? p[0] : concatenate(p));

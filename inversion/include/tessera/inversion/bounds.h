@@ -5,6 +5,7 @@
 // so that whatever x an inversion comes to gives a model inside the bounds.
 #pragma once
 #include "tessera/autodiff/tensor.h"
+#include "tessera/inversion/forward_map.h"
 
 #include <cstddef>
 #include <vector>
@@ -24,5 +25,9 @@ std::vector<double> bounded_to_model(std::vector<double> x, const Bounds& bounds
 /// x of m; m is first moved inside by a millionth of the width.
 std::vector<double> model_to_bounded(std::vector<double> m, const Bounds& bounds,
                                      std::size_t n_bounded);
+
+/// The map of x, the first `n_bounded` of whose parameters stand for m of `forward` inside of the
+/// bounds; first and second derivatives follow.
+ForwardMap with_bounds(ForwardMap forward, const Bounds& bounds, std::size_t n_bounded);
 
 }  // namespace tessera::inversion

@@ -24,6 +24,7 @@
 #include "tessera/autodiff/tree.h"
 #include "tessera/inversion/mesh_2d.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -82,6 +83,10 @@ class Forward2d {
   /// ln of ohm m: [parameters], or [parameters, 3] along x, y, z.
   Responses2d operator()(const Tensor& ln_rho) const;
   Jacobian2d jacobian(const Tensor& ln_rho) const;
+  /// The same in parts of some frequencies each, the first of which is told: memory does not grow
+  /// with the number of frequencies.
+  using JacobianPart = std::function<void(Index first, const Jacobian2d& part)>;
+  void jacobian(const Tensor& ln_rho, const JacobianPart& visit) const;
   Fields2d fields(const Tensor& ln_rho) const;
   /// How much of the data's errors, relative to them (the tipper's as they are), each cell would
   /// have with shapes of order 1, root of the sum of squares over all data: [cells]. The field and

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of a table over a small section: values beside the formulas, derivatives beside differences.
+#include "tessera/inversion/section_forward.h"
+
+#include "forward_checks.h"
+#include "measured.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/inversion/bounds.h"
+#include "tessera/inversion/frequencies.h"
+#include "tessera/inversion/static_shift.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace tessera::inversion {
+namespace {
+
+using Vector = std::vector<double>;
+
+Mesh2d three_by_three() {
+  const Vector y{-9000, -5000, -2500, -1200, -500, 0, 500, 1100, 1900, 3000, 5000, 9000},
+      z{-20000, -8000, -3000, -1000, -300, 0, 150, 400, 900, 2000, 5000, 12000};
+  return bent(
+      tensor_mesh(y, z, Vector{0.0},
+                  [](double at, double depth) {
+                    if (depth < 0) return air();
+                    const Index row = depth < 150 ? 0 : depth < 900 ? 1 : 2;
+                    return Medium2d{.parameter = 3 * row + (at < -1200 ? 0 : at < 1100 ? 1 : 2)};
+                  }),
+      {{-20000}, {0, [](double at) { return 30 * std::sin(at / 1500); }}, {12000}});
+}
+Sensors2d two_sensors(const Mesh2d& m) { return sensors_on(m, 0, {-1500, 700}, true); }
+
+const std::vector<DatumKind>& all_kinds() {
+  static const std::vector<DatumKind> kinds = [] {
+    std::vector<DatumKind> out;
+    for (int e = 0; e <= static_cast<int>(Element::ty); ++e)
+      for (int p = 0; p <= static_cast<int>(Part::phase_tensor); ++p)
+        if (const DatumKind k{static_cast<Element>(e), static_cast<Part>(p)}; predicts_section(k))
+          out.push_back(k);
+    return out;
+  }();
+  return kinds;
+}
+
+/// Both stations have every kind at these frequencies.
+DataTable table_of(const std::vector<DatumKind>& kinds, const Vector& frequency) {
+  DataTable t;
+  for (int s = 0; s < 2; ++s)
+    for (const double f : frequency)
+      for (const DatumKind k : kinds) t.add(s, f, k, 0.1, 1);
+  return t;
+}
+
+Vector uneven_model(std::size_t n) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> ln_rho(std::log(3.0), std::log(300.0));
+  Vector m(n);
+  for (double& x : m) x = ln_rho(random);
+  return m;
+}
+
+double farthest_off(const Vector& a, const Vector& b) {
+  double out = 0;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    out = std::max(out, std::abs(a[k] - b[k]) / (1e-3 + std::abs(b[k])));
+  return out;
+}
+
+TEST(SectionForward, KnowsWhatASectionHas) {
+  EXPECT_EQ(all_kinds().size(),
+            20u);  // four of xy, yx, determinant, average; two of ty, of the tensor
+  for (const DatumKind k : {DatumKind{Element::tx, Part::real},
+                            {Element::xx, Part::log10_rho},
+                            {Element::xy, Part::phase_tensor}}) {
+    EXPECT_FALSE(predicts_section(k));
+    try {
+      SectionForward(three_by_three(), two_sensors(three_by_three()), table_of({k}, {1}), {1});
+      ADD_FAILURE();
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(name_of(k)), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(SectionForward, NumbersAreThoseOfTheResponses) {
+  const Mesh2d mesh = three_by_three();
+  const Vector frequency{10, 1, 0.1};
+  const DataTable table = table_of(all_kinds(), frequency);
+  const SectionForward forward(mesh, two_sensors(mesh), table, frequency);
+  const Vector m = uneven_model(9), d = forward(tensor(m)).to_vector();
+  const Responses2d r = Forward2d(mesh, two_sensors(mesh), frequency)(tensor(m));
+  const auto te = r.te.to_vector<c128>(), tm = r.tm.to_vector<c128>(),
+             tipper = r.tipper.to_vector<c128>();
+  ASSERT_EQ(d.size(), table.size());
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    const auto f = static_cast<std::size_t>(
+        std::find(frequency.begin(), frequency.end(), table.frequency_hz[i]) - frequency.begin());
+    const std::size_t at = f * 2 + static_cast<std::size_t>(table.station[i]);
+    const auto [element, part] = table.kind[i];
+    const c128 xy = te[at], yx = tm[at];
+    double expected = 0;
+    if (part == Part::phase_tensor) {
+      // X^-1 Y of Z = [[0, xy], [yx, 0]], by Cramer.
+      const double det = -xy.real() * yx.real();
+      expected =
+          element == Element::xx ? -xy.real() * yx.imag() / det : -yx.real() * xy.imag() / det;
+    } else {
+      const c128 z = element == Element::xy        ? xy
+                     : element == Element::yx      ? -yx
+                     : element == Element::ty      ? tipper[at]
+                     : element == Element::average ? (xy - yx) / 2.0
+                                                   : std::sqrt(-xy * yx);
+      expected = part == Part::real   ? z.real()
+                 : part == Part::imag ? z.imag()
+                 : part == Part::phase
+                     ? std::arg(z) * 180 / std::numbers::pi
+                     : std::log10(std::norm(z) /
+                                  (2 * std::numbers::pi * frequency[f] * 4e-7 * std::numbers::pi));
+    }
+    EXPECT_NEAR(d[i], expected, 1e-12 * (1 + std::abs(expected))) << name_of(table.kind[i]);
+  }
+}
+
+TEST(SectionForward, APhaseIsTheOneNextToItsDatum) {
+  const Mesh2d mesh = three_by_three();
+  DataTable table = table_of({{Element::xy, Part::phase}, {Element::yx, Part::phase}}, {1});
+  const auto predicted = [&] {
+    return SectionForward(mesh, two_sensors(mesh), table, {1})(tensor(uneven_model(9))).to_vector();
+  };
+  const Vector plain = predicted();
+  for (double& v : table.value) v = -340;
+  const Vector turned = predicted();
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_NEAR(turned[i], plain[i] - 360, 1e-10);
+    EXPECT_GT(plain[i], 0);
+    EXPECT_LT(plain[i], 90);
+  }
+}
+
+/// Over a half-space with a relief: log10 rho_a and Z / sqrt(f) change little, and smoothly.
+TEST(SectionForward, PredictsBetweenItsFrequencies) {
+  const Mesh2d mesh = three_by_three();
+  const Vector at{10, 3, 1, 0.3};
+  const DataTable table =
+      table_of({{Element::xy, Part::log10_rho}, {Element::xy, Part::real}}, {1.7});
+  const DataTable direct =
+      table_of({{Element::xy, Part::log10_rho}, {Element::xy, Part::real}}, {1.7});
+  const Vector m(9, std::log(30.0));
+  const auto between = SectionForward(mesh, two_sensors(mesh), table, at)(tensor(m)).to_vector();
+  const auto there = SectionForward(mesh, two_sensors(mesh), direct, {1.7})(tensor(m)).to_vector();
+  EXPECT_LE(farthest_off(between, there), 5e-3);
+  EXPECT_GT(farthest_off(between, there), 0);
+}
+
+/// The Jacobian beside products by the engine, forward and back, and beside differences.
+TEST(SectionForward, JacobianOfEachKind) {
+  const Mesh2d mesh = three_by_three();
+  const Vector frequency{5, 0.5};
+  for (const Axes2d axes : {Axes2d::one, Axes2d::three}) {
+    const DataTable table = table_of(all_kinds(), {5, 0.5, 1.1});
+    const SectionForward forward(mesh, two_sensors(mesh), table, frequency, {}, axes);
+    const ForwardMap f = forward.map();
+    EXPECT_FALSE(forward.map(SectionForward::First::products).jacobian);
+    const Vector m = uneven_model(f.n_parameters);
+    ASSERT_EQ(f.n_parameters, axes == Axes2d::one ? 9u : 27u);
+    const Matrix j = f.jacobian(m), by_products = dense(f.linearize(m));
+    double greatest = 0, off = 0, off_back = 0, off_steps = 0;
+    for (const double v : j.values) greatest = std::max(greatest, std::abs(v));
+    const LinearMap products = f.linearize(m);
+    for (std::size_t i = 0; i < j.rows; ++i) {
+      double row = 0;
+      for (std::size_t k = 0; k < j.cols; ++k) row = std::max(row, std::abs(j(i, k)));
+      ASSERT_GT(row, 0) << name_of(table.kind[i]);
+      Vector unit(j.rows, 0.0);
+      unit[i] = 1;
+      const Vector back = products.transposed_times(unit);
+      for (std::size_t k = 0; k < j.cols; ++k) {
+        off = std::max(off, std::abs(j(i, k) - by_products(i, k)) / row);
+        off_back = std::max(off_back, std::abs(j(i, k) - back[k]) / row);
+      }
+    }
+    const Vector here = f.predict(m);
+    for (std::size_t k = 0; k < j.cols; ++k) {
+      Vector up = m, down = m;
+      up[k] += 1e-4, down[k] -= 1e-4;
+      const Vector a = f.predict(up), b = f.predict(down);
+      for (std::size_t i = 0; i < j.rows; ++i)
+        off_steps = std::max(off_steps, std::abs((a[i] - b[i]) / 2e-4 - j(i, k)) /
+                                            (std::abs(here[i]) + std::abs(j(i, k))));
+    }
+    test::measured("beside_products", off);
+    EXPECT_LE(off, 1e-10);
+    EXPECT_LE(off_back, 1e-10);
+    EXPECT_LE(off_steps, 1e-6);
+  }
+}
+
+/// The map with its second derivatives as numbers, for the checks that all maps share.
+ForwardMap with_hessian(ForwardMap f) {
+  f.hessian = [c = f.curvature](const Vector& m, const Vector& y) { return dense(c(m, y)); };
+  return f;
+}
+Vector alike(std::size_t n) {
+  Vector w(n);
+  for (std::size_t k = 0; k < n; ++k) w[k] = 0.4 + 0.2 * std::cos(1.3 * static_cast<double>(k));
+  return w;
+}
+
+TEST(SectionForwardDerivatives, TaylorSlopesOfEachKind) {
+  const Mesh2d mesh = three_by_three();
+  for (const DatumKind kind : all_kinds()) {
+    SCOPED_TRACE(name_of(kind));
+    const SectionForward forward(mesh, two_sensors(mesh), table_of({kind}, {5, 0.5}), {5, 0.5});
+    const ForwardMap f = with_hessian(forward.map());
+    const Vector m = uneven_model(9), w = alike(9);
+    expect_taylor_slopes(f, m, w, third_order_weights(f, m, w));
+  }
+}
+
+TEST(SectionForwardDerivatives, TaylorSlopesWithShifts) {
+  const Mesh2d mesh = three_by_three();
+  for (const Element e : {Element::xy, Element::yx, Element::determinant}) {
+    SCOPED_TRACE(name_of({e, Part::real}));
+    const DataTable table = table_of(
+        {{e, Part::real}, {e, Part::imag}, {e, Part::log10_rho}, {e, Part::phase}}, {5, 0.5});
+    const SectionForward forward(mesh, two_sensors(mesh), table, {5, 0.5});
+    const StaticShifts shifts = static_shifts_of(table);
+    const std::size_t n = e == Element::determinant ? 4 : 2;
+    ASSERT_EQ(shifts.unknown.size(), n);
+    const ForwardMap f = with_shifts(forward.map(), shifts);
+    ASSERT_EQ(f.n_parameters, 9 + n);
+    Vector m = uneven_model(9);
+    for (std::size_t k = 0; k < n; ++k) m.push_back(0.3 - 0.2 * static_cast<double>(k));
+    expect_taylor_slopes(with_hessian(f), m, alike(9 + n));
+    const Matrix j = f.jacobian(m), by_products = dense(f.linearize(m));
+    for (std::size_t k = 0; k < j.values.size(); ++k)
+      EXPECT_NEAR(j.values[k], by_products.values[k], 1e-10 * (1 + std::abs(j.values[k])));
+    // A decade of resistivity is half a decade of impedance and nothing of phase.
+    Vector none = m;
+    for (std::size_t k = 9; k < m.size(); ++k) none[k] = 0;
+    const Vector with = f.predict(m), without = f.predict(none);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      const std::size_t s = static_cast<std::size_t>(table.station[i]);
+      const double g = e == Element::determinant ? 0.5 * (m[9 + 2 * s] + m[10 + 2 * s]) : m[9 + s];
+      const Part part = table.kind[i].part;
+      if (part == Part::log10_rho) {
+        EXPECT_NEAR(with[i] - without[i], g, 1e-12);
+      } else {
+        EXPECT_NEAR(with[i] / without[i], part == Part::phase ? 1 : std::pow(10, g / 2), 1e-12);
+      }
+    }
+  }
+  EXPECT_THROW(static_shifts_of(table_of({{Element::average, Part::real}}, {1})), Error);
+  EXPECT_EQ(static_shifts_of(table_of({{Element::ty, Part::real}, {Element::xy, Part::phase}}, {1}))
+                .unknown.size(),
+            0u);
+  EXPECT_EQ(
+      static_shifts_of(table_of({{Element::xy, Part::real}}, {1}), {false, true}).unknown.size(),
+      1u);
+}
+
+TEST(SectionForwardDerivatives, TaylorSlopesBetweenBounds) {
+  const Mesh2d mesh = three_by_three();
+  const DataTable table =
+      table_of({{Element::xy, Part::real}, {Element::yx, Part::imag}}, {5, 0.5});
+  const SectionForward forward(mesh, two_sensors(mesh), table, {5, 0.5});
+  const Bounds bounds{std::log(1.0), std::log(1000.0)};
+  const ForwardMap f = with_bounds(with_shifts(forward.map(), static_shifts_of(table)), bounds, 9);
+  Vector m = uneven_model(9);
+  for (int k = 0; k < 4; ++k) m.push_back(0.1 * k);
+  const Vector x = model_to_bounded(m, bounds, 9);
+  expect_taylor_slopes(with_hessian(f), x, alike(13));
+  const Matrix j = f.jacobian(x), by_products = dense(f.linearize(x));
+  for (std::size_t k = 0; k < j.values.size(); ++k)
+    EXPECT_NEAR(j.values[k], by_products.values[k], 1e-10 * (1 + std::abs(j.values[k])));
+}
+
+}  // namespace
+}  // namespace tessera::inversion
