@@ -56,8 +56,7 @@ TEST_F(Prior, LearnsStoppedOrNot) {
   for (const char* file : {"prior.safetensors", "results.h5", "metrics.csv", "plots/sections.png"})
     EXPECT_EQ(read(std::string("RUN/") + file), read(std::string("ONE/") + file)) << file;
   const auto p = tessera::inversion::read_section_prior(here() / "RUN/prior.safetensors");
-  EXPECT_EQ(generator_of(p).decode(tessera::zeros({6}, tessera::Dtype::f32)).shape(),
-            (tessera::Shape{8, 16}));
+  EXPECT_EQ(generator_of(p).decode(tessera::zeros({6})).shape(), (tessera::Shape{8, 16}));
   const std::string picture = read("RUN/plots/learning.svg");
   ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/learning.svg"), picture);

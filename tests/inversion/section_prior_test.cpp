@@ -88,6 +88,29 @@ TEST(SectionPrior, FilesAreReadBack) {
   const Tensor z = normal(random_key(4), {3, 6}, Dtype::f32);
   EXPECT_EQ(q.decode(z).to_vector<float>(), p.decode(z).to_vector<float>());
 
+  EXPECT_FALSE(read_prior_calibration(file));
+  const PriorCalibration shown =
+      calibration_of({0.5, 1.5, 0.9}, {0.1, 0.3, 0.15}, full({8, 16}, 0.125));
+  write_section_prior(file, p, shown);
+  const auto c = read_prior_calibration(file);
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->probability, shown.probability);
+  EXPECT_EQ(c->norm, shown.norm);
+  EXPECT_EQ(c->error, shown.error);
+  EXPECT_EQ(c->cell_error.to_vector(), shown.cell_error.to_vector());
+  EXPECT_EQ(read_section_prior(file).decode(z).to_vector<float>(), p.decode(z).to_vector<float>());
+  {
+    const data::Safetensors all = data::read_safetensors(file);
+    auto words = all.metadata;
+    words["calibration.norm"] = "1 2";
+    data::write_safetensors(file, all.tensors, words);
+    EXPECT_THROW(read_prior_calibration(file), data::InputError);
+    words["calibration.norm"] = "1 0 2 3 4 5 6 7 8";
+    data::write_safetensors(file, all.tensors, words);
+    EXPECT_THROW(read_prior_calibration(file), data::InputError);
+  }
+  write_section_prior(file, p);
+
   const auto refused = [&](const char* why) {
     try {
       read_section_prior(file);

@@ -173,9 +173,11 @@ Estimate estimate(const PriorCase& c, const RunOptions& run) {
 data::ExitCode finish(RunContext& to, const PriorCase& c, const State& s) {
   const fs::path& folder = to.folder.path();
   const inversion::SectionPrior& p = s.best;
-  inversion::write_section_prior(folder / "prior.safetensors", p);
   Results r = judge(p, c.sections, c.train + c.validation, c.train + c.validation + c.test,
                     random_key(c.options.seed + 1));
+  inversion::write_section_prior(
+      folder / "prior.safetensors", p,
+      inversion::calibration_of(r.norm, r.error, tensor(r.cell_error, r.section)));
   for (const solvers::FitEpoch& e : s.curves)
     r.loss.push_back(e.loss), r.validation.push_back(e.validation);
   write_results(folder, r);

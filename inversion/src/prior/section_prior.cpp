@@ -16,6 +16,7 @@ namespace tessera::inversion {
 namespace {
 
 constexpr const char* kFormat = "tessera.section_prior 1";
+constexpr const char* kCellError = "calibration.cell_error";
 
 /// What the loss of one cell is made of, by the decoded section y in units of `scale`.
 Tensor loss_of(const SectionPrior& p, const Tensor& x, const Tensor& y,
@@ -31,6 +32,12 @@ Tensor normed(const SectionPrior& p, const Tensor& sections) {
 std::string text_of(const std::vector<Index>& numbers) {
   std::string s;
   for (const Index n : numbers) s += (s.empty() ? "" : " ") + std::to_string(n);
+  return s;
+}
+
+std::string text_of(const std::vector<double>& numbers) {
+  std::string s;
+  for (const double v : numbers) s += (s.empty() ? "" : " ") + data::number_text(v);
   return s;
 }
 
@@ -65,6 +72,19 @@ struct Words {
       char* end = nullptr;
       out.push_back(std::strtoll(at, &end, 10));
       if (end == at || out.back() < 1 || out.back() > 1'000'000)
+        refuse(file, name + " is '" + t + "'");
+      at = end;
+    }
+    return out;
+  }
+  std::vector<double> rising(const std::string& name) const {
+    const std::string& t = text(name);
+    std::vector<double> out;
+    for (const char* at = t.c_str(); *at != '\0';) {
+      char* end = nullptr;
+      out.push_back(std::strtod(at, &end));
+      if (end == at || !std::isfinite(out.back()) ||
+          (out.size() > 1 && out.back() < out[out.size() - 2]))
         refuse(file, name + " is '" + t + "'");
       at = end;
     }
@@ -112,24 +132,56 @@ std::pair<Tensor, std::vector<Tensor>> validation_loss(const SectionPrior& p,
 }
 
 Generator generator_of(const SectionPrior& p) {
-  return {p.net.grow.w.dim(0), p.net.lengths,
-          [p](const Tensor& code) { return squeeze(p.decode(expand_dims(code, 0)), 0); },
-          [](const Tensor& code) { return -0.5 * sum(square(code)); }};
+  SectionPrior q = p;
+  std::vector<Tensor> leaves = flatten_tree(p);
+  for (Tensor& leaf : leaves) leaf = cast(leaf, Dtype::f64);
+  q = unflatten_tree(q, leaves);
+  return {q.net.grow.w.dim(0), q.net.lengths,
+          [q](const Tensor& code) { return squeeze(q.decode(expand_dims(code, 0)), 0); },
+          [](const Tensor& code) { return -0.5 * sum(square(code)); },
+          [q](const Tensor& model) { return squeeze(q.encode(expand_dims(model, 0)), 0); }};
 }
 
-void write_section_prior(const std::filesystem::path& file, const SectionPrior& p) {
+void write_section_prior(const std::filesystem::path& file, const SectionPrior& p,
+                         const std::optional<PriorCalibration>& calibration) {
   std::vector<Index> widths;
   for (std::size_t k = 1; k < p.net.encoder.size(); k += 2)
     widths.push_back(p.net.encoder[k].norm.gain.size());
-  data::write_safetensors(file, data::named_leaves(p),
-                          {{"format", kFormat},
-                           {"section", text_of({p.net.lengths.begin(), p.net.lengths.end()})},
-                           {"widths", text_of(widths)},
-                           {"codes", std::to_string(p.net.grow.w.dim(0))},
-                           {"centre", data::number_text(p.centre)},
-                           {"scale", data::number_text(p.scale)},
-                           {"noise", data::number_text(p.noise)},
-                           {"aspect", data::number_text(p.aspect)}});
+  std::vector<data::NamedTensor> tensors = data::named_leaves(p);
+  std::map<std::string, std::string> words{
+      {"format", kFormat},
+      {"section", text_of(std::vector<Index>{p.net.lengths.begin(), p.net.lengths.end()})},
+      {"widths", text_of(widths)},
+      {"codes", std::to_string(p.net.grow.w.dim(0))},
+      {"centre", data::number_text(p.centre)},
+      {"scale", data::number_text(p.scale)},
+      {"noise", data::number_text(p.noise)},
+      {"aspect", data::number_text(p.aspect)}};
+  if (calibration) {
+    words["calibration.probability"] = text_of(calibration->probability);
+    words["calibration.norm"] = text_of(calibration->norm);
+    words["calibration.error"] = text_of(calibration->error);
+    tensors.push_back({kCellError, calibration->cell_error});
+  }
+  data::write_safetensors(file, tensors, words);
+}
+
+std::optional<PriorCalibration> read_prior_calibration(const std::filesystem::path& file) {
+  const data::Safetensors all = data::read_safetensors(file);
+  const Words words{file, all.metadata};
+  if (words.text("format") != kFormat) refuse(file, "its format is '" + words.text("format") + "'");
+  if (!all.metadata.contains("calibration.probability")) return std::nullopt;
+  PriorCalibration c{.probability = words.rising("calibration.probability"),
+                     .norm = words.rising("calibration.norm"),
+                     .error = words.rising("calibration.error")};
+  const std::vector<Index> section = words.numbers("section");
+  for (const data::NamedTensor& t : all.tensors)
+    if (t.name == kCellError) c.cell_error = cast(t.values, Dtype::f64);
+  if (c.probability.empty() || c.norm.size() != c.probability.size() ||
+      c.error.size() != c.probability.size() || section.size() != 2 || !c.cell_error.defined() ||
+      c.cell_error.shape() != Shape{section[0], section[1]})
+    refuse(file, "what it says of held-out sections does not fit together");
+  return c;
 }
 
 SectionPrior read_section_prior(const std::filesystem::path& file) {

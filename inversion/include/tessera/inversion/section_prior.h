@@ -12,9 +12,11 @@
 #pragma once
 #include "tessera/autodiff/nn/models.h"
 #include "tessera/inversion/generator.h"
+#include "tessera/inversion/prior_calibration.h"
 #include "tessera/solvers/fit.h"
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -60,11 +62,15 @@ std::pair<Tensor, SectionPrior> training_loss(const SectionPrior& p,
 std::pair<Tensor, std::vector<Tensor>> validation_loss(const SectionPrior& p,
                                                        const solvers::Batch<Tensor>& b);
 
+/// In f64, whatever the weights were learnt in.
 Generator generator_of(const SectionPrior& p);
 
-/// As safetensors, all that is needed to read it back within. Throws what these throw; E0692 for a
-/// file of something else.
-void write_section_prior(const std::filesystem::path& file, const SectionPrior& p);
+/// As safetensors, all that is needed to read it back within, and what held-out sections show of
+/// it. Throws what these throw; E0692 for a file of something else.
+void write_section_prior(const std::filesystem::path& file, const SectionPrior& p,
+                         const std::optional<PriorCalibration>& calibration = std::nullopt);
 SectionPrior read_section_prior(const std::filesystem::path& file);
+/// Empty where the file was written without.
+std::optional<PriorCalibration> read_prior_calibration(const std::filesystem::path& file);
 
 }  // namespace tessera::inversion

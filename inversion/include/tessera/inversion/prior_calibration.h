@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/autodiff/tensor.h"
+#include "tessera/inversion/regularization.h"
+
+#include <vector>
+
+namespace tessera::inversion {
+
+/// What sections that a prior has not learnt from show of it: how large their codes are, and what
+/// codes do not say of them.
+struct PriorCalibration {
+  std::vector<double> probability;  ///< rising, of the quantiles below
+  std::vector<double> norm;         ///< of the mean of z^2 of a section
+  std::vector<double> error;        ///< of the root mean square of x - D(z) of a section, decades
+  Tensor cell_error;  ///< root mean square of x - D(z) of each cell, decades, [shape of sections]
+
+  /// A quantile between those that are kept, linear in the probability.
+  double norm_at(double p) const;
+  double error_at(double p) const;
+};
+/// Of the norms and errors of some sections. Throws tessera::Error for none, or different numbers.
+PriorCalibration calibration_of(std::vector<double> norms, std::vector<double> errors,
+                                Tensor cell_error);
+
+/// The same correlations with other standard deviations: what a prior of smoothness says of the
+/// shapes of an error whose size is measured.
+GaussianPrior with_standard_deviations(GaussianPrior prior, const std::vector<double>& wanted);
+
+}  // namespace tessera::inversion
