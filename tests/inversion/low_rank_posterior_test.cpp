@@ -119,6 +119,41 @@ TEST(LowRankPosterior, RepeatedEigenvaluesAreAllFound) {
   EXPECT_NEAR(post.log_determinant, 4 * std::log(5.0), 1e-12);
 }
 
+// The mean of Gauss-Newton's precisions, by hand from dense Jacobians at the same draws.
+TEST(LowRankPosterior, TheMeanOverDrawsIsThatOfDensePrecisions) {
+  InverseProblem p;
+  p.forward = engine_map(3, [](const Tensor& x) { return concatenate({sin(x), square(x)}, 0); });
+  p.data = std::vector<double>(6, 0.3), p.sigma = std::vector<double>(6, 0.5);
+  const GaussianPrior prior{{0, 0, 0}, sparse_diagonal({2, 1, 0.5})};
+  const auto at = low_rank_laplace(p, prior, {0.2, -0.1, 0.4});
+  const data::RandomKey key{5, 1};
+  for (const int draws : {0, 4}) {
+    const auto mean = mean_over_draws(p, prior, at, draws, {.smallest = 1e-12, .key = key});
+    Matrix sum(3, 3);
+    std::uint64_t counter = 0;
+    for (int d = 0; d <= draws; ++d) {
+      auto x = at.mean;
+      if (d > 0) {
+        std::vector<double> xi(3);
+        for (double& v : xi) v = data::normal({key.seed, ~key.stream}, counter++);
+        const auto away = at.draw(xi);
+        for (std::size_t k = 0; k < 3; ++k) x[k] += away[k];
+      }
+      const Matrix j = p.forward.jacobian(x);
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t b = 0; b < 3; ++b)
+          for (std::size_t i = 0; i < 6; ++i) sum(a, b) += j(i, a) * j(i, b) / 0.25 / (draws + 1);
+    }
+    for (std::size_t k = 0; k < 3; ++k) sum(k, k) += prior.precision(k, k);
+    const std::vector<double> v{1, -2, 0.5}, back = mean.covariance_times(linear_map(sum).times(v));
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(back[k], v[k], 1e-10) << draws;
+    const double det = sum(0, 0) * (sum(1, 1) * sum(2, 2) - sum(1, 2) * sum(2, 1)) -
+                       sum(0, 1) * (sum(1, 0) * sum(2, 2) - sum(1, 2) * sum(2, 0)) +
+                       sum(0, 2) * (sum(1, 0) * sum(2, 1) - sum(1, 1) * sum(2, 0));
+    EXPECT_NEAR(mean.log_determinant, std::log(det), 1e-10);
+  }
+}
+
 // F(m) = m^2 with a datum far above: half the Hessian of Phi is 2 m^2 ... minus the curvature's
 // part, negative between the two optima, so that Gauss-Newton's has to stand in.
 TEST(LowRankPosterior, AnIndefiniteHessianIsTold) {

@@ -90,7 +90,7 @@ struct Compiled {
   using Three = std::function<Tensor(const Tensor&, const Tensor&, const Tensor&)>;
   Index codes = 0;
   One value, jacobian;  ///< [numbers]; [numbers, codes]
-  Two pull;             ///< (z, y) -> (dD/dz)^T y
+  Two push, pull;       ///< (z, t) -> dD/dz t; (z, y) -> (dD/dz)^T y
   Three twice;          ///< (z, y, t) -> (y . d2D/dz2) t
 };
 Compiled compiled(const Generator& g) {
@@ -101,6 +101,7 @@ Compiled compiled(const Generator& g) {
   const auto pull = [flat](const Tensor& z, const Tensor& y) { return vjp(flat, z).second(y); };
   Compiled c{.codes = codes, .value = jit(flat)};
   c.jacobian = jit([flat](const Tensor& z) { return jacfwd(flat)(z); });
+  c.push = jit([flat](const Tensor& z, const Tensor& t) { return jvp(flat, z, t).second; });
   c.pull = jit(pull);
   c.twice = jit([pull](const Tensor& z, const Tensor& y, const Tensor& t) {
     return jvp([&](const Tensor& at) { return pull(at, y); }, z, t).second;
@@ -123,46 +124,58 @@ struct MapBody {
   }
 };
 
-/// d m / d x at one x: P beside W_k dD_k/dz, the latter dense.
-LinearMap tangent(const std::shared_ptr<const MapBody>& body, const Numbers& x) {
-  const LearntModel& m = body->model;
-  const auto n = static_cast<Eigen::Index>(m.cells());
-  const auto pixels = static_cast<Eigen::Index>(m.n_pixels()),
-             codes = static_cast<Eigen::Index>(m.n_codes());
-  const auto of_codes = std::make_shared<Matrix>(m.cells(), m.n_codes());
+/// W_k dD_k/dz of all generators, side by side: [cells, codes].
+Matrix of_codes(const MapBody& body, const Numbers& x) {
+  using ByRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const LearntModel& m = body.model;
+  Matrix out(m.cells(), m.n_codes());
   for (std::size_t k = 0; k < m.generators.size(); ++k) {
-    const Tensor d = body->generators[k].jacobian(body->code(k, x));
+    const Tensor d = body.generators[k].jacobian(body.code(k, x));
     const Numbers rows = d.to_vector();
-    const auto c = static_cast<Eigen::Index>(body->generators[k].codes);
-    using ByRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const Eigen::Map<const ByRows> dd(rows.data(), static_cast<Eigen::Index>(d.dim(0)), c);
-    const auto at = static_cast<Eigen::Index>(m.first_code(k)) - pixels;
+    const Eigen::Map<const ByRows> dd(rows.data(), d.dim(0), d.dim(1));
     const SparseMatrix& w = m.into[k];
-    ByRows product = ByRows::Zero(n, c);
+    ByRows product = ByRows::Zero(static_cast<Eigen::Index>(m.cells()), d.dim(1));
     for (std::size_t i = 0; i < w.rows; ++i)
       for (auto e = static_cast<std::size_t>(w.offsets[i]);
            e < static_cast<std::size_t>(w.offsets[i + 1]); ++e)
         product.row(static_cast<Eigen::Index>(i)) += w.values[e] * dd.row(w.columns[e]);
-    view(*of_codes).middleCols(at, c) = product;
+    view(out).middleCols(static_cast<Eigen::Index>(m.first_code(k) - m.n_pixels()), d.dim(1)) =
+        product;
   }
+  return out;
+}
+
+/// dm/dx at one x: products by the engine, from the left by numbers.
+LinearMap tangent(const std::shared_ptr<const MapBody>& body, const Numbers& x) {
+  const LearntModel& m = body->model;
   LinearMap out{.rows = m.cells(), .cols = m.size()};
   const LinearMap p = linear_map(m.pixels);
+  std::vector<Tensor> code;
+  for (std::size_t k = 0; k < m.generators.size(); ++k) code.push_back(body->code(k, x));
   out.times = [=](const Numbers& t) {
-    Numbers y = p.cols > 0 ? p.times({t.begin(), t.begin() + pixels})
-                           : Numbers(static_cast<std::size_t>(n), 0.0);
-    view(y) += view(*of_codes) * view(t).tail(codes);
+    Numbers y = p.times(body->pixels_of(t));
+    for (std::size_t k = 0; k < code.size(); ++k) {
+      const Numbers part = body->model.into[k].times(
+          body->generators[k].push(code[k], body->code(k, t)).to_vector());
+      view(y) += view(part);
+    }
     return y;
   };
   out.transposed_times = [=](const Numbers& y) {
-    Numbers t = p.cols > 0 ? p.transposed_times(y) : Numbers();
-    t.resize(static_cast<std::size_t>(pixels + codes));
-    view(t).tail(codes) = view(*of_codes).transpose() * view(y);
+    Numbers t = p.transposed_times(y);
+    for (std::size_t k = 0; k < code.size(); ++k) {
+      const Numbers part = body->generators[k]
+                               .pull(code[k], tensor(body->model.into[k].transposed_times(y)))
+                               .to_vector();
+      t.insert(t.end(), part.begin(), part.end());
+    }
     return t;
   };
   out.from_left = [=](const Matrix& b) {
-    Matrix all(b.rows, static_cast<std::size_t>(pixels + codes));
-    if (p.cols > 0) view(all).leftCols(pixels) = view(from_left(b, p));
-    view(all).rightCols(codes) = view(b) * view(*of_codes);
+    const Matrix codes = of_codes(*body, x);
+    Matrix all(b.rows, body->model.size());
+    view(all).leftCols(static_cast<Eigen::Index>(p.cols)) = view(from_left(b, p));
+    view(all).rightCols(static_cast<Eigen::Index>(codes.cols)) = view(b) * view(codes);
     return all;
   };
   return out;

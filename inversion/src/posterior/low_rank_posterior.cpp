@@ -193,6 +193,55 @@ LowRankPosterior low_rank_laplace(const InverseProblem& p, const GaussianPrior& 
   return out;
 }
 
+LowRankPosterior mean_over_draws(const InverseProblem& p, const GaussianPrior& prior,
+                                 const LowRankPosterior& posterior, int draws,
+                                 const LowRankOptions& options) {
+  LowRankOptions o = options;
+  o.hessian = Hessian::gauss_newton;
+  const auto n = static_cast<Index>(posterior.mean.size());
+  LowRankPosterior out = posterior;
+  out.exact_hessian = false;
+  MatrixXd roots(n, 0);  // A = roots roots^T, Gauss-Newton's are not negative
+  std::uint64_t counter = 0;
+  for (int d = 0; d <= draws; ++d) {
+    std::vector<double> x = posterior.mean;
+    if (d > 0) {
+      std::vector<double> xi(x.size());
+      for (double& v : xi) v = data::normal({options.key.seed, ~options.key.stream}, counter++);
+      const std::vector<double> away = posterior.draw(xi);
+      for (std::size_t k = 0; k < x.size(); ++k)
+        if (p.fixed.empty() || !p.fixed[k]) x[k] += away[k];
+    }
+    const LowRankPosterior here = low_rank_laplace(p, prior, x, o);
+    out.products += here.products;
+    out.converged = out.converged && here.converged;
+    const auto rank = static_cast<Index>(here.eigenvalue.size());
+    MatrixXd more(n, roots.cols() + rank);
+    more << roots, view(here.vectors) *
+                       (view(here.eigenvalue) / (1.0 + draws)).cwiseMax(0).cwiseSqrt().asDiagonal();
+    roots = std::move(more);
+  }
+  // Eigenpairs of the sum, of the smaller of the two Gram matrices.
+  const bool by_rows = roots.rows() <= roots.cols();
+  const MatrixXd gram =
+      by_rows ? MatrixXd(roots * roots.transpose()) : MatrixXd(roots.transpose() * roots);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> e(gram);
+  std::vector<Index> kept;
+  for (Index k = gram.rows(); k-- > 0;)
+    if (e.eigenvalues()[k] >= options.smallest) kept.push_back(k);
+  out.eigenvalue.clear();
+  out.vectors = Matrix(posterior.mean.size(), kept.size());
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const double a = e.eigenvalues()[kept[k]];
+    out.eigenvalue.push_back(a);
+    const VectorXd v = e.eigenvectors().col(kept[k]);
+    view(out.vectors).col(static_cast<Index>(k)) = by_rows ? v : VectorXd(roots * v / std::sqrt(a));
+  }
+  out.log_determinant =
+      posterior.prior->log_determinant() + view(out.eigenvalue).array().log1p().sum();
+  return out;
+}
+
 Metric metric_of(const LowRankPosterior& posterior) {
   const auto p = std::make_shared<const LowRankPosterior>(posterior);
   return {[p](const std::vector<double>& x) { return p->covariance_times(x); },

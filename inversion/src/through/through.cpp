@@ -22,6 +22,11 @@ Matrix by_columns(const Tensor& j) {
   return out;
 }
 
+/// For few products: no numbers are made where the map has products.
+LinearMap by_products(const ForwardMap& f, const Numbers& x) {
+  return f.linearize ? f.linearize(x) : linearized(f, x);
+}
+
 LinearMap one_behind_the_other(LinearMap a, LinearMap b) {
   LinearMap out{.rows = a.rows, .cols = b.cols};
   out.times = [a = a.times, b = b.times](const Numbers& x) { return a(b(x)); };
@@ -47,17 +52,16 @@ ForwardMap through(ForwardMap f, ForwardMap g) {
     out.jacobian = [=](const Numbers& x) {
       return from_left(outer->jacobian(inner->predict(x)), linearized(*inner, x));
     };
-  if (outer->linearize)
+  if (outer->jacobian || outer->linearize)
     out.linearize = [=](const Numbers& x) {
-      return one_behind_the_other(outer->linearize(inner->predict(x)), linearized(*inner, x));
+      return one_behind_the_other(by_products(*outer, inner->predict(x)), by_products(*inner, x));
     };
   const auto twice = [](const ForwardMap& h) { return h.hessian || h.curvature; };
   if (twice(*outer) && twice(*inner))
     out.curvature = [=](const Numbers& x, const Numbers& y) {
       const Numbers m = inner->predict(x);
       const LinearMap k = linearized(*inner, x), of_outer = curvature(*outer, m, y);
-      const LinearMap j = outer->linearize ? outer->linearize(m) : linearized(*outer, m);
-      const LinearMap of_inner = curvature(*inner, x, j.transposed_times(y));
+      const LinearMap of_inner = curvature(*inner, x, by_products(*outer, m).transposed_times(y));
       LinearMap h{.rows = x.size(), .cols = x.size()};
       h.times = [=](const Numbers& v) {
         Numbers sum = k.transposed_times(of_outer.times(k.times(v)));

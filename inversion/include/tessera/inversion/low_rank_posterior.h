@@ -53,6 +53,13 @@ LowRankPosterior low_rank_laplace(const InverseProblem& problem, const GaussianP
                                   const std::vector<double>& optimum,
                                   const LowRankOptions& options = {});
 
+/// The same with the mean of Gauss-Newton's precisions at the optimum and at `draws` of the
+/// posterior given. Where a density is curved, what is narrow turns from place to place: as a mass
+/// this lets steps be as long as the narrowest part of all that it has seen, not of the optimum's.
+LowRankPosterior mean_over_draws(const InverseProblem& problem, const GaussianPrior& prior,
+                                 const LowRankPosterior& posterior, int draws,
+                                 const LowRankOptions& options = {});
+
 /// H^-1 as an inverse mass.
 Metric metric_of(const LowRankPosterior& posterior);
 Metric metric_of(const Posterior& posterior);  ///< from its precision

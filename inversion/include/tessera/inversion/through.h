@@ -16,8 +16,8 @@
 
 namespace tessera::inversion {
 
-/// x -> f(g(x)). Its Jacobian has numbers where that of f has, K from the left of them; otherwise
-/// there are products. Second derivatives, where both have them, are products.
+/// x -> f(g(x)). Its Jacobian has numbers where that of f has, K from the left of them; `linearize`
+/// gives products, for a gradient. Second derivatives, where both have them, are products.
 /// Throws tessera::Error where g gives another number than f takes.
 ForwardMap through(ForwardMap f, ForwardMap g);
 
