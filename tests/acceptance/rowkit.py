@@ -120,9 +120,9 @@ class Work:
         """A scratch folder, removed at the end of the 'with'."""
         return tempfile.TemporaryDirectory(prefix="tessera_acceptance_")
 
-    def numbers(self, program, *args, timeout=3600):
+    def numbers(self, program, *args, timeout=3600, env=None):
         """Runs a benchmark; its stdout lines 'name value unit' as {name: value}. Other lines are commentary."""
-        done = self.run([self.program(program), *args], timeout=timeout, env={"TESSERA_TEST_DATA": str(self.data)})
+        done = self.run([self.program(program), *args], timeout=timeout, env={"TESSERA_TEST_DATA": str(self.data), **(env or {})})
         return read_numbers(done.must_succeed(program).out)
 
     def figures(self, wanted):

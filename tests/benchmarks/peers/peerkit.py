@@ -40,6 +40,9 @@ def limit_threads(library, threads):
             jax.config.update("jax_enable_x64", True)
             jax.config.update("jax_platforms", "cpu")
             return jax.__version__
+        if library.startswith("simpeg"):
+            import simpeg
+            return simpeg.__version__
         import torch
         torch.set_num_threads(threads)
         return torch.__version__
