@@ -66,35 +66,57 @@ std::string describe(Reason reason) {
   throw Error("[describe] unknown reason");
 }
 
+StepState begin_gauss_newton(const InverseProblem& p, const GaussianPrior& prior,
+                             const std::vector<double>& start) {
+  require_valid(p, prior, start);
+  SearchState s = evaluate(p, prior, start);
+  StepState out{.m = std::move(s.m), .predicted = std::move(s.predicted)};
+  out.ended = !std::isfinite(s.objective);
+  if (out.ended) out.reason = Reason::not_finite;
+  return out;
+}
+
+void step_gauss_newton(const InverseProblem& p, const GaussianPrior& prior,
+                       const GaussNewtonOptions& options, StepState& state) {
+  if (state.ended) return;
+  const auto end = [&](Reason reason) {
+    state.ended = true;
+    state.reason = reason;
+  };
+  if (static_cast<int>(state.iterations.size()) >= options.max_iterations)
+    return end(Reason::iteration_limit);
+  SearchState s = search_state(p, prior, state.m, state.predicted);
+  const Linearization linear(p, s.m, s.residual, options);
+  const NewtonStep d = linear.step(prior);
+  if (!(d.decrease > options.tolerance)) return end(Reason::converged);
+  Iteration row{.number = static_cast<int>(state.iterations.size()) + 1};
+  const SearchEnd found = search_line(p, prior, d, options, s, row);
+  if (found != SearchEnd::moved)
+    return end(found == SearchEnd::at_rounding ? Reason::converged : Reason::line_search_stalled);
+  state.iterations.push_back(row);
+  state.m = std::move(s.m);
+  state.predicted = std::move(s.predicted);
+  if (row.number >= options.max_iterations) end(Reason::iteration_limit);
+}
+
+GaussNewtonResult result_of(const InverseProblem& p, const GaussianPrior& prior,
+                            const StepState& state) {
+  const SearchState s = search_state(p, prior, state.m, state.predicted);
+  return {.m = s.m,
+          .predicted = s.predicted,
+          .objective = s.objective,
+          .misfit = s.misfit,
+          .rms = rms(p.loss, s.residual),
+          .reason = state.reason,
+          .iterations = state.iterations};
+}
+
 GaussNewtonResult gauss_newton(const InverseProblem& p, const GaussianPrior& prior,
                                const std::vector<double>& start,
                                const GaussNewtonOptions& options) {
-  require_valid(p, prior, start);
-  GaussNewtonResult result;
-  SearchState s = evaluate(p, prior, start);
-  const auto finish = [&](Reason reason) {
-    result.m = s.m;
-    result.predicted = s.predicted;
-    result.objective = s.objective;
-    result.misfit = s.misfit;
-    result.rms = rms(p.loss, s.residual);
-    result.reason = reason;
-    return result;
-  };
-  if (!std::isfinite(s.objective)) return finish(Reason::not_finite);
-
-  for (int k = 1; k <= options.max_iterations; ++k) {
-    const Linearization linear(p, s.m, s.residual, options);
-    const NewtonStep d = linear.step(prior);
-    if (!(d.decrease > options.tolerance)) return finish(Reason::converged);
-    Iteration row{.number = k};
-    const SearchEnd end = search_line(p, prior, d, options, s, row);
-    if (end != SearchEnd::moved)
-      return finish(end == SearchEnd::at_rounding ? Reason::converged
-                                                  : Reason::line_search_stalled);
-    result.iterations.push_back(row);
-  }
-  return finish(Reason::iteration_limit);
+  StepState state = begin_gauss_newton(p, prior, start);
+  while (!state.ended) step_gauss_newton(p, prior, options, state);
+  return result_of(p, prior, state);
 }
 
 }  // namespace tessera::inversion

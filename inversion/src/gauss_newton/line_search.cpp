@@ -6,14 +6,20 @@
 
 namespace tessera::inversion {
 
-SearchState evaluate(const InverseProblem& p, const GaussianPrior& prior, std::vector<double> m) {
+SearchState search_state(const InverseProblem& p, const GaussianPrior& prior, std::vector<double> m,
+                         std::vector<double> predicted) {
   SearchState s;
-  s.predicted = p.forward.predict(m);
+  s.predicted = std::move(predicted);
   s.residual = normalised_residual(p.data, s.predicted, p.sigma);
   s.misfit = misfit(p.loss, s.residual);
   s.objective = s.misfit + prior.penalty(m);
   s.m = std::move(m);
   return s;
+}
+
+SearchState evaluate(const InverseProblem& p, const GaussianPrior& prior, std::vector<double> m) {
+  std::vector<double> predicted = p.forward.predict(m);
+  return search_state(p, prior, std::move(m), std::move(predicted));
 }
 
 SearchEnd search_line(const InverseProblem& p, const GaussianPrior& prior, const NewtonStep& d,

@@ -12,6 +12,8 @@ struct SearchState {
   std::vector<double> m, predicted, residual;
   double misfit = 0, objective = 0;
 };
+SearchState search_state(const InverseProblem& p, const GaussianPrior& prior, std::vector<double> m,
+                         std::vector<double> predicted);
 SearchState evaluate(const InverseProblem& p, const GaussianPrior& prior, std::vector<double> m);
 
 enum class SearchEnd {

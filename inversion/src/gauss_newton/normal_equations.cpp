@@ -8,6 +8,7 @@
 #include "gauss_newton/normal_equations.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,14 +77,45 @@ VectorXd Linearization::weighted_transposed_times(const VectorXd& y) const {
   return out;
 }
 
-Linearization::DataSpace Linearization::data_space(const SparseFactor& q) const {
-  DataSpace out;
-  out.b = q.solve(j_.transpose());
-  out.kernel = j_ * out.b;
+namespace {
+
+/// The lower half of a b, in blocks of columns, so that bits do not depend on threads.
+MatrixXd lower_product(const MatrixXd& a, Index first, Index count, const MatrixXd& b) {
+  const Index n = a.rows();
+  MatrixXd out = MatrixXd::Zero(n, n);
+  constexpr Index width = 128;
+  parallel_chunks((n + width - 1) / width, [&](std::int64_t chunk) {
+    const Index j = chunk * width, w = std::min(width, n - j);
+    out.block(j, j, n - j, w).noalias() =
+        a.block(j, first, n - j, count) * b.block(first, j, count, w);
+  });
   return out;
 }
 
-NewtonStep Linearization::step(const GaussianPrior& prior, std::optional<double> scale) const {
+}  // namespace
+
+Linearization::DataSpace Linearization::data_space(const SparseFactor& q, Scale scale) const {
+  const Index n = j_.cols(), free = static_cast<Index>(scale.free);
+  DataSpace out{.b = q.solve(j_.transpose()), .scale = scale};
+  out.kernel = lower_product(j_, 0, n - free, out.b);
+  if (free > 0) out.of_free = lower_product(j_, n - free, free, out.b);
+  return out;
+}
+
+const Linearization::DataSpace& Linearization::kept_data_space(const SparseFactor& q,
+                                                               std::optional<Scale> scale) const {
+  if (!kept_ || !scale) kept_ = data_space(q, scale.value_or(Scale{}));
+  return *kept_;
+}
+
+Eigen::LLT<MatrixXd> Linearization::data_factor(const DataSpace& d, double factor) const {
+  MatrixXd s = factor * d.kernel;
+  if (d.of_free.size() > 0) s += d.of_free;
+  s.diagonal().array() += 1;
+  return Eigen::LLT<MatrixXd>(s);
+}
+
+NewtonStep Linearization::step(const GaussianPrior& prior, std::optional<Scale> scale) const {
   const VectorXd away = view(m_) - view(prior.mean);
   VectorXd pull = times(prior.precision, away);
   pin(pull);
@@ -103,17 +135,15 @@ NewtonStep Linearization::step(const GaussianPrior& prior, std::optional<double>
     }
     case NormalEquations::data_space: {
       const SparseFactor q(prior.precision, problem_.fixed, "gauss_newton");
-      if (!kept_ || !scale) {
-        kept_ = data_space(q);
-        kept_scale_ = scale.value_or(1);
-      }
-      const double factor = scale ? kept_scale_ / *scale : 1;  // of b and the kernel
-      MatrixXd s = factor * kept_->kernel;
-      s.diagonal().array() += 1;
-      const Eigen::LLT<MatrixXd> of_data(s);
+      const DataSpace& d = kept_data_space(q, scale);
+      const double factor = scale ? d.scale.factor / scale->factor : 1;  // of b and the kernel
+      const auto of_data = data_factor(d, factor);
+      const Index scaled = rhs.size() - static_cast<Index>(d.scale.free);
       const auto inverse = [&](const VectorXd& right) {
         const VectorXd x = q.solve(right);
-        return VectorXd(x - factor * (kept_->b * of_data.solve(j_ * x)));
+        VectorXd correction = d.b * of_data.solve(j_ * x);
+        correction.head(scaled) *= factor;
+        return VectorXd(x - correction);
       };
       out.step = inverse(rhs);
       out.step += inverse(rhs - product(out.step));  // once refined: Q may be as good as singular
@@ -184,18 +214,23 @@ void Linearization::require_numbers(const char* what) const {
 }
 
 double Linearization::log_determinant(const GaussianPrior& prior) const {
+  return SparseFactor(prior.precision, problem_.fixed, "laplace").log_determinant() +
+         log_determinant_ratio(prior);
+}
+
+double Linearization::log_determinant_ratio(const GaussianPrior& prior,
+                                            std::optional<Scale> scale) const {
   require_numbers("the determinant of the Hessian");
-  const auto of = [](const MatrixXd& a) {
-    const Eigen::LLT<MatrixXd> factor(a);
+  const auto of = [](const Eigen::LLT<MatrixXd>& factor) {
     if (factor.info() != Eigen::Success)
       throw Error("[laplace] the prior is not proper: the Gauss-Newton matrix is singular");
     return 2 * factor.matrixLLT().diagonal().array().log().sum();
   };
-  if (equations_ != NormalEquations::data_space) return of(hessian(prior));
   const SparseFactor q(prior.precision, problem_.fixed, "laplace");
-  MatrixXd s = data_space(q).kernel;
-  s.diagonal().array() += 1;
-  return q.log_determinant() + of(s);
+  if (equations_ != NormalEquations::data_space)
+    return of(Eigen::LLT<MatrixXd>(hessian(prior))) - q.log_determinant();
+  const DataSpace& d = kept_data_space(q, scale);
+  return of(data_factor(d, scale ? d.scale.factor / scale->factor : 1));
 }
 
 VectorXd Linearization::variances(const GaussianPrior& prior) const {
@@ -204,10 +239,8 @@ VectorXd Linearization::variances(const GaussianPrior& prior) const {
   if (equations_ != NormalEquations::data_space)
     return hessian(prior).llt().solve(MatrixXd::Identity(n, n)).diagonal();
   const SparseFactor q(prior.precision, problem_.fixed, "laplace");
-  const DataSpace d = data_space(q);
-  MatrixXd s = d.kernel;
-  s.diagonal().array() += 1;
-  const MatrixXd half = s.llt().matrixL().solve(d.b.transpose());  // [n_data, n]
+  const DataSpace d = data_space(q, {});
+  const MatrixXd half = data_factor(d, 1).matrixL().solve(d.b.transpose());  // [n_data, n]
   VectorXd out(n);
   constexpr Index at_once = 256;
   for (Index first = 0; first < n; first += at_once) {

@@ -28,9 +28,16 @@ class Linearization {
   /// `residual` is the normalised one at m.
   Linearization(const InverseProblem& problem, std::vector<double> m, std::vector<double> residual,
                 const GaussNewtonOptions& options);
-  /// `scale`: the precision is this times one that all priors asked for with a scale share (only
-  /// data space takes notice: it is worked out once).
-  NewtonStep step(const GaussianPrior& prior, std::optional<double> scale = {}) const;
+  /// What of a prior is a multiple of one that all priors asked for share: that of all parameters
+  /// but the last `free`, which are tied to none of the others. Only data space takes notice: it is
+  /// worked out once.
+  struct Scale {
+    double factor = 1;
+    std::size_t free = 0;
+  };
+  NewtonStep step(const GaussianPrior& prior, std::optional<Scale> scale = {}) const;
+  /// ln det (J^T W J + precision) - ln det precision.
+  double log_determinant_ratio(const GaussianPrior& prior, std::optional<Scale> scale = {}) const;
   /// ln det of J^T W J + precision, and the diagonal of its inverse.
   double log_determinant(const GaussianPrior& prior) const;
   Eigen::VectorXd variances(const GaussianPrior& prior) const;
@@ -42,10 +49,15 @@ class Linearization {
 
  private:
   struct DataSpace {
-    Eigen::MatrixXd b;       ///< Q^-1 J^T W^1/2, [n, n_data]
-    Eigen::MatrixXd kernel;  ///< W^1/2 J b
+    Eigen::MatrixXd b;  ///< Q^-1 J^T W^1/2, [n, n_data]
+    /// W^1/2 J b, lower half, of the parameters that are scaled, and of those that are not.
+    Eigen::MatrixXd kernel, of_free;
+    Scale scale;
   };
-  DataSpace data_space(const SparseFactor& q) const;
+  DataSpace data_space(const SparseFactor& q, Scale scale) const;
+  /// That of a prior, from the one kept where it may be.
+  const DataSpace& kept_data_space(const SparseFactor& q, std::optional<Scale> scale) const;
+  Eigen::LLT<Eigen::MatrixXd> data_factor(const DataSpace& d, double factor) const;
   Eigen::VectorXd weighted_times(const Eigen::VectorXd& x) const;             ///< W^1/2 J x
   Eigen::VectorXd weighted_transposed_times(const Eigen::VectorXd& y) const;  ///< its transpose
   void pin(Eigen::VectorXd& v) const;
@@ -62,7 +74,6 @@ class Linearization {
   Eigen::MatrixXd gram_;               ///< j^T j, lower half; model space
   Eigen::VectorXd gradient_;           ///< J^T W r
   mutable std::optional<DataSpace> kept_;  ///< of the first prior, where all are multiples of it
-  mutable double kept_scale_ = 1;
 };
 
 }  // namespace tessera::inversion

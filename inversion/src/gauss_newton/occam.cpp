@@ -11,20 +11,49 @@
 namespace tessera::inversion {
 namespace {
 
-/// Steps and minima for one mu after another, with one table of iterations.
-class Follower {
+/// One step of Occam on a state.
+class OccamStep {
  public:
-  Follower(const InverseProblem& problem, const Smoothing& smoothing, const OccamOptions& options,
-           const std::vector<double>& start)
-      : problem_(problem), smoothing_(smoothing), options_(options) {
-    require_valid(problem, smoothing.prior(options.mu_start), start);
-    state_ = evaluate(problem, smoothing.prior(options.mu_start), start);
+  OccamStep(const InverseProblem& problem, const Smoothing& smoothing, const OccamOptions& options,
+            OccamState& state)
+      : problem_(problem), smoothing_(smoothing), options_(options), s_(state) {}
+
+  void begin() {
+    if (rms_now() <= options_.target_rms) close_in();
   }
-  double rms_now() const { return rms(problem_.loss, state_.residual); }
-  bool finite() const { return std::isfinite(state_.objective); }
-  bool exhausted() const { return count_ >= options_.max_iterations; }
-  void go_to(const std::vector<double>& m, double mu) {
-    state_ = evaluate(problem_, smoothing_.prior(mu), m);
+  void run() {
+    const Linearization linear(problem_, s_.m, residual(), options_.newton);
+    if (s_.closing_in)
+      close_in_from(linear);
+    else
+      descend_from(linear);
+  }
+
+ private:
+  std::vector<double> residual() const {
+    return normalised_residual(problem_.data, s_.predicted, problem_.sigma);
+  }
+  double rms_now() const { return rms(problem_.loss, residual()); }
+  bool exhausted() const {
+    return static_cast<int>(s_.iterations.size()) >= options_.max_iterations;
+  }
+  OccamState::Found here() const { return {s_.m, s_.predicted, s_.mu, rms_now()}; }
+  void end(Reason reason) {
+    s_.ended = true;
+    s_.reason = reason;
+  }
+  void end(const OccamState::Found& at, Reason reason) {
+    const OccamState::Found copy = at;
+    s_.m = copy.m;
+    s_.predicted = copy.predicted;
+    s_.mu = copy.mu;
+    end(reason);
+  }
+  NewtonStep step_of(const Linearization& linear, double mu) const {
+    using Scale = Linearization::Scale;
+    return linear.step(smoothing_.prior(mu), smoothing_.proportional
+                                                 ? std::optional(Scale{mu, smoothing_.free})
+                                                 : std::nullopt);
   }
 
   /// The largest mu within [least, most] whose linearized response here has an RMS of `aim` at
@@ -57,145 +86,145 @@ class Follower {
     return std::exp(low);
   }
 
-  Linearization linearization() const {
-    return {problem_, state_.m, state_.residual, options_.newton};
-  }
-
-  /// One step at mu from what is linearized here. False where it lowers nothing.
-  bool step(const Linearization& linear, double mu) {
-    const GaussianPrior prior = smoothing_.prior(mu);
-    state_.objective = state_.misfit + prior.penalty(state_.m);
-    Iteration row{.number = count_ + 1, .mu = mu};
-    const SearchEnd end =
-        search_line(problem_, prior, step_of(linear, mu), options_.newton, state_, row);
-    if (end != SearchEnd::moved) return false;
-    ++count_;
-    row.roughness = smoothing_.roughness(state_.m);
-    table_.push_back(row);
+  /// A line search along the step at mu; whether it has moved the model.
+  bool move_along(const NewtonStep& step) {
+    const GaussianPrior prior = smoothing_.prior(s_.mu);
+    SearchState at = search_state(problem_, prior, s_.m, s_.predicted);
+    Iteration row{.number = static_cast<int>(s_.iterations.size()) + 1, .mu = s_.mu};
+    if (search_line(problem_, prior, step, options_.newton, at, row) != SearchEnd::moved)
+      return false;
+    s_.m = std::move(at.m);
+    s_.predicted = std::move(at.predicted);
+    row.roughness = smoothing_.roughness(s_.m);
+    s_.iterations.push_back(row);
     return true;
   }
 
-  /// The minimum for mu, from here.
-  OccamResult minimum(double mu) {
-    GaussNewtonOptions newton = options_.newton;
-    newton.max_iterations =
-        std::min(newton.max_iterations, std::max(1, options_.max_iterations - count_));
-    OccamResult result{gauss_newton(problem_, smoothing_.prior(mu), state_.m, newton), mu};
-    const double roughness = smoothing_.roughness(result.m);
-    for (Iteration row : result.iterations) {
-      row.number = ++count_;
-      row.mu = mu;
-      row.roughness = roughness;
-      table_.push_back(row);
+  /// Towards the target, at most half the way down in each step. Ends where it is reached, or two
+  /// steps have gained less than a hundredth.
+  void descend_from(const Linearization& linear) {
+    const double before = rms_now();
+    s_.mu = weight_for(linear, std::max(0.995 * options_.target_rms, 0.5 * before),
+                       options_.mu_smallest, options_.mu_start);
+    // A step that leads up the misfit leads too far: a smoother one is tried.
+    if (!move_along(step_of(linear, s_.mu))) {
+      close_in();
+      if (!s_.ended && found_minimum()) close_in_from(linear);
+      return;
     }
-    go_to(result.m, mu);
-    return result;
+    const double now = rms_now();
+    s_.idle = now > 0.99 * before ? s_.idle + 1 : 0;
+    if (now <= options_.target_rms || s_.idle == 2 || exhausted()) close_in();
   }
 
-  OccamResult here(double mu) const {
-    OccamResult r;
-    r.m = state_.m;
-    r.predicted = state_.predicted;
-    r.misfit = state_.misfit;
-    r.objective = state_.misfit + smoothing_.prior(mu).penalty(state_.m);
-    r.rms = rms_now();
-    r.mu = mu;
-    return r;
-  }
-  OccamResult finish(OccamResult result, Reason reason) {
-    result.iterations = std::move(table_);
-    result.reason = reason;
-    return result;
+  /// From now on minima: with the target's RMS, or out of reach the smoothest within 2 % of the
+  /// lowest that was found.
+  void close_in() {
+    const double now = rms_now();
+    if (now <= options_.target_rms) {
+      s_.aim = options_.target_rms;
+      s_.reached = here();
+      if (!options_.smoothest) return end(Reason::target_reached);
+    } else {
+      if (exhausted()) return end(Reason::iteration_limit);
+      s_.aim = 1.02 * now;
+    }
+    s_.closing_in = true;
   }
 
- private:
-  NewtonStep step_of(const Linearization& linear, double mu) const {
-    return linear.step(smoothing_.prior(mu),
-                       smoothing_.proportional ? std::optional(mu) : std::nullopt);
+  /// A step to the minimum for mu, or, at it, for the next mu.
+  void close_in_from(const Linearization& linear) {
+    for (;;) {
+      if (s_.choose_mu && !choose_mu(linear)) return finish();
+      const NewtonStep d = step_of(linear, s_.mu);
+      if (d.decrease > options_.newton.tolerance && move_along(d)) {
+        if (++s_.steps_here >= options_.newton.max_iterations || exhausted()) found_minimum();
+        return;
+      }
+      if (!found_minimum()) return;
+    }
+  }
+
+  /// Takes the model as the minimum for its mu. Whether there is more to do from this same model.
+  bool found_minimum() {
+    const OccamState::Found current = here();
+    if (current.rms <= s_.aim) {
+      if (!s_.below || current.mu > s_.below->mu) s_.below = current;
+      if (current.rms >= 0.99 * s_.aim) return finish(), false;
+    } else if (!s_.above || current.mu < s_.above->mu) {
+      s_.above = current;
+    }
+    if (exhausted() || std::log(most() / least()) < 1e-3) return finish(), false;
+    s_.choose_mu = true;
+    s_.steps_here = 0;
+    if (!s_.below || s_.below->m == s_.m) return true;
+    s_.m = s_.below->m;
+    s_.predicted = s_.below->predicted;
+    return false;
+  }
+  double least() const { return s_.below ? s_.below->mu : options_.mu_smallest; }
+  double most() const { return s_.above ? s_.above->mu : options_.mu_largest; }
+
+  /// The next mu between those that are known to lie above and below; false where even the flattest
+  /// model fits. Where the linearized RMS asks for a mu that is known not to do, the middle is
+  /// tried.
+  bool choose_mu(const Linearization& linear) {
+    s_.choose_mu = false;
+    const double last = s_.mu;
+    s_.mu = weight_for(linear, 0.995 * s_.aim, least(), most());
+    if (s_.mu >= most() * 0.999 && !s_.above) return last < options_.mu_largest * 0.999;
+    const double inside = 0.1 * std::log(most() / least());
+    s_.mu = std::clamp(s_.mu, least() * std::exp(inside), most() * std::exp(-inside));
+    return true;
+  }
+
+  void finish() {
+    if (s_.reached) {
+      const OccamState::Found& best = s_.below ? *s_.below : *s_.reached;
+      const bool in_window = best.rms >= 0.98 * options_.target_rms;
+      return end(best,
+                 exhausted() && !in_window ? Reason::iteration_limit : Reason::target_reached);
+    }
+    const OccamState::Found& best = s_.below ? *s_.below : *s_.above;
+    end(best, best.rms <= options_.target_rms ? Reason::target_reached
+              : exhausted()                   ? Reason::iteration_limit
+                                              : Reason::target_not_reached);
   }
 
   const InverseProblem& problem_;
   const Smoothing& smoothing_;
   const OccamOptions& options_;
-  SearchState state_;
-  int count_ = 0;
-  std::vector<Iteration> table_;
+  OccamState& s_;
 };
-
-/// Steps towards an RMS of `aim`, at most half the way down in each; the mu of the last one. Ends
-/// where the aim is reached, or two steps have gained less than a hundredth.
-double descend(Follower& follow, const OccamOptions& options, double aim) {
-  double mu = options.mu_start;
-  for (int idle = 0; idle < 2 && !follow.exhausted();) {
-    const double before = follow.rms_now();
-    if (before <= options.target_rms) break;
-    const Linearization linear = follow.linearization();
-    mu = follow.weight_for(linear, std::max(aim, 0.5 * before), options.mu_smallest,
-                           options.mu_start);
-    // A step that leads up the misfit leads too far: a smoother one is tried.
-    if (!follow.step(linear, mu)) break;
-    idle = follow.rms_now() > 0.99 * before ? idle + 1 : 0;
-  }
-  return mu;
-}
-
-/// The largest mu whose minimum has an RMS in [0.99, 1] of the target, by minima between those that
-/// are known to lie above and below it.
-struct Bracket {
-  std::optional<OccamResult> above, below;
-};
-Bracket close_in(Follower& follow, const OccamOptions& options, double mu, double target) {
-  Bracket found;
-  for (;;) {
-    OccamResult current = follow.minimum(mu);
-    if (current.rms <= target) {
-      if (!found.below || current.mu > found.below->mu) found.below = current;
-      if (current.rms >= 0.99 * target) break;
-    } else if (!found.above || current.mu < found.above->mu) {
-      found.above = current;
-    }
-    if (follow.exhausted()) break;
-    const double least = found.below ? found.below->mu : options.mu_smallest,
-                 most = found.above ? found.above->mu : options.mu_largest;
-    if (std::log(most / least) < 1e-3) break;
-    // Where the linearized RMS asks for a mu that is known not to do, the middle is tried.
-    const OccamResult& from = found.below ? *found.below : current;
-    follow.go_to(from.m, from.mu);
-    mu = follow.weight_for(follow.linearization(), 0.995 * target, least, most);
-    if (mu >= most * 0.999 && !found.above) {
-      if (current.mu >= options.mu_largest * 0.999) break;  // even the flattest model fits
-      continue;
-    }
-    const double inside = 0.1 * std::log(most / least);
-    mu = std::clamp(mu, least * std::exp(inside), most * std::exp(-inside));
-  }
-  return found;
-}
 
 }  // namespace
 
+OccamState begin_occam(const InverseProblem& problem, const Smoothing& smoothing,
+                       const std::vector<double>& start, const OccamOptions& options) {
+  OccamState state;
+  static_cast<StepState&>(state) =
+      begin_gauss_newton(problem, smoothing.prior(options.mu_start), start);
+  state.mu = options.mu_start;
+  if (!state.ended) OccamStep(problem, smoothing, options, state).begin();
+  return state;
+}
+
+void step_occam(const InverseProblem& problem, const Smoothing& smoothing,
+                const OccamOptions& options, OccamState& state) {
+  if (!state.ended) OccamStep(problem, smoothing, options, state).run();
+}
+
+OccamResult result_of(const InverseProblem& problem, const Smoothing& smoothing,
+                      const OccamState& state) {
+  return {result_of(problem, smoothing.prior(state.mu), static_cast<const StepState&>(state)),
+          state.mu};
+}
+
 OccamResult occam(const InverseProblem& problem, const Smoothing& smoothing,
                   const std::vector<double>& start, const OccamOptions& options) {
-  Follower follow(problem, smoothing, options, start);
-  if (!follow.finite()) return follow.finish(follow.here(options.mu_start), Reason::not_finite);
-  const double mu = descend(follow, options, 0.995 * options.target_rms);
-  if (follow.exhausted() && follow.rms_now() > options.target_rms)
-    return follow.finish(follow.here(mu), Reason::iteration_limit);
-  if (follow.rms_now() > options.target_rms) {
-    // Out of reach: the smoothest within 2 % of the lowest that was found.
-    const double lowest = follow.rms_now();
-    const Bracket found = close_in(follow, options, mu, 1.02 * lowest);
-    const OccamResult r = found.below ? *found.below : *found.above;
-    return follow.finish(r, r.rms <= options.target_rms ? Reason::target_reached
-                            : follow.exhausted()        ? Reason::iteration_limit
-                                                        : Reason::target_not_reached);
-  }
-  const OccamResult reached = follow.here(mu);
-  const Bracket found = close_in(follow, options, mu, options.target_rms);
-  const OccamResult best = found.below ? *found.below : reached;
-  const bool in_window = best.rms >= 0.98 * options.target_rms;
-  return follow.finish(
-      best, follow.exhausted() && !in_window ? Reason::iteration_limit : Reason::target_reached);
+  OccamState state = begin_occam(problem, smoothing, start, options);
+  while (!state.ended) step_occam(problem, smoothing, options, state);
+  return result_of(problem, smoothing, state);
 }
 
 }  // namespace tessera::inversion

@@ -4,6 +4,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/constants.h"
 #include "tessera/inversion/frequencies.h"
@@ -297,20 +298,22 @@ ForwardMap SectionForward::map(First first) const {
     const auto data = [b](const Tensor& x) { return b->predict(x); };
     const Tensor at = b->model_of(m);
     LinearMap out{.rows = b->rows.rows, .cols = m.size()};
-    out.times = [b, push = linearize(data, at).second](const Vector& v) {
-      return push(b->model_of(v)).to_vector();
-    };
-    out.transposed_times = [pull = vjp(data, at).second](const Vector& y) {
-      return flatten(pull(tensor(y))).to_vector();
-    };
+    // Planned once: steps by conjugate gradients take hundreds of products.
+    out.times = [b, push = jit([by = linearize(data, at).second](const Tensor& v) {
+                      return by(v);
+                    })](const Vector& v) { return push(b->model_of(v)).to_vector(); };
+    out.transposed_times = [pull = jit([by = vjp(data, at).second](const Tensor& y) {
+                              return flatten(by(y));
+                            })](const Vector& y) { return pull(tensor(y)).to_vector(); };
     return out;
   };
   f.curvature = [b = body_](const Vector& m, const Vector& y) {
     const auto weighted = [b, w = tensor(y)](const Tensor& x) { return sum(w * b->predict(x)); };
     LinearMap out{.rows = m.size(), .cols = m.size()};
-    out.times = [b, push = linearize(grad(weighted), b->model_of(m)).second](const Vector& v) {
-      return flatten(push(b->model_of(v))).to_vector();
-    };
+    out.times =
+        [b, push = jit([by = linearize(grad(weighted), b->model_of(m)).second](const Tensor& v) {
+              return flatten(by(v));
+            })](const Vector& v) { return push(b->model_of(v)).to_vector(); };
     out.transposed_times = out.times;
     return out;
   };

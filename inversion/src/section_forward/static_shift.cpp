@@ -181,6 +181,8 @@ Smoothing with_shifts(Smoothing smoothing, std::size_t shifts, double std_decade
     return p;
   };
   out.roughness = std::move(smoothing.roughness);
+  out.proportional = smoothing.proportional;
+  out.free = smoothing.free + shifts;
   return out;
 }
 

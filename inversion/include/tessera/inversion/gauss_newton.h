@@ -67,6 +67,16 @@ struct GaussNewtonOptions {
   int cg_iterations = 10000;
 };
 
+/// Where an inversion stands between two steps: plain numbers, from which it goes on with the same
+/// bits.
+struct StepState {
+  std::vector<double> m;
+  std::vector<double> predicted;  ///< F(m)
+  std::vector<Iteration> iterations;
+  bool ended = false;
+  Reason reason = Reason::iteration_limit;  ///< why, once it has ended
+};
+
 struct GaussNewtonResult {
   std::vector<double> m;
   std::vector<double> predicted;  ///< F(m)
@@ -82,5 +92,14 @@ struct GaussNewtonResult {
 GaussNewtonResult gauss_newton(const InverseProblem& problem, const GaussianPrior& prior,
                                const std::vector<double>& start,
                                const GaussNewtonOptions& options = {});
+
+/// The same step by step: while (!state.ended) step_gauss_newton(...). A step makes one Jacobian;
+/// the last one may only find that none is left to go.
+StepState begin_gauss_newton(const InverseProblem& problem, const GaussianPrior& prior,
+                             const std::vector<double>& start);
+void step_gauss_newton(const InverseProblem& problem, const GaussianPrior& prior,
+                       const GaussNewtonOptions& options, StepState& state);
+GaussNewtonResult result_of(const InverseProblem& problem, const GaussianPrior& prior,
+                            const StepState& state);
 
 }  // namespace tessera::inversion

@@ -3,6 +3,7 @@
 #include "tessera/inversion/gauss_newton.h"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace tessera::inversion {
@@ -11,7 +12,10 @@ namespace tessera::inversion {
 struct Smoothing {
   std::function<GaussianPrior(double mu)> prior;
   std::function<double(const std::vector<double>& m)> roughness;
-  bool proportional = false;  ///< the precision is mu times one matrix: data space is made once
+  /// The precision is mu times one matrix, but for the last `free` parameters, tied to none of the
+  /// others, whose precision does not change: data space is made once.
+  bool proportional = false;
+  std::size_t free = 0;
 };
 
 struct OccamOptions {
@@ -20,6 +24,9 @@ struct OccamOptions {
   double mu_smallest = 1e-5;
   double mu_largest = 1e6;
   int max_iterations = 120;  ///< Gauss-Newton steps in all
+  /// Down to the target and on to the smoothest model that has it; else the first that has it,
+  /// which is no minimum for its mu.
+  bool smoothest = true;
   GaussNewtonOptions newton;
 };
 
@@ -37,5 +44,31 @@ struct OccamResult : GaussNewtonResult {
 /// be reached, the result is the smoothest model within 2 % of the lowest RMS found.
 OccamResult occam(const InverseProblem& problem, const Smoothing& smoothing,
                   const std::vector<double>& start, const OccamOptions& options = {});
+
+/// Where Occam stands between two steps: plain numbers, from which it goes on with the same bits.
+struct OccamState : StepState {
+  bool closing_in = false;  ///< first it goes down to the target, then to minima around it
+  double mu = 0;
+  int idle = 0;        ///< steps down one after the other that have gained less than a hundredth
+  double aim = 0;      ///< RMS of the minima that are looked for
+  int steps_here = 0;  ///< at this mu, closing in
+  bool choose_mu = false;  ///< anew, from the next Jacobian
+  /// A model that was found, its mu, its RMS.
+  struct Found {
+    std::vector<double> m, predicted;
+    double mu = 0, rms = 0;
+  };
+  std::optional<Found> reached;  ///< by going down
+  std::optional<Found> above;    ///< the roughest minimum known with an RMS above the aim
+  std::optional<Found> below;    ///< the smoothest one below
+};
+/// occam step by step: while (!state.ended) step_occam(...). A step makes one Jacobian; where it
+/// finds that the model is at its minimum for mu, it may only choose the next mu.
+OccamState begin_occam(const InverseProblem& problem, const Smoothing& smoothing,
+                       const std::vector<double>& start, const OccamOptions& options);
+void step_occam(const InverseProblem& problem, const Smoothing& smoothing,
+                const OccamOptions& options, OccamState& state);
+OccamResult result_of(const InverseProblem& problem, const Smoothing& smoothing,
+                      const OccamState& state);
 
 }  // namespace tessera::inversion

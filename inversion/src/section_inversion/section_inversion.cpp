@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/inversion/section_inversion.h"
+
+#include "gauss_newton/normal_equations.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/inversion/posterior.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tessera::inversion {
+namespace {
+
+[[noreturn]] void bad_inversion(const std::string& what) {
+  throw Error("[SectionInversion] " + what);
+}
+
+/// Between bounds dm/dx is this half way, and so large differences of x count as those of m.
+double half_way_slope(const Bounds& b) { return (b.upper - b.lower) / 4; }
+
+}  // namespace
+
+SectionInversion::SectionInversion(const DataTable& data, const SectionMesh& mesh,
+                                   const std::vector<double>& frequency_hz,
+                                   const SectionInversionOptions& options)
+    : options_(options),
+      cells_(mesh.cells),
+      forward_(mesh.solver, mesh.sensors, data, frequency_hz, options.forward, options.axes),
+      n_cells_(forward_.parameters()) {
+  const auto& o = options_;
+  std::vector<double> ln_rho = o.start;
+  if (ln_rho.empty()) ln_rho = {std::log(section_scales(data).ohm_m)};
+  if (ln_rho.size() == 1) ln_rho.assign(n_cells_, ln_rho[0]);
+  if (ln_rho.size() != n_cells_)
+    bad_inversion(fmt::format("the start has {} numbers, the section {}", ln_rho.size(), n_cells_));
+  if (!o.fixed.empty() && o.fixed.size() != n_cells_)
+    bad_inversion(fmt::format("fixed has {} entries, the section {}", o.fixed.size(), n_cells_));
+  if (!(o.tolerance > 0) || !(o.max_change > 0) || o.max_iterations < 1 || !(o.target_rms > 0) ||
+      !(o.mu > 0) || !(o.mu_start > 0))
+    bad_inversion(
+        "tolerance, max_change, max_iterations, target_rms, mu and mu_start must be "
+        "above 0");
+  auto& smooth = options_.smoothing;
+  smooth.axes = static_cast<int>(o.axes);
+  if (smooth.reference.empty()) {
+    const auto n = static_cast<double>(n_cells_);
+    smooth.reference = {std::accumulate(ln_rho.begin(), ln_rho.end(), 0.0) / n};
+  }
+  start_ = ln_rho;
+  const bool products =
+      o.method == SectionMethod::lbfgs || o.equations == NormalEquations::conjugate_gradients;
+  ForwardMap map =
+      forward_.map(products ? SectionForward::First::products : SectionForward::First::numbers);
+  if (o.ln_rho_bounds) {
+    const Bounds& b = *o.ln_rho_bounds;
+    for (std::size_t k = 0; k < n_cells_; ++k)
+      if (!(ln_rho[k] > b.lower && ln_rho[k] < b.upper))
+        bad_inversion(
+            fmt::format("the start has {:.4g} ohm m in cell {}, which is not between the "
+                        "bounds {:.4g} and {:.4g}",
+                        std::exp(ln_rho[k]), k, std::exp(b.lower), std::exp(b.upper)));
+    map = with_bounds(std::move(map), b, n_cells_);
+    start_ = model_to_bounded(start_, b, n_cells_);
+    smooth.reference = model_to_bounded(smooth.reference, b, smooth.reference.size());
+    const double slope = half_way_slope(b);
+    for (double* w : {&smooth.along, &smooth.down, &smooth.anchor, &smooth.isotropy})
+      *w *= slope * slope;
+    smooth.corner /= slope;
+  }
+  if (o.shift_std_decades) {
+    if (!(*o.shift_std_decades > 0)) bad_inversion("shift_std_decades must be above 0");
+    shifts_ = static_shifts_of(data, o.shifted_stations);
+    map = with_shifts(std::move(map), shifts_);
+    start_.resize(n_cells_ + shifts_.unknown.size(), 0.0);
+  }
+  problem_ = {.forward = std::move(map), .data = data.value, .sigma = data.sigma, .loss = o.loss};
+  if (!o.fixed.empty()) {
+    problem_.fixed = o.fixed;
+    problem_.fixed.resize(start_.size(), false);
+  }
+}
+
+Smoothing SectionInversion::smoothing(const SectionState& state) const {
+  const std::vector<double>& m = state.steps().m;
+  const Smoothing s = section_smoothing(cells_, options_.smoothing, m.empty() ? start_ : m);
+  return with_shifts(s, shifts_.unknown.size(), options_.shift_std_decades.value_or(1.0));
+}
+
+OccamOptions SectionInversion::occam_options() const {
+  return {.target_rms = options_.target_rms,
+          .mu_start = options_.mu_start,
+          .max_iterations = options_.max_iterations,
+          .smoothest = options_.smoothest,
+          .newton = {.max_iterations = options_.max_iterations,
+                     .tolerance = options_.tolerance * static_cast<double>(problem_.data.size()),
+                     .max_change = options_.max_change,
+                     .equations = options_.equations}};
+}
+
+SectionState SectionInversion::begin() const {
+  SectionState out{.by_occam = options_.method == SectionMethod::occam};
+  const Smoothing smooth = smoothing(out);
+  if (out.by_occam) {
+    out.occam = begin_occam(problem_, smooth, start_, occam_options());
+  } else if (options_.method == SectionMethod::lbfgs) {
+    out.descent = begin_quasi_newton(problem_, smooth.prior(options_.mu), start_);
+  } else {
+    static_cast<StepState&>(out.descent) =
+        begin_gauss_newton(problem_, smooth.prior(options_.mu), start_);
+  }
+  return out;
+}
+
+void SectionInversion::step(SectionState& state) const {
+  if (state.ended()) return;
+  const Smoothing smooth = smoothing(state);
+  if (state.by_occam) return step_occam(problem_, smooth, occam_options(), state.occam);
+  const GaussianPrior prior = smooth.prior(options_.mu);
+  const GaussNewtonOptions newton = occam_options().newton;
+  if (options_.method == SectionMethod::lbfgs)
+    step_quasi_newton(problem_, prior,
+                      {.max_iterations = newton.max_iterations,
+                       .tolerance = newton.tolerance,
+                       .max_change = newton.max_change},
+                      state.descent);
+  else
+    step_gauss_newton(problem_, prior, newton, state.descent);
+}
+
+std::vector<double> SectionInversion::ln_rho_of(const std::vector<double>& x) const {
+  std::vector<double> m(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n_cells_));
+  return options_.ln_rho_bounds ? bounded_to_model(std::move(m), *options_.ln_rho_bounds, n_cells_)
+                                : m;
+}
+
+SectionResult SectionInversion::result(const SectionState& state) const {
+  const StepState& s = state.steps();
+  const Smoothing smooth = smoothing(state);
+  SectionResult r;
+  r.mu = state.by_occam ? state.occam.mu : options_.mu;
+  const GaussNewtonResult fit = result_of(problem_, smooth.prior(r.mu), s);
+  r.ln_rho = ln_rho_of(s.m);
+  r.shift_of = shifts_.unknown;
+  r.shift_decades.assign(s.m.begin() + static_cast<std::ptrdiff_t>(n_cells_), s.m.end());
+  r.predicted = s.predicted;
+  r.rms = rms(Loss{}, normalised_residual(problem_.data, s.predicted, problem_.sigma));
+  r.loss_rms = fit.rms;
+  r.objective = fit.objective;
+  r.roughness = smooth.roughness(s.m);
+  r.reason = s.reason;
+  r.iterations = s.iterations;
+  return r;
+}
+
+std::vector<double> SectionInversion::sensitivity(const SectionState& state) const {
+  const std::vector<double> ln_rho = ln_rho_of(state.steps().m);
+  Shape shape{static_cast<Index>(n_cells_)};
+  if (options_.axes == Axes2d::three) shape = {static_cast<Index>(n_cells_ / 3), 3};
+  const Matrix j = forward_.jacobian(tensor(ln_rho, shape));
+  std::vector<double> out(n_cells_, 0.0);
+  for (std::size_t k = 0; k < n_cells_; ++k) {
+    for (std::size_t i = 0; i < j.rows; ++i) {
+      const double a = j(i, k) / problem_.sigma[i];
+      out[k] += a * a;
+    }
+    out[k] = std::sqrt(out[k]);
+  }
+  return out;
+}
+
+SectionBands SectionInversion::bands(const SectionState& state) const {
+  const StepState& s = state.steps();
+  const Smoothing smooth = smoothing(state);
+  InverseProblem numbers = problem_;
+  GaussNewtonOptions newton = occam_options().newton;
+  newton.equations = NormalEquations::data_space;
+  const Linearization linear(
+      numbers, s.m, normalised_residual(problem_.data, s.predicted, problem_.sigma), newton);
+  // -2 ln p(data | mu) up to a constant, at the minimum of the linear problem.
+  const auto evidence = [&](double ln_mu) {
+    const double mu = std::exp(ln_mu);
+    const GaussianPrior prior = smooth.prior(mu);
+    const Linearization::Scale scale{mu, smooth.free};
+    const NewtonStep d = linear.step(prior, scale);
+    std::vector<double> m = s.m;
+    for (std::size_t k = 0; k < m.size(); ++k) m[k] += d.step[static_cast<Eigen::Index>(k)];
+    return misfit(problem_.loss, d.residual) + prior.penalty(m) +
+           linear.log_determinant_ratio(prior, scale);
+  };
+  // Golden section over seven decades below the mu of the model and one above.
+  const double found = std::log(state.by_occam ? state.occam.mu : options_.mu);
+  double low = found - 7 * std::log(10.0), high = found + std::log(10.0);
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  double a = high - ratio * (high - low), b = low + ratio * (high - low), fa = evidence(a),
+         fb = evidence(b);
+  while (high - low > 0.2) {
+    if (fa < fb) {
+      high = b, b = a, fb = fa;
+      a = high - ratio * (high - low), fa = evidence(a);
+    } else {
+      low = a, a = b, fa = fb;
+      b = low + ratio * (high - low), fb = evidence(b);
+    }
+  }
+  SectionBands out{.mu = std::exp((low + high) / 2)};
+  const Eigen::VectorXd variance = linear.variances(smooth.prior(out.mu));
+  const auto quantile = [&](double probability) {
+    std::vector<double> x = s.m;
+    const double half = normal_half_width(std::abs(2 * probability - 1)),
+                 sign = probability < 0.5 ? -1 : 1;
+    for (std::size_t k = 0; k < n_cells_; ++k)
+      if (problem_.fixed.empty() || !problem_.fixed[k])
+        x[k] += sign * half * std::sqrt(variance[static_cast<Eigen::Index>(k)]);
+    return ln_rho_of(x);
+  };
+  out.q05 = quantile(0.05), out.q25 = quantile(0.25);
+  out.q75 = quantile(0.75), out.q95 = quantile(0.95);
+  for (std::size_t k = n_cells_; k < s.m.size(); ++k)
+    out.shift_std_decades.push_back(std::sqrt(variance[static_cast<Eigen::Index>(k)]));
+  return out;
+}
+
+std::vector<double> stitched_section(const SectionMesh& mesh,
+                                     const std::vector<SectionColumn>& columns) {
+  if (columns.empty()) throw Error("[stitched_section] there are no columns");
+  std::vector<std::vector<double>> by_row;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const SectionColumn& column = columns[c];
+    if (column.resistivity_ohm_m.size() != column.thickness_m.size() + 1 ||
+        (c > 0 && !(column.y > columns[c - 1].y)))
+      throw Error(
+          fmt::format("[stitched_section] column {} has {} resistivities and {} "
+                      "thicknesses, or does not lie right of the one before",
+                      c, column.resistivity_ohm_m.size(), column.thickness_m.size()));
+    std::vector<double> means;
+    for (Index r = 0; r < mesh.rows; ++r) {
+      const double top = mesh.depth[r], bottom = mesh.depth[r + 1];
+      double sum = 0, from = 0;
+      for (std::size_t k = 0; k < column.resistivity_ohm_m.size(); ++k) {
+        const double to = k < column.thickness_m.size() ? from + column.thickness_m[k]
+                                                        : std::numeric_limits<double>::infinity();
+        const double part = std::min(bottom, to) - std::max(top, from);
+        if (part > 0) sum += part * std::log(column.resistivity_ohm_m[k]);
+        from = to;
+      }
+      means.push_back(sum / (bottom - top));
+    }
+    by_row.push_back(std::move(means));
+  }
+  std::vector<double> out;
+  for (Index c = 0; c < mesh.columns; ++c) {
+    const double y = (mesh.y[c] + mesh.y[c + 1]) / 2;
+    std::size_t right = 0;
+    while (right < columns.size() && columns[right].y <= y) ++right;
+    const std::size_t a = right == 0 ? 0 : right - 1, b = std::min(right, columns.size() - 1);
+    const double t = a == b ? 0 : (y - columns[a].y) / (columns[b].y - columns[a].y);
+    for (Index r = 0; r < mesh.rows; ++r)
+      out.push_back((1 - t) * by_row[a][static_cast<std::size_t>(r)] +
+                    t * by_row[b][static_cast<std::size_t>(r)]);
+  }
+  return out;
+}
+
+}  // namespace tessera::inversion
