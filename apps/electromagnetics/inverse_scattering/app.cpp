@@ -5,16 +5,14 @@
 
 #include "electromagnetics/inverse_scattering/results.h"
 #include "electromagnetics/inverse_scattering/two_discs_case.h"
+#include "support/step_record.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/optimize.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
-#include "tessera/data/metrics.h"
-#include "tessera/data/progress.h"
 #include "tessera/data/run.h"
-#include "tessera/data/stop.h"
 #include "tessera/data/vtk_xml.h"
 
 #include <fmt/format.h>
@@ -170,80 +168,43 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
 
   const Optimizer optimizer = optimizer_of(o.optimize);
   DescentState s{.x = p.start(), .gradient = p.start(), .optimizer = optimizer.init(p.start())};
-  std::vector<InverseRow> history;
-  std::uint64_t metrics_bytes = 0;
-  const std::vector<std::string> columns{"iteration", "misfit", "gradient", "psnr_db", "ssim"};
-  std::optional<data::MetricsFile> metrics;
-  if (auto loaded = data::load_newest_checkpoint(context.folder.checkpoints())) {
-    for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
-    const data::Checkpoint& c = loaded->checkpoint;
-    data::check_resumable(c, context.manifest, p.inputs);
-    s.load(c);
-    metrics_bytes = c.scalar<std::uint64_t>("metrics_bytes");
-    const auto& h = c.array<double>("history");
-    for (std::size_t i = 0; i + 4 < h.size(); i += 5)
-      history.push_back({h[i], h[i + 1], h[i + 2], h[i + 3], h[i + 4]});
-    metrics.emplace(context.folder.metrics_csv(), columns, metrics_bytes);
-    context.log.info(fmt::format("going on from {} at iteration {}",
-                                 loaded->path.filename().string(), s.iteration));
-  } else {
-    metrics.emplace(context.folder.metrics_csv(), columns);
-    std::tie(s.loss, s.gradient) = value_and_gradient(p, s.x);
-  }
-  data::Progress progress({.style = context.progress_style,
-                           .phase = "descent",
-                           .unit = "iterations",
-                           .total = static_cast<std::uint64_t>(o.optimize.iterations),
-                           .already_done = static_cast<std::uint64_t>(s.iteration),
-                           .heartbeat = context.folder.heartbeat_json()});
+  StepRecord record(context, {.app = kName,
+                              .phase = "descent",
+                              .unit = "iterations",
+                              .total = static_cast<std::uint64_t>(o.optimize.iterations),
+                              .columns = {"iteration", "misfit", "gradient", "psnr_db", "ssim"},
+                              .inputs = p.inputs,
+                              .save = [&](data::Checkpoint& c) { s.save(c); },
+                              .load = [&](const data::Checkpoint& c) { s.load(c); }});
+  if (!record.resumed()) std::tie(s.loss, s.gradient) = value_and_gradient(p, s.x);
   const auto note = [&] {
     const InverseRow row = row_of(p, s);
-    history.push_back(row);
-    metrics->row(
-        std::vector<double>{row.iteration, row.misfit, row.gradient, row.psnr_db, row.ssim});
-    progress.update(static_cast<std::uint64_t>(s.iteration), {{"misfit", row.misfit}});
+    record.note({row.iteration, row.misfit, row.gradient, row.psnr_db, row.ssim},
+                {{"misfit", row.misfit}});
   };
-  const auto save = [&] {
-    metrics_bytes = metrics->sync();
-    data::Checkpoint c;
-    c.app = kName;
-    c.step = static_cast<std::uint64_t>(s.iteration);
-    c.config_sha256 = context.manifest.config_sha256;
-    c.inputs = p.inputs;
-    s.save(c);
-    c.put("metrics_bytes", metrics_bytes);
-    std::vector<double> h;
-    for (const InverseRow& r : history)
-      h.insert(h.end(), {r.iteration, r.misfit, r.gradient, r.psnr_db, r.ssim});
-    c.put("history", h);
-    data::write_checkpoint(context.folder.checkpoints(), c, context.options.keep_checkpoints);
-  };
-  data::Periodic periodic(context.options.checkpoint_every_s);
-  if (history.empty()) note();
+  if (record.history().empty()) note();
   const auto has_blown_up = [&] {
     if (std::isfinite(s.loss)) return false;
-    progress.finish("failed");
+    record.fail();
     context.log.error(
         fmt::format("the misfit is not finite at iteration {}: lower optimize.rate or run.courant",
                     s.iteration));
     return true;
   };
+  const auto misfit = [&] { return record.history().back()[1]; };
   if (has_blown_up()) return data::ExitCode::blow_up;
-  while (!s.stuck && s.iteration < o.optimize.iterations &&
-         history.back().misfit > o.optimize.until) {
+  while (!s.stuck && s.iteration < o.optimize.iterations && misfit() > o.optimize.until) {
     descend(p, optimizer, s);
     if (s.stuck) break;
     note();
     if (has_blown_up()) return data::ExitCode::blow_up;
-    if (context.stop.poll() != data::StopReason::none && s.iteration < o.optimize.iterations) {
-      save();
-      progress.finish("stopped");
+    if (s.iteration < o.optimize.iterations && !record.go_on())
       return data::ExitCode::stopped_resumable;
-    }
-    if (periodic.due()) save();
   }
-  progress.finish();
-  save();  // what `resume --set optimize.iterations=...` goes on from
+  record.finish();  // what `resume --set optimize.iterations=...` goes on from
+  std::vector<InverseRow> history;
+  for (const std::vector<double>& h : record.history())
+    history.push_back({h[0], h[1], h[2], h[3], h[4]});
   if (s.stuck)
     context.log.info(fmt::format("no step lowers the misfit further; ended at iteration {:.0f}",
                                  history.back().iteration));

@@ -37,9 +37,8 @@ std::optional<data::Diagnostic> unfit_depths(const Mt1dOptions& o,
 Input read_input(const Mt1dOptions& o) {
   const inversion::Element element = element_of(o.response);
   std::vector<inversion::DatumKind> kinds = inversion::impedance_kinds(element);
-  const std::string ending = o.data.files.extension().string();
   // A table of data may hold apparent resistivities and phases in place of impedances.
-  if (ending == ".csv" || ending == ".h5" || ending == ".hdf5") {
+  if (survey::is_table(o.data.files)) {
     kinds.push_back({element, inversion::Part::log10_rho});
     kinds.push_back({element, inversion::Part::phase});
   }

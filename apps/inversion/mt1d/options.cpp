@@ -16,7 +16,8 @@ const data::Options<Mt1dOptions>& mt1d_options() {
     data::Options<O> o("inversion.mt1d",
                        "1-D inversion of magnetotelluric soundings: a layered earth with its "
                        "uncertainty under each");
-    survey::add_files(o, &O::data);
+    survey::add_files(
+        o, [](O & x) -> auto& { return x.data.files; });
     o.add("data.response", &O::response,
           {.doc = "What a layered earth is fitted to; te and tm are xy and yx after turning x to "
                   "the strike.",
@@ -53,11 +54,7 @@ const data::Options<Mt1dOptions>& mt1d_options() {
           {.doc = "occam: the smoothest model that fits; gauss_newton: the minimum at a given "
                   "roughness weight; few_layer: a few layers with free thicknesses.",
            .choices = {"occam", "gauss_newton", "few_layer"}});
-    o.add("inversion.misfit", &O::misfit,
-          {.doc = "Squares (l2), or Huber's loss, on which outliers pull less.",
-           .choices = {"l2", "huber"}});
-    o.add("inversion.huber_corner", &O::huber_corner,
-          {.doc = "Normalised residual from which Huber's loss is linear.", .above = 0});
+    survey::add_misfit_options(o, &O::misfit);
     o.add("inversion.target_rms", &O::target_rms,
           {.doc = "Wanted RMS; max(1, 1.15 times the D+ bound) if not given.", .above = 0});
     o.add("inversion.order", &O::order,
@@ -187,8 +184,7 @@ inversion::Element element_of(ResponseChoice choice) {
 inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o, std::uint64_t index) {
   inversion::SoundingInversionOptions s;
   s.method = o.method;
-  s.loss = {o.misfit == Misfit::l2 ? inversion::Loss::Kind::l2 : inversion::Loss::Kind::huber,
-            o.huber_corner};
+  s.loss = survey::loss_of(o.misfit);
   s.target_rms = o.target_rms;
   s.layers = o.layers;
   s.first_depth_m = o.first_depth;

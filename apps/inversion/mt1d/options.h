@@ -10,7 +10,6 @@
 namespace tessera::apps::mt1d {
 
 enum class ResponseChoice { determinant, average, xy, yx, te, tm };
-enum class Misfit { l2, huber };
 
 /// Everything that case.toml may say; SI units, angles in radians. The keys and their documentation
 /// are in options.cpp.
@@ -24,8 +23,7 @@ struct Mt1dOptions {
   std::vector<double> fixed_top, fixed_bottom, fixed_resistivity;
 
   inversion::Method method = inversion::Method::occam;
-  Misfit misfit = Misfit::l2;
-  double huber_corner = 1.345;
+  survey::MisfitOptions misfit;
   std::optional<double> target_rms;
   int order = 1;
   double roughness_weight = 1.0;

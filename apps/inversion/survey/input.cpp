@@ -43,6 +43,11 @@ bool given(const data::Config& config, std::string_view table, std::string_view 
 
 }  // namespace
 
+bool is_table(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  return ending == ".csv" || ending == ".h5" || ending == ".hdf5";
+}
+
 data::Diagnostic about(int number, const std::string& file, std::string message, std::string hint) {
   data::Diagnostic d;
   d.number = number;
@@ -66,7 +71,8 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
   const auto say = [&](data::Diagnostic d) { in.findings.push_back(std::move(d)); };
   const auto files = fs::is_directory(o.files) ? inversion::list_sounding_files(o.files)
                                                : std::vector<fs::path>{o.files};
-  const inversion::StationOptions options = station_options(o, rules.kinds);
+  inversion::StationOptions options = station_options(o, rules.kinds);
+  if (rules.tipper_floor) options.floors.tipper = *rules.tipper_floor;
   std::vector<inversion::StationData> stations;
   std::size_t with_data = 0;
   std::map<double, std::size_t> unmasked;  // for each period to mask, the stations without it

@@ -22,6 +22,7 @@ std::vector<data::InputFile> files_of(const Input& in);
 /// What an app asks of the stations of its case.
 struct InputRules {
   std::vector<inversion::DatumKind> kinds;
+  std::optional<double> tipper_floor = {};  ///< that of the module if not given
   std::size_t fewest_periods = 1;  ///< with a datum: E0610 where a station has fewer
   /// Why a station that has enough is left out all the same; nothing: it is not.
   std::function<std::optional<data::Diagnostic>(const inversion::StationData&)> refuse;
@@ -32,6 +33,9 @@ struct InputRules {
 /// Reads everything that `o` names and never stops at the first error: they are all among the
 /// findings.
 Input read_input(const DataOptions& o, const InputRules& rules);
+
+/// Whether such a file is a table of data (.csv, .h5, .hdf5), which cannot be turned.
+bool is_table(const std::filesystem::path& file);
 
 /// An error about a file.
 data::Diagnostic about(int number, const std::string& file, std::string message, std::string hint);

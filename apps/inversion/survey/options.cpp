@@ -46,6 +46,11 @@ inversion::StationOptions station_options(const DataOptions& o,
   return out;
 }
 
+inversion::Loss loss_of(const MisfitOptions& o) {
+  return {o.kind == Misfit::l2 ? inversion::Loss::Kind::l2 : inversion::Loss::Kind::huber,
+          o.huber_corner};
+}
+
 std::optional<inversion::StaticShift> static_shift_of(const StaticShiftOptions& o) {
   if (!o.enabled) return std::nullopt;
   inversion::StaticShift out{.reference_ohm_m = o.reference_resistivity,

@@ -6,8 +6,11 @@
 #include "tessera/inversion/sounding_inversion.h"
 #include "tessera/inversion/survey.h"
 
+#include <concepts>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace tessera::apps::survey {
@@ -24,6 +27,12 @@ struct DataOptions {
   std::vector<double> mask_periods;
   SignChoice sign = SignChoice::file;
   UnitsChoice units = UnitsChoice::file;
+};
+/// Of [inversion]: what residuals cost.
+enum class Misfit { l2, huber };
+struct MisfitOptions {
+  Misfit kind = Misfit::l2;
+  double huber_corner = 1.345;
 };
 /// [static_shift]
 struct StaticShiftOptions {
@@ -46,12 +55,14 @@ struct ExpectOptions {
   std::optional<int> soundings;
 };
 
-template <class O>
-void add_files(data::Options<O>& o, DataOptions O::*in) {
-  o.add("data.files", [in](O & x) -> auto& { return (x.*in).files; },
+/// Into a path, which is required, or an optional one.
+template <class O, class Access>
+void add_files(data::Options<O>& o, Access access) {
+  o.add("data.files", access,
         {.doc = "A folder of soundings (EDI, EMTF XML, Jones J, EMTF Z), or one file: also a ModEM "
                 "list, MARE2DEM data (.emdata) or a table of data (.csv, .h5).",
-         .required = true});
+         .required = std::same_as<std::remove_cvref_t<std::invoke_result_t<Access, O&>>,
+                                  std::filesystem::path>});
 }
 
 template <class O>
@@ -89,13 +100,29 @@ void add_data_options(data::Options<O>& o, DataOptions O::*in) {
 }
 
 template <class O>
-void add_static_shift_options(data::Options<O>& o, StaticShiftOptions O::*in) {
-  o.add("static_shift.enabled", [in](O & x) -> auto& { return (x.*in).enabled; },
-        {.doc = "Let one real factor on the impedance be unknown; needs a prior or a reference."});
+void add_misfit_options(data::Options<O>& o, MisfitOptions O::*in) {
+  o.add("inversion.misfit", [in](O & x) -> auto& { return (x.*in).kind; },
+        {.doc = "Squares (l2), or Huber's loss, on which outliers pull less.",
+         .choices = {"l2", "huber"}});
+  o.add("inversion.huber_corner", [in](O & x) -> auto& { return (x.*in).huber_corner; },
+        {.doc = "Normalised residual from which Huber's loss is linear.", .above = 0});
+}
+
+/// Of single soundings, where a shift may be told by a reference, too; or of sections.
+template <class O>
+void add_static_shift_options(data::Options<O>& o, StaticShiftOptions O::*in,
+                              bool reference = true) {
+  o.add(
+      "static_shift.enabled", [in](O & x) -> auto& { return (x.*in).enabled; },
+      {.doc = reference ? "Let one real factor on the impedance be unknown; needs a prior or a "
+                          "reference."
+                        : "Let a real factor on the impedance of each station and mode be unknown; "
+                          "needs a prior."});
   o.add("static_shift.prior_std", [in](O & x) -> auto& { return (x.*in).prior_std; },
         {.doc = "Prior standard deviation of log10 of the apparent-resistivity shift, in decades.",
          .above = 0,
          .max = 5});
+  if (!reference) return;
   o.add("static_shift.reference_resistivity",
         [in](O & x) -> auto& { return (x.*in).reference_resistivity; },
         {.doc = "True apparent resistivity at the reference period.", .unit = "ohm*m", .above = 0});
@@ -148,6 +175,7 @@ void find_contradictions(const data::Config& config, const DataOptions& data,
 /// The options that stations are read with.
 inversion::StationOptions station_options(const DataOptions& o,
                                           std::vector<inversion::DatumKind> kinds);
+inversion::Loss loss_of(const MisfitOptions& o);
 /// Nothing unless a static shift is enabled.
 std::optional<inversion::StaticShift> static_shift_of(const StaticShiftOptions& o);
 

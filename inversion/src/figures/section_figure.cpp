@@ -33,7 +33,7 @@ Figure section_figure(const MeshSection& s) {
       right = std::min(right, *last + 0.1 * length);
       bottom = std::min(bottom, highest + 0.5 * length);
     }
-    top = std::max(top, highest - 0.03 * (bottom - highest));
+    top = highest - 0.03 * (bottom - highest);
   }
   left = s.left.value_or(left), right = s.right.value_or(right);
   top = s.top.value_or(top), bottom = s.bottom.value_or(bottom);
