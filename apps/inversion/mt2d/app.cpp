@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The app inversion.mt2d: soundings of a line go in, a section comes out; or the other way round.
+#include "support/app.h"
+
+#include "inversion/mt2d/derivatives.h"
+#include "inversion/mt2d/example.h"
+#include "inversion/mt2d/forward.h"
+#include "inversion/mt2d/import.h"
+#include "inversion/mt2d/invert.h"
+#include "inversion/mt2d/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// E0689, warnings: tables that the other task reads.
+std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptions& o) {
+  std::vector<data::Diagnostic> out;
+  const std::vector<const char*> others =
+      o.task == Task::invert
+          ? std::vector<const char*>{"section", "stations", "frequencies", "noise"}
+          : std::vector<const char*>{"model", "inversion", "static_shift", "posterior"};
+  for (const char* table : others) {
+    if (!data::find(config.table(), table)) continue;
+    out.push_back(config.error(689, table,
+                               fmt::format("[{}] has no effect with task = \"{}\"", table,
+                                           o.task == Task::invert ? "invert" : "forward"),
+                               "leave it out, or set the other task"));
+    out.back().severity = data::Severity::warning;
+  }
+  survey::DataOptions data = o.data;
+  if (o.estimate_strike || o.profile.azimuth) data.strike = 0;  // there is one
+  survey::doubt_options(config, data, out);
+  return out;
+}
+
+PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
+  const auto p = std::make_shared<const ForwardProblem>(forward_problem(config, o));
+  return {.check =
+              [&config, p] {
+                CheckReport report{.findings = doubts(config, p->options)};
+                report.lines = {describe(*p)};
+                for (const std::string& remark : p->mesh.remarks) report.lines.push_back(remark);
+                return report;
+              },
+          .estimate =
+              [p] {
+                const auto begin = std::chrono::steady_clock::now();
+                ForwardProblem one = *p;
+                one.frequency_hz = {p->frequency_hz[p->frequency_hz.size() / 2]};
+                soundings_of(one, [](std::size_t) { return true; });
+                const double seconds =
+                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+                const auto n = static_cast<std::uint64_t>(p->frequency_hz.size());
+                return Estimate{
+                    .memory_bytes = {{"program", 80u << 20},
+                                     {"factors", 5 * solver_bytes(p->mesh.solver,
+                                                                  p->options.order.value_or(2))}},
+                    .disk_bytes = 400 * static_cast<std::uint64_t>(p->mesh.solver.cells()) +
+                                  600'000 * p->ground.stations.y.size(),
+                    .seconds = seconds * static_cast<double>(n) +
+                               0.2 * static_cast<double>(p->ground.stations.y.size()),
+                    .notes = {fmt::format("one frequency took {:.2g} s", seconds)}};
+              },
+          .run = [p](RunContext& to) { return run_forward(to, *p); }};
+}
+
+CheckReport check_invert(const data::Config& config, const Mt2dOptions& o, const Input& input) {
+  CheckReport report{.findings = input.findings};
+  const auto& stations = input.survey.stations;
+  report.can_go_on = !stations.empty();
+  for (data::Diagnostic& d : doubts(config, o)) report.findings.push_back(std::move(d));
+  for (std::size_t k = 0; k < stations.size(); ++k)
+    report.lines.push_back(fmt::format(
+        "{}, {:.3f} km along the section{}", survey::check_line(input, k),
+        stations[k].distance_m / 1000,
+        stations[k].without_value ? fmt::format(", {} masked or missing", stations[k].without_value)
+                                  : ""));
+  for (std::string& line : survey::strike_lines(input)) report.lines.push_back(std::move(line));
+  if (!input.strike.empty()) report.lines.push_back(input.strike);
+  for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);
+  if (stations.empty()) return report;
+  const InvertProblem p = meshed(config, o, input);
+  for (std::string& line : describe(p)) report.lines.push_back(std::move(line));
+  for (const auto* remarks : {&p.ground.remarks, &p.mesh.remarks})
+    report.lines.insert(report.lines.end(), remarks->begin(), remarks->end());
+  report.lines.push_back(
+      fmt::format("about {:.2g} GB of memory", static_cast<double>(bytes_of(p)) / 1e9));
+  return report;
+}
+
+Estimate estimate_invert(const InvertProblem& p) {
+  constexpr double steps = 12;  // of Occam, as a rule
+  const auto begin = std::chrono::steady_clock::now();
+  (void)inversion::linearized(p.inversion->problem().forward, p.inversion->start());
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto stations = static_cast<std::uint64_t>(p.ground.stations.y.size());
+  return {.memory_bytes = {{"program", 80u << 20}, {"Jacobian and factors", bytes_of(p)}},
+          .disk_bytes = 600 * static_cast<std::uint64_t>(p.mesh.cells.cells()) +
+                        (p.options.pictures_of_stations ? 600'000 * stations : 0) + 3'000'000,
+          .seconds = steps * 1.7 * seconds + 0.2 * static_cast<double>(stations),
+          .notes = {fmt::format("a Jacobian took {:.2g} s; {} steps are assumed", seconds, steps)}};
+}
+
+PreparedCase prepare(const AppContext& context) {
+  const data::Config& config = context.config;
+  const Mt2dOptions o = read_options(config);
+  if (o.task == Task::forward) return prepare_forward(config, o);
+  const auto input = std::make_shared<const Input>(read_input(config, o));
+  const auto problem = [&config, o, input, keep_going = context.options.keep_going] {
+    survey::require_stations(config, keep_going, *input);
+    InvertProblem p = meshed(config, o, *input);
+    complete(config, p);
+    return p;
+  };
+  return {.inputs = survey::files_of(*input),
+          .check = [&config, o, input] { return check_invert(config, o, *input); },
+          .estimate = [problem] { return estimate_invert(problem()); },
+          .run = [problem](RunContext& to) { return run_invert(to, problem()); },
+          .derivatives = [problem] { return derivatives(problem()); }};
+}
+
+std::vector<fs::path> plot(const fs::path& run) {
+  return draw(run / "plots", read_results(run / "results.h5"), true);
+}
+
+}  // namespace
+
+App app() {
+  return {.summary =
+              "2-D magnetotellurics: a section of resistivity with uncertainty from the "
+              "soundings of a line, or the soundings of a section",
+          .options = mt2d_options(),
+          .prepare = prepare,
+          .make_example = make_example,
+          .plot = plot,
+          .derivatives = true,
+          .may_change = {"output", "expect"},
+          .importers = importers()};
+}
+
+}  // namespace tessera::apps::mt2d

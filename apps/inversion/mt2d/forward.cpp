@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/forward.h"
+
+#include "inversion/mt2d/forward_mesh.h"
+#include "inversion/mt2d/outline.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/data/random.h"
+#include "tessera/inversion/mt_transform.h"
+#include "tessera/inversion/section_forward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+using inversion::Complex;
+using inversion::Element;
+using inversion::Part;
+
+std::vector<double> frequencies_of(const Mt2dOptions& o) {
+  std::vector<double> out = o.frequencies;
+  if (out.empty()) {
+    const double decades = std::log10(*o.highest_frequency / *o.lowest_frequency);
+    const int steps = std::max(0, static_cast<int>(std::lround(decades * o.per_decade)));
+    for (int k = 0; k <= steps; ++k)
+      out.push_back(*o.highest_frequency * std::pow(10.0, steps ? -decades * k / steps : 0.0));
+  }
+  std::sort(out.rbegin(), out.rend());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::vector<double> places_of(const Mt2dOptions& o) {
+  std::vector<double> out = o.stations;
+  if (out.empty())
+    for (int k = 0; k < o.station_count; ++k)
+      out.push_back(o.station_count == 1 ? *o.first_station
+                                         : *o.first_station + (*o.last_station - *o.first_station) *
+                                                                  k / (o.station_count - 1));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// The ground of a forward run: level at 0, or that of the file; stations stand on it.
+Ground ground_for(const Mt2dOptions& o, const std::vector<double>& y) {
+  inversion::Survey places;
+  for (const double at : y) {
+    inversion::Station s;
+    s.distance_m = at;
+    s.place_m = {{0, at, 0}};
+    places.stations.push_back(s);
+  }
+  if (o.ground != GroundShape::file) return ground_of(o, places);
+  const inversion::Ground2d line = ground_line(*o.ground_file);
+  for (inversion::Station& s : places.stations)
+    s.place_m = {{0, s.distance_m, depth_of(line, s.distance_m)}};
+  return ground_of(o, places);
+}
+
+/// ln rho of the regions up to the last one that has a cell; those of air are no parameter.
+Tensor parameters_of(const ForwardProblem& p) {
+  std::vector<double> out;
+  for (Index k = 0; k < p.mesh.solver.parameters(); ++k) {
+    const double ohm_m = p.model.ohm_m[static_cast<std::size_t>(k)];
+    out.push_back(std::isfinite(ohm_m) ? std::log(ohm_m) : 0);
+  }
+  return tensor(out);
+}
+
+}  // namespace
+
+ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o) {
+  ForwardProblem p{.options = o,
+                   .frequency_hz = frequencies_of(o),
+                   .ground = {},
+                   .model = {},
+                   .mesh = {},
+                   .ln_rho = {}};
+  const std::vector<double> y = places_of(o);
+  for (std::size_t k = 1; k < y.size(); ++k)
+    if (!(y[k] > y[k - 1]))
+      throw data::InputError(
+          data::ExitCode::config_invalid,
+          {config.error(685, "stations.at",
+                        fmt::format("two stations stand at {:.6g} m along the section", y[k]),
+                        "each place once")});
+  if (o.section_file && is_outline(*o.section_file)) {
+    OutlinedSection given = outlined_section(config, o, y, p.frequency_hz);
+    p.ground.stations.y = given.mesh.sensors.y;
+    p.ground.stations.z = given.mesh.sensors.z;
+    p.mesh = std::move(given.mesh);
+    p.mesh.remarks = std::move(given.remarks);
+    p.model.ohm_m = std::move(given.ohm_m);
+    p.ln_rho = parameters_of(p);
+    return p;
+  }
+  p.model = section_model(config, o);
+  p.ground = ground_for(o, y);
+
+  p.mesh = forward_mesh(config, o, p.ground, p.model, p.frequency_hz);
+  p.ln_rho = parameters_of(p);
+  return p;
+}
+
+std::string describe(const ForwardProblem& p) {
+  return fmt::format("{} stations, {} frequencies from {:.4g} to {:.4g} Hz; {} regions on {} cells",
+                     p.ground.stations.y.size(), p.frequency_hz.size(), p.frequency_hz.front(),
+                     p.frequency_hz.back(), p.model.ohm_m.size(), p.mesh.solver.cells());
+}
+
+std::vector<inversion::Sounding> soundings_of(const ForwardProblem& p,
+                                              const std::function<bool(std::size_t)>& done) {
+  const std::size_t stations = p.ground.stations.y.size();
+  const bool tipper = std::count(p.options.responses.begin(), p.options.responses.end(),
+                                 ResponseChoice::tipper) > 0;
+  std::vector<inversion::Sounding> out(stations);
+  for (std::size_t k = 0; k < stations; ++k) {
+    inversion::Sounding& s = out[k];
+    s.station = fmt::format("s{:0{}}", k + 1, stations < 100 ? 2 : stations < 1000 ? 3 : 4);
+    s.format = "forward";
+    s.place_m = {{0, p.ground.stations.y[k], p.ground.stations.z[k]}};
+    s.elevation_m = -p.ground.stations.z[k];
+    s.source_units = inversion::ImpedanceUnits::ohm;
+    s.sign_stated = s.units_stated = true;
+  }
+  const inversion::Forward2dOptions options{.order = p.options.order.value_or(2)};
+  constexpr std::size_t at_once = 4;
+  for (std::size_t first = 0; first < p.frequency_hz.size(); first += at_once) {
+    const std::vector<double> hz(
+        p.frequency_hz.begin() + static_cast<std::ptrdiff_t>(first),
+        p.frequency_hz.begin() +
+            static_cast<std::ptrdiff_t>(std::min(first + at_once, p.frequency_hz.size())));
+    inversion::Forward2dOptions of_block = options;
+    of_block.tipper = tipper;
+    const inversion::Responses2d r =
+        inversion::Forward2d(p.mesh.solver, p.mesh.sensors, hz, of_block)(p.ln_rho);
+    const auto te = r.te.to_vector<c128>(), tm = r.tm.to_vector<c128>(),
+               ty = r.tipper.to_vector<c128>();
+    for (std::size_t f = 0; f < hz.size(); ++f)
+      for (std::size_t k = 0; k < stations; ++k) {
+        inversion::Sounding& s = out[k];
+        const std::size_t at = f * stations + k;
+        const double sigma_te = p.options.noise * std::abs(te[at]),
+                     sigma_tm = p.options.noise * std::abs(tm[at]);
+        s.frequency_hz.push_back(hz[f]);
+        s.azimuth_deg.push_back(p.options.data.strike.value_or(0) * degrees);
+        s.impedance.push_back({{{Complex(), te[at]}, {tm[at], Complex()}}});
+        s.impedance_error.push_back({{{sigma_te, sigma_te}, {sigma_tm, sigma_tm}}});
+        if (!tipper) continue;
+        s.tipper.push_back({Complex(), ty[at]});
+        s.tipper_error.push_back({p.options.tipper_noise, p.options.tipper_noise});
+      }
+    if (!done(std::min(first + at_once, p.frequency_hz.size()))) return {};
+  }
+  return out;
+}
+
+std::vector<inversion::Sounding> with_noise(const ForwardProblem& p,
+                                            std::vector<inversion::Sounding> soundings) {
+  for (std::size_t k = 0; k < soundings.size(); ++k) {
+    inversion::Sounding& s = soundings[k];
+    const data::RandomKey key{p.options.seed, static_cast<std::uint64_t>(k)};
+    for (std::size_t f = 0; f < s.size(); ++f) {
+      std::uint64_t n = 16 * static_cast<std::uint64_t>(f);
+      const auto draw = [&](double sigma) {
+        const double re = data::normal(key, n), im = data::normal(key, n + 1);
+        n += 2;
+        return sigma * Complex(re, im);
+      };
+      for (std::size_t i = 0; i < 2; ++i)
+        for (std::size_t j = 0; j < 2; ++j)
+          s.impedance[f][i][j] += draw(s.impedance_error[f][i][j]);
+      if (s.has_tipper())
+        for (std::size_t j = 0; j < 2; ++j) s.tipper[f][j] += draw(s.tipper_error[f][j]);
+    }
+  }
+  return soundings;
+}
+
+std::vector<inversion::Sounding> on_the_globe(const ForwardProblem& p,
+                                              std::vector<inversion::Sounding> soundings) {
+  // Radii of curvature of WGS84 at the latitude of distance 0.
+  const double latitude = *p.options.latitude, a = 6378137.0, e2 = 6.69437999014e-3,
+               sine = std::sin(latitude), w2 = 1 - e2 * sine * sine,
+               meridian = a * (1 - e2) / (w2 * std::sqrt(w2)), prime = a / std::sqrt(w2),
+               line = *p.options.data.strike + std::numbers::pi / 2;
+  for (inversion::Sounding& s : soundings) {
+    const double y = (*s.place_m)[1];
+    s.latitude_deg = degrees * (latitude + y * std::cos(line) / meridian);
+    s.longitude_deg =
+        degrees * (*p.options.longitude + y * std::sin(line) / (prime * std::cos(latitude)));
+    s.place_m.reset();
+    inversion::rotate_to(s, 0);
+  }
+  return soundings;
+}
+
+Result forward_result(const ForwardProblem& p, const std::vector<inversion::Sounding>& exact,
+                      const std::vector<inversion::Sounding>& noisy) {
+  Result r;
+  const std::vector<inversion::DatumKind> kinds = kinds_of(p.options);
+  const inversion::ErrorFloors floors{.impedance = p.options.data.error_floor,
+                                      .tipper = p.options.tipper_floor};
+  r.survey.has_coordinates = true;
+  r.survey.azimuth_deg = p.options.data.strike.value_or(0) * degrees + 90;
+  for (std::size_t k = 0; k < noisy.size(); ++k) {
+    inversion::Station s;
+    s.id = s.name = noisy[k].station;
+    s.place_m = noisy[k].place_m;
+    s.elevation_m = noisy[k].elevation_m;
+    s.distance_m = p.ground.stations.y[k];
+    s.tilt_deg = 0;
+    const inversion::DataTable rows = inversion::rows_of(noisy[k], kinds, floors, s);
+    inversion::Station unused;
+    const inversion::DataTable truth = inversion::rows_of(exact[k], kinds, floors, unused);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      r.survey.data.add(static_cast<std::int64_t>(k), rows.frequency_hz[i], rows.kind[i],
+                        rows.value[i], rows.sigma[i]);
+      r.survey.data.predicted.back() = truth.value[i];
+    }
+    s.sounding = noisy[k];
+    r.survey.stations.push_back(std::move(s));
+  }
+  r.y = p.mesh.sensors.y, r.z = p.mesh.sensors.z;
+  r.cells = p.mesh.solver;
+  r.ohm_m = resistivity_of_cells(r.cells, p.ln_rho.to_vector<double>());
+  r.reason = "computed";
+  return r;
+}
+
+}  // namespace tessera::apps::mt2d

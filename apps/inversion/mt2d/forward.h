@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// task = "forward": the soundings of a section that is given.
+#pragma once
+#include "inversion/mt2d/mesh.h"
+#include "inversion/mt2d/results.h"
+#include "inversion/mt2d/section_model.h"
+#include "tessera/autodiff/tensor.h"
+
+#include <functional>
+#include <vector>
+
+namespace tessera::apps::mt2d {
+
+/// A section on a mesh, with its stations and frequencies.
+struct ForwardProblem {
+  Mt2dOptions options;
+  std::vector<double> frequency_hz;  ///< falling
+  Ground ground;
+  SectionModel model;
+  inversion::SectionMesh mesh;  ///< its solver's cells have the regions of the model as parameters
+  Tensor ln_rho;                ///< [regions]
+};
+ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o);
+
+/// A line for the user on mesh and frequencies.
+std::string describe(const ForwardProblem& p);
+
+/// Soundings of all stations along the strike, without noise and with the errors of the noise.
+/// `done(k)` is told after the k-th of the frequencies; false stops, and nothing is returned.
+std::vector<inversion::Sounding> soundings_of(const ForwardProblem& p,
+                                              const std::function<bool(std::size_t)>& done);
+/// With noise in all elements: normal, keyed by seed and station.
+std::vector<inversion::Sounding> with_noise(const ForwardProblem& p,
+                                            std::vector<inversion::Sounding> soundings);
+/// Positions on the globe and axes to north, for EDI files.
+std::vector<inversion::Sounding> on_the_globe(const ForwardProblem& p,
+                                              std::vector<inversion::Sounding> soundings);
+
+/// What is written and drawn: data with noise, predictions without.
+Result forward_result(const ForwardProblem& p, const std::vector<inversion::Sounding>& exact,
+                      const std::vector<inversion::Sounding>& noisy);
+
+}  // namespace tessera::apps::mt2d

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/input.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/data/csv_numbers.h"
+#include "tessera/inversion/mt_transform.h"
+#include "tessera/inversion/phase_tensor.h"
+#include "tessera/inversion/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+inversion::StationPlaces places_of(const std::vector<inversion::StationData>& stations) {
+  std::vector<inversion::Sounding> out;  // places alone count
+  for (const inversion::StationData& d : stations) {
+    inversion::Sounding s{.station = d.station.id};
+    s.latitude_deg = d.station.latitude_deg;
+    s.longitude_deg = d.station.longitude_deg;
+    s.place_m = d.station.place_m;
+    out.push_back(std::move(s));
+  }
+  return inversion::station_places(out);
+}
+
+/// Leaves out the stations that have no place, with E0680 each, where others have one.
+void drop_without_place(std::vector<inversion::StationData>& stations,
+                        std::vector<data::Diagnostic>& findings) {
+  const std::vector<std::string> without = places_of(stations).without;
+  if (without.empty() || without.size() == stations.size()) return;
+  std::erase_if(stations, [&](const inversion::StationData& d) {
+    if (std::find(without.begin(), without.end(), d.station.id) == without.end()) return false;
+    findings.push_back(survey::about(
+        680, d.station.file.path,
+        fmt::format("station {} has no place: a section across the strike needs one", d.station.id),
+        "give its latitude and longitude in the file, or leave it out"));
+    return true;
+  });
+}
+
+/// Leaves out stations that stand where another one does, with E0685 each.
+void drop_doubles(inversion::Survey& survey, std::vector<data::Diagnostic>& findings) {
+  const auto& stations = survey.stations;
+  if (stations.size() < 2) return;
+  const double length = stations.back().distance_m - stations.front().distance_m;
+  std::vector<std::int64_t> kept(stations.size(), -1);
+  inversion::Survey out = survey;
+  out.stations.clear();
+  out.data = {};
+  for (std::size_t k = 0; k < stations.size(); ++k) {
+    const inversion::Station& s = stations[k];
+    if (!out.stations.empty() &&
+        s.distance_m - out.stations.back().distance_m <= std::max(1e-6 * length, 1e-3)) {
+      findings.push_back(survey::about(
+          685, s.file.path,
+          fmt::format("station {} stands where {} does, at {:.6g} m along the section", s.id,
+                      out.stations.back().id, s.distance_m),
+          "leave one of them out, or mend its position"));
+      continue;
+    }
+    kept[k] = std::ssize(out.stations);
+    out.stations.push_back(s);
+  }
+  if (out.stations.size() == stations.size()) return;
+  const inversion::DataTable& t = survey.data;
+  for (std::size_t i = 0; i < t.size(); ++i)
+    if (const std::int64_t k = kept[static_cast<std::size_t>(t.station[i])]; k >= 0)
+      out.data.add(k, t.frequency_hz[i], t.kind[i], t.value[i], t.sigma[i]);
+  survey = std::move(out);
+}
+
+/// Turns what was read along north, and makes its rows again.
+void turn(std::vector<inversion::StationData>& stations, double strike_deg,
+          const inversion::StationOptions& options) {
+  for (inversion::StationData& d : stations) {
+    inversion::rotate_to(d.station.sounding, strike_deg);
+    d.station.without_value = d.station.without_error = 0;
+    d.data = inversion::rows_of(d.station.sounding, options.kinds, options.floors, d.station);
+  }
+}
+
+/// Of the two directions that phase tensors share, the one that the line crosses more squarely.
+double across_line(double strike_deg, const std::vector<inversion::StationData>& stations) {
+  std::vector<inversion::StationData> places;
+  for (const inversion::StationData& d : stations) {
+    places.push_back({d.station, {}});
+    places.back().station.sounding = {};
+  }
+  const double line = inversion::line_up(std::move(places)).azimuth_deg;
+  const auto crosses = [&](double a) { return std::abs(std::sin((a - line) / degrees)); };
+  return crosses(strike_deg) >= crosses(strike_deg + 90) ? strike_deg : strike_deg + 90;
+}
+
+std::vector<inversion::DatumKind> kinds_to_read(const Mt2dOptions& o) {
+  std::vector<inversion::DatumKind> kinds = kinds_of(o);
+  if (!survey::is_table(o.data.files)) return kinds;
+  // A table may hold the other form of what is asked for.
+  Mt2dOptions other = o;
+  other.form = o.form == Form::impedance ? Form::resistivity_phase : Form::impedance;
+  for (const inversion::DatumKind k : kinds_of(other))
+    if (std::find(kinds.begin(), kinds.end(), k) == kinds.end()) kinds.push_back(k);
+  return kinds;
+}
+
+}  // namespace
+
+double depth_of(const inversion::Ground2d& line, double y) {
+  return inversion::depth_through(line.y, line.z)(y);
+}
+
+Input read_input(const data::Config& config, const Mt2dOptions& o) {
+  Input out;
+  const bool table = survey::is_table(o.data.files);
+  survey::DataOptions reading = o.data;
+  if (o.profile.azimuth && !table)
+    reading.strike = *o.profile.azimuth - std::numbers::pi / 2;  // what is turned to it
+  const std::vector<inversion::DatumKind> kinds = kinds_to_read(o);
+  const inversion::StationOptions options = [&] {
+    inversion::StationOptions s = survey::station_options(reading, kinds);
+    s.floors.tipper = o.tipper_floor;
+    return s;
+  }();
+
+  std::vector<data::Diagnostic> findings;
+  const auto line_up = [&](std::vector<inversion::StationData> stations) -> inversion::Survey {
+    drop_without_place(stations, findings);
+    double strike = 0;
+    if (o.data.strike || (o.profile.azimuth && !table)) {
+      strike = *reading.strike * degrees;
+      out.strike = fmt::format("x was turned to the strike, {:.1f} deg", strike);
+    } else if (o.profile.azimuth) {
+      strike = (*o.profile.azimuth - std::numbers::pi / 2) * degrees;
+      out.strike = fmt::format(
+          "the table's x is taken to lie along the strike, {:.1f} deg, across the profile", strike);
+    } else if (o.estimate_strike) {
+      std::vector<inversion::PhaseTensorCurve> curves;
+      for (const auto& d : stations)
+        curves.push_back(inversion::phase_tensor_curve(d.station.sounding));
+      const auto found = inversion::estimate_strike(curves);
+      if (!found) {
+        findings.push_back(
+            config.error(683, "data.estimate_strike",
+                         "no strike can be estimated: no station has a whole impedance tensor",
+                         "data.strike, the direction along which the earth does not change"));
+        return {};
+      }
+      strike = across_line(found->strike_deg, stations);
+      turn(stations, strike, options);
+      out.strike = fmt::format(
+          "x was turned to {:.1f} deg, the strike of {} phase tensors that the line crosses "
+          "(concentration {:.2f}, median skew {:.1f} deg); {:.1f} deg is as good for them",
+          strike, found->n, found->concentration, found->median_skew_deg,
+          std::fmod(strike + 90, 180.0));
+    } else if (const auto places = places_of(stations);
+               !places.points.empty() && !places.on_globe) {
+      out.strike = "x of the file lies along the strike, y along the section";
+    } else {
+      findings.push_back(config.error(
+          683, "data.strike",
+          "a section needs the strike: the direction along which the earth does not change",
+          table
+              ? "profile.azimuth, the direction of the line; the table's x is then across it"
+              : "data.strike = \"30 deg\", or data.estimate_strike = true; see `tessera check` of "
+                "inversion.mt1d"));
+      return {};
+    }
+    return inversion::line_up_across(std::move(stations), strike);
+  };
+
+  try {
+    static_cast<survey::Input&>(out) = survey::read_input(
+        reading, {.kinds = kinds, .tipper_floor = o.tipper_floor, .line_up = line_up});
+  } catch (const data::InputError& e) {  // stations without places
+    findings.insert(findings.end(), e.findings().begin(), e.findings().end());
+  }
+  drop_doubles(out.survey, findings);
+  out.findings.insert(out.findings.end(), findings.begin(), findings.end());
+  return out;
+}
+
+inversion::Ground2d ground_line(const std::filesystem::path& file) {
+  inversion::Ground2d line;
+  const data::CsvNumbers table = data::read_csv_numbers(file, {.number = 690, .finite = true});
+  const auto *y = table.find("distance_m"), *height = table.find("elevation_m");
+  if (!y || !height || y->size() < 2)
+    throw data::InputError(survey::about(690, file.string(),
+                                         "a ground has the columns distance_m and elevation_m, and "
+                                         "two rows or more",
+                                         "see ground.file"));
+  for (std::size_t i = 0; i < y->size(); ++i) {
+    if (i && !((*y)[i] > (*y)[i - 1]))
+      throw data::InputError(survey::about(
+          690, file.string(),
+          fmt::format("distance_m does not rise from row {} to row {}", i, i + 1), ""));
+    line.y.push_back((*y)[i]);
+    line.z.push_back(-(*height)[i]);
+  }
+  return line;
+}
+
+Ground ground_of(const Mt2dOptions& o, const inversion::Survey& survey) {
+  Ground g{.line = {}, .stations = inversion::section_stations(survey), .remarks = {}};
+  inversion::SectionStations& s = g.stations;
+  if (s.y.empty()) return g;
+  if (o.ground == GroundShape::stations) {
+    g.line = {s.y, s.z};
+    return g;
+  }
+  if (o.ground == GroundShape::flat) {
+    double mean = 0;
+    for (const double z : s.z) mean += z / static_cast<double>(s.z.size());
+    const auto [low, high] = std::minmax_element(s.z.begin(), s.z.end());
+    if (*high - *low > 0)
+      g.remarks.push_back(fmt::format(
+          "stations stand up to {:.3g} m off the level ground, and are put on it", *high - *low));
+    g.line = {{s.y.front(), s.y.back() + 1}, {mean, mean}};
+    s.z.assign(s.z.size(), mean);
+    return g;
+  }
+  g.line = ground_line(*o.ground_file);
+  std::vector<data::Diagnostic> off;
+  for (std::size_t k = 0; k < s.y.size(); ++k) {
+    const double ground = depth_of(g.line, s.y[k]), away = s.z[k] - ground;
+    double near = s.y.size() > 1 ? HUGE_VAL : 100;
+    if (k) near = std::min(near, s.y[k] - s.y[k - 1]);
+    if (k + 1 < s.y.size()) near = std::min(near, s.y[k + 1] - s.y[k]);
+    const double allowed = std::max(1.0, 0.01 * near);
+    if (std::abs(away) > allowed) {
+      const inversion::Station& station = survey.stations[k];
+      off.push_back(survey::about(
+          684, station.file.path,
+          fmt::format("station {} {}: it is {:.1f} m {} the ground of {}", station.id,
+                      away < 0 ? "stands in the air" : "is buried", std::abs(away),
+                      away < 0 ? "above" : "below", o.ground_file->filename().string()),
+          "mend its elevation or the ground, or take ground.shape = \"stations\""));
+    }
+    s.z[k] = ground;
+  }
+  if (!off.empty()) throw data::InputError(data::ExitCode::input_invalid, std::move(off));
+  return g;
+}
+
+}  // namespace tessera::apps::mt2d

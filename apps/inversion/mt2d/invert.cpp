@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/invert.h"
+
+#include "inversion/mt2d/section_model.h"
+#include "support/app.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/inversion/frequencies.h"
+#include "tessera/inversion/mt_transform.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+/// Depth of the ground, or of the sea floor, of a mesh.
+std::function<double(double)> ground_of_mesh(const inversion::Mesh2d& mesh) {
+  std::vector<double> y, z;
+  for (const Index v : mesh.lines.back()) {
+    y.push_back(mesh.y[static_cast<std::size_t>(v)]);
+    z.push_back(mesh.z[static_cast<std::size_t>(v)]);
+  }
+  return inversion::depth_through(std::move(y), std::move(z));
+}
+
+/// Middle of the cells of each parameter, along the section and below the ground; their area.
+struct Middles {
+  std::vector<double> y, depth, area;
+};
+Middles middles_of(const inversion::Mesh2d& mesh, std::size_t parameters) {
+  const auto ground = ground_of_mesh(mesh);
+  Middles out{std::vector<double>(parameters), std::vector<double>(parameters),
+              std::vector<double>(parameters)};
+  for (Index c = 0; c < mesh.cells(); ++c) {
+    const Index p = mesh.medium[static_cast<std::size_t>(c)].parameter;
+    if (p < 0) continue;
+    double area = 0;
+    for (int k = 0; k < mesh.corners; ++k) {
+      const auto
+          a = static_cast<std::size_t>(mesh.cell[static_cast<std::size_t>(c * mesh.corners + k)]),
+          b = static_cast<std::size_t>(
+              mesh.cell[static_cast<std::size_t>(c * mesh.corners + (k + 1) % mesh.corners)]);
+      area += (mesh.y[a] * mesh.z[b] - mesh.z[a] * mesh.y[b]) / 2;
+    }
+    area = std::abs(area);
+    const auto [y, z] = mesh.middle(c);
+    const auto i = static_cast<std::size_t>(p);
+    out.y[i] += area * y;
+    out.depth[i] += area * (z - ground(y));
+    out.area[i] += area;
+  }
+  for (std::size_t i = 0; i < parameters; ++i) out.y[i] /= out.area[i], out.depth[i] /= out.area[i];
+  return out;
+}
+
+double reference_of(const Mt2dOptions& o, const inversion::SectionScales& scales) {
+  double rho = o.reference_resistivity.value_or(scales.ohm_m);
+  if (!o.least_resistivity) return rho;
+  const double lo = std::log(*o.least_resistivity), hi = std::log(*o.greatest_resistivity);
+  if (o.reference_resistivity) return rho;
+  return std::exp(std::clamp(std::log(rho), lo + 0.1 * (hi - lo), hi - 0.1 * (hi - lo)));
+}
+
+/// Of each station a layered earth for its determinant, else for the mode that it has.
+std::vector<inversion::SectionColumn> layered_earths(const InvertProblem& p) {
+  std::vector<inversion::SectionColumn> out;
+  for (std::size_t k = 0; k < p.input.survey.stations.size(); ++k) {
+    inversion::Response r;
+    for (const inversion::Element e :
+         {inversion::Element::determinant, inversion::Element::xy, inversion::Element::yx}) {
+      r = inversion::response_of(p.input.survey.data, k, e);
+      if (r.size() > 2) break;
+    }
+    if (r.size() < 3) continue;
+    const inversion::SoundingInverter one(r, {.posterior = inversion::PosteriorMethod::none});
+    out.push_back(
+        {p.ground.stations.y[k], one.result().thickness_m, one.result().resistivity_ohm_m});
+  }
+  return out;
+}
+
+}  // namespace
+
+InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input input) {
+  InvertProblem p{.options = o,
+                  .input = std::move(input),
+                  .ground = {},
+                  .scales = {},
+                  .mesh = {},
+                  .frequency_hz = {},
+                  .inversion = {}};
+  p.ground = ground_of(o, p.input.survey);
+  p.scales = inversion::section_scales(p.input.survey.data, o.reference_resistivity.value_or(100));
+  p.frequency_hz = inversion::model_frequencies(p.input.survey.data);
+  p.mesh = mesh_of(config, o, p.ground, p.scales);
+  if (const std::uint64_t has = memory_available(); has > 0 && bytes_of(p) > has)
+    throw data::InputError(
+        data::ExitCode::would_not_fit,
+        {config.error(
+            687, "mesh.cell_width",
+            fmt::format("{} cells and {} data take {:.2g} GB, this machine has {:.2g}", p.cells(),
+                        p.input.survey.data.size(), static_cast<double>(bytes_of(p)) / 1e9,
+                        static_cast<double>(has) / 1e9),
+            "larger cells, fewer periods or stations")});
+  return p;
+}
+
+void complete(const data::Config& config, InvertProblem& p) {
+  const Mt2dOptions& o = p.options;
+  const std::size_t n = p.cells();
+  const double reference = std::log(reference_of(o, p.scales));
+  inversion::SectionInversionOptions s;
+  s.method = o.method == Method::occam          ? inversion::SectionMethod::occam
+             : o.method == Method::gauss_newton ? inversion::SectionMethod::gauss_newton
+                                                : inversion::SectionMethod::lbfgs;
+  s.loss = survey::loss_of(o.misfit);
+  s.target_rms = o.target_rms.value_or(1);
+  s.mu = o.roughness_weight;
+  s.max_iterations = o.max_iterations;
+  s.equations = o.equations;
+  s.forward.order = o.order.value_or(1);
+  s.start.assign(n, reference);
+  if (o.start == Start::soundings) {
+    const auto columns = layered_earths(p);
+    if (columns.empty())
+      throw data::InputError(
+          data::ExitCode::input_invalid,
+          {config.error(689, "inversion.start",
+                        "no station has three periods of an impedance: there is no 1-D section",
+                        "inversion.start = \"half_space\"")});
+    s.start = inversion::stitched_section(p.mesh, columns);
+  }
+  if (!o.fixed.empty()) {
+    std::vector<data::Diagnostic> wrong;
+    s.fixed.assign(n, false);
+    const Middles middle = middles_of(p.mesh.cells, n);
+    for (std::size_t k = 0; k < o.fixed.size(); ++k) {
+      const std::string key = fmt::format("model.fixed[{}].points", k);
+      find_crossings(config, o.fixed[k].points, key, wrong);
+      bool any = false;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!lies_in(o.fixed[k].points, middle.y[i], middle.depth[i])) continue;
+        s.fixed[i] = any = true;
+        s.start[i] = std::log(o.fixed[k].resistivity);
+      }
+      if (!any)
+        wrong.push_back(config.error(689, key, "no cell has its middle in it: nothing is fixed",
+                                     "a larger polygon, or smaller cells (mesh.cell_width)"));
+    }
+    if (!wrong.empty()) throw data::InputError(data::ExitCode::input_invalid, std::move(wrong));
+  }
+  s.smoothing.along = o.smooth_along;
+  s.smoothing.down = o.smooth_down;
+  s.smoothing.reference = {reference};
+  const auto ground = ground_of_mesh(p.mesh.cells);
+  for (const TearOptions& tear : o.tears) {
+    inversion::Tear2d line;
+    for (const Place& at : tear.points) {
+      line.y.push_back(at[0]);
+      line.z.push_back(at[1] + ground(at[0]));
+    }
+    s.smoothing.tears.push_back(std::move(line));
+  }
+  if (o.differences == Differences::l1) s.smoothing.norm = inversion::DifferenceNorm::huber;
+  if (o.least_resistivity) {
+    s.ln_rho_bounds =
+        inversion::Bounds{std::log(*o.least_resistivity), std::log(*o.greatest_resistivity)};
+    const double width = s.ln_rho_bounds->upper - s.ln_rho_bounds->lower;
+    for (double& v : s.start)
+      v = std::clamp(v, s.ln_rho_bounds->lower + 1e-3 * width,
+                     s.ln_rho_bounds->upper - 1e-3 * width);
+  }
+  if (o.static_shift.enabled) s.shift_std_decades = o.static_shift.prior_std;
+  p.inversion.emplace(p.input.survey.data, p.mesh, p.frequency_hz, s);
+}
+
+std::vector<std::string> describe(const InvertProblem& p) {
+  const inversion::SectionScales& s = p.scales;
+  const std::set<double> own(p.input.survey.data.frequency_hz.begin(),
+                             p.input.survey.data.frequency_hz.end());
+  std::vector<std::string> out;
+  out.push_back(
+      fmt::format("{} data of {} stations over {:.4g} km, {} frequencies from {:.4g} to {:.4g} Hz, "
+                  "computed at {}",
+                  p.input.survey.data.size(), p.ground.stations.y.size(),
+                  (p.ground.stations.y.back() - p.ground.stations.y.front()) / 1000, own.size(),
+                  s.highest_hz, s.lowest_hz, p.frequency_hz.size()));
+  double narrow = HUGE_VAL;
+  for (std::size_t k = 1; k < p.mesh.y.size(); ++k)
+    narrow = std::min(narrow, p.mesh.y[k] - p.mesh.y[k - 1]);
+  const double least = inversion::skin_depth(s.highest_hz, s.ohm_m),
+               greatest = inversion::skin_depth(s.lowest_hz, s.ohm_m);
+  double first = HUGE_VAL;  // height of the solver's cells under the ground
+  const inversion::Mesh2d& mesh = p.mesh.solver;
+  for (Index c = 0; c < mesh.cells(); ++c) {
+    if (mesh.medium[static_cast<std::size_t>(c)].parameter < 0) continue;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int k = 0; k < mesh.corners; ++k) {
+      const double z = mesh.z[static_cast<std::size_t>(
+          mesh.cell[static_cast<std::size_t>(c * mesh.corners + k)])];
+      low = std::min(low, z), high = std::max(high, z);
+    }
+    first = std::min(first, high - low);
+  }
+  out.push_back(fmt::format(
+      "{} cells: {} columns from {:.3g} m on, {} rows from {:.3g} m to {:.3g} km; computed on {} "
+      "cells, the first {:.2g} of the least skin depth",
+      p.cells(), p.mesh.columns, narrow, p.mesh.rows, p.mesh.depth[1], p.mesh.depth.back() / 1000,
+      mesh.cells(), first / least));
+  out.push_back(fmt::format("skin depths {:.3g} m to {:.3g} km at {:.3g} ohm m", least,
+                            greatest / 1000, s.ohm_m));
+  return out;
+}
+
+std::uint64_t bytes_of(const InvertProblem& p) {
+  const auto data = static_cast<std::uint64_t>(p.input.survey.data.size()),
+             cells = static_cast<std::uint64_t>(p.cells());
+  // The Jacobian, its copy over the errors and the covariance times it; the data's matrix.
+  return 8 * (3 * data * cells + 2 * data * data) +
+         6 * solver_bytes(p.mesh.solver, p.options.order.value_or(1));
+}
+
+StepRow row_of(const InvertProblem& p, const inversion::Iteration& step,
+               const std::vector<double>& predicted) {
+  inversion::DataTable t = p.input.survey.data;
+  t.predicted = predicted;
+  return {.step = static_cast<double>(step.number),
+          .rms = inversion::rms_of(t),
+          .rms_te = rms_of_element(t, inversion::Element::xy),
+          .rms_tm = rms_of_element(t, inversion::Element::yx),
+          .rms_tipper = rms_of_element(t, inversion::Element::ty),
+          .roughness = step.roughness,
+          .weight = step.mu,
+          .length = step.step};
+}
+
+Result invert_result(const InvertProblem& p, const inversion::SectionState& state, bool bands) {
+  const inversion::SectionResult found = p.inversion->result(state);
+  Result r;
+  r.survey = p.input.survey;
+  r.survey.data.predicted = found.predicted;
+  r.y = p.mesh.sensors.y, r.z = p.mesh.sensors.z;
+  r.cells = p.mesh.cells;
+  r.ohm_m = resistivity_of_cells(r.cells, found.ln_rho);
+  const auto of_cells = [&](const std::vector<double>& of_parameters, bool given) {
+    std::vector<double> out;
+    for (std::size_t c = 0; c < r.cells.medium.size(); ++c) {
+      const Index k = r.cells.medium[c].parameter;
+      out.push_back(k >= 0 ? of_parameters[static_cast<std::size_t>(k)] : given ? r.ohm_m[c] : NAN);
+    }
+    return out;
+  };
+  if (bands) {
+    const inversion::SectionBands b = p.inversion->bands(state);
+    r.low = resistivity_of_cells(r.cells, b.q05), r.high = resistivity_of_cells(r.cells, b.q95);
+  }
+  std::vector<double> seen = p.inversion->sensitivity(state);
+  const Middles middle = middles_of(p.mesh.cells, p.cells());
+  for (std::size_t k = 0; k < seen.size(); ++k) seen[k] /= middle.area[k];
+  const double most = *std::max_element(seen.begin(), seen.end());
+  for (double& v : seen) v /= most;
+  r.sensitivity = of_cells(seen, false);
+  if (!found.shift_of.empty()) {
+    r.shift.assign(2 * r.y.size(), NAN);
+    for (std::size_t k = 0; k < found.shift_of.size(); ++k)
+      r.shift[2 * static_cast<std::size_t>(found.shift_of[k].station) +
+              (found.shift_of[k].mode == inversion::Element::yx)] = found.shift_decades[k];
+  }
+  if (p.options.method == Method::occam) r.target_rms = p.options.target_rms.value_or(1);
+  r.reason = inversion::describe(found.reason);
+  return r;
+}
+
+}  // namespace tessera::apps::mt2d

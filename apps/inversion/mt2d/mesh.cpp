@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/mesh.h"
+
+#include "tessera/autodiff/error.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tessera::apps::mt2d {
+
+inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
+                               const Ground& ground, const inversion::SectionScales& scales) {
+  inversion::SectionMeshOptions m{.cell_width_m = o.cell_width,
+                                  .first_cell_m = o.first_cell,
+                                  .growth = o.growth,
+                                  .depth_m = o.depth,
+                                  .order = o.order.value_or(1),
+                                  .most_nodes = static_cast<std::size_t>(o.most_nodes),
+                                  .ground = ground.line,
+                                  .sea = {},
+                                  .tilt_along_ground = o.tilted};
+  if (o.ground == GroundShape::stations) m.ground.reset();  // smoothly through them
+  if (o.sea_resistivity)
+    m.sea = inversion::Sea2d{.floor = ground.line, .surface_m = 0, .ohm_m = *o.sea_resistivity};
+  try {
+    return inversion::section_mesh(ground.stations, scales, m);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    throw data::InputError(
+        data::ExitCode::input_invalid,
+        {config.error(687, "mesh.most_nodes",
+                      fmt::format("no mesh can be made for {:.3g} to {:.3g} Hz at {:.3g} ohm m: {}",
+                                  scales.lowest_hz, scales.highest_hz, scales.ohm_m, e.what()),
+                      "fewer frequencies, larger cells, or more mesh.most_nodes where memory is "
+                      "there; are frequencies and units right?")});
+  }
+}
+
+std::vector<double> resistivity_of_cells(const inversion::Mesh2d& mesh,
+                                         const std::vector<double>& ln_rho) {
+  std::vector<double> out;
+  for (const inversion::Medium2d& m : mesh.medium)
+    out.push_back(m.parameter >= 0 ? std::exp(ln_rho[static_cast<std::size_t>(m.parameter)])
+                  : m.is_air()     ? NAN
+                                   : m.ohm_m);
+  return out;
+}
+
+std::uint64_t solver_bytes(const inversion::Mesh2d& mesh, int order) {
+  // Nested dissection of n nodes: about 8 n log2 n complex numbers in a factor (George 1973).
+  const double n =
+      static_cast<double>(mesh.vertices()) * (order == 2 ? (mesh.corners == 4 ? 3 : 4) : 1);
+  return static_cast<std::uint64_t>(2 * 16 * 8 * n * std::log2(n + 2));
+}
+
+}  // namespace tessera::apps::mt2d

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "inversion/mt2d/input.h"
+#include "tessera/inversion/section_mesh.h"
+
+namespace tessera::apps::mt2d {
+
+/// The meshes of a case. Throws data::InputError E0687 where they would have too many nodes or do
+/// not come about.
+inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
+                               const Ground& ground, const inversion::SectionScales& scales);
+
+/// Resistivities of the cells of a mesh: of parameters from `ln_rho`, of the others as given; NaN
+/// in the air.
+std::vector<double> resistivity_of_cells(const inversion::Mesh2d& mesh,
+                                         const std::vector<double>& ln_rho);
+
+/// What a solver's mesh takes at one frequency, both modes: bytes of the factor, of the rest.
+std::uint64_t solver_bytes(const inversion::Mesh2d& mesh, int order);
+
+}  // namespace tessera::apps::mt2d

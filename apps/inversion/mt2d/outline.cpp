@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/outline.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/data/text_file.h"
+#include "tessera/inversion/gmsh_2d.h"
+#include "tessera/inversion/goal_mesh_2d.h"
+#include "tessera/inversion/mare2dem_model.h"
+#include "tessera/inversion/outline_2d.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double like_air = 1e9;  // ohm m: MARE2DEM's air has 1e12
+
+std::string text_of(const fs::path& file) { return data::read_text_file(file).text; }
+
+/// Parameters are regions; those of air are air.
+std::vector<inversion::Medium2d> media_of_regions(const std::vector<double>& ohm_m) {
+  std::vector<inversion::Medium2d> out;
+  for (std::size_t k = 0; k < ohm_m.size(); ++k)
+    out.push_back(ohm_m[k] >= like_air ? inversion::air()
+                                       : inversion::Medium2d{.parameter = static_cast<Index>(k)});
+  return out;
+}
+
+}  // namespace
+
+bool is_outline(const fs::path& file) {
+  const std::string ending = file.extension().string();
+  return ending == ".poly" || ending == ".resistivity" || ending == ".msh";
+}
+
+OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& o,
+                                 const std::vector<double>& y,
+                                 const std::vector<double>& frequency_hz) {
+  const fs::path& file = *o.section_file;
+  const std::string ending = file.extension().string();
+  OutlinedSection out;
+  try {
+    inversion::Mesh2d& mesh = out.mesh.solver;
+    fs::path outline = file;
+    if (ending == ".resistivity") {
+      const inversion::Mare2demModel model =
+          inversion::read_mare2dem_model(text_of(file), file.string());
+      for (const auto& region : model.regions) out.ohm_m.push_back(region.ohm_m[0]);
+      if (model.anisotropic)
+        out.remarks.push_back("the model is anisotropic: resistivities along x are taken");
+      outline = file.parent_path() / model.model_file;
+    } else {
+      out.ohm_m = o.section_resistivities;
+      if (out.ohm_m.empty())
+        throw data::InputError(
+            data::ExitCode::config_invalid,
+            {config.error(690, "section.resistivities",
+                          "regions of " + file.filename().string() + " have no resistivity",
+                          "section.resistivities, one for each region from 1 on; that of air "
+                          "\"inf\"")});
+    }
+    if (ending == ".msh") {
+      mesh = inversion::read_msh(
+          text_of(file),
+          {.medium =
+               [&](Index group) {
+                 if (group < 1 || group > std::ssize(out.ohm_m))
+                   throw Error(fmt::format(
+                       "physical group {} has no resistivity: section.resistivities has {}", group,
+                       out.ohm_m.size()));
+                 return media_of_regions(out.ohm_m)[static_cast<std::size_t>(group - 1)];
+               },
+           .upwards = true},
+          file.string());
+    } else {
+      const auto size = [&](double at_y, double) {  // as far as stations are, at most
+        double away = HUGE_VAL;
+        for (const double station : y) away = std::min(away, std::abs(at_y - station));
+        return std::max(y.size() > 1 ? (y.back() - y.front()) / (4 * double(y.size())) : 500.0,
+                        0.5 * away);
+      };
+      mesh = inversion::triangles_of(inversion::read_poly(text_of(outline), outline.string()),
+                                     media_of_regions(out.ohm_m), {.size = size});
+    }
+    const auto water = [&](const inversion::Medium2d& m) {
+      return o.sea_resistivity && m.parameter >= 0 &&
+             std::abs(out.ohm_m[static_cast<std::size_t>(m.parameter)] / *o.sea_resistivity - 1) <
+                 1e-6;
+    };
+    if (o.sea_resistivity && std::none_of(mesh.medium.begin(), mesh.medium.end(), water))
+      throw data::InputError(
+          data::ExitCode::input_invalid,
+          {config.error(690, "ground.sea_resistivity",
+                        fmt::format("no region of the section has {:g} ohm m", *o.sea_resistivity),
+                        "that of the file's water, or none: then stations stand on the ground")});
+    // One line, which the sensors stand on; it is found again on each finer mesh.
+    mesh.lines = {inversion::line_between(mesh, [&](Index c) {
+      const inversion::Medium2d& m = mesh.medium[static_cast<std::size_t>(c)];
+      return m.is_air() || water(m);
+    })};
+    const inversion::Sensors2d sensors = inversion::sensors_on(mesh, 0, y, o.tilted);
+    std::vector<double> ln_rho;
+    for (const double v : out.ohm_m) ln_rho.push_back(v >= like_air ? 0.0 : std::log(v));
+    const Tensor model = tensor(std::vector<double>(
+        ln_rho.begin(), ln_rho.begin() + static_cast<std::ptrdiff_t>(mesh.parameters())));
+    if (mesh.corners == 3) {
+      const int order = o.order.value_or(2);
+      mesh = inversion::start_mesh(std::move(mesh), sensors, frequency_hz.front(), model);
+      std::vector<double> some;  // a mesh for the ends and two between serves all
+      for (std::size_t k = 0; k < 4; ++k)
+        some.push_back(frequency_hz[k * (frequency_hz.size() - 1) / 3]);
+      some.erase(std::unique(some.begin(), some.end()), some.end());
+      inversion::GoalMesh refined =
+          inversion::goal_mesh(std::move(mesh), sensors, some, model,
+                               {.goal = o.goal,
+                                .most_cells = static_cast<Index>(o.most_nodes),
+                                .forward = {.order = order}});
+      if (!refined.reached)
+        out.remarks.push_back(fmt::format(
+            "mesh.goal = {:g} was not reached within {} cells: {:.2g}", o.goal,
+            refined.mesh.cells(), refined.steps.empty() ? NAN : refined.steps.back().error));
+      mesh = std::move(refined.mesh);
+    }
+    out.mesh.sensors = inversion::sensors_on(mesh, 0, y, o.tilted);
+    out.mesh.cells = mesh;
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    throw data::InputError(data::Diagnostic{.number = 690,
+                                            .place = {.file = file.string()},
+                                            .message = e.what(),
+                                            .hint = "see section.file"});
+  }
+  return out;
+}
+
+}  // namespace tessera::apps::mt2d

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sections that are given by outlines or meshes of other programs: .poly, .resistivity, .msh.
+#pragma once
+#include "inversion/mt2d/options.h"
+#include "tessera/inversion/section_mesh.h"
+
+#include <vector>
+
+namespace tessera::apps::mt2d {
+
+bool is_outline(const std::filesystem::path& file);
+
+struct OutlinedSection {
+  std::vector<double> ohm_m;    ///< of each region; of air 0
+  inversion::SectionMesh mesh;  ///< triangles or quadrilaterals with regions as parameters
+  std::vector<std::string> remarks;
+};
+/// Stations at these y stand on the ground of the file, or on the floor of its sea
+/// (ground.sea_resistivity says which regions are water). Triangles are halved until all responses
+/// change by less than mesh.goal. Throws data::InputError E0690 for a file that is no section, a
+/// region without a resistivity, a ground that does not go from side to side.
+OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& o,
+                                 const std::vector<double>& y,
+                                 const std::vector<double>& frequency_hz);
+
+}  // namespace tessera::apps::mt2d

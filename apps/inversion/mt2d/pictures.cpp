@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/results.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/plot.h"
+#include "tessera/inversion/figures.h"
+#include "tessera/inversion/section_figure.h"
+#include "tessera/inversion/survey_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Clear from a thirtieth of the greatest sensitivity on, nearly white from a ten-thousandth down.
+std::vector<double> veil_of(const std::vector<double>& sensitivity) {
+  constexpr double clear = 1.0 / 30, gone = 1e-4, most = 0.85;
+  std::vector<double> out;
+  for (const double s : sensitivity)
+    out.push_back(s > 0 ? most * std::clamp(std::log(clear / s) / std::log(clear / gone), 0.0, 1.0)
+                  : std::isnan(s) ? 0.0
+                                  : most);
+  return out;
+}
+
+inversion::MeshSection section(const Result& r, std::string title,
+                               const std::vector<double>& ohm_m) {
+  inversion::MeshSection s{.title = std::move(title), .mesh = &r.cells, .ohm_m = ohm_m};
+  for (const inversion::Station& station : r.survey.stations)
+    s.station.push_back(station.name.empty() ? station.id : station.name);
+  s.y = r.y, s.z = r.z;
+  return s;
+}
+
+const char* name_of_file(inversion::Element e) {
+  switch (e) {
+    case inversion::Element::xy:
+      return "pseudo_section_te";
+    case inversion::Element::yx:
+      return "pseudo_section_tm";
+    case inversion::Element::ty:
+      return "pseudo_section_tipper";
+    case inversion::Element::determinant:
+      return "pseudo_section_determinant";
+    default:
+      return nullptr;  // nothing that this app takes
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> draw(const fs::path& plots, const Result& r, bool each_station) {
+  data::make_folder(plots);
+  std::vector<fs::path> all;
+  std::set<std::string> taken;
+  const auto save = [&](std::string name, const data::Figure& figure) {
+    while (!taken.insert(name).second) name += "_station";
+    for (const fs::path& file : data::save_as_png_and_svg(figure, plots, name)) all.push_back(file);
+    all.push_back(plots / (name + ".csv"));
+    data::save_csv(figure, all.back());
+  };
+  const double rms = inversion::rms_of(r.survey.data);
+  inversion::MeshSection model = section(r, "Resistivity", r.ohm_m);
+  if (!r.steps.empty())
+    model.subtitle = fmt::format("RMS {:.3f}, {} steps; pale: what data hardly see", rms,
+                                 static_cast<int>(r.steps.back().step));
+  if (!r.sensitivity.empty()) model.veil = veil_of(r.sensitivity);
+  const data::Figure drawn = inversion::section_figure(model);
+  save("section", drawn);
+  const auto [least, greatest] =
+      std::pair(drawn.panels[0].colour.axis.min, drawn.panels[0].colour.axis.max);
+  for (const auto& [name, title, values] :
+       {std::tuple{"section_q05", "Resistivity, 5 % quantile", &r.low},
+        std::tuple{"section_q95", "Resistivity, 95 % quantile", &r.high}}) {
+    if (values->empty()) continue;
+    inversion::MeshSection band = section(r, title, *values);
+    band.least_ohm_m = least, band.greatest_ohm_m = greatest;
+    save(name, inversion::section_figure(band));
+  }
+  for (const inversion::Element e : inversion::elements_of(r.survey.data))
+    if (const char* name = name_of_file(e))
+      save(name, inversion::pseudo_section(r.survey, e, true));
+  if (std::isfinite(rms)) save("misfit", inversion::misfit_map(r.survey));
+  if (inversion::has_phase_tensors(r.survey))
+    save("phase_tensors", inversion::phase_tensor_section(r.survey));
+  if (inversion::has_tippers(r.survey))
+    save("induction_arrows", inversion::induction_arrows(r.survey));
+  if (!r.steps.empty()) {
+    std::vector<inversion::IterationRow> rows;
+    for (const StepRow& s : r.steps)
+      rows.push_back({static_cast<int>(s.step), s.rms, s.roughness, s.weight});
+    save("steps", inversion::iteration_figure("Steps", rows, r.target_rms, std::nullopt));
+    save("l_curve",
+         inversion::l_curve("Misfit against roughness", rows, rows.size() - 1, r.target_rms));
+  }
+  if (each_station)
+    for (std::size_t k = 0; k < r.survey.stations.size(); ++k)
+      save(r.survey.stations[k].id, inversion::station_figure(r.survey, k));
+  return all;
+}
+
+}  // namespace tessera::apps::mt2d

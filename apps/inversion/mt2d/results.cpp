@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/results.h"
+
+#include "tessera/data/csv.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/hdf5.h"
+#include "tessera/data/vtk_xml.h"
+#include "tessera/data/vtkhdf.h"
+#include "tessera/inversion/survey_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<double> if_known(double v) { return std::isnan(v) ? std::nullopt : std::optional(v); }
+std::optional<double> if_known(const std::vector<double>& v, std::size_t k) {
+  return v.empty() ? std::nullopt : if_known(v[k]);
+}
+
+std::string model_table(const Result& r) {
+  std::vector<std::string> columns{"cell"};
+  const auto corners = static_cast<std::size_t>(r.cells.corners);
+  for (std::size_t k = 0; k < corners; ++k) {
+    columns.push_back(fmt::format("y{}_m", k));
+    columns.push_back(fmt::format("z{}_m", k));
+  }
+  for (const char* name :
+       {"parameter", "resistivity_ohm_m", "q05_ohm_m", "q95_ohm_m", "sensitivity"})
+    columns.emplace_back(name);
+  data::CsvTable t(columns);
+  for (std::size_t c = 0; c < r.ohm_m.size(); ++c) {
+    if (std::isnan(r.ohm_m[c])) continue;
+    t.add(c);
+    for (std::size_t k = 0; k < corners; ++k) {
+      const auto v = static_cast<std::size_t>(r.cells.cell[c * corners + k]);
+      t.add(r.cells.y[v]).add(r.cells.z[v]);
+    }
+    t.add(r.cells.medium[c].parameter).add(r.ohm_m[c]);
+    t.add(if_known(r.low, c)).add(if_known(r.high, c)).add(if_known(r.sensitivity, c)).end_row();
+  }
+  return t.text();
+}
+
+std::string station_table(const Result& r) {
+  data::CsvTable t({"station", "name", "file", "y_m", "z_m", "offset_m", "latitude_deg",
+                    "longitude_deg", "data", "rms", "rms_te", "rms_tm", "rms_tipper",
+                    "shift_te_decades", "shift_tm_decades"});
+  const inversion::Survey& s = r.survey;
+  for (std::size_t k = 0; k < s.stations.size(); ++k) {
+    const inversion::Station& station = s.stations[k];
+    inversion::DataTable own;
+    for (std::size_t i = 0; i < s.data.size(); ++i)
+      if (s.data.station[i] == static_cast<std::int64_t>(k)) {
+        own.add(0, s.data.frequency_hz[i], s.data.kind[i], s.data.value[i], s.data.sigma[i]);
+        own.predicted.back() = s.data.predicted[i];
+      }
+    t.add(station.id)
+        .add(station.name)
+        .add(fs::path(station.file.path).filename().string())
+        .add(r.y[k])
+        .add(r.z[k])
+        .add(station.offset_m)
+        .add(station.latitude_deg)
+        .add(station.longitude_deg)
+        .add(own.size());
+    t.add(if_known(inversion::rms_of(own)));
+    for (const auto e : {inversion::Element::xy, inversion::Element::yx, inversion::Element::ty})
+      t.add(if_known(rms_of_element(own, e)));
+    t.add(if_known(r.shift, 2 * k)).add(if_known(r.shift, 2 * k + 1)).end_row();
+  }
+  return t.text();
+}
+
+/// Cells of the earth; x along the section, z upwards, so that ParaView shows depth downwards.
+data::UnstructuredGrid grid_of(const Result& r) {
+  data::UnstructuredGrid g;
+  for (std::size_t v = 0; v < r.cells.y.size(); ++v)
+    g.points.insert(g.points.end(), {r.cells.y[v], 0.0, -r.cells.z[v]});
+  data::FieldArray rho{"resistivity", "ohm*m", "resistivity"},
+      parameter{"parameter", "1", "number of the parameter; -1: given"};
+  std::vector<std::pair<const std::vector<double>*, data::FieldArray>> others;
+  if (!r.low.empty()) others.push_back({&r.low, {"resistivity_q05", "ohm*m", "5 % quantile"}});
+  if (!r.high.empty()) others.push_back({&r.high, {"resistivity_q95", "ohm*m", "95 % quantile"}});
+  if (!r.sensitivity.empty())
+    others.push_back({&r.sensitivity, {"sensitivity", "1", "of all data, over the greatest"}});
+  const auto corners = static_cast<std::size_t>(r.cells.corners);
+  for (std::size_t c = 0; c < r.ohm_m.size(); ++c) {
+    if (std::isnan(r.ohm_m[c])) continue;
+    for (std::size_t k = 0; k < corners; ++k)
+      g.connectivity.push_back(r.cells.cell[c * corners + k]);
+    g.offsets.push_back(static_cast<std::int64_t>(g.connectivity.size()));
+    g.shapes.push_back(corners == 3 ? data::CellShape::triangle : data::CellShape::quad);
+    rho.values.push_back(r.ohm_m[c]);
+    parameter.values.push_back(static_cast<double>(r.cells.medium[c].parameter));
+    for (auto& [from, field] : others) field.values.push_back((*from)[c]);
+  }
+  g.fields.cells = {std::move(rho), std::move(parameter)};
+  for (auto& [from, field] : others) g.fields.cells.push_back(std::move(field));
+  return g;
+}
+
+data::PolyGrid stations_of(const Result& r) {
+  data::PolyGrid g;
+  data::FieldArray number{"station", "1", "number along the section"}, rms{"rms", "1", "misfit"};
+  for (std::size_t k = 0; k < r.y.size(); ++k) {
+    g.points.insert(g.points.end(), {r.y[k], 0.0, -r.z[k]});
+    g.vertices.connectivity.push_back(static_cast<std::int64_t>(k));
+    g.vertices.offsets.push_back(static_cast<std::int64_t>(k + 1));
+    number.values.push_back(static_cast<double>(k));
+    rms.values.push_back(inversion::rms_of_station(r.survey.data, k));
+  }
+  g.fields.points = {std::move(number), std::move(rms)};
+  return g;
+}
+
+/// The rows that another program's file can hold.
+inversion::Survey rows_for(const inversion::Survey& survey,
+                           const std::function<bool(inversion::DatumKind)>& holds) {
+  inversion::Survey out = survey;
+  out.data = {};
+  const inversion::DataTable& t = survey.data;
+  for (std::size_t i = 0; i < t.size(); ++i)
+    if (holds(t.kind[i]))
+      out.data.add(t.station[i], t.frequency_hz[i], t.kind[i], t.value[i], t.sigma[i]);
+  return out;
+}
+
+bool is_resistivity_or_phase(inversion::DatumKind k) {
+  return (k.element == inversion::Element::xy || k.element == inversion::Element::yx) &&
+         (k.part == inversion::Part::log10_rho || k.part == inversion::Part::phase);
+}
+
+void write_for_others(const fs::path& run, const inversion::Survey& survey) {
+  using inversion::Element, inversion::Part;
+  const auto& kinds = survey.data.kind;
+  const auto has = [&](inversion::DatumKind k) {
+    return std::find(kinds.begin(), kinds.end(), k) != kinds.end();
+  };
+  const inversion::Survey emdata = rows_for(survey, is_resistivity_or_phase);
+  if (emdata.data.size() > 0) inversion::write_emdata(run / "data.emdata", emdata);
+  // ModEM's list has numbers in pairs: real and imaginary part, resistivity and phase.
+  const inversion::Survey modem = rows_for(survey, [&](inversion::DatumKind k) {
+    if (k.element == Element::determinant || k.element == Element::average ||
+        k.part == Part::phase_tensor)
+      return false;
+    return k.part == Part::log10_rho ? has({k.element, Part::phase})
+           : k.part == Part::phase   ? has({k.element, Part::log10_rho})
+                                     : true;
+  });
+  if (modem.data.size() > 0)
+    inversion::write_modem(run / "data.dat", modem, modem.azimuth_deg - 90);
+}
+
+/// Impedances and tippers of the stations' files, for pictures and for Python.
+void write_soundings(data::H5Writer& file, const inversion::Survey& survey) {
+  for (std::size_t k = 0; k < survey.stations.size(); ++k) {
+    const inversion::Sounding& s = survey.stations[k].sounding;
+    if (s.size() == 0) continue;
+    const std::string at = fmt::format("tessera/sounding/{}/", k);
+    file.write(at + "frequency", s.frequency_hz, {}, {"Hz", ""});
+    file.write(at + "azimuth", s.azimuth_deg, {}, {"deg", "of x, clockwise from north"});
+    if (s.has_impedance()) {
+      std::vector<std::complex<double>> z;
+      for (const auto& t : s.impedance)
+        for (const auto& row : t) z.insert(z.end(), row.begin(), row.end());
+      file.write(at + "impedance", z, {s.size(), 2, 2}, {"ohm", ""});
+    }
+    if (s.has_tipper()) {
+      std::vector<std::complex<double>> t;
+      for (const auto& pair : s.tipper) t.insert(t.end(), pair.begin(), pair.end());
+      file.write(at + "tipper", t, {s.size(), 2}, {"1", ""});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> step_columns() {
+  return {"step",       "rms",       "rms_te",           "rms_tm",
+          "rms_tipper", "roughness", "roughness_weight", "length"};
+}
+std::vector<double> numbers_of(const StepRow& r) {
+  return {r.step, r.rms, r.rms_te, r.rms_tm, r.rms_tipper, r.roughness, r.weight, r.length};
+}
+StepRow step_row(const std::vector<double>& v) {
+  return {v.at(0), v.at(1), v.at(2), v.at(3), v.at(4), v.at(5), v.at(6), v.at(7)};
+}
+
+double rms_of_element(const inversion::DataTable& t, inversion::Element element) {
+  double sum = 0;
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    const double r = (t.value[i] - t.predicted[i]) / t.sigma[i];
+    if (t.kind[i].element == element && std::isfinite(r)) sum += r * r, ++n;
+  }
+  return n ? std::sqrt(sum / static_cast<double>(n)) : NAN;
+}
+
+void write_results(const fs::path& run, const Result& r, bool vtk_xml) {
+  data::write_file_atomically(run / "model.csv", model_table(r));
+  data::write_file_atomically(run / "stations.csv", station_table(r));
+  inversion::write_survey_csv(run / "data.csv", r.survey);
+  write_for_others(run, r.survey);
+  const data::UnstructuredGrid grid = grid_of(r);
+  if (vtk_xml) {
+    data::write_vtk_xml(run / "model.vtu", grid);
+    data::write_vtk_xml(run / "stations.vtp", stations_of(r));
+  }
+  data::H5Writer file(run / "results.h5");
+  data::write_vtkhdf(file, grid);
+  file.group("tessera");
+  file.attribute("tessera", "app", "inversion.mt2d");
+  file.attribute("tessera", "time_convention", "exp(+i omega t)");
+  inversion::write_survey(file, "tessera/survey", r.survey);
+  write_soundings(file, r.survey);
+  file.write("tessera/stations/y", r.y, {}, {"m", "along the section"});
+  file.write("tessera/stations/z", r.z, {}, {"m", "down"});
+  file.write("tessera/stations/azimuth", std::vector<double>{r.survey.azimuth_deg}, {},
+             {"deg", "in which the section runs"});
+  if (!r.shift.empty())
+    file.write("tessera/stations/shift", r.shift, {r.y.size(), 2},
+               {"1", "decades of the apparent resistivity of TE and TM"});
+  const std::string at = "tessera/model/";
+  file.write(at + "y", r.cells.y, {}, {"m", "of the vertices, along the section"});
+  file.write(at + "z", r.cells.z, {}, {"m", "of the vertices, down"});
+  file.write(at + "cell", std::vector<std::int64_t>(r.cells.cell.begin(), r.cells.cell.end()),
+             {r.ohm_m.size(), static_cast<std::uint64_t>(r.cells.corners)},
+             {"1", "vertices of each cell"});
+  std::vector<std::int64_t> parameter;
+  for (const inversion::Medium2d& m : r.cells.medium) parameter.push_back(m.parameter);
+  file.write(at + "parameter", parameter, {}, {"1", "-1: given"});
+  file.write(at + "resistivity", r.ohm_m, {}, {"ohm*m", "NaN in the air"});
+  if (!r.low.empty()) file.write(at + "resistivity_q05", r.low, {}, {"ohm*m", "5 % quantile"});
+  if (!r.high.empty()) file.write(at + "resistivity_q95", r.high, {}, {"ohm*m", "95 % quantile"});
+  if (!r.sensitivity.empty())
+    file.write(at + "sensitivity", r.sensitivity, {}, {"1", "of all data, over the greatest"});
+  std::vector<double> steps;
+  for (const StepRow& row : r.steps)
+    for (const double v : numbers_of(row)) steps.push_back(v);
+  file.write("tessera/steps", steps, {r.steps.size(), step_columns().size()},
+             {"", "as the columns of metrics.csv"});
+  file.write("tessera/target_rms", std::vector<double>{r.target_rms.value_or(NAN)}, {}, {"1", ""});
+  file.write_text("tessera/reason", r.reason);
+  file.commit();
+}
+
+Result read_results(const fs::path& results_h5) {
+  const auto found = data::read_h5(results_h5, {}, data::limits_of_results());
+  std::map<std::string, const data::H5Array*> by_name;
+  for (const auto& [name, array] : found)
+    by_name.emplace(name.starts_with('/') ? name.substr(1) : name, &array);
+  const auto refuse = [&](const std::string& what) {
+    data::Diagnostic d;
+    d.number = 428;
+    d.place.file = results_h5.string();
+    d.message = "the file has no usable " + what + ": it is no result of inversion.mt2d";
+    return data::InputError(std::move(d));
+  };
+  const auto optional = [&]<class T>(const std::string& name, const T&) -> std::vector<T> {
+    const auto at = by_name.find("tessera/" + name);
+    if (at == by_name.end()) return {};
+    const auto* v = std::get_if<std::vector<T>>(&at->second->data);
+    if (!v) throw refuse(name);
+    return *v;
+  };
+  const auto real = [&](const std::string& name) {
+    if (!by_name.contains("tessera/" + name)) throw refuse(name);
+    return optional(name, 0.0);
+  };
+  Result r;
+  r.survey = inversion::read_survey(results_h5);
+  r.y = real("stations/y"), r.z = real("stations/z");
+  const std::vector<double> azimuth = real("stations/azimuth");
+  if (r.y.size() != r.survey.stations.size() || r.z.size() != r.y.size() || azimuth.size() != 1)
+    throw refuse("stations");
+  r.survey.azimuth_deg = azimuth[0];
+  r.survey.has_coordinates = true;
+  r.shift = optional("stations/shift", 0.0);
+  r.cells.y = real("model/y"), r.cells.z = real("model/z");
+  r.ohm_m = real("model/resistivity");
+  const std::vector<std::int64_t> cell = optional("model/cell", std::int64_t{}),
+                                  parameter = optional("model/parameter", std::int64_t{});
+  const std::size_t n = r.ohm_m.size();
+  if (n == 0 || parameter.size() != n || (cell.size() != 3 * n && cell.size() != 4 * n) ||
+      std::any_of(cell.begin(), cell.end(),
+                  [&](std::int64_t v) { return v < 0 || v >= std::ssize(r.cells.y); }))
+    throw refuse("model/cell");
+  r.cells.corners = static_cast<int>(cell.size() / n);
+  r.cells.cell.assign(cell.begin(), cell.end());
+  for (std::size_t c = 0; c < n; ++c)
+    r.cells.medium.push_back(parameter[c] >= 0 ? inversion::Medium2d{.parameter = parameter[c]}
+                             : std::isnan(r.ohm_m[c])
+                                 ? inversion::air()
+                                 : inversion::Medium2d{.parameter = -1, .ohm_m = r.ohm_m[c]});
+  r.low = optional("model/resistivity_q05", 0.0), r.high = optional("model/resistivity_q95", 0.0);
+  r.sensitivity = optional("model/sensitivity", 0.0);
+  for (const auto* v : {&r.low, &r.high, &r.sensitivity})
+    if (!v->empty() && v->size() != n) throw refuse("model");
+  const std::vector<double> steps = real("steps");
+  const std::size_t width = step_columns().size();
+  for (std::size_t i = 0; i + width <= steps.size(); i += width)
+    r.steps.push_back(step_row({steps.begin() + static_cast<std::ptrdiff_t>(i),
+                                steps.begin() + static_cast<std::ptrdiff_t>(i + width)}));
+  if (const auto t = optional("target_rms", 0.0); t.size() == 1 && !std::isnan(t[0]))
+    r.target_rms = t[0];
+  if (const auto why = optional("reason", std::string()); !why.empty()) r.reason = why[0];
+  for (std::size_t k = 0; k < r.survey.stations.size(); ++k) {
+    inversion::Sounding& s = r.survey.stations[k].sounding;
+    const std::string at = fmt::format("sounding/{}/", k);
+    s.frequency_hz = optional(at + "frequency", 0.0);
+    s.azimuth_deg = optional(at + "azimuth", 0.0);
+    const auto z = optional(at + "impedance", std::complex<double>()),
+               t = optional(at + "tipper", std::complex<double>());
+    if (s.azimuth_deg.size() != s.size() || (!z.empty() && z.size() != 4 * s.size()) ||
+        (!t.empty() && t.size() != 2 * s.size()))
+      throw refuse(at);
+    constexpr inversion::Tensor2<double> none{{{NAN, NAN}, {NAN, NAN}}};
+    for (std::size_t i = 0; i < z.size(); i += 4) {
+      s.impedance.push_back({{{z[i], z[i + 1]}, {z[i + 2], z[i + 3]}}});
+      s.impedance_error.push_back(none);
+    }
+    for (std::size_t i = 0; i < t.size(); i += 2) {
+      s.tipper.push_back({t[i], t[i + 1]});
+      s.tipper_error.push_back({NAN, NAN});
+    }
+  }
+  return r;
+}
+
+}  // namespace tessera::apps::mt2d

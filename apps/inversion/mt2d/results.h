@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/inversion/mesh_2d.h"
+#include "tessera/inversion/survey.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::mt2d {
+
+/// A row of metrics.csv: what a step came to. NaN: there is none.
+struct StepRow {
+  double step = 0, rms = 0, rms_te = 0, rms_tm = 0, rms_tipper = 0, roughness = 0, weight = 0,
+         length = 0;
+};
+std::vector<std::string> step_columns();
+std::vector<double> numbers_of(const StepRow& row);
+StepRow step_row(const std::vector<double>& numbers);
+
+/// RMS of all rows of the responses: TE, TM, tipper.
+double rms_of_element(const inversion::DataTable& table, inversion::Element element);
+
+/// What a run found, or computed.
+struct Result {
+  inversion::Survey survey;       ///< with predictions
+  std::vector<double> y, z;       ///< of the stations, m
+  inversion::Mesh2d cells;        ///< of the section
+  std::vector<double> ohm_m;      ///< [cells]; NaN in the air
+  std::vector<double> low, high;  ///< its 5 and 95 % quantiles, or empty
+  /// What data see of a cell: root of the sum of squares of its derivatives over their errors, by
+  /// area, over the greatest; or empty.
+  std::vector<double> sensitivity;
+  std::vector<double> shift;  ///< decades of rho_a of each station, TE then TM; or empty
+  std::vector<StepRow> steps;
+  std::optional<double> target_rms;
+  std::string reason;  ///< why it ended, for the user
+};
+
+/// model.csv, model.vtu, stations.vtp, stations.csv, data.csv, data.emdata where the data are such,
+/// results.h5. No times in any of them. `vtk_xml` false leaves the VTK files out.
+void write_results(const std::filesystem::path& run, const Result& r, bool vtk_xml);
+Result read_results(const std::filesystem::path& results_h5);
+
+/// plots/: PNG, SVG and CSV of each picture; returns the files.
+std::vector<std::filesystem::path> draw(const std::filesystem::path& plots, const Result& r,
+                                        bool each_station);
+
+}  // namespace tessera::apps::mt2d

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/run.h"
+
+#include "support/step_record.h"
+#include "tessera/autodiff/forall.h"
+#include "tessera/data/checkpoint.h"
+#include "tessera/data/file_io.h"
+#include "tessera/data/log.h"
+#include "tessera/data/manifest.h"
+#include "tessera/data/progress.h"
+#include "tessera/data/run.h"
+#include "tessera/data/stop.h"
+#include "tessera/data/vtk_xml.h"
+#include "tessera/inversion/sounding_write.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool can_write_vtk(data::Log& log) {
+  std::string why_not;
+  if (data::vtk_xml_available(&why_not)) return true;
+  log.warning("no VTK XML files: " + why_not);
+  return false;
+}
+
+/// "RMS 1.234 (TE 1.1, TM 1.4)"
+std::string rms_text(const StepRow& row) {
+  std::string parts;
+  for (const auto& [name, rms] :
+       {std::pair{"TE", row.rms_te}, {"TM", row.rms_tm}, {"tipper", row.rms_tipper}})
+    if (!std::isnan(rms)) parts += fmt::format("{}{} {:.3f}", parts.empty() ? "" : ", ", name, rms);
+  return fmt::format("RMS {:.4f}{}", row.rms, parts.empty() ? "" : " (" + parts + ")");
+}
+
+}  // namespace
+
+data::ExitCode run_forward(RunContext& to, const ForwardProblem& p) {
+  set_num_threads(to.manifest.threads);
+  to.manifest.seeds = {p.options.seed};
+  to.log.info(describe(p));
+  data::Progress progress({.style = to.progress_style,
+                           .phase = "forward",
+                           .unit = "frequencies",
+                           .total = p.frequency_hz.size(),
+                           .heartbeat = to.folder.heartbeat_json()});
+  const auto exact = soundings_of(p, [&](std::size_t done) {
+    progress.update(done);
+    return done == p.frequency_hz.size() || to.stop.poll() == data::StopReason::none;
+  });
+  if (exact.empty()) {
+    progress.finish("stopped");
+    return data::ExitCode::stopped_resumable;
+  }
+  progress.finish();
+  const auto noisy = with_noise(p, exact);
+  const Result r = forward_result(p, exact, noisy);
+  const fs::path& run = to.folder.path();
+  write_results(run, r, can_write_vtk(to.log));
+  if (p.options.latitude) {
+    data::make_folder(run / "soundings");
+    for (const inversion::Sounding& s : on_the_globe(p, noisy))
+      inversion::write_edi(run / "soundings" / (s.station + ".edi"), s);
+  }
+  if (p.options.pictures) draw(to.folder.plots(), r, p.options.pictures_of_stations);
+  const double rms = inversion::rms_of(r.survey.data);
+  to.manifest.metrics = {{"stations", static_cast<double>(r.y.size())},
+                         {"data", static_cast<double>(r.survey.data.size())},
+                         {"rms", rms}};
+  to.log.info(fmt::format("{} data of {} stations, RMS of their noise {:.3f}", r.survey.data.size(),
+                          r.y.size(), rms));
+  return data::ExitCode::ok;
+}
+
+data::ExitCode run_invert(RunContext& to, const InvertProblem& p) {
+  set_num_threads(to.manifest.threads);
+  to.manifest.seeds = {p.options.seed};
+  for (const auto& d : p.input.findings)
+    (d.severity == data::Severity::error ? to.log.error(data::to_string(d))
+                                         : to.log.debug(data::to_string(d)));
+  to.log.info(p.input.strike);
+  for (const std::string& line : describe(p)) to.log.info(line);
+  for (const auto* remarks : {&p.input.survey.remarks, &p.ground.remarks, &p.mesh.remarks})
+    for (const std::string& remark : *remarks) to.log.info(remark);
+
+  const inversion::SectionInversion& inversion = *p.inversion;
+  inversion::SectionState state;
+  StepRecord record(to,
+                    {.app = "inversion.mt2d",
+                     .phase = "invert",
+                     .unit = "steps",
+                     .total = static_cast<std::uint64_t>(p.options.max_iterations),
+                     .columns = step_columns(),
+                     .inputs = survey::files_of(p.input),
+                     .save = [&](data::Checkpoint& c) { c.put("state", inversion::packed(state)); },
+                     .load =
+                         [&](const data::Checkpoint& c) {
+                           state = inversion::unpacked(c.array<double>("state"));
+                         }});
+  const auto note = [&](const inversion::Iteration& i) {
+    const StepRow row = row_of(p, i, state.steps().predicted);
+    record.note(numbers_of(row), {{"rms", row.rms}});
+    return row;
+  };
+  if (!record.resumed()) {
+    state = inversion.begin();
+    const StepRow row = note({.mu = NAN, .roughness = NAN, .step = NAN});
+    to.log.info(fmt::format("start: {}", rms_text(row)));
+  }
+  while (!state.ended()) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::size_t before = state.steps().iterations.size();
+    inversion.step(state);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (state.steps().iterations.size() > before) {
+      const inversion::Iteration& i = state.steps().iterations.back();
+      const StepRow row = note(i);
+      to.log.info(
+          fmt::format("step {}: {}, roughness {:.4g}, weight {:.3g}, step length {:.2g}, {:.1f} s",
+                      i.number, rms_text(row), row.roughness, row.weight, row.length, seconds));
+    }
+    if (!state.ended() && !record.go_on()) return data::ExitCode::stopped_resumable;
+  }
+  record.finish();
+  to.log.info(inversion::describe(state.steps().reason));
+  Result r =
+      invert_result(p, state, p.options.posterior.method == inversion::PosteriorMethod::laplace);
+  for (const std::vector<double>& row : record.history()) r.steps.push_back(step_row(row));
+  write_results(to.folder.path(), r, can_write_vtk(to.log));
+  if (p.options.pictures) draw(to.folder.plots(), r, p.options.pictures_of_stations);
+
+  double worst = 0;
+  for (std::size_t k = 0; k < r.y.size(); ++k)
+    worst = std::max(worst, inversion::rms_of_station(r.survey.data, k));
+  const double rms = inversion::rms_of(r.survey.data);
+  to.manifest.metrics = {{"soundings", static_cast<double>(r.y.size())},
+                         {"rms", rms},
+                         {"rms_worst", worst},
+                         {"steps", r.steps.back().step}};
+  to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst",
+                          r.y.size(), static_cast<int>(r.steps.back().step), rms, worst));
+  bool missed = false;
+  const auto expected = [&](bool met, const std::string& what) {
+    if (met) return;
+    missed = true;
+    to.log.error("the case expects " + what);
+  };
+  const survey::ExpectOptions& e = p.options.expect;
+  if (e.rms_max)
+    expected(worst <= *e.rms_max,
+             fmt::format("an RMS of at most {}, the largest is {:.4g}", *e.rms_max, worst));
+  if (e.soundings)
+    expected(r.y.size() == static_cast<std::size_t>(*e.soundings),
+             fmt::format("{} soundings, {} were inverted", *e.soundings, r.y.size()));
+  const bool there = state.steps().reason == inversion::Reason::target_reached ||
+                     state.steps().reason == inversion::Reason::converged;
+  return there && !missed ? data::ExitCode::ok : data::ExitCode::not_converged;
+}
+
+}  // namespace tessera::apps::mt2d

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/section_model.h"
+
+#include "tessera/data/csv_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+/// Twice the area of a triangle, with its sign.
+double turn(const Place& a, const Place& b, const Place& c) {
+  return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+}
+bool cross(const Place& a, const Place& b, const Place& c, const Place& d) {
+  return turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
+}
+
+/// Cells of a section as model.csv has them.
+struct CellTable {
+  std::vector<std::vector<Place>> cell;
+  std::vector<Place> low, high;  ///< boxes around them
+  double left = HUGE_VAL, right = -HUGE_VAL, top = HUGE_VAL, bottom = -HUGE_VAL;
+};
+
+SectionModel of_cells(const std::filesystem::path& file) {
+  const data::CsvNumbers table = data::read_csv_numbers(file, {.number = 690});
+  const std::vector<double>* rho = table.find("resistivity_ohm_m");
+  std::vector<const std::vector<double>*> y, z;
+  for (int k = 0; k < 4; ++k) {
+    y.push_back(table.find(fmt::format("y{}_m", k)));
+    z.push_back(table.find(fmt::format("z{}_m", k)));
+  }
+  const auto refuse = [&](std::string message) {
+    data::Diagnostic d;
+    d.number = 690;
+    d.place.file = file.string();
+    d.message = std::move(message);
+    d.hint = "model.csv of a run of inversion.mt2d";
+    return data::InputError(std::move(d));
+  };
+  if (!rho || std::any_of(y.begin(), y.begin() + 3, [](auto* c) { return !c; }) ||
+      std::any_of(z.begin(), z.begin() + 3, [](auto* c) { return !c; }) || table.rows() == 0)
+    throw refuse("the file is no section: y0_m, z0_m, ... and resistivity_ohm_m are its columns");
+  const auto cells = std::make_shared<CellTable>();
+  SectionModel out;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    if (!((*rho)[i] > 0)) throw refuse(fmt::format("row {}: a resistivity is not positive", i + 1));
+    out.ohm_m.push_back((*rho)[i]);
+    std::vector<Place> corners;
+    Place low{HUGE_VAL, HUGE_VAL}, high{-HUGE_VAL, -HUGE_VAL};
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (!y[k] || !z[k] || std::isnan((*y[k])[i]) || std::isnan((*z[k])[i])) continue;
+      corners.push_back({(*y[k])[i], (*z[k])[i]});
+      for (std::size_t a = 0; a < 2; ++a) {
+        low[a] = std::min(low[a], corners.back()[a]);
+        high[a] = std::max(high[a], corners.back()[a]);
+      }
+    }
+    cells->cell.push_back(std::move(corners));
+    cells->low.push_back(low);
+    cells->high.push_back(high);
+    cells->left = std::min(cells->left, low[0]), cells->right = std::max(cells->right, high[0]);
+    cells->top = std::min(cells->top, low[1]), cells->bottom = std::max(cells->bottom, high[1]);
+  }
+  out.region = [cells](double at_y, double at_z, double) {
+    const double u = std::clamp(at_y, cells->left, cells->right),
+                 v = std::clamp(at_z, cells->top, cells->bottom);
+    std::size_t nearest = 0;
+    double least =
+        HUGE_VAL;  // where no cell holds it, as between a ground and another: the nearest
+    for (std::size_t k = 0; k < cells->cell.size(); ++k) {
+      const Place &low = cells->low[k], &high = cells->high[k];
+      const double away = std::hypot(std::max({low[0] - u, u - high[0], 0.0}),
+                                     std::max({low[1] - v, v - high[1], 0.0}));
+      if (away == 0 && lies_in(cells->cell[k], u, v)) return k;
+      if (away < least) least = away, nearest = k;
+    }
+    return nearest;
+  };
+  return out;
+}
+
+}  // namespace
+
+bool lies_in(const std::vector<Place>& polygon, double y, double depth) {
+  bool in = false;
+  for (std::size_t i = 0, j = polygon.size() - 1; i < polygon.size(); j = i++) {
+    const Place &a = polygon[i], &b = polygon[j];
+    if ((a[1] > depth) != (b[1] > depth) &&
+        y < (b[0] - a[0]) * (depth - a[1]) / (b[1] - a[1]) + a[0])
+      in = !in;
+  }
+  return in;
+}
+
+void find_crossings(const data::Config& config, const std::vector<Place>& polygon,
+                    const std::string& key, std::vector<data::Diagnostic>& wrong) {
+  const std::size_t n = polygon.size();
+  double area = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Place &a = polygon[i], &b = polygon[(i + 1) % n];
+    area += a[0] * b[1] - a[1] * b[0];
+    for (std::size_t j = i + 2; j < n; ++j) {
+      if (i == 0 && j + 1 == n) continue;
+      if (!cross(a, b, polygon[j], polygon[(j + 1) % n])) continue;
+      wrong.push_back(config.error(
+          688, key, fmt::format("the side from point {} crosses that from point {}", i + 1, j + 1),
+          "give the points in their order around the body"));
+      return;
+    }
+  }
+  if (area == 0)
+    wrong.push_back(config.error(688, key, "the points lie on one line: they bound nothing",
+                                 "three corners or more, in their order around the body"));
+}
+
+SectionModel section_model(const data::Config& config, const Mt2dOptions& o) {
+  if (o.section_file) return of_cells(*o.section_file);
+  std::vector<data::Diagnostic> wrong;
+  SectionModel out{.ohm_m = {o.background}, .region = {}};
+  for (const LayerOptions& l : o.layers) out.ohm_m.push_back(l.resistivity);
+  for (std::size_t k = 0; k < o.bodies.size(); ++k) {
+    out.ohm_m.push_back(o.bodies[k].resistivity);
+    find_crossings(config, o.bodies[k].points, fmt::format("section.body[{}].points", k), wrong);
+  }
+  if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));
+  out.region = [layers = o.layers, bodies = o.bodies](double y, double, double depth) {
+    for (std::size_t k = bodies.size(); k-- > 0;)
+      if (lies_in(bodies[k].points, y, depth)) return 1 + layers.size() + k;
+    std::size_t layer = 0;
+    while (layer < layers.size() && layers[layer].top <= depth) ++layer;
+    return layer;
+  };
+  return out;
+}
+
+}  // namespace tessera::apps::mt2d

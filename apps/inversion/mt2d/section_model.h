@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "inversion/mt2d/options.h"
+#include "tessera/inversion/mesh_2d.h"
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace tessera::apps::mt2d {
+
+/// A section that is given: regions, each of one resistivity.
+struct SectionModel {
+  std::vector<double> ohm_m;
+  /// Which region is at a point of the earth: along the section, z, depth below the ground.
+  std::function<std::size_t(double y, double z, double depth)> region;
+};
+/// Of layers and bodies, or of a file as a run writes it (model.csv). Throws data::InputError E0688
+/// for a polygon whose sides cross, E0690 for a file that is no such table.
+SectionModel section_model(const data::Config& config, const Mt2dOptions& o);
+
+/// Even-odd rule.
+bool lies_in(const std::vector<Place>& polygon, double y, double depth);
+
+/// E0688 where sides of a polygon cross or it has no area; `key` is that of its points.
+void find_crossings(const data::Config& config, const std::vector<Place>& polygon,
+                    const std::string& key, std::vector<data::Diagnostic>& wrong);
+
+}  // namespace tessera::apps::mt2d

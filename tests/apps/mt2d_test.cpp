@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// inversion.mt2d as its users meet it: soundings of a section, a section from soundings, killed and
+// resumed, refused.
+#include "app_test.h"
+#include "csv_columns.h"
+#include "tessera/inversion/forward_1d.h"
+#include "tessera/inversion/response.h"
+#include "tessera/inversion/survey_files.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Mt2d : public AppTest {
+ protected:
+  /// Soundings of a block in a half-space: RUN is written, and case.toml inverts its table.
+  void make_soundings(const std::string& more = "") {
+    write("forward.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\n"
+          "data.error_floor = 0\n"
+          "section.resistivity = \"100 ohm*m\"\n"
+          "stations = {first = \"-3 km\", last = \"3 km\", count = 4}\n"
+          "frequencies.at = [\"10 Hz\", \"1 Hz\"]\n"
+          "output.pictures = false\n" +
+              more +
+              "[[section.body]]\npoints = [[\"-1 km\", \"300 m\"], [\"1 km\", \"300 m\"], [\"1 "
+              "km\", \"1 km\"], [\"-1 km\", \"1 km\"]]\nresistivity = \"5 ohm*m\"\n");
+    const Outcome o = tessera({"run", "forward.toml", "--output", "F", "--force"});
+    ASSERT_EQ(o.code, 0) << o.err;
+  }
+  void make_case(const std::string& more = "") {
+    make_soundings();
+    write("case.toml", "app = \"inversion.mt2d\"\n[data]\nfiles = \"F/data.csv\"\n" + more);
+  }
+  /// What a case that is refused says.
+  std::string refusal(const std::string& text, int code) {
+    write("bad.toml", text);
+    const Outcome o = tessera({"run", "bad.toml", "--output", "BAD", "--force"});
+    EXPECT_EQ(o.code, code) << text << o.err;
+    return o.err;
+  }
+};
+
+TEST_F(Mt2d, TheExampleMeetsItsExpectations) {
+  ASSERT_EQ(tessera({"new", "inversion.mt2d", "line"}).code, 0);
+  const Outcome checked = tessera({"check", "line/mt2d.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  for (const char* text :
+       {" deg at all periods: concentration 0.", " deg at 1e0 to 1e1 s: concentration ",
+        "x was turned to ", "the strike of 70 phase tensors that the line crosses",
+        "km along the section", "cells: ", "skin depths ", "of memory"})
+    EXPECT_TRUE(holds(checked.out, text)) << text << "\n" << checked.out;
+  const Outcome run = tessera({"run", "line/mt2d.toml", "--output", "RUN"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  for (const char* name :
+       {"model.csv", "stations.csv", "data.csv", "data.dat", "data.emdata", "metrics.csv",
+        "results.h5", "plots/section.png", "plots/section_q05.svg", "plots/section_q95.csv",
+        "plots/pseudo_section_te.png", "plots/pseudo_section_tm.csv",
+        "plots/pseudo_section_tipper.svg", "plots/misfit.png", "plots/phase_tensors.png",
+        "plots/induction_arrows.png", "plots/steps.png", "plots/l_curve.png", "plots/s05.png"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  EXPECT_TRUE(holds(run.err, "step 3: RMS ")) << run.err;
+
+  // The survey that is left has the RMS that the log tells, and can be read again.
+  const auto survey = tessera::inversion::read_survey(here() / "RUN/data.csv");
+  EXPECT_EQ(survey.stations.size(), 10u);
+  const double rms = tessera::inversion::rms_of(survey.data);
+  EXPECT_LE(rms, 1.0);
+  EXPECT_GE(rms, 0.9);
+  std::ostringstream told;
+  told.precision(3);
+  told << std::fixed << rms;
+  EXPECT_TRUE(holds(run.err, "RMS " + told.str() + " over all")) << run.err;
+
+  // The section is that below the soundings: conductor, cover beside it, basement. The 90 % bands
+  // hold the model, and most of the truth where data see.
+  const auto cells = csv_table(read("RUN/model.csv"));
+  const auto at = [&](double y, double z, const std::string& column) {
+    std::size_t nearest = 0;
+    double least = HUGE_VAL;
+    for (std::size_t k = 0; k < cells.at("cell").size(); ++k) {
+      const double my = (cells.at("y0_m")[k] + cells.at("y2_m")[k]) / 2,
+                   mz = (cells.at("z0_m")[k] + cells.at("z2_m")[k]) / 2;
+      if (std::hypot(my - y, mz - z) < least) least = std::hypot(my - y, mz - z), nearest = k;
+    }
+    return cells.at(column)[nearest];
+  };
+  EXPECT_LT(at(-200, 0, "resistivity_ohm_m"), 15) << "5 ohm m";
+  EXPECT_GT(at(-3500, 0, "resistivity_ohm_m"), 25) << "60 ohm m";
+  EXPECT_GT(at(-3500, 1500, "resistivity_ohm_m"), 200) << "1000 ohm m";
+  EXPECT_GT(at(-200, 0, "sensitivity"), 10 * at(-200, 3000, "sensitivity"));
+  for (std::size_t k = 0; k < cells.at("cell").size(); ++k) {
+    EXPECT_LE(cells.at("q05_ohm_m")[k], cells.at("resistivity_ohm_m")[k]);
+    EXPECT_GE(cells.at("q95_ohm_m")[k], cells.at("resistivity_ohm_m")[k]);
+  }
+
+  // The pictures drawn anew from results.h5 are the same.
+  const std::string section = read("RUN/plots/section.png"),
+                    tensors = read("RUN/plots/phase_tensors.csv"),
+                    arrows = read("RUN/plots/induction_arrows.png");
+  for (const char* name : {"section.png", "phase_tensors.csv", "induction_arrows.png"})
+    fs::remove(here() / "RUN/plots" / name);
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/section.png"), section);
+  EXPECT_EQ(read("RUN/plots/phase_tensors.csv"), tensors);
+  EXPECT_EQ(read("RUN/plots/induction_arrows.png"), arrows);
+  expect_files_known("RUN");
+}
+
+// Layers below a level ground, without noise: what Wait's recursion gives.
+TEST_F(Mt2d, ForwardOfLayersIsThatOfTheLayeredEarth) {
+  write("layers.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\n"
+        "data = {form = \"impedance\", responses = [\"te\", \"tm\", \"tipper\"]}\n"
+        "noise = {impedance = 0, tipper = 0}\noutput.pictures = false\n"
+        "stations.at = [\"-500 m\", \"0 m\", \"2 km\"]\n"
+        "frequencies = {lowest = \"0.1 Hz\", highest = \"100 Hz\", per_decade = 1}\n"
+        "section.resistivity = \"100 ohm*m\"\n"
+        "[[section.layer]]\ntop = \"400 m\"\nresistivity = \"10 ohm*m\"\n"
+        "[[section.layer]]\ntop = \"2 km\"\nresistivity = \"500 ohm*m\"\n");
+  const Outcome o = tessera({"run", "layers.toml", "--output", "L"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  using namespace tessera::inversion;
+  const Survey survey = read_survey(here() / "L/data.csv");
+  ASSERT_EQ(survey.stations.size(), 3u);
+  for (std::size_t k = 0; k < 3; ++k)
+    for (const Element e : {Element::xy, Element::yx}) {
+      const Response z = response_of(survey.data, k, e);
+      ASSERT_EQ(z.size(), 4u);
+      const auto wait = to_complex(layered_forward(z.frequency_hz, {400, 1600})
+                                       .predict({std::log(100), std::log(10), std::log(500)}));
+      for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_LT(std::abs(z.impedance_ohm[i] / wait[i] - 1.0), 2e-3) << k << " " << i;
+    }
+  for (std::size_t i = 0; i < survey.data.size(); ++i)
+    if (survey.data.kind[i].element == Element::ty) {
+      EXPECT_LT(std::abs(survey.data.value[i]), 1e-6) << "no tipper over layers";
+    }
+}
+
+TEST_F(Mt2d, KilledAndResumedItGivesTheSameBytes) {
+  make_case("[inversion]\nmax_iterations = 40\n[static_shift]\nenabled = true\nprior_std = 0.1\n");
+  expect_same_after_kill("0.01 s");
+}
+
+TEST_F(Mt2d, EachMethodFindsASection) {
+  make_case();
+  for (const std::string method :
+       {"inversion.method=\"gauss_newton\"", "inversion.differences=\"l1\"",
+        "inversion.start=\"soundings\"", "inversion.misfit=\"huber\"",
+        "inversion.equations=\"model_space\""}) {
+    const Outcome o = tessera({"run", "case.toml", "--output", "M", "--force", "--set", method,
+                               "--set", "inversion.max_iterations=200", "--set",
+                               "output.pictures=false", "--set", "posterior.method=\"none\""});
+    if (method.find("soundings") != std::string::npos) {  // two frequencies are too few for one
+      EXPECT_EQ(o.code, 4) << o.err;
+      EXPECT_TRUE(holds(o.err, "no station has three periods")) << o.err;
+      continue;
+    }
+    EXPECT_EQ(o.code, 0) << method << o.err;
+    const auto survey = tessera::inversion::read_survey(here() / "M/data.csv");
+    EXPECT_LT(tessera::inversion::rms_of(survey.data), 1.5) << method;
+  }
+}
+
+TEST_F(Mt2d, BoundsFixedCellsAndTearsHold) {
+  make_case(
+      "[inversion]\ntarget_rms = 2.5\n[model]\nleast_resistivity = \"4 "
+      "ohm*m\"\ngreatest_resistivity = \"300 ohm*m\"\n"
+      "[[model.fixed]]\npoints = [[\"2 km\", \"0 m\"], [\"4 km\", \"0 m\"], [\"4 km\", \"1 km\"], "
+      "[\"2 km\", \"1 km\"]]\nresistivity = \"77 ohm*m\"\n"
+      "[[model.tear]]\npoints = [[\"-1 km\", \"0 m\"], [\"-1 km\", \"2 km\"]]\n");
+  const Outcome o =
+      tessera({"run", "case.toml", "--output", "B", "--set", "output.pictures=false"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto cells = csv_table(read("B/model.csv"));
+  int fixed = 0;
+  for (std::size_t k = 0; k < cells.at("cell").size(); ++k) {
+    const double rho = cells.at("resistivity_ohm_m")[k];
+    EXPECT_GE(rho, 4);
+    EXPECT_LE(rho, 300);
+    const double y = (cells.at("y0_m")[k] + cells.at("y2_m")[k]) / 2,
+                 z = (cells.at("z0_m")[k] + cells.at("z2_m")[k]) / 2;
+    if (y > 2000 && y < 4000 && z > 0 && z < 1000) {
+      ++fixed;
+      EXPECT_NEAR(rho, 77, 1e-6);
+    }
+  }
+  EXPECT_GT(fixed, 3);
+}
+
+TEST_F(Mt2d, OneStationOneFrequency) {
+  write("f.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\nsection.resistivity = \"100 ohm*m\"\n"
+        "stations.at = [\"0 m\"]\nfrequencies.at = [\"1 Hz\"]\n");
+  ASSERT_EQ(tessera({"run", "f.toml", "--output", "F"}).code, 0);
+  write("i.toml", "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n");
+  const Outcome o = tessera({"run", "i.toml", "--output", "I"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(fs::exists(here() / "I/plots/section.png"));
+}
+
+TEST_F(Mt2d, DerivativesVerify) {
+  make_case("[mesh]\ngrowth = 1.6\ncell_width = \"1.5 km\"\n");
+  const Outcome o = tessera({"gradcheck", "case.toml"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_TRUE(holds(o.out, "misfit")) << o.out;
+}
+
+TEST_F(Mt2d, OtherProgramsFilesAreImported) {
+  make_soundings();
+  for (const char* name : {"F/data.emdata", "F/data.dat"}) {
+    const Outcome made = tessera({"import", name, "--output", "imported.toml", "--force"});
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_TRUE(holds(made.err, "4 stations, 2 frequencies from 10 to 1 Hz")) << made.err;
+    EXPECT_TRUE(holds(read("imported.toml"), "responses = [\"te\", \"tm\"]"));
+    const Outcome checked = tessera({"check", "imported.toml"});
+    EXPECT_EQ(checked.code, 0) << name << checked.err;
+    EXPECT_TRUE(holds(checked.out, "32 data of 4 stations over 6 km")) << name << checked.out;
+  }
+}
+
+TEST_F(Mt2d, BadInputIsNamed) {
+  make_soundings();
+  const std::string forward =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nfrequencies.at = [\"1 Hz\"]\n";
+  // 5: the configuration, with the line of the key.
+  std::string said = refusal("app = \"inversion.mt2d\"\n[data]\nerror_floor = 0.1\n", 5);
+  EXPECT_TRUE(holds(said, "E0216")) << said;
+  said = refusal("app = \"inversion.mt2d\"\n[data]\nfiles = \"F/data.csv\"\nresponses = [\"tt\"]\n",
+                 5);
+  EXPECT_TRUE(holds(said, "bad.toml:4:")) << said;
+  said = refusal(forward +
+                     "stations.at = [\"0 m\"]\n[[section.body]]\nresistivity = \"5 ohm*m\"\npoints "
+                     "= [[\"0 m\", \"0 m\"], [\"1 km\", \"1 km\"], [\"1 km\", \"0 m\"], [\"0 m\", "
+                     "\"1 km\"]]\n",
+                 5);
+  EXPECT_TRUE(holds(said, "E0688") &&
+              holds(said, "the side from point 1 crosses that from point 3"))
+      << said;
+  said = refusal(forward + "stations.at = [\"0 m\", \"0 m\"]\n", 5);
+  EXPECT_TRUE(holds(said, "E0685")) << said;
+  said = refusal(forward + "stations.at = [\"0 m\"]\nsection.file = \"s.poly\"\n", 5);
+  EXPECT_TRUE(holds(said, "E0690") && holds(said, "regions of s.poly have no resistivity")) << said;
+
+  // 4: the files.
+  ASSERT_EQ(tessera({"new", "inversion.mt1d", "site"}).code, 0);
+  said = refusal("app = \"inversion.mt2d\"\ndata.files = \"site/soundings\"\n", 4);
+  EXPECT_TRUE(holds(said, "E0683") && holds(said, "data.strike")) << said;
+  fs::copy_file(here() / "site/soundings/syn03.edi", here() / "site/soundings/again.edi");
+  said = refusal(
+      "app = \"inversion.mt2d\"\ndata = {files = \"site/soundings\", strike = \"0 deg\"}\n", 4);
+  EXPECT_TRUE(holds(said, "E0685") && holds(said, "stands where")) << said;
+  fs::remove(here() / "site/soundings/again.edi");
+  write("site/soundings/broken.edi", ">HEAD\nDATAID=\"broken\"\n>FREQ //3\n 1 2\n>END\n");
+  said = refusal(
+      "app = \"inversion.mt2d\"\ndata = {files = \"site/soundings\", strike = \"0 deg\"}\n", 4);
+  EXPECT_TRUE(holds(said, "broken.edi")) << said;
+  fs::remove(here() / "site/soundings/broken.edi");
+  std::string text = read("site/soundings/syn02.edi");
+  for (const std::string key : {"LAT=", "LONG="})
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 4))
+      text.replace(at, 3, "AT_");
+  write("site/soundings/syn02.edi", text);
+  said = refusal(
+      "app = \"inversion.mt2d\"\ndata = {files = \"site/soundings\", strike = \"0 deg\"}\n", 4);
+  EXPECT_TRUE(holds(said, "E0680") && holds(said, "station syn02 has no place")) << said;
+
+  write("ground.csv", "distance_m,elevation_m\n-5000,0\n0,100\n5000,0\n");
+  said = refusal(
+      "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n"
+      "ground = {shape = \"file\", file = \"ground.csv\"}\n",
+      4);
+  EXPECT_TRUE(holds(said, "E0684") && holds(said, "is buried")) << said;
+  write("ground.csv", "distance_m,elevation_m\n-5000,0\n0,-300\n5000,0\n");
+  said = refusal(
+      "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n"
+      "ground = {shape = \"file\", file = \"ground.csv\"}\n",
+      4);
+  EXPECT_TRUE(holds(said, "stands in the air")) << said;
+  write("ground.csv", "distance_m,height\n0,1\n1,2\n");
+  said = refusal(
+      "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n"
+      "ground = {shape = \"file\", file = \"ground.csv\"}\n",
+      4);
+  EXPECT_TRUE(holds(said, "E0690")) << said;
+
+  said = refusal(
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nfrequencies.at = [\"1 GHz\", \"1e-4 Hz\"]\n"
+      "stations = {first = \"-50 km\", last = \"50 km\", count = 500}\n",
+      4);
+  EXPECT_TRUE(holds(said, "E0687") && holds(said, "no mesh can be made")) << said;
+}
+
+}  // namespace
