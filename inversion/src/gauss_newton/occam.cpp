@@ -104,8 +104,12 @@ class OccamStep {
   /// steps have gained less than a hundredth.
   void descend_from(const Linearization& linear) {
     const double before = rms_now();
-    s_.mu = weight_for(linear, std::max(0.995 * options_.target_rms, 0.5 * before),
-                       options_.mu_smallest, options_.mu_start);
+    // What cannot be fitted asks for no smoothness at all: it goes by steps.
+    const double least = s_.iterations.empty()
+                             ? options_.mu_smallest
+                             : std::max(options_.mu_smallest, s_.mu / options_.largest_fall);
+    s_.mu = weight_for(linear, std::max(0.995 * options_.target_rms, 0.5 * before), least,
+                       std::max(least, options_.mu_start));
     // A step that leads up the misfit leads too far: a smoother one is tried.
     if (!move_along(step_of(linear, s_.mu))) {
       close_in();

@@ -23,6 +23,7 @@ struct OccamOptions {
   double mu_start = 1e4;  ///< nearly a half-space for data with an RMS of the order of ten
   double mu_smallest = 1e-5;
   double mu_largest = 1e6;
+  double largest_fall = 30;  ///< of mu from a step to the next, going down to the target
   int max_iterations = 120;  ///< Gauss-Newton steps in all
   /// Down to the target and on to the smoothest model that has it; else the first that has it,
   /// which is no minimum for its mu.
