@@ -175,11 +175,15 @@ std::vector<double> SectionInversion::sensitivity(const SectionState& state) con
 SectionBands SectionInversion::bands(const SectionState& state) const {
   const StepState& s = state.steps();
   const Smoothing smooth = smoothing(state);
-  InverseProblem numbers = problem_;
+  // Errors that the model cannot meet are too small: they are taken as large as the misfit says.
+  InverseProblem scaled = problem_;
+  const double error_scale = std::max(
+      1.0, rms(problem_.loss, normalised_residual(problem_.data, s.predicted, problem_.sigma)));
+  for (double& sigma : scaled.sigma) sigma *= error_scale;
   GaussNewtonOptions newton = occam_options().newton;
   newton.equations = NormalEquations::data_space;
-  const Linearization linear(
-      numbers, s.m, normalised_residual(problem_.data, s.predicted, problem_.sigma), newton);
+  const Linearization linear(scaled, s.m,
+                             normalised_residual(scaled.data, s.predicted, scaled.sigma), newton);
   // -2 ln p(data | mu) up to a constant, at the minimum of the linear problem.
   const auto evidence = [&](double ln_mu) {
     const double mu = std::exp(ln_mu);
@@ -206,7 +210,7 @@ SectionBands SectionInversion::bands(const SectionState& state) const {
       b = low + ratio * (high - low), fb = evidence(b);
     }
   }
-  SectionBands out{.mu = std::exp((low + high) / 2)};
+  SectionBands out{.mu = std::exp((low + high) / 2), .error_scale = error_scale};
   const Eigen::VectorXd variance = linear.variances(smooth.prior(out.mu));
   const auto quantile = [&](double probability) {
     std::vector<double> x = s.m;

@@ -83,7 +83,8 @@ struct SectionResult {
 struct SectionBands {
   std::vector<double> q05, q25, q75, q95;
   std::vector<double> shift_std_decades;
-  double mu = 0;  ///< of the prior
+  double mu = 0;           ///< of the prior
+  double error_scale = 1;  ///< errors are the stated ones times this, the RMS where it is above 1
 };
 
 class SectionInversion {
