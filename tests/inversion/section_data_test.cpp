@@ -144,7 +144,7 @@ TEST(SectionData, DISABLED_InversionOfMare2demsDemo) {
   ASSERT_EQ(survey.data.size(), 1600u);
   SectionMeshOptions m;
   m.sea = Sea2d{.floor = demo_sea_floor(), .surface_m = 0, .ohm_m = 0.3};
-  m.cell_width_m = 350;
+  m.cell_width_m = 280;
   m.growth = 1.09;
   const SectionMesh mesh = section_mesh(section_stations(survey), section_scales(survey.data), m);
   std::printf("%ld parameters (%ld x %ld), %ld nodes\n", mesh.parameters(), mesh.columns, mesh.rows,
