@@ -144,6 +144,49 @@ TEST_F(Mt2d, ForwardOfLayersIsThatOfTheLayeredEarth) {
     }
 }
 
+// A mesh of Gmsh: air and a half-space of 100 ohm m as quadrilaterals.
+TEST_F(Mt2d, ForwardOfAMeshOfGmsh) {
+  std::vector<double> y, up;
+  for (int k = -8; k <= 8; ++k)
+    y.push_back(k == 0 ? 0 : std::copysign(500 * std::pow(2.0, std::abs(k) - 1), k));
+  for (double z = 64000; z > 30; z /= 1.3) up.push_back(-z);
+  up.push_back(0);
+  for (double z = 250; z < 70000; z *= 2) up.push_back(z);
+  std::ostringstream msh;
+  msh << "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" << y.size() * up.size() << "\n";
+  for (std::size_t j = 0; j < up.size(); ++j)
+    for (std::size_t i = 0; i < y.size(); ++i)
+      msh << 1 + j * y.size() + i << " " << y[i] << " " << up[j] << " 0\n";
+  msh << "$EndNodes\n$Elements\n" << (y.size() - 1) * (up.size() - 1) << "\n";
+  int number = 0;
+  for (std::size_t j = 0; j + 1 < up.size(); ++j)
+    for (std::size_t i = 0; i + 1 < y.size(); ++i) {
+      const std::size_t a = 1 + j * y.size() + i, group = up[j + 1] > 0 ? 1 : 2;
+      msh << ++number << " 3 2 " << group << " " << group << " " << a << " " << a + 1 << " "
+          << a + 1 + y.size() << " " << a + y.size() << "\n";
+    }
+  msh << "$EndElements\n";
+  write("half.msh", msh.str());
+  const std::string text =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+      "stations.at = [\"-200 m\", \"700 m\"]\nfrequencies.at = [\"1 Hz\", \"10 Hz\"]\n"
+      "output.pictures = false\nsection.file = \"half.msh\"\n";
+  write("msh.toml", text + "section.resistivities = [\"inf\", \"100 ohm*m\"]\n");
+  const Outcome o = tessera({"run", "msh.toml", "--output", "G"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto survey = tessera::inversion::read_survey(here() / "G/data.csv");
+  ASSERT_EQ(survey.data.size(), 16u);
+  for (std::size_t i = 0; i < survey.data.size(); ++i)
+    if (survey.data.kind[i].part == tessera::inversion::Part::phase) {
+      EXPECT_NEAR(survey.data.value[i], 45, 0.2);
+    } else {
+      EXPECT_NEAR(survey.data.value[i], 2, 3e-3);
+    }
+  const std::string said = refusal(text + "section.resistivities = [\"inf\"]\n", 4);
+  EXPECT_TRUE(holds(said, "E0690") && holds(said, "physical group 2 has no resistivity")) << said;
+  EXPECT_EQ(tessera({"gradcheck", "msh.toml"}).code, 0);
+}
+
 TEST_F(Mt2d, KilledAndResumedItGivesTheSameBytes) {
   make_case("[inversion]\nmax_iterations = 40\n[static_shift]\nenabled = true\nprior_std = 0.1\n");
   expect_same_after_kill("0.01 s");

@@ -53,6 +53,7 @@ PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
               [p] {
                 const auto begin = std::chrono::steady_clock::now();
                 ForwardProblem one = *p;
+                refine(one);
                 one.frequency_hz = {p->frequency_hz[p->frequency_hz.size() / 2]};
                 soundings_of(one, [](std::size_t) { return true; });
                 const double seconds =
@@ -68,7 +69,13 @@ PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
                                0.2 * static_cast<double>(p->ground.stations.y.size()),
                     .notes = {fmt::format("one frequency took {:.2g} s", seconds)}};
               },
-          .run = [p](RunContext& to) { return run_forward(to, *p); }};
+          .run = [p](RunContext& to) { return run_forward(to, *p); },
+          .derivatives =
+              [p] {
+                ForwardProblem fine = *p;
+                refine(fine);
+                return derivatives(fine);
+              }};
 }
 
 CheckReport check_invert(const data::Config& config, const Mt2dOptions& o, const Input& input) {

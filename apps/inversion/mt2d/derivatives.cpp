@@ -2,6 +2,7 @@
 #include "inversion/mt2d/derivatives.h"
 
 #include "tessera/autodiff/ops.h"
+#include "tessera/inversion/forward_2d.h"
 
 #include <fmt/format.h>
 
@@ -39,6 +40,27 @@ Derivatives derivatives(const InvertProblem& p) {
       "misfit"};
   if (!p.inversion->shifts().unknown.empty())
     d.left_out.push_back("static shifts, which stand behind the section as factors");
+  return d;
+}
+
+Derivatives derivatives(const ForwardProblem& p) {
+  const auto& asked = p.options.responses;
+  const bool tipper = std::find(asked.begin(), asked.end(), ResponseChoice::tipper) != asked.end();
+  const inversion::Forward2d forward(p.mesh.solver, p.mesh.sensors, p.frequency_hz,
+                                     {.order = p.options.order.value_or(2), .tipper = tipper});
+  Derivatives d;
+  d.parameters = {{"ln rho", p.ln_rho, full(p.ln_rho.shape(), 0.3)}};
+  d.results = {"TE", "TM"};
+  if (tipper) d.results.push_back("tipper");
+  d.values = [forward, tipper](const std::vector<Tensor>& m) -> std::vector<Tensor> {
+    const inversion::Responses2d r = forward(m[0]);
+    const auto parts = [](const Tensor& z) { return stack({real(z), imag(z)}); };
+    std::vector<Tensor> out{parts(r.te), parts(r.tm)};
+    if (tipper) out.push_back(parts(r.tipper));
+    return out;
+  };
+  d.lines = {describe(p)};
+  d.left_out = {"places of layers and bodies, which the cells take as they are"};
   return d;
 }
 

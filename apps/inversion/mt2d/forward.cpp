@@ -89,7 +89,7 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
                         fmt::format("two stations stand at {:.6g} m along the section", y[k]),
                         "each place once")});
   if (o.section_file && is_outline(*o.section_file)) {
-    OutlinedSection given = outlined_section(config, o, y, p.frequency_hz);
+    OutlinedSection given = outlined_section(config, o, y);
     p.ground.stations.y = given.mesh.sensors.y;
     p.ground.stations.z = given.mesh.sensors.z;
     p.mesh = std::move(given.mesh);
@@ -104,6 +104,12 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
   p.mesh = forward_mesh(config, o, p.ground, p.model, p.frequency_hz);
   p.ln_rho = parameters_of(p);
   return p;
+}
+
+void refine(ForwardProblem& p) {
+  if (!p.options.section_file || !is_outline(*p.options.section_file)) return;
+  refine(p.mesh, p.options, p.ln_rho, p.frequency_hz);
+  p.ground.stations.z = p.mesh.sensors.z;
 }
 
 std::string describe(const ForwardProblem& p) {

@@ -22,6 +22,9 @@ struct ForwardProblem {
 };
 ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o);
 
+/// The mesh of a section of outlines made fine enough (mesh.goal); others stay as they are.
+void refine(ForwardProblem& p);
+
 /// A line for the user on mesh and frequencies.
 std::string describe(const ForwardProblem& p);
 

@@ -40,8 +40,7 @@ bool is_outline(const fs::path& file) {
 }
 
 OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& o,
-                                 const std::vector<double>& y,
-                                 const std::vector<double>& frequency_hz) {
+                                 const std::vector<double>& y) {
   const fs::path& file = *o.section_file;
   const std::string ending = file.extension().string();
   OutlinedSection out;
@@ -104,29 +103,6 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
       const inversion::Medium2d& m = mesh.medium[static_cast<std::size_t>(c)];
       return m.is_air() || water(m);
     })};
-    const inversion::Sensors2d sensors = inversion::sensors_on(mesh, 0, y, o.tilted);
-    std::vector<double> ln_rho;
-    for (const double v : out.ohm_m) ln_rho.push_back(v >= like_air ? 0.0 : std::log(v));
-    const Tensor model = tensor(std::vector<double>(
-        ln_rho.begin(), ln_rho.begin() + static_cast<std::ptrdiff_t>(mesh.parameters())));
-    if (mesh.corners == 3) {
-      const int order = o.order.value_or(2);
-      mesh = inversion::start_mesh(std::move(mesh), sensors, frequency_hz.front(), model);
-      std::vector<double> some;  // a mesh for the ends and two between serves all
-      for (std::size_t k = 0; k < 4; ++k)
-        some.push_back(frequency_hz[k * (frequency_hz.size() - 1) / 3]);
-      some.erase(std::unique(some.begin(), some.end()), some.end());
-      inversion::GoalMesh refined =
-          inversion::goal_mesh(std::move(mesh), sensors, some, model,
-                               {.goal = o.goal,
-                                .most_cells = static_cast<Index>(o.most_nodes),
-                                .forward = {.order = order}});
-      if (!refined.reached)
-        out.remarks.push_back(fmt::format(
-            "mesh.goal = {:g} was not reached within {} cells: {:.2g}", o.goal,
-            refined.mesh.cells(), refined.steps.empty() ? NAN : refined.steps.back().error));
-      mesh = std::move(refined.mesh);
-    }
     out.mesh.sensors = inversion::sensors_on(mesh, 0, y, o.tilted);
     out.mesh.cells = mesh;
   } catch (const data::InputError&) {
@@ -138,6 +114,28 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
                                             .hint = "see section.file"});
   }
   return out;
+}
+
+void refine(inversion::SectionMesh& mesh, const Mt2dOptions& o, const Tensor& ln_rho,
+            const std::vector<double>& frequency_hz) {
+  if (mesh.solver.corners != 3) return;
+  std::vector<double> some;  // a mesh for the ends and two between serves all
+  for (std::size_t k = 0; k < 4; ++k)
+    some.push_back(frequency_hz[k * (frequency_hz.size() - 1) / 3]);
+  some.erase(std::unique(some.begin(), some.end()), some.end());
+  inversion::GoalMesh refined = inversion::goal_mesh(
+      inversion::start_mesh(std::move(mesh.solver), mesh.sensors, frequency_hz.front(), ln_rho),
+      mesh.sensors, some, ln_rho,
+      {.goal = o.goal,
+       .most_cells = static_cast<Index>(o.most_nodes),
+       .forward = {.order = o.order.value_or(2)}});
+  if (!refined.reached)
+    mesh.remarks.push_back(fmt::format("mesh.goal = {:g} was not reached within {} cells: {:.2g}",
+                                       o.goal, refined.mesh.cells(),
+                                       refined.steps.empty() ? NAN : refined.steps.back().error));
+  mesh.solver = std::move(refined.mesh);
+  mesh.sensors = inversion::sensors_on(mesh.solver, 0, mesh.sensors.y, o.tilted);
+  mesh.cells = mesh.solver;
 }
 
 }  // namespace tessera::apps::mt2d

@@ -2,6 +2,7 @@
 // Sections that are given by outlines or meshes of other programs: .poly, .resistivity, .msh.
 #pragma once
 #include "inversion/mt2d/options.h"
+#include "tessera/autodiff/tensor.h"
 #include "tessera/inversion/section_mesh.h"
 
 #include <vector>
@@ -16,11 +17,14 @@ struct OutlinedSection {
   std::vector<std::string> remarks;
 };
 /// Stations at these y stand on the ground of the file, or on the floor of its sea
-/// (ground.sea_resistivity says which regions are water). Triangles are halved until all responses
-/// change by less than mesh.goal. Throws data::InputError E0690 for a file that is no section, a
-/// region without a resistivity, a ground that does not go from side to side.
+/// (ground.sea_resistivity says which regions are water). Throws data::InputError E0690 for a file
+/// that is no section, a region without a resistivity, a ground that does not go from side to side.
 OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& o,
-                                 const std::vector<double>& y,
-                                 const std::vector<double>& frequency_hz);
+                                 const std::vector<double>& y);
+
+/// Triangles halved until all responses change by less than mesh.goal; meshes of quadrilaterals
+/// stay as they are. A remark where the goal is not reached.
+void refine(inversion::SectionMesh& mesh, const Mt2dOptions& o, const Tensor& ln_rho,
+            const std::vector<double>& frequency_hz);
 
 }  // namespace tessera::apps::mt2d

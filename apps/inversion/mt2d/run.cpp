@@ -42,10 +42,12 @@ std::string rms_text(const StepRow& row) {
 
 }  // namespace
 
-data::ExitCode run_forward(RunContext& to, const ForwardProblem& p) {
+data::ExitCode run_forward(RunContext& to, ForwardProblem p) {
   set_num_threads(to.manifest.threads);
   to.manifest.seeds = {p.options.seed};
+  refine(p);
   to.log.info(describe(p));
+  for (const std::string& remark : p.mesh.remarks) to.log.info(remark);
   data::Progress progress({.style = to.progress_style,
                            .phase = "forward",
                            .unit = "frequencies",

@@ -6,7 +6,7 @@
 
 namespace tessera::apps::mt2d {
 
-data::ExitCode run_forward(RunContext& to, const ForwardProblem& p);
+data::ExitCode run_forward(RunContext& to, ForwardProblem p);
 data::ExitCode run_invert(RunContext& to, const InvertProblem& p);
 
 }  // namespace tessera::apps::mt2d
