@@ -175,11 +175,20 @@ void report_errors(const ErrorCount& c, const char* what, Findings& findings) {
                   fmt::format("{} of {} errors of the {} are not given", c.missing, all, what));
 }
 
+/// Files of a 2-D earth have no diagonal.
+bool has_diagonal(const Sounding& s) {
+  return std::any_of(s.impedance.begin(), s.impedance.end(), [](const auto& t) {
+    return !std::isnan(t[0][0].real()) || !std::isnan(t[1][1].real());
+  });
+}
+
 void review_values(const Sounding& s, Findings& findings) {
+  const bool diagonal = has_diagonal(s);
   std::size_t empty = 0, all = 0;
   for (const auto& t : s.impedance)
-    for (const auto& row : t)
-      for (const auto& z : row) ++all, empty += std::isnan(z.real());
+    for (std::size_t i = 0; i < 2; ++i)
+      for (std::size_t j = 0; j < 2; ++j)
+        if (i != j || diagonal) ++all, empty += std::isnan(t[i][j].real());
   if (empty) findings.note(337, fmt::format("{} of {} impedance elements are missing", empty, all));
 }
 
@@ -420,10 +429,12 @@ void finish_sounding(Sounding& s, const FileConventions& file, const ReadOptions
   const bool field = s.source_units == ImpedanceUnits::field && !s.impedance_from_resistivity;
   convert(s, field ? ohm_per_field_unit : 1.0, s.source_sign == TimeSign::minus);
 
-  ErrorCount z_errors, t_errors;
+  const bool diagonal = has_diagonal(s);
+  ErrorCount z_errors, t_errors, of_no_value;
   for (auto& t : s.impedance_error)
-    for (auto& row : t)
-      for (auto& e : row) clean_error(e, z_errors);
+    for (std::size_t i = 0; i < 2; ++i)
+      for (std::size_t j = 0; j < 2; ++j)
+        clean_error(t[i][j], i != j || diagonal ? z_errors : of_no_value);
   for (auto& t : s.tipper_error)
     for (auto& e : t) clean_error(e, t_errors);
   if (s.has_impedance() && s.impedance_error.empty()) {
