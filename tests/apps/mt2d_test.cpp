@@ -111,6 +111,12 @@ TEST_F(Mt2d, TheExampleMeetsItsExpectations) {
   EXPECT_EQ(read("RUN/plots/phase_tensors.csv"), tensors);
   EXPECT_EQ(read("RUN/plots/induction_arrows.png"), arrows);
   expect_files_known("RUN");
+  // What the section predicts, as soundings of another survey: they fit it all but for rounding.
+  write("again.toml",
+        "app = \"inversion.mt1d\"\n[data]\nfiles = \"RUN/predicted\"\nresponse = \"yx\"\n");
+  const Outcome again = tessera({"check", "again.toml"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(holds(again.out, "s10 ")) << again.out;
 }
 
 // Layers below a level ground, without noise: what Wait's recursion gives.

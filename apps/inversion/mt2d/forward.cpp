@@ -129,7 +129,7 @@ std::vector<inversion::Sounding> soundings_of(const ForwardProblem& p,
     s.station = fmt::format("s{:0{}}", k + 1, stations < 100 ? 2 : stations < 1000 ? 3 : 4);
     s.format = "forward";
     s.place_m = {{0, p.ground.stations.y[k], p.ground.stations.z[k]}};
-    s.elevation_m = -p.ground.stations.z[k];
+    s.elevation_m = 0.0 - p.ground.stations.z[k];
     s.source_units = inversion::ImpedanceUnits::ohm;
     s.sign_stated = s.units_stated = true;
   }

@@ -6,11 +6,13 @@
 #include "tessera/data/hdf5.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/data/vtkhdf.h"
+#include "tessera/inversion/sounding_write.h"
 #include "tessera/inversion/survey_files.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -159,6 +161,40 @@ void write_for_others(const fs::path& run, const inversion::Survey& survey) {
     inversion::write_modem(run / "data.dat", modem, modem.azimuth_deg - 90);
 }
 
+/// What the section predicts as soundings along the strike, a file each: EDI.
+void write_predicted(const fs::path& folder, const inversion::Survey& survey) {
+  using inversion::Complex, inversion::Element;
+  constexpr Complex none(NAN, NAN);
+  bool made = false;
+  for (std::size_t k = 0; k < survey.stations.size(); ++k) {
+    std::map<double, std::array<Complex, 2>, std::greater<>> at;  // by frequency: xy, yx
+    const auto add = [&](std::size_t which, double hz, Complex v) {
+      at.try_emplace(hz, std::array{none, none}).first->second[which] = v;
+    };
+    for (const auto& [which, element] :
+         {std::pair{std::size_t{0}, Element::xy}, {1, Element::yx}}) {
+      const inversion::Response r = inversion::predicted_response(survey.data, k, element);
+      for (std::size_t i = 0; i < r.size(); ++i)
+        if (std::isfinite(r.impedance_ohm[i].real()))  // yx of the table is -Zyx
+          add(which, r.frequency_hz[i], which ? -r.impedance_ohm[i] : r.impedance_ohm[i]);
+    }
+    if (at.empty()) continue;
+    const inversion::Station& from = survey.stations[k];
+    inversion::Sounding s{.station = from.name.empty() ? from.id : from.name};
+    s.latitude_deg = from.latitude_deg, s.longitude_deg = from.longitude_deg;
+    s.elevation_m = from.elevation_m;
+    for (const auto& [hz, v] : at) {
+      s.frequency_hz.push_back(hz);
+      s.azimuth_deg.push_back(std::remainder(survey.azimuth_deg - 90, 360.0));
+      s.impedance.push_back({{{Complex(), v[0]}, {v[1], Complex()}}});
+      s.impedance_error.push_back({{{NAN, NAN}, {NAN, NAN}}});
+    }
+    if (!made) data::make_folder(folder);
+    made = true;
+    inversion::write_edi(folder / (from.id + ".edi"), s);
+  }
+}
+
 /// Impedances and tippers of the stations' files, for pictures and for Python.
 void write_soundings(data::H5Writer& file, const inversion::Survey& survey) {
   for (std::size_t k = 0; k < survey.stations.size(); ++k) {
@@ -209,6 +245,7 @@ void write_results(const fs::path& run, const Result& r, bool vtk_xml) {
   data::write_file_atomically(run / "stations.csv", station_table(r));
   inversion::write_survey_csv(run / "data.csv", r.survey);
   write_for_others(run, r.survey);
+  write_predicted(run / "predicted", r.survey);
   const data::UnstructuredGrid grid = grid_of(r);
   if (vtk_xml) {
     data::write_vtk_xml(run / "model.vtu", grid);

@@ -38,8 +38,9 @@ struct Result {
   std::string reason;  ///< why it ended, for the user
 };
 
-/// model.csv, model.vtu, stations.vtp, stations.csv, data.csv, data.emdata where the data are such,
-/// results.h5. No times in any of them. `vtk_xml` false leaves the VTK files out.
+/// model.csv, model.vtu, stations.vtp, stations.csv, data.csv, for other programs data.dat,
+/// data.emdata and predicted/*.edi, results.h5. No times in any of them. `vtk_xml` false leaves the
+/// VTK files out.
 void write_results(const std::filesystem::path& run, const Result& r, bool vtk_xml);
 Result read_results(const std::filesystem::path& results_h5);
 
