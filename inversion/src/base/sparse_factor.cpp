@@ -45,6 +45,11 @@ struct SparseFactor::Impl {
   bool band = true;
   Eigen::SimplicialLLT<Sparse, Eigen::Lower, Eigen::NaturalOrdering<int>> as_it_stands;
   Eigen::SimplicialLLT<Sparse, Eigen::Lower, Eigen::AMDOrdering<int>> in_order;
+
+  Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const {
+    if (band) return as_it_stands.solve(right);
+    return in_order.solve(right);
+  }
 };
 
 SparseFactor::SparseFactor(const SparseMatrix& matrix, const std::vector<bool>& fixed,
@@ -66,19 +71,39 @@ SparseFactor::SparseFactor(const SparseMatrix& matrix, const std::vector<bool>& 
 }
 SparseFactor::~SparseFactor() = default;
 
-Eigen::MatrixXd SparseFactor::solve(const Eigen::MatrixXd& right) const {
-  Eigen::MatrixXd out(right.rows(), right.cols());
-  // Columns know nothing of one another.
+namespace {
+
+/// solve(part) of columns first..first + count of what `part_of` gives, side by side: columns know
+/// nothing of one another.
+template <class Solve, class PartOf>
+Eigen::MatrixXd by_columns(Eigen::Index rows, Eigen::Index cols, const PartOf& part_of,
+                           const Solve& solve) {
+  Eigen::MatrixXd out(rows, cols);
   constexpr Eigen::Index width = 16;
-  parallel_chunks((right.cols() + width - 1) / width, [&](std::int64_t chunk) {
-    const Eigen::Index first = chunk * width, count = std::min(width, right.cols() - first);
-    const Eigen::MatrixXd part = right.middleCols(first, count);
-    if (impl_->band)
-      out.middleCols(first, count) = impl_->as_it_stands.solve(part);
-    else
-      out.middleCols(first, count) = impl_->in_order.solve(part);
+  parallel_chunks((cols + width - 1) / width, [&](std::int64_t chunk) {
+    const Eigen::Index first = chunk * width, count = std::min(width, cols - first);
+    out.middleCols(first, count) = solve(part_of(first, count));
   });
   return out;
+}
+
+}  // namespace
+
+Eigen::MatrixXd SparseFactor::solve(const Eigen::MatrixXd& right) const {
+  const auto part = [&](Eigen::Index first, Eigen::Index count) -> Eigen::MatrixXd {
+    return right.middleCols(first, count);
+  };
+  return by_columns(right.rows(), right.cols(), part,
+                    [&](const Eigen::MatrixXd& r) { return impl_->solve(r); });
+}
+
+Eigen::MatrixXd SparseFactor::solve_transposed(
+    const Eigen::Ref<const Eigen::MatrixXd>& right) const {
+  const auto part = [&](Eigen::Index first, Eigen::Index count) -> Eigen::MatrixXd {
+    return right.middleRows(first, count).transpose();
+  };
+  return by_columns(right.cols(), right.rows(), part,
+                    [&](const Eigen::MatrixXd& r) { return impl_->solve(r); });
 }
 
 Eigen::VectorXd SparseFactor::half_solve(const Eigen::VectorXd& x) const {

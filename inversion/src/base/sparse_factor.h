@@ -17,6 +17,8 @@ class SparseFactor {
   SparseFactor(const SparseMatrix& matrix, const std::vector<bool>& fixed, const char* who);
   ~SparseFactor();
   Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const;
+  /// A^-1 right^T, without a copy of right.
+  Eigen::MatrixXd solve_transposed(const Eigen::Ref<const Eigen::MatrixXd>& right) const;
   // With A = S S^T, S triangular up to the order of rows:
   Eigen::VectorXd half_solve(const Eigen::VectorXd& x) const;             ///< S^-T x
   Eigen::VectorXd half_solve_transposed(const Eigen::VectorXd& x) const;  ///< S^-1 x

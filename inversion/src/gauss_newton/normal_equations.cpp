@@ -19,11 +19,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-NormalEquations choose_equations(NormalEquations asked, const LinearMap& jacobian) {
+NormalEquations choose_equations(NormalEquations asked, const ForwardMap& forward) {
   if (asked != NormalEquations::automatic) return asked;
-  if (!jacobian.matrix) return NormalEquations::conjugate_gradients;
-  return jacobian.cols <= std::max<std::size_t>(jacobian.rows, 500) ? NormalEquations::model_space
-                                                                    : NormalEquations::data_space;
+  if (!forward.jacobian) return NormalEquations::conjugate_gradients;
+  return forward.n_parameters <= std::max<std::size_t>(forward.n_data, 500)
+             ? NormalEquations::model_space
+             : NormalEquations::data_space;
 }
 
 Linearization::Linearization(const InverseProblem& p, std::vector<double> m,
@@ -32,8 +33,7 @@ Linearization::Linearization(const InverseProblem& p, std::vector<double> m,
       options_(options),
       m_(std::move(m)),
       residual_(std::move(residual)),
-      jacobian_(linearized(p.forward, m_)),
-      equations_(choose_equations(options.equations, jacobian_)) {
+      equations_(choose_equations(options.equations, p.forward)) {
   const auto n = static_cast<Index>(residual_.size());
   weight_.resize(n);
   weighted_residual_.resize(n);
@@ -42,17 +42,20 @@ Linearization::Linearization(const InverseProblem& p, std::vector<double> m,
     weight_[i] = w / p.sigma[static_cast<std::size_t>(i)];
     weighted_residual_[i] = w * r;
   }
-  if (equations_ != NormalEquations::conjugate_gradients) {
-    const Matrix numbers = dense(jacobian_);
-    jacobian_.matrix.reset();
-    j_ = weight_.asDiagonal() * view(numbers);
+  if (equations_ == NormalEquations::conjugate_gradients) {
+    jacobian_ = linearized(p.forward, m_);
+  } else {
+    // [n_data, n_parameters] is most of what is kept: there is one of it, weighted where it is.
+    numbers_ = p.forward.jacobian ? p.forward.jacobian(m_) : dense(linearized(p.forward, m_));
+    auto j = view(numbers_);
+    j.array().colwise() *= weight_.array();
     for (std::size_t k = 0; k < p.fixed.size(); ++k)
-      if (p.fixed[k]) j_.col(static_cast<Index>(k)).setZero();
+      if (p.fixed[k]) j.col(static_cast<Index>(k)).setZero();
   }
   gradient_ = weighted_transposed_times(weighted_residual_);
   if (equations_ == NormalEquations::model_space) {
-    gram_ = MatrixXd::Zero(j_.cols(), j_.cols());
-    gram_.selfadjointView<Eigen::Lower>().rankUpdate(j_.transpose());
+    gram_ = MatrixXd::Zero(j().cols(), j().cols());
+    gram_.selfadjointView<Eigen::Lower>().rankUpdate(j().transpose());
   }
 }
 
@@ -62,7 +65,7 @@ void Linearization::pin(VectorXd& v) const {
 }
 
 VectorXd Linearization::weighted_times(const VectorXd& x) const {
-  if (j_.size() > 0) return j_ * x;
+  if (!numbers_.values.empty()) return j() * x;
   VectorXd free = x;
   pin(free);
   const std::vector<double> y = jacobian_.times(to_vector(free));
@@ -70,7 +73,7 @@ VectorXd Linearization::weighted_times(const VectorXd& x) const {
 }
 
 VectorXd Linearization::weighted_transposed_times(const VectorXd& y) const {
-  if (j_.size() > 0) return j_.transpose() * y;
+  if (!numbers_.values.empty()) return j().transpose() * y;
   const std::vector<double> x = jacobian_.transposed_times(to_vector(weight_.cwiseProduct(y)));
   VectorXd out = view(x);
   pin(out);
@@ -80,7 +83,8 @@ VectorXd Linearization::weighted_transposed_times(const VectorXd& y) const {
 namespace {
 
 /// The lower half of a b, in blocks of columns, so that bits do not depend on threads.
-MatrixXd lower_product(const MatrixXd& a, Index first, Index count, const MatrixXd& b) {
+MatrixXd lower_product(const Eigen::Map<const MatrixXd>& a, Index first, Index count,
+                       const MatrixXd& b) {
   const Index n = a.rows();
   MatrixXd out = MatrixXd::Zero(n, n);
   constexpr Index width = 128;
@@ -95,10 +99,10 @@ MatrixXd lower_product(const MatrixXd& a, Index first, Index count, const Matrix
 }  // namespace
 
 Linearization::DataSpace Linearization::data_space(const SparseFactor& q, Scale scale) const {
-  const Index n = j_.cols(), free = static_cast<Index>(scale.free);
-  DataSpace out{.b = q.solve(j_.transpose()), .scale = scale};
-  out.kernel = lower_product(j_, 0, n - free, out.b);
-  if (free > 0) out.of_free = lower_product(j_, n - free, free, out.b);
+  const Index n = j().cols(), free = static_cast<Index>(scale.free);
+  DataSpace out{.b = q.solve_transposed(j()), .scale = scale};
+  out.kernel = lower_product(j(), 0, n - free, out.b);
+  if (free > 0) out.of_free = lower_product(j(), n - free, free, out.b);
   return out;
 }
 
@@ -141,7 +145,7 @@ NewtonStep Linearization::step(const GaussianPrior& prior, std::optional<Scale> 
       const Index scaled = rhs.size() - static_cast<Index>(d.scale.free);
       const auto inverse = [&](const VectorXd& right) {
         const VectorXd x = q.solve(right);
-        VectorXd correction = d.b * of_data.solve(j_ * x);
+        VectorXd correction = d.b * of_data.solve(j() * x);
         correction.head(scaled) *= factor;
         return VectorXd(x - correction);
       };
@@ -182,8 +186,8 @@ MatrixXd Linearization::hessian(const GaussianPrior& prior) const {
   MatrixXd h = gram_;
   if (h.size() == 0) {
     require_numbers("the dense Hessian");
-    h = MatrixXd::Zero(j_.cols(), j_.cols());
-    h.selfadjointView<Eigen::Lower>().rankUpdate(j_.transpose());
+    h = MatrixXd::Zero(j().cols(), j().cols());
+    h.selfadjointView<Eigen::Lower>().rankUpdate(j().transpose());
   }
   const SparseMatrix& q = prior.precision;
   const auto fixed = [&](std::size_t k) { return !problem_.fixed.empty() && problem_.fixed[k]; };
@@ -204,11 +208,11 @@ MatrixXd Linearization::hessian(const GaussianPrior& prior) const {
 
 MatrixXd Linearization::gram(const VectorXd& factor) const {
   require_numbers("the Hessian");
-  return j_.transpose() * factor.asDiagonal() * j_;
+  return j().transpose() * factor.asDiagonal() * j();
 }
 
 void Linearization::require_numbers(const char* what) const {
-  if (j_.size() == 0)
+  if (numbers_.values.empty())
     throw Error(std::string("[inversion] ") + what +
                 " needs the numbers of the Jacobian, not only its products");
 }

@@ -12,7 +12,7 @@
 namespace tessera::inversion {
 
 /// What is chosen where `automatic` is asked for.
-NormalEquations choose_equations(NormalEquations asked, const LinearMap& jacobian);
+NormalEquations choose_equations(NormalEquations asked, const ForwardMap& forward);
 
 struct NewtonStep {
   Eigen::VectorXd step;
@@ -62,15 +62,16 @@ class Linearization {
   Eigen::VectorXd weighted_transposed_times(const Eigen::VectorXd& y) const;  ///< its transpose
   void pin(Eigen::VectorXd& v) const;
   void require_numbers(const char* what) const;
+  Eigen::Map<const Eigen::MatrixXd> j() const { return view(numbers_); }
 
   const InverseProblem& problem_;
   GaussNewtonOptions options_;
   std::vector<double> m_, residual_;
-  LinearMap jacobian_;
+  LinearMap jacobian_;  ///< by products; none where there are numbers
   NormalEquations equations_;
   Eigen::VectorXd weight_;             ///< sqrt(w) / sigma
   Eigen::VectorXd weighted_residual_;  ///< sqrt(w) r
-  Eigen::MatrixXd j_;                  ///< W^1/2 J without the columns of what is fixed; or empty
+  Matrix numbers_;                     ///< W^1/2 J without the columns of what is fixed; or empty
   Eigen::MatrixXd gram_;               ///< j^T j, lower half; model space
   Eigen::VectorXd gradient_;           ///< J^T W r
   mutable std::optional<DataSpace> kept_;  ///< of the first prior, where all are multiples of it
