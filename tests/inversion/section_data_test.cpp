@@ -10,6 +10,7 @@
 #include "test_data.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cmath>
@@ -22,6 +23,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double peak_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
 const std::vector<DatumKind> both_modes{{Element::xy, Part::log10_rho},
@@ -154,14 +161,18 @@ TEST(SectionData, DISABLED_InversionOfMare2demsDemo) {
   options.smoothing.along = 3;
   const auto frequency = model_frequencies(survey.data);
   const SectionInversion inversion(survey.data, mesh, frequency, options);
+  std::printf("%.0f MiB before\n", peak_mib());
+  (void)inversion.problem().forward.predict(inversion.start());
+  std::printf("%.0f MiB after a forward\n", peak_mib());
   const auto begin = Clock::now();
   const Matrix j = inversion.problem().forward.jacobian(inversion.start());
   const double jacobian = seconds_since(begin);
   ASSERT_EQ(j.rows, 1600u);
-  std::printf("forward and Jacobian %.2f s\n", jacobian);
+  std::printf("forward and Jacobian %.2f s, %.0f MiB\n", jacobian, peak_mib());
   const SectionRun r = run_to_the_end(inversion, 1.0);
   const SectionResult found = inversion.result(r.state);
   std::printf("%s: RMS %.4f, mu %.3g\n", word(found.reason).c_str(), found.rms, found.mu);
+  test::measured("peak_mib", peak_mib());
   test::measured("cells", static_cast<double>(mesh.parameters()));
   test::measured("nodes", static_cast<double>(mesh.solver.vertices()));
   test::measured("forward_and_jacobian", jacobian);
