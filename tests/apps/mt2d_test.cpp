@@ -3,8 +3,10 @@
 // resumed, refused.
 #include "app_test.h"
 #include "csv_columns.h"
+#include "tessera/autodiff/ops.h"
 #include "tessera/inversion/forward_1d.h"
 #include "tessera/inversion/response.h"
+#include "tessera/inversion/section_prior.h"
 #include "tessera/inversion/survey_files.h"
 
 #include <gtest/gtest.h>
@@ -196,6 +198,72 @@ TEST_F(Mt2d, ForwardOfAMeshOfGmsh) {
 TEST_F(Mt2d, KilledAndResumedItGivesTheSameBytes) {
   make_case("[inversion]\nmax_iterations = 40\n[static_shift]\nenabled = true\nprior_std = 0.1\n");
   expect_same_after_kill("0.01 s");
+}
+
+/// A prior of a small network that has learnt nothing, with what held-out sections show of it.
+void write_prior(const fs::path& file, bool calibrated) {
+  using namespace tessera::inversion;
+  const SectionPrior p =
+      section_prior(tessera::random_key(1),
+                    {.section = {8, 16}, .widths = {4, 4}, .codes = 4, .noise = 0.3}, 2, 0.5);
+  if (calibrated)
+    write_section_prior(
+        file, p, calibration_of({0.5, 1, 1.5}, {0.1, 0.2, 0.3}, tessera::full({8, 16}, 0.2)));
+  else
+    write_section_prior(file, p);
+}
+const char* const with_prior =
+    "[prior]\nfile = \"prior.safetensors\"\ndepth = \"2 km\"\ndraws = 2\n";
+
+TEST_F(Mt2d, ASectionOfAPriorStandsBesideTheSmoothOne) {
+  make_case(std::string("[static_shift]\nenabled = true\nprior_std = 0.1\n") + with_prior);
+  write_prior(here() / "prior.safetensors", true);
+  ASSERT_EQ(tessera({"check", "case.toml"}).code, 0);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  for (const char* name : {"model.csv", "learnt/model.csv", "learnt/data.csv", "learnt/prior.csv",
+                           "learnt/results.h5", "learnt/plots/section.png"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  const auto told = csv_table(read("RUN/learnt/prior.csv"));
+  // The table of data beside it has the RMS that is told.
+  const auto survey = tessera::inversion::read_survey(here() / "RUN/learnt/data.csv");
+  EXPECT_NEAR(tessera::inversion::rms_of(survey.data), told.at("rms")[0], 1e-4);
+  EXPECT_GT(told.at("from_smooth_decades")[0], 0);
+  EXPECT_TRUE(holds(o.err, "with the prior: RMS ")) << o.err;
+  EXPECT_EQ(told.at("doubts")[0] > 0, holds(o.err, "prior doubtful: ")) << o.err;
+  // Bands hold the section, and are no wider than the codes' and the decoder's error allow.
+  const auto cells = csv_table(read("RUN/learnt/model.csv"));
+  for (std::size_t k = 0; k < cells.at("cell").size(); ++k) {
+    EXPECT_LT(cells.at("q05_ohm_m")[k], cells.at("resistivity_ohm_m")[k]);
+    EXPECT_GT(cells.at("q95_ohm_m")[k], cells.at("resistivity_ohm_m")[k]);
+  }
+}
+
+TEST_F(Mt2d, ASectionOfAPriorIsTheSameAfterAKill) {
+  make_case(with_prior);
+  write_prior(here() / "prior.safetensors", true);
+  expect_same_after_kill("0.01 s");
+}
+
+TEST_F(Mt2d, PriorsThatDoNotServeAreNamed) {
+  make_case();
+  const std::string base = "app = \"inversion.mt2d\"\n[data]\nfiles = \"F/data.csv\"\n";
+  write_prior(here() / "prior.safetensors", false);
+  EXPECT_TRUE(holds(refusal(base + with_prior, 4), "E0694"));
+  write_prior(here() / "prior.safetensors", true);
+  EXPECT_TRUE(holds(refusal(base + "[prior]\nfile = \"prior.safetensors\"\n", 5), "E0689"));
+  EXPECT_TRUE(holds(refusal(base +
+                                "[model]\nleast_resistivity = \"1 ohm*m\"\n"
+                                "greatest_resistivity = \"1000 ohm*m\"\n" +
+                                with_prior,
+                            5),
+                    "E0689"));
+  EXPECT_TRUE(
+      holds(refusal(base + with_prior + "left = \"5 km\"\nright = \"4 km\"\n", 4), "E0694"));
+  EXPECT_TRUE(
+      holds(refusal(base + with_prior + "left = \"9000 km\"\nright = \"9001 km\"\nfade = 0.1\n", 4),
+            "E0694"));
+  EXPECT_TRUE(holds(refusal(base + "[prior]\nfile = \"F/data.csv\"\ndepth = \"2 km\"\n", 4), "E0"));
 }
 
 TEST_F(Mt2d, EachMethodFindsASection) {

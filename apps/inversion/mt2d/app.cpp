@@ -7,6 +7,7 @@
 #include "inversion/mt2d/forward.h"
 #include "inversion/mt2d/import.h"
 #include "inversion/mt2d/invert.h"
+#include "inversion/mt2d/learnt.h"
 #include "inversion/mt2d/run.h"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
   const std::vector<const char*> others =
       o.task == Task::invert
           ? std::vector<const char*>{"section", "stations", "frequencies", "noise"}
-          : std::vector<const char*>{"model", "inversion", "static_shift", "posterior"};
+          : std::vector<const char*>{"model", "inversion", "static_shift", "posterior", "prior"};
   for (const char* table : others) {
     if (!data::find(config.table(), table)) continue;
     out.push_back(config.error(689, table,
@@ -94,6 +95,7 @@ CheckReport check_invert(const data::Config& config, const Mt2dOptions& o, const
   for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);
   if (stations.empty()) return report;
   const InvertProblem p = meshed(config, o, input);
+  check_prior(config, p);
   for (std::string& line : describe(p)) report.lines.push_back(std::move(line));
   for (const auto* remarks : {&p.ground.remarks, &p.mesh.remarks})
     report.lines.insert(report.lines.end(), remarks->begin(), remarks->end());
@@ -125,6 +127,7 @@ PreparedCase prepare(const AppContext& context) {
     survey::require_stations(config, keep_going, *input);
     InvertProblem p = meshed(config, o, *input);
     complete(config, p);
+    check_prior(config, p);
     return p;
   };
   return {.inputs = survey::files_of(*input),

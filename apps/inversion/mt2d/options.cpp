@@ -72,6 +72,35 @@ void add_inversion(data::Options<Mt2dOptions>& o) {
          .choices = {"automatic", "model_space", "data_space", "conjugate_gradients"}});
 }
 
+void add_prior(data::Options<Mt2dOptions>& o) {
+  using O = Mt2dOptions;
+  o.add("prior.file", [](O & x) -> auto& { return x.prior.file; },
+        {.doc = "prior.safetensors of a run of inversion.prior: after the smooth section one of "
+                "this prior is found too."});
+  o.add("prior.left", [](O & x) -> auto& { return x.prior.left; },
+        {.doc = "Where the prior's region begins along the section; none: at the first station.",
+         .unit = "m"});
+  o.add("prior.right", [](O & x) -> auto& { return x.prior.right; },
+        {.doc = "Where it ends; none: at the last station.", .unit = "m"});
+  o.add("prior.top", [](O & x) -> auto& { return x.prior.top; },
+        {.doc = "Its top, below the ground.", .unit = "m", .min = 0});
+  o.add("prior.depth", [](O & x) -> auto& { return x.prior.depth; },
+        {.doc = "Its bottom, below the ground. Needed with prior.file.", .unit = "m", .above = 0});
+  o.add("prior.fade", [](O & x) -> auto& { return x.prior.fade; },
+        {.doc = "Over this part of the region's extent, from its sides and its bottom on, the "
+                "prior comes in; 0: its outermost cells go on beyond the region.",
+         .min = 0,
+         .max = 0.5});
+  o.add("prior.outside", [](O & x) -> auto& { return x.prior.outside; },
+        {.doc = "Standard deviation, in decades, of what the region's outermost cells, or the "
+                "background, do not say of cells outside.",
+         .above = 0});
+  o.add("prior.draws", [](O & x) -> auto& { return x.prior.draws; },
+        {.doc = "Starts whose codes are drawn, beside zero and those of the smooth section.",
+         .min = 0,
+         .max = 1000});
+}
+
 void add_section(data::Options<Mt2dOptions>& o) {
   using O = Mt2dOptions;
   o.add("section.file", &O::section_file,
@@ -223,6 +252,7 @@ const data::Options<Mt2dOptions>& mt2d_options() {
     add_inversion(o);
     survey::add_static_shift_options(o, &O::static_shift, false);
     survey::add_posterior_options(o, &O::posterior);
+    add_prior(o);
     add_section(o);
     o.add("output.pictures", &O::pictures, {.doc = "Draw sections and pseudo-sections."});
     o.add("output.pictures_of_stations", &O::pictures_of_stations,
@@ -296,6 +326,14 @@ Mt2dOptions read_options(const data::Config& config) {
     say(604, "model.reference_resistivity",
         "reference_resistivity does not lie between least_resistivity and greatest_resistivity",
         "a value between them: at a bound data have no hold on the model");
+  if (o.prior.file.has_value() != o.prior.depth.has_value())
+    say(689, o.prior.file ? "prior.file" : "prior.depth", "prior.file and prior.depth go together",
+        "both or none");
+  else if (o.prior.depth && !(o.prior.top < *o.prior.depth))
+    say(689, "prior.top", "the prior's region has its top below its bottom", "exchange them");
+  if (o.prior.file && o.least_resistivity)
+    say(689, "model.least_resistivity",
+        "a learnt prior and bounds of resistivities exclude each other", "one of the two");
   if (o.smooth_along == 0 && o.smooth_down == 0)
     say(689, "model.smooth_along", "nothing ties cells that are next to each other",
         "a weight above 0 for one of smooth_along and smooth_down");

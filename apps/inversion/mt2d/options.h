@@ -37,6 +37,14 @@ struct TearOptions {
   std::vector<Place> points;
 };
 
+/// [prior]: a learnt prior in a region of the section, below the ground.
+struct PriorOptions {
+  std::optional<std::filesystem::path> file;
+  std::optional<double> left, right, depth;
+  double top = 0, fade = 0, outside = 0.5;
+  int draws = 4;
+};
+
 /// What case.toml may say; SI units, angles in radians. The keys and their documentation are in
 /// options.cpp.
 struct Mt2dOptions {
@@ -76,6 +84,8 @@ struct Mt2dOptions {
 
   survey::StaticShiftOptions static_shift;
   survey::PosteriorOptions posterior;
+
+  PriorOptions prior;
 
   std::optional<std::filesystem::path> section_file;
   std::vector<double> section_resistivities;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/run.h"
 
+#include "inversion/mt2d/learnt.h"
 #include "support/step_record.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/data/checkpoint.h"
@@ -38,6 +39,26 @@ std::string rms_text(const StepRow& row) {
        {std::pair{"TE", row.rms_te}, {"TM", row.rms_tm}, {"tipper", row.rms_tipper}})
     if (!std::isnan(rms)) parts += fmt::format("{}{} {:.3f}", parts.empty() ? "" : ", ", name, rms);
   return fmt::format("RMS {:.4f}{}", row.rms, parts.empty() ? "" : " (" + parts + ")");
+}
+
+/// The section of the prior, in the folder `learnt` of the run, and its pictures.
+void run_with_prior(RunContext& to, const InvertProblem& p, const std::vector<double>& smooth,
+                    const Result& of_smooth) {
+  const double smooth_rms = inversion::rms_of(of_smooth.survey.data);
+  LearntSection s =
+      learnt_section(p, smooth, p.options.posterior.method == inversion::PosteriorMethod::laplace);
+  s.result.sensitivity = of_smooth.sensitivity;  // what data see, by either
+  const fs::path folder = to.folder.path() / "learnt";
+  data::make_folder(folder);
+  write_results(folder, s.result, can_write_vtk(to.log));
+  data::write_file_atomically(folder / "prior.csv", prior_table(s, smooth_rms));
+  if (p.options.pictures) draw(folder / "plots", s.result, false);
+  for (const std::string& line : describe(s, smooth_rms)) to.log.info(line);
+  for (const std::string& doubt : s.doubts) to.log.warning("prior doubtful: " + doubt);
+  to.manifest.metrics.emplace_back("learnt_rms", s.found.rms);
+  to.manifest.metrics.emplace_back("learnt_from_smooth", s.found.from_smooth);
+  to.manifest.metrics.emplace_back("code_norm", s.found.code_norm[0]);
+  to.manifest.metrics.emplace_back("prior_doubts", static_cast<double>(s.doubts.size()));
 }
 
 }  // namespace
@@ -149,6 +170,7 @@ data::ExitCode run_invert(RunContext& to, const InvertProblem& p) {
                          {"steps", r.steps.back().step}};
   to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst",
                           r.y.size(), static_cast<int>(r.steps.back().step), rms, worst));
+  if (p.options.prior.file) run_with_prior(to, p, inversion.result(state).ln_rho, r);
   bool missed = false;
   const auto expected = [&](bool met, const std::string& what) {
     if (met) return;

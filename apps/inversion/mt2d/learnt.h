@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// [prior]: a section of a learnt prior beside the smooth one.
+#pragma once
+#include "inversion/mt2d/invert.h"
+#include "tessera/inversion/learnt_inversion.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::apps::mt2d {
+
+/// Reads prior.file. Throws data::InputError: E0692 for a file of something else, E0694 for one
+/// that says nothing of held-out sections, or a region without cells.
+void check_prior(const data::Config& config, const InvertProblem& p);
+
+struct LearntSection {
+  Result result;
+  inversion::LearntResult found;
+  std::vector<std::string> doubts;
+};
+/// From the smooth section's ln ohm m; with `bands` if asked, the decoder's error within.
+LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& smooth, bool bands);
+/// Lines for the user.
+std::vector<std::string> describe(const LearntSection& s, double smooth_rms);
+/// prior.csv: both sections by their numbers.
+std::string prior_table(const LearntSection& s, double smooth_rms);
+
+}  // namespace tessera::apps::mt2d
