@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// learnt_sections_bench PRIOR SECTIONS FIRST END [MODEL_A]: sections FIRST, ..., END - 1 of the
+// file, sounded on a finer mesh, 21 stations, 16 frequencies, TE and TM, 5 %, inverted smooth
+// (Occam) and with the prior; before them model A of the folder MODEL_A (its noisy columns).
+#include "learnt_case.h"
+#include "measure.h"
+#include "tessera/inversion/occam.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::benchmarks;
+
+/// Steps until the RMS is at most `rms`.
+int steps_to(const std::vector<Iteration>& rows, double rms) {
+  int n = 0;
+  for (const Iteration& row : rows) {
+    ++n;
+    if (row.rms <= rms) return n;
+  }
+  return 1000;
+}
+
+std::vector<std::vector<std::string>> csv(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(in, line);) {
+    std::vector<std::string> row;
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, ',');) row.push_back(cell);
+    rows.push_back(row);
+  }
+  return rows;
+}
+Section model_a(const std::filesystem::path& folder) {
+  const auto rows = csv(folder / "modelA_true_log10rho_100x40.csv");
+  Section s{static_cast<Index>(rows.size()) - 1, static_cast<Index>(rows[0].size()) - 1, {}};
+  for (std::size_t r = 1; r < rows.size(); ++r)
+    for (std::size_t c = 1; c < rows[r].size(); ++c) s.log10_rho.push_back(std::stod(rows[r][c]));
+  return s;
+}
+/// Its data in the order of the table: station, frequency (falling), mode, part.
+Data data_of_a(const std::filesystem::path& folder, const DataTable& table) {
+  Data d;
+  d.value.assign(table.size(), std::nan("")), d.sigma = table.sigma;
+  double sum = 0, n = 0;
+  for (const auto& row : csv(folder / "modelA_data.csv")) {
+    if (row[0] != "TE" && row[0] != "TM") continue;
+    const double hz = std::stod(row[1]), y = std::stod(row[2]);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      if (std::abs(std::log(table.frequency_hz[i] / hz)) > 1e-3 ||
+          std::abs(region_width_m * double(table.station[i]) / 20 - y) > 1 ||
+          (table.kind[i].element == Element::xy) != (row[0] == "TE"))
+        continue;
+      const bool phase = table.kind[i].part == Part::phase;
+      d.value[i] = std::stod(row[phase ? 6 : 5]);
+      d.sigma[i] = std::stod(row[phase ? 8 : 7]);
+      if (!phase) sum += d.value[i], n += 1;
+    }
+  }
+  d.typical_ln_rho = sum / n * std::numbers::ln10;
+  return d;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) {
+    std::fprintf(stderr, "learnt_sections_bench PRIOR SECTIONS FIRST END [MODEL_A]\n");
+    return 2;
+  }
+  const Generator generator = generator_of(read_section_prior(argv[1]));
+  const auto calibration = read_prior_calibration(argv[1]);
+  if (!calibration) {
+    std::fprintf(stderr, "%s says nothing of held-out sections\n", argv[1]);
+    return 2;
+  }
+  const BoxSource sections = data::open_boxes(argv[2], "log10_resistivity");
+  const Index first = std::atol(argv[3]), end = std::atol(argv[4]);
+  const DataTable table = table_of(21, 16);
+  const Line truth(21, table, {125, 15.625, 1.0001, 6, 0.08, 3, 1100}, false);
+  const Line line(21, table, {250, 25, 1.06, 12, 0.15, 2}, true);
+  std::printf("# data from %ld unknowns, model of %ld cells, %ld unknowns\n",
+              truth.forward.forward().unknowns(), line.mesh.parameters(),
+              line.forward.forward().unknowns());
+
+  Samples ratio, cost, smooth_error, learnt_error, seconds;
+  int doubted = 0, reached = 0, as_fast = 0, smooth_reached = 0;
+  const auto invert = [&](const char* name, const Section& section, const Data& d) {
+    InverseProblem p{.forward = line.forward.map(), .data = d.value, .sigma = d.sigma};
+    const auto cells = static_cast<std::size_t>(line.mesh.parameters());
+    OccamResult smooth;
+    const double t_smooth = seconds_of([&] {
+      smooth = occam(
+          p, section_smoothing(line.mesh.cells, {.down = 0.05, .reference = {d.typical_ln_rho}}),
+          Numbers(cells, d.typical_ln_rho), {.target_rms = 1, .mu_start = 100});
+    });
+    LearntResult r;
+    const double t = seconds_of([&] {
+      const Placed prior = placed(line, generator, calibration->cell_error, d.typical_ln_rho, true);
+      r = invert_learnt(p, prior.model, prior.prior, smooth.m,
+                        {.newton = {.max_iterations = 20, .tolerance = 0.05}, .key = {5, 0}});
+    });
+    const std::vector<std::string> doubts = doubts_of(r, *calibration);
+    const double a = line.error(smooth.m, section), b = line.error(r.cells, section);
+    const int steps = steps_to(r.iterations, 1.05),
+              steps_smooth = steps_to(smooth.iterations, 1.05);
+    ratio.add(b / a), smooth_error.add(a), learnt_error.add(b), seconds.add(t),
+        cost.add(r.objective / double(r.n_data));
+    doubted += !doubts.empty(), reached += r.rms <= 1.05, as_fast += steps <= steps_smooth;
+    smooth_reached += std::abs(smooth.rms - 1) <= 0.05;
+    std::printf(
+        "# %s: smooth RMS %.3f, %d steps to 1.05, error %.3f (%.1f s); learnt RMS %.3f, %d steps, "
+        "error %.3f, ratio %.2f, cost %.3f, codes %.2f, pixels %.1f, from %s (%.1f s)%s\n",
+        name, smooth.rms, steps_smooth, a, t_smooth, r.rms, steps, b, b / a,
+        r.objective / double(r.n_data), r.code_norm[0], r.pixels_cost,
+        r.starts[r.start].name.c_str(), t, doubts.empty() ? "" : ", prior doubtful");
+    for (const std::string& doubt : doubts) std::printf("#   %s\n", doubt.c_str());
+    std::fflush(stdout);
+  };
+  if (argc > 5) invert("model A", model_a(argv[5]), data_of_a(argv[5], table));
+  for (Index k = first; k < end; ++k) {
+    const Section s = section_of(sections, k);
+    invert(std::to_string(k).c_str(), s,
+           sounded(truth, table, truth.ln_rho_of(s), {99, static_cast<std::uint64_t>(k)}));
+  }
+  print_figure("sections", double(ratio.values.size()), "1");
+  print_figure("error_ratio", ratio.median(), "1");
+  print_figure("smooth_error", smooth_error.median(), "decades");
+  print_figure("learnt_error", learnt_error.median(), "decades");
+  print_figure("smooth_reached", smooth_reached, "sections");
+  print_figure("learnt_reached", reached, "sections");
+  print_figure("in_no_more_steps", as_fast, "sections");
+  print_figure("doubted", doubted, "sections");
+  print_figure("cost", cost.median(), "1");
+  print_figure("learnt_seconds", seconds.median(), "s");
+}
