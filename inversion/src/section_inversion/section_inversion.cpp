@@ -98,7 +98,8 @@ OccamOptions SectionInversion::occam_options() const {
           .newton = {.max_iterations = options_.max_iterations,
                      .tolerance = options_.tolerance * static_cast<double>(problem_.data.size()),
                      .max_change = options_.max_change,
-                     .equations = options_.equations}};
+                     .equations = options_.equations,
+                     .cg_tolerance = options_.cg_tolerance}};
 }
 
 SectionState SectionInversion::begin() const {
@@ -121,6 +122,7 @@ void SectionInversion::step(SectionState& state) const {
   if (state.by_occam) return step_occam(problem_, smooth, occam_options(), state.occam);
   const GaussianPrior prior = smooth.prior(options_.mu);
   const GaussNewtonOptions newton = occam_options().newton;
+  const std::size_t before = state.descent.iterations.size();
   if (options_.method == SectionMethod::lbfgs)
     step_quasi_newton(problem_, prior,
                       {.max_iterations = newton.max_iterations,
@@ -129,6 +131,9 @@ void SectionInversion::step(SectionState& state) const {
                       state.descent);
   else
     step_gauss_newton(problem_, prior, newton, state.descent);
+  if (state.descent.iterations.size() == before) return;
+  state.descent.iterations.back().mu = options_.mu;
+  state.descent.iterations.back().roughness = smooth.roughness(state.descent.m);
 }
 
 std::vector<double> SectionInversion::ln_rho_of(const std::vector<double>& x) const {
