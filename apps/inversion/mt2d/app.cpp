@@ -62,7 +62,7 @@ PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
                 const auto n = static_cast<std::uint64_t>(p->frequency_hz.size());
                 return Estimate{
                     .memory_bytes = {{"program", 80u << 20},
-                                     {"factors", 5 * solver_bytes(p->mesh.solver,
+                                     {"factors", 9 * solver_bytes(p->mesh.solver,
                                                                   p->options.order.value_or(2))}},
                     .disk_bytes = 400 * static_cast<std::uint64_t>(p->mesh.solver.cells()) +
                                   600'000 * p->ground.stations.y.size(),

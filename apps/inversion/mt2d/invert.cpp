@@ -220,7 +220,7 @@ std::uint64_t bytes_of(const InvertProblem& p) {
              cells = static_cast<std::uint64_t>(p.cells());
   // The Jacobian, its copy over the errors and the covariance times it; the data's matrix.
   return 8 * (3 * data * cells + 2 * data * data) +
-         6 * solver_bytes(p.mesh.solver, p.options.order.value_or(1));
+         10 * solver_bytes(p.mesh.solver, p.options.order.value_or(1));
 }
 
 StepRow row_of(const InvertProblem& p, const inversion::Iteration& step,
