@@ -133,12 +133,63 @@ std::vector<double> inner_columns(const Places& p, const SectionMeshOptions& o) 
   return graded_axis(through, [&](double y) { return width_at(p, y, 1, 0.3); });
 }
 
-/// The flat section: its axes, and what is in it.
-struct Flat {
-  std::vector<double> y, depth;                   ///< edges of all columns and rows of the model
-  Index first_column = 0, columns = 0, rows = 0;  ///< of those that are no padding
-  double sea = 0, air = 0;                        ///< heights
+/// Heights and depths, given or of the data.
+struct Sizes {
+  double first_cell, depth, padding, first_solver;
 };
+
+Sizes sizes_of(const SectionStations& s, const SectionScales& scales, const SectionMeshOptions& o) {
+  const std::size_t n = s.y.size();
+  if (n == 0 || s.z.size() != n || (!s.tilt.empty() && s.tilt.size() != n))
+    fail(
+        fmt::format("there are {} y, {} z and {} tilts of stations", n, s.z.size(), s.tilt.size()));
+  for (std::size_t k = 0; k < n; ++k)
+    if (!std::isfinite(s.y[k]) || !std::isfinite(s.z[k]))
+      fail(fmt::format("station {} has no place", k));
+  require_length(scales.shallowest_m, "scales.shallowest_m");
+  require_length(scales.deepest_m, "scales.deepest_m");
+  const Sizes out{
+      .first_cell = o.first_cell_m.value_or(scales.shallowest_m / 4),
+      .depth = o.depth_m.value_or(1.5 * scales.deepest_m),
+      .padding = o.padding_m.value_or(4.2 * scales.deepest_m),
+      .first_solver = o.first_solver_m.value_or(scales.shallowest_m / (o.order == 1 ? 5 : 2))};
+  require_length(out.first_cell, "first_cell_m");
+  require_length(out.depth, "depth_m");
+  require_length(out.padding, "padding_m");
+  require_length(out.first_solver, "first_solver_m");
+  if (o.cell_width_m) require_length(*o.cell_width_m, "cell_width_m");
+  if (!(o.growth >= 1) || !(o.padding_growth > 1) || !(o.air_growth > 1) || !(o.solver_rate > 0) ||
+      o.columns_of_cell < 1)
+    fail("growths must be above 1, solver_rate above 0, columns_of_cell 1 or more");
+  return out;
+}
+
+/// The flat section's edges of columns and rows, padding included; those of columns without it.
+struct Flat {
+  std::vector<double> y, depth, inner;
+  Index rows = 0;  ///< that are no padding
+};
+
+Flat flat_section(const Places& places, const Sizes& sizes, const SectionMeshOptions& o) {
+  Flat flat{.inner = inner_columns(places, o)};
+  const std::vector<double>& inner = flat.inner;
+  const auto pad = [&](double width) {
+    return growing(0, width * o.padding_growth, o.padding_growth, sizes.padding);
+  };
+  const std::vector<double> left = pad(inner[1] - inner[0]),
+                            right = pad(inner.back() - inner[inner.size() - 2]);
+  for (std::size_t k = left.size(); k-- > 1;) flat.y.push_back(inner.front() - left[k]);
+  flat.y.insert(flat.y.end(), inner.begin(), inner.end());
+  for (std::size_t k = 1; k < right.size(); ++k) flat.y.push_back(inner.back() + right[k]);
+  flat.depth = growing(0, sizes.first_cell, o.growth, sizes.depth);
+  flat.rows = static_cast<Index>(flat.depth.size()) - 1;
+  const double reached = flat.depth.back(), last = reached - flat.depth[flat.depth.size() - 2];
+  if (sizes.padding > reached)
+    for (const double d :
+         growing(reached, last * o.padding_growth, o.padding_growth, sizes.padding - reached))
+      if (d > reached) flat.depth.push_back(d);
+  return flat;
+}
 
 std::function<double(double)> line_of(const Ground2d& g, const char* what) {
   if (g.y.size() != g.z.size() || g.y.empty())
@@ -184,125 +235,97 @@ std::pair<double, double> range_of(const std::function<double(double)>& line,
   return {low, high};
 }
 
-}  // namespace
+/// The ground, and the sea above it.
+struct Relief {
+  std::function<double(double)> ground;
+  double lowest = 0;   ///< greatest z of the ground
+  double surface = 0;  ///< of the sea; without one the highest ground
+  double sea = 0;      ///< mean depth
+};
 
-SectionMesh section_mesh(const SectionStations& stations, const SectionScales& scales,
-                         const SectionMeshOptions& o) {
-  const std::size_t n = stations.y.size();
-  if (n == 0 || stations.z.size() != n || (!stations.tilt.empty() && stations.tilt.size() != n))
-    fail(fmt::format("there are {} y, {} z and {} tilts of stations", n, stations.z.size(),
-                     stations.tilt.size()));
-  for (std::size_t k = 0; k < n; ++k)
-    if (!std::isfinite(stations.y[k]) || !std::isfinite(stations.z[k]))
-      fail(fmt::format("station {} has no place", k));
-  require_length(scales.shallowest_m, "scales.shallowest_m");
-  require_length(scales.deepest_m, "scales.deepest_m");
-  const double first_cell = o.first_cell_m.value_or(scales.shallowest_m / 4),
-               depth = o.depth_m.value_or(1.5 * scales.deepest_m),
-               padding = o.padding_m.value_or(4.2 * scales.deepest_m),
-               first_solver =
-                   o.first_solver_m.value_or(scales.shallowest_m / (o.order == 1 ? 5 : 2));
-  require_length(first_cell, "first_cell_m");
-  require_length(depth, "depth_m");
-  require_length(padding, "padding_m");
-  require_length(first_solver, "first_solver_m");
-  if (o.cell_width_m) require_length(*o.cell_width_m, "cell_width_m");
-  if (!(o.growth >= 1) || !(o.padding_growth > 1) || !(o.air_growth > 1) || !(o.solver_rate > 0) ||
-      o.columns_of_cell < 1)
-    fail("growths must be above 1, solver_rate above 0, columns_of_cell 1 or more");
-
-  const Places places = places_of(stations, scales, o);
-  Flat flat;
-  const std::vector<double> inner = inner_columns(places, o);
-  const auto pad = [&](double width) {
-    return growing(0, width * o.padding_growth, o.padding_growth, padding);
-  };
-  const std::vector<double> left = pad(inner[1] - inner[0]),
-                            right = pad(inner.back() - inner[inner.size() - 2]);
-  for (std::size_t k = left.size(); k-- > 1;) flat.y.push_back(inner.front() - left[k]);
-  flat.first_column = static_cast<Index>(flat.y.size());
-  flat.columns = static_cast<Index>(inner.size()) - 1;
-  flat.y.insert(flat.y.end(), inner.begin(), inner.end());
-  for (std::size_t k = 1; k < right.size(); ++k) flat.y.push_back(inner.back() + right[k]);
-  flat.depth = growing(0, first_cell, o.growth, depth);
-  flat.rows = static_cast<Index>(flat.depth.size()) - 1;
-  if (const double below = padding - flat.depth.back(); below > 0) {
-    const double last = flat.depth.back() - flat.depth[flat.depth.size() - 2];
-    for (const double d :
-         growing(flat.depth.back(), last * o.padding_growth, o.padding_growth, below))
-      if (d > flat.depth.back()) flat.depth.push_back(d);
-  }
-
-  // The ground, and the sea above it.
+Relief relief_of(const SectionStations& s, const std::vector<double>& y,
+                 const SectionMeshOptions& o) {
   Ground2d through;
   if (o.sea) {
     through = o.sea->floor;
   } else if (o.ground) {
     through = *o.ground;
   } else {
-    std::vector<std::size_t> order(n);
+    std::vector<std::size_t> order(s.y.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return stations.y[a] < stations.y[b]; });
+              [&](std::size_t a, std::size_t b) { return s.y[a] < s.y[b]; });
     for (const std::size_t k : order) {
-      through.y.push_back(stations.y[k]);
-      through.z.push_back(stations.z[k]);
+      through.y.push_back(s.y[k]);
+      through.z.push_back(s.z[k]);
     }
   }
-  const auto ground = o.sea      ? line_of(through, "the sea floor")
-                      : o.ground ? line_of(through, "the ground")
-                                 : smooth_through(through.y, through.z);
-  const auto [highest, lowest] = range_of(ground, flat.y, through.y);
-  const double surface = o.sea ? o.sea->surface_m : highest;
-  if (o.sea) {
-    if (!(o.sea->ohm_m > 0)) fail("the sea needs a resistivity above 0");
-    if (!(highest > surface))
-      fail(fmt::format("the sea floor comes up to z = {:.6g} m, above the surface at {:.6g} m",
-                       highest, surface));
-    flat.sea = (highest + lowest) / 2 - surface;
+  Relief out{.ground = o.sea      ? line_of(through, "the sea floor")
+                       : o.ground ? line_of(through, "the ground")
+                                  : smooth_through(through.y, through.z)};
+  const auto [highest, lowest] = range_of(out.ground, y, through.y);
+  out.lowest = lowest;
+  out.surface = o.sea ? o.sea->surface_m : highest;
+  if (!o.sea) return out;
+  if (!(o.sea->ohm_m > 0)) fail("the sea needs a resistivity above 0");
+  if (!(highest > out.surface))
+    fail(fmt::format("the sea floor comes up to z = {:.6g} m, above the surface at {:.6g} m",
+                     highest, out.surface));
+  out.sea = (highest + lowest) / 2 - out.surface;
+  return out;
+}
+
+/// Where the ground is given stations stand on it, to a tenth of a column.
+void require_on_ground(const SectionStations& s, const Places& places, const Relief& relief) {
+  for (std::size_t k = 0; k < s.y.size(); ++k) {
+    const double off = s.z[k] - relief.ground(s.y[k]), width = width_at(places, s.y[k], 1, 0.3);
+    if (std::abs(off) > 0.1 * width + 1)
+      fail(fmt::format("station {} at y = {:.6g} m {} by {:.4g} m", k, s.y[k],
+                       off < 0 ? "hangs above the ground" : "lies below the ground",
+                       std::abs(off)));
   }
-  if (o.sea || o.ground)
-    for (std::size_t k = 0; k < n; ++k) {
-      const double off = stations.z[k] - ground(stations.y[k]),
-                   width = width_at(places, stations.y[k], 1, 0.3);
-      if (std::abs(off) > 0.1 * width + 1)
-        fail(fmt::format("station {} at y = {:.6g} m {} by {:.4g} m", k, stations.y[k],
-                         off < 0 ? "hangs above the ground" : "lies below the ground",
-                         std::abs(off)));
-    }
+}
+
+Index index_in(const std::vector<double>& edges, double at) {
+  const auto above = std::upper_bound(edges.begin(), edges.end(), at) - edges.begin();
+  return std::clamp<Index>(above - 1, 0, static_cast<Index>(edges.size()) - 2);
+}
+
+}  // namespace
+
+SectionMesh section_mesh(const SectionStations& stations, const SectionScales& scales,
+                         const SectionMeshOptions& o) {
+  const Sizes sizes = sizes_of(stations, scales, o);
+  const Places places = places_of(stations, scales, o);
+  const Flat flat = flat_section(places, sizes, o);
+  const Relief relief = relief_of(stations, flat.y, o);
+  if (o.sea || o.ground) require_on_ground(stations, places, relief);
 
   SectionMesh out;
-  const bool all = o.free_padding;
-  out.columns = all ? static_cast<Index>(flat.y.size()) - 1 : flat.columns;
-  out.rows = all ? static_cast<Index>(flat.depth.size()) - 1 : flat.rows;
-  out.y = all ? flat.y : inner;
+  out.y = o.free_padding ? flat.y : flat.inner;
+  out.columns = static_cast<Index>(out.y.size()) - 1;
+  out.rows = o.free_padding ? static_cast<Index>(flat.depth.size()) - 1 : flat.rows;
   out.depth.assign(flat.depth.begin(), flat.depth.begin() + out.rows + 1);
-  const auto index_in = [](const std::vector<double>& edges, double at) {
-    const auto above = std::upper_bound(edges.begin(), edges.end(), at) - edges.begin();
-    return std::clamp<Index>(above - 1, 0, static_cast<Index>(edges.size()) - 2);
-  };
   const MediumAt medium = [&](double y, double z) -> Medium2d {
     if (z < 0) return air();
-    if (z < flat.sea) return {.ohm_m = o.sea->ohm_m};
-    return {.parameter = index_in(out.y, y) * out.rows + index_in(out.depth, z - flat.sea)};
+    if (z < relief.sea) return {.ohm_m = o.sea->ohm_m};
+    return {.parameter = index_in(out.y, y) * out.rows + index_in(out.depth, z - relief.sea)};
   };
   // Rows from the surface down, of the model and of the solver.
-  const auto below_ground = [&](std::vector<double> d) {
-    for (double& x : d) x += flat.sea;
-    if (o.sea) d.insert(d.begin(), 0.0);
-    return d;
-  };
+  std::vector<double> z = flat.depth;
+  for (double& x : z) x += relief.sea;
+  if (o.sea) z.insert(z.begin(), 0.0);
   const std::vector<double> solver_y = graded_axis(flat.y, [&](double y) {
     return width_at(places, y, 1.0 / o.columns_of_cell, o.padding_growth - 1);
   });
-  std::vector<double> solver_z = graded_axis(below_ground(flat.depth), [&](double z) {
-    const double off = std::abs(z - flat.sea), size = first_solver + o.solver_rate * off;
-    if (z >= flat.sea) return size;
+  const std::vector<double> solver_z = graded_axis(z, [&](double at) {
+    const double size = sizes.first_solver + o.solver_rate * std::abs(at - relief.sea);
+    if (at >= relief.sea) return size;
     const double skin = std::sqrt(o.sea->ohm_m / (std::numbers::pi * mu0 * scales.highest_hz));
-    return std::min({size, skin / (o.order == 1 ? 5 : 2), first_solver + o.solver_rate * z});
+    return std::min({size, skin / (o.order == 1 ? 5 : 2), sizes.first_solver + o.solver_rate * at});
   });
-  flat.air = flat.y.back() - flat.y.front();
-  const std::vector<double> up = growing(0, first_solver, o.air_growth, flat.air);
+  const std::vector<double> up =
+      growing(0, sizes.first_solver, o.air_growth, flat.y.back() - flat.y.front());
   std::vector<double> with_air;
   for (std::size_t k = up.size(); k-- > 1;) with_air.push_back(-up[k]);
   with_air.insert(with_air.end(), solver_z.begin(), solver_z.end());
@@ -312,19 +335,19 @@ SectionMesh section_mesh(const SectionStations& stations, const SectionScales& s
                     "greater first_solver_m, or leave out the highest frequencies",
                     solver_y.size(), with_air.size(), o.most_nodes));
 
-  const double bottom = flat.sea + flat.depth.back(), base = lowest + flat.depth.back();
+  const double surface = relief.surface, base = relief.lowest + flat.depth.back(),
+               sky = surface - up.back();
   std::vector<Level2d> levels;
   if (o.sea) levels.push_back({0, [surface](double) { return surface; }});
-  levels.push_back({flat.sea, ground});
-  levels.push_back({bottom, [base](double) { return base; }});
-  const std::vector<double> of_lines = o.sea ? std::vector{0.0, flat.sea} : std::vector{0.0};
-  out.cells = bent(tensor_mesh(flat.y, below_ground(flat.depth), of_lines, medium), levels);
-  const double top = with_air.front(), sky = surface - up.back();
-  levels.insert(levels.begin(), Level2d{top, [sky](double) { return sky; }});
+  levels.push_back({relief.sea, relief.ground});
+  levels.push_back({z.back(), [base](double) { return base; }});
+  const std::vector<double> of_lines = o.sea ? std::vector{0.0, relief.sea} : std::vector{0.0};
+  out.cells = bent(tensor_mesh(flat.y, z, of_lines, medium), levels);
+  levels.insert(levels.begin(), Level2d{with_air.front(), [sky](double) { return sky; }});
   out.solver = bent(tensor_mesh(solver_y, with_air, of_lines, medium), levels);
   out.sensors = sensors_on(out.solver, of_lines.size() - 1, stations.y, o.tilt_along_ground);
   if (!o.tilt_along_ground) out.sensors.tilt = stations.tilt;
-  for (std::size_t k = 1; k < n; ++k)
+  for (std::size_t k = 1; k < places.y.size(); ++k)
     if (index_in(out.y, places.y[k]) == index_in(out.y, places.y[k - 1]))
       out.remarks.push_back(
           fmt::format("stations at y = {:.6g} m and {:.6g} m stand above one column of cells",
