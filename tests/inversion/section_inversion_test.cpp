@@ -132,6 +132,14 @@ TEST(SectionInversion, AStateGoesOnWithTheSameBitsFromItsNumbers) {
   cut = packed(SectionState{});
   cut[2] = 1e18;
   EXPECT_THROW(unpacked(cut), Error);
+  for (const double bad : {std::nan(""), 1e300, -1.0}) {
+    std::vector<double> spoilt = packed(SectionState{});
+    spoilt[4] = bad;  // how many iterations
+    EXPECT_THROW(unpacked(spoilt), Error);
+    spoilt = packed(SectionState{});
+    spoilt[1] = std::isnan(bad) ? bad : 1e300;  // a truth
+    EXPECT_THROW(unpacked(spoilt), Error);
+  }
 }
 
 /// Model space from a half-space; data space, conjugate gradients on products and L-BFGS from

@@ -4,6 +4,8 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/section_inversion.h"
 
+#include <cmath>
+#include <string>
 #include <type_traits>
 
 namespace tessera::inversion {
@@ -29,6 +31,9 @@ template <class Archive, class T>
 void visit(Archive& a, T& x) requires std::is_arithmetic_v<T> || std::is_enum_v<T> {
   double number = static_cast<double>(x);
   a.number(number);
+  if (!std::is_same_v<T, double> && !(std::abs(number) < 1e9))
+    throw Error("[unpacked] the numbers are no state: " + std::to_string(number) +
+                " where a whole number stands");
   x = static_cast<T>(number);
 }
 template <class Archive>
