@@ -62,9 +62,9 @@ def prior(work, network):
 
 
 def made(work, kind, text):
-    """The run folder of a case, and the seconds it took when it was made; made anew where the recipe or the program is another."""
+    """The run folder of a case, and the seconds it took when it was made: once for each recipe and build folder."""
     program = work.tessera()
-    stamp = hashlib.sha256((text + str(work.program("tessera"))).encode()).hexdigest()[:16]
+    stamp = hashlib.sha256(text.encode()).hexdigest()[:16]
     place = work.build / "learnt_priors" / f"{kind}_{stamp}"
     done = place / "done.json"
     if not done.exists():
