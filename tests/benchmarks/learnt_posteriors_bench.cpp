@@ -80,6 +80,26 @@ double mean_width(const Numbers& samples, std::size_t n, const std::vector<bool>
   return sum / all;
 }
 
+/// ln rho of a section, its mean over each cell.
+Numbers means_of(const Line& line, const Section& s) {
+  const SectionMesh& mesh = line.mesh;
+  const auto between = [](double low, double high, double part) {
+    return low + part * (high - low);
+  };
+  Numbers out;
+  for (Index col = 0; col < mesh.columns; ++col)
+    for (Index row = 0; row < mesh.rows; ++row) {
+      double sum = 0;
+      for (const double i : {0.125, 0.375, 0.625, 0.875})
+        for (const double j : {0.125, 0.375, 0.625, 0.875})
+          sum += s.at(between(mesh.y[col], mesh.y[col + 1], i),
+                      between(mesh.depth[row], mesh.depth[row + 1], j)) /
+                 16;
+      out.push_back(sum * std::numbers::ln10);
+    }
+  return out;
+}
+
 template <class F>
 void on_all_threads(int count, F&& f) {
   std::atomic<int> next = 0;
@@ -154,7 +174,7 @@ int main(int argc, char** argv) {
     const Chain2d c = sampled(line, d, prior, 1000 + static_cast<std::uint64_t>(k));
     const ForwardMap map = prior.model.map();
     const std::size_t n = prior.prior.size();
-    Numbers models, unconditioned, is;
+    Numbers models, unconditioned;
     for (std::size_t i = 0; i < c.kept.size(); i += n) {
       const Numbers m =
           map.predict({c.kept.begin() + std::ptrdiff_t(i), c.kept.begin() + std::ptrdiff_t(i + n)});
@@ -166,17 +186,7 @@ int main(int argc, char** argv) {
       const Numbers m = map.predict(draw(prior.prior, xi));
       unconditioned.insert(unconditioned.end(), m.begin(), m.end());
     }
-    const SectionMesh& mesh = line.mesh;
-    for (Index col = 0; col < mesh.columns; ++col)
-      for (Index row = 0; row < mesh.rows; ++row) {
-        double sum = 0;
-        for (const double i : {0.125, 0.375, 0.625, 0.875})
-          for (const double j : {0.125, 0.375, 0.625, 0.875})
-            sum += s.at(mesh.y[col] + i * (mesh.y[col + 1] - mesh.y[col]),
-                        mesh.depth[row] + j * (mesh.depth[row + 1] - mesh.depth[row])) /
-                   16;
-        is.push_back(sum * std::numbers::ln10);
-      }
+    const Numbers is = means_of(line, s);
     const std::lock_guard lock(one_at_a_time);
     note("section", k, c);
     of_cells.add(models, is, counts);
