@@ -72,7 +72,7 @@ TEST_F(MpiRanks, WavesGoOnOnOtherRanks) {
 TEST_F(MpiRanks, ASignalToOneOfThemStopsAll) {
   write("case.toml", waves);
   const Outcome o =
-      with_one(3, 1, "{ (sleep 1; kill -TERM $$) & }",
+      with_one(3, 1, "{ (while [ ! -e R/heartbeat.json ]; do sleep 0.1; done; kill -TERM $$) & }",
                {"run", "case.toml", "--output", "R", "--set", "run.stop.steps=9000000"});
   EXPECT_EQ(o.code, 75) << o.err;
   EXPECT_EQ(count(o.err, "go on with: tessera resume R"), 1) << o.err;
