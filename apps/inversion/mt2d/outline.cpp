@@ -78,14 +78,8 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
            .upwards = true},
           file.string());
     } else {
-      const auto size = [&](double at_y, double) {  // as far as stations are, at most
-        double away = HUGE_VAL;
-        for (const double station : y) away = std::min(away, std::abs(at_y - station));
-        return std::max(y.size() > 1 ? (y.back() - y.front()) / (4 * double(y.size())) : 500.0,
-                        0.5 * away);
-      };
       mesh = inversion::triangles_of(inversion::read_poly(text_of(outline), outline.string()),
-                                     media_of_regions(out.ohm_m), {.size = size});
+                                     media_of_regions(out.ohm_m));
     }
     const auto water = [&](const inversion::Medium2d& m) {
       return o.sea_resistivity && m.parameter >= 0 &&
