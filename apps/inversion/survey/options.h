@@ -132,10 +132,15 @@ void add_static_shift_options(data::Options<O>& o, StaticShiftOptions O::*in,
 }
 
 template <class O>
-void add_posterior_options(data::Options<O>& o, PosteriorOptions O::*in) {
+void add_posterior_method(data::Options<O>& o, PosteriorOptions O::*in) {
   o.add("posterior.method", [in](O & x) -> auto& { return (x.*in).method; },
         {.doc = "Uncertainty bands by Laplace's approximation or by Markov chains, or none.",
          .choices = {"laplace", "mcmc", "none"}});
+}
+
+template <class O>
+void add_posterior_options(data::Options<O>& o, PosteriorOptions O::*in) {
+  add_posterior_method(o, in);
   o.add("posterior.prior_std", [in](O & x) -> auto& { return (x.*in).prior_std; },
         {.doc = "Prior standard deviation of log10 resistivity about the reference, in decades.",
          .above = 0,
