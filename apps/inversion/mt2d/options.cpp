@@ -251,7 +251,8 @@ const data::Options<Mt2dOptions>& mt2d_options() {
     add_model(o);
     add_inversion(o);
     survey::add_static_shift_options(o, &O::static_shift, false);
-    survey::add_posterior_method(o, &O::posterior);  // the other keys are those of chains and layers
+    survey::add_posterior_method(o,
+                                 &O::posterior);  // the other keys are those of chains and layers
     add_prior(o);
     add_section(o);
     o.add("output.pictures", &O::pictures, {.doc = "Draw sections and pseudo-sections."});
