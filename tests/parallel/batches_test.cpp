@@ -25,7 +25,7 @@ using Leaves = std::vector<Tensor>;
 template <class T>
 bool same_bits_of(const Tensor& a, const Tensor& b) {
   const std::vector<T> x = a.to_vector<T>(), y = b.to_vector<T>();
-  return std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+  return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
 }
 bool same_bits(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;

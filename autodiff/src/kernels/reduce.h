@@ -151,7 +151,8 @@ struct Sequences {
   View outer;
   Sequences(const View& v, int n_reduced) : outer(v) {
     const int kept = v.shape.size() - n_reduced;
-    for (int d = kept; d < v.shape.size(); ++d) {
+    if (v.count() == 0) n = 0;  // its other axes may be of any size
+    for (int d = kept; n > 0 && d < v.shape.size(); ++d) {
       if (v.shape[d] == 1) continue;
       if (n > 1 && stride != v.strides[d] * v.shape[d]) merge = false;
       n *= v.shape[d];
