@@ -110,13 +110,7 @@ Mt1dOptions read_options(const data::Config& config) {
                     " overlap between fixed_top and fixed_bottom, and say different resistivities",
                 "one resistivity for each depth");
       }
-  if (o.least_resistivity.has_value() != o.greatest_resistivity.has_value())
-    say(604, o.least_resistivity ? "model.least_resistivity" : "model.greatest_resistivity",
-        "least_resistivity and greatest_resistivity come in pairs", "give both or none");
-  else if (o.least_resistivity && *o.least_resistivity >= *o.greatest_resistivity)
-    say(604, "model.least_resistivity", "least_resistivity is not below greatest_resistivity",
-        "exchange them");
-  else if (o.least_resistivity) {
+  if (survey::are_bounds(config, o.least_resistivity, o.greatest_resistivity, wrong)) {
     const auto between = [&](double rho, const std::string& key, const std::string& what) {
       if (rho < *o.least_resistivity || rho > *o.greatest_resistivity)
         say(604, key,

@@ -315,15 +315,10 @@ Mt2dOptions read_options(const data::Config& config) {
   if (o.posterior.method == inversion::PosteriorMethod::mcmc)
     say(689, "posterior.method", "Markov chains are for layered earths",
         "posterior.method = \"laplace\", or none");
-  if (o.least_resistivity.has_value() != o.greatest_resistivity.has_value())
-    say(604, o.least_resistivity ? "model.least_resistivity" : "model.greatest_resistivity",
-        "least_resistivity and greatest_resistivity come in pairs", "give both or none");
-  else if (o.least_resistivity && *o.least_resistivity >= *o.greatest_resistivity)
-    say(604, "model.least_resistivity", "least_resistivity is not below greatest_resistivity",
-        "exchange them");
-  else if (o.least_resistivity && o.reference_resistivity &&
-           !(*o.least_resistivity < *o.reference_resistivity &&
-             *o.reference_resistivity < *o.greatest_resistivity))
+  if (survey::are_bounds(config, o.least_resistivity, o.greatest_resistivity, wrong) &&
+      o.reference_resistivity &&
+      !(*o.least_resistivity < *o.reference_resistivity &&
+        *o.reference_resistivity < *o.greatest_resistivity))
     say(604, "model.reference_resistivity",
         "reference_resistivity does not lie between least_resistivity and greatest_resistivity",
         "a value between them: at a bound data have no hold on the model");

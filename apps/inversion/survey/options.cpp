@@ -29,6 +29,21 @@ void find_contradictions(const data::Config& config, const DataOptions& data,
         "more samples, or a smaller keep_every");
 }
 
+bool are_bounds(const data::Config& config, const std::optional<double>& least,
+                const std::optional<double>& greatest, std::vector<data::Diagnostic>& wrong) {
+  const auto refuse = [&](std::string_view key, std::string message, std::string hint) {
+    wrong.push_back(config.error(604, key, std::move(message), std::move(hint)));
+    return false;
+  };
+  if (least.has_value() != greatest.has_value())
+    return refuse(least ? "model.least_resistivity" : "model.greatest_resistivity",
+                  "least_resistivity and greatest_resistivity come in pairs", "give both or none");
+  if (least && *least >= *greatest)
+    return refuse("model.least_resistivity", "least_resistivity is not below greatest_resistivity",
+                  "exchange them");
+  return least.has_value();
+}
+
 inversion::StationOptions station_options(const DataOptions& o,
                                           std::vector<inversion::DatumKind> kinds) {
   inversion::StationOptions out{.mask_periods_s = o.mask_periods, .kinds = std::move(kinds)};

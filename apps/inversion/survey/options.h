@@ -177,6 +177,11 @@ void find_contradictions(const data::Config& config, const DataOptions& data,
                          const StaticShiftOptions& shift, const PosteriorOptions& posterior,
                          std::vector<data::Diagnostic>& wrong);
 
+/// Whether there are both model.least_resistivity and model.greatest_resistivity, in order; E0604
+/// where there is one of them alone, or they are not.
+bool are_bounds(const data::Config& config, const std::optional<double>& least,
+                const std::optional<double>& greatest, std::vector<data::Diagnostic>& wrong);
+
 /// The options that stations are read with.
 inversion::StationOptions station_options(const DataOptions& o,
                                           std::vector<inversion::DatumKind> kinds);
