@@ -2,7 +2,7 @@
 //
 // A section of 100 x 64 resistivities (rows 2 x 1.146^i m, columns of 8 km) with padding and air,
 // 20 frequencies, TE, 36 stations: responses, all derivatives, a product with the exact Hessian of
-// the misfit given factors and fields.
+// the misfit given factors and fields, of one direction and of eight together.
 #include "measure.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
@@ -74,11 +74,22 @@ int main() {
   const auto multiply = [&] { (void)planned(w).to_vector<double>(); };
   multiply();
   for (int k = 0; k < 7; ++k) products.add(seconds_of(multiply));
+  peak("peak");
+  constexpr Index together = 8;
+  std::vector<Tensor> directions;
+  for (Index k = 0; k < together; ++k) directions.push_back(cos(double(k + 1) * m));
+  const Tensor block = stack(directions);
+  const auto planned_block = jit(
+      [&by = product](const Tensor& x) { return vmap([&](const Tensor& v) { return by(v); })(x); });
+  const auto multiply_block = [&] { (void)planned_block(block).to_vector<double>(); };
+  multiply_block();
+  Samples blocks;
+  for (int k = 0; k < 7; ++k) blocks.add(seconds_of(multiply_block) / double(together));
   print_figure("forward", forwards.median(), "s");
   print_figure("forward_spread", forwards.spread(), "1");
   print_figure("forward_and_jacobian", jacobians.median(), "s");
   print_figure("forward_and_jacobian_spread", jacobians.spread(), "1");
   print_figure("hessian_product", products.median(), "s");
   print_figure("hessian_product_of_forward", products.median() / forwards.median(), "1");
-  peak("peak");
+  print_figure("hessian_product_of_forward_in_blocks", blocks.median() / forwards.median(), "1");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products with sparse matrices. With A(v) the matrix of the values v on a fixed pattern,
-//   Y = A(v) X:      X* = A(conj v)^T Y*,   v* = (Y* X^H) at the pattern      (sddmm)
+//   Y = A(v) X:      X* = conj(A(v)^T conj(Y*)),   v* = (Y* X^H) at the pattern      (sddmm)
 //   s = (X Y^T) at the pattern:  X* = A(s*) conj(Y),  Y* = A(s*)^T conj(X)    (matmul)
 // where * marks cotangents: either primitive is the other's transpose.
 #include "tessera/autodiff/ops/sparse.h"
@@ -245,9 +245,9 @@ void CsrMatmul::transpose(const Application& a, std::span<const bool> linear,
     o[0] = apply(primitive<CsrSddmm>(), attributes(CsrAttr{f.pattern}), w, f.transposed ? x : ct[0],
                  f.transposed ? ct[0] : x);
   }
-  if (linear[1])
-    o[1] = apply(primitive<CsrMatmul>(), attributes(CsrAttr{f.pattern, !f.transposed}), w,
-                 conj(a.in[0]), ct[0]);
+  if (linear[1])  // vectors are smaller than the matrix
+    o[1] = conj(apply(primitive<CsrMatmul>(), attributes(CsrAttr{f.pattern, !f.transposed}), w,
+                      a.in[0], conj(ct[0])));
 }
 
 TESSERA_REGISTER(CsrMatmul);

@@ -597,7 +597,7 @@ LinearSolution linear_solve(const LinearOperator& a, Arg b_, LinearSolveOptions 
   system->adjoint = detail::recorded(
       [&](const std::vector<Tensor>& v) {
         if (!sparse) return std::vector<Tensor>{matmul(detail::H(v[1]), v[0])};
-        const Tensor y = csr_matmul(conj(v[1]), p, v[0], true);
+        const Tensor y = conj(csr_matmul(v[1], p, conj(v[0]), true));  // vectors are the smaller
         return std::vector<Tensor>{rows ? rows->add_copies(y) : y};
       },
       types);

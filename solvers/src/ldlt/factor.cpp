@@ -125,6 +125,7 @@ Factor<T>::Factor(std::shared_ptr<const Analysis> analysis, const T* values)
 
 template <class T>
 bool Factor<T>::solve(const T* b, T* x, Index count, Index stride, bool conjugated) const {
+  if (count == 1) return solve_column(b, x, stride, conjugated);
   const Analysis& a = *analysis_;
   const Index width = padded<T>(count);
   const Memory<T> memory(a.n * width);
@@ -162,6 +163,32 @@ bool Factor<T>::solve(const T* b, T* x, Index count, Index stride, bool conjugat
       for (Index c = 0; c < count; ++c)
         bad += RealOf<T>(0) * std::real(row[c]) + RealOf<T>(0) * std::imag(row[c]);
     }
+  }
+  return bad == 0;
+}
+
+template <class T>
+bool Factor<T>::solve_column(const T* b, T* x, Index stride, bool conjugated) const {
+  const Analysis& a = *analysis_;
+  const Memory<T> memory(a.n), desk(3 * storage_.column);
+  T* const all = memory.get();
+  for (Index k = 0; k < a.n; ++k) all[k] = conjugate_if(b[a.order[k] * stride], conjugated);
+  const std::size_t fronts = a.fronts.size();
+  for (std::size_t k = 0; k < fronts; ++k) {
+    const Front& f = a.fronts[k];
+    T* const mine = all + f.first;
+    if (std::all_of(mine, mine + f.pivots, [](const T& v) { return v == T(0); })) continue;
+    eliminate_column(panel(k), mine, all, a.rows_of(f).data(), desk.get());
+  }
+  for (std::size_t k = fronts; k-- > 0;) {
+    const Front& f = a.fronts[k];
+    substitute_column(panel(k), inverse_.get() + f.first, all + f.first, all, a.rows_of(f).data(),
+                      desk.get());
+  }
+  RealOf<T> bad = 0;
+  for (Index k = 0; k < a.n; ++k) {
+    x[a.order[k] * stride] = conjugate_if(all[k], conjugated);
+    bad += RealOf<T>(0) * std::real(all[k]) + RealOf<T>(0) * std::imag(all[k]);
   }
   return bad == 0;
 }

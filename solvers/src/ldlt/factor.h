@@ -43,6 +43,7 @@ class Factor {
   };
   Pivots factor_front(std::size_t front, const T* values, const RealOf<T>* given, const Desk& mine,
                       T* top, bool in_top);
+  bool solve_column(const T* b, T* x, Index stride, bool conjugated) const;
 
   std::shared_ptr<const Analysis> analysis_;
   const Storage& storage_;

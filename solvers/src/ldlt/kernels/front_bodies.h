@@ -415,11 +415,5 @@ struct FrontBodies {
   }
 };
 
-template <int width, class T>
-FrontKernels<T> front_kernels_of() {
-  using B = FrontBodies<width, T>;
-  return {&B::factor, &B::left_over, &B::eliminate, &B::substitute};
-}
-
 }  // namespace
 }  // namespace tessera::solvers::ldlt_detail

@@ -12,6 +12,9 @@ struct FrontKernels {
   void (*eliminate)(const Panel<T>&, T* x, T* all, const std::int32_t* rows, Index width);
   void (*substitute)(const Panel<T>&, const T* inverse, T* x, const T* all,
                      const std::int32_t* rows, Index width);
+  void (*eliminate_column)(const Panel<T>&, T* x, T* all, const std::int32_t* rows, T* desk);
+  void (*substitute_column)(const Panel<T>&, const T* inverse, T* x, const T* all,
+                            const std::int32_t* rows, T* desk);
 };
 /// In vectors of 64 bytes; null: not compiled.
 template <class T>

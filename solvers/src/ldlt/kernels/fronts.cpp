@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bodies in the vectors of the build, and the choice between them and those of 64 bytes.
-#include "ldlt/kernels/front_bodies.h"
+#include "ldlt/kernels/column_bodies.h"
 #include "tessera/autodiff/vectors.h"
 
 namespace tessera::solvers::ldlt_detail {
@@ -40,12 +40,25 @@ void substitute(const Panel<T>& p, const T* inverse, T* x, const T* all, const s
                 Index width) {
   kernels<T>().substitute(p, inverse, x, all, rows, width);
 }
+template <class T>
+void eliminate_column(const Panel<T>& p, T* x, T* all, const std::int32_t* rows, T* desk) {
+  kernels<T>().eliminate_column(p, x, all, rows, desk);
+}
+template <class T>
+void substitute_column(const Panel<T>& p, const T* inverse, T* x, const T* all,
+                       const std::int32_t* rows, T* desk) {
+  kernels<T>().substitute_column(p, inverse, x, all, rows, desk);
+}
 
-#define TESSERA_INSTANTIATE(T)                                                     \
-  template Pivots factor_panel<T>(const Panel<T>&, const RealOf<T>*, T*, T*, T*);  \
-  template void left_over<T>(const Panel<T>&, const T*, T*, Index, Index);         \
-  template void eliminate<T>(const Panel<T>&, T*, T*, const std::int32_t*, Index); \
-  template void substitute<T>(const Panel<T>&, const T*, T*, const T*, const std::int32_t*, Index);
+#define TESSERA_INSTANTIATE(T)                                                                     \
+  template Pivots factor_panel<T>(const Panel<T>&, const RealOf<T>*, T*, T*, T*);                  \
+  template void left_over<T>(const Panel<T>&, const T*, T*, Index, Index);                         \
+  template void eliminate<T>(const Panel<T>&, T*, T*, const std::int32_t*, Index);                 \
+  template void substitute<T>(const Panel<T>&, const T*, T*, const T*, const std::int32_t*,        \
+                              Index);                                                              \
+  template void eliminate_column<T>(const Panel<T>&, T*, T*, const std::int32_t*, T*);             \
+  template void substitute_column<T>(const Panel<T>&, const T*, T*, const T*, const std::int32_t*, \
+                                     T*);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 TESSERA_INSTANTIATE(c64)

@@ -81,4 +81,12 @@ template <class T>
 void substitute(const Panel<T>& p, const T* inverse, T* x, const T* all, const std::int32_t* rows,
                 Index width);
 
+/// The same of one right-hand side, whose rows follow each other: the bits are those of a column
+/// among others. `desk` has 3 stride() elements.
+template <class T>
+void eliminate_column(const Panel<T>& p, T* x, T* all, const std::int32_t* rows, T* desk);
+template <class T>
+void substitute_column(const Panel<T>& p, const T* inverse, T* x, const T* all,
+                       const std::int32_t* rows, T* desk);
+
 }  // namespace tessera::solvers::ldlt_detail

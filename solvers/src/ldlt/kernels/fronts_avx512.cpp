@@ -10,7 +10,7 @@
 #include <utility>
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
-#include "ldlt/kernels/front_bodies.h"
+#include "ldlt/kernels/column_bodies.h"
 
 namespace tessera::solvers::ldlt_detail {
 template <class T>
