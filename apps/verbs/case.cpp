@@ -77,7 +77,7 @@ Case read_case(const fs::path& path, const std::vector<std::string>& overrides) 
   std::vector<data::Diagnostic> findings = app->options.get().check(config);
   if (has_errors(findings))
     throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
-  return {std::move(config), *app};
+  return {std::move(config), *app, std::move(findings)};
 }
 
 std::string resolved_text(const Case& c) {

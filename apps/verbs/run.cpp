@@ -149,7 +149,8 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
   const CheckReport inputs = ready.made.check();
   if (stops(inputs, line.run)) throw data::InputError(ExitCode::input_invalid, inputs.findings);
   if (!line.json) {
-    std::vector<data::Diagnostic> shown = inputs.findings;
+    std::vector<data::Diagnostic> shown = c.warnings;
+    shown.insert(shown.end(), inputs.findings.begin(), inputs.findings.end());
     if (line.run.verbosity < 0)
       std::erase_if(shown, [](const auto& d) { return d.severity == data::Severity::note; });
     report(shown, false);

@@ -99,8 +99,14 @@ Changed change(const data::RunFolder& folder, const std::string& resolved,
   auto with = std::make_unique<const Case>(read_case(folder.resolved_toml(), line.overrides));
   const Case& c = *with;
   std::string text = resolved_text(c);
-  const data::Config before = data::parse_config("resolved.toml", resolved),
-                     after = data::parse_config("resolved.toml", text);
+  // What the values are counts, not how they are written: a parameter may change where all that is
+  // made of it may.
+  const data::OptionTable& table = c.app.options.get();
+  const data::Config before = data::parse_config(
+                         "resolved.toml",
+                         table.resolved_values_toml(data::parse_config("resolved.toml", resolved))),
+                     after =
+                         data::parse_config("resolved.toml", table.resolved_values_toml(c.config));
   std::vector<std::string> keys;
   add_differences(&before.table(), &after.table(), "", keys);
   std::vector<data::Diagnostic> findings;
@@ -113,7 +119,7 @@ Changed change(const data::RunFolder& folder, const std::string& resolved,
                                                  fmt::join(c.app.may_change, ", "))));
   if (!findings.empty())
     throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
-  if (keys.empty()) return {{std::move(with), {}}, resolved};
+  if (text == resolved) return {{std::move(with), {}}, resolved};
   Ready ready = prepare(c, line.run);
   const CheckReport inputs = ready.made.check();
   if (stops(inputs, line.run))

@@ -38,6 +38,7 @@ const App& app_called(const std::string& name);
 struct Case {
   data::Config config;
   const App& app;
+  std::vector<data::Diagnostic> warnings = {};  ///< about the configuration itself
 };
 /// Reads the file, finds its app and checks every key. Throws InputError (exit 5) with all
 /// findings.

@@ -162,7 +162,7 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
              "um\"\n[[monitor]]\nkind = \"resonances\"\nname = \"r\"\nposition = [\"0 um\", \"0 "
              "um\", \"0 um\"]\nfrequency_min = \"40 THz\"\nfrequency_max = \"50 THz\"\nderivatives "
              "= [\"s.radius\", \"s.radius\"]\n",
-       629, 20, 28, "the length is named twice"},
+       629, 20, 28, "it is named twice"},
       {grid + source +
            "[run]\nstop = {dft_tolerance = 1e-3}\n[[monitor]]\nkind = \"probe\"\nname = "
            "\"p\"\nposition = [\"0 um\", \"0 um\", \"0 um\"]\n",

@@ -191,6 +191,95 @@ derivatives = ["bar.size[0]", "bar.centre[1]"]
   EXPECT_TRUE(holds(metal.err, "E0642")) << metal.err;
 }
 
+/// The same by [parameters]: one moves two lengths, a place and an angle, another a permittivity.
+/// Frequencies and decay beside central differences of whole runs.
+TEST_F(Fdtd, DerivativesInParametersAreThoseOfTheRuns) {
+  write("bar.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {centre = ["0 um", "0.5 um", "0 um"], size = ["3 um", "3 um", "0 um"], cell = "0.1 um", polarization = "Hz"}
+run = {precision = "f64", stop.after_sources = "0.4 ps"}
+boundary = {x = "pec", y_low = "pec", y_high = "pml", pml.cells = 10}
+[parameters]
+w = "1.57 um"
+h = "w/2 - 0.055 um"
+n = 2.45
+top = "90 THz"
+[[material]]
+name = "glass"
+index = "n"
+[[structure]]
+shape = "box"
+name = "bar"
+centre = ["0.11 um", "-h + 0.41 um", "0 um"]
+size = ["w", "h", "inf"]
+rotate = {angle = "17 deg*w/1.57 um", about = ["0 um", "0 um", "0 um"]}
+material = "glass"
+[[source]]
+kind = "point"
+component = "Hz"
+position = ["-1.2 um", "-0.7 um", "0 um"]
+waveform = {kind = "gaussian", frequency_min = "40 THz", frequency_max = "top + 10 THz"}
+[[monitor]]
+kind = "resonances"
+name = "modes"
+position = ["-1.1 um", "-0.8 um", "0 um"]
+frequency_min = "40 THz"
+frequency_max = "top"
+min_quality = 30
+derivatives = ["w", "n", "bar.size[0]"]
+)");
+  const Outcome checked = tessera({"check", "bar.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_TRUE(holds(checked.out, "h = w/2 - 0.055 um = 730 nm")) << checked.out;
+  EXPECT_TRUE(holds(checked.out, "n = 2.45\n")) << checked.out;
+  const Outcome run = tessera({"run", "bar.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string base = table("RUN", "modes");
+  EXPECT_TRUE(holds(read("RUN/resolved.toml"), "size = [\"w\", \"h\", \"inf\"]"));
+  const struct {
+    const char *name, *key, *below, *above;
+    double apart;
+  } moves[] = {{"w", "parameters.w", "1569.98 nm", "1570.02 nm", 4e-11},
+               {"n", "parameters.n", "2.44995", "2.45005", 1e-4},
+               {"bar.size[0]", "structure[0].size", "[\"1569.98 nm\", \"h\", \"inf\"]",
+                "[\"1570.02 nm\", \"h\", \"inf\"]", 4e-11}};
+  for (const auto& m : moves) {
+    std::vector<std::string> ends;
+    for (const char* value : {m.below, m.above}) {
+      const Outcome moved = run_case(
+          "bar.toml", "M", {std::string(m.key) + "=" + value, "monitor[0].derivatives=[]"});
+      ASSERT_EQ(moved.code, 0) << moved.err;
+      ends.push_back(table("M", "modes"));
+    }
+    for (const std::string quantity : {"frequency", "decay"}) {
+      const auto derivative = csv_column(base, quantity + "_by_" + m.name),
+                 below = csv_column(ends[0], quantity), above = csv_column(ends[1], quantity);
+      ASSERT_GE(derivative.size(), 2u);
+      ASSERT_EQ(below.size(), derivative.size());
+      ASSERT_EQ(above.size(), derivative.size());
+      for (std::size_t k = 0; k < derivative.size(); ++k)
+        EXPECT_NEAR((above[k] - below[k]) / m.apart / derivative[k], 1, 1e-5)
+            << m.name << " " << quantity << " " << k;
+    }
+  }
+  const Outcome other = tessera({"resume", "RUN", "--set", "parameters.w=2 um"});
+  EXPECT_EQ(other.code, 5);
+  EXPECT_TRUE(holds(other.err, "E0435") && holds(other.err, "structure[0].size")) << other.err;
+  const struct {
+    const char *set, *says;
+  } refused[] = {{"monitor[0].derivatives=[\"h\"]", "'h' = 'w/2 - 0.055 um' follows from others"},
+                 {"monitor[0].derivatives=[\"top\"]", "'top' moves 'monitor[0].frequency_max'"},
+                 {"grid.exact_speed_at=60 THz", "which grid.exact_speed_at corrects"}};
+  for (const auto& r : refused) {
+    const Outcome no = tessera({"check", "bar.toml", "--set", r.set});
+    EXPECT_EQ(no.code, 5);
+    EXPECT_TRUE(holds(no.err, "E0642") && holds(no.err, r.says)) << no.err;
+  }
+  const Outcome unknown =
+      tessera({"check", "bar.toml", "--set", "monitor[0].derivatives=[\"ww\"]"});
+  EXPECT_TRUE(holds(unknown.err, "E0625")) << unknown.err;
+}
+
 /// A record begins where nothing drives any more: of a plane wave not before it has crossed its
 /// box, 79 fs behind the end of the waveform, at 97 fs, and when its filters, which run on for 129
 /// fs here, have ended. Of a mode that falls as e^{-gamma t} the amplitude at the beginning tells

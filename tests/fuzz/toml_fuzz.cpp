@@ -47,7 +47,7 @@ const Options<Sample>& table() {
         .add("size", &Item::size_m,
              {.doc = "d",
               .unit = "m",
-              .alternatives = {{"Hz", [](double f) { return 3e8 / f; }}},
+              .alternatives = {{"Hz", "3e8 m/s/x"}},
               .infinite = true,
               .above = 0,
               .only_for = {"occam"}})

@@ -87,11 +87,21 @@ class ResonanceMonitor : public Monitor {
   }
   double step_s() const { return static_cast<double>(record_.kept().every) * case_.dt_s; }
 
+  std::string per_unit_of(const std::string& name) const;
+
   std::vector<int> components_;
   em::TimeRecord<double> record_;
   /// Of the record of each component in each length [length, component, step].
   Tensor derivatives_;
 };
+
+/// "/m" of a length; nothing of a plain number.
+std::string ResonanceMonitor::per_unit_of(const std::string& name) const {
+  const data::Parameter* p = case_.options.use.parameters.find(name);
+  const std::string unit = p ? data::si_unit(p->value.dimension) : "m";
+  if (unit.empty()) return {};
+  return unit.find_first_of("*/") == std::string::npos ? "/" + unit : "/(" + unit + ")";
+}
 
 bool ResonanceMonitor::differentiate(std::int64_t n_steps, const em::GridCut& cut,
                                      const std::function<bool(double)>& go_on) {
@@ -197,12 +207,14 @@ MonitorResult ResonanceMonitor::result() const {
                            (df[p] / m.frequency_hz - dg[p] / m.decay));  // Q = pi f / gamma
     }
     const std::string by = "_by_" + options_.derivatives[p],
-                      what = "derivative in " + options_.derivatives[p] + " of the ";
+                      what = "derivative in " + options_.derivatives[p] + " of the ",
+                      per = per_unit_of(options_.derivatives[p]);
     out.quantities.push_back(
-        {"frequency" + by, "Hz/m", what + "resonance frequency", {count}, by_f});
-    out.quantities.push_back({"quality" + by, "1/m", what + "quality factor", {count}, by_quality});
+        {"frequency" + by, "Hz" + per, what + "resonance frequency", {count}, by_f});
     out.quantities.push_back(
-        {"decay" + by, "1/s/m", what + "decay rate of the field", {count}, by_decay});
+        {"quality" + by, "1" + per, what + "quality factor", {count}, by_quality});
+    out.quantities.push_back(
+        {"decay" + by, "1/s" + per, what + "decay rate of the field", {count}, by_decay});
   }
   return out;
 }

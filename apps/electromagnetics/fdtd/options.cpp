@@ -36,6 +36,8 @@ const data::Options<CaseOptions>& fdtd_options() {
 
 CaseOptions read_options(const data::Config& config) {
   CaseOptions o = fdtd_options().read(config);
+  o.use = fdtd_options().parameter_use(config);
+  o.read_again = read_options;
   complete_options(o, config);
   return o;
 }

@@ -216,9 +216,12 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
     std::set<std::string> lengths;
     for (std::size_t k = 0; k < m.derivatives.size(); ++k) {
       const std::string key = item((at + ".derivatives").c_str(), k);
-      checks.known(key, m.derivatives[k], parameter_names(o), "length of a named structure");
+      std::vector<std::string> names_here = parameter_names(o);
+      if (o.read_again)
+        for (const data::Parameter& p : o.use.parameters.all()) names_here.push_back(p.name);
+      checks.known(key, m.derivatives[k], names_here, "parameter or length of a named structure");
       if (!lengths.insert(m.derivatives[k]).second)
-        checks.say(629, key, "the length is named twice", "leave one of them out");
+        checks.say(629, key, "it is named twice", "leave one of them out");
     }
     if (m.start && m.end && *m.start >= *m.end)
       checks.say(629, at + ".start", "is not before end", "exchange them");

@@ -15,13 +15,14 @@ data::Options<MonitorOptions> monitor_table();
 data::Options<OutputOptions> output_table();
 data::Options<ExpectOptions> expect_table();
 
-double from_wavelength(double vacuum_m);
-double from_photon_energy(double joule);
+/// Frequencies of vacuum wavelengths and photon energies.
+inline const data::Alternative from_wavelength{"um", "c0/x"};
+inline const data::Alternative from_photon_energy{"eV", "x/6.62607015e-34 J*s"};
 
 /// A frequency above zero, also as a vacuum wavelength or a photon energy.
 inline data::Field frequency(data::Field f) {
   f.unit = "THz";
-  f.alternatives = {{"um", from_wavelength}, {"eV", from_photon_energy}};
+  f.alternatives = {from_wavelength, from_photon_energy};
   f.above = 0;
   return f;
 }

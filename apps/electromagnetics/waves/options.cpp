@@ -3,17 +3,10 @@
 #include "electromagnetics/waves/options.h"
 
 #include "electromagnetics/waves/option_tables.h"
-#include "tessera/electromagnetics/constants.h"
 
 #include <algorithm>
 
 namespace tessera::apps::waves {
-
-double from_wavelength(double vacuum_m) { return electromagnetics::speed_of_light / vacuum_m; }
-double from_photon_energy(double joule) {
-  constexpr double planck = 6.62607015e-34;  // J s, exact in the SI
-  return joule / planck;
-}
 
 double GridOptions::low(int a) const {
   const auto& lines = axis(a).lines;

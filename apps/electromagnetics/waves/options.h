@@ -4,6 +4,7 @@
 // units, angles in radians; e^{+i w t}. The keys and their documentation are in options*.cpp.
 #pragma once
 #include "tessera/data/options.h"
+#include "tessera/data/parameters.h"
 #include "tessera/electromagnetics/absorber.h"
 #include "tessera/electromagnetics/averaging.h"
 #include "tessera/electromagnetics/boundary.h"
@@ -299,11 +300,15 @@ struct CaseOptions {
   std::vector<std::string> further_media;
   /// Structures from this one on stand under [[truth]] in the file; no key.
   std::size_t first_truth = SIZE_MAX;
+  /// What of all this follows from [parameters], and how to read it again with other ones; no keys.
+  /// Null where results are not differentiated in parameters.
+  data::ParameterUse use;
+  CaseOptions (*read_again)(const data::Config&) = nullptr;
 };
 /// "structure[2]", or "truth[0]".
 std::string structure_key(const CaseOptions& o, std::size_t structure);
 
-/// A length in which results can be differentiated: "ring.radius", "bar.size[1]",
+/// A length of a structure in which results can be differentiated: "ring.radius", "bar.size[1]",
 /// "taper.corners[0][1]". All finite ones of structures that have a name without slashes, commas
 /// and quotes.
 struct Parameter {

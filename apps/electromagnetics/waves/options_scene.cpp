@@ -18,7 +18,7 @@ data::Field field_of(const em::DispersionParameter& p) {
       f = frequency(f);
       break;
     case em::DispersionQuantity::damping:
-      f.unit = "THz", f.alternatives = {{"eV", from_photon_energy}}, f.min = 0;
+      f.unit = "THz", f.alternatives = {from_photon_energy}, f.min = 0;
       break;
     case em::DispersionQuantity::angle:
       f.unit = "deg";

@@ -223,9 +223,10 @@ data::Options<MonitorOptions> monitor_table() {
          .only_for = {"resonances"}});
   o.add(
       "derivatives", &O::derivatives,
-      {.doc = "Lengths of structures in which frequencies, decay and Q are differentiated, by the "
-              "adjoint of the run: \"ring.radius\", \"bar.size[1]\", \"taper.corners[0][1]\". Two "
-              "more runs, whatever their number.",
+      {.doc = "What frequencies, decay and Q are differentiated in, by the adjoint of the run: "
+              "names of [parameters], which may move structures and permittivities, and lengths of "
+              "structures: \"ring.radius\", \"bar.size[1]\", \"taper.corners[0][1]\". Two more "
+              "runs, whatever their number.",
        .only_for = {"resonances"},
        .max_items = 1000});
   o.add("every", &O::every,

@@ -1,14 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a case's model moves with the lengths that a monitor names.
+// How a case's model moves with the parameters and lengths that a monitor names.
 #include "electromagnetics/waves/case.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 
 namespace tessera::apps::waves {
+namespace {
 
 namespace em = electromagnetics;
+
+bool of_structures(const std::string& key) { return key.starts_with("structure["); }
+bool of_permittivities(const std::string& key) {
+  return key.starts_with("material[") && (key.ends_with("].eps") || key.ends_with("].index"));
+}
+bool of_expectations(const std::string& key) { return key.starts_with("expect["); }
+
+/// What a parameter moves, as its slopes say.
+class Reach {
+ public:
+  Reach(const CaseOptions& o, const std::string& parameter) {
+    const auto& free = o.use.parameters.free();
+    for (std::size_t k = 0; k < free.size(); ++k)
+      if (o.use.parameters.all()[free[k]].name == parameter) number_ = k;
+    for (const data::DependentValue& v : o.use.values)
+      if (number_ < v.slopes.size() && v.slopes[number_] != 0 && !of_expectations(v.key))
+        moved_.push_back(&v);
+  }
+
+  /// The first that results are not differentiated in.
+  const data::DependentValue* beyond() const {
+    for (const data::DependentValue* v : moved_)
+      if (v->whole || !(of_structures(v->key) || of_permittivities(v->key))) return v;
+    return nullptr;
+  }
+  bool permittivities() const {
+    return std::any_of(moved_.begin(), moved_.end(),
+                       [](const data::DependentValue* v) { return of_permittivities(v->key); });
+  }
+  /// The step of differences: 1e-5 of `length`, or 1e-6 of angles and permittivities, of what moves
+  /// fastest.
+  double step(double length) const {
+    double step = HUGE_VAL;
+    for (const data::DependentValue* v : moved_) {
+      const bool is_length = v->expression.dimension() == data::dimension::length;
+      const double most = is_length ? 1e-5 * length : 1e-6 * std::max(1.0, std::abs(v->value));
+      step = std::min(step, most / std::abs(v->slopes[number_]));
+    }
+    return std::isfinite(step) ? step : 1;
+  }
+
+ private:
+  std::size_t number_ = SIZE_MAX;
+  std::vector<const data::DependentValue*> moved_;
+};
+
+/// The numbers that a monitor names, and the case at other values of them.
+class NamedNumbers {
+ public:
+  NamedNumbers(const Case& c, const std::vector<std::string>& names, const data::Config& config)
+      : case_(c), names_(names), config_(config) {
+    const double length = em::reference_length(c.grid);
+    CaseOptions options = c.options;
+    for (const std::string& name : names) {
+      if (const data::Parameter* p = c.options.use.parameters.find(name)) {
+        at.push_back(p->value.value);
+        steps.push_back(Reach(c.options, name).step(length));
+      } else {
+        at.push_back(*number(options, name));
+        steps.push_back(1e-5 * length);
+      }
+    }
+  }
+
+  /// The case with scene and media of these values; grid, time step and sources stay.
+  Case moved(const std::vector<double>& values) const {
+    Case out = case_;
+    data::Config config = config_;
+    bool again = false;
+    for (std::size_t k = 0; k < names_.size(); ++k)
+      if (const data::Parameter* p = case_.options.use.parameters.find(names_[k]);
+          p && values[k] != at[k]) {
+        config = data::with_parameter(std::move(config), *p, values[k]);
+        again = true;
+      }
+    if (again) {
+      out.options = case_.options.read_again(config);
+      out.options.run = case_.options.run;
+      out.media = make_media(out.options, config, out);
+      if (!out.options.grid.exact_speed_at) out.stepped = out.media;
+    }
+    for (std::size_t k = 0; k < names_.size(); ++k)
+      if (double* x = number(out.options, names_[k]); x && values[k] != at[k]) *x = values[k];
+    out.scene = make_scene(out.options, out.media);
+    out.open = make_open(out);
+    return out;
+  }
+
+  std::vector<double> at, steps;
+
+ private:
+  static double* number(CaseOptions& o, const std::string& name) {
+    for (const Parameter& p : parameters_of(o))
+      if (p.name == name) return p.value;
+    return nullptr;
+  }
+
+  const Case& case_;
+  const std::vector<std::string>& names_;
+  const data::Config& config_;
+};
+
+}  // namespace
 
 em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& monitor,
                                           const std::string& key, const data::Config& config) {
@@ -22,38 +129,37 @@ em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& m
                   [](const em::Medium& m) { return m.chi2 != 0 || m.chi3 != 0; }))
     refuse("derivatives of nonlinear media are not supported",
            "leave derivatives out, or chi2 and chi3");
-  Case moved = c;
-  std::vector<double*> numbers;
-  for (const std::string& name : monitor.derivatives)
-    for (const Parameter& p : parameters_of(moved.options))
-      if (p.name == name) numbers.push_back(p.value);
-  std::vector<double> at;
-  for (const double* x : numbers) at.push_back(*x);
-  // The scene of some numbers is asked for again with each piece of the grid.
-  struct Seen {
-    em::Scene scene;
-    std::shared_ptr<const em::CutCellFractions> open;
-  };
-  std::map<std::vector<double>, Seen> known;
+  for (const std::string& name : monitor.derivatives) {
+    const data::Parameter* p = c.options.use.parameters.find(name);
+    if (!p) continue;
+    if (!p->free)
+      refuse(fmt::format("parameter '{}' = '{}' follows from others", name, p->text),
+             "name those that it is made of");
+    const Reach reach(c.options, name);
+    if (const data::DependentValue* v = reach.beyond())
+      refuse(fmt::format("parameter '{}' moves '{}', too, in which results are not differentiated",
+                         name, v->key),
+             "name parameters that move structures and permittivities alone");
+    if (reach.permittivities() && c.options.grid.exact_speed_at)
+      refuse(fmt::format("parameter '{}' moves a permittivity, which grid.exact_speed_at corrects",
+                         name),
+             "leave grid.exact_speed_at out");
+  }
+  const NamedNumbers numbers(c, monitor.derivatives, config);
+  // The case of some numbers is asked for again with each piece of the grid.
+  std::map<std::vector<double>, std::shared_ptr<const Case>> known;
   const auto model_of = [&](const std::vector<double>& values, const em::Slab& slab) {
-    for (std::size_t p = 0; p < values.size(); ++p) *numbers[p] = values[p];
-    const auto [at_values, is_new] = known.try_emplace(values);
-    if (is_new) {
-      moved.scene = make_scene(moved.options, moved.media);
-      at_values->second = {moved.scene, make_open(moved)};
-    }
-    moved.scene = at_values->second.scene, moved.open = at_values->second.open;
-    return make_model(moved, slab);
+    auto& moved = known[values];
+    if (!moved) moved = std::make_shared<const Case>(numbers.moved(values));
+    return make_model(*moved, slab);
   };
   em::ShapeDerivatives derivatives;
   try {
-    derivatives =
-        em::shape_derivatives(c.grid, c.faces, model_of, at,
-                              std::vector<double>(at.size(), 1e-5 * em::reference_length(c.grid)));
+    derivatives = em::shape_derivatives(c.grid, c.faces, model_of, numbers.at, numbers.steps);
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {
-    refuse(e.what(), "name lengths of lossless dielectrics among such");
+    refuse(e.what(), "name what moves lossless dielectrics among such");
   }
   for (const em::Injection& source : make_injections(c))
     for (const auto& list : derivatives.parameters)

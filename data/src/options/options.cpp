@@ -3,6 +3,7 @@
 #include "tessera/data/options.h"
 
 #include "options/options_text.h"
+#include "tessera/data/expression.h"
 
 #include <algorithm>
 #include <charconv>
@@ -37,8 +38,13 @@ void check_field(const OptionSpec& spec, const Wrong& wrong) {
     wrong("has a unit but is no real number");
   if ((!f.alternatives.empty() || f.infinite) && spec.type != OptionType::quantity)
     wrong("has alternatives but is no quantity");
-  for (const Alternative& other : f.alternatives)
-    if (parse_unit(other.unit).dimension == spec.dimension) wrong("is its own alternative");
+  for (const Alternative& other : f.alternatives) {
+    const Dimension d = parse_unit(other.unit).dimension;
+    if (d == spec.dimension) wrong("is its own alternative");
+    const Expression made = parse_expression_of_x(other.made, d);
+    if (!(made.dimension() == spec.dimension))
+      wrong("has an alternative that is made into " + dimension_name(made.dimension()));
+  }
   if (spec.type == OptionType::choice && f.choices.empty()) wrong("is an enum without names");
   if (f.required && spec.optional) wrong("is both required and optional");
   if (f.one_for_all && (!spec.list || spec.row || !f.min_items || f.min_items != f.max_items))

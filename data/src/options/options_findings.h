@@ -26,6 +26,10 @@ class Findings {
   }
   /// One for which room was asked.
   void keep(Diagnostic d) { list_.push_back(std::move(d)); }
+  void add(std::vector<Diagnostic> some) {
+    for (Diagnostic& d : some)
+      if (room()) keep(std::move(d));
+  }
 
   /// All in the order of the file.
   std::vector<Diagnostic> sorted() && {

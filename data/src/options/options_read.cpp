@@ -6,6 +6,7 @@
 #include "options/options_text.h"
 #include "options/options_value.h"
 #include "tessera/data/options.h"
+#include "tessera/data/parameters.h"
 
 #include <algorithm>
 #include <set>
@@ -29,18 +30,39 @@ struct Frame {
 
 class Pass {
  public:
-  Pass(const OptionTable& table, const Config& config)
-      : table_(table), config_(config), findings_(config) {}
+  Pass(const OptionTable& table, const Config& config, ParameterUse& use)
+      : table_(table), config_(config), use_(use), findings_(config) {}
 
   std::vector<Diagnostic> run(void* target) {
     check_head();
-    detail::ValueReader values(config_, bare_si_, findings_);
+    std::vector<Diagnostic> wrong;
+    use_.parameters = Parameters(config_, wrong);
+    findings_.add(std::move(wrong));
+    detail::ValueReader values(config_, bare_si_, use_, findings_);
     values_ = &values;
     read_table(table_, target, "", {0, 1, 1}, config_.table());
+    if (findings_.count() == 0) find_unused();
     return std::move(findings_).sorted();
   }
 
  private:
+  void find_unused() {
+    std::set<std::uint32_t> used;
+    for (const Parameter& p : use_.parameters.all())
+      used.insert(p.expression.names().begin(), p.expression.names().end());
+    for (const DependentValue& v : use_.values)
+      used.insert(v.expression.names().begin(), v.expression.names().end());
+    const auto& all = use_.parameters.all();
+    for (std::uint32_t n = 0; n < all.size(); ++n) {
+      if (used.contains(n) || !findings_.room()) continue;
+      Diagnostic d =
+          config_.error(225, all[n].key, "parameter " + in_quotes(all[n].name) + " is not used",
+                        "use it in an expression, or leave it out");
+      d.severity = Severity::warning;
+      findings_.keep(std::move(d));
+    }
+  }
+
   void check_head() {
     if (const Member* app = find(config_.table(), "app")) {
       const auto* name = app->value.get<std::string>();
@@ -240,6 +262,7 @@ class Pass {
 
   const OptionTable& table_;
   const Config& config_;
+  ParameterUse& use_;
   detail::Findings findings_;
   detail::ValueReader* values_ = nullptr;
   bool bare_si_ = false;
@@ -247,8 +270,22 @@ class Pass {
 
 }  // namespace
 
+std::vector<Diagnostic> OptionTable::read_into(void* target, const Config& config,
+                                               ParameterUse& use) const {
+  return Pass(*this, config, use).run(target);
+}
 std::vector<Diagnostic> OptionTable::read_into(void* target, const Config& config) const {
-  return Pass(*this, config).run(target);
+  ParameterUse use;
+  return read_into(target, config, use);
+}
+
+ParameterUse OptionTable::parameter_use(const Config& config) const {
+  ParameterUse use;
+  std::vector<Diagnostic> findings = read_into(make().get(), config, use);
+  for (const Diagnostic& d : findings)
+    if (d.severity == Severity::error)
+      throw InputError(ExitCode::config_invalid, std::move(findings));
+  return use;
 }
 
 void OptionTable::read_or_throw(void* target, const Config& config) const {

@@ -22,24 +22,22 @@ Json scalar_schema(const OptionSpec& s) {
       break;
     case OptionType::integer: {
       const auto [low, high] = detail::integer_range(s);
-      j["type"] = "integer";
+      j["type"] = {"integer", "string"};  // an expression
       if (low > std::numeric_limits<std::int64_t>::min()) j["minimum"] = low;
       if (high < std::numeric_limits<std::int64_t>::max()) j["maximum"] = high;
       break;
     }
     case OptionType::real:
-      j["type"] = "number";
+      j["type"] = {"number", "string"};
       if (f.min) j["minimum"] = *f.min;
       if (f.above) j["exclusiveMinimum"] = *f.above;
       if (f.max) j["maximum"] = *f.max;
       break;
     case OptionType::quantity:
       // Bare numbers are for pure numbers, and for files that say units = "SI". Ranges hold in a
-      // unit: not for a schema.
+      // unit: not for a schema. An expression may begin with a name, too.
       j["type"] = {"string", "number"};
-      j["pattern"] = std::string(f.infinite ? "^-?inf$|" : "") +
-                     "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?[ \\t]*[^ "
-                     "\\t].*$|^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
+      j["pattern"] = "^-?[ \\t]*[0-9A-Za-z_(].*$";
       j["examples"] = {detail::example_quantity(s)};
       break;
     case OptionType::string:
@@ -158,6 +156,11 @@ std::string OptionTable::json_schema() const {
   root["properties"]["units"] = {{"const", "SI"}, {"description", "bare numbers are in SI units"}};
   root["properties"]["include"] = {
       {"type", "array"}, {"items", {{"type", "string"}}}, {"description", "files to read first"}};
+  root["properties"]["parameters"] = {
+      {"type", "object"},
+      {"description", "numbers with names, of which expressions such as \"w/2 + 1 mm\" are made"},
+      {"additionalProperties", {{"type", {"string", "number"}}}},
+      {"propertyNames", {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}}}};
   root["required"] = {"app"};
   fill(root, *this);
   return root.dump(2) + "\n";

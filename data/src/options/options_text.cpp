@@ -156,14 +156,18 @@ std::string toml_string(std::string_view text) {
   return out + "\"";
 }
 
-std::string toml_text(const OptionSpec& spec, const OptionValue& value) {
-  if (!spec.list) return scalar_text(spec, value.items.at(0));
+std::string toml_text(const OptionSpec& spec, const OptionValue& value, const ItemTexts& instead) {
+  const auto text_of = [&](std::size_t i) {
+    const auto at = instead.find(i);
+    return at == instead.end() ? scalar_text(spec, value.items.at(i)) : toml_string(at->second);
+  };
+  if (!spec.list) return text_of(0);
   std::string out = "[";
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     const bool row_begins = spec.row && i % spec.row == 0;
     const bool row_ends = spec.row && (i + 1) % spec.row == 0;
-    out += (i ? ", " : "") + std::string(row_begins ? "[" : "") +
-           scalar_text(spec, value.items[i]) + (row_ends ? "]" : "");
+    out +=
+        (i ? ", " : "") + std::string(row_begins ? "[" : "") + text_of(i) + (row_ends ? "]" : "");
   }
   return out + "]";
 }
@@ -183,7 +187,9 @@ bool in_range(const OptionSpec& spec, double si) {
          (!f.max || si <= limit_si(spec, *f.max));
 }
 
-bool common_key(std::string_view key) { return key == "app" || key == "units"; }
+bool common_key(std::string_view key) {
+  return key == "app" || key == "units" || key == "parameters";
+}
 
 bool belongs(const OptionSpec& spec, std::string_view kind) {
   return kind.empty() || spec.field.only_for.empty() || contains(spec.field.only_for, kind);

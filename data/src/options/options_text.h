@@ -5,6 +5,7 @@
 #include "tessera/data/options.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,8 +25,11 @@ std::string choices_text(const OptionSpec& spec);                ///< one of "oc
 /// The one name that a choice, or a string with choices, holds.
 std::string choice_name(const OptionSpec& spec, const OptionValue& value);
 std::string example_quantity(const OptionSpec& spec);
+/// Expressions by the number of the item that they stand for.
+using ItemTexts = std::map<std::size_t, std::string>;
 /// A value as TOML: `"10 ohm*m"`, `[1, 2]`, `[[0, 0], [1, 0]]`, `"occam"`.
-std::string toml_text(const OptionSpec& spec, const OptionValue& value);
+std::string toml_text(const OptionSpec& spec, const OptionValue& value,
+                      const ItemTexts& instead = {});
 /// A TOML basic string.
 std::string toml_string(std::string_view text);
 

@@ -2,8 +2,10 @@
 // resolved.toml: every key with its value, as a configuration that reads back to equal values.
 #include "options/options_text.h"
 #include "tessera/data/options.h"
+#include "tessera/data/parameters.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace tessera::data {
@@ -16,9 +18,15 @@ std::string section_of(const OptionSpec& s) {
 
 class TomlWriter {
  public:
+  /// `use` is what of the values is written as expressions.
+  explicit TomlWriter(const ParameterUse& use = {}) : parameters_(use.parameters) {
+    for (const DependentValue& v : use.values) expressions_[v.key][v.item] = v.text;
+  }
+
   /// The keys of one table, then the tables within. `header` is the path of the table, empty for
-  /// the configuration itself.
-  void write(const OptionTable& table, const void* values, const std::string& header) {
+  /// the configuration itself; `name` the same with the numbers of items.
+  void write(const OptionTable& table, const void* values, const std::string& header,
+             const std::string& name) {
     const OptionSpec* kind_key = table.kind();
     const std::string kind =
         kind_key ? detail::choice_name(*kind_key, kind_key->fetch(values)) : std::string();
@@ -36,7 +44,8 @@ class TomlWriter {
       const std::string path = joined(header, section);
       if (!section.empty()) out += "\n[" + path + "]\n";
       for (const OptionSpec* s : specs)
-        if (!has_tables(*s) && section_of(*s) == section) write_key(*s, values, path);
+        if (!has_tables(*s) && section_of(*s) == section) write_key(*s, values, path, name);
+      if (header.empty() && section.empty()) write_parameters();
     }
     for (const OptionSpec* s : specs) {
       if (!s->table) continue;
@@ -46,7 +55,8 @@ class TomlWriter {
         if (i == 0) out += "# " + s->field.doc + "\n";
         out += s->list ? "[[" + path + "]]\n" : "[" + path + "]\n";
         // Fetching changes nothing; `item` is made for reading, too.
-        write(*s->table, s->item(const_cast<void*>(values), i), path);
+        write(*s->table, s->item(const_cast<void*>(values), i), path,
+              joined(name, s->key) + (s->list ? "[" + std::to_string(i) + "]" : ""));
       }
     }
   }
@@ -58,7 +68,15 @@ class TomlWriter {
     return a.empty() || b.empty() ? a + b : a + "." + b;
   }
 
-  void write_key(const OptionSpec& s, const void* values, const std::string& path) {
+  void write_parameters() {
+    if (parameters_.empty()) return;
+    out += "\n# Numbers with names, of which expressions are made.\n[parameters]\n";
+    for (const Parameter& p : parameters_.all())
+      out += p.name + " = " + (p.bare ? p.text : detail::toml_string(p.text)) + "\n";
+  }
+
+  void write_key(const OptionSpec& s, const void* values, const std::string& path,
+                 const std::string& table) {
     const std::string name = s.key.substr(section_of(s).empty() ? 0 : section_of(s).size() + 1);
     if (said_.insert(joined(path, name)).second) {
       out += "# " + s.field.doc;
@@ -69,29 +87,54 @@ class TomlWriter {
     }
     const OptionValue value =
         s.table ? OptionValue{s.list && s.default_value.set, {}} : s.fetch(values);
+    const auto instead = expressions_.find(joined(table, s.key));
     if (value.set)
-      out += name + " = " + detail::toml_text(s, value) + "\n";
+      out += name + " = " +
+             (instead == expressions_.end() ? detail::toml_text(s, value)
+                                            : detail::toml_text(s, value, instead->second)) +
+             "\n";
     else
       out += "# " + name + " is not set\n";
   }
 
+  Parameters parameters_;
+  std::map<std::string, detail::ItemTexts> expressions_;  ///< by full key
   std::set<std::string> said_;  ///< keys that were documented; in a list, the first item's are
 };
+
+std::string head(const OptionTable& table) {
+  return "# Every option of " + table.app() + " with its value in this run. " +
+         "`tessera explain KEY` says more.\napp = " + detail::toml_string(table.app()) + "\n";
+}
+
+void throw_errors(std::vector<Diagnostic> findings) {
+  for (const Diagnostic& d : findings)
+    if (d.severity == Severity::error)
+      throw InputError(ExitCode::config_invalid, std::move(findings));
+}
 
 }  // namespace
 
 std::string OptionTable::resolved_toml(const void* values) const {
   TomlWriter writer;
-  writer.out = "# Every option of " + app_ + " with its value in this run. " +
-               "`tessera explain KEY` says more.\napp = " + detail::toml_string(app_) + "\n";
-  writer.write(*this, values, "");
+  writer.out = head(*this);
+  writer.write(*this, values, "", "");
   return std::move(writer.out);
 }
 
 std::string OptionTable::resolved_toml(const Config& config) const {
   const auto values = make();
-  std::vector<Diagnostic> findings = read_into(values.get(), config);
-  if (!findings.empty()) throw InputError(ExitCode::config_invalid, std::move(findings));
+  ParameterUse use;
+  throw_errors(read_into(values.get(), config, use));
+  TomlWriter writer(use);
+  writer.out = head(*this);
+  writer.write(*this, values.get(), "", "");
+  return std::move(writer.out);
+}
+
+std::string OptionTable::resolved_values_toml(const Config& config) const {
+  const auto values = make();
+  throw_errors(read_into(values.get(), config));
   return resolved_toml(values.get());
 }
 

@@ -11,21 +11,52 @@
 namespace tessera::data::detail {
 namespace {
 
-/// In SI units of the key, also from an alternative that says the same. Throws QuantityError.
-double quantity(const OptionSpec& spec, std::string_view text) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (spec.field.infinite && (text == "inf" || text == "-inf"))
-    return text == "inf" ? infinity : -infinity;
-  for (const Alternative& other : spec.field.alternatives) {
-    const Quantity q = parse_quantity(text);
-    if (q.dimension == parse_unit(other.unit).dimension) {
-      const double si = other.to_si(q.value);
-      if (!std::isfinite(si))
-        throw QuantityError(211, 0, "there is no " + dimension_name(spec.dimension) + " to it");
-      return si;
-    }
+bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool one_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Whether a string in a key of numbers is meant to be computed: it has an operation behind its
+/// first byte, or a name where there are parameters.
+bool is_arithmetic(std::string_view text, bool parameters) {
+  return text.find_first_of("+-*/^(", 1) != std::string_view::npos ||
+         (parameters && std::any_of(text.begin(), text.end(), letter));
+}
+
+/// Whether the text is one quantity that is misspelt rather than an expression that is: what is
+/// wrong with the quantity helps more then.
+bool quantity_is_meant(std::string_view text, bool parameters) {
+  std::size_t k = text.empty() || text[0] != '-' ? 0 : 1;
+  if (k == text.size() || text[0] == '+') return true;
+  const std::size_t begin = k;
+  if (letter(text[k])) {
+    while (k < text.size() && (letter(text[k]) || one_digit(text[k]))) ++k;
+    const std::string_view word = text.substr(begin, k - begin);
+    return word == "nan" || word == "NaN" || word == "inf" || word == "Inf" ||
+           (!parameters && k == text.size());
   }
-  return parse_quantity(text, spec.dimension);
+  if (!one_digit(text[k])) return text.find_first_of("+-*/^(") == std::string_view::npos;
+  while (k < text.size() && (one_digit(text[k]) || text[k] == '.')) ++k;
+  while (k < text.size() && (text[k] == ' ' || text[k] == '\t')) ++k;
+  return k == text.size() || text[k] == ',' || (!parameters && letter(text[k]));
+}
+
+/// A quantity, or an expression over the parameters. Throws QuantityError.
+Expression expression_of(const std::string& text, const Parameters& parameters) {
+  try {
+    return parameters.parse(text);
+  } catch (const QuantityError&) {
+    if (!quantity_is_meant(text, !parameters.empty())) throw;
+    parse_quantity(text);  // says what is wrong, if it is no quantity
+    throw;
+  }
+}
+
+/// What makes a frequency of a wavelength, where the expression is one; nothing if there is no such
+/// way.
+std::optional<Expression> made_of(const OptionSpec& spec, const Dimension& d) {
+  for (const Alternative& other : spec.field.alternatives)
+    if (const Dimension of = parse_unit(other.unit).dimension; of == d)
+      return parse_expression_of_x(other.made, of);
+  return {};
 }
 
 /// The text of a value, null where it is none. `--set title=12`: the shell has no quotes to give,
@@ -45,6 +76,7 @@ std::optional<OptionValue> ValueReader::read(const OptionSpec& spec, const std::
                                              const Value& v) {
   const std::size_t before = findings_.count();
   name_ = name;
+  item_ = 0;
   subject_ = (spec.list && v.get<Array>() ? "items of '" : "'") + name + "'";
   OptionValue out;
   if (!spec.list)
@@ -58,7 +90,11 @@ std::optional<OptionValue> ValueReader::read(const OptionSpec& spec, const std::
 bool ValueReader::items(const OptionSpec& spec, const Value& v, OptionValue& out) {
   const Array* list = v.get<Array>();
   if (!list && spec.field.one_for_all) {
-    out.items.assign(spec.field.min_items, scalar(spec, v));
+    for (item_ = 0; item_ < spec.field.min_items; ++item_) {
+      const std::size_t before = findings_.count();
+      out.items.push_back(scalar(spec, v));
+      if (findings_.count() != before) return false;  // it is the same for all
+    }
     return true;
   }
   if (!list) {
@@ -74,6 +110,7 @@ bool ValueReader::items(const OptionSpec& spec, const Value& v, OptionValue& out
   }
   out.items.reserve(list->size() * std::max<std::size_t>(spec.row, 1));
   for (const Value& item : *list) {
+    item_ = out.items.size();
     if (!spec.row) {
       out.items.push_back(scalar(spec, item));
       continue;
@@ -85,7 +122,10 @@ bool ValueReader::items(const OptionSpec& spec, const Value& v, OptionValue& out
                           " items, got " +
                           (row ? std::to_string(row->size()) : std::string(item.kind())));
     else
-      for (const Value& x : *row) out.items.push_back(scalar(spec, x));
+      for (const Value& x : *row) {
+        item_ = out.items.size();
+        out.items.push_back(scalar(spec, x));
+      }
   }
   return true;
 }
@@ -119,8 +159,62 @@ void ValueReader::wrong_type(const OptionSpec& spec, const Value& v, std::string
                   std::move(hint));
 }
 
+/// What a quantity or an expression comes to, in SI units of the key; nothing where it is wrong,
+/// which has been told.
+std::optional<double> ValueReader::computed(const OptionSpec& spec, const std::string& text,
+                                            const Origin& at) {
+  try {
+    DependentValue v{.key = name_, .item = item_, .text = text};
+    v.whole = spec.type == OptionType::integer;
+    v.expression = expression_of(text, use_.parameters);
+    if (!(v.expression.dimension() == spec.dimension)) {
+      v.then = made_of(spec, v.expression.dimension());
+      if (!v.then)
+        throw QuantityError(212, 0,
+                            "expected " + dimension_name(spec.dimension) + ", got " +
+                                dimension_name(v.expression.dimension()));
+    }
+    Slopes s = use_.parameters.slopes(v.expression);
+    if (v.then) s = v.then->value(std::vector<Slopes>{s});
+    if (!std::isfinite(s.value))
+      throw QuantityError(v.expression.names().empty() && v.then ? 211 : 223, 0,
+                          v.then ? "there is no " + dimension_name(spec.dimension) + " to it"
+                                 : "has no finite value");
+    v.value = s.value, v.slopes = std::move(s.by);
+    if (!v.expression.names().empty()) use_.values.push_back(std::move(v));
+    return s.value;
+  } catch (const QuantityError& e) {
+    wrong_quantity(spec, text, at, e);
+    return {};
+  }
+}
+
+void ValueReader::wrong_quantity(const OptionSpec& spec, const std::string& text, const Origin& at,
+                                 const QuantityError& e) {
+  const bool place = e.number() != 212 && e.number() != 223;
+  const bool example = spec.type == OptionType::quantity &&
+                       (e.number() == 212 || (e.number() == 211 && e.hint().empty()));
+  findings_.error(
+      e.number(), place ? place_in_string(config_, at, text, e.offset()) : at,
+      subject_ + " = " + in_quotes(text) + ": " + e.what(),
+      example ? "e.g. \"" + example_quantity(spec) + "\"" + alternatives_text(spec) : e.hint());
+}
+
 OptionScalar ValueReader::integer(const OptionSpec& spec, const Value& v) {
   const auto* i = v.get<std::int64_t>();
+  std::int64_t whole = 0;
+  if (const auto* s = v.get<std::string>(); s && is_arithmetic(*s, !use_.parameters.empty())) {
+    const std::optional<double> x = computed(spec, *s, v.origin);
+    if (!x) return std::int64_t{0};
+    if (*x != std::round(*x) || std::abs(*x) > 9007199254740992.0) {
+      findings_.error(
+          210, v.origin,
+          subject_ + " must be an integer, and " + in_quotes(*s) + " is " + print_quantity(*x, ""));
+      return std::int64_t{0};
+    }
+    whole = static_cast<std::int64_t>(*x);
+    i = &whole;
+  }
   if (!i) {
     wrong_type(spec, v);
     return std::int64_t{0};
@@ -135,19 +229,15 @@ OptionScalar ValueReader::integer(const OptionSpec& spec, const Value& v) {
 OptionScalar ValueReader::real(const OptionSpec& spec, const Value& v) {
   double value = 0;
   std::string got;
-  if (const auto* s = v.get<std::string>(); s && spec.type == OptionType::quantity) {
-    try {
-      value = quantity(spec, *s);
-    } catch (const QuantityError& e) {
-      Origin at = v.origin;
-      // A plain one-line string: point into it. Escapes are rare in quantities and would only
-      // shift the caret.
-      if (at.line && e.number() == 211) at.column += static_cast<std::uint32_t>(1 + e.offset());
-      findings_.error(e.number(), at, subject_ + " = " + in_quotes(*s) + ": " + e.what(),
-                      e.hint().empty() || e.number() == 212
-                          ? "e.g. \"" + example_quantity(spec) + "\"" + alternatives_text(spec)
-                          : e.hint());
-      return 0.0;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (const auto* s = v.get<std::string>();
+      s && (spec.type == OptionType::quantity || is_arithmetic(*s, !use_.parameters.empty()))) {
+    if (spec.field.infinite && (*s == "inf" || *s == "-inf")) {
+      value = *s == "inf" ? infinity : -infinity;
+    } else {
+      const std::optional<double> x = computed(spec, *s, v.origin);
+      if (!x) return 0.0;
+      value = *x;
     }
     got = *s;
   } else if (const auto* i = v.get<std::int64_t>()) {

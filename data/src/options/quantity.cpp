@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/quantity.h"
 
+#include "options/quantity_scan.h"
+
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -137,10 +139,7 @@ const Named* find_unit(std::string_view symbol) {
   return nullptr;
 }
 
-Unit named_unit(std::string_view symbol, std::size_t at) {
-  for (const Ambiguous& a : kAmbiguous)
-    if (symbol == a.symbol)
-      fail(at, "unit '" + std::string(symbol) + "' can be read in more than one way", a.hint);
+std::optional<Unit> known_unit(std::string_view symbol) {
   if (const Named* n = find_unit(symbol)) return n->unit;
   for (const Prefix& p : kPrefixes) {
     const std::string_view head = p.symbol;
@@ -151,6 +150,14 @@ Unit named_unit(std::string_view symbol, std::size_t at) {
     u.exponent += p.exponent;
     return u;
   }
+  return {};
+}
+
+Unit named_unit(std::string_view symbol, std::size_t at) {
+  for (const Ambiguous& a : kAmbiguous)
+    if (symbol == a.symbol)
+      fail(at, "unit '" + std::string(symbol) + "' can be read in more than one way", a.hint);
+  if (const std::optional<Unit> unit = known_unit(symbol)) return *unit;
   fail(at, "unknown unit '" + std::string(symbol) + "'");
 }
 
@@ -333,7 +340,95 @@ std::string shifted(double value, int shift) {
   return (negative ? "-" : "") + out;
 }
 
+/// How far a unit goes that begins at `at` of a longer text.
+class UnitExtent {
+ public:
+  UnitExtent(std::string_view text, std::size_t at,
+             const std::function<bool(std::string_view)>& is_name)
+      : text_(text), at_(at), is_name_(is_name) {}
+
+  std::size_t end() {
+    if (text_.substr(at_, 2) == "1/")
+      ++at_;
+    else
+      factor(true, 0);
+    while (at_ < text_.size() && (text_[at_] == '*' || text_[at_] == '/')) {
+      const std::size_t before = at_++;
+      if (factor(false, 0)) continue;
+      at_ = before;
+      break;
+    }
+    return at_;
+  }
+
+ private:
+  /// Moves on behind a factor; false (and nothing moved) where none begins here. The first symbol
+  /// behind a number is always a unit.
+  bool factor(bool first, int depth) {
+    const std::size_t begin = at_;
+    if (at_ < text_.size() && text_[at_] == '(') {
+      ++at_;
+      if (depth > kMaxNesting || !inside(depth + 1)) return at_ = begin, false;
+    } else {
+      while (at_ < text_.size() && symbol_byte(text_[at_])) ++at_;
+      const std::string_view symbol = text_.substr(begin, at_ - begin);
+      const bool goes_on = at_ < text_.size() && (digit(text_[at_]) || text_[at_] == '_');
+      if (symbol.empty() || (!first && (goes_on || !known_unit(symbol)))) return at_ = begin, false;
+      if (!first && is_name_ && is_name_(symbol))
+        throw QuantityError(220, begin,
+                            "'" + std::string(symbol) + "' is both a unit and a name here",
+                            "write the product with blanks where the name is meant: ' * " +
+                                std::string(symbol) + "'");
+    }
+    if (at_ + 1 < text_.size() && text_[at_] == '^') {
+      std::size_t k = at_ + 1;
+      if (text_[k] == '-') ++k;
+      const std::size_t digits = k;
+      while (k < text_.size() && digit(text_[k])) ++k;
+      if (k > digits) at_ = k;
+    }
+    return true;
+  }
+
+  bool inside(int depth) {
+    for (;;) {
+      if (!factor(false, depth)) return false;
+      if (at_ >= text_.size()) return false;
+      const char c = text_[at_++];
+      if (c == ')') return true;
+      if (c != '*' && c != '/') return false;
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+  const std::function<bool(std::string_view)>& is_name_;
+};
+
 }  // namespace
+
+namespace detail {
+
+bool is_unit(std::string_view symbol) { return known_unit(symbol).has_value(); }
+
+ScannedQuantity scan_quantity(std::string_view text, std::size_t begin,
+                              const std::function<bool(std::string_view)>& is_name) {
+  const std::optional<Decimal> number = scan_decimal(text.substr(begin));
+  if (!number) fail(begin, "expected a decimal number");
+  const std::size_t behind = begin + number->length;
+  std::size_t at = behind;
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+  const bool unit =
+      at < text.size() && (symbol_byte(text[at]) || (at > behind && text.substr(at, 2) == "1/"));
+  const std::size_t end = unit ? UnitExtent(text, at, is_name).end() : behind;
+  try {
+    return {parse_quantity(text.substr(begin, end - begin)), end};
+  } catch (const QuantityError& e) {
+    throw QuantityError(e.number(), begin + e.offset(), e.what(), e.hint());
+  }
+}
+
+}  // namespace detail
 
 Unit parse_unit(std::string_view text) {
   if (text.size() > kMaxText) fail(0, "the unit is too long");
@@ -402,6 +497,30 @@ std::string print_quantity(double value, std::string_view unit) {
   }
   const std::string base = si_unit(u.dimension);
   return shifted(value, 0) + (base.empty() ? "" : " " + base);
+}
+
+std::string print_readably(const Quantity& quantity) {
+  // An SI unit of this dimension without a factor of its own; kilograms and angles stay base units.
+  const Named* named = nullptr;
+  for (const Named& n : kUnits)
+    if (!named && n.prefixes && n.unit.dimension == quantity.dimension && n.unit.factor == 1 &&
+        n.unit.exponent == 0 && !(quantity.dimension == angle))
+      named = &n;
+  const int exponent =
+      quantity.value != 0 && named
+          ? static_cast<int>(std::floor(std::log10(std::abs(quantity.value)) / 3)) * 3
+          : 0;
+  std::string prefix;
+  int power = 0;
+  for (const Prefix& p : kPrefixes)
+    if (p.exponent == exponent && p.exponent % 3 == 0 && prefix.empty())
+      prefix = p.symbol, power = exponent;
+  const double scaled = quantity.value / std::pow(10.0, power);
+  char buffer[64];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, scaled, std::chars_format::general, 9).ptr;
+  const std::string unit = named ? prefix + named->symbol : si_unit(quantity.dimension);
+  return std::string(buffer, end) + (unit.empty() ? "" : " " + unit);
 }
 
 std::string si_unit(const Dimension& d) {

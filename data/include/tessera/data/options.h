@@ -21,8 +21,8 @@ namespace tessera::data {
 
 /// A quantity of another dimension that says the same: a vacuum wavelength for a frequency.
 struct Alternative {
-  std::string unit;         ///< whose dimension is taken: "um"
-  double (*to_si)(double);  ///< from SI units of `unit` to SI units of the key
+  std::string unit;  ///< whose dimension is taken: "um"
+  std::string made;  ///< what the key is of it, an expression of x (expression.h): "c0/x"
 };
 
 /// What is told once about one key. Limits are in `unit`; defaults come from the options struct
@@ -51,6 +51,7 @@ struct Field {
 enum class OptionType { boolean, integer, real, quantity, string, path, choice, table };
 
 class OptionTable;
+struct ParameterUse;
 
 namespace detail {
 
@@ -178,17 +179,26 @@ class OptionTable {
   /// Reads `config` into `*target` and returns every finding: those of the file, unknown keys
   /// (E0213, with the nearest name), wrong types (E0210), quantities (E0211, E0212), ranges
   /// (E0214), choices (E0215), missing keys (E0216), list lengths (E0218), keys of another kind
-  /// (E0219). `*target` is complete only if there are no errors among them. At most 50 are
+  /// (E0219), parameters and expressions (E0220 to E0224; E0225, a warning, where a parameter is
+  /// not used). `*target` is complete only if there are no errors among them. At most 50 are
   /// returned.
   std::vector<Diagnostic> read_into(void* target, const Config& config) const;
+  /// The same, and what follows from [parameters] (parameters.h).
+  std::vector<Diagnostic> read_into(void* target, const Config& config, ParameterUse& use) const;
   /// Only the findings.
   std::vector<Diagnostic> check(const Config& config) const;
 
   /// Every key with its value, documentation, unit and default, as TOML that reads back to equal
   /// values.
   std::string resolved_toml(const void* values) const;
-  /// The same for a configuration that has been checked. Throws InputError if it does not pass.
+  /// The same for a configuration that has been checked; expressions of parameters stay what they
+  /// are, and [parameters] stands in it. Throws InputError if it does not pass.
   std::string resolved_toml(const Config& config) const;
+  /// The same with the values of expressions, and without [parameters].
+  std::string resolved_values_toml(const Config& config) const;
+  /// What of a configuration follows from its [parameters] (parameters.h). Throws InputError if it
+  /// does not pass.
+  ParameterUse parameter_use(const Config& config) const;
 
   /// `tessera explain KEY`: type, unit, default, range, choices, documentation. Empty for an
   /// unknown key.

@@ -85,6 +85,10 @@ double parse_quantity(std::string_view text, const Dimension& expected);
 /// be finite.
 std::string print_quantity(double value, std::string_view unit);
 
+/// For people: nine digits, in a unit with a prefix where the dimension has one ("2.6 mm", "4.8
+/// GHz"), else in SI base units.
+std::string print_readably(const Quantity& quantity);
+
 /// `time`, `electrical resistivity`, ... or `kg*m/s^2` for a dimension without a name of its own.
 std::string dimension_name(const Dimension& d);
 
