@@ -46,6 +46,8 @@ height = [0.1, 0.25]
 # 64 codes in 15 epochs; few smooth ones for chains, whose paths are long where codes curve.
 WHOLE = {"widths": [24, 48, 96], "codes": 64, "noise": 0.1, "epochs": 15}
 SMALL = {"widths": [16, 32], "codes": 16, "noise": 0.25, "epochs": 8}
+# One that is there in seconds, for runs that ask nothing of its quality.
+TINY = {"widths": [8, 16], "codes": 8, "noise": 0.3, "epochs": 2}
 
 
 def sections(work, events, count, seed):
@@ -53,9 +55,9 @@ def sections(work, events, count, seed):
     return made(work, "sections", f'app = "inversion.sections"\nseed = {seed}\n{REGION}\n[sections]\ncount = {count}\n{events}')[0] / "sections.h5"
 
 
-def prior(work, network):
-    """(the file of the prior learnt from 20,000 sections of KINDS, seconds that learning took)."""
-    text = (f'app = "inversion.prior"\ndata.sections = "{sections(work, KINDS, 20000, 11)}"\n[network]\nwidths = {network["widths"]}\n'
+def prior(work, network, count=20000):
+    """(the file of the prior learnt from so many sections of KINDS, seconds that learning took)."""
+    text = (f'app = "inversion.prior"\ndata.sections = "{sections(work, KINDS, count, 11)}"\n[network]\nwidths = {network["widths"]}\n'
             f'codes = {network["codes"]}\nnoise = {network["noise"]}\n[training]\nepochs = {network["epochs"]}\n')
     place, seconds = made(work, "prior", text)
     return place / "prior.safetensors", seconds

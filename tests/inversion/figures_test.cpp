@@ -2,6 +2,7 @@
 #include "tessera/inversion/figures.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/inversion/chain_figure.h"
 
 #include <gtest/gtest.h>
 
@@ -239,6 +240,27 @@ TEST(IterationFigure, ShowsTargetAndBound) {
        {"Convergence", "RMS", "Roughness", "Regularization μ", "target", "Iteration"})
     EXPECT_TRUE(has(svg, text)) << text;
   EXPECT_NO_THROW(render(iteration_figure("none", {}, {}, {}), "png"));
+}
+
+TEST(Figures, ChainsByTheirPathsAndRanks) {
+  // Two chains: one has the lower half of all draws, the other the upper half.
+  std::vector<double> low, high;
+  for (int k = 0; k < 40; ++k) low.push_back(k % 7), high.push_back(10 + k % 5);
+  const Figure f = chain_figure("Chains", {{"code 0", {low, high}, 1.8}, {"rms", {low, low}, NAN}});
+  ASSERT_EQ(f.panels.size(), 4u);
+  EXPECT_EQ(f.panels[0].title, "code 0, R-hat 1.8");
+  EXPECT_EQ(f.panels[2].title, "rms");
+  const auto& first = std::get<Steps>(f.panels[1].series[0]);
+  const auto& second = std::get<Steps>(f.panels[1].series[1]);
+  ASSERT_EQ(first.value.size(), 8u);
+  for (std::size_t k = 0; k < 8; ++k) {
+    EXPECT_EQ(first.value[k], k < 4 ? 2 : 0);
+    EXPECT_EQ(second.value[k], k < 4 ? 0 : 2);
+  }
+  EXPECT_NO_THROW(render(f, "png"));
+  EXPECT_NO_THROW(render(chain_figure("one draw", {{"a", {{1.0}}, NAN}}), "svg"));
+  EXPECT_THROW(chain_figure("none", {{"a", {}, 1}}), Error);
+  EXPECT_THROW(chain_figure("unequal", {{"a", {{1.0, 2.0}, {1.0}}, 1}}), Error);
 }
 
 TEST(PhaseTensorFigure, EllipsesKeepTheRatioOfTheAxes) {

@@ -73,6 +73,20 @@ TEST(LowRankPosterior, IsTheDenseOne) {
     }
 }
 
+TEST(LowRankPosterior, IsMadeOfItsNumbersAgain) {
+  const SmoothCase c = sounding(12);
+  const GaussianPrior prior = c.smooth.at(0.5);
+  const LowRankPosterior p = low_rank_laplace(c.problem, prior, c.smooth.mean,
+                                              {.hessian = Hessian::gauss_newton}),
+                         again = low_rank_posterior(prior, p.mean, p.eigenvalue, p.vectors);
+  std::vector<double> xi(12);
+  for (std::size_t k = 0; k < 12; ++k) xi[k] = std::sin(k + 1.0);
+  EXPECT_EQ(again.draw(xi), p.draw(xi));
+  EXPECT_EQ(again.log_determinant, p.log_determinant);
+  EXPECT_EQ(metric_of(again).draw(xi), metric_of(p).draw(xi));
+  EXPECT_THROW(low_rank_posterior(prior, p.mean, {}, p.vectors), Error);
+}
+
 TEST(LowRankPosterior, FewEigenvaluesAreEnough) {
   SmoothCase c = sounding(200, 8);
   const GaussianPrior prior = c.smooth.at(0.5);

@@ -79,6 +79,23 @@ TEST(Nuts, HasTheMomentsOfAGaussian) {
   }
 }
 
+TEST(Nuts, KeepsOneOfSeveral) {
+  NutsOptions o{.warm_up = 5, .steps = 11, .key = {5, 2}};
+  const auto kept_of = [&](std::uint64_t every) {
+    o.keep_every = every;
+    const Nuts nuts(gaussian({0, 0}, 1, 0, 1), unit_metric(), o);
+    NutsChain chain = nuts.start({0, 0});
+    nuts.advance(chain, nuts.total());
+    EXPECT_EQ(chain.kept.size(), 2 * chain.kept_density.size());
+    return chain.kept;
+  };
+  const Numbers all = kept_of(1), some = kept_of(3);
+  ASSERT_EQ(some.size(), 6u);  // of 11 states the third, sixth and ninth
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(some[k], all[2 * (3 * (k / 2) + 2) + k % 2]);
+  EXPECT_TRUE(kept_of(12).empty());
+  EXPECT_THROW(kept_of(0), Error);
+}
+
 TEST(Nuts, FollowsACrescent) {
   std::vector<Numbers> kept;
   double worst = 0;

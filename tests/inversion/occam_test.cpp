@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iostream>
 
 namespace tessera::inversion {
 namespace {
@@ -80,6 +82,26 @@ TEST(Occam, FindsASmoothModelAtTheTarget) {
   EXPECT_GT(gauss_newton(c.problem, c.smooth.at(1.2 * r.mu), r.m).rms, target);
   EXPECT_LT(gauss_newton(c.problem, c.smooth.at(0.5 * r.mu), r.m).rms, r.rms);
   for (const Iteration& i : r.iterations) EXPECT_GT(i.forwards, 0);
+}
+
+// Once the target is reached, mu is looked for near the one that has reached it: no model on the
+// way is far from the target again, and few steps are left.
+TEST(Occam, IsEconomicalOnceTheTargetIsReached) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const SmoothCase c = smooth_case(occam_data(seed), 50);
+    const double target = std::max(1.0, 1.15 * dplus(c.response).rms);
+    const OccamResult r = occam(c.problem, c.smoothing(), c.smooth.mean, {.target_rms = target});
+    ASSERT_EQ(r.reason, Reason::target_reached) << seed;
+    EXPECT_LE(r.rms, target);
+    EXPECT_GE(r.rms, 0.98 * target);
+    const auto first = std::find_if(r.iterations.begin(), r.iterations.end(),
+                                    [&](const Iteration& i) { return i.rms <= target; });
+    ASSERT_NE(first, r.iterations.end());
+    EXPECT_LE(r.iterations.end() - first, 8) << seed;
+    for (auto i = first; i != r.iterations.end(); ++i) EXPECT_LT(i->rms, 1.15 * target) << seed;
+    std::cout << "seed " << seed << ": " << first - r.iterations.begin() + 1 << " steps down, "
+              << r.iterations.end() - first - 1 << " more\n";
+  }
 }
 
 TEST(Occam, ComesNearTheBoundOnDataNoEarthFits) {

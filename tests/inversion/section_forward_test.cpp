@@ -240,6 +240,12 @@ TEST(SectionForwardDerivatives, TaylorSlopesWithShifts) {
     const Matrix j = f.jacobian(m), by_products = dense(f.linearize(m));
     for (std::size_t k = 0; k < j.values.size(); ++k)
       EXPECT_NEAR(j.values[k], by_products.values[k], 1e-10 * (1 + std::abs(j.values[k])));
+    const PulledBack back = pulled_back(f, m);
+    EXPECT_EQ(back.value, f.predict(m));
+    const Vector y = uneven_weights(back.value), by_pull = back.pull(y),
+                 by_jacobian = linear_map(j).transposed_times(y);
+    for (std::size_t k = 0; k < m.size(); ++k)
+      EXPECT_NEAR(by_pull[k], by_jacobian[k], 1e-10 * (1 + std::abs(by_jacobian[k])));
     // A decade of resistivity is half a decade of impedance and nothing of phase.
     Vector none = m;
     for (std::size_t k = 9; k < m.size(); ++k) none[k] = 0;

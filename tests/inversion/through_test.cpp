@@ -72,6 +72,24 @@ TEST(Through, ProductsAloneGiveTheSame) {
   EXPECT_NEAR(left, right, 1e-14);
 }
 
+TEST(Through, PullsBackByWhatIsThere) {
+  ForwardMap f = engine_map(3, outer_of);
+  const ForwardMap g = engine_map(2, inner_of), plain = through(f, g);
+  EXPECT_FALSE(plain.pullback);
+  int asked = 0;
+  f.pullback = [f, &asked](const std::vector<double>& m) {
+    ++asked;
+    return PulledBack{f.predict(m), f.linearize(m).transposed_times};
+  };
+  const ForwardMap back = through(f, g);
+  const std::vector<double> x{0.4, -0.7}, y{0.3, -1, 2, 0.5};
+  const PulledBack a = pulled_back(plain, x), b = pulled_back(back, x);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(a.value, plain.predict(x));
+  EXPECT_EQ(b.value, a.value);
+  EXPECT_EQ(b.pull(y), a.pull(y));
+}
+
 TEST(Through, TaylorSlopesOfALayeredEarthBehindAFunction) {
   const ForwardMap f =
       with_numbers(through(layered_forward({0.1, 1, 10, 100}, {300, 900}),

@@ -2,6 +2,7 @@
 // Tables with a line of names above them.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 #include <string>
@@ -16,7 +17,7 @@ inline std::vector<std::string> csv_split(const std::string& line) {
   return out;
 }
 
-/// A table of numbers, row by row, without the names.
+/// A table of numbers, row by row, without the names; NaN where a cell is empty.
 inline std::vector<std::vector<double>> csv_rows(const std::string& csv) {
   std::istringstream lines(csv);
   std::vector<std::vector<double>> rows;
@@ -24,7 +25,8 @@ inline std::vector<std::vector<double>> csv_rows(const std::string& csv) {
   std::getline(lines, line);
   while (std::getline(lines, line)) {
     rows.emplace_back();
-    for (const std::string& cell : csv_split(line)) rows.back().push_back(std::stod(cell));
+    for (const std::string& cell : csv_split(line))
+      rows.back().push_back(cell.empty() ? NAN : std::stod(cell));
   }
   return rows;
 }

@@ -7,8 +7,9 @@
 #include "inversion/mt2d/forward.h"
 #include "inversion/mt2d/import.h"
 #include "inversion/mt2d/invert.h"
-#include "inversion/mt2d/learnt.h"
+#include "inversion/mt2d/placed_prior.h"
 #include "inversion/mt2d/run.h"
+#include "inversion/mt2d/sample.h"
 
 #include <fmt/format.h>
 
@@ -24,14 +25,16 @@ namespace fs = std::filesystem;
 std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptions& o) {
   std::vector<data::Diagnostic> out;
   const std::vector<const char*> others =
-      o.task == Task::invert
-          ? std::vector<const char*>{"section", "stations", "frequencies", "noise"}
-          : std::vector<const char*>{"model", "inversion", "static_shift", "posterior", "prior"};
+      o.task == Task::forward
+          ? std::vector<const char*>{"model", "inversion", "static_shift", "posterior", "prior"}
+          : std::vector<const char*>{"section", "stations", "frequencies", "noise"};
   for (const char* table : others) {
     if (!data::find(config.table(), table)) continue;
     out.push_back(config.error(689, table,
                                fmt::format("[{}] has no effect with task = \"{}\"", table,
-                                           o.task == Task::invert ? "invert" : "forward"),
+                                           o.task == Task::forward  ? "forward"
+                                           : o.task == Task::sample ? "sample"
+                                                                    : "invert"),
                                "leave it out, or set the other task"));
     out.back().severity = data::Severity::warning;
   }
@@ -118,6 +121,33 @@ Estimate estimate_invert(const InvertProblem& p) {
           .notes = {fmt::format("a Jacobian took {:.2g} s; {} steps are assumed", seconds, steps)}};
 }
 
+Estimate estimate_sample(const InvertProblem& p) {
+  const SampleProblem s = sample_problem(p);
+  const auto begin = std::chrono::steady_clock::now();
+  (void)inversion::linearized(s.cells.forward, p.inversion->start());
+  const double of_jacobian =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double of_gradient = seconds_of_gradient(s);
+  const Mt2dOptions& o = p.options;
+  const double steps = static_cast<double>(o.chains) *
+                       (static_cast<double>(o.posterior.burn_in) + o.posterior.samples),
+               gradients = steps * gradients_of_step;
+  const std::uint64_t draws = bytes_of_draws(s);
+  const auto stations = static_cast<std::uint64_t>(p.ground.stations.y.size());
+  return {.memory_bytes = {{"program", 80u << 20},
+                           {"Jacobian and factors", bytes_of(p)},
+                           {"draws", 3 * draws + 2 * draws * s.prior.model.cells() / s.size()}},
+          .disk_bytes = 4 * draws + 600 * static_cast<std::uint64_t>(p.mesh.cells.cells()) +
+                        (o.pictures_of_stations ? 600'000 * stations : 0) + 3'000'000,
+          // The optimum and the mass take about thirty Jacobians.
+          .seconds = 30 * 1.7 * of_jacobian + gradients * of_gradient +
+                     0.2 * static_cast<double>(stations),
+          .notes = {fmt::format("{:.3g} gradients ({} chains of {} steps, {} gradients each are "
+                                "assumed); one took {:.2g} s",
+                                gradients, o.chains, o.posterior.burn_in + o.posterior.samples,
+                                gradients_of_step, of_gradient)}};
+}
+
 PreparedCase prepare(const AppContext& context) {
   const data::Config& config = context.config;
   const Mt2dOptions o = read_options(config);
@@ -132,8 +162,15 @@ PreparedCase prepare(const AppContext& context) {
   };
   return {.inputs = survey::files_of(*input),
           .check = [&config, o, input] { return check_invert(config, o, *input); },
-          .estimate = [problem] { return estimate_invert(problem()); },
-          .run = [problem](RunContext& to) { return run_invert(to, problem()); },
+          .estimate =
+              [problem, sample = o.task == Task::sample] {
+                return sample ? estimate_sample(problem()) : estimate_invert(problem());
+              },
+          .run =
+              [problem, sample = o.task == Task::sample](RunContext& to) {
+                const InvertProblem p = problem();
+                return sample ? run_sample(to, p) : run_invert(to, p);
+              },
           .derivatives = [problem] { return derivatives(problem()); }};
 }
 

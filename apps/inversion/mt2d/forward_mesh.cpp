@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/forward_mesh.h"
 
+#include "inversion/mt2d/mesh.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/response.h"
 
@@ -103,13 +104,7 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
     out.sensors = inversion::sensors_on(out.solver, lines.size() - 1, at, o.tilted);
     return out;
   } catch (const Error& e) {
-    throw data::InputError(
-        data::ExitCode::input_invalid,
-        {config.error(687, "mesh.most_nodes",
-                      fmt::format("no mesh can be made for {:.3g} to {:.3g} Hz at {:.3g} ohm m: {}",
-                                  frequency_hz.back(), frequency_hz.front(), shallow, e.what()),
-                      "fewer frequencies, larger cells, or more mesh.most_nodes where memory is "
-                      "there; are frequencies and units right?")});
+    throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), shallow, e.what());
   }
 }
 

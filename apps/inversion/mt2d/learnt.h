@@ -9,10 +9,6 @@
 
 namespace tessera::apps::mt2d {
 
-/// Reads prior.file. Throws data::InputError: E0692 for a file of something else, E0694 for one
-/// that says nothing of held-out sections, or a region without cells.
-void check_prior(const data::Config& config, const InvertProblem& p);
-
 struct LearntSection {
   Result result;
   inversion::LearntResult found;

@@ -9,6 +9,17 @@
 
 namespace tessera::apps::mt2d {
 
+data::InputError no_mesh(const data::Config& config, double lowest_hz, double highest_hz,
+                         double ohm_m, const std::string& why) {
+  return {
+      data::ExitCode::would_not_fit,
+      {config.error(687, "mesh.most_nodes",
+                    fmt::format("no mesh can be made for {:.3g} to {:.3g} Hz at {:.3g} ohm m: {}",
+                                lowest_hz, highest_hz, ohm_m, why),
+                    "fewer frequencies, larger cells, or more mesh.most_nodes where memory is "
+                    "there; are frequencies and units right?")}};
+}
+
 inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
                                const Ground& ground, const inversion::SectionScales& scales) {
   inversion::SectionMeshOptions m{.cell_width_m = o.cell_width,
@@ -28,13 +39,7 @@ inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {
-    throw data::InputError(
-        data::ExitCode::input_invalid,
-        {config.error(687, "mesh.most_nodes",
-                      fmt::format("no mesh can be made for {:.3g} to {:.3g} Hz at {:.3g} ohm m: {}",
-                                  scales.lowest_hz, scales.highest_hz, scales.ohm_m, e.what()),
-                      "fewer frequencies, larger cells, or more mesh.most_nodes where memory is "
-                      "there; are frequencies and units right?")});
+    throw no_mesh(config, scales.lowest_hz, scales.highest_hz, scales.ohm_m, e.what());
   }
 }
 

@@ -3,12 +3,20 @@
 #include "inversion/mt2d/input.h"
 #include "tessera/inversion/section_mesh.h"
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace tessera::apps::mt2d {
 
 /// The meshes of a case. Throws data::InputError E0687 where they would have too many nodes or do
 /// not come about.
 inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
                                const Ground& ground, const inversion::SectionScales& scales);
+
+/// E0687, exit 3: `why` such as too many nodes.
+data::InputError no_mesh(const data::Config& config, double lowest_hz, double highest_hz,
+                         double ohm_m, const std::string& why);
 
 /// Resistivities of the cells of a mesh: of parameters from `ln_rho`, of the others as given; NaN
 /// in the air.

@@ -180,8 +180,9 @@ const data::Options<Mt2dOptions>& mt2d_options() {
                        "soundings of a section",
                        "0.3");
     o.add("task", &O::task,
-          {.doc = "invert: a section from soundings; forward: the soundings of a section.",
-           .choices = {"invert", "forward"}});
+          {.doc = "invert: a section from soundings; forward: the soundings of a section; sample: "
+                  "the posterior of a learnt prior ([prior]) from soundings.",
+           .choices = {"invert", "forward", "sample"}});
     survey::add_files(o, &O::files);
     o.add(
         "data.responses", &O::responses,
@@ -251,8 +252,10 @@ const data::Options<Mt2dOptions>& mt2d_options() {
     add_model(o);
     add_inversion(o);
     survey::add_static_shift_options(o, &O::static_shift, false);
-    survey::add_posterior_method(o,
-                                 &O::posterior);  // the other keys are those of chains and layers
+    survey::add_posterior_method(o, &O::posterior);
+    survey::add_chain_options(o, &O::posterior);
+    o.add("posterior.chains", &O::chains,
+          {.doc = "How many chains a sampling run has.", .min = 1, .max = 1000});
     add_prior(o);
     add_section(o);
     o.add("output.pictures", &O::pictures, {.doc = "Draw sections and pseudo-sections."});
@@ -260,6 +263,8 @@ const data::Options<Mt2dOptions>& mt2d_options() {
           {.doc = "Draw the curves of each station."});
     o.add("seed", &O::seed, {.doc = "Seed of all random numbers."});
     survey::add_expect_options(o, &O::expect);
+    o.add("expect.r_hat_max", &O::expected_r_hat,
+          {.doc = "A sampling run fails (exit 6) if the largest R-hat is above it.", .above = 1});
     return o;
   }();
   return table;
@@ -296,7 +301,8 @@ Mt2dOptions read_options(const data::Config& config) {
     wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));
   };
   o.data.files = o.files.value_or("");
-  if (o.task == Task::invert && !o.files)
+  if (o.task == Task::sample) o.posterior.method = inversion::PosteriorMethod::mcmc;
+  if (o.task != Task::forward && !o.files)
     say(216, "data.files", "the required key data.files is missing",
         "a folder of soundings, or one file");
   survey::find_contradictions(config, o.data, o.static_shift, o.posterior, wrong);
@@ -312,9 +318,15 @@ Mt2dOptions read_options(const data::Config& config) {
         "one of the three");
   if ((o.ground == GroundShape::file) != o.ground_file.has_value())
     say(689, "ground.file", "ground.shape = \"file\" and ground.file go together", "both or none");
-  if (o.posterior.method == inversion::PosteriorMethod::mcmc)
-    say(689, "posterior.method", "Markov chains are for layered earths",
-        "posterior.method = \"laplace\", or none");
+  if (o.task == Task::invert && o.posterior.method == inversion::PosteriorMethod::mcmc)
+    say(689, "posterior.method", "an inversion's bands are not those of Markov chains",
+        "task = \"sample\" with a learnt prior; or posterior.method = \"laplace\", or none");
+  if (o.task == Task::sample && !o.prior.file)
+    say(689, "task",
+        "chains walk over the codes of a learnt prior, and there is none: the single cells of a "
+        "smooth section are not sampled",
+        "[prior] with file and depth; or task = \"invert\", whose posterior.method = \"laplace\" "
+        "gives bands of each cell");
   if (survey::are_bounds(config, o.least_resistivity, o.greatest_resistivity, wrong) &&
       o.reference_resistivity &&
       !(*o.least_resistivity < *o.reference_resistivity &&
@@ -327,6 +339,9 @@ Mt2dOptions read_options(const data::Config& config) {
         "both or none");
   else if (o.prior.depth && !(o.prior.top < *o.prior.depth))
     say(689, "prior.top", "the prior's region has its top below its bottom", "exchange them");
+  if (o.prior.file && !o.fixed.empty())
+    say(689, "model.fixed", "a learnt prior and cells that are known exclude each other",
+        "one of the two");
   if (o.prior.file && o.least_resistivity)
     say(689, "model.least_resistivity",
         "a learnt prior and bounds of resistivities exclude each other", "one of the two");

@@ -12,7 +12,7 @@
 
 namespace tessera::apps::mt2d {
 
-enum class Task { invert, forward };
+enum class Task { invert, forward, sample };
 enum class ResponseChoice { te, tm, tipper, determinant };
 enum class Form { resistivity_phase, impedance, resistivity, phase };
 enum class GroundShape { stations, flat, file };
@@ -83,7 +83,8 @@ struct Mt2dOptions {
   inversion::NormalEquations equations = inversion::NormalEquations::automatic;
 
   survey::StaticShiftOptions static_shift;
-  survey::PosteriorOptions posterior;
+  survey::PosteriorOptions posterior = {.burn_in = 200, .samples = 500, .keep_every = 1};
+  int chains = 4;
 
   PriorOptions prior;
 
@@ -105,6 +106,7 @@ struct Mt2dOptions {
   bool pictures = true, pictures_of_stations = true;
   std::uint64_t seed = 1;
   survey::ExpectOptions expect;
+  std::optional<double> expected_r_hat;
 };
 
 const data::Options<Mt2dOptions>& mt2d_options();

@@ -2,6 +2,7 @@
 #include "inversion/mt2d/results.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/plot.h"
+#include "tessera/inversion/chain_figure.h"
 #include "tessera/inversion/figures.h"
 #include "tessera/inversion/section_figure.h"
 #include "tessera/inversion/survey_figures.h"
@@ -37,6 +38,29 @@ inversion::MeshSection section(const Result& r, std::string title,
   return s;
 }
 
+/// Log density, RMS, and the codes and shifts that chains agree on least.
+std::vector<inversion::ChainTrace> traces_of(const Draws& d) {
+  const std::size_t n = d.numbers.size();
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k + 2 < n; ++k) order.push_back(k);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return d.numbers[a].r_hat > d.numbers[b].r_hat;  // false where both are NaN
+  });
+  order.resize(std::min<std::size_t>(order.size(), 4));
+  order.insert(order.begin(), {n - 2, n - 1});
+  std::vector<inversion::ChainTrace> out;
+  for (const std::size_t k : order) {
+    inversion::ChainTrace& t = out.emplace_back(
+        inversion::ChainTrace{.name = d.numbers[k].name, .r_hat = d.numbers[k].r_hat});
+    for (std::size_t c = 0; c < d.chains.size(); ++c) {
+      t.chains.emplace_back();
+      for (std::size_t i = 0; i < d.kept; ++i)
+        t.chains.back().push_back(d.values[(c * d.kept + i) * n + k]);
+    }
+  }
+  return out;
+}
+
 const char* name_of_file(inversion::Element e) {
   switch (e) {
     case inversion::Element::xy:
@@ -69,6 +93,10 @@ std::vector<fs::path> draw(const fs::path& plots, const Result& r, bool each_sta
   if (!r.steps.empty())
     model.subtitle = fmt::format("RMS {:.3f}, {} steps; pale: what data hardly see", rms,
                                  static_cast<int>(r.steps.back().step));
+  if (r.draws)
+    model.subtitle =
+        fmt::format("mean of log10 over {} draws of {} chains, its RMS {:.3f}",
+                    r.draws->kept * r.draws->chains.size(), r.draws->chains.size(), rms);
   if (!r.sensitivity.empty()) model.veil = veil_of(r.sensitivity);
   const data::Figure drawn = inversion::section_figure(model);
   save("section", drawn);
@@ -82,6 +110,7 @@ std::vector<fs::path> draw(const fs::path& plots, const Result& r, bool each_sta
     band.least_ohm_m = least, band.greatest_ohm_m = greatest;
     save(name, inversion::section_figure(band));
   }
+  if (r.draws) save("chains", inversion::chain_figure("Chains", traces_of(*r.draws)));
   for (const inversion::Element e : inversion::elements_of(r.survey.data))
     if (const char* name = name_of_file(e))
       save(name, inversion::pseudo_section(r.survey, e, true));

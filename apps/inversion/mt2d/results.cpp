@@ -27,6 +27,42 @@ std::optional<double> if_known(const std::vector<double>& v, std::size_t k) {
   return v.empty() ? std::nullopt : if_known(v[k]);
 }
 
+/// What draws say of cells, beside what every section has.
+struct DrawnField {
+  const char *name, *column, *units, *meaning;
+  const std::vector<double>* values;
+};
+std::vector<DrawnField> fields_of(const Result& r) {
+  if (!r.draws) return {};
+  const Draws& d = *r.draws;
+  return {{"resistivity_q25", "q25_ohm_m", "ohm*m", "25 % quantile", &d.q25},
+          {"resistivity_q50", "q50_ohm_m", "ohm*m", "median", &d.q50},
+          {"resistivity_q75", "q75_ohm_m", "ohm*m", "75 % quantile", &d.q75},
+          {"log10_resistivity_std", "std_decades", "1", "standard deviation of log10, decades",
+           &d.deviation},
+          {"r_hat", "r_hat", "1", "of log10 of the resistivity", &d.r_hat},
+          {"effective_draws", "effective_draws", "1", "independent draws that they are worth",
+           &d.effective}};
+}
+
+std::string mixing_table(const Draws& d) {
+  data::CsvTable t(
+      {"number", "mean", "standard_deviation", "q05", "q50", "q95", "r_hat", "effective_draws"});
+  for (const SampledNumber& n : d.numbers) {
+    t.add(n.name).add(n.mean).add(if_known(n.deviation)).add(n.low).add(n.middle).add(n.high);
+    t.add(if_known(n.r_hat)).add(if_known(n.effective)).end_row();
+  }
+  return t.text();
+}
+std::string chain_table(const Draws& d) {
+  data::CsvTable t({"chain", "step_size", "acceptance", "divergent", "cut", "gradients"});
+  for (std::size_t k = 0; k < d.chains.size(); ++k) {
+    const ChainRow& c = d.chains[k];
+    t.add(k).add(c.step).add(c.acceptance).add(c.divergent).add(c.cut).add(c.gradients).end_row();
+  }
+  return t.text();
+}
+
 std::string model_table(const Result& r) {
   std::vector<std::string> columns{"cell"};
   const auto corners = static_cast<std::size_t>(r.cells.corners);
@@ -37,6 +73,8 @@ std::string model_table(const Result& r) {
   for (const char* name :
        {"parameter", "resistivity_ohm_m", "q05_ohm_m", "q95_ohm_m", "sensitivity"})
     columns.emplace_back(name);
+  const auto fields = fields_of(r);
+  for (const DrawnField& field : fields) columns.push_back(field.column);
   data::CsvTable t(columns);
   for (std::size_t c = 0; c < r.ohm_m.size(); ++c) {
     if (std::isnan(r.ohm_m[c])) continue;
@@ -46,7 +84,9 @@ std::string model_table(const Result& r) {
       t.add(r.cells.y[v]).add(r.cells.z[v]);
     }
     t.add(r.cells.medium[c].parameter).add(r.ohm_m[c]);
-    t.add(if_known(r.low, c)).add(if_known(r.high, c)).add(if_known(r.sensitivity, c)).end_row();
+    t.add(if_known(r.low, c)).add(if_known(r.high, c)).add(if_known(r.sensitivity, c));
+    for (const DrawnField& field : fields) t.add(if_known(*field.values, c));
+    t.end_row();
   }
   return t.text();
 }
@@ -93,6 +133,8 @@ data::UnstructuredGrid grid_of(const Result& r) {
   if (!r.high.empty()) others.push_back({&r.high, {"resistivity_q95", "ohm*m", "95 % quantile"}});
   if (!r.sensitivity.empty())
     others.push_back({&r.sensitivity, {"sensitivity", "1", "of all data, over the greatest"}});
+  for (const DrawnField& f : fields_of(r))
+    others.push_back({f.values, {f.name, f.units, f.meaning}});
   const auto corners = static_cast<std::size_t>(r.cells.corners);
   for (std::size_t c = 0; c < r.ohm_m.size(); ++c) {
     if (std::isnan(r.ohm_m[c])) continue;
@@ -217,6 +259,29 @@ void write_soundings(data::H5Writer& file, const inversion::Survey& survey) {
   }
 }
 
+constexpr std::size_t numbers_of_number = 7, numbers_of_chain = 5;
+
+void write_draws(data::H5Writer& file, const Draws& d) {
+  const std::string at = "tessera/posterior/";
+  std::vector<std::string> names;
+  std::vector<double> numbers, chains;
+  for (const SampledNumber& n : d.numbers) {
+    names.push_back(n.name);
+    for (const double v : {n.mean, n.deviation, n.low, n.middle, n.high, n.r_hat, n.effective})
+      numbers.push_back(v);
+  }
+  for (const ChainRow& c : d.chains)
+    for (const double v : {c.step, c.acceptance, c.divergent, c.cut, c.gradients})
+      chains.push_back(v);
+  file.write_texts(at + "names", names);
+  file.write(at + "draws", d.values, {d.chains.size(), d.kept, d.numbers.size()},
+             {"", "of each chain, the numbers that `names` says"});
+  file.write(at + "numbers", numbers, {d.numbers.size(), numbers_of_number},
+             {"", "mean, standard deviation, quantiles of 5, 50, 95 %, R-hat, effective draws"});
+  file.write(at + "chains", chains, {d.chains.size(), numbers_of_chain},
+             {"", "step size, acceptance, divergent and cut trajectories, gradients"});
+}
+
 }  // namespace
 
 std::vector<std::string> step_columns() {
@@ -243,6 +308,10 @@ double rms_of_element(const inversion::DataTable& t, inversion::Element element)
 void write_results(const fs::path& run, const Result& r, bool vtk_xml) {
   data::write_file_atomically(run / "model.csv", model_table(r));
   data::write_file_atomically(run / "stations.csv", station_table(r));
+  if (r.draws) {
+    data::write_file_atomically(run / "mixing.csv", mixing_table(*r.draws));
+    data::write_file_atomically(run / "chains.csv", chain_table(*r.draws));
+  }
   inversion::write_survey_csv(run / "data.csv", r.survey);
   write_for_others(run, r.survey);
   write_predicted(run / "predicted", r.survey);
@@ -279,6 +348,9 @@ void write_results(const fs::path& run, const Result& r, bool vtk_xml) {
   if (!r.high.empty()) file.write(at + "resistivity_q95", r.high, {}, {"ohm*m", "95 % quantile"});
   if (!r.sensitivity.empty())
     file.write(at + "sensitivity", r.sensitivity, {}, {"1", "of all data, over the greatest"});
+  for (const DrawnField& f : fields_of(r))
+    file.write(at + f.name, *f.values, {}, {f.units, f.meaning});
+  if (r.draws) write_draws(file, *r.draws);
   std::vector<double> steps;
   for (const StepRow& row : r.steps)
     for (const double v : numbers_of(row)) steps.push_back(v);
@@ -341,6 +413,33 @@ Result read_results(const fs::path& results_h5) {
   r.sensitivity = optional("model/sensitivity", 0.0);
   for (const auto* v : {&r.low, &r.high, &r.sensitivity})
     if (!v->empty() && v->size() != n) throw refuse("model");
+  if (by_name.contains("tessera/posterior/draws")) {
+    Draws& d = r.draws.emplace();
+    const auto names = optional("posterior/names", std::string());
+    const std::vector<double> numbers = real("posterior/numbers"),
+                              chains = real("posterior/chains");
+    d.values = real("posterior/draws");
+    const std::size_t each = names.size() * chains.size() / numbers_of_chain;
+    if (names.empty() || numbers.size() != names.size() * numbers_of_number || each == 0 ||
+        chains.size() % numbers_of_chain != 0 || d.values.empty() || d.values.size() % each != 0)
+      throw refuse("posterior");
+    d.kept = d.values.size() / each;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      const double* v = &numbers[k * numbers_of_number];
+      d.numbers.push_back({names[k], v[0], v[1], v[2], v[3], v[4], v[5], v[6]});
+    }
+    for (std::size_t k = 0; k < chains.size(); k += numbers_of_chain)
+      d.chains.push_back({chains[k], chains[k + 1], chains[k + 2], chains[k + 3], chains[k + 4]});
+    for (const auto& [name, values] : {std::pair{"resistivity_q25", &d.q25},
+                                       {"resistivity_q50", &d.q50},
+                                       {"resistivity_q75", &d.q75},
+                                       {"log10_resistivity_std", &d.deviation},
+                                       {"r_hat", &d.r_hat},
+                                       {"effective_draws", &d.effective}}) {
+      *values = real(std::string("model/") + name);
+      if (values->size() != n) throw refuse(name);
+    }
+  }
   const std::vector<double> steps = real("steps");
   const std::size_t width = step_columns().size();
   for (std::size_t i = 0; i + width <= steps.size(); i += width)

@@ -3,6 +3,7 @@
 #include "tessera/inversion/mesh_2d.h"
 #include "tessera/inversion/survey.h"
 
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -22,6 +23,27 @@ StepRow step_row(const std::vector<double>& numbers);
 /// RMS of all rows of the responses: TE, TM, tipper.
 double rms_of_element(const inversion::DataTable& table, inversion::Element element);
 
+/// A number that chains walk over, and how well they agree on it; NaN where draws are too few.
+struct SampledNumber {
+  std::string name;
+  double mean = 0, deviation = 0, low = 0, middle = 0, high = 0;  ///< 5, 50, 95 %
+  double r_hat = NAN, effective = NAN;
+};
+/// How a chain went, after its warm-up.
+struct ChainRow {
+  double step = 0, acceptance = 0, divergent = 0, cut = 0, gradients = 0;
+};
+/// What chains of a learnt prior leave. Of cells NaN where they are given.
+struct Draws {
+  std::size_t kept = 0;                  ///< of each chain
+  std::vector<double> deviation;         ///< of log10 rho, decades, [cells]
+  std::vector<double> q25, q50, q75;     ///< [cells], ohm m
+  std::vector<double> r_hat, effective;  ///< [cells]
+  std::vector<SampledNumber> numbers;    ///< codes, static shifts, log density, RMS
+  std::vector<double> values;            ///< [chains, kept, numbers]
+  std::vector<ChainRow> chains;
+};
+
 /// What a run found, or computed.
 struct Result {
   inversion::Survey survey;       ///< with predictions
@@ -34,13 +56,14 @@ struct Result {
   std::vector<double> sensitivity;
   std::vector<double> shift;  ///< decades of rho_a of each station, TE then TM; or empty
   std::vector<StepRow> steps;
+  std::optional<Draws> draws;  ///< ohm_m is then their mean of log10 rho
   std::optional<double> target_rms;
   std::string reason;  ///< why it ended, for the user
 };
 
 /// model.csv, model.vtu, stations.vtp, stations.csv, data.csv, for other programs data.dat,
-/// data.emdata and predicted/*.edi, results.h5. No times in any of them. `vtk_xml` false leaves the
-/// VTK files out.
+/// data.emdata and predicted/*.edi, of draws mixing.csv and chains.csv, results.h5. No times in any
+/// of them. `vtk_xml` false leaves the VTK files out.
 void write_results(const std::filesystem::path& run, const Result& r, bool vtk_xml);
 Result read_results(const std::filesystem::path& results_h5);
 

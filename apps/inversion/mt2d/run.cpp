@@ -2,6 +2,7 @@
 #include "inversion/mt2d/run.h"
 
 #include "inversion/mt2d/learnt.h"
+#include "inversion/mt2d/sample.h"
 #include "support/step_record.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/data/checkpoint.h"
@@ -24,13 +25,6 @@ namespace tessera::apps::mt2d {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool can_write_vtk(data::Log& log) {
-  std::string why_not;
-  if (data::vtk_xml_available(&why_not)) return true;
-  log.warning("no VTK XML files: " + why_not);
-  return false;
-}
 
 /// "RMS 1.234 (TE 1.1, TM 1.4)"
 std::string rms_text(const StepRow& row) {
@@ -62,6 +56,43 @@ void run_with_prior(RunContext& to, const InvertProblem& p, const std::vector<do
 }
 
 }  // namespace
+
+bool can_write_vtk(data::Log& log) {
+  std::string why_not;
+  if (data::vtk_xml_available(&why_not)) return true;
+  log.warning("no VTK XML files: " + why_not);
+  return false;
+}
+
+Fit fit_of(const Result& r) {
+  Fit f{.rms = inversion::rms_of(r.survey.data)};
+  for (std::size_t k = 0; k < r.y.size(); ++k)
+    f.worst = std::max(f.worst, inversion::rms_of_station(r.survey.data, k));
+  return f;
+}
+
+bool meets_expectations(data::Log& log, const Mt2dOptions& o, const Result& r) {
+  bool met = true;
+  const auto expected = [&](bool holds, const std::string& what) {
+    if (holds) return;
+    met = false;
+    log.error("the case expects " + what);
+  };
+  const double worst = fit_of(r).worst;
+  if (o.expect.rms_max)
+    expected(worst <= *o.expect.rms_max,
+             fmt::format("an RMS of at most {}, the largest is {:.4g}", *o.expect.rms_max, worst));
+  if (o.expect.soundings)
+    expected(r.y.size() == static_cast<std::size_t>(*o.expect.soundings),
+             fmt::format("{} soundings, {} were inverted", *o.expect.soundings, r.y.size()));
+  if (o.expected_r_hat && r.draws) {
+    const double r_hat = worst_of(*r.draws).r_hat;
+    expected(
+        r_hat <= *o.expected_r_hat,
+        fmt::format("an R-hat of at most {}, the largest is {:.4g}", *o.expected_r_hat, r_hat));
+  }
+  return met;
+}
 
 data::ExitCode run_forward(RunContext& to, ForwardProblem p) {
   set_num_threads(to.manifest.threads);
@@ -160,10 +191,7 @@ data::ExitCode run_invert(RunContext& to, const InvertProblem& p) {
   write_results(to.folder.path(), r, can_write_vtk(to.log));
   if (p.options.pictures) draw(to.folder.plots(), r, p.options.pictures_of_stations);
 
-  double worst = 0;
-  for (std::size_t k = 0; k < r.y.size(); ++k)
-    worst = std::max(worst, inversion::rms_of_station(r.survey.data, k));
-  const double rms = inversion::rms_of(r.survey.data);
+  const auto [rms, worst] = fit_of(r);
   to.manifest.metrics = {{"soundings", static_cast<double>(r.y.size())},
                          {"rms", rms},
                          {"rms_worst", worst},
@@ -171,22 +199,10 @@ data::ExitCode run_invert(RunContext& to, const InvertProblem& p) {
   to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst",
                           r.y.size(), static_cast<int>(r.steps.back().step), rms, worst));
   if (p.options.prior.file) run_with_prior(to, p, inversion.result(state).ln_rho, r);
-  bool missed = false;
-  const auto expected = [&](bool met, const std::string& what) {
-    if (met) return;
-    missed = true;
-    to.log.error("the case expects " + what);
-  };
-  const survey::ExpectOptions& e = p.options.expect;
-  if (e.rms_max)
-    expected(worst <= *e.rms_max,
-             fmt::format("an RMS of at most {}, the largest is {:.4g}", *e.rms_max, worst));
-  if (e.soundings)
-    expected(r.y.size() == static_cast<std::size_t>(*e.soundings),
-             fmt::format("{} soundings, {} were inverted", *e.soundings, r.y.size()));
+  const bool met = meets_expectations(to.log, p.options, r);
   const bool there = state.steps().reason == inversion::Reason::target_reached ||
                      state.steps().reason == inversion::Reason::converged;
-  return there && !missed ? data::ExitCode::ok : data::ExitCode::not_converged;
+  return there && met ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 
 }  // namespace tessera::apps::mt2d

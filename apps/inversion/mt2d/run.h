@@ -8,5 +8,15 @@ namespace tessera::apps::mt2d {
 
 data::ExitCode run_forward(RunContext& to, ForwardProblem p);
 data::ExitCode run_invert(RunContext& to, const InvertProblem& p);
+data::ExitCode run_sample(RunContext& to, const InvertProblem& p);
+
+/// True, or a warning that says why not.
+bool can_write_vtk(data::Log& log);
+struct Fit {
+  double rms = 0, worst = 0;  ///< over all data; of a station
+};
+Fit fit_of(const Result& r);
+/// Each expectation that is not met is an error in the log.
+bool meets_expectations(data::Log& log, const Mt2dOptions& o, const Result& r);
 
 }  // namespace tessera::apps::mt2d

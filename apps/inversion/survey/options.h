@@ -138,6 +138,17 @@ void add_posterior_method(data::Options<O>& o, PosteriorOptions O::*in) {
          .choices = {"laplace", "mcmc", "none"}});
 }
 
+/// Of chains.
+template <class O>
+void add_chain_options(data::Options<O>& o, PosteriorOptions O::*in) {
+  o.add("posterior.burn_in", [in](O & x) -> auto& { return (x.*in).burn_in; },
+        {.doc = "Steps of a chain before samples are kept.", .min = 0});
+  o.add("posterior.samples", [in](O & x) -> auto& { return (x.*in).samples; },
+        {.doc = "Steps of a chain after that.", .min = 10});
+  o.add("posterior.keep_every", [in](O & x) -> auto& { return (x.*in).keep_every; },
+        {.doc = "Keep the sample of every n-th step.", .min = 1});
+}
+
 template <class O>
 void add_posterior_options(data::Options<O>& o, PosteriorOptions O::*in) {
   add_posterior_method(o, in);
@@ -145,12 +156,7 @@ void add_posterior_options(data::Options<O>& o, PosteriorOptions O::*in) {
         {.doc = "Prior standard deviation of log10 resistivity about the reference, in decades.",
          .above = 0,
          .max = 10});
-  o.add("posterior.burn_in", [in](O & x) -> auto& { return (x.*in).burn_in; },
-        {.doc = "Steps of a chain before samples are kept.", .min = 0});
-  o.add("posterior.samples", [in](O & x) -> auto& { return (x.*in).samples; },
-        {.doc = "Steps of a chain after that.", .min = 10});
-  o.add("posterior.keep_every", [in](O & x) -> auto& { return (x.*in).keep_every; },
-        {.doc = "Keep the sample of every n-th step.", .min = 1});
+  add_chain_options(o, in);
 }
 
 template <class O>

@@ -75,4 +75,10 @@ LinearMap curvature(const ForwardMap& forward, const std::vector<double>& m,
   throw Error("[inversion] the forward map has no second derivatives");
 }
 
+PulledBack pulled_back(const ForwardMap& forward, const std::vector<double>& m) {
+  if (forward.pullback) return forward.pullback(m);
+  return {forward.predict(m),
+          (forward.linearize ? forward.linearize(m) : linearized(forward, m)).transposed_times};
+}
+
 }  // namespace tessera::inversion

@@ -139,7 +139,11 @@ class OccamStep {
   /// A step to the minimum for mu, or, at it, for the next mu.
   void close_in_from(const Linearization& linear) {
     for (;;) {
-      if (s_.choose_mu && !choose_mu(linear)) return finish();
+      if (s_.choose_mu) {
+        if (!choose_mu(linear)) return finish();
+      } else if (s_.reached && s_.steps_here < steps_with_mu) {
+        follow_mu(linear);
+      }
       const NewtonStep d = step_of(linear, s_.mu);
       if (d.decrease > options_.newton.tolerance && move_along(d)) {
         if (++s_.steps_here >= options_.newton.max_iterations || exhausted()) found_minimum();
@@ -158,7 +162,7 @@ class OccamStep {
     } else if (!s_.above || current.mu < s_.above->mu) {
       s_.above = current;
     }
-    if (exhausted() || std::log(most() / least()) < 1e-3) return finish(), false;
+    if (exhausted() || std::log(most() / least()) < enough) return finish(), false;
     s_.choose_mu = true;
     s_.steps_here = 0;
     if (!s_.below || s_.below->m == s_.m) return true;
@@ -177,9 +181,18 @@ class OccamStep {
     const double last = s_.mu;
     s_.mu = weight_for(linear, 0.995 * s_.aim, least(), most());
     if (s_.mu >= most() * 0.999 && !s_.above) return last < options_.mu_largest * 0.999;
-    const double inside = 0.1 * std::log(most() / least());
+    // Away from both ends of what is known; of the end of the search alone by no more than that.
+    const double inside = s_.below && s_.above ? 0.1 * std::log(most() / least()) : 2 * enough;
     s_.mu = std::clamp(s_.mu, least() * std::exp(inside), most() * std::exp(-inside));
     return true;
+  }
+
+  /// The model and its mu go to the target together: the mu that the linearized RMS asks for here,
+  /// not far from the last one.
+  void follow_mu(const Linearization& linear) {
+    constexpr double far = 1.5;
+    s_.mu = weight_for(linear, 0.995 * s_.aim, std::max(least(), s_.mu / far),
+                       std::min(most(), s_.mu * far));
   }
 
   void finish() {
@@ -194,6 +207,9 @@ class OccamStep {
               : exhausted()                   ? Reason::iteration_limit
                                               : Reason::target_not_reached);
   }
+
+  static constexpr double enough = 0.02;   ///< of ln mu: it need not be known better
+  static constexpr int steps_with_mu = 6;  ///< in which mu follows; then it stands
 
   const InverseProblem& problem_;
   const Smoothing& smoothing_;

@@ -154,10 +154,10 @@ Metric diagonal_metric(Numbers variance) {
 Nuts::Nuts(LogDensity density, Metric metric, NutsOptions options)
     : density_(std::move(density)), metric_(std::move(metric)), options_(options) {
   if (density_.size == 0 || !(options.target_acceptance > 0 && options.target_acceptance < 1) ||
-      options.max_doublings < 1)
+      options.max_doublings < 1 || options.keep_every < 1)
     throw Error(
-        "[Nuts] needs a density of one number or more, an acceptance between 0 and 1 and "
-        "one doubling at least");
+        "[Nuts] needs a density of one number or more, an acceptance between 0 and 1, one "
+        "doubling at least, and to keep each state or one of several");
 }
 
 NutsChain Nuts::start(Numbers x) const {
@@ -240,8 +240,10 @@ bool Nuts::advance(NutsChain& chain, std::uint64_t until) const {
       chain.acceptance += acceptance;
       chain.divergent += t.divergent;
       chain.cut += cut;
-      chain.kept.insert(chain.kept.end(), chain.x.begin(), chain.x.end());
-      chain.kept_density.push_back(chain.log_density);
+      if ((chain.step + 1 - options_.warm_up) % options_.keep_every == 0) {
+        chain.kept.insert(chain.kept.end(), chain.x.begin(), chain.x.end());
+        chain.kept_density.push_back(chain.log_density);
+      }
     }
   }
   return chain.step >= total();

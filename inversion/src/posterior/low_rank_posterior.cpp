@@ -193,6 +193,20 @@ LowRankPosterior low_rank_laplace(const InverseProblem& p, const GaussianPrior& 
   return out;
 }
 
+LowRankPosterior low_rank_posterior(const GaussianPrior& prior, std::vector<double> mean,
+                                    std::vector<double> eigenvalue, Matrix vectors) {
+  if (mean.size() != prior.size() || vectors.rows != mean.size() ||
+      vectors.cols != eigenvalue.size())
+    throw Error("[low_rank_posterior] the numbers belong to another prior");
+  const auto factor = std::make_shared<const SparseFactor>(prior.precision, std::vector<bool>(),
+                                                           "low_rank_posterior");
+  LowRankPosterior out{
+      .mean = std::move(mean), .eigenvalue = std::move(eigenvalue), .vectors = std::move(vectors)};
+  out.log_determinant = factor->log_determinant() + view(out.eigenvalue).array().log1p().sum();
+  out.prior = factor;
+  return out;
+}
+
 LowRankPosterior mean_over_draws(const InverseProblem& p, const GaussianPrior& prior,
                                  const LowRankPosterior& posterior, int draws,
                                  const LowRankOptions& options) {
@@ -266,7 +280,8 @@ LogDensity log_density(const InverseProblem& problem, const GaussianPrior& prior
   const auto p = std::make_shared<const InverseProblem>(problem);
   const auto q = std::make_shared<const GaussianPrior>(prior);
   return {prior.size(), [p, q](const std::vector<double>& m, std::vector<double>& gradient) {
-            const auto residual = normalised_residual(p->data, p->forward.predict(m), p->sigma);
+            const PulledBack at = pulled_back(p->forward, m);
+            const auto residual = normalised_residual(p->data, at.value, p->sigma);
             const double phi = misfit(p->loss, residual) + q->penalty(m);
             if (!std::isfinite(phi)) {
               std::fill(gradient.begin(), gradient.end(), 0.0);
@@ -275,9 +290,7 @@ LogDensity log_density(const InverseProblem& problem, const GaussianPrior& prior
             std::vector<double> y(residual.size());
             for (std::size_t i = 0; i < y.size(); ++i)
               y[i] = p->loss.weight(residual[i]) * residual[i] / p->sigma[i];
-            const LinearMap j =
-                p->forward.linearize ? p->forward.linearize(m) : linearized(p->forward, m);
-            gradient = j.transposed_times(y);
+            gradient = at.pull(y);
             const VectorXd pull = times(q->precision, view(m) - view(q->mean));
             view(gradient) -= pull;
             return -0.5 * phi;

@@ -307,6 +307,12 @@ ForwardMap SectionForward::map(First first) const {
                             })](const Vector& y) { return pull(tensor(y)).to_vector(); };
     return out;
   };
+  f.pullback = [b = body_](const Vector& m) {
+    const auto [value, pull] = vjp([&](const Tensor& x) { return b->predict(x); }, b->model_of(m));
+    return PulledBack{value.to_vector(), [pull = pull](const Vector& y) {
+                        return flatten(pull(tensor(y))).to_vector();
+                      }};
+  };
   f.curvature = [b = body_](const Vector& m, const Vector& y) {
     const auto weighted = [b, w = tensor(y)](const Tensor& x) { return sum(w * b->predict(x)); };
     LinearMap out{.rows = m.size(), .cols = m.size()};

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <numbers>
+#include <utility>
 
 namespace tessera::inversion {
 
@@ -65,9 +66,11 @@ class WithShifts {
 
   Shifted at(const Vector& x) const {
     if (x.size() != parameters()) throw Error("[with_shifts] the model has another length");
-    Shifted s;
-    s.m.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n_));
-    s.data = forward_.predict(s.m);
+    return at(x, forward_.predict(model_of(x)));
+  }
+  /// `data` are those without shifts.
+  Shifted at(const Vector& x, Vector data) const {
+    Shifted s{.m = model_of(x), .data = std::move(data), .factor = {}, .slope = {}};
     const Vector decades = shifts_.decades.times(shifts_of(x));
     s.factor.assign(s.data.size(), 1.0);
     s.slope.assign(s.data.size(), 1.0);
@@ -113,6 +116,15 @@ class WithShifts {
                     shifts_.decades.transposed_times(product(y, s.slope)));
     };
     return out;
+  }
+  PulledBack pullback(const Vector& x) const {
+    if (x.size() != parameters()) throw Error("[with_shifts] the model has another length");
+    PulledBack f = pulled_back(forward_, model_of(x));
+    const Shifted s = at(x, std::move(f.value));
+    return {s.data, [s, pull = f.pull, *this](const Vector& y) {
+              return joined(pull(product(y, s.factor)),
+                            shifts_.decades.transposed_times(product(y, s.slope)));
+            }};
   }
   /// With A the rows of `decades` that are factors, times ln 10 / 2, and f the factors:
   ///   y . (f F)'' = [C(y f) v + J^T (y f A w);  A^T (y f J v + y f F A w)].
@@ -167,6 +179,7 @@ ForwardMap with_shifts(ForwardMap forward, StaticShifts shifts) {
   f.predict = [s](const Vector& x) { return s->at(x).data; };
   if (s->forward().jacobian) f.jacobian = [s](const Vector& x) { return s->jacobian(x); };
   f.linearize = [s](const Vector& x) { return s->linearize(x); };
+  f.pullback = [s](const Vector& x) { return s->pullback(x); };
   if (s->forward().hessian || s->forward().curvature)
     f.curvature = [s](const Vector& x, const Vector& y) { return s->curvature_of(x, y); };
   return f;

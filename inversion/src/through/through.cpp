@@ -56,6 +56,14 @@ ForwardMap through(ForwardMap f, ForwardMap g) {
     out.linearize = [=](const Numbers& x) {
       return one_behind_the_other(by_products(*outer, inner->predict(x)), by_products(*inner, x));
     };
+  if (outer->pullback)
+    out.pullback = [=](const Numbers& x) {
+      PulledBack back = outer->pullback(inner->predict(x));
+      return PulledBack{
+          std::move(back.value),
+          [from_outer = std::move(back.pull), from_inner = by_products(*inner, x).transposed_times](
+              const Numbers& y) { return from_inner(from_outer(y)); }};
+    };
   const auto twice = [](const ForwardMap& h) { return h.hessian || h.curvature; };
   if (twice(*outer) && twice(*inner))
     out.curvature = [=](const Numbers& x, const Numbers& y) {

@@ -27,6 +27,12 @@ Matrix dense(const LinearMap& map);
 /// B A, row by row where the map says no faster way.
 Matrix from_left(const Matrix& b, const LinearMap& map);
 
+/// What a gradient is made of.
+struct PulledBack {
+  std::vector<double> value;  ///< F(m)
+  LinearMap::Product pull;    ///< (dF/dm)^T y, [n_parameters]
+};
+
 /// A differentiable map from a model m [n_parameters] to data d = F(m) [n_data]. The algorithms of
 /// this folder know nothing else of the physics. All functions may be called from several threads.
 /// First derivatives are given by `jacobian`, by `linearize`, or both; second ones by `hessian`, by
@@ -43,6 +49,9 @@ struct ForwardMap {
   /// The same two by their products, for maps with more numbers than one wants to keep.
   std::function<LinearMap(const Model& m)> linearize;
   std::function<LinearMap(const Model& m, const std::vector<double>& y)> curvature;
+  /// F(m) and y -> (dF/dm)^T y for one product at a model, as a gradient needs them; where it costs
+  /// less than `predict` and `linearize`.
+  std::function<PulledBack(const Model& m)> pullback;
 };
 
 /// dF/dm at m, with its numbers where the map gives them. Throws tessera::Error where it has no
@@ -51,5 +60,7 @@ LinearMap linearized(const ForwardMap& forward, const std::vector<double>& m);
 /// The Hessian of y . F at m, likewise. Throws tessera::Error where it has no second derivatives.
 LinearMap curvature(const ForwardMap& forward, const std::vector<double>& m,
                     const std::vector<double>& y);
+/// By `pullback`, else by `predict` and products of the Jacobian.
+PulledBack pulled_back(const ForwardMap& forward, const std::vector<double>& m);
 
 }  // namespace tessera::inversion

@@ -53,9 +53,14 @@ LowRankPosterior low_rank_laplace(const InverseProblem& problem, const GaussianP
                                   const std::vector<double>& optimum,
                                   const LowRankOptions& options = {});
 
-/// The same with the mean of Gauss-Newton's precisions at the optimum and at `draws` of the
-/// posterior given. Where a density is curved, what is narrow turns from place to place: as a mass
-/// this lets steps be as long as the narrowest part of all that it has seen, not of the optimum's.
+/// Of its numbers again, as a checkpoint keeps them, with the prior that it was made with.
+LowRankPosterior low_rank_posterior(const GaussianPrior& prior, std::vector<double> mean,
+                                    std::vector<double> eigenvalue, Matrix vectors);
+
+/// As low_rank_laplace with the mean of Gauss-Newton's precisions at the optimum and at `draws` of
+/// the posterior given. Where a density is curved, what is narrow turns from place to place: as a
+/// mass this lets steps be as long as the narrowest part of all that it has seen, not of the
+/// optimum's.
 LowRankPosterior mean_over_draws(const InverseProblem& problem, const GaussianPrior& prior,
                                  const LowRankPosterior& posterior, int draws,
                                  const LowRankOptions& options = {});

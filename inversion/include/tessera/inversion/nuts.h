@@ -37,8 +37,9 @@ Metric unit_metric();
 Metric diagonal_metric(std::vector<double> variance);
 
 struct NutsOptions {
-  std::uint64_t warm_up = 500;  ///< the step size adapts in these
-  std::uint64_t steps = 1000;   ///< after them; every state is kept
+  std::uint64_t warm_up = 500;   ///< the step size adapts in these
+  std::uint64_t steps = 1000;    ///< after them
+  std::uint64_t keep_every = 1;  ///< of their states the last of each so many is kept
   double target_acceptance = 0.8;
   int max_doublings = 10;
   double max_energy_error = 1000;  ///< a trajectory that goes wrong by more is divergent

@@ -38,11 +38,13 @@ struct OccamResult : GaussNewtonResult {
 /// The smoothest model whose RMS is at most `target_rms` (Constable, Parker and Constable 1987,
 /// Geophysics 52, 289). Each step makes one Jacobian and looks for the weight mu within it: the
 /// largest whose linearized response has the RMS aimed at, half of the present one and at last
-/// 0.995 of the target; a line search on the objective of that mu follows. Near the target
-/// Gauss-Newton goes to the minimum for the mu, and the next mu is found in the same way, between
-/// those that are known to lie above and below. The result is therefore a stationary point for its
-/// mu, with target * 0.99 <= RMS <= target unless the reason says otherwise. If the target cannot
-/// be reached, the result is the smoothest model within 2 % of the lowest RMS found.
+/// 0.995 of the target; a line search on the objective of that mu follows. From the target on mu
+/// follows the linearized RMS from step to step, by a factor of 1.5 at most; where that has not
+/// come to a minimum Gauss-Newton goes to that of the mu, and the next mu is found in the same way,
+/// between those that are known to lie above and below, until these are within 2 %. The result is
+/// therefore a stationary point for its mu, with target * 0.99 <= RMS <= target unless the reason
+/// says otherwise. If the target cannot be reached, the result is the smoothest model within 2 % of
+/// the lowest RMS found.
 OccamResult occam(const InverseProblem& problem, const Smoothing& smoothing,
                   const std::vector<double>& start, const OccamOptions& options = {});
 

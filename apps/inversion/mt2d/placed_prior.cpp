@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/placed_prior.h"
+
+#include "support/app.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/inversion/section_prior.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+using Numbers = std::vector<double>;
+
+inversion::Region region_of(const InvertProblem& p) {
+  const PriorOptions& o = p.options.prior;
+  const double left = o.left.value_or(p.ground.stations.y.front()),
+               right = o.right.value_or(p.ground.stations.y.back());
+  inversion::Region r{.bounds = {{o.top, *o.depth}, {left, right}}};
+  // The ground is no rim.
+  if (o.fade > 0) {
+    r.fade = {{0, o.fade}, {o.fade, o.fade}};
+    r.beyond = {{o.top == 0, false}, {false, false}};
+  } else {
+    r.beyond = {{true, true}, {true, true}};
+  }
+  return r;
+}
+
+/// Cells by four points each; static shifts are unknowns beside them that no region holds.
+inversion::CellPoints points_of(const inversion::SectionMesh& mesh) {
+  inversion::CellPoints points{.axes = 2};
+  for (Index c = 0; c < mesh.columns; ++c)
+    for (Index r = 0; r < mesh.rows; ++r)
+      for (const double down : {0.25, 0.75})
+        for (const double along : {0.25, 0.75}) {
+          const auto i = static_cast<std::size_t>(c), j = static_cast<std::size_t>(r);
+          points.at.push_back(mesh.depth[j] + down * (mesh.depth[j + 1] - mesh.depth[j]));
+          points.at.push_back(mesh.y[i] + along * (mesh.y[i + 1] - mesh.y[i]));
+          points.cell.push_back(static_cast<std::size_t>(c * mesh.rows + r));
+        }
+  return points;
+}
+
+}  // namespace
+
+PlacedPrior placed_prior(const InvertProblem& p) {
+  const inversion::SectionMesh& mesh = p.mesh;
+  const std::size_t n = p.cells(), shifts = p.inversion->shifts().unknown.size();
+  const inversion::Region region = region_of(p);
+  Numbers background(n, std::log(p.scales.ohm_m));
+  background.resize(n + shifts, 0.0);
+  PlacedPrior out{
+      inversion::learnt_model(
+          {inversion::generator_of(inversion::read_section_prior(*p.options.prior.file))}, {region},
+          points_of(mesh), background, inversion::sparse_diagonal(Numbers(n + shifts, 1.0))),
+      {},
+      *inversion::read_prior_calibration(*p.options.prior.file)};
+  const Shape& shape = out.model.generators[0].model;
+  const double down = 1.3 * (region.bounds[0][1] - region.bounds[0][0]) / double(shape[0]),
+               along = 1.3 * (region.bounds[1][1] - region.bounds[1][0]) / double(shape[1]);
+  const double area = (mesh.y.back() - mesh.y.front()) * mesh.depth.back();
+  const inversion::Smoothing alike = inversion::section_smoothing(
+      mesh.cells,
+      {.down = std::pow(down / along, 2), .reference = {0.0}, .anchor = area / (along * along)});
+  // The error of the nearest number of the array, by the way that numbers come to cells.
+  Numbers error = out.model.into[0].times(out.calibration.cell_error.to_vector());
+  Numbers deviation(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double share = 1 - out.model.outside[k];
+    const double outside = p.options.prior.outside * std::numbers::ln10;
+    const auto c = k / static_cast<std::size_t>(mesh.rows),
+               r = k % static_cast<std::size_t>(mesh.rows);
+    const double y = 0.5 * (mesh.y[c] + mesh.y[c + 1]),
+                 z = 0.5 * (mesh.depth[r] + mesh.depth[r + 1]);
+    const bool inside = z > region.bounds[0][0] && z < region.bounds[0][1] &&
+                        y > region.bounds[1][0] && y < region.bounds[1][1];
+    deviation[k] = inside ? std::hypot(error[k], (1 - share) * outside) : outside;
+  }
+  inversion::GaussianPrior pixels = inversion::with_standard_deviations(alike.prior(1), deviation);
+  for (std::size_t k = 0; k < shifts; ++k)
+    pixels = inversion::append(std::move(pixels), 0, *p.options.static_shift.prior_std);
+  out.prior = out.model.prior(std::move(pixels));
+  return out;
+}
+
+inversion::InverseProblem problem_of_cells(const InvertProblem& p) {
+  inversion::InverseProblem out = p.inversion->problem();
+  out.forward = p.inversion->forward().map();
+  if (!p.inversion->shifts().unknown.empty())
+    out.forward = inversion::with_shifts(std::move(out.forward), p.inversion->shifts());
+  return out;
+}
+
+Result result_of_cells(const InvertProblem& p, const Numbers& cells, const Numbers& predicted) {
+  Result r;
+  r.survey = p.input.survey;
+  r.survey.data.predicted = predicted;
+  r.y = p.mesh.sensors.y, r.z = p.mesh.sensors.z;
+  r.cells = p.mesh.cells;
+  r.ohm_m = resistivity_of_cells(r.cells, cells);
+  const auto& shift_of = p.inversion->shifts().unknown;
+  if (!shift_of.empty()) r.shift.assign(2 * r.y.size(), NAN);
+  for (std::size_t k = 0; k < shift_of.size(); ++k)
+    r.shift[2 * static_cast<std::size_t>(shift_of[k].station) +
+            (shift_of[k].mode == inversion::Element::yx)] = cells[p.cells() + k];
+  return r;
+}
+
+void check_prior(const data::Config& config, const InvertProblem& p) {
+  const PriorOptions& o = p.options.prior;
+  if (!o.file) return;
+  if (!inversion::read_prior_calibration(*o.file))
+    throw data::InputError(
+        data::ExitCode::input_invalid,
+        {config.error(694, "prior.file", o.file->string() + " says nothing of held-out sections",
+                      "a prior.safetensors of a run of inversion.prior of this version")});
+  const inversion::Region region = region_of(p);
+  if (!(region.bounds[1][0] < region.bounds[1][1]))
+    throw data::InputError(
+        data::ExitCode::input_invalid,
+        {config.error(694, "prior.left", "the region has no extent along the section",
+                      "prior.left below prior.right, m along the section")});
+  try {
+    inversion::learnt_model({inversion::generator_of(inversion::read_section_prior(*o.file))},
+                            {region}, points_of(p.mesh), Numbers(p.cells(), 0.0), {});
+  } catch (const Error& e) {
+    throw data::InputError(
+        data::ExitCode::input_invalid,
+        {config.error(694, "prior.depth", e.what(), "a region that holds cells of the mesh")});
+  }
+}
+
+}  // namespace tessera::apps::mt2d
