@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modes/cross_section.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/constants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <string>
+
+namespace tessera::electromagnetics::modes {
+namespace {
+
+/// One component of the plane: its open edges, numbered, and what they answer with.
+struct Part {
+  int component = 0;
+  std::vector<int> number;  ///< [places], -1: no unknown
+  std::vector<Edge> edges;
+  std::vector<Complex> immittance;  ///< Y or Z
+};
+
+class Plane {
+ public:
+  Plane(const YeeModel& model, const ModePlane& plane, double frequency_hz)
+      : m_(model),
+        n_(plane.axis),
+        u_((n_ + 1) % 3),
+        v_((n_ + 2) % 3),
+        line_(plane.line),
+        z_(std::polar(1.0, 2 * std::numbers::pi * frequency_hz * model.dt_s)) {
+    for (int d = 0; d < 3; ++d)
+      if (m_.grid.resolved(d)) unit_ = std::min(unit_, m_.grid.smallest_length(d));
+    require_even_cells();
+  }
+
+  CrossSection made() {
+    Part eu = part(u_), ev = part(v_), en = part(n_), hu = part(3 + u_), hv = part(3 + v_),
+         hn = part(3 + n_);
+    const Part held_v = pair(eu, hv), held_u = pair(ev, hu);
+    CrossSection out;
+    out.cell = m_.grid.length(n_, line_);
+    out.reference = unit_;
+    out.steps_per_cell = out.cell / (speed_of_light * m_.dt_s);
+    out.densest = eps_ * mu_;
+    out.of_u = eu.edges.size();
+    for (const int d : {u_, v_})
+      if (!m_.grid.resolved(d)) out.depth *= m_.grid.length(d, 0);
+    const auto append_edges = [](std::vector<Edge>& to, const Part& p) {
+      to.insert(to.end(), p.edges.begin(), p.edges.end());
+    };
+    append_edges(out.e, eu), append_edges(out.e, ev);
+    append_edges(out.h, hv), append_edges(out.h, hu);
+    append_edges(out.held, held_v), append_edges(out.held, held_u);
+    append_edges(out.e_n, en), append_edges(out.h_n, hn);
+    if (out.e.empty()) throw Error("[grid_modes] the plane has no edge that is not metal: no mode");
+
+    // Differences go to the edge that takes them, whose layer stretches them.
+    const Matrix slope_of_e = stacked(difference(hv, u_, en, 1, eu), difference(hu, v_, en, 1, ev)),
+                 slope_of_h = stacked(difference(eu, v_, hn, 1), difference(ev, u_, hn, 1)),
+                 around_held =
+                     beside(difference(en, u_, held_v, 1), difference(en, v_, held_u, -1));
+    out.held_of_e_n = inverse(held_v, held_u) *
+                      stacked(difference(held_v, u_, en, 1), difference(held_u, v_, en, -1));
+    out.e_n_of_h = solved(en, around_held * out.held_of_e_n) *
+                   beside(difference(en, u_, hv, 1), difference(en, v_, hu, -1));
+    out.h_n_of_e = inverse(hn, {}) * beside(difference(hn, v_, eu, 1), difference(hn, u_, ev, -1));
+    out.a = slope_of_e * out.e_n_of_h;
+    out.a += diagonal(hv, -1.0, hu, 1.0);
+    out.b = slope_of_h * out.h_n_of_e;
+    out.b += diagonal(eu, -1.0, ev, 1.0);
+    return out;
+  }
+
+ private:
+  using Triplets = std::vector<Eigen::Triplet<Complex>>;
+
+  static void append(Triplets& t, const Matrix& m, Eigen::Index row, Eigen::Index col) {
+    for (Eigen::Index r = 0; r < m.outerSize(); ++r)
+      for (Matrix::InnerIterator i(m, r); i; ++i)
+        t.emplace_back(static_cast<int>(i.row() + row), static_cast<int>(i.col() + col), i.value());
+  }
+  static Matrix made_of(const Triplets& t, Eigen::Index rows, Eigen::Index cols) {
+    Matrix out(rows, cols);
+    out.setFromTriplets(t.begin(), t.end());
+    return out;
+  }
+  static Matrix stacked(const Matrix& top, const Matrix& bottom) {
+    Triplets t;
+    append(t, top, 0, 0), append(t, bottom, top.rows(), 0);
+    return made_of(t, top.rows() + bottom.rows(), top.cols());
+  }
+  static Matrix beside(const Matrix& left, const Matrix& right) {
+    Triplets t;
+    append(t, left, 0, 0), append(t, right, 0, left.cols());
+    return made_of(t, left.rows(), left.cols() + right.cols());
+  }
+  static Matrix diagonal(const Part& first, double sign_first, const Part& second,
+                         double sign_second) {
+    Triplets t;
+    const auto add = [&](const Complex& y) {
+      t.emplace_back(static_cast<int>(t.size()), static_cast<int>(t.size()), y);
+    };
+    for (const Complex& y : first.immittance) add(sign_first * y);
+    for (const Complex& y : second.immittance) add(sign_second * y);
+    const auto n = static_cast<Eigen::Index>(t.size());
+    return made_of(t, n, n);
+  }
+  static Matrix inverse(const Part& first, const Part& second) {
+    Matrix out = diagonal(first, 1.0, second, 1.0);
+    for (Eigen::Index r = 0; r < out.outerSize(); ++r)
+      for (Matrix::InnerIterator i(out, r); i; ++i) i.valueRef() = 1.0 / i.value();
+    return out;
+  }
+  /// (Y - m)^-1, where m joins few edges to each other: by groups of those that it joins.
+  static Matrix solved(const Part& p, const Matrix& m) {
+    const auto n = static_cast<int>(p.edges.size());
+    std::vector<int> group(static_cast<std::size_t>(n));
+    std::iota(group.begin(), group.end(), 0);
+    const auto root = [&](int k) {
+      while (group[static_cast<std::size_t>(k)] != k) k = group[static_cast<std::size_t>(k)];
+      return k;
+    };
+    for (Eigen::Index r = 0; r < m.outerSize(); ++r)
+      for (Matrix::InnerIterator i(m, r); i; ++i) {
+        const int a = root(static_cast<int>(i.row())), b = root(static_cast<int>(i.col()));
+        group[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+      }
+    std::vector<std::vector<int>> members(static_cast<std::size_t>(n));
+    for (int k = 0; k < n; ++k) members[static_cast<std::size_t>(root(k))].push_back(k);
+    Triplets t;
+    for (const std::vector<int>& of : members) {
+      const auto size = static_cast<Eigen::Index>(of.size());
+      Eigen::MatrixXcd block(size, size);
+      for (Eigen::Index i = 0; i < size; ++i)
+        for (Eigen::Index j = 0; j < size; ++j)
+          block(i, j) = (i == j ? p.immittance[static_cast<std::size_t>(of[i])] : Complex(0)) -
+                        m.coeff(of[static_cast<std::size_t>(i)], of[static_cast<std::size_t>(j)]);
+      const Eigen::MatrixXcd back = block.inverse();
+      for (Eigen::Index i = 0; i < size; ++i)
+        for (Eigen::Index j = 0; j < size; ++j)
+          t.emplace_back(of[static_cast<std::size_t>(i)], of[static_cast<std::size_t>(j)],
+                         back(i, j));
+    }
+    return made_of(t, n, n);
+  }
+
+  void require_even_cells() const {
+    const int cells = m_.grid.cells(n_);
+    const bool joined = m_.faces[n_].low == Boundary::periodic;
+    const std::string where =
+        "the plane at line " + std::to_string(line_) + " of axis " + "xyz"[n_];
+    if (!m_.grid.resolved(n_))
+      throw Error("[grid_modes] axis " + std::string(1, "xyz"[n_]) +
+                  " is not resolved: nothing travels along it");
+    if (line_ < (joined ? 0 : 1) || line_ >= cells)
+      throw Error("[grid_modes] " + where +
+                  " has no cells at both sides: the lines inside are 1 to " +
+                  std::to_string(cells - 1));
+    const double before = m_.grid.length(n_, (line_ + cells - 1) % cells),
+                 behind = m_.grid.length(n_, line_);
+    if (std::abs(before - behind) > 1e-9 * behind)
+      throw Error("[grid_modes] the cells at both sides of " + where + " are " +
+                  std::to_string(before) + " and " + std::to_string(behind) +
+                  " m long; a mode of the grid needs equal ones");
+    for (const bool middles : {false, true}) {
+      const PmlProfile p = pml_profile(m_.grid.lines[n_], m_.faces[n_], m_.pml, m_.dt_s, middles);
+      for (int i = line_ - 1; i <= line_ + 1 && p.any(); ++i)
+        if (i >= 0 && i <= cells && p.b[static_cast<std::size_t>(i)] != 0)
+          throw Error("[grid_modes] " + where + " lies in an absorbing layer");
+    }
+    for (const int d : {u_, v_})
+      if (m_.grid.resolved(d) && m_.faces[d].low == Boundary::periodic && m_.bloch_phase[d] != 0)
+        throw Error("[grid_modes] " + where + " crosses faces that are joined with a phase");
+    for (const NodeTensor& t : m_.tensors) {
+      const int at[3] = {t.i, t.j, t.k};
+      if (at[n_] == line_ || at[n_] == line_ + 1)
+        throw Error("[grid_modes] " + where +
+                    " has tensors, of faces that run across the grid: average without them");
+    }
+  }
+
+  int places() const { return (m_.grid.cells(u_) + 1) * (m_.grid.cells(v_) + 1); }
+  int place(int at_u, int at_v) const { return at_v * (m_.grid.cells(u_) + 1) + at_u; }
+  bool wraps(int d) const { return !m_.grid.resolved(d) || m_.faces[d].low == Boundary::periodic; }
+  /// Indices that the step moves.
+  std::pair<int, int> range(int c, int d) const {
+    const int cells = m_.grid.cells(d);
+    if (!m_.active[c]) return {0, 0};
+    if (at_middle(c, d) || wraps(d)) return {0, cells};
+    return {m_.faces[d].low == Boundary::pmc ? 0 : 1,
+            m_.faces[d].high == Boundary::pmc ? cells + 1 : cells};
+  }
+  double metric(int c, int d, int i) const {
+    const double length =
+        (at_middle(c, d) ? m_.grid.length(d, i) : m_.grid.dual_length(d, i, wraps(d))) / unit_;
+    return d == axis_of(c) ? length : 1 / length;
+  }
+
+  Part part(int c) {
+    Part out{c, std::vector<int>(static_cast<std::size_t>(places()), -1), {}, {}};
+    std::pair<int, int> of[3];
+    for (int d = 0; d < 3; ++d) of[d] = d == n_ ? std::pair(line_, line_ + 1) : range(c, d);
+    if (!m_.active[c]) return out;
+    const auto length = static_cast<std::size_t>(m_.grid.cells(0)) + 1;
+    MaterialRow row{std::vector<double>(length), std::vector<double>(length), {}, {}};
+    for (int k = of[2].first; k < of[2].second; ++k)
+      for (int j = of[1].first; j < of[1].second; ++j) {
+        std::fill(row.inverse.begin(), row.inverse.end(), 1.0);
+        std::fill(row.loss.begin(), row.loss.end(), 0.0);
+        row.dispersive.clear();
+        row.nonlinear.clear();
+        if (m_.material) m_.material(c, j, k, row);
+        for (int i = of[0].first; i < of[0].second; ++i) {
+          const Edge edge{static_cast<std::uint8_t>(c), i, j, k};
+          const double open = m_.open.fraction(edge);
+          if (row.inverse[static_cast<std::size_t>(i)] == 0 || open == 0) continue;
+          const int at[3] = {i, j, k};
+          double gain = speed_of_light * m_.dt_s / unit_ * (is_electric(c) ? open : 1 / open);
+          for (int d = 0; d < 3; ++d) gain *= metric(c, d, at[d]);
+          const Complex y = answer(row, edge);
+          (is_electric(c) ? eps_ : mu_) =
+              std::max(is_electric(c) ? eps_ : mu_, (y / (z_ - 1.0)).real());
+          out.number[static_cast<std::size_t>(place(at[u_], at[v_]))] =
+              static_cast<int>(out.edges.size());
+          out.edges.push_back(edge);
+          out.immittance.push_back(y / (std::sqrt(z_) * gain));
+        }
+      }
+    return out;
+  }
+  /// (z - 1)/inverse + q (z + 1) + (z - 1) sum weight P/e.
+  Complex answer(const MaterialRow& row, const Edge& edge) const {
+    const auto i = static_cast<std::size_t>(edge.i);
+    Complex sum = (z_ - 1.0) / row.inverse[i] + row.loss[i] * (z_ + 1.0);
+    for (const DispersiveRun& run : row.dispersive) {
+      const int q = edge.i - run.first;
+      if (q < 0 || q >= static_cast<int>(run.weight.size())) continue;
+      for (std::size_t p = 0; p < run.alpha.size(); ++p) {
+        const Complex a = run.alpha[p], b = run.beta[p];
+        Complex moved;  // P/e over z + 1
+        if (const double shear = run.shear.empty() ? 0 : run.shear[p]; shear != 0)
+          moved = (b.real() + shear * b.imag() / (z_ - a)) / (z_ - a);
+        else if (run.counts_once(p))
+          moved = b / (z_ - a);
+        else
+          moved = b / (z_ - a) + std::conj(b) / (z_ - std::conj(a));
+        sum += (z_ - 1.0) * (z_ + 1.0) * moved * run.weight[static_cast<std::size_t>(q)];
+      }
+    }
+    for (const NonlinearRun& run : row.nonlinear)
+      if (edge.i >= run.first && edge.i < run.first + static_cast<int>(run.chi2.size()))
+        throw Error("[grid_modes] a medium in the plane is nonlinear: it has no modes");
+    return sum;
+  }
+
+  /// Keeps the edges where e and the face half a cell further on are both unknowns; gives the faces
+  /// whose edge is metal, where h follows from e_n alone.
+  Part pair(Part& e, Part& h) const {
+    const Part was_e = std::move(e), was_h = std::move(h);
+    const auto among = [&](const Part& part, auto&& wanted) {
+      Part kept{part.component, std::vector<int>(part.number.size(), -1), {}, {}};
+      for (std::size_t p = 0; p < part.number.size(); ++p) {
+        if (part.number[p] < 0 || !wanted(p)) continue;
+        kept.number[p] = static_cast<int>(kept.edges.size());
+        kept.edges.push_back(part.edges[static_cast<std::size_t>(part.number[p])]);
+        kept.immittance.push_back(part.immittance[static_cast<std::size_t>(part.number[p])]);
+      }
+      return kept;
+    };
+    e = among(was_e, [&](std::size_t p) { return was_h.number[p] >= 0; });
+    h = among(was_h, [&](std::size_t p) { return was_e.number[p] >= 0; });
+    return among(was_h, [&](std::size_t p) { return was_e.number[p] < 0; });
+  }
+
+  /// The factor by which a layer stretches what edges of component c take along d.
+  std::vector<Complex> stretch(int c, int d) const {
+    std::vector<Complex> out(static_cast<std::size_t>(m_.grid.cells(d)) + 1, 1.0);
+    if (!m_.grid.resolved(d)) return out;
+    const PmlProfile p =
+        pml_profile(m_.grid.lines[d], m_.faces[d], m_.pml, m_.dt_s, at_middle(c, d));
+    for (std::size_t i = 0; i < out.size() && p.any(); ++i)
+      out[i] += p.m[i] + p.c[i] / (1.0 - p.b[i] / z_);
+    return out;
+  }
+  Matrix difference(const Part& to, int d, const Part& from, double sign) const {
+    return difference(to, d, from, sign, to);
+  }
+  /// Times `sign`, what the edges `to` take along d of `from`; to the rows of `rows`, whose places
+  /// across n are those of `to`.
+  Matrix difference(const Part& to, int d, const Part& from, double sign, const Part& rows) const {
+    Triplets t;
+    const std::vector<Complex> s = stretch(to.component, d);
+    const int cells = m_.grid.cells(d), other = d == u_ ? v_ : u_;
+    const bool forward = !is_electric(to.component);
+    const auto add = [&](int row, int i, int across, const Complex& by) {
+      if (wraps(d)) i = (i + cells) % cells;
+      if (i < 0 || i > cells) return;
+      const int p = d == u_ ? place(i, across) : place(across, i);
+      if (const int col = from.number[static_cast<std::size_t>(p)]; col >= 0)
+        t.emplace_back(row, col, by);
+    };
+    if (m_.grid.resolved(d))
+      for (const Edge& e : to.edges) {
+        const int at[3] = {e.i, e.j, e.k};
+        const int row = rows.number[static_cast<std::size_t>(place(at[u_], at[v_]))];
+        if (row < 0) continue;
+        const Complex by = sign * s[static_cast<std::size_t>(at[d])];
+        add(row, at[d] + (forward ? 1 : 0), at[other], by);
+        add(row, at[d] - (forward ? 0 : 1), at[other], -by);
+      }
+    return made_of(t, static_cast<Eigen::Index>(rows.edges.size()),
+                   static_cast<Eigen::Index>(from.edges.size()));
+  }
+
+  const YeeModel& m_;
+  int n_, u_, v_, line_;
+  Complex z_;
+  double unit_ = INFINITY, eps_ = 0, mu_ = 0;
+};
+
+}  // namespace
+
+CrossSection cross_section(const YeeModel& model, const ModePlane& plane, double frequency_hz) {
+  return Plane(model, plane, frequency_hz).made();
+}
+
+}  // namespace tessera::electromagnetics::modes

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/grid_modes.h"
+
+#include "modes/cross_section.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/solvers/eigenpairs.h"
+
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+#include <type_traits>
+
+namespace tessera::electromagnetics {
+namespace {
+
+using namespace modes;
+
+struct Pair {
+  Complex value;
+  Vector vector;
+};
+
+/// A B is real then, up to rounding.
+bool without_losses(const Matrix& m) {
+  for (Eigen::Index r = 0; r < m.rows(); ++r) {
+    double real = 0, imaginary = 0;
+    for (Matrix::InnerIterator i(m, r); i; ++i) {
+      real = std::max(real, std::abs(i.value().real()));
+      imaginary = std::max(imaginary, std::abs(i.value().imag()));
+    }
+    if (imaginary > 16 * std::numeric_limits<double>::epsilon() * real) return false;
+  }
+  return true;
+}
+template <class T>
+Tensor values_of(const Matrix& m) {
+  std::vector<T> out;
+  for (Eigen::Index r = 0; r < m.rows(); ++r)
+    for (Matrix::InnerIterator i(m, r); i; ++i)
+      if constexpr (std::is_same_v<T, double>)
+        out.push_back(i.value().real());
+      else
+        out.push_back(i.value());
+  return tensor(out);
+}
+
+/// The eigenpairs nearest to `target`, which lies beyond what the plane's media carry.
+std::vector<Pair> nearest_pairs(const Matrix& m, const Complex& target, int count) {
+  std::vector<Pair> out;
+  constexpr Eigen::Index small = 160;
+  if (m.rows() <= small) {
+    const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> all{Eigen::MatrixXcd(m)};
+    for (Eigen::Index k = 0; k < m.rows(); ++k)
+      out.push_back({all.eigenvalues()[k], all.eigenvectors().col(k)});
+    std::sort(out.begin(), out.end(), [&](const Pair& a, const Pair& b) {
+      return std::abs(a.value - target) < std::abs(b.value - target);
+    });
+    out.resize(std::min(out.size(), static_cast<std::size_t>(count)));
+    return out;
+  }
+  std::string why;
+  if (!solvers::slepc_available(&why))
+    throw Error("[grid_modes] a plane of " + std::to_string(m.rows()) +
+                " unknowns needs SLEPc: " + why);
+  std::vector<Index> begin{0}, column;
+  for (Eigen::Index r = 0; r < m.rows(); ++r) {
+    for (Matrix::InnerIterator i(m, r); i; ++i) column.push_back(i.col());
+    begin.push_back(static_cast<Index>(column.size()));
+  }
+  const solvers::Eigenpairs found =
+      solvers::eigenpairs(without_losses(m) ? values_of<double>(m) : values_of<Complex>(m),
+                          csr_pattern(m.rows(), m.cols(), std::move(begin), std::move(column)),
+                          {.count = count, .target = target});
+  const std::vector<c128> lambda = found.values.to_vector<c128>(),
+                          x = found.vectors.to_vector<c128>();
+  for (int k = 0; k < count; ++k) {
+    if (std::isnan(lambda[static_cast<std::size_t>(k)].real()))
+      throw Error("[grid_modes] of " + std::to_string(count) + " modes " + std::to_string(k) +
+                  " were found: ask for fewer, or give an index near those that are wanted");
+    Vector v(m.rows());
+    for (Eigen::Index r = 0; r < m.rows(); ++r)
+      v[r] = x[static_cast<std::size_t>(k * m.rows() + r)];
+    out.push_back({lambda[static_cast<std::size_t>(k)], std::move(v)});
+  }
+  return out;
+}
+
+std::vector<Complex> as_list(const Vector& v) { return {v.data(), v.data() + v.size()}; }
+
+/// e_u h_v - e_v h_u, where h stands as h_v, h_u.
+Complex cross(std::size_t of_u, const Vector& e, const Vector& h) {
+  const auto n = static_cast<Eigen::Index>(of_u), rest = e.size() - n;
+  return (e.head(n).array() * h.head(n).array()).sum() -
+         (e.tail(rest).array() * h.tail(rest).array()).sum();
+}
+
+GridMode mode_of(const CrossSection& s, const Matrix& ab, const Pair& p, double w) {
+  GridMode out;
+  const Complex sine = std::sqrt(-p.value / 4.0);  // of beta D/2
+  Complex half = std::asin(sine);
+  // Forward: decays along +n, or does not and has its phase run that way.
+  const bool decays = std::abs(half.imag()) > 1e-9 * std::abs(half.real());
+  if (decays ? half.imag() > 0 : half.real() < 0) half = -half;
+  out.beta = 2.0 * half / s.cell;
+  out.index = out.beta * speed_of_light / w;
+  out.residual =
+      (ab * p.vector - p.value * p.vector).norm() / (std::abs(p.value) * p.vector.norm());
+  Vector e = p.vector;
+  Eigen::Index largest = 0;
+  e.cwiseAbs().maxCoeff(&largest);
+  e /= e[largest] / std::abs(e[largest]);
+  Vector h = s.b * e / (Complex(0, -2) * std::sin(half));
+  const double watt = s.reference * s.reference / (2 * vacuum_impedance * s.depth);
+  const double power =
+                   watt * (cross(s.of_u, e, h.conjugate()) * std::polar(1.0, half.real())).real(),
+               size = watt * std::abs(cross(s.of_u, e, h));
+  const double scale = 1 / std::sqrt(!decays && power > 1e-9 * size ? power : size);
+  e *= scale, h *= scale;
+  out.e = as_list(e), out.h = as_list(h);
+  const Vector e_n = s.e_n_of_h * h, held = s.held_of_e_n * e_n;
+  out.e_n = as_list(e_n), out.h_n = as_list(s.h_n_of_e * e);
+  out.h.insert(out.h.end(), held.begin(), held.end());
+  out.e.resize(out.h.size(), 0.0);
+  return out;
+}
+
+}  // namespace
+
+GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOptions& options) {
+  if (!(options.frequency_hz > 0) || options.count < 1)
+    throw Error("[grid_modes] needs a frequency above zero and at least one mode to look for");
+  const double w = 2 * std::numbers::pi * options.frequency_hz;
+  const CrossSection s = cross_section(model, plane, options.frequency_hz);
+  const int count =
+      static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(options.count), s.e.size()));
+  const double sine = std::sin(w * model.dt_s / 2) * s.steps_per_cell,
+               per_index = 4 * sine * sine;  // -s^2 of a wave along n, over index^2
+  const double index_squared =
+      options.index != 0 ? options.index * options.index : 1.05 * std::max(s.densest, 1.0);
+  const Matrix ab = s.a * s.b;
+  GridModes out{s.e, s.h, s.e_n, s.h_n, s.cell, {}};
+  for (const Edge& h : s.held) {
+    Edge e = h;  // the metal one at its place
+    e.component = static_cast<std::uint8_t>(3 - plane.axis - axis_of(h.component));
+    out.e.push_back(e), out.h.push_back(h);
+  }
+  for (const Pair& p : nearest_pairs(ab, -per_index * index_squared, count))
+    out.modes.push_back(mode_of(s, ab, p, w));
+  const auto travels = [](const GridMode& m) {
+    return std::abs(m.beta.real()) > std::abs(m.beta.imag());
+  };
+  std::stable_sort(out.modes.begin(), out.modes.end(), [&](const GridMode& a, const GridMode& b) {
+    if (travels(a) != travels(b)) return travels(a);
+    return travels(a) ? a.beta.real() > b.beta.real() : a.beta.imag() > b.beta.imag();
+  });
+  return out;
+}
+
+Complex mode_product(const GridModes& modes, const std::vector<Complex>& e,
+                     const std::vector<Complex>& h) {
+  if (e.size() != modes.e.size() || h.size() != modes.h.size())
+    throw Error("[mode_product] the plane has " + std::to_string(modes.e.size()) +
+                " edges, given are " + std::to_string(e.size()) + " and " +
+                std::to_string(h.size()));
+  Complex sum = 0;
+  for (std::size_t k = 0; k < e.size(); ++k) {
+    const int next = (axis_of(modes.e[k].component) + 1) % 3;
+    sum += (axis_of(modes.h[k].component) == next ? 1.0 : -1.0) * e[k] * h[k];
+  }
+  return sum;
+}
+
+ModeAmplitudes mode_amplitudes(const GridModes& modes, std::size_t mode,
+                               const std::vector<Complex>& e, const std::vector<Complex>& h_before,
+                               const std::vector<Complex>& h_behind) {
+  const GridMode& m = modes.modes.at(mode);
+  const Complex n = mode_product(modes, m.e, m.h);
+  std::vector<Complex> h(h_before.size());
+  if (h_behind.size() != h.size())
+    throw Error("[mode_amplitudes] h before and behind the plane differ in size");
+  for (std::size_t k = 0; k < h.size(); ++k) h[k] = (h_before[k] + h_behind[k]) / 2.0;
+  const Complex both = mode_product(modes, e, m.h) / n,
+                apart = mode_product(modes, m.e, h) / (n * std::cos(m.beta * modes.cell / 2.0));
+  return {(both + apart) / 2.0, (both - apart) / 2.0};
+}
+
+}  // namespace tessera::electromagnetics
