@@ -5,6 +5,7 @@
 // transcendental equation, and by their laws.
 #include "tessera/electromagnetics/grid_modes.h"
 
+#include "guides.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/medium.h"
@@ -23,14 +24,8 @@ namespace {
 
 using std::numbers::pi;
 using C = std::complex<double>;
-constexpr Faces walls{Boundary::pec, Boundary::pec}, mirrors{Boundary::pmc, Boundary::pmc},
-    period{Boundary::periodic, Boundary::periodic};
+using namespace guides;
 
-std::vector<double> even(int cells, double cell) {
-  std::vector<double> out;
-  for (int i = 0; i <= cells; ++i) out.push_back(i * cell);
-  return out;
-}
 /// Axes turned so that the guide runs along `axis`: u, v, n of the guide.
 YeeModel guide(int axis, std::vector<double> u, std::vector<double> v, std::vector<double> n,
                Faces at_u = walls, Faces at_v = walls) {
@@ -242,7 +237,6 @@ TEST(GridModes, OfASlabConvergeWithTheSquareOfTheCell) {
 
 TEST(GridModes, LayersAtTheSidesLeaveWhatTheyHoldAlone) {
   const double f = speed_of_light / 1.55e-6;
-  const Faces layers{Boundary::pml, Boundary::pml};
   const GridModes closed = grid_modes(slab(20e-9, walls, 1.5e-6, silicon_in_oxide()), {2, 1},
                                       {.frequency_hz = f}),
                   open =

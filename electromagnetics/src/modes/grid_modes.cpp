@@ -104,23 +104,27 @@ GridMode mode_of(const CrossSection& s, const Matrix& ab, const Pair& p, double 
   GridMode out;
   const Complex sine = std::sqrt(-p.value / 4.0);  // of beta D/2
   Complex half = std::asin(sine);
-  // Forward: decays along +n, or does not and has its phase run that way.
-  const bool decays = std::abs(half.imag()) > 1e-9 * std::abs(half.real());
-  if (decays ? half.imag() > 0 : half.real() < 0) half = -half;
-  out.beta = 2.0 * half / s.cell;
-  out.index = out.beta * speed_of_light / w;
-  out.residual =
-      (ab * p.vector - p.value * p.vector).norm() / (std::abs(p.value) * p.vector.norm());
   Vector e = p.vector;
   Eigen::Index largest = 0;
   e.cwiseAbs().maxCoeff(&largest);
   e /= e[largest] / std::abs(e[largest]);
   Vector h = s.b * e / (Complex(0, -2) * std::sin(half));
   const double watt = s.reference * s.reference / (2 * vacuum_impedance * s.depth);
-  const double power =
-                   watt * (cross(s.of_u, e, h.conjugate()) * std::polar(1.0, half.real())).real(),
-               size = watt * std::abs(cross(s.of_u, e, h));
-  const double scale = 1 / std::sqrt(!decays && power > 1e-9 * size ? power : size);
+  const auto power = [&] {
+    return watt * (cross(s.of_u, e, h.conjugate()) * std::polar(1.0, half.real())).real();
+  };
+  const double size = watt * std::abs(cross(s.of_u, e, h));
+  // Forward: decays along +n; what hardly does carries its power there, whichever way its phase
+  // runs.
+  const bool travels =
+      std::abs(half.imag()) < 1e-3 * std::abs(half.real()) && std::abs(power()) > 1e-3 * size;
+  if (travels ? power() < 0 : half.imag() > 0) half = -half, h = -h;
+  out.beta = 2.0 * half / s.cell;
+  out.index = out.beta * speed_of_light / w;
+  out.residual =
+      (ab * p.vector - p.value * p.vector).norm() / (std::abs(p.value) * p.vector.norm());
+  const bool lossless = travels && std::abs(half.imag()) < 1e-9 * std::abs(half.real());
+  const double scale = 1 / std::sqrt(lossless ? power() : size);
   e *= scale, h *= scale;
   out.e = as_list(e), out.h = as_list(h);
   const Vector e_n = s.e_n_of_h * h, held = s.held_of_e_n * e_n;

@@ -47,7 +47,9 @@ struct ModeOptions {
 /// of others the sum of e x h has modulus 2 Z0 / l^2 W, which for travelling ones is the same up to
 /// cos(beta D/2). The largest e is real and positive.
 struct GridMode {
-  std::complex<double> beta;            ///< 1/m; Im <= 0: decays along +n
+  /// 1/m. Im <= 0: decays along +n; of modes that hardly decay (a thousandth of Re) power runs
+  /// along +n, and rounding or layers may leave Im a little above zero.
+  std::complex<double> beta;
   std::complex<double> index;           ///< beta c / w
   double residual = 0;                  ///< |A B e - s^2 e| / |s^2 e|
   std::vector<std::complex<double>> e;  ///< [GridModes::e]

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Modes over a band, and pulses of one mode that run to one side of a plane.
+//
+// A mode's fields change with frequency. They are known at a few nodes f_m, where modes are
+// followed by their products, and between them by the polynomial through these,
+//
+//   e(f) = sum_m c_m(f) e_m,   c_m(f) = prod_{j != m} (f - f_j) / (f_m - f_j),
+//
+// so that a source needs one filtered waveform w_m = F^-1[c_m W] for each node, whatever the number
+// of edges. Outside of the nodes' range c_m stays as at its ends. On the side ahead fields are
+// total: the step of e at the line lacks h half a cell before it, and that of h there has e too
+// much (plane_wave.h has the same for boxes).
+#pragma once
+#include "tessera/electromagnetics/grid_modes.h"
+#include "tessera/electromagnetics/time_domain.h"
+
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+struct ModeBand {
+  std::vector<double> frequency_hz;  ///< nodes, rising
+  /// [nodes] Modes of one number belong together, phases included; those of the middle node have
+  /// the order that grid_modes gives.
+  std::vector<GridModes> at;
+};
+/// `count` modes at Chebyshev's nodes from `low_hz` to `high_hz`; of one node that in the middle.
+/// `index` as in ModeOptions. Throws Error as grid_modes does, and where a mode cannot be followed:
+/// it mixes with another by more than a half from node to node.
+ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz, double high_hz,
+                   int count = 1, int nodes = 5, double index = 0);
+
+struct ModeSource {
+  std::size_t mode = 0;
+  bool forward = true;  ///< to the side of rising coordinates
+  /// sqrt(W) (sqrt(W/m) in two dimensions): the wave at the line has the amplitude `amplitude`
+  /// times the waveform's transform, of the modes as they are normalised.
+  double amplitude = 1;
+  Waveform waveform;  ///< ends; taken as zero before t = 0
+};
+/// Currents of the plane. Throws Error for a waveform without an end, where the mode does not
+/// travel at one of the nodes, and for another model's modes.
+Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeBand& band,
+                      const ModeSource& source);
+
+}  // namespace tessera::electromagnetics

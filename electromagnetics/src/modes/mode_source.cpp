@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/mode_source.h"
+
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/fft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <memory>
+#include <numbers>
+
+namespace tessera::electromagnetics {
+namespace {
+
+using Complex = std::complex<double>;
+using std::numbers::pi;
+
+std::vector<double> chebyshev_nodes(double low, double high, int n) {
+  std::vector<double> out;
+  for (int m = 0; m < n; ++m)
+    out.push_back((low + high) / 2 - (high - low) / 2 * std::cos(pi * (m + 0.5) / n));
+  return out;
+}
+
+/// c_m(f) of all nodes.
+std::vector<double> shares(const std::vector<double>& nodes, double f) {
+  f = std::clamp(f, nodes.front(), nodes.back());
+  std::vector<double> out(nodes.size(), 1.0);
+  for (std::size_t m = 0; m < nodes.size(); ++m)
+    for (std::size_t j = 0; j < nodes.size(); ++j)
+      if (j != m) out[m] *= (f - nodes[j]) / (nodes[m] - nodes[j]);
+  return out;
+}
+
+void turn(GridMode& mode, const Complex& by) {
+  for (auto* field : {&mode.e, &mode.h, &mode.e_n, &mode.h_n})
+    for (Complex& x : *field) x *= by;
+}
+
+/// Those of `candidates` that are like the modes of `before`, in their order and phase.
+std::vector<GridMode> followed(const GridModes& before, GridModes candidates, double f) {
+  std::vector<GridMode> out;
+  for (std::size_t k = 0; k < before.modes.size(); ++k) {
+    const GridMode& last = before.modes[k];
+    std::size_t best = 0;
+    double most = -1;
+    Complex of_best;
+    for (std::size_t c = 0; c < candidates.modes.size(); ++c) {
+      const GridMode& next = candidates.modes[c];
+      // Of both products: h changes where e does not, and the other way round.
+      const Complex product =
+          (mode_product(before, last.e, next.h) + mode_product(before, next.e, last.h)) / 2.0;
+      const double size =
+          std::abs(product) / std::sqrt(std::abs(mode_product(before, last.e, last.h)) *
+                                        std::abs(mode_product(before, next.e, next.h)));
+      if (size > most) most = size, best = c, of_best = product;
+    }
+    if (most < 0.5)
+      throw Error(
+          fmt::format("[mode_band] mode {} has no mode like it at {:.4g} Hz: the most that they "
+                      "share is {:.2g}. Take "
+                      "a narrower band, more nodes, or another mode",
+                      k, f, most));
+    GridMode next = candidates.modes[best];
+    candidates.modes.erase(candidates.modes.begin() + static_cast<std::ptrdiff_t>(best));
+    turn(next, std::conj(of_best) / std::abs(of_best));
+    out.push_back(std::move(next));
+    if (candidates.modes.empty() && k + 1 < before.modes.size())
+      throw Error(
+          fmt::format("[mode_band] {} modes at {:.4g} Hz are fewer than asked for", k + 1, f));
+  }
+  return out;
+}
+
+/// Waveforms of the nodes at n dt (e) and half a step later (h), as they are and turned by 90
+/// degrees.
+struct NodeSignals {
+  std::int64_t steps = 0;
+  std::vector<double> e, e_turned, h, h_turned;  ///< [nodes, steps]
+  const std::vector<double>& of(bool electric, bool turned) const {
+    return electric ? (turned ? e_turned : e) : (turned ? h_turned : h);
+  }
+};
+NodeSignals signals(const std::vector<double>& nodes, const Waveform& w, double dt) {
+  const auto samples = static_cast<std::int64_t>(std::ceil(w.end_s / dt)) + 1;
+  std::vector<double> values;
+  for (std::int64_t n = 0; n < samples; ++n) {
+    const double t = static_cast<double>(n) * dt;
+    values.push_back(t <= w.end_s ? w.at(t) : 0.0);
+  }
+  // What filters spread goes round behind the waveform's end, and is left out there.
+  const auto size = static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(4 * samples)));
+  const std::vector<c128> spectrum = rfft(tensor(values), size).to_vector<c128>();
+  NodeSignals out;
+  out.steps = 2 * samples;
+  const auto filtered = [&](std::size_t m, double shift, bool turned) {
+    std::vector<c128> x(spectrum.size());
+    for (std::size_t q = 0; q < x.size(); ++q) {
+      const double angle = 2 * pi * static_cast<double>(q) / static_cast<double>(size);
+      x[q] = spectrum[q] * shares(nodes, angle / (2 * pi * dt))[m] * std::polar(1.0, angle * shift);
+      if (turned) x[q] *= c128(0, 1);
+    }
+    std::vector<double> y = irfft(tensor(x), size).to_vector();
+    y.resize(static_cast<std::size_t>(out.steps));
+    return y;
+  };
+  for (std::size_t m = 0; m < nodes.size(); ++m)
+    for (const bool turned : {false, true}) {
+      const auto add = [&](std::vector<double>& to, double shift) {
+        const std::vector<double> y = filtered(m, shift, turned);
+        to.insert(to.end(), y.begin(), y.end());
+      };
+      add(turned ? out.e_turned : out.e, 0);
+      add(turned ? out.h_turned : out.h, 0.5);
+    }
+  return out;
+}
+
+/// Currents = sum over nodes of Re part times signal + Im part times signal turned.
+struct Sheet {
+  NodeSignals signals;
+  std::size_t nodes = 0;
+  std::vector<std::uint8_t> takes_e;  ///< [columns] whether the current is of e
+  std::vector<Complex> weight;        ///< [nodes, columns]
+
+  void fill(std::int64_t first, std::int64_t n_steps, double* currents) const {
+    const std::size_t columns = takes_e.size();
+    for (std::int64_t n = 0; n < n_steps; ++n, currents += columns) {
+      std::fill(currents, currents + columns, 0.0);
+      const std::int64_t at = first + n;
+      if (at < 0 || at >= signals.steps) continue;
+      for (std::size_t m = 0; m < nodes; ++m) {
+        const auto place =
+            m * static_cast<std::size_t>(signals.steps) + static_cast<std::size_t>(at);
+        const double s[2][2] = {{signals.h[place], signals.h_turned[place]},
+                                {signals.e[place], signals.e_turned[place]}};
+        const Complex* const w = weight.data() + m * columns;
+        for (std::size_t c = 0; c < columns; ++c)
+          currents[c] += w[c].real() * s[takes_e[c]][0] + w[c].imag() * s[takes_e[c]][1];
+      }
+    }
+  }
+};
+
+}  // namespace
+
+ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz, double high_hz,
+                   int count, int nodes, double index) {
+  if (!(low_hz > 0) || !(high_hz >= low_hz) || count < 1 || nodes < 1)
+    throw Error("[mode_band] needs a band of positive frequencies, a mode and a node");
+  ModeBand band;
+  band.frequency_hz = chebyshev_nodes(low_hz, high_hz, nodes);
+  band.at.resize(band.frequency_hz.size());
+  const auto middle = static_cast<int>(band.frequency_hz.size()) / 2;
+  const auto at = [&](int m, int more) {
+    return grid_modes(model, plane,
+                      {.frequency_hz = band.frequency_hz[static_cast<std::size_t>(m)],
+                       .count = count + more,
+                       .index = index});
+  };
+  band.at[static_cast<std::size_t>(middle)] = at(middle, 0);
+  for (const int step : {-1, 1})
+    for (int m = middle + step; m >= 0 && m < nodes; m += step) {
+      GridModes found = at(m, 2);
+      found.modes = followed(band.at[static_cast<std::size_t>(m - step)], found,
+                             band.frequency_hz[static_cast<std::size_t>(m)]);
+      band.at[static_cast<std::size_t>(m)] = std::move(found);
+    }
+  return band;
+}
+
+Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeBand& band,
+                      const ModeSource& source) {
+  if (!std::isfinite(source.waveform.end_s))
+    throw Error("[mode_source] the waveform has no end: take a pulse");
+  const int axis = plane.axis, cells = model.grid.cells(axis);
+  const GridModes& any = band.at.at(0);
+  for (std::size_t m = 0; m < band.at.size(); ++m) {
+    const GridModes& g = band.at[m];
+    if (source.mode >= g.modes.size())
+      throw Error(fmt::format("[mode_source] mode {} of {}", source.mode, g.modes.size()));
+    if (g.e != any.e || g.h != any.h)
+      throw Error("[mode_source] the modes of the nodes belong to different planes");
+    const Complex& beta = g.modes[source.mode].beta;
+    if (std::abs(beta.imag()) > std::abs(beta.real()))
+      throw Error(
+          fmt::format("[mode_source] mode {} does not travel at {:.4g} Hz: take a band above its "
+                      "cut-off",
+                      source.mode, band.frequency_hz[m]));
+  }
+
+  auto sheet = std::make_shared<Sheet>();
+  sheet->nodes = band.at.size();
+  sheet->signals = signals(band.frequency_hz, source.waveform, model.dt_s);
+  Injection out;
+  // Total fields are at the line and ahead. Forward: e at the line lacks h half a cell before it,
+  // which has e there too much; backward: h half a cell behind the line takes the other's place,
+  // and h of a mode that runs so is turned.
+  const int before = source.forward ? plane.line - 1 : plane.line;
+  const double way = source.forward ? 1 : -1;
+  const auto column_of = [&](bool takes_e, const Edge& edge) {
+    out.edges.push_back(edge);
+    sheet->takes_e.push_back(takes_e);
+  };
+  for (const Edge& e : any.e) column_of(false, e);
+  for (const Edge& h : any.h) {
+    Edge there = h;
+    (axis == 0 ? there.i : axis == 1 ? there.j : there.k) = (before + cells) % cells;
+    column_of(true, there);
+  }
+  for (const GridModes& g : band.at) {
+    const GridMode& mode = g.modes[source.mode];
+    // h at the other side: forward h e^{i beta D/2} half a cell before, backward -h e^{i beta D/2}
+    // half a cell behind.
+    const Complex over = std::exp(Complex(0, 1) * mode.beta * g.cell / 2.0);
+    for (std::size_t k = 0; k < g.e.size(); ++k) {
+      // e_u takes -(h_v - h_v[-1]), e_v +(h_u - h_u[-1]).
+      const bool of_u = axis_of(g.e[k].component) == (axis + 1) % 3;
+      sheet->weight.push_back(source.amplitude * (of_u ? 1.0 : -1.0) * mode.h[k] * over);
+    }
+    for (std::size_t k = 0; k < g.h.size(); ++k) {
+      const bool of_u = axis_of(g.e[k].component) == (axis + 1) % 3;
+      sheet->weight.push_back(source.amplitude * way * (of_u ? 1.0 : -1.0) * mode.e[k]);
+    }
+  }
+  out.end_s = static_cast<double>(sheet->signals.steps) * model.dt_s;
+  out.fill = [sheet](std::int64_t first, std::int64_t n_steps, double* currents) {
+    sheet->fill(first, n_steps, currents);
+  };
+  return out;
+}
+
+}  // namespace tessera::electromagnetics
