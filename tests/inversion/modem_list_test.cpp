@@ -110,6 +110,40 @@ TEST(ModemList, OnePositionForAllIsNone) {
   EXPECT_NEAR(p.azimuth_deg, 90, 1e-9);
 }
 
+// ModEM itself reads as many as the header says, and has no place for more.
+TEST(ModemList, NumbersThatTheRowsDoNotHaveAreTold) {
+  const auto said = [](const std::string& numbers) {
+    std::string text = header("Full_Impedance");
+    text.replace(text.find("> 2 1\n"), 6, "> " + numbers + "\n");
+    std::vector<std::string> out;
+    const std::vector<Sounding> stations = read(text + rows);
+    for (const data::Diagnostic& d : stations[0].findings)
+      if (d.number == 362) {
+        EXPECT_EQ(d.severity, data::Severity::warning);
+        EXPECT_EQ(d.place.line, 8u);
+        out.push_back(std::to_string(d.place.column) + " " + d.message);
+      }
+    return out;
+  };
+  EXPECT_TRUE(said("2 2").empty());
+  EXPECT_EQ(said("2 1"),
+            std::vector<std::string>{"5 the header says 1 stations, the rows of the block have 2"});
+  EXPECT_EQ(said("12 40").size(), 2u);
+  EXPECT_EQ(said("2"),
+            std::vector<std::string>{"3 the header does not say how many stations there are"});
+}
+
+TEST(ModemList, ANameStandsForOnePlace) {
+  const std::string moved = "1.0E+00 S001 45.1 -90.2 100.0 900.0 -3.0 ZYX 1 1 0.1\n";
+  EXPECT_EQ(number_of(header("Full_Impedance") + rows + moved), 362);
+  EXPECT_EQ(number_of(header("Full_Impedance") + rows +
+                      "1.0E+00 S001 45.1 -90.2 100.4 200.0 -3.0 ZYX 1 1 0.1\n"),
+            0)
+      << "rounded otherwise";
+  // A blank in a name makes a column more.
+  EXPECT_EQ(number_of(header("Full_Impedance") + "1.0 S 1 45 -90 0 0 0 ZXY 1 1 0.1\n"), 362);
+}
+
 TEST(ModemList, WhatIsMalformedIsRefusedByItsNumber) {
   EXPECT_EQ(number_of("> Full_Impedance\n> exp(+i\\omega t)\n" + rows), 362);
   EXPECT_EQ(number_of(header("Full_Impedance") + "1.0 a 0 0 0 0 0 ZXY 1 1\n"), 362);

@@ -9,10 +9,14 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/bounds.h"
 #include "tessera/inversion/frequencies.h"
+#include "tessera/inversion/learnt_model.h"
+#include "tessera/inversion/section_prior.h"
 #include "tessera/inversion/static_shift.h"
+#include "tessera/inversion/through.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -268,6 +272,44 @@ TEST(SectionForwardDerivatives, TaylorSlopesWithShifts) {
   EXPECT_EQ(
       static_shifts_of(table_of({{Element::xy, Part::real}}, {1}), {false, true}).unknown.size(),
       1u);
+}
+
+// Behind pixels, static shifts and the codes of a decoder, whose weights are drawn.
+TEST(SectionForwardDerivatives, TaylorSlopesThroughCodesAndPixels) {
+  const Mesh2d mesh = three_by_three();
+  const DataTable table = table_of({{Element::xy, Part::log10_rho},
+                                    {Element::xy, Part::phase},
+                                    {Element::yx, Part::real},
+                                    {Element::ty, Part::imag}},
+                                   {5, 0.5});
+  const SectionForward forward(mesh, two_sensors(mesh), table, {5, 0.5});
+  const ForwardMap shifted = with_shifts(forward.map(), static_shifts_of(table));
+  CellPoints points{.axes = 2};
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t column = 0; column < 3; ++column) {
+      points.at.insert(points.at.end(), {std::array{70.0, 500.0, 2000.0}[row],
+                                         std::array{-2500.0, 0.0, 2500.0}[column]});
+      points.cell.push_back(3 * row + column);
+    }
+  Vector background = uneven_model(9);
+  background.resize(shifted.n_parameters, 0.0);
+  const LearntModel model = learnt_model(
+      {generator_of(section_prior(random_key(3), {.section = {8, 16}, .widths = {4, 4}, .codes = 3},
+                                  1.5, 2.0))},
+      {{.bounds = {{0, 3000}, {-4000, 4000}}, .fade = {{0, 0.3}, {0.2, 0.2}}}}, points, background,
+      sparse_diagonal(Vector(shifted.n_parameters, 1.0)));
+  const ForwardMap f = with_hessian(through(shifted, model.map()));
+  ASSERT_EQ(f.n_parameters, 9 + 4 + 3u);
+  Vector x(f.n_parameters);
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = 0.4 * std::sin(2.3 * static_cast<double>(k));
+  const Vector w = alike(x.size());
+  expect_taylor_slopes(f, x, w, third_order_weights(f, x, w));
+  Vector codes(x.size(), 0.0);  // along codes alone, which change the data less
+  codes[13] = 3, codes[14] = -2.4, codes[15] = 3.6;
+  expect_taylor_slopes(f, x, codes, third_order_weights(f, x, codes));
+  const Matrix j = f.jacobian(x), by_products = dense(f.linearize(x));
+  for (std::size_t k = 0; k < j.values.size(); ++k)
+    EXPECT_NEAR(j.values[k], by_products.values[k], 1e-10 * (1 + std::abs(j.values[k])));
 }
 
 TEST(SectionForwardDerivatives, TaylorSlopesBetweenBounds) {

@@ -153,6 +153,28 @@ TEST(SectionScales, DepthsOfAHalfSpace) {
   EXPECT_EQ(s.lowest_hz, 0.01);
 }
 
+// One station in five with a static shift of four decades speaks of no deeper section.
+TEST(SectionMesh, AShiftedStationDoesNotDeepenIt) {
+  const auto scales_with = [](double factor) {
+    DataTable t;
+    for (int k = 0; k < 5; ++k)
+      for (const double f : {100.0, 1.0, 0.01})
+        for (const Element e : {Element::xy, Element::yx})
+          t.add(k, f, {e, Part::log10_rho}, std::log10(50 * (k == 2 ? factor : 1)), 1);
+    return section_scales(t);
+  };
+  const SectionScales plain = scales_with(1), shifted = scales_with(1e4);
+  const double greatest = std::sqrt(50 / (2 * std::numbers::pi * 0.01 * 4e-7 * std::numbers::pi));
+  EXPECT_NEAR(*plain.reach_m, greatest, 1e-6 * greatest);
+  EXPECT_EQ(*shifted.reach_m, *plain.reach_m);
+  EXPECT_NEAR(shifted.deepest_m, 100 * greatest, 1e-4 * greatest);
+  const SectionMesh mesh = section_mesh(line_of_stations(5, 1000, 0), shifted);
+  EXPECT_GE(mesh.depth_m, 1.5 * greatest);
+  EXPECT_LT(mesh.depth_m, 1.12 * 1.5 * greatest) << "a row more at most";
+  EXPECT_GE(mesh.depth.back(), 4.2 * shifted.deepest_m) << "padding is for what is deepest";
+  EXPECT_LT(section_mesh(line_of_stations(5, 1000, 0), shifted, {.depth_m = 5000}).depth_m, 5601);
+}
+
 /// Chosen by itself the mesh gives a half-space's response, and that of finer meshes over blocks.
 TEST(SectionMesh, IsFineEnoughAsItComes) {
   const SectionScales of_data{

@@ -205,11 +205,12 @@ std::vector<std::string> describe(const InvertProblem& p) {
     }
     first = std::min(first, high - low);
   }
-  out.push_back(fmt::format(
-      "{} cells: {} columns from {:.3g} m on, {} rows from {:.3g} m to {:.3g} km; computed on {} "
-      "cells, the first {:.2g} of the least skin depth",
-      p.cells(), p.mesh.columns, narrow, p.mesh.rows, p.mesh.depth[1], p.mesh.depth.back() / 1000,
-      mesh.cells(), first / least));
+  out.push_back(
+      fmt::format("{} cells: {} columns from {:.3g} m on, {} rows from {:.3g} m to {:.3g} km, "
+                  "padding to {:.3g} "
+                  "km among them; computed on {} cells, the first {:.2g} of the least skin depth",
+                  p.cells(), p.mesh.columns, narrow, p.mesh.rows, p.mesh.depth[1],
+                  p.mesh.depth_m / 1000, p.mesh.depth.back() / 1000, mesh.cells(), first / least));
   out.push_back(fmt::format("skin depths {:.3g} m to {:.3g} km at {:.3g} ohm m", least,
                             greatest / 1000, s.ohm_m));
   return out;

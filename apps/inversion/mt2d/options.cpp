@@ -233,8 +233,9 @@ const data::Options<Mt2dOptions>& mt2d_options() {
     o.add("mesh.growth", &O::growth,
           {.doc = "Of the height of cells from row to row.", .min = 1, .max = 3});
     o.add("mesh.depth", &O::depth,
-          {.doc = "Of the cells that are inverted; 1.5 times the greatest depth that data speak of "
-                  "if not given.",
+          {.doc = "Of the cells that are inverted, without their padding; if not given 1.5 times "
+                  "the depth that data reach, of each station and response the greatest, in the "
+                  "median.",
            .unit = "m",
            .above = 0,
            .max = no_more});

@@ -6,7 +6,7 @@
 //   > [mV/km]/[nT]             units: also [V/m]/[T] and Ohm
 //   > 0.00                     azimuth of the axes, degrees
 //   > 45.0 -90.0               origin
-//   > 12 40                    numbers of periods and stations: not believed
+//   > 12 40                    numbers of periods and stations: told where rows have others
 // and then a row per station, period and component:
 //   period code latitude longitude x y z component real imag error
 // where apparent resistivities (ohm m) and phases have one number in place of two
@@ -52,6 +52,9 @@ struct ListBlock {
   ListType type = ListType::other;
   double factor = 1;  ///< to the units of FileConventions
   double azimuth = 0;
+  Token numbers{};  ///< of periods and stations, as the header says
+  std::set<double> periods;
+  std::set<std::string> stations;
 };
 
 class ModemListReader {
@@ -71,6 +74,7 @@ class ModemListReader {
         ++line;
       }
     }
+    end_of_block();
     findings_.throw_if_errors();
     if (order_.empty()) {
       findings_.error(307, text_.text.size() - 1, "the list has no row of a type that is read");
@@ -110,7 +114,9 @@ class ModemListReader {
                                   lines.size()));
       findings_.throw_if_errors();
     }
+    end_of_block();
     block_.emplace();
+    block_->numbers = lines[5];
     const std::string type = upper(lines[0].text);
     if (type == "FULL_IMPEDANCE" || type == "OFF_DIAGONAL_IMPEDANCE")
       block_->type = ListType::impedance;
@@ -129,6 +135,38 @@ class ModemListReader {
             parse_number({words_of_token(lines[3]), lines[3].offset}, Exponent::fortran, findings_))
       block_->azimuth = *a;
     return line;
+  }
+  /// Programs read as many periods and stations as the header says; so it is told where rows have
+  /// others, as those of a list that was cut short or joined.
+  void end_of_block() {
+    if (!block_ || block_->type == ListType::other) return;
+    const Token t = block_->numbers;
+    const auto words = split_tokens(text_.text, t.offset, t.offset + t.text.size());
+    const std::size_t found[] = {block_->periods.size(), block_->stations.size()};
+    for (std::size_t k = 0; k < 2; ++k) {
+      const char* what = k == 0 ? "periods" : "stations";
+      if (k >= words.size())
+        return findings_.warn(362, t.offset,
+                              fmt::format("the header does not say how many {} there are", what));
+      const auto said = parse_number(words[k], Exponent::fortran, findings_);
+      if (said && *said != static_cast<double>(found[k]))
+        findings_.warn(362, words[k].offset,
+                       fmt::format("the header says {} {}, the rows of the block have {}",
+                                   words[k].text, what, found[k]));
+    }
+  }
+  /// A name stands for one place.
+  void same_place(const ListStation& s, const std::vector<Token>& words, const Token& code,
+                  const std::array<double, 4>& at) {
+    constexpr double degree = 1e-3, metre = 10;
+    if (std::abs(*s.latitude - at[0]) <= degree && std::abs(*s.longitude - at[1]) <= degree &&
+        std::abs(s.place[0] - at[2]) <= metre && std::abs(s.place[1] - at[3]) <= metre)
+      return;
+    findings_.error(
+        362, code.offset,
+        fmt::format("station {} stands at {} {} {} {} here, and elsewhere before: two "
+                    "stations have one name",
+                    shown(code.text), words[2].text, words[3].text, words[4].text, words[5].text));
   }
   static std::string_view words_of_token(Token t) {
     return t.text.substr(0, t.text.find_first_of(" \t"));
@@ -191,7 +229,11 @@ class ModemListReader {
       s.longitude = number(3);
       s.place = {number(4), number(5), number(6)};
       azimuth_[code] = block_->azimuth;
+    } else {
+      same_place(s, words, words[1], {number(2), number(3), number(4), number(5)});
     }
+    block_->periods.insert(period);
+    block_->stations.insert(code);
     if (!(period > 0)) {
       findings_.error(305, words[0].offset, "a period must be positive");
       return;

@@ -28,10 +28,13 @@ SectionStations section_stations(const Survey& survey) {
 
 SectionScales section_scales(const DataTable& data, double otherwise_ohm_m) {
   std::vector<double> rho, depth;
-  const auto add = [&](double rho_a, double f) {
+  std::map<std::pair<std::int64_t, Element>, double> greatest;
+  const auto add = [&](double rho_a, double f, std::int64_t station, Element element) {
     if (!(rho_a > 0) || !std::isfinite(rho_a)) return;
     rho.push_back(rho_a);
     depth.push_back(std::sqrt(rho_a / (2 * std::numbers::pi * f * mu0)));
+    double& most = greatest[{station, element}];
+    most = std::max(most, depth.back());
   };
   std::map<std::tuple<std::int64_t, double, Element>, std::pair<double, double>> parts;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -39,7 +42,8 @@ SectionScales section_scales(const DataTable& data, double otherwise_ohm_m) {
     if (element == Element::tx || element == Element::ty || element == Element::xx ||
         element == Element::yy)
       continue;
-    if (part == Part::log10_rho) add(std::pow(10, data.value[i]), data.frequency_hz[i]);
+    if (part == Part::log10_rho)
+      add(std::pow(10, data.value[i]), data.frequency_hz[i], data.station[i], element);
     if (part != Part::real && part != Part::imag) continue;
     const double nan = std::nan("");
     auto& z =
@@ -47,21 +51,26 @@ SectionScales section_scales(const DataTable& data, double otherwise_ohm_m) {
     (part == Part::real ? z.first : z.second) = data.value[i];
   }
   for (const auto& [key, z] : parts) {
-    const double f = std::get<1>(key);
-    add((z.first * z.first + z.second * z.second) / (2 * std::numbers::pi * f * mu0), f);
+    const auto& [station, f, element] = key;
+    add((z.first * z.first + z.second * z.second) / (2 * std::numbers::pi * f * mu0), f, station,
+        element);
   }
   if (data.size() == 0) throw Error("[section_scales] there are no data");
   const auto [low, high] = std::minmax_element(data.frequency_hz.begin(), data.frequency_hz.end());
   if (rho.empty()) {
-    add(otherwise_ohm_m, *low);
-    add(otherwise_ohm_m, *high);
+    add(otherwise_ohm_m, *low, 0, Element::xy);
+    add(otherwise_ohm_m, *high, 0, Element::xy);
   }
   std::sort(rho.begin(), rho.end());
   std::sort(depth.begin(), depth.end());
   const std::size_t n = rho.size(), cut = n / 50;
+  std::vector<double> reach;
+  for (const auto& [curve, most] : greatest) reach.push_back(most);
+  std::sort(reach.begin(), reach.end());
   return {.ohm_m = rho[n / 2],
           .shallowest_m = depth[cut],
           .deepest_m = depth[n - 1 - cut],
+          .reach_m = reach[reach.size() / 2],
           .lowest_hz = *low,
           .highest_hz = *high};
 }
@@ -150,7 +159,7 @@ Sizes sizes_of(const SectionStations& s, const SectionScales& scales, const Sect
   require_length(scales.deepest_m, "scales.deepest_m");
   const Sizes out{
       .first_cell = o.first_cell_m.value_or(scales.shallowest_m / 4),
-      .depth = o.depth_m.value_or(1.5 * scales.deepest_m),
+      .depth = o.depth_m.value_or(1.5 * scales.reach_m.value_or(scales.deepest_m)),
       .padding = o.padding_m.value_or(4.2 * scales.deepest_m),
       .first_solver = o.first_solver_m.value_or(scales.shallowest_m / (o.order == 1 ? 5 : 2))};
   require_length(out.first_cell, "first_cell_m");
@@ -304,6 +313,7 @@ SectionMesh section_mesh(const SectionStations& stations, const SectionScales& s
   SectionMesh out;
   out.y = o.free_padding ? flat.y : flat.inner;
   out.columns = static_cast<Index>(out.y.size()) - 1;
+  out.depth_m = flat.depth[static_cast<std::size_t>(flat.rows)];
   out.rows = o.free_padding ? static_cast<Index>(flat.depth.size()) - 1 : flat.rows;
   out.depth.assign(flat.depth.begin(), flat.depth.begin() + out.rows + 1);
   const MediumAt medium = [&](double y, double z) -> Medium2d {

@@ -31,11 +31,13 @@ struct SectionScales {
   double ohm_m = 100;         ///< median of the apparent resistivities
   double shallowest_m = 100;  ///< least sqrt(rho_a / (w mu0)), the depth that Bostick gives a datum
   double deepest_m = 1e5;     ///< greatest
+  /// Median over stations and responses of the greatest depth of each; none: deepest_m.
+  std::optional<double> reach_m = std::nullopt;
   double lowest_hz = 1e-3, highest_hz = 100;
 };
-/// Of apparent resistivities and impedances, xy, yx, determinants and averages; without the
-/// smallest and greatest fiftieth. Where there are none (tippers alone) those of a half-space of
-/// `otherwise_ohm_m`.
+/// Of apparent resistivities and impedances, xy, yx, determinants and averages; `ohm_m` and the
+/// first two depths without the smallest and greatest fiftieth. Where there are none (tippers
+/// alone) those of a half-space of `otherwise_ohm_m`.
 SectionScales section_scales(const DataTable& data, double otherwise_ohm_m = 100);
 
 /// A line from left to right: y rising, z down; linear between points and level beyond.
@@ -54,7 +56,7 @@ struct SectionMeshOptions {
   std::optional<double> cell_width_m;  ///< none: half the distance to the nearer neighbour
   std::optional<double> first_cell_m;  ///< height of the uppermost; none: a quarter of shallowest_m
   double growth = 1.12;                ///< of heights, row by row
-  std::optional<double> depth_m;       ///< of the model; none: 1.5 deepest_m
+  std::optional<double> depth_m;       ///< of the model; none: 1.5 reach_m
   double margin = 1;  ///< at both ends, in distances of stations, cells stay as wide
   // Padding around them, cells of their own that grow by `padding_growth`.
   std::optional<double> padding_m;  ///< none: 4.2 deepest_m, three skin depths
@@ -87,6 +89,7 @@ struct SectionMesh {
   /// are of the flat mesh: below the ground they shrink or stretch to the level bottom.
   std::vector<double> y, depth;
   std::vector<std::string> remarks;  ///< such as stations that stand off the ground given
+  double depth_m = 0;                ///< of the model's rows; padding is below
   Index parameters() const { return columns * rows; }
 };
 /// Throws Error for no station, options that are no lengths or no growths, a ground that does not

@@ -4,8 +4,9 @@ import re
 
 import rowkit
 
-WHAT = "files for other programs: our ModEM list of SAMTEX KAP03 read by mtpy-v2; DemoSynthMT.emdata and Demo.poly read and written again"
-BAR = "equal: 1e-9 of each impedance; every number of the other two 1e-12"
+WHAT = ("files for other programs: our ModEM list of SAMTEX KAP03 read by mtpy-v2; DemoSynthMT.emdata and Demo.poly read and written again; model.vtu and stations.vtp of "
+        "the example's run read by VTK (PyPI), beside results.h5 by h5py")
+BAR = "equal: 1e-9 of each impedance; every number of the next two 1e-12; every field, place and cell that VTK reads 0"
 
 
 def numbers(path):
@@ -50,6 +51,18 @@ def measure(work):
         rows = lambda path: sorted((l[:4] + l[4:6] for l in numbers(path) if len(l) >= 6 and l[0] in (104, 106, 123, 125)), key=str)
         data = differences([[l[0], l[1], l[3], *l[4:]] for l in rows(demo / "DemoSynthMT.emdata")],
                            [[l[0], l[1], l[3], *l[4:]] for l in rows(again / "DemoSynthMT.emdata")])
-    modem = float(found[3])
-    holds = modem <= 1e-9 and poly <= 1e-12 and data <= 1e-12 and int(found[2]) == len(line)
-    return holds, f"ModEM: {found[1]} numbers of {found[2]} stations, {modem:.1e}; .poly {poly:.1e}; .emdata {data:.1e}"
+    modem, (equal, vtk) = float(found[3]), by_vtk(work)
+    holds = modem <= 1e-9 and poly <= 1e-12 and data <= 1e-12 and int(found[2]) == len(line) and equal
+    return holds, f"ModEM: {found[1]} numbers of {found[2]} stations, {modem:.1e}; .poly {poly:.1e}; .emdata {data:.1e}; VTK: {vtk}"
+
+
+def by_vtk(work):
+    """(whether VTK reads what results.h5 has, what was compared) of the example of inversion.mt2d."""
+    python = work.venv("vtk", "vtk", "h5py")
+    with work.temp() as folder:
+        work.run([work.tessera(), "new", "inversion.mt2d", "line"], cwd=folder).must_succeed("new")
+        run = ["run", "line/mt2d.toml", "--output", "run", "--progress", "none", "--set", "output.pictures=false"]
+        work.run([work.tessera(), *run], cwd=folder).must_succeed("the example")
+        done = work.run([python, work.root / "tests" / "inversion" / "compare_vtk.py", f"{folder}/run"])
+    found = re.search(r"stations, largest difference (\S+)", done.out)
+    return done.code == 0 and found is not None and float(found[1]) == 0, (done.out + done.err).strip()
