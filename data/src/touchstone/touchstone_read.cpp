@@ -215,8 +215,17 @@ class TouchstoneReader {
       return parse_quantity(std::string(d.token.text) + " " + std::string(unit_.name),
                             dimension::frequency);
     } catch (const QuantityError&) {
-      return d.value * unit_.hz;
+      return finite(d.value * unit_.hz, d);
     }
+  }
+
+  double finite(double x, const Datum& d) {
+    if (!std::isfinite(x)) beyond(d);
+    return x;
+  }
+  [[noreturn]] void beyond(const Datum& d) {
+    fail(303, d.token.offset,
+         "what " + shown(d.token.text) + " stands for is beyond the range of double precision");
   }
 
   Complex value(const Datum& a, const Datum& b) const {
@@ -248,7 +257,8 @@ class TouchstoneReader {
       const std::size_t from = matrix_ == TouchstoneStyle::Matrix::upper ? i : 0;
       const std::size_t to = matrix_ == TouchstoneStyle::Matrix::lower ? i + 1 : n;
       for (std::size_t j = from; j < to; ++j, k += 2) {
-        const Complex x = value(record[k], record[k + 1]);
+        const Complex x = normalized_away(value(record[k], record[k + 1]), i, j);
+        if (!std::isfinite(x.real()) || !std::isfinite(x.imag())) beyond(record[k]);
         const std::size_t row = columns_first ? j : i, column = columns_first ? i : j;
         out_.values[begin + row * n + column] = x;
         if (matrix_ != TouchstoneStyle::Matrix::full) out_.values[begin + column * n + row] = x;
@@ -267,7 +277,7 @@ class TouchstoneReader {
            "a reflection has a size of at least 0, got " + shown(five[2].token.text));
     out_.noise.push_back({f, five[1].value,
                           std::polar(five[2].value, five[3].value * std::numbers::pi / 180),
-                          five[4].value * ohm});
+                          finite(five[4].value * ohm, five[4])});
   }
 
   // --- version 1 ---
@@ -293,8 +303,8 @@ class TouchstoneReader {
     if (rows.empty()) fail(366, file_.text.size(), "expected network data behind the option line");
     ports_of_version_1(rows);
     use_option_reference(option_line_.offset);
+    check_normalization();
     read_rows(rows);
-    denormalize();
   }
 
   void ports_of_version_1(const std::vector<const Line*>& rows) {
@@ -370,24 +380,23 @@ class TouchstoneReader {
   }
 
   /// Version 1 keeps Z/R, Y R, h11/R, h22 R, g11 R, g22/R.
-  void denormalize() {
+  void check_normalization() {
     if (out_.kind == NetworkKind::S) return;
-    const double r = out_.reference_ohm[0];
+    normalized_by_ = out_.reference_ohm[0];
     for (const double other : out_.reference_ohm)
-      if (other != r)
+      if (other != *normalized_by_)
         fail(367, option_line_.offset,
              "parameters other than S are normalized by one reference in version 1, and here they "
              "differ");
-    const std::size_t n = out_.ports;
-    for (std::size_t k = 0; k < out_.values.size(); ++k) {
-      const std::size_t i = k / n % n, j = k % n;
-      Complex& x = out_.values[k];
-      const bool hybrid = out_.kind == NetworkKind::H || out_.kind == NetworkKind::G;
-      if (hybrid && i != j) continue;
-      const bool ohms = out_.kind == NetworkKind::Z || (out_.kind == NetworkKind::H && i == 0) ||
-                        (out_.kind == NetworkKind::G && i == 1);
-      x = ohms ? x * r : x / r;
-    }
+  }
+
+  /// In ohms and siemens; which of i and j is the row does not matter.
+  Complex normalized_away(Complex x, std::size_t i, std::size_t j) const {
+    const bool hybrid = out_.kind == NetworkKind::H || out_.kind == NetworkKind::G;
+    if (!normalized_by_ || (hybrid && i != j)) return x;
+    const bool ohms = out_.kind == NetworkKind::Z || (out_.kind == NetworkKind::H && i == 0) ||
+                      (out_.kind == NetworkKind::G && i == 1);
+    return ohms ? x * *normalized_by_ : x / *normalized_by_;
   }
 
   // --- version 2 ---
@@ -697,6 +706,7 @@ class TouchstoneReader {
   detail::FrequencyUnit unit_ = detail::kFrequencyUnits[3];
   Numbers form_ = Numbers::MA;
   std::vector<double> option_ohm_ = {50};
+  std::optional<double> normalized_by_;  ///< of version 1, of others than S
   TouchstoneStyle::Matrix matrix_ = TouchstoneStyle::Matrix::full;
   bool columns_first_ = false;
   std::optional<std::size_t> frequencies_, noise_frequencies_;

@@ -73,6 +73,10 @@ class TouchstoneWriter {
       if (!(r > 0 && std::isfinite(r))) fail("a reference must be above 0 ohm");
     for (const Complex& x : t.values)
       if (!std::isfinite(x.real()) || !std::isfinite(x.imag())) fail("a value is not finite");
+    for (const NetworkNoise& x : t.noise)
+      if (!std::isfinite(x.frequency_hz) || !std::isfinite(x.least_figure_db) ||
+          !std::isfinite(std::abs(x.optimal_reflection)) || !std::isfinite(x.resistance_ohm))
+        fail("a value of the noise is not finite");
     double last = -1;
     for (const double f : t.frequency_hz) {
       if (!(f > last && f >= 0 && std::isfinite(f))) fail("the frequencies do not rise");
