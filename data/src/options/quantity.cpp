@@ -2,6 +2,7 @@
 #include "tessera/data/quantity.h"
 
 #include "options/quantity_scan.h"
+#include "options/unit_table.h"
 
 #include <charconv>
 #include <cmath>
@@ -12,80 +13,13 @@
 namespace tessera::data {
 namespace {
 
+using detail::kPrefixes;
+using detail::kUnits;
+using Named = detail::NamedUnit;
+using Prefix = detail::UnitPrefix;
+
 constexpr std::size_t kMaxText = 256;
 constexpr int kMaxPower = 9, kMaxNesting = 8, kMaxExponent = 600;
-
-struct Named {
-  const char* symbol;
-  Unit unit;
-  bool prefixes;
-};
-
-using namespace dimension;
-constexpr Dimension kAmount{{0, 0, 0, 0, 0, 1, 0, 0}}, kLight{{0, 0, 0, 0, 0, 0, 1, 0}};
-constexpr Dimension kForce{{1, 1, -2, 0, 0, 0, 0, 0}}, kPower{{2, 1, -3, 0, 0, 0, 0, 0}};
-constexpr Dimension kFlux{{2, 1, -2, -1, 0, 0, 0, 0}}, kVolume{{3, 0, 0, 0, 0, 0, 0, 0}};
-constexpr Dimension kCapacitance{{-2, -1, 4, 2, 0, 0, 0, 0}},
-    kInductance{{2, 1, -2, -2, 0, 0, 0, 0}};
-constexpr Dimension kConductance{{-2, -1, 3, 2, 0, 0, 0, 0}}, kDipole{{1, 0, 1, 1, 0, 0, 0, 0}};
-constexpr Dimension kAcceleration{{1, 0, -2, 0, 0, 0, 0, 0}}, kMolar{{-3, 0, 0, 0, 0, 1, 0, 0}};
-
-// Constants: 2019 SI (e, exact), CODATA 2018 (amu), thermochemical calorie, debye = 1e-21/c C m.
-constexpr Named kUnits[] = {
-    {"m", {length}, true},
-    {"g", {mass, 1, -3}, true},
-    {"s", {time}, true},
-    {"A", {current}, true},
-    {"K", {temperature}, true},
-    {"mol", {kAmount}, true},
-    {"cd", {kLight}, true},
-    {"rad", {angle}, true},
-    {"Hz", {frequency}, true},
-    {"N", {kForce}, true},
-    {"Pa", {pressure}, true},
-    {"J", {energy}, true},
-    {"W", {kPower}, true},
-    {"C", {charge}, true},
-    {"V", {voltage}, true},
-    {"F", {kCapacitance}, true},
-    {"ohm", {resistance}, true},
-    {"\xce\xa9", {resistance}, true},
-    {"\xe2\x84\xa6", {resistance}, true},
-    {"S", {kConductance}, true},
-    {"Wb", {kFlux}, true},
-    {"T", {magnetic_flux_density}, true},
-    {"H", {kInductance}, true},
-    {"L", {kVolume, 1, -3}, true},
-    {"M", {kMolar, 1, 3}, true},
-    {"eV", {energy, 1.602176634e-19}, true},
-    {"cal", {energy, 4.184}, true},
-    {"bar", {pressure, 1, 5}, true},
-    {"Da", {mass, 1.66053906660e-27}, true},
-    {"Gal", {kAcceleration, 1, -2}, true},
-    {"min", {time, 60}, false},
-    {"h", {time, 3600}, false},
-    {"d", {time, 86400}, false},
-    {"deg", {angle, 0.017453292519943295}, false},
-    {"%", {number, 1, -2}, false},
-    {"ppm", {number, 1, -6}, false},
-    {"e", {charge, 1.602176634e-19}, false},
-    {"amu", {mass, 1.66053906660e-27}, false},
-    {"angstrom", {length, 1, -10}, false},
-    {"atm", {pressure, 101325}, false},
-    {"debye", {kDipole, 3.3356409519815204e-30}, false},
-    {"gauss", {magnetic_flux_density, 1, -4}, false},
-};
-
-struct Prefix {
-  const char* symbol;
-  int exponent;
-};
-constexpr Prefix kPrefixes[] = {
-    {"Y", 24},  {"Z", 21},  {"E", 18},        {"P", 15},        {"T", 12}, {"G", 9},
-    {"M", 6},   {"k", 3},   {"h", 2},         {"da", 1},        {"d", -1}, {"c", -2},
-    {"m", -3},  {"u", -6},  {"\xc2\xb5", -6}, {"\xce\xbc", -6}, {"n", -9}, {"p", -12},
-    {"f", -15}, {"a", -18}, {"z", -21},       {"y", -24},
-};
 
 /// Spellings that people read in different ways, and what to write instead.
 struct Ambiguous {
@@ -303,43 +237,6 @@ double evaluate(const Decimal& d, const Unit& u) {
   return value;
 }
 
-std::string shortest(double value) {
-  char buffer[64];
-  const auto [end, ec] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  return ec == std::errc() ? std::string(buffer, end) : std::string("0");
-}
-
-/// `digits` times 10^shift, in plain notation where that stays short.
-std::string shifted(double value, int shift) {
-  char buffer[64];
-  const auto [end, ec] =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-  if (ec != std::errc()) return "0";
-  const std::string text(buffer, end);
-  const std::size_t e = text.find('e');
-  const int exponent = std::stoi(text.substr(e + 1)) + shift;
-  const bool negative = text[0] == '-';
-  std::string digits;
-  for (const char c : text.substr(0, e))
-    if (digit(c)) digits += c;
-  const int n = static_cast<int>(digits.size());
-  std::string out;
-  if (exponent >= 0 && exponent < 15) {
-    if (n <= exponent + 1) {
-      out = digits + std::string(static_cast<std::size_t>(exponent + 1 - n), '0');
-    } else {
-      out = digits.substr(0, static_cast<std::size_t>(exponent) + 1) + "." +
-            digits.substr(static_cast<std::size_t>(exponent) + 1);
-    }
-  } else if (exponent < 0 && exponent >= -4) {
-    out = "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-  } else {
-    out = digits.substr(0, 1) + (n > 1 ? "." + digits.substr(1) : "") + "e" +
-          std::to_string(exponent);
-  }
-  return (negative ? "-" : "") + out;
-}
-
 /// How far a unit goes that begins at `at` of a longer text.
 class UnitExtent {
  public:
@@ -467,129 +364,6 @@ double parse_quantity(std::string_view text, const Dimension& expected) {
         unit.empty() ? "give a plain number" : "give a unit such as " + unit);
   }
   return q.value;
-}
-
-std::string print_quantity(double value, std::string_view unit) {
-  const Unit u = parse_unit(unit);
-  const auto joined = [&](std::string number) {
-    return unit.empty() ? number : number + " " + std::string(unit);
-  };
-  if (value == 0) return joined("0");
-  if (u.factor == 1) return joined(shifted(value, -u.exponent));
-  const double power = std::pow(10.0, u.exponent);
-  if (std::isfinite(power) && power > 0) {
-    // Neighbours of the quotient: rounding may have moved it by an ulp or two. Few digits first.
-    const double guess = value / u.factor / power;
-    for (int digits = 6; digits <= 17; digits += digits < 15 ? 9 : 1) {
-      char buffer[64];
-      const auto end =
-          std::to_chars(buffer, buffer + sizeof buffer, guess, std::chars_format::general, digits)
-              .ptr;
-      const std::string text(buffer, end);
-      const auto d = scan_decimal(text);
-      if (d && d->length == text.size() && evaluate(*d, u) == value) return joined(text);
-    }
-    for (double x : {guess, std::nextafter(guess, HUGE_VAL), std::nextafter(guess, -HUGE_VAL)}) {
-      const std::string text = shortest(x);
-      const auto d = scan_decimal(text);
-      if (d && d->length == text.size() && evaluate(*d, u) == value) return joined(text);
-    }
-  }
-  const std::string base = si_unit(u.dimension);
-  return shifted(value, 0) + (base.empty() ? "" : " " + base);
-}
-
-std::string print_readably(const Quantity& quantity) {
-  // An SI unit of this dimension without a factor of its own; kilograms and angles stay base units.
-  const Named* named = nullptr;
-  for (const Named& n : kUnits)
-    if (!named && n.prefixes && n.unit.dimension == quantity.dimension && n.unit.factor == 1 &&
-        n.unit.exponent == 0 && !(quantity.dimension == angle))
-      named = &n;
-  const int exponent =
-      quantity.value != 0 && named
-          ? static_cast<int>(std::floor(std::log10(std::abs(quantity.value)) / 3)) * 3
-          : 0;
-  std::string prefix;
-  int power = 0;
-  for (const Prefix& p : kPrefixes)
-    if (p.exponent == exponent && p.exponent % 3 == 0 && prefix.empty())
-      prefix = p.symbol, power = exponent;
-  const double scaled = quantity.value / std::pow(10.0, power);
-  char buffer[64];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof buffer, scaled, std::chars_format::general, 9).ptr;
-  const std::string unit = named ? prefix + named->symbol : si_unit(quantity.dimension);
-  return std::string(buffer, end) + (unit.empty() ? "" : " " + unit);
-}
-
-std::string si_unit(const Dimension& d) {
-  static constexpr const char* names[] = {"m", "kg", "s", "A", "K", "mol", "cd", "rad"};
-  // Kilograms lead, as physicists write it.
-  static constexpr std::size_t order[] = {1, 0, 2, 3, 4, 5, 6, 7};
-  std::string above, below;
-  int n_below = 0;
-  for (const std::size_t i : order) {
-    const int p = d.power[i];
-    if (!p) continue;
-    std::string& side = p > 0 ? above : below;
-    n_below += p < 0;
-    side += (side.empty() ? "" : "*") + std::string(names[i]);
-    if (std::abs(p) > 1) side += "^" + std::to_string(std::abs(p));
-  }
-  if (below.empty()) return above;
-  return (above.empty() ? "1" : above) + "/" + (n_below > 1 ? "(" + below + ")" : below);
-}
-
-std::string dimension_name(const Dimension& d) {
-  static const struct {
-    Dimension d;
-    const char* name;
-  } names[] = {
-      {number, "a plain number"},
-      {length, "length"},
-      {mass, "mass"},
-      {time, "time"},
-      {current, "electric current"},
-      {temperature, "temperature"},
-      {kAmount, "amount of substance"},
-      {kLight, "luminous intensity"},
-      {angle, "angle"},
-      {frequency, "frequency"},
-      {velocity, "velocity"},
-      {kAcceleration, "acceleration"},
-      {kForce, "force"},
-      {pressure, "pressure"},
-      {energy, "energy"},
-      {kPower, "power"},
-      {charge, "electric charge"},
-      {voltage, "voltage"},
-      {resistance, "electrical resistance"},
-      {resistivity, "electrical resistivity"},
-      {conductivity, "electrical conductivity"},
-      {kConductance, "electrical conductance"},
-      {magnetic_flux_density, "magnetic flux density"},
-      {kFlux, "magnetic flux"},
-      {kCapacitance, "capacitance"},
-      {kInductance, "inductance"},
-      {kVolume, "volume"},
-      {kMolar, "concentration"},
-      {kDipole, "electric dipole moment"},
-      {{{2, 0, 0, 0, 0, 0, 0, 0}}, "area"},
-      {{{-3, 1, 0, 0, 0, 0, 0, 0}}, "density"},
-      {{{2, 1, -2, 0, 0, -1, 0, 0}}, "energy per amount of substance"},
-      {{{1, 1, -3, -1, 0, 0, 0, 0}}, "electric field"},
-      {{{-1, 0, 0, 1, 0, 0, 0, 0}}, "magnetic field strength"},
-  };
-  for (const auto& n : names)
-    if (n.d == d) return n.name;
-  return si_unit(d);
-}
-
-std::vector<std::string> unit_symbols() {
-  std::vector<std::string> out;
-  for (const Named& n : kUnits) out.emplace_back(n.symbol);
-  return out;
 }
 
 }  // namespace tessera::data
