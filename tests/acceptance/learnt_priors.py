@@ -43,11 +43,11 @@ amplitude = [0.4, 0.7]
 width = [0.05, 0.1]
 height = [0.1, 0.25]
 """
-# 64 codes in 15 epochs; few smooth ones for chains, whose paths are long where codes curve.
-WHOLE = {"widths": [24, 48, 96], "codes": 64, "noise": 0.1, "epochs": 15}
-SMALL = {"widths": [16, 32], "codes": 16, "noise": 0.25, "epochs": 8}
+# 64 codes in 7 epochs; few smooth ones for chains, whose paths are long where codes curve.
+WHOLE = {"sections": 60000, "widths": [24, 48, 96], "codes": 64, "noise": 0.1, "couplings": 10, "epochs": 7}
+SMALL = {"sections": 20000, "widths": [16, 32], "codes": 16, "noise": 0.25, "couplings": 0, "epochs": 8}
 # One that is there in seconds, for runs that ask nothing of its quality.
-TINY = {"widths": [8, 16], "codes": 8, "noise": 0.3, "epochs": 2}
+TINY = {"sections": 2000, "widths": [8, 16], "codes": 8, "noise": 0.3, "couplings": 0, "epochs": 2}
 
 
 def sections(work, events, count, seed):
@@ -55,10 +55,12 @@ def sections(work, events, count, seed):
     return made(work, "sections", f'app = "inversion.sections"\nseed = {seed}\n{REGION}\n[sections]\ncount = {count}\n{events}')[0] / "sections.h5"
 
 
-def prior(work, network, count=20000):
-    """(the file of the prior learnt from so many sections of KINDS, seconds that learning took)."""
-    text = (f'app = "inversion.prior"\ndata.sections = "{sections(work, KINDS, count, 11)}"\n[network]\nwidths = {network["widths"]}\n'
-            f'codes = {network["codes"]}\nnoise = {network["noise"]}\n[training]\nepochs = {network["epochs"]}\n')
+def prior(work, network, count=None):
+    """(the file of the prior learnt from so many drawn sections of KINDS, or the network's number; seconds that learning took)."""
+    learnt_from = sections(work, KINDS, count or network["sections"], 11)
+    text = (f'app = "inversion.prior"\ndata.sections = "{learnt_from}"\n[network]\nwidths = {network["widths"]}\n'
+            f'codes = {network["codes"]}\nnoise = {network["noise"]}\ncouplings = {network["couplings"]}\n'
+            f'[training]\nepochs = {network["epochs"]}\n')
     place, seconds = made(work, "prior", text)
     return place / "prior.safetensors", seconds
 

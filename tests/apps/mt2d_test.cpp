@@ -202,11 +202,12 @@ TEST_F(Mt2d, KilledAndResumedItGivesTheSameBytes) {
 }
 
 /// A prior of a small network that has learnt nothing, with what held-out sections show of it.
-void write_prior(const fs::path& file, bool calibrated, int codes = 4) {
+void write_prior(const fs::path& file, bool calibrated, int codes = 4, double aspect = 0) {
   using namespace tessera::inversion;
-  const SectionPrior p =
+  SectionPrior p =
       section_prior(tessera::random_key(1),
                     {.section = {8, 16}, .widths = {4, 4}, .codes = codes, .noise = 0.3}, 2, 0.5);
+  p.aspect = aspect;
   if (calibrated)
     write_section_prior(
         file, p, calibration_of({0.5, 1, 1.5}, {0.1, 0.2, 0.3}, tessera::full({8, 16}, 0.2)));
@@ -380,6 +381,16 @@ TEST_F(Mt2d, PriorsThatDoNotServeAreNamed) {
       holds(refusal(base + with_prior + "left = \"9000 km\"\nright = \"9001 km\"\nfade = 0.1\n", 4),
             "E0694"));
   EXPECT_TRUE(holds(refusal(base + "[prior]\nfile = \"F/data.csv\"\ndepth = \"2 km\"\n", 4), "E0"));
+  // Shapes of regions: 4 km by 2 km within a quarter.
+  const std::string four = base + with_prior + "left = \"1 km\"\nright = \"5 km\"\n";
+  write_prior(here() / "prior.safetensors", true, 4, 10);
+  const std::string other = refusal(four, 4);
+  EXPECT_TRUE(holds(other, "E0694") && holds(other, " 2 times as wide as deep") &&
+              holds(other, " are 10 times"))
+      << other;
+  write_prior(here() / "prior.safetensors", true, 4, 2.3);
+  write("alike.toml", four);
+  EXPECT_EQ(tessera({"check", "alike.toml"}).code, 0);
 }
 
 TEST_F(Mt2d, EachMethodFindsASection) {

@@ -154,8 +154,8 @@ struct Placed {
   LearntModel model;
   GaussianPrior prior;
 };
-inline Placed placed(const Line& line, const Generator& generator, const Tensor& cell_error,
-                     double typical_ln_rho, bool pixels) {
+inline Placed placed(const Line& line, const Generator& generator,
+                     const PriorCalibration& calibration, double typical_ln_rho, bool pixels) {
   const SectionMesh& mesh = line.mesh;
   CellPoints points{.axes = 2};
   for (Index c = 0; c < mesh.columns; ++c)
@@ -176,8 +176,10 @@ inline Placed placed(const Line& line, const Generator& generator, const Tensor&
     out.prior = out.model.prior({});
     return out;
   }
-  // Errors of neighbours are alike over about a cell of the prior's.
-  const double along = 200, down = 40, area = (mesh.y.back() - mesh.y.front()) * mesh.depth.back();
+  const Tensor& cell_error = calibration.cell_error;
+  const double down = calibration.error_length * region_depth_m / double(cell_error.dim(0)),
+               along = calibration.error_length * region_width_m / double(cell_error.dim(1)),
+               area = (mesh.y.back() - mesh.y.front()) * mesh.depth.back();
   const Smoothing shape = section_smoothing(
       mesh.cells,
       {.down = std::pow(down / along, 2), .reference = {0.0}, .anchor = area / (along * along)});

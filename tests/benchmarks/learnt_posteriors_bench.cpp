@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
 
   Coverage of_codes, of_cells;
   on_all_threads(count, [&](int k) {
-    const Placed prior = placed(line, generator, calibration->cell_error, std::log(100.0), false);
+    const Placed prior = placed(line, generator, *calibration, std::log(100.0), false);
     Numbers z(static_cast<std::size_t>(generator.codes));
     for (std::size_t j = 0; j < z.size(); ++j)
       z[j] = data::normal({31, static_cast<std::uint64_t>(k)}, j);
@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   on_all_threads(count, [&](int k) {
     const Section s = section_of(sections, first + k);
     const Data d = sounded(truth, table, truth.ln_rho_of(s), {33, static_cast<std::uint64_t>(k)});
-    const Placed prior = placed(line, generator, calibration->cell_error, d.typical_ln_rho, true);
+    const Placed prior = placed(line, generator, *calibration, d.typical_ln_rho, true);
     const Chain2d c = sampled(line, d, prior, 1000 + static_cast<std::uint64_t>(k));
     const ForwardMap map = prior.model.map();
     const std::size_t n = prior.prior.size();

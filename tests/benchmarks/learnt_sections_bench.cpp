@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// learnt_sections_bench PRIOR SECTIONS FIRST END [MODEL_A]: sections FIRST, ..., END - 1 of the
-// file, sounded on a finer mesh, 21 stations, 16 frequencies, TE and TM, 5 %, inverted smooth
-// (Occam) and with the prior; before them model A of the folder MODEL_A (its noisy columns).
+// learnt_sections_bench PRIOR SECTIONS FIRST END DRAWS [MODEL_A]: sections FIRST, ..., END - 1 of
+// the file, sounded on a finer mesh, 21 stations, 16 frequencies, TE and TM, 5 %, inverted smooth
+// (Occam) and with the prior; before them model A of the folder MODEL_A (its noisy columns). With
+// DRAWS of the posterior their mean is the learnt section, else the optimum.
 #include "learnt_case.h"
 #include "measure.h"
 #include "tessera/inversion/occam.h"
@@ -70,8 +71,8 @@ Data data_of_a(const std::filesystem::path& folder, const DataTable& table) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 5) {
-    std::fprintf(stderr, "learnt_sections_bench PRIOR SECTIONS FIRST END [MODEL_A]\n");
+  if (argc < 6) {
+    std::fprintf(stderr, "learnt_sections_bench PRIOR SECTIONS FIRST END DRAWS [MODEL_A]\n");
     return 2;
   }
   const Generator generator = generator_of(read_section_prior(argv[1]));
@@ -82,14 +83,16 @@ int main(int argc, char** argv) {
   }
   const BoxSource sections = data::open_boxes(argv[2], "log10_resistivity");
   const Index first = std::atol(argv[3]), end = std::atol(argv[4]);
+  const int draws = std::atoi(argv[5]);
   const DataTable table = table_of(21, 16);
   const Line truth(21, table, {125, 15.625, 1.0001, 6, 0.08, 3, 1100}, false);
-  const Line line(21, table, {250, 25, 1.06, 12, 0.15, 2}, true);
+  // Cells no larger than those of the prior, so that both sections may have its edges.
+  const Line line(21, table, {500.0 / 3, 31.25, 1.0001, 12, 0.15, 1, 1250}, true);
   std::printf("# data from %ld unknowns, model of %ld cells, %ld unknowns\n",
               truth.forward.forward().unknowns(), line.mesh.parameters(),
               line.forward.forward().unknowns());
 
-  Samples ratio, cost, smooth_error, learnt_error, seconds;
+  Samples ratio, optimum_ratio, cost, smooth_error, learnt_error, seconds;
   int doubted = 0, reached = 0, as_fast = 0, smooth_reached = 0;
   const auto invert = [&](const char* name, const Section& section, const Data& d) {
     InverseProblem p{.forward = line.forward.map(), .data = d.value, .sigma = d.sigma};
@@ -102,28 +105,33 @@ int main(int argc, char** argv) {
     });
     LearntResult r;
     const double t = seconds_of([&] {
-      const Placed prior = placed(line, generator, calibration->cell_error, d.typical_ln_rho, true);
+      const Placed prior = placed(line, generator, *calibration, d.typical_ln_rho, true);
       r = invert_learnt(p, prior.model, prior.prior, smooth.m,
-                        {.newton = {.max_iterations = 20, .tolerance = 0.05}, .key = {5, 0}});
+                        {.newton = {.max_iterations = 20, .tolerance = 0.5},
+                         .posterior_draws = draws,
+                         .key = {5, 0}});
     });
     const std::vector<std::string> doubts = doubts_of(r, *calibration);
-    const double a = line.error(smooth.m, section), b = line.error(r.cells, section);
+    const double a = line.error(smooth.m, section), optimum = line.error(r.cells, section),
+                 b = draws > 0 ? line.error(r.mean, section) : optimum,
+                 rms = draws > 0 ? r.mean_rms : r.rms;
     const int steps = steps_to(r.iterations, 1.05),
               steps_smooth = steps_to(smooth.iterations, 1.05);
-    ratio.add(b / a), smooth_error.add(a), learnt_error.add(b), seconds.add(t),
-        cost.add(r.objective / double(r.n_data));
-    doubted += !doubts.empty(), reached += r.rms <= 1.05, as_fast += steps <= steps_smooth;
+    ratio.add(b / a), optimum_ratio.add(optimum / a), smooth_error.add(a), learnt_error.add(b),
+        seconds.add(t), cost.add(r.objective / double(r.n_data));
+    doubted += !doubts.empty(), reached += rms <= 1.05, as_fast += steps <= steps_smooth;
     smooth_reached += std::abs(smooth.rms - 1) <= 0.05;
     std::printf(
         "# %s: smooth RMS %.3f, %d steps to 1.05, error %.3f (%.1f s); learnt RMS %.3f, %d steps, "
-        "error %.3f, ratio %.2f, cost %.3f, codes %.2f, pixels %.1f, from %s (%.1f s)%s\n",
-        name, smooth.rms, steps_smooth, a, t_smooth, r.rms, steps, b, b / a,
+        "error %.3f, ratio %.2f; the optimum's RMS %.3f, ratio %.2f, cost %.3f, codes %.2f, pixels "
+        "%.1f, from %s (%.1f s)%s\n",
+        name, smooth.rms, steps_smooth, a, t_smooth, rms, steps, b, b / a, r.rms, optimum / a,
         r.objective / double(r.n_data), r.code_norm[0], r.pixels_cost,
         r.starts[r.start].name.c_str(), t, doubts.empty() ? "" : ", prior doubtful");
     for (const std::string& doubt : doubts) std::printf("#   %s\n", doubt.c_str());
     std::fflush(stdout);
   };
-  if (argc > 5) invert("model A", model_a(argv[5]), data_of_a(argv[5], table));
+  if (argc > 6) invert("model A", model_a(argv[6]), data_of_a(argv[6], table));
   for (Index k = first; k < end; ++k) {
     const Section s = section_of(sections, k);
     invert(std::to_string(k).c_str(), s,
@@ -131,6 +139,7 @@ int main(int argc, char** argv) {
   }
   print_figure("sections", double(ratio.values.size()), "1");
   print_figure("error_ratio", ratio.median(), "1");
+  print_figure("optimum_error_ratio", optimum_ratio.median(), "1");
   print_figure("smooth_error", smooth_error.median(), "decades");
   print_figure("learnt_error", learnt_error.median(), "decades");
   print_figure("smooth_reached", smooth_reached, "sections");

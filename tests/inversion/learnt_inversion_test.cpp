@@ -10,6 +10,7 @@
 #include "tessera/inversion/low_rank_posterior.h"
 #include "tessera/inversion/through.h"
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -141,6 +142,114 @@ TEST(LearntInversion, FewOfItsKindAreDoubtedAndMostOfAnother) {
   EXPECT_NEAR(cost, 1, 0.12);  // chi-squared of 40 data: 0.22 each, 0.035 of 40
   EXPECT_LE(own, 3);
   EXPECT_EQ(other, 40);
+}
+
+/// What a result must cost a datum to be doubted.
+double bound_of(LearntResult r, const PriorCalibration& calibration) {
+  double low = 0, high = 10;
+  for (int k = 0; k < 40; ++k) {
+    const double middle = 0.5 * (low + high);
+    r.objective = middle * static_cast<double>(r.n_data);
+    (doubts_of(r, calibration).empty() ? low : high) = middle;
+  }
+  return high;
+}
+
+// Of 1000 data, whose variance is by nine tenths that of pixels in 200 directions, for sections
+// that the decoder is wrong by more or less: the logarithm of it scatters by 0.4.
+TEST(LearntInversion, OneInAHundredIsDoubtedWhereErrorsDifferFromSectionToSection) {
+  constexpr std::size_t n = 1000, of_pixels = 200;
+  constexpr double part = 0.9;
+  LearntResult r;
+  r.n_data = n, r.code_norm = {0};
+  r.pixels_variance = part * of_pixels / n, r.pixels_variance_square = part * part * of_pixels / n;
+  const Numbers norms(1000, 1.0);
+  EXPECT_NEAR(bound_of(r, calibration_of(norms, Numbers(1000, 0.1), full({4}, 0.1))), 1.10697,
+              1e-4);  // chi-squared's table
+  Numbers errors;
+  double pooled = 0;
+  for (std::uint64_t k = 0; k < 1000; ++k) {
+    errors.push_back(0.1 * std::exp(0.4 * data::normal({22, 0}, k)));
+    pooled += std::pow(errors.back(), 2) / 1000;
+  }
+  pooled = std::sqrt(pooled);
+  const double bound = bound_of(r, calibration_of(norms, errors, full({4}, pooled)));
+  int above = 0;
+  constexpr int drawn = 10000;
+  for (std::uint64_t k = 0; k < drawn; ++k) {
+    const double s2 = std::pow(errors[k % 1000] / pooled, 2);
+    double cost = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      cost += (i < of_pixels ? 1 + (s2 - 1) * part : 1) * std::pow(data::normal({21, k}, i), 2) / n;
+    above += cost > bound;
+  }
+  // One in a hundred, to what 10,000 draws and quantiles of nine steps say.
+  EXPECT_GT(above, 0.006 * drawn);
+  EXPECT_LT(above, 0.016 * drawn);
+}
+
+// Where physics and decoder are linear the draws' mean is the minimum, and pixels' share is what
+// dense matrices say.
+TEST(LearntInversion, TheMeanOfDrawsIsTheMinimumWhereAllIsLinear) {
+  const std::size_t n = 6;
+  Generator g{2,
+              {6},
+              [](const Tensor& z) {
+                return matmul(
+                    tensor(Numbers{1, 0.2, 0.5, -1, 0.3, 0.8, 1, 1, -0.4, 0.1, 0.6, 0.2}, {6, 2}),
+                    z);
+              },
+              [](const Tensor& z) { return -0.5 * sum(square(z)); }};
+  CellPoints points{.axes = 1};
+  for (std::size_t k = 0; k < n; ++k)
+    points.at.push_back(static_cast<double>(k) + 0.5), points.cell.push_back(k);
+  const LearntModel model = learnt_model({g}, {{.bounds = {{0, 6}}}}, points, Numbers(n, 0.0),
+                                         sparse_diagonal(Numbers(n, 1.0)));
+  const GaussianPrior prior = model.prior({Numbers(n, 0.0), sparse_diagonal(Numbers(n, 1 / 0.09))});
+  InverseProblem p;
+  p.forward = engine_map(n, [](const Tensor& m) {
+    return matmul(reshape(sin(arange(24, Dtype::f64)), {4, 6}), m);
+  });
+  p.data = {1, -2, 0.5, 3}, p.sigma = {0.5, 0.4, 0.6, 0.5};
+  const LearntResult r = invert_learnt(p, model, prior, {}, {.posterior_draws = 2000});
+  EXPECT_EQ(r.reason, Reason::converged);
+  const Matrix j =
+      p.forward.jacobian ? p.forward.jacobian(r.cells) : dense(linearized(p.forward, r.cells));
+  const Matrix k = dense(linearized(model.map(), r.m));
+  Eigen::MatrixXd a(4, 6), d(6, 8);
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t c = 0; c < 6; ++c) a(Eigen::Index(i), Eigen::Index(c)) = j(i, c) / p.sigma[i];
+  for (std::size_t i = 0; i < 6; ++i)
+    for (std::size_t c = 0; c < 8; ++c) d(Eigen::Index(i), Eigen::Index(c)) = k(i, c);
+  const Eigen::MatrixXd codes = a * d.rightCols(2), b = 0.09 * a * a.transpose();
+  const Eigen::MatrixXd v = Eigen::MatrixXd::Identity(4, 4) + b + codes * codes.transpose(),
+                        part = v.inverse() * b;
+  EXPECT_NEAR(r.pixels_variance, part.trace() / 4, 1e-10);
+  EXPECT_NEAR(r.pixels_variance_square, (part * part).trace() / 4, 1e-10);
+  // Codes' covariance given data, pixels integrated out; of cells: what their draws scatter by.
+  const Eigen::MatrixXd h =
+      (Eigen::MatrixXd::Identity(2, 2) +
+       codes.transpose() * (Eigen::MatrixXd::Identity(4, 4) + b).inverse() * codes)
+          .inverse();
+  for (std::size_t c = 0; c < n; ++c) {
+    const double sd = std::sqrt(
+        (d.rightCols(2) * h * d.rightCols(2).transpose())(Eigen::Index(c), Eigen::Index(c)));
+    EXPECT_NEAR(r.mean[c], r.cells[c], 4 * sd / std::sqrt(2000.0) + 1e-6);
+  }
+  EXPECT_NEAR(r.mean_rms, r.rms, 0.1);
+}
+
+TEST(PriorCalibration, ErrorsAreAsLongAsTheirMeansSay) {
+  for (const double length : {0.3, 0.75, 2.0}) {
+    double sum = 0;
+    for (int a = 0; a < 16; ++a)
+      for (int b = 0; b < 16; ++b) {
+        const double d = std::hypot(a / 4 - b / 4, a % 4 - b % 4) / length;
+        sum += (a == b ? 1 : d * std::cyl_bessel_k(1.0, d)) / 256;
+      }
+    EXPECT_NEAR(error_length_of(sum), length, 1e-6);
+  }
+  EXPECT_NEAR(error_length_of(1.0 / 16), 0.1, 1e-6);  // at most as fine as cells
 }
 
 TEST(PriorCalibration, QuantilesOfWhatSectionsShow) {

@@ -85,6 +85,28 @@ TEST(SectionPrior, FilesAreReadBack) {
   EXPECT_EQ(q.centre, p.centre);
   EXPECT_EQ(q.scale, p.scale);
   EXPECT_EQ(q.aspect, p.aspect);
+  // With a flow, whose weights say something; the encoder's codes are behind it.
+  SectionPrior flowing = p;
+  flowing.flow = code_flow(random_key(6), 6, {.couplings = 3, .width = 5});
+  for (Coupling& c : flowing.flow.couplings)
+    c.net.layers.back().w = 0.1 * normal(random_key(7), c.net.layers.back().w.shape(), Dtype::f32);
+  write_section_prior(file, flowing);
+  const SectionPrior back = read_section_prior(file);
+  ASSERT_EQ(back.flow.couplings.size(), 3u);
+  const Tensor u = normal(random_key(8), {3, 6}, Dtype::f32);
+  EXPECT_EQ(back.decode(u).to_vector<float>(), flowing.decode(u).to_vector<float>());
+  EXPECT_EQ(back.decode(u).to_vector<float>(),
+            p.decode(flowing.flow.codes_of(u)).to_vector<float>());
+  const Tensor x = drawn_sections(3, 8, 16);
+  EXPECT_EQ(back.encode(x).to_vector<float>(),
+            flowing.flow.normals(p.encode(x)).first.to_vector<float>());
+  // Files of the first format had no flow, and an aspect that said nothing.
+  write_section_prior(file, p);
+  data::Safetensors old = data::read_safetensors(file);
+  old.metadata["format"] = "tessera.section_prior 1";
+  data::write_safetensors(file, old.tensors, old.metadata);
+  EXPECT_EQ(read_section_prior(file).aspect, 0);
+  write_section_prior(file, p);
   const Tensor z = normal(random_key(4), {3, 6}, Dtype::f32);
   EXPECT_EQ(q.decode(z).to_vector<float>(), p.decode(z).to_vector<float>());
 

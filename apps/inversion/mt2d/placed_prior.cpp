@@ -5,6 +5,8 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/section_prior.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 
@@ -58,8 +60,9 @@ PlacedPrior placed_prior(const InvertProblem& p) {
       {},
       *inversion::read_prior_calibration(*p.options.prior.file)};
   const Shape& shape = out.model.generators[0].model;
-  const double down = 1.3 * (region.bounds[0][1] - region.bounds[0][0]) / double(shape[0]),
-               along = 1.3 * (region.bounds[1][1] - region.bounds[1][0]) / double(shape[1]);
+  const double length = out.calibration.error_length,
+               down = length * (region.bounds[0][1] - region.bounds[0][0]) / double(shape[0]),
+               along = length * (region.bounds[1][1] - region.bounds[1][0]) / double(shape[1]);
   const double area = (mesh.y.back() - mesh.y.front()) * mesh.depth.back();
   const inversion::Smoothing alike = inversion::section_smoothing(
       mesh.cells,
@@ -122,9 +125,24 @@ void check_prior(const data::Config& config, const InvertProblem& p) {
         data::ExitCode::input_invalid,
         {config.error(694, "prior.left", "the region has no extent along the section",
                       "prior.left below prior.right, m along the section")});
+  const inversion::SectionPrior prior = inversion::read_section_prior(*o.file);
+  // Angles of faults and intrusions are those of regions of the prior's shape.
+  const double aspect =
+      (region.bounds[1][1] - region.bounds[1][0]) / (region.bounds[0][1] - region.bounds[0][0]);
+  constexpr double alike = 1.25;
+  if (prior.aspect > 0 && (aspect > alike * prior.aspect || prior.aspect > alike * aspect))
+    throw data::InputError(
+        data::ExitCode::input_invalid,
+        {config.error(
+            694, "prior.depth",
+            fmt::format("the region is {:.3g} times as wide as deep, those that the prior has "
+                        "learnt are {:.3g} times",
+                        aspect, prior.aspect),
+            "a region of that shape within a quarter, or a prior learnt from sections with this "
+            "region.aspect")});
   try {
-    inversion::learnt_model({inversion::generator_of(inversion::read_section_prior(*o.file))},
-                            {region}, points_of(p.mesh), Numbers(p.cells(), 0.0), {});
+    inversion::learnt_model({inversion::generator_of(prior)}, {region}, points_of(p.mesh),
+                            Numbers(p.cells(), 0.0), {});
   } catch (const Error& e) {
     throw data::InputError(
         data::ExitCode::input_invalid,

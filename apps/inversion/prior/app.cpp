@@ -3,6 +3,7 @@
 // comes out.
 #include "support/app.h"
 
+#include "inversion/prior/flow.h"
 #include "inversion/prior/options.h"
 #include "inversion/prior/results.h"
 #include "inversion/section_file/section_file.h"
@@ -172,12 +173,30 @@ Estimate estimate(const PriorCase& c, const RunOptions& run) {
 
 data::ExitCode finish(RunContext& to, const PriorCase& c, const State& s) {
   const fs::path& folder = to.folder.path();
-  const inversion::SectionPrior& p = s.best;
+  inversion::SectionPrior p = s.best;
+  p.aspect = section_file::aspect_of(c.options.sections);
+  double gained = 0;
+  if (c.options.couplings > 0) {
+    const auto read = [&](Index first, Index end) {
+      const Shape& shape = c.sections.type.shape;
+      return cast(c.sections.read({{first, 0, 0}, {end, shape[1], shape[2]}}), Dtype::f32);
+    };
+    auto learnt = learnt_flow(p, c.options, read, c.train, c.validation,
+                              [&] { return to.stop.poll() == data::StopReason::none; });
+    if (!learnt) return data::ExitCode::stopped_resumable;
+    p.flow = std::move(learnt->first);
+    const FlowGain& gain = learnt->second;
+    to.log.info(
+        fmt::format("held-out codes have a log density of {:.3f} each, under N(0, 1) of {:.3f}",
+                    -gain.after, -gain.before));
+    gained = gain.before - gain.after;
+  }
   Results r = judge(p, c.sections, c.train + c.validation, c.train + c.validation + c.test,
                     random_key(c.options.seed + 1));
-  inversion::write_section_prior(
-      folder / "prior.safetensors", p,
-      inversion::calibration_of(r.norm, r.error, tensor(r.cell_error, r.section)));
+  inversion::PriorCalibration calibration =
+      inversion::calibration_of(r.norm, r.error, tensor(r.cell_error, r.section));
+  calibration.error_length = inversion::error_length_of(std::pow(r.mean_of_16 / r.rms(), 2));
+  inversion::write_section_prior(folder / "prior.safetensors", p, calibration);
   for (const solvers::FitEpoch& e : s.curves)
     r.loss.push_back(e.loss), r.validation.push_back(e.validation);
   write_results(folder, r);
@@ -187,7 +206,8 @@ data::ExitCode finish(RunContext& to, const PriorCase& c, const State& s) {
   to.manifest.metrics = {{"epochs", static_cast<double>(s.epoch)},
                          {"best_epoch", static_cast<double>(s.best_epoch + 1)},
                          {"test_error", r.rms()},
-                         {"test_norm", norm}};
+                         {"test_norm", norm},
+                         {"codes_gain", gained}};
   to.log.info(fmt::format("test: error {:.3f} decades in a cell, mean square of codes {:.3f}",
                           r.rms(), norm));
   if (c.options.expect_error_max && !(r.rms() <= *c.options.expect_error_max)) {
@@ -308,7 +328,7 @@ fs::path make_example(const fs::path& dir, std::uint64_t seed) {
                                          .probability = 0.5,
                                          .resistivity_ohm_m = {1, 50}}}};
   constexpr Index n = 2000;
-  section_file::create(dir / section_file::kFile, {Dtype::f32, {n, g.rows, g.columns}});
+  section_file::create(dir / section_file::kFile, {Dtype::f32, {n, g.rows, g.columns}}, g.aspect);
   data::BoxFile file(dir / section_file::kFile, section_file::kDataset);
   for (Index k = 0; k < n; ++k)
     file.write({{k, 0, 0}, {k + 1, g.rows, g.columns}},

@@ -36,10 +36,20 @@ const data::Options<PriorOptions>& prior_options() {
                   "values follow the sections more closely and leave the codes less normal.",
            .above = 0,
            .max = 10});
+    o.add("network.couplings", &O::couplings,
+          {.doc = "Couplings of the map between the autoencoder's codes and normal numbers, which "
+                  "keeps draws of the prior among what sections have; 0: none.",
+           .min = 0,
+           .max = 100});
+    o.add("network.flow_width", &O::flow_width,
+          {.doc = "Numbers of its hidden layers.", .min = 1, .max = 4096});
     o.add("training.epochs", &O::epochs, {.doc = "Passes over the sections.", .min = 1});
     o.add("training.batch", &O::batch, {.doc = "Sections of a step.", .min = 2, .max = 65536});
     o.add("training.rate", &O::rate,
           {.doc = "Adam's rate at the start; it falls to zero as a cosine.", .above = 0, .max = 1});
+    o.add("training.flow_epochs", &O::flow_epochs,
+          {.doc = "Passes over the sections' codes for the couplings, after the autoencoder.",
+           .min = 1});
     o.add("seed", &O::seed, {.doc = "Seed of weights, order and draws."});
     o.add("output.pictures", &O::pictures, {.doc = "Draw curves, pairs and draws."});
     o.add("expect.error_max", &O::expect_error_max,

@@ -37,6 +37,7 @@ Results judge(const inversion::SectionPrior& p, const BoxSource& sections, Index
     return std::pair(z, p.decode(z));
   });
   std::vector<double> squares(static_cast<std::size_t>(cells));
+  double of_blocks = 0, blocks = 0;
   constexpr Index kBatch = 64;
   for (Index k = first; k < end; k += kBatch) {
     const Index n = std::min(kBatch, end - k);
@@ -52,6 +53,16 @@ Results judge(const inversion::SectionPrior& p, const BoxSource& sections, Index
         sum += d, squares[static_cast<std::size_t>(c)] += d;
       }
       r.error.push_back(std::sqrt(sum / static_cast<double>(cells)));
+      for (Index row = 0; row + 4 <= rows; row += 4)
+        for (Index column = 0; column + 4 <= columns; column += 4) {
+          double d = 0;
+          for (Index c = 0; c < 16; ++c) {
+            const auto j =
+                static_cast<std::size_t>(i * cells + (row + c / 4) * columns + column + c % 4);
+            d += (at[j] - found[j]) / 16;
+          }
+          of_blocks += d * d, blocks += 1;
+        }
     }
     if (k == first) {
       const auto shown = std::min(kShown, n) * cells;
@@ -61,6 +72,7 @@ Results judge(const inversion::SectionPrior& p, const BoxSource& sections, Index
   }
   for (const double s : squares)
     r.cell_error.push_back(std::sqrt(s / static_cast<double>(end - first)));
+  r.mean_of_16 = blocks > 0 ? std::sqrt(of_blocks / blocks) : r.rms();
   const Index codes = p.net.grow.w.dim(0);
   r.drawn = numbers(p.decode(normal(key, {kShown, codes}, p.net.grow.w.dtype())));
   return r;

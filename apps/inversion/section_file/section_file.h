@@ -14,8 +14,11 @@ inline constexpr const char* kFile = "sections.h5";
 /// log10 of the resistivity in ohm m, [section, row, column].
 inline constexpr const char* kDataset = "log10_resistivity";
 
-/// As data::create_boxes.
-void create(const std::filesystem::path& file, const Type& type);
+/// As data::create_boxes. `aspect`: how many times the region is as wide as deep; it is kept in the
+/// array's long_name.
+void create(const std::filesystem::path& file, const Type& type, double aspect);
+/// 0 where the file does not say. Throws as data::list_h5.
+double aspect_of(const std::filesystem::path& file);
 /// A map of `value`, [rows, columns], top row first, with neither ticks nor labels.
 data::Panel panel(const std::string& title, Index rows, Index columns, std::vector<double> value);
 

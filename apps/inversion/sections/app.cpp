@@ -116,7 +116,7 @@ bool draw_all(RunContext& to, const SectionsOptions& o) {
   }
   if (next == 0) {
     fs::remove(file, none);  // of a run that this one replaces
-    section_file::create(file, type);
+    section_file::create(file, type, o.geology.aspect);
   }
   data::BoxFile out(file, section_file::kDataset);
   data::Progress progress({.style = to.progress_style,

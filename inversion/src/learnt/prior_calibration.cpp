@@ -50,6 +50,24 @@ PriorCalibration calibration_of(Numbers norms, Numbers errors, Tensor cell_error
   return c;
 }
 
+double error_length_of(double part) {
+  const auto part_at = [](double length) {
+    double sum = 0;  // over pairs of 16 cells, by how far these are apart
+    for (int i = -3; i <= 3; ++i)
+      for (int j = -3; j <= 3; ++j) {
+        const double d = std::hypot(i, j) / length;
+        sum += (4 - std::abs(i)) * (4 - std::abs(j)) * (d == 0 ? 1 : d * std::cyl_bessel_k(1.0, d));
+      }
+    return sum / 256;
+  };
+  double low = 0.1, high = 10;
+  for (int k = 0; k < 60; ++k) {
+    const double middle = std::sqrt(low * high);
+    (part_at(middle) < part ? low : high) = middle;
+  }
+  return std::sqrt(low * high);
+}
+
 GaussianPrior with_standard_deviations(GaussianPrior prior, const Numbers& wanted) {
   const std::size_t n = prior.size();
   if (wanted.size() != n) throw Error("[with_standard_deviations] one number of each parameter");

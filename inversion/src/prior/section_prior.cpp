@@ -15,7 +15,8 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr const char* kFormat = "tessera.section_prior 1";
+constexpr const char* kFormat = "tessera.section_prior 2";
+constexpr const char* kFirstFormat = "tessera.section_prior 1";  // without a flow
 constexpr const char* kCellError = "calibration.cell_error";
 
 /// What the loss of one cell is made of, by the decoded section y in units of `scale`.
@@ -92,13 +93,24 @@ struct Words {
   }
 };
 
+void require_format(const Words& words) {
+  const std::string& format = words.text("format");
+  if (format != kFormat && format != kFirstFormat)
+    refuse(words.file, "its format is '" + format + "'");
+}
+
 }  // namespace
 
+nn::NormalCode SectionPrior::code_of(const Tensor& sections) const {
+  return net.encode(normed(*this, sections), seen);
+}
 Tensor SectionPrior::encode(const Tensor& sections) const {
-  return net.encode(normed(*this, sections), seen).mean;
+  const Tensor z = code_of(sections).mean;
+  return flow.couplings.empty() ? z : flow.normals(z).first;
 }
 Tensor SectionPrior::decode(const Tensor& codes) const {
-  return scale * net.decode(codes, seen) + centre;
+  const Tensor z = flow.couplings.empty() ? codes : flow.codes_of(codes);
+  return scale * net.decode(z, seen) + centre;
 }
 
 SectionPrior section_prior(const Tensor& key, const SectionPriorOptions& o, double centre,
@@ -108,7 +120,7 @@ SectionPrior section_prior(const Tensor& key, const SectionPriorOptions& o, doub
   if (o.section.size() != 2) throw Error("[section_prior] a section has rows and columns");
   auto [net, seen] = nn::conv_vae(
       key, {.widths = o.widths, .lengths = o.section, .codes = o.codes, .dtype = o.dtype});
-  return {std::move(net), std::move(seen), centre, scale, o.noise};
+  return {std::move(net), std::move(seen), {.codes = o.codes}, centre, scale, o.noise};
 }
 
 std::vector<solvers::LeafRule> frozen_leaves() { return {{"seen.*", 0}}; }
@@ -157,10 +169,14 @@ void write_section_prior(const std::filesystem::path& file, const SectionPrior& 
       {"scale", data::number_text(p.scale)},
       {"noise", data::number_text(p.noise)},
       {"aspect", data::number_text(p.aspect)}};
+  if (!p.flow.couplings.empty())
+    words["flow"] = text_of(std::vector<Index>{std::ssize(p.flow.couplings),
+                                               p.flow.couplings[0].net.layers[0].w.dim(1)});
   if (calibration) {
     words["calibration.probability"] = text_of(calibration->probability);
     words["calibration.norm"] = text_of(calibration->norm);
     words["calibration.error"] = text_of(calibration->error);
+    words["calibration.error_length"] = data::number_text(calibration->error_length);
     tensors.push_back({kCellError, calibration->cell_error});
   }
   data::write_safetensors(file, tensors, words);
@@ -169,15 +185,17 @@ void write_section_prior(const std::filesystem::path& file, const SectionPrior& 
 std::optional<PriorCalibration> read_prior_calibration(const std::filesystem::path& file) {
   const data::Safetensors all = data::read_safetensors(file);
   const Words words{file, all.metadata};
-  if (words.text("format") != kFormat) refuse(file, "its format is '" + words.text("format") + "'");
+  require_format(words);
   if (!all.metadata.contains("calibration.probability")) return std::nullopt;
   PriorCalibration c{.probability = words.rising("calibration.probability"),
                      .norm = words.rising("calibration.norm"),
                      .error = words.rising("calibration.error")};
+  if (all.metadata.contains("calibration.error_length"))
+    c.error_length = words.number("calibration.error_length");
   const std::vector<Index> section = words.numbers("section");
   for (const data::NamedTensor& t : all.tensors)
     if (t.name == kCellError) c.cell_error = cast(t.values, Dtype::f64);
-  if (c.probability.empty() || c.norm.size() != c.probability.size() ||
+  if (c.probability.empty() || !(c.error_length > 0) || c.norm.size() != c.probability.size() ||
       c.error.size() != c.probability.size() || section.size() != 2 || !c.cell_error.defined() ||
       c.cell_error.shape() != Shape{section[0], section[1]})
     refuse(file, "what it says of held-out sections does not fit together");
@@ -187,7 +205,7 @@ std::optional<PriorCalibration> read_prior_calibration(const std::filesystem::pa
 SectionPrior read_section_prior(const std::filesystem::path& file) {
   const data::Safetensors all = data::read_safetensors(file);
   const Words words{file, all.metadata};
-  if (words.text("format") != kFormat) refuse(file, "its format is '" + words.text("format") + "'");
+  require_format(words);
   const std::vector<Index> section = words.numbers("section"), codes = words.numbers("codes");
   if (section.size() != 2 || codes.size() != 1) refuse(file, "sizes of section or codes");
   SectionPriorOptions o{.section = {section[0], section[1]},
@@ -203,7 +221,14 @@ SectionPrior read_section_prior(const std::filesystem::path& file) {
       refuse(file, e.what());
     }
   }();
-  p.aspect = words.number("aspect");
+  if (words.text("format") != kFirstFormat) p.aspect = words.number("aspect");
+  if (all.metadata.contains("flow")) {
+    const std::vector<Index> flow = words.numbers("flow");
+    if (flow.size() != 2 || flow[0] > 1000 || flow[1] > 10'000)
+      refuse(file, "flow is '" + words.text("flow") + "'");
+    p.flow = code_flow(random_key(0), o.codes,
+                       {.couplings = flow[0], .width = flow[1], .dtype = o.dtype});
+  }
   std::map<std::string, Tensor> by_name;
   for (const data::NamedTensor& t : all.tensors) by_name[t.name] = t.values;
   const LeafNames names = leaf_names(p);

@@ -15,7 +15,8 @@
 
 namespace tessera::inversion {
 
-/// A place to start from, with what it costs there.
+/// A place to start from, with what it costs there: the nearest minimum of codes and pixels where
+/// the physics is replaced by its tangent at the smooth model.
 struct LearntStart {
   std::string name;  ///< "zero", "smooth", "draw 3"
   std::vector<double> x;
@@ -25,25 +26,38 @@ struct LearntStart {
 struct LearntOptions {
   GaussNewtonOptions newton;
   int draws = 4;  ///< starts whose codes are drawn from N(0, 1)
+  /// How often the starts are tried again with the tangent at the minimum that was found; where one
+  /// of them costs less, the search goes on from there.
+  int rounds = 1;
+  /// Draws of the posterior, at the tangent of the minimum, that its mean is taken over; 0: no mean.
+  int posterior_draws = 0;
   data::RandomKey key;
 };
 
 struct LearntResult : GaussNewtonResult {  ///< its m is x = (p, z_1, z_2, ...)
   std::vector<double> cells;               ///< ln ohm m
-  std::vector<LearntStart> starts;         ///< in the order tried; the cheapest was taken
+  std::vector<LearntStart> starts;         ///< in the order tried; the cheapest was taken first
   std::size_t start = 0;
   std::vector<double> code_norm;  ///< of each generator: the mean of z^2
   double codes_cost = 0;          ///< |z|^2
   double pixels_cost = 0;         ///< their part of the penalty
+  /// The mean of ln rho over draws of the posterior: of all models the one that is expected to be
+  /// least wrong, where the minimum is one of many that fit as well. Empty without draws.
+  std::vector<double> mean;
+  double mean_rms = 0;  ///< of the data that it predicts
   std::size_t n_data = 0;
+  /// What pixels where generators speak have of the data's variance, as the prior has it there: the
+  /// traces of V^-1 B and of its square a datum, V = C + J Q^-1 J^T, B the pixels' part of it.
+  double pixels_variance = 0, pixels_variance_square = 0;
   /// Root mean square difference to the smooth model, decades, each cell by the share that
   /// generators have in it; NaN where there is no smooth one.
   double from_smooth = 0;
 };
 
-/// `problem` is that of the cells, `prior` that of x (LearntModel::prior). Codes start from zero,
-/// from what generators say of the smooth model (ln ohm m of cells, or empty), and from draws;
-/// pixels from their mean.
+/// `problem` is that of the cells, none of them fixed, `prior` that of x (LearntModel::prior).
+/// Codes start from zero, from what generators say of the smooth model (ln ohm m of cells, or
+/// empty), and from draws; pixels from their mean. The first iteration is the start: its Jacobian
+/// is that of the smooth model, or of zero codes. Throws Error where cells are fixed.
 LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& model,
                            const GaussianPrior& prior, const std::vector<double>& smooth,
                            const LearntOptions& options = {});
@@ -51,7 +65,9 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
 /// Why a prior may not be that of this earth, a sentence each; empty: nothing speaks against it.
 /// Under the right prior the objective at its minimum, misfit and penalty, is about chi-squared of
 /// as many numbers as there are data (exactly so where F and D are linear), however many parameters
-/// fit them; and codes are no larger than those of held-out sections.
+/// fit them, for a section that the decoder is as wrong by as it is on average; held-out sections
+/// say how that differs from section to section. And codes are no larger than theirs. Each of the
+/// two doubts one earth in a hundred of the prior's kind.
 std::vector<std::string> doubts_of(const LearntResult& result, const PriorCalibration& calibration);
 
 }  // namespace tessera::inversion

@@ -14,6 +14,9 @@ struct PriorCalibration {
   std::vector<double> norm;         ///< of the mean of z^2 of a section
   std::vector<double> error;        ///< of the root mean square of x - D(z) of a section, decades
   Tensor cell_error;  ///< root mean square of x - D(z) of each cell, decades, [shape of sections]
+  /// How far x - D(z) of neighbours is alike, in cells: the length l of a correlation
+  /// (d / l) K1(d / l), that of a prior of first differences in the plane.
+  double error_length = 1.3;
 
   /// A quantile between those that are kept, linear in the probability.
   double norm_at(double p) const;
@@ -22,6 +25,9 @@ struct PriorCalibration {
 /// Of the norms and errors of some sections. Throws tessera::Error for none, or different numbers.
 PriorCalibration calibration_of(std::vector<double> norms, std::vector<double> errors,
                                 Tensor cell_error);
+/// The length of errors whose means over 4 x 4 cells have such a part of the variance of one cell,
+/// between 0.1 and 10: data see means, and errors of a decoder are fine lines along edges.
+double error_length_of(double part);
 
 /// The same correlations with other standard deviations: what a prior of smoothness says of the
 /// shapes of an error whose size is measured.

@@ -11,6 +11,7 @@
 //   Generator g = generator_of(read_section_prior("prior.safetensors"));
 #pragma once
 #include "tessera/autodiff/nn/models.h"
+#include "tessera/inversion/code_flow.h"
 #include "tessera/inversion/generator.h"
 #include "tessera/inversion/prior_calibration.h"
 #include "tessera/solvers/fit.h"
@@ -34,14 +35,16 @@ struct SectionPriorOptions {
 struct SectionPrior {
   nn::ConvVae net;               ///< of (log10 rho - centre) / scale
   nn::ConvVae::Statistics seen;  ///< what its batch norms have seen; runs along in training
+  CodeFlow flow;  ///< between the net's codes and those of the prior; none: no couplings
   double centre = 0, scale = 1;  ///< decades
   double noise = 0.2;            ///< decades
-  double aspect = 1;             ///< width of the region over its depth
-  TESSERA_TREE(net, seen)
+  double aspect = 0;             ///< width of the region over its depth; 0: not known
+  TESSERA_TREE(net, seen, flow)
   TESSERA_STATIC(centre, scale, noise, aspect)
 
-  Tensor encode(const Tensor& sections) const;  ///< the codes' means
+  Tensor encode(const Tensor& sections) const;  ///< of the net's means
   Tensor decode(const Tensor& codes) const;
+  nn::NormalCode code_of(const Tensor& sections) const;  ///< the net's, in front of the flow
 };
 
 /// Weights drawn by the key. `centre` and `scale` are mean and standard deviation of the sections

@@ -62,6 +62,8 @@ CASES = (  # name, case, files beside it, exit code, what the message says
     ("ModEM: a name with a blank", APP + 'data.files = "list.dat"\n',
      {"list.dat": MODEM.format(stations=1) + ROW.format("A 1", 0)}, 4, r"list\.dat:9:1: error E0362: a row of this block has 11 columns.*there are 12"),
     ("a prior of another grid", INVERT + '[prior]\nfile = "PRIOR"\nleft = "9000 km"\nright = "9001 km"\ndepth = "1 km"\nfade = 0.1\n', {}, 4,
+     r"bad\.toml:\d+:\d+: error E0694: .* 1 times as wide as deep.* 10 times"),
+    ("a prior's region without a cell", INVERT + '[prior]\nfile = "PRIOR"\nleft = "9000 km"\nright = "9010 km"\ndepth = "1 km"\nfade = 0.1\n', {}, 4,
      r"bad\.toml:\d+:\d+: error E0694: .*no cell has a point in region 0"),
     ("no prior at all", INVERT + '[prior]\nfile = "F/data.csv"\ndepth = "1 km"\n', {}, 4, r"data\.csv.*: error E0\d+"),
     ("a frequency too high for any mesh", FORWARD.replace('["1 Hz"]', '["1 GHz", "1e-4 Hz"]').replace('stations.at = ["0 m"]', 'stations = {first = "-50 km", last = "50 km", count = 500}'), {},

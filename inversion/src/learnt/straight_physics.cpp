@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learnt/straight_physics.h"
+
+#include "base/eigen_map.h"
+#include "base/sparse_factor.h"
+#include "tessera/inversion/through.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+namespace tessera::inversion {
+namespace {
+
+using Eigen::MatrixXd;
+using Numbers = std::vector<double>;
+
+/// The first n rows and columns.
+SparseMatrix corner(const SparseMatrix& a, std::size_t n) {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < n; ++i)
+    for (auto k = static_cast<std::size_t>(a.offsets[i]);
+         k < static_cast<std::size_t>(a.offsets[i + 1]); ++k)
+      if (static_cast<std::size_t>(a.columns[k]) < n)
+        entries.push_back({i, static_cast<std::size_t>(a.columns[k]), a.values[k]});
+  return sparse(n, n, std::move(entries));
+}
+
+/// J / sigma.
+MatrixXd weighted_jacobian(const InverseProblem& p, const Numbers& m) {
+  const Matrix numbers =
+      p.forward.jacobian ? p.forward.jacobian(m) : dense(linearized(p.forward, m));
+  MatrixXd j = view(numbers);
+  for (std::size_t i = 0; i < p.sigma.size(); ++i)
+    j.row(static_cast<Eigen::Index>(i)) /= p.sigma[i];
+  return j;
+}
+
+LearntModel without_pixels(LearntModel model) {
+  model.pixels = sparse(model.cells(), 0, {});
+  return model;
+}
+
+/// In how far generators speak where a pixel is.
+Numbers shares_of_pixels(const LearntModel& model) {
+  const SparseMatrix& p = model.pixels;
+  Numbers share(p.cols, 0.0), all(p.cols, 0.0);
+  for (std::size_t i = 0; i < p.rows; ++i)
+    for (auto k = static_cast<std::size_t>(p.offsets[i]);
+         k < static_cast<std::size_t>(p.offsets[i + 1]); ++k) {
+      const auto j = static_cast<std::size_t>(p.columns[k]);
+      share[j] += std::abs(p.values[k]) * (1 - model.outside[i]);
+      all[j] += std::abs(p.values[k]);
+    }
+  for (std::size_t j = 0; j < share.size(); ++j) share[j] = all[j] > 0 ? share[j] / all[j] : 0;
+  return share;
+}
+
+/// Orthonormal columns such that j is U U^T j to `part` of its norm: data say few things of cells
+/// (N. Halko, P. Martinsson and J. Tropp 2011, doi:10.1137/090771806).
+MatrixXd range_of(const MatrixXd& j, double part) {
+  const Eigen::Index n = j.rows();
+  const double all = j.squaredNorm();
+  for (Eigen::Index rank = std::min<Eigen::Index>(n, 128);; rank = std::min(n, 2 * rank)) {
+    if (rank == n) return MatrixXd::Identity(n, n);
+    MatrixXd random(j.cols(), rank);
+    for (Eigen::Index k = 0; k < random.size(); ++k)
+      random(k) = data::normal({0x72616e6765, 0}, static_cast<std::uint64_t>(k));
+    MatrixXd u = j * (j.transpose() * (j * random).eval()).eval();
+    u = Eigen::HouseholderQR<MatrixXd>(u).householderQ() * MatrixXd::Identity(n, rank);
+    if (all - (u.transpose() * j).squaredNorm() <= part * part * all) return u;
+  }
+}
+
+}  // namespace
+
+StraightPhysics::StraightPhysics(const InverseProblem& problem, const LearntModel& model,
+                                 const GaussianPrior& prior, const Numbers& m0) {
+  const std::size_t n = problem.data.size(), pixels = model.n_pixels();
+  MatrixXd j = weighted_jacobian(problem, m0);
+  pixels_mean_.assign(prior.mean.begin(), prior.mean.begin() + static_cast<std::ptrdiff_t>(pixels));
+  const Numbers at_m0 = problem.forward.predict(m0);
+  Eigen::VectorXd y = view(problem.data) - view(at_m0);
+  for (std::size_t i = 0; i < n; ++i) y[static_cast<Eigen::Index>(i)] /= problem.sigma[i];
+  y += j * view(m0);
+  if (pixels > 0) {
+    const Matrix a = from_left(to_matrix(j), linear_map(model.pixels));
+    const SparseFactor factor(corner(prior.precision, pixels), {}, "invert_learnt");
+    const MatrixXd b = factor.solve_transposed(view(a));  // Q^-1 A^T
+    MatrixXd c = view(a) * b;
+    c.diagonal().array() += 1;
+    const Eigen::LLT<MatrixXd> llt(c);
+    y -= view(a) * view(pixels_mean_);
+    llt.matrixL().solveInPlace(y);
+    llt.matrixL().solveInPlace(j);
+    pixels_of_residual_ = llt.matrixL().solve(b.transpose()).transpose();
+  }
+  // What is left of the data is the same for all codes.
+  const MatrixXd u = range_of(j, 1e-4);
+  const Eigen::VectorXd within = u.transpose() * y;
+  if (pixels > 0) {
+    view(pixels_mean_) += pixels_of_residual_ * (y - u * within);
+    pixels_of_residual_ = pixels_of_residual_ * u;
+  }
+  ForwardMap straight{.n_parameters = m0.size(), .n_data = static_cast<std::size_t>(u.cols())};
+  auto numbers = std::make_shared<const Matrix>(to_matrix(u.transpose() * j));
+  straight.predict = [numbers](const Numbers& m) { return to_vector(view(*numbers) * view(m)); };
+  straight.jacobian = [numbers](const Numbers&) { return *numbers; };
+  const LearntModel codes = without_pixels(model);
+  codes_ = {.forward = through(std::move(straight), codes.map()),
+            .data = to_vector(within),
+            .sigma = Numbers(static_cast<std::size_t>(u.cols()), 1.0)};
+  prior_ = codes.prior({});
+}
+
+Numbers StraightPhysics::minimum_from(const Numbers& x) const {
+  return searched(codes_, prior_, x);
+}
+
+Numbers StraightPhysics::draw_from(const Numbers& x, data::RandomKey key) const {
+  InverseProblem codes = codes_;
+  GaussianPrior prior = prior_;
+  std::uint64_t counter = 0;
+  for (double& v : codes.data) v += data::normal(key, counter++);
+  for (double& v : prior.mean) v += data::normal(key, counter++);
+  return searched(codes, prior, x);
+}
+
+Numbers StraightPhysics::searched(const InverseProblem& codes, const GaussianPrior& prior,
+                                  const Numbers& x) const {
+  const auto first = static_cast<std::ptrdiff_t>(pixels_mean_.size());
+  const GaussNewtonResult r = gauss_newton(codes, prior, {x.begin() + first, x.end()},
+                                           {.max_iterations = 25, .tolerance = 0.1});
+  Numbers out = pixels_mean_;
+  if (!out.empty()) {
+    Numbers residual = codes_.data;
+    view(residual) -= view(r.predicted);
+    view(out) += pixels_of_residual_ * view(residual);
+  }
+  out.insert(out.end(), r.m.begin(), r.m.end());
+  return out;
+}
+
+PixelShare pixel_share(const InverseProblem& problem, const LearntModel& model,
+                       const GaussianPrior& prior, const Numbers& x) {
+  const std::size_t pixels = model.n_pixels();
+  if (pixels == 0) return {};
+  const double n = static_cast<double>(problem.data.size());
+  const MatrixXd j = weighted_jacobian(problem, model.map().predict(x));
+  const LearntModel codes = without_pixels(model);
+  const Matrix k = from_left(
+      to_matrix(j),
+      linearized(codes.map(), {x.begin() + static_cast<std::ptrdiff_t>(pixels), x.end()}));
+  Matrix a = from_left(to_matrix(j), linear_map(model.pixels));
+  const SparseFactor factor(corner(prior.precision, pixels), {}, "invert_learnt");
+  MatrixXd v = view(a) * factor.solve_transposed(view(a)) + view(k) * view(k).transpose();
+  v.diagonal().array() += 1;
+  const Numbers share = shares_of_pixels(model);
+  view(a).array().rowwise() *= view(share).transpose().array();
+  const MatrixXd b = view(a) * factor.solve_transposed(view(a));
+  const MatrixXd part = Eigen::LLT<MatrixXd>(v).solve(b);
+  return {part.trace() / n, part.cwiseProduct(part.transpose()).sum() / n};
+}
+
+}  // namespace tessera::inversion
