@@ -85,9 +85,10 @@ int main(int argc, char** argv) {
   const Index first = std::atol(argv[3]), end = std::atol(argv[4]);
   const int draws = std::atoi(argv[5]);
   const DataTable table = table_of(21, 16);
-  const Line truth(21, table, {125, 15.625, 1.0001, 6, 0.08, 3, 1100}, false);
+  // Cells of the truth follow edges of the sections' cells (156.25 m) within 21 m.
+  const Line truth(21, table, {500.0 / 12, 15.625, 1.0001, 6, 0.08, 1, 1100}, false);
   // Cells no larger than those of the prior, so that both sections may have its edges.
-  const Line line(21, table, {500.0 / 3, 31.25, 1.0001, 12, 0.15, 1, 1250}, true);
+  const Line line(21, table, {100, 31.25, 1.0001, 12, 0.15, 1, 1250}, true);
   std::printf("# data from %ld unknowns, model of %ld cells, %ld unknowns\n",
               truth.forward.forward().unknowns(), line.mesh.parameters(),
               line.forward.forward().unknowns());

@@ -17,8 +17,8 @@ struct PlacedPrior {
   inversion::GaussianPrior prior;  ///< of x
   inversion::PriorCalibration calibration;
 };
-/// Pixels have the decoder's error on held-out sections in the region, alike over about a cell of
-/// the prior's, and `outside` decades elsewhere.
+/// Pixels have the decoder's error on held-out sections in the region, alike as far as it is there,
+/// and `outside` decades elsewhere.
 PlacedPrior placed_prior(const InvertProblem& p);
 
 /// Data as a function of ln ohm m of the cells, then of static shifts.
