@@ -77,8 +77,7 @@ TEST(CodeFlow, LearnsABend) {
   const solvers::FitOptions o{
       .epochs = 30, .batch = 64, .rate = cosine_rate(3e-3, 30 * 56), .clip_norm = 10.0};
   auto state = solvers::begin_fit(code_flow(random_key(8), 2, {.couplings = 4, .width = 32}), o);
-  const auto end =
-      solvers::fit(flow_loss, flow_loss, state, part(0, 3584), part(3584, n), o);
+  const auto end = solvers::fit(flow_loss, flow_loss, state, part(0, 3584), part(3584, n), o);
   EXPECT_EQ(end.reason, solvers::FitEnd::Reason::all_epochs) << to_string(end);
   const double exact = 0.5 * (1 + std::log(2 * std::numbers::pi) + std::log(0.1));
   EXPECT_GT(state.best_loss, exact - 0.1);  // of 512 held out: 0.03

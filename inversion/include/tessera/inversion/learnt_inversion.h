@@ -29,7 +29,8 @@ struct LearntOptions {
   /// How often the starts are tried again with the tangent at the minimum that was found; where one
   /// of them costs less, the search goes on from there.
   int rounds = 1;
-  /// Draws of the posterior, at the tangent of the minimum, that its mean is taken over; 0: no mean.
+  /// Draws of the posterior, at the tangent of the minimum, that its mean is taken over; 0: no
+  /// mean.
   int posterior_draws = 0;
   data::RandomKey key;
 };
