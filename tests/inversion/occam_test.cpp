@@ -104,6 +104,16 @@ TEST(Occam, IsEconomicalOnceTheTargetIsReached) {
   }
 }
 
+TEST(Occam, WhereTheFlattestModelFitsItIsThereInFewSteps) {
+  std::mt19937_64 random(1);
+  const SmoothCase c = smooth_case(
+      oracle::synthetic(oracle::log_frequencies(1e-2, 100, 20), {37.0}, {}, 0.05, 1, random), 20);
+  const OccamResult r = occam(c.problem, c.smoothing(), c.smooth.mean, {.target_rms = 2});
+  EXPECT_EQ(r.reason, Reason::target_reached);
+  EXPECT_LE(r.iterations.size(), 4u);
+  for (const double v : r.m) EXPECT_NEAR(v, r.m[0], 1e-2);
+}
+
 TEST(Occam, ComesNearTheBoundOnDataNoEarthFits) {
   // Three times the stated noise: the bound is well above 1, and 1.15 of it must be reachable.
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

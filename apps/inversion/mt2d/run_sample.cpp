@@ -7,7 +7,6 @@
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/run.h"
-#include "tessera/inversion/learnt_inversion.h"
 
 #include <fmt/format.h>
 
@@ -78,14 +77,8 @@ data::ExitCode run_sample(RunContext& to, const InvertProblem& p) {
     state = begin_sample(problem);
     record.note(sample_row(state));
   }
-  const inversion::LearntResult optimum = optimum_of(problem, state);
-  to.log.info(fmt::format(
-      "cheapest section: RMS {:.3f}, codes have a mean square of {:.3f}, {:.3f} "
-      "a datum; data say something of {} directions",
-      optimum.rms, optimum.code_norm[0], optimum.objective / static_cast<double>(optimum.n_data),
-      state.mass.eigenvalue.size()));
-  const std::vector<std::string> doubts = inversion::doubts_of(optimum, problem.prior.calibration);
-  for (const std::string& doubt : doubts) to.log.warning("prior doubtful: " + doubt);
+  to.log.info(state.optimum);
+  for (const std::string& doubt : state.doubts) to.log.warning("prior doubtful: " + doubt);
   while (state.steps() < total) {
     if (!record.go_on()) return data::ExitCode::stopped_resumable;
     step_sample(problem, state, to.manifest.threads);
@@ -108,7 +101,7 @@ data::ExitCode run_sample(RunContext& to, const InvertProblem& p) {
                          {"divergent", last[4]},
                          {"r_hat", worst.r_hat},
                          {"effective_draws", worst.effective},
-                         {"prior_doubts", static_cast<double>(doubts.size())}};
+                         {"prior_doubts", static_cast<double>(state.doubts.size())}};
   to.log.info(
       fmt::format("{} draws of {} chains by {:.0f} gradients; RMS of draws {:.3f} in the "
                   "median, of their mean {:.3f}",

@@ -3,7 +3,7 @@
 
 #include "tessera/autodiff/thread_count.h"
 #include "tessera/data/checkpoint.h"
-#include "tessera/inversion/misfit.h"
+#include "tessera/inversion/learnt_inversion.h"
 #include "tessera/inversion/sampler.h"
 #include "tessera/inversion/through.h"
 
@@ -122,6 +122,12 @@ SampleState begin_sample(const SampleProblem& p) {
   s.mass = inversion::mean_over_draws(
       p.codes, p.prior.prior, laplace, draws,
       {.smallest = smallest, .tolerance = tolerance, .key = {o.seed, of_mass}});
+  s.optimum = fmt::format(
+      "cheapest section: RMS {:.3f} after {} steps, codes have a mean square of {:.3f}, {:.3f} a "
+      "datum; data say something of {} directions",
+      found.rms, found.iterations.size(), found.code_norm[0],
+      found.objective / static_cast<double>(found.n_data), s.mass.eigenvalue.size());
+  s.doubts = inversion::doubts_of(found, p.prior.calibration);
   const inversion::LogDensity density = inversion::log_density(p.codes, p.prior.prior);
   const inversion::Metric metric = inversion::metric_of(s.mass);
   for (int k = 0; k < o.chains; ++k) {
@@ -153,6 +159,8 @@ void step_sample(const SampleProblem& p, SampleState& s, int threads) {
 
 void put(data::Checkpoint& c, const SampleState& s) {
   if (!s.begun()) return;
+  c.put("optimum", s.optimum);
+  for (std::size_t k = 0; k < s.doubts.size(); ++k) c.put(fmt::format("doubt/{}", k), s.doubts[k]);
   c.put("mass/optimum", s.mass.mean);
   c.put("mass/eigenvalue", s.mass.eigenvalue);
   c.put("mass/vectors", s.mass.vectors.values);
@@ -180,6 +188,9 @@ SampleState sample_state(const data::Checkpoint& c, const SampleProblem& p) {
   vectors.values = c.array<double>("mass/vectors");
   s.mass = inversion::low_rank_posterior(p.prior.prior, c.array<double>("mass/optimum"), eigenvalue,
                                          std::move(vectors));
+  s.optimum = c.text("optimum");
+  for (std::size_t k = 0; c.has(fmt::format("doubt/{}", k)); ++k)
+    s.doubts.push_back(c.text(fmt::format("doubt/{}", k)));
   for (std::size_t k = 0; c.has(fmt::format("chain/{}/x", k)); ++k) {
     const std::string at = fmt::format("chain/{}/", k);
     inversion::NutsChain chain{.x = c.array<double>(at + "x")};
@@ -197,23 +208,6 @@ SampleState sample_state(const data::Checkpoint& c, const SampleProblem& p) {
     s.chains.push_back(std::move(chain));
   }
   return s;
-}
-
-inversion::LearntResult optimum_of(const SampleProblem& p, const SampleState& s) {
-  inversion::LearntResult r;
-  r.m = s.mass.mean;
-  r.predicted = p.codes.forward.predict(r.m);
-  r.cells = p.to_cells.predict(r.m);
-  const auto residual = inversion::normalised_residual(p.codes.data, r.predicted, p.codes.sigma);
-  r.misfit = inversion::misfit(p.codes.loss, residual);
-  r.objective = r.misfit + p.prior.prior.penalty(r.m);
-  r.rms = inversion::rms(p.codes.loss, residual);
-  r.n_data = p.codes.data.size();
-  const auto first = r.m.begin() + static_cast<std::ptrdiff_t>(p.prior.model.n_pixels());
-  for (auto z = first; z != r.m.end(); ++z) r.codes_cost += *z * *z;
-  r.code_norm = {r.codes_cost / static_cast<double>(p.prior.model.n_codes())};
-  r.pixels_cost = r.objective - r.misfit - r.codes_cost;
-  return r;
 }
 
 std::vector<std::string> sample_columns() {

@@ -2,7 +2,6 @@
 // task = "sample": chains over what a learnt prior leaves open.
 #pragma once
 #include "inversion/mt2d/placed_prior.h"
-#include "tessera/inversion/learnt_inversion.h"
 #include "tessera/inversion/low_rank_posterior.h"
 #include "tessera/inversion/nuts.h"
 
@@ -31,6 +30,8 @@ SampleProblem sample_problem(const InvertProblem& p);
 /// Where all chains stand between two steps: plain numbers.
 struct SampleState {
   inversion::LowRankPosterior mass;  ///< its mean is the optimum; empty: nothing is found yet
+  std::string optimum;               ///< a line for the user
+  std::vector<std::string> doubts;   ///< of the prior, at the optimum
   std::vector<inversion::NutsChain> chains;
 
   bool begun() const { return !chains.empty(); }
@@ -44,8 +45,6 @@ void step_sample(const SampleProblem& p, SampleState& state, int threads);
 void put(data::Checkpoint& c, const SampleState& state);
 SampleState sample_state(const data::Checkpoint& c, const SampleProblem& p);
 
-/// The optimum, with what doubts of the prior want to know.
-inversion::LearntResult optimum_of(const SampleProblem& p, const SampleState& state);
 Result sample_result(const SampleProblem& p, const SampleState& state);
 
 /// A row of metrics.csv: step, mean log density, mean step size, gradients so far, divergent ones.

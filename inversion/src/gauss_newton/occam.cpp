@@ -188,11 +188,15 @@ class OccamStep {
   }
 
   /// The model and its mu go to the target together: the mu that the linearized RMS asks for here,
-  /// not far from the last one.
+  /// if it is not far from the last one; else mu stands until its minimum is found.
   void follow_mu(const Linearization& linear) {
     constexpr double far = 1.5;
-    s_.mu = weight_for(linear, 0.995 * s_.aim, std::max(least(), s_.mu / far),
-                       std::min(most(), s_.mu * far));
+    const double low = std::max(least(), s_.mu / far), high = std::min(most(), s_.mu * far);
+    const double asked = weight_for(linear, 0.995 * s_.aim, low, high);
+    if (asked > low && asked < high)
+      s_.mu = asked;
+    else
+      s_.steps_here = steps_with_mu;
   }
 
   void finish() {

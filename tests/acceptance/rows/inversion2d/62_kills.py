@@ -8,7 +8,7 @@ WHAT = ("an inversion (the hilly line of 'new', static shifts, then a section of
         "10 seeded moments each, spread over the run, resumed on two threads")
 BAR = "20 of 20 with every result file the same in all bytes as of the run that was not; those of 2 threads as well"
 MOMENTS = 10
-PRIOR = '[prior]\nfile = "{}"\nleft = "{}"\nright = "{}"\ndepth = "1 km"\n'
+PRIOR = '[prior]\nfile = "{}"\nleft = "{}"\nright = "{}"\ndepth = "{}"\n'
 SHIFTS = "[static_shift]\nenabled = true\nprior_std = 0.1\n"
 INVERSION = 'app = "inversion.mt2d"\n[data]\nfiles = "line/soundings"\nestimate_strike = true\n[inversion]\nmax_iterations = 60\n' + SHIFTS
 # A block below four stations: what a step of a chain takes is a few hundredths of a second.
@@ -38,7 +38,7 @@ def measure(work):
         work.run([work.tessera(), "new", "inversion.mt2d", "line"], cwd=folder).must_succeed("new")
         (folder / "block.toml").write_text(BLOCK)
         work.run([work.tessera(), "run", "block.toml", "--output", "block", "--progress", "none"], cwd=folder).must_succeed("the soundings of a block")
-        for name, text in {"inversion": INVERSION + PRIOR.format(prior, "-4 km", "4 km"), "sampler": SAMPLER + PRIOR.format(prior, "-3 km", "3 km")}.items():
+        for name, text in {"inversion": INVERSION + PRIOR.format(prior, "-4 km", "4 km", "800 m"), "sampler": SAMPLER + PRIOR.format(prior, "-3 km", "3 km", "600 m")}.items():
             case = folder / f"{name}.toml"
             case.write_text(text)
             found, _, said = kills.killed_and_resumed(work, folder / name, name, case, (), MOMENTS)
