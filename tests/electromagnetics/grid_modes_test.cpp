@@ -276,6 +276,39 @@ TEST(GridModes, LossesAndPolesAreThoseOfTheSteps) {
   for (int i = 0; i < 2; ++i) EXPECT_GE(std::log2(std::abs(off[i]) / std::abs(off[i + 1])), 1.9);
 }
 
+TEST(GridModes, BetweenLinesAreThoseOfADomainThatEndsThere) {
+  const double f = 14e9;
+  for (const int axis : {0, 1, 2}) {
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    const YeeModel whole = crowded(axis, walls, period);
+    YeeModel part = whole;  // cells 2 to 7 of u, 1 to 6 of v
+    part.grid.lines[u] = {whole.grid.lines[u].begin() + 2, whole.grid.lines[u].begin() + 8};
+    part.grid.lines[v] = {whole.grid.lines[v].begin() + 1, whole.grid.lines[v].begin() + 7};
+    part.faces[v] = walls;
+    std::array<int, 3> off{};
+    off[u] = 2, off[v] = 1;
+    const std::size_t cells = whole.grid.lines[0].size();
+    part.material = [whole, off, cells](int c, int j, int k, MaterialRow& row) {
+      MaterialRow all{std::vector<double>(cells, 1.0), std::vector<double>(cells, 0.0), {}, {}};
+      whole.material(c, j + off[1], k + off[2], all);
+      std::copy_n(all.inverse.begin() + off[0], row.inverse.size(), row.inverse.begin());
+    };
+    for (CutCellFraction& x : part.open.fractions)
+      x.edge.i -= off[0], x.edge.j -= off[1], x.edge.k -= off[2];
+    const GridModes a = grid_modes(whole, {axis, 0, {2, 1}, {7, 6}},
+                                   {.frequency_hz = f, .count = 3}),
+                    b = grid_modes(part, {axis, 0}, {.frequency_hz = f, .count = 3});
+    // The reference length differs, and e with it; beta and the fields do not.
+    for (int k = 0; k < 3; ++k)
+      EXPECT_LE(std::abs(a.modes[k].beta - b.modes[k].beta), 1e-9 * std::abs(b.modes[k].beta));
+    ASSERT_EQ(a.e.size(), b.e.size());
+    for (std::size_t k = 0; k < a.e.size(); ++k)
+      EXPECT_NEAR(std::abs(a.modes[0].e[k]) / a.e_scale[k],
+                  std::abs(b.modes[0].e[k]) / b.e_scale[k],
+                  1e-7 * std::abs(b.modes[0].e[0] / b.e_scale[0]) + 1e-4);
+  }
+}
+
 TEST(GridModes, TellApartWhatRunsForwardAndBackward) {
   const YeeModel m = crowded(1, walls, mirrors);
   const GridModes g = grid_modes(m, {1, 0}, {.frequency_hz = 14e9, .count = 4});

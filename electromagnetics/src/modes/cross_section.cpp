@@ -32,6 +32,7 @@ class Plane {
         z_(std::polar(1.0, 2 * std::numbers::pi * frequency_hz * model.dt_s)) {
     for (int d = 0; d < 3; ++d)
       if (m_.grid.resolved(d)) unit_ = std::min(unit_, m_.grid.smallest_length(d));
+    require_window(plane);
     require_even_cells();
   }
 
@@ -54,6 +55,10 @@ class Plane {
     append_edges(out.h, hv), append_edges(out.h, hu);
     append_edges(out.held, held_v), append_edges(out.held, held_u);
     append_edges(out.e_n, en), append_edges(out.h_n, hn);
+    for (const auto& [edges, scales] :
+         {std::pair(&out.e, &out.e_scale), std::pair(&out.h, &out.h_scale),
+          std::pair(&out.held, &out.held_scale)})
+      for (const Edge& e : *edges) scales->push_back(scale(e));
     if (out.e.empty()) throw Error("[grid_modes] the plane has no edge that is not metal: no mode");
 
     // Differences go to the edge that takes them, whose layer stretches them.
@@ -171,14 +176,37 @@ class Plane {
           throw Error("[grid_modes] " + where + " lies in an absorbing layer");
     }
     for (const int d : {u_, v_})
-      if (m_.grid.resolved(d) && m_.faces[d].low == Boundary::periodic && m_.bloch_phase[d] != 0)
+      if (m_.grid.resolved(d) && !cut(d) && m_.faces[d].low == Boundary::periodic &&
+          m_.bloch_phase[d] != 0)
         throw Error("[grid_modes] " + where + " crosses faces that are joined with a phase");
     for (const NodeTensor& t : m_.tensors) {
       const int at[3] = {t.i, t.j, t.k};
-      if (at[n_] == line_ || at[n_] == line_ + 1)
+      const auto within = [&](int d) { return at[d] >= low_[d] && at[d] <= high_[d]; };
+      if ((at[n_] == line_ || at[n_] == line_ + 1) && within(u_) && within(v_))
         throw Error("[grid_modes] " + where +
                     " has tensors, of faces that run across the grid: average without them");
     }
+  }
+
+  void require_window(const ModePlane& plane) {
+    for (const int q : {0, 1}) {
+      const int d = q == 0 ? u_ : v_, cells = m_.grid.cells(d);
+      const int low = plane.low[static_cast<std::size_t>(q)],
+                high = plane.high[static_cast<std::size_t>(q)];
+      low_[d] = low < 0 ? 0 : low, high_[d] = high < 0 ? cells : high;
+      if (low_[d] >= high_[d] || high_[d] > cells)
+        throw Error("[grid_modes] the plane goes from line " + std::to_string(low_[d]) + " to " +
+                    std::to_string(high_[d]) + " of axis " + "xyz"[d] + ", which has " +
+                    std::to_string(cells) + " cells");
+    }
+  }
+  /// Whether walls bound the plane along an axis, inside of the domain.
+  bool cut(int d) const { return d != n_ && high_[d] - low_[d] < m_.grid.cells(d); }
+  /// Length of an edge, or of the dual one, over the reference length.
+  double scale(const Edge& e) const {
+    const int d = axis_of(e.component), at[3] = {e.i, e.j, e.k};
+    return is_electric(e.component) ? m_.grid.length(d, at[d]) / unit_ * m_.open.length_fraction(e)
+                                    : m_.grid.dual_length(d, at[d], wraps(d)) / unit_;
   }
 
   int places() const { return (m_.grid.cells(u_) + 1) * (m_.grid.cells(v_) + 1); }
@@ -188,9 +216,10 @@ class Plane {
   std::pair<int, int> range(int c, int d) const {
     const int cells = m_.grid.cells(d);
     if (!m_.active[c]) return {0, 0};
-    if (at_middle(c, d) || wraps(d)) return {0, cells};
-    return {m_.faces[d].low == Boundary::pmc ? 0 : 1,
-            m_.faces[d].high == Boundary::pmc ? cells + 1 : cells};
+    if (at_middle(c, d)) return {low_[d], high_[d]};
+    if (!cut(d) && wraps(d)) return {0, cells};
+    return {low_[d] == 0 && m_.faces[d].low == Boundary::pmc ? 0 : low_[d] + 1,
+            high_[d] == cells && m_.faces[d].high == Boundary::pmc ? cells + 1 : high_[d]};
   }
   double metric(int c, int d, int i) const {
     const double length =
@@ -295,7 +324,7 @@ class Plane {
     const int cells = m_.grid.cells(d), other = d == u_ ? v_ : u_;
     const bool forward = !is_electric(to.component);
     const auto add = [&](int row, int i, int across, const Complex& by) {
-      if (wraps(d)) i = (i + cells) % cells;
+      if (wraps(d) && !cut(d)) i = (i + cells) % cells;
       if (i < 0 || i > cells) return;
       const int p = d == u_ ? place(i, across) : place(across, i);
       if (const int col = from.number[static_cast<std::size_t>(p)]; col >= 0)
@@ -316,6 +345,7 @@ class Plane {
 
   const YeeModel& m_;
   int n_, u_, v_, line_;
+  int low_[3] = {}, high_[3] = {};
   Complex z_;
   double unit_ = INFINITY, eps_ = 0, mu_ = 0;
 };

@@ -14,7 +14,8 @@ using Vector = Eigen::VectorXcd;
 /// of e_u before e_v and h_v before h_u.
 struct CrossSection {
   std::vector<Edge> e, h, e_n, h_n;
-  std::vector<Edge> held;  ///< faces h_v, then h_u, whose edge is metal
+  std::vector<Edge> held;                            ///< faces h_v, then h_u, whose edge is metal
+  std::vector<double> e_scale, h_scale, held_scale;  ///< e per E, h per Z0 H
   Matrix a, b, e_n_of_h, h_n_of_e, held_of_e_n;
   double cell = 0;            ///< D, m
   double reference = 0;       ///< l, m

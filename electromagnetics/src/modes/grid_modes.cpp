@@ -148,7 +148,9 @@ GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOp
   const double index_squared =
       options.index != 0 ? options.index * options.index : 1.05 * std::max(s.densest, 1.0);
   const Matrix ab = s.a * s.b;
-  GridModes out{s.e, s.h, s.e_n, s.h_n, s.cell, {}};
+  GridModes out{s.e, s.h, s.e_n, s.h_n, s.e_scale, s.h_scale, s.cell, {}};
+  out.h_scale.insert(out.h_scale.end(), s.held_scale.begin(), s.held_scale.end());
+  out.e_scale.resize(out.h_scale.size(), 1.0);
   for (const Edge& h : s.held) {
     Edge e = h;  // the metal one at its place
     e.component = static_cast<std::uint8_t>(3 - plane.axis - axis_of(h.component));

@@ -24,6 +24,7 @@
 #pragma once
 #include "tessera/electromagnetics/yee_scheme.h"
 
+#include <array>
 #include <complex>
 #include <vector>
 
@@ -32,6 +33,9 @@ namespace tessera::electromagnetics {
 /// Edges across `axis` at a line of the grid, and the faces and edges half a cell further on.
 struct ModePlane {
   int axis = 2, line = 0;
+  /// The lines of u and v between which modes are sought, with walls of metal there; -1: the ends
+  /// of the domain, and what is there.
+  std::array<int, 2> low{-1, -1}, high{-1, -1};
 };
 
 struct ModeOptions {
@@ -62,7 +66,8 @@ struct GridModes {
   std::vector<Edge> e;  ///< e_u, e_v; then those of metal where h is not zero
   std::vector<Edge> h;  ///< h_v, h_u: at the place across n of `e` of the same number
   std::vector<Edge> e_n, h_n;
-  double cell = 0;  ///< D, m
+  std::vector<double> e_scale, h_scale;  ///< e per E, h per Z0 H, of `e` and `h`
+  double cell = 0;                       ///< D, m
   /// Those that travel come first, slowest first; then those that decay, slowest decay first.
   std::vector<GridMode> modes;
 };
