@@ -83,6 +83,8 @@ std::unique_ptr<Monitor> make_monitor(const Case& c, const MonitorOptions& o) {
       return make_resonances(c, o);
     case MonitorKind::snapshot:
       return make_snapshot(c, o);
+    case MonitorKind::mode:
+      return make_mode(c, o);
   }
   throw Error("[monitor " + o.name + "] is of no kind");
 }

@@ -61,8 +61,9 @@ std::vector<std::complex<double>> Spectral::spectrum_of(const CaseSource& s, dou
 }
 
 MonitorResult Spectral::begin_result() const {
-  static constexpr const char* names[] = {"probe", "dft",  "flux",   "energy",     "far_field",
-                                          "rcs",   "ldos", "orders", "resonances", "snapshot"};
+  static constexpr const char* names[] = {"probe",      "dft",      "flux", "energy",
+                                          "far_field",  "rcs",      "ldos", "orders",
+                                          "resonances", "snapshot", "mode"};
   MonitorResult out{options_.name,
                     names[static_cast<int>(options_.kind)],
                     {"frequency", "Hz", frequencies_},

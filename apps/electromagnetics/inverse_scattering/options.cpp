@@ -148,7 +148,8 @@ InverseOptions read_inverse_options(const data::Config& config) {
                "data of all models have the same length: the run ends by time or steps",
                "give run.stop.time or run.stop.steps alone");
   for (std::size_t s = 0; s < o.sources.size(); ++s)
-    if (o.sources[s].kind == SourceKind::plane_wave || o.sources[s].kind == SourceKind::beam)
+    if (o.sources[s].kind == SourceKind::plane_wave || o.sources[s].kind == SourceKind::beam ||
+        o.sources[s].kind == SourceKind::mode)
       checks.say(650, item("source", s) + ".kind", "sources here are currents",
                  "take point, line or plane");
   for (int a = 0; a < 3; ++a)

@@ -69,6 +69,26 @@ void check_spectrum(const MonitorOptions& m, const std::string& at, Checks& chec
                "the longer wavelength is the lower frequency");
 }
 
+void check_mode(const SourceOptions& s, const GridOptions& grid, const std::string& at,
+                Checks& checks) {
+  const auto along =
+      std::count_if(s.direction.begin(), s.direction.end(), [](double x) { return x != 0; });
+  if (along != 1)
+    return checks.say(628, at + ".direction", "a mode travels along an axis",
+                      "e.g. direction = [1, 0, 0], or [0, 0, -1]");
+  const auto axis = static_cast<std::size_t>(
+      std::find_if(s.direction.begin(), s.direction.end(), [](double x) { return x != 0; }) -
+      s.direction.begin());
+  if (!grid.resolved(static_cast<int>(axis)))
+    return checks.say(628, at + ".direction", "leads out of the axes that are resolved");
+  if (s.size && (*s.size)[axis] != 0)
+    checks.say(628, at + ".size", "a mode starts from a plane across its direction",
+               "set that entry to 0");
+  if (s.waveform.kind != WaveformKind::gaussian)
+    checks.say(628, at + ".waveform", "a mode needs a pulse with a band",
+               "take kind = \"gaussian\", with a band above the mode's cut-off");
+}
+
 /// The source that the monitor is measured against: one of this kind, named or the only one.
 void check_source_of(const MonitorOptions& m, SourceKind kind, const CaseOptions& o,
                      const std::string& at, Checks& checks) {
@@ -97,6 +117,8 @@ void check_region(const MonitorOptions& m, const GridOptions& grid, const std::s
   const int flat = flat_axes(grid, *m.size);
   if (m.kind == MonitorKind::orders && flat != 1)
     checks.say(629, at + ".size", "orders leave through a plane: one entry is 0");
+  if (m.kind == MonitorKind::mode && flat != 1)
+    checks.say(629, at + ".size", "modes pass a plane: one entry is 0");
   const bool surface =
       m.kind == MonitorKind::flux || m.kind == MonitorKind::far_field || m.kind == MonitorKind::rcs;
   if (m.kind == MonitorKind::energy && flat > 0)
@@ -155,6 +177,10 @@ void check_sources(const CaseOptions& o, Checks& checks) {
     check_inside(o.grid, *s.position, s.size.value_or(Point{}), at + ".position", 628, checks);
     if (s.kind == SourceKind::plane_wave || s.kind == SourceKind::beam) {
       check_wave(s, o.grid, at, checks);
+      continue;
+    }
+    if (s.kind == SourceKind::mode) {
+      check_mode(s, o.grid, at, checks);
       continue;
     }
     check_computed(o.grid, s.component, at + ".component", 628, checks);

@@ -164,7 +164,9 @@ void find_doubts(Case& c, const data::Config& config) {
   for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
     const SourceOptions& o = c.options.sources[s];
     if (o.kind == SourceKind::plane_wave) continue;
-    const Point size = o.kind == SourceKind::beam ? Point{} : o.size.value_or(Point{});
+    const Point size = o.kind == SourceKind::beam || o.kind == SourceKind::mode
+                           ? Point{}
+                           : o.size.value_or(Point{});
     doubts.layers_and_conductors(fmt::format("source[{}]", s), "source", *o.position, size,
                                  "which swallows most of what it sends");
   }

@@ -207,7 +207,7 @@ struct WaveformOptions {
 
   bool operator==(const WaveformOptions&) const = default;
 };
-enum class SourceKind { point, line, plane, plane_wave, beam };
+enum class SourceKind { point, line, plane, plane_wave, beam, mode };
 struct SourceOptions {
   SourceKind kind = SourceKind::point;
   std::string name;
@@ -217,6 +217,8 @@ struct SourceOptions {
   Point direction{}, polarization{};
   double waist = 0;
   double focus = 0;
+  int mode = 1;      ///< from 1
+  std::optional<double> index;  ///< about which modes are sought; not given: of the slowest wave
   double amplitude = 1;
   WaveformOptions waveform;
 };
@@ -233,7 +235,8 @@ enum class MonitorKind {
   ldos,
   orders,
   resonances,
-  snapshot
+  snapshot,
+  mode
 };
 struct MirrorOptions {
   Axis axis = Axis::z;
@@ -257,6 +260,8 @@ struct MonitorOptions {
   std::vector<MirrorOptions> mirrors;
   std::optional<std::string> source;
   std::vector<std::array<int, 2>> orders;
+  int modes = 1;
+  std::optional<double> index;  ///< about which modes are sought; not given: of the slowest wave
   double min_quality = 0;
   int max_modes = 50;
   std::vector<std::string> derivatives;  ///< names of parameters

@@ -63,12 +63,15 @@ data::Options<SourceOptions> source_table() {
   using O = SourceOptions;
   const std::vector<std::string> currents = {"point", "line", "plane"},
                                  waves = {"plane_wave", "beam"};
-  data::Options<O> o("source",
-                     "A current at a point, along a line or over a plane; a plane wave within a "
-                     "box (total field inside, scattered field outside); or a Gaussian beam.");
+  const std::vector<std::string> directed = {"plane_wave", "beam", "mode"};
+  data::Options<O> o(
+      "source",
+      "A current at a point, along a line or over a plane; a plane wave within a "
+      "box (total field inside, scattered field outside); a Gaussian beam; or a mode of a "
+      "guide, which leaves its plane to one side.");
   o.add_kind("kind", &O::kind,
              {.doc = "What it is.",
-              .choices = {"point", "line", "plane", "plane_wave", "beam"},
+              .choices = {"point", "line", "plane", "plane_wave", "beam", "mode"},
               .required = true});
   o.add("name", &O::name, {.doc = "What monitors call it."});
   o.add("component", &O::component,
@@ -81,16 +84,19 @@ data::Options<SourceOptions> source_table() {
             {.doc =
                  "Its middle, of a beam that of the plane it starts from; the middle of the domain "
                  "if not given.",
-             .required_for = {"point", "line", "plane", "beam"}}));
-  o.add("size", &O::size,
-        length({.doc = "Extent of the line or plane, or of the box of a plane wave (just inside "
-                       "the absorbing layers if not given).",
-                .min = 0,
-                .only_for = {"line", "plane", "plane_wave", "beam"},
-                .required_for = {"line", "plane"}}));
+             .required_for = {"point", "line", "plane", "beam", "mode"}}));
   o.add(
-      "direction", &O::direction,
-      {.doc = "Where it travels to, a vector of any length.", .required = true, .only_for = waves});
+      "size", &O::size,
+      length({.doc = "Extent of the line or plane, or of the box of a plane wave (just inside "
+                     "the absorbing layers if not given); of a mode the part of the plane in which "
+                     "the guide lies, walls of metal around it (all of the plane if not given).",
+              .min = 0,
+              .only_for = {"line", "plane", "plane_wave", "beam", "mode"},
+              .required_for = {"line", "plane"}}));
+  o.add("direction", &O::direction,
+        {.doc = "Where it travels to, a vector of any length; of a mode along an axis.",
+         .required = true,
+         .only_for = directed});
   o.add("polarization", &O::polarization,
         {.doc = "Direction of E; what lies along the direction of travel is left out.",
          .required = true,
@@ -103,9 +109,20 @@ data::Options<SourceOptions> source_table() {
   o.add("focus", &O::focus,
         length({.doc = "How far from its position along its direction the focus lies.",
                 .only_for = {"beam"}}));
-  o.add("amplitude", &O::amplitude,
-        {.doc = "Factor on the waveform: V/m for waves and beams; for currents A m (point), A "
-                "(line), A/m (plane), magnetic ones with V for A."});
+  o.add("mode", &O::mode,
+        {.doc = "Which mode: 1 is the slowest that travels.",
+         .min = 1,
+         .max = 100,
+         .only_for = {"mode"}});
+  o.add("index", &O::index,
+        {.doc = "Effective index about which modes are sought; above that of the densest medium in "
+                "the plane if not given. Plasmons may be slower than that.",
+         .above = 0,
+         .only_for = {"mode"}});
+  o.add(
+      "amplitude", &O::amplitude,
+      {.doc = "Factor on the waveform: V/m for waves and beams; sqrt(W) for modes; for currents A "
+              "m (point), A (line), A/m (plane), magnetic ones with V for A."});
   o.add_table("waveform", &O::waveform, waveform_table(),
               {.doc = "Its time dependence.", .required = true});
   return o;
@@ -120,36 +137,43 @@ data::Options<MonitorOptions> monitor_table() {
 
   using O = MonitorOptions;
   const std::vector<std::string> spectral = {"dft", "flux", "energy", "far_field",
-                                             "rcs", "ldos", "orders"},
-                                 banded = {"dft", "flux", "energy", "far_field",
-                                           "rcs", "ldos", "orders", "resonances"},
+                                             "rcs", "ldos", "orders", "mode"},
+                                 banded = {"dft",  "flux", "energy", "far_field", "rcs",
+                                           "ldos", "mode", "orders", "resonances"},
                                  angular = {"far_field", "rcs"};
   data::Options<O> o("monitor", "What is measured, under its name in results.h5.");
-  o.add_kind("kind", &O::kind,
-             {.doc = "probe: fields in time at a point; dft: Fourier transforms of fields; flux: "
-                     "power through a plane or out of a box; energy: energy in a box (poles with "
-                     "what they store: d(f Re eps)/df where nothing is lost, kinetic and potential "
-                     "energy of lossy ones); far_field: pattern of an antenna; rcs: scattering "
-                     "cross-section; ldos: density of states and Purcell factor of a point source; "
-                     "orders: diffraction orders; resonances: frequencies and Q of a ring-down, "
-                     "each mode once; snapshot: fields of a plane or box at intervals.",
-              .choices = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders",
-                          "resonances", "snapshot"},
-              .required = true});
+  o.add_kind(
+      "kind", &O::kind,
+      {.doc =
+           "probe: fields in time at a point; dft: Fourier transforms of fields; flux: "
+           "power through a plane or out of a box; energy: energy in a box (poles with "
+           "what they store: d(f Re eps)/df where nothing is lost, kinetic and potential "
+           "energy of lossy ones); far_field: pattern of an antenna; rcs: scattering "
+           "cross-section; ldos: density of states and Purcell factor of a point source; "
+           "orders: diffraction orders; resonances: frequencies and Q of a ring-down, "
+           "each mode once; snapshot: fields of a plane or box at intervals; mode: amplitudes of "
+           "a guide's modes through a plane, both ways.",
+       .choices = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders",
+                   "resonances", "snapshot", "mode"},
+       .required = true});
   o.add("name", &O::name, {.doc = "Its name, of letters, digits, _ and -.", .required = true});
   o.add(
       "position", &O::position,
-      length({.doc = "A point, or the middle of the plane or box; the middle of the domain if not "
-                     "given.",
-              .only_for = {"probe", "dft", "flux", "energy", "far_field", "rcs", "orders",
-                           "resonances", "snapshot"},
-              .required_for = {"probe", "flux", "far_field", "rcs", "orders", "resonances"}}));
-  o.add("size", &O::size,
-        length({.doc = "Extent of the plane or box; 0 across a plane. Not given: dft a point, "
-                       "energy and snapshot the domain.",
-                .min = 0,
-                .only_for = {"dft", "flux", "energy", "far_field", "rcs", "orders", "snapshot"},
-                .required_for = {"flux", "far_field", "rcs", "orders"}}));
+      length(
+          {.doc = "A point, or the middle of the plane or box; the middle of the domain if not "
+                  "given.",
+           .only_for = {"probe", "dft", "flux", "energy", "far_field", "rcs", "orders",
+                        "resonances", "snapshot", "mode"},
+           .required_for = {"probe", "flux", "far_field", "rcs", "orders", "resonances", "mode"}}));
+  o.add(
+      "size", &O::size,
+      length(
+          {.doc = "Extent of the plane or box; 0 across a plane. Not given: dft a point, "
+                  "energy and snapshot the domain. Of modes the part of the plane in which the "
+                  "guide lies, walls of metal around it.",
+           .min = 0,
+           .only_for = {"dft", "flux", "energy", "far_field", "rcs", "orders", "snapshot", "mode"},
+           .required_for = {"flux", "far_field", "rcs", "orders", "mode"}}));
   o.add(
       "components", &O::components,
       {.doc = "Components of the field; if not given all that are computed, of resonances that of "
@@ -214,6 +238,16 @@ data::Options<MonitorOptions> monitor_table() {
   o.add("orders", &O::orders,
         {.doc = "Which (m, n) along the two axes of the plane; those that propagate if not given.",
          .only_for = {"orders"}});
+  o.add("modes", &O::modes,
+        {.doc = "How many modes, from the slowest that travels on.",
+         .min = 1,
+         .max = 100,
+         .only_for = {"mode"}});
+  o.add("index", &O::index,
+        {.doc = "Effective index about which modes are sought; above that of the densest medium in "
+                "the plane if not given.",
+         .above = 0,
+         .only_for = {"mode"}});
   o.add("min_quality", &O::min_quality,
         {.doc = "Least Q of a resonance.", .min = 0, .only_for = {"resonances"}});
   o.add("max_modes", &O::max_modes,

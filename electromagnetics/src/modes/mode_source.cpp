@@ -29,7 +29,6 @@ std::vector<double> chebyshev_nodes(double low, double high, int n) {
 
 /// c_m(f) of all nodes.
 std::vector<double> shares(const std::vector<double>& nodes, double f) {
-  f = std::clamp(f, nodes.front(), nodes.back());
   std::vector<double> out(nodes.size(), 1.0);
   for (std::size_t m = 0; m < nodes.size(); ++m)
     for (std::size_t j = 0; j < nodes.size(); ++j)
@@ -102,7 +101,9 @@ NodeSignals signals(const std::vector<double>& nodes, const Waveform& w, double 
     std::vector<c128> x(spectrum.size());
     for (std::size_t q = 0; q < x.size(); ++q) {
       const double angle = 2 * pi * static_cast<double>(q) / static_cast<double>(size);
-      x[q] = spectrum[q] * shares(nodes, angle / (2 * pi * dt))[m] * std::polar(1.0, angle * shift);
+      x[q] = spectrum[q] *
+             shares(nodes, std::clamp(angle / (2 * pi * dt), nodes.front(), nodes.back()))[m] *
+             std::polar(1.0, angle * shift);
       if (turned) x[q] *= c128(0, 1);
     }
     std::vector<double> y = irfft(tensor(x), size).to_vector();
@@ -149,14 +150,15 @@ struct Sheet {
 
 }  // namespace
 
-ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz, double high_hz,
-                   int count, int nodes, double index) {
-  if (!(low_hz > 0) || !(high_hz >= low_hz) || count < 1 || nodes < 1)
-    throw Error("[mode_band] needs a band of positive frequencies, a mode and a node");
+namespace {
+
+/// At rising frequencies, from that in the middle to both sides.
+ModeBand band_at(const YeeModel& model, const ModePlane& plane, std::vector<double> frequency_hz,
+                 int count, double index) {
   ModeBand band;
-  band.frequency_hz = chebyshev_nodes(low_hz, high_hz, nodes);
+  band.frequency_hz = std::move(frequency_hz);
   band.at.resize(band.frequency_hz.size());
-  const auto middle = static_cast<int>(band.frequency_hz.size()) / 2;
+  const auto nodes = static_cast<int>(band.at.size()), middle = nodes / 2;
   const auto at = [&](int m, int more) {
     return grid_modes(model, plane,
                       {.frequency_hz = band.frequency_hz[static_cast<std::size_t>(m)],
@@ -172,6 +174,55 @@ ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz,
       band.at[static_cast<std::size_t>(m)] = std::move(found);
     }
   return band;
+}
+
+GridModes interpolated(const ModeBand& band, double f) {
+  const std::vector<double> c = shares(band.frequency_hz, f);
+  GridModes out = band.at.front();
+  for (std::size_t k = 0; k < out.modes.size(); ++k) {
+    GridMode sum = out.modes[k];
+    turn(sum, 0.0);
+    sum.beta = sum.index = 0, sum.residual = 0;
+    for (std::size_t m = 0; m < c.size(); ++m) {
+      const GridMode& node = band.at[m].modes[k];
+      sum.beta += c[m] * node.beta;
+      sum.index += c[m] * node.index;
+      sum.residual = std::max(sum.residual, node.residual);
+      for (const auto field : {&GridMode::e, &GridMode::h, &GridMode::e_n, &GridMode::h_n})
+        for (std::size_t i = 0; i < (sum.*field).size(); ++i)
+          (sum.*field)[i] += c[m] * (node.*field)[i];
+    }
+    out.modes[k] = std::move(sum);
+  }
+  return out;
+}
+
+}  // namespace
+
+ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz, double high_hz,
+                   int count, int nodes, double index) {
+  if (!(low_hz > 0) || !(high_hz >= low_hz) || count < 1 || nodes < 1)
+    throw Error("[mode_band] needs a band of positive frequencies, a mode and a node");
+  return band_at(model, plane, chebyshev_nodes(low_hz, high_hz, nodes), count, index);
+}
+
+std::vector<GridModes> modes_at(const YeeModel& model, const ModePlane& plane,
+                                const std::vector<double>& frequency_hz, int count, int nodes,
+                                double index) {
+  if (frequency_hz.empty()) return {};
+  std::vector<double> rising = frequency_hz;
+  std::sort(rising.begin(), rising.end());
+  rising.erase(std::unique(rising.begin(), rising.end()), rising.end());
+  const bool each = rising.size() <= static_cast<std::size_t>(nodes);
+  const ModeBand band =
+      each ? band_at(model, plane, rising, count, index)
+           : mode_band(model, plane, rising.front(), rising.back(), count, nodes, index);
+  std::vector<GridModes> out;
+  for (const double f : frequency_hz)
+    out.push_back(each ? band.at[static_cast<std::size_t>(
+                             std::lower_bound(rising.begin(), rising.end(), f) - rising.begin())]
+                       : interpolated(band, f));
+  return out;
 }
 
 Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeBand& band,

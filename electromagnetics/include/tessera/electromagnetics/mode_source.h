@@ -31,6 +31,12 @@ struct ModeBand {
 ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz, double high_hz,
                    int count = 1, int nodes = 5, double index = 0);
 
+/// Modes at given frequencies, followed as those of mode_band: solved at each where these are at
+/// most `nodes`, else interpolated from a band of so many nodes.
+std::vector<GridModes> modes_at(const YeeModel& model, const ModePlane& plane,
+                                const std::vector<double>& frequency_hz, int count = 1,
+                                int nodes = 7, double index = 0);
+
 struct ModeSource {
   std::size_t mode = 0;
   bool forward = true;  ///< to the side of rising coordinates
