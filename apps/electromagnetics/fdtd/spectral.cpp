@@ -47,7 +47,13 @@ std::vector<double> Spectral::over(const std::vector<double>& power, const Resul
   const auto base = std::find_if(all.begin(), all.end(), [&](const MonitorResult& r) {
     return r.name == *options_.relative_to;
   });
-  const auto& by = std::get<std::vector<double>>(base->find("flux")->values);
+  std::vector<double> by;
+  if (const Quantity* flux = base->find("flux")) {
+    by = std::get<std::vector<double>>(flux->values);
+  } else {  // the first of a monitor's modes
+    const auto& a = std::get<std::vector<std::complex<double>>>(base->find("forward")->values);
+    for (std::size_t k = 0; k < count(); ++k) by.push_back(std::norm(a[k * (a.size() / count())]));
+  }
   const std::size_t each = power.size() / count();
   std::vector<double> out(power.size());
   for (std::size_t q = 0; q < power.size(); ++q) out[q] = power[q] / by.at(q / each);

@@ -129,11 +129,16 @@ void check_region(const MonitorOptions& m, const GridOptions& grid, const std::s
     checks.say(629, at + ".size", "is neither a plane (one entry is 0) nor a box (none is)");
 }
 
+/// Whether others may be divided by its power.
+bool has_power(const MonitorOptions& m) {
+  return m.kind == MonitorKind::flux || m.kind == MonitorKind::mode;
+}
+
 /// The monitor that `relative_to` names is another one's base at each of its frequencies.
 void check_base(const MonitorOptions& m, const CaseOptions& o, const std::string& at,
                 Checks& checks) {
   for (const MonitorOptions& base : o.monitors) {
-    if (base.kind != MonitorKind::flux || base.name != *m.relative_to) continue;
+    if (!has_power(base) || base.name != *m.relative_to) continue;
     const std::vector<double> own = m.all_frequencies(), other = base.all_frequencies();
     const bool same = std::equal(own.begin(), own.end(), other.begin(), other.end(),
                                  [](double a, double b) { return std::abs(a - b) <= 1e-9 * b; });
@@ -198,7 +203,7 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
   std::vector<std::string> names, fluxes;
   for (const MonitorOptions& m : o.monitors) {
     names.push_back(m.name);
-    if (m.kind == MonitorKind::flux) fluxes.push_back(m.name);
+    if (has_power(m)) fluxes.push_back(m.name);
   }
   for (std::size_t i = 0; i < o.monitors.size(); ++i) {
     const MonitorOptions& m = o.monitors[i];
@@ -228,7 +233,7 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
                    "in two dimensions waves travel across z, where theta is 90 deg",
                    "leave theta out: phi is the angle in the plane");
     if (m.relative_to) {
-      checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux monitor");
+      checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux or mode monitor");
       check_base(m, o, at, checks);
     }
     if (m.kind == MonitorKind::rcs) check_source_of(m, SourceKind::plane_wave, o, at, checks);

@@ -217,7 +217,7 @@ struct SourceOptions {
   Point direction{}, polarization{};
   double waist = 0;
   double focus = 0;
-  int mode = 1;      ///< from 1
+  int mode = 1;                 ///< from 1
   std::optional<double> index;  ///< about which modes are sought; not given: of the slowest wave
   double amplitude = 1;
   WaveformOptions waveform;

@@ -113,12 +113,14 @@ data::Options<SourceOptions> source_table() {
         {.doc = "Which mode: 1 is the slowest that travels.",
          .min = 1,
          .max = 100,
-         .only_for = {"mode"}});
+         .only_for = {"mode"},
+         .since = "0.3"});
   o.add("index", &O::index,
         {.doc = "Effective index about which modes are sought; above that of the densest medium in "
                 "the plane if not given. Plasmons may be slower than that.",
          .above = 0,
-         .only_for = {"mode"}});
+         .only_for = {"mode"},
+         .since = "0.3"});
   o.add(
       "amplitude", &O::amplitude,
       {.doc = "Factor on the waveform: V/m for waves and beams; sqrt(W) for modes; for currents A "
@@ -195,12 +197,15 @@ data::Options<MonitorOptions> monitor_table() {
          .max = 100000,
          .only_for = spectral});
   o.add("reverse", &O::reverse,
-        {.doc = "Count power along the falling axis (into a box) as positive; of orders, the side.",
-         .only_for = {"flux", "orders"}});
-  o.add("relative_to", &O::relative_to,
-        {.doc = "Name of a flux monitor with the same frequencies by whose power this one is "
-                "divided.",
-         .only_for = {"flux", "orders"}});
+        {.doc =
+             "Count power along the falling axis (into a box) as positive; of orders, the side; of "
+             "modes, call what runs that way forward.",
+         .only_for = {"flux", "orders", "mode"}});
+  o.add(
+      "relative_to", &O::relative_to,
+      {.doc = "Name of a flux or mode monitor with the same frequencies by whose power, of a mode "
+              "monitor that of its first mode along the axis, this one is divided.",
+       .only_for = {"flux", "orders", "mode"}});
   o.add("subtract", &O::subtract,
         {.doc = "Folder of a former run whose fields at this monitor are subtracted first. Both "
                 "have the same sources, grid, time step and frequencies, and the monitor the same "
@@ -242,12 +247,14 @@ data::Options<MonitorOptions> monitor_table() {
         {.doc = "How many modes, from the slowest that travels on.",
          .min = 1,
          .max = 100,
-         .only_for = {"mode"}});
+         .only_for = {"mode"},
+         .since = "0.3"});
   o.add("index", &O::index,
         {.doc = "Effective index about which modes are sought; above that of the densest medium in "
                 "the plane if not given.",
          .above = 0,
-         .only_for = {"mode"}});
+         .only_for = {"mode"},
+         .since = "0.3"});
   o.add("min_quality", &O::min_quality,
         {.doc = "Least Q of a resonance.", .min = 0, .only_for = {"resonances"}});
   o.add("max_modes", &O::max_modes,

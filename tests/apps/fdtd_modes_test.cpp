@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modes that are launched and measured, against the power that passes and transmission lines.
+#include "fdtd_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+using namespace tessera::testing;
+
+namespace {
+
+/// A silicon strip in oxide in two dimensions, and beside it another one that is out of the planes.
+std::string strip() {
+  return R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["4 um", "5 um", "0 um"]
+cell = "40 nm"
+polarization = "Hz"
+background = "oxide"
+[run]
+precision = "f64"
+stop.decay_db = 60
+[boundary.pml]
+cells = 15
+[[material]]
+name = "oxide"
+eps = 2.0736
+[[material]]
+name = "silicon"
+eps = 12.1104
+[[structure]]
+shape = "box"
+low = ["-inf", "-0.2 um", "-inf"]
+high = ["inf", "0.2 um", "inf"]
+material = "silicon"
+[[structure]]
+shape = "box"
+low = ["-inf", "1.6 um", "-inf"]
+high = ["inf", "1.84 um", "inf"]
+material = "silicon"
+[[source]]
+kind = "mode"
+position = ["-0.8 um", "0 um", "0 um"]
+size = ["0 um", "2.4 um", "0 um"]
+direction = [1, 0, 0]
+amplitude = 2.0
+waveform = {kind = "gaussian", frequency = "193.4 THz", bandwidth = "40 THz"}
+[[monitor]]
+kind = "mode"
+name = "ahead"
+position = ["0.8 um", "0 um", "0 um"]
+size = ["0 um", "2.4 um", "0 um"]
+frequencies = ["185 THz", "193.4 THz", "200 THz"]
+relative_to = "power"
+[[monitor]]
+kind = "flux"
+name = "power"
+position = ["0.8 um", "0 um", "0 um"]
+size = ["0 um", "2.4 um", "0 um"]
+frequencies = ["185 THz", "193.4 THz", "200 THz"]
+[[monitor]]
+kind = "mode"
+name = "behind"
+position = ["-1.2 um", "0 um", "0 um"]
+size = ["0 um", "2.4 um", "0 um"]
+frequencies = ["185 THz", "193.4 THz", "200 THz"]
+relative_to = "ahead"
+)";
+}
+
+TEST_F(Fdtd, ALaunchedModeIsThePowerThatPasses) {
+  write("case.toml", strip());
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  // The wall of the planes cuts the mode where it has fallen to 1e-4.
+  for (const double x : column("RUN", "ahead", "forward_ratio")) EXPECT_NEAR(x, 1, 2e-3);
+  for (const double x : column("RUN", "ahead", "backward_ratio")) EXPECT_LE(x, 1e-5);
+  for (const double x : column("RUN", "behind", "backward_ratio")) EXPECT_LE(x, 1e-5);
+  for (const double n : column("RUN", "ahead", "index_re")) {
+    EXPECT_GT(n, 1.44);
+    EXPECT_LT(n, 3.48);
+  }
+
+  // To the other side it is the same.
+  const Outcome turned = run_case(
+      "case.toml", "TURNED",
+      {"source[0].direction=[-1, 0, 0]", "source[0].position=[\"0.8 um\", \"0 um\", \"0 um\"]",
+       "monitor[0].position=[\"-0.8 um\", \"0 um\", \"0 um\"]", "monitor[0].reverse=true",
+       "monitor[1].position=[\"-0.8 um\", \"0 um\", \"0 um\"]", "monitor[1].reverse=true",
+       "monitor[2].position=[\"1.2 um\", \"0 um\", \"0 um\"]", "monitor[2].reverse=true"});
+  ASSERT_EQ(turned.code, 0) << turned.err;
+  for (const double x : column("TURNED", "ahead", "forward_ratio")) EXPECT_NEAR(x, 1, 2e-3);
+  for (const double x : column("TURNED", "behind", "backward_ratio")) EXPECT_LE(x, 1e-5);
+  const std::vector<double> a = column("RUN", "ahead", "forward_re"),
+                            b = column("TURNED", "ahead", "forward_re"),
+                            c = column("RUN", "ahead", "forward_im"),
+                            d = column("TURNED", "ahead", "forward_im");
+  for (std::size_t k = 0; k < a.size(); ++k)
+    EXPECT_NEAR(std::hypot(a[k], c[k]), std::hypot(b[k], d[k]), 1e-3 * std::hypot(a[k], c[k]));
+}
+
+TEST_F(Fdtd, ModesThatCannotBeAreRefusedAtTheirKeys) {
+  const auto refused = [&](const std::string& what, const std::string& by,
+                           const std::string& text) {
+    write("bad.toml", changed(strip(), what, by));
+    const Outcome out = tessera({"check", "bad.toml"});
+    EXPECT_EQ(out.code, 5) << by;
+    EXPECT_TRUE(holds(out.err, text)) << out.err;
+  };
+  refused("direction = [1, 0, 0]", "direction = [1, 1, 0]",
+          "bad.toml:32:1: error E0628: a mode travels along an axis");
+  refused("direction = [1, 0, 0]", "direction = [0, 0, 1]", "leads out of the axes");
+  refused("direction = [1, 0, 0]", "direction = [0, 1, 0]",
+          "a mode starts from a plane across its direction");
+  refused("direction = [1, 0, 0]", "direction = [1, 0, 0]\nmode = 9", "does not travel at ");
+  refused("position = [\"-0.8 um\", \"0 um\", \"0 um\"]",
+          "position = [\"-1.8 um\", \"0 um\", \"0 um\"]", "lies in an absorbing layer");
+  refused("waveform = {kind = \"gaussian\", frequency = \"193.4 THz\", bandwidth = \"40 THz\"}",
+          "waveform = {kind = \"continuous\", frequency = \"193.4 THz\"}",
+          "a mode needs a pulse with a band");
+  refused("size = [\"0 um\", \"2.4 um\", \"0 um\"]\nfrequencies",
+          "size = [\"1 um\", \"2.4 um\", \"0 um\"]\nfrequencies", "modes pass a plane");
+  refused("relative_to = \"power\"", "relative_to = \"nothing\"", "flux or mode monitor");
+}
+
+}  // namespace
