@@ -43,7 +43,8 @@ class ParameterReader {
     for (const Member& m : table)
       if (usable(m)) members.push_back(&m);
     for (const Member* m : members) {
-      Parameter p{.name = m->key, .key = m->origin};
+      Parameter p;
+      p.name = m->key, p.key = m->origin;
       if (text_of(*m, p)) {
         out_.all_.push_back(std::move(p));
         origins_.push_back(m->value.origin);
