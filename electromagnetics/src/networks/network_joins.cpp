@@ -24,7 +24,7 @@ Tensor side_by_side(const std::vector<Tensor>& s) {
   for (const Tensor& m : s) {
     const int rank = m.shape().size();
     const Index n = m.shape()[rank - 1];
-    Shape low = Shape::filled(rank, 0), high = low;
+    tessera::Shape low = tessera::Shape::filled(rank, 0), high = low;
     for (const int axis : {rank - 2, rank - 1}) low[axis] = before, high[axis] = all - before - n;
     const Tensor block = pad(m, low, high);
     out = out.defined() ? out + block : block;
@@ -33,8 +33,8 @@ Tensor side_by_side(const std::vector<Tensor>& s) {
   return out;
 }
 
-Tensor joined(const Tensor& s, const Tensor& reference,
-              const std::vector<std::pair<std::size_t, std::size_t>>& pairs, Waves waves) {
+Tensor join_ports(const Tensor& s, const Tensor& reference,
+                  const std::vector<std::pair<std::size_t, std::size_t>>& pairs, Waves waves) {
   if (pairs.empty()) return s;
   const int rank = s.shape().size();
   const auto n = static_cast<std::size_t>(s.shape()[rank - 1]);
@@ -43,7 +43,7 @@ Tensor joined(const Tensor& s, const Tensor& reference,
   for (const auto& [p, q] : pairs) {
     for (const std::size_t port : {p, q}) {
       if (port >= n || inner[port])
-        throw Error("[joined] port " + std::to_string(port) +
+        throw Error("[join_ports] port " + std::to_string(port) +
                     (port >= n ? " is none of " + std::to_string(n) : " is joined twice"));
       inner[port] = true;
     }
@@ -75,7 +75,7 @@ Tensor cascade(const Tensor& first, const Tensor& first_reference, const Tensor&
   for (const Tensor& s : {first, second})
     if (s.shape().size() < 2 || s.shape()[s.shape().size() - 1] != 2)
       throw Error("[cascade] not of 2-ports: " + to_string(s.shape()));
-  return joined(
+  return join_ports(
       side_by_side({first, second}),
       concatenate({first_reference, second_reference}, first_reference.shape().size() - 1),
       {{1, 2}}, waves);
@@ -92,7 +92,7 @@ Tensor group_delay(const Tensor& s, const Tensor& frequency_hz) {
   if (n < 2) throw Error("[group_delay] two frequencies or more are needed");
   const auto upper = [&](const Tensor& x) { return slice(x, 0, 1, x.shape()[0]); };
   const auto lower = [&](const Tensor& x) { return slice(x, 0, 0, x.shape()[0] - 1); };
-  Shape as_columns = Shape::filled(s.shape().size(), 1);
+  tessera::Shape as_columns = tessera::Shape::filled(s.shape().size(), 1);
   as_columns[0] = n - 1;
   const Tensor h = reshape(2 * std::numbers::pi * (upper(frequency_hz) - lower(frequency_hz)),
                            as_columns),
@@ -111,7 +111,21 @@ Tensor largest_gain(const Tensor& s) {
 
 Tensor nonreciprocity(const Tensor& s) {
   const int rank = s.shape().size();
-  return max(abs(s - transpose(s)), {rank - 2, rank - 1});
+  const Index n = s.shape().back();
+  // Pairs alone: the modulus of the zeros on the diagonal has no second derivative.
+  std::vector<std::size_t> upper, lower;
+  for (Index i = 0; i < n; ++i)
+    for (Index j = i + 1; j < n; ++j) {
+      upper.push_back(static_cast<std::size_t>(i * n + j));
+      lower.push_back(static_cast<std::size_t>(j * n + i));
+    }
+  tessera::Shape flat = s.shape();
+  flat.erase(rank - 1);
+  flat[rank - 2] = n * n;
+  if (upper.empty()) return real(select(reshape(s, flat), rank - 2, 0)) * 0.0;
+  const Tensor all = reshape(s, flat);
+  return max(abs(take(all, numbers_of(upper), rank - 2) - take(all, numbers_of(lower), rank - 2)),
+             {rank - 2});
 }
 
 }  // namespace tessera::electromagnetics

@@ -18,9 +18,9 @@ Tensor side_by_side(const std::vector<Tensor>& s);
 /// their references. References of joined ports may differ, and waves be of any kind: it is the
 /// voltages that are joined. Solves a system of 2m x 2m for m pairs. Throws Error for a port that
 /// is named twice or does not exist.
-Tensor joined(const Tensor& s, const Tensor& reference,
-              const std::vector<std::pair<std::size_t, std::size_t>>& pairs,
-              Waves waves = Waves::power);
+Tensor join_ports(const Tensor& s, const Tensor& reference,
+                  const std::vector<std::pair<std::size_t, std::size_t>>& pairs,
+                  Waves waves = Waves::power);
 
 /// The first 2-port's second port on the second one's first.
 Tensor cascade(const Tensor& first, const Tensor& first_reference, const Tensor& second,

@@ -18,8 +18,8 @@
 // takes, whatever z; only of pseudo and travelling waves a line of impedance z reflects nothing.
 //
 // Shapes: matrices [..., n, n] c128, references [n] or [..., n], real or complex, Re z > 0; leading
-// axes (frequencies) broadcast. All of it differentiates in every mode and order, batches and
-// stays NaN where a matrix has no inverse: Z of a series element has none.
+// axes (frequencies) broadcast. All of it differentiates in every mode and order, and batches. What
+// a network has not throws Error where it is asked for: the Z of a series element.
 #pragma once
 #include "tessera/autodiff/tensor.h"
 #include "tessera/data/touchstone.h"
