@@ -126,10 +126,15 @@ int main(int argc, char** argv) {
   const int count = static_cast<int>(std::atol(argv[4]) - first);
   set_num_threads(1);
   const DataTable table = table_of(7, 8);
-  const Line truth(7, table, {125, 15.625, 1.0001, 6, 0.08, 2, 1100}, false);
-  const Line line(7, table, {500, 50, 1.1, 18, 0.25, 1}, true);
-  std::printf("# data from %ld unknowns; model of %ld cells, %ld unknowns\n",
-              truth.forward.forward().unknowns(), line.mesh.parameters(),
+  const Line truth(7, table, {500.0 / 12, 15.625, 1.0001, 6, 0.08, 1, 1100}, false);
+  // Where a decoder's draw is the truth the mesh is what makes the data, whatever it is.
+  const Line of_draws(7, table, {500, 50, 1.1, 18, 0.25, 1}, true);
+  // For sections rows are those of their array: where cells hold an edge, means of the truth give
+  // data that are wrong by one to three standard deviations.
+  const Line line(7, table, {250, 31.25, 1.0001, 15, 0.25, 1, 1250}, true);
+  std::printf("# data from %ld unknowns; models of %ld cells, %ld unknowns, and %ld, %ld\n",
+              truth.forward.forward().unknowns(), of_draws.mesh.parameters(),
+              of_draws.forward.forward().unknowns(), line.mesh.parameters(),
               line.forward.forward().unknowns());
 
   std::fflush(stdout);
@@ -149,13 +154,13 @@ int main(int argc, char** argv) {
 
   Coverage of_codes, of_cells;
   on_all_threads(count, [&](int k) {
-    const Placed prior = placed(line, generator, *calibration, std::log(100.0), false);
+    const Placed prior = placed(of_draws, generator, *calibration, std::log(100.0), false);
     Numbers z(static_cast<std::size_t>(generator.codes));
     for (std::size_t j = 0; j < z.size(); ++j)
       z[j] = data::normal({31, static_cast<std::uint64_t>(k)}, j);
     const Data d =
-        sounded(line, table, prior.model.map().predict(z), {32, static_cast<std::uint64_t>(k)});
-    const Chain2d c = sampled(line, d, prior, static_cast<std::uint64_t>(k));
+        sounded(of_draws, table, prior.model.map().predict(z), {32, static_cast<std::uint64_t>(k)});
+    const Chain2d c = sampled(of_draws, d, prior, static_cast<std::uint64_t>(k));
     const std::lock_guard lock(one_at_a_time);
     note("codes", k, c);
     of_codes.add(c.kept, z, {});
