@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* kCase =
     "app = \"inversion.prior\"\ndata = {sections = \"s.h5\", validation = 0.1, test = 0.1}\n"
-    "network = {widths = [4, 8], codes = 6, noise = 0.3}\n"
+    "network = {widths = [4, 8], codes = 6, noise = 0.3, couplings = 3, "
+    "flow_width = 16}\n"
     "training = {epochs = 4, batch = 32, rate = 5e-3}\n";
 
 class Prior : public AppTest {

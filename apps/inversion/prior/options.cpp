@@ -36,11 +36,13 @@ const data::Options<PriorOptions>& prior_options() {
                   "values follow the sections more closely and leave the codes less normal.",
            .above = 0,
            .max = 10});
-    o.add("network.couplings", &O::couplings,
-          {.doc = "Couplings of the map between the autoencoder's codes and normal numbers, which "
-                  "keeps draws of the prior among what sections have; 0: none.",
-           .min = 0,
-           .max = 100});
+    o.add(
+        "network.couplings", &O::couplings,
+        {.doc = "Couplings of the map between the autoencoder's codes and normal numbers, which "
+                "keeps draws of the prior among what sections have, and makes searches longer; 0: "
+                "none.",
+         .min = 0,
+         .max = 100});
     o.add("network.flow_width", &O::flow_width,
           {.doc = "Numbers of its hidden layers.", .min = 1, .max = 4096});
     o.add("training.epochs", &O::epochs, {.doc = "Passes over the sections.", .min = 1});

@@ -17,7 +17,7 @@ struct PriorOptions {
   std::vector<std::int64_t> widths{16, 32, 64};
   std::int64_t codes = 64;
   double noise = 0.2;
-  std::int64_t couplings = 10, flow_width = 192;
+  std::int64_t couplings = 0, flow_width = 192;
 
   std::int64_t epochs = 15, batch = 64;
   double rate = 2e-3;

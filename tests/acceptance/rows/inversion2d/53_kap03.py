@@ -36,7 +36,7 @@ probability = 0.7
 count = [1, 2]
 resistivity = ["3 ohm*m", "20000 ohm*m"]
 """
-PRIOR = 'app = "inversion.prior"\ndata.sections = "{}"\n[network]\nwidths = [16, 32]\ncodes = 32\n[training]\nepochs = 10\n'
+PRIOR = 'app = "inversion.prior"\ndata.sections = "{}"\n[network]\nwidths = [16, 32]\ncodes = 32\ncouplings = 10\n[training]\nepochs = 10\n'
 # Strikes that differ and errors that are too small keep the RMS up: half of the stitched section's is what is asked for.
 CASE = """app = "inversion.mt2d"
 
