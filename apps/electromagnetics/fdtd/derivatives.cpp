@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 
 namespace tessera::apps::fdtd {
@@ -76,6 +78,55 @@ Tensors figures_of(const std::vector<std::unique_ptr<Monitor>>& monitors, const 
         monitors[m]->figure(monitors[m]->transform() ? em::sample_values(samples, kept[m])
                                                      : em::real_sample_values(samples, kept[m]));
     out.push_back(is_complex(figure.dtype()) ? stack({real(figure), imag(figure)}) : figure);
+  }
+  return out;
+}
+
+/// The parameters of the case that make amplitudes of sources and nothing else, as those that the
+/// expressions differentiate.
+struct Amplitudes {
+  data::ParameterUse use;
+  std::vector<std::uint32_t> names;  ///< of the parameters
+  std::vector<std::string> left_out;
+  std::vector<double> amplitude;  ///< of each source, as it is
+
+  /// Of each source beside what it is, [source].
+  Tensor strengths(const Tensor* values) const {
+    const auto& all = use.parameters.all();
+    std::vector<Tensor> free;
+    for (const std::uint32_t n : use.parameters.free()) {
+      const auto at = std::find(names.begin(), names.end(), n);
+      free.push_back(at == names.end() ? full({}, all[n].value.value) : values[at - names.begin()]);
+    }
+    std::vector<Tensor> out(amplitude.size(), full({}, 1.0));
+    for (std::size_t s = 0; s < amplitude.size(); ++s)
+      for (const data::DependentValue& v : use.values)
+        if (v.key == fmt::format("source[{}].amplitude", s) && amplitude[s] != 0)
+          out[s] = v.at(use.parameters, free) / amplitude[s];
+    return stack(out);
+  }
+};
+
+Amplitudes amplitudes_of(const Case& c) {
+  Amplitudes out{.use = c.options.use};
+  for (const SourceOptions& s : c.options.sources) out.amplitude.push_back(s.amplitude);
+  const auto& free = out.use.parameters.free();
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    const std::string& name = out.use.parameters.all()[free[k]].name;
+    const data::DependentValue* other = nullptr;
+    bool moves = false;
+    for (const data::DependentValue& v : out.use.values) {
+      if (v.slopes[k] == 0) continue;
+      moves = true;
+      if (!(v.key.starts_with("source[") && v.key.ends_with("].amplitude"))) other = &v;
+    }
+    if (other)
+      out.left_out.push_back(fmt::format(
+          "parameter {}, which moves {}: `derivatives` of a resonances monitor takes those of "
+          "structures and permittivities",
+          name, other->key));
+    else if (moves)
+      out.names.push_back(free[k]);
   }
   return out;
 }
@@ -158,6 +209,15 @@ Derivatives derivatives(std::shared_ptr<MonitoredCase> made, parallel::Communica
     out.parameters.push_back({"sources", ones, 0.5 * ones});
     out.lines.push_back(fmt::format("sources: the strength of each of {}", sources.size()));
   }
+  const Amplitudes amplitudes = amplitudes_of(c);
+  for (const std::uint32_t n : amplitudes.names) {
+    const data::Parameter& p = c.options.use.parameters.all()[n];
+    out.parameters.push_back({"parameter " + p.name, full({}, p.value.value),
+                              full({}, 0.3 * std::max(std::abs(p.value.value), 1e-3))});
+    out.lines.push_back(fmt::format("parameter {} = {}, which makes amplitudes of sources", p.name,
+                                    data::print_readably(p.value)));
+  }
+  out.left_out.insert(out.left_out.end(), amplitudes.left_out.begin(), amplitudes.left_out.end());
   out.lines.push_back(fmt::format("{} steps of {} x {} x {} cells in float64", steps,
                                   c.grid.cells(0), c.grid.cells(1), c.grid.cells(2)));
   if (cut.ranks)
@@ -181,9 +241,11 @@ Derivatives derivatives(std::shared_ptr<MonitoredCase> made, parallel::Communica
   out.left_out.push_back(
       "results that are made of others (`relative_to`), and float32, whose rounding differences "
       "would show");
-  out.values = [made, run = std::move(run), has_eps, has_sources](const Tensors& p) {
-    return figures_of(made->monitors, run.values(has_eps ? 1.0 / p[0] : Tensor(),
-                                                 has_sources ? p.back() : Tensor()));
+  out.values = [made, run = std::move(run), has_eps, has_sources, amplitudes](const Tensors& p) {
+    Tensor strengths = has_sources ? p[has_eps ? 1 : 0] : Tensor();
+    if (!amplitudes.names.empty())
+      strengths = strengths * amplitudes.strengths(p.data() + (has_eps ? 2 : 1));
+    return figures_of(made->monitors, run.values(has_eps ? 1.0 / p[0] : Tensor(), strengths));
   };
   return out;
 }
