@@ -50,6 +50,7 @@ shape = "flat"
 
 [inversion]
 target_rms = 4.6
+max_iterations = 15
 
 [static_shift]
 enabled = true
@@ -73,7 +74,8 @@ def measure(work):
         folder = pathlib.Path(folder)
         (folder / "kap.toml").write_text(CASE.format(data=line, prior=prior))
         done = work.run([work.tessera(), "run", "kap.toml", "--output", "RUN", "--progress", "none"], cwd=folder)
-        done.must_succeed("inversion.mt2d")
+        if done.code != 6:  # the smooth search goes to its limit: it is its RMS there that the learned one is compared with
+            done.must_succeed("inversion.mt2d")
         with (folder / "RUN" / "learnt" / "prior.csv").open() as table:
             told = {name: float(value) for name, value in next(csv.DictReader(table)).items()}
     rms, smooth, cost = told["rms"], told["smooth_rms"], told["cost_per_datum"]
