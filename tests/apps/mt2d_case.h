@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of inversion.mt2d ask of runs.
+#pragma once
+#include "app_test.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tessera::testing {
+
+class Mt2d : public AppTest {
+ protected:
+  /// Soundings of a block in a half-space: RUN is written, and case.toml inverts its table.
+  void make_soundings(const std::string& more = "") {
+    write("forward.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\n"
+          "data.error_floor = 0\n"
+          "section.resistivity = \"100 ohm*m\"\n"
+          "stations = {first = \"-3 km\", last = \"3 km\", count = 4}\n"
+          "frequencies.at = [\"10 Hz\", \"1 Hz\"]\n"
+          "output.pictures = false\n" +
+              more +
+              "[[section.body]]\npoints = [[\"-1 km\", \"300 m\"], [\"1 km\", \"300 m\"], [\"1 "
+              "km\", \"1 km\"], [\"-1 km\", \"1 km\"]]\nresistivity = \"5 ohm*m\"\n");
+    const Outcome o = tessera({"run", "forward.toml", "--output", "F", "--force"});
+    ASSERT_EQ(o.code, 0) << o.err;
+  }
+  void make_case(const std::string& more = "") {
+    make_soundings();
+    write("case.toml", "app = \"inversion.mt2d\"\n[data]\nfiles = \"F/data.csv\"\n" + more);
+  }
+  /// What a case that is refused says.
+  std::string refusal(const std::string& text, int code) {
+    write("bad.toml", text);
+    const Outcome o = tessera({"run", "bad.toml", "--output", "BAD", "--force"});
+    EXPECT_EQ(o.code, code) << text << o.err;
+    return o.err;
+  }
+};
+
+}  // namespace tessera::testing

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// inversion.mt2d with a learnt prior: its section beside the smooth one, chains over its codes,
+// priors that do not serve.
+#include "csv_columns.h"
+#include "mt2d_case.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/inversion/section_prior.h"
+#include "tessera/inversion/survey_files.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A prior of a small network that has learnt nothing, with what held-out sections show of it.
+void write_prior(const fs::path& file, bool calibrated, int codes = 4, double aspect = 0) {
+  using namespace tessera::inversion;
+  SectionPrior p =
+      section_prior(tessera::random_key(1),
+                    {.section = {8, 16}, .widths = {4, 4}, .codes = codes, .noise = 0.3}, 2, 0.5);
+  p.aspect = aspect;
+  if (calibrated)
+    write_section_prior(
+        file, p, calibration_of({0.5, 1, 1.5}, {0.1, 0.2, 0.3}, tessera::full({8, 16}, 0.2)));
+  else
+    write_section_prior(file, p);
+}
+const char* const with_prior =
+    "[prior]\nfile = \"prior.safetensors\"\ndepth = \"2 km\"\ndraws = 2\n";
+
+TEST_F(Mt2d, ASectionOfAPriorStandsBesideTheSmoothOne) {
+  make_case(std::string("[static_shift]\nenabled = true\nprior_std = 0.1\n") + with_prior);
+  write_prior(here() / "prior.safetensors", true);
+  ASSERT_EQ(tessera({"check", "case.toml"}).code, 0);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  for (const char* name : {"model.csv", "learnt/model.csv", "learnt/data.csv", "learnt/prior.csv",
+                           "learnt/results.h5", "learnt/plots/section.png"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  const auto told = csv_table(read("RUN/learnt/prior.csv"));
+  // The table of data beside it has the RMS that is told.
+  const auto survey = tessera::inversion::read_survey(here() / "RUN/learnt/data.csv");
+  EXPECT_NEAR(tessera::inversion::rms_of(survey.data), told.at("rms")[0], 1e-4);
+  EXPECT_GT(told.at("from_smooth_decades")[0], 0);
+  EXPECT_TRUE(holds(o.err, "with the prior: RMS ")) << o.err;
+  EXPECT_EQ(told.at("doubts")[0] > 0, holds(o.err, "prior doubtful: ")) << o.err;
+  // Bands hold the section, and are no wider than the codes' and the decoder's error allow.
+  const auto cells = csv_table(read("RUN/learnt/model.csv"));
+  for (std::size_t k = 0; k < cells.at("cell").size(); ++k) {
+    EXPECT_LT(cells.at("q05_ohm_m")[k], cells.at("resistivity_ohm_m")[k]);
+    EXPECT_GT(cells.at("q95_ohm_m")[k], cells.at("resistivity_ohm_m")[k]);
+  }
+}
+
+TEST_F(Mt2d, ASectionOfAPriorIsTheSameAfterAKill) {
+  make_case(with_prior);
+  write_prior(here() / "prior.safetensors", true);
+  expect_same_after_kill("0.01 s");
+}
+
+/// A sampling run of a small prior in a coarse mesh; `more` is of [posterior].
+void make_sampling(const fs::path& folder, const std::string& more) {
+  write_prior(folder / "prior.safetensors", true);
+  std::ofstream(folder / "case.toml")
+      << "app = \"inversion.mt2d\"\ntask = \"sample\"\n[data]\nfiles = \"F/data.csv\"\n"
+      << "[mesh]\ngrowth = 1.5\ncell_width = \"1 km\"\n"
+      << "[static_shift]\nenabled = true\nprior_std = 0.1\n"
+      << with_prior << "[posterior]\n"
+      << more;
+}
+
+TEST_F(Mt2d, SamplesTheCodesOfAPrior) {
+  make_soundings();
+  make_sampling(here(), "burn_in = 6\nsamples = 14\nchains = 2\n");
+  const Outcome checked = tessera({"check", "case.toml"});
+  ASSERT_EQ(checked.code, 0) << checked.err;
+  const Outcome estimated = tessera({"estimate", "case.toml"});
+  EXPECT_TRUE(holds(estimated.out, "gradients (2 chains of 20 steps")) << estimated.out;
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--threads", "1"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "R-hat is at most ")) << o.err;
+  EXPECT_TRUE(holds(o.err, "28 draws of 2 chains by ")) << o.err;
+  for (const char* name : {"model.csv", "model.vtu", "mixing.csv", "chains.csv", "metrics.csv",
+                           "results.h5", "plots/chains.png", "plots/section.png"})
+    EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  expect_files_known("RUN");
+
+  // Quantiles are in order and hold the mean's spread; the prior's own (its error is 0.2 decades)
+  // is not exceeded much where data say nothing.
+  const auto cells = csv_table(read("RUN/model.csv"));
+  for (std::size_t k = 0; k < cells.at("cell").size(); ++k) {
+    const auto at = [&](const char* column) { return cells.at(column)[k]; };
+    EXPECT_LT(at("q05_ohm_m"), at("q25_ohm_m"));
+    EXPECT_LT(at("q25_ohm_m"), at("q50_ohm_m"));
+    EXPECT_LT(at("q50_ohm_m"), at("q75_ohm_m"));
+    EXPECT_LT(at("q75_ohm_m"), at("q95_ohm_m"));
+    EXPECT_LT(at("q05_ohm_m"), at("resistivity_ohm_m"));
+    EXPECT_GT(at("q95_ohm_m"), at("resistivity_ohm_m"));
+    EXPECT_GT(at("std_decades"), 0.01);
+    EXPECT_LT(at("std_decades"), 1);
+    EXPECT_GE(at("r_hat"), std::sqrt(6 / 7.0));  // the least of half chains of seven draws
+  }
+  // The table of numbers is that of the draws in results.h5, and the log's worst R-hat is in it.
+  const std::string mixing = read("RUN/mixing.csv");
+  for (const char* name : {"code 0,", "code 3,", "shift te ", "shift tm ", "log density,", "rms,"})
+    EXPECT_TRUE(holds(mixing, name)) << mixing;
+  const std::string figure = read("RUN/plots/chains.csv");
+  fs::remove(here() / "RUN/plots/chains.csv");
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/chains.csv"), figure);
+
+  // On two threads chains go side by side, to the same bytes.
+  const Outcome two = tessera({"run", "case.toml", "--output", "TWO", "--threads", "2"});
+  ASSERT_EQ(two.code, 0) << two.err;
+  expect_same_results("TWO", "RUN");
+}
+
+// A kill in the warm-up, and one after it: the first checkpoint decides.
+TEST_F(Mt2d, ASamplerIsTheSameAfterAKill) {
+  make_soundings();
+  make_sampling(here(), "burn_in = 10\nsamples = 10\nchains = 2\n");
+  expect_same_after_kill("0.01 s");
+}
+
+TEST_F(Mt2d, OneChainOneDrawNoWarmUp) {
+  make_soundings();
+  make_sampling(here(), "burn_in = 0\nsamples = 10\nkeep_every = 10\nchains = 1\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "1 draws of a chain are too few to say")) << o.err;
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/chains.png"));
+  EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
+}
+
+TEST_F(Mt2d, SamplesOfOneStationAndOneFrequencyAreThoseOfThePrior) {
+  write("f.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\nsection.resistivity = \"100 ohm*m\"\n"
+        "stations.at = [\"0 m\"]\nfrequencies.at = [\"1 Hz\"]\noutput.pictures = false\n");
+  ASSERT_EQ(tessera({"run", "f.toml", "--output", "F"}).code, 0);
+  write_prior(here() / "prior.safetensors", true, 1);
+  write("case.toml",
+        std::string("app = \"inversion.mt2d\"\ntask = \"sample\"\ndata.files = \"F/data.csv\"\n") +
+            with_prior + "left = \"-1 km\"\nright = \"1 km\"\n" +
+            "[posterior]\nburn_in = 10\nsamples = 20\nchains = 2\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(read("RUN/mixing.csv"), "code 0,"));
+  EXPECT_FALSE(holds(read("RUN/mixing.csv"), "code 1,"));
+}
+
+TEST_F(Mt2d, SamplingNeedsAPrior) {
+  make_soundings();
+  const std::string base =
+      "app = \"inversion.mt2d\"\ntask = \"sample\"\n[data]\nfiles = \"F/data.csv\"\n";
+  std::string said = refusal(base, 5);
+  EXPECT_TRUE(holds(said, "bad.toml:2:") && holds(said, "E0689") &&
+              holds(said, "chains walk over the codes of a learnt prior, and there is none") &&
+              holds(said, "posterior.method = \"laplace\""))
+      << said;
+  write_prior(here() / "prior.safetensors", true);
+  said = refusal(base + with_prior + "[posterior]\nsamples = 10\nkeep_every = 20\n", 5);
+  EXPECT_TRUE(holds(said, "E0608")) << said;
+  said = refusal(base + with_prior +
+                     "[[model.fixed]]\npoints = [[\"0 m\", \"0 m\"], [\"1 km\", \"0 m\"], "
+                     "[\"0 m\", \"1 km\"]]\nresistivity = \"7 ohm*m\"\n",
+                 5);
+  EXPECT_TRUE(holds(said, "E0689") && holds(said, "cells that are known")) << said;
+  // An expectation that chains so short do not meet.
+  make_sampling(here(), "burn_in = 0\nsamples = 10\nchains = 2\n[expect]\nr_hat_max = 1.0001\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(o.code, 6) << o.err;
+  EXPECT_TRUE(holds(o.err, "the case expects an R-hat of at most 1.0001")) << o.err;
+  EXPECT_TRUE(holds(o.err, "chains have ")) << o.err;
+}
+
+TEST_F(Mt2d, PriorsThatDoNotServeAreNamed) {
+  make_case();
+  const std::string base = "app = \"inversion.mt2d\"\n[data]\nfiles = \"F/data.csv\"\n";
+  write_prior(here() / "prior.safetensors", false);
+  EXPECT_TRUE(holds(refusal(base + with_prior, 4), "E0694"));
+  write_prior(here() / "prior.safetensors", true);
+  EXPECT_TRUE(holds(refusal(base + "[prior]\nfile = \"prior.safetensors\"\n", 5), "E0689"));
+  EXPECT_TRUE(holds(refusal(base +
+                                "[model]\nleast_resistivity = \"1 ohm*m\"\n"
+                                "greatest_resistivity = \"1000 ohm*m\"\n" +
+                                with_prior,
+                            5),
+                    "E0689"));
+  EXPECT_TRUE(
+      holds(refusal(base + with_prior + "left = \"5 km\"\nright = \"4 km\"\n", 4), "E0694"));
+  EXPECT_TRUE(
+      holds(refusal(base + with_prior + "left = \"9000 km\"\nright = \"9001 km\"\nfade = 0.1\n", 4),
+            "E0694"));
+  EXPECT_TRUE(holds(refusal(base + "[prior]\nfile = \"F/data.csv\"\ndepth = \"2 km\"\n", 4), "E0"));
+  // Shapes of regions: 4 km by 2 km within a quarter.
+  const std::string four = base + with_prior + "left = \"1 km\"\nright = \"5 km\"\n";
+  write_prior(here() / "prior.safetensors", true, 4, 10);
+  const std::string other = refusal(four, 4);
+  EXPECT_TRUE(holds(other, "E0694") && holds(other, " 2 times as wide as deep") &&
+              holds(other, " are 10 times"))
+      << other;
+  write_prior(here() / "prior.safetensors", true, 4, 2.3);
+  write("alike.toml", four);
+  EXPECT_EQ(tessera({"check", "alike.toml"}).code, 0);
+}
+
+}  // namespace
