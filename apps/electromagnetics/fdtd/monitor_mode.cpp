@@ -86,22 +86,23 @@ class ModeMonitor : public Spectral {
     std::size_t at = 0;
     for (const bool forward : {true, false})
       for (const em::GridModes& g : modes_)
-        for (std::size_t m = 0; m < modes; ++m)
+        for (const em::GridMode& mode : g.modes) {
+          const std::complex<double> own = em::mode_product(g, mode.e, mode.h);
           for (const int field : {0, 1, 2})
-            for (std::size_t k = 0; k < n; ++k) w[at++] = weight(g, m, field, k, forward);
+            for (std::size_t k = 0; k < n; ++k) w[at++] = weight(g, mode, field, k, forward) / own;
+        }
     weights_ = tensor(w, {2, static_cast<Index>(modes_.size()), static_cast<Index>(modes),
                           static_cast<Index>(3 * n)});
   }
-  /// Of a sample, in V/m or A/m, in an amplitude (grid_modes.h).
-  static std::complex<double> weight(const em::GridModes& g, std::size_t mode, int field,
+  /// Of a sample, in V/m or A/m, in an amplitude times the mode's product with itself
+  /// (grid_modes.h).
+  static std::complex<double> weight(const em::GridModes& g, const em::GridMode& m, int field,
                                      std::size_t k, bool forward) {
-    const em::GridMode& m = g.modes[mode];
-    const std::complex<double> n = em::mode_product(g, m.e, m.h);
     const double sign =
         em::axis_of(g.h[k].component) == (em::axis_of(g.e[k].component) + 1) % 3 ? 1.0 : -1.0;
-    if (field == 0) return sign * m.h[k] * g.e_scale[k] / n / 2.0;
+    if (field == 0) return sign * m.h[k] * g.e_scale[k] / 2.0;
     return (forward ? 1.0 : -1.0) * sign * m.e[k] * g.h_scale[k] * em::vacuum_impedance /
-           (n * std::cos(m.beta * g.cell / 2.0)) / 4.0;
+           std::cos(m.beta * g.cell / 2.0) / 4.0;
   }
   /// Complex [2, frequency, mode].
   Tensor amplitudes(const Tensor& values) const {

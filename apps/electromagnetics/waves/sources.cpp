@@ -71,8 +71,7 @@ em::Injection mode_of(const Case& c, const CaseSource& s) {
                high =
                    w.frequency_max.value_or(w.frequency.value_or(0) + w.bandwidth.value_or(0) / 2);
   const em::YeeModel model = make_model(c);
-  // A polynomial of degree 2 misses a mode by 1e-4 over a tenth of its frequency, of degree 4 over
-  // a third.
+  // A mode changes little over a narrow band.
   const int nodes = high - low < 0.1 * (high + low) / 2 ? 3 : 5;
   return em::mode_source(model, plane,
                          em::mode_band(model, plane, low, high, o.mode, nodes, o.index.value_or(0)),
