@@ -4,6 +4,7 @@
 #include "electromagnetics/waves/mode_plane.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/line_impedance.h"
 #include "tessera/electromagnetics/mode_source.h"
 
 namespace tessera::apps::fdtd {
@@ -15,7 +16,9 @@ class ModeMonitor : public Spectral {
  public:
   ModeMonitor(const Case& c, const MonitorOptions& o) : Spectral(c, o) {
     const em::ModePlane plane = mode_plane(c, flat_axis(c, *o.size), *o.position, o.size);
-    modes_ = em::modes_at(make_model(c), plane, frequencies_, o.modes, 7, o.index.value_or(0));
+    const em::YeeModel model = make_model(c);
+    modes_ = em::modes_at(model, plane, frequencies_, o.modes, 7, o.index.value_or(0));
+    conductors_ = em::guide_conductors(model, plane, modes_.front());
     add_samples(plane);
     make_weights();
     start_transform();
@@ -40,8 +43,9 @@ class ModeMonitor : public Spectral {
         {"forward", unit, "amplitude of what runs along the axis", shape, reverse ? back : on},
         {"backward", unit, "amplitude of what runs against it", shape, reverse ? on : back},
         {"index", "1", "effective index", shape, index},
-        {"beta", "rad/m", "phase and decay along the axis", shape, beta},
-        sums()};
+        {"beta", "rad/m", "phase and decay along the axis", shape, beta}};
+    if (!conductors_.empty()) out.quantities.push_back(impedance(shape));
+    out.quantities.push_back(sums());
     return out;
   }
   void relate(MonitorResult& own, const Results& all) const override {
@@ -66,6 +70,13 @@ class ModeMonitor : public Spectral {
   }
 
  private:
+  Quantity impedance(const std::vector<std::uint64_t>& shape) const {
+    std::vector<std::complex<double>> z;
+    for (const em::GridModes& g : modes_)
+      for (const em::GridMode& m : g.modes) z.push_back(em::line_impedance(g, m, conductors_));
+    return {"impedance", case_.grid.dimensions() == 3 ? "ohm" : "ohm*m",
+            "of the line, by its power and currents", shape, z};
+  }
   /// e at the line, then h half a cell before and behind it.
   void add_samples(const em::ModePlane& plane) {
     const auto add = [&](const std::vector<em::Edge>& edges, int at) {
@@ -110,6 +121,7 @@ class ModeMonitor : public Spectral {
   }
 
   std::vector<em::GridModes> modes_;  ///< [frequency]
+  std::vector<em::GuideConductor> conductors_;
   Tensor weights_;
 };
 

@@ -148,7 +148,8 @@ GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOp
   const double index_squared =
       options.index != 0 ? options.index * options.index : 1.05 * std::max(s.densest, 1.0);
   const Matrix ab = s.a * s.b;
-  GridModes out{s.e, s.h, s.e_n, s.h_n, s.e_scale, s.h_scale, s.cell, {}};
+  GridModes out{s.e,       s.h,    s.e.size(),  s.e_n,   s.h_n, s.e_scale,
+                s.h_scale, s.cell, s.reference, s.depth, {}};
   out.h_scale.insert(out.h_scale.end(), s.held_scale.begin(), s.held_scale.end());
   out.e_scale.resize(out.h_scale.size(), 1.0);
   for (const Edge& h : s.held) {

@@ -63,11 +63,14 @@ struct GridMode {
 /// Where these are: e and h_n at the line, h and e_n half a cell further on, there without
 /// e^{-i beta D/2}.
 struct GridModes {
-  std::vector<Edge> e;  ///< e_u, e_v; then those of metal where h is not zero
-  std::vector<Edge> h;  ///< h_v, h_u: at the place across n of `e` of the same number
+  std::vector<Edge> e;   ///< e_u, e_v; then those of metal where h is not zero
+  std::vector<Edge> h;   ///< h_v, h_u: at the place across n of `e` of the same number
+  std::size_t open = 0;  ///< so many of `e` come before those of metal
   std::vector<Edge> e_n, h_n;
   std::vector<double> e_scale, h_scale;  ///< e per E, h per Z0 H, of `e` and `h`
   double cell = 0;                       ///< D, m
+  double reference = 0;                  ///< l, m
+  double depth = 1;                      ///< lengths of axes across n that are not resolved, m
   /// Those that travel come first, slowest first; then those that decay, slowest decay first.
   std::vector<GridMode> modes;
 };

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines: guides with two conductors and more, their currents and their impedance.
+//
+// The plane of a mode cuts a conductor in nodes between which edges are metal. Over all of these
+// the scheme's curl of h telescopes to the faces at the edges that end on the conductor:
+//
+//   I = sum over edges that leave it of +- h_t l / Z0,
+//
+// what runs along +n in it, to rounding. A mode's line then has
+//
+//   Z = int e x h dA / sum I^2
+//
+// of all conductors but the one that the others return through (power and current, which for a TEM
+// mode is voltage over current; unconjugated, as in R. B. Marks and D. F. Williams, J. Res. NIST
+// 97 (1992) 533, for modes that decay as well).
+#pragma once
+#include "tessera/electromagnetics/grid_modes.h"
+
+namespace tessera::electromagnetics {
+
+/// A conductor of a plane by the edges that end on it.
+struct GuideConductor {
+  std::vector<std::size_t> edges;    ///< of GridModes::e
+  std::vector<double> sign;          ///< of h there in the current along +n
+  std::array<int, 2> low{}, high{};  ///< lines of u and v between which it lies
+};
+/// Of all conductors but one: that which the domain's or the window's walls are, else the one with
+/// most nodes. By the lines where they begin. None in a plane without nodes: one dimension, or two
+/// with E along the axis that is not resolved.
+std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePlane& plane,
+                                             const GridModes& modes);
+
+/// A, or A/m in two dimensions, at the line, of the mode as it is normalised.
+std::vector<std::complex<double>> line_currents(const GridModes& modes, const GridMode& mode,
+                                                const std::vector<GuideConductor>& conductors);
+
+/// Ohm, or ohm m in two dimensions. Of a pair of alike conductors that of each against the plane
+/// between them, in the even and in the odd mode. Of a mode without currents along the conductors
+/// (below 1e-6 of what goes round in the plane) not a number: guides of one conductor have no such
+/// impedance.
+std::complex<double> line_impedance(const GridModes& modes, const GridMode& mode,
+                                    const std::vector<GuideConductor>& conductors);
+
+}  // namespace tessera::electromagnetics
