@@ -272,7 +272,9 @@ Pair pair_of(const Box& box, const Circuit& driven, const Circuit& other,
                       load = swapped ? box.at(other, 3, 3) : box.at(other, 6, 4);
   YeeModel m = box.model();
   add_elements(m, {drive, load});
-  std::vector<Edge> all = drive.edges;
+  const TerminalReading reading = terminal_reading(m, drive, f);
+  std::vector<Edge> all = reading.edges;
+  const std::size_t of_drive = all.size();
   all.insert(all.end(), load.edges.begin(), load.edges.end());
   const Waveform volts = gaussian_pulse(3e9, 5e9);
   TimeDomain run(std::move(m), {lumped_source(drive, volts, box.dt_s)}, all);
@@ -284,8 +286,7 @@ Pair pair_of(const Box& box, const Circuit& driven, const Circuit& other,
     const std::vector<C> e = dft.at(q);
     C v[2] = {}, source = 0;
     for (std::size_t k = 0; k < drive.edges.size(); ++k) v[0] += drive.voltage[k] * e[k];
-    for (std::size_t k = 0; k < load.edges.size(); ++k)
-      v[1] += load.voltage[k] * e[drive.edges.size() + k];
+    for (std::size_t k = 0; k < load.edges.size(); ++k) v[1] += load.voltage[k] * e[of_drive + k];
     for (int n = 0; n < steps; ++n) {
       const double t = (n + 0.5) * box.dt_s;
       source += box.dt_s * volts.at(t) * std::polar(1.0, -2 * pi * f[q] * t);
@@ -293,6 +294,12 @@ Pair pair_of(const Box& box, const Circuit& driven, const Circuit& other,
     out.source.push_back(source);
     out.driven.push_back(terminal_values(drive, v[0], source, f[q], box.dt_s));
     out.other.push_back(terminal_values(load, v[1], 0, f[q], box.dt_s));
+    // The loops of h say the same as the circuit.
+    C volt = 0, ampere = 0;
+    for (std::size_t k = 0; k < of_drive; ++k)
+      volt += reading.voltage[q][k] * e[k], ampere += reading.current[q][k] * e[k];
+    EXPECT_LT(std::abs(volt - out.driven[q].v), 1e-12 * std::abs(volt));
+    EXPECT_LT(std::abs(ampere - out.driven[q].i), 1e-9 * std::abs(ampere));
   }
   return out;
 }

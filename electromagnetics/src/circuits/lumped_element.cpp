@@ -142,6 +142,7 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
   for (std::size_t m = 0; m < extent[c].index.size(); ++m)
     for (std::size_t n = 0; n < extent[b].index.size(); ++n) {
       const double width = extent[c].length[m] * extent[b].length[n];
+      const std::size_t first = out.edges.size();
       double length = 0;
       std::array<int, 3> at{};
       at[b] = extent[b].index[n], at[c] = extent[c].index[m];
@@ -154,9 +155,12 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
         const double step = grid.length(e.axis, at[a]);  // of an axis not resolved, not 1 m
         out.edges.push_back(edge);
         out.voltage.push_back(width * unit * (grid.resolved(e.axis) ? 1 : whole / step));
-        out.moment.push_back(-vacuum_impedance / unit * face_of(b, at[b]) * face_of(c, at[c]));
+        const double face = face_of(b, at[b]) * face_of(c, at[c]);
+        out.moment.push_back(-vacuum_impedance / unit * face);
+        out.share.push_back(whole * width / face);
         length += whole;
       }
+      for (std::size_t q = first; q < out.share.size(); ++q) out.share[q] /= length;
       widths += width, path += width * length;
     }
   if (out.edges.empty())
@@ -168,6 +172,7 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
   out.length_m = extent[a].images * path / widths;
   out.images = extent[b].images * extent[c].images;
   out.section_m2 = widths * out.images;
+  for (double& x : out.share) x *= out.images;
   out.added = circuits::medium_of(e.circuit, out.length_m / out.section_m2);
   return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modes/cross_section.h"
 
+#include "base/row_answer.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 
@@ -259,29 +260,11 @@ class Plane {
       }
     return out;
   }
-  /// (z - 1)/inverse + q (z + 1) + (z - 1) sum weight P/e.
   Complex answer(const MaterialRow& row, const Edge& edge) const {
-    const auto i = static_cast<std::size_t>(edge.i);
-    Complex sum = (z_ - 1.0) / row.inverse[i] + row.loss[i] * (z_ + 1.0);
-    for (const DispersiveRun& run : row.dispersive) {
-      const int q = edge.i - run.first;
-      if (q < 0 || q >= static_cast<int>(run.weight.size())) continue;
-      for (std::size_t p = 0; p < run.alpha.size(); ++p) {
-        const Complex a = run.alpha[p], b = run.beta[p];
-        Complex moved;  // P/e over z + 1
-        if (const double shear = run.shear.empty() ? 0 : run.shear[p]; shear != 0)
-          moved = (b.real() + shear * b.imag() / (z_ - a)) / (z_ - a);
-        else if (run.counts_once(p))
-          moved = b / (z_ - a);
-        else
-          moved = b / (z_ - a) + std::conj(b) / (z_ - std::conj(a));
-        sum += (z_ - 1.0) * (z_ + 1.0) * moved * run.weight[static_cast<std::size_t>(q)];
-      }
-    }
     for (const NonlinearRun& run : row.nonlinear)
       if (edge.i >= run.first && edge.i < run.first + static_cast<int>(run.chi2.size()))
         throw Error("[grid_modes] a medium in the plane is nonlinear: it has no modes");
-    return sum;
+    return row_answer(row, edge.i, z_);
   }
 
   /// Keeps the edges where e and the face half a cell further on are both unknowns; gives the faces

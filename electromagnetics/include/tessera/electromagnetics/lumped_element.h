@@ -73,6 +73,8 @@ struct PlacedElement {
   double images = 1;  ///< how often the columns are there in the whole, with those behind mirrors
   /// [edges] V = sum of voltage times unknown e.
   std::vector<double> voltage;
+  /// [edges] I = sum of share times the current through dual faces.
+  std::vector<double> share;
   /// [edges] dual face times -Z0/l: the injection (Injection) of a current density of 1 A/m^2.
   std::vector<double> moment;
   /// What the element adds to the medium of its edges: susceptibility in `eps` (0 for none) and
@@ -127,5 +129,16 @@ struct TerminalValues {
 /// From V, the sum over unknowns of whole steps (RunningDft), and the source's voltage.
 TerminalValues terminal_values(const PlacedElement& element, std::complex<double> voltage,
                                std::complex<double> source, double f_hz, double dt_s);
+
+/// The same from the fields alone, whoever drives them: the current is what passes through the
+/// loops of h around the edges less what flows in the medium that they had without the element.
+/// V and I are sums of weights times transforms of unknowns (RunningDft).
+struct TerminalReading {
+  std::vector<Edge> edges;  ///< those of the element, then h around them
+  std::vector<std::vector<std::complex<double>>> voltage, current;  ///< [frequency][edge]
+};
+/// Of an element that is in the model.
+TerminalReading terminal_reading(const YeeModel& model, const PlacedElement& element,
+                                 const std::vector<double>& frequencies_hz);
 
 }  // namespace tessera::electromagnetics
