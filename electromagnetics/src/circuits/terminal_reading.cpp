@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/row_answer.h"
 #include "circuits/edge_at.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/lumped_element.h"
+#include "time_domain/row_answer.h"
 
 #include <map>
 #include <numbers>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modes/cross_section.h"
 
-#include "base/row_answer.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "time_domain/row_answer.h"
 
 #include <algorithm>
 #include <cmath>
