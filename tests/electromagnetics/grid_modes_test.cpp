@@ -216,6 +216,7 @@ const std::vector<Medium>& silicon_in_oxide() {
 }
 
 TEST(GridModes, OfASlabConvergeWithTheSquareOfTheCell) {
+  if (!solvers::slepc_available()) GTEST_SKIP() << "SLEPc is not there";
   const double wavelength = 1.55e-6;
   std::vector<double> off[2];
   for (const double cell : {20e-9, 10e-9, 5e-9}) {
@@ -236,6 +237,7 @@ TEST(GridModes, OfASlabConvergeWithTheSquareOfTheCell) {
 }
 
 TEST(GridModes, LayersAtTheSidesLeaveWhatTheyHoldAlone) {
+  if (!solvers::slepc_available()) GTEST_SKIP() << "SLEPc is not there";
   const double f = speed_of_light / 1.55e-6;
   const GridModes closed = grid_modes(slab(20e-9, walls, 1.5e-6, silicon_in_oxide()), {2, 1},
                                       {.frequency_hz = f}),
@@ -341,6 +343,7 @@ TEST(GridModes, TellApartWhatRunsForwardAndBackward) {
 }
 
 TEST(GridModes, CarryOneWatt) {
+  if (!solvers::slepc_available()) GTEST_SKIP() << "SLEPc is not there";
   // TE10: the largest E is sqrt(4 P Z / (a b)), Z the impedance of the mode.
   const double a = 22.86e-3, b = 10.16e-3, f = 10e9;
   const YeeModel m = guide(2, even(40, a / 40), even(18, b / 18), even(4, a / 40));

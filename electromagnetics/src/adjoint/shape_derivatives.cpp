@@ -80,7 +80,7 @@ struct Base {
   /// cb in vacuum: c dt ds / A*, ds the open part.
   double unit(const Edge& e) const {
     const int at[3] = {e.i, e.j, e.k};
-    double u = c_dt * model.open.length_fraction(e);
+    double u = c_dt * model.open.gain(e);
     for (int d = 0; d < 3; ++d)
       u *= d == axis_of(e.component)
                ? model.grid.length(d, at[d])
@@ -212,7 +212,7 @@ void add_moves(const ModelOfSlab& model_of, const Slab& slab, const std::vector<
       if (m->grid.lines != base.model.grid.lines || m->dt_s != base.model.dt_s)
         refuse(p, "the grid or the time step");
     const auto equal = [](const CutCellFraction& x, const CutCellFraction& y) {
-      return x.edge == y.edge && x.fraction == y.fraction;
+      return x.edge == y.edge && x.fraction == y.fraction && x.share == y.share;
     };
     if (!std::equal(plus.open.fractions.begin(), plus.open.fractions.end(),
                     minus.open.fractions.begin(), minus.open.fractions.end(), equal))

@@ -96,9 +96,10 @@ void meet(const Prism& s, const StraightLine& l, CrossingList& out) {
 
 void add_crossings(const ShapeNode& shape, const Point& from, const Point& to,
                    std::vector<double>& out) {
+  const double length = norm(minus(to, from));
   for (int k = 0; k < 3; ++k)
-    if (std::max(from[k], to[k]) < shape.bounds.low[k] - std::abs(to[k] - from[k]) ||
-        std::min(from[k], to[k]) > shape.bounds.high[k] + std::abs(to[k] - from[k]))
+    if (std::max(from[k], to[k]) < shape.bounds.low[k] - length ||
+        std::min(from[k], to[k]) > shape.bounds.high[k] + length)
       return;
   if (shape.kind != ShapeKind::primitive) {
     for (const auto& part : shape.parts) add_crossings(*part, from, to, out);

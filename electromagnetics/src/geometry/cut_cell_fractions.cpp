@@ -3,6 +3,7 @@
 
 #include "geometry/cut_cell_limit.h"
 #include "geometry/metal.h"
+#include "geometry/rims.h"
 #include "geometry/thin_metal.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/averaging.h"
@@ -126,10 +127,23 @@ FoundFraction* find(std::vector<FoundFraction>& list, const Edge& e) {
   return at != list.end() && at->edge == e ? &*at : nullptr;
 }
 
+struct PlacedMetal {
+  std::vector<Edge> edges;             // that became metal
+  std::vector<detail::Reach> reaches;  // of what moved beyond the last of them
+};
+/// Along the edges of a face that run from the one where metal enters it.
+void add_reaches(std::vector<detail::Reach>& to, const FoundFraction& f,
+                 const std::vector<Edge>& around) {
+  for (std::size_t entered = 0; entered < around.size(); ++entered)
+    if (f.thin.split[entered])
+      for (const std::size_t k : {0, 1})
+        to.push_back({around[(entered < 2 ? 2 : 0) + k], entered % 2 == 0, f.thin.reach});
+}
+
 /// Makes edges metal where thin metal goes (thin_metal.h), and whole again what it leaves; tells of
 /// which bodies it was.
-std::vector<Edge> place_thin_metal(std::vector<FoundFraction>& list, const YeeGrid& grid,
-                                   const Periodic& periodic, CutCellFractions& out) {
+PlacedMetal place_thin_metal(std::vector<FoundFraction>& list, const YeeGrid& grid,
+                             const Periodic& periodic, CutCellFractions& out) {
   const auto before = [](const Edge& a, const Edge& b) { return order(a) < order(b); };
   std::vector<Edge> metal,
       moved;  // edges that become metal; those that thin metal leaves, across it
@@ -196,8 +210,12 @@ std::vector<Edge> place_thin_metal(std::vector<FoundFraction>& list, const YeeGr
   in_order();
   for (const Edge& e : moved)
     if (FoundFraction* x = find(list, e)) x->fraction = 1;
+  std::vector<detail::Reach> reaches;
   for (FoundFraction& f : list)
-    if (f.thin.course == ThinCourse::rim && crossed(f, true)) f.fraction = 1;
+    if (f.thin.course == ThinCourse::rim && crossed(f, true)) {
+      f.fraction = 1;
+      add_reaches(reaches, f, edges_of(grid, periodic, f.edge));
+    }
   for (const Edge& e : metal) {
     if (FoundFraction* x = find(list, e))
       x->fraction = 0;
@@ -209,7 +227,7 @@ std::vector<Edge> place_thin_metal(std::vector<FoundFraction>& list, const YeeGr
                   {e, 0});
   }
   for (const auto& [body, told] : bodies) out.thin_metal.push_back(told);
-  return metal;
+  return {metal, reaches};
 }
 
 /// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic
@@ -226,11 +244,21 @@ void open_rounded(std::vector<FoundFraction>& list, const YeeGrid& grid, const P
 
 }  // namespace
 
-double CutCellFractions::fraction(const Edge& e) const {
+const CutCellFraction* CutCellFractions::listed(const Edge& e) const {
   const auto at = std::lower_bound(
       fractions.begin(), fractions.end(), e,
       [](const CutCellFraction& p, const Edge& x) { return order(p.edge) < order(x); });
-  return at != fractions.end() && at->edge == e ? at->fraction : 1;
+  return at != fractions.end() && at->edge == e ? &*at : nullptr;
+}
+
+double CutCellFractions::fraction(const Edge& e) const {
+  const CutCellFraction* known = listed(e);
+  return known ? known->fraction : 1;
+}
+
+double CutCellFractions::share(const Edge& e) const {
+  const CutCellFraction* known = listed(e);
+  return known ? known->share : 1;
 }
 
 std::span<const CutCellFraction> CutCellFractions::row(int c, int j, int k) const {
@@ -272,14 +300,17 @@ CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<M
     periodic[static_cast<std::size_t>(d)] =
         grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
   std::vector<FoundFraction> found = look_everywhere(scene, media, grid, periodic);
-  const std::vector<Edge> metal = place_thin_metal(found, grid, periodic, out);
+  const PlacedMetal placed = place_thin_metal(found, grid, periodic, out);
   if (!conformal) {
-    for (const Edge& e : metal) out.fractions.push_back({e, 0});
+    for (const Edge& e : placed.edges) out.fractions.push_back({e, 0});
     return out;
   }
   open_rounded(found, grid, periodic);
   for (const FoundFraction& f : found)
     if (f.fraction < 1) out.fractions.push_back({f.edge, f.fraction});
+  detail::correct_rims(out, grid, faces, placed.reaches, [&](const Edge& e) {
+    return media[static_cast<std::size_t>(medium_at(scene, grid.position(e)))].pec;
+  });
   detail::limit_areas(out, grid, periodic, largest_curl_curl(media, grid, dt_s));
   return out;
 }

@@ -103,15 +103,14 @@ Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
       Cell at = cell;
       at[static_cast<std::size_t>(d)] += side;
       const Edge face = edge_at(3 + d, at, grid, periodic);
-      const double fraction = open.fraction(face);
-      if (fraction == 0) continue;
+      if (open.fraction(face) == 0) continue;
       const int f = g.n++, b = (d + 1) % 3, c = (d + 2) % 3;
       const auto length = [&](int axis) {
         return grid.length(axis, cell[static_cast<std::size_t>(axis)]);
       };
       whole[static_cast<std::size_t>(f)] =
           length(b) * length(c) / (length(d) / (grid.resolved(d) ? 2 : 1));
-      area[static_cast<std::size_t>(f)] = fraction;
+      area[static_cast<std::size_t>(f)] = open.share(face);
       number[static_cast<std::size_t>(f)] = static_cast<std::size_t>(2 * d + side);
       for (const auto& [along, across, first] : {std::array{b, c, 1}, std::array{c, b, -1}}) {
         if (!grid.resolved(across)) continue;
@@ -139,7 +138,8 @@ Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
         ++takers;
       else
         given += spare * quarter(grid, axis, c);
-    const double k = open.fraction(e) * grid.length(axis, cell[static_cast<std::size_t>(axis)]) /
+    const double k = (open.fraction(e) > 0 ? open.share(e) : 0) *
+                     grid.length(axis, cell[static_cast<std::size_t>(axis)]) /
                      (quarter(grid, axis, cell) + given / takers);
     for (int i = 0; i < g.n; ++i)
       for (int j = 0; j < g.n; ++j)
@@ -147,7 +147,7 @@ Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
             k * sign[m][static_cast<std::size_t>(i)] * sign[m][static_cast<std::size_t>(j)];
   }
   const auto least = [&](int f, double tau) {
-    return std::min(1.0, -tau * g.a[f][f] / (largest * whole[static_cast<std::size_t>(f)]));
+    return -tau * g.a[f][f] / (largest * whole[static_cast<std::size_t>(f)]);
   };
   const auto keeps = [&](double tau) {
     Matrix6 left = g;
@@ -195,7 +195,7 @@ void limit_areas(CutCellFractions& open, const YeeGrid& grid, const Periodic& pe
     least = smallest_fractions(open, grid, periodic, cut, cell, largest);
   for (CutCellFraction& p : open.fractions) {
     if (is_electric(p.edge.component) || p.fraction == 0) continue;
-    ++open.cut_faces;
+    if (p.fraction < 1) ++open.cut_faces;
     if (p.fraction > rounded) open.least_area = std::min(open.least_area, p.fraction);
     double least = 0;
     const int d = axis_of(p.edge.component), at = index_of(p.edge)[static_cast<std::size_t>(d)];
@@ -204,11 +204,11 @@ void limit_areas(CutCellFractions& open, const YeeGrid& grid, const Periodic& pe
           least,
           cut.at(
               c)[static_cast<std::size_t>(2 * d + (c[static_cast<std::size_t>(d)] == at ? 0 : 1))]);
-    if (least > p.fraction) {
-      p.fraction = least;
+    if (least > p.share) {
+      p.share = least;
       ++open.enlarged;
     }
-    open.least_kept = std::min(open.least_kept, p.fraction);
+    open.least_kept = std::min(open.least_kept, p.share);
   }
 }
 

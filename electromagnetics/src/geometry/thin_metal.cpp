@@ -131,8 +131,16 @@ ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Poi
   for (int side = 0; side < 4; ++side)
     out.split[static_cast<std::size_t>(number[side])] = only(side);
   if (rim.metal.size() == 1) {
-    if (std::find(out.split.begin(), out.split.end(), true) != out.split.end())
+    const Point from[4] = {corner, right, far, left}, on[4] = {v, times(-1, u), times(-1, v), u};
+    for (int side = 0; side < 4; ++side) {
+      if (!only(side)) continue;
       out.course = ThinCourse::rim;
+      const Stretch& s = sides[static_cast<std::size_t>(side)][0];
+      const double middle = (s.from + s.to) / 2;
+      const Point at = plus(times(1 - middle, from[side]), times(middle, from[(side + 1) % 4]));
+      const std::vector<Stretch> inwards = metal.along(at, plus(at, on[side]));
+      if (!inwards.empty()) out.reach = inwards[0].to;
+    }
     return out;
   }
   if (hangs_together(metal, corner, u, v, rim)) return {};

@@ -35,6 +35,7 @@ struct ThinMetalInFace {
   /// Which edges have metal between open parts, by their numbers in edges_of.
   std::array<bool, 4> split{};
   Point middle{};    ///< of the metal where it crosses the first edge
+  double reach = 0;  ///< rim: how far it goes from that edge to the opposite one, as a share
   double shift = 0;  ///< low, high: how far its middle moves, as a share of the edge
 };
 

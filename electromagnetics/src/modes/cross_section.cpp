@@ -244,8 +244,9 @@ class Plane {
         if (m_.material) m_.material(c, j, k, row);
         for (int i = of[0].first; i < of[0].second; ++i) {
           const Edge edge{static_cast<std::uint8_t>(c), i, j, k};
-          const double open = m_.open.fraction(edge);
-          if (row.inverse[static_cast<std::size_t>(i)] == 0 || open == 0) continue;
+          const double open = m_.open.share(edge);
+          if (row.inverse[static_cast<std::size_t>(i)] == 0 || m_.open.fraction(edge) == 0)
+            continue;
           const int at[3] = {i, j, k};
           double gain = speed_of_light * m_.dt_s / unit_ * (is_electric(c) ? open : 1 / open);
           for (int d = 0; d < 3; ++d) gain *= metric(c, d, at[d]);

@@ -156,7 +156,7 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
   for (const CutCellFraction& p : t.open.row(c, whole_j, whole_k)) {  // the open part of ds and A
     const auto i = static_cast<std::size_t>(p.edge.i);
     if (p.fraction > 0)
-      metric_x[i] *= is_electric(c) ? p.fraction : 1 / p.fraction;
+      metric_x[i] *= is_electric(c) ? p.share : 1 / p.share;
     else if (is_electric(c))
       row.inverse[i] = 0;
   }

@@ -148,7 +148,7 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
           throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
       const bool wraps = t.wraps(0);
       run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) *
-                           t.open.length_fraction(t.whole(Edge{e.component, i, e.j, e.k})));
+                           t.open.gain(t.whole(Edge{e.component, i, e.j, e.k})));
       t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
     }
     for (const DispersiveRun& poles : mixed.poles) {
@@ -186,7 +186,7 @@ bool couples(const Tables<T>& t, const Edge& e) {
         std::any_of(special.mixed.begin(), special.mixed.end(), within))
       return false;
   }
-  return f.factor[index][e.i] != 0 && t.open.fraction(t.whole(e)) == 1 &&
+  return f.factor[index][e.i] != 0 && !t.open.listed(t.whole(e)) &&
          !(f.flags[index] & lossy && f.keep[index][e.i] != 1);
 }
 

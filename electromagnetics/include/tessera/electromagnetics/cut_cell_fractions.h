@@ -22,6 +22,10 @@
 // sides in one face, would leak. Along the grid it is put on the nearest line; where it is wider
 // than half the cell or oblique, the face is closed with its edges. A staircase has no other way to
 // see such metal: it takes the edges that are closed so, besides those whose middle lies in metal.
+//
+// Where a sheet or other thin metal ends, the field rises as 1/sqrt of the distance. The edges and
+// faces about its rim take shares that are exact for that field, wherever between two lines the rim
+// lies (docs/decisions/0202).
 #pragma once
 #include "tessera/electromagnetics/boundary.h"
 #include "tessera/electromagnetics/yee_grid.h"
@@ -40,6 +44,9 @@ struct Medium;
 struct CutCellFraction {
   Edge edge;
   double fraction;  ///< 0: closed
+  /// What stands for it in the scheme's factors: of faces enlarged for the time step, and near the
+  /// rims of thin metal as the field there asks for, above 1 as well.
+  double share = fraction;
 };
 
 /// What became of a structure's metal that is thinner than a cell.
@@ -55,8 +62,8 @@ struct ThinMetal {
 struct CutCellFractions {
   bool conformal = false;  ///< false: conductors are staircases, an edge is metal where its middle
                            ///< is; listed are the edges of thin metal
-  /// Those below 1, without what lies within metal away from its surface; rising in (component, k,
-  /// j, i). Of a periodic axis the last line is the first.
+  /// Those below 1 or with shares other than 1, without what lies within metal away from its
+  /// surface; rising in (component, k, j, i). Of a periodic axis the last line is the first.
   std::vector<CutCellFraction> fractions{};
   std::int64_t cut_faces = 0;           ///< faces with a fraction between 0 and 1
   double least_area = 1;                ///< the smallest of them in the geometry,
@@ -66,6 +73,11 @@ struct CutCellFractions {
   std::vector<ThinMetal> thin_metal{};  ///< whose that is, by number
 
   double fraction(const Edge& edge) const;  ///< 1 where it is not listed
+  double share(const Edge& edge) const;     ///< likewise
+  /// Of what is listed; null otherwise.
+  const CutCellFraction* listed(const Edge& edge) const;
+  /// c dt ds/A* of an electric edge is that of a whole one times this: 1 of an edge that is metal.
+  double gain(const Edge& edge) const { return fraction(edge) > 0 ? share(edge) : 1; }
   /// What E of an electric edge is the mean over: its fraction, or all of an edge that is metal.
   double length_fraction(const Edge& edge) const { return fraction(edge) > 0 ? fraction(edge) : 1; }
   /// The fractions of one row along x.
