@@ -29,7 +29,7 @@ std::vector<Medium> filled(double eps) {
   return m;
 }
 
-struct Line {
+struct GuideLine {
   YeeModel model;
   ModePlane plane;
   GridModes modes;
@@ -39,9 +39,9 @@ struct Line {
   }
 };
 /// Along z, on these lines of x and y, with metal where `conductors` are.
-Line line(std::vector<double> x, std::vector<double> y, double cell, Faces at_x, Faces at_y,
-          const std::vector<Shape>& conductors, const std::vector<Medium>& media, double f,
-          int count = 1) {
+GuideLine line(std::vector<double> x, std::vector<double> y, double cell, Faces at_x, Faces at_y,
+               const std::vector<Shape>& conductors, const std::vector<Medium>& media, double f,
+               int count = 1) {
   YeeGrid grid;
   grid.lines[0] = std::move(x), grid.lines[1] = std::move(y), grid.lines[2] = even(4, cell);
   Scene scene;
@@ -49,10 +49,10 @@ Line line(std::vector<double> x, std::vector<double> y, double cell, Faces at_x,
   const std::array<Faces, 3> faces{at_x, at_y, period};
   const double dt = 0.5 * stable_time_step(grid);
   const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt, true);
-  Line out{yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open),
-           {2, 2},
-           {},
-           {}};
+  GuideLine out{yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open),
+                {2, 2},
+                {},
+                {}};
   out.modes = grid_modes(out.model, out.plane, {.frequency_hz = f, .count = count});
   out.conductors = guide_conductors(out.model, out.plane, out.modes);
   return out;
@@ -61,7 +61,7 @@ Line line(std::vector<double> x, std::vector<double> y, double cell, Faces at_x,
 TEST(LineImpedance, OfPlatesIsThatOfTheirDistance) {
   // Between walls of metal at y, mirrors at x: width 6 mm, distance 3 mm, eps 4. The wave is plane:
   // on the grid, e and h are uniform, and their ratio is that of the step.
-  const Line plates =
+  const GuideLine plates =
       line(even(6, 1e-3), even(4, 0.75e-3), 1e-3, mirrors, walls, {}, filled(4), 5e9);
   ASSERT_EQ(plates.conductors.size(), 1u);
   const double dispersion = plates.modes.modes[0].index.real() / 2;
@@ -96,7 +96,7 @@ TEST(LineImpedance, OfACoaxialLineOffTheGridsLines) {
     x.push_back((i - n / 2 + 0.3) * cell), y.push_back((i - n / 2 - 0.3) * cell);
   const Shape outer = complement(cylinder({0, 0, 0}, b, INFINITY)),
               inner = cylinder({0, 0, 0}, a, INFINITY);
-  const Line coax = line(x, y, cell, walls, walls, {outer, inner}, filled(eps), 5e9);
+  const GuideLine coax = line(x, y, cell, walls, walls, {outer, inner}, filled(eps), 5e9);
   ASSERT_EQ(coax.conductors.size(), 1u);
   const double wanted = vacuum_impedance / (2 * pi) / std::sqrt(eps) * std::log(b / a);
   EXPECT_NEAR(coax.impedance().real(), wanted, 0.002 * wanted);
@@ -104,7 +104,7 @@ TEST(LineImpedance, OfACoaxialLineOffTheGridsLines) {
 }
 
 /// Strips on a substrate above ground; x from -5 mm or from a mirror at 0.
-Line strips(Faces at_x, double from, int count) {
+GuideLine strips(Faces at_x, double from, int count) {
   const double cell = 0.25e-3;
   const int half = 20, nx = from < 0 ? 2 * half : half;
   std::vector<double> x, y;
@@ -120,10 +120,10 @@ Line strips(Faces at_x, double from, int count) {
                       {box({4 * cell, 4 * cell, -INFINITY}, {8 * cell, 5 * cell, INFINITY}), 1},
                       {box({-8 * cell, 4 * cell, -INFINITY}, {-4 * cell, 5 * cell, INFINITY}), 1}};
   const std::array<Faces, 3> faces{at_x, walls, period};
-  Line out{yee_model(grid, faces, {}, 0.9 * stable_time_step(grid), Dtype::f64, scene, media),
-           {2, 2},
-           {},
-           {}};
+  GuideLine out{yee_model(grid, faces, {}, 0.9 * stable_time_step(grid), Dtype::f64, scene, media),
+                {2, 2},
+                {},
+                {}};
   out.modes = grid_modes(out.model, out.plane, {.frequency_hz = 2e9, .count = count});
   out.conductors = guide_conductors(out.model, out.plane, out.modes);
   return out;
@@ -131,18 +131,18 @@ Line strips(Faces at_x, double from, int count) {
 
 TEST(LineImpedance, OfAPairIsThatOfItsHalves) {
   if (!solvers::slepc_available()) GTEST_SKIP() << "SLEPc is not there";
-  const Line pair = strips(walls, -5e-3, 2);
+  const GuideLine pair = strips(walls, -5e-3, 2);
   ASSERT_EQ(pair.conductors.size(), 2u);
   EXPECT_EQ(pair.conductors[0].low, (std::array{12, 4}));
   EXPECT_EQ(pair.conductors[0].high, (std::array{16, 5}));
-  const Line even_half = strips({Boundary::pmc, Boundary::pec}, 0, 1),
-             odd_half = strips({Boundary::pec, Boundary::pec}, 0, 1);
+  const GuideLine even_half = strips({Boundary::pmc, Boundary::pec}, 0, 1),
+                  odd_half = strips({Boundary::pec, Boundary::pec}, 0, 1);
   ASSERT_EQ(even_half.conductors.size(), 1u);
   std::vector<std::pair<double, double>> found;  // index, impedance
   for (const std::size_t k : {0, 1}) {
     const auto i = line_currents(pair.modes, pair.modes.modes[k], pair.conductors);
     EXPECT_NEAR(std::abs(i[0] / i[1]), 1, 1e-6);
-    const Line& half = (i[0] / i[1]).real() > 0 ? even_half : odd_half;
+    const GuideLine& half = (i[0] / i[1]).real() > 0 ? even_half : odd_half;
     EXPECT_NEAR(pair.modes.modes[k].index.real(), half.modes.modes[0].index.real(), 1e-8);
     EXPECT_NEAR(pair.impedance(k).real(), half.impedance().real(), 1e-6 * 50);
   }
@@ -153,14 +153,15 @@ TEST(LineImpedance, ModesWithoutCurrentsHaveNone) {
   if (!solvers::slepc_available()) GTEST_SKIP() << "SLEPc is not there";
   // Of a square coaxial line TEM has a current, TE11 and its like have as much there as back.
   const double cell = 0.5e-3;
-  const Line coax = line(even(20, cell), even(20, cell), cell, walls, walls,
-                         {box({7 * cell, 7 * cell, -INFINITY}, {13 * cell, 13 * cell, INFINITY})},
-                         filled(1), 20e9, 3);
+  const GuideLine coax = line(
+      even(20, cell), even(20, cell), cell, walls, walls,
+      {box({7 * cell, 7 * cell, -INFINITY}, {13 * cell, 13 * cell, INFINITY})}, filled(1), 20e9, 3);
   ASSERT_EQ(coax.conductors.size(), 1u);
   EXPECT_GT(coax.impedance(0).real(), 20);
   EXPECT_TRUE(std::isnan(coax.impedance(1).real()));
   EXPECT_TRUE(std::isnan(coax.impedance(2).real()));
-  const Line hollow = line(even(20, cell), even(10, cell), cell, walls, walls, {}, filled(1), 20e9);
+  const GuideLine hollow =
+      line(even(20, cell), even(10, cell), cell, walls, walls, {}, filled(1), 20e9);
   EXPECT_TRUE(hollow.conductors.empty());
   EXPECT_TRUE(std::isnan(hollow.impedance().real()));
 }
@@ -170,7 +171,8 @@ TEST(LineImpedance, OfLossyLinesIsComplex) {
   std::vector<Medium> media = filled(4);
   media[0].sigma.fill(0.3);
   const double f = 5e9, w = 2 * pi * f;
-  const Line plates = line(even(6, 1e-3), even(4, 0.75e-3), 0.5e-3, mirrors, walls, {}, media, f);
+  const GuideLine plates =
+      line(even(6, 1e-3), even(4, 0.75e-3), 0.5e-3, mirrors, walls, {}, media, f);
   const C wanted =
       0.5 * std::sqrt(C(0, w * vacuum_permeability) / C(0.3, w * 4 * vacuum_permittivity));
   EXPECT_NEAR(std::abs(plates.impedance() - wanted), 0, 2e-3 * std::abs(wanted));

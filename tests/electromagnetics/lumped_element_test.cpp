@@ -27,7 +27,7 @@ namespace {
 using C = std::complex<double>;
 using namespace guides;
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Plates along x: a wave between them, and an element at the last line, on a magnetic wall.
 struct Line {
