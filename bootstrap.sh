@@ -26,7 +26,7 @@ required_packages="
   ca-certificates git cmake ninja-build ccache g++ pkg-config|pkgconf
   libeigen3-dev libopenblas-openmp-dev liblapacke-dev libfftw3-dev libhwy-dev librandom123-dev zlib1g-dev
   libhdf5-dev libfmt-dev libspdlog-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev
-  libcairo2-dev libpugixml-dev fonts-dejavu-core libgtest-dev librapidcheck-dev libbenchmark-dev"
+  libcairo2-dev libpng-dev libpugixml-dev fonts-dejavu-core libgtest-dev librapidcheck-dev libbenchmark-dev"
 # The build goes on without these, and says so (docs/decisions/0004-parts.md).
 optional_packages="libvtk9-dev libgdal-dev libopenmpi-dev openmpi-bin openssh-client libmetis-dev libpetsc-complex-dev libslepc-complex-dev gemmi-dev tao-pegtl-dev clang-format"
 # What the benchmarks and acceptance rows compare with or work with; never needed by the suite itself.

@@ -49,10 +49,12 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
                     "a vacuum wavelength at its upper end",
                     c.frequency_min, c.frequency_max, 1 / c.frequency_max / c.dt_s,
                     em::speed_of_light / c.frequency_max / em::reference_length(c.grid)));
-  for (const em::Medium& m : c.media)
+  for (const em::Medium& m : c.named_media())
     report.lines.push_back(m.pec ? fmt::format("medium {}: perfect conductor", m.name)
                                  : fmt::format("medium {}: eps {:.4g}, {} poles, sigma {:.4g} S/m",
                                                m.name, m.eps[0], m.poles.size(), m.sigma[0]));
+  if (!c.scene.blends.empty())
+    report.lines.push_back(fmt::format("{} mixtures of media in pixels", c.scene.blends.size()));
   if (c.open->cut_faces > 0)
     report.lines.push_back(
         fmt::format("conductors cut {} faces: the smallest keeps {:.3g} of its area, {:.3g} as "

@@ -5,6 +5,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/near_to_far.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -22,6 +23,7 @@ class FarFieldMonitor : public Spectral {
         exterior_(exteriors_.front()) {
     if (exterior_.dimensions < 2)
       throw Error("far fields and cross-sections are of two and three dimensions: take a flux");
+    if (o.kind == MonitorKind::rcs) total_ = within_wave();
     start_transform();
     theta_ = o.theta;
     phi_ = o.phi;
@@ -49,12 +51,16 @@ class FarFieldMonitor : public Spectral {
       const Tensor sigma = figure(all);
       out.quantities.push_back({"rcs", exterior_.dimensions == 3 ? "m^2" : "m",
                                 "scattering cross-section", shape, real_values(sigma)});
-      const Tensor total = em::total_cross_section(power_of(fields), incident_wave(), exterior_);
-      out.quantities.push_back({"total",
-                                exterior_.dimensions == 3 ? "m^2" : "m",
-                                "total scattering cross-section, from the flux",
-                                {count()},
-                                real_values(total)});
+      const auto add = [&](const char* name, const char* long_name, const Tensor& power) {
+        const Tensor s = em::total_cross_section(power, incident_wave(), exterior_);
+        out.quantities.push_back(
+            {name, exterior_.dimensions == 3 ? "m^2" : "m", long_name, {count()}, real_values(s)});
+      };
+      const Tensor scattered = power_of(fields), absorbed = absorbed_power(all);
+      add("total", "total scattering cross-section, from the flux", scattered);
+      add("absorption", "absorption cross-section, from the flux within the box of the wave",
+          absorbed);
+      add("extinction", "what is scattered and absorbed", scattered + absorbed);
       out.quantities.push_back(sums());
       return out;
     }
@@ -101,13 +107,39 @@ class FarFieldMonitor : public Spectral {
   Tensor power_of(const std::vector<em::SurfaceFields>& fields) const {
     return times(em::flux(surface_.patches, fields), images_of_all(case_));
   }
+  /// The faces of a box a cell within that of the plane wave, where fields are total.
+  em::SampledSurface within_wave() {
+    em::Bounds box = wave_box(case_, wave().options);
+    for (std::size_t d = 0; d < 3; ++d) {
+      const std::vector<double>& x = case_.grid.lines[d];
+      if (!case_.grid.resolved(static_cast<int>(d))) continue;
+      const auto nearest = [&](double at) {
+        const auto above = std::upper_bound(x.begin(), x.end(), at);
+        if (above == x.end()) return x.size() - 1;
+        const auto i = static_cast<std::size_t>(above - x.begin());
+        return i > 0 && at - x[i - 1] < x[i] - at ? i - 1 : i;
+      };
+      const std::size_t low = nearest(box.low[d]), high = nearest(box.high[d]);
+      if (low > 0) box.low[d] = x[low + 1];
+      if (high + 1 < x.size()) box.high[d] = x[high - 1];
+      if (!(box.low[d] < box.high[d]))
+        throw Error("the box of the plane wave has less than three cells: nothing fits into it");
+    }
+    return em::sampled_box(samples_, box.low, box.high);
+  }
+  /// What flows into that box and not out again.
+  Tensor absorbed_power(const Tensor& values) const {
+    return times(em::flux(total_.patches, total_.fields(values)), -images_of_all(case_));
+  }
+  const CaseSource& wave() const { return source_of(case_, options_, {SourceKind::plane_wave}); }
   Tensor incident_wave() const {
-    const CaseSource& wave = source_of(case_, options_, {SourceKind::plane_wave});
+    const CaseSource& wave = this->wave();
     std::vector<c128> out;
     for (const c128& v : spectrum_of(wave)) out.push_back(wave.options.amplitude * v);
     return tensor(out);
   }
   em::SampledSurface surface_;
+  em::SampledSurface total_;             ///< of an rcs: in the total field
   std::vector<em::Exterior> exteriors_;  ///< one, or one for each frequency
   em::Exterior exterior_;                ///< the first
   std::vector<double> theta_, phi_;

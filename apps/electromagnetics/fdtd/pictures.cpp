@@ -137,11 +137,15 @@ void write_scene(const std::filesystem::path& folder, const Case& c) {
 
 std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c) {
   if (!c.grid.resolved(1)) return {};
+  Point through{};  // the middle, where there is no source
+  for (std::size_t d = 0; d < 3; ++d)
+    through[d] = (c.grid.lines[d].front() + c.grid.lines[d].back()) / 2;
+  if (!c.options.sources.empty()) through = *c.options.sources.front().position;
   em::SceneFigure s{.title = c.options.title,
-                    .z = (*c.options.sources.front().position)[2],  // in 3-D
+                    .through = c.options.output.scene_at.value_or(through),
                     .layers = {},
                     .marks = {}};
-  for (const int axis : {0, 1})
+  for (const int axis : {0, 1, 2})
     for (const bool high : {false, true})
       s.layers[static_cast<std::size_t>(axis)][high ? 1 : 0] = layer_cells(c, axis, high);
   for (std::size_t n = 0; n < std::min<std::size_t>(c.options.sources.size(), 4); ++n) {

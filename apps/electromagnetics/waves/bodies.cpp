@@ -54,9 +54,22 @@ em::SceneOrder bodies_of(const CaseOptions& o) {
   };
   add(o.grid.background);
   for (const StructureOptions& s : o.structures)
-    if (s.material) add(*s.material);
+    if (s.material) {
+      if (s.shape == ShapeKind::pixels) add(empty_medium(s, o));
+      add(*s.material);
+    }
   em::Scene scene = make_scene(o, named);
-  for (em::Structure& s : scene.structures) s.medium = number[static_cast<std::size_t>(s.medium)];
+  for (em::Structure& s : scene.structures) {
+    s.medium = number[static_cast<std::size_t>(s.medium)];
+    if (!s.pixels) continue;
+    em::Pixels drawn = *s.pixels;
+    for (std::int32_t& m : drawn.medium) {
+      if (const em::Blend* b = scene.blend_of(m)) m = b->density < 0.5 ? b->empty : b->full;
+      m = number[static_cast<std::size_t>(m)];
+    }
+    s.pixels = std::make_shared<const em::Pixels>(std::move(drawn));
+  }
+  scene.blends.clear();
   std::erase_if(scene.structures, [&](const em::Structure& s) {
     return is_flat(s.shape.bounds()) && !different[static_cast<std::size_t>(s.medium)].pec;
   });

@@ -3,6 +3,7 @@
 
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/exterior.h"
+#include "tessera/electromagnetics/pixels.h"
 
 #include <fmt/format.h>
 
@@ -81,6 +82,7 @@ void open_conductors(Case& c, const data::Config& config) {
 Case checked_case(CaseOptions options, const data::Config& config) {
   Case c;
   c.options = std::move(options);
+  read_densities(c.options, config);
   c.media = make_media(c.options, config, c);
   find_band(c);
   make_grid(c, config);
@@ -92,6 +94,8 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   }
   check_scene(c, config);
   choose_time_step(c, config);
+  c.media = em::with_blends(std::move(c.media), c.scene);
+  c.stepped = em::with_blends(std::move(c.stepped), c.scene);
   open_conductors(c, config);
   make_sources(c, config);
   check_memory(c, config);

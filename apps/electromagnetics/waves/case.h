@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct Case {
   std::array<electromagnetics::Faces, 3> faces;
   Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase
   double dt_s = 0, stable_dt_s = 0;
-  std::vector<electromagnetics::Medium> media;  ///< the background first
+  /// The background first; mixtures of the scene last (pixels.h).
+  std::vector<electromagnetics::Medium> media;
   /// Lowest and highest frequency of the tables that media are fitted to, Hz, by their names.
   std::map<std::string, std::array<double, 2>> table_bands;
   /// The same as the grid takes them (grid.exact_speed_at).
@@ -47,6 +49,11 @@ struct Case {
   std::vector<data::Diagnostic> warnings;
   std::vector<data::InputFile> inputs;          ///< once all of them are read
   double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors
+
+  /// Media without the mixtures.
+  std::span<const electromagnetics::Medium> named_media() const {
+    return std::span(media).first(scene.n_unmixed(media.size()));
+  }
 };
 
 /// Everything that can be wrong is found before memory is taken for the fields. Of options that are
@@ -64,10 +71,14 @@ void find_cuts(Case& c, const data::Config& config);
 
 /// The lines between cells of one axis.
 std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
-/// Media by the names that structures use; the background's is the first.
+/// Media by the names that structures use; the background's is the first. Without mixtures.
 std::vector<electromagnetics::Medium> make_media(const CaseOptions& o, const data::Config& config,
                                                  Case& out);
-/// Throws StructureFault where options make no body.
+/// The files of structures of pixels, of those that have none yet. Throws InputError (exit 4) where
+/// one is no table of densities, or has other axes than its structure names.
+void read_densities(CaseOptions& o, const data::Config& config);
+/// Throws StructureFault where options make no body. Pixels of which no densities were read are
+/// full.
 electromagnetics::Scene make_scene(const CaseOptions& o,
                                    const std::vector<electromagnetics::Medium>& media);
 struct StructureFault : Error {

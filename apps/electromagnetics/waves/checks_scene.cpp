@@ -57,13 +57,13 @@ void check_shape(const StructureOptions& s, const std::string& at, Checks& check
   const auto wrong = [&](const char* key, std::string message, std::string hint = {}) {
     checks.say(626, at + key, std::move(message), std::move(hint));
   };
-  if (s.shape == ShapeKind::box) {
+  if (s.shape == ShapeKind::box || s.shape == ShapeKind::pixels) {
     const bool corners = s.low && s.high;
     if ((s.low || s.high) && (s.size || !corners))
-      wrong(s.low ? ".low" : ".high", "a box has a size, or a low and a high corner",
+      wrong(s.low ? ".low" : ".high", "it has a size, or a low and a high corner",
             "leave size out and give both corners, or give size alone");
     else if (!s.size && !corners)
-      wrong("", "a box has a size, or a low and a high corner", "give size");
+      wrong("", "it has a size, or a low and a high corner", "give size");
     for (std::size_t a = 0; corners && a < 3; ++a)
       if ((*s.low)[a] > (*s.high)[a]) {
         wrong(".low", "is above high", "exchange them");
@@ -81,10 +81,39 @@ void check_shape(const StructureOptions& s, const std::string& at, Checks& check
   if (s.rotate && is_zero(s.rotate->axis)) wrong(".rotate.axis", "has no direction");
 }
 
+/// Pixels lie along the grid, between two media that mix, and are no part of others.
+void check_pixels(const StructureOptions& s, const std::string& at, Checks& checks) {
+  if (s.shape != ShapeKind::pixels) return;
+  const auto wrong = [&](const char* key, std::string message, std::string hint = {}) {
+    checks.say(626, at + key, std::move(message), std::move(hint));
+  };
+  std::array<bool, 3> named{};
+  for (std::size_t k = 0; k < s.axes.size(); ++k) {
+    bool& seen = named[static_cast<std::size_t>(s.axes[k].back() - 'x')];
+    if (seen)
+      wrong(item(".axes", k).c_str(),
+            "two indices run along " + s.axes[k].substr(s.axes[k].size() - 1),
+            "name each axis once");
+    seen = true;
+  }
+  if (!s.material) wrong("", "pixels need a material, where their density is 1", "give material");
+  if (s.rotate)
+    wrong(".rotate", "pixels lie along the grid", "turn the data: axes = [\"y\", \"-x\"]");
+  if (s.repeat)
+    wrong(".repeat", "pixels are not repeated", "repeat the data, or take periodic faces");
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double extent = s.size ? (*s.size)[a] : s.low && s.high ? (*s.high)[a] - (*s.low)[a] : 1;
+    if (named[a] && !(extent > 0 && std::isfinite(extent)))
+      wrong(s.size ? ".size" : ".high",
+            std::string("pixels along ") + "xyz"[a] + " need a finite size");
+  }
+}
+
 /// Sheets are of perfect conductors: of any other medium a body without thickness is nowhere.
 void check_thickness(const StructureOptions& s, const CaseOptions& o, const std::string& at,
                      Checks& checks) {
-  if (s.shape != ShapeKind::box || !s.material || *s.material == "pec") return;
+  const bool flat = s.shape == ShapeKind::box || s.shape == ShapeKind::pixels;
+  if (!flat || !s.material || *s.material == "pec") return;
   for (const MaterialOptions& m : o.materials)
     if (m.name == *s.material && m.pec) return;
   for (int a = 0; a < 3; ++a) {
@@ -144,6 +173,8 @@ void check_structures(const CaseOptions& o, Checks& checks) {
     for (std::size_t k = 0; k < s.parts.size(); ++k)
       checks.known(item((at + ".parts").c_str(), k), s.parts[k], earlier, "earlier structure");
     check_shape(s, at, checks);
+    check_pixels(s, at, checks);
+    if (s.empty) checks.known(at + ".empty", *s.empty, media, "medium");
     check_thickness(s, o, at, checks);
     if (s.repeat) {
       const std::array<int, 3>& n = s.repeat->count;
@@ -157,7 +188,7 @@ void check_structures(const CaseOptions& o, Checks& checks) {
                    "repeat less, or take periodic faces");
       }
     }
-    if (!s.name.empty()) earlier.push_back(s.name);
+    if (!s.name.empty() && s.shape != ShapeKind::pixels) earlier.push_back(s.name);
   }
 }
 

@@ -67,7 +67,8 @@ void averaged_metals(Doubts& doubts, const std::vector<std::size_t>& key) {
   if (c.options.grid.averaging == Averaging::none || !absorbed || !c.grid.resolved(1)) return;
   for (std::size_t n = 0; n < c.scene.structures.size(); ++n) {
     const StructureOptions& o = c.options.structures[key[n]];
-    const bool along_the_grid = (o.shape == ShapeKind::box || o.shape == ShapeKind::half_space) &&
+    const bool along_the_grid = (o.shape == ShapeKind::box || o.shape == ShapeKind::half_space ||
+                                 o.shape == ShapeKind::pixels) &&
                                 !o.rotate &&
                                 std::count(o.outward.begin(), o.outward.end(), 0.0) >= 2;
     const em::Medium& m = c.media[static_cast<std::size_t>(c.scene.structures[n].medium)];
@@ -96,13 +97,15 @@ void extrapolated_models(Doubts& doubts) {
                               ? std::vector<double>{*o.frequency_min, *o.frequency_max}
                               : o.all_frequencies())
       low = std::min(low, f), high = std::max(high, f);
-  for (const em::Medium& m : c.media) {
+  for (const em::Medium& m : c.named_media()) {
     std::string model = m.name == "vacuum" || m.name == "pec" ? "" : m.name,
                 key = "grid.background";
     const auto table = c.table_bands.find(m.name);
     for (std::size_t s = c.options.structures.size(); s-- > 0;)
       if (&m != &c.media.front() && c.options.structures[s].material == m.name)
         key = structure_key(c.options, s) + ".material";
+      else if (&m != &c.media.front() && c.options.structures[s].empty == m.name)
+        key = structure_key(c.options, s) + ".empty";
     for (std::size_t q = 0; q < c.options.materials.size(); ++q)
       if (c.options.materials[q].name == m.name) {
         model = c.options.materials[q].library.value_or("");

@@ -89,7 +89,10 @@ std::vector<em::Medium> make_media(const CaseOptions& o, const data::Config& con
   };
   named(o.grid.background);
   for (const StructureOptions& s : o.structures)
-    if (s.material) named(*s.material);
+    if (s.material) {
+      if (s.shape == ShapeKind::pixels) named(empty_medium(s, o));
+      named(*s.material);
+    }
   for (const std::string& name : o.further_media) named(name);
   return media;
 }

@@ -41,6 +41,8 @@ double samples_of(const Case& c, const MonitorOptions& o) {
       const MonitorBox box = box_of(c, o);
       return components * static_cast<double>(em::region_of(c.grid, box.middle, box.size).size());
     }
+    case MonitorKind::rcs:  // and the box within that of the wave
+      return 2 * em::surface_samples(c.grid, *o.position, o.size.value_or(Point{}));
     default:
       return em::surface_samples(c.grid, *o.position, o.size.value_or(Point{}));
   }

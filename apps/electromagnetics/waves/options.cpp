@@ -88,6 +88,11 @@ data::Options<OutputOptions> output_table() {
   o.add("scene", &O::scene,
         {.doc = "Show the media as the grid sees them: a picture with sources and monitors, a file "
                 "for ParaView."});
+  o.add(
+      "scene_at", &O::scene_at,
+      length({.doc = "In 3-D, the point through which the picture of the scene is cut across x, y "
+                     "and z; the position of the first source if not given.",
+              .since = "0.3"}));
   return o;
 }
 

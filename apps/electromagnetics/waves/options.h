@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -150,7 +151,14 @@ enum class ShapeKind {
   prism,
   unite,
   intersection,
-  difference
+  difference,
+  pixels
+};
+enum class Interpolation { pixels, linear };
+/// Numbers of a file, as many axes as it has, the last one fastest.
+struct NumberTable {
+  std::vector<std::size_t> shape;
+  std::vector<double> values;
 };
 struct RotateOptions {
   Point axis{0, 0, 1};
@@ -179,6 +187,11 @@ struct StructureOptions {
   double base = 0;
   double sidewall = 0;
   std::vector<std::string> parts;
+  std::filesystem::path file;                 ///< of densities
+  std::vector<std::string> axes;              ///< "x" .. "-z", one for each index
+  std::optional<std::string> empty;           ///< medium of density 0; not given: the background
+  Interpolation interpolation = Interpolation::pixels;
+  std::shared_ptr<const NumberTable> densities;  ///< of the file; no key: read_densities
   std::optional<RotateOptions> rotate;
   std::optional<RepeatOptions> repeat;
 };
@@ -277,6 +290,7 @@ struct OutputOptions {
   bool vtk = true;
   bool pictures = true;
   bool scene = true;
+  std::optional<Point> scene_at;  ///< not given: the first source
 };
 /// A number that a run has to find; one that does not ends with exit 6.
 struct ExpectOptions {
@@ -312,6 +326,11 @@ struct CaseOptions {
 };
 /// "structure[2]", or "truth[0]".
 std::string structure_key(const CaseOptions& o, std::size_t structure);
+
+/// The medium of a structure of pixels where its density is 0.
+inline const std::string& empty_medium(const StructureOptions& s, const CaseOptions& o) {
+  return s.empty ? *s.empty : o.grid.background;
+}
 
 /// A length of a structure in which results can be differentiated: "ring.radius", "bar.size[1]",
 /// "taper.corners[0][1]". All finite ones of structures that have a name without slashes, commas

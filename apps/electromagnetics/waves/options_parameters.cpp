@@ -56,6 +56,12 @@ std::vector<Parameter> parameters_of(CaseOptions& o) {
         one("base", s.base);
         one("height", s.height);
         break;
+      case ShapeKind::pixels:
+        if (s.size) three("centre", s.centre);
+        may("size", s.size);
+        may("low", s.low);
+        may("high", s.high);
+        break;
       case ShapeKind::unite:
       case ShapeKind::intersection:
       case ShapeKind::difference:

@@ -136,9 +136,10 @@ data::Options<StructureOptions> structure_table() {
   o.add_kind(
       "shape", &O::shape,
       {.doc =
-           "Its shape; union, intersection and difference combine other structures by their names.",
+           "Its shape; union, intersection and difference combine other structures by their names; "
+           "pixels is a block of densities from a file.",
        .choices = {"box", "half_space", "sphere", "ellipsoid", "cylinder", "cone", "prism", "union",
-                   "intersection", "difference"},
+                   "intersection", "difference", "pixels"},
        .required = true});
   o.add("name", &O::name, {.doc = "For messages and as a part of other structures."});
   o.add("material", &O::material,
@@ -148,9 +149,10 @@ data::Options<StructureOptions> structure_table() {
         {.doc = "Where bodies overlap the highest wins; among equals the later."});
   o.add("centre", &O::centre,
         length({.doc = "Its middle.",
-                .only_for = {"box", "sphere", "ellipsoid", "cylinder", "cone"}}));
+                .only_for = {"box", "sphere", "ellipsoid", "cylinder", "cone", "pixels"}}));
   const auto side = [](std::string doc) {
-    data::Field f = length({.doc = std::move(doc), .infinite = true, .only_for = {"box"}});
+    data::Field f =
+        length({.doc = std::move(doc), .infinite = true, .only_for = {"box", "pixels"}});
     return f;
   };
   data::Field size = side(
@@ -213,6 +215,32 @@ data::Options<StructureOptions> structure_table() {
          .required = true,
          .only_for = combined,
          .min_items = 2});
+  o.add("file", &O::file,
+        {.doc = "Densities from 0 to 1: numbers of a .csv without a line of names, a .npy, or the "
+                "grey values of a .png, black 0 and white 1. The block has as many pixels of equal "
+                "size along each axis as the file has numbers.",
+         .required = true,
+         .only_for = {"pixels"}});
+  o.add(
+      "axes", &O::axes,
+      {.doc = "Which way each index of the file runs: of a .csv or .png the first counts rows from "
+              "the top, the second columns from the left. \"-x\" runs against x.",
+       .choices = {"x", "y", "z", "-x", "-y", "-z"},
+       .required = true,
+       .only_for = {"pixels"},
+       .min_items = 1,
+       .max_items = 3});
+  o.add(
+      "empty", &O::empty,
+      {.doc = "The medium where the density is 0; that of grid.background if not given. `material` "
+              "is where it is 1; between them permittivity, conductivity and poles are mixed "
+              "linearly.",
+       .only_for = {"pixels"}});
+  o.add("interpolation", &O::interpolation,
+        {.doc = "Between the middles of pixels: pixels, each as it is, to its edges; linear, by "
+                "quarters of a pixel.",
+         .choices = {"pixels", "linear"},
+         .only_for = {"pixels"}});
   o.add_table("rotate", &O::rotate, rotate, {.doc = "A turn of the body."});
   o.add_table("repeat", &O::repeat, repeat, {.doc = "Copies in rows."});
   return o;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/waves/case.h"
+#include "tessera/electromagnetics/pixels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -8,6 +10,12 @@ namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
+
+int number_of(const std::string& name, const std::vector<em::Medium>& media) {
+  int medium = 0;
+  while (media[static_cast<std::size_t>(medium)].name != name) ++medium;
+  return medium;
+}
 
 Point unit(Axis a) {
   return {a == Axis::x ? 1.0 : 0.0, a == Axis::y ? 1.0 : 0.0, a == Axis::z ? 1.0 : 0.0};
@@ -29,6 +37,8 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
       }
       return em::box(low, high);
     }
+    case ShapeKind::pixels:
+      break;  // pixels_of
     case ShapeKind::half_space:
       return em::half_space(s.point, s.outward);
     case ShapeKind::sphere: {
@@ -88,6 +98,73 @@ em::Shape whole_body(const StructureOptions& s, const std::map<std::string, em::
   return em::unite(copies);
 }
 
+/// Values at quarters of the pixels of one axis, linear between their middles. `stride`: from one
+/// to the next along it.
+std::vector<double> quartered(const std::vector<double>& values, std::size_t count,
+                              std::size_t stride) {
+  std::vector<double> out(4 * values.size());
+  const std::size_t outer = values.size() / (count * stride);
+  for (std::size_t a = 0; a < outer; ++a)
+    for (std::size_t i = 0; i < 4 * count; ++i) {
+      const double x =
+          std::clamp((static_cast<double>(i) + 0.5) / 4 - 0.5, 0.0, static_cast<double>(count - 1));
+      const auto below = std::min(static_cast<std::size_t>(x), count - 1),
+                 above = std::min(below + 1, count - 1);
+      const double t = x - static_cast<double>(below);
+      for (std::size_t b = 0; b < stride; ++b)
+        out[(a * 4 * count + i) * stride + b] = (1 - t) * values[(a * count + below) * stride + b] +
+                                                t * values[(a * count + above) * stride + b];
+    }
+  return out;
+}
+
+/// The densities of a file in space. Where it was not read, the block is full.
+em::Densities densities_of(const StructureOptions& s, const Point& low, const Point& high) {
+  std::array<std::size_t, 3> count{1, 1, 1}, stride{};  // of the file, by axis
+  std::array<bool, 3> reversed{};
+  std::vector<double> values{1};
+  if (s.densities) {
+    values = s.densities->values;
+    std::size_t step = 1;
+    for (std::size_t k = s.axes.size(); k-- > 0;) {
+      const auto axis = static_cast<std::size_t>(s.axes[k].back() - 'x');
+      std::size_t n = s.densities->shape[k];
+      if (s.interpolation == Interpolation::linear) values = quartered(values, n, step), n *= 4;
+      count[axis] = n, stride[axis] = step, reversed[axis] = s.axes[k].front() == '-';
+      step *= n;
+    }
+  }
+  em::Densities out;
+  for (std::size_t d = 0; d < 3; ++d)
+    out.lines[d] = em::pixel_lines(low[d], high[d], static_cast<int>(count[d]));
+  out.values.reserve(values.size());
+  const auto at = [&](std::size_t d, std::size_t i) {
+    return (reversed[d] ? count[d] - 1 - i : i) * stride[d];
+  };
+  for (std::size_t k = 0; k < count[2]; ++k)
+    for (std::size_t j = 0; j < count[1]; ++j)
+      for (std::size_t i = 0; i < count[0]; ++i)
+        out.values.push_back(values[at(0, i) + at(1, j) + at(2, k)]);
+  return out;
+}
+
+/// Across axes on which nothing is resolved the block has no end.
+em::Structure pixels_of(const CaseOptions& o, const StructureOptions& s, em::Scene& scene,
+                        const std::vector<em::Medium>& media) {
+  Point low{}, high{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    low[d] = s.low ? (*s.low)[d] : s.centre[d] - s.size.value_or(Point{})[d] / 2;
+    high[d] = s.high ? (*s.high)[d] : s.centre[d] + s.size.value_or(Point{})[d] / 2;
+    if (low[d] == high[d] && !o.grid.resolved(static_cast<int>(d)))
+      low[d] = -INFINITY, high[d] = INFINITY;
+  }
+  const int empty = number_of(empty_medium(s, o), media), full = number_of(*s.material, media);
+  em::require_mixable(media[static_cast<std::size_t>(empty)],
+                      media[static_cast<std::size_t>(full)]);
+  return em::pixel_structure(scene, media.size(), densities_of(s, low, high), empty, full,
+                             s.priority, s.name);
+}
+
 }  // namespace
 
 em::Scene make_scene(const CaseOptions& o, const std::vector<em::Medium>& media) {
@@ -95,17 +172,18 @@ em::Scene make_scene(const CaseOptions& o, const std::vector<em::Medium>& media)
   std::map<std::string, em::Shape> known;
   for (std::size_t n = 0; n < o.structures.size(); ++n) {
     const StructureOptions& s = o.structures[n];
-    em::Shape shape;
     try {
-      shape = whole_body(s, known);
+      if (s.shape == ShapeKind::pixels) {
+        scene.structures.push_back(pixels_of(o, s, scene, media));
+        continue;
+      }
+      const em::Shape shape = whole_body(s, known);
+      if (!s.name.empty()) known[s.name] = shape;
+      if (s.material)
+        scene.structures.push_back({shape, number_of(*s.material, media), s.priority, s.name});
     } catch (const Error& e) {
       throw StructureFault(n, e.what());
     }
-    if (!s.name.empty()) known[s.name] = shape;
-    if (!s.material) continue;
-    int medium = 0;
-    while (media[static_cast<std::size_t>(medium)].name != *s.material) ++medium;
-    scene.structures.push_back({shape, medium, s.priority, s.name});
   }
   return scene;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a case's model moves with the parameters and lengths that a monitor names.
 #include "electromagnetics/waves/case.h"
+#include "tessera/electromagnetics/pixels.h"
 
 #include <fmt/format.h>
 
@@ -90,13 +91,18 @@ class NamedNumbers {
       }
     if (again) {
       out.options = case_.options.read_again(config);
+      for (std::size_t s = 0; s < out.options.structures.size(); ++s)
+        out.options.structures[s].densities = case_.options.structures[s].densities;
       out.options.run = case_.options.run;
       out.media = make_media(out.options, config, out);
       if (!out.options.grid.exact_speed_at) out.stepped = out.media;
     }
     for (std::size_t k = 0; k < names_.size(); ++k)
       if (double* x = number(out.options, names_[k]); x && values[k] != at[k]) *x = values[k];
+    if (!again) out.media.resize(case_.scene.n_unmixed(out.media.size()));
     out.scene = make_scene(out.options, out.media);
+    out.media = em::with_blends(std::move(out.media), out.scene);
+    out.stepped = em::with_blends(std::move(out.stepped), out.scene);
     out.open = make_open(out);
     return out;
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -34,46 +35,36 @@ std::vector<CellShare> around(const YeeGrid& grid, Faces faces, int component, i
   return {{before, a / (a + b)}, {i, b / (a + b)}};
 }
 
-}  // namespace
+/// What surrounds each position of a component along an axis.
+using AxisShares = std::vector<std::vector<CellShare>>;
 
-DesignRegion design_region(const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                           const std::array<int, 3>& low, const std::array<int, 3>& high,
-                           const std::vector<int>& components) {
-  for (int d = 0; d < 3; ++d)
-    if (low[d] < 0 || low[d] >= high[d] || high[d] > grid.cells(d))
-      throw Error(fmt::format("[design_region] cells {} to {} along {}, of which there are {}",
-                              low[d], high[d], "xyz"[d], grid.cells(d)));
-  DesignRegion out{.low = low, .high = high};
-  const Index nx = high[0] - low[0], ny = high[1] - low[1], nz = high[2] - low[2];
-  const auto inside = [&](int d, int cell) { return cell >= low[d] && cell < high[d]; };
+int last_position(const YeeGrid& grid, int c, int d) {
+  return at_middle(c, d) || !grid.resolved(d) ? grid.cells(d) - 1 : grid.cells(d);
+}
+
+/// The edges that have a share of the columns, of which there are `count` along each axis.
+template <class Shares>
+DesignRegion region_of(const std::vector<int>& components, const std::array<Index, 3>& count,
+                       const Shares& shares_of) {
+  DesignRegion out;
   std::vector<Index> row_begin{0}, column;
   std::vector<double> share, outside;
   for (const int c : components) {
     if (!is_electric(c))
       throw Error(fmt::format("[design_region] {} has no permittivity: choose from Ex, Ey and Ez",
                               name_of(c)));
-    std::array<std::vector<std::vector<CellShare>>, 3> cells;  // by axis and position
-    for (int d = 0; d < 3; ++d)
-      for (int i = 0;
-           i <= (at_middle(c, d) || !grid.resolved(d) ? grid.cells(d) - 1 : grid.cells(d)); ++i)
-        cells[d].push_back(around(grid, faces[d], c, d, i));
-    const auto touches = [&](int d, std::size_t i) {
-      return std::any_of(cells[d][i].begin(), cells[d][i].end(),
-                         [&](const CellShare& s) { return inside(d, s.cell); });
-    };
-    for (std::size_t k = 0; k < cells[2].size(); ++k)
-      for (std::size_t j = 0; j < cells[1].size(); ++j)
-        for (std::size_t i = 0; i < cells[0].size(); ++i) {
-          if (!touches(0, i) || !touches(1, j) || !touches(2, k)) continue;
+    const std::array<AxisShares, 3> at{shares_of(c, 0), shares_of(c, 1), shares_of(c, 2)};
+    for (std::size_t k = 0; k < at[2].size(); ++k)
+      for (std::size_t j = 0; j < at[1].size(); ++j)
+        for (std::size_t i = 0; i < at[0].size(); ++i) {
+          if (at[0][i].empty() || at[1][j].empty() || at[2][k].empty()) continue;
           double rest = 1;
           std::vector<std::pair<Index, double>> of_edge;
-          for (const CellShare& z : cells[2][k])
-            for (const CellShare& y : cells[1][j])
-              for (const CellShare& x : cells[0][i]) {
-                if (!inside(0, x.cell) || !inside(1, y.cell) || !inside(2, z.cell)) continue;
-                of_edge.emplace_back(
-                    ((z.cell - low[2]) * ny + y.cell - low[1]) * nx + x.cell - low[0],
-                    x.share * y.share * z.share);
+          for (const CellShare& z : at[2][k])
+            for (const CellShare& y : at[1][j])
+              for (const CellShare& x : at[0][i]) {
+                of_edge.emplace_back((z.cell * count[1] + y.cell) * count[0] + x.cell,
+                                     x.share * y.share * z.share);
                 rest -= x.share * y.share * z.share;
               }
           std::sort(of_edge.begin(), of_edge.end());
@@ -85,9 +76,102 @@ DesignRegion design_region(const YeeGrid& grid, const std::array<Faces, 3>& face
         }
   }
   const Index n_edges = static_cast<Index>(out.edges.size());
-  out.pattern = csr_pattern(n_edges, nx * ny * nz, std::move(row_begin), std::move(column));
+  out.pattern =
+      csr_pattern(n_edges, count[0] * count[1] * count[2], std::move(row_begin), std::move(column));
   out.share = tensor(share);
   out.outside = tensor(outside);
+  return out;
+}
+
+/// The pixels in the box of a position, which cells surround as above; each cell has a part of it
+/// next to the position.
+std::vector<CellShare> pixels_around(const YeeGrid& grid, const std::vector<CellShare>& cells,
+                                     int component, int axis, int i,
+                                     const std::vector<double>& lines) {
+  std::vector<CellShare> out;
+  const auto add = [&](int pixel, double share) {
+    for (CellShare& known : out)
+      if (known.cell == pixel) {
+        known.share += share;
+        return;
+      }
+    out.push_back({pixel, share});
+  };
+  const auto count = static_cast<int>(lines.size()) - 1;
+  for (const CellShare& c : cells) {
+    if (c.cell >= grid.cells(axis)) continue;  // the far side of a single cell
+    double low = grid.lines[axis][c.cell], high = grid.lines[axis][c.cell + 1];
+    if (!grid.resolved(axis)) {
+      const double at = grid.middle(axis, 0);
+      for (int p = 0; p < count; ++p)
+        if (lines[p] <= at && at < lines[p + 1]) add(p, c.share);
+      continue;
+    }
+    if (!at_middle(component, axis) && grid.cells(axis) > 1) {  // the half that lies towards line i
+      const bool behind = c.cell == (i == grid.cells(axis) ? 0 : i);
+      (behind ? high : low) = grid.middle(axis, c.cell);
+    }
+    for (int p = std::max(
+             static_cast<int>(std::upper_bound(lines.begin(), lines.end(), low) - lines.begin()) -
+                 1,
+             0);
+         p < count && lines[p] < high; ++p) {
+      const double both = std::min(high, lines[p + 1]) - std::max(low, lines[p]);
+      if (both > 1e-10 * (high - low)) add(p, c.share * both / (high - low));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+DesignRegion design_region(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                           const std::array<int, 3>& low, const std::array<int, 3>& high,
+                           const std::vector<int>& components) {
+  for (int d = 0; d < 3; ++d)
+    if (low[d] < 0 || low[d] >= high[d] || high[d] > grid.cells(d))
+      throw Error(fmt::format("[design_region] cells {} to {} along {}, of which there are {}",
+                              low[d], high[d], "xyz"[d], grid.cells(d)));
+  DesignRegion out = region_of(
+      components, {high[0] - low[0], high[1] - low[1], high[2] - low[2]}, [&](int c, int d) {
+        AxisShares shares;
+        for (int i = 0; i <= last_position(grid, c, d); ++i) {
+          shares.push_back(around(grid, faces[d], c, d, i));
+          std::erase_if(shares.back(),
+                        [&](const CellShare& s) { return s.cell < low[d] || s.cell >= high[d]; });
+          for (CellShare& s : shares.back()) s.cell -= low[d];
+        }
+        return shares;
+      });
+  out.low = low, out.high = high;
+  return out;
+}
+
+DesignRegion pixel_region(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                          const std::array<std::vector<double>, 3>& lines,
+                          const std::vector<int>& components) {
+  std::array<Index, 3> count{};
+  for (int d = 0; d < 3; ++d) {
+    if (lines[d].size() < 2 || std::adjacent_find(lines[d].begin(), lines[d].end(),
+                                                  std::greater_equal<>()) != lines[d].end())
+      throw Error(fmt::format("[pixel_region] the {} lines along {} do not rise", lines[d].size(),
+                              "xyz"[d]));
+    count[d] = static_cast<Index>(lines[d].size()) - 1;
+  }
+  DesignRegion out = region_of(components, count, [&](int c, int d) {
+    AxisShares shares;
+    for (int i = 0; i <= last_position(grid, c, d); ++i)
+      shares.push_back(pixels_around(grid, around(grid, faces[d], c, d, i), c, d, i, lines[d]));
+    return shares;
+  });
+  if (out.edges.empty()) throw Error("[pixel_region] the pixels lie outside of the grid");
+  for (int d = 0; d < 3; ++d) {
+    out.low[d] = grid.cells(d), out.high[d] = 0;
+    for (int i = 0; i < grid.cells(d); ++i)
+      if (!grid.resolved(d) ||
+          (grid.lines[d][i + 1] > lines[d].front() && grid.lines[d][i] < lines[d].back()))
+        out.low[d] = std::min(out.low[d], i), out.high[d] = i + 1;
+  }
   return out;
 }
 

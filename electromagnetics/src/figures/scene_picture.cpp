@@ -2,7 +2,10 @@
 #include "tessera/electromagnetics/figures.h"
 #include "tessera/electromagnetics/preview.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace tessera::electromagnetics {
@@ -19,14 +22,121 @@ std::vector<std::size_t> thinned(std::size_t n_cells) {
   return out;
 }
 
-/// Corners of a box about a point in the plane of the picture: a point, a line or a closed outline.
-data::Line rectangle(const std::string& label, const Point& at, const Point& size, double scale,
-                     data::Colour colour) {
-  const double x0 = (at[0] - size[0] / 2) * scale, x1 = (at[0] + size[0] / 2) * scale,
-               y0 = (at[1] - size[1] / 2) * scale, y1 = (at[1] + size[1] / 2) * scale;
+/// A cut across `axis`: which axes its picture has.
+struct Cut {
+  std::size_t axis, across, up;
+};
+
+/// Corners of a box about a point in the plane of the cut: a point, a line or a closed outline.
+data::Line rectangle(const std::string& label, const Cut& cut, const Point& at, const Point& size,
+                     double scale, data::Colour colour) {
+  const double x0 = (at[cut.across] - size[cut.across] / 2) * scale,
+               x1 = (at[cut.across] + size[cut.across] / 2) * scale,
+               y0 = (at[cut.up] - size[cut.up] / 2) * scale,
+               y1 = (at[cut.up] + size[cut.up] / 2) * scale;
   const data::Stroke stroke{.colour = colour};
   if (x0 == x1 || y0 == y1) return {.label = label, .x = {x0, x1}, .y = {y0, y1}, .stroke = stroke};
   return {.label = label, .x = {x0, x1, x1, x0, x0}, .y = {y0, y0, y1, y1, y0}, .stroke = stroke};
+}
+
+/// The cell of an axis that holds a position, the nearest one outside.
+std::size_t cell_at(const std::vector<double>& lines, double position) {
+  const auto above = static_cast<std::size_t>(
+      std::upper_bound(lines.begin(), lines.end(), position) - lines.begin());
+  return std::clamp<std::size_t>(above, 1, lines.size() - 1) - 1;
+}
+
+struct SceneCuts {
+  const SceneFigure& figure;
+  const Scene& scene;
+  const std::vector<Medium>& media;
+  const YeeGrid& grid;
+  const SceneOrder& bodies;
+  double scale;
+  std::string unit;
+
+  double extent(std::size_t axis) const {
+    return grid.lines[axis].back() - grid.lines[axis].front();
+  }
+
+  data::HeatMap map_of(const Cut& cut, std::size_t cell) const {
+    YeeGrid layer = grid;
+    layer.lines[cut.axis] = {grid.lines[cut.axis][cell], grid.lines[cut.axis][cell + 1]};
+    layer.one_cell_period[cut.axis] = grid.resolved(static_cast<int>(cut.axis));
+    const data::RectilinearGrid g = preview(SceneOrder(scene), media, layer);
+    const auto field =
+        std::find_if(g.fields.cells.begin(), g.fields.cells.end(),
+                     [](const data::FieldArray& f) { return f.name == "permittivity"; });
+    const std::vector<double>&x = grid.lines[cut.across], &y = grid.lines[cut.up];
+    std::array<std::size_t, 3> stride{1, layer.lines[0].size() - 1,
+                                      (layer.lines[0].size() - 1) * (layer.lines[1].size() - 1)};
+    data::HeatMap map{.label = "", .x_edge = {}, .y_edge = {}, .value = {}};
+    const auto across = thinned(x.size() - 1), up = thinned(y.size() - 1);
+    for (const std::size_t i : across) map.x_edge.push_back(x[i] * scale);
+    for (const std::size_t j : up) map.y_edge.push_back(y[j] * scale);
+    for (std::size_t j = 0; j + 1 < up.size(); ++j)
+      for (std::size_t i = 0; i + 1 < across.size(); ++i) {
+        const double eps =
+            field->values[3 * (up[j] * stride[cut.up] + across[i] * stride[cut.across])];
+        map.value.push_back(eps);
+        map.masked.push_back(eps == 0);  // a perfect conductor
+      }
+    return map;
+  }
+
+  data::Panel panel_of(const Cut& cut) const {
+    static constexpr const char* names[] = {"x", "y", "z"};
+    const std::size_t cell = cell_at(grid.lines[cut.axis], figure.through[cut.axis]);
+    data::Panel panel{.x = {.label = names[cut.across], .unit = unit, .tight = true},
+                      .y = {.label = names[cut.up], .unit = unit, .tight = true},
+                      .colour = {.axis = {.label = "relative permittivity"}},
+                      .series = {map_of(cut, cell)},
+                      .legend = data::Legend::above,
+                      .grid = false};
+    add_outlines(panel, bodies, static_cast<int>(cut.axis),
+                 grid.middle(static_cast<int>(cut.axis), static_cast<int>(cell)), scale);
+    Point at{}, size{};
+    bool layered = false;
+    for (const std::size_t d : {cut.across, cut.up}) {
+      const std::vector<double>& line = grid.lines[d];
+      const auto [first, last] = figure.layers[d];
+      const double low = line[static_cast<std::size_t>(first)],
+                   high = line[line.size() - 1 - static_cast<std::size_t>(last)];
+      at[d] = (low + high) / 2, size[d] = high - low;
+      layered = layered || high - low < extent(d);
+    }
+    data::Line layers = rectangle("absorbing layers", cut, at, size, scale, {0.6, 0.6, 0.6, 1});
+    layers.stroke.width = 0.8;
+    layers.stroke.dash = {3, 2};
+    if (layered) panel.series.push_back(layers);
+    for (const SceneFigure::Mark& m : figure.marks)
+      if (m.size[cut.across] == 0 && m.size[cut.up] == 0)
+        panel.series.push_back(data::Points{.label = m.name,
+                                            .x = {m.at[cut.across] * scale},
+                                            .y = {m.at[cut.up] * scale},
+                                            .marker = m.marker,
+                                            .colour = m.colour});
+      else
+        panel.series.push_back(rectangle(m.name, cut, m.at, m.size, scale, m.colour));
+    return panel;
+  }
+};
+
+/// One legend and one bar of colours, of the first panel, for all.
+void share_keys(std::vector<data::Panel>& panels) {
+  double least = HUGE_VAL, most = -HUGE_VAL;
+  for (const data::Panel& p : panels) {
+    const auto& map = std::get<data::HeatMap>(p.series.front());
+    for (std::size_t n = 0; n < map.value.size(); ++n)
+      if (!map.masked[n])
+        least = std::min(least, map.value[n]), most = std::max(most, map.value[n]);
+  }
+  for (std::size_t p = 0; p < panels.size(); ++p) {
+    if (least < most) panels[p].colour.axis.min = least, panels[p].colour.axis.max = most;
+    if (p == 0) continue;
+    panels[p].colour.bar = false;
+    panels[p].legend = data::Legend::none;
+  }
 }
 
 }  // namespace
@@ -34,61 +144,40 @@ data::Line rectangle(const std::string& label, const Point& at, const Point& siz
 data::Figure scene_figure(const SceneFigure& s, const Scene& scene,
                           const std::vector<Medium>& media, const YeeGrid& grid,
                           const SceneOrder& bodies) {
-  const std::vector<double>&x = grid.lines[0], &y = grid.lines[1], &z = grid.lines[2];
-  const auto above =
-      static_cast<std::size_t>(std::upper_bound(z.begin(), z.end(), s.z) - z.begin());
-  const std::size_t k = std::clamp<std::size_t>(above, 1, z.size() - 1) - 1, nx = x.size() - 1,
-                    ny = y.size() - 1;
-  const data::RectilinearGrid g =
-      preview(SceneOrder(scene), media, grid, {2, static_cast<int>(k), 1});  // that plane alone
-  const auto field =
-      std::find_if(g.fields.cells.begin(), g.fields.cells.end(),
-                   [](const data::FieldArray& f) { return f.name == "permittivity"; });
-  const double widest = std::max(x.back() - x.front(), y.back() - y.front());
+  const bool solid = grid.dimensions() == 3;
+  double widest = 0;
+  for (std::size_t d = 0; d < (solid ? 3u : 2u); ++d)
+    widest = std::max(widest, grid.lines[d].back() - grid.lines[d].front());
   const auto [scale, unit] = widest < 1e-3 ? std::pair(1e6, "µm")
                              : widest < 1  ? std::pair(1e3, "mm")
                                            : std::pair(1.0, "m");
-  data::HeatMap map{.label = "", .x_edge = {}, .y_edge = {}, .value = {}};
-  const auto across = thinned(nx), up = thinned(ny);
-  for (const std::size_t i : across) map.x_edge.push_back(x[i] * scale);
-  for (const std::size_t j : up) map.y_edge.push_back(y[j] * scale);
-  for (std::size_t j = 0; j + 1 < up.size(); ++j)
-    for (std::size_t i = 0; i + 1 < across.size(); ++i) {
-      const double eps = field->values[3 * (up[j] * nx + across[i])];
-      map.value.push_back(eps);
-      map.masked.push_back(eps == 0);  // a perfect conductor
-    }
-  data::Panel panel{.x = {.label = "x", .unit = unit, .tight = true},
-                    .y = {.label = "y", .unit = unit, .tight = true},
-                    .colour = {.axis = {.label = "relative permittivity"}},
-                    .series = {map},
-                    .legend = data::Legend::above,
-                    .grid = false};
-  add_outlines(panel, bodies, 2, grid.middle(2, static_cast<int>(k)), scale);
-  const auto deep = [&](int axis, bool high) {
-    return static_cast<std::size_t>(s.layers[static_cast<std::size_t>(axis)][high ? 1 : 0]);
-  };
-  const double left = x[deep(0, false)], right = x[nx - deep(0, true)];
-  const double low = y[deep(1, false)], high = y[ny - deep(1, true)];
-  data::Line layers = rectangle("absorbing layers", {(left + right) / 2, (low + high) / 2, 0},
-                                {right - left, high - low, 0}, scale, {0.6, 0.6, 0.6, 1});
-  layers.stroke.width = 0.8;
-  layers.stroke.dash = {3, 2};
-  if (right - left < x.back() - x.front() || high - low < y.back() - y.front())
-    panel.series.push_back(layers);
-  for (const SceneFigure::Mark& m : s.marks)
-    if (m.size[0] == 0 && m.size[1] == 0)
-      panel.series.push_back(data::Points{.label = m.name,
-                                          .x = {m.at[0] * scale},
-                                          .y = {m.at[1] * scale},
-                                          .marker = m.marker,
-                                          .colour = m.colour});
-    else
-      panel.series.push_back(rectangle(m.name, m.at, m.size, scale, m.colour));
-  const double wide = x.back() - x.front(), tall = y.back() - y.front();
+  const SceneCuts cuts{s, scene, media, grid, bodies, scale, unit};
+  const double wide = cuts.extent(0), tall = cuts.extent(1);
   data::Figure f{
       .width = 380, .height = std::clamp(110 + 250 * tall / wide, 160.0, 560.0), .title = s.title};
-  f.panels = {panel};
+  f.panels = {cuts.panel_of({2, 0, 1})};
+  if (!solid) return f;
+  // x and y above, x and z below, y and z beside these; none a sliver.
+  f.panels.push_back(cuts.panel_of({1, 0, 2}));
+  f.panels.push_back(cuts.panel_of({0, 1, 2}));
+  f.panels[1].row = 1, f.panels[2].row = 1, f.panels[2].column = 1;
+  share_keys(f.panels);
+  for (std::size_t p = 0; p < 3; ++p) {
+    const std::size_t axis = 2 - p;
+    const std::vector<double>& line = grid.lines[axis];
+    f.panels[p].title = fmt::format(
+        "{} = {:.4g} {}", "xyz"[axis],
+        grid.middle(static_cast<int>(axis), static_cast<int>(cell_at(line, s.through[axis]))) *
+            scale,
+        unit);
+  }
+  const double deep = cuts.extent(2), least = std::max({wide, tall, deep}) / 3;
+  f.column_weight = {std::max(wide, least), std::max(tall, least)};
+  f.row_weight = {std::max(tall, least), std::max(deep, least)};
+  f.width = 620;
+  f.height = std::clamp(
+      130 + 480 * (f.row_weight[0] + f.row_weight[1]) / (f.column_weight[0] + f.column_weight[1]),
+      300.0, 900.0);
   return f;
 }
 

@@ -35,6 +35,11 @@ bool in_conductor(const SceneOrder& scene, const std::vector<Medium>& media, con
   return media[scene.scene().background].pec;
 }
 
+/// Mixtures are neither conductors nor, alone, magnetic.
+auto unmixed_end(const SceneOrder& scene, const std::vector<Medium>& media) {
+  return media.begin() + static_cast<std::ptrdiff_t>(scene.scene().n_unmixed(media.size()));
+}
+
 bool tensors(Averaging averaging) {
   return averaging == Averaging::kottke || averaging == Averaging::corners;
 }
@@ -42,7 +47,10 @@ bool tensors(Averaging averaging) {
 /// One medium is exact on the diagonal; several are averaged by the rule that holds for them.
 double inverse_along(const Fill& fill, const std::vector<Medium>& media, Point Medium::*value,
                      int axis, bool tensor) {
-  if (tensor && fill.media.size() > 1) return inverse_average(fill, values_of(media, value))[axis];
+  if (tensor && fill.media.size() > 1) {
+    const ValuedFill v = valued(fill, media, value);
+    return inverse_average(v.fill, v.values)[axis];
+  }
   double mean = 0;
   for (const Share& s : fill.media) mean += s.fraction * (media[s.medium].*value)[axis];
   return 1 / mean;
@@ -77,8 +85,14 @@ std::vector<MediumWeight> rounded(const std::vector<Share>& shares) {
   return out;
 }
 
-/// The parts of the edge's laminate, where it crosses faces of media with poles or conductivity.
-void find_parts(const Fill& fill, const std::vector<Medium>& media, int axis, EdgeMaterial& out) {
+/// The parts of the edge's laminate, where it crosses faces of media with poles or conductivity. Of
+/// mixtures of such, shares are enough: there is no end of them, and next to each other they are
+/// nearly alike.
+void find_parts(const Scene& scene, const Fill& fill, const std::vector<Medium>& media, int axis,
+                EdgeMaterial& out) {
+  if (std::any_of(fill.media.begin(), fill.media.end(),
+                  [&](const Share& s) { return scene.blend_of(s.medium); }))
+    return;
   if (std::any_of(fill.media.begin(), fill.media.end(), [&](const Share& s) {
         return media[s.medium].chi2 != 0 || media[s.medium].chi3 != 0;
       }))
@@ -145,10 +159,11 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
   const int axis = axis_of(edge.component);
   EdgeMaterial out;
   const double tolerance = 1e-6 * grid.length(axis, std::array{edge.i, edge.j, edge.k}[axis]);
-  out.pec = open.fraction(edge) == 0 ||
-            (!open.conformal &&
-             std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; }) &&
-             in_conductor(scene, media, position_of(grid, edge), tolerance));
+  out.pec =
+      open.fraction(edge) == 0 || (!open.conformal &&
+                                   std::any_of(media.begin(), unmixed_end(scene, media),
+                                               [](const Medium& m) { return m.pec; }) &&
+                                   in_conductor(scene, media, position_of(grid, edge), tolerance));
   if (out.pec) return out;
   Fill fill = what_counts(scene, grid, edge, averaging, periodic);
   // The medium at the middle of an edge may be metal where a part of it is open.
@@ -161,7 +176,8 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
   const bool lossless = std::all_of(fill.media.begin(), fill.media.end(),
                                     [&](const Share& s) { return plain(media[s.medium]); });
   out.inverse_eps = inverse_along(fill, media, &Medium::eps, axis, lossless && tensors(averaging));
-  if (!lossless && fill.media.size() > 1 && tensors(averaging)) find_parts(fill, media, axis, out);
+  if (!lossless && fill.media.size() > 1 && tensors(averaging))
+    find_parts(scene.scene(), fill, media, axis, out);
   if (!out.parts.empty()) {
     double mean = 0, mean_inverse = 0;
     for (const MediumWeight& p : out.parts) {
@@ -186,7 +202,7 @@ FaceMaterial face_material(const SceneOrder& scene, const std::vector<Medium>& m
   const auto magnetic = [](const Medium& m) {
     return m.mu != Point{1, 1, 1} || m.sigma_m != Point{};
   };
-  if (std::none_of(media.begin(), media.end(), magnetic)) return {};
+  if (std::none_of(media.begin(), unmixed_end(scene, media), magnetic)) return {};
   Fill fill = what_counts(scene, grid, edge, averaging, periodic);
   if (!drop_conductors(fill, media)) return {};
   FaceMaterial out;
@@ -204,7 +220,8 @@ std::array<double, 3> node_off_diagonals(const SceneOrder& scene, const std::vec
   if (f.media.size() == 1) return {};
   for (const Share& s : f.media)
     if (!plain(media[s.medium])) return {};
-  const SymmetricTensor t = inverse_average(f, values_of(media, &Medium::eps));
+  const ValuedFill v = valued(f, media, &Medium::eps);
+  const SymmetricTensor t = inverse_average(v.fill, v.values);
   return {t[3], t[4], t[5]};
 }
 

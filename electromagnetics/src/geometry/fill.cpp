@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/fill.h"
 
+#include "geometry/pixel_range.h"
 #include "geometry/plane_cut.h"
 #include "geometry/vector.h"
 
@@ -11,10 +12,19 @@ namespace {
 
 constexpr int halvings = 3;
 
+/// Positions of cuts, from the centre of the box.
+using Cuts = std::array<std::vector<double>, 3>;
+
 /// A structure that fills the box in part, from the top down.
 struct Partial {
   const Structure* structure;
   Local local;
+  int medium;
+  Cuts pixel_lines = {};  ///< where several of its pixels are in the box
+
+  bool of_pixels() const {
+    return !pixel_lines[0].empty() || !pixel_lines[1].empty() || !pixel_lines[2].empty();
+  }
 };
 
 struct Seen {
@@ -27,13 +37,19 @@ Seen look(const Structures& from_top, int background, const Box& box) {
   for (const Structure* s : from_top) {
     Local l = local(s->shape.node(), box);
     if (l.kind == Local::Kind::outside) continue;
-    if (l.kind == Local::Kind::inside) {
-      seen.base = s->medium;
-      break;
+    const PixelRange pixels = s->pixels ? pixels_in(*s->pixels, box) : PixelRange{};
+    const std::optional<int> one =
+        s->pixels ? only_medium(*s->pixels, pixels) : std::optional<int>(s->medium);
+    const bool covers = l.kind == Local::Kind::inside;
+    if (covers) seen.base = one.value_or(s->medium);
+    if (!covers || !one) {
+      seen.partial.push_back({s, std::move(l), one.value_or(s->medium)});
+      if (!one) seen.partial.back().pixel_lines = lines_within(*s->pixels, pixels, box);
     }
-    seen.partial.push_back({s, std::move(l)});
+    if (covers) break;
   }
-  while (!seen.partial.empty() && seen.partial.back().structure->medium == seen.base)
+  while (!seen.partial.empty() && !seen.partial.back().of_pixels() &&
+         seen.partial.back().medium == seen.base)
     seen.partial.pop_back();
   return seen;
 }
@@ -89,8 +105,8 @@ Fill layered(const Seen& seen, const Box& box) {
   std::vector<double> at;
   for (const Partial& p : seen.partial) {
     const bool same = dot(n, p.local.normal) > 0;
-    layers.push_back({p.structure->medium, same ? p.local.low : -p.local.high,
-                      same ? p.local.high : -p.local.low});
+    layers.push_back(
+        {p.medium, same ? p.local.low : -p.local.high, same ? p.local.high : -p.local.low});
     for (double offset : {layers.back().low, layers.back().high})
       if (std::isfinite(offset)) at.push_back(offset);
   }
@@ -129,16 +145,15 @@ Fill independent(const Seen& seen, const Box& box) {
   double free = 1;  // not covered from above
   for (std::size_t i = 0; i < n; ++i) {
     const Partial& p = seen.partial[i];
-    add_share(out, p.structure->medium, free * p.local.fraction);
+    add_share(out, p.medium, free * p.local.fraction);
     for (const Piece& piece : pieces_of(p.local, box)) {
       double left = free * piece.area;
       for (std::size_t j = i + 1; j < n; ++j) {
         const Partial& q = seen.partial[j];
-        add_plane(out, p.structure->medium, q.structure->medium, piece.normal,
-                  left * q.local.fraction);
+        add_plane(out, p.medium, q.medium, piece.normal, left * q.local.fraction);
         left *= 1 - q.local.fraction;
       }
-      add_plane(out, p.structure->medium, seen.base, piece.normal, left);
+      add_plane(out, p.medium, seen.base, piece.normal, left);
     }
     free *= 1 - p.local.fraction;
   }
@@ -146,20 +161,22 @@ Fill independent(const Seen& seen, const Box& box) {
   return out;
 }
 
-/// Positions of cuts, from the centre of the box, rising and with both ends.
-using Cuts = std::array<std::vector<double>, 3>;
-
+/// All cuts along the axes, rising and with both ends of the box.
 std::optional<Cuts> faces_along_axes(const Seen& seen, const Box& box) {
   Cuts cuts;
   bool any = false;
   for (int k = 0; k < 3; ++k) cuts[k] = {-box.size[k] / 2, box.size[k] / 2};
-  for (const Partial& p : seen.partial)
+  for (const Partial& p : seen.partial) {
+    any = any || p.of_pixels();
+    for (int k = 0; k < 3; ++k)
+      cuts[k].insert(cuts[k].end(), p.pixel_lines[k].begin(), p.pixel_lines[k].end());
     for (const Piece& piece : pieces_of(p.local, box))
       for (int k = 0; k < 3; ++k)
         if (std::abs(piece.normal[k]) == 1) {
           cuts[k].push_back(piece.normal[k] * piece.offset);
           any = true;
         }
+  }
   if (!any) return {};
   for (int k = 0; k < 3; ++k) {
     const double tolerance = touching * box.size[k], end = box.size[k] / 2;
@@ -273,7 +290,8 @@ Fill fill_box(const Structures& from_top, int background, const Box& box, int de
   if (seen.partial.empty()) return {{{seen.base, 1}}, {}, true};
   const Point& n = seen.partial[0].local.normal;
   if (std::all_of(seen.partial.begin(), seen.partial.end(), [&](const Partial& p) {
-        return p.local.kind == Local::Kind::layer && are_parallel(n, p.local.normal);
+        return p.local.kind == Local::Kind::layer && !p.of_pixels() &&
+               are_parallel(n, p.local.normal);
       }))
     return layered(seen, box);
   if (const auto cuts = faces_along_axes(seen, box)) return divided(seen, box, *cuts, true, depth);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/grid_boxes.h"
 
+#include <algorithm>
+
 namespace tessera::electromagnetics::detail {
 namespace {
 
@@ -53,6 +55,24 @@ Fill fill_spans(const SceneOrder& scene, const Spans& spans) {
 std::vector<Point> values_of(const std::vector<Medium>& media, Point Medium::*value) {
   std::vector<Point> out;
   for (const Medium& m : media) out.push_back(m.*value);
+  return out;
+}
+
+ValuedFill valued(Fill fill, const std::vector<Medium>& media, Point Medium::*value) {
+  ValuedFill out;
+  std::vector<int> known;
+  const auto number = [&](int medium) {
+    const auto at = std::find(known.begin(), known.end(), medium);
+    const auto n = static_cast<int>(at - known.begin());
+    if (at == known.end()) {
+      known.push_back(medium);
+      out.values.push_back(media[static_cast<std::size_t>(medium)].*value);
+    }
+    return n;
+  };
+  for (Share& s : fill.media) s.medium = number(s.medium);
+  for (Interface& f : fill.interfaces) f.inside = number(f.inside), f.outside = number(f.outside);
+  out.fill = std::move(fill);
   return out;
 }
 

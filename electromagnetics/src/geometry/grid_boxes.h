@@ -33,6 +33,14 @@ inline bool plain(const Medium& m) {
 
 std::vector<Point> values_of(const std::vector<Medium>& media, Point Medium::*value);
 
+/// A fill whose media are numbered among themselves, with their values: of a list of many media,
+/// few are in a box.
+struct ValuedFill {
+  Fill fill;
+  std::vector<Point> values;
+};
+ValuedFill valued(Fill fill, const std::vector<Medium>& media, Point Medium::*value);
+
 /// Mean of n n^T over the faces in a box, as a tensor, weighted by area and contrast; zero if there
 /// is none with a contrast.
 SymmetricTensor orientation(const Fill& fill, const std::vector<Point>& values);

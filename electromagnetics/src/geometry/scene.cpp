@@ -103,12 +103,19 @@ void require_media(const Scene& scene, std::size_t n_media) {
     if (!known(scene.structures[i].medium))
       throw Error(fmt::format("[scene] structure {} is of medium {}, but there are {}", i + 1,
                               scene.structures[i].medium, n_media));
+  for (std::size_t i = 0; i < scene.structures.size(); ++i)
+    if (const auto& pixels = scene.structures[i].pixels)
+      for (const std::int32_t medium : pixels->medium)
+        if (!known(medium))
+          throw Error(
+              fmt::format("[scene] a pixel of structure {} is of medium {}, but there are {}",
+                          i + 1, medium, n_media));
 }
 
 int medium_at(const SceneOrder& scene, const Point& p) {
   for (std::size_t i : scene.from_top()) {
     const Structure& s = scene.scene().structures[i];
-    if (s.shape.contains(p)) return s.medium;
+    if (s.shape.contains(p)) return s.medium_at(p);
   }
   return scene.scene().background;
 }
@@ -122,7 +129,8 @@ std::vector<Overlap> overlaps(const Scene& scene, const Bounds& domain) {
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = i + 1; j < all.size(); ++j) {
       const Structure &a = all[i], &b = all[j];
-      if (a.medium == b.medium || a.priority != b.priority) continue;
+      const bool same = a.medium == b.medium && !a.pixels && !b.pixels;
+      if (same || a.priority != b.priority) continue;
       const Bounds both = common(common(a.shape.bounds(), b.shape.bounds()), domain);
       if (!share_volume(both, domain)) continue;
       const auto level = [&](const Point& p) {

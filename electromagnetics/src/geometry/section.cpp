@@ -10,6 +10,7 @@
 // ragged by a step, and one of the grid's averages by a share of a cell, without sheets.
 #include "tessera/electromagnetics/section.h"
 
+#include "geometry/pixel_outlines.h"
 #include "geometry/polylines.h"
 #include "geometry/shape_node.h"
 #include "tessera/autodiff/error.h"
@@ -41,6 +42,9 @@ constexpr double line_error = 0.1;  ///< of points that are left out
 struct SectionPart {
   const ShapeNode* node;
   int medium;
+  const Structure* pixels = nullptr;  ///< its lines are pixel_outlines's; here it covers others
+
+  int medium_at(const Point& p) const { return pixels ? pixels->medium_at(p) : medium; }
 };
 
 class Section {
@@ -52,7 +56,7 @@ class Section {
     std::vector<int> all;
     for (const std::size_t i : scene.from_top()) {
       const Structure& s = scene.scene().structures[i];
-      add(s.shape.node(), s.medium);
+      add(s.shape.node(), s.medium, s.pixels ? &s : nullptr);
     }
     for (std::size_t p = 0; p < parts_.size(); ++p) all.push_back(static_cast<int>(p));
     walk({0, 0}, {w.steps[0], w.steps[1]}, all, scene.scene().background);
@@ -85,15 +89,15 @@ class Section {
     bool inside() const { return f < contour_level; }
   };
 
-  void add(const ShapeNode& node, int medium) {
+  void add(const ShapeNode& node, int medium, const Structure* pixels) {
     const Bounds& b = node.bounds;
     if (b.empty() || !(b.low[window_.axis] <= window_.at + touching_ &&
                        b.high[window_.axis] >= window_.at - touching_))
       return;
     if (node.kind == ShapeKind::unite)
-      for (const auto& part : node.parts) add(*part, medium);
+      for (const auto& part : node.parts) add(*part, medium, pixels);
     else
-      parts_.push_back({&node, medium});
+      parts_.push_back({&node, medium, pixels});
   }
 
   double along(int k, const LatticePoint& q) const {
@@ -138,17 +142,18 @@ class Section {
       if (apart(u_, 0) || apart(v_, 1)) continue;
       const double c = clearance(node, at);
       if (c > reach) continue;
-      if (c < -reach) {  // it covers the square, and all below it
-        floor = parts_[static_cast<std::size_t>(p)].medium;
-        break;
-      }
-      any = any || std::abs(c) <= contour_within;
-      parts.push_back(p);
+      const SectionPart& part = parts_[static_cast<std::size_t>(p)];
+      const bool covers = c < -reach;  // the square, and all below it
+      if (covers) floor = part.medium;
+      if (part.pixels || !covers) parts.push_back(p);
+      if (covers) break;
+      any = any || (!part.pixels && std::abs(c) <= contour_within);
     }
     if (!any) return;
     const int k = high[0] - low[0] >= high[1] - low[1] ? 0 : 1;
     if (high[k] - low[k] <= block) {
-      for (std::size_t n = 0; n < parts.size(); ++n) contour(low, high, parts, n, floor);
+      for (std::size_t n = 0; n < parts.size(); ++n)
+        if (!parts_[static_cast<std::size_t>(parts[n])].pixels) contour(low, high, parts, n, floor);
       return;
     }
     std::array<int, 2> cut_high = high, cut_low = low;
@@ -246,7 +251,7 @@ class Section {
       if (holds(m, before) || holds(m, behind)) return false;
     int around = floor;
     for (std::size_t m = parts.size(); m-- > n + 1;)
-      if (holds(m, behind)) around = parts_[static_cast<std::size_t>(parts[m])].medium;
+      if (holds(m, behind)) around = parts_[static_cast<std::size_t>(parts[m])].medium_at(behind);
     return around != parts_[static_cast<std::size_t>(parts[n])].medium;
   }
 
@@ -287,7 +292,9 @@ std::vector<SectionLine> section_lines(const SceneOrder& scene, const SectionWin
           fmt::format("[section_lines] the window needs low < high, finite, and 1 to 2^20 steps, "
                       "got [{}, {}] in {} steps",
                       window.low[k], window.high[k], window.steps[k]));
-  return Section(scene, window).lines();
+  std::vector<SectionLine> lines = Section(scene, window).lines();
+  add_pixel_outlines(scene, window, lines);
+  return lines;
 }
 
 }  // namespace tessera::electromagnetics

@@ -2,6 +2,7 @@
 //
 // By descent: a block of cells that no surface comes near is settled at once, any other is halved.
 #include "geometry/fill.h"
+#include "geometry/pixel_range.h"
 #include "geometry/vector.h"
 #include "tessera/autodiff/forall.h"
 
@@ -70,13 +71,18 @@ struct Descent {
     for (const Structure* s : from_top) {
       const double clear = clearance(s->shape.node(), box.centre);
       if (clear > radius) continue;
-      if (clear < -radius) {
-        background = s->medium;
+      if (clear < -radius) {  // nothing below it is seen
+        const std::optional<int> one = s->pixels
+                                           ? only_medium(*s->pixels, pixels_in(*s->pixels, box))
+                                           : std::optional<int>(s->medium);
+        background = one.value_or(s->medium);
+        if (!one) near.push_back(s);
         break;
       }
       near.push_back(s);
     }
-    while (!near.empty() && near.back()->medium == background) near.pop_back();
+    while (!near.empty() && !near.back()->pixels && near.back()->medium == background)
+      near.pop_back();
     if (near.empty()) return set(cells, background);
     int longest = 0;
     for (int k = 1; k < 3; ++k)

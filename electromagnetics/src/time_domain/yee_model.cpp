@@ -34,7 +34,7 @@ struct Fillers {
   Averaging averaging;
   Periodic periodic;
   UniformMedia uniform;
-  std::vector<DispersiveRun> updates;  ///< by medium, of no edges
+  std::vector<DispersiveRun> updates;  ///< by medium, without mixtures; of no edges
   std::shared_ptr<Laminates> laminates = std::make_shared<Laminates>();
   /// {component, i, j, k} of edges at corner tensors.
   std::map<std::array<int, 4>, double> corner_inverse{};
@@ -95,6 +95,28 @@ void add_share(MaterialRow& row, const Fillers& f, int i, int medium, double wei
   add_poles(row, i, f.updates[static_cast<std::size_t>(medium)], weight);
 }
 
+/// Mixtures as shares of their media, so that neighbouring edges have the same poles.
+void add_shares(MaterialRow& row, const Fillers& f, int i,
+                const std::vector<MediumWeight>& weights) {
+  std::vector<MediumWeight> unmixed;
+  const auto add = [&](int medium, double weight) {
+    for (MediumWeight& known : unmixed)
+      if (known.medium == medium) {
+        known.weight += weight;
+        return;
+      }
+    unmixed.push_back({medium, weight});
+  };
+  for (const MediumWeight& w : weights)
+    if (const Blend* b = f.scene.scene().blend_of(w.medium)) {
+      add(b->empty, w.weight * (1 - b->density));
+      add(b->full, w.weight * b->density);
+    } else {
+      add(w.medium, w.weight);
+    }
+  for (const MediumWeight& w : unmixed) add_share(row, f, i, w.medium, w.weight);
+}
+
 /// What an edge that crosses faces of dispersive media sees; each of them is found once.
 const Laminate& laminate_of(const Fillers& f, const EdgeMaterial& e, int axis) {
   std::vector<double> key{static_cast<double>(axis), e.across};
@@ -116,7 +138,7 @@ void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
       row.inverse[static_cast<std::size_t>(i)] = m.pec ? 0 : 1 / m.eps[static_cast<std::size_t>(c)];
       row.loss[static_cast<std::size_t>(i)] =
           m.sigma[static_cast<std::size_t>(c)] * f.dt / (2 * vacuum_permittivity);
-      if (!m.pec) add_share(row, f, i, medium, 1);
+      if (!m.pec) add_shares(row, f, i, {{medium, 1}});
       continue;
     }
     const EdgeMaterial e =
@@ -135,8 +157,7 @@ void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
       add_poles(row, i, l.updates, 1);
       continue;
     }
-    if (!e.pec)
-      for (const MediumWeight& w : e.weights) add_share(row, f, i, w.medium, w.weight);
+    if (!e.pec) add_shares(row, f, i, e.weights);
   }
 }
 
@@ -207,7 +228,8 @@ YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
     f->periodic[static_cast<std::size_t>(d)] =
         grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
   f->uniform = uniform_media(f->scene, grid, f->periodic, planes_of(grid, slab));
-  for (const Medium& m : media) f->updates.push_back(updates_of(m, dt_s));
+  for (std::size_t m = 0; m < scene.n_unmixed(media.size()); ++m)
+    f->updates.push_back(updates_of(media[m], dt_s));
   YeeModel model{
       .grid = grid, .faces = faces, .pml = pml, .dt_s = dt_s, .dtype = dtype, .open = f->open};
   model.material = [f](int c, int j, int k, MaterialRow& row) {

@@ -38,6 +38,14 @@ DesignRegion design_region(const YeeGrid& grid, const std::array<Faces, 3>& face
                            const std::array<int, 3>& low, const std::array<int, 3>& high,
                            const std::vector<int>& components = {Ex, Ey, Ez});
 
+/// The same for the densities of pixels, blocks of any lines, instead of cells: the share of each
+/// in the box of an edge, as Averaging::volume takes it of a structure of these pixels (pixels.h).
+/// `low` and `high` hold the cells that they reach. Throws Error where lines do not rise, or all of
+/// the pixels lie outside of the grid.
+DesignRegion pixel_region(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                          const std::array<std::vector<double>, 3>& lines,
+                          const std::vector<int>& components = {Ex, Ey, Ez});
+
 /// 1/eps [edges] from the relative permittivity of the cells, [z, y, x] or any shape of as many
 /// numbers with x fastest; `surroundings`: relative permittivity outside of the region, a number or
 /// one for each edge.

@@ -75,7 +75,8 @@ struct PatternFigure {
 };
 data::Figure pattern_figure(const PatternFigure& p);
 
-/// The scene as the grid sees it, on a plane across z, with absorbing layers and marks.
+/// The scene as the grid sees it, with absorbing layers and marks: in two dimensions the plane, in
+/// three cuts across z, y and x through a point, in their places of an engineer's drawing.
 struct SceneFigure {
   struct Mark {
     std::string name;
@@ -84,9 +85,9 @@ struct SceneFigure {
     data::Colour colour{};
   };
   std::string title;
-  double z = 0;  ///< of the plane
-  /// Cells of absorbing layers in front of the low and the high face of x and of y.
-  std::array<std::array<int, 2>, 2> layers{};
+  Point through{};  ///< the cuts; in two dimensions its z
+  /// Cells of absorbing layers in front of the low and the high face of each axis.
+  std::array<std::array<int, 2>, 3> layers{};
   std::vector<Mark> marks;
 };
 data::Figure scene_figure(const SceneFigure& s, const Scene& scene,

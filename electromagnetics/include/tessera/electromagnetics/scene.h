@@ -10,20 +10,62 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace tessera::electromagnetics {
+
+/// Cells of a block's own lines, each of one medium.
+struct Pixels {
+  std::array<std::vector<double>, 3>
+      lines;                         ///< rising, two at least; the outer ones may be infinite
+  std::vector<std::int32_t> medium;  ///< x fastest
+
+  int count(int axis) const { return static_cast<int>(lines[axis].size()) - 1; }
+  std::int32_t at(const std::array<int, 3>& pixel) const {
+    return medium[(static_cast<std::size_t>(pixel[2]) * count(1) + pixel[1]) * count(0) + pixel[0]];
+  }
+  /// The pixel that holds p, by the rule of geometry.h; the nearest one if p is outside.
+  std::array<int, 3> around(const Point& p) const;
+};
 
 struct Structure {
   Shape shape;
   int medium = 0;  ///< index into the list of media
   int priority = 0;
   std::string name;
+  /// What fills the shape, a box from the first of their lines to the last, instead of `medium`;
+  /// null: nothing else. pixels.h makes such structures.
+  std::shared_ptr<const Pixels> pixels = {};
+
+  int medium_at(const Point& p) const { return pixels ? pixels->at(pixels->around(p)) : medium; }
+};
+
+/// Two media as one: permittivity, conductivity and susceptibilities (1 - density) of `empty` plus
+/// density of `full`.
+struct Blend {
+  int empty = 0, full = 0;
+  double density = 0;
 };
 
 struct Scene {
   std::vector<Structure> structures;
   int background = 0;
+  /// Mixtures that structures are of. Medium first_blend + k is blends[k]; media before it are
+  /// those that cases name (pixels.h, with_blends).
+  std::vector<Blend> blends = {};
+  int first_blend = 0;
+
+  const Blend* blend_of(int medium) const {
+    return blends.empty() || medium < first_blend
+               ? nullptr
+               : &blends[static_cast<std::size_t>(medium - first_blend)];
+  }
+  /// How many of so many media are no mixtures.
+  std::size_t n_unmixed(std::size_t n_media) const {
+    return blends.empty() ? n_media : static_cast<std::size_t>(first_blend);
+  }
 };
 
 /// Throws Error, naming the structure, where the scene speaks of a medium that is not in 0 ...
