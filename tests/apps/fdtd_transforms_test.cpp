@@ -48,6 +48,8 @@ double difference(const std::map<std::string, std::vector<double>>& a,
   std::map<std::string, double> largest, off;
   for (const auto& [name, values] : a) {
     const std::string q = quantity(name);
+    // Nothing absorbs here: what is left of the incident power, which is no part of the table.
+    if (q == "absorption" || q == "extinction") continue;
     largest[q] = std::max(largest[q], std::abs(values.at(0)));
     off[q] = std::max(off[q], std::abs(values.at(0) - b.at(name).at(0)));
   }

@@ -187,9 +187,9 @@ struct StructureOptions {
   double base = 0;
   double sidewall = 0;
   std::vector<std::string> parts;
-  std::filesystem::path file;                 ///< of densities
-  std::vector<std::string> axes;              ///< "x" .. "-z", one for each index
-  std::optional<std::string> empty;           ///< medium of density 0; not given: the background
+  std::filesystem::path file;        ///< of densities
+  std::vector<std::string> axes;     ///< "x" .. "-z", one for each index
+  std::optional<std::string> empty;  ///< medium of density 0; not given: the background
   Interpolation interpolation = Interpolation::pixels;
   std::shared_ptr<const NumberTable> densities;  ///< of the file; no key: read_densities
   std::optional<RotateOptions> rotate;

@@ -14,8 +14,7 @@ namespace tessera::electromagnetics {
 
 std::vector<double> pixel_lines(double low, double high, int count) {
   std::vector<double> out(static_cast<std::size_t>(count) + 1, low);  // ends may be infinite
-  for (int i = 1; i < count; ++i)
-    out[static_cast<std::size_t>(i)] = low + (high - low) * i / count;
+  for (int i = 1; i < count; ++i) out[static_cast<std::size_t>(i)] = low + (high - low) * i / count;
   out.back() = high;
   return out;
 }
