@@ -119,10 +119,10 @@ TEST_F(FdtdPixels, WrongFilesAreToldWithTheirPlace) {
   told("a,b\n1,0\n", "pattern.csv:1:1: error E0433: 'a' is no number");
   told("1,0\n1,0,1\n", "pattern.csv:2:1: error E0433: the row has 3 numbers, those before it 2");
   told("1,0\n1,\n", "pattern.csv:2:3: error E0433: '' is no number");
-  told("1,0\n1,nan\n", "E0667");
+  told("1,0\n1,nan\n", "E0445");
   told("1,0\n1,2\n", "has 2 at [1, 1]: densities lie within 0 and 1");
   told("1,0\n-0.1,1\n", "has -0.1 at [1, 0]");
-  told("# nothing\n", "E0667");
+  told("# nothing\n", "E0445");
   tessera::data::write_npy(here() / "three.npy", tensor({1.0, 0.0}, {1, 1, 2}));
   const auto refused = [&](const std::string& what, const std::string& by,
                            const std::string& message) {
@@ -134,7 +134,7 @@ TEST_F(FdtdPixels, WrongFilesAreToldWithTheirPlace) {
   };
   refused("pattern.csv", "three.npy", "has 3 indices, and axes names 2");
   refused("pattern.csv", "none.csv", "E0101");
-  refused("pattern.csv", "pattern.gds", "E0667");
+  refused("pattern.csv", "pattern.gds", "E0445");
   refused(R"(["x", "y"])", R"(["x", "-x"])", "two indices run along x");
   refused(R"(["x", "y"])", R"(["x", "z"])", "pixels along z need a finite size");
   refused("empty = \"glass\"", "empty = \"pec\"", "'pec' is a perfect conductor");

@@ -68,7 +68,7 @@ NumberTable read_array_file(const std::filesystem::path& path) {
   NumberTable out;
   for (const Index n : t.shape()) out.shape.push_back(static_cast<std::size_t>(n));
   if (is_complex(t.dtype()))
-    refuse_file({.number = 667, .message = path.string() + " holds complex numbers"});
+    refuse_file({.number = 445, .message = path.string() + " holds complex numbers"});
   out.values = cast(t, Dtype::f64).to_vector<double>();
   return out;
 }
@@ -89,7 +89,7 @@ NumberTable read_numbers(const std::filesystem::path& path, const std::string& k
     data::GreyPicture picture = data::read_grey_png(path, {.most_pixels = kMostPixels});
     return {{picture.rows, picture.columns}, std::move(picture.values)};
   }
-  refuse_file(config.error(667, key, fmt::format("'{}' is no .csv, .npy or .png", path.string()),
+  refuse_file(config.error(445, key, fmt::format("'{}' is no .csv, .npy or .png", path.string()),
                            "densities are read from these"));
 }
 
@@ -98,7 +98,7 @@ void check_densities(const NumberTable& t, const StructureOptions& s, const std:
                      const data::Config& config) {
   const auto wrong = [&](const std::string& what, std::string hint) {
     refuse_file(
-        config.error(667, key, fmt::format("{} {}", s.file.string(), what), std::move(hint)));
+        config.error(445, key, fmt::format("{} {}", s.file.string(), what), std::move(hint)));
   };
   if (t.shape.size() != s.axes.size())
     wrong(fmt::format("has {} indices, and axes names {}", t.shape.size(), s.axes.size()),
