@@ -5,6 +5,7 @@
 #include "electromagnetics/fdtd/results.h"
 #include "electromagnetics/fdtd/ring_case.h"
 #include "electromagnetics/fdtd/run.h"
+#include "electromagnetics/fdtd/scattering.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -25,8 +26,35 @@ namespace {
 
 namespace em = electromagnetics;
 
+/// Where ports lie on the grid, their modes, and the runs that they make.
+void add_port_lines(const Case& c, std::vector<std::string>& lines) {
+  for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    const PortOptions& o = c.options.ports[p];
+    if (o.kind != PortKind::mode) continue;
+    const ModePort& port = c.ports[p].mode;
+    const auto axis = static_cast<std::size_t>(port.plane.axis);
+    std::string text =
+        fmt::format("port {}: the plane {} = {:.6g} m", o.name, "xyz"[axis], port.position);
+    if (const double moved = port.position - o.position[axis];
+        std::abs(moved) > 1e-6 * em::reference_length(c.grid))
+      text += fmt::format(", the nearest line, {:.3g} m from its position", moved);
+    const std::size_t middle = port.band.at.size() / 2;
+    for (const em::GridMode& mode : port.band.at[middle].modes)
+      text += fmt::format("{} {:.6g}", &mode == port.band.at[middle].modes.data() ? "; index" : ",",
+                          mode.index.real());
+    lines.push_back(text + fmt::format(" at {:.5g} Hz", port.band.frequency_hz[middle]));
+  }
+  if (c.excitations.empty()) return;
+  std::string driven;
+  for (const Excitation& e : c.excitations)
+    driven += (driven.empty() ? "" : ", ") + c.channels[e.channel].name;
+  lines.push_back(fmt::format("{} {}: driven are {}", c.excitations.size(),
+                              c.excitations.size() == 1 ? "run" : "runs", driven));
+}
+
 CheckReport check(const data::Config& config, const MonitoredCase& made) {
-  const auto& [c, monitors] = made;
+  const Case& c = made.c;
+  const Monitors& monitors = made.monitors;
   CheckReport report;
   report.findings = c.warnings;
   if (monitors.empty()) {
@@ -67,9 +95,11 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
                         : fmt::format("monitor {}: transforms take one step of {}; of the sources' "
                                       "peak {:.1g} at most folds onto their frequencies",
                                       m->options().name, t->every, t->folded));
+  add_port_lines(c, report.lines);
   report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors",
                                      static_cast<double>(field_bytes(c)) / 1e9,
-                                     c.scene.structures.size(), c.sources.size(), monitors.size()));
+                                     c.scene.structures.size(), c.options.sources.size(),
+                                     c.options.monitors.size()));
   return report;
 }
 
@@ -116,7 +146,8 @@ std::optional<RankShare> share_of_rank(const RunOptions& how, const Case& c,
 }
 
 Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
-  const auto& [c, monitors] = made;
+  const Case& c = made.c;
+  const Monitors& monitors = made.monitors;
   Estimate e;
   const std::int64_t steps = expected_steps(c);
   std::int64_t monitor_bytes = 0, recorded = 0;
@@ -128,7 +159,9 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
   }
   e.memory_bytes = {{"program", 80u << 20},
                     {"fields", static_cast<std::uint64_t>(field_bytes(c))},
-                    {"monitors", static_cast<std::uint64_t>(monitor_bytes + 16 * 24 * recorded)}};
+                    {"monitors", static_cast<std::uint64_t>(
+                                     static_cast<std::int64_t>(run_count(c)) * monitor_bytes +
+                                     16 * 24 * recorded)}};
   e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + how.keep_checkpoints *
                                                                 (field_bytes(c) + monitor_bytes));
   // A short run of this very case tells the speed.
@@ -144,7 +177,9 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
     taken += 16;
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  e.seconds = seconds / static_cast<double>(taken) * static_cast<double>(steps);
+  const auto runs = static_cast<double>(run_count(c));
+  e.seconds = runs * seconds / static_cast<double>(taken) * static_cast<double>(steps);
+  if (runs > 1) e.notes.push_back(fmt::format("{} runs, a port each", runs));
   e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps,
                                 static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
   e.of_rank = share_of_rank(how, c, run.scheme(), axis, edges, steps);
@@ -168,6 +203,7 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
   const data::ExitCode code = step_case(context, made, results);
   if (code != data::ExitCode::ok) return code;
   write_results(path, c, results);
+  write_touchstone_of(path, c, results);
   if (c.options.output.pictures) draw_results(context.folder.plots(), results, c.options);
   bool met = true;
   for (const Expectation& p : check_expectations(c.options.expectations, results, context.config)) {
@@ -192,14 +228,13 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
 
 PreparedCase prepare(const AppContext& context) {
   const data::Config& config = context.config;
-  const auto made =
-      std::make_shared<MonitoredCase>(MonitoredCase{make_case(read_options(config), config), {}});
-  Case& c = made->c;
+  Case prepared = make_case(read_options(config), config);
   if (context.for_derivatives) {
-    c.options.run.precision = Precision::f64;
-    check_differentiable(c, config);
+    prepared.options.run.precision = Precision::f64;
+    check_differentiable(prepared, config);
   }
-  made->monitors = make_monitors(c, config);
+  const std::shared_ptr<MonitoredCase> made = with_monitors(std::move(prepared), config);
+  Case& c = made->c;
   c.inputs = data::inputs_read();
   return {.precision = c.options.run.precision == Precision::f32 ? "f32" : "f64",
           .inputs = c.inputs,

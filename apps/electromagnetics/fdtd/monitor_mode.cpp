@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Amplitudes of a guide's modes through a plane, both ways.
+#include "electromagnetics/fdtd/mode_amplitudes.h"
 #include "electromagnetics/fdtd/spectral.h"
 #include "electromagnetics/waves/mode_plane.h"
 #include "tessera/autodiff/ops.h"
-#include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/line_impedance.h"
 #include "tessera/electromagnetics/mode_source.h"
 
@@ -19,8 +19,8 @@ class ModeMonitor : public Spectral {
     const em::YeeModel model = make_model(c);
     modes_ = em::modes_at(model, plane, frequencies_, o.modes, 7, o.index.value_or(0));
     conductors_ = em::guide_conductors(model, plane, modes_.front());
-    add_samples(plane);
-    make_weights();
+    add_mode_samples(samples_, case_.grid, plane, modes_.front());
+    weights_ = mode_weights(modes_, static_cast<std::size_t>(o.modes));
     start_transform();
   }
   MonitorResult result() const override {
@@ -77,48 +77,7 @@ class ModeMonitor : public Spectral {
     return {"impedance", case_.grid.dimensions() == 3 ? "ohm" : "ohm*m",
             "of the line, by its power and currents", shape, z};
   }
-  /// e at the line, then h half a cell before and behind it.
-  void add_samples(const em::ModePlane& plane) {
-    const auto add = [&](const std::vector<em::Edge>& edges, int at) {
-      for (em::Edge e : edges) {
-        (plane.axis == 0 ? e.i : plane.axis == 1 ? e.j : e.k) = at;
-        samples_.add(e.component, case_.grid.position(e));
-      }
-    };
-    const em::GridModes& g = modes_.front();
-    const int cells = case_.grid.cells(plane.axis);
-    add(g.e, plane.line), add(g.h, (plane.line + cells - 1) % cells), add(g.h, plane.line);
-  }
-  /// Amplitudes are products of the samples with fields of the modes: complex [2, frequency, mode,
-  /// sample].
-  void make_weights() {
-    const std::size_t n = modes_.front().e.size(), modes = static_cast<std::size_t>(options_.modes);
-    std::vector<c128> w(2 * modes_.size() * modes * 3 * n);
-    std::size_t at = 0;
-    for (const bool forward : {true, false})
-      for (const em::GridModes& g : modes_)
-        for (const em::GridMode& mode : g.modes) {
-          const std::complex<double> own = em::mode_product(g, mode.e, mode.h);
-          for (const int field : {0, 1, 2})
-            for (std::size_t k = 0; k < n; ++k) w[at++] = weight(g, mode, field, k, forward) / own;
-        }
-    weights_ = tensor(w, {2, static_cast<Index>(modes_.size()), static_cast<Index>(modes),
-                          static_cast<Index>(3 * n)});
-  }
-  /// Of a sample, in V/m or A/m, in an amplitude times the mode's product with itself
-  /// (grid_modes.h).
-  static std::complex<double> weight(const em::GridModes& g, const em::GridMode& m, int field,
-                                     std::size_t k, bool forward) {
-    const double sign =
-        em::axis_of(g.h[k].component) == (em::axis_of(g.e[k].component) + 1) % 3 ? 1.0 : -1.0;
-    if (field == 0) return sign * m.h[k] * g.e_scale[k] / 2.0;
-    return (forward ? 1.0 : -1.0) * sign * m.e[k] * g.h_scale[k] * em::vacuum_impedance /
-           std::cos(m.beta * g.cell / 2.0) / 4.0;
-  }
-  /// Complex [2, frequency, mode].
-  Tensor amplitudes(const Tensor& values) const {
-    return squeeze(matmul(weights_, expand_dims(values, -1)), -1);
-  }
+  Tensor amplitudes(const Tensor& values) const { return mode_amplitudes(weights_, values); }
 
   std::vector<em::GridModes> modes_;  ///< [frequency]
   std::vector<em::GuideConductor> conductors_;

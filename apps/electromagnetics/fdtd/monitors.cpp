@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/monitors.h"
 
+#include "electromagnetics/fdtd/port_monitor.h"
+#include "electromagnetics/fdtd/run.h"
+
 #include <algorithm>
 
 namespace tessera::apps::fdtd {
@@ -108,6 +111,16 @@ std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::C
     }
   }
   return out;
+}
+
+std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config) {
+  const auto made = std::make_shared<MonitoredCase>(MonitoredCase{std::move(c), {}, {}});
+  for (std::size_t k = 0; k < run_count(made->c); ++k) {
+    Monitors all = make_monitors(made->c, config);
+    for (auto& port : make_port_monitors(made->c, config)) all.push_back(std::move(port));
+    (k == 0 ? made->monitors : made->further.emplace_back()) = std::move(all);
+  }
+  return made;
 }
 
 }  // namespace tessera::apps::fdtd

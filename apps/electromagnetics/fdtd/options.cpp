@@ -15,14 +15,18 @@ const data::Options<CaseOptions>& fdtd_options() {
     o.add("schema", &O::schema, {.doc = "Version of this layout.", .min = 1, .max = 1});
     o.add("title", &O::title, {.doc = "Title of reports and pictures."});
     o.add_table("grid", &O::grid, grid_table(), {.doc = "The domain and its cells."});
-    o.add_table("run", &O::run, run_table(), {.doc = "The steps in time."});
+    o.add_table("run", &O::run, run_table(true), {.doc = "The steps in time."});
     o.add_table("boundary", &O::boundary, boundary_table(), {.doc = "The faces of the domain."});
     o.add_tables("material", &O::materials, material_table(), {.doc = "Media by their names."});
     o.add_tables(
         "structure", &O::structures, structure_table(),
         {.doc = "Bodies; where they overlap the higher priority wins, then the later one."});
     o.add_tables("source", &O::sources, source_table(),
-                 {.doc = "What makes the waves.", .min_items = 1, .max_items = 10000});
+                 {.doc = "What makes the waves, where ports do not.", .max_items = 10000});
+    o.add_tables("port", &O::ports, port_table(),
+                 {.doc = "Where waves enter and leave a device.", .max_items = 1000});
+    o.add_table("s_parameters", &O::scattering, scattering_table(),
+                {.doc = "What is made of the waves at ports."});
     o.add_tables("monitor", &O::monitors, monitor_table(),
                  {.doc = "What is measured.", .max_items = 10000});
     o.add_table("output", &O::output, output_table(), {.doc = "What is written."});

@@ -140,6 +140,7 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
   Point through{};  // the middle, where there is no source
   for (std::size_t d = 0; d < 3; ++d)
     through[d] = (c.grid.lines[d].front() + c.grid.lines[d].back()) / 2;
+  if (!c.options.ports.empty()) through = c.options.ports.front().position;
   if (!c.options.sources.empty()) through = *c.options.sources.front().position;
   em::SceneFigure s{.title = c.options.title,
                     .through = c.options.output.scene_at.value_or(through),
@@ -157,6 +158,12 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
                          data::Marker::cross,
                          {0.95, 0.25, 0.15, 1}});
   }
+  for (std::size_t p = 0; p < std::min<std::size_t>(c.ports.size(), 8); ++p)
+    s.marks.push_back({c.options.ports[p].name,
+                       *c.ports[p].monitor.position,
+                       c.ports[p].monitor.size.value_or(Point{}),
+                       data::Marker::square,
+                       {0.95, 0.25, 0.15, 1}});
   for (std::size_t m = 0; m < std::min<std::size_t>(c.options.monitors.size(), 6); ++m) {
     const MonitorOptions& o = c.options.monitors[m];
     if (o.kind != MonitorKind::ldos &&

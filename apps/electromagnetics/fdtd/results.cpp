@@ -24,8 +24,8 @@ std::size_t width(const Quantity& q) {
   return w;
 }
 bool in_table(const MonitorResult& r, const Quantity& q) {
-  return q.name != "sums" && !q.shape.empty() && q.shape[0] == r.axis.values.size() &&
-         width(q) <= kMostColumns;
+  return q.name != "sums" && !(r.kind == scattering_name && q.shape.size() > 1) &&
+         !q.shape.empty() && q.shape[0] == r.axis.values.size() && width(q) <= kMostColumns;
 }
 
 void write_table(const std::filesystem::path& path, const MonitorResult& r) {

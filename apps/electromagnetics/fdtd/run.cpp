@@ -2,6 +2,8 @@
 // The loop in time: records to monitors, the stop rule, checkpoints, and the watch for growth.
 #include "electromagnetics/fdtd/run.h"
 
+#include "electromagnetics/fdtd/port_monitor.h"
+#include "electromagnetics/fdtd/scattering.h"
 #include "electromagnetics/fdtd/shards.h"
 #include "electromagnetics/fdtd/slopes.h"
 #include "electromagnetics/fdtd/unfaded.h"
@@ -19,6 +21,8 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstring>
+#include <numeric>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -28,21 +32,67 @@ namespace em = electromagnetics;
 /// Below its peak the energy has left: a transform that has seen nothing will see nothing.
 constexpr double kNothingComesDb = 60;
 
-/// On the ranks that it can be cut over.
-em::TimeDomain make_run(const MonitoredCase& made, parallel::Communicator& ranks,
-                        const std::vector<double>& weights) {
+/// One of the case's runs, on the ranks that it can be cut over.
+em::TimeDomain make_run(const MonitoredCase& made, std::size_t number,
+                        parallel::Communicator& ranks, const std::vector<double>& weights) {
   std::vector<em::Edge> recorded;
-  for (const auto& m : made.monitors)
+  for (const auto& m : made.of_run(number))
     recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
   em::GridCut cut = em::cut_grid(made.c.grid, ranks, weights);
   em::YeeModel model = make_model(made.c, em::slab_of(made.c.faces, cut));
-  return {std::move(model), make_injections(made.c), std::move(recorded), std::move(cut)};
+  return {std::move(model), make_injections(made.c, number), std::move(recorded), std::move(cut)};
 }
+
+/// Tells the other ranks which run comes next, where there are several runs and ranks share them.
+class Turns {
+ public:
+  Turns(const Case& c, parallel::Communicator& ranks, const std::vector<double>& weights)
+      : ranks_(run_count(c) > 1 && em::cut_grid(c.grid, ranks, weights).ranks ? &ranks : nullptr) {}
+  ~Turns() {
+    // After a failure the others are ended otherwise.
+    if (std::uncaught_exceptions() == exceptions_) try {
+        tell(-1);
+      } catch (const Error&) {
+      }
+  }
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+  void begin(std::size_t run) { tell(static_cast<std::int64_t>(run)); }
+
+  /// On another rank: the next run; nothing after the last.
+  static std::optional<std::size_t> next(parallel::Communicator& ranks) {
+    std::int64_t run = -1;
+    const parallel::Bytes told = ranks.broadcast({});
+    std::memcpy(&run, told.data(), std::min(told.size(), sizeof run));
+    return run < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(run));
+  }
+
+ private:
+  void tell(std::int64_t run) {
+    if (!ranks_) return;
+    parallel::Bytes bytes(sizeof run);
+    std::memcpy(bytes.data(), &run, sizeof run);
+    ranks_->broadcast(std::move(bytes));
+  }
+  parallel::Communicator* ranks_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+/// What runs have come to that have ended.
+struct Ended {
+  std::vector<std::int64_t> steps;
+
+  std::int64_t all_steps() const {
+    return std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
+  }
+};
 
 struct TimeLoop {
   RunContext& context;
+  MonitoredCase& made;
   const Case& c;
-  std::vector<std::unique_ptr<Monitor>>& monitors;
+  std::size_t number;  ///< of the run
+  Monitors& monitors;
   std::vector<std::int64_t> first;  ///< column of each monitor
   std::optional<em::TimeDomain> run;
   std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
@@ -51,14 +101,14 @@ struct TimeLoop {
   std::vector<double> norms;  ///< of the transforms at the last check
   std::uint64_t metrics_bytes = 0;
 
-  TimeLoop(RunContext& context_, MonitoredCase& made)
-      : context(context_), c(made.c), monitors(made.monitors) {
+  TimeLoop(RunContext& context_, MonitoredCase& made_, std::size_t number_)
+      : context(context_), made(made_), c(made.c), number(number_), monitors(made.of_run(number)) {
     std::int64_t columns = 0;
     for (const auto& m : monitors) {
       first.push_back(columns);
       columns += static_cast<std::int64_t>(m->edges().size());
     }
-    run.emplace(make_run(made, context.ranks, context.options.weights));
+    run.emplace(make_run(made, number, context.ranks, context.options.weights));
     sources_end = run->sources_end_s();
     last_step = fixed_end(c, sources_end);
     check_steps = steps_between_checks(c);
@@ -73,19 +123,33 @@ struct TimeLoop {
   }
 
   /// All but the fields.
-  data::Checkpoint checkpoint() const {
+  data::Checkpoint checkpoint(const Ended& ended) const {
     data::Checkpoint out;
     out.app = "electromagnetics.fdtd";
-    out.step = static_cast<std::uint64_t>(run->step());
+    out.step = static_cast<std::uint64_t>(ended.all_steps() +
+                                          (ended.steps.size() > number ? 0 : run->step()));
+    if (run_count(c) > 1) {
+      out.put("run", static_cast<std::uint64_t>(number));
+      out.put("run_step", run->step());
+      out.put("ended", ended.steps);
+      for (std::size_t k = 0; k < number; ++k) save_monitors(out, k);
+    }
     out.config_sha256 = context.manifest.config_sha256;
     out.inputs = c.inputs;
     out.put("peak_energy", energy.peak_j);
     out.put("least_energy", energy.least_stored_j);
     out.put("norms", norms);
     out.put("metrics_bytes", metrics_bytes);
-    for (std::size_t m = 0; m < monitors.size(); ++m)
-      monitors[m]->save(out, fmt::format("monitor/{}/", m));
+    save_monitors(out, number);
     return out;
+  }
+  static std::string prefix_of(std::size_t run, std::size_t monitor) {
+    return run == 0 ? fmt::format("monitor/{}/", monitor)
+                    : fmt::format("run/{}/monitor/{}/", run, monitor);
+  }
+  void save_monitors(data::Checkpoint& out, std::size_t of_run) const {
+    const Monitors& all = made.of_run(of_run);
+    for (std::size_t m = 0; m < all.size(); ++m) all[m]->save(out, prefix_of(of_run, m));
   }
   /// All but the fields.
   void restore(const data::Checkpoint& in) {
@@ -93,8 +157,10 @@ struct TimeLoop {
     energy.least_stored_j = in.scalar<double>("least_energy");
     norms = in.array<double>("norms");
     metrics_bytes = in.scalar<std::uint64_t>("metrics_bytes");
-    for (std::size_t m = 0; m < monitors.size(); ++m)
-      monitors[m]->load(in, fmt::format("monitor/{}/", m));
+    for (std::size_t k = 0; k <= number; ++k) {
+      const Monitors& all = made.of_run(k);
+      for (std::size_t m = 0; m < all.size(); ++m) all[m]->load(in, prefix_of(k, m));
+    }
   }
 
   /// "Ez at (1e-06, 2e-06, 0) m, cell (3, 4, 0), in 'gold', inside the absorbing layer of x" where
@@ -138,6 +204,233 @@ struct TimeLoop {
   }
 };
 
+/// Steps the runs of a case, one after the other.
+class Stepping {
+ public:
+  Stepping(RunContext& context, MonitoredCase& made)
+      : context_(context),
+        made_(made),
+        c_(made.c),
+        turns_(c_, context.ranks, context.options.weights) {}
+
+  /// Begins, or goes on from the newest checkpoint.
+  void begin() {
+    begin_run(0);
+    const Case& c = c_;
+    const auto traffic = now_->run->scheme().traffic();
+    context_.log.info(fmt::format(
+        "{} x {} x {} cells, time step {:.4g} s ({:.3g} of the limit), {:.3g} GB, {:.0f} "
+        "bytes a cell and step unfused, {:.0f} fused",
+        c.grid.cells(0), c.grid.cells(1), c.grid.cells(2), c.dt_s, c.dt_s / c.stable_dt_s,
+        static_cast<double>(now_->run->scheme().memory_bytes()) / 1e9,
+        traffic.unfused_bytes_per_cell, traffic.fused_bytes_per_cell));
+    if (context_.ranks.size() > 1 && !now_->run->is_cut())
+      context_.log.warning(
+          fmt::format("{} ranks, but neither y nor z has a cell for each: rank 0 runs it alone",
+                      context_.ranks.size()));
+    const auto& checkpoints = context_.folder.checkpoints();
+    const auto load = [&](const data::Checkpoint& from) {
+      data::check_resumable(from, context_.manifest, c.inputs);
+      const auto run = from.has("run") ? from.scalar<std::uint64_t>("run") : 0;
+      if (run >= run_count(c)) throw Error("[checkpoint] is of a run that the case has not");
+      if (run != now_->number) begin_run(run);
+      load_fields(*now_->run, checkpoints, from);
+    };
+    if (auto loaded = data::load_newest_checkpoint(checkpoints, load)) {
+      for (const auto& w : loaded->warnings) context_.log.warning(data::to_string(w));
+      now_->restore(loaded->checkpoint);
+      if (loaded->checkpoint.has("ended"))
+        ended_.steps = loaded->checkpoint.array<std::int64_t>("ended");
+      context_.log.info(fmt::format("going on from {} at step {}{}",
+                                    loaded->path.filename().string(), now_->run->step(),
+                                    of_run(" of the run ")));
+    }
+    const bool further = now_->run->step() > 0 || now_->number > 0;
+    std::vector<std::string> columns{"step", "time_s", "energy_j", "decay_db"};
+    if (run_count(c) > 1) columns.insert(columns.begin(), "run");
+    if (further)
+      metrics_.emplace(context_.folder.metrics_csv(), columns, now_->metrics_bytes);
+    else
+      metrics_.emplace(context_.folder.metrics_csv(), columns);
+  }
+
+  /// Goes on with the next run; false: there is none.
+  bool next() {
+    if (ended_.steps.size() >= run_count(c_)) return false;
+    if (ended_.steps.size() > now_->number) {
+      const std::uint64_t bytes = now_->metrics_bytes;
+      begin_run(ended_.steps.size());
+      now_->metrics_bytes = bytes;
+    }
+    return true;
+  }
+
+  /// To the end of the run.
+  data::ExitCode step() {
+    TimeLoop& s = *now_;
+    const double cells = static_cast<double>(c_.grid.cell_count());
+    data::Progress progress({.style = context_.progress_style,
+                             .phase = "step" + of_run(" of "),
+                             .unit = "steps",
+                             .total = static_cast<std::uint64_t>(s.last_step),
+                             .already_done = static_cast<std::uint64_t>(s.run->step()),
+                             .heartbeat = context_.folder.heartbeat_json()});
+    const auto begin = std::chrono::steady_clock::now();
+    const std::int64_t begin_step = s.run->step();
+    bool done = s.last_step > 0 && s.run->step() >= s.last_step, grown = false;
+    while (!done && !grown) {
+      const std::int64_t to_check = s.check_steps - s.run->step() % s.check_steps,
+                         piece = std::max<std::int64_t>(
+                             s.run->is_cut() ? 64 : 16,
+                             4000000 / static_cast<std::int64_t>(cells + 1) * 16);
+      std::int64_t n = std::min(to_check, piece);
+      if (s.last_step > 0) n = std::min(n, s.last_step - s.run->step());
+      s.advance(n);
+      if (s.run->step() % s.check_steps == 0) {
+        done = s.at_check(grown);
+        const double db = s.energy.fallen_db();
+        row(db);
+        progress.update(static_cast<std::uint64_t>(s.run->step()), {{"decay_db", db}});
+      } else {
+        progress.update(static_cast<std::uint64_t>(s.run->step()));
+      }
+      done = done || (s.last_step > 0 && s.run->step() >= s.last_step);
+      if (done || grown) break;
+      if (s.run->others_want_to_stop()) std::raise(SIGTERM);  // as if it had come to this rank
+      if (context_.stop.poll() != data::StopReason::none) {
+        save();
+        progress.finish("stopped");
+        return data::ExitCode::stopped_resumable;
+      }
+      if (periodic_.due()) save();
+    }
+    progress.finish(grown ? "failed" : "finished");
+    if (grown) return say_growth();
+    metrics_->sync();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (run_count(c_) > 1) ended_.steps.push_back(s.run->step());
+    // What `resume --set run.stop...` goes on from; steps that are made anew in less time need no
+    // file of all fields.
+    if (seconds > 10) save();
+    context_.log.info(fmt::format(
+        "{}{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s",
+        run_count(c_) > 1 ? c_.channels[c_.excitations[s.number].channel].name + ": " : "",
+        s.run->step(), s.run->time_s(),
+        static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
+    return data::ExitCode::ok;
+  }
+
+  TimeLoop& now() { return *now_; }
+  /// Of each run.
+  std::vector<std::int64_t> steps() const {
+    return run_count(c_) > 1 ? ended_.steps : std::vector<std::int64_t>{now_->run->step()};
+  }
+  void save() {
+    TimeLoop& s = *now_;
+    s.metrics_bytes = metrics_->sync();
+    data::Checkpoint now = s.checkpoint(ended_);
+    save_fields(*s.run, context_.folder.checkpoints(), now);
+    data::write_checkpoint(context_.folder.checkpoints(), now, context_.options.keep_checkpoints);
+  }
+
+ private:
+  void begin_run(std::size_t number) {
+    now_.reset();  // ends what other ranks do for it
+    turns_.begin(number);
+    now_ = std::make_unique<TimeLoop>(context_, made_, number);
+  }
+  /// " of 2/4, left", where there are several runs.
+  std::string of_run(const std::string& before) const {
+    if (run_count(c_) == 1) return {};
+    return fmt::format("{}{}/{}, {}", before, now_->number + 1, run_count(c_),
+                       c_.channels[c_.excitations[now_->number].channel].name);
+  }
+  void row(double db) {
+    const TimeLoop& s = *now_;
+    std::vector<double> values{static_cast<double>(s.run->step()), s.run->time_s(),
+                               s.energy.energy_j, db};
+    if (run_count(c_) > 1) values.insert(values.begin(), static_cast<double>(s.number + 1));
+    metrics_->row(values);
+  }
+  data::ExitCode say_growth() {
+    const TimeLoop& s = *now_;
+    const std::string least =
+        s.energy.least_stored_j > 0
+            ? fmt::format(", after a least of {:.3g} J", s.energy.least_stored_j)
+            : "";
+    context_.log.error(fmt::format(
+        "the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
+        "largest field is {}",
+        s.run->step(), std::max(s.energy.energy_j, s.energy.stored_j), least, s.where_it_grows()));
+    context_.log.error(
+        "what makes fields grow: an active medium; a film or surface of negative permittivity that "
+        "runs through a pml, which amplifies its backward waves (let that face be boundary.x = "
+        "\"absorber\"); or a guide whose evanescent tail reaches a layer (move the layer away by a "
+        "wavelength, or raise pml.cells)");
+    return data::ExitCode::blow_up;
+  }
+
+  RunContext& context_;
+  MonitoredCase& made_;
+  const Case& c_;
+  Turns turns_;  // ends after the last run
+  std::unique_ptr<TimeLoop> now_;
+  Ended ended_;
+  std::optional<data::MetricsFile> metrics_;
+  data::Periodic periodic_{context_.options.checkpoint_every_s};
+};
+
+/// What the monitors of a run have found, and what it says about their spectra.
+void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t number,
+                    double time_s, Results& results) {
+  const Case& c = made.c;
+  const Monitors& monitors = made.of_run(number);
+  double sources_end = 0;
+  for (const em::Injection& s : make_injections(c, number))
+    sources_end = std::max(sources_end, s.end_s);
+  auto& told = context.manifest.metrics;
+  const std::string run =
+      run_count(c) > 1 ? c.channels[c.excitations[number].channel].name : std::string();
+  const auto named = [&](const std::string& name) { return run.empty() ? name : name + "." + run; };
+  const bool cut_short = std::isfinite(sources_end) && time_s < sources_end;
+  if (cut_short)
+    context.log.warning(
+        fmt::format("the run{} ended at {:.4g} s, before its sources did, at {:.4g} s: spectra are "
+                    "those of pulses cut short; let it run longer (run.stop)",
+                    run.empty() ? "" : " of " + run, time_s, sources_end));
+  Results own;
+  for (const auto& m : monitors) {
+    const bool of_port = dynamic_cast<const PortMonitor*>(m.get()) != nullptr;
+    if (!of_port) own.push_back(m->result());
+    const auto fading = m->fading();
+    if (!fading) continue;
+    if (!of_port) own.back().fallen_db = fading->fallen_db;
+    const std::string name = named(m->options().name);
+    told.emplace_back(name + ".fallen_db", fading->fallen_db);
+    if (const std::string text = unfaded(name, *fading, time_s, c.dt_s);
+        !text.empty() && !cut_short)
+      context.log.warning(text);
+  }
+  for (std::size_t m = 0; m < own.size(); ++m) monitors[m]->relate(own[m], own);
+  for (MonitorResult& r : own) {
+    r.name = named(r.name);
+    results.push_back(std::move(r));
+  }
+}
+
+void help_with_run(HelpContext& with, MonitoredCase& made, std::size_t number) {
+  em::TimeDomain run = make_run(made, number, with.ranks, with.weights);
+  if (run_count(made.c) == 1)
+    for (std::unique_ptr<Monitor>& m : made.monitors)  // rank 0 has what they record
+      if (m->options().derivatives.empty()) m.reset();
+  const auto stops = [stop = with.stop] { return stop && stop->poll() != data::StopReason::none; };
+  run.help(stops, [&](em::TimeDomain& own, const std::vector<std::byte>& told) {
+    const auto done = work_on_slopes(made, own, told, [&] { return !stops(); });
+    return done ? *done : work_on_fields(own, told);
+  });
+}
+
 }  // namespace
 
 std::int64_t steps_between_checks(const Case& c) {
@@ -147,14 +440,9 @@ std::int64_t steps_between_checks(const Case& c) {
 }
 
 void help_with_steps(HelpContext& with, MonitoredCase& made) {
-  em::TimeDomain run = make_run(made, with.ranks, with.weights);
-  for (std::unique_ptr<Monitor>& m : made.monitors)  // rank 0 has what they record
-    if (m->options().derivatives.empty()) m.reset();
-  const auto stops = [stop = with.stop] { return stop && stop->poll() != data::StopReason::none; };
-  run.help(stops, [&](em::TimeDomain& own, const std::vector<std::byte>& told) {
-    const auto done = work_on_slopes(made, own, told, [&] { return !stops(); });
-    return done ? *done : work_on_fields(own, told);
-  });
+  if (run_count(made.c) == 1) return help_with_run(with, made, 0);
+  if (!em::cut_grid(made.c.grid, with.ranks, with.weights).ranks) return;
+  while (const auto run = Turns::next(with.ranks)) help_with_run(with, made, *run);
 }
 
 std::int64_t fixed_end(const Case& c, double sources_end_s) {
@@ -165,142 +453,38 @@ std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
                                       const data::Checkpoint& from) {
   double sources_end = 0;
   for (const em::Injection& s : make_injections(c)) sources_end = std::max(sources_end, s.end_s);
-  const std::int64_t last = fixed_end(c, sources_end);
-  if (last == 0 || last >= static_cast<std::int64_t>(from.step)) return {};
-  return {config.error(
-      436, "run.stop",
-      fmt::format("the run is at step {} already, past its end at {}", from.step, last),
-      "an end further off")};
+  const std::int64_t last = fixed_end(c, sources_end),
+                     step = from.has("run_step") ? from.scalar<std::int64_t>("run_step")
+                                                 : static_cast<std::int64_t>(from.step);
+  if (last == 0 || last >= step) return {};
+  return {config.error(436, "run.stop",
+                       fmt::format("the run is at step {} already, past its end at {}", step, last),
+                       "an end further off")};
 }
 
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results) {
   const Case& c = made.c;
-  TimeLoop s(context, made);
-  if (context.ranks.size() > 1 && !s.run->is_cut())
-    context.log.warning(
-        fmt::format("{} ranks, but neither y nor z has a cell for each: rank 0 runs it alone",
-                    context.ranks.size()));
-  const auto traffic = s.run->scheme().traffic();
-  context.log.info(
-      fmt::format("{} x {} x {} cells, time step {:.4g} s ({:.3g} of the limit), {:.3g} GB, {:.0f} "
-                  "bytes a cell and step unfused, {:.0f} fused",
-                  c.grid.cells(0), c.grid.cells(1), c.grid.cells(2), c.dt_s, c.dt_s / c.stable_dt_s,
-                  static_cast<double>(s.run->scheme().memory_bytes()) / 1e9,
-                  traffic.unfused_bytes_per_cell, traffic.fused_bytes_per_cell));
-  const auto& checkpoints = context.folder.checkpoints();
-  const auto load = [&](const data::Checkpoint& from) {
-    data::check_resumable(from, context.manifest, c.inputs);
-    load_fields(*s.run, checkpoints, from);
-  };
-  if (auto loaded = data::load_newest_checkpoint(checkpoints, load)) {
-    for (const auto& w : loaded->warnings) context.log.warning(data::to_string(w));
-    s.restore(loaded->checkpoint);
-    context.log.info(fmt::format("going on from {} at step {}", loaded->path.filename().string(),
-                                 s.run->step()));
+  Stepping stepping(context, made);
+  stepping.begin();
+  while (stepping.next()) {
+    if (const data::ExitCode code = stepping.step(); code != data::ExitCode::ok) return code;
+    if (run_count(c) > 1) continue;
+    if (const data::ExitCode code =
+            differentiate(context, made, *stepping.now().run, [&] { stepping.save(); });
+        code != data::ExitCode::ok)
+      return code;
+    break;
   }
-  const std::vector<std::string> columns{"step", "time_s", "energy_j", "decay_db"};
-  std::optional<data::MetricsFile> metrics;
-  if (s.run->step() > 0)
-    metrics.emplace(context.folder.metrics_csv(), columns, s.metrics_bytes);
-  else
-    metrics.emplace(context.folder.metrics_csv(), columns);
-
-  const double cells = static_cast<double>(c.grid.cell_count());
-  data::Progress progress({.style = context.progress_style,
-                           .phase = "step",
-                           .unit = "steps",
-                           .total = static_cast<std::uint64_t>(s.last_step),
-                           .already_done = static_cast<std::uint64_t>(s.run->step()),
-                           .heartbeat = context.folder.heartbeat_json()});
-  const auto save = [&] {
-    s.metrics_bytes = metrics->sync();
-    data::Checkpoint now = s.checkpoint();
-    save_fields(*s.run, checkpoints, now);
-    data::write_checkpoint(checkpoints, now, context.options.keep_checkpoints);
-  };
-  data::Periodic periodic(context.options.checkpoint_every_s);
-  const auto begin = std::chrono::steady_clock::now();
-  const std::int64_t begin_step = s.run->step();
-  bool done = s.last_step > 0 && s.run->step() >= s.last_step, grown = false;
-  while (!done && !grown) {
-    const std::int64_t to_check = s.check_steps - s.run->step() % s.check_steps,
-                       piece = std::max<std::int64_t>(
-                           s.run->is_cut() ? 64 : 16,
-                           4000000 / static_cast<std::int64_t>(cells + 1) * 16);
-    std::int64_t n = std::min(to_check, piece);
-    if (s.last_step > 0) n = std::min(n, s.last_step - s.run->step());
-    s.advance(n);
-    if (s.run->step() % s.check_steps == 0) {
-      done = s.at_check(grown);
-      const double db = s.energy.fallen_db();
-      const double row[] = {static_cast<double>(s.run->step()), s.run->time_s(), s.energy.energy_j,
-                            db};
-      metrics->row(row);
-      progress.update(static_cast<std::uint64_t>(s.run->step()), {{"decay_db", db}});
-    } else {
-      progress.update(static_cast<std::uint64_t>(s.run->step()));
-    }
-    done = done || (s.last_step > 0 && s.run->step() >= s.last_step);
-    if (done || grown) break;
-    if (s.run->others_want_to_stop()) std::raise(SIGTERM);  // as if it had come to this rank
-    if (context.stop.poll() != data::StopReason::none) {
-      save();
-      progress.finish("stopped");
-      return data::ExitCode::stopped_resumable;
-    }
-    if (periodic.due()) save();
-  }
-  progress.finish(grown ? "failed" : "finished");
-  if (grown) {
-    const std::string least =
-        s.energy.least_stored_j > 0
-            ? fmt::format(", after a least of {:.3g} J", s.energy.least_stored_j)
-            : "";
-    context.log.error(fmt::format(
-        "the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
-        "largest field is {}",
-        s.run->step(), std::max(s.energy.energy_j, s.energy.stored_j), least, s.where_it_grows()));
-    context.log.error(
-        "what makes fields grow: an active medium; a film or surface of negative permittivity that "
-        "runs through a pml, which amplifies its backward waves (let that face be boundary.x = "
-        "\"absorber\"); or a guide whose evanescent tail reaches a layer (move the layer away by a "
-        "wavelength, or raise pml.cells)");
-    return data::ExitCode::blow_up;
-  }
-  metrics->sync();
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  // What `resume --set run.stop...` goes on from; steps that are made anew in less time need no
-  // file of all fields.
-  if (seconds > 10) save();
-  context.log.info(fmt::format(
-      "{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s", s.run->step(), s.run->time_s(),
-      static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
-  if (const data::ExitCode code = differentiate(context, made, *s.run, save);
-      code != data::ExitCode::ok)
-    return code;
-  auto& told = context.manifest.metrics;
-  told = {{"cells", cells},
-          {"steps", static_cast<double>(s.run->step())},
-          {"dt_s", c.dt_s},
-          {"time_s", s.run->time_s()}};
-  const bool cut_short = std::isfinite(s.sources_end) && s.run->time_s() < s.sources_end;
-  if (cut_short)
-    context.log.warning(
-        fmt::format("the run ended at {:.4g} s, before its sources did, at {:.4g} s: spectra are "
-                    "those of pulses cut short; let it run longer (run.stop)",
-                    s.run->time_s(), s.sources_end));
-  for (const auto& m : s.monitors) {
-    results.push_back(m->result());
-    const auto fading = m->fading();
-    if (!fading) continue;
-    results.back().fallen_db = fading->fallen_db;
-    told.emplace_back(m->options().name + ".fallen_db", fading->fallen_db);
-    if (const std::string text = unfaded(m->options().name, *fading, s.run->time_s(), c.dt_s);
-        !text.empty() && !cut_short)
-      context.log.warning(text);
-  }
-  for (std::size_t m = 0; m < results.size(); ++m) s.monitors[m]->relate(results[m], results);
+  const std::vector<std::int64_t> steps = stepping.steps();
+  std::int64_t all = 0;
+  for (const std::int64_t n : steps) all += n;
+  context.manifest.metrics = {{"cells", static_cast<double>(c.grid.cell_count())},
+                              {"steps", static_cast<double>(all)},
+                              {"dt_s", c.dt_s},
+                              {"time_s", static_cast<double>(all) * c.dt_s}};
+  for (std::size_t k = 0; k < steps.size(); ++k)
+    results_of_run(context, made, k, static_cast<double>(steps[k]) * c.dt_s, results);
+  add_port_results(made, context.log, results);
   return data::ExitCode::ok;
 }
 

@@ -5,14 +5,22 @@
 
 namespace tessera::apps::fdtd {
 
-/// A case with its monitors, which refer to it.
+using Monitors = std::vector<std::unique_ptr<Monitor>>;
+
+/// A case with its monitors, which refer to it: those of [[monitor]], then those of its ports.
 struct MonitoredCase {
   Case c;
-  std::vector<std::unique_ptr<Monitor>> monitors;
-};
+  Monitors monitors;              ///< of the first run
+  std::vector<Monitors> further;  ///< of further ones, an excitation each
 
-/// Steps a case to its end (or to where a former run of the folder stopped, and on). `results` are
-/// those of the monitors.
+  Monitors& of_run(std::size_t k) { return k == 0 ? monitors : further.at(k - 1); }
+  const Monitors& of_run(std::size_t k) const { return k == 0 ? monitors : further.at(k - 1); }
+};
+/// With monitors for each run of the case. Throws InputError.
+std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config);
+
+/// Steps a case to its end (or to where a former run of the folder stopped, and on), one excitation
+/// after the other. `results` are those of the monitors; of several runs named MONITOR.PORT.
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results);
 
 /// What the other ranks do meanwhile: they hold slabs of the grid.

@@ -29,6 +29,9 @@ data::Checkpoint message_of(const Bytes& bytes) {
                                  "what a rank has told");
 }
 
+/// Where a checkpoint counts the steps of several runs: those of the one whose fields it has.
+constexpr const char* kOwnStep = "run_step";
+
 std::string name_of_slice(int at) { return fmt::format("state/{}", at); }
 
 data::Shard save_own(const em::TimeDomain& run, const fs::path& dir, const data::Checkpoint& of) {
@@ -78,7 +81,8 @@ void load_own(em::TimeDomain& run, const fs::path& dir, const data::Checkpoint& 
         });
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (!found[i]) of.array<double>(wanted[i]);  // says that it is missing
-  run.set_step(static_cast<std::int64_t>(of.step));
+  run.set_step(of.has(kOwnStep) ? of.scalar<std::int64_t>(kOwnStep)
+                                : static_cast<std::int64_t>(of.step));
 }
 
 /// All ranks do the same with the checkpoint `of`. Throws the first finding of any.
@@ -93,6 +97,7 @@ std::vector<data::Checkpoint> all_do(em::TimeDomain& run, const char* what, cons
                          .values = {}};
   order.put("do", what);
   order.put("folder", dir.string());
+  if (of.has(kOwnStep)) order.put(kOwnStep, of.scalar<std::int64_t>(kOwnStep));
   std::vector<data::Checkpoint> told;
   for (const Bytes& b : run.on_each_rank(bytes_of(order), work_on_fields))
     told.push_back(message_of(b));

@@ -14,8 +14,8 @@ namespace tessera::apps::fdtd {
 /// Writes the fields of all ranks and names their shards in `c`, which is to be written then.
 void save_fields(electromagnetics::TimeDomain& run, const std::filesystem::path& dir,
                  data::Checkpoint& c);
-/// Goes on from the fields of `c` at its step. Throws InputError where its shards are not as they
-/// were written.
+/// Goes on from the fields of `c` at its step, or at its value "run_step" where it has one. Throws
+/// InputError where its shards are not as they were written.
 void load_fields(electromagnetics::TimeDomain& run, const std::filesystem::path& dir,
                  const data::Checkpoint& c);
 /// What the other ranks do for that (TimeDomain::help).

@@ -23,13 +23,15 @@ class Spectral : public Monitor {
     c.put(prefix + "sums", record_->own_sums());
     c.put(prefix + "fading", record_->fading().sums());
     c.put(prefix + "every", std::int64_t{record_->every()});
+    c.put(prefix + "steps", steps_);
   }
   void load(const data::Checkpoint& c, const std::string& prefix) override {
     if (c.has(prefix + "every"))  // else of an older build
       sampling_.every = static_cast<int>(c.scalar<std::int64_t>(prefix + "every"));
     record_->restore(c.array<double>(prefix + "sums"), c.array<double>(prefix + "fading"),
                      sampling_.every);
-    steps_ = static_cast<std::int64_t>(c.step);
+    steps_ = c.has(prefix + "steps") ? c.scalar<std::int64_t>(prefix + "steps")
+                                     : static_cast<std::int64_t>(c.step);
   }
   std::optional<double> settling() const override { return record_->norm(); }
   std::optional<electromagnetics::Fading::Report> fading() const override {

@@ -23,6 +23,8 @@ void find_band(Case& c) {
                               ? std::vector<double>{*m.frequency_min, *m.frequency_max}
                               : m.all_frequencies())
       low = std::min(low, f), high = std::max(high, f);
+  for (const double f : c.options.scattering.all_frequencies())
+    low = std::min(low, f), high = std::max(high, f);
   for (const SourceOptions& s : c.options.sources) {
     const WaveformOptions& w = s.waveform;
     double centre = w.frequency.value_or(0), half = w.bandwidth.value_or(0) / 2;
@@ -98,6 +100,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   c.stepped = em::with_blends(std::move(c.stepped), c.scene);
   open_conductors(c, config);
   make_sources(c, config);
+  make_ports(c, config);
   check_memory(c, config);
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
     if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())

@@ -2,6 +2,7 @@
 // A case made ready to run: the options as grid, media, scene and sources.
 #pragma once
 #include "electromagnetics/waves/options.h"
+#include "electromagnetics/waves/ports.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
@@ -43,7 +44,10 @@ struct Case {
   std::vector<electromagnetics::Medium> stepped;
   electromagnetics::Scene scene;
   std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
-  std::vector<CaseSource> sources;
+  std::vector<CaseSource> sources;                                 ///< those of ports, too
+  std::vector<CasePort> ports;
+  std::vector<PortChannel> channels;
+  std::vector<Excitation> excitations;  ///< a run for each; none: one run, of all sources
   /// Of monitors that want derivatives, by their names.
   std::map<std::string, electromagnetics::ShapeDerivatives> shape_derivatives;
   std::vector<data::Diagnostic> warnings;
@@ -90,8 +94,10 @@ struct StructureFault : Error {
 std::vector<std::size_t> structures_seen(const CaseOptions& o);
 electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 
-/// The sources of a case as currents.
-std::vector<electromagnetics::Injection> make_injections(const Case& c);
+/// The sources of a case, or of one of its excitations, as currents.
+std::vector<electromagnetics::Injection> make_injections(const Case& c, std::size_t excitation = 0);
+/// How many runs it is: one for each excitation.
+std::size_t run_count(const Case& c);
 /// The model of a slab, or of the whole grid.
 electromagnetics::YeeModel make_model(const Case& c, const electromagnetics::Slab& slab = {});
 /// What its conductors leave open, as its options want it.

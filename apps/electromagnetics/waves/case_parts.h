@@ -13,6 +13,10 @@ void choose_time_step(Case& c, const data::Config& config);
 /// Sources, on the grid.
 void make_sources(Case& c, const data::Config& config);
 
+/// The spectrum of what a run takes of a source: of its samples until it ends, or the run does.
+std::shared_ptr<const electromagnetics::SampledSpectrum> sampled_spectrum(const Case& c,
+                                                                          const CaseSource& s);
+
 data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
                          std::string message, std::string hint);
 /// Says all findings at once.

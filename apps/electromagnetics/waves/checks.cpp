@@ -89,6 +89,7 @@ void check_run(const CaseOptions& o, Checks& checks) {
                       "give run.stop, e.g. stop = {decay_db = 60} or stop = {time = \"200 fs\"}");
   if (stop.time || stop.steps) return;
   const bool transformed =
+      !o.ports.empty() ||
       std::any_of(o.monitors.begin(), o.monitors.end(), [](const MonitorOptions& m) {
         return m.kind != MonitorKind::probe && m.kind != MonitorKind::snapshot &&
                m.kind != MonitorKind::resonances;
@@ -220,6 +221,7 @@ void complete_options(CaseOptions& o, const data::Config& config) {
   check_materials(o, checks);
   check_structures(o, checks);
   check_sources(o, checks);
+  check_ports(o, checks);
   check_monitors(o, checks);
   if (!checks.findings.empty())
     throw data::InputError(data::ExitCode::config_invalid, std::move(checks.findings));

@@ -40,6 +40,7 @@ void check_boundary(const CaseOptions& o, Checks& checks);
 void check_materials(const CaseOptions& o, Checks& checks);
 void check_structures(const CaseOptions& o, Checks& checks);
 void check_sources(const CaseOptions& o, Checks& checks);
+void check_ports(const CaseOptions& o, Checks& checks);
 void check_monitors(const CaseOptions& o, Checks& checks);
 
 /// Media that structures may name.

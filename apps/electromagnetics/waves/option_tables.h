@@ -6,11 +6,14 @@
 namespace tessera::apps::waves {
 
 data::Options<GridOptions> grid_table();
-data::Options<SteppingOptions> run_table();
+/// With `excite` where cases have ports.
+data::Options<SteppingOptions> run_table(bool with_ports = false);
 data::Options<BoundaryOptions> boundary_table();
 data::Options<MaterialOptions> material_table();
 data::Options<StructureOptions> structure_table();
 data::Options<SourceOptions> source_table();
+data::Options<PortOptions> port_table();
+data::Options<ScatteringOptions> scattering_table();
 data::Options<MonitorOptions> monitor_table();
 data::Options<OutputOptions> output_table();
 data::Options<ExpectOptions> expect_table();

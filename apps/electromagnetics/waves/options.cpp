@@ -147,7 +147,7 @@ data::Options<GridOptions> grid_table() {
   return o;
 }
 
-data::Options<SteppingOptions> run_table() {
+data::Options<SteppingOptions> run_table(bool with_ports) {
   using S = StopOptions;
   data::Options<S> stop("stop", "When the run ends: whichever comes first.");
   stop.add("time", &S::time, duration({.doc = "Simulated time.", .above = 0}));
@@ -177,6 +177,15 @@ data::Options<SteppingOptions> run_table() {
         {.doc = "Time step as a share of the longest stable one.", .above = 0, .max = 1});
   o.add("dt", &O::dt, duration({.doc = "Time step, instead of courant.", .above = 0}));
   o.add_table("stop", &O::stop, stop, {.doc = "When the run ends."});
+  if (with_ports)
+    o.add(
+        "excite", &O::excite,
+        {.doc = "Ports that are driven one after the other, a run for each in one folder: \"all\", "
+                "or their names. Where a case has ports and no [[source]], all of them if not "
+                "given; where it has sources, these drive it, and ports measure.",
+         .one_for_all = true,
+         .max_items = 1000,
+         .since = "0.3"});
   return o;
 }
 

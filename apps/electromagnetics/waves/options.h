@@ -3,6 +3,7 @@
 // fields, and the sections of what is known in one of electromagnetics.inverse_scattering. SI
 // units, angles in radians; e^{+i w t}. The keys and their documentation are in options*.cpp.
 #pragma once
+#include "electromagnetics/waves/port_options.h"
 #include "tessera/data/options.h"
 #include "tessera/data/parameters.h"
 #include "tessera/electromagnetics/absorber.h"
@@ -22,7 +23,6 @@
 
 namespace tessera::apps::waves {
 
-using Point = std::array<double, 3>;
 using electromagnetics::Averaging;
 using electromagnetics::Component;
 enum class Axis { x, y, z };
@@ -77,6 +77,7 @@ struct SteppingOptions {
   double courant = 0.95;     ///< share of the stability limit
   std::optional<double> dt;  ///< instead
   StopOptions stop;
+  std::vector<std::string> excite;  ///< ports, a run for each; "all" of them
 };
 
 // [boundary]
@@ -312,6 +313,8 @@ struct CaseOptions {
   std::vector<MaterialOptions> materials;
   std::vector<StructureOptions> structures;
   std::vector<SourceOptions> sources;
+  std::vector<PortOptions> ports;
+  ScatteringOptions scattering;
   std::vector<MonitorOptions> monitors;
   OutputOptions output;
   std::vector<ExpectOptions> expectations;

@@ -135,7 +135,8 @@ void check_current(const Case& c, const CaseSource& s, const data::Config& confi
   }
 }
 
-/// The spectrum of what a run takes of a source: of its samples until it ends, or the run does.
+}  // namespace
+
 std::shared_ptr<const em::SampledSpectrum> sampled_spectrum(const Case& c, const CaseSource& s) {
   for (const CaseSource& known : c.sources)
     if (known.options.waveform == s.options.waveform) return known.spectrum;
@@ -145,8 +146,6 @@ std::shared_ptr<const em::SampledSpectrum> sampled_spectrum(const Case& c, const
   if (stop.steps) end = std::min(end, static_cast<double>(*stop.steps) * c.dt_s);
   return std::make_shared<em::SampledSpectrum>(s.waveform, c.dt_s, end);
 }
-
-}  // namespace
 
 void make_sources(Case& c, const data::Config& config) {
   for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
@@ -212,7 +211,10 @@ em::Waveform make_waveform(const WaveformOptions& o) {
   return {};
 }
 
-std::vector<em::Injection> make_injections(const Case& c) {
+std::size_t run_count(const Case& c) { return std::max<std::size_t>(1, c.excitations.size()); }
+
+std::vector<em::Injection> make_injections(const Case& c, std::size_t excitation) {
+  if (!c.excitations.empty()) return {c.sources[c.excitations.at(excitation).source].wave};
   std::vector<em::Injection> out;
   for (const CaseSource& s : c.sources)
     out.push_back(s.wave.edges.empty() ? current_of(c, s) : s.wave);

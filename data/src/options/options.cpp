@@ -47,8 +47,8 @@ void check_field(const OptionSpec& spec, const Wrong& wrong) {
   }
   if (spec.type == OptionType::choice && f.choices.empty()) wrong("is an enum without names");
   if (f.required && spec.optional) wrong("is both required and optional");
-  if (f.one_for_all && (!spec.list || spec.row || !f.min_items || f.min_items != f.max_items))
-    wrong("is no list of fixed length, so one value cannot stand for all");
+  if (f.one_for_all && (!spec.list || spec.row || (f.min_items > 1 && f.min_items != f.max_items)))
+    wrong("is no list that one value can stand for");
 }
 
 void check_default(const OptionSpec& spec, const Wrong& wrong) {

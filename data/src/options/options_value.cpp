@@ -90,7 +90,9 @@ std::optional<OptionValue> ValueReader::read(const OptionSpec& spec, const std::
 bool ValueReader::items(const OptionSpec& spec, const Value& v, OptionValue& out) {
   const Array* list = v.get<Array>();
   if (!list && spec.field.one_for_all) {
-    for (item_ = 0; item_ < spec.field.min_items; ++item_) {
+    const std::size_t n =
+        std::max<std::size_t>(spec.field.min_items, 1);  // a list of any length: one
+    for (item_ = 0; item_ < n; ++item_) {
       const std::size_t before = findings_.count();
       out.items.push_back(scalar(spec, v));
       if (findings_.count() != before) return false;  // it is the same for all

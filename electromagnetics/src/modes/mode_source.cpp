@@ -11,6 +11,7 @@
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <memory>
 #include <numbers>
 
@@ -176,7 +177,12 @@ ModeBand band_at(const YeeModel& model, const ModePlane& plane, std::vector<doub
   return band;
 }
 
-GridModes interpolated(const ModeBand& band, double f) {
+}  // namespace
+
+GridModes modes_at(const ModeBand& band, double f) {
+  if (const auto node = std::find(band.frequency_hz.begin(), band.frequency_hz.end(), f);
+      node != band.frequency_hz.end())
+    return band.at[static_cast<std::size_t>(node - band.frequency_hz.begin())];
   const std::vector<double> c = shares(band.frequency_hz, f);
   GridModes out = band.at.front();
   for (std::size_t k = 0; k < out.modes.size(); ++k) {
@@ -197,13 +203,20 @@ GridModes interpolated(const ModeBand& band, double f) {
   return out;
 }
 
-}  // namespace
-
 ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz, double high_hz,
                    int count, int nodes, double index) {
   if (!(low_hz > 0) || !(high_hz >= low_hz) || count < 1 || nodes < 1)
     throw Error("[mode_band] needs a band of positive frequencies, a mode and a node");
   return band_at(model, plane, chebyshev_nodes(low_hz, high_hz, nodes), count, index);
+}
+
+ModeBand mode_band(const YeeModel& model, const ModePlane& plane, std::vector<double> frequency_hz,
+                   int count, double index) {
+  if (frequency_hz.empty() || !(frequency_hz.front() > 0) || count < 1 ||
+      std::adjacent_find(frequency_hz.begin(), frequency_hz.end(), std::greater_equal<>()) !=
+          frequency_hz.end())
+    throw Error("[mode_band] needs positive frequencies that rise, and a mode");
+  return band_at(model, plane, std::move(frequency_hz), count, index);
 }
 
 std::vector<GridModes> modes_at(const YeeModel& model, const ModePlane& plane,
@@ -218,10 +231,7 @@ std::vector<GridModes> modes_at(const YeeModel& model, const ModePlane& plane,
       each ? band_at(model, plane, rising, count, index)
            : mode_band(model, plane, rising.front(), rising.back(), count, nodes, index);
   std::vector<GridModes> out;
-  for (const double f : frequency_hz)
-    out.push_back(each ? band.at[static_cast<std::size_t>(
-                             std::lower_bound(rising.begin(), rising.end(), f) - rising.begin())]
-                       : interpolated(band, f));
+  for (const double f : frequency_hz) out.push_back(modes_at(band, f));
   return out;
 }
 

@@ -40,7 +40,8 @@ struct Field {
   bool required = false;  ///< there is no default
   std::vector<std::string> only_for;      ///< kinds of its table that take this key; empty: all
   std::vector<std::string> required_for;  ///< kinds for which there is no default
-  bool one_for_all = false;        ///< std::array: a value without brackets stands for every item
+  /// A value without brackets stands for every item of a std::array, or for a std::vector of one.
+  bool one_for_all = false;
   std::size_t min_items = 0;       ///< lists: fewest items
   std::size_t max_items = 100000;  ///< lists: most items
   /// The version that had it first; that of the table or app around it where that is later.

@@ -81,6 +81,11 @@ struct GridModes {
 /// where SLEPc is wanted but missing.
 GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOptions& options);
 
+/// How many cells, at most `most`, the guide goes on as it is at the plane, to the side of rising
+/// coordinates (`step` 1) or of falling ones (-1): media and what metal leaves open are the same
+/// between the plane's walls, in absorbing layers of conductivity they are not.
+int even_cells(const YeeModel& model, const ModePlane& plane, int step, int most);
+
 /// sum of e x h along +n, unconjugated, of two fields on the modes' edges.
 std::complex<double> mode_product(const GridModes& modes,
                                   const std::vector<std::complex<double>>& e,

@@ -31,6 +31,12 @@ struct ModeBand {
 ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz, double high_hz,
                    int count = 1, int nodes = 5, double index = 0);
 
+/// The same with these nodes, which rise.
+ModeBand mode_band(const YeeModel& model, const ModePlane& plane, std::vector<double> frequency_hz,
+                   int count = 1, double index = 0);
+
+/// The modes of a band at a frequency: those of a node, or interpolated between nodes.
+GridModes modes_at(const ModeBand& band, double frequency_hz);
 /// Modes at given frequencies, followed as those of mode_band: solved at each where these are at
 /// most `nodes`, else interpolated from a band of so many nodes.
 std::vector<GridModes> modes_at(const YeeModel& model, const ModePlane& plane,

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A port during a run: a monitor that tells the waves of its channels.
+#pragma once
+#include "electromagnetics/fdtd/spectral.h"
+#include "electromagnetics/waves/ports.h"
+
+#include <complex>
+#include <memory>
+#include <vector>
+
+namespace tessera::apps::fdtd {
+
+class PortMonitor : public Spectral {
+ public:
+  PortMonitor(const Case& c, std::size_t port)
+      : Spectral(c, c.ports[port].monitor),
+        port_(c.ports[port]),
+        about_(c.options.ports[port]),
+        channels_(channel_names(about_)) {}
+
+  const PortOptions& about() const { return about_; }
+  const std::vector<std::string>& channels() const { return channels_; }
+  /// Waves into the device and out of it, complex [2, frequency, channel], in sqrt(W) s, from the
+  /// transforms of its samples: of a mode travelling waves of 1 W for an amplitude of 1, of lumped
+  /// ports power waves at the port's impedance.
+  virtual Tensor waves(const Tensor& values) const = 0;
+  Tensor waves() const { return waves(values()); }
+  /// [frequency, channel] rad/m along `direction`, by which planes are shifted; nothing of lumped
+  /// ports.
+  virtual std::vector<std::complex<double>> propagation() const { return {}; }
+  /// What is known of it beside its waves: indices of modes. As of a run, whichever it was.
+  MonitorResult result() const override = 0;
+
+  std::string figure_name() const override { return "waves"; }
+  Tensor figure(const Tensor& values) const override { return waves(values); }
+
+ protected:
+  const CasePort& port_;
+  const PortOptions& about_;
+  std::vector<std::string> channels_;
+};
+
+/// Those of a case, in its order. Throws InputError.
+std::vector<std::unique_ptr<PortMonitor>> make_port_monitors(const Case& c,
+                                                             const data::Config& config);
+
+// One of each kind.
+std::unique_ptr<PortMonitor> make_mode_port_monitor(const Case& c, std::size_t port);
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scattering parameters of a device from the waves at its ports.
+#pragma once
+#include "electromagnetics/fdtd/run.h"
+#include "tessera/data/log.h"
+#include "tessera/data/touchstone.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::fdtd {
+
+/// Waves at all channels in all runs, complex [frequency, channel, run].
+struct PortWaves {
+  Tensor in, out;
+};
+
+/// "S_out_in": what leaves at a channel for what comes in at another.
+std::string element_name(const Case& c, std::size_t to, std::size_t from);
+/// Which channels are driven, each in a run or as one that is alike: the columns of S.
+std::vector<std::size_t> columns_of(const Case& c);
+
+/// S = B A^-1 where each channel has a column, so that what comes back from layers and other ports
+/// does not count; else b over the a of the channel that is driven. At shifted planes and of the
+/// case's references: complex [frequency, channel, column]. Differentiates in the waves.
+/// `propagation` [frequency, channel] of guides, 0 else.
+Tensor scattering_matrix(const Case& c, const PortWaves& waves, const Tensor& propagation);
+
+/// The largest wave that comes in at a channel that is not driven over that of the one that is,
+/// real [frequency].
+Tensor echoes(const Case& c, const PortWaves& waves);
+
+/// Adds S, and of each port what is known of it; says what speaks against them.
+void add_port_results(const MonitoredCase& made, data::Log& log, Results& results);
+
+/// As a file has it; nothing where columns are missing. `s` is that result.
+std::optional<data::Touchstone> touchstone_of(const Case& c, const MonitorResult& s);
+/// Writes s_parameters.sNp into the run's folder, as the case wants it.
+void write_touchstone_of(const std::filesystem::path& run, const Case& c, const Results& results);
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What [[port]], [s_parameters] and run.excite may not say.
+#include "electromagnetics/waves/checks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::waves {
+namespace {
+
+constexpr std::size_t kLongestPortName = 60;  ///< of two of them results are named
+
+void check_guided(const PortOptions& p, const GridOptions& grid, const std::string& at,
+                  Checks& checks) {
+  if (std::count_if(p.direction.begin(), p.direction.end(), [](double x) { return x != 0; }) != 1)
+    return checks.say(667, at + ".direction", "a mode travels along an axis",
+                      "e.g. direction = [1, 0, 0], or [0, 0, -1]");
+  const std::size_t axis = port_axis(p);
+  if (!grid.resolved(static_cast<int>(axis)))
+    return checks.say(667, at + ".direction", "leads out of the axes that are resolved");
+  if (p.size && (*p.size)[axis] != 0)
+    checks.say(667, at + ".size", "a mode passes a plane across its direction",
+               "set that entry to 0");
+  check_inside(grid, p.position, p.size.value_or(Point{}), at + ".position", 667, checks);
+}
+
+/// `order` names each port once, and takes this port to that one.
+void check_likeness(const CaseOptions& o, std::size_t port, const std::string& at, Checks& checks) {
+  const PortOptions& p = o.ports[port];
+  if (!p.same_as) {
+    if (!p.order.empty())
+      checks.say(667, at + ".order", "is the order of ports that same_as goes with",
+                 "name the port that this one is like by same_as");
+    return;
+  }
+  std::vector<std::string> names;
+  for (const PortOptions& q : o.ports) names.push_back(q.name);
+  checks.known(at + ".same_as", *p.same_as, names, "port");
+  const auto like =
+      static_cast<std::size_t>(std::find(names.begin(), names.end(), *p.same_as) - names.begin());
+  if (like == names.size()) return;
+  const PortOptions& q = o.ports[like];
+  if (like == port) return checks.say(667, at + ".same_as", "is the port itself");
+  if (q.same_as)
+    return checks.say(667, at + ".same_as", "'" + q.name + "' is itself like another one",
+                      "name '" + *q.same_as + "'");
+  if (p.kind != q.kind || p.modes != 1 || q.modes != 1)
+    return checks.say(667, at + ".same_as",
+                      "ports that are alike are of one kind and have one mode each: the signs of "
+                      "higher modes do not follow from names",
+                      "give both their own runs");
+  if (p.order.empty()) {
+    if (o.ports.size() != 2)
+      checks.say(667, at + ".order",
+                 "of more than two ports, how the others change places is not known",
+                 "list all ports in the order in which they take the places of those of the file");
+    return;
+  }
+  std::vector<std::string> sorted = p.order;
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(names.begin(), names.end());
+  if (sorted != names) return checks.say(667, at + ".order", "does not name each port once");
+  if (p.order[like] != p.name)
+    checks.say(
+        667, item((at + ".order").c_str(), like),
+        "'" + p.name + "' takes the place of '" + q.name + "', and here is '" + p.order[like] + "'",
+        "write the ports in the order in which they take the places of those of the file");
+}
+
+void check_band(const ScatteringOptions& s, Checks& checks) {
+  const bool band = s.frequency_min || s.frequency_max;
+  if (s.frequencies.empty() == !band || (band && (!s.frequency_min || !s.frequency_max)))
+    return checks.say(667, "s_parameters", "ports need frequencies, or both ends of a band",
+                      "give s_parameters.frequencies, or frequency_min and frequency_max");
+  if (band && *s.frequency_min > *s.frequency_max)
+    return checks.say(667, "s_parameters.frequency_min", "is above frequency_max",
+                      "the longer wavelength is the lower frequency");
+  for (std::size_t k = 1; k < s.frequencies.size(); ++k)
+    if (s.frequencies[k] <= s.frequencies[k - 1])
+      return checks.say(667, item("s_parameters.frequencies", k), "frequencies do not rise",
+                        "list them from the lowest to the highest, each once");
+  if (band && s.frequency_points > 1 && *s.frequency_min == *s.frequency_max)
+    checks.say(667, "s_parameters.frequency_max", "is no higher than frequency_min",
+               "a band has two ends; for one frequency: frequencies = [...]");
+}
+
+void check_excited(const CaseOptions& o, Checks& checks) {
+  const std::vector<std::string>& excite = o.run.excite;
+  if (excite.empty()) return;
+  if (!o.sources.empty())
+    return checks.say(667, "run.excite", "ports are driven alone, and there is a [[source]], too",
+                      "leave the sources out, or run.excite");
+  if (excite.size() == 1 && excite[0] == "all") return;
+  std::vector<std::string> names;
+  for (const PortOptions& p : o.ports)
+    for (const std::string& name : channel_names(p)) names.push_back(name);
+  std::set<std::string> seen;
+  for (std::size_t k = 0; k < excite.size(); ++k) {
+    checks.known(item("run.excite", k), excite[k], names, "port");
+    checks.unique(item("run.excite", k), excite[k], seen);
+  }
+}
+
+}  // namespace
+
+std::size_t port_axis(const PortOptions& p) {
+  const auto along =
+      std::find_if(p.direction.begin(), p.direction.end(), [](double x) { return x != 0; });
+  return static_cast<std::size_t>(along - p.direction.begin());
+}
+
+void check_ports(const CaseOptions& o, Checks& checks) {
+  if (o.ports.empty()) {
+    if (!o.run.excite.empty())
+      checks.say(667, "run.excite", "there is no port", "add one under [[port]]");
+    if (!o.scattering.all_frequencies().empty())
+      checks.say(667, "s_parameters", "there is no port", "add one under [[port]]");
+    return;
+  }
+  std::set<std::string> seen;
+  for (const MonitorOptions& m : o.monitors) seen.insert(m.name);
+  for (std::size_t i = 0; i < o.ports.size(); ++i) {
+    const PortOptions& p = o.ports[i];
+    const std::string at = item("port", i);
+    checks.unique(at + ".name", p.name, seen);
+    if (p.name.empty() || p.name == "all" || p.name == scattering_name ||
+        p.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                                 "WXYZ0123456789_-") != std::string::npos)
+      checks.say(667, at + ".name",
+                 "a name is made of letters, digits, _ and -, and is not 'all' or 's_parameters'");
+    if (p.name.size() > kLongestPortName)
+      checks.say(667, at + ".name", "a name has at most 60 letters", "shorten it");
+    if (p.kind == PortKind::mode) check_guided(p, o.grid, at, checks);
+    if (p.reactance != 0 && !p.impedance)
+      checks.say(667, at + ".reactance", "an impedance has a real part, which is missing",
+                 "give impedance, too");
+    if (o.scattering.reference && !p.impedance)
+      checks.say(667, "s_parameters.reference",
+                 "the port '" + p.name + "' has no impedance that S could be taken from",
+                 "give it impedance: what its line is said to have");
+    check_likeness(o, i, at, checks);
+  }
+  check_band(o.scattering, checks);
+  check_excited(o, checks);
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports that are modes of a guide.
+#include "electromagnetics/waves/case.h"
+#include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/mode_plane.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+/// Cells at both sides of the plane in which the guide may not change: in those before and behind
+/// it waves are taken, and one line behind it a pulse starts, with a cell at both sides.
+constexpr int kEven = 2;
+/// Of a mode's largest field, beside a wall that its guide does not have.
+constexpr double kFallen = 1e-3;
+
+/// Cells from the plane to the layer behind it; nothing where there is none.
+std::optional<int> cells_to_layer(const Case& c, const ModePort& p) {
+  const bool high = p.step < 0;  // the device is on the low side
+  const int layer = layer_cells(c, p.plane.axis, high);
+  if (layer == 0) return {};
+  return high ? c.grid.cells(p.plane.axis) - layer - p.plane.line : p.plane.line - layer;
+}
+
+void check_guide(const Case& c, const em::YeeModel& model, const CasePort& port,
+                 const data::Config& config) {
+  const ModePort& p = port.mode;
+  const char axis = "xyz"[p.plane.axis];
+  const char* const behind = p.step > 0 ? "low" : "high";
+  const std::optional<int> layer = cells_to_layer(c, p);
+  if (!layer)
+    refuse(
+        {config.error(667, port.key + ".direction",
+                      fmt::format("the guide runs into no layer behind the port: {} is a wall",
+                                  fmt::format("boundary.{}_{}", axis, behind)),
+                      fmt::format("waves that leave have to go somewhere: boundary.{}_{} = \"pml\"",
+                                  axis, behind))});
+  if (*layer < kEven)
+    refuse({config.error(
+        667, port.key + ".position",
+        *layer < 0
+            ? std::string("the port lies within the absorbing layer behind it")
+            : fmt::format("there are {} cells between the port and the layer behind it", *layer),
+        "leave two cells or more: move it into the domain, or enlarge grid.size")});
+  const int ahead = em::even_cells(model, p.plane, p.step, kEven),
+            back = em::even_cells(model, p.plane, -p.step, *layer);
+  if (ahead < kEven || back < kEven)
+    refuse({config.error(
+        667, port.key + ".position",
+        fmt::format("the guide changes within two cells of the port, {} it",
+                    ahead < kEven ? "ahead of" : "behind"),
+        "move the port to where the guide goes on as it is for two cells at both sides")});
+  if (back < *layer)
+    refuse({config.error(
+        667, port.key + ".position",
+        fmt::format("the guide changes {} cells behind the port, before it runs into the layer "
+                    "after {}",
+                    back, *layer),
+        "let the guide go on into the layer as it is at the port")});
+}
+
+/// The largest |e| within a cell of walls of the window that stand within the domain, over the
+/// largest.
+double at_walls(const Case& c, const ModePort& p, const em::GridModes& g,
+                const em::GridMode& mode) {
+  double most = 0, beside = 0;
+  for (std::size_t k = 0; k < g.e.size(); ++k) {
+    const double size = std::abs(mode.e[k]) / g.e_scale[k];
+    most = std::max(most, size);
+    const int at[3] = {g.e[k].i, g.e[k].j, g.e[k].k};
+    for (std::size_t q = 0; q < 2; ++q) {
+      const int d = (p.plane.axis + 1 + static_cast<int>(q)) % 3, low = p.plane.low[q],
+                high = p.plane.high[q];
+      const bool middle = em::at_middle(g.e[k].component, d);
+      if ((low > 0 && at[d] <= low + (middle ? 0 : 1)) ||
+          (high >= 0 && high < c.grid.cells(d) && at[d] >= high - 1))
+        beside = std::max(beside, size);
+    }
+  }
+  return most > 0 ? beside / most : 0;
+}
+
+void check_modes(Case& c, const CasePort& port, const PortOptions& o, const data::Config& config) {
+  const ModePort& p = port.mode;
+  for (std::size_t m = 0; m < static_cast<std::size_t>(o.modes); ++m) {
+    const auto travels = [&](const em::GridModes& g) {
+      return std::abs(g.modes[m].beta.imag()) < std::abs(g.modes[m].beta.real());
+    };
+    const auto stops = std::find_if_not(p.band.at.begin(), p.band.at.end(), travels);
+    const std::string key = port.key + (o.modes > 1 ? ".modes" : "");
+    if (std::none_of(p.band.at.begin(), p.band.at.end(), travels))
+      refuse({config.error(
+          667, key, fmt::format("mode {} travels nowhere in the band of s_parameters", m + 1),
+          "ask for fewer modes, or a band above its cut-off")});
+    if (stops != p.band.at.end())
+      refuse({config.error(
+          667, key,
+          fmt::format("mode {} does not travel at {:.6g} Hz", m + 1,
+                      p.band.frequency_hz[static_cast<std::size_t>(stops - p.band.at.begin())]),
+          "take a band of s_parameters above its cut-off")});
+    double left = 0;
+    for (const em::GridModes& g : p.band.at) left = std::max(left, at_walls(c, p, g, g.modes[m]));
+    if (left > kFallen)
+      c.warnings.push_back(warning(
+          config, 669, port.key + ".size",
+          fmt::format("mode {} has fallen to {:.2g} of its largest field only at the walls around "
+                      "the port, which the guide does not have",
+                      m + 1, left),
+          "enlarge the part of the plane until it has fallen to a thousandth"));
+  }
+}
+
+}  // namespace
+
+void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
+  const PortOptions& o = c.options.ports[number];
+  CasePort& port = c.ports[number];
+  ModePort& p = port.mode;
+  const auto axis = port_axis(o);
+  p.step = o.direction[axis] > 0 ? 1 : -1;
+  p.plane = p.start = mode_plane(c, static_cast<int>(axis), o.position, o.size);
+  p.start.line -= p.step;
+  p.position = c.grid.lines[axis][static_cast<std::size_t>(p.plane.line)];
+  const em::YeeModel model = make_model(c);
+  check_guide(c, model, port, config);
+  // Solved at each frequency where these are few; cuts through three dimensions take their time.
+  const std::size_t nodes = c.grid.dimensions() == 3 ? 7 : 15;
+  const std::vector<double>& f = port.monitor.frequencies;
+  try {
+    p.band = f.size() <= nodes ? em::mode_band(model, p.plane, f, o.modes, o.index.value_or(0))
+                               : em::mode_band(model, p.plane, f.front(), f.back(), o.modes,
+                                               static_cast<int>(nodes), o.index.value_or(0));
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    refuse({config.error(667, port.key, e.what(), "see the port's keys")});
+  }
+  check_modes(c, port, o, config);
+}
+
+em::Injection mode_port_source(const Case& c, const PortChannel& channel,
+                               const em::Waveform& waveform) {
+  const ModePort& p = c.ports[channel.port].mode;
+  em::ModeBand band = p.band;  // the guide is the same at the line where the pulse starts
+  for (em::GridModes& g : band.at)
+    for (auto* edges : {&g.e, &g.h, &g.e_n, &g.h_n})
+      for (em::Edge& e : *edges)
+        (p.plane.axis == 0 ? e.i : p.plane.axis == 1 ? e.j : e.k) += p.start.line - p.plane.line;
+  return em::mode_source(
+      make_model(c), p.start, band,
+      {.mode = channel.mode, .forward = p.step > 0, .amplitude = 1, .waveform = waveform});
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ports of a device, [[port]], and its scattering parameters, [s_parameters].
+#include "electromagnetics/waves/option_tables.h"
+
+namespace tessera::apps::waves {
+
+data::Options<PortOptions> port_table() {
+  using O = PortOptions;
+  const std::vector<std::string> guided = {"mode"};
+  data::Options<O> o("port",
+                     "Where waves enter and leave a device: modes of a guide, through a plane "
+                     "across it.",
+                     "0.3");
+  o.add_kind(
+      "kind", &O::kind,
+      {.doc = "mode: modes of a guide, those of the grid.", .choices = {"mode"}, .required = true});
+  o.add("name", &O::name,
+        {.doc = "Its name in S, of letters, digits, _ and -; with several modes they are name.1, "
+                "name.2 and so on.",
+         .required = true});
+  o.add("position", &O::position,
+        length({.doc = "A point of its plane, which is put on the nearest line of the grid; of "
+                       "`size` the middle.",
+                .required = true}));
+  o.add("size", &O::size,
+        length({.doc = "Part of the plane in which the guide lies, walls of metal around it (all "
+                       "of the plane if not given); 0 across it.",
+                .min = 0,
+                .only_for = guided}));
+  o.add(
+      "direction", &O::direction,
+      {.doc = "Into the device, along an axis: [1, 0, 0].", .required = true, .only_for = guided});
+  o.add("modes", &O::modes,
+        {.doc = "How many modes, from the slowest that travels on: each is a port of S.",
+         .min = 1,
+         .max = 100,
+         .only_for = guided});
+  o.add("index", &O::index,
+        {.doc = "Effective index about which modes are sought; above that of the densest medium in "
+                "the plane if not given.",
+         .above = 0,
+         .only_for = guided});
+  o.add("impedance", &O::impedance,
+        {.doc = "Impedance that its waves refer to. Of a mode what its line is said to have, which "
+                "`s_parameters.reference` and files take it for; if not given S is that of the "
+                "mode's own waves.",
+         .unit = "ohm",
+         .above = 0});
+  o.add("reactance", &O::reactance, {.doc = "Imaginary part of impedance.", .unit = "ohm"});
+  o.add("shift", &O::shift,
+        length({.doc = "How far along its direction, into the device, S has its plane of "
+                       "reference: waves are moved there by the guide's own propagation constant.",
+                .only_for = guided}));
+  o.add("same_as", &O::same_as,
+        {.doc = "Name of a port that looks into the device as this one does, by a symmetry of it: "
+                "this one then needs no run."});
+  o.add("order", &O::order,
+        {.doc = "With same_as: all ports in the order in which they take the places of those of "
+                "the file. Not needed where only the two change places.",
+         .max_items = 1000});
+  return o;
+}
+
+data::Options<ScatteringOptions> scattering_table() {
+  using O = ScatteringOptions;
+  data::Options<O> o("s_parameters", "What is made of the waves at ports.", "0.3");
+  o.add("frequencies", &O::frequencies,
+        frequency({.doc = "Frequencies one by one.", .max_items = 100000}));
+  o.add("frequency_min", &O::frequency_min,
+        frequency({.doc = "Instead: the lower end of a band."}));
+  o.add("frequency_max", &O::frequency_max, frequency({.doc = "Its upper end."}));
+  o.add("frequency_points", &O::frequency_points,
+        {.doc = "How many in the band, evenly spaced.", .min = 1, .max = 100000});
+  o.add("waves", &O::waves,
+        {.doc = "Waves at complex impedances: power, |a|^2 - |b|^2 is the power into the port; "
+                "pseudo, a line of that impedance reflects nothing. For real ones both are the "
+                "same.",
+         .choices = {"power", "pseudo"}});
+  o.add("reference", &O::reference,
+        {.doc = "Impedance of all ports in S; those of the ports if not given.",
+         .unit = "ohm",
+         .above = 0});
+  o.add("touchstone", &O::touchstone,
+        {.doc = "Version of the Touchstone file s_parameters.sNp in the run's folder. auto: 1.1, "
+                "or 2.0 where ports differ in impedance.",
+         .choices = {"auto", "1.1", "2.0", "none"}});
+  o.add("numbers", &O::numbers,
+        {.doc = "How that file writes numbers: real and imaginary part, magnitude and angle, or "
+                "decibels and angle.",
+         .choices = {"RI", "MA", "DB"}});
+  return o;
+}
+
+std::vector<double> ScatteringOptions::all_frequencies() const {
+  return MonitorOptions{.frequencies = frequencies,
+                        .frequency_min = frequency_min,
+                        .frequency_max = frequency_max,
+                        .frequency_points = frequency_points}
+      .all_frequencies();
+}
+
+std::vector<std::string> channel_names(const PortOptions& port) {
+  if (port.modes == 1) return {port.name};
+  std::vector<std::string> out;
+  for (int m = 1; m <= port.modes; ++m) out.push_back(port.name + "." + std::to_string(m));
+  return out;
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case may say of ports, [[port]], and of what they measure, [s_parameters]. SI units. The
+// keys and their documentation are in options_ports.cpp.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::waves {
+
+using Point = std::array<double, 3>;
+
+enum class PortKind { mode };
+/// A port of a device. One with several modes is as many rows and columns of S: "name.1", "name.2".
+struct PortOptions {
+  PortKind kind = PortKind::mode;
+  std::string name;
+  Point position{};
+  std::optional<Point> size;
+  Point direction{};  ///< into the device
+  int modes = 1;
+  std::optional<double> index;      ///< about which modes are sought
+  std::optional<double> impedance;  ///< ohm, real part
+  double reactance = 0;             ///< ohm, imaginary part
+  double shift = 0;                 ///< m along `direction`: where S has its plane
+  std::optional<std::string> same_as;
+  std::vector<std::string> order;  ///< who takes whose place where this one takes that of `same_as`
+};
+
+enum class WaveKind { power, pseudo };
+enum class TouchstoneChoice { automatic, v1, v2, none };
+enum class TouchstoneNumbers { RI, MA, DB };
+struct ScatteringOptions {
+  std::vector<double> frequencies;
+  std::optional<double> frequency_min, frequency_max;
+  int frequency_points = 51;
+  WaveKind waves = WaveKind::power;
+  std::optional<double> reference;  ///< ohm, of all ports
+  TouchstoneChoice touchstone = TouchstoneChoice::automatic;
+  TouchstoneNumbers numbers = TouchstoneNumbers::RI;
+
+  std::vector<double> all_frequencies() const;
+};
+
+/// What S and all that belongs to it is called among results.
+inline constexpr const char* scattering_name = "s_parameters";
+/// The axis of its direction.
+std::size_t port_axis(const PortOptions& port);
+/// The names of a port's rows and columns of S.
+std::vector<std::string> channel_names(const PortOptions& port);
+
+}  // namespace tessera::apps::waves

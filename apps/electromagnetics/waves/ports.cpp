@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/ports.h"
+
+#include "electromagnetics/waves/case.h"
+#include "electromagnetics/waves/case_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+/// Whether a channel has a run of its own.
+bool is_driven(const Case& c, const PortChannel& channel) {
+  const std::vector<std::string>& excite = c.options.run.excite;
+  if (excite.empty() && !c.options.sources.empty()) return false;
+  const bool all = excite.empty() || (excite.size() == 1 && excite[0] == "all");
+  if (all) return !c.options.ports[channel.port].same_as;
+  return std::find(excite.begin(), excite.end(), channel.name) != excite.end();
+}
+
+em::Injection source_of(const Case& c, const PortChannel& channel, const em::Waveform& waveform) {
+  switch (c.options.ports[channel.port].kind) {
+    case PortKind::mode:
+      return mode_port_source(c, channel, waveform);
+  }
+  return {};
+}
+
+void drive(Case& c, std::size_t channel, const data::Config& config) {
+  const PortChannel& x = c.channels[channel];
+  const CasePort& port = c.ports[x.port];
+  CaseSource s{.options = {.kind = SourceKind::mode,
+                           .name = x.name,
+                           .position = port.monitor.position,
+                           .size = port.monitor.size,
+                           .direction = c.options.ports[x.port].direction,
+                           .mode = static_cast<int>(x.mode) + 1,
+                           .waveform = port_waveform(c.options.scattering)},
+               .key = port.key,
+               .waveform = {}};
+  s.waveform = make_waveform(s.options.waveform);
+  s.spectrum = sampled_spectrum(c, s);
+  try {
+    s.wave = source_of(c, x, s.waveform);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    refuse({config.error(667, port.key, e.what(), "see the port's keys")});
+  }
+  c.excitations.push_back({channel, c.sources.size()});
+  c.sources.push_back(std::move(s));
+}
+
+}  // namespace
+
+WaveformOptions port_waveform(const ScatteringOptions& s) {
+  const std::vector<double> f = s.all_frequencies();
+  const double middle = (f.front() + f.back()) / 2;
+  return {.kind = WaveformKind::gaussian,
+          .frequency = middle,
+          .bandwidth = std::max(f.back() - f.front(), 0.05 * middle)};
+}
+
+void make_ports(Case& c, const data::Config& config) {
+  const CaseOptions& o = c.options;
+  for (std::size_t p = 0; p < o.ports.size(); ++p) {
+    c.ports.push_back({.key = fmt::format("port[{}]", p),
+                       .monitor = {.kind = MonitorKind::mode,
+                                   .name = o.ports[p].name,
+                                   .position = o.ports[p].position,
+                                   .size = o.ports[p].size,
+                                   .frequencies = o.scattering.all_frequencies()},
+                       .mode = {}});
+    switch (o.ports[p].kind) {
+      case PortKind::mode:
+        make_mode_port(c, p, config);
+    }
+    const std::vector<std::string> names = channel_names(o.ports[p]);
+    for (std::size_t m = 0; m < names.size(); ++m) c.channels.push_back({names[m], p, m});
+  }
+  for (std::size_t k = 0; k < c.channels.size(); ++k)
+    if (is_driven(c, c.channels[k])) drive(c, k, config);
+}
+
+}  // namespace tessera::apps::waves

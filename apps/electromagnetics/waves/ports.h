@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ports of a case on its grid, as data: what drives each, and what tells its waves.
+#pragma once
+#include "electromagnetics/waves/options.h"
+#include "tessera/electromagnetics/mode_source.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tessera::apps::waves {
+
+struct Case;
+
+/// Modes of a guide through a plane: the waves are taken at the plane, and a pulse starts one line
+/// behind it.
+struct ModePort {
+  electromagnetics::ModePlane plane, start;
+  int step = 1;                     ///< 1 or -1: into the device
+  electromagnetics::ModeBand band;  ///< at frequencies of S, or nodes among them
+  double position = 0;              ///< m, of the plane on the grid
+};
+
+struct CasePort {
+  std::string key;         ///< "port[2]"
+  MonitorOptions monitor;  ///< what is transformed at it: its name, position and frequencies
+  ModePort mode;           ///< of PortKind::mode
+};
+
+/// A row and a column of S.
+struct PortChannel {
+  std::string name;
+  std::size_t port = 0;
+  std::size_t mode = 0;  ///< of a mode port, from 0
+};
+
+/// A run in which one of them is driven.
+struct Excitation {
+  std::size_t channel = 0;
+  std::size_t source = 0;  ///< of Case::sources
+};
+
+/// The pulse that drives ports: a Gaussian over the band of S.
+WaveformOptions port_waveform(const ScatteringOptions& s);
+
+/// Ports, channels, the runs and the sources that drive these, of a case that has its grid, media
+/// and sources. Throws InputError at the keys of what cannot be.
+void make_ports(Case& c, const data::Config& config);
+
+// Of one port, each in its file.
+
+/// Its plane and modes, and warnings about them.
+void make_mode_port(Case& c, std::size_t port, const data::Config& config);
+/// What drives a channel of it.
+electromagnetics::Injection mode_port_source(const Case& c, const PortChannel& channel,
+                                             const electromagnetics::Waveform& waveform);
+
+}  // namespace tessera::apps::waves
