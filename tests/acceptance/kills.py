@@ -9,7 +9,7 @@ import rowkit
 
 OPTIONS = ("--checkpoint-every", "0.1 s", "--progress", "none")
 LANES = os.cpu_count() or 1  # kills at once, each of one thread until it is resumed
-RESULTS = {".csv", ".h5", ".png", ".svg", ".vtr", ".vtu", ".vtp", ".pvd", ".edi", ".dat", ".emdata", ".safetensors"}
+RESULTS = {".csv", ".h5", ".s2p", ".s4p", ".png", ".svg", ".vtr", ".vtu", ".vtp", ".pvd", ".edi", ".dat", ".emdata", ".safetensors"}
 
 
 def differences(a, b):

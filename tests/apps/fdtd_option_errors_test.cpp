@@ -109,7 +109,7 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
            "\"0 um\"]\noutward = [0, 0, 0]\n",
        626, 13, 1, "has no direction"},
       // sources
-      {head, 216, 1, 1, "there is no [[source]]"},
+      {head, 628, 1, 1, "nothing makes waves: the case has no [[source]]"},
       {head +
            "[[source]]\nkind = \"point\"\ncomponent = \"Ez\"\nposition = [\"3 um\", \"0 um\", \"0 "
            "um\"]\n" +

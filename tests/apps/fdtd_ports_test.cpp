@@ -73,7 +73,7 @@ TEST_F(Fdtd, PortsOfAClosedDeviceGiveAUnitaryReciprocalMatrix) {
     EXPECT_NEAR(std::abs(at(s, f, 1, 0) - at(s, f, 0, 1)), 0, 1e-5);
     for (std::size_t j = 0; j < 2; ++j)
       EXPECT_NEAR(std::norm(at(s, f, 0, j)) + std::norm(at(s, f, 1, j)), 1, 1e-4);
-    EXPECT_GT(std::abs(at(s, f, 0, 0)), 0.1);  // there is something to be seen
+    EXPECT_GT(std::abs(at(s, f, 0, 0)), 0.05);  // there is something to be seen
     EXPECT_DOUBLE_EQ(column("RUN", "s_parameters", "S_narrow_wide_re")[f], at(s, f, 1, 0).real());
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/monitors.h"
 
+#include "electromagnetics/fdtd/networks.h"
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "electromagnetics/fdtd/run.h"
 
@@ -114,6 +115,7 @@ std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::C
 }
 
 std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config) {
+  check_networks(c, config);
   const auto made = std::make_shared<MonitoredCase>(MonitoredCase{std::move(c), {}, {}});
   for (std::size_t k = 0; k < run_count(made->c); ++k) {
     Monitors all = make_monitors(made->c, config);

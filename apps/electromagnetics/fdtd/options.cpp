@@ -23,10 +23,11 @@ const data::Options<CaseOptions>& fdtd_options() {
         {.doc = "Bodies; where they overlap the higher priority wins, then the later one."});
     o.add_tables("source", &O::sources, source_table(),
                  {.doc = "What makes the waves, where ports do not.", .max_items = 10000});
-    o.add_tables("port", &O::ports, port_table(),
-                 {.doc = "Where waves enter and leave a device.", .max_items = 1000});
+    o.add_tables(
+        "port", &O::ports, port_table(),
+        {.doc = "Where waves enter and leave a device.", .max_items = 1000, .since = "0.3"});
     o.add_table("s_parameters", &O::scattering, scattering_table(),
-                {.doc = "What is made of the waves at ports."});
+                {.doc = "What is made of the waves at ports.", .since = "0.3"});
     o.add_tables("monitor", &O::monitors, monitor_table(),
                  {.doc = "What is measured.", .max_items = 10000});
     o.add_table("output", &O::output, output_table(), {.doc = "What is written."});

@@ -6,12 +6,14 @@
 #include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/figures.h"
 #include "tessera/electromagnetics/grid_cut.h"
+#include "tessera/electromagnetics/network_figures.h"
 #include "tessera/electromagnetics/preview.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -45,6 +47,29 @@ em::CurvesFigure curves(const MonitorResult& r) {
     for (std::size_t k = 0; k < q.shape[0]; ++k) y.push_back(shown(q, k));
     f.curves.push_back({q.name, std::move(y)});
   }
+  return f;
+}
+
+/// Elements of S, `which` of them by row and column, with those of files that are compared with it.
+em::NetworkFigure network_figure(const MonitorResult& r, const Results& all, const CaseOptions& o,
+                                 const std::string& title,
+                                 const std::function<bool(std::size_t, std::size_t)>& which) {
+  em::NetworkFigure f{.title = title, .curves = {}};
+  const auto add = [&](const MonitorResult& from, bool other) {
+    const std::size_t columns = r.coordinates[1].values.size(),
+                      n = r.coordinates[0].values.size() * columns;
+    for (std::size_t k = 0; k < n && k < from.quantities.size(); ++k)
+      if (which(k / columns, static_cast<std::size_t>(r.coordinates[1].values[k % columns]) - 1))
+        f.curves.push_back(
+            {.name = (other ? from.name + " " : "") + from.quantities[k].name,
+             .frequency_hz = from.axis.values,
+             .values = std::get<std::vector<std::complex<double>>>(from.quantities[k].values),
+             .compared = other});
+  };
+  add(r, false);
+  for (const CompareOptions& with : o.scattering.compare)
+    for (const MonitorResult& other : all)
+      if (with.result == r.name && other.name == with.name) add(other, true);
   return f;
 }
 
@@ -195,6 +220,26 @@ std::vector<std::filesystem::path> draw_results(const std::filesystem::path& fol
         keep(
             em::modes_figure(r.name, std::get<std::vector<double>>(r.find("frequency")->values), q),
             r.name);
+    } else if (r.kind == scattering_name) {
+      // Up to two ports in one picture, else one for each that is driven.
+      const std::size_t n = r.coordinates[0].values.size();
+      if (n <= 2)
+        keep(em::magnitude_and_phase_figure(
+                 network_figure(r, results, o, r.name, [](auto, auto) { return true; })),
+             r.name);
+      else
+        for (const double from : r.coordinates[1].values) {
+          const auto j = static_cast<std::size_t>(from) - 1;
+          const std::string name = fmt::format("{}_{}", r.name, from);
+          keep(em::magnitude_and_phase_figure(network_figure(
+                   r, results, o, name, [j](auto, std::size_t column) { return column == j; })),
+               name);
+        }
+      keep(em::smith_figure(network_figure(r, results, o, r.name + ": reflections",
+                                           [](std::size_t i, std::size_t j) { return i == j; })),
+           r.name + "_smith");
+    } else if (r.kind == "compared") {
+      continue;  // is in the picture of what it is compared with
     } else if (r.kind == "far_field" || r.kind == "rcs")
       keep(em::pattern_figure(pattern(r)), r.name);
     else if (is_plane(r))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waves of modes at a port.
 #include "electromagnetics/fdtd/mode_amplitudes.h"
+#include "electromagnetics/fdtd/mode_fields.h"
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "tessera/autodiff/ops.h"
 
@@ -34,6 +35,14 @@ class ModePortMonitor : public PortMonitor {
     const std::vector<std::uint64_t> shape{count(), numbers.size()};
     out.quantities = {{"index", "1", "effective index", shape, of_modes(&em::GridMode::index)},
                       {"beta", "rad/m", "phase and decay into the device", shape, propagation()}};
+    return out;
+  }
+  std::vector<MonitorResult> fields() const override {
+    std::vector<MonitorResult> out;
+    const std::size_t middle = frequencies_.size() / 2;
+    for (std::size_t m = 0; m < channels_.size(); ++m)
+      out.push_back(mode_field(case_.grid, port_.mode.plane, modes_[middle], m,
+                               frequencies_[middle], channels_[m] + "_mode"));
     return out;
   }
 

@@ -31,6 +31,9 @@ class PortMonitor : public Spectral {
   /// What is known of it beside its waves: indices of modes. As of a run, whichever it was.
   MonitorResult result() const override = 0;
 
+  /// Pictures of it: the fields of its modes.
+  virtual std::vector<MonitorResult> fields() const { return {}; }
+
   std::string figure_name() const override { return "waves"; }
   Tensor figure(const Tensor& values) const override { return waves(values); }
 

@@ -413,6 +413,7 @@ void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t 
       context.log.warning(text);
   }
   for (std::size_t m = 0; m < own.size(); ++m) monitors[m]->relate(own[m], own);
+  if (!run.empty() || !c.excitations.empty()) per_watt(made, number, own);
   for (MonitorResult& r : own) {
     r.name = named(r.name);
     results.push_back(std::move(r));

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/scattering.h"
 
+#include "electromagnetics/fdtd/networks.h"
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/network_joins.h"
-#include "tessera/electromagnetics/networks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
+#include <numeric>
+#include <type_traits>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -173,39 +176,24 @@ Quantity complex_quantity(std::string name, std::string units, std::string about
   return {std::move(name), std::move(units), std::move(about), shape_of(t), complex_values(t)};
 }
 
-MonitorResult scattering_result(const MonitoredCase& made, data::Log& log) {
+MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& waves, const Tensor& s,
+                                data::Log& log) {
   const Case& c = made.c;
-  const PortWaves waves = waves_of(made);
-  const Tensor s = scattering_matrix(c, waves, propagation_of(made));
   const std::vector<std::size_t> columns = columns_of(c);
   const std::size_t n = c.channels.size();
-  MonitorResult out{scattering_name,
-                    scattering_name,
-                    {"frequency", "Hz", c.options.scattering.all_frequencies()},
-                    {},
-                    {}};
-  std::vector<double> from, to, runs;
-  for (std::size_t k = 1; k <= n; ++k) to.push_back(static_cast<double>(k));
-  for (const std::size_t k : columns) from.push_back(static_cast<double>(k + 1));
+  std::vector<std::string> to, from;
+  for (const PortChannel& x : c.channels) to.push_back(x.name);
+  for (const std::size_t k : columns) from.push_back(to[k]);
+  MonitorResult out =
+      network_result(scattering_name, to, from, c.options.scattering.all_frequencies(), s);
+  std::vector<double> runs;
   for (const Excitation& e : c.excitations) runs.push_back(static_cast<double>(e.channel + 1));
-  out.coordinates = {{"port", "1", to}, {"from", "1", from}, {"driven", "1", runs}};
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < columns.size(); ++j)
-      out.quantities.push_back(
-          complex_quantity(element_name(c, i, columns[j]), "1",
-                           c.channels[i].name + " from " + c.channels[columns[j]].name,
-                           select(select(s, 2, static_cast<Index>(j)), 1, static_cast<Index>(i))));
+  out.coordinates.push_back({"driven", "1", runs});
   const Tensor echo = echoes(c, waves);
   out.quantities.push_back({"echo", "1",
                             "largest wave that comes in at a port that is not driven, over that "
                             "of the one that is",
                             shape_of(echo), real_values(echo)});
-  out.quantities.push_back(complex_quantity("S", "1", "scattering matrix [port, from]", s));
-  if (out.axis.values.size() > 1) {
-    const Tensor delay = em::group_delay(s, tensor(out.axis.values));
-    out.quantities.push_back(
-        {"group_delay", "s", "group delay [port, from]", shape_of(delay), real_values(delay)});
-  }
   const char* unit = c.grid.dimensions() == 3 ? "sqrt(W)*s" : "sqrt(W/m)*s";
   out.quantities.push_back(
       complex_quantity("in", unit, "waves into the device [port, driven]", waves.in));
@@ -232,11 +220,45 @@ MonitorResult scattering_result(const MonitoredCase& made, data::Log& log) {
   return out;
 }
 
-}  // namespace
-
-std::string element_name(const Case& c, std::size_t to, std::size_t from) {
-  return "S_" + c.channels[to].name + "_" + c.channels[from].name;
+/// A unit of a transform as it is per watt (per watt and metre in two dimensions), and how it goes
+/// with the wave: 0 not at all, 1 as a field, 2 as power.
+struct WattUnit {
+  int power = 0;
+  std::string text;
+};
+WattUnit unit_per_watt(const std::string& unit, int dimensions) {
+  const std::string watt = dimensions == 3   ? "W"
+                           : dimensions == 2 ? "W/m"
+                                             : "W/m^2",
+                    root = dimensions == 3 ? "/sqrt(W)" : "/sqrt(" + watt + ")";
+  const auto after = [&](const std::string& begin) { return unit.substr(begin.size()); };
+  for (const char first : {'W', 'J'}) {
+    const std::string begin = std::string(1, first) + "*s^2",
+                      per = dimensions == 3 ? "" : watt.substr(1), own = first == 'W' ? "" : "s";
+    if (!unit.starts_with(begin)) continue;
+    std::string rest = after(begin);
+    if (!per.empty() && rest.starts_with(per)) rest = rest.substr(per.size());
+    if (rest == "/(rad*m)") rest = "/rad";
+    return {2, own.empty() ? (rest.empty() ? "1" : "1" + rest) : own + rest};
+  }
+  if (unit.starts_with("sqrt(W")) return {1, "1"};
+  for (const char* begin : {"V*s", "A*s"})
+    if (unit.starts_with(begin)) return {1, unit.substr(0, 1) + after(begin) + root};
+  return {};
 }
+
+/// S with what its waves refer to: a mode without an impedance counts as a line of 50 ohm.
+Network device_of(const Case& c, const Tensor& s) {
+  Network out{{}, c.options.scattering.all_frequencies(), s, {}};
+  std::vector<c128> reference;
+  for (const std::complex<double>& z : references(c)) reference.push_back(z == 0.0 ? 50.0 : z);
+  for (const PortChannel& x : c.channels) out.names.push_back(x.name);
+  out.reference = tensor(reference);
+  out.waves = c.options.scattering.waves == WaveKind::pseudo ? em::Waves::pseudo : em::Waves::power;
+  return out;
+}
+
+}  // namespace
 
 std::vector<std::size_t> columns_of(const Case& c) {
   std::vector<std::size_t> out;
@@ -297,7 +319,12 @@ Tensor echoes(const Case& c, const PortWaves& waves) {
 void add_port_results(const MonitoredCase& made, data::Log& log, Results& results) {
   const Case& c = made.c;
   if (c.ports.empty()) return;
-  if (!c.excitations.empty()) results.push_back(scattering_result(made, log));
+  if (!c.excitations.empty()) {
+    const PortWaves waves = waves_of(made);
+    const Tensor s = scattering_matrix(c, waves, propagation_of(made));
+    results.push_back(scattering_result(made, waves, s, log));
+    if (columns_of(c).size() == c.channels.size()) add_networks(c, device_of(c, s), results);
+  }
   for (std::size_t p = 0; p < c.ports.size(); ++p) {
     const PortMonitor& m = port_monitor(made.monitors, p, c.ports.size());
     MonitorResult r = m.result();
@@ -310,6 +337,53 @@ void add_port_results(const MonitoredCase& made, data::Log& log, Results& result
            complex_quantity("out", unit, "waves out of the device", select(waves, 0, 1))});
     }
     results.push_back(std::move(r));
+    for (MonitorResult& field : m.fields()) results.push_back(std::move(field));
+  }
+}
+
+void per_watt(const MonitoredCase& made, std::size_t run, Results& results) {
+  const Case& c = made.c;
+  if (c.options.scattering.per_watt == PerWatt::no) return;
+  const PortChannel& driven = c.channels[c.excitations[run].channel];
+  const Tensor waves = port_monitor(made.of_run(run), driven.port, c.ports.size()).waves();
+  const std::vector<std::complex<double>> both =
+      complex_values(select(waves, 2, static_cast<Index>(driven.mode)));
+  const std::vector<double> known = c.options.scattering.all_frequencies();
+  // The wave of 1 W over that of the run, at each frequency.
+  std::vector<std::complex<double>> by;
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    const std::complex<double> in = both[k], out = both[known.size() + k];
+    by.push_back(c.options.scattering.per_watt == PerWatt::incident
+                     ? 1.0 / in
+                     : std::abs(in) / in / std::sqrt(std::norm(in) - std::norm(out)));
+  }
+  for (MonitorResult& r : results) {
+    if (r.axis.name != "frequency" || !r.transform) continue;
+    for (Quantity& q : r.quantities) {
+      const WattUnit to = unit_per_watt(q.units, c.grid.dimensions());
+      if (to.power == 0 || q.name == "sums" || q.shape.empty()) continue;
+      const std::size_t each = std::accumulate(q.shape.begin() + 1, q.shape.end(), std::uint64_t{1},
+                                               std::multiplies<>());
+      for (std::size_t k = 0; k < r.axis.values.size(); ++k) {
+        const double f = r.axis.values[k];
+        const auto at = static_cast<std::size_t>(
+            std::find_if(known.begin(), known.end(),
+                         [&](double x) { return std::abs(x - f) <= 1e-9 * f; }) -
+            known.begin());
+        for (std::size_t i = k * each; i < (k + 1) * each; ++i)
+          std::visit(
+              [&]<class T>(std::vector<T>& v) {
+                if (to.power == 2)
+                  v[i] *= std::norm(by[at]);
+                else if constexpr (std::is_same_v<T, double>)
+                  v[i] *= std::abs(by[at]);
+                else
+                  v[i] *= by[at];
+              },
+              q.values);
+      }
+      q.units = to.text;
+    }
   }
 }
 

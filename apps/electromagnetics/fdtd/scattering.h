@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace tessera::apps::fdtd {
@@ -18,8 +17,6 @@ struct PortWaves {
   Tensor in, out;
 };
 
-/// "S_out_in": what leaves at a channel for what comes in at another.
-std::string element_name(const Case& c, std::size_t to, std::size_t from);
 /// Which channels are driven, each in a run or as one that is alike: the columns of S.
 std::vector<std::size_t> columns_of(const Case& c);
 
@@ -35,6 +32,10 @@ Tensor echoes(const Case& c, const PortWaves& waves);
 
 /// Adds S, and of each port what is known of it; says what speaks against them.
 void add_port_results(const MonitoredCase& made, data::Log& log, Results& results);
+
+/// Turns transforms of a run's monitors into what they are for 1 W at its port, where the case asks
+/// for that (ScatteringOptions::per_watt).
+void per_watt(const MonitoredCase& made, std::size_t run, Results& results);
 
 /// As a file has it; nothing where columns are missing. `s` is that result.
 std::optional<data::Touchstone> touchstone_of(const Case& c, const MonitorResult& s);

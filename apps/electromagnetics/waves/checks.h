@@ -43,6 +43,8 @@ void check_sources(const CaseOptions& o, Checks& checks);
 void check_ports(const CaseOptions& o, Checks& checks);
 void check_monitors(const CaseOptions& o, Checks& checks);
 
+/// What a case with ports gives besides its monitors' results, and these for each driven port.
+std::vector<std::string> port_results(const CaseOptions& o);
 /// Media that structures may name.
 std::vector<std::string> media_names(const CaseOptions& o);
 /// Whether the polarization leaves the component in.

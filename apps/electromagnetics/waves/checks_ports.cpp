@@ -84,6 +84,72 @@ void check_band(const ScatteringOptions& s, Checks& checks) {
                "a band has two ends; for one frequency: frequencies = [...]");
 }
 
+void check_networks_named(const CaseOptions& o, Checks& checks) {
+  const ScatteringOptions& s = o.scattering;
+  std::vector<std::string> names;
+  for (const PortOptions& p : o.ports)
+    for (const std::string& name : channel_names(p)) names.push_back(name);
+  std::set<std::string> seen(names.begin(), names.end()), taken, results;
+  for (const MonitorOptions& m : o.monitors) results.insert(m.name);
+  for (const std::string& name : names) results.insert(name);
+  const auto whole = [&](const std::string& key) {
+    if (!o.sources.empty() ||
+        (!o.run.excite.empty() && !(o.run.excite.size() == 1 && o.run.excite[0] == "all") &&
+         o.run.excite.size() < names.size()))
+      checks.say(667, key, "needs S of all ports, and not all are driven", "run.excite = \"all\"");
+  };
+  if (s.reference) whole("s_parameters.reference");
+  for (std::size_t k = 0; k < s.pairs.size(); ++k) {
+    const std::string at = item("s_parameters.pair", k);
+    whole(at);
+    checks.unique(at + ".name", s.pairs[k].name, seen);
+    for (const auto& [key, port] :
+         {std::pair(".plus", &s.pairs[k].plus), {".minus", &s.pairs[k].minus}}) {
+      checks.known(at + key, *port, names, "port");
+      if (!taken.insert(*port).second)
+        checks.say(667, at + key, "'" + *port + "' is in a pair already", "a port is in one pair");
+    }
+  }
+  std::set<std::string> joined;
+  for (std::size_t k = 0; k < s.joins.size(); ++k) {
+    const std::string at = item("s_parameters.join", k);
+    whole(at);
+    checks.unique(at + ".name", s.joins[k].name, seen);
+    for (std::size_t p = 0; p < s.joins[k].ports.size(); ++p) {
+      const std::string& port = s.joins[k].ports[p];
+      if (port.empty()) continue;
+      checks.known(item((at + ".ports").c_str(), p), port, names, "port");
+      if (!joined.insert(port).second)
+        checks.say(667, item((at + ".ports").c_str(), p), "'" + port + "' is joined already",
+                   "a port is joined once");
+    }
+  }
+  for (std::size_t k = 0; k < s.compare.size(); ++k) {
+    const std::string at = item("s_parameters.compare", k);
+    whole(at);
+    checks.unique(at + ".name", s.compare[k].name, results);
+    if ((s.compare[k].result == "s_mixed" && s.pairs.empty()) ||
+        (s.compare[k].result == "s_joined" && s.joins.empty()))
+      checks.say(667, at + ".result", "there is no such result",
+                 "add a [[s_parameters.pair]] or a [[s_parameters.join]]");
+  }
+}
+
+/// Transforms are taken per watt at the frequencies at which the waves are known.
+void check_per_watt(const CaseOptions& o, Checks& checks) {
+  if (o.scattering.per_watt == PerWatt::no) return;
+  const std::vector<double> known = o.scattering.all_frequencies();
+  for (std::size_t m = 0; m < o.monitors.size(); ++m)
+    for (const double f : o.monitors[m].all_frequencies())
+      if (o.monitors[m].kind != MonitorKind::resonances &&
+          std::none_of(known.begin(), known.end(),
+                       [&](double x) { return std::abs(x - f) <= 1e-9 * f; }))
+        return checks.say(
+            667, "s_parameters.per_watt",
+            "the monitor '" + o.monitors[m].name + "' has a frequency at which no waves are known",
+            "let it have frequencies of s_parameters alone");
+}
+
 void check_excited(const CaseOptions& o, Checks& checks) {
   const std::vector<std::string>& excite = o.run.excite;
   if (excite.empty()) return;
@@ -107,6 +173,19 @@ std::size_t port_axis(const PortOptions& p) {
   const auto along =
       std::find_if(p.direction.begin(), p.direction.end(), [](double x) { return x != 0; });
   return static_cast<std::size_t>(along - p.direction.begin());
+}
+
+std::vector<std::string> port_results(const CaseOptions& o) {
+  std::vector<std::string> out;
+  if (o.ports.empty()) return out;
+  out = {scattering_name, "s_mixed", "s_joined"};
+  for (const CompareOptions& x : o.scattering.compare) out.push_back(x.name);
+  for (const PortOptions& p : o.ports) {
+    out.push_back(p.name);
+    for (const std::string& channel : channel_names(p))
+      for (const MonitorOptions& m : o.monitors) out.push_back(m.name + "." + channel);
+  }
+  return out;
 }
 
 void check_ports(const CaseOptions& o, Checks& checks) {
@@ -141,6 +220,8 @@ void check_ports(const CaseOptions& o, Checks& checks) {
     check_likeness(o, i, at, checks);
   }
   check_band(o.scattering, checks);
+  check_networks_named(o, checks);
+  check_per_watt(o, checks);
   check_excited(o, checks);
 }
 

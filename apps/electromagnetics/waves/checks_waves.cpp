@@ -260,6 +260,7 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
     if (m.start && m.end && *m.start >= *m.end)
       checks.say(629, at + ".start", "is not before end", "exchange them");
   }
+  for (const std::string& name : port_results(o)) names.push_back(name);
   for (std::size_t i = 0; i < o.expectations.size(); ++i) {
     checks.known(item("expect", i) + ".monitor", o.expectations[i].monitor, names, "monitor");
     if (o.expectations[i].frequency)

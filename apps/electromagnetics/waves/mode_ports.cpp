@@ -65,11 +65,22 @@ void check_guide(const Case& c, const em::YeeModel& model, const CasePort& port,
         "let the guide go on into the layer as it is at the port")});
 }
 
-/// The largest |e| within a cell of walls of the window that stand within the domain, over the
-/// largest.
+/// Whether there is metal behind a wall of the window, beside an edge.
+bool is_metal(const Case& c, const em::SceneOrder& scene, const em::Edge& e, int axis, int line,
+              bool high) {
+  Point at = c.grid.position(e);
+  const auto d = static_cast<std::size_t>(axis);
+  const double wall = c.grid.lines[d][static_cast<std::size_t>(line)];
+  at[d] = wall + (high ? 0.01 : -0.01) * c.grid.length(axis, high ? line : line - 1);
+  return c.media[static_cast<std::size_t>(em::medium_at(scene, at))].pec;
+}
+
+/// The largest |e| within a cell of walls of the window that stand within the domain and that no
+/// metal is behind, over the largest.
 double at_walls(const Case& c, const ModePort& p, const em::GridModes& g,
                 const em::GridMode& mode) {
   double most = 0, beside = 0;
+  const em::SceneOrder scene(c.scene);
   for (std::size_t k = 0; k < g.e.size(); ++k) {
     const double size = std::abs(mode.e[k]) / g.e_scale[k];
     most = std::max(most, size);
@@ -78,8 +89,10 @@ double at_walls(const Case& c, const ModePort& p, const em::GridModes& g,
       const int d = (p.plane.axis + 1 + static_cast<int>(q)) % 3, low = p.plane.low[q],
                 high = p.plane.high[q];
       const bool middle = em::at_middle(g.e[k].component, d);
-      if ((low > 0 && at[d] <= low + (middle ? 0 : 1)) ||
-          (high >= 0 && high < c.grid.cells(d) && at[d] >= high - 1))
+      const bool by_low = low > 0 && at[d] <= low + (middle ? 0 : 1),
+                 by_high = high >= 0 && high < c.grid.cells(d) && at[d] >= high - 1;
+      if ((by_low && !is_metal(c, scene, g.e[k], d, low, false)) ||
+          (by_high && !is_metal(c, scene, g.e[k], d, high, true)))
         beside = std::max(beside, size);
     }
   }

@@ -61,6 +61,50 @@ data::Options<PortOptions> port_table() {
   return o;
 }
 
+namespace {
+
+data::Options<PairOptions> pair_table() {
+  using O = PairOptions;
+  data::Options<O> o("pair", "Two ports as one with a differential and a common mode.", "0.3");
+  o.add("name", &O::name, {.doc = "Its name: the modes are NAME.d and NAME.c.", .required = true});
+  o.add("plus", &O::plus, {.doc = "The port that counts plus.", .required = true});
+  o.add("minus", &O::minus, {.doc = "The port that counts minus.", .required = true});
+  return o;
+}
+
+data::Options<JoinOptions> join_table() {
+  using O = JoinOptions;
+  data::Options<O> o("join", "A Touchstone file whose ports are joined to those of the device.",
+                     "0.3");
+  o.add("name", &O::name,
+        {.doc = "Its name; a port of it that stays open is NAME.1, NAME.2 and so on.",
+         .required = true});
+  o.add("file", &O::file,
+        {.doc = "The file, with all frequencies of S in its range.", .required = true});
+  o.add("ports", &O::ports,
+        {.doc = "For each port of the file that of the device which it is joined to; \"\" where it "
+                "stays open.",
+         .required = true,
+         .max_items = 1000});
+  return o;
+}
+
+data::Options<CompareOptions> compare_table() {
+  using O = CompareOptions;
+  data::Options<O> o("compare",
+                     "A Touchstone file beside S: its curves are drawn dashed, and `difference` is "
+                     "the largest one, which [[expect]] may bound.",
+                     "0.3");
+  o.add("name", &O::name, {.doc = "What the result is called.", .required = true});
+  o.add("file", &O::file,
+        {.doc = "The file, its ports in the order of the case.", .required = true});
+  o.add("result", &O::result,
+        {.doc = "Beside which result.", .choices = {"s_parameters", "s_mixed", "s_joined"}});
+  return o;
+}
+
+}  // namespace
+
 data::Options<ScatteringOptions> scattering_table() {
   using O = ScatteringOptions;
   data::Options<O> o("s_parameters", "What is made of the waves at ports.", "0.3");
@@ -88,6 +132,20 @@ data::Options<ScatteringOptions> scattering_table() {
         {.doc = "How that file writes numbers: real and imaginary part, magnitude and angle, or "
                 "decibels and angle.",
          .choices = {"RI", "MA", "DB"}});
+  o.add(
+      "per_watt", &O::per_watt,
+      {.doc = "What transforms of other monitors are given for: as the pulse makes them (no), or "
+              "for a wave of 1 W that comes in at the driven port (incident) or power of 1 W that "
+              "it takes (accepted), with the phase of that wave zero at the port.",
+       .choices = {"no", "incident", "accepted"}});
+  o.add_tables("pair", &O::pairs, pair_table(),
+               {.doc = "Pairs of ports, seen as differential and common modes: s_mixed.",
+                .max_items = 1000});
+  o.add_tables(
+      "join", &O::joins, join_table(),
+      {.doc = "Networks of files, joined to ports of the device: s_joined.", .max_items = 1000});
+  o.add_tables("compare", &O::compare, compare_table(),
+               {.doc = "Networks of files, drawn beside S.", .max_items = 1000});
   return o;
 }
 

@@ -33,6 +33,23 @@ struct PortOptions {
 enum class WaveKind { power, pseudo };
 enum class TouchstoneChoice { automatic, v1, v2, none };
 enum class TouchstoneNumbers { RI, MA, DB };
+/// Two ports as one with a differential and a common mode.
+struct PairOptions {
+  std::string name, plus, minus;
+};
+/// A file whose ports are joined to those of the device; "": it stays open.
+struct JoinOptions {
+  std::string name;
+  std::filesystem::path file;
+  std::vector<std::string> ports;
+};
+/// A file beside one of the results that S gives.
+struct CompareOptions {
+  std::string name;
+  std::filesystem::path file;
+  std::string result = "s_parameters";
+};
+enum class PerWatt { no, incident, accepted };
 struct ScatteringOptions {
   std::vector<double> frequencies;
   std::optional<double> frequency_min, frequency_max;
@@ -41,6 +58,10 @@ struct ScatteringOptions {
   std::optional<double> reference;  ///< ohm, of all ports
   TouchstoneChoice touchstone = TouchstoneChoice::automatic;
   TouchstoneNumbers numbers = TouchstoneNumbers::RI;
+  PerWatt per_watt = PerWatt::no;
+  std::vector<PairOptions> pairs;
+  std::vector<JoinOptions> joins;
+  std::vector<CompareOptions> compare;
 
   std::vector<double> all_frequencies() const;
 };

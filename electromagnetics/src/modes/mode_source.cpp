@@ -37,6 +37,17 @@ std::vector<double> shares(const std::vector<double>& nodes, double f) {
   return out;
 }
 
+/// The frequency, which far outside of the nodes stays at their ends. Smooth: a bend would ring in
+/// the filtered waveforms until they are cut off, and what a cut holds near a guide's cut-off
+/// frequency hardly leaves it.
+double within(const std::vector<double>& nodes, double f) {
+  const double middle = (nodes.front() + nodes.back()) / 2,
+               half = (nodes.back() - nodes.front()) / 2;
+  if (half == 0) return middle;
+  const double x = (f - middle) / half;
+  return middle + half * x / std::pow(1 + std::pow(x, 8), 1.0 / 8);
+}
+
 void turn(GridMode& mode, const Complex& by) {
   for (auto* field : {&mode.e, &mode.h, &mode.e_n, &mode.h_n})
     for (Complex& x : *field) x *= by;
@@ -103,7 +114,7 @@ NodeSignals signals(const std::vector<double>& nodes, const Waveform& w, double 
     for (std::size_t q = 0; q < x.size(); ++q) {
       const double angle = 2 * pi * static_cast<double>(q) / static_cast<double>(size);
       x[q] = spectrum[q] *
-             shares(nodes, std::clamp(angle / (2 * pi * dt), nodes.front(), nodes.back()))[m] *
+             shares(nodes, within(nodes, angle / (2 * pi * dt)))[m] *
              std::polar(1.0, angle * shift);
       if (turned) x[q] *= c128(0, 1);
     }

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/fdtd/networks.h"
+
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/network_joins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+constexpr const char* kMixed = "s_mixed";
+constexpr const char* kJoined = "s_joined";
+
+std::size_t place_of(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+std::vector<std::uint64_t> lengths(const Tensor& t) { return {t.shape().begin(), t.shape().end()}; }
+Tensor row_of(const std::vector<double>& values) {
+  return tensor(std::vector<c128>(values.begin(), values.end()));
+}
+Network read_network(const std::filesystem::path& file) {
+  return network_of(data::read_touchstone(file).network);
+}
+
+}  // namespace
+
+std::string element_name(const std::string& to, const std::string& from) {
+  return "S_" + to + "_" + from;
+}
+
+MonitorResult network_result(std::string name, const std::vector<std::string>& to,
+                             const std::vector<std::string>& from,
+                             const std::vector<double>& frequency_hz, const Tensor& s) {
+  MonitorResult out{std::move(name), scattering_name, {"frequency", "Hz", frequency_hz}, {}, {}};
+  std::vector<double> rows, columns;
+  for (std::size_t k = 1; k <= to.size(); ++k) rows.push_back(static_cast<double>(k));
+  for (const std::string& x : from) columns.push_back(static_cast<double>(place_of(to, x) + 1));
+  out.coordinates = {{"to", "1", rows}, {"from", "1", columns}};
+  for (std::size_t i = 0; i < to.size(); ++i)
+    for (std::size_t j = 0; j < from.size(); ++j) {
+      const Tensor one = select(select(s, 2, static_cast<Index>(j)), 1, static_cast<Index>(i));
+      out.quantities.push_back({element_name(to[i], from[j]), "1", to[i] + " from " + from[j],
+                                lengths(one), one.to_vector<c128>()});
+    }
+  out.quantities.push_back(
+      {"S", "1", "scattering matrix [to, from]", lengths(s), s.to_vector<c128>()});
+  if (frequency_hz.size() > 1) {
+    const Tensor delay = em::group_delay(s, tensor(frequency_hz));
+    out.quantities.push_back(
+        {"group_delay", "s", "group delay [to, from]", lengths(delay), delay.to_vector<double>()});
+  }
+  return out;
+}
+
+Network network_of(const data::Touchstone& file) {
+  const auto n = static_cast<Index>(file.ports), f = static_cast<Index>(file.frequency_hz.size());
+  const Tensor x = tensor(std::vector<c128>(file.values.begin(), file.values.end()), {f, n, n});
+  Network out{{}, file.frequency_hz, {}, row_of(file.reference_ohm)};
+  for (std::size_t k = 1; k <= file.ports; ++k) out.names.push_back(std::to_string(k));
+  if (!file.modes.empty())
+    throw Error("[touchstone] the file has mixed modes: give one with its single ports");
+  switch (file.kind) {
+    case data::NetworkKind::S:
+      out.s = x;
+      break;
+    case data::NetworkKind::Y:
+      out.s = em::s_of(em::terminals_of_y(x), out.reference);
+      break;
+    case data::NetworkKind::Z:
+      out.s = em::s_of(em::terminals_of_z(x), out.reference);
+      break;
+    case data::NetworkKind::H:
+      out.s = em::s_of(em::terminals_of_h(x), out.reference);
+      break;
+    case data::NetworkKind::G:
+      out.s = em::s_of(em::terminals_of_g(x), out.reference);
+      break;
+  }
+  return out;
+}
+
+Network at_frequencies(const Network& n, const std::vector<double>& frequency_hz) {
+  const std::vector<double>& own = n.frequency_hz;
+  std::vector<Tensor> rows;
+  for (const double f : frequency_hz) {
+    const double slack = 1e-9 * f;
+    if (own.empty() || f < own.front() - slack || f > own.back() + slack)
+      throw Error(
+          fmt::format("[network] there is nothing at {:.6g} Hz: the file goes from {:.6g} to "
+                      "{:.6g} Hz",
+                      f, own.empty() ? NAN : own.front(), own.empty() ? NAN : own.back()));
+    const auto above = static_cast<std::size_t>(
+        std::clamp<std::ptrdiff_t>(std::lower_bound(own.begin(), own.end(), f) - own.begin(), 1,
+                                   std::max<std::ptrdiff_t>(1, std::ssize(own) - 1)));
+    if (own.size() == 1) {
+      rows.push_back(select(n.s, 0, 0));
+      continue;
+    }
+    const double share = std::clamp((f - own[above - 1]) / (own[above] - own[above - 1]), 0.0, 1.0);
+    rows.push_back((1 - share) * select(n.s, 0, static_cast<Index>(above - 1)) +
+                   share * select(n.s, 0, static_cast<Index>(above)));
+  }
+  return {n.names, frequency_hz, stack(rows, 0), n.reference, n.waves};
+}
+
+Network mixed_modes(const Network& n, const std::vector<PairOptions>& pairs) {
+  using Kind = data::NetworkMode::Kind;
+  Network out{{}, n.frequency_hz, {}, {}, n.waves};
+  std::vector<data::NetworkMode> modes;
+  std::vector<bool> paired(n.names.size());
+  for (const PairOptions& p : pairs) {
+    const std::size_t plus = place_of(n.names, p.plus), minus = place_of(n.names, p.minus);
+    paired[plus] = paired[minus] = true;
+    modes.push_back({Kind::differential, plus, minus});
+    modes.push_back({Kind::common, plus, minus});
+    out.names.push_back(p.name + ".d"), out.names.push_back(p.name + ".c");
+  }
+  for (std::size_t k = 0; k < n.names.size(); ++k)
+    if (!paired[k]) modes.push_back({Kind::single, k, 0}), out.names.push_back(n.names[k]);
+  out.reference = em::mode_references(n.reference, modes);
+  out.s = em::s_of(em::to_modes(em::terminals_of_s(n.s, n.reference, n.waves), modes),
+                   out.reference, n.waves);
+  return out;
+}
+
+Network joined(const Network& n, const std::vector<JoinOptions>& joins) {
+  std::vector<Tensor> s{n.s}, reference{n.reference};
+  std::vector<std::string> names = n.names;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  std::vector<bool> inner(names.size());
+  for (const JoinOptions& join : joins) {
+    Network file = at_frequencies(read_network(join.file), n.frequency_hz);
+    s.push_back(em::renormalized(file.s, file.reference, file.reference, file.waves, n.waves));
+    reference.push_back(file.reference);
+    for (std::size_t k = 0; k < file.names.size(); ++k) {
+      const std::string& to = join.ports[k];
+      names.push_back(join.name + "." + file.names[k]);
+      inner.push_back(!to.empty());
+      if (to.empty()) continue;
+      const std::size_t port = place_of(n.names, to);
+      inner[port] = true;
+      pairs.emplace_back(port, names.size() - 1);
+    }
+  }
+  Network out{{}, n.frequency_hz, {}, {}, n.waves};
+  const Tensor all = concatenate(reference, 0);
+  std::vector<Tensor> left;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (!inner[k]) {
+      out.names.push_back(names[k]);
+      left.push_back(select(all, 0, static_cast<Index>(k)));
+    }
+  out.s = em::join_ports(em::side_by_side(s), all, pairs, n.waves);
+  if (!left.empty()) out.reference = stack(left, 0);
+  return out;
+}
+
+MonitorResult compared(const Network& n, const CompareOptions& with) {
+  const Network file = read_network(with.file);
+  std::vector<double> f;
+  for (const double x : file.frequency_hz)
+    if (x >= n.frequency_hz.front() * (1 - 1e-9) && x <= n.frequency_hz.back() * (1 + 1e-9))
+      f.push_back(x);
+  Network own = at_frequencies(n, f), other = at_frequencies(file, f);
+  other.s = em::renormalized(other.s, other.reference, n.reference, other.waves, n.waves);
+  MonitorResult out = network_result(with.name, n.names, n.names, f, other.s);
+  out.kind = "compared";
+  const Tensor apart = max(abs(own.s - other.s));
+  out.quantities.push_back({"difference",
+                            "1",
+                            "largest |S - S of the file|, S on straight lines between its "
+                            "frequencies",
+                            {1},
+                            std::vector<double>{apart.item()}});
+  return out;
+}
+
+void add_networks(const Case& c, const Network& device, Results& results) {
+  const ScatteringOptions& o = c.options.scattering;
+  std::vector<std::pair<std::string, Network>> all{{scattering_name, device}};
+  const auto add = [&](const char* name, Network n) {
+    if (n.names.empty()) return;
+    results.push_back(network_result(name, n.names, n.names, n.frequency_hz, n.s));
+    all.emplace_back(name, std::move(n));
+  };
+  if (!o.pairs.empty()) add(kMixed, mixed_modes(device, o.pairs));
+  if (!o.joins.empty()) add(kJoined, joined(device, o.joins));
+  for (const CompareOptions& with : o.compare)
+    for (const auto& [name, network] : all)
+      if (name == with.result) results.push_back(compared(network, with));
+}
+
+void check_networks(const Case& c, const data::Config& config) {
+  const ScatteringOptions& o = c.options.scattering;
+  const auto refuse = [&](const std::string& key, std::string what, std::string hint) {
+    throw data::InputError(data::ExitCode::config_invalid,
+                           {config.error(668, key, std::move(what), std::move(hint))});
+  };
+  const std::vector<double> f = o.all_frequencies();
+  std::size_t outer = c.channels.size();
+  const auto read = [&](const std::string& key, const std::filesystem::path& file) {
+    try {
+      return read_network(file);
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const Error& e) {
+      refuse(key, e.what(), "give a file of S, Y or Z of single ports");
+    }
+    return Network{};
+  };
+  for (std::size_t k = 0; k < o.joins.size(); ++k) {
+    const std::string key = fmt::format("s_parameters.join[{}]", k);
+    const Network file = read(key + ".file", o.joins[k].file);
+    if (file.names.size() != o.joins[k].ports.size())
+      refuse(key + ".ports",
+             fmt::format("the file has {} ports, and {} are named", file.names.size(),
+                         o.joins[k].ports.size()),
+             "name for each of its ports one of the device, or \"\" where it stays open");
+    if (f.front() < file.frequency_hz.front() * (1 - 1e-9) ||
+        f.back() > file.frequency_hz.back() * (1 + 1e-9))
+      refuse(key + ".file",
+             fmt::format("the file goes from {:.6g} to {:.6g} Hz, and S from {:.6g} to {:.6g} Hz",
+                         file.frequency_hz.front(), file.frequency_hz.back(), f.front(), f.back()),
+             "let s_parameters ask for frequencies that the file has");
+    for (const std::string& name : o.joins[k].ports) outer = name.empty() ? outer + 1 : outer - 1;
+  }
+  for (std::size_t k = 0; k < o.compare.size(); ++k) {
+    const std::string key = fmt::format("s_parameters.compare[{}]", k);
+    const Network file = read(key + ".file", o.compare[k].file);
+    const std::size_t ports = o.compare[k].result == kJoined ? outer : c.channels.size();
+    if (file.names.size() != ports)
+      refuse(key + ".file",
+             fmt::format("the file has {} ports, and '{}' has {}", file.names.size(),
+                         o.compare[k].result, ports),
+             "compare with a file of as many ports");
+    if (std::none_of(file.frequency_hz.begin(), file.frequency_hz.end(), [&](double x) {
+          return x >= f.front() * (1 - 1e-9) && x <= f.back() * (1 + 1e-9);
+        }))
+      refuse(key + ".file", "no frequency of the file lies in the band of s_parameters",
+             "compare in a band that both have");
+  }
+}
+
+}  // namespace tessera::apps::fdtd
