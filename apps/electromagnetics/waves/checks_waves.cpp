@@ -174,7 +174,7 @@ void check_expected(const ExpectOptions& x, const std::string& at, const CaseOpt
 
 void check_sources(const CaseOptions& o, Checks& checks) {
   if (o.sources.empty() && o.ports.empty())
-    checks.say(628, "source", "nothing makes waves: the case has no [[source]]",
+    checks.say(628, "app", "nothing makes waves: the case has no [[source]]",
                "add one, or a [[port]]");
   std::set<std::string> seen;
   for (std::size_t i = 0; i < o.sources.size(); ++i) {

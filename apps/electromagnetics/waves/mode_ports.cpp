@@ -160,7 +160,11 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
 em::Injection mode_port_source(const Case& c, const PortChannel& channel,
                                const em::Waveform& waveform) {
   const ModePort& p = c.ports[channel.port].mode;
-  em::ModeBand band = p.band;  // the guide is the same at the line where the pulse starts
+  // The guide is the same at the line where the pulse starts; three nodes make a pulse that ends.
+  em::ModeBand band = p.band;
+  if (const std::size_t n = band.at.size(); n > 3)
+    band = {{band.frequency_hz.front(), band.frequency_hz[n / 2], band.frequency_hz.back()},
+            {band.at.front(), band.at[n / 2], band.at.back()}};
   for (em::GridModes& g : band.at)
     for (auto* edges : {&g.e, &g.h, &g.e_n, &g.h_n})
       for (em::Edge& e : *edges)

@@ -37,15 +37,11 @@ std::vector<double> shares(const std::vector<double>& nodes, double f) {
   return out;
 }
 
-/// The frequency, which far outside of the nodes stays at their ends. Smooth: a bend would ring in
-/// the filtered waveforms until they are cut off, and what a cut holds near a guide's cut-off
-/// frequency hardly leaves it.
+/// Where c_m is taken: with more than three nodes at their ends outside of these, as polynomials of
+/// a high degree grow fast. A parabola needs no bend, which would ring until the filtered waveform
+/// is cut off; what such a cut holds at zero frequency, or at a guide's cut-off, hardly dies away.
 double within(const std::vector<double>& nodes, double f) {
-  const double middle = (nodes.front() + nodes.back()) / 2,
-               half = (nodes.back() - nodes.front()) / 2;
-  if (half == 0) return middle;
-  const double x = (f - middle) / half;
-  return middle + half * x / std::pow(1 + std::pow(x, 8), 1.0 / 8);
+  return nodes.size() <= 3 ? f : std::clamp(f, nodes.front(), nodes.back());
 }
 
 void turn(GridMode& mode, const Complex& by) {
@@ -113,8 +109,7 @@ NodeSignals signals(const std::vector<double>& nodes, const Waveform& w, double 
     std::vector<c128> x(spectrum.size());
     for (std::size_t q = 0; q < x.size(); ++q) {
       const double angle = 2 * pi * static_cast<double>(q) / static_cast<double>(size);
-      x[q] = spectrum[q] *
-             shares(nodes, within(nodes, angle / (2 * pi * dt)))[m] *
+      x[q] = spectrum[q] * shares(nodes, within(nodes, angle / (2 * pi * dt)))[m] *
              std::polar(1.0, angle * shift);
       if (turned) x[q] *= c128(0, 1);
     }
