@@ -74,9 +74,85 @@ TEST_F(FdtdReferences, ARunMinusItselfIsNothing) {
     const auto all = rows("whole", name), nothing = rows("less", name);
     ASSERT_EQ(all.size(), nothing.size()) << name;
     for (std::size_t k = 0; k < all.size(); ++k)
-      for (std::size_t q = 1; q < all[k].size(); ++q) EXPECT_EQ(nothing[k][q], 0) << name;
+      for (std::size_t q = 1; q < nothing[k].size(); ++q) EXPECT_EQ(nothing[k][q], 0) << name;
     EXPECT_NE(all.at(0).at(1), 0) << name;
   }
+}
+
+/// The case with its cylinder as what its reference leaves out.
+std::string with_reference() {
+  std::string text = kScattering;
+  text.replace(text.find("[[structure]]"), 13,
+               "[reference]\nwithout = [\"rod\"]\n[[structure]]\nname = \"rod\"");
+  for (const char* name : {"power", "field", "echo"}) {
+    const std::string at = std::string("name = \"") + name + "\"\n";
+    text.replace(text.find(at), at.size(), at + "subtract = \"reference\"\n");
+  }
+  return text.insert(text.find("position = [\"0.9 um\""), "relative_to = \"power.reference\"\n");
+}
+
+TEST_F(FdtdReferences, TheReferenceOfACaseIsItsRunWithoutTheBody) {
+  write("case.toml", kScattering);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "empty", "--set", "structure=[]"}).code, 0);
+  ASSERT_EQ(
+      tessera({"run", "case.toml", "--output", "two", "--set", "monitor[0].subtract=\"empty\"",
+               "--set", "monitor[1].subtract=\"empty\"", "--set", "monitor[2].subtract=\"empty\""})
+          .code,
+      0);
+  write("one.toml", with_reference());
+  const Outcome check = tessera({"check", "one.toml"});
+  EXPECT_TRUE(holds(check.out, "2 runs: the reference, without 'rod', and the case")) << check.out;
+  const Outcome run = tessera({"run", "one.toml", "--output", "one"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* name : {"power", "field", "echo"}) {
+    EXPECT_EQ(table("one", std::string(name) + ".reference"), table("empty", name));
+  }
+  EXPECT_EQ(table("one", "echo"), table("two", "echo"));
+  // Results keep fields of a dft, not the sums that they are made of.
+  const auto fields = rows("one", "field"), by_hand = rows("two", "field");
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t q = 1; q < fields[k].size(); ++q)
+      EXPECT_NEAR(fields[k][q], by_hand[k][q], 1e-27) << q;
+  EXPECT_GT(std::abs(fields[0][1]), 1e-16);
+  const auto flux = column("two", "power", "flux"), sent = column("empty", "power", "flux");
+  EXPECT_EQ(column("one", "power", "flux"), flux);
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_DOUBLE_EQ(column("one", "power", "ratio")[k], flux[k] / sent[k]);
+  // Stopped in the first run and in the second, and on two ranks.
+  for (const char* when : {"20 ms", "60 ms", "100 ms"}) {
+    const int code =
+        tessera({"run", "one.toml", "--output", "stopped", "--force", "--max-time", when}).code;
+    ASSERT_TRUE(code == 75 || code == 0) << code;
+    if (code == 75) {
+      ASSERT_EQ(tessera({"resume", "stopped"}).code, 0);
+    }
+    for (const char* file : {"/results.h5", "/metrics.csv", "/tables/power.csv"})
+      EXPECT_EQ(read(std::string("stopped") + file), read(std::string("one") + file))
+          << when << file;
+  }
+  ASSERT_EQ(tessera({"run", "one.toml", "--output", "ranks", "--ranks", "threads:2"}).code, 0);
+  for (const char* name : {"power", "field", "power.reference"})
+    EXPECT_EQ(table("ranks", name), table("one", name)) << name;
+}
+
+TEST_F(FdtdReferences, AReferenceThatCannotBeIsRefused) {
+  const auto refused = [&](const std::string& what, const std::string& by,
+                           const std::string& message) {
+    write("bad.toml", changed(with_reference(), what, by));
+    const Outcome out = tessera({"check", "bad.toml"});
+    EXPECT_EQ(out.code, 5) << out.err;
+    EXPECT_TRUE(holds(out.err, message)) << out.err;
+  };
+  refused("without = [\"rod\"]", "without = [\"rot\"]", "rod");
+  refused("without = [\"rod\"]", "without = []", "reference.without");
+  refused("relative_to = \"power.reference\"", "relative_to = \"power.referenc\"",
+          "power.reference");
+  write("bad.toml", changed(with_reference(), "[reference]\nwithout = [\"rod\"]\n", ""));
+  EXPECT_TRUE(holds(tessera({"check", "bad.toml"}).err, "E06"));
+  write("unused.toml",
+        changed(kScattering, "[[structure]]\n",
+                "[reference]\nwithout = [\"rod\"]\n[[structure]]\nname = \"rod\"\n"));
+  EXPECT_TRUE(holds(tessera({"check", "unused.toml"}).err, "no monitor refers to it"));
 }
 
 /// Up to version 0.2 results.h5 said `transform/places` for what is `transform/positions` now.

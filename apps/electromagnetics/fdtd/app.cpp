@@ -96,6 +96,12 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
                                       "peak {:.1g} at most folds onto their frequencies",
                                       m->options().name, t->every, t->folded));
   add_port_lines(c, report.lines);
+  if (made.empty) {
+    std::string bodies;
+    for (const std::string& name : c.options.reference->without)
+      bodies += (bodies.empty() ? "'" : ", '") + name + "'";
+    report.lines.push_back("2 runs: the reference, without " + bodies + ", and the case");
+  }
   report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors",
                                      static_cast<double>(field_bytes(c)) / 1e9,
                                      c.scene.structures.size(), c.options.sources.size(),
@@ -159,9 +165,9 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
   }
   e.memory_bytes = {{"program", 80u << 20},
                     {"fields", static_cast<std::uint64_t>(field_bytes(c))},
-                    {"monitors", static_cast<std::uint64_t>(
-                                     static_cast<std::int64_t>(run_count(c)) * monitor_bytes +
-                                     16 * 24 * recorded)}};
+                    {"monitors", static_cast<std::uint64_t>(static_cast<std::int64_t>(made.runs()) *
+                                                                monitor_bytes +
+                                                            16 * 24 * recorded)}};
   e.disk_bytes = static_cast<std::uint64_t>(monitor_bytes + how.keep_checkpoints *
                                                                 (field_bytes(c) + monitor_bytes));
   // A short run of this very case tells the speed.
@@ -177,9 +183,11 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
     taken += 16;
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  const auto runs = static_cast<double>(run_count(c));
+  const auto runs = static_cast<double>(made.runs());
   e.seconds = runs * seconds / static_cast<double>(taken) * static_cast<double>(steps);
-  if (runs > 1) e.notes.push_back(fmt::format("{} runs, a port each", runs));
+  if (runs > 1)
+    e.notes.push_back(made.empty ? "2 runs: the reference and the case"
+                                 : fmt::format("{} runs, a port each", runs));
   e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps,
                                 static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
   e.of_rank = share_of_rank(how, c, run.scheme(), axis, edges, steps);

@@ -149,6 +149,11 @@ std::int64_t steps_of(const Case& c, const std::vector<em::Injection>& sources,
 }  // namespace
 
 void check_differentiable(const Case& c, const data::Config& config) {
+  if (c.options.reference)
+    throw data::InputError(
+        config.error(642, "reference", "a case with a reference has no derivatives",
+                     "run the reference by itself, and name its folder in `subtract`"),
+        data::ExitCode::config_invalid);
   for (const em::Medium& m : c.media)
     if (m.chi2 != 0 || m.chi3 != 0)
       throw data::InputError(

@@ -66,6 +66,8 @@ class Monitor {
     return true;
   }
   virtual MonitorResult result() const = 0;
+  /// Takes off the fields of the same monitor of a run that has ended.
+  virtual void take_off(const Monitor&) {}
   /// Adds what it says in units of others, once `all` have their results.
   virtual void relate(MonitorResult&, const Results&) const {}
   virtual void save(data::Checkpoint& c, const std::string& prefix) const = 0;

@@ -56,11 +56,14 @@ class FarFieldMonitor : public Spectral {
         out.quantities.push_back(
             {name, exterior_.dimensions == 3 ? "m^2" : "m", long_name, {count()}, real_values(s)});
       };
-      const Tensor scattered = power_of(fields), absorbed = absorbed_power(all);
+      const Tensor scattered = power_of(fields);
       add("total", "total scattering cross-section, from the flux", scattered);
-      add("absorption", "absorption cross-section, from the flux within the box of the wave",
-          absorbed);
-      add("extinction", "what is scattered and absorbed", scattered + absorbed);
+      if (!options_.subtract && !options_.subtract_reference) {
+        const Tensor absorbed = absorbed_power(all);
+        add("absorption", "absorption cross-section, from the flux within the box of the wave",
+            absorbed);
+        add("extinction", "what is scattered and absorbed", scattered + absorbed);
+      }
       out.quantities.push_back(sums());
       return out;
     }

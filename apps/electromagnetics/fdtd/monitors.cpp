@@ -5,6 +5,8 @@
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "electromagnetics/fdtd/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tessera::apps::fdtd {
@@ -116,13 +118,40 @@ std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::C
 
 std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config) {
   check_networks(c, config);
-  const auto made = std::make_shared<MonitoredCase>(MonitoredCase{std::move(c), {}, {}});
+  const auto made = std::make_shared<MonitoredCase>(MonitoredCase{std::move(c), {}, {}, {}, {}});
+  if (made->c.options.reference) {
+    made->empty = std::make_shared<const Case>(reference_of(made->c));
+    made->of_empty = make_monitors(*made->empty, config);
+  }
   for (std::size_t k = 0; k < run_count(made->c); ++k) {
     Monitors all = make_monitors(made->c, config);
     for (auto& port : make_port_monitors(made->c, config)) all.push_back(std::move(port));
     (k == 0 ? made->monitors : made->further.emplace_back()) = std::move(all);
   }
+  for (std::size_t m = 0; m < made->monitors.size(); ++m) {
+    const Monitor& own = *made->monitors[m];
+    const Monitor* former = made->reference_for(own);
+    if (former && former->edges() != own.edges())
+      throw data::InputError(
+          data::ExitCode::config_invalid,
+          {config.error(660, fmt::format("monitor[{}].subtract", m),
+                        "its fields are taken at other places where the bodies are left out: a "
+                        "conductor of the reference touches it",
+                        "move the monitor two cells away")});
+  }
   return made;
+}
+
+std::string MonitoredCase::name_of(std::size_t run) const {
+  if (empty) return run == 0 ? reference_name : "";
+  return runs() > 1 ? c.channels[c.excitations[run].channel].name : "";
+}
+
+const Monitor* MonitoredCase::reference_for(const Monitor& own) const {
+  if (!own.options().subtract_reference) return nullptr;
+  for (const auto& m : of_empty)
+    if (m->options().name == own.options().name) return m.get();
+  return nullptr;
 }
 
 }  // namespace tessera::apps::fdtd

@@ -30,6 +30,8 @@ const data::Options<CaseOptions>& fdtd_options() {
                 {.doc = "What is made of the waves at ports.", .since = "0.3"});
     o.add_tables("monitor", &O::monitors, monitor_table(),
                  {.doc = "What is measured.", .max_items = 10000});
+    o.add_table("reference", &O::reference, reference_table(),
+                {.doc = "A run without the bodies, to compare with."});
     o.add_table("output", &O::output, output_table(), {.doc = "What is written."});
     o.add_tables(
         "expect", &O::expectations, expect_table(),

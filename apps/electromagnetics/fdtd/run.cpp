@@ -38,16 +38,20 @@ em::TimeDomain make_run(const MonitoredCase& made, std::size_t number,
   std::vector<em::Edge> recorded;
   for (const auto& m : made.of_run(number))
     recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
-  em::GridCut cut = em::cut_grid(made.c.grid, ranks, weights);
-  em::YeeModel model = make_model(made.c, em::slab_of(made.c.faces, cut));
-  return {std::move(model), make_injections(made.c, number), std::move(recorded), std::move(cut)};
+  const Case& c = made.case_of(number);
+  em::GridCut cut = em::cut_grid(c.grid, ranks, weights);
+  em::YeeModel model = make_model(c, em::slab_of(c.faces, cut));
+  return {std::move(model), make_injections(c, made.excitation_of(number)), std::move(recorded),
+          std::move(cut)};
 }
 
 /// Tells the other ranks which run comes next, where there are several runs and ranks share them.
 class Turns {
  public:
-  Turns(const Case& c, parallel::Communicator& ranks, const std::vector<double>& weights)
-      : ranks_(run_count(c) > 1 && em::cut_grid(c.grid, ranks, weights).ranks ? &ranks : nullptr) {}
+  Turns(const MonitoredCase& made, parallel::Communicator& ranks,
+        const std::vector<double>& weights)
+      : ranks_(made.runs() > 1 && em::cut_grid(made.c.grid, ranks, weights).ranks ? &ranks
+                                                                                  : nullptr) {}
   ~Turns() {
     // After a failure the others are ended otherwise.
     if (std::uncaught_exceptions() == exceptions_) try {
@@ -102,7 +106,11 @@ struct TimeLoop {
   std::uint64_t metrics_bytes = 0;
 
   TimeLoop(RunContext& context_, MonitoredCase& made_, std::size_t number_)
-      : context(context_), made(made_), c(made.c), number(number_), monitors(made.of_run(number)) {
+      : context(context_),
+        made(made_),
+        c(made.case_of(number_)),
+        number(number_),
+        monitors(made.of_run(number)) {
     std::int64_t columns = 0;
     for (const auto& m : monitors) {
       first.push_back(columns);
@@ -128,7 +136,7 @@ struct TimeLoop {
     out.app = "electromagnetics.fdtd";
     out.step = static_cast<std::uint64_t>(ended.all_steps() +
                                           (ended.steps.size() > number ? 0 : run->step()));
-    if (run_count(c) > 1) {
+    if (made.runs() > 1) {
       out.put("run", static_cast<std::uint64_t>(number));
       out.put("run_step", run->step());
       out.put("ended", ended.steps);
@@ -211,7 +219,7 @@ class Stepping {
       : context_(context),
         made_(made),
         c_(made.c),
-        turns_(c_, context.ranks, context.options.weights) {}
+        turns_(made, context.ranks, context.options.weights) {}
 
   /// Begins, or goes on from the newest checkpoint.
   void begin() {
@@ -232,13 +240,14 @@ class Stepping {
     const auto load = [&](const data::Checkpoint& from) {
       data::check_resumable(from, context_.manifest, c.inputs);
       const auto run = from.has("run") ? from.scalar<std::uint64_t>("run") : 0;
-      if (run >= run_count(c)) throw Error("[checkpoint] is of a run that the case has not");
+      if (run >= made_.runs()) throw Error("[checkpoint] is of a run that the case has not");
       if (run != now_->number) begin_run(run);
       load_fields(*now_->run, checkpoints, from);
     };
     if (auto loaded = data::load_newest_checkpoint(checkpoints, load)) {
       for (const auto& w : loaded->warnings) context_.log.warning(data::to_string(w));
       now_->restore(loaded->checkpoint);
+      take_reference_off();
       if (loaded->checkpoint.has("ended"))
         ended_.steps = loaded->checkpoint.array<std::int64_t>("ended");
       context_.log.info(fmt::format("going on from {} at step {}{}",
@@ -247,7 +256,7 @@ class Stepping {
     }
     const bool further = now_->run->step() > 0 || now_->number > 0;
     std::vector<std::string> columns{"step", "time_s", "energy_j", "decay_db"};
-    if (run_count(c) > 1) columns.insert(columns.begin(), "run");
+    if (made_.runs() > 1) columns.insert(columns.begin(), "run");
     if (further)
       metrics_.emplace(context_.folder.metrics_csv(), columns, now_->metrics_bytes);
     else
@@ -256,11 +265,12 @@ class Stepping {
 
   /// Goes on with the next run; false: there is none.
   bool next() {
-    if (ended_.steps.size() >= run_count(c_)) return false;
+    if (ended_.steps.size() >= made_.runs()) return false;
     if (ended_.steps.size() > now_->number) {
       const std::uint64_t bytes = now_->metrics_bytes;
       begin_run(ended_.steps.size());
       now_->metrics_bytes = bytes;
+      take_reference_off();
     }
     return true;
   }
@@ -309,22 +319,21 @@ class Stepping {
     metrics_->sync();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (run_count(c_) > 1) ended_.steps.push_back(s.run->step());
+    if (made_.runs() > 1) ended_.steps.push_back(s.run->step());
     // What `resume --set run.stop...` goes on from; steps that are made anew in less time need no
     // file of all fields.
     if (seconds > 10) save();
     context_.log.info(fmt::format(
         "{}{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s",
-        run_count(c_) > 1 ? c_.channels[c_.excitations[s.number].channel].name + ": " : "",
-        s.run->step(), s.run->time_s(),
-        static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
+        made_.name_of(s.number).empty() ? "" : made_.name_of(s.number) + ": ", s.run->step(),
+        s.run->time_s(), static_cast<double>(s.run->step() - begin_step) * cells / seconds / 1e6));
     return data::ExitCode::ok;
   }
 
   TimeLoop& now() { return *now_; }
   /// Of each run.
   std::vector<std::int64_t> steps() const {
-    return run_count(c_) > 1 ? ended_.steps : std::vector<std::int64_t>{now_->run->step()};
+    return made_.runs() > 1 ? ended_.steps : std::vector<std::int64_t>{now_->run->step()};
   }
   void save() {
     TimeLoop& s = *now_;
@@ -335,6 +344,12 @@ class Stepping {
   }
 
  private:
+  /// The reference has ended where its case begins.
+  void take_reference_off() {
+    if (!made_.empty || now_->number == 0) return;
+    for (const auto& m : now_->monitors)
+      if (const Monitor* former = made_.reference_for(*m)) m->take_off(*former);
+  }
   void begin_run(std::size_t number) {
     now_.reset();  // ends what other ranks do for it
     turns_.begin(number);
@@ -342,15 +357,16 @@ class Stepping {
   }
   /// " of 2/4, left", where there are several runs.
   std::string of_run(const std::string& before) const {
-    if (run_count(c_) == 1) return {};
-    return fmt::format("{}{}/{}, {}", before, now_->number + 1, run_count(c_),
-                       c_.channels[c_.excitations[now_->number].channel].name);
+    if (made_.runs() == 1) return {};
+    const std::string name = made_.name_of(now_->number);
+    return fmt::format("{}{}/{}{}{}", before, now_->number + 1, made_.runs(),
+                       name.empty() ? "" : ", ", name);
   }
   void row(double db) {
     const TimeLoop& s = *now_;
     std::vector<double> values{static_cast<double>(s.run->step()), s.run->time_s(),
                                s.energy.energy_j, db};
-    if (run_count(c_) > 1) values.insert(values.begin(), static_cast<double>(s.number + 1));
+    if (made_.runs() > 1) values.insert(values.begin(), static_cast<double>(s.number + 1));
     metrics_->row(values);
   }
   data::ExitCode say_growth() {
@@ -384,14 +400,13 @@ class Stepping {
 /// What the monitors of a run have found, and what it says about their spectra.
 void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t number,
                     double time_s, Results& results) {
-  const Case& c = made.c;
+  const Case& c = made.case_of(number);
   const Monitors& monitors = made.of_run(number);
   double sources_end = 0;
-  for (const em::Injection& s : make_injections(c, number))
+  for (const em::Injection& s : make_injections(c, made.excitation_of(number)))
     sources_end = std::max(sources_end, s.end_s);
   auto& told = context.manifest.metrics;
-  const std::string run =
-      run_count(c) > 1 ? c.channels[c.excitations[number].channel].name : std::string();
+  const std::string run = made.name_of(number);
   const auto named = [&](const std::string& name) { return run.empty() ? name : name + "." + run; };
   const bool cut_short = std::isfinite(sources_end) && time_s < sources_end;
   if (cut_short)
@@ -412,8 +427,15 @@ void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t 
         !text.empty() && !cut_short)
       context.log.warning(text);
   }
-  for (std::size_t m = 0; m < own.size(); ++m) monitors[m]->relate(own[m], own);
-  if (!run.empty() || !c.excitations.empty()) per_watt(made, number, own);
+  const std::size_t n_own = own.size();
+  if (made.empty)  // results of the reference, under their names
+    std::move(results.begin(), results.end(), std::back_inserter(own));
+  for (std::size_t m = 0; m < n_own; ++m) monitors[m]->relate(own[m], own);
+  if (made.empty) {
+    std::move(own.begin() + static_cast<std::ptrdiff_t>(n_own), own.end(), results.begin());
+    own.resize(n_own);
+  }
+  if (!c.excitations.empty()) per_watt(made, number, own);
   for (MonitorResult& r : own) {
     r.name = named(r.name);
     results.push_back(std::move(r));
@@ -422,7 +444,7 @@ void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t 
 
 void help_with_run(HelpContext& with, MonitoredCase& made, std::size_t number) {
   em::TimeDomain run = make_run(made, number, with.ranks, with.weights);
-  if (run_count(made.c) == 1)
+  if (made.runs() == 1)
     for (std::unique_ptr<Monitor>& m : made.monitors)  // rank 0 has what they record
       if (m->options().derivatives.empty()) m.reset();
   const auto stops = [stop = with.stop] { return stop && stop->poll() != data::StopReason::none; };
@@ -441,7 +463,7 @@ std::int64_t steps_between_checks(const Case& c) {
 }
 
 void help_with_steps(HelpContext& with, MonitoredCase& made) {
-  if (run_count(made.c) == 1) return help_with_run(with, made, 0);
+  if (made.runs() == 1) return help_with_run(with, made, 0);
   if (!em::cut_grid(made.c.grid, with.ranks, with.weights).ranks) return;
   while (const auto run = Turns::next(with.ranks)) help_with_run(with, made, *run);
 }
@@ -469,7 +491,7 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
   stepping.begin();
   while (stepping.next()) {
     if (const data::ExitCode code = stepping.step(); code != data::ExitCode::ok) return code;
-    if (run_count(c) > 1) continue;
+    if (made.runs() > 1) continue;
     if (const data::ExitCode code =
             differentiate(context, made, *stepping.now().run, [&] { stepping.save(); });
         code != data::ExitCode::ok)

@@ -7,20 +7,36 @@ namespace tessera::apps::fdtd {
 
 using Monitors = std::vector<std::unique_ptr<Monitor>>;
 
-/// A case with its monitors, which refer to it: those of [[monitor]], then those of its ports.
+/// A case with its monitors, which refer to it: those of [[monitor]], then those of its ports. Its
+/// runs: one, or one for each excitation, or that of its reference and its own.
 struct MonitoredCase {
   Case c;
-  Monitors monitors;              ///< of the first run
-  std::vector<Monitors> further;  ///< of further ones, an excitation each
+  Monitors monitors;                  ///< of the first run, of a case with a reference of its own
+  std::vector<Monitors> further;      ///< of further ones, an excitation each
+  std::shared_ptr<const Case> empty;  ///< the reference; null: none
+  Monitors of_empty;
 
-  Monitors& of_run(std::size_t k) { return k == 0 ? monitors : further.at(k - 1); }
-  const Monitors& of_run(std::size_t k) const { return k == 0 ? monitors : further.at(k - 1); }
+  std::size_t runs() const { return empty ? 2 : run_count(c); }
+  const Case& case_of(std::size_t run) const { return empty && run == 0 ? *empty : c; }
+  std::size_t excitation_of(std::size_t run) const { return empty ? 0 : run; }
+  Monitors& of_run(std::size_t run) {
+    if (empty && run == 0) return of_empty;
+    return run == 0 || empty ? monitors : further.at(run - 1);
+  }
+  const Monitors& of_run(std::size_t run) const {
+    return const_cast<MonitoredCase*>(this)->of_run(run);
+  }
+  /// What its results have behind their names; empty for those that have names of their own alone.
+  std::string name_of(std::size_t run) const;
+  /// The monitor of the reference whose fields are taken off those of `own`; null: none.
+  const Monitor* reference_for(const Monitor& own) const;
 };
 /// With monitors for each run of the case. Throws InputError.
 std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config);
 
-/// Steps a case to its end (or to where a former run of the folder stopped, and on), one excitation
-/// after the other. `results` are those of the monitors; of several runs named MONITOR.PORT.
+/// Steps a case to its end (or to where a former run of the folder stopped, and on), one run
+/// after the other. `results` are those of the monitors; of several runs named MONITOR.PORT or
+/// MONITOR.reference.
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results);
 
 /// What the other ranks do meanwhile: they hold slabs of the grid.

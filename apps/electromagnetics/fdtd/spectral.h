@@ -33,6 +33,10 @@ class Spectral : public Monitor {
     steps_ = c.has(prefix + "steps") ? c.scalar<std::int64_t>(prefix + "steps")
                                      : static_cast<std::int64_t>(c.step);
   }
+  void take_off(const Monitor& former) override {
+    const auto& record = *static_cast<const Spectral&>(former).record_;
+    record_->subtract(record.own_sums(), record.every());
+  }
   std::optional<double> settling() const override { return record_->norm(); }
   std::optional<electromagnetics::Fading::Report> fading() const override {
     return record_->fading().report();

@@ -141,6 +141,33 @@ Case make_case(CaseOptions options, const data::Config& config) {
   }
 }
 
+Case reference_of(const Case& c) {
+  Case out = c;
+  const std::vector<std::string>& without = c.options.reference->without;
+  const auto left_out = [&](const auto& body) {
+    return std::find(without.begin(), without.end(), body.name) != without.end();
+  };
+  std::erase_if(out.scene.structures, left_out);
+  std::erase_if(out.options.structures, left_out);
+  out.options.monitors.clear();
+  for (const MonitorOptions& m : c.options.monitors) {
+    const bool wanted =
+        m.subtract_reference || std::any_of(c.options.monitors.begin(), c.options.monitors.end(),
+                                            [&](const MonitorOptions& other) {
+                                              return refers_to_reference(c.options, other) &&
+                                                     other.relative_to->starts_with(m.name + ".");
+                                            });
+    if (!wanted) continue;
+    MonitorOptions& own = out.options.monitors.emplace_back(m);
+    own.subtract_reference = false;
+    own.relative_to.reset();
+  }
+  out.options.reference.reset();
+  out.warnings.clear();
+  out.open = make_open(out);
+  return out;
+}
+
 std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
   const bool conformal = c.options.grid.conductors == ConductorChoice::conformal;
   return std::make_shared<em::CutCellFractions>(em::cut_cell_fractions(

@@ -64,6 +64,10 @@ struct Case {
 /// complete; `config` is for the places of messages. Throws InputError.
 Case make_case(CaseOptions options, const data::Config& config);
 
+/// The case without the bodies that its reference leaves out: the same grid, time step and sources,
+/// and of its monitors those that others refer to.
+Case reference_of(const Case& c);
+
 /// Adds warnings about what a case may say, but hardly means: sources in layers, runs of a year.
 void find_doubts(Case& c, const data::Config& config);
 

@@ -211,8 +211,11 @@ void complete_options(CaseOptions& o, const data::Config& config) {
   for (int a = 0; a < 3; ++a) middle[static_cast<std::size_t>(a)] = o.grid.middle(a);
   for (SourceOptions& s : o.sources)
     if (!s.position) s.position = middle;
-  for (MonitorOptions& m : o.monitors)
+  for (MonitorOptions& m : o.monitors) {
     if (!m.position) m.position = middle;
+    if (o.reference && m.subtract && m.subtract->filename() == reference_name)
+      m.subtract.reset(), m.subtract_reference = true;
+  }
 
   Checks checks(config);
   check_grid(o.grid, checks);
@@ -223,6 +226,7 @@ void complete_options(CaseOptions& o, const data::Config& config) {
   check_sources(o, checks);
   check_ports(o, checks);
   check_monitors(o, checks);
+  check_reference(o, checks);
   if (!checks.findings.empty())
     throw data::InputError(data::ExitCode::config_invalid, std::move(checks.findings));
 }

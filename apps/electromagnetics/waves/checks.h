@@ -42,6 +42,7 @@ void check_structures(const CaseOptions& o, Checks& checks);
 void check_sources(const CaseOptions& o, Checks& checks);
 void check_ports(const CaseOptions& o, Checks& checks);
 void check_monitors(const CaseOptions& o, Checks& checks);
+void check_reference(const CaseOptions& o, Checks& checks);
 
 /// What a case with ports gives besides its monitors' results, and these for each driven port.
 std::vector<std::string> port_results(const CaseOptions& o);

@@ -134,11 +134,15 @@ bool has_power(const MonitorOptions& m) {
   return m.kind == MonitorKind::flux || m.kind == MonitorKind::mode;
 }
 
+std::string of_reference(const std::string& monitor) { return monitor + "." + reference_name; }
+
 /// The monitor that `relative_to` names is another one's base at each of its frequencies.
 void check_base(const MonitorOptions& m, const CaseOptions& o, const std::string& at,
                 Checks& checks) {
   for (const MonitorOptions& base : o.monitors) {
-    if (!has_power(base) || base.name != *m.relative_to) continue;
+    if (!has_power(base) ||
+        (base.name != *m.relative_to && of_reference(base.name) != *m.relative_to))
+      continue;
     const std::vector<double> own = m.all_frequencies(), other = base.all_frequencies();
     const bool same = std::equal(own.begin(), own.end(), other.begin(), other.end(),
                                  [](double a, double b) { return std::abs(a - b) <= 1e-9 * b; });
@@ -154,7 +158,7 @@ void check_base(const MonitorOptions& m, const CaseOptions& o, const std::string
 void check_expected(const ExpectOptions& x, const std::string& at, const CaseOptions& o,
                     Checks& checks) {
   for (const MonitorOptions& m : o.monitors) {
-    if (m.name != x.monitor) continue;
+    if (m.name != x.monitor && of_reference(m.name) != x.monitor) continue;
     const std::vector<double> f = m.all_frequencies();
     if (m.kind == MonitorKind::resonances || f.empty())
       return checks.say(629, at + ".frequency", "'" + m.name + "' has no spectrum to look up",
@@ -201,12 +205,44 @@ void check_sources(const CaseOptions& o, Checks& checks) {
   }
 }
 
+void check_reference(const CaseOptions& o, Checks& checks) {
+  if (!o.reference) return;
+  std::vector<std::string> names;
+  for (const StructureOptions& s : o.structures)
+    if (s.material && !s.name.empty()) names.push_back(s.name);
+  for (std::size_t k = 0; k < o.reference->without.size(); ++k)
+    checks.known(item("reference.without", k), o.reference->without[k], names, "structure");
+  if (!o.run.excite.empty())
+    checks.say(642, "reference", "a reference beside run.excite is not supported",
+               "ports tell what comes back by themselves: leave the reference out");
+  bool used = false;
+  for (std::size_t i = 0; i < o.monitors.size(); ++i) {
+    const MonitorOptions& m = o.monitors[i];
+    if (!m.derivatives.empty())
+      checks.say(642, item("monitor", i) + ".derivatives",
+                 "derivatives beside a reference are not supported",
+                 "run the reference by itself, and name its folder in `subtract`");
+    used = used || m.subtract_reference || refers_to_reference(o, m);
+  }
+  if (!used)
+    checks.say(629, "reference", "no monitor refers to it",
+               "subtract = \"reference\", or relative_to = \"NAME.reference\"");
+}
+
+bool refers_to_reference(const CaseOptions& o, const MonitorOptions& m) {
+  return m.relative_to && std::any_of(o.monitors.begin(), o.monitors.end(), [&](const auto& base) {
+           return *m.relative_to == of_reference(base.name);
+         });
+}
+
 void check_monitors(const CaseOptions& o, Checks& checks) {
   std::set<std::string> seen;
   std::vector<std::string> names, fluxes;
   for (const MonitorOptions& m : o.monitors) {
     names.push_back(m.name);
     if (has_power(m)) fluxes.push_back(m.name);
+    if (has_power(m) && o.reference) fluxes.push_back(of_reference(m.name));
+    if (o.reference) names.push_back(of_reference(m.name));
   }
   for (std::size_t i = 0; i < o.monitors.size(); ++i) {
     const MonitorOptions& m = o.monitors[i];

@@ -136,7 +136,7 @@ class Cuts {
         break;
       }
     }
-    bool driven = !closed || o.subtract;
+    bool driven = !closed || o.subtract || o.subtract_reference;
     for (const CaseSource& s : c_.sources) {
       const SourceOptions& source = s.options;
       const em::Bounds of = source.kind == SourceKind::plane_wave

@@ -269,6 +269,7 @@ struct MonitorOptions {
   bool reverse = false;
   std::optional<std::string> relative_to;
   std::optional<std::filesystem::path> subtract;
+  bool subtract_reference = false;  ///< `subtract` says "reference", and there is one
   std::vector<double> theta, phi;
   std::array<int, 2> angle_points{37, 72};  ///< theta, phi, where these are not given
   std::vector<MirrorOptions> mirrors;
@@ -304,6 +305,13 @@ struct ExpectOptions {
   bool relative = false;
 };
 
+/// A run of the same case without some of its bodies.
+struct ReferenceOptions {
+  std::vector<std::string> without;
+};
+/// What its results are called: "through.reference".
+inline constexpr const char* reference_name = "reference";
+
 struct CaseOptions {
   int schema = 1;
   std::string title;
@@ -316,6 +324,7 @@ struct CaseOptions {
   std::vector<PortOptions> ports;
   ScatteringOptions scattering;
   std::vector<MonitorOptions> monitors;
+  std::optional<ReferenceOptions> reference;
   OutputOptions output;
   std::vector<ExpectOptions> expectations;
   /// Media that the grid and the time step hold for although no body needs to be of them; no key.
@@ -329,6 +338,9 @@ struct CaseOptions {
 };
 /// "structure[2]", or "truth[0]".
 std::string structure_key(const CaseOptions& o, std::size_t structure);
+
+/// Whether the monitor is measured against one of the reference.
+bool refers_to_reference(const CaseOptions& o, const MonitorOptions& m);
 
 /// The medium of a structure of pixels where its density is 0.
 inline const std::string& empty_medium(const StructureOptions& s, const CaseOptions& o) {

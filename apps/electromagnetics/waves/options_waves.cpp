@@ -204,12 +204,14 @@ data::Options<MonitorOptions> monitor_table() {
   o.add(
       "relative_to", &O::relative_to,
       {.doc = "Name of a flux or mode monitor with the same frequencies by whose power, of a mode "
-              "monitor that of its first mode along the axis, this one is divided.",
+              "monitor that of its first mode along the axis, this one is divided. "
+              "\"through.reference\" is "
+              "the monitor \"through\" of the run that [reference] describes.",
        .only_for = {"flux", "orders", "mode"}});
   o.add("subtract", &O::subtract,
         {.doc = "Folder of a former run whose fields at this monitor are subtracted first. Both "
                 "have the same sources, grid, time step and frequencies, and the monitor the same "
-                "position.",
+                "position. \"reference\" is the run that [reference] describes.",
          .only_for = {"dft", "flux", "far_field", "rcs", "orders"}});
   o.add("theta", &O::theta,
         {.doc = "Angles from +z; theta and phi are combined.",
@@ -285,6 +287,16 @@ data::Options<MonitorOptions> monitor_table() {
         duration({.doc = "Simulated time at which it ends.",
                   .above = 0,
                   .only_for = {"snapshot", "probe", "resonances"}}));
+  return o;
+}
+
+data::Options<ReferenceOptions> reference_table() {
+  using O = ReferenceOptions;
+  data::Options<O> o("reference",
+                     "A run of the same case without some of its bodies, in the same folder and "
+                     "before it. Monitors refer to it by `subtract` and `relative_to`.");
+  o.add("without", &O::without,
+        {.doc = "Names of the structures that are left out.", .required = true, .min_items = 1});
   return o;
 }
 
