@@ -53,4 +53,40 @@ position = ["1 um", "0 um", "0 um"]
   EXPECT_FALSE(std::filesystem::exists(here() / "whole/vtk/scene.vtr"));
 }
 
+TEST_F(Fdtd, ScenesOfThreeDimensionsHaveThreeCuts) {
+  write("solid.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, scene_at = ["0.52 um", "-0.31 um", "0.22 um"]}
+grid = {size = ["3 um", "2 um", "1.6 um"], cell = "100 nm"}
+run.stop.steps = 1
+boundary.pml.cells = 3
+[[material]]
+name = "glass"
+index = 1.5
+[[structure]]
+shape = "sphere"
+radius = "0.5 um"
+material = "glass"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-0.8 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "probe"
+name = "point"
+position = ["0.8 um", "0 um", "0 um"]
+)");
+  const auto titles = [&](const std::vector<std::string>& settings) {
+    EXPECT_EQ(run_case("solid.toml", "RUN", settings).code, 0);
+    const std::string svg = read("RUN/plots/scene.svg");
+    std::string out;
+    for (const char* axis : {"z = ", "y = ", "x = "})
+      if (const auto at = svg.find(axis); at != std::string::npos)
+        out += svg.substr(at, svg.find('<', at) - at) + "; ";
+    return out;
+  };
+  EXPECT_EQ(titles({}), "z = 0.25 µm; y = -0.35 µm; x = 0.55 µm; ");  // middles of cells
+  EXPECT_EQ(titles({"grid.size=[\"3 um\", \"2 um\", \"0 um\"]", "structure=[]"}), "");
+}
+
 }  // namespace
