@@ -265,7 +265,15 @@ class Stepping {
 
   /// Goes on with the next run; false: there is none.
   bool next() {
-    if (ended_.steps.size() >= made_.runs()) return false;
+    if (ended_.steps.size() >= made_.runs()) {
+      if (now_->last_step > ended_.steps.back())
+        context_.log.warning(
+            fmt::format("runs that have ended, the last at step {}, do not go on to the later end "
+                        "at {}: start a "
+                        "new run for that",
+                        ended_.steps.back(), now_->last_step));
+      return false;
+    }
     if (ended_.steps.size() > now_->number) {
       const std::uint64_t bytes = now_->metrics_bytes;
       begin_run(ended_.steps.size());
