@@ -6,7 +6,6 @@
 #include "guides.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
-#include "tessera/solvers/eigenpairs.h"
 
 #include <gtest/gtest.h>
 
@@ -67,7 +66,6 @@ Launched launch(const YeeModel& m, const ModePlane& plane, const ModeBand& band,
 }
 
 TEST(ModeSource, RunsToOneSideOfARectangularGuide) {
-  if (!solvers::slepc_available()) GTEST_SKIP() << "SLEPc is not there";
   const double a = 22.86e-3, d = a / 18, f0 = 10.3e9;
   for (const int axis : {0, 2}) {
     YeeModel m;
@@ -101,7 +99,6 @@ TEST(ModeSource, RunsToOneSideOfARectangularGuide) {
 }
 
 TEST(ModeSource, RunsAlongASlabWithLayersAtItsSidesInSinglePrecision) {
-  if (!solvers::slepc_available()) GTEST_SKIP() << "SLEPc is not there";
   // Silicon in oxide, TE and TM, in two dimensions.
   const double cell = 20e-9, f0 = speed_of_light / 1.55e-6;
   YeeGrid grid;

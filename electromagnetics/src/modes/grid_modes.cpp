@@ -53,8 +53,10 @@ Tensor values_of(const Matrix& m) {
 /// The eigenpairs nearest to `target`, which lies beyond what the plane's media carry.
 std::vector<Pair> nearest_pairs(const Matrix& m, const Complex& target, int count) {
   std::vector<Pair> out;
-  constexpr Eigen::Index small = 160;
-  if (m.rows() <= small) {
+  constexpr Eigen::Index small = 160, patient = 800;  // dense: some ms, some seconds
+  std::string why;
+  const bool sparse = solvers::slepc_available(&why);
+  if (m.rows() <= small || (!sparse && m.rows() <= patient)) {
     const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> all{Eigen::MatrixXcd(m)};
     for (Eigen::Index k = 0; k < m.rows(); ++k)
       out.push_back({all.eigenvalues()[k], all.eigenvectors().col(k)});
@@ -64,8 +66,7 @@ std::vector<Pair> nearest_pairs(const Matrix& m, const Complex& target, int coun
     out.resize(std::min(out.size(), static_cast<std::size_t>(count)));
     return out;
   }
-  std::string why;
-  if (!solvers::slepc_available(&why))
+  if (!sparse)
     throw Error("[grid_modes] a plane of " + std::to_string(m.rows()) +
                 " unknowns needs SLEPc: " + why);
   std::vector<Index> begin{0}, column;

@@ -75,7 +75,7 @@ void require_fields(const char* operation, const std::vector<Patch>& patches,
     if (p.weight_lo.size() != p.lo.size() || p.weight_hi.size() != p.hi.size())
       throw Error(fmt::format("[{}] patch {} has {} x {} points but {} x {} weights", operation, k,
                               p.lo.size(), p.hi.size(), p.weight_lo.size(), p.weight_hi.size()));
-    const Shape want{n_frequencies, 2, p.n_hi(), p.n_lo()};
+    const tessera::Shape want{n_frequencies, 2, p.n_hi(), p.n_lo()};
     for (const Tensor& f : {fields[k].e, fields[k].h})
       if (!f.defined() || f.shape() != want || !is_complex(f.dtype()))
         throw Error(fmt::format("[{}] the fields of patch {} must be complex {}, got {}", operation,

@@ -78,7 +78,7 @@ struct GridModes {
 /// Of the whole model's plane. The cells at both sides of the line must be of one length and lie
 /// outside of layers along n; the guide should not change within two cells of it. Throws Error
 /// where they are not, for tensors or nonlinear media in the plane, joined faces with a phase, and
-/// where SLEPc is wanted but missing.
+/// for a plane of more than 800 unknowns where SLEPc is missing.
 GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOptions& options);
 
 /// How many cells, at most `most`, the guide goes on as it is at the plane, to the side of rising
