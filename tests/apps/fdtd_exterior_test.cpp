@@ -378,4 +378,58 @@ frequencies = ["3 GHz"]
   }
 }
 
+/// A short dipole: alone, and flat a quarter of a wavelength above a wall.
+TEST_F(FdtdExterior, MainBeamsAreThoseOfDipolesAndLookNotBehindWalls) {
+  const std::string dipole = R"(app = "electromagnetics.fdtd"
+grid = {size = ["60 mm", "60 mm", "60 mm"], cell = "2.5 mm"}
+run = {precision = "f64", stop.after_sources = "1 ns"}
+boundary.pml.cells = 6
+[[source]]
+kind = "point"
+component = "Ex"
+position = ["0 mm", "0 mm", "0 mm"]
+waveform = {kind = "gaussian", frequency = "3 GHz", bandwidth = "2 GHz"}
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 mm", "0 mm", "0 mm"]
+size = ["20 mm", "20 mm", "20 mm"]
+frequencies = ["3 GHz"]
+beam = true
+co_polar = "0 deg"
+theta = ["0 deg"]
+phi = ["0 deg", "90 deg"]
+)";
+  write("case.toml", dipole);
+  run_case("case.toml", "alone");
+  // 8 cells across the box: dispersion and the box's own differences are a percent.
+  EXPECT_NEAR(column("alone", "far", "beam_directivity").at(0), 1.5, 0.01);
+  EXPECT_NEAR(column("alone", "far", "beam_width_e").at(0), 90, 0.5);
+  EXPECT_EQ(column("alone", "far", "beam_width_h").at(0), 360);
+  EXPECT_NEAR(column("alone", "far", "front_to_back").at(0), 0, 1e-6);
+  EXPECT_TRUE(std::isinf(column("alone", "far", "beam_axial_ratio").at(0)));
+  for (const int phi : {0, 1}) {
+    EXPECT_NEAR(column("alone", "far", "co_polar").at(phi), 1.5, 0.01);
+    EXPECT_NEAR(column("alone", "far", "cross_polar").at(phi), 0, 1e-12);
+  }
+  // With its image it has sin(k h u)^2 (1 - sin^2 theta cos^2 phi), u = cos theta, largest straight
+  // up; D is 4 pi of that over the integral over the half.
+  write("wall.toml", dipole);
+  run_case("wall.toml", "wall",
+           {"boundary.z_low=\"pec\"", "source[0].position=[\"0 mm\", \"0 mm\", \"-5 mm\"]",
+            "monitor[0].position=[\"0 mm\", \"0 mm\", \"-10 mm\"]",
+            "monitor[0].size=[\"20 mm\", \"20 mm\", \"40 mm\"]"});
+  double sum = 0;
+  const double h = 2 * std::numbers::pi * 25e-3 * 3e9 / 299792458.0;
+  for (int i = 0; i < 1000; ++i) {  // phi gives 2 pi (1 + u^2)/2 of the pattern
+    const double u = (i + 0.5) / 1000;
+    sum += std::pow(std::sin(h * u), 2) * std::numbers::pi * (1 + u * u) / 1000;
+  }
+  const double wanted = 4 * std::numbers::pi * std::pow(std::sin(h), 2) / sum;
+  EXPECT_NEAR(column("wall", "far", "beam_directivity").at(0), wanted, 0.02 * wanted);
+  EXPECT_NEAR(column("wall", "far", "beam_theta").at(0), 0, 5);  // flat there: 1 - theta^4
+  EXPECT_TRUE(std::isinf(column("wall", "far", "front_to_back").at(0)));
+  EXPECT_LT(column("wall", "far", "beam_width_e").at(0), 90);
+}
+
 }  // namespace

@@ -116,74 +116,78 @@ TEST_F(FdtdTransforms, FluxOfEmptySpaceIsTheSameThroughEveryPlane) {
 /// every step. Pulses without a share near zero frequency: in a domain of a thirtieth of a
 /// wavelength quasi-static fields stay longer than a test may last, and a transform that is cut off
 /// is another one at each step and at some.
-TEST_F(FdtdTransforms, HowOftenTheyLookDoesNotShow) {
+class FdtdTransformsOf : public FdtdTransforms, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Sources, FdtdTransformsOf,
+                         testing::Values("point", "line", "wave", "beam"),
+                         [](const auto& of) { return std::string(of.param); });
+
+TEST_P(FdtdTransformsOf, HowOftenTheyLookDoesNotShow) {
+  const std::string source = GetParam();
   const double f = 240e12;
   const std::pair<double, double> pulses[] = {{20, 0.2}, {20, 0.6}, {300, 0.3}, {2000, 0.6}};
-  for (const auto& [per_wave, width] : pulses)
-    for (const std::string source : {"point", "line", "wave", "beam"}) {
-      const double cell = kLight / f / per_wave,
-                   fast = 0.45 * std::sqrt(2.0) * kLight / cell / 0.95;
-      const auto cells = [&](double n) { return "\"" + text_of(n * cell) + " m\""; };
-      const auto box = [&](double n) { return "[" + cells(n) + ", " + cells(n) + ", \"0 m\"]"; };
-      const std::string z = ", \"0 m\"]\n",
-                        pulse = "waveform = {kind = \"gaussian\", frequency = \"" + text_of(f) +
-                                " Hz\", bandwidth = \"" + text_of(width * f) + " Hz\"}\n";
-      std::string text =
-          "app = \"electromagnetics.fdtd\"\noutput = {vtk = false, pictures = false, scene = "
-          "false}\ngrid = {size = " +
-          box(64) + ", cell = " + cells(1) +
-          ", polarization = \"Ez\"}\nrun = {precision = \"f64\", stop.after_sources = \"" +
-          text_of(10 / f) +
-          " s\"}\nboundary.pml.cells = 10\n[[structure]]\nshape = \"cylinder\"\nradius = " +
-          cells(7.3) + "\nheight = \"inf\"\nmaterial = \"SiO2\"\n[[source]]\n";
-      if (source == "point")
-        text += "kind = \"point\"\ncomponent = \"Ez\"\nposition = [" + cells(2.2) + ", " +
-                cells(-1.4) + z;
-      if (source == "line")
-        text += "kind = \"line\"\ncomponent = \"Ez\"\nposition = [" + cells(2) + ", " + cells(1) +
-                z + "size = [\"0 m\", " + cells(6) + z;
-      if (source == "wave")
-        text +=
-            "kind = \"plane_wave\"\ndirection = [1, 0.4, 0]\npolarization = [0, 0, 1]\nposition = "
-            "[\"0 m\", \"0 m\", \"0 m\"]\nsize = " +
-            box(24) + "\n";
-      if (source == "beam")
-        text += "kind = \"beam\"\ndirection = [1, 0, 0]\npolarization = [0, 0, 1]\nposition = [" +
-                cells(-16) + ", \"0 m\", \"0 m\"]\nwaist = " + cells(per_wave) + "\n";
-      text += pulse;
-      const std::map<std::string, std::string> monitors{
-          {"flux",
-           "position = [" + cells(15) + ", \"0 m\", \"0 m\"]\nsize = [\"0 m\", " + cells(20) + z},
-          {"orders", "position = [" + cells(15) + ", \"0 m\", \"0 m\"]\nsize = [\"0 m\", " +
-                         cells(40) + z + "orders = [[0, 0]]\n"},
-          {"dft", "position = [" + cells(9.1) + ", " + cells(3.3) + z},
-          {"energy", "position = [\"0 m\", \"0 m\", \"0 m\"]\nsize = " + box(10) + "\n"},
-          {"far_field", "position = [\"0 m\", \"0 m\", \"0 m\"]\nsize = " + box(36) +
-                            "\nangle_points = [1, 12]\n"},
-          {source == "wave" ? "rcs" : "ldos",
-           source == "wave" ? "position = [\"0 m\", \"0 m\", \"0 m\"]\nsize = " + box(36) +
-                                  "\nangle_points = [1, 12]\n"
-                            : ""}};
-      std::vector<std::string> kinds;
-      for (const auto& [kind, rest] : monitors) {
-        if (kind == "ldos" && source != "point") continue;
-        kinds.push_back(kind);
-        for (const bool each : {false, true})
-          text += "[[monitor]]\nkind = \"" + kind + "\"\nname = \"" + kind + (each ? "_each" : "") +
-                  "\"\n" + rest + "frequencies = [\"" + text_of(f) + " Hz\"" +
-                  (each ? ", \"" + text_of(fast) + " Hz\"" : "") + "]\n";
-      }
-      run("case", text);
-      for (const std::string& kind : kinds)
-        EXPECT_LT(
-            difference(csv_table(table("case", kind)), csv_table(table("case", kind + "_each"))),
-            1e-7)
-            << kind << " of a " << source << ", " << per_wave << " cells a wavelength, width "
-            << width;
-      const Outcome check = tessera({"check", "case.toml"});
-      EXPECT_TRUE(holds(check.out, "monitor flux: transforms take one step of ")) << check.out;
-      EXPECT_TRUE(holds(check.out, "monitor flux_each: transforms take every step")) << check.out;
+  for (const auto& [per_wave, width] : pulses) {
+    const double cell = kLight / f / per_wave, fast = 0.45 * std::sqrt(2.0) * kLight / cell / 0.95;
+    const auto cells = [&](double n) { return "\"" + text_of(n * cell) + " m\""; };
+    const auto box = [&](double n) { return "[" + cells(n) + ", " + cells(n) + ", \"0 m\"]"; };
+    const std::string z = ", \"0 m\"]\n",
+                      pulse = "waveform = {kind = \"gaussian\", frequency = \"" + text_of(f) +
+                              " Hz\", bandwidth = \"" + text_of(width * f) + " Hz\"}\n";
+    std::string text =
+        "app = \"electromagnetics.fdtd\"\noutput = {vtk = false, pictures = false, scene = "
+        "false}\ngrid = {size = " +
+        box(64) + ", cell = " + cells(1) +
+        ", polarization = \"Ez\"}\nrun = {precision = \"f64\", stop.after_sources = \"" +
+        text_of(10 / f) +
+        " s\"}\nboundary.pml.cells = 10\n[[structure]]\nshape = \"cylinder\"\nradius = " +
+        cells(7.3) + "\nheight = \"inf\"\nmaterial = \"SiO2\"\n[[source]]\n";
+    if (source == "point")
+      text += "kind = \"point\"\ncomponent = \"Ez\"\nposition = [" + cells(2.2) + ", " +
+              cells(-1.4) + z;
+    if (source == "line")
+      text += "kind = \"line\"\ncomponent = \"Ez\"\nposition = [" + cells(2) + ", " + cells(1) + z +
+              "size = [\"0 m\", " + cells(6) + z;
+    if (source == "wave")
+      text +=
+          "kind = \"plane_wave\"\ndirection = [1, 0.4, 0]\npolarization = [0, 0, 1]\nposition = "
+          "[\"0 m\", \"0 m\", \"0 m\"]\nsize = " +
+          box(24) + "\n";
+    if (source == "beam")
+      text += "kind = \"beam\"\ndirection = [1, 0, 0]\npolarization = [0, 0, 1]\nposition = [" +
+              cells(-16) + ", \"0 m\", \"0 m\"]\nwaist = " + cells(per_wave) + "\n";
+    text += pulse;
+    const std::map<std::string, std::string> monitors{
+        {"flux",
+         "position = [" + cells(15) + ", \"0 m\", \"0 m\"]\nsize = [\"0 m\", " + cells(20) + z},
+        {"orders", "position = [" + cells(15) + ", \"0 m\", \"0 m\"]\nsize = [\"0 m\", " +
+                       cells(40) + z + "orders = [[0, 0]]\n"},
+        {"dft", "position = [" + cells(9.1) + ", " + cells(3.3) + z},
+        {"energy", "position = [\"0 m\", \"0 m\", \"0 m\"]\nsize = " + box(10) + "\n"},
+        {"far_field", "position = [\"0 m\", \"0 m\", \"0 m\"]\nsize = " + box(36) +
+                          "\nangle_points = [1, 12]\n"},
+        {source == "wave" ? "rcs" : "ldos",
+         source == "wave" ? "position = [\"0 m\", \"0 m\", \"0 m\"]\nsize = " + box(36) +
+                                "\nangle_points = [1, 12]\n"
+                          : ""}};
+    std::vector<std::string> kinds;
+    for (const auto& [kind, rest] : monitors) {
+      if (kind == "ldos" && source != "point") continue;
+      kinds.push_back(kind);
+      for (const bool each : {false, true})
+        text += "[[monitor]]\nkind = \"" + kind + "\"\nname = \"" + kind + (each ? "_each" : "") +
+                "\"\n" + rest + "frequencies = [\"" + text_of(f) + " Hz\"" +
+                (each ? ", \"" + text_of(fast) + " Hz\"" : "") + "]\n";
     }
+    run("case", text);
+    for (const std::string& kind : kinds)
+      EXPECT_LT(
+          difference(csv_table(table("case", kind)), csv_table(table("case", kind + "_each"))),
+          1e-7)
+          << kind << " of a " << source << ", " << per_wave << " cells a wavelength, width "
+          << width;
+    const Outcome check = tessera({"check", "case.toml"});
+    EXPECT_TRUE(holds(check.out, "monitor flux: transforms take one step of ")) << check.out;
+    EXPECT_TRUE(holds(check.out, "monitor flux_each: transforms take every step")) << check.out;
+  }
 }
 
 /// The harmonics of a nonlinear medium are in no source.

@@ -3,6 +3,8 @@
 #include "electromagnetics/fdtd/spectral.h"
 #include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/antenna_pattern.h"
+#include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/near_to_far.h"
 
 #include <algorithm>
@@ -24,6 +26,8 @@ class FarFieldMonitor : public Spectral {
     if (exterior_.dimensions < 2)
       throw Error("far fields and cross-sections are of two and three dimensions: take a flux");
     if (o.kind == MonitorKind::rcs) total_ = within_wave();
+    if (o.beam && exterior_.dimensions < 3) throw Error("a main beam is of three dimensions");
+    walls_ = walls_of_box(c, o);
     start_transform();
     theta_ = o.theta;
     phi_ = o.phi;
@@ -85,6 +89,8 @@ class FarFieldMonitor : public Spectral {
       e_phi.push_back(f[q + 1]);
     }
     const char* unit = exterior_.dimensions == 3 ? "V*s" : "V*s/m^0.5";
+    if (exterior_.dimensions == 3) add_polarization(out, e_theta, e_phi, real_values(directivity));
+    if (options_.beam) add_beam(out, fields, real_values(power));
     out.quantities.push_back(sums());
     out.quantities.push_back({"E_theta", unit, "far field without e^{-ikr}/r (2-D: /sqrt r)", shape,
                               std::move(e_theta)});
@@ -103,6 +109,96 @@ class FarFieldMonitor : public Spectral {
   }
 
  private:
+  using Complex = std::complex<double>;
+
+  void add_polarization(MonitorResult& out, const std::vector<Complex>& e_theta,
+                        const std::vector<Complex>& e_phi,
+                        const std::vector<double>& directivity) const {
+    const std::vector<std::uint64_t> shape{count(), theta_.size(), phi_.size()};
+    std::vector<double> ratio, co, cross;
+    for (std::size_t q = 0; q < e_theta.size(); ++q) {
+      const em::FarVector f{e_theta[q], e_phi[q]};
+      ratio.push_back(em::axial_ratio(f));
+      if (!options_.co_polar) continue;
+      const em::LinearParts parts =
+          em::ludwig3(f, directions_[q % directions_.size()].phi, *options_.co_polar);
+      const double each = directivity[q] / (std::norm(f.theta) + std::norm(f.phi));
+      co.push_back(std::norm(parts.co) * each), cross.push_back(std::norm(parts.cross) * each);
+    }
+    out.quantities.push_back({"axial_ratio", "1",
+                              "major over minor axis of polarization, negative: left-handed", shape,
+                              std::move(ratio)});
+    if (!options_.co_polar) return;
+    out.quantities.push_back(
+        {"co_polar", "1", "directivity of the polarization that is wanted", shape, std::move(co)});
+    out.quantities.push_back(
+        {"cross_polar", "1", "directivity of that across it", shape, std::move(cross)});
+  }
+  void add_beam(MonitorResult& out, const std::vector<em::SurfaceFields>& fields,
+                const std::vector<double>& power) const {
+    const double degree = 180 / std::numbers::pi;
+    std::vector<double> theta, phi, most, e_width, h_width, front, lobe, ratio;
+    for (std::size_t f = 0; f < count(); ++f) {
+      std::vector<em::SurfaceFields> of_one;
+      for (const em::SurfaceFields& s : fields)
+        of_one.push_back({slice(s.e, 0, static_cast<Index>(f), static_cast<Index>(f) + 1),
+                          slice(s.h, 0, static_cast<Index>(f), static_cast<Index>(f) + 1)});
+      const em::Exterior& around = exteriors_[exteriors_.size() > 1 ? f : 0];
+      const auto in = [&](const std::vector<em::Direction>& at) {
+        return em::far_field(surface_.patches, of_one, std::span(&frequencies_[f], 1), at, around);
+      };
+      const em::MainBeam b = em::main_beam(
+          [&](const std::vector<em::Direction>& at) {
+            const auto values = complex_values(in(at));
+            std::vector<em::FarVector> seen;
+            for (std::size_t q = 0; q < at.size(); ++q)
+              seen.push_back(behind_a_wall(at[q])
+                                 ? em::FarVector{}
+                                 : em::FarVector{values[2 * q], values[2 * q + 1]});
+            return seen;
+          },
+          step_of(frequencies_[f], around));
+      theta.push_back(b.at.theta * degree), phi.push_back(b.at.phi * degree);
+      most.push_back(
+          real_values(em::directivity(in({b.at}), tensor(std::vector{power[f]}), around))[0]);
+      e_width.push_back(b.e_plane_width * degree), h_width.push_back(b.h_plane_width * degree);
+      front.push_back(10 * std::log10(b.front_to_back)),
+          lobe.push_back(10 * std::log10(b.side_lobe));
+      ratio.push_back(b.axial_ratio);
+    }
+    const auto add = [&](const char* name, const char* unit, const char* what,
+                         std::vector<double> values) {
+      out.quantities.push_back({name, unit, what, {count()}, std::move(values)});
+    };
+    add("beam_theta", "deg", "where the main beam looks", std::move(theta));
+    add("beam_phi", "deg", "where the main beam looks", std::move(phi));
+    add("beam_directivity", "1", "directivity there", std::move(most));
+    add("beam_width_e", "deg", "between half powers, in the plane of E", std::move(e_width));
+    add("beam_width_h", "deg", "between half powers, across the plane of E", std::move(h_width));
+    add("front_to_back", "dB", "over the opposite direction", std::move(front));
+    add("side_lobe", "dB", "the largest in both planes, under the beam", std::move(lobe));
+    add("beam_axial_ratio", "1", "major over minor axis, negative: left-handed", std::move(ratio));
+  }
+  /// Where conductors that are no symmetries hide the far field.
+  bool behind_a_wall(const em::Direction& d) const {
+    const double along[3] = {std::sin(d.theta) * std::cos(d.phi),
+                             std::sin(d.theta) * std::sin(d.phi), std::cos(d.theta)};
+    return std::any_of(walls_.begin(), walls_.end(), [&](const em::Mirror& w) {
+      const double side = (*options_.position)[static_cast<std::size_t>(w.axis)] - w.position;
+      return along[w.axis] * side < -1e-9 * std::abs(side);
+    });
+  }
+  /// Finer than the lobes of what fits in the surface, images included.
+  double step_of(double frequency, const em::Exterior& around) const {
+    double radius = 0;
+    for (const em::Patch& p : surface_.patches)
+      for (const auto& r : em::points_of(p))
+        radius = std::max(radius, std::hypot(r[0], r[1], r[2]));
+    for (const em::Mirror& m : around.mirrors) radius += std::abs(m.position);
+    const double k =
+        2 * std::numbers::pi * frequency * std::sqrt(around.eps * around.mu) / em::speed_of_light;
+    return std::min(0.1, 0.7 / std::max(k * radius, 1.0));
+  }
   Tensor far_fields(const Tensor& values) const {
     return em::far_field(surface_.patches, surface_.fields(values), frequencies_, directions_,
                          exteriors_);
@@ -145,6 +241,7 @@ class FarFieldMonitor : public Spectral {
   em::SampledSurface total_;             ///< of an rcs: in the total field
   std::vector<em::Exterior> exteriors_;  ///< one, or one for each frequency
   em::Exterior exterior_;                ///< the first
+  std::vector<em::Mirror> walls_;        ///< that are no symmetries
   std::vector<double> theta_, phi_;
   std::vector<em::Direction> directions_;
 };

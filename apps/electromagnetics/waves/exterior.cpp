@@ -185,6 +185,16 @@ std::vector<em::Exterior> exteriors(const Case& c, const MonitorOptions& o,
                        frequencies_hz);
 }
 
+std::vector<em::Mirror> walls_of_box(const Case& c, const MonitorOptions& o) {
+  std::vector<em::Mirror> out = named_mirrors(o);
+  for (const em::DomainMirror& m : mirrors_of_box(c, o))
+    if (m.symmetry)
+      std::erase_if(out, [&](const em::Mirror& w) { return em::same_plane(c.grid, w, m.plane); });
+    else
+      out.push_back(m.plane);
+  return out;
+}
+
 void check_exteriors(const Case& c, const data::Config& config) {
   ExteriorChecks checks(c, config);
   for (std::size_t n = 0; n < c.options.monitors.size(); ++n)

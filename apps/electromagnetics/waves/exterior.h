@@ -22,6 +22,9 @@ double images_of_all(const Case& c);
 std::vector<electromagnetics::Exterior> exteriors(const Case& c, const MonitorOptions& o,
                                                   const std::vector<double>& frequencies_hz);
 
+/// Of these, the walls that hide what lies behind them: those that are no symmetries.
+std::vector<electromagnetics::Mirror> walls_of_box(const Case& c, const MonitorOptions& o);
+
 /// Throws InputError for monitors whose surroundings are not what they assume.
 void check_exteriors(const Case& c, const data::Config& config);
 

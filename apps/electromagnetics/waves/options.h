@@ -273,6 +273,8 @@ struct MonitorOptions {
   std::vector<double> theta, phi;
   std::array<int, 2> angle_points{37, 72};  ///< theta, phi, where these are not given
   std::vector<MirrorOptions> mirrors;
+  bool beam = false;
+  std::optional<double> co_polar;  ///< rad
   std::optional<std::string> source;
   std::vector<std::array<int, 2>> orders;
   int modes = 1;

@@ -237,6 +237,20 @@ data::Options<MonitorOptions> monitor_table() {
            "count without being named here.",
        .only_for = {"far_field"},
        .max_items = 3});
+  o.add(
+      "beam", &O::beam,
+      {.doc = "Also look for the main beam: its direction, directivity, widths in the planes of E "
+              "and H, front to back, side lobes, axial ratio. Three dimensions.",
+       .only_for = {"far_field"},
+       .since = "0.3"});
+  o.add("co_polar", &O::co_polar,
+        {.doc = "Angle from +x towards +y of the E that an antenna looking along +z is for: gives "
+                "co- and cross-polar directivity by Ludwig's third definition. Three dimensions.",
+         .unit = "deg",
+         .min = -360,
+         .max = 360,
+         .only_for = {"far_field"},
+         .since = "0.3"});
   o.add("source", &O::source,
         {.doc = "Name of the plane wave (rcs) or point source (ldos) that it is measured against; "
                 "the only one if not given. Orders are measured against none. A point source on a "
