@@ -31,7 +31,7 @@ const data::Options<CaseOptions>& fdtd_options() {
     o.add_tables("monitor", &O::monitors, monitor_table(),
                  {.doc = "What is measured.", .max_items = 10000});
     o.add_table("reference", &O::reference, reference_table(),
-                {.doc = "A run without the bodies, to compare with."});
+                {.doc = "A run without the bodies, to compare with.", .since = "0.3"});
     o.add_table("output", &O::output, output_table(), {.doc = "What is written."});
     o.add_tables(
         "expect", &O::expectations, expect_table(),

@@ -220,7 +220,8 @@ data::Options<StructureOptions> structure_table() {
                 "grey values of a .png, black 0 and white 1. The block has as many pixels of equal "
                 "size along each axis as the file has numbers.",
          .required = true,
-         .only_for = {"pixels"}});
+         .only_for = {"pixels"},
+         .since = "0.3"});
   o.add(
       "axes", &O::axes,
       {.doc = "Which way each index of the file runs: of a .csv or .png the first counts rows from "
@@ -229,18 +230,21 @@ data::Options<StructureOptions> structure_table() {
        .required = true,
        .only_for = {"pixels"},
        .min_items = 1,
-       .max_items = 3});
+       .max_items = 3,
+       .since = "0.3"});
   o.add(
       "empty", &O::empty,
       {.doc = "The medium where the density is 0; that of grid.background if not given. `material` "
               "is where it is 1; between them permittivity, conductivity and poles are mixed "
               "linearly.",
-       .only_for = {"pixels"}});
+       .only_for = {"pixels"},
+       .since = "0.3"});
   o.add("interpolation", &O::interpolation,
         {.doc = "Between the middles of pixels: pixels, each as it is, to its edges; linear, by "
                 "quarters of a pixel.",
          .choices = {"pixels", "linear"},
-         .only_for = {"pixels"}});
+         .only_for = {"pixels"},
+         .since = "0.3"});
   o.add_table("rotate", &O::rotate, rotate, {.doc = "A turn of the body."});
   o.add_table("repeat", &O::repeat, repeat, {.doc = "Copies in rows."});
   return o;

@@ -310,7 +310,10 @@ data::Options<ReferenceOptions> reference_table() {
                      "A run of the same case without some of its bodies, in the same folder and "
                      "before it. Monitors refer to it by `subtract` and `relative_to`.");
   o.add("without", &O::without,
-        {.doc = "Names of the structures that are left out.", .required = true, .min_items = 1});
+        {.doc = "Names of the structures that are left out.",
+         .required = true,
+         .min_items = 1,
+         .since = "0.3"});
   return o;
 }
 
