@@ -99,6 +99,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   c.media = em::with_blends(std::move(c.media), c.scene);
   c.stepped = em::with_blends(std::move(c.stepped), c.scene);
   open_conductors(c, config);
+  make_loads(c, config);
   make_sources(c, config);
   make_ports(c, config);
   check_memory(c, config);
@@ -192,6 +193,7 @@ em::YeeModel make_model(const Case& c, const em::Slab& slab) {
                                               boundary.high(d) == Face::absorber};
   m.material = em::with_absorber(std::move(m.material), c.grid, absorbing, absorber, c.dt_s);
   m.active = computed(c);
+  em::add_elements(m, c.elements);
   return m;
 }
 

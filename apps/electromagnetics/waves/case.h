@@ -6,6 +6,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
+#include "tessera/electromagnetics/lumped_element.h"
 #include "tessera/electromagnetics/run_length.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
@@ -44,6 +45,7 @@ struct Case {
   std::vector<electromagnetics::Medium> stepped;
   electromagnetics::Scene scene;
   std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
+  std::vector<electromagnetics::PlacedElement> elements;
   std::vector<CaseSource> sources;                                 ///< those of ports, too
   std::vector<CasePort> ports;
   std::vector<PortChannel> channels;

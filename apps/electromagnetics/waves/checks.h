@@ -41,6 +41,7 @@ void check_materials(const CaseOptions& o, Checks& checks);
 void check_structures(const CaseOptions& o, Checks& checks);
 void check_sources(const CaseOptions& o, Checks& checks);
 void check_ports(const CaseOptions& o, Checks& checks);
+void check_loads(const CaseOptions& o, Checks& checks);
 void check_monitors(const CaseOptions& o, Checks& checks);
 void check_reference(const CaseOptions& o, Checks& checks);
 
@@ -53,6 +54,9 @@ bool is_computed(const GridOptions& grid, Component c);
 /// Says so at `key` where it is not.
 void check_computed(const GridOptions& grid, Component c, const std::string& key, int number,
                     Checks& checks);
+/// A lumped element: its circuit, and the extent of its box of `size` along `axis`.
+void check_lumped(const GridOptions& grid, const CircuitOptions& circuit, const Point& size,
+                  std::size_t axis, const std::string& at, Checks& checks);
 /// Number of resolved axes along which the extent is zero.
 int flat_axes(const GridOptions& grid, const Point& size);
 /// Says so at `key` if the box about `position` (a point without `size`) leaves the domain.

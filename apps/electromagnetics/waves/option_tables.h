@@ -14,6 +14,7 @@ data::Options<StructureOptions> structure_table();
 data::Options<SourceOptions> source_table();
 data::Options<PortOptions> port_table();
 data::Options<ScatteringOptions> scattering_table();
+data::Options<LoadOptions> load_table();
 data::Options<MonitorOptions> monitor_table();
 data::Options<ReferenceOptions> reference_table();
 data::Options<OutputOptions> output_table();
@@ -41,5 +42,24 @@ inline data::Field duration(data::Field f) {
 
 inline const std::vector<std::string> axis_names = {"x", "y", "z"};
 inline const std::vector<std::string> component_names = {"Ex", "Ey", "Ez", "Hx", "Hy", "Hz"};
+
+/// R, L and C of a table that has a member `circuit`, for some of its kinds where these are named.
+template <class T>
+void add_circuit(data::Options<T>& o, const std::vector<std::string>& kinds = {}) {
+  const auto value = [&](const char* key, std::optional<double> CircuitOptions::*member,
+                         const char* doc, const char* unit) {
+    o.add(key, [member](T& t) -> std::optional<double>& { return t.circuit.*member; },
+          {.doc = doc, .unit = unit, .above = 0, .only_for = kinds});
+  };
+  value("resistance", &CircuitOptions::resistance,
+        "Its resistance, in two dimensions that of 1 m across the plane; none if not given.",
+        "ohm");
+  value("inductance", &CircuitOptions::inductance, "Its inductance; none if not given.", "nH");
+  value("capacitance", &CircuitOptions::capacitance, "Its capacitance; none if not given.", "pF");
+  o.add("circuit", [](T& t) -> CircuitChoice& { return t.circuit.circuit; },
+        {.doc = "How resistance, inductance and capacitance are joined.",
+         .choices = {"series", "parallel"},
+         .only_for = kinds});
+}
 
 }  // namespace tessera::apps::waves

@@ -4,6 +4,7 @@
 // units, angles in radians; e^{+i w t}. The keys and their documentation are in options*.cpp.
 #pragma once
 #include "electromagnetics/waves/port_options.h"
+#include "electromagnetics/waves/load_options.h"
 #include "tessera/data/options.h"
 #include "tessera/data/parameters.h"
 #include "tessera/electromagnetics/absorber.h"
@@ -325,6 +326,7 @@ struct CaseOptions {
   std::vector<SourceOptions> sources;
   std::vector<PortOptions> ports;
   ScatteringOptions scattering;
+  std::vector<LoadOptions> loads;
   std::vector<MonitorOptions> monitors;
   std::optional<ReferenceOptions> reference;
   OutputOptions output;

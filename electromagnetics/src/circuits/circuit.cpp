@@ -78,6 +78,13 @@ std::complex<double> stepped_frequency(double f_hz, double dt_s) {
   return {0, 2 / dt_s * std::tan(std::numbers::pi * f_hz * dt_s)};
 }
 
+Circuit exact_at(Circuit c, double f_hz, double dt_s) {
+  const double x = std::numbers::pi * f_hz * dt_s, by = x > 0 ? x / std::tan(x) : 1;
+  if (c.inductance_h) *c.inductance_h *= by;
+  if (c.capacitance_f) *c.capacitance_f *= by;
+  return c;
+}
+
 TerminalValues terminal_values(const PlacedElement& e, std::complex<double> voltage,
                                std::complex<double> source, double f_hz, double dt_s) {
   const std::complex<double> s = stepped_frequency(f_hz, dt_s),

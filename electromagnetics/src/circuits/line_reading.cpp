@@ -65,10 +65,11 @@ struct Plane {
 
 LineReading line_reading(const LumpedElement& path, int axis, const YeeGrid& grid,
                          const std::array<Faces, 3>& faces, const CutCellFractions& open,
-                         const std::function<bool(const Edge&)>& conductor) {
+                         const std::function<bool(const Edge&)>& conductor,
+                         const SymmetryFaces& symmetry) {
   LumpedElement box = path;
   box.circuit = {.resistance_ohm = 1};
-  const PlacedElement between = place(box, grid, faces, open, conductor);
+  const PlacedElement between = place(box, grid, faces, open, conductor, symmetry);
   if (const auto end = loose_end(between, grid, faces, conductor))
     throw Error(
         fmt::format("[line_reading] the path ends on no conductor at ({:.6g}, {:.6g}, {:.6g}) m",

@@ -36,22 +36,22 @@ int nearest_line(const std::vector<double>& lines, double at) {
   return static_cast<int>(above - lines.begin()) - (at - above[-1] < *above - at ? 1 : 0);
 }
 
-/// Cuts [low, high] at the faces of the grid: what lies behind a face of kind `mirror` is the image
-/// of what is in front of it. A wire on a magnetic mirror is its own image.
-Extent cut_at_mirrors(const YeeGrid& grid, Faces faces, int axis, Boundary mirror, double& low,
-                      double& high) {
+/// Cuts [low, high] at the faces of the grid: what lies behind a `mirror` of a symmetry is the
+/// image of what is in front of it. A wire on a magnetic one is its own image.
+Extent cut_at_mirrors(const YeeGrid& grid, Faces faces, std::array<bool, 2> symmetry, int axis,
+                      Boundary mirror, double& low, double& high) {
   Extent out;
   const std::vector<double>& x = grid.lines[axis];
   const double from = low, to = high, near = kOnLine * grid.smallest_length(axis);
   const bool wire = to - from <= near && mirror == Boundary::pmc;
   for (const bool upper : {false, true}) {
-    const Boundary kind = upper ? faces.high : faces.low;
+    const bool halves = symmetry[upper] && (upper ? faces.high : faces.low) == mirror;
     const double front = upper ? x.back() - from : to - x.front(),
                  behind = upper ? to - x.back() : x.front() - from;
-    const bool on_mirror = wire && kind == mirror && std::abs(behind) <= near;
+    const bool on_mirror = wire && halves && std::abs(behind) <= near;
     if (!on_mirror && behind <= near) continue;
     const char* const names[2] = {"lower", "upper"};
-    if (kind != mirror)
+    if (!halves)
       throw Error(
           fmt::format("[place] the element reaches {:.3g} m beyond the {} face along {}, where it "
                       "has no image: "
@@ -69,10 +69,11 @@ Extent cut_at_mirrors(const YeeGrid& grid, Faces faces, int axis, Boundary mirro
 }
 
 /// Across the current: lines.
-Extent across(const YeeGrid& grid, Faces faces, int axis, double low, double high) {
+Extent across(const YeeGrid& grid, Faces faces, std::array<bool, 2> symmetry, int axis, double low,
+              double high) {
   if (!grid.resolved(axis)) return {{0}, {1}};
   const bool periodic = faces.low == Boundary::periodic;
-  Extent out = cut_at_mirrors(grid, faces, axis, Boundary::pmc, low, high);
+  Extent out = cut_at_mirrors(grid, faces, symmetry, axis, Boundary::pmc, low, high);
   const int n = grid.cells(axis), first = nearest_line(grid.lines[axis], low),
             last = nearest_line(grid.lines[axis], high);
   for (int i = first; i <= last; ++i) {
@@ -87,9 +88,10 @@ Extent across(const YeeGrid& grid, Faces faces, int axis, double low, double hig
 }
 
 /// Along the current: cells.
-Extent along(const YeeGrid& grid, Faces faces, int axis, double low, double high) {
+Extent along(const YeeGrid& grid, Faces faces, std::array<bool, 2> symmetry, int axis, double low,
+             double high) {
   if (!grid.resolved(axis)) return {{0}, {1}};
-  Extent out = cut_at_mirrors(grid, faces, axis, Boundary::pec, low, high);
+  Extent out = cut_at_mirrors(grid, faces, symmetry, axis, Boundary::pec, low, high);
   const int first = nearest_line(grid.lines[axis], low),
             last = nearest_line(grid.lines[axis], high);
   for (int i = first; i < last; ++i) {
@@ -115,8 +117,8 @@ void need_inside(const YeeGrid& grid, const LumpedElement& e) {
 }  // namespace
 
 PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                    const CutCellFractions& open,
-                    const std::function<bool(const Edge&)>& conductor) {
+                    const CutCellFractions& open, const std::function<bool(const Edge&)>& conductor,
+                    const SymmetryFaces& symmetry) {
   circuits::check(e.circuit);
   if (e.axis < 0 || e.axis > 2)
     throw Error(fmt::format("[place] expected an axis 0, 1 or 2, got {}", e.axis));
@@ -124,8 +126,8 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
   std::array<Extent, 3> extent;
   for (int d = 0; d < 3; ++d) {
     const auto u = static_cast<std::size_t>(d);
-    extent[u] = d == e.axis ? along(grid, faces[u], d, e.low[u], e.high[u])
-                            : across(grid, faces[u], d, e.low[u], e.high[u]);
+    extent[u] = d == e.axis ? along(grid, faces[u], symmetry[u], d, e.low[u], e.high[u])
+                            : across(grid, faces[u], symmetry[u], d, e.low[u], e.high[u]);
   }
   const auto a = static_cast<std::size_t>(e.axis), b = (a + 1) % 3, c = (a + 2) % 3;
   PlacedElement out;

@@ -24,6 +24,7 @@ struct LineReading {
 /// conductor, or where both conductors are joined to outer ones.
 LineReading line_reading(const LumpedElement& path, int axis, const YeeGrid& grid,
                          const std::array<Faces, 3>& faces, const CutCellFractions& open,
-                         const std::function<bool(const Edge&)>& conductor);
+                         const std::function<bool(const Edge&)>& conductor,
+                         const SymmetryFaces& symmetry = {});
 
 }  // namespace tessera::electromagnetics

@@ -51,19 +51,26 @@ std::complex<double> admittance(const Circuit& circuit, std::complex<double> s);
 std::complex<double> source_admittance(const Circuit& circuit, std::complex<double> s);
 /// i (2/dt) tan(pi f dt): what the step takes for i w.
 std::complex<double> stepped_frequency(double f_hz, double dt_s);
+/// L and C scaled so that the step has the circuit's own admittance at f_hz: their errors, else of
+/// tan(x)/x - 1 with x = pi f dt, are of the difference of f from f_hz.
+Circuit exact_at(Circuit circuit, double f_hz, double dt_s);
 
 /// A circuit over the box from `low` to `high`, both in m: the edges along `axis` between the lines
 /// that are nearest to its ends, in all columns within. Its sign: V is the integral of E along the
 /// axis, and I, where a source drives it, runs through the element against the axis.
 ///
-/// The box is drawn in the whole space: of one that a mirror of its symmetry halves, the grid has
-/// half, and V and I are those of the whole. A box without width lies as a wire on the lines next
-/// to it; on a mirror it is halved. Along an axis that is not resolved a box is 1 m long.
+/// A box without width lies as a wire on the lines next to it. Along an axis that is not resolved
+/// it is 1 m long.
 struct LumpedElement {
   Circuit circuit;
   int axis = 2;
   Point low{}, high{};
 };
+
+/// Faces (axis; low, high) that are mirrors of a symmetry. A box is drawn in the whole space: of
+/// one that such a mirror halves, or of a wire on it, the grid has half, and V and I are those of
+/// the whole. At other faces, walls, it ends.
+using SymmetryFaces = std::array<std::array<bool, 2>, 3>;
 
 /// The element on a grid.
 struct PlacedElement {
@@ -83,11 +90,12 @@ struct PlacedElement {
 };
 /// Edges for which `conductor` is true are part of the terminals. Throws Error for a circuit
 /// without elements or with values that are not positive, a box without an open edge, outside of
-/// the grid, across a mirror in which its field is odd, or not halved by the mirror that it
-/// crosses.
+/// the grid, across a wall or a mirror in which its field is odd, or not halved by the mirror that
+/// it crosses.
 PlacedElement place(const LumpedElement& element, const YeeGrid& grid,
                     const std::array<Faces, 3>& faces, const CutCellFractions& open = {},
-                    const std::function<bool(const Edge&)>& conductor = {});
+                    const std::function<bool(const Edge&)>& conductor = {},
+                    const SymmetryFaces& symmetry = {});
 /// A node at an end of the element that no conductor touches, neither an edge nor an outer face.
 std::optional<Point> loose_end(const PlacedElement& element, const YeeGrid& grid,
                                const std::array<Faces, 3>& faces,
