@@ -30,7 +30,13 @@ namespace em = electromagnetics;
 void add_port_lines(const Case& c, std::vector<std::string>& lines) {
   for (std::size_t p = 0; p < c.ports.size(); ++p) {
     const PortOptions& o = c.options.ports[p];
-    if (o.kind != PortKind::mode) continue;
+    if (o.kind == PortKind::lumped) {
+      const em::PlacedElement& e = c.elements[c.ports[p].lumped.element];
+      lines.push_back(fmt::format("port {}: {} edges along {} over {:.6g} m, {:.6g} ohm", o.name,
+                                  e.edges.size(), "xyz"[port_axis(o)], e.length_m,
+                                  *o.circuit.resistance));
+      continue;
+    }
     const ModePort& port = c.ports[p].mode;
     const auto axis = static_cast<std::size_t>(port.plane.axis);
     std::string text =

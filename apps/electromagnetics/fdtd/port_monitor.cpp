@@ -10,6 +10,9 @@ std::vector<std::unique_ptr<PortMonitor>> make_port_monitors(const Case& c,
       switch (c.options.ports[p].kind) {
         case PortKind::mode:
           out.push_back(make_mode_port_monitor(c, p));
+          break;
+        case PortKind::lumped:
+          out.push_back(make_lumped_port_monitor(c, p));
       }
     } catch (const data::InputError&) {
       throw;

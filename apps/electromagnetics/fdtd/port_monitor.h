@@ -49,5 +49,6 @@ std::vector<std::unique_ptr<PortMonitor>> make_port_monitors(const Case& c,
 
 // One of each kind.
 std::unique_ptr<PortMonitor> make_mode_port_monitor(const Case& c, std::size_t port);
+std::unique_ptr<PortMonitor> make_lumped_port_monitor(const Case& c, std::size_t port);
 
 }  // namespace tessera::apps::fdtd

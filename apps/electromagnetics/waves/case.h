@@ -45,8 +45,8 @@ struct Case {
   std::vector<electromagnetics::Medium> stepped;
   electromagnetics::Scene scene;
   std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
-  std::vector<electromagnetics::PlacedElement> elements;
-  std::vector<CaseSource> sources;                                 ///< those of ports, too
+  std::vector<electromagnetics::PlacedElement> elements;  ///< of loads, then of lumped ports
+  std::vector<CaseSource> sources;                        ///< those of ports, too
   std::vector<CasePort> ports;
   std::vector<PortChannel> channels;
   std::vector<Excitation> excitations;  ///< a run for each; none: one run, of all sources

@@ -216,6 +216,8 @@ void complete_options(CaseOptions& o, const data::Config& config) {
     if (o.reference && m.subtract && m.subtract->filename() == reference_name)
       m.subtract.reset(), m.subtract_reference = true;
   }
+  for (PortOptions& p : o.ports)
+    if (p.kind == PortKind::lumped && !p.impedance) p.impedance = p.circuit.resistance;
 
   Checks checks(config);
   check_grid(o.grid, checks);

@@ -54,9 +54,11 @@ bool is_computed(const GridOptions& grid, Component c);
 /// Says so at `key` where it is not.
 void check_computed(const GridOptions& grid, Component c, const std::string& key, int number,
                     Checks& checks);
-/// A lumped element: its circuit, and the extent of its box of `size` along `axis`.
+/// A lumped element: its circuit, and the extent of its box of `size` along `axis`, which that key
+/// gives.
 void check_lumped(const GridOptions& grid, const CircuitOptions& circuit, const Point& size,
-                  std::size_t axis, const std::string& at, Checks& checks);
+                  std::size_t axis, const std::string& at, const std::string& axis_key,
+                  Checks& checks);
 /// Number of resolved axes along which the extent is zero.
 int flat_axes(const GridOptions& grid, const Point& size);
 /// Says so at `key` if the box about `position` (a point without `size`) leaves the domain.

@@ -5,7 +5,8 @@
 namespace tessera::apps::waves {
 
 void check_lumped(const GridOptions& grid, const CircuitOptions& circuit, const Point& size,
-                  std::size_t axis, const std::string& at, Checks& checks) {
+                  std::size_t axis, const std::string& at, const std::string& axis_key,
+                  Checks& checks) {
   if (!circuit.resistance && !circuit.inductance && !circuit.capacitance)
     checks.say(668, at, "has neither a resistance nor an inductance or a capacitance",
                "e.g. resistance = \"50 ohm\"");
@@ -21,14 +22,14 @@ void check_lumped(const GridOptions& grid, const CircuitOptions& circuit, const 
   if (widths > 1)
     checks.say(668, size_key, "a lumped element is a rectangle or a line, and this is a block",
                "set its size to 0 along one axis across the current");
-  check_computed(grid, static_cast<Component>(axis), at + ".axis", 668, checks);
+  check_computed(grid, static_cast<Component>(axis), at + axis_key, 668, checks);
 }
 
 void check_loads(const CaseOptions& o, Checks& checks) {
   for (std::size_t k = 0; k < o.loads.size(); ++k) {
     const LoadOptions& load = o.loads[k];
     check_lumped(o.grid, load.circuit, load.size, static_cast<std::size_t>(load.axis[0] - 'x'),
-                 item("load", k), checks);
+                 item("load", k), ".axis", checks);
   }
 }
 

@@ -24,6 +24,24 @@ void check_guided(const PortOptions& p, const GridOptions& grid, const std::stri
   check_inside(grid, p.position, p.size.value_or(Point{}), at + ".position", 667, checks);
 }
 
+void check_terminals(const PortOptions& p, const GridOptions& grid, const std::string& at,
+                     Checks& checks) {
+  if (std::count_if(p.direction.begin(), p.direction.end(), [](double x) { return x != 0; }) != 1)
+    return checks.say(667, at + ".direction", "the current of a lumped port runs along an axis",
+                      "e.g. direction = [0, 0, 1], from the negative terminal to the positive one");
+  const std::size_t axis = port_axis(p);
+  check_lumped(grid, p.circuit, *p.size, axis, at, ".direction", checks);
+  if (!p.circuit.resistance)
+    checks.say(667, at + ".resistance", "a source is behind a resistance, which is missing",
+               "e.g. resistance = \"50 ohm\"");
+  if (!p.plane) return;
+  int differ = 0;
+  for (std::size_t d = 0; d < 3; ++d) differ += (*p.plane)[d] != p.position[d];
+  if (differ != 1 || (*p.plane)[axis] != p.position[axis])
+    checks.say(667, at + ".plane", "a line runs along an axis, across the current of its port",
+               "let it differ from position along that axis alone");
+}
+
 /// `order` names each port once, and takes this port to that one.
 void check_likeness(const CaseOptions& o, std::size_t port, const std::string& at, Checks& checks) {
   const PortOptions& p = o.ports[port];
@@ -210,6 +228,7 @@ void check_ports(const CaseOptions& o, Checks& checks) {
     if (p.name.size() > kLongestPortName)
       checks.say(667, at + ".name", "a name has at most 60 letters", "shorten it");
     if (p.kind == PortKind::mode) check_guided(p, o.grid, at, checks);
+    if (p.kind == PortKind::lumped) check_terminals(p, o.grid, at, checks);
     if (p.reactance != 0 && !p.impedance)
       checks.say(667, at + ".reactance", "an impedance has a real part, which is missing",
                  "give impedance, too");

@@ -89,6 +89,13 @@ void make_loads(Case& c, const data::Config& config) {
         place_element(c, element_of(c, o.circuit, o.position, o.size, o.axis[0] - 'x'),
                       fmt::format("load[{}].position", k), config));
   }
+  for (std::size_t p = 0; p < c.options.ports.size(); ++p) {
+    const PortOptions& o = c.options.ports[p];
+    if (o.kind != PortKind::lumped) continue;
+    c.elements.push_back(place_element(
+        c, element_of(c, o.circuit, o.position, *o.size, static_cast<int>(port_axis(o))),
+        fmt::format("port[{}].position", p), config));
+  }
 }
 
 }  // namespace tessera::apps::waves

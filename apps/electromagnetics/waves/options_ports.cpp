@@ -6,30 +6,39 @@ namespace tessera::apps::waves {
 
 data::Options<PortOptions> port_table() {
   using O = PortOptions;
-  const std::vector<std::string> guided = {"mode"};
+  const std::vector<std::string> guided = {"mode"}, lumped = {"lumped"};
   data::Options<O> o("port",
                      "Where waves enter and leave a device: modes of a guide, through a plane "
-                     "across it.",
+                     "across it, or the terminals of a source between two conductors.",
                      "0.3");
-  o.add_kind(
-      "kind", &O::kind,
-      {.doc = "mode: modes of a guide, those of the grid.", .choices = {"mode"}, .required = true});
+  o.add_kind("kind", &O::kind,
+             {.doc = "mode: modes of a guide, those of the grid; lumped: a source behind R, L and "
+                     "C between two "
+                     "conductors, over a rectangle or along a line of the grid.",
+              .choices = {"mode", "lumped"},
+              .required = true});
   o.add("name", &O::name,
         {.doc = "Its name in S, of letters, digits, _ and -; with several modes they are name.1, "
                 "name.2 and so on.",
          .required = true});
   o.add("position", &O::position,
         length({.doc = "A point of its plane, which is put on the nearest line of the grid; of "
-                       "`size` the middle.",
+                       "`size` the middle. Of a lumped port its middle.",
                 .required = true}));
-  o.add("size", &O::size,
-        length({.doc = "Part of the plane in which the guide lies, walls of metal around it (all "
-                       "of the plane if not given); 0 across it.",
-                .min = 0,
-                .only_for = guided}));
+  o.add(
+      "size", &O::size,
+      length({.doc =
+                  "Part of the plane in which the guide lies, walls of metal around it (all "
+                  "of the plane if not given); 0 across it. Of a lumped port its extent, from one "
+                  "conductor to the other and across.",
+              .min = 0,
+              .required_for = lumped}));
   o.add(
       "direction", &O::direction,
-      {.doc = "Into the device, along an axis: [1, 0, 0].", .required = true, .only_for = guided});
+      {.doc =
+           "Along an axis: into the device, or from the negative terminal of a lumped port to the "
+           "positive one. E.g. [1, 0, 0].",
+       .required = true});
   o.add("modes", &O::modes,
         {.doc = "How many modes, from the slowest that travels on: each is a port of S.",
          .min = 1,
@@ -43,7 +52,7 @@ data::Options<PortOptions> port_table() {
   o.add("impedance", &O::impedance,
         {.doc = "Impedance that its waves refer to. Of a mode what its line is said to have, which "
                 "`s_parameters.reference` and files take it for; if not given S is that of the "
-                "mode's own waves.",
+                "mode's own waves. Of a lumped port its resistance, if not given.",
          .unit = "ohm",
          .above = 0});
   o.add("reactance", &O::reactance, {.doc = "Imaginary part of impedance.", .unit = "ohm"});
@@ -51,6 +60,13 @@ data::Options<PortOptions> port_table() {
         length({.doc = "How far along its direction, into the device, S has its plane of "
                        "reference: waves are moved there by the guide's own propagation constant.",
                 .only_for = guided}));
+  add_circuit(o, lumped);
+  o.add("plane", &O::plane,
+        length({.doc = "A point of the line that the port feeds, further on from `position` along "
+                       "the line: "
+                       "V and I are read there, between the same conductors, instead of at the "
+                       "terminals.",
+                .only_for = lumped}));
   o.add("same_as", &O::same_as,
         {.doc = "Name of a port that looks into the device as this one does, by a symmetry of it: "
                 "this one then needs no run."});

@@ -2,6 +2,8 @@
 // What a case may say of ports, [[port]], and of what they measure, [s_parameters]. SI units. The
 // keys and their documentation are in options_ports.cpp.
 #pragma once
+#include "electromagnetics/waves/load_options.h"
+
 #include <array>
 #include <cstddef>
 #include <filesystem>
@@ -13,18 +15,20 @@ namespace tessera::apps::waves {
 
 using Point = std::array<double, 3>;
 
-enum class PortKind { mode };
+enum class PortKind { mode, lumped };
 /// A port of a device. One with several modes is as many rows and columns of S: "name.1", "name.2".
 struct PortOptions {
   PortKind kind = PortKind::mode;
   std::string name;
   Point position{};
   std::optional<Point> size;
-  Point direction{};  ///< into the device
+  Point direction{};  ///< into the device; of a lumped port to its positive terminal
   int modes = 1;
   std::optional<double> index;      ///< about which modes are sought
   std::optional<double> impedance;  ///< ohm, real part
   double reactance = 0;             ///< ohm, imaginary part
+  CircuitOptions circuit;           ///< of a lumped port, its source behind it
+  std::optional<Point> plane;       ///< of a line, where its voltage and current are read
   double shift = 0;                 ///< m along `direction`: where S has its plane
   std::optional<std::string> same_as;
   std::vector<std::string> order;  ///< who takes whose place where this one takes that of `same_as`

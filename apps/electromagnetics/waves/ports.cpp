@@ -26,6 +26,8 @@ em::Injection source_of(const Case& c, const PortChannel& channel, const em::Wav
   switch (c.options.ports[channel.port].kind) {
     case PortKind::mode:
       return mode_port_source(c, channel, waveform);
+    case PortKind::lumped:
+      return lumped_port_source(c, channel, waveform);
   }
   return {};
 }
@@ -33,8 +35,10 @@ em::Injection source_of(const Case& c, const PortChannel& channel, const em::Wav
 void drive(Case& c, std::size_t channel, const data::Config& config) {
   const PortChannel& x = c.channels[channel];
   const CasePort& port = c.ports[x.port];
-  CaseSource s{.options = {.kind = SourceKind::mode,
+  const bool guided = c.options.ports[x.port].kind == PortKind::mode;
+  CaseSource s{.options = {.kind = guided ? SourceKind::mode : SourceKind::plane,
                            .name = x.name,
+                           .component = static_cast<Component>(port_axis(c.options.ports[x.port])),
                            .position = port.monitor.position,
                            .size = port.monitor.size,
                            .direction = c.options.ports[x.port].direction,
@@ -78,6 +82,9 @@ void make_ports(Case& c, const data::Config& config) {
     switch (o.ports[p].kind) {
       case PortKind::mode:
         make_mode_port(c, p, config);
+        break;
+      case PortKind::lumped:
+        make_lumped_port(c, p, config);
     }
     const std::vector<std::string> names = channel_names(o.ports[p]);
     for (std::size_t m = 0; m < names.size(); ++m) c.channels.push_back({names[m], p, m});

@@ -2,9 +2,11 @@
 // The ports of a case on its grid, as data: what drives each, and what tells its waves.
 #pragma once
 #include "electromagnetics/waves/options.h"
+#include "tessera/electromagnetics/line_reading.h"
 #include "tessera/electromagnetics/mode_source.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +23,19 @@ struct ModePort {
   double position = 0;              ///< m, of the plane on the grid
 };
 
+/// Terminals of a source between two conductors.
+struct LumpedPort {
+  std::size_t element = 0;  ///< of Case::elements
+  double sign = 1;  ///< of V and I: its positive terminal is at the lower end of the axis, or -1
+  /// Where V and I are read on a line, if not at the terminals.
+  std::optional<electromagnetics::LineReading> line = {};
+};
+
 struct CasePort {
   std::string key;         ///< "port[2]"
   MonitorOptions monitor;  ///< what is transformed at it: its name, position and frequencies
   ModePort mode;           ///< of PortKind::mode
+  LumpedPort lumped = {};  ///< of PortKind::lumped
 };
 
 /// A row and a column of S.
@@ -48,6 +59,12 @@ WaveformOptions port_waveform(const ScatteringOptions& s);
 void make_ports(Case& c, const data::Config& config);
 
 // Of one port, each in its file.
+
+/// Its element, which is among those of the case, and the line that it feeds.
+void make_lumped_port(Case& c, std::size_t port, const data::Config& config);
+/// What drives it.
+electromagnetics::Injection lumped_port_source(const Case& c, const PortChannel& channel,
+                                               const electromagnetics::Waveform& waveform);
 
 /// Its plane and modes, and warnings about them.
 void make_mode_port(Case& c, std::size_t port, const data::Config& config);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Power waves at the terminals of a lumped port, or on the line that it feeds:
+//   a = (V + z I) / (2 sqrt(Re z)),   b = (V - z* I) / (2 sqrt(Re z)).
+#include "electromagnetics/fdtd/port_monitor.h"
+#include "tessera/autodiff/ops.h"
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+/// A line tells V and I by the same sums at all frequencies.
+em::TerminalReading at_all(const em::LineReading& line, std::size_t frequencies) {
+  return {line.edges,
+          {frequencies, {line.voltage.begin(), line.voltage.end()}},
+          {frequencies, {line.current.begin(), line.current.end()}}};
+}
+
+class LumpedPortMonitor : public PortMonitor {
+ public:
+  LumpedPortMonitor(const Case& c, std::size_t port) : PortMonitor(c, port) {
+    const LumpedPort& p = port_.lumped;
+    const em::TerminalReading r =
+        p.line ? at_all(*p.line, frequencies_.size())
+               : em::terminal_reading(make_model(c), c.elements[p.element], frequencies_);
+    std::vector<double> unit;  // [edges] E or H per unknown
+    for (const em::Edge& e : r.edges) {
+      const Point at = c.grid.position(e);
+      unit.push_back(em::interpolate(c.grid, c.faces, e.component, at, *c.open).front().weight);
+      samples_.add(e.component, at);
+    }
+    const std::complex<double> z(about_.impedance.value(), about_.reactance);
+    const double scale = p.sign / (2 * std::sqrt(z.real()));
+    std::vector<c128> w;
+    for (const bool in : {true, false})
+      for (std::size_t f = 0; f < frequencies_.size(); ++f)
+        for (std::size_t k = 0; k < r.edges.size(); ++k)
+          w.push_back(scale * (r.voltage[f][k] + (in ? z : -std::conj(z)) * r.current[f][k]) /
+                      unit[k]);
+    weights_ = tensor(
+        w, {2, static_cast<Index>(frequencies_.size()), 1, static_cast<Index>(r.edges.size())});
+    start_transform();
+  }
+  Tensor waves(const Tensor& values) const override {
+    return squeeze(matmul(weights_, expand_dims(values, -1)), -1);
+  }
+  MonitorResult result() const override {
+    MonitorResult out = begin_result();
+    out.kind = "port";
+    out.transform.reset();
+    const std::complex<double> z(about_.impedance.value(), about_.reactance);
+    out.quantities = {{"impedance",
+                       "ohm",
+                       "what its waves refer to",
+                       {count()},
+                       std::vector<std::complex<double>>(count(), z)}};
+    return out;
+  }
+
+ private:
+  Tensor weights_;  ///< complex [2, frequency, 1, sample]
+};
+
+}  // namespace
+
+std::unique_ptr<PortMonitor> make_lumped_port_monitor(const Case& c, std::size_t port) {
+  return std::make_unique<LumpedPortMonitor>(c, port);
+}
+
+}  // namespace tessera::apps::fdtd

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports that are terminals of a source behind R, L and C.
+#include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/loads.h"
+
+#include <algorithm>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+/// The axis of the line that the port feeds.
+std::size_t line_axis(const PortOptions& o) {
+  std::size_t axis = 0;
+  while ((*o.plane)[axis] == o.position[axis]) ++axis;
+  return axis;
+}
+
+em::LineReading line_of(const Case& c, const PortOptions& o) {
+  const std::size_t axis = line_axis(o);
+  em::LumpedElement path = element_of(c, o.circuit, o.position, *o.size, int(port_axis(o)));
+  path.low[axis] = path.high[axis] = (*o.plane)[axis];
+  em::LineReading line = em::line_reading(path, static_cast<int>(axis), c.grid, c.faces, *c.open,
+                                          conductor_of(c), symmetry_of(c));
+  if ((*o.plane)[axis] < o.position[axis])
+    for (double& x : line.current) x = -x;  // away from the port
+  return line;
+}
+
+}  // namespace
+
+void make_lumped_port(Case& c, std::size_t number, const data::Config& config) {
+  const PortOptions& o = c.options.ports[number];
+  CasePort& port = c.ports[number];
+  const auto& all = c.options.ports;
+  // Elements of ports come after those of loads, in the order of the ports.
+  port.lumped.element = c.options.loads.size() +
+                        static_cast<std::size_t>(std::count_if(
+                            all.begin(), all.begin() + static_cast<std::ptrdiff_t>(number),
+                            [](const PortOptions& p) { return p.kind == PortKind::lumped; }));
+  port.lumped.sign = o.direction[port_axis(o)] > 0 ? -1 : 1;
+  if (!o.plane) return;
+  try {
+    port.lumped.line = line_of(c, o);
+  } catch (const Error& e) {
+    refuse({config.error(667, port.key + ".plane", e.what(),
+                         "a line has two conductors in that plane, one of them free of walls")});
+  }
+}
+
+em::Injection lumped_port_source(const Case& c, const PortChannel& channel,
+                                 const em::Waveform& waveform) {
+  return em::lumped_source(c.elements[c.ports[channel.port].lumped.element], waveform, c.dt_s);
+}
+
+}  // namespace tessera::apps::waves

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lumped ports and loads between two plates, against the formulas of a line and of circuits; ports
+// and loads that cannot be.
+#include "fdtd_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <string>
+#include <vector>
+
+using namespace tessera::testing;
+
+namespace {
+
+using C = std::complex<double>;
+
+/// A line of 40 cells of 5 mm between magnetic walls, open at both ends, a port at each; two
+/// dimensions, so that ohms are those of a width of 1 m.
+std::string plates() {
+  return R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["200 mm", "20 mm", "0 mm"]
+cell = "5 mm"
+polarization = "Hz"
+[run]
+precision = "f64"
+stop.decay_db = 120
+[boundary]
+x = "pmc"
+y = "pec"
+[[port]]
+kind = "lumped"
+name = "left"
+position = ["-100 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+direction = [0, 1, 0]
+resistance = "5 ohm"
+[[port]]
+kind = "lumped"
+name = "right"
+position = ["100 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+direction = [0, 1, 0]
+resistance = "12 ohm"
+capacitance = "30 pF"
+circuit = "parallel"
+[s_parameters]
+frequencies = ["0.2 GHz", "0.5 GHz", "0.9 GHz"]
+)";
+}
+
+C element(const std::vector<double>& re, const std::vector<double>& im, std::size_t f) {
+  return {re[f], im[f]};
+}
+
+TEST_F(Fdtd, LumpedPortsSeeTheLineBetweenThem) {
+  write("case.toml", plates());
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_TRUE(holds(check.out, "port left: 4 edges along y over 0.02 m, 5 ohm"))
+      << check.out << check.err;
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto s = [&](const std::string& name, std::size_t f) {
+    return element(column("RUN", "s_parameters", "S_" + name + "_re"),
+                   column("RUN", "s_parameters", "S_" + name + "_im"), f);
+  };
+  const double z0 = 376.730313412 * 20e-3, c0 = 299792458.0, frequency[] = {0.2e9, 0.5e9, 0.9e9};
+  for (std::size_t f = 0; f < 3; ++f) {
+    const C s11 = s("left_left", f), s21 = s("right_left", f), s12 = s("left_right", f),
+            s22 = s("right_right", f);
+    // A line without loss, whatever is behind its ports: to rounding in both.
+    EXPECT_NEAR(std::abs(s21 - s12), 0, 1e-6);
+    EXPECT_NEAR(std::norm(s11) + std::norm(s21), 1, 1e-6);
+    EXPECT_NEAR(std::norm(s22) + std::norm(s12), 1, 1e-6);
+    // The chain matrix of a line of 200 mm between 5 and 12 ohm.
+    const double beta_l = 2 * std::numbers::pi * frequency[f] / c0 * 0.2;
+    const C a = std::cos(beta_l), b = C(0, z0 * std::sin(beta_l)), c = C(0, std::sin(beta_l) / z0),
+            z1 = 5, z2 = 12, below = a * z2 + b + c * z1 * z2 + a * z1;
+    EXPECT_LT(std::abs(s11 - (a * z2 + b - c * z1 * z2 - a * z1) / below), 0.02) << frequency[f];
+    EXPECT_LT(std::abs(s21 - 2.0 * std::sqrt(z1 * z2) / below), 0.02) << frequency[f];
+  }
+}
+
+TEST_F(Fdtd, ALoadEndsALineWithItsOwnReflection) {
+  // The port at the right becomes a load: what the left one sees is a line that ends in it.
+  std::string text = plates();
+  const auto second = text.find("[[port]]", text.find("[[port]]") + 1), s = text.find("[s_param");
+  text = text.substr(0, second) + R"([[load]]
+name = "end"
+position = ["100 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+axis = "y"
+resistance = "10 ohm"
+inductance = "4 nH"
+)" + text.substr(s);
+  write("case.toml", text);
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::vector<double> re = column("RUN", "s_parameters", "S_left_left_re"),
+                            im = column("RUN", "s_parameters", "S_left_left_im");
+  const double z0 = 376.730313412 * 20e-3, c0 = 299792458.0, frequency[] = {0.2e9, 0.5e9, 0.9e9};
+  for (std::size_t f = 0; f < 3; ++f) {
+    const double w = 2 * std::numbers::pi * frequency[f];
+    const C t(0, std::tan(w / c0 * 0.2)), z(10, w * 4e-9), seen = z0 * (z + z0 * t) / (z0 + z * t);
+    EXPECT_LT(std::abs(C(re[f], im[f]) - (seen - 5.0) / (seen + 5.0)), 0.02) << frequency[f];
+  }
+}
+
+TEST_F(Fdtd, LumpedPortsThatCannotBeAreRefused) {
+  struct {
+    const char *what, *by, *number, *key, *words;
+  } const wrong[] = {
+      {"size = [\"0 mm\", \"20 mm\"", "size = [\"0 mm\", \"0 mm\"", "E0668", "port[0].size",
+       "has no length along y"},
+      {"size = [\"0 mm\", \"20 mm\"", "size = [\"0 mm\", \"10 mm\"", "E0668", "port[0].position",
+       "on no conductor"},
+      {"resistance = \"5 ohm\"", "inductance = \"1 nH\"", "E0667", "port[0].resistance",
+       "behind a resistance"},
+      {"direction = [0, 1, 0]", "direction = [1, 1, 0]", "E0667", "port[0].direction",
+       "along an axis"},
+      {"direction = [0, 1, 0]", "direction = [0, 0, 1]", "E0668", "port[0].direction",
+       "not computed"},
+      {"x = \"pmc\"", "x = \"pml\"\npml.cells = 8", "E0668", "port[0].position", "absorbing layer"},
+      {"position = [\"-100 mm\"", "position = [\"-150 mm\"", "E0668", "port[0].position",
+       "outside of the grid"},
+      {"x = \"pmc\"", "x = \"pec\"", "E0668", "port[0].position", "no open edge"},
+      {"resistance = \"5 ohm\"", "resistance = \"5 ohm\"\nplane = [\"-50 mm\", \"0 mm\", \"0 mm\"]",
+       "E0667", "port[0].plane", "outer ones"},
+      {"resistance = \"5 ohm\"", "resistance = \"5 ohm\"\nplane = [\"-50 mm\", \"5 mm\", \"0 mm\"]",
+       "E0667", "port[0].plane", "a line runs along an axis"}};
+  for (const auto& w : wrong) {
+    write("wrong.toml", changed(plates(), w.what, w.by));
+    const Outcome check = tessera({"check", "wrong.toml"});
+    EXPECT_EQ(check.code, 5) << w.by;
+    for (const char* said : {w.number, w.key, w.words})
+      EXPECT_TRUE(holds(check.err, said)) << w.by << ": " << check.err;
+  }
+}
+
+}  // namespace
