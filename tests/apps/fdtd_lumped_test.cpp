@@ -71,7 +71,7 @@ TEST_F(Fdtd, LumpedPortsSeeTheLineBetweenThem) {
   for (std::size_t f = 0; f < 3; ++f) {
     const C s11 = s("left_left", f), s21 = s("right_left", f), s12 = s("left_right", f),
             s22 = s("right_right", f);
-    // A line without loss, whatever is behind its ports: to rounding in both.
+    // A line without loss, whatever is behind its ports: as far as fields have fallen.
     EXPECT_NEAR(std::abs(s21 - s12), 0, 1e-6);
     EXPECT_NEAR(std::norm(s11) + std::norm(s21), 1, 1e-6);
     EXPECT_NEAR(std::norm(s22) + std::norm(s12), 1, 1e-6);
@@ -79,8 +79,8 @@ TEST_F(Fdtd, LumpedPortsSeeTheLineBetweenThem) {
     const double beta_l = 2 * std::numbers::pi * frequency[f] / c0 * 0.2;
     const C a = std::cos(beta_l), b = C(0, z0 * std::sin(beta_l)), c = C(0, std::sin(beta_l) / z0),
             z1 = 5, z2 = 12, below = a * z2 + b + c * z1 * z2 + a * z1;
-    EXPECT_LT(std::abs(s11 - (a * z2 + b - c * z1 * z2 - a * z1) / below), 0.02) << frequency[f];
-    EXPECT_LT(std::abs(s21 - 2.0 * std::sqrt(z1 * z2) / below), 0.02) << frequency[f];
+    EXPECT_LT(std::abs(s11 - (a * z2 + b - c * z1 * z2 - a * z1) / below), 2e-3) << frequency[f];
+    EXPECT_LT(std::abs(s21 - 2.0 * std::sqrt(z1 * z2) / below), 2e-3) << frequency[f];
   }
 }
 
@@ -105,7 +105,7 @@ inductance = "4 nH"
   for (std::size_t f = 0; f < 3; ++f) {
     const double w = 2 * std::numbers::pi * frequency[f];
     const C t(0, std::tan(w / c0 * 0.2)), z(10, w * 4e-9), seen = z0 * (z + z0 * t) / (z0 + z * t);
-    EXPECT_LT(std::abs(C(re[f], im[f]) - (seen - 5.0) / (seen + 5.0)), 0.02) << frequency[f];
+    EXPECT_LT(std::abs(C(re[f], im[f]) - (seen - 5.0) / (seen + 5.0)), 2e-3) << frequency[f];
   }
 }
 
@@ -113,20 +113,19 @@ TEST_F(Fdtd, LumpedPortsThatCannotBeAreRefused) {
   struct {
     const char *what, *by, *number, *key, *words;
   } const wrong[] = {
-      {"size = [\"0 mm\", \"20 mm\"", "size = [\"0 mm\", \"0 mm\"", "E0668", "port[0].size",
+      {"size = [\"0 mm\", \"20 mm\"", "size = [\"0 mm\", \"0 mm\"", "E0630", "port[0].size",
        "has no length along y"},
-      {"size = [\"0 mm\", \"20 mm\"", "size = [\"0 mm\", \"10 mm\"", "E0668", "port[0].position",
+      {"size = [\"0 mm\", \"20 mm\"", "size = [\"0 mm\", \"10 mm\"", "E0630", "port[0].position",
        "on no conductor"},
       {"resistance = \"5 ohm\"", "inductance = \"1 nH\"", "E0667", "port[0].resistance",
        "behind a resistance"},
       {"direction = [0, 1, 0]", "direction = [1, 1, 0]", "E0667", "port[0].direction",
        "along an axis"},
-      {"direction = [0, 1, 0]", "direction = [0, 0, 1]", "E0668", "port[0].direction",
+      {"direction = [0, 1, 0]", "direction = [0, 0, 1]", "E0630", "port[0].direction",
        "not computed"},
-      {"x = \"pmc\"", "x = \"pml\"\npml.cells = 8", "E0668", "port[0].position", "absorbing layer"},
-      {"position = [\"-100 mm\"", "position = [\"-150 mm\"", "E0668", "port[0].position",
+      {"position = [\"-100 mm\"", "position = [\"-150 mm\"", "E0630", "port[0].position",
        "outside of the grid"},
-      {"x = \"pmc\"", "x = \"pec\"", "E0668", "port[0].position", "no open edge"},
+      {"x = \"pmc\"", "x = \"pec\"", "E0630", "port[0].position", "no open edge"},
       {"resistance = \"5 ohm\"", "resistance = \"5 ohm\"\nplane = [\"-50 mm\", \"0 mm\", \"0 mm\"]",
        "E0667", "port[0].plane", "outer ones"},
       {"resistance = \"5 ohm\"", "resistance = \"5 ohm\"\nplane = [\"-50 mm\", \"5 mm\", \"0 mm\"]",

@@ -62,7 +62,7 @@ em::LumpedElement element_of(const Case& c, const CircuitOptions& circuit, const
 em::PlacedElement place_element(const Case& c, const em::LumpedElement& element,
                                 const std::string& key, const data::Config& config) {
   const auto wrong = [&](const std::string& message, const char* hint) {
-    refuse({config.error(668, key, message, hint)});
+    refuse({config.error(630, key, message, hint)});
   };
   const auto conductor = conductor_of(c);
   em::PlacedElement out;
