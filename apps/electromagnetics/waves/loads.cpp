@@ -13,7 +13,7 @@ namespace {
 
 namespace em = electromagnetics;
 
-/// The layer that an edge lies in, or nothing.
+/// Whether an edge lies in an absorbing layer.
 bool in_layers(const Case& c, const em::Edge& e) {
   const int at[3] = {e.i, e.j, e.k};
   for (int d = 0; d < 3; ++d)
