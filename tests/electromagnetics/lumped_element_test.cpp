@@ -9,7 +9,6 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
-#include "tessera/electromagnetics/line_reading.h"
 #include "tessera/electromagnetics/yee_primitive.h"
 
 #include <gtest/gtest.h>
@@ -408,73 +407,6 @@ TEST(LumpedElement, MakesNoEnergy) {
             EXPECT_GT(most, 0);
             EXPECT_LT(last, 1.02 * most) << r << " " << l << " " << c << " " << parallel;
           }
-}
-
-/// A square coaxial line along y, closed at both ends: a rod of 2 x 2 cells in a hole of 8 x 6.
-struct Coax {
-  YeeGrid grid{.lines = {even(8, 1e-3), even(40, 2e-3), even(6, 1e-3)}};
-  std::array<Faces, 3> faces{walls, walls, walls};
-  double dt_s = 0.95 * stable_time_step(grid);
-  bool metal(const Edge& e) const {
-    const auto between = [](int i, int low, int high) { return i >= low && i <= high; };
-    return is_electric(e.component) && between(e.i, 3, e.component == Ex ? 4 : 5) &&
-           between(e.k, 2, e.component == Ez ? 3 : 4) &&
-           between(e.j, 4, e.component == Ey ? 35 : 36);
-  }
-};
-
-// Between a driven element and a load on a closed line without loss power is the same everywhere.
-TEST(LineReading, TellsThePowerOfALine) {
-  const Coax coax;
-  const auto metal = [&](const Edge& e) { return coax.metal(e); };
-  const auto across = [](double y, const Circuit& c) {
-    return LumpedElement{c, 2, {3e-3, y, 4e-3}, {5e-3, y, 6e-3}};
-  };
-  const PlacedElement drive = place(across(8e-3, {.resistance_ohm = 50}), coax.grid, coax.faces, {},
-                                    metal),
-                      load = place(across(72e-3, {.resistance_ohm = 20, .inductance_h = 2e-10}),
-                                   coax.grid, coax.faces, {}, metal);
-  EXPECT_EQ(drive.edges.size(), 6u);
-  const LineReading up = line_reading(across(36e-3, {}), 1, coax.grid, coax.faces, {}, metal);
-  // The other way round, from the ceiling down: the same wave.
-  const LumpedElement left{{}, 0, {0, 42e-3, 3e-3}, {3e-3, 42e-3, 3e-3}};
-  const LineReading beside = line_reading(left, 1, coax.grid, coax.faces, {}, metal);
-  YeeModel m{
-      .grid = coax.grid, .faces = coax.faces, .pml = {}, .dt_s = coax.dt_s, .dtype = Dtype::f64};
-  m.material = [&](int c, int j, int k, MaterialRow& row) {
-    for (int i = 0; i < 9; ++i)
-      if (coax.metal({static_cast<std::uint8_t>(c), i, j, k}))
-        row.inverse[static_cast<std::size_t>(i)] = 0;
-  };
-  add_elements(m, {drive, load});
-  std::vector<Edge> all = load.edges;
-  for (const LineReading* r : {&up, &beside})
-    all.insert(all.end(), r->edges.begin(), r->edges.end());
-  TimeDomain run(std::move(m), {lumped_source(drive, gaussian_pulse(4e9, 6e9), coax.dt_s)}, all);
-  const std::vector<double> f{2e9, 4e9, 6e9};
-  RunningDft dft(f, coax.dt_s, all);
-  run.advance(20000, [&](const Records& r) { dft.add(r); });
-  for (std::size_t q = 0; q < f.size(); ++q) {
-    const std::vector<C> x = dft.at(q);
-    C v = 0;
-    for (std::size_t k = 0; k < load.edges.size(); ++k) v += load.voltage[k] * x[k];
-    const TerminalValues t = terminal_values(load, v, 0, f[q], coax.dt_s);
-    const double taken = -std::real(t.v * std::conj(t.i));
-    const auto power = [&](const LineReading& r, std::size_t first) {
-      C volts = 0, amperes = 0;
-      for (std::size_t k = 0; k < r.edges.size(); ++k)
-        volts += r.voltage[k] * x[first + k], amperes += r.current[k] * x[first + k];
-      return std::real(volts * std::conj(amperes));
-    };
-    // Voltages differ from edge to edge of the load; currents are means over a cell.
-    const double here = power(up, load.edges.size()),
-                 there = power(beside, load.edges.size() + up.edges.size());
-    EXPECT_NEAR(here / taken, 1, 1e-2) << f[q];
-    EXPECT_NEAR(there / here, 1, 1e-4) << f[q];
-  }
-  EXPECT_THROW(line_reading({{}, 2, {1e-3, 15e-3, 4e-3}, {1e-3, 15e-3, 6e-3}}, 1, coax.grid,
-                            coax.faces, {}, metal),
-               Error);
 }
 
 TEST(LumpedElement, IsRefusedWhereItCannotBe) {
