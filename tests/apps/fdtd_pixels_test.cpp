@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 using namespace tessera::testing;
@@ -106,6 +107,27 @@ TEST_F(FdtdPixels, InterpolateIfAskedTo) {
   const std::string even = changed(kPixels, "pattern.csv", "even.csv");
   const std::string whole = trace(even);
   EXPECT_EQ(trace(changed(even, "file =", "interpolation = \"linear\"\nfile =")), whole);
+}
+
+TEST_F(FdtdPixels, AreTheSameOnRanksAndDrawnAnew) {
+  write("pattern.csv", kDensities);
+  const std::string text = std::string(kPixels) + R"([[monitor]]
+kind = "dft"
+name = "map"
+components = ["Hz"]
+size = ["2 um", "2 um", "0 um"]
+frequencies = ["200 THz"]
+)";
+  const std::string one = trace(text);
+  write("case.toml", text);
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RANKS", "--ranks", "threads:3"}).code, 0);
+  EXPECT_EQ(table("RANKS", "field"), one);
+  const std::string drawn = read("RUN/plots/map_0000.svg");
+  ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(read("RUN/plots/map_0000.svg"), drawn);
+  std::filesystem::remove(here() / "pattern.csv");
+  ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);  // without the lines between pixels
+  EXPECT_NE(read("RUN/plots/map_0000.svg"), drawn);
 }
 
 TEST_F(FdtdPixels, WrongFilesAreToldWithTheirPlace) {

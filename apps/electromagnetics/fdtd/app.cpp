@@ -267,9 +267,15 @@ PreparedCase prepare(const AppContext& context) {
                          const data::Checkpoint& from) { return against(config, made->c, from); }};
 }
 
+/// Files of pixels may be gone by now: their blocks are then drawn as boxes.
 std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
-  return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"),
-                      read_options(data::read_config(run_dir / "resolved.toml")));
+  const data::Config config = data::read_config(run_dir / "resolved.toml");
+  CaseOptions options = read_options(config);
+  try {
+    read_densities(options, config);
+  } catch (const data::InputError&) {
+  }
+  return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"), options);
 }
 
 }  // namespace
