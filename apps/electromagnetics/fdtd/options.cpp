@@ -28,8 +28,9 @@ const data::Options<CaseOptions>& fdtd_options() {
         {.doc = "Where waves enter and leave a device.", .max_items = 1000, .since = "0.3"});
     o.add_table("s_parameters", &O::scattering, scattering_table(),
                 {.doc = "What is made of the waves at ports.", .since = "0.3"});
-    o.add_tables("load", &O::loads, load_table(),
-                 {.doc = "Lumped elements between conductors.", .max_items = 10000, .since = "0.3"});
+    o.add_tables(
+        "load", &O::loads, load_table(),
+        {.doc = "Lumped elements between conductors.", .max_items = 10000, .since = "0.3"});
     o.add_tables("monitor", &O::monitors, monitor_table(),
                  {.doc = "What is measured.", .max_items = 10000});
     o.add_table("reference", &O::reference, reference_table(),

@@ -3,8 +3,8 @@
 // fields, and the sections of what is known in one of electromagnetics.inverse_scattering. SI
 // units, angles in radians; e^{+i w t}. The keys and their documentation are in options*.cpp.
 #pragma once
-#include "electromagnetics/waves/port_options.h"
 #include "electromagnetics/waves/load_options.h"
+#include "electromagnetics/waves/port_options.h"
 #include "tessera/data/options.h"
 #include "tessera/data/parameters.h"
 #include "tessera/electromagnetics/absorber.h"
