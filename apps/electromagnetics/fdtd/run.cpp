@@ -2,11 +2,10 @@
 // The loop in time: records to monitors, the stop rule, checkpoints, and the watch for growth.
 #include "electromagnetics/fdtd/run.h"
 
-#include "electromagnetics/fdtd/port_monitor.h"
+#include "electromagnetics/fdtd/run_results.h"
 #include "electromagnetics/fdtd/scattering.h"
 #include "electromagnetics/fdtd/shards.h"
 #include "electromagnetics/fdtd/slopes.h"
-#include "electromagnetics/fdtd/unfaded.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/log.h"
 #include "tessera/data/metrics.h"
@@ -404,51 +403,6 @@ class Stepping {
   std::optional<data::MetricsFile> metrics_;
   data::Periodic periodic_{context_.options.checkpoint_every_s};
 };
-
-/// What the monitors of a run have found, and what it says about their spectra.
-void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t number,
-                    double time_s, Results& results) {
-  const Case& c = made.case_of(number);
-  const Monitors& monitors = made.of_run(number);
-  double sources_end = 0;
-  for (const em::Injection& s : make_injections(c, made.excitation_of(number)))
-    sources_end = std::max(sources_end, s.end_s);
-  auto& told = context.manifest.metrics;
-  const std::string run = made.name_of(number);
-  const auto named = [&](const std::string& name) { return run.empty() ? name : name + "." + run; };
-  const bool cut_short = std::isfinite(sources_end) && time_s < sources_end;
-  if (cut_short)
-    context.log.warning(
-        fmt::format("the run{} ended at {:.4g} s, before its sources did, at {:.4g} s: spectra are "
-                    "those of pulses cut short; let it run longer (run.stop)",
-                    run.empty() ? "" : " of " + run, time_s, sources_end));
-  Results own;
-  for (const auto& m : monitors) {
-    const bool of_port = dynamic_cast<const PortMonitor*>(m.get()) != nullptr;
-    if (!of_port) own.push_back(m->result());
-    const auto fading = m->fading();
-    if (!fading) continue;
-    if (!of_port) own.back().fallen_db = fading->fallen_db;
-    const std::string name = named(m->options().name);
-    told.emplace_back(name + ".fallen_db", fading->fallen_db);
-    if (const std::string text = unfaded(name, *fading, time_s, c.dt_s);
-        !text.empty() && !cut_short)
-      context.log.warning(text);
-  }
-  const std::size_t n_own = own.size();
-  if (made.empty)  // results of the reference, under their names
-    std::move(results.begin(), results.end(), std::back_inserter(own));
-  for (std::size_t m = 0; m < n_own; ++m) monitors[m]->relate(own[m], own);
-  if (made.empty) {
-    std::move(own.begin() + static_cast<std::ptrdiff_t>(n_own), own.end(), results.begin());
-    own.resize(n_own);
-  }
-  if (!c.excitations.empty()) per_watt(made, number, own);
-  for (MonitorResult& r : own) {
-    r.name = named(r.name);
-    results.push_back(std::move(r));
-  }
-}
 
 void help_with_run(HelpContext& with, MonitoredCase& made, std::size_t number) {
   em::TimeDomain run = make_run(made, number, with.ranks, with.weights);
