@@ -109,6 +109,16 @@ inductance = "4 nH"
   }
 }
 
+// Cut between the edges in series of a port.
+TEST_F(Fdtd, LumpedPortsHaveTheSameBitsOnRanks) {
+  write("case.toml", plates());
+  ASSERT_EQ(run_case("case.toml", "RUN").code, 0);
+  const Outcome cut =
+      tessera({"run", "case.toml", "--output", "CUT", "--force", "--ranks", "threads:2"});
+  ASSERT_EQ(cut.code, 0) << cut.err;
+  EXPECT_EQ(table("RUN", "s_parameters"), table("CUT", "s_parameters"));
+}
+
 TEST_F(Fdtd, LumpedPortsThatCannotBeAreRefused) {
   struct {
     const char *what, *by, *number, *key, *words;
