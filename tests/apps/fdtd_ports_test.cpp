@@ -92,4 +92,171 @@ TEST_F(Fdtd, OneDrivenPortGivesItsColumn) {
   EXPECT_FALSE(std::filesystem::exists(here() / "ONE/s_parameters.s2p"));
 }
 
+std::vector<std::complex<double>> element(const std::string& csv, const std::string& name) {
+  const std::vector<double> re = csv_column(csv, name + "_re"), im = csv_column(csv, name + "_im");
+  std::vector<std::complex<double>> out;
+  for (std::size_t k = 0; k < re.size(); ++k) out.emplace_back(re[k], im[k]);
+  return out;
+}
+
+TEST_F(Fdtd, FilesAreJoinedToPortsAndComparedWithS) {
+  const std::string reference =
+      "position = [\"-20.2 mm\", \"0 mm\", \"0 mm\"]\nimpedance = \"50 ohm\"";
+  const std::string text =
+      changed(changed(unlike_guides(), "position = [\"-20.2 mm\", \"0 mm\", \"0 mm\"]", reference),
+              "position = [\"16 mm\", \"-2 mm\", \"0 mm\"]",
+              "position = [\"16 mm\", \"-2 mm\", \"0 mm\"]\nimpedance = \"50 ohm\"");
+  write("case.toml", text);
+  ASSERT_EQ(run_case("case.toml", "FIRST").code, 0);
+  // A line of 50 ohm and a quarter of a turn leaves |S| and turns its phase.
+  write("quarter.s2p", "# GHz S RI R 50\n10 0 0 0 -1 0 -1 0 0\n14 0 0 0 -1 0 -1 0 0\n");
+  write("case.toml", text + R"(
+per_watt = "incident"
+[[s_parameters.join]]
+name = "line"
+file = "quarter.s2p"
+ports = ["narrow", ""]
+[[s_parameters.compare]]
+name = "before"
+file = "FIRST/s_parameters.s2p"
+[[s_parameters.pair]]
+name = "both"
+plus = "wide"
+minus = "narrow"
+[[monitor]]
+kind = "flux"
+name = "through"
+position = ["10 mm", "-2 mm", "0 mm"]
+size = ["0 mm", "16 mm", "0 mm"]
+frequencies = ["11 GHz", "12 GHz", "13 GHz"]
+[[expect]]
+monitor = "before"
+quantity = "difference"
+value = 0
+tolerance = 1e-9
+)");
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string s = table("RUN", "s_parameters"), joined = table("RUN", "s_joined"),
+                    mixed = table("RUN", "s_mixed");
+  const auto s11 = element(s, "S_wide_wide"), s21 = element(s, "S_narrow_wide"),
+             s12 = element(s, "S_wide_narrow"), s22 = element(s, "S_narrow_narrow");
+  const std::complex<double> turned(0, -1);
+  const auto through = element(joined, "S_line.2_wide"), dd = element(mixed, "S_both.d_both.d");
+  const std::vector<double> flux = column("RUN", "through.wide", "flux");
+  for (std::size_t f = 0; f < 3; ++f) {
+    EXPECT_NEAR(std::abs(element(joined, "S_wide_wide")[f] - s11[f]), 0, 1e-12);
+    EXPECT_NEAR(std::abs(through[f] - turned * s21[f]), 0, 1e-12);
+    EXPECT_NEAR(std::abs(dd[f] - (s11[f] - s12[f] - s21[f] + s22[f]) / 2.0), 0, 1e-12);
+    EXPECT_NEAR(flux[f], std::norm(s21[f]), 1e-3);  // of 1 W that comes in
+  }
+}
+
+TEST_F(Fdtd, APortThatIsAlikeNeedsNoRun) {
+  std::string text = unlike_guides();
+  text = changed(text, "low = [\"0 mm\", \"6 mm\", \"-inf\"]\nhigh = [\"inf\", \"inf\", \"inf\"]",
+                 "low = [\"-6 mm\", \"4 mm\", \"-inf\"]\nhigh = [\"6 mm\", \"inf\", \"inf\"]");
+  text = changed(text, "[\"16 mm\", \"-2 mm\", \"0 mm\"]\nsize = [\"0 mm\", \"16 mm\", \"0 mm\"]",
+                 "[\"20 mm\", \"0 mm\", \"0 mm\"]");
+  write("case.toml", text);
+  ASSERT_EQ(run_case("case.toml", "BOTH").code, 0);
+  const Outcome one = run_case("case.toml", "ONE", {"port[1].same_as=wide"});
+  ASSERT_EQ(one.code, 0) << one.err;
+  for (const char* name : {"S_wide_wide", "S_narrow_wide", "S_wide_narrow", "S_narrow_narrow"}) {
+    const auto a = element(table("BOTH", "s_parameters"), name),
+               b = element(table("ONE", "s_parameters"), name);
+    for (std::size_t f = 0; f < 3; ++f) EXPECT_NEAR(std::abs(a[f] - b[f]), 0, 1e-6) << name;
+  }
+  EXPECT_TRUE(std::filesystem::exists(here() / "ONE/s_parameters.s2p"));
+}
+
+/// A block with losses in a parallel-plate guide, as long as a parameter says.
+std::string lossy_block() {
+  return R"(app = "electromagnetics.fdtd"
+[parameters]
+l = "13 mm"
+[grid]
+size = ["100 mm", "20 mm", "0 mm"]
+cell = "1 mm"
+polarization = "Ez"
+[run]
+precision = "f64"
+stop.decay_db = 100
+[boundary]
+y = "pec"
+pml.cells = 16
+[[material]]
+name = "lossy"
+eps = 2.2
+sigma = "0.1 S/m"
+[[structure]]
+shape = "box"
+material = "lossy"
+low = ["0.3 mm", "-inf", "-inf"]
+high = ["0.3 mm + l", "inf", "inf"]
+[[port]]
+kind = "mode"
+name = "left"
+position = ["-20 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+[[port]]
+kind = "mode"
+name = "right"
+position = ["20 mm", "0 mm", "0 mm"]
+direction = [-1, 0, 0]
+[s_parameters]
+frequency_min = "9.5 GHz"
+frequency_max = "13.1 GHz"
+frequency_points = 7
+derivatives = ["l"]
+)";
+}
+
+TEST_F(Fdtd, SDifferentiatesInTheLengthOfALossyBlock) {
+  write("case.toml", lossy_block());
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const double step = 0.0625e-3;  // four of the parts of a cell to which shares are rounded
+  for (const char* way : {"-", "+"})
+    ASSERT_EQ(run_case("case.toml", std::string("MOVED") + way,
+                       {std::string("parameters.l=\"13 mm ") + way + " 0.0625 mm\"",
+                        "s_parameters.derivatives=[]"})
+                  .code,
+              0);
+  for (const char* name : {"S_left_left", "S_right_left", "S_right_right"}) {
+    const auto found = element(table("RUN", "s_parameters"), std::string(name) + "_by_l"),
+               above = element(table("MOVED+", "s_parameters"), name),
+               below = element(table("MOVED-", "s_parameters"), name);
+    ASSERT_EQ(found.size(), 7u);
+    double largest = 0;
+    for (const auto& x : found) largest = std::max(largest, std::abs(x));
+    for (std::size_t f = 0; f < found.size(); ++f)
+      EXPECT_NEAR(std::abs(found[f] - (above[f] - below[f]) / (2 * step)), 0, 1e-3 * largest)
+          << name;
+  }
+}
+
+TEST_F(Fdtd, PortsThatCannotBeAreRefusedAtTheirKeys) {
+  const auto refused = [&](const std::string& what, const std::string& by,
+                           const std::string& text) {
+    write("bad.toml", changed(unlike_guides(), what, by));
+    const Outcome out = tessera({"check", "bad.toml"});
+    EXPECT_EQ(out.code, 5) << by;
+    EXPECT_TRUE(holds(out.err, text)) << by << "\n" << out.err;
+  };
+  const std::string wide = "position = [\"-20.2 mm\", \"0 mm\", \"0 mm\"]";
+  refused(wide, "position = [\"-1 mm\", \"0 mm\", \"0 mm\"]",
+          "the guide changes within two cells of the port, ahead of it");
+  refused(wide, "position = [\"-29 mm\", \"0 mm\", \"0 mm\"]", "is in an absorbing");
+  refused("pml.cells = 12", "pml.cells = 12\nx_low = \"pec\"",
+          "the guide runs into no layer behind the port");
+  refused("direction = [1, 0, 0]", "direction = [1, 0, 0]\nmodes = 2", "does not travel");
+  refused("name = \"narrow\"", "name = \"wide\"", "the name 'wide' is given twice");
+  refused("frequencies = [\"11 GHz\"", "frequencies = [\"14 GHz\"", "frequencies do not rise");
+  refused("stop.decay_db = 100", "stop.decay_db = 100\nexcite = [\"wede\"]",
+          "did you mean 'wide'?");
+  refused("direction = [1, 0, 0]", "direction = [1, 0, 0]\nsame_as = \"nobody\"",
+          "there is no port 'nobody'");
+}
+
 }  // namespace

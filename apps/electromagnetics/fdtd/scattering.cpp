@@ -150,22 +150,6 @@ PortWaves waves_of(const MonitoredCase& made) {
   return {stack(in, 2), stack(out, 2)};
 }
 
-/// [frequency, channel]
-Tensor propagation_of(const MonitoredCase& made) {
-  const std::size_t ports = made.c.ports.size();
-  const auto frequencies = static_cast<Index>(made.c.options.scattering.all_frequencies().size());
-  std::vector<Tensor> all;
-  for (std::size_t p = 0; p < ports; ++p) {
-    const PortMonitor& m = port_monitor(made.monitors, p, ports);
-    const auto n = static_cast<Index>(m.channels().size());
-    const std::vector<std::complex<double>> own = m.propagation();
-    all.push_back(own.empty()
-                      ? zeros({frequencies, n}, Dtype::c128)
-                      : tensor(std::vector<c128>(own.begin(), own.end()), {frequencies, n}));
-  }
-  return concatenate(all, 1);
-}
-
 std::vector<std::uint64_t> shape_of(const Tensor& t) {
   std::vector<std::uint64_t> out;
   for (const Index n : t.shape()) out.push_back(static_cast<std::uint64_t>(n));
@@ -259,6 +243,21 @@ Network device_of(const Case& c, const Tensor& s) {
 }
 
 }  // namespace
+
+Tensor propagation_of(const MonitoredCase& made) {
+  const std::size_t ports = made.c.ports.size();
+  const auto frequencies = static_cast<Index>(made.c.options.scattering.all_frequencies().size());
+  std::vector<Tensor> all;
+  for (std::size_t p = 0; p < ports; ++p) {
+    const PortMonitor& m = port_monitor(made.monitors, p, ports);
+    const auto n = static_cast<Index>(m.channels().size());
+    const std::vector<std::complex<double>> own = m.propagation();
+    all.push_back(own.empty()
+                      ? zeros({frequencies, n}, Dtype::c128)
+                      : tensor(std::vector<c128>(own.begin(), own.end()), {frequencies, n}));
+  }
+  return concatenate(all, 1);
+}
 
 std::vector<std::size_t> columns_of(const Case& c) {
   std::vector<std::size_t> out;

@@ -26,6 +26,9 @@ std::vector<std::size_t> columns_of(const Case& c);
 /// `propagation` [frequency, channel] of guides, 0 else.
 Tensor scattering_matrix(const Case& c, const PortWaves& waves, const Tensor& propagation);
 
+/// By which planes are shifted: of guides along their direction, complex [frequency, channel].
+Tensor propagation_of(const MonitoredCase& made);
+
 /// The largest wave that comes in at a channel that is not driven over that of the one that is,
 /// real [frequency].
 Tensor echoes(const Case& c, const PortWaves& waves);

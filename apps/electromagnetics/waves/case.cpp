@@ -107,6 +107,8 @@ Case checked_case(CaseOptions options, const data::Config& config) {
     if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
       c.shape_derivatives[o.name] =
           shape_derivatives_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
+  if (!c.options.scattering.derivatives.empty())
+    c.medium_derivatives = medium_derivatives_of(c, config);
   check_exteriors(c, config);
   find_doubts(c, config);
   return c;

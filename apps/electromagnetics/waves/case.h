@@ -7,6 +7,7 @@
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
 #include "tessera/electromagnetics/lumped_element.h"
+#include "tessera/electromagnetics/medium_derivatives.h"
 #include "tessera/electromagnetics/run_length.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
@@ -52,6 +53,7 @@ struct Case {
   std::vector<Excitation> excitations;  ///< a run for each; none: one run, of all sources
   /// Of monitors that want derivatives, by their names.
   std::map<std::string, electromagnetics::ShapeDerivatives> shape_derivatives;
+  std::optional<electromagnetics::MediumDerivatives> medium_derivatives;  ///< of S
   std::vector<data::Diagnostic> warnings;
   std::vector<data::InputFile> inputs;          ///< once all of them are read
   double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors
@@ -114,6 +116,10 @@ electromagnetics::ShapeDerivatives shape_derivatives_of(const Case& c,
                                                         const MonitorOptions& monitor,
                                                         const std::string& key,
                                                         const data::Config& config);
+/// How the media of edges move with what `s_parameters.derivatives` names, losses included. Throws
+/// InputError.
+electromagnetics::MediumDerivatives medium_derivatives_of(const Case& c,
+                                                          const data::Config& config);
 /// Cells of the absorbing layer of either kind in front of a face, of axes that are resolved.
 int layer_cells(const Case& c, int axis, bool high);
 /// k.a of each axis, rad: the phase between its joined faces.

@@ -153,6 +153,19 @@ void check_networks_named(const CaseOptions& o, Checks& checks) {
   }
 }
 
+void check_derivatives(const CaseOptions& o, Checks& checks) {
+  std::vector<std::string> names = parameter_names(o);
+  if (o.read_again)
+    for (const data::Parameter& p : o.use.parameters.all()) names.push_back(p.name);
+  std::set<std::string> seen;
+  for (std::size_t k = 0; k < o.scattering.derivatives.size(); ++k) {
+    const std::string &name = o.scattering.derivatives[k],
+                      key = item("s_parameters.derivatives", k);
+    checks.known(key, name, names, "parameter or length of a named structure");
+    checks.unique(key, name, seen);
+  }
+}
+
 /// Transforms are taken per watt at the frequencies at which the waves are known.
 void check_per_watt(const CaseOptions& o, Checks& checks) {
   if (o.scattering.per_watt == PerWatt::no) return;
@@ -241,6 +254,7 @@ void check_ports(const CaseOptions& o, Checks& checks) {
   check_band(o.scattering, checks);
   check_networks_named(o, checks);
   check_per_watt(o, checks);
+  check_derivatives(o, checks);
   check_excited(o, checks);
 }
 

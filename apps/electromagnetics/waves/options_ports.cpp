@@ -154,6 +154,13 @@ data::Options<ScatteringOptions> scattering_table() {
               "for a wave of 1 W that comes in at the driven port (incident) or power of 1 W that "
               "it takes (accepted), with the phase of that wave zero at the port.",
        .choices = {"no", "incident", "accepted"}});
+  o.add(
+      "derivatives", &O::derivatives,
+      {.doc = "What S is differentiated in, as S_to_from_by_NAME: names of [parameters], which may "
+              "move structures of dielectrics with losses and without, permittivities and "
+              "conductivities, and lengths of structures. Modes of ports are constants: what moves "
+              "lies two cells away from their planes. One more pass of all runs for each.",
+       .max_items = 1000});
   o.add_tables("pair", &O::pairs, pair_table(),
                {.doc = "Pairs of ports, seen as differential and common modes: s_mixed.",
                 .max_items = 1000});

@@ -66,6 +66,7 @@ struct ScatteringOptions {
   std::vector<PairOptions> pairs;
   std::vector<JoinOptions> joins;
   std::vector<CompareOptions> compare;
+  std::vector<std::string> derivatives;  ///< names of parameters
 
   std::vector<double> all_frequencies() const;
 };

@@ -19,6 +19,10 @@ bool of_structures(const std::string& key) { return key.starts_with("structure["
 bool of_permittivities(const std::string& key) {
   return key.starts_with("material[") && (key.ends_with("].eps") || key.ends_with("].index"));
 }
+bool of_losses(const std::string& key) {
+  return key.starts_with("material[") && key.find("].sigma") != std::string::npos &&
+         key.find("sigma_m") == std::string::npos;
+}
 bool of_expectations(const std::string& key) { return key.starts_with("expect["); }
 
 /// What a parameter moves, as its slopes say.
@@ -34,22 +38,24 @@ class Reach {
   }
 
   /// The first that results are not differentiated in.
-  const data::DependentValue* beyond() const {
+  const data::DependentValue* beyond(bool with_losses = false) const {
     for (const data::DependentValue* v : moved_)
-      if (v->whole || !(of_structures(v->key) || of_permittivities(v->key))) return v;
+      if (v->whole || !(of_structures(v->key) || of_permittivities(v->key) ||
+                        (with_losses && of_losses(v->key))))
+        return v;
     return nullptr;
   }
   bool permittivities() const {
     return std::any_of(moved_.begin(), moved_.end(),
                        [](const data::DependentValue* v) { return of_permittivities(v->key); });
   }
-  /// The step of differences: 1e-5 of `length`, or 1e-6 of angles and permittivities, of what moves
-  /// fastest.
-  double step(double length) const {
+  /// The step of differences: a share of `length`, or 1e-6 of angles and permittivities, of what
+  /// moves fastest.
+  double step(double length, double share = 1e-5) const {
     double step = HUGE_VAL;
     for (const data::DependentValue* v : moved_) {
       const bool is_length = v->expression.dimension() == data::dimension::length;
-      const double most = is_length ? 1e-5 * length : 1e-6 * std::max(1.0, std::abs(v->value));
+      const double most = is_length ? share * length : 1e-6 * std::max(1.0, std::abs(v->value));
       step = std::min(step, most / std::abs(v->slopes[number_]));
     }
     return std::isfinite(step) ? step : 1;
@@ -63,17 +69,18 @@ class Reach {
 /// The numbers that a monitor names, and the case at other values of them.
 class NamedNumbers {
  public:
-  NamedNumbers(const Case& c, const std::vector<std::string>& names, const data::Config& config)
+  NamedNumbers(const Case& c, const std::vector<std::string>& names, const data::Config& config,
+               double share = 1e-5)
       : case_(c), names_(names), config_(config) {
     const double length = em::reference_length(c.grid);
     CaseOptions options = c.options;
     for (const std::string& name : names) {
       if (const data::Parameter* p = c.options.use.parameters.find(name)) {
         at.push_back(p->value.value);
-        steps.push_back(Reach(c.options, name).step(length));
+        steps.push_back(Reach(c.options, name).step(length, share));
       } else {
         at.push_back(*number(options, name));
-        steps.push_back(1e-5 * length);
+        steps.push_back(share * length);
       }
     }
   }
@@ -123,8 +130,11 @@ class NamedNumbers {
 
 }  // namespace
 
-em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& monitor,
-                                          const std::string& key, const data::Config& config) {
+namespace {
+
+/// Refuses what results are not differentiated in.
+void check_named(const Case& c, const std::vector<std::string>& names, bool with_losses,
+                 const std::string& key, const data::Config& config) {
   const auto refuse = [&](std::string what, std::string hint) {
     throw data::InputError(data::ExitCode::config_invalid,
                            {config.error(642, key, std::move(what), std::move(hint))});
@@ -135,14 +145,14 @@ em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& m
                   [](const em::Medium& m) { return m.chi2 != 0 || m.chi3 != 0; }))
     refuse("derivatives of nonlinear media are not supported",
            "leave derivatives out, or chi2 and chi3");
-  for (const std::string& name : monitor.derivatives) {
+  for (const std::string& name : names) {
     const data::Parameter* p = c.options.use.parameters.find(name);
     if (!p) continue;
     if (!p->free)
       refuse(fmt::format("parameter '{}' = '{}' follows from others", name, p->text),
              "name those that it is made of");
     const Reach reach(c.options, name);
-    if (const data::DependentValue* v = reach.beyond())
+    if (const data::DependentValue* v = reach.beyond(with_losses))
       refuse(fmt::format("parameter '{}' moves '{}', too, in which results are not differentiated",
                          name, v->key),
              "name parameters that move structures and permittivities alone");
@@ -151,6 +161,17 @@ em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& m
                          name),
              "leave grid.exact_speed_at out");
   }
+}
+
+}  // namespace
+
+em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& monitor,
+                                          const std::string& key, const data::Config& config) {
+  const auto refuse = [&](std::string what, std::string hint) {
+    throw data::InputError(data::ExitCode::config_invalid,
+                           {config.error(642, key, std::move(what), std::move(hint))});
+  };
+  check_named(c, monitor.derivatives, false, key, config);
   const NamedNumbers numbers(c, monitor.derivatives, config);
   // The case of some numbers is asked for again with each piece of the grid.
   std::map<std::vector<double>, std::shared_ptr<const Case>> known;
@@ -175,6 +196,37 @@ em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& m
                       derivatives.edges[static_cast<std::size_t>(e.from)]) != source.edges.end())
           refuse("a source lies on a face that moves", "move it two cells away");
   return derivatives;
+}
+
+em::MediumDerivatives medium_derivatives_of(const Case& c, const data::Config& config) {
+  const std::string key = "s_parameters.derivatives";
+  const std::vector<std::string>& names = c.options.scattering.derivatives;
+  const auto refuse = [&](std::string what, std::string hint) {
+    throw data::InputError(data::ExitCode::config_invalid,
+                           {config.error(642, key, std::move(what), std::move(hint))});
+  };
+  check_named(c, names, true, key, config);
+  const NamedNumbers numbers(c, names, config, 1.0 / 8);  // of a cell: shares of 1/64
+  em::MediumDerivatives out;
+  try {
+    out = em::medium_derivatives(
+        [&](const std::vector<double>& values) { return make_model(numbers.moved(values)); },
+        numbers.at, numbers.steps);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {
+    refuse(e.what(), "name what moves dielectrics, with losses or without, along the grid");
+  }
+  for (const CasePort& port : c.ports)
+    for (const em::Edge& e : out.edges.edges) {
+      const em::ModePlane& plane = port.mode.plane;
+      const int at[3] = {e.i, e.j, e.k};
+      if (!port.mode.band.at.empty() && std::abs(at[plane.axis] - plane.line) <= 2)
+        refuse("what moves lies within two cells of the port '" + port.monitor.name +
+                   "', whose modes are constants",
+               "move the port away from it");
+    }
+  return out;
 }
 
 }  // namespace tessera::apps::waves

@@ -164,7 +164,11 @@ Tensor ObservedRun::transforms_of(const Watched& w, const Tensor& sums) const {
 }
 
 Tensors ObservedRun::values(const Tensor& inverse_eps, const Tensor& strengths) const {
-  const Tensor cb = inverse_eps.defined() ? coefficients(op_, inverse_eps) : coefficients(op_);
+  if (op_->channels > 1 && !inverse_eps.defined())
+    throw Error("[ObservedRun] the media of mixed edges are missing: give theta [design, K]");
+  const Tensor cb = op_->channels > 1       ? inverse_eps
+                    : inverse_eps.defined() ? coefficients(op_, inverse_eps)
+                                            : coefficients(op_);
   const Tensor strength = strengths.defined() ? take(strengths, source_of_) : Tensor();
   const int parts = op_->scheme.parts();
   const auto edges = [](const Watched& w) { return static_cast<Index>(w.what.edges.size()); };

@@ -66,8 +66,8 @@ class ObservedRun {
 
   /// Of each observation its transforms, X(f) = dt sum_n x_n e^{-i 2 pi f t_n}, c128 [frequency,
   /// edge], or its records, f64 [step, edge], of fields of two parts [2, step, edge]; from relative
-  /// inverse permittivities [traced] and strengths [source], which are factors. Undefined: those of
-  /// the model, 1.
+  /// inverse permittivities [traced], or of `mixed` edges their parameters [design K], and
+  /// strengths [source], which are factors. Undefined: those of the model (not of mixed edges), 1.
   std::vector<Tensor> values(const Tensor& inverse_eps, const Tensor& strengths) const;
 
  private:

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the media of a grid's edges move with numbers that its scene is made from, losses included.
+//
+// An edge of a lossy dielectric has theta = [1/inverse, loss] (MixedEdges). Differences of the
+// averaging give d theta / d p of every edge that moves; a run whose `mixed` are these edges then
+// is a function of theta, and so of p:
+//
+//   const MediumDerivatives d = medium_derivatives(model_of, {length}, {cell / 8});
+//   model.mixed = d.edges;
+//   const ObservedRun run(std::move(model), sources, observations, n_steps);
+//   auto [x, dx] = jvp([&](const Tensor& p) { return run.values(d.at(p), {})[0]; }, p0, one);
+#pragma once
+#include "tessera/autodiff/tensor.h"
+#include "tessera/electromagnetics/yee_scheme.h"
+
+#include <functional>
+#include <vector>
+
+namespace tessera::electromagnetics {
+
+struct MediumDerivatives {
+  MixedEdges edges;
+  std::vector<double> theta;               ///< [edges, 2]
+  std::vector<std::vector<double>> moves;  ///< [parameter][edges, 2] d theta / d p
+
+  /// theta [edges 2] to first order in the change of the parameters [parameter].
+  Tensor at(const Tensor& change) const;
+};
+
+/// Central differences with a step for each parameter, and half of it (Richardson's). Shares of
+/// lossy media are rounded to 1/64 of a cell (averaging.h): steps of lengths should be some of
+/// these, an eighth of the cell; between even cells what is linear in a share is then exact. Throws
+/// Error where a parameter moves a conductor, a dispersive, nonlinear or magnetic medium, tensors,
+/// the grid or the time step, or nothing at all.
+MediumDerivatives medium_derivatives(
+    const std::function<YeeModel(const std::vector<double>&)>& model_of,
+    const std::vector<double>& at, const std::vector<double>& steps);
+
+}  // namespace tessera::electromagnetics
