@@ -148,7 +148,8 @@ tolerance = 1e-9
     EXPECT_NEAR(std::abs(element(joined, "S_wide_wide")[f] - s11[f]), 0, 1e-12);
     EXPECT_NEAR(std::abs(through[f] - turned * s21[f]), 0, 1e-12);
     EXPECT_NEAR(std::abs(dd[f] - (s11[f] - s12[f] - s21[f] + s22[f]) / 2.0), 0, 1e-12);
-    EXPECT_NEAR(flux[f], std::norm(s21[f]), 1e-3);  // of 1 W that comes in
+    // Of 1 W that comes in; a flux takes means of fields, over cells of 1/16 of the guide.
+    EXPECT_NEAR(flux[f], std::norm(s21[f]), 0.015);
   }
 }
 
@@ -247,10 +248,12 @@ TEST_F(Fdtd, PortsThatCannotBeAreRefusedAtTheirKeys) {
   const std::string wide = "position = [\"-20.2 mm\", \"0 mm\", \"0 mm\"]";
   refused(wide, "position = [\"-1 mm\", \"0 mm\", \"0 mm\"]",
           "the guide changes within two cells of the port, ahead of it");
-  refused(wide, "position = [\"-29 mm\", \"0 mm\", \"0 mm\"]", "is in an absorbing");
+  refused(wide, "position = [\"-29 mm\", \"0 mm\", \"0 mm\"]",
+          "the port lies within the absorbing layer behind it");
   refused("pml.cells = 12", "pml.cells = 12\nx_low = \"pec\"",
           "the guide runs into no layer behind the port");
-  refused("direction = [1, 0, 0]", "direction = [1, 0, 0]\nmodes = 2", "does not travel");
+  refused("direction = [1, 0, 0]", "direction = [1, 0, 0]\nmodes = 2",
+          "mode 2 travels nowhere in the band");
   refused("name = \"narrow\"", "name = \"wide\"", "the name 'wide' is given twice");
   refused("frequencies = [\"11 GHz\"", "frequencies = [\"14 GHz\"", "frequencies do not rise");
   refused("stop.decay_db = 100", "stop.decay_db = 100\nexcite = [\"wede\"]",
