@@ -9,7 +9,7 @@ BAR = "smooth RMS 1.00 +- 0.05, learned RMS at most 1.05 in no more steps; error
 def measure(work):
     prior, seconds = learnt_priors.prior(work, learnt_priors.WHOLE)
     model_a = work.test_data("mt", "synthetic_10km_1km")
-    unseen = learnt_priors.sections(work, learnt_priors.KINDS, 60, 12)
+    unseen = learnt_priors.sections(work, learnt_priors.KINDS, 60, 13)
     n = work.numbers("learnt_sections_bench", str(prior), str(unseen), "0", "10", "0", str(model_a))
     ratio, smooth, learned, count, smooth_reached, reached, as_fast, each = rowkit.need(
         n, "error_ratio", "smooth_error", "learnt_error", "sections", "smooth_reached", "learnt_reached", "in_no_more_steps", "learnt_seconds")
