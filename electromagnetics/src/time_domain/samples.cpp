@@ -87,9 +87,10 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
 }
 
 std::int64_t SampleList::add(int component, const Point& p) {
+  static const CutCellFractions all_open;
+  const CutCellFractions& open = open_ ? *open_ : all_open;  // no copy of what may be long
   const std::vector<EdgeWeight> shares =
-      interpolate(grid_, faces_, component, p,
-                  open_ ? *open_ : CutCellFractions{});  // also sees that p lies in the domain
+      interpolate(grid_, faces_, component, p, open);  // also sees that p lies in the domain
   for (const EdgeWeight& w :
        computed_[static_cast<std::size_t>(component)] ? shares : std::vector<EdgeWeight>{}) {
     const auto [it, fresh] = known_.try_emplace({w.edge.component, w.edge.k, w.edge.j, w.edge.i},
