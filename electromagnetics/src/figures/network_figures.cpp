@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/network_figures.h"
+
 #include "figures/scaled.h"
 #include "tessera/electromagnetics/figures.h"
-#include "tessera/electromagnetics/network_figures.h"
 
 #include <fmt/format.h>
 
