@@ -213,6 +213,49 @@ derivatives = ["l"]
 )";
 }
 
+/// A line between plates, 2 mm apart and 4 mm wide between mirrors: 188.4 ohm, seen at 50.
+TEST_F(Fdtd, ALineIsSeenAtAnotherReferenceByItsOwnImpedance) {
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["60 mm", "4 mm", "2 mm"]
+cell = "1 mm"
+[run]
+precision = "f64"
+stop.decay_db = 100
+[boundary]
+y = "pmc"
+z = "pec"
+pml.cells = 12
+[[port]]
+kind = "mode"
+name = "a"
+position = ["-10 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+[[port]]
+kind = "mode"
+name = "b"
+position = ["10 mm", "0 mm", "0 mm"]
+direction = [-1, 0, 0]
+[s_parameters]
+frequencies = ["4 GHz", "6 GHz"]
+reference = "50 ohm"
+)");
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto file = tessera::data::read_touchstone(here() / "RUN/s_parameters.s2p");
+  const std::vector<double> z = column("RUN", "a", "impedance_re"),
+                            beta = column("RUN", "a", "beta_re");
+  ASSERT_EQ(z.size(), 2u);
+  for (std::size_t f = 0; f < 2; ++f) {
+    EXPECT_NEAR(z[f], 376.730313668 / 2, 0.1);
+    // Of a line of length l and impedance Z at R: S11 = r (1 - t^2) / (1 - r^2 t^2).
+    const double r = (z[f] - 50) / (z[f] + 50);
+    const std::complex<double> t = std::polar(1.0, -beta[f] * 20e-3), d = 1.0 - r * r * t * t;
+    EXPECT_NEAR(std::abs(at(file.network, f, 0, 0) - r * (1.0 - t * t) / d), 0, 1e-4);
+    EXPECT_NEAR(std::abs(at(file.network, f, 1, 0) - t * (1 - r * r) / d), 0, 1e-4);
+  }
+}
+
 TEST_F(Fdtd, SDifferentiatesInTheLengthOfALossyBlock) {
   write("case.toml", lossy_block());
   const Outcome run = run_case("case.toml", "RUN");

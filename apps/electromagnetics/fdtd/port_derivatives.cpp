@@ -61,7 +61,7 @@ class MovedRuns {
       const Tensor all = concatenate(both, 2);
       in.push_back(select(all, 0, 0)), out.push_back(select(all, 0, 1));
     }
-    return scattering_matrix(made_.c, {stack(in, 2), stack(out, 2)}, propagation_of(made_));
+    return scattering_matrix(made_.c, {stack(in, 2), stack(out, 2)}, constants_of(made_));
   }
 
  private:

@@ -25,6 +25,14 @@ class ModePortMonitor : public PortMonitor {
   std::vector<std::complex<double>> propagation() const override {
     return of_modes(&em::GridMode::beta);
   }
+  std::vector<std::complex<double>> line_impedance() const override {
+    std::vector<std::complex<double>> out;
+    if (port_.mode.conductors.empty()) return out;
+    for (const em::GridModes& g : modes_)
+      for (std::size_t m = 0; m < channels_.size(); ++m)
+        out.push_back(em::line_impedance(g, g.modes[m], port_.mode.conductors));
+    return out;
+  }
   MonitorResult result() const override {
     MonitorResult out = begin_result();
     out.kind = "port";
@@ -35,6 +43,9 @@ class ModePortMonitor : public PortMonitor {
     const std::vector<std::uint64_t> shape{count(), numbers.size()};
     out.quantities = {{"index", "1", "effective index", shape, of_modes(&em::GridMode::index)},
                       {"beta", "rad/m", "phase and decay into the device", shape, propagation()}};
+    if (!port_.mode.conductors.empty())
+      out.quantities.push_back({"impedance", case_.grid.dimensions() == 3 ? "ohm" : "ohm*m",
+                                "of the line, by its power and currents", shape, line_impedance()});
     return out;
   }
   std::vector<MonitorResult> fields() const override {

@@ -28,6 +28,8 @@ class PortMonitor : public Spectral {
   /// [frequency, channel] rad/m along `direction`, by which planes are shifted; nothing of lumped
   /// ports.
   virtual std::vector<std::complex<double>> propagation() const { return {}; }
+  /// [frequency, channel] ohm, of lines; nothing where there is none.
+  virtual std::vector<std::complex<double>> line_impedance() const { return {}; }
   /// What is known of it beside its waves: indices of modes. As of a run, whichever it was.
   MonitorResult result() const override = 0;
 

@@ -98,23 +98,23 @@ std::complex<double> impedance_of(const PortOptions& o) {
   return {o.impedance.value_or(0), o.reactance};
 }
 
-/// What each channel's waves refer to, which may be complex: the kind of wave is the port's.
-em::Terminals terminals_of(const Case& c, const Tensor& s) {
-  std::vector<c128> u, w, z;
-  for (const PortChannel& x : c.channels) {
-    const std::complex<double> own = impedance_of(c.options.ports[x.port]);
-    const bool travelling = c.options.ports[x.port].kind == PortKind::mode;
-    z.push_back(own);
-    w.push_back(travelling ? own : std::conj(own));
-    u.push_back(travelling ? 1.0 / (2.0 * std::sqrt(own)) : 1.0 / (2 * std::sqrt(own.real())));
+/// What the waves of S refer to, which may be complex: the kind of wave is the port's.
+em::Terminals terminals_of(const Case& c, const Tensor& s, const Tensor& impedance) {
+  const std::vector<c128> z = impedance.to_vector<c128>();  // [frequency, channel]
+  std::vector<c128> u, w;
+  for (std::size_t k = 0; k < z.size(); ++k) {
+    const bool travelling =
+        c.options.ports[c.channels[k % c.channels.size()].port].kind == PortKind::mode;
+    w.push_back(travelling ? z[k] : std::conj(z[k]));
+    u.push_back(travelling ? 1.0 / (2.0 * std::sqrt(z[k])) : 1.0 / (2 * std::sqrt(z[k].real())));
   }
-  const auto n = static_cast<Index>(z.size());
-  const Tensor zt = tensor(z), wt = tensor(w), scale = 1.0 / (tensor(u) * (zt + wt));
-  const Tensor one = eye(n, Dtype::c128);
+  const Tensor wt = tensor(w, impedance.shape()),
+               scale = 1.0 / (tensor(u, impedance.shape()) * (impedance + wt));
+  const Tensor one = eye(impedance.shape()[1], Dtype::c128);
   const auto rows = [&](const Tensor& factor, const Tensor& m) {
     return expand_dims(factor, -1) * m;
   };
-  return {rows(scale * wt, one) + rows(scale * zt, s), rows(scale, one - s)};
+  return {rows(scale * wt, one) + rows(scale * impedance, s), rows(scale, one - s)};
 }
 
 /// What S refers to, [channel]; 0 of modes that are said to have no impedance.
@@ -244,19 +244,22 @@ Network device_of(const Case& c, const Tensor& s) {
 
 }  // namespace
 
-Tensor propagation_of(const MonitoredCase& made) {
+PortConstants constants_of(const MonitoredCase& made) {
   const std::size_t ports = made.c.ports.size();
   const auto frequencies = static_cast<Index>(made.c.options.scattering.all_frequencies().size());
-  std::vector<Tensor> all;
+  std::vector<Tensor> propagation, impedance;
   for (std::size_t p = 0; p < ports; ++p) {
     const PortMonitor& m = port_monitor(made.monitors, p, ports);
     const auto n = static_cast<Index>(m.channels().size());
-    const std::vector<std::complex<double>> own = m.propagation();
-    all.push_back(own.empty()
-                      ? zeros({frequencies, n}, Dtype::c128)
-                      : tensor(std::vector<c128>(own.begin(), own.end()), {frequencies, n}));
+    const auto all = [&](std::vector<std::complex<double>> of, const std::complex<double>& other) {
+      if (of.empty()) of.assign(static_cast<std::size_t>(frequencies * n), other);
+      return tensor(std::vector<c128>(of.begin(), of.end()), {frequencies, n});
+    };
+    propagation.push_back(all(m.propagation(), 0));
+    impedance.push_back(m.about().impedance ? all({}, impedance_of(m.about()))
+                                            : all(m.line_impedance(), 0));
   }
-  return concatenate(all, 1);
+  return {concatenate(propagation, 1), concatenate(impedance, 1)};
 }
 
 std::vector<std::size_t> columns_of(const Case& c) {
@@ -267,7 +270,7 @@ std::vector<std::size_t> columns_of(const Case& c) {
   return out;
 }
 
-Tensor scattering_matrix(const Case& c, const PortWaves& waves, const Tensor& propagation) {
+Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConstants& constants) {
   const PortWaves all = with_alike(c, waves);
   const std::vector<std::size_t> columns = columns_of(c);
   Tensor s;
@@ -286,7 +289,8 @@ Tensor scattering_matrix(const Case& c, const PortWaves& waves, const Tensor& pr
   for (const PortChannel& x : c.channels) shift.push_back(c.options.ports[x.port].shift);
   if (std::any_of(shift.begin(), shift.end(), [](double x) { return x != 0; })) {
     // b' = b e^{i beta l}, a' = a e^{-i beta l} at a plane that lies l further along the direction.
-    const Tensor turn = exp(propagation * tensor(shift) * c128(0, 1));  // [frequency, channel]
+    const Tensor turn =
+        exp(constants.propagation * tensor(shift) * c128(0, 1));  // [frequency, channel]
     std::vector<Tensor> driven;
     for (const std::size_t k : columns) driven.push_back(select(turn, 1, static_cast<Index>(k)));
     s = expand_dims(turn, -1) * s * expand_dims(stack(driven, 1), 1);
@@ -295,7 +299,7 @@ Tensor scattering_matrix(const Case& c, const PortWaves& waves, const Tensor& pr
     std::vector<c128> to;
     for (const std::complex<double>& z : references(c)) to.push_back(z);
     s = em::s_of(
-        terminals_of(c, s), tensor(to),
+        terminals_of(c, s, constants.impedance), tensor(to),
         c.options.scattering.waves == WaveKind::pseudo ? em::Waves::pseudo : em::Waves::power);
   }
   return s;
@@ -320,7 +324,7 @@ void add_port_results(const MonitoredCase& made, data::Log& log, Results& result
   if (c.ports.empty()) return;
   if (!c.excitations.empty()) {
     const PortWaves waves = waves_of(made);
-    const Tensor s = scattering_matrix(c, waves, propagation_of(made));
+    const Tensor s = scattering_matrix(c, waves, constants_of(made));
     results.push_back(scattering_result(made, waves, s, log));
     if (columns_of(c).size() == c.channels.size()) add_networks(c, device_of(c, s), results);
   }

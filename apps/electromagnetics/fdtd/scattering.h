@@ -17,17 +17,21 @@ struct PortWaves {
   Tensor in, out;
 };
 
+/// Of channels, complex [frequency, channel]: what shifts planes, of guides along their direction,
+/// 0 else; and what the waves refer to, as given or of the line, 0 of modes without an impedance.
+struct PortConstants {
+  Tensor propagation, impedance;
+};
+
 /// Which channels are driven, each in a run or as one that is alike: the columns of S.
 std::vector<std::size_t> columns_of(const Case& c);
 
 /// S = B A^-1 where each channel has a column, so that what comes back from layers and other ports
 /// does not count; else b over the a of the channel that is driven. At shifted planes and of the
 /// case's references: complex [frequency, channel, column]. Differentiates in the waves.
-/// `propagation` [frequency, channel] of guides, 0 else.
-Tensor scattering_matrix(const Case& c, const PortWaves& waves, const Tensor& propagation);
+Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConstants& constants);
 
-/// By which planes are shifted: of guides along their direction, complex [frequency, channel].
-Tensor propagation_of(const MonitoredCase& made);
+PortConstants constants_of(const MonitoredCase& made);
 
 /// The largest wave that comes in at a channel that is not driven over that of the one that is,
 /// real [frequency].

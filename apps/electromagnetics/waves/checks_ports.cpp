@@ -245,10 +245,6 @@ void check_ports(const CaseOptions& o, Checks& checks) {
     if (p.reactance != 0 && !p.impedance)
       checks.say(667, at + ".reactance", "an impedance has a real part, which is missing",
                  "give impedance, too");
-    if (o.scattering.reference && !p.impedance)
-      checks.say(667, "s_parameters.reference",
-                 "the port '" + p.name + "' has no impedance that S could be taken from",
-                 "give it impedance: what its line is said to have");
     check_likeness(o, i, at, checks);
   }
   check_band(o.scattering, checks);

@@ -155,6 +155,13 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
     refuse({config.error(667, port.key, e.what(), "see the port's keys")});
   }
   check_modes(c, port, o, config);
+  p.conductors = em::guide_conductors(model, p.plane, p.band.at.front());
+  if (c.options.scattering.reference && !o.impedance && p.conductors.empty())
+    refuse({config.error(667, "s_parameters.reference",
+                         "the port '" + o.name +
+                             "' has no impedance that S could be taken from: it is a guide, not a "
+                             "line of two conductors",
+                         "give it impedance: what its mode is said to have")});
 }
 
 em::Injection mode_port_source(const Case& c, const PortChannel& channel,

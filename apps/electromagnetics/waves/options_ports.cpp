@@ -52,7 +52,8 @@ data::Options<PortOptions> port_table() {
   o.add("impedance", &O::impedance,
         {.doc = "Impedance that its waves refer to. Of a mode what its line is said to have, which "
                 "`s_parameters.reference` and files take it for; if not given S is that of the "
-                "mode's own waves. Of a lumped port its resistance, if not given.",
+                "mode's own waves, and a reference takes a line of two conductors for what it "
+                "has. Of a lumped port its resistance, if not given.",
          .unit = "ohm",
          .above = 0});
   o.add("reactance", &O::reactance, {.doc = "Imaginary part of impedance.", .unit = "ohm"});

@@ -2,6 +2,7 @@
 // The ports of a case on its grid, as data: what drives each, and what tells its waves.
 #pragma once
 #include "electromagnetics/waves/options.h"
+#include "tessera/electromagnetics/line_impedance.h"
 #include "tessera/electromagnetics/line_reading.h"
 #include "tessera/electromagnetics/mode_source.h"
 
@@ -20,7 +21,9 @@ struct ModePort {
   electromagnetics::ModePlane plane, start;
   int step = 1;                     ///< 1 or -1: into the device
   electromagnetics::ModeBand band;  ///< at frequencies of S, or nodes among them
-  double position = 0;              ///< m, of the plane on the grid
+  /// Of a line: what its impedance is taken from, unless one is given.
+  std::vector<electromagnetics::GuideConductor> conductors;
+  double position = 0;  ///< m, of the plane on the grid
 };
 
 /// Terminals of a source between two conductors.
