@@ -156,12 +156,18 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
   }
   check_modes(c, port, o, config);
   p.conductors = em::guide_conductors(model, p.plane, p.band.at.front());
-  if (c.options.scattering.reference && !o.impedance && p.conductors.empty())
-    refuse({config.error(667, "s_parameters.reference",
-                         "the port '" + o.name +
-                             "' has no impedance that S could be taken from: it is a guide, not a "
-                             "line of two conductors",
-                         "give it impedance: what its mode is said to have")});
+  const em::GridModes& modes = p.band.at.front();
+  const bool lines =
+      std::all_of(modes.modes.begin(), modes.modes.end(), [&](const em::GridMode& m) {
+        return std::isfinite(std::abs(em::line_impedance(modes, m, p.conductors)));
+      });
+  if (c.options.scattering.reference && !o.impedance && !lines)
+    refuse(
+        {config.error(667, "s_parameters.reference",
+                      "the port '" + o.name +
+                          "' has no impedance that S could be taken from: a mode of it carries no "
+                          "current along two conductors",
+                      "give it impedance: what its mode is said to have")});
 }
 
 em::Injection mode_port_source(const Case& c, const PortChannel& channel,

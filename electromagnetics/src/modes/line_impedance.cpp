@@ -149,14 +149,12 @@ std::vector<Complex> line_currents(const GridModes& modes, const GridMode& mode,
 Complex line_impedance(const GridModes& modes, const GridMode& mode,
                        const std::vector<GuideConductor>& conductors) {
   Complex squares = 0;
-  double round = 0, size = 0;
-  for (const Complex& i : line_currents(modes, mode, conductors))
-    squares += i * i, size += std::norm(i);
+  double round = 0;
+  for (const Complex& i : line_currents(modes, mode, conductors)) squares += i * i;
   const double unit = modes.reference / (vacuum_impedance * modes.depth);
   for (const GuideConductor& c : conductors)
     for (const std::size_t k : c.edges) round += std::abs(mode.h[k]) * unit;
-  if (!(std::abs(squares) > 1e-12 * round * round) || !(size > 0))
-    return std::numeric_limits<double>::quiet_NaN();
+  if (!(std::abs(squares) > 1e-12 * round * round)) return std::numeric_limits<double>::quiet_NaN();
   return mode_product(modes, mode.e, mode.h) * unit * modes.reference / squares;
 }
 
