@@ -303,6 +303,8 @@ TEST_F(Fdtd, PortsThatCannotBeAreRefusedAtTheirKeys) {
           "did you mean 'wide'?");
   refused("direction = [1, 0, 0]", "direction = [1, 0, 0]\nsame_as = \"nobody\"",
           "there is no port 'nobody'");
+  refused("frequencies = [\"11 GHz\"", "reference = \"50 ohm\"\nfrequencies = [\"11 GHz\"",
+          "a mode of it carries no current along two conductors");
 }
 
 }  // namespace
