@@ -2,6 +2,7 @@
 #include "electromagnetics/fdtd/pictures.h"
 
 #include "electromagnetics/waves/bodies.h"
+#include "electromagnetics/waves/sheets.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/figures.h"
@@ -189,6 +190,16 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
                        c.ports[p].monitor.size.value_or(Point{}),
                        data::Marker::square,
                        {0.95, 0.25, 0.15, 1}});
+  for (std::size_t k = 0; k < std::min<std::size_t>(c.options.sheets.size(), 8); ++k) {
+    const SheetOptions& o = c.options.sheets[k];
+    const em::Bounds b = bounds_of_sheet(c, o);
+    em::SceneFigure::Mark mark{.name = o.name.empty() ? fmt::format("sheet {}", k) : o.name,
+                               .marker = data::Marker::square,
+                               .colour = {0.55, 0.35, 0.1, 1}};
+    for (std::size_t d = 0; d < 3; ++d)
+      mark.at[d] = (b.low[d] + b.high[d]) / 2, mark.size[d] = b.high[d] - b.low[d];
+    s.marks.push_back(std::move(mark));
+  }
   for (std::size_t m = 0; m < std::min<std::size_t>(c.options.monitors.size(), 6); ++m) {
     const MonitorOptions& o = c.options.monitors[m];
     if (o.kind != MonitorKind::ldos &&

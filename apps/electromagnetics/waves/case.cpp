@@ -3,6 +3,7 @@
 
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/exterior.h"
+#include "electromagnetics/waves/sheets.h"
 #include "tessera/electromagnetics/pixels.h"
 
 #include <fmt/format.h>
@@ -86,6 +87,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   c.options = std::move(options);
   read_densities(c.options, config);
   c.media = make_media(c.options, config, c);
+  c.sheet_media = make_sheet_media(c.options, config, c);
   find_band(c);
   make_grid(c, config);
   try {
@@ -95,10 +97,12 @@ Case checked_case(CaseOptions options, const data::Config& config) {
                          "see `tessera explain structure`")});
   }
   check_scene(c, config);
+  put_lines_on_sheets(c, config);
   choose_time_step(c, config);
   c.media = em::with_blends(std::move(c.media), c.scene);
   c.stepped = em::with_blends(std::move(c.stepped), c.scene);
   open_conductors(c, config);
+  make_sheets(c, config);
   make_loads(c, config);
   make_sources(c, config);
   make_ports(c, config);
@@ -152,6 +156,11 @@ Case reference_of(const Case& c) {
   };
   std::erase_if(out.scene.structures, left_out);
   std::erase_if(out.options.structures, left_out);
+  for (std::size_t k = out.options.sheets.size(); k-- > 0;)
+    if (left_out(out.options.sheets[k])) {
+      out.options.sheets.erase(out.options.sheets.begin() + static_cast<std::ptrdiff_t>(k));
+      out.sheet_media.erase(out.sheet_media.begin() + static_cast<std::ptrdiff_t>(k));
+    }
   out.options.monitors.clear();
   for (const MonitorOptions& m : c.options.monitors) {
     const bool wanted =
@@ -168,6 +177,7 @@ Case reference_of(const Case& c) {
   out.options.reference.reset();
   out.warnings.clear();
   out.open = make_open(out);
+  out.sheets = make_sheet_edges(out);
   return out;
 }
 
@@ -189,6 +199,7 @@ em::YeeModel make_model(const Case& c, const em::Slab& slab) {
                     c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene,
                     c.stepped, c.options.grid.averaging, *c.open, slab);
   m.bloch_phase = bloch_phase(c);
+  em::add_sheets(m, c.sheets);
   std::array<em::AbsorbingFaces, 3> absorbing;
   for (int d = 0; d < 3; ++d)
     absorbing[static_cast<std::size_t>(d)] = {boundary.low(d) == Face::absorber,

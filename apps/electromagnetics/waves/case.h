@@ -11,6 +11,7 @@
 #include "tessera/electromagnetics/run_length.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
+#include "tessera/electromagnetics/sheet.h"
 
 #include <functional>
 #include <map>
@@ -46,6 +47,8 @@ struct Case {
   std::vector<electromagnetics::Medium> stepped;
   electromagnetics::Scene scene;
   std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
+  std::vector<electromagnetics::Medium> sheet_media;  ///< [sheets] of films; vacuum otherwise
+  electromagnetics::SheetEdges sheets;
   std::vector<electromagnetics::PlacedElement> elements;  ///< of loads, then of lumped ports
   std::vector<CaseSource> sources;                        ///< those of ports, too
   std::vector<CasePort> ports;
@@ -86,6 +89,9 @@ std::vector<double> axis_lines(const GridOptions& grid, int axis, double cell);
 /// Media by the names that structures use; the background's is the first. Without mixtures.
 std::vector<electromagnetics::Medium> make_media(const CaseOptions& o, const data::Config& config,
                                                  Case& out);
+/// [sheets] of films; vacuum of others.
+std::vector<electromagnetics::Medium> make_sheet_media(const CaseOptions& o,
+                                                       const data::Config& config, Case& out);
 /// The files of structures of pixels, of those that have none yet. Throws InputError (exit 4) where
 /// one is no table of densities, or has other axes than its structure names.
 void read_densities(CaseOptions& o, const data::Config& config);

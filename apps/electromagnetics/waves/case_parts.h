@@ -10,6 +10,10 @@ void make_grid(Case& c, const data::Config& config);
 /// Media as the grid takes them, and the time step that is stable in them; what speaks against the
 /// media.
 void choose_time_step(Case& c, const data::Config& config);
+/// Lines of the grid on sheets, where they may move; the time step is not chosen yet.
+void put_lines_on_sheets(Case& c, const data::Config& config);
+/// Sheets on the grid.
+void make_sheets(Case& c, const data::Config& config);
 /// Lumped elements on the grid: those of loads, then of ports.
 void make_loads(Case& c, const data::Config& config);
 /// Sources, on the grid.

@@ -228,6 +228,7 @@ void complete_options(CaseOptions& o, const data::Config& config) {
   check_sources(o, checks);
   check_ports(o, checks);
   check_loads(o, checks);
+  check_sheets(o, checks);
   check_monitors(o, checks);
   check_reference(o, checks);
   if (!checks.findings.empty())

@@ -42,6 +42,7 @@ void check_structures(const CaseOptions& o, Checks& checks);
 void check_sources(const CaseOptions& o, Checks& checks);
 void check_ports(const CaseOptions& o, Checks& checks);
 void check_loads(const CaseOptions& o, Checks& checks);
+void check_sheets(const CaseOptions& o, Checks& checks);
 void check_monitors(const CaseOptions& o, Checks& checks);
 void check_reference(const CaseOptions& o, Checks& checks);
 

@@ -210,8 +210,11 @@ void check_reference(const CaseOptions& o, Checks& checks) {
   std::vector<std::string> names;
   for (const StructureOptions& s : o.structures)
     if (s.material && !s.name.empty()) names.push_back(s.name);
+  for (const SheetOptions& s : o.sheets)
+    if (!s.name.empty()) names.push_back(s.name);
   for (std::size_t k = 0; k < o.reference->without.size(); ++k)
-    checks.known(item("reference.without", k), o.reference->without[k], names, "structure");
+    checks.known(item("reference.without", k), o.reference->without[k], names,
+                 "structure or sheet");
   if (!o.run.excite.empty())
     checks.say(642, "reference", "a reference beside run.excite is not supported",
                "ports tell what comes back by themselves: leave the reference out");

@@ -97,15 +97,24 @@ void extrapolated_models(Doubts& doubts) {
                               ? std::vector<double>{*o.frequency_min, *o.frequency_max}
                               : o.all_frequencies())
       low = std::min(low, f), high = std::max(high, f);
-  for (const em::Medium& m : c.named_media()) {
+  std::vector<em::Medium> all(c.named_media().begin(), c.named_media().end());
+  all.insert(all.end(), c.sheet_media.begin(), c.sheet_media.end());
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const em::Medium& m = all[n];
+    if (std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n),
+                    [&](const em::Medium& other) { return other.name == m.name; }))
+      continue;
     std::string model = m.name == "vacuum" || m.name == "pec" ? "" : m.name,
                 key = "grid.background";
     const auto table = c.table_bands.find(m.name);
     for (std::size_t s = c.options.structures.size(); s-- > 0;)
-      if (&m != &c.media.front() && c.options.structures[s].material == m.name)
+      if (n > 0 && c.options.structures[s].material == m.name)
         key = structure_key(c.options, s) + ".material";
-      else if (&m != &c.media.front() && c.options.structures[s].empty == m.name)
+      else if (n > 0 && c.options.structures[s].empty == m.name)
         key = structure_key(c.options, s) + ".empty";
+    for (std::size_t s = 0; s < c.options.sheets.size(); ++s)
+      if (n >= c.named_media().size() && c.options.sheets[s].material == m.name)
+        key = fmt::format("sheet[{}].material", s);
     for (std::size_t q = 0; q < c.options.materials.size(); ++q)
       if (c.options.materials[q].name == m.name) {
         model = c.options.materials[q].library.value_or("");
@@ -132,6 +141,35 @@ void extrapolated_models(Doubts& doubts) {
                            band[0], band[1], beyond),
                "take a table of n and k that has these frequencies (index_file), or other "
                "frequencies");
+  }
+}
+
+/// Fields along a film see all of it at the line of the box in which it lies (averaging.h).
+void films_beside_lines(Doubts& doubts, const std::vector<std::size_t>& key) {
+  const Case& c = doubts.c;
+  for (std::size_t n = 0; n < c.scene.structures.size(); ++n) {
+    const em::Structure& s = c.scene.structures[n];
+    if (s.pixels || c.media[static_cast<std::size_t>(s.medium)].pec) continue;
+    const em::Bounds& b = s.shape.bounds();
+    for (std::size_t d = 0; d < 3; ++d) {
+      const std::vector<double>& x = c.grid.lines[d];
+      const double thickness = b.high[d] - b.low[d], middle = (b.high[d] + b.low[d]) / 2;
+      if (!c.grid.resolved(static_cast<int>(d)) || !(middle > x.front() && middle < x.back()))
+        continue;
+      const em::SheetPlace place = em::sheet_place(c.grid, static_cast<int>(d), middle);
+      const double cell =
+                       c.grid.length(static_cast<int>(d),
+                                     std::min(place.line, c.grid.cells(static_cast<int>(d)) - 1)),
+                   beside = std::min(place.above, 1 - place.above);
+      if (!(thickness < cell / 2) || beside < 0.02) continue;
+      doubts.say(
+          632, structure_key(c.options, key[n]),
+          fmt::format("the body is {:.3g} m thick along {}, less than half a cell, and fields "
+                      "along it see it on the nearest line of the grid, {:.3g} m away",
+                      thickness, "xyz"[d], beside * cell),
+          "take a [[sheet]], on which a line of the grid is put, or smaller cells");
+      break;
+    }
   }
 }
 
@@ -193,6 +231,7 @@ void find_doubts(Case& c, const data::Config& config) {
             b.thickness_m, b.frequency_hz, b.skin_depth_m, "xyz"[b.axis]),
         fmt::format("take boundary.{} = \"absorber\", or watch for growth", "xyz"[b.axis]));
   averaged_metals(doubts, key);
+  films_beside_lines(doubts, key);
   extrapolated_models(doubts);
   reversed_crystals(doubts);
   // Two cells a wavelength in vacuum: nothing shorter travels.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doubts about surfaces that something cuts, about frequencies that no source has, about what the
 // one source of a monitor is measured against, and about records of nothing.
-#include "electromagnetics/waves/case.h"
+#include "electromagnetics/waves/sheets.h"
 #include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/monitors.h"
 #include "tessera/electromagnetics/time_domain.h"
@@ -70,8 +70,23 @@ class Cuts {
   };
   std::optional<Cut> cut(const em::Bounds& box) const {
     const auto found = em::body_on_box(scene_, c_.grid, box);
-    if (!found) return {};
+    if (!found) return sheet_on(box);
     return Cut{c_.media[static_cast<std::size_t>(found->medium)].name, "xyz"[found->axis]};
+  }
+
+  /// A sheet that runs out of a box through a face of it that is none of the domain.
+  std::optional<Cut> sheet_on(const em::Bounds& box) const {
+    for (const SheetOptions& sheet : c_.options.sheets) {
+      const em::Bounds b = bounds_of_sheet(c_, sheet);
+      if (!meet(b, box)) continue;
+      for (std::size_t d = 0; d < 3; ++d) {
+        const bool low = b.low[d] < box.low[d] - slack(d) && box.low[d] > first(d) + slack(d),
+                   high = b.high[d] > box.high[d] + slack(d) && box.high[d] < last(d) - slack(d);
+        if (resolved(d) && box.high[d] > box.low[d] && (low || high))
+          return Cut{sheet.name.empty() ? "sheet" : sheet.name, "xyz"[d]};
+      }
+    }
+    return {};
   }
 
   void wave(std::size_t s) {

@@ -59,33 +59,45 @@ em::Medium make_medium(const MaterialOptions& o, const std::string& key, const d
   return m;
 }
 
+em::Medium medium_named(const std::string& name, const CaseOptions& o, const data::Config& config,
+                        Case& out) {
+  for (std::size_t m = 0; m < o.materials.size(); ++m)
+    if (o.materials[m].name == name) {
+      const std::string key = "material[" + std::to_string(m) + "]";
+      try {
+        return em::zero_poles_as_conductivity(make_medium(o.materials[m], key, config, out));
+      } catch (const data::InputError&) {
+        throw;
+      } catch (const Error& e) {
+        refuse({config.error(624, key, e.what(), "see `tessera explain material`")});
+      }
+    }
+  em::Medium m;
+  if (name == "pec")
+    m.pec = true;
+  else if (name != "vacuum")
+    m = em::zero_poles_as_conductivity(em::find_medium(name));
+  m.name = name;
+  return m;
+}
+
 }  // namespace
+
+std::vector<em::Medium> make_sheet_media(const CaseOptions& o, const data::Config& config,
+                                         Case& out) {
+  std::vector<em::Medium> media;
+  for (const SheetOptions& s : o.sheets)
+    media.push_back(s.material ? medium_named(*s.material, o, config, out)
+                               : em::Medium{.name = "vacuum"});
+  return media;
+}
 
 std::vector<em::Medium> make_media(const CaseOptions& o, const data::Config& config, Case& out) {
   std::vector<em::Medium> media;
   const auto named = [&](const std::string& name) {
-    for (std::size_t m = 0; m < media.size(); ++m)
-      if (media[m].name == name) return;
-    for (std::size_t m = 0; m < o.materials.size(); ++m)
-      if (o.materials[m].name == name) {
-        const std::string key = "material[" + std::to_string(m) + "]";
-        try {
-          media.push_back(
-              em::zero_poles_as_conductivity(make_medium(o.materials[m], key, config, out)));
-        } catch (const data::InputError&) {
-          throw;
-        } catch (const Error& e) {
-          refuse({config.error(624, key, e.what(), "see `tessera explain material`")});
-        }
-        return;
-      }
-    em::Medium m;
-    if (name == "pec")
-      m.pec = true;
-    else if (name != "vacuum")
-      m = em::zero_poles_as_conductivity(em::find_medium(name));
-    m.name = name;
-    media.push_back(m);
+    if (std::none_of(media.begin(), media.end(),
+                     [&](const em::Medium& m) { return m.name == name; }))
+      media.push_back(medium_named(name, o, config, out));
   };
   named(o.grid.background);
   for (const StructureOptions& s : o.structures)

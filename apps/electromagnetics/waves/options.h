@@ -5,6 +5,7 @@
 #pragma once
 #include "electromagnetics/waves/load_options.h"
 #include "electromagnetics/waves/port_options.h"
+#include "electromagnetics/waves/sheet_options.h"
 #include "tessera/data/options.h"
 #include "tessera/data/parameters.h"
 #include "tessera/electromagnetics/absorber.h"
@@ -327,6 +328,7 @@ struct CaseOptions {
   std::vector<PortOptions> ports;
   ScatteringOptions scattering;
   std::vector<LoadOptions> loads;
+  std::vector<SheetOptions> sheets;
   std::vector<MonitorOptions> monitors;
   std::optional<ReferenceOptions> reference;
   OutputOptions output;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a case's model moves with the parameters and lengths that a monitor names.
-#include "electromagnetics/waves/case.h"
+#include "electromagnetics/waves/sheets.h"
 #include "tessera/electromagnetics/pixels.h"
 
 #include <fmt/format.h>
@@ -23,6 +23,8 @@ bool of_losses(const std::string& key) {
   return key.starts_with("material[") && key.find("].sigma") != std::string::npos &&
          key.find("sigma_m") == std::string::npos;
 }
+/// A resistance, place, thickness or outline of a sheet.
+bool of_sheets(const std::string& key) { return key.starts_with("sheet["); }
 bool of_expectations(const std::string& key) { return key.starts_with("expect["); }
 
 /// What a parameter moves, as its slopes say.
@@ -41,7 +43,7 @@ class Reach {
   const data::DependentValue* beyond(bool with_losses = false) const {
     for (const data::DependentValue* v : moved_)
       if (v->whole || !(of_structures(v->key) || of_permittivities(v->key) ||
-                        (with_losses && of_losses(v->key))))
+                        (with_losses && (of_losses(v->key) || of_sheets(v->key)))))
         return v;
     return nullptr;
   }
@@ -102,6 +104,7 @@ class NamedNumbers {
         out.options.structures[s].densities = case_.options.structures[s].densities;
       out.options.run = case_.options.run;
       out.media = make_media(out.options, config, out);
+      out.sheet_media = make_sheet_media(out.options, config, out);
       if (!out.options.grid.exact_speed_at) out.stepped = out.media;
     }
     for (std::size_t k = 0; k < names_.size(); ++k)
@@ -111,6 +114,7 @@ class NamedNumbers {
     out.media = em::with_blends(std::move(out.media), out.scene);
     out.stepped = em::with_blends(std::move(out.stepped), out.scene);
     out.open = make_open(out);
+    out.sheets = make_sheet_edges(out);
     return out;
   }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tessera::apps::waves {
 namespace {
@@ -38,21 +39,25 @@ void choose_time_step(Case& c, const data::Config& config) {
                          "structure: no region is left for fields",
                          "choose a background or a structure that is not a conductor")});
   c.stepped = c.media;
-  c.stable_dt_s = em::max_stable_dt(c.media, em::curl_curl_bound(c.grid));
+  std::vector<em::Medium> all = c.media;
+  for (std::size_t k = 0; k < c.sheet_media.size(); ++k)
+    if (c.options.sheets[k].material) all.push_back(c.sheet_media[k]);
+  const double stable_dt_s = em::max_stable_dt(all, em::curl_curl_bound(c.grid));
+  c.stable_dt_s = stable_dt_s;
   const SteppingOptions& r = c.options.run;
   std::vector<data::Diagnostic> errors;
-  for (std::size_t m = 0; m < c.media.size(); ++m) {
-    if (c.media[m].pec) continue;
+  std::set<std::string> seen;
+  for (const em::Medium& x : all) {
+    if (x.pec || !seen.insert(x.name).second) continue;
     std::string key = "grid.background";
     for (std::size_t q = 0; q < c.options.materials.size(); ++q)
-      if (c.options.materials[q].name == c.media[m].name) key = fmt::format("material[{}]", q);
+      if (c.options.materials[q].name == x.name) key = fmt::format("material[{}]", q);
     for (const em::MediumFinding& f :
-         em::check_medium(c.media[m], {.f_min_hz = c.frequency_min, .f_max_hz = c.frequency_max})) {
+         em::check_medium(x, {.f_min_hz = c.frequency_min, .f_max_hz = c.frequency_max})) {
       data::Diagnostic d = config.error(646, key, f.what, f.remedy);
       d.severity = f.severity;
       (f.severity == data::Severity::error ? errors : c.warnings).push_back(std::move(d));
     }
-    const em::Medium& x = c.media[m];
     if ((x.chi2 != 0 || x.chi3 != 0) && c.bloch_k != Point{})
       errors.push_back(config.error(
           642, key,
@@ -64,7 +69,10 @@ void choose_time_step(Case& c, const data::Config& config) {
     refuse({config.error(646, "material", "no time step is stable in one of the media",
                          "see `tessera check`")});
   c.dt_s = r.dt.value_or(r.courant * c.stable_dt_s);
-  if (c.options.grid.exact_speed_at) correct_dispersion(c, config, *c.options.grid.exact_speed_at);
+  if (c.options.grid.exact_speed_at) {
+    correct_dispersion(c, config, *c.options.grid.exact_speed_at);
+    if (!c.sheet_media.empty()) c.stable_dt_s = std::min(c.stable_dt_s, stable_dt_s);
+  }
   if (c.dt_s > c.stable_dt_s * (1 + 1e-9))
     refuse({config.error(
         647, "run.dt",

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sheets of a case on its grid.
+#pragma once
+#include "electromagnetics/waves/case.h"
+
+namespace tessera::apps::waves {
+
+/// The sheets of the case's options on its grid, in its scene and media.
+electromagnetics::SheetEdges make_sheet_edges(const Case& c);
+/// What of the domain a sheet spans; flat along its normal.
+electromagnetics::Bounds bounds_of_sheet(const Case& c, const SheetOptions& sheet);
+
+}  // namespace tessera::apps::waves

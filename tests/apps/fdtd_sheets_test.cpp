@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// [[sheet]]: lines that move to sheets, sheets that are shared, what they reflect, derivatives in
+// their numbers, sheets that cannot be.
+#include "fdtd_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <string>
+#include <vector>
+
+using namespace tessera::testing;
+
+namespace {
+
+using C = std::complex<double>;
+
+/// A line of 60 cells of 5 mm between plates, open at its ends, with a port at both and a sheet
+/// across it.
+std::string sheet_case(const std::string& sheet) {
+  return R"(app = "electromagnetics.fdtd"
+[parameters]
+r = "100 ohm"
+[grid]
+size = ["300 mm", "20 mm", "0 mm"]
+cell = "5 mm"
+polarization = "Hz"
+[run]
+precision = "f64"
+stop.decay_db = 120
+[boundary]
+x = "pmc"
+y = "pec"
+[[material]]
+name = "dense"
+eps = 50
+[[material]]
+name = "metal"
+poles = [{kind = "drude", frequency = "6 GHz", damping = "0.1 GHz"}]
+[[port]]
+kind = "lumped"
+name = "left"
+position = ["-150 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+direction = [0, 1, 0]
+resistance = "7.53460626824 ohm"
+[[port]]
+kind = "lumped"
+name = "right"
+position = ["150 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+direction = [0, 1, 0]
+resistance = "7.53460626824 ohm"
+[s_parameters]
+frequencies = ["0.2 GHz", "0.9 GHz"]
+[[sheet]]
+name = "film"
+normal = "x"
+)" + sheet;
+}
+
+TEST_F(Fdtd, SheetsShuntALine) {
+  // Wherever it lies between two lines, 100 ohm a square reflect as the formula has it.
+  for (const double place : {0.0, 1.5, 2.5, -2.3}) {
+    write("case.toml", sheet_case("resistance = \"100 ohm\"\nposition = [\"" +
+                                  std::to_string(place) + " mm\", \"0 mm\", \"0 mm\"]\n"));
+    const Outcome check = tessera({"check", "case.toml"});
+    EXPECT_EQ(check.code, 0) << check.out << check.err;
+    EXPECT_EQ(holds(check.out + check.err, "is put on the sheet"), place != 0) << check.out;
+    const Outcome run = run_case("case.toml", "RUN");
+    ASSERT_EQ(run.code, 0) << run.err;
+    const double y = 376.730313412 / 100, frequency[] = {0.2e9, 0.9e9};
+    for (std::size_t f = 0; f < 2; ++f) {
+      const auto s = [&](const std::string& name) {
+        return C(column("RUN", "s_parameters", "S_" + name + "_re")[f],
+                 column("RUN", "s_parameters", "S_" + name + "_im")[f]);
+      };
+      const double k = 2 * 3.14159265358979 * frequency[f] / 299792458.0;
+      const C r = -y / (2 + y), there = std::polar(1.0, -2 * k * (0.15 + place / 1e3)),
+              back = std::polar(1.0, -2 * k * (0.15 - place / 1e3)),
+              through = 2 / (2 + y) * std::polar(1.0, -k * 0.3);
+      EXPECT_LT(std::abs(s("left_left") - r * there), 4e-3) << place << " " << frequency[f];
+      EXPECT_LT(std::abs(s("right_right") - r * back), 4e-3) << place << " " << frequency[f];
+      EXPECT_LT(std::abs(s("right_left") - through), 4e-3) << place << " " << frequency[f];
+    }
+  }
+}
+
+TEST_F(Fdtd, SheetsHaveTheSameBitsOnRanks) {
+  write("case.toml", sheet_case("material = \"metal\"\nthickness = \"0.25 mm\"\nposition = [\"1.5 "
+                                "mm\", \"0 mm\", \"0 mm\"]\n"));
+  ASSERT_EQ(run_case("case.toml", "RUN").code, 0);
+  const Outcome cut =
+      tessera({"run", "case.toml", "--output", "CUT", "--force", "--ranks", "threads:2"});
+  ASSERT_EQ(cut.code, 0) << cut.err;
+  EXPECT_EQ(table("RUN", "s_parameters"), table("CUT", "s_parameters"));
+}
+
+TEST_F(Fdtd, SDifferentiatesInTheResistanceOfASheet) {
+  const std::string sheet = "resistance = \"r\"\nposition = [\"1.5 mm\", \"0 mm\", \"0 mm\"]\n";
+  write("case.toml",
+        changed(sheet_case(sheet), "[s_parameters]\n", "[s_parameters]\nderivatives = [\"r\"]\n"));
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  write("plain.toml", sheet_case(sheet));
+  ASSERT_EQ(run_case("plain.toml", "LESS", {"parameters.r=\"99.9 ohm\""}).code, 0);
+  ASSERT_EQ(run_case("plain.toml", "MORE", {"parameters.r=\"100.1 ohm\""}).code, 0);
+  for (const std::string part : {"_re", "_im"})
+    for (const std::string name : {"S_left_left", "S_right_left"}) {
+      const std::vector<double> less = column("LESS", "s_parameters", name + part),
+                                more = column("MORE", "s_parameters", name + part),
+                                own = column("RUN", "s_parameters", name + "_by_r" + part);
+      for (std::size_t f = 0; f < 2; ++f)
+        EXPECT_NEAR(own[f], (more[f] - less[f]) / 0.2, 2e-3 / 500) << name << part;
+    }
+}
+
+TEST_F(Fdtd, SheetsThatCannotBeAreRefused) {
+  const std::string at = "position = [\"0 mm\", \"0 mm\", \"0 mm\"]\n";
+  const auto refused = [&](const std::string& sheet, const std::string& key,
+                           const std::string& words) {
+    write("bad.toml", sheet_case(sheet));
+    const Outcome check = tessera({"check", "bad.toml"});
+    EXPECT_EQ(check.code, 5) << sheet;
+    EXPECT_TRUE(holds(check.out + check.err, words)) << sheet << check.out << check.err;
+    EXPECT_TRUE(holds(check.out + check.err, "bad.toml:")) << key;
+  };
+  refused(at, "sheet[0]", "is of nothing");
+  refused(at + "resistance = \"5 ohm\"\nmaterial = \"dense\"\nthickness = \"1 mm\"\n", "sheet[0]",
+          "at once");
+  refused(at + "material = \"dense\"\n", "sheet[0]", "has a thickness");
+  refused(at + "resistance = \"5 ohm\"\nthickness = \"1 mm\"\n", "sheet[0].thickness",
+          "whatever the thickness");
+  refused(at + "material = \"dens\"\nthickness = \"1 mm\"\n", "sheet[0].material",
+          "there is no medium");
+  refused(at + "material = \"pec\"\nthickness = \"1 mm\"\n", "sheet[0].material",
+          "perfect conductor is a [[structure]]");
+  refused(at + "material = \"dense\"\nthickness = \"6 mm\"\n", "sheet[0].thickness",
+          "thicker than a cell");
+  refused(at + "resistance = \"5 ohm\"\nsize = [\"1 mm\", \"4 mm\", \"0 mm\"]\n",
+          "sheet[0].size[0]", "no size along its normal");
+  refused(at + "resistance = \"5 ohm\"\nsize = [\"0 mm\", \"0 mm\", \"0 mm\"]\n",
+          "sheet[0].size[1]", "has no width");
+  refused("position = [\"400 mm\", \"0 mm\", \"0 mm\"]\nresistance = \"5 ohm\"\n",
+          "sheet[0].position[0]", "outside of the domain");
+  refused(at + "resistance = \"-5 ohm\"\n", "sheet[0].resistance", "above 0");
+}
+
+TEST_F(Fdtd, ASheetWhoseLineIsTakenIsSharedAndCheckSaysSo) {
+  write("case.toml", sheet_case(R"(position = ["0 mm", "0 mm", "0 mm"]
+resistance = "100 ohm"
+[[sheet]]
+normal = "x"
+position = ["1 mm", "0 mm", "0 mm"]
+resistance = "100 ohm"
+)"));
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_EQ(check.code, 0) << check.out << check.err;
+  EXPECT_TRUE(holds(check.out + check.err,
+                    "another sheet lies on that line: it is shared between two lines"))
+      << check.out << check.err;
+}
+
+}  // namespace
