@@ -26,15 +26,25 @@ data::ExitCode dispatch(const CommandLine& line) {
   static const struct {
     const char* name;
     data::ExitCode (*function)(const CommandLine&);
-  } verbs[] = {{"new", verb_new},           {"check", verb_check},
-               {"estimate", verb_estimate}, {"gradcheck", verb_gradcheck},
-               {"run", verb_run},           {"rerun", verb_rerun},
-               {"resume", verb_resume},     {"launch", verb_launch},
-               {"stop", verb_stop},         {"plot", verb_plot},
-               {"info", verb_info},         {"import", verb_import},
-               {"predict", verb_predict},   {"list", verb_list},
-               {"explain", verb_explain},   {"schema", verb_schema},
-               {"doctor", verb_doctor},     {"completion", verb_completion}};
+  } verbs[] = {{"new", verb_new},
+               {"check", verb_check},
+               {"estimate", verb_estimate},
+               {"gradcheck", verb_gradcheck},
+               {"run", verb_run},
+               {"rerun", verb_rerun},
+               {"resume", verb_resume},
+               {"sweep", verb_sweep},
+               {"launch", verb_launch},
+               {"stop", verb_stop},
+               {"plot", verb_plot},
+               {"info", verb_info},
+               {"import", verb_import},
+               {"predict", verb_predict},
+               {"list", verb_list},
+               {"explain", verb_explain},
+               {"schema", verb_schema},
+               {"doctor", verb_doctor},
+               {"completion", verb_completion}};
   for (const auto& v : verbs)
     if (line.verb == v.name) return v.function(line);
   throw std::logic_error("verb without a function: " + line.verb);
@@ -80,7 +90,8 @@ data::ExitCode guarded(
 }
 
 bool is_for_all_ranks(const std::string& verb) {
-  return verb == "run" || verb == "rerun" || verb == "resume" || verb == "gradcheck";
+  return verb == "run" || verb == "rerun" || verb == "resume" || verb == "sweep" ||
+         verb == "gradcheck";
 }
 
 /// What the ranks beside the first do; rank 0 hears of their errors, and reports them.

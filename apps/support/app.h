@@ -7,12 +7,14 @@
 #include "tessera/data/input_files.h"
 #include "tessera/data/options.h"
 
+#include <complex>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tessera::data {
@@ -122,6 +124,16 @@ struct Derivatives {
   std::vector<std::string> left_out;  ///< what is not, and why
 };
 
+/// Numbers that a run has found over a common axis.
+struct Curve {
+  std::string group, name;       ///< "S", "S_out_in"
+  std::string axis, axis_units;  ///< "frequency", "Hz"
+  std::vector<double> at;
+  std::string units;
+  std::variant<std::vector<double>, std::vector<std::complex<double>>> values;
+  bool decibels = false;  ///< drawn as 20 log10 of its modulus
+};
+
 /// A case made ready: its options are read, its input files parsed, what they describe is built.
 /// All that the verbs want to know is asked of it; what only some of them need, such as a
 /// calibration, is made when it is asked for. Each function throws data::InputError for bad input.
@@ -170,6 +182,9 @@ struct App {
   /// configuration file.
   std::function<std::filesystem::path(const std::filesystem::path& dir, std::uint64_t seed)>
       make_example;
+  /// What a run has found over frequency, time and the like, for the table and pictures of a sweep;
+  /// null: a sweep keeps the final metrics alone.
+  std::function<std::vector<Curve>(const std::filesystem::path& run_dir)> curves = {};
   /// `tessera plot RUN`: draws the pictures anew from the results; returns the files.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path& run_dir)> plot;
   bool derivatives = false;  ///< `tessera gradcheck`: whether its cases have them

@@ -119,6 +119,14 @@ struct Grammar {
     add_thread_ranks(v);
     add_running(v);
 
+    v = verb("sweep",
+             "run a case at each point of its [sweep], in one folder that `resume` takes up");
+    add_case(v);
+    v->add_option("-o,--output", line.output,
+                  "the folder (default: the case's name with .sweep, in the current folder)");
+    v->add_flag("--force", line.run.force, "replace the results in an existing folder");
+    add_running(v);
+
     v = verb("launch", "start mpirun with the ranks of a run, again when one of them dies");
     v->add_option("-n", line.processes, "how many ranks")
         ->required()

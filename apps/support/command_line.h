@@ -20,6 +20,7 @@ struct CommandLine {
   std::string word;                    ///< app, key, shell, kind of list
   std::string stage;                   ///< --stage
   std::filesystem::path output;        ///< -o
+  std::filesystem::path sweep;         ///< of a point of a sweep: the folder of all of it
   std::vector<std::string> overrides;  ///< --set, in order
   int processes = 0;                   ///< -n, and below: of launch
   int max_restarts = 3;                ///< --max-restarts

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/report.h"
 #include "tessera/data/parameters.h"
+#include "tessera/data/sweep.h"
 #include "verbs/verbs.h"
 
 #include <iostream>
@@ -23,6 +24,7 @@ std::vector<std::string> parameter_lines(const Case& c) {
 
 data::ExitCode verb_check(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
+  const auto sweep = data::read_sweep(c.config);
   const Ready ready = prepare(c, line.run);
   CheckReport result = ready.made.check();
   result.findings.insert(result.findings.begin(), c.warnings.begin(), c.warnings.end());
@@ -31,6 +33,10 @@ data::ExitCode verb_check(const CommandLine& line) {
   if (line.json) return data::ExitCode::ok;
   for (const std::string& text : result.lines) std::cout << text << "\n";
   for (const std::string& text : parameter_lines(c)) std::cout << text << "\n";
+  if (sweep)
+    std::cout << "`tessera sweep` runs it at " << sweep->points.size() << " points, from "
+              << label_of_point(*sweep, 0) << " to "
+              << label_of_point(*sweep, sweep->points.size() - 1) << "\n";
   std::cout << c.config.path() << ": ok (" << c.app.name << ")\n";
   return data::ExitCode::ok;
 }

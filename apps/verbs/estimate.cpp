@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/report.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/data/sweep.h"
 #include "verbs/verbs.h"
 
 #include <nlohmann/json.hpp>
@@ -59,7 +60,10 @@ data::ExitCode verb_estimate(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
   set_num_threads(thread_count(line.run));
   const Ready ready = prepare(c, line.run);
-  const Estimate e = ready.made.estimate();
+  Estimate e = ready.made.estimate();
+  if (const auto sweep = data::read_sweep(c.config))
+    e.notes.push_back("a sweep of it has " + std::to_string(sweep->points.size()) +
+                      " such runs, one after the other");
   if (line.run.estimated_ranks > 0 && !e.of_rank)
     throw usage_error("--ranks: what one of " + std::to_string(line.run.estimated_ranks) +
                           " ranks takes of this case of " + c.app.name + " is not estimated",

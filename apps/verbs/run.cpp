@@ -78,7 +78,9 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
                  .terminal = options.verbosity < 0   ? data::LogLevel::warning
                              : options.verbosity > 0 ? data::LogLevel::debug
                                                      : data::LogLevel::info});
-  data::StopGuard stop({.stop_file = folder.stop_file(), .max_time_s = options.max_time_s});
+  std::vector<fs::path> stop_files{folder.stop_file()};
+  if (!line.sweep.empty()) stop_files.push_back(line.sweep / "STOP");
+  data::StopGuard stop({.stop_files = std::move(stop_files), .max_time_s = options.max_time_s});
   folder.write_manifest(manifest);
   log.info(c.app.name + ", precision " + manifest.precision + ", " +
            std::to_string(manifest.threads) + (manifest.threads == 1 ? " thread, " : " threads, ") +
@@ -118,7 +120,7 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
     const std::string why =
         code == ExitCode::stopped_resumable ? data::to_string(stop.poll()) : std::string();
     end(code, why.empty() ? reason_of(code) : why);
-    if (code == ExitCode::stopped_resumable)
+    if (code == ExitCode::stopped_resumable && line.sweep.empty())
       std::cerr << "go on with: tessera resume " << folder.path().string() << "\n";
     return code;
   } catch (const data::InputError& e) {
@@ -140,7 +142,8 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
   }
 }
 
-/// A case in a new folder; `input` is the configuration as it was given, in `format`.
+}  // namespace
+
 ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
                   const std::string& input, const std::string& format) {
   set_num_threads(thread_count(line.run));
@@ -148,7 +151,7 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
   Ready ready = prepare(c, line.run);
   const CheckReport inputs = ready.made.check();
   if (stops(inputs, line.run)) throw data::InputError(ExitCode::input_invalid, inputs.findings);
-  if (!line.json) {
+  if (!line.json && line.sweep.empty()) {  // of a sweep they were told together
     std::vector<data::Diagnostic> shown = c.warnings;
     shown.insert(shown.end(), inputs.findings.begin(), inputs.findings.end());
     if (line.run.verbosity < 0)
@@ -167,8 +170,13 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
   manifest.precision = ready.made.precision;
   manifest.keep_going = line.run.keep_going;
   manifest.inputs = ready.made.inputs;
-  const ExitCode code = run_in(folder, c, std::move(ready), line, std::move(manifest));
-  if (!line.json) std::cout << folder.path().string() << "\n";
+  return run_in(folder, c, std::move(ready), line, std::move(manifest));
+}
+
+namespace {
+
+ExitCode told(ExitCode code, const fs::path& folder, const CommandLine& line) {
+  if (!line.json) std::cout << folder.string() << "\n";
   return code;
 }
 
@@ -197,17 +205,19 @@ fs::path run_folder_of(const CommandLine& line) {
 
 ExitCode verb_run(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
-  return run_anew(c, line, run_folder_of(line), c.config.sources.front().text,
-                  line.path.extension() == ".json" ? ".json" : ".toml");
+  const fs::path folder = run_folder_of(line);
+  return told(run_anew(c, line, folder, c.config.sources.front().text,
+                       line.path.extension() == ".json" ? ".json" : ".toml"),
+              folder, line);
 }
 
 ExitCode verb_rerun(const CommandLine& line) {
   const Case c = rerun_case(line);
   const fs::path path = line.output.empty() ? line.frames.stem().concat(".rerun") : line.output;
-  return run_anew(c, line, path, c.config.sources.front().text, ".toml");
+  return told(run_anew(c, line, path, c.config.sources.front().text, ".toml"), path, line);
 }
 
-ExitCode verb_resume(const CommandLine& given) {
+ExitCode go_on(const CommandLine& given) {
   CommandLine line = given;
   data::RunFolder folder = data::RunFolder::reopen(line.path);
   const data::Manifest before = folder.read_manifest();
@@ -222,8 +232,11 @@ ExitCode verb_resume(const CommandLine& given) {
     code = run_in(folder, *with->c, std::move(with->ready), line, std::move(now));
   else
     std::cerr << "this run has finished; nothing is left to do\n";
-  if (!line.json) std::cout << folder.path().string() << "\n";
   return code;
+}
+
+ExitCode verb_resume(const CommandLine& line) {
+  return told(is_sweep(line.path) ? go_on_with_sweep(line) : go_on(line), line.path, line);
 }
 
 void help_first_rank(const CommandLine& line) {
@@ -275,8 +288,9 @@ Case case_of(const fs::path& run) {
 
 ExitCode verb_plot(const CommandLine& line) {
   const Case c = case_of(line.path);
-  if (!c.app.plot) throw usage_error(c.app.name + " draws no pictures");
-  for (const fs::path& file : c.app.plot(line.path)) std::cout << file.string() << "\n";
+  if (!is_sweep(line.path) && !c.app.plot) throw usage_error(c.app.name + " draws no pictures");
+  const auto files = is_sweep(line.path) ? plot_sweep(line.path) : c.app.plot(line.path);
+  for (const fs::path& file : files) std::cout << file.string() << "\n";
   return ExitCode::ok;
 }
 

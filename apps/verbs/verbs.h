@@ -15,6 +15,7 @@ data::ExitCode verb_gradcheck(const CommandLine& line);
 data::ExitCode verb_run(const CommandLine& line);
 data::ExitCode verb_rerun(const CommandLine& line);
 data::ExitCode verb_resume(const CommandLine& line);
+data::ExitCode verb_sweep(const CommandLine& line);
 /// What the other ranks do while rank 0 does run, rerun, resume or gradcheck.
 void help_first_rank(const CommandLine& line);
 /// Of these, what they do in a gradcheck.
@@ -58,6 +59,17 @@ struct Ready {
 };
 /// `c` lives as long.
 Ready prepare(const Case& c, const RunOptions& options, bool for_derivatives = false);
+
+/// Runs a case in the new folder `path`; `input` is the configuration as it was given, in `format`.
+data::ExitCode run_anew(const Case& c, const CommandLine& line, const std::filesystem::path& path,
+                        const std::string& input, const std::string& format);
+/// Goes on with the run in `line.path`.
+data::ExitCode go_on(const CommandLine& line);
+/// Whether `tessera sweep` has made the folder.
+bool is_sweep(const std::filesystem::path& folder);
+data::ExitCode go_on_with_sweep(const CommandLine& line);
+/// Its table and pictures anew, from what its points have so far.
+std::vector<std::filesystem::path> plot_sweep(const std::filesystem::path& folder);
 
 /// What a run goes on with: made ready already where it was changed.
 struct TakenUp {

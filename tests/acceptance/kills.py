@@ -18,11 +18,11 @@ def differences(a, b):
             if name not in files[0] & files[1] or (a / name).read_bytes() != (b / name).read_bytes()]
 
 
-def killed_and_resumed(work, folder, name, case, settings, moments):
+def killed_and_resumed(work, folder, name, case, settings, moments, verb="run"):
     """(wrong, processor seconds of the whole run, text) of `moments` kills; `settings` are options of the command line."""
     folder.mkdir(parents=True, exist_ok=True)
     whole, twice, log = (folder / f"{name}{end}" for end in ("_whole", "_two_threads", ".log"))
-    command = ["run", case, "--force", *settings, "--output"]
+    command = [verb, case, "--force", *settings, "--output"]
     killed, seconds = work.run_to([*command, whole, "--threads", "1"], log, 1e9, *OPTIONS)
     if killed or not (whole / "results.h5").exists():
         raise rowkit.Failed(f"the undisturbed run of {name} did not end: {log.read_text()[-500:]}")

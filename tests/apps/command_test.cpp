@@ -48,8 +48,9 @@ TEST_F(Command, HelpListsEveryVerbOnStdout) {
   const Outcome o = tessera({"--help"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
-  for (const char* verb : {"new", "check", "estimate", "gradcheck", "run", "resume", "stop", "plot",
-                           "info", "import", "list", "explain", "schema", "doctor", "completion"})
+  for (const char* verb :
+       {"new", "check", "estimate", "gradcheck", "run", "sweep", "resume", "stop", "plot", "info",
+        "import", "list", "explain", "schema", "doctor", "completion"})
     EXPECT_TRUE(holds(o.out, "\n  " + std::string(verb) + " ")) << verb;
   EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
 }

@@ -75,7 +75,7 @@ TEST(Stop, ABrokenPipeIsAWriteError) {
 TEST(Stop, FileAndTimeLimit) {
   TempFolder dir;
   {
-    StopGuard guard({.stop_file = dir / "STOP"});
+    StopGuard guard({.stop_files = {dir / "other" / "STOP", dir / "STOP"}});
     EXPECT_EQ(guard.poll(), StopReason::none);
     dir.write("STOP", "");
     ::usleep(300000);  // it is looked for five times a second

@@ -278,6 +278,37 @@ std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
   return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"), options);
 }
 
+/// What a sweep puts side by side: spectra and time series, elements of S.
+std::vector<Curve> curves(const std::filesystem::path& run_dir) {
+  constexpr std::size_t most_columns = 16;  // a few modes or orders, not the angles of a pattern
+  std::vector<Curve> out;
+  for (const MonitorResult& r : read_results(run_dir / "results.h5"))
+    for (const Quantity& q : r.quantities) {
+      const std::size_t n = r.axis.values.size();
+      if (!in_table(r, q) || q.name == r.axis.name || width(q) > most_columns) continue;
+      for (std::size_t w = 0; w < width(q); ++w) {
+        Curve c{r.name,
+                width(q) > 1 ? fmt::format("{}_{}", q.name, w) : q.name,
+                r.axis.name,
+                r.axis.units,
+                r.axis.values,
+                q.units,
+                {},
+                r.kind == scattering_name};
+        std::visit(
+            [&](const auto& all) {
+              auto column = all;
+              column.clear();
+              for (std::size_t k = 0; k < n; ++k) column.push_back(all[k * width(q) + w]);
+              c.values = std::move(column);
+            },
+            q.values);
+        out.push_back(std::move(c));
+      }
+    }
+  return out;
+}
+
 }  // namespace
 
 App app() {
@@ -288,6 +319,7 @@ App app() {
       .options = fdtd_options(),
       .prepare = prepare,
       .make_example = make_example,
+      .curves = curves,
       .plot = plot,
       .derivatives = true,
       .may_change = {"run.stop.time", "run.stop.steps", "run.stop.after_sources",

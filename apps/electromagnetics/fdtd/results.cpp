@@ -18,16 +18,6 @@ namespace {
 
 constexpr std::size_t kMostColumns = 200;  ///< of a table; wider arrays are in results.h5 alone
 
-std::size_t width(const Quantity& q) {
-  std::size_t w = 1;
-  for (std::size_t d = 1; d < q.shape.size(); ++d) w *= q.shape[d];
-  return w;
-}
-bool in_table(const MonitorResult& r, const Quantity& q) {
-  return q.name != "sums" && !(r.kind == scattering_name && q.shape.size() > 1) &&
-         !q.shape.empty() && q.shape[0] == r.axis.values.size() && width(q) <= kMostColumns;
-}
-
 void write_table(const std::filesystem::path& path, const MonitorResult& r) {
   std::vector<std::string> columns = {r.axis.name +
                                       (r.axis.units == "1" ? "" : "_" + r.axis.units)};
@@ -109,6 +99,16 @@ const Quantity* MonitorResult::find(const std::string& quantity) const {
   for (const Quantity& q : quantities)
     if (q.name == quantity) return &q;
   return nullptr;
+}
+
+std::size_t width(const Quantity& q) {
+  std::size_t w = 1;
+  for (std::size_t d = 1; d < q.shape.size(); ++d) w *= q.shape[d];
+  return w;
+}
+bool in_table(const MonitorResult& r, const Quantity& q) {
+  return q.name != "sums" && !(r.kind == scattering_name && q.shape.size() > 1) &&
+         !q.shape.empty() && q.shape[0] == r.axis.values.size() && width(q) <= kMostColumns;
 }
 
 void write_results(const std::filesystem::path& run, const Case& c, const Results& results) {

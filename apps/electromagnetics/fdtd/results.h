@@ -13,6 +13,10 @@ namespace tessera::apps::fdtd {
 void write_results(const std::filesystem::path& run, const Case& c, const Results& results);
 Results read_results(const std::filesystem::path& file);
 
+/// Columns of a quantity for each value of the axis, and whether they stand in the monitor's table.
+std::size_t width(const Quantity& q);
+bool in_table(const MonitorResult& r, const Quantity& q);
+
 /// What an expectation finds, and whether it is met.
 struct Expectation {
   std::string name;  ///< "modes.frequency[1]"

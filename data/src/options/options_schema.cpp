@@ -161,6 +161,15 @@ std::string OptionTable::json_schema() const {
       {"description", "numbers with names, of which expressions such as \"w/2 + 1 mm\" are made"},
       {"additionalProperties", {{"type", {"string", "number"}}}},
       {"propertyNames", {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}}}};
+  root["properties"]["sweep"] = {
+      {"type", "object"},
+      {"description", "values of parameters, at which `tessera sweep` runs the case"},
+      {"properties",
+       {{"kind", {{"enum", {"grid", "together", "latin_hypercube"}}}},
+        {"over", {{"type", "object"}}},
+        {"count", {{"type", "integer"}}},
+        {"seed", {{"type", "integer"}}}}},
+      {"additionalProperties", false}};
   root["required"] = {"app"};
   fill(root, *this);
   return root.dump(2) + "\n";

@@ -188,7 +188,7 @@ bool in_range(const OptionSpec& spec, double si) {
 }
 
 bool common_key(std::string_view key) {
-  return key == "app" || key == "units" || key == "parameters";
+  return key == "app" || key == "units" || key == "parameters" || key == "sweep";
 }
 
 bool belongs(const OptionSpec& spec, std::string_view kind) {

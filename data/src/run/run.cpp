@@ -21,8 +21,9 @@ constexpr const char* kLock = "lock";
 constexpr double kForeignHostSilence =
     120;  // seconds without a heartbeat before another host's lock is taken over
 constexpr const char* kContents[] = {
-    "input.toml", "input.json", "resolved.toml",  "manifest.json", "log.txt", "metrics.csv",
-    "results.h5", "view.pvd",   "heartbeat.json", "STOP",          "ckpt",    "plots"};
+    "input.toml",  "input.json", "resolved.toml", "manifest.json",  "log.txt",
+    "metrics.csv", "results.h5", "view.pvd",      "heartbeat.json", "STOP",
+    "ckpt",        "plots",      "points",        "points.csv"};
 
 [[noreturn]] void refuse_run(const fs::path& path, int number, std::string message,
                              std::string hint) {

@@ -100,9 +100,10 @@ StopReason StopGuard::poll() {
   if (options_.max_time_s &&
       std::chrono::duration<double>(now - start_).count() >= *options_.max_time_s)
     return reason_ = StopReason::time_limit;
-  if (!options_.stop_file.empty() && now >= next_look_) {
+  if (!options_.stop_files.empty() && now >= next_look_) {
     next_look_ = now + kLookEvery;
-    if (::access(options_.stop_file.c_str(), F_OK) == 0) return reason_ = StopReason::stop_file;
+    for (const auto& file : options_.stop_files)
+      if (::access(file.c_str(), F_OK) == 0) return reason_ = StopReason::stop_file;
   }
   return reason_;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tessera::data {
 
@@ -13,7 +14,7 @@ enum class StopReason { none, signal, stop_file, time_limit };
 std::string to_string(StopReason reason);
 
 struct StopOptions {
-  std::filesystem::path stop_file;   ///< RUN/STOP; empty: not looked at
+  std::vector<std::filesystem::path> stop_files;  ///< RUN/STOP, and of what it is a part of
   std::optional<double> max_time_s;  ///< --max-time, counted from the making of the guard
 };
 
@@ -21,7 +22,7 @@ struct StopOptions {
 /// leaves the process at once with 130, and SIGPIPE and SIGXFSZ turn into write errors. A SIGHUP
 /// that was ignored before (`nohup`) stays ignored. One guard at a time (a second throws Error).
 ///
-///     StopGuard stop({.stop_file = run.stop_file(), .max_time_s = limit});
+///     StopGuard stop({.stop_files = {run.stop_file()}, .max_time_s = limit});
 ///     for (...) {
 ///       step();
 ///       if (stop.poll() == StopReason::none) continue;
