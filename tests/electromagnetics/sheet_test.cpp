@@ -87,7 +87,7 @@ TEST(Sheet, OnALineIsTheAverageOfABodyAsThin) {
         const Scene with{.structures = {{.shape = box(low, high), .medium = 1}}}, without{};
         const YeeModel body = yee_model(grid, faces, {}, dt, Dtype::f64, with, media);
         YeeModel sheet = yee_model(grid, faces, {}, dt, Dtype::f64, without, media);
-        add_sheets(
+        add_media(
             sheet,
             sheet_edges(
                 {{.axis = axis, .position = 3 * kSheetCell, .thickness_m = t, .medium = film}},
@@ -112,10 +112,10 @@ TEST(Sheet, BetweenTwoLinesIsSharedByTheDistances) {
       .lines = {even(4, kSheetCell), even(4, kSheetCell), {0, 1e-3, 3e-3, 4e-3, 5e-3}}};
   const std::array<Faces, 3> faces{period, period, walls};
   const SceneOrder scene{Scene{}};
-  const SheetEdges e = sheet_edges({{.axis = 2, .position = 1.6e-3, .resistance_ohm = 100}}, grid,
+  const AddedMedia e = sheet_edges({{.axis = 2, .position = 1.6e-3, .resistance_ohm = 100}}, grid,
                                    faces, scene, {Medium{}}, Averaging::kottke);
   double sums[2][2]{};  // [Ex, Ey][line 1, line 2] of conductance, S
-  for (const SheetEdges::Part& p : e.parts) {
+  for (const AddedMedia::Part& p : e.parts) {
     ASSERT_TRUE(p.edge.component < 2 && (p.edge.k == 1 || p.edge.k == 2));
     EXPECT_EQ(p.replaced, 0);
     const double dual = grid.dual_length(2, p.edge.k, false);
@@ -136,7 +136,7 @@ TEST(Sheet, AnOutlineCountsByTheShareOfEachEdge) {
               disc = cylinder({4e-3, 4e-3, 0}, 2.6e-3, inf);
   for (const auto& [shape, area] :
        {std::pair(square, 4.0 * 3.25), std::pair(disc, std::numbers::pi * 2.6 * 2.6)}) {
-    const SheetEdges e =
+    const AddedMedia e =
         sheet_edges({{.axis = 2,
                       .position = 2e-3,
                       .thickness_m = 1e-4,
@@ -144,7 +144,7 @@ TEST(Sheet, AnOutlineCountsByTheShareOfEachEdge) {
                       .outline = shape}},
                     grid, faces, SceneOrder(Scene{}), {Medium{}}, Averaging::kottke);
     double covered[2]{}, across = 0;
-    for (const SheetEdges::Part& p : e.parts)
+    for (const AddedMedia::Part& p : e.parts)
       if (p.edge.component < 2) {
         covered[p.edge.component] += p.share / 0.1;  // of cells
       } else {
@@ -159,11 +159,11 @@ TEST(Sheet, AnOutlineCountsByTheShareOfEachEdge) {
 
 TEST(Sheet, OnAMirrorIsHalfInside) {
   const YeeGrid grid = sheet_grid(4, 4, 4);
-  const SheetEdges e = sheet_edges({{.axis = 0, .position = 0, .resistance_ohm = 50}}, grid,
+  const AddedMedia e = sheet_edges({{.axis = 0, .position = 0, .resistance_ohm = 50}}, grid,
                                    {Faces{Boundary::pmc, Boundary::pec}, period, period},
                                    SceneOrder(Scene{}), {Medium{}}, Averaging::kottke);
   ASSERT_FALSE(e.parts.empty());
-  for (const SheetEdges::Part& p : e.parts) EXPECT_NEAR(p.share, 0.5 / (kSheetCell / 2), 1e-9);
+  for (const AddedMedia::Part& p : e.parts) EXPECT_NEAR(p.share, 0.5 / (kSheetCell / 2), 1e-9);
 }
 
 /// Films of all kinds that end within the grid and cross each other, at the longest time step: once
@@ -196,7 +196,7 @@ TEST(Sheet, MakesNoEnergy) {
   const double dt = max_stable_dt(all, curl_curl_bound(grid));
   for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {
     YeeModel m = yee_model(grid, faces, {}, dt, dtype, Scene{}, media);
-    add_sheets(m, sheet_edges(sheets, grid, faces, SceneOrder(Scene{}), media, Averaging::kottke));
+    add_media(m, sheet_edges(sheets, grid, faces, SceneOrder(Scene{}), media, Averaging::kottke));
     const Point at{2.5e-3, 3e-3, 2e-3};
     TimeDomain run(std::move(m),
                    {current_source(grid, faces, dt, Ez, at, at, 1, gaussian_pulse(4e10, 6e10))},

@@ -103,6 +103,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   c.stepped = em::with_blends(std::move(c.stepped), c.scene);
   open_conductors(c, config);
   make_sheets(c, config);
+  make_surface_losses(c, config);
   make_loads(c, config);
   make_sources(c, config);
   make_ports(c, config);
@@ -178,6 +179,7 @@ Case reference_of(const Case& c) {
   out.warnings.clear();
   out.open = make_open(out);
   out.sheets = make_sheet_edges(out);
+  place_surface_losses(out);
   return out;
 }
 
@@ -199,7 +201,8 @@ em::YeeModel make_model(const Case& c, const em::Slab& slab) {
                     c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene,
                     c.stepped, c.options.grid.averaging, *c.open, slab);
   m.bloch_phase = bloch_phase(c);
-  em::add_sheets(m, c.sheets);
+  em::add_media(m, c.sheets);
+  em::add_media(m, c.surface_losses);
   std::array<em::AbsorbingFaces, 3> absorbing;
   for (int d = 0; d < 3; ++d)
     absorbing[static_cast<std::size_t>(d)] = {boundary.low(d) == Face::absorber,

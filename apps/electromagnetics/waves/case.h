@@ -12,6 +12,7 @@
 #include "tessera/electromagnetics/sampled_spectrum.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
 #include "tessera/electromagnetics/sheet.h"
+#include "tessera/electromagnetics/surface_impedance.h"
 
 #include <functional>
 #include <map>
@@ -48,7 +49,8 @@ struct Case {
   electromagnetics::Scene scene;
   std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
   std::vector<electromagnetics::Medium> sheet_media;  ///< [sheets] of films; vacuum otherwise
-  electromagnetics::SheetEdges sheets;
+  electromagnetics::AddedMedia sheets;
+  electromagnetics::AddedMedia surface_losses;            ///< of conductors
   std::vector<electromagnetics::PlacedElement> elements;  ///< of loads, then of lumped ports
   std::vector<CaseSource> sources;                        ///< those of ports, too
   std::vector<CasePort> ports;

@@ -12,6 +12,13 @@ void make_grid(Case& c, const data::Config& config);
 void choose_time_step(Case& c, const data::Config& config);
 /// Lines of the grid on sheets, where they may move; the time step is not chosen yet.
 void put_lines_on_sheets(Case& c, const data::Config& config);
+/// What conductors with a surface impedance add to the faces beside them, once `open` and sheets
+/// are there.
+void make_surface_losses(Case& c, const data::Config& config);
+/// Warns of conductors whose skin the cells do not see, and of bodies thinner than it.
+void find_skins(Case& c, const data::Config& config);
+/// The losses of a case that has passed.
+void place_surface_losses(Case& c);
 /// Sheets on the grid.
 void make_sheets(Case& c, const data::Config& config);
 /// Lumped elements on the grid: those of loads, then of ports.

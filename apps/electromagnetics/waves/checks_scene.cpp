@@ -12,6 +12,19 @@ constexpr double kMostCopies = 1e6;  ///< of all structures: a scene of these ta
 
 bool is_zero(const Point& p) { return p[0] == 0 && p[1] == 0 && p[2] == 0; }
 
+/// A good conductor is known by its surface: one conductivity and permeability.
+void check_conductor(const MaterialOptions& m, const std::string& at, Checks& checks) {
+  if (m.pec || m.library || m.index_file || m.index || m.eps || m.loss_tangent ||
+      !m.poles.empty() || !is_zero(m.sigma_m) || m.chi2 != 0 || m.chi3 != 0)
+    checks.say(624, at + ".surface_impedance", "a good conductor takes sigma and mu alone",
+               "leave the other keys out");
+  const auto even = [](const Point& p) { return p[0] == p[1] && p[0] == p[2]; };
+  if (!m.sigma || !((*m.sigma)[0] > 0) || !even(*m.sigma) || !even(m.mu))
+    checks.say(624, at + ".surface_impedance",
+               "a surface impedance is one of a conductivity above 0, alike along x, y and z",
+               "e.g. sigma = \"5.8e7 S/m\"");
+}
+
 /// A material is one of: a conductor, of the library, of a file, or made of constants.
 void check_material(const MaterialOptions& m, const std::string& at, Checks& checks) {
   const bool constants = m.index || m.eps || m.sigma || m.loss_tangent || !m.poles.empty();
@@ -19,6 +32,7 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
   if (m.pec && (m.library || m.index_file || constants || magnetic || m.chi2 != 0 || m.chi3 != 0))
     checks.say(624, at + ".pec", "a perfect conductor takes nothing else",
                "leave pec or the other keys out");
+  if (m.surface_impedance) check_conductor(m, at, checks);
   if (m.library && m.index_file)
     checks.say(624, at + ".index_file", "the medium is given in two ways",
                "leave this or library out");
@@ -115,7 +129,7 @@ void check_thickness(const StructureOptions& s, const CaseOptions& o, const std:
   const bool flat = s.shape == ShapeKind::box || s.shape == ShapeKind::pixels;
   if (!flat || !s.material || *s.material == "pec") return;
   for (const MaterialOptions& m : o.materials)
-    if (m.name == *s.material && m.pec) return;
+    if (m.name == *s.material && (m.pec || m.surface_impedance)) return;
   for (int a = 0; a < 3; ++a) {
     const auto i = static_cast<std::size_t>(a);
     const double extent = s.size ? (*s.size)[i] : s.low && s.high ? (*s.high)[i] - (*s.low)[i] : 1;
@@ -142,6 +156,27 @@ std::vector<std::string> media_names(const CaseOptions& o) {
   return names;
 }
 
+namespace {
+
+void check_walls(const CaseOptions& o, Checks& checks) {
+  const std::optional<std::string>& name = o.boundary.wall_material;
+  if (!name) return;
+  const auto named = std::find_if(o.materials.begin(), o.materials.end(),
+                                  [&](const MaterialOptions& m) { return m.name == *name; });
+  if (named == o.materials.end() || !named->surface_impedance)
+    return checks.say(625, "boundary.wall_material",
+                      "'" + *name + "' is no [[material]] with surface_impedance",
+                      "give one: surface_impedance = true, and its sigma");
+  for (int a = 0; a < 3; ++a)
+    for (const bool high : {false, true})
+      if (o.grid.resolved(a) && (high ? o.boundary.high(a) : o.boundary.low(a)) == Face::pec &&
+          !o.boundary.is_symmetry(a, high))
+        return;
+  checks.say(623, "boundary.wall_material", "no face is a wall of pec", "leave it out");
+}
+
+}  // namespace
+
 void check_materials(const CaseOptions& o, Checks& checks) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < o.materials.size(); ++i) {
@@ -153,6 +188,7 @@ void check_materials(const CaseOptions& o, Checks& checks) {
     check_material(m, at, checks);
   }
   checks.known("grid.background", o.grid.background, media_names(o), "medium");
+  check_walls(o, checks);
 }
 
 void check_structures(const CaseOptions& o, Checks& checks) {

@@ -16,7 +16,7 @@ void check_film(const SheetOptions& s, const CaseOptions& o, const std::string& 
   const auto named = std::find_if(o.materials.begin(), o.materials.end(),
                                   [&](const MaterialOptions& m) { return m.name == *s.material; });
   const bool own = named != o.materials.end();
-  if (*s.material == "pec" || (own && named->pec))
+  if (*s.material == "pec" || (own && (named->pec || named->surface_impedance)))
     checks.say(631, at + ".material", "a sheet of a perfect conductor is a [[structure]]",
                "take shape = \"box\" with a size of 0 along its normal");
   else if (own && (named->mu != Point{1, 1, 1} || named->sigma_m != Point{}))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case may say, but hardly means: each a warning at its key.
-#include "electromagnetics/waves/case.h"
+#include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/backward_films.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/media_library.h"
@@ -232,6 +232,7 @@ void find_doubts(Case& c, const data::Config& config) {
         fmt::format("take boundary.{} = \"absorber\", or watch for growth", "xyz"[b.axis]));
   averaged_metals(doubts, key);
   films_beside_lines(doubts, key);
+  find_skins(c, config);
   extrapolated_models(doubts);
   reversed_crystals(doubts);
   // Two cells a wavelength in vacuum: nothing shorter travels.

@@ -48,7 +48,7 @@ em::Medium make_medium(const MaterialOptions& o, const std::string& key, const d
   }
   if (o.sigma) m.sigma = *o.sigma;
   m.name = o.name;
-  m.pec = o.pec;
+  m.pec = o.pec || o.surface_impedance;
   m.mu = o.mu;
   m.sigma_m = o.sigma_m;
   m.chi2 = o.chi2;

@@ -250,6 +250,10 @@ data::Options<BoundaryOptions> boundary_table() {
                 "directivity are of the open half.",
          .choices = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"},
          .max_items = 6});
+  o.add("wall_material", &O::wall_material,
+        {.doc = "What the faces of pec are made of that are no symmetry: a [[material]] with "
+                "surface_impedance; a perfect conductor if not given.",
+         .since = "0.3"});
   o.add_table("pml", &O::pml, pml, {.doc = "The absorbing layers."});
   o.add_table("absorber", &O::absorber, absorber, {.doc = "The conducting layers."});
   o.add("bloch_k", &O::bloch_k,

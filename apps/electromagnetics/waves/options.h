@@ -95,7 +95,8 @@ using AbsorberOptions = electromagnetics::Absorber;
 struct BoundaryOptions {
   Face x = Face::pml, y = Face::pml, z = Face::pml;
   std::optional<Face> x_low, x_high, y_low, y_high, z_low, z_high;
-  std::vector<FaceName> symmetry;  ///< faces in which the structure goes on as its image
+  std::optional<std::string> wall_material;  ///< of the pec faces that are no symmetry
+  std::vector<FaceName> symmetry;            ///< faces in which the structure goes on as its image
   PmlOptions pml;
   AbsorberOptions absorber;
   std::optional<Point> bloch_k;      ///< rad/m: E(r + a) = E(r) e^{-i k.a}
@@ -126,6 +127,7 @@ struct IndexFitOptions {
 struct MaterialOptions {
   std::string name;
   bool pec = false;
+  bool surface_impedance = false;
   std::optional<std::string> library;
   std::optional<std::filesystem::path> index_file;
   IndexFitOptions fit;

@@ -81,6 +81,13 @@ data::Options<MaterialOptions> material_table() {
                      "the library by their names.");
   o.add("name", &O::name, {.doc = "What structures call it.", .required = true});
   o.add("pec", &O::pec, {.doc = "A perfect electric conductor; takes nothing else."});
+  o.add(
+      "surface_impedance", &O::surface_impedance,
+      {.doc =
+           "A good conductor of conductivity sigma: no field is within it, and its surface has "
+           "the impedance sqrt(i w mu/sigma) over the band of sources and monitors, also where it "
+           "runs across the grid. Takes sigma and mu alone.",
+       .since = "0.3"});
   o.add("library", &O::library,
         {.doc = "A published medium.", .choices = electromagnetics::list_media()});
   o.add("index_file", &O::index_file,

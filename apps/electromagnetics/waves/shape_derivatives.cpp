@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a case's model moves with the parameters and lengths that a monitor names.
+#include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/sheets.h"
 #include "tessera/electromagnetics/pixels.h"
 
@@ -115,6 +116,7 @@ class NamedNumbers {
     out.stepped = em::with_blends(std::move(out.stepped), out.scene);
     out.open = make_open(out);
     out.sheets = make_sheet_edges(out);
+    place_surface_losses(out);
     return out;
   }
 

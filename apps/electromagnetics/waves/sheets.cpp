@@ -130,7 +130,7 @@ void put_lines_on_sheets(Case& c, const data::Config& config) {
   check_places(c, config);
 }
 
-em::SheetEdges make_sheet_edges(const Case& c) {
+em::AddedMedia make_sheet_edges(const Case& c) {
   std::vector<em::Sheet> sheets;
   for (std::size_t k = 0; k < c.options.sheets.size(); ++k) {
     const SheetOptions& s = c.options.sheets[k];

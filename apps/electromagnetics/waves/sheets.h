@@ -6,7 +6,7 @@
 namespace tessera::apps::waves {
 
 /// The sheets of the case's options on its grid, in its scene and media.
-electromagnetics::SheetEdges make_sheet_edges(const Case& c);
+electromagnetics::AddedMedia make_sheet_edges(const Case& c);
 /// What of the domain a sheet spans; flat along its normal.
 electromagnetics::Bounds bounds_of_sheet(const Case& c, const SheetOptions& sheet);
 

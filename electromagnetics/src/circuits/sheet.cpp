@@ -18,14 +18,6 @@ namespace {
 
 constexpr double kOnSheetLine = 1e-9;  // of a cell
 
-using SheetKey = std::tuple<int, int, int, int, int>;
-/// The order of parts: rows, then media, then edges.
-SheetKey key_of(const SheetEdges::Part& p) {
-  return {p.edge.component, p.edge.k, p.edge.j, p.medium, p.edge.i};
-}
-using SheetRow = std::tuple<int, int, int>;
-SheetRow row_key(const SheetEdges::Part& p) { return {p.edge.component, p.edge.k, p.edge.j}; }
-
 void check_sheet(const Sheet& s, const YeeGrid& grid) {
   if (s.axis < 0 || s.axis > 2 || !grid.resolved(s.axis))
     throw Error("[sheet_edges] expected a normal along an axis that is resolved");
@@ -104,10 +96,9 @@ class Placing {
     if (!s.resistance_ohm) across(s, number, outline ? &*outline : nullptr);
   }
 
-  SheetEdges finish() {
+  AddedMedia finish() {
     for (const auto& [place, films] : across_) laminated(place, films);
-    std::sort(out_.parts.begin(), out_.parts.end(),
-              [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
+    out_.sort();
     return std::move(out_);
   }
 
@@ -230,56 +221,10 @@ class Placing {
   Averaging averaging_;
   const CutCellFractions& open_;
   Periodic periodic_{};
-  SheetEdges out_;
+  AddedMedia out_;
   std::map<Place, std::vector<Film>> across_;
   std::map<std::vector<double>, int> laminates_;  ///< their numbers in out_.media
 };
-
-/// The parts of one row on top of it.
-void put_on(MaterialRow& row, const SheetEdges& sheets, const std::vector<DispersiveRun>& updates,
-            std::size_t begin, std::size_t end, double dt_s) {
-  const std::size_t n = row.inverse.size();
-  std::vector<double> kept(n, 1), eps(n, 0), loss(n, 0);
-  for (std::size_t p = begin; p < end; ++p) {
-    const SheetEdges::Part& part = sheets.parts[p];
-    const auto i = static_cast<std::size_t>(part.edge.i),
-               a = static_cast<std::size_t>(axis_of(part.edge.component));
-    const Medium& m = sheets.media[static_cast<std::size_t>(part.medium)];
-    kept[i] -= part.replaced;
-    eps[i] += part.share * m.eps[a];
-    loss[i] += part.share * m.sigma[a] * dt_s / (2 * vacuum_permittivity);
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    if (row.inverse[i] == 0 || (kept[i] == 1 && eps[i] == 0 && loss[i] == 0)) continue;
-    kept[i] = std::max(kept[i], 0.0);
-    row.inverse[i] = 1 / (kept[i] / row.inverse[i] + eps[i]);
-    row.loss[i] = kept[i] * row.loss[i] + loss[i];
-  }
-  for (DispersiveRun& run : row.dispersive)
-    for (std::size_t q = 0; q < run.weight.size(); ++q)
-      run.weight[q] *= kept[static_cast<std::size_t>(run.first) + q];
-  std::erase_if(row.dispersive, [](const DispersiveRun& run) {
-    return std::all_of(run.weight.begin(), run.weight.end(), [](double w) { return w == 0; });
-  });
-  for (NonlinearRun& run : row.nonlinear)
-    for (std::size_t q = 0; q < run.chi2.size(); ++q) {
-      run.chi2[q] *= kept[static_cast<std::size_t>(run.first) + q];
-      run.chi3[q] *= kept[static_cast<std::size_t>(run.first) + q];
-    }
-  int last = -1;  // the medium of the run that is being made
-  for (std::size_t p = begin; p < end; ++p) {
-    const SheetEdges::Part& part = sheets.parts[p];
-    const DispersiveRun& poles = updates[static_cast<std::size_t>(part.medium)];
-    if (poles.alpha.empty() || row.inverse[static_cast<std::size_t>(part.edge.i)] == 0) continue;
-    DispersiveRun* run = last == part.medium ? &row.dispersive.back() : nullptr;
-    if (!run || run->first + static_cast<int>(run->weight.size()) != part.edge.i) {
-      run = &row.dispersive.emplace_back(poles);
-      run->first = part.edge.i;
-    }
-    run->weight.push_back(part.share);
-    last = part.medium;
-  }
-}
 
 }  // namespace
 
@@ -300,46 +245,13 @@ SheetPlace sheet_place(const YeeGrid& grid, int axis, double position) {
   return out;
 }
 
-SheetEdges sheet_edges(const std::vector<Sheet>& sheets, const YeeGrid& grid,
+AddedMedia sheet_edges(const std::vector<Sheet>& sheets, const YeeGrid& grid,
                        const std::array<Faces, 3>& faces, const SceneOrder& scene,
                        const std::vector<Medium>& media, Averaging averaging,
                        const CutCellFractions& open) {
   Placing placing(grid, faces, scene, media, averaging, open);
   for (const Sheet& s : sheets) placing.add(s);
   return placing.finish();
-}
-
-MaterialRows with_sheets(MaterialRows rows, SheetEdges sheets, double dt_s) {
-  if (sheets.parts.empty()) return rows;
-  std::vector<DispersiveRun> updates(sheets.media.size());
-  for (std::size_t m = 0; m < updates.size(); ++m)
-    for (const PoleResidue& p : sheets.media[m].poles) {
-      const PoleUpdate u = pole_update(p, dt_s);
-      updates[m].alpha.push_back(u.alpha), updates[m].beta.push_back(u.beta);
-      updates[m].shear.push_back(u.shear);
-    }
-  return [rows = std::move(rows), updates = std::move(updates), dt_s,
-          sheets = std::make_shared<const SheetEdges>(std::move(sheets))](int component, int j,
-                                                                          int k, MaterialRow& row) {
-    if (rows) rows(component, j, k, row);
-    const SheetRow wanted{component, k, j};
-    const auto begin =
-        std::partition_point(sheets->parts.begin(), sheets->parts.end(),
-                             [&](const SheetEdges::Part& p) { return row_key(p) < wanted; });
-    const auto end =
-        std::partition_point(begin, sheets->parts.end(),
-                             [&](const SheetEdges::Part& p) { return row_key(p) == wanted; });
-    if (begin != end)
-      put_on(row, *sheets, updates, static_cast<std::size_t>(begin - sheets->parts.begin()),
-             static_cast<std::size_t>(end - sheets->parts.begin()), dt_s);
-  };
-}
-
-void add_sheets(YeeModel& model, SheetEdges sheets) {
-  for (const SheetEdges::Part& p : sheets.parts)
-    if (model.uncoupled.empty() || !(model.uncoupled.back() == p.edge))
-      model.uncoupled.push_back(p.edge);
-  model.material = with_sheets(std::move(model.material), std::move(sheets), model.dt_s);
 }
 
 }  // namespace tessera::electromagnetics

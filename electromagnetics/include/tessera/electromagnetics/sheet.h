@@ -22,10 +22,9 @@
 // J. G. Maloney and G. S. Smith, IEEE Trans. Antennas Propag. 40 (1992) 323, split the component
 // across the sheet in two instead.
 #pragma once
-#include "tessera/electromagnetics/absorber.h"
+#include "tessera/electromagnetics/added_media.h"
 #include "tessera/electromagnetics/averaging.h"
 #include "tessera/electromagnetics/medium.h"
-#include "tessera/electromagnetics/time_domain.h"
 
 #include <optional>
 #include <vector>
@@ -42,18 +41,6 @@ struct Sheet {
   std::optional<Shape> outline = {};
 };
 
-/// What sheets make of the edges of a grid. An edge keeps 1 - (sum of `replaced` of its parts) of
-/// what it was made of, and has `share` times the medium of each part on top.
-struct SheetEdges {
-  std::vector<Medium> media;
-  struct Part {
-    Edge edge;
-    int medium = 0;
-    double share = 0, replaced = 0;
-  };
-  std::vector<Part> parts;  ///< rising in (component, k, j, medium, i)
-};
-
 /// Where along its normal a sheet lies: between line and line + 1, `above` of the distance between
 /// them from the first; on a line, to 1e-9 of the cell, `above` is 0.
 struct SheetPlace {
@@ -63,17 +50,13 @@ struct SheetPlace {
 /// Throws Error outside of the grid.
 SheetPlace sheet_place(const YeeGrid& grid, int axis, double position);
 
-/// Of a scene and its media, as yee_model takes them. On a magnetic mirror a sheet is half inside.
-/// Throws Error where an axis is not resolved, where films fill more than an edge's box, and for
-/// films of nonlinear or magnetic media, of conductors, or across which a nonlinear medium lies.
-SheetEdges sheet_edges(const std::vector<Sheet>& sheets, const YeeGrid& grid,
+/// What they make of the edges of a grid, of a scene and its media as yee_model takes them. On a
+/// magnetic mirror a sheet is half inside. Throws Error where an axis is not resolved, where films
+/// fill more than an edge's box, and for films of nonlinear or magnetic media, of conductors, or
+/// across which a nonlinear medium lies.
+AddedMedia sheet_edges(const std::vector<Sheet>& sheets, const YeeGrid& grid,
                        const std::array<Faces, 3>& faces, const SceneOrder& scene,
                        const std::vector<Medium>& media, Averaging averaging,
                        const CutCellFractions& open = {});
-
-/// `rows` with sheets, for steps of dt_s; conductors stay what they are.
-MaterialRows with_sheets(MaterialRows rows, SheetEdges sheets, double dt_s);
-/// Puts sheets into a model, and takes their edges out of its tensors.
-void add_sheets(YeeModel& model, SheetEdges sheets);
 
 }  // namespace tessera::electromagnetics

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/surface_impedance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace tessera::electromagnetics {
+namespace {
+
+constexpr double kLeastPart = 0.1;
+
+/// What of electric edges lies in metal, and the surface of which conductor a closed one is.
+class Metal {
+ public:
+  Metal(const YeeModel& m, const Scene& scene, const std::vector<Medium>& media)
+      : m_(m), scene_(scene), media_(media) {
+    for (int c = 0; c < 3; ++c) {
+      std::vector<std::uint8_t>& closed = closed_[static_cast<std::size_t>(c)];
+      closed.assign(static_cast<std::size_t>(size(0)) * size(1) * size(2), 0);
+      const auto n = static_cast<std::size_t>(m.grid.cells(0)) + 1;
+      for (int k = 0; k < places(c, 2); ++k)
+        for (int j = 0; j < places(c, 1); ++j) {
+          MaterialRow row{std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}, {}};
+          if (m.material) m.material(c, j, k, row);
+          for (const CutCellFraction& p : m.open.row(c, j, k))
+            if (p.fraction == 0) row.inverse[static_cast<std::size_t>(p.edge.i)] = 0;
+          for (int i = 0; i < places(c, 0); ++i)
+            closed[at(i, j, k)] = row.inverse[static_cast<std::size_t>(i)] == 0;
+        }
+    }
+  }
+
+  int places(int c, int d) const {
+    return m_.grid.cells(d) + (m_.grid.resolved(d) && !at_middle(c, d) ? 1 : 0);
+  }
+  /// An outer face of metal in which the edge lies: axis and side; axis -1: none.
+  std::pair<int, int> wall_of(const Edge& e) const {
+    const int i[3] = {e.i, e.j, e.k};
+    for (int d = 0; d < 3; ++d) {
+      if (d == axis_of(e.component) || !m_.grid.resolved(d)) continue;
+      const Faces& f = m_.faces[static_cast<std::size_t>(d)];
+      const auto metal = [](Boundary b) { return b == Boundary::pec; };
+      if (i[d] == 0 && metal(f.low)) return {d, 0};
+      if (i[d] == m_.grid.cells(d) && metal(f.high)) return {d, 1};
+    }
+    return {-1, 0};
+  }
+  /// The open part of an edge's length.
+  double open(const Edge& e) const {
+    if (closed_[e.component][at(e.i, e.j, e.k)] != 0 || wall_of(e).first >= 0) return 0;
+    return m_.open.fraction(e);
+  }
+  struct Surface {
+    int medium = -1;  ///< of the conductor; -1: there is none
+    Point normal{};
+  };
+  /// The surface of a conductor that is nearest to a point; that of the background is where a body
+  /// of another medium ends.
+  Surface nearest(const Point& p) const {
+    double least = INFINITY;
+    const Structure* found = nullptr;
+    const auto metal = [&](int medium) { return media_[static_cast<std::size_t>(medium)].pec; };
+    for (const Structure& s : scene_.structures)
+      if (metal(s.medium) || metal(scene_.background))
+        if (const double d = std::abs(s.shape.signed_distance(p)); d < least) least = d, found = &s;
+    if (!found) return {};
+    return {metal(found->medium) ? found->medium : scene_.background, found->shape.normal(p)};
+  }
+  Point position(const Edge& e) const {
+    Point p = m_.grid.position(e);
+    for (int d = 0; d < 3; ++d)
+      if (!m_.grid.resolved(d)) p[static_cast<std::size_t>(d)] = m_.grid.middle(d, 0);
+    return p;
+  }
+
+ private:
+  int size(int d) const { return m_.grid.cells(d) + 1; }
+  std::size_t at(int i, int j, int k) const {
+    return (static_cast<std::size_t>(k) * size(1) + j) * size(0) + i;
+  }
+  const YeeModel& m_;
+  const Scene& scene_;
+  const std::vector<Medium>& media_;
+  std::array<std::vector<std::uint8_t>, 3> closed_;
+};
+
+Medium wall_medium(const SurfaceImpedance& z) {
+  Medium m{.name = "surface", .eps = {}};
+  m.mu.fill(z.inductance_h / vacuum_permeability), m.sigma_m.fill(z.resistance_ohm);
+  for (const SurfaceImpedance::Branch& b : z.branches)
+    m.poles.push_back({-b.rate, b.resistance_ohm / vacuum_permeability});
+  return m;
+}
+
+class SurfaceLosses {
+ public:
+  SurfaceLosses(const YeeModel& m, const Scene& scene, const std::vector<Medium>& media,
+                const LossyConductors& conductors)
+      : m_(m), metal_(m, scene, media), conductors_(conductors) {
+    for (const auto& z : conductors.media) of_medium_.push_back(z ? number_of(*z) : -1);
+    for (std::size_t d = 0; d < 3; ++d)
+      for (std::size_t side = 0; side < 2; ++side)
+        of_wall_[d][side] = conductors.walls[d][side] ? number_of(*conductors.walls[d][side]) : -1;
+  }
+
+  AddedMedia find() {
+    for (int c = 3; c < 6; ++c)
+      for (int k = 0; k < metal_.places(c, 2); ++k)
+        for (int j = 0; j < metal_.places(c, 1); ++j)
+          for (int i = 0; i < metal_.places(c, 0); ++i)
+            face({static_cast<std::uint8_t>(c), i, j, k});
+    out_.sort();
+    return std::move(out_);
+  }
+
+ private:
+  int number_of(const SurfaceImpedance& z) {
+    out_.media.push_back(wall_medium(z));
+    return static_cast<int>(out_.media.size()) - 1;
+  }
+
+  void face(const Edge& f) {
+    if (m_.open.fraction(f) == 0) return;
+    const int a = axis_of(f.component), b = (a + 1) % 3, d = (a + 2) % 3;
+    const int at[3] = {f.i, f.j, f.k};
+    // Edges along b at d and d + 1, along d at b and b + 1.
+    Edge edges[4];
+    double lengths[4], open[4];
+    bool any = false, cut = m_.open.fraction(f) < 1;
+    for (int q = 0; q < 4; ++q) {
+      const int along = q < 2 ? b : d, across = q < 2 ? d : b;
+      int i[3] = {at[0], at[1], at[2]};
+      if (q % 2 == 1 && m_.grid.resolved(across)) ++i[across];
+      edges[q] = {static_cast<std::uint8_t>(along), i[0], i[1], i[2]};
+      lengths[q] = m_.grid.length(along, at[along]);
+      open[q] = metal_.open(edges[q]);
+      any = any || open[q] < 1, cut = cut || (open[q] > 0 && open[q] < 1);
+    }
+    if (!any) return;
+    if (open[0] + open[1] + open[2] + open[3] == 0) return;  // within metal
+    const double area = m_.grid.length(b, at[b]) * m_.grid.length(d, at[d]) * m_.open.share(f);
+    if (cut) return cut_face(f, edges, lengths, open, area);
+    for (int q = 0; q < 4; ++q) {
+      if (open[q] > 0) continue;
+      const auto [axis, side] = metal_.wall_of(edges[q]);
+      const int medium = axis >= 0 ? -1 : metal_.nearest(metal_.position(edges[q])).medium;
+      const int number =
+          axis >= 0     ? of_wall_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)]
+          : medium >= 0 ? of_medium_[static_cast<std::size_t>(medium)]
+                        : -1;
+      add(f, number, lengths[q] / area);
+    }
+  }
+  /// How much the wall within a face turns by a right angle, from 0, straight, to 1: what is open
+  /// has the area of a straight cut, or up to half of the rectangle of its sides x and y more or
+  /// less.
+  static double bend(const double open[4], double area, double x, double y) {
+    const double rectangle = x * y;
+    if (!(rectangle > 1e-9)) return 0;
+    constexpr double whole = 1 - 1e-9;
+    const auto both = [&](bool (*is)(double, double)) {
+      return is(open[0], open[1]) && is(open[2], open[3]);
+    };
+    double straight;
+    if (y > whole)
+      straight = (open[0] + open[1]) / 2;
+    else if (x > whole)
+      straight = (open[2] + open[3]) / 2;
+    else if (both([](double p, double q) { return std::min(p, q) == 0; }))
+      straight = rectangle / 2;
+    else if (both([](double p, double q) { return std::max(p, q) > whole; }))
+      straight = 1 - rectangle / 2;
+    else
+      return 0;
+    return std::clamp(std::abs(area - straight) / (rectangle / 2), 0.0, 1.0);
+  }
+
+  /// Along the wall E is Z times the H across it in the surface, of which the face has the part u:
+  /// that of its normal which lies in the surface.
+  double part_in(const Point& normal, int axis) const {
+    const double n = normal[static_cast<std::size_t>(axis)];
+    return std::sqrt(std::max(1 - n * n, kLeastPart * kLeastPart));
+  }
+
+  void cut_face(const Edge& f, const Edge edges[4], const double lengths[4], const double open[4],
+                double area) {
+    const int a = axis_of(f.component);
+    const double x = std::abs(open[0] - open[1]), y = std::abs(open[2] - open[3]),
+                 turned = bend(open, m_.open.fraction(f), x, y);
+    const auto wall = [&](const Point& at, double length) {
+      const Metal::Surface s = metal_.nearest(at);
+      if (s.medium >= 0)
+        add(f, of_medium_[static_cast<std::size_t>(s.medium)],
+            length / (area * part_in(s.normal, a)));
+    };
+    wall(metal_.position(f), (1 - turned) * std::hypot(x * lengths[0], y * lengths[2]));
+    if (turned == 0) return;
+    wall(metal_.position(edges[open[0] < open[1] ? 0 : 1]), turned * x * lengths[0]);
+    wall(metal_.position(edges[open[2] < open[3] ? 2 : 3]), turned * y * lengths[2]);
+  }
+
+  void add(const Edge& f, int number, double share) {
+    if (number >= 0 && share > 0) out_.parts.push_back({f, number, share, 0});
+  }
+
+  const YeeModel& m_;
+  Metal metal_;
+  const LossyConductors& conductors_;
+  std::vector<int> of_medium_;
+  std::array<std::array<int, 2>, 3> of_wall_{};
+  AddedMedia out_;
+};
+
+}  // namespace
+
+AddedMedia surface_losses(const YeeModel& model, const Scene& scene,
+                          const std::vector<Medium>& media, const LossyConductors& conductors) {
+  return SurfaceLosses(model, scene, media, conductors).find();
+}
+
+}  // namespace tessera::electromagnetics

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Surfaces of good conductors: the fit and its passivity; what flat walls, bodies and surfaces
+// across the grid reflect; walls that only absorb.
+#include "tessera/electromagnetics/surface_impedance.h"
+
+#include "guides.h"
+#include "tessera/autodiff/check.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/medium_stability.h"
+#include "tessera/electromagnetics/time_domain.h"
+#include "tessera/electromagnetics/yee_primitive.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <string>
+#include <vector>
+
+namespace tessera::electromagnetics {
+namespace {
+
+using namespace guides;
+using std::numbers::pi;
+
+TEST(SurfaceImpedance, IsMetInItsBandByPositiveTerms) {
+  for (const auto& [low, high, most] : {std::tuple(1e9, 1e9, 2), std::tuple(8e9, 12e9, 3),
+                                        std::tuple(1e9, 1e10, 6), std::tuple(1e6, 1e10, 12)}) {
+    const SurfaceImpedance z = fit_surface_impedance(5.8e7, 1.5, low, high, 1e-3);
+    EXPECT_LE(z.error, 1e-3);
+    EXPECT_LE(static_cast<int>(z.branches.size()), most) << low << " " << high;
+    EXPECT_GE(z.resistance_ohm, 0);
+    EXPECT_GE(z.inductance_h, 0);
+    for (const SurfaceImpedance::Branch& b : z.branches) {
+      EXPECT_GT(b.rate, 0);
+      EXPECT_GT(b.resistance_ohm, 0);
+    }
+    for (int i = 0; i <= 100; ++i) {
+      const double f = low * std::pow(high / low, i / 100.0);
+      const auto exact = conductor_impedance(5.8e7, 1.5, f);
+      EXPECT_LT(std::abs(impedance(z, {0, 2 * pi * f}) - exact), 1.2e-3 * std::abs(exact)) << f;
+    }
+    // Far from its band it absorbs, too.
+    for (double f = 1; f < 1e16; f *= 3) EXPECT_GE(impedance(z, {0, 2 * pi * f}).real(), 0) << f;
+  }
+  // Copper at 10 GHz: 26.1 mohm, as handbooks have it.
+  EXPECT_NEAR(conductor_impedance(5.8e7, 1, 1e10).real(), 26.09e-3, 1e-5);
+}
+
+TEST(SurfaceImpedance, WantsAConductorAndABand) {
+  for (const auto& [sigma, mu, low, high] :
+       {std::tuple(0.0, 1.0, 1e9, 2e9), std::tuple(-1.0, 1.0, 1e9, 2e9),
+        std::tuple(1.0, 0.0, 1e9, 2e9), std::tuple(1.0, 1.0, 0.0, 2e9),
+        std::tuple(1.0, 1.0, 3e9, 2e9), std::tuple(std::nan(""), 1.0, 1e9, 2e9)})
+    EXPECT_THROW(fit_surface_impedance(sigma, mu, low, high), Error);
+}
+
+/// A line along x of 60 cells a wavelength of 1 GHz, that ends in a conductor of 8 S/m (its surface
+/// 0.083 (1 + i) of the wave's impedance): reflection, from E at two points.
+struct EndOfLine {
+  double cell = speed_of_light / 1e9 / 60;
+  int cells = 240;
+  double beyond = 0;  ///< of a cell: a body from so far before the last line on; 0: the outer wall
+
+  std::vector<std::complex<double>> reflections(const std::vector<double>& f, bool across_y) const {
+    YeeGrid grid{.lines = {even(cells, cell), {0, cell}, {0, cell}}};
+    const std::array<Faces, 3> faces{Faces{Boundary::pml, Boundary::pec}, period, period};
+    const double dt = 0.9 * cell / speed_of_light;
+    const double wall = (cells - 1 - beyond) * cell;
+    Scene scene;
+    std::vector<Medium> media{Medium{}, Medium{.name = "metal", .pec = true}};
+    if (beyond > 0)
+      scene.structures.push_back({.shape = half_space({wall, 0, 0}, {-1, 0, 0}), .medium = 1});
+    const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt);
+    YeeModel m = yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open);
+    m.active = {false, true, true, false, true, true};
+    const SurfaceImpedance z = fit_surface_impedance(8, 1, 0.3e9, 2e9);
+    LossyConductors conductors{.media = {{}, z}};
+    if (beyond == 0) conductors.walls[0][1] = z;
+    add_media(m, surface_losses(m, scene, media, conductors));
+    const int component = across_y ? Ey : Ez;
+    const std::vector<Edge> looked{{static_cast<std::uint8_t>(component), 100, 0, 0},
+                                   {static_cast<std::uint8_t>(component), 105, 0, 0}};
+    const Point low{50 * cell, 0, 0}, high{50 * cell, cell, cell};
+    TimeDomain run(
+        std::move(m),
+        {current_source(grid, faces, dt, component, low, high, 1, gaussian_pulse(1e9, 1e9))},
+        looked);
+    RunningDft dft(f, dt, looked);
+    run.advance(8000, [&](const Records& r) { dft.add(r); });
+    std::vector<std::complex<double>> out;
+    const double end = beyond > 0 ? wall : cells * cell;
+    for (std::size_t q = 0; q < f.size(); ++q) {
+      const double k =
+          2 / cell * std::asin(cell / (speed_of_light * dt) * std::sin(pi * f[q] * dt));
+      const auto e = dft.at(q);
+      const double x0 = 100 * cell - end, x1 = 105 * cell - end;
+      // e = a e^{-ikx} + b e^{ikx}
+      const std::complex<double> i(0, 1), p0 = std::exp(-i * k * x0), p1 = std::exp(-i * k * x1);
+      out.push_back((e[1] * p0 - e[0] * p1) / (e[0] / p1 - e[1] / p0));
+    }
+    return out;
+  }
+};
+
+TEST(SurfaceImpedance, ReflectsAsItsFormulaOnLinesAndBetween) {
+  const std::vector<double> f{0.5e9, 1e9, 1.5e9};
+  for (const double beyond : {0.0, 1.0, 0.7, 0.4})
+    for (const bool across_y : {false, true}) {
+      const auto r = EndOfLine{.beyond = beyond}.reflections(f, across_y);
+      for (std::size_t q = 0; q < f.size(); ++q) {
+        const auto z = conductor_impedance(8, 1, f[q]) / vacuum_impedance,
+                   exact = (z - 1.0) / (z + 1.0);
+        // The face has H half a cell in front of the wall, where it is 1 + i k d z / 2 times that
+        // at the wall; between lines, the wall stands where the time step keeps it.
+        const double near = 1e-3 + 2 * pi * f[q] / speed_of_light * EndOfLine{}.cell * std::norm(z);
+        EXPECT_NEAR(std::abs(r[q]), std::abs(exact), near) << beyond << " " << f[q];
+        EXPECT_LT(std::abs(r[q] - exact), beyond == 0 || beyond == 1 ? near : 0.06)
+            << beyond << " " << f[q];
+      }
+    }
+}
+
+/// A box with lossy walls and a lossy ball and rod in it, in noise of a pulse, at the longest time
+/// step: its energy falls.
+TEST(SurfaceImpedance, OnlyAbsorbs) {
+  const YeeGrid grid{.lines = {even(11, 1e-3),
+                               even(10, 1e-3),
+                               {0, 1e-3, 2e-3, 2.6e-3, 4e-3, 5e-3, 6e-3, 7e-3, 8e-3}}};
+  const std::array<Faces, 3> faces{walls, Faces{Boundary::pmc, Boundary::pec}, walls};
+  const std::vector<Medium> media{Medium{}, Medium{.name = "metal", .pec = true}};
+  Scene scene;
+  scene.structures.push_back({.shape = sphere({4.1e-3, 4.3e-3, 4.2e-3}, 2.3e-3), .medium = 1});
+  scene.structures.push_back({.shape = rotate(box({7.2e-3, 1.3e-3, -1}, {9.1e-3, 4.4e-3, 1}),
+                                              rotation_about({0, 0, 1}, 0.3), {8e-3, 3e-3, 0}),
+                              .medium = 1});
+  const double dt = max_stable_dt(media[0], curl_curl_bound(grid));
+  const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt);
+  const SurfaceImpedance z = fit_surface_impedance(1e4, 1, 1e9, 1e11);
+  LossyConductors conductors{.media = {{}, z}};
+  for (auto& of : conductors.walls) of = {z, z};
+  for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {
+    YeeModel m = yee_model(grid, faces, {}, dt, dtype, scene, media, Averaging::kottke, open);
+    const AddedMedia losses = surface_losses(m, scene, media, conductors);
+    EXPECT_GT(losses.parts.size(), 500U);
+    add_media(m, losses);
+    const Point at{9e-3, 8e-3, 6e-3};
+    TimeDomain run(
+        std::move(m),
+        {current_source(grid, faces, dt, Ez, at, at, 1, gaussian_pulse(3e10, 5e10), {}, open)}, {});
+    run.advance(static_cast<std::int64_t>(run.sources_end_s() / dt) + 2);
+    const double first = run.energy_j();
+    double before = first;
+    for (int n = 0; n < 10; ++n) {
+      run.advance(2000);
+      const double now = run.energy_j();
+      EXPECT_LT(now, std::max(before, 1e-9 * first)) << n;
+      before = now;
+    }
+  }
+}
+
+/// Steps with poles of faces have a transpose, too: gradients in currents, inside and on lossy
+/// metal, are those of differences.
+TEST(SurfaceImpedance, StepsDifferentiate) {
+  const YeeGrid grid{.lines = {even(6, 1e-3), even(5, 1e-3), even(5, 1e-3)}};
+  const std::array<Faces, 3> faces{walls, walls, walls};
+  const std::vector<Medium> media{Medium{}, Medium{.name = "metal", .pec = true}};
+  Scene scene;
+  scene.structures.push_back({.shape = sphere({2.1e-3, 2.3e-3, 2.2e-3}, 1.3e-3), .medium = 1});
+  const double dt = 0.95 * max_stable_dt(media[0], curl_curl_bound(grid));
+  YeeModel m = yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke,
+                         cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt));
+  const SurfaceImpedance z = fit_surface_impedance(50, 1, 1e9, 1e11);
+  LossyConductors conductors{.media = {{}, z}};
+  for (auto& of : conductors.walls) of = {z, z};
+  add_media(m, surface_losses(m, scene, media, conductors));
+  m.injected = {{Ez, 4, 4, 2}, {Hx, 4, 1, 1}}, m.recorded = {{Ex, 4, 3, 4}, {Hy, 1, 4, 3}};
+  const YeeOpPtr op = yee_op(m);
+  std::vector<double> pulse;
+  for (int n = 0; n < 24; ++n) pulse.push_back(std::sin(0.7 * n) + 0.2);
+  const auto value = [&](Tensor x) { return sum(square(simulate(op, coefficients(op), x))); };
+  const CheckReport r = gradcheck(value, std::tuple(tensor(pulse, {12, 2})));
+  EXPECT_TRUE(r) << to_string(r);
+}
+
+}  // namespace
+}  // namespace tessera::electromagnetics
