@@ -16,6 +16,8 @@ namespace {
 
 namespace em = electromagnetics;
 
+constexpr double kShareOfCell = 1e-5;  ///< by which differences move a face
+
 bool of_structures(const std::string& key) { return key.starts_with("structure["); }
 bool of_permittivities(const std::string& key) {
   return key.starts_with("material[") && (key.ends_with("].eps") || key.ends_with("].index"));
@@ -52,13 +54,14 @@ class Reach {
     return std::any_of(moved_.begin(), moved_.end(),
                        [](const data::DependentValue* v) { return of_permittivities(v->key); });
   }
-  /// The step of differences: a share of `length`, or 1e-6 of angles and permittivities, of what
-  /// moves fastest.
-  double step(double length, double share = 1e-5) const {
+  /// The step of differences: kShareOfCell of `length`, or 1e-6 of angles and permittivities, of
+  /// what moves fastest.
+  double step(double length) const {
     double step = HUGE_VAL;
     for (const data::DependentValue* v : moved_) {
       const bool is_length = v->expression.dimension() == data::dimension::length;
-      const double most = is_length ? share * length : 1e-6 * std::max(1.0, std::abs(v->value));
+      const double most =
+          is_length ? kShareOfCell * length : 1e-6 * std::max(1.0, std::abs(v->value));
       step = std::min(step, most / std::abs(v->slopes[number_]));
     }
     return std::isfinite(step) ? step : 1;
@@ -72,18 +75,17 @@ class Reach {
 /// The numbers that a monitor names, and the case at other values of them.
 class NamedNumbers {
  public:
-  NamedNumbers(const Case& c, const std::vector<std::string>& names, const data::Config& config,
-               double share = 1e-5)
+  NamedNumbers(const Case& c, const std::vector<std::string>& names, const data::Config& config)
       : case_(c), names_(names), config_(config) {
     const double length = em::reference_length(c.grid);
     CaseOptions options = c.options;
     for (const std::string& name : names) {
       if (const data::Parameter* p = c.options.use.parameters.find(name)) {
         at.push_back(p->value.value);
-        steps.push_back(Reach(c.options, name).step(length, share));
+        steps.push_back(Reach(c.options, name).step(length));
       } else {
         at.push_back(*number(options, name));
-        steps.push_back(share * length);
+        steps.push_back(kShareOfCell * length);
       }
     }
   }
@@ -212,7 +214,7 @@ em::MediumDerivatives medium_derivatives_of(const Case& c, const data::Config& c
                            {config.error(642, key, std::move(what), std::move(hint))});
   };
   check_named(c, names, true, key, config);
-  const NamedNumbers numbers(c, names, config, 1.0 / 8);  // of a cell: shares of 1/64
+  const NamedNumbers numbers(c, names, config);
   em::MediumDerivatives out;
   try {
     out = em::medium_derivatives(

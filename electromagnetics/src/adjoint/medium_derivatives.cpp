@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 
@@ -48,10 +47,6 @@ struct Move {
 int places_along(const YeeGrid& grid, int c, int axis) {
   return grid.cells(axis) + (grid.resolved(axis) && !at_middle(c, axis) ? 1 : 0);
 }
-
-/// Of central differences over 2 h and h, without their error of order h^2: shares enter some
-/// averages by their inverse.
-double slope(double whole, double half, double h) { return (8 * half - whole) / (6 * h); }
 
 /// Nodes whose tensors a step changes.
 bool moves_tensors(const YeeModel& plus, const YeeModel& minus) {
@@ -96,8 +91,7 @@ MediumDerivatives medium_derivatives(
       values[p] += by;
       return model_of(values);
     };
-    const YeeModel plus = moved_by(steps[p]), minus = moved_by(-steps[p]),
-                   half_plus = moved_by(steps[p] / 2), half_minus = moved_by(-steps[p] / 2);
+    const YeeModel plus = moved_by(steps[p]), minus = moved_by(-steps[p]);
     for (const YeeModel* m : {&plus, &minus})
       if (m->grid.lines != base.grid.lines || m->dt_s != base.dt_s)
         refuse_move(p, "the grid or the time step");
@@ -117,7 +111,6 @@ MediumDerivatives medium_derivatives(
           const MaterialRow a = row_of(plus, c, j, k), b = row_of(minus, c, j, k),
                             here = row_of(base, c, j, k);
           if (!same_poles(a, b)) refuse_move(p, "a dispersive or nonlinear medium");
-          std::optional<MaterialRow> half_a, half_b;
           for (int i = 0; i < places_along(base.grid, c, 0); ++i) {
             const auto q = static_cast<std::size_t>(i);
             const double x = a.inverse[q], y = b.inverse[q], lost = a.loss[q] - b.loss[q];
@@ -132,10 +125,7 @@ MediumDerivatives medium_derivatives(
             const Place place{c, k, j, i};
             std::vector<Move>& list = moved[place];
             list.resize(at.size());
-            if (!half_a) half_a = row_of(half_plus, c, j, k), half_b = row_of(half_minus, c, j, k);
-            list[p] = {
-                slope(1 / x - 1 / y, 1 / half_a->inverse[q] - 1 / half_b->inverse[q], steps[p]),
-                slope(lost, half_a->loss[q] - half_b->loss[q], steps[p])};
+            list[p] = {(1 / x - 1 / y) / (2 * steps[p]), lost / (2 * steps[p])};
             own[place] = {1 / here.inverse[q], here.loss[q]};
             any = true;
           }

@@ -6,7 +6,7 @@
 // averaging give d theta / d p of every edge that moves; a run whose `mixed` are these edges then
 // is a function of theta, and so of p:
 //
-//   const MediumDerivatives d = medium_derivatives(model_of, {length}, {cell / 8});
+//   const MediumDerivatives d = medium_derivatives(model_of, {length}, {1e-5 * cell});
 //   model.mixed = d.edges;
 //   const ObservedRun run(std::move(model), sources, observations, n_steps);
 //   auto [x, dx] = jvp([&](const Tensor& p) { return run.values(d.at(p), {})[0]; }, p0, one);
@@ -28,11 +28,10 @@ struct MediumDerivatives {
   Tensor at(const Tensor& change) const;
 };
 
-/// Central differences with a step for each parameter, and half of it (Richardson's). Shares of
-/// lossy media are rounded to 1/64 of a cell (averaging.h): steps of lengths should be some of
-/// these, an eighth of the cell; between even cells what is linear in a share is then exact. Throws
-/// Error where a parameter moves a conductor, a dispersive, nonlinear or magnetic medium, tensors,
-/// the grid or the time step, or nothing at all.
+/// Central differences with a step for each parameter, for lengths 1e-5 of a cell: what may move is
+/// averaged smoothly while no face leaves the box of its edge, and where one does, the mean of both
+/// sides is given. Throws Error where a parameter moves a conductor, a dispersive, nonlinear or
+/// magnetic medium, tensors, the grid or the time step, or nothing at all.
 MediumDerivatives medium_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
     const std::vector<double>& at, const std::vector<double>& steps);
