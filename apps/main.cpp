@@ -28,6 +28,7 @@ data::ExitCode dispatch(const CommandLine& line) {
     data::ExitCode (*function)(const CommandLine&);
   } verbs[] = {{"new", verb_new},
                {"check", verb_check},
+               {"mesh", verb_mesh},
                {"estimate", verb_estimate},
                {"gradcheck", verb_gradcheck},
                {"run", verb_run},

@@ -109,6 +109,14 @@ struct Estimate {
 /// Memory that the system can still give; 0 where that is unknown.
 std::uint64_t memory_available();
 
+/// What `mesh` has to say about the grid that it has written.
+struct MeshReport {
+  /// A row for each axis behind the row of the columns' names.
+  std::vector<std::vector<std::string>> table;
+  std::vector<std::string> lines;
+  std::vector<std::filesystem::path> files;
+};
+
 /// Real results of real parameters, both float64: what `gradcheck` differentiates.
 struct Derivatives {
   struct Parameters {
@@ -142,12 +150,17 @@ struct PreparedCase {
   std::string precision =
       "float64";  ///< what the numbers of a run are kept in, said first in every run
   std::vector<data::InputFile> inputs;  ///< as they were parsed
+  /// Keys that the case leaves to the program, with what it has chosen, as `--set` gives them: they
+  /// stand in resolved.toml.
+  std::vector<std::string> chosen = {};
   std::function<CheckReport()> check;
   std::function<Estimate()> estimate;
   std::function<data::ExitCode(RunContext&)> run;  ///< once, on rank 0
   /// What the other ranks do meanwhile, once; null: the case runs on rank 0 alone. They write
   /// nothing.
   std::function<void(HelpContext&)> help = {};
+  /// Writes and draws the grid of the case into a folder that is there; null: it has none.
+  std::function<MeshReport(const std::filesystem::path& folder)> mesh = {};
   /// What the case computes as a differentiable function; of apps with `App::derivatives`, once.
   std::function<Derivatives()> derivatives = {};
   /// The same on all ranks, each of which then asks for the same; null: on rank 0 alone.

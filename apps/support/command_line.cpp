@@ -72,6 +72,12 @@ struct Grammar {
     v = verb("check", "read a case and its inputs, report what is wrong");
     add_case(v);
 
+    v = verb("mesh", "write and draw the grid of a case, and tell what made it");
+    add_case(v);
+    v->add_option("-o,--output", line.output,
+                  "the folder (default: the case's name with .mesh, in the current folder)");
+    v->add_flag("--force", line.run.force, "write into a folder that is there");
+
     v = verb("estimate", "estimate memory, time and disk space of a case without running it");
     add_case(v);
     add_threads(v);

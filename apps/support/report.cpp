@@ -84,6 +84,20 @@ data::InputError usage_error(std::string message, std::string hint) {
       data::ExitCode::usage);
 }
 
+std::string text_of(const std::vector<std::vector<std::string>>& table) {
+  std::vector<std::size_t> width(table.empty() ? 0 : table[0].size(), 0);
+  for (const auto& row : table)
+    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], row[k].size());
+  std::string text;
+  for (const auto& row : table) {
+    std::string line;
+    for (std::size_t k = 0; k < row.size(); ++k)
+      line += row[k] + std::string(width[k] - row[k].size() + 2, ' ');
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
 std::string bytes_text(double bytes) {
   static constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
   int i = 0;

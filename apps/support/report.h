@@ -23,6 +23,9 @@ data::InputError usage_error(std::string message, std::string hint = {});
 /// "1.5 MiB", "12 bytes"
 std::string bytes_text(double bytes);
 
+/// A table as text, its columns as wide as their widest cell.
+std::string text_of(const std::vector<std::vector<std::string>>& table);
+
 /// What docs/reference/errors.md says of E-number `number` ("E0213"); empty if it is not listed.
 std::string explain_error(const std::string& number);
 

@@ -80,8 +80,12 @@ Case read_case(const fs::path& path, const std::vector<std::string>& overrides) 
   return {std::move(config), *app, std::move(findings)};
 }
 
-std::string resolved_text(const Case& c) {
-  std::string text = c.app.options.get().resolved_toml(c.config);
+std::string resolved_text(const Case& c, const std::vector<std::string>& chosen) {
+  const data::OptionTable& options = c.app.options.get();
+  std::string text = options.resolved_toml(c.config);
+  if (!chosen.empty())
+    text = options.resolved_toml(
+        data::parse_config("resolved.toml", std::move(text), data::ConfigFormat::toml, chosen));
   if (text.size() > data::kMostConfigBytes)
     throw data::InputError(
         data::Diagnostic{.number = 103,

@@ -19,21 +19,6 @@ std::uint64_t disk_available() {
   return ec ? 0 : space.available;
 }
 
-/// Columns as wide as their widest cell.
-std::string text_of(const std::vector<std::vector<std::string>>& table) {
-  std::vector<std::size_t> width(table.empty() ? 0 : table[0].size(), 0);
-  for (const auto& row : table)
-    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], row[k].size());
-  std::string text;
-  for (const auto& row : table) {
-    std::string line;
-    for (std::size_t k = 0; k < row.size(); ++k)
-      line += row[k] + std::string(width[k] - row[k].size() + 2, ' ');
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
 nlohmann::ordered_json json_of(const std::vector<std::vector<std::string>>& table) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (std::size_t r = 1; r < table.size(); ++r) {

@@ -159,7 +159,7 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
     report(shown, false);
   }
 
-  const std::string resolved = resolved_text(c);
+  const std::string resolved = resolved_text(c, ready.made.chosen);
   agree(line, ready, path);
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   folder.write_text("input" + format, input);

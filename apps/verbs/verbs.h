@@ -10,6 +10,7 @@ namespace tessera::apps {
 // One function per verb. Results go to stdout; bad input throws data::InputError.
 data::ExitCode verb_new(const CommandLine& line);
 data::ExitCode verb_check(const CommandLine& line);
+data::ExitCode verb_mesh(const CommandLine& line);
 data::ExitCode verb_estimate(const CommandLine& line);
 data::ExitCode verb_gradcheck(const CommandLine& line);
 data::ExitCode verb_run(const CommandLine& line);
@@ -48,9 +49,10 @@ Case read_case(const std::filesystem::path& path, const std::vector<std::string>
 /// Where `run` writes: --output, or the name of the case with .run in the current folder.
 std::filesystem::path run_folder_of(const CommandLine& line);
 
-/// Every key of the case with its value, as resolved.toml has it. Throws InputError (exit 5) where
-/// that is too long to be read again.
-std::string resolved_text(const Case& c);
+/// Every key of the case with its value, and those that it has left to the program
+/// (PreparedCase::chosen), as resolved.toml has them. Throws InputError (exit 5) where that is too
+/// long to be read again.
+std::string resolved_text(const Case& c, const std::vector<std::string>& chosen = {});
 
 /// A case made ready, and the files that it has read, which stay open while it lives.
 struct Ready {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The app electromagnetics.fdtd: a scene with sources and monitors goes in; fields, spectra, far
 // fields, resonances come out.
+#include "electromagnetics/fdtd/mesh.h"
 #include "electromagnetics/fdtd/pictures.h"
 #include "electromagnetics/fdtd/results.h"
 #include "electromagnetics/fdtd/ring_case.h"
 #include "electromagnetics/fdtd/run.h"
 #include "electromagnetics/fdtd/scattering.h"
+#include "electromagnetics/waves/auto_grid.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -75,6 +77,7 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
                                      c.grid.cells(0), c.grid.cells(1), c.grid.cells(2),
                                      static_cast<double>(c.grid.cell_count()) / 1e6,
                                      em::reference_length(c.grid)));
+  for (std::string& text : auto_grid_lines(c)) report.lines.push_back(std::move(text));
   report.lines.push_back(fmt::format("time step {:.6g} s, {:.3g} of the stability limit", c.dt_s,
                                      c.dt_s / c.stable_dt_s));
   if (c.frequency_max > 0)
@@ -252,10 +255,12 @@ PreparedCase prepare(const AppContext& context) {
   c.inputs = data::inputs_read();
   return {.precision = c.options.run.precision == Precision::f32 ? "f32" : "f64",
           .inputs = c.inputs,
+          .chosen = waves::chosen_lines(c),
           .check = [&config, made] { return check(config, *made); },
           .estimate = [how = context.options, made] { return estimate(how, *made); },
           .run = [made](RunContext& to) { return run(to, *made); },
           .help = [made](HelpContext& with) { help_with_steps(with, *made); },
+          .mesh = [made](const std::filesystem::path& to) { return write_mesh(to, made->c); },
           .derivatives =
               [made] {
                 parallel::Communicator alone = parallel::alone();

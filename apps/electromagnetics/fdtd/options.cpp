@@ -14,7 +14,7 @@ const data::Options<CaseOptions>& fdtd_options() {
         "Maxwell's equations in time on a Yee grid, in one, two or three dimensions");
     o.add("schema", &O::schema, {.doc = "Version of this layout.", .min = 1, .max = 1});
     o.add("title", &O::title, {.doc = "Title of reports and pictures."});
-    o.add_table("grid", &O::grid, grid_table(), {.doc = "The domain and its cells."});
+    o.add_table("grid", &O::grid, grid_table(true), {.doc = "The domain and its cells."});
     o.add_table("run", &O::run, run_table(true), {.doc = "The steps in time."});
     o.add_table("boundary", &O::boundary, boundary_table(), {.doc = "The faces of the domain."});
     o.add_tables("material", &O::materials, material_table(), {.doc = "Media by their names."});

@@ -161,7 +161,8 @@ void write_scene(const std::filesystem::path& folder, const Case& c) {
   data::write_file_atomically(folder / "scene.pvd", collection + "</Collection>\n</VTKFile>\n");
 }
 
-std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c) {
+std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c,
+                                              bool grid_lines) {
   if (!c.grid.resolved(1)) return {};
   Point through{};  // the middle, where there is no source
   for (std::size_t d = 0; d < 3; ++d)
@@ -171,7 +172,8 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
   em::SceneFigure s{.title = c.options.title,
                     .through = c.options.output.scene_at.value_or(through),
                     .layers = {},
-                    .marks = {}};
+                    .marks = {},
+                    .grid_lines = grid_lines};
   for (const int axis : {0, 1, 2})
     for (const bool high : {false, true})
       s.layers[static_cast<std::size_t>(axis)][high ? 1 : 0] = layer_cells(c, axis, high);
@@ -209,7 +211,7 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
   }
   const data::Figure f = em::scene_figure(s, c.scene, c.media, c.grid, bodies_of(c.options));
   data::make_folder(folder);
-  return data::save_as_png_and_svg(f, folder, "scene");
+  return data::save_as_png_and_svg(f, folder, grid_lines ? "mesh" : "scene");
 }
 
 std::vector<std::filesystem::path> draw_results(const std::filesystem::path& folder,

@@ -8,8 +8,10 @@
 
 namespace tessera::apps::fdtd {
 
-/// scene.png and .svg: the media with sources, monitors and layers; nothing in 1-D.
-std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c);
+/// scene.png and .svg: the media with sources, monitors and layers; nothing in 1-D. With
+/// `grid_lines` mesh.png and .svg, with the lines between cells over them.
+std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c,
+                                              bool grid_lines = false);
 /// scene.vtr: the media on the cells. Of a grid of more than two million, pieces of it in turn,
 /// scene_0000.vtr and on, with scene.pvd, which has them together.
 void write_scene(const std::filesystem::path& folder, const Case& c);

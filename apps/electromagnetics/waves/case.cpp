@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/waves/case.h"
 
+#include "electromagnetics/waves/auto_grid.h"
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/domain.h"
 #include "electromagnetics/waves/exterior.h"
 #include "electromagnetics/waves/sheets.h"
 #include "tessera/electromagnetics/pixels.h"
@@ -10,40 +12,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
-
-void find_band(Case& c) {
-  double low = INFINITY, high = 0;
-  for (const MonitorOptions& m : c.options.monitors)
-    for (const double f : m.kind == MonitorKind::resonances
-                              ? std::vector<double>{*m.frequency_min, *m.frequency_max}
-                              : m.all_frequencies())
-      low = std::min(low, f), high = std::max(high, f);
-  for (const double f : c.options.scattering.all_frequencies())
-    low = std::min(low, f), high = std::max(high, f);
-  for (const SourceOptions& s : c.options.sources) {
-    const WaveformOptions& w = s.waveform;
-    double centre = w.frequency.value_or(0), half = w.bandwidth.value_or(0) / 2;
-    if (w.frequency_min && w.frequency_max)
-      centre = (*w.frequency_min + *w.frequency_max) / 2,
-      half = (*w.frequency_max - *w.frequency_min) / 2;
-    if (w.kind == WaveformKind::baseband) centre = 0, half = 0.5 / w.width;
-    // With x = pi f tau the spectrum is x^n e^{-x^2}: its peak at sqrt(n/2), about a tenth of that
-    // 1.15 further.
-    if (w.kind == WaveformKind::derivative)
-      centre = 0, half = (std::sqrt(w.order / 2.0) + 1.15) / (std::numbers::pi * w.width);
-    if (w.kind == WaveformKind::ricker || w.kind == WaveformKind::ricker_derivative) half = centre;
-    if (w.kind == WaveformKind::file) continue;
-    low = std::min(low, std::max(centre - half, 0.0)), high = std::max(high, centre + half);
-  }
-  c.frequency_min = std::isfinite(low) ? low : 0;
-  c.frequency_max = high;
-}
 
 void check_scene(Case& c, const data::Config& config) {
   const em::Bounds domain{
@@ -88,14 +61,16 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   read_densities(c.options, config);
   c.media = make_media(c.options, config, c);
   c.sheet_media = make_sheet_media(c.options, config, c);
-  find_band(c);
-  make_grid(c, config);
+  const std::array<double, 2> band = band_of(c.options);
+  c.frequency_min = band[0], c.frequency_max = band[1];
   try {
     c.scene = make_scene(c.options, c.media);
   } catch (const StructureFault& e) {
     refuse({config.error(626, structure_key(c.options, e.structure), e.what(),
                          "see `tessera explain structure`")});
   }
+  make_automatic_lines(c, config);
+  make_grid(c, config);
   check_scene(c, config);
   put_lines_on_sheets(c, config);
   choose_time_step(c, config);

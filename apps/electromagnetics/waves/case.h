@@ -6,6 +6,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
+#include "tessera/electromagnetics/demanded_lines.h"
 #include "tessera/electromagnetics/lumped_element.h"
 #include "tessera/electromagnetics/medium_derivatives.h"
 #include "tessera/electromagnetics/run_length.h"
@@ -34,8 +35,29 @@ struct CaseSource {
   electromagnetics::Injection wave = {};  ///< of a plane wave or beam
 };
 
+/// What grid.auto has made.
+struct AutoGrid {
+  struct Axis {
+    bool made = false;
+    double smallest_m = 0, smallest_at = 0;  ///< the smallest cell, and its middle
+    double ratio = 1;                        ///< largest of neighbouring cells
+    electromagnetics::Culprit culprit;       ///< of the smallest cell
+    std::vector<electromagnetics::LineDemand> dropped;
+  };
+  std::array<Axis, 3> axes;
+  std::size_t one_of = 1;  ///< faces at which gaps and edges were looked for
+  int smallest_axis = -1;
+  /// The grid without what made the smallest cell, where that could be left out: its own smallest
+  /// cell along that axis, and how many times the time step and the cells.
+  struct Cost {
+    double smallest_m, time_step, cells;
+  };
+  std::optional<Cost> cost;
+};
+
 struct Case {
   CaseOptions options;
+  AutoGrid auto_grid;
   electromagnetics::YeeGrid grid;
   std::array<electromagnetics::Faces, 3> faces;
   Point bloch_k{};  ///< rad/m; zero where no faces are joined with a phase

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/waves/checks.h"
 
+#include "electromagnetics/waves/domain.h"
 #include "tessera/data/quantity.h"
 
 #include <algorithm>
@@ -71,6 +72,14 @@ void check_grid(const GridOptions& grid, Checks& checks) {
                "leave it out, or give z no size");
   const bool by_lines = (!x || !grid.x.lines.empty()) && (!y || !grid.y.lines.empty()) &&
                         (!z || !grid.z.lines.empty());
+  if (grid.automatic) {
+    for (const auto& [given, key] :
+         {std::pair(grid.cell.has_value(), "grid.cell"),
+          {grid.cells_per_wavelength.has_value(), "grid.cells_per_wavelength"}})
+      if (given)
+        checks.say(620, key, "the cells are given in two ways", "leave this or grid.auto out");
+    return;
+  }
   if (grid.cell && grid.cells_per_wavelength)
     checks.say(620, "grid.cells_per_wavelength", "the cell is given in two ways",
                "leave this or grid.cell out");
@@ -207,6 +216,14 @@ void check_inside(const GridOptions& grid, const Point& position, const Point& s
 }
 
 void complete_options(CaseOptions& o, const data::Config& config) {
+  if (o.grid.automatic && !o.grid.resolved(0) && !o.grid.resolved(1) && !o.grid.resolved(2)) {
+    Checks first(config);  // what the size is found from
+    check_materials(o, first);
+    check_structures(o, first);
+    if (!first.findings.empty())
+      throw data::InputError(data::ExitCode::config_invalid, std::move(first.findings));
+    settle_domain(o, config);
+  }
   Point middle{};
   for (int a = 0; a < 3; ++a) middle[static_cast<std::size_t>(a)] = o.grid.middle(a);
   for (SourceOptions& s : o.sources)

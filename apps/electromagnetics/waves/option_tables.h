@@ -5,7 +5,8 @@
 
 namespace tessera::apps::waves {
 
-data::Options<GridOptions> grid_table();
+/// With `auto` where the program may choose lines.
+data::Options<GridOptions> grid_table(bool with_auto = false);
 /// With `excite` where cases have ports.
 data::Options<SteppingOptions> run_table(bool with_ports = false);
 data::Options<BoundaryOptions> boundary_table();

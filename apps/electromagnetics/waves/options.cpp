@@ -96,7 +96,34 @@ data::Options<OutputOptions> output_table() {
   return o;
 }
 
-data::Options<GridOptions> grid_table() {
+data::Options<GridOptions> grid_table(bool with_auto) {
+  using A = AutoGridOptions;
+  data::Options<A> automatic("auto",
+                             "Lines by the program, closer where waves are shorter and "
+                             "bodies finer.",
+                             "0.3");
+  automatic.add("cells_per_wavelength", &A::cells_per_wavelength,
+                {.doc = "Cells in the wavelength of the highest frequency in each medium: that of "
+                        "sources, ports and monitors, or grid.frequency_max.",
+                 .min = 2,
+                 .max = 1000});
+  automatic.add("gap_cells", &A::gap_cells,
+                {.doc = "Cells at least across a gap between two conductors, whatever fills it, a "
+                        "slot, and a strip of metal.",
+                 .min = 1,
+                 .max = 1000});
+  automatic.add("layer_cells", &A::layer_cells,
+                {.doc = "Cells at least across a layer of another medium.", .min = 1, .max = 1000});
+  automatic.add("min_cell", &A::min_cell,
+                length({.doc = "A floor: lines that bodies ask for nearer to each other than this "
+                               "are one, and no demand makes cells shorter. A gap that it leaves "
+                               "too few cells is refused.",
+                        .above = 0}));
+  automatic.add("padding", &A::padding,
+                {.doc = "Where no grid.size is given: room between what is in the domain and "
+                        "absorbing layers, in wavelengths of the lowest frequency in vacuum.",
+                 .min = 0,
+                 .max = 1000});
   using O = GridOptions;
   data::Options<O> o("grid", "The domain and its cells. Axes that are not resolved come last.");
   o.add("size", &O::size,
@@ -121,6 +148,13 @@ data::Options<GridOptions> grid_table() {
   o.add_table("x", &O::x, axis_table("x"), {.doc = "Lines or refinement along x."});
   o.add_table("y", &O::y, axis_table("y"), {.doc = "Lines or refinement along y."});
   o.add_table("z", &O::z, axis_table("z"), {.doc = "Lines or refinement along z."});
+  if (with_auto)
+    o.add_table(
+        "auto", &O::automatic, automatic,
+        {.doc = "Instead of cell: lines of the axes that have none are made by the program, "
+                "from wavelengths, faces, gaps, layers and ports; max_ratio holds. "
+                "`tessera mesh` shows them.",
+         .since = "0.3"});
   o.add(
       "background", &O::background,
       {.doc = "Medium where no structure is: a [[material]], a medium of the library, or vacuum."});

@@ -39,6 +39,14 @@ struct AxisOptions {
   std::vector<double> lines;  ///< all of them; empty: made from the size and the cell
   std::vector<RefineOptions> refine;
 };
+/// Lines by the program (demanded_lines.h, scene_demands.h).
+struct AutoGridOptions {
+  double cells_per_wavelength = 20;  ///< of the highest frequency, in each medium
+  int gap_cells = 4;                 ///< across gaps between conductors, slots and strips
+  int layer_cells = 2;               ///< across layers
+  std::optional<double> min_cell;    ///< a floor
+  double padding = 0.25;  ///< of the longest wavelength, from bodies to layers, without a size
+};
 struct GridOptions {
   Point size{};  ///< layers included; 0: not resolved
   Point centre{};
@@ -47,6 +55,7 @@ struct GridOptions {
   std::optional<double> frequency_max;         ///< at which these count
   double max_ratio = 1.3;                      ///< of neighbouring cells where the grid is graded
   AxisOptions x, y, z;
+  std::optional<AutoGridOptions> automatic;
   std::string background = "vacuum";
   Polarization polarization = Polarization::both;
   Averaging averaging = Averaging::kottke;
@@ -54,6 +63,7 @@ struct GridOptions {
   std::optional<double> exact_speed_at;  ///< frequency
 
   const AxisOptions& axis(int a) const { return a == 0 ? x : a == 1 ? y : z; }
+  AxisOptions& axis(int a) { return a == 0 ? x : a == 1 ? y : z; }
   /// Where the domain begins and ends along an axis; equal where that is not resolved.
   double low(int a) const;
   double high(int a) const;

@@ -86,7 +86,7 @@ void choose_time_step(Case& c, const data::Config& config) {
   for (int d = 0; d < 3; ++d)
     if (c.grid.resolved(d))
       for (int i = 0; i < c.grid.cells(d); ++i) longest = std::max(longest, c.grid.length(d, i));
-  if (longest > shortest / 10)
+  if (longest > shortest / 10 && !c.options.grid.automatic)  // that counts in each body
     c.warnings.push_back(warning(config, 648, "grid",
                                  fmt::format("cells of {:.3g} m are coarser than a tenth of the "
                                              "shortest wavelength, {:.3g} m at {:.4g} Hz",

@@ -39,6 +39,21 @@ data::Line rectangle(const std::string& label, const Cut& cut, const Point& at, 
   return {.label = label, .x = {x0, x1, x1, x0, x0}, .y = {y0, y0, y1, y1, y0}, .stroke = stroke};
 }
 
+/// Lines between cells, across the picture from one side to the other.
+data::Line lines_between(const std::vector<double>& at, double from, double to, bool upright,
+                         double scale) {
+  data::Line out{.label = "",
+                 .x = {},
+                 .y = {},
+                 .stroke = {.colour = data::Colour{0.6, 0.6, 0.6, 0.8}, .width = 0.3}};
+  for (const double a : at) {
+    for (const double b : {from, to})
+      out.x.push_back((upright ? a : b) * scale), out.y.push_back((upright ? b : a) * scale);
+    out.x.push_back(NAN), out.y.push_back(NAN);
+  }
+  return out;
+}
+
 /// The cell of an axis that holds a position, the nearest one outside.
 std::size_t cell_at(const std::vector<double>& lines, double position) {
   const auto above = static_cast<std::size_t>(
@@ -95,6 +110,11 @@ struct SceneCuts {
                       .grid = false};
     add_outlines(panel, bodies, static_cast<int>(cut.axis),
                  grid.middle(static_cast<int>(cut.axis), static_cast<int>(cell)), scale);
+    if (figure.grid_lines) {
+      const std::vector<double>&u = grid.lines[cut.across], &v = grid.lines[cut.up];
+      panel.series.push_back(lines_between(u, v.front(), v.back(), true, scale));
+      panel.series.push_back(lines_between(v, u.front(), u.back(), false, scale));
+    }
     Point at{}, size{};
     bool layered = false;
     for (const std::size_t d : {cut.across, cut.up}) {

@@ -89,6 +89,7 @@ struct SceneFigure {
   /// Cells of absorbing layers in front of the low and the high face of each axis.
   std::array<std::array<int, 2>, 3> layers{};
   std::vector<Mark> marks;
+  bool grid_lines = false;  ///< over the media the lines between cells
 };
 data::Figure scene_figure(const SceneFigure& s, const Scene& scene,
                           const std::vector<Medium>& media, const YeeGrid& grid,
