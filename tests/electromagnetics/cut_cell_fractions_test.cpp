@@ -65,6 +65,35 @@ TEST(CutCellFractions, LengthsAndAreasOfABallAreThoseOfItsSections) {
   EXPECT_EQ(open.thin, 0);
 }
 
+// A plane across the axis cuts the tube in a ring, between two circles.
+TEST(CutCellFractions, LengthsOfATorusAreThoseOfItsRings) {
+  const double h = 0.1, ring = 0.37, tube = 0.13;
+  const Point at{0.013, -0.021, 0.034};
+  const YeeGrid grid = box_of({12, 12, 12}, h, {-0.6, -0.6, -0.6});
+  const CutCellFractions open =
+      cut_cell_fractions(SceneOrder(metal_body(torus(at, ring, tube))), vacuum_pec, grid,
+                         {walls, walls, walls}, 0.05 * stable_time_step(grid));
+  double largest_off = 0, length = 0;
+  for (int k = 4; k <= 8; ++k)
+    for (int j = 1; j < 12; ++j)
+      for (int i = 0; i < 12; ++i) {
+        const auto line = [&](std::size_t d, int n) {
+          return grid.lines[d][static_cast<std::size_t>(n)] - at[d];
+        };
+        const double x = line(0, i), y = line(1, j), z = line(2, k);
+        const auto within = [&](double radius) {  // length in a circle
+          const double half = std::sqrt(std::max(0.0, radius * radius - y * y));
+          return radius > 0 ? std::max(0.0, std::min(half, x + h) - std::max(-half, x)) : 0;
+        };
+        const double wide = std::sqrt(std::max(0.0, tube * tube - z * z));
+        const double metal = (within(ring + wide) - within(ring - wide)) / h;
+        length += metal;
+        largest_off = std::max(largest_off, std::abs(open.fraction({Ex, i, j, k}) - (1 - metal)));
+      }
+  EXPECT_GT(length, 20);
+  EXPECT_LT(largest_off, 2e-5);  // shares below 1e-5 are none
+}
+
 TEST(CutCellFractions, AlignedBodiesStayWhatTheyAre) {
   const YeeGrid grid = box_of({10, 10, 10}, 0.1, {0, 0, 0});
   const double dt = 0.99 * stable_time_step(grid);

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <random>
 
@@ -45,6 +47,7 @@ std::vector<Named> solids() {
       {"cylinder y", em::cylinder({0.1, 0, 0.2}, 0.6, 1.4, {0, 2, 0}), pi * 0.36 * 1.4},
       {"cone", em::cone({0, 0.1, 0}, 1.0, 0.3, 1.2, {0, -1, 1}), pi * 1.2 / 3 * (1 + 0.3 + 0.09)},
       {"pointed cone", em::cone({0, 0.1, 0}, 0, 0.9, 1.2), pi * 1.2 / 3 * 0.81},
+      {"torus", em::torus({0.1, -0.1, 0.2}, 0.8, 0.3, {1, -2, 2}), 2 * pi * pi * 0.8 * 0.09},
       {"prism", em::translate(em::prism(ell, -0.4, 0.4, 0), {0, -1, -1}), 3 * 0.8},
       {"leaning prism", em::prism({{-1, 1}, {1, 1}, {1, -1}, {-1, -1}}, -0.5, 0.5, 2, 0.2),
        (4 + top * top + 2 * top) / 3},
@@ -172,6 +175,9 @@ TEST(Geometry, BoundsAreTight) {
   };
   const double d = std::sqrt(0.5);
   check(em::cylinder({0, 0, 0}, 1, 2, {1, 1, 0}), {-2 * d, -2 * d, -1}, {2 * d, 2 * d, 1});
+  check(em::torus({0, 0, 0}, 1, 0.25, {1, 0, 0}), {-0.25, -1.25, -1.25}, {0.25, 1.25, 1.25});
+  check(em::torus({0, 0, 0}, 1, 0.25, {1, 1, 0}), {-d - 0.25, -d - 0.25, -1.25},
+        {d + 0.25, d + 0.25, 1.25});
   check(em::rotate(em::ellipsoid({1, 0, 0}, {2, 1, 1}), em::rotation_about({0, 0, 1}, pi / 2)),
         {-1, -1, -1}, {1, 3, 1});
   check(em::scale(em::sphere({1, 1, 1}, 1), {1, 2, 3}, {1, 0, 0}), {0, 0, 0}, {2, 4, 6});
@@ -180,6 +186,50 @@ TEST(Geometry, BoundsAreTight) {
   EXPECT_TRUE(Shape().bounds().empty());
   EXPECT_FALSE(Shape().contains({0, 0, 0}));
   EXPECT_EQ(Shape().signed_distance({0, 0, 0}), INFINITY);
+}
+
+// A rim of two rings and a square within one of them, raised: as the prisms that it is made of.
+TEST(Geometry, APrismOfARimIsThatOfItsParts) {
+  const auto square = [](double x, double y, double a) {
+    return std::vector<std::array<double, 2>>{{x, y}, {x + a, y}, {x + a, y + a}, {x, y + a}};
+  };
+  std::vector<tessera::data::Side> sides;
+  const auto add = [&](std::vector<std::array<double, 2>> c, bool hole) {
+    if (hole) std::reverse(c.begin(), c.end());
+    for (std::size_t k = 0; k < 4; ++k) sides.push_back({c[k], c[(k + 1) % 4]});
+  };
+  add(square(0, 0, 1), false), add(square(0.25, 0.25, 0.5), true);
+  add(square(0.375, 0.375, 0.25), false), add(square(1.5, 0, 0.5), false);
+  for (const int axis : {0, 1, 2})
+    for (const double lean : {0.0, 0.1, -0.1}) {
+      const auto tree = std::make_shared<const tessera::data::SideTree>(sides);
+      const Shape rim = em::prism(tree, 0, 0.5, axis, lean);
+      const auto plain = [&](double x, double y, double a, double l) {
+        return em::prism(square(x, y, a), 0, 0.5, axis, l);
+      };
+      // A wall that leans inwards leans outwards as that of a hole. The rims of holes are round at
+      // their corners then, so points near these are left out.
+      const Shape parts =
+          em::unite({em::subtract(plain(0, 0, 1, lean), plain(0.25, 0.25, 0.5, -lean)),
+                     plain(0.375, 0.375, 0.25, lean), plain(1.5, 0, 0.5, lean)});
+      std::mt19937_64 random(2);
+      std::uniform_real_distribution<double> along(-0.3, 2.3);
+      for (int k = 0; k < 2000; ++k) {
+        Point p;
+        p[static_cast<std::size_t>(axis)] = along(random) / 3;
+        const double u = along(random), v = along(random);
+        p[static_cast<std::size_t>((axis + 1) % 3)] = u;
+        p[static_cast<std::size_t>((axis + 2) % 3)] = v;
+        EXPECT_EQ(rim.contains(p), parts.contains(p)) << u << " " << v;
+        if (lean == 0 && rim.contains(p)) {
+          EXPECT_NEAR(rim.signed_distance(p), parts.signed_distance(p), 1e-12);
+        }
+      }
+      for (std::size_t k = 0; k < 3; ++k) {
+        EXPECT_NEAR(rim.bounds().low[k], parts.bounds().low[k], 1e-14);
+        EXPECT_NEAR(rim.bounds().high[k], parts.bounds().high[k], 1e-14);
+      }
+    }
 }
 
 // A point on a shared face, edge or corner belongs to exactly one of the solids that meet there.
@@ -269,6 +319,7 @@ TEST(Geometry, RefusesWhatHasNoInside) {
             std::string::npos);
   EXPECT_NE(message([] { em::sphere({0, 0, 0}, -1); }).find("[sphere]"), std::string::npos);
   EXPECT_NE(message([] { em::sphere({0, NAN, 0}, 1); }).find("[sphere]"), std::string::npos);
+  EXPECT_NE(message([] { em::torus({0, 0, 0}, 1, 1); }).find("[torus]"), std::string::npos);
   EXPECT_NE(message([] { em::box({0, 0, 0}, {1, -1, 1}); }).find("[box]"), std::string::npos);
   EXPECT_NE(message([] {
               em::half_space({0, 0, 0}, {0, 0, 0});

@@ -101,6 +101,8 @@ TEST(Fill, FractionsOfRoundShapesSumToTheirVolumeToSecondOrder) {
       {"cylinder", em::cylinder({0.01, 0.02, 0.03}, 0.6, 1.2, {1, 2, 3}), pi * 0.36 * 1.2, 1e-4},
       {"cone", em::cone({0.01, 0.02, 0.03}, 0.8, 0.3, 1.1), pi * 1.1 / 3 * (0.64 + 0.24 + 0.09),
        1e-4},
+      {"torus", em::torus({0.01, 0.02, 0.03}, 0.6, 0.25, {1, 2, 3}), 2 * pi * pi * 0.6 * 0.0625,
+       1e-4},
       {"stretched", em::scale(em::sphere({0, 0, 0}, 0.5), {1.7, 1.2, 1.1}),
        pi / 6 * 1.7 * 1.2 * 1.1, 1e-3},
       {"lens", em::intersect({em::sphere({-0.3, 0, 0}, 0.8), em::sphere({0.3, 0, 0}, 0.8)}),

@@ -272,12 +272,14 @@ PreparedCase prepare(const AppContext& context) {
                          const data::Checkpoint& from) { return against(config, made->c, from); }};
 }
 
-/// Files of pixels may be gone by now: their blocks are then drawn as boxes.
+/// Files of pixels and drawings may be gone by now: blocks are then drawn as boxes, other bodies
+/// not at all.
 std::vector<std::filesystem::path> plot(const std::filesystem::path& run_dir) {
   const data::Config config = data::read_config(run_dir / "resolved.toml");
   CaseOptions options = read_options(config);
   try {
     read_densities(options, config);
+    read_drawings(options, config);
   } catch (const data::InputError&) {
   }
   return draw_results(run_dir / "plots", read_results(run_dir / "results.h5"), options);

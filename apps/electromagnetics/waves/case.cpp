@@ -59,6 +59,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   Case c;
   c.options = std::move(options);
   read_densities(c.options, config);
+  read_drawings(c.options, config);
   c.media = make_media(c.options, config, c);
   c.sheet_media = make_sheet_media(c.options, config, c);
   const std::array<double, 2> band = band_of(c.options);
@@ -73,6 +74,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   make_grid(c, config);
   check_scene(c, config);
   put_lines_on_sheets(c, config);
+  tell_drawings(c, config);
   choose_time_step(c, config);
   c.media = em::with_blends(std::move(c.media), c.scene);
   c.stepped = em::with_blends(std::move(c.stepped), c.scene);

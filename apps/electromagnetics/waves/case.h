@@ -119,8 +119,11 @@ std::vector<electromagnetics::Medium> make_sheet_media(const CaseOptions& o,
 /// The files of structures of pixels, of those that have none yet. Throws InputError (exit 4) where
 /// one is no table of densities, or has other axes than its structure names.
 void read_densities(CaseOptions& o, const data::Config& config);
+/// The files of structures that are drawn elsewhere, of those that have none yet. Throws InputError
+/// (exit 4) where one is no such drawing or encloses nothing.
+void read_drawings(CaseOptions& o, const data::Config& config);
 /// Throws StructureFault where options make no body. Pixels of which no densities were read are
-/// full.
+/// full, drawings that were not read are nowhere.
 electromagnetics::Scene make_scene(const CaseOptions& o,
                                    const std::vector<electromagnetics::Medium>& media);
 struct StructureFault : Error {

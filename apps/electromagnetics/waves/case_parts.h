@@ -30,6 +30,9 @@ void make_sources(Case& c, const data::Config& config);
 std::shared_ptr<const electromagnetics::SampledSpectrum> sampled_spectrum(const Case& c,
                                                                           const CaseSource& s);
 
+/// What was wrong with surfaces from files, as warnings.
+void tell_drawings(Case& c, const data::Config& config);
+
 data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
                          std::string message, std::string hint);
 /// Says all findings at once.

@@ -85,12 +85,16 @@ void check_shape(const StructureOptions& s, const std::string& at, Checks& check
       }
   }
   if (s.inner_radius && *s.inner_radius >= s.radius) wrong(".inner_radius", "is not below radius");
+  if (s.shape == ShapeKind::torus && s.tube_radius >= s.radius)
+    wrong(".tube_radius", "is not below radius, that of the ring",
+          "radius runs from the axis to the middle of the tube");
   if (s.shape == ShapeKind::cone && s.radius_low == 0 && s.radius_high == 0)
     wrong(".radius_low", "both radii of the cone are 0");
   if (s.shape == ShapeKind::cone && std::isinf(s.height))
     wrong(".height", "a cone cannot be infinite");
-  if (s.shape == ShapeKind::prism && std::isinf(s.height) && s.sidewall != 0)
-    wrong(".height", "only a prism with upright walls can be infinite", "leave sidewall out");
+  if ((s.shape == ShapeKind::prism || s.shape == ShapeKind::gds) && std::isinf(s.height) &&
+      s.sidewall != 0)
+    wrong(".height", "only a body with upright walls can be infinite", "leave sidewall out");
   if (s.shape == ShapeKind::half_space && is_zero(s.outward)) wrong(".outward", "has no direction");
   if (s.rotate && is_zero(s.rotate->axis)) wrong(".rotate.axis", "has no direction");
 }

@@ -13,6 +13,7 @@
 #include "tessera/electromagnetics/boundary.h"
 #include "tessera/electromagnetics/dispersion_models.h"
 #include "tessera/electromagnetics/graded_lines.h"
+#include "tessera/electromagnetics/surface_mesh.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <array>
@@ -163,11 +164,14 @@ enum class ShapeKind {
   ellipsoid,
   cylinder,
   cone,
+  torus,
   prism,
   unite,
   intersection,
   difference,
-  pixels
+  pixels,
+  mesh,
+  gds
 };
 enum class Interpolation { pixels, linear };
 /// Numbers of a file, as many axes as it has, the last one fastest.
@@ -184,6 +188,12 @@ struct RepeatOptions {
   std::array<int, 3> count{1, 1, 1};
   Point step{};
 };
+/// A body as its file has it.
+struct Drawing {
+  electromagnetics::SurfaceSolid solid;       ///< of a mesh
+  double unit = 1;                            ///< in which it was read, m
+  std::shared_ptr<const data::SideTree> rim;  ///< of a layer of a layout, m
+};
 struct StructureOptions {
   ShapeKind shape = ShapeKind::box;
   std::string name;
@@ -196,15 +206,22 @@ struct StructureOptions {
   std::optional<double> inner_radius;
   Point semi_axes{};
   double radius_low = 0, radius_high = 0;
+  double tube_radius = 0;
   double height = 0;
   Axis axis = Axis::z;
   std::vector<std::array<double, 2>> corners;
   double base = 0;
   double sidewall = 0;
   std::vector<std::string> parts;
-  std::filesystem::path file;        ///< of densities
-  std::vector<std::string> axes;     ///< "x" .. "-z", one for each index
-  std::optional<std::string> empty;  ///< medium of density 0; not given: the background
+  std::filesystem::path file;       ///< of densities, or of a drawing
+  double unit = 0;                  ///< of a drawing, m
+  std::optional<std::string> cell;  ///< of a layout; not given: the only top cell
+  int layer = 0;
+  std::optional<int> datatype;             ///< not given: all of them
+  Point origin{};                          ///< where that of a drawing lies
+  std::shared_ptr<const Drawing> drawing;  ///< of the file; no key: read_drawings
+  std::vector<std::string> axes;           ///< "x" .. "-z", one for each index
+  std::optional<std::string> empty;        ///< medium of density 0; not given: the background
   Interpolation interpolation = Interpolation::pixels;
   std::shared_ptr<const NumberTable> densities;  ///< of the file; no key: read_densities
   std::optional<RotateOptions> rotate;

@@ -49,6 +49,11 @@ std::vector<Parameter> parameters_of(CaseOptions& o) {
         one("radius_high", s.radius_high);
         one("height", s.height);
         break;
+      case ShapeKind::torus:
+        three("centre", s.centre);
+        one("radius", s.radius);
+        one("tube_radius", s.tube_radius);
+        break;
       case ShapeKind::prism:
         for (std::size_t k = 0; k < s.corners.size(); ++k)
           for (std::size_t d = 0; d < 2; ++d)
@@ -61,6 +66,14 @@ std::vector<Parameter> parameters_of(CaseOptions& o) {
         may("size", s.size);
         may("low", s.low);
         may("high", s.high);
+        break;
+      case ShapeKind::mesh:
+        three("origin", s.origin);
+        break;
+      case ShapeKind::gds:
+        three("origin", s.origin);
+        one("base", s.base);
+        one("height", s.height);
         break;
       case ShapeKind::unite:
       case ShapeKind::intersection:

@@ -71,6 +71,38 @@ data::Options<IndexFitOptions> fit_table() {
   return o;
 }
 
+/// Where a drawing lies, and what of it is taken.
+void add_drawing_keys(data::Options<StructureOptions>& o) {
+  using O = StructureOptions;
+  o.add("unit", &O::unit,
+        length({.doc = "What a length of 1 in the file is: neither STL nor OBJ tells.",
+                .above = 0,
+                .required = true,
+                .only_for = {"mesh"},
+                .since = "0.3"}));
+  o.add("origin", &O::origin,
+        length({.doc = "Where the origin of the file lies.",
+                .only_for = {"mesh", "gds"},
+                .since = "0.3"}));
+  o.add("cell", &O::cell,
+        {.doc = "The cell of the layout; the only one that no other refers to if not given.",
+         .only_for = {"gds"},
+         .since = "0.3"});
+  o.add("layer", &O::layer,
+        {.doc = "The layer of the layout; its polygons and paths count once where they overlap.",
+         .min = 0,
+         .max = 65535,
+         .required = true,
+         .only_for = {"gds"},
+         .since = "0.3"});
+  o.add("datatype", &O::datatype,
+        {.doc = "The datatype within the layer; all of them if not given.",
+         .min = 0,
+         .max = 65535,
+         .only_for = {"gds"},
+         .since = "0.3"});
+}
+
 }  // namespace
 
 data::Options<MaterialOptions> material_table() {
@@ -135,8 +167,7 @@ data::Options<StructureOptions> structure_table() {
              length({.doc = "From one to the next along x, y, z.", .required = true}));
 
   using O = StructureOptions;
-  const std::vector<std::string> round = {"cylinder", "cone"},
-                                 combined = {"union", "intersection", "difference"};
+  const std::vector<std::string> combined = {"union", "intersection", "difference"};
   data::Options<O> o("structure",
                      "A body of one medium. Lengths may be \"inf\" where it says so: a body that "
                      "reaches into an absorbing layer has to run through it.");
@@ -144,9 +175,11 @@ data::Options<StructureOptions> structure_table() {
       "shape", &O::shape,
       {.doc =
            "Its shape; union, intersection and difference combine other structures by their names; "
-           "pixels is a block of densities from a file.",
-       .choices = {"box", "half_space", "sphere", "ellipsoid", "cylinder", "cone", "prism", "union",
-                   "intersection", "difference", "pixels"},
+           "pixels is a block of densities from a file, mesh a surface of triangles from one, gds "
+           "a "
+           "layer of a layout, raised.",
+       .choices = {"box", "half_space", "sphere", "ellipsoid", "cylinder", "cone", "torus", "prism",
+                   "union", "intersection", "difference", "pixels", "mesh", "gds"},
        .required = true});
   o.add("name", &O::name, {.doc = "For messages and as a part of other structures."});
   o.add("material", &O::material,
@@ -154,9 +187,10 @@ data::Options<StructureOptions> structure_table() {
                 "only a part of others."});
   o.add("priority", &O::priority,
         {.doc = "Where bodies overlap the highest wins; among equals the later."});
-  o.add("centre", &O::centre,
-        length({.doc = "Its middle.",
-                .only_for = {"box", "sphere", "ellipsoid", "cylinder", "cone", "pixels"}}));
+  o.add(
+      "centre", &O::centre,
+      length({.doc = "Its middle.",
+              .only_for = {"box", "sphere", "ellipsoid", "cylinder", "cone", "torus", "pixels"}}));
   const auto side = [](std::string doc) {
     data::Field f =
         length({.doc = std::move(doc), .infinite = true, .only_for = {"box", "pixels"}});
@@ -174,9 +208,17 @@ data::Options<StructureOptions> structure_table() {
         {.doc = "Direction out of the body, across its face, of any length.",
          .required = true,
          .only_for = {"half_space"}});
-  o.add(
-      "radius", &O::radius,
-      length({.doc = "Radius.", .above = 0, .required = true, .only_for = {"sphere", "cylinder"}}));
+  o.add("radius", &O::radius,
+        length({.doc = "Radius; of a torus that of its ring, to the middle of the tube.",
+                .above = 0,
+                .required = true,
+                .only_for = {"sphere", "cylinder", "torus"}}));
+  o.add("tube_radius", &O::tube_radius,
+        length({.doc = "Radius of the tube, below that of the ring.",
+                .above = 0,
+                .required = true,
+                .only_for = {"torus"},
+                .since = "0.3"}));
   o.add("inner_radius", &O::inner_radius,
         length({.doc = "Radius of the hole of a shell, tube or ring.",
                 .above = 0,
@@ -195,39 +237,41 @@ data::Options<StructureOptions> structure_table() {
       "radius_high", &O::radius_high,
       length({.doc = "Radius at the high end.", .min = 0, .required = true, .only_for = {"cone"}}));
   o.add("height", &O::height,
-        length({.doc = "Length along the axis; that of a cylinder or an upright prism may be inf.",
+        length({.doc = "Length along the axis; that of a cylinder or of a body with upright walls "
+                       "may be inf.",
                 .infinite = true,
                 .above = 0,
                 .required = true,
-                .only_for = {"cylinder", "cone", "prism"}}));
+                .only_for = {"cylinder", "cone", "prism", "gds"}}));
   o.add("axis", &O::axis,
         {.doc = "Direction of the axis; rotate turns it further.",
          .choices = axis_names,
-         .only_for = {"cylinder", "cone", "prism"}});
+         .only_for = {"cylinder", "cone", "torus", "prism", "gds"}});
   o.add("corners", &O::corners,
         length({.doc = "Outline across the axis: (x, y), for axis x (y, z), for axis y (z, x).",
                 .required = true,
                 .only_for = {"prism"},
                 .min_items = 3}));
   o.add("base", &O::base,
-        length({.doc = "Where along the axis it begins.", .only_for = {"prism"}}));
+        length({.doc = "Where along the axis it begins.", .only_for = {"prism", "gds"}}));
   o.add("sidewall", &O::sidewall,
         {.doc = "How far its walls lean inwards towards the top.",
          .unit = "deg",
          .above = -89,
          .max = 89,
-         .only_for = {"prism"}});
+         .only_for = {"prism", "gds"}});
   o.add("parts", &O::parts,
         {.doc = "Names of earlier structures; a difference is the first without the others.",
          .required = true,
          .only_for = combined,
          .min_items = 2});
   o.add("file", &O::file,
-        {.doc = "Densities from 0 to 1: numbers of a .csv without a line of names, a .npy, or the "
-                "grey values of a .png, black 0 and white 1. The block has as many pixels of equal "
-                "size along each axis as the file has numbers.",
+        {.doc = "Of pixels densities from 0 to 1: numbers of a .csv without a line of names, a "
+                ".npy, or the grey values of a .png, black 0 and white 1. The block has as many "
+                "pixels of equal size along each axis as the file has numbers. Of a mesh the "
+                "triangles, .stl or .obj, which should close a surface. Of gds a GDSII stream.",
          .required = true,
-         .only_for = {"pixels"},
+         .only_for = {"pixels", "mesh", "gds"},
          .since = "0.3"});
   o.add(
       "axes", &O::axes,
@@ -252,6 +296,7 @@ data::Options<StructureOptions> structure_table() {
          .choices = {"pixels", "linear"},
          .only_for = {"pixels"},
          .since = "0.3"});
+  add_drawing_keys(o);
   o.add_table("rotate", &O::rotate, rotate, {.doc = "A turn of the body."});
   o.add_table("repeat", &O::repeat, repeat, {.doc = "Copies in rows."});
   return o;

@@ -39,6 +39,14 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
     }
     case ShapeKind::pixels:
       break;  // pixels_of
+    case ShapeKind::mesh:
+      if (!s.drawing) break;
+      return em::translate(em::scale(s.drawing->solid.shape, s.unit / s.drawing->unit), s.origin);
+    case ShapeKind::gds:
+      if (!s.drawing) break;
+      return em::translate(em::prism(s.drawing->rim, s.base, s.base + s.height,
+                                     static_cast<int>(s.axis), s.sidewall),
+                           s.origin);
     case ShapeKind::half_space:
       return em::half_space(s.point, s.outward);
     case ShapeKind::sphere: {
@@ -55,6 +63,8 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
     }
     case ShapeKind::cone:
       return em::cone(s.centre, s.radius_low, s.radius_high, s.height, unit(s.axis));
+    case ShapeKind::torus:
+      return em::torus(s.centre, s.radius, s.tube_radius, unit(s.axis));
     case ShapeKind::prism:
       return em::prism(s.corners, s.base, s.base + s.height, static_cast<int>(s.axis), s.sidewall);
     case ShapeKind::unite:

@@ -103,8 +103,10 @@ class NamedNumbers {
       }
     if (again) {
       out.options = case_.options.read_again(config);
-      for (std::size_t s = 0; s < out.options.structures.size(); ++s)
+      for (std::size_t s = 0; s < out.options.structures.size(); ++s) {
         out.options.structures[s].densities = case_.options.structures[s].densities;
+        out.options.structures[s].drawing = case_.options.structures[s].drawing;
+      }
       out.options.run = case_.options.run;
       out.media = make_media(out.options, config, out);
       out.sheet_media = make_sheet_media(out.options, config, out);

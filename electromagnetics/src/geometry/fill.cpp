@@ -294,6 +294,7 @@ Fill fill_box(const Structures& from_top, int background, const Box& box, int de
                are_parallel(n, p.local.normal);
       }))
     return layered(seen, box);
+  if (seen.partial.size() == 1 && seen.partial[0].local.exact) return independent(seen, box);
   if (const auto cuts = faces_along_axes(seen, box)) return divided(seen, box, *cuts, true, depth);
   if (depth < halvings) return divided(seen, box, halves(box), false, depth + 1);
   return independent(seen, box);

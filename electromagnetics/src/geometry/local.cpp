@@ -4,6 +4,7 @@
 // f, one of several by De Morgan. Parallel planes are no independent events; they are merged first.
 #include "geometry/local.h"
 
+#include "geometry/mesh_fill.h"
 #include "geometry/plane_cut.h"
 #include "geometry/vector.h"
 
@@ -131,6 +132,8 @@ Local local_primitive(const ShapeNode& node, const Box& box) {
   if (clear > radius) return outside();
   if (clear < -1.2 * radius)
     return {};  // a face stands back by at most radius / 6 within its reach
+  if (const Mesh* mesh = std::get_if<Mesh>(&node.solid))
+    return local_mesh(*mesh->body, {minus(box.centre, node.placement.origin), box.size});
   const SolidFaces near = faces(node, box.centre);
   std::vector<Local> parts;
   for (int i = 0; i < near.n; ++i) {

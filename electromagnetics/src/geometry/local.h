@@ -22,6 +22,7 @@ struct Local {
   enum class Kind { outside, inside, layer, mixed };
   Kind kind = Kind::inside;
   double fraction = 1;  // of the box
+  bool exact = false;   // mixed: fraction and pieces are those of the shape itself
   // layer: low < normal . x < high, one of them maybe infinite
   Point normal{};
   double low = 0, high = 0;

@@ -106,15 +106,6 @@ Bounds bounds_of(ShapeKind kind, const std::vector<NodePtr>& parts) {
   return b;
 }
 
-Shape primitive(const Solid& solid, const Placement& at = {}) {
-  auto node = std::make_shared<ShapeNode>();
-  node->kind = ShapeKind::primitive;
-  node->solid = solid;
-  node->placement = at;
-  node->bounds = bounds_of(solid, at);
-  return Shape(node);
-}
-
 Shape combine(ShapeKind kind, std::vector<NodePtr> parts) {
   auto node = std::make_shared<ShapeNode>();
   node->kind = kind;
@@ -144,6 +135,21 @@ Shape moved(const Shape& shape, const Move& move) {
 }
 
 }  // namespace
+
+namespace detail {
+
+Shape primitive(const Solid& solid, const Placement& at) {
+  auto node = std::make_shared<ShapeNode>();
+  node->kind = ShapeKind::primitive;
+  const Mesh* mesh = std::get_if<Mesh>(&solid);
+  const bool turned_mesh = mesh && at.forward != Placement{}.forward;
+  node->solid = turned_mesh ? Solid(moved(*mesh, at.forward, at.origin)) : solid;
+  node->placement = turned_mesh ? Placement{} : at;
+  node->bounds = bounds_of(node->solid, node->placement);
+  return Shape(node);
+}
+
+}  // namespace detail
 
 Rotation rotation_about(const Point& axis, double angle_rad) {  // Rodrigues' formula
   const Point u = unit("rotation_about", "the axis", axis);
@@ -202,7 +208,23 @@ Shape cone(const Point& centre, double radius_low, double radius_high, double he
                    turned(z_to(unit("cone", "the axis", axis)), centre));
 }
 
+Shape torus(const Point& centre, double radius, double tube_radius, const Point& axis) {
+  need_finite("torus", "the centre", centre);
+  need_positive("torus", "the radius", radius);
+  need_positive("torus", "the radius of the tube", tube_radius);
+  if (!(tube_radius < radius))
+    refuse("torus", "the tube's radius, " + std::to_string(tube_radius) +
+                        ", is not below that of the ring, " + std::to_string(radius));
+  return primitive(Torus{radius, tube_radius},
+                   turned(z_to(unit("torus", "the axis", axis)), centre));
+}
+
 Shape prism(const std::vector<std::array<double, 2>>& corners, double low, double high, int axis,
+            double sidewall_rad) {
+  return prism(sides_of_outline(simple_outline(corners, "prism")), low, high, axis, sidewall_rad);
+}
+
+Shape prism(std::shared_ptr<const data::SideTree> rim, double low, double high, int axis,
             double sidewall_rad) {
   if (axis < 0 || axis > 2) refuse("prism", "the axis is 0, 1 or 2, got " + std::to_string(axis));
   if (!(low < high))
@@ -213,7 +235,7 @@ Shape prism(const std::vector<std::array<double, 2>>& corners, double low, doubl
            "the sidewall angle lies between -pi/2 and pi/2, got " + std::to_string(sidewall_rad));
   if (sidewall_rad != 0 && !(std::isfinite(low) && std::isfinite(high)))
     refuse("prism", "leaning walls need finite ends; give low and high");
-  return primitive(Prism{simple_outline(corners, "prism"), low, high, std::tan(sidewall_rad)},
+  return primitive(Prism{std::move(rim), low, high, std::tan(sidewall_rad)},
                    turned(cyclic(axis), {0, 0, 0}));
 }
 

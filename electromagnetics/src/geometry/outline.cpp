@@ -62,30 +62,37 @@ std::vector<Point2> simple_outline(const std::vector<Point2>& corners, const cha
   return out;
 }
 
-bool outline_contains(const std::vector<Point2>& corners, const Point2& p) {
+std::shared_ptr<const data::SideTree> sides_of_outline(const std::vector<Point2>& corners) {
+  std::vector<data::Side> sides;
+  for (std::size_t n = 0; n < corners.size(); ++n)
+    sides.push_back({corners[n], corners[(n + 1) % corners.size()]});
+  return std::make_shared<const data::SideTree>(std::move(sides));
+}
+
+bool outline_contains(const data::SideTree& sides, const Point2& p) {
   bool inside = false;
-  for (std::size_t i = 0, j = corners.size() - 1; i < corners.size(); j = i++) {
+  sides.in_box(p, {sides.high()[0], p[1]}, [&](std::size_t n) {
+    const data::Side& s = sides.sides()[n];
     // From the lower end, whichever way the side runs, so that both owners of a side round alike.
-    const bool rising = corners[j][1] <= corners[i][1];
-    const Point2& low = rising ? corners[j] : corners[i];
-    const Point2& high = rising ? corners[i] : corners[j];
-    if (!(low[1] <= p[1] && p[1] < high[1])) continue;
+    const bool rising = s.from[1] <= s.to[1];
+    const Point2& low = rising ? s.from : s.to;
+    const Point2& high = rising ? s.to : s.from;
+    if (!(low[1] <= p[1] && p[1] < high[1])) return;
     const double x = low[0] + (p[1] - low[1]) / (high[1] - low[1]) * (high[0] - low[0]);
     if (p[0] < x) inside = !inside;
-  }
+  });
   return inside;
 }
 
-OutlineDistance outline_distance(const std::vector<Point2>& corners, const Point2& p) {
-  const std::size_t n = corners.size();
+OutlineDistance outline_distance(const data::SideTree& sides, const Point2& p) {
   constexpr double same_facing = 0.95;  // cosine
   struct Foot {
     double d2 = INFINITY;
     Point2 from{}, outward{};
     bool at_end = false;
   };
-  const auto foot_on = [&](std::size_t i) {
-    const Point2 &a = corners[i], &b = corners[(i + 1) % n];
+  const auto foot_on = [&](std::size_t n) {
+    const Point2 &a = sides.sides()[n].from, &b = sides.sides()[n].to;
     const Point2 side{b[0] - a[0], b[1] - a[1]};
     const double length2 = side[0] * side[0] + side[1] * side[1], length = std::sqrt(length2);
     const double t = ((p[0] - a[0]) * side[0] + (p[1] - a[1]) * side[1]) / length2;
@@ -98,17 +105,19 @@ OutlineDistance outline_distance(const std::vector<Point2>& corners, const Point
     return f;
   };
   Foot best;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Foot f = foot_on(i);
+  sides.near(p, [&](std::size_t n) {
+    const Foot f = foot_on(n);
     if (f.d2 < best.d2) best = f;
-  }
+    return best.d2;
+  });
   double apart2 = INFINITY;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Foot f = foot_on(i);
+  sides.near(p, [&](std::size_t n) {
+    const Foot f = foot_on(n);
     if (f.outward[0] * best.outward[0] + f.outward[1] * best.outward[1] < same_facing)
       apart2 = std::min(apart2, f.d2);
-  }
-  const double sign = outline_contains(corners, p) ? -1 : 1, d = std::sqrt(best.d2);
+    return apart2;
+  });
+  const double sign = outline_contains(sides, p) ? -1 : 1, d = std::sqrt(best.d2);
   OutlineDistance out{sign * d, best.outward, std::sqrt(apart2)};
   if (best.at_end && d > 0) out.gradient = {sign * best.from[0] / d, sign * best.from[1] / d};
   return out;

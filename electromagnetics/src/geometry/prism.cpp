@@ -19,7 +19,7 @@ struct Walls {
 };
 
 Walls walls(const Prism& s, const Point& q) {
-  const OutlineDistance d = outline_distance(s.corners, {q[0], q[1]});
+  const OutlineDistance d = outline_distance(*s.sides, {q[0], q[1]});
   if (s.slope == 0) return {d.value, {d.gradient[0], d.gradient[1], 0}, d.apart};
   const double cosine = 1 / std::sqrt(1 + s.slope * s.slope);
   return {(d.value + (q[2] - s.low) * s.slope) * cosine,
@@ -31,7 +31,7 @@ Walls walls(const Prism& s, const Point& q) {
 
 bool contains(const Prism& s, const Point& q) {
   if (!(q[2] >= s.low && q[2] < s.high)) return false;
-  if (s.slope == 0) return outline_contains(s.corners, {q[0], q[1]});
+  if (s.slope == 0) return outline_contains(*s.sides, {q[0], q[1]});
   const Walls w = walls(s, q);
   return w.distance < 0 || (w.distance == 0 && holds_surface(w.gradient));
 }
@@ -57,7 +57,8 @@ void faces(const Prism& s, const Point& q, SolidFaces& out) {
 double support(const Prism& s, const Point& v) {
   const double lean = s.slope < 0 ? -s.slope * (s.high - s.low) : 0;
   double reach = -INFINITY;
-  for (const Point2& c : s.corners) reach = std::max(reach, v[0] * c[0] + v[1] * c[1]);
+  for (const data::Side& c : s.sides->sides())
+    reach = std::max(reach, v[0] * c.from[0] + v[1] * c.from[1]);
   reach += std::hypot(v[0], v[1]) * lean;
   return v[2] == 0 ? reach : reach + v[2] * (v[2] > 0 ? s.high : s.low);
 }

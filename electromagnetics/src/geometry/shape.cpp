@@ -4,6 +4,7 @@
 #include "tessera/electromagnetics/geometry.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace tessera::electromagnetics {
 namespace detail {
@@ -65,6 +66,7 @@ Distance distance(const ShapeNode& node, const Point& p) {
 double clearance(const ShapeNode& node, const Point& p) {
   if (node.kind == ShapeKind::primitive) {
     const Point q = local(node.placement, p);
+    if (const Mesh* mesh = std::get_if<Mesh>(&node.solid)) return clearance(*mesh, q);
     return node.placement.least_stretch *
            std::visit([&](const auto& s) { return detail::distance(s, q).value; }, node.solid);
   }
@@ -82,7 +84,12 @@ SolidFaces faces(const ShapeNode& primitive, const Point& p) {
   const Placement& at = primitive.placement;
   SolidFaces found;
   const Point q = local(at, p);
-  std::visit([&](const auto& solid) { detail::faces(solid, q, found); }, primitive.solid);
+  std::visit(
+      [&](const auto& solid) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(solid)>, Mesh>)
+          detail::faces(solid, q, found);
+      },
+      primitive.solid);
   for (int i = 0; i < found.n; ++i) {
     Face& face = found.at[i];
     const Point g = gradient_in_space(at, face.normal);

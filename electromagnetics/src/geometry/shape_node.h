@@ -27,7 +27,9 @@ bool contains(const ShapeNode& node, const Point& p);
 Distance distance(const ShapeNode& node, const Point& p);
 /// Has the sign of the distance and is never larger: no surface is nearer than this.
 double clearance(const ShapeNode& node, const Point& p);
-/// The faces of a primitive near p, in space.
+/// The faces of a primitive near p, in space; of a mesh none (mesh_fill.h).
 SolidFaces faces(const ShapeNode& primitive, const Point& p);
+/// A tree of one primitive.
+Shape primitive(const Solid& solid, const Placement& at = {});
 
 }  // namespace tessera::electromagnetics::detail

@@ -7,6 +7,8 @@
 // high ones, and solids that share a face leave no gap and have no point in common. The axes of
 // this rule are those in which a primitive was made; they turn with it.
 #pragma once
+#include "tessera/data/outlines.h"
+
 #include <array>
 #include <memory>
 #include <vector>
@@ -75,6 +77,9 @@ Shape cylinder(const Point& centre, double radius, double height, const Point& a
 /// zero.
 Shape cone(const Point& centre, double radius_low, double radius_high, double height,
            const Point& axis = {0, 0, 1});
+/// A tube of radius `tube_radius` about the circle of radius `radius` around `axis`; the tube is
+/// the thinner of the two.
+Shape torus(const Point& centre, double radius, double tube_radius, const Point& axis = {0, 0, 1});
 
 /// A polygon in the plane across `axis`, extruded from `low` to `high` along it (may be infinite
 /// with upright walls). Corners are given in the two other axes in cyclic order: (y, z) for axis 0,
@@ -84,6 +89,10 @@ Shape cone(const Point& centre, double radius_low, double radius_high, double he
 /// itself.
 Shape prism(const std::vector<std::array<double, 2>>& corners, double low, double high,
             int axis = 2, double sidewall_rad = 0);
+/// What a closed rim holds, which may be of many lines with holes (data/outlines.h, united), in the
+/// same way: the area is on the left of its sides.
+Shape prism(std::shared_ptr<const data::SideTree> rim, double low, double high, int axis = 2,
+            double sidewall_rad = 0);
 
 // Combinations.
 Shape unite(const std::vector<Shape>& parts);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies from files of drawings.
+#include "electromagnetics/waves/case_parts.h"
+#include "tessera/data/gds.h"
+#include "tessera/data/nearest_names.h"
+#include "tessera/data/triangles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+[[noreturn]] void refuse_drawing(data::Diagnostic d) {
+  throw data::InputError(data::ExitCode::input_invalid, {std::move(d)});
+}
+
+Drawing mesh_of(const StructureOptions& s, const std::string& key, const data::Config& config) {
+  const data::TriangleFile file = data::read_triangles(s.file);
+  em::SurfaceTriangles surface{.points = file.points, .triangles = file.triangles};
+  for (Point& p : surface.points)
+    for (double& x : p) x *= s.unit;
+  try {
+    return {em::surface_solid(surface), s.unit, nullptr};
+  } catch (const Error& e) {
+    refuse_drawing(config.error(376, key + ".file",
+                                fmt::format("{}: {}", s.file.string(), e.what()),
+                                "export a closed surface"));
+  }
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  const std::vector<std::string> first(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most)));
+  return fmt::format("{}{}", fmt::join(first, ", "), names.size() > most ? ", ..." : "");
+}
+
+/// The cell that is named, or the only top one.
+std::string cell_of(const StructureOptions& s, const data::GdsLibrary& library,
+                    const std::string& key, const data::Config& config) {
+  if (s.cell) {
+    std::vector<std::string> names;
+    for (const data::GdsCell& c : library.cells) names.push_back(c.name);
+    if (std::find(names.begin(), names.end(), *s.cell) != names.end()) return *s.cell;
+    refuse_drawing(config.error(382, key + ".cell",
+                                fmt::format("there is no cell '{}' in {}", *s.cell, library.file),
+                                "its cells are " + listed(names)));
+  }
+  const std::vector<std::string> tops = data::top_cells(library);
+  if (tops.size() == 1) return tops.front();
+  refuse_drawing(
+      config.error(382, key + ".file",
+                   tops.empty() ? library.file + " has no cells"
+                                : fmt::format("{} has {} top cells", library.file, tops.size()),
+                   tops.empty() ? "export a layout" : "name one as cell: " + listed(tops)));
+}
+
+Drawing layer_of(const StructureOptions& s, const data::GdsLibrary& library, const std::string& key,
+                 const data::Config& config) {
+  const std::string cell = cell_of(s, library, key, config);
+  std::vector<std::string> layers;
+  bool there = false;
+  for (const auto& [layer, type] : data::layers_of(library, cell)) {
+    layers.push_back(fmt::format("{}/{}", layer, type));
+    there = there || (layer == s.layer && (!s.datatype || type == *s.datatype));
+  }
+  if (!there)
+    refuse_drawing(
+        config.error(381, key + (s.datatype ? ".datatype" : ".layer"),
+                     fmt::format("the cell '{}' of {} has no layer {}{}", cell, library.file,
+                                 s.layer, s.datatype ? fmt::format("/{}", *s.datatype) : ""),
+                     "its layers are " + (layers.empty() ? "none" : listed(layers))));
+  std::vector<data::Side> rim =
+      data::united(data::gds_polygons(library, cell, s.layer, s.datatype.value_or(-1)));
+  if (rim.empty())
+    refuse_drawing(config.error(
+        381, key + ".layer",
+        fmt::format("layer {} of the cell '{}' of {} has no area", s.layer, cell, library.file),
+        "paths need a width"));
+  for (data::Side& side : rim)
+    for (data::Place2* p : {&side.from, &side.to})
+      for (double& x : *p) x *= library.unit_m;
+  return {{}, 1, std::make_shared<const data::SideTree>(std::move(rim))};
+}
+
+}  // namespace
+
+void read_drawings(CaseOptions& o, const data::Config& config) {
+  std::map<std::filesystem::path, data::GdsLibrary> layouts;
+  for (std::size_t n = 0; n < o.structures.size(); ++n) {
+    StructureOptions& s = o.structures[n];
+    if (s.drawing) continue;
+    const std::string key = structure_key(o, n);
+    if (s.shape == ShapeKind::mesh)
+      s.drawing = std::make_shared<const Drawing>(mesh_of(s, key, config));
+    if (s.shape != ShapeKind::gds) continue;
+    auto known = layouts.find(s.file);
+    if (known == layouts.end()) known = layouts.emplace(s.file, data::read_gds(s.file)).first;
+    s.drawing = std::make_shared<const Drawing>(layer_of(s, known->second, key, config));
+  }
+}
+
+void tell_drawings(Case& c, const data::Config& config) {
+  for (std::size_t n = 0; n < c.options.structures.size(); ++n) {
+    const StructureOptions& s = c.options.structures[n];
+    if (!s.drawing || s.drawing->solid.found.clean()) continue;
+    c.warnings.push_back(warning(config, 679, structure_key(c.options, n) + ".file",
+                                 fmt::format("{} is no closed surface as it is: {}",
+                                             s.file.string(), s.drawing->solid.found.text()),
+                                 "places are those of the file, before origin and rotate; inside "
+                                 "is where the winding number is above 1/2: look at the scene's "
+                                 "picture"));
+  }
+}
+
+}  // namespace tessera::apps::waves
