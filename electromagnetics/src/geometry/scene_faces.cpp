@@ -87,9 +87,8 @@ class Collector {
     const Placement& at = node.placement;
     const std::array<int, 2> axes{axis_along(at, 0), axis_along(at, 1)};
     if (prism.slope != 0 || axes[0] < 0 || axes[1] < 0 || axis_along(at, 2) < 0) return;
-    const std::size_t n = prism.corners.size();
-    for (std::size_t c = 0; c < n; ++c) {
-      const auto &from = prism.corners[c], &to = prism.corners[(c + 1) % n];
+    for (const data::Side& side : prism.sides->sides()) {
+      const auto &from = side.from, &to = side.to;
       for (std::size_t k : {0u, 1u}) {
         if (from[k] != to[k]) continue;
         const auto axis = static_cast<std::size_t>(axes[k]),
