@@ -87,6 +87,16 @@ TEST(DemandedLines, HaveTwoEvenCellsAboutAPort) {
     EXPECT_NEAR(at[k + 1] - at[k], 0.015, 1e-12);  // half way to the step
 }
 
+// Two ports in one plane ask for the same as one.
+TEST(DemandedLines, HaveTheSameEvenCellsAboutTwoPorts) {
+  AxisDemands a{.low = 0, .high = 1, .cell = 0.05, .even = {{0.4, "port 'in'"}}};
+  a.lines = {{0.4, 3, "port 'in'"}};
+  const std::vector<double> one = demanded_lines(a).lines;
+  a.lines.push_back({0.4, 3, "port 'out'"});
+  a.even.push_back({0.4, "port 'out'"});
+  EXPECT_EQ(one, demanded_lines(a).lines);
+}
+
 TEST(DemandedLines, JoinFacesByTheRatio) {
   const AxisDemands a{
       .low = 0, .high = 1, .joined = true, .cell = 0.1, .cells = {{0, 0.02, 0.005, "film"}}};

@@ -72,8 +72,10 @@ void add_ports(const CaseOptions& o, std::array<em::AxisDemands, 3>& to) {
       add_ends(to[d], l.position[d], l.size[d], kPortLine, "load '" + l.name + "'");
   const auto add_plane = [&](const auto& m, const std::string& owner) {
     for (std::size_t d = 0; d < 3; ++d)
-      if (m.size && (*m.size)[d] == 0 && o.grid.resolved(static_cast<int>(d)))
-        to[d].lines.push_back({(*m.position)[d], em::body_line, owner});
+      if (m.size && (*m.size)[d] == 0 && o.grid.resolved(static_cast<int>(d))) {
+        to[d].lines.push_back({(*m.position)[d], kPortLine, owner});
+        to[d].even.push_back({(*m.position)[d], owner});
+      }
   };
   for (std::size_t s = 0; s < o.sources.size(); ++s)
     if (o.sources[s].kind == SourceKind::mode) add_plane(o.sources[s], fmt::format("source {}", s));
@@ -185,6 +187,7 @@ void tell_cost(AutoGrid& made, const std::array<em::AxisDemands, 3>& demands,
   const double step = std::sqrt(em::curl_curl_bound(grid) / em::curl_curl_bound(other)),
                cells =
                    static_cast<double>(other.cell_count()) / static_cast<double>(grid.cell_count());
+  if (std::abs(step - 1) < 0.01 && std::abs(cells - 1) < 0.01) return;
   made.cost = {{other.smallest_length(axis), step, cells}};
 }
 

@@ -304,7 +304,15 @@ DemandedLines demanded_lines(const AxisDemands& a, const LineRules& rules) {
   std::vector<LineDemand> kept =
       kept_lines(a, std::max(rules.least * (1 - 1e-9), 1e-6 * a.cell), out.dropped);
   std::vector<CellDemand> cells = a.cells;
-  for (const EvenDemand& e : a.even) {
+  std::vector<EvenDemand> even = a.even;
+  std::sort(even.begin(), even.end(), [](const EvenDemand& e, const EvenDemand& g) {
+    return std::tie(e.at, e.owner) < std::tie(g.at, g.owner);
+  });
+  const auto one_place = [&](const EvenDemand& e, const EvenDemand& g) {
+    return g.at - e.at < 1e-6 * a.cell;
+  };
+  even.erase(std::unique(even.begin(), even.end(), one_place), even.end());
+  for (const EvenDemand& e : even) {
     std::vector<double> places;
     for (const LineDemand& l : kept) places.push_back(l.at);
     Axis now(places, cells, a.cell, rules, a.joined);
