@@ -256,27 +256,55 @@ reference = "50 ohm"
   }
 }
 
-TEST_F(Fdtd, SDifferentiatesInTheLengthOfALossyBlock) {
-  write("case.toml", lossy_block());
-  const Outcome run = run_case("case.toml", "RUN");
-  ASSERT_EQ(run.code, 0) << run.err;
-  const double step = 0.0625e-3;  // four of the parts of a cell to which shares are rounded
-  for (const char* way : {"-", "+"})
-    ASSERT_EQ(run_case("case.toml", std::string("MOVED") + way,
-                       {std::string("parameters.l=\"13 mm ") + way + " 0.0625 mm\"",
-                        "s_parameters.derivatives=[]"})
-                  .code,
-              0);
-  for (const char* name : {"S_left_left", "S_right_left", "S_right_right"}) {
-    const auto found = element(table("RUN", "s_parameters"), std::string(name) + "_by_l"),
-               above = element(table("MOVED+", "s_parameters"), name),
-               below = element(table("MOVED-", "s_parameters"), name);
-    ASSERT_EQ(found.size(), 7u);
-    double largest = 0;
-    for (const auto& x : found) largest = std::max(largest, std::abs(x));
-    for (std::size_t f = 0; f < found.size(); ++f)
-      EXPECT_NEAR(std::abs(found[f] - (above[f] - below[f]) / (2 * step)), 0, 1e-3 * largest)
-          << name;
+/// The same of other poles and losses, as wide as the line, or narrower with E across its ends.
+std::string dispersive_block(const std::string& poles, bool narrow) {
+  std::string text = lossy_block();
+  const auto put = [&](const std::string& what, const std::string& by) {
+    text.replace(text.find(what), what.size(), by);
+  };
+  put("eps = 2.2\nsigma = \"0.1 S/m\"", "eps = 1.8\nsigma = \"0.02 S/m\"\npoles = [" + poles + "]");
+  if (!narrow) return text;
+  put("\"Ez\"", "\"Hz\"");
+  put("[\"0.3 mm\", \"-inf\"", "[\"0.3 mm\", \"-4 mm\"");
+  put("l\", \"inf\"", "l\", \"4 mm\"");
+  put("9.5 GHz", "4 GHz"), put("13.1 GHz", "6.5 GHz");
+  return text;
+}
+const char* const spectral_line =
+    R"({kind = "lorentz", frequency = "16 GHz", damping = "2 GHz", delta_eps = 0.6})";
+
+TEST_F(Fdtd, SIsNotDifferentiatedWhereEIsAcrossADispersiveFace) {
+  write("case.toml", dispersive_block(spectral_line, true));
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_EQ(check.code, 5);
+  EXPECT_TRUE(holds(check.out + check.err, "that E crosses")) << check.out << check.err;
+}
+
+TEST_F(Fdtd, SDifferentiatesInTheLengthOfALossyOrDispersiveBlock) {
+  const char* const metal = R"({kind = "drude", frequency = "20 GHz", damping = "1 GHz"})";
+  for (const std::string& text :
+       {lossy_block(), dispersive_block(spectral_line, false), dispersive_block(metal, false)}) {
+    write("case.toml", text);
+    const Outcome run = run_case("case.toml", "RUN");
+    ASSERT_EQ(run.code, 0) << run.err;
+    const double step = 0.0625e-3;  // four of the parts of a cell to which shares are rounded
+    for (const char* way : {"-", "+"})
+      ASSERT_EQ(run_case("case.toml", std::string("MOVED") + way,
+                         {std::string("parameters.l=\"13 mm ") + way + " 0.0625 mm\"",
+                          "s_parameters.derivatives=[]"})
+                    .code,
+                0);
+    for (const char* name : {"S_left_left", "S_right_left", "S_right_right"}) {
+      const auto found = element(table("RUN", "s_parameters"), std::string(name) + "_by_l"),
+                 above = element(table("MOVED+", "s_parameters"), name),
+                 below = element(table("MOVED-", "s_parameters"), name);
+      ASSERT_EQ(found.size(), 7u);
+      double largest = 0;
+      for (const auto& x : found) largest = std::max(largest, std::abs(x));
+      for (std::size_t f = 0; f < found.size(); ++f)
+        EXPECT_NEAR(std::abs(found[f] - (above[f] - below[f]) / (2 * step)), 0, 1e-3 * largest)
+            << name;
+    }
   }
 }
 

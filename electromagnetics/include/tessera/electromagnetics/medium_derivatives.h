@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the media of a grid's edges move with numbers that its scene is made from, losses included.
+// How the media of a grid's edges move with numbers that its scene is made from, losses and shares
+// of poles included.
 //
-// An edge of a lossy dielectric has theta = [1/inverse, loss] (MixedEdges). Differences of the
+// An edge has theta = [1/inverse, loss, weights of sets of poles] (MixedEdges). Differences of the
 // averaging give d theta / d p of every edge that moves; a run whose `mixed` are these edges then
 // is a function of theta, and so of p:
 //
@@ -21,17 +22,18 @@ namespace tessera::electromagnetics {
 
 struct MediumDerivatives {
   MixedEdges edges;
-  std::vector<double> theta;               ///< [edges, 2]
-  std::vector<std::vector<double>> moves;  ///< [parameter][edges, 2] d theta / d p
+  std::vector<double> theta;               ///< [edges, K], K as of MixedEdges
+  std::vector<std::vector<double>> moves;  ///< [parameter][edges, K] d theta / d p
 
-  /// theta [edges 2] to first order in the change of the parameters [parameter].
+  /// theta [edges K] to first order in the change of the parameters [parameter].
   Tensor at(const Tensor& change) const;
 };
 
 /// Central differences with a step for each parameter, for lengths 1e-5 of a cell: what may move is
 /// averaged smoothly while no face leaves the box of its edge, and where one does, the mean of both
-/// sides is given. Throws Error where a parameter moves a conductor, a dispersive, nonlinear or
-/// magnetic medium, tensors, the grid or the time step, or nothing at all.
+/// sides is given. Throws Error where a parameter moves a conductor, a face of a medium with losses
+/// or poles that E crosses (the average there has poles of its own), a nonlinear or magnetic
+/// medium, tensors, the grid or the time step, or nothing at all.
 MediumDerivatives medium_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
     const std::vector<double>& at, const std::vector<double>& steps);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import fdtd
 
-WHAT = ("d S / d length, the length a parameter, against runs with it a little longer and shorter: a block with losses (eps 2.2, 0.1 S/m) in a parallel-plate guide, 9.5 to "
+WHAT = ("d S / d length, the length a parameter, against runs with it a little longer and shorter: a block with losses (eps 2.2, 0.1 S/m) and a dispersive one (Lorentz, with losses) in a parallel-plate guide, 9.5 to "
         "13.1 GHz; a notch in a silicon rib of 500 x 250 nm on 100 nm in oxide, 185 to 202 THz, that ends 0.1 of a cell behind a line of the grid")
 BAR = "central differences 1e-3"
 
@@ -85,7 +85,9 @@ def worst(work, name, text, length, by_nm, elements):
 
 
 def measure(work):
+    dispersive = lossy_block(work).replace('eps = 2.2\nsigma = "0.1 S/m"', 'eps = 1.8\nsigma = "0.02 S/m"\npoles = [{kind = "lorentz", frequency = "16 GHz", damping = "2 GHz", delta_eps = 0.6}]')
     found = {
+        "dispersive block": worst(work, "dispersive_block", dispersive, "13 mm", 62500, ("S_left_left", "S_right_left", "S_left_right", "S_right_right")),
         "block": worst(work, "lossy_block", lossy_block(work), "13 mm", 62500, ("S_left_left", "S_right_left", "S_left_right", "S_right_right")),
         "rib": worst(work, "notched_rib", RIB, "410 nm", 1.5625, ("S_in_in", "S_out_in")),
     }
