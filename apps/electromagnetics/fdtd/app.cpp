@@ -97,6 +97,13 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
         fmt::format("conductors cut {} faces: the smallest keeps {:.3g} of its area, {:.3g} as "
                     "enlarged for the time step ({} faces are)",
                     c.open->cut_faces, c.open->least_area, c.open->least_kept, c.open->enlarged));
+  for (std::size_t w = 0; w < c.options.wires.size(); ++w) {
+    const WireOptions& wire = c.options.wires[w];
+    report.lines.push_back(
+        fmt::format("wire {}: {} points, radius {:.4g} m, {:.3g} of the smallest cell",
+                    wire.name.empty() ? std::to_string(w) : wire.name, wire.points.size(),
+                    wire.radius, wire.radius / em::reference_length(c.grid)));
+  }
   for (const auto& m : monitors)
     if (const auto t = m->transform())
       report.lines.push_back(

@@ -70,6 +70,12 @@ class Monitor {
   virtual void take_off(const Monitor&) {}
   /// Adds what it says in units of others, once `all` have their results.
   virtual void relate(MonitorResult&, const Results&) const {}
+  /// What it says of a sum of fields of several runs, of whose monitors it is one: weights complex
+  /// [frequency, run]. Nothing of monitors that have no such sums.
+  virtual std::optional<MonitorResult> combined(const std::vector<const Monitor*>&,
+                                                const Tensor&) const {
+    return {};
+  }
   virtual void save(data::Checkpoint& c, const std::string& prefix) const = 0;
   virtual void load(const data::Checkpoint& c, const std::string& prefix) = 0;
   /// A number that settles as the run goes on (the transforms' norm); nothing where there is none.

@@ -41,14 +41,39 @@ class FarFieldMonitor : public Spectral {
       for (int i = 0; i < o.angle_points[1]; ++i) phi_.push_back(2 * pi * i / o.angle_points[1]);
     directions_ = em::directions(theta_, phi_);
   }
-  MonitorResult result() const override {
+  MonitorResult result() const override { return result_of(values()); }
+  std::optional<MonitorResult> combined(const std::vector<const Monitor*>& runs,
+                                        const Tensor& weights) const override {
+    if (options_.kind == MonitorKind::rcs) return {};
+    Tensor sum;
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+      const Tensor part = expand_dims(select(weights, 1, static_cast<Index>(k)), -1) *
+                          dynamic_cast<const FarFieldMonitor&>(*runs[k]).values();
+      sum = k == 0 ? part : sum + part;
+    }
+    return result_of(sum);
+  }
+  std::string figure_name() const override {
+    return options_.kind == MonitorKind::rcs ? "rcs" : "intensity";
+  }
+  Tensor figure(const Tensor& values) const override {
+    const Tensor far = far_fields(values);
+    return options_.kind == MonitorKind::rcs
+               ? em::scattering_cross_section(far, incident_wave(), exterior_)
+               : em::radiation_intensity(far, exteriors_);
+  }
+
+ private:
+  using Complex = std::complex<double>;
+
+  /// Of transforms of all samples, complex [frequency, sample].
+  MonitorResult result_of(const Tensor& all) const {
     MonitorResult out = begin_result();
     const double degree = 180 / std::numbers::pi;
     std::vector<double> theta = theta_, phi = phi_;
     for (double& v : theta) v *= degree;
     for (double& v : phi) v *= degree;
     out.coordinates = {{"theta", "deg", theta}, {"phi", "deg", phi}};
-    const Tensor all = values();
     const auto fields = surface_.fields(all);
     const std::vector<std::uint64_t> shape{count(), theta_.size(), phi_.size()};
     if (options_.kind == MonitorKind::rcs) {
@@ -98,19 +123,6 @@ class FarFieldMonitor : public Spectral {
         {"E_phi", unit, "far field without e^{-ikr}/r (2-D: /sqrt r)", shape, std::move(e_phi)});
     return out;
   }
-  std::string figure_name() const override {
-    return options_.kind == MonitorKind::rcs ? "rcs" : "intensity";
-  }
-  Tensor figure(const Tensor& values) const override {
-    const Tensor far = far_fields(values);
-    return options_.kind == MonitorKind::rcs
-               ? em::scattering_cross_section(far, incident_wave(), exterior_)
-               : em::radiation_intensity(far, exteriors_);
-  }
-
- private:
-  using Complex = std::complex<double>;
-
   void add_polarization(MonitorResult& out, const std::vector<Complex>& e_theta,
                         const std::vector<Complex>& e_phi,
                         const std::vector<double>& directivity) const {

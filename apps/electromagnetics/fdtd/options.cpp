@@ -33,6 +33,8 @@ const data::Options<CaseOptions>& fdtd_options() {
         {.doc = "Lumped elements between conductors.", .max_items = 10000, .since = "0.3"});
     o.add_tables("sheet", &O::sheets, sheet_table(),
                  {.doc = "Sheets thinner than a cell.", .max_items = 1000, .since = "0.3"});
+    o.add_tables("wire", &O::wires, wire_table(),
+                 {.doc = "Conductors thinner than a cell.", .max_items = 10000, .since = "0.3"});
     o.add_tables("monitor", &O::monitors, monitor_table(),
                  {.doc = "What is measured.", .max_items = 10000});
     o.add_table("reference", &O::reference, reference_table(),

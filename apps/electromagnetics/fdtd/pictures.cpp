@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -137,6 +138,58 @@ em::PatternFigure pattern(const MonitorResult& r) {
   return f;
 }
 
+/// A pattern in dBi around its centre, at the frequency at which the antenna radiates most of what
+/// comes in, or the middle one: over theta at phi = 0 and 90 degrees and what is opposite, and over
+/// phi at theta = 90 degrees. Without panels where the angles have none of these.
+em::PolarFigure polar_cuts(const MonitorResult& r) {
+  const Quantity* q = r.find("gain");
+  if (!q) q = r.find("directivity");
+  const std::vector<double>&theta = r.coordinates[0].values, &phi = r.coordinates[1].values;
+  std::size_t f = r.axis.values.size() / 2;
+  if (const Quantity* total = r.find("total_efficiency")) {
+    const auto& all = std::get<std::vector<double>>(total->values);
+    f = static_cast<std::size_t>(std::max_element(all.begin(), all.end()) - all.begin());
+  }
+  const auto [factor, unit] = em::readable_unit({r.axis.values[f]}, r.axis.units);
+  const auto db = [&](std::size_t t, std::size_t p) {
+    return 10 * std::log10(shown(*q, (f * theta.size() + t) * phi.size() + p));
+  };
+  const auto find = [](const std::vector<double>& all, double wanted) {
+    const auto at = std::find_if(all.begin(), all.end(), [&](double x) {
+      return std::abs(std::remainder(x - wanted, 360)) < 1e-6;
+    });
+    return at == all.end() ? std::optional<std::size_t>()
+                           : static_cast<std::size_t>(at - all.begin());
+  };
+  em::PolarFigure out{.title = fmt::format("{}: {} in dBi at {:.4g} {}", r.name, q->name,
+                                           r.axis.values[f] * factor, unit),
+                      .panels = {}};
+  em::PolarFigure::Panel over_theta{.title = "over theta", .upright = true, .cuts = {}},
+      over_phi{.title = "over phi", .upright = false, .cuts = {}};
+  for (const double at : {0.0, 90.0}) {
+    const auto here = find(phi, at), opposite = find(phi, at + 180);
+    if (!here || theta.size() < 3) continue;
+    em::PolarFigure::Cut cut{.name = fmt::format("phi {:g}°", at), .angle_deg = {}, .db = {}};
+    for (std::size_t t = 0; t < theta.size(); ++t)
+      cut.angle_deg.push_back(theta[t]), cut.db.push_back(db(t, *here));
+    for (std::size_t t = opposite ? theta.size() : 0; t-- > 0;)
+      cut.angle_deg.push_back(-theta[t]), cut.db.push_back(db(t, *opposite));
+    over_theta.cuts.push_back(std::move(cut));
+  }
+  if (const auto level = find(theta, 90); level && phi.size() > 2) {
+    em::PolarFigure::Cut cut{.name = "theta 90°", .angle_deg = {}, .db = {}};
+    for (std::size_t p = 0; p < phi.size(); ++p)
+      cut.angle_deg.push_back(phi[p]), cut.db.push_back(db(*level, p));
+    const double step = phi[1] - phi[0];
+    if (std::abs(phi.back() + step - phi.front() - 360) < 1e-6)
+      cut.angle_deg.push_back(phi.front()), cut.db.push_back(db(*level, 0));
+    over_phi.cuts.push_back(std::move(cut));
+  }
+  for (em::PolarFigure::Panel* panel : {&over_theta, &over_phi})
+    if (!panel->cuts.empty()) out.panels.push_back(std::move(*panel));
+  return out;
+}
+
 }  // namespace
 
 void write_scene(const std::filesystem::path& folder, const Case& c) {
@@ -185,6 +238,18 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
                          o.size.value_or(Point{}),
                          data::Marker::cross,
                          {0.95, 0.25, 0.15, 1}});
+  }
+  for (std::size_t w = 0; w < std::min<std::size_t>(c.options.wires.size(), 20); ++w) {
+    const WireOptions& wire = c.options.wires[w];
+    for (std::size_t k = 0; k + 1 < std::min<std::size_t>(wire.points.size(), 200); ++k) {
+      Point middle{}, extent{};
+      for (std::size_t d = 0; d < 3; ++d) {
+        middle[d] = (wire.points[k][d] + wire.points[k + 1][d]) / 2;
+        extent[d] = std::abs(wire.points[k][d] - wire.points[k + 1][d]);
+      }
+      s.marks.push_back(
+          {w + k == 0 ? "wires" : "", middle, extent, data::Marker::circle, {0.75, 0.45, 0.1, 1}});
+    }
   }
   for (std::size_t p = 0; p < std::min<std::size_t>(c.ports.size(), 8); ++p)
     s.marks.push_back({c.options.ports[p].name,
@@ -253,9 +318,12 @@ std::vector<std::filesystem::path> draw_results(const std::filesystem::path& fol
            r.name + "_smith");
     } else if (r.kind == "compared") {
       continue;  // is in the picture of what it is compared with
-    } else if (r.kind == "far_field" || r.kind == "rcs")
+    } else if (r.kind == "far_field" || r.kind == "rcs") {
       keep(em::pattern_figure(pattern(r)), r.name);
-    else if (is_plane(r))
+      if (const em::PolarFigure cuts = r.kind == "rcs" ? em::PolarFigure{} : polar_cuts(r);
+          !cuts.panels.empty())
+        keep(em::polar_figure(cuts), r.name + "_polar");
+    } else if (is_plane(r))
       for (std::size_t k = 0; k < r.axis.values.size(); k += stride_of(r))
         keep(em::field_map_figure(field_map(r, k), bodies), fmt::format("{}_{:04}", r.name, k));
     else if (std::any_of(r.quantities.begin(), r.quantities.end(),

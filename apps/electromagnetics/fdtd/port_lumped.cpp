@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power waves at the terminals of a lumped port, or on the line that it feeds:
-//   a = (V + z I) / (2 sqrt(Re z)),   b = (V - z* I) / (2 sqrt(Re z)).
+//   a = (V + z I) / (2 sqrt(2 Re z)),   b = (V - z* I) / (2 sqrt(2 Re z)),
+// V and I peak values, so that |a|^2 - |b|^2 = Re(V I*) / 2 is the power.
 #include "electromagnetics/fdtd/port_monitor.h"
+#include "electromagnetics/waves/wires.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::apps::fdtd {
@@ -20,9 +22,10 @@ class LumpedPortMonitor : public PortMonitor {
  public:
   LumpedPortMonitor(const Case& c, std::size_t port) : PortMonitor(c, port) {
     const LumpedPort& p = port_.lumped;
-    const em::TerminalReading r =
-        p.line ? at_all(*p.line, frequencies_.size())
-               : em::terminal_reading(make_model(c), c.elements[p.element], frequencies_);
+    const em::TerminalReading r = p.line
+                                      ? at_all(*p.line, frequencies_.size())
+                                      : em::terminal_reading(make_model(c), c.elements[p.element],
+                                                             frequencies_, lies_in_wire(c, about_));
     std::vector<double> unit;  // [edges] E or H per unknown
     for (const em::Edge& e : r.edges) {
       const Point at = c.grid.position(e);
@@ -30,7 +33,7 @@ class LumpedPortMonitor : public PortMonitor {
       samples_.add(e.component, at);
     }
     const std::complex<double> z(about_.impedance.value(), about_.reactance);
-    const double scale = p.sign / (2 * std::sqrt(z.real()));
+    const double scale = p.sign / (2 * std::sqrt(2 * z.real()));
     std::vector<c128> w;
     for (const bool in : {true, false})
       for (std::size_t f = 0; f < frequencies_.size(); ++f)

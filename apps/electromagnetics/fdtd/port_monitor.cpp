@@ -23,4 +23,9 @@ std::vector<std::unique_ptr<PortMonitor>> make_port_monitors(const Case& c,
   return out;
 }
 
+const PortMonitor& port_monitor(const std::vector<std::unique_ptr<Monitor>>& all, std::size_t port,
+                                std::size_t count) {
+  return dynamic_cast<const PortMonitor&>(*all[all.size() - count + port]);
+}
+
 }  // namespace tessera::apps::fdtd

@@ -21,8 +21,8 @@ class PortMonitor : public Spectral {
   const PortOptions& about() const { return about_; }
   const std::vector<std::string>& channels() const { return channels_; }
   /// Waves into the device and out of it, complex [2, frequency, channel], in sqrt(W) s, from the
-  /// transforms of its samples: of a mode travelling waves of 1 W for an amplitude of 1, of lumped
-  /// ports power waves at the port's impedance.
+  /// transforms of its samples, whose power is |a|^2 (peak values, as all fields): of a mode
+  /// travelling waves, of lumped ports power waves at the port's impedance.
   virtual Tensor waves(const Tensor& values) const = 0;
   Tensor waves() const { return waves(values()); }
   /// [frequency, channel] rad/m along `direction`, by which planes are shifted; nothing of lumped
@@ -48,6 +48,10 @@ class PortMonitor : public Spectral {
 /// Those of a case, in its order. Throws InputError.
 std::vector<std::unique_ptr<PortMonitor>> make_port_monitors(const Case& c,
                                                              const data::Config& config);
+
+/// Among the monitors of a run, of which the last `count` are those of the ports.
+const PortMonitor& port_monitor(const std::vector<std::unique_ptr<Monitor>>& all, std::size_t port,
+                                std::size_t count);
 
 // One of each kind.
 std::unique_ptr<PortMonitor> make_mode_port_monitor(const Case& c, std::size_t port);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -93,6 +94,47 @@ void write_fields(const std::filesystem::path& folder, const MonitorResult& r) {
                               collection + "</Collection>\n</VTKFile>\n");
 }
 
+/// A pattern as a surface about the origin, a file for each frequency: its distance is the
+/// directivity over its maximum, 1 m at most. With `directivity` and, where ports tell it, `gain`.
+void write_pattern(const std::filesystem::path& folder, const MonitorResult& r) {
+  const std::vector<double>&theta = r.coordinates[0].values, &phi = r.coordinates[1].values;
+  const std::size_t n = theta.size(), m = phi.size(), points = n * m;
+  if (n < 2 || m < 3) return;
+  data::make_folder(folder);
+  const bool closed = std::abs(phi.back() + (phi[1] - phi[0]) - phi.front() - 360) < 1e-6;
+  const auto& all = std::get<std::vector<double>>(r.find("directivity")->values);
+  for (std::size_t f = 0; f < r.axis.values.size(); ++f) {
+    const auto begin = static_cast<std::ptrdiff_t>(f * points);
+    const double most = *std::max_element(
+        all.begin() + begin, all.begin() + begin + static_cast<std::ptrdiff_t>(points));
+    data::PolyGrid g;
+    for (std::size_t t = 0; t < n; ++t)
+      for (std::size_t p = 0; p < m; ++p) {
+        const double a = theta[t] * std::numbers::pi / 180, b = phi[p] * std::numbers::pi / 180,
+                     d = most > 0 ? all[f * points + t * m + p] / most : 0;
+        g.points.insert(g.points.end(), {d * std::sin(a) * std::cos(b),
+                                         d * std::sin(a) * std::sin(b), d * std::cos(a)});
+      }
+    for (std::size_t t = 0; t + 1 < n; ++t)
+      for (std::size_t p = 0; p + (closed ? 0 : 1) < m; ++p) {
+        const std::size_t next = (p + 1) % m;
+        for (const std::size_t at : {t * m + p, t * m + next, (t + 1) * m + next, (t + 1) * m + p})
+          g.polygons.connectivity.push_back(static_cast<std::int64_t>(at));
+        g.polygons.offsets.push_back(static_cast<std::int64_t>(g.polygons.connectivity.size()));
+      }
+    for (const char* name : {"directivity", "gain", "realised_gain"})
+      if (const Quantity* q = r.find(name)) {
+        const auto& v = std::get<std::vector<double>>(q->values);
+        g.fields.points.push_back(
+            {q->name,
+             q->units,
+             q->long_name,
+             {v.begin() + begin, v.begin() + begin + static_cast<std::ptrdiff_t>(points)}});
+      }
+    data::write_vtk_xml(folder / fmt::format("{}_{:04}.vtp", r.name, f), g);
+  }
+}
+
 }  // namespace
 
 const Quantity* MonitorResult::find(const std::string& quantity) const {
@@ -157,7 +199,8 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
                     [&](const Quantity& q) { return in_table(r, q); }))
       write_table(run / "tables" / (r.name + ".csv"), r);
   if (c.options.output.vtk && data::vtk_xml_available())
-    for (const MonitorResult& r : results) write_fields(run / "vtk", r);
+    for (const MonitorResult& r : results)
+      r.kind == "far_field" ? write_pattern(run / "vtk", r) : write_fields(run / "vtk", r);
 }
 
 Results read_results(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 // The loop in time: records to monitors, the stop rule, checkpoints, and the watch for growth.
 #include "electromagnetics/fdtd/run.h"
 
+#include "electromagnetics/fdtd/antenna.h"
 #include "electromagnetics/fdtd/port_derivatives.h"
 #include "electromagnetics/fdtd/run_results.h"
 #include "electromagnetics/fdtd/scattering.h"
@@ -471,6 +472,7 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
   for (std::size_t k = 0; k < steps.size(); ++k)
     results_of_run(context, made, k, static_cast<double>(steps[k]) * c.dt_s, results);
   add_port_results(made, context.log, results);
+  add_arrays(made, context.log, results);
   if (const data::ExitCode code = differentiate_scattering(context, made, steps, results);
       code != data::ExitCode::ok)
     return code;

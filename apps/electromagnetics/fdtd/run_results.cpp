@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/run_results.h"
 
+#include "electromagnetics/fdtd/antenna.h"
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "electromagnetics/fdtd/scattering.h"
 #include "electromagnetics/fdtd/unfaded.h"
@@ -54,11 +55,13 @@ void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t 
     std::move(own.begin() + static_cast<std::ptrdiff_t>(n_own), own.end(), results.begin());
     own.resize(n_own);
   }
-  if (!c.excitations.empty()) per_watt(made, number, own);
-  for (MonitorResult& r : own) {
-    r.name = named(r.name);
-    results.push_back(std::move(r));
+  if (!c.excitations.empty()) {
+    add_antenna_figures(c, port_power(made, number), own);
+    per_watt(made, number, own);
   }
+  for (MonitorResult& r : own) r.name = named(r.name);
+  say_antenna_figures(own, context.log);
+  std::move(own.begin(), own.end(), std::back_inserter(results));
 }
 
 }  // namespace tessera::apps::fdtd

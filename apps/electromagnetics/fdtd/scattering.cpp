@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/scattering.h"
 
+#include "electromagnetics/fdtd/antenna.h"
 #include "electromagnetics/fdtd/networks.h"
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "tessera/autodiff/ops.h"
@@ -133,23 +134,6 @@ bool needs_others(const Case& c) {
                      [](const PortOptions& o) { return o.reactance != 0; });
 }
 
-const PortMonitor& port_monitor(const Monitors& all, std::size_t port, std::size_t count) {
-  return dynamic_cast<const PortMonitor&>(*all[all.size() - count + port]);
-}
-
-PortWaves waves_of(const MonitoredCase& made) {
-  const std::size_t ports = made.c.ports.size();
-  std::vector<Tensor> in, out;
-  for (std::size_t k = 0; k < made.c.excitations.size(); ++k) {
-    std::vector<Tensor> both;
-    for (std::size_t p = 0; p < ports; ++p)
-      both.push_back(port_monitor(made.of_run(k), p, ports).waves());
-    const Tensor all = concatenate(both, 2);
-    in.push_back(select(all, 0, 0)), out.push_back(select(all, 0, 1));
-  }
-  return {stack(in, 2), stack(out, 2)};
-}
-
 std::vector<std::uint64_t> shape_of(const Tensor& t) {
   std::vector<std::uint64_t> out;
   for (const Index n : t.shape()) out.push_back(static_cast<std::uint64_t>(n));
@@ -231,6 +215,15 @@ WattUnit unit_per_watt(const std::string& unit, int dimensions) {
   return {};
 }
 
+/// What S refers to, [frequency, channel]: one reference, or what the ports have, modes their
+/// line's.
+Tensor seen_at(const MonitoredCase& made) {
+  const Tensor own = constants_of(made).impedance;
+  if (const auto& all = made.c.options.scattering.reference)
+    return tensor(std::vector<c128>(static_cast<std::size_t>(own.size()), *all), own.shape());
+  return own;
+}
+
 /// S with what its waves refer to: a mode without an impedance counts as a line of 50 ohm.
 Network device_of(const Case& c, const Tensor& s) {
   Network out{{}, c.options.scattering.all_frequencies(), s, {}};
@@ -243,6 +236,19 @@ Network device_of(const Case& c, const Tensor& s) {
 }
 
 }  // namespace
+
+PortWaves waves_of(const MonitoredCase& made) {
+  const std::size_t ports = made.c.ports.size();
+  std::vector<Tensor> in, out;
+  for (std::size_t k = 0; k < made.c.excitations.size(); ++k) {
+    std::vector<Tensor> both;
+    for (std::size_t p = 0; p < ports; ++p)
+      both.push_back(port_monitor(made.of_run(k), p, ports).waves());
+    const Tensor all = concatenate(both, 2);
+    in.push_back(select(all, 0, 0)), out.push_back(select(all, 0, 1));
+  }
+  return {stack(in, 2), stack(out, 2)};
+}
 
 PortConstants constants_of(const MonitoredCase& made) {
   const std::size_t ports = made.c.ports.size();
@@ -322,9 +328,10 @@ Tensor echoes(const Case& c, const PortWaves& waves) {
 void add_port_results(const MonitoredCase& made, data::Log& log, Results& results) {
   const Case& c = made.c;
   if (c.ports.empty()) return;
+  Tensor s;
   if (!c.excitations.empty()) {
     const PortWaves waves = waves_of(made);
-    const Tensor s = scattering_matrix(c, waves, constants_of(made));
+    s = scattering_matrix(c, waves, constants_of(made));
     results.push_back(scattering_result(made, waves, s, log));
     if (columns_of(c).size() == c.channels.size()) add_networks(c, device_of(c, s), results);
   }
@@ -339,6 +346,7 @@ void add_port_results(const MonitoredCase& made, data::Log& log, Results& result
           {complex_quantity("in", unit, "waves into the device", select(waves, 0, 0)),
            complex_quantity("out", unit, "waves out of the device", select(waves, 0, 1))});
     }
+    if (s.defined()) add_input_figures(c, p, s, columns_of(c), seen_at(made), r);
     results.push_back(std::move(r));
     for (MonitorResult& field : m.fields()) results.push_back(std::move(field));
   }

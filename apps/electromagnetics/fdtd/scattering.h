@@ -17,6 +17,8 @@ struct PortWaves {
   Tensor in, out;
 };
 
+PortWaves waves_of(const MonitoredCase& made);
+
 /// Of channels, complex [frequency, channel]: what shifts planes, of guides along their direction,
 /// 0 else; and what the waves refer to, as given or of the line, 0 of modes without an impedance.
 struct PortConstants {

@@ -6,6 +6,7 @@
 #include "electromagnetics/waves/domain.h"
 #include "electromagnetics/waves/exterior.h"
 #include "electromagnetics/waves/sheets.h"
+#include "electromagnetics/waves/wires.h"
 #include "tessera/electromagnetics/pixels.h"
 
 #include <fmt/format.h>
@@ -35,7 +36,14 @@ void check_scene(Case& c, const data::Config& config) {
 }
 
 void open_conductors(Case& c, const data::Config& config) {
-  c.open = make_open(c);
+  try {
+    c.open = make_open(c);
+  } catch (const em::WireFault& e) {
+    const std::string& name = c.options.wires[e.wire].name;
+    refuse({config.error(675, fmt::format("wire[{}].points", e.wire),
+                         (name.empty() ? "" : "'" + name + "': ") + e.what(),
+                         "wires run along the axes, on lines of the grid (grid.x.lines)")});
+  }
   const std::vector<std::size_t> key = structures_seen(c.options);
   for (const em::ThinMetal& t : c.open->thin_metal) {
     const bool body = t.structure != em::ThinMetal::background;
@@ -162,8 +170,9 @@ Case reference_of(const Case& c) {
 
 std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
   const bool conformal = c.options.grid.conductors == ConductorChoice::conformal;
-  return std::make_shared<em::CutCellFractions>(em::cut_cell_fractions(
-      em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal));
+  return std::make_shared<em::CutCellFractions>(
+      em::cut_cell_fractions(em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal,
+                             wires_of(c), edges_of_elements(c)));
 }
 
 em::YeeModel make_model(const Case& c, const em::Slab& slab) {

@@ -142,6 +142,31 @@ void check_networks_named(const CaseOptions& o, Checks& checks) {
                    "a port is joined once");
     }
   }
+  for (std::size_t k = 0; k < s.arrays.size(); ++k) {
+    const ArrayOptions& array = s.arrays[k];
+    const std::string at = item("s_parameters.array", k);
+    whole(at);
+    if (std::any_of(o.ports.begin(), o.ports.end(), [](const PortOptions& p) { return p.same_as; }))
+      checks.say(667, at, "needs the fields of a run for each port, and same_as spares some",
+                 "leave same_as out");
+    checks.unique(at + ".name", array.name, results);
+    std::set<std::string> own;
+    for (std::size_t p = 0; p < array.ports.size(); ++p) {
+      checks.known(item((at + ".ports").c_str(), p), array.ports[p], names, "port");
+      checks.unique(item((at + ".ports").c_str(), p), array.ports[p], own);
+    }
+    for (const auto& [key, given] :
+         {std::pair(".amplitudes", array.amplitudes.size()), {".phases", array.phases.size()}})
+      if (given != 0 && given != array.ports.size())
+        checks.say(667, at + key,
+                   "has " + std::to_string(given) + " values for " +
+                       std::to_string(array.ports.size()) + " ports",
+                   "give one for each port");
+    if (std::all_of(array.amplitudes.begin(), array.amplitudes.end(),
+                    [](double x) { return x == 0; }) &&
+        !array.amplitudes.empty())
+      checks.say(667, at + ".amplitudes", "no port is driven", "give one that is not 0");
+  }
   for (std::size_t k = 0; k < s.compare.size(); ++k) {
     const std::string at = item("s_parameters.compare", k);
     whole(at);
@@ -211,6 +236,10 @@ std::vector<std::string> port_results(const CaseOptions& o) {
   if (o.ports.empty()) return out;
   out = {scattering_name, "s_mixed", "s_joined"};
   for (const CompareOptions& x : o.scattering.compare) out.push_back(x.name);
+  for (const ArrayOptions& x : o.scattering.arrays) {
+    out.push_back(x.name);
+    for (const MonitorOptions& m : o.monitors) out.push_back(m.name + "." + x.name);
+  }
   for (const PortOptions& p : o.ports) {
     out.push_back(p.name);
     for (const std::string& channel : channel_names(p))

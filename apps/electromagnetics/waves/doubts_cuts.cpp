@@ -30,6 +30,7 @@ class Cuts {
       const MonitorOptions& o = c_.options.monitors[m];
       if (o.kind == MonitorKind::far_field || o.kind == MonitorKind::rcs)
         near_box(o, fmt::format("monitor[{}]", m));
+      if (o.kind == MonitorKind::far_field) ports(o, fmt::format("monitor[{}]", m));
       if (o.kind == MonitorKind::orders) {
         period(o, fmt::format("monitor[{}]", m));
         one_medium(o, fmt::format("monitor[{}]", m));
@@ -167,6 +168,29 @@ class Cuts {
           "no source and no plane wave lies in its box: it only sees waves from outside, whose far "
           "field is zero",
           "put the box around what radiates, or subtract a run without the body");
+  }
+  /// Gain and efficiencies need the ports that drive within the surface, and the frequencies of S.
+  void ports(const MonitorOptions& o, const std::string& key) {
+    if (c_.excitations.empty()) return;
+    const em::Bounds box = box_of(*o.position, o.size.value_or(Point{}));
+    for (const Excitation& e : c_.excitations) {
+      const PortOptions& port = c_.options.ports[c_.channels[e.channel].port];
+      if (port.kind == PortKind::lumped && !meet(box_of(port.position, *port.size), box))
+        say(662, key,
+            fmt::format("the port '{}', which drives, lies outside of its box: what it radiates is "
+                        "not all in this far field, nor in gain and efficiencies",
+                        port.name),
+            "put the box around what radiates and its ports");
+    }
+    const std::vector<double> known = c_.options.scattering.all_frequencies();
+    for (const double f : o.all_frequencies())
+      if (std::none_of(known.begin(), known.end(),
+                       [&](double x) { return std::abs(x - f) <= 1e-9 * f; }))
+        return say(666, key,
+                   fmt::format("at {:.6g} Hz no waves at ports are known: gain and efficiencies "
+                               "are left out",
+                               f),
+                   "let it have frequencies of s_parameters alone");
   }
   /// An rcs box has to hold that of the wave.
   void within(const em::Bounds& box, const em::Bounds& wave, const std::string& key) {

@@ -17,6 +17,7 @@ data::Options<PortOptions> port_table();
 data::Options<ScatteringOptions> scattering_table();
 data::Options<LoadOptions> load_table();
 data::Options<SheetOptions> sheet_table();
+data::Options<WireOptions> wire_table();
 data::Options<MonitorOptions> monitor_table();
 data::Options<ReferenceOptions> reference_table();
 data::Options<OutputOptions> output_table();

@@ -6,6 +6,7 @@
 #include "electromagnetics/waves/load_options.h"
 #include "electromagnetics/waves/port_options.h"
 #include "electromagnetics/waves/sheet_options.h"
+#include "electromagnetics/waves/wire_options.h"
 #include "tessera/data/options.h"
 #include "tessera/data/parameters.h"
 #include "tessera/electromagnetics/absorber.h"
@@ -358,6 +359,7 @@ struct CaseOptions {
   ScatteringOptions scattering;
   std::vector<LoadOptions> loads;
   std::vector<SheetOptions> sheets;
+  std::vector<WireOptions> wires;
   std::vector<MonitorOptions> monitors;
   std::optional<ReferenceOptions> reference;
   OutputOptions output;

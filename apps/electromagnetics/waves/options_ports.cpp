@@ -120,6 +120,25 @@ data::Options<CompareOptions> compare_table() {
   return o;
 }
 
+data::Options<ArrayOptions> array_table() {
+  using O = ArrayOptions;
+  data::Options<O> o("array",
+                     "Waves that come in at several ports at once, of which all runs together tell "
+                     "what becomes: far fields as MONITOR.NAME, reflections at the ports as NAME.",
+                     "0.3");
+  o.add("name", &O::name, {.doc = "Its name.", .required = true});
+  o.add("ports", &O::ports,
+        {.doc = "The ports that are driven, by their names in S.",
+         .required = true,
+         .max_items = 1000});
+  o.add("amplitudes", &O::amplitudes,
+        {.doc = "Amplitudes of their waves, relative to each other; 1 each if not given.",
+         .max_items = 1000});
+  o.add("phases", &O::phases,
+        {.doc = "Phases of their waves; 0 if not given.", .unit = "deg", .max_items = 1000});
+  return o;
+}
+
 }  // namespace
 
 data::Options<ScatteringOptions> scattering_table() {
@@ -168,6 +187,8 @@ data::Options<ScatteringOptions> scattering_table() {
   o.add_tables(
       "join", &O::joins, join_table(),
       {.doc = "Networks of files, joined to ports of the device: s_joined.", .max_items = 1000});
+  o.add_tables("array", &O::arrays, array_table(),
+               {.doc = "Ports driven together, with weights.", .max_items = 1000});
   o.add_tables("compare", &O::compare, compare_table(),
                {.doc = "Networks of files, drawn beside S.", .max_items = 1000});
   return o;

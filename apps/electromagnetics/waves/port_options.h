@@ -53,6 +53,13 @@ struct CompareOptions {
   std::filesystem::path file;
   std::string result = "s_parameters";
 };
+/// Waves that come in at several ports at once.
+struct ArrayOptions {
+  std::string name;
+  std::vector<std::string> ports;
+  std::vector<double> amplitudes;  ///< sqrt(W) s; empty: 1 each
+  std::vector<double> phases;      ///< rad; empty: 0
+};
 enum class PerWatt { no, incident, accepted };
 struct ScatteringOptions {
   std::vector<double> frequencies;
@@ -66,6 +73,7 @@ struct ScatteringOptions {
   std::vector<PairOptions> pairs;
   std::vector<JoinOptions> joins;
   std::vector<CompareOptions> compare;
+  std::vector<ArrayOptions> arrays;
   std::vector<std::string> derivatives;  ///< names of parameters
 
   std::vector<double> all_frequencies() const;

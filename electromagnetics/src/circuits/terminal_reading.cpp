@@ -31,7 +31,7 @@ std::vector<std::pair<Edge, double>> loop_around(const YeeModel& m, const Edge& 
 }  // namespace
 
 TerminalReading terminal_reading(const YeeModel& m, const PlacedElement& element,
-                                 const std::vector<double>& frequencies_hz) {
+                                 const std::vector<double>& frequencies_hz, bool of_wire) {
   TerminalReading out;
   out.edges = element.edges;
   const double per_bracket = reference_length(m.grid) / vacuum_impedance;  // A
@@ -63,6 +63,7 @@ TerminalReading terminal_reading(const YeeModel& m, const PlacedElement& element
     std::vector<std::complex<double>> voltage(out.edges.size()), current(out.edges.size());
     for (std::size_t k = 0; k < n; ++k) {
       voltage[k] = element.voltage[k] * std::cos(x);
+      if (of_wire) continue;
       // What flows in the edge less what the element carries of it: together Y V.
       current[k] = element.share[k] * per_bracket * row_answer(rows[k], element.edges[k].i, z) /
                        (std::polar(1.0, x) * gain[k]) -

@@ -5,6 +5,7 @@
 #include "geometry/metal.h"
 #include "geometry/rims.h"
 #include "geometry/thin_metal.h"
+#include "geometry/thin_wires.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/averaging.h"
 #include "tessera/electromagnetics/constants.h"
@@ -292,25 +293,36 @@ double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, 
 
 CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<Medium>& media,
                                     const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                                    double dt_s, bool conformal) {
+                                    double dt_s, bool conformal, std::span<const ThinWire> wires,
+                                    std::span<const Edge> taken) {
   CutCellFractions out{.conformal = conformal};
-  if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; })) return out;
+  const bool metal = std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; });
+  if (!metal && wires.empty()) return out;
   Periodic periodic;
   for (int d = 0; d < 3; ++d)
     periodic[static_cast<std::size_t>(d)] =
         grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
-  std::vector<FoundFraction> found = look_everywhere(scene, media, grid, periodic);
+  const auto within_metal = [&](const Edge& e) {
+    return metal && media[static_cast<std::size_t>(medium_at(scene, grid.position(e)))].pec;
+  };
+  const auto add_wires = [&] {
+    if (!wires.empty()) detail::add_thin_wires(out, grid, faces, wires, taken, within_metal);
+  };
+  std::vector<FoundFraction> found;
+  if (metal) found = look_everywhere(scene, media, grid, periodic);
   const PlacedMetal placed = place_thin_metal(found, grid, periodic, out);
   if (!conformal) {
     for (const Edge& e : placed.edges) out.fractions.push_back({e, 0});
+    add_wires();
+    if (!wires.empty())
+      detail::limit_areas(out, grid, periodic, largest_curl_curl(media, grid, dt_s));
     return out;
   }
   open_rounded(found, grid, periodic);
   for (const FoundFraction& f : found)
     if (f.fraction < 1) out.fractions.push_back({f.edge, f.fraction});
-  detail::correct_rims(out, grid, faces, placed.reaches, [&](const Edge& e) {
-    return media[static_cast<std::size_t>(medium_at(scene, grid.position(e)))].pec;
-  });
+  detail::correct_rims(out, grid, faces, placed.reaches, within_metal);
+  add_wires();
   detail::limit_areas(out, grid, periodic, largest_curl_curl(media, grid, dt_s));
   return out;
 }

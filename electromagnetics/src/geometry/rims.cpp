@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/rims.h"
 
+#include "geometry/faces_about.h"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -79,7 +81,7 @@ class Rims {
  public:
   Rims(CutCellFractions& open, const YeeGrid& grid, const std::array<Faces, 3>& faces,
        std::span<const Reach> reaches, const std::function<bool(const Edge&)>& within_metal)
-      : open_(open), lines_(grid, faces), within_metal_(within_metal) {
+      : open_(open), grid_(grid), faces_(faces), lines_(grid, faces), within_metal_(within_metal) {
     for (const Reach& r : reaches) {
       double& known = reaches_[{r.edge.component, r.edge.k, r.edge.j, r.edge.i, r.from_low}];
       known = std::max(known, r.share);
@@ -336,30 +338,17 @@ class Rims {
     std::vector<Edge> wide;
     for (const auto& [k, p] : listed)
       if (is_electric(p.edge.component) && p.share > 1) wide.push_back(p.edge);
-    for (const Edge& e : wide) list_faces_about(e, take);
+    for (const Edge& e : wide) take_faces_about(grid_, faces_, e, take);
     open_.fractions.clear();
     for (const auto& [k, p] : listed) open_.fractions.push_back(p);
   }
-  /// All faces of the four cells about an edge.
-  template <class Take>
-  void list_faces_about(const Edge& e, const Take& take) const {
-    const int c = axis_of(e.component), u = (c + 1) % 3, v = (c + 2) % 3;
-    const Node at{e.i, e.j, e.k};
-    for (const int du : {-1, 0})
-      for (const int dv : {-1, 0}) {
-        const Node cell = moved(moved(at, u, du), v, dv);
-        for (int d = 0; d < 3; ++d)
-          for (const int side : {0, 1})
-            if (const auto f = edge_at(3 + d, moved(cell, d, side)); f && f->component >= 3)
-              take(*f);
-      }
-  }
-
   struct Change {
     Edge edge;
     double share = 1, replaced = 0;
   };
   CutCellFractions& open_;
+  const YeeGrid& grid_;
+  const std::array<Faces, 3>& faces_;
   Lines lines_;
   const std::function<bool(const Edge&)>& within_metal_;
   std::map<std::tuple<std::uint8_t, int, int, int, bool>, double> reaches_;

@@ -28,6 +28,7 @@
 // lies (docs/decisions/0202).
 #pragma once
 #include "tessera/electromagnetics/boundary.h"
+#include "tessera/electromagnetics/thin_wire.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <array>
@@ -87,10 +88,14 @@ struct CutCellFractions {
 /// Fractions that the conductors of a scene leave, for steps of `dt_s`. Lengths are exact to
 /// rounding where a face crosses a quarter of an edge once; areas are those of chords over a
 /// quarter of the cell. On an axis that is not resolved the scene is what it is in the middle. Not
-/// `conformal`: of a staircase, the edges of thin metal alone.
+/// `conformal`: of a staircase, the edges of thin metal alone. Thin wires (thin_wire.h) come on top
+/// of either; edges that are `taken` by lumped elements stay open, and carry the wire's current.
+/// Throws WireFault.
 CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<Medium>& media,
                                     const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                                    double dt_s, bool conformal = true);
+                                    double dt_s, bool conformal = true,
+                                    std::span<const ThinWire> wires = {},
+                                    std::span<const Edge> taken = {});
 
 /// The largest curl-curl eigenvalue (1/m^2) that is stable with `dt_s` in all media but perfect
 /// conductors, less a thousandth; at least curl_curl_bound(grid).

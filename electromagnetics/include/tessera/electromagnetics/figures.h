@@ -75,6 +75,23 @@ struct PatternFigure {
 };
 data::Figure pattern_figure(const PatternFigure& p);
 
+/// Cuts through a pattern around a centre, in dB: 40 of them from the centre to the rim, a ring for
+/// each 10.
+struct PolarFigure {
+  struct Cut {
+    std::string name;
+    std::vector<double> angle_deg, db;  ///< -inf is the centre
+  };
+  struct Panel {
+    std::string title;
+    bool upright = false;  ///< 0 at the top and clockwise, as theta; else at the right, as phi
+    std::vector<Cut> cuts;
+  };
+  std::string title;
+  std::vector<Panel> panels;
+};
+data::Figure polar_figure(const PolarFigure& f);
+
 /// The scene as the grid sees it, with absorbing layers and marks: in two dimensions the plane, in
 /// three cuts across z, y and x through a point, in their places of an engineer's drawing.
 struct SceneFigure {

@@ -145,8 +145,11 @@ struct TerminalReading {
   std::vector<Edge> edges;  ///< those of the element, then h around them
   std::vector<std::vector<std::complex<double>>> voltage, current;  ///< [frequency][edge]
 };
-/// Of an element that is in the model.
+/// Of an element that is in the model. `of_wire`: it lies in the gap of a thin wire (thin_wire.h).
+/// What flows in the medium there counts as the source's, so that the current is the wire's own,
+/// and the capacitance of a cell, which a gap of that wire has not, is no part of what the
+/// terminals see.
 TerminalReading terminal_reading(const YeeModel& model, const PlacedElement& element,
-                                 const std::vector<double>& frequencies_hz);
+                                 const std::vector<double>& frequencies_hz, bool of_wire = false);
 
 }  // namespace tessera::electromagnetics
