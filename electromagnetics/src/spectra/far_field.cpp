@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sheets.h"
+#include "current_sheets.h"
 #include "spectra/by_frequency.h"
 #include "tessera/autodiff/ops.h"
 
@@ -39,7 +39,7 @@ Tensor phases(const std::vector<double>& k, const std::vector<Frame>& frames, in
 /// What E_lo, E_hi, H_lo, H_hi contribute to F_theta and F_phi, but for the factor before the
 /// bracket: [2, 4, direction].
 ///   F_theta = -L_phi - eta N_theta,  F_phi = L_theta - eta N_phi
-Tensor mixture(const Sheet& s, const std::vector<Frame>& frames, double eta) {
+Tensor mixture(const CurrentSheet& s, const std::vector<Frame>& frames, double eta) {
   const int lo = s.at.lo_axis(), hi = s.at.hi_axis();
   const auto n = static_cast<Index>(frames.size());
   std::vector<Complex> m(8 * n);
@@ -56,12 +56,12 @@ Tensor mixture(const Sheet& s, const std::vector<Frame>& frames, double eta) {
 }
 
 /// The same directions for all sheets: [frequency, direction, 2].
-Tensor far_block(const std::vector<Sheet>& sheets, const std::vector<Tensor>& stacked,
+Tensor far_block(const std::vector<CurrentSheet>& sheets, const std::vector<Tensor>& stacked,
                  const std::vector<double>& k, const std::vector<Frame>& frames,
                  const Exterior& exterior) {
   const auto n_f = static_cast<Index>(k.size()), n_d = static_cast<Index>(frames.size());
   Tensor total;
-  for (const Sheet& s : sheets) {
+  for (const CurrentSheet& s : sheets) {
     const Index n_lo = s.at.n_lo(), n_hi = s.at.n_hi();
     const Tensor along_lo =
         phases(k, frames, s.at.lo_axis(), s.at.lo, s.at.weight_lo, s.at.axis, s.at.position);
@@ -127,7 +127,7 @@ Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFie
       throw Error("[far_field] in two dimensions theta is pi/2");
     frames.push_back(frame(d));
   }
-  const std::vector<Sheet> sheets = sheets_of(patches, exterior.mirrors);
+  const std::vector<CurrentSheet> sheets = sheets_of(patches, exterior.mirrors);
   std::vector<Tensor> stacked;
   Index widest = 1;
   for (std::size_t p = 0; p < patches.size(); ++p) {

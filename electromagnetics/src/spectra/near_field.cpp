@@ -10,7 +10,7 @@
 // fields is
 //
 //   J += conj(A) E - conj(g') R^ x H,   M += conj(A) H / eta^2 + conj(g') R^ x E.
-#include "sheets.h"
+#include "current_sheets.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/host_call.h"
 #include "tessera/autodiff/ops.h"
@@ -43,14 +43,14 @@ struct Pair {
 
 class Map {
  public:
-  Map(std::vector<Sheet> sheets, std::vector<double> k, std::vector<Point> points,
+  Map(std::vector<CurrentSheet> sheets, std::vector<double> k, std::vector<Point> points,
       Exterior exterior)
       : sheets_(std::move(sheets)),
         k_(std::move(k)),
         points_(std::move(points)),
         exterior_(std::move(exterior)),
         eta_(impedance(exterior_)) {
-    for (const Sheet& s : sheets_) surface_.push_back(points_of(s.at));
+    for (const CurrentSheet& s : sheets_) surface_.push_back(points_of(s.at));
     require_distance();
   }
 
@@ -198,10 +198,10 @@ class Map {
     return out;
   }
 
-  /// J or M times the weights of the points, as in sheets.h.
+  /// J or M times the weights of the points, as in current_sheets.h.
   std::vector<Vector> currents(const Tensors& fields, std::size_t f, std::size_t s,
                                bool electric) const {
-    const Sheet& sheet = sheets_[s];
+    const CurrentSheet& sheet = sheets_[s];
     const Tensor& t = fields[2 * sheet.patch + (electric ? 1 : 0)];  // J from H, M from E
     const auto n = static_cast<Index>(surface_[s].size());
     const Complex* v = static_cast<const Complex*>(t.view().data) + static_cast<Index>(f) * 2 * n;
@@ -217,7 +217,7 @@ class Map {
   }
   void add_to_fields(Tensors& fields, std::size_t f, std::size_t s, const std::vector<Vector>& j,
                      const std::vector<Vector>& m) const {
-    const Sheet& sheet = sheets_[s];
+    const CurrentSheet& sheet = sheets_[s];
     const auto n = static_cast<Index>(surface_[s].size());
     const int lo = sheet.at.lo_axis(), hi = sheet.at.hi_axis();
     Complex* e =
@@ -236,7 +236,7 @@ class Map {
     return p.weight_lo[point % p.n_lo()] * p.weight_hi[point / p.n_lo()];
   }
 
-  std::vector<Sheet> sheets_;
+  std::vector<CurrentSheet> sheets_;
   std::vector<double> k_;
   std::vector<Point> points_;
   Exterior exterior_;

@@ -17,7 +17,7 @@ namespace tessera::electromagnetics {
 /// One patch, or an image of it: points of its own, the fields of the patch, and the signs that the
 /// images' currents take. J_lo = -electric[0] H_hi, J_hi = electric[1] H_lo, M_lo = magnetic[0]
 /// E_hi, M_hi = -magnetic[1] E_lo.
-struct Sheet {
+struct CurrentSheet {
   Patch at;
   std::size_t patch = 0;
   std::array<double, 2> electric{}, magnetic{};
@@ -25,7 +25,7 @@ struct Sheet {
 
 /// An electric mirror turns J parallel and M across it round and leaves J across and M parallel; a
 /// magnetic one the others.
-inline Sheet image(Sheet s, const Mirror& m) {
+inline CurrentSheet image(CurrentSheet s, const Mirror& m) {
   const auto reflect = [&](double& x) { x = 2 * m.position - x; };
   if (m.axis == s.at.axis) reflect(s.at.position);
   for (double& x : s.at.lo)
@@ -40,9 +40,9 @@ inline Sheet image(Sheet s, const Mirror& m) {
   return s;
 }
 
-inline std::vector<Sheet> sheets_of(const std::vector<Patch>& patches,
-                                    const std::vector<Mirror>& mirrors) {
-  std::vector<Sheet> sheets;
+inline std::vector<CurrentSheet> sheets_of(const std::vector<Patch>& patches,
+                                           const std::vector<Mirror>& mirrors) {
+  std::vector<CurrentSheet> sheets;
   for (std::size_t k = 0; k < patches.size(); ++k) {
     const double s = patches[k].handedness();
     sheets.push_back({patches[k], k, {s, s}, {s, s}});
