@@ -222,8 +222,7 @@ ExitCode run_sweep(data::RunFolder& folder, const Case& c, const data::Sweep& sw
 
 bool is_sweep(const fs::path& folder) {
   std::error_code none;
-  if (!fs::is_regular_file(folder / "resolved.toml", none)) return false;
-  return data::find(data::read_config(folder / "resolved.toml").table(), "sweep") != nullptr;
+  return fs::is_directory(folder / "points", none);
 }
 
 ExitCode verb_sweep(const CommandLine& line) {
@@ -238,6 +237,7 @@ ExitCode verb_sweep(const CommandLine& line) {
   const std::string resolved = resolved_text(c) + to_toml(*sweep);
   const fs::path path = line.output.empty() ? line.path.stem().concat(".sweep") : line.output;
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
+  data::make_folder(folder.path() / "points");
   folder.write_text(line.path.extension() == ".json" ? "input.json" : "input.toml",
                     c.config.sources.front().text);
   folder.write_text("resolved.toml", resolved);
