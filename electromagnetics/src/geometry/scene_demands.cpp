@@ -20,6 +20,7 @@ using namespace detail;
 
 constexpr double kMetalEps = 1e4;   ///< |eps| above it: the inside is not resolved
 constexpr double kStrip = 3;        ///< how much wider than thick a strip of metal is
+constexpr double kNear = 1e-6;      ///< of the longest cell: files keep coordinates to 1e-7
 constexpr double kMostLooks = 2e8;  ///< of bodies at points, in all
 
 /// |n|, 1 where the medium has no number at that frequency.
@@ -39,8 +40,14 @@ using Through = std::array<double, 2>;
 class Look {
  public:
   Look(const SceneOrder& scene, const std::vector<Medium>& media, const SceneFaces& found,
-       const Bounds& domain, const SceneDemandOptions& options, int axis, std::size_t one_of)
-      : scene_(scene), options_(options), domain_(domain), axis_(axis), one_of_(one_of) {
+       const Bounds& domain, const SceneDemandOptions& options, int axis, std::size_t one_of,
+       double near)
+      : scene_(scene),
+        options_(options),
+        domain_(domain),
+        axis_(axis),
+        one_of_(one_of),
+        near_(near) {
     for (const Medium& m : media) metal_.push_back(is_metal(m, options.frequencies_hz));
     for (const Structure& s : scene.scene().structures)
       for (const double thickness : sides(s.shape.bounds()))
@@ -186,10 +193,10 @@ class Look {
       if (passes(s->shape.bounds())) out.sheets.push_back(s);
     return out;
   }
-  bool on_sheet(const Line& l, double at) const {
+  bool on_sheet(const Line& l, double at, double near = 0) const {
     const auto a = static_cast<std::size_t>(axis_);
     return std::any_of(l.sheets.begin(), l.sheets.end(), [&](const Structure* s) {
-      return at >= s->shape.bounds().low[a] && at <= s->shape.bounds().high[a];
+      return at >= s->shape.bounds().low[a] - near && at <= s->shape.bounds().high[a] + near;
     });
   }
   /// A medium, or -1 in metal.
@@ -230,11 +237,11 @@ class Look {
     for (const BodyFace* f : faces_) {
       const Bounds& b = f->extent;
       if (t[0] < b.low[u] || t[0] > b.high[u] || t[1] < b.low[v] || t[1] > b.high[v]) continue;
-      if (out.size() > 1 && !(f->at > out.back().at)) {
+      if (out.size() > 1 && !(f->at > out.back().at + near_)) {
         if (metal_of(f->structure)) out.back().who = name(f->structure);
         continue;
       }
-      if (!(f->at > out.back().at)) continue;
+      if (!(f->at > out.back().at + near_)) continue;
       const std::array<double, 3> side =
           sides(scene_.scene().structures[f->structure].shape.bounds());
       out.push_back({.at = f->at,
@@ -242,7 +249,7 @@ class Look {
                      .thinnest = *std::min_element(side.begin(), side.end())});
     }
     Stop end = face(true);
-    if (out.size() > 1 && !(out.back().at < end.at)) {
+    if (out.size() > 1 && !(out.back().at < end.at - near_)) {
       end.who = out.back().who;
       out.pop_back();
     }
@@ -265,7 +272,7 @@ class Look {
       out.inside.push_back(kind(here, (s[k].at + s[k + 1].at) / 2));
     for (std::size_t k = 0; k <= n; ++k)
       out.shut.push_back((k > 0 && out.inside[k - 1] < 0) || (k < n && out.inside[k] < 0) ||
-                         s[k].wall || on_sheet(here, s[k].at));
+                         s[k].wall || on_sheet(here, s[k].at, near_));
     return out;
   }
 
@@ -333,6 +340,7 @@ class Look {
   Bounds domain_;
   int axis_;
   std::size_t one_of_;
+  double near_;  ///< faces that are no further apart are one
   std::vector<bool> metal_;
   std::vector<const Structure*> sheets_;
   std::vector<const BodyFace*> faces_;
@@ -385,7 +393,7 @@ SceneDemands scene_demands(const Scene& scene, const std::vector<Medium>& media,
                                             static_cast<double>(found.parts.size()) / kMostLooks);
   std::vector<Look> looks;
   for (int axis = 0; axis < 3; ++axis)
-    looks.emplace_back(order, media, found, domain, o, axis, out.one_of);
+    looks.emplace_back(order, media, found, domain, o, axis, out.one_of, kNear * longest);
   for (int axis = 0; axis < 3; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
     AxisDemands& to = out.axes[a];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/scene_faces.h"
 
+#include "geometry/mesh_body.h"
+#include "geometry/mesh_faces.h"
 #include "geometry/shape_node.h"
 
 #include <algorithm>
@@ -80,6 +82,9 @@ class Collector {
     }
     for (int k = 0; k < 3; ++k) ends(node, k, flat[k], within);
     if (const auto* prism = std::get_if<Prism>(&node.solid)) walls(node, *prism, within);
+    if (const auto* mesh = std::get_if<Mesh>(&node.solid))
+      for (const MeshFace& f : flat_faces(*mesh->body, node.placement))
+        face(f.axis, f.at, f.extent, true, within);
   }
 
   /// Upright walls of a prism that lie along the grid.
