@@ -162,6 +162,36 @@ TEST_F(Fdtd, ADomainWithoutASizeHoldsWhatIsInIt) {
   EXPECT_EQ(table("RUN", "s_parameters"), table("AGAIN", "s_parameters"));
 }
 
+// The board of the case as a drawing: its faces are as good as a box's, for lines and for the size
+// of the domain.
+TEST_F(Fdtd, ADrawnBoardHasTheGridOfOneByNumbers) {
+  const std::string plain = changed(
+      strip_above_ground(),
+      "size = [\"60 mm\", \"50 mm\", \"40 mm\"]\ncentre = [\"0 mm\", \"0 mm\", \"10 mm\"]\n", "");
+  write("plain.toml", plain);
+  write(
+      "drawn.toml",
+      changed(plain,
+              "shape = \"box\"\nname = \"board\"\nlow = [\"-20 mm\", \"-15 mm\", \"0 mm\"]\nhigh = "
+              "[\"20 mm\", \"15 mm\", \"1.6 mm\"]\n",
+              "shape = \"mesh\"\nname = \"board\"\nfile = \"board.obj\"\nunit = \"1 mm\"\n"));
+  write("board.obj",
+        "v -20 -15 0\nv 20 -15 0\nv 20 15 0\nv -20 15 0\nv -20 -15 1.60000002\nv 20 -15 "
+        "1.60000002\nv 20 15 1.60000002\nv -20 15 1.60000002\nf 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 "
+        "3 7 6\nf 3 4 8 7\nf 1 5 8 4\n");
+  for (const std::string name : {"plain", "drawn"}) {
+    const Outcome mesh = tessera({"mesh", name + ".toml"});
+    ASSERT_EQ(mesh.code, 0) << mesh.err;
+  }
+  for (const std::string axis : {"x", "y", "z"}) {
+    const std::vector<double> a = lines_in_toml(read("plain.mesh/lines.toml"), axis),
+                              b = lines_in_toml(read("drawn.mesh/lines.toml"), axis);
+    ASSERT_EQ(a.size(), b.size()) << axis;
+    for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-4) << axis << k;
+  }
+  ASSERT_EQ(run_case("drawn.toml", "RUN").code, 0);
+}
+
 TEST_F(Fdtd, AutomaticLinesOfTwoDimensionsAndPeriods) {
   write("flat.toml", R"(app = "electromagnetics.fdtd"
 output = {vtk = false, pictures = false}

@@ -80,6 +80,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   }
   make_automatic_lines(c, config);
   make_grid(c, config);
+  check_cells_fit(c, config);
   check_scene(c, config);
   put_lines_on_sheets(c, config);
   tell_drawings(c, config);

@@ -178,5 +178,7 @@ std::int64_t expected_steps(const Case& c);
 /// Throws InputError (exit 3) where fields, tables and monitors take more memory than there is;
 /// warns where it is nearly all.
 void check_memory(Case& c, const data::Config& config);
+/// The cells alone, before anything is laid out on them.
+void check_cells_fit(const Case& c, const data::Config& config);
 
 }  // namespace tessera::apps::waves

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/waves/checks.h"
 
+#include "electromagnetics/waves/case.h"
 #include "electromagnetics/waves/domain.h"
 #include "tessera/data/quantity.h"
 
@@ -222,6 +223,7 @@ void complete_options(CaseOptions& o, const data::Config& config) {
     check_structures(o, first);
     if (!first.findings.empty())
       throw data::InputError(data::ExitCode::config_invalid, std::move(first.findings));
+    read_drawings(o, config);
     settle_domain(o, config);
   }
   Point middle{};

@@ -89,13 +89,6 @@ void settle_domain(CaseOptions& o, const data::Config& config) {
   for (const MonitorOptions& m : o.monitors)
     if (m.position) hold_box(*m.position, m.size.value_or(Point{}));
   std::vector<data::Diagnostic> findings;
-  for (std::size_t k = 0; k < o.structures.size() && findings.empty(); ++k)
-    if (o.structures[k].shape == ShapeKind::mesh || o.structures[k].shape == ShapeKind::gds)
-      findings.push_back(config.error(
-          620, structure_key(o, k),
-          "without grid.size the domain is found before drawings are read: this one's size counts "
-          "for nothing",
-          "give grid.size"));
   for (int d = 0; d < 3 && findings.empty(); ++d) {
     const auto u = static_cast<std::size_t>(d);
     for (const bool up : {false, true}) {

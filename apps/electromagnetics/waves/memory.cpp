@@ -86,9 +86,28 @@ std::int64_t field_bytes(const Case& c) {
                          c.bloch_k == Point{} ? 1 : 2);
 }
 
+namespace {
+
+double bytes_of_cells(const Case& c) {
+  return static_cast<double>(field_bytes(c)) + em::material_bytes(c.grid);
+}
+
+}  // namespace
+
+void check_cells_fit(const Case& c, const data::Config& config) {
+  const double fields = bytes_of_cells(c), has = memory_bytes();
+  if (fields <= has) return;
+  throw data::InputError(
+      config.error(
+          655, "grid",
+          fmt::format("the {:.3g} cells of the case need {:.3g} GB; this machine has {:.3g} GB",
+                      static_cast<double>(c.grid.cell_count()), fields / 1e9, has / 1e9),
+          "use larger cells, a smaller domain, mirror planes or f32"),
+      data::ExitCode::would_not_fit);
+}
+
 void check_memory(Case& c, const data::Config& config) {
-  const double fields = static_cast<double>(field_bytes(c)) + em::material_bytes(c.grid),
-               has = memory_bytes();
+  const double fields = bytes_of_cells(c), has = memory_bytes();
   const double steps = sure_steps(c);
   double monitors = 0, passing = 0, largest = 0;
   std::size_t where = 0;
