@@ -273,17 +273,34 @@ std::string dispersive_block(const std::string& poles, bool narrow) {
 const char* const spectral_line =
     R"({kind = "lorentz", frequency = "16 GHz", damping = "2 GHz", delta_eps = 0.6})";
 
-TEST_F(Fdtd, SIsNotDifferentiatedWhereEIsAcrossADispersiveFace) {
-  write("case.toml", dispersive_block(spectral_line, true));
-  const Outcome check = tessera({"check", "case.toml"});
-  EXPECT_EQ(check.code, 5);
-  EXPECT_TRUE(holds(check.out + check.err, "that E crosses")) << check.out << check.err;
+/// Of perfect metal that stands between plates up to y = 0.2 mm, by half of l; an iris has no
+/// thickness.
+std::string metal_block(bool iris) {
+  std::string text = lossy_block();
+  const auto put = [&](const std::string& what, const std::string& by) {
+    text.replace(text.find(what), what.size(), by);
+  };
+  put("material = \"lossy\"\nlow", "material = \"pec\"\nlow");
+  put("0.3 mm + l\", \"inf\"", (iris ? "0.3 mm" : "4.3 mm") + std::string("\", \"-6.3 mm + l/2\""));
+  return text;
 }
 
-TEST_F(Fdtd, SDifferentiatesInTheLengthOfALossyOrDispersiveBlock) {
+TEST_F(Fdtd, SIsNotDifferentiatedInAPort) {
+  std::string text = metal_block(false);
+  const std::string where = "position = [\"20 mm\", \"0 mm\"",
+                    moved = "position = [\"20 mm\", \"l - 13 mm\"";
+  write("case.toml", changed(text, where, moved));
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_EQ(check.code, 5);
+  EXPECT_TRUE(holds(check.out + check.err, "moves 'port[1].position', too"))
+      << check.out << check.err;
+}
+
+TEST_F(Fdtd, SDifferentiatesInTheLengthOfABlock) {
   const char* const metal = R"({kind = "drude", frequency = "20 GHz", damping = "1 GHz"})";
   for (const std::string& text :
-       {lossy_block(), dispersive_block(spectral_line, false), dispersive_block(metal, false)}) {
+       {lossy_block(), dispersive_block(spectral_line, false), dispersive_block(metal, false),
+        dispersive_block(spectral_line, true), metal_block(false), metal_block(true)}) {
     write("case.toml", text);
     const Outcome run = run_case("case.toml", "RUN");
     ASSERT_EQ(run.code, 0) << run.err;

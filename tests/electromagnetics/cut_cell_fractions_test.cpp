@@ -393,5 +393,39 @@ TEST(CutCellFractions, AFilledCylinderRings) {
               1.5e-3);
 }
 
+/// What one polarization of a cell in the plane needs is not taken of the other: as a post grows,
+/// no share jumps on its way between lines of the grid.
+TEST(CutCellFractions, EnlargedFacesOfThePlaneDoNotJump) {
+  const double h = 1e-3;
+  const YeeGrid grid = uniform_grid({12 * h, 12 * h, 0}, h);
+  const std::array<Faces, 3> faces{walls, walls, Faces{Boundary::periodic, Boundary::periodic}};
+  const double dt = 0.95 * stable_time_step(grid);
+  const auto grown = [&](double r) {
+    return cut_cell_fractions(
+        SceneOrder(metal_body(cylinder({0.13 * h, 0.21 * h, 0}, r * h, INFINITY))), vacuum_pec,
+        grid, faces, dt);
+  };
+  CutCellFractions before = grown(2.69);
+  for (int step = 1; step <= 20; ++step) {
+    const CutCellFractions now = grown(2.69 + 1e-3 * step);
+    for (const CutCellFraction& p : now.fractions)
+      EXPECT_NEAR(p.share, before.share(p.edge), 1e-2)
+          << step << " " << p.edge.i << " " << p.edge.j;
+    before = now;
+  }
+}
+
+/// Where a sheet ends within an edge is known to the tolerance of surfaces.
+TEST(CutCellFractions, EndsOfSheetsAreWhereTheyAre) {
+  const double h = 1e-3;
+  const YeeGrid grid = uniform_grid({10 * h, 8 * h, 8 * h}, h);
+  for (const double end : {0.02, 0.3, 0.505, 0.731, 0.999}) {
+    const Scene scene = metal_body(box({-INFINITY, -INFINITY, 0}, {end * h, INFINITY, 0}));
+    const CutCellFractions open =
+        cut_cell_fractions(SceneOrder(scene), vacuum_pec, grid, {}, 0.95 * stable_time_step(grid));
+    EXPECT_NEAR(open.fraction({Ex, 5, 4, 4}), 1 - end, 2e-6) << end;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::electromagnetics

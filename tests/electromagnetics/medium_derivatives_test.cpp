@@ -6,13 +6,16 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/averaging.h"
+#include "tessera/electromagnetics/cut_cell_fractions.h"
 #include "tessera/electromagnetics/geometry.h"
 #include "tessera/electromagnetics/time_domain.h"
 #include "test_constants.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <functional>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -76,7 +79,70 @@ TEST(MediumDerivatives, AcrossAFaceTheyAreThoseOfTheMeanOfInverses) {
   }
 }
 
-TEST(MediumDerivatives, WhatMovesNothingOrAConductorIsRefused) {
+/// Of a metal block from x = low(p) to high(p), across the plane (Hz).
+MediumDerivatives moves_of_metal(const std::function<std::array<double, 2>(double)>& ends,
+                                 double at) {
+  const YeeGrid grid = uniform_grid({4 * um, 2 * um, 0}, cell_of_block);
+  const double dt = 0.9 * stable_time_step(grid);
+  const std::vector<Medium> media = {{.name = "", .eps = {2, 2, 2}},
+                                     {.name = "metal", .pec = true}};
+  const auto model = [&](const std::vector<double>& p) {
+    const auto [low, high] = ends(p[0]);
+    const Scene scene{
+        {{box({low, -INFINITY, -INFINITY}, {high, INFINITY, INFINITY}), 1, 0, "metal"}}, 0};
+    YeeModel m = yee_model(grid, {}, {.cells = 5}, dt, Dtype::f64, scene, media, Averaging::kottke,
+                           cut_cell_fractions(SceneOrder(scene), media, grid, {}, dt));
+    m.active = hz_of_block;
+    return m;
+  };
+  return medium_derivatives(model, {at}, {1e-5 * cell_of_block});
+}
+std::array<double, 2> grows(double end) { return {-INFINITY, end}; }
+
+/// Of the last edge and face before the metal what is open goes down by the end's way; at a line of
+/// the grid it is that of the side on which nothing opens.
+TEST(MediumDerivatives, WhatAConductorLeavesOpenMoves) {
+  for (const double end : {0.0, 0.13, 0.48, 0.55}) {
+    const MediumDerivatives d = moves_of_metal(grows, (end + 2) * cell_of_block);
+    int edges = 0, faces = 0;
+    for (std::size_t e = 0; e < d.edges.edges.size(); ++e) {
+      const Edge& at = d.edges.edges[e];
+      const bool electric = is_electric(at.component);
+      if (at.component == 1) {  // the box of an edge along the metal: nothing but vacuum's medium
+        ADD_FAILURE() << "an edge along the metal moves";
+        continue;
+      }
+      (electric ? edges : faces) += 1;
+      EXPECT_EQ(at.i, 22) << end;  // the domain's middle is x = 0
+      const double slope = (electric ? 2.0 : -1.0) / (1 - end) / cell_of_block;
+      EXPECT_NEAR(d.theta[2 * e], electric ? 2 : 1, 1e-12);
+      EXPECT_NEAR(d.moves[0][2 * e], slope, 1e-5 * std::abs(slope)) << end << " " << electric;
+    }
+    EXPECT_EQ(edges, 19 + 0) << end;
+    EXPECT_EQ(faces, 20) << end;
+  }
+}
+
+TEST(MediumDerivatives, BothEndsAtLinesMayMoveIfTheyAreApart) {
+  const auto moves = [](double width) {
+    return moves_of_metal(
+        [=](double x) {
+          return std::array{x, x + width * cell_of_block};
+        },
+        -5 * cell_of_block);
+  };
+  EXPECT_THROW(moves(4), Error);
+  const MediumDerivatives d = moves(12);
+  for (std::size_t e = 0; e < d.edges.edges.size(); ++e) {
+    const Edge& at = d.edges.edges[e];
+    const bool low = at.i < 20, electric = is_electric(at.component);
+    EXPECT_EQ(at.i, low ? 14 : 27);
+    const double slope = (electric ? 2.0 : -1.0) * (low ? -1 : 1) / cell_of_block;
+    EXPECT_NEAR(d.moves[0][2 * e], slope, 1e-5 * std::abs(slope));
+  }
+}
+
+TEST(MediumDerivatives, WhatMovesNothingIsRefused) {
   EXPECT_THROW(moves_of_block(-5 * um, 0, ez_of_block), Error);
   EXPECT_NO_THROW(moves_of_block(0.13 * um, 0, ez_of_block));
 }

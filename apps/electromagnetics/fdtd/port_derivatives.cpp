@@ -114,7 +114,9 @@ data::ExitCode differentiate_scattering(RunContext& context, const MonitoredCase
     if (apart > kApart)
       context.log.warning(fmt::format(
           "derivatives in {} are those of S that differs by {:.2g} from that of the runs: faces "
-          "across the grid have tensors, which what moves is taken without",
+          "across the grid have tensors, which what moves is taken without, or shares of media "
+          "with "
+          "losses or poles that runs round to 1/64",
           names[k], apart));
     const std::size_t columns = s->coordinates[1].values.size(), rows = c.channels.size();
     for (std::size_t i = 0; i < rows; ++i)

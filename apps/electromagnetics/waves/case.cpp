@@ -186,7 +186,7 @@ em::YeeModel make_model(const Case& c, const em::Slab& slab) {
   em::YeeModel m =
       em::yee_model(c.grid, c.faces, pml, c.dt_s,
                     c.options.run.precision == Precision::f32 ? Dtype::f32 : Dtype::f64, c.scene,
-                    c.stepped, c.options.grid.averaging, *c.open, slab);
+                    c.stepped, c.options.grid.averaging, *c.open, slab, c.laminates);
   m.bloch_phase = bloch_phase(c);
   em::add_media(m, c.sheets);
   em::add_media(m, c.surface_losses);

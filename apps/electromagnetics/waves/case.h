@@ -81,6 +81,8 @@ struct Case {
   /// Of monitors that want derivatives, by their names.
   std::map<std::string, electromagnetics::ShapeDerivatives> shape_derivatives;
   std::optional<electromagnetics::MediumDerivatives> medium_derivatives;  ///< of S
+  /// Of models whose media move: averages move with them.
+  electromagnetics::LaminateShares laminates = electromagnetics::LaminateShares::rounded;
   std::vector<data::Diagnostic> warnings;
   std::vector<data::InputFile> inputs;          ///< once all of them are read
   double frequency_min = 0, frequency_max = 0;  ///< of all sources and monitors

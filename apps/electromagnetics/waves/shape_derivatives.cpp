@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -28,6 +29,8 @@ bool of_losses(const std::string& key) {
 }
 /// A resistance, place, thickness or outline of a sheet.
 bool of_sheets(const std::string& key) { return key.starts_with("sheet["); }
+/// A point or the radius of a thin wire.
+bool of_wires(const std::string& key) { return key.starts_with("wire["); }
 bool of_expectations(const std::string& key) { return key.starts_with("expect["); }
 
 /// What a parameter moves, as its slopes say.
@@ -45,8 +48,9 @@ class Reach {
   /// The first that results are not differentiated in.
   const data::DependentValue* beyond(bool with_losses = false) const {
     for (const data::DependentValue* v : moved_)
-      if (v->whole || !(of_structures(v->key) || of_permittivities(v->key) ||
-                        (with_losses && (of_losses(v->key) || of_sheets(v->key)))))
+      if (v->whole ||
+          !(of_structures(v->key) || of_permittivities(v->key) ||
+            (with_losses && (of_losses(v->key) || of_sheets(v->key) || of_wires(v->key)))))
         return v;
     return nullptr;
   }
@@ -208,6 +212,23 @@ em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& m
   return derivatives;
 }
 
+namespace {
+
+/// Refuses what moves at the terminals of a lumped port, or where V is read on its line: what is
+/// read there is told by the medium of these edges, which is taken as it is.
+void check_apart(const Case& c, const CasePort& port, const std::vector<em::Edge>& moved,
+                 const std::function<void(std::string, std::string)>& refuse) {
+  std::vector<em::Edge> own = c.elements[port.lumped.element].edges;
+  if (port.lumped.line)
+    own.insert(own.end(), port.lumped.line->edges.begin(), port.lumped.line->edges.end());
+  for (const em::Edge& e : moved)
+    if (em::is_electric(e.component) && std::find(own.begin(), own.end(), e) != own.end())
+      refuse("what moves has a part in the edges of the port '" + port.monitor.name + "'",
+             "move the port two cells away from it");
+}
+
+}  // namespace
+
 em::MediumDerivatives medium_derivatives_of(const Case& c, const data::Config& config) {
   const std::string key = "s_parameters.derivatives";
   const std::vector<std::string>& names = c.options.scattering.derivatives;
@@ -218,16 +239,21 @@ em::MediumDerivatives medium_derivatives_of(const Case& c, const data::Config& c
   check_named(c, names, true, key, config);
   const NamedNumbers numbers(c, names, config);
   em::MediumDerivatives out;
+  const auto model_of = [&](const std::vector<double>& values) {
+    Case moved = numbers.moved(values);
+    moved.laminates = em::LaminateShares::exact;
+    return make_model(moved);
+  };
   try {
-    out = em::medium_derivatives(
-        [&](const std::vector<double>& values) { return make_model(numbers.moved(values)); },
-        numbers.at, numbers.steps);
+    out = em::medium_derivatives(model_of, numbers.at, numbers.steps);
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {
-    refuse(e.what(), "name what moves dielectrics, with losses or without, along the grid");
+    refuse(e.what(),
+           "name what moves conductors, or dielectrics with losses or without along the grid");
   }
-  for (const CasePort& port : c.ports)
+  for (const CasePort& port : c.ports) {
+    if (port.mode.band.at.empty()) check_apart(c, port, out.edges.edges, refuse);
     for (const em::Edge& e : out.edges.edges) {
       const em::ModePlane& plane = port.mode.plane;
       const int at[3] = {e.i, e.j, e.k};
@@ -236,6 +262,7 @@ em::MediumDerivatives medium_derivatives_of(const Case& c, const data::Config& c
                    "', whose modes are constants",
                "move the port away from it");
     }
+  }
   return out;
 }
 

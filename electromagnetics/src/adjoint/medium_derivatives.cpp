@@ -9,7 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -17,6 +20,10 @@ namespace tessera::electromagnetics {
 namespace {
 
 constexpr double kRounding = 1e-12;
+constexpr double kWide =
+    100;  ///< of a step: what one from a line of the grid is, on one side of it
+constexpr double kStepsOfCell = 1e5;
+constexpr int kReach = 5;  ///< in cells: edges that what ends at a line has a part in
 
 using Place = std::tuple<int, int, int, int>;  ///< component, k, j, i
 
@@ -35,14 +42,25 @@ MaterialRow row_of(const YeeModel& m, int c, int j, int k) {
 struct EdgeMedium {
   double eps = 0, loss = 0;
   std::map<std::size_t, double> weights;
+  bool metal = false, nonlinear = false;
 };
+
+bool is_nonlinear(const MaterialRow& row, int i) {
+  return std::any_of(row.nonlinear.begin(), row.nonlinear.end(), [&](const NonlinearRun& run) {
+    return i >= run.first && i < run.first + static_cast<int>(run.chi2.size());
+  });
+}
 
 /// Sets of poles, each once.
 class PoleSets {
  public:
   EdgeMedium at(const MaterialRow& row, int i) {
     const auto q = static_cast<std::size_t>(i);
-    EdgeMedium out{row.inverse[q] == 0 ? 0 : 1 / row.inverse[q], row.loss[q], {}};
+    EdgeMedium out{row.inverse[q] == 0 ? 0 : 1 / row.inverse[q],
+                   row.loss[q],
+                   {},
+                   row.inverse[q] == 0,
+                   is_nonlinear(row, i)};
     for (const DispersiveRun& run : row.dispersive)
       if (i >= run.first && i < run.first + static_cast<int>(run.weight.size()))
         out.weights[number_of(run)] += run.weight[static_cast<std::size_t>(i - run.first)];
@@ -61,12 +79,6 @@ class PoleSets {
   }
   std::vector<DispersiveRun> sets_;
 };
-
-bool is_nonlinear(const MaterialRow& row, int i) {
-  return std::any_of(row.nonlinear.begin(), row.nonlinear.end(), [&](const NonlinearRun& run) {
-    return i >= run.first && i < run.first + static_cast<int>(run.chi2.size());
-  });
-}
 
 double weight_of(const EdgeMedium& m, std::size_t set) {
   const auto found = m.weights.find(set);
@@ -88,14 +100,6 @@ bool differ(const EdgeMedium& a, const EdgeMedium& b) {
                      [&](const auto& w) { return apart(w.second, weight_of(b, w.first)); });
 }
 
-/// Of central differences.
-EdgeMedium slope(const EdgeMedium& plus, const EdgeMedium& minus, double step) {
-  EdgeMedium out{(plus.eps - minus.eps) / (2 * step), (plus.loss - minus.loss) / (2 * step), {}};
-  for (const auto& [set, weight] : plus.weights)
-    out.weights[set] = (weight - weight_of(minus, set)) / (2 * step);
-  return out;
-}
-
 int places_along(const YeeGrid& grid, int c, int axis) {
   return grid.cells(axis) + (grid.resolved(axis) && !at_middle(c, axis) ? 1 : 0);
 }
@@ -114,6 +118,228 @@ bool moves_tensors(const YeeModel& plus, const YeeModel& minus) {
     return x.first == y.first;
   });
 }
+
+/// Of sums of coefficients times media: differences.
+using Stencil = std::vector<std::pair<const EdgeMedium*, double>>;
+EdgeMedium sum(const Stencil& terms) {
+  EdgeMedium out;
+  for (const auto& [medium, factor] : terms) {
+    out.eps += factor * medium->eps, out.loss += factor * medium->loss;
+    for (const auto& [set, weight] : medium->weights) out.weights[set] += factor * weight;
+  }
+  return out;
+}
+
+/// Where conductors open or close an edge with a step, by the block of cells it lies in.
+class Ends {
+ public:
+  void add(const Place& p) { blocks_[block_of(p)].push_back(p); }
+  bool empty() const { return blocks_.empty(); }
+  bool near(const Place& p) const {
+    if (blocks_.empty()) return false;
+    const auto [bk, bj, bi] = block_of(p);
+    for (int k = bk - 1; k <= bk + 1; ++k)
+      for (int j = bj - 1; j <= bj + 1; ++j)
+        for (int i = bi - 1; i <= bi + 1; ++i)
+          if (const auto b = blocks_.find({k, j, i}); b != blocks_.end())
+            for (const auto& [oc, ok, oj, oi] : b->second)
+              if (std::abs(ok - std::get<1>(p)) <= kReach &&
+                  std::abs(oj - std::get<2>(p)) <= kReach &&
+                  std::abs(oi - std::get<3>(p)) <= kReach)
+                return true;
+    return false;
+  }
+
+ private:
+  using Block = std::tuple<int, int, int>;
+  static Block block_of(const Place& p) {
+    return {std::get<1>(p) / 8, std::get<2>(p) / 8, std::get<3>(p) / 8};
+  }
+  std::map<Block, std::vector<Place>> blocks_;
+};
+
+/// The media of all edges and faces of a grid, in the shares that conductors leave of them.
+class Media {
+ public:
+  Media(const YeeModel& base, PoleSets& sets) : base_(base), sets_(sets) {}
+
+  /// Whether a row is the same in both models.
+  static bool same_row(const YeeModel& a, const YeeModel& b, int c, int j, int k) {
+    const auto open_a = a.open.row(c, j, k), open_b = b.open.row(c, j, k);
+    if (!std::equal(open_a.begin(), open_a.end(), open_b.begin(), open_b.end(),
+                    [](const CutCellFraction& x, const CutCellFraction& y) {
+                      return x.edge == y.edge && x.fraction == y.fraction && x.share == y.share;
+                    }))
+      return false;
+    const MaterialRow x = row_of(a, c, j, k), y = row_of(b, c, j, k);
+    return x.inverse == y.inverse && x.loss == y.loss &&
+           std::equal(x.dispersive.begin(), x.dispersive.end(), y.dispersive.begin(),
+                      y.dispersive.end(),
+                      [](const DispersiveRun& m, const DispersiveRun& n) {
+                        return m.first == n.first && m.weight == n.weight && m.alpha == n.alpha &&
+                               m.beta == n.beta && m.shear == n.shear;
+                      }) &&
+           std::equal(x.nonlinear.begin(), x.nonlinear.end(), y.nonlinear.begin(),
+                      y.nonlinear.end(), [](const NonlinearRun& m, const NonlinearRun& n) {
+                        return m.first == n.first && m.chi2 == n.chi2 && m.chi3 == n.chi3;
+                      });
+  }
+  /// One row of a model.
+  std::vector<EdgeMedium> row(const YeeModel& m, int c, int j, int k) const {
+    const MaterialRow row = row_of(m, c, j, k);
+    std::vector<EdgeMedium> out;
+    for (int i = 0; i < places_along(base_.grid, c, 0); ++i) out.push_back(sets_.at(row, i));
+    // theta is counted by the shares of the base: of an edge it goes with 1/share.
+    for (const CutCellFraction& p : m.open.row(c, j, k))
+      scale(out[static_cast<std::size_t>(p.edge.i)], p, false);
+    for (const CutCellFraction& p : base_.open.row(c, j, k))
+      scale(out[static_cast<std::size_t>(p.edge.i)], p, true);
+    return out;
+  }
+
+ private:
+  static void scale(EdgeMedium& m, const CutCellFraction& p, bool base) {
+    if (p.fraction == 0) {
+      m.metal = m.metal || !base;
+      return;
+    }
+    const double by = is_electric(p.edge.component) == base ? p.share : 1 / p.share;
+    m.eps *= by, m.loss *= by;
+    for (auto& [set, weight] : m.weights) weight *= by;
+  }
+  const YeeModel& base_;
+  PoleSets& sets_;
+};
+
+/// How edges and faces move with one parameter.
+class Moves {
+ public:
+  Moves(const YeeModel& base, PoleSets& sets, std::size_t parameter)
+      : base_(base), media_(base, sets), parameter_(parameter) {}
+
+  struct Found {
+    EdgeMedium own, slope;
+  };
+  /// `moved` gives the model with a share of the step more.
+  std::map<Place, Found> found(const std::function<YeeModel(double)>& moved, double step,
+                               const std::function<bool(const Place&)>& computed) {
+    const YeeModel plus = moved(1), minus = moved(-1);
+    check(plus), check(minus);
+    if (moves_tensors(plus, minus))
+      refuse_move(parameter_, "the tensors of a face that runs across the grid");
+    const bool metal = !base_.open.fractions.empty();
+    std::optional<YeeModel> far_plus, far_minus;
+    if (metal) far_plus = moved(kWide), far_minus = moved(-kWide);
+    const Ends above = metal ? ends_of(*far_plus) : Ends(),
+               below = metal ? ends_of(*far_minus) : Ends();
+    std::map<Place, Found> out;
+    find_rows(plus, minus);
+    collect(
+        plus, minus, {1 / (2 * step), -1 / (2 * step), 0}, nullptr,
+        [&](const Place& p) { return !above.near(p) && !below.near(p) && computed(p); }, out);
+    if (metal) check_jumps(out, *far_plus, *far_minus, step);
+    // A conductor ends at a line of the grid: the slope on the side where nothing opens or closes,
+    // from three steps that are wide beside the 1e-6 of a cell to which surfaces are known.
+    for (const int way : {1, -1}) {
+      const Ends &own = way > 0 ? below : above, &other = way > 0 ? above : below;
+      if (own.empty()) continue;
+      const YeeModel &one = way > 0 ? *far_plus : *far_minus, two = moved(2 * way * kWide),
+                     three = moved(3 * way * kWide);
+      find_rows(one, two);
+      const double by = way / (2 * kWide * step);
+      collect(
+          one, two, {-5 * by, 8 * by, -3 * by}, &three,
+          [&](const Place& p) {
+            if (!own.near(p) || !computed(p)) return false;
+            if (other.near(p))
+              refuse_move(parameter_,
+                          "conductors away from lines of the grid on which they end, on both "
+                          "sides and less than ten cells apart");
+            return true;
+          },
+          out);
+    }
+    if (out.empty()) refuse_move(parameter_, "nothing that the grid sees");
+    return out;
+  }
+
+ private:
+  void check(const YeeModel& m) const {
+    if (m.grid.lines != base_.grid.lines || m.dt_s != base_.dt_s)
+      refuse_move(parameter_, "the grid or the time step");
+  }
+  /// Refuses slopes that are none: a share that jumps, as where a round surface comes to a line,
+  /// moves no further with a wide step than with a small one.
+  void check_jumps(const std::map<Place, Found>& found, const YeeModel& plus, const YeeModel& minus,
+                   double step) const {
+    std::array<int, 3> at{-1, -1, -1};
+    std::vector<EdgeMedium> a, b;
+    for (const auto& [place, f] : found) {
+      const auto& [c, k, j, i] = place;
+      if (at != std::array{c, j, k}) a = media_.row(plus, c, j, k), b = media_.row(minus, c, j, k);
+      at = {c, j, k};
+      const auto q = static_cast<std::size_t>(i);
+      const double far = (a[q].eps - b[q].eps) / (2 * kWide * step),
+                   of_cell = f.own.eps / (kStepsOfCell * step);
+      if (std::abs(f.slope.eps) > 10 * std::abs(far) + 3 * of_cell)
+        refuse_move(
+            parameter_,
+            "a conductor whose surface comes to a line of the grid just here, where results "
+            "jump: move it by a hundredth of a cell");
+    }
+  }
+  /// Edges that a step opens or closes.
+  Ends ends_of(const YeeModel& m) {
+    check(m);
+    Ends out;
+    find_rows(base_, m);
+    for (const auto& [c, j, k] : rows_) {
+      if (!is_electric(c)) continue;
+      const auto here = media_.row(base_, c, j, k), there = media_.row(m, c, j, k);
+      for (std::size_t i = 0; i < here.size(); ++i)
+        if (here[i].metal != there[i].metal) out.add({c, k, j, static_cast<int>(i)});
+    }
+    return out;
+  }
+  void find_rows(const YeeModel& plus, const YeeModel& minus) {
+    rows_.clear();
+    for (int c = 0; c < 6; ++c) {
+      if (!base_.active[static_cast<std::size_t>(c)]) continue;
+      for (int k = 0; k < places_along(base_.grid, c, 2); ++k)
+        for (int j = 0; j < places_along(base_.grid, c, 1); ++j)
+          if (!Media::same_row(plus, minus, c, j, k)) rows_.push_back({c, j, k});
+    }
+  }
+  /// Sums of `factors` times the media of the models, where these differ and `wanted` says so.
+  void collect(const YeeModel& one, const YeeModel& two, const std::array<double, 3>& factors,
+               const YeeModel* three, const std::function<bool(const Place&)>& wanted,
+               std::map<Place, Found>& out) const {
+    for (const auto& [c, j, k] : rows_) {
+      const auto a = media_.row(one, c, j, k), b = media_.row(two, c, j, k),
+                 own = media_.row(base_, c, j, k);
+      std::optional<std::vector<EdgeMedium>> third;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        if (own[i].metal || a[i].metal || b[i].metal) continue;
+        if (a[i].nonlinear != b[i].nonlinear || (differ(a[i], b[i]) && a[i].nonlinear))
+          refuse_move(parameter_, "a nonlinear medium");
+        if (!differ(a[i], b[i])) continue;
+        const Place place{c, k, j, static_cast<int>(i)};
+        if (!wanted(place)) continue;
+        if (!is_electric(c) && !a[i].weights.empty())
+          refuse_move(parameter_,
+                      "a magnetic medium with poles, or a conductor with losses in its surface");
+        Stencil terms{{&a[i], factors[0]}, {&b[i], factors[1]}};
+        if (three && !third) third = media_.row(*three, c, j, k);
+        if (third) terms.emplace_back(&(*third)[i], factors[2]);
+        out[place] = {own[i], sum(terms)};
+      }
+    }
+  }
+  const YeeModel& base_;
+  Media media_;
+  std::size_t parameter_;
+  std::vector<std::array<int, 3>> rows_;  ///< component, j, k of those that move
+};
 
 }  // namespace
 
@@ -134,69 +360,34 @@ MediumDerivatives medium_derivatives(
   const YeeModel base = model_of(at);
   const YeeScheme scheme(base);
   const std::vector<std::uint8_t> unknown = scheme.unknowns();
-  std::map<Place, std::vector<EdgeMedium>> moved;
-  std::map<Place, EdgeMedium> own;
+  const auto computed = [&](const Place& place) {  // not on an outer conductor
+    const auto& [c, k, j, i] = place;
+    return unknown[static_cast<std::size_t>(
+               scheme.offset({static_cast<std::uint8_t>(c), i, j, k}))] != 0;
+  };
   PoleSets sets;
+  std::vector<std::map<Place, Moves::Found>> moved;
+  std::map<Place, EdgeMedium> own;
   for (std::size_t p = 0; p < at.size(); ++p) {
     if (!(steps[p] > 0)) throw Error("[medium_derivatives] steps should be positive");
-    const auto moved_by = [&](double by) {
+    const auto moved_by = [&](double share) {
       std::vector<double> values = at;
-      values[p] += by;
+      values[p] += share * steps[p];
       return model_of(values);
     };
-    const YeeModel plus = moved_by(steps[p]), minus = moved_by(-steps[p]);
-    for (const YeeModel* m : {&plus, &minus})
-      if (m->grid.lines != base.grid.lines || m->dt_s != base.dt_s)
-        refuse_move(p, "the grid or the time step");
-    if (!std::equal(plus.open.fractions.begin(), plus.open.fractions.end(),
-                    minus.open.fractions.begin(), minus.open.fractions.end(),
-                    [](const CutCellFraction& x, const CutCellFraction& y) {
-                      return x.edge == y.edge && x.fraction == y.fraction;
-                    }))
-      refuse_move(p, "a conductor");
-    if (moves_tensors(plus, minus))
-      refuse_move(p, "the tensors of a face that runs across the grid");
-    bool any = false;
-    for (int c = 0; c < 6; ++c) {
-      if (!base.active[static_cast<std::size_t>(c)]) continue;
-      for (int k = 0; k < places_along(base.grid, c, 2); ++k)
-        for (int j = 0; j < places_along(base.grid, c, 1); ++j) {
-          const MaterialRow a = row_of(plus, c, j, k), b = row_of(minus, c, j, k),
-                            here = row_of(base, c, j, k);
-          for (int i = 0; i < places_along(base.grid, c, 0); ++i) {
-            const auto q = static_cast<std::size_t>(i);
-            const EdgeMedium x = sets.at(a, i), y = sets.at(b, i);
-            if (is_nonlinear(a, i) != is_nonlinear(b, i) || (differ(x, y) && is_nonlinear(a, i)))
-              refuse_move(p, "a nonlinear medium");
-            if (!differ(x, y)) continue;
-            if (a.inverse[q] == 0 || b.inverse[q] == 0 || here.inverse[q] == 0)
-              refuse_move(p, "a conductor");
-            if (!is_electric(c)) refuse_move(p, "a magnetic medium");
-            if (!unknown[static_cast<std::size_t>(
-                    scheme.offset({static_cast<std::uint8_t>(c), i, j, k}))])
-              continue;  // on an outer conductor
-            const EdgeMedium at_rest = sets.at(here, i);
-            if (!same_sets(x, y) || !same_sets(x, at_rest))
-              refuse_move(p,
-                          "the poles of averages: a face of a medium with losses or poles that E "
-                          "crosses, or that lies on the side of an edge's box");
-            const Place place{c, k, j, i};
-            std::vector<EdgeMedium>& list = moved[place];
-            list.resize(at.size());
-            list[p] = slope(x, y, steps[p]);
-            own[place] = at_rest;
-            any = true;
-          }
-        }
-    }
-    if (!any) refuse_move(p, "nothing that the grid sees");
+    moved.push_back(Moves(base, sets, p).found(moved_by, steps[p], computed));
+    for (const auto& [place, found] : moved.back()) own[place] = found.own;
   }
   MediumDerivatives out;
   out.moves.assign(at.size(), {});
   std::vector<std::size_t> used;  // sets of edges that move
-  for (const auto& [place, list] : moved)
-    for (const auto& [set, weight] : own[place].weights)
+  const auto use = [&](const EdgeMedium& m) {
+    for (const auto& [set, weight] : m.weights)
       if (std::find(used.begin(), used.end(), set) == used.end()) used.push_back(set);
+  };
+  for (const auto& [place, medium] : own) use(medium);
+  for (const auto& of_parameter : moved)
+    for (const auto& [place, found] : of_parameter) use(found.slope);
   for (const std::size_t set : used) {
     out.edges.poles.push_back(sets.sets()[set]);
     out.edges.poles.back().weight = {1};
@@ -205,11 +396,14 @@ MediumDerivatives medium_derivatives(
     to.insert(to.end(), {m.eps, m.loss});
     for (const std::size_t set : used) to.push_back(weight_of(m, set));
   };
-  for (const auto& [place, list] : moved) {
+  for (const auto& [place, medium] : own) {
     const auto& [c, k, j, i] = place;
     out.edges.edges.push_back({static_cast<std::uint8_t>(c), i, j, k});
-    put(out.theta, own[place]);
-    for (std::size_t p = 0; p < at.size(); ++p) put(out.moves[p], list[p]);
+    put(out.theta, medium);
+    for (std::size_t p = 0; p < at.size(); ++p) {
+      const auto found = moved[p].find(place);
+      put(out.moves[p], found == moved[p].end() ? EdgeMedium{} : found->second.slope);
+    }
   }
   return out;
 }

@@ -86,7 +86,35 @@ struct Matrix6 {
       }
     return true;
   }
+  Matrix6 of(const std::vector<int>& rows) const {
+    Matrix6 out;
+    out.n = static_cast<int>(rows.size());
+    for (int i = 0; i < out.n; ++i)
+      for (int j = 0; j < out.n; ++j)
+        out.a[i][j] = a[rows[static_cast<std::size_t>(i)]][rows[static_cast<std::size_t>(j)]];
+    return out;
+  }
 };
+
+/// Rows that couple to each other, in two dimensions those of either polarization: what one of them
+/// needs is not taken of the others.
+std::vector<std::vector<int>> parts_of(const Matrix6& g) {
+  std::vector<std::vector<int>> out;
+  std::array<bool, 6> known{};
+  for (int first = 0; first < g.n; ++first) {
+    if (known[static_cast<std::size_t>(first)]) continue;
+    std::vector<int> part{first};
+    known[static_cast<std::size_t>(first)] = true;
+    for (std::size_t at = 0; at < part.size(); ++at)
+      for (int j = 0; j < g.n; ++j)
+        if (!known[static_cast<std::size_t>(j)] && g.a[part[at]][j] != 0) {
+          known[static_cast<std::size_t>(j)] = true;
+          part.push_back(j);
+        }
+    out.push_back(std::move(part));
+  }
+  return out;
+}
 
 /// The smallest fractions of the cell's faces with which it keeps the limit; zero where it does.
 Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
@@ -146,26 +174,31 @@ Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
         g.a[i][j] -=
             k * sign[m][static_cast<std::size_t>(i)] * sign[m][static_cast<std::size_t>(j)];
   }
-  const auto least = [&](int f, double tau) {
-    return -tau * g.a[f][f] / (largest * whole[static_cast<std::size_t>(f)]);
-  };
-  const auto keeps = [&](double tau) {
-    Matrix6 left = g;
-    for (int f = 0; f < g.n; ++f) {
-      const auto u = static_cast<std::size_t>(f);
-      left.a[f][f] += largest * (1 + 1e-9) * whole[u] * std::max(area[u], least(f, tau));
-    }
-    return left.positive();
-  };
   Least out{};
-  if (keeps(0)) return out;
-  double low = 1, high = 6;  // enough where no face is whole: G has 6 rows
-  while (!keeps(high) && high < 1e12) high *= 2;
-  while (high - low > 1e-4 * low) {
-    const double middle = (low + high) / 2;
-    (keeps(middle) ? high : low) = middle;
+  for (const std::vector<int>& part : parts_of(g)) {
+    const Matrix6 own = g.of(part);
+    const auto least = [&](int f, double tau) {
+      return -tau * own.a[f][f] /
+             (largest * whole[static_cast<std::size_t>(part[static_cast<std::size_t>(f)])]);
+    };
+    const auto keeps = [&](double tau) {
+      Matrix6 left = own;
+      for (int f = 0; f < own.n; ++f) {
+        const auto face = static_cast<std::size_t>(part[static_cast<std::size_t>(f)]);
+        left.a[f][f] += largest * (1 + 1e-9) * whole[face] * std::max(area[face], least(f, tau));
+      }
+      return left.positive();
+    };
+    if (keeps(0)) continue;
+    double low = 1, high = 6;  // enough where no face is whole: G has 6 rows
+    while (!keeps(high) && high < 1e12) high *= 2;
+    while (high - low > 1e-13 * low) {
+      const double middle = (low + high) / 2;
+      (keeps(middle) ? high : low) = middle;
+    }
+    for (int f = 0; f < own.n; ++f)
+      out[number[static_cast<std::size_t>(part[static_cast<std::size_t>(f)])]] = least(f, high);
   }
-  for (int f = 0; f < g.n; ++f) out[number[static_cast<std::size_t>(f)]] = least(f, high);
   return out;
 }
 

@@ -67,21 +67,24 @@ double share_across(const Fill& fill, int axis) {
   return all > 0 ? along / all : 0;
 }
 
-constexpr double kParts = 64;  // to which shares are rounded
+/// To which shares are rounded; where they are to be exact, their own rounding goes.
+double parts_of(LaminateShares laminates) {
+  return laminates == LaminateShares::rounded ? 64 : 0x1p40;
+}
 
-/// Shares in 64ths that sum to one; the largest takes what is left.
-std::vector<MediumWeight> rounded(const std::vector<Share>& shares) {
+/// Shares in so many parts that sum to one; the largest takes what is left.
+std::vector<MediumWeight> rounded(const std::vector<Share>& shares, double parts) {
   std::vector<MediumWeight> out;
-  double left = kParts;
+  double left = parts;
   for (const Share& s : shares) {
-    out.push_back({s.medium, std::round(s.fraction * kParts)});
+    out.push_back({s.medium, std::round(s.fraction * parts)});
     left -= out.back().weight;
   }
   std::max_element(out.begin(), out.end(), [](const MediumWeight& a, const MediumWeight& b) {
     return a.weight < b.weight;
   })->weight += left;
   std::erase_if(out, [](const MediumWeight& m) { return m.weight <= 0; });
-  for (MediumWeight& m : out) m.weight /= kParts;
+  for (MediumWeight& m : out) m.weight /= parts;
   return out;
 }
 
@@ -89,7 +92,7 @@ std::vector<MediumWeight> rounded(const std::vector<Share>& shares) {
 /// mixtures of such, shares are enough: there is no end of them, and next to each other they are
 /// nearly alike.
 void find_parts(const Scene& scene, const Fill& fill, const std::vector<Medium>& media, int axis,
-                EdgeMaterial& out) {
+                LaminateShares laminates, EdgeMaterial& out) {
   if (std::any_of(fill.media.begin(), fill.media.end(),
                   [&](const Share& s) { return scene.blend_of(s.medium); }))
     return;
@@ -106,14 +109,15 @@ void find_parts(const Scene& scene, const Fill& fill, const std::vector<Medium>&
       }))
     return;
   const double across = share_across(fill, axis);
-  if (across > 1 - 1e-9) {
+  const double parts = parts_of(laminates);
+  if (across > 1 - 1e-9 && laminates == LaminateShares::rounded) {
     out.across = 1;
     for (const Share& s : fill.media) out.parts.push_back({s.medium, s.fraction});
-  } else if (const double nearest = std::round(across * kParts) / kParts; nearest > 0) {
-    std::vector<MediumWeight> parts = rounded(fill.media);
-    if (parts.size() == 1) return;  // shares are as good
+  } else if (const double nearest = std::round(across * parts) / parts; nearest > 0) {
+    std::vector<MediumWeight> media_of = rounded(fill.media, parts);
+    if (media_of.size() == 1) return;  // shares are as good
     out.across = nearest;
-    out.parts = std::move(parts);
+    out.parts = std::move(media_of);
   }
 }
 
@@ -155,7 +159,8 @@ Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& edge,
 
 EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
                            const YeeGrid& grid, const Edge& edge, Averaging averaging,
-                           const Periodic& periodic, const CutCellFractions& open) {
+                           const Periodic& periodic, const CutCellFractions& open,
+                           LaminateShares laminates) {
   const int axis = axis_of(edge.component);
   EdgeMaterial out;
   const double tolerance = 1e-6 * grid.length(axis, std::array{edge.i, edge.j, edge.k}[axis]);
@@ -177,7 +182,7 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
                                     [&](const Share& s) { return plain(media[s.medium]); });
   out.inverse_eps = inverse_along(fill, media, &Medium::eps, axis, lossless && tensors(averaging));
   if (!lossless && fill.media.size() > 1 && tensors(averaging))
-    find_parts(scene.scene(), fill, media, axis, out);
+    find_parts(scene.scene(), fill, media, axis, laminates, out);
   if (!out.parts.empty()) {
     double mean = 0, mean_inverse = 0;
     for (const MediumWeight& p : out.parts) {

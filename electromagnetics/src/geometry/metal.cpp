@@ -17,13 +17,19 @@ constexpr double smallest = 1e-5;  // shares this near to 0 or 1 are: surfaces a
 double snapped(double share) { return share < smallest ? 0 : share > 1 - smallest ? 1 : share; }
 
 /// t in (0, 1) where the metal's function changes its sign between `a` (value fa) and `b` (fb):
-/// regula falsi that halves the value at an end that stays (Illinois).
+/// regula falsi that halves the value at an end that stays (Illinois), and bisection where that
+/// does not get on: along a sheet the value is that of its tolerance until the sheet ends.
 double crossing(const Metal& metal, const Point& a, double fa, const Point& b, double fb) {
   const bool open_first = fa > 0;
   double low = 0, high = 1, f_low = fa, f_high = fb;
   int stays = 0;
-  for (int n = 0; n < 60 && high - low > 1e-12; ++n) {
+  double before = 2;  // how far they were apart three steps ago, since when they should have halved
+  for (int n = 0; n < 120 && high - low > 1e-12; ++n) {
     double t = f_high == f_low ? (low + high) / 2 : low - f_low * (high - low) / (f_high - f_low);
+    if (n % 3 == 2) {
+      if (high - low > before / 2) t = (low + high) / 2;
+      before = high - low;
+    }
     if (!(t > low && t < high)) t = (low + high) / 2;
     const double f = metal(plus(times(1 - t, a), times(t, b)));
     if (std::abs(f) < 1e-14 * (std::abs(fa) + std::abs(fb))) return t;

@@ -322,6 +322,9 @@ void change_unknowns(const Work<T>& w, bool back) {
           w.special_factor[f.special[index]])
         factor = w.special_factor[f.special[index]];
       const T* keep = is_electric(c) || f.keep.empty() ? nullptr : f.keep[index];
+      if (!is_electric(c) && !f.special.empty() && f.special[index] >= 0 &&
+          !w.special_keep.empty() && w.special_keep[f.special[index]])
+        keep = w.special_keep[f.special[index]];
       const T scale = is_electric(c) ? t.scale(c, j, k) : -t.scale(c, j, k);
       T* e = w.state + t.offset(c, 0, j, k);
       for (int i = f.first[0]; i < f.last[0];
@@ -331,9 +334,15 @@ void change_unknowns(const Work<T>& w, bool back) {
         const T changed = back ? e[i] / (conductor ? T{1} : by) : e[i] * by;
         e[i] = conductor ? T{0} : changed;
       }
-      if (!f.special.empty() && f.special[index] >= 0 && back)
-        for (const Coupled& a : t.specials[static_cast<std::size_t>(f.special[index])].coupled)
-          e[a.i] = w.coupled[a.slot];
+      if (f.special.empty() || f.special[index] < 0 || !back) continue;
+      const Special<T>& special = t.specials[static_cast<std::size_t>(f.special[index])];
+      for (const Coupled& a : special.coupled) e[a.i] = w.coupled[a.slot];
+      if (is_electric(c) || !w.in_b) continue;
+      for (const Mixed<T>& run : special.mixed)  // what the first traces have of the old h
+        for (int q = 0; q < run.length; ++q) {
+          const T* l = w.in_b + run.column + q * t.channels;
+          e[run.first + q] += l[1] - l[0];
+        }
     }
     for (int axis = 0; axis < 3; ++axis) {
       const LayerTable<T>& l = t.layer[c][axis];

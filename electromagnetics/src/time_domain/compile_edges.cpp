@@ -127,7 +127,6 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
       if (at[d] < f.first[d] || at[d] + (d == 0 ? length - 1 : 0) >= f.last[d])
         throw Error("[YeeScheme] mixed edge " + std::to_string(q) + ", " + name_of(e.component) +
                     ", is not among the edges that the scheme computes");
-    if (!is_electric(e.component)) throw Error("[YeeScheme] only electric edges are mixed");
     const std::int64_t index = t.row_index(e.j, e.k);
     if (f.keep.empty()) f.keep.assign(t.rows(), nullptr);
     if (!f.keep[index]) f.keep[index] = t.pool.keep(std::vector<T>(aligned(t.n[0] + 1), 1));
@@ -147,11 +146,13 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
         if (i >= p.first && i < p.first + p.length)
           throw Error("[YeeScheme] mixed edge " + std::to_string(q) + " is nonlinear in its row");
       const bool wraps = t.wraps(0);
+      const double open = t.open.gain(t.whole(Edge{e.component, i, e.j, e.k}));
       run.metric.push_back(t.cdt * metric(m, e.component, 0, i, t.unit, wraps) *
-                           t.open.gain(t.whole(Edge{e.component, i, e.j, e.k})));
+                           (is_electric(e.component) ? open : 1 / open));
       t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
     }
     for (const DispersiveRun& poles : mixed.poles) {
+      if (!is_electric(e.component)) break;
       Polarized<T> p = polarized_of(t, poles, e.i, length);
       p.mixed = t.n_mixed_gains;
       t.n_mixed_gains += length;

@@ -161,7 +161,7 @@ class Rows {
       for (const Mixed<T>& run : special->mixed)
         for (int q = 0; q < run.length; ++q) {
           const T* l = traces + run.column + q * t_.channels;
-          e[run.first + q] += scale * factor[run.first + q] * (l[0] + responses(run, l));
+          e[run.first + q] += sign * scale * factor[run.first + q] * (l[0] + responses(run, l));
         }
     }
     if (w_.out_a) {
@@ -352,9 +352,11 @@ class Rows {
             im[i] = a * y + up * x - up * g;
           }
         }
-      if (w_.in_b) {
-        const T* traces = w_.in_b + (w_.steps - 1 - n) * t_.n_traced;
-        for (const Mixed<T>& run : special.mixed) trace_cotangents_before(special, run, traces);
+      // What traces have of the old h is due when the step before is transposed.
+      if (const std::int64_t late = is_electric(c) ? n : n - 1; w_.in_b && late >= 0) {
+        const T* traces = w_.in_b + (w_.steps - 1 - late) * t_.n_traced;
+        for (const Mixed<T>& run : special.mixed)
+          trace_cotangents_before(special, run, traces, is_electric(c) ? 1 : -1);
         // The cotangent of a bracket alone ends here.
         for (const Span& a : special.traced)
           for (int i = 0; i < a.length; ++i) e[a.first + i] -= traces[a.column + i];
@@ -443,6 +445,7 @@ class Rows {
         }
         u[2 + k] = sum;
       }
+      std::fill(u + 2 + run.polarized.size(), u + t_.channels, T{0});  // faces have no poles
     }
   }
   void end_traces(const Mixed<T>& run, const T* e, T* traces) const {
@@ -459,10 +462,11 @@ class Rows {
       sum += run.response[k] * cotangents[2 + k];
     return sum;
   }
-  void trace_cotangents_before(const Special<T>& special, const Mixed<T>& run, const T* traces) {
+  void trace_cotangents_before(const Special<T>& special, const Mixed<T>& run, const T* traces,
+                               T sign) {
     for (int q = 0; q < run.length; ++q) {
       const T* l = traces + run.column + q * t_.channels;
-      x_[run.first + q] += responses(run, l) - l[0];
+      x_[run.first + q] += sign * (responses(run, l) - l[0]);
       for (std::size_t k = 0; k < run.polarized.size(); ++k) {
         const Polarized<T>& p = special.polarized[run.polarized[k]];
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {

@@ -39,6 +39,7 @@ struct Fillers {
   /// {component, i, j, k} of edges at corner tensors.
   std::map<std::array<int, 4>, double> corner_inverse{};
   CutCellFractions open{};
+  LaminateShares laminate_shares = LaminateShares::rounded;
 
   std::array<int, 3> cell_of(int i, int j, int k) const {
     return {std::min(i, grid.cells(0) - 1), std::min(j, grid.cells(1) - 1),
@@ -143,7 +144,7 @@ void electric_row(const Fillers& f, int c, int j, int k, MaterialRow& row) {
     }
     const EdgeMaterial e =
         edge_material(f.scene, f.media, f.grid, {static_cast<std::uint8_t>(c), i, j, k},
-                      f.averaging, f.periodic, f.open);
+                      f.averaging, f.periodic, f.open, f.laminate_shares);
     const auto at_corner = f.corner_inverse.find({c, i, j, k});
     row.inverse[static_cast<std::size_t>(i)] = e.pec ? 0
                                                : at_corner != f.corner_inverse.end()
@@ -220,10 +221,12 @@ std::array<double, 3> even_at_mirrors(const YeeGrid& grid, const std::array<Face
 
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml,
                    double dt_s, Dtype dtype, const Scene& scene, const std::vector<Medium>& media,
-                   Averaging averaging, CutCellFractions open, const Slab& slab) {
+                   Averaging averaging, CutCellFractions open, const Slab& slab,
+                   LaminateShares laminates) {
   auto f = std::make_shared<Fillers>(
       Fillers{grid, faces, dt_s, SceneOrder(scene), media, averaging, {}, {}, {}});
   f->open = std::move(open);
+  f->laminate_shares = laminates;
   for (int d = 0; d < 3; ++d)
     f->periodic[static_cast<std::size_t>(d)] =
         grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;

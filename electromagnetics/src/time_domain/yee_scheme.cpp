@@ -52,7 +52,7 @@ void mix(const Tables<T>& t, const T* given, const RowWith& row_with, Replaced<T
   out.mixed_gain.resize(static_cast<std::size_t>(t.n_mixed_gains));
   out.keep_of_special.assign(t.specials.size(), nullptr);
   out.keeps.reserve(t.specials.size());
-  for (int c = 0; c < 3; ++c) {
+  for (int c = 0; c < 6; ++c) {
     const ComponentTable<T>& f = t.component[c];
     if (f.special.empty()) continue;
     for (int k = 0; k <= t.n[2]; ++k)

@@ -67,13 +67,18 @@ using Periodic = std::array<bool, 3>;
 Fill fill_of(const SceneOrder& scene, const YeeGrid& grid, const Edge& edge,
              const Periodic& periodic = {});
 
+/// Of averages of media with losses or poles where faces run across the grid: in 64ths, so that few
+/// of them have to be found, or as they are, so that they move with the faces.
+enum class LaminateShares { rounded, exact };
+
 /// An edge is a perfect conductor where nothing of it is open, or, of staircases, where its middle
 /// lies in a closed one: inside, on its surface, or in a sheet without thickness, to 1e-6 of the
 /// cell, unless a structure seen before covers it. Elsewhere conductors take no part in the
 /// averages: these are over the open part of the box.
 EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
                            const YeeGrid& grid, const Edge& edge, Averaging averaging,
-                           const Periodic& periodic = {}, const CutCellFractions& open = {});
+                           const Periodic& periodic = {}, const CutCellFractions& open = {},
+                           LaminateShares laminates = LaminateShares::rounded);
 
 /// The coefficients of one face: an H component. mu follows the rules of eps, without
 /// off-diagonals.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the media of a grid's edges move with numbers that its scene is made from, losses and shares
-// of poles included.
+// How the media of a grid's edges and faces move with numbers that its scene is made from, losses
+// and shares of poles included; and what conductors leave open of them, which is a factor of theta.
 //
 // An edge has theta = [1/inverse, loss, weights of sets of poles] (MixedEdges). Differences of the
-// averaging give d theta / d p of every edge that moves; a run whose `mixed` are these edges then
-// is a function of theta, and so of p:
+// averaging and of the shares give d theta / d p of every edge and face that moves; a run whose
+// `mixed` are these then is a function of theta, and so of p:
 //
 //   const MediumDerivatives d = medium_derivatives(model_of, {length}, {1e-5 * cell});
 //   model.mixed = d.edges;
@@ -22,7 +22,7 @@ namespace tessera::electromagnetics {
 
 struct MediumDerivatives {
   MixedEdges edges;
-  std::vector<double> theta;               ///< [edges, K], K as of MixedEdges
+  std::vector<double> theta;               ///< [edges, K], K as of MixedEdges, by the own shares
   std::vector<std::vector<double>> moves;  ///< [parameter][edges, K] d theta / d p
 
   /// theta [edges K] to first order in the change of the parameters [parameter].
@@ -31,9 +31,11 @@ struct MediumDerivatives {
 
 /// Central differences with a step for each parameter, for lengths 1e-5 of a cell: what may move is
 /// averaged smoothly while no face leaves the box of its edge, and where one does, the mean of both
-/// sides is given. Throws Error where a parameter moves a conductor, a face of a medium with losses
-/// or poles that E crosses (the average there has poles of its own), a nonlinear or magnetic
-/// medium, tensors, the grid or the time step, or nothing at all.
+/// sides is given. Where a conductor ends at a line of the grid, edges open on one side of it and
+/// none on the other: the slope there is given. Throws Error where a parameter moves conductors off
+/// such lines at both ends and these are near to each other, a face of a medium with losses or
+/// poles that E crosses (the average there has poles of its own), a nonlinear medium or a magnetic
+/// one with poles, tensors, the grid or the time step, or nothing at all.
 MediumDerivatives medium_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
     const std::vector<double>& at, const std::vector<double>& steps);

@@ -38,7 +38,7 @@ namespace tessera::electromagnetics {
 YeeModel yee_model(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Pml& pml,
                    double dt_s, Dtype dtype, const Scene& scene, const std::vector<Medium>& media,
                    Averaging averaging = Averaging::kottke, CutCellFractions open = {},
-                   const Slab& slab = {});
+                   const Slab& slab = {}, LaminateShares laminates = LaminateShares::rounded);
 
 // ---- sources
 

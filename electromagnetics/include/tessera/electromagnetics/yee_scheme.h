@@ -93,8 +93,12 @@ struct NodeTensor {
 /// the current -(1/g) sum_k d theta_k u_k with the edge's `mixed_gains` g and, over the step that
 /// ends with e',
 ///   u = [e' - e, e' + e, P' - P of each, for a weight of 1].
+/// Faces (components of H) likewise, by permeability and magnetic loss; they have no poles: their
+/// weights count for nothing, and their traces are zero. The open part that is a share s of an edge
+/// in the model divides theta, that of a face multiplies it: cutting it to s' is theta s / s', of a
+/// face theta s' / s.
 struct MixedEdges {
-  std::vector<Edge> edges;  ///< electric; what the model's rows say of their medium does not count
+  std::vector<Edge> edges;           ///< what the model's rows say of their medium does not count
   std::vector<DispersiveRun> poles;  ///< of no edges
   std::int64_t channels() const { return 2 + static_cast<std::int64_t>(poles.size()); }  ///< K
 };
@@ -170,7 +174,7 @@ class YeeScheme {
   std::int64_t n_injected() const;
   std::int64_t n_recorded() const;
   std::int64_t n_traced() const;  ///< columns: traced edges, then K for each mixed one
-  /// [mixed edges] c dt ds/A*: D moves by that times the bracket.
+  /// [mixed edges] c dt ds/A*, of faces c dt ds*/A: D or B moves by that times the bracket.
   std::vector<double> mixed_gains() const;
   /// [state_size] 1 where the state holds an unknown; elsewhere (padding, copies across joined
   /// faces, conductors, outer tangential E) it is zero or follows from the unknowns. The transpose

@@ -2,7 +2,8 @@
 import fdtd
 
 WHAT = ("d S / d length, the length a parameter, against runs with it a little longer and shorter: a block with losses (eps 2.2, 0.1 S/m) and a dispersive one (Lorentz, with losses) in a parallel-plate guide, 9.5 to "
-        "13.1 GHz; a notch in a silicon rib of 500 x 250 nm on 100 nm in oxide, 185 to 202 THz, that ends 0.1 of a cell behind a line of the grid")
+        "13.1 GHz, and the dispersive one narrower, with E across its ends; a patch of 16.6 x 18.6 mm on a lossy board in its length, a thin iris in WR-90 in its width, a metal block between plates in its "
+        "height, each ending between lines of the grid; a notch in a silicon rib of 500 x 250 nm on 100 nm in oxide, 185 to 202 THz, that ends 0.1 of a cell behind a line of the grid")
 BAR = "central differences 1e-3"
 
 RIB = """app = "electromagnetics.fdtd"
@@ -59,6 +60,93 @@ derivatives = ["l"]
 """
 
 
+PATCH = """app = "electromagnetics.fdtd"
+[parameters]
+l = "16.6 mm"
+[grid]
+size = ["40 mm", "36 mm", "13.5 mm"]
+centre = ["0 mm", "0 mm", "6.75 mm"]
+cell = ["1 mm", "1 mm", "0.75 mm"]
+[run]
+precision = "f64"
+stop.decay_db = 80
+[boundary]
+z_low = "pec"
+pml.cells = 7
+[[material]]
+name = "board"
+eps = 2.2
+sigma = "2e-3 S/m"
+[[structure]]
+shape = "box"
+material = "board"
+low = ["-inf", "-inf", "0 mm"]
+high = ["inf", "inf", "1.5 mm"]
+[[structure]]
+shape = "box"
+material = "pec"
+low = ["-l/2", "-9.3 mm", "1.5 mm"]
+high = ["l/2", "9.3 mm", "1.5 mm"]
+[[port]]
+kind = "lumped"
+name = "feed"
+position = ["-3 mm", "0 mm", "0.75 mm"]
+size = ["0 mm", "0 mm", "1.5 mm"]
+direction = [0, 0, 1]
+resistance = "50 ohm"
+[s_parameters]
+frequency_min = "5 GHz"
+frequency_max = "6.2 GHz"
+frequency_points = 7
+derivatives = ["l"]
+"""
+GUIDE = """app = "electromagnetics.fdtd"
+[parameters]
+l = "LENGTH mm"
+[grid]
+SIZE
+[run]
+precision = "f64"
+stop.decay_db = 80
+[boundary]
+y = "pec"
+WALLS
+pml.cells = 12
+BODIES
+[[port]]
+kind = "mode"
+name = "left"
+position = ["-14 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+[[port]]
+kind = "mode"
+name = "right"
+position = ["14 mm", "0 mm", "0 mm"]
+direction = [-1, 0, 0]
+[s_parameters]
+BAND
+frequency_points = 7
+derivatives = ["l"]
+"""
+METAL = """[[structure]]
+shape = "box"
+material = "pec"
+"""
+
+
+def guide(length, size, walls, bodies, band):
+    text = GUIDE
+    for word, by in (("LENGTH", str(length)), ("SIZE", size), ("WALLS", walls), ("BODIES", "".join(METAL + body for body in bodies)),
+                     ("BAND", 'frequency_min = "{} GHz"\nfrequency_max = "{} GHz"'.format(*band))):
+        text = text.replace(word, by, 1)
+    return text
+
+
+IRIS = guide(10.7, 'size = ["60 mm", "22.86 mm", "10.16 mm"]\ncell = ["1 mm", "1.143 mm", "2.032 mm"]', 'z = "pec"',
+             ('low = ["0 mm", "-inf", "-inf"]\nhigh = ["0 mm", "-l/2", "inf"]\n', 'low = ["0 mm", "l/2", "-inf"]\nhigh = ["0 mm", "inf", "inf"]\n'), (8.5, 12))
+STEP = guide(6.6, 'size = ["60 mm", "12 mm", "0 mm"]\ncell = "1 mm"\npolarization = "Hz"', "", ('low = ["0.3 mm", "-inf", "-inf"]\nhigh = ["4.3 mm", "-6 mm + l", "inf"]\n',), (4, 9))
+
+
 def lossy_block(work):
     text = (work.root / "tests" / "apps" / "fdtd_ports_test.cpp").read_text()
     text = text[text.index("std::string lossy_block() {"):]
@@ -86,7 +174,14 @@ def worst(work, name, text, length, by_nm, elements):
 
 def measure(work):
     dispersive = lossy_block(work).replace('eps = 2.2\nsigma = "0.1 S/m"', 'eps = 1.8\nsigma = "0.02 S/m"\npoles = [{kind = "lorentz", frequency = "16 GHz", damping = "2 GHz", delta_eps = 0.6}]')
+    across = dispersive
+    for what, by in (('"Ez"', '"Hz"'), ('["0.3 mm", "-inf"', '["0.3 mm", "-4 mm"'), ('l", "inf"', 'l", "4 mm"'), ("9.5 GHz", "4 GHz"), ("13.1 GHz", "6.5 GHz")):
+        across = across.replace(what, by, 1)
     found = {
+        "patch": worst(work, "patch_length", PATCH, "16.6 mm", 5000, ("S_feed_feed",)),
+        "iris": worst(work, "iris_width", IRIS, "10.7 mm", 10000, ("S_left_left", "S_right_left")),
+        "metal block": worst(work, "metal_step", STEP, "6.6 mm", 10000, ("S_left_left", "S_right_left", "S_right_right")),
+        "dispersive block, E across": worst(work, "dispersive_across", across, "13 mm", 62500, ("S_left_left", "S_right_left", "S_right_right")),
         "dispersive block": worst(work, "dispersive_block", dispersive, "13 mm", 62500, ("S_left_left", "S_right_left", "S_left_right", "S_right_right")),
         "block": worst(work, "lossy_block", lossy_block(work), "13 mm", 62500, ("S_left_left", "S_right_left", "S_left_right", "S_right_right")),
         "rib": worst(work, "notched_rib", RIB, "410 nm", 1.5625, ("S_in_in", "S_out_in")),
