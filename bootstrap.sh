@@ -28,7 +28,7 @@ required_packages="
   libhdf5-dev libfmt-dev libspdlog-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev
   libcairo2-dev libpng-dev libpugixml-dev fonts-dejavu-core libgtest-dev librapidcheck-dev libbenchmark-dev"
 # The build goes on without these, and says so (docs/decisions/0004-parts.md).
-optional_packages="libvtk9-dev libgdal-dev libopenmpi-dev openmpi-bin openssh-client libmetis-dev libpetsc-complex-dev libslepc-complex-dev gemmi-dev tao-pegtl-dev clang-format"
+optional_packages="libvtk9-dev libgdal-dev libocct-data-exchange-dev libopenmpi-dev openmpi-bin openssh-client libmetis-dev libpetsc-complex-dev libslepc-complex-dev gemmi-dev tao-pegtl-dev clang-format"
 # What the benchmarks and acceptance rows compare with or work with; never needed by the suite itself.
 peer_packages="libtorch-dev libadolc-dev python3-meep-openmpi python3-matplotlib mpb nec2c gromacs lammps metis clang libclang-rt-dev|libclang-rt-14-dev python3-openems debootstrap python3-venv strace libonnx-testdata libcgal-dev"
 

@@ -2,6 +2,7 @@
 // Bodies from files of triangles: as the primitives that they draw, with gaps, and files that are
 // none.
 #include "fdtd_case.h"
+#include "tessera/data/step.h"
 
 #include <gtest/gtest.h>
 
@@ -85,6 +86,68 @@ TEST_F(FdtdDrawings, AreThePrimitivesThatTheyDraw) {
       EXPECT_NEAR(whole[n], box[n], 1e-5 * most);
       EXPECT_NEAR(torn[n], box[n], 1e-5 * most);
     }
+  }
+}
+
+/// A sphere of 400 nm.
+const char* const kBall = R"(ISO-10303-21;
+HEADER;
+FILE_DESCRIPTION(('a ball'),'2;1');
+FILE_NAME('ball','2026-01-01T00:00:00',(''),(''),'','','');
+FILE_SCHEMA(('AUTOMOTIVE_DESIGN { 1 0 10303 214 1 1 1 1 }'));
+ENDSEC;
+DATA;
+#1=APPLICATION_CONTEXT('mechanical design');
+#2=PRODUCT_CONTEXT('',#1,'mechanical');
+#3=PRODUCT('ball','ball','',(#2));
+#4=PRODUCT_DEFINITION_FORMATION('','',#3);
+#5=PRODUCT_DEFINITION_CONTEXT('part definition',#1,'design');
+#6=PRODUCT_DEFINITION('design','',#4,#5);
+#7=PRODUCT_DEFINITION_SHAPE('','',#6);
+#8=SHAPE_DEFINITION_REPRESENTATION(#7,#9);
+#9=ADVANCED_BREP_SHAPE_REPRESENTATION('',(#14,#15),#10);
+#10=(GEOMETRIC_REPRESENTATION_CONTEXT(3)GLOBAL_UNIT_ASSIGNED_CONTEXT((#11,#12,#13))REPRESENTATION_CONTEXT('',''));
+#11=(LENGTH_UNIT()NAMED_UNIT(*)SI_UNIT(.NANO.,.METRE.));
+#12=(NAMED_UNIT(*)PLANE_ANGLE_UNIT()SI_UNIT($,.RADIAN.));
+#13=(NAMED_UNIT(*)SI_UNIT($,.STERADIAN.)SOLID_ANGLE_UNIT());
+#14=AXIS2_PLACEMENT_3D('',#16,#17,#18);
+#15=MANIFOLD_SOLID_BREP('',#19);
+#16=CARTESIAN_POINT('',(0.,0.,0.));
+#17=DIRECTION('',(0.,0.,1.));
+#18=DIRECTION('',(1.,0.,0.));
+#19=CLOSED_SHELL('',(#20));
+#20=ADVANCED_FACE('',(#21),#22,.T.);
+#21=FACE_BOUND('',#23,.T.);
+#22=SPHERICAL_SURFACE('',#14,400.);
+#23=VERTEX_LOOP('',#24);
+#24=VERTEX_POINT('',#25);
+#25=CARTESIAN_POINT('',(0.,0.,-400.));
+ENDSEC;
+END-ISO-10303-21;
+)";
+
+TEST_F(FdtdDrawings, ASphereOfAStepFileIsTheSphere) {
+  if (!tessera::data::reads_step()) GTEST_SKIP() << "a build without OpenCASCADE";
+  const std::string text = kDrawing, place = "[\"-10 nm\", \"20 nm\", \"0 nm\"]\n";
+  const auto begin = text.find("shape = \"mesh\""), end = text.find("[[source]]");
+  write("ball.step", kBall);
+  for (const std::string medium : {"glass", "pec"}) {
+    const auto of = [&](const std::string& shape) {
+      return trace(changed(std::string(text).replace(begin, end - begin, shape),
+                           "material = \"glass\"", "material = \"" + medium + "\""));
+    };
+    const std::vector<double> wanted =
+        of("shape = \"sphere\"\nradius = \"400 nm\"\ncentre = " + place);
+    const std::vector<double> found =
+        of("shape = \"step\"\nfile = \"ball.step\"\norigin = " + place);
+    EXPECT_EQ(said_.find("E0679"), std::string::npos) << said_;
+    double most = 0, off = 0;
+    for (const double x : wanted) most = std::max(most, std::abs(x));
+    ASSERT_GT(most, 0);
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t n = 0; n < wanted.size(); ++n)
+      off = std::max(off, std::abs(found[n] - wanted[n]));
+    EXPECT_LT(off, 2e-3 * most) << medium;
   }
 }
 

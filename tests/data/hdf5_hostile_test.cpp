@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HDF5 files made to do harm: each ends in a numbered error, soon, and with little memory.
 #define H5_USE_110_API
-#include "data/src/hdf5/guarded_child.h"
+#include "data/src/files/guarded_child.h"
 #include "input_error.h"
 #include "temp_folder.h"
 #include "tessera/data/hdf5.h"

@@ -172,7 +172,8 @@ enum class ShapeKind {
   difference,
   pixels,
   mesh,
-  gds
+  gds,
+  step
 };
 enum class Interpolation { pixels, linear };
 /// Numbers of a file, as many axes as it has, the last one fastest.
@@ -191,7 +192,7 @@ struct RepeatOptions {
 };
 /// A body as its file has it.
 struct Drawing {
-  electromagnetics::SurfaceSolid solid;       ///< of a mesh
+  electromagnetics::SurfaceSolid solid;       ///< of a mesh or STEP
   double unit = 1;                            ///< in which it was read, m
   std::shared_ptr<const data::SideTree> rim;  ///< of a layer of a layout, m
 };
@@ -216,6 +217,7 @@ struct StructureOptions {
   std::vector<std::string> parts;
   std::filesystem::path file;       ///< of densities, or of a drawing
   double unit = 0;                  ///< of a drawing, m
+  std::optional<double> chord;      ///< of STEP, m
   std::optional<std::string> cell;  ///< of a layout; not given: the only top cell
   int layer = 0;
   std::optional<int> datatype;             ///< not given: all of them

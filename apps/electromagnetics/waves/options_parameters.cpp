@@ -68,6 +68,7 @@ std::vector<Parameter> parameters_of(CaseOptions& o) {
         may("high", s.high);
         break;
       case ShapeKind::mesh:
+      case ShapeKind::step:
         three("origin", s.origin);
         break;
       case ShapeKind::gds:

@@ -82,8 +82,17 @@ void add_drawing_keys(data::Options<StructureOptions>& o) {
                 .since = "0.3"}));
   o.add("origin", &O::origin,
         length({.doc = "Where the origin of the file lies.",
-                .only_for = {"mesh", "gds"},
+                .only_for = {"mesh", "gds", "step"},
                 .since = "0.3"}));
+  o.add(
+      "chord", &O::chord,
+      length({.doc =
+                  "About how far triangles may be off the faces of the file; if not given 1/200 of "
+                  "the smallest cell that grid.cell or lines give, or, where the program makes "
+                  "the lines, 1/4000 of the body's diameter.",
+              .above = 0,
+              .only_for = {"step"},
+              .since = "0.3"}));
   o.add("cell", &O::cell,
         {.doc = "The cell of the layout; the only one that no other refers to if not given.",
          .only_for = {"gds"},
@@ -176,10 +185,9 @@ data::Options<StructureOptions> structure_table() {
       {.doc =
            "Its shape; union, intersection and difference combine other structures by their names; "
            "pixels is a block of densities from a file, mesh a surface of triangles from one, gds "
-           "a "
-           "layer of a layout, raised.",
+           "a layer of a layout, raised, step the solids of a STEP file.",
        .choices = {"box", "half_space", "sphere", "ellipsoid", "cylinder", "cone", "torus", "prism",
-                   "union", "intersection", "difference", "pixels", "mesh", "gds"},
+                   "union", "intersection", "difference", "pixels", "mesh", "gds", "step"},
        .required = true});
   o.add("name", &O::name, {.doc = "For messages and as a part of other structures."});
   o.add("material", &O::material,
@@ -269,9 +277,10 @@ data::Options<StructureOptions> structure_table() {
         {.doc = "Of pixels densities from 0 to 1: numbers of a .csv without a line of names, a "
                 ".npy, or the grey values of a .png, black 0 and white 1. The block has as many "
                 "pixels of equal size along each axis as the file has numbers. Of a mesh the "
-                "triangles, .stl or .obj, which should close a surface. Of gds a GDSII stream.",
+                "triangles, .stl or .obj, which should close a surface. Of gds a GDSII stream. Of "
+                "step faces of solids, in the unit that the file tells.",
          .required = true,
-         .only_for = {"pixels", "mesh", "gds"},
+         .only_for = {"pixels", "mesh", "gds", "step"},
          .since = "0.3"});
   o.add(
       "axes", &O::axes,

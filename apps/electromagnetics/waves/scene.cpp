@@ -42,6 +42,9 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
     case ShapeKind::mesh:
       if (!s.drawing) break;
       return em::translate(em::scale(s.drawing->solid.shape, s.unit / s.drawing->unit), s.origin);
+    case ShapeKind::step:
+      if (!s.drawing) break;
+      return em::translate(s.drawing->solid.shape, s.origin);
     case ShapeKind::gds:
       if (!s.drawing) break;
       return em::translate(em::prism(s.drawing->rim, s.base, s.base + s.height,

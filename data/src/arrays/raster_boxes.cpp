@@ -2,7 +2,7 @@
 #include "arrays/raster_boxes.h"
 
 #include "arrays/gdal_plugin.h"
-#include "hdf5/guarded_child.h"
+#include "files/guarded_child.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/plugin.h"
 #include "tessera/data/binary_file.h"

@@ -2,9 +2,9 @@
 // Reading HDF5 from anyone: what can be told from the first bytes is told here, the rest happens in
 // a guarded child (hdf5_checked.cpp), whose answer comes back as bytes and is checked again.
 #include "files/byte_stream.h"
+#include "files/guarded_child.h"
 #include "files/half_of_memory.h"
 #include "files/regular_file.h"
-#include "hdf5/guarded_child.h"
 #include "hdf5/hdf5_checked.h"
 #include "tessera/data/diagnostic.h"
 

@@ -4,10 +4,11 @@ import random
 import struct
 
 import fdtd
+import step_files
 
 WHAT = ("sphere and turned torus of glass and of metal as binary STL of 20,000 triangles beside the primitives: scattering cross-section at 15 frequencies, 12 cells in a radius of the sphere; "
-        "the same without 1 % of their triangles")
-BAR = "0.5 % at each frequency; 1 %, with a warning that tells where the largest hole is"
+        "the same as STEP, and as STL without 1 % of the triangles")
+BAR = "0.5 % at each frequency; torn 1 %, with a warning that tells where the largest hole is"
 
 CASE = """app = "electromagnetics.fdtd"
 [grid]
@@ -93,15 +94,18 @@ def measure(work):
         for kind, list_of in (("stl", triangles), ("torn", torn)):
             files[kind] = fdtd.folder(work, f"solid_{body}_{kind}.stl")
             write_stl(files[kind], list_of)
+        files["step"] = fdtd.folder(work, f"solid_{body}.step")
+        files["step"].write_text(step_files.sphere(1) if body == "sphere" else step_files.torus(0.75, 0.35))
         for material in ("glass", "pec"):
             plain, _ = cross_sections(work, f"solid_{body}_{material}_plain", material, PLAIN[body])
             off = {}
             for kind, file in files.items():
-                shape = f'shape = "mesh"\nfile = "{file.name}"\nunit = "1 um"\norigin = ["13 nm", "-21 nm", "34 nm"]' + ("\n" + TURN if body == "torus" else "")
+                read = 'shape = "step"' if kind == "step" else 'shape = "mesh"\nunit = "1 um"'
+                shape = f'{read}\nfile = "{file.name}"\norigin = ["13 nm", "-21 nm", "34 nm"]' + ("\n" + TURN if body == "torus" else "")
                 found, text = cross_sections(work, f"solid_{body}_{material}_{kind}", material, shape)
                 off[kind] = max(abs(a / b - 1) for a, b in zip(found, plain, strict=True))
                 warned = "open edges in" in text and "near (" in text
                 holds = holds and warned == (kind == "torn")
-            holds = holds and off["stl"] <= 0.005 and off["torn"] <= 0.01
-            said.append(f"{material} {body} {off['stl']:.2%}, torn {off['torn']:.2%}")
+            holds = holds and off["stl"] <= 0.005 and off["step"] <= 0.005 and off["torn"] <= 0.01
+            said.append(f"{material} {body} {off['stl']:.2%}, STEP {off['step']:.2%}, torn {off['torn']:.2%}")
     return holds, f"{len(sphere()):,} and {len(torus()):,} triangles; {'; '.join(said)}; {fdtd.where(work)}"

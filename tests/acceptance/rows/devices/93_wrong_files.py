@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+import re
 import struct
 import zlib
 
 import fdtd
+import step_files
 
-WHAT = "hostile STL, OBJ, GDSII, Touchstone and PNG files: drawings and pixels in a case by `tessera check`, networks by `tessera info`"
+WHAT = "hostile STL, OBJ, GDSII, STEP, Touchstone and PNG files: drawings and pixels in a case by `tessera check`, networks by `tessera info`"
 BAR = "an error with the file and its line or byte, exit 4, no crash, under 300 MiB and 20 s each"
 
 CASE = """app = "electromagnetics.fdtd"
@@ -23,6 +25,7 @@ material = "pec"
 """
 MESH = 'shape = "mesh"\nunit = "1 mm"\nfile = "FILE"\n'
 GDS = 'shape = "gds"\nlayer = 1\nheight = "0.2 mm"\nfile = "FILE"\n'
+STEP = 'shape = "step"\nfile = "FILE"\n'
 PIXELS = 'shape = "pixels"\naxes = ["x", "y"]\nsize = ["0.5 mm", "0.5 mm", "0.2 mm"]\nfile = "FILE"\n'
 TRIANGLE = (0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0)
 
@@ -73,6 +76,9 @@ def png(width, height, data, depth=8, kind=0):
 FACET = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
 THREE = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
 S2P = "# GHz S RI R 50\n"
+BALL, RING, MM = step_files.sphere(0.3, "mm"), step_files.torus(0.3, 0.1, "mm"), step_files.UNITS["mm"]
+INCH = ("(CONVERSION_BASED_UNIT('INCH',#90)LENGTH_UNIT()NAMED_UNIT(#91));\n#90=LENGTH_MEASURE_WITH_UNIT(LENGTH_MEASURE(1.E9999),#92);\n"
+        "#91=DIMENSIONAL_EXPONENTS(1.,0.,0.,0.,0.,0.,0.);\n#92=" + MM)
 FILES = (  # ending, the structure's keys, bytes, words of the error
     ("stl", MESH, b"", "E0"),
     ("stl", MESH, b"solid empty\nendsolid empty\n", "no triangles"),
@@ -108,6 +114,24 @@ FILES = (  # ending, the structure's keys, bytes, words of the error
     ("gds", GDS, HEAD + cell(b"A", SQUARE) + cell(b"B", SQUARE) + END, "2 top cells"),
     ("gds", GDS, HEAD + cell(b"A", SQUARE.replace(record(0xd, 2, i2(1)), record(0xd, 2, i2(7)))) + END, "no layer 1"),
     ("gds", GDS, record(0, 2, i2(600)) + record(1, 2, bytes(24)) + record(3, 5, bytes(16)) + END, "database unit"),
+    ("step", STEP, b"", "expecting STEP"),
+    ("step", STEP, bytes(range(256)) * 20, ":1: error E0383"),
+    ("step", STEP, BALL[:1000].encode(), ":23: error E0383"),
+    ("step", STEP, BALL.replace("END-ISO-10303-21;", "").encode(), "unexpected end of file"),
+    ("step", STEP, re.sub("DATA;.*ENDSEC;", "DATA;\nENDSEC;", BALL, flags=re.S).encode(), "no unit of length"),
+    ("step", STEP, BALL.replace("(#11,#12,#13)", "(#12,#13)").encode(), "no unit of length"),
+    ("step", STEP, BALL.replace(".METRE.", ".GRAM.").encode(), "no unit of length"),
+    ("step", STEP, BALL.replace(".MILLI.", ".MINI.").encode(), "the unit #11"),
+    ("step", STEP, step_files.sphere(1, INCH).encode(), "m across"),
+    ("step", STEP, BALL.replace("(#20)", "(#99)").encode(), "no faces"),
+    ("step", STEP, BALL.replace("(#20)", "(#19)").encode(), "no faces"),                         # of itself
+    ("step", STEP, BALL.replace("'',#16,#17,#18)", "'',#14,#17,#18)").encode(), "E0429"),        # a place at itself: recursion without end
+    ("step", STEP, BALL.replace("(#20)", "(" * 200000 + "#20" + ")" * 200000).encode(), "E0429"),  # stack
+    ("step", STEP, BALL.replace("(#20)", "(" + ",".join(["#20"] * 200000) + ")").encode(), "CPU time"),  # more than is read in its time
+    ("step", STEP, BALL.replace("#21=FACE", "#4000000000=FACE").encode(), "E0429"),
+    ("step", STEP, re.sub(r"#14,0\.\d+\);", "#14,1.E300);", BALL, count=1).encode(), "inf m across"),
+    ("step", STEP, re.sub(r"#14,0\.\d+\);", "#14,-1.);", BALL, count=1).encode(), "no faces"),
+    ("step", STEP, RING.replace("(#24,#25,#26,#27)", "()").encode(), "E0"),                      # a face without edges
     ("s2p", None, S2P.encode(), "E03"),
     ("s2p", None, (S2P + "1 0 0 0\n").encode(), ":2:1"),
     ("s2p", None, (S2P + "2 0 0 0 0 0 0 0 0\n1 0 0 0 0 0 0 0 0\n").encode(), "E0368"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hdf5/guarded_child.h"
+#include "files/guarded_child.h"
 
 #include "files/byte_stream.h"
 #include "tessera/data/diagnostic.h"
@@ -32,6 +32,7 @@ std::string encode_error(const InputError& e) {
   for (const Diagnostic& d : e.findings()) {
     w.u64(static_cast<std::uint64_t>(d.number));
     w.u64(d.place.byte ? *d.place.byte + 1 : 0);
+    w.u64(d.place.line);
     w.text(d.message);
     w.text(d.hint);
   }
@@ -42,9 +43,10 @@ std::string encode_error(const InputError& e) {
   ByteReader r(bytes);
   const auto code = static_cast<ExitCode>(r.u64());
   std::vector<Diagnostic> findings;
-  for (std::uint64_t n = r.count(32); n > 0; --n) {
+  for (std::uint64_t n = r.count(40); n > 0; --n) {
     Diagnostic d{.number = static_cast<int>(r.u64()), .place = {.file = file.string()}};
     if (const std::uint64_t byte = r.u64()) d.place.byte = byte - 1;
+    d.place.line = r.u64();
     d.message = r.text();
     d.hint = r.text();
     findings.push_back(std::move(d));
