@@ -53,7 +53,7 @@ std::string step_text(const std::string& body, const std::string& unit = kMillim
          body + "ENDSEC;\nEND-ISO-10303-21;\n";
 }
 
-class Step : public testing::Test {
+class Step : public ::testing::Test {
  protected:
   void SetUp() override {
     if (std::string why; !reads_step(&why)) GTEST_SKIP() << why;
@@ -70,7 +70,7 @@ class Step : public testing::Test {
     }
     return {};
   }
-  const fs::path file_ = fs::path(testing::TempDir()) / "step_test.step";
+  const fs::path file_ = fs::path(::testing::TempDir()) / "step_test.step";
 };
 
 /// By flux, and the sides of triangles that have no neighbour.
@@ -163,7 +163,7 @@ TEST_F(Step, WhatCannotBeReadIsToldWithItsLine) {
   // These crash OpenCASCADE.
   EXPECT_NE(changed("'',#16,#17", "'',#14,#17").find("E0429"), std::string::npos);
   EXPECT_NE(changed("#21=FACE", "#4000000000=FACE").find("E0429"), std::string::npos);
-  EXPECT_THROW(read_step(fs::path(testing::TempDir()) / "none.step"), InputError);
+  EXPECT_THROW(read_step(fs::path(::testing::TempDir()) / "none.step"), InputError);
 }
 
 }  // namespace
