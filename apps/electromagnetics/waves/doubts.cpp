@@ -259,4 +259,17 @@ void find_doubts(Case& c, const data::Config& config) {
                "let the run end by run.stop.decay_db, or shorten it");
 }
 
+void tell_drawings(Case& c, const data::Config& config) {
+  for (std::size_t n = 0; n < c.options.structures.size(); ++n) {
+    const StructureOptions& s = c.options.structures[n];
+    if (!s.drawing || s.drawing->solid.found.clean()) continue;
+    c.warnings.push_back(warning(config, 679, structure_key(c.options, n) + ".file",
+                                 fmt::format("{} is no closed surface as it is: {}",
+                                             s.file.string(), s.drawing->solid.found.text()),
+                                 "places are those of the file, before origin and rotate; inside "
+                                 "is where the winding number is above 1/2: look at the scene's "
+                                 "picture"));
+  }
+}
+
 }  // namespace tessera::apps::waves
