@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace tessera::testing;
@@ -285,17 +286,16 @@ TEST_F(Fdtd, PortsThatAreDrivenTogetherAreSumsOfTheirRuns) {
 
 TEST_F(Fdtd, WiresThatCannotBeAreRefusedAtTheirKey) {
   write("case.toml", pair_of_dipoles());
-  for (const auto& [setting, words] :
-       {std::pair{"wire[1].points=[[\"5 mm\",\"0.1 m\",\"0 m\"],[\"5 mm\",\"0.1 m\",\"0.1 m\"]]",
-                  "the nearest across x is at 0 m"},
-        {"wire[1].points=[[\"0 m\",\"0.1 m\",\"0 m\"],[\"0 m\",\"0.2 m\",\"0.1 m\"]]",
-         "does not run along an axis"},
-        {"wire[1].radius=\"10 mm\"", "0.4 of a cell"},
-        {"wire[1].points=[[\"0 m\",\"0.1 m\",\"0 m\"],[\"0 m\",\"0.1 m\",\"3 m\"]]",
-         "leaves the domain"}}) {
+  for (const auto& [setting, key, words] :
+       {std::tuple{"wire[1].points=[[\"0 m\",\"0.1 m\",\"0 m\"],[\"0 m\",\"0.1 m\",\"3 m\"]]",
+                   "points", "leaves the domain"},
+        {"wire[1].points=[[\"0 m\",\"0.1 m\",\"0 m\"],[\"0 m\",\"0.1 m\",\"20 mm\"]]", "points",
+         "no edge of the grid"},
+        {"wire[1].radius=\"10 mm\"", "radius", "0.4 of a cell"}}) {
     const Outcome o = tessera({"check", "case.toml", "--set", setting});
     EXPECT_EQ(o.code, 5) << setting;
     EXPECT_TRUE(holds(o.err, "E0675") && holds(o.err, words)) << o.err;
+    EXPECT_TRUE(holds(o.err, (std::string("wire[1].") + key).c_str())) << o.err;
   }
 }
 

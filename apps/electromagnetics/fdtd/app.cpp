@@ -33,6 +33,11 @@ void add_port_lines(const Case& c, std::vector<std::string>& lines) {
   for (std::size_t p = 0; p < c.ports.size(); ++p) {
     const PortOptions& o = c.options.ports[p];
     if (o.kind == PortKind::lumped) {
+      if (c.ports[p].lumped.on_wire) {
+        lines.push_back(fmt::format("port {}: on a wire between lines of the grid, {:.6g} ohm",
+                                    o.name, *o.circuit.resistance));
+        continue;
+      }
       const em::PlacedElement& e = c.elements[c.ports[p].lumped.element];
       lines.push_back(fmt::format("port {}: {} edges along {} over {:.6g} m, {:.6g} ohm", o.name,
                                   e.edges.size(), "xyz"[port_axis(o)], e.length_m,
@@ -58,6 +63,24 @@ void add_port_lines(const Case& c, std::vector<std::string>& lines) {
     driven += (driven.empty() ? "" : ", ") + c.channels[e.channel].name;
   lines.push_back(fmt::format("{} {}: driven are {}", c.excitations.size(),
                               c.excitations.size() == 1 ? "run" : "runs", driven));
+}
+
+/// "2 structures, 1 wire, 1 sheet, 0 sources, 3 monitors".
+std::string counted(const Case& c) {
+  std::string out;
+  const auto count = [&](std::size_t n, const char* what, bool always) {
+    if (n > 0 || always)
+      out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ", n, what, n == 1 ? "" : "s");
+  };
+  const CaseOptions& o = c.options;
+  count(c.scene.structures.size(), "structure", o.wires.empty() && o.sheets.empty());
+  count(o.wires.size(), "wire", false);
+  count(o.sheets.size(), "sheet", false);
+  count(o.loads.size(), "load", false);
+  count(o.ports.size(), "port", false);
+  count(o.sources.size(), "source", o.ports.empty());
+  count(o.monitors.size(), "monitor", true);
+  return out;
 }
 
 CheckReport check(const data::Config& config, const MonitoredCase& made) {
@@ -104,6 +127,10 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
                     wire.name.empty() ? std::to_string(w) : wire.name, wire.points.size(),
                     wire.radius, wire.radius / em::reference_length(c.grid)));
   }
+  if (c.wires)
+    report.lines.push_back(fmt::format(
+        "wires between lines of the grid: {} segments, {} edges; they go by one process",
+        c.wires->shares.size(), c.wires->edges.size()));
   for (const auto& m : monitors)
     if (const auto t = m->transform())
       report.lines.push_back(
@@ -118,10 +145,8 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
       bodies += (bodies.empty() ? "'" : ", '") + name + "'";
     report.lines.push_back("2 runs: the reference, without " + bodies + ", and the case");
   }
-  report.lines.push_back(fmt::format("fields {:.3g} GB; {} structures, {} sources, {} monitors",
-                                     static_cast<double>(field_bytes(c)) / 1e9,
-                                     c.scene.structures.size(), c.options.sources.size(),
-                                     c.options.monitors.size()));
+  report.lines.push_back(
+      fmt::format("fields {:.3g} GB; {}", static_cast<double>(field_bytes(c)) / 1e9, counted(c)));
   return report;
 }
 

@@ -242,13 +242,23 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
   for (std::size_t w = 0; w < std::min<std::size_t>(c.options.wires.size(), 20); ++w) {
     const WireOptions& wire = c.options.wires[w];
     for (std::size_t k = 0; k + 1 < std::min<std::size_t>(wire.points.size(), 200); ++k) {
-      Point middle{}, extent{};
-      for (std::size_t d = 0; d < 3; ++d) {
-        middle[d] = (wire.points[k][d] + wire.points[k + 1][d]) / 2;
-        extent[d] = std::abs(wire.points[k][d] - wire.points[k + 1][d]);
+      const Point &a = wire.points[k], &b = wire.points[k + 1];
+      int axes = 0;
+      for (std::size_t d = 0; d < 3; ++d) axes += a[d] != b[d];
+      const int parts =
+          axes > 1 ? 16 : 1;  // marks are boxes, of which an oblique piece has a chain
+      for (int q = 0; q < parts; ++q) {
+        Point middle{}, extent{};
+        for (std::size_t d = 0; d < 3; ++d) {
+          middle[d] = a[d] + (b[d] - a[d]) * (q + 0.5) / parts;
+          extent[d] = std::abs(b[d] - a[d]) / parts;
+        }
+        s.marks.push_back({w + k == 0 && q == 0 ? "wires" : "",
+                           middle,
+                           extent,
+                           data::Marker::circle,
+                           {0.75, 0.45, 0.1, 1}});
       }
-      s.marks.push_back(
-          {w + k == 0 ? "wires" : "", middle, extent, data::Marker::circle, {0.75, 0.45, 0.1, 1}});
     }
   }
   for (std::size_t p = 0; p < std::min<std::size_t>(c.ports.size(), 8); ++p)

@@ -6,6 +6,8 @@
 #include "electromagnetics/waves/wires.h"
 #include "tessera/autodiff/ops.h"
 
+#include <numbers>
+
 namespace tessera::apps::fdtd {
 namespace {
 
@@ -22,6 +24,10 @@ class LumpedPortMonitor : public PortMonitor {
  public:
   LumpedPortMonitor(const Case& c, std::size_t port) : PortMonitor(c, port) {
     const LumpedPort& p = port_.lumped;
+    if (p.on_wire) {
+      read_wire();
+      return;
+    }
     const em::TerminalReading r = p.line
                                       ? at_all(*p.line, frequencies_.size())
                                       : em::terminal_reading(make_model(c), c.elements[p.element],
@@ -61,6 +67,25 @@ class LumpedPortMonitor : public PortMonitor {
   }
 
  private:
+  /// Of a wire between lines: V, of whole steps before the currents, and with it their mean I
+  /// cos(w dt/2).
+  void read_wire() {
+    const int element = static_cast<int>(*port_.lumped.on_wire);
+    samples_.add_unknown({em::wire_voltage, element, 0, 0});
+    samples_.add_unknown({em::wire_current, element, 0, 0});
+    const std::complex<double> z(about_.impedance.value(), about_.reactance);
+    const double scale = port_.lumped.sign / (2 * std::sqrt(2 * z.real()));
+    std::vector<c128> w;
+    for (const bool in : {true, false})
+      for (const double f : frequencies_) {
+        const double x = std::numbers::pi * f * case_.dt_s;
+        w.push_back(scale * std::polar(1.0, x));
+        w.push_back(scale * (in ? z : -std::conj(z)) * std::cos(x));
+      }
+    weights_ = tensor(w, {2, static_cast<Index>(frequencies_.size()), 1, 2});
+    start_transform();
+  }
+
   Tensor weights_;  ///< complex [2, frequency, 1, sample]
 };
 

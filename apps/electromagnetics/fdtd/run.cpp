@@ -33,6 +33,12 @@ namespace em = electromagnetics;
 /// Below its peak the energy has left: a transform that has seen nothing will see nothing.
 constexpr double kNothingComesDb = 60;
 
+/// Over ranks; wires between lines of the grid want all of it on one.
+em::GridCut cut_of(const Case& c, parallel::Communicator& ranks,
+                   const std::vector<double>& weights) {
+  return c.wires ? em::GridCut{} : em::cut_grid(c.grid, ranks, weights);
+}
+
 /// One of the case's runs, on the ranks that it can be cut over.
 em::TimeDomain make_run(const MonitoredCase& made, std::size_t number,
                         parallel::Communicator& ranks, const std::vector<double>& weights) {
@@ -40,7 +46,7 @@ em::TimeDomain make_run(const MonitoredCase& made, std::size_t number,
   for (const auto& m : made.of_run(number))
     recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
   const Case& c = made.case_of(number);
-  em::GridCut cut = em::cut_grid(c.grid, ranks, weights);
+  em::GridCut cut = cut_of(c, ranks, weights);
   em::YeeModel model = make_model(c, em::slab_of(c.faces, cut));
   return {std::move(model), make_injections(c, made.excitation_of(number)), std::move(recorded),
           std::move(cut)};
@@ -51,8 +57,7 @@ class Turns {
  public:
   Turns(const MonitoredCase& made, parallel::Communicator& ranks,
         const std::vector<double>& weights)
-      : ranks_(made.runs() > 1 && em::cut_grid(made.c.grid, ranks, weights).ranks ? &ranks
-                                                                                  : nullptr) {}
+      : ranks_(made.runs() > 1 && cut_of(made.c, ranks, weights).ranks ? &ranks : nullptr) {}
   ~Turns() {
     // After a failure the others are ended otherwise.
     if (std::uncaught_exceptions() == exceptions_) try {
@@ -148,6 +153,7 @@ struct TimeLoop {
     out.put("peak_energy", energy.peak_j);
     out.put("least_energy", energy.least_stored_j);
     out.put("norms", norms);
+    if (c.wires) out.put("wires", run->wire_state());
     out.put("metrics_bytes", metrics_bytes);
     save_monitors(out, number);
     return out;
@@ -165,6 +171,7 @@ struct TimeLoop {
     energy.peak_j = in.scalar<double>("peak_energy");
     energy.least_stored_j = in.scalar<double>("least_energy");
     norms = in.array<double>("norms");
+    if (c.wires) run->set_wire_state(in.array<double>("wires"));
     metrics_bytes = in.scalar<std::uint64_t>("metrics_bytes");
     for (std::size_t k = 0; k <= number; ++k) {
       const Monitors& all = made.of_run(k);
@@ -234,9 +241,10 @@ class Stepping {
         static_cast<double>(now_->run->scheme().memory_bytes()) / 1e9,
         traffic.unfused_bytes_per_cell, traffic.fused_bytes_per_cell));
     if (context_.ranks.size() > 1 && !now_->run->is_cut())
-      context_.log.warning(
-          fmt::format("{} ranks, but neither y nor z has a cell for each: rank 0 runs it alone",
-                      context_.ranks.size()));
+      context_.log.warning(fmt::format("{} ranks, but {}: rank 0 runs it alone",
+                                       context_.ranks.size(),
+                                       c.wires ? "wires between lines of the grid go by one process"
+                                               : "neither y nor z has a cell for each"));
     const auto& checkpoints = context_.folder.checkpoints();
     const auto load = [&](const data::Checkpoint& from) {
       data::check_resumable(from, context_.manifest, c.inputs);
@@ -428,7 +436,7 @@ std::int64_t steps_between_checks(const Case& c) {
 
 void help_with_steps(HelpContext& with, MonitoredCase& made) {
   if (made.runs() == 1) return help_with_run(with, made, 0);
-  if (!em::cut_grid(made.c.grid, with.ranks, with.weights).ranks) return;
+  if (!cut_of(made.c, with.ranks, with.weights).ranks) return;
   while (const auto run = Turns::next(with.ranks)) help_with_run(with, made, *run);
 }
 

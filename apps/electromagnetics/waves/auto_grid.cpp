@@ -4,6 +4,7 @@
 #include "electromagnetics/waves/case_parts.h"
 #include "tessera/data/quantity.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/free_wire.h"
 #include "tessera/electromagnetics/scene_demands.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ namespace {
 
 namespace em = electromagnetics;
 
-/// Lines that a port cannot do without, above those of bodies.
+/// Lines that a port or a wire cannot do without, above those of bodies.
 constexpr int kPortLine = em::metal_line + 1;
 constexpr int kBandPoints = 9;  ///< at which the shortest wavelength is looked for
 
@@ -53,8 +54,26 @@ void add_ends(em::AxisDemands& to, double position, double size, int weight,
   if (size > 0) to.lines.push_back({position + size / 2, weight, owner});
 }
 
+bool is_oblique(const WireOptions& wire) {
+  for (std::size_t k = 1; k < wire.points.size(); ++k) {
+    int differ = 0;
+    for (std::size_t d = 0; d < 3; ++d) differ += wire.points[k][d] != wire.points[k - 1][d];
+    if (differ > 1) return true;
+  }
+  return false;
+}
+
+/// A port or load at a point of an oblique wire asks for no line.
+bool on_oblique_wire(const CaseOptions& o, const Point& p) {
+  return std::any_of(o.wires.begin(), o.wires.end(), [&](const WireOptions& w) {
+    const em::ThinWire wire{w.points, w.radius};
+    return is_oblique(w) && em::place_on_wires({&wire, 1}, p).distance_m < w.radius / 2;
+  });
+}
+
 void add_ports(const CaseOptions& o, std::array<em::AxisDemands, 3>& to) {
   for (const PortOptions& p : o.ports) {
+    if (p.kind == PortKind::lumped && on_oblique_wire(o, p.position)) continue;
     const std::string owner = "port '" + p.name + "'";
     for (std::size_t d = 0; d < 3; ++d) {
       const bool across = p.kind == PortKind::mode && d == port_axis(p);
@@ -68,7 +87,7 @@ void add_ports(const CaseOptions& o, std::array<em::AxisDemands, 3>& to) {
     }
   }
   for (const LoadOptions& l : o.loads)
-    for (std::size_t d = 0; d < 3; ++d)
+    for (std::size_t d = 0; d < 3 && !on_oblique_wire(o, l.position); ++d)
       add_ends(to[d], l.position[d], l.size[d], kPortLine, "load '" + l.name + "'");
   const auto add_plane = [&](const auto& m, const std::string& owner) {
     for (std::size_t d = 0; d < 3; ++d)
@@ -92,6 +111,24 @@ void add_sheets(const CaseOptions& o, std::array<em::AxisDemands, 3>& to) {
         to[d].lines.push_back({s.position[d], em::metal_line, owner});
       else if (s.shape == SheetShape::rectangle && s.size && std::isfinite((*s.size)[d]))
         add_ends(to[d], s.position[d], (*s.size)[d], em::metal_line, owner);
+  }
+}
+
+/// A wire along the axes lies on lines of the grid, and so do its bends; its ends may lie between
+/// two.
+void add_wires(const CaseOptions& o, std::array<em::AxisDemands, 3>& to) {
+  for (std::size_t w = 0; w < o.wires.size(); ++w) {
+    const WireOptions& wire = o.wires[w];
+    if (is_oblique(wire)) continue;
+    const std::string owner = "wire '" + (wire.name.empty() ? std::to_string(w) : wire.name) + "'";
+    const bool closed = wire.points.front() == wire.points.back();
+    for (std::size_t k = 0; k < wire.points.size(); ++k)
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double x = wire.points[k][d];
+        const bool at_an_end = !closed && (k == 0 || k + 1 == wire.points.size()),
+                   along = wire.points[k == 0 ? 1 : k - 1][d] != x;
+        if (!at_an_end || !along) to[d].lines.push_back({x, kPortLine, owner});
+      }
   }
 }
 
@@ -161,6 +198,7 @@ em::SceneDemands demands_of(const Case& c, const data::Config& config) {
   em::SceneDemands out = em::scene_demands(c.scene, c.media, domain_of(o.grid), how);
   add_ports(o, out.axes);
   add_sheets(o, out.axes);
+  add_wires(o, out.axes);
   for (int d = 0; d < 3; ++d) {
     em::AxisDemands& a = out.axes[static_cast<std::size_t>(d)];
     a.joined = o.boundary.low(d) == Face::periodic || o.boundary.low(d) == Face::bloch;

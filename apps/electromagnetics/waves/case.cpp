@@ -39,10 +39,7 @@ void open_conductors(Case& c, const data::Config& config) {
   try {
     c.open = make_open(c);
   } catch (const em::WireFault& e) {
-    const std::string& name = c.options.wires[e.wire].name;
-    refuse({config.error(675, fmt::format("wire[{}].points", e.wire),
-                         (name.empty() ? "" : "'" + name + "': ") + e.what(),
-                         "wires run along the axes, on lines of the grid (grid.x.lines)")});
+    refuse_wire(c, config, wires_on_lines(c).numbers[e.wire], e);
   }
   const std::vector<std::size_t> key = structures_seen(c.options);
   for (const em::ThinMetal& t : c.open->thin_metal) {
@@ -91,6 +88,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   make_sheets(c, config);
   make_surface_losses(c, config);
   make_loads(c, config);
+  make_wire_network(c, config);
   make_sources(c, config);
   make_ports(c, config);
   check_memory(c, config);
@@ -173,7 +171,7 @@ std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
   const bool conformal = c.options.grid.conductors == ConductorChoice::conformal;
   return std::make_shared<em::CutCellFractions>(
       em::cut_cell_fractions(em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal,
-                             wires_of(c), edges_of_elements(c)));
+                             wires_on_lines(c).wires, edges_of_elements(c)));
 }
 
 em::YeeModel make_model(const Case& c, const em::Slab& slab) {
@@ -197,6 +195,7 @@ em::YeeModel make_model(const Case& c, const em::Slab& slab) {
   m.material = em::with_absorber(std::move(m.material), c.grid, absorbing, absorber, c.dt_s);
   m.active = computed(c);
   em::add_elements(m, c.elements);
+  m.wires = c.wires;
   return m;
 }
 

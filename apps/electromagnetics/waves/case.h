@@ -14,6 +14,7 @@
 #include "tessera/electromagnetics/shape_derivatives.h"
 #include "tessera/electromagnetics/sheet.h"
 #include "tessera/electromagnetics/surface_impedance.h"
+#include "tessera/electromagnetics/wire_network.h"
 
 #include <functional>
 #include <map>
@@ -72,9 +73,10 @@ struct Case {
   std::shared_ptr<const electromagnetics::CutCellFractions> open;  ///< of conformal conductors
   std::vector<electromagnetics::Medium> sheet_media;  ///< [sheets] of films; vacuum otherwise
   electromagnetics::AddedMedia sheets;
-  electromagnetics::AddedMedia surface_losses;            ///< of conductors
-  std::vector<electromagnetics::PlacedElement> elements;  ///< of loads, then of lumped ports
-  std::vector<CaseSource> sources;                        ///< those of ports, too
+  electromagnetics::AddedMedia surface_losses;                 ///< of conductors
+  std::vector<electromagnetics::PlacedElement> elements;       ///< of loads, then of lumped ports
+  std::shared_ptr<const electromagnetics::WireNetwork> wires;  ///< that run between lines
+  std::vector<CaseSource> sources;                             ///< those of ports, too
   std::vector<CasePort> ports;
   std::vector<PortChannel> channels;
   std::vector<Excitation> excitations;  ///< a run for each; none: one run, of all sources

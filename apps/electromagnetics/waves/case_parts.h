@@ -23,6 +23,8 @@ void place_surface_losses(Case& c);
 void make_sheets(Case& c, const data::Config& config);
 /// Lumped elements on the grid: those of loads, then of ports.
 void make_loads(Case& c, const data::Config& config);
+/// Wires between lines of the grid, with the loads and ports on them.
+void make_wire_network(Case& c, const data::Config& config);
 /// Sources, on the grid.
 void make_sources(Case& c, const data::Config& config);
 

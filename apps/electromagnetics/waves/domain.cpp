@@ -72,6 +72,8 @@ void settle_domain(CaseOptions& o, const data::Config& config) {
   }
   for (const PortOptions& p : o.ports) hold_box(p.position, p.size.value_or(Point{}));
   for (const LoadOptions& l : o.loads) hold_box(l.position, l.size);
+  for (const WireOptions& w : o.wires)
+    for (const Point& p : w.points) hold(p, p);
   for (const SheetOptions& s : o.sheets) {
     const Point unknown{INFINITY, INFINITY, INFINITY},
         whole = s.shape == SheetShape::disc ? Point{2 * s.radius, 2 * s.radius, 2 * s.radius}

@@ -2,6 +2,7 @@
 #include "electromagnetics/waves/loads.h"
 
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/wires.h"
 #include "tessera/electromagnetics/averaging.h"
 
 #include <fmt/format.h>
@@ -85,6 +86,10 @@ em::PlacedElement place_element(const Case& c, const em::LumpedElement& element,
 void make_loads(Case& c, const data::Config& config) {
   for (std::size_t k = 0; k < c.options.loads.size(); ++k) {
     const LoadOptions& o = c.options.loads[k];
+    if (on_free_wire(c, o.position)) {
+      c.elements.emplace_back();  // of no edges
+      continue;
+    }
     c.elements.push_back(
         place_element(c, element_of(c, o.circuit, o.position, o.size, o.axis[0] - 'x'),
                       fmt::format("load[{}].position", k), config));
@@ -92,6 +97,10 @@ void make_loads(Case& c, const data::Config& config) {
   for (std::size_t p = 0; p < c.options.ports.size(); ++p) {
     const PortOptions& o = c.options.ports[p];
     if (o.kind != PortKind::lumped) continue;
+    if (on_free_wire(c, o.position)) {
+      c.elements.emplace_back();
+      continue;
+    }
     c.elements.push_back(place_element(
         c, element_of(c, o.circuit, o.position, *o.size, static_cast<int>(port_axis(o))),
         fmt::format("port[{}].position", p), config));

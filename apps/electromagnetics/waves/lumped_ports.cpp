@@ -2,6 +2,7 @@
 // Ports that are terminals of a source behind R, L and C.
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/loads.h"
+#include "electromagnetics/waves/wires.h"
 
 #include <algorithm>
 
@@ -39,6 +40,12 @@ void make_lumped_port(Case& c, std::size_t number, const data::Config& config) {
                         static_cast<std::size_t>(std::count_if(
                             all.begin(), all.begin() + static_cast<std::ptrdiff_t>(number),
                             [](const PortOptions& p) { return p.kind == PortKind::lumped; }));
+  if (on_free_wire(c, o.position)) {
+    port.lumped.on_wire = wire_element_of_port(c, number);
+    port.lumped.sign =
+        wire_direction(c, o.position)[port_axis(o)] * o.direction[port_axis(o)] > 0 ? 1 : -1;
+    return;
+  }
   port.lumped.sign = o.direction[port_axis(o)] > 0 ? -1 : 1;
   if (!o.plane) return;
   try {
@@ -51,7 +58,9 @@ void make_lumped_port(Case& c, std::size_t number, const data::Config& config) {
 
 em::Injection lumped_port_source(const Case& c, const PortChannel& channel,
                                  const em::Waveform& waveform) {
-  return em::lumped_source(c.elements[c.ports[channel.port].lumped.element], waveform, c.dt_s);
+  const LumpedPort& port = c.ports[channel.port].lumped;
+  if (port.on_wire) return em::wire_source(*port.on_wire, waveform, c.dt_s);
+  return em::lumped_source(c.elements[port.element], waveform, c.dt_s);
 }
 
 }  // namespace tessera::apps::waves

@@ -28,7 +28,8 @@ struct ModePort {
 
 /// Terminals of a source between two conductors.
 struct LumpedPort {
-  std::size_t element = 0;  ///< of Case::elements
+  std::size_t element = 0;                  ///< of Case::elements
+  std::optional<std::size_t> on_wire = {};  ///< or, on a wire between lines, of Case::wires
   double sign = 1;  ///< of V and I: its positive terminal is at the lower end of the axis, or -1
   /// Where V and I are read on a line, if not at the terminals.
   std::optional<electromagnetics::LineReading> line = {};

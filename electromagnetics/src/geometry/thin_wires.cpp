@@ -63,7 +63,7 @@ class Wires {
 
   void add(std::size_t number, const ThinWire& wire) {
     number_ = number, radius_ = wire.radius_m;
-    if (!(radius_ > 0)) fail("its radius is not above 0");
+    if (!(radius_ > 0)) fail_of_radius("its radius is not above 0");
     if (wire.points.size() < 2) fail("it has less than two points");
     const bool closed = wire.points.front() == wire.points.back();
     for (std::size_t p = 0; p + 1 < wire.points.size(); ++p)
@@ -102,7 +102,10 @@ class Wires {
     int count = 0;
   };
 
-  [[noreturn]] void fail(const std::string& what) const { throw WireFault(number_, what); }
+  [[noreturn]] void fail(const std::string& what) const { throw WireFault(number_, false, what); }
+  [[noreturn]] void fail_of_radius(const std::string& what) const {
+    throw WireFault(number_, true, what);
+  }
   std::string at_point(const Point& p) const {
     return fmt::format("({:.6g}, {:.6g}, {:.6g}) m", p[0], p[1], p[2]);
   }
@@ -233,7 +236,7 @@ class Wires {
       const int line = at[static_cast<std::size_t>(d)];
       const double least = std::min(length(d, line, -1), length(d, line, 1));
       if (radius_ > thickest_wire * least * (1 + 1e-9))
-        fail(fmt::format(
+        fail_of_radius(fmt::format(
             "its radius is {:.3g} of a cell of {:.4g} m next to it, and {} is the most: "
             "draw it as a cylinder, or take larger cells",
             radius_ / least, least, thickest_wire));

@@ -2,6 +2,7 @@
 #include "tessera/electromagnetics/run_record.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/wire_network.h"
 
 #include <fmt/format.h>
 
@@ -58,6 +59,7 @@ std::vector<double> sampled_positions(const SampleList& samples) {
   std::array<std::array<std::set<double>, 3>, 6> along;
   std::array<double, 6> count{};
   for (const Edge& e : samples.edges()) {
+    if (is_of_wire(e)) continue;
     const auto q = static_cast<std::size_t>(e.component);
     const auto at = samples.grid().position(e);
     for (std::size_t d = 0; d < 3; ++d) along[q][d].insert(at[d]);

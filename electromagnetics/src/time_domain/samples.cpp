@@ -86,6 +86,17 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
   return out;
 }
 
+std::int64_t SampleList::add_unknown(const Edge& e) {
+  const auto [it, fresh] =
+      known_.try_emplace({e.component, e.k, e.j, e.i}, static_cast<std::int64_t>(edges_.size()));
+  if (fresh) edges_.push_back(e);
+  column_.push_back(it->second);
+  weight_.push_back(1);
+  if (bloch_phase_ != std::array<double, 3>{}) phase_.emplace_back(1);
+  begin_.push_back(static_cast<std::int64_t>(column_.size()));
+  return size() - 1;
+}
+
 std::int64_t SampleList::add(int component, const Point& p) {
   static const CutCellFractions all_open;
   const CutCellFractions& open = open_ ? *open_ : all_open;  // no copy of what may be long

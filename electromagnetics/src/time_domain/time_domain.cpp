@@ -6,6 +6,7 @@
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/parallel/communicator.h"
 #include "time_domain/pages.h"
+#include "time_domain/wire_run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,6 +77,7 @@ struct TimeDomain::Impl {
   std::variant<Fields<float>, Fields<double>> state;
   std::int64_t step = 0;
   bool others_want_to_stop = false;
+  std::optional<time_domain::WireRun> wires;
   const int exceptions = std::uncaught_exceptions();
 
   Impl(YeeModel& model, std::vector<Injection> list, const GridCut& cut_)
@@ -189,6 +191,13 @@ struct TimeDomain::Impl {
   template <class T>
   void take(Fields<T>& fields, std::int64_t n, const std::function<void(const Records&)>& observe) {
     const std::vector<double> s = currents(n);
+    if (wires) {
+      std::vector<double> values(static_cast<std::size_t>(n * n_recorded));
+      wires->advance(scheme, fields.data(), step, n, s, values.data());
+      if (observe) show(values, n, observe);
+      step += n;
+      return;
+    }
     const std::vector<T> in(s.begin(), s.end());
     std::vector<T> out(static_cast<std::size_t>(scheme.parts() * n * scheme.n_recorded()));
     scheme.advance(fields.data(), n, in.empty() ? nullptr : in.data(), out.data(), nullptr,
@@ -253,8 +262,9 @@ struct TimeDomain::Impl {
             rows[static_cast<std::size_t>(k * ny + j)] = *next++;
       }
     }
-    const double l = scheme.reference_length();
-    return 0.5 * vacuum_permittivity * l * l * l * tree_sum(rows);
+    const double l = scheme.reference_length(),
+                 fields = 0.5 * vacuum_permittivity * l * l * l * tree_sum(rows);
+    return fields + (wires && !of_poles ? wires->currents().energy_j() : 0);
   }
 
   Peak peak() const {
@@ -287,11 +297,21 @@ struct TimeDomain::Impl {
 
 TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
                        GridCut cut) {
+  std::optional<time_domain::WireRun> wires;
+  std::vector<Edge> of_wires;
+  if (model.wires) {
+    if (cut.ranks) throw Error("[TimeDomain] wires between lines of the grid go by one process");
+    of_wires = model.wires->edges;
+    wires.emplace(model, sources, recorded);
+  }
   model.injected.clear();
   for (const Injection& s : sources)
     model.injected.insert(model.injected.end(), s.edges.begin(), s.edges.end());
+  model.injected.insert(model.injected.end(), of_wires.begin(), of_wires.end());
   model.recorded = std::move(recorded);
   impl_ = std::make_unique<Impl>(model, std::move(sources), cut);
+  if (wires) impl_->n_recorded = wires->columns();
+  impl_->wires = std::move(wires);
 }
 TimeDomain::~TimeDomain() {
   // After a failure the others are ended otherwise.
@@ -354,7 +374,7 @@ const YeeScheme& TimeDomain::scheme() const { return impl_->scheme; }
 std::int64_t TimeDomain::step() const { return impl_->step; }
 double TimeDomain::dt_s() const { return impl_->dt; }
 double TimeDomain::sources_end_s() const {
-  double end = 0;
+  double end = impl_->wires ? impl_->wires->sources_end_s() : 0;
   for (const Injection& s : impl_->sources) end = std::max(end, s.end_s);
   return end;
 }
@@ -401,6 +421,13 @@ void TimeDomain::set_slice(int at, const Slice& slice) {
 }
 
 void TimeDomain::set_step(std::int64_t step) { impl_->step = step; }
+
+std::vector<double> TimeDomain::wire_state() const {
+  return impl_->wires ? impl_->wires->currents().state() : std::vector<double>{};
+}
+void TimeDomain::set_wire_state(const std::vector<double>& state) {
+  if (impl_->wires) impl_->wires->currents().restore(state);
+}
 
 double TimeDomain::unknown(const Edge& e) const {
   return std::visit(

@@ -24,6 +24,10 @@ YeeScheme::YeeScheme(const YeeModel& model, const Slab& slab) {
     throw Error("[YeeScheme] fields are f32 or f64, not " +
                 std::string(tessera::name_of(model.dtype)));
   if (!(model.dt_s > 0)) throw Error("[YeeScheme] the time step must be positive");
+  if (model.wires)
+    throw Error(
+        "[YeeScheme] wires between lines of the grid go by a TimeDomain on one process; runs that "
+        "are differentiated have none");
   if (model.dtype == Dtype::f32)
     impl_.reset(new Impl{compile<float>(model, slab), model.dt_s});
   else

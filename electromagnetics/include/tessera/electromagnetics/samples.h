@@ -62,6 +62,8 @@ class SampleList {
         bloch_phase_(bloch_phase) {}
   /// Adds a value; returns its number.
   std::int64_t add(int component, const Point& p);
+  /// Adds the unknown of an edge itself, or what a wire has of that name (wire_network.h).
+  std::int64_t add_unknown(const Edge& e);
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
   const std::vector<Edge>& edges() const { return edges_; }
   /// Value `row` of one time step (or one frequency) from the recorded edges.

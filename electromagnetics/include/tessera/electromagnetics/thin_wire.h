@@ -46,8 +46,10 @@ inline constexpr double thickest_wire = 0.3;
 
 /// What is wrong with a wire.
 struct WireFault : Error {
-  WireFault(std::size_t of, const std::string& message) : Error(message), wire(of) {}
+  WireFault(std::size_t of, bool radius, const std::string& message)
+      : Error(message), wire(of), of_radius(radius) {}
   std::size_t wire;  ///< its number
+  bool of_radius;    ///< not of its points
 };
 
 }  // namespace tessera::electromagnetics

@@ -97,7 +97,8 @@ struct Records {
 /// rank 0's TimeDomain ends.
 class TimeDomain {
  public:
-  /// `model.injected` and `model.recorded` are set from the sources and `recorded`.
+  /// `model.injected` and `model.recorded` are set from the sources and `recorded`, among which may
+  /// be what is of `model.wires` (wire_network.h). Throws Error where these were to be cut.
   TimeDomain(YeeModel model, std::vector<Injection> sources, std::vector<Edge> recorded,
              GridCut cut = {});
   ~TimeDomain();
@@ -137,7 +138,10 @@ class TimeDomain {
   void copy_slice(int at, Slice& to) const;
   /// Throws Error where it is not one of this model.
   void set_slice(int at, const Slice& slice);
-  void set_step(std::int64_t step);     ///< at which these are all slices
+  void set_step(std::int64_t step);  ///< at which these are all slices
+  /// And what wires go on from (YeeModel::wires); empty without.
+  std::vector<double> wire_state() const;
+  void set_wire_state(const std::vector<double>& state);
   double unknown(const Edge& e) const;  ///< of an edge that this rank holds
 
   /// Electromagnetic energy of the fields in J (J/m in two dimensions...): sum of e^2 / (2 cb) and

@@ -42,6 +42,8 @@ class Communicator;
 
 namespace tessera::electromagnetics {
 
+struct WireNetwork;
+
 /// A run of neighbouring edges of a row in which a dispersive medium polarizes: term p moves by Q'
 /// = alpha Q + beta (E' + E) and carries P/eps0 = weight * sum (2 Re Q, or Q where alpha and beta
 /// are real). A double pole has alpha real and Q = (x, y) with x' = alpha x + shear y + Re beta (E'
@@ -129,6 +131,8 @@ struct YeeModel {
   std::vector<Edge> recorded;   ///< edges whose field after each step is wanted
   std::vector<Edge> traced;     ///< electric edges whose bracket u is wanted
   MixedEdges mixed;             ///< their traces, K to an edge, come after those of `traced`
+  /// What a TimeDomain steps beside the fields (wire_network.h); a scheme alone throws Error.
+  std::shared_ptr<const WireNetwork> wires;
 };
 
 /// What one of several ranks holds of a grid: of an axis (y or z) the lines and middles from

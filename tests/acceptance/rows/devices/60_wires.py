@@ -5,9 +5,9 @@ import shutil
 import fdtd
 import rowkit
 
-WHAT = ("wires of 0.1 cell ([[wire]]) beside nec2c, both run here: a half-wave dipole of 40 cells, a square loop, a Yagi of three elements: resonance, its resistance, gain; a short dipole; "
-        "power radiated over power accepted")
-BAR = "resonance 1.5 %, resistance there 4 %, gain 0.2 dB; short dipole 1.76, half-wave 2.15 +- 0.05 dBi; 1 +- 0.01"
+WHAT = ("wires of 0.1 cell ([[wire]]) beside nec2c, both run here: a half-wave dipole of 40 cells, also turned by 30 degrees in a plane of the grid and anyhow between lines, a square loop, a Yagi of "
+        "three elements, a dipole with bars at its ends, also turned: resonance, its resistance, gain; a short dipole; power radiated over power accepted")
+BAR = "resonance 1.5 % (turned 2.5 %), resistance there 4 % (8 %), gain 0.2 dB; short dipole 1.76, half-wave 2.15 +- 0.05 dBi; 1 +- 0.01"
 
 CELL, RADIUS, PML, MARGIN = 0.01, 0.001, 8, 20  # m; cells between wires and the end of the domain
 HEAD = """app = "electromagnetics.fdtd"
@@ -49,12 +49,12 @@ def point(p):
 
 
 class Antenna:
-    """Wires as lists of points, in m, fed in the middle of a straight piece: `feed` is (wire, piece)."""
+    """Wires as lists of points, in m, fed in the middle of a straight piece: `feed` is (wire, piece). nec2c has `finer` segments to a cell: at junctions those of a cell are 1 % off."""
 
-    def __init__(self, wires, feed, band):
-        self.wires, self.feed, self.band = wires, feed, band  # band in MHz
+    def __init__(self, wires, feed, band, turned=False, finer=1):
+        self.wires, self.feed, self.band, self.turned, self.finer = wires, feed, band, turned, finer  # band in MHz
         a, b = wires[feed[0]][feed[1]:feed[1] + 2]
-        self.axis = next(d for d in range(3) if a[d] != b[d])
+        self.axis = max(range(3), key=lambda d: abs(a[d] - b[d]))
         self.port = tuple((x + y) / 2 for x, y in zip(a, b))
 
     def case(self):
@@ -79,7 +79,7 @@ class Antenna:
         for w, wire in enumerate(self.wires):
             for k in range(len(wire) - 1):
                 number += 1
-                segments = max(3, round(math.dist(wire[k], wire[k + 1]) / CELL))
+                segments = max(3, round(math.dist(wire[k], wire[k + 1]) / CELL * self.finer))
                 if (w, k) == self.feed:
                     segments += 1 - segments % 2
                     fed = (number, (segments + 1) // 2)
@@ -92,7 +92,7 @@ def nec(work, antenna, name):
     """Frequencies in Hz, impedances, the largest gain in dBi of each."""
     deck, out = fdtd.folder(work, name + ".nec"), fdtd.folder(work, name + ".out")
     deck.write_text(antenna.deck())
-    work.run(["nec2c", "-i", deck, "-o", out]).must_succeed("nec2c")
+    work.run(["nec2c", "-i", deck.name, "-o", out.name], cwd=deck.parent).must_succeed("nec2c")
     impedance, gain, lines = [], [], out.read_text().splitlines()
     for i, line in enumerate(lines):
         if "ANTENNA INPUT PARAMETERS" in line:
@@ -128,8 +128,23 @@ def upright(length, y=0.0):
     return [(0.0, y, -length / 2), (0.0, y, length / 2)]
 
 
+def turned(wires, theta, phi, shift=(0.0, 0.0, 0.0)):
+    """Upright ones leaned by theta towards x, turned by phi about z and shifted."""
+    c, s, cp, sp = math.cos(math.radians(theta)), math.sin(math.radians(theta)), math.cos(math.radians(phi)), math.sin(math.radians(phi))
+
+    def point_of(p):
+        x, y, z = p[0] * c + p[2] * s, p[1], p[2] * c - p[0] * s
+        return (x * cp - y * sp + shift[0], x * sp + y * cp + shift[1], z + shift[2])
+    return [[point_of(p) for p in w] for w in wires]
+
+
+BARS = [[(0.0, 0.0, -0.105), (0.0, 0.0, 0.105)]] + [[(-0.05, 0.0, z), (0.0, 0.0, z), (0.05, 0.0, z)] for z in (-0.105, 0.105)]
 ANTENNAS = {
     "dipole": Antenna([upright(0.4)], (0, 0), (320, 400)),
+    "dipole at 30 degrees": Antenna(turned([upright(0.4)], 30, 0), (0, 0), (320, 400), turned=True),
+    "dipole at 55 and 20 degrees, shifted": Antenna(turned([upright(0.4)], 55, 20, (0.003, 0.001, 0.004)), (0, 0), (320, 400), turned=True),
+    "dipole with bars": Antenna(BARS, (0, 0), (360, 440), finer=4),
+    "the same at 25 and 20 degrees": Antenna(turned(BARS, 25, 20), (0, 0), (360, 440), turned=True, finer=4),
     "loop": Antenna([[(-0.12, -0.125, 0.0), (0.13, -0.125, 0.0), (0.13, 0.125, 0.0), (-0.12, 0.125, 0.0), (-0.12, -0.125, 0.0)]], (0, 0), (280, 380)),
     "Yagi": Antenna([upright(0.5, -0.2), upright(0.46), upright(0.44, 0.18)], (1, 0), (270, 330)),
 }
@@ -140,11 +155,11 @@ def measure(work):
         raise rowkit.NotMeasured("nec2c is not there: ./bootstrap.sh bench installs it")
     texts, holds = [], True
     for name, antenna in ANTENNAS.items():
-        f, z, gain = nec(work, antenna, f"wires_{name}")
-        g, y, far = ours(work, antenna, f"wires_{name}")
+        f, z, gain = nec(work, antenna, "wires_" + name.replace(" ", "_").replace(",", ""))
+        g, y, far = ours(work, antenna, "wires_" + name.replace(" ", "_").replace(",", ""))
         (f0, r0), (g0, q0) = resonance(f, z), resonance(g, y)
         apart = (abs(g0 / f0 - 1), abs(q0 / r0 - 1), abs(10 * math.log10(far["beam_gain"]) - gain[10]), abs(far["radiation_efficiency"] - 1))
-        holds &= apart[0] <= 0.015 and apart[1] <= 0.04 and apart[2] <= 0.2 and apart[3] <= 0.01
+        holds &= apart[0] <= (0.025 if antenna.turned else 0.015) and apart[1] <= (0.08 if antenna.turned else 0.04) and apart[2] <= 0.2 and apart[3] <= 0.01
         texts.append(f"{name}: {g0 / 1e6:.2f} MHz (nec2c {f0 / 1e6:.2f}), {q0:.1f} ohm ({r0:.1f}), {10 * math.log10(far['beam_gain']):.2f} dBi ({gain[10]:.2f}), "
                      f"radiated over accepted {far['radiation_efficiency']:.4f}")
     for name, length, middle, wanted in (("short dipole", 0.09, 300, 1.76), ("half-wave dipole", 0.4, 1e-6 * fdtd.C0 / 0.8, 2.15)):
