@@ -187,6 +187,12 @@ TEST(SurfaceImpedance, StepsDifferentiate) {
   const auto value = [&](Tensor x) { return sum(square(simulate(op, coefficients(op), x))); };
   const CheckReport r = gradcheck(value, std::tuple(tensor(pulse, {12, 2})));
   EXPECT_TRUE(r) << to_string(r);
+  // In portions, from one to the next of which cotangents of faces and of their poles go, too.
+  const auto in_portions = [&](Tensor x) {
+    return sum(square(simulate(op, coefficients(op), x, {.block = 3})));
+  };
+  const Tensor x = tensor(pulse, {12, 2}), whole = grad(value)(x), parts = grad(in_portions)(x);
+  EXPECT_LT(sum(square(whole - parts)).item(), 1e-24 * sum(square(whole)).item());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "time_domain/row.h"
 #include "time_domain/seams.h"
 #include "time_domain/slab_waves.h"
+#include "time_domain/transposed_unknowns.h"
 
 #include <immintrin.h>
 
@@ -307,65 +308,6 @@ void run(const Parts<T>& parts, Blocking blocking) {
   in_waves<T, transposed>(w, chosen.steps, chosen.rows);
 }
 
-/// cb lambda_e, -ch lambda_h / ca and tau = +- lambda_psi / b (E, H) from the cotangents, or back.
-template <class T>
-void change_unknowns(const Work<T>& w, bool back) {
-  const Tables<T>& t = w.tables;
-  parallel_chunks(6 * (t.n[2] + 1), [&](std::int64_t chunk) {  // a plane of a component
-    const int c = static_cast<int>(chunk % 6), k = static_cast<int>(chunk / 6);
-    const ComponentTable<T>& f = t.component[c];
-    if (k < f.first[2] || k >= f.last[2]) return;
-    for (int j = f.first[1]; j < f.last[1]; ++j) {
-      const std::int64_t index = t.row_index(j, k);
-      const T* factor = f.factor[index];
-      if (!f.special.empty() && f.special[index] >= 0 && !w.special_factor.empty() &&
-          w.special_factor[f.special[index]])
-        factor = w.special_factor[f.special[index]];
-      const T* keep = is_electric(c) || f.keep.empty() ? nullptr : f.keep[index];
-      if (!is_electric(c) && !f.special.empty() && f.special[index] >= 0 &&
-          !w.special_keep.empty() && w.special_keep[f.special[index]])
-        keep = w.special_keep[f.special[index]];
-      const T scale = is_electric(c) ? t.scale(c, j, k) : -t.scale(c, j, k);
-      T* e = w.state + t.offset(c, 0, j, k);
-      for (int i = f.first[0]; i < f.last[0];
-           ++i) {  // the division whatever the factor is: no branch in the loop
-        const bool conductor = factor[i] == 0;
-        const T by = keep ? scale * factor[i] / (conductor ? T{1} : keep[i]) : scale * factor[i];
-        const T changed = back ? e[i] / (conductor ? T{1} : by) : e[i] * by;
-        e[i] = conductor ? T{0} : changed;
-      }
-      if (f.special.empty() || f.special[index] < 0 || !back) continue;
-      const Special<T>& special = t.specials[static_cast<std::size_t>(f.special[index])];
-      for (const Coupled& a : special.coupled) e[a.i] = w.coupled[a.slot];
-      if (is_electric(c) || !w.in_b) continue;
-      for (const Mixed<T>& run : special.mixed)  // what the first traces have of the old h
-        for (int q = 0; q < run.length; ++q) {
-          const T* l = w.in_b + run.column + q * t.channels;
-          e[run.first + q] += l[1] - l[0];
-        }
-    }
-    for (int axis = 0; axis < 3; ++axis) {
-      const LayerTable<T>& l = t.layer[c][axis];
-      if (l.slabs == 0) continue;
-      for (int j = f.first[1]; j < f.last[1]; ++j) {
-        const int at = axis == 1 ? j : k;
-        if (axis != 0 && l.slab[at] < 0) continue;
-        T* tau = w.state + t.psi_row(l, axis, j, k);
-        const auto one = [&](int i, T& v) {
-          const T b = (is_electric(c) ? 1 : -1) * (axis == 0 ? l.b[i] : l.b[at]);
-          v = back ? v * b : b == 0 ? 0 : v / b;
-        };
-        if (axis == 0) {
-          for (int i = l.low_begin; i < l.low_end; ++i) one(i, *tau++);
-          for (int i = l.high_begin; i < l.high_end; ++i) one(i, *tau++);
-        } else {
-          for (int i = f.first[0]; i < f.last[0]; ++i) one(i, tau[i]);
-        }
-      }
-    }
-  });
-}
-
 /// The first of the cotangents that arrive: of the records of e in the last step. Takes note of
 /// lambda_e at coupled edges. Of a slab, what lies beside it comes, too.
 template <class T>
@@ -397,6 +339,7 @@ void begin_transposed(const Parts<T>& parts) {
   for (const Work<T>& w : parts) {
     lambda.emplace_back(w.state, w.state + (t.n_coupled > 0 ? t.state_size : 0));
     change_unknowns(w, false);
+    turn_faces(w);
   }
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const Work<T>& w = parts[part];
@@ -461,7 +404,11 @@ void advance_transposed(const Work<T>& w, Blocking blocking) {
   const Parts<T> parts = parts_of(w, true);
   begin_transposed(parts);
   run<T, true>(parts, blocking);
-  for (const Work<T>& part : parts) change_unknowns(part, true);
+  for (const Work<T>& part : parts) {
+    finish_faces(part);
+    turn_faces(part);
+    change_unknowns(part, true);
+  }
 }
 
 template void advance(const Work<float>&, Blocking);

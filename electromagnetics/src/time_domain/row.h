@@ -36,7 +36,8 @@ class Rows {
     const ComponentTable<T>& f = t_.component[c];
     if (j < f.first[1] || j >= f.last[1] || k < f.first[2] || k >= f.last[2]) return;
     const std::int64_t index = t_.row_index(j, k);
-    const std::uint8_t flags = f.flags[index];
+    std::uint8_t flags = f.flags[index];
+    if (transposed && n == 0 && !is_electric(c)) flags &= ~lossy;  // as `before` has it
     T* e = s_ + t_.offset(c, 0, j, k);
     RowUpdate<T> u;
     u.field = e;
@@ -339,8 +340,9 @@ class Rows {
         for (const Span& a : special.recorded)
           for (int i = 0; i < a.length; ++i)
             x_[a.first + i] += (is_electric(c) ? 1 : -1) * records[a.column + i];
+      // What the old h and Q have a part in is due a step later, with the old h.
       for (const Polarized<T>& p : special.polarized)
-        for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+        for (std::size_t m = 0; m < p.alpha.size() && (is_electric(c) || n > 0); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
           const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m], br = p.beta[m].real(),
                   bi = p.beta[m].imag(), pair = p.pair[m];
@@ -352,7 +354,6 @@ class Rows {
             im[i] = a * y + up * x - up * g;
           }
         }
-      // What traces have of the old h is due when the step before is transposed.
       if (const std::int64_t late = is_electric(c) ? n : n - 1; w_.in_b && late >= 0) {
         const T* traces = w_.in_b + (w_.steps - 1 - late) * t_.n_traced;
         for (const Mixed<T>& run : special.mixed)

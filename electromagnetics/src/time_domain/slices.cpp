@@ -74,7 +74,7 @@ std::vector<std::uint8_t> unknowns(const Tables<T>& t) {
         for (int q = 0; q < (p.two[m] ? 2 : 1) * p.length; ++q)
           mask[static_cast<std::size_t>(p.state) + 2 * m * p.length + q] = 1;
   };
-  for (int c = 0; c < 3; ++c)
+  for (int c = 0; c < 6; ++c)
     for (int k = 0; k <= t.n[2] && !t.component[c].special.empty(); ++k)
       for (int j = 0; j <= t.n[1]; ++j)
         if (const std::int32_t at = t.component[c].special[t.row_index(j, k)];
