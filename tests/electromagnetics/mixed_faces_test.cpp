@@ -37,7 +37,7 @@ struct MixedCase {
   }
 };
 
-/// [eps, loss, weight] of each; the weight of a face counts for nothing.
+/// [eps or mu, loss, weight] of each.
 std::vector<double> media_of(std::size_t n, unsigned seed) {
   std::vector<double> x = noise(static_cast<std::int64_t>(3 * n), seed), out;
   for (std::size_t q = 0; q < n; ++q) {
@@ -81,7 +81,6 @@ TEST_F(MixedFaces, AgreeWithRowsAndSharesOfTheSame) {
       const auto i = static_cast<std::size_t>(e.i);
       row.inverse[i] = 1 / media[3 * q];
       row.loss[i] = media[3 * q + 1];
-      if (!is_electric(component)) continue;
       for (DispersiveRun& run : row.dispersive)
         if (e.i >= run.first && e.i < run.first + static_cast<int>(run.weight.size()))
           run.weight[static_cast<std::size_t>(e.i - run.first)] = 0;

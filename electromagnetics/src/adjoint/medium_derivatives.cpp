@@ -325,9 +325,6 @@ class Moves {
         if (!differ(a[i], b[i])) continue;
         const Place place{c, k, j, static_cast<int>(i)};
         if (!wanted(place)) continue;
-        if (!is_electric(c) && !a[i].weights.empty())
-          refuse_move(parameter_,
-                      "a magnetic medium with poles, or a conductor with losses in its surface");
         Stencil terms{{&a[i], factors[0]}, {&b[i], factors[1]}};
         if (three && !third) third = media_.row(*three, c, j, k);
         if (third) terms.emplace_back(&(*third)[i], factors[2]);

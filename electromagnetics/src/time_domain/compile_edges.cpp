@@ -152,7 +152,6 @@ void add_mixed(Tables<T>& t, const YeeModel& m) {
       t.mixed_gain.push_back(run.metric.back() * double(t.scale(e.component, e.j, e.k)));
     }
     for (const DispersiveRun& poles : mixed.poles) {
-      if (!is_electric(e.component)) break;
       Polarized<T> p = polarized_of(t, poles, e.i, length);
       p.mixed = t.n_mixed_gains;
       t.n_mixed_gains += length;

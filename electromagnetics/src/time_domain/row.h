@@ -446,7 +446,6 @@ class Rows {
         }
         u[2 + k] = sum;
       }
-      std::fill(u + 2 + run.polarized.size(), u + t_.channels, T{0});  // faces have no poles
     }
   }
   void end_traces(const Mixed<T>& run, const T* e, T* traces) const {
@@ -472,8 +471,8 @@ class Rows {
         const Polarized<T>& p = special.polarized[run.polarized[k]];
         for (std::size_t m = 0; m < p.alpha.size(); ++m) {
           T *re = s_ + p.state + 2 * static_cast<std::int64_t>(m) * p.length, *im = re + p.length;
-          re[q] += p.pair[m] * (p.alpha[m] - 1) * l[2 + k];
-          im[q] += p.pair[m] * p.re_of_im[m] * l[2 + k];
+          re[q] += sign * p.pair[m] * (p.alpha[m] - 1) * l[2 + k];
+          im[q] += sign * p.pair[m] * p.re_of_im[m] * l[2 + k];
         }
       }
     }

@@ -51,9 +51,9 @@ void finish_faces(const Work<T>& w) {
             T *re = w.state + p.state + 2 * static_cast<std::int64_t>(m) * p.length,
               *im = re + p.length;
             const T a = p.alpha[m], up = p.re_of_im[m], down = p.im_of_re[m];
+            const T* gain = p.mixed < 0 ? p.gain.data() : w.mixed_gain + p.mixed;
             for (int i = 0; i < p.length; ++i) {
-              const T x = re[i], y = im[i],
-                      g = p.gain[static_cast<std::size_t>(i)] * p.pair[m] * h[p.first + i];
+              const T x = re[i], y = im[i], g = gain[i] * p.pair[m] * h[p.first + i];
               more[static_cast<std::size_t>(p.first + i)] +=
                   p.beta[m].real() * x + p.beta[m].imag() * y;
               re[i] = a * x + down * y + (1 - a) * g;
@@ -63,7 +63,18 @@ void finish_faces(const Work<T>& w) {
         for (const Mixed<T>& run : special.mixed)
           for (int q = 0; q < run.length && w.in_b; ++q) {
             const T* l = w.in_b + run.column + q * t.channels;
-            more[static_cast<std::size_t>(run.first + q)] -= l[1] - l[0];
+            T due = l[1] - l[0];
+            for (std::size_t n = 0; n < run.polarized.size(); ++n) {
+              const Polarized<T>& p = special.polarized[run.polarized[n]];
+              due += run.response[n] * l[2 + n];
+              for (std::size_t m = 0; m < p.alpha.size(); ++m) {
+                T *re = w.state + p.state + 2 * static_cast<std::int64_t>(m) * p.length,
+                  *im = re + p.length;
+                re[q] -= p.pair[m] * (p.alpha[m] - 1) * l[2 + n];
+                im[q] -= p.pair[m] * p.re_of_im[m] * l[2 + n];
+              }
+            }
+            more[static_cast<std::size_t>(run.first + q)] -= due;
           }
       }
       for (int i = f.first[0]; i < f.last[0]; ++i) {

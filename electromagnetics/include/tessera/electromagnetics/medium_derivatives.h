@@ -33,9 +33,8 @@ struct MediumDerivatives {
 /// averaged smoothly while no face leaves the box of its edge, and where one does, the mean of both
 /// sides is given. Where a conductor ends at a line of the grid, edges open on one side of it and
 /// none on the other: the slope there is given. Throws Error where a parameter moves conductors off
-/// such lines at both ends and these are near to each other, a face of a medium with losses or
-/// poles that E crosses (the average there has poles of its own), a nonlinear medium or a magnetic
-/// one with poles, tensors, the grid or the time step, or nothing at all.
+/// such lines at both ends and these are near to each other, or such that its surface comes to a
+/// line just there, a nonlinear medium, tensors, the grid or the time step, or nothing at all.
 MediumDerivatives medium_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
     const std::vector<double>& at, const std::vector<double>& steps);

@@ -95,10 +95,9 @@ struct NodeTensor {
 /// the current -(1/g) sum_k d theta_k u_k with the edge's `mixed_gains` g and, over the step that
 /// ends with e',
 ///   u = [e' - e, e' + e, P' - P of each, for a weight of 1].
-/// Faces (components of H) likewise, by permeability and magnetic loss; they have no poles: their
-/// weights count for nothing, and their traces are zero. The open part that is a share s of an edge
-/// in the model divides theta, that of a face multiplies it: cutting it to s' is theta s / s', of a
-/// face theta s' / s.
+/// Faces (components of H) likewise, by permeability, magnetic loss and poles. The open part that
+/// is a share s of an edge in the model divides theta, that of a face multiplies it: cutting it to
+/// s' is theta s / s', of a face theta s' / s.
 struct MixedEdges {
   std::vector<Edge> edges;           ///< what the model's rows say of their medium does not count
   std::vector<DispersiveRun> poles;  ///< of no edges

@@ -3,7 +3,7 @@ import fdtd
 
 WHAT = ("d S / d length, the length a parameter, against runs with it a little longer and shorter: a block with losses (eps 2.2, 0.1 S/m) and a dispersive one (Lorentz, with losses) in a parallel-plate guide, 9.5 to "
         "13.1 GHz, and the dispersive one narrower, with E across its ends; a patch of 16.6 x 18.6 mm on a lossy board in its length, a thin iris in WR-90 in its width, a metal block between plates in its "
-        "height, each ending between lines of the grid; a notch in a silicon rib of 500 x 250 nm on 100 nm in oxide, 185 to 202 THz, that ends 0.1 of a cell behind a line of the grid")
+        "height, without losses and of 1000 S/m, each ending between lines of the grid; a notch in a silicon rib of 500 x 250 nm on 100 nm in oxide, 185 to 202 THz, that ends 0.1 of a cell behind a line of the grid")
 BAR = "central differences 1e-3"
 
 RIB = """app = "electromagnetics.fdtd"
@@ -146,6 +146,12 @@ IRIS = guide(10.7, 'size = ["60 mm", "22.86 mm", "10.16 mm"]\ncell = ["1 mm", "1
              ('low = ["0 mm", "-inf", "-inf"]\nhigh = ["0 mm", "-l/2", "inf"]\n', 'low = ["0 mm", "l/2", "-inf"]\nhigh = ["0 mm", "inf", "inf"]\n'), (8.5, 12))
 STEP = guide(6.6, 'size = ["60 mm", "12 mm", "0 mm"]\ncell = "1 mm"\npolarization = "Hz"', "", ('low = ["0.3 mm", "-inf", "-inf"]\nhigh = ["4.3 mm", "-6 mm + l", "inf"]\n',), (4, 9))
 
+LOSSY_STEP = STEP.replace('material = "pec"', 'material = "metal"').replace("[[structure]]", """[[material]]
+name = "metal"
+sigma = "1000 S/m"
+surface_impedance = true
+[[structure]]""", 1)
+
 
 def lossy_block(work):
     text = (work.root / "tests" / "apps" / "fdtd_ports_test.cpp").read_text()
@@ -181,6 +187,7 @@ def measure(work):
         "patch": worst(work, "patch_length", PATCH, "16.6 mm", 5000, ("S_feed_feed",)),
         "iris": worst(work, "iris_width", IRIS, "10.7 mm", 10000, ("S_left_left", "S_right_left")),
         "metal block": worst(work, "metal_step", STEP, "6.6 mm", 10000, ("S_left_left", "S_right_left", "S_right_right")),
+        "block of lossy metal": worst(work, "lossy_metal_step", LOSSY_STEP, "6.6 mm", 10000, ("S_left_left", "S_right_left", "S_right_right")),
         "dispersive block, E across": worst(work, "dispersive_across", across, "13 mm", 62500, ("S_left_left", "S_right_left", "S_right_right")),
         "dispersive block": worst(work, "dispersive_block", dispersive, "13 mm", 62500, ("S_left_left", "S_right_left", "S_left_right", "S_right_right")),
         "block": worst(work, "lossy_block", lossy_block(work), "13 mm", 62500, ("S_left_left", "S_right_left", "S_left_right", "S_right_right")),
