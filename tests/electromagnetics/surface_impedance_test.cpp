@@ -52,6 +52,30 @@ TEST(SurfaceImpedance, IsMetInItsBandByPositiveTerms) {
   EXPECT_NEAR(conductor_impedance(5.8e7, 1, 1e10).real(), 26.09e-3, 1e-5);
 }
 
+TEST(SurfaceImpedance, OfARoughSurfaceLosesByTheFormulaAndIsPassive) {
+  // Copper at 5 GHz has a skin depth of 0.935 um; of that roughness it loses 1.605 times as much.
+  EXPECT_NEAR(roughness_factor(5.8e7, 1, 0.9346e-6, 5e9), 1 + 2 / pi * std::atan(1.4), 1e-4);
+  for (const double roughness : {0.2e-6, 1e-6, 5e-6})
+    for (const auto& [low, high] : {std::pair(3e9, 5e9), std::pair(1e9, 1e10)}) {
+      const SurfaceImpedance z = fit_surface_impedance(5.8e7, 1, low, high, 1e-3, roughness);
+      EXPECT_LE(z.error, 1e-3);
+      EXPECT_GE(z.resistance_ohm, 0);
+      EXPECT_GE(z.inductance_h, 0);
+      for (const SurfaceImpedance::Branch& b : z.branches) EXPECT_GT(b.resistance_ohm, 0);
+      for (int i = 0; i <= 100; ++i) {
+        const double f = low * std::pow(high / low, i / 100.0);
+        const double wanted =
+            conductor_impedance(5.8e7, 1, f).real() * roughness_factor(5.8e7, 1, roughness, f);
+        EXPECT_NEAR(impedance(z, {0, 2 * pi * f}).real(), wanted, 2e-3 * wanted) << f;
+      }
+    }
+  // Much rougher than the skin is deep: twice the smooth surface, phase and all.
+  const SurfaceImpedance z = fit_surface_impedance(5.8e7, 1, 1e9, 1e10, 1e-3, 1e-3);
+  const auto smooth = conductor_impedance(5.8e7, 1, 3e9);
+  EXPECT_LT(std::abs(impedance(z, {0, 2 * pi * 3e9}) - 2.0 * smooth), 3e-3 * std::abs(smooth));
+  EXPECT_THROW(fit_surface_impedance(5.8e7, 1, 1e9, 1e10, 1e-3, -1e-6), Error);
+}
+
 TEST(SurfaceImpedance, WantsAConductorAndABand) {
   for (const auto& [sigma, mu, low, high] :
        {std::tuple(0.0, 1.0, 1e9, 2e9), std::tuple(-1.0, 1.0, 1e9, 2e9),

@@ -16,8 +16,8 @@ bool is_zero(const Point& p) { return p[0] == 0 && p[1] == 0 && p[2] == 0; }
 void check_conductor(const MaterialOptions& m, const std::string& at, Checks& checks) {
   if (m.pec || m.library || m.index_file || m.index || m.eps || m.loss_tangent ||
       !m.poles.empty() || !is_zero(m.sigma_m) || m.chi2 != 0 || m.chi3 != 0)
-    checks.say(624, at + ".surface_impedance", "a good conductor takes sigma and mu alone",
-               "leave the other keys out");
+    checks.say(624, at + ".surface_impedance",
+               "a good conductor takes sigma, mu and roughness alone", "leave the other keys out");
   const auto even = [](const Point& p) { return p[0] == p[1] && p[0] == p[2]; };
   if (!m.sigma || !((*m.sigma)[0] > 0) || !even(*m.sigma) || !even(m.mu))
     checks.say(624, at + ".surface_impedance",
@@ -33,6 +33,9 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
     checks.say(624, at + ".pec", "a perfect conductor takes nothing else",
                "leave pec or the other keys out");
   if (m.surface_impedance) check_conductor(m, at, checks);
+  if (m.roughness > 0 && !m.surface_impedance)
+    checks.say(624, at + ".roughness", "only a surface with an impedance can be rough",
+               "write surface_impedance = true");
   if (m.library && m.index_file)
     checks.say(624, at + ".index_file", "the medium is given in two ways",
                "leave this or library out");

@@ -140,6 +140,7 @@ struct MaterialOptions {
   std::string name;
   bool pec = false;
   bool surface_impedance = false;
+  double roughness = 0;  ///< of its surface, root mean square, m
   std::optional<std::string> library;
   std::optional<std::filesystem::path> index_file;
   IndexFitOptions fit;

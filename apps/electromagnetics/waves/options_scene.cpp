@@ -127,8 +127,14 @@ data::Options<MaterialOptions> material_table() {
       {.doc =
            "A good conductor of conductivity sigma: no field is within it, and its surface has "
            "the impedance sqrt(i w mu/sigma) over the band of sources and monitors, also where it "
-           "runs across the grid. Takes sigma and mu alone.",
+           "runs across the grid. Takes sigma, mu and roughness alone.",
        .since = "0.3"});
+  o.add("roughness", &O::roughness,
+        length({.doc = "Root mean square roughness of the surface of a conductor with "
+                       "surface_impedance: it loses 1 + 2/pi atan(1.4 (roughness/skin depth)^2) of "
+                       "what a smooth one does.",
+                .min = 0,
+                .since = "0.3"}));
   o.add("library", &O::library,
         {.doc = "A published medium.", .choices = electromagnetics::list_media()});
   o.add("index_file", &O::index_file,

@@ -22,7 +22,7 @@ std::array<double, 2> band_of(const Case& c) {
 std::optional<em::SurfaceImpedance> impedance_of(const Case& c, const MaterialOptions& m) {
   if (!m.surface_impedance) return {};
   const auto [low, high] = band_of(c);
-  return em::fit_surface_impedance((*m.sigma)[0], m.mu[0], low, high);
+  return em::fit_surface_impedance((*m.sigma)[0], m.mu[0], low, high, 1e-3, m.roughness);
 }
 
 const MaterialOptions* named_material(const Case& c, const std::string& name) {

@@ -53,10 +53,15 @@ std::complex<double> impedance(const SurfaceImpedance& z, std::complex<double> s
 /// sqrt(i w mu0 mu / sigma), sigma in S/m, mu relative.
 std::complex<double> conductor_impedance(double sigma, double mu, double f_hz);
 
-/// The fewest branches that meet it from f_min to f_max within `tolerance` of |Z|. Throws Error
-/// where sigma, mu or the band is not positive.
+/// 1 + 2/pi atan(1.4 (roughness/skin depth)^2), by which a surface of that root mean square
+/// roughness loses more than a smooth one (E. Hammerstad and O. Jensen, IEEE MTT-S 1980, 407).
+double roughness_factor(double sigma, double mu, double roughness_m, double f_hz);
+
+/// The fewest branches that meet it from f_min to f_max within `tolerance` of |Z|. Of a rough
+/// surface the real part is greater by roughness_factor, the imaginary part what causality makes of
+/// that. Throws Error where sigma, mu or the band is not positive, or the roughness negative.
 SurfaceImpedance fit_surface_impedance(double sigma, double mu, double f_min_hz, double f_max_hz,
-                                       double tolerance = 1e-3);
+                                       double tolerance = 1e-3, double roughness_m = 0);
 
 /// The conductors of a model: those of bodies by their media's numbers, those of outer faces that
 /// are perfect conductors by axis and side. Those that are not there are perfect.
