@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/gaussian_beam.h"
 #include "time_domain/box_surface.h"
 
 #include <fmt/format.h>
@@ -17,30 +18,6 @@ namespace tessera::electromagnetics {
 using namespace time_domain;
 
 namespace {
-
-/// The beam at a point: its amplitude and how late it is against `position`.
-struct Profile {
-  Point focus, u;
-  double waist, k, order, speed;
-
-  struct Value {
-    double amplitude, delay;
-  };
-  Value at(const Point& r) const {
-    double z = 0, square = 0;
-    for (int d = 0; d < 3; ++d) {
-      z += u[d] * (r[d] - focus[d]);
-      square += (r[d] - focus[d]) * (r[d] - focus[d]);
-    }
-    const double rho2 = square - z * z, range = k * waist * waist / 2,
-                 stretch = 1 + z * z / (range * range);
-    // 1/R = z / (z^2 + zR^2)
-    const double phase =
-        k * (z + rho2 / 2 * z / (z * z + range * range)) - order * std::atan(z / range);
-    return {std::pow(stretch, -order / 2) * std::exp(-rho2 / (waist * waist * stretch)),
-            phase / (k * speed)};
-  }
-};
 
 /// Currents as sums of six samples of the waveform, `per_step` to a time step.
 constexpr int per_step = 4;
@@ -82,22 +59,17 @@ Injection beam(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt
       !(b.mu > 0) || !(dt_s > 0))
     throw Error(
         "[beam] needs an axis 0, 1 or 2 and a positive waist, frequency, eps, mu and time step");
-  const Point u = normalised(b.direction, "beam", "direction"),
-              p = transverse(b.polarization, u, "beam");
-  int dimensions = 0;
-  for (int d = 0; d < 3; ++d) {
-    dimensions += grid.resolved(d);
-    if (!grid.resolved(d) && u[d] != 0)
-      throw Error(fmt::format(
-          "[beam] the direction has {} along {}, which the grid does not resolve", u[d], "xyz"[d]));
-  }
-  if (dimensions < 2)
-    throw Error("[beam] a beam needs two or three dimensions; in one take a plane wave");
   const int n = grid.cells(axis), line = nearest_line(grid.lines[axis], b.position[axis]);
   if (!grid.resolved(axis) || line < 1 || line > n - 1)
     throw Error(fmt::format(
         "[beam] the plane at {} m on axis {} becomes line {} of {}: it must lie inside the domain",
         b.position[axis], "xyz"[axis], line, n));
+  Point middle = b.position;
+  middle[axis] = grid.lines[axis][line];
+  const GaussianBeam profile =
+      gaussian_beam("beam", middle, b.direction, b.polarization, b.waist, b.focus,
+                    {grid.resolved(0), grid.resolved(1), grid.resolved(2)});
+  const Point &u = profile.direction, &p = profile.polarization;
   if (std::abs(u[axis]) < 0.1)
     throw Error(
         fmt::format("[beam] the direction has only {} along {}: choose a plane that it crosses",
@@ -116,32 +88,20 @@ Injection beam(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt
 
   const double speed = speed_of_light / std::sqrt(b.eps * b.mu),
                impedance = std::sqrt(b.mu / b.eps);  // in units of Z0
-  Point middle = b.position;
-  middle[axis] = grid.lines[axis][line];
-  Profile profile{.focus = {},
-                  .u = u,
-                  .waist = b.waist,
-                  .k = 2 * std::numbers::pi * b.frequency_hz / speed,
-                  .order = dimensions == 3 ? 1.0 : 0.5,
-                  .speed = speed};
-  for (int d = 0; d < 3; ++d) profile.focus[d] = middle[d] + b.focus * u[d];
+  const double k = 2 * std::numbers::pi * b.frequency_hz / speed;
   std::array<double, 6> unit{p[0], p[1], p[2]};
   for (int d = 0; d < 3; ++d)
     unit[3 + d] = (u[(d + 1) % 3] * p[(d + 2) % 3] - u[(d + 2) % 3] * p[(d + 1) % 3]) / impedance;
 
-  const auto value = [&](const Term& t) {
-    Point r = grid.position(t.edge);
-    for (int d = 0; d < 3; ++d)
-      if (!grid.resolved(d)) r[d] = profile.focus[d];
-    return profile.at(r);
-  };
-  const double least = 1e-5 * profile.at(middle).amplitude;
+  const auto value = [&](const Term& t) { return profile.at(grid.position(t.edge), k); };
+  const double least = 1e-5 * profile.at(middle, k).amplitude;
+  const auto delay = [&](const GaussianBeam::Value& v) { return v.phase / (k * speed); };
   double earliest = INFINITY;
   const auto counts = [&](const Term& t) {
     return unit[t.edge.component] != 0 && value(t).amplitude >= least;
   };
   for (const Term& t : surface.terms)
-    if (counts(t)) earliest = std::min(earliest, value(t).delay);
+    if (counts(t)) earliest = std::min(earliest, delay(value(t)));
 
   auto sheet = std::make_shared<Delayed>();
   sheet->waveform = b.waveform;
@@ -156,9 +116,9 @@ Injection beam(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt
       last = t.column;
     }
     // E is asked for at n dt, H at (n + 1/2) dt; the samples are those -2 ... 3 steps before.
-    const Profile::Value v = value(t);
+    const GaussianBeam::Value v = value(t);
     const double x = per_step *
-                     ((v.delay - earliest) / dt_s - (is_electric(t.edge.component) ? 0 : 0.5)),
+                     ((delay(v) - earliest) / dt_s - (is_electric(t.edge.component) ? 0 : 0.5)),
                  whole = std::floor(x);
     Delayed::Entry entry{static_cast<std::int64_t>(whole) - 2, lagrange(x - whole)};
     for (double& w : entry.weight)

@@ -105,8 +105,6 @@ class Walk {
   double unit_;
 };
 
-double length_of(const Point& a) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
-
 }  // namespace
 
 Surface surface_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box) {
@@ -119,26 +117,6 @@ int nearest_line(const std::vector<double>& lines, double at) {
   if (above == lines.end() || at - above[-1] < *above - at)
     return static_cast<int>(above - lines.begin()) - 1;
   return static_cast<int>(above - lines.begin());
-}
-
-Point normalised(const Point& a, const char* operation, const char* what) {
-  const double length = length_of(a);
-  if (!(length > 0) || !std::isfinite(length))
-    throw Error(fmt::format("[{}] the {} ({}, {}, {}) must be a vector of finite length", operation,
-                            what, a[0], a[1], a[2]));
-  Point out = a;
-  for (double& x : out) x = std::abs(x) < 1e-12 * length ? 0 : x / length;
-  return out;
-}
-
-Point transverse(const Point& polarization, const Point& u, const char* operation) {
-  Point p = normalised(polarization, operation, "polarization");
-  const double along = u[0] * p[0] + u[1] * p[1] + u[2] * p[2];
-  for (int d = 0; d < 3; ++d) p[d] -= along * u[d];
-  if (length_of(p) < 1e-6)
-    throw Error(fmt::format(
-        "[{}] the polarization points along the direction: the wave has no field", operation));
-  return normalised(p, operation, "polarization");
 }
 
 std::array<double, 6> lagrange(double x) {

@@ -35,12 +35,6 @@ struct Surface {
 Surface surface_of(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box);
 
 int nearest_line(const std::vector<double>& lines, double at);
-/// Of length one; components that are rounding errors become zero. Throws Error for a vector
-/// without length.
-Point normalised(const Point& a, const char* operation, const char* what);
-/// The part of the polarization across the unit vector u, of length one. Throws Error where there
-/// is none.
-Point transverse(const Point& polarization, const Point& u, const char* operation);
 /// Lagrange's weights of the points -2 ... 3 at 0 <= x < 1.
 std::array<double, 6> lagrange(double x);
 

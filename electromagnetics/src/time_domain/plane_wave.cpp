@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/plane_wave.h"
 
+#include "base/directions.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/constants.h"
@@ -53,11 +54,11 @@ std::array<int, 2> cells_about(const YeeGrid& grid, const Box& box, int d) {
 /// Where cells are uneven along the axis that the wave runs along, `uneven` becomes that axis.
 GridWave grid_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Box& box,
                    double dt_s, const PlaneWave& wave, int& uneven) {
-  const Point u = normalised(wave.direction, "plane_wave", "direction");
+  const Point u = detail::normalised(wave.direction, "plane_wave", "direction");
   GridWave g{.cell = {},
              .dt = dt_s,
              .u = u,
-             .p = transverse(wave.polarization, u, "plane_wave"),
+             .p = detail::transverse(wave.polarization, u, "plane_wave"),
              .eps = wave.eps,
              .mu = wave.mu};
   for (int d = 0; d < 3; ++d) {
@@ -268,7 +269,7 @@ Point unit_vector(const Direction& d) {
 
 Point first_corner(const YeeGrid& grid, const std::array<Faces, 3>& faces, const PlaneWave& wave) {
   return corner_of(grid, box_of(grid, faces, wave),
-                   normalised(wave.direction, "plane_wave", "direction"));
+                   detail::normalised(wave.direction, "plane_wave", "direction"));
 }
 
 double grid_wavenumber(const Point& cell, double dt_s, const Point& u, double eps_mu,

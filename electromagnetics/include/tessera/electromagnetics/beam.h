@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gaussian beams that start from a plane and travel to one side of it (A. E. Siegman, Lasers, ch.
-// 17): with z along the direction from the focus, rho the distance from the axis, q = 1 in three
-// dimensions and 1/2 in two,
+// Gaussian beams (gaussian_beam.h) that start from a plane and travel to one side of it: of a
+// waveform w(t)
 //
-//   E = p A (w0/w)^q e^{-rho^2/w^2} w(t - phi/w_c),   H = u x E / eta,
-//   phi = k (z + rho^2/(2 R)) - q atan(z/zR),
-//   zR = k w0^2/2,   w = w0 sqrt(1 + (z/zR)^2),   R = z (1 + (zR/z)^2)
+//   E = p A (w0/w)^q e^{-rho^2/w^2} w(t - phi/w_c),   H = u x E / eta
 //
-// at the frequency w_c in the middle of the waveform's spectrum; its other frequencies keep the
-// delays of this one. The fields on the plane drive the side ahead as those of a plane wave drive
-// its box (plane_wave.h): the currents J = n x H, M = -n x E, each at its own half cell. The
-// formula holds for small angles d = wavelength/(pi w0): the field differs from it by d^2/2, and
-// d^2/4 of the amplitude, or d tan(tilt)/2 where the plane is tilted, goes back.
+// with the phase phi at the frequency w_c in the middle of the waveform's spectrum; its other
+// frequencies keep the delays of this one. The fields on the plane drive the side ahead as those of
+// a plane wave drive its box (plane_wave.h): the currents J = n x H, M = -n x E, each at its own
+// half cell. The formula holds for small angles d = wavelength/(pi w0): the field differs from it
+// by d^2/2, and d^2/4 of the amplitude, or d tan(tilt)/2 where the plane is tilted, goes back.
 #pragma once
 #include "tessera/electromagnetics/time_domain.h"
 
