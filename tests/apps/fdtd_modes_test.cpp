@@ -124,7 +124,7 @@ TEST_F(Fdtd, ModesThatCannotBeAreRefusedAtTheirKeys) {
           "a mode needs a pulse with a band");
   refused("size = [\"0 um\", \"2.4 um\", \"0 um\"]\nfrequencies",
           "size = [\"1 um\", \"2.4 um\", \"0 um\"]\nfrequencies", "modes pass a plane");
-  refused("relative_to = \"power\"", "relative_to = \"nothing\"", "flux or mode monitor");
+  refused("relative_to = \"power\"", "relative_to = \"nothing\"", "flux, mode or beam monitor");
 }
 
 }  // namespace

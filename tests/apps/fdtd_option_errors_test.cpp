@@ -143,7 +143,7 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
       {all + flux + "frequency_min = \"50 THz\"\nfrequency_max = \"40 THz\"\n", 629, 14, 1,
        "is above frequency_max"},
       {all + flux + "frequencies = [\"50 THz\"]\nrelative_to = \"g\"\n", 625, 15, 1,
-       "there is no flux or mode monitor 'g'"},
+       "there is no flux, mode or beam monitor 'g'"},
       {all + flux + "frequencies = [\"50 THz\"]\n" + flux + "frequencies = [\"50 THz\"]\n", 625, 17,
        1, "the name 'f' is given twice"},
       {all + "[[monitor]]\nkind = \"flux\"\nname = \"f\"\nposition = [\"0 um\", \"0 um\", \"0 "

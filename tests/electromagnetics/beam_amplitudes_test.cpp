@@ -71,7 +71,7 @@ TEST(BeamAmplitudes, FindsBothWaysOfABeamThroughAnyPlane) {
       }
 }
 
-// Overlaps of beams of waists w1, w2, and of beams d apart (H. Kogelnik 1964).
+// Overlaps of beams of waists w1, w2, and of beams d apart.
 TEST(BeamAmplitudes, OfAnotherBeamAreItsOverlap) {
   const Patch patch = patch_of(2, 1, 0, {-20 * um, -20 * um}, {20 * um, 20 * um}, 0.1 * um);
   const GaussianBeam a = made({}, {0, 0, 1}, {1, 0, 0}, 3 * um),

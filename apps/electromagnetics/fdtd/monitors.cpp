@@ -91,6 +91,8 @@ std::unique_ptr<Monitor> make_monitor(const Case& c, const MonitorOptions& o) {
       return make_snapshot(c, o);
     case MonitorKind::mode:
       return make_mode(c, o);
+    case MonitorKind::beam:
+      return make_beam(c, o);
   }
   throw Error("[monitor " + o.name + "] is of no kind");
 }

@@ -26,6 +26,7 @@ std::unique_ptr<Monitor> make_ldos(const Case& c, const MonitorOptions& o);
 std::unique_ptr<Monitor> make_orders(const Case& c, const MonitorOptions& o);
 std::unique_ptr<Monitor> make_resonances(const Case& c, const MonitorOptions& o);
 std::unique_ptr<Monitor> make_mode(const Case& c, const MonitorOptions& o);
+std::unique_ptr<Monitor> make_beam(const Case& c, const MonitorOptions& o);
 std::unique_ptr<Monitor> make_snapshot(const Case& c, const MonitorOptions& o);
 
 }  // namespace tessera::apps::fdtd

@@ -69,7 +69,7 @@ std::vector<std::complex<double>> Spectral::spectrum_of(const CaseSource& s, dou
 MonitorResult Spectral::begin_result() const {
   static constexpr const char* names[] = {"probe",      "dft",      "flux", "energy",
                                           "far_field",  "rcs",      "ldos", "orders",
-                                          "resonances", "snapshot", "mode"};
+                                          "resonances", "snapshot", "mode", "beam"};
   MonitorResult out{options_.name,
                     names[static_cast<int>(options_.kind)],
                     {"frequency", "Hz", frequencies_},

@@ -232,6 +232,7 @@ void complete_options(CaseOptions& o, const data::Config& config) {
     if (!s.position) s.position = middle;
   for (MonitorOptions& m : o.monitors) {
     if (!m.position) m.position = middle;
+    if (!m.through) m.through = m.position;
     if (o.reference && m.subtract && m.subtract->filename() == reference_name)
       m.subtract.reset(), m.subtract_reference = true;
   }

@@ -119,6 +119,8 @@ void check_region(const MonitorOptions& m, const GridOptions& grid, const std::s
     checks.say(629, at + ".size", "orders leave through a plane: one entry is 0");
   if (m.kind == MonitorKind::mode && flat != 1)
     checks.say(629, at + ".size", "modes pass a plane: one entry is 0");
+  if (m.kind == MonitorKind::beam && flat != 1)
+    checks.say(629, at + ".size", "beams pass a plane: one entry is 0");
   const bool surface =
       m.kind == MonitorKind::flux || m.kind == MonitorKind::far_field || m.kind == MonitorKind::rcs;
   if (m.kind == MonitorKind::energy && flat > 0)
@@ -131,7 +133,7 @@ void check_region(const MonitorOptions& m, const GridOptions& grid, const std::s
 
 /// Whether others may be divided by its power.
 bool has_power(const MonitorOptions& m) {
-  return m.kind == MonitorKind::flux || m.kind == MonitorKind::mode;
+  return m.kind == MonitorKind::flux || m.kind == MonitorKind::mode || m.kind == MonitorKind::beam;
 }
 
 std::string of_reference(const std::string& monitor) { return monitor + "." + reference_name; }
@@ -275,7 +277,7 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
                    "in two dimensions waves travel across z, where theta is 90 deg",
                    "leave theta out: phi is the angle in the plane");
     if (m.relative_to) {
-      checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux or mode monitor");
+      checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux, mode or beam monitor");
       check_base(m, o, at, checks);
     }
     if (m.kind == MonitorKind::rcs) check_source_of(m, SourceKind::plane_wave, o, at, checks);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/waves/exterior.h"
 
+#include "electromagnetics/waves/beam_plane.h"
 #include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/diffraction.h"
 
@@ -35,6 +36,7 @@ class ExteriorChecks {
     if (o.kind == MonitorKind::ldos) symmetric_sources(o, key);
     if (o.kind == MonitorKind::orders) even_cells(o, key);
     if (o.kind == MonitorKind::rcs) no_walls(o, key);
+    if (o.kind == MonitorKind::beam) beam(o, key);
     if (o.kind != MonitorKind::far_field && o.kind != MonitorKind::rcs) return;
     mirrors(o, key);
     if (!c_.media.front().pec) background(o, key);
@@ -86,6 +88,15 @@ class ExteriorChecks {
             fmt::format("if the face cuts a symmetric body, say boundary.symmetry = [\"{}\"]; "
                         "else move the box off it",
                         em::name_of(m)));
+  }
+
+  void beam(const MonitorOptions& o, const std::string& key) {
+    try {
+      const std::vector<BeamFault> faults = faults_of_beam(c_, o, mirrors_);
+      for (const BeamFault& f : faults) say(f.number, key + f.key, f.text, f.hint);
+    } catch (const Error& e) {
+      say(629, key, e.what(), "see `tessera explain monitor`");
+    }
   }
 
   void mirrors(const MonitorOptions& o, const std::string& key) {

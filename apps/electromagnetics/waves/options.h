@@ -285,7 +285,8 @@ enum class MonitorKind {
   orders,
   resonances,
   snapshot,
-  mode
+  mode,
+  beam
 };
 struct MirrorOptions {
   Axis axis = Axis::z;
@@ -314,6 +315,9 @@ struct MonitorOptions {
   std::vector<std::array<int, 2>> orders;
   int modes = 1;
   std::optional<double> index;  ///< about which modes are sought; not given: of the slowest wave
+  Point direction{}, polarization{};  ///< of a beam
+  std::optional<Point> through;       ///< a point of its axis; set by complete_options
+  double waist = 0, focus = 0;
   double min_quality = 0;
   int max_modes = 50;
   std::vector<std::string> derivatives;  ///< names of parameters

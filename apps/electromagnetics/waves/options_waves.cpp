@@ -138,10 +138,10 @@ data::Options<MonitorOptions> monitor_table() {
   mirror.add("magnetic", &M::magnetic, {.doc = "A magnetic conductor, not an electric one."});
 
   using O = MonitorOptions;
-  const std::vector<std::string> spectral = {"dft", "flux", "energy", "far_field",
-                                             "rcs", "ldos", "orders", "mode"},
+  const std::vector<std::string> spectral = {"dft",  "flux",   "energy", "far_field", "rcs",
+                                             "ldos", "orders", "mode",   "beam"},
                                  banded = {"dft",  "flux", "energy", "far_field", "rcs",
-                                           "ldos", "mode", "orders", "resonances"},
+                                           "ldos", "mode", "beam",   "orders",    "resonances"},
                                  angular = {"far_field", "rcs"};
   data::Options<O> o("monitor", "What is measured, under its name in results.h5.");
   o.add_kind(
@@ -154,28 +154,29 @@ data::Options<MonitorOptions> monitor_table() {
            "cross-section; ldos: density of states and Purcell factor of a point source; "
            "orders: diffraction orders; resonances: frequencies and Q of a ring-down, "
            "each mode once; snapshot: fields of a plane or box at intervals; mode: amplitudes of "
-           "a guide's modes through a plane, both ways.",
+           "a guide's modes through a plane, both ways; beam: those of a Gaussian beam, which is "
+           "the mode of a fibre.",
        .choices = {"probe", "dft", "flux", "energy", "far_field", "rcs", "ldos", "orders",
-                   "resonances", "snapshot", "mode"},
+                   "resonances", "snapshot", "mode", "beam"},
        .required = true});
   o.add("name", &O::name, {.doc = "Its name, of letters, digits, _ and -.", .required = true});
   o.add(
       "position", &O::position,
-      length(
-          {.doc = "A point, or the middle of the plane or box; the middle of the domain if not "
-                  "given.",
-           .only_for = {"probe", "dft", "flux", "energy", "far_field", "rcs", "orders",
-                        "resonances", "snapshot", "mode"},
-           .required_for = {"probe", "flux", "far_field", "rcs", "orders", "resonances", "mode"}}));
+      length({.doc = "A point, or the middle of the plane or box; the middle of the domain if not "
+                     "given.",
+              .only_for = {"probe", "dft", "flux", "energy", "far_field", "rcs", "orders",
+                           "resonances", "snapshot", "mode", "beam"},
+              .required_for = {"probe", "flux", "far_field", "rcs", "orders", "resonances", "mode",
+                               "beam"}}));
   o.add(
       "size", &O::size,
-      length(
-          {.doc = "Extent of the plane or box; 0 across a plane. Not given: dft a point, "
-                  "energy and snapshot the domain. Of modes the part of the plane in which the "
-                  "guide lies, walls of metal around it.",
-           .min = 0,
-           .only_for = {"dft", "flux", "energy", "far_field", "rcs", "orders", "snapshot", "mode"},
-           .required_for = {"flux", "far_field", "rcs", "orders", "mode"}}));
+      length({.doc = "Extent of the plane or box; 0 across a plane. Not given: dft a point, "
+                     "energy and snapshot the domain. Of modes the part of the plane in which the "
+                     "guide lies, walls of metal around it.",
+              .min = 0,
+              .only_for = {"dft", "flux", "energy", "far_field", "rcs", "orders", "snapshot",
+                           "mode", "beam"},
+              .required_for = {"flux", "far_field", "rcs", "orders", "mode", "beam"}}));
   o.add(
       "components", &O::components,
       {.doc = "Components of the field; if not given all that are computed, of resonances that of "
@@ -201,13 +202,12 @@ data::Options<MonitorOptions> monitor_table() {
              "Count power along the falling axis (into a box) as positive; of orders, the side; of "
              "modes, call what runs that way forward.",
          .only_for = {"flux", "orders", "mode"}});
-  o.add(
-      "relative_to", &O::relative_to,
-      {.doc = "Name of a flux or mode monitor with the same frequencies by whose power, of a mode "
-              "monitor that of its first mode along the axis, this one is divided. "
-              "\"through.reference\" is "
-              "the monitor \"through\" of the run that [reference] describes.",
-       .only_for = {"flux", "orders", "mode"}});
+  o.add("relative_to", &O::relative_to,
+        {.doc = "Name of a flux, mode or beam monitor with the same frequencies by whose power, of "
+                "modes that of the first one along the axis, of beams that along their direction, "
+                "this one is divided. \"through.reference\" is "
+                "the monitor \"through\" of the run that [reference] describes.",
+         .only_for = {"flux", "orders", "mode", "beam"}});
   o.add("subtract", &O::subtract,
         {.doc = "Folder of a former run whose fields at this monitor are subtracted first. Both "
                 "have the same sources, grid, time step and frequencies, and the monitor the same "
@@ -271,6 +271,34 @@ data::Options<MonitorOptions> monitor_table() {
          .above = 0,
          .only_for = {"mode"},
          .since = "0.3"});
+  o.add("direction", &O::direction,
+        {.doc = "Where the beam travels to, a vector of any length, at most 84 degrees off the "
+                "normal of "
+                "the plane; of what a fibre sends, from its end.",
+         .required = true,
+         .only_for = {"beam"},
+         .since = "0.3"});
+  o.add("polarization", &O::polarization,
+        {.doc = "Direction of its E; what lies along the direction of travel is left out.",
+         .required = true,
+         .only_for = {"beam"},
+         .since = "0.3"});
+  o.add("waist", &O::waist,
+        length({.doc = "Radius where the amplitude in the focus is 1/e: 5.2 um of a single-mode "
+                       "fibre at 1.55 um.",
+                .above = 0,
+                .required = true,
+                .only_for = {"beam"},
+                .since = "0.3"}));
+  o.add("through", &O::through,
+        length({.doc = "A point of the beam's axis; if not given the middle of the plane.",
+                .only_for = {"beam"},
+                .since = "0.3"}));
+  o.add("focus", &O::focus,
+        length({.doc = "How far from `through` along its direction the focus lies, behind it "
+                       "where negative.",
+                .only_for = {"beam"},
+                .since = "0.3"}));
   o.add("min_quality", &O::min_quality,
         {.doc = "Least Q of a resonance.", .min = 0, .only_for = {"resonances"}});
   o.add("max_modes", &O::max_modes,

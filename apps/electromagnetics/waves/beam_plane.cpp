@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/beam_plane.h"
+
+#include "electromagnetics/waves/mode_plane.h"
+#include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/samples.h"
+#include "tessera/electromagnetics/surface.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tessera::apps::waves {
+namespace {
+
+namespace em = electromagnetics;
+
+constexpr double kSeen = 1e-2;       ///< of the beam's amplitude: where the medium matters
+constexpr double kLeastAlong = 0.1;  ///< of its direction, along the plane's normal
+constexpr double kLeastPower = 0.5;  ///< of its power, that passes the plane
+
+}  // namespace
+
+em::GaussianBeam beam_of(const Case& c, const MonitorOptions& o) {
+  return em::gaussian_beam("beam monitor", *o.through, o.direction, o.polarization, o.waist,
+                           o.focus, {c.grid.resolved(0), c.grid.resolved(1), c.grid.resolved(2)});
+}
+
+const em::Medium& medium_of_beam(const Case& c, const MonitorOptions& o) {
+  return c.media[static_cast<std::size_t>(em::medium_at(c.scene, *o.through))];
+}
+
+std::vector<BeamFault> faults_of_beam(const Case& c, const MonitorOptions& o,
+                                      const std::vector<em::DomainMirror>& mirrors) {
+  const em::GaussianBeam beam = beam_of(c, o);
+  const int axis = flat_axis(c, *o.size);
+  const auto a = static_cast<std::size_t>(axis);
+  std::vector<BeamFault> out;
+  if (std::abs(beam.direction[a]) < kLeastAlong)
+    out.push_back({629, ".direction",
+                   fmt::format("it has only {:.3g} of its length along {}, across the plane",
+                               std::abs(beam.direction[a]), "xyz"[axis]),
+                   "take a plane that the beam crosses"});
+  double images = 1;
+  for (const em::DomainMirror& m : mirrors) {
+    if (!m.symmetry || !em::reaches(c.grid, m, *o.position, *o.size)) continue;
+    const auto d = static_cast<std::size_t>(m.plane.axis);
+    images *= 2;
+    double others = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      if (k != d) others = std::max(others, std::abs(beam.polarization[k]));
+    const bool in_it = beam.direction[d] == 0 &&
+                       em::same_plane(c.grid, m.plane, {m.plane.axis, (*o.through)[d]}),
+               even = m.plane.magnetic ? beam.polarization[d] == 0 : others == 0;
+    if (!in_it || !even)
+      out.push_back(
+          {629, in_it ? ".polarization" : ".through",
+           fmt::format("the plane ends at the symmetry {}, which the beam does not have: {}",
+                       em::name_of(m),
+                       in_it ? "its E is turned round by it" : "its axis does not lie in it"),
+           "simulate the whole"});
+  }
+  const em::Medium& around = medium_of_beam(c, o);
+  const std::vector<double> frequencies = o.all_frequencies();
+  double middle = 0;
+  for (const double f : frequencies) {
+    middle += f / static_cast<double>(frequencies.size());
+    if (!around.pec && em::is_isotropic_without_conduction(around) && em::is_transparent(around, f))
+      continue;
+    out.push_back(
+        {642, ".position",
+         fmt::format("a beam needs a medium without loss and anisotropy, and at its plane "
+                     "is '{}'",
+                     around.name),
+         "move it, or take frequencies at which there is no loss"});
+    break;
+  }
+  if (!out.empty()) return out;
+  const double eps = em::permittivity(around, 0, middle).real(), k = 2 * std::numbers::pi * middle *
+                                                                     std::sqrt(eps * around.mu[0]) /
+                                                                     em::speed_of_light;
+  const std::size_t lo = axis == 0 ? 1 : 0, hi = axis == 2 ? 1 : 2;
+  const auto end = [&](std::size_t d, double side) {
+    return (*o.position)[d] + side * (*o.size)[d] / 2;
+  };
+  const em::Patch patch = em::grid_patch(c.grid, axis, 1, (*o.position)[a],
+                                         {end(lo, -1), end(hi, -1)}, {end(lo, 1), end(hi, 1)});
+  const std::vector<Point> points = em::points_of(patch);
+  const em::SceneOrder scene(c.scene);
+  double power = 0;
+  for (std::size_t n = 0; n < points.size(); ++n) {
+    const double seen = beam.at(points[n], k).amplitude;
+    power += seen * seen * patch.weight_lo[n % patch.lo.size()] *
+             patch.weight_hi[n / patch.lo.size()] * std::abs(beam.direction[a]) / 2;
+    if (seen < kSeen) continue;
+    const em::Medium& there = c.media[static_cast<std::size_t>(em::medium_at(scene, points[n]))];
+    if (&there == &around) continue;
+    out.push_back({629, ".position",
+                   fmt::format("a beam passes one medium, and at its plane are '{}' and '{}'",
+                               around.name, there.name),
+                   "move the plane off the bodies, or make it smaller"});
+    return out;
+  }
+  const double part = images * power / beam.power(1);
+  if (part < kLeastPower)
+    out.push_back({629, ".size",
+                   fmt::format("only {:.0f} % of the beam's power passes the plane", 100 * part),
+                   "make it 3 waists wide, or put it where the beam passes"});
+  return out;
+}
+
+}  // namespace tessera::apps::waves
