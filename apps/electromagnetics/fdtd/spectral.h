@@ -53,7 +53,8 @@ class Spectral : public Monitor {
   void start_transform();
   MonitorResult begin_result() const;
   electromagnetics::TransformRecord transform_record() const;
-  /// `power` over that of the flux, mode or beam monitor that the case names, each frequency by its own.
+  /// `power` over that of the flux, mode or beam monitor that the case names, each frequency by its
+  /// own.
   std::vector<double> over(const std::vector<double>& power, const Results& all) const;
   /// For later runs that subtract this one.
   Quantity sums() const;

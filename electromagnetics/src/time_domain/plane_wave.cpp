@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/plane_wave.h"
 
-#include "base/directions.h"
+#include "spectra/directions.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/electromagnetics/constants.h"

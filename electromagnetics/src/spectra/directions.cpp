@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/directions.h"
+#include "spectra/directions.h"
 
 #include "tessera/autodiff/error.h"
 
