@@ -100,7 +100,8 @@ TEST_F(Fdtd, SurfaceImpedancesThatCannotBeAreRefused) {
   };
   refused("sigma = \"1000 S/m\"", "", "conductivity above 0");
   refused("sigma = \"1000 S/m\"", "sigma = [\"1 S/m\", \"2 S/m\", \"1 S/m\"]", "alike along");
-  refused("sigma = \"1000 S/m\"", "sigma = \"1000 S/m\"\neps = 2", "takes sigma and mu alone");
+  refused("sigma = \"1000 S/m\"", "sigma = \"1000 S/m\"\neps = 2",
+          "takes sigma, mu and roughness alone");
   refused("wall_material = \"coal\"", "wall_material = \"cole\"", "no [[material]]");
   refused("wall_material = \"coal\"",
           "wall_material = \"coal\"\nsymmetry = [\"y_low\", \"y_high\"]", "no face is a wall");

@@ -4,6 +4,7 @@
 #include "tessera/data/file_io.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -58,6 +59,7 @@ class Step : public ::testing::Test {
   void SetUp() override {
     if (std::string why; !reads_step(&why)) GTEST_SKIP() << why;
   }
+  void TearDown() override { fs::remove(file_); }
   StepFile read(const std::string& text, const Chord& chord = {}) const {
     std::ofstream(file_, std::ios::binary) << text;
     return read_step(file_, chord);
@@ -70,7 +72,8 @@ class Step : public ::testing::Test {
     }
     return {};
   }
-  const fs::path file_ = fs::path(::testing::TempDir()) / "step_test.step";
+  const fs::path file_ =
+      fs::temp_directory_path() / ("tessera_step_" + std::to_string(::getpid()) + ".step");
 };
 
 /// By flux, and the sides of triangles that have no neighbour.
