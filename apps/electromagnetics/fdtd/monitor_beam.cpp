@@ -37,20 +37,7 @@ class BeamMonitor : public Spectral {
     out.quantities.push_back(sums());
     return out;
   }
-  void relate(MonitorResult& own, const Results& all) const override {
-    if (!options_.relative_to) return;
-    for (const char* way : {"forward", "backward"}) {
-      std::vector<double> power;
-      for (const auto& a : std::get<std::vector<std::complex<double>>>(own.find(way)->values))
-        power.push_back(std::norm(a));
-      own.quantities.insert(own.quantities.begin() + (way[0] == 'f' ? 0 : 1),
-                            {std::string(way) + "_ratio",
-                             "1",
-                             std::string("power ") + way + " over that of " + *options_.relative_to,
-                             {count()},
-                             over(power, all)});
-    }
-  }
+  void relate(MonitorResult& own, const Results& all) const override { relate_ways(own, all); }
   std::string figure_name() const override { return "forward"; }
   /// Power of what runs along its direction, real [frequency].
   Tensor figure(const Tensor& values) const override {

@@ -48,20 +48,7 @@ class ModeMonitor : public Spectral {
     out.quantities.push_back(sums());
     return out;
   }
-  void relate(MonitorResult& own, const Results& all) const override {
-    if (!options_.relative_to) return;
-    for (const char* way : {"forward", "backward"}) {
-      std::vector<double> power;
-      for (const auto& a : std::get<std::vector<std::complex<double>>>(own.find(way)->values))
-        power.push_back(std::norm(a));
-      own.quantities.insert(own.quantities.begin() + (way[0] == 'f' ? 0 : 1),
-                            {std::string(way) + "_ratio",
-                             "1",
-                             std::string("power ") + way + " over that of " + *options_.relative_to,
-                             {count(), static_cast<std::uint64_t>(options_.modes)},
-                             over(power, all)});
-    }
-  }
+  void relate(MonitorResult& own, const Results& all) const override { relate_ways(own, all); }
   std::string figure_name() const override { return options_.reverse ? "backward" : "forward"; }
   /// Power of what runs along the axis, real [frequency, mode].
   Tensor figure(const Tensor& values) const override {

@@ -60,6 +60,21 @@ std::vector<double> Spectral::over(const std::vector<double>& power, const Resul
   return out;
 }
 
+void Spectral::relate_ways(MonitorResult& own, const Results& all) const {
+  if (!options_.relative_to) return;
+  for (const char* way : {"forward", "backward"}) {
+    const Quantity& amplitude = *own.find(way);
+    const std::vector<std::uint64_t> shape = amplitude.shape;
+    std::vector<double> power;
+    for (const auto& a : std::get<std::vector<std::complex<double>>>(amplitude.values))
+      power.push_back(std::norm(a));
+    own.quantities.insert(own.quantities.begin() + (way[0] == 'f' ? 0 : 1),
+                          {std::string(way) + "_ratio", "1",
+                           std::string("power ") + way + " over that of " + *options_.relative_to,
+                           shape, over(power, all)});
+  }
+}
+
 std::vector<std::complex<double>> Spectral::spectrum_of(const CaseSource& s, double offset) const {
   const auto run = static_cast<double>(steps_ > 0 ? steps_ : expected_steps(case_));
   return em::spectrum(s.waveform, frequencies_, case_.dt_s,

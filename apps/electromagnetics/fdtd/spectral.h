@@ -56,6 +56,8 @@ class Spectral : public Monitor {
   /// `power` over that of the flux, mode or beam monitor that the case names, each frequency by its
   /// own.
   std::vector<double> over(const std::vector<double>& power, const Results& all) const;
+  /// Adds the power of the amplitudes `forward` and `backward` over that of `relative_to`.
+  void relate_ways(MonitorResult& own, const Results& all) const;
   /// For later runs that subtract this one.
   Quantity sums() const;
   std::uint64_t count() const { return frequencies_.size(); }
