@@ -9,6 +9,7 @@
 #include "tessera/inversion/survey_files.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <fstream>
@@ -16,6 +17,7 @@
 
 using namespace tessera::testing;
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
 
 namespace {
 
@@ -168,6 +170,40 @@ TEST_F(Mt2d, ForwardOfAMeshOfGmsh) {
 TEST_F(Mt2d, KilledAndResumedItGivesTheSameBytes) {
   make_case("[inversion]\nmax_iterations = 40\n[static_shift]\nenabled = true\nprior_std = 0.1\n");
   expect_same_after_kill("0.01 s");
+}
+
+// Asked for a hundredth of the errors the run halves columns and rows more than once, and says what
+// is left; asked for nothing it stays on its first mesh, whose responses are off by more. The same
+// bytes come out where it is killed in between.
+TEST_F(Mt2d, TheSolversMeshIsHalvedUntilResponsesAreRight) {
+  const auto error_of = [&](const std::string& asked) {
+    const Outcome o = tessera({"run", "case.toml", "--output", "M", "--force", "--set",
+                               "mesh.error=" + asked, "--set", "output.pictures=false"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return std::pair(Json::parse(read("M/manifest.json"))["metrics"]["mesh_error"].get<double>(),
+                     o.err);
+  };
+  make_case();
+  const auto [coarse, said_coarse] = error_of("1000");
+  EXPECT_FALSE(holds(said_coarse, "goes on from there")) << said_coarse;
+  EXPECT_GT(coarse, 0.02) << said_coarse;
+  const auto [fine, said] = error_of("0.01");
+  EXPECT_TRUE(holds(said, "goes on from there on ")) << said;
+  EXPECT_LE(fine, 0.01) << said;
+  make_case("[mesh]\nerror = 0.01\n");
+  expect_same_after_kill("0.01 s");
+}
+
+// Where no finer mesh fits, or steps have run out, that is a warning with the way out.
+TEST_F(Mt2d, AMeshThatCannotBeHalvedIsToldOf) {
+  make_case("[mesh]\nerror = 0.0001\nmost_nodes = 9000\n[output]\npictures = false\n");
+  const Outcome nodes = tessera({"run", "case.toml", "--output", "M", "--force"});
+  EXPECT_EQ(nodes.code, 0) << nodes.err;
+  EXPECT_TRUE(holds(nodes.err, "warning") && holds(nodes.err, "more than 9000")) << nodes.err;
+  const Outcome steps = tessera({"run", "case.toml", "--output", "M", "--force", "--set",
+                                 "inversion.max_iterations=1", "--set", "mesh.most_nodes=400000"});
+  EXPECT_EQ(steps.code, 6) << steps.err;
+  EXPECT_TRUE(holds(steps.err, "inversion.max_iterations is reached")) << steps.err;
 }
 
 TEST_F(Mt2d, EachMethodFindsASection) {

@@ -43,7 +43,24 @@ inline Section section_of(const BoxSource& all, Index number) {
           cast(all.read({{number, 0, 0}, {number + 1, s[1], s[2]}}), Dtype::f64).to_vector()};
 }
 
-/// Soundings of both modes at evenly spread stations and frequencies from 1000 Hz down to 1 Hz.
+/// Places of stations along the region, evenly from end to end.
+inline Numbers even_places(int stations) {
+  Numbers y;
+  for (int k = 0; k < stations; ++k) y.push_back(region_width_m * k / (stations - 1));
+  return y;
+}
+/// Nearly evenly, each in the middle of one of so many columns: a drawn section may change at every
+/// edge of its columns, and beside a vertical contact the response of TM says within metres where
+/// that is, which is no question to cells of a hundred metres.
+inline Numbers middle_places(int stations, Index columns) {
+  Numbers y;
+  for (int k = 0; k < stations; ++k)
+    y.push_back(region_width_m / double(columns) *
+                (std::floor((k + 0.5) * double(columns) / stations) + 0.5));
+  return y;
+}
+
+/// Soundings of both modes at so many stations, at frequencies from 1000 Hz down to 1 Hz.
 inline DataTable table_of(int stations, int frequencies) {
   DataTable t;
   for (int s = 0; s < stations; ++s)
@@ -67,8 +84,8 @@ struct Line {
   SectionMesh mesh;
   SectionForward forward;
 
-  Line(int stations, const DataTable& table, const Fineness& fine, bool free_padding)
-      : mesh(made(stations, fine, free_padding)),
+  Line(const Numbers& places, const DataTable& table, const Fineness& fine, bool free_padding)
+      : mesh(made(places, fine, free_padding)),
         forward(mesh.solver, mesh.sensors, table, frequencies(table)) {}
 
   /// (y, z) of the middle of each parameter.
@@ -111,12 +128,9 @@ struct Line {
     f.erase(std::unique(f.begin(), f.end()), f.end());
     return f;
   }
-  static SectionMesh made(int stations, const Fineness& fine, bool free_padding) {
-    SectionStations s;
-    for (int k = 0; k < stations; ++k) {
-      s.y.push_back(region_width_m * k / (stations - 1));
-      s.z.push_back(0), s.tilt.push_back(0);
-    }
+  static SectionMesh made(const Numbers& places, const Fineness& fine, bool free_padding) {
+    const Numbers level(places.size(), 0.0);
+    const SectionStations s{places, level, level};
     return section_mesh(
         s,
         {.ohm_m = 100, .shallowest_m = 60, .deepest_m = 1200, .lowest_hz = 1, .highest_hz = 1000},

@@ -167,9 +167,9 @@ PreparedCase prepare(const AppContext& context) {
                 return sample ? estimate_sample(problem()) : estimate_invert(problem());
               },
           .run =
-              [problem, sample = o.task == Task::sample](RunContext& to) {
-                const InvertProblem p = problem();
-                return sample ? run_sample(to, p) : run_invert(to, p);
+              [&config, problem, sample = o.task == Task::sample](RunContext& to) {
+                return sample ? run_sample(to, config, problem())
+                              : run_invert(to, config, problem());
               },
           .derivatives = [problem] { return derivatives(problem()); }};
 }

@@ -89,6 +89,7 @@ InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input inp
                   .input = std::move(input),
                   .ground = {},
                   .scales = {},
+                  .fineness = {},
                   .mesh = {},
                   .frequency_hz = {},
                   .inversion = {}};
@@ -96,6 +97,11 @@ InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input inp
   p.scales = inversion::section_scales(p.input.survey.data, o.reference_resistivity.value_or(100));
   p.frequency_hz = inversion::model_frequencies(p.input.survey.data);
   p.mesh = mesh_of(config, o, p.ground, p.scales);
+  require_memory(config, p);
+  return p;
+}
+
+void require_memory(const data::Config& config, const InvertProblem& p) {
   if (const std::uint64_t has = memory_available(); has > 0 && bytes_of(p) > has)
     throw data::InputError(
         data::ExitCode::would_not_fit,
@@ -105,10 +111,9 @@ InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input inp
                         p.input.survey.data.size(), static_cast<double>(bytes_of(p)) / 1e9,
                         static_cast<double>(has) / 1e9),
             "larger cells, fewer periods or stations")});
-  return p;
 }
 
-void complete(const data::Config& config, InvertProblem& p) {
+void complete(const data::Config& config, InvertProblem& p, const std::optional<GoOn>& from) {
   const Mt2dOptions& o = p.options;
   const std::size_t n = p.cells();
   const double reference = std::log(reference_of(o, p.scales));
@@ -120,10 +125,12 @@ void complete(const data::Config& config, InvertProblem& p) {
   s.target_rms = o.target_rms.value_or(1);
   s.mu = o.roughness_weight;
   s.max_iterations = o.max_iterations;
+  if (from) s.max_iterations -= from->steps, s.mu_start = from->mu;
   s.equations = o.equations;
   s.forward.order = o.order.value_or(1);
-  s.start.assign(n, reference);
-  if (o.start == Start::soundings) {
+  const bool goes_on = from && !from->ln_rho.empty();
+  s.start = goes_on ? from->ln_rho : std::vector<double>(n, reference);
+  if (o.start == Start::soundings && !goes_on) {
     const auto columns = layered_earths(p);
     if (columns.empty())
       throw data::InputError(

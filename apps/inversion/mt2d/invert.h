@@ -18,6 +18,7 @@ struct InvertProblem {
   Input input;
   Ground ground;
   inversion::SectionScales scales;
+  Fineness fineness;
   inversion::SectionMesh mesh;
   std::vector<double> frequency_hz;  ///< at which fields are computed, falling
   std::optional<inversion::SectionInversion> inversion;
@@ -28,8 +29,17 @@ struct InvertProblem {
 /// Mesh and ground of a case whose survey has stations; for `check`, without what takes time.
 /// Throws data::InputError E0687 where memory does not hold it.
 InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input input);
-/// Physics, prior and start for it.
-void complete(const data::Config& config, InvertProblem& p);
+/// E0687 where the memory of this machine does not hold it.
+void require_memory(const data::Config& config, const InvertProblem& p);
+
+/// What an inversion goes on from, after so many steps.
+struct GoOn {
+  std::vector<double> ln_rho;  ///< empty: as the options say
+  double mu = 1;
+  int steps = 0;
+};
+/// Physics, prior and start for it: that of the options, or where another mesh has come to.
+void complete(const data::Config& config, InvertProblem& p, const std::optional<GoOn>& from = {});
 
 /// Lines for the user: data, mesh, skin depths against cells.
 std::vector<std::string> describe(const InvertProblem& p);

@@ -21,12 +21,15 @@ data::InputError no_mesh(const data::Config& config, double lowest_hz, double hi
 }
 
 inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
-                               const Ground& ground, const inversion::SectionScales& scales) {
+                               const Ground& ground, const inversion::SectionScales& scales,
+                               const Fineness& fineness) {
   inversion::SectionMeshOptions m{.cell_width_m = o.cell_width,
                                   .first_cell_m = o.first_cell,
                                   .growth = o.growth,
                                   .depth_m = o.depth,
                                   .order = o.order.value_or(1),
+                                  .columns_of_cell = o.solver_columns * fineness.columns,
+                                  .split_rows = o.split_rows * fineness.rows,
                                   .most_nodes = static_cast<std::size_t>(o.most_nodes),
                                   .ground = ground.line,
                                   .sea = {},

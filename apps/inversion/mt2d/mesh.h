@@ -9,10 +9,16 @@
 
 namespace tessera::apps::mt2d {
 
+/// In how many parts the columns and rows of the solver's mesh are cut that a run begins with.
+struct Fineness {
+  int columns = 1, rows = 1;
+};
+
 /// The meshes of a case. Throws data::InputError E0687 where they would have too many nodes or do
 /// not come about.
 inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
-                               const Ground& ground, const inversion::SectionScales& scales);
+                               const Ground& ground, const inversion::SectionScales& scales,
+                               const Fineness& fineness = {});
 
 /// E0687, exit 3: `why` such as too many nodes.
 data::InputError no_mesh(const data::Config& config, double lowest_hz, double highest_hz,

@@ -243,6 +243,23 @@ const data::Options<Mt2dOptions>& mt2d_options() {
           {.doc = "Of the finite elements; 1 for an inversion, 2 for a forward run if not given.",
            .min = 1,
            .max = 2});
+    o.add("mesh.columns", &O::solver_columns,
+          {.doc = "Solver columns in each column of cells below stations, where a run begins.",
+           .min = 1,
+           .max = 64,
+           .since = "0.3"});
+    o.add("mesh.split_rows", &O::split_rows,
+          {.doc = "In so many parts each row of the solver is cut, where a run begins.",
+           .min = 1,
+           .max = 64,
+           .since = "0.3"});
+    o.add(
+        "mesh.error", &O::mesh_error,
+        {.doc = "Inversions: columns or rows of the solver are halved, and the inversion goes on, "
+                "while that changes the responses of the section found by more than this, in "
+                "errors of the data (root mean square).",
+         .above = 0,
+         .since = "0.3"});
     o.add("mesh.goal", &O::goal,
           {.doc = "Sections of outlines: triangles are halved until all responses change by less.",
            .unit = "%",

@@ -66,6 +66,8 @@ struct Mt2dOptions {
   std::optional<double> cell_width, first_cell, depth;
   double growth = 1.12;
   std::optional<int> order;
+  int solver_columns = 2, split_rows = 1;
+  double mesh_error = 0.25;
   int most_nodes = 400'000;
 
   std::optional<double> reference_resistivity, least_resistivity, greatest_resistivity;

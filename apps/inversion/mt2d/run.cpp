@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/run.h"
 
+#include "inversion/mt2d/finer.h"
 #include "inversion/mt2d/learnt.h"
 #include "inversion/mt2d/sample.h"
 #include "support/step_record.h"
@@ -35,12 +36,24 @@ std::string rms_text(const StepRow& row) {
   return fmt::format("RMS {:.4f}{}", row.rms, parts.empty() ? "" : " (" + parts + ")");
 }
 
-/// The section of the prior, in the folder `learnt` of the run, and its pictures.
-void run_with_prior(RunContext& to, const InvertProblem& p, const std::vector<double>& smooth,
-                    const Result& of_smooth) {
+/// The section of the prior, in the folder `learnt` of the run, and its pictures. It has contacts
+/// where the smooth one has none, and so asks for a mesh of its own.
+void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
+                    const std::vector<double>& smooth, const Result& of_smooth) {
   const double smooth_rms = inversion::rms_of(of_smooth.survey.data);
-  LearntSection s =
-      learnt_section(p, smooth, p.options.posterior.method == inversion::PosteriorMethod::laplace);
+  LearntSection s;
+  FinerMesh finer;
+  for (bool fine = false; !fine;) {
+    s = learnt_section(p, smooth,
+                       p.options.posterior.method == inversion::PosteriorMethod::laplace);
+    finer = finer_mesh(config, p, s.found.cells);
+    tell(to.log, "with the prior: ", finer);
+    fine = !finer.next;
+    if (finer.next) {
+      p = *std::move(finer.next);
+      complete(config, p);
+    }
+  }
   s.result.sensitivity = of_smooth.sensitivity;  // what data see, by either
   const fs::path folder = to.folder.path() / "learnt";
   data::make_folder(folder);
@@ -51,9 +64,33 @@ void run_with_prior(RunContext& to, const InvertProblem& p, const std::vector<do
   for (const std::string& doubt : s.doubts) to.log.warning("prior doubtful: " + doubt);
   to.manifest.metrics.emplace_back("learnt_rms", s.found.rms);
   to.manifest.metrics.emplace_back("learnt_from_smooth", s.found.from_smooth);
+  to.manifest.metrics.emplace_back("learnt_mesh_error", finer.change);
   to.manifest.metrics.emplace_back("code_norm", s.found.code_norm[0]);
   to.manifest.metrics.emplace_back("prior_doubts", static_cast<double>(s.doubts.size()));
 }
+
+/// An inversion between two steps: the case on its mesh, the state there, and how many steps were
+/// taken on coarser meshes.
+struct Progressing {
+  InvertProblem p;
+  inversion::SectionState state;
+  int before = 0;
+
+  void put(data::Checkpoint& c) const {
+    c.put("state", inversion::packed(state));
+    c.put("mesh",
+          std::vector<double>{double(p.fineness.columns), double(p.fineness.rows), double(before)});
+  }
+  void get(const data::Config& config, const data::Checkpoint& c) {
+    state = inversion::unpacked(c.array<double>("state"));
+    const std::vector<double>& mesh = c.array<double>("mesh");
+    before = static_cast<int>(mesh[2]);
+    const Fineness fineness{static_cast<int>(mesh[0]), static_cast<int>(mesh[1])};
+    if (fineness.columns == p.fineness.columns && fineness.rows == p.fineness.rows) return;
+    p = with_fineness(config, p, fineness);
+    complete(config, p, GoOn{.steps = before});
+  }
+};
 
 }  // namespace
 
@@ -133,8 +170,11 @@ data::ExitCode run_forward(RunContext& to, ForwardProblem p) {
   return data::ExitCode::ok;
 }
 
-data::ExitCode run_invert(RunContext& to, const InvertProblem& p) {
+data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProblem problem) {
   set_num_threads(to.manifest.threads);
+  Progressing now{.p = std::move(problem)};
+  InvertProblem& p = now.p;
+  inversion::SectionState& state = now.state;
   to.manifest.seeds = {p.options.seed};
   for (const auto& d : p.input.findings)
     (d.severity == data::Severity::error ? to.log.error(data::to_string(d))
@@ -144,45 +184,58 @@ data::ExitCode run_invert(RunContext& to, const InvertProblem& p) {
   for (const auto* remarks : {&p.input.survey.remarks, &p.ground.remarks, &p.mesh.remarks})
     for (const std::string& remark : *remarks) to.log.info(remark);
 
-  const inversion::SectionInversion& inversion = *p.inversion;
-  inversion::SectionState state;
-  StepRecord record(to,
-                    {.app = "inversion.mt2d",
-                     .phase = "invert",
-                     .unit = "steps",
-                     .total = static_cast<std::uint64_t>(p.options.max_iterations),
-                     .columns = step_columns(),
-                     .inputs = survey::files_of(p.input),
-                     .save = [&](data::Checkpoint& c) { c.put("state", inversion::packed(state)); },
-                     .load =
-                         [&](const data::Checkpoint& c) {
-                           state = inversion::unpacked(c.array<double>("state"));
-                         }});
-  const auto note = [&](const inversion::Iteration& i) {
+  StepRecord record(to, {.app = "inversion.mt2d",
+                         .phase = "invert",
+                         .unit = "steps",
+                         .total = static_cast<std::uint64_t>(p.options.max_iterations),
+                         .columns = step_columns(),
+                         .inputs = survey::files_of(p.input),
+                         .save = [&](data::Checkpoint& c) { now.put(c); },
+                         .load = [&](const data::Checkpoint& c) { now.get(config, c); }});
+  const auto note = [&](inversion::Iteration i) {
+    i.number += now.before;
     const StepRow row = row_of(p, i, state.steps().predicted);
     record.note(numbers_of(row), {{"rms", row.rms}});
     return row;
   };
   if (!record.resumed()) {
-    state = inversion.begin();
+    state = p.inversion->begin();
     const StepRow row = note({.mu = NAN, .roughness = NAN, .step = NAN});
     to.log.info(fmt::format("start: {}", rms_text(row)));
   }
-  while (!state.ended()) {
-    const auto begin = std::chrono::steady_clock::now();
-    const std::size_t before = state.steps().iterations.size();
-    inversion.step(state);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (state.steps().iterations.size() > before) {
-      const inversion::Iteration& i = state.steps().iterations.back();
-      const StepRow row = note(i);
-      to.log.info(
-          fmt::format("step {}: {}, roughness {:.4g}, weight {:.3g}, step length {:.2g}, {:.1f} s",
-                      i.number, rms_text(row), row.roughness, row.weight, row.length, seconds));
+  FinerMesh finer;
+  for (bool fine = false; !fine;) {
+    while (!state.ended()) {
+      const auto begin = std::chrono::steady_clock::now();
+      const std::size_t before = state.steps().iterations.size();
+      p.inversion->step(state);
+      const double seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      if (state.steps().iterations.size() > before) {
+        const inversion::Iteration& i = state.steps().iterations.back();
+        const StepRow row = note(i);
+        to.log.info(fmt::format(
+            "step {}: {}, roughness {:.4g}, weight {:.3g}, step length {:.2g}, {:.1f} s",
+            static_cast<int>(row.step), rms_text(row), row.roughness, row.weight, row.length,
+            seconds));
+      }
+      if (!state.ended() && !record.go_on()) return data::ExitCode::stopped_resumable;
     }
+    const inversion::SectionResult found = p.inversion->result(state);
+    finer = finer_mesh(config, p, found.ln_rho);
+    tell(to.log, "", finer);
+    const int steps = static_cast<int>(record.history().back()[0]);
+    fine = !finer.next || steps >= p.options.max_iterations;
+    if (fine) continue;
+    p = *std::move(finer.next);
+    now.before = steps;
+    complete(config, p, GoOn{.ln_rho = found.ln_rho, .mu = found.mu, .steps = steps});
+    state = p.inversion->begin();
+    to.log.info(fmt::format("goes on from there on {} cells", p.mesh.solver.cells()));
     if (!state.ended() && !record.go_on()) return data::ExitCode::stopped_resumable;
   }
+  if (finer.next)
+    to.log.warning("that is more than mesh.error, but inversion.max_iterations is reached");
   record.finish();
   to.log.info(inversion::describe(state.steps().reason));
   Result r =
@@ -195,10 +248,11 @@ data::ExitCode run_invert(RunContext& to, const InvertProblem& p) {
   to.manifest.metrics = {{"soundings", static_cast<double>(r.y.size())},
                          {"rms", rms},
                          {"rms_worst", worst},
-                         {"steps", r.steps.back().step}};
+                         {"steps", r.steps.back().step},
+                         {"mesh_error", finer.change}};
   to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst",
                           r.y.size(), static_cast<int>(r.steps.back().step), rms, worst));
-  if (p.options.prior.file) run_with_prior(to, p, inversion.result(state).ln_rho, r);
+  if (p.options.prior.file) run_with_prior(to, config, p, p.inversion->result(state).ln_rho, r);
   const bool met = meets_expectations(to.log, p.options, r);
   const bool there = state.steps().reason == inversion::Reason::target_reached ||
                      state.steps().reason == inversion::Reason::converged;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/finer.h"
 #include "inversion/mt2d/run.h"
 #include "inversion/mt2d/sample.h"
 #include "support/step_record.h"
@@ -47,7 +48,7 @@ void tell_mixing(data::Log& log, const WorstMixing& worst, const Draws& d) {
 
 }  // namespace
 
-data::ExitCode run_sample(RunContext& to, const InvertProblem& p) {
+data::ExitCode run_sample(RunContext& to, const data::Config& config, const InvertProblem& p) {
   set_num_threads(to.manifest.threads);
   to.manifest.seeds = {p.options.seed};
   for (const auto& d : p.input.findings)
@@ -78,6 +79,14 @@ data::ExitCode run_sample(RunContext& to, const InvertProblem& p) {
     record.note(sample_row(state));
   }
   to.log.info(state.optimum);
+  const FinerMesh finer = finer_mesh(config, p, problem.to_cells.predict(state.mass.mean));
+  tell(to.log, "", finer);
+  if (finer.next)
+    to.log.warning(fmt::format(
+        "that is more than mesh.error, and chains stay on their mesh: mesh.columns = {}, "
+        "mesh.split_rows = {}",
+        p.options.solver_columns * finer.next->fineness.columns,
+        p.options.split_rows * finer.next->fineness.rows));
   for (const std::string& doubt : state.doubts) to.log.warning("prior doubtful: " + doubt);
   while (state.steps() < total) {
     if (!record.go_on()) return data::ExitCode::stopped_resumable;

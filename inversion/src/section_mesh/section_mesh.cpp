@@ -161,15 +161,16 @@ Sizes sizes_of(const SectionStations& s, const SectionScales& scales, const Sect
       .first_cell = o.first_cell_m.value_or(scales.shallowest_m / 4),
       .depth = o.depth_m.value_or(1.5 * scales.reach_m.value_or(scales.deepest_m)),
       .padding = o.padding_m.value_or(4.2 * scales.deepest_m),
-      .first_solver = o.first_solver_m.value_or(scales.shallowest_m / (o.order == 1 ? 5 : 2))};
+      .first_solver = o.first_solver_m.value_or(scales.shallowest_m / (o.order == 1 ? 5 : 2)) /
+                      std::max(1, o.split_rows)};
   require_length(out.first_cell, "first_cell_m");
   require_length(out.depth, "depth_m");
   require_length(out.padding, "padding_m");
   require_length(out.first_solver, "first_solver_m");
   if (o.cell_width_m) require_length(*o.cell_width_m, "cell_width_m");
   if (!(o.growth >= 1) || !(o.padding_growth > 1) || !(o.air_growth > 1) || !(o.solver_rate > 0) ||
-      o.columns_of_cell < 1)
-    fail("growths must be above 1, solver_rate above 0, columns_of_cell 1 or more");
+      o.columns_of_cell < 1 || o.split_rows < 1)
+    fail("growths must be above 1, solver_rate above 0, columns_of_cell and split_rows 1 or more");
   return out;
 }
 
@@ -328,11 +329,13 @@ SectionMesh section_mesh(const SectionStations& stations, const SectionScales& s
   const std::vector<double> solver_y = graded_axis(flat.y, [&](double y) {
     return width_at(places, y, 1.0 / o.columns_of_cell, o.padding_growth - 1);
   });
+  const double rate = o.solver_rate / o.split_rows;
   const std::vector<double> solver_z = graded_axis(z, [&](double at) {
-    const double size = sizes.first_solver + o.solver_rate * std::abs(at - relief.sea);
+    const double size = sizes.first_solver + rate * std::abs(at - relief.sea);
     if (at >= relief.sea) return size;
     const double skin = std::sqrt(o.sea->ohm_m / (std::numbers::pi * mu0 * scales.highest_hz));
-    return std::min({size, skin / (o.order == 1 ? 5 : 2), sizes.first_solver + o.solver_rate * at});
+    return std::min(
+        {size, skin / ((o.order == 1 ? 5 : 2) * o.split_rows), sizes.first_solver + rate * at});
   });
   const std::vector<double> up =
       growing(0, sizes.first_solver, o.air_growth, flat.y.back() - flat.y.front());
