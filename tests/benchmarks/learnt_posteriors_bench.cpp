@@ -126,12 +126,15 @@ int main(int argc, char** argv) {
   const int count = static_cast<int>(std::atol(argv[4]) - first);
   set_num_threads(1);
   const DataTable table = table_of(7, 8);
-  const Line truth(7, table, {500.0 / 12, 15.625, 1.0001, 6, 0.08, 1, 1100}, false);
+  const Index columns = sections.type.shape[2];
+  const double column = region_width_m / double(columns);
+  const Numbers places = middle_places(7, columns);
+  const Line truth(places, table, {column / 5, 15.625, 1.0001, 6, 0.08, 1, 1100}, false);
   // Where a decoder's draw is the truth the mesh is what makes the data, whatever it is.
-  const Line of_draws(7, table, {500, 50, 1.1, 18, 0.25, 1}, true);
-  // For sections rows are those of their array: where cells hold an edge, means of the truth give
-  // data that are wrong by one to three standard deviations.
-  const Line line(7, table, {250, 31.25, 1.0001, 15, 0.25, 1, 1250}, true);
+  const Line of_draws(places, table, {500, 50, 1.1, 18, 0.25, 1}, true);
+  // For sections cells have the edges of their array: where cells hold an edge, means of the truth
+  // give data that are wrong by one to three standard deviations.
+  const Line line(places, table, {column, 31.25, 1.0001, 15, 0.25, 2, 1250}, true);
   std::printf("# data from %ld unknowns; models of %ld cells, %ld unknowns, and %ld, %ld\n",
               truth.forward.forward().unknowns(), of_draws.mesh.parameters(),
               of_draws.forward.forward().unknowns(), line.mesh.parameters(),
