@@ -285,6 +285,80 @@ std::string metal_block(bool iris) {
   return text;
 }
 
+TEST_F(Fdtd, APortBelowItsCutOffIsNone) {
+  // Of the wide guide (20 mm) the cut-off is at 7.5 GHz, of the narrow one (16 mm) at 9.4 GHz.
+  const std::string ends = "frequencies = [\"11 GHz\", \"12 GHz\", \"13 GHz\"]",
+                    text = changed(unlike_guides(), "stop.decay_db = 100", "stop.decay_db = 140");
+  write("case.toml", changed(text, ends,
+                             "frequency_min = \"6 GHz\"\nfrequency_max = \"13 "
+                             "GHz\"\nfrequency_points = 29"));
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_EQ(check.code, 0);
+  EXPECT_TRUE(holds(check.err + check.out, "mode 1, cut off at 7.49")) << check.err << check.out;
+  EXPECT_TRUE(
+      holds(check.err + check.out, "S of it is told at 22 of 29 frequencies, from 7.75e+09"));
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string s = table("RUN", "s_parameters");
+  const std::vector<double> f = csv_column(s, "frequency_Hz");
+  const auto wide = element(s, "S_wide_wide"), across = element(s, "S_narrow_wide"),
+             back = element(s, "S_wide_narrow"), narrow = element(s, "S_narrow_narrow");
+  // The same where both travel.
+  write("part.toml", changed(text, ends,
+                             "frequency_min = \"10 GHz\"\nfrequency_max = \"13 "
+                             "GHz\"\nfrequency_points = 13"));
+  ASSERT_EQ(run_case("part.toml", "PART").code, 0);
+  const auto part = element(table("PART", "s_parameters"), "S_wide_wide"),
+             part_across = element(table("PART", "s_parameters"), "S_narrow_wide");
+  ASSERT_EQ(f.size(), 29u);
+  for (std::size_t k = 0; k < f.size(); ++k) {
+    EXPECT_EQ(std::isnan(wide[k].real()), f[k] < 7.64e9 || std::abs(f[k] - 9.35e9) < 0.18e9)
+        << f[k];
+    EXPECT_EQ(std::isnan(across[k].real()), f[k] < 9.54e9) << f[k];
+    if (f[k] > 7.7e9 && f[k] < 8.3e9) EXPECT_NEAR(std::abs(wide[k]), 1, 2e-3) << f[k];
+    if (f[k] < 9.54e9) continue;
+    EXPECT_NEAR(std::norm(wide[k]) + std::norm(across[k]), 1, 1e-4) << f[k];
+    EXPECT_NEAR(std::norm(narrow[k]) + std::norm(back[k]), 1, 1e-4) << f[k];
+    EXPECT_NEAR(std::abs(across[k] - back[k]), 0, 1e-5) << f[k];
+    if (f[k] < 9.99e9) continue;
+    const auto q = static_cast<std::size_t>(std::lround((f[k] - 10e9) / 0.25e9));
+    EXPECT_NEAR(std::abs(wide[k] - part[q]), 0, 1e-5) << f[k];
+    EXPECT_NEAR(std::abs(across[k] - part_across[q]), 0, 1e-5) << f[k];
+  }
+  const auto file = tessera::data::read_touchstone(here() / "RUN/s_parameters.s2p");
+  ASSERT_EQ(file.network.frequency_hz.size(), 14u);
+  EXPECT_DOUBLE_EQ(file.network.frequency_hz.front(), 9.75e9);
+}
+
+TEST_F(Fdtd, AStraightGuideIsOneFromItsCutOffOn) {
+  std::string text = changed(unlike_guides(), "low = [\"0 mm\", \"6 mm\", \"-inf\"]",
+                             "low = [\"-inf\", \"6 mm\", \"-inf\"]");
+  for (const auto& [what, by] :
+       {std::pair("position = [\"-20.2 mm\", \"0 mm\", \"0 mm\"]",
+                  "position = [\"-20 mm\", \"-2 mm\", \"0 mm\"]\nsize = [\"0 mm\", \"16 mm\", \"0 "
+                  "mm\"]\nshift = \"4 mm\""),
+        std::pair("frequencies = [\"11 GHz\", \"12 GHz\", \"13 GHz\"]",
+                  "frequency_min = \"8 GHz\"\nfrequency_max = \"12 GHz\"\nfrequency_points = 41"),
+        std::pair("stop.decay_db = 100", "stop.decay_db = 120")})
+    text = changed(text, what, by);
+  write("case.toml", text);
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string s = table("RUN", "s_parameters");
+  const std::vector<double> f = csv_column(s, "frequency_Hz"),
+                            delay = csv_column(table("RUN", "wide"), "beta_re");
+  const auto on = element(s, "S_narrow_wide"), off = element(s, "S_wide_wide");
+  std::size_t told = 0;
+  for (std::size_t k = 0; k < f.size(); ++k) {
+    if (std::isnan(on[k].real())) continue;
+    ++told;
+    const std::complex<double> wanted = std::polar(1.0, -delay[k] * 32e-3);
+    EXPECT_NEAR(std::abs(on[k] - wanted), 0, 1e-4) << f[k];
+    EXPECT_LT(std::abs(off[k]), 1e-4) << f[k];
+  }
+  EXPECT_EQ(told, 25u);  // from 9.6 GHz on
+}
+
 TEST_F(Fdtd, SIsNotDifferentiatedInAPort) {
   std::string text = metal_block(false);
   const std::string where = "position = [\"20 mm\", \"0 mm\"",

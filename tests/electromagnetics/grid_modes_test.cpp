@@ -82,7 +82,7 @@ TEST(GridModes, OfARectangularGuideAreThoseOfTheGridsFormula) {
 }
 
 /// Something of everything that steps of a period of one cell keep: uneven lines, media along all
-/// axes, a conductor, cut edges and faces, magnetic media.
+/// axes, a conductor, cut edges and faces, magnetic media, tensors.
 YeeModel crowded(int axis, Faces at_u, Faces at_v) {
   std::vector<double> u{0}, v{0};
   for (int i = 0; i < 9; ++i) u.push_back(u.back() + 1e-3 * (1 + 0.2 * std::sin(i)));
@@ -110,6 +110,18 @@ YeeModel crowded(int axis, Faces at_u, Faces at_v) {
     return std::tuple(a.edge.component, a.edge.k, a.edge.j, a.edge.i) <
            std::tuple(b.edge.component, b.edge.k, b.edge.j, b.edge.i);
   });
+  // Some beside the strip and the cut, and on walls.
+  for (int q = 0; q < 7; ++q)
+    for (int p = 1; p < 9; ++p) {
+      if ((p + q) % 3 == 0) continue;
+      NodeTensor t;
+      int* const at[3] = {&t.i, &t.j, &t.k};
+      *at[(axis + 1) % 3] = p, *at[(axis + 2) % 3] = q;
+      double* const xi[3] = {&t.yz, &t.xz, &t.xy};
+      *xi[axis] = 0.06 + 0.01 * p - 0.02 * q;
+      t.pairs[static_cast<std::size_t>(2 - axis)] = {0.02, -0.01, 0, 0.01};
+      m.tensors.push_back(t);
+    }
   return m;
 }
 
@@ -176,6 +188,105 @@ TEST(GridModes, StepsCarryThemOnAsTheyAre) {
       }
     }
   EXPECT_GE(looked_at, 9);
+}
+
+TEST(GridModes, OfATurnedCrystalRunAlongItsAxes) {
+  // Waves along n in a crystal whose axes are turned by 25 degrees about n.
+  const double f = 14e9, eps[2] = {2.2, 5.3}, turn = 25 * pi / 180, c = std::cos(turn),
+               s = std::sin(turn);
+  for (const int axis : {0, 1, 2}) {
+    YeeModel m = guide(axis, even(3, 1e-3), even(3, 0.8e-3), even(4, 1e-3), period, period);
+    m.dt_s = 0.7 * stable_time_step(m.grid);
+    const int u = (axis + 1) % 3;
+    m.material = [=](int component, int, int, MaterialRow& row) {
+      if (!is_electric(component)) return;
+      const int d = axis_of(component);
+      std::fill(row.inverse.begin(), row.inverse.end(),
+                d == axis ? 1 / 3.0
+                : d == u  ? c * c / eps[0] + s * s / eps[1]
+                          : s * s / eps[0] + c * c / eps[1]);
+    };
+    for (int k = 0; k < m.grid.cells(2); ++k)
+      for (int j = 0; j < m.grid.cells(1); ++j)
+        for (int i = 0; i < m.grid.cells(0); ++i) {
+          NodeTensor t{i, j, k};
+          (axis == 0 ? t.yz : axis == 1 ? t.xz : t.xy) = c * s * (1 / eps[0] - 1 / eps[1]);
+          m.tensors.push_back(t);
+        }
+    const GridModes found = grid_modes(m, {axis, 2}, {.frequency_hz = f, .count = 2});
+    for (const std::size_t k : {0u, 1u}) {
+      const double cell = m.grid.length(axis, 0),
+                   n = std::sqrt(eps[1 - k]),  // the slower one first
+          wanted = 2 / cell *
+                   std::asin(n * cell * std::sin(pi * f * m.dt_s) / (speed_of_light * m.dt_s));
+      EXPECT_NEAR(found.modes[k].beta.real() / wanted, 1, 1e-9) << axis;
+      // E along the crystal's axis: for D along (c, s), of eps[0], e_v over e_u is s / c.
+      const std::size_t of_v = found.open / 2;
+      const double eu = (found.modes[k].e[0] / found.e_scale[0]).real(),
+                   ev = (found.modes[k].e[of_v] / found.e_scale[of_v]).real();
+      EXPECT_NEAR(k == 1 ? ev * c - eu * s : ev * s + eu * c, 0, 1e-6 * std::hypot(eu, ev)) << axis;
+    }
+  }
+}
+
+/// The index of HE11 of a round rod in vacuum (A. Snyder & J. Love, Optical Waveguide Theory, 1983,
+/// table 12-4): the largest root.
+double rod_index(double core, double radius, double wavelength) {
+  const double k0 = 2 * pi / wavelength;
+  const auto off = [&](double n) {
+    const double u = k0 * radius * std::sqrt(core * core - n * n),
+                 w = k0 * radius * std::sqrt(n * n - 1);
+    const double j = std::cyl_bessel_j(0, u) / (u * std::cyl_bessel_j(1, u)) - 1 / (u * u),
+                 k = -std::cyl_bessel_k(0, w) / (w * std::cyl_bessel_k(1, w)) - 1 / (w * w),
+                 both = 1 / (u * u) + 1 / (w * w);
+    return (j + k) * (core * core * j + k) - n * n * both * both;
+  };
+  double high = core - 1e-6;
+  for (double low = high; low > 1.001; low -= 1e-4) {
+    if (off(low) * off(high) > 0) {
+      high = low;
+      continue;
+    }
+    for (int halving = 0; halving < 60; ++halving) {
+      const double n = (low + high) / 2;
+      (off(n) * off(high) > 0 ? high : low) = n;
+    }
+    return low;
+  }
+  return 0;
+}
+
+TEST(GridModes, OfARoundRodConverge) {
+  if (!solvers::slepc_available()) GTEST_SKIP() << "no SLEPc";
+  const double wavelength = 1, radius = 0.4, core = 1.9,
+               exact = rod_index(core, radius, wavelength);
+  ASSERT_GT(exact, 1.2);
+  std::vector<Medium> media(2);
+  media[1].eps.fill(core * core);
+  Scene scene;
+  scene.structures = {{cylinder({0.013, 0, 0}, radius, INFINITY), 1}};
+  for (const Averaging averaging : {Averaging::kottke, Averaging::corners}) {
+    std::vector<double> off;
+    for (const int cells : {10, 20}) {
+      const double cell = wavelength / cells;
+      YeeGrid grid;
+      for (const int d : {0, 1})
+        for (int i = -3 * cells / 2; i <= 3 * cells / 2; ++i) grid.lines[d].push_back(i * cell);
+      grid.lines[2] = even(4, cell);
+      const YeeModel m = yee_model(grid, {walls, walls, period}, {}, 0.9 * stable_time_step(grid),
+                                   Dtype::f64, scene, media, averaging);
+      EXPECT_FALSE(m.tensors.empty());
+      const GridModes found =
+          grid_modes(m, {2, 2}, {.frequency_hz = speed_of_light / wavelength, .count = 2});
+      for (const std::size_t k : {0u, 1u}) {  // one of each polarization
+        EXPECT_LE(found.modes[k].residual, 1e-9);
+        if (k == 0) off.push_back(std::abs(found.modes[k].index.real() / exact - 1));
+      }
+    }
+    // At 20 cells a wavelength in vacuum, 10 in the rod: dispersion of the grid.
+    EXPECT_LT(off[1], 0.012);
+    EXPECT_LT(off[1], 0.4 * off[0]);
+  }
 }
 
 /// A slab across u, with E along v (TE) or H along v (TM): index by its transcendental equation,
@@ -378,8 +489,10 @@ TEST(GridModes, SayWhatTheyCannotDo) {
   uneven.grid.lines[2][3] += 1e-4;
   EXPECT_EQ(has(says(uneven, {2, 2}, at), "needs equal ones"), "");
   YeeModel tensors = m;
-  tensors.tensors = {{.i = 2, .j = 2, .k = 2, .xy = 0.1}};
+  tensors.tensors = {{.i = 2, .j = 2, .k = 2, .xz = 0.1}};
   EXPECT_EQ(has(says(tensors, {2, 2}, at), "tensors"), "");
+  tensors.tensors = {{.i = 2, .j = 2, .k = 2, .xy = 0.1}};
+  EXPECT_EQ(says(tensors, {2, 2}, at), "nothing");
   YeeModel layer = guide(2, even(6, 1e-3), even(5, 1e-3), even(12, 1e-3));
   layer.faces[2] = {Boundary::pml, Boundary::pml};
   layer.pml.cells = 3;

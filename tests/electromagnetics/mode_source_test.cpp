@@ -6,6 +6,7 @@
 #include "guides.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/solvers/eigenpairs.h"
 
 #include <gtest/gtest.h>
 
@@ -124,6 +125,73 @@ TEST(ModeSource, RunsAlongASlabWithLayersAtItsSidesInSinglePrecision) {
       EXPECT_LE(std::abs(got.behind[f].backward / wanted), f == 1 ? 1e-3 : 1e-2) << mode << f;
     }
   }
+}
+
+TEST(ModeSource, RunsAlongARoundRodWhoseTensorsCoupleFields) {
+  if (!solvers::slepc_available()) GTEST_SKIP() << "no SLEPc";
+  const double wavelength = 1, cell = wavelength / 14, f0 = speed_of_light / wavelength;
+  YeeGrid grid;
+  for (const int d : {0, 1})
+    for (int i = -16; i <= 16; ++i) grid.lines[d].push_back(i * cell);
+  grid.lines[2] = even(90, cell);
+  std::vector<Medium> media(2);
+  media[1].eps.fill(3.6);
+  Scene scene;
+  scene.structures = {{cylinder({0.013, 0, 0}, 0.3, INFINITY), 1}};
+  const YeeModel m = yee_model(grid, {walls, walls, layers}, {.cells = 24, .index = 1.4},
+                               0.95 * stable_time_step(grid), Dtype::f64, scene, media);
+  ASSERT_FALSE(m.tensors.empty());
+  const ModePlane plane{2, 36};
+  const ModeBand band = mode_band(m, plane, 0.9 * f0, 1.1 * f0);
+  const std::vector<double> frequency{0.95 * f0, f0, 1.05 * f0};
+  const Waveform pulse = gaussian_pulse(f0, 0.2 * f0);
+  const Launched got = launch(m, plane, band, {.waveform = pulse}, {30, 50}, frequency, 1500);
+  for (std::size_t f = 0; f < frequency.size(); ++f) {
+    const C wanted = spectrum(pulse, frequency[f]);
+    EXPECT_NEAR(std::abs(got.ahead[f].forward / wanted), 1, 1e-3) << f;
+    EXPECT_LE(std::abs(got.behind[f].backward / wanted), 1e-3) << f;  // -60 dB
+  }
+}
+
+TEST(ModeBand, PassesACutOffOfARectangularGuide) {
+  // TE10 and TE20 of WR-90 from below the cut-off of the first to above that of the second.
+  const double a = 22.86e-3, d = a / 18;
+  YeeModel m;
+  m.grid.lines = {even(18, d), even(8, d), even(20, d)};
+  m.faces = {walls, walls, layers};
+  m.pml = {.cells = 4};
+  m.dtype = Dtype::f64;
+  m.dt_s = 0.95 * stable_time_step(m.grid);
+  const ModePlane plane{2, 10};
+  const double low = 5e9, high = 15e9;
+  const ModeBand band = mode_band(m, plane, low, high, 2, 7);
+  const double step = speed_of_light * m.dt_s;
+  for (const int mode : {1, 2}) {
+    // sin(w dt/2) / (c dt) = sin(pi m / (2 N)) / d
+    const double cutoff = std::asin(step / d * std::sin(M_PI * mode / 36)) / (M_PI * m.dt_s);
+    const std::vector<double> found = cutoffs(band, static_cast<std::size_t>(mode - 1), low, high);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_NEAR(found[0] / cutoff, 1, 1e-9);
+    // Known by a line through nodes that lie above it, too.
+    const ModeBand above = mode_band(m, plane, 1.005 * cutoff, 1.05 * cutoff, 2, 3);
+    const std::vector<double> outside =
+        cutoffs(above, static_cast<std::size_t>(mode - 1), 0.98 * cutoff, 1.05 * cutoff);
+    ASSERT_EQ(outside.size(), 1u);
+    EXPECT_NEAR(outside[0] / cutoff, 1, 1e-5);
+  }
+  // Between nodes as solved there: near the cut-offs too, where beta goes like a root.
+  for (const double f : {5.3e9, 6.5e9, 6.6e9, 7.1e9, 11e9, 13.2e9, 14.6e9}) {
+    const GridModes between = modes_at(band, f),
+                    solved = grid_modes(m, plane, {.frequency_hz = f, .count = 2});
+    for (std::size_t k : {0u, 1u}) {
+      const GridMode &x = between.modes[k], &y = solved.modes[k];
+      EXPECT_NEAR(std::abs(x.beta / y.beta - 1.0), 0, 1e-7) << f;
+      const C own = mode_product(solved, y.e, y.h);
+      EXPECT_NEAR(std::abs(mode_product(solved, x.e, y.h) / own), 1, 1e-6) << f;
+      EXPECT_NEAR(std::abs(mode_product(solved, y.e, x.h) / own), 1, 1e-6) << f;
+    }
+  }
+  EXPECT_TRUE(cutoffs(mode_band(m, plane, {8e9}), 0, 5e9, 9e9).empty());
 }
 
 TEST(ModeSource, SaysWhatItCannotDo) {

@@ -2,6 +2,7 @@
 #include "electromagnetics/fdtd/antenna.h"
 
 #include "electromagnetics/fdtd/port_monitor.h"
+#include "electromagnetics/fdtd/results.h"
 #include "electromagnetics/fdtd/scattering.h"
 #include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
@@ -130,8 +131,7 @@ void say_antenna_figures(const Results& results, data::Log& log) {
     if (r.kind != "far_field" || !r.find("total_efficiency")) continue;
     const Numbers &total = numbers_of(r, "total_efficiency"),
                   &efficiency = numbers_of(r, "radiation_efficiency");
-    const auto f =
-        static_cast<std::size_t>(std::max_element(total.begin(), total.end()) - total.begin());
+    const std::size_t f = largest_of(total);
     const char* of = r.find("beam_directivity") ? "beam_directivity" : "directivity";
     const Numbers& all = numbers_of(r, of);
     const std::size_t each = all.size() / total.size();
@@ -149,7 +149,7 @@ void say_antenna_figures(const Results& results, data::Log& log) {
 void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
   const Case& c = made.c;
   if (c.options.scattering.arrays.empty()) return;
-  const PortWaves waves = waves_of(made);
+  const PortWaves waves = told_alone(c, waves_of(made), driven_channels(c));
   const Numbers known = c.options.scattering.all_frequencies();
   const auto frequencies = static_cast<Index>(known.size()),
              channels = static_cast<Index>(c.channels.size());
@@ -164,7 +164,13 @@ void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
           std::polar(array.amplitudes.empty() ? 1.0 : array.amplitudes[p],
                      array.phases.empty() ? 0.0 : array.phases[p]);
     }
-    const Tensor in = tensor(wanted, {channels}) + zeros({frequencies, channels}, Dtype::c128),
+    const std::vector<double> told = told_channels(c);
+    Numbers there(known.size(), 1.0);  // 0 where waves of one of its ports are not told
+    for (std::size_t f = 0; f < known.size(); ++f)
+      for (const Index k : ports)
+        there[f] *= told[f * c.channels.size() + static_cast<std::size_t>(k)];
+    const Tensor in = where(tensor(there, {frequencies, 1}) > 0.5, tensor(wanted, {channels}),
+                            c128(NAN, NAN)),
                  weights = squeeze(solve(waves.in, expand_dims(in, -1)), -1),
                  out = squeeze(matmul(waves.out, expand_dims(weights, -1)), -1);
     const PortPower power = port_power(c, in, out, std::nullopt);
@@ -193,7 +199,8 @@ void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
       for (const double f : c.options.monitors[m].all_frequencies()) {
         const auto at = std::find_if(known.begin(), known.end(),
                                      [&](double x) { return std::abs(x - f) <= 1e-9 * f; });
-        if (at != known.end()) rows.push_back(select(weights, 0, at - known.begin()));
+        if (at != known.end() && there[static_cast<std::size_t>(at - known.begin())] > 0)
+          rows.push_back(select(weights, 0, at - known.begin()));
       }
       if (rows.size() != c.options.monitors[m].all_frequencies().size() || rows.empty()) continue;
       if (auto r = runs.front()->combined(runs, stack(rows, 0))) {
@@ -234,7 +241,7 @@ void add_input_figures(const Case& c, std::size_t port, const Tensor& s,
       known = known && to != 0.0;
       z.push_back(((pseudo ? to : std::conj(to)) + to * gamma) / (1.0 - gamma));
       const double size = std::abs(gamma);
-      ratio.push_back(size < 1 ? (1 + size) / (1 - size) : INFINITY);
+      ratio.push_back(size >= 1 ? INFINITY : (1 + size) / (1 - size));  // nan of nan
     }
   std::vector<std::uint64_t> shape{frequencies};
   if (reflected.size() > 1) shape.push_back(reflected.size());

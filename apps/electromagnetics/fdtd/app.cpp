@@ -51,11 +51,18 @@ void add_port_lines(const Case& c, std::vector<std::string>& lines) {
     if (const double moved = port.position - o.position[axis];
         std::abs(moved) > 1e-6 * em::reference_length(c.grid))
       text += fmt::format(", the nearest line, {:.3g} m from its position", moved);
-    const std::size_t middle = port.band.at.size() / 2;
-    for (const em::GridMode& mode : port.band.at[middle].modes)
-      text += fmt::format("{} {:.6g}", &mode == port.band.at[middle].modes.data() ? "; index" : ",",
+    // From the middle on the first frequency at which all travel.
+    std::size_t at = port.band.at.size() / 2;
+    const auto decays = [](const em::GridMode& m) {
+      return std::abs(m.beta.imag()) >= std::abs(m.beta.real());
+    };
+    while (at + 1 < port.band.at.size() &&
+           std::any_of(port.band.at[at].modes.begin(), port.band.at[at].modes.end(), decays))
+      ++at;
+    for (const em::GridMode& mode : port.band.at[at].modes)
+      text += fmt::format("{} {:.6g}", &mode == port.band.at[at].modes.data() ? "; index" : ",",
                           mode.index.real());
-    lines.push_back(text + fmt::format(" at {:.5g} Hz", port.band.frequency_hz[middle]));
+    lines.push_back(text + fmt::format(" at {:.5g} Hz", port.band.frequency_hz[at]));
   }
   if (c.excitations.empty()) return;
   std::string driven;

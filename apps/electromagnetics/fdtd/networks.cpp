@@ -25,6 +25,15 @@ std::vector<std::uint64_t> lengths(const Tensor& t) { return {t.shape().begin(),
 Tensor row_of(const std::vector<double>& values) {
   return tensor(std::vector<c128>(values.begin(), values.end()));
 }
+/// What `make` makes of a network, at the frequencies at which all of this is known; nan at others.
+template <class Make>
+Network of_known(Network n, const Make& make) {
+  const Tensor known = all(is_finite(real(n.s)), {1, 2}, true);
+  n.s = where(known, n.s, c128(0));
+  Network out = make(n);
+  if (!out.names.empty()) out.s = where(known, out.s, c128(NAN, NAN));
+  return out;
+}
 Network read_network(const std::filesystem::path& file) {
   return network_of(data::read_touchstone(file).network);
 }
@@ -104,6 +113,10 @@ Network at_frequencies(const Network& n, const std::vector<double>& frequency_hz
       continue;
     }
     const double share = std::clamp((f - own[above - 1]) / (own[above] - own[above - 1]), 0.0, 1.0);
+    if (share < 1e-9 || share > 1 - 1e-9) {  // its neighbour may be nan
+      rows.push_back(select(n.s, 0, static_cast<Index>(share < 0.5 ? above - 1 : above)));
+      continue;
+    }
     rows.push_back((1 - share) * select(n.s, 0, static_cast<Index>(above - 1)) +
                    share * select(n.s, 0, static_cast<Index>(above)));
   }
@@ -172,13 +185,15 @@ MonitorResult compared(const Network& n, const CompareOptions& with) {
   other.s = em::renormalized(other.s, other.reference, n.reference, other.waves, n.waves);
   MonitorResult out = network_result(with.name, n.names, n.names, f, other.s);
   out.kind = "compared";
-  const Tensor apart = max(abs(own.s - other.s));
+  double apart = NAN;
+  for (const double x : abs(own.s - other.s).to_vector<double>())
+    if (!std::isnan(x)) apart = std::isnan(apart) ? x : std::max(apart, x);
   out.quantities.push_back({"difference",
                             "1",
                             "largest |S - S of the file|, S on straight lines between its "
-                            "frequencies",
+                            "frequencies, where it is told",
                             {1},
-                            std::vector<double>{apart.item()}});
+                            std::vector<double>{apart}});
   return out;
 }
 
@@ -190,8 +205,10 @@ void add_networks(const Case& c, const Network& device, Results& results) {
     results.push_back(network_result(name, n.names, n.names, n.frequency_hz, n.s));
     all.emplace_back(name, std::move(n));
   };
-  if (!o.pairs.empty()) add(kMixed, mixed_modes(device, o.pairs));
-  if (!o.joins.empty()) add(kJoined, joined(device, o.joins));
+  if (!o.pairs.empty())
+    add(kMixed, of_known(device, [&](const Network& n) { return mixed_modes(n, o.pairs); }));
+  if (!o.joins.empty())
+    add(kJoined, of_known(device, [&](const Network& n) { return joined(n, o.joins); }));
   for (const CompareOptions& with : o.compare)
     for (const auto& [name, network] : all)
       if (name == with.result) results.push_back(compared(network, with));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/pictures.h"
 
+#include "electromagnetics/fdtd/results.h"
 #include "electromagnetics/waves/bodies.h"
 #include "electromagnetics/waves/sheets.h"
 #include "tessera/data/file_io.h"
@@ -148,7 +149,7 @@ em::PolarFigure polar_cuts(const MonitorResult& r) {
   std::size_t f = r.axis.values.size() / 2;
   if (const Quantity* total = r.find("total_efficiency")) {
     const auto& all = std::get<std::vector<double>>(total->values);
-    f = static_cast<std::size_t>(std::max_element(all.begin(), all.end()) - all.begin());
+    f = largest_of(all);
   }
   const auto [factor, unit] = em::readable_unit({r.axis.values[f]}, r.axis.units);
   const auto db = [&](std::size_t t, std::size_t p) {

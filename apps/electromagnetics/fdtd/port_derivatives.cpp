@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 
 namespace tessera::apps::fdtd {
@@ -106,7 +107,7 @@ data::ExitCode differentiate_scattering(RunContext& context, const MonitoredCase
     way[k] = 1;
     const auto [value, slope] =
         jvp([&](const Tensor& p) { return runs.scattering(p); }, zeros({n}), tensor(way));
-    const auto& own = std::get<std::vector<std::complex<double>>>(s->find("S")->values);
+    const auto own = std::get<std::vector<std::complex<double>>>(s->find("S")->values);
     const std::vector<c128> again = value.to_vector<c128>();
     double apart = 0;
     for (std::size_t i = 0; i < own.size(); ++i)
@@ -124,12 +125,15 @@ data::ExitCode differentiate_scattering(RunContext& context, const MonitoredCase
         const Tensor one =
             select(select(slope, 2, static_cast<Index>(j)), 1, static_cast<Index>(i));
         const auto from = static_cast<std::size_t>(s->coordinates[1].values[j]) - 1;
+        std::vector<c128> slopes = one.to_vector<c128>();
+        for (std::size_t f = 0; f < slopes.size(); ++f)  // where S is not told
+          if (std::isnan(own[(f * rows + i) * columns + j].real())) slopes[f] = c128(NAN, NAN);
         s->quantities.push_back(
             {element_name(c.channels[i].name, c.channels[from].name) + "_by_" + names[k],
              unit_of(c, names[k]),
              "derivative in " + names[k],
              {static_cast<std::uint64_t>(one.dim(0))},
-             one.to_vector<c128>()});
+             std::move(slopes)});
       }
     progress.update(k + 1);
   }

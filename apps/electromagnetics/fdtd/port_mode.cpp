@@ -15,7 +15,14 @@ class ModePortMonitor : public PortMonitor {
   ModePortMonitor(const Case& c, std::size_t port) : PortMonitor(c, port) {
     for (const double f : frequencies_) modes_.push_back(em::modes_at(port_.mode.band, f));
     add_mode_samples(samples_, c.grid, port_.mode.plane, modes_.front());
-    weights_ = mode_weights(modes_, channels_.size());
+    // Where a mode does not travel no waves of it are told: 0.
+    std::vector<double> told;  // [frequency, mode]
+    for (std::size_t f = 0; f < frequencies_.size(); ++f)
+      for (std::size_t m = 0; m < channels_.size(); ++m)
+        told.push_back(port_.mode.reach[m][f] == ModeReach::travels ? 1.0 : 0.0);
+    weights_ = where(tensor(told, {1, static_cast<Index>(frequencies_.size()),
+                                   static_cast<Index>(channels_.size()), 1}) > 0.5,
+                     mode_weights(modes_, channels_.size()), c128(0));
     start_transform();
   }
   Tensor waves(const Tensor& values) const override {
@@ -50,10 +57,13 @@ class ModePortMonitor : public PortMonitor {
   }
   std::vector<MonitorResult> fields() const override {
     std::vector<MonitorResult> out;
-    const std::size_t middle = frequencies_.size() / 2;
-    for (std::size_t m = 0; m < channels_.size(); ++m)
-      out.push_back(mode_field(case_.grid, port_.mode.plane, modes_[middle], m,
-                               frequencies_[middle], channels_[m] + "_mode"));
+    for (std::size_t m = 0; m < channels_.size(); ++m) {
+      // In the middle, or where it travels from there on.
+      std::size_t at = frequencies_.size() / 2;
+      while (at + 1 < frequencies_.size() && port_.mode.reach[m][at] != ModeReach::travels) ++at;
+      out.push_back(mode_field(case_.grid, port_.mode.plane, modes_[at], m, frequencies_[at],
+                               channels_[m] + "_mode"));
+    }
     return out;
   }
 

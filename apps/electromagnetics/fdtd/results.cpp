@@ -153,6 +153,13 @@ bool in_table(const MonitorResult& r, const Quantity& q) {
          !q.shape.empty() && q.shape[0] == r.axis.values.size() && width(q) <= kMostColumns;
 }
 
+std::size_t largest_of(const std::vector<double>& values) {
+  const auto at = std::max_element(values.begin(), values.end(), [](double a, double b) {
+    return a < b || (std::isnan(a) && !std::isnan(b));
+  });
+  return static_cast<std::size_t>(at - values.begin());
+}
+
 void write_results(const std::filesystem::path& run, const Case& c, const Results& results) {
   data::H5Writer file(run / "results.h5");
   file.group("tessera");

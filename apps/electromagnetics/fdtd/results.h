@@ -16,6 +16,8 @@ Results read_results(const std::filesystem::path& file);
 /// Columns of a quantity for each value of the axis, and whether they stand in the monitor's table.
 std::size_t width(const Quantity& q);
 bool in_table(const MonitorResult& r, const Quantity& q);
+/// Where the largest of numbers stands, those that are nan passed over.
+std::size_t largest_of(const std::vector<double>& values);
 
 /// What an expectation finds, and whether it is met.
 struct Expectation {

@@ -95,6 +95,26 @@ PortWaves with_alike(const Case& c, const PortWaves& waves) {
   return {columns(waves.in), columns(waves.out)};
 }
 
+/// told_channels as a tensor, real [frequency, channel], and of given channels.
+Tensor told(const Case& c) {
+  const auto n = static_cast<Index>(c.channels.size());
+  const std::vector<double> all = told_channels(c);
+  return tensor(all, {static_cast<Index>(all.size()) / n, n});
+}
+Tensor told(const Case& c, const std::vector<std::size_t>& channels) {
+  const Tensor all = told(c);
+  std::vector<Tensor> of;
+  for (const std::size_t k : channels) of.push_back(select(all, 1, static_cast<Index>(k)));
+  return stack(of, 1);
+}
+/// 1 where a row and a column are told, real [frequency, channel, column].
+Tensor told_elements(const Case& c, const std::vector<std::size_t>& columns) {
+  return expand_dims(told(c), -1) * expand_dims(told(c, columns), 1);
+}
+Tensor nan_unless(const Tensor& known, const Tensor& x) {
+  return where(known > 0.5, x, c128(NAN, NAN));
+}
+
 std::complex<double> impedance_of(const PortOptions& o) {
   return {o.impedance.value_or(0), o.reactance};
 }
@@ -153,7 +173,8 @@ MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& wave
   for (const PortChannel& x : c.channels) to.push_back(x.name);
   for (const std::size_t k : columns) from.push_back(to[k]);
   MonitorResult out =
-      network_result(scattering_name, to, from, c.options.scattering.all_frequencies(), s);
+      network_result(scattering_name, to, from, c.options.scattering.all_frequencies(),
+                     nan_unless(told_elements(c, columns), s));
   std::vector<double> runs;
   for (const Excitation& e : c.excitations) runs.push_back(static_cast<double>(e.channel + 1));
   out.coordinates.push_back({"driven", "1", runs});
@@ -163,10 +184,11 @@ MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& wave
                             "of the one that is",
                             shape_of(echo), real_values(echo)});
   const char* unit = c.grid.dimensions() == 3 ? "sqrt(W)*s" : "sqrt(W/m)*s";
-  out.quantities.push_back(
-      complex_quantity("in", unit, "waves into the device [port, driven]", waves.in));
-  out.quantities.push_back(
-      complex_quantity("out", unit, "waves out of the device [port, driven]", waves.out));
+  const Tensor known = told_elements(c, driven_channels(c));
+  out.quantities.push_back(complex_quantity("in", unit, "waves into the device [port, driven]",
+                                            nan_unless(known, waves.in)));
+  out.quantities.push_back(complex_quantity("out", unit, "waves out of the device [port, driven]",
+                                            nan_unless(known, waves.out)));
   std::vector<std::complex<double>> z = references(c);
   out.quantities.push_back(
       {"reference", "ohm", "impedance that S refers to [port]; 0: the mode's own", {n}, z});
@@ -226,10 +248,11 @@ Tensor seen_at(const MonitoredCase& made) {
 
 /// S with what its waves refer to: a mode without an impedance counts as a line of 50 ohm.
 Network device_of(const Case& c, const Tensor& s) {
-  Network out{{}, c.options.scattering.all_frequencies(), s, {}};
+  Network out{{}, c.options.scattering.all_frequencies(), {}, {}};
   std::vector<c128> reference;
   for (const std::complex<double>& z : references(c)) reference.push_back(z == 0.0 ? 50.0 : z);
   for (const PortChannel& x : c.channels) out.names.push_back(x.name);
+  out.s = nan_unless(told_elements(c, columns_of(c)), s);
   out.reference = tensor(reference);
   out.waves = c.options.scattering.waves == WaveKind::pseudo ? em::Waves::pseudo : em::Waves::power;
   return out;
@@ -265,7 +288,9 @@ PortConstants constants_of(const MonitoredCase& made) {
     impedance.push_back(m.about().impedance ? all({}, impedance_of(m.about()))
                                             : all(m.line_impedance(), 0));
   }
-  return {concatenate(propagation, 1), concatenate(impedance, 1)};
+  // What has none where its mode decays takes no part there.
+  return {concatenate(propagation, 1),
+          where(told(made.c) > 0.5, concatenate(impedance, 1), c128(50))};
 }
 
 std::vector<std::size_t> columns_of(const Case& c) {
@@ -276,9 +301,26 @@ std::vector<std::size_t> columns_of(const Case& c) {
   return out;
 }
 
+std::vector<std::size_t> driven_channels(const Case& c) {
+  std::vector<std::size_t> out;
+  for (const Excitation& e : c.excitations) out.push_back(e.channel);
+  return out;
+}
+
+PortWaves told_alone(const Case& c, const PortWaves& waves,
+                     const std::vector<std::size_t>& columns) {
+  const Tensor known = told_elements(c, columns);
+  std::vector<double> own(c.channels.size() * columns.size(), 0.0);
+  for (std::size_t j = 0; j < columns.size(); ++j) own[columns[j] * columns.size() + j] = 1;
+  const Tensor others =
+      expand_dims(1.0 - told(c), -1) *
+      tensor(own, {static_cast<Index>(c.channels.size()), static_cast<Index>(columns.size())});
+  return {waves.in * known + others, waves.out * known};
+}
+
 Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConstants& constants) {
-  const PortWaves all = with_alike(c, waves);
   const std::vector<std::size_t> columns = columns_of(c);
+  const PortWaves all = told_alone(c, with_alike(c, waves), columns);
   Tensor s;
   if (columns.size() == c.channels.size()) {
     s = transpose(solve(transpose(all.in), transpose(all.out)));  // S A = B
@@ -312,9 +354,10 @@ Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConsta
 }
 
 Tensor echoes(const Case& c, const PortWaves& waves) {
+  const Tensor all = told_alone(c, waves, driven_channels(c)).in;
   std::vector<Tensor> of;
   for (std::size_t r = 0; r < c.excitations.size(); ++r) {
-    const Tensor in = select(waves.in, 2, static_cast<Index>(r));
+    const Tensor in = select(all, 2, static_cast<Index>(r));
     const Tensor by = abs(select(in, 1, static_cast<Index>(c.excitations[r].channel)));
     Tensor most = zeros({in.shape()[0]});
     for (std::size_t k = 0; k < c.channels.size(); ++k)
@@ -339,7 +382,10 @@ void add_port_results(const MonitoredCase& made, data::Log& log, Results& result
     const PortMonitor& m = port_monitor(made.monitors, p, c.ports.size());
     MonitorResult r = m.result();
     if (c.excitations.empty()) {
-      const Tensor waves = m.waves();
+      std::vector<std::size_t> own;
+      for (std::size_t k = 0; k < c.channels.size(); ++k)
+        if (c.channels[k].port == p) own.push_back(k);
+      const Tensor waves = nan_unless(told(c, own), m.waves());
       const char* unit = c.grid.dimensions() == 3 ? "sqrt(W)*s" : "sqrt(W/m)*s";
       r.quantities.insert(
           r.quantities.begin(),
@@ -363,7 +409,9 @@ void per_watt(const MonitoredCase& made, std::size_t run, Results& results) {
   // The wave of 1 W over that of the run, at each frequency.
   std::vector<std::complex<double>> by;
   for (std::size_t k = 0; k < known.size(); ++k) {
-    const std::complex<double> in = both[k], out = both[known.size() + k];
+    const bool is_told = told_channels(c)[k * c.channels.size() + c.excitations[run].channel] > 0;
+    const std::complex<double> in = is_told ? both[k] : c128(NAN, NAN),
+                               out = both[known.size() + k];
     by.push_back(c.options.scattering.per_watt == PerWatt::incident
                      ? 1.0 / in
                      : std::abs(in) / in / std::sqrt(std::norm(in) - std::norm(out)));
@@ -403,8 +451,16 @@ std::optional<data::Touchstone> touchstone_of(const Case& c, const MonitorResult
   if (columns_of(c).size() < n) return {};
   data::Touchstone out;
   out.ports = n;
-  out.frequency_hz = s.axis.values;
-  out.values = std::get<std::vector<std::complex<double>>>(s.find("S")->values);
+  // A file knows no nan.
+  const auto& all = std::get<std::vector<std::complex<double>>>(s.find("S")->values);
+  for (std::size_t f = 0; f < s.axis.values.size(); ++f) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(f * n * n),
+               end = begin + static_cast<std::ptrdiff_t>(n * n);
+    if (std::any_of(begin, end, [](const auto& x) { return std::isnan(x.real()); })) continue;
+    out.frequency_hz.push_back(s.axis.values[f]);
+    out.values.insert(out.values.end(), begin, end);
+  }
+  if (out.frequency_hz.empty()) return {};
   std::string own;
   for (std::size_t k = 0; k < n; ++k) {
     const std::complex<double> z = references(c)[k];
@@ -415,6 +471,11 @@ std::optional<data::Touchstone> touchstone_of(const Case& c, const MonitorResult
   if (!own.empty())
     out.comments.push_back(" Waves of the modes themselves at " + own +
                            ", which have no impedance: the reference there is a mere number.");
+  if (const std::size_t less = s.axis.values.size() - out.frequency_hz.size(); less > 0)
+    out.comments.push_back(fmt::format(
+        " {} of {} frequencies are left out: a mode of a port decays there, or is within {:g} % of "
+        "its cut-off.",
+        less, s.axis.values.size(), 100 * cutoff_margin));
   return out;
 }
 
@@ -422,7 +483,7 @@ void write_touchstone_of(const std::filesystem::path& run, const Case& c, const 
   const ScatteringOptions& o = c.options.scattering;
   if (o.touchstone == TouchstoneChoice::none) return;
   for (const MonitorResult& r : results) {
-    if (r.kind != scattering_name) continue;
+    if (r.name != scattering_name) continue;  // not what is mixed or joined
     const auto network = touchstone_of(c, r);
     if (!network) return;
     const std::vector<double>& z = network->reference_ohm;

@@ -28,15 +28,23 @@ struct PortConstants {
 /// Which channels are driven, each in a run or as one that is alike: the columns of S.
 std::vector<std::size_t> columns_of(const Case& c);
 
+/// The channel of each run.
+std::vector<std::size_t> driven_channels(const Case& c);
+/// Waves of those channels alone that are told at a frequency (told_channels), with a column for
+/// each of `columns`; of others 1 comes in in their own column, and nothing else, so that S is 0.
+PortWaves told_alone(const Case& c, const PortWaves& waves,
+                     const std::vector<std::size_t>& columns);
+
 /// S = B A^-1 where each channel has a column, so that what comes back from layers and other ports
-/// does not count; else b over the a of the channel that is driven. At shifted planes and of the
-/// case's references: complex [frequency, channel, column]. Differentiates in the waves.
+/// does not count; else b over the a of the channel that is driven. At each frequency of the
+/// channels that are told there (told_channels), 0 of others. At shifted planes and of the case's
+/// references: complex [frequency, channel, column]. Differentiates in the waves.
 Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConstants& constants);
 
 PortConstants constants_of(const MonitoredCase& made);
 
 /// The largest wave that comes in at a channel that is not driven over that of the one that is,
-/// real [frequency].
+/// real [frequency]; 0 where one of both is not told.
 Tensor echoes(const Case& c, const PortWaves& waves);
 
 /// Adds S, and of each port what is known of it; says what speaks against them.
@@ -46,7 +54,8 @@ void add_port_results(const MonitoredCase& made, data::Log& log, Results& result
 /// for that (ScatteringOptions::per_watt).
 void per_watt(const MonitoredCase& made, std::size_t run, Results& results);
 
-/// As a file has it; nothing where columns are missing. `s` is that result.
+/// As a file has it, at the frequencies at which all is told; nothing where there is none, or
+/// columns are missing. `s` is that result.
 std::optional<data::Touchstone> touchstone_of(const Case& c, const MonitorResult& s);
 /// Writes s_parameters.sNp into the run's folder, as the case wants it.
 void write_touchstone_of(const std::filesystem::path& run, const Case& c, const Results& results);

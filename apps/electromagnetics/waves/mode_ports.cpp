@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <optional>
+#include <set>
 
 namespace tessera::apps::waves {
 namespace {
@@ -99,26 +102,94 @@ double at_walls(const Case& c, const ModePort& p, const em::GridModes& g,
   return most > 0 ? beside / most : 0;
 }
 
+bool travels(const std::complex<double>& beta) {
+  return std::abs(beta.imag()) < std::abs(beta.real());
+}
+
+/// Where the modes travel in the band, and their cut-offs there.
+void find_reach(ModePort& p, const std::vector<double>& frequencies) {
+  std::vector<std::vector<std::complex<double>>> beta(p.band.at.front().modes.size());
+  for (const double f : frequencies) {
+    const em::GridModes at = em::modes_at(p.band, f);
+    for (std::size_t m = 0; m < beta.size(); ++m) beta[m].push_back(at.modes[m].beta);
+  }
+  for (std::size_t m = 0; m < beta.size(); ++m) {
+    const std::vector<double>& cutoffs =
+        p.cutoffs_hz.emplace_back(em::cutoffs(p.band, m, frequencies.front() / (1 + cutoff_margin),
+                                              frequencies.back() / (1 - cutoff_margin)));
+    std::vector<ModeReach>& reach = p.reach.emplace_back();
+    for (std::size_t k = 0; k < frequencies.size(); ++k) {
+      const bool near = std::any_of(cutoffs.begin(), cutoffs.end(), [&](double cutoff) {
+        return std::abs(frequencies[k] - cutoff) < cutoff_margin * cutoff;
+      });
+      reach.push_back(near                  ? ModeReach::near_cutoff
+                      : travels(beta[m][k]) ? ModeReach::travels
+                                            : ModeReach::decays);
+    }
+  }
+}
+
+/// Below its cut-off a mode comes back from the end of its guide, behind the layer, by more than
+/// this.
+constexpr double kTail = 0.01;
+
+/// The lowest frequency at which it does; nothing where it never does.
+std::optional<double> tail_returns(const Case& c, const CasePort& port, std::size_t mode) {
+  const ModePort& p = port.mode;
+  const std::vector<double>& lines = c.grid.lines[static_cast<std::size_t>(p.plane.axis)];
+  const double length = std::abs((p.step > 0 ? lines.front() : lines.back()) - p.position);
+  for (std::size_t k = 0; k < port.monitor.frequencies.size(); ++k) {
+    const double f = port.monitor.frequencies[k];
+    if (p.reach[mode][k] == ModeReach::decays &&
+        std::exp(2 * em::modes_at(p.band, f).modes[mode].beta.imag() * length) > kTail)
+      return f;
+  }
+  return {};
+}
+
+void check_reach(Case& c, const CasePort& port, std::size_t mode, const std::string& key,
+                 const data::Config& config) {
+  const std::vector<ModeReach>& reach = port.mode.reach[mode];
+  const std::vector<double>& f = port.monitor.frequencies;
+  std::vector<double> told;
+  for (std::size_t k = 0; k < f.size(); ++k)
+    if (reach[k] == ModeReach::travels) told.push_back(f[k]);
+  if (told.empty())
+    refuse({config.error(
+        667, key, fmt::format("mode {} travels nowhere in the band of s_parameters", mode + 1),
+        "ask for fewer modes, or a band above its cut-off")});
+  if (told.size() == f.size()) return;
+  std::string cutoffs;
+  for (const double x : port.mode.cutoffs_hz[mode])
+    cutoffs += fmt::format("{}{:.6g} Hz", cutoffs.empty() ? ", cut off at " : " and ", x);
+  const std::optional<double> tail = tail_returns(c, port, mode);
+  c.warnings.push_back(warning(
+      config, 669, key,
+      fmt::format(
+          "mode {}{}: S of it is told at {} of {} frequencies, from {:.6g} to {:.6g} Hz; at "
+          "the others it decays, or is within {:g} % of its cut-off{}",
+          mode + 1, cutoffs, told.size(), f.size(), told.front(), told.back(), 100 * cutoff_margin,
+          tail && c.options.ports.size() > 1
+              ? fmt::format(". From {:.6g} Hz on it decays so slowly that more than {:g} % of "
+                            "it comes back from its guide's end, "
+                            "which what is told of other ports there has in it",
+                            *tail, 100 * kTail)
+              : ""),
+      "S is nan there, and Touchstone files leave these frequencies out; if they are not wanted, "
+      "take a band of s_parameters in which it travels"));
+}
+
 void check_modes(Case& c, const CasePort& port, const PortOptions& o, const data::Config& config) {
   const ModePort& p = port.mode;
   for (std::size_t m = 0; m < static_cast<std::size_t>(o.modes); ++m) {
-    const auto travels = [&](const em::GridModes& g) {
-      return std::abs(g.modes[m].beta.imag()) < std::abs(g.modes[m].beta.real());
-    };
-    const auto stops = std::find_if_not(p.band.at.begin(), p.band.at.end(), travels);
     const std::string key = port.key + (o.modes > 1 ? ".modes" : "");
-    if (std::none_of(p.band.at.begin(), p.band.at.end(), travels))
-      refuse({config.error(
-          667, key, fmt::format("mode {} travels nowhere in the band of s_parameters", m + 1),
-          "ask for fewer modes, or a band above its cut-off")});
-    if (stops != p.band.at.end())
-      refuse({config.error(
-          667, key,
-          fmt::format("mode {} does not travel at {:.6g} Hz", m + 1,
-                      p.band.frequency_hz[static_cast<std::size_t>(stops - p.band.at.begin())]),
-          "take a band of s_parameters above its cut-off")});
+    if (m >= p.reach.size())
+      refuse({config.error(667, key, fmt::format("the plane has {} modes", p.reach.size()),
+                           "ask for fewer")});
+    check_reach(c, port, m, key, config);
     double left = 0;
-    for (const em::GridModes& g : p.band.at) left = std::max(left, at_walls(c, p, g, g.modes[m]));
+    for (const em::GridModes& g : p.band.at)
+      if (travels(g.modes[m].beta)) left = std::max(left, at_walls(c, p, g, g.modes[m]));
     if (left > kFallen)
       c.warnings.push_back(warning(
           config, 669, port.key + ".size",
@@ -154,6 +225,7 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
   } catch (const Error& e) {
     refuse({config.error(667, port.key, e.what(), "see the port's keys")});
   }
+  find_reach(p, f);
   check_modes(c, port, o, config);
   p.conductors = em::guide_conductors(model, p.plane, p.band.at.front());
   const em::GridModes& modes = p.band.at.front();
@@ -173,18 +245,37 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
 em::Injection mode_port_source(const Case& c, const PortChannel& channel,
                                const em::Waveform& waveform) {
   const ModePort& p = c.ports[channel.port].mode;
-  // The guide is the same at the line where the pulse starts; three nodes make a pulse that ends.
-  em::ModeBand band = p.band;
-  if (const std::size_t n = band.at.size(); n > 3)
-    band = {{band.frequency_hz.front(), band.frequency_hz[n / 2], band.frequency_hz.back()},
-            {band.at.front(), band.at[n / 2], band.at.back()}};
+  // Two or three nodes make a pulse that ends: that in the middle, or one near it where the mode
+  // travels, and the ends of what is told.
+  const std::vector<double>& f = c.ports[channel.port].monitor.frequencies;
+  std::vector<double> told;
+  for (std::size_t k = 0; k < f.size(); ++k)
+    if (p.reach[channel.mode][k] == ModeReach::travels) told.push_back(f[k]);
+  double middle = (told.front() + told.back()) / 2;
+  if (!travels(em::modes_at(p.band, middle).modes[channel.mode].beta))
+    middle = *std::min_element(told.begin(), told.end(), [&](double a, double b) {
+      return std::abs(a - middle) < std::abs(b - middle);
+    });
+  em::ModeBand band;
+  for (const double at : std::set<double>{told.front(), middle, told.back()}) {
+    band.frequency_hz.push_back(at);
+    band.at.push_back(em::modes_at(p.band, at));
+  }
+  // The guide is the same at the line where the pulse starts.
   for (em::GridModes& g : band.at)
     for (auto* edges : {&g.e, &g.h, &g.e_n, &g.h_n})
       for (em::Edge& e : *edges)
         (p.plane.axis == 0 ? e.i : p.plane.axis == 1 ? e.j : e.k) += p.start.line - p.plane.line;
-  return em::mode_source(
-      make_model(c), p.start, band,
-      {.mode = channel.mode, .forward = p.step > 0, .amplitude = 1, .waveform = waveform});
+  em::ModeSource source{
+      .mode = channel.mode, .forward = p.step > 0, .amplitude = 1, .waveform = waveform};
+  const DrivenBand part = driven_band(c, channel);
+  if (part.from_cutoff || part.to_cutoff) {
+    // 1e-5 at the cut-off, a fiftieth where S is first told.
+    source.edge_hz = cutoff_margin / 1.57 * (part.from_cutoff ? part.low_hz : part.high_hz);
+    source.from_hz = part.from_cutoff ? part.low_hz + 3.02 * source.edge_hz : 0;
+    source.to_hz = part.to_cutoff ? part.high_hz - 3.02 * source.edge_hz : INFINITY;
+  }
+  return em::mode_source(make_model(c), p.start, band, source);
 }
 
 }  // namespace tessera::apps::waves

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace tessera::apps::waves {
 namespace {
@@ -43,7 +44,7 @@ void drive(Case& c, std::size_t channel, const data::Config& config) {
                            .size = port.monitor.size,
                            .direction = c.options.ports[x.port].direction,
                            .mode = static_cast<int>(x.mode) + 1,
-                           .waveform = port_waveform(c.options.scattering)},
+                           .waveform = port_waveform(driven_band(c, x))},
                .key = port.key,
                .waveform = {}};
   s.waveform = make_waveform(s.options.waveform);
@@ -61,12 +62,46 @@ void drive(Case& c, std::size_t channel, const data::Config& config) {
 
 }  // namespace
 
-WaveformOptions port_waveform(const ScatteringOptions& s) {
-  const std::vector<double> f = s.all_frequencies();
-  const double middle = (f.front() + f.back()) / 2;
+std::vector<double> told_channels(const Case& c) {
+  const std::size_t n = c.channels.size(),
+                    frequencies = c.options.scattering.all_frequencies().size();
+  std::vector<double> out(frequencies * n, 1.0);
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto& reach = c.ports[c.channels[k].port].mode.reach;
+    if (reach.empty()) continue;  // a lumped port
+    for (std::size_t f = 0; f < frequencies; ++f) {
+      const ModeReach here = reach[c.channels[k].mode][f];
+      if (here == ModeReach::decays) out[f * n + k] = 0;
+      if (here == ModeReach::near_cutoff)
+        std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(f * n), n, 0.0);
+    }
+  }
+  return out;
+}
+
+DrivenBand driven_band(const Case& c, const PortChannel& channel) {
+  const std::vector<double> f = c.options.scattering.all_frequencies();
+  const ModePort& p = c.ports[channel.port].mode;
+  if (p.reach.empty()) return {f.front(), f.back()};
+  const auto& reach = p.reach[channel.mode];
+  const auto first = std::find(reach.begin(), reach.end(), ModeReach::travels);
+  const auto last = std::find(reach.rbegin(), reach.rend(), ModeReach::travels);
+  DrivenBand out{f[static_cast<std::size_t>(first - reach.begin())],
+                 f[f.size() - 1 - static_cast<std::size_t>(last - reach.rbegin())]};
+  // The last cut-off below and the first above.
+  const auto& cutoffs = p.cutoffs_hz[channel.mode];
+  const auto above = std::upper_bound(cutoffs.begin(), cutoffs.end(), out.high_hz),
+             below = std::lower_bound(cutoffs.begin(), cutoffs.end(), out.low_hz);
+  if (above != cutoffs.end()) out.high_hz = *above, out.to_cutoff = true;
+  if (below != cutoffs.begin()) out.low_hz = *std::prev(below), out.from_cutoff = true;
+  return out;
+}
+
+WaveformOptions port_waveform(const DrivenBand& band) {
+  const double middle = (band.low_hz + band.high_hz) / 2;
   return {.kind = WaveformKind::gaussian,
           .frequency = middle,
-          .bandwidth = std::max(f.back() - f.front(), 0.05 * middle)};
+          .bandwidth = std::max(band.high_hz - band.low_hz, 0.05 * middle)};
 }
 
 void make_ports(Case& c, const data::Config& config) {

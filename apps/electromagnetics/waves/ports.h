@@ -15,12 +15,20 @@ namespace tessera::apps::waves {
 
 struct Case;
 
+/// What a mode does at a frequency of S. Where it decays its port is none; near its cut-off waves
+/// take for ever, no layer takes them up, and what leaks there is missed at all ports.
+enum class ModeReach { travels, decays, near_cutoff };
+/// So near, as a part of the cut-off.
+inline constexpr double cutoff_margin = 0.02;
+
 /// Modes of a guide through a plane: the waves are taken at the plane, and a pulse starts one line
 /// behind it.
 struct ModePort {
   electromagnetics::ModePlane plane, start;
-  int step = 1;                     ///< 1 or -1: into the device
-  electromagnetics::ModeBand band;  ///< at frequencies of S, or nodes among them
+  int step = 1;                                 ///< 1 or -1: into the device
+  electromagnetics::ModeBand band;              ///< at frequencies of S, or nodes among them
+  std::vector<std::vector<double>> cutoffs_hz;  ///< [mode] in the band, the margin around it too
+  std::vector<std::vector<ModeReach>> reach;    ///< [mode][frequency of S]
   /// Of a line: what its impedance is taken from, unless one is given.
   std::vector<electromagnetics::GuideConductor> conductors;
   double position = 0;  ///< m, of the plane on the grid
@@ -55,8 +63,19 @@ struct Excitation {
   std::size_t source = 0;  ///< of Case::sources
 };
 
-/// The pulse that drives ports: a Gaussian over the band of S.
-WaveformOptions port_waveform(const ScatteringOptions& s);
+/// [frequency of S, channel] 1 where waves of a channel are told, else 0: where its mode travels
+/// and no channel is near its cut-off.
+std::vector<double> told_channels(const Case& c);
+
+/// The part of the band of S in which a channel is driven, up to cut-offs where these bound it.
+struct DrivenBand {
+  double low_hz = 0, high_hz = 0;
+  bool from_cutoff = false, to_cutoff = false;
+};
+DrivenBand driven_band(const Case& c, const PortChannel& channel);
+
+/// The pulse that drives a channel: a Gaussian over its band.
+WaveformOptions port_waveform(const DrivenBand& band);
 
 /// Ports, channels, the runs and the sources that drive these, of a case that has its grid, media
 /// and sources. Throws InputError at the keys of what cannot be.

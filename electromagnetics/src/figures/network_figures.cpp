@@ -108,9 +108,12 @@ data::Figure smith_figure(const NetworkFigure& n) {
     data::Line line{.label = c.name, .x = {}, .y = {}, .stroke = stroke_of(c, k)};
     for (const std::complex<double>& s : c.values)
       line.x.push_back(s.real()), line.y.push_back(s.imag());
-    if (!c.values.empty() && !c.compared)
+    const auto known = [](const std::complex<double>& s) { return !std::isnan(s.real()); };
+    const auto first = std::find_if(c.values.begin(), c.values.end(), known);
+    if (first != c.values.end() && !c.compared)
       for (const bool last : {false, true}) {
-        const std::complex<double> s = last ? c.values.back() : c.values.front();
+        const std::complex<double> s =
+            last ? *std::find_if(c.values.rbegin(), c.values.rend(), known) : *first;
         chart.series.push_back(
             data::Points{.label = "",
                          .x = {s.real()},

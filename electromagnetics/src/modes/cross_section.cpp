@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modes/cross_section.h"
 
+#include "modes/plane_tensors.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 #include "time_domain/row_answer.h"
+
+#include <Eigen/SparseCholesky>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +16,9 @@
 
 namespace tessera::electromagnetics::modes {
 namespace {
+
+/// What falls off from edge to edge by a constant factor is nothing from here on.
+constexpr double kFaint = 1e-17;
 
 /// One component of the plane: its open edges, numbered, and what they answer with.
 struct Part {
@@ -46,7 +52,6 @@ class Plane {
     out.reference = unit_;
     out.steps_per_cell = out.cell / (speed_of_light * m_.dt_s);
     out.densest = eps_ * mu_;
-    out.of_u = eu.edges.size();
     for (const int d : {u_, v_})
       if (!m_.grid.resolved(d)) out.depth *= m_.grid.length(d, 0);
     const auto append_edges = [](std::vector<Edge>& to, const Part& p) {
@@ -75,7 +80,7 @@ class Plane {
     out.a = slope_of_e * out.e_n_of_h;
     out.a += diagonal(hv, -1.0, hu, 1.0);
     out.b = slope_of_h * out.h_n_of_e;
-    out.b += diagonal(eu, -1.0, ev, 1.0);
+    out.b += admittance(out.e, eu, ev);
     return out;
   }
 
@@ -118,6 +123,46 @@ class Plane {
     for (Eigen::Index r = 0; r < out.outerSize(); ++r)
       for (Matrix::InnerIterator i(out, r); i; ++i) i.valueRef() = 1.0 / i.value();
     return out;
+  }
+  /// -Y of e_u, Y of e_v. Where tensors couple edges, Y is the inverse of a matrix: of an edge
+  /// without loss or poles (z - 1) e = z^{1/2} (inverse G u + what steps add of other brackets).
+  Matrix admittance(const std::vector<Edge>& edges, const Part& eu, const Part& ev) const {
+    const std::vector<PlaneCoupling> couplings = plane_couplings(m_, n_, line_, edges);
+    if (couplings.empty()) return diagonal(eu, -1.0, ev, 1.0);
+    const Complex step = (z_ - 1.0) / std::sqrt(z_);
+    std::vector<int> place_of(edges.size(), -1);
+    std::vector<std::size_t> coupled;
+    std::vector<Eigen::Triplet<double>> entries;
+    for (const PlaneCoupling& c : couplings) {
+      for (const std::size_t k : {c.to, c.from})
+        if (place_of[k] < 0) place_of[k] = static_cast<int>(coupled.size()), coupled.push_back(k);
+      entries.emplace_back(place_of[c.to], place_of[c.from], c.weight);
+    }
+    std::vector<double> own(coupled.size());
+    for (const PlaneCoupling& c : couplings) own[static_cast<std::size_t>(place_of[c.to])] = c.own;
+    for (std::size_t q = 0; q < own.size(); ++q)
+      entries.emplace_back(static_cast<int>(q), static_cast<int>(q), own[q]);
+    const auto n = static_cast<Eigen::Index>(coupled.size());
+    Eigen::SparseMatrix<double> m(n, n);
+    m.setFromTriplets(entries.begin(), entries.end());
+    const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factors(m);
+    Triplets t;
+    const std::size_t of_u = eu.edges.size();
+    const auto add = [&](std::size_t row, std::size_t col, const Complex& y) {
+      t.emplace_back(static_cast<int>(row), static_cast<int>(col), row < of_u ? -y : y);
+    };
+    for (std::size_t k = 0; k < edges.size(); ++k)
+      if (place_of[k] < 0) add(k, k, k < of_u ? eu.immittance[k] : ev.immittance[k - of_u]);
+    for (Eigen::Index col = 0; col < n; ++col) {
+      const Eigen::VectorXd x = factors.solve(Eigen::VectorXd::Unit(n, col));
+      const double least = kFaint * x.cwiseAbs().maxCoeff();
+      for (Eigen::Index row = 0; row < n; ++row)
+        if (std::abs(x[row]) > least)
+          add(coupled[static_cast<std::size_t>(row)], coupled[static_cast<std::size_t>(col)],
+              step * x[row]);
+    }
+    const auto all = static_cast<Eigen::Index>(edges.size());
+    return made_of(t, all, all);
   }
   /// (Y - m)^-1, where m joins few edges to each other: by groups of those that it joins.
   static Matrix solved(const Part& p, const Matrix& m) {
@@ -180,13 +225,11 @@ class Plane {
       if (m_.grid.resolved(d) && !cut(d) && m_.faces[d].low == Boundary::periodic &&
           m_.bloch_phase[d] != 0)
         throw Error("[grid_modes] " + where + " crosses faces that are joined with a phase");
-    for (const NodeTensor& t : m_.tensors) {
-      const int at[3] = {t.i, t.j, t.k};
-      const auto within = [&](int d) { return at[d] >= low_[d] && at[d] <= high_[d]; };
-      if ((at[n_] == line_ || at[n_] == line_ + 1) && within(u_) && within(v_))
+    for (const int at : {line_, line_ + 1})
+      if (couples_along(m_, n_, at, low_, high_))
         throw Error("[grid_modes] " + where +
-                    " has tensors, of faces that run across the grid: average without them");
-    }
+                    " has tensors that couple fields across the guide to those along it, of faces "
+                    "that do not run along it: average without them");
   }
 
   void require_window(const ModePlane& plane) {

@@ -22,7 +22,6 @@ struct CrossSection {
   double depth = 1;           ///< lengths of axes that are not resolved, m
   double densest = 0;         ///< largest Re (eps mu) of the plane, as the step sees it
   double steps_per_cell = 0;  ///< D / (c dt)
-  std::size_t of_u = 0;       ///< edges e_u
 };
 CrossSection cross_section(const YeeModel& model, const ModePlane& plane, double frequency_hz);
 

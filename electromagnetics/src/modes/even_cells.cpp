@@ -3,8 +3,10 @@
 #include "tessera/electromagnetics/grid_modes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <map>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -39,6 +41,29 @@ struct GuideRows {
   }
 };
 
+/// Numbers by node, place along n left out: what tensors couple at a line, within the plane's
+/// walls.
+std::map<std::array<int, 2>, std::vector<double>> tensors_at(const YeeModel& model,
+                                                             const ModePlane& plane, int line) {
+  std::map<std::array<int, 2>, std::vector<double>> out;
+  for (const NodeTensor& t : model.tensors) {
+    const int at[3] = {t.i, t.j, t.k};
+    if (at[plane.axis] != line) continue;
+    std::array<int, 2> node{};
+    bool within = true;
+    for (std::size_t q = 0; q < 2; ++q) {
+      node[q] = at[(plane.axis + 1 + static_cast<int>(q)) % 3];
+      within = within && (plane.low[q] < 0 || node[q] >= plane.low[q]) &&
+               (plane.high[q] < 0 || node[q] <= plane.high[q]);
+    }
+    if (!within) continue;
+    std::vector<double>& all = out[node];
+    all.insert(all.end(), {t.xy, t.xz, t.yz});
+    for (const auto& pair : t.pairs) all.insert(all.end(), pair.begin(), pair.end());
+  }
+  return out;
+}
+
 /// Up to the rounding of shares that are computed at different positions.
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
@@ -53,6 +78,18 @@ int even_cells(const YeeModel& model, const ModePlane& plane, int step, int most
   if (plane.line < 0 || plane.line > cells || (step != 1 && step != -1))
     throw Error("[even_cells] needs a line of the grid, and a step of 1 or -1");
   int even = std::min(most, step > 0 ? cells - plane.line : plane.line);
+  if (!model.tensors.empty()) {
+    const auto own = tensors_at(model, plane, plane.line);
+    const auto equal = [](const auto& a, const auto& b) {
+      return a.first == b.first &&
+             std::equal(a.second.begin(), a.second.end(), b.second.begin(), b.second.end(),
+                        [](double x, double y) { return std::abs(x - y) <= 1e-9; });
+    };
+    for (int s = 1; s <= even; ++s) {
+      const auto other = tensors_at(model, plane, plane.line + step * s);
+      if (!std::equal(own.begin(), own.end(), other.begin(), other.end(), equal)) even = s - 1;
+    }
+  }
   const GuideRows rows{model};
   for (int c = 0; c < 6; ++c) {
     if (!model.active[static_cast<std::size_t>(c)]) continue;

@@ -2,6 +2,7 @@
 #include "tessera/electromagnetics/grid_modes.h"
 
 #include "modes/cross_section.h"
+#include "modes/finish.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
@@ -94,48 +95,54 @@ std::vector<Pair> nearest_pairs(const Matrix& m, const Complex& target, int coun
 
 std::vector<Complex> as_list(const Vector& v) { return {v.data(), v.data() + v.size()}; }
 
-/// e_u h_v - e_v h_u, where h stands as h_v, h_u.
-Complex cross(std::size_t of_u, const Vector& e, const Vector& h) {
-  const auto n = static_cast<Eigen::Index>(of_u), rest = e.size() - n;
-  return (e.head(n).array() * h.head(n).array()).sum() -
-         (e.tail(rest).array() * h.tail(rest).array()).sum();
-}
-
-GridMode mode_of(const CrossSection& s, const Matrix& ab, const Pair& p, double w) {
+GridMode mode_of(const CrossSection& s, const GridModes& plane, const Matrix& ab, const Pair& p,
+                 double frequency_hz) {
   GridMode out;
-  const Complex sine = std::sqrt(-p.value / 4.0);  // of beta D/2
-  Complex half = std::asin(sine);
   Vector e = p.vector;
   Eigen::Index largest = 0;
   e.cwiseAbs().maxCoeff(&largest);
   e /= e[largest] / std::abs(e[largest]);
-  Vector h = s.b * e / (Complex(0, -2) * std::sin(half));
-  const double watt = s.reference * s.reference / (2 * vacuum_impedance * s.depth);
-  const auto power = [&] {
-    return watt * (cross(s.of_u, e, h.conjugate()) * std::polar(1.0, half.real())).real();
-  };
-  const double size = watt * std::abs(cross(s.of_u, e, h));
-  // Forward: decays along +n; what hardly does carries its power there, whichever way its phase
-  // runs.
-  const bool travels =
-      std::abs(half.imag()) < 1e-3 * std::abs(half.real()) && std::abs(power()) > 1e-3 * size;
-  if (travels ? power() < 0 : half.imag() > 0) half = -half, h = -h;
-  out.beta = 2.0 * half / s.cell;
-  out.index = out.beta * speed_of_light / w;
+  const Vector h = s.b * e, e_n = s.e_n_of_h * h, held = s.held_of_e_n * e_n;
   out.residual =
       (ab * p.vector - p.value * p.vector).norm() / (std::abs(p.value) * p.vector.norm());
-  const bool lossless = travels && std::abs(half.imag()) < 1e-9 * std::abs(half.real());
-  const double scale = 1 / std::sqrt(lossless ? power() : size);
-  e *= scale, h *= scale;
   out.e = as_list(e), out.h = as_list(h);
-  const Vector e_n = s.e_n_of_h * h, held = s.held_of_e_n * e_n;
   out.e_n = as_list(e_n), out.h_n = as_list(s.h_n_of_e * e);
   out.h.insert(out.h.end(), held.begin(), held.end());
   out.e.resize(out.h.size(), 0.0);
+  finish(out, plane, p.value, frequency_hz);
   return out;
 }
 
 }  // namespace
+
+void modes::finish(GridMode& mode, const GridModes& plane, const Complex& s_squared,
+                   double frequency_hz) {
+  Complex half = std::asin(std::sqrt(-s_squared / 4.0));  // beta D/2
+  const Complex s = Complex(0, -2) * std::sin(half);
+  std::vector<Complex> conjugate;
+  for (Complex& x : mode.h) x /= s, conjugate.push_back(std::conj(x));
+  const double watt = plane.reference * plane.reference / (2 * vacuum_impedance * plane.depth),
+               size = watt * std::abs(mode_product(plane, mode.e, mode.h));
+  double power =
+      watt * (mode_product(plane, mode.e, conjugate) * std::polar(1.0, half.real())).real();
+  // Forward: decays along +n; what hardly does carries its power there, whichever way its phase
+  // runs.
+  const bool travels = std::abs(half.imag()) < 1e-3 * std::abs(half.real()) &&
+                       std::abs(power) > 1e-3 * size,
+             turned = travels ? power < 0 : half.imag() > 0;
+  if (turned) {
+    half = -half;
+    power = -watt * (mode_product(plane, mode.e, conjugate) * std::polar(1.0, half.real())).real();
+  }
+  mode.beta = 2.0 * half / plane.cell;
+  mode.index = mode.beta * speed_of_light / (2 * std::numbers::pi * frequency_hz);
+  const bool lossless = travels && std::abs(half.imag()) < 1e-9 * std::abs(half.real());
+  const double scale = 1 / std::sqrt(lossless ? power : size), way = turned ? -scale : scale;
+  for (auto* field : {&mode.e, &mode.h_n})
+    for (Complex& x : *field) x *= scale;
+  for (Complex& x : mode.h) x *= way;
+  for (Complex& x : mode.e_n) x *= way / s;
+}
 
 GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOptions& options) {
   if (!(options.frequency_hz > 0) || options.count < 1)
@@ -159,7 +166,7 @@ GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOp
     out.e.push_back(e), out.h.push_back(h);
   }
   for (const Pair& p : nearest_pairs(ab, -per_index * index_squared, count))
-    out.modes.push_back(mode_of(s, ab, p, w));
+    out.modes.push_back(mode_of(s, out, ab, p, options.frequency_hz));
   const auto travels = [](const GridMode& m) {
     return std::abs(m.beta.real()) > std::abs(m.beta.imag());
   };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/mode_source.h"
 
+#include "modes/finish.h"
+#include "modes/plane_tensors.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/fft.h"
@@ -44,9 +46,21 @@ double within(const std::vector<double>& nodes, double f) {
   return nodes.size() <= 3 ? f : std::clamp(f, nodes.front(), nodes.back());
 }
 
+/// s = e^{-i beta D/2} - e^{i beta D/2}.
+Complex half_step(const Complex& beta, double cell) {
+  return Complex(0, -2) * std::sin(beta * cell / 2.0);
+}
+
 void turn(GridMode& mode, const Complex& by) {
   for (auto* field : {&mode.e, &mode.h, &mode.e_n, &mode.h_n})
     for (Complex& x : *field) x *= by;
+}
+
+/// sum of conj(a) b.
+Complex conjugate_product(const std::vector<Complex>& a, const std::vector<Complex>& b) {
+  Complex sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += std::conj(a[k]) * b[k];
+  return sum;
 }
 
 /// Those of `candidates` that are like the modes of `before`, in their order and phase.
@@ -56,7 +70,6 @@ std::vector<GridMode> followed(const GridModes& before, GridModes candidates, do
     const GridMode& last = before.modes[k];
     std::size_t best = 0;
     double most = -1;
-    Complex of_best;
     for (std::size_t c = 0; c < candidates.modes.size(); ++c) {
       const GridMode& next = candidates.modes[c];
       // Of both products: h changes where e does not, and the other way round.
@@ -65,7 +78,7 @@ std::vector<GridMode> followed(const GridModes& before, GridModes candidates, do
       const double size =
           std::abs(product) / std::sqrt(std::abs(mode_product(before, last.e, last.h)) *
                                         std::abs(mode_product(before, next.e, next.h)));
-      if (size > most) most = size, best = c, of_best = product;
+      if (size > most) most = size, best = c;
     }
     if (most < 0.5)
       throw Error(
@@ -75,13 +88,21 @@ std::vector<GridMode> followed(const GridModes& before, GridModes candidates, do
                       k, f, most));
     GridMode next = candidates.modes[best];
     candidates.modes.erase(candidates.modes.begin() + static_cast<std::ptrdiff_t>(best));
-    turn(next, std::conj(of_best) / std::abs(of_best));
+    // By e alone, which stays real through a cut-off, where h does not.
+    const Complex along = conjugate_product(last.e, next.e);
+    if (along != 0.0) turn(next, std::conj(along) / std::abs(along));
     out.push_back(std::move(next));
     if (candidates.modes.empty() && k + 1 < before.modes.size())
       throw Error(
           fmt::format("[mode_band] {} modes at {:.4g} Hz are fewer than asked for", k + 1, f));
   }
   return out;
+}
+
+/// The share of its amplitude that a source leaves at a frequency.
+double passed(const ModeSource& s, double f) {
+  if (s.edge_hz == 0) return 1;
+  return std::erfc((s.from_hz - f) / s.edge_hz) * std::erfc((f - s.to_hz) / s.edge_hz) / 4;
 }
 
 /// Waveforms of the nodes at n dt (e) and half a step later (h), as they are and turned by 90
@@ -93,8 +114,10 @@ struct NodeSignals {
     return electric ? (turned ? e_turned : e) : (turned ? h_turned : h);
   }
 };
-NodeSignals signals(const std::vector<double>& nodes, const Waveform& w, double dt) {
-  const auto samples = static_cast<std::int64_t>(std::ceil(w.end_s / dt)) + 1;
+NodeSignals signals(const std::vector<double>& nodes, const ModeSource& source, double dt) {
+  const Waveform& w = source.waveform;
+  const double delay = mode_source_delay(source);
+  const auto samples = static_cast<std::int64_t>(std::ceil((w.end_s + delay) / dt)) + 1;
   std::vector<double> values;
   for (std::int64_t n = 0; n < samples; ++n) {
     const double t = static_cast<double>(n) * dt;
@@ -108,9 +131,10 @@ NodeSignals signals(const std::vector<double>& nodes, const Waveform& w, double 
   const auto filtered = [&](std::size_t m, double shift, bool turned) {
     std::vector<c128> x(spectrum.size());
     for (std::size_t q = 0; q < x.size(); ++q) {
-      const double angle = 2 * pi * static_cast<double>(q) / static_cast<double>(size);
-      x[q] = spectrum[q] * shares(nodes, within(nodes, angle / (2 * pi * dt)))[m] *
-             std::polar(1.0, angle * shift);
+      const double angle = 2 * pi * static_cast<double>(q) / static_cast<double>(size),
+                   f = angle / (2 * pi * dt);
+      x[q] = spectrum[q] * passed(source, f) * shares(nodes, within(nodes, f))[m] *
+             std::polar(1.0, angle * (shift - delay / dt));
       if (turned) x[q] *= c128(0, 1);
     }
     std::vector<double> y = irfft(tensor(x), size).to_vector();
@@ -190,21 +214,69 @@ GridModes modes_at(const ModeBand& band, double f) {
       node != band.frequency_hz.end())
     return band.at[static_cast<std::size_t>(node - band.frequency_hz.begin())];
   const std::vector<double> c = shares(band.frequency_hz, f);
+  const std::size_t middle = c.size() / 2;
   GridModes out = band.at.front();
   for (std::size_t k = 0; k < out.modes.size(); ++k) {
     GridMode sum = out.modes[k];
     turn(sum, 0.0);
-    sum.beta = sum.index = 0, sum.residual = 0;
+    sum.residual = 0;
+    Complex squared = 0;  // s^2
     for (std::size_t m = 0; m < c.size(); ++m) {
       const GridMode& node = band.at[m].modes[k];
-      sum.beta += c[m] * node.beta;
-      sum.index += c[m] * node.index;
+      const Complex s = half_step(node.beta, out.cell),
+                    by = c[m] / conjugate_product(band.at[middle].modes[k].e, node.e);
+      squared += c[m] * s * s;
       sum.residual = std::max(sum.residual, node.residual);
-      for (const auto field : {&GridMode::e, &GridMode::h, &GridMode::e_n, &GridMode::h_n})
+      const auto add = [&](auto field, const Complex& factor) {
         for (std::size_t i = 0; i < (sum.*field).size(); ++i)
-          (sum.*field)[i] += c[m] * (node.*field)[i];
+          (sum.*field)[i] += factor * (node.*field)[i];
+      };
+      // What follows from e, and from that, by curls over a frequency.
+      const double over = band.frequency_hz[m] / f;
+      add(&GridMode::e, by), add(&GridMode::h_n, by * over);
+      add(&GridMode::h, by * s * over), add(&GridMode::e_n, by * s * over * over);
     }
+    modes::finish(sum, out, squared, f);
     out.modes[k] = std::move(sum);
+  }
+  return out;
+}
+
+std::vector<double> cutoffs(const ModeBand& band, std::size_t mode, double low_hz, double high_hz) {
+  const std::vector<double>& node = band.frequency_hz;
+  if (node.size() < 2) return {};
+  std::vector<double> squares, values;
+  for (std::size_t m = 0; m < node.size(); ++m) {
+    const Complex s = half_step(band.at[m].modes.at(mode).beta, band.at[m].cell);
+    squares.push_back(node[m] * node[m]);
+    values.push_back((s * s).real());
+  }
+  const auto at = [&](double f) {
+    const double x = f * f;
+    if (const bool below = f < node.front(); below || f > node.back()) {
+      // Polynomials of a high degree grow fast there.
+      const std::size_t end = below ? 0 : node.size() - 1,
+                        inner = node.size() == 2 ? 1 - end : node.size() / 2;
+      return values[end] +
+             (x - squares[end]) * (values[inner] - values[end]) / (squares[inner] - squares[end]);
+    }
+    double sum = 0;
+    const std::vector<double> c = shares(squares, x);
+    for (std::size_t m = 0; m < c.size(); ++m) sum += c[m] * values[m];
+    return sum;
+  };
+  std::vector<double> out;
+  constexpr int pieces = 1024;
+  const auto place = [&](int q) { return low_hz + (high_hz - low_hz) * q / pieces; };
+  for (int q = 0; q < pieces; ++q) {
+    double low = place(q), high = place(q + 1);
+    const bool travels = at(low) < 0;
+    if (travels == (at(high) < 0)) continue;
+    for (int halving = 0; halving < 60; ++halving) {
+      const double between = (low + high) / 2;
+      ((at(between) < 0) == travels ? low : high) = between;
+    }
+    out.push_back((low + high) / 2);
   }
   return out;
 }
@@ -241,6 +313,11 @@ std::vector<GridModes> modes_at(const YeeModel& model, const ModePlane& plane,
   return out;
 }
 
+double mode_source_delay(const ModeSource& source) {
+  // In time an edge is e^{-(pi edge t)^2} / t about the pulse: 1e-8 from here on.
+  return source.edge_hz > 0 ? 4.3 / (pi * source.edge_hz) : 0;
+}
+
 Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeBand& band,
                       const ModeSource& source) {
   if (!std::isfinite(source.waveform.end_s))
@@ -263,7 +340,7 @@ Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeB
 
   auto sheet = std::make_shared<Sheet>();
   sheet->nodes = band.at.size();
-  sheet->signals = signals(band.frequency_hz, source.waveform, model.dt_s);
+  sheet->signals = signals(band.frequency_hz, source, model.dt_s);
   Injection out;
   // Total fields are at the line and ahead. Forward: e at the line lacks h half a cell before it,
   // which has e there too much; backward: h half a cell behind the line takes the other's place,
@@ -280,6 +357,9 @@ Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeB
     (axis == 0 ? there.i : axis == 1 ? there.j : there.k) = (before + cells) % cells;
     column_of(true, there);
   }
+  const std::vector<modes::PlaneCoupling> couplings = modes::plane_couplings(
+      model, axis, plane.line,
+      {any.e.begin(), any.e.begin() + static_cast<std::ptrdiff_t>(any.open)});
   for (const GridModes& g : band.at) {
     const GridMode& mode = g.modes[source.mode];
     // h at the other side: forward h e^{i beta D/2} half a cell before, backward -h e^{i beta D/2}
@@ -290,6 +370,11 @@ Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeB
       const bool of_u = axis_of(g.e[k].component) == (axis + 1) % 3;
       sheet->weight.push_back(source.amplitude * (of_u ? 1.0 : -1.0) * mode.h[k] * over);
     }
+    // A current acts on its own edge alone, h that is lacking on those that tensors couple, too.
+    Complex* const currents = sheet->weight.data() + (sheet->weight.size() - g.e.size());
+    const std::vector<Complex> lacking(currents, currents + g.e.size());
+    for (const modes::PlaneCoupling& c : couplings)
+      currents[c.to] += c.weight / c.own * lacking[c.from];
     for (std::size_t k = 0; k < g.h.size(); ++k) {
       const bool of_u = axis_of(g.e[k].component) == (axis + 1) % 3;
       sheet->weight.push_back(source.amplitude * way * (of_u ? 1.0 : -1.0) * mode.e[k]);

@@ -98,8 +98,14 @@ Tensor group_delay(const Tensor& s, const Tensor& frequency_hz) {
                            as_columns),
                slope = arg(upper(s) * conj(lower(s))) / h;
   std::vector<Tensor> parts{slice(slope, 0, 0, 1)};
-  if (n > 2)
-    parts.push_back((lower(slope) * upper(h) + upper(slope) * lower(h)) / (lower(h) + upper(h)));
+  if (n > 2) {
+    const Tensor before = lower(slope), behind = upper(slope);
+    parts.push_back(
+        where(is_finite(before),
+              where(is_finite(behind),
+                    (before * upper(h) + behind * lower(h)) / (lower(h) + upper(h)), before),
+              behind));
+  }
   parts.push_back(slice(slope, 0, n - 2, n - 1));
   return -concatenate(parts, 0);
 }

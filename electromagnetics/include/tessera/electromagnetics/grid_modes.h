@@ -18,9 +18,10 @@
 //
 //   Y = z^{-1/2} [ (z - 1)/inverse + q (z + 1) + (z - 1) sum weight P/e(z) ] / G,  Z likewise.
 //
-// So s^2 e_t = A B e_t of the edges across n alone, a sparse eigenproblem without spurious modes:
-// dense where it is small, else by SLEPc about the slowest wave that the plane's media carry. The
-// unconjugated products e_m x h_n of different modes vanish.
+// Of edges that tensors of faces along the guide couple, Y is the inverse of the matrix by which
+// steps take brackets to e. So s^2 e_t = A B e_t of the edges across n alone, a sparse eigenproblem
+// without spurious modes: dense where it is small, else by SLEPc about the slowest wave that the
+// plane's media carry. The unconjugated products e_m x h_n of different modes vanish.
 #pragma once
 #include "tessera/electromagnetics/yee_scheme.h"
 
@@ -77,8 +78,9 @@ struct GridModes {
 
 /// Of the whole model's plane. The cells at both sides of the line must be of one length and lie
 /// outside of layers along n; the guide should not change within two cells of it. Throws Error
-/// where they are not, for tensors or nonlinear media in the plane, joined faces with a phase, and
-/// for a plane of more than 800 unknowns where SLEPc is missing.
+/// where they are not, for tensors that couple fields across the guide to those along it, nonlinear
+/// media in the plane, joined faces with a phase, and for a plane of more than 800 unknowns where
+/// SLEPc is missing.
 GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOptions& options);
 
 /// How many cells, at most `most`, the guide goes on as it is at the plane, to the side of rising

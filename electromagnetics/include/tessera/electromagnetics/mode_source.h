@@ -36,13 +36,20 @@ ModeBand mode_band(const YeeModel& model, const ModePlane& plane, double low_hz,
 ModeBand mode_band(const YeeModel& model, const ModePlane& plane, std::vector<double> frequency_hz,
                    int count = 1, double index = 0);
 
-/// The modes of a band at a frequency: those of a node, or interpolated between nodes.
+/// The modes of a band at a frequency: those of a node, or interpolated between nodes. What goes
+/// through these are s^2, and of modes that are scaled alike e and s h (grid_modes.h): smooth also
+/// where a mode has its cut-off. (Of h, e_n and h_n these are f, f^2 and f times that.)
 GridModes modes_at(const ModeBand& band, double frequency_hz);
 /// Modes at given frequencies, followed as those of mode_band: solved at each where these are at
 /// most `nodes`, else interpolated from a band of so many nodes.
 std::vector<GridModes> modes_at(const YeeModel& model, const ModePlane& plane,
                                 const std::vector<double>& frequency_hz, int count = 1,
                                 int nodes = 7, double index = 0);
+
+/// From `low_hz` to `high_hz`, rising: where a mode of the band turns from travelling to decaying
+/// or back (Re beta^2 = 0), by the polynomial in f^2 through the nodes; outside of these by a line.
+/// Nothing of a band of one node.
+std::vector<double> cutoffs(const ModeBand& band, std::size_t mode, double low_hz, double high_hz);
 
 struct ModeSource {
   std::size_t mode = 0;
@@ -51,7 +58,14 @@ struct ModeSource {
   /// times the waveform's transform, of the modes as they are normalised.
   double amplitude = 1;
   Waveform waveform;  ///< ends; taken as zero before t = 0
+  /// The spectrum is cut to what lies between `from_hz` and `to_hz`, by factors erfc((from_hz -
+  /// f)/edge_hz)/2 and erfc((f - to_hz)/edge_hz)/2, where `edge_hz` is not 0: what a mode is given
+  /// at its cut-off rings on, and below it other modes may that nothing takes up. The pulse then is
+  /// longer, and later.
+  double from_hz = 0, to_hz = 0, edge_hz = 0;
 };
+/// By how much later, s.
+double mode_source_delay(const ModeSource& source);
 /// Currents of the plane. Throws Error for a waveform without an end, where the mode does not
 /// travel at one of the nodes, and for another model's modes.
 Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeBand& band,

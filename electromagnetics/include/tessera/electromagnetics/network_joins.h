@@ -32,8 +32,9 @@ Tensor cascade(const Tensor& first, const Tensor& first_reference, const Tensor&
 Tensor shifted_planes(const Tensor& s, const Tensor& gamma_l);
 
 /// -d arg S / d w in seconds, of S [frequency, ...] at rising frequencies [frequency], two or more:
-/// slopes of the phase between neighbours, weighted to second order; at the ends the last one. The
-/// phase must turn by less than half a turn between neighbours.
+/// slopes of the phase between neighbours, weighted to second order; at the ends, and beside
+/// frequencies whose S is nan, the one that there is. The phase must turn by less than half a turn
+/// between neighbours.
 Tensor group_delay(const Tensor& s, const Tensor& frequency_hz);
 
 /// [...]: the largest singular value of S: of power waves at most 1 if the network is passive.

@@ -5,13 +5,13 @@ WHAT = "wrong mode ports (8 of 12; those of lumped ports have their own row): `t
 BAR = "refused with exit 5 (4 for a file), at the line of the key, with what is wrong"
 
 WIDE = 'position = ["-20 mm", "0 mm", "0 mm"]'
-BAND = 'frequency_min = "11.3 GHz"'
+BAND = 'frequency_min = "11.3 GHz"\nfrequency_max = "13.1 GHz"'
 WRONG = (  # what stands there, what is put there, the words of the error, the key whose line it names
     (WIDE, 'position = ["-1 mm", "0 mm", "0 mm"]', "the guide changes within two cells of the port", "position"),
     (WIDE, 'position = ["-36 mm", "0 mm", "0 mm"]', "lies within the absorbing layer", "position"),
     ("pml.cells = 16", 'pml.cells = 16\nx_low = "pec"', "the guide runs into no layer behind the port", "direction"),
     (WIDE, WIDE + "\nmodes = 60", "modes", "modes"),
-    (BAND, 'frequency_min = "4 GHz"', "does not travel at 4e+09 Hz", "[[port]]"),
+    (BAND, 'frequency_min = "4 GHz"\nfrequency_max = "7 GHz"', "mode 1 travels nowhere in the band", "[[port]]"),
     ("direction = [1, 0, 0]", "direction = [1, 1, 0]", "a mode travels along an axis", "direction"),
     ('name = "narrow"', 'name = "wide"', "is given twice", "name"),
     ("stop.decay_db = 160", 'stop.decay_db = 160\nexcite = ["weid"]', "there is no port 'weid'", "excite"),
