@@ -359,6 +359,54 @@ TEST_F(Fdtd, AStraightGuideIsOneFromItsCutOffOn) {
   EXPECT_EQ(told, 25u);  // from 9.6 GHz on
 }
 
+TEST_F(Fdtd, PortsCutARoundRod) {
+  // Its faces run across the grid: their tensors are in the modes.
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["2.4 um", "2.4 um", "3.4 um"]
+cell = "0.1 um"
+[run]
+precision = "f64"
+stop.decay_db = 70
+[boundary]
+x = "pec"
+y = "pec"
+pml.cells = 10
+[[material]]
+name = "glass"
+eps = 3.6
+[[structure]]
+shape = "cylinder"
+material = "glass"
+centre = ["0.02 um", "0 um", "0 um"]
+radius = "0.42 um"
+height = "inf"
+axis = "z"
+[[port]]
+kind = "mode"
+name = "in"
+position = ["0 um", "0 um", "-0.4 um"]
+direction = [0, 0, 1]
+[[port]]
+kind = "mode"
+name = "out"
+position = ["0 um", "0 um", "0.4 um"]
+direction = [0, 0, -1]
+same_as = "in"
+[s_parameters]
+frequencies = ["170 THz", "200 THz", "230 THz"]
+)");
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::vector<double> beta = column("RUN", "in", "beta_re");
+  const auto on = element(table("RUN", "s_parameters"), "S_out_in"),
+             off = element(table("RUN", "s_parameters"), "S_in_in");
+  for (std::size_t f = 0; f < 3; ++f) {
+    EXPECT_NEAR(std::abs(on[f] - std::polar(1.0, -beta[f] * 0.8e-6)), 0, 1e-4);
+    EXPECT_LT(std::abs(off[f]), 1e-4);
+  }
+}
+
 TEST_F(Fdtd, SIsNotDifferentiatedInAPort) {
   std::string text = metal_block(false);
   const std::string where = "position = [\"20 mm\", \"0 mm\"",

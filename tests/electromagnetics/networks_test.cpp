@@ -251,6 +251,16 @@ TEST(Networks, GroupDelayOfALineIsItsDelayAndOfSecondOrderElsewhere) {
   EXPECT_EQ(group_delay(s_of_phase([](double) { return 0.1; }), tensor(f)).shape(),
             tessera::Shape({9}));
   EXPECT_THROW(group_delay(tensor(std::vector<C>{1.0}), tensor(std::vector<double>{1e9})), Error);
+  // Beside frequencies whose S is not known: the slope to the other side.
+  const C none(NAN, NAN);
+  const auto turned = [](double f) { return std::polar(1.0, -2 * M_PI * f * 3e-10); };
+  const std::vector<double> gaps =
+      group_delay(tensor(std::vector<C>{none, turned(1.1e9), turned(1.2e9), turned(1.3e9), none,
+                                        turned(1.5e9), none}),
+                  tensor(std::vector<double>{1e9, 1.1e9, 1.2e9, 1.3e9, 1.4e9, 1.5e9, 1.6e9}))
+          .to_vector<double>();
+  for (const std::size_t k : {1u, 2u, 3u}) EXPECT_NEAR(gaps[k], 3e-10, 1e-18) << k;
+  for (const std::size_t k : {0u, 4u, 5u, 6u}) EXPECT_TRUE(std::isnan(gaps[k])) << k;
 }
 
 // Through everything, in S and in the references, forward and reverse, first and second order.
