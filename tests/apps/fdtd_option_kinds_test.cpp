@@ -40,9 +40,9 @@ TEST(FdtdOptions, EachKindTakesItsKeys) {
   for (const char* line : {
            "kind = \"probe\": name*, position*, components, every, start, end\n",
            "kind = \"flux\": name*, position*, size*, frequencies, frequency_min, frequency_max, "
-           "frequency_points, reverse, relative_to, subtract\n",
+           "frequency_points, reverse, relative_to, subtract, derivatives\n",
            "kind = \"ldos\": name*, frequencies, frequency_min, frequency_max, frequency_points, "
-           "source\n",
+           "source, derivatives\n",
            "kind = \"resonances\": name*, position*, components, frequency_min*, frequency_max*, "
            "min_quality, max_modes, derivatives, start, end\n",
        })

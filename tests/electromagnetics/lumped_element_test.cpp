@@ -4,7 +4,7 @@
 // circuit's, boxes of edges against one edge, power, energy, places that cannot be.
 #include "tessera/electromagnetics/lumped_element.h"
 
-#include "guides.h"
+#include "ended_line.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
@@ -24,44 +24,10 @@ namespace tessera::electromagnetics {
 namespace {
 
 using C = std::complex<double>;
+using namespace ended_lines;
 using namespace guides;
 
 using std::numbers::pi;
-
-/// Plates along x: a wave between them, and an element at the last line, on a magnetic wall.
-struct Line {
-  YeeGrid grid;
-  std::array<Faces, 3> faces{Faces{Boundary::pml, Boundary::pmc}, period, period};
-  double dt_s = 0;
-  Dtype dtype = Dtype::f64;
-  int end() const { return grid.cells(0); }
-  double at(int line) const { return grid.lines[0][static_cast<std::size_t>(line)]; }
-  YeeModel model() const {
-    YeeModel m{.grid = grid, .faces = faces, .pml = {}, .dt_s = dt_s, .dtype = dtype};
-    if (!grid.resolved(1)) m.active = {false, true, true, false, true, true};
-    return m;
-  }
-  /// A sheet of current that gives a pulse of waves both ways.
-  Injection pulse(int line, double f) const {
-    Point low{at(line), 0, 0}, high{at(line), grid.lines[1].back(), grid.lines[2].back()};
-    return current_source(grid, faces, dt_s, Ez, low, high, 1, gaussian_pulse(f, f));
-  }
-};
-
-Line line_of(int cells, double cell) {
-  return {.grid = {.lines = {even(cells, cell), {0, 1e-3}, {0, 1e-3}}},
-          .dt_s = 0.99 * cell / speed_of_light};
-}
-
-/// One per square at the end.
-LumpedElement sheet_at_end(const Line& l, const Circuit& circuit) {
-  return {circuit, 2, {l.at(l.end()), 0, 0}, {l.at(l.end()), 0, 0}};
-}
-
-/// Wavenumber of the line's own waves.
-double wavenumber(double f, double cell, double dt) {
-  return 2 / cell * std::asin(cell / (speed_of_light * dt) * std::sin(pi * f * dt));
-}
 
 /// Reflection at the last line, from E at two others.
 std::vector<C> reflections(const Line& l, const LumpedElement& element,
@@ -84,40 +50,6 @@ std::vector<C> reflections(const Line& l, const LumpedElement& element,
     out.push_back((w0 * e[1] - w1 * e[0]) / det / ((e[0] / w1 - e[1] / w0) / det));
   }
   return out;
-}
-
-/// Of the admittance y (1/ohm) beyond the last half cell of the line, both as the step has them.
-C stepped_reflection(C y, double f, double cell, double dt) {
-  // eps (d/2) D e = h - y A e, mu D h = (e[-1] - e) / d, with D, A of a step.
-  const C step{0, 2 / dt * std::sin(pi * f * dt)};
-  const double mean = std::cos(pi * f * dt), k = wavenumber(f, cell, dt);
-  const C z = 1.0 / (vacuum_permeability * step * cell),
-          own = vacuum_permittivity * cell / 2 * step + y * mean;
-  const C on = z * (std::polar(1.0, k * cell) - 1.0), back = z * (std::polar(1.0, -k * cell) - 1.0);
-  return (on - own) / (own - back);
-}
-
-const double f0 = 1e9, w0 = 2 * pi * f0, eta = vacuum_impedance;
-
-/// Of impedances about that of the line at f0.
-std::vector<std::pair<std::string, Circuit>> circuits() {
-  const double l = eta / w0, c = 1 / (eta * w0);
-  return {{"R", {.resistance_ohm = eta}},
-          {"small R", {.resistance_ohm = eta / 50}},
-          {"large R", {.resistance_ohm = 50 * eta}},
-          {"L", {.inductance_h = l}},
-          {"C", {.capacitance_f = c}},
-          {"series R L", {.resistance_ohm = eta / 2, .inductance_h = l}},
-          {"series R C", {.resistance_ohm = eta / 3, .capacitance_f = c}},
-          {"series L C", {.inductance_h = 2 * l, .capacitance_f = c / 1.5}},
-          {"series R L C", {.resistance_ohm = eta / 2, .inductance_h = 2 * l, .capacitance_f = c}},
-          {"damped", {.resistance_ohm = 5 * eta, .inductance_h = l, .capacitance_f = 2 * c}},
-          {"critical", {.resistance_ohm = 2 * eta, .inductance_h = l, .capacitance_f = c}},
-          {"parallel R L", {.resistance_ohm = eta, .inductance_h = l, .parallel = true}},
-          {"parallel R C", {.resistance_ohm = eta, .capacitance_f = c, .parallel = true}},
-          {"parallel L C", {.inductance_h = l, .capacitance_f = c / 2, .parallel = true}},
-          {"parallel R L C",
-           {.resistance_ohm = 2 * eta, .inductance_h = l, .capacitance_f = c, .parallel = true}}};
 }
 
 TEST(LumpedElement, EndsALineWithTheReflectionOfItsCircuit) {

@@ -301,12 +301,14 @@ PreparedCase prepare(const AppContext& context) {
           .help = [made](HelpContext& with) { help_with_steps(with, *made); },
           .mesh = [made](const std::filesystem::path& to) { return write_mesh(to, made->c); },
           .derivatives =
-              [made] {
+              [&config, made] {
                 parallel::Communicator alone = parallel::alone();
-                return derivatives(made, alone, {});
+                return derivatives(made, config, alone, {});
               },
           .derivatives_on_ranks =
-              [made](HelpContext& with) { return derivatives(made, with.ranks, with.weights); },
+              [&config, made](HelpContext& with) {
+                return derivatives(made, config, with.ranks, with.weights);
+              },
           .against = [&config, made](
                          const data::Checkpoint& from) { return against(config, made->c, from); }};
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case as a differentiable function: its run, step by step as `tessera run` takes it but in
-// float64, with the permittivities of edges and the strengths of the sources as parameters, and
-// what its monitors tell as results.
+// float64, with the permittivities of edges, the strengths of the sources and parameters that make
+// these or circuits as parameters, and what its monitors tell as results.
 #include "electromagnetics/fdtd/monitors.h"
 #include "electromagnetics/fdtd/run.h"
+#include "electromagnetics/waves/moved_circuits.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/free_edges.h"
 #include "tessera/electromagnetics/observed_run.h"
@@ -107,12 +108,13 @@ struct Amplitudes {
   }
 };
 
-Amplitudes amplitudes_of(const Case& c) {
+Amplitudes amplitudes_of(const Case& c, const std::vector<std::string>& circuits) {
   Amplitudes out{.use = c.options.use};
   for (const SourceOptions& s : c.options.sources) out.amplitude.push_back(s.amplitude);
   const auto& free = out.use.parameters.free();
   for (std::size_t k = 0; k < free.size(); ++k) {
     const std::string& name = out.use.parameters.all()[free[k]].name;
+    if (std::find(circuits.begin(), circuits.end(), name) != circuits.end()) continue;
     const data::DependentValue* other = nullptr;
     bool moves = false;
     for (const data::DependentValue& v : out.use.values) {
@@ -121,15 +123,71 @@ Amplitudes amplitudes_of(const Case& c) {
       if (!(v.key.starts_with("source[") && v.key.ends_with("].amplitude"))) other = &v;
     }
     if (other)
-      out.left_out.push_back(fmt::format(
-          "parameter {}, which moves {}: `derivatives` of a resonances monitor takes those of "
-          "structures and permittivities",
-          name, other->key));
+      out.left_out.push_back(
+          fmt::format("parameter {}, which moves {}: `derivatives` of monitors and of S take those "
+                      "of bodies and media",
+                      name, other->key));
     else if (moves)
       out.names.push_back(free[k]);
   }
   return out;
 }
+
+/// What the transforms and records of a run gain with a parameter that makes R, L and C: at its own
+/// value nothing, with the derivatives that `derivatives` goes by; elsewhere those of a run of the
+/// case as it is there less those at its own.
+class CircuitRun {
+ public:
+  CircuitRun(const Case& c, const data::Config& config, const data::Parameter& parameter,
+             std::vector<em::Observation> observations, std::int64_t steps, em::GridCut cut)
+      : case_(c),
+        config_(config),
+        parameter_(parameter),
+        observations_(std::move(observations)),
+        steps_(steps),
+        cut_(std::move(cut)),
+        moves_(waves::circuit_moves(c, parameter, config)) {
+    em::YeeModel model = make_model(c, em::slab_of(c.faces, cut_));
+    model.mixed = moves_.media.edges;
+    std::vector<em::Injection> sources = make_injections(c);
+    n_sources_ = sources.size();
+    sources.insert(sources.end(), moves_.gained.begin(), moves_.gained.end());
+    run_ = std::make_shared<em::ObservedRun>(
+        make_run(std::move(model), sources, observations_, steps_, cut_));
+    own_ = about(full({}, parameter.value.value));
+  }
+  Tensors gained(const Tensor& value) const {
+    const double at = value.item();
+    Tensors there = at == parameter_.value.value ? about(value) : elsewhere(at);
+    for (std::size_t m = 0; m < there.size(); ++m) there[m] = there[m] - own_[m];
+    return there;
+  }
+
+ private:
+  Tensors about(const Tensor& value) const {
+    const Tensor change = value - parameter_.value.value;
+    Tensors strengths(n_sources_, full({}, 1.0));
+    if (!moves_.gained.empty()) strengths.insert(strengths.end(), {change, 0.5 * square(change)});
+    return run_->values(moves_.media.at(reshape(change, {1})), stack(strengths));
+  }
+  Tensors elsewhere(double at) const {
+    const Case there = waves::with_circuits_at(case_, parameter_, at, config_);
+    return make_run(make_model(there, em::slab_of(there.faces, cut_)), make_injections(there),
+                    observations_, steps_, cut_)
+        .values({}, {});
+  }
+
+  const Case& case_;
+  const data::Config& config_;
+  const data::Parameter& parameter_;
+  std::vector<em::Observation> observations_;
+  std::int64_t steps_;
+  em::GridCut cut_;
+  waves::CircuitMoves moves_;
+  std::size_t n_sources_ = 0;
+  std::shared_ptr<em::ObservedRun> run_;
+  Tensors own_;
+};
 
 /// Steps of the run; where only the fields end it, until the sources have ended and waves have
 /// passed the domain twice.
@@ -144,6 +202,27 @@ std::int64_t steps_of(const Case& c, const std::vector<em::Injection>& sources,
                   "of the domain (other numbers: --set run.stop.steps=...)",
                   n));
   return n;
+}
+
+/// What no parameter stands for.
+void say_left_out(const em::FreeEdges& design, bool tensors, std::vector<std::string>& out) {
+  if (design.lossy)
+    out.push_back(
+        fmt::format("{} edges with conductivity, whose coefficient does not tell all of the medium",
+                    design.lossy));
+  if (design.dispersive)
+    out.push_back(fmt::format("{} edges of dispersive media", design.dispersive));
+  if (design.conducting)
+    out.push_back(fmt::format("{} edges of perfect conductors", design.conducting));
+  if (tensors)
+    out.push_back(
+        "the tensors at slanted faces, which stay as they are while the permittivities move");
+  out.push_back(
+      "conductivities, poles, permeabilities, shapes and positions of bodies: they are not "
+      "parameters");
+  out.push_back(
+      "results that are made of others (`relative_to`), and float32, whose rounding differences "
+      "would show");
 }
 
 }  // namespace
@@ -166,8 +245,8 @@ void check_differentiable(const Case& c, const data::Config& config) {
           data::ExitCode::config_invalid);
 }
 
-Derivatives derivatives(std::shared_ptr<MonitoredCase> made, parallel::Communicator& ranks,
-                        const std::vector<double>& weights) {
+Derivatives derivatives(std::shared_ptr<MonitoredCase> made, const data::Config& config,
+                        parallel::Communicator& ranks, const std::vector<double>& weights) {
   const Case& c = made->c;
   const em::GridCut cut = em::cut_grid(c.grid, ranks, weights);
   Derivatives out;
@@ -196,6 +275,11 @@ Derivatives derivatives(std::shared_ptr<MonitoredCase> made, parallel::Communica
   model.traced = design.edges;
   const bool tensors = any_rank(cut, !model.tensors.empty());
   const bool has_eps = !design.edges.empty(), has_sources = !sources.empty();
+  std::vector<CircuitRun> circuits;
+  const std::vector<std::string> circuit_names = waves::circuit_parameters(c);
+  for (const std::string& name : circuit_names)
+    circuits.emplace_back(c, config, *c.options.use.parameters.find(name), observations, steps,
+                          cut);
   em::ObservedRun run = make_run(std::move(model), sources, std::move(observations), steps, cut);
 
   if (has_eps) {
@@ -214,12 +298,19 @@ Derivatives derivatives(std::shared_ptr<MonitoredCase> made, parallel::Communica
     out.parameters.push_back({"sources", ones, 0.5 * ones});
     out.lines.push_back(fmt::format("sources: the strength of each of {}", sources.size()));
   }
-  const Amplitudes amplitudes = amplitudes_of(c);
+  const Amplitudes amplitudes = amplitudes_of(c, circuit_names);
   for (const std::uint32_t n : amplitudes.names) {
     const data::Parameter& p = c.options.use.parameters.all()[n];
     out.parameters.push_back({"parameter " + p.name, full({}, p.value.value),
                               full({}, 0.3 * std::max(std::abs(p.value.value), 1e-3))});
     out.lines.push_back(fmt::format("parameter {} = {}, which makes amplitudes of sources", p.name,
+                                    data::print_readably(p.value)));
+  }
+  for (const std::string& name : circuit_names) {
+    const data::Parameter& p = *c.options.use.parameters.find(name);
+    out.parameters.push_back(
+        {"parameter " + name, full({}, p.value.value), full({}, 0.1 * std::abs(p.value.value))});
+    out.lines.push_back(fmt::format("parameter {} = {}, which makes R, L or C", name,
                                     data::print_readably(p.value)));
   }
   out.left_out.insert(out.left_out.end(), amplitudes.left_out.begin(), amplitudes.left_out.end());
@@ -230,27 +321,18 @@ Derivatives derivatives(std::shared_ptr<MonitoredCase> made, parallel::Communica
   if (!cut.ranks && ranks.size() > 1)
     out.lines.push_back(fmt::format(
         "{} ranks, but neither y nor z has a cell for each: every rank does it all", ranks.size()));
-  if (design.lossy)
-    out.left_out.push_back(
-        fmt::format("{} edges with conductivity, whose coefficient does not tell all of the medium",
-                    design.lossy));
-  if (design.dispersive)
-    out.left_out.push_back(fmt::format("{} edges of dispersive media", design.dispersive));
-  if (design.conducting)
-    out.left_out.push_back(fmt::format("{} edges of perfect conductors", design.conducting));
-  if (tensors)
-    out.left_out.push_back(
-        "the tensors at slanted faces, which stay as they are while the permittivities move");
-  out.left_out.push_back(
-      "conductivities, poles, permeabilities, shapes and positions: they are not parameters");
-  out.left_out.push_back(
-      "results that are made of others (`relative_to`), and float32, whose rounding differences "
-      "would show");
-  out.values = [made, run = std::move(run), has_eps, has_sources, amplitudes](const Tensors& p) {
+  say_left_out(design, tensors, out.left_out);
+  out.values = [made, run = std::move(run), has_eps, has_sources, amplitudes,
+                circuits = std::move(circuits)](const Tensors& p) {
     Tensor strengths = has_sources ? p[has_eps ? 1 : 0] : Tensor();
     if (!amplitudes.names.empty())
       strengths = strengths * amplitudes.strengths(p.data() + (has_eps ? 2 : 1));
-    return figures_of(made->monitors, run.values(has_eps ? 1.0 / p[0] : Tensor(), strengths));
+    Tensors kept = run.values(has_eps ? 1.0 / p[0] : Tensor(), strengths);
+    for (std::size_t k = 0; k < circuits.size(); ++k) {
+      const Tensors more = circuits[k].gained(p[p.size() - circuits.size() + k]);
+      for (std::size_t m = 0; m < kept.size(); ++m) kept[m] = kept[m] + more[m];
+    }
+    return figures_of(made->monitors, kept);
   };
   return out;
 }

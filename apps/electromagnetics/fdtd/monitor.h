@@ -102,6 +102,20 @@ class Monitor {
   /// Undefined: nothing differentiates.
   virtual Tensor figure(const Tensor& samples) const = 0;
 
+  // What `derivatives` of a monitor of transforms gives (derivative_passes.cpp).
+  /// One of its results.
+  struct Figure {
+    std::string name;
+    Tensor value;  ///< [frequency, ..]
+    int order =
+        0;  ///< how it goes with the strength of the fields: not at all, 1 as they, 2 as power
+  };
+  /// From transforms, complex [frequency, sample]. `base`: the power that the monitor is related
+  /// to, real [frequency]; undefined where it is to none.
+  virtual std::vector<Figure> figures(const Tensor&, const Tensor& /*base*/) const { return {}; }
+  /// What others are related to, real [frequency]; undefined of monitors that have no power.
+  virtual Tensor power(const Tensor&) const { return {}; }
+
  protected:
   const Case& case_;
   const MonitorOptions& options_;

@@ -41,9 +41,13 @@ class BeamMonitor : public Spectral {
   std::string figure_name() const override { return "forward"; }
   /// Power of what runs along its direction, real [frequency].
   Tensor figure(const Tensor& values) const override {
-    const Tensor on = select(amplitudes(values), 0, 0);
-    return square(real(on)) + square(imag(on));
+    return squared_modulus(select(amplitudes(values), 0, 0));
   }
+  std::vector<Figure> figures(const Tensor& values, const Tensor& base) const override {
+    const Tensor both = amplitudes(values);
+    return ways(select(both, 0, 0), select(both, 0, 1), base);
+  }
+  Tensor power(const Tensor& values) const override { return figure(values); }
 
  private:
   Tensor amplitudes(const Tensor& values) const {

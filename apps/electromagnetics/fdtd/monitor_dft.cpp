@@ -42,6 +42,16 @@ class DftMonitor : public Spectral {
   Tensor figure(const Tensor& values) const override {
     return subtracted_.defined() ? values - subtracted_ : values;
   }
+  std::vector<Figure> figures(const Tensor& values, const Tensor&) const override {
+    const Tensor all = figure(values);
+    const auto points = static_cast<Index>(region_.size());
+    std::vector<Figure> out;
+    for (std::size_t q = 0; q < components_.size(); ++q) {
+      const auto first = static_cast<Index>(q) * points;
+      out.push_back({em::name_of(components_[q]), slice(all, 1, first, first + points), 1});
+    }
+    return out;
+  }
 
  private:
   /// Fields that a former run has kept, as `values` has them: [frequency, component and point].

@@ -62,6 +62,32 @@ class FarFieldMonitor : public Spectral {
                ? em::scattering_cross_section(far, incident_wave(), exterior_)
                : em::radiation_intensity(far, exteriors_);
   }
+  std::vector<Figure> figures(const Tensor& values, const Tensor&) const override {
+    const Tensor far = far_fields(values), power = power_of(surface_.fields(values));
+    const auto as_result = [&](const Tensor& x) {
+      return reshape(x, {static_cast<Index>(count()), static_cast<Index>(theta_.size()),
+                         static_cast<Index>(phi_.size())});
+    };
+    if (options_.kind == MonitorKind::rcs) {
+      const auto section = [&](const Tensor& x) {
+        return em::total_cross_section(x, incident_wave(), exterior_);
+      };
+      std::vector<Figure> out{
+          {"rcs", as_result(em::scattering_cross_section(far, incident_wave(), exterior_))},
+          {"total", section(power)}};
+      if (shows_absorption()) {
+        const Tensor absorbed = absorbed_power(values);
+        out.push_back({"absorption", section(absorbed)});
+        out.push_back({"extinction", section(power + absorbed)});
+      }
+      return out;
+    }
+    return {{"directivity", as_result(em::directivity(far, power, exteriors_)), 0},
+            {"intensity", as_result(em::radiation_intensity(far, exteriors_)), 2},
+            {"power", power, 2},
+            {"E_theta", as_result(select(far, 2, 0)), 1},
+            {"E_phi", as_result(select(far, 2, 1)), 1}};
+  }
 
  private:
   using Complex = std::complex<double>;
@@ -87,7 +113,7 @@ class FarFieldMonitor : public Spectral {
       };
       const Tensor scattered = power_of(fields);
       add("total", "total scattering cross-section, from the flux", scattered);
-      if (!options_.subtract && !options_.subtract_reference) {
+      if (shows_absorption()) {
         const Tensor absorbed = absorbed_power(all);
         add("absorption", "absorption cross-section, from the flux within the box of the wave",
             absorbed);
@@ -238,6 +264,8 @@ class FarFieldMonitor : public Spectral {
     }
     return em::sampled_box(samples_, box.low, box.high);
   }
+  /// What is subtracted is taken off the fields within the wave's box, too.
+  bool shows_absorption() const { return !options_.subtract && !options_.subtract_reference; }
   /// What flows into that box and not out again.
   Tensor absorbed_power(const Tensor& values) const {
     return times(em::flux(total_.patches, total_.fields(values)), -images_of_all(case_));

@@ -36,6 +36,13 @@ class FluxMonitor : public Spectral {
   Tensor figure(const Tensor& values) const override {
     return times(em::flux(surface_.patches, surface_.fields(values)), images_of(case_, options_));
   }
+  std::vector<Figure> figures(const Tensor& values, const Tensor& base) const override {
+    const Tensor all = figure(values);
+    std::vector<Figure> out{{"flux", all, 2}};
+    if (base.defined()) out.push_back({"ratio", all / base, 0});
+    return out;
+  }
+  Tensor power(const Tensor& values) const override { return figure(values); }
 
  private:
   em::SampledSurface surface_;

@@ -35,14 +35,11 @@ class LdosMonitor : public Spectral {
     MonitorResult out = begin_result();
     const Tensor field = reshape(values(), {static_cast<Index>(count())}), moment = moments();
     const int dims = case_.grid.dimensions();
-    const em::PointSource kind = em::point_source(case_.grid, component());
-    const Tensor purcell =
-        em::purcell_factor(kind, as_electric(field, eps_, mu_), moment, frequencies_, eps_, mu_);
     out.quantities.push_back({"purcell",
                               "1",
                               "power over that in the homogeneous medium at the source",
                               {count()},
-                              real_values(purcell)});
+                              real_values(purcell(field, moment))});
     out.quantities.push_back({"ldos",
                               dims == 3   ? "s/m^3"
                               : dims == 2 ? "s/m^2"
@@ -63,9 +60,19 @@ class LdosMonitor : public Spectral {
   Tensor figure(const Tensor& values) const override {
     return density(reshape(values, {static_cast<Index>(count())}), moments());
   }
+  std::vector<Figure> figures(const Tensor& values, const Tensor&) const override {
+    const Tensor field = reshape(values, {static_cast<Index>(count())}), moment = moments();
+    return {{"purcell", purcell(field, moment), 0},
+            {"ldos", density(field, moment), 0},
+            {"power", em::emitted_power(field, moment), 2}};
+  }
 
  private:
   int component() const { return static_cast<int>(source_.options.component); }
+  Tensor purcell(const Tensor& field, const Tensor& moment) const {
+    return em::purcell_factor(em::point_source(case_.grid, component()),
+                              as_electric(field, eps_, mu_), moment, frequencies_, eps_, mu_);
+  }
   Tensor density(const Tensor& field, const Tensor& moment) const {
     return em::local_density_of_states(em::point_source(case_.grid, component()),
                                        as_electric(field, {1.0}, 1), moment, frequencies_);

@@ -52,8 +52,14 @@ class ModeMonitor : public Spectral {
   std::string figure_name() const override { return options_.reverse ? "backward" : "forward"; }
   /// Power of what runs along the axis, real [frequency, mode].
   Tensor figure(const Tensor& values) const override {
-    const Tensor on = select(amplitudes(values), 0, 0);
-    return square(real(on)) + square(imag(on));
+    return squared_modulus(select(amplitudes(values), 0, 0));
+  }
+  std::vector<Figure> figures(const Tensor& values, const Tensor& base) const override {
+    const Tensor both = amplitudes(values);
+    return ways(select(both, 0, forward()), select(both, 0, 1 - forward()), base);
+  }
+  Tensor power(const Tensor& values) const override {  // of the first mode
+    return squared_modulus(select(select(amplitudes(values), 0, forward()), 1, 0));
   }
 
  private:
@@ -64,6 +70,8 @@ class ModeMonitor : public Spectral {
     return {"impedance", case_.grid.dimensions() == 3 ? "ohm" : "ohm*m",
             "of the line, by its power and currents", shape, z};
   }
+  /// Which of the two ways counts as forward.
+  Index forward() const { return options_.reverse ? 1 : 0; }
   Tensor amplitudes(const Tensor& values) const { return mode_amplitudes(weights_, values); }
 
   std::vector<em::GridModes> modes_;  ///< [frequency]

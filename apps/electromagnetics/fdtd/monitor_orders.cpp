@@ -63,6 +63,14 @@ class OrdersMonitor : public Spectral {
   Tensor figure(const Tensor& values) const override {
     return amplitudes(surface_.fields(values)[0]).power;
   }
+  std::vector<Figure> figures(const Tensor& values, const Tensor& base) const override {
+    const em::OrderAmplitudes a = amplitudes(surface_.fields(values)[0]);
+    std::vector<Figure> out{{"power", a.power, 2},   {"power_back", a.power_back, 2},
+                            {"s", a.s, 1},           {"p", a.p, 1},
+                            {"s_back", a.s_back, 1}, {"p_back", a.p_back, 1}};
+    if (base.defined()) out.push_back({"efficiency", over_each(a.power, base), 0});
+    return out;
+  }
 
  private:
   em::OrderAmplitudes amplitudes(const em::SurfaceFields& fields) const {

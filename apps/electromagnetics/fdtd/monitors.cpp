@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/monitors.h"
 
+#include "electromagnetics/fdtd/derivative_passes.h"
 #include "electromagnetics/fdtd/networks.h"
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "electromagnetics/fdtd/run.h"
@@ -141,6 +142,7 @@ std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config)
                         "conductor of the reference touches it",
                         "move the monitor two cells away")});
   }
+  check_passes(*made, config);
   return made;
 }
 

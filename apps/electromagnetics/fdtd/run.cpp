@@ -3,7 +3,7 @@
 #include "electromagnetics/fdtd/run.h"
 
 #include "electromagnetics/fdtd/antenna.h"
-#include "electromagnetics/fdtd/port_derivatives.h"
+#include "electromagnetics/fdtd/derivative_passes.h"
 #include "electromagnetics/fdtd/run_results.h"
 #include "electromagnetics/fdtd/scattering.h"
 #include "electromagnetics/fdtd/shards.h"
@@ -418,7 +418,7 @@ void help_with_run(HelpContext& with, MonitoredCase& made, std::size_t number) {
   em::TimeDomain run = make_run(made, number, with.ranks, with.weights);
   if (made.runs() == 1)
     for (std::unique_ptr<Monitor>& m : made.monitors)  // rank 0 has what they record
-      if (m->options().derivatives.empty()) m.reset();
+      if (!made.c.shape_derivatives.count(m->options().name)) m.reset();
   const auto stops = [stop = with.stop] { return stop && stop->poll() != data::StopReason::none; };
   run.help(stops, [&](em::TimeDomain& own, const std::vector<std::byte>& told) {
     const auto done = work_on_slopes(made, own, told, [&] { return !stops(); });
@@ -481,7 +481,7 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
     results_of_run(context, made, k, static_cast<double>(steps[k]) * c.dt_s, results);
   add_port_results(made, context.log, results);
   add_arrays(made, context.log, results);
-  if (const data::ExitCode code = differentiate_scattering(context, made, steps, results);
+  if (const data::ExitCode code = differentiate_in_passes(context, made, steps, results);
       code != data::ExitCode::ok)
     return code;
   return data::ExitCode::ok;

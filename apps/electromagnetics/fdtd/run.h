@@ -54,10 +54,11 @@ std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
 
 /// Throws InputError E0642 where the case has no derivatives.
 void check_differentiable(const Case& c, const data::Config& config);
-/// The case, which is in float64, as a differentiable function of permittivities and of the
-/// strength of its sources, on all ranks. Monitors that have nothing to tell are taken out.
-Derivatives derivatives(std::shared_ptr<MonitoredCase> made, parallel::Communicator& ranks,
-                        const std::vector<double>& weights);
+/// The case, which is in float64, as a differentiable function of permittivities, of the strength
+/// of its sources, and of parameters that make amplitudes or R, L and C, on all ranks. Monitors
+/// that have nothing to tell are taken out.
+Derivatives derivatives(std::shared_ptr<MonitoredCase> made, const data::Config& config,
+                        parallel::Communicator& ranks, const std::vector<double>& weights);
 
 /// A small runnable case.
 std::filesystem::path make_example(const std::filesystem::path& dir, std::uint64_t seed);

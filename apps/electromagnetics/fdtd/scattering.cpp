@@ -119,23 +119,21 @@ std::complex<double> impedance_of(const PortOptions& o) {
   return {o.impedance.value_or(0), o.reactance};
 }
 
-/// What the waves of S refer to, which may be complex: the kind of wave is the port's.
+/// What the waves of S refer to, which may be complex: the kind of wave is the port's, travelling
+/// ones at guides, those of power at terminals.
 em::Terminals terminals_of(const Case& c, const Tensor& s, const Tensor& impedance) {
-  const std::vector<c128> z = impedance.to_vector<c128>();  // [frequency, channel]
-  std::vector<c128> u, w;
-  for (std::size_t k = 0; k < z.size(); ++k) {
-    const bool travelling =
-        c.options.ports[c.channels[k % c.channels.size()].port].kind == PortKind::mode;
-    w.push_back(travelling ? z[k] : std::conj(z[k]));
-    u.push_back(travelling ? 1.0 / (2.0 * std::sqrt(z[k])) : 1.0 / (2 * std::sqrt(z[k].real())));
-  }
-  const Tensor wt = tensor(w, impedance.shape()),
-               scale = 1.0 / (tensor(u, impedance.shape()) * (impedance + wt));
-  const Tensor one = eye(impedance.shape()[1], Dtype::c128);
+  std::vector<c128> guided;  // [channel]
+  for (const PortChannel& x : c.channels)
+    guided.push_back(c.options.ports[x.port].kind == PortKind::mode ? 1.0 : 0.0);
+  const Tensor travelling = tensor(guided), z = impedance,  // [frequency, channel]
+      power = 1.0 - travelling, w = travelling * z + power * conj(z),
+               u = 0.5 / sqrt(travelling * z + power * cast(real(z), Dtype::c128)),
+               scale = 1.0 / (u * (z + w));
+  const Tensor one = eye(z.shape()[1], Dtype::c128);
   const auto rows = [&](const Tensor& factor, const Tensor& m) {
     return expand_dims(factor, -1) * m;
   };
-  return {rows(scale * wt, one) + rows(scale * impedance, s), rows(scale, one - s)};
+  return {rows(scale * w, one) + rows(scale * z, s), rows(scale, one - s)};
 }
 
 /// What S refers to, [channel]; 0 of modes that are said to have no impedance.
@@ -288,9 +286,26 @@ PortConstants constants_of(const MonitoredCase& made) {
     impedance.push_back(m.about().impedance ? all({}, impedance_of(m.about()))
                                             : all(m.line_impedance(), 0));
   }
+  const std::vector<std::complex<double>> all = references(made.c);
   // What has none where its mode decays takes no part there.
   return {concatenate(propagation, 1),
-          where(told(made.c) > 0.5, concatenate(impedance, 1), c128(50))};
+          where(told(made.c) > 0.5, concatenate(impedance, 1), c128(50)),
+          tensor(std::vector<c128>(all.begin(), all.end()))};
+}
+
+PortWaves at_impedance(const PortWaves& waves, std::complex<double> from, const Tensor& change) {
+  const Tensor more = cast(change, Dtype::c128), to = from + more;
+  const double unit = 2 * std::sqrt(2 * from.real());
+  const Tensor current = (waves.in - waves.out) * (unit / (2 * from.real())),
+               scale = 0.5 / sqrt(2.0 * cast(real(to), Dtype::c128));
+  return {(unit * waves.in + more * current) * scale,
+          (unit * waves.out - conj(more) * current) * scale};
+}
+
+Tensor of_a_watt(PerWatt wave, const Tensor& in, const Tensor& out) {
+  if (wave == PerWatt::incident) return 1.0 / in;
+  const Tensor size = abs(in), taken = sqrt(square(size) - square(abs(out)));
+  return cast(size / taken, Dtype::c128) / in;
 }
 
 std::vector<std::size_t> columns_of(const Case& c) {
@@ -343,13 +358,10 @@ Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConsta
     for (const std::size_t k : columns) driven.push_back(select(turn, 1, static_cast<Index>(k)));
     s = expand_dims(turn, -1) * s * expand_dims(stack(driven, 1), 1);
   }
-  if (needs_others(c)) {
-    std::vector<c128> to;
-    for (const std::complex<double>& z : references(c)) to.push_back(z);
+  if (needs_others(c))
     s = em::s_of(
-        terminals_of(c, s, constants.impedance), tensor(to),
+        terminals_of(c, s, constants.impedance), constants.reference,
         c.options.scattering.waves == WaveKind::pseudo ? em::Waves::pseudo : em::Waves::power);
-  }
   return s;
 }
 
@@ -403,19 +415,13 @@ void per_watt(const MonitoredCase& made, std::size_t run, Results& results) {
   if (c.options.scattering.per_watt == PerWatt::no) return;
   const PortChannel& driven = c.channels[c.excitations[run].channel];
   const Tensor waves = port_monitor(made.of_run(run), driven.port, c.ports.size()).waves();
-  const std::vector<std::complex<double>> both =
-      complex_values(select(waves, 2, static_cast<Index>(driven.mode)));
+  const Tensor both = select(waves, 2, static_cast<Index>(driven.mode));
   const std::vector<double> known = c.options.scattering.all_frequencies();
-  // The wave of 1 W over that of the run, at each frequency.
-  std::vector<std::complex<double>> by;
-  for (std::size_t k = 0; k < known.size(); ++k) {
-    const bool is_told = told_channels(c)[k * c.channels.size() + c.excitations[run].channel] > 0;
-    const std::complex<double> in = is_told ? both[k] : c128(NAN, NAN),
-                               out = both[known.size() + k];
-    by.push_back(c.options.scattering.per_watt == PerWatt::incident
-                     ? 1.0 / in
-                     : std::abs(in) / in / std::sqrt(std::norm(in) - std::norm(out)));
-  }
+  std::vector<std::complex<double>> by = complex_values(
+      of_a_watt(c.options.scattering.per_watt, select(both, 0, 0), select(both, 0, 1)));
+  const std::vector<double> is_told = told_channels(c);
+  for (std::size_t k = 0; k < known.size(); ++k)
+    if (is_told[k * c.channels.size() + c.excitations[run].channel] == 0) by[k] = c128(NAN, NAN);
   for (MonitorResult& r : results) {
     if (r.axis.name != "frequency" || !r.transform) continue;
     for (Quantity& q : r.quantities) {

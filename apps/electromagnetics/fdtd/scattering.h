@@ -5,6 +5,7 @@
 #include "tessera/data/log.h"
 #include "tessera/data/touchstone.h"
 
+#include <complex>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -21,8 +22,9 @@ PortWaves waves_of(const MonitoredCase& made);
 
 /// Of channels, complex [frequency, channel]: what shifts planes, of guides along their direction,
 /// 0 else; and what the waves refer to, as given or of the line, 0 of modes without an impedance.
+/// [channel]: what S is to refer to.
 struct PortConstants {
-  Tensor propagation, impedance;
+  Tensor propagation, impedance, reference;
 };
 
 /// Which channels are driven, each in a run or as one that is alike: the columns of S.
@@ -38,10 +40,17 @@ PortWaves told_alone(const Case& c, const PortWaves& waves,
 /// S = B A^-1 where each channel has a column, so that what comes back from layers and other ports
 /// does not count; else b over the a of the channel that is driven. At each frequency of the
 /// channels that are told there (told_channels), 0 of others. At shifted planes and of the case's
-/// references: complex [frequency, channel, column]. Differentiates in the waves.
+/// references: complex [frequency, channel, column]. Differentiates in the waves and in what they
+/// refer to.
 Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConstants& constants);
 
 PortConstants constants_of(const MonitoredCase& made);
+
+/// Power waves of a lumped port at `from` as those at `from` + `change`, which is a number.
+PortWaves at_impedance(const PortWaves& waves, std::complex<double> from, const Tensor& change);
+
+/// [frequency] What a wave of 1 W is of the wave `in` that comes in where `out` goes back.
+Tensor of_a_watt(PerWatt wave, const Tensor& in, const Tensor& out);
 
 /// The largest wave that comes in at a channel that is not driven over that of the one that is,
 /// real [frequency]; 0 where one of both is not told.

@@ -46,7 +46,7 @@ data::ExitCode differentiate(RunContext& context, const MonitoredCase& made, em:
   double finished = 0;
   for (std::size_t m = 0; m < made.monitors.size(); ++m) {
     Monitor& monitor = *made.monitors[m];
-    if (monitor.options().derivatives.empty()) continue;
+    if (!made.c.shape_derivatives.count(monitor.options().name)) continue;
     const auto go_on = [&](double share) {
       progress.update(static_cast<std::uint64_t>(1000 * (finished + share) / count));
       return context.stop.poll() == data::StopReason::none;

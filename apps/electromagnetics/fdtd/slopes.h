@@ -17,7 +17,7 @@ data::ExitCode differentiate(RunContext& context, const MonitoredCase& made,
                              electromagnetics::TimeDomain& run, const std::function<void()>& save);
 
 /// What the other ranks do for that (TimeDomain::help); nothing where they are told to do something
-/// else. Their monitors are those that have derivatives; the others are null.
+/// else. Their monitors are those whose lengths have derivatives; the others are null.
 std::optional<std::vector<std::byte>> work_on_slopes(const MonitoredCase& made,
                                                      electromagnetics::TimeDomain& run,
                                                      const std::vector<std::byte>& told,

@@ -75,6 +75,15 @@ void Spectral::relate_ways(MonitorResult& own, const Results& all) const {
   }
 }
 
+std::vector<Monitor::Figure> Spectral::ways(const Tensor& forward, const Tensor& backward,
+                                            const Tensor& base) {
+  std::vector<Figure> out{{"forward", forward, 1}, {"backward", backward, 1}};
+  if (base.defined())
+    out.insert(out.end(), {{"forward_ratio", over_each(squared_modulus(forward), base), 0},
+                           {"backward_ratio", over_each(squared_modulus(backward), base), 0}});
+  return out;
+}
+
 std::vector<std::complex<double>> Spectral::spectrum_of(const CaseSource& s, double offset) const {
   const auto run = static_cast<double>(steps_ > 0 ? steps_ : expected_steps(case_));
   return em::spectrum(s.waveform, frequencies_, case_.dt_s,

@@ -58,6 +58,9 @@ class Spectral : public Monitor {
   std::vector<double> over(const std::vector<double>& power, const Results& all) const;
   /// Adds the power of the amplitudes `forward` and `backward` over that of `relative_to`.
   void relate_ways(MonitorResult& own, const Results& all) const;
+  /// Amplitudes both ways, complex [frequency, ..], and their powers over the `base`.
+  static std::vector<Figure> ways(const Tensor& forward, const Tensor& backward,
+                                  const Tensor& base);
   /// For later runs that subtract this one.
   Quantity sums() const;
   std::uint64_t count() const { return frequencies_.size(); }
@@ -78,6 +81,14 @@ class Spectral : public Monitor {
 inline std::vector<double> real_values(const Tensor& t) { return t.to_vector<double>(); }
 inline std::vector<std::complex<double>> complex_values(const Tensor& t) {
   return t.to_vector<c128>();
+}
+/// |x|^2
+inline Tensor squared_modulus(const Tensor& x) { return square(real(x)) + square(imag(x)); }
+/// x [frequency, ..] over a number at each frequency.
+inline Tensor over_each(const Tensor& x, const Tensor& by) {
+  Tensor all = by;
+  while (all.ndim() < x.ndim()) all = expand_dims(all, -1);
+  return x / all;
 }
 /// What is counted `n` times.
 inline Tensor times(const Tensor& x, double n) { return n == 1 ? x : x * n; }

@@ -93,11 +93,11 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   make_ports(c, config);
   check_memory(c, config);
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
-    if (const MonitorOptions& o = c.options.monitors[m]; !o.derivatives.empty())
+    if (const MonitorOptions& o = c.options.monitors[m];
+        o.kind == MonitorKind::resonances && !o.derivatives.empty())
       c.shape_derivatives[o.name] =
           shape_derivatives_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
-  if (!c.options.scattering.derivatives.empty())
-    c.medium_derivatives = medium_derivatives_of(c, config);
+  c.derivatives = case_derivatives_of(c, config);
   check_exteriors(c, config);
   find_doubts(c, config);
   return c;

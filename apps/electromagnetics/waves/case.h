@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case made ready to run: the options as grid, media, scene and sources.
 #pragma once
+#include "electromagnetics/waves/case_derivatives.h"
 #include "electromagnetics/waves/options.h"
 #include "electromagnetics/waves/ports.h"
 #include "tessera/autodiff/error.h"
@@ -8,7 +9,6 @@
 #include "tessera/data/input_files.h"
 #include "tessera/electromagnetics/demanded_lines.h"
 #include "tessera/electromagnetics/lumped_element.h"
-#include "tessera/electromagnetics/medium_derivatives.h"
 #include "tessera/electromagnetics/run_length.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
@@ -80,9 +80,9 @@ struct Case {
   std::vector<CasePort> ports;
   std::vector<PortChannel> channels;
   std::vector<Excitation> excitations;  ///< a run for each; none: one run, of all sources
-  /// Of monitors that want derivatives, by their names.
+  /// Of resonances that want derivatives, by the names of their monitors.
   std::map<std::string, electromagnetics::ShapeDerivatives> shape_derivatives;
-  std::optional<electromagnetics::MediumDerivatives> medium_derivatives;  ///< of S
+  std::optional<CaseDerivatives> derivatives;  ///< of S and transforms
   /// Of models whose media move: averages move with them.
   electromagnetics::LaminateShares laminates = electromagnetics::LaminateShares::rounded;
   std::vector<data::Diagnostic> warnings;
@@ -141,22 +141,23 @@ electromagnetics::Waveform make_waveform(const WaveformOptions& o);
 
 /// The sources of a case, or of one of its excitations, as currents.
 std::vector<electromagnetics::Injection> make_injections(const Case& c, std::size_t excitation = 0);
+/// One that no port has.
+electromagnetics::Injection injection_of(const Case& c, const CaseSource& source);
 /// How many runs it is: one for each excitation.
 std::size_t run_count(const Case& c);
 /// The model of a slab, or of the whole grid.
 electromagnetics::YeeModel make_model(const Case& c, const electromagnetics::Slab& slab = {});
 /// What its conductors leave open, as its options want it.
 std::shared_ptr<const electromagnetics::CutCellFractions> make_open(const Case& c);
-/// How the model moves with the lengths that a monitor names. Throws InputError at `key` where it
-/// cannot be differentiated in them.
+/// How the model moves with the lengths that a monitor of resonances names. Throws InputError at
+/// `key` where it cannot be differentiated in them.
 electromagnetics::ShapeDerivatives shape_derivatives_of(const Case& c,
                                                         const MonitorOptions& monitor,
                                                         const std::string& key,
                                                         const data::Config& config);
-/// How the media of edges move with what `s_parameters.derivatives` names, losses included. Throws
-/// InputError.
-electromagnetics::MediumDerivatives medium_derivatives_of(const Case& c,
-                                                          const data::Config& config);
+/// How the case moves with what `s_parameters.derivatives` and monitors of transforms name, if they
+/// do. Throws InputError.
+std::optional<CaseDerivatives> case_derivatives_of(const Case& c, const data::Config& config);
 /// Cells of the absorbing layer of either kind in front of a face, of axes that are resolved.
 int layer_cells(const Case& c, int axis, bool high);
 /// k.a of each axis, rad: the phase between its joined faces.

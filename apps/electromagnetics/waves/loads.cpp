@@ -24,6 +24,13 @@ bool in_layers(const Case& c, const em::Edge& e) {
   return false;
 }
 
+/// Errors of L and C at both ends of the band are the same.
+em::Circuit circuit_of(const Case& c, const CircuitOptions& o) {
+  return em::exact_at(
+      {o.resistance, o.inductance, o.capacitance, o.circuit == CircuitChoice::parallel},
+      std::hypot(c.frequency_min, c.frequency_max) / std::sqrt(2.0), c.dt_s);
+}
+
 }  // namespace
 
 std::function<bool(const em::Edge&)> conductor_of(const Case& c) {
@@ -50,10 +57,7 @@ em::SymmetryFaces symmetry_of(const Case& c) {
 em::LumpedElement element_of(const Case& c, const CircuitOptions& circuit, const Point& position,
                              const Point& size, int axis) {
   em::LumpedElement out;
-  // Errors of L and C at both ends of the band are the same.
-  out.circuit = em::exact_at({circuit.resistance, circuit.inductance, circuit.capacitance,
-                              circuit.circuit == CircuitChoice::parallel},
-                             std::hypot(c.frequency_min, c.frequency_max) / std::sqrt(2.0), c.dt_s);
+  out.circuit = circuit_of(c, circuit);
   out.axis = axis;
   for (std::size_t d = 0; d < 3; ++d)
     out.low[d] = position[d] - size[d] / 2, out.high[d] = position[d] + size[d] / 2;
@@ -105,6 +109,17 @@ void make_loads(Case& c, const data::Config& config) {
         c, element_of(c, o.circuit, o.position, *o.size, static_cast<int>(port_axis(o))),
         fmt::format("port[{}].position", p), config));
   }
+}
+
+void change_circuits(Case& c) {
+  std::size_t element = 0;
+  const auto change = [&](const CircuitOptions& o) {
+    em::PlacedElement& placed = c.elements[element++];
+    if (!placed.edges.empty()) placed = em::with_circuit(std::move(placed), circuit_of(c, o));
+  };
+  for (const LoadOptions& load : c.options.loads) change(load.circuit);
+  for (const PortOptions& port : c.options.ports)
+    if (port.kind == PortKind::lumped) change(port.circuit);
 }
 
 }  // namespace tessera::apps::waves

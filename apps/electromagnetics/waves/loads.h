@@ -19,5 +19,7 @@ electromagnetics::LumpedElement element_of(const Case& c, const CircuitOptions& 
 electromagnetics::PlacedElement place_element(const Case& c,
                                               const electromagnetics::LumpedElement& element,
                                               const std::string& key, const data::Config& config);
+/// The circuits that the case's options say by now, at the places that the elements have.
+void change_circuits(Case& c);
 
 }  // namespace tessera::apps::waves

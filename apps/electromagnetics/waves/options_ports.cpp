@@ -178,9 +178,10 @@ data::Options<ScatteringOptions> scattering_table() {
       "derivatives", &O::derivatives,
       {.doc = "What S is differentiated in, as S_to_from_by_NAME: names of [parameters], which may "
               "move structures of conductors and of dielectrics with losses and without, sheets, "
-              "wires, permittivities and conductivities, and lengths of structures. Modes of ports "
-              "are constants: what moves lies two cells away from their planes, and from the edges "
-              "of lumped ports. One more pass of all runs for each.",
+              "wires, permittivities and conductivities, R, L and C of loads and lumped ports with "
+              "the impedances that follow from them, and lengths of structures. Modes of ports "
+              "are constants: what moves lies two cells away from their planes, and bodies from "
+              "the edges of lumped ports. One more pass of all runs for each.",
        .max_items = 1000});
   o.add_tables("pair", &O::pairs, pair_table(),
                {.doc = "Pairs of ports, seen as differential and common modes: s_mixed.",

@@ -308,11 +308,19 @@ data::Options<MonitorOptions> monitor_table() {
          .only_for = {"resonances"}});
   o.add(
       "derivatives", &O::derivatives,
-      {.doc = "What frequencies, decay and Q are differentiated in, by the adjoint of the run: "
-              "names of [parameters], which may move structures and permittivities, and lengths of "
-              "structures: \"ring.radius\", \"bar.size[1]\", \"taper.corners[0][1]\". Two more "
-              "runs, whatever their number.",
-       .only_for = {"resonances"},
+      {.doc =
+           "What its results are differentiated in, as QUANTITY_by_NAME. Of resonances, "
+           "frequencies, "
+           "decay and Q, by the adjoint of the run: names of [parameters], which may move "
+           "structures "
+           "and permittivities, and lengths of structures: \"ring.radius\", \"bar.size[1]\", "
+           "\"taper.corners[0][1]\"; two more runs, whatever their number. Of transforms (since "
+           "0.3) "
+           "also names that move conductors, losses, sheets, wires, and R, L and C of loads and "
+           "ports; one more pass of all runs for each name of the case, in float64. Sources, modes "
+           "and the medium where a far field begins stay as they are.",
+       .only_for = {"resonances", "dft", "flux", "far_field", "rcs", "ldos", "orders", "mode",
+                    "beam"},
        .max_items = 1000});
   o.add("every", &O::every,
         duration({.doc = "Time between two snapshots, or between two values of a probe (every "

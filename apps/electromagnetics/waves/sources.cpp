@@ -216,9 +216,12 @@ std::size_t run_count(const Case& c) { return std::max<std::size_t>(1, c.excitat
 std::vector<em::Injection> make_injections(const Case& c, std::size_t excitation) {
   if (!c.excitations.empty()) return {c.sources[c.excitations.at(excitation).source].wave};
   std::vector<em::Injection> out;
-  for (const CaseSource& s : c.sources)
-    out.push_back(s.wave.edges.empty() ? current_of(c, s) : s.wave);
+  for (const CaseSource& s : c.sources) out.push_back(injection_of(c, s));
   return out;
+}
+
+em::Injection injection_of(const Case& c, const CaseSource& s) {
+  return s.wave.edges.empty() ? current_of(c, s) : s.wave;
 }
 
 }  // namespace tessera::apps::waves

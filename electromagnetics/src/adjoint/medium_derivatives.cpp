@@ -104,11 +104,16 @@ int places_along(const YeeGrid& grid, int c, int axis) {
   return grid.cells(axis) + (grid.resolved(axis) && !at_middle(c, axis) ? 1 : 0);
 }
 
-/// Nodes whose tensors a step changes.
+/// Nodes whose tensors a step changes, in what couples components that are computed.
 bool moves_tensors(const YeeModel& plus, const YeeModel& minus) {
   const auto all = [](const YeeModel& m) {
     std::map<std::tuple<int, int, int>, std::array<double, 3>> out;
-    for (const NodeTensor& t : m.tensors) out[{t.i, t.j, t.k}] = {t.xy, t.xz, t.yz};
+    const auto couples = [&](std::size_t a, std::size_t b) { return m.active[a] && m.active[b]; };
+    for (const NodeTensor& t : m.tensors) {
+      const std::array<double, 3> own{couples(0, 1) ? t.xy : 0, couples(0, 2) ? t.xz : 0,
+                                      couples(1, 2) ? t.yz : 0};
+      if (own != std::array<double, 3>{}) out[{t.i, t.j, t.k}] = own;
+    }
     return out;
   };
   const auto a = all(plus), b = all(minus);
@@ -214,11 +219,11 @@ class Media {
 /// How edges and faces move with one parameter.
 class Moves {
  public:
-  Moves(const YeeModel& base, PoleSets& sets, std::size_t parameter)
-      : base_(base), media_(base, sets), parameter_(parameter) {}
+  Moves(const YeeModel& base, PoleSets& sets, std::size_t parameter, MediumOrder order)
+      : base_(base), media_(base, sets), parameter_(parameter), order_(order) {}
 
   struct Found {
-    EdgeMedium own, slope;
+    EdgeMedium own, slope, curve;
   };
   /// `moved` gives the model with a share of the step more.
   std::map<Place, Found> found(const std::function<YeeModel(double)>& moved, double step,
@@ -234,9 +239,16 @@ class Moves {
                below = metal ? ends_of(*far_minus) : Ends();
     std::map<Place, Found> out;
     find_rows(plus, minus);
-    collect(
-        plus, minus, {1 / (2 * step), -1 / (2 * step), 0}, nullptr,
-        [&](const Place& p) { return !above.near(p) && !below.near(p) && computed(p); }, out);
+    const auto away = [&](const Place& p) {
+      return !above.near(p) && !below.near(p) && computed(p);
+    };
+    collect(plus, minus, {1 / (2 * step), -1 / (2 * step), 0}, nullptr, away, out);
+    if (order_ == MediumOrder::second) {
+      const double by = 1 / (step * step);
+      std::map<Place, Found> second;
+      collect(plus, minus, {by, by, -2 * by}, &base_, away, second);
+      for (const auto& [place, found] : second) out[place].curve = found.slope;
+    }
     if (metal) check_jumps(out, *far_plus, *far_minus, step);
     // A conductor ends at a line of the grid: the slope on the side where nothing opens or closes,
     // from three steps that are wide beside the 1e-6 of a cell to which surfaces are known.
@@ -328,28 +340,33 @@ class Moves {
         Stencil terms{{&a[i], factors[0]}, {&b[i], factors[1]}};
         if (three && !third) third = media_.row(*three, c, j, k);
         if (third) terms.emplace_back(&(*third)[i], factors[2]);
-        out[place] = {own[i], sum(terms)};
+        out[place] = {own[i], sum(terms), {}};
       }
     }
   }
   const YeeModel& base_;
   Media media_;
   std::size_t parameter_;
+  MediumOrder order_;
   std::vector<std::array<int, 3>> rows_;  ///< component, j, k of those that move
 };
 
 }  // namespace
 
 Tensor MediumDerivatives::at(const Tensor& change) const {
-  const auto n = static_cast<Index>(theta.size());
-  std::vector<double> table;
-  for (const std::vector<double>& m : moves) table.insert(table.end(), m.begin(), m.end());
-  return tensor(theta) + matmul(change, tensor(table, {static_cast<Index>(moves.size()), n}));
+  const auto times = [&](const Tensor& by, const std::vector<std::vector<double>>& slopes) {
+    std::vector<double> table;
+    for (const std::vector<double>& m : slopes) table.insert(table.end(), m.begin(), m.end());
+    return matmul(
+        by, tensor(table, {static_cast<Index>(slopes.size()), static_cast<Index>(theta.size())}));
+  };
+  const Tensor first = tensor(theta) + times(change, moves);
+  return curves.empty() ? first : first + times(0.5 * square(change), curves);
 }
 
 MediumDerivatives medium_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
-    const std::vector<double>& at, const std::vector<double>& steps) {
+    const std::vector<double>& at, const std::vector<double>& steps, MediumOrder order) {
   if (steps.size() != at.size())
     throw Error(
         fmt::format("[medium_derivatives] needs a step for each of the {} parameters, got {}",
@@ -372,11 +389,12 @@ MediumDerivatives medium_derivatives(
       values[p] += share * steps[p];
       return model_of(values);
     };
-    moved.push_back(Moves(base, sets, p).found(moved_by, steps[p], computed));
+    moved.push_back(Moves(base, sets, p, order).found(moved_by, steps[p], computed));
     for (const auto& [place, found] : moved.back()) own[place] = found.own;
   }
   MediumDerivatives out;
   out.moves.assign(at.size(), {});
+  if (order == MediumOrder::second) out.curves.assign(at.size(), {});
   std::vector<std::size_t> used;  // sets of edges that move
   const auto use = [&](const EdgeMedium& m) {
     for (const auto& [set, weight] : m.weights)
@@ -384,7 +402,7 @@ MediumDerivatives medium_derivatives(
   };
   for (const auto& [place, medium] : own) use(medium);
   for (const auto& of_parameter : moved)
-    for (const auto& [place, found] : of_parameter) use(found.slope);
+    for (const auto& [place, found] : of_parameter) use(found.slope), use(found.curve);
   for (const std::size_t set : used) {
     out.edges.poles.push_back(sets.sets()[set]);
     out.edges.poles.back().weight = {1};
@@ -399,7 +417,9 @@ MediumDerivatives medium_derivatives(
     put(out.theta, medium);
     for (std::size_t p = 0; p < at.size(); ++p) {
       const auto found = moved[p].find(place);
-      put(out.moves[p], found == moved[p].end() ? EdgeMedium{} : found->second.slope);
+      const Moves::Found of = found == moved[p].end() ? Moves::Found{} : found->second;
+      put(out.moves[p], of.slope);
+      if (order == MediumOrder::second) put(out.curves[p], of.curve);
     }
   }
   return out;

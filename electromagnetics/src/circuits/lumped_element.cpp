@@ -119,7 +119,6 @@ void need_inside(const YeeGrid& grid, const LumpedElement& e) {
 PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::array<Faces, 3>& faces,
                     const CutCellFractions& open, const std::function<bool(const Edge&)>& conductor,
                     const SymmetryFaces& symmetry) {
-  circuits::check(e.circuit);
   if (e.axis < 0 || e.axis > 2)
     throw Error(fmt::format("[place] expected an axis 0, 1 or 2, got {}", e.axis));
   need_inside(grid, e);
@@ -131,7 +130,6 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
   }
   const auto a = static_cast<std::size_t>(e.axis), b = (a + 1) % 3, c = (a + 2) % 3;
   PlacedElement out;
-  out.circuit = e.circuit;
   const double unit = reference_length(grid);
   const auto face_of = [&](std::size_t d, int i) {
     const int axis = static_cast<int>(d);
@@ -175,8 +173,14 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
   out.images = extent[b].images * extent[c].images;
   out.section_m2 = widths * out.images;
   for (double& x : out.share) x *= out.images;
-  out.added = circuits::medium_of(e.circuit, out.length_m / out.section_m2);
-  return out;
+  return with_circuit(std::move(out), e.circuit);
+}
+
+PlacedElement with_circuit(PlacedElement element, const Circuit& circuit) {
+  circuits::check(circuit);
+  element.circuit = circuit;
+  element.added = circuits::medium_of(circuit, element.length_m / element.section_m2);
+  return element;
 }
 
 std::optional<Point> loose_end(const PlacedElement& e, const YeeGrid& grid,

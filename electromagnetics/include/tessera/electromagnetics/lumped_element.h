@@ -96,6 +96,8 @@ PlacedElement place(const LumpedElement& element, const YeeGrid& grid,
                     const std::array<Faces, 3>& faces, const CutCellFractions& open = {},
                     const std::function<bool(const Edge&)>& conductor = {},
                     const SymmetryFaces& symmetry = {});
+/// The same box with another circuit. Throws Error as `place` does for the circuit.
+PlacedElement with_circuit(PlacedElement element, const Circuit& circuit);
 /// A node at an end of the element that no conductor touches, neither an edge nor an outer face.
 std::optional<Point> loose_end(const PlacedElement& element, const YeeGrid& grid,
                                const std::array<Faces, 3>& faces,

@@ -24,10 +24,17 @@ struct MediumDerivatives {
   MixedEdges edges;
   std::vector<double> theta;               ///< [edges, K], K as of MixedEdges, by the own shares
   std::vector<std::vector<double>> moves;  ///< [parameter][edges, K] d theta / d p
+  /// [parameter][edges, K] d^2 theta / d p^2, where they are asked for.
+  std::vector<std::vector<double>> curves = {};
 
-  /// theta [edges K] to first order in the change of the parameters [parameter].
+  /// theta [edges K] in the change of the parameters [parameter]: to first order, and to second in
+  /// each alone where there are `curves`.
   Tensor at(const Tensor& change) const;
 };
+
+/// Second derivatives are those of what moves without kinks, such as the circuits of lumped
+/// elements.
+enum class MediumOrder { first, second };
 
 /// Central differences with a step for each parameter, for lengths 1e-5 of a cell: what may move is
 /// averaged smoothly while no face leaves the box of its edge, and where one does, the mean of both
@@ -37,6 +44,7 @@ struct MediumDerivatives {
 /// line just there, a nonlinear medium, tensors, the grid or the time step, or nothing at all.
 MediumDerivatives medium_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
-    const std::vector<double>& at, const std::vector<double>& steps);
+    const std::vector<double>& at, const std::vector<double>& steps,
+    MediumOrder order = MediumOrder::first);
 
 }  // namespace tessera::electromagnetics

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/fdtd/derivative_passes.h"
+
+#include "electromagnetics/fdtd/moved_runs.h"
+#include "electromagnetics/fdtd/networks.h"
+#include "electromagnetics/fdtd/port_monitor.h"
+#include "electromagnetics/fdtd/scattering.h"
+#include "electromagnetics/waves/mode_plane.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/data/log.h"
+#include "tessera/data/progress.h"
+#include "tessera/data/run.h"
+#include "tessera/data/stop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <optional>
+#include <set>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+/// What is so far from that of the runs is that of another model.
+constexpr double kApart = 1e-3;
+
+std::string unit_of(const Case& c, const std::string& name) {
+  const data::Parameter* p = c.options.use.parameters.find(name);
+  return p ? data::si_unit(p->value.dimension) : "m";
+}
+/// Of a quantity, per unit of the parameter.
+std::string per_unit(const std::string& quantity, const std::string& unit) {
+  if (unit.empty()) return quantity;
+  if (quantity == "1") return "1/(" + unit + ")";
+  return quantity + "/" + (unit.find_first_of("*/") == std::string::npos ? unit : "(" + unit + ")");
+}
+
+template <class T>
+double largest_of(const std::vector<T>& all) {
+  double most = 0;
+  for (const T& x : all) most = std::max(most, std::abs(x));
+  return most;
+}
+/// The largest difference.
+template <class T>
+double apart(const std::vector<T>& own, const std::vector<T>& again) {
+  double most = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) most = std::max(most, std::abs(own[i] - again[i]));
+  return most;
+}
+
+/// What is not told has no derivatives either.
+template <class T>
+std::vector<T> where_told(std::vector<T> slopes, const std::vector<T>& own) {
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (own[i] != own[i]) slopes[i] = own[i];
+  return slopes;
+}
+
+/// Elements of S by names.
+double add_scattering(const Case& c, MonitorResult& s, const std::string& name, const Tensor& value,
+                      const Tensor& slope) {
+  const std::size_t columns = s.coordinates[1].values.size(), rows = c.channels.size();
+  const auto own = std::get<std::vector<std::complex<double>>>(s.find("S")->values);
+  const std::vector<std::complex<double>> all = where_told(slope.to_vector<c128>(), own);
+  const std::size_t frequencies = own.size() / (rows * columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) {
+      std::vector<std::complex<double>> one;
+      for (std::size_t f = 0; f < frequencies; ++f)
+        one.push_back(all[(f * rows + i) * columns + j]);
+      const auto from = static_cast<std::size_t>(s.coordinates[1].values[j]) - 1;
+      s.quantities.push_back(
+          {element_name(c.channels[i].name, c.channels[from].name) + "_by_" + name,
+           per_unit("1", unit_of(c, name)),
+           "derivative in " + name,
+           {frequencies},
+           std::move(one)});
+    }
+  return apart(own, value.to_vector<c128>());
+}
+
+/// One figure of a monitor; what its value is apart, over the largest.
+double add_figure(const Case& c, MonitorResult& r, const MovedFigure& f, const std::string& name,
+                  const Tensor& value, const Tensor& slope) {
+  const Quantity& of = *r.find(f.name);
+  Quantity by{f.name + "_by_" + name,
+              per_unit(of.units, unit_of(c, name)),
+              "derivative in " + name + " of the " + of.long_name,
+              of.shape,
+              {}};
+  double off = 0, most = 0;
+  std::visit(
+      [&]<class T>(const std::vector<T>& own) {
+        by.values = where_told(slope.to_vector<T>(), own);
+        off = apart(own, value.to_vector<T>()), most = largest_of(own);
+      },
+      of.values);
+  r.quantities.push_back(std::move(by));
+  return most > 0 ? off / most : 0;
+}
+
+MonitorResult* find_result(Results& results, const std::string& name) {
+  const auto found = std::find_if(results.begin(), results.end(),
+                                  [&](const MonitorResult& r) { return r.name == name; });
+  return found == results.end() ? nullptr : &*found;
+}
+
+bool asks(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The pass of one name.
+void differentiate_in(const std::string& name, std::size_t number, const MonitoredCase& made,
+                      MovedRuns& runs, data::Log& log, Results& results) {
+  const Case& c = made.c;
+  std::vector<double> way(c.derivatives->names.size(), 0.0);
+  way[number] = 1;
+  const auto [values, slopes] = jvp([&](const Tensor& p) { return runs.values(p); },
+                                    zeros({static_cast<Index>(way.size())}), tensor(way));
+  double off = 0;
+  std::size_t next = 0;
+  if (runs.with_scattering()) {
+    if (MonitorResult* s = find_result(results, scattering_name);
+        s && asks(c.options.scattering.derivatives, name))
+      off = add_scattering(c, *s, name, values[next], slopes[next]);
+    ++next;
+  }
+  for (const MovedFigure& f : runs.figures()) {
+    const std::string run = made.name_of(f.run);
+    const Monitor& m = *made.of_run(f.run)[f.monitor];
+    if (asks(m.options().derivatives, name))
+      off = std::max(
+          off,
+          add_figure(c, *find_result(results, m.options().name + (run.empty() ? "" : "." + run)), f,
+                     name, values[next], slopes[next]));
+    ++next;
+  }
+  if (off > kApart)
+    log.warning(fmt::format(
+        "derivatives in {} are those of results that differ by {:.2g} from those of the runs: "
+        "faces across the grid have tensors, which what moves is taken without, shares of media "
+        "with losses or poles are rounded to 1/64 in runs, or these had float32",
+        name, off));
+}
+
+/// Runs that drive more than they may hold of it.
+[[noreturn]] void refuse_currents(const em::CurrentsTooLarge& e) {
+  throw data::InputError(
+      {.number = 0,
+       .place = {"tessera", 0, 0, {}},
+       .message = fmt::format("the sources drive {} edges over {} steps: a pass of derivatives "
+                              "would hold {:.3g} GB of currents",
+                              e.edges, e.steps, e.bytes * 1e-9),
+       .hint = "a smaller box of the wave, fewer steps, or no derivatives"},
+      data::ExitCode::would_not_fit);
+}
+
+/// Of runs whose steps are known.
+void check_currents(const Case& c) {
+  for (std::size_t k = 0; k < run_count(c); ++k) {
+    double edges = 0, end = 0;
+    for (const em::Injection& s : make_injections(c, k))
+      edges += static_cast<double>(s.edges.size()), end = std::max(end, s.end_s);
+    const std::int64_t steps = fixed_end(c, end);
+    const double bytes = edges * static_cast<double>(steps) * 8;
+    if (bytes > em::ObservedRunOptions{}.most_bytes)
+      refuse_currents({static_cast<std::int64_t>(edges), steps, bytes});
+  }
+}
+
+}  // namespace
+
+void check_passes(const MonitoredCase& made, const data::Config& config) {
+  const Case& c = made.c;
+  if (!c.derivatives) return;
+  check_currents(c);
+  const auto places = [](const std::vector<em::Edge>& edges) {
+    std::set<std::array<int, 4>> out;
+    for (const em::Edge& e : edges) out.insert({e.component, e.i, e.j, e.k});
+    return out;
+  };
+  const auto moved = places(c.derivatives->media.edges.edges),
+             reshaped = places(c.derivatives->reshaped);
+  for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
+    const MonitorOptions& o = c.options.monitors[m];
+    if (o.kind == MonitorKind::resonances || o.derivatives.empty()) continue;
+    const auto refuse = [&](const char* what) {
+      throw data::InputError(data::ExitCode::config_invalid,
+                             {config.error(642, fmt::format("monitor[{}].derivatives", m), what,
+                                           "move the monitor two cells away")});
+    };
+    // Fluxes and fields take what is there; others know the medium.
+    const bool plain = o.kind == MonitorKind::flux || o.kind == MonitorKind::dft;
+    for (const em::Edge& e : made.monitors[m]->edges()) {
+      const std::array<int, 4> place{e.component, e.i, e.j, e.k};
+      if (plain && reshaped.count(place)) refuse("a conductor moves where its fields are taken");
+      if (!plain && moved.count(place))
+        refuse("what moves lies where its fields are taken, for the medium that is there");
+    }
+    if (o.kind != MonitorKind::mode) continue;
+    const em::ModePlane plane =
+        waves::mode_plane(c, waves::flat_axis(c, *o.size), *o.position, o.size);
+    for (const std::array<int, 4>& e : moved)
+      if (std::abs(e[static_cast<std::size_t>(plane.axis) + 1] - plane.line) <= 2)
+        refuse("what moves lies within two cells of its plane, and its modes are constants");
+  }
+}
+
+data::ExitCode differentiate_in_passes(RunContext& context, const MonitoredCase& made,
+                                       const std::vector<std::int64_t>& steps, Results& results) {
+  if (!made.c.derivatives) return data::ExitCode::ok;
+  const std::vector<std::string>& names = made.c.derivatives->names;
+  data::Progress progress({.style = context.progress_style,
+                           .phase = "derivatives",
+                           .unit = "passes",
+                           .total = names.size(),
+                           .heartbeat = context.folder.heartbeat_json()});
+  std::optional<MovedRuns> runs;
+  try {
+    runs.emplace(made, steps);
+  } catch (const em::CurrentsTooLarge& e) {
+    refuse_currents(e);
+  }
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (context.stop.poll() != data::StopReason::none) {
+      progress.finish("stopped");
+      return data::ExitCode::stopped_resumable;
+    }
+    differentiate_in(names[k], k, made, *runs, context.log, results);
+    progress.update(k + 1);
+  }
+  progress.finish();
+  return data::ExitCode::ok;
+}
+
+}  // namespace tessera::apps::fdtd
