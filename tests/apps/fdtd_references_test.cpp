@@ -135,6 +135,105 @@ TEST_F(FdtdReferences, TheReferenceOfACaseIsItsRunWithoutTheBody) {
     EXPECT_EQ(table("ranks", name), table("one", name)) << name;
 }
 
+/// A line between two ports with a block in it, which the references leave out.
+const char* const kPorts = R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["200 mm", "20 mm", "0 mm"], cell = "5 mm", polarization = "Hz"}
+run = {precision = "f64", stop.steps = 3000}
+boundary = {x = "pmc", y = "pec"}
+[reference]
+without = ["block"]
+[[material]]
+name = "board"
+eps = 3
+[[structure]]
+name = "block"
+shape = "box"
+material = "board"
+low = ["-30 mm", "-inf", "-inf"]
+high = ["10 mm", "inf", "inf"]
+[[port]]
+kind = "lumped"
+name = "left"
+position = ["-100 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+direction = [0, 1, 0]
+resistance = "5 ohm"
+[[port]]
+kind = "lumped"
+name = "right"
+position = ["100 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+direction = [0, 1, 0]
+resistance = "12 ohm"
+[s_parameters]
+frequencies = ["0.2 GHz", "0.9 GHz"]
+[[monitor]]
+kind = "flux"
+name = "back"
+position = ["-60 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+frequencies = ["0.2 GHz", "0.9 GHz"]
+subtract = "reference"
+relative_to = "sent.reference"
+[[monitor]]
+kind = "flux"
+name = "sent"
+position = ["50 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+frequencies = ["0.2 GHz", "0.9 GHz"]
+)";
+
+TEST_F(FdtdReferences, EachPortHasItsOwn) {
+  write("all.toml", kPorts);
+  const Outcome check = tessera({"check", "all.toml"});
+  EXPECT_TRUE(holds(check.out, "4 runs: the reference of each port, without 'block', and the case"))
+      << check.out << check.err;
+  const Outcome run = tessera({"run", "all.toml", "--output", "all"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  write("plain.toml", changed(changed(changed(kPorts, "[reference]\nwithout = [\"block\"]\n", ""),
+                                      "subtract = \"reference\"\n", ""),
+                              "relative_to = \"sent.reference\"\n", ""));
+  ASSERT_EQ(run_case("plain.toml", "plain").code, 0);
+  EXPECT_EQ(table("all", "s_parameters"), table("plain", "s_parameters"));
+  for (const std::string port : {"left", "right"}) {
+    const std::string excite = "run.excite=[\"" + port + "\"]";
+    ASSERT_EQ(run_case("plain.toml", "empty", {excite, "structure=[]"}).code, 0);
+    ASSERT_EQ(run_case("plain.toml", "less", {excite, "monitor[0].subtract=\"empty\""}).code, 0);
+    ASSERT_EQ(run_case("all.toml", "one", {excite}).code, 0);
+    EXPECT_EQ(table("all", "sent." + port + ".reference"), table("empty", "sent"));
+    EXPECT_EQ(table("one", "sent.reference"), table("empty", "sent"));
+    const auto back = column("less", "back", "flux"), sent = column("empty", "sent", "flux");
+    EXPECT_EQ(column("all", "back." + port, "flux"), back);
+    EXPECT_EQ(column("one", "back", "flux"), back);
+    for (std::size_t k = 0; k < 2; ++k)
+      EXPECT_DOUBLE_EQ(column("all", "back." + port, "ratio")[k], back[k] / sent[k]);
+  }
+  for (const char* when : {"10 ms", "30 ms", "50 ms", "70 ms"}) {
+    const int code =
+        tessera({"run", "all.toml", "--output", "stopped", "--force", "--max-time", when}).code;
+    ASSERT_TRUE(code == 75 || code == 0) << code;
+    if (code == 75) {
+      ASSERT_EQ(tessera({"resume", "stopped"}).code, 0);
+    }
+    for (const char* file : {"/results.h5", "/metrics.csv", "/tables/back.right.csv"})
+      EXPECT_EQ(read(std::string("stopped") + file), read(std::string("all") + file))
+          << when << file;
+  }
+  ASSERT_EQ(tessera({"run", "all.toml", "--output", "ranks", "--ranks", "threads:2"}).code, 0);
+  for (const char* name : {"back.left", "back.right", "sent.right.reference"})
+    EXPECT_EQ(table("ranks", name), table("all", name)) << name;
+  const auto refused = [&](const std::string& what, const std::string& by,
+                           const std::string& message) {
+    write("bad.toml", changed(kPorts, what, by));
+    const Outcome out = tessera({"check", "bad.toml"});
+    EXPECT_EQ(out.code, 5) << out.err;
+    EXPECT_TRUE(holds(out.err, message)) << out.err;
+  };
+  refused("low = [\"-30 mm\"", "low = [\"-90 mm\"", "has a part in the port 'left'");
+  refused("[s_parameters]\n", "[s_parameters]\nper_watt = \"incident\"\n", "is not told per watt");
+}
+
 TEST_F(FdtdReferences, AReferenceThatCannotBeIsRefused) {
   const auto refused = [&](const std::string& what, const std::string& by,
                            const std::string& message) {

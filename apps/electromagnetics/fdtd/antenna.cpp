@@ -194,7 +194,7 @@ void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
     Results far;
     for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
       std::vector<const Monitor*> runs;
-      for (std::size_t k = 0; k < made.runs(); ++k) runs.push_back(made.of_run(k)[m].get());
+      for (std::size_t k = 0; k < run_count(c); ++k) runs.push_back(made.of_excitation(k)[m].get());
       std::vector<Tensor> rows;
       for (const double f : c.options.monitors[m].all_frequencies()) {
         const auto at = std::find_if(known.begin(), known.end(),

@@ -150,7 +150,9 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
     std::string bodies;
     for (const std::string& name : c.options.reference->without)
       bodies += (bodies.empty() ? "'" : ", '") + name + "'";
-    report.lines.push_back("2 runs: the reference, without " + bodies + ", and the case");
+    report.lines.push_back(fmt::format("{} runs: the reference{}, without {}, and the case",
+                                       made.runs(), made.runs() > 2 ? " of each port" : "",
+                                       bodies));
   }
   report.lines.push_back(
       fmt::format("fields {:.3g} GB; {}", static_cast<double>(field_bytes(c)) / 1e9, counted(c)));
@@ -234,8 +236,8 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
   const auto runs = static_cast<double>(made.runs());
   e.seconds = runs * seconds / static_cast<double>(taken) * static_cast<double>(steps);
   if (runs > 1)
-    e.notes.push_back(made.empty ? "2 runs: the reference and the case"
-                                 : fmt::format("{} runs, a port each", runs));
+    e.notes.push_back(fmt::format("{} runs: {}", runs,
+                                  !made.empty ? "the reference and the case" : "a port each"));
   e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps,
                                 static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
   e.of_rank = share_of_rank(how, c, run.scheme(), axis, edges, steps);

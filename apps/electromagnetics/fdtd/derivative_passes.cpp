@@ -134,7 +134,7 @@ void differentiate_in(const std::string& name, std::size_t number, const Monitor
   }
   for (const MovedFigure& f : runs.figures()) {
     const std::string run = made.name_of(f.run);
-    const Monitor& m = *made.of_run(f.run)[f.monitor];
+    const Monitor& m = *made.of_excitation(f.run)[f.monitor];
     if (asks(m.options().derivatives, name))
       off = std::max(
           off,
@@ -224,7 +224,8 @@ data::ExitCode differentiate_in_passes(RunContext& context, const MonitoredCase&
                            .heartbeat = context.folder.heartbeat_json()});
   std::optional<MovedRuns> runs;
   try {
-    runs.emplace(made, steps);
+    const auto own = steps.begin() + static_cast<std::ptrdiff_t>(made.references());
+    runs.emplace(made, std::vector<std::int64_t>(own, steps.end()));
   } catch (const em::CurrentsTooLarge& e) {
     refuse_currents(e);
   }

@@ -124,7 +124,8 @@ std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config)
   const auto made = std::make_shared<MonitoredCase>(MonitoredCase{std::move(c), {}, {}, {}, {}});
   if (made->c.options.reference) {
     made->empty = std::make_shared<const Case>(reference_of(made->c));
-    made->of_empty = make_monitors(*made->empty, config);
+    for (std::size_t k = 0; k < run_count(made->c); ++k)
+      made->of_empty.push_back(make_monitors(*made->empty, config));
   }
   for (std::size_t k = 0; k < run_count(made->c); ++k) {
     Monitors all = make_monitors(made->c, config);
@@ -133,7 +134,7 @@ std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config)
   }
   for (std::size_t m = 0; m < made->monitors.size(); ++m) {
     const Monitor& own = *made->monitors[m];
-    const Monitor* former = made->reference_for(own);
+    const Monitor* former = made->reference_for(own, made->references());
     if (former && former->edges() != own.edges())
       throw data::InputError(
           data::ExitCode::config_invalid,
@@ -147,13 +148,15 @@ std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config)
 }
 
 std::string MonitoredCase::name_of(std::size_t run) const {
-  if (empty) return run == 0 ? reference_name : "";
-  return runs() > 1 ? c.channels[c.excitations[run].channel].name : "";
+  std::string out;
+  if (run_count(c) > 1) out = c.channels[c.excitations[excitation_of(run)].channel].name;
+  if (is_reference(run)) out += (out.empty() ? "" : ".") + std::string(reference_name);
+  return out;
 }
 
-const Monitor* MonitoredCase::reference_for(const Monitor& own) const {
+const Monitor* MonitoredCase::reference_for(const Monitor& own, std::size_t run) const {
   if (!own.options().subtract_reference) return nullptr;
-  for (const auto& m : of_empty)
+  for (const auto& m : of_empty.at(excitation_of(run)))
     if (m->options().name == own.options().name) return m.get();
   return nullptr;
 }

@@ -43,7 +43,7 @@ bool MovedRuns::with_scattering() const {
 MovedRuns::Run MovedRuns::make(std::size_t number, std::int64_t steps) const {
   Case exact = made_.c;
   exact.options.run.precision = Precision::f64;
-  const Monitors& all = made_.of_run(number);
+  const Monitors& all = made_.of_excitation(number);
   std::vector<bool> wanted(all.size(), false);
   for (std::size_t m = 0; m < all.size(); ++m) {
     if (m + ports() >= all.size()) wanted[m] = true;
@@ -79,7 +79,7 @@ MovedRuns::Run MovedRuns::make(std::size_t number, std::int64_t steps) const {
 
 Tensor MovedRuns::waves(std::size_t run, std::size_t port, const Tensor& values,
                         const Tensor& change) const {
-  const PortMonitor& m = port_monitor(made_.of_run(run), port, ports());
+  const PortMonitor& m = port_monitor(made_.of_excitation(run), port, ports());
   const Tensor own = m.waves(values);
   std::vector<std::complex<double>> slopes;
   for (const auto& r : made_.c.derivatives->references) slopes.push_back(r.of_ports[port]);
@@ -112,7 +112,7 @@ Tensor MovedRuns::scattering(const std::vector<Tensor>& waves, const Tensor& cha
 void MovedRuns::add_figures(std::size_t run, const std::vector<Tensor>& kept, const Tensor& waves,
                             std::vector<Tensor>& out) {
   const Case& c = made_.c;
-  const Monitors& all = made_.of_run(run);
+  const Monitors& all = made_.of_excitation(run);
   Tensor watt;
   if (c.options.scattering.per_watt != PerWatt::no && !c.excitations.empty()) {
     const Tensor driven = select(waves, 2, static_cast<Index>(c.excitations[run].channel));
@@ -150,7 +150,7 @@ std::vector<Tensor> MovedRuns::values(const Tensor& change) {
   figures_.clear();
   for (std::size_t k = 0; k < runs_.size(); ++k) {
     const Run& run = runs_[k];
-    const Monitors& all = made_.of_run(k);
+    const Monitors& all = made_.of_excitation(k);
     std::vector<Tensor> strengths(run.sources, full({}, 1.0));
     for (const std::size_t n : run.moved)
       strengths.push_back(select(change, 0, static_cast<Index>(n)));

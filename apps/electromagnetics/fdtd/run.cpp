@@ -256,7 +256,7 @@ class Stepping {
     if (auto loaded = data::load_newest_checkpoint(checkpoints, load)) {
       for (const auto& w : loaded->warnings) context_.log.warning(data::to_string(w));
       now_->restore(loaded->checkpoint);
-      take_reference_off();
+      for (std::size_t k = 0; k <= now_->number; ++k) take_reference_off(k);
       if (loaded->checkpoint.has("ended"))
         ended_.steps = loaded->checkpoint.array<std::int64_t>("ended");
       context_.log.info(fmt::format("going on from {} at step {}{}",
@@ -287,7 +287,7 @@ class Stepping {
       const std::uint64_t bytes = now_->metrics_bytes;
       begin_run(ended_.steps.size());
       now_->metrics_bytes = bytes;
-      take_reference_off();
+      take_reference_off(now_->number);
     }
     return true;
   }
@@ -362,10 +362,10 @@ class Stepping {
 
  private:
   /// The reference has ended where its case begins.
-  void take_reference_off() {
-    if (!made_.empty || now_->number == 0) return;
-    for (const auto& m : now_->monitors)
-      if (const Monitor* former = made_.reference_for(*m)) m->take_off(*former);
+  void take_reference_off(std::size_t run) {
+    if (made_.is_reference(run)) return;
+    for (const auto& m : made_.of_run(run))
+      if (const Monitor* former = made_.reference_for(*m, run)) m->take_off(*former);
   }
   void begin_run(std::size_t number) {
     now_.reset();  // ends what other ranks do for it

@@ -8,35 +8,44 @@ namespace tessera::apps::fdtd {
 using Monitors = std::vector<std::unique_ptr<Monitor>>;
 
 /// A case with its monitors, which refer to it: those of [[monitor]], then those of its ports. Its
-/// runs: one, or one for each excitation, or that of its reference and its own.
+/// runs: one, or one for each excitation; of a case with a reference as many of this come first.
 struct MonitoredCase {
   Case c;
-  Monitors monitors;                  ///< of the first run, of a case with a reference of its own
+  Monitors monitors;                  ///< of the first run of the case itself
   std::vector<Monitors> further;      ///< of further ones, an excitation each
   std::shared_ptr<const Case> empty;  ///< the reference; null: none
-  Monitors of_empty;
+  std::vector<Monitors> of_empty;     ///< of its runs
 
-  std::size_t runs() const { return empty ? 2 : run_count(c); }
-  const Case& case_of(std::size_t run) const { return empty && run == 0 ? *empty : c; }
-  std::size_t excitation_of(std::size_t run) const { return empty ? 0 : run; }
+  std::size_t references() const { return empty ? run_count(c) : 0; }
+  std::size_t runs() const { return references() + run_count(c); }
+  bool is_reference(std::size_t run) const { return run < references(); }
+  const Case& case_of(std::size_t run) const { return is_reference(run) ? *empty : c; }
+  std::size_t excitation_of(std::size_t run) const {
+    return is_reference(run) ? run : run - references();
+  }
   Monitors& of_run(std::size_t run) {
-    if (empty && run == 0) return of_empty;
-    return run == 0 || empty ? monitors : further.at(run - 1);
+    if (is_reference(run)) return of_empty[run];
+    const std::size_t own = excitation_of(run);
+    return own == 0 ? monitors : further.at(own - 1);
   }
   const Monitors& of_run(std::size_t run) const {
     return const_cast<MonitoredCase*>(this)->of_run(run);
   }
-  /// What its results have behind their names; empty for those that have names of their own alone.
+  /// Of the case itself.
+  const Monitors& of_excitation(std::size_t k) const { return of_run(references() + k); }
+  /// What its results have behind their names, the driven port of several, then "reference"; empty
+  /// for those that have names of their own alone.
   std::string name_of(std::size_t run) const;
-  /// The monitor of the reference whose fields are taken off those of `own`; null: none.
-  const Monitor* reference_for(const Monitor& own) const;
+  /// The monitor of the reference whose fields are taken off those of `own`, of that run; null:
+  /// none.
+  const Monitor* reference_for(const Monitor& own, std::size_t run) const;
 };
 /// With monitors for each run of the case. Throws InputError.
 std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config);
 
 /// Steps a case to its end (or to where a former run of the folder stopped, and on), one run
-/// after the other. `results` are those of the monitors; of several runs named MONITOR.PORT or
-/// MONITOR.reference.
+/// after the other. `results` are those of the monitors; of several runs named MONITOR.PORT,
+/// MONITOR.reference or MONITOR.PORT.reference.
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results);
 
 /// What the other ranks do meanwhile: they hold slabs of the grid.

@@ -18,6 +18,35 @@ namespace tessera::apps::fdtd {
 
 namespace em = electromagnetics;
 
+namespace {
+
+/// Of a run's results `own` what they are beside each other, and beside those of the reference with
+/// the same excitation, which are among `all`.
+void relate_results(const MonitoredCase& made, std::size_t number, Results& own, Results& all) {
+  const std::size_t n_own = own.size();
+  std::vector<std::size_t> lent;
+  const std::string suffix = std::string(".") + reference_name,
+                    former = made.empty ? "." + made.name_of(made.excitation_of(number)) : "";
+  if (made.empty && !made.is_reference(number))
+    for (std::size_t r = 0; r < all.size(); ++r)
+      if (all[r].name.ends_with(former)) {
+        lent.push_back(r);
+        own.push_back(std::move(all[r]));
+        std::string& name = own.back().name;
+        name = name.substr(0, name.size() - former.size()) + suffix;
+      }
+  const Monitors& monitors = made.of_run(number);
+  for (std::size_t m = 0; m < n_own; ++m) monitors[m]->relate(own[m], own);
+  for (std::size_t r = 0; r < lent.size(); ++r) {
+    std::string& name = own[n_own + r].name;
+    name = name.substr(0, name.size() - suffix.size()) + former;
+    all[lent[r]] = std::move(own[n_own + r]);
+  }
+  own.resize(n_own);
+}
+
+}  // namespace
+
 void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t number,
                     double time_s, Results& results) {
   const Case& c = made.case_of(number);
@@ -47,17 +76,11 @@ void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t 
         !text.empty() && !cut_short)
       context.log.warning(text);
   }
-  const std::size_t n_own = own.size();
-  if (made.empty)  // results of the reference, under their names
-    std::move(results.begin(), results.end(), std::back_inserter(own));
-  for (std::size_t m = 0; m < n_own; ++m) monitors[m]->relate(own[m], own);
-  if (made.empty) {
-    std::move(own.begin() + static_cast<std::ptrdiff_t>(n_own), own.end(), results.begin());
-    own.resize(n_own);
-  }
-  if (!c.excitations.empty()) {
-    add_antenna_figures(c, port_power(made, number), own);
-    per_watt(made, number, own);
+  relate_results(made, number, own, results);
+  if (!c.excitations.empty() && !made.is_reference(number)) {
+    const std::size_t k = made.excitation_of(number);
+    add_antenna_figures(c, port_power(made, k), own);
+    per_watt(made, k, own);
   }
   for (MonitorResult& r : own) r.name = named(r.name);
   say_antenna_figures(own, context.log);

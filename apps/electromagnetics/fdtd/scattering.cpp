@@ -264,7 +264,7 @@ PortWaves waves_of(const MonitoredCase& made) {
   for (std::size_t k = 0; k < made.c.excitations.size(); ++k) {
     std::vector<Tensor> both;
     for (std::size_t p = 0; p < ports; ++p)
-      both.push_back(port_monitor(made.of_run(k), p, ports).waves());
+      both.push_back(port_monitor(made.of_excitation(k), p, ports).waves());
     const Tensor all = concatenate(both, 2);
     in.push_back(select(all, 0, 0)), out.push_back(select(all, 0, 1));
   }
@@ -414,7 +414,7 @@ void per_watt(const MonitoredCase& made, std::size_t run, Results& results) {
   const Case& c = made.c;
   if (c.options.scattering.per_watt == PerWatt::no) return;
   const PortChannel& driven = c.channels[c.excitations[run].channel];
-  const Tensor waves = port_monitor(made.of_run(run), driven.port, c.ports.size()).waves();
+  const Tensor waves = port_monitor(made.of_excitation(run), driven.port, c.ports.size()).waves();
   const Tensor both = select(waves, 2, static_cast<Index>(driven.mode));
   const std::vector<double> known = c.options.scattering.all_frequencies();
   std::vector<std::complex<double>> by = complex_values(

@@ -60,6 +60,42 @@ void open_conductors(Case& c, const data::Config& config) {
   }
 }
 
+bool is_left_out(const Case& c, const std::string& body) {
+  const std::vector<std::string>& without = c.options.reference->without;
+  return std::find(without.begin(), without.end(), body) != without.end();
+}
+
+/// Ports are the same in the reference, which leaves nothing out where they are, nor two cells
+/// beside it.
+void check_ports_of_reference(const Case& c, const data::Config& config) {
+  if (!c.options.reference) return;
+  const auto touches = [&](const PortOptions& port, const em::Bounds& body) {
+    for (std::size_t d = 0; d < 3; ++d) {
+      const int axis = static_cast<int>(d);
+      if (!c.grid.resolved(axis)) continue;
+      double cell = 0;
+      for (int i = 0; i < c.grid.cells(axis); ++i) cell = std::max(cell, c.grid.length(axis, i));
+      const double half = port.size ? (*port.size)[d] / 2 : HUGE_VAL, beside = 2.5 * cell,
+                   reach = !port.size && d == port_axis(port) ? beside : half + beside;
+      if (body.low[d] > port.position[d] + reach || body.high[d] < port.position[d] - reach)
+        return false;
+    }
+    return true;
+  };
+  for (std::size_t p = 0; p < c.options.ports.size(); ++p) {
+    const auto check = [&](const std::string& body, const em::Bounds& bounds) {
+      if (is_left_out(c, body) && touches(c.options.ports[p], bounds))
+        refuse({config.error(642, "reference.without",
+                             fmt::format("'{}' has a part in the port '{}', which the reference "
+                                         "has, too, or within two cells of it",
+                                         body, c.options.ports[p].name),
+                             "leave it in; name bodies that lie between the ports")});
+    };
+    for (const em::Structure& s : c.scene.structures) check(s.name, s.shape.bounds());
+    for (const SheetOptions& s : c.options.sheets) check(s.name, bounds_of_sheet(c, s));
+  }
+}
+
 Case checked_case(CaseOptions options, const data::Config& config) {
   Case c;
   c.options = std::move(options);
@@ -91,6 +127,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   make_wire_network(c, config);
   make_sources(c, config);
   make_ports(c, config);
+  check_ports_of_reference(c, config);
   check_memory(c, config);
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
     if (const MonitorOptions& o = c.options.monitors[m];
@@ -135,10 +172,7 @@ Case make_case(CaseOptions options, const data::Config& config) {
 
 Case reference_of(const Case& c) {
   Case out = c;
-  const std::vector<std::string>& without = c.options.reference->without;
-  const auto left_out = [&](const auto& body) {
-    return std::find(without.begin(), without.end(), body.name) != without.end();
-  };
+  const auto left_out = [&](const auto& body) { return is_left_out(c, body.name); };
   std::erase_if(out.scene.structures, left_out);
   std::erase_if(out.options.structures, left_out);
   for (std::size_t k = out.options.sheets.size(); k-- > 0;)

@@ -243,7 +243,10 @@ std::vector<std::string> port_results(const CaseOptions& o) {
   for (const PortOptions& p : o.ports) {
     out.push_back(p.name);
     for (const std::string& channel : channel_names(p))
-      for (const MonitorOptions& m : o.monitors) out.push_back(m.name + "." + channel);
+      for (const MonitorOptions& m : o.monitors) {
+        out.push_back(m.name + "." + channel);
+        if (o.reference) out.push_back(out.back() + "." + reference_name);
+      }
   }
   return out;
 }

@@ -217,9 +217,13 @@ void check_reference(const CaseOptions& o, Checks& checks) {
   for (std::size_t k = 0; k < o.reference->without.size(); ++k)
     checks.known(item("reference.without", k), o.reference->without[k], names,
                  "structure or sheet");
-  if (!o.run.excite.empty())
-    checks.say(642, "reference", "a reference beside run.excite is not supported",
-               "ports tell what comes back by themselves: leave the reference out");
+  if (o.scattering.per_watt != PerWatt::no)
+    checks.say(642, "s_parameters.per_watt",
+               "the reference has the same pulse, not the same power, and is not told per watt",
+               "leave per_watt out: `relative_to` has the power of the reference");
+  if (!o.scattering.derivatives.empty())
+    checks.say(642, "s_parameters.derivatives", "derivatives beside a reference are not supported",
+               "leave the reference out");
   bool used = false;
   for (std::size_t i = 0; i < o.monitors.size(); ++i) {
     const MonitorOptions& m = o.monitors[i];
