@@ -172,7 +172,7 @@ TEST_F(Mt2d, KilledAndResumedItGivesTheSameBytes) {
   expect_same_after_kill("0.01 s");
 }
 
-// Asked for a hundredth of the errors the run halves columns and rows more than once, and says what
+// Asked for 0.03 of the errors the run halves columns and rows, and says what
 // is left; asked for nothing it stays on its first mesh, whose responses are off by more. The same
 // bytes come out where it is killed in between.
 TEST_F(Mt2d, TheSolversMeshIsHalvedUntilResponsesAreRight) {
@@ -186,11 +186,11 @@ TEST_F(Mt2d, TheSolversMeshIsHalvedUntilResponsesAreRight) {
   make_case();
   const auto [coarse, said_coarse] = error_of("1000");
   EXPECT_FALSE(holds(said_coarse, "goes on from there")) << said_coarse;
-  EXPECT_GT(coarse, 0.02) << said_coarse;
-  const auto [fine, said] = error_of("0.01");
+  EXPECT_GT(coarse, 0.03) << said_coarse;
+  const auto [fine, said] = error_of("0.03");
   EXPECT_TRUE(holds(said, "goes on from there on ")) << said;
-  EXPECT_LE(fine, 0.01) << said;
-  make_case("[mesh]\nerror = 0.01\n");
+  EXPECT_LE(fine, 0.03) << said;
+  make_case("[mesh]\nerror = 0.03\n");
   expect_same_after_kill("0.01 s");
 }
 

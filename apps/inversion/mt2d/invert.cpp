@@ -125,12 +125,12 @@ void complete(const data::Config& config, InvertProblem& p, const std::optional<
   s.target_rms = o.target_rms.value_or(1);
   s.mu = o.roughness_weight;
   s.max_iterations = o.max_iterations;
-  if (from) s.max_iterations -= from->steps, s.mu_start = from->mu;
+  if (from) s.max_iterations -= from->steps;
+  if (from && from->mu > 0) s.mu_start = from->mu;  // none where no step was taken
   s.equations = o.equations;
   s.forward.order = o.order.value_or(1);
-  const bool goes_on = from && !from->ln_rho.empty();
-  s.start = goes_on ? from->ln_rho : std::vector<double>(n, reference);
-  if (o.start == Start::soundings && !goes_on) {
+  s.start.assign(n, reference);
+  if (o.start == Start::soundings && !from) {
     const auto columns = layered_earths(p);
     if (columns.empty())
       throw data::InputError(

@@ -32,13 +32,12 @@ InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input inp
 /// E0687 where the memory of this machine does not hold it.
 void require_memory(const data::Config& config, const InvertProblem& p);
 
-/// What an inversion goes on from, after so many steps.
+/// What an inversion on another mesh has come to, after so many steps.
 struct GoOn {
-  std::vector<double> ln_rho;  ///< empty: as the options say
   double mu = 1;
   int steps = 0;
 };
-/// Physics, prior and start for it: that of the options, or where another mesh has come to.
+/// Physics, prior and, unless it goes on from another mesh, the start that the options ask for.
 void complete(const data::Config& config, InvertProblem& p, const std::optional<GoOn>& from = {});
 
 /// Lines for the user: data, mesh, skin depths against cells.

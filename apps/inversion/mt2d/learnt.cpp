@@ -18,7 +18,7 @@ using Numbers = std::vector<double>;
 
 }  // namespace
 
-LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth, bool bands) {
+LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth) {
   const PlacedPrior prior = placed_prior(p);
   const inversion::InverseProblem cells = problem_of_cells(p);
   Numbers start = smooth;
@@ -33,23 +33,6 @@ LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth, bool
   s.doubts = inversion::doubts_of(s.found, prior.calibration);
   Result& r = s.result;
   r = result_of_cells(p, s.found.cells, s.found.predicted);
-  const std::size_t n = p.cells();
-  if (bands) {
-    inversion::InverseProblem codes = cells;
-    codes.forward = inversion::through(cells.forward, prior.model.map());
-    const auto posterior = inversion::low_rank_laplace(
-        codes, prior.prior, s.found.m,
-        {.hessian = inversion::Hessian::gauss_newton, .key = {p.options.seed, 18}});
-    inversion::Matrix unit(n, prior.model.cells());
-    for (std::size_t k = 0; k < n; ++k) unit(k, k) = 1;
-    const Numbers sd = posterior.standard_deviation(
-        inversion::sparse(from_left(unit, prior.model.map().linearize(s.found.m))));
-    Numbers low(s.found.cells.begin(), s.found.cells.begin() + static_cast<std::ptrdiff_t>(n)),
-        high = low;
-    const double half = inversion::normal_half_width(0.9);
-    for (std::size_t k = 0; k < n; ++k) low[k] -= half * sd[k], high[k] += half * sd[k];
-    r.low = resistivity_of_cells(r.cells, low), r.high = resistivity_of_cells(r.cells, high);
-  }
   for (const inversion::Iteration& i : s.found.iterations)
     r.steps.push_back({.step = double(i.number),
                        .rms = i.rms,
@@ -61,6 +44,26 @@ LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth, bool
                        .length = i.step});
   r.reason = inversion::describe(s.found.reason);
   return s;
+}
+
+void add_bands(const InvertProblem& p, LearntSection& s) {
+  const PlacedPrior prior = placed_prior(p);
+  inversion::InverseProblem codes = problem_of_cells(p);
+  codes.forward = inversion::through(codes.forward, prior.model.map());
+  const auto posterior = inversion::low_rank_laplace(
+      codes, prior.prior, s.found.m,
+      {.hessian = inversion::Hessian::gauss_newton, .key = {p.options.seed, 18}});
+  const std::size_t n = p.cells();
+  inversion::Matrix unit(n, prior.model.cells());
+  for (std::size_t k = 0; k < n; ++k) unit(k, k) = 1;
+  const Numbers sd = posterior.standard_deviation(
+      inversion::sparse(from_left(unit, prior.model.map().linearize(s.found.m))));
+  Numbers low(s.found.cells.begin(), s.found.cells.begin() + static_cast<std::ptrdiff_t>(n)),
+      high = low;
+  const double half = inversion::normal_half_width(0.9);
+  for (std::size_t k = 0; k < n; ++k) low[k] -= half * sd[k], high[k] += half * sd[k];
+  s.result.low = resistivity_of_cells(s.result.cells, low);
+  s.result.high = resistivity_of_cells(s.result.cells, high);
 }
 
 std::vector<std::string> describe(const LearntSection& s, double smooth_rms) {

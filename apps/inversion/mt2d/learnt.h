@@ -14,8 +14,10 @@ struct LearntSection {
   inversion::LearntResult found;
   std::vector<std::string> doubts;
 };
-/// From the smooth section's ln ohm m; with `bands` if asked, the decoder's error within.
-LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& smooth, bool bands);
+/// From the smooth section's ln ohm m.
+LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& smooth);
+/// What 90 % of models lie between, the decoder's error within.
+void add_bands(const InvertProblem& p, LearntSection& s);
 /// Lines for the user.
 std::vector<std::string> describe(const LearntSection& s, double smooth_rms);
 /// prior.csv: both sections by their numbers.

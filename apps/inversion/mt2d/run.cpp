@@ -44,8 +44,7 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   LearntSection s;
   FinerMesh finer;
   for (bool fine = false; !fine;) {
-    s = learnt_section(p, smooth,
-                       p.options.posterior.method == inversion::PosteriorMethod::laplace);
+    s = learnt_section(p, smooth);
     finer = finer_mesh(config, p, s.found.cells);
     tell(to.log, "with the prior: ", finer);
     fine = !finer.next;
@@ -54,6 +53,7 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
       complete(config, p);
     }
   }
+  if (p.options.posterior.method == inversion::PosteriorMethod::laplace) add_bands(p, s);
   s.result.sensitivity = of_smooth.sensitivity;  // what data see, by either
   const fs::path folder = to.folder.path() / "learnt";
   data::make_folder(folder);
@@ -69,22 +69,23 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   to.manifest.metrics.emplace_back("prior_doubts", static_cast<double>(s.doubts.size()));
 }
 
-/// An inversion between two steps: the case on its mesh, the state there, and how many steps were
-/// taken on coarser meshes.
+/// An inversion between two steps: the case on its mesh, the state there, how many steps were taken
+/// on coarser meshes, and whether this mesh was looked at before the steps have ended.
 struct Progressing {
   InvertProblem p;
   inversion::SectionState state;
   int before = 0;
+  bool looked = false;
 
   void put(data::Checkpoint& c) const {
     c.put("state", inversion::packed(state));
-    c.put("mesh",
-          std::vector<double>{double(p.fineness.columns), double(p.fineness.rows), double(before)});
+    c.put("mesh", std::vector<double>{double(p.fineness.columns), double(p.fineness.rows),
+                                      double(before), double(looked)});
   }
   void get(const data::Config& config, const data::Checkpoint& c) {
     state = inversion::unpacked(c.array<double>("state"));
     const std::vector<double>& mesh = c.array<double>("mesh");
-    before = static_cast<int>(mesh[2]);
+    before = static_cast<int>(mesh[2]), looked = mesh[3] != 0;
     const Fineness fineness{static_cast<int>(mesh[0]), static_cast<int>(mesh[1])};
     if (fineness.columns == p.fineness.columns && fineness.rows == p.fineness.rows) return;
     p = with_fineness(config, p, fineness);
@@ -218,6 +219,10 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
             "step {}: {}, roughness {:.4g}, weight {:.3g}, step length {:.2g}, {:.1f} s",
             static_cast<int>(row.step), rms_text(row), row.roughness, row.weight, row.length,
             seconds));
+        // Steps that gain little may be spent on errors of the mesh.
+        const auto& rows = record.history();
+        if (!now.looked && rows.size() > 1 && row.rms > 0.9 * step_row(rows[rows.size() - 2]).rms)
+          break;
       }
       if (!state.ended() && !record.go_on()) return data::ExitCode::stopped_resumable;
     }
@@ -225,14 +230,17 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
     finer = finer_mesh(config, p, found.ln_rho);
     tell(to.log, "", finer);
     const int steps = static_cast<int>(record.history().back()[0]);
-    fine = !finer.next || steps >= p.options.max_iterations;
-    if (fine) continue;
-    p = *std::move(finer.next);
-    now.before = steps;
-    complete(config, p, GoOn{.ln_rho = found.ln_rho, .mu = found.mu, .steps = steps});
-    state = p.inversion->begin();
-    to.log.info(fmt::format("goes on from there on {} cells", p.mesh.solver.cells()));
-    if (!state.ended() && !record.go_on()) return data::ExitCode::stopped_resumable;
+    now.looked = !finer.next;
+    fine = state.ended() && (!finer.next || steps >= p.options.max_iterations);
+    if (finer.next && steps < p.options.max_iterations) {
+      p = *std::move(finer.next);
+      now.before = steps;
+      const std::vector<double> x = state.steps().m;
+      complete(config, p, GoOn{.mu = found.mu, .steps = steps});
+      state = p.inversion->begin(x);
+      to.log.info(fmt::format("goes on from there on {} cells", p.mesh.solver.cells()));
+    }
+    if (!fine && !record.go_on()) return data::ExitCode::stopped_resumable;
   }
   if (finer.next)
     to.log.warning("that is more than mesh.error, but inversion.max_iterations is reached");

@@ -102,16 +102,16 @@ OccamOptions SectionInversion::occam_options() const {
                      .cg_tolerance = options_.cg_tolerance}};
 }
 
-SectionState SectionInversion::begin() const {
+SectionState SectionInversion::begin(const std::vector<double>& x) const {
   SectionState out{.by_occam = options_.method == SectionMethod::occam};
   const Smoothing smooth = smoothing(out);
   if (out.by_occam) {
-    out.occam = begin_occam(problem_, smooth, start_, occam_options());
+    out.occam = begin_occam(problem_, smooth, x, occam_options());
   } else if (options_.method == SectionMethod::lbfgs) {
-    out.descent = begin_quasi_newton(problem_, smooth.prior(options_.mu), start_);
+    out.descent = begin_quasi_newton(problem_, smooth.prior(options_.mu), x);
   } else {
     static_cast<StepState&>(out.descent) =
-        begin_gauss_newton(problem_, smooth.prior(options_.mu), start_);
+        begin_gauss_newton(problem_, smooth.prior(options_.mu), x);
   }
   return out;
 }

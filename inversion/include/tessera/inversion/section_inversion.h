@@ -97,7 +97,10 @@ class SectionInversion {
                    const std::vector<double>& frequency_hz,
                    const SectionInversionOptions& options = {});
 
-  SectionState begin() const;
+  SectionState begin() const { return begin(start_); }
+  /// From x of problem(): where an inversion of the same cells on another solver's mesh has come
+  /// to.
+  SectionState begin(const std::vector<double>& x) const;
   /// One Jacobian, or one line search of lbfgs; nothing where it has ended.
   void step(SectionState& state) const;
   SectionResult result(const SectionState& state) const;
