@@ -297,6 +297,7 @@ TEST_F(Fdtd, APortBelowItsCutOffIsNone) {
   EXPECT_TRUE(holds(check.err + check.out, "mode 1, cut off at 7.49")) << check.err << check.out;
   EXPECT_TRUE(
       holds(check.err + check.out, "S of it is told at 22 of 29 frequencies, from 7.75e+09"));
+  EXPECT_TRUE(holds(check.err + check.out, "of mode 1, which decays there, comes back from the"));
   const Outcome run = run_case("case.toml", "RUN");
   ASSERT_EQ(run.code, 0) << run.err;
   const std::string s = table("RUN", "s_parameters");

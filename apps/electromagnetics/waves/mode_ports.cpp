@@ -133,20 +133,6 @@ void find_reach(ModePort& p, const std::vector<double>& frequencies) {
 /// this.
 constexpr double kTail = 0.01;
 
-/// The lowest frequency at which it does; nothing where it never does.
-std::optional<double> tail_returns(const Case& c, const CasePort& port, std::size_t mode) {
-  const ModePort& p = port.mode;
-  const std::vector<double>& lines = c.grid.lines[static_cast<std::size_t>(p.plane.axis)];
-  const double length = std::abs((p.step > 0 ? lines.front() : lines.back()) - p.position);
-  for (std::size_t k = 0; k < port.monitor.frequencies.size(); ++k) {
-    const double f = port.monitor.frequencies[k];
-    if (p.reach[mode][k] == ModeReach::decays &&
-        std::exp(2 * em::modes_at(p.band, f).modes[mode].beta.imag() * length) > kTail)
-      return f;
-  }
-  return {};
-}
-
 void check_reach(Case& c, const CasePort& port, std::size_t mode, const std::string& key,
                  const data::Config& config) {
   const std::vector<ModeReach>& reach = port.mode.reach[mode];
@@ -162,19 +148,12 @@ void check_reach(Case& c, const CasePort& port, std::size_t mode, const std::str
   std::string cutoffs;
   for (const double x : port.mode.cutoffs_hz[mode])
     cutoffs += fmt::format("{}{:.6g} Hz", cutoffs.empty() ? ", cut off at " : " and ", x);
-  const std::optional<double> tail = tail_returns(c, port, mode);
   c.warnings.push_back(warning(
       config, 669, key,
       fmt::format(
           "mode {}{}: S of it is told at {} of {} frequencies, from {:.6g} to {:.6g} Hz; at "
-          "the others it decays, or is within {:g} % of its cut-off{}",
-          mode + 1, cutoffs, told.size(), f.size(), told.front(), told.back(), 100 * cutoff_margin,
-          tail && c.options.ports.size() > 1
-              ? fmt::format(". From {:.6g} Hz on it decays so slowly that more than {:g} % of "
-                            "it comes back from its guide's end, "
-                            "which what is told of other ports there has in it",
-                            *tail, 100 * kTail)
-              : ""),
+          "the others it decays, or is within {:g} % of its cut-off",
+          mode + 1, cutoffs, told.size(), f.size(), told.front(), told.back(), 100 * cutoff_margin),
       "S is nan there, and Touchstone files leave these frequencies out; if they are not wanted, "
       "take a band of s_parameters in which it travels"));
 }
@@ -240,6 +219,35 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
                           "' has no impedance that S could be taken from: a mode of it carries no "
                           "current along two conductors",
                       "give it impedance: what its mode is said to have")});
+}
+
+void warn_of_tails(Case& c, const data::Config& config) {
+  const std::vector<double> told = told_channels(c);
+  const std::size_t n = c.channels.size();
+  for (const PortChannel& x : c.channels) {
+    const CasePort& port = c.ports[x.port];
+    const ModePort& p = port.mode;
+    if (p.reach.empty()) continue;
+    const std::vector<double>& lines = c.grid.lines[static_cast<std::size_t>(p.plane.axis)];
+    const double length = std::abs((p.step > 0 ? lines.front() : lines.back()) - p.position);
+    for (std::size_t k = 0; k < told.size() / n; ++k) {
+      const auto here = told.begin() + static_cast<std::ptrdiff_t>(k * n);
+      if (p.reach[x.mode][k] != ModeReach::decays ||
+          std::count(here, here + static_cast<std::ptrdiff_t>(n), 0.0) ==
+              static_cast<std::ptrdiff_t>(n))
+        continue;
+      const double f = port.monitor.frequencies[k],
+                   back = std::exp(2 * em::modes_at(p.band, f).modes[x.mode].beta.imag() * length);
+      if (back <= kTail) continue;
+      c.warnings.push_back(warning(
+          config, 669, port.key,
+          fmt::format("at {:.6g} Hz {:.2g} of mode {}, which decays there, comes back from the end "
+                      "of its guide behind the layer: S of other ports has that in it",
+                      f, back, x.mode + 1),
+          "let its guide be longer behind the port, or the band begin above its cut-off"));
+      break;
+    }
+  }
 }
 
 em::Injection mode_port_source(const Case& c, const PortChannel& channel,

@@ -124,6 +124,7 @@ void make_ports(Case& c, const data::Config& config) {
     const std::vector<std::string> names = channel_names(o.ports[p]);
     for (std::size_t m = 0; m < names.size(); ++m) c.channels.push_back({names[m], p, m});
   }
+  if (!c.channels.empty()) warn_of_tails(c, config);
   for (std::size_t k = 0; k < c.channels.size(); ++k)
     if (is_driven(c, c.channels[k])) drive(c, k, config);
 }
