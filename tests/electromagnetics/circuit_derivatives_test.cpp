@@ -96,7 +96,7 @@ TEST(CircuitDerivatives, OfReflectionsAreThoseOfTheDiscreteLine) {
         const std::complex<double> wanted = (formula(1 + 1e-5) - formula(1 - 1e-5)) / 2e-5,
                                    got = slope.to_vector<c128>()[q] * end.at();
         // Without loss the circuits of a difference drift apart for as long as the run lasts.
-        const double bar = name == "critical" ? 1e-4 : name == "series L C" ? 5e-6 : 1e-7;
+        const double bar = name == "series L C" ? 5e-6 : 1e-7;
         EXPECT_LT(std::abs(got - wanted), bar) << name << " " << f[q];
       }
     }

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+import cmath
+import math
+import runpy
+
 import fdtd
 
 WHAT = ("d S / d length, the length a parameter, against runs with it a little longer and shorter: a block with losses (eps 2.2, 0.1 S/m) and a dispersive one (Lorentz, with losses) in a parallel-plate guide, 9.5 to "
         "13.1 GHz, and the dispersive one narrower, with E across its ends; a patch of 16.6 x 18.6 mm on a lossy board in its length, a thin iris in WR-90 in its width, a metal block between plates in its "
-        "height, without losses and of 1000 S/m, each ending between lines of the grid; a notch in a silicon rib of 500 x 250 nm on 100 nm in oxide, 185 to 202 THz, that ends 0.1 of a cell behind a line of the grid")
-BAR = "central differences 1e-3"
+        "height, without losses and of 1000 S/m, each ending between lines of the grid; a notch in a silicon rib of 500 x 250 nm on 100 nm in oxide, 185 to 202 THz, that ends 0.1 of a cell behind a line of the grid; d reflection / d R, L and C of the "
+        "series and the parallel R L C that end the plates of row `terminations`, by `derivatives` of the mode monitor in front")
+BAR = "central differences 1e-3; of circuits also their formula, times the value, within 0.02"
 
 RIB = """app = "electromagnetics.fdtd"
 [parameters]
@@ -178,6 +183,45 @@ def worst(work, name, text, length, by_nm, elements):
     return out
 
 
+def ended_plates(work):
+    """Of both circuits the largest difference of d reflection / d value, times the value, from differences and from the formula."""
+    row = runpy.run_path(str(work.root / "tests" / "acceptance" / "rows" / "devices" / "50_terminations.py"))
+    z0, w0 = row["ETA"] * row["HEIGHT"], 2 * math.pi * row["F0"]
+    l, c = z0 / w0, 1 / (z0 * w0)
+    names = {"r": "resistance", "l": "inductance", "c": "capacitance"}
+    out = {}
+    for kind, values in (("series", {"r": z0 / 2, "l": 2 * l, "c": c}), ("parallel", {"r": 2 * z0, "l": l, "c": c / 2})):
+        units = {name: row["UNITS"][names[name]] for name in values}
+        text = row["CASE"].replace("[grid]", "[parameters]\n" + "".join(f'{name} = "{v!r} {units[name]}"\n' for name, v in values.items()) + "[grid]", 1)
+        text = text.replace('frequencies = ["0.8 GHz", "1 GHz"]\n', 'frequencies = ["0.8 GHz", "1 GHz"]\nderivatives = ["r", "l", "c"]\n', 1)
+        text += "".join(f'{names[name]} = "{name}"\n' for name in values) + f'circuit = "{kind}"\n'
+        case = fdtd.folder(work, f"ended_{kind}.toml")
+        case.write_text(text)
+
+        def waves(name, settings):
+            table = fdtd.run(work, case, name, settings).table("waves")
+            return lambda column: [complex(a, b) for a, b in zip(table[column + "_re"], table[column + "_im"])], table["frequency_Hz"]
+
+        own, frequencies = waves(f"ended_{kind}", {})
+        turn = [cmath.exp(2j * beta * 60 * row["CELL"]) for beta in own("beta")]
+        off = {"differences": 0, "formula": 0}
+        for name, value in values.items():
+            found = [value * (db * a - b * da) / a**2 for a, b, da, db in zip(*(own(x) for x in ("forward", "backward", f"forward_by_{name}", f"backward_by_{name}")))]
+            moved = []
+            for way, by in (("less", 1 - 5e-3), ("more", 1 + 5e-3)):
+                there, _ = waves(f"ended_{kind}_{name}_{way}", {f"parameters.{name}": f"{value * by!r} {units[name]}", "monitor[0].derivatives": []})
+                moved.append([b / a for a, b in zip(there("forward"), there("backward"))])
+            most = max(abs(x) for x in found)
+            off["differences"] = max([off["differences"]] + [abs(x - (b - a) / 1e-2) / most for x, a, b in zip(found, *moved)])
+            for x, f, by in zip(found, frequencies, turn):
+                def reflection(share):
+                    y = row["admittance"]({names[k]: v * (share if k == name else 1) for k, v in values.items()}, kind == "parallel", 2 * math.pi * f) * z0
+                    return (1 - y) / (1 + y)
+                off["formula"] = max(off["formula"], abs(x * by - (reflection(1 + 1e-5) - reflection(1 - 1e-5)) / 2e-5))
+        out[kind] = off
+    return out
+
+
 def measure(work):
     dispersive = lossy_block(work).replace('eps = 2.2\nsigma = "0.1 S/m"', 'eps = 1.8\nsigma = "0.02 S/m"\npoles = [{kind = "lorentz", frequency = "16 GHz", damping = "2 GHz", delta_eps = 0.6}]')
     across = dispersive
@@ -193,5 +237,7 @@ def measure(work):
         "block": worst(work, "lossy_block", lossy_block(work), "13 mm", 62500, ("S_left_left", "S_right_left", "S_left_right", "S_right_right")),
         "rib": worst(work, "notched_rib", RIB, "410 nm", 1.5625, ("S_in_in", "S_out_in")),
     }
-    good = all(x <= 1e-3 for by in found.values() for x in by.values())
-    return good, "; ".join(f"{name}: " + ", ".join(f"{element} {x:.1e}" for element, x in by.items()) for name, by in found.items()) + f"; {fdtd.where(work)}"
+    ended = ended_plates(work)
+    good = all(x <= 1e-3 for by in found.values() for x in by.values()) and all(x["differences"] <= 1e-3 and x["formula"] <= 0.02 for x in ended.values())
+    circuits = "; ".join(f"plates ended by {kind} R L C: differences {x['differences']:.1e}, formula {x['formula']:.4f}" for kind, x in ended.items())
+    return good, circuits + "; " + "; ".join(f"{name}: " + ", ".join(f"{element} {x:.1e}" for element, x in by.items()) for name, by in found.items()) + f"; {fdtd.where(work)}"
