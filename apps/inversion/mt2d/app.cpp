@@ -117,8 +117,10 @@ Estimate estimate_invert(const InvertProblem& p) {
   return {.memory_bytes = {{"program", 80u << 20}, {"Jacobian and factors", bytes_of(p)}},
           .disk_bytes = 600 * static_cast<std::uint64_t>(p.mesh.cells.cells()) +
                         (p.options.pictures_of_stations ? 600'000 * stations : 0) + 3'000'000,
-          .seconds = steps * 1.7 * seconds + 0.2 * static_cast<double>(stations),
-          .notes = {fmt::format("a Jacobian took {:.2g} s; {} steps are assumed", seconds, steps)}};
+          .seconds = 2 * steps * 1.7 * seconds + 0.2 * static_cast<double>(stations),
+          .notes = {fmt::format("a Jacobian took {:.2g} s; {} steps are assumed, and as much time "
+                                "again on finer meshes",
+                                seconds, steps)}};
 }
 
 Estimate estimate_sample(const InvertProblem& p) {
