@@ -18,7 +18,7 @@ using Numbers = std::vector<double>;
 
 }  // namespace
 
-LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth) {
+LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth, int steps) {
   const PlacedPrior prior = placed_prior(p);
   const inversion::InverseProblem cells = problem_of_cells(p);
   Numbers start = smooth;
@@ -26,7 +26,7 @@ LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth) {
   LearntSection s;
   s.found = inversion::invert_learnt(
       cells, prior.model, prior.prior, start,
-      {.newton = {.max_iterations = p.options.max_iterations,
+      {.newton = {.max_iterations = steps,
                   .tolerance = 1e-3 * static_cast<double>(cells.data.size())},
        .draws = p.options.prior.draws,
        .key = {p.options.seed, 17}});

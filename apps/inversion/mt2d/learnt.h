@@ -14,8 +14,8 @@ struct LearntSection {
   inversion::LearntResult found;
   std::vector<std::string> doubts;
 };
-/// From the smooth section's ln ohm m.
-LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& smooth);
+/// From the smooth section's ln ohm m, by so many steps at most.
+LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& smooth, int steps);
 /// What 90 % of models lie between, the decoder's error within.
 void add_bands(const InvertProblem& p, LearntSection& s);
 /// Lines for the user.

@@ -9,9 +9,12 @@
 
 namespace tessera::apps::mt2d {
 
-/// In how many parts the columns and rows of the solver's mesh are cut that a run begins with.
+/// In how many parts the columns below each station and the rows of the solver's mesh are cut that
+/// a run begins with.
 struct Fineness {
-  int columns = 1, rows = 1;
+  std::vector<int> columns;  ///< [stations]; empty: 1
+  int rows = 1;
+  friend bool operator==(const Fineness&, const Fineness&) = default;
 };
 
 /// The meshes of a case. Throws data::InputError E0687 where they would have too many nodes or do

@@ -43,11 +43,17 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   const double smooth_rms = inversion::rms_of(of_smooth.survey.data);
   LearntSection s;
   FinerMesh finer;
-  for (bool fine = false; !fine;) {
-    s = learnt_section(p, smooth);
+  // A few steps show where contacts are; on a mesh that is fine enough for them it is all of them.
+  constexpr int few = 3;
+  int steps = std::min(few, p.options.max_iterations);
+  for (bool found = false; !found;) {
+    s = learnt_section(p, smooth, steps);
     finer = finer_mesh(config, p, s.found.cells);
     tell(to.log, "with the prior: ", finer);
-    fine = !finer.next;
+    const bool all =
+        steps == p.options.max_iterations || s.found.reason == inversion::Reason::converged;
+    found = all && !finer.next;
+    steps = p.options.max_iterations;
     if (finer.next) {
       p = *std::move(finer.next);
       complete(config, p);
@@ -79,15 +85,16 @@ struct Progressing {
 
   void put(data::Checkpoint& c) const {
     c.put("state", inversion::packed(state));
-    c.put("mesh", std::vector<double>{double(p.fineness.columns), double(p.fineness.rows),
-                                      double(before), double(looked)});
+    std::vector<double> mesh{double(p.fineness.rows), double(before), double(looked)};
+    mesh.insert(mesh.end(), p.fineness.columns.begin(), p.fineness.columns.end());
+    c.put("mesh", std::move(mesh));
   }
   void get(const data::Config& config, const data::Checkpoint& c) {
     state = inversion::unpacked(c.array<double>("state"));
     const std::vector<double>& mesh = c.array<double>("mesh");
-    before = static_cast<int>(mesh[2]), looked = mesh[3] != 0;
-    const Fineness fineness{static_cast<int>(mesh[0]), static_cast<int>(mesh[1])};
-    if (fineness.columns == p.fineness.columns && fineness.rows == p.fineness.rows) return;
+    before = static_cast<int>(mesh[1]), looked = mesh[2] != 0;
+    const Fineness fineness{{mesh.begin() + 3, mesh.end()}, static_cast<int>(mesh[0])};
+    if (fineness == p.fineness) return;
     p = with_fineness(config, p, fineness);
     complete(config, p, GoOn{.steps = before});
   }

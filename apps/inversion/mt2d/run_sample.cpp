@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::apps::mt2d {
@@ -85,7 +86,8 @@ data::ExitCode run_sample(RunContext& to, const data::Config& config, const Inve
     to.log.warning(fmt::format(
         "that is more than mesh.error, and chains stay on their mesh: mesh.columns = {}, "
         "mesh.split_rows = {}",
-        p.options.solver_columns * finer.next->fineness.columns,
+        p.options.solver_columns * *std::max_element(finer.next->fineness.columns.begin(),
+                                                     finer.next->fineness.columns.end()),
         p.options.split_rows * finer.next->fineness.rows));
   for (const std::string& doubt : state.doubts) to.log.warning("prior doubtful: " + doubt);
   while (state.steps() < total) {

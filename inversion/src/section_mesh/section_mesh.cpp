@@ -97,13 +97,20 @@ std::vector<double> growing(double from, double step, double growth, double reac
 /// The stations of a section from left to right, and how wide cells are there.
 struct Places {
   std::vector<double> y, width, gap;  ///< gap: distance of the nearer neighbour
+  std::vector<double> solver_width;
 };
 
 Places places_of(const SectionStations& s, const SectionScales& scales,
                  const SectionMeshOptions& o) {
-  Places p{.y = s.y};
-  std::sort(p.y.begin(), p.y.end());
-  const std::size_t n = p.y.size();
+  const std::size_t n = s.y.size();
+  if (!o.split_columns.empty() && o.split_columns.size() != n)
+    fail(fmt::format("split_columns are of {} stations, there are {}", o.split_columns.size(), n));
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return s.y[a] < s.y[b]; });
+  Places p;
+  for (const std::size_t k : order) p.y.push_back(s.y[k]);
   const double span = p.y.back() - p.y.front();
   for (std::size_t k = 0; k < n; ++k) {
     double gap = std::numeric_limits<double>::infinity();
@@ -114,16 +121,18 @@ Places places_of(const SectionStations& s, const SectionScales& scales,
     if (n == 1) gap = 2 * o.cell_width_m.value_or(scales.shallowest_m);
     p.gap.push_back(gap);
     p.width.push_back(std::min(o.cell_width_m.value_or(gap / 2), gap));
+    const int parts = o.split_columns.empty() ? 1 : o.split_columns[order[k]];
+    if (parts < 1) fail("split_columns must be 1 or more");
+    p.solver_width.push_back(p.width.back() / (o.columns_of_cell * parts));
   }
   return p;
 }
 
-/// Width of cells at y: that at stations, growing away from them.
-double width_at(const Places& p, double y, double part, double rate) {
+/// Width of cells at y: that at stations, `width`, growing away from them.
+double width_at(const Places& p, const std::vector<double>& width, double y, double rate) {
   double out = std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < p.y.size(); ++k)
-    out = std::min(out,
-                   part * p.width[k] + rate * std::max(0.0, std::abs(y - p.y[k]) - p.gap[k] / 2));
+    out = std::min(out, width[k] + rate * std::max(0.0, std::abs(y - p.y[k]) - p.gap[k] / 2));
   return out;
 }
 
@@ -139,7 +148,7 @@ std::vector<double> inner_columns(const Places& p, const SectionMeshOptions& o) 
       if (through.empty() || at > through.back() + 0.3 * p.width[k]) through.push_back(at);
     }
   if (o.margin > 0) through.push_back(p.y.back() + p.width.back() / 2 + o.margin * p.gap.back());
-  return graded_axis(through, [&](double y) { return width_at(p, y, 1, 0.3); });
+  return graded_axis(through, [&](double y) { return width_at(p, p.width, y, 0.3); });
 }
 
 /// Heights and depths, given or of the data.
@@ -288,7 +297,8 @@ Relief relief_of(const SectionStations& s, const std::vector<double>& y,
 /// Where the ground is given stations stand on it, to a tenth of a column.
 void require_on_ground(const SectionStations& s, const Places& places, const Relief& relief) {
   for (std::size_t k = 0; k < s.y.size(); ++k) {
-    const double off = s.z[k] - relief.ground(s.y[k]), width = width_at(places, s.y[k], 1, 0.3);
+    const double off = s.z[k] - relief.ground(s.y[k]),
+                 width = width_at(places, places.width, s.y[k], 0.3);
     if (std::abs(off) > 0.1 * width + 1)
       fail(fmt::format("station {} at y = {:.6g} m {} by {:.4g} m", k, s.y[k],
                        off < 0 ? "hangs above the ground" : "lies below the ground",
@@ -327,7 +337,7 @@ SectionMesh section_mesh(const SectionStations& stations, const SectionScales& s
   for (double& x : z) x += relief.sea;
   if (o.sea) z.insert(z.begin(), 0.0);
   const std::vector<double> solver_y = graded_axis(flat.y, [&](double y) {
-    return width_at(places, y, 1.0 / o.columns_of_cell, o.padding_growth - 1);
+    return width_at(places, places.solver_width, y, o.padding_growth - 1);
   });
   const double rate = o.solver_rate / o.split_rows;
   const std::vector<double> solver_z = graded_axis(z, [&](double at) {

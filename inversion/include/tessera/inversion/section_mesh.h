@@ -70,6 +70,7 @@ struct SectionMeshOptions {
   std::optional<double> first_solver_m;
   double solver_rate = 0.15;
   int columns_of_cell = 2;           ///< solver columns in each column of the model below stations
+  std::vector<int> split_columns;    ///< below each station in so many parts more; empty: 1
   int split_rows = 1;                ///< in so many parts each of the solver's rows is cut
   double air_growth = 1.6;           ///< of heights of rows of air
   std::size_t most_nodes = 400'000;  ///< of the solver's mesh of order 1
