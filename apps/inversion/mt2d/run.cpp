@@ -82,21 +82,22 @@ struct Progressing {
   inversion::SectionState state;
   int before = 0;
   bool looked = false;
+  double mu = 1;  ///< where this mesh began
 
   void put(data::Checkpoint& c) const {
     c.put("state", inversion::packed(state));
-    std::vector<double> mesh{double(p.fineness.rows), double(before), double(looked)};
+    std::vector<double> mesh{double(p.fineness.rows), double(before), double(looked), mu};
     mesh.insert(mesh.end(), p.fineness.columns.begin(), p.fineness.columns.end());
     c.put("mesh", std::move(mesh));
   }
   void get(const data::Config& config, const data::Checkpoint& c) {
     state = inversion::unpacked(c.array<double>("state"));
     const std::vector<double>& mesh = c.array<double>("mesh");
-    before = static_cast<int>(mesh[1]), looked = mesh[2] != 0;
-    const Fineness fineness{{mesh.begin() + 3, mesh.end()}, static_cast<int>(mesh[0])};
+    before = static_cast<int>(mesh[1]), looked = mesh[2] != 0, mu = mesh[3];
+    const Fineness fineness{{mesh.begin() + 4, mesh.end()}, static_cast<int>(mesh[0])};
     if (fineness == p.fineness) return;
     p = with_fineness(config, p, fineness);
-    complete(config, p, GoOn{.steps = before});
+    complete(config, p, GoOn{.mu = mu, .steps = before});
   }
 };
 
@@ -241,7 +242,7 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
     fine = state.ended() && (!finer.next || steps >= p.options.max_iterations);
     if (finer.next && steps < p.options.max_iterations) {
       p = *std::move(finer.next);
-      now.before = steps;
+      now.before = steps, now.mu = found.mu;
       const std::vector<double> x = state.steps().m;
       complete(config, p, GoOn{.mu = found.mu, .steps = steps});
       state = p.inversion->begin(x);
