@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/pixel_range.h"
 
+#include "geometry/plane_cut.h"
 #include "geometry/vector.h"
 
 #include <algorithm>
