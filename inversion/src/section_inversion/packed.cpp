@@ -58,7 +58,7 @@ void visit(Archive& a, std::optional<OccamState::Found>& f) {
   bool there = f.has_value();
   visit(a, there);
   if (!there) return f.reset();
-  if (!f) f.emplace();
+  if (!f) f = OccamState::Found{};
   visit(a, f->m);
   visit(a, f->predicted);
   visit(a, f->mu);

@@ -2,6 +2,7 @@
 //
 // Tables of data for other programs.
 #include "tessera/autodiff/error.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/csv_numbers.h"
 #include "tessera/data/file_io.h"
 #include "tessera/inversion/constants.h"
