@@ -191,7 +191,7 @@ TEST_F(Mt2d, TheSolversMeshIsHalvedUntilResponsesAreRight) {
   EXPECT_TRUE(holds(said, "goes on from there on ")) << said;
   EXPECT_LE(fine, 0.03) << said;
   make_case("[mesh]\nerror = 0.03\n");
-  expect_same_after_kill("0.01 s");
+  expect_same_after_kill("0.01 s", "goes on from there on ");
 }
 
 // Where no finer mesh fits, or steps have run out, that is a warning with the way out.

@@ -114,10 +114,11 @@ int main(int argc, char** argv) {
       const Placed prior = placed(line, generator, *calibration, d.typical_ln_rho, true);
       r = invert_learnt(p, prior.model, prior.prior, smooth.m,
                         {.newton = {.max_iterations = 20, .tolerance = 0.5},
+                         .held_out = {calibration->held_out},
                          .posterior_draws = draws,
                          .key = {5, 0}});
     });
-    const std::vector<std::string> doubts = doubts_of(r, *calibration);
+    const std::vector<std::string> doubts = doubts_of(r, {calibration->held_out});
     const double a = line.error(smooth.m, section), optimum = line.error(r.cells, section),
                  b = draws > 0 ? line.error(r.mean, section) : optimum,
                  rms = draws > 0 ? r.mean_rms : r.rms;

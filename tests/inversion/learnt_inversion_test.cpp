@@ -77,15 +77,31 @@ Numbers ln_of(const Numbers& z) {
   for (double& v : m) v *= std::numbers::ln10;
   return m;
 }
-PriorCalibration of_normal_codes() {
-  Numbers norms, errors;
-  for (std::uint64_t k = 0; k < 2000; ++k) {
-    double sum = 0;
-    for (std::uint64_t j = 0; j < 3; ++j) sum += std::pow(data::normal({8, 0}, 3 * k + j), 2) / 3;
-    norms.push_back(sum);
-    errors.push_back(0.02);
-  }
-  return calibration_of(norms, errors, full({n_layers}, 0.02));
+std::vector<HeldOut> of_its_kind() {
+  return {{normal(random_key(15), {500, 3}), 0.02 * normal(random_key(14), {500, n_layers})}};
+}
+
+// Codes that no held-out section has are a reason of their own, whatever they cost.
+TEST(LearntInversion, LargerCodesThanHeldOutOnesAreDoubted) {
+  LearntResult r;
+  r.n_data = 100, r.objective = 90, r.code_norm = {1.0};
+  const HeldOut held_out{tensor({0.5, 0.5, 1.5, -0.5}, {2, 2}), zeros({2, 4})};  // 0.25, 1.25
+  EXPECT_TRUE(doubts_of(r, {held_out}).empty());
+  r.code_norm = {1.26};
+  const auto doubts = doubts_of(r, {held_out});
+  ASSERT_EQ(doubts.size(), 1u);
+  EXPECT_EQ(doubts[0],
+            "codes have a mean square of 1.260, that of 2 held-out sections is 1.250 at most");
+  r.code_norm = {NAN}, r.objective = NAN;
+  EXPECT_EQ(doubts_of(r, {held_out}).size(), 2u);
+}
+
+// Held-out sections are those of the generator.
+TEST(LearntInversion, HeldOutSectionsOfOtherSizesAreRefused) {
+  const SteppedEarth e = stepped_earth(ln_of({0, 0, 0}), 3);
+  for (const HeldOut& h :
+       {HeldOut{zeros({5, 2}), zeros({5, n_layers})}, HeldOut{zeros({5, 3}), zeros({4, n_layers})}})
+    EXPECT_THROW(invert_learnt(e.problem, e.model, e.prior, {}, {.held_out = {h}}), Error);
 }
 
 TEST(LearntInversion, FindsAnEarthOfItsKind) {
@@ -113,14 +129,14 @@ TEST(LearntInversion, FindsAnEarthOfItsKind) {
   EXPECT_NEAR(r.pixels_cost, p2, 1e-9);
   EXPECT_NEAR(r.code_norm[0], z2 / 3, 1e-12);
   EXPECT_NEAR(r.from_smooth, std::sqrt(difference), 1e-12);
-  EXPECT_TRUE(doubts_of(r, of_normal_codes()).empty());
+  EXPECT_TRUE(doubts_of(r, of_its_kind()).empty());
   EXPECT_TRUE(std::isnan(invert_learnt(e.problem, e.model, e.prior, {}).from_smooth));
 }
 
-// Under the right prior one earth in a hundred or so is doubted for what it costs, and as many for
+// Under the right prior one earth in some hundred is doubted for what it costs, and as many for
 // their codes; 40 are drawn.
 TEST(LearntInversion, FewOfItsKindAreDoubtedAndMostOfAnother) {
-  const PriorCalibration calibration = of_normal_codes();
+  const LearntOptions options{.held_out = of_its_kind()};
   int own = 0, other = 0;
   double cost = 0;
   for (std::uint64_t k = 0; k < 40; ++k) {
@@ -130,14 +146,15 @@ TEST(LearntInversion, FewOfItsKindAreDoubtedAndMostOfAnother) {
     for (std::size_t c = 0; c < n_layers; ++c)
       m[c] += 0.02 * std::numbers::ln10 * data::normal({13, k}, c);
     const SteppedEarth e = stepped_earth(m, 100 + k);
-    const LearntResult r = invert_learnt(e.problem, e.model, e.prior, {});
-    own += !doubts_of(r, calibration).empty();
+    const LearntResult r = invert_learnt(e.problem, e.model, e.prior, {}, options);
+    own += !doubts_of(r, options.held_out).empty();
     cost += r.objective / static_cast<double>(r.n_data) / 40;
     // A conductor between resistors, which no step is.
     for (std::size_t c = 0; c < n_layers; ++c) m[c] = std::log(c > 3 && c < 7 ? 3.0 : 300.0);
     const SteppedEarth wrong = stepped_earth(m, 200 + k);
-    other +=
-        !doubts_of(invert_learnt(wrong.problem, wrong.model, wrong.prior, {}), calibration).empty();
+    other += !doubts_of(invert_learnt(wrong.problem, wrong.model, wrong.prior, {}, options),
+                        options.held_out)
+                  .empty();
   }
   EXPECT_NEAR(cost, 1, 0.12);  // chi-squared of 40 data: 0.22 each, 0.035 of 40
   EXPECT_LE(own, 3);
@@ -145,51 +162,54 @@ TEST(LearntInversion, FewOfItsKindAreDoubtedAndMostOfAnother) {
 }
 
 /// What a result must cost a datum to be doubted.
-double bound_of(LearntResult r, const PriorCalibration& calibration) {
+double bound_of(LearntResult r) {
   double low = 0, high = 10;
   for (int k = 0; k < 40; ++k) {
     const double middle = 0.5 * (low + high);
     r.objective = middle * static_cast<double>(r.n_data);
-    (doubts_of(r, calibration).empty() ? low : high) = middle;
+    (doubts_of(r, {}).empty() ? low : high) = middle;
   }
   return high;
 }
 
 // Of 1000 data, whose variance is by nine tenths that of pixels in 200 directions, for sections
 // that the decoder is wrong by more or less: the logarithm of it scatters by 0.4.
-TEST(LearntInversion, OneInAHundredIsDoubtedWhereErrorsDifferFromSectionToSection) {
-  constexpr std::size_t n = 1000, of_pixels = 200;
+TEST(LearntInversion, OneInFiveHundredIsDoubtedWhereErrorsDifferFromSectionToSection) {
+  constexpr std::size_t n = 1000, of_pixels = 200, sections = 500;
   constexpr double part = 0.9;
   LearntResult r;
   r.n_data = n, r.code_norm = {0};
-  r.pixels_variance = part * of_pixels / n, r.pixels_variance_square = part * part * of_pixels / n;
-  const Numbers norms(1000, 1.0);
-  EXPECT_NEAR(bound_of(r, calibration_of(norms, Numbers(1000, 0.1), full({4}, 0.1))), 1.10697,
-              1e-4);  // chi-squared's table
-  Numbers errors;
-  double pooled = 0;
-  for (std::uint64_t k = 0; k < 1000; ++k) {
-    errors.push_back(0.1 * std::exp(0.4 * data::normal({22, 0}, k)));
-    pooled += std::pow(errors.back(), 2) / 1000;
+  EXPECT_NEAR(bound_of(r), 1.13358, 2e-4);  // chi-squared's table
+  std::vector<Numbers> error(sections, Numbers(of_pixels));
+  for (std::uint64_t k = 0; k < sections; ++k) {
+    const double size = std::exp(0.4 * data::normal({22, 0}, k));
+    double square = 0;
+    for (std::size_t i = 0; i < of_pixels; ++i) {
+      error[k][i] = size * std::sqrt(part) * data::normal({23, k}, i);
+      square += error[k][i] * error[k][i];
+    }
+    r.expected.push_back(
+        {(n - part * of_pixels + square) / n,
+         2 * (n - of_pixels + of_pixels * (1 - part) * (1 - part) + 2 * square * (1 - part)) /
+             double(n * n)});
   }
-  pooled = std::sqrt(pooled);
-  const double bound = bound_of(r, calibration_of(norms, errors, full({4}, pooled)));
+  const double bound = bound_of(r);
+  EXPECT_GT(bound, 1.3);
   int above = 0;
-  constexpr int drawn = 10000;
+  constexpr int drawn = 20000;
   for (std::uint64_t k = 0; k < drawn; ++k) {
-    const double s2 = std::pow(errors[k % 1000] / pooled, 2);
     double cost = 0;
-    for (std::size_t i = 0; i < n; ++i)
-      cost += (i < of_pixels ? 1 + (s2 - 1) * part : 1) * std::pow(data::normal({21, k}, i), 2) / n;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double u = data::normal({21, k}, i);
+      cost += std::pow(i < of_pixels ? std::sqrt(1 - part) * u + error[k % sections][i] : u, 2) / n;
+    }
     above += cost > bound;
   }
-  // One in a hundred, to what 10,000 draws and quantiles of nine steps say.
-  EXPECT_GT(above, 0.006 * drawn);
-  EXPECT_LT(above, 0.016 * drawn);
+  EXPECT_NEAR(above, drawn / 500, 4 * std::sqrt(drawn / 500));  // Poisson
 }
 
-// Where physics and decoder are linear the draws' mean is the minimum, and pixels' share is what
-// dense matrices say.
+// Where physics and decoder are linear the draws' mean is the minimum, and earths cost what they
+// are said to.
 TEST(LearntInversion, TheMeanOfDrawsIsTheMinimumWhereAllIsLinear) {
   const std::size_t n = 6;
   Generator g{2,
@@ -211,7 +231,9 @@ TEST(LearntInversion, TheMeanOfDrawsIsTheMinimumWhereAllIsLinear) {
     return matmul(reshape(sin(arange(24, Dtype::f64)), {4, 6}), m);
   });
   p.data = {1, -2, 0.5, 3}, p.sigma = {0.5, 0.4, 0.6, 0.5};
-  const LearntResult r = invert_learnt(p, model, prior, {}, {.posterior_draws = 2000});
+  const HeldOut held_out{normal(random_key(2), {4, 2}), 0.3 * normal(random_key(3), {4, 6})};
+  const LearntResult r =
+      invert_learnt(p, model, prior, {}, {.held_out = {held_out}, .posterior_draws = 2000});
   EXPECT_EQ(r.reason, Reason::converged);
   const Matrix j =
       p.forward.jacobian ? p.forward.jacobian(r.cells) : dense(linearized(p.forward, r.cells));
@@ -222,10 +244,28 @@ TEST(LearntInversion, TheMeanOfDrawsIsTheMinimumWhereAllIsLinear) {
   for (std::size_t i = 0; i < 6; ++i)
     for (std::size_t c = 0; c < 8; ++c) d(Eigen::Index(i), Eigen::Index(c)) = k(i, c);
   const Eigen::MatrixXd codes = a * d.rightCols(2), b = 0.09 * a * a.transpose();
-  const Eigen::MatrixXd v = Eigen::MatrixXd::Identity(4, 4) + b + codes * codes.transpose(),
-                        part = v.inverse() * b;
-  EXPECT_NEAR(r.pixels_variance, part.trace() / 4, 1e-10);
-  EXPECT_NEAR(r.pixels_variance_square, (part * part).trace() / 4, 1e-10);
+  // What earths cost that the decoder is wrong by e: drawn, and searched by the dense covariance.
+  const Eigen::LLT<Eigen::MatrixXd> v(Eigen::MatrixXd::Identity(4, 4) + b +
+                                      codes * codes.transpose());
+  ASSERT_EQ(r.expected.size(), 4u);
+  for (std::size_t t = 0; t < 4; ++t) {
+    const Numbers e = slice(held_out.errors, 0, Index(t), Index(t) + 1).to_vector(),
+                  z = slice(held_out.codes, 0, Index(t), Index(t) + 1).to_vector();
+    Eigen::VectorXd wrong(6);
+    for (Eigen::Index c = 0; c < 6; ++c) wrong[c] = std::numbers::ln10 * e[std::size_t(c)];
+    constexpr int drawn = 20000;
+    double sum = 0, squares = 0;
+    for (std::uint64_t k = 0; k < drawn; ++k) {
+      Eigen::VectorXd noise(4);
+      for (Eigen::Index c = 0; c < 4; ++c) noise[c] = data::normal({32, k}, std::uint64_t(c));
+      const Eigen::VectorXd residual = noise + codes * Eigen::Vector2d(z[0], z[1]) + a * wrong;
+      const double cost = residual.dot(v.solve(residual)) / 4;
+      sum += cost, squares += cost * cost;
+    }
+    const double mean = sum / drawn, variance = squares / drawn - mean * mean;
+    EXPECT_NEAR(r.expected[t].mean, mean, 4 * std::sqrt(variance / drawn)) << t;
+    EXPECT_NEAR(r.expected[t].variance, variance, 0.06 * variance) << t;
+  }
   // Codes' covariance given data, pixels integrated out; of cells: what their draws scatter by.
   const Eigen::MatrixXd h =
       (Eigen::MatrixXd::Identity(2, 2) +
@@ -250,21 +290,6 @@ TEST(PriorCalibration, ErrorsAreAsLongAsTheirMeansSay) {
     EXPECT_NEAR(error_length_of(sum), length, 1e-6);
   }
   EXPECT_NEAR(error_length_of(1.0 / 16), 0.1, 1e-6);  // at most as fine as cells
-}
-
-TEST(PriorCalibration, QuantilesOfWhatSectionsShow) {
-  Numbers norms, errors;
-  for (int k = 0; k <= 100; ++k)
-    norms.push_back(0.01 * ((37 * k) % 101)), errors.push_back(2.0 * k);
-  const PriorCalibration c = calibration_of(norms, errors, zeros({2, 3}));
-  for (const double p : {0.0, 0.05, 0.3, 0.5, 0.97, 1.0}) {
-    EXPECT_NEAR(c.norm_at(p), p, 1e-12);  // evenly spread: linear between those kept
-    EXPECT_NEAR(c.error_at(p), 200 * p, 1e-9);
-  }
-  EXPECT_EQ(calibration_of({3}, {4}, {}).norm_at(0.9), 3);
-  EXPECT_THROW(calibration_of({}, {}, {}), Error);
-  EXPECT_THROW(calibration_of({1}, {1, 2}, {}), Error);
-  EXPECT_THROW(PriorCalibration{}.norm_at(0.5), Error);
 }
 
 TEST(PriorCalibration, CorrelationsStayWhenStandardDeviationsChange) {

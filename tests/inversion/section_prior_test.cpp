@@ -100,35 +100,31 @@ TEST(SectionPrior, FilesAreReadBack) {
   const Tensor x = drawn_sections(3, 8, 16);
   EXPECT_EQ(back.encode(x).to_vector<float>(),
             flowing.flow.normals(p.encode(x)).first.to_vector<float>());
-  // Files of the first format had no flow, and an aspect that said nothing.
-  write_section_prior(file, p);
-  data::Safetensors old = data::read_safetensors(file);
-  old.metadata["format"] = "tessera.section_prior 1";
-  data::write_safetensors(file, old.tensors, old.metadata);
-  EXPECT_EQ(read_section_prior(file).aspect, 0);
   write_section_prior(file, p);
   const Tensor z = normal(random_key(4), {3, 6}, Dtype::f32);
   EXPECT_EQ(q.decode(z).to_vector<float>(), p.decode(z).to_vector<float>());
 
   EXPECT_FALSE(read_prior_calibration(file));
-  const PriorCalibration shown =
-      calibration_of({0.5, 1.5, 0.9}, {0.1, 0.3, 0.15}, full({8, 16}, 0.125));
+  const PriorCalibration shown{
+      full({8, 16}, 0.125), {full({3, 6}, 0.5), full({3, 8, 16}, 0.25)}, 0.7};
   write_section_prior(file, p, shown);
   const auto c = read_prior_calibration(file);
   ASSERT_TRUE(c);
-  EXPECT_EQ(c->probability, shown.probability);
-  EXPECT_EQ(c->norm, shown.norm);
-  EXPECT_EQ(c->error, shown.error);
+  EXPECT_EQ(c->error_length, 0.7);
+  for (const auto which : {&HeldOut::codes, &HeldOut::errors})
+    EXPECT_EQ((c->held_out.*which).to_vector<float>(),
+              cast(shown.held_out.*which, Dtype::f32).to_vector<float>());
   EXPECT_EQ(c->cell_error.to_vector(), shown.cell_error.to_vector());
   EXPECT_EQ(read_section_prior(file).decode(z).to_vector<float>(), p.decode(z).to_vector<float>());
   {
     const data::Safetensors all = data::read_safetensors(file);
     auto words = all.metadata;
-    words["calibration.norm"] = "1 2";
+    words["calibration.error_length"] = "0";
     data::write_safetensors(file, all.tensors, words);
     EXPECT_THROW(read_prior_calibration(file), data::InputError);
-    words["calibration.norm"] = "1 0 2 3 4 5 6 7 8";
-    data::write_safetensors(file, all.tensors, words);
+    auto fewer = all.tensors;
+    fewer.pop_back();
+    data::write_safetensors(file, fewer, all.metadata);
     EXPECT_THROW(read_prior_calibration(file), data::InputError);
   }
   write_section_prior(file, p);

@@ -57,9 +57,9 @@ class AppTest : public ::testing::Test {
     }
     EXPECT_GE(seen.size(), 5U);
   }
-  /// Runs `case.toml` to its end on one thread, and again killed after its first checkpoint and
-  /// resumed on two: the same bytes.
-  void expect_same_after_kill(const std::string& checkpoint_every) {
+  /// Runs `case.toml` to its end on one thread, and again killed after its first checkpoint, or the
+  /// first after its log says so, and resumed on two: the same bytes.
+  void expect_same_after_kill(const std::string& checkpoint_every, const std::string& said = "") {
     namespace fs = std::filesystem;
     const Outcome whole = tessera({"run", "case.toml", "--output", "whole", "--threads", "1"});
     ASSERT_EQ(whole.code, 0) << whole.err;
@@ -68,9 +68,20 @@ class AppTest : public ::testing::Test {
                                       "--checkpoint-every", checkpoint_every}),
                              here());
       const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-      while (!fs::exists(here() / "killed/ckpt/LATEST") &&
-             std::chrono::steady_clock::now() < give_up)
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const auto wait_until = [&](const auto& there) {
+        while (!there() && std::chrono::steady_clock::now() < give_up)
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      };
+      const auto newest = [&] {
+        const bool any = fs::exists(here() / "killed/ckpt/LATEST");
+        return any ? read("killed/ckpt/LATEST") : std::string();
+      };
+      wait_until([&] {
+        return said.empty() || (fs::exists(here() / "killed/log.txt") &&
+                                read("killed/log.txt").find(said) != std::string::npos);
+      });
+      const std::string before = said.empty() ? "" : newest();
+      wait_until([&] { return newest() != before; });
       ASSERT_EQ(::kill(process.pid(), SIGKILL), 0);
       process.wait();
     }

@@ -16,33 +16,54 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-}  // namespace
-
-LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth, int steps) {
+LearntSection searched(const InvertProblem& p, const Numbers& smooth,
+                       inversion::LearntOptions options) {
   const PlacedPrior prior = placed_prior(p);
   const inversion::InverseProblem cells = problem_of_cells(p);
   Numbers start = smooth;
   start.resize(prior.model.cells(), 0.0);
+  options.newton.tolerance = 1e-3 * static_cast<double>(cells.data.size());
+  options.draws = p.options.prior.draws;
+  options.key = {p.options.seed, 17};
+  options.held_out = {prior.calibration.held_out};
   LearntSection s;
-  s.found = inversion::invert_learnt(
-      cells, prior.model, prior.prior, start,
-      {.newton = {.max_iterations = steps,
-                  .tolerance = 1e-3 * static_cast<double>(cells.data.size())},
-       .draws = p.options.prior.draws,
-       .key = {p.options.seed, 17}});
-  s.doubts = inversion::doubts_of(s.found, prior.calibration);
+  s.found = inversion::invert_learnt(cells, prior.model, prior.prior, start, options);
+  s.doubts = inversion::doubts_of(s.found, options.held_out);
   Result& r = s.result;
   r = result_of_cells(p, s.found.cells, s.found.predicted);
-  for (const inversion::Iteration& i : s.found.iterations)
-    r.steps.push_back({.step = double(i.number),
-                       .rms = i.rms,
-                       .rms_te = NAN,
-                       .rms_tm = NAN,
-                       .rms_tipper = NAN,
-                       .roughness = NAN,
-                       .weight = NAN,
-                       .length = i.step});
   r.reason = inversion::describe(s.found.reason);
+  return s;
+}
+
+/// The steps of a search behind those before.
+void note_steps(LearntSection& s) {
+  for (const inversion::Iteration& i : s.found.iterations)
+    s.result.steps.push_back({.step = double(s.result.steps.size() + 1),
+                              .rms = i.rms,
+                              .rms_te = NAN,
+                              .rms_tm = NAN,
+                              .rms_tipper = NAN,
+                              .roughness = NAN,
+                              .weight = NAN,
+                              .length = i.step});
+}
+
+}  // namespace
+
+LearntSection first_learnt_section(const InvertProblem& p, const Numbers& smooth, int steps) {
+  LearntSection s = searched(p, smooth, {.newton = {.max_iterations = steps}, .rounds = 0});
+  note_steps(s);
+  return s;
+}
+
+LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth,
+                             const LearntSection& before) {
+  const inversion::LearntResult& b = before.found;
+  LearntSection s = searched(p, smooth,
+                             {.newton = {.max_iterations = p.options.max_iterations},
+                              .from = inversion::LearntStart{b.starts[b.start].name, b.m}});
+  s.result.steps = before.result.steps;
+  note_steps(s);
   return s;
 }
 
@@ -72,8 +93,8 @@ std::vector<std::string> describe(const LearntSection& s, double smooth_rms) {
       "with the prior: RMS {:.3f} after {} steps from start '{}' (smooth: {:.3f}), {:.3f} decades "
       "from the smooth section; codes have a mean square of {:.3f}, pixels cost {:.1f}, all {:.3f} "
       "a datum",
-      f.rms, f.iterations.size(), f.starts[f.start].name, smooth_rms, f.from_smooth, f.code_norm[0],
-      f.pixels_cost, f.objective / static_cast<double>(f.n_data))};
+      f.rms, s.result.steps.size(), f.starts[f.start].name, smooth_rms, f.from_smooth,
+      f.code_norm[0], f.pixels_cost, f.objective / static_cast<double>(f.n_data))};
   return out;
 }
 
@@ -82,7 +103,7 @@ std::string prior_table(const LearntSection& s, double smooth_rms) {
   data::CsvTable t({"rms", "steps", "smooth_rms", "from_smooth_decades", "code_norm", "pixels_cost",
                     "cost_per_datum", "doubts"});
   t.add(f.rms)
-      .add(f.iterations.size())
+      .add(s.result.steps.size())
       .add(smooth_rms)
       .add(f.from_smooth)
       .add(f.code_norm[0])

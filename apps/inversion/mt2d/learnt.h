@@ -14,8 +14,12 @@ struct LearntSection {
   inversion::LearntResult found;
   std::vector<std::string> doubts;
 };
-/// From the smooth section's ln ohm m, by so many steps at most.
-LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& smooth, int steps);
+/// From the smooth section's ln ohm m, by so many steps at most from the cheapest start.
+LearntSection first_learnt_section(const InvertProblem& p, const std::vector<double>& smooth,
+                                   int steps);
+/// From what was found, perhaps on a coarser mesh, to the end.
+LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& smooth,
+                             const LearntSection& before);
 /// What 90 % of models lie between, the decoder's error within.
 void add_bands(const InvertProblem& p, LearntSection& s);
 /// Lines for the user.

@@ -41,24 +41,21 @@ std::string rms_text(const StepRow& row) {
 void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
                     const std::vector<double>& smooth, const Result& of_smooth) {
   const double smooth_rms = inversion::rms_of(of_smooth.survey.data);
-  LearntSection s;
-  FinerMesh finer;
-  // A few steps show where contacts are; on a mesh that is fine enough for them it is all of them.
+  // A few steps show where contacts are.
   constexpr int few = 3;
-  int steps = std::min(few, p.options.max_iterations);
-  for (bool found = false; !found;) {
-    s = learnt_section(p, smooth, steps);
+  LearntSection s = first_learnt_section(p, smooth, std::min(few, p.options.max_iterations));
+  FinerMesh finer;
+  const auto look = [&] {
     finer = finer_mesh(config, p, s.found.cells);
     tell(to.log, "with the prior: ", finer);
-    const bool all =
-        steps == p.options.max_iterations || s.found.reason == inversion::Reason::converged;
-    found = all && !finer.next;
-    steps = p.options.max_iterations;
-    if (finer.next) {
-      p = *std::move(finer.next);
-      complete(config, p);
-    }
-  }
+    if (!finer.next) return true;
+    p = *std::move(finer.next);
+    complete(config, p);
+    return false;
+  };
+  look();
+  do s = learnt_section(p, smooth, s);
+  while (!look());
   if (p.options.posterior.method == inversion::PosteriorMethod::laplace) add_bands(p, s);
   s.result.sensitivity = of_smooth.sensitivity;  // what data see, by either
   const fs::path folder = to.folder.path() / "learnt";

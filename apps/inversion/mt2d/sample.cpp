@@ -104,11 +104,13 @@ SampleProblem sample_problem(const InvertProblem& p) {
 
 SampleState begin_sample(const SampleProblem& p) {
   const Mt2dOptions& o = p.of->options;
+  const std::vector<inversion::HeldOut> held_out{p.prior.calibration.held_out};
   const inversion::LearntResult found = inversion::invert_learnt(
       p.cells, p.prior.model, p.prior.prior, {},
       {.newton = {.max_iterations = o.max_iterations,
                   .tolerance = 1e-3 * static_cast<double>(p.cells.data.size())},
        .draws = o.prior.draws,
+       .held_out = held_out,
        .key = {o.seed, of_starts}});
   constexpr double smallest = 0.05, tolerance = 1e-3;  // of a mass
   constexpr int draws = 12;
@@ -127,7 +129,7 @@ SampleState begin_sample(const SampleProblem& p) {
       "datum; data say something of {} directions",
       found.rms, found.iterations.size(), found.code_norm[0],
       found.objective / static_cast<double>(found.n_data), s.mass.eigenvalue.size());
-  s.doubts = inversion::doubts_of(found, p.prior.calibration);
+  s.doubts = inversion::doubts_of(found, held_out);
   const inversion::LogDensity density = inversion::log_density(p.codes, p.prior.prior);
   const inversion::Metric metric = inversion::metric_of(s.mass);
   for (int k = 0; k < o.chains; ++k) {

@@ -193,9 +193,9 @@ data::ExitCode finish(RunContext& to, const PriorCase& c, const State& s) {
   }
   Results r = judge(p, c.sections, c.train + c.validation, c.train + c.validation + c.test,
                     random_key(c.options.seed + 1));
-  inversion::PriorCalibration calibration =
-      inversion::calibration_of(r.norm, r.error, tensor(r.cell_error, r.section));
-  calibration.error_length = inversion::error_length_of(std::pow(r.mean_of_16 / r.rms(), 2));
+  const inversion::PriorCalibration calibration{
+      tensor(r.cell_error, r.section), r.held_out(),
+      inversion::error_length_of(std::pow(r.mean_of_16 / r.rms(), 2))};
   inversion::write_section_prior(folder / "prior.safetensors", p, calibration);
   for (const solvers::FitEpoch& e : s.curves)
     r.loss.push_back(e.loss), r.validation.push_back(e.validation);

@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr Index kShown = 4;
+constexpr Index kHeldOut = 1000;  // whose codes and errors go along with the prior
 
 std::vector<double> numbers(const Tensor& t) { return cast(t, Dtype::f64).to_vector<double>(); }
 
@@ -28,6 +29,12 @@ double Results::rms() const {
   return std::sqrt(sum / static_cast<double>(error.size()));
 }
 
+inversion::HeldOut Results::held_out() const {
+  const Index count = std::ssize(errors_of_some) / section.count();
+  return {tensor(codes_of_some, {count, std::ssize(codes_of_some) / count}),
+          tensor(errors_of_some, {count, section[0], section[1]})};
+}
+
 Results judge(const inversion::SectionPrior& p, const BoxSource& sections, Index first, Index end,
               const Tensor& key) {
   Results r{.section = p.net.lengths};
@@ -36,6 +43,7 @@ Results judge(const inversion::SectionPrior& p, const BoxSource& sections, Index
     const Tensor z = p.encode(x);
     return std::pair(z, p.decode(z));
   });
+  const Index kept = std::min(kHeldOut, end - first);
   std::vector<double> squares(static_cast<std::size_t>(cells));
   double of_blocks = 0, blocks = 0;
   constexpr Index kBatch = 64;
@@ -44,12 +52,16 @@ Results judge(const inversion::SectionPrior& p, const BoxSource& sections, Index
     const Tensor x = sections.read({{k, 0, 0}, {k + n, rows, columns}});
     const auto [z, y] = both(x);
     const std::vector<double> at = numbers(x), found = numbers(y);
+    if (k < first + kept)
+      for (const double v : numbers(slice(z, 0, 0, std::min(n, first + kept - k))))
+        r.codes_of_some.push_back(v);
     for (const double v : numbers(mean(square(z), {-1}))) r.norm.push_back(v);
     for (Index i = 0; i < n; ++i) {
       double sum = 0;
       for (Index c = 0; c < cells; ++c) {
         const auto j = static_cast<std::size_t>(i * cells + c);
         const double d = std::pow(at[j] - found[j], 2);
+        if (k + i < first + kept) r.errors_of_some.push_back(at[j] - found[j]);
         sum += d, squares[static_cast<std::size_t>(c)] += d;
       }
       r.error.push_back(std::sqrt(sum / static_cast<double>(cells)));

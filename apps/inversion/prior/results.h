@@ -14,12 +14,15 @@ struct Results {
   std::vector<double> error;             ///< [test] root mean square of x - D(z) of each, decades
   std::vector<double> norm;              ///< [test] mean of z^2 over the codes of each
   std::vector<double> cell_error;        ///< [rows, columns] root mean square over the test
-  double mean_of_16 = 0;                 ///< root mean square of errors' means over 4 x 4 cells
+  /// Some of the test: codes, [count, codes], and x - D(z), decades, [count, rows, columns].
+  std::vector<double> codes_of_some, errors_of_some;
+  double mean_of_16 = 0;  ///< root mean square of errors' means over 4 x 4 cells
   Shape section;
   /// Some sections of the test, what is decoded of them, and draws of the prior: [shown, rows,
   /// columns].
   std::vector<double> truth, decoded, drawn;
   double rms() const;  ///< of all cells of the test
+  inversion::HeldOut held_out() const;
 };
 
 /// Sections first, ..., end - 1 of the file.

@@ -5,6 +5,7 @@
 #include "gauss_newton/line_search.h"
 #include "learnt/straight_physics.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
 #include "tessera/inversion/through.h"
 
 #include <fmt/format.h>
@@ -48,6 +49,17 @@ std::vector<LearntStart> starts_of(const LearntModel& model, const GaussianPrior
   return starts;
 }
 
+void require_held_out(const LearntModel& model, const std::vector<HeldOut>& held_out) {
+  if (held_out.empty()) return;
+  bool fits = held_out.size() == model.generators.size();
+  for (std::size_t k = 0; fits && k < held_out.size(); ++k) {
+    const Index count = held_out[0].codes.dim(0);
+    fits = held_out[k].codes.shape() == Shape{count, model.generators[k].codes} &&
+           held_out[k].errors.size() == count * model.generators[k].model.count();
+  }
+  if (!fits) throw Error("[invert_learnt] held-out sections are not those of the generators");
+}
+
 struct Cheapest {
   std::size_t start;
   SearchState state;
@@ -79,36 +91,26 @@ double share_weighted_difference(const LearntModel& model, const Numbers& a, con
 
 namespace {
 
-/// How likely a section of the prior's kind costs more than `chi` a datum. One that the decoder is
-/// wrong by s times as much as on average costs 1 + (s^2 - 1) u in the mean, u the pixels' part of
-/// the data's variance; s is as likely as among held-out sections.
-double probability_above(double chi, const LearntResult& r, const PriorCalibration& calibration) {
-  const double n = static_cast<double>(r.n_data);
-  const std::vector<double> cell = calibration.cell_error.to_vector();
-  double square = 0;
-  for (const double e : cell) square += e * e / static_cast<double>(cell.size());
-  constexpr int parts = 400;
+/// How likely an earth of the prior's kind costs more than `chi` a datum: a gamma distribution for
+/// each error that sections show, by its cube root (Wilson and Hilferty 1931,
+/// doi:10.1073/pnas.17.12.684).
+double probability_above(double chi, const std::vector<ExpectedCost>& expected) {
   double sum = 0;
-  for (int k = 0; k < parts; ++k) {
-    const double e = calibration.error_at((k + 0.5) / parts),
-                 more = square > 0 ? e * e / square - 1 : 0, mean = 1 + more * r.pixels_variance,
-                 variance =
-                     2 / n *
-                     (1 + 2 * more * r.pixels_variance + more * more * r.pixels_variance_square);
-    // A gamma distribution of these, by its cube root (Wilson and Hilferty 1931,
-    // doi:10.1073/pnas.17.12.684).
-    const double c = variance / (9 * mean * mean);
-    const double z = (std::cbrt(chi / mean) - (1 - c)) / std::sqrt(c);
+  for (const ExpectedCost& e : expected) {
+    const double c = e.variance / (9 * e.mean * e.mean),
+                 z = (std::cbrt(chi / e.mean) - (1 - c)) / std::sqrt(c);
     sum += 0.5 * std::erfc(z / std::numbers::sqrt2);
   }
-  return sum / parts;
+  return sum / static_cast<double>(expected.size());
 }
-double cost_of_one_in_a_hundred(const LearntResult& r, const PriorCalibration& calibration) {
+double cost_of_one_in(double earths, const LearntResult& r) {
+  std::vector<ExpectedCost> expected = r.expected;
+  if (expected.empty()) expected = {{1, 2 / static_cast<double>(r.n_data)}};
   double low = 0, high = 2;
-  while (probability_above(high, r, calibration) > 0.01) high *= 2;
+  while (probability_above(high, expected) > 1 / earths) high *= 2;
   for (int k = 0; k < 50; ++k) {
     const double middle = 0.5 * (low + high);
-    (probability_above(middle, r, calibration) > 0.01 ? low : high) = middle;
+    (probability_above(middle, expected) > 1 / earths ? low : high) = middle;
   }
   return high;
 }
@@ -122,20 +124,24 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
   InverseProblem p = problem;
   p.forward = through(problem.forward, cells);
   require_valid(p, prior, prior.mean);
+  require_held_out(model, options.held_out);
   if (!p.fixed.empty()) throw Error("[invert_learnt] no cell of a learnt model can be fixed");
   LearntResult r;
-  r.starts = starts_of(model, prior, smooth, options);
-  const std::vector<LearntStart> raw = r.starts;
+  const std::vector<LearntStart> raw = starts_of(model, prior, smooth, options);
   std::vector<Iteration> rows;
   for (int round = 0; round <= options.rounds; ++round) {
-    const Numbers m0 = round > 0        ? cells.predict(r.m)
-                       : smooth.empty() ? cells.predict(prior.mean)
-                                        : smooth;
-    const StraightPhysics straight(problem, model, prior, m0);
     std::vector<LearntStart> starts = raw;
-    for (LearntStart& s : starts) s.x = straight.minimum_from(s.x);
+    if (round == 0 && options.from) {
+      starts = {*options.from};
+    } else {
+      const StraightPhysics straight(problem, model, prior,
+                                     round > 0        ? cells.predict(r.m)
+                                     : smooth.empty() ? cells.predict(prior.mean)
+                                                      : smooth);
+      for (LearntStart& s : starts) s.x = straight.minimum_from(s.x);
+    }
     const Cheapest from = cheapest_of(p, prior, starts);
-    if (round == 0) r.start = from.start, r.starts = starts;
+    if (round == 0) r.start = from.start, r.starts = std::move(starts);
     // A decrease of Phi by less is none that data or prior speak for.
     if (round > 0 && !(from.state.objective < r.objective - 1)) break;
     rows.push_back({.number = static_cast<int>(rows.size()) + 1,
@@ -160,8 +166,7 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
     }
     r.mean_rms = rms(p.loss, normalised_residual(p.data, problem.forward.predict(r.mean), p.sigma));
   }
-  const PixelShare share = pixel_share(problem, model, prior, r.m);
-  r.pixels_variance = share.mean, r.pixels_variance_square = share.square;
+  r.expected = expected_costs(problem, model, prior, r.m, options.held_out);
   r.n_data = p.data.size();
   r.cells = cells.predict(r.m);
   const double penalty = prior.penalty(r.m);
@@ -178,21 +183,23 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
   return r;
 }
 
-std::vector<std::string> doubts_of(const LearntResult& r, const PriorCalibration& calibration) {
+std::vector<std::string> doubts_of(const LearntResult& r, const std::vector<HeldOut>& held_out) {
+  constexpr int rare = 500;  // a warning that is hardly ever wrong is heeded
   std::vector<std::string> doubts;
-  const double chi = r.objective / static_cast<double>(r.n_data);
-  const double bound = cost_of_one_in_a_hundred(r, calibration);
+  const double chi = r.objective / static_cast<double>(r.n_data), bound = cost_of_one_in(rare, r);
   if (!(chi <= bound))
     doubts.push_back(
         fmt::format("misfit and prior together cost {:.3f} a datum, more than the {:.3f} that one "
-                    "earth in a hundred of the prior's kind costs",
-                    chi, bound));
-  for (std::size_t k = 0; k < r.code_norm.size(); ++k)
-    if (!(r.code_norm[k] <= calibration.norm_at(0.99)))
+                    "earth in {} of the prior's kind costs",
+                    chi, bound, rare));
+  for (std::size_t k = 0; k < held_out.size(); ++k) {
+    const double most = max(mean(square(held_out[k].codes), {-1})).item<double>();
+    if (!(r.code_norm[k] <= most))
       doubts.push_back(
-          fmt::format("codes have a mean square of {:.3f}, that of one held-out section in a "
-                      "hundred is above {:.3f}",
-                      r.code_norm[k], calibration.norm_at(0.99)));
+          fmt::format("codes have a mean square of {:.3f}, that of {} held-out sections is {:.3f} "
+                      "at most",
+                      r.code_norm[k], held_out[k].codes.dim(0), most));
+  }
   return doubts;
 }
 

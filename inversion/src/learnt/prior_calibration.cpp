@@ -9,46 +9,6 @@
 #include <utility>
 
 namespace tessera::inversion {
-namespace {
-
-using Numbers = std::vector<double>;
-
-double quantile(const Numbers& probability, const Numbers& value, double p) {
-  if (value.empty() || value.size() != probability.size())
-    throw Error("[PriorCalibration] has no quantiles");
-  if (p <= probability.front()) return value.front();
-  for (std::size_t k = 1; k < value.size(); ++k)
-    if (p <= probability[k]) {
-      const double t = (p - probability[k - 1]) / (probability[k] - probability[k - 1]);
-      return (1 - t) * value[k - 1] + t * value[k];
-    }
-  return value.back();
-}
-double of_sorted(const Numbers& v, double p) {
-  const double at = p * static_cast<double>(v.size() - 1);
-  const auto low = static_cast<std::size_t>(at);
-  const double t = at - static_cast<double>(low);
-  return low + 1 < v.size() ? (1 - t) * v[low] + t * v[low + 1] : v[low];
-}
-
-}  // namespace
-
-double PriorCalibration::norm_at(double p) const { return quantile(probability, norm, p); }
-double PriorCalibration::error_at(double p) const { return quantile(probability, error, p); }
-
-PriorCalibration calibration_of(Numbers norms, Numbers errors, Tensor cell_error) {
-  if (norms.empty() || norms.size() != errors.size())
-    throw Error("[calibration_of] needs norm and error of each of some sections");
-  std::sort(norms.begin(), norms.end());
-  std::sort(errors.begin(), errors.end());
-  PriorCalibration c{.probability = {0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1},
-                     .cell_error = std::move(cell_error)};
-  for (const double p : c.probability) {
-    c.norm.push_back(of_sorted(norms, p));
-    c.error.push_back(of_sorted(errors, p));
-  }
-  return c;
-}
 
 double error_length_of(double part) {
   const auto part_at = [](double length) {
@@ -68,13 +28,13 @@ double error_length_of(double part) {
   return std::sqrt(low * high);
 }
 
-GaussianPrior with_standard_deviations(GaussianPrior prior, const Numbers& wanted) {
+GaussianPrior with_standard_deviations(GaussianPrior prior, const std::vector<double>& wanted) {
   const std::size_t n = prior.size();
   if (wanted.size() != n) throw Error("[with_standard_deviations] one number of each parameter");
   for (const double s : wanted)
     if (!(s > 0)) throw Error("[with_standard_deviations] standard deviations are above 0");
   const SparseFactor factor(prior.precision, {}, "with_standard_deviations");
-  Numbers scale(n);  // of the precision's rows: what they have over what is wanted
+  std::vector<double> scale(n);  // of the precision's rows: what they have over what is wanted
   constexpr std::size_t at_once = 256;
   for (std::size_t first = 0; first < n; first += at_once) {
     const std::size_t count = std::min(at_once, n - first);

@@ -3,11 +3,14 @@
 
 #include "base/eigen_map.h"
 #include "base/sparse_factor.h"
+#include "tessera/autodiff/error.h"
+#include "tessera/autodiff/ops.h"
 #include "tessera/inversion/through.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace tessera::inversion {
@@ -55,6 +58,36 @@ Numbers shares_of_pixels(const LearntModel& model) {
     }
   for (std::size_t j = 0; j < share.size(); ++j) share[j] = all[j] > 0 ? share[j] / all[j] : 0;
   return share;
+}
+
+/// What errors of decoders do to the data: J sum_k W_k e_k, [data, sections].
+MatrixXd effects_of(const MatrixXd& j, const LearntModel& model,
+                    const std::vector<HeldOut>& held_out) {
+  const Index count = held_out[0].errors.dim(0);
+  MatrixXd cells = MatrixXd::Zero(j.cols(), count);
+  for (std::size_t k = 0; k < held_out.size(); ++k) {
+    const Index numbers = model.generators[k].model.count();
+    const Tensor errors = reshape(cast(held_out[k].errors, Dtype::f64), {count, numbers});
+    for (Index t = 0; t < count; ++t) {
+      const Numbers of_one = reshape(slice(errors, 0, t, t + 1), {numbers}).to_vector();
+      const Numbers at_cells = model.into[k].times(of_one);
+      cells.col(t) += view(at_cells);
+    }
+  }
+  return j * cells;
+}
+
+/// Codes of all generators, one below the other: [codes, sections].
+MatrixXd codes_of(const LearntModel& model, const std::vector<HeldOut>& held_out) {
+  const Index count = held_out[0].errors.dim(0);
+  MatrixXd out(static_cast<Eigen::Index>(model.n_codes()), count);
+  for (std::size_t k = 0; k < held_out.size(); ++k) {
+    const Numbers codes = cast(held_out[k].codes, Dtype::f64).to_vector();
+    const auto n = static_cast<Eigen::Index>(model.generators[k].codes);
+    out.middleRows(static_cast<Eigen::Index>(model.first_code(k) - model.n_pixels()), n) =
+        Eigen::Map<const MatrixXd>(codes.data(), n, count);
+  }
+  return out;
 }
 
 /// Orthonormal columns such that j is U U^T j to `part` of its norm: data say few things of cells
@@ -142,25 +175,37 @@ Numbers StraightPhysics::searched(const InverseProblem& codes, const GaussianPri
   return out;
 }
 
-PixelShare pixel_share(const InverseProblem& problem, const LearntModel& model,
-                       const GaussianPrior& prior, const Numbers& x) {
+std::vector<ExpectedCost> expected_costs(const InverseProblem& problem, const LearntModel& model,
+                                         const GaussianPrior& prior, const Numbers& x,
+                                         const std::vector<HeldOut>& held_out) {
   const std::size_t pixels = model.n_pixels();
-  if (pixels == 0) return {};
+  if (held_out.empty()) return {};
   const double n = static_cast<double>(problem.data.size());
   const MatrixXd j = weighted_jacobian(problem, model.map().predict(x));
   const LearntModel codes = without_pixels(model);
   const Matrix k = from_left(
       to_matrix(j),
       linearized(codes.map(), {x.begin() + static_cast<std::ptrdiff_t>(pixels), x.end()}));
-  Matrix a = from_left(to_matrix(j), linear_map(model.pixels));
-  const SparseFactor factor(corner(prior.precision, pixels), {}, "invert_learnt");
-  MatrixXd v = view(a) * factor.solve_transposed(view(a)) + view(k) * view(k).transpose();
-  v.diagonal().array() += 1;
-  const Numbers share = shares_of_pixels(model);
-  view(a).array().rowwise() *= view(share).transpose().array();
-  const MatrixXd b = view(a) * factor.solve_transposed(view(a));
-  const MatrixXd part = Eigen::LLT<MatrixXd>(v).solve(b);
-  return {part.trace() / n, part.cwiseProduct(part.transpose()).sum() / n};
+  MatrixXd g = MatrixXd::Identity(j.rows(), j.rows()), v = g + view(k) * view(k).transpose();
+  if (pixels > 0) {
+    Matrix a = from_left(to_matrix(j), linear_map(model.pixels));
+    const SparseFactor factor(corner(prior.precision, pixels), {}, "invert_learnt");
+    const MatrixXd all = view(a) * factor.solve_transposed(view(a));
+    const Numbers share = shares_of_pixels(model);
+    view(a).array().rowwise() *= view(share).transpose().array();
+    v += all;
+    g += all - view(a) * factor.solve_transposed(view(a));
+  }
+  const Eigen::LLT<MatrixXd> llt(v);
+  const MatrixXd of_g = llt.solve(g),  // V^-1 G
+      d = effects_of(j, model, held_out) + view(k) * codes_of(model, held_out),
+                 weighed = llt.solve(d);
+  const double mean = of_g.trace(), square = of_g.cwiseProduct(of_g.transpose()).sum();
+  std::vector<ExpectedCost> out;
+  for (Eigen::Index t = 0; t < d.cols(); ++t)
+    out.push_back({(mean + d.col(t).dot(weighed.col(t))) / n,
+                   2 * (square + 2 * weighed.col(t).dot(g * weighed.col(t))) / (n * n)});
+  return out;
 }
 
 }  // namespace tessera::inversion

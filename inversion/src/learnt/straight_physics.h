@@ -4,6 +4,7 @@
 #pragma once
 #include "tessera/data/random.h"
 #include "tessera/inversion/gauss_newton.h"
+#include "tessera/inversion/learnt_inversion.h"
 #include "tessera/inversion/learnt_model.h"
 
 #include <Eigen/Dense>
@@ -38,13 +39,12 @@ class StraightPhysics {
   Eigen::MatrixXd pixels_of_residual_;  ///< Q^-1 A^T L^-T, of the part of r that codes move
 };
 
-/// What of the data's variance, as the prior at x has it, is that of pixels where generators speak:
-/// of V = C + A Q^-1 A^T + K K^T, K = J dm/dz, and B = the pixels' part of it, traces of V^-1 B and
-/// of its square, a datum.
-struct PixelShare {
-  double mean = 0, square = 0;
-};
-PixelShare pixel_share(const InverseProblem& problem, const LearntModel& model,
-                       const GaussianPrior& prior, const std::vector<double>& x);
+/// What earths cost that have codes z and that decoders are wrong by e, linear around x: with
+///   V = C + A Q^-1 A^T + K K^T,   K = J dm/dz,   d = (J W e) / sigma + K z,
+/// and G = V less K K^T and less the pixels' part where generators speak, the cost is in the mean
+/// tr V^-1 G + d^T V^-1 d, and has the variance 2 (tr (V^-1 G)^2 + 2 d^T V^-1 G V^-1 d).
+std::vector<ExpectedCost> expected_costs(const InverseProblem& problem, const LearntModel& model,
+                                         const GaussianPrior& prior, const std::vector<double>& x,
+                                         const std::vector<HeldOut>& held_out);
 
 }  // namespace tessera::inversion

@@ -15,9 +15,9 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr const char* kFormat = "tessera.section_prior 2";
-constexpr const char* kFirstFormat = "tessera.section_prior 1";  // without a flow
-constexpr const char* kCellError = "calibration.cell_error";
+constexpr const char* kFormat = "tessera.section_prior 3";
+constexpr const char *kCellError = "calibration.cell_error", *kCodes = "calibration.codes",
+                     *kErrors = "calibration.errors", *kErrorLength = "calibration.error_length";
 
 /// What the loss of one cell is made of, by the decoded section y in units of `scale`.
 Tensor loss_of(const SectionPrior& p, const Tensor& x, const Tensor& y,
@@ -33,12 +33,6 @@ Tensor normed(const SectionPrior& p, const Tensor& sections) {
 std::string text_of(const std::vector<Index>& numbers) {
   std::string s;
   for (const Index n : numbers) s += (s.empty() ? "" : " ") + std::to_string(n);
-  return s;
-}
-
-std::string text_of(const std::vector<double>& numbers) {
-  std::string s;
-  for (const double v : numbers) s += (s.empty() ? "" : " ") + data::number_text(v);
   return s;
 }
 
@@ -78,25 +72,12 @@ struct Words {
     }
     return out;
   }
-  std::vector<double> rising(const std::string& name) const {
-    const std::string& t = text(name);
-    std::vector<double> out;
-    for (const char* at = t.c_str(); *at != '\0';) {
-      char* end = nullptr;
-      out.push_back(std::strtod(at, &end));
-      if (end == at || !std::isfinite(out.back()) ||
-          (out.size() > 1 && out.back() < out[out.size() - 2]))
-        refuse(file, name + " is '" + t + "'");
-      at = end;
-    }
-    return out;
-  }
 };
 
 void require_format(const Words& words) {
   const std::string& format = words.text("format");
-  if (format != kFormat && format != kFirstFormat)
-    refuse(words.file, "its format is '" + format + "'");
+  if (format != kFormat)
+    refuse(words.file, "its format is '" + format + "', not '" + kFormat + "'");
 }
 
 }  // namespace
@@ -173,11 +154,10 @@ void write_section_prior(const std::filesystem::path& file, const SectionPrior& 
     words["flow"] = text_of(std::vector<Index>{std::ssize(p.flow.couplings),
                                                p.flow.couplings[0].net.layers[0].w.dim(1)});
   if (calibration) {
-    words["calibration.probability"] = text_of(calibration->probability);
-    words["calibration.norm"] = text_of(calibration->norm);
-    words["calibration.error"] = text_of(calibration->error);
-    words["calibration.error_length"] = data::number_text(calibration->error_length);
+    words[kErrorLength] = data::number_text(calibration->error_length);
     tensors.push_back({kCellError, calibration->cell_error});
+    tensors.push_back({kCodes, cast(calibration->held_out.codes, Dtype::f32)});
+    tensors.push_back({kErrors, cast(calibration->held_out.errors, Dtype::f32)});
   }
   data::write_safetensors(file, tensors, words);
 }
@@ -186,18 +166,19 @@ std::optional<PriorCalibration> read_prior_calibration(const std::filesystem::pa
   const data::Safetensors all = data::read_safetensors(file);
   const Words words{file, all.metadata};
   require_format(words);
-  if (!all.metadata.contains("calibration.probability")) return std::nullopt;
-  PriorCalibration c{.probability = words.rising("calibration.probability"),
-                     .norm = words.rising("calibration.norm"),
-                     .error = words.rising("calibration.error")};
-  if (all.metadata.contains("calibration.error_length"))
-    c.error_length = words.number("calibration.error_length");
-  const std::vector<Index> section = words.numbers("section");
-  for (const data::NamedTensor& t : all.tensors)
+  if (!all.metadata.contains(kErrorLength)) return std::nullopt;
+  PriorCalibration c{.error_length = words.number(kErrorLength)};
+  const std::vector<Index> section = words.numbers("section"), codes = words.numbers("codes");
+  for (const data::NamedTensor& t : all.tensors) {
     if (t.name == kCellError) c.cell_error = cast(t.values, Dtype::f64);
-  if (c.probability.empty() || !(c.error_length > 0) || c.norm.size() != c.probability.size() ||
-      c.error.size() != c.probability.size() || section.size() != 2 || !c.cell_error.defined() ||
-      c.cell_error.shape() != Shape{section[0], section[1]})
+    if (t.name == kCodes) c.held_out.codes = t.values;
+    if (t.name == kErrors) c.held_out.errors = t.values;
+  }
+  if (!(c.error_length > 0) || section.size() != 2 || codes.size() != 1 ||
+      !c.cell_error.defined() || !c.held_out.codes.defined() || !c.held_out.errors.defined() ||
+      c.cell_error.shape() != Shape{section[0], section[1]} || c.held_out.codes.size() == 0 ||
+      c.held_out.codes.shape() != Shape{c.held_out.codes.size() / codes[0], codes[0]} ||
+      c.held_out.errors.shape() != Shape{c.held_out.codes.dim(0), section[0], section[1]})
     refuse(file, "what it says of held-out sections does not fit together");
   return c;
 }
@@ -221,7 +202,7 @@ SectionPrior read_section_prior(const std::filesystem::path& file) {
       refuse(file, e.what());
     }
   }();
-  if (words.text("format") != kFirstFormat) p.aspect = words.number("aspect");
+  p.aspect = words.number("aspect");
   if (all.metadata.contains("flow")) {
     const std::vector<Index> flow = words.numbers("flow");
     if (flow.size() != 2 || flow[0] > 1000 || flow[1] > 10'000)

@@ -3,13 +3,14 @@
 // A smooth model and one of learnt priors side by side, and whether the data bear the prior out.
 //
 //   const LearntResult r = invert_learnt(problem, model, prior, smooth.m, options);
-//   for (const std::string& doubt : doubts_of(r, what_held_out_sections_show)) ...
+//   for (const std::string& doubt : doubts_of(r, options.held_out)) ...
 #pragma once
 #include "tessera/data/random.h"
 #include "tessera/inversion/gauss_newton.h"
 #include "tessera/inversion/learnt_model.h"
 #include "tessera/inversion/prior_calibration.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,23 @@ struct LearntStart {
   double objective = 0;
 };
 
+/// What a section costs a datum, misfit and penalty together: its mean and its variance.
+struct ExpectedCost {
+  double mean = 1, variance = 0;
+};
+
 struct LearntOptions {
   GaussNewtonOptions newton;
   int draws = 4;  ///< starts whose codes are drawn from N(0, 1)
+  /// Where a search with the same model and data ended whose physics were coarser: this one goes on
+  /// there, instead of from the cheapest start.
+  std::optional<LearntStart> from;
   /// How often the starts are tried again with the tangent at the minimum that was found; where one
   /// of them costs less, the search goes on from there.
   int rounds = 1;
+  /// Of each generator, of one number of sections: what earths of the prior's kind may cost is told
+  /// from them. Empty: nothing is.
+  std::vector<HeldOut> held_out;
   /// Draws of the posterior, at the tangent of the minimum, that its mean is taken over; 0: no
   /// mean.
   int posterior_draws = 0;
@@ -47,9 +59,9 @@ struct LearntResult : GaussNewtonResult {  ///< its m is x = (p, z_1, z_2, ...)
   std::vector<double> mean;
   double mean_rms = 0;  ///< of the data that it predicts
   std::size_t n_data = 0;
-  /// What pixels where generators speak have of the data's variance, as the prior has it there: the
-  /// traces of V^-1 B and of its square a datum, V = C + J Q^-1 J^T, B the pixels' part of it.
-  double pixels_variance = 0, pixels_variance_square = 0;
+  /// What earths of the prior's kind cost that have codes and errors of decoders as each of the
+  /// held-out sections has, linear around the minimum.
+  std::vector<ExpectedCost> expected;
   /// Root mean square difference to the smooth model, decades, each cell by the share that
   /// generators have in it; NaN where there is no smooth one.
   double from_smooth = 0;
@@ -64,11 +76,13 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
                            const LearntOptions& options = {});
 
 /// Why a prior may not be that of this earth, a sentence each; empty: nothing speaks against it.
-/// Under the right prior the objective at its minimum, misfit and penalty, is about chi-squared of
-/// as many numbers as there are data (exactly so where F and D are linear), however many parameters
-/// fit them, for a section that the decoder is as wrong by as it is on average; held-out sections
-/// say how that differs from section to section. And codes are no larger than theirs. Each of the
-/// two doubts one earth in a hundred of the prior's kind.
-std::vector<std::string> doubts_of(const LearntResult& result, const PriorCalibration& calibration);
+/// Under the right prior the objective at its minimum, misfit and penalty, is chi-squared of as
+/// many numbers as there are data where F and D are linear and errors of D are those that the prior
+/// has, however many parameters fit them. Held-out sections say what codes and errors of D are
+/// like, and so what earths may cost (`expected`; chi-squared where there are none): one in 500 of
+/// the prior's kind is doubted. And codes are no larger than theirs; `held_out` are those of the
+/// search.
+std::vector<std::string> doubts_of(const LearntResult& result,
+                                   const std::vector<HeldOut>& held_out);
 
 }  // namespace tessera::inversion

@@ -7,24 +7,22 @@
 
 namespace tessera::inversion {
 
+/// Some sections that a prior has not learnt from: the codes z that its encoder has for each, and
+/// what D(z) is wrong by.
+struct HeldOut {
+  Tensor codes;   ///< [count, codes]
+  Tensor errors;  ///< x - D(z), decades, [count, shape of sections]
+};
+
 /// What sections that a prior has not learnt from show of it: how large their codes are, and what
 /// codes do not say of them.
 struct PriorCalibration {
-  std::vector<double> probability;  ///< rising, of the quantiles below
-  std::vector<double> norm;         ///< of the mean of z^2 of a section
-  std::vector<double> error;        ///< of the root mean square of x - D(z) of a section, decades
   Tensor cell_error;  ///< root mean square of x - D(z) of each cell, decades, [shape of sections]
+  HeldOut held_out;
   /// How far x - D(z) of neighbours is alike, in cells: the length l of a correlation
   /// (d / l) K1(d / l), that of a prior of first differences in the plane.
   double error_length = 1.3;
-
-  /// A quantile between those that are kept, linear in the probability.
-  double norm_at(double p) const;
-  double error_at(double p) const;
 };
-/// Of the norms and errors of some sections. Throws tessera::Error for none, or different numbers.
-PriorCalibration calibration_of(std::vector<double> norms, std::vector<double> errors,
-                                Tensor cell_error);
 /// The length of errors whose means over 4 x 4 cells have such a part of the variance of one cell,
 /// between 0.1 and 10: data see means, and errors of a decoder are fine lines along edges.
 double error_length_of(double part);
