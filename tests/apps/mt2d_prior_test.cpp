@@ -27,7 +27,10 @@ void write_prior(const fs::path& file, bool calibrated, int codes = 4, double as
   p.aspect = aspect;
   if (calibrated)
     write_section_prior(
-        file, p, calibration_of({0.5, 1, 1.5}, {0.1, 0.2, 0.3}, tessera::full({8, 16}, 0.2)));
+        file, p,
+        PriorCalibration{.cell_error = tessera::full({8, 16}, 0.2),
+                         .held_out = {tessera::normal(tessera::random_key(2), {3, codes}),
+                                      0.2 * tessera::normal(tessera::random_key(3), {3, 8, 16})}});
   else
     write_section_prior(file, p);
 }
