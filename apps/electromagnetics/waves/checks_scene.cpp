@@ -70,7 +70,8 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
   }
 }
 
-void check_shape(const StructureOptions& s, const std::string& at, Checks& checks) {
+void check_shape(const StructureOptions& s, const CaseOptions& o, const std::string& at,
+                 Checks& checks) {
   const auto wrong = [&](const char* key, std::string message, std::string hint = {}) {
     checks.say(626, at + key, std::move(message), std::move(hint));
   };
@@ -98,6 +99,14 @@ void check_shape(const StructureOptions& s, const std::string& at, Checks& check
   if ((s.shape == ShapeKind::prism || s.shape == ShapeKind::gds) && std::isinf(s.height) &&
       s.sidewall != 0)
     wrong(".height", "only a body with upright walls can be infinite", "leave sidewall out");
+  const bool upright =
+      s.shape == ShapeKind::cylinder || s.shape == ShapeKind::prism || s.shape == ShapeKind::gds;
+  if (s.shape == ShapeKind::cone && s.height == 0) wrong(".height", "a cone has a height");
+  if (upright && s.height == 0 && !goes_through(o, s, static_cast<int>(s.axis)))
+    wrong(".height", "the body has no height, and its axis points where the grid is resolved",
+          "give it a height; 0 stands for no end where nothing is resolved");
+  if (upright && s.height == 0 && s.sidewall != 0)
+    wrong(".height", "only a body with upright walls goes through", "leave sidewall out");
   if (s.shape == ShapeKind::half_space && is_zero(s.outward)) wrong(".outward", "has no direction");
   if (s.rotate && is_zero(s.rotate->axis)) wrong(".rotate.axis", "has no direction");
 }
@@ -140,7 +149,7 @@ void check_thickness(const StructureOptions& s, const CaseOptions& o, const std:
   for (int a = 0; a < 3; ++a) {
     const auto i = static_cast<std::size_t>(a);
     const double extent = s.size ? (*s.size)[i] : s.low && s.high ? (*s.high)[i] - (*s.low)[i] : 1;
-    if (extent != 0 || !o.grid.resolved(a)) continue;
+    if (extent != 0 || goes_through(o, s, a)) continue;
     return checks.say(653, item((at + (s.size ? ".size" : ".high")).c_str(), i),
                       std::string("the box has no size along ") + "xyz"[a] + ", and a sheet of '" +
                           *s.material + "' does nothing: only perfect conductors may be so thin",
@@ -215,7 +224,7 @@ void check_structures(const CaseOptions& o, Checks& checks) {
                  "give it a material");
     for (std::size_t k = 0; k < s.parts.size(); ++k)
       checks.known(item((at + ".parts").c_str(), k), s.parts[k], earlier, "earlier structure");
-    check_shape(s, at, checks);
+    check_shape(s, o, at, checks);
     check_pixels(s, at, checks);
     if (s.empty) checks.known(at + ".empty", *s.empty, media, "medium");
     check_thickness(s, o, at, checks);

@@ -71,6 +71,8 @@ struct GridOptions {
   double high(int a) const;
   double middle(int a) const;
   bool resolved(int a) const { return high(a) > low(a); }
+  /// Along it nothing changes. While the size of the domain is still sought there is no such axis.
+  bool endless(int a) const { return resolved(0) && !resolved(a); }
 };
 
 // [run]
@@ -385,6 +387,10 @@ std::string structure_key(const CaseOptions& o, std::size_t structure);
 
 /// Whether the monitor is measured against one of the reference.
 bool refers_to_reference(const CaseOptions& o, const MonitorOptions& m);
+
+/// Whether a structure that has no length along this axis of its own goes through all of the domain
+/// there: turned as it may be, it points where nothing is resolved.
+bool goes_through(const CaseOptions& o, const StructureOptions& s, int axis);
 
 /// The medium of a structure of pixels where its density is 0.
 inline const std::string& empty_medium(const StructureOptions& s, const CaseOptions& o) {

@@ -16,6 +16,9 @@ std::vector<Parameter> parameters_of(CaseOptions& o) {
     const auto one = [&](const std::string& key, double& value) {
       if (std::isfinite(value)) out.push_back({s.name + "." + key, &value});
     };
+    const auto height = [&] {
+      if (s.height != 0) one("height", s.height);  // 0 stands for no end
+    };
     const auto three = [&](const std::string& key, Point& value) {
       for (std::size_t d = 0; d < 3; ++d) one(fmt::format("{}[{}]", key, d), value[d]);
     };
@@ -37,7 +40,7 @@ std::vector<Parameter> parameters_of(CaseOptions& o) {
         three("centre", s.centre);
         one("radius", s.radius);
         if (s.inner_radius) one("inner_radius", *s.inner_radius);
-        if (s.shape == ShapeKind::cylinder) one("height", s.height);
+        if (s.shape == ShapeKind::cylinder) height();
         break;
       case ShapeKind::ellipsoid:
         three("centre", s.centre);
@@ -59,7 +62,7 @@ std::vector<Parameter> parameters_of(CaseOptions& o) {
           for (std::size_t d = 0; d < 2; ++d)
             one(fmt::format("corners[{}][{}]", k, d), s.corners[k][d]);
         one("base", s.base);
-        one("height", s.height);
+        height();
         break;
       case ShapeKind::pixels:
         if (s.size) three("centre", s.centre);
@@ -74,7 +77,7 @@ std::vector<Parameter> parameters_of(CaseOptions& o) {
       case ShapeKind::gds:
         three("origin", s.origin);
         one("base", s.base);
-        one("height", s.height);
+        height();
         break;
       case ShapeKind::unite:
       case ShapeKind::intersection:

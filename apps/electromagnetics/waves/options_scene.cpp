@@ -211,7 +211,8 @@ data::Options<StructureOptions> structure_table() {
     return f;
   };
   data::Field size = side(
-      "Lengths of the sides, about the centre; 0 makes a sheet, of a perfect conductor alone.");
+      "Lengths of the sides, about the centre. 0 along an axis that is not resolved is the same as "
+      "inf; along another it makes a sheet, of a perfect conductor alone.");
   size.min = 0;
   o.add("size", &O::size, size);
   o.add("low", &O::low, side("Instead of size: the corner where x, y, z are least."));
@@ -252,9 +253,10 @@ data::Options<StructureOptions> structure_table() {
       length({.doc = "Radius at the high end.", .min = 0, .required = true, .only_for = {"cone"}}));
   o.add("height", &O::height,
         length({.doc = "Length along the axis; that of a cylinder or of a body with upright walls "
-                       "may be inf.",
+                       "may be inf, or 0 where nothing is resolved along the axis: it has no end "
+                       "there.",
                 .infinite = true,
-                .above = 0,
+                .min = 0,
                 .required = true,
                 .only_for = {"cylinder", "cone", "prism", "gds"}}));
   o.add("axis", &O::axis,

@@ -21,7 +21,25 @@ Point unit(Axis a) {
   return {a == Axis::x ? 1.0 : 0.0, a == Axis::y ? 1.0 : 0.0, a == Axis::z ? 1.0 : 0.0};
 }
 
-em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape>& known) {
+/// Both corners of a box or of pixels.
+std::array<Point, 2> corners_of(const CaseOptions& o, const StructureOptions& s) {
+  Point low{}, high{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double half = s.size.value_or(Point{})[d] / 2;
+    low[d] = s.low ? (*s.low)[d] : s.centre[d] - half;
+    high[d] = s.high ? (*s.high)[d] : s.centre[d] + half;
+    if (low[d] == high[d] && goes_through(o, s, static_cast<int>(d)))
+      low[d] = -INFINITY, high[d] = INFINITY;
+  }
+  return {low, high};
+}
+
+em::Shape solid(const CaseOptions& o, const StructureOptions& s,
+                const std::map<std::string, em::Shape>& known) {
+  // Checks have seen that a body without a height goes through.
+  const bool through = s.height == 0;
+  const double height = through ? INFINITY : s.height, base = through ? -INFINITY : s.base,
+               top = through ? INFINITY : s.base + s.height;
   const auto parts = [&] {
     std::vector<em::Shape> out;
     for (const std::string& name : s.parts) out.push_back(known.at(name));
@@ -29,12 +47,7 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
   };
   switch (s.shape) {
     case ShapeKind::box: {
-      if (s.low && s.high) return em::box(*s.low, *s.high);
-      Point low{}, high{};
-      for (std::size_t d = 0; d < 3; ++d) {
-        low[d] = s.centre[d] - s.size.value_or(Point{})[d] / 2;
-        high[d] = s.centre[d] + s.size.value_or(Point{})[d] / 2;
-      }
+      const auto [low, high] = corners_of(o, s);
       return em::box(low, high);
     }
     case ShapeKind::pixels:
@@ -47,9 +60,8 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
       return em::translate(s.drawing->solid.shape, s.origin);
     case ShapeKind::gds:
       if (!s.drawing) break;
-      return em::translate(em::prism(s.drawing->rim, s.base, s.base + s.height,
-                                     static_cast<int>(s.axis), s.sidewall),
-                           s.origin);
+      return em::translate(
+          em::prism(s.drawing->rim, base, top, static_cast<int>(s.axis), s.sidewall), s.origin);
     case ShapeKind::half_space:
       return em::half_space(s.point, s.outward);
     case ShapeKind::sphere: {
@@ -59,8 +71,8 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
     case ShapeKind::ellipsoid:
       return em::ellipsoid(s.centre, s.semi_axes);
     case ShapeKind::cylinder: {
-      const em::Shape whole = em::cylinder(s.centre, s.radius, s.height, unit(s.axis));
-      return s.inner_radius ? em::subtract(whole, em::cylinder(s.centre, *s.inner_radius, s.height,
+      const em::Shape whole = em::cylinder(s.centre, s.radius, height, unit(s.axis));
+      return s.inner_radius ? em::subtract(whole, em::cylinder(s.centre, *s.inner_radius, height,
                                                                unit(s.axis)))
                             : whole;
     }
@@ -69,7 +81,7 @@ em::Shape solid(const StructureOptions& s, const std::map<std::string, em::Shape
     case ShapeKind::torus:
       return em::torus(s.centre, s.radius, s.tube_radius, unit(s.axis));
     case ShapeKind::prism:
-      return em::prism(s.corners, s.base, s.base + s.height, static_cast<int>(s.axis), s.sidewall);
+      return em::prism(s.corners, base, top, static_cast<int>(s.axis), s.sidewall);
     case ShapeKind::unite:
       return em::unite(parts());
     case ShapeKind::intersection:
@@ -96,8 +108,9 @@ Point middle_of(const StructureOptions& s, const em::Shape& shape) {
 }
 
 /// The solid, turned, and its copies.
-em::Shape whole_body(const StructureOptions& s, const std::map<std::string, em::Shape>& known) {
-  em::Shape shape = solid(s, known);
+em::Shape whole_body(const CaseOptions& o, const StructureOptions& s,
+                     const std::map<std::string, em::Shape>& known) {
+  em::Shape shape = solid(o, s, known);
   if (s.rotate)
     shape = em::rotate(shape, em::rotation_about(s.rotate->axis, s.rotate->angle),
                        s.rotate->about.value_or(middle_of(s, shape)));
@@ -161,16 +174,9 @@ em::Densities densities_of(const StructureOptions& s, const Point& low, const Po
   return out;
 }
 
-/// Across axes on which nothing is resolved the block has no end.
 em::Structure pixels_of(const CaseOptions& o, const StructureOptions& s, em::Scene& scene,
                         const std::vector<em::Medium>& media) {
-  Point low{}, high{};
-  for (std::size_t d = 0; d < 3; ++d) {
-    low[d] = s.low ? (*s.low)[d] : s.centre[d] - s.size.value_or(Point{})[d] / 2;
-    high[d] = s.high ? (*s.high)[d] : s.centre[d] + s.size.value_or(Point{})[d] / 2;
-    if (low[d] == high[d] && !o.grid.resolved(static_cast<int>(d)))
-      low[d] = -INFINITY, high[d] = INFINITY;
-  }
+  const auto [low, high] = corners_of(o, s);
   const int empty = number_of(empty_medium(s, o), media), full = number_of(*s.material, media);
   em::require_mixable(media[static_cast<std::size_t>(empty)],
                       media[static_cast<std::size_t>(full)]);
@@ -179,6 +185,19 @@ em::Structure pixels_of(const CaseOptions& o, const StructureOptions& s, em::Sce
 }
 
 }  // namespace
+
+bool goes_through(const CaseOptions& o, const StructureOptions& s, int axis) {
+  Point along{};
+  along[static_cast<std::size_t>(axis)] = 1;
+  if (s.rotate && s.rotate->axis != Point{}) {
+    const em::Rotation r = em::rotation_about(s.rotate->axis, s.rotate->angle);
+    for (std::size_t d = 0; d < 3; ++d) along[d] = r[d][static_cast<std::size_t>(axis)];
+  }
+  constexpr double rounding = 1e-9;
+  for (int d = 0; d < 3; ++d)
+    if (!o.grid.endless(d) && std::abs(along[static_cast<std::size_t>(d)]) > rounding) return false;
+  return true;
+}
 
 em::Scene make_scene(const CaseOptions& o, const std::vector<em::Medium>& media) {
   em::Scene scene;
@@ -190,7 +209,7 @@ em::Scene make_scene(const CaseOptions& o, const std::vector<em::Medium>& media)
         scene.structures.push_back(pixels_of(o, s, scene, media));
         continue;
       }
-      const em::Shape shape = whole_body(s, known);
+      const em::Shape shape = whole_body(o, s, known);
       if (!s.name.empty()) known[s.name] = shape;
       if (s.material)
         scene.structures.push_back({shape, number_of(*s.material, media), s.priority, s.name});
