@@ -111,4 +111,40 @@ components = ["Ez"]
   EXPECT_LT(20 * std::log10(back / std::abs(*peak)), -40);
 }
 
+/// The pulse passes between two checks, 10 periods apart: the run ends by its decay below the true
+/// peak, which is that of checks every 16 steps, and the residue is not taken for growth.
+TEST_F(FdtdGrowth, AnEmptyLineEndsByItsDecay) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["60 mm", "20 mm", "0 mm"], cell = "1 mm", polarization = "Hz"}
+run = {precision = "f64", stop.decay_db = 80, excite = ["left"]}
+boundary = {x = "pml", y = "pec", pml.cells = 12}
+output = {vtk = false, pictures = false, scene = false}
+s_parameters = {frequency_min = "1 GHz", frequency_max = "10 GHz", frequency_points = 10}
+[[port]]
+name = "left"
+kind = "mode"
+position = ["-15 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+[[port]]
+name = "right"
+kind = "mode"
+position = ["15 mm", "0 mm", "0 mm"]
+direction = [-1, 0, 0]
+)");
+  ASSERT_EQ(tessera({"run", "line.toml", "--output", "RUN"}).code, 0);
+  ASSERT_EQ(
+      tessera({"run", "line.toml", "--output", "OFTEN", "--set", "run.stop.check_every=\"1 ps\""})
+          .code,
+      0);
+  const auto peak = [&](const std::string& run) {
+    const std::string table = read(run + "/metrics.csv");
+    return csv_column(table, "energy_j").back() *
+           std::pow(10, csv_column(table, "decay_db").back() / 10);
+  };
+  EXPECT_NEAR(10 * std::log10(peak("RUN") / peak("OFTEN")), 0, 1);
+  const std::vector<double> down = csv_column(read("RUN/metrics.csv"), "decay_db");
+  EXPECT_GT(down.back(), 80);
+  EXPECT_LT(csv_column(read("RUN/metrics.csv"), "step").back(), 2000);
+}
+
 }  // namespace

@@ -8,6 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
 namespace tessera::electromagnetics {
 namespace {
 
@@ -117,6 +121,82 @@ TEST(EnergyWatch, SeesARunDieAway) {
   EXPECT_TRUE(fallen);
   EXPECT_GE(watch.fallen_db(), 60);
   EXPECT_GT(watch.least_stored_j, 0);
+}
+
+/// A line of `n` cells between absorbing layers, a source in its middle.
+TimeDomain passing(int n, const Waveform& w, std::vector<Injection>& sources) {
+  const YeeGrid grid = uniform_grid({(n + 20) * cell, 0, 0}, cell);
+  const std::array<Faces, 3> faces{pml, joined, joined};
+  const double dt = 0.9 * stable_time_step(grid);
+  YeeModel model = yee_model(grid, faces, {.cells = 10}, dt, Dtype::f64, {}, {Medium{.name = "m"}});
+  model.active = {false, true, true, false, true, true};
+  sources = {current_source(grid, faces, dt, Ez, {0, 0, 0}, {0, 0, 0}, 1, w)};
+  return {std::move(model), sources, {}};
+}
+
+/// Between checks ten periods apart the pulse has come and gone; with looks the peak is that of a
+/// look after each step, in domains shorter than the pulse and longer ones.
+TEST(EnergyWatch, KnowsThePeakOfAPulseThatPassesBetweenChecks) {
+  for (const int n : {2, 10, 60})
+    for (const Waveform& w : {gaussian_pulse(2.75e9, 4.5e9), gaussian_pulse(4.75e9, 0.5e9),
+                              gaussian_derivative(1, 0.1e-9, 0.45e-9)}) {
+      std::vector<Injection> sources;
+      TimeDomain each = passing(n, w, sources), some = passing(n, w, sources);
+      const double period = 1 / 5e9 / each.dt_s();
+      const auto check = std::llround(10 * period), last = 3 * std::llround(w.end_s / each.dt_s());
+      const std::vector<std::int64_t> at =
+          loud_steps(sources, each.dt_s(), std::llround(0.25 * period));
+      ASSERT_FALSE(at.empty());
+      EXPECT_LE(at.size(), 16U);
+      EXPECT_TRUE(std::is_sorted(at.begin(), at.end()));
+      EnergyWatch true_one, watch;
+      while (each.step() < last) each.advance(1), true_one.look(each);
+      auto next = at.begin();
+      while (some.step() < last) {
+        const std::int64_t to_check = (some.step() / check + 1) * check;
+        const bool looks = next != at.end() && *next < to_check;
+        some.advance((looks ? *next++ : to_check) - some.step());
+        if (looks) {
+          watch.look(some);
+        } else {
+          EXPECT_FALSE(watch.grows(some)) << n << ' ' << some.step();
+        }
+      }
+      EXPECT_LT(10 * std::log10(true_one.peak_j / watch.peak_j), 1) << n << ' ' << w.end_s;
+      EXPECT_GE(true_one.peak_j, watch.peak_j);
+    }
+}
+
+TEST(EnergyWatch, LooksWhereASourceIsLoud) {
+  const auto of = [](double end_s, std::function<double(double)> at) {
+    Injection out;
+    out.edges = {{Ez, 1, 0, 0}};
+    out.end_s = end_s;
+    out.fill = [at = std::move(at)](std::int64_t first, std::int64_t n, double* to) {
+      for (std::int64_t q = 0; q < n; ++q) to[q] = at(static_cast<double>(first + q));
+    };
+    return out;
+  };
+  EXPECT_TRUE(loud_steps({}, 1, 4).empty());
+  // Never ends; is silent; has ended before it begins.
+  const std::vector<Injection> none{of(INFINITY, [](double) { return 1; }),
+                                    of(400, [](double) { return 0; }),
+                                    of(0, [](double) { return 1; })};
+  EXPECT_TRUE(loud_steps(none, 1, 4).empty());
+  // A burst at 200: two samples on each side, every second one.
+  const auto burst = of(400, [](double n) { return n == 200 ? -3.0 : 0.1; });
+  EXPECT_EQ(loud_steps(std::vector{burst}, 1, 4), (std::vector<std::int64_t>{196, 204, 212}));
+  // The weaker one is listened to as well, and both at once are looked at once.
+  const auto weaker = of(400, [](double n) { return n == 80 || n == 200 ? 1e-6 : 0.0; });
+  EXPECT_EQ(loud_steps(std::vector{burst, weaker}, 1, 4),
+            (std::vector<std::int64_t>{76, 84, 92, 196, 204, 212}));
+  EXPECT_EQ(loud_steps(std::vector{weaker}, 1, 4, 100), (std::vector<std::int64_t>{76, 84, 92}));
+  // Loud all the time.
+  const auto steady = of(4e5, [](double) { return 1; });
+  const std::vector<std::int64_t> at = loud_steps(std::vector{steady}, 1, 4);
+  EXPECT_GE(at.size(), 12U);
+  EXPECT_LE(at.size(), 13U);
+  EXPECT_GT(at.back(), 360000);
 }
 
 TEST(EnergyWatch, SeesAnActiveMediumGrow) {

@@ -4,6 +4,7 @@
 
 #include "electromagnetics/fdtd/antenna.h"
 #include "electromagnetics/fdtd/derivative_passes.h"
+#include "electromagnetics/fdtd/run_end.h"
 #include "electromagnetics/fdtd/run_results.h"
 #include "electromagnetics/fdtd/scattering.h"
 #include "electromagnetics/fdtd/shards.h"
@@ -33,6 +34,16 @@ namespace em = electromagnetics;
 /// Below its peak the energy has left: a transform that has seen nothing will see nothing.
 constexpr double kNothingComesDb = 60;
 
+double shortest_period(const Case& c) {
+  return c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
+}
+
+/// Of the two between looks at the energy while sources are loud: the power of a pulse of all
+/// the band, from zero on, is within 1 dB of its peak for 0.7 periods.
+std::int64_t steps_of_looks(const Case& c) {
+  return std::max<std::int64_t>(1, std::llround(0.25 * shortest_period(c) / c.dt_s));
+}
+
 /// Over ranks; wires between lines of the grid want all of it on one.
 em::GridCut cut_of(const Case& c, parallel::Communicator& ranks,
                    const std::vector<double>& weights) {
@@ -41,15 +52,15 @@ em::GridCut cut_of(const Case& c, parallel::Communicator& ranks,
 
 /// One of the case's runs, on the ranks that it can be cut over.
 em::TimeDomain make_run(const MonitoredCase& made, std::size_t number,
-                        parallel::Communicator& ranks, const std::vector<double>& weights) {
+                        std::vector<em::Injection> sources, parallel::Communicator& ranks,
+                        const std::vector<double>& weights) {
   std::vector<em::Edge> recorded;
   for (const auto& m : made.of_run(number))
     recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
   const Case& c = made.case_of(number);
   em::GridCut cut = cut_of(c, ranks, weights);
   em::YeeModel model = make_model(c, em::slab_of(c.faces, cut));
-  return {std::move(model), make_injections(c, made.excitation_of(number)), std::move(recorded),
-          std::move(cut)};
+  return {std::move(model), std::move(sources), std::move(recorded), std::move(cut)};
 }
 
 /// Tells the other ranks which run comes next, where there are several runs and ranks share them.
@@ -107,6 +118,7 @@ struct TimeLoop {
   std::optional<em::TimeDomain> run;
   std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
   double sources_end = 0;
+  std::vector<std::int64_t> looks;  ///< at the energy, besides the checks
   em::EnergyWatch energy;
   std::vector<double> norms;  ///< of the transforms at the last check
   std::uint64_t metrics_bytes = 0;
@@ -122,10 +134,18 @@ struct TimeLoop {
       first.push_back(columns);
       columns += static_cast<std::int64_t>(m->edges().size());
     }
-    run.emplace(make_run(made, number, context.ranks, context.options.weights));
-    sources_end = run->sources_end_s();
+    std::vector<em::Injection> sources = make_injections(c, made.excitation_of(number));
+    for (const em::Injection& s : sources) sources_end = std::max(sources_end, s.end_s);
     last_step = fixed_end(c, sources_end);
+    looks = em::loud_steps(sources, c.dt_s, steps_of_looks(c), last_step);
+    run.emplace(make_run(made, number, std::move(sources), context.ranks, context.options.weights));
     check_steps = steps_between_checks(c);
+  }
+
+  /// Until the energy is looked at again.
+  std::int64_t steps_to_look() const {
+    const auto next = std::upper_bound(looks.begin(), looks.end(), run->step());
+    return next == looks.end() ? check_steps : *next - run->step();
   }
 
   void advance(std::int64_t n) {
@@ -177,26 +197,6 @@ struct TimeLoop {
       const Monitors& all = made.of_run(k);
       for (std::size_t m = 0; m < all.size(); ++m) all[m]->load(in, prefix_of(k, m));
     }
-  }
-
-  /// "Ez at (1e-06, 2e-06, 0) m, cell (3, 4, 0), in 'gold', inside the absorbing layer of x" where
-  /// the field is largest.
-  std::string where_it_grows() const {
-    const em::TimeDomain::Peak p = run->peak();
-    const auto at = c.grid.position(p.edge);
-    const em::Medium& m = c.media[static_cast<std::size_t>(em::medium_at(c.scene, at))];
-    std::string layer;
-    const int cell[3] = {p.edge.i, p.edge.j, p.edge.k};
-    for (int d = 0; d < 3; ++d) {
-      const int low = layer_cells(c, d, false), high = layer_cells(c, d, true);
-      if ((low > 0 && cell[d] <= low) || (high > 0 && cell[d] >= c.grid.cells(d) - high))
-        layer += "xyz"[d];
-    }
-    return fmt::format("{} at ({:.4g}, {:.4g}, {:.4g}) m, cell ({}, {}, {}), in '{}', {}",
-                       em::name_of(p.edge.component), at[0], at[1], at[2], cell[0], cell[1],
-                       cell[2], m.name,
-                       layer.empty() ? "outside of the absorbing layers"
-                                     : "inside the absorbing layer across " + layer);
   }
 
   /// Whether the stop rule is fulfilled; `grown` is set where the run cannot be trusted.
@@ -310,7 +310,7 @@ class Stepping {
                          piece = std::max<std::int64_t>(
                              s.run->is_cut() ? 64 : 16,
                              4000000 / static_cast<std::int64_t>(cells + 1) * 16);
-      std::int64_t n = std::min(to_check, piece);
+      std::int64_t n = std::min({to_check, piece, s.steps_to_look()});
       if (s.last_step > 0) n = std::min(n, s.last_step - s.run->step());
       s.advance(n);
       if (s.run->step() % s.check_steps == 0) {
@@ -319,6 +319,8 @@ class Stepping {
         row(db);
         progress.update(static_cast<std::uint64_t>(s.run->step()), {{"decay_db", db}});
       } else {
+        if (std::binary_search(s.looks.begin(), s.looks.end(), s.run->step()))
+          s.energy.look(*s.run);
         progress.update(static_cast<std::uint64_t>(s.run->step()));
       }
       done = done || (s.last_step > 0 && s.run->step() >= s.last_step);
@@ -332,7 +334,10 @@ class Stepping {
       if (periodic_.due()) save();
     }
     progress.finish(grown ? "failed" : "finished");
-    if (grown) return say_growth();
+    if (grown) {
+      for (const std::string& line : growth(c_, *s.run, s.energy)) context_.log.error(line);
+      return data::ExitCode::blow_up;
+    }
     metrics_->sync();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -386,24 +391,6 @@ class Stepping {
     if (made_.runs() > 1) values.insert(values.begin(), static_cast<double>(s.number + 1));
     metrics_->row(values);
   }
-  data::ExitCode say_growth() {
-    const TimeLoop& s = *now_;
-    const std::string least =
-        s.energy.least_stored_j > 0
-            ? fmt::format(", after a least of {:.3g} J", s.energy.least_stored_j)
-            : "";
-    context_.log.error(fmt::format(
-        "the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
-        "largest field is {}",
-        s.run->step(), std::max(s.energy.energy_j, s.energy.stored_j), least, s.where_it_grows()));
-    context_.log.error(
-        "what makes fields grow: an active medium; a film or surface of negative permittivity that "
-        "runs through a pml, which amplifies its backward waves (let that face be boundary.x = "
-        "\"absorber\"); or a guide whose evanescent tail reaches a layer (move the layer away by a "
-        "wavelength, or raise pml.cells)");
-    return data::ExitCode::blow_up;
-  }
-
   RunContext& context_;
   MonitoredCase& made_;
   const Case& c_;
@@ -415,7 +402,9 @@ class Stepping {
 };
 
 void help_with_run(HelpContext& with, MonitoredCase& made, std::size_t number) {
-  em::TimeDomain run = make_run(made, number, with.ranks, with.weights);
+  em::TimeDomain run =
+      make_run(made, number, make_injections(made.case_of(number), made.excitation_of(number)),
+               with.ranks, with.weights);
   if (made.runs() == 1)
     for (std::unique_ptr<Monitor>& m : made.monitors)  // rank 0 has what they record
       if (!made.c.shape_derivatives.count(m->options().name)) m.reset();
@@ -429,9 +418,8 @@ void help_with_run(HelpContext& with, MonitoredCase& made, std::size_t number) {
 }  // namespace
 
 std::int64_t steps_between_checks(const Case& c) {
-  const double period = c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
   return std::max<std::int64_t>(
-      16, std::llround(c.options.run.stop.check_every.value_or(10 * period) / c.dt_s));
+      16, std::llround(c.options.run.stop.check_every.value_or(10 * shortest_period(c)) / c.dt_s));
 }
 
 void help_with_steps(HelpContext& with, MonitoredCase& made) {

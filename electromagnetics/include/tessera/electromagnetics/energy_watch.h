@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 namespace tessera::electromagnetics {
 
@@ -19,6 +22,8 @@ struct EnergyWatch {
   double peak_j = 0;           ///< the largest energy_j
   double least_stored_j = -1;  ///< since the sources ended; -1: they have not
 
+  /// Takes the energy into the peak: at loud_steps, between the looks of `grows`.
+  void look(const TimeDomain& run);
   /// Looks at the run. Whether its fields grow: the energy is not finite, or what is stored after
   /// the sources is ten times its least so far (of 1e-10 of the peak, where that is more).
   bool grows(const TimeDomain& run);
@@ -28,5 +33,14 @@ struct EnergyWatch {
     return peak_j > 0 ? 10 * std::log10(peak_j / std::max(energy_j, 1e-300)) : 0;
   }
 };
+
+/// Steps, rising, at which a run's energy has to be looked at so that its peak is known although a
+/// pulse passes in less time than lies between two checks: about where the largest current of a
+/// source that ends is within 10 dB of the largest it ever is, every second multiple of `every`
+/// there or, in long pulses, a dozen of them for each source. `every` is a quarter of a period or
+/// less. Up to `last_step`, where it is not 0. Takes one step's currents of the sources for each
+/// `every`.
+std::vector<std::int64_t> loud_steps(std::span<const Injection> sources, double dt_s,
+                                     std::int64_t every, std::int64_t last_step = 0);
 
 }  // namespace tessera::electromagnetics

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/fdtd/run_end.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tessera::apps::fdtd {
+namespace {
+
+namespace em = electromagnetics;
+
+/// "Ez at (1e-06, 2e-06, 0) m, cell (3, 4, 0), in 'gold', inside the absorbing layer of x" where
+/// the field is largest.
+std::string where_it_grows(const Case& c, const em::TimeDomain& run) {
+  const em::TimeDomain::Peak p = run.peak();
+  const auto at = c.grid.position(p.edge);
+  const em::Medium& m = c.media[static_cast<std::size_t>(em::medium_at(c.scene, at))];
+  std::string layer;
+  const int cell[3] = {p.edge.i, p.edge.j, p.edge.k};
+  for (int d = 0; d < 3; ++d) {
+    const int low = layer_cells(c, d, false), high = layer_cells(c, d, true);
+    if ((low > 0 && cell[d] <= low) || (high > 0 && cell[d] >= c.grid.cells(d) - high))
+      layer += "xyz"[d];
+  }
+  return fmt::format("{} at ({:.4g}, {:.4g}, {:.4g}) m, cell ({}, {}, {}), in '{}', {}",
+                     em::name_of(p.edge.component), at[0], at[1], at[2], cell[0], cell[1], cell[2],
+                     m.name,
+                     layer.empty() ? "outside of the absorbing layers"
+                                   : "inside the absorbing layer across " + layer);
+}
+
+}  // namespace
+
+std::vector<std::string> growth(const Case& c, const em::TimeDomain& run,
+                                const em::EnergyWatch& energy) {
+  const std::string least = energy.least_stored_j > 0
+                                ? fmt::format(", after a least of {:.3g} J", energy.least_stored_j)
+                                : "";
+  return {fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
+                      "largest field is {}",
+                      run.step(), std::max(energy.energy_j, energy.stored_j), least,
+                      where_it_grows(c, run)),
+          "what makes fields grow: an active medium; a film or surface of negative permittivity "
+          "that runs through a pml, which amplifies its backward waves (let that face be "
+          "boundary.x = \"absorber\"); or a guide whose evanescent tail reaches a layer (move the "
+          "layer away by a wavelength, or raise pml.cells)"};
+}
+
+}  // namespace tessera::apps::fdtd
