@@ -205,12 +205,12 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
   const auto& results = batch.results;
 
   const auto& path = context.folder.path();
-  write_tables(path, results, input.survey.has_coordinates);
-  inversion::write_survey_csv(path / "data.csv", with_predictions(o, input, results));
   std::string why_not;
   const bool vtk = data::vtk_xml_available(&why_not);
   if (!vtk) context.log.warning("no VTK XML files: " + why_not);
   write_results(path, results, input.survey.has_coordinates, vtk);
+  write_tables(path, results, input.survey.has_coordinates);
+  inversion::write_survey_csv(path / "data.csv", with_predictions(o, input, results));
   draw(context.folder.plots(), results, input.survey.has_coordinates, o.pictures_of_soundings,
        context.manifest.threads);
 

@@ -8,6 +8,9 @@
 
 namespace tessera::apps::mt1d {
 
+/// What files and groups of results are named after, by id (inversion::file_names).
+std::vector<std::string> names_of(const std::vector<inversion::StationResult>& results);
+
 /// soundings.csv and, in soundings/, model, fit and iteration table of each. No times in any of
 /// them. Distances that only count the stations are none.
 void write_tables(const std::filesystem::path& run,

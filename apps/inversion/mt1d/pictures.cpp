@@ -26,9 +26,11 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
                          [&] { return inversion::phase_tensor_section(results, has_coordinates); });
   std::set<std::string> taken;  // a sounding may be called "section", too
   for (const auto& [name, make] : figures) taken.insert(name);
+  const std::vector<std::string> names = names_of(results);
   if (each)
-    for (const inversion::StationResult& r : results) {
-      std::string name = r.id;
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      const inversion::StationResult& r = results[k];
+      std::string name = names[k];
       while (!taken.insert(name).second) name += "_sounding";
       figures.emplace_back(name, [&r] { return inversion::station_figure(r); });
       if (r.phase_tensor.period.empty()) continue;

@@ -203,7 +203,6 @@ StationResult read(const std::map<std::string, data::H5Array>& datasets, const s
     return *v;
   };
   StationResult r;
-  r.id = group.substr(group.rfind('/') + 1);
   visit(r, [&]<class T>(const std::string& name, T& value, const char*, const char*) {
     if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, double>) {
       const auto& v = find.template operator()<T>(name);

@@ -4,8 +4,15 @@
 #include "tessera/data/vtk_xml.h"
 #include "tessera/data/vtkhdf.h"
 #include "tessera/inversion/section.h"
+#include "tessera/inversion/survey_files.h"
 
 namespace tessera::apps::mt1d {
+
+std::vector<std::string> names_of(const std::vector<inversion::StationResult>& results) {
+  std::vector<std::string> ids;
+  for (const inversion::StationResult& r : results) ids.push_back(r.id);
+  return inversion::file_names(ids);
+}
 
 void write_results(const std::filesystem::path& run,
                    const std::vector<inversion::StationResult>& results, bool has_coordinates,
@@ -21,7 +28,9 @@ void write_results(const std::filesystem::path& run,
   file.write_texts("tessera/profile/sounding", ids, {"", "soundings in the order of the profile"});
   file.write("tessera/profile/has_coordinates", std::vector<double>{has_coordinates ? 1.0 : 0.0},
              {}, {"1", "0: distances only count stations"});
-  for (const inversion::StationResult& r : results) write(file, "tessera/sounding/" + r.id, r);
+  const std::vector<std::string> names = names_of(results);
+  for (std::size_t k = 0; k < results.size(); ++k)
+    write(file, "tessera/sounding/" + names[k], results[k]);
   file.commit();
   if (!vtk_xml) return;
   data::make_folder(run / "vtk");
@@ -51,8 +60,11 @@ std::vector<inversion::StationResult> read_results(const std::filesystem::path& 
     throw missing("usable tessera/profile");
   has_coordinates = (*coordinates)[0] != 0;
   std::vector<inversion::StationResult> results;
-  for (const std::string& id : *ids)
-    results.push_back(read(datasets, "tessera/sounding/" + id, results_h5.string()));
+  const std::vector<std::string> names = inversion::file_names(*ids);
+  for (std::size_t k = 0; k < ids->size(); ++k) {
+    results.push_back(read(datasets, "tessera/sounding/" + names[k], results_h5.string()));
+    results.back().id = (*ids)[k];
+  }
   return results;
 }
 

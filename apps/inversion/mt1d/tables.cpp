@@ -86,8 +86,11 @@ void write_tables(const std::filesystem::path& run,
                     "exact_hessian",
                     "static_shift_ln",
                     "static_shift_std"});
-  data::make_folder(run / "soundings");
-  for (const inversion::StationResult& r : results) {
+  const std::filesystem::path folder = run / "soundings";
+  data::make_folder(folder);
+  const std::vector<std::string> names = names_of(results);
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const inversion::StationResult& r = results[k];
     const auto& s = r.result;
     t.add(r.id)
         .add(r.station)
@@ -105,9 +108,9 @@ void write_tables(const std::filesystem::path& run,
                      s.correlation_decades})
       t.add(if_known(v));
     t.add(int{s.exact_hessian}).add(s.shift_ln_impedance).add(s.shift_std).end_row();
-    data::replace_file(run / "soundings" / (r.id + "_model.csv"), model_table(s));
-    data::replace_file(run / "soundings" / (r.id + "_fit.csv"), fit_table(s));
-    data::replace_file(run / "soundings" / (r.id + "_iterations.csv"), iteration_table(s));
+    data::replace_file(folder / (names[k] + "_model.csv"), model_table(s));
+    data::replace_file(folder / (names[k] + "_fit.csv"), fit_table(s));
+    data::replace_file(folder / (names[k] + "_iterations.csv"), iteration_table(s));
   }
   data::write_file_atomically(run / "soundings.csv", t.text());
 }

@@ -176,9 +176,10 @@ void complete(const data::Config& config, InvertProblem& p, const std::optional<
     s.ln_rho_bounds =
         inversion::Bounds{std::log(*o.least_resistivity), std::log(*o.greatest_resistivity)};
     const double width = s.ln_rho_bounds->upper - s.ln_rho_bounds->lower;
-    for (double& v : s.start)
-      v = std::clamp(v, s.ln_rho_bounds->lower + 1e-3 * width,
-                     s.ln_rho_bounds->upper - 1e-3 * width);
+    for (std::size_t i = 0; i < n; ++i)  // fixed cells keep what the case says of them
+      if (s.fixed.empty() || !s.fixed[i])
+        s.start[i] = std::clamp(s.start[i], s.ln_rho_bounds->lower + 1e-3 * width,
+                                s.ln_rho_bounds->upper - 1e-3 * width);
   }
   if (o.static_shift.enabled) s.shift_std_decades = o.static_shift.prior_std;
   p.inversion.emplace(p.input.survey.data, p.mesh, p.frequency_hz, s);

@@ -345,13 +345,22 @@ Mt2dOptions read_options(const data::Config& config) {
         "smooth section are not sampled",
         "[prior] with file and depth; or task = \"invert\", whose posterior.method = \"laplace\" "
         "gives bands of each cell");
-  if (survey::are_bounds(config, o.least_resistivity, o.greatest_resistivity, wrong) &&
-      o.reference_resistivity &&
-      !(*o.least_resistivity < *o.reference_resistivity &&
-        *o.reference_resistivity < *o.greatest_resistivity))
-    say(604, "model.reference_resistivity",
-        "reference_resistivity does not lie between least_resistivity and greatest_resistivity",
-        "a value between them: at a bound data have no hold on the model");
+  if (survey::are_bounds(config, o.least_resistivity, o.greatest_resistivity, wrong)) {
+    const auto between = [&](double ohm_m) {
+      return *o.least_resistivity < ohm_m && ohm_m < *o.greatest_resistivity;
+    };
+    if (o.reference_resistivity && !between(*o.reference_resistivity))
+      say(604, "model.reference_resistivity",
+          "reference_resistivity does not lie between least_resistivity and greatest_resistivity",
+          "a value between them: at a bound data have no hold on the model");
+    for (std::size_t k = 0; k < o.fixed.size(); ++k)
+      if (!between(o.fixed[k].resistivity))
+        say(604, fmt::format("model.fixed[{}].resistivity", k),
+            fmt::format("cells of {:.6g} ohm m do not lie between least_resistivity and "
+                        "greatest_resistivity",
+                        o.fixed[k].resistivity),
+            "wider bounds: smoothness ties fixed cells to their neighbours between them");
+  }
   if (o.prior.file.has_value() != o.prior.depth.has_value())
     say(689, o.prior.file ? "prior.file" : "prior.depth", "prior.file and prior.depth go together",
         "both or none");

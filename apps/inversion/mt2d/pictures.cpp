@@ -127,9 +127,11 @@ std::vector<fs::path> draw(const fs::path& plots, const Result& r, bool each_sta
     save("l_curve",
          inversion::l_curve("Misfit against roughness", rows, rows.size() - 1, r.target_rms));
   }
-  if (each_station)
-    for (std::size_t k = 0; k < r.survey.stations.size(); ++k)
-      save(r.survey.stations[k].id, inversion::station_figure(r.survey, k));
+  if (each_station) {
+    const std::vector<std::string> names = names_of(r.survey);
+    for (std::size_t k = 0; k < names.size(); ++k)
+      save(names[k], inversion::station_figure(r.survey, k));
+  }
   return all;
 }
 

@@ -207,6 +207,7 @@ void write_for_others(const fs::path& run, const inversion::Survey& survey) {
 void write_predicted(const fs::path& folder, const inversion::Survey& survey) {
   using inversion::Complex, inversion::Element;
   constexpr Complex none(NAN, NAN);
+  const std::vector<std::string> names = names_of(survey);
   bool made = false;
   for (std::size_t k = 0; k < survey.stations.size(); ++k) {
     std::map<double, std::array<Complex, 2>, std::greater<>> at;  // by frequency: xy, yx
@@ -233,7 +234,7 @@ void write_predicted(const fs::path& folder, const inversion::Survey& survey) {
     }
     if (!made) data::make_folder(folder);
     made = true;
-    inversion::write_edi(folder / (from.id + ".edi"), s);
+    inversion::write_edi(folder / (names[k] + ".edi"), s);
   }
 }
 
@@ -259,8 +260,6 @@ void write_soundings(data::H5Writer& file, const inversion::Survey& survey) {
   }
 }
 
-constexpr std::size_t numbers_of_number = 7, numbers_of_chain = 5;
-
 void write_draws(data::H5Writer& file, const Draws& d) {
   const std::string at = "tessera/posterior/";
   std::vector<std::string> names;
@@ -282,45 +281,8 @@ void write_draws(data::H5Writer& file, const Draws& d) {
              {"", "step size, acceptance, divergent and cut trajectories, gradients"});
 }
 
-}  // namespace
-
-std::vector<std::string> step_columns() {
-  return {"step",       "rms",       "rms_te",           "rms_tm",
-          "rms_tipper", "roughness", "roughness_weight", "length"};
-}
-std::vector<double> numbers_of(const StepRow& r) {
-  return {r.step, r.rms, r.rms_te, r.rms_tm, r.rms_tipper, r.roughness, r.weight, r.length};
-}
-StepRow step_row(const std::vector<double>& v) {
-  return {v.at(0), v.at(1), v.at(2), v.at(3), v.at(4), v.at(5), v.at(6), v.at(7)};
-}
-
-double rms_of_element(const inversion::DataTable& t, inversion::Element element) {
-  double sum = 0;
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < t.size(); ++i) {
-    const double r = (t.value[i] - t.predicted[i]) / t.sigma[i];
-    if (t.kind[i].element == element && std::isfinite(r)) sum += r * r, ++n;
-  }
-  return n ? std::sqrt(sum / static_cast<double>(n)) : NAN;
-}
-
-void write_results(const fs::path& run, const Result& r, bool vtk_xml) {
-  data::write_file_atomically(run / "model.csv", model_table(r));
-  data::write_file_atomically(run / "stations.csv", station_table(r));
-  if (r.draws) {
-    data::write_file_atomically(run / "mixing.csv", mixing_table(*r.draws));
-    data::write_file_atomically(run / "chains.csv", chain_table(*r.draws));
-  }
-  inversion::write_survey_csv(run / "data.csv", r.survey);
-  write_for_others(run, r.survey);
-  write_predicted(run / "predicted", r.survey);
-  const data::UnstructuredGrid grid = grid_of(r);
-  if (vtk_xml) {
-    data::write_vtk_xml(run / "model.vtu", grid);
-    data::write_vtk_xml(run / "stations.vtp", stations_of(r));
-  }
-  data::H5Writer file(run / "results.h5");
+void write_h5(const fs::path& path, const Result& r, const data::UnstructuredGrid& grid) {
+  data::H5Writer file(path);
   data::write_vtkhdf(file, grid);
   file.group("tessera");
   file.attribute("tessera", "app", "inversion.mt2d");
@@ -361,138 +323,51 @@ void write_results(const fs::path& run, const Result& r, bool vtk_xml) {
   file.commit();
 }
 
-namespace {
-
-/// Arrays of a results.h5 under /tessera.
-class Arrays {
- public:
-  explicit Arrays(const fs::path& file)
-      : file_(file), all_(data::read_h5(file, {}, data::limits_of_results())) {
-    for (const auto& [name, array] : all_)
-      by_name_.emplace(name.starts_with('/') ? name.substr(1) : name, &array);
-  }
-  data::InputError refuse(const std::string& what) const {
-    data::Diagnostic d;
-    d.number = 428;
-    d.place.file = file_.string();
-    d.message = "the file has no usable " + what + ": it is no result of inversion.mt2d";
-    return data::InputError(std::move(d));
-  }
-  bool has(const std::string& name) const { return by_name_.contains("tessera/" + name); }
-  /// Empty where it is not there; the second argument says of what type it is.
-  template <class T>
-  std::vector<T> optional(const std::string& name, const T&) const {
-    const auto at = by_name_.find("tessera/" + name);
-    if (at == by_name_.end()) return {};
-    const auto* v = std::get_if<std::vector<T>>(&at->second->data);
-    if (!v) throw refuse(name);
-    return *v;
-  }
-  std::vector<double> real(const std::string& name) const {
-    if (!has(name)) throw refuse(name);
-    return optional(name, 0.0);
-  }
-
- private:
-  fs::path file_;
-  std::map<std::string, data::H5Array> all_;
-  std::map<std::string, const data::H5Array*> by_name_;
-};
-
-/// What chains left, for `n` resistivities.
-Draws draws_of(const Arrays& in, std::size_t n) {
-  Draws d;
-  const auto names = in.optional("posterior/names", std::string());
-  const std::vector<double> numbers = in.real("posterior/numbers"),
-                            chains = in.real("posterior/chains");
-  d.values = in.real("posterior/draws");
-  const std::size_t each = names.size() * chains.size() / numbers_of_chain;
-  if (names.empty() || numbers.size() != names.size() * numbers_of_number || each == 0 ||
-      chains.size() % numbers_of_chain != 0 || d.values.empty() || d.values.size() % each != 0)
-    throw in.refuse("posterior");
-  d.kept = d.values.size() / each;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    const double* v = &numbers[k * numbers_of_number];
-    d.numbers.push_back({names[k], v[0], v[1], v[2], v[3], v[4], v[5], v[6]});
-  }
-  for (std::size_t k = 0; k < chains.size(); k += numbers_of_chain)
-    d.chains.push_back({chains[k], chains[k + 1], chains[k + 2], chains[k + 3], chains[k + 4]});
-  for (const auto& [name, values] : {std::pair{"resistivity_q25", &d.q25},
-                                     {"resistivity_q50", &d.q50},
-                                     {"resistivity_q75", &d.q75},
-                                     {"log10_resistivity_std", &d.deviation},
-                                     {"r_hat", &d.r_hat},
-                                     {"effective_draws", &d.effective}}) {
-    *values = in.real(std::string("model/") + name);
-    if (values->size() != n) throw in.refuse(name);
-  }
-  return d;
-}
-
 }  // namespace
 
-Result read_results(const fs::path& results_h5) {
-  const Arrays in(results_h5);
-  Result r;
-  r.survey = inversion::read_survey(results_h5);
-  r.y = in.real("stations/y"), r.z = in.real("stations/z");
-  const std::vector<double> azimuth = in.real("stations/azimuth");
-  if (r.y.size() != r.survey.stations.size() || r.z.size() != r.y.size() || azimuth.size() != 1)
-    throw in.refuse("stations");
-  r.survey.azimuth_deg = azimuth[0];
-  r.survey.has_coordinates = true;
-  r.shift = in.optional("stations/shift", 0.0);
-  r.cells.y = in.real("model/y"), r.cells.z = in.real("model/z");
-  r.ohm_m = in.real("model/resistivity");
-  const std::vector<std::int64_t> cell = in.optional("model/cell", std::int64_t{}),
-                                  parameter = in.optional("model/parameter", std::int64_t{});
-  const std::size_t n = r.ohm_m.size();
-  if (n == 0 || parameter.size() != n || (cell.size() != 3 * n && cell.size() != 4 * n) ||
-      std::any_of(cell.begin(), cell.end(),
-                  [&](std::int64_t v) { return v < 0 || v >= std::ssize(r.cells.y); }))
-    throw in.refuse("model/cell");
-  r.cells.corners = static_cast<int>(cell.size() / n);
-  r.cells.cell.assign(cell.begin(), cell.end());
-  for (std::size_t c = 0; c < n; ++c)
-    r.cells.medium.push_back(parameter[c] >= 0 ? inversion::Medium2d{.parameter = parameter[c]}
-                             : std::isnan(r.ohm_m[c])
-                                 ? inversion::air()
-                                 : inversion::Medium2d{.parameter = -1, .ohm_m = r.ohm_m[c]});
-  r.low = in.optional("model/resistivity_q05", 0.0),
-  r.high = in.optional("model/resistivity_q95", 0.0);
-  r.sensitivity = in.optional("model/sensitivity", 0.0);
-  for (const auto* v : {&r.low, &r.high, &r.sensitivity})
-    if (!v->empty() && v->size() != n) throw in.refuse("model");
-  if (in.has("posterior/draws")) r.draws = draws_of(in, n);
-  const std::vector<double> steps = in.real("steps");
-  const std::size_t width = step_columns().size();
-  for (std::size_t i = 0; i + width <= steps.size(); i += width)
-    r.steps.push_back(step_row({steps.begin() + static_cast<std::ptrdiff_t>(i),
-                                steps.begin() + static_cast<std::ptrdiff_t>(i + width)}));
-  if (const auto t = in.optional("target_rms", 0.0); t.size() == 1 && !std::isnan(t[0]))
-    r.target_rms = t[0];
-  if (const auto why = in.optional("reason", std::string()); !why.empty()) r.reason = why[0];
-  for (std::size_t k = 0; k < r.survey.stations.size(); ++k) {
-    inversion::Sounding& s = r.survey.stations[k].sounding;
-    const std::string at = fmt::format("sounding/{}/", k);
-    s.frequency_hz = in.optional(at + "frequency", 0.0);
-    s.azimuth_deg = in.optional(at + "azimuth", 0.0);
-    const auto z = in.optional(at + "impedance", std::complex<double>()),
-               t = in.optional(at + "tipper", std::complex<double>());
-    if (s.azimuth_deg.size() != s.size() || (!z.empty() && z.size() != 4 * s.size()) ||
-        (!t.empty() && t.size() != 2 * s.size()))
-      throw in.refuse(at);
-    constexpr inversion::Tensor2<double> none{{{NAN, NAN}, {NAN, NAN}}};
-    for (std::size_t i = 0; i < z.size(); i += 4) {
-      s.impedance.push_back({{{z[i], z[i + 1]}, {z[i + 2], z[i + 3]}}});
-      s.impedance_error.push_back(none);
-    }
-    for (std::size_t i = 0; i < t.size(); i += 2) {
-      s.tipper.push_back({t[i], t[i + 1]});
-      s.tipper_error.push_back({NAN, NAN});
-    }
+std::vector<std::string> step_columns() {
+  return {"step",       "rms",       "rms_te",           "rms_tm",
+          "rms_tipper", "roughness", "roughness_weight", "length"};
+}
+std::vector<double> numbers_of(const StepRow& r) {
+  return {r.step, r.rms, r.rms_te, r.rms_tm, r.rms_tipper, r.roughness, r.weight, r.length};
+}
+StepRow step_row(const std::vector<double>& v) {
+  return {v.at(0), v.at(1), v.at(2), v.at(3), v.at(4), v.at(5), v.at(6), v.at(7)};
+}
+
+std::vector<std::string> names_of(const inversion::Survey& survey) {
+  std::vector<std::string> ids;
+  for (const inversion::Station& s : survey.stations) ids.push_back(s.id);
+  return inversion::file_names(ids);
+}
+
+double rms_of_element(const inversion::DataTable& t, inversion::Element element) {
+  double sum = 0;
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    const double r = (t.value[i] - t.predicted[i]) / t.sigma[i];
+    if (t.kind[i].element == element && std::isfinite(r)) sum += r * r, ++n;
   }
-  return r;
+  return n ? std::sqrt(sum / static_cast<double>(n)) : NAN;
+}
+
+void write_results(const fs::path& run, const Result& r, bool vtk_xml) {
+  // First what all the rest can be made of again.
+  const data::UnstructuredGrid grid = grid_of(r);
+  write_h5(run / "results.h5", r, grid);
+  data::write_file_atomically(run / "model.csv", model_table(r));
+  data::write_file_atomically(run / "stations.csv", station_table(r));
+  if (r.draws) {
+    data::write_file_atomically(run / "mixing.csv", mixing_table(*r.draws));
+    data::write_file_atomically(run / "chains.csv", chain_table(*r.draws));
+  }
+  inversion::write_survey_csv(run / "data.csv", r.survey);
+  write_for_others(run, r.survey);
+  write_predicted(run / "predicted", r.survey);
+  if (!vtk_xml) return;
+  data::write_vtk_xml(run / "model.vtu", grid);
+  data::write_vtk_xml(run / "stations.vtp", stations_of(r));
 }
 
 }  // namespace tessera::apps::mt2d

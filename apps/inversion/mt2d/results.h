@@ -33,6 +33,9 @@ struct SampledNumber {
 struct ChainRow {
   double step = 0, acceptance = 0, divergent = 0, cut = 0, gradients = 0;
 };
+/// Columns of these in results.h5.
+inline constexpr std::size_t numbers_of_number = 7, numbers_of_chain = 5;
+
 /// What chains of a learnt prior leave. Of cells NaN where they are given.
 struct Draws {
   std::size_t kept = 0;                  ///< of each chain
@@ -61,8 +64,11 @@ struct Result {
   std::string reason;  ///< why it ended, for the user
 };
 
-/// model.csv, model.vtu, stations.vtp, stations.csv, data.csv, for other programs data.dat,
-/// data.emdata and predicted/*.edi, of draws mixing.csv and chains.csv, results.h5. No times in any
+/// What files of stations are named after (inversion::file_names).
+std::vector<std::string> names_of(const inversion::Survey& survey);
+
+/// results.h5, then model.csv, model.vtu, stations.vtp, stations.csv, data.csv, for other programs
+/// data.dat, data.emdata and predicted/*.edi, of draws mixing.csv and chains.csv. No times in any
 /// of them. `vtk_xml` false leaves the VTK files out.
 void write_results(const std::filesystem::path& run, const Result& r, bool vtk_xml);
 Result read_results(const std::filesystem::path& results_h5);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <complex>
 #include <iterator>
@@ -26,11 +27,19 @@ void add(std::string& out, fmt::format_string<A...> format, A&&... args) {
   fmt::format_to(std::back_inserter(out), format, std::forward<A>(args)...);
 }
 
-/// Of a station, as these programs take it.
-std::string name_without_blanks(const Station& s) {
-  std::string name = s.id;
-  std::replace(name.begin(), name.end(), ' ', '_');
-  return name;
+/// Of stations as these programs take them: without blanks, and told apart by a number.
+std::vector<std::string> names_without_blanks(const Survey& s) {
+  std::vector<std::string> out;
+  std::set<std::string> taken;
+  for (const Station& t : s.stations) {
+    std::string word = t.id.empty() ? "_" : t.id;
+    for (char& c : word)
+      if (std::isspace(static_cast<unsigned char>(c))) c = '_';
+    std::string name = word;
+    for (int n = 2; !taken.insert(name).second; ++n) name = word + "-" + std::to_string(n);
+    out.push_back(std::move(name));
+  }
+  return out;
 }
 
 // ---- ModEM ----
@@ -84,10 +93,12 @@ std::string emdata_text(const Survey& s) {
   add(out,
       "!            X            Y            Z   Theta   Alpha    Beta   Length SolveStatic  "
       "Name\n");
-  for (const Station& t : s.stations) {
+  const std::vector<std::string> names = names_without_blanks(s);
+  for (std::size_t k = 0; k < s.stations.size(); ++k) {
+    const Station& t = s.stations[k];
     add(out, "{} {} {} 0 0 {} 0 0 {}\n", data::number_text(t.offset_m),
         data::number_text(t.distance_m), data::number_text(t.place_m ? (*t.place_m)[2] : 0.0),
-        data::number_text(t.tilt_deg), name_without_blanks(t));
+        data::number_text(t.tilt_deg), names[k]);
   }
   add(out, "# Data: {:10}\n!  Type  Freq #    Tx #    Rx #           Data         StdErr\n",
       s.data.size());
@@ -144,6 +155,7 @@ std::string modem_text(const Survey& s, double x_azimuth_deg) {
       longitude += *t.longitude_deg;
       ++known;
     }
+  const std::vector<std::string> names = names_without_blanks(s);
   std::string out;
   for (const ModemBlock block :
        {ModemBlock::impedance, ModemBlock::tipper, ModemBlock::rho_phase}) {
@@ -173,7 +185,8 @@ std::string modem_text(const Survey& s, double x_azimuth_deg) {
       const Station& t = s.stations[static_cast<std::size_t>(std::get<1>(row.first))];
       const double z = t.place_m ? (*t.place_m)[2] : t.elevation_m ? -*t.elevation_m : 0.0;
       add(out, "{} {} {} {} {} {} {} {} {}", data::number_text(-1 / std::get<2>(row.first)),
-          name_without_blanks(t), data::number_text(t.latitude_deg.value_or(0)),
+          names[static_cast<std::size_t>(std::get<1>(row.first))],
+          data::number_text(t.latitude_deg.value_or(0)),
           data::number_text(t.longitude_deg.value_or(0)), data::number_text(t.offset_m),
           data::number_text(t.distance_m), data::number_text(z), std::get<3>(row.first),
           data::number_text(row.second.value[0]));

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace tessera::inversion {
 
@@ -27,6 +28,12 @@ void write_survey(data::H5Writer& file, const std::string& group, const Survey& 
 /// stations stand as the file has them; `sounding` of each is empty. Throws data::InputError E0681
 /// where the file is no such table, with line and column where it has them.
 Survey read_survey(const std::filesystem::path& path);
+
+/// Of each id the name that files of a run and groups of HDF5 have after it: letters, digits, `-`,
+/// `_`, `.` and what is not ASCII stay; all else, and a `.` that comes first, becomes `_`; at most
+/// 100 bytes. Ids that fall together are told apart by a number: a_b, a_b-2. An id may come from
+/// any table, and so hold `/` and `..`: no path is ever made of one as it is.
+std::vector<std::string> file_names(const std::vector<std::string>& ids);
 
 /// MARE2DEM's .emdata (EMData_2.2) of the rows that it can hold: log10 rho_a and phase of xy and
 /// yx. Receivers stand at x = offset_m, y = distance_m, z of `place_m` or 0 where there is none.

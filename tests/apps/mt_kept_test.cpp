@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Magnetotelluric runs keep what they were given: resistivities that are known, names of stations,
+// tilts, units; what they cannot keep they refuse where it is said.
+#include "csv_columns.h"
+#include "mt2d_case.h"
+#include "tessera/inversion/survey_files.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace tessera::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A table of 100 ohm m at three periods, of stations 1 km apart.
+std::string table_of(const std::vector<std::string>& ids) {
+  std::string out =
+      "station,name,latitude_deg,longitude_deg,elevation_m,x_m,y_m,z_m,tilt_deg,distance_m,"
+      "offset_m,frequency_hz,period_s,kind,unit,value,sigma,predicted\n";
+  for (std::size_t k = 0; k < ids.size(); ++k)
+    for (const char* f : {"10,0.1", "1,1", "0.1,10"})
+      for (const char* row : {"log10_rho_xy,1,2,0.05,", "phase_xy,deg,45,3,"}) {
+        const std::string y = std::to_string(1000 * k);
+        out += ids[k] + "," + ids[k] + ",,,,0," + y + ",0,0," + y + ",0," + f + "," + row + "\n";
+      }
+  return out;
+}
+const std::string quick =
+    "posterior.method = \"none\"\nmesh = {growth = 1.6, cell_width = \"1 km\", error = 100}\n";
+
+TEST_F(Mt2d, FixedCellsAreKeptOrRefused) {
+  make_soundings();
+  const auto text = [](const std::string& ohm_m) {
+    return "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\noutput.pictures = false\n" +
+           quick +
+           "inversion.max_iterations = 1\nmodel.least_resistivity = \"1 ohm*m\"\n"
+           "model.greatest_resistivity = \"10000 ohm*m\"\n"
+           "[[model.fixed]]\npoints = [[\"-3 km\", \"0 m\"], [\"3 km\", \"0 m\"], [\"3 km\", \"1 "
+           "km\"], [\"-3 km\", \"1 km\"]]\nresistivity = \"" +
+           ohm_m + " ohm*m\"\n";
+  };
+  for (const char* outside : {"0.3", "1", "10000", "20000"}) {
+    const std::string said = refusal(text(outside), 5);
+    EXPECT_TRUE(holds(said, "E0604") && holds(said, "bad.toml:11:")) << said;
+  }
+  write("near.toml", text("1.004"));  // nearer to the bound than where free cells may start
+  ASSERT_NE(tessera({"run", "near.toml", "--output", "N"}).code, 5);
+  int fixed = 0;
+  for (const double rho : csv_table(read("N/model.csv")).at("resistivity_ohm_m"))
+    fixed += std::abs(rho / 1.004 - 1) < 1e-6;
+  EXPECT_GT(fixed, 3);
+}
+
+TEST(FileNames, AreSafeAndTellIdsApart) {
+  using tessera::inversion::file_names;
+  EXPECT_EQ(file_names({"s01", "L1/s02", "../../up", "L1_s02", "a b", "a_b", "", ".", "..", "x.y-z",
+                        "Höhe", "a,b"}),
+            (std::vector<std::string>{"s01", "L1_s02-2", "_._.._up", "L1_s02", "a_b-2", "a_b", "_",
+                                      "_-2", "_.", "x.y-z", "Höhe", "a_b-3"}));
+  const auto cut = file_names({std::string(300, 'x'), std::string(301, 'x'),
+                               std::string(99, 'x') + "ö" + std::string(99, 'x')});
+  EXPECT_EQ(cut[0], std::string(100, 'x'));
+  EXPECT_EQ(cut[1], std::string(100, 'x') + "-2");
+  EXPECT_EQ(cut[2], std::string(99, 'x'));
+  EXPECT_TRUE(file_names({}).empty());
+}
+
+// Ids come from tables that anyone may have written: no file is made of them outside of the run.
+TEST_F(Mt2d, NamesOfStationsAreNoPaths) {
+  const std::vector<std::string> ids{"../../../up", "L1/s02", "L1_s02"};
+  write("table.csv", table_of(ids));
+  fs::create_directories(here() / "a/b/c");
+  for (const char* app : {"mt1d", "mt2d"}) {
+    const bool one = std::string(app) == "mt1d";
+    write("case.toml", "app = \"inversion." + std::string(app) +
+                           "\"\ndata.files = \"table.csv\"\n" +
+                           (one ? "data.response = \"xy\"\nposterior.method = \"none\"\n"
+                                : "data.responses = [\"te\"]\n" + quick) +
+                           "inversion.max_iterations = 2\n");
+    const std::string run = std::string("a/b/c/") + app;
+    const Outcome o = tessera({"run", "case.toml", "--output", run});
+    EXPECT_TRUE(o.code == 0 || o.code == 6) << o.err;
+    for (const auto& file : fs::recursive_directory_iterator(here()))
+      if (holds(file.path().filename().string(), "up"))
+        EXPECT_TRUE(holds(file.path().filename().string(), "_._.._.._up")) << file.path();
+    const std::string folder = run + (one ? "/soundings/" : "/predicted/"),
+                      end = one ? "_model.csv" : ".edi";
+    for (const char* name : {"_._.._.._up", "L1_s02", "L1_s02-2"}) {
+      EXPECT_TRUE(fs::exists(here() / (folder + name + end))) << folder << name;
+      EXPECT_TRUE(fs::exists(here() / (run + "/plots/" + name + ".png"))) << name;
+    }
+    // Tables and what is drawn anew know them by their ids.
+    const auto survey = tessera::inversion::read_survey(here() / (run + "/data.csv"));
+    ASSERT_EQ(survey.stations.size(), 3u);
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(survey.stations[k].id, ids[k]);
+    fs::remove(here() / (run + "/plots/L1_s02-2.png"));
+    EXPECT_EQ(tessera({"plot", run}).code, 0);
+    EXPECT_TRUE(fs::exists(here() / (run + "/plots/L1_s02-2.png")));
+  }
+}
+
+}  // namespace
