@@ -104,4 +104,71 @@ TEST_F(Mt2d, NamesOfStationsAreNoPaths) {
   }
 }
 
+// A slope of atan(1/3): what tilted stations record there is read back as the files say; level
+// ones record another response.
+TEST_F(Mt2d, TiltsAreWrittenAndReadBack) {
+  write("slope.csv", "distance_m,elevation_m\n-20000,0\n-3000,0\n3000,2000\n20000,2000\n");
+  const std::string ground = "ground = {shape = \"file\", file = \"slope.csv\"}\n",
+                    tilted = "ground = {shape = \"file\", file = \"slope.csv\", tilted = true}\n";
+  write("tilted.toml", "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n" +
+                           tilted +
+                           "data.error_floor = 0.01\nmesh.cell_width = \"250 m\"\n"
+                           "section.resistivity = \"100 ohm*m\"\nnoise = {impedance = 0}\n"
+                           "stations.at = [\"-500 m\", \"500 m\"]\nfrequencies.at = [\"1 Hz\"]\n");
+  const Outcome forward = tessera({"run", "tilted.toml", "--output", "T"});
+  ASSERT_EQ(forward.code, 0) << forward.err;
+  EXPECT_TRUE(holds(forward.err, "stations are tilted")) << forward.err;
+  const double down = std::atan2(-1.0, 3.0) * 45 / std::atan(1.0);  // where y rises the ground does
+  const auto tilts_are = [&](const std::string& run) {
+    for (const auto& s : tessera::inversion::read_survey(here() / (run + "/data.csv")).stations)
+      EXPECT_NEAR(s.tilt_deg, down, 0.01) << run;
+    EXPECT_TRUE(holds(read(run + "/data.emdata"), " 0 0 -18.43")) << run;
+  };
+  tilts_are("T");
+  const auto start = [&](const std::string& file, const std::string& stands) {
+    write("back.toml", "app = \"inversion.mt2d\"\ndata = {files = \"" + file +
+                           "\", error_floor = 0.01}\n" + stands +
+                           "model.reference_resistivity = \"100 ohm*m\"\noutput.pictures = false\n"
+                           "posterior.method = \"none\"\ninversion.max_iterations = 1\n"
+                           "mesh = {cell_width = \"250 m\", growth = 1.2, error = 100}\n");
+    const Outcome back = tessera({"run", "back.toml", "--output", "B", "--force"});
+    const std::size_t at = back.err.find("start: RMS ");
+    EXPECT_NE(at, std::string::npos) << back.err;
+    return at == std::string::npos ? NAN : std::stod(back.err.substr(at + 11));
+  };
+  const double as_files_say = start("T/data.csv", ground);
+  EXPECT_LT(as_files_say, 1);
+  tilts_are("B");
+  EXPECT_NEAR(start("T/data.emdata", ground), as_files_say, 1e-3);
+  EXPECT_NEAR(start("T/data.csv", tilted), as_files_say, 1e-3) << "the case says the same";
+  tilts_are("B");
+  std::string level = read("T/data.csv");
+  for (std::size_t at; (at = level.find(",-18.4")) != std::string::npos;)
+    level.replace(at + 1, level.find(',', at + 1) - at - 1, "0");
+  write("level.csv", level);
+  EXPECT_GT(start("level.csv", ground), 5 * as_files_say);
+  EXPECT_NEAR(start("level.csv", tilted), as_files_say, 1e-3);
+  tilts_are("B");  // the case said so, and its own tables do
+}
+
+TEST_F(Mt2d, ExpectationsHoldInForwardRunsAndThoseInVainAreRefused) {
+  const std::string text =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+      "stations.at = [\"0 m\", \"1 km\"]\nfrequencies.at = [\"10 Hz\", \"1 Hz\"]\n";
+  for (const auto& [expect, code, said] :
+       {std::tuple{"expect.soundings = 2\nexpect.rms_max = 50\n", 0, "2 stations"},
+        std::tuple{"expect.soundings = 3\n", 6, "the case expects 3 soundings, there are 2"},
+        std::tuple{"expect.rms_max = 1e-6\n", 6, "the case expects an RMS of at most 1e-06"}}) {
+    write("f.toml", text + expect);
+    const Outcome o = tessera({"run", "f.toml", "--output", "F", "--force"});
+    EXPECT_EQ(o.code, code) << expect << o.err;
+    EXPECT_TRUE(holds(o.err, said)) << o.err;
+  }
+  EXPECT_TRUE(holds(refusal(text + "expect.r_hat_max = 1.1\n", 5), "bad.toml:6:"));
+  EXPECT_TRUE(holds(refusal("app = \"inversion.mt2d\"\ndata.files = \"x.csv\"\n"
+                            "expect.r_hat_max = 1.1\n",
+                            5),
+                    "E0689"));
+}
+
 }  // namespace

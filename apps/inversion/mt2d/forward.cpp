@@ -219,7 +219,6 @@ Result forward_result(const ForwardProblem& p, const std::vector<inversion::Soun
     s.place_m = noisy[k].place_m;
     s.elevation_m = noisy[k].elevation_m;
     s.distance_m = p.ground.stations.y[k];
-    s.tilt_deg = 0;
     const inversion::DataTable rows = inversion::rows_of(noisy[k], kinds, floors, s);
     inversion::Station unused;
     const inversion::DataTable truth = inversion::rows_of(exact[k], kinds, floors, unused);
@@ -231,6 +230,7 @@ Result forward_result(const ForwardProblem& p, const std::vector<inversion::Soun
     s.sounding = noisy[k];
     r.survey.stations.push_back(std::move(s));
   }
+  r.survey = tilted_as(p.mesh.sensors, std::move(r.survey));
   r.y = p.mesh.sensors.y, r.z = p.mesh.sensors.z;
   r.cells = p.mesh.solver;
   r.ohm_m = resistivity_of_cells(r.cells, p.ln_rho.to_vector<double>());

@@ -249,7 +249,7 @@ StepRow row_of(const InvertProblem& p, const inversion::Iteration& step,
 Result invert_result(const InvertProblem& p, const inversion::SectionState& state, bool bands) {
   const inversion::SectionResult found = p.inversion->result(state);
   Result r;
-  r.survey = p.input.survey;
+  r.survey = tilted_as(p.mesh.sensors, p.input.survey);
   r.survey.data.predicted = found.predicted;
   r.y = p.mesh.sensors.y, r.z = p.mesh.sensors.z;
   r.cells = p.mesh.cells;

@@ -57,6 +57,16 @@ std::vector<double> resistivity_of_cells(const inversion::Mesh2d& mesh,
   return out;
 }
 
+inversion::Survey tilted_as(const inversion::Sensors2d& sensors, inversion::Survey survey) {
+  for (std::size_t k = 0; k < survey.stations.size(); ++k) {
+    inversion::Station& s = survey.stations[k];
+    // Both point down where y rises, and beta is that of MARE2DEM.
+    s.tilt_deg = sensors.tilt.empty() ? 0 : sensors.tilt[k] * degrees;
+    s.sounding.tilt_deg = s.tilt_deg;
+  }
+  return survey;
+}
+
 std::uint64_t solver_bytes(const inversion::Mesh2d& mesh, int order) {
   // Nested dissection of n nodes: about 8 n log2 n complex numbers in a factor (George 1973), of
   // each mode. A run's peak beside its data was 9 of these in forward runs and 10 in inversions of

@@ -32,6 +32,10 @@ data::InputError no_mesh(const data::Config& config, double lowest_hz, double hi
 std::vector<double> resistivity_of_cells(const inversion::Mesh2d& mesh,
                                          const std::vector<double>& ln_rho);
 
+/// The survey with stations tilted as their sensors were when its responses were computed: what
+/// tables and MARE2DEM's files (Beta) tell of them.
+inversion::Survey tilted_as(const inversion::Sensors2d& sensors, inversion::Survey survey);
+
 /// What a solver's mesh takes at one frequency, both modes: bytes of the factor, of the rest.
 std::uint64_t solver_bytes(const inversion::Mesh2d& mesh, int order);
 

@@ -345,6 +345,9 @@ Mt2dOptions read_options(const data::Config& config) {
         "smooth section are not sampled",
         "[prior] with file and depth; or task = \"invert\", whose posterior.method = \"laplace\" "
         "gives bands of each cell");
+  if (o.task != Task::sample && o.expected_r_hat)
+    say(689, "expect.r_hat_max", "there are no chains whose R-hat could be told",
+        "task = \"sample\", or leave it out");
   if (survey::are_bounds(config, o.least_resistivity, o.greatest_resistivity, wrong)) {
     const auto between = [&](double ohm_m) {
       return *o.least_resistivity < ohm_m && ohm_m < *o.greatest_resistivity;

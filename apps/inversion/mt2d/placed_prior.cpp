@@ -98,7 +98,7 @@ inversion::InverseProblem problem_of_cells(const InvertProblem& p) {
 
 Result result_of_cells(const InvertProblem& p, const Numbers& cells, const Numbers& predicted) {
   Result r;
-  r.survey = p.input.survey;
+  r.survey = tilted_as(p.mesh.sensors, p.input.survey);
   r.survey.data.predicted = predicted;
   r.y = p.mesh.sensors.y, r.z = p.mesh.sensors.z;
   r.cells = p.mesh.cells;

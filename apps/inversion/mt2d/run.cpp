@@ -107,6 +107,16 @@ bool can_write_vtk(data::Log& log) {
   return false;
 }
 
+void leave(RunContext& to, const Mt2dOptions& o, const Result& r) {
+  write_results(to.folder.path(), r, can_write_vtk(to.log));
+  if (o.pictures) draw(to.folder.plots(), r, o.pictures_of_stations);
+  const auto& stations = r.survey.stations;
+  if (std::any_of(stations.begin(), stations.end(), [](const auto& s) { return s.tilt_deg != 0; }))
+    to.log.info(
+        "stations are tilted: data.csv, data.emdata and results.h5 say so, EDI files and "
+        "data.dat cannot");
+}
+
 Fit fit_of(const Result& r) {
   Fit f{.rms = inversion::rms_of(r.survey.data)};
   for (std::size_t k = 0; k < r.y.size(); ++k)
@@ -127,7 +137,7 @@ bool meets_expectations(data::Log& log, const Mt2dOptions& o, const Result& r) {
              fmt::format("an RMS of at most {}, the largest is {:.4g}", *o.expect.rms_max, worst));
   if (o.expect.soundings)
     expected(r.y.size() == static_cast<std::size_t>(*o.expect.soundings),
-             fmt::format("{} soundings, {} were inverted", *o.expect.soundings, r.y.size()));
+             fmt::format("{} soundings, there are {}", *o.expect.soundings, r.y.size()));
   if (o.expected_r_hat && r.draws) {
     const double r_hat = worst_of(*r.draws).r_hat;
     expected(
@@ -160,20 +170,20 @@ data::ExitCode run_forward(RunContext& to, ForwardProblem p) {
   const auto noisy = with_noise(p, exact);
   const Result r = forward_result(p, exact, noisy);
   const fs::path& run = to.folder.path();
-  write_results(run, r, can_write_vtk(to.log));
+  leave(to, p.options, r);
   if (p.options.latitude) {
     data::make_folder(run / "soundings");
     for (const inversion::Sounding& s : on_the_globe(p, noisy))
       inversion::write_edi(run / "soundings" / (s.station + ".edi"), s);
   }
-  if (p.options.pictures) draw(to.folder.plots(), r, p.options.pictures_of_stations);
   const double rms = inversion::rms_of(r.survey.data);
   to.manifest.metrics = {{"stations", static_cast<double>(r.y.size())},
                          {"data", static_cast<double>(r.survey.data.size())},
                          {"rms", rms}};
   to.log.info(fmt::format("{} data of {} stations, RMS of their noise {:.3f}", r.survey.data.size(),
                           r.y.size(), rms));
-  return data::ExitCode::ok;
+  return meets_expectations(to.log, p.options, r) ? data::ExitCode::ok
+                                                  : data::ExitCode::not_converged;
 }
 
 data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProblem problem) {
@@ -254,9 +264,7 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
   Result r =
       invert_result(p, state, p.options.posterior.method == inversion::PosteriorMethod::laplace);
   for (const std::vector<double>& row : record.history()) r.steps.push_back(step_row(row));
-  write_results(to.folder.path(), r, can_write_vtk(to.log));
-  if (p.options.pictures) draw(to.folder.plots(), r, p.options.pictures_of_stations);
-
+  leave(to, p.options, r);
   const auto [rms, worst] = fit_of(r);
   to.manifest.metrics = {{"soundings", static_cast<double>(r.y.size())},
                          {"rms", rms},

@@ -98,8 +98,7 @@ data::ExitCode run_sample(RunContext& to, const data::Config& config, const Inve
   }
   record.finish();
   const Result r = sample_result(problem, state);
-  write_results(to.folder.path(), r, can_write_vtk(to.log));
-  if (p.options.pictures) draw(to.folder.plots(), r, p.options.pictures_of_stations);
+  leave(to, p.options, r);
 
   const WorstMixing worst = worst_of(*r.draws);
   const std::vector<double> last = sample_row(state);
