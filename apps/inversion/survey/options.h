@@ -174,8 +174,7 @@ void add_expect_options(data::Options<O>& o, ExpectOptions O::*in) {
   o.add("expect.rms_max", [in](O & x) -> auto& { return (x.*in).rms_max; },
         {.doc = "The run fails (exit 6) if a sounding's RMS is larger.", .above = 0});
   o.add("expect.soundings", [in](O & x) -> auto& { return (x.*in).soundings; },
-        {.doc = "The run fails (exit 6) unless it has exactly this many soundings.",
-         .min = 1});
+        {.doc = "The run fails (exit 6) unless it has exactly this many soundings.", .min = 1});
 }
 
 /// Contradictions among them: E0602, E0605, E0608.
