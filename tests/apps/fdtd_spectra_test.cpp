@@ -15,6 +15,40 @@ using namespace tessera::testing;
 
 namespace {
 
+/// A line of 20 cells between two ports: the energy has fallen by 80 dB after two periods of the
+/// lowest frequency.
+TEST_F(Fdtd, SpectraOfShortRunsThatHaveDiedAwayAreNotDoubted) {
+  write("short.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["20 mm", "2 mm", "2 mm"], cell = "1 mm"}
+run = {precision = "f64", stop.decay_db = 80}
+boundary = {x = "pmc", y = "pec", z = "pmc"}
+output = {vtk = false, pictures = false, scene = false}
+s_parameters = {frequency_min = "1 GHz", frequency_max = "10 GHz", frequency_points = 10, reference = "50 ohm"}
+[[port]]
+name = "p1"
+kind = "lumped"
+position = ["-10 mm", "0 mm", "0 mm"]
+size = ["0 mm", "2 mm", "2 mm"]
+direction = [0, 1, 0]
+resistance = "10 ohm"
+[[port]]
+name = "p2"
+kind = "lumped"
+position = ["10 mm", "0 mm", "0 mm"]
+size = ["0 mm", "2 mm", "2 mm"]
+direction = [0, 1, 0]
+resistance = "200 ohm"
+)");
+  const Outcome whole = tessera({"run", "short.toml", "--output", "WHOLE"});
+  EXPECT_EQ(whole.code, 0);
+  EXPECT_FALSE(holds(whole.err, "spectra are cut off")) << whole.err;
+  const Outcome cut =
+      tessera({"run", "short.toml", "--output", "CUT", "--set", "run.stop.time=\"1.3 ns\""});
+  EXPECT_TRUE(holds(cut.err, "spectra are cut off; they fall by about") &&
+              holds(cut.err, "or set a higher run.stop.decay_db"))
+      << cut.err;
+}
+
 /// A slab of index 9, 1 um thick: of what rings in it (8/10)^2 of the amplitude is left after each
 /// 60 fs there and back.
 TEST_F(Fdtd, SpectraOfFieldsThatStillRingAreTold) {

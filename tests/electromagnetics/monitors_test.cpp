@@ -141,6 +141,41 @@ TEST(Monitors, WhatRingsOutFadesAtItsRate) {
   EXPECT_FALSE(Fading(45, 1).report().seen);
 }
 
+/// Of a record over a decade of frequencies.
+Fading::Report report_of(const std::vector<double>& values, double dt_s) {
+  SpectralRecord record({1e9, 10e9}, dt_s, {{Ez, 0, 0, 0}});
+  record.add(records_of(values, 1));
+  return record.fading().report();
+}
+
+/// In a run of one to three periods of the lowest frequency.
+TEST(Monitors, APulseThatHasPassedHasFadedHoweverShortTheRun) {
+  const double dt = 2e-12;
+  const auto pulse = [&](double t) {
+    const double s = (t - 0.45e-9) / 0.1e-9;
+    return std::exp(-s * s) * std::cos(two_pi * 5.5e9 * t);
+  };
+  for (const double end : {1.2e-9, 1.5e-9, 2e-9, 3e-9}) {
+    std::vector<double> values;
+    for (int n = 0; n * dt < end; ++n) values.push_back(pulse(n * dt) + 1e-5);
+    EXPECT_GT(report_of(values, dt).fallen_db, 60) << end;
+  }
+  // What rings on at a tenth of the amplitude, at the lowest frequency, is told at whichever phase
+  // the run ends.
+  for (int end = 900; end < 1500; end += 7) {
+    std::vector<double> values;
+    for (int n = 0; n < end; ++n)
+      values.push_back(pulse(n * dt) + 0.1 * std::cos(two_pi * 1e9 * n * dt));
+    EXPECT_LT(report_of(values, dt).fallen_db, 20 + 3) << end;
+  }
+  // A band that begins at a hundredth of what is there.
+  SpectralRecord low({1e7, 10e9}, dt, {{Ez, 0, 0, 0}});
+  std::vector<double> values;
+  for (int n = 0; n < 1500; ++n) values.push_back(pulse(n * dt) + 1e-5);
+  low.add(records_of(values, 1));
+  EXPECT_GT(low.fading().report().fallen_db, 60);
+}
+
 /// A uniform field has V eps0 eps E^2/4 and V mu0 H^2/4 (its amplitude is a phasor's), and a box
 /// has what its two parts have, wherever in a cell they meet.
 TEST(Monitors, EnergiesOfBoxesAddUp) {

@@ -72,7 +72,8 @@ void results_of_run(RunContext& context, const MonitoredCase& made, std::size_t 
     if (!of_port) own.back().fallen_db = fading->fallen_db;
     const std::string name = named(m->options().name);
     told.emplace_back(name + ".fallen_db", fading->fallen_db);
-    if (const std::string text = unfaded(name, *fading, time_s, c.dt_s);
+    if (const std::string text =
+            unfaded(name, *fading, time_s, c.dt_s, c.options.run.stop.decay_db.has_value());
         !text.empty() && !cut_short)
       context.log.warning(text);
   }

@@ -11,8 +11,8 @@ namespace tessera::apps::fdtd {
 constexpr double kFadedDb = 40;
 
 /// The warning about a monitor whose fields had not fallen by kFadedDb, with how long the run would
-/// have to be; empty if they had.
+/// have to be; empty if they had. `by_decay`: run.stop.decay_db is given.
 std::string unfaded(const std::string& monitor, const electromagnetics::Fading::Report& r,
-                    double time_s, double dt_s);
+                    double time_s, double dt_s, bool by_decay);
 
 }  // namespace tessera::apps::fdtd

@@ -32,14 +32,16 @@ Fading::Report Fading::report() const {
   const auto at_largest = static_cast<std::size_t>(largest - sums_.begin()), last = full - 1;
   if (last <= at_largest) return out;
   // What rings may come in pulses: E_w = the largest of W_w, W_w+1, ... falls by steps. A straight
-  // line through its second half, without the last eighth, in which the next pulse may be missing.
+  // line through its second half, without the end, in which the next pulse may be missing.
   std::vector<double> db(last + 1);
   double later = 1e-300 * *largest;
   for (std::size_t w = full; w-- > at_largest;) {
     later = std::max(later, sums_[w]);
     db[w] = 10 * std::log10(later / *largest);
   }
-  const std::size_t behind = last - at_largest, begin = last - behind / 2, end = last - behind / 8;
+  const std::size_t behind = last - at_largest, begin = last - behind / 2,
+                    end = last - std::max(behind / 8,
+                                          std::min(static_cast<std::size_t>(half_), behind / 4));
   out.fallen_db = -db[end];
   const double n = static_cast<double>(end - begin + 1),
                middle = static_cast<double>(end + begin) / 2;

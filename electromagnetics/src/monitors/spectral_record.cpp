@@ -10,12 +10,18 @@
 namespace tessera::electromagnetics {
 namespace {
 
-/// One period of the lowest frequency, and 8 looks at least: fewer see a wave by chance.
-std::int64_t window_of(const std::vector<double>& frequencies_hz, double dt_s, int every) {
-  const double lowest = *std::min_element(frequencies_hz.begin(), frequencies_hz.end());
-  const auto period =
-      lowest > 0 ? static_cast<std::int64_t>(std::min(1 / lowest / dt_s, 1e6)) : std::int64_t{1000};
-  return std::max<std::int64_t>(period, 8 * every);
+/// Of windows an eighth of a period of the lowest frequency long, or four periods of the highest
+/// where those are less; and 8 looks at least: fewer see a wave by chance.
+Fading fading_of(const std::vector<double>& frequencies_hz, double dt_s, int every) {
+  const auto [lowest, highest] = std::minmax_element(frequencies_hz.begin(), frequencies_hz.end());
+  const auto steps = [&](double periods, double frequency_hz) {
+    return frequency_hz > 0
+               ? static_cast<std::int64_t>(std::min(periods / frequency_hz / dt_s, 1e6))
+               : std::int64_t{1000};
+  };
+  const std::int64_t window =
+      std::max<std::int64_t>(std::min(steps(0.125, *lowest), steps(4, *highest)), 8 * every);
+  return {window, every, steps(0.5, *lowest) / window};
 }
 
 }  // namespace
@@ -25,7 +31,7 @@ SpectralRecord::SpectralRecord(const std::vector<double>& frequencies_hz, double
     : dt_s_(dt_s),
       every_(every),
       dft_(frequencies_hz, dt_s, edges, every),
-      fading_(window_of(frequencies_hz, dt_s, every), every) {}
+      fading_(fading_of(frequencies_hz, dt_s, every)) {}
 
 void SpectralRecord::subtract(std::vector<double> sums, int every) {
   if (sums.size() != dft_.sums().size())
@@ -39,7 +45,7 @@ void SpectralRecord::restore(std::vector<double> own_sums, std::vector<double> f
   if (every != every_) {
     for (double& v : start_) v *= static_cast<double>(every_) / every;
     dft_.take_each(every);
-    fading_ = Fading(window_of(dft_.frequencies_hz(), dt_s_, every), every);
+    fading_ = fading_of(dft_.frequencies_hz(), dt_s_, every);
     every_ = every;
   }
   dft_.restore(std::move(own_sums));

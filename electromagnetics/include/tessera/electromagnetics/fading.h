@@ -14,14 +14,17 @@ namespace tessera::electromagnetics {
 /// their edges, evenly spaced.
 class Fading {
  public:
-  /// `window` and `every` in steps: each `every`-th is looked at.
-  Fading(std::int64_t window, std::int64_t every) : window_(window), every_(every) {}
+  /// `window` and `every` in steps: each `every`-th is looked at. `half` in windows is half a
+  /// period of the slowest wave that counts: in less of it a wave may pass through zero.
+  Fading(std::int64_t window, std::int64_t every, std::int64_t half = 0)
+      : window_(window), every_(every), half_(half) {}
   void add(const Records& r);
 
   /// What W says.
   struct Report {
     bool seen = false;  ///< anything at all
-    /// Of what came in the last eighth of the time since the largest, below the largest.
+    /// Of what came at the end, below the largest: in the last eighth of the time since the
+    /// largest, or in half a period where that is longer, but in a quarter of that time at most.
     double fallen_db = 0;
     double db_a_step = 0;  ///< by which it falls, over the second half of the time since the
                            ///< largest; 0 or less: it does not
@@ -33,7 +36,7 @@ class Fading {
   void restore(std::vector<double> sums) { sums_ = std::move(sums); }
 
  private:
-  std::int64_t window_, every_;
+  std::int64_t window_, every_, half_;
   std::vector<double> sums_;
 };
 
