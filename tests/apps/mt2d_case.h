@@ -18,7 +18,7 @@ class Mt2d : public AppTest {
           "data.error_floor = 0\n"
           "section.resistivity = \"100 ohm*m\"\n"
           "stations = {first = \"-3 km\", last = \"3 km\", count = 4}\n"
-          "frequencies.at = [\"10 Hz\", \"1 Hz\"]\n"
+          "frequencies.at = [\"10 Hz\", \"1 Hz\"]\nmesh.goal = \"100 %\"\n"
           "output.pictures = false\n" +
               more +
               "[[section.body]]\npoints = [[\"-1 km\", \"300 m\"], [\"1 km\", \"300 m\"], [\"1 "

@@ -98,7 +98,7 @@ TEST_F(Mt2d, ForwardOfLayersIsThatOfTheLayeredEarth) {
   write("layers.toml",
         "app = \"inversion.mt2d\"\ntask = \"forward\"\n"
         "data = {form = \"impedance\", responses = [\"te\", \"tm\", \"tipper\"]}\n"
-        "noise = {impedance = 0, tipper = 0}\noutput.pictures = false\n"
+        "noise = {impedance = 0, tipper = 0}\noutput.pictures = false\nmesh.goal = \"100 %\"\n"
         "stations.at = [\"-500 m\", \"0 m\", \"2 km\"]\n"
         "frequencies = {lowest = \"0.1 Hz\", highest = \"100 Hz\", per_decade = 1}\n"
         "section.resistivity = \"100 ohm*m\"\n"
@@ -122,6 +122,83 @@ TEST_F(Mt2d, ForwardOfLayersIsThatOfTheLayeredEarth) {
     if (survey.data.kind[i].element == Element::ty) {
       EXPECT_LT(std::abs(survey.data.value[i]), 1e-6) << "no tipper over layers";
     }
+}
+
+// A sheet a hundredth as thick as deep, and a layer below more than the skin depth of the earth at
+// the highest frequency: nothing that fields reach is left out of the mesh.
+TEST_F(Mt2d, ForwardHasLayersThatAreThinOrDeep) {
+  using namespace tessera::inversion;
+  struct {
+    const char* layers;
+    std::vector<double> thickness, ohm_m, hz;
+  } const cases[] = {
+      {"section.layer = [{top = \"1 km\", resistivity = \"0.1 ohm*m\"}, {top = \"1.01 km\", "
+       "resistivity = \"100 ohm*m\"}]\nfrequencies.at = [\"100 Hz\", \"1 Hz\"]\n",
+       {1000, 10},
+       {100, 0.1, 100},
+       {100, 1}},
+      {"section.layer = [{top = \"200 km\", resistivity = \"10 ohm*m\"}]\n"
+       "frequencies.at = [\"1 Hz\", \"0.001 Hz\"]\n",
+       {200e3},
+       {100, 10},
+       {1, 0.001}}};
+  for (const auto& c : cases) {
+    write("layers.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+          "data.form = \"impedance\"\noutput.pictures = false\n"
+          "stations.at = [\"0 m\", \"5 km\"]\nsection.resistivity = \"100 "
+          "ohm*m\"\n" +
+              std::string(c.layers));
+    const Outcome o = tessera({"run", "layers.toml", "--output", "L", "--force"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_TRUE(holds(o.err, "halved columns changed apparent resistivities by ")) << o.err;
+    std::vector<double> ln_rho;
+    for (const double ohm_m : c.ohm_m) ln_rho.push_back(std::log(ohm_m));
+    const auto wait = to_complex(layered_forward(c.hz, c.thickness).predict(ln_rho));
+    const Survey survey = read_survey(here() / "L/data.csv");
+    for (const Element e : {Element::xy, Element::yx}) {
+      const Response z = response_of(survey.data, 1, e);
+      ASSERT_EQ(z.size(), 2u);
+      for (std::size_t i = 0; i < 2; ++i)
+        EXPECT_LT(std::abs(z.impedance_ohm[i] / wait[i] - 1.0), 3e-3) << c.layers << i;
+    }
+  }
+}
+
+// COMMEMI 2D-1 at 10 Hz: a block of 0.5 ohm m in 100, its edge below a station. Reference:
+// converged finite elements and volumes beside Zhdanov et al. 1997,
+// doi:10.1016/S0926-9851(97)00013-X.
+TEST_F(Mt2d, ForwardBesideAnEdgeIsThatOfConvergedMeshes) {
+  write("block.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+        "data.form = \"resistivity\"\noutput.pictures = false\nstations.at = [\"0 m\", "
+        "\"500 m\"]\nfrequencies.at = [\"10 Hz\"]\nsection.resistivity = \"100 ohm*m\"\n"
+        "[[section.body]]\npoints = [[\"-500 m\", \"250 m\"], [\"500 m\", \"250 m\"], [\"500 m\", "
+        "\"2250 m\"], [\"-500 m\", \"2250 m\"]]\nresistivity = \"0.5 ohm*m\"\n");
+  const Outcome o = tessera({"run", "block.toml", "--output", "B"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto told = tessera::inversion::read_survey(here() / "B/data.csv").data.predicted;
+  const double reference[] = {8.10, 9.71, 14.2, 44.9};
+  ASSERT_EQ(told.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(std::pow(10, told[i]) / reference[i], 1, 0.01) << i;  // TE, TM of each station
+}
+
+// What a forward run cannot make of its section is refused at the key.
+TEST_F(Mt2d, ForwardRefusesASeaOnLandAndABodyInTheAir) {
+  const std::string forward =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nfrequencies.at = [\"1 Hz\"]\n"
+      "stations.at = [\"0 m\", \"1 km\"]\n";
+  std::string said = refusal(forward + "ground.sea_resistivity = \"0.3 ohm*m\"\n", 5);
+  EXPECT_TRUE(holds(said, "E0689") && holds(said, "below the sea's surface")) << said;
+  said = refusal(forward +
+                     "[[section.body]]\nresistivity = \"1 ohm*m\"\npoints = [[\"0 m\", \"-9 "
+                     "m\"], [\"9 m\", \"-9 m\"], [\"5 m\", \"-1 m\"]]\n",
+                 5);
+  EXPECT_TRUE(holds(said, "E0688") && holds(said, "above the ground")) << said;
+  write("case.toml", forward + "mesh.growth = 1.3\nmesh.error = 1\n");
+  said = tessera({"check", "case.toml"}).err;
+  EXPECT_TRUE(holds(said, "has no effect with task")) << said;
 }
 
 // A mesh of Gmsh: air and a half-space of 100 ohm m as quadrilaterals.

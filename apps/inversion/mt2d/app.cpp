@@ -38,6 +38,27 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
                                "leave it out, or set the other task"));
     out.back().severity = data::Severity::warning;
   }
+  const std::vector<std::pair<const char*, const char*>> keys =
+      o.task == Task::forward
+          ? std::vector<std::pair<const char*, const char*>>{{"mesh", "growth"},
+                                                             {"mesh", "depth"},
+                                                             {"mesh", "columns"},
+                                                             {"mesh", "split_rows"},
+                                                             {"mesh", "error"},
+                                                             {"profile", "azimuth"},
+                                                             {"data", "files"},
+                                                             {"data", "estimate_strike"}}
+          : std::vector<std::pair<const char*, const char*>>{{"mesh", "goal"}};
+  for (const auto& [table, key] : keys) {
+    const data::Member* in = data::find(config.table(), table);
+    const data::Table* of = in ? in->value.get<data::Table>() : nullptr;
+    if (!of || !data::find(*of, key)) continue;
+    out.push_back(config.error(689, fmt::format("{}.{}", table, key),
+                               fmt::format("has no effect with task = \"{}\"",
+                                           o.task == Task::forward ? "forward" : "invert"),
+                               "leave it out"));
+    out.back().severity = data::Severity::warning;
+  }
   survey::DataOptions data = o.data;
   if (o.estimate_strike || o.profile.azimuth) data.strike = 0;  // there is one
   survey::doubt_options(config, data, out);
@@ -54,10 +75,10 @@ PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
                 return report;
               },
           .estimate =
-              [p] {
+              [&config, p] {
                 const auto begin = std::chrono::steady_clock::now();
                 ForwardProblem one = *p;
-                refine(one);
+                refine(config, one);
                 one.frequency_hz = {p->frequency_hz[p->frequency_hz.size() / 2]};
                 soundings_of(one, [](std::size_t) { return true; });
                 const double seconds =
@@ -73,11 +94,11 @@ PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
                                0.2 * static_cast<double>(p->ground.stations.y.size()),
                     .notes = {fmt::format("one frequency took {:.2g} s", seconds)}};
               },
-          .run = [p](RunContext& to) { return run_forward(to, *p); },
+          .run = [&config, p](RunContext& to) { return run_forward(to, config, *p); },
           .derivatives =
-              [p] {
+              [&config, p] {
                 ForwardProblem fine = *p;
-                refine(fine);
+                refine(config, fine);
                 return derivatives(fine);
               }};
 }

@@ -55,6 +55,9 @@ resistivity = "5 ohm*m"
 points = [["2.4 km", "250 m"], ["3.6 km", "250 m"], ["4.2 km", "4 km"], ["2.2 km", "4 km"]]
 resistivity = "3000 ohm*m"
 
+[mesh]
+goal = "100 %"                     # cells as they come, right to a few percent: noise is larger
+
 [stations]
 first = "-4.5 km"
 last = "4.5 km"

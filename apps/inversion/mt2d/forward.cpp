@@ -61,16 +61,6 @@ Ground ground_for(const Mt2dOptions& o, const std::vector<double>& y) {
   return ground_of(o, places);
 }
 
-/// ln rho of the regions up to the last one that has a cell; those of air are no parameter.
-Tensor parameters_of(const ForwardProblem& p) {
-  std::vector<double> out;
-  for (Index k = 0; k < p.mesh.solver.parameters(); ++k) {
-    const double ohm_m = p.model.ohm_m[static_cast<std::size_t>(k)];
-    out.push_back(std::isfinite(ohm_m) ? std::log(ohm_m) : 0);
-  }
-  return tensor(out);
-}
-
 }  // namespace
 
 ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o) {
@@ -95,21 +85,25 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
     p.mesh = std::move(given.mesh);
     p.mesh.remarks = std::move(given.remarks);
     p.model.ohm_m = std::move(given.ohm_m);
-    p.ln_rho = parameters_of(p);
+    p.ln_rho = parameters_of(p.mesh, p.model);
     return p;
   }
   p.model = section_model(config, o);
   p.ground = ground_for(o, y);
 
   p.mesh = forward_mesh(config, o, p.ground, p.model, p.frequency_hz);
-  p.ln_rho = parameters_of(p);
+  p.ln_rho = parameters_of(p.mesh, p.model);
   return p;
 }
 
-void refine(ForwardProblem& p) {
-  if (!p.options.section_file || !is_outline(*p.options.section_file)) return;
-  refine(p.mesh, p.options, p.ln_rho, p.frequency_hz);
-  p.ground.stations.z = p.mesh.sensors.z;
+void refine(const data::Config& config, ForwardProblem& p) {
+  if (p.options.section_file && is_outline(*p.options.section_file)) {
+    refine(p.mesh, p.options, p.ln_rho, p.frequency_hz);
+    p.ground.stations.z = p.mesh.sensors.z;
+  } else {
+    p.mesh = fine_forward_mesh(config, p.options, p.ground, p.model, p.frequency_hz);
+    p.ln_rho = parameters_of(p.mesh, p.model);
+  }
 }
 
 std::string describe(const ForwardProblem& p) {

@@ -22,8 +22,8 @@ struct ForwardProblem {
 };
 ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o);
 
-/// The mesh of a section of outlines made fine enough (mesh.goal); others stay as they are.
-void refine(ForwardProblem& p);
+/// The mesh made fine enough (mesh.goal), but for one of Gmsh's quadrilaterals.
+void refine(const data::Config& config, ForwardProblem& p);
 
 /// A line for the user on mesh and frequencies.
 std::string describe(const ForwardProblem& p);

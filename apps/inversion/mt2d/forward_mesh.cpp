@@ -2,7 +2,10 @@
 #include "inversion/mt2d/forward_mesh.h"
 
 #include "inversion/mt2d/mesh.h"
+#include "inversion/mt2d/section_sizes.h"
+#include "support/app.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/inversion/goal_mesh_2d.h"
 #include "tessera/inversion/response.h"
 
 #include <fmt/format.h>
@@ -11,63 +14,86 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
+#include <string>
 
 namespace tessera::apps::mt2d {
 namespace {
 
-/// Rising values; of such as are nearer than `least(x)` the first one given stays.
-std::vector<double> apart(const std::vector<double>& wanted,
+/// Rising values without such as lie within `least(x)` of one that stays: all `fixed` ones do.
+std::vector<double> apart(std::vector<double> fixed, const std::vector<double>& wanted,
                           const std::function<double(double)>& least) {
-  std::vector<double> out;
   for (const double x : wanted)
-    if (std::none_of(out.begin(), out.end(),
+    if (std::none_of(fixed.begin(), fixed.end(),
                      [&](double other) { return std::abs(other - x) < least(x); }))
-      out.push_back(x);
-  std::sort(out.begin(), out.end());
+      fixed.push_back(x);
+  std::sort(fixed.begin(), fixed.end());
+  return fixed;
+}
+
+/// The stations' own columns: a sixth of their distance, and wider the further aside.
+std::vector<SizeAt> sizes_at_stations(const Mt2dOptions& o, const std::vector<double>& at,
+                                      double first) {
+  std::vector<SizeAt> out;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    double spacing = at.size() > 1 ? HUGE_VAL : 24 * first;
+    if (k > 0) spacing = std::min(spacing, at[k] - at[k - 1]);
+    if (k + 1 < at.size()) spacing = std::min(spacing, at[k + 1] - at[k]);
+    out.push_back({at[k], o.cell_width.value_or(std::max(spacing / 6, 0.5 * first))});
+  }
   return out;
 }
+
+constexpr double rate_along = 0.3, rate_down = 0.1;
 
 }  // namespace
 
 inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOptions& o,
                                     const Ground& ground, const SectionModel& model,
-                                    const std::vector<double>& frequency_hz) {
+                                    const std::vector<double>& frequency_hz, const Parts& parts) {
+  require_sea(config, o, ground);
   const std::vector<double>& at = ground.stations.y;
-  double shallow = HUGE_VAL, deep = 0;
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    shallow = std::min(shallow, model.ohm_m[model.region(at[k], ground.stations.z[k], 0)]);
-    deep = std::max(deep, model.ohm_m[model.region(at[k], 1e7, 1e7)]);
-  }
-  const bool fine = o.order.value_or(2) == 1;
-  const double skin = inversion::skin_depth(frequency_hz.front(), shallow),
-               reach = std::max(3 * inversion::skin_depth(frequency_hz.back(), deep), 10 * skin);
-  // A third of the least skin depth at the ground with order 2, a tenth with order 1; a tenth of
-  // the depth below.
-  const double first = (fine ? 0.1 : 0.25) * skin;
-  const auto height = [&](double z) {
-    return z < 0 ? std::max(first, -0.5 * z) : std::max(first, 0.1 * z);
-  };
-  double spacing = at.size() > 1 ? HUGE_VAL : 4 * skin;
-  for (std::size_t k = 1; k < at.size(); ++k) spacing = std::min(spacing, at[k] - at[k - 1]);
-  const double width = o.cell_width.value_or(std::max(spacing / 6, 0.5 * first));
-  const auto columns = [&](double y) {
-    return std::max(width, 0.3 * std::max({at.front() - y, y - at.back(), 0.0}));
-  };
+  const double part = o.order.value_or(2) == 1 ? 0.1 : 0.25;
+  SectionSizes sizes = section_sizes(model, ground, frequency_hz, part);
+  const double first = o.first_cell.value_or(size_by(sizes.down, 0, rate_down)),
+               reach = sizes.reach;
+  if (o.first_cell) sizes.down.push_back({0, first});
   double sea = 0;  // thickness of the water where the mesh is flat
   if (o.sea_resistivity)
     for (const double z : ground.stations.z) sea += z / static_cast<double>(at.size());
 
+  if (sea > 0) {
+    const double skin = inversion::skin_depth(frequency_hz.front(), *o.sea_resistivity);
+    sizes.down.push_back({-sea, part * skin}), sizes.down.push_back({0, part * skin});
+  }
+  const auto height = [&](double z) {
+    const double air = std::max(first, -0.5 * (z + sea));
+    return (z < -sea ? air : size_by(sizes.down, z, rate_down)) / parts.rows;
+  };
+  std::vector<SizeAt> along = sizes_at_stations(o, at, first);
+  along.insert(along.end(), sizes.along.begin(), sizes.along.end());
+  const auto width = [&](double y) { return size_by(along, y, rate_along) / parts.columns; };
+
   std::vector<double> z_lines{0, reach, -sea - reach},
       y_lines{at.front() - reach, at.back() + reach};
   if (sea > 0) z_lines.push_back(-sea);
-  for (const LayerOptions& l : o.layers) z_lines.push_back(l.top);
-  for (const BodyOptions& b : o.bodies)
-    for (const Place& p : b.points) {
-      if (p[0] > y_lines[0] && p[0] < y_lines[1]) y_lines.push_back(p[0]);
-      if (p[1] > 0 && p[1] < reach) z_lines.push_back(p[1]);
-    }
-  std::erase_if(z_lines, [&](double z) { return z > reach; });
   y_lines.insert(y_lines.end(), at.begin(), at.end());
+  // Corners and tops that a user wrote are met; a table of cells only where they are apart, and so
+  // are the points of a ground.
+  std::vector<double> y_wanted, z_wanted;
+  auto& y_of_model = model.as_z ? y_wanted : y_lines;
+  auto& z_of_model = model.as_z ? z_wanted : z_lines;
+  y_of_model.insert(y_of_model.end(), sizes.y.begin(), sizes.y.end());
+  z_of_model.insert(z_of_model.end(), sizes.depth.begin(), sizes.depth.end());
+  for (const double y : ground.line.y)
+    if (y > at.front() - reach && y < at.back() + reach) y_wanted.push_back(y);
+  const auto tiny = [&](std::vector<double>& lines) {  // one place, written twice
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end(),
+                            [&](double a, double b) { return b - a < 1e-9 * reach; }),
+                lines.end());
+  };
+  tiny(y_lines), tiny(z_lines);
   const double middle = ground.line.z.empty()
                             ? 0
                             : std::accumulate(ground.line.z.begin(), ground.line.z.end(), 0.0) /
@@ -75,9 +101,9 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
   try {
     const auto most = static_cast<std::size_t>(o.most_nodes);
     const std::vector<double> z = inversion::graded_axis(
-        apart(z_lines, [&](double v) { return 0.3 * height(v); }), height, most);
+        apart(z_lines, z_wanted, [&](double v) { return 0.3 * height(v); }), height, most);
     const std::vector<double> y = inversion::graded_axis(
-        apart(y_lines, [&](double v) { return 0.3 * columns(v); }), columns, most);
+        apart(y_lines, y_wanted, [&](double v) { return 0.3 * width(v); }), width, most);
     if (y.size() * z.size() > most) throw Error(fmt::format("{} nodes", y.size() * z.size()));
     inversion::SectionMesh out;
     const std::vector<double> lines =
@@ -104,8 +130,96 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
     out.sensors = inversion::sensors_on(out.solver, lines.size() - 1, at, o.tilted);
     return out;
   } catch (const Error& e) {
-    throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), shallow, e.what());
+    throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), first / part, e.what());
   }
+}
+
+Tensor parameters_of(const inversion::SectionMesh& mesh, const SectionModel& model) {
+  std::vector<double> out;
+  for (Index k = 0; k < mesh.solver.parameters(); ++k) {
+    const double ohm_m = model.ohm_m[static_cast<std::size_t>(k)];
+    out.push_back(std::isfinite(ohm_m) ? std::log(ohm_m) : 0);
+  }
+  return tensor(out);
+}
+
+namespace {
+
+constexpr Index enough_unasked = 40'000;  // cells: half a minute of a core
+
+/// At most four frequencies, the ends among them: meshes between are as good.
+std::vector<double> some_of(const std::vector<double>& frequency_hz) {
+  std::vector<double> out;
+  for (std::size_t k = 0; k < 4; ++k)
+    out.push_back(frequency_hz[k * (frequency_hz.size() - 1) / 3]);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+}  // namespace
+
+inversion::SectionMesh fine_forward_mesh(const data::Config& config, const Mt2dOptions& o,
+                                         const Ground& ground, const SectionModel& model,
+                                         const std::vector<double>& frequency_hz) {
+  inversion::SectionMesh mesh = forward_mesh(config, o, ground, model, frequency_hz);
+  const double goal = o.goal.value_or(0.01);
+  if (goal >= 1) return mesh;
+  const std::vector<double> some = some_of(frequency_hz);
+  const int order = o.order.value_or(2);
+  std::string why_not;  // no finer mesh
+  const auto finer = [&](const Parts& p) -> std::optional<inversion::SectionMesh> {
+    try {
+      inversion::SectionMesh m = forward_mesh(config, o, ground, model, frequency_hz, p);
+      const std::uint64_t takes = 9 * solver_bytes(m.solver, order), has = memory_available();
+      if (!o.goal && m.solver.cells() > enough_unasked)
+        why_not =
+            fmt::format("it takes more than {} cells; give mesh.goal to have them", enough_unasked);
+      else if (has > 0 && takes > has)
+        why_not = fmt::format("it takes {:.2g} GB, this machine has {:.2g}", double(takes) / 1e9,
+                              double(has) / 1e9);
+      else
+        return m;
+    } catch (const data::InputError& e) {
+      why_not = e.findings().front().message;
+    }
+    return {};
+  };
+  const auto responses = [&](const inversion::SectionMesh& m) {
+    return inversion::Forward2d(m.solver, m.sensors, some,
+                                {.order = order})(parameters_of(m, model));
+  };
+  inversion::Responses2d found = responses(mesh);
+  double by_columns = NAN, by_rows = NAN;
+  for (Parts now;;) {
+    auto columns = finer({2 * now.columns, now.rows}), rows = finer({now.columns, 2 * now.rows});
+    if (!columns || !rows) break;
+    inversion::Responses2d of_columns = responses(*columns), of_rows = responses(*rows);
+    by_columns = inversion::change_of(of_columns, found);
+    by_rows = inversion::change_of(of_rows, found);
+    const bool more_columns = by_columns > goal / 2, more_rows = by_rows > goal / 2;
+    if (more_columns) now.columns *= 2;
+    if (more_rows) now.rows *= 2;
+    if (more_columns && more_rows) {
+      auto both = finer(now);
+      if (!both) break;
+      mesh = *std::move(both), found = responses(mesh);
+    } else if (more_columns) {
+      mesh = *std::move(columns), found = std::move(of_columns);
+    } else if (more_rows) {
+      mesh = *std::move(rows), found = std::move(of_rows);
+    } else {
+      break;
+    }
+  }
+  if (!why_not.empty())
+    mesh.remarks.push_back(
+        fmt::format("mesh.goal = {:g} % is not reached by this mesh: {}", 100 * goal, why_not));
+  if (!std::isnan(by_columns))
+    mesh.remarks.push_back(
+        fmt::format("halved columns changed apparent resistivities by {:.2g} %, halved rows by "
+                    "{:.2g} %, at most",
+                    100 * by_columns, 100 * by_rows));
+  return mesh;
 }
 
 }  // namespace tessera::apps::mt2d

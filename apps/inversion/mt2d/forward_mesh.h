@@ -2,17 +2,35 @@
 #pragma once
 #include "inversion/mt2d/input.h"
 #include "inversion/mt2d/section_model.h"
+#include "tessera/autodiff/tensor.h"
 
 #include <vector>
 
 namespace tessera::apps::mt2d {
 
+/// In how many parts columns and rows are cut, in the earth and in the air.
+struct Parts {
+  int columns = 1, rows = 1;
+};
+
 /// Quadrilaterals for a section that is given: rows meet the tops of layers and the depths of
-/// corners of bodies, columns the latter's places; each cell has the region at its middle as its
+/// corners of bodies, columns the latter's places, and beside these cells are a part of the skin
+/// depth at the highest frequency that gets there; each cell has the region at its middle as its
 /// parameter. They follow the ground, or sea and floor. Throws data::InputError E0687 beyond
 /// mesh.most_nodes.
 inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOptions& o,
                                     const Ground& ground, const SectionModel& model,
-                                    const std::vector<double>& frequency_hz);
+                                    const std::vector<double>& frequency_hz,
+                                    const Parts& parts = {});
+
+/// That mesh with columns or rows halved, again and again, until no apparent resistivity changes by
+/// more than half of mesh.goal where all columns, or all rows, are; remarks say by how much, and
+/// where that is not reached within mesh.most_nodes and memory.
+inversion::SectionMesh fine_forward_mesh(const data::Config& config, const Mt2dOptions& o,
+                                         const Ground& ground, const SectionModel& model,
+                                         const std::vector<double>& frequency_hz);
+
+/// ln rho of the regions up to the last one that has a cell; those of air are no parameter.
+Tensor parameters_of(const inversion::SectionMesh& mesh, const SectionModel& model);
 
 }  // namespace tessera::apps::mt2d

@@ -20,6 +20,25 @@ data::InputError no_mesh(const data::Config& config, double lowest_hz, double hi
                     "there; are frequencies and units right?")}};
 }
 
+void require_sea(const data::Config& config, const Mt2dOptions& o, const Ground& ground) {
+  if (!o.sea_resistivity) return;
+  const auto refuse = [&](const char* what, double y, double z) {
+    throw data::InputError(
+        data::ExitCode::config_invalid,
+        {config.error(689, "ground.sea_resistivity",
+                      fmt::format("{} at elevation {:.4g} m, at {:.6g} m along the section: all of "
+                                  "it has to lie below the sea's surface, elevation 0",
+                                  what, 0.0 - z, y),
+                      "a floor in ground.file, or by the stations' elevations; a shore is meshed "
+                      "by outlines (section.file)")});
+  };
+  const auto& [y, z, tilt] = ground.stations;
+  for (std::size_t k = 0; k < y.size(); ++k)
+    if (!(z[k] > 0)) refuse("a station stands", y[k], z[k]);
+  for (std::size_t k = 0; k < ground.line.z.size(); ++k)
+    if (!(ground.line.z[k] > 0)) refuse("the ground lies", ground.line.y[k], ground.line.z[k]);
+}
+
 inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
                                const Ground& ground, const inversion::SectionScales& scales,
                                const Fineness& fineness) {
@@ -35,6 +54,7 @@ inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
                                   .ground = ground.line,
                                   .sea = {},
                                   .tilt_along_ground = o.tilted};
+  require_sea(config, o, ground);
   if (o.ground == GroundShape::stations) m.ground.reset();  // smoothly through them
   if (o.sea_resistivity)
     m.sea = inversion::Sea2d{.floor = ground.line, .surface_m = 0, .ohm_m = *o.sea_resistivity};

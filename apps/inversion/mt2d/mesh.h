@@ -23,6 +23,10 @@ inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
                                const Ground& ground, const inversion::SectionScales& scales,
                                const Fineness& fineness = {});
 
+/// Throws data::InputError E0689 unless there is water above all of the ground where
+/// ground.sea_resistivity is given.
+void require_sea(const data::Config& config, const Mt2dOptions& o, const Ground& ground);
+
 /// E0687, exit 3: `why` such as too many nodes.
 data::InputError no_mesh(const data::Config& config, double lowest_hz, double highest_hz,
                          double ohm_m, const std::string& why);

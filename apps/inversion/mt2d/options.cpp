@@ -260,11 +260,15 @@ const data::Options<Mt2dOptions>& mt2d_options() {
                 "errors of the data (root mean square).",
          .above = 0,
          .since = "0.3"});
-    o.add("mesh.goal", &O::goal,
-          {.doc = "Sections of outlines: triangles are halved until all responses change by less.",
-           .unit = "%",
-           .above = 0,
-           .max = 100});
+    o.add(
+        "mesh.goal", &O::goal,
+        {.doc =
+             "Forward runs: cells are halved until all apparent resistivities change by less, and "
+             "tippers by half of it; 100 %: they are taken as they come. If not given 1 %, "
+             "of layers and bodies as far as 40,000 cells go.",
+         .unit = "%",
+         .above = 0,
+         .max = 100});
     o.add("mesh.most_nodes", &O::most_nodes,
           {.doc = "A mesh of more nodes is refused.", .min = 100, .max = 100'000'000});
     add_model(o);

@@ -92,7 +92,7 @@ struct Mt2dOptions {
 
   std::optional<std::filesystem::path> section_file;
   std::vector<double> section_resistivities;
-  double goal = 0.01;
+  std::optional<double> goal;
   double background = 100;
   std::vector<LayerOptions> layers;
   std::vector<BodyOptions> bodies;

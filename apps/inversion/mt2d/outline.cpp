@@ -113,6 +113,7 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
 void refine(inversion::SectionMesh& mesh, const Mt2dOptions& o, const Tensor& ln_rho,
             const std::vector<double>& frequency_hz) {
   if (mesh.solver.corners != 3) return;
+  const double goal = o.goal.value_or(0.01);
   std::vector<double> some;  // a mesh for the ends and two between serves all
   for (std::size_t k = 0; k < 4; ++k)
     some.push_back(frequency_hz[k * (frequency_hz.size() - 1) / 3]);
@@ -120,12 +121,12 @@ void refine(inversion::SectionMesh& mesh, const Mt2dOptions& o, const Tensor& ln
   inversion::GoalMesh refined = inversion::goal_mesh(
       inversion::start_mesh(std::move(mesh.solver), mesh.sensors, frequency_hz.front(), ln_rho),
       mesh.sensors, some, ln_rho,
-      {.goal = o.goal,
+      {.goal = goal,
        .most_cells = static_cast<Index>(o.most_nodes),
        .forward = {.order = o.order.value_or(2)}});
   if (!refined.reached)
     mesh.remarks.push_back(fmt::format("mesh.goal = {:g} was not reached within {} cells: {:.2g}",
-                                       o.goal, refined.mesh.cells(),
+                                       goal, refined.mesh.cells(),
                                        refined.steps.empty() ? NAN : refined.steps.back().error));
   mesh.solver = std::move(refined.mesh);
   mesh.sensors = inversion::sensors_on(mesh.solver, 0, mesh.sensors.y, o.tilted);

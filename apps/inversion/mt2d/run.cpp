@@ -147,10 +147,10 @@ bool meets_expectations(data::Log& log, const Mt2dOptions& o, const Result& r) {
   return met;
 }
 
-data::ExitCode run_forward(RunContext& to, ForwardProblem p) {
+data::ExitCode run_forward(RunContext& to, const data::Config& config, ForwardProblem p) {
   set_num_threads(to.manifest.threads);
   to.manifest.seeds = {p.options.seed};
-  refine(p);
+  refine(config, p);
   to.log.info(describe(p));
   for (const std::string& remark : p.mesh.remarks) to.log.info(remark);
   data::Progress progress({.style = to.progress_style,

@@ -6,7 +6,7 @@
 
 namespace tessera::apps::mt2d {
 
-data::ExitCode run_forward(RunContext& to, ForwardProblem p);
+data::ExitCode run_forward(RunContext& to, const data::Config& config, ForwardProblem p);
 /// On meshes that are made finer until responses of what it finds are right (mesh.error).
 data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProblem p);
 data::ExitCode run_sample(RunContext& to, const data::Config& config, const InvertProblem& p);

@@ -48,6 +48,7 @@ SectionModel of_cells(const std::filesystem::path& file) {
     throw refuse("the file is no section: y0_m, z0_m, ... and resistivity_ohm_m are its columns");
   const auto cells = std::make_shared<CellTable>();
   SectionModel out;
+  out.as_z = true;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     if (!((*rho)[i] > 0)) throw refuse(fmt::format("row {}: a resistivity is not positive", i + 1));
     out.ohm_m.push_back((*rho)[i]);
@@ -67,6 +68,18 @@ SectionModel of_cells(const std::filesystem::path& file) {
     cells->left = std::min(cells->left, low[0]), cells->right = std::max(cells->right, high[0]);
     cells->top = std::min(cells->top, low[1]), cells->bottom = std::max(cells->bottom, high[1]);
   }
+  for (std::size_t i = 0; i < cells->cell.size(); ++i)
+    out.corners.push_back(cells->low[i]), out.corners.push_back(cells->high[i]);
+  out.depths = [cells](double at_y) {
+    const double u = std::clamp(at_y, cells->left, cells->right);
+    std::vector<double> out;
+    for (std::size_t k = 0; k < cells->cell.size(); ++k)
+      if (cells->low[k][0] <= u && u <= cells->high[k][0])
+        out.push_back(cells->low[k][1]), out.push_back(cells->high[k][1]);
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  };
   out.region = [cells](double at_y, double at_z, double) {
     const double u = std::clamp(at_y, cells->left, cells->right),
                  v = std::clamp(at_z, cells->top, cells->bottom);
@@ -122,13 +135,34 @@ void find_crossings(const data::Config& config, const std::vector<Place>& polygo
 SectionModel section_model(const data::Config& config, const Mt2dOptions& o) {
   if (o.section_file) return of_cells(*o.section_file);
   std::vector<data::Diagnostic> wrong;
-  SectionModel out{.ohm_m = {o.background}, .region = {}};
-  for (const LayerOptions& l : o.layers) out.ohm_m.push_back(l.resistivity);
+  SectionModel out;
+  out.ohm_m = {o.background};
+  for (const LayerOptions& l : o.layers)
+    out.ohm_m.push_back(l.resistivity), out.tops.push_back(l.top);
   for (std::size_t k = 0; k < o.bodies.size(); ++k) {
     out.ohm_m.push_back(o.bodies[k].resistivity);
-    find_crossings(config, o.bodies[k].points, fmt::format("section.body[{}].points", k), wrong);
+    const std::vector<Place>& points = o.bodies[k].points;
+    const std::string key = fmt::format("section.body[{}].points", k);
+    find_crossings(config, points, key, wrong);
+    if (std::all_of(points.begin(), points.end(), [](const Place& p) { return p[1] <= 0; }))
+      wrong.push_back(config.error(688, key, "the body lies above the ground",
+                                   "depths are positive downwards"));
+    out.corners.insert(out.corners.end(), points.begin(), points.end());
   }
   if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));
+  out.depths = [layers = o.layers, bodies = o.bodies](double y) {
+    std::vector<double> depths;
+    for (const LayerOptions& l : layers) depths.push_back(l.top);
+    for (const BodyOptions& b : bodies)
+      for (std::size_t i = 0, j = b.points.size() - 1; i < b.points.size(); j = i++) {
+        const Place &p = b.points[i], &q = b.points[j];
+        if ((p[0] > y) != (q[0] > y))
+          depths.push_back(p[1] + (y - p[0]) / (q[0] - p[0]) * (q[1] - p[1]));
+      }
+    std::sort(depths.begin(), depths.end());
+    depths.erase(std::unique(depths.begin(), depths.end()), depths.end());
+    return depths;
+  };
   out.region = [layers = o.layers, bodies = o.bodies](double y, double, double depth) {
     for (std::size_t k = bodies.size(); k-- > 0;)
       if (lies_in(bodies[k].points, y, depth)) return 1 + layers.size() + k;

@@ -14,9 +14,14 @@ struct SectionModel {
   std::vector<double> ohm_m;
   /// Which region is at a point of the earth: along the section, z, depth below the ground.
   std::function<std::size_t(double y, double z, double depth)> region;
+  /// Depths at which the region may change below a place, rising.
+  std::function<std::vector<double>(double y)> depths;
+  std::vector<Place> corners;  ///< of bodies or cells
+  std::vector<double> tops;    ///< of layers
+  bool as_z = false;           ///< depths and corners are z, not counted from the ground
 };
 /// Of layers and bodies, or of a file as a run writes it (model.csv). Throws data::InputError E0688
-/// for a polygon whose sides cross, E0690 for a file that is no such table.
+/// for a polygon whose sides cross or that lies in the air, E0690 for a file that is no such table.
 SectionModel section_model(const data::Config& config, const Mt2dOptions& o);
 
 /// Even-odd rule.

@@ -14,16 +14,6 @@
 namespace tessera::inversion {
 namespace {
 
-/// The largest change of apparent resistivities, relative; or twice that of tippers.
-double change_of(const Responses2d& now, const Responses2d& before) {
-  const auto relative = [](const Tensor& a, const Tensor& b) {
-    return a.size() == 0 ? 0.0 : 2 * max(abs(a - b) / abs(b)).item();
-  };
-  const double tipper =
-      now.tipper.size() == 0 ? 0.0 : 2 * max(abs(now.tipper - before.tipper)).item();
-  return std::max({relative(now.te, before.te), relative(now.tm, before.tm), tipper});
-}
-
 /// The fewest cells that have this share of all errors.
 std::vector<bool> worst_cells(const std::vector<double>& error, double share) {
   std::vector<std::size_t> order(error.size());
@@ -43,6 +33,15 @@ std::vector<bool> worst_cells(const std::vector<double>& error, double share) {
 }
 
 }  // namespace
+
+double change_of(const Responses2d& now, const Responses2d& before) {
+  const auto relative = [](const Tensor& a, const Tensor& b) {
+    return a.size() == 0 ? 0.0 : 2 * max(abs(a - b) / abs(b)).item();
+  };
+  const double tipper =
+      now.tipper.size() == 0 ? 0.0 : 2 * max(abs(now.tipper - before.tipper)).item();
+  return std::max({relative(now.te, before.te), relative(now.tm, before.tm), tipper});
+}
 
 GoalMesh goal_mesh(Mesh2d start, const Sensors2d& sensors, const std::vector<double>& frequency_hz,
                    const Tensor& ln_rho, const GoalMeshOptions& options) {

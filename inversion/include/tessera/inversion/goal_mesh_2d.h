@@ -10,6 +10,9 @@
 
 namespace tessera::inversion {
 
+/// The largest change of apparent resistivities, relative; or twice that of tippers.
+double change_of(const Responses2d& now, const Responses2d& before);
+
 struct GoalMeshOptions {
   double goal =
       0.01;  ///< relative error of apparent resistivities; of tippers half of it, as it is

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt2d/section_sizes.h"
+
+#include "tessera/inversion/constants.h"
+#include "tessera/inversion/response.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tessera::apps::mt2d {
+namespace {
+
+constexpr double deepest = 1e7;      // m
+constexpr double unseen = 7;         // skin depths down and up again: exp(-14)
+constexpr double hardly_seen = 5;    // of what is below an interface: exp(-10)
+constexpr std::size_t columns = 64;  // that are looked down
+
+/// The media below a place.
+class Column {
+ public:
+  Column(const SectionModel& model, const Ground& ground, double y) {
+    const double surface = depth_of(ground.line, y);
+    top_ = {0.0};
+    for (const double at : model.depths(y))
+      if (const double d = model.as_z ? at - surface : at;
+          d > top_.back() * (1 + 1e-12) && d < deepest)
+        top_.push_back(d);
+    for (std::size_t k = 0; k < top_.size(); ++k) {
+      const double below = k + 1 < top_.size() ? top_[k + 1] : top_[k] + 1e3,
+                   middle = 0.5 * (top_[k] + below);
+      ohm_m_.push_back(model.ohm_m[model.region(y, surface + middle, middle)]);
+    }
+    for (std::size_t k = 0; k + 1 < top_.size(); ++k)
+      sum_.push_back(sum_.back() + (top_[k + 1] - top_[k]) * decay(k));
+  }
+  const std::vector<double>& tops() const { return top_; }
+  double ohm_m(std::size_t layer) const { return ohm_m_[layer]; }
+  /// In skin depths over the root of the frequency.
+  double depth_in_skins(double depth) const {
+    const std::size_t k = layer_at(depth);
+    return sum_[k] + (depth - top_[k]) * decay(k);
+  }
+  /// Where that is `skins`.
+  double depth_of_skins(double skins) const {
+    std::size_t k = 0;
+    while (k + 1 < top_.size() && sum_[k + 1] < skins) ++k;
+    return top_[k] + (skins - sum_[k]) / decay(k);
+  }
+
+ private:
+  std::size_t layer_at(double depth) const {
+    return static_cast<std::size_t>(std::upper_bound(top_.begin(), top_.end(), depth) -
+                                    top_.begin() - 1);
+  }
+  double decay(std::size_t layer) const {
+    return std::sqrt(std::numbers::pi * inversion::mu0 / ohm_m_[layer]);
+  }
+  std::vector<double> top_, ohm_m_, sum_{0.0};
+};
+
+std::vector<double> rising(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  v.erase(std::unique(v.begin(), v.end()), v.end());
+  return v;
+}
+
+}  // namespace
+
+double size_by(const std::vector<SizeAt>& wanted, double x, double rate) {
+  double least = HUGE_VAL;
+  for (const SizeAt& w : wanted) least = std::min(least, w.size + rate * std::abs(x - w.at));
+  return least;
+}
+
+SectionSizes section_sizes(const SectionModel& model, const Ground& ground,
+                           const std::vector<double>& frequency_hz, double part) {
+  const double highest = frequency_hz.front(), lowest = frequency_hz.back();
+  const std::vector<double>& stations = ground.stations.y;
+  /// The highest frequency that gets through so many skin depths; 0: none.
+  const auto reaching = [&](double skins) {
+    const double hz = skins > 0 ? std::min(highest, std::pow(hardly_seen / skins, 2)) : highest;
+    return hz >= lowest ? hz : 0;
+  };
+  SectionSizes out;
+  const auto look_down = [&](const Column& c) {
+    out.reach = std::max(out.reach, c.depth_of_skins(unseen / std::sqrt(lowest)));
+    for (std::size_t k = 0; k < c.tops().size(); ++k) {
+      const double hz = reaching(c.depth_in_skins(c.tops()[k]));
+      if (hz == 0) break;
+      const double ohm_m = k == 0 ? c.ohm_m(0) : std::min(c.ohm_m(k - 1), c.ohm_m(k));
+      out.down.push_back({c.tops()[k], part * inversion::skin_depth(hz, ohm_m)});
+    }
+  };
+  for (std::size_t k = 0; k < stations.size(); k += 1 + stations.size() / columns)
+    look_down(Column(model, ground, stations[k]));
+  const double left = stations.front() - out.reach, right = stations.back() + out.reach;
+  const std::size_t stride = 1 + model.corners.size() / (16 * columns);
+  for (std::size_t k = 0; k < model.corners.size(); ++k) {
+    const double y = model.corners[k][0],
+                 depth = model.corners[k][1] - (model.as_z ? depth_of(ground.line, y) : 0);
+    if (!(y > left && y < right)) continue;
+    out.y.push_back(y);
+    if (depth > 0 && depth < out.reach) out.depth.push_back(depth);
+    if (k % stride != 0) continue;
+    const double beside = 1e-6 * out.reach, above = std::max(depth, 0.0);
+    double skins = HUGE_VAL, ohm_m = HUGE_VAL;
+    for (const double at : {y - beside, y + beside}) {
+      const Column c(model, ground, at);
+      skins = std::min(skins, c.depth_in_skins(above));
+      for (const double d : {above - beside, above + beside})
+        if (d > 0)
+          ohm_m = std::min(ohm_m, model.ohm_m[model.region(at, depth_of(ground.line, at) + d, d)]);
+    }
+    const double hz = reaching(skins);
+    if (hz == 0) continue;
+    const double size = part * inversion::skin_depth(hz, ohm_m);
+    out.along.push_back({y, size});
+    out.down.push_back({above, size});
+  }
+  for (const double d : model.tops)
+    if (d > 0 && d < out.reach) out.depth.push_back(d);
+  out.y = rising(std::move(out.y)), out.depth = rising(std::move(out.depth));
+  return out;
+}
+
+}  // namespace tessera::apps::mt2d
