@@ -97,6 +97,12 @@ TEST_F(Fdtd, AnAntennaWithoutLossRadiatesWhatItsPortAccepts) {
   EXPECT_NEAR(10 * std::log10(gain[0]), 1.83, 0.08);
   EXPECT_TRUE(holds(run.err + run.out, "realised gain")) << run.err << run.out;
   EXPECT_TRUE(std::filesystem::exists(here() / "RUN/plots/far_polar.png"));
+  // Drawn again from results.h5, whose arrays stand in the order of their names.
+  for (const char* name : {"RUN/plots/far.svg", "RUN/plots/far_polar.svg"}) {
+    const std::string drawn = read(name);
+    ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
+    EXPECT_TRUE(read(name) == drawn) << name;
+  }
 }
 
 TEST_F(Fdtd, HalfAnAntennaOnItsMirrorIsTheWhole) {

@@ -30,6 +30,7 @@ struct Quantity {
 struct Coordinate {
   std::string name, units;
   std::vector<double> values;
+  std::vector<std::string> names{};  ///< of ports: what each value stands for
 };
 struct MonitorResult {
   std::string name, kind;

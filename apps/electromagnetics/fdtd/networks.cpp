@@ -51,7 +51,7 @@ MonitorResult network_result(std::string name, const std::vector<std::string>& t
   std::vector<double> rows, columns;
   for (std::size_t k = 1; k <= to.size(); ++k) rows.push_back(static_cast<double>(k));
   for (const std::string& x : from) columns.push_back(static_cast<double>(place_of(to, x) + 1));
-  out.coordinates = {{"to", "1", rows}, {"from", "1", columns}};
+  out.coordinates = {{"to", "1", rows, to}, {"from", "1", columns, from}};
   for (std::size_t i = 0; i < to.size(); ++i)
     for (std::size_t j = 0; j < from.size(); ++j) {
       const Tensor one = select(select(s, 2, static_cast<Index>(j)), 1, static_cast<Index>(i));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/pictures.h"
 
+#include "electromagnetics/fdtd/networks.h"
 #include "electromagnetics/fdtd/results.h"
 #include "electromagnetics/waves/bodies.h"
 #include "electromagnetics/waves/sheets.h"
@@ -59,15 +60,16 @@ em::NetworkFigure network_figure(const MonitorResult& r, const Results& all, con
                                  const std::function<bool(std::size_t, std::size_t)>& which) {
   em::NetworkFigure f{.title = title, .curves = {}};
   const auto add = [&](const MonitorResult& from, bool other) {
-    const std::size_t columns = r.coordinates[1].values.size(),
-                      n = r.coordinates[0].values.size() * columns;
-    for (std::size_t k = 0; k < n && k < from.quantities.size(); ++k)
-      if (which(k / columns, static_cast<std::size_t>(r.coordinates[1].values[k % columns]) - 1))
-        f.curves.push_back(
-            {.name = (other ? from.name + " " : "") + from.quantities[k].name,
-             .frequency_hz = from.axis.values,
-             .values = std::get<std::vector<std::complex<double>>>(from.quantities[k].values),
-             .compared = other});
+    const Coordinate &to = from.coordinates[0], &driven = from.coordinates[1];
+    for (std::size_t i = 0; i < to.names.size(); ++i)
+      for (std::size_t j = 0; j < driven.names.size(); ++j) {
+        const Quantity* q = from.find(element_name(to.names[i], driven.names[j]));
+        if (!q || !which(i, static_cast<std::size_t>(driven.values[j]) - 1)) continue;
+        f.curves.push_back({.name = (other ? from.name + " " : "") + q->name,
+                            .frequency_hz = from.axis.values,
+                            .values = std::get<std::vector<std::complex<double>>>(q->values),
+                            .compared = other});
+      }
   };
   add(r, false);
   for (const CompareOptions& with : o.scattering.compare)
@@ -120,7 +122,7 @@ bool is_plane(const MonitorResult& r) {
 
 /// The pattern over the longer of its two angles, at up to four frequencies.
 em::PatternFigure pattern(const MonitorResult& r) {
-  const Quantity& q = r.quantities.front();
+  const Quantity& q = *r.find(r.kind == "rcs" ? "rcs" : "directivity");
   const std::size_t n_theta = r.coordinates[0].values.size(),
                     n_phi = r.coordinates[1].values.size();
   const bool over_theta = n_theta > 1;

@@ -135,6 +135,15 @@ void write_pattern(const std::filesystem::path& folder, const MonitorResult& r) 
   }
 }
 
+/// As they were written: a file keeps them by their names. Files of 0.2 do not say it.
+void put_in_order(std::vector<Quantity>& quantities, const std::vector<std::string>& order) {
+  const auto place = [&](const Quantity& q) {
+    return std::find(order.begin(), order.end(), q.name) - order.begin();
+  };
+  std::stable_sort(quantities.begin(), quantities.end(),
+                   [&](const Quantity& a, const Quantity& b) { return place(a) < place(b); });
+}
+
 }  // namespace
 
 const Quantity* MonitorResult::find(const std::string& quantity) const {
@@ -189,15 +198,23 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
     for (const Coordinate& x : r.coordinates) layout.push_back(x.name);
     file.write_texts(group + "/layout", layout, {"", "kind, first axis, further axes"});
     file.write(group + "/" + r.axis.name, r.axis.values, {}, {r.axis.units, ""});
-    for (const Coordinate& x : r.coordinates)
+    for (const Coordinate& x : r.coordinates) {
       file.write(group + "/" + x.name, x.values, {}, {x.units, ""});
-    for (const Quantity& q : r.quantities)
-      if (q.name != r.axis.name)
-        std::visit(
-            [&](const auto& v) {
-              file.write(group + "/values/" + q.name, v, q.shape, {q.units, q.long_name});
-            },
-            q.values);
+      if (!x.names.empty())
+        file.write_texts(group + "/" + x.name + "_names", x.names, {"", "of the ports"});
+    }
+    std::vector<std::string> order;
+    for (const Quantity& q : r.quantities) {
+      if (q.name == r.axis.name) continue;
+      order.push_back(q.name);
+      std::visit(
+          [&](const auto& v) {
+            file.write(group + "/values/" + q.name, v, q.shape, {q.units, q.long_name});
+          },
+          q.values);
+    }
+    if (!order.empty())
+      file.write_texts(group + "/order", order, {"", "names of the values, in their order"});
   }
   file.commit();
   data::make_folder(run / "tables");
@@ -229,11 +246,16 @@ Results read_results(const std::filesystem::path& path) {
   if (!names) return out;
   const auto* list = std::get_if<std::vector<std::string>>(&names->data);
   if (!list) throw fail("tessera/monitors");
+  const auto texts = [&](const std::string& name) {
+    const data::H5Array* a = at(name);
+    const auto* v = a ? std::get_if<std::vector<std::string>>(&a->data) : nullptr;
+    return v ? *v : std::vector<std::string>();
+  };
   const auto coordinate = [&](const std::string& group, const std::string& name) {
     const data::H5Array* a = at(group + "/" + name);
     const auto* v = a ? std::get_if<std::vector<double>>(&a->data) : nullptr;
     if (!v) throw fail(group + "/" + name);
-    return Coordinate{name, a->attributes.units, *v};
+    return Coordinate{name, a->attributes.units, *v, texts(group + "/" + name + "_names")};
   };
   for (const std::string& name : *list) {
     const std::string group = "monitors/" + name;
@@ -269,6 +291,7 @@ Results read_results(const std::filesystem::path& path) {
         continue;
       r.quantities.push_back(std::move(q));
     }
+    put_in_order(r.quantities, texts(group + "/order"));
     out.push_back(std::move(r));
   }
   return out;
