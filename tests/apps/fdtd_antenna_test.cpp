@@ -105,6 +105,41 @@ TEST_F(Fdtd, AnAntennaWithoutLossRadiatesWhatItsPortAccepts) {
   }
 }
 
+// The resistance behind the port is 75 ohm: what a generator of 50 sees follows from S alone.
+TEST_F(Fdtd, WhatAnAntennaTakesIsOfTheReferenceOfS) {
+  write("case.toml", dipole(false));
+  ASSERT_EQ(run_case("case.toml", "OWN").code, 0);
+  const Outcome run = run_case(
+      "case.toml", "RUN", {"s_parameters.reference=\"50 ohm\"", "s_parameters.per_watt=incident"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto far = [&](const char* name) { return column("RUN", "far", name); };
+  const std::vector<double> efficiency = far("radiation_efficiency"),
+                            total = far("total_efficiency"), realised = far("beam_realised_gain"),
+                            most = far("beam_directivity"), power = far("power"),
+                            re = column("RUN", "s_parameters", "S_feed_feed_re"),
+                            im = column("RUN", "s_parameters", "S_feed_feed_im"),
+                            vswr = column("RUN", "feed", "vswr");
+  for (std::size_t f = 0; f < 3; ++f) {
+    const double back = re[f] * re[f] + im[f] * im[f];
+    EXPECT_NEAR(total[f], efficiency[f] * (1 - back), 1e-9);
+    EXPECT_NEAR(realised[f], most[f] * total[f], 1e-9);
+    EXPECT_NEAR(vswr[f], (1 + std::sqrt(back)) / (1 - std::sqrt(back)), 1e-9 * vswr[f]);
+    EXPECT_NEAR(power[f], total[f], 1e-9);  // of 1 W that comes in
+    EXPECT_EQ(column("RUN", "feed", "reference_re")[f], 50);
+    EXPECT_EQ(column("OWN", "feed", "reference_re")[f], 75);
+    EXPECT_GT(std::abs(total[f] - column("OWN", "far", "total_efficiency")[f]), 0.01 * total[f]);
+  }
+  for (const auto& [monitor, name] : {std::pair{"feed", "input_impedance_re"},
+                                      {"feed", "input_impedance_im"},
+                                      {"far", "radiation_efficiency"},
+                                      {"far", "beam_gain"}}) {
+    const std::vector<double> own = column("OWN", monitor, name),
+                              seen = column("RUN", monitor, name);
+    for (std::size_t f = 0; f < 3; ++f)
+      EXPECT_NEAR(seen[f], own[f], 1e-9 * std::abs(own[f])) << name;
+  }
+}
+
 TEST_F(Fdtd, HalfAnAntennaOnItsMirrorIsTheWhole) {
   write("whole.toml", dipole(false));
   write("half.toml", dipole(true));
@@ -284,6 +319,21 @@ TEST_F(Fdtd, PortsThatAreDrivenTogetherAreSumsOfTheirRuns) {
   // A quarter of a wavelength apart, the one behind by a quarter of a period: towards it.
   EXPECT_GT(column("RUN", "far.steered", "gain_0")[0],
             8 * column("RUN", "far.steered", "gain_1")[0]);
+  // All of another reference: that of S.
+  ASSERT_EQ(run_case("case.toml", "RUN", {"s_parameters.reference=\"75 ohm\""}).code, 0);
+  for (const std::size_t f : {0, 1}) {
+    const auto s11 = complex("s_parameters", "S_left_left", f),
+               s12 = complex("s_parameters", "S_left_right", f);
+    EXPECT_LT(std::abs(complex("steered", "active_reflection_left", f) - (s11 + s12 * turned)),
+              1e-9);
+    const double accepted = column("RUN", "alone", "accepted_power")[f];
+    EXPECT_NEAR(column("RUN", "alone", "incident_power")[f], 1, 1e-9);
+    EXPECT_NEAR(accepted,
+                1 - std::norm(s11) - std::norm(complex("s_parameters", "S_right_left", f)), 1e-9);
+    if (f == 0) continue;  // the far field is of the other frequency
+    EXPECT_NEAR(column("RUN", "far.alone", "total_efficiency")[0],
+                accepted * column("RUN", "far.alone", "radiation_efficiency")[0], 1e-9);
+  }
   const Outcome wrong =
       tessera({"check", "case.toml", "--set", "s_parameters.array[1].phases=[\"0 deg\"]"});
   EXPECT_EQ(wrong.code, 5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is told of S beside its elements: pictures, files, references, networks joined and compared.
 #include "fdtd_case.h"
+#include "tessera/data/touchstone.h"
 
 #include <gtest/gtest.h>
 
@@ -63,6 +64,178 @@ file = "FIRST/s_parameters.s2p"
   const Outcome plot = tessera({"plot", "RUN"});
   ASSERT_EQ(plot.code, 0) << plot.err;
   for (const auto& [name, bytes] : drawn) EXPECT_TRUE(read("RUN/" + name) == bytes) << name;
+}
+
+TEST_F(Fdtd, WhatIsComparedHasTheColumnsOfS) {
+  write("case.toml", line_of_ports());
+  ASSERT_EQ(run_case("case.toml", "FIRST").code, 0);
+  write("case.toml", line_of_ports() +
+                         "[[s_parameters.compare]]\nname = \"before\"\n"
+                         "file = \"FIRST/s_parameters.s2p\"\n");
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto columns = [&](const char* name) {
+    const std::string text = table("RUN", name);
+    return text.substr(0, text.find('\n'));
+  };
+  const std::string of_s = columns("s_parameters"), of_file = columns("before");
+  EXPECT_EQ(of_file, of_s.substr(0, of_file.size()));
+  EXPECT_TRUE(holds(of_file, "S_in_in_im")) << of_file;
+}
+
+TEST_F(Fdtd, ElementsOfSHaveNamesOfTheirOwn) {
+  write("case.toml", changed(line_of_ports(), "\"in\"", "\"out_out\""));
+  const Outcome twice = tessera({"check", "case.toml"});
+  EXPECT_EQ(twice.code, 5);
+  EXPECT_TRUE(holds(twice.err, "E0667") && holds(twice.err, "'S_out_out_out'")) << twice.err;
+  write("case.toml", changed(line_of_ports(), "\"in\"", "\"out_in\""));
+  EXPECT_EQ(tessera({"check", "case.toml"}).code, 0);
+}
+
+TEST_F(Fdtd, AnArrayHasPorts) {
+  write("case.toml", line_of_ports() + "[[s_parameters.array]]\nname = \"none\"\nports = []\n");
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "E0667: no port is driven") && holds(o.err, "ports = []")) << o.err;
+}
+
+TEST_F(Fdtd, RunsOfPortsAreEstimatedByWhatTheyAre) {
+  write("case.toml", line_of_ports());
+  const Outcome ports = tessera({"estimate", "case.toml"});
+  EXPECT_TRUE(holds(ports.out, "2 runs: a port each")) << ports.out << ports.err;
+}
+
+using C = std::complex<double>;
+
+std::vector<C> values_of(const std::string& csv, const std::string& name) {
+  const std::vector<double> re = csv_column(csv, name + "_re"), im = csv_column(csv, name + "_im");
+  std::vector<C> out;
+  for (std::size_t k = 0; k < re.size(); ++k) out.emplace_back(re[k], im[k]);
+  return out;
+}
+
+// Circuits and fields are the same: what S refers to is a choice of telling.
+TEST_F(Fdtd, FilesHaveRealReferences) {
+  write("real.toml", line_of_ports());
+  ASSERT_EQ(run_case("real.toml", "REAL").code, 0);
+  const std::string complex = "impedance = \"50 ohm\"\nreactance = \"30 ohm\"\n";
+  for (const bool both : {true, false}) {
+    write("case.toml", line_of_ports(complex, both ? complex : "") +
+                           "[[s_parameters.compare]]\nname = \"at_50\"\n"
+                           "file = \"REAL/s_parameters.s2p\"\n");
+    const Outcome run = run_case("case.toml", "RUN");
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_TRUE(holds(run.err + run.out, "S refers to 50 ohm at out, that of the run to 50 +30i"))
+        << run.err << run.out;
+    const std::string text = read("RUN/s_parameters.s2p");
+    EXPECT_TRUE(holds(text, "!  S refers to 50 ohm at out") && holds(text, "S RI R 50\n")) << text;
+    EXPECT_EQ(holds(text, "50 ohm at in"), both) << text;
+    const auto at_50 = tessera::data::read_touchstone(here() / "REAL/s_parameters.s2p").network,
+               file = tessera::data::read_touchstone(here() / "RUN/s_parameters.s2p").network;
+    ASSERT_EQ(file.values.size(), at_50.values.size());
+    for (std::size_t k = 0; k < file.values.size(); ++k)
+      EXPECT_LT(std::abs(file.values[k] - at_50.values[k]), 1e-9) << k;
+    // S itself is another, and the file beside it is taken to what it refers to.
+    const std::vector<C> s = values_of(table("RUN", "s_parameters"), "S_out_out"),
+                         other = values_of(table("REAL", "s_parameters"), "S_out_out"),
+                         beside = values_of(table("RUN", "at_50"), "S_out_out");
+    EXPECT_GT(std::abs(s[0] - other[0]), 0.05);
+    for (std::size_t f = 0; f < 3; ++f) EXPECT_LT(std::abs(s[f] - beside[f]), 1e-9);
+  }
+}
+
+/// A line between plates of 7.5 ohm with a load across it, or guides of modes without an impedance.
+std::string guides(bool line) {
+  return std::string(R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["60 mm", "20 mm", "0 mm"]
+cell = "1 mm"
+polarization = ")") +
+         (line ? "Hz" : "Ez") + R"("
+[run]
+precision = "f64"
+stop.decay_db = 60
+stop.check_every = "0.1 ns"
+[boundary]
+y = "pec"
+pml.cells = 12
+[[port]]
+kind = "mode"
+name = "a"
+position = ["-15 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+[[port]]
+kind = "mode"
+name = "b"
+position = ["15 mm", "0 mm", "0 mm"]
+direction = [-1, 0, 0]
+)" +
+         (line ? R"([[load]]
+position = ["0 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+axis = "y"
+resistance = "5 ohm"
+[s_parameters]
+frequencies = ["1 GHz", "3 GHz", "5 GHz"]
+)"
+               : R"([[structure]]
+shape = "box"
+material = "pec"
+low = ["0 mm", "6 mm", "-inf"]
+high = ["2 mm", "inf", "inf"]
+[s_parameters]
+frequencies = ["10 GHz", "11 GHz", "12 GHz"]
+)");
+}
+
+TEST_F(Fdtd, FilesAreJoinedToALineByItsOwnImpedance) {
+  // A resistor of 5 ohm, as S at 50 ohm.
+  write("resistor.s1p", "# GHz S RI R 50\n1 -0.8181818181818182 0\n5 -0.8181818181818182 0\n");
+  write("case.toml", guides(true) +
+                         "[[s_parameters.join]]\nname = \"end\"\nfile = \"resistor.s1p\"\n"
+                         "ports = [\"b\"]\n");
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string s = table("RUN", "s_parameters");
+  const std::vector<C> s11 = values_of(s, "S_a_a"), s12 = values_of(s, "S_a_b"),
+                       s21 = values_of(s, "S_b_a"), s22 = values_of(s, "S_b_b"),
+                       z = values_of(table("RUN", "b"), "impedance"),
+                       joined = values_of(table("RUN", "s_joined"), "S_a_a");
+  for (std::size_t f = 0; f < 3; ++f) {
+    EXPECT_NEAR(z[f].real(), 7.53, 0.01);
+    const C end = (5.0 - z[f]) / (5.0 + z[f]);
+    EXPECT_LT(std::abs(joined[f] - (s11[f] + s12[f] * s21[f] * end / (1.0 - s22[f] * end))), 1e-9);
+  }
+  // Its own file has that impedance, and is what it is.
+  EXPECT_TRUE(holds(read("RUN/s_parameters.s2p"), "S RI R 7.53461\n"))
+      << read("RUN/s_parameters.s2p");
+  write("case.toml", guides(true) +
+                         "[[s_parameters.compare]]\nname = \"own\"\n"
+                         "file = \"RUN/s_parameters.s2p\"\n"
+                         "[[expect]]\nmonitor = \"own\"\nquantity = \"difference\"\n"
+                         "value = 0\ntolerance = 1e-9\n");
+  const Outcome again = run_case("case.toml", "AGAIN");
+  EXPECT_EQ(again.code, 0) << again.err;
+}
+
+TEST_F(Fdtd, WavesOfModesWithoutAnImpedanceGoOnIntoAFile) {
+  // A quarter of a turn, at whatever reference.
+  write("quarter.s2p", "# GHz S RI R 75\n10 0 0 0 -1 0 -1 0 0\n12 0 0 0 -1 0 -1 0 0\n");
+  const std::string join =
+      "[[s_parameters.join]]\nname = \"line\"\nfile = \"quarter.s2p\"\nports = [\"b\", \"\"]\n";
+  write("case.toml", guides(false) + join);
+  ASSERT_EQ(run_case("case.toml", "RUN").code, 0);
+  const std::string s = table("RUN", "s_parameters"), joined = table("RUN", "s_joined");
+  const std::vector<C> s11 = values_of(s, "S_a_a"), s21 = values_of(s, "S_b_a"),
+                       s22 = values_of(s, "S_b_b"), own = values_of(joined, "S_a_a"),
+                       through = values_of(joined, "S_line.2_a"),
+                       back = values_of(joined, "S_line.2_line.2");
+  for (std::size_t f = 0; f < 3; ++f) {
+    EXPECT_GT(std::abs(s11[f]), 0.1);
+    EXPECT_LT(std::abs(own[f] - s11[f]), 1e-12);
+    EXPECT_LT(std::abs(through[f] - C(0, -1) * s21[f]), 1e-12);
+    EXPECT_LT(std::abs(back[f] + s22[f]), 1e-12);
+  }
 }
 
 }  // namespace

@@ -69,26 +69,27 @@ const Numbers& numbers_of(const MonitorResult& r, const char* quantity) {
 
 }  // namespace
 
-PortPower port_power(const Case& c, const Tensor& in, const Tensor& out,
+PortPower port_power(const Case& c, const PortWaves& own, const Tensor& in,
                      std::optional<std::size_t> driven) {
-  const Numbers entering = real_values(square(abs(in))), leaving = real_values(square(abs(out)));
+  const Numbers entering = real_values(square(abs(own.in))),
+                leaving = real_values(square(abs(own.out))), seen = real_values(square(abs(in)));
   const std::size_t n = c.channels.size();
   PortPower power{Numbers(entering.size() / n), Numbers(entering.size() / n)};
   for (std::size_t k = 0; k < n; ++k) {
     const double copies = copies_of(c, c.channels[k].port);
     for (std::size_t f = 0; f < power.accepted.size(); ++f) {
-      const double enters = copies * entering[f * n + k];
-      power.accepted[f] += enters - copies * leaving[f * n + k];
-      if (!driven || *driven == k) power.incident[f] += enters;
+      power.accepted[f] += copies * entering[f * n + k] - copies * leaving[f * n + k];
+      if (!driven || *driven == k) power.incident[f] += copies * seen[f * n + k];
     }
   }
   return power;
 }
 
 PortPower port_power(const MonitoredCase& made, std::size_t run) {
-  const PortWaves waves = waves_of(made);
-  return port_power(made.c, select(waves.in, 2, static_cast<Index>(run)),
-                    select(waves.out, 2, static_cast<Index>(run)), made.c.excitations[run].channel);
+  const PortWaves own = waves_of(made), seen = seen_waves(made.c, own, constants_of(made));
+  const auto of_run = [&](const Tensor& x) { return select(x, 2, static_cast<Index>(run)); };
+  return port_power(made.c, {of_run(own.in), of_run(own.out)}, of_run(seen.in),
+                    made.c.excitations[run].channel);
 }
 
 void add_antenna_figures(const Case& c, const PortPower& power, Results& results) {
@@ -107,17 +108,20 @@ void add_antenna_figures(const Case& c, const PortPower& power, Results& results
       if (const Quantity* q = r.find(of)) added.push_back(scaled_quantity(*q, by, name, about));
     };
     add("directivity", efficiency, "gain", "4 pi (2-D: 2 pi) intensity over accepted power");
-    add("directivity", total, "realised_gain", "the same over the power of the wave that drives");
+    add("directivity", total, "realised_gain",
+        "the same over the power of the wave that drives, of what S refers to");
     add("beam_directivity", efficiency, "beam_gain", "gain of the main beam");
     add("beam_directivity", total, "beam_realised_gain", "realised gain of the main beam");
     added.push_back(
         {"radiation_efficiency", "1", "radiated over accepted power", shape, efficiency});
-    added.push_back({"total_efficiency", "1", "radiated power over that of the wave that drives",
-                     shape, total});
+    added.push_back({"total_efficiency", "1",
+                     "radiated power over that of the wave that drives, of what S refers to", shape,
+                     total});
     added.push_back({"accepted_power", unit, "into the ports, less what leaves through them", shape,
                      *accepted});
-    added.push_back(
-        {"incident_power", unit, "of the wave that comes in at the driven port", shape, *incident});
+    added.push_back({"incident_power", unit,
+                     "of the wave that comes in at the driven port, of what S refers to", shape,
+                     *incident});
     const auto sums = std::find_if(r.quantities.begin(), r.quantities.end(),
                                    [](const Quantity& q) { return q.name == "sums"; });
     r.quantities.insert(sums, std::make_move_iterator(added.begin()),
@@ -149,7 +153,8 @@ void say_antenna_figures(const Results& results, data::Log& log) {
 void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
   const Case& c = made.c;
   if (c.options.scattering.arrays.empty()) return;
-  const PortWaves waves = told_alone(c, waves_of(made), driven_channels(c));
+  const PortWaves own = told_alone(c, waves_of(made), driven_channels(c)),
+                  waves = seen_waves(c, own, constants_of(made));
   const Numbers known = c.options.scattering.all_frequencies();
   const auto frequencies = static_cast<Index>(known.size()),
              channels = static_cast<Index>(c.channels.size());
@@ -171,15 +176,18 @@ void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
         there[f] *= told[f * c.channels.size() + static_cast<std::size_t>(k)];
     const Tensor in = where(tensor(there, {frequencies, 1}) > 0.5, tensor(wanted, {channels}),
                             c128(NAN, NAN)),
-                 weights = squeeze(solve(waves.in, expand_dims(in, -1)), -1),
-                 out = squeeze(matmul(waves.out, expand_dims(weights, -1)), -1);
-    const PortPower power = port_power(c, in, out, std::nullopt);
+                 weights = squeeze(solve(waves.in, expand_dims(in, -1)), -1);
+    const auto together = [&](const Tensor& x) {
+      return squeeze(matmul(x, expand_dims(weights, -1)), -1);
+    };
+    const Tensor out = together(waves.out);
+    const PortPower power = port_power(c, {together(own.in), together(own.out)}, in, std::nullopt);
     MonitorResult at_ports{array.name, "array", {"frequency", "Hz", known}, {}, {}};
     for (std::size_t p = 0; p < ports.size(); ++p)
       at_ports.quantities.push_back(
           {"active_reflection_" + array.ports[p],
            "1",
-           "what leaves over what comes in there",
+           "what leaves over what comes in there, of what S refers to",
            {known.size()},
            complex_values(select(out, 1, ports[p]) / select(in, 1, ports[p]))});
     const char* unit = c.grid.dimensions() == 3 ? "W*s^2" : "W*s^2/m";
@@ -188,8 +196,11 @@ void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
                                    "into all ports, less what leaves",
                                    {known.size()},
                                    power.accepted});
-    at_ports.quantities.push_back(
-        {"incident_power", unit, "of the waves that come in", {known.size()}, power.incident});
+    at_ports.quantities.push_back({"incident_power",
+                                   unit,
+                                   "of the waves that come in, of what S refers to",
+                                   {known.size()},
+                                   power.incident});
     results.push_back(std::move(at_ports));
     Results far;
     for (std::size_t m = 0; m < c.options.monitors.size(); ++m) {
@@ -227,28 +238,31 @@ void add_input_figures(const Case& c, std::size_t port, const Tensor& s,
         select(s, 2, static_cast<Index>(column - columns.begin())), 1, static_cast<Index>(k))));
     reference.push_back(complex_values(select(impedance, 1, static_cast<Index>(k))));
   }
-  const PortOptions& about = c.options.ports[port];
-  const bool travelling = about.kind == PortKind::mode && about.reactance == 0 &&
-                          !c.options.scattering.reference,
-             pseudo = travelling || c.options.scattering.waves == WaveKind::pseudo;
+  std::vector<bool> power;
+  const std::vector<electromagnetics::Waves> kinds = waves_of_s(c);
+  for (std::size_t k = 0; k < c.channels.size(); ++k)
+    if (c.channels[k].port == port) power.push_back(kinds[k] == electromagnetics::Waves::power);
   const std::size_t frequencies = reflected.front().size();
-  std::vector<Complex> z;
+  std::vector<Complex> z, all;
   Numbers ratio;
   bool known = true;
   for (std::size_t f = 0; f < frequencies; ++f)
     for (std::size_t m = 0; m < reflected.size(); ++m) {
       const Complex to = reference[m][f], gamma = reflected[m][f];
       known = known && to != 0.0;
-      z.push_back(((pseudo ? to : std::conj(to)) + to * gamma) / (1.0 - gamma));
+      all.push_back(to);
+      z.push_back(((power[m] ? std::conj(to) : to) + to * gamma) / (1.0 - gamma));
       const double size = std::abs(gamma);
       ratio.push_back(size >= 1 ? INFINITY : (1 + size) / (1 - size));  // nan of nan
     }
   std::vector<std::uint64_t> shape{frequencies};
   if (reflected.size() > 1) shape.push_back(reflected.size());
-  if (known)
+  if (known) {
+    result.quantities.push_back({"reference", "ohm", "what S refers to", shape, std::move(all)});
     result.quantities.push_back({"input_impedance", "ohm",
                                  "into the device, the other ports closed by what S refers to",
                                  shape, std::move(z)});
+  }
   result.quantities.push_back({"vswr", "1", "ratio of standing waves on a line of what S refers to",
                                shape, std::move(ratio)});
 }

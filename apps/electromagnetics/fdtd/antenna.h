@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ports and far fields say of an antenna together. Terms are those of IEEE Std 145-2013.
 #pragma once
-#include "electromagnetics/fdtd/run.h"
+#include "electromagnetics/fdtd/scattering.h"
 #include "tessera/data/log.h"
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace tessera::apps::fdtd {
 
 /// Power of transforms that a run takes, W s^2 (in two dimensions W s^2/m), [frequency] of S.
 struct PortPower {
-  std::vector<double> incident;  ///< of the wave that drives
+  std::vector<double> incident;  ///< of the wave that drives, as S has it
   std::vector<double> accepted;  ///< what comes in at all ports less what leaves through them
 };
 /// Of the run of an excitation, images behind symmetries included.
 PortPower port_power(const MonitoredCase& made, std::size_t run);
 
-/// The same of waves in and out at all channels, complex [frequency, channel], of which channel
-/// `driven` comes in from outside, or all.
-PortPower port_power(const Case& c, const Tensor& in, const Tensor& out,
+/// The same of the ports' own waves at all channels, complex [frequency, channel], whose |a|^2 -
+/// |b|^2 is power, and of those of S that come in, by channel `driven` or by all.
+PortPower port_power(const Case& c, const PortWaves& own, const Tensor& in,
                      std::optional<std::size_t> driven);
 
 /// Adds to far fields, which are per bandwidth still, powers, gain over the angles and

@@ -6,7 +6,7 @@
 #include "electromagnetics/fdtd/results.h"
 #include "electromagnetics/fdtd/ring_case.h"
 #include "electromagnetics/fdtd/run.h"
-#include "electromagnetics/fdtd/scattering.h"
+#include "electromagnetics/fdtd/touchstone.h"
 #include "electromagnetics/waves/auto_grid.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
@@ -237,7 +237,10 @@ Estimate estimate(const RunOptions& how, const MonitoredCase& made) {
   e.seconds = runs * seconds / static_cast<double>(taken) * static_cast<double>(steps);
   if (runs > 1)
     e.notes.push_back(fmt::format("{} runs: {}", runs,
-                                  !made.empty ? "the reference and the case" : "a port each"));
+                                  !made.empty ? "a port each"
+                                  : made.references() > 1
+                                      ? "the reference and the case, a port each"
+                                      : "the reference and the case"));
   e.notes.push_back(fmt::format("{} steps at {:.1f} Mcells/s", steps,
                                 static_cast<double>(taken * c.grid.cell_count()) / seconds / 1e6));
   e.of_rank = share_of_rank(how, c, run.scheme(), axis, edges, steps);
@@ -261,7 +264,7 @@ data::ExitCode run(RunContext& context, MonitoredCase& made) {
   const data::ExitCode code = step_case(context, made, results);
   if (code != data::ExitCode::ok) return code;
   write_results(path, c, results);
-  write_touchstone_of(path, c, results);
+  write_touchstone_of(path, c, results, context.log);
   if (c.options.output.pictures) draw_results(context.folder.plots(), results, c.options);
   bool met = true;
   for (const Expectation& p : check_expectations(c.options.expectations, results, context.config)) {

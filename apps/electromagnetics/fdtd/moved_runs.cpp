@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/moved_runs.h"
 
+#include "electromagnetics/fdtd/per_watt.h"
 #include "electromagnetics/fdtd/port_monitor.h"
-#include "electromagnetics/fdtd/scattering.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/response.h"
 
@@ -90,10 +90,8 @@ Tensor MovedRuns::waves(std::size_t run, std::size_t port, const Tensor& values,
   return stack(std::vector<Tensor>{at.in, at.out});
 }
 
-Tensor MovedRuns::scattering(const std::vector<Tensor>& waves, const Tensor& change) const {
+PortConstants MovedRuns::constants(const Tensor& change) const {
   const Case& c = made_.c;
-  std::vector<Tensor> in, out;
-  for (const Tensor& w : waves) in.push_back(select(w, 0, 0)), out.push_back(select(w, 0, 1));
   PortConstants constants = constants_of(made_);
   std::vector<Tensor> own, of_s;  // [channel]
   for (const PortChannel& x : c.channels) {
@@ -106,17 +104,28 @@ Tensor MovedRuns::scattering(const std::vector<Tensor>& waves, const Tensor& cha
   }
   constants.impedance = constants.impedance + stack(own);
   constants.reference = constants.reference + stack(of_s);
-  return scattering_matrix(c, {stack(in, 2), stack(out, 2)}, constants);
+  return constants;
+}
+
+Tensor MovedRuns::scattering(const std::vector<Tensor>& waves, const Tensor& change) const {
+  std::vector<Tensor> in, out;
+  for (const Tensor& w : waves) in.push_back(select(w, 0, 0)), out.push_back(select(w, 0, 1));
+  return scattering_matrix(made_.c, {stack(in, 2), stack(out, 2)}, constants(change));
 }
 
 void MovedRuns::add_figures(std::size_t run, const std::vector<Tensor>& kept, const Tensor& waves,
-                            std::vector<Tensor>& out) {
+                            const Tensor& change, std::vector<Tensor>& out) {
   const Case& c = made_.c;
   const Monitors& all = made_.of_excitation(run);
   Tensor watt;
   if (c.options.scattering.per_watt != PerWatt::no && !c.excitations.empty()) {
-    const Tensor driven = select(waves, 2, static_cast<Index>(c.excitations[run].channel));
-    watt = of_a_watt(c.options.scattering.per_watt, select(driven, 0, 0), select(driven, 0, 1));
+    const PortWaves own{expand_dims(select(waves, 0, 0), -1), expand_dims(select(waves, 0, 1), -1)},
+        seen = seen_waves(c, own, constants(change));
+    const auto driven = [&](const Tensor& x) {
+      return select(select(x, 2, 0), 1, static_cast<Index>(c.excitations[run].channel));
+    };
+    watt =
+        of_a_watt(c.options.scattering.per_watt, driven(seen.in), driven(own.in), driven(own.out));
   }
   for (std::size_t m = 0; m + ports() < all.size(); ++m) {
     if (!has_figures(*all[m])) continue;
@@ -162,7 +171,7 @@ std::vector<Tensor> MovedRuns::values(const Tensor& change) {
     for (std::size_t p = 0; p < ports(); ++p)
       both.push_back(waves(k, p, kept[all.size() - ports() + p], change));
     waves_of_runs.push_back(both.empty() ? Tensor() : concatenate(both, 2));
-    add_figures(k, kept, waves_of_runs.back(), figures);
+    add_figures(k, kept, waves_of_runs.back(), change, figures);
   }
   if (with_scattering()) figures.insert(figures.begin(), scattering(waves_of_runs, change));
   return figures;

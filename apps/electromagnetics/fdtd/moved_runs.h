@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of a case as functions of its parameters, to first order.
 #pragma once
-#include "electromagnetics/fdtd/run.h"
+#include "electromagnetics/fdtd/scattering.h"
 #include "tessera/electromagnetics/observed_run.h"
 
 #include <cstddef>
@@ -42,11 +42,12 @@ class MovedRuns {
   std::size_t ports() const { return made_.c.ports.size(); }
   /// Complex [2, frequency, channel] of the port, from its transforms.
   Tensor waves(std::size_t run, std::size_t port, const Tensor& values, const Tensor& change) const;
+  PortConstants constants(const Tensor& change) const;
   Tensor scattering(const std::vector<Tensor>& waves, const Tensor& change) const;
   /// Of the figures of a run's monitors, from the transforms of all, by number; `waves` of its
   /// ports.
   void add_figures(std::size_t run, const std::vector<Tensor>& kept, const Tensor& waves,
-                   std::vector<Tensor>& out);
+                   const Tensor& change, std::vector<Tensor>& out);
 
   const MonitoredCase& made_;
   std::vector<Run> runs_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/networks.h"
 
+#include "electromagnetics/fdtd/scattering.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/network_joins.h"
 
@@ -24,6 +25,13 @@ std::size_t place_of(const std::vector<std::string>& names, const std::string& n
 std::vector<std::uint64_t> lengths(const Tensor& t) { return {t.shape().begin(), t.shape().end()}; }
 Tensor row_of(const std::vector<double>& values) {
   return tensor(std::vector<c128>(values.begin(), values.end()));
+}
+/// References, with those of `other` where there are none.
+Tensor or_other(const Tensor& reference, const Tensor& other) {
+  return where(abs(reference) > 0, reference, other);
+}
+Tensor of_port(const Tensor& reference, std::size_t port) {
+  return select(reference, 1, static_cast<Index>(port));
 }
 /// What `make` makes of a network, at the frequencies at which all of this is known; nan at others.
 template <class Make>
@@ -71,7 +79,12 @@ MonitorResult network_result(std::string name, const std::vector<std::string>& t
 Network network_of(const data::Touchstone& file) {
   const auto n = static_cast<Index>(file.ports), f = static_cast<Index>(file.frequency_hz.size());
   const Tensor x = tensor(std::vector<c128>(file.values.begin(), file.values.end()), {f, n, n});
-  Network out{{}, file.frequency_hz, {}, row_of(file.reference_ohm)};
+  const Tensor reference = row_of(file.reference_ohm);
+  Network out{{},
+              file.frequency_hz,
+              {},
+              broadcast_to(reference, {f, n}),
+              std::vector<em::Waves>(file.ports, em::Waves::power)};
   for (std::size_t k = 1; k <= file.ports; ++k) out.names.push_back(std::to_string(k));
   if (!file.modes.empty())
     throw Error("[touchstone] the file has mixed modes: give one with its single ports");
@@ -80,16 +93,16 @@ Network network_of(const data::Touchstone& file) {
       out.s = x;
       break;
     case data::NetworkKind::Y:
-      out.s = em::s_of(em::terminals_of_y(x), out.reference);
+      out.s = em::s_of(em::terminals_of_y(x), reference);
       break;
     case data::NetworkKind::Z:
-      out.s = em::s_of(em::terminals_of_z(x), out.reference);
+      out.s = em::s_of(em::terminals_of_z(x), reference);
       break;
     case data::NetworkKind::H:
-      out.s = em::s_of(em::terminals_of_h(x), out.reference);
+      out.s = em::s_of(em::terminals_of_h(x), reference);
       break;
     case data::NetworkKind::G:
-      out.s = em::s_of(em::terminals_of_g(x), out.reference);
+      out.s = em::s_of(em::terminals_of_g(x), reference);
       break;
   }
   return out;
@@ -97,7 +110,7 @@ Network network_of(const data::Touchstone& file) {
 
 Network at_frequencies(const Network& n, const std::vector<double>& frequency_hz) {
   const std::vector<double>& own = n.frequency_hz;
-  std::vector<Tensor> rows;
+  std::vector<Tensor> rows, reference;
   for (const double f : frequency_hz) {
     const double slack = 1e-9 * f;
     if (own.empty() || f < own.front() - slack || f > own.back() + slack)
@@ -108,70 +121,106 @@ Network at_frequencies(const Network& n, const std::vector<double>& frequency_hz
     const auto above = static_cast<std::size_t>(
         std::clamp<std::ptrdiff_t>(std::lower_bound(own.begin(), own.end(), f) - own.begin(), 1,
                                    std::max<std::ptrdiff_t>(1, std::ssize(own) - 1)));
-    if (own.size() == 1) {
-      rows.push_back(select(n.s, 0, 0));
-      continue;
-    }
-    const double share = std::clamp((f - own[above - 1]) / (own[above] - own[above - 1]), 0.0, 1.0);
-    if (share < 1e-9 || share > 1 - 1e-9) {  // its neighbour may be nan
-      rows.push_back(select(n.s, 0, static_cast<Index>(share < 0.5 ? above - 1 : above)));
-      continue;
-    }
-    rows.push_back((1 - share) * select(n.s, 0, static_cast<Index>(above - 1)) +
-                   share * select(n.s, 0, static_cast<Index>(above)));
+    const double share =
+        own.size() == 1
+            ? 0
+            : std::clamp((f - own[above - 1]) / (own[above] - own[above - 1]), 0.0, 1.0);
+    const auto between = [&](const Tensor& x) {
+      const auto at = [&](std::size_t k) { return select(x, 0, static_cast<Index>(k)); };
+      // Its neighbour may be nan.
+      if (share < 1e-9 || share > 1 - 1e-9) return at(share < 0.5 ? above - 1 : above);
+      return (1 - share) * at(above - 1) + share * at(above);
+    };
+    rows.push_back(between(n.s)), reference.push_back(between(n.reference));
   }
-  return {n.names, frequency_hz, stack(rows, 0), n.reference, n.waves};
+  return {n.names, frequency_hz, stack(rows, 0), stack(reference, 0), n.waves};
+}
+
+Network device_of(const Case& c, const MonitorResult& s) {
+  const Quantity &all = *s.find("S"), &to = *s.find("reference");
+  const auto array = [](const Quantity& q) {
+    const auto& v = std::get<std::vector<std::complex<double>>>(q.values);
+    Shape shape;
+    for (const std::uint64_t n : q.shape) shape.push_back(static_cast<Index>(n));
+    return tensor(std::vector<c128>(v.begin(), v.end()), shape);
+  };
+  Network out{{}, s.axis.values, array(all), array(to), waves_of_s(c)};
+  out.reference = where(is_finite(real(out.reference)), out.reference, c128(50));  // no port there
+  for (const PortChannel& x : c.channels) out.names.push_back(x.name);
+  return out;
+}
+
+Tensor renormalized(const Network& n, const Tensor& to, const std::vector<em::Waves>& waves) {
+  const Tensor own = or_other(n.reference, or_other(to, scalar(1.0, Dtype::c128)));
+  return em::s_of(em::terminals_of_s(n.s, own, n.waves), or_other(to, own), waves);
 }
 
 Network mixed_modes(const Network& n, const std::vector<PairOptions>& pairs) {
   using Kind = data::NetworkMode::Kind;
-  Network out{{}, n.frequency_hz, {}, {}, n.waves};
+  Network out{{}, n.frequency_hz, {}, {}, {}};
   std::vector<data::NetworkMode> modes;
   std::vector<bool> paired(n.names.size());
+  std::vector<Tensor> reference;  // of a pair that of either, where the other one has none
+  for (std::size_t k = 0; k < n.names.size(); ++k) reference.push_back(of_port(n.reference, k));
   for (const PairOptions& p : pairs) {
     const std::size_t plus = place_of(n.names, p.plus), minus = place_of(n.names, p.minus);
     paired[plus] = paired[minus] = true;
-    modes.push_back({Kind::differential, plus, minus});
-    modes.push_back({Kind::common, plus, minus});
+    reference[plus] = or_other(reference[plus], reference[minus]);
+    reference[minus] = or_other(reference[minus], reference[plus]);
+    for (const Kind kind : {Kind::differential, Kind::common}) {
+      modes.push_back({kind, plus, minus});
+      out.waves.push_back(n.waves[plus]);
+    }
     out.names.push_back(p.name + ".d"), out.names.push_back(p.name + ".c");
   }
-  for (std::size_t k = 0; k < n.names.size(); ++k)
-    if (!paired[k]) modes.push_back({Kind::single, k, 0}), out.names.push_back(n.names[k]);
-  out.reference = em::mode_references(n.reference, modes);
-  out.s = em::s_of(em::to_modes(em::terminals_of_s(n.s, n.reference, n.waves), modes),
-                   out.reference, n.waves);
+  for (std::size_t k = 0; k < n.names.size(); ++k) {
+    if (paired[k]) continue;
+    modes.push_back({Kind::single, k, 0});
+    out.names.push_back(n.names[k]), out.waves.push_back(n.waves[k]);
+  }
+  const Tensor known = stack(reference, 1), own = or_other(known, scalar(50.0, Dtype::c128));
+  out.reference = em::mode_references(known, modes);
+  out.s = em::s_of(em::to_modes(em::terminals_of_s(n.s, own, n.waves), modes),
+                   em::mode_references(own, modes), out.waves);
   return out;
 }
 
 Network joined(const Network& n, const std::vector<JoinOptions>& joins) {
-  std::vector<Tensor> s{n.s}, reference{n.reference};
   std::vector<std::string> names = n.names;
+  std::vector<em::Waves> waves = n.waves;
+  std::vector<Tensor> reference, s;  // [port] and [network]
+  for (std::size_t k = 0; k < names.size(); ++k) reference.push_back(of_port(n.reference, k));
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   std::vector<bool> inner(names.size());
   for (const JoinOptions& join : joins) {
-    Network file = at_frequencies(read_network(join.file), n.frequency_hz);
-    s.push_back(em::renormalized(file.s, file.reference, file.reference, file.waves, n.waves));
-    reference.push_back(file.reference);
+    const Network file = at_frequencies(read_network(join.file), n.frequency_hz);
+    s.push_back(file.s);
     for (std::size_t k = 0; k < file.names.size(); ++k) {
       const std::string& to = join.ports[k];
       names.push_back(join.name + "." + file.names[k]);
+      waves.push_back(file.waves[k]), reference.push_back(of_port(file.reference, k));
       inner.push_back(!to.empty());
       if (to.empty()) continue;
       const std::size_t port = place_of(n.names, to);
       inner[port] = true;
+      reference[port] = or_other(reference[port], reference.back());
       pairs.emplace_back(port, names.size() - 1);
     }
   }
-  Network out{{}, n.frequency_hz, {}, {}, n.waves};
-  const Tensor all = concatenate(reference, 0);
-  std::vector<Tensor> left;
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (!inner[k]) {
-      out.names.push_back(names[k]);
-      left.push_back(select(all, 0, static_cast<Index>(k)));
-    }
-  out.s = em::join_ports(em::side_by_side(s), all, pairs, n.waves);
-  if (!left.empty()) out.reference = stack(left, 0);
+  s.insert(s.begin(), n.s);
+  Network out{{}, n.frequency_hz, {}, {}, {}};
+  const Tensor all = or_other(stack(reference, 1), scalar(50.0, Dtype::c128));
+  std::vector<Tensor> left, known;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (inner[k]) continue;
+    out.names.push_back(names[k]), out.waves.push_back(waves[k]);
+    left.push_back(of_port(all, k)), known.push_back(reference[k]);
+  }
+  const Tensor power = em::s_of(em::terminals_of_s(em::side_by_side(s), all, waves), all),
+               rest = em::join_ports(power, all, pairs);
+  if (left.empty()) return out;
+  out.reference = stack(known, 1);
+  out.s = em::s_of(em::terminals_of_s(rest, stack(left, 1)), stack(left, 1), out.waves);
   return out;
 }
 
@@ -182,7 +231,7 @@ MonitorResult compared(const Network& n, const CompareOptions& with) {
     if (x >= n.frequency_hz.front() * (1 - 1e-9) && x <= n.frequency_hz.back() * (1 + 1e-9))
       f.push_back(x);
   Network own = at_frequencies(n, f), other = at_frequencies(file, f);
-  other.s = em::renormalized(other.s, other.reference, n.reference, other.waves, n.waves);
+  other.s = renormalized(other, own.reference, n.waves);
   MonitorResult out = network_result(with.name, n.names, n.names, f, other.s);
   out.kind = "compared";
   double apart = NAN;
@@ -203,6 +252,10 @@ void add_networks(const Case& c, const Network& device, Results& results) {
   const auto add = [&](const char* name, Network n) {
     if (n.names.empty()) return;
     results.push_back(network_result(name, n.names, n.names, n.frequency_hz, n.s));
+    results.back().quantities.push_back({"reference", "ohm",
+                                         "impedance that it refers to [port]; 0: waves of a mode "
+                                         "that has none, as they are",
+                                         lengths(n.reference), n.reference.to_vector<c128>()});
     all.emplace_back(name, std::move(n));
   };
   if (!o.pairs.empty())

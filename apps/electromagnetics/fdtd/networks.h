@@ -13,12 +13,13 @@
 
 namespace tessera::apps::fdtd {
 
-/// An n-port over frequency: S [frequency, port, port] at references [port] of one kind of waves.
+/// An n-port over frequency: S [frequency, port, port] at references [frequency, port], 0 where
+/// waves are what they are: those of a mode that has no impedance.
 struct Network {
   std::vector<std::string> names;
   std::vector<double> frequency_hz;
   Tensor s, reference;
-  electromagnetics::Waves waves = electromagnetics::Waves::power;
+  std::vector<electromagnetics::Waves> waves;  ///< of each port
 };
 
 /// "S_out_in": what leaves at a port for what comes in at another.
@@ -33,10 +34,18 @@ Network network_of(const data::Touchstone& file);
 /// At other frequencies, straight lines between its own. Throws Error outside of these.
 Network at_frequencies(const Network& n, const std::vector<double>& frequency_hz);
 
+/// The device as s_parameters has it, with what S refers to at each frequency.
+Network device_of(const Case& c, const MonitorResult& s);
+
+/// S of references `to` [frequency, port], where both have one, and of other waves.
+Tensor renormalized(const Network& n, const Tensor& to,
+                    const std::vector<electromagnetics::Waves>& waves);
+
 /// With pairs of ports as differential and common modes, "NAME.d" and "NAME.c", in front of the
 /// other ports.
 Network mixed_modes(const Network& n, const std::vector<PairOptions>& pairs);
-/// With files joined to its ports; what is left of these comes behind its own as "NAME.3".
+/// With files joined to its ports; what is left of these comes behind its own as "NAME.3". Where a
+/// port has no impedance, waves go on as they are.
 Network joined(const Network& n, const std::vector<JoinOptions>& joins);
 /// A file beside S: its elements by the same names, within the band, and the largest difference.
 MonitorResult compared(const Network& n, const CompareOptions& with);

@@ -60,7 +60,7 @@ class LumpedPortMonitor : public PortMonitor {
     const std::complex<double> z(about_.impedance.value(), about_.reactance);
     out.quantities = {{"impedance",
                        "ohm",
-                       "what its waves refer to",
+                       "of its own waves, and of S where that refers to no other",
                        {count()},
                        std::vector<std::complex<double>>(count(), z)}};
     return out;

@@ -158,8 +158,9 @@ std::size_t width(const Quantity& q) {
   return w;
 }
 bool in_table(const MonitorResult& r, const Quantity& q) {
-  return q.name != "sums" && !(r.kind == scattering_name && q.shape.size() > 1) &&
-         !q.shape.empty() && q.shape[0] == r.axis.values.size() && width(q) <= kMostColumns;
+  const bool elements = r.kind == scattering_name || r.kind == "compared";  // which stand alone
+  return q.name != "sums" && !(elements && q.shape.size() > 1) && !q.shape.empty() &&
+         q.shape[0] == r.axis.values.size() && width(q) <= kMostColumns;
 }
 
 std::size_t largest_of(const std::vector<double>& values) {

@@ -2,8 +2,8 @@
 #include "electromagnetics/fdtd/run_results.h"
 
 #include "electromagnetics/fdtd/antenna.h"
+#include "electromagnetics/fdtd/per_watt.h"
 #include "electromagnetics/fdtd/port_monitor.h"
-#include "electromagnetics/fdtd/scattering.h"
 #include "electromagnetics/fdtd/unfaded.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"

@@ -12,9 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <functional>
-#include <numeric>
-#include <type_traits>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -119,39 +116,6 @@ std::complex<double> impedance_of(const PortOptions& o) {
   return {o.impedance.value_or(0), o.reactance};
 }
 
-/// What the waves of S refer to, which may be complex: the kind of wave is the port's, travelling
-/// ones at guides, those of power at terminals.
-em::Terminals terminals_of(const Case& c, const Tensor& s, const Tensor& impedance) {
-  std::vector<c128> guided;  // [channel]
-  for (const PortChannel& x : c.channels)
-    guided.push_back(c.options.ports[x.port].kind == PortKind::mode ? 1.0 : 0.0);
-  const Tensor travelling = tensor(guided), z = impedance,  // [frequency, channel]
-      power = 1.0 - travelling, w = travelling * z + power * conj(z),
-               u = 0.5 / sqrt(travelling * z + power * cast(real(z), Dtype::c128)),
-               scale = 1.0 / (u * (z + w));
-  const Tensor one = eye(z.shape()[1], Dtype::c128);
-  const auto rows = [&](const Tensor& factor, const Tensor& m) {
-    return expand_dims(factor, -1) * m;
-  };
-  return {rows(scale * w, one) + rows(scale * z, s), rows(scale, one - s)};
-}
-
-/// What S refers to, [channel]; 0 of modes that are said to have no impedance.
-std::vector<std::complex<double>> references(const Case& c) {
-  std::vector<std::complex<double>> out;
-  for (const PortChannel& x : c.channels)
-    out.push_back(c.options.scattering.reference ? *c.options.scattering.reference
-                                                 : impedance_of(c.options.ports[x.port]));
-  return out;
-}
-
-/// Whether S is to have other references, or other waves, than those of the ports.
-bool needs_others(const Case& c) {
-  return c.options.scattering.reference ||
-         std::any_of(c.options.ports.begin(), c.options.ports.end(),
-                     [](const PortOptions& o) { return o.reactance != 0; });
-}
-
 std::vector<std::uint64_t> shape_of(const Tensor& t) {
   std::vector<std::uint64_t> out;
   for (const Index n : t.shape()) out.push_back(static_cast<std::uint64_t>(n));
@@ -163,7 +127,7 @@ Quantity complex_quantity(std::string name, std::string units, std::string about
 }
 
 MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& waves, const Tensor& s,
-                                data::Log& log) {
+                                const Tensor& reference, data::Log& log) {
   const Case& c = made.c;
   const std::vector<std::size_t> columns = columns_of(c);
   const std::size_t n = c.channels.size();
@@ -183,13 +147,16 @@ MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& wave
                             shape_of(echo), real_values(echo)});
   const char* unit = c.grid.dimensions() == 3 ? "sqrt(W)*s" : "sqrt(W/m)*s";
   const Tensor known = told_elements(c, driven_channels(c));
-  out.quantities.push_back(complex_quantity("in", unit, "waves into the device [port, driven]",
-                                            nan_unless(known, waves.in)));
-  out.quantities.push_back(complex_quantity("out", unit, "waves out of the device [port, driven]",
-                                            nan_unless(known, waves.out)));
-  std::vector<std::complex<double>> z = references(c);
-  out.quantities.push_back(
-      {"reference", "ohm", "impedance that S refers to [port]; 0: the mode's own", {n}, z});
+  out.quantities.push_back(complex_quantity(
+      "in", unit, "waves into the device [port, driven], of the ports' own impedances",
+      nan_unless(known, waves.in)));
+  out.quantities.push_back(complex_quantity(
+      "out", unit, "waves out of the device [port, driven], of the ports' own impedances",
+      nan_unless(known, waves.out)));
+  out.quantities.push_back(complex_quantity(
+      "reference", "ohm",
+      "impedance that S refers to [port]; 0: waves of a mode that has none, as they are",
+      nan_unless(told(c), reference)));
 
   const std::vector<double> most = real_values(echo);
   const double largest = *std::max_element(most.begin(), most.end());
@@ -205,54 +172,6 @@ MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& wave
         "S of {} ports: largest gain {:.6f}, reciprocal to {:.1e}; echoes of {:.1e} are taken out",
         n, gain, odd, largest));
   }
-  return out;
-}
-
-/// A unit of a transform as it is per watt (per watt and metre in two dimensions), and how it goes
-/// with the wave: 0 not at all, 1 as a field, 2 as power.
-struct WattUnit {
-  int power = 0;
-  std::string text;
-};
-WattUnit unit_per_watt(const std::string& unit, int dimensions) {
-  const std::string watt = dimensions == 3   ? "W"
-                           : dimensions == 2 ? "W/m"
-                                             : "W/m^2",
-                    root = dimensions == 3 ? "/sqrt(W)" : "/sqrt(" + watt + ")";
-  const auto after = [&](const std::string& begin) { return unit.substr(begin.size()); };
-  for (const char first : {'W', 'J'}) {
-    const std::string begin = std::string(1, first) + "*s^2",
-                      per = dimensions == 3 ? "" : watt.substr(1), own = first == 'W' ? "" : "s";
-    if (!unit.starts_with(begin)) continue;
-    std::string rest = after(begin);
-    if (!per.empty() && rest.starts_with(per)) rest = rest.substr(per.size());
-    if (rest == "/(rad*m)") rest = "/rad";
-    return {2, own.empty() ? (rest.empty() ? "1" : "1" + rest) : own + rest};
-  }
-  if (unit.starts_with("sqrt(W")) return {1, "1"};
-  for (const char* begin : {"V*s", "A*s"})
-    if (unit.starts_with(begin)) return {1, unit.substr(0, 1) + after(begin) + root};
-  return {};
-}
-
-/// What S refers to, [frequency, channel]: one reference, or what the ports have, modes their
-/// line's.
-Tensor seen_at(const MonitoredCase& made) {
-  const Tensor own = constants_of(made).impedance;
-  if (const auto& all = made.c.options.scattering.reference)
-    return tensor(std::vector<c128>(static_cast<std::size_t>(own.size()), *all), own.shape());
-  return own;
-}
-
-/// S with what its waves refer to: a mode without an impedance counts as a line of 50 ohm.
-Network device_of(const Case& c, const Tensor& s) {
-  Network out{{}, c.options.scattering.all_frequencies(), {}, {}};
-  std::vector<c128> reference;
-  for (const std::complex<double>& z : references(c)) reference.push_back(z == 0.0 ? 50.0 : z);
-  for (const PortChannel& x : c.channels) out.names.push_back(x.name);
-  out.s = nan_unless(told_elements(c, columns_of(c)), s);
-  out.reference = tensor(reference);
-  out.waves = c.options.scattering.waves == WaveKind::pseudo ? em::Waves::pseudo : em::Waves::power;
   return out;
 }
 
@@ -286,11 +205,11 @@ PortConstants constants_of(const MonitoredCase& made) {
     impedance.push_back(m.about().impedance ? all({}, impedance_of(m.about()))
                                             : all(m.line_impedance(), 0));
   }
-  const std::vector<std::complex<double>> all = references(made.c);
   // What has none where its mode decays takes no part there.
-  return {concatenate(propagation, 1),
-          where(told(made.c) > 0.5, concatenate(impedance, 1), c128(50)),
-          tensor(std::vector<c128>(all.begin(), all.end()))};
+  const Tensor there = told(made.c) > 0.5, own = where(there, concatenate(impedance, 1), c128(50));
+  const auto& all = made.c.options.scattering.reference;
+  return {where(there, concatenate(propagation, 1), c128(0)), own,
+          all ? full(own.shape(), c128(*all), Dtype::c128) : own};
 }
 
 PortWaves at_impedance(const PortWaves& waves, std::complex<double> from, const Tensor& change) {
@@ -300,12 +219,6 @@ PortWaves at_impedance(const PortWaves& waves, std::complex<double> from, const 
                scale = 0.5 / sqrt(2.0 * cast(real(to), Dtype::c128));
   return {(unit * waves.in + more * current) * scale,
           (unit * waves.out - conj(more) * current) * scale};
-}
-
-Tensor of_a_watt(PerWatt wave, const Tensor& in, const Tensor& out) {
-  if (wave == PerWatt::incident) return 1.0 / in;
-  const Tensor size = abs(in), taken = sqrt(square(size) - square(abs(out)));
-  return cast(size / taken, Dtype::c128) / in;
 }
 
 std::vector<std::size_t> columns_of(const Case& c) {
@@ -333,36 +246,60 @@ PortWaves told_alone(const Case& c, const PortWaves& waves,
   return {waves.in * known + others, waves.out * known};
 }
 
-Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConstants& constants) {
-  const std::vector<std::size_t> columns = columns_of(c);
-  const PortWaves all = told_alone(c, with_alike(c, waves), columns);
-  Tensor s;
-  if (columns.size() == c.channels.size()) {
-    s = transpose(solve(transpose(all.in), transpose(all.out)));  // S A = B
-  } else {
-    std::vector<Tensor> of;
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-      const auto column = static_cast<Index>(j);
-      const Tensor by = select(select(all.in, 2, column), 1, static_cast<Index>(columns[j]));
-      of.push_back(select(all.out, 2, column) / expand_dims(by, -1));
-    }
-    s = stack(of, 2);
+std::vector<em::Waves> waves_of_s(const Case& c) {
+  std::vector<em::Waves> out;
+  for (const PortChannel& x : c.channels) {
+    const PortOptions& port = c.options.ports[x.port];
+    const bool own =
+        port.kind == PortKind::mode && port.reactance == 0 && !c.options.scattering.reference;
+    out.push_back(own                                              ? em::Waves::travelling
+                  : c.options.scattering.waves == WaveKind::pseudo ? em::Waves::pseudo
+                                                                   : em::Waves::power);
   }
-  std::vector<double> shift;
-  for (const PortChannel& x : c.channels) shift.push_back(c.options.ports[x.port].shift);
+  return out;
+}
+
+PortWaves seen_waves(const Case& c, const PortWaves& waves, const PortConstants& constants) {
+  PortWaves out = waves;
+  std::vector<double> shift;   // [channel]
+  std::vector<em::Waves> own;  // of the ports themselves
+  bool otherwise = c.options.scattering.reference.has_value();
+  for (const PortChannel& x : c.channels) {
+    const PortOptions& port = c.options.ports[x.port];
+    shift.push_back(port.shift);
+    own.push_back(port.kind == PortKind::mode ? em::Waves::travelling : em::Waves::power);
+    otherwise = otherwise || port.reactance != 0;
+  }
   if (std::any_of(shift.begin(), shift.end(), [](double x) { return x != 0; })) {
     // b' = b e^{i beta l}, a' = a e^{-i beta l} at a plane that lies l further along the direction.
     const Tensor turn =
-        exp(constants.propagation * tensor(shift) * c128(0, 1));  // [frequency, channel]
-    std::vector<Tensor> driven;
-    for (const std::size_t k : columns) driven.push_back(select(turn, 1, static_cast<Index>(k)));
-    s = expand_dims(turn, -1) * s * expand_dims(stack(driven, 1), 1);
+        expand_dims(exp(constants.propagation * tensor(shift) * c128(0, 1)), -1);  // of all runs
+    out = {out.in / turn, out.out * turn};
   }
-  if (needs_others(c))
-    s = em::s_of(
-        terminals_of(c, s, constants.impedance), constants.reference,
-        c.options.scattering.waves == WaveKind::pseudo ? em::Waves::pseudo : em::Waves::power);
-  return s;
+  if (!otherwise) return out;
+  // By voltages and currents; a mode without an impedance keeps its waves.
+  const Tensor known = abs(constants.impedance) > 0;
+  const em::WaveFactors from = em::wave_factors(where(known, constants.impedance, c128(1)), own),
+                        to = em::wave_factors(where(known, constants.reference, c128(1)),
+                                              waves_of_s(c));
+  const Tensor both = from.u * (from.z + from.w), current = (out.in - out.out) / both,
+               voltage = (from.w * out.in + from.z * out.out) / both, told = expand_dims(known, -1);
+  return {where(told, to.u * (voltage + to.z * current), out.in),
+          where(told, to.u * (voltage - to.w * current), out.out)};
+}
+
+Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConstants& constants) {
+  const std::vector<std::size_t> columns = columns_of(c);
+  const PortWaves all = seen_waves(c, told_alone(c, with_alike(c, waves), columns), constants);
+  if (columns.size() == c.channels.size())
+    return transpose(solve(transpose(all.in), transpose(all.out)));  // S A = B
+  std::vector<Tensor> of;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const auto column = static_cast<Index>(j);
+    const Tensor by = select(select(all.in, 2, column), 1, static_cast<Index>(columns[j]));
+    of.push_back(select(all.out, 2, column) / expand_dims(by, -1));
+  }
+  return stack(of, 2);
 }
 
 Tensor echoes(const Case& c, const PortWaves& waves) {
@@ -383,12 +320,15 @@ Tensor echoes(const Case& c, const PortWaves& waves) {
 void add_port_results(const MonitoredCase& made, data::Log& log, Results& results) {
   const Case& c = made.c;
   if (c.ports.empty()) return;
-  Tensor s;
+  Tensor s, reference;
   if (!c.excitations.empty()) {
     const PortWaves waves = waves_of(made);
-    s = scattering_matrix(c, waves, constants_of(made));
-    results.push_back(scattering_result(made, waves, s, log));
-    if (columns_of(c).size() == c.channels.size()) add_networks(c, device_of(c, s), results);
+    const PortConstants constants = constants_of(made);
+    reference = constants.reference;
+    s = scattering_matrix(c, waves, constants);
+    results.push_back(scattering_result(made, waves, s, reference, log));
+    if (columns_of(c).size() == c.channels.size())
+      add_networks(c, device_of(c, results.back()), results);
   }
   for (std::size_t p = 0; p < c.ports.size(); ++p) {
     const PortMonitor& m = port_monitor(made.monitors, p, c.ports.size());
@@ -404,104 +344,9 @@ void add_port_results(const MonitoredCase& made, data::Log& log, Results& result
           {complex_quantity("in", unit, "waves into the device", select(waves, 0, 0)),
            complex_quantity("out", unit, "waves out of the device", select(waves, 0, 1))});
     }
-    if (s.defined()) add_input_figures(c, p, s, columns_of(c), seen_at(made), r);
+    if (s.defined()) add_input_figures(c, p, s, columns_of(c), reference, r);
     results.push_back(std::move(r));
     for (MonitorResult& field : m.fields()) results.push_back(std::move(field));
-  }
-}
-
-void per_watt(const MonitoredCase& made, std::size_t run, Results& results) {
-  const Case& c = made.c;
-  if (c.options.scattering.per_watt == PerWatt::no) return;
-  const PortChannel& driven = c.channels[c.excitations[run].channel];
-  const Tensor waves = port_monitor(made.of_excitation(run), driven.port, c.ports.size()).waves();
-  const Tensor both = select(waves, 2, static_cast<Index>(driven.mode));
-  const std::vector<double> known = c.options.scattering.all_frequencies();
-  std::vector<std::complex<double>> by = complex_values(
-      of_a_watt(c.options.scattering.per_watt, select(both, 0, 0), select(both, 0, 1)));
-  const std::vector<double> is_told = told_channels(c);
-  for (std::size_t k = 0; k < known.size(); ++k)
-    if (is_told[k * c.channels.size() + c.excitations[run].channel] == 0) by[k] = c128(NAN, NAN);
-  for (MonitorResult& r : results) {
-    if (r.axis.name != "frequency" || !r.transform) continue;
-    for (Quantity& q : r.quantities) {
-      const WattUnit to = unit_per_watt(q.units, c.grid.dimensions());
-      if (to.power == 0 || q.name == "sums" || q.shape.empty()) continue;
-      const std::size_t each = std::accumulate(q.shape.begin() + 1, q.shape.end(), std::uint64_t{1},
-                                               std::multiplies<>());
-      for (std::size_t k = 0; k < r.axis.values.size(); ++k) {
-        const double f = r.axis.values[k];
-        const auto at = static_cast<std::size_t>(
-            std::find_if(known.begin(), known.end(),
-                         [&](double x) { return std::abs(x - f) <= 1e-9 * f; }) -
-            known.begin());
-        for (std::size_t i = k * each; i < (k + 1) * each; ++i)
-          std::visit(
-              [&]<class T>(std::vector<T>& v) {
-                if (to.power == 2)
-                  v[i] *= std::norm(by[at]);
-                else if constexpr (std::is_same_v<T, double>)
-                  v[i] *= std::abs(by[at]);
-                else
-                  v[i] *= by[at];
-              },
-              q.values);
-      }
-      q.units = to.text;
-    }
-  }
-}
-
-std::optional<data::Touchstone> touchstone_of(const Case& c, const MonitorResult& s) {
-  const std::size_t n = c.channels.size();
-  if (columns_of(c).size() < n) return {};
-  data::Touchstone out;
-  out.ports = n;
-  // A file knows no nan.
-  const auto& all = std::get<std::vector<std::complex<double>>>(s.find("S")->values);
-  for (std::size_t f = 0; f < s.axis.values.size(); ++f) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(f * n * n),
-               end = begin + static_cast<std::ptrdiff_t>(n * n);
-    if (std::any_of(begin, end, [](const auto& x) { return std::isnan(x.real()); })) continue;
-    out.frequency_hz.push_back(s.axis.values[f]);
-    out.values.insert(out.values.end(), begin, end);
-  }
-  if (out.frequency_hz.empty()) return {};
-  std::string own;
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::complex<double> z = references(c)[k];
-    if (z == 0.0) own += (own.empty() ? "" : ", ") + c.channels[k].name;
-    out.reference_ohm.push_back(z == 0.0 ? 50 : z.real());
-    out.comments.push_back(fmt::format(" Port[{}] = {}", k + 1, c.channels[k].name));
-  }
-  if (!own.empty())
-    out.comments.push_back(" Waves of the modes themselves at " + own +
-                           ", which have no impedance: the reference there is a mere number.");
-  if (const std::size_t less = s.axis.values.size() - out.frequency_hz.size(); less > 0)
-    out.comments.push_back(fmt::format(
-        " {} of {} frequencies are left out: a mode of a port decays there, or is within {:g} % of "
-        "its cut-off.",
-        less, s.axis.values.size(), 100 * cutoff_margin));
-  return out;
-}
-
-void write_touchstone_of(const std::filesystem::path& run, const Case& c, const Results& results) {
-  const ScatteringOptions& o = c.options.scattering;
-  if (o.touchstone == TouchstoneChoice::none) return;
-  for (const MonitorResult& r : results) {
-    if (r.name != scattering_name) continue;  // not what is mixed or joined
-    const auto network = touchstone_of(c, r);
-    if (!network) return;
-    const std::vector<double>& z = network->reference_ohm;
-    const bool one = std::all_of(z.begin(), z.end(), [&](double x) { return x == z.front(); });
-    const data::TouchstoneStyle style{
-        .version = o.touchstone == TouchstoneChoice::v2 ||
-                           (o.touchstone == TouchstoneChoice::automatic && !one)
-                       ? 2
-                       : 1,
-        .numbers = static_cast<data::TouchstoneStyle::Numbers>(o.numbers)};
-    data::write_touchstone(run / fmt::format("{}.s{}p", scattering_name, network->ports), *network,
-                           style);
   }
 }
 

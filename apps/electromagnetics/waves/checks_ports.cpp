@@ -150,6 +150,8 @@ void check_networks_named(const CaseOptions& o, Checks& checks) {
       checks.say(667, at, "needs the fields of a run for each port, and same_as spares some",
                  "leave same_as out");
     checks.unique(at + ".name", array.name, results);
+    if (array.ports.empty())
+      checks.say(667, at + ".ports", "no port is driven", "name those that are");
     std::set<std::string> own;
     for (std::size_t p = 0; p < array.ports.size(); ++p) {
       checks.known(item((at + ".ports").c_str(), p), array.ports[p], names, "port");
@@ -176,6 +178,28 @@ void check_networks_named(const CaseOptions& o, Checks& checks) {
       checks.say(667, at + ".result", "there is no such result",
                  "add a [[s_parameters.pair]] or a [[s_parameters.join]]");
   }
+}
+
+/// Elements of S are named TO_FROM, which must tell them apart: "a_a_a" is that of a and a_a, or of
+/// a_a and a.
+void check_elements(const CaseOptions& o, Checks& checks) {
+  std::vector<std::string> names;
+  for (const PortOptions& p : o.ports)
+    for (std::string& name : channel_names(p)) names.push_back(std::move(name));
+  for (const PairOptions& p : o.scattering.pairs)
+    names.insert(names.end(), {p.name + ".d", p.name + ".c"});
+  for (const JoinOptions& join : o.scattering.joins)
+    for (std::size_t k = 1; k <= join.ports.size(); ++k)
+      names.push_back(join.name + "." + std::to_string(k));
+  std::set<std::string> seen;
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) != names.end()) return;  // told already
+  for (const std::string& to : names)
+    for (const std::string& from : names)
+      if (!seen.insert(to + "_" + from).second)
+        return checks.say(667, "port",
+                          "two elements of S would have one name, 'S_" + to + "_" + from + "'",
+                          "leave out of a port's name the _ in front of another one's");
 }
 
 void check_derivatives(const CaseOptions& o, Checks& checks) {
@@ -281,6 +305,7 @@ void check_ports(const CaseOptions& o, Checks& checks) {
   }
   check_band(o.scattering, checks);
   check_networks_named(o, checks);
+  check_elements(o, checks);
   check_per_watt(o, checks);
   check_derivatives(o, checks);
   check_excited(o, checks);

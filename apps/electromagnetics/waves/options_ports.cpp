@@ -91,8 +91,11 @@ data::Options<PairOptions> pair_table() {
 
 data::Options<JoinOptions> join_table() {
   using O = JoinOptions;
-  data::Options<O> o("join", "A Touchstone file whose ports are joined to those of the device.",
-                     "0.3");
+  data::Options<O> o(
+      "join",
+      "A Touchstone file whose ports are joined to those of the device, by voltages and "
+      "currents; where a mode has no impedance, its waves go on as they are.",
+      "0.3");
   o.add("name", &O::name,
         {.doc = "Its name; a port of it that stays open is NAME.1, NAME.2 and so on.",
          .required = true});
@@ -128,7 +131,7 @@ data::Options<ArrayOptions> array_table() {
                      "0.3");
   o.add("name", &O::name, {.doc = "Its name.", .required = true});
   o.add("ports", &O::ports,
-        {.doc = "The ports that are driven, by their names in S.",
+        {.doc = "The ports that are driven, by their names in S: one at least.",
          .required = true,
          .max_items = 1000});
   o.add("amplitudes", &O::amplitudes,
@@ -157,12 +160,17 @@ data::Options<ScatteringOptions> scattering_table() {
                 "same.",
          .choices = {"power", "pseudo"}});
   o.add("reference", &O::reference,
-        {.doc = "Impedance of all ports in S; those of the ports if not given.",
+        {.doc = "Impedance of all ports in S, and in all that is told by waves: VSWR, active "
+                "reflections, incident power, realised gain, total efficiency; those of the ports "
+                "if not given.",
          .unit = "ohm",
          .above = 0});
   o.add("touchstone", &O::touchstone,
-        {.doc = "Version of the Touchstone file s_parameters.sNp in the run's folder. auto: 1.1, "
-                "or 2.0 where ports differ in impedance.",
+        {.doc =
+             "Version of the Touchstone file s_parameters.sNp in the run's folder. auto: 1.1, "
+             "or 2.0 where ports differ in impedance. Such files have real references, the same at "
+             "all frequencies: S of a complex one is taken to its real part, of a line to its "
+             "impedance in the middle of the band, as comments of the file say.",
          .choices = {"auto", "1.1", "2.0", "none"}});
   o.add("numbers", &O::numbers,
         {.doc = "How that file writes numbers: real and imaginary part, magnitude and angle, or "
@@ -172,7 +180,7 @@ data::Options<ScatteringOptions> scattering_table() {
       "per_watt", &O::per_watt,
       {.doc = "What transforms of other monitors are given for: as the pulse makes them (no), or "
               "for a wave of 1 W that comes in at the driven port (incident) or power of 1 W that "
-              "it takes (accepted), with the phase of that wave zero at the port.",
+              "it takes (accepted), with the phase of that wave, that of S, zero at the port.",
        .choices = {"no", "incident", "accepted"}});
   o.add(
       "derivatives", &O::derivatives,

@@ -31,10 +31,6 @@ Tensor unit_like(const Tensor& m) {
   return broadcast_to(eye(ports_of(m, "a matrix"), Dtype::c128), m.shape());
 }
 
-/// Factors of the waves of each port, [..., n, 1].
-struct WaveFactors {
-  Tensor z, w, u;
-};
 WaveFactors factors_of(const Tensor& reference, Waves waves) {
   const Tensor z = cast(expand_dims(reference, reference.shape().size()), Dtype::c128);
   const Tensor r = cast(real(z), Dtype::c128);
@@ -47,6 +43,14 @@ WaveFactors factors_of(const Tensor& reference, Waves waves) {
       break;
   }
   return {z, z, 0.5 / sqrt(z)};
+}
+
+Terminals terminals_of(const Tensor& s, const WaveFactors& of) {
+  const Tensor one = eye(ports_of(s, "S"), Dtype::c128), scale = of.u * (of.z + of.w);
+  return {(of.w * one + of.z * s) / scale, (one - s) / scale};
+}
+Tensor s_of(const Terminals& t, const WaveFactors& of) {
+  return over(of.u * (t.v - of.w * t.i), of.u * (t.v + of.z * t.i));
 }
 
 /// Row k of a matrix [..., n, n] as [..., 1, n].
@@ -108,11 +112,26 @@ void expect_modes(const Terminals& t, const Modes& modes) {
 
 }  // namespace
 
+WaveFactors wave_factors(const Tensor& reference, const std::vector<Waves>& waves) {
+  const int axis = reference.shape().size() - 1;
+  if (axis < 0 || reference.shape()[axis] != static_cast<Index>(waves.size()) || waves.empty())
+    throw Error("[networks] " + std::to_string(waves.size()) + " kinds of waves for references " +
+                to_string(reference.shape()));
+  std::vector<Tensor> z, w, u;
+  for (std::size_t k = 0; k < waves.size(); ++k) {
+    const auto at = static_cast<Index>(k);
+    const WaveFactors one = factors_of(slice(reference, axis, at, at + 1), waves[k]);
+    z.push_back(one.z), w.push_back(one.w), u.push_back(one.u);
+  }
+  return {concatenate(z, axis), concatenate(w, axis), concatenate(u, axis)};
+}
+
 Terminals terminals_of_s(const Tensor& s, const Tensor& reference, Waves waves) {
-  const Tensor one = eye(ports_of(s, "S"), Dtype::c128);
-  const auto [z, w, u] = factors_of(reference, waves);
-  const Tensor scale = u * (z + w);
-  return {(w * one + z * s) / scale, (one - s) / scale};
+  return terminals_of(s, factors_of(reference, waves));
+}
+Terminals terminals_of_s(const Tensor& s, const Tensor& reference,
+                         const std::vector<Waves>& waves) {
+  return terminals_of(s, wave_factors(reference, waves));
 }
 Terminals terminals_of_z(const Tensor& z) { return {z, unit_like(z)}; }
 Terminals terminals_of_y(const Tensor& y) { return {unit_like(y), y}; }
@@ -130,8 +149,10 @@ Terminals terminals_of_abcd(const Tensor& abcd) {
 }
 
 Tensor s_of(const Terminals& t, const Tensor& reference, Waves waves) {
-  const auto [z, w, u] = factors_of(reference, waves);
-  return over(u * (t.v - w * t.i), u * (t.v + z * t.i));
+  return s_of(t, factors_of(reference, waves));
+}
+Tensor s_of(const Terminals& t, const Tensor& reference, const std::vector<Waves>& waves) {
+  return s_of(t, wave_factors(reference, waves));
 }
 Tensor z_of(const Terminals& t) { return over(t.v, t.i); }
 Tensor y_of(const Terminals& t) { return over(t.i, t.v); }

@@ -37,7 +37,15 @@ struct Terminals {
   Tensor v, i;
 };
 
+/// What makes the waves of each port, [..., n, 1]: a = u (V + z I), b = u (V - w I). A kind for
+/// each port.
+struct WaveFactors {
+  Tensor z, w, u;
+};
+WaveFactors wave_factors(const Tensor& reference, const std::vector<Waves>& waves);
+
 Terminals terminals_of_s(const Tensor& s, const Tensor& reference, Waves waves = Waves::power);
+Terminals terminals_of_s(const Tensor& s, const Tensor& reference, const std::vector<Waves>& waves);
 Terminals terminals_of_z(const Tensor& z);
 Terminals terminals_of_y(const Tensor& y);
 /// V1, I2 from I1, V2; and the inverse.
@@ -47,6 +55,7 @@ Terminals terminals_of_g(const Tensor& g);
 Terminals terminals_of_abcd(const Tensor& abcd);
 
 Tensor s_of(const Terminals& t, const Tensor& reference, Waves waves = Waves::power);
+Tensor s_of(const Terminals& t, const Tensor& reference, const std::vector<Waves>& waves);
 Tensor z_of(const Terminals& t);
 Tensor y_of(const Terminals& t);
 Tensor h_of(const Terminals& t);
