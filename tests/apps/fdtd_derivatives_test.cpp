@@ -287,6 +287,11 @@ frequencies = ["0.2 GHz", "0.5 GHz"]
                 {"through.left", "field.left", "waves.left", "through.right", "field.right"}),
           name == std::string("at") ? 1e-5 : 1e-6)
           << name << " " << watt;
+  // Of the wave at a reference that moves, too.
+  EXPECT_LT(worst(with(text, "[s_parameters]\n",
+                       "per_watt = \"incident\"\nreference = \"2*r + 1 ohm\"\n"),
+                  "r", 5, "ohm", {"field.left", "through.right"}),
+            1e-6);
 }
 
 /// A cylinder of glass beside a strip of a resistive sheet in a plane wave, in two dimensions.

@@ -150,6 +150,24 @@ TEST(Networks, OfALosslessNetworkPowerWavesAreUnitaryAtComplexReferences) {
   EXPECT_LT(nonreciprocity(s).to_vector<double>()[0], 1e-14);
 }
 
+TEST(Networks, EachPortMayHaveWavesOfItsOwn) {
+  const Tensor s = random_matrices(3, 3, 21), z = complex_references(3);
+  const std::vector<Waves> kinds{Waves::travelling, Waves::power, Waves::pseudo};
+  const Terminals t = terminals_of_s(s, z);
+  const Tensor own = s_of(t, z, kinds);
+  for (std::size_t k = 0; k < 3; ++k) {
+    // Of one port by itself the others do not matter: V and I that belong to its waves.
+    const auto port = static_cast<Index>(k);
+    const WaveFactors all = wave_factors(z, kinds);
+    const Tensor one = wave_factors(slice(z, 0, port, port + 1), {kinds[k]}).u;
+    EXPECT_LT(apart(slice(all.u, 0, port, port + 1), one), 1e-15);
+    EXPECT_LT(apart(s_of(t, z, std::vector<Waves>(3, kinds[k])), s_of(t, z, kinds[k])), 1e-14);
+  }
+  EXPECT_LT(apart(s_of(terminals_of_s(own, z, kinds), z), s), 1e-13);
+  EXPECT_GT(apart(own, s), 1e-3);
+  EXPECT_THROW(s_of(t, z, std::vector<Waves>{Waves::power}), Error);
+}
+
 TEST(Networks, ChainsAreProductsOfTheirMatrices) {
   const Tensor a = random_matrices(3, 2, 11), b = random_matrices(3, 2, 12);
   for (const Waves w : kWaves) {
