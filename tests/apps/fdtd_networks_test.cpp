@@ -216,6 +216,10 @@ TEST_F(Fdtd, FilesAreJoinedToALineByItsOwnImpedance) {
                          "value = 0\ntolerance = 1e-9\n");
   const Outcome again = run_case("case.toml", "AGAIN");
   EXPECT_EQ(again.code, 0) << again.err;
+  write("case.toml", guides(true));
+  ASSERT_EQ(run_case("case.toml", "ONE", {"s_parameters.frequencies=[\"3 GHz\"]"}).code, 0);
+  EXPECT_TRUE(holds(read("ONE/s_parameters.s2p"), "S RI R 7.53461\n"))
+      << read("ONE/s_parameters.s2p");
 }
 
 TEST_F(Fdtd, WavesOfModesWithoutAnImpedanceGoOnIntoAFile) {

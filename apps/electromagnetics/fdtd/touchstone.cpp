@@ -26,16 +26,17 @@ struct FileReference {
 /// To six digits, so that lines that are alike have one.
 double rounded(double x) { return std::stod(fmt::format("{:.6g}", x)); }
 
-FileReference file_reference(const std::vector<c128>& own, const std::vector<double>& frequency) {
+/// `own` [frequency]: what is given, or what a `line` has.
+FileReference file_reference(const std::vector<c128>& own, bool line,
+                             const std::vector<double>& frequency) {
   const std::size_t middle = own.size() / 2;
   const c128 z = own[middle];
   if (z == 0.0) return {};
-  const bool one = std::all_of(own.begin(), own.end(), [&](const c128& x) { return x == z; });
-  if (one && z.imag() == 0) return {z.real(), true, false, {}};
+  if (!line && z.imag() == 0) return {z.real(), true, false, {}};
   std::string was = fmt::format("{:.6g}", z.real());
   if (std::abs(z.imag()) > 1e-9 * std::abs(z)) was += fmt::format(" {:+.6g}i", z.imag());
   was += " ohm";
-  if (one) return {z.real(), true, true, was};
+  if (!line) return {z.real(), true, true, was};
   return {rounded(z.real()), true, true,
           fmt::format("the impedance of its line, {} at {:.6g} Hz", was, frequency[middle])};
 }
@@ -70,8 +71,10 @@ std::optional<data::Touchstone> touchstone_of(const Case& c, const MonitorResult
   std::vector<c128> to;
   std::vector<std::string> changed;
   for (std::size_t k = 0; k < n; ++k) {
+    const bool line =
+        !c.options.scattering.reference && !c.options.ports[c.channels[k].port].impedance;
     const FileReference r = file_reference(
-        select(own.reference, 1, static_cast<Index>(k)).to_vector<c128>(), own.frequency_hz);
+        select(own.reference, 1, static_cast<Index>(k)).to_vector<c128>(), line, own.frequency_hz);
     const std::string& name = c.channels[k].name;
     out.reference_ohm.push_back(r.ohm);
     out.comments.push_back(fmt::format(" Port[{}] = {}", k + 1, name));
