@@ -16,6 +16,9 @@ namespace {
 
 namespace em = electromagnetics;
 
+/// Of S, above which what a device does not do is said.
+constexpr double kDoubt = 1e-2;
+
 constexpr const char* kMixed = "s_mixed";
 constexpr const char* kJoined = "s_joined";
 
@@ -244,6 +247,30 @@ MonitorResult compared(const Network& n, const CompareOptions& with) {
                             {1},
                             std::vector<double>{apart}});
   return out;
+}
+
+void doubt_network(const Case& c, const Tensor& s, data::Log& log) {
+  const auto& ports = c.options.ports;
+  const bool power = c.options.scattering.waves == WaveKind::power ||
+                     std::all_of(ports.begin(), ports.end(),
+                                 [](const PortOptions&p) { return p.reactance == 0; }),
+             linear = std::all_of(c.media.begin(), c.media.end(),
+                                  [](const em::Medium&m) { return m.chi2 == 0 && m.chi3 == 0; });
+  if (!power || !linear) return;
+  const bool whole = s.shape()[1] == s.shape()[2];
+  const double gain =
+                   (whole ? max(em::largest_gain(s)) : max(sqrt(sum(square(abs(s)), {1})))).item(),
+               odd = whole && c.bloch_k == Point{} ? max(em::nonreciprocity(s)).item() : 0;
+  const char* const may_be =
+      "the run may have ended too early, a port's mode may miss a part of the wave, or ports see "
+      "each other";
+  if (gain > 1 + kDoubt)
+    log.warning(fmt::format(
+        "S has a gain of up to {:.4g}, and a device without sources has none above 1: {}", gain,
+        may_be));
+  if (odd > kDoubt)
+    log.warning(fmt::format(
+        "S_ij and S_ji differ by up to {:.3g}, and media here are reciprocal: {}", odd, may_be));
 }
 
 void add_networks(const Case& c, const Network& device, Results& results) {

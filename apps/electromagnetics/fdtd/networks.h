@@ -50,6 +50,9 @@ Network joined(const Network& n, const std::vector<JoinOptions>& joins);
 /// A file beside S: its elements by the same names, within the band, and the largest difference.
 MonitorResult compared(const Network& n, const CompareOptions& with);
 
+/// Warns where S gives more than it takes, or of reciprocal media is not reciprocal: no device
+/// does. Of columns that are not all of them what each gives counts.
+void doubt_network(const Case& c, const Tensor& s, data::Log& log);
 /// Mixed modes, joins and comparisons that the case asks for.
 void add_networks(const Case& c, const Network& device, Results& results);
 /// Reads all files that these take. Throws InputError at the keys of what does not fit.

@@ -326,6 +326,7 @@ void add_port_results(const MonitoredCase& made, data::Log& log, Results& result
     const PortConstants constants = constants_of(made);
     reference = constants.reference;
     s = scattering_matrix(c, waves, constants);
+    doubt_network(c, s, log);
     results.push_back(scattering_result(made, waves, s, reference, log));
     if (columns_of(c).size() == c.channels.size())
       add_networks(c, device_of(c, results.back()), results);

@@ -42,6 +42,47 @@ void check_terminals(const PortOptions& p, const GridOptions& grid, const std::s
                "let it differ from position along that axis alone");
 }
 
+/// Lengths along the direction of a port, then across it, whichever way it is turned.
+std::vector<double> turned_size(const PortOptions& p, const GridOptions& grid) {
+  std::vector<double> out;
+  if (!p.size || port_axis(p) > 2) return out;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (d != port_axis(p) && grid.resolved(static_cast<int>(d))) out.push_back((*p.size)[d]);
+  std::sort(out.begin(), out.end());
+  out.push_back(grid.resolved(static_cast<int>(port_axis(p))) ? (*p.size)[port_axis(p)] : 0);
+  return out;
+}
+
+/// From the port to where its line is read; nothing where it is read at the port.
+double reading_distance(const PortOptions& p) {
+  double sum = 0;
+  for (std::size_t d = 0; d < 3 && p.plane; ++d) sum += std::abs((*p.plane)[d] - p.position[d]);
+  return sum;
+}
+
+/// What of two ports that are said to be alike is not; empty: nothing.
+std::string unlike(const PortOptions& p, const PortOptions& q, const GridOptions& grid) {
+  const auto near = [](double a, double b) {
+    return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
+  };
+  const auto same = [&](const std::optional<double>& a, const std::optional<double>& b) {
+    return a.has_value() == b.has_value() && (!a || near(*a, *b));
+  };
+  const CircuitOptions &a = p.circuit, &b = q.circuit;
+  const std::vector<double> own = turned_size(p, grid), other = turned_size(q, grid);
+  if (!same(a.resistance, b.resistance)) return "resistance";
+  if (!same(a.inductance, b.inductance)) return "inductance";
+  if (!same(a.capacitance, b.capacitance)) return "capacitance";
+  const int parts = a.resistance.has_value() + a.inductance.has_value() + a.capacitance.has_value();
+  if (a.circuit != b.circuit && parts > 1) return "circuit";
+  if (!same(p.impedance, q.impedance)) return "impedance";
+  if (!near(p.reactance, q.reactance)) return "reactance";
+  if (!same(p.index, q.index)) return "index";
+  if (!std::equal(own.begin(), own.end(), other.begin(), other.end(), near)) return "size";
+  if (!near(reading_distance(p), reading_distance(q))) return "distance of its plane";
+  return {};
+}
+
 /// `order` names each port once, and takes this port to that one.
 void check_likeness(const CaseOptions& o, std::size_t port, const std::string& at, Checks& checks) {
   const PortOptions& p = o.ports[port];
@@ -67,6 +108,11 @@ void check_likeness(const CaseOptions& o, std::size_t port, const std::string& a
                       "ports that are alike are of one kind and have one mode each: the signs of "
                       "higher modes do not follow from names",
                       "give both their own runs");
+  if (const std::string what = unlike(p, q, o.grid); !what.empty())
+    return checks.say(667, at + ".same_as",
+                      "'" + p.name + "' has another " + what + " than '" + q.name +
+                          "', whose waves are taken for its own",
+                      "let them be the same, or give both their own runs");
   if (p.order.empty()) {
     if (o.ports.size() != 2)
       checks.say(667, at + ".order",

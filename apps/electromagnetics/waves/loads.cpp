@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::apps::waves {
@@ -29,6 +30,27 @@ em::Circuit circuit_of(const Case& c, const CircuitOptions& o) {
   return em::exact_at(
       {o.resistance, o.inductance, o.capacitance, o.circuit == CircuitChoice::parallel},
       std::hypot(c.frequency_min, c.frequency_max) / std::sqrt(2.0), c.dt_s);
+}
+
+/// A source in the edges of another one counts as its own: what each port would tell of the other
+/// cannot be told apart. A load there is a circuit beside the port's.
+void refuse_shared_edges(const Case& c, std::size_t port, const data::Config& config) {
+  const auto& ports = c.options.ports;
+  std::size_t element = c.options.loads.size();
+  for (std::size_t q = 0; q < port; ++q) {
+    if (ports[q].kind != PortKind::lumped) continue;
+    const std::vector<em::Edge>&own = c.elements.back().edges, &other = c.elements[element++].edges;
+    if (std::any_of(own.begin(), own.end(), [&](const em::Edge& e) {
+          return std::find(other.begin(), other.end(), e) != other.end();
+        }))
+      refuse({config.error(
+          667, fmt::format("port[{}].position", port),
+          fmt::format("the port '{}' has edges of the grid in common with the port '{}': what one "
+                      "drives the other cannot tell from its own source",
+                      ports[port].name, ports[q].name),
+          "give each its own terminals, a cell or more apart; a circuit beside a port's is a "
+          "[[load]]")});
+  }
 }
 
 }  // namespace
@@ -108,6 +130,7 @@ void make_loads(Case& c, const data::Config& config) {
     c.elements.push_back(place_element(
         c, element_of(c, o.circuit, o.position, *o.size, static_cast<int>(port_axis(o))),
         fmt::format("port[{}].position", p), config));
+    refuse_shared_edges(c, p, config);
   }
 }
 

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -22,6 +24,9 @@ namespace em = electromagnetics;
 constexpr int kEven = 2;
 /// Of a mode's largest field, beside a wall that its guide does not have.
 constexpr double kFallen = 1e-3;
+/// Ports whose modes are that much alike, in amplitude, are of one guide. Tails of guides side by
+/// side are less.
+constexpr double kOneGuide = 0.1;
 
 /// Cells from the plane to the layer behind it; nothing where there is none.
 std::optional<int> cells_to_layer(const Case& c, const ModePort& p) {
@@ -219,6 +224,61 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
                           "' has no impedance that S could be taken from: a mode of it carries no "
                           "current along two conductors",
                       "give it impedance: what its mode is said to have")});
+}
+
+namespace {
+
+/// The largest part of a mode of one port that a mode of the other takes for its own, if nothing
+/// changes between their planes.
+double largest_coupling(const ModePort& p, const ModePort& q, double frequency_hz) {
+  const em::GridModes of = em::modes_at(p.band, frequency_hz),
+                      to = em::modes_at(q.band, frequency_hz);
+  using Place = std::array<int, 4>;
+  const auto place = [](const em::Edge& e, const ModePort& port) {
+    Place out{e.component, e.i, e.j, e.k};
+    out[static_cast<std::size_t>(port.plane.axis) + 1] = 0;  // the plane
+    return out;
+  };
+  std::map<Place, std::size_t> number;
+  for (std::size_t k = 0; k < of.e.size(); ++k) number[place(of.e[k], p)] = k;
+  double most = 0;
+  for (const em::GridMode& m : of.modes) {
+    std::vector<std::complex<double>> e(to.e.size());
+    for (std::size_t k = 0; k < e.size(); ++k)
+      if (const auto at = number.find(place(to.e[k], q)); at != number.end())
+        e[k] = m.e[at->second];
+    for (const em::GridMode& n : to.modes)
+      most = std::max(most, std::abs(em::mode_product(to, e, n.h)) /
+                                std::sqrt(std::abs(em::mode_product(of, m.e, m.h) *
+                                                   em::mode_product(to, n.e, n.h))));
+  }
+  return most;
+}
+
+}  // namespace
+
+void refuse_common_guides(const Case& c, const data::Config& config) {
+  for (std::size_t k = 0; k < c.ports.size(); ++k)
+    for (std::size_t m = 0; m < k; ++m) {
+      const ModePort &p = c.ports[k].mode, &q = c.ports[m].mode;
+      if (p.reach.empty() || q.reach.empty() || p.plane.axis != q.plane.axis) continue;
+      const bool same_way = p.step == q.step;
+      if (!same_way && (q.plane.line - p.plane.line) * p.step >= 0) continue;  // face each other
+      const std::vector<double>& f = c.ports[k].monitor.frequencies;
+      double most = 0;
+      for (const double at : {f.front(), f[f.size() / 2], f.back()})
+        most = std::max(most, largest_coupling(p, q, at));
+      if (most < kOneGuide) continue;
+      refuse({config.error(
+          667, c.ports[k].key + ".position",
+          fmt::format(
+              "the port '{}' takes {:.3g} of the wave of the port '{}' for its own: they are "
+              "in one guide and {}",
+              c.ports[k].monitor.name, most, c.ports[m].monitor.name,
+              same_way ? "look the same way" : "look away from each other"),
+          same_way ? "leave one of them out, or let each have a part of the plane of its own (size)"
+                   : "let the device lie between the planes of its ports")});
+    }
 }
 
 void warn_of_tails(Case& c, const data::Config& config) {

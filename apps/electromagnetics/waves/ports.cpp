@@ -7,12 +7,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
+
+/// Of ports that are said to be alike, in what the grid makes of them.
+constexpr double kAlike = 0.01;
 
 /// Whether a channel has a run of its own.
 bool is_driven(const Case& c, const PortChannel& channel) {
@@ -31,6 +35,37 @@ em::Injection source_of(const Case& c, const PortChannel& channel, const em::Wav
       return lumped_port_source(c, channel, waveform);
   }
   return {};
+}
+
+/// Ports that are alike are so on the grid, too: their modes travel alike, their boxes are as long
+/// and as wide.
+void refuse_unlike(const Case& c, std::size_t port, const data::Config& config) {
+  const PortOptions& o = c.options.ports[port];
+  if (!o.same_as) return;
+  std::size_t like = 0;
+  while (c.options.ports[like].name != *o.same_as) ++like;
+  const auto need = [&](const char* what, double own, double other) {
+    if (std::abs(own - other) <= kAlike * std::abs(other)) return;
+    refuse({config.error(667, c.ports[port].key + ".same_as",
+                         fmt::format("on the grid '{}' has {} of {:.6g}, and '{}', whose waves are "
+                                     "taken for its own, of {:.6g}",
+                                     o.name, what, own, *o.same_as, other),
+                         "let both ports and the cells at them be alike, or give both their own "
+                         "runs")});
+  };
+  if (o.kind == PortKind::lumped) {
+    const em::PlacedElement &own = c.elements[c.ports[port].lumped.element],
+                            &other = c.elements[c.ports[like].lumped.element];
+    need("a length (m)", own.length_m, other.length_m);
+    need("a cross-section (m^2)", own.section_m2, other.section_m2);
+    return;
+  }
+  const std::vector<double>& f = c.ports[port].monitor.frequencies;
+  const auto index = [&](std::size_t p, double at) {
+    return std::abs(em::modes_at(c.ports[p].mode.band, at).modes.front().index);
+  };
+  for (const double at : {f.front(), f.back()})
+    need("a mode of the index", index(port, at), index(like, at));
 }
 
 void drive(Case& c, std::size_t channel, const data::Config& config) {
@@ -124,6 +159,8 @@ void make_ports(Case& c, const data::Config& config) {
     const std::vector<std::string> names = channel_names(o.ports[p]);
     for (std::size_t m = 0; m < names.size(); ++m) c.channels.push_back({names[m], p, m});
   }
+  for (std::size_t p = 0; p < o.ports.size(); ++p) refuse_unlike(c, p, config);
+  refuse_common_guides(c, config);
   if (!c.channels.empty()) warn_of_tails(c, config);
   for (std::size_t k = 0; k < c.channels.size(); ++k)
     if (is_driven(c, c.channels[k])) drive(c, k, config);

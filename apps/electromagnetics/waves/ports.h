@@ -91,6 +91,8 @@ electromagnetics::Injection lumped_port_source(const Case& c, const PortChannel&
 
 /// Its plane and modes, and warnings about them.
 void make_mode_port(Case& c, std::size_t port, const data::Config& config);
+/// Of all ports: refuses those of one guide that look the same way, or away from each other.
+void refuse_common_guides(const Case& c, const data::Config& config);
 /// Of all ports, where waves of others are told at a frequency at which a mode hardly decays.
 void warn_of_tails(Case& c, const data::Config& config);
 /// What drives a channel of it.
