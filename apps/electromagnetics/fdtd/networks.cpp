@@ -270,7 +270,7 @@ void doubt_network(const Case& c, const Tensor& s, data::Log& log) {
         may_be));
   if (odd > kDoubt)
     log.warning(fmt::format(
-        "S_ij and S_ji differ by up to {:.3g}, and media here are reciprocal: {}", odd, may_be));
+        "S_ij is up to {:.3g} away from S_ji, and media here are reciprocal: {}", odd, may_be));
 }
 
 void add_networks(const Case& c, const Network& device, Results& results) {
