@@ -162,4 +162,39 @@ resistance = "100 ohm"
       << check.out << check.err;
 }
 
+/// A sheet on a magnetic wall carries the current of the field in front of it, all of it: it is the
+/// load of as many ohm across the end of the line. On a mirror of a symmetry half of it is the
+/// image's.
+TEST_F(Fdtd, SheetsOnWallsCountWhole) {
+  const std::string end = "\nposition = [\"150 mm\", \"0 mm\", \"0 mm\"]\n";
+  const auto s = [&](const std::string& text, const std::string& element) {
+    write("case.toml", text);
+    const Outcome run = run_case("case.toml", "RUN");
+    EXPECT_EQ(run.code, 0) << run.err;
+    const std::vector<double> re = column("RUN", "s_parameters", "S_" + element + "_re"),
+                              im = column("RUN", "s_parameters", "S_" + element + "_im");
+    return std::vector<C>{{re.at(0), im.at(0)}, {re.at(1), im.at(1)}};
+  };
+  const auto sheet = [&](const std::string& what) {
+    return sheet_case("").substr(0, sheet_case("").find("[[sheet]]")) +
+           "[[sheet]]\nnormal = \"x\"\n" + what + end;
+  };
+  const auto load = [&](const std::string& what) {
+    return sheet_case("").substr(0, sheet_case("").find("[[sheet]]")) +
+           "[[load]]\naxis = \"y\"\nsize = [\"0 mm\", \"20 mm\", \"0 mm\"]\n" + what + end;
+  };
+  for (const char* element : {"left_left", "right_right", "right_left"}) {
+    // 2 ohm m of a strip 1 m wide and 20 mm long.
+    const auto film = s(sheet("resistance = \"100 ohm\""), element),
+               circuit = s(load("resistance = \"2 ohm\""), element);
+    // (50 - 1) eps0 0.5 mm over 20 mm.
+    const auto dense = s(sheet("material = \"dense\"\nthickness = \"0.5 mm\""), element),
+               capacitor = s(load("capacitance = \"10.8465 pF\""), element);
+    for (std::size_t f = 0; f < 2; ++f) {
+      EXPECT_NEAR(std::abs(film[f] - circuit[f]), 0, 1e-5) << element;
+      EXPECT_NEAR(std::abs(dense[f] - capacitor[f]), 0, 1e-3) << element;
+    }
+  }
+}
+
 }  // namespace

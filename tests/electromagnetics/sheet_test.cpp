@@ -7,6 +7,7 @@
 #include "guides.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/medium_stability.h"
+#include "tessera/electromagnetics/time_domain.h"
 
 #include <gtest/gtest.h>
 
@@ -157,13 +158,37 @@ TEST(Sheet, AnOutlineCountsByTheShareOfEachEdge) {
   }
 }
 
-TEST(Sheet, OnAMirrorIsHalfInside) {
+/// Of a symmetry; on a wall all of it is, on the half of a cell that the line stands for there.
+TEST(Sheet, OnAMirrorOfASymmetryIsHalfInside) {
   const YeeGrid grid = sheet_grid(4, 4, 4);
-  const AddedMedia e = sheet_edges({{.axis = 0, .position = 0, .resistance_ohm = 50}}, grid,
-                                   {Faces{Boundary::pmc, Boundary::pec}, period, period},
-                                   SceneOrder(Scene{}), {Medium{}}, Averaging::kottke);
-  ASSERT_FALSE(e.parts.empty());
-  for (const AddedMedia::Part& p : e.parts) EXPECT_NEAR(p.share, 0.5 / (kSheetCell / 2), 1e-9);
+  const std::array<Faces, 3> faces{Faces{Boundary::pmc, Boundary::pmc}, period, period};
+  const Medium dense{.name = "dense", .eps = {50, 50, 50}};
+  const double t = kSheetCell / 20;
+  for (const bool high : {false, true})
+    for (const bool symmetry : {false, true}) {
+      const double position = high ? 4 * kSheetCell : 0, part = symmetry ? 0.5 : 1;
+      SymmetryFaces mirrors{};
+      mirrors[0][high] = symmetry;
+      const auto edges = [&](const Sheet& s) {
+        return sheet_edges({s}, grid, faces, SceneOrder(Scene{}), {Medium{}}, Averaging::kottke, {},
+                           mirrors);
+      };
+      const AddedMedia e = edges({.axis = 0, .position = position, .resistance_ohm = 50});
+      ASSERT_FALSE(e.parts.empty());
+      for (const AddedMedia::Part& p : e.parts) EXPECT_NEAR(p.share, part / (kSheetCell / 2), 1e-9);
+      const AddedMedia film =
+          edges({.axis = 0, .position = position, .thickness_m = t, .medium = dense});
+      std::size_t across = 0;
+      for (const AddedMedia::Part& p : film.parts)
+        if (p.edge.component == Ex) {
+          ++across;
+          const double eps = film.media[static_cast<std::size_t>(p.medium)].eps[0];
+          EXPECT_NEAR(1 / eps, 1 - part * t / kSheetCell * (1 - 1 / 50.0), 1e-9);
+        } else {
+          EXPECT_NEAR(p.share, part * t / (kSheetCell / 2), 1e-9);
+        }
+      EXPECT_EQ(across, 16U);
+    }
 }
 
 /// Films of all kinds that end within the grid and cross each other, at the longest time step: once

@@ -2,6 +2,7 @@
 #include "electromagnetics/waves/sheets.h"
 
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/loads.h"
 
 #include <fmt/format.h>
 
@@ -144,7 +145,7 @@ em::AddedMedia make_sheet_edges(const Case& c) {
   }
   if (sheets.empty()) return {};
   return em::sheet_edges(sheets, c.grid, c.faces, em::SceneOrder(c.scene), c.stepped,
-                         c.options.grid.averaging, *c.open);
+                         c.options.grid.averaging, *c.open, symmetry_of(c));
 }
 
 em::Bounds bounds_of_sheet(const Case& c, const SheetOptions& sheet) {

@@ -71,13 +71,14 @@ double common(double a0, double a1, double b0, double b1) {
 class Placing {
  public:
   Placing(const YeeGrid& grid, const std::array<Faces, 3>& faces, const SceneOrder& scene,
-          const std::vector<Medium>& media, Averaging averaging, const CutCellFractions& open)
+          const std::vector<Medium>& media, Averaging averaging, const CutCellFractions& open,
+          const SymmetryFaces& symmetry)
       : grid_(grid),
-        faces_(faces),
         scene_(scene),
         media_(media),
         averaging_(averaging),
-        open_(open) {
+        open_(open),
+        symmetry_(symmetry) {
     for (int d = 0; d < 3; ++d)
       periodic_[static_cast<std::size_t>(d)] =
           grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
@@ -140,9 +141,8 @@ class Placing {
     const int n = grid_.cells(s.axis);
     const SheetPlace place = sheet_place(grid_, s.axis, s.position);
     const auto at_line = [&](int line, double weight) {
-      const bool low = line == 0 && faces_[u].low == Boundary::pmc,
-                 high = line == n && faces_[u].high == Boundary::pmc;
-      if ((low || high) && weight == 1) weight = 0.5;
+      const bool mirror = (line == 0 && symmetry_[u][0]) || (line == n && symmetry_[u][1]);
+      if (mirror && weight == 1) weight = 0.5;
       const double share = weight * (s.resistance_ohm ? 1 : s.thickness_m) /
                            grid_.dual_length(s.axis, line, periodic_[u]);
       if (!s.resistance_ohm && share > 1)
@@ -168,10 +168,15 @@ class Placing {
     const auto u = static_cast<std::size_t>(s.axis);
     const std::vector<double>& x = grid_.lines[u];
     const double period = periodic_[u] ? x.back() - x.front() : 0;
+    double centre = s.position;
+    if (!periodic_[u]) {
+      if (!symmetry_[u][0]) centre = std::max(centre, x.front() + s.thickness_m / 2);
+      if (!symmetry_[u][1]) centre = std::min(centre, x.back() - s.thickness_m / 2);
+    }
     for (int m = 0; m < grid_.cells(s.axis); ++m) {
       double length = 0;
       for (int turn = period > 0 ? -1 : 0; turn <= (period > 0 ? 1 : 0); ++turn) {
-        const double middle = s.position + turn * period;
+        const double middle = centre + turn * period;
         length += common(x[static_cast<std::size_t>(m)], x[static_cast<std::size_t>(m) + 1],
                          middle - s.thickness_m / 2, middle + s.thickness_m / 2);
       }
@@ -215,11 +220,11 @@ class Placing {
   }
 
   const YeeGrid& grid_;
-  const std::array<Faces, 3>& faces_;
   const SceneOrder& scene_;
   const std::vector<Medium>& media_;
   Averaging averaging_;
   const CutCellFractions& open_;
+  const SymmetryFaces& symmetry_;
   Periodic periodic_{};
   AddedMedia out_;
   std::map<Place, std::vector<Film>> across_;
@@ -248,8 +253,8 @@ SheetPlace sheet_place(const YeeGrid& grid, int axis, double position) {
 AddedMedia sheet_edges(const std::vector<Sheet>& sheets, const YeeGrid& grid,
                        const std::array<Faces, 3>& faces, const SceneOrder& scene,
                        const std::vector<Medium>& media, Averaging averaging,
-                       const CutCellFractions& open) {
-  Placing placing(grid, faces, scene, media, averaging, open);
+                       const CutCellFractions& open, const SymmetryFaces& symmetry) {
+  Placing placing(grid, faces, scene, media, averaging, open, symmetry);
   for (const Sheet& s : sheets) placing.add(s);
   return placing.finish();
 }

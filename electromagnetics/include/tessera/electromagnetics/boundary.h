@@ -18,6 +18,9 @@ enum class Boundary : std::uint8_t {
 struct Faces {
   Boundary low = Boundary::pml, high = Boundary::pml;
 };
+/// Faces (axis; low, high) that are mirrors of a symmetry: what lies on one is half outside. Others
+/// are walls, where things end.
+using SymmetryFaces = std::array<std::array<bool, 2>, 3>;
 
 /// Convolutional PML with complex frequency shifted stretching s = kappa + sigma / (alpha + i w
 /// eps0): J. A. Roden, S. D. Gedney, Microw. Opt. Technol. Lett. 27 (2000) 334-339. Over the depth

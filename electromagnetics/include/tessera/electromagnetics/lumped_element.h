@@ -60,17 +60,13 @@ Circuit exact_at(Circuit circuit, double f_hz, double dt_s);
 /// axis, and I, where a source drives it, runs through the element against the axis.
 ///
 /// A box without width lies as a wire on the lines next to it. Along an axis that is not resolved
-/// it is 1 m long.
+/// it is 1 m long. It is drawn in the whole space: of one that a mirror of a symmetry halves, or of
+/// a wire on it, the grid has half, and V and I are those of the whole. At other faces it ends.
 struct LumpedElement {
   Circuit circuit;
   int axis = 2;
   Point low{}, high{};
 };
-
-/// Faces (axis; low, high) that are mirrors of a symmetry. A box is drawn in the whole space: of
-/// one that such a mirror halves, or of a wire on it, the grid has half, and V and I are those of
-/// the whole. At other faces, walls, it ends.
-using SymmetryFaces = std::array<std::array<bool, 2>, 3>;
 
 /// The element on a grid.
 struct PlacedElement {

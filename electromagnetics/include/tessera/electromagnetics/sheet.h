@@ -51,12 +51,12 @@ struct SheetPlace {
 SheetPlace sheet_place(const YeeGrid& grid, int axis, double position);
 
 /// What they make of the edges of a grid, of a scene and its media as yee_model takes them. On a
-/// magnetic mirror a sheet is half inside. Throws Error where an axis is not resolved, where films
-/// fill more than an edge's box, and for films of nonlinear or magnetic media, of conductors, or
-/// across which a nonlinear medium lies.
+/// mirror of a symmetry a sheet is half inside; on a wall all of it is, and a film begins there.
+/// Throws Error where an axis is not resolved, where films fill more than an edge's box, and for
+/// films of nonlinear or magnetic media, of conductors, or across which a nonlinear medium lies.
 AddedMedia sheet_edges(const std::vector<Sheet>& sheets, const YeeGrid& grid,
                        const std::array<Faces, 3>& faces, const SceneOrder& scene,
                        const std::vector<Medium>& media, Averaging averaging,
-                       const CutCellFractions& open = {});
+                       const CutCellFractions& open = {}, const SymmetryFaces& symmetry = {});
 
 }  // namespace tessera::electromagnetics
