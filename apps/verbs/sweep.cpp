@@ -43,20 +43,28 @@ Case case_at(const Case& c, const data::Sweep& sweep, std::size_t point) {
   return {data::at_point(c.config, sweep, point), c.app};
 }
 
+struct PointFindings {
+  std::vector<data::Diagnostic> all;
+  ExitCode code = ExitCode::input_invalid;  ///< where one is an error: what `check` of it says
+};
+
 /// What is wrong with a point, each finding with its label; `told` are warnings told before.
-std::vector<data::Diagnostic> findings_at(const Case& c, const data::Sweep& sweep,
-                                          std::size_t point, const CommandLine& line,
-                                          std::set<std::string>& told) {
+PointFindings findings_at(const Case& c, const data::Sweep& sweep, std::size_t point,
+                          const CommandLine& line, std::set<std::string>& told) {
   const Case at = case_at(c, sweep, point);
-  std::vector<data::Diagnostic> findings;
+  PointFindings out;
+  std::vector<data::Diagnostic>& findings = out.all;
   try {
     findings = c.app.options.get().check(at.config);
-    if (!has_errors(findings)) {
+    if (has_errors(findings)) {
+      out.code = ExitCode::config_invalid;
+    } else {
       const CheckReport inputs = prepare(at, line.run).made.check();
       findings.insert(findings.end(), inputs.findings.begin(), inputs.findings.end());
     }
   } catch (const data::InputError& e) {
     findings = e.findings();
+    out.code = e.code();
   }
   std::erase_if(findings, [&](const data::Diagnostic& d) {
     return d.severity != data::Severity::error && !told.insert(d.message).second;
@@ -64,7 +72,7 @@ std::vector<data::Diagnostic> findings_at(const Case& c, const data::Sweep& swee
   for (data::Diagnostic& d : findings)
     if (d.severity == data::Severity::error)
       d.message += " (at " + label_of_point(sweep, point) + ")";
-  return findings;
+  return out;
 }
 
 /// All that is wrong with any point is told before the first one runs.
@@ -73,10 +81,11 @@ void check_points(const Case& c, const data::Sweep& sweep, const CommandLine& li
   std::set<std::string> told;
   for (const data::Diagnostic& d : findings) told.insert(d.message);
   std::size_t wrong = 0;
+  ExitCode code = ExitCode::input_invalid;  // of the first that is wrong
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    std::vector<data::Diagnostic> own = findings_at(c, sweep, i, line, told);
-    wrong += has_errors(own) ? 1 : 0;
-    std::move(own.begin(), own.end(), std::back_inserter(findings));
+    PointFindings own = findings_at(c, sweep, i, line, told);
+    if (has_errors(own.all) && wrong++ == 0) code = own.code;
+    std::move(own.all.begin(), own.all.end(), std::back_inserter(findings));
   }
   if (wrong > 0 && (!line.run.keep_going || wrong == sweep.points.size())) {
     findings.push_back(
@@ -84,9 +93,18 @@ void check_points(const Case& c, const data::Sweep& sweep, const CommandLine& li
          .place = {c.config.path()},
          .message = fmt::format("{} of {} points cannot be run", wrong, sweep.points.size()),
          .hint = wrong < sweep.points.size() ? "--keep-going leaves them out" : ""});
-    throw data::InputError(ExitCode::input_invalid, std::move(findings));
+    throw data::InputError(code, std::move(findings));
   }
   if (!line.json && line.run.verbosity >= 0) report(findings, false);
+}
+
+/// Whether `output.pictures` lets pictures be drawn, as every app has it.
+bool draws_pictures(const Case& c) {
+  const data::Member* output = data::find(c.config.table(), "output");
+  const data::Table* keys = output ? output->value.get<data::Table>() : nullptr;
+  const data::Member* pictures = keys ? data::find(*keys, "pictures") : nullptr;
+  const bool* wanted = pictures ? pictures->value.get<bool>() : nullptr;
+  return !wanted || *wanted;
 }
 
 PointOutcome outcome_in(const fs::path& folder) {
@@ -189,7 +207,7 @@ ExitCode run_sweep(data::RunFolder& folder, const Case& c, const data::Sweep& sw
   };
   try {
     const ExitCode code = run_points(folder, c, sweep, line, outcomes);
-    write_sweep_results(folder.path(), c.app, sweep, outcomes, true);
+    write_sweep_results(folder.path(), c.app, sweep, outcomes, draws_pictures(c));
     const auto with = std::ranges::count_if(outcomes, &PointOutcome::has_results);
     manifest.metrics = {{"points", static_cast<double>(outcomes.size())},
                         {"points_with_results", static_cast<double>(with)}};

@@ -153,7 +153,7 @@ TEST_F(SweepCommand, ItStopsWithACheckpointWhenItIsAskedTo) {
 TEST_F(SweepCommand, AllThatIsWrongIsToldBeforeTheFirstRun) {
   write_case("n = [10, 0, -1]\n");
   const Outcome o = tessera({"sweep", "case.toml"});
-  EXPECT_EQ(o.code, 4) << o.err;
+  EXPECT_EQ(o.code, 5) << o.err;  // as `check` of the point says
   EXPECT_TRUE(holds(o.err, "(at n = 0)")) << o.err;
   EXPECT_TRUE(holds(o.err, "(at n = -1)")) << o.err;
   EXPECT_TRUE(holds(o.err, "2 of 3 points cannot be run")) << o.err;
@@ -163,6 +163,37 @@ TEST_F(SweepCommand, AllThatIsWrongIsToldBeforeTheFirstRun) {
   EXPECT_TRUE(holds(without.err, "1 of 3 points have results")) << without.err;
   EXPECT_TRUE(holds(read("case.sweep/points.csv"), "\n2,0,,5,")) << read("case.sweep/points.csv");
   EXPECT_TRUE(holds(read("case.sweep/points.csv"), "\n1,10,")) << read("case.sweep/points.csv");
+}
+
+TEST_F(SweepCommand, PicturesAreLeftOutWhereTheCaseSaysSo) {
+  write("waves.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, scene = false}
+parameters.e = 2
+grid = {size = ["1 um", "0 um", "0 um"], cell = "50 nm"}
+run.stop.steps = 40
+boundary.pml.cells = 4
+material = [{name = "m", eps = "e"}]
+structure = [{shape = "box", material = "m", size = ["0.2 um", "0 um", "0 um"]}]
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-0.2 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "150 THz", bandwidth = "120 THz"}
+[[monitor]]
+kind = "flux"
+name = "out"
+position = ["0.2 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["120 THz", "150 THz"]
+[sweep.over]
+e = [2, 3]
+)");
+  for (const bool drawn : {true, false}) {
+    const Outcome o = AppTest::tessera({"sweep", "waves.toml", "-o", drawn ? "D" : "N", "--set",
+                                        drawn ? "title=\"with\"" : "output.pictures=false"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(fs::is_empty(here() / (drawn ? "D/plots" : "N/plots")), !drawn);
+  }
 }
 
 TEST_F(SweepCommand, APointThatEndsBadlyDoesNotEndTheOthers) {
