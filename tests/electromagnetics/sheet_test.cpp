@@ -187,7 +187,7 @@ TEST(Sheet, OnAMirrorOfASymmetryIsHalfInside) {
         } else {
           EXPECT_NEAR(p.share, part * t / (kSheetCell / 2), 1e-9);
         }
-      EXPECT_EQ(across, 16U);
+      EXPECT_EQ(across, 25U);
     }
 }
 
