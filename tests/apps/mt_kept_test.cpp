@@ -171,4 +171,42 @@ TEST_F(Mt2d, ExpectationsHoldInForwardRunsAndThoseInVainAreRefused) {
                     "E0689"));
 }
 
+// Floors and corrections of azimuths of a case hold for tables of data, or are refused.
+TEST_F(Mt2d, KeysOfDataHoldForTables) {
+  make_soundings("noise = {impedance = 0.03}\n");
+  const auto sigmas = [&](const std::string& more) {
+    write("case.toml", "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n" + more + quick +
+                           "output.pictures = false\ninversion.max_iterations = 1\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", "R", "--force"});
+    EXPECT_TRUE(o.code == 0 || o.code == 6) << o.err;
+    return tessera::inversion::read_survey(here() / "R/data.csv").data.sigma;
+  };
+  const std::vector<double> own = tessera::inversion::read_survey(here() / "F/data.csv").data.sigma,
+                            plain = sigmas(""), raised = sigmas("data.error_floor = 0.2\n");
+  EXPECT_EQ(plain, own);
+  ASSERT_EQ(raised.size(), own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) EXPECT_GT(raised[i], 3 * own[i]);
+  const std::string turned = refusal(
+      "app = \"inversion.mt2d\"\ndata = {files = \"F/data.csv\", rotation = \"5 deg\"}\n", 4);
+  EXPECT_TRUE(holds(turned, "E0682") && holds(turned, "data.rotation")) << turned;
+}
+
+// model.csv of any run is a section: of runs without bands its quantiles are empty.
+TEST_F(Mt2d, SectionsAreReadFromModelsOfRuns) {
+  make_soundings();
+  const std::string text =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+      "stations.at = [\"0 m\"]\nfrequencies.at = [\"1 Hz\"]\nsection.file = \"";
+  ASSERT_TRUE(holds(read("F/model.csv"), ",,"));
+  write("again.toml", text + "F/model.csv\"\n");
+  const Outcome o = tessera({"check", "again.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  std::string broken = read("F/model.csv");
+  const std::size_t second = broken.find('\n', broken.find('\n') + 1) + 1;
+  broken.replace(broken.find(',', second) + 1, 1, "x");
+  write("broken.csv", broken);
+  const std::string said = refusal(text + "broken.csv\"\n", 4);
+  EXPECT_TRUE(holds(said, "E0690") && holds(said, "broken.csv:3")) << said;
+}
+
 }  // namespace

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <numbers>
 #include <sstream>
 
 namespace tessera::inversion {
@@ -119,6 +120,94 @@ TEST(SurveyFiles, WhatIsNoTableIsRefusedWithItsPlace) {
   apart += good.substr(good.find('\n') + 1);
   t.write("s.csv", apart);
   EXPECT_EQ(number_of(t / "s.csv"), 681) << "the rows of a station stand together";
+}
+
+/// Two kinds of one station; what a table of it is refused with, or what it says.
+std::string table_with(const std::string& rows) {
+  return "station,name,latitude_deg,longitude_deg,elevation_m,x_m,y_m,z_m,tilt_deg,distance_m,"
+         "offset_m,frequency_hz,period_s,kind,unit,value,sigma,predicted\n" +
+         rows;
+}
+std::string said_of(const std::filesystem::path& file) {
+  try {
+    read_survey(file);
+  } catch (const data::InputError& e) {
+    const auto& d = e.findings().front();
+    return std::to_string(d.number) + " line " + std::to_string(d.place.line) + ": " + d.message;
+  }
+  return "read";
+}
+
+TEST(SurveyFiles, UnitsOfATableAreThoseItSays) {
+  const testing::TempFolder t;
+  const std::string at = "s,s,,,,0,0,0,0,0,0,";
+  t.write("u.csv", table_with(at + "1,1,phase_xy,rad,0.7853981633974483,0.1,0.5\n" + at +
+                              "1,1,zxy_re,mV/km/nT,2,0.5,\n" + at +
+                              "1,1,zxy_im,[mV/km]/[nT],4,0.5,\n" + at + "1,1,ty_re,,0.1,0.02,\n"));
+  const DataTable d = read_survey(t / "u.csv").data;
+  ASSERT_EQ(d.size(), 4u);
+  EXPECT_NEAR(d.value[0], 45, 1e-12);
+  EXPECT_NEAR(d.sigma[0], 18 / std::numbers::pi, 1e-12);
+  EXPECT_NEAR(d.predicted[0], 90 / std::numbers::pi, 1e-12);
+  EXPECT_NEAR(d.value[1], 8e-4 * std::numbers::pi, 1e-15);  // 1 mV/km/nT: 4 pi 1e-4 ohm
+  EXPECT_NEAR(d.sigma[2], 2e-4 * std::numbers::pi, 1e-15);
+  EXPECT_EQ(d.value[3], 0.1);
+  for (const char* wrong :
+       {"phase_xy,ohm", "zxy_re,deg", "log10_rho_xy,ohm*m", "ty_re,deg", "phase_xy,rad"}) {
+    t.write("u.csv", table_with(at + "1,1," + wrong + ",45,1,\n"));
+    EXPECT_EQ(said_of(t / "u.csv").substr(0, 11), "681 line 2:") << wrong << said_of(t / "u.csv");
+  }
+}
+
+TEST(SurveyFiles, ATableThatContradictsItselfIsRefusedWithItsLine) {
+  const testing::TempFolder t;
+  const std::string at = "s,s,1,2,,0,0,0,0,0,0,", row = "10,0.1,phase_xy,deg,45,3,\n";
+  const auto said = [&](const std::string& rows) {
+    t.write("c.csv", table_with(rows));
+    return said_of(t / "c.csv");
+  };
+  EXPECT_EQ(said(at + row), "read");
+  EXPECT_EQ(said(at + "3,0.333,phase_xy,deg,45,3,\n"), "read") << "a period may be rounded";
+  EXPECT_EQ(said(at + "3,,phase_xy,deg,45,3,\n"), "read");
+  EXPECT_EQ(said(at + "3,3,phase_xy,deg,45,3,\n").substr(0, 11), "681 line 2:");
+  EXPECT_EQ(said(at + row + at + row),
+            "681 line 3: phase_xy of station \"s\" at 10 Hz stands in line 2, too");
+  EXPECT_EQ(said(at + row + "s,s,,,,,,,,,,1,1,phase_xy,deg,45,3,\n"), "read") << "said once";
+  EXPECT_EQ(said(at + row + "s,s,1.5,2,,0,0,0,0,0,0,1,1,phase_xy,deg,45,3,\n"),
+            "681 line 3: latitude_deg of station \"s\" is '1.5' here and '1' in line 2");
+  EXPECT_EQ(said(at + row + "s,t,1,2,,0,0,0,0,0,0,1,1,phase_xy,deg,45,3,\n").substr(0, 11),
+            "681 line 3:");
+  {
+    Survey twice = small_survey();
+    twice.data.add(1, 1e-3, {Element::yx, Part::log10_rho}, 1, 1);
+    data::H5Writer file(t / "s.h5");
+    write_survey(file, "tessera/survey", twice);
+    file.commit();
+  }
+  EXPECT_TRUE(said_of(t / "s.h5").ends_with("is there twice")) << said_of(t / "s.h5");
+}
+
+TEST(SurveyFiles, AFloorRaisesErrorsOfATableWhereItIsGiven) {
+  const testing::TempFolder t;
+  const std::string at = "s,s,,,,0,0,0,0,0,0,1,1,";
+  t.write("f.csv", table_with(at + "phase_xy,deg,45,1,\n" + at + "log10_rho_xy,1,2,0.5,\n" + at +
+                              "zyx_re,ohm,3,0.1,\n" + at + "zyx_im,ohm,4,0.1,\n" + at +
+                              "ty_re,1,0.1,0.001,\n"));
+  StationOptions options;
+  options.kinds = {{Element::xy, Part::phase},
+                   {Element::xy, Part::log10_rho},
+                   {Element::yx, Part::real},
+                   {Element::ty, Part::real}};
+  EXPECT_EQ(read_stations(t / "f.csv", options)[0].data.sigma,
+            (std::vector<double>{1, 0.5, 0.1, 0.001}));
+  options.floors_of_tables = ErrorFloors{.impedance = 0.1, .tipper = 0.02};
+  const std::vector<double> sigma = read_stations(t / "f.csv", options)[0].data.sigma;
+  EXPECT_NEAR(sigma[0], 18 / std::numbers::pi, 1e-12);
+  EXPECT_EQ(sigma[1], 0.5) << "above its floor";
+  EXPECT_NEAR(sigma[2], 0.5, 1e-15) << "a tenth of |3 + 4i|";
+  EXPECT_EQ(sigma[3], 0.02);
+  options.rotation_deg = 5;
+  EXPECT_EQ(number_of(t / "f.csv", options), 682) << "a table cannot be turned";
 }
 
 TEST(SurveyFiles, RowsOfATableAreChosenMaskedAndCut) {

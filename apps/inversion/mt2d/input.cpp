@@ -173,8 +173,11 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
   };
 
   try {
-    static_cast<survey::Input&>(out) = survey::read_input(
-        reading, {.kinds = kinds, .tipper_floor = o.tipper_floor, .line_up = line_up});
+    static_cast<survey::Input&>(out) =
+        survey::read_input(reading, {.kinds = kinds,
+                                     .tipper_floor = o.tipper_floor,
+                                     .tipper_floor_given = o.tipper_floor_given,
+                                     .line_up = line_up});
   } catch (const data::InputError& e) {  // stations without places
     findings.insert(findings.end(), e.findings().begin(), e.findings().end());
   }

@@ -55,6 +55,7 @@ struct Mt2dOptions {
   std::vector<ResponseChoice> responses = {ResponseChoice::te, ResponseChoice::tm};
   Form form = Form::resistivity_phase;
   double tipper_floor = 0.02;
+  bool tipper_floor_given = false;  ///< in the case
   bool estimate_strike = false;
   survey::ProfileOptions profile;
 

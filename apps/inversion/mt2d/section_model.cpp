@@ -2,6 +2,7 @@
 #include "inversion/mt2d/section_model.h"
 
 #include "tessera/data/csv_numbers.h"
+#include "tessera/data/text_reader.h"
 
 #include <fmt/format.h>
 
@@ -28,20 +29,34 @@ struct CellTable {
 };
 
 SectionModel of_cells(const std::filesystem::path& file) {
-  const data::CsvNumbers table = data::read_csv_numbers(file, {.number = 690});
-  const std::vector<double>* rho = table.find("resistivity_ohm_m");
-  std::vector<const std::vector<double>*> y, z;
-  for (int k = 0; k < 4; ++k) {
-    y.push_back(table.find(fmt::format("y{}_m", k)));
-    z.push_back(table.find(fmt::format("z{}_m", k)));
-  }
-  const auto refuse = [&](std::string message) {
+  // Other columns than these may be empty: quantiles, of runs without bands.
+  const data::CsvColumns table = data::read_csv_columns(file, {}, {.number = 690});
+  const auto refuse = [&](std::string message, std::size_t line = 0) {
     data::Diagnostic d;
     d.number = 690;
     d.place.file = file.string();
+    d.place.line = line;
     d.message = std::move(message);
     d.hint = "model.csv of a run of inversion.mt2d";
     return data::InputError(std::move(d));
+  };
+  const auto find = [&](const std::string& name) -> const std::vector<std::string>* {
+    for (const data::CsvColumn& c : table.columns)
+      if (c.name == name) return &c.texts;
+    return nullptr;
+  };
+  const auto* rho = find("resistivity_ohm_m");
+  std::vector<const std::vector<std::string>*> y, z;
+  for (int k = 0; k < 4; ++k) {
+    y.push_back(find(fmt::format("y{}_m", k)));
+    z.push_back(find(fmt::format("z{}_m", k)));
+  }
+  const auto number = [&](const std::vector<std::string>& column, std::size_t row) {
+    const std::string& text = column[row];
+    if (text.empty()) return double(NAN);
+    const auto v = data::csv_number(text);
+    if (!v) throw refuse(data::shown(text) + " is no number", table.lines[row]);
+    return *v;
   };
   if (!rho || std::any_of(y.begin(), y.begin() + 3, [](auto* c) { return !c; }) ||
       std::any_of(z.begin(), z.begin() + 3, [](auto* c) { return !c; }) || table.rows() == 0)
@@ -50,18 +65,23 @@ SectionModel of_cells(const std::filesystem::path& file) {
   SectionModel out;
   out.as_z = true;
   for (std::size_t i = 0; i < table.rows(); ++i) {
-    if (!((*rho)[i] > 0)) throw refuse(fmt::format("row {}: a resistivity is not positive", i + 1));
-    out.ohm_m.push_back((*rho)[i]);
+    const double ohm_m = number(*rho, i);
+    if (!(ohm_m > 0) || !std::isfinite(ohm_m))
+      throw refuse("a resistivity is not positive", table.lines[i]);
+    out.ohm_m.push_back(ohm_m);
     std::vector<Place> corners;
     Place low{HUGE_VAL, HUGE_VAL}, high{-HUGE_VAL, -HUGE_VAL};
     for (std::size_t k = 0; k < 4; ++k) {
-      if (!y[k] || !z[k] || std::isnan((*y[k])[i]) || std::isnan((*z[k])[i])) continue;
-      corners.push_back({(*y[k])[i], (*z[k])[i]});
+      if (!y[k] || !z[k]) continue;
+      const Place at{number(*y[k], i), number(*z[k], i)};
+      if (std::isnan(at[0]) || std::isnan(at[1])) continue;
+      corners.push_back(at);
       for (std::size_t a = 0; a < 2; ++a) {
         low[a] = std::min(low[a], corners.back()[a]);
         high[a] = std::max(high[a], corners.back()[a]);
       }
     }
+    if (corners.size() < 3) throw refuse("a cell has fewer than three corners", table.lines[i]);
     cells->cell.push_back(std::move(corners));
     cells->low.push_back(low);
     cells->high.push_back(high);

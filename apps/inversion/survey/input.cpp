@@ -35,12 +35,6 @@ data::Diagnostic too_few_periods(const std::string& file, const inversion::Stati
                                          "mask_periods; --keep-going leaves the file out");
 }
 
-bool given(const data::Config& config, std::string_view table, std::string_view key) {
-  const data::Member* in = data::find(config.table(), table);
-  const auto* keys = in ? in->value.get<data::Table>() : nullptr;
-  return keys && data::find(*keys, key);
-}
-
 }  // namespace
 
 bool is_table(const std::filesystem::path& file) {
@@ -73,6 +67,11 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
                                                : std::vector<fs::path>{o.files};
   inversion::StationOptions options = station_options(o, rules.kinds);
   if (rules.tipper_floor) options.floors.tipper = *rules.tipper_floor;
+  if (o.floor_given || rules.tipper_floor_given)
+    options.floors_of_tables =
+        inversion::ErrorFloors{.impedance = o.floor_given ? options.floors.impedance : 0,
+                               .tipper = rules.tipper_floor_given ? options.floors.tipper : 0,
+                               .phase_tensor = 0};
   std::vector<inversion::StationData> stations;
   std::size_t with_data = 0;
   std::map<double, std::size_t> unmasked;  // for each period to mask, the stations without it
@@ -137,9 +136,9 @@ void doubt_options(const data::Config& config, const DataOptions& data,
           "data.rotation corrects the azimuths of the files, and no data are turned without "
           "data.strike",
           "give data.strike, the direction that x is turned to");
-  if (!given(config, "static_shift", "enabled"))
+  if (!is_given(config, "static_shift", "enabled"))
     for (const char* key : {"prior_std", "reference_resistivity", "reference_period"})
-      if (given(config, "static_shift", key))
+      if (is_given(config, "static_shift", key))
         doubt(618, std::string("static_shift.") + key,
               fmt::format("{} has no effect without static_shift.enabled = true", key),
               "give it, or static_shift.enabled = false where that is meant");

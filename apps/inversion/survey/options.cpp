@@ -9,6 +9,12 @@ namespace tessera::apps::survey {
 
 constexpr double degrees = 180 / std::numbers::pi;
 
+bool is_given(const data::Config& config, std::string_view table, std::string_view key) {
+  const data::Member* in = data::find(config.table(), table);
+  const auto* keys = in ? in->value.get<data::Table>() : nullptr;
+  return keys && data::find(*keys, key);
+}
+
 void find_contradictions(const data::Config& config, const DataOptions& data,
                          const StaticShiftOptions& shift, const PosteriorOptions& posterior,
                          std::vector<data::Diagnostic>& wrong) {

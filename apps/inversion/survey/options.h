@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -22,6 +23,7 @@ enum class UnitsChoice { file, ohm, field };
 struct DataOptions {
   std::filesystem::path files;
   double error_floor = 0.05;
+  bool floor_given = false;  ///< in the case: tables of data are held to it only then
   std::optional<double> strike, rotation;
   std::optional<double> shortest_period, longest_period;
   std::vector<double> mask_periods;
@@ -69,7 +71,8 @@ template <class O>
 void add_data_options(data::Options<O>& o, DataOptions O::*in) {
   o.add("data.error_floor", [in](O & x) -> auto& { return (x.*in).error_floor; },
         {.doc = "Least standard deviation of real and imaginary part, as a fraction of the "
-                "modulus of the impedance.",
+                "modulus of the impedance. Tables of data (.csv, .h5) have their floors already: "
+                "they are held to this one where it is given.",
          .unit = "%",
          .min = 0,
          .max = 1000});
@@ -176,6 +179,9 @@ void add_expect_options(data::Options<O>& o, ExpectOptions O::*in) {
   o.add("expect.soundings", [in](O & x) -> auto& { return (x.*in).soundings; },
         {.doc = "The run fails (exit 6) unless it has exactly this many soundings.", .min = 1});
 }
+
+/// Whether a key of a table stands in the case.
+bool is_given(const data::Config& config, std::string_view table, std::string_view key);
 
 /// Contradictions among them: E0602, E0605, E0608.
 void find_contradictions(const data::Config& config, const DataOptions& data,

@@ -26,6 +26,9 @@ struct Estimate {
   double value = kNaN, error = kNaN, floor = 0;
 };
 
+constexpr double degrees_of_radian = 180 / std::numbers::pi,
+                 decades_of_modulus = 2 / std::numbers::ln10;  ///< of rho_a, by d ln |Z|
+
 /// What all kinds of data of a sounding are taken from, computed once.
 class Rows {
  public:
@@ -43,46 +46,41 @@ class Rows {
   }
 
   Estimate at(std::size_t i, DatumKind kind) const {
-    Estimate out = plain(i, kind);
-    for (const ErrorFloors::Of& of : floors_.kinds)
-      if (of.kind == kind) out.floor = of.sigma;
-    return out;
-  }
-
- private:
-  Estimate plain(std::size_t i, DatumKind kind) const {
     const Element e = kind.element;
     if (e == Element::tx || e == Element::ty) {
       if (!s_.has_tipper()) return {};
       const std::size_t k = e == Element::ty;
       const Complex t = s_.tipper[i][k];
-      return {kind.part == Part::real ? t.real() : t.imag(), s_.tipper_error[i][k], floors_.tipper};
+      return {kind.part == Part::real ? t.real() : t.imag(), s_.tipper_error[i][k],
+              floor_of(kind, 0, floors_)};
     }
     const std::size_t row = e == Element::yx || e == Element::yy,
                       column = e == Element::xy || e == Element::yy;
     if (kind.part == Part::phase_tensor) {
       if (phase_.empty()) return {};
-      return {phase_[i].phi[row][column], phase_[i].phi_error[row][column], floors_.phase_tensor};
+      return {phase_[i].phi[row][column], phase_[i].phi_error[row][column],
+              floor_of(kind, 0, floors_)};
     }
     const Response& r = response_[static_cast<std::size_t>(e)];
     const Complex z = r.impedance_ohm[i];
-    const double size = std::abs(z), relative = r.sigma_ohm[i] / size;
-    if (kind.part == Part::real) return {z.real(), r.sigma_ohm[i], floors_.impedance * size};
-    if (kind.part == Part::imag) return {z.imag(), r.sigma_ohm[i], floors_.impedance * size};
-    constexpr double degrees = 180 / std::numbers::pi, per_modulus = 2 / std::numbers::ln10;
+    const double size = std::abs(z), relative = r.sigma_ohm[i] / size,
+                 floor = floor_of(kind, size, floors_);
+    if (kind.part == Part::real) return {z.real(), r.sigma_ohm[i], floor};
+    if (kind.part == Part::imag) return {z.imag(), r.sigma_ohm[i], floor};
     const ResistivityPhase& given = s_.resistivity;
     const bool apart = given.errors_apart && !given.empty() && s_.impedance_from_resistivity &&
                        e != Element::determinant && e != Element::average;
     if (kind.part == Part::phase)
-      return {phase_degrees(z), apart ? given.phase_error[i][row][column] : relative * degrees,
-              floors_.impedance * degrees};
+      return {phase_degrees(z),
+              apart ? given.phase_error[i][row][column] : relative * degrees_of_radian, floor};
     return {std::log10(apparent_resistivity(s_.frequency_hz[i], z)),
             apart
                 ? given.rho_error[i][row][column] / (given.rho[i][row][column] * std::numbers::ln10)
-                : per_modulus * relative,
-            per_modulus * floors_.impedance};
+                : decades_of_modulus * relative,
+            floor};
   }
 
+ private:
   const Sounding& s_;
   const ErrorFloors& floors_;
   std::array<Response, 8> response_;
@@ -155,6 +153,22 @@ void put_in_order(Survey& survey, std::vector<StationData> stations,
 }
 
 }  // namespace
+
+double floor_of(DatumKind kind, double modulus, const ErrorFloors& floors) {
+  for (const ErrorFloors::Of& of : floors.kinds)
+    if (of.kind == kind) return of.sigma;
+  if (kind.element == Element::tx || kind.element == Element::ty) return floors.tipper;
+  switch (kind.part) {
+    case Part::phase_tensor:
+      return floors.phase_tensor;
+    case Part::phase:
+      return floors.impedance * degrees_of_radian;
+    case Part::log10_rho:
+      return floors.impedance * decades_of_modulus;
+    default:
+      return floors.impedance * modulus;
+  }
+}
 
 std::vector<DatumKind> impedance_kinds(Element element) {
   return {{element, Part::real}, {element, Part::imag}};

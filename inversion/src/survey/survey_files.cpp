@@ -8,6 +8,7 @@
 #include "tessera/data/csv_numbers.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/text_reader.h"
+#include "tessera/inversion/constants.h"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,9 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
+#include <set>
+#include <tuple>
 
 namespace tessera::inversion {
 namespace {
@@ -93,44 +97,115 @@ void add_row(Survey& s, std::size_t station, double f, DatumKind kind, double va
   s.data.predicted.back() = predicted;
 }
 
-Survey from_csv(const std::filesystem::path& path) {
-  // Empty fields are no numbers of CSV: every column is read as text.
-  const data::TextFile text = data::read_text_file(path);
-  const data::CsvColumns t = data::read_csv_columns(text, {}, {.number = 681});
-  const auto number = [&](const std::string& name, std::size_t row) {
-    const std::string& field = t.texts(name)[row];
-    if (field.empty()) return kNaN;
-    const auto v = data::csv_number(field);
-    if (!v)
-      no_table(path.string(), name + ": " + data::shown(field) + " is no number", t.lines[row]);
+/// What turns a number in `unit` into unit_of(kind); nothing where it is no such unit.
+std::optional<double> factor_of(DatumKind kind, std::string_view unit) {
+  const std::string own = unit_of(kind);
+  if (unit.empty() || unit == own) return 1.0;
+  if (own == "ohm" && (unit == "mV/km/nT" || unit == "[mV/km]/[nT]")) return ohm_per_field_unit;
+  if (own == "deg" && unit == "rad") return 180 / std::numbers::pi;
+  return std::nullopt;
+}
+
+/// A table of texts: empty fields are no numbers of CSV.
+class CsvTableOfData {
+ public:
+  explicit CsvTableOfData(const std::filesystem::path& path)
+      : file_(path.string()),
+        text_(data::read_text_file(path)),
+        t_(data::read_csv_columns(text_, {}, {.number = 681})) {}
+
+  Survey survey() {
+    for (row_ = 0; row_ < t_.rows(); ++row_) {
+      station();
+      if (!field("kind").empty()) datum();
+    }
+    if (out_.stations.empty()) no_table(file_, "the table has no row");
+    complete(out_);
+    return std::move(out_);
+  }
+
+ private:
+  const std::string& field(const std::string& name) const { return t_.texts(name)[row_]; }
+  [[noreturn]] void refuse(std::string what) const { no_table(file_, std::move(what), line()); }
+  std::size_t line() const { return t_.lines[row_]; }
+  double number(const std::string& name) const {
+    const std::string& text = field(name);
+    if (text.empty()) return kNaN;
+    const auto v = data::csv_number(text);
+    if (!v) refuse(name + ": " + data::shown(text) + " is no number");
     return *v;
-  };
-  Survey out;
-  for (std::size_t row = 0; row < t.rows(); ++row) {
-    const std::string& id = t.texts("station")[row];
-    if (out.stations.empty() || out.stations.back().id != id) {
-      for (const Station& s : out.stations)
-        if (s.id == id)
-          no_table(path.string(), "the rows of station \"" + id + "\" do not stand together",
-                   t.lines[row]);
+  }
+  /// An empty text where the table has no such column.
+  std::string_view field_if(const char* name) const {
+    return std::any_of(t_.columns.begin(), t_.columns.end(),
+                       [&](const data::CsvColumn& c) { return c.name == name; })
+               ? std::string_view(field(name))
+               : std::string_view();
+  }
+
+  /// The station of a row: a new one, or the last, of which nothing else is said.
+  void station() {
+    const std::string& id = field("station");
+    if (out_.stations.empty() || out_.stations.back().id != id) {
+      for (const Station& s : out_.stations)
+        if (s.id == id) refuse("the rows of station \"" + id + "\" do not stand together");
       Station s;
       s.id = id;
-      s.name = t.texts("name")[row];
+      s.name = field("name");
       each_number([&](const char* name, const char*, const char*, auto&&, auto&& set) {
-        set(s, number(name, row));
+        set(s, number(name));
       });
-      out.stations.push_back(std::move(s));
+      out_.stations.push_back(std::move(s));
+      first_row_ = row_;
+      return;
     }
-    const std::string& kind = t.texts("kind")[row];
-    if (kind.empty()) continue;
-    add_row(out, out.stations.size() - 1, number("frequency_hz", row),
-            kind_named(kind, path.string(), t.lines[row]), number("value", row),
-            number("sigma", row), number("predicted", row), path.string(), t.lines[row]);
+    const Station& s = out_.stations.back();
+    const auto differs = [&](const std::string& what, const std::string& before) {
+      refuse(fmt::format("{} of station \"{}\" is {} here and {} in line {}", what, id,
+                         data::shown(field(what)), data::shown(before), t_.lines[first_row_]));
+    };
+    if (!field("name").empty() && field("name") != s.name) differs("name", s.name);
+    each_number([&](const char* name, const char*, const char*, auto&& get, auto&&) {
+      const double v = number(name);
+      if (!std::isnan(v) && v != get(s)) differs(name, t_.texts(name)[first_row_]);
+    });
   }
-  if (out.stations.empty()) no_table(path.string(), "the table has no row");
-  complete(out);
-  return out;
-}
+
+  void datum() {
+    const DatumKind kind = kind_named(field("kind"), file_, line());
+    const double f = number("frequency_hz");
+    if (const std::string_view period = field_if("period_s"); !period.empty()) {
+      constexpr double rounded = 0.01;  // as periods to mask are met
+      if (!(std::abs(number("period_s") * f - 1) <= rounded))
+        refuse(fmt::format("period_s is {}, and frequency_hz {}: one is not 1 over the other",
+                           period, field("frequency_hz")));
+    }
+    const std::string_view unit = field_if("unit");
+    const auto factor = factor_of(kind, unit);
+    if (!factor)
+      refuse(fmt::format("{} has the unit {}: {} is meant{}", name_of(kind), data::shown(unit),
+                         unit_of(kind),
+                         unit_of(kind) == "ohm"   ? ", or mV/km/nT"
+                         : unit_of(kind) == "deg" ? ", or rad"
+                                                  : ""));
+    if (kind.part == Part::phase && std::abs(*factor * number("value")) > 360)
+      refuse(fmt::format("a phase of {} {} is more than a turn: is that its unit?", field("value"),
+                         unit.empty() ? unit_of(kind) : unit));
+    const std::size_t station = out_.stations.size() - 1;
+    if (const auto [at, fresh] = seen_.try_emplace({station, f, name_of(kind)}, line()); !fresh)
+      refuse(fmt::format("{} of station \"{}\" at {} Hz stands in line {}, too", name_of(kind),
+                         field("station"), field("frequency_hz"), at->second));
+    add_row(out_, station, f, kind, *factor * number("value"), *factor * number("sigma"),
+            *factor * number("predicted"), file_, line());
+  }
+
+  const std::string file_;
+  const data::TextFile text_;
+  const data::CsvColumns t_;
+  Survey out_;
+  std::size_t row_ = 0, first_row_ = 0;  ///< that is read; the station's first
+  std::map<std::tuple<std::size_t, double, std::string>, std::size_t> seen_;  ///< line of a datum
+};
 
 Survey from_hdf5(const std::filesystem::path& path) {
   std::map<std::string, data::H5Array> found;
@@ -163,6 +238,7 @@ Survey from_hdf5(const std::filesystem::path& path) {
   const auto& sigma = get.template operator()<double>("data/sigma", n);
   const auto& predicted = get.template operator()<double>("data/predicted", n);
   std::map<std::string, DatumKind> known;
+  std::set<std::tuple<std::int64_t, double, std::string>> seen;
   for (std::size_t i = 0; i < n; ++i) {
     if (station[i] < (i ? station[i - 1] : 0) ||
         station[i] >= static_cast<std::int64_t>(ids.size()))
@@ -170,6 +246,9 @@ Survey from_hdf5(const std::filesystem::path& path) {
     const auto at = known.find(kind[i]);
     const DatumKind what = at != known.end() ? at->second : kind_named(kind[i], path.string(), 0);
     if (at == known.end()) known.emplace(kind[i], what);
+    if (!seen.emplace(station[i], f[i], kind[i]).second)
+      no_table(path.string(), fmt::format("{} of station \"{}\" at {} Hz is there twice", kind[i],
+                                          ids[static_cast<std::size_t>(station[i])], f[i]));
     add_row(out, static_cast<std::size_t>(station[i]), f[i], what, value[i], sigma[i], predicted[i],
             path.string(), 0);
   }
@@ -244,8 +323,27 @@ void write_survey(data::H5Writer& file, const std::string& group, const Survey& 
 Survey read_survey(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending == ".csv" ? from_csv(path) : from_hdf5(path);
+  return ending == ".csv" ? CsvTableOfData(path).survey() : from_hdf5(path);
 }
+
+namespace {
+
+/// No error stays below its floor. |Z| is that of the parts that are there.
+void raise_errors(DataTable& t, const ErrorFloors& floors) {
+  std::map<std::tuple<std::int64_t, double, Element>, double> modulus;
+  const auto of = [&](std::size_t i) -> double& {
+    return modulus[{t.station[i], t.frequency_hz[i], t.kind[i].element}];
+  };
+  const auto is_part = [&](std::size_t i) {
+    return t.kind[i].part == Part::real || t.kind[i].part == Part::imag;
+  };
+  for (std::size_t i = 0; i < t.size(); ++i)
+    if (is_part(i)) of(i) = std::hypot(of(i), t.value[i]);
+  for (std::size_t i = 0; i < t.size(); ++i)
+    t.sigma[i] = std::max(t.sigma[i], floor_of(t.kind[i], is_part(i) ? of(i) : 0, floors));
+}
+
+}  // namespace
 
 bool is_survey_table(const std::filesystem::path& file) {
   const std::string ending = data::upper(file.extension().string());
@@ -256,14 +354,16 @@ std::vector<StationData> stations_of_table(const std::filesystem::path& file,
                                            const StationOptions& options) {
   const data::InputFiles one;
   Survey all = read_survey(file);
-  if (options.strike_deg || options.read.sign || options.read.units) {
+  if (options.strike_deg || options.rotation_deg != 0 || options.read.sign || options.read.units) {
     data::Diagnostic d;
     d.number = 682;
     d.place.file = file.string();
     d.message = "a table of data has its axes, units and time sign: they cannot be changed";
-    d.hint = "leave data.strike, data.sign and data.units out, or read the soundings";
+    d.hint =
+        "leave data.strike, data.rotation, data.sign and data.units out, or read the soundings";
     throw data::InputError(std::move(d));
   }
+  if (options.floors_of_tables) raise_errors(all.data, *options.floors_of_tables);
   std::vector<StationData> out;
   for (Station& s : all.stations) {
     s.file = one.list().front();

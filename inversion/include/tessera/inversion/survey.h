@@ -42,7 +42,9 @@ struct StationOptions {
   double longest_period_s = std::numeric_limits<double>::infinity();
   std::vector<DatumKind> kinds = {{Element::determinant, Part::real},
                                   {Element::determinant, Part::imag}};
-  ErrorFloors floors;
+  ErrorFloors floors;  ///< of soundings
+  /// Of tables of data: their errors are what was inverted, floors included, unless told otherwise.
+  std::optional<ErrorFloors> floors_of_tables;
 };
 
 /// Real and imaginary part of a response.
@@ -74,7 +76,7 @@ struct StationData {
 
 /// The stations of one file as the options ask for them: one of an EDI, EMTF XML, J or Z file, all
 /// of a ModEM list, a MARE2DEM file (.emdata, .resp) or a table of data (survey_files.h), whose
-/// rows of the kinds asked for are taken and cannot be turned. Throws data::InputError where it
+/// rows of the kinds asked for are taken and cannot be turned (E0682). Throws data::InputError where it
 /// cannot be read; what is doubtful stands in `sounding.findings`.
 std::vector<StationData> read_stations(const std::filesystem::path& file,
                                        const StationOptions& options = {});
