@@ -9,7 +9,9 @@
 
 #include <cmath>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace tessera::testing;
@@ -207,6 +209,43 @@ TEST_F(Mt2d, SectionsAreReadFromModelsOfRuns) {
   write("broken.csv", broken);
   const std::string said = refusal(text + "broken.csv\"\n", 4);
   EXPECT_TRUE(holds(said, "E0690") && holds(said, "broken.csv:3")) << said;
+}
+
+// What `run` refuses `check` refuses, at the key.
+TEST_F(Mt2d, PolygonsTearsAndStartsThatDoNothingAreRefusedByCheck) {
+  write("table.csv", table_of({"a", "b", "c"}));
+  const auto check = [&](const std::string& more) {
+    write("c.toml", "app = \"inversion.mt2d\"\n" + quick +
+                        "data = {files = \"table.csv\", responses = [\"te\"]}\n" + more);
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, holds(o.err, "error E") ? 5 : 0) << o.err;
+    return o.err;
+  };
+  const auto points = [](const char* table, const char* of) {
+    return std::string("[[model.") + table + "]]\npoints = [" + of + "]\n" +
+           (std::string(table) == "fixed" ? "resistivity = \"7 ohm*m\"\n" : "");
+  };
+  const char *inside = "[\"-1 km\", \"0 m\"], [\"3 km\", \"0 m\"], [\"3 km\", \"5 km\"]",
+             *crossed =
+                 "[\"-1 km\", \"0 m\"], [\"1 km\", \"2 km\"], [\"1 km\", \"0 m\"], [\"-1 "
+                 "km\", \"2 km\"]",
+             *far = "[\"900 km\", \"0 m\"], [\"900 km\", \"5 km\"], [\"901 km\", \"4 km\"]",
+             *air = "[\"500 m\", \"-5 km\"], [\"500 m\", \"-5 m\"]";
+  EXPECT_EQ(check(points("fixed", inside) + points("tear", inside)), "");
+  for (const auto& [table, of, number] :
+       {std::tuple{"fixed", far, "E0689"}, std::tuple{"fixed", crossed, "E0688"},
+        std::tuple{"tear", far, "E0689"}, std::tuple{"tear", air, "E0689"}}) {
+    const std::string said = check(points(table, of));
+    EXPECT_TRUE(holds(said, number) && holds(said, "c.toml:6:")) << table << said;
+  }
+  EXPECT_EQ(check("inversion.start = \"soundings\"\n"), "");
+  std::string one = table_of({"a", "b", "c"}), kept;
+  std::istringstream lines(one);
+  for (std::string line; std::getline(lines, line);)
+    if (!holds(line, ",10,0.1,") && !holds(line, ",0.1,10,")) kept += line + "\n";
+  write("table.csv", kept);
+  const std::string said = check("inversion.start = \"soundings\"\n");
+  EXPECT_TRUE(holds(said, "E0689") && holds(said, "c.toml:5:")) << said;
 }
 
 }  // namespace

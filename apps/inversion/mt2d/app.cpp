@@ -119,6 +119,7 @@ CheckReport check_invert(const data::Config& config, const Mt2dOptions& o, const
   for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);
   if (stations.empty()) return report;
   const InvertProblem p = meshed(config, o, input);
+  check_model(config, p);
   check_prior(config, p);
   for (std::string& line : describe(p)) report.lines.push_back(std::move(line));
   for (const auto* remarks : {&p.ground.remarks, &p.mesh.remarks})

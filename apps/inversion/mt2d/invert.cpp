@@ -56,6 +56,44 @@ Middles middles_of(const inversion::Mesh2d& mesh, std::size_t parameters) {
   return out;
 }
 
+/// Parameters whose cells have their middle in a polygon.
+std::vector<std::size_t> cells_in(const BodyOptions& polygon, const Middles& middle) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < middle.y.size(); ++i)
+    if (lies_in(polygon.points, middle.y[i], middle.depth[i])) out.push_back(i);
+  return out;
+}
+
+std::vector<inversion::Tear2d> tears_of(const InvertProblem& p) {
+  std::vector<inversion::Tear2d> out;
+  const auto ground = ground_of_mesh(p.mesh.cells);
+  for (const TearOptions& tear : p.options.tears) {
+    inversion::Tear2d line;
+    for (const Place& at : tear.points) {
+      line.y.push_back(at[0]);
+      line.z.push_back(at[1] + ground(at[0]));
+    }
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
+double weight_of_ties(const inversion::Mesh2d& cells, const std::vector<inversion::Tear2d>& tears) {
+  double sum = 0;
+  for (const inversion::SectionTie& t : inversion::section_ties(cells, {.tears = tears}))
+    sum += t.weight;
+  return sum;
+}
+
+/// Response of a station that a layered earth is found for: that of its determinant, else of the
+/// mode that it has; nothing where none has three periods.
+std::optional<inversion::Response> sounding_of(const inversion::DataTable& data, std::size_t k) {
+  for (const inversion::Element e :
+       {inversion::Element::determinant, inversion::Element::xy, inversion::Element::yx})
+    if (inversion::Response r = inversion::response_of(data, k, e); r.size() > 2) return r;
+  return std::nullopt;
+}
+
 double reference_of(const Mt2dOptions& o, const inversion::SectionScales& scales) {
   double rho = o.reference_resistivity.value_or(scales.ohm_m);
   if (!o.least_resistivity) return rho;
@@ -64,18 +102,12 @@ double reference_of(const Mt2dOptions& o, const inversion::SectionScales& scales
   return std::exp(std::clamp(std::log(rho), lo + 0.1 * (hi - lo), hi - 0.1 * (hi - lo)));
 }
 
-/// Of each station a layered earth for its determinant, else for the mode that it has.
 std::vector<inversion::SectionColumn> layered_earths(const InvertProblem& p) {
   std::vector<inversion::SectionColumn> out;
   for (std::size_t k = 0; k < p.input.survey.stations.size(); ++k) {
-    inversion::Response r;
-    for (const inversion::Element e :
-         {inversion::Element::determinant, inversion::Element::xy, inversion::Element::yx}) {
-      r = inversion::response_of(p.input.survey.data, k, e);
-      if (r.size() > 2) break;
-    }
-    if (r.size() < 3) continue;
-    const inversion::SoundingInverter one(r, {.posterior = inversion::PosteriorMethod::none});
+    const auto r = sounding_of(p.input.survey.data, k);
+    if (!r) continue;
+    const inversion::SoundingInverter one(*r, {.posterior = inversion::PosteriorMethod::none});
     out.push_back(
         {p.ground.stations.y[k], one.result().thickness_m, one.result().resistivity_ohm_m});
   }
@@ -113,7 +145,37 @@ void require_memory(const data::Config& config, const InvertProblem& p) {
             "larger cells, fewer periods or stations")});
 }
 
+void check_model(const data::Config& config, const InvertProblem& p) {
+  const Mt2dOptions& o = p.options;
+  std::vector<data::Diagnostic> wrong;
+  const Middles middle = middles_of(p.mesh.cells, p.cells());
+  for (std::size_t k = 0; k < o.fixed.size(); ++k)
+    if (cells_in(o.fixed[k], middle).empty())
+      wrong.push_back(config.error(689, fmt::format("model.fixed[{}].points", k),
+                                   "no cell has its middle in it: nothing is fixed",
+                                   "a larger polygon, or smaller cells (mesh.cell_width)"));
+  const std::vector<inversion::Tear2d> tears = tears_of(p);
+  const double whole = tears.empty() ? 0 : weight_of_ties(p.mesh.cells, {});
+  for (std::size_t k = 0; k < tears.size(); ++k)
+    if (!(weight_of_ties(p.mesh.cells, {tears[k]}) < whole))
+      wrong.push_back(config.error(
+          689, fmt::format("model.tear[{}].points", k),
+          "the line runs between no cells of the section: nothing is torn",
+          "distances are along the section, depths below the ground, down; or smaller cells"));
+  const inversion::Survey& survey = p.input.survey;
+  bool any = o.start != Start::soundings;
+  for (std::size_t k = 0; k < survey.stations.size() && !any; ++k)
+    any = sounding_of(survey.data, k).has_value();
+  if (!any)
+    wrong.push_back(config.error(
+        689, "inversion.start",
+        "no station has three periods of an impedance: there is no 1-D section to start from",
+        "inversion.start = \"half_space\""));
+  if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));
+}
+
 void complete(const data::Config& config, InvertProblem& p, const std::optional<GoOn>& from) {
+  if (!from) check_model(config, p);
   const Mt2dOptions& o = p.options;
   const std::size_t n = p.cells();
   const double reference = std::log(reference_of(o, p.scales));
@@ -131,46 +193,18 @@ void complete(const data::Config& config, InvertProblem& p, const std::optional<
   s.forward.order = o.order.value_or(1);
   s.start.assign(n, reference);
   if (o.start == Start::soundings && !from) {
-    const auto columns = layered_earths(p);
-    if (columns.empty())
-      throw data::InputError(
-          data::ExitCode::input_invalid,
-          {config.error(689, "inversion.start",
-                        "no station has three periods of an impedance: there is no 1-D section",
-                        "inversion.start = \"half_space\"")});
-    s.start = inversion::stitched_section(p.mesh, columns);
+    s.start = inversion::stitched_section(p.mesh, layered_earths(p));
   }
-  if (!o.fixed.empty()) {
-    std::vector<data::Diagnostic> wrong;
-    s.fixed.assign(n, false);
-    const Middles middle = middles_of(p.mesh.cells, n);
-    for (std::size_t k = 0; k < o.fixed.size(); ++k) {
-      const std::string key = fmt::format("model.fixed[{}].points", k);
-      find_crossings(config, o.fixed[k].points, key, wrong);
-      bool any = false;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (!lies_in(o.fixed[k].points, middle.y[i], middle.depth[i])) continue;
-        s.fixed[i] = any = true;
-        s.start[i] = std::log(o.fixed[k].resistivity);
-      }
-      if (!any)
-        wrong.push_back(config.error(689, key, "no cell has its middle in it: nothing is fixed",
-                                     "a larger polygon, or smaller cells (mesh.cell_width)"));
+  if (!o.fixed.empty()) s.fixed.assign(n, false);
+  for (const BodyOptions& known : o.fixed)
+    for (const std::size_t i : cells_in(known, middles_of(p.mesh.cells, n))) {
+      s.fixed[i] = true;
+      s.start[i] = std::log(known.resistivity);
     }
-    if (!wrong.empty()) throw data::InputError(data::ExitCode::input_invalid, std::move(wrong));
-  }
   s.smoothing.along = o.smooth_along;
   s.smoothing.down = o.smooth_down;
   s.smoothing.reference = {reference};
-  const auto ground = ground_of_mesh(p.mesh.cells);
-  for (const TearOptions& tear : o.tears) {
-    inversion::Tear2d line;
-    for (const Place& at : tear.points) {
-      line.y.push_back(at[0]);
-      line.z.push_back(at[1] + ground(at[0]));
-    }
-    s.smoothing.tears.push_back(std::move(line));
-  }
+  s.smoothing.tears = tears_of(p);
   if (o.differences == Differences::l1) s.smoothing.norm = inversion::DifferenceNorm::huber;
   if (o.least_resistivity) {
     s.ln_rho_bounds =

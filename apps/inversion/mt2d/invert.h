@@ -32,6 +32,10 @@ InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input inp
 /// E0687 where the memory of this machine does not hold it.
 void require_memory(const data::Config& config, const InvertProblem& p);
 
+/// Throws data::InputError E0689 (exit 5) for a polygon of model.fixed that holds no cell, a
+/// model.tear that tears nothing, and a start from soundings where no station has three periods.
+void check_model(const data::Config& config, const InvertProblem& p);
+
 /// What an inversion on another mesh has come to, after so many steps.
 struct GoOn {
   double mu = 1;

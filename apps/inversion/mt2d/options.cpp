@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/options.h"
 
+#include "inversion/mt2d/section_model.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -318,6 +320,43 @@ std::vector<inversion::DatumKind> kinds_of(const Mt2dOptions& o) {
   return out;
 }
 
+namespace {
+
+/// Of task = "forward": where, at which frequencies, of what.
+void find_forward_contradictions(const data::Config& config, const Mt2dOptions& o,
+                                 std::vector<data::Diagnostic>& wrong) {
+  const auto say = [&](int number, std::string_view key, std::string message, std::string hint) {
+    wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));
+  };
+  const bool evenly = o.first_station || o.last_station || o.station_count > 0;
+  if (o.stations.empty() == !evenly ||
+      (evenly && !(o.first_station && o.last_station && o.station_count > 0)))
+    say(689, o.stations.empty() ? "stations.count" : "stations.at",
+        "stations are given by stations.at, or by all of first, last and count", "one of the two");
+  else if (evenly && o.station_count > 1 && !(*o.first_station < *o.last_station))
+    say(689, "stations.first", "stations.first is not before stations.last", "exchange them");
+  if (o.latitude.has_value() != o.longitude.has_value() || (o.latitude && !o.data.strike))
+    say(689, o.latitude ? "stations.latitude" : "stations.longitude",
+        "positions on the globe need stations.latitude, stations.longitude and data.strike",
+        "all three, or neither latitude nor longitude");
+  const bool range = o.lowest_frequency || o.highest_frequency;
+  if (o.frequencies.empty() == !range || (range && !(o.lowest_frequency && o.highest_frequency)))
+    say(689, o.frequencies.empty() ? "frequencies.lowest" : "frequencies.at",
+        "frequencies are given by frequencies.at, or by lowest and highest", "one of the two");
+  else if (range && !(*o.lowest_frequency <= *o.highest_frequency))
+    say(689, "frequencies.lowest", "frequencies.lowest is above frequencies.highest",
+        "exchange them");
+  if (o.section_file && (!o.layers.empty() || !o.bodies.empty()))
+    say(689, "section.file", "the section is given by section.file and by layers or bodies",
+        "one of the two");
+  for (std::size_t i = 1; i < o.layers.size(); ++i)
+    if (!(o.layers[i - 1].top < o.layers[i].top))
+      say(689, fmt::format("section.layer[{}].top", i),
+          "the tops of layers do not go down from one to the next", "order them by depth");
+}
+
+}  // namespace
+
 Mt2dOptions read_options(const data::Config& config) {
   Mt2dOptions o = mt2d_options().read(config);
   std::vector<data::Diagnostic> wrong;
@@ -372,6 +411,8 @@ Mt2dOptions read_options(const data::Config& config) {
                         o.fixed[k].resistivity),
             "wider bounds: smoothness ties fixed cells to their neighbours between them");
   }
+  for (std::size_t k = 0; k < o.fixed.size(); ++k)
+    find_crossings(config, o.fixed[k].points, fmt::format("model.fixed[{}].points", k), wrong);
   if (o.prior.file.has_value() != o.prior.depth.has_value())
     say(689, o.prior.file ? "prior.file" : "prior.depth", "prior.file and prior.depth go together",
         "both or none");
@@ -387,34 +428,7 @@ Mt2dOptions read_options(const data::Config& config) {
     say(689, "model.smooth_along", "nothing ties cells that are next to each other",
         "a weight above 0 for one of smooth_along and smooth_down");
 
-  if (o.task == Task::forward) {
-    const bool evenly = o.first_station || o.last_station || o.station_count > 0;
-    if (o.stations.empty() == !evenly ||
-        (evenly && !(o.first_station && o.last_station && o.station_count > 0)))
-      say(689, o.stations.empty() ? "stations.count" : "stations.at",
-          "stations are given by stations.at, or by all of first, last and count",
-          "one of the two");
-    else if (evenly && o.station_count > 1 && !(*o.first_station < *o.last_station))
-      say(689, "stations.first", "stations.first is not before stations.last", "exchange them");
-    if (o.latitude.has_value() != o.longitude.has_value() || (o.latitude && !o.data.strike))
-      say(689, o.latitude ? "stations.latitude" : "stations.longitude",
-          "positions on the globe need stations.latitude, stations.longitude and data.strike",
-          "all three, or neither latitude nor longitude");
-    const bool range = o.lowest_frequency || o.highest_frequency;
-    if (o.frequencies.empty() == !range || (range && !(o.lowest_frequency && o.highest_frequency)))
-      say(689, o.frequencies.empty() ? "frequencies.lowest" : "frequencies.at",
-          "frequencies are given by frequencies.at, or by lowest and highest", "one of the two");
-    else if (range && !(*o.lowest_frequency <= *o.highest_frequency))
-      say(689, "frequencies.lowest", "frequencies.lowest is above frequencies.highest",
-          "exchange them");
-    if (o.section_file && (!o.layers.empty() || !o.bodies.empty()))
-      say(689, "section.file", "the section is given by section.file and by layers or bodies",
-          "one of the two");
-    for (std::size_t i = 1; i < o.layers.size(); ++i)
-      if (!(o.layers[i - 1].top < o.layers[i].top))
-        say(689, fmt::format("section.layer[{}].top", i),
-            "the tops of layers do not go down from one to the next", "order them by depth");
-  }
+  if (o.task == Task::forward) find_forward_contradictions(config, o, wrong);
   if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));
   return o;
 }
