@@ -76,8 +76,8 @@ struct StationData {
 
 /// The stations of one file as the options ask for them: one of an EDI, EMTF XML, J or Z file, all
 /// of a ModEM list, a MARE2DEM file (.emdata, .resp) or a table of data (survey_files.h), whose
-/// rows of the kinds asked for are taken and cannot be turned (E0682). Throws data::InputError where it
-/// cannot be read; what is doubtful stands in `sounding.findings`.
+/// rows of the kinds asked for are taken and cannot be turned (E0682). Throws data::InputError
+/// where it cannot be read; what is doubtful stands in `sounding.findings`.
 std::vector<StationData> read_stations(const std::filesystem::path& file,
                                        const StationOptions& options = {});
 
