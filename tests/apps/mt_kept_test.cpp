@@ -248,4 +248,33 @@ TEST_F(Mt2d, PolygonsTearsAndStartsThatDoNothingAreRefusedByCheck) {
   EXPECT_TRUE(holds(said, "E0689") && holds(said, "c.toml:5:")) << said;
 }
 
+// A list without diagonal elements tells no strike, but where its axes point; files may have any
+// name.
+TEST_F(Mt2d, WhatIsImportedCanBeChecked) {
+  const auto list = [](const std::string& second) {
+    std::string out =
+        "# data\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component Real Imag Error\n"
+        "> " +
+        std::string(second.empty() ? "Off_Diagonal_Impedance" : "Full_Impedance") +
+        "\n> exp(+i\\omega t)\n> [mV/km]/[nT]\n> 20\n> 40 10\n> 1 2\n";
+    for (const std::string station : {"a 40.00 9.99 0 -900 0", "b 40.01 10.01 0 900 0"}) {
+      out += "1 " + station + " ZXY 10 10 1\n1 " + station + " ZYX -12 -12 1\n";
+      if (!second.empty()) out += "1 " + station + " ZXX 1 2 1\n1 " + station + " ZYY -1 1 1\n";
+    }
+    return out;
+  };
+  for (const std::string name : {"half.dat", "a \"b\" \\c.dat"}) {
+    write(name, list(""));
+    const Outcome made = tessera({"import", name, "--output", "i.toml", "--force"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_TRUE(holds(read("i.toml"), "strike = \"20 deg\"")) << read("i.toml");
+    const Outcome checked = tessera({"check", "i.toml"});
+    EXPECT_EQ(checked.code, 0) << name << checked.err;
+    EXPECT_TRUE(holds(checked.out, "x was turned to the strike, 20.0 deg")) << checked.out;
+  }
+  write("full.dat", list("full"));
+  ASSERT_EQ(tessera({"import", "full.dat", "--output", "i.toml", "--force"}).code, 0);
+  EXPECT_TRUE(holds(read("i.toml"), "estimate_strike = true")) << read("i.toml");
+}
+
 }  // namespace

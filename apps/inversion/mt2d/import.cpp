@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <set>
 
 namespace tessera::apps::mt2d {
@@ -26,16 +27,41 @@ std::string seen_from(const fs::path& folder, const fs::path& file) {
   return whole(file).lexically_relative(whole(folder)).string();
 }
 
+/// A text of TOML in its quotes; a comment cannot hold control characters.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text)
+    if (c == '"' || c == '\\')
+      out += std::string("\\") + c;
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  return out + "\"";
+}
+std::string in_comment(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return text;
+}
+
 data::Diagnostic remark(const fs::path& file, std::string message) {
   data::Diagnostic d = survey::about(0, file.string(), std::move(message), "");
   d.severity = data::Severity::note;
   return d;
 }
 
+bool is_whole(const inversion::Tensor2<inversion::Complex>& z) {
+  return std::isfinite(z[0][0].real()) && std::isfinite(z[0][1].real()) &&
+         std::isfinite(z[1][0].real()) && std::isfinite(z[1][1].real());
+}
+
 /// What the stations of a list have, and where they stand.
 struct Line {
   bool te = false, tm = false, tipper = false, places = true, globe = true, floor = true;
-  bool resistivities = true;  ///< as such, no impedances
+  bool resistivities = true;          ///< as such, no impedances
+  bool tensor = false;                ///< whole ones, of which a strike can be estimated
+  std::optional<double> azimuth_deg;  ///< of x, where it is that of all stations and periods
   double lowest = HUGE_VAL, highest = 0;
   std::size_t stations = 0, periods = 0;
 };
@@ -49,7 +75,10 @@ Line line_of(const std::vector<inversion::Sounding>& soundings) {
     out.floor = out.floor && s.place_m && (*s.place_m)[2] > 0;
     out.resistivities = out.resistivities && s.impedance_from_resistivity;
     for (std::size_t i = 0; i < s.size(); ++i) {
+      if (all.empty()) out.azimuth_deg = s.azimuth_deg[i];
+      if (out.azimuth_deg && *out.azimuth_deg != s.azimuth_deg[i]) out.azimuth_deg.reset();
       all.insert(s.frequency_hz[i]);
+      out.tensor = out.tensor || (s.has_impedance() && is_whole(s.impedance[i]));
       out.te = out.te || (s.has_impedance() && std::isfinite(s.impedance[i][0][1].real()));
       out.tm = out.tm || (s.has_impedance() && std::isfinite(s.impedance[i][1][0].real()));
       out.tipper = out.tipper || (s.has_tipper() && std::isfinite(s.tipper[i][1].real()));
@@ -76,15 +105,25 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
     if (there) responses += fmt::format("{}\"{}\"", responses.empty() ? "" : ", ", name);
   std::string& t = out.toml;
   t = fmt::format(
-      "# From {}, {}.\napp = \"inversion.mt2d\"\n\n[data]\nfiles = \"{}\"\nresponses = "
+      "# From {}, {}.\napp = \"inversion.mt2d\"\n\n[data]\nfiles = {}\nresponses = "
       "[{}]\n",
-      file.filename().string(), program, seen_from(folder, file), responses);
+      in_comment(file.filename().string()), program, quoted(seen_from(folder, file)), responses);
   if (!line.resistivities) t += "form = \"impedance\"\n";
   t += "error_floor = 0                    # the errors are those of the file\n";
-  if (line.globe) {
+  if (line.globe && line.tensor) {
     t +=
         "estimate_strike = true             # stations have positions on the globe: which way does "
         "the line cross the strike?\n";
+  } else if (line.globe && line.azimuth_deg) {
+    t += fmt::format(
+        "strike = \"{} deg\"    # where x of the file points: no tensor is whole, so none can be "
+        "turned or tell its strike\n",
+        *line.azimuth_deg);
+  } else if (line.globe) {
+    out.remarks.push_back(
+        remark(file,
+               "no tensor is whole, and x points in more than one direction: `tessera check` will "
+               "ask for the strike"));
   } else if (!line.places) {
     out.remarks.push_back(
         remark(file, "stations have no places: `tessera check` will ask for them"));
@@ -107,8 +146,8 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
     out.remarks.push_back(remark(file, "the model is anisotropic: that along x is taken"));
   std::string& t = out.toml;
   t = fmt::format("# From {}, a model of MARE2DEM.\napp = \"inversion.mt2d\"\ntask = \"forward\"\n",
-                  file.filename().string());
-  t += fmt::format("\n[section]\nfile = \"{}\"\n", seen_from(folder, file));
+                  in_comment(file.filename().string()));
+  t += fmt::format("\n[section]\nfile = {}\n", quoted(seen_from(folder, file)));
   std::vector<double> y, hz;
   double shallowest = HUGE_VAL;
   const auto is_there = [](const fs::path& data) {
