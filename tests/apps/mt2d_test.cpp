@@ -166,8 +166,7 @@ TEST_F(Mt2d, ForwardHasLayersThatAreThinOrDeep) {
 }
 
 // COMMEMI 2D-1 at 10 Hz: a block of 0.5 ohm m in 100, its edge below a station. Reference:
-// converged finite elements and volumes beside Zhdanov et al. 1997,
-// doi:10.1016/S0926-9851(97)00013-X.
+// converged finite elements and volumes beside Zhdanov et al. 1997, J. Appl. Geophys. 37.
 TEST_F(Mt2d, ForwardBesideAnEdgeIsThatOfConvergedMeshes) {
   write("block.toml",
         "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"

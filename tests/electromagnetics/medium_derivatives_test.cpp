@@ -16,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -101,6 +102,44 @@ std::array<double, 2> grows(double end) { return {-INFINITY, end}; }
 
 /// Of the last edge and face before the metal what is open goes down by the end's way; at a line of
 /// the grid it is that of the side on which nothing opens.
+// A corner of a box between lines along y, its end along x at and beside the middle of a cell,
+// where the mean of what both faces cut jumps: slopes at the jump are those of both sides.
+TEST(MediumDerivatives, WhereAnAverageJumpsTheSlopeIsThatOfBothSides) {
+  const YeeGrid grid = uniform_grid({2 * um, 2 * um, 0}, cell_of_block);
+  const std::vector<Medium> media = {{.name = "", .eps = {1, 1, 1}},
+                                     {.name = "block", .eps = {4, 4, 4}}};
+  const auto slopes_at = [&](double end) {
+    const auto model = [&](const std::vector<double>& p) {
+      const Scene scene{
+          {{box({-INFINITY, -INFINITY, -INFINITY}, {p[0], 0.3 * cell_of_block, INFINITY}), 1, 0,
+            "block"}},
+          0};
+      YeeModel m =
+          yee_model(grid, {}, {.cells = 5}, 0.9 * stable_time_step(grid), Dtype::f64, scene, media);
+      m.active = hz_of_block;
+      m.tensors.clear();
+      return m;
+    };
+    const MediumDerivatives d =
+        medium_derivatives(model, {end * cell_of_block}, {1e-5 * cell_of_block});
+    std::map<std::array<int, 4>, double> out;
+    for (std::size_t e = 0; e < d.edges.edges.size(); ++e) {
+      const Edge& at = d.edges.edges[e];
+      out[{at.component, at.i, at.j, at.k}] = d.moves[0][2 * e] * cell_of_block;
+    }
+    return out;
+  };
+  auto below = slopes_at(3.5 - 1e-3), above = slopes_at(3.5 + 1e-3);
+  const auto here = slopes_at(3.5);
+  double largest = 0;
+  for (const auto& [place, slope] : here) {
+    EXPECT_NEAR(slope, 0.5 * (below[place] + above[place]), 0.02) << place[0] << " " << place[1];
+    largest = std::max(largest, std::abs(slope));
+  }
+  EXPECT_GT(largest, 1);
+  EXPECT_LT(largest, 20);
+}
+
 TEST(MediumDerivatives, WhatAConductorLeavesOpenMoves) {
   for (const double end : {0.0, 0.13, 0.48, 0.55}) {
     const MediumDerivatives d = moves_of_metal(grows, (end + 2) * cell_of_block);

@@ -249,6 +249,7 @@ class Moves {
       collect(plus, minus, {by, by, -2 * by}, &base_, away, second);
       for (const auto& [place, found] : second) out[place].curve = found.slope;
     }
+    mend_jumps(out, moved, step);
     if (metal) check_jumps(out, *far_plus, *far_minus, step);
     // A conductor ends at a line of the grid: the slope on the side where nothing opens or closes,
     // from three steps that are wide beside the 1e-6 of a cell to which surfaces are known.
@@ -298,6 +299,38 @@ class Moves {
             parameter_,
             "a conductor whose surface comes to a line of the grid just here, where results "
             "jump: move it by a hundredth of a cell");
+    }
+  }
+  /// Where faces meet in the box of an edge its mean counts them by their areas, however little of
+  /// the box lies behind one: it jumps where a face comes to the box's rim, as that of a body which
+  /// ends half way between two lines does. The slope is the mean of those on both sides; not of
+  /// edges that a conductor has a part of, whose shares may be what jumps.
+  void mend_jumps(std::map<Place, Found>& out, const std::function<YeeModel(double)>& moved,
+                  double step) const {
+    const auto of_cell = [&](const Found& f) { return f.own.eps / (kStepsOfCell * step); };
+    const auto doubtful = [&](const Place& place, const Found& f) {
+      const auto& [c, k, j, i] = place;
+      return std::abs(f.slope.eps) > 20 * of_cell(f) &&
+             base_.open.share({static_cast<std::uint8_t>(c), i, j, k}) == 1;
+    };
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const auto& at) { return doubtful(at.first, at.second); }))
+      return;
+    const std::array<YeeModel, 4> models{moved(2), moved(1), moved(-1), moved(-2)};
+    const double by = 1 / (2 * step);
+    std::array<int, 3> at{-1, -1, -1};
+    std::array<std::vector<EdgeMedium>, 4> rows;
+    for (auto& [place, f] : out) {
+      if (!doubtful(place, f)) continue;
+      const auto& [c, k, j, i] = place;
+      if (at != std::array{c, j, k})
+        for (std::size_t m = 0; m < 4; ++m) rows[m] = media_.row(models[m], c, j, k);
+      at = {c, j, k};
+      const auto q = static_cast<std::size_t>(i);
+      EdgeMedium regular =
+          sum({{&rows[0][q], by}, {&rows[1][q], -by}, {&rows[2][q], by}, {&rows[3][q], -by}});
+      if (std::abs(f.slope.eps) > 10 * std::abs(regular.eps) + 3 * of_cell(f))
+        f.slope = std::move(regular), f.curve = {};
     }
   }
   /// Edges that a step opens or closes.
