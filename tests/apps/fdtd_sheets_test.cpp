@@ -116,6 +116,36 @@ TEST_F(Fdtd, SDifferentiatesInTheResistanceOfASheet) {
     }
 }
 
+// A sheet between lines has one put on it, which goes along with it: no share between two lines.
+TEST_F(Fdtd, SDifferentiatesInThePlaceOfASheet) {
+  std::string sheet = "resistance = \"100 ohm\"\nposition = [\"p\", \"0 mm\", \"0 mm\"]\n";
+  const auto text = [&](const std::string& more) {
+    return changed(changed(sheet_case(sheet), "[s_parameters]\n", "[s_parameters]\n" + more),
+                   "[parameters]\n", "[parameters]\np = \"1.3 mm\"\n");
+  };
+  write("case.toml", text("derivatives = [\"p\"]\n"));
+  // At one time step: that of a shorter cell is another.
+  const std::string step = "run.dt=\"1000 fs\"";
+  const Outcome run = run_case("case.toml", "RUN", {step});
+  ASSERT_EQ(run.code, 0) << run.err;
+  write("plain.toml", text(""));
+  ASSERT_EQ(run_case("plain.toml", "LESS", {step, "parameters.p=\"1.299 mm\""}).code, 0);
+  ASSERT_EQ(run_case("plain.toml", "MORE", {step, "parameters.p=\"1.301 mm\""}).code, 0);
+  double largest = 0, error = 0;
+  for (const std::string part : {"_re", "_im"})
+    for (const std::string name : {"S_left_left", "S_right_left"}) {
+      const std::vector<double> less = column("LESS", "s_parameters", name + part),
+                                more = column("MORE", "s_parameters", name + part),
+                                own = column("RUN", "s_parameters", name + "_by_p" + part);
+      for (std::size_t f = 0; f < 2; ++f) {
+        largest = std::max(largest, std::abs(own[f]));
+        error = std::max(error, std::abs(own[f] - (more[f] - less[f]) / 2e-6));
+      }
+    }
+  EXPECT_GT(largest, 10);
+  EXPECT_LT(error, 1e-4 * largest);
+}
+
 TEST_F(Fdtd, SheetsThatCannotBeAreRefused) {
   const std::string at = "position = [\"0 mm\", \"0 mm\", \"0 mm\"]\n";
   const auto refused = [&](const std::string& sheet, const std::string& key,

@@ -85,6 +85,25 @@ void add_reshaped(const em::CutCellFractions& a, const em::CutCellFractions& b,
       out.push_back(f.edge);
 }
 
+/// Refuses what is told by the lengths of cells that move with a sheet's line.
+void check_beside(const Case& c, int axis, int line, const Refuse& refuse) {
+  const auto u = static_cast<std::size_t>(axis);
+  for (const em::PlacedElement& element : c.elements)
+    for (const em::Edge& e : element.edges)
+      if (const int at = std::array{e.i, e.j, e.k}[u]; at >= line - 1 && at <= line + 1)
+        refuse("a lumped element has a part in the cells beside a sheet whose place moves",
+               "move it two cells away");
+  const std::vector<double>& lines = c.grid.lines[u];
+  const double low = lines[static_cast<std::size_t>(line - 1)],
+               high = lines[static_cast<std::size_t>(line + 1)];
+  for (const MonitorOptions& m : c.options.monitors)
+    if (!m.derivatives.empty() && m.position && m.size &&
+        (*m.position)[u] - (*m.size)[u] / 2 < high && (*m.position)[u] + (*m.size)[u] / 2 > low)
+      refuse(
+          "the monitor '" + m.name + "' has a part in the cells beside a sheet whose place moves",
+          "move its faces two cells away, or ask s_parameters.derivatives");
+}
+
 /// Media at other values; with `circuits` held those of elements stay.
 em::MediumDerivatives media_of(const Case& c, const NamedNumbers& numbers, bool circuits_held,
                                std::vector<em::Edge>& reshaped, const Refuse& refuse) {
@@ -92,6 +111,7 @@ em::MediumDerivatives media_of(const Case& c, const NamedNumbers& numbers, bool 
     Case moved = numbers.moved(values);
     moved.laminates = em::LaminateShares::exact;
     if (circuits_held) moved.elements = c.elements;
+    for (const auto [axis, line] : follow_sheets(moved, c)) check_beside(c, axis, line, refuse);
     add_reshaped(*c.open, *moved.open, reshaped);
     return make_model(moved);
   };

@@ -131,6 +131,30 @@ void put_lines_on_sheets(Case& c, const data::Config& config) {
   check_places(c, config);
 }
 
+std::vector<std::array<int, 2>> follow_sheets(Case& moved, const Case& at) {
+  std::vector<std::array<int, 2>> out;
+  const std::vector<SheetOptions>&from = at.options.sheets, &to = moved.options.sheets;
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    const int axis = from[k].axis();
+    const auto u = static_cast<std::size_t>(axis);
+    const double x = from[k].position[u];
+    if (to[k].position[u] == x) continue;
+    const em::SheetPlace place = em::sheet_place(at.grid, axis, x);
+    bool alone = place.above == 0 && bound_by(at, axis, place.line, {}).empty();
+    for (std::size_t other = 0; other < from.size(); ++other)
+      alone = alone && (from[other].axis() != axis || from[other].position[u] != x ||
+                        to[other].position[u] == to[k].position[u]);
+    if (!alone) continue;
+    moved.grid.lines[u][static_cast<std::size_t>(place.line)] = to[k].position[u];
+    out.push_back({axis, place.line});
+  }
+  if (out.empty()) return out;
+  moved.open = make_open(moved);
+  moved.sheets = make_sheet_edges(moved);
+  place_surface_losses(moved);
+  return out;
+}
+
 em::AddedMedia make_sheet_edges(const Case& c) {
   std::vector<em::Sheet> sheets;
   for (std::size_t k = 0; k < c.options.sheets.size(); ++k) {

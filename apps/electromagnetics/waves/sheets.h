@@ -7,6 +7,10 @@ namespace tessera::apps::waves {
 
 /// The sheets of the case's options on its grid, in its scene and media.
 electromagnetics::AddedMedia make_sheet_edges(const Case& c);
+/// Lines of the grid that lie on sheets of `at` go along with those that have another place in
+/// `moved`: (axis, line). One that has to stay, as another sheet or the end of a conductor on it
+/// makes it, stays; the sheet is shared then.
+std::vector<std::array<int, 2>> follow_sheets(Case& moved, const Case& at);
 /// What of the domain a sheet spans; flat along its normal.
 electromagnetics::Bounds bounds_of_sheet(const Case& c, const SheetOptions& sheet);
 

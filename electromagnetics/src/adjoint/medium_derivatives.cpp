@@ -189,11 +189,25 @@ class Media {
                         return m.first == n.first && m.chi2 == n.chi2 && m.chi3 == n.chi3;
                       });
   }
-  /// One row of a model.
+  /// Whether a row has other lengths than in the base.
+  bool same_lengths(const YeeModel& m, int c, int j, int k) const {
+    if (m.grid.lines == base_.grid.lines) return true;
+    for (int i = 0; i < places_along(base_.grid, c, 0); ++i)
+      if (lengths(m, {i, j, k}, c) != lengths(base_, {i, j, k}, c)) return false;
+    return true;
+  }
+  /// One row of a model. Lines of its grid may lie elsewhere than those of the base: with voltages
+  /// along edges and flows through faces as unknowns lengths stand beside media alone (finite
+  /// integration: T. Weiland, Int. J. Numer. Model. 9 (1996) 295-319), so that to move a line is to
+  /// change these.
   std::vector<EdgeMedium> row(const YeeModel& m, int c, int j, int k) const {
     const MaterialRow row = row_of(m, c, j, k);
     std::vector<EdgeMedium> out;
-    for (int i = 0; i < places_along(base_.grid, c, 0); ++i) out.push_back(sets_.at(row, i));
+    const bool same = m.grid.lines == base_.grid.lines;
+    for (int i = 0; i < places_along(base_.grid, c, 0); ++i) {
+      out.push_back(sets_.at(row, i));
+      if (!same) scale(out.back(), lengths(m, {i, j, k}, c) / lengths(base_, {i, j, k}, c));
+    }
     // theta is counted by the shares of the base: of an edge it goes with 1/share.
     for (const CutCellFraction& p : m.open.row(c, j, k))
       scale(out[static_cast<std::size_t>(p.edge.i)], p, false);
@@ -203,14 +217,28 @@ class Media {
   }
 
  private:
-  static void scale(EdgeMedium& m, const CutCellFraction& p, bool base) {
-    if (p.fraction == 0) {
-      m.metal = m.metal || !base;
-      return;
-    }
-    const double by = is_electric(p.edge.component) == base ? p.share : 1 / p.share;
+  static void scale(EdgeMedium& m, double by) {
     m.eps *= by, m.loss *= by;
     for (auto& [set, weight] : m.weights) weight *= by;
+  }
+  static void scale(EdgeMedium& m, const CutCellFraction& p, bool base) {
+    if (p.fraction == 0)
+      m.metal = m.metal || !base;
+    else
+      scale(m, is_electric(p.edge.component) == base ? p.share : 1 / p.share);
+  }
+  /// What stands beside the medium of an edge or a face: its dual's area over its length, or its
+  /// area over its dual's length.
+  static double lengths(const YeeModel& m, const std::array<int, 3>& at, int c) {
+    double out = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+      const int i = at[static_cast<std::size_t>(axis)];
+      if (!m.grid.resolved(axis)) continue;
+      const double length =
+          at_middle(c, axis) ? m.grid.length(axis, i) : m.grid.dual_length(axis, i, false);
+      out *= at_middle(c, axis) == is_electric(c) ? 1 / length : length;
+    }
+    return out;
   }
   const YeeModel& base_;
   PoleSets& sets_;
@@ -278,8 +306,10 @@ class Moves {
 
  private:
   void check(const YeeModel& m) const {
-    if (m.grid.lines != base_.grid.lines || m.dt_s != base_.dt_s)
-      refuse_move(parameter_, "the grid or the time step");
+    for (int axis = 0; axis < 3; ++axis)
+      if (m.grid.cells(axis) != base_.grid.cells(axis))
+        refuse_move(parameter_, "the number of cells");
+    if (m.dt_s != base_.dt_s) refuse_move(parameter_, "the time step");
   }
   /// Refuses slopes that are none: a share that jumps, as where a round surface comes to a line,
   /// moves no further with a wide step than with a small one.
@@ -352,7 +382,8 @@ class Moves {
       if (!base_.active[static_cast<std::size_t>(c)]) continue;
       for (int k = 0; k < places_along(base_.grid, c, 2); ++k)
         for (int j = 0; j < places_along(base_.grid, c, 1); ++j)
-          if (!Media::same_row(plus, minus, c, j, k)) rows_.push_back({c, j, k});
+          if (!Media::same_row(plus, minus, c, j, k) || !media_.same_lengths(plus, c, j, k))
+            rows_.push_back({c, j, k});
     }
   }
   /// Sums of `factors` times the media of the models, where these differ and `wanted` says so.
