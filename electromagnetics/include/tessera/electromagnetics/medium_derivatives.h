@@ -36,7 +36,6 @@ struct MediumDerivatives {
 /// elements.
 enum class MediumOrder { first, second };
 
-/// Lines of a moved model may lie elsewhere than those at `at`: they move along.
 /// Central differences with a step for each parameter, for lengths 1e-5 of a cell: what may move is
 /// averaged smoothly while no face leaves the box of its edge, and where one does, the mean of both
 /// sides is given. Where a conductor ends at a line of the grid, edges open on one side of it and
