@@ -147,4 +147,68 @@ direction = [-1, 0, 0]
   EXPECT_LT(csv_column(read("RUN/metrics.csv"), "step").back(), 2000);
 }
 
+/// A closed box without loss keeps its energy: said once; with loss not at all.
+TEST_F(FdtdGrowth, AnEnergyThatStaysIsToldOnce) {
+  write("box.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["20 mm", "16 mm", "0 mm"], cell = "1 mm", polarization = "Ez"}
+run = {stop.decay_db = 60, stop.time = "90 ns"}
+boundary = {x = "pec", y = "pec"}
+output = {vtk = false, pictures = false, scene = false}
+[[material]]
+name = "lossy"
+eps = 1
+sigma = "0.002 S/m"
+[[structure]]
+shape = "box"
+material = "vacuum"
+size = ["inf", "inf", "inf"]
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["3 mm", "3 mm", "0 mm"]
+waveform = {kind = "gaussian", frequency = "12 GHz", bandwidth = "12 GHz"}
+)");
+  const auto times = [&](const std::vector<std::string>& set) {
+    std::vector<std::string> words{"run", "box.toml", "--output", "BOX", "--force"};
+    for (const std::string& s : set) words.insert(words.end(), {"--set", s});
+    const Outcome o = tessera(words);
+    EXPECT_EQ(o.code, 0) << o.err;
+    int n = 0;
+    for (std::size_t at = 0; (at = o.err.find("does not fall any more", at)) != std::string::npos;
+         ++at)
+      ++n;
+    return n;
+  };
+  EXPECT_EQ(times({}), 1);
+  EXPECT_EQ(times({"structure[0].material=\"lossy\""}), 0);
+}
+
+/// The TM mode of two plates, cut off at 7.49 GHz, in a band from 8 GHz on: its pulse has nothing
+/// there, where the field along the plates' normal is uniform and no layer takes it up.
+TEST_F(FdtdGrowth, APulseNearTheCutOffOfItsModeDiesAway) {
+  write("plates.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["60 mm", "20 mm", "0 mm"], cell = "1 mm", polarization = "Hz"}
+run = {precision = "f64", stop.decay_db = 120, stop.time = "60 ns", excite = ["left.2"]}
+boundary = {x = "pml", y = "pec", pml.cells = 12}
+output = {vtk = false, pictures = false, scene = false}
+s_parameters = {frequency_min = "8 GHz", frequency_max = "10 GHz", frequency_points = 3}
+[[port]]
+name = "left"
+kind = "mode"
+modes = 2
+position = ["-15 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+[[port]]
+name = "right"
+kind = "mode"
+position = ["15 mm", "0 mm", "0 mm"]
+direction = [-1, 0, 0]
+)");
+  const Outcome o = tessera({"run", "plates.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_FALSE(holds(o.err, "does not fall")) << o.err;
+  EXPECT_GT(csv_column(read("RUN/metrics.csv"), "decay_db").back(), 120);
+  EXPECT_LT(csv_column(read("RUN/metrics.csv"), "time_s").back(), 30e-9);
+}
+
 }  // namespace

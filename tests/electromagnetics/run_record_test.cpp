@@ -199,6 +199,31 @@ TEST(EnergyWatch, LooksWhereASourceIsLoud) {
   EXPECT_GT(at.back(), 360000);
 }
 
+/// After how many checks an energy that goes like `at` is told to stay, in spans of 20; 0: never.
+int told_after(const std::function<double(int)>& at) {
+  EnergyWatch watch;
+  for (int k = 1; k <= 400; ++k) {
+    watch.energy_j = at(k);
+    if (watch.stays(100 * k, 2000)) return k;
+  }
+  return 0;
+}
+
+TEST(EnergyWatch, TellsAnEnergyThatDoesNotFall) {
+  const auto db = [](double x) { return std::pow(10, -x / 10); };
+  EXPECT_EQ(told_after([](int) { return 1e-12; }), 41);
+  EXPECT_EQ(told_after([&](int k) { return db(0.004 * k); }), 41);  // 0.08 dB in a span
+  EXPECT_EQ(told_after([&](int k) { return db(0.0055 * k); }), 0);  // 0.11 dB
+  EXPECT_EQ(told_after([&](int k) { return db(-0.01 * k); }), 41);  // growth that is no blow-up
+  EXPECT_EQ(told_after([](int) { return 0.0; }), 0);
+  // It swings by 10 dB and falls, or does not.
+  const auto swing = [](int k) { return 1.1 + std::cos(1.3 * k); };
+  EXPECT_EQ(told_after([&](int k) { return swing(k) * db(0.05 * k); }), 0);
+  EXPECT_EQ(told_after(swing), 41);
+  // Falls to a floor.
+  EXPECT_NEAR(told_after([&](int k) { return db(k) + db(52); }), 101, 20);
+}
+
 TEST(EnergyWatch, SeesAnActiveMediumGrow) {
   TimeDomain run = ringing(-0.02);
   EnergyWatch watch;

@@ -34,10 +34,6 @@ namespace em = electromagnetics;
 /// Below its peak the energy has left: a transform that has seen nothing will see nothing.
 constexpr double kNothingComesDb = 60;
 
-double shortest_period(const Case& c) {
-  return c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
-}
-
 /// Of the two between looks at the energy while sources are loud: the power of a pulse of all
 /// the band, from zero on, is within 1 dB of its peak for 0.7 periods.
 std::int64_t steps_of_looks(const Case& c) {
@@ -117,6 +113,8 @@ struct TimeLoop {
   std::vector<std::int64_t> first;  ///< column of each monitor
   std::optional<em::TimeDomain> run;
   std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
+  std::int64_t span = 1;                        ///< of an energy that stays
+  bool told_that_it_stays = false;
   double sources_end = 0;
   std::vector<std::int64_t> looks;  ///< at the energy, besides the checks
   em::EnergyWatch energy;
@@ -140,6 +138,7 @@ struct TimeLoop {
     looks = em::loud_steps(sources, c.dt_s, steps_of_looks(c), last_step);
     run.emplace(make_run(made, number, std::move(sources), context.ranks, context.options.weights));
     check_steps = steps_between_checks(c);
+    span = still_span(c, check_steps);
   }
 
   /// Until the energy is looked at again.
@@ -172,6 +171,9 @@ struct TimeLoop {
     out.inputs = c.inputs;
     out.put("peak_energy", energy.peak_j);
     out.put("least_energy", energy.least_stored_j);
+    out.put("spans", std::vector<double>{energy.span_j, energy.former_span_j,
+                                         static_cast<double>(energy.span_begin),
+                                         told_that_it_stays ? 1.0 : 0.0});
     out.put("norms", norms);
     if (c.wires) out.put("wires", run->wire_state());
     out.put("metrics_bytes", metrics_bytes);
@@ -190,6 +192,10 @@ struct TimeLoop {
   void restore(const data::Checkpoint& in) {
     energy.peak_j = in.scalar<double>("peak_energy");
     energy.least_stored_j = in.scalar<double>("least_energy");
+    const auto spans = in.array<double>("spans");
+    energy.span_j = spans.at(0), energy.former_span_j = spans.at(1);
+    energy.span_begin = static_cast<std::int64_t>(spans.at(2));
+    told_that_it_stays = spans.at(3) != 0;
     norms = in.array<double>("norms");
     if (c.wires) run->set_wire_state(in.array<double>("wires"));
     metrics_bytes = in.scalar<std::uint64_t>("metrics_bytes");
@@ -205,6 +211,11 @@ struct TimeLoop {
     if (grown || run->time_s() < sources_end) return false;
     const StopOptions& stop = c.options.run.stop;
     bool done = stop.decay_db && energy.has_fallen(*stop.decay_db);
+    if (energy.stays(run->step(), span) && stop.decay_db && !done && !told_that_it_stays) {
+      const std::string name = made.name_of(number);
+      context.log.warning((name.empty() ? name : name + ": ") + stays(c, *run, energy, span));
+      told_that_it_stays = true;
+    }
     if (stop.dft_tolerance) {
       std::vector<double> now;
       for (const auto& m : monitors)
@@ -416,6 +427,10 @@ void help_with_run(HelpContext& with, MonitoredCase& made, std::size_t number) {
 }
 
 }  // namespace
+
+double shortest_period(const Case& c) {
+  return c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
+}
 
 std::int64_t steps_between_checks(const Case& c) {
   return std::max<std::int64_t>(

@@ -51,6 +51,8 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
 /// What the other ranks do meanwhile: they hold slabs of the grid.
 void help_with_steps(HelpContext& with, MonitoredCase& made);
 
+/// Of the highest frequency; 100 steps where none is known.
+double shortest_period(const Case& c);
 /// From a look at the fields, their energy and the stop rule, to the next.
 std::int64_t steps_between_checks(const Case& c);
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/run_end.h"
 
+#include "electromagnetics/fdtd/run.h"
+#include "tessera/electromagnetics/run_length.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -45,6 +49,26 @@ std::vector<std::string> growth(const Case& c, const em::TimeDomain& run,
           "that runs through a pml, which amplifies its backward waves (let that face be "
           "boundary.x = \"absorber\"); or a guide whose evanescent tail reaches a layer (move the "
           "layer away by a wavelength, or raise pml.cells)"};
+}
+
+std::int64_t still_span(const Case& c, std::int64_t check_steps) {
+  return std::max<std::int64_t>({20 * check_steps, std::llround(200 * shortest_period(c) / c.dt_s),
+                                 em::steps_of_decay(c.grid, 0, c.dt_s)});
+}
+
+std::string stays(const Case& c, const em::TimeDomain& run, const em::EnergyWatch& energy,
+                  std::int64_t span) {
+  const double asked = *c.options.run.stop.decay_db, fallen = energy.fallen_db();
+  return fmt::format(
+      "the energy does not fall any more: at {:.4g} s it is {:.1f} dB below its peak, and less "
+      "than 0.1 dB have come in {:.3g} s; run.stop.decay_db = {:.4g} may never be reached. What "
+      "stays is a field that nothing takes up (at or below the cut-off of a guide, in a closed "
+      "part, of charges that a source has left){}; stop it and let it go on to an end in time "
+      "(tessera resume, --set run.stop.time) or to a decay that it has (--set "
+      "run.stop.decay_db={:.0f})",
+      run.time_s(), fallen, static_cast<double>(span) * c.dt_s, asked,
+      c.options.run.precision == Precision::f32 && fallen > 90 ? ", or the rounding of f32" : "",
+      std::max(std::floor(fallen), 0.0));
 }
 
 }  // namespace tessera::apps::fdtd

@@ -310,6 +310,16 @@ void warn_of_tails(Case& c, const data::Config& config) {
   }
 }
 
+/// A cut-off below the band, so near that the pulse would have more than 1e-6 of its amplitude
+/// there. Further down, where s^2 is no line in f^2 any more, none is looked for.
+std::optional<double> cutoff_below(const ModePort& p, std::size_t mode, const DrivenBand& band) {
+  const WaveformOptions w = port_waveform(band);
+  const double reach = std::sqrt(6.0) / 2 * *w.bandwidth;  // a Gaussian, a tenth at half of it
+  const std::vector<double> found =
+      em::cutoffs(p.band, mode, std::max(*w.frequency - reach, 0.75 * band.low_hz), band.low_hz);
+  return found.empty() ? std::nullopt : std::optional(found.back());
+}
+
 em::Injection mode_port_source(const Case& c, const PortChannel& channel,
                                const em::Waveform& waveform) {
   const ModePort& p = c.ports[channel.port].mode;
@@ -342,6 +352,11 @@ em::Injection mode_port_source(const Case& c, const PortChannel& channel,
     source.edge_hz = cutoff_margin / 1.57 * (part.from_cutoff ? part.low_hz : part.high_hz);
     source.from_hz = part.from_cutoff ? part.low_hz + 3.02 * source.edge_hz : 0;
     source.to_hz = part.to_cutoff ? part.high_hz - 3.02 * source.edge_hz : INFINITY;
+  } else if (const auto below = cutoff_below(p, channel.mode, part)) {
+    // 1e-5 at the cut-off, a half where S is first told.
+    source.edge_hz = std::max((part.low_hz - *below) / 3.02, cutoff_margin / 1.57 * *below);
+    source.from_hz = *below + 3.02 * source.edge_hz;
+    source.to_hz = INFINITY;
   }
   return em::mode_source(make_model(c), p.start, band, source);
 }

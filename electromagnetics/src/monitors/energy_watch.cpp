@@ -8,8 +8,9 @@ namespace {
 
 constexpr double growth = 10;    ///< of the least stored energy: no passive medium does that
 constexpr double quiet = 1e-10;  ///< of the peak: below this share the energy swings by itself
-constexpr double loud = 0.316;   ///< of a source's largest current
-constexpr std::size_t most_looks = 12;  ///< at one source, or one more
+constexpr double still = 0.977237220955811;  ///< -0.1 dB
+constexpr double loud = 0.316;               ///< of a source's largest current
+constexpr std::size_t most_looks = 12;       ///< at one source, or one more
 /// At 4 samples in a period and more, one of so many on each side is near the carrier's crest.
 constexpr std::size_t crest = 2;
 
@@ -64,6 +65,15 @@ bool EnergyWatch::grows(const TimeDomain& run) {
   stored_j = run.stored_energy_j();
   least_stored_j = least_stored_j < 0 ? stored_j : std::min(least_stored_j, stored_j);
   return stored_j > growth * std::max(least_stored_j, peak_j * quiet);
+}
+
+bool EnergyWatch::stays(std::int64_t step, std::int64_t span) {
+  if (span_begin < 0) span_begin = step;
+  span_j = std::max(span_j, energy_j);
+  if (step - span_begin < span) return false;
+  const bool same = former_span_j > 0 && span_j > still * former_span_j;
+  former_span_j = span_j, span_j = energy_j, span_begin = step;
+  return same;
 }
 
 }  // namespace tessera::electromagnetics

@@ -21,12 +21,19 @@ struct EnergyWatch {
   double stored_j = 0;         ///< stored_energy_j, at the last look after the sources
   double peak_j = 0;           ///< the largest energy_j
   double least_stored_j = -1;  ///< since the sources ended; -1: they have not
+  double span_j = 0;           ///< the largest energy_j of this span of steps (`stays`)
+  double former_span_j = -1;   ///< and of the one before; -1: there is none
+  std::int64_t span_begin = -1;
 
   /// Takes the energy into the peak: at loud_steps, between the looks of `grows`.
   void look(const TimeDomain& run);
   /// Looks at the run. Whether its fields grow: the energy is not finite, or what is stored after
   /// the sources is ten times its least so far (of 1e-10 of the peak, where that is more).
   bool grows(const TimeDomain& run);
+  /// To be asked at each check after the sources, with the step of the run: whether the energy does
+  /// not fall any more. A span of `span` steps has just ended, and its largest energy is less than
+  /// 0.1 dB below that of the span before.
+  bool stays(std::int64_t step, std::int64_t span);
   /// Whether the energy at the last look is that far below its peak.
   bool has_fallen(double db) const { return energy_j <= peak_j * std::pow(10.0, -db / 10); }
   double fallen_db() const {
