@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace tessera::testing;
@@ -275,6 +276,67 @@ TEST_F(Mt2d, WhatIsImportedCanBeChecked) {
   write("full.dat", list("full"));
   ASSERT_EQ(tessera({"import", "full.dat", "--output", "i.toml", "--force"}).code, 0);
   EXPECT_TRUE(holds(read("i.toml"), "estimate_strike = true")) << read("i.toml");
+}
+
+TEST_F(Mt2d, KeysThatDoNothingAreNamed) {
+  write("table.csv", table_of({"a", "b", "c"}));
+  const auto told = [&](const std::string& app, const std::string& more) {
+    write("c.toml", "app = \"inversion." + app + "\"\ndata.files = \"table.csv\"\n" +
+                        (app == "mt1d" ? "data.response = \"xy\"\n" : quick) + more);
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  for (const auto& [app, more, key] :
+       {std::tuple{"mt2d", "inversion = {method = \"gauss_newton\", target_rms = 2}\n",
+                   "inversion.target_rms"},
+        std::tuple{"mt2d", "inversion.roughness_weight = 2\n", "inversion.roughness_weight"},
+        std::tuple{"mt2d", "inversion.huber_corner = 2\n", "inversion.huber_corner"},
+        std::tuple{"mt2d", "posterior.samples = 50\n", "posterior.samples"},
+        std::tuple{"mt2d", "posterior.chains = 2\n", "posterior.chains"},
+        std::tuple{"mt2d", "prior.fade = 0.1\n", "prior.fade"},
+        std::tuple{"mt2d",
+                   "data.form = \"phase\"\nstatic_shift = {enabled = true, prior_std = 1}\n",
+                   "static_shift.enabled"},
+        std::tuple{"mt1d", "inversion.roughness_weight = 2\n", "inversion.roughness_weight"},
+        std::tuple{"mt1d", "inversion.huber_corner = 2\n", "inversion.huber_corner"},
+        std::tuple{"mt1d", "posterior.samples = 50\n", "posterior.samples"}}) {
+    const std::string said = told(app, more);
+    EXPECT_TRUE(holds(said, "warning E06") && holds(said, std::string(key) + " has no effect"))
+        << more << said;
+  }
+  for (const char* fine : {"inversion = {method = \"gauss_newton\", roughness_weight = 2}\n",
+                           "inversion = {target_rms = 2, misfit = \"huber\", huber_corner = 2}\n",
+                           "static_shift = {enabled = true, prior_std = 1}\n"})
+    EXPECT_EQ(told("mt2d", fine), "");
+}
+
+// Occam's last step may reach the target: there is none after it.
+TEST_F(Mt2d, MaxIterationsIsTheMostSteps) {
+  make_soundings();
+  for (const auto& [target, most] : {std::pair{"5", 1}, {"3", 2}}) {
+    write("case.toml", "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n" + quick +
+                           "output.pictures = false\ninversion.target_rms = " + target +
+                           "\ninversion.max_iterations = " + std::to_string(most) + "\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", "R", "--force"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(csv_column(read("R/metrics.csv"), "step").back(), most) << o.err;
+  }
+}
+
+TEST_F(Mt2d, StationsStandOnTheGlobeAwayFromPoles) {
+  const auto text = [](const char* latitude, const char* longitude) {
+    return std::string(
+               "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+               "stations.at = [\"-50 km\", \"50 km\"]\nfrequencies.at = [\"1 Hz\"]\n"
+               "data.strike = \"0 deg\"\nstations.latitude = \"") +
+           latitude + "\"\nstations.longitude = \"" + longitude + "\"\n";
+  };
+  EXPECT_TRUE(holds(refusal(text("90 deg", "0 deg"), 5), "stations.latitude"));
+  write("f.toml", text("60 deg", "179.9 deg"));  // the line crosses the date line
+  const Outcome o = tessera({"run", "f.toml", "--output", "G"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(read("G/soundings/s02.edi"), "LONG=-179:")) << read("G/soundings/s02.edi");
 }
 
 }  // namespace

@@ -88,6 +88,16 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
                         *shift.reference_period, n, n_stations),
             "a period of all soundings; is it in seconds?");
   }
+  const auto in_vain = [&](const char* table, const char* key, bool here, const char* why) {
+    survey::doubt_in_vain(config, 618, table, key, here, why, out);
+  };
+  in_vain("inversion", "roughness_weight", o.method != inversion::Method::gauss_newton,
+          "but with inversion.method = \"gauss_newton\"");
+  in_vain("inversion", "huber_corner", o.misfit.kind != survey::Misfit::huber,
+          "but with inversion.misfit = \"huber\"");
+  for (const char* key : {"burn_in", "samples", "keep_every"})
+    in_vain("posterior", key, o.posterior.method != inversion::PosteriorMethod::mcmc,
+            "but with posterior.method = \"mcmc\"");
   survey::doubt_options(config, o.data, out);
   return out;
 }

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -20,6 +21,29 @@ namespace tessera::apps::mt2d {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// E0689, warnings: keys that others leave nothing to do.
+void doubt_keys(const data::Config& config, const Mt2dOptions& o,
+                std::vector<data::Diagnostic>& out) {
+  const auto in_vain = [&](const char* table, const char* key, bool here, const char* why) {
+    survey::doubt_in_vain(config, 689, table, key, here, why, out);
+  };
+  in_vain("inversion", "target_rms", o.method != Method::occam,
+          "but with inversion.method = \"occam\"");
+  in_vain("inversion", "roughness_weight", o.method == Method::occam,
+          "with inversion.method = \"occam\", which finds it");
+  in_vain("inversion", "huber_corner", o.misfit.kind != survey::Misfit::huber,
+          "but with inversion.misfit = \"huber\"");
+  for (const char* key : {"burn_in", "samples", "keep_every", "chains"})
+    in_vain("posterior", key, o.task != Task::sample, "but with task = \"sample\"");
+  for (const char* key : {"left", "right", "top", "fade", "outside", "draws"})
+    in_vain("prior", key, !o.prior.file, "without prior.file");
+  const bool shifted = o.form != Form::phase &&
+                       std::any_of(o.responses.begin(), o.responses.end(),
+                                   [](ResponseChoice r) { return r != ResponseChoice::tipper; });
+  in_vain("static_shift", "enabled", o.static_shift.enabled && !shifted,
+          "on phases and tippers: no factor on the impedance changes them");
+}
 
 /// E0689, warnings: tables that the other task reads.
 std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptions& o) {
@@ -59,6 +83,7 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
                                "leave it out"));
     out.back().severity = data::Severity::warning;
   }
+  if (o.task != Task::forward) doubt_keys(config, o, out);
   survey::DataOptions data = o.data;
   if (o.estimate_strike || o.profile.azimuth) data.strike = 0;  // there is one
   survey::doubt_options(config, data, out);

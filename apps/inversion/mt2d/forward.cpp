@@ -191,8 +191,8 @@ std::vector<inversion::Sounding> on_the_globe(const ForwardProblem& p,
   for (inversion::Sounding& s : soundings) {
     const double y = (*s.place_m)[1];
     s.latitude_deg = degrees * (latitude + y * std::cos(line) / meridian);
-    s.longitude_deg =
-        degrees * (*p.options.longitude + y * std::sin(line) / (prime * std::cos(latitude)));
+    s.longitude_deg = std::remainder(
+        degrees * (*p.options.longitude + y * std::sin(line) / (prime * std::cos(latitude))), 360);
     s.place_m.reset();
     inversion::rotate_to(s, 0);
   }

@@ -148,8 +148,8 @@ void add_section(data::Options<Mt2dOptions>& o) {
         {.doc = "Of distance 0; with longitude and data.strike the stations have positions on the "
                 "globe, and their soundings are written as EDI, turned to north.",
          .unit = "deg",
-         .min = -90,
-         .max = 90});
+         .min = -89,
+         .max = 89});
   o.add("stations.longitude", &O::longitude,
         {.doc = "Of distance 0.", .unit = "deg", .min = -180, .max = 360});
   o.add("frequencies.at", &O::frequencies,

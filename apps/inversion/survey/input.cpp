@@ -144,6 +144,16 @@ void doubt_options(const data::Config& config, const DataOptions& data,
               "give it, or static_shift.enabled = false where that is meant");
 }
 
+void doubt_in_vain(const data::Config& config, int number, std::string_view table,
+                   std::string_view key, bool here, std::string_view why,
+                   std::vector<data::Diagnostic>& out) {
+  if (!here || !is_given(config, table, key)) return;
+  const std::string name = fmt::format("{}.{}", table, key);
+  out.push_back(config.error(number, name, fmt::format("{} has no effect {}", name, why),
+                             "leave it out, or change the other key"));
+  out.back().severity = data::Severity::warning;
+}
+
 std::string check_line(const Input& input, std::size_t k) {
   const inversion::Station& station = input.survey.stations[k];
   const auto& t = input.survey.data;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::apps::survey {
@@ -44,6 +45,11 @@ data::Diagnostic about(int number, const std::string& file, std::string message,
 /// Warnings: E0607, a correction of azimuths has no effect, since nothing is turned to a strike;
 /// E0618, keys of a static shift that is not enabled are given.
 void doubt_options(const data::Config& config, const DataOptions& data,
+                   std::vector<data::Diagnostic>& out);
+
+/// A warning where it is `here` that a key has no effect, and stands in the case.
+void doubt_in_vain(const data::Config& config, int number, std::string_view table,
+                   std::string_view key, bool here, std::string_view why,
                    std::vector<data::Diagnostic>& out);
 
 /// For `check`: format, periods, sign and units of a station.

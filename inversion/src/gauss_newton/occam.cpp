@@ -129,6 +129,7 @@ class OccamStep {
       s_.aim = options_.target_rms;
       s_.reached = here();
       if (!options_.smoothest) return end(Reason::target_reached);
+      if (exhausted()) return finish();
     } else {
       if (exhausted()) return end(Reason::iteration_limit);
       s_.aim = 1.02 * now;
