@@ -2,6 +2,7 @@
 #include "electromagnetics/fdtd/per_watt.h"
 
 #include "electromagnetics/fdtd/scattering.h"
+#include "electromagnetics/fdtd/spectral.h"
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
