@@ -66,6 +66,29 @@ TEST(Outlines, UnionsByHand) {
   EXPECT_THROW(united({{{0, 0}, {1, NAN}, {1, 1}}}), Error);
 }
 
+// Long sides that nearly coincide: crossings rounded to the grid must not go along them step by
+// step.
+TEST(Outlines, LongSidesThatNearlyCoincideAreUnited) {
+  constexpr double far = 6.7108908e7;
+  for (const double e : {1e-7, 1e-5}) {
+    std::vector<Outline> all;
+    for (int k = 0; k < 6; ++k) {
+      all.push_back(
+          {{k * e, k * e}, {far, 82 + 7 * k * e}, {far - k, 90 - k * e}, {3 * k * e - 1, 100}});
+      all.push_back({{40 - k * e, -2.7e8},
+                     {40 + k * e, 32 + k * e},
+                     {far, 82 + 3 * k * e},
+                     {far, 90 - 6e-7 * k},
+                     {6e-7 * k, 100 - 6e-7 * k}});
+    }
+    std::map<Place2, int> ends;
+    const std::vector<Side> rim = united(all);
+    for (const Side& s : rim) --ends[s.from], ++ends[s.to];
+    EXPECT_GT(rim.size(), 5u);
+    for (const auto& [corner, n] : ends) EXPECT_EQ(n, 0) << corner[0] << " " << corner[1];
+  }
+}
+
 TEST(Outlines, UnionsOfManyAgreeWithCountedPoints) {
   std::mt19937_64 random(4);
   std::uniform_int_distribution<int> corner(-12, 12);

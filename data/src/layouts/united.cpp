@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Corners are whole numbers. Sides are parted where others meet them, crossings rounded to the
-// grid, which may make new ones, until nothing is parted any more. What is left meets at ends only,
+// Corners are whole numbers. Sides are parted where others meet them or pass a corner within half
+// the grid, crossings rounded to the grid, which may make new ones, until nothing is parted any
+// more (snap rounding: J. Hobby, Comput. Geom. 13 (1999) 199-214). What is left meets at ends only,
 // so that a sweep tells exactly how often the outlines go round what is above and below each side.
 #include "tessera/autodiff/error.h"
 #include "tessera/data/outlines.h"
@@ -33,9 +34,14 @@ Wide turn(const Knot& a, const Knot& b, const Knot& c) {
   return Wide(b[0] - a[0]) * (c[1] - a[1]) - Wide(b[1] - a[1]) * (c[0] - a[0]);
 }
 
-bool between(const Knot& a, const Knot& b, const Knot& p) {  // of a point on their line
-  return std::min(a[0], b[0]) <= p[0] && p[0] <= std::max(a[0], b[0]) &&
-         std::min(a[1], b[1]) <= p[1] && p[1] <= std::max(a[1], b[1]);
+/// Whether p lies on the side a b, or no further from its inside than half the grid: else sides
+/// that nearly coincide would be parted again and again, each time one step of the grid further on.
+bool meets(const Knot& a, const Knot& b, const Knot& p, Wide turned) {
+  const Wide x = b[0] - a[0], y = b[1] - a[1], square = x * x + y * y,
+             along = x * (p[0] - a[0]) + y * (p[1] - a[1]);
+  if (along <= 0 || along >= square) return false;
+  const long double away = static_cast<long double>(turned);
+  return turned == 0 || 4 * away * away <= static_cast<long double>(square);
 }
 
 SideTree tree_of(const std::vector<Run>& runs) {
@@ -110,11 +116,16 @@ bool part(std::vector<Run>& runs, std::size_t& pairs) {
                     if (at != ordered[side].from && at != ordered[side].to)
                       cuts.emplace_back(side, at);
                   };
-                  if (ac == 0 && between(a, b, c)) cut(n, c);
-                  if (ad == 0 && between(a, b, d)) cut(n, d);
-                  if (ca == 0 && between(c, d, a)) cut(m, a);
-                  if (cb == 0 && between(c, d, b)) cut(m, b);
-                  if (ac == 0 || ad == 0 || ca == 0 || cb == 0) return;
+                  bool met = false;
+                  const auto meet = [&](std::size_t side, const Knot& from, const Knot& to,
+                                        const Knot& at, Wide turned) {
+                    if (!meets(from, to, at, turned)) return;
+                    cut(side, at);
+                    met = true;
+                  };
+                  meet(n, a, b, c, ac), meet(n, a, b, d, ad);
+                  meet(m, c, d, a, ca), meet(m, c, d, b, cb);
+                  if (met || ac == 0 || ad == 0 || ca == 0 || cb == 0) return;
                   if ((ac > 0) == (ad > 0) || (ca > 0) == (cb > 0)) return;
                   const Knot x = crossing(a, b, c, d);
                   cut(n, x);
