@@ -172,6 +172,79 @@ void add_section(data::Options<Mt2dOptions>& o) {
         {.doc = "That of real and imaginary part of tippers.", .min = 0, .max = 10});
 }
 
+void add_ground(data::Options<Mt2dOptions>& o) {
+  using O = Mt2dOptions;
+  o.add("ground.shape", &O::ground,
+        {.doc = "The ground goes through the heights of the stations, is level, or is that of "
+                "ground.file.",
+         .choices = {"stations", "flat", "file"}});
+  o.add("ground.file", &O::ground_file,
+        {.doc = "CSV with the columns distance_m (along the section, as stations are) and "
+                "elevation_m."});
+  o.add("ground.tilted", &O::tilted,
+        {.doc = "Electrodes lie along the ground; else they are level, or as the files say."});
+  o.add("ground.sea_resistivity", &O::sea_resistivity,
+        {.doc = "Stations stand on a sea floor, below water of this resistivity whose surface is "
+                "at elevation 0.",
+         .unit = "ohm*m",
+         .above = 0});
+}
+
+void add_mesh(data::Options<Mt2dOptions>& o) {
+  using O = Mt2dOptions;
+  o.add("mesh.cell_width", &O::cell_width,
+        {.doc = "Width of the cells below the stations; half the distance of neighbours if not "
+                "given.",
+         .unit = "m",
+         .above = 0,
+         .max = no_more});
+  o.add("mesh.first_cell", &O::first_cell,
+        {.doc = "Height of the uppermost cells; a quarter of the least depth that data speak of "
+                "if not given.",
+         .unit = "m",
+         .above = 0,
+         .max = no_more});
+  o.add("mesh.growth", &O::growth,
+        {.doc = "Of the height of cells from row to row.", .min = 1, .max = 3});
+  o.add("mesh.depth", &O::depth,
+        {.doc = "Of the cells that are inverted, without their padding; if not given 1.5 times "
+                "the depth that data reach, of each station and response the greatest, in the "
+                "median.",
+         .unit = "m",
+         .above = 0,
+         .max = no_more});
+  o.add("mesh.order", &O::order,
+        {.doc = "Of the finite elements; 1 for an inversion, 2 for a forward run if not given.",
+         .min = 1,
+         .max = 2});
+  o.add("mesh.columns", &O::solver_columns,
+        {.doc = "Solver columns in each column of cells below stations, where a run begins.",
+         .min = 1,
+         .max = 64,
+         .since = "0.3"});
+  o.add("mesh.split_rows", &O::split_rows,
+        {.doc = "In so many parts each row of the solver is cut, where a run begins.",
+         .min = 1,
+         .max = 64,
+         .since = "0.3"});
+  o.add("mesh.error", &O::mesh_error,
+        {.doc = "Inversions: columns or rows of the solver are halved, and the inversion goes on, "
+                "while that changes the responses of the section found by more than this, in "
+                "errors of the data (root mean square).",
+         .above = 0,
+         .since = "0.3"});
+  o.add(
+      "mesh.goal", &O::goal,
+      {.doc = "Forward runs: cells are halved until all apparent resistivities change by less, and "
+              "tippers by half of it; 100 %: they are taken as they come. If not given 1 %, "
+              "of layers and bodies as far as 40,000 cells go.",
+       .unit = "%",
+       .above = 0,
+       .max = 100});
+  o.add("mesh.most_nodes", &O::most_nodes,
+        {.doc = "A mesh of more nodes is refused.", .min = 100, .max = 100'000'000});
+}
+
 }  // namespace
 
 const data::Options<Mt2dOptions>& mt2d_options() {
@@ -208,73 +281,8 @@ const data::Options<Mt2dOptions>& mt2d_options() {
           {.doc = "Take the strike that the phase tensors of all stations share, of its two "
                   "directions the one that the line crosses."});
     survey::add_profile_options(o, &O::profile);
-    o.add("ground.shape", &O::ground,
-          {.doc = "The ground goes through the heights of the stations, is level, or is that of "
-                  "ground.file.",
-           .choices = {"stations", "flat", "file"}});
-    o.add("ground.file", &O::ground_file,
-          {.doc = "CSV with the columns distance_m (along the section, as stations are) and "
-                  "elevation_m."});
-    o.add("ground.tilted", &O::tilted,
-          {.doc = "Electrodes lie along the ground; else they are level, or as the files say."});
-    o.add("ground.sea_resistivity", &O::sea_resistivity,
-          {.doc = "Stations stand on a sea floor, below water of this resistivity whose surface is "
-                  "at elevation 0.",
-           .unit = "ohm*m",
-           .above = 0});
-    o.add("mesh.cell_width", &O::cell_width,
-          {.doc = "Width of the cells below the stations; half the distance of neighbours if not "
-                  "given.",
-           .unit = "m",
-           .above = 0,
-           .max = no_more});
-    o.add("mesh.first_cell", &O::first_cell,
-          {.doc = "Height of the uppermost cells; a quarter of the least depth that data speak of "
-                  "if not given.",
-           .unit = "m",
-           .above = 0,
-           .max = no_more});
-    o.add("mesh.growth", &O::growth,
-          {.doc = "Of the height of cells from row to row.", .min = 1, .max = 3});
-    o.add("mesh.depth", &O::depth,
-          {.doc = "Of the cells that are inverted, without their padding; if not given 1.5 times "
-                  "the depth that data reach, of each station and response the greatest, in the "
-                  "median.",
-           .unit = "m",
-           .above = 0,
-           .max = no_more});
-    o.add("mesh.order", &O::order,
-          {.doc = "Of the finite elements; 1 for an inversion, 2 for a forward run if not given.",
-           .min = 1,
-           .max = 2});
-    o.add("mesh.columns", &O::solver_columns,
-          {.doc = "Solver columns in each column of cells below stations, where a run begins.",
-           .min = 1,
-           .max = 64,
-           .since = "0.3"});
-    o.add("mesh.split_rows", &O::split_rows,
-          {.doc = "In so many parts each row of the solver is cut, where a run begins.",
-           .min = 1,
-           .max = 64,
-           .since = "0.3"});
-    o.add(
-        "mesh.error", &O::mesh_error,
-        {.doc = "Inversions: columns or rows of the solver are halved, and the inversion goes on, "
-                "while that changes the responses of the section found by more than this, in "
-                "errors of the data (root mean square).",
-         .above = 0,
-         .since = "0.3"});
-    o.add(
-        "mesh.goal", &O::goal,
-        {.doc =
-             "Forward runs: cells are halved until all apparent resistivities change by less, and "
-             "tippers by half of it; 100 %: they are taken as they come. If not given 1 %, "
-             "of layers and bodies as far as 40,000 cells go.",
-         .unit = "%",
-         .above = 0,
-         .max = 100});
-    o.add("mesh.most_nodes", &O::most_nodes,
-          {.doc = "A mesh of more nodes is refused.", .min = 100, .max = 100'000'000});
+    add_ground(o);
+    add_mesh(o);
     add_model(o);
     add_inversion(o);
     survey::add_static_shift_options(o, &O::static_shift, false);
