@@ -56,7 +56,7 @@ struct GdsLibrary {
 };
 
 /// Most polygons, and most corners of all of them, that references may make.
-inline constexpr std::size_t kMostPolygons = 1'000'000, kMostCorners = 16'000'000;
+inline constexpr std::size_t kMostPolygons = 1'000'000, kMostCorners = 8'000'000;
 
 /// Throws InputError (exit 4) at the byte of a record: E0377 a record that is damaged or not due,
 /// E0378 a reference to a cell that is not there, or that leads back to itself, E0379 two cells of
