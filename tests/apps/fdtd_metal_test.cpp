@@ -19,7 +19,7 @@ class FdtdMetal : public AppTest {
     return R"(app = "electromagnetics.fdtd"
 grid = {centre = ["0 nm", "160 nm", "160 nm"], size = ["640 nm", "320 nm", "320 nm"], cell = "8 nm", averaging = ")" +
            averaging + R"("}
-run.stop = {decay_db = 45, time = "200 fs"}
+run.stop = {decay_db = 60, time = "200 fs"}
 boundary = {y_low = "pmc", z_low = "pec", symmetry = ["y_low", "z_low"], pml.cells = 12}
 output = {pictures = false, scene = false}
 [[material]]

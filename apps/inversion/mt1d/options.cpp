@@ -83,7 +83,6 @@ const data::Options<Mt1dOptions>& mt1d_options() {
 
 Mt1dOptions read_options(const data::Config& config) {
   Mt1dOptions o = mt1d_options().read(config);
-  o.data.floor_given = survey::is_given(config, "data", "error_floor");
   std::vector<data::Diagnostic> wrong;
   const auto say = [&](int number, std::string_view key, std::string message, std::string hint) {
     wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));

@@ -203,8 +203,9 @@ Result forward_result(const ForwardProblem& p, const std::vector<inversion::Soun
                       const std::vector<inversion::Sounding>& noisy) {
   Result r;
   const std::vector<inversion::DatumKind> kinds = kinds_of(p.options);
-  const inversion::ErrorFloors floors{.impedance = p.options.data.error_floor,
-                                      .tipper = p.options.tipper_floor};
+  const inversion::ErrorFloors floors{
+      .impedance = survey::floor_of(p.options.data),
+      .tipper = p.options.tipper_floor.value_or(inversion::ErrorFloors{}.tipper)};
   r.survey.has_coordinates = true;
   r.survey.azimuth_deg = p.options.data.strike.value_or(0) * degrees + 90;
   for (std::size_t k = 0; k < noisy.size(); ++k) {

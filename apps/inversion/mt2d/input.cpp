@@ -122,7 +122,7 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
   const std::vector<inversion::DatumKind> kinds = kinds_to_read(o);
   const inversion::StationOptions options = [&] {
     inversion::StationOptions s = survey::station_options(reading, kinds);
-    s.floors.tipper = o.tipper_floor;
+    if (o.tipper_floor) s.floors.tipper = *o.tipper_floor;
     return s;
   }();
 
@@ -173,11 +173,8 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
   };
 
   try {
-    static_cast<survey::Input&>(out) =
-        survey::read_input(reading, {.kinds = kinds,
-                                     .tipper_floor = o.tipper_floor,
-                                     .tipper_floor_given = o.tipper_floor_given,
-                                     .line_up = line_up});
+    static_cast<survey::Input&>(out) = survey::read_input(
+        reading, {.kinds = kinds, .tipper_floor = o.tipper_floor, .line_up = line_up});
   } catch (const data::InputError& e) {  // stations without places
     findings.insert(findings.end(), e.findings().begin(), e.findings().end());
   }

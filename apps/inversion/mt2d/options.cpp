@@ -272,9 +272,8 @@ const data::Options<Mt2dOptions>& mt2d_options() {
          .choices = {"resistivity_phase", "impedance", "resistivity", "phase"}});
     survey::add_data_options(o, &O::data);
     o.add("data.tipper_floor", &O::tipper_floor,
-          {.doc = "Least standard deviation of real and imaginary part of a tipper; of tables of "
-                  "data as "
-                  "error_floor.",
+          {.doc = "Least standard deviation of real and imaginary part of a tipper, 0.02 if not "
+                  "given; of tables of data as error_floor.",
            .min = 0,
            .max = 10});
     o.add("data.estimate_strike", &O::estimate_strike,
@@ -372,8 +371,6 @@ Mt2dOptions read_options(const data::Config& config) {
     wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));
   };
   o.data.files = o.files.value_or("");
-  o.data.floor_given = survey::is_given(config, "data", "error_floor");
-  o.tipper_floor_given = survey::is_given(config, "data", "tipper_floor");
   if (o.task == Task::sample) o.posterior.method = inversion::PosteriorMethod::mcmc;
   if (o.task != Task::forward && !o.files)
     say(216, "data.files", "the required key data.files is missing",

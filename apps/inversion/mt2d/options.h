@@ -54,8 +54,7 @@ struct Mt2dOptions {
   survey::DataOptions data;
   std::vector<ResponseChoice> responses = {ResponseChoice::te, ResponseChoice::tm};
   Form form = Form::resistivity_phase;
-  double tipper_floor = 0.02;
-  bool tipper_floor_given = false;  ///< in the case
+  std::optional<double> tipper_floor;  ///< 0.02 if not given
   bool estimate_strike = false;
   survey::ProfileOptions profile;
 

@@ -67,11 +67,10 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
                                                : std::vector<fs::path>{o.files};
   inversion::StationOptions options = station_options(o, rules.kinds);
   if (rules.tipper_floor) options.floors.tipper = *rules.tipper_floor;
-  if (o.floor_given || rules.tipper_floor_given)
-    options.floors_of_tables =
-        inversion::ErrorFloors{.impedance = o.floor_given ? options.floors.impedance : 0,
-                               .tipper = rules.tipper_floor_given ? options.floors.tipper : 0,
-                               .phase_tensor = 0};
+  if (o.error_floor || rules.tipper_floor)
+    options.floors_of_tables = inversion::ErrorFloors{.impedance = o.error_floor.value_or(0),
+                                                      .tipper = rules.tipper_floor.value_or(0),
+                                                      .phase_tensor = 0};
   std::vector<inversion::StationData> stations;
   std::size_t with_data = 0;
   std::map<double, std::size_t> unmasked;  // for each period to mask, the stations without it

@@ -23,9 +23,9 @@ std::vector<data::InputFile> files_of(const Input& in);
 /// What an app asks of the stations of its case.
 struct InputRules {
   std::vector<inversion::DatumKind> kinds;
-  std::optional<double> tipper_floor = {};  ///< that of the module if not given
-  bool tipper_floor_given = false;          ///< in the case: tables of data are held to it, too
-  std::size_t fewest_periods = 1;           ///< with a datum: E0610 where a station has fewer
+  /// That of the module if not given; tables of data are held to it only where it is.
+  std::optional<double> tipper_floor = {};
+  std::size_t fewest_periods = 1;  ///< with a datum: E0610 where a station has fewer
   /// Why a station that has enough is left out all the same; nothing: it is not.
   std::function<std::optional<data::Diagnostic>(const inversion::StationData&)> refuse;
   /// Stations in their order.

@@ -53,7 +53,7 @@ bool are_bounds(const data::Config& config, const std::optional<double>& least,
 inversion::StationOptions station_options(const DataOptions& o,
                                           std::vector<inversion::DatumKind> kinds) {
   inversion::StationOptions out{.mask_periods_s = o.mask_periods, .kinds = std::move(kinds)};
-  out.floors.impedance = o.error_floor;
+  out.floors.impedance = floor_of(o);
   if (o.sign != SignChoice::file)
     out.read.sign =
         o.sign == SignChoice::plus ? inversion::TimeSign::plus : inversion::TimeSign::minus;

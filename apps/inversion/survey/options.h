@@ -22,8 +22,7 @@ enum class UnitsChoice { file, ohm, field };
 /// [data]; SI units, angles in radians.
 struct DataOptions {
   std::filesystem::path files;
-  double error_floor = 0.05;
-  bool floor_given = false;  ///< in the case: tables of data are held to it only then
+  std::optional<double> error_floor;  ///< 0.05 if not given
   std::optional<double> strike, rotation;
   std::optional<double> shortest_period, longest_period;
   std::vector<double> mask_periods;
@@ -69,13 +68,14 @@ void add_files(data::Options<O>& o, Access access) {
 
 template <class O>
 void add_data_options(data::Options<O>& o, DataOptions O::*in) {
-  o.add("data.error_floor", [in](O & x) -> auto& { return (x.*in).error_floor; },
-        {.doc = "Least standard deviation of real and imaginary part, as a fraction of the "
-                "modulus of the impedance. Tables of data (.csv, .h5) have their floors already: "
-                "they are held to this one where it is given.",
-         .unit = "%",
-         .min = 0,
-         .max = 1000});
+  o.add(
+      "data.error_floor", [in](O & x) -> auto& { return (x.*in).error_floor; },
+      {.doc = "Least standard deviation of real and imaginary part, as a fraction of the "
+              "modulus of the impedance. Tables of data (.csv, .h5) have their floors already: "
+              "they are held to this one where it is given; 5 % for all other files if it is not.",
+       .unit = "%",
+       .min = 0,
+       .max = 1000});
   o.add("data.strike", [in](O & x) -> auto& { return (x.*in).strike; },
         {.doc = "Geoelectric strike, clockwise from north: x is turned to it.",
          .unit = "deg",
@@ -181,6 +181,8 @@ void add_expect_options(data::Options<O>& o, ExpectOptions O::*in) {
 }
 
 /// Whether a key of a table stands in the case.
+/// data.error_floor, or what it is if not given.
+inline double floor_of(const DataOptions& o) { return o.error_floor.value_or(0.05); }
 bool is_given(const data::Config& config, std::string_view table, std::string_view key);
 
 /// Contradictions among them: E0602, E0605, E0608.

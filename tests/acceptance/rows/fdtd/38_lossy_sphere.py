@@ -51,7 +51,7 @@ def case(cells):
 
     return f"""app = "electromagnetics.fdtd"
 grid = {{centre = ["0 nm", "{size / 2} nm", "{size / 2} nm"], size = ["{2 * size} nm", "{size} nm", "{size} nm"], cell = "{h} nm", averaging = "none"}}
-run.stop = {{decay_db = 45, time = "200 fs"}}
+run.stop = {{decay_db = 60, time = "200 fs"}}
 boundary = {{y_low = "pmc", z_low = "pec", symmetry = ["y_low", "z_low"], pml.cells = 12}}
 output = {{pictures = false, scene = false}}
 [[material]]
