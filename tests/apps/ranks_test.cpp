@@ -115,8 +115,10 @@ TEST_F(MpiRanks, WhoeverDoesNotComeEndsTheRunAfterTheTimeThatIsSet) {
         {"run", "case.toml", "--output", run, "--max-wait", "1s", "--checkpoint-every", "0.2s",
          "--set", "run.stop.steps=9000000"});
     EXPECT_EQ(o.code, 9) << o.err;
-    EXPECT_EQ(count(o.err, "tessera: error: "), 1) << o.err;
-    EXPECT_NE(o.err.find("not there after 1 s"), std::string::npos) << o.err;
+    // Whom the end of the others wakes may find its own wait over before it is ended.
+    const auto told = count(o.err, "tessera: error: ");
+    EXPECT_TRUE(told == 1 || (lost == 0 && told == 2)) << o.err;
+    EXPECT_EQ(count(o.err, "not there after 1 s"), told) << o.err;
   }
   EXPECT_NE(read("R2/manifest.json").find("\"exit_code\": 9"), std::string::npos);
   EXPECT_NE(read("R2/log.txt").find("waited in vain for rank"), std::string::npos);
