@@ -28,6 +28,7 @@ void doubt_keys(const data::Config& config, const Mt2dOptions& o,
   const auto in_vain = [&](const char* table, const char* key, bool here, const char* why) {
     survey::doubt_in_vain(config, 689, table, key, here, why, out);
   };
+  in_vain("mesh", "goal", true, "but with task = \"forward\"");
   in_vain("inversion", "target_rms", o.method != Method::occam,
           "but with inversion.method = \"occam\"");
   in_vain("inversion", "roughness_weight", o.method == Method::occam,
@@ -62,28 +63,17 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
                                "leave it out, or set the other task"));
     out.back().severity = data::Severity::warning;
   }
-  const std::vector<std::pair<const char*, const char*>> keys =
-      o.task == Task::forward
-          ? std::vector<std::pair<const char*, const char*>>{{"mesh", "growth"},
-                                                             {"mesh", "depth"},
-                                                             {"mesh", "columns"},
-                                                             {"mesh", "split_rows"},
-                                                             {"mesh", "error"},
-                                                             {"profile", "azimuth"},
-                                                             {"data", "files"},
-                                                             {"data", "estimate_strike"}}
-          : std::vector<std::pair<const char*, const char*>>{{"mesh", "goal"}};
-  for (const auto& [table, key] : keys) {
-    const data::Member* in = data::find(config.table(), table);
-    const data::Table* of = in ? in->value.get<data::Table>() : nullptr;
-    if (!of || !data::find(*of, key)) continue;
-    out.push_back(config.error(689, fmt::format("{}.{}", table, key),
-                               fmt::format("has no effect with task = \"{}\"",
-                                           o.task == Task::forward ? "forward" : "invert"),
-                               "leave it out"));
-    out.back().severity = data::Severity::warning;
+  if (o.task == Task::forward) {
+    const auto unread = [&](const char* table, std::initializer_list<const char*> keys) {
+      for (const char* key : keys)
+        survey::doubt_in_vain(config, 689, table, key, true, "with task = \"forward\"", out);
+    };
+    unread("mesh", {"growth", "depth", "columns", "split_rows", "error"});
+    unread("profile", {"azimuth"});
+    unread("data", {"files", "estimate_strike"});
+  } else {
+    doubt_keys(config, o, out);
   }
-  if (o.task != Task::forward) doubt_keys(config, o, out);
   survey::DataOptions data = o.data;
   if (o.estimate_strike || o.profile.azimuth) data.strike = 0;  // there is one
   survey::doubt_options(config, data, out);
