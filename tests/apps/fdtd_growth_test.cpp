@@ -11,6 +11,23 @@ using namespace tessera::testing;
 
 namespace {
 
+/// Two mode ports that look at each other along x; `modes` is a line of the left one.
+std::string ports(const std::string& modes = "") {
+  return R"([[port]]
+name = "left"
+kind = "mode"
+position = ["-15 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+)" + modes +
+         R"(
+[[port]]
+name = "right"
+kind = "mode"
+position = ["15 mm", "0 mm", "0 mm"]
+direction = [-1, 0, 0]
+)";
+}
+
 class FdtdGrowth : public AppTest {
  protected:
   /// A film of a metal with a plasma frequency of 600 THz along x, through the layers, and a
@@ -120,17 +137,7 @@ run = {precision = "f64", stop.decay_db = 80, excite = ["left"]}
 boundary = {x = "pml", y = "pec", pml.cells = 12}
 output = {vtk = false, pictures = false, scene = false}
 s_parameters = {frequency_min = "1 GHz", frequency_max = "10 GHz", frequency_points = 10}
-[[port]]
-name = "left"
-kind = "mode"
-position = ["-15 mm", "0 mm", "0 mm"]
-direction = [1, 0, 0]
-[[port]]
-name = "right"
-kind = "mode"
-position = ["15 mm", "0 mm", "0 mm"]
-direction = [-1, 0, 0]
-)");
+)" + ports());
   ASSERT_EQ(tessera({"run", "line.toml", "--output", "RUN"}).code, 0);
   ASSERT_EQ(
       tessera({"run", "line.toml", "--output", "OFTEN", "--set", "run.stop.check_every=\"1 ps\""})
@@ -192,18 +199,7 @@ run = {precision = "f64", stop.decay_db = 120, stop.time = "60 ns", excite = ["l
 boundary = {x = "pml", y = "pec", pml.cells = 12}
 output = {vtk = false, pictures = false, scene = false}
 s_parameters = {frequency_min = "8 GHz", frequency_max = "10 GHz", frequency_points = 3}
-[[port]]
-name = "left"
-kind = "mode"
-modes = 2
-position = ["-15 mm", "0 mm", "0 mm"]
-direction = [1, 0, 0]
-[[port]]
-name = "right"
-kind = "mode"
-position = ["15 mm", "0 mm", "0 mm"]
-direction = [-1, 0, 0]
-)");
+)" + ports("modes = 2"));
   const Outcome o = tessera({"run", "plates.toml", "--output", "RUN"});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_FALSE(holds(o.err, "does not fall")) << o.err;
