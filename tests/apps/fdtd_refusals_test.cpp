@@ -27,6 +27,29 @@ TEST_F(Fdtd, WhatCannotRunIsRefusedBeforeMemoryIsTaken) {
           "bad.toml:5:1: error E0649");  // not carried by the grid
   refused("low = [\"0.5 um\"", "low = [\"0.8 um\"",
           "error E0653: the box has no size along x, and a sheet of 'metal' does nothing");
+  // The same as a part of a union, whose medium tells what it is made of.
+  const std::string sheet_of = R"([[structure]]
+name = "sheet"
+shape = "box"
+low = ["0.8 um", "-inf", "-inf"]
+high = ["0.8 um", "inf", "inf"]
+[[structure]]
+name = "block"
+shape = "box"
+low = ["0.8 um", "-inf", "-inf"]
+high = ["1 um", "inf", "inf"]
+[[structure]]
+name = "body"
+shape = "union"
+parts = ["sheet", "block"]
+material = )";
+  write("bad.toml", fdtd_case() + sheet_of + "\"SiO2\"\n");
+  const Outcome part = tessera({"check", "bad.toml"});
+  EXPECT_EQ(part.code, 5) << part.err;
+  EXPECT_TRUE(holds(part.err, "error E0653: the box has no size along x, and a sheet of 'SiO2'"))
+      << part.err;
+  write("good.toml", fdtd_case() + sheet_of + "\"pec\"\n");
+  EXPECT_EQ(tessera({"check", "good.toml"}).code, 0);
   refused("name = \"behind\"", "name = \"" + std::string(101, 'x') + "\"",
           "E0629: a name has at most 100 letters, this one 101");
   refused("name = \"through\"", "name = \"through\"\nsubtract = \"nowhere\"", "E0660: the run in ");

@@ -476,6 +476,7 @@ TEST(Emdata, WhatIsNotReadIsRefusedByItsNumber) {
   EXPECT_EQ(number("123 1 1 1", "123 2 1 1"), 362);
   EXPECT_EQ(number("123 1 1 1", "123 1 1 0"), 362);
   EXPECT_EQ(number("# Data: 2", "# Data: 3"), 362);
+  EXPECT_EQ(number("104 1 0", "123 1 0"), 362);  // twice
   EXPECT_EQ(number("# Data: 2", "# Data: two"), 309);
   EXPECT_EQ(number("1.5 0.01", "1.5"), 362);
   EXPECT_EQ(number("1.5 0.01", "x 0.01"), 303);

@@ -139,21 +139,32 @@ void check_pixels(const StructureOptions& s, const std::string& at, Checks& chec
   }
 }
 
-/// Sheets are of perfect conductors: of any other medium a body without thickness is nowhere.
-void check_thickness(const StructureOptions& s, const CaseOptions& o, const std::string& at,
-                     Checks& checks) {
-  const bool flat = s.shape == ShapeKind::box || s.shape == ShapeKind::pixels;
-  if (!flat || !s.material || *s.material == "pec") return;
-  for (const MaterialOptions& m : o.materials)
-    if (m.name == *s.material && (m.pec || m.surface_impedance)) return;
+bool conducts_perfectly(const CaseOptions& o, const std::string& medium) {
+  if (medium == "pec") return true;
+  const auto named = std::find_if(o.materials.begin(), o.materials.end(),
+                                  [&](const MaterialOptions& m) { return m.name == medium; });
+  return named != o.materials.end() && (named->pec || named->surface_impedance);
+}
+
+/// Sheets are of perfect conductors: of any other medium a body without thickness is nowhere, nor
+/// is it as a part of another. `i`: the box, or a body that has it as a part.
+void check_thickness(const CaseOptions& o, std::size_t i, const std::string& medium,
+                     std::set<std::size_t>& told, Checks& checks) {
+  const StructureOptions& s = o.structures[i];
+  for (const std::string& part : s.parts)
+    for (std::size_t k = 0; k < i; ++k)
+      if (o.structures[k].name == part) check_thickness(o, k, medium, told, checks);
+  if (s.shape != ShapeKind::box && s.shape != ShapeKind::pixels) return;
   for (int a = 0; a < 3; ++a) {
-    const auto i = static_cast<std::size_t>(a);
-    const double extent = s.size ? (*s.size)[i] : s.low && s.high ? (*s.high)[i] - (*s.low)[i] : 1;
+    const auto d = static_cast<std::size_t>(a);
+    const double extent = s.size ? (*s.size)[d] : s.low && s.high ? (*s.high)[d] - (*s.low)[d] : 1;
     if (extent != 0 || goes_through(o, s, a)) continue;
-    return checks.say(653, item((at + (s.size ? ".size" : ".high")).c_str(), i),
-                      std::string("the box has no size along ") + "xyz"[a] + ", and a sheet of '" +
-                          *s.material + "' does nothing: only perfect conductors may be so thin",
-                      "give it a thickness, with cells that resolve it");
+    if (told.insert(i).second)
+      checks.say(653, item((structure_key(o, i) + (s.size ? ".size" : ".high")).c_str(), d),
+                 std::string("the box has no size along ") + "xyz"[a] + ", and a sheet of '" +
+                     medium + "' does nothing: only perfect conductors may be so thin",
+                 "give it a thickness, with cells that resolve it");
+    return;
   }
 }
 
@@ -211,6 +222,7 @@ void check_structures(const CaseOptions& o, Checks& checks) {
   const std::vector<std::string> media = media_names(o);
   std::vector<std::string> earlier;
   std::set<std::string> seen, used;
+  std::set<std::size_t> without_thickness;
   for (const StructureOptions& s : o.structures) used.insert(s.parts.begin(), s.parts.end());
   double copies = 0;
   for (std::size_t i = 0; i < o.structures.size(); ++i) {
@@ -227,7 +239,8 @@ void check_structures(const CaseOptions& o, Checks& checks) {
     check_shape(s, o, at, checks);
     check_pixels(s, at, checks);
     if (s.empty) checks.known(at + ".empty", *s.empty, media, "medium");
-    check_thickness(s, o, at, checks);
+    if (s.material && !conducts_perfectly(o, *s.material))
+      check_thickness(o, i, *s.material, without_thickness, checks);
     if (s.repeat) {
       const std::array<int, 3>& n = s.repeat->count;
       const double before = copies;

@@ -95,6 +95,9 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
           "but with inversion.method = \"gauss_newton\"");
   in_vain("inversion", "huber_corner", o.misfit.kind != survey::Misfit::huber,
           "but with inversion.misfit = \"huber\"");
+  for (const char* key : {"few_layers", "starts"})
+    in_vain("inversion", key, o.method != inversion::Method::few_layer,
+            "but with inversion.method = \"few_layer\"");
   for (const char* key : {"burn_in", "samples", "keep_every"})
     in_vain("posterior", key, o.posterior.method != inversion::PosteriorMethod::mcmc,
             "but with posterior.method = \"mcmc\"");

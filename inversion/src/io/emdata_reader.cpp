@@ -16,6 +16,8 @@
 
 #include <cmath>
 #include <numbers>
+#include <set>
+#include <tuple>
 
 namespace tessera::inversion {
 namespace {
@@ -52,7 +54,7 @@ class EmdataReader {
       }
       findings_.throw_if_errors();
     }
-    if (frequency_.empty() || receivers_.empty() || !any_)
+    if (frequency_.empty() || receivers_.empty() || given_.empty())
       findings_.error(307, text_.text.size() - 1,
                       "the file lacks frequencies, receivers or data of magnetotellurics");
     findings_.throw_if_errors();
@@ -151,7 +153,13 @@ class EmdataReader {
     const double value = number(words, response_ ? 6 : 4), error = number(words, 5);
     const int i = type == 125 || type == 106;
     Receiver& r = receivers_[k];
-    any_ = true;
+    if (!given_.emplace(type, f, k).second) {
+      findings_.error(362, words[0].offset,
+                      fmt::format("type {} of receiver {} at frequency {} is there twice", type,
+                                  k + 1, f + 1),
+                      "each datum once");
+      return;
+    }
     if (rho) {
       r.rho[f][i][1 - i] = std::pow(10.0, value);
       r.rho_error[f][i][1 - i] = std::numbers::ln10 * r.rho[f][i][1 - i] * error;
@@ -189,7 +197,8 @@ class EmdataReader {
   Findings findings_;
   std::vector<double> frequency_;
   std::vector<Receiver> receivers_;
-  bool response_ = false, any_ = false;
+  std::set<std::tuple<double, std::size_t, std::size_t>> given_;  // (type, frequency, receiver)
+  bool response_ = false;
 };
 
 }  // namespace
