@@ -6,6 +6,7 @@
 #include "molecular_cases.h"
 #include "tessera/molecular/pme.h"
 #include "tessera/molecular/stage_run.h"
+#include "tessera/parallel/communicator.h"
 
 #include <gtest/gtest.h>
 
@@ -102,6 +103,65 @@ TEST(Stages, RestraintsAreInThePressureAsTheirPositionsScale) {
   const double without = virial(RestraintScaling::none, "");
   EXPECT_NEAR(virial(RestraintScaling::none, "index 70") - without, -10 * x[70][0], 1e-6);
   EXPECT_NEAR(virial(RestraintScaling::all, "index 70") - without, -10 * 0.01, 1e-6);
+}
+
+/// They are fast forces, whatever moves their positions, with slow forces apart and on ranks: each
+/// spring is there once.
+TEST(Stages, RestraintsCountOnceWithMultipleTimeSteps) {
+  Case c = rigid_waters();
+  System& system = c.system;
+  system.position_restraints.rows = {
+      {1000, 1000, 1000, c.frame.x_nm[0][0] + 0.01, c.frame.x_nm[0][1], c.frame.x_nm[0][2]}};
+  system.position_restraints.atoms = {{0}};
+  system.position_restraints.row = {0};
+  c.frame.v_nm_ps.assign(system.n_atoms(), Vec3{});  // slow kicks show in v^2 alone
+  const auto restraints = [](const StageRun& run) {
+    const auto at = std::ranges::find(run.columns(), std::string("position_restraints"));
+    return run.row()[static_cast<std::size_t>(at - run.columns().begin())];
+  };
+  for (const RestraintScaling scaling :
+       {RestraintScaling::none, RestraintScaling::all, RestraintScaling::centre}) {
+    const auto stage = [&](std::int64_t every) {
+      Stage s;
+      s.n_steps = 4;
+      s.nonbonded = rigid_water_forces;
+      s.force_options.precision = Precision::f64;
+      s.dynamics.dt_ps = 0.0001;
+      s.dynamics.slow_every = every;
+      s.held = "index 30";  // of its own kind, at its place
+      s.restraint_scaling = scaling;
+      return s;
+    };
+    const Stage plain = stage(1), seldom = stage(2);
+    const StageStart at_plain = stage_start(plain, system, c.frame.box, c.frame),
+                     at = stage_start(seldom, system, c.frame.box, c.frame);
+    const auto all = begin_stage(plain, at_plain, c.frame);
+    const auto compare = [&](StageRun& run) {
+      EXPECT_NEAR(restraints(run), 0.05, 1e-9) << "k/2 x^2";
+      const std::size_t n = run.row().size();
+      ASSERT_EQ(n, all->row().size());
+      for (std::size_t k = 0; k < n; ++k)
+        EXPECT_NEAR(run.row()[k], all->row()[k], 1e-7 * (1 + std::abs(all->row()[k])))
+            << run.columns()[k];
+      for (std::size_t a = 0; a < 3; ++a)
+        EXPECT_NEAR(run.forces().f[0][a], all->forces().f[0][a], 1e-6);
+      run.advance(4);
+    };
+    double after = 0;
+    {
+      const auto alone = begin_stage(seldom, at, c.frame);
+      compare(*alone);
+      after = restraints(*alone);
+    }
+    parallel::run_ranks(2, [&](parallel::Communicator& ranks) {
+      if (ranks.rank() > 0) return help_stage(seldom, at, c.frame, {.all = &ranks});
+      const auto run = begin_stage(seldom, at, c.frame, true, {.all = &ranks});
+      compare(*run);
+      EXPECT_EQ(restraints(*run), after);
+    });
+    all->advance(4);
+    EXPECT_NEAR(after, restraints(*all), 1e-4 * after) << "after steps";
+  }
 }
 
 /// Of a truncated energy, too, whose jump at the cut-off no force knows: the virial has what is

@@ -116,8 +116,8 @@ System force_system(const Stage& stage, const StageStart& at, const Box& box) {
 }
 
 ForceFunction with_moving_restraints(const Stage& stage, const StageStart& at, const Box& box,
-                                     ForceFunction base) {
-  if (!restraints_move(stage, at, box)) return base;
+                                     ForceOptions::Part part, ForceFunction base) {
+  if (part == ForceOptions::Part::slow || !restraints_move(stage, at, box)) return base;
   const PositionRestraints& restraints = at.system.position_restraints;
   // Each kind about its own centre: other atoms that are held do not shift the positions of the
   // topology.
@@ -136,7 +136,7 @@ ForceFunction stage_forces(const Stage& stage, const StageStart& at, const Box& 
   ForceOptions run = stage.force_options;
   run.part = part;
   return stages::with_moving_restraints(
-      stage, at, box,
+      stage, at, box, part,
       stage.exact ? exact_forces(system, at.nonbonded, box)
                   : ForceFunction(ForceEvaluator(system, at.nonbonded, run)));
 }

@@ -9,8 +9,8 @@ namespace tessera::molecular::stages {
 /// The system whose forces are computed by one evaluator: without position restraints that follow
 /// the box.
 System force_system(const Stage& stage, const StageStart& at, const Box& box);
-/// The forces of that system, and of the restraints that it is without.
+/// A part of the forces of that system, and of the restraints that it is without, which are fast.
 ForceFunction with_moving_restraints(const Stage& stage, const StageStart& at, const Box& box,
-                                     ForceFunction base);
+                                     ForceOptions::Part part, ForceFunction base);
 
 }  // namespace tessera::molecular::stages

@@ -171,7 +171,7 @@ std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, 
     divided.emplace(divided_forces(stage, at, start.box, ranks));
   const ForcesOf forces = [&](ForceOptions::Part part) {
     if (!divided) return stage_forces(stage, at, start.box, part);
-    return with_moving_restraints(stage, at, start.box, divided->of(part));
+    return with_moving_restraints(stage, at, start.box, part, divided->of(part));
   };
   using Part = ForceOptions::Part;
   std::unique_ptr<StageRun> out;
