@@ -236,7 +236,7 @@ TEST(DataTable, ResponsesOfRhoAndPhase) {
   ASSERT_EQ(r.size(), 1u);
   EXPECT_NEAR(apparent_resistivity(f, r.impedance_ohm[0]), rho, 1e-12 * rho);
   EXPECT_NEAR(phase_degrees(r.impedance_ohm[0]), phase, 1e-12);
-  EXPECT_NEAR(r.sigma_ohm[0] / std::abs(r.impedance_ohm[0]), std::log(10.0) / 2 * 0.01, 1e-12);
+  EXPECT_NEAR(r.sigma_ohm[0] / std::abs(r.impedance_ohm[0]), std::numbers::pi / 180, 1e-12);
   Response predicted = r;
   predicted.impedance_ohm[0] *= std::polar(std::sqrt(10.0), 0.1);
   set_predicted(t, 0, Element::yx, predicted);

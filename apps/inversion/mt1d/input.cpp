@@ -45,6 +45,7 @@ Input read_input(const Mt1dOptions& o) {
   return survey::read_input(
       o.data, {.kinds = std::move(kinds),
                .fewest_periods = 3,
+               .whole = element,
                .refuse = [&](const inversion::StationData& d) { return unfit_depths(o, d); },
                .line_up =
                    [&](std::vector<inversion::StationData> stations) {

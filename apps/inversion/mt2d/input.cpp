@@ -6,12 +6,15 @@
 #include "tessera/inversion/mt_transform.h"
 #include "tessera/inversion/phase_tensor.h"
 #include "tessera/inversion/profile.h"
+#include "tessera/inversion/response.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <set>
+#include <utility>
 
 namespace tessera::apps::mt2d {
 namespace {
@@ -107,6 +110,75 @@ std::vector<inversion::DatumKind> kinds_to_read(const Mt2dOptions& o) {
   return kinds;
 }
 
+/// What was done for data.form: stations whose other numbers were left out, taken, or turned into
+/// it.
+struct FormsOfTable {
+  std::size_t left_out = 0, taken = 0, computed = 0;
+
+  std::vector<std::string> remarks(Form form) const {
+    const bool impedance = form == Form::impedance;
+    const std::string pair = "real and imaginary parts", rho = "apparent resistivities and phases";
+    std::vector<std::string> out;
+    const auto add = [&](std::size_t n, const std::string& what) {
+      if (n) out.push_back(fmt::format("at {} stations the table has {}", n, what));
+    };
+    add(left_out, "both forms of a response: the one of data.form is taken");
+    add(taken, fmt::format("{} where data.form asks for {}: they are taken as they are",
+                           impedance ? rho : pair, impedance ? pair : rho));
+    add(computed, fmt::format("{} where data.form asks for {}: these are computed, their errors to "
+                              "first order",
+                              pair, form == Form::phase ? "phases" : "apparent resistivities"));
+    return out;
+  }
+};
+
+/// Of a table's rows what data.form asks for. Where a response is there in the other form alone,
+/// that is taken; of an apparent resistivity or a phase alone, the number that follows from it.
+void take_form(inversion::StationData& d, const Mt2dOptions& o, FormsOfTable& done) {
+  using inversion::Part;
+  const std::vector<inversion::DatumKind> wanted = kinds_of(o);
+  const auto is_wanted = [&](inversion::DatumKind k) {
+    return std::find(wanted.begin(), wanted.end(), k) != wanted.end();
+  };
+  const inversion::DataTable& t = d.data;
+  std::set<std::pair<double, inversion::Element>> in_form;
+  for (std::size_t i = 0; i < t.size(); ++i)
+    if (is_wanted(t.kind[i])) in_form.emplace(t.frequency_hz[i], t.kind[i].element);
+  const bool one = o.form == Form::resistivity || o.form == Form::phase;
+  bool left_out = false, taken = false, computed = false;
+  inversion::DataTable out;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    const auto [element, part] = t.kind[i];
+    const double f = t.frequency_hz[i];
+    const bool there = in_form.contains({f, element});
+    if (is_wanted(t.kind[i])) {
+      out.add(0, f, t.kind[i], t.value[i], t.sigma[i]);
+    } else if (there || (one && part != Part::real)) {
+      left_out |= there;
+    } else if (!one) {
+      taken = true;
+      out.add(0, f, t.kind[i], t.value[i], t.sigma[i]);
+    } else {
+      const inversion::Response r = inversion::response_of(t, 0, element);
+      const auto at = std::find(r.frequency_hz.begin(), r.frequency_hz.end(), f);
+      if (at == r.frequency_hz.end()) continue;  // one half of a pair
+      const auto k = static_cast<std::size_t>(at - r.frequency_hz.begin());
+      const inversion::Complex z = r.impedance_ohm[k];
+      const double relative = r.sigma_ohm[k] / std::abs(z);
+      computed = true;
+      if (o.form == Form::phase)
+        out.add(0, f, {element, Part::phase}, inversion::phase_degrees(z), relative * degrees);
+      else
+        out.add(0, f, {element, Part::log10_rho}, std::log10(inversion::apparent_resistivity(f, z)),
+                relative * 2 / std::numbers::ln10);
+    }
+  }
+  d.data = std::move(out);
+  done.left_out += left_out;
+  done.taken += taken;
+  done.computed += computed;
+}
+
 }  // namespace
 
 double depth_of(const inversion::Ground2d& line, double y) {
@@ -127,6 +199,7 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
   }();
 
   std::vector<data::Diagnostic> findings;
+  FormsOfTable forms;
   const auto line_up = [&](std::vector<inversion::StationData> stations) -> inversion::Survey {
     drop_without_place(stations, findings);
     double strike = 0;
@@ -173,12 +246,19 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
   };
 
   try {
-    static_cast<survey::Input&>(out) = survey::read_input(
-        reading, {.kinds = kinds, .tipper_floor = o.tipper_floor, .line_up = line_up});
+    static_cast<survey::Input&>(out) =
+        survey::read_input(reading, {.kinds = kinds,
+                                     .tipper_floor = o.tipper_floor,
+                                     .prepare =
+                                         [&](inversion::StationData& d) {
+                                           if (table) take_form(d, o, forms);
+                                         },
+                                     .line_up = line_up});
   } catch (const data::InputError& e) {  // stations without places
     findings.insert(findings.end(), e.findings().begin(), e.findings().end());
   }
   drop_doubles(out.survey, findings);
+  for (std::string& remark : forms.remarks(o.form)) out.survey.remarks.push_back(std::move(remark));
   out.findings.insert(out.findings.end(), findings.begin(), findings.end());
   return out;
 }

@@ -2,6 +2,7 @@
 #include "inversion/survey/input.h"
 
 #include "tessera/inversion/phase_tensor.h"
+#include "tessera/inversion/response.h"
 
 #include <fmt/format.h>
 
@@ -18,21 +19,28 @@ namespace {
 std::size_t periods_of(const inversion::DataTable& t) {
   return std::set<double>(t.frequency_hz.begin(), t.frequency_hz.end()).size();
 }
+/// Those that count by the rules.
+std::size_t usable_periods(const inversion::DataTable& t, const InputRules& rules) {
+  return rules.whole ? inversion::response_of(t, 0, *rules.whole).size() : periods_of(t);
+}
 
 /// Error E0610: what is left, why the others are not, and the key that changes it.
 data::Diagnostic too_few_periods(const std::string& file, const inversion::StationData& d,
-                                 std::size_t fewest) {
+                                 const InputRules& rules) {
+  const std::size_t usable = usable_periods(d.data, rules), halves = periods_of(d.data) - usable;
   std::string message = fmt::format("only {} usable periods are left, at least {} are needed",
-                                    periods_of(d.data), fewest);
+                                    usable, rules.fewest_periods);
   const auto add = [&](std::size_t n, const char* what) {
     if (n) message += fmt::format("; {}{}", n, what);
   };
   add(d.station.without_value, " are masked, missing or zero");
   add(d.station.without_error, " have no error");
+  add(halves, " have one half of a pair alone: a resistivity without its phase, or the reverse");
   return about(610, file, message,
-               d.station.without_error ? "set data.error_floor above 0"
-                                       : "see data.response, shortest_period, longest_period and "
-                                         "mask_periods; --keep-going leaves the file out");
+               halves                    ? "give both halves of each pair"
+               : d.station.without_error ? "set data.error_floor above 0"
+                                         : "see data.response, shortest_period, longest_period and "
+                                           "mask_periods; --keep-going leaves the file out");
 }
 
 }  // namespace
@@ -93,12 +101,13 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
                   "leave it out, or invert the others with --keep-going"));
         continue;
       }
+      if (rules.prepare) rules.prepare(d);
       ++with_data;
       for (const double period :
            std::set<double>(d.station.absent_periods_s.begin(), d.station.absent_periods_s.end()))
         ++unmasked[period];
-      if (periods_of(d.data) < rules.fewest_periods) {
-        say(too_few_periods(where, d, rules.fewest_periods));
+      if (usable_periods(d.data, rules) < rules.fewest_periods) {
+        say(too_few_periods(where, d, rules));
         continue;
       }
       if (auto refused = rules.refuse ? rules.refuse(d) : std::nullopt) {

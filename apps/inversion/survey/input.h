@@ -25,7 +25,11 @@ struct InputRules {
   std::vector<inversion::DatumKind> kinds;
   /// That of the module if not given; tables of data are held to it only where it is.
   std::optional<double> tipper_floor = {};
-  std::size_t fewest_periods = 1;  ///< with a datum: E0610 where a station has fewer
+  std::size_t fewest_periods = 1;  ///< that count: E0610 where a station has fewer
+  /// A period counts where this response is whole; where it has a datum if not given.
+  std::optional<inversion::Element> whole = {};
+  /// What becomes of the rows of a station before they are counted.
+  std::function<void(inversion::StationData&)> prepare = {};
   /// Why a station that has enough is left out all the same; nothing: it is not.
   std::function<std::optional<data::Diagnostic>(const inversion::StationData&)> refuse;
   /// Stations in their order.

@@ -327,10 +327,12 @@ bool impedance_from_resistivity(Sounding& s) {
         const double size = std::sqrt(2 * std::numbers::pi * s.frequency_hz[i] * mu0 * rho);
         s.impedance[i][r][c] = std::polar(size, phase * std::numbers::pi / 180);
         // The phase error has one meaning; that of the resistivity is in log10 units in some
-        // programs.
+        // programs. Where both are sure, the larger one holds for both parts.
         const double by_phase = rp.phase_error[i][r][c] * std::numbers::pi / 180,
                      by_rho = rp.rho_error[i][r][c] / (2 * rho);
-        s.impedance_error[i][r][c] = size * (by_phase > 0 ? by_phase : by_rho);
+        const bool both = rp.errors_apart && !is_missing(rp.rho_error[i][r][c]);
+        s.impedance_error[i][r][c] =
+            size * (!(by_phase > 0) || (both && by_rho > by_phase) ? by_rho : by_phase);
       }
   s.impedance_from_resistivity = true;
   return of_minus_zyx;

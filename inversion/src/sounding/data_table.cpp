@@ -75,13 +75,13 @@ Response complex_rows(const DataTable& t, std::size_t station, Element element,
   };
   for (const auto& [f, p] : pairs_of(t, station, element)) {
     if (p.real && p.imag) {
-      add(f, {numbers[*p.real], numbers[*p.imag]}, std::min(t.sigma[*p.real], t.sigma[*p.imag]));
+      add(f, {numbers[*p.real], numbers[*p.imag]}, std::max(t.sigma[*p.real], t.sigma[*p.imag]));
     } else if (p.log10_rho && p.phase) {
       const double size = impedance_modulus(f, std::pow(10.0, numbers[*p.log10_rho]));
       const double by_rho = std::numbers::ln10 / 2 * t.sigma[*p.log10_rho],
                    by_phase = t.sigma[*p.phase] * std::numbers::pi / 180;
       add(f, std::polar(size, numbers[*p.phase] * std::numbers::pi / 180),
-          size * std::min(by_rho, by_phase));
+          size * std::max(by_rho, by_phase));
     }
   }
   return out;

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -328,6 +329,24 @@ Survey read_survey(const std::filesystem::path& path) {
 
 namespace {
 
+/// Rows of a station as DataTable has them: frequencies fall, kinds in the order of `kinds`.
+DataTable in_order(const DataTable& t, const std::vector<DatumKind>& kinds) {
+  const auto rank = [&](std::size_t i) {
+    return std::find(kinds.begin(), kinds.end(), t.kind[i]) - kinds.begin();
+  };
+  std::vector<std::size_t> order(t.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(-t.frequency_hz[a], rank(a)) < std::pair(-t.frequency_hz[b], rank(b));
+  });
+  DataTable out;
+  for (const std::size_t i : order) {
+    out.add(t.station[i], t.frequency_hz[i], t.kind[i], t.value[i], t.sigma[i]);
+    out.predicted.back() = t.predicted[i];
+  }
+  return out;
+}
+
 /// No error stays below its floor. |Z| is that of the parts that are there.
 void raise_errors(DataTable& t, const ErrorFloors& floors) {
   std::map<std::tuple<std::int64_t, double, Element>, double> modulus;
@@ -384,6 +403,7 @@ std::vector<StationData> stations_of_table(const std::filesystem::path& file,
     to.data.add(0, f, kind, all.data.value[i], all.data.sigma[i]);
     to.data.predicted.back() = all.data.predicted[i];
   }
+  for (StationData& d : out) d.data = in_order(d.data, options.kinds);
   return out;
 }
 

@@ -74,9 +74,9 @@ struct DataTable {
 void require_valid(const DataTable& table, std::size_t n_stations);
 
 /// A complex response of one station, of the rows real and imag of its impedance, else of its
-/// apparent resistivity and phase: sigma is the smaller of |Z| ln(10)/2 d log10 rho_a and
-/// |Z| d phase. Empty where the station has neither at any frequency; a frequency with only one of
-/// a pair is left out.
+/// apparent resistivity and phase. One sigma serves both numbers of a pair, so it is the larger of
+/// theirs: of |Z| ln(10)/2 d log10 rho_a and |Z| d phase. Empty where the station has neither at
+/// any frequency; a frequency with only one of a pair is left out.
 Response response_of(const DataTable& table, std::size_t station, Element element);
 /// The same of the predictions; sigma is that of the data.
 Response predicted_response(const DataTable& table, std::size_t station, Element element);

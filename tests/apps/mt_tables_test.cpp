@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of data as other programs write them: rows in any order, one half of a pair, both forms of
+// a response.
+#include "csv_columns.h"
+#include "mt2d_case.h"
+#include "tessera/inversion/survey_files.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <string>
+
+using namespace tessera::testing;
+using namespace tessera::inversion;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Three stations 1 km apart over 100 ohm m, at 1, 100 and 10 Hz: the table's order. `rows` says
+/// what stands there of each frequency; kind after kind, if wanted.
+std::string unsorted_table(const std::function<std::vector<std::string>(double)>& rows,
+                           bool by_kind = false) {
+  std::string out =
+      "station,name,latitude_deg,longitude_deg,elevation_m,x_m,y_m,z_m,tilt_deg,distance_m,"
+      "offset_m,frequency_hz,period_s,kind,unit,value,sigma,predicted\n";
+  const std::vector<double> hz = {1, 100, 10};
+  const std::size_t n = rows(1).size();
+  for (int k = 0; k < 3; ++k)
+    for (std::size_t j = 0; j < n * hz.size(); ++j) {
+      const double f = hz[by_kind ? j % hz.size() : j / n];
+      out += fmt::format("t{0},t{0},,,,0,{1},0,0,{1},0,{2},{3},{4},\n", k, 1000 * k, f, 1 / f,
+                         rows(f)[by_kind ? j / hz.size() : j % n]);
+    }
+  return out;
+}
+std::vector<std::string> rho_and_phase(double) {
+  return {"log10_rho_xy,1,2,0.03", "phase_xy,deg,45,2"};
+}
+/// 100 ohm m, errors of 5 %.
+std::vector<std::string> impedance(double f) {
+  const double part = std::sqrt(8e-7 * std::numbers::pi * std::numbers::pi * f * 100 / 2);
+  return {fmt::format("zxy_re,ohm,{},{}", part, 0.05 * std::sqrt(2) * part),
+          fmt::format("zxy_im,ohm,{},{}", part, 0.04 * std::sqrt(2) * part)};
+}
+const std::string coarse =
+    "posterior.method = \"none\"\nmesh = {growth = 1.6, cell_width = \"1 km\", error = 100}\n"
+    "inversion.max_iterations = 1\ndata.responses = [\"te\"]\n";
+
+TEST_F(Mt2d, RowsOfATableMayStandInAnyOrder) {
+  for (const bool by_kind : {false, true}) {
+    write("t.csv", unsorted_table(rho_and_phase, by_kind));
+    write("case.toml", "app = \"inversion.mt2d\"\ndata.files = \"t.csv\"\n" + coarse);
+    const Outcome o = tessera({"run", "case.toml", "--output", "R", "--force"});
+    EXPECT_TRUE(o.code == 0 || o.code == 6) << o.err;
+    EXPECT_TRUE(fs::exists(here() / "R/plots/misfit.png"));
+    const DataTable t = read_survey(here() / "R/data.csv").data;
+    ASSERT_EQ(t.size(), 18u);
+    EXPECT_EQ(t.frequency_hz[0], 100);
+    EXPECT_EQ(t.frequency_hz[2], 10);
+    EXPECT_EQ(t.kind[1], (DatumKind{Element::xy, Part::phase}));
+  }
+}
+
+// A layered earth is fitted to an impedance: halves of one are none.
+TEST_F(Mt2d, HalvesOfPairsAreNoSounding) {
+  write("t.csv",
+        unsorted_table([](double) { return std::vector<std::string>{"log10_rho_xy,1,2,0.03"}; }));
+  write("case.toml", "app = \"inversion.mt1d\"\ndata = {files = \"t.csv\", response = \"xy\"}\n");
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_TRUE(holds(o.err,
+                    "E0610: only 0 usable periods are left, at least 3 are needed; 3 have "
+                    "one half of a pair alone"))
+      << o.err;
+}
+
+TEST_F(Mt2d, AFormOfATableIsTakenOnce) {
+  const auto kept = [&](const std::string& form, auto&& rows) {
+    write("t.csv", unsorted_table(rows));
+    write("case.toml",
+          "app = \"inversion.mt2d\"\ndata.files = \"t.csv\"\noutput.pictures = false\n"
+          "data.form = \"" +
+              form + "\"\n" + coarse);
+    const Outcome o = tessera({"run", "case.toml", "--output", "R", "--force"});
+    EXPECT_TRUE(o.code == 0 || o.code == 6) << o.err;
+    return read_survey(here() / "R/data.csv").data;
+  };
+  const auto told = [&](const char* what) { return holds(read("R/log.txt"), what); };
+  const auto both = [](double f) {
+    std::vector<std::string> out = rho_and_phase(f);
+    for (std::string& row : impedance(f)) out.push_back(std::move(row));
+    return out;
+  };
+  for (const char* form : {"resistivity_phase", "impedance"}) {
+    const DataTable t = kept(form, both);
+    ASSERT_EQ(t.size(), 18u);
+    EXPECT_EQ(t.kind[0].part == Part::real, std::string(form) == "impedance");
+    EXPECT_TRUE(told("both forms of a response"));
+  }
+  EXPECT_EQ(kept("phase", both).size(), 9u);
+  // What is there in one form alone is taken as it is, but nothing that is not asked for.
+  EXPECT_EQ(kept("resistivity_phase", impedance).kind[1].part, Part::imag);
+  EXPECT_TRUE(told("real and imaginary parts where data.form asks for apparent resistivities"));
+  EXPECT_EQ(kept("impedance", rho_and_phase).kind[1].part, Part::phase);
+  const DataTable phase = kept("phase", impedance), rho = kept("resistivity", impedance);
+  EXPECT_TRUE(told("these are computed"));
+  ASSERT_EQ(phase.size(), 9u);
+  ASSERT_EQ(rho.size(), 9u);
+  for (std::size_t i = 0; i < 9; ++i) {
+    EXPECT_EQ(phase.kind[i].part, Part::phase);
+    EXPECT_NEAR(phase.value[i], 45, 1e-9);
+    EXPECT_NEAR(phase.sigma[i], 0.05 * 180 / std::numbers::pi, 1e-9);
+    EXPECT_NEAR(rho.value[i], 2, 1e-9);
+    EXPECT_NEAR(rho.sigma[i], 0.1 / std::numbers::ln10, 1e-9);
+  }
+}
+
+}  // namespace
