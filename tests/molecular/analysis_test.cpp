@@ -231,6 +231,9 @@ TEST(MeanSquaredDisplacement, SaysWhatItCannotDo) {
   for (std::size_t t : {0, 1, 2}) msd.add(frames[t]);
   EXPECT_THROW(msd.diffusion(), Error);
   EXPECT_THROW(msd.add(frames[4]), Error);  // one is missing
+  Frame less = frames[3];
+  less.x_nm.pop_back();
+  EXPECT_THROW(msd.add(less), Error);
   MeanSquaredDisplacement seldom(s, {{0}}, {.fit_from_ps = 0.1, .fit_to_ps = 0.4});
   seldom.add(frames[0]);
   const std::string says = tessera::testing::message_of([&] { seldom.add(frames[1]); });
@@ -238,14 +241,14 @@ TEST(MeanSquaredDisplacement, SaysWhatItCannotDo) {
       << says;
 }
 
-/// A molecule that lies across a face in the first frame, and rests while the box grows.
+/// A molecule that lies across a face, and rests while the box grows.
 TEST(MeanSquaredDisplacement, OfARestingMoleculeIsZero) {
   System s = testing::lennard_jones_atoms(2);
   s.connectivity = {{0, 1}};
   MeanSquaredDisplacement msd(s, {{0, 1}}, {.fit_from_ps = 1, .fit_to_ps = 2});
   for (int t = 0; t < 4; ++t) {
     const double edge = 2 + 0.1 * t;
-    msd.add({.x_nm = {{1.9, 1, 1}, {0.1, 1, 1}},
+    msd.add({.x_nm = {{edge - 0.05, 1, 1}, {0.15, 1, 1}},
              .v_nm_ps = {},
              .box = rectangular_box({edge, edge, edge}),
              .time_ps = 1.0 * t});
@@ -284,8 +287,27 @@ TEST(MeanSquaredDisplacement, OfAnUnboundedBox) {
   EXPECT_NEAR(unbounded_diffusion(2.4e-3, 298, 0.73e-3, 2.5), 2.4e-3 + 3.394e-4, 1e-7);
 }
 
+/// A site has no velocity in files of ours, and another's in those of others: neither counts.
+TEST(VelocityAutocorrelation, LeavesVirtualSitesOut) {
+  System s = testing::lennard_jones_atoms(3);
+  s.atoms.mass_amu[1] = 0;
+  VelocityAutocorrelation c(s, {0, 1, 2}, 1);
+  for (int t = 0; t < 3; ++t) {
+    Frame f;
+    f.time_ps = t;
+    f.x_nm.resize(3);
+    f.v_nm_ps = {{3, 0, 0}, {0.0 + t, 0, 0}, {0, 1, 0}};
+    c.add(f);
+  }
+  EXPECT_DOUBLE_EQ(c.curve().y[0], 5);
+  EXPECT_DOUBLE_EQ(c.curve().y[1], 5);
+  const std::string says =
+      tessera::testing::message_of([&] { VelocityAutocorrelation(s, {1}, 1); });
+  EXPECT_NE(says.find("virtual sites alone"), std::string::npos) << says;
+}
+
 TEST(VelocityAutocorrelation, OfAnOscillatorIsACosine) {
-  VelocityAutocorrelation c({0, 1}, 20);
+  VelocityAutocorrelation c(testing::lennard_jones_atoms(2), {0, 1}, 20);
   const double w = 2 * pi / 40;
   for (int t = 0; t < 400 + 20;
        ++t) {  // atoms a quarter of a period apart: the average over both is exact at each t

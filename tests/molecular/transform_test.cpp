@@ -123,6 +123,82 @@ TEST(Transform, PathsGoOnBeyondTheFaces) {
   EXPECT_GT(norm(x), 2);
 }
 
+/// Molecules of two atoms that diffuse several boxes away, in a box whose edge wanders: runs write
+/// the paths, others what is in the box, atom by atom or in whole molecules. The path of a centre
+/// is the sum of the nearest images of the steps that it takes in the box (von Buelow, Bullerjahn &
+/// Hummer 2020, eq. 2), here by hand.
+TEST(MeanSquaredDisplacement, DoesNotDependOnTheImagesOfAFile) {
+  constexpr std::size_t n = 40, frames = 200;
+  System system = testing::lennard_jones_atoms(2 * n);
+  std::vector<Group> molecules, atoms;
+  for (std::int32_t m = 0; m < static_cast<std::int32_t>(n); ++m) {
+    system.connectivity.push_back({2 * m, 2 * m + 1});
+    molecules.push_back({2 * m, 2 * m + 1});
+    atoms.push_back({2 * m});
+  }
+  const MoleculeMap map(system);
+  Random random(12);
+  std::normal_distribution<double> step(0, 0.02), breath(0, 0.01);
+  std::uniform_real_distribution<double> anywhere(-6, 6);
+  std::vector<Vec3> at(n), path(n), last(n);
+  for (Vec3& s : at)
+    for (double& v : s) v = anywhere(random);
+  std::vector<Frame> paths, torn, whole;
+  std::vector<std::vector<Vec3>> by_hand;
+  for (std::size_t t = 0; t < frames; ++t) {
+    const double edge = 2 + breath(random);
+    Frame f;
+    f.box = rectangular_box({edge, edge, edge});
+    f.time_ps = static_cast<double>(t);
+    for (std::size_t m = 0; m < n; ++m) {
+      Vec3 &s = at[m], now;
+      for (std::size_t k = 0; k < 3; ++k) {
+        s[k] += step(random);
+        now[k] = edge * (s[k] - std::floor(s[k]));
+        const double d = now[k] - last[m][k];
+        path[m][k] = t == 0 ? edge * s[k] : path[m][k] + d - edge * std::round(d / edge);
+      }
+      last[m] = now;
+      f.x_nm.push_back({edge * s[0] + 0.3, edge * s[1], edge * s[2]});
+      f.x_nm.push_back({edge * s[0] - 0.3, edge * s[1], edge * s[2]});
+    }
+    by_hand.push_back(path);
+    paths.push_back(f);
+    map.wrap(f.x_nm, f.box);
+    whole.push_back(f);
+    for (Vec3& x : f.x_nm)
+      for (double& v : x) v -= edge * std::floor(v / edge);
+    torn.push_back(f);
+  }
+  for (const bool drift : {false, true}) {
+    const auto found = [&](const std::vector<Group>& groups, const std::vector<Frame>& of) {
+      MeanSquaredDisplacement msd(
+          system, groups, {.fit_from_ps = 5, .fit_to_ps = 20, .lag_ps = 20, .remove_drift = drift});
+      for (const Frame& f : of) msd.add(f);
+      return msd;
+    };
+    const MeanSquaredDisplacement msd = found(molecules, paths);
+    const Curve c = msd.curve();
+    for (std::size_t lag = 1; lag <= 20; ++lag) {
+      double sum = 0;
+      for (std::size_t t = lag; t < frames; ++t) {
+        Vec3 all{};
+        for (std::size_t m = 0; m < n && drift; ++m)
+          for (std::size_t k = 0; k < 3; ++k)
+            all[k] += (by_hand[t][m][k] - by_hand[t - lag][m][k]) / n;
+        for (std::size_t m = 0; m < n; ++m)
+          sum += std::pow(norm(minus(minus(by_hand[t][m], by_hand[t - lag][m]), all)), 2);
+      }
+      EXPECT_NEAR(c.y[lag], sum / static_cast<double>(n * (frames - lag)), 1e-11) << lag;
+    }
+    EXPECT_NEAR(msd.diffusion().mean, std::pow(2 * 0.02, 2) / 2, 1e-4);
+    for (const auto* of : {&torn, &whole}) {
+      EXPECT_NEAR(found(molecules, *of).diffusion().mean, msd.diffusion().mean, 1e-12);
+      EXPECT_NEAR(found(atoms, *of).diffusion().mean, found(atoms, paths).diffusion().mean, 1e-12);
+    }
+  }
+}
+
 TEST(Transform, AGroupIsCentred) {
   std::vector<Vec3> x = {{0, 0, 0}, {1, 2, 3}, {4, 4, 4}};
   const std::vector<std::int32_t> group = {0, 1};

@@ -106,7 +106,7 @@ class Vacf final : public Task {
   Vacf(const TaskOptions& o, const Input& in, double frame_ps)
       : name_(o.name),
         lag_(static_cast<std::size_t>(std::llround(*o.lag / ps / frame_ps))),
-        c_(in.groups.at(o.group), lag_) {
+        c_(in.system, in.groups.at(o.group), lag_) {
     if (lag_ == 0)
       throw Error(fmt::format("[vacf] the lag of {} ps is shorter than the {} ps between frames",
                               *o.lag / ps, frame_ps));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <numeric>
 
@@ -97,31 +98,68 @@ Curve LagAverage::curve() const {
 
 MeanSquaredDisplacement::MeanSquaredDisplacement(const System& system, std::vector<Group> groups,
                                                  const Options& options)
-    : options_(options), groups_(std::move(groups)), all_masses_(system.atoms.mass_amu) {
+    : options_(options), n_atoms_(system.n_atoms()), map_(system) {
   if (!(options_.fit_from_ps >= 0 && options_.fit_to_ps > options_.fit_from_ps))
     throw Error(fmt::format("[msd] expected a range of times to fit, got {} to {} ps",
                             options_.fit_from_ps, options_.fit_to_ps));
   options_.lag_ps = std::max(options_.lag_ps, options_.fit_to_ps);
-  if (groups_.empty()) throw Error("[msd] expected groups of atoms, got none");
-  for (const Group& g : groups_) {
-    std::vector<double> m;
-    for (std::int32_t i : g) m.push_back(system.atoms.mass_amu.at(static_cast<std::size_t>(i)));
-    if (std::accumulate(m.begin(), m.end(), 0.0) <= 0) m.assign(g.size(), 1);
-    masses_.push_back(std::move(m));
+  if (groups.empty()) throw Error("[msd] expected groups of atoms, got none");
+  const std::vector<std::int32_t> molecule = molecules(system);
+  for (const Group& g : groups)
+    centres_.push_back(centre_of_group(g, molecule, system.atoms.mass_amu));
+  if (!options_.remove_drift) return;
+  Group all(system.n_atoms());
+  std::iota(all.begin(), all.end(), 0);
+  drift_ = centre_of_group(all, molecule, system.atoms.mass_amu);
+}
+
+MeanSquaredDisplacement::Centre MeanSquaredDisplacement::centre_of_group(
+    const Group& atoms, const std::vector<std::int32_t>& molecule,
+    const std::vector<double>& mass_amu) {
+  double total = 0;
+  for (const std::int32_t i : atoms) total += mass_amu.at(static_cast<std::size_t>(i));
+  const bool by_mass = total > 0;  // of virtual sites alone: none weighs more than others
+  std::map<std::int32_t, Body> of_molecule;
+  for (const std::int32_t i : atoms) {
+    const double weight = by_mass ? mass_amu[static_cast<std::size_t>(i)] : 1;
+    if (!(weight > 0)) continue;
+    Body& body = of_molecule[molecule[static_cast<std::size_t>(i)]];
+    body.atoms.push_back(i);
+    body.weight.push_back(weight);
   }
+  if (of_molecule.empty()) throw Error("[msd] expected groups of atoms, got one without any");
+  Centre out{.first = bodies_.size()};
+  for (auto& [number, body] : of_molecule) {
+    weight_.push_back(std::accumulate(body.weight.begin(), body.weight.end(), 0.0));
+    out.weight += weight_.back();
+    bodies_.push_back(std::move(body));
+  }
+  out.last = bodies_.size();
+  return out;
+}
+
+Vec3 MeanSquaredDisplacement::at(const Centre& centre, const std::vector<Vec3>& x) const {
+  Vec3 out{};
+  for (std::size_t k = centre.first; k < centre.last; ++k)
+    for (std::size_t d = 0; d < 3; ++d) out[d] += weight_[k] * x[k][d];
+  for (double& v : out) v /= centre.weight;
+  return out;
 }
 
 void MeanSquaredDisplacement::add(const Frame& frame) {
-  Frame f = frame;
-  if (is_periodic(f.box)) unwrap_.apply(f);
+  if (frame.x_nm.size() != n_atoms_)
+    throw Error(fmt::format("[msd] expected the positions of {} atoms, got {}", n_atoms_,
+                            frame.x_nm.size()));
+  std::vector<Vec3> whole = frame.x_nm;
+  map_.make_whole(whole, frame.box);
+  Frame f{.x_nm = {}, .box = frame.box, .time_ps = frame.time_ps};
+  for (const Body& b : bodies_) f.x_nm.push_back(centre_of(whole, b.atoms, b.weight));
+  unwrap_.apply(f);
   std::vector<Vec3> centres;
-  centres.reserve(groups_.size());
-  for (std::size_t g = 0; g < groups_.size(); ++g)
-    centres.push_back(centre_of(f.x_nm, groups_[g], masses_[g]));
-  if (options_.remove_drift) {
-    Group all(all_masses_.size());
-    std::iota(all.begin(), all.end(), 0);
-    const Vec3 drift = centre_of(f.x_nm, all, all_masses_);
+  centres.reserve(centres_.size());
+  for (const Centre& c : centres_) centres.push_back(at(c, f.x_nm));
+  if (drift_) {
+    const Vec3 drift = at(*drift_, f.x_nm);
     for (Vec3& c : centres)
       for (std::size_t d = 0; d < 3; ++d) c[d] -= drift[d];
   }
@@ -179,9 +217,14 @@ double unbounded_diffusion(double d, double temperature_k, double viscosity_pa_s
   return d + m2_s * 1e6;  // m^2/s = 1e6 nm^2/ps
 }
 
-VelocityAutocorrelation::VelocityAutocorrelation(Group atoms, std::size_t lags)
-    : atoms_(std::move(atoms)), average_(LagAverage::Of::product, lags) {
-  if (atoms_.empty()) throw Error("[vacf] expected atoms, got none");
+VelocityAutocorrelation::VelocityAutocorrelation(const System& system, const Group& atoms,
+                                                 std::size_t lags)
+    : average_(LagAverage::Of::product, lags) {
+  for (const std::int32_t i : atoms)
+    if (system.atoms.mass_amu.at(static_cast<std::size_t>(i)) > 0) atoms_.push_back(i);
+  if (atoms_.empty())
+    throw Error(fmt::format("[vacf] expected atoms with mass, got {}",
+                            atoms.empty() ? "none" : "virtual sites alone"));
 }
 
 void VelocityAutocorrelation::add(const Frame& frame) {

@@ -125,16 +125,24 @@ void MoleculeMap::wrap(std::vector<Vec3>& x, const Box& box) const {
 }
 
 void Unwrap::apply(Frame& frame) {
+  std::vector<Vec3> home = frame.x_nm;
+  if (is_periodic(frame.box))
+    for (Vec3& x : home) {
+      Vec3 s = fractions(frame.box, x);
+      for (double& f : s) f = -std::floor(f);
+      x = plus(x, from_fractions(frame.box, s));
+    }
   if (path_.empty()) {
-    last_ = path_ = frame.x_nm;
+    last_ = std::move(home);
+    path_ = frame.x_nm;
     return;
   }
-  if (frame.x_nm.size() != last_.size())
+  if (home.size() != last_.size())
     throw Error(fmt::format("[unwrap] expected {} atoms as in the first frame, got {}",
-                            last_.size(), frame.x_nm.size()));
+                            last_.size(), home.size()));
   for (std::size_t i = 0; i < last_.size(); ++i)
-    path_[i] = plus(path_[i], wrapped(frame.box, minus(frame.x_nm[i], last_[i])));
-  last_ = frame.x_nm;
+    path_[i] = plus(path_[i], wrapped(frame.box, minus(home[i], last_[i])));
+  last_ = std::move(home);
   frame.x_nm = path_;
 }
 

@@ -89,17 +89,35 @@ class MeanSquaredDisplacement {
     bool remove_drift = false;  ///< of the centre of mass of all atoms
   };
   MeanSquaredDisplacement(const System& system, std::vector<Group> groups, const Options& options);
-  /// Paths are unwrapped here, atom by atom: groups need not be in one piece.
+  /// Molecules are made whole here, and the paths of their centres unwrapped (`Unwrap`), of those
+  /// atoms that are in the group: no image of an atom matters.
   void add(const Frame& frame);
   Curve curve() const;
   /// nm^2/ps = 0.01 cm^2/s. Throws Error where no window is complete.
   data::BlockedMean diffusion() const;
 
  private:
+  /// The atoms of a group, or of all, that are of one molecule.
+  struct Body {
+    Group atoms;
+    std::vector<double> weight;
+  };
+  /// A centre: the mean of those of bodies.
+  struct Centre {
+    std::size_t first = 0, last = 0;  ///< of the bodies
+    double weight = 0;
+  };
+  Centre centre_of_group(const Group& atoms, const std::vector<std::int32_t>& molecule,
+                         const std::vector<double>& mass_amu);
+  Vec3 at(const Centre& centre, const std::vector<Vec3>& x) const;
+
   Options options_;
-  std::vector<Group> groups_;
-  std::vector<std::vector<double>> masses_;
-  std::vector<double> all_masses_;
+  std::size_t n_atoms_;
+  MoleculeMap map_;
+  std::vector<Body> bodies_;
+  std::vector<double> weight_;  ///< of each body
+  std::vector<Centre> centres_;
+  std::optional<Centre> drift_;
   Unwrap unwrap_;
   std::optional<LagAverage> average_;
   std::vector<std::vector<double>> windows_;  ///< by frame they begin at, as far as they are open
@@ -113,10 +131,12 @@ class MeanSquaredDisplacement {
 /// D + 2.837297 k_B T/(6 pi eta L). nm^2/ps, K, Pa s, nm.
 double unbounded_diffusion(double d, double temperature_k, double viscosity_pa_s, double box_nm);
 
-/// <v(0).v(t)> of atoms [nm^2/ps^2] and D = 1/3 integral of it (Green-Kubo).
+/// <v(0).v(t)> of atoms [nm^2/ps^2] and D = 1/3 integral of it (Green-Kubo). Virtual sites are left
+/// out: without mass they have no velocity, or one that other atoms give them.
 class VelocityAutocorrelation {
  public:
-  VelocityAutocorrelation(Group atoms, std::size_t lags);
+  /// Throws Error where no atom of the group has mass.
+  VelocityAutocorrelation(const System& system, const Group& atoms, std::size_t lags);
   /// Throws Error where the frame has no velocities.
   void add(const Frame& frame);
   Curve curve() const { return average_.curve(); }

@@ -61,17 +61,20 @@ class Complex {
   std::vector<Link> links_;  ///< each molecule after the one it is joined to
 };
 
-/// Takes the jumps at the faces out of paths: x'(t) = x'(t-1) + nearest image of x(t) - x(t-1),
-/// with the box of t, which keeps diffusion right in boxes that breathe (von Buelow, Bullerjahn &
-/// Hummer, J. Chem. Phys. 153 (2020) 021101). Between frames no atom moves as far as half of the
-/// smallest width.
+/// Takes the jumps at the faces out of paths: x'(t) = x'(t-1) + nearest image of w(t) - w(t-1), w
+/// the image of x in the box of its frame (fractions in [0, 1)), the difference in the box of t:
+/// whatever images a file has, diffusion is right in boxes that breathe (von Buelow, Bullerjahn &
+/// Hummer, J. Chem. Phys. 153 (2020) 021101). With x in place of w a point n boxes away would move
+/// by n times what the box does. Between frames no point moves as far as half of the smallest
+/// width. Of what is one body, a molecule, the centre is such a point: its atoms cross a face one
+/// by one, while the box changes.
 class Unwrap {
  public:
   /// The first frame stays as it is.
   void apply(Frame& frame);
 
  private:
-  std::vector<Vec3> last_, path_;
+  std::vector<Vec3> last_, path_;  ///< in the box; all the way
 };
 
 /// Moves all atoms so that the centre of the group (weights 1 where `weights` is empty) comes to
