@@ -156,6 +156,14 @@ TEST_F(MdFrames, RerunFindsWhatTheRunFound) {
   ASSERT_EQ(tessera({"rerun", "case.toml", "RUN/3_free/trajectory.xtc", "-o", "R3"}).code, 0);
   const auto rounded = table("R3/1_rerun/energies.csv");
   for (std::size_t k = 0; k < 31; ++k) EXPECT_NEAR(rounded.at("lj")[k], run.at("lj")[k], 1);
+  // Frames that a run does not write are none that a rerun does not look at.
+  ASSERT_EQ(tessera({"rerun", "case.toml", "RUN/3_free/trajectory.h5md", "-o", "R4", "--set",
+                     "nstxout=0"})
+                .code,
+            0);
+  const auto seldom = frames("R4/1_rerun/forces.trr");
+  ASSERT_EQ(seldom.size(), 31u);
+  EXPECT_EQ(seldom.at(7).f, then.at(7).f);
 
   const Outcome none =
       tessera({"rerun", "case.toml", "RUN/3_free/trajectory.xtc", "--stage", "cold"});

@@ -153,8 +153,8 @@ struct StageRunner {
   }
 
   void open_trajectories(bool fresh) {
-    if (stage.settings.nstxout == 0 || (stage.type == StageType::rerun && !c.options.output.forces))
-      return;
+    const bool rerun = stage.type == StageType::rerun;  // of every frame there is
+    if (rerun ? !c.options.output.forces : stage.settings.nstxout == 0) return;
     mol::TrajectoryOptions o{
         .velocities = c.options.output.velocities && !running->frame().v_nm_ps.empty(),
         .forces = c.options.output.forces,
@@ -163,7 +163,7 @@ struct StageRunner {
     for (std::size_t k = 2; k < running->columns().size(); ++k)
       o.observables.push_back({running->columns()[k], mol::unit_of(running->columns()[k])});
     const mol::System shown = c.written.empty() ? at.system : mol::part_of(at.system, c.written);
-    const std::string name = stage.type == StageType::rerun ? "forces." : "trajectory.";
+    const std::string name = rerun ? "forces." : "trajectory.";
     for (const std::string& format : c.options.output.trajectory) {
       const fs::path path = folder / (name + format);
       trajectories.push_back(fresh ? mol::create_trajectory(path, shown, o)
