@@ -75,7 +75,7 @@ TEST_F(MdWords, SwitchesSayWhereTheyBegin) {
 }
 
 TEST_F(MdWords, BarostatsAskForATemperature) {
-  for (const std::string kind : {"c-rescale", "monte-carlo"}) {
+  for (const std::string kind : {"c-rescale", "with pcoupl = \"monte-carlo\""}) {
     const std::string text = std::string(kArgon) + "pcoupl = \"" + kind +
                              "\"\n";  // of the last stage, which has no bath
     refused(text, "pcoupl", "E0751", "needs a temperature, and none is given", "give ref_t");
@@ -239,6 +239,52 @@ TEST_F(MdWords, WhatDoesNothingIsTold) {
   warned("duration = \"10 fs\"\n" + water + down + stage, "duration", "duration has no effect");
   write("case.toml", "nsteps = 5\n" + water + down + stage);
   EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0757"));
+}
+
+/// Keys that the steps of no stage read; one that a stage reads is not idle at the top.
+TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
+  const std::string sd = "integrator = \"sd\"\n", coupled = "tcoupl = \"v-rescale\"\n";
+  const auto water = [&](const std::string& keys) { return keys + kWater; };
+  for (const auto& [keys, key, says] :
+       {std::tuple{sd + "comm_mode = \"linear\"\n", "comm_mode", "with integrator = \"sd\""},
+        {sd + "nstcomm = 5\n", "nstcomm", "with integrator = \"sd\""},
+        {"tcoupl = \"andersen\"\nnstcomm = 5\n", "nstcomm", "with tcoupl = \"andersen\""},
+        {"freeze = \"index 0 to 2\"\ncomm_mode = \"linear\"\n", "comm_mode",
+         "where atoms are frozen"},
+        {"comm_mode = \"none\"\nnstcomm = 5\n", "nstcomm", "with comm_mode = \"none\""},
+        {coupled + "pcoupl = \"monte-carlo\"\ntau_p = \"1 ps\"\n", "tau_p",
+         "with pcoupl = \"monte-carlo\""},
+        {coupled + "pcoupl = \"monte-carlo\"\ncompressibility = \"1 1/bar\"\n", "compressibility",
+         "with pcoupl = \"monte-carlo\", unless it is 0"},
+        {"pcoupl = \"parrinello-rahman\"\nnstpcouple = 5\n", "nstpcouple",
+         "with pcoupl = \"parrinello-rahman\""},
+        {"tau_p = \"1 ps\"\n", "tau_p", "without a barostat"},
+        {"tau_t = \"1 ps\"\n", "tau_t", "without a thermostat"},
+        {"mts_level2_factor = 3\n", "mts_level2_factor", "without mts"},
+        {"gen_vel = false\n", "gen_temp", "with gen_vel = false"}})
+    warned(water(keys), key, std::string(key) + " has no effect " + says);
+  const auto silent = [&](const std::string& text) {
+    write("case.toml", text);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_TRUE(o.code == 0 && !holds(o.err, "E0757")) << text << o.err;
+  };
+  silent(water(sd + "comm_mode = \"none\"\n"));
+  silent(water("freeze = \"none\"\ncomm_mode = \"linear\"\n"));
+  silent(water(coupled +
+               "pcoupl = \"monte-carlo\"\npcoupltype = \"semiisotropic\"\ncompressibility "
+               "= [\"1 1/bar\", \"1 1/bar\", \"0 1/bar\"]\n"));
+  silent(water("gen_vel = true\n"));
+  silent(water(""));
+  const std::string first = "[[stage]]\nname = \"a\"\n", second = "[[stage]]\nname = \"b\"\n",
+                    bath = "tau_t = \"1 ps\"\n";
+  silent(water(bath) + first + second + coupled);
+  warned(water(coupled) + first + second + "tcoupl = \"no\"\n" + bath, "tau_t",
+         "tau_t has no effect without a thermostat");
+  // The second stage begins with the velocities of the first, unless it was one of minimization.
+  warned(water("") + first + second + "gen_temp = \"20 K\"\n", "gen_temp = \"20 K\"",
+         "gen_temp has no effect where a stage begins with velocities");
+  silent(water("") + first + "type = \"minimize\"\n" + second + "gen_temp = \"20 K\"\n");
+  silent(water("") + first + second + "gen_vel = true\ngen_temp = \"20 K\"\n");
 }
 
 /// A barostat that makes the box smaller than two cut-offs: what helps is no minimization.

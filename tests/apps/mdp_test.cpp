@@ -196,9 +196,40 @@ TEST_F(Mdp, NamesAreThoseOfGromacsWhateverTheirHyphens) {
   has("tcoupl = vrescale\ntcgrps = System\ntaut = 0.1\nref_t = 300\nconstraints = hbonds\n",
       {"tcoupl = \"v-rescale\"", "tau_t = \"0.1 ps\"", "constraints = \"h-bonds\""});
   has("nstxtcout = 5\nxtc_grps = Protein\n", {"output.select = \"(protein)\""});
-  has("nstcomm = 0\n", {"comm_mode = \"none\"", "nstcomm = 100"});
+  has("nstcomm = 0\n", {"comm_mode = \"none\""});
   has("comm-mode = None\ncomm-grps = Protein Water\n", {"comm_mode = \"none\""});
   has("mass-repartition-factor = 1.0\n", {"integrator = \"md\""});
+}
+
+/// GROMACS removes the motion of the whole with sd, too, and couples a piston every nstpcouple
+/// steps: what a case does otherwise is told, and the case does not say what it does not do.
+TEST_F(Mdp, KeysThatDoSomethingElseThanInGromacsAreTold) {
+  const auto made = [&](const std::string& text, const char* told) {
+    write("g.mdp", "nsteps = 10\n" + text);
+    const Outcome o = tessera({"import", "g.mdp"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_TRUE(holds(o.err, "E0727") && holds(o.err, told)) << text << o.err;
+    return o.out;
+  };
+  for (const auto& [text, why] :
+       {std::pair{"integrator = sd\nref-t = 300\ntau-t = 1\ntc-grps = System\n", "integrator = sd"},
+        {"tcoupl = andersen\nref-t = 300\ntau-t = 1\ntc-grps = System\n", "tcoupl = andersen"},
+        {"freezegrps = Water\nfreezedim = N N Y\n", "freezegrps"}}) {
+    const std::string words =
+        std::string("with ") + why + " the motion of the centre of mass stays";
+    for (const std::string mode : {"", "comm-mode = Linear\nnstcomm = 10\n"}) {
+      const std::string out = made(text + mode, words.c_str());
+      EXPECT_TRUE(holds(out, "comm_mode = \"none\"") && !holds(out, "nstcomm")) << out;
+    }
+    write("g.mdp", std::string("nsteps = 10\ncomm-mode = none\n") + text);
+    EXPECT_FALSE(holds(tessera({"import", "g.mdp"}).err, "stays")) << text;
+  }
+  const std::string piston =
+      made("pcoupl = Parrinello-Rahman\ncompressibility = 4.5e-5\nref-p = 1\nnstpcouple = 10\n",
+           "moves in every step");
+  EXPECT_FALSE(holds(piston, "nstpcouple")) << piston;
+  // readir.cpp: "nstcomm is modified to its absolute value".
+  EXPECT_TRUE(holds(made("nstcomm = -10\n", "nstcomm = -10 means 10"), "nstcomm = 10\n"));
 }
 
 /// gmx grompp writes all keys with the values that it took (mdout.mdp); those of versions up to

@@ -31,6 +31,8 @@ struct Maker {
   const data::Config& config;
   Case c;
   std::vector<data::Diagnostic> errors;
+  std::optional<bool> has_velocities{};  ///< the frame in which the next stage begins
+  std::vector<std::optional<std::vector<Complaint>>> idle{};  ///< of each stage that takes steps
 
   /// What is wrong at the top of a file, or by default, is so for every stage, and told once.
   void tell(std::vector<data::Diagnostic>& list, const std::string& key, data::Diagnostic d) {
@@ -168,7 +170,11 @@ struct Maker {
                       .periodic = mol::is_periodic(c.start.box),
                       .net_charge_e = mol::net_charge_e(c.system),
                       .water_is_rigid = topology_of(c, s).rigid_waters.size() > 0,
+                      .has_velocities = has_velocities,
                       .given = given};
+    const bool steps = s.type == StageType::dynamics && s.n_steps > 0;
+    idle.push_back(steps ? std::optional(idle_keys(asked)) : std::nullopt);
+    has_velocities = s.type == StageType::rerun ? std::nullopt : std::optional(!s.minimizes());
     for (const Complaint& x : complaints_of(asked))
       if (x.doubt)
         warn(x.number, key_of(k, x.key), x.message, x.hint);
@@ -348,6 +354,22 @@ struct Maker {
     }
   }
 
+  /// Keys that the stages which have them do not read: at the top of a file those that none of them
+  /// does. What looks at a frame alone may read any.
+  void doubt_idle() {
+    const auto reads = [&](std::size_t k, const std::string& key) {
+      if (in_stage(k, key) || c.stages[k].type != StageType::dynamics) return false;
+      return !idle[k] || std::ranges::find(*idle[k], key, &Complaint::key) == idle[k]->end();
+    };
+    for (std::size_t k = 0; k < c.stages.size(); ++k)
+      for (const Complaint& x : idle[k].value_or(std::vector<Complaint>{})) {
+        bool read = !in_stage(k, x.key) && !at_top(x.key);
+        for (std::size_t j = 0; j < c.stages.size() && !in_stage(k, x.key); ++j)
+          read = read || reads(j, x.key);
+        if (!read) warn(x.number, key_of(k, x.key), x.message, x.hint);
+      }
+  }
+
   /// Two steps of the fastest bond or less are no dynamics; GROMACS warns below ten.
   void doubt_steps() {
     for (std::size_t k = 0; k < c.stages.size(); ++k) {
@@ -394,6 +416,7 @@ Case make_case(const data::Config& config) {
   Maker m{config, {}, {}};
   m.c.options = md_options().read(config);
   read_input(config, m.c);
+  m.has_velocities = !m.c.start.v_nm_ps.empty();
   if (m.c.options.start_time) m.c.start.time_ps = in_unit(*m.c.options.start_time, "ps");
   m.check_unit();
   m.coulomb_constant();
@@ -403,6 +426,7 @@ Case make_case(const data::Config& config) {
   m.doubt_keys();
   m.stop_at_errors();
   m.doubt_ends();
+  m.doubt_idle();
   m.doubt_steps();
   m.c.inputs = data::inputs_read();
   return std::move(m.c);

@@ -26,11 +26,14 @@ struct Asked {
   std::int64_t n_steps;
   bool periodic;
   double net_charge_e;
-  bool water_is_rigid;  ///< by the topology itself
+  bool water_is_rigid;                 ///< by the topology itself
+  std::optional<bool> has_velocities;  ///< where the stage begins; none: a file will tell
   std::function<bool(const char*)>
       given;  ///< whether a key stands in the file, for this stage or for all
 };
 std::vector<Complaint> complaints_of(const Asked& asked);
+/// Of a stage of dynamics: doubts of the keys that its steps do not read, given or not.
+std::vector<Complaint> idle_keys(const Asked& asked);
 
 /// What the library found no system or no steps for, at the setting that asks for it.
 Complaint complaint_of_fault(const std::string& words, const Asked& asked);

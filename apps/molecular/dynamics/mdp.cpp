@@ -152,8 +152,13 @@ struct CaseText {
     line("dt", quantity(o.dt_ps, "ps"));
     line("gen_vel", stage.draws_velocities.value_or(false));
     if (stage.drawn_temperature_k) line("gen_temp", quantity(*stage.drawn_temperature_k, "K"));
-    line("comm_mode", word_of(removals, o.centre_of_mass_removal));
-    line("nstcomm", o.centre_of_mass_removal_every > 0 ? o.centre_of_mass_removal_every : 100);
+    const mol::FrozenGroups& f = stage.frozen;
+    const bool stays = o.scheme == mol::Dynamics::Scheme::langevin ||
+                       o.thermostat == mol::Dynamics::Thermostat::andersen ||
+                       !(f.all.empty() && f.x.empty() && f.y.empty() && f.z.empty());
+    line("comm_mode", stays ? in_quotes("none") : word_of(removals, o.centre_of_mass_removal));
+    if (!stays && o.centre_of_mass_removal_every > 0)
+      line("nstcomm", o.centre_of_mass_removal_every);
     if (o.slow_every > 1) {
       line("mts", true);
       line("mts_level2_factor", o.slow_every);
@@ -197,7 +202,8 @@ struct CaseText {
     line("tau_p", quantity(o.tau_p_ps, "ps"));
     line("ref_p", along(o.pressure_bar, "bar"));
     line("compressibility", along(o.compressibility_per_bar, "1/bar"));
-    line("nstpcouple", o.barostat_every);
+    if (o.barostat != mol::Dynamics::Barostat::parrinello_rahman)
+      line("nstpcouple", o.barostat_every);
   }
 };
 

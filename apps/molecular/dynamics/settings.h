@@ -141,19 +141,22 @@ void each_setting(F&& f) {
     data::Field{.doc = "Which edges scale together: all; x with y; none.",
                 .choices = {"isotropic", "semiisotropic", "anisotropic"}});
   f("tau_p", &C::tau_p, &S::tau_p,
-    positive("Time constant of the barostat; with parrinello-rahman the period of its piston.",
+    positive("Time constant of the barostat; with parrinello-rahman the period of its piston. "
+             "monte-carlo has none.",
              "ps"));
   f("ref_p", &C::ref_p, &S::ref_p,
     data::Field{.doc = "Pressure, or those along x, y, z.", .unit = "bar", .one_for_all = true});
   f("compressibility", &C::compressibility, &S::compressibility,
     data::Field{
         .doc =
-            "Compressibility of the system, or those along x, y, z; 0: this edge does not change.",
+            "Compressibility of the system, or those along x, y, z; 0: this edge does not change, "
+            "which is all that monte-carlo asks.",
         .unit = "1/bar",
         .min = 0,
         .one_for_all = true});
   f("nstpcouple", &C::nstpcouple, &S::nstpcouple,
-    data::Field{.doc = "Steps between moves of the barostat.", .min = 1});
+    data::Field{.doc = "Steps between moves of the barostat; parrinello-rahman moves in each.",
+                .min = 1});
   f("refcoord_scaling", &C::refcoord_scaling, &S::refcoord_scaling,
     data::Field{.doc = "How the reference positions of restraints (those of posres and of a "
                        "topology, which are the positions of the structure) follow a changing box: "
@@ -170,8 +173,10 @@ void each_setting(F&& f) {
     data::Field{.doc = "Whether three-point waters are rigid bodies; true wherever constraints are "
                        "not none, if not given."});
   f("comm_mode", &C::comm_mode, &S::comm_mode,
-    data::Field{.doc = "Which motion of the whole system is removed: that of its centre of mass "
-                       "(linear), its rotation as well (angular, in vacuum), or none.",
+    data::Field{.doc =
+                    "Which motion of the whole system is removed: that of its centre of mass "
+                    "(linear), its rotation as well (angular, in vacuum), or none. It stays with "
+                    "integrator sd, with tcoupl andersen, and where atoms are frozen.",
                 .choices = {"linear", "angular", "none"}});
   f("nstcomm", &C::nstcomm, &S::nstcomm,
     data::Field{.doc = "Steps between removals of the motion of the centre of mass.", .min = 1});
@@ -180,10 +185,11 @@ void each_setting(F&& f) {
         .doc =
             "Draw velocities at the beginning of the stage; if not given, where there are none."});
   f("gen_temp", &C::gen_temp, &S::gen_temp,
-    at_least(0,
-             "Temperature of the drawn velocities; that of the bath at the beginning of the stage "
-             "if not given.",
-             "K"));
+    at_least(
+        0,
+        "Temperature of the velocities, where they are drawn; that of the bath at the beginning "
+        "of the stage if not given.",
+        "K"));
 
   f("emtol", &C::emtol, &S::emtol,
     positive("A minimizer has converged where no force is larger.", "kJ/mol/nm"));

@@ -117,6 +117,11 @@ void MdpReader::barostat() {
                    : Vec3{v[0], v[1], v[2]};
   }
   if (const std::int64_t every = in_.whole("nstpcouple", -1); every > 0) o.barostat_every = every;
+  const MdpEntries::Entry* every = in_.find("nstpcouple");
+  if (every && o.barostat == D::Barostat::parrinello_rahman && o.barostat_every > 1)
+    in_.findings.note(727, every->at,
+                      "nstpcouple has no effect: the piston of pcoupl = parrinello-rahman moves in "
+                      "every step");
 }
 
 }  // namespace tessera::molecular

@@ -28,6 +28,7 @@ class MdpReader {
   void dynamics();
   void frozen();
   void removal();
+  void tell_motion_that_stays();
   void slow_forces();
   void thermostat(bool langevin);
   void annealing(std::size_t groups);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 
 namespace tessera::molecular {
 
@@ -43,18 +44,21 @@ void MdpReader::dynamics() {
   slow_forces();
   thermostat(o.scheme == Dynamics::Scheme::langevin);
   barostat();
+  tell_motion_that_stays();
 }
 
 /// comm-mode, nstcomm, and comm-grps where a motion is removed.
 void MdpReader::removal() {
   Dynamics& o = stage_.dynamics;
   using Removal = Dynamics::CentreOfMassRemoval;
-  const std::int64_t every = in_.whole("nstcomm", 100);
+  const std::int64_t asked = in_.whole("nstcomm", 100), every = std::abs(asked);
   o.centre_of_mass_removal =
       every == 0 ? Removal::none : in_.chosen(mdp_comm_mode).value_or(Removal::linear);
-  o.centre_of_mass_removal_every = o.centre_of_mass_removal == Removal::none ? 0
-                                   : every > 0                               ? every
-                                                                             : 100;
+  o.centre_of_mass_removal_every = o.centre_of_mass_removal == Removal::none ? 0 : every;
+  if (asked < 0 && o.centre_of_mass_removal != Removal::none)
+    in_.findings.note(727, in_.find("nstcomm")->at,
+                      fmt::format("nstcomm = {} means {}, as in GROMACS", asked, every),
+                      "comm-mode = angular removes rotation, too");
   const std::vector<data::Token> held = in_.words("comm-grps");
   if (o.centre_of_mass_removal == Removal::none) return;
   if (held.size() > 1 || (held.size() == 1 && mdp_name(held[0].text) != "system"))
@@ -63,6 +67,26 @@ void MdpReader::removal() {
         fmt::format("the motion of {} cannot be removed by itself",
                     held.size() > 1 ? "each of several comm-grps" : shown(held[0].text)),
         "comm-grps = System: the motion of the whole is removed");
+}
+
+/// Of the whole, where GROMACS removes it and our steps do not (`Dynamics`).
+void MdpReader::tell_motion_that_stays() {
+  const Dynamics& o = stage_.dynamics;
+  if (o.centre_of_mass_removal == Dynamics::CentreOfMassRemoval::none) return;
+  const FrozenGroups& f = stage_.frozen;
+  const bool freezes = !(f.all.empty() && f.x.empty() && f.y.empty() && f.z.empty());
+  const char* why = o.scheme == Dynamics::Scheme::langevin           ? "integrator = sd"
+                    : o.thermostat == Dynamics::Thermostat::andersen ? "tcoupl = andersen"
+                    : freezes                                        ? "freezegrps"
+                                                                     : nullptr;
+  if (!why) return;
+  const MdpEntries::Entry* e = in_.find("comm-mode");
+  if (!e) e = in_.find("nstcomm");
+  in_.findings.note(727, e ? e->at : in_.end(),
+                    fmt::format("with {} the motion of the centre of mass stays: comm-mode and "
+                                "nstcomm have no effect",
+                                why),
+                    "comm-mode = none says so in the file");
 }
 
 /// freezegrps, and Y or N for each group and axis.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that a stage of dynamics does not read, whether or not they are given.
+#include "molecular/dynamics/complaints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tessera::apps::dynamics {
+namespace {
+
+bool freezes(const Settings& s) {
+  return std::ranges::any_of(
+      std::array{&s.freeze, &s.freeze_x, &s.freeze_y, &s.freeze_z},
+      [](const auto* choice) { return *choice && !(*choice)->empty() && **choice != "none"; });
+}
+
+struct Idle {
+  const Asked& asked;
+  const Settings& s = asked.settings;
+  const bool langevin = asked.integrator == IntegratorChoice::sd;
+  std::vector<Complaint> out{};
+
+  void idle(std::string key, std::string_view why, std::string hint) {
+    std::string message = fmt::format("{} has no effect {}", key, why);
+    out.push_back({std::move(key), std::move(message), std::move(hint), 757, true});
+  }
+
+  void motion_of_the_whole() {
+    if (s.comm_mode == CentreChoice::none)
+      return idle("nstcomm", "with comm_mode = \"none\"", "leave it out");
+    const char* why =
+        langevin ? "with integrator = \"sd\", whose friction and noise act on the whole, too"
+        : s.tcoupl == ThermostatChoice::andersen
+            ? "with tcoupl = \"andersen\", whose collisions set the whole in motion"
+        : freezes(s) ? "where atoms are frozen: what holds them takes up momentum"
+                     : nullptr;
+    if (!why) return;
+    idle("comm_mode", why, "leave it out, or comm_mode = \"none\"");
+    idle("nstcomm", why, "leave it out");
+  }
+
+  void barostat() {
+    switch (s.pcoupl) {
+      case BarostatChoice::no:
+        for (const char* key : {"tau_p", "ref_p", "compressibility", "pcoupltype", "nstpcouple"})
+          idle(key, "without a barostat", "give pcoupl, or leave it out");
+        return;
+      case BarostatChoice::monte_carlo:
+        idle("tau_p", "with pcoupl = \"monte-carlo\", whose trials find their size by themselves",
+             "leave it out; nstpcouple is the steps between trials");
+        if (std::ranges::all_of(s.compressibility, [](double c) { return c > 0; }))
+          idle("compressibility",
+               "with pcoupl = \"monte-carlo\", unless it is 0 for an edge that is to stay",
+               "leave it out");
+        return;
+      case BarostatChoice::parrinello_rahman:
+        if (s.nstpcouple != 1)
+          idle("nstpcouple",
+               "with pcoupl = \"parrinello-rahman\", which moves the box in every step",
+               "leave it out, or nstpcouple = 1");
+        return;
+      case BarostatChoice::c_rescale:
+      case BarostatChoice::berendsen:
+        return;
+    }
+  }
+
+  void velocities() {
+    if (s.gen_vel == false)
+      idle("gen_temp", "with gen_vel = false: no velocities are drawn", "gen_vel = true");
+    else if (!s.gen_vel && asked.has_velocities == true)
+      idle("gen_temp", "where a stage begins with velocities: none are drawn",
+           "gen_vel = true, where others are wanted");
+  }
+};
+
+}  // namespace
+
+std::vector<Complaint> idle_keys(const Asked& asked) {
+  Idle c{asked};
+  c.motion_of_the_whole();
+  c.barostat();
+  c.velocities();
+  if (c.s.tcoupl == ThermostatChoice::no && !c.langevin)
+    c.idle("tau_t", "without a thermostat", "give tcoupl, or leave it out");
+  if (!c.s.mts) c.idle("mts_level2_factor", "without mts = true", "give it, or leave this out");
+  return std::move(c.out);
+}
+
+}  // namespace tessera::apps::dynamics
