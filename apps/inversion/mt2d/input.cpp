@@ -82,6 +82,8 @@ void turn(std::vector<inversion::StationData>& stations, double strike_deg,
           const inversion::StationOptions& options) {
   for (inversion::StationData& d : stations) {
     inversion::rotate_to(d.station.sounding, strike_deg);
+    d.station.place_m = d.station.sounding.place_m;
+    d.station.tilt_deg = d.station.sounding.tilt_deg;
     d.station.without_value = d.station.without_error = 0;
     d.data = inversion::rows_of(d.station.sounding, options.kinds, options.floors, d.station);
   }
@@ -93,10 +95,22 @@ double across_line(double strike_deg, const std::vector<inversion::StationData>&
   for (const inversion::StationData& d : stations) {
     places.push_back({d.station, {}});
     places.back().station.sounding = {};
+    places.back().station.sounding.azimuth_deg = d.station.sounding.azimuth_deg;
   }
   const double line = inversion::line_up(std::move(places)).azimuth_deg;
   const auto crosses = [&](double a) { return std::abs(std::sin((a - line) / degrees)); };
   return crosses(strike_deg) >= crosses(strike_deg + 90) ? strike_deg : strike_deg + 90;
+}
+
+/// Least and greatest direction of x, degrees; that of a table is not known, and taken as 0.
+std::pair<double, double> azimuths_of(const std::vector<inversion::StationData>& stations) {
+  std::vector<double> all;
+  for (const inversion::StationData& d : stations)
+    all.insert(all.end(), d.station.sounding.azimuth_deg.begin(),
+               d.station.sounding.azimuth_deg.end());
+  if (all.empty()) return {0, 0};
+  const auto [least, greatest] = std::minmax_element(all.begin(), all.end());
+  return {*least, *greatest};
 }
 
 std::vector<inversion::DatumKind> kinds_to_read(const Mt2dOptions& o) {
@@ -231,7 +245,19 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
           std::fmod(strike + 90, 180.0));
     } else if (const auto places = places_of(stations);
                !places.points.empty() && !places.on_globe) {
+      const auto [least, greatest] = azimuths_of(stations);
+      if (greatest - least > 0.01) {
+        findings.push_back(config.error(
+            683, "data.strike",
+            fmt::format("x of the files points {:g} to {:g} degrees east of north: which of them "
+                        "is the strike?",
+                        least, greatest),
+            "data.strike, the direction along which the earth does not change"));
+        return {};
+      }
+      strike = least;
       out.strike = "x of the file lies along the strike, y along the section";
+      if (strike != 0) out.strike += fmt::format("; x points {:g} deg", strike);
     } else {
       findings.push_back(config.error(
           683, "data.strike",
@@ -283,17 +309,40 @@ inversion::Ground2d ground_line(const std::filesystem::path& file) {
   return line;
 }
 
+namespace {
+
+/// z of the stations that have one; names the others.
+std::vector<double> heights_of(const Mt2dOptions& o, const inversion::Survey& survey,
+                               std::vector<std::string>& remarks) {
+  std::vector<double> out;
+  std::string without;
+  for (const inversion::Station& s : survey.stations)
+    if (const auto z = inversion::z_of(s))
+      out.push_back(*z);
+    else
+      without += (without.empty() ? "" : ", ") + s.id;
+  if (!without.empty() && (!out.empty() || o.ground == GroundShape::file))
+    remarks.push_back(fmt::format("no elevation is given of {}: {}", without,
+                                  o.ground == GroundShape::stations
+                                      ? "they are put on the line through their neighbours"
+                                      : "they are put on the ground"));
+  return out;
+}
+
+}  // namespace
+
 Ground ground_of(const Mt2dOptions& o, const inversion::Survey& survey) {
   Ground g{.line = {}, .stations = inversion::section_stations(survey), .remarks = {}};
   inversion::SectionStations& s = g.stations;
   if (s.y.empty()) return g;
+  const std::vector<double> heights = heights_of(o, survey, g.remarks);
   if (o.ground == GroundShape::stations) {
     g.line = {s.y, s.z};
     return g;
   }
   if (o.ground == GroundShape::flat) {
     double mean = 0;
-    for (const double z : s.z) mean += z / static_cast<double>(s.z.size());
+    for (const double z : heights) mean += z / static_cast<double>(heights.size());
     const auto [low, high] = std::minmax_element(s.z.begin(), s.z.end());
     if (*high - *low > 0)
       g.remarks.push_back(fmt::format(
@@ -310,7 +359,7 @@ Ground ground_of(const Mt2dOptions& o, const inversion::Survey& survey) {
     if (k) near = std::min(near, s.y[k] - s.y[k - 1]);
     if (k + 1 < s.y.size()) near = std::min(near, s.y[k + 1] - s.y[k]);
     const double allowed = std::max(1.0, 0.01 * near);
-    if (std::abs(away) > allowed) {
+    if (inversion::z_of(survey.stations[k]) && std::abs(away) > allowed) {
       const inversion::Station& station = survey.stations[k];
       off.push_back(survey::about(
           684, station.file.path,

@@ -182,8 +182,14 @@ bool is_resistivity_or_phase(inversion::DatumKind k) {
          (k.part == inversion::Part::log10_rho || k.part == inversion::Part::phase);
 }
 
-void write_for_others(const fs::path& run, const inversion::Survey& survey) {
+/// Stations stand where they were computed, on the ground of the section.
+void write_for_others(const fs::path& run, const Result& r) {
   using inversion::Element, inversion::Part;
+  inversion::Survey survey = r.survey;
+  for (std::size_t k = 0; k < survey.stations.size(); ++k) {
+    inversion::Station& s = survey.stations[k];
+    s.place_m = {{s.offset_m, s.distance_m, r.z[k]}};
+  }
   const auto& kinds = survey.data.kind;
   const auto has = [&](inversion::DatumKind k) {
     return std::find(kinds.begin(), kinds.end(), k) != kinds.end();
@@ -363,7 +369,7 @@ void write_results(const fs::path& run, const Result& r, bool vtk_xml) {
     data::write_file_atomically(run / "chains.csv", chain_table(*r.draws));
   }
   inversion::write_survey_csv(run / "data.csv", r.survey);
-  write_for_others(run, r.survey);
+  write_for_others(run, r);
   write_predicted(run / "predicted", r.survey);
   if (!vtk_xml) return;
   data::write_vtk_xml(run / "model.vtu", grid);

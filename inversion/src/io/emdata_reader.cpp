@@ -5,11 +5,11 @@
 //   # MT Receivers: n          then n lines: x y z theta alpha beta length solve_static [name]
 //   # Data: n                  then n lines: type frequency transmitter receiver datum error
 //                              [response residual]
-// x along strike, y across, z down in m; beta, in degrees, is how far y of the receiver dips below
-// the horizontal. Types: 123 and 125 are log10 of the apparent resistivity of Zxy (TE) and Zyx
-// (TM), 104 and 106 their phases in degrees, that of Zyx in the first quadrant. '!' begins a
-// comment. Of a response file the responses are read. (Key 2016, Geophys. J. Int. 207, 571; the
-// layout by the Demo example of the program.)
+// x along strike, y across, z down in m; theta and alpha, which turn a receiver's x, have to be 0;
+// beta, in degrees, is how far its y dips below the horizontal. Types: 123 and 125 are log10 of the
+// apparent resistivity of Zxy (TE) and Zyx (TM), 104 and 106 their phases in degrees, that of Zyx
+// in the first quadrant. '!' begins a comment. Of a response file the responses are read. (Key
+// 2016, Geophys. J. Int. 207, 571; the layout by the Demo example of the program.)
 #include "sounding_finish.h"
 
 #include <fmt/format.h>
@@ -125,6 +125,13 @@ class EmdataReader {
   void receiver(const std::vector<Token>& words) {
     Receiver r;
     r.place = {number(words, 0), number(words, 1), number(words, 2)};
+    for (const std::size_t k : {std::size_t{3}, std::size_t{4}})
+      if (number(words, k) != 0)
+        findings_.error(363, words[k].offset,
+                        fmt::format("a receiver with {} = {} is not read: its x is not that of the "
+                                    "section, or not level",
+                                    k == 3 ? "theta" : "alpha", words[k].text),
+                        "receivers along the strike, tilted across it (beta) alone");
     r.tilt = number(words, 5);
     r.name =
         words.size() > 8 ? std::string(words[8].text) : fmt::format("{}", receivers_.size() + 1);
@@ -154,10 +161,10 @@ class EmdataReader {
     const int i = type == 125 || type == 106;
     Receiver& r = receivers_[k];
     if (!given_.emplace(type, f, k).second) {
-      findings_.error(362, words[0].offset,
-                      fmt::format("type {} of receiver {} at frequency {} is there twice", type,
-                                  k + 1, f + 1),
-                      "each datum once");
+      findings_.error(
+          362, words[0].offset,
+          fmt::format("type {} of receiver {} at frequency {} is there twice", type, k + 1, f + 1),
+          "each datum once");
       return;
     }
     if (rho) {

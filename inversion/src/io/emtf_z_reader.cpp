@@ -124,13 +124,6 @@ class ZReader {
     for (std::size_t k = 0; k < n_channels_; ++k, ++line_) channel(k);
     if (ex_ == 0 && ey_ == 0 && hz_ == 0) stop(318, azimuth_offset_, "no channel Ex, Ey or Hz");
     if ((ex_ == 0) != (ey_ == 0)) stop(318, azimuth_offset_, "one of Ex and Ey only");
-    if (s_.declination_deg && *s_.declination_deg != 0)
-      findings_.note(
-          353, azimuth_offset_,
-          fmt::format(
-              "the file gives a declination of {:g} degrees; channel directions are taken as they "
-              "stand, it is not added to them",
-              *s_.declination_deg));
   }
 
   void channel(std::size_t k) {

@@ -14,6 +14,7 @@
 // real and of the imaginary part; from 1e10 on it stands for none, as 1e13 and 2e15 do.
 #include "sounding_finish.h"
 #include "tessera/data/median.h"
+#include "tessera/inversion/mt_transform.h"
 
 #include <fmt/format.h>
 
@@ -42,8 +43,10 @@ struct ListRow {
 struct ListStation {
   std::optional<double> latitude, longitude;
   std::array<double, 3> place{};
-  std::map<double, ListRow> rows;  ///< by period
-  bool modes = false;              ///< TE and TM
+  std::map<double, ListRow> rows;                 ///< by period
+  std::optional<double> azimuth, tipper_azimuth;  ///< of x, by the headers of their blocks
+  std::size_t tipper_azimuth_offset = 0;
+  bool modes = false;  ///< TE and TM
 };
 
 enum class ListType { impedance, modes, tipper, rho_phase, other };
@@ -52,6 +55,7 @@ struct ListBlock {
   ListType type = ListType::other;
   double factor = 1;  ///< to the units of FileConventions
   double azimuth = 0;
+  Token azimuth_token{};
   Token numbers{};  ///< of periods and stations, as the header says
   std::set<double> periods;
   std::set<std::string> stations;
@@ -134,6 +138,7 @@ class ModemListReader {
     if (const auto a =
             parse_number({words_of_token(lines[3]), lines[3].offset}, Exponent::fortran, findings_))
       block_->azimuth = *a;
+    block_->azimuth_token = lines[3];
     return line;
   }
   /// Programs read as many periods and stations as the header says; so it is told where rows have
@@ -167,6 +172,22 @@ class ModemListReader {
         fmt::format("station {} stands at {} {} {} {} here, and elsewhere before: two "
                     "stations have one name",
                     shown(code.text), words[2].text, words[3].text, words[4].text, words[5].text));
+  }
+  /// All impedances of a station have one x; that of its tipper may be another one.
+  void same_azimuth(ListStation& s) {
+    const bool tipper = block_->type == ListType::tipper;
+    std::optional<double>& a = tipper ? s.tipper_azimuth : s.azimuth;
+    if (!a) {
+      a = block_->azimuth;
+      if (tipper) s.tipper_azimuth_offset = block_->azimuth_token.offset;
+    }
+    if (*a == block_->azimuth) return;
+    findings_.error(
+        362, block_->azimuth_token.offset,
+        fmt::format("x points {:g} degrees here and {:g} in a block before, of the same "
+                    "stations",
+                    block_->azimuth, *a));
+    findings_.throw_if_errors();
   }
   static std::string_view words_of_token(Token t) {
     return t.text.substr(0, t.text.find_first_of(" \t"));
@@ -228,10 +249,10 @@ class ModemListReader {
       s.latitude = number(2);
       s.longitude = number(3);
       s.place = {number(4), number(5), number(6)};
-      azimuth_[code] = block_->azimuth;
     } else {
       same_place(s, words, words[1], {number(2), number(3), number(4), number(5)});
     }
+    same_azimuth(s);
     block_->periods.insert(period);
     block_->stations.insert(code);
     if (!(period > 0)) {
@@ -319,7 +340,7 @@ class ModemListReader {
     bool impedance = false, tipper = false, resistivity = false;
     for (const auto& [period, r] : station.rows) {
       s.frequency_hz.push_back(1 / period);
-      s.azimuth_deg.push_back(azimuth_.at(code));
+      s.azimuth_deg.push_back(station.azimuth ? *station.azimuth : *station.tipper_azimuth);
       offsets.push_back(r.offset);
       s.impedance.push_back(r.z);
       s.impedance_error.push_back(r.error);
@@ -338,6 +359,7 @@ class ModemListReader {
       }
     }
     if (!tipper) s.tipper.clear(), s.tipper_error.clear();
+    if (tipper && station.azimuth) turn_tipper(s, station, findings);
     if (impedance || !resistivity) s.resistivity = {};
     if (!impedance) s.impedance.clear(), s.impedance_error.clear();
     if (station.modes) positive_modes(s, findings);
@@ -355,6 +377,30 @@ class ModemListReader {
                      "station " + shown(code) + " has nothing but one half of pairs of numbers");
     finish_sounding(s, conventions_, options_, std::move(offsets), findings);
     return s;
+  }
+
+  /// To the axes of the impedance.
+  static void turn_tipper(Sounding& s, const ListStation& station, Findings& findings) {
+    const double from = *station.tipper_azimuth, to = *station.azimuth;
+    if (from == to) return;
+    if (!s.latitude_deg)
+      return findings.error(362, station.tipper_azimuth_offset,
+                            fmt::format("x points {:g} degrees here and {:g} for the impedance: "
+                                        "along which of them are x and y of the stations?",
+                                        from, to),
+                            "one direction in all blocks");
+    Sounding turned{.frequency_hz = s.frequency_hz,
+                    .azimuth_deg = std::vector<double>(s.size(), from),
+                    .tipper = s.tipper,
+                    .tipper_error = s.tipper_error};
+    rotate_to(turned, to);
+    s.tipper = std::move(turned.tipper);
+    s.tipper_error = std::move(turned.tipper_error);
+    findings.warn(
+        345, station.tipper_azimuth_offset,
+        fmt::format("the tipper's axes differ from those of the impedance, {:g} from {:g} "
+                    "degrees; it was turned to them",
+                    from, to));
   }
 
   /// TE and TM as impedances of a 2-D earth, Zxy and Zyx: with a positive real part of Zxy and
@@ -380,7 +426,6 @@ class ModemListReader {
   FileConventions conventions_;
   std::optional<ListBlock> block_;
   std::map<std::string, ListStation> stations_;
-  std::map<std::string, double> azimuth_;
   std::vector<std::string> order_;
 };
 

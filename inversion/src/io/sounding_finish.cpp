@@ -459,6 +459,10 @@ void finish_sounding(Sounding& s, const FileConventions& file, const ReadOptions
   for (double& a : s.azimuth_deg) a = wrap_degrees(a);
   sort_by_frequency(s, findings);
 
+  if (s.declination_deg && *s.declination_deg != 0)
+    findings.note(353, fmt::format("the file gives a declination of {:g} degrees; directions are "
+                                   "taken as they stand, it is not added to them",
+                                   *s.declination_deg));
   if (!s.has_impedance() && s.has_tipper())
     findings.note(343, "the file has a tipper only, no impedance");
   if (s.latitude_deg && s.longitude_deg && *s.latitude_deg == 0 && *s.longitude_deg == 0) {

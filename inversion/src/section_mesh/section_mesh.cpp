@@ -16,13 +16,18 @@ namespace tessera::inversion {
 
 SectionStations section_stations(const Survey& survey) {
   SectionStations out;
+  Ground2d known;
   for (const Station& s : survey.stations) {
     out.y.push_back(s.distance_m);
-    out.z.push_back(s.place_m && std::isfinite((*s.place_m)[2]) ? (*s.place_m)[2]
-                    : s.elevation_m                             ? -*s.elevation_m
-                                                                : 0.0);
     out.tilt.push_back(s.tilt_deg * std::numbers::pi / 180);
+    const auto z = z_of(s);
+    if (!z || (!known.y.empty() && !(s.distance_m > known.y.back()))) continue;
+    known.y.push_back(s.distance_m);
+    known.z.push_back(*z);
   }
+  const auto between =
+      known.y.empty() ? [](double) { return 0.0; } : depth_through(known.y, known.z);
+  for (const Station& s : survey.stations) out.z.push_back(z_of(s).value_or(between(s.distance_m)));
   return out;
 }
 

@@ -109,6 +109,21 @@ void rotate_one(Sounding& s, std::size_t i, double angle_deg) {
   }
 }
 
+/// x, y and the slope along y, seen along axes that are turned; the ground is taken as a plane that
+/// is level along x.
+void turn_place(Sounding& s, double angle_deg) {
+  if (angle_deg == 0) return;
+  const Real2 r = turn(angle_deg);
+  if (s.place_m) {
+    auto& [x, y, z] = *s.place_m;
+    const double was_x = x, was_y = y;
+    x = r[0][0] * was_x + r[0][1] * was_y;
+    y = r[1][0] * was_x + r[1][1] * was_y;
+  }
+  constexpr double degrees = 180 / std::numbers::pi;
+  if (s.tilt_deg != 0) s.tilt_deg = degrees * std::atan(std::tan(s.tilt_deg / degrees) * r[1][1]);
+}
+
 template <class T>
 void pick(std::vector<T>& v, std::span<const std::size_t> indices) {
   if (v.empty()) return;
@@ -164,11 +179,13 @@ Response response_of(const Sounding& s, Element element) {
 void rotate_by(Sounding& s, double angle_deg) {
   if (angle_deg == 0) return;
   for (std::size_t i = 0; i < s.size(); ++i) rotate_one(s, i, angle_deg);
+  turn_place(s, angle_deg);
   s.resistivity = {};
 }
 
 void rotate_to(Sounding& s, double azimuth_deg) {
   bool turned = false;
+  if (!s.azimuth_deg.empty()) turn_place(s, wrapped(azimuth_deg - s.azimuth_deg.front()));
   for (std::size_t i = 0; i < s.size(); ++i) {
     const double angle = wrapped(azimuth_deg - s.azimuth_deg[i]);
     turned |= angle != 0;

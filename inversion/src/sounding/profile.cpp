@@ -12,6 +12,14 @@ namespace {
 
 constexpr double kDegree = std::numbers::pi / 180;
 
+/// x and y along axes whose x points `azimuth_deg`.
+PlanePoint seen_from_north(const std::array<double, 3>& place_m, double azimuth_deg) {
+  const auto [x, y, z] = place_m;
+  if (azimuth_deg == 0) return {x, y};
+  const double c = std::cos(azimuth_deg * kDegree), s = std::sin(azimuth_deg * kDegree);
+  return {c * x - s * y, s * x + c * y};
+}
+
 }  // namespace
 
 Geodesic geodesic(GeoPoint from, GeoPoint to) {
@@ -88,7 +96,7 @@ StationPlaces station_places(std::span<const Sounding> soundings) {
     else
       without_globe.push_back(s.station);
     if (s.place_m)
-      own.push_back({(*s.place_m)[0], (*s.place_m)[1]});
+      own.push_back(seen_from_north(*s.place_m, s.azimuth_deg.empty() ? 0 : s.azimuth_deg[0]));
     else if (!(s.latitude_deg && s.longitude_deg))
       without_any.push_back(s.station);
   }

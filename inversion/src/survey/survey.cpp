@@ -97,11 +97,11 @@ StationData from_sounding(Sounding s, const data::InputFile& file, const std::st
   station.latitude_deg = s.latitude_deg;
   station.longitude_deg = s.longitude_deg;
   station.elevation_m = s.elevation_m;
-  station.place_m = s.place_m;
-  station.tilt_deg = s.tilt_deg;
   if (options.rotation_deg != 0)
     for (double& a : s.azimuth_deg) a = std::remainder(a + options.rotation_deg, 360.0);
   if (options.strike_deg) rotate_to(s, *options.strike_deg);
+  station.place_m = s.place_m;
+  station.tilt_deg = s.tilt_deg;
   station.absent_periods_s = mask_periods(s, options.mask_periods_s);
   if (options.shortest_period_s > 0 || std::isfinite(options.longest_period_s))
     keep_periods(s, options.shortest_period_s, options.longest_period_s);
@@ -125,6 +125,7 @@ std::vector<Sounding> soundings_of(const std::vector<StationData>& stations) {
     s.latitude_deg = d.station.latitude_deg;
     s.longitude_deg = d.station.longitude_deg;
     s.place_m = d.station.place_m;
+    s.azimuth_deg = d.station.sounding.azimuth_deg;
     out.push_back(std::move(s));
   }
   return out;
@@ -168,6 +169,12 @@ double floor_of(DatumKind kind, double modulus, const ErrorFloors& floors) {
     default:
       return floors.impedance * modulus;
   }
+}
+
+std::optional<double> z_of(const Station& s) {
+  if (s.place_m && std::isfinite((*s.place_m)[2])) return (*s.place_m)[2];
+  if (s.elevation_m) return -*s.elevation_m;
+  return std::nullopt;
 }
 
 std::vector<DatumKind> impedance_kinds(Element element) {
@@ -245,8 +252,7 @@ Survey line_up_across(std::vector<StationData> stations, double strike_deg) {
     throw data::InputError(data::ExitCode::input_invalid, std::move(errors));
   }
   const std::size_t n = stations.size();
-  // On the globe x is north; in a file's own axes x lies along strike already.
-  const double angle = places.on_globe ? strike_deg * std::numbers::pi / 180 : 0.0;
+  const double angle = strike_deg * std::numbers::pi / 180;
   double north = 0, east = 0;
   if (places.on_globe)
     for (const PlanePoint& p : places.points) {
@@ -258,6 +264,10 @@ Survey line_up_across(std::vector<StationData> stations, double strike_deg) {
     const double u = places.points[k].north_m - north, v = places.points[k].east_m - east;
     x[k] = std::cos(angle) * u + std::sin(angle) * v;
     y[k] = -std::sin(angle) * u + std::cos(angle) * v;
+    if (places.on_globe) continue;
+    // Places of a file's own have turned with the data, whose x lies along the strike.
+    x[k] = (*stations[k].station.place_m)[0];
+    y[k] = (*stations[k].station.place_m)[1];
   }
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -45,16 +45,16 @@ void each_number(V&& v) {
         name, "m", meaning, [k](const Station& s) { return s.place_m ? (*s.place_m)[k] : kNaN; },
         [k](Station& s, double x) {
           if (std::isnan(x)) return;
-          if (!s.place_m) s.place_m.emplace(std::array<double, 3>{});
+          if (!s.place_m) s.place_m.emplace(std::array<double, 3>{0, 0, kNaN});
           (*s.place_m)[k] = x;
         });
   };
   optional("latitude_deg", "deg", "latitude", &Station::latitude_deg);
   optional("longitude_deg", "deg", "longitude", &Station::longitude_deg);
   optional("elevation_m", "m", "elevation", &Station::elevation_m);
-  place("x_m", "x of the file's own axes", 0);
-  place("y_m", "y of the file's own axes", 1);
-  place("z_m", "z of the file's own axes, down", 2);
+  place("x_m", "x along the axes of the data", 0);
+  place("y_m", "y along the axes of the data", 1);
+  place("z_m", "down, from the datum of the file", 2);
   always("tilt_deg", "deg", "how far y dips below the horizontal", &Station::tilt_deg);
   always("distance_m", "m", "along the line", &Station::distance_m);
   always("offset_m", "m", "to the right of the line", &Station::offset_m);

@@ -97,7 +97,7 @@ std::string emdata_text(const Survey& s) {
   for (std::size_t k = 0; k < s.stations.size(); ++k) {
     const Station& t = s.stations[k];
     add(out, "{} {} {} 0 0 {} 0 0 {}\n", data::number_text(t.offset_m),
-        data::number_text(t.distance_m), data::number_text(t.place_m ? (*t.place_m)[2] : 0.0),
+        data::number_text(t.distance_m), data::number_text(z_of(t).value_or(0)),
         data::number_text(t.tilt_deg), names[k]);
   }
   add(out, "# Data: {:10}\n!  Type  Freq #    Tx #    Rx #           Data         StdErr\n",
@@ -183,7 +183,7 @@ std::string modem_text(const Survey& s, double x_azimuth_deg) {
     for (const auto& row : rows) {
       if (std::get<0>(row.first) != block) continue;
       const Station& t = s.stations[static_cast<std::size_t>(std::get<1>(row.first))];
-      const double z = t.place_m ? (*t.place_m)[2] : t.elevation_m ? -*t.elevation_m : 0.0;
+      const double z = z_of(t).value_or(0);
       add(out, "{} {} {} {} {} {} {} {} {}", data::number_text(-1 / std::get<2>(row.first)),
           names[static_cast<std::size_t>(std::get<1>(row.first))],
           data::number_text(t.latitude_deg.value_or(0)),

@@ -15,14 +15,15 @@ namespace tessera::inversion {
 /// NaN where an error that enters is missing. Throws tessera::Error for an element of the tipper.
 Response response_of(const Sounding& s, Element element);
 
-/// Turns the axes clockwise (seen from above) by `angle_deg`, impedance and tipper: Z' = R Z R^T,
-/// T' = T R^T with R = [[cos, sin], [-sin, cos]] (Simpson and Bahr 2005, Practical
+/// Turns the axes clockwise (seen from above) by `angle_deg`, impedance, tipper and `place_m`: Z' =
+/// R Z R^T, T' = T R^T with R = [[cos, sin], [-sin, cos]] (Simpson and Bahr 2005, Practical
 /// Magnetotellurics, section 5.1). Covariances turn exactly and give the errors; without them
 /// variances add with the squared coefficients, elements taken as independent. Apparent
 /// resistivities as the file gave them do not turn and are dropped unless the angle is 0.
 void rotate_by(Sounding& s, double angle_deg);
 
-/// Turns the axes at each frequency so that x points `azimuth_deg` east of north.
+/// Turns the axes at each frequency so that x points `azimuth_deg` east of north; `place_m` as
+/// those of the first frequency.
 void rotate_to(Sounding& s, double azimuth_deg);
 
 /// The impedance in other units and under another time sign, for writing to other programs.

@@ -37,8 +37,8 @@ GeoPoint centre_of(std::span<const GeoPoint> points);
 /// Stations on a plane: those of the globe about their middle where all have such a position, else
 /// the places of the file's own (Sounding::place_m) where all have these.
 struct StationPlaces {
-  std::vector<PlanePoint> points;    ///< [station], or none
-  bool on_globe = false;             ///< x is north
+  std::vector<PlanePoint> points;  ///< [station], or none
+  bool on_globe = false;
   std::vector<std::string> without;  ///< names of those that have none, if there are none
 };
 StationPlaces station_places(std::span<const Sounding> soundings);

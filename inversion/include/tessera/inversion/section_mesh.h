@@ -23,7 +23,8 @@ namespace tessera::inversion {
 struct SectionStations {
   std::vector<double> y, z, tilt;
 };
-/// y of `distance_m`; z of the file's own place where it has one, else minus the elevation, else 0.
+/// y of `distance_m`, z by z_of. Stations without one lie on the line through their neighbours that
+/// have it, level beyond them; at 0 where none has.
 SectionStations section_stations(const Survey& survey);
 
 /// Lengths and a resistivity that data speak of.

@@ -56,8 +56,9 @@ struct Sounding {
   std::string format;  ///< "EDI", "EDI SPECTRA", "EDI rho/phase", "EMTF XML", "Jones J", "EMTF Z",
                        ///< "ModEM" or "MARE2DEM"
   std::optional<double> latitude_deg, longitude_deg, elevation_m;
-  /// x, y, z in m in the axes of the file, z down from the datum (the sea's surface in MARE2DEM's);
-  /// where it has such. Positions on the globe go first.
+  /// x, y, z in m, x along `azimuth_deg` (of the first frequency, where axes turn), z down from the
+  /// datum (the sea's surface in MARE2DEM's); where the file has such. Positions on the globe go
+  /// first.
   std::optional<std::array<double, 3>> place_m;
   double tilt_deg = 0;  ///< of the instrument's y axis below the horizontal, as along a sea floor
   std::optional<double> declination_deg;  ///< if the file tells it; never applied by the reader

@@ -56,7 +56,7 @@ struct Station {
   std::string name;      ///< as the file spells it
   data::InputFile file;  ///< as it was read
   std::optional<double> latitude_deg, longitude_deg, elevation_m;
-  /// x, y, z of the file's own axes, z down from its datum (Sounding::place_m).
+  /// x, y, z along the axes of the data, z down from the file's datum (Sounding::place_m).
   std::optional<std::array<double, 3>> place_m;
   double tilt_deg = 0;    ///< of y below the horizontal (Sounding::tilt_deg)
   double distance_m = 0;  ///< along the line, from its first station; across the strike: y
@@ -67,6 +67,9 @@ struct Station {
   std::size_t without_error = 0;  ///< the same: no error given, and no floor
   std::vector<double> absent_periods_s;  ///< periods to mask that the sounding does not have
 };
+
+/// z, m down: of the station's own place where it has one, else minus its elevation, else nothing.
+std::optional<double> z_of(const Station& station);
 
 /// A station and its rows, which name station 0.
 struct StationData {

@@ -36,7 +36,7 @@ Survey read_survey(const std::filesystem::path& path);
 std::vector<std::string> file_names(const std::vector<std::string>& ids);
 
 /// MARE2DEM's .emdata (EMData_2.2) of the rows that it can hold: log10 rho_a and phase of xy and
-/// yx. Receivers stand at x = offset_m, y = distance_m, z of `place_m` or 0 where there is none.
+/// yx. Receivers stand at x = offset_m, y = distance_m, z as in write_modem.
 /// Throws tessera::Error where there is another kind, or no row.
 std::string emdata_text(const Survey& survey);
 void write_emdata(const std::filesystem::path& path, const Survey& survey);

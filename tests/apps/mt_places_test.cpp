@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where stations of a section stand: across the strike, along the axes of their file, on a ground
+// that not all of them tell; and what other programs are told of that.
+#include "mt2d_case.h"
+#include "tessera/inversion/sounding_read.h"
+#include "tessera/inversion/survey_files.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <string>
+
+using namespace tessera::testing;
+using namespace tessera::inversion;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string few_cells =
+    "output = {pictures = false, pictures_of_stations = false}\nposterior.method = \"none\"\n"
+    "mesh = {growth = 1.6, cell_width = \"1 km\", error = 100}\ninversion.max_iterations = 1\n";
+
+/// A list of ModEM: stations 1 km apart along a line that runs `line` degrees from x, over 100 ohm
+/// m. `x_azimuth` is where x points.
+std::string list_of_line(double line, double x_azimuth) {
+  std::string out =
+      fmt::format("> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> {}\n> 0 0\n> 2 4\n", x_azimuth);
+  for (int k = 0; k < 4; ++k)
+    for (const double period : {0.1, 1.0}) {
+      const double a = line * std::numbers::pi / 180,
+                   part = std::numbers::pi * std::sqrt(4e-5 / period);  // sqrt(w mu0 100 / 2)
+      for (const auto& [name, size] :
+           {std::pair{"ZXX", 1e-3}, {"ZXY", 1.0}, {"ZYX", -1.0}, {"ZYY", 1e-3}})
+        out += fmt::format("{} s{} 0 0 {} {} 0 {} {} {} {}\n", period, k, 1000 * k * std::cos(a),
+                           1000 * k * std::sin(a), name, size * part, size * part, 0.03 * part);
+    }
+  return out;
+}
+
+// The line runs 120 degrees from north: across a strike of 30 degrees stations are 1 km apart.
+TEST_F(Mt2d, PlacesOfAListTurnWithItsData) {
+  for (const double azimuth : {0.0, 50.0}) {
+    write("l.dat", list_of_line(120 - azimuth, azimuth));
+    for (const char* key : {"data.strike = \"30 deg\"\n", "profile.azimuth = \"120 deg\"\n",
+                            "data.rotation = \"10 deg\"\ndata.strike = \"40 deg\"\n"}) {
+      write("case.toml", std::string("app = \"inversion.mt2d\"\ndata.files = \"l.dat\"\n") + key);
+      const Outcome o = tessera({"check", "case.toml"});
+      ASSERT_EQ(o.code, 0) << o.err;
+      for (const char* place : {"0.000 km", "1.000 km", "2.000 km", "3.000 km"})
+        EXPECT_TRUE(holds(o.out + o.err, place)) << key << o.out;
+      EXPECT_FALSE(holds(o.out + o.err, "along the strike and")) << o.out;
+    }
+  }
+}
+
+// Without a strike x of the list is the strike, and files for others say where it points.
+TEST_F(Mt2d, DirectionsOfAListAreKept) {
+  write("l.dat", list_of_line(90, 30));
+  write("case.toml", "app = \"inversion.mt2d\"\ndata.files = \"l.dat\"\n" + few_cells);
+  const Outcome o = tessera({"run", "case.toml", "--output", "R"});
+  ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
+  EXPECT_TRUE(holds(o.err, "x points 30 deg")) << o.err;
+  const std::vector<Sounding> again = read_stations_of(here() / "R/data.dat");
+  ASSERT_EQ(again.size(), 4u);
+  EXPECT_NEAR(again[1].azimuth_deg[0], 30, 1e-9);
+  EXPECT_NEAR((*again[1].place_m)[1], 1000, 1e-6);
+  EXPECT_NEAR(read_sounding(here() / "R/predicted/s1.edi").azimuth_deg[0], 30, 1e-6);
+  // Two lists whose x differ have no common strike.
+  fs::create_directory(here() / "two");
+  write("two/a.dat", list_of_line(90, 30));
+  write("two/b.dat", list_of_line(90, 31));
+  const std::string said =
+      refusal("app = \"inversion.mt2d\"\ndata.files = \"two\"\n" + few_cells, 4);
+  EXPECT_TRUE(holds(said, "E0683") && holds(said, "x of the files points 30 to 31")) << said;
+}
+
+/// A table of stations 1 km apart with these elevations.
+std::string with_elevations(const std::vector<std::optional<double>>& elevation_m) {
+  std::string out =
+      "station,name,latitude_deg,longitude_deg,elevation_m,x_m,y_m,z_m,tilt_deg,distance_m,"
+      "offset_m,frequency_hz,period_s,kind,unit,value,sigma,predicted\n";
+  for (std::size_t k = 0; k < elevation_m.size(); ++k)
+    for (const char* f : {"10,0.1", "1,1"})
+      for (const char* row : {"log10_rho_xy,1,2,0.03", "phase_xy,deg,45,2"})
+        out +=
+            fmt::format("t{0},t{0},,,{1},0,{2},,0,{2},0,{3},{4},\n", k,
+                        elevation_m[k] ? fmt::format("{}", *elevation_m[k]) : "", 1000 * k, f, row);
+  return out;
+}
+
+// A station of unknown height makes no pit; what is computed is what other programs are told.
+TEST_F(Mt2d, StationsWithoutAnElevationStandOnTheGround) {
+  write("t.csv", with_elevations({1000, std::nullopt, 1200, 1200}));
+  write("ground.csv", "distance_m,elevation_m\n0,1000\n1000,1150\n2000,1200\n3000,1200\n");
+  const auto heights = [&](const std::string& ground) {
+    write("case.toml", "app = \"inversion.mt2d\"\ndata.files = \"t.csv\"\n" + few_cells +
+                           "ground = {" + ground + "}\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", "R", "--force"});
+    EXPECT_TRUE(o.code == 0 || o.code == 6) << o.err;
+    EXPECT_TRUE(holds(o.err, "no elevation is given of t1")) << o.err;
+    const std::vector<Sounding> emdata = read_stations_of(here() / "R/data.emdata"),
+                                modem = read_stations_of(here() / "R/data.dat");
+    std::vector<double> z;
+    for (std::size_t k = 0; k < emdata.size(); ++k) {
+      z.push_back((*emdata[k].place_m)[2]);
+      EXPECT_EQ((*modem.at(k).place_m)[2], z.back());
+    }
+    return z;
+  };
+  const auto expect = [](const std::vector<double>& z, std::vector<double> wanted) {
+    ASSERT_EQ(z.size(), wanted.size());
+    for (std::size_t k = 0; k < z.size(); ++k) EXPECT_NEAR(z[k], wanted[k], 1e-6);
+  };
+  expect(heights("shape = \"stations\""), {-1000, -1100, -1200, -1200});
+  expect(heights("shape = \"file\", file = \"ground.csv\""), {-1000, -1150, -1200, -1200});
+  expect(heights("shape = \"flat\""), std::vector<double>(4, -3400.0 / 3));
+  // Elevations alone are told, too.
+  Survey s;
+  Station station;
+  station.id = "a";
+  station.elevation_m = 12;
+  s.stations = {station};
+  s.data.add(0, 1, {Element::xy, Part::phase}, 45, 1);
+  EXPECT_TRUE(holds(emdata_text(s), "\n0 0 -12 0 0 0 0 0 a\n")) << emdata_text(s);
+}
+
+}  // namespace
