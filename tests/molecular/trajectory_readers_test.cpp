@@ -52,7 +52,8 @@ TEST_P(PeerReaders, SeeWhatWasWritten) {
     GTEST_SKIP() << "no " << peer_python().string() << "; ./bootstrap.sh bench installs it";
   const tessera::testing::TempFolder folder;
   const fs::path path = folder / (std::string("t.") + r.ending);
-  const std::vector<Snapshot> frames = testing::moving_waters(50, 4);
+  std::vector<Snapshot> frames = testing::moving_waters(50, 4);
+  for (Snapshot& s : frames) s.frame.time_ps += 1;  // where a stage begins
   {
     const auto writer =
         create_trajectory(path, testing::waters(50, 0.4, 0.3, 0.6), testing::all_of_it());

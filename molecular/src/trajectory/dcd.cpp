@@ -13,6 +13,10 @@
 // t = sqrt(amu A^2/(kcal/mol)) = 0.0488882 ps. The number of frames follows from the file's size:
 // that in the header is of no use after a kill. The vectors of a cell are those of its lengths and
 // angles, a along x: a cell that lies otherwise is turned.
+//
+// Readers take (first step) (time step) for the time of the first frame. Where a run counts its
+// steps from another time, the first step is therefore that time in time steps, rounded; our title
+// has both as they are.
 #include "base/units.h"
 #include "base/vec.h"
 #include "formats.h"
@@ -21,10 +25,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <string_view>
 
 namespace tessera::molecular {
 namespace {
@@ -36,8 +43,10 @@ constexpr std::int32_t header_bytes = 84, title_bytes = 80, cell_bytes = 48;
 
 struct DcdHeader {
   std::endian order = std::endian::little;
-  std::int64_t first_step = 0, interval = 1;
-  double delta = 0;  ///< time step in units of t
+  std::int64_t first_step = 0, interval = 1;  ///< as the run counts
+  std::int64_t start = 0;  ///< the first step of the header: the first time in time steps
+  double delta = 0;        ///< time step in units of t
+  double first_time_ps = 0;
   bool has_cell = false;
   std::size_t n_atoms = 0;
   std::uint64_t bytes = 0;  ///< of the header
@@ -45,6 +54,30 @@ struct DcdHeader {
     return (has_cell ? cell_bytes + 8 : 0) + 3 * (8 + 4 * static_cast<std::uint64_t>(n_atoms));
   }
 };
+
+constexpr const char* title_format = "written by Tessera: from step {} at {} ps";
+
+/// First step and time as our title has them, unless a program has changed what is around it.
+void read_title(DcdHeader& h, std::string_view titles) {
+  constexpr std::string_view words[] = {"written by Tessera: from step ", " at ", " ps"};
+  std::int64_t step = 0;
+  double time_ps = 0;
+  const auto number = [&](std::string_view before, auto& to) {
+    if (!titles.starts_with(before)) return false;
+    titles.remove_prefix(before.size());
+    const auto [end, fault] = std::from_chars(titles.data(), titles.data() + titles.size(), to);
+    titles.remove_prefix(static_cast<std::size_t>(end - titles.data()));
+    return fault == std::errc();
+  };
+  if (!number(words[0], step) || !number(words[1], time_ps) || !titles.starts_with(words[2]))
+    return;
+  const double dt_ps = h.delta * time_unit_ps;
+  if (!std::isfinite(time_ps)) return;
+  if (dt_ps > 0 && !(std::abs(h.first_time_ps - time_ps) <= dt_ps + 1e-6 * std::abs(time_ps)))
+    return;
+  h.first_step = step;
+  h.first_time_ps = time_ps;
+}
 
 /// The count before or after a record.
 void expect_count(FrameBytes& in, std::uint64_t n) {
@@ -72,11 +105,12 @@ DcdHeader read_dcd_header(const data::BinaryInput& file) {
   }
   expect_count(in, header_bytes);
   const bool charmm = control[19] != 0;
-  h.first_step = control[1];
+  h.start = h.first_step = control[1];
   h.interval = std::max(1, control[2]);
   FrameBytes again(file, 0, delta_at, h.order);
   h.delta = charmm ? static_cast<double>(again.number<float>()) : again.number<double>();
   if (!std::isfinite(h.delta)) in.fail(damaged, delta_at, "has a time step that is not a number");
+  h.first_time_ps = static_cast<double>(h.start) * h.delta * time_unit_ps;
   h.has_cell = charmm && control[10] != 0;
   if (control[8] != 0)
     in.fail(not_read, 4 + 4 * 9,
@@ -84,7 +118,9 @@ DcdHeader read_dcd_header(const data::BinaryInput& file) {
   if (charmm && control[11] != 0) in.fail(not_read, 4 + 4 * 12, "has four dimensions");
   const std::int32_t titles = in.integer();
   if (titles < 4) in.fail(damaged, in.at() - 4, fmt::format("has titles of {} bytes", titles));
-  in.skip(static_cast<std::uint64_t>(titles));
+  constexpr std::int32_t number_of_titles = 4;
+  const char* text = in.take(static_cast<std::uint64_t>(titles));
+  read_title(h, {text + number_of_titles, static_cast<std::size_t>(titles - number_of_titles)});
   expect_count(in, static_cast<std::uint64_t>(titles));
   expect_count(in, 4);
   const std::int32_t n = in.integer();
@@ -141,8 +177,10 @@ class DcdReader final : public TrajectoryReader {
     in.require(header_.frame_bytes());
     Snapshot out;
     std::optional<std::array<Vec3, 3>> turn;
-    out.frame.step = header_.first_step + static_cast<std::int64_t>(frame_) * header_.interval;
-    out.frame.time_ps = static_cast<double>(out.frame.step) * header_.delta * time_unit_ps;
+    const std::int64_t steps = static_cast<std::int64_t>(frame_) * header_.interval;
+    out.frame.step = header_.first_step + steps;
+    out.frame.time_ps =
+        header_.first_time_ps + static_cast<double>(steps) * header_.delta * time_unit_ps;
     if (header_.has_cell) {
       expect_count(in, cell_bytes);
       const std::uint64_t cell_at = in.at();
@@ -196,15 +234,17 @@ class DcdWriter final : public TrajectoryWriter {
     std::string out;
     if (n_frames_ == 0) {
       header_.has_cell = is_periodic(f.box);
-      header_.first_step = f.step, first_time_ps_ = f.time_ps;
+      header_.first_step = header_.start = f.step, header_.first_time_ps = f.time_ps;
       out = header();
     } else if (n_frames_ == 1) {
       header_.interval = f.step - header_.first_step;
       if (header_.interval <= 0)
         throw Error(
             fmt::format("[dcd] expected a step after {}, got {}", header_.first_step, f.step));
-      header_.delta =
-          (f.time_ps - first_time_ps_) / static_cast<double>(header_.interval) / time_unit_ps;
+      const double dt_ps =
+          (f.time_ps - header_.first_time_ps) / static_cast<double>(header_.interval);
+      header_.delta = dt_ps / time_unit_ps;
+      header_.start = start(dt_ps);
     }
     if (const std::int64_t due = header_.first_step + n_frames_ * header_.interval;
         n_frames_ > 0 && f.step != due)
@@ -235,11 +275,10 @@ class DcdWriter final : public TrajectoryWriter {
     ++n_frames_;
     // The header follows the frames: a reader that trusts its count misses the last one after a
     // kill, never more.
-    if (n_frames_ == 2) {
-      file_->overwrite(number_at + 8, number(header_.interval));
-      file_->overwrite(number_at + 36, real(header_.delta));
-    }
-    file_->overwrite(number_at, number(n_frames_));
+    if (n_frames_ == 2)
+      file_->overwrite(0, header());
+    else
+      file_->overwrite(number_at, number(n_frames_));
   }
   void sync() override { file_->sync(); }
 
@@ -251,10 +290,14 @@ class DcdWriter final : public TrajectoryWriter {
     put(out, static_cast<std::int32_t>(v), dcd_order);
     return out;
   }
-  static std::string real(double v) {
-    std::string out;
-    put(out, static_cast<float>(v), dcd_order);
-    return out;
+  /// The time of the first frame in time steps, where time goes on.
+  std::int64_t start(double dt_ps) const {
+    if (!(dt_ps > 0)) return header_.first_step;
+    const double steps = std::round(header_.first_time_ps / dt_ps);
+    if (!(std::abs(steps) <= std::numeric_limits<std::int32_t>::max()))
+      throw Error(fmt::format("[dcd] {:g} ps are {:.4g} time steps, more than 2^31; write .h5md",
+                              header_.first_time_ps, steps));
+    return static_cast<std::int64_t>(steps);
   }
 
   std::string header() const {
@@ -263,11 +306,14 @@ class DcdWriter final : public TrajectoryWriter {
     integer(header_bytes);
     out += "CORD";
     std::array<std::int32_t, 20> control{};
-    control[0] = 1, control[1] = static_cast<std::int32_t>(header_.first_step), control[2] = 1,
-    control[10] = header_.has_cell, control[19] = 24;
+    control[0] = static_cast<std::int32_t>(std::max<std::int64_t>(1, n_frames_)),
+    control[1] = static_cast<std::int32_t>(header_.start),
+    control[2] = static_cast<std::int32_t>(header_.interval), control[10] = header_.has_cell,
+    control[19] = 24;
+    control[9] = std::bit_cast<std::int32_t>(static_cast<float>(header_.delta));
     for (std::int32_t c : control) integer(c);
     integer(header_bytes);
-    std::string title = "written by Tessera";
+    std::string title = fmt::format(title_format, header_.first_step, header_.first_time_ps);
     title.resize(title_bytes, ' ');
     integer(4 + title_bytes);
     integer(1);
@@ -302,7 +348,6 @@ class DcdWriter final : public TrajectoryWriter {
                                     ? 0
                                     : (*w.last_step - header_.first_step) / header_.interval + 1;
     n_frames_ = std::min(whole, wanted);
-    first_time_ps_ = static_cast<double>(header_.first_step) * header_.delta * time_unit_ps;
     return n_frames_ == 0
                ? 0
                : header_.bytes + static_cast<std::uint64_t>(n_frames_) * header_.frame_bytes();
@@ -310,7 +355,6 @@ class DcdWriter final : public TrajectoryWriter {
 
   std::size_t n_atoms_;
   DcdHeader header_;
-  double first_time_ps_ = 0;
   std::int64_t n_frames_ = 0;
   std::unique_ptr<data::AppendFile> file_;
 };
