@@ -157,6 +157,17 @@ TEST_F(Fdtd, HalfAnAntennaOnItsMirrorIsTheWhole) {
     // Both have fallen by 70 dB, at other steps.
     for (std::size_t f = 0; f < 3; ++f) EXPECT_NEAR(b[f], a[f], 2e-3 * std::abs(a[f])) << name;
   }
+  // A port that only ends at the mirror is one of two in the whole, a half of the gap each.
+  const Outcome two =
+      run_case("half.toml", "TWO",
+               {"port[0].position=[\"0 m\",\"0 m\",\"12.5 mm\"]",
+                "port[0].size=[\"0 m\",\"0 m\",\"25 mm\"]", "port[0].resistance=\"37.5 ohm\""});
+  ASSERT_EQ(two.code, 0) << two.err;
+  for (const char* name :
+       {"radiation_efficiency", "total_efficiency", "beam_gain", "beam_realised_gain"}) {
+    const std::vector<double> a = column("HALF", "far", name), b = column("TWO", "far", name);
+    for (std::size_t f = 0; f < 3; ++f) EXPECT_NEAR(b[f], a[f], 1e-6 * a[f]) << name;
+  }
   // Upright on a wall: half of the impedance, and all of the power in half of the space.
   const Outcome wall =
       run_case("half.toml", "WALL",

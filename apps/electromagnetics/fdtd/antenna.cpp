@@ -19,21 +19,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// How often the power of a port is there in the whole: a mode's is that of the part in the grid,
-/// V and I of a lumped port are those of a whole one, which mirrors that it touches only halve.
-double copies_of(const Case& c, std::size_t port) {
-  double out = images_of_all(c);
-  const PortOptions& o = c.options.ports[port];
-  if (o.kind == PortKind::mode) return out;
-  for (const electromagnetics::DomainMirror& m : mirrors_of(c)) {
-    const auto d = static_cast<std::size_t>(m.plane.axis);
-    if (m.symmetry && std::abs(o.position[d] - m.plane.position) <=
-                          (*o.size)[d] / 2 + 1e-6 * c.grid.smallest_length(m.plane.axis))
-      out /= 2;
-  }
-  return out;
-}
-
 /// The values of `of`, over `known`, at `frequencies`; nothing where one is not known.
 std::optional<Numbers> at_frequencies(const Numbers& of, const Numbers& known,
                                       const Numbers& frequencies) {
@@ -69,26 +54,25 @@ const Numbers& numbers_of(const MonitorResult& r, const char* quantity) {
 
 }  // namespace
 
-PortPower port_power(const Case& c, const PortWaves& own, const Tensor& in,
+PortPower port_power(const Case& c, const PortWaves& all, const Tensor& in,
                      std::optional<std::size_t> driven) {
-  const Numbers entering = real_values(square(abs(own.in))),
-                leaving = real_values(square(abs(own.out))), seen = real_values(square(abs(in)));
+  const Numbers entering = real_values(square(abs(all.in))),
+                leaving = real_values(square(abs(all.out))), seen = real_values(square(abs(in)));
   const std::size_t n = c.channels.size();
   PortPower power{Numbers(entering.size() / n), Numbers(entering.size() / n)};
-  for (std::size_t k = 0; k < n; ++k) {
-    const double copies = copies_of(c, c.channels[k].port);
+  for (std::size_t k = 0; k < n; ++k)
     for (std::size_t f = 0; f < power.accepted.size(); ++f) {
-      power.accepted[f] += copies * entering[f * n + k] - copies * leaving[f * n + k];
-      if (!driven || *driven == k) power.incident[f] += copies * seen[f * n + k];
+      power.accepted[f] += entering[f * n + k] - leaving[f * n + k];
+      if (!driven || *driven == k) power.incident[f] += seen[f * n + k];
     }
-  }
   return power;
 }
 
 PortPower port_power(const MonitoredCase& made, std::size_t run) {
-  const PortWaves own = waves_of(made), seen = seen_waves(made.c, own, constants_of(made));
+  const PortWaves own = waves_of(made), all = with_images(made.c, own),
+                  seen = seen_waves(made.c, own, constants_of(made));
   const auto of_run = [&](const Tensor& x) { return select(x, 2, static_cast<Index>(run)); };
-  return port_power(made.c, {of_run(own.in), of_run(own.out)}, of_run(seen.in),
+  return port_power(made.c, {of_run(all.in), of_run(all.out)}, of_run(seen.in),
                     made.c.excitations[run].channel);
 }
 
@@ -154,7 +138,7 @@ void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
   const Case& c = made.c;
   if (c.options.scattering.arrays.empty()) return;
   const PortWaves own = told_alone(c, waves_of(made), driven_channels(c)),
-                  waves = seen_waves(c, own, constants_of(made));
+                  whole = with_images(c, own), waves = seen_waves(c, own, constants_of(made));
   const Numbers known = c.options.scattering.all_frequencies();
   const auto frequencies = static_cast<Index>(known.size()),
              channels = static_cast<Index>(c.channels.size());
@@ -165,8 +149,10 @@ void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
       const auto at = std::find_if(c.channels.begin(), c.channels.end(),
                                    [&](const PortChannel& x) { return x.name == array.ports[p]; });
       ports.push_back(at - c.channels.begin());
+      // At a port and, alike, at each of its images.
+      const double copies = copies_of(c, c.channels[static_cast<std::size_t>(ports.back())].port);
       wanted[static_cast<std::size_t>(ports.back())] =
-          std::polar(array.amplitudes.empty() ? 1.0 : array.amplitudes[p],
+          std::polar(std::sqrt(copies) * (array.amplitudes.empty() ? 1.0 : array.amplitudes[p]),
                      array.phases.empty() ? 0.0 : array.phases[p]);
     }
     const std::vector<double> told = told_channels(c);
@@ -181,7 +167,8 @@ void add_arrays(const MonitoredCase& made, data::Log& log, Results& results) {
       return squeeze(matmul(x, expand_dims(weights, -1)), -1);
     };
     const Tensor out = together(waves.out);
-    const PortPower power = port_power(c, {together(own.in), together(own.out)}, in, std::nullopt);
+    const PortPower power =
+        port_power(c, {together(whole.in), together(whole.out)}, in, std::nullopt);
     MonitorResult at_ports{array.name, "array", {"frequency", "Hz", known}, {}, {}};
     for (std::size_t p = 0; p < ports.size(); ++p)
       at_ports.quantities.push_back(

@@ -18,9 +18,9 @@ struct PortPower {
 /// Of the run of an excitation, images behind symmetries included.
 PortPower port_power(const MonitoredCase& made, std::size_t run);
 
-/// The same of the ports' own waves at all channels, complex [frequency, channel], whose |a|^2 -
-/// |b|^2 is power, and of those of S that come in, by channel `driven` or by all.
-PortPower port_power(const Case& c, const PortWaves& own, const Tensor& in,
+/// The same of waves at all channels, complex [frequency, channel], whose |a|^2 - |b|^2 is power of
+/// the whole (with_images), and of those of S that come in, by channel `driven` or by all.
+PortPower port_power(const Case& c, const PortWaves& all, const Tensor& in,
                      std::optional<std::size_t> driven);
 
 /// Adds to far fields, which are per bandwidth still, powers, gain over the angles and

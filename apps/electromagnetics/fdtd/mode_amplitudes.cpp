@@ -37,7 +37,7 @@ void add_mode_samples(em::SampleList& samples, const em::YeeGrid& grid, const em
   add(modes.h, (plane.line + cells - 1) % cells), add(modes.h, plane.line);
 }
 
-Tensor mode_weights(const std::vector<em::GridModes>& modes, std::size_t count) {
+Tensor mode_weights(const std::vector<em::GridModes>& modes, std::size_t count, double images) {
   const std::size_t n = modes.front().e.size();
   std::vector<c128> w(2 * modes.size() * count * 3 * n);
   std::size_t at = 0;
@@ -45,7 +45,7 @@ Tensor mode_weights(const std::vector<em::GridModes>& modes, std::size_t count) 
     for (const em::GridModes& g : modes)
       for (std::size_t m = 0; m < count; ++m) {
         const em::GridMode& mode = g.modes[m];
-        const std::complex<double> own = em::mode_product(g, mode.e, mode.h);
+        const std::complex<double> own = em::mode_product(g, mode.e, mode.h) / std::sqrt(images);
         for (const int field : {0, 1, 2})
           for (std::size_t k = 0; k < n; ++k) w[at++] = weight(g, mode, field, k, forward) / own;
       }

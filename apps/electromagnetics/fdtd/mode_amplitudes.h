@@ -15,8 +15,10 @@ void add_mode_samples(electromagnetics::SampleList& samples, const electromagnet
                       const electromagnetics::GridModes& modes);
 
 /// By which those samples are multiplied: complex [2, frequency, mode, sample], along +n first
-/// (mode_amplitudes in grid_modes.h). `modes` at each frequency.
-Tensor mode_weights(const std::vector<electromagnetics::GridModes>& modes, std::size_t count);
+/// (mode_amplitudes in grid_modes.h). `modes` at each frequency; what is in the grid is one of
+/// `images` parts of the whole (images_of), whose amplitudes are told.
+Tensor mode_weights(const std::vector<electromagnetics::GridModes>& modes, std::size_t count,
+                    double images);
 
 /// Complex [2, frequency, mode] from the transforms of the samples [frequency, sample].
 Tensor mode_amplitudes(const Tensor& weights, const Tensor& values);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace tessera::apps::fdtd {
@@ -63,7 +64,7 @@ struct PlaneCells {
 
 MonitorResult mode_field(const em::YeeGrid& grid, const em::ModePlane& plane,
                          const em::GridModes& modes, std::size_t mode, double frequency_hz,
-                         std::string name) {
+                         double images, std::string name) {
   const PlaneCells cells(grid, plane);
   MonitorResult out{std::move(name), "mode_field", {"frequency", "Hz", {frequency_hz}}, {}, {}};
   std::vector<std::uint64_t> shape{1};
@@ -83,7 +84,8 @@ MonitorResult mode_field(const em::YeeGrid& grid, const em::ModePlane& plane,
     for (std::size_t k = 0; k < modes.e.size(); ++k) {
       if (modes.e[k].component != c) continue;
       any = true;
-      cells.spread(modes.e[k], plane.axis, modes.modes[mode].e[k] / modes.e_scale[k], values);
+      cells.spread(modes.e[k], plane.axis,
+                   modes.modes[mode].e[k] / (modes.e_scale[k] * std::sqrt(images)), values);
     }
     if (any)
       out.quantities.push_back(

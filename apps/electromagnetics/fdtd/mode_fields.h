@@ -9,11 +9,12 @@
 
 namespace tessera::apps::fdtd {
 
-/// E across the guide of one mode, as it is normalised, in the middles of the plane's cells: over
-/// the line in two dimensions, else over the plane at that frequency.
+/// E across the guide of one mode of 1 W, of which the grid has one of `images` parts, in the
+/// middles of the plane's cells: over the line in two dimensions, else over the plane at that
+/// frequency.
 MonitorResult mode_field(const electromagnetics::YeeGrid& grid,
                          const electromagnetics::ModePlane& plane,
                          const electromagnetics::GridModes& modes, std::size_t mode,
-                         double frequency_hz, std::string name);
+                         double frequency_hz, double images, std::string name);
 
 }  // namespace tessera::apps::fdtd

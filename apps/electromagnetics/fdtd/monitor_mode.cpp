@@ -2,6 +2,8 @@
 // Amplitudes of a guide's modes through a plane, both ways.
 #include "electromagnetics/fdtd/mode_amplitudes.h"
 #include "electromagnetics/fdtd/spectral.h"
+#include "electromagnetics/waves/exterior.h"
+#include "electromagnetics/waves/loads.h"
 #include "electromagnetics/waves/mode_plane.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/line_impedance.h"
@@ -18,9 +20,9 @@ class ModeMonitor : public Spectral {
     const em::ModePlane plane = mode_plane(c, flat_axis(c, *o.size), *o.position, o.size);
     const em::YeeModel model = make_model(c);
     modes_ = em::modes_at(model, plane, frequencies_, o.modes, 7, o.index.value_or(0));
-    conductors_ = em::guide_conductors(model, plane, modes_.front());
+    conductors_ = em::guide_conductors(model, plane, modes_.front(), symmetry_of(c));
     add_mode_samples(samples_, case_.grid, plane, modes_.front());
-    weights_ = mode_weights(modes_, static_cast<std::size_t>(o.modes));
+    weights_ = mode_weights(modes_, static_cast<std::size_t>(o.modes), images_of(c, plane));
     start_transform();
   }
   MonitorResult result() const override {

@@ -120,12 +120,12 @@ void MovedRuns::add_figures(std::size_t run, const std::vector<Tensor>& kept, co
   Tensor watt;
   if (c.options.scattering.per_watt != PerWatt::no && !c.excitations.empty()) {
     const PortWaves own{expand_dims(select(waves, 0, 0), -1), expand_dims(select(waves, 0, 1), -1)},
-        seen = seen_waves(c, own, constants(change));
+        whole = with_images(c, own), seen = seen_waves(c, own, constants(change));
     const auto driven = [&](const Tensor& x) {
       return select(select(x, 2, 0), 1, static_cast<Index>(c.excitations[run].channel));
     };
-    watt =
-        of_a_watt(c.options.scattering.per_watt, driven(seen.in), driven(own.in), driven(own.out));
+    watt = of_a_watt(c.options.scattering.per_watt, driven(seen.in), driven(whole.in),
+                     driven(whole.out));
   }
   for (std::size_t m = 0; m + ports() < all.size(); ++m) {
     if (!has_figures(*all[m])) continue;

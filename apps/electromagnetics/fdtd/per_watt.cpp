@@ -46,9 +46,9 @@ WattUnit unit_per_watt(const std::string& unit, int dimensions) {
 
 }  // namespace
 
-Tensor of_a_watt(PerWatt wave, const Tensor& in, const Tensor& own_in, const Tensor& own_out) {
+Tensor of_a_watt(PerWatt wave, const Tensor& in, const Tensor& all_in, const Tensor& all_out) {
   if (wave == PerWatt::incident) return 1.0 / in;
-  const Tensor taken = sqrt(square(abs(own_in)) - square(abs(own_out)));
+  const Tensor taken = sqrt(square(abs(all_in)) - square(abs(all_out)));
   return cast(abs(in) / taken, Dtype::c128) / in;
 }
 
@@ -59,10 +59,11 @@ void per_watt(const MonitoredCase& made, std::size_t run, Results& results) {
     return select(select(x, 2, static_cast<Index>(run)), 1,
                   static_cast<Index>(c.excitations[run].channel));
   };
-  const PortWaves own = waves_of(made), seen = seen_waves(c, own, constants_of(made));
+  const PortWaves own = waves_of(made), all = with_images(c, own),
+                  seen = seen_waves(c, own, constants_of(made));
   const std::vector<double> known = c.options.scattering.all_frequencies();
   std::vector<std::complex<double>> by = complex_values(of_a_watt(
-      c.options.scattering.per_watt, of_driven(seen.in), of_driven(own.in), of_driven(own.out)));
+      c.options.scattering.per_watt, of_driven(seen.in), of_driven(all.in), of_driven(all.out)));
   const std::vector<double> is_told = told_channels(c);
   for (std::size_t k = 0; k < known.size(); ++k)
     if (is_told[k * c.channels.size() + c.excitations[run].channel] == 0) by[k] = c128(NAN, NAN);

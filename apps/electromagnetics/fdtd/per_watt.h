@@ -8,9 +8,8 @@
 namespace tessera::apps::fdtd {
 
 /// [frequency] What a wave of 1 W is of `in`, the wave of S that comes in, or of what comes in for
-/// 1 W that is taken; `own_in` and `own_out` are waves of the port itself, whose |a|^2 - |b|^2 is
-/// power.
-Tensor of_a_watt(PerWatt wave, const Tensor& in, const Tensor& own_in, const Tensor& own_out);
+/// 1 W that is taken; |all_in|^2 - |all_out|^2 is the power through the port (with_images).
+Tensor of_a_watt(PerWatt wave, const Tensor& in, const Tensor& all_in, const Tensor& all_out);
 
 /// Turns transforms of a run's monitors into what they are for 1 W at its port, where the case asks
 /// for that (ScatteringOptions::per_watt).

@@ -3,6 +3,7 @@
 #include "electromagnetics/fdtd/mode_amplitudes.h"
 #include "electromagnetics/fdtd/mode_fields.h"
 #include "electromagnetics/fdtd/port_monitor.h"
+#include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
 
 namespace tessera::apps::fdtd {
@@ -20,9 +21,10 @@ class ModePortMonitor : public PortMonitor {
     for (std::size_t f = 0; f < frequencies_.size(); ++f)
       for (std::size_t m = 0; m < channels_.size(); ++m)
         told.push_back(port_.mode.reach[m][f] == ModeReach::travels ? 1.0 : 0.0);
-    weights_ = where(tensor(told, {1, static_cast<Index>(frequencies_.size()),
-                                   static_cast<Index>(channels_.size()), 1}) > 0.5,
-                     mode_weights(modes_, channels_.size()), c128(0));
+    weights_ =
+        where(tensor(told, {1, static_cast<Index>(frequencies_.size()),
+                            static_cast<Index>(channels_.size()), 1}) > 0.5,
+              mode_weights(modes_, channels_.size(), images_of(c, port_.mode.plane)), c128(0));
     start_transform();
   }
   Tensor waves(const Tensor& values) const override {
@@ -62,7 +64,7 @@ class ModePortMonitor : public PortMonitor {
       std::size_t at = frequencies_.size() / 2;
       while (at + 1 < frequencies_.size() && port_.mode.reach[m][at] != ModeReach::travels) ++at;
       out.push_back(mode_field(case_.grid, port_.mode.plane, modes_[at], m, frequencies_[at],
-                               channels_[m] + "_mode"));
+                               images_of(case_, port_.mode.plane), channels_[m] + "_mode"));
     }
     return out;
   }

@@ -23,7 +23,7 @@ class PortMonitor : public Spectral {
   /// Waves into the device and out of it, complex [2, frequency, channel], in sqrt(W) s, from the
   /// transforms of its samples, whose power is |a|^2 (peak values, as all fields): of a mode
   /// travelling waves, 0 where it does not travel; of lumped ports power waves at the port's
-  /// impedance.
+  /// impedance. Of the whole port, where mirrors of symmetries cut it.
   virtual Tensor waves(const Tensor& values) const = 0;
   Tensor waves() const { return waves(values()); }
   /// [frequency, channel] rad/m along `direction`, by which planes are shifted; nothing of lumped

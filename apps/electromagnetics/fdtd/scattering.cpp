@@ -4,6 +4,7 @@
 #include "electromagnetics/fdtd/antenna.h"
 #include "electromagnetics/fdtd/networks.h"
 #include "electromagnetics/fdtd/port_monitor.h"
+#include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/network_joins.h"
 
@@ -190,6 +191,14 @@ PortWaves waves_of(const MonitoredCase& made) {
   return {stack(in, 2), stack(out, 2)};
 }
 
+PortWaves with_images(const Case& c, const PortWaves& waves) {
+  std::vector<double> by;  // [channel]
+  for (const PortChannel& x : c.channels) by.push_back(std::sqrt(copies_of(c, x.port)));
+  if (std::all_of(by.begin(), by.end(), [](double x) { return x == 1; })) return waves;
+  const Tensor all = tensor(by, {static_cast<Index>(by.size()), 1});
+  return {waves.in * all, waves.out * all};
+}
+
 PortConstants constants_of(const MonitoredCase& made) {
   const std::size_t ports = made.c.ports.size();
   const auto frequencies = static_cast<Index>(made.c.options.scattering.all_frequencies().size());
@@ -260,7 +269,7 @@ std::vector<em::Waves> waves_of_s(const Case& c) {
 }
 
 PortWaves seen_waves(const Case& c, const PortWaves& waves, const PortConstants& constants) {
-  PortWaves out = waves;
+  PortWaves out = with_images(c, waves);
   std::vector<double> shift;   // [channel]
   std::vector<em::Waves> own;  // of the ports themselves
   bool otherwise = c.options.scattering.reference.has_value();
@@ -303,7 +312,7 @@ Tensor scattering_matrix(const Case& c, const PortWaves& waves, const PortConsta
 }
 
 Tensor echoes(const Case& c, const PortWaves& waves) {
-  const Tensor all = told_alone(c, waves, driven_channels(c)).in;
+  const Tensor all = told_alone(c, with_images(c, waves), driven_channels(c)).in;
   std::vector<Tensor> of;
   for (std::size_t r = 0; r < c.excitations.size(); ++r) {
     const Tensor in = select(all, 2, static_cast<Index>(r));

@@ -18,6 +18,10 @@ struct PortWaves {
 
 PortWaves waves_of(const MonitoredCase& made);
 
+/// The waves of each port together with those of its images behind symmetries that do not cut it,
+/// which come in and leave alike: their |a|^2 - |b|^2 is power of the whole, and S is of them.
+PortWaves with_images(const Case& c, const PortWaves& waves);
+
 /// Of channels, complex [frequency, channel]: what shifts planes, of guides along their direction,
 /// 0 else; what the waves of the ports refer to, as given or of the line, 0 of modes without an
 /// impedance; and what S refers to, which is the same where the case asks for no other.
@@ -38,8 +42,8 @@ PortWaves told_alone(const Case& c, const PortWaves& waves,
 /// The kind of waves that S has at each channel: travelling ones of a mode, where no other
 /// reference and no complex impedance is said; else those of ScatteringOptions::waves.
 std::vector<electromagnetics::Waves> waves_of_s(const Case& c);
-/// The waves of S, at its planes and of its references, from those of the ports, both [frequency,
-/// channel, run]. Differentiates in the waves and in what they refer to.
+/// The waves of S, images included, at its planes and of its references, from those of the ports,
+/// both [frequency, channel, run]. Differentiates in the waves and in what they refer to.
 PortWaves seen_waves(const Case& c, const PortWaves& waves, const PortConstants& constants);
 
 /// S = B A^-1 of such waves where each channel has a column, so that what comes back from layers

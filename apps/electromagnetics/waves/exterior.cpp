@@ -3,6 +3,7 @@
 
 #include "electromagnetics/waves/beam_plane.h"
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/loads.h"
 #include "tessera/electromagnetics/diffraction.h"
 
 #include <fmt/format.h>
@@ -188,6 +189,17 @@ double images_of(const Case& c, const MonitorOptions& o) {
 }
 
 double images_of_all(const Case& c) { return em::images_of_all(mirrors_of(c)); }
+
+double images_of(const Case& c, const em::ModePlane& plane) {
+  return em::images_of(c.grid, plane, symmetry_of(c));
+}
+
+double copies_of(const Case& c, std::size_t port) {
+  const CasePort& p = c.ports[port];
+  return images_of_all(c) / (c.options.ports[port].kind == PortKind::mode
+                                 ? images_of(c, p.mode.plane)
+                                 : c.elements[p.lumped.element].parts);
+}
 
 std::vector<em::Exterior> exteriors(const Case& c, const MonitorOptions& o,
                                     const std::vector<double>& frequencies_hz) {

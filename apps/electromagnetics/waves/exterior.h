@@ -4,6 +4,7 @@
 #include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/exterior.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace tessera::apps::waves {
@@ -15,6 +16,11 @@ std::vector<electromagnetics::DomainMirror> mirrors_of(const Case& c);
 double images_of(const Case& c, const MonitorOptions& o);
 /// The same where everything radiates with its images.
 double images_of_all(const Case& c);
+/// The same of a mode's plane, whose power in the grid is one of so many parts.
+double images_of(const Case& c, const electromagnetics::ModePlane& plane);
+/// How many ports like this one there are in the whole, which the mirrors that do not cut it make:
+/// all are driven alike, and S counts them together as one (docs/decisions/0237).
+double copies_of(const Case& c, std::size_t port);
 
 /// Outside of a far field or cross-section, for all frequencies where the background is the same at
 /// them, else one for each. Mirrors are all symmetries, the walls that the monitor's box stands on,

@@ -2,6 +2,8 @@
 // Ports that are modes of a guide.
 #include "electromagnetics/waves/case.h"
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/exterior.h"
+#include "electromagnetics/waves/loads.h"
 #include "electromagnetics/waves/mode_plane.h"
 
 #include <fmt/format.h>
@@ -211,7 +213,7 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
   }
   find_reach(p, f);
   check_modes(c, port, o, config);
-  p.conductors = em::guide_conductors(model, p.plane, p.band.at.front());
+  p.conductors = em::guide_conductors(model, p.plane, p.band.at.front(), symmetry_of(c));
   const em::GridModes& modes = p.band.at.front();
   const bool lines =
       std::all_of(modes.modes.begin(), modes.modes.end(), [&](const em::GridMode& m) {
@@ -344,8 +346,10 @@ em::Injection mode_port_source(const Case& c, const PortChannel& channel,
     for (auto* edges : {&g.e, &g.h, &g.e_n, &g.h_n})
       for (em::Edge& e : *edges)
         (p.plane.axis == 0 ? e.i : p.plane.axis == 1 ? e.j : e.k) += p.start.line - p.plane.line;
-  em::ModeSource source{
-      .mode = channel.mode, .forward = p.step > 0, .amplitude = 1, .waveform = waveform};
+  em::ModeSource source{.mode = channel.mode,
+                        .forward = p.step > 0,
+                        .amplitude = 1 / std::sqrt(images_of(c, p.plane)),
+                        .waveform = waveform};
   const DrivenBand part = driven_band(c, channel);
   if (part.from_cutoff || part.to_cutoff) {
     // 1e-5 at the cut-off, a fiftieth where S is first told.

@@ -275,10 +275,10 @@ data::Options<BoundaryOptions> boundary_table() {
   for (const auto& [name, face] : faces)
     o.add(name, face, {.doc = "This face, if it differs from the opposite one.", .choices = kinds});
   o.add("symmetry", &O::symmetry,
-        {.doc = "Faces of pec or pmc in which the structure goes on as its image. Power, energy "
-                "and density of states "
-                "of what such a face cuts then count the whole, far fields and cross-sections are "
-                "the whole's. "
+        {.doc = "Faces of pec or pmc in which the structure goes on as its image. Power, energy, "
+                "modes and density of states of what such a face cuts then count the whole; far "
+                "fields, cross-sections and S are the whole's, a port beside such a face one with "
+                "its images. "
                 "Other such faces are walls: in a far field whose box stands on one, its image is "
                 "taken, and power and "
                 "directivity are of the open half.",

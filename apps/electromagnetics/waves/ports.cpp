@@ -3,6 +3,7 @@
 
 #include "electromagnetics/waves/case.h"
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/exterior.h"
 
 #include <fmt/format.h>
 
@@ -53,6 +54,8 @@ void refuse_unlike(const Case& c, std::size_t port, const data::Config& config) 
                          "let both ports and the cells at them be alike, or give both their own "
                          "runs")});
   };
+  need("a number of ports like it in the whole (boundary.symmetry)", copies_of(c, port),
+       copies_of(c, like));
   if (o.kind == PortKind::lumped) {
     const em::PlacedElement &own = c.elements[c.ports[port].lumped.element],
                             &other = c.elements[c.ports[like].lumped.element];

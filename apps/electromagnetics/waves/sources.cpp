@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/exterior.h"
 #include "electromagnetics/waves/mode_plane.h"
 #include "tessera/electromagnetics/beam.h"
 #include "tessera/electromagnetics/mode_source.h"
@@ -77,7 +78,7 @@ em::Injection mode_of(const Case& c, const CaseSource& s) {
                          em::mode_band(model, plane, low, high, o.mode, nodes, o.index.value_or(0)),
                          {.mode = static_cast<std::size_t>(o.mode - 1),
                           .forward = *along > 0,
-                          .amplitude = o.amplitude,
+                          .amplitude = o.amplitude / std::sqrt(images_of(c, plane)),
                           .waveform = s.waveform});
 }
 

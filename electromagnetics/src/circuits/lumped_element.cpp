@@ -171,6 +171,7 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
   for (double& x : out.voltage) x *= extent[a].images / widths;
   out.length_m = extent[a].images * path / widths;
   out.images = extent[b].images * extent[c].images;
+  out.parts = extent[a].images * out.images;
   out.section_m2 = widths * out.images;
   for (double& x : out.share) x *= out.images;
   return with_circuit(std::move(out), e.circuit);

@@ -6,6 +6,7 @@
 #include "tessera/electromagnetics/constants.h"
 #include "time_domain/row_answer.h"
 
+#include <Eigen/LU>
 #include <Eigen/SparseCholesky>
 
 #include <algorithm>

@@ -144,6 +144,18 @@ void modes::finish(GridMode& mode, const GridModes& plane, const Complex& s_squa
   for (Complex& x : mode.e_n) x *= way / s;
 }
 
+double images_of(const YeeGrid& grid, const ModePlane& plane, const SymmetryFaces& symmetry) {
+  double out = 1;
+  for (std::size_t q = 0; q < 2; ++q) {
+    const int d = (plane.axis + 1 + static_cast<int>(q)) % 3;
+    if (!grid.resolved(d)) continue;
+    const auto& mirrors = symmetry[static_cast<std::size_t>(d)];
+    if (mirrors[0] && plane.low[q] <= 0) out *= 2;
+    if (mirrors[1] && (plane.high[q] < 0 || plane.high[q] == grid.cells(d))) out *= 2;
+  }
+  return out;
+}
+
 GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOptions& options) {
   if (!(options.frequency_hz > 0) || options.count < 1)
     throw Error("[grid_modes] needs a frequency above zero and at least one mode to look for");

@@ -39,6 +39,9 @@ struct ModePlane {
   std::array<int, 2> low{-1, -1}, high{-1, -1};
 };
 
+/// How often the plane is there in the whole: twice for each mirror of a symmetry that cuts it.
+double images_of(const YeeGrid& grid, const ModePlane& plane, const SymmetryFaces& symmetry);
+
 struct ModeOptions {
   double frequency_hz = 0;
   int count = 1;

@@ -74,6 +74,7 @@ struct PlacedElement {
   std::vector<Edge> edges;
   double length_m = 0, section_m2 = 0;  ///< L and W
   double images = 1;  ///< how often the columns are there in the whole, with those behind mirrors
+  double parts = 1;   ///< the same of what lies in the grid, along the current, too
   /// [edges] V = sum of voltage times unknown e.
   std::vector<double> voltage;
   /// [edges] I = sum of share times the current through dual faces.
