@@ -127,4 +127,53 @@ TEST_F(Mt2d, StationsWithoutAnElevationStandOnTheGround) {
   EXPECT_TRUE(holds(emdata_text(s), "\n0 0 -12 0 0 0 0 0 a\n")) << emdata_text(s);
 }
 
+// The ground of a section that is given by cells is where they end upwards.
+TEST_F(Mt2d, CellsOfASectionBringTheirGround) {
+  const auto forward = [&](const std::string& section, const std::string& ground, int code = 0) {
+    write("f.toml", "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n" +
+                        section + ground +
+                        "noise = {impedance = 0}\nmesh.goal = \"100 %\"\n"
+                        "stations = {first = \"-1 km\", last = \"1 km\", count = 3}\n"
+                        "frequencies.at = [\"10 Hz\"]\n");
+    const Outcome o = tessera({"run", "f.toml", "--output", "F", "--force"});
+    EXPECT_EQ(o.code, code) << o.err;
+    return o.err;
+  };
+  const auto heights = [&] {
+    std::vector<double> z;
+    for (const Sounding& s : read_stations_of(here() / "F/data.emdata"))
+      z.push_back((*s.place_m)[2]);
+    return z;
+  };
+  // A kilometre of 1 ohm m above z = 0, 100 ohm m below: skin depths are 160 m.
+  const std::string columns = "y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,y3_m,z3_m,resistivity_ohm_m\n",
+                    below = "-50000,0,50000,0,50000,100000,-50000,100000,100\n";
+  write("two.csv", columns + "-50000,-1000,50000,-1000,50000,0,-50000,0,1\n" + below);
+  forward("section.file = \"two.csv\"\n", "");
+  EXPECT_EQ(heights(), std::vector<double>(3, -1000));
+  for (const StationData& d :
+       read_stations(here() / "F/data.csv",
+                     {.kinds = {{Element::xy, Part::log10_rho}, {Element::yx, Part::log10_rho}}}))
+    for (const double v : d.data.value) EXPECT_NEAR(v, 0, 0.01);
+  // Hills: the run of a model.csv is that of the section it was written for.
+  write("hills.csv", "distance_m,elevation_m\n-2000,0\n0,300\n2000,100\n");
+  const std::string ground = "ground = {shape = \"file\", file = \"hills.csv\"}\n";
+  forward("section.resistivity = \"100 ohm*m\"\n", ground);
+  const std::vector<double> z = heights();
+  const DataTable first = read_survey(here() / "F/data.csv").data;
+  fs::copy_file(here() / "F/model.csv", here() / "hills_model.csv");
+  const std::string told = forward("section.file = \"hills_model.csv\"\n", "");
+  EXPECT_FALSE(holds(told, "is cut off")) << told;
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(heights()[k], z[k], 1);
+  const DataTable again = read_survey(here() / "F/data.csv").data;
+  ASSERT_EQ(again.size(), first.size());
+  for (std::size_t i = 0; i < first.size(); ++i)
+    EXPECT_NEAR(again.value[i], first.value[i], again.kind[i].part == Part::phase ? 0.5 : 0.01);
+  // A ground that is given is told to be another one; one that jumps is none.
+  EXPECT_TRUE(holds(forward("section.file = \"two.csv\"\n", ground), "is cut off"));
+  write("step.csv", columns + "-50000,-1000,0,-1000,0,0,-50000,0,1\n" + below);
+  const std::string refused = forward("section.file = \"step.csv\"\n", "", 4);
+  EXPECT_TRUE(holds(refused, "E0690") && holds(refused, "jumps at y = 0 m")) << refused;
+}
+
 }  // namespace

@@ -151,7 +151,6 @@ TEST(ModemList, WhatIsMalformedIsRefusedByItsNumber) {
   EXPECT_EQ(number_of(header("Full_Impedance") + "1.0 a 0 0 0 0 0 ZXY 1 one 0.1\n"), 303);
   EXPECT_EQ(number_of(header("Full_Impedance") + "-1.0 a 0 0 0 0 0 ZXY 1 1 0.1\n"), 305);
   EXPECT_EQ(number_of(header("Full_Impedance")), 307);
-  EXPECT_EQ(number_of(header("Off_Diagonal_Rho_Phase") + "1.0 a 0 0 0 0 0 PHSXY 40.0 3.0\n"), 307);
   EXPECT_EQ(number_of(header("Full_Impedance", "cos(wt)") + rows), 317);
   EXPECT_EQ(number_of(header("Full_Impedance", "exp(+i\\omega t)", "furlong") + rows), 316);
   EXPECT_EQ(number_of(header("Full_Impedance") + rows + header("TE_Impedance", "exp(-i\\omega t)") +

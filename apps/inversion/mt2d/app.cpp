@@ -86,7 +86,8 @@ PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
               [&config, p] {
                 CheckReport report{.findings = doubts(config, p->options)};
                 report.lines = {describe(*p)};
-                for (const std::string& remark : p->mesh.remarks) report.lines.push_back(remark);
+                for (const auto* remarks : {&p->ground.remarks, &p->mesh.remarks})
+                  report.lines.insert(report.lines.end(), remarks->begin(), remarks->end());
                 return report;
               },
           .estimate =

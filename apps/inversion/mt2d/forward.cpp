@@ -45,8 +45,9 @@ std::vector<double> places_of(const Mt2dOptions& o) {
   return out;
 }
 
-/// The ground of a forward run: level at 0, or that of the file; stations stand on it.
-Ground ground_for(const Mt2dOptions& o, const std::vector<double>& y) {
+/// The ground of a forward run: that of its file, else the upper rim of a section that is given by
+/// cells, else level at 0; stations stand on it.
+Ground ground_for(const Mt2dOptions& o, const SectionModel& model, const std::vector<double>& y) {
   inversion::Survey places;
   for (const double at : y) {
     inversion::Station s;
@@ -54,11 +55,24 @@ Ground ground_for(const Mt2dOptions& o, const std::vector<double>& y) {
     s.place_m = {{0, at, 0}};
     places.stations.push_back(s);
   }
-  if (o.ground != GroundShape::file) return ground_of(o, places);
-  const inversion::Ground2d line = ground_line(*o.ground_file);
-  for (inversion::Station& s : places.stations)
+  if (o.ground != GroundShape::file && !model.rim) return ground_of(o, places);
+  const inversion::Ground2d line =
+      o.ground == GroundShape::file ? ground_line(*o.ground_file) : *model.rim;
+  double off = 0;
+  for (inversion::Station& s : places.stations) {
     s.place_m = {{0, s.distance_m, depth_of(line, s.distance_m)}};
-  return ground_of(o, places);
+    if (model.rim)
+      off = std::max(off, std::abs((*s.place_m)[2] - depth_of(*model.rim, s.distance_m)));
+  }
+  Ground out = ground_of(o, places);
+  const auto [highest, lowest] = std::minmax_element(line.z.begin(), line.z.end());
+  if (o.ground == GroundShape::stations && *highest < *lowest) out.line = line;
+  if (off > 1)
+    out.remarks.push_back(fmt::format(
+        "below stations the ground is up to {:.4g} m off that of {}: what lies above it is cut "
+        "off, what is missing is that of the nearest cell",
+        off, o.section_file->filename().string()));
+  return out;
 }
 
 }  // namespace
@@ -89,7 +103,7 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
     return p;
   }
   p.model = section_model(config, o);
-  p.ground = ground_for(o, y);
+  p.ground = ground_for(o, p.model, y);
 
   p.mesh = forward_mesh(config, o, p.ground, p.model, p.frequency_hz);
   p.ln_rho = parameters_of(p.mesh, p.model);

@@ -56,6 +56,14 @@ bool is_whole(const inversion::Tensor2<inversion::Complex>& z) {
          std::isfinite(z[1][0].real()) && std::isfinite(z[1][1].real());
 }
 
+/// Whether an impedance is there, or one half of it: Zxy of row 0, Zyx of row 1.
+bool has(const inversion::Sounding& s, std::size_t i, std::size_t row) {
+  if (s.has_impedance() && std::isfinite(s.impedance[i][row][1 - row].real())) return true;
+  const inversion::ResistivityPhase& given = s.resistivity;
+  return given.errors_apart && !given.empty() &&
+         (std::isfinite(given.rho[i][row][1 - row]) || std::isfinite(given.phase[i][row][1 - row]));
+}
+
 /// What the stations of a list have, and where they stand.
 struct Line {
   bool te = false, tm = false, tipper = false, places = true, globe = true, floor = true;
@@ -79,8 +87,8 @@ Line line_of(const std::vector<inversion::Sounding>& soundings) {
       if (out.azimuth_deg && *out.azimuth_deg != s.azimuth_deg[i]) out.azimuth_deg.reset();
       all.insert(s.frequency_hz[i]);
       out.tensor = out.tensor || (s.has_impedance() && is_whole(s.impedance[i]));
-      out.te = out.te || (s.has_impedance() && std::isfinite(s.impedance[i][0][1].real()));
-      out.tm = out.tm || (s.has_impedance() && std::isfinite(s.impedance[i][1][0].real()));
+      out.te = out.te || has(s, i, 0);
+      out.tm = out.tm || has(s, i, 1);
       out.tipper = out.tipper || (s.has_tipper() && std::isfinite(s.tipper[i][1].real()));
     }
   }

@@ -152,7 +152,8 @@ data::ExitCode run_forward(RunContext& to, const data::Config& config, ForwardPr
   to.manifest.seeds = {p.options.seed};
   refine(config, p);
   to.log.info(describe(p));
-  for (const std::string& remark : p.mesh.remarks) to.log.info(remark);
+  for (const auto* remarks : {&p.ground.remarks, &p.mesh.remarks})
+    for (const std::string& remark : *remarks) to.log.info(remark);
   data::Progress progress({.style = to.progress_style,
                            .phase = "forward",
                            .unit = "frequencies",

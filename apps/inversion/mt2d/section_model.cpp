@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 namespace tessera::apps::mt2d {
 namespace {
@@ -28,7 +31,50 @@ struct CellTable {
   double left = HUGE_VAL, right = -HUGE_VAL, top = HUGE_VAL, bottom = -HUGE_VAL;
 };
 
-SectionModel of_cells(const std::filesystem::path& file) {
+/// The line on which cells end upwards: sides that belong to one cell alone, seen from above.
+/// Nothing where it jumps, which no ground does; `jump` is then there.
+std::optional<inversion::Ground2d> upper_rim(const CellTable& cells, double& jump) {
+  std::map<std::pair<Place, Place>, int> sides;
+  for (const std::vector<Place>& c : cells.cell)
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      const Place &a = c[i], &b = c[(i + 1) % c.size()];
+      ++sides[a < b ? std::pair(a, b) : std::pair(b, a)];
+    }
+  std::set<double> at;
+  std::vector<std::pair<Place, Place>> free;
+  for (const auto& [side, n] : sides) {
+    if (n > 1) continue;
+    at.insert({side.first[0], side.second[0]});
+    if (side.first[0] < side.second[0]) free.push_back(side);
+  }
+  inversion::Ground2d out;
+  for (const double y : at) {
+    double from_left = HUGE_VAL, from_right = HUGE_VAL;
+    for (const auto& [a, b] : free) {
+      if (y < a[0] || y > b[0]) continue;
+      const double t = (y - a[0]) / (b[0] - a[0]), z = t == 1 ? b[1] : a[1] + t * (b[1] - a[1]);
+      if (y > a[0]) from_left = std::min(from_left, z);
+      if (y < b[0]) from_right = std::min(from_right, z);
+    }
+    const double z = std::min(from_left, from_right);
+    if (std::isfinite(from_left) && std::isfinite(from_right) &&
+        std::abs(from_left - from_right) > 1e-6 * (cells.bottom - cells.top)) {
+      jump = y;
+      return std::nullopt;
+    }
+    // Points of a straight line say nothing.
+    const std::size_t n = out.y.size();
+    if (n > 1 && std::abs(out.z[n - 2] +
+                          (out.z[n - 1] - out.z[n - 2]) * (y - out.y[n - 2]) /
+                              (out.y[n - 1] - out.y[n - 2]) -
+                          z) < 1e-9 * (cells.bottom - cells.top))
+      out.y.pop_back(), out.z.pop_back();
+    out.y.push_back(y), out.z.push_back(z);
+  }
+  return out;
+}
+
+SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
   // Other columns than these may be empty: quantiles, of runs without bands.
   const data::CsvColumns table = data::read_csv_columns(file, {}, {.number = 690});
   const auto refuse = [&](std::string message, std::size_t line = 0) {
@@ -87,6 +133,15 @@ SectionModel of_cells(const std::filesystem::path& file) {
     cells->high.push_back(high);
     cells->left = std::min(cells->left, low[0]), cells->right = std::max(cells->right, high[0]);
     cells->top = std::min(cells->top, low[1]), cells->bottom = std::max(cells->bottom, high[1]);
+  }
+  double jump = 0;
+  out.rim = upper_rim(*cells, jump);
+  if (!out.rim && on_rim) {
+    data::InputError e = refuse(
+        fmt::format("the ground, on which its cells end upwards, jumps at y = {:.6g} m", jump));
+    data::Diagnostic d = e.findings().front();
+    d.hint = "give the ground: ground.shape = \"file\" and ground.file";
+    throw data::InputError(std::move(d));
   }
   for (std::size_t i = 0; i < cells->cell.size(); ++i)
     out.corners.push_back(cells->low[i]), out.corners.push_back(cells->high[i]);
@@ -153,7 +208,7 @@ void find_crossings(const data::Config& config, const std::vector<Place>& polygo
 }
 
 SectionModel section_model(const data::Config& config, const Mt2dOptions& o) {
-  if (o.section_file) return of_cells(*o.section_file);
+  if (o.section_file) return of_cells(*o.section_file, o.ground != GroundShape::file);
   std::vector<data::Diagnostic> wrong;
   SectionModel out;
   out.ohm_m = {o.background};

@@ -2,9 +2,11 @@
 #pragma once
 #include "inversion/mt2d/options.h"
 #include "tessera/inversion/mesh_2d.h"
+#include "tessera/inversion/section_mesh.h"
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace tessera::apps::mt2d {
@@ -19,6 +21,7 @@ struct SectionModel {
   std::vector<Place> corners;  ///< of bodies or cells
   std::vector<double> tops;    ///< of layers
   bool as_z = false;           ///< depths and corners are z, not counted from the ground
+  std::optional<inversion::Ground2d> rim;  ///< the upper one of cells of a file: their ground
 };
 /// Of layers and bodies, or of a file as a run writes it (model.csv). Throws data::InputError E0688
 /// for a polygon whose sides cross or that lies in the air, E0690 for a file that is no such table.

@@ -190,8 +190,8 @@ class EmdataReader {
       s.resistivity = {r.rho, r.rho_error, r.phase, r.phase_error, true};
       impedance_from_resistivity(s);
       bool any = false;
-      for (const auto& z : s.impedance)
-        any = any || !std::isnan(z[0][1].real()) || !std::isnan(z[1][0].real());
+      for (const auto* numbers : {&r.rho, &r.phase})
+        for (const auto& of : *numbers) any = any || !std::isnan(of[0][1]) || !std::isnan(of[1][0]);
       if (!any) continue;  // a receiver without data
       finish_sounding(s, {}, options_, std::vector<std::size_t>(frequency_.size(), 0), findings);
       out.push_back(std::move(s));

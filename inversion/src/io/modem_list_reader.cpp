@@ -354,7 +354,7 @@ class ModemListReader {
         tipper |= !std::isnan(r.tipper[a].real());
         for (int b = 0; b < 2; ++b) {
           impedance |= !std::isnan(r.z[a][b].real());
-          resistivity |= !std::isnan(r.rho[a][b]);
+          resistivity |= !std::isnan(r.rho[a][b]) || !std::isnan(r.phase[a][b]);
         }
       }
     }
@@ -368,13 +368,6 @@ class ModemListReader {
       if (impedance_from_resistivity(s))
         findings.note(348, "the yx phases lie within 90 degrees of zero: taken as those of -Zyx");
     }
-    bool any = tipper;
-    for (const auto& z : s.impedance)
-      for (const auto& row : z)
-        for (const Complex v : row) any = any || !std::isnan(v.real());
-    if (!any)
-      findings.error(307, offsets.front(),
-                     "station " + shown(code) + " has nothing but one half of pairs of numbers");
     finish_sounding(s, conventions_, options_, std::move(offsets), findings);
     return s;
   }

@@ -93,6 +93,10 @@ void drop_empty_rows(Sounding& s, std::vector<std::size_t>& offsets, Findings& f
     if (s.has_impedance())
       for (const auto& row : s.impedance[i])
         for (const Complex z : row) any |= !absent(z);
+    if (s.resistivity.errors_apart)
+      for (const auto* numbers : {&s.resistivity.rho, &s.resistivity.phase})
+        for (const auto& row : (*numbers)[i])
+          for (const double v : row) any |= !is_missing(v);
     const bool filler = s.has_impedance() && std::abs(s.frequency_hz[i]) == 999;
     if (s.has_tipper() && !filler)
       for (const Complex z : s.tipper[i]) any |= !absent(z);

@@ -63,13 +63,14 @@ class Rows {
     }
     const Response& r = response_[static_cast<std::size_t>(e)];
     const Complex z = r.impedance_ohm[i];
+    const ResistivityPhase& given = s_.resistivity;
+    const bool apart = given.errors_apart && !given.empty() && s_.impedance_from_resistivity &&
+                       e != Element::determinant && e != Element::average;
+    if (apart && std::isnan(z.real())) return half_of_pair(i, kind, row, column);
     const double size = std::abs(z), relative = r.sigma_ohm[i] / size,
                  floor = floor_of(kind, size, floors_);
     if (kind.part == Part::real) return {z.real(), r.sigma_ohm[i], floor};
     if (kind.part == Part::imag) return {z.imag(), r.sigma_ohm[i], floor};
-    const ResistivityPhase& given = s_.resistivity;
-    const bool apart = given.errors_apart && !given.empty() && s_.impedance_from_resistivity &&
-                       e != Element::determinant && e != Element::average;
     if (kind.part == Part::phase)
       return {phase_degrees(z),
               apart ? given.phase_error[i][row][column] : relative * degrees_of_radian, floor};
@@ -81,6 +82,19 @@ class Rows {
   }
 
  private:
+  /// A resistivity without its phase, or the reverse: no impedance follows from it.
+  Estimate half_of_pair(std::size_t i, DatumKind kind, std::size_t row, std::size_t column) const {
+    const ResistivityPhase& given = s_.resistivity;
+    const double rho = given.rho[i][row][column], phase = given.phase[i][row][column],
+                 floor = floor_of(kind, 0, floors_);
+    if (kind.part == Part::log10_rho)
+      return {std::log10(rho), given.rho_error[i][row][column] / (rho * std::numbers::ln10), floor};
+    if (kind.part != Part::phase) return {};
+    // That of yx is the phase of Zyx, and its datum that of -Zyx.
+    return {kind.element == Element::yx ? std::remainder(phase + 180, 360.0) : phase,
+            given.phase_error[i][row][column], floor};
+  }
+
   const Sounding& s_;
   const ErrorFloors& floors_;
   std::array<Response, 8> response_;
