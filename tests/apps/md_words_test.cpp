@@ -287,6 +287,46 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
   silent(water("") + first + second + "gen_vel = true\ngen_temp = \"20 K\"\n");
 }
 
+/// A time is as many steps as come nearest to it; none of a time above zero is refused.
+TEST_F(MdWords, TimesThatAreNoWholeStepsAreTold) {
+  const auto water = [](const char* duration) {
+    return changed("nsteps = 20", std::string("duration = \"") + duration + "\"", kWater);
+  };
+  refused(water("0.9 fs"), "duration", "E0751", "the duration of 0.0009 ps is no step of 0.002 ps",
+          "nsteps = 0");
+  warned(water("0.0431 ps"), "duration",
+         "0.0431 ps are no whole number of steps of 0.002 ps: 22 steps are taken, 0.044 ps");
+  for (const char* good : {"0.044 ps", "44 fs", "0 ps", "123.456 ns", "2 fs"}) {
+    write("case.toml", "nstlog = 0\n" + water(good));
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_TRUE(o.code == 0 && !holds(o.err, "E0757")) << good << o.err;
+  }
+}
+
+/// Water fills the box of the structure, as in GROMACS and OpenMM, unless another is asked for.
+TEST_F(MdWords, WaterIsPutWhereItIsAskedFor) {
+  write("argon.toml",
+        "output.final = [\"rst7\"]\n" +
+            changed("nsteps = 300\n", "nsteps = 0\n", changed("nsteps = 300\n", "nsteps = 0\n")));
+  ASSERT_EQ(tessera({"run", "argon.toml", "--output", "ARGON"}).code, 0);
+  const std::string start =
+      "app = \"molecular.dynamics\"\ntopology = \"ARGON/system.prmtop\"\nstructure = "
+      "\"ARGON/3_free/final.rst7\"\nrcoulomb = \"0.8 nm\"\nrvdw = \"0.8 nm\"\nnsteps = "
+      "0\n[solvate]\nmodel = \"spce\"\n";
+  const auto box = [&](const std::string& more) {
+    write("case.toml", start + more);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return std::stod(o.out.substr(o.out.find("\nbox ") + 5));
+  };
+  EXPECT_NEAR(box(""), 1.74, 1e-9);
+  EXPECT_NEAR(box("box = \"2.5 nm\"\n"), 2.5, 1e-9);
+  EXPECT_NEAR(box("box = \"2.5 nm\"\npadding = \"1 nm\"\n"), 2.5, 1e-9);
+  const double padded = box("padding = \"0.5 nm\"\n");
+  EXPECT_GT(padded, 2);
+  EXPECT_LT(padded, 1.74 + 1);
+}
+
 /// A barostat that makes the box smaller than two cut-offs: what helps is no minimization.
 TEST_F(MdWords, ABoxThatShrinksBelowTwoCutOffsAsksForShorterOnes) {
   write("case.toml", std::string(kArgon) +

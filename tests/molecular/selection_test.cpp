@@ -100,6 +100,17 @@ TEST(Selection, WordsAgainstLoops) {
   check("hydrogen and not water", [&](std::size_t i) { return i == 3; });
 }
 
+/// Runs keep paths that go on beyond the faces: x is that of the path, a distance that of the
+/// nearest image.
+TEST(Selection, PositionsAreThoseOfTheFrame) {
+  BuiltSystem b = mixture();
+  const std::vector<std::int32_t> near = select("within 0.3 of index 0", b.system, b.frame);
+  b.frame.x_nm[0][0] += 5 * b.frame.box.edge[0][0];
+  const std::string beyond = "x > " + std::to_string(3 * b.frame.box.edge[0][0]);
+  EXPECT_EQ(select(beyond, b.system, b.frame), std::vector<std::int32_t>{0});
+  EXPECT_EQ(select("within 0.3 of index 0", b.system, b.frame), near);
+}
+
 /// AMBER's force fields as GROMACS has them call both oxygens of an end OC1 and OC2, others OT.
 TEST(Selection, OxygensOfEndsAreBackboneWhateverTheirName) {
   BuiltSystem b = mixture();
@@ -174,6 +185,17 @@ TEST(Selection, FaultsHaveColumnsAndSuggestions) {
   check("within 0.5 protein", 12, "expected 'of'");
   check("same atom as water", 6, "expected residue, chain or molecule");
   check("name 'CA", 6, "not closed");
+  BuiltSystem no_chains = b;
+  for (auto& r : no_chains.system.residues) r.chain.clear();
+  try {
+    select("protein or same chain as index 0", no_chains.system, no_chains.frame);
+    ADD_FAILURE() << "all atoms are one chain";
+  } catch (const data::InputError& e) {
+    const data::Diagnostic& d = e.findings().at(0);
+    EXPECT_EQ(d.number, 760);
+    EXPECT_EQ(d.place.column, 17u) << to_string(d);
+    EXPECT_EQ(d.hint, "same molecule as");
+  }
   check("", 1, "expected a term, got the end");
   check("not", 3, "expected a term, got the end");
   check(std::string(1000, '('), 201, "more than 200");

@@ -124,6 +124,22 @@ struct Maker {
             "give it another name");
     return name;
   }
+  /// The whole steps that come nearest to a time.
+  std::int64_t steps_in(std::size_t k, double duration_ps, double dt_ps) {
+    constexpr double rounding = 1e-4;  // of quotients up to 1e9, as decimal numbers make them
+    const double steps = duration_ps / dt_ps, whole = std::round(steps);
+    if (whole == 0 && duration_ps > 0)
+      error(751, key_of(k, "duration"),
+            fmt::format("the duration of {:g} ps is no step of {:g} ps", duration_ps, dt_ps),
+            "a longer one, or a shorter dt; nsteps = 0 looks at the start alone");
+    else if (std::abs(steps - whole) > rounding)
+      warn(757, key_of(k, "duration"),
+           fmt::format(
+               "{:g} ps are no whole number of steps of {:g} ps: {} steps are taken, {:g} ps",
+               duration_ps, dt_ps, whole, whole * dt_ps),
+           "a multiple of dt, or nsteps");
+    return std::llround(whole);
+  }
   std::int64_t steps_of(std::size_t k, const Stage& stage) {
     const Settings& s = stage.settings;
     if (s.nsteps && s.duration)
@@ -131,7 +147,7 @@ struct Maker {
     if (stage.type == StageType::rerun) return 0;
     if (s.nsteps) return *s.nsteps;
     if (stage.minimizes()) return 5000;
-    if (s.duration) return std::llround(in_unit(*s.duration, "ps") / in_unit(s.dt, "ps"));
+    if (s.duration) return steps_in(k, in_unit(*s.duration, "ps"), in_unit(s.dt, "ps"));
     error(751, key_of(k, "nsteps"), "stage '" + stage.name + "' has no end",
           "give nsteps or duration");
     return 0;

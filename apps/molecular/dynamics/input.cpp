@@ -91,9 +91,12 @@ mol::BuiltSystem water(const BuildOptions& o, std::uint64_t seed) {
 
 /// The molecules of a case in water, with ions.
 void solvate(const SolvateOptions& o, Case& c) {
-  mol::Solvation w{
-      .model = o.model, .padding_nm = in_unit(o.padding, "nm"), .box = {}, .seed = c.options.seed};
-  if (o.box) w.box = box_of(*o.box);
+  mol::Solvation w{.model = o.model, .box = {}, .seed = c.options.seed};
+  if (o.padding) w.padding_nm = in_unit(*o.padding, "nm");
+  if (o.box)
+    w.box = box_of(*o.box);
+  else if (!o.padding)
+    w.box = c.start.box;
   mol::BuiltSystem all = mol::solvated(c.system, c.start, w);
   const bool charged = std::abs(mol::net_charge_e(c.system)) > 0.5;
   if ((o.neutralise && charged) || o.concentration > 0)

@@ -88,7 +88,11 @@ data::Options<SolvateOptions> solvate_table() {
   data::Options<O> o("solvate", "Water and ions around the molecules of topology and structure.");
   o.add("model", &O::model, {.doc = "Model of the water.", .choices = mol::water_model_names()});
   o.add("padding", &O::padding,
-        {.doc = "Water on every side, where there is no box.", .unit = "nm", .above = 0});
+        {.doc = "Water on every side: a box around the molecules in place of that of the "
+                "structure. If neither this nor box is given water fills the box of the "
+                "structure; where it has none, this is 1 nm.",
+         .unit = "nm",
+         .above = 0});
   o.add("box", &O::box,
         {.doc = "Edges of the box instead.", .unit = "nm", .above = 0, .one_for_all = true});
   o.add("neutralise", &O::neutralise, {.doc = "Ions for the net charge."});

@@ -140,7 +140,7 @@ struct BuildOptions {
 /// Water and ions around what topology and structure hold.
 struct SolvateOptions {
   std::string model = "tip3p";
-  double padding = 1e-9;
+  std::optional<double> padding;
   std::optional<std::array<double, 3>> box;
   bool neutralise = true;
   double concentration = 0;  ///< mol/m^3

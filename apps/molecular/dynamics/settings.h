@@ -32,7 +32,7 @@ void each_setting(F&& f) {
                        "neither nsteps nor duration.",
                 .min = 0});
   f("duration", &C::duration, &S::duration,
-    at_least(0, "Instead of nsteps: the time simulated.", "ps"));
+    at_least(0, "Instead of nsteps: the time simulated, to the nearest whole step.", "ps"));
   f("dt", &C::dt, &S::dt, positive("Time step.", "fs"));
 
   f("rcoulomb", &C::rcoulomb, &S::rcoulomb,

@@ -374,6 +374,8 @@ class Parser {
                by_molecule = !by_residue && !by_chain && take("molecule");
     if (!by_residue && !by_chain && !by_molecule)
       stop(w, "expected residue, chain or molecule after 'same', got " + data::shown(w.text));
+    if (by_chain && std::ranges::all_of(s_.residues, [](const auto& r) { return r.chain.empty(); }))
+      stop(w, "the topology does not tell chains", "same molecule as");
     expect("as");
     const Marks of = term();
     const std::vector<std::int32_t> molecule =
