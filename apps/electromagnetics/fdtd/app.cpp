@@ -314,8 +314,8 @@ PreparedCase prepare(const AppContext& context) {
               [&config, made](HelpContext& with) {
                 return derivatives(made, config, with.ranks, with.weights);
               },
-          .against = [&config, made](
-                         const data::Checkpoint& from) { return against(config, made->c, from); }};
+          .against = [&config,
+                      made](const data::Checkpoint& from) { return against(config, *made, from); }};
 }
 
 /// Files of pixels and drawings may be gone by now: blocks are then drawn as boxes, other bodies

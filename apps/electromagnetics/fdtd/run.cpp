@@ -9,6 +9,7 @@
 #include "electromagnetics/fdtd/scattering.h"
 #include "electromagnetics/fdtd/shards.h"
 #include "electromagnetics/fdtd/slopes.h"
+#include "electromagnetics/fdtd/time_loop.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/log.h"
 #include "tessera/data/metrics.h"
@@ -30,34 +31,6 @@ namespace tessera::apps::fdtd {
 namespace {
 
 namespace em = electromagnetics;
-
-/// Below its peak the energy has left: a transform that has seen nothing will see nothing.
-constexpr double kNothingComesDb = 60;
-
-/// Of the two between looks at the energy while sources are loud: the power of a pulse of all
-/// the band, from zero on, is within 1 dB of its peak for 0.7 periods.
-std::int64_t steps_of_looks(const Case& c) {
-  return std::max<std::int64_t>(1, std::llround(0.25 * shortest_period(c) / c.dt_s));
-}
-
-/// Over ranks; wires between lines of the grid want all of it on one.
-em::GridCut cut_of(const Case& c, parallel::Communicator& ranks,
-                   const std::vector<double>& weights) {
-  return c.wires ? em::GridCut{} : em::cut_grid(c.grid, ranks, weights);
-}
-
-/// One of the case's runs, on the ranks that it can be cut over.
-em::TimeDomain make_run(const MonitoredCase& made, std::size_t number,
-                        std::vector<em::Injection> sources, parallel::Communicator& ranks,
-                        const std::vector<double>& weights) {
-  std::vector<em::Edge> recorded;
-  for (const auto& m : made.of_run(number))
-    recorded.insert(recorded.end(), m->edges().begin(), m->edges().end());
-  const Case& c = made.case_of(number);
-  em::GridCut cut = cut_of(c, ranks, weights);
-  em::YeeModel model = make_model(c, em::slab_of(c.faces, cut));
-  return {std::move(model), std::move(sources), std::move(recorded), std::move(cut)};
-}
 
 /// Tells the other ranks which run comes next, where there are several runs and ranks share them.
 class Turns {
@@ -93,142 +66,6 @@ class Turns {
   }
   parallel::Communicator* ranks_;
   int exceptions_ = std::uncaught_exceptions();
-};
-
-/// What runs have come to that have ended.
-struct Ended {
-  std::vector<std::int64_t> steps;
-
-  std::int64_t all_steps() const {
-    return std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
-  }
-};
-
-struct TimeLoop {
-  RunContext& context;
-  MonitoredCase& made;
-  const Case& c;
-  std::size_t number;  ///< of the run
-  Monitors& monitors;
-  std::vector<std::int64_t> first;  ///< column of each monitor
-  std::optional<em::TimeDomain> run;
-  std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
-  std::int64_t span = 1;                        ///< of an energy that stays
-  bool told_that_it_stays = false;
-  double sources_end = 0;
-  std::vector<std::int64_t> looks;  ///< at the energy, besides the checks
-  em::EnergyWatch energy;
-  std::vector<double> norms;  ///< of the transforms at the last check
-  std::uint64_t metrics_bytes = 0;
-
-  TimeLoop(RunContext& context_, MonitoredCase& made_, std::size_t number_)
-      : context(context_),
-        made(made_),
-        c(made.case_of(number_)),
-        number(number_),
-        monitors(made.of_run(number)) {
-    std::int64_t columns = 0;
-    for (const auto& m : monitors) {
-      first.push_back(columns);
-      columns += static_cast<std::int64_t>(m->edges().size());
-    }
-    std::vector<em::Injection> sources = make_injections(c, made.excitation_of(number));
-    for (const em::Injection& s : sources) sources_end = std::max(sources_end, s.end_s);
-    last_step = fixed_end(c, sources_end);
-    looks = em::loud_steps(sources, c.dt_s, steps_of_looks(c), last_step);
-    run.emplace(make_run(made, number, std::move(sources), context.ranks, context.options.weights));
-    check_steps = steps_between_checks(c);
-    span = still_span(c, check_steps);
-  }
-
-  /// Until the energy is looked at again.
-  std::int64_t steps_to_look() const {
-    const auto next = std::upper_bound(looks.begin(), looks.end(), run->step());
-    return next == looks.end() ? check_steps : *next - run->step();
-  }
-
-  void advance(std::int64_t n) {
-    run->advance(n, [&](const em::Records& r) {
-      for (std::size_t m = 0; m < monitors.size(); ++m)
-        monitors[m]->observe(
-            r.columns(first[m], static_cast<std::int64_t>(monitors[m]->edges().size())));
-    });
-  }
-
-  /// All but the fields.
-  data::Checkpoint checkpoint(const Ended& ended) const {
-    data::Checkpoint out;
-    out.app = "electromagnetics.fdtd";
-    out.step = static_cast<std::uint64_t>(ended.all_steps() +
-                                          (ended.steps.size() > number ? 0 : run->step()));
-    if (made.runs() > 1) {
-      out.put("run", static_cast<std::uint64_t>(number));
-      out.put("run_step", run->step());
-      out.put("ended", ended.steps);
-      for (std::size_t k = 0; k < number; ++k) save_monitors(out, k);
-    }
-    out.config_sha256 = context.manifest.config_sha256;
-    out.inputs = c.inputs;
-    out.put("peak_energy", energy.peak_j);
-    out.put("least_energy", energy.least_stored_j);
-    out.put("spans", std::vector<double>{energy.span_j, energy.former_span_j,
-                                         static_cast<double>(energy.span_begin),
-                                         told_that_it_stays ? 1.0 : 0.0});
-    out.put("norms", norms);
-    if (c.wires) out.put("wires", run->wire_state());
-    out.put("metrics_bytes", metrics_bytes);
-    save_monitors(out, number);
-    return out;
-  }
-  static std::string prefix_of(std::size_t run, std::size_t monitor) {
-    return run == 0 ? fmt::format("monitor/{}/", monitor)
-                    : fmt::format("run/{}/monitor/{}/", run, monitor);
-  }
-  void save_monitors(data::Checkpoint& out, std::size_t of_run) const {
-    const Monitors& all = made.of_run(of_run);
-    for (std::size_t m = 0; m < all.size(); ++m) all[m]->save(out, prefix_of(of_run, m));
-  }
-  /// All but the fields.
-  void restore(const data::Checkpoint& in) {
-    energy.peak_j = in.scalar<double>("peak_energy");
-    energy.least_stored_j = in.scalar<double>("least_energy");
-    const auto spans = in.array<double>("spans");
-    energy.span_j = spans.at(0), energy.former_span_j = spans.at(1);
-    energy.span_begin = static_cast<std::int64_t>(spans.at(2));
-    told_that_it_stays = spans.at(3) != 0;
-    norms = in.array<double>("norms");
-    if (c.wires) run->set_wire_state(in.array<double>("wires"));
-    metrics_bytes = in.scalar<std::uint64_t>("metrics_bytes");
-    for (std::size_t k = 0; k <= number; ++k) {
-      const Monitors& all = made.of_run(k);
-      for (std::size_t m = 0; m < all.size(); ++m) all[m]->load(in, prefix_of(k, m));
-    }
-  }
-
-  /// Whether the stop rule is fulfilled; `grown` is set where the run cannot be trusted.
-  bool at_check(bool& grown) {
-    grown = energy.grows(*run);
-    if (grown || run->time_s() < sources_end) return false;
-    const StopOptions& stop = c.options.run.stop;
-    bool done = stop.decay_db && energy.has_fallen(*stop.decay_db);
-    if (energy.stays(run->step(), span) && stop.decay_db && !done && !told_that_it_stays) {
-      const std::string name = made.name_of(number);
-      context.log.warning((name.empty() ? name : name + ": ") + stays(c, *run, energy, span));
-      told_that_it_stays = true;
-    }
-    if (stop.dft_tolerance) {
-      std::vector<double> now;
-      for (const auto& m : monitors)
-        if (const auto s = m->settling()) now.push_back(*s);
-      bool settled = !now.empty() && now.size() == norms.size();
-      for (std::size_t i = 0; settled && i < now.size(); ++i)
-        settled = now[i] > 0 ? std::abs(now[i] - norms[i]) <= *stop.dft_tolerance * now[i]
-                             : energy.has_fallen(kNothingComesDb);
-      norms = now;
-      done = done || settled;
-    }
-    return done;
-  }
 };
 
 /// Steps the runs of a case, one after the other.
@@ -315,8 +152,8 @@ class Stepping {
                              .heartbeat = context_.folder.heartbeat_json()});
     const auto begin = std::chrono::steady_clock::now();
     const std::int64_t begin_step = s.run->step();
-    bool done = s.last_step > 0 && s.run->step() >= s.last_step, grown = false;
-    while (!done && !grown) {
+    bool grown = false;
+    while (!s.has_ended()) {
       const std::int64_t to_check = s.check_steps - s.run->step() % s.check_steps,
                          piece = std::max<std::int64_t>(
                              s.run->is_cut() ? 64 : 16,
@@ -325,7 +162,7 @@ class Stepping {
       if (s.last_step > 0) n = std::min(n, s.last_step - s.run->step());
       s.advance(n);
       if (s.run->step() % s.check_steps == 0) {
-        done = s.at_check(grown);
+        grown = s.grows_at_check();
         const double db = s.energy.fallen_db();
         row(db);
         progress.update(static_cast<std::uint64_t>(s.run->step()), {{"decay_db", db}});
@@ -334,8 +171,7 @@ class Stepping {
           s.energy.look(*s.run);
         progress.update(static_cast<std::uint64_t>(s.run->step()));
       }
-      done = done || (s.last_step > 0 && s.run->step() >= s.last_step);
-      if (done || grown) break;
+      if (grown || s.has_ended()) break;
       if (s.run->others_want_to_stop()) std::raise(SIGTERM);  // as if it had come to this rank
       if (context_.stop.poll() != data::StopReason::none) {
         save();
@@ -428,36 +264,10 @@ void help_with_run(HelpContext& with, MonitoredCase& made, std::size_t number) {
 
 }  // namespace
 
-double shortest_period(const Case& c) {
-  return c.frequency_max > 0 ? 1 / c.frequency_max : 100 * c.dt_s;
-}
-
-std::int64_t steps_between_checks(const Case& c) {
-  return std::max<std::int64_t>(
-      16, std::llround(c.options.run.stop.check_every.value_or(10 * shortest_period(c)) / c.dt_s));
-}
-
 void help_with_steps(HelpContext& with, MonitoredCase& made) {
   if (made.runs() == 1) return help_with_run(with, made, 0);
   if (!cut_of(made.c, with.ranks, with.weights).ranks) return;
   while (const auto run = Turns::next(with.ranks)) help_with_run(with, made, *run);
-}
-
-std::int64_t fixed_end(const Case& c, double sources_end_s) {
-  return em::fixed_end(run_end(c.options.run.stop), sources_end_s, c.dt_s).value_or(0);
-}
-
-std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
-                                      const data::Checkpoint& from) {
-  double sources_end = 0;
-  for (const em::Injection& s : make_injections(c)) sources_end = std::max(sources_end, s.end_s);
-  const std::int64_t last = fixed_end(c, sources_end),
-                     step = from.has("run_step") ? from.scalar<std::int64_t>("run_step")
-                                                 : static_cast<std::int64_t>(from.step);
-  if (last == 0 || last >= step) return {};
-  return {config.error(436, "run.stop",
-                       fmt::format("the run is at step {} already, past its end at {}", step, last),
-                       "an end further off")};
 }
 
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results) {

@@ -60,7 +60,7 @@ std::int64_t steps_between_checks(const Case& c);
 std::int64_t fixed_end(const Case& c, double sources_end_s);
 
 /// What speaks against going on from a checkpoint with another end.
-std::vector<data::Diagnostic> against(const data::Config& config, const Case& c,
+std::vector<data::Diagnostic> against(const data::Config& config, const MonitoredCase& made,
                                       const data::Checkpoint& from);
 
 /// Throws InputError E0642 where the case has no derivatives.

@@ -63,16 +63,17 @@ bool EnergyWatch::grows(const TimeDomain& run) {
   if (!std::isfinite(energy_j)) return true;
   if (run.time_s() < run.sources_end_s()) return false;
   stored_j = run.stored_energy_j();
+  if (std::isfinite(stored_j)) peak_j = std::max(peak_j, stored_j);
   least_stored_j = least_stored_j < 0 ? stored_j : std::min(least_stored_j, stored_j);
   return stored_j > growth * std::max(least_stored_j, peak_j * quiet);
 }
 
 bool EnergyWatch::stays(std::int64_t step, std::int64_t span) {
   if (span_begin < 0) span_begin = step;
-  span_j = std::max(span_j, energy_j);
+  span_j = std::max(span_j, left_j());
   if (step - span_begin < span) return false;
   const bool same = former_span_j > 0 && span_j > still * former_span_j;
-  former_span_j = span_j, span_j = energy_j, span_begin = step;
+  former_span_j = span_j, span_j = left_j(), span_begin = step;
   return same;
 }
 

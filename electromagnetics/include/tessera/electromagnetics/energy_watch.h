@@ -19,9 +19,9 @@ namespace tessera::electromagnetics {
 struct EnergyWatch {
   double energy_j = 0;         ///< TimeDomain::energy_j at the last look
   double stored_j = 0;         ///< stored_energy_j, at the last look after the sources
-  double peak_j = 0;           ///< the largest energy_j
+  double peak_j = 0;           ///< the largest left_j
   double least_stored_j = -1;  ///< since the sources ended; -1: they have not
-  double span_j = 0;           ///< the largest energy_j of this span of steps (`stays`)
+  double span_j = 0;           ///< the largest left_j of this span of steps (`stays`)
   double former_span_j = -1;   ///< and of the one before; -1: there is none
   std::int64_t span_begin = -1;
 
@@ -34,10 +34,16 @@ struct EnergyWatch {
   /// not fall any more. A span of `span` steps has just ended, and its largest energy is less than
   /// 0.1 dB below that of the span before.
   bool stays(std::int64_t step, std::int64_t span);
+  /// What has to die away at the last look: after the sources with what poles store, for between
+  /// fields and poles energy goes to and fro, and at some moment hardly any is in the fields.
+  double left_j() const { return least_stored_j < 0 ? energy_j : stored_j; }
+  static bool is_below(double energy_j, double peak_j, double db) {
+    return energy_j <= peak_j * std::pow(10.0, -db / 10);
+  }
   /// Whether the energy at the last look is that far below its peak.
-  bool has_fallen(double db) const { return energy_j <= peak_j * std::pow(10.0, -db / 10); }
+  bool has_fallen(double db) const { return is_below(left_j(), peak_j, db); }
   double fallen_db() const {
-    return peak_j > 0 ? 10 * std::log10(peak_j / std::max(energy_j, 1e-300)) : 0;
+    return peak_j > 0 ? 10 * std::log10(peak_j / std::max(left_j(), 1e-300)) : 0;
   }
 };
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where runs end by what they see of their fields, and where changes of that end take them.
+#include "fdtd_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+using namespace tessera::testing;
+
+namespace {
+
+/// A slab, a current beside it, and what `more` holds.
+std::string slab_case(const std::string& stop, const std::string& more) {
+  return "app = \"electromagnetics.fdtd\"\noutput.pictures = false\nrun.precision = \"f64\"\n"
+         "run.stop = {" +
+         stop + R"(}
+grid = {size = ["3 um", "0 um", "0 um"], cell = "20 nm"}
+boundary.pml.cells = 8
+material = [{name = "m", eps = 4}]
+structure = [{shape = "box", name = "slab", material = "m", size = ["1 um", "0 um", "0 um"]}]
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-0.31 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "150 THz", bandwidth = "80 THz"}
+)" + more;
+}
+constexpr char kFlux[] = R"([[monitor]]
+kind = "flux"
+name = "on"
+position = ["1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["120 THz", "150 THz"]
+)";
+constexpr char kResonances[] = R"([[monitor]]
+kind = "resonances"
+name = "on"
+components = ["Ez"]
+position = ["0.11 um", "0 um", "0 um"]
+frequency_min = "100 THz"
+frequency_max = "200 THz"
+derivatives = ["slab.size[0]"]
+)";
+
+TEST_F(Fdtd, ARunThatEndedByItsDecayStaysWhereItEnded) {
+  write("case.toml", slab_case("decay_db = 60", kResonances));
+  ASSERT_EQ(run_case("case.toml", "RUN").code, 0);
+  const std::string results = read("RUN/results.h5"), checks = read("RUN/metrics.csv");
+  for (const char* title : {"title=a", "title=b"}) {
+    const Outcome o = tessera({"resume", "RUN", "--set", title});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(read("RUN/metrics.csv"), checks);
+    EXPECT_EQ(read("RUN/results.h5"), results);
+  }
+}
+
+TEST_F(Fdtd, AnEndByDecayThatWasPassedIsRefused) {
+  write("case.toml", slab_case("decay_db = 130, check_every = \"2 fs\"", kResonances));
+  ASSERT_EQ(run_case("case.toml", "RUN").code, 0);
+  const Outcome earlier = tessera({"resume", "RUN", "--set", "run.stop.decay_db=100"});
+  EXPECT_EQ(earlier.code, 5);
+  EXPECT_TRUE(holds(earlier.err, "error E0436: the run is at step")) << earlier.err;
+  const Outcome later = tessera({"resume", "RUN", "--set", "run.stop.decay_db=150"});
+  EXPECT_EQ(later.code, 0) << later.err;
+  write("whole.toml", slab_case("decay_db = 150, check_every = \"2 fs\"", kResonances));
+  ASSERT_EQ(run_case("whole.toml", "WHOLE").code, 0);
+  EXPECT_EQ(read("RUN/metrics.csv"), read("WHOLE/metrics.csv"));
+}
+
+TEST_F(Fdtd, AnEndWithinAPulseThatAsksForOtherSamplesIsRefused) {
+  write("case.toml", slab_case("time = \"160 fs\", check_every = \"2 fs\"", kFlux));
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "1 us"}).code, 75);
+  const Outcome o = tessera({"resume", "RUN", "--set", "run.stop.time=40 fs"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "error E0436: transforms have added every ")) << o.err;
+  EXPECT_EQ(tessera({"resume", "RUN", "--set", "run.stop.time=170 fs"}).code, 0);
+}
+
+// The field of a plasma and the current of its carriers have the energy by turns: twice a period
+// there is hardly any in the field. What both have falls by exp(-damping t).
+TEST_F(Fdtd, EnergyInPolesIsEnergyThatIsLeft) {
+  write("plasma.toml", R"(app = "electromagnetics.fdtd"
+output.pictures = false
+grid = {size = ["0.4 um", "0 um", "0 um"], cell = "20 nm", background = "plasma"}
+run = {precision = "f64", stop = {decay_db = 40}}
+boundary.x = "periodic"
+material = [{name = "plasma", poles = [{kind = "drude", frequency = "300 THz", damping = "0.5 THz"}]}]
+[[source]]
+kind = "plane"
+component = "Ey"
+position = ["0 um", "0 um", "0 um"]
+size = ["0.4 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "300 THz", bandwidth = "200 THz"}
+)");
+  ASSERT_EQ(run_case("plasma.toml", "RUN").code, 0);
+  const double end = csv_column(read("RUN/metrics.csv"), "time_s").back(),
+               rate = 2 * std::numbers::pi * 0.5e12;
+  EXPECT_NEAR(end * rate / std::log(1e4), 1, 0.03);  // the pulse comes before, 2 % of it
+}
+
+}  // namespace
