@@ -93,7 +93,7 @@ bool ask_to_stop(const fs::path& folder) {
 }
 
 /// What a process that ended has left, as a shell says it.
-int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+int code_of_process(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 /// Whether the run itself has said why it ended. What it says of others' end, and what it could not
 /// say, is a rank's death.
@@ -188,7 +188,7 @@ class Launch {
       if (run.force) c.push_back("--force");
       if (run.keep_going) c.push_back("--keep-going");
     }
-    if (!going_on_ || !begun_)  // of a run that has begun they are in its folder
+    if (!going_on_ || manifest_time() == before_)  // else they are in its folder
       for (const std::string& change : line_.overrides) add("--set", change);
     if (run.threads > 0) add("--threads", std::to_string(run.threads));
     if (!run.weights.empty()) add("--weights", fmt::format("{}", fmt::join(run.weights, ",")));
@@ -209,10 +209,9 @@ class Launch {
   /// by its folder, which ranks on other machines see too; a second one ends it.
   int once() {
     const pid_t child = start(command(), signals_);
-    begun_ = true;
     for (int status = 0;;) {
       const pid_t ended = ::waitpid(child, &status, WNOHANG);
-      if (ended == child) return code_of(status);
+      if (ended == child) return code_of_process(status);
       if (signals_.wait(std::chrono::milliseconds(20)) != 0) {
         if (asked_) {
           ::kill(child, SIGTERM);
@@ -233,7 +232,7 @@ class Launch {
   Clock::time_point begin_ = Clock::now();
   fs::path folder_;
   std::optional<fs::file_time_type> before_;  ///< of a run that was there before
-  bool going_on_ = false, begun_ = false, asked_ = false;
+  bool going_on_ = false, asked_ = false;
 };
 
 }  // namespace

@@ -45,7 +45,10 @@ std::string reason_of(ExitCode code) {
   }
 }
 
+}  // namespace
+
 ExitCode code_of(const std::exception& e) {
+  if (const auto* input = dynamic_cast<const data::InputError*>(&e)) return input->code();
   if (const auto* other = dynamic_cast<const parallel::OtherRankFailed*>(&e))
     return static_cast<ExitCode>(other->code);
   if (dynamic_cast<const parallel::WaitedInVain*>(&e)) return ExitCode::rank_lost;
@@ -53,6 +56,8 @@ ExitCode code_of(const std::exception& e) {
              ? ExitCode::would_not_fit
              : ExitCode::internal_fault;
 }
+
+namespace {
 
 /// The other ranks learn whether they help. What one of them cannot read or see is told here,
 /// before a new run has written anything.
@@ -151,9 +156,10 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
   Ready ready = prepare(c, line.run);
   const CheckReport inputs = ready.made.check();
   if (stops(inputs, line.run)) throw data::InputError(ExitCode::input_invalid, inputs.findings);
+  std::vector<data::Diagnostic> findings = c.warnings;
+  findings.insert(findings.end(), inputs.findings.begin(), inputs.findings.end());
   if (!line.json && line.sweep.empty()) {  // of a sweep they were told together
-    std::vector<data::Diagnostic> shown = c.warnings;
-    shown.insert(shown.end(), inputs.findings.begin(), inputs.findings.end());
+    std::vector<data::Diagnostic> shown = findings;
     if (line.run.verbosity < 0)
       std::erase_if(shown, [](const auto& d) { return d.severity == data::Severity::note; });
     report(shown, false);
@@ -164,6 +170,11 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   folder.write_text("input" + format, input);
   folder.write_text("resolved.toml", resolved);
+  {
+    data::Log kept({.file = folder.log_txt(), .terminal = data::LogLevel::off});
+    for (const data::Diagnostic& d : findings)
+      d.severity == data::Severity::note ? kept.info(to_string(d)) : kept.warning(to_string(d));
+  }
   data::Manifest manifest =
       data::begin_manifest(c.app.name, line.arguments, thread_count(line.run));
   manifest.config_sha256 = data::sha256_hex(resolved);

@@ -12,6 +12,7 @@
 #include "tessera/data/progress.h"
 #include "tessera/data/run.h"
 #include "tessera/data/sha256.h"
+#include "tessera/data/stop.h"
 #include "verbs/verbs.h"
 
 #include <fmt/format.h>
@@ -95,7 +96,9 @@ void check_points(const Case& c, const data::Sweep& sweep, const CommandLine& li
          .hint = wrong < sweep.points.size() ? "--keep-going leaves them out" : ""});
     throw data::InputError(code, std::move(findings));
   }
-  if (!line.json && line.run.verbosity >= 0) report(findings, false);
+  if (line.run.verbosity < 0)
+    std::erase_if(findings, [](const auto& d) { return d.severity == data::Severity::note; });
+  if (!line.json) report(findings, false);
 }
 
 /// Whether `output.pictures` lets pictures be drawn, as every app has it.
@@ -145,10 +148,15 @@ PointOutcome run_point(const Case& c, const data::Sweep& sweep, std::size_t i,
     return out;
   } catch (const data::InputError& e) {
     // Of this point alone; a full disk or a folder that cannot be written to ends the sweep.
-    if (e.code() != ExitCode::input_invalid && e.code() != ExitCode::config_invalid) throw;
+    if (e.code() != ExitCode::input_invalid && e.code() != ExitCode::config_invalid &&
+        e.code() != ExitCode::checkpoint_damaged)
+      throw;
     return {static_cast<int>(e.code()),
             e.findings().empty() ? e.what() : e.findings().front().message,
             {}};
+  } catch (const std::exception& e) {  // it has told the terminal nothing yet
+    std::cerr << e.what() << "\n";
+    return {static_cast<int>(code_of(e)), e.what(), {}};
   }
 }
 
@@ -160,6 +168,8 @@ bool ended(const PointOutcome& o) {
 ExitCode run_points(const data::RunFolder& folder, const Case& c, const data::Sweep& sweep,
                     const CommandLine& line, std::vector<PointOutcome>& outcomes) {
   const Clock::time_point begin = Clock::now();
+  // Over all points: of a signal that comes while one of them writes its results it knows nothing.
+  data::StopGuard stop({.stop_files = {folder.stop_file()}, .max_time_s = line.run.max_time_s});
   const std::size_t n = sweep.points.size();
   const auto say = [&](const std::string& text) {
     data::Log({.file = folder.log_txt(),
@@ -191,6 +201,7 @@ ExitCode run_points(const data::RunFolder& folder, const Case& c, const data::Sw
                           data::duration_text(seconds_since(begin) / static_cast<double>(done) *
                                               static_cast<double>(left)));
     say(text);
+    if (left > 0 && stop.poll() != data::StopReason::none) return ExitCode::stopped_resumable;
   }
   for (const PointOutcome& o : outcomes)
     if (o.exit_code != 0) return static_cast<ExitCode>(o.exit_code);
@@ -229,7 +240,7 @@ ExitCode run_sweep(data::RunFolder& folder, const Case& c, const data::Sweep& sw
     throw;
   } catch (const std::exception& e) {
     try {
-      end(ExitCode::internal_fault, e.what());
+      end(code_of(e), e.what());
     } catch (const data::InputError&) {
     }
     throw;

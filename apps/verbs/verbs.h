@@ -62,6 +62,9 @@ struct Ready {
 /// `c` lives as long.
 Ready prepare(const Case& c, const RunOptions& options, bool for_derivatives = false);
 
+/// What the process says of a failure.
+data::ExitCode code_of(const std::exception& e);
+
 /// Runs a case in the new folder `path`; `input` is the configuration as it was given, in `format`.
 data::ExitCode run_anew(const Case& c, const CommandLine& line, const std::filesystem::path& path,
                         const std::string& input, const std::string& format);

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <limits>
 #include <new>
@@ -28,7 +29,16 @@ using namespace tessera;
 using namespace tessera::apps;
 using data::ExitCode;
 
-enum class Ending { finish, not_converged, blow_up, fault, bad_input, no_memory, no_tensor };
+enum class Ending {
+  finish,
+  not_converged,
+  blow_up,
+  fault,
+  bad_input,
+  no_memory,
+  no_tensor,
+  signal
+};
 enum class PartKind { rod, disc };
 struct Part {
   PartKind kind = PartKind::rod;
@@ -62,7 +72,7 @@ const data::Options<Sample>& options() {
         .add("ending", &Sample::ending,
              {.doc = "How the run ends",
               .choices = {"finish", "not_converged", "blow_up", "fault", "bad_input", "no_memory",
-                          "no_tensor"}})
+                          "no_tensor", "signal"}})
         .add("memory", &Sample::memory_bytes, {.doc = "Bytes that the estimate claims", .min = 0})
         .add("slope_error", &Sample::slope_error,
              {.doc = "Relative error that the derivatives claim to have"})
@@ -128,6 +138,7 @@ ExitCode run(RunContext& c, const Sample& s) {
   }
   c.folder.write_text("sum.txt", data::number_text(sum) + "\n");
   c.manifest.metrics.emplace_back("sum", sum);
+  if (s.ending == Ending::signal) std::raise(SIGTERM);  // as results are written
   if (s.ending == Ending::not_converged) return ExitCode::not_converged;
   if (s.ending == Ending::blow_up) return ExitCode::blow_up;
   return ExitCode::ok;

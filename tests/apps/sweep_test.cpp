@@ -210,6 +210,33 @@ TEST_F(SweepCommand, APointThatEndsBadlyDoesNotEndTheOthers) {
   EXPECT_FALSE(holds(again.err, "point 1 of 2")) << again.err;  // its results are kept
 }
 
+TEST_F(SweepCommand, APointThatFindsNoMemoryDoesNotEndTheOthers) {
+  write_case("n = [1, 2]\n", "ending = \"no_memory\"\n");
+  const Outcome o = tessera({"sweep", "case.toml", "-o", "B"});
+  EXPECT_EQ(o.code, 3) << o.err;
+  EXPECT_TRUE(holds(read("B/points.csv"), "\n2,2,3,")) << read("B/points.csv");
+  EXPECT_TRUE(holds(read("B/manifest.json"), "\"exit_code\": 3")) << read("B/manifest.json");
+}
+
+// The point itself no longer asks whether it has come.
+TEST_F(SweepCommand, ASignalWhileAPointWritesItsResultsStopsTheSweep) {
+  write_case("n = [1, 2, 3]\n", "ending = \"signal\"\n");
+  const Outcome o = tessera({"sweep", "case.toml", "-o", "S"});
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_TRUE(exists("S/points/1/sum.txt"));
+  EXPECT_FALSE(exists("S/points/2"));
+}
+
+TEST_F(SweepCommand, PointsTellTheirOwnTimes) {
+  write_case("n = [300, 1]\n");
+  ASSERT_EQ(tessera({"sweep", "case.toml", "-o", "S"}).code, 0);
+  const auto wall = [&](const std::string& of) {
+    return nlohmann::json::parse(read(of + "/manifest.json"))["wall_s"].get<double>();
+  };
+  EXPECT_LT(wall("S/points/2"), wall("S/points/1"));
+  EXPECT_GE(wall("S"), wall("S/points/1") + wall("S/points/2"));
+}
+
 TEST_F(SweepCommand, WhatIsNoSweepIsRefused) {
   write("plain.toml", "app = \"demo.sample\"\n");
   const Outcome none = tessera({"sweep", "plain.toml"});

@@ -80,10 +80,23 @@ TEST(Stop, FileAndTimeLimit) {
     dir.write("STOP", "");
     ::usleep(300000);  // it is looked for five times a second
     EXPECT_EQ(guard.poll(), StopReason::stop_file);
-    EXPECT_THROW(StopGuard(), tessera::Error);
   }
   EXPECT_EQ(StopGuard({.max_time_s = 0}).poll(), StopReason::time_limit);
   EXPECT_EQ(StopGuard({.max_time_s = 1e6}).poll(), StopReason::none);
+}
+
+TEST(Stop, ASignalWithinAnInnerGuardAsksTheOuterOneToo) {
+  EXPECT_EQ(in_child([] {
+              StopGuard outer;
+              {
+                const StopGuard inner;
+                ::raise(SIGTERM);
+              }
+              StopGuard next;
+              return outer.poll() == StopReason::signal && next.poll() == StopReason::signal ? 75
+                                                                                             : 2;
+            }),
+            75);
 }
 
 TEST(Stop, HandlersAreGivenBack) {

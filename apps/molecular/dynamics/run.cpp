@@ -365,7 +365,7 @@ struct StageRunner {
   void tell_speed(double seconds, double ns_per_day) {
     if (stage.type == StageType::dynamics) {
       context.log.info(fmt::format("{}: {:.4g} ns/day", stage.name, ns_per_day));
-      context.manifest.metrics.emplace_back(stage.name + ".ns_per_day", ns_per_day);
+      context.manifest.speeds.emplace_back(stage.name + ".ns_per_day", ns_per_day);
     }
     const mol::StageRun::Seconds& t = running->seconds;
     const double rest = std::max(0.0, seconds - t.forces - t.steps - output_s);

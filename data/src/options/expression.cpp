@@ -260,8 +260,10 @@ class ExpressionReader {
       return ended(p, inner.dimension);
     }
     if (decimal_digit(c)) {
-      const detail::ScannedQuantity q = detail::scan_quantity(
-          text_, at_, [&](std::string_view name) { return find_ && find_(name).has_value(); });
+      const detail::ScannedQuantity q =
+          detail::scan_quantity(text_, at_, [&](std::string_view name) {
+            return entry_called(kConstants, name) || (find_ && find_(name).has_value());
+          });
       at_ = q.end;
       add(Op::constant, q.quantity.value);
       return ended(p, q.quantity.dimension);

@@ -269,7 +269,8 @@ class UnitExtent {
     } else {
       while (at_ < text_.size() && symbol_byte(text_[at_])) ++at_;
       const std::string_view symbol = text_.substr(begin, at_ - begin);
-      const bool goes_on = at_ < text_.size() && (digit(text_[at_]) || text_[at_] == '_');
+      const bool goes_on =
+          at_ < text_.size() && (digit(text_[at_]) || text_[at_] == '_' || text_[at_] == '(');
       if (symbol.empty() || (!first && (goes_on || !known_unit(symbol)))) return at_ = begin, false;
       if (!first && is_name_ && is_name_(symbol))
         throw QuantityError(220, begin,

@@ -12,12 +12,13 @@ namespace tessera::data {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what, int error) {
+  const bool no_room = error == ENOSPC || error == EDQUOT || error == EFBIG;
   throw InputError(
       Diagnostic{.number = 581,
                  .place = {.file = path.string()},
                  .message = "cannot " + what + ": " + std::strerror(error),
                  .hint = "check that the folder exists, may be written to, and has room"},
-      ExitCode::would_not_fit);
+      no_room ? ExitCode::would_not_fit : ExitCode::usage);
 }
 
 /// Writes a neighbour first and renames it, so that a reader never meets half a file.

@@ -84,6 +84,7 @@ void visit_members(M& m, Visit visit) {
   visit("cpu_s", m.cpu_s);
   visit("peak_rss_bytes", m.peak_rss_bytes);
   visit("metrics", m.metrics);
+  visit("speeds", m.speeds);
   visit("exit_code", m.exit_code);
   visit("exit_reason", m.exit_reason);
 }
@@ -152,6 +153,23 @@ double cpu_seconds(const rusage& u) {
   return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
+double wall_of_process() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - g_process_start).count();
+}
+double cpu_of_process() {
+  rusage own{}, children{};
+  ::getrusage(RUSAGE_SELF, &own);
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  return cpu_seconds(own) + cpu_seconds(children);
+}
+
+/// Of the first run that a process begins all its time is, of another what follows.
+void begin_times(Manifest& m) {
+  static bool first = true;
+  if (!std::exchange(first, false))
+    m.wall_before_s = wall_of_process(), m.cpu_before_s = cpu_of_process();
+}
+
 void fill_in_program(Manifest& m, std::vector<std::string> command_line, int threads) {
   const BuildInfo& b = build_info();
   m.tessera_version = b.version, m.git_hash = b.git_hash, m.git_dirty = b.dirty;
@@ -162,6 +180,7 @@ void fill_in_program(Manifest& m, std::vector<std::string> command_line, int thr
   m.host = host_name(), m.cpu = cpu_name(), m.threads = threads;
   m.command_line = std::move(command_line), m.environment = tessera_environment();
   m.exit_code = -1, m.exit_reason = "running", m.ended.clear();
+  begin_times(m);
 }
 
 }  // namespace
@@ -189,12 +208,10 @@ Manifest resume_manifest(const Manifest& previous, std::vector<std::string> comm
 }
 
 void finish_manifest(Manifest& m, ExitCode code, std::string reason) {
-  rusage own{}, children{};
+  rusage own{};
   ::getrusage(RUSAGE_SELF, &own);
-  ::getrusage(RUSAGE_CHILDREN, &children);
-  m.wall_s +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - g_process_start).count();
-  m.cpu_s += cpu_seconds(own) + cpu_seconds(children);
+  m.wall_s += wall_of_process() - m.wall_before_s;
+  m.cpu_s += cpu_of_process() - m.cpu_before_s;
   m.peak_rss_bytes = std::max(m.peak_rss_bytes, static_cast<std::uint64_t>(own.ru_maxrss) * 1024);
   m.ended = utc_now();
   m.exit_code = static_cast<int>(code);
@@ -224,8 +241,8 @@ Manifest manifest_from_json(std::string_view text, const std::string& file) {
       throw Error("schema " + in["schema"].dump() + ", this program reads 1");
     visit_members(m, [&](const char* key, auto& value) {
       at = key;
-      const bool later =
-          std::string_view(key) == "changes" || std::string_view(key) == "keep_going";
+      const std::string_view name = key;
+      const bool later = name == "changes" || name == "keep_going" || name == "speeds";
       if (later && !in.contains(key)) return;  // written by a version that did not have it
       from_value(in.at(key), value);
     });

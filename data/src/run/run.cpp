@@ -101,7 +101,7 @@ bool in_use(const fs::path& path) {
 
 /// Whether a run has made the folder: what it makes first, or leaves in the end, is there.
 bool is_run_folder(const fs::path& path) {
-  return fs::exists(path / "manifest.json") || fs::exists(path / "resolved.toml") ||
+  return fs::exists(path / "manifest.json") ||
          (fs::is_directory(path / "ckpt") && fs::is_directory(path / "plots"));
 }
 

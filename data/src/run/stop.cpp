@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/stop.h"
 
-#include "tessera/autodiff/error.h"
 #include "tessera/data/exit_code.h"
 
 #include <signal.h>
@@ -46,7 +45,7 @@ struct Handled {
 const Handled kHandled[] = {{SIGINT, on_signal},  {SIGTERM, on_signal}, {SIGHUP, on_signal},
                             {SIGXCPU, on_signal}, {SIGPIPE, SIG_IGN},   {SIGXFSZ, SIG_IGN}};
 std::array<struct sigaction, std::size(kHandled)> g_before;
-std::atomic<bool> g_guarded{false};
+std::atomic<int> g_guards{0};
 
 }  // namespace
 
@@ -72,8 +71,7 @@ std::string to_string(StopReason reason) {
 
 StopGuard::StopGuard(StopOptions options)
     : options_(std::move(options)), start_(Clock::now()), next_look_(start_) {
-  if (g_guarded.exchange(true))
-    throw Error("[stop] a StopGuard is in force already; one process runs one run");
+  if (g_guards++ > 0) return;
   g_interrupts = 0, g_signal = 0;
   for (std::size_t i = 0; i < std::size(kHandled); ++i) {
     struct sigaction action {};
@@ -88,9 +86,9 @@ StopGuard::StopGuard(StopOptions options)
 }
 
 StopGuard::~StopGuard() {
+  if (--g_guards > 0) return;
   for (std::size_t i = 0; i < std::size(kHandled); ++i)
     ::sigaction(kHandled[i].signal, &g_before[i], nullptr);
-  g_guarded = false;
 }
 
 StopReason StopGuard::poll() {
