@@ -93,7 +93,9 @@ bool ask_to_stop(const fs::path& folder) {
 }
 
 /// What a process that ended has left, as a shell says it.
-int code_of_process(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+int code_of_process(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 /// Whether the run itself has said why it ended. What it says of others' end, and what it could not
 /// say, is a rank's death.

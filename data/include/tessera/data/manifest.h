@@ -48,7 +48,7 @@ struct Manifest {
   std::uint64_t peak_rss_bytes = 0;
   std::vector<std::pair<std::string, double>> metrics;
   std::vector<std::pair<std::string, double>> speeds;  ///< by the clock, as STAGE.ns_per_day
-  int exit_code = -1;  ///< -1 while running
+  int exit_code = -1;                                  ///< -1 while running
   std::string exit_reason = "running";
   // not in the file
   double wall_before_s = 0, cpu_before_s = 0;  ///< of the process, by runs before this one

@@ -20,8 +20,8 @@ struct StopOptions {
 
 /// While it lives: SIGTERM, SIGHUP, SIGXCPU and the first SIGINT ask for a stop, the second SIGINT
 /// leaves the process at once with 130, and SIGPIPE and SIGXFSZ turn into write errors. A SIGHUP
-/// that was ignored before (`nohup`) stays ignored. Guards nest: a signal that came once asks all of them,
-/// to the end of the outermost.
+/// that was ignored before (`nohup`) stays ignored. Guards nest: a signal that came once asks all
+/// of them, to the end of the outermost.
 ///
 ///     StopGuard stop({.stop_files = {run.stop_file()}, .max_time_s = limit});
 ///     for (...) {
