@@ -265,6 +265,9 @@ TEST_F(InverseScattering, ALongerDescentIsADescentOfThatLength) {
   const Outcome o = tessera({"resume", "longer", "--set", "optimize.iterations=5"});
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "error E0436: the descent is at iteration 8 already, past 5")) << o.err;
+  const Outcome until = tessera({"resume", "longer", "--set", "optimize.until=1e9"});
+  EXPECT_EQ(until.code, 5);
+  EXPECT_TRUE(holds(until.err, "error E0436: the misfit was ")) << until.err;
 }
 
 // Older builds numbered what the optimizer remembers: slot/0, slot/1, ...

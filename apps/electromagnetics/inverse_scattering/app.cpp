@@ -254,11 +254,21 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
 std::vector<data::Diagnostic> against_inverse(const data::Config& config, const InverseProblem& p,
                                               const data::Checkpoint& from) {
   const std::int64_t last = p.options.optimize.iterations;
-  if (last >= static_cast<std::int64_t>(from.step)) return {};
-  return {
-      config.error(436, "optimize.iterations",
-                   fmt::format("the descent is at iteration {} already, past {}", from.step, last),
-                   "an end further off")};
+  if (last < static_cast<std::int64_t>(from.step))
+    return {config.error(
+        436, "optimize.iterations",
+        fmt::format("the descent is at iteration {} already, past {}", from.step, last),
+        "an end further off")};
+  const std::vector<double> rows = from.array<double>("history");  // iteration, misfit, ...
+  constexpr std::size_t width = 5;
+  for (std::size_t k = 0; k + width < rows.size(); k += width)
+    if (rows[k + 1] <= p.options.optimize.until)
+      return {config.error(436, "optimize.until",
+                           fmt::format("the misfit was {:.6g} at iteration {:.0f}, and the descent "
+                                       "has gone on to {}",
+                                       rows[k + 1], rows[k], from.step),
+                           "an end further off")};
+  return {};
 }
 
 std::filesystem::path example(const std::filesystem::path& dir, std::uint64_t) {
