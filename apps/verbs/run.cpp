@@ -247,6 +247,12 @@ ExitCode go_on(const CommandLine& given) {
 }
 
 ExitCode verb_resume(const CommandLine& line) {
+  const fs::path points = fs::absolute(line.path / "").parent_path().parent_path();
+  if (!line.overrides.empty() && points.filename() == "points" &&
+      fs::exists(points.parent_path() / "manifest.json"))
+    throw usage_error(
+        "'" + line.path.string() + "' is a point of a sweep, beside which it would be another case",
+        "start a new run or a new sweep");
   return told(is_sweep(line.path) ? go_on_with_sweep(line) : go_on(line), line.path, line);
 }
 

@@ -246,6 +246,9 @@ TEST_F(SweepCommand, WhatIsNoSweepIsRefused) {
   ASSERT_EQ(tessera({"sweep", "case.toml"}).code, 0);
   EXPECT_EQ(tessera({"sweep", "case.toml"}).code, 2);  // it is there
   EXPECT_EQ(tessera({"resume", "case.sweep", "--set", "ending=blow_up"}).code, 2);
+  for (const char* point : {"case.sweep/points/1", "case.sweep/points/1/"})
+    EXPECT_EQ(tessera({"resume", point, "--set", "title=other"}).code, 2);
+  EXPECT_EQ(tessera({"resume", "case.sweep/points/1"}).code, 0);
   EXPECT_EQ(tessera({"sweep", "case.toml", "--ranks", "threads:2"}).code, 2);
   write("case.sweep/resolved.toml", read("case.sweep/resolved.toml") + "# more\n");
   const Outcome edited = tessera({"resume", "case.sweep"});
