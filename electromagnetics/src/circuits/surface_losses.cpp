@@ -32,8 +32,12 @@ class Metal {
     }
   }
 
+  bool joined(int d) const {
+    return m_.grid.resolved(d) && m_.faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
+  }
+  /// Along an axis; of joined faces the last line is the first.
   int places(int c, int d) const {
-    return m_.grid.cells(d) + (m_.grid.resolved(d) && !at_middle(c, d) ? 1 : 0);
+    return m_.grid.cells(d) + (m_.grid.resolved(d) && !joined(d) && !at_middle(c, d) ? 1 : 0);
   }
   /// An outer face of metal in which the edge lies: axis and side; axis -1: none.
   std::pair<int, int> wall_of(const Edge& e) const {
@@ -61,12 +65,15 @@ class Metal {
   Surface nearest(const Point& p) const {
     double least = INFINITY;
     const Structure* found = nullptr;
+    Point from{};
     const auto metal = [&](int medium) { return media_[static_cast<std::size_t>(medium)].pec; };
-    for (const Structure& s : scene_.structures)
-      if (metal(s.medium) || metal(scene_.background))
-        if (const double d = std::abs(s.shape.signed_distance(p)); d < least) least = d, found = &s;
+    for (const Point& at : seen_from(p))
+      for (const Structure& s : scene_.structures)
+        if (metal(s.medium) || metal(scene_.background))
+          if (const double d = std::abs(s.shape.signed_distance(at)); d < least)
+            least = d, found = &s, from = at;
     if (!found) return {};
-    return {metal(found->medium) ? found->medium : scene_.background, found->shape.normal(p)};
+    return {metal(found->medium) ? found->medium : scene_.background, found->shape.normal(from)};
   }
   Point position(const Edge& e) const {
     Point p = m_.grid.position(e);
@@ -77,6 +84,23 @@ class Metal {
 
  private:
   int size(int d) const { return m_.grid.cells(d) + 1; }
+  /// A point, and in the first or last cell between joined faces where it is from the other one.
+  std::vector<Point> seen_from(const Point& p) const {
+    std::vector<Point> out{p};
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!joined(static_cast<int>(d))) continue;
+      const std::vector<double>& lines = m_.grid.lines[d];
+      const double low = lines.front(), high = lines.back();
+      const double by = p[d] <= lines[1]                  ? high - low
+                        : p[d] >= lines[lines.size() - 2] ? low - high
+                                                          : 0;
+      for (std::size_t n = 0, known = out.size(); by != 0 && n < known; ++n) {
+        out.push_back(out[n]);
+        out.back()[d] += by;
+      }
+    }
+    return out;
+  }
   std::size_t at(int i, int j, int k) const {
     return (static_cast<std::size_t>(k) * size(1) + j) * size(0) + i;
   }
@@ -133,6 +157,7 @@ class SurfaceLosses {
       const int along = q < 2 ? b : d, across = q < 2 ? d : b;
       int i[3] = {at[0], at[1], at[2]};
       if (q % 2 == 1 && m_.grid.resolved(across)) ++i[across];
+      if (metal_.joined(across)) i[across] %= m_.grid.cells(across);
       edges[q] = {static_cast<std::uint8_t>(along), i[0], i[1], i[2]};
       lengths[q] = m_.grid.length(along, at[along]);
       open[q] = metal_.open(edges[q]);

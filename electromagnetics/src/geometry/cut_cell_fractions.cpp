@@ -35,7 +35,7 @@ struct FoundFraction {
 
 /// What is open of one edge or face.
 FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
-                   const Edge& edge) {
+                   const Periodic& periodic, const Edge& edge) {
   const int at[3] = {edge.i, edge.j, edge.k}, axis = axis_of(edge.component);
   Point low, side[3] = {};
   Box box{};
@@ -47,7 +47,7 @@ FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, co
     box.centre[d] = low[d] + box.size[d] / 2;
     if (at_middle(edge.component, d)) shortest = std::min(shortest, grid.length(d, at[d]));
   }
-  const Metal metal(scene, media, box, 1e-6 * shortest);
+  const Metal metal(scene, media, box, 1e-6 * shortest, detail::twins_of(grid, edge, periodic));
   if (metal.settled()) return {edge, metal.closed() ? 0.0 : 1.0};
   const auto along = [&](int d) {
     return detail::open_length(metal, low,
@@ -102,7 +102,7 @@ std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
             !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k)))
           continue;
         const FoundFraction f =
-            medium >= 0 ? FoundFraction{edge, 0, true} : look(scene, media, grid, edge);
+            medium >= 0 ? FoundFraction{edge, 0, true} : look(scene, media, grid, periodic, edge);
         if (f.fraction < 1 || f.thin.course != ThinCourse::none)
           slabs[static_cast<std::size_t>(c * (n[2] + 1) + k)].push_back(f);
       }

@@ -20,8 +20,9 @@ bool drop_conductors(Fill& fill, const std::vector<Medium>& media) {
   return !fill.media.empty();
 }
 
+/// Of a point at one end of a seam, as in metal.h: `hair` is the way inwards for what covers metal.
 bool in_conductor(const SceneOrder& scene, const std::vector<Medium>& media, const Point& p,
-                  double tolerance) {
+                  const Point& hair, double tolerance) {
   for (std::size_t rank = 0; rank < scene.from_top().size(); ++rank) {
     const Structure& s = scene.scene().structures[scene.from_top()[rank]];
     const Bounds& b = scene.bounds_from_top()[rank];
@@ -29,8 +30,9 @@ bool in_conductor(const SceneOrder& scene, const std::vector<Medium>& media, con
     for (int k = 0; k < 3; ++k)
       apart = apart || p[k] < b.low[k] - tolerance || p[k] > b.high[k] + tolerance;
     if (apart) continue;
-    const double d = s.shape.signed_distance(p);
-    if (media[s.medium].pec ? d <= tolerance : d < -tolerance) return media[s.medium].pec;
+    const bool pec = media[s.medium].pec;
+    const double d = s.shape.signed_distance(pec ? p : plus(p, hair));
+    if (pec ? d <= tolerance : d < -tolerance) return pec;
   }
   return media[scene.scene().background].pec;
 }
@@ -164,11 +166,17 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
   const int axis = axis_of(edge.component);
   EdgeMaterial out;
   const double tolerance = 1e-6 * grid.length(axis, std::array{edge.i, edge.j, edge.k}[axis]);
-  out.pec =
-      open.fraction(edge) == 0 || (!open.conformal &&
-                                   std::any_of(media.begin(), unmixed_end(scene, media),
-                                               [](const Medium& m) { return m.pec; }) &&
-                                   in_conductor(scene, media, position_of(grid, edge), tolerance));
+  const auto at_one_end = [&](const Twin& twin) {
+    return in_conductor(scene, media, plus(position_of(grid, edge), twin.moved),
+                        times(2 * tolerance, twin.inwards), tolerance);
+  };
+  out.pec = open.fraction(edge) == 0;
+  if (!out.pec && !open.conformal &&
+      std::any_of(media.begin(), unmixed_end(scene, media),
+                  [](const Medium& m) { return m.pec; })) {
+    const std::vector<Twin> twins = twins_of(grid, edge, periodic);
+    out.pec = std::any_of(twins.begin(), twins.end(), at_one_end);
+  }
   if (out.pec) return out;
   Fill fill = what_counts(scene, grid, edge, averaging, periodic);
   // The medium at the middle of an edge may be metal where a part of it is open.

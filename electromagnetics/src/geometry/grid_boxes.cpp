@@ -48,6 +48,25 @@ Spans spans_at(const YeeGrid& grid, const std::array<int, 3>& index,
   return spans;
 }
 
+std::vector<Twin> twins_of(const YeeGrid& grid, const Edge& edge, const Periodic& periodic) {
+  std::vector<Twin> out{{}};
+  const std::array<int, 3> at{edge.i, edge.j, edge.k};
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (!periodic[d] || at[d] != 0 || at_middle(edge.component, static_cast<int>(d))) continue;
+    const auto& lines = grid.lines[d];
+    std::vector<Twin> both;
+    for (Twin t : out) {
+      t.inwards[d] = 1;
+      both.push_back(t);
+      t.moved[d] = lines.back() - lines.front();
+      t.inwards[d] = -1;
+      both.push_back(t);
+    }
+    out = std::move(both);
+  }
+  return out;
+}
+
 Fill fill_spans(const SceneOrder& scene, const Spans& spans) {
   return fill_along(scene, spans, {}, 0);
 }

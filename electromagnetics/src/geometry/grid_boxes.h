@@ -24,6 +24,15 @@ std::vector<Span> around_line(const YeeGrid& grid, int axis, int line, const Per
 Spans spans_at(const YeeGrid& grid, const std::array<int, 3>& index,
                const std::array<bool, 3>& middle, const Periodic& periodic);
 
+/// Where a place lies in the domain: by how much it is moved, and which way along each axis leads
+/// inwards from there (-1, 1, or 0 where it makes no difference).
+struct Twin {
+  Point moved{}, inwards{};
+};
+/// An edge or face on the first line of a periodic axis lies on the last one too: all such places,
+/// the one on the first lines first.
+std::vector<Twin> twins_of(const YeeGrid& grid, const Edge& edge, const Periodic& periodic);
+
 Fill fill_spans(const SceneOrder& scene, const Spans& spans);
 
 /// Whether the averaged tensor holds: a linear medium without loss or dispersion.

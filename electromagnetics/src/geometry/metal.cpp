@@ -49,35 +49,63 @@ double crossing(const Metal& metal, const Point& a, double fa, const Point& b, d
 }  // namespace
 
 Metal::Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box,
-             double tolerance)
-    : base_(media[static_cast<std::size_t>(scene.scene().background)].pec), tolerance_(tolerance) {
-  const double radius = 1.01 * box.radius() + 2 * tolerance;
+             double tolerance, const std::vector<Twin>& twins)
+    : tolerance_(tolerance) {
+  for (const Twin& twin : twins) {
+    Stack s = stack(scene, media, box, twin);
+    const bool settled = s.near.empty();
+    if (settled && s.base) {
+      stacks_ = {std::move(s)};
+      return;
+    }
+    if (!stacks_.empty() && settled) continue;  // open: the others tell
+    if (!stacks_.empty() && stacks_[0].near.empty()) stacks_.clear();
+    stacks_.push_back(std::move(s));
+  }
+}
+
+Metal::Stack Metal::stack(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box,
+                          const Twin& twin) const {
+  Stack out{twin.moved,
+            times(2 * tolerance_, twin.inwards),
+            {},
+            media[static_cast<std::size_t>(scene.scene().background)].pec};
+  const Point centre = plus(box.centre, twin.moved);
+  const double radius = 1.01 * box.radius() + 2 * tolerance_;
   for (std::size_t rank = 0; rank < scene.from_top().size(); ++rank) {
     const Bounds& b = scene.bounds_from_top()[rank];
     bool apart = false;
     for (int k = 0; k < 3; ++k)
-      apart = apart || box.centre[k] + radius < b.low[k] || box.centre[k] - radius > b.high[k];
+      apart = apart || centre[k] + radius < b.low[k] || centre[k] - radius > b.high[k];
     if (apart) continue;
     const Structure& s = scene.scene().structures[scene.from_top()[rank]];
-    const double clear = clearance(s.shape.node(), box.centre);
+    const double clear = clearance(s.shape.node(), centre);
     if (clear > radius) continue;
     const bool metal = media[static_cast<std::size_t>(s.medium)].pec;
     if (clear < -radius) {
-      base_ = metal;
+      out.base = metal;
       break;
     }
-    near_.push_back({&s.shape.node(), metal, scene.from_top()[rank]});
+    out.near.push_back({&s.shape.node(), metal, scene.from_top()[rank]});
   }
-  while (!near_.empty() && near_.back().metal == base_) near_.pop_back();
+  while (!out.near.empty() && out.near.back().metal == out.base) out.near.pop_back();
+  return out;
+}
+
+double Metal::value(const Stack& stack, const Point& at) const {
+  const Point p = plus(at, stack.moved);
+  double value = stack.base ? -INFINITY : INFINITY;
+  for (auto s = stack.near.rbegin(); s != stack.near.rend(); ++s)
+    value = s->metal
+                ? std::min(value, distance(*s->shape, p).value - tolerance_)
+                : std::max(value, -distance(*s->shape, plus(p, stack.hair)).value - tolerance_);
+  return value;
 }
 
 double Metal::operator()(const Point& p) const {
-  double value = base_ ? -INFINITY : INFINITY;
-  for (auto s = near_.rbegin(); s != near_.rend(); ++s) {
-    const double d = distance(*s->shape, p).value;
-    value = s->metal ? std::min(value, d - tolerance_) : std::max(value, -d - tolerance_);
-  }
-  return value;
+  double least = INFINITY;
+  for (const Stack& s : stacks_) least = std::min(least, value(s, p));
+  return least;
 }
 
 /// The sign cannot change between two crossings. At each of them a stretch as wide as the tolerance
@@ -85,7 +113,9 @@ double Metal::operator()(const Point& p) const {
 std::vector<Stretch> Metal::along(const Point& from, const Point& to) const {
   if (settled()) return closed() ? std::vector<Stretch>{{0, 1}} : std::vector<Stretch>{};
   std::vector<double> at;
-  for (const Near& s : near_) add_crossings(*s.shape, from, to, at);
+  for (const Stack& stack : stacks_)
+    for (const Near& s : stack.near)
+      add_crossings(*s.shape, plus(from, stack.moved), plus(to, stack.moved), at);
   const double length = norm(minus(to, from)), wide = length > 0 ? tolerance_ / length : 0;
   std::vector<double> cuts{0, 1};
   for (const double t : at)
@@ -105,11 +135,13 @@ std::vector<Stretch> Metal::along(const Point& from, const Point& to) const {
 }
 
 std::optional<std::size_t> Metal::body_at(const Point& p) const {
-  for (const Near& s : near_) {
-    const double d = distance(*s.shape, p).value;
-    if (s.metal ? d <= tolerance_ : d < -tolerance_)
-      return s.metal ? std::optional(s.structure) : std::nullopt;
-  }
+  for (const Stack& stack : stacks_)
+    for (const Near& s : stack.near) {
+      const Point at = plus(p, stack.moved);
+      const double d = distance(*s.shape, s.metal ? at : plus(at, stack.hair)).value;
+      if (s.metal && d <= tolerance_) return s.structure;
+      if (!s.metal && d < -tolerance_) break;
+    }
   return {};
 }
 

@@ -3,6 +3,7 @@
 // Where the perfect conductors of a scene are, within a small box, and what of a segment or
 // rectangle they leave open.
 #pragma once
+#include "geometry/grid_boxes.h"
 #include "geometry/local.h"
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/scene.h"
@@ -20,14 +21,16 @@ struct Stretch {
 
 /// A function that is positive in the open, not positive in metal or on its surface to within
 /// `tolerance`, and continuous: signed distances, joined from the lowest structure to the topmost
-/// by min (a conductor) and max (what covers it).
+/// by min (a conductor) and max (what covers it). A box in the seam of a periodic axis lies at both
+/// of its ends, and what is metal at one of them is: there what covers metal does not end with the
+/// domain, but at a hair behind it.
 class Metal {
  public:
-  Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box,
-        double tolerance);
+  Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box, double tolerance,
+        const std::vector<Twin>& twins = {{}});
   /// No surface comes near: the box is all open or all metal.
-  bool settled() const { return near_.empty(); }
-  bool closed() const { return base_; }  ///< which of them
+  bool settled() const { return stacks_.size() == 1 && stacks_[0].near.empty(); }
+  bool closed() const { return stacks_[0].base; }  ///< which of them
   double operator()(const Point& p) const;
   /// Where from + t (to - from) runs in metal: all stretches, however short, rising.
   std::vector<Stretch> along(const Point& from, const Point& to) const;
@@ -41,8 +44,16 @@ class Metal {
     bool metal;
     std::size_t structure;
   };
-  std::vector<Near> near_;  // from the top down
-  bool base_;               // metal below all of them
+  struct Stack {
+    Point moved, hair;       // of metal, and of what covers it besides
+    std::vector<Near> near;  // from the top down
+    bool base;               // metal below all of them
+  };
+  Stack stack(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box,
+              const Twin& twin) const;
+  double value(const Stack& stack, const Point& p) const;
+
+  std::vector<Stack> stacks_;  // one; several: a place in a seam that is not settled
   double tolerance_;
 };
 

@@ -73,8 +73,8 @@ enum class LaminateShares { rounded, exact };
 
 /// An edge is a perfect conductor where nothing of it is open, or, of staircases, where its middle
 /// lies in a closed one: inside, on its surface, or in a sheet without thickness, to 1e-6 of the
-/// cell, unless a structure seen before covers it. Elsewhere conductors take no part in the
-/// averages: these are over the open part of the box.
+/// cell, unless a structure seen before covers it; in a seam at either end. Elsewhere conductors
+/// take no part in the averages: these are over the open part of the box.
 EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& media,
                            const YeeGrid& grid, const Edge& edge, Averaging averaging,
                            const Periodic& periodic = {}, const CutCellFractions& open = {},

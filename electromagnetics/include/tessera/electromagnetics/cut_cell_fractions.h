@@ -87,10 +87,11 @@ struct CutCellFractions {
 
 /// Fractions that the conductors of a scene leave, for steps of `dt_s`. Lengths are exact to
 /// rounding where a face crosses a quarter of an edge once; areas are those of chords over a
-/// quarter of the cell. On an axis that is not resolved the scene is what it is in the middle. Not
-/// `conformal`: of a staircase, the edges of thin metal alone. Thin wires (thin_wire.h) come on top
-/// of either; edges that are `taken` by lumped elements stay open, and carry the wire's current.
-/// Throws WireFault.
+/// quarter of the cell. In the seam of joined faces metal is what is metal at either of them, and
+/// what covers metal up to a face of these goes on behind it. On an axis that is not resolved the
+/// scene is what it is in the middle. Not `conformal`: of a staircase, the edges of thin metal
+/// alone. Thin wires (thin_wire.h) come on top of either; edges that are `taken` by lumped elements
+/// stay open, and carry the wire's current. Throws WireFault.
 CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<Medium>& media,
                                     const YeeGrid& grid, const std::array<Faces, 3>& faces,
                                     double dt_s, bool conformal = true,
