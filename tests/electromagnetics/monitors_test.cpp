@@ -50,6 +50,14 @@ TEST(Monitors, FacesOfABoxOnThoseOfTheDomainAreOpen) {
   for (const Patch& p : at_wall.patches) EXPECT_FALSE(p.axis == 0 && p.outward < 0);
   SampleList samples(small_square(), {pec, pec, joined});
   EXPECT_THROW(sampled_box(samples, cells(-4, -4, 0), cells(4, 4, 0)), Error);
+  // Of joined faces one alone is the other's outer side; both are none.
+  const auto between = [](double low, double high) {
+    SampleList of_joined(small_square(), {joined, pec, joined});
+    return sampled_box(of_joined, cells(low, -2, 0), cells(high, 2, 0)).patches.size();
+  };
+  EXPECT_EQ(between(-4, 2), 4u);
+  EXPECT_EQ(between(-2, 4), 4u);
+  EXPECT_EQ(between(-4, 4), 2u);
   const SampledSurface inwards = sampled_box(samples, cells(-2, -2, 0), cells(2, 2, 0), -1);
   EXPECT_GT(inwards.patches.front().outward, 0);  // that of low x
 }

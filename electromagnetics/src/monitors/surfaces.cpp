@@ -34,9 +34,12 @@ SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& h
   const YeeGrid& grid = samples.grid();
   std::vector<Patch> patches = grid_box(grid, low, high);
   std::erase_if(patches, [&](const Patch& p) {
-    const std::vector<double>& lines = grid.lines[static_cast<std::size_t>(p.axis)];
+    const auto d = static_cast<std::size_t>(p.axis);
+    const std::vector<double>& lines = grid.lines[d];
     const double near = detail::on_line * (lines.back() - lines.front());
-    return p.outward < 0 ? p.position <= lines.front() + near : p.position >= lines.back() - near;
+    const bool first = low[d] <= lines.front() + near, last = high[d] >= lines.back() - near;
+    if (samples.faces()[d].low == Boundary::periodic) return first && last;
+    return p.outward < 0 ? first : last;
   });
   if (patches.empty())
     throw Error("the box is as large as the domain: none of its sides has fields on both sides");
