@@ -146,6 +146,76 @@ TEST_F(FdtdBeams, ThatCannotBeAreRefusedAtTheirKeys) {
       "\"0 um\", \"inf\"]\nmaterial = \"vacuum\"\n[[source]]",
       "a beam passes one medium");
   refused("eps = 2.0736", "eps = 2.0736\nsigma = \"10 S/m\"", "without loss");
+  // Those of sources.
+  refused("eps = 2.0736", "eps = 2.0736\nchi3 = 1e-20", "nonlinearity");
+  refused("size = [\"16 um\", \"0 um\", \"0 um\"]\n", "size = [\"16 um\", \"1 um\", \"0 um\"]\n",
+          "a beam starts from a plane");
+}
+
+/// A beam takes the medium in which it starts, not that of the background.
+TEST_F(FdtdBeams, StartInTheMediumAtTheirPlane) {
+  const std::string all = R"([[structure]]
+shape = "box"
+low = ["-inf", "-inf", "-inf"]
+high = ["inf", "inf", "inf"]
+material = "oxide"
+)";
+  const std::string body = changed(beam_in_oxide(), "background = \"oxide\"\n", "") + all;
+  run(body);
+  EXPECT_NEAR(ratio("forward"), 1, 0.01);
+  EXPECT_LT(ratio("backward"), 1e-3);
+  const double in_body = column("RUN", "power", "flux")[0];
+  run(beam_in_oxide());
+  EXPECT_NEAR(in_body, column("RUN", "power", "flux")[0], 1e-3 * in_body);
+  const auto told = [&](const std::string& text) {
+    write("case.toml", text);
+    return tessera({"check", "case.toml"});
+  };
+  EXPECT_FALSE(holds(told(body).err, "E0661"));
+  const Outcome cut =
+      told(changed(changed(body, "high = [\"inf\", \"inf\"", "high = [\"inf\", \"1.2 um\""),
+                   "low = [\"-inf\", \"-inf\"", "low = [\"1 um\", \"-inf\""));
+  EXPECT_TRUE(holds(cut.err, "E0661")) << cut.err;
+  EXPECT_EQ(told(changed(body, "eps = 2.0736", "eps = [2, 2, 3]")).code, 5);
+}
+
+/// A mirror beside a beam has to make it its own image.
+TEST_F(FdtdBeams, AtMirrorsHaveTheirSymmetry) {
+  const std::string beam = R"(app = "electromagnetics.fdtd"
+grid = {size = ["6 um", "4 um", "0 um"], centre = ["0 um", "2 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+run = {stop.time = "150 fs"}
+boundary = {y_low = "pmc", symmetry = ["y_low"]}
+[[source]]
+kind = "beam"
+position = ["-2 um", "0 um", "0 um"]
+direction = [1, 0, 0]
+polarization = [0, 0, 1]
+waist = "1 um"
+waveform = {frequency = "300 THz", bandwidth = "60 THz"}
+[[monitor]]
+kind = "flux"
+name = "f"
+position = ["-1 um", "2 um", "0 um"]
+size = ["0 um", "4 um", "0 um"]
+frequencies = ["300 THz"]
+)";
+  const auto says = [&](const std::vector<std::string>& with) {
+    write("case.toml", beam);
+    std::vector<std::string> arguments{"check", "case.toml"};
+    for (const std::string& s : with) arguments.insert(arguments.end(), {"--set", s});
+    const Outcome o = tessera(arguments);
+    return std::to_string(o.code) + o.err;
+  };
+  EXPECT_EQ(says({})[0], '0') << says({});
+  const std::string electric = "boundary.y_low=\"pec\"", wall = "boundary.symmetry=[]";
+  EXPECT_TRUE(holds(says({electric}), "source[0].polarization")) << says({electric});
+  EXPECT_TRUE(holds(says({electric, wall}), "source[0].polarization")) << says({electric, wall});
+  const auto at = [](const char* y) {
+    return std::string("source[0].position=[\"-2 um\", \"") + y + "\", \"0 um\"]";
+  };
+  EXPECT_TRUE(holds(says({at("0.5 um")}), "source[0].position"));
+  EXPECT_TRUE(holds(says({"source[0].direction=[1, 0.1, 0]"}), "source[0].position"));
+  EXPECT_EQ(says({at("2.5 um"), electric})[0], '0') << says({at("2.5 um"), electric});
 }
 
 }  // namespace

@@ -74,6 +74,16 @@ material = )";
           "loss_tangent = 0.01\nloss_frequency = \"100 THz\"\nloss_band = [\"100 THz\", \"200 "
           "THz\"]",
           "error E0624: has to rise and to hold loss_frequency within");
+  // A loss tangent is that of eps and poles together.
+  const std::string drude =
+      "poles = [{kind = \"drude\", frequency = \"300 THz\", damping = \"10 THz\"}]";
+  refused(drude, drude + "\nloss_tangent = 0.01\nloss_frequency = \"100 THz\"",
+          "error E0624: at loss_frequency eps and poles alone");
+  refused(drude,
+          drude +
+              "\nloss_tangent = 0.01\nloss_frequency = \"100 THz\"\nloss_band = [\"90 THz\", "
+              "\"200 THz\"]",
+          "error E0624: over a band poles and a constant loss tangent contradict");
   write("one.csv", "wavelength_um,n\n1,1.5\n");
   refused("eps = 4\nsigma = \"2000 S/m\"", "index_file = \"one.csv\"",
           "error E0624: [fit_medium] 1 rows cannot fix");
@@ -289,7 +299,8 @@ TEST_F(Fdtd, WhatAMonitorCannotTellIsRefusedBeforeTheRun) {
        "medium: it takes 'vacuum'");
   const std::string in_glass = "monitor[2].position[0]=\"-1.5 um\"";
   told({in_glass, "material[0].sigma=\"100 S/m\""}, 0,
-       "warning E0666: orders are taken for waves in a medium without loss and anisotropy, and its "
+       "warning E0666: orders are taken for waves in a linear medium without loss and anisotropy, "
+       "and its "
        "plane lies in 'glass'");
   told({in_glass,
         "material[0].poles=[{kind=\"lorentz\", frequency=\"310 THz\", damping=\"30 THz\", "

@@ -112,6 +112,9 @@ TEST(Exterior, RefusesMediaThatCarryNoWavesAway) {
   EXPECT_THROW(exteriors(m, 3, {}, f), Error);
   m.eps = {2, 2, 2};
   EXPECT_NO_THROW(exteriors(m, 3, {}, f));
+  m.chi3 = 1e-20;
+  EXPECT_THROW(exteriors(m, 3, {}, f), Error);
+  m.chi3 = 0;
   m.sigma = {1, 1, 1};
   EXPECT_THROW(exteriors(m, 3, {}, f), Error);
   m.sigma = {};

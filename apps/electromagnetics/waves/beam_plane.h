@@ -1,28 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beams whose amplitudes a monitor measures, and what has to hold for that.
+// Planes that Gaussian beams start from, or where a monitor measures their amplitudes, and what has
+// to hold there.
 #pragma once
 #include "electromagnetics/waves/case.h"
 #include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/gaussian_beam.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tessera::apps::waves {
 
-/// Throws Error where it has no sense.
+/// Of a monitor, or of a source. Throws Error where it has no sense.
 electromagnetics::GaussianBeam beam_of(const Case& c, const MonitorOptions& o);
+electromagnetics::GaussianBeam beam_of(const Case& c, const SourceOptions& o);
 /// The medium where the beam's axis meets the plane.
 const electromagnetics::Medium& medium_of_beam(const Case& c, const MonitorOptions& o);
 
 struct BeamFault {
   int number;
-  std::string key;  ///< within the monitor: ".direction"
+  std::string key;  ///< within the monitor or source: ".direction"
   std::string text, hint;
 };
 /// Media in its way that are not one transparent medium, planes that it runs along or misses half
 /// of, symmetries that it does not have.
 std::vector<BeamFault> faults_of_beam(const Case& c, const MonitorOptions& o,
                                       const std::vector<electromagnetics::DomainMirror>& mirrors);
+
+/// Where a source's beam starts: across the resolved axis along which its size is zero, or, without
+/// a size, the one that it follows most.
+struct BeamStart {
+  int axis = 0;
+  Point middle{};           ///< its position on the nearest line
+  std::size_t medium = 0;   ///< there, of the case's media
+  double frequency_hz = 0;  ///< in the middle of its waveform's spectrum
+};
+BeamStart start_of_beam(const Case& c, const SourceOptions& o);
+/// Mirrors that its plane meets where the beam is, and of which the beam is not its own image.
+std::vector<BeamFault> faults_of_beam(const Case& c, const SourceOptions& o,
+                                      const std::vector<electromagnetics::DomainMirror>& mirrors);
+/// A medium other than that of its middle, where the plane meets the beam.
+std::optional<std::string> other_medium_of_beam(const Case& c, const SourceOptions& o);
 
 }  // namespace tessera::apps::waves

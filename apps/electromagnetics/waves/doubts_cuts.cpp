@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doubts about surfaces that something cuts, about frequencies that no source has, about what the
 // one source of a monitor is measured against, and about records of nothing.
+#include "electromagnetics/waves/beam_plane.h"
 #include "electromagnetics/waves/sheets.h"
 #include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/monitors.h"
@@ -25,7 +26,10 @@ class Cuts {
 
   void look() {
     for (std::size_t s = 0; s < c_.options.sources.size(); ++s)
-      if (c_.options.sources[s].kind == SourceKind::plane_wave) wave(s);
+      if (c_.options.sources[s].kind == SourceKind::plane_wave)
+        wave(s);
+      else if (c_.options.sources[s].kind == SourceKind::beam)
+        beam(s);
     for (std::size_t m = 0; m < c_.options.monitors.size(); ++m) {
       const MonitorOptions& o = c_.options.monitors[m];
       if (o.kind == MonitorKind::far_field || o.kind == MonitorKind::rcs)
@@ -110,6 +114,15 @@ class Cuts {
                  fmt::format("the layers are {} cells deep: make it smaller, or enlarge grid.size",
                              std::max(layer(d, false), layer(d, true))));
     }
+  }
+
+  void beam(std::size_t s) {
+    const SourceOptions& o = c_.options.sources[s];
+    if (const auto other = other_medium_of_beam(c_, o))
+      say(661, fmt::format("source[{}]", s),
+          fmt::format("the plane of the beam cuts '{}': it starts as one in '{}'", *other,
+                      c_.media[start_of_beam(c_, o).medium].name),
+          "put the plane where one medium fills the beam");
   }
 
   em::Bounds box_of(const Point& middle, const Point& size) const {
@@ -245,12 +258,13 @@ class Cuts {
                                at.name, other.name, at.name),
                    "move it to where one medium fills the period");
     if (at.pec) return;
-    if (!em::is_isotropic_without_conduction(at))
-      return say(666, key,
-                 fmt::format("orders are taken for waves in a medium without loss and anisotropy, "
-                             "and its plane lies in '{}'",
-                             at.name),
-                 "move it to another medium, or take a flux");
+    if (!em::is_linear_isotropic_without_conduction(at))
+      return say(
+          666, key,
+          fmt::format("orders are taken for waves in a linear medium without loss and anisotropy, "
+                      "and its plane lies in '{}'",
+                      at.name),
+          "move it to another medium, or take a flux");
     for (const double f : o.all_frequencies()) {
       if (em::is_transparent(at, f)) continue;
       const std::complex<double> eps = em::permittivity(at, 0, f);
@@ -283,21 +297,23 @@ class Cuts {
     if (em::is_electric(component) && (dimensions == 1 || (dimensions == 2 && axis == 2)))
       at.eps.fill(at.eps[static_cast<std::size_t>(axis)]);
     const char* way_out = "take its power, or move the source to another medium";
-    if (!em::is_isotropic_without_conduction(at))
-      return say(666, key,
-                 fmt::format("a Purcell factor compares with the power in a medium without loss "
-                             "and anisotropy, and the source lies in '{}'",
-                             at.name),
-                 way_out);
+    if (!em::is_linear_isotropic_without_conduction(at))
+      return say(
+          666, key,
+          fmt::format("a Purcell factor compares with the power in a linear medium without loss "
+                      "and anisotropy, and the source lies in '{}'",
+                      at.name),
+          way_out);
     for (const double f : o.all_frequencies()) {
       const std::complex<double> eps = em::permittivity(at, 0, f);
       if (em::is_transparent(at, f) || !(eps.real() > 0)) continue;  // below 0 it is refused
-      return say(666, key,
-                 fmt::format("a Purcell factor compares with the power in a medium without loss, "
-                             "and at {:.6g} Hz the permittivity of '{}', in which the source lies, "
-                             "is {:.4g} {:+.2g} i",
-                             f, at.name, eps.real(), eps.imag()),
-                 way_out);
+      return say(
+          666, key,
+          fmt::format("a Purcell factor compares with the power in a linear medium without loss, "
+                      "and at {:.6g} Hz the permittivity of '{}', in which the source lies, "
+                      "is {:.4g} {:+.2g} i",
+                      f, at.name, eps.real(), eps.imag()),
+          way_out);
     }
   }
 

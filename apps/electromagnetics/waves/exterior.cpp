@@ -141,9 +141,9 @@ class ExteriorChecks {
 
   void background(const MonitorOptions& o, const std::string& key) {
     const em::Medium& around = c_.media.front();
-    if (!em::is_isotropic_without_conduction(around))
+    if (!em::is_linear_isotropic_without_conduction(around))
       return say(642, key,
-                 fmt::format("far fields need a background without loss and anisotropy, and "
+                 fmt::format("far fields need a linear background without loss and anisotropy, and "
                              "grid.background is '{}'",
                              around.name),
                  "take another background");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "electromagnetics/waves/beam_plane.h"
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/exterior.h"
 #include "electromagnetics/waves/mode_plane.h"
@@ -29,34 +30,21 @@ em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
           .mu = around.mu[0]};
 }
 
-/// A beam leaves the plane across the resolved axis along which its size is zero, or, without a
-/// size, the one that it follows most.
 em::Beam beam_of(const Case& c, const CaseSource& s) {
   const SourceOptions& o = s.options;
-  const WaveformOptions& w = o.waveform;
-  const em::Medium& around = c.stepped.front();
-  em::Beam b{.axis = 0,
-             .position = *o.position,
-             .direction = o.direction,
-             .polarization = o.polarization,
-             .waist = o.waist,
-             .focus = o.focus,
-             .frequency_hz = w.frequency.value_or(0),
-             .amplitude = o.amplitude,
-             .waveform = s.waveform,
-             .eps = around.eps[0],
-             .mu = around.mu[0]};
-  if (w.frequency_min && w.frequency_max)
-    b.frequency_hz = (*w.frequency_min + *w.frequency_max) / 2;
-  double best = -INFINITY;
-  for (int d = 0; d < 3; ++d) {
-    const auto a = static_cast<std::size_t>(d);
-    const double rank = !c.grid.resolved(d) ? -INFINITY
-                        : o.size            ? -(*o.size)[a]
-                                            : std::abs(o.direction[a]);
-    if (rank > best) b.axis = d, best = rank;
-  }
-  return b;
+  const BeamStart start = start_of_beam(c, o);
+  const em::Medium& around = c.stepped[start.medium];
+  return {.axis = start.axis,
+          .position = *o.position,
+          .direction = o.direction,
+          .polarization = o.polarization,
+          .waist = o.waist,
+          .focus = o.focus,
+          .frequency_hz = start.frequency_hz,
+          .amplitude = o.amplitude,
+          .waveform = s.waveform,
+          .eps = around.eps[0],
+          .mu = around.mu[0]};
 }
 
 /// A pulse of a mode over the band of its waveform.
@@ -84,25 +72,34 @@ em::Injection mode_of(const Case& c, const CaseSource& s) {
 
 /// Currents of a plane wave or beam; what cannot be is an error in the configuration.
 void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
-  const em::Medium& around = c.media.front();
-  const auto even = [](const std::array<double, 3>& x) { return x[0] == x[1] && x[1] == x[2]; };
-  if (!around.poles.empty() || around.sigma != Point{} || around.sigma_m != Point{} ||
-      !even(around.eps) || !even(around.mu) || around.pec)
+  const bool beam = s.options.kind == SourceKind::beam;
+  const em::Medium& around = c.media[beam ? start_of_beam(c, s.options).medium : 0];
+  if (!around.poles.empty() || around.pec || !em::is_linear_isotropic_without_conduction(around))
     refuse({config.error(
-        642, s.key, "waves and beams need a background without loss, dispersion and anisotropy",
-        "choose another background, or another source")});
+        642, s.key,
+        beam ? fmt::format("beams start in a medium without loss, dispersion, nonlinearity and "
+                           "anisotropy, and at its plane is '{}'",
+                           around.name)
+             : "plane waves need a background without loss, dispersion, nonlinearity and "
+               "anisotropy",
+        beam ? "move it to another medium, or take another source"
+             : "choose another background, or another source")});
   if (c.bloch_k != Point{})
     refuse({config.error(642, s.key, "waves and beams between Bloch faces are not supported",
                          "drive the structure by a current over a plane")});
   try {
-    s.wave = s.options.kind == SourceKind::plane_wave
-                 ? em::plane_wave(c.grid, c.faces, c.dt_s, plane_wave_of(c, s))
-                 : em::beam(c.grid, c.faces, c.dt_s, beam_of(c, s));
+    s.wave = beam ? em::beam(c.grid, c.faces, c.dt_s, beam_of(c, s))
+                  : em::plane_wave(c.grid, c.faces, c.dt_s, plane_wave_of(c, s));
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {
     refuse({config.error(628, s.key, e.what(), "see the source's keys")});
   }
+  if (!beam) return;
+  std::vector<data::Diagnostic> errors;
+  for (const BeamFault& f : faults_of_beam(c, s.options, mirrors_of(c)))
+    errors.push_back(config.error(f.number, s.key + f.key, f.text, f.hint));
+  if (!errors.empty()) refuse(std::move(errors));
 }
 
 em::Injection current_of(const Case& c, const CaseSource& s) {

@@ -101,9 +101,9 @@ std::vector<MirrorFault> mirror_faults(const YeeGrid& grid, std::span<const Doma
   return out;
 }
 
-bool is_isotropic_without_conduction(const Medium& m) {
-  return m.sigma == Point{} && m.sigma_m == Point{} && m.eps[0] == m.eps[1] &&
-         m.eps[0] == m.eps[2] && m.mu[0] == m.mu[1] && m.mu[0] == m.mu[2];
+bool is_linear_isotropic_without_conduction(const Medium& m) {
+  return m.chi2 == 0 && m.chi3 == 0 && m.sigma == Point{} && m.sigma_m == Point{} &&
+         m.eps[0] == m.eps[1] && m.eps[0] == m.eps[2] && m.mu[0] == m.mu[1] && m.mu[0] == m.mu[2];
 }
 
 bool is_transparent(const Medium& m, double f_hz) {
@@ -114,10 +114,11 @@ bool is_transparent(const Medium& m, double f_hz) {
 std::vector<Exterior> exteriors(const Medium& around, int dimensions, std::vector<Mirror> mirrors,
                                 std::span<const double> frequencies_hz) {
   if (around.pec) return {{dimensions, 1, 1, std::move(mirrors)}};
-  if (!is_isotropic_without_conduction(around))
-    throw Error(fmt::format(
-        "[exteriors] expected a medium without conductivity and anisotropy outside, got '{}'",
-        around.name));
+  if (!is_linear_isotropic_without_conduction(around))
+    throw Error(
+        fmt::format("[exteriors] expected a medium without conductivity, nonlinearity and "
+                    "anisotropy outside, got '{}'",
+                    around.name));
   for (const double f : frequencies_hz)
     if (!is_transparent(around, f))
       throw Error(

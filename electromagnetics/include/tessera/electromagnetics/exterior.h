@@ -74,9 +74,9 @@ std::vector<MirrorFault> mirror_faults(const YeeGrid& grid, std::span<const Doma
                                        std::span<const Mirror> named, const Point& middle,
                                        const Point& size);
 
-/// Whether a medium is the same along all axes and has no conductivity: the only one that can be
-/// outside.
-bool is_isotropic_without_conduction(const Medium& m);
+/// Whether a medium is linear, the same along all axes and has no conductivity: the only one that
+/// can be outside.
+bool is_linear_isotropic_without_conduction(const Medium& m);
 /// Whether waves run through it at f: Re eps > 0, and |Im eps| at most 1e-4 of it, which takes
 /// 0.3 % of the amplitude over 10 wavelengths.
 bool is_transparent(const Medium& m, double f_hz);
