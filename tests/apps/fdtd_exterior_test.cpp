@@ -347,10 +347,34 @@ TEST_F(FdtdExterior, OrdersInADispersiveMediumAddUpToTheFlux) {
   }
 }
 
+TEST_F(FdtdExterior, BeamsAndLudwigsPartsAreOfThreeDimensions) {
+  for (const auto& [key, value] : {std::pair("beam", "true"), {"co_polar", "\"0 deg\""}}) {
+    write("case.toml", std::string(R"(app = "electromagnetics.fdtd"
+grid = {size = ["0.4 m", "0.4 m", "0 m"], cell = "4 mm", polarization = "Ez"}
+run.stop.steps = 10
+[[source]]
+kind = "point"
+position = ["0 m", "0 m", "0 m"]
+component = "Ez"
+waveform = {kind = "gaussian", frequency = "3 GHz", bandwidth = "2 GHz"}
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 m", "0 m", "0 m"]
+size = ["0.1 m", "0.1 m", "0 m"]
+frequencies = ["3 GHz"]
+)") + key + " = " + value + "\n");
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 5) << key;
+    EXPECT_TRUE(holds(o.err, std::string("monitor[0].") + key) || holds(o.err, "E0629")) << o.err;
+  }
+}
+
 TEST_F(FdtdExterior, WavesDoNotGoFarInALossyOrAnisotropicMedium) {
   for (const auto& [medium, text] :
        {std::pair{"eps = 2\nsigma = \"10 S/m\"", "without loss and anisotropy"},
         {"eps = [2, 2, 3]", "without loss and anisotropy"},
+        {"eps = 2\nchi3 = 1e-18", "linear background"},
         {"poles = [{kind = \"lorentz\", frequency = \"3.1 GHz\", damping = \"0.5 GHz\", delta_eps "
          "= 1}]",
          "not transparent"}}) {
@@ -430,6 +454,51 @@ phi = ["0 deg", "90 deg"]
   EXPECT_NEAR(column("wall", "far", "beam_theta").at(0), 0, 5);  // flat there: 1 - theta^4
   EXPECT_TRUE(std::isinf(column("wall", "far", "front_to_back").at(0)));
   EXPECT_LT(column("wall", "far", "beam_width_e").at(0), 90);
+}
+
+/// What goes behind a conductor, the domain's own or one that is named, is nothing.
+TEST_F(FdtdExterior, FarFieldsEndAtWalls) {
+  const std::string dipole = R"(app = "electromagnetics.fdtd"
+output = {vtk = false, scene = false}
+grid = {centre = ["0 m", "0 m", "0.2 m"], size = ["0.8 m", "0.8 m", "0.4 m"], cell = "40 mm"}
+run = {precision = "f64", stop.after_sources = "3 ns"}
+boundary = {z_low = "pec", pml.cells = 5}
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0 m", "0 m", "0.04 m"]
+waveform = {kind = "gaussian", frequency = "400 MHz", bandwidth = "400 MHz"}
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 m", "0 m", "0.08 m"]
+size = ["0.24 m", "0.24 m", "0.16 m"]
+frequencies = ["400 MHz"]
+theta = ["45 deg", "90 deg", "135 deg"]
+phi = ["0 deg"]
+co_polar = "0 deg"
+)";
+  const auto far = [&](const std::string& quantity, const std::vector<std::string>& with) {
+    write("case.toml", dipole);
+    run_case("case.toml", "RUN", with);
+    const std::vector<double> out = column("RUN", "far", quantity);
+    fs::remove_all(here() / "RUN");
+    return out;
+  };
+  const std::vector<std::string> symmetric{"boundary.symmetry=[\"z_low\"]"},
+      above_ground{"boundary.z_low=\"pml\"", "grid.centre=[\"0 m\", \"0 m\", \"0 m\"]",
+                   "monitor[0].position=[\"0 m\", \"0 m\", \"0 m\"]",
+                   "source[0].position=[\"0 m\", \"0 m\", \"0 m\"]",
+                   "monitor[0].mirrors=[{axis=\"z\", position=\"-0.2 m\"}]"};
+  for (const auto& with : {std::vector<std::string>{}, above_ground})
+    for (const char* quantity : {"directivity", "intensity", "co_polar", "cross_polar"}) {
+      const std::vector<double> out = far(quantity, with);
+      ASSERT_EQ(out.size(), 3U);
+      EXPECT_TRUE(out[0] > 0 || quantity == std::string("cross_polar")) << quantity;
+      EXPECT_EQ(out[2], 0) << quantity;
+    }
+  const std::vector<double> whole = far("directivity", symmetric);
+  EXPECT_NEAR(whole[2], whole[0], 1e-6 * whole[0]);
 }
 
 }  // namespace

@@ -26,7 +26,6 @@ class FarFieldMonitor : public Spectral {
     if (exterior_.dimensions < 2)
       throw Error("far fields and cross-sections are of two and three dimensions: take a flux");
     if (o.kind == MonitorKind::rcs) total_ = within_wave();
-    if (o.beam && exterior_.dimensions < 3) throw Error("a main beam is of three dimensions");
     walls_ = walls_of_box(c, o);
     start_transform();
     theta_ = o.theta;
@@ -40,6 +39,10 @@ class FarFieldMonitor : public Spectral {
     if (phi_.empty())
       for (int i = 0; i < o.angle_points[1]; ++i) phi_.push_back(2 * pi * i / o.angle_points[1]);
     directions_ = em::directions(theta_, phi_);
+    std::vector<c128> seen;
+    for (const em::Direction& d : directions_) seen.emplace_back(behind_a_wall(d) ? 0.0 : 1.0);
+    if (std::find(seen.begin(), seen.end(), c128{}) != seen.end())
+      seen_ = tensor(seen, {1, static_cast<Index>(seen.size()), 1});
   }
   MonitorResult result() const override { return result_of(values()); }
   std::optional<MonitorResult> combined(const std::vector<const Monitor*>& runs,
@@ -160,7 +163,8 @@ class FarFieldMonitor : public Spectral {
       if (!options_.co_polar) continue;
       const em::LinearParts parts =
           em::ludwig3(f, directions_[q % directions_.size()].phi, *options_.co_polar);
-      const double each = directivity[q] / (std::norm(f.theta) + std::norm(f.phi));
+      const double all = std::norm(f.theta) + std::norm(f.phi),
+                   each = all > 0 ? directivity[q] / all : 0;
       co.push_back(std::norm(parts.co) * each), cross.push_back(std::norm(parts.cross) * each);
     }
     out.quantities.push_back({"axial_ratio", "1",
@@ -237,9 +241,11 @@ class FarFieldMonitor : public Spectral {
         2 * std::numbers::pi * frequency * std::sqrt(around.eps * around.mu) / em::speed_of_light;
     return std::min(0.1, 0.7 / std::max(k * radius, 1.0));
   }
+  /// None behind walls.
   Tensor far_fields(const Tensor& values) const {
-    return em::far_field(surface_.patches, surface_.fields(values), frequencies_, directions_,
-                         exteriors_);
+    const Tensor far = em::far_field(surface_.patches, surface_.fields(values), frequencies_,
+                                     directions_, exteriors_);
+    return seen_.defined() ? far * seen_ : far;
   }
   Tensor power_of(const std::vector<em::SurfaceFields>& fields) const {
     return times(em::flux(surface_.patches, fields), images_of_all(case_));
@@ -284,6 +290,7 @@ class FarFieldMonitor : public Spectral {
   std::vector<em::Mirror> walls_;        ///< that are no symmetries
   std::vector<double> theta_, phi_;
   std::vector<em::Direction> directions_;
+  Tensor seen_;  ///< 0 in directions behind a wall, else 1; nothing where there are none
 };
 
 }  // namespace

@@ -191,6 +191,9 @@ void check_sources(const CaseOptions& o, Checks& checks) {
     check_inside(o.grid, *s.position, s.size.value_or(Point{}), at + ".position", 628, checks);
     if (s.kind == SourceKind::plane_wave || s.kind == SourceKind::beam) {
       check_wave(s, o.grid, at, checks);
+      if (s.kind == SourceKind::beam && s.size && flat_axes(o.grid, *s.size) != 1)
+        checks.say(628, at + ".size", "a beam starts from a plane: one entry is 0",
+                   "the axis along which it is says which plane; nothing of the beam is cut off");
       continue;
     }
     if (s.kind == SourceKind::mode) {
@@ -280,6 +283,11 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
         checks.say(629, item((at + ".theta").c_str(), k),
                    "in two dimensions waves travel across z, where theta is 90 deg",
                    "leave theta out: phi is the angle in the plane");
+    const bool solid = o.grid.resolved(0) && o.grid.resolved(1) && o.grid.resolved(2);
+    if (m.beam && !solid) checks.say(629, at + ".beam", "a main beam is of three dimensions");
+    if (m.co_polar && !solid)
+      checks.say(629, at + ".co_polar", "co- and cross-polar parts are of three dimensions",
+                 "leave it out: in two, E_theta is the field along z, E_phi that in the plane");
     if (m.relative_to) {
       checks.known(at + ".relative_to", *m.relative_to, fluxes, "flux, mode or beam monitor");
       check_base(m, o, at, checks);

@@ -79,17 +79,20 @@ data::Options<SourceOptions> source_table() {
          .choices = component_names,
          .required = true,
          .only_for = currents});
-  o.add("position", &O::position,
-        length(
-            {.doc =
-                 "Its middle, of a beam that of the plane it starts from; the middle of the domain "
-                 "if not given.",
-             .required_for = {"point", "line", "plane", "beam", "mode"}}));
+  o.add(
+      "position", &O::position,
+      length({.doc =
+                  "Its middle, of a beam where its axis meets the plane it starts from; the middle "
+                  "of the domain if not given. A plane wave without a size has no use for it.",
+              .required_for = {"point", "line", "plane", "beam", "mode"}}));
   o.add(
       "size", &O::size,
-      length({.doc = "Extent of the line or plane, or of the box of a plane wave (just inside "
-                     "the absorbing layers if not given); of a mode the part of the plane in which "
-                     "the guide lies, walls of metal around it (all of the plane if not given).",
+      length({.doc =
+                  "Extent of the line or plane, or of the box of a plane wave (just inside "
+                  "the absorbing layers if not given); of a mode the part of the plane in which "
+                  "the guide lies, walls of metal around it (all of the plane if not given); of a "
+                  "beam 0 along the axis that its plane lies across (the one that it follows "
+                  "most if not given), and of no matter along the others: nothing is cut off.",
               .min = 0,
               .only_for = {"line", "plane", "plane_wave", "beam", "mode"},
               .required_for = {"line", "plane"}}));
@@ -234,7 +237,7 @@ data::Options<MonitorOptions> monitor_table() {
       "mirrors", &O::mirrors, mirror,
       {.doc =
            "Conducting planes, such as ground under an antenna. Walls and symmetries of the domain "
-           "count without being named here.",
+           "count without being named here. Behind walls and these planes there is no far field.",
        .only_for = {"far_field"},
        .max_items = 3});
   o.add(
