@@ -223,6 +223,21 @@ TEST_F(FdtdReferences, EachPortHasItsOwn) {
   ASSERT_EQ(tessera({"run", "all.toml", "--output", "ranks", "--ranks", "threads:2"}).code, 0);
   for (const char* name : {"back.left", "back.right", "sent.right.reference"})
     EXPECT_EQ(table("ranks", name), table("all", name)) << name;
+  // Runs that have ended are not asked to go on, unless a later end is asked of a resumed one.
+  const std::string ends =
+      changed(kPorts, "stop.steps = 3000", "stop = {decay_db = 20, steps = 3000}");
+  write("ends.toml", ends);
+  const Outcome fresh = tessera({"run", "ends.toml", "--output", "ends"});
+  ASSERT_EQ(fresh.code, 0) << fresh.err;
+  EXPECT_FALSE(holds(fresh.err + read("ends/log.txt"), "do not go on"));
+  ASSERT_EQ(tessera({"run", "all.toml", "--output", "later", "--checkpoint-every", "0.001"}).code,
+            0);
+  ASSERT_EQ(tessera({"resume", "later"}).code, 0);
+  EXPECT_FALSE(holds(read("later/log.txt"), "do not go on"));
+  ASSERT_EQ(tessera({"resume", "later", "--set", "run.stop.steps=3200"}).code, 0);
+  EXPECT_TRUE(
+      holds(read("later/log.txt"), "as one at step 3000, do not go on to a later end, at 3200"))
+      << read("later/log.txt");
   const auto refused = [&](const std::string& what, const std::string& by,
                            const std::string& message) {
     write("bad.toml", changed(kPorts, what, by));
@@ -248,6 +263,30 @@ TEST_F(FdtdReferences, AReferenceThatCannotBeIsRefused) {
           "power.reference");
   write("bad.toml", changed(with_reference(), "[reference]\nwithout = [\"rod\"]\n", ""));
   EXPECT_TRUE(holds(tessera({"check", "bad.toml"}).err, "E06"));
+  // What is made for the bodies where it is.
+  const std::string slab =
+      changed(changed(with_reference(), "shape = \"cylinder\"", "shape = \"box\""),
+              "radius = \"0.3 um\"\nheight = \"inf\"",
+              "low = [\"-inf\", \"-0.3 um\", \"-inf\"]\nhigh = [\"inf\", \"0.3 um\", \"inf\"]");
+  for (const char* of_it :
+       {"kind = \"mode\"\nposition = [\"-1 um\", \"0 um\", \"0 um\"]\n",
+        "kind = \"beam\"\nposition = [\"-1 um\", \"0 um\", \"0 um\"]\npolarization = [0, 0, "
+        "1]\nwaist = \"1 um\"\n"}) {
+    write("bad.toml", slab + "[[source]]\n" + of_it +
+                          "direction = [1, 0, 0]\nwaveform = {kind = \"gaussian\", frequency = "
+                          "\"200 THz\", bandwidth = \"20 THz\"}\n");
+    const Outcome out = tessera({"check", "bad.toml"});
+    EXPECT_EQ(out.code, 5) << of_it << out.err;
+    EXPECT_TRUE(holds(out.err, "'rod' has a part in source[1]")) << of_it << out.err;
+  }
+  const std::string bar =
+      "\n[[structure]]\nname = \"bar\"\nshape = \"box\"\nmaterial = \"pec\"\nlow = [\"80 mm\", "
+      "\"-inf\", \"-inf\"]\nhigh = [\"85 mm\", \"0 mm\", \"inf\"]\n[[load]]\nposition = [\"80 "
+      "mm\", \"5 mm\", \"0 mm\"]\nsize = [\"0 mm\", \"10 mm\", \"0 mm\"]\naxis = \"y\"\nresistance "
+      "= \"50 ohm\"\n";
+  write("bad.toml", changed(kPorts, "without = [\"block\"]", "without = [\"bar\"]") + bar);
+  const Outcome loaded = tessera({"check", "bad.toml"});
+  EXPECT_TRUE(holds(loaded.err, "'bar' has a part in load[0]")) << loaded.err;
   write("unused.toml",
         changed(kScattering, "[[structure]]\n",
                 "[reference]\nwithout = [\"rod\"]\n[[structure]]\nname = \"rod\"\n"));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -283,10 +284,10 @@ TEST_F(Fdtd, APurcellFactorIsOfOneSourceInAnEvenTransparentMedium) {
     EXPECT_EQ(o.code, 0) << o.err;
     return o.err;
   };
-  const std::string uniaxial = "material[0].eps=[2.25, 2.25, 2.5]",
-                    in_plane = "material[0].eps=[2.25, 2.5, 2.25]",
-                    across = "source[1].component=\"Ex\"",
-                    even = "warning E0666: a Purcell factor compares with the power in a medium";
+  const std::string
+      uniaxial = "material[0].eps=[2.25, 2.25, 2.5]",
+      in_plane = "material[0].eps=[2.25, 2.5, 2.25]", across = "source[1].component=\"Ex\"",
+      even = "warning E0666: a Purcell factor compares with the power in a linear medium";
   EXPECT_FALSE(holds(told({}), "E0666"));
   EXPECT_FALSE(holds(told({uniaxial}), "E0666"));
   EXPECT_TRUE(holds(told({in_plane, across}), even + " without loss and anisotropy, and the source "
@@ -348,6 +349,51 @@ components = ["Ey", "Hz"]
   EXPECT_GT(flux, 0);
   EXPECT_NEAR(column("RUN", "split", "power").at(0) - column("RUN", "split", "power_back").at(0),
               flux, 1e-9 * flux);
+}
+
+/// What a wave loses over 3 um in a medium of a loss tangent is the same whether its permittivity
+/// is a constant or has poles.
+TEST_F(Fdtd, ALossTangentIsThatOfEpsAndPoles) {
+  const auto passes = [&](const std::string& medium) {
+    write("case.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["12 um", "0 um", "0 um"], cell = "20 nm", background = "board"}
+run = {precision = "f64", stop.decay_db = 50}
+[[material]]
+name = "board"
+loss_tangent = 0.05
+loss_frequency = "200 THz"
+)" + medium + R"([[source]]
+kind = "point"
+component = "Ey"
+position = ["-3 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "40 THz"}
+[[monitor]]
+kind = "flux"
+name = "far"
+position = ["2 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+relative_to = "near"
+[[monitor]]
+kind = "flux"
+name = "near"
+position = ["-1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+)");
+    const Outcome out = run_case("case.toml", "RUN");
+    EXPECT_EQ(out.code, 0) << out.err;
+    return column("RUN", "far", "ratio").at(0);
+  };
+  // 2 + 1/(1 - 1/4) at half of the resonance; Im sqrt(eps) is n tan d/2.
+  const double plain = passes("eps = 3.33333333\n"),
+               poles = passes(
+                   "eps = 2\npoles = [{kind = \"lorentz\", frequency = \"400 THz\", "
+                   "damping = \"3 THz\", delta_eps = 1}]\n");
+  const double k = 2 * std::numbers::pi * 200e12 / 299792458.0 * std::sqrt(10.0 / 3);
+  EXPECT_NEAR(std::log(plain), -k * 0.05 * 3e-6, 0.02 * k * 0.05 * 3e-6);
+  EXPECT_NEAR(std::log(poles), std::log(plain), 0.01 * k * 0.05 * 3e-6);
 }
 
 }  // namespace

@@ -107,9 +107,13 @@ class Stepping {
       for (std::size_t k = 0; k <= now_->number; ++k) take_reference_off(k);
       if (loaded->checkpoint.has("ended"))
         ended_.steps = loaded->checkpoint.array<std::int64_t>("ended");
+      if (loaded->checkpoint.has("last_steps"))
+        ended_.last_steps = loaded->checkpoint.array<std::int64_t>("last_steps");
+      ended_.last_steps.resize(ended_.steps.size());
       context_.log.info(fmt::format("going on from {} at step {}{}",
                                     loaded->path.filename().string(), now_->run->step(),
                                     of_run(" of the run ")));
+      tell_of_later_ends();
     }
     const bool further = now_->run->step() > 0 || now_->number > 0;
     std::vector<std::string> columns{"step", "time_s", "energy_j", "decay_db"};
@@ -122,15 +126,7 @@ class Stepping {
 
   /// Goes on with the next run; false: there is none.
   bool next() {
-    if (ended_.steps.size() >= made_.runs()) {
-      if (now_->last_step > ended_.steps.back())
-        context_.log.warning(
-            fmt::format("runs that have ended, the last at step {}, do not go on to the later end "
-                        "at {}: start a "
-                        "new run for that",
-                        ended_.steps.back(), now_->last_step));
-      return false;
-    }
+    if (ended_.steps.size() >= made_.runs()) return false;
     if (ended_.steps.size() > now_->number) {
       const std::uint64_t bytes = now_->metrics_bytes;
       begin_run(ended_.steps.size());
@@ -188,7 +184,10 @@ class Stepping {
     metrics_->sync();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (made_.runs() > 1) ended_.steps.push_back(s.run->step());
+    if (made_.runs() > 1) {
+      ended_.steps.push_back(s.run->step());
+      ended_.last_steps.push_back(s.last_step);
+    }
     // What `resume --set run.stop...` goes on from; steps that are made anew in less time need no
     // file of all fields.
     if (seconds > 10) save();
@@ -213,6 +212,22 @@ class Stepping {
   }
 
  private:
+  /// Of runs that came to their fixed end before this one went on from a checkpoint.
+  void tell_of_later_ends() {
+    for (std::size_t k = 0; k < ended_.steps.size(); ++k) {
+      const Case& c = made_.case_of(k);
+      double sources_end = 0;
+      for (const em::Injection& s : make_injections(c, made_.excitation_of(k)))
+        sources_end = std::max(sources_end, s.end_s);
+      const std::int64_t former = ended_.last_steps[k], last = fixed_end(c, sources_end);
+      if (former == 0 || ended_.steps[k] < former || (last > 0 && last <= former)) continue;
+      context_.log.warning(fmt::format(
+          "runs that have ended, as one at step {}, do not go on to a later end{}: start a new run "
+          "for that",
+          former, last > 0 ? fmt::format(", at {}", last) : ""));
+      return;
+    }
+  }
   /// The reference has ended where its case begins.
   void take_reference_off(std::size_t run) {
     if (made_.is_reference(run)) return;

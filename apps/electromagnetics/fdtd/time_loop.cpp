@@ -91,6 +91,7 @@ data::Checkpoint TimeLoop::checkpoint(const Ended& ended) const {
     out.put("run", static_cast<std::uint64_t>(number));
     out.put("run_step", run->step());
     out.put("ended", ended.steps);
+    out.put("last_steps", ended.last_steps);
     for (std::size_t k = 0; k < number; ++k) save_monitors(out, k);
   }
   out.config_sha256 = context.manifest.config_sha256;

@@ -28,6 +28,7 @@ electromagnetics::TimeDomain make_run(const MonitoredCase& made, std::size_t num
 /// What runs have come to that have ended.
 struct Ended {
   std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> last_steps;  ///< at which they were to end at the latest; 0: none
 
   std::int64_t all_steps() const {
     return std::accumulate(steps.begin(), steps.end(), std::int64_t{0});

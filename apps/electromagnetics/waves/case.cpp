@@ -2,6 +2,7 @@
 #include "electromagnetics/waves/case.h"
 
 #include "electromagnetics/waves/auto_grid.h"
+#include "electromagnetics/waves/beam_plane.h"
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/domain.h"
 #include "electromagnetics/waves/exterior.h"
@@ -71,31 +72,59 @@ bool is_left_out(const Case& c, const std::string& body) {
   return std::find(without.begin(), without.end(), body) != without.end();
 }
 
-/// Ports are the same in the reference, which leaves nothing out where they are, nor two cells
+/// Where ports, loads and sources of modes and beams are as the case's bodies make them there.
+struct OfBodies {
+  std::string name;
+  Point position{};
+  std::optional<Point> size{};
+  int axis = -1;  ///< without a size: of its plane
+};
+
+std::vector<OfBodies> made_of_bodies(const Case& c) {
+  std::vector<OfBodies> out;
+  const CaseOptions& o = c.options;
+  for (const PortOptions& p : o.ports)
+    out.push_back({fmt::format("the port '{}'", p.name), p.position, p.size,
+                   p.size ? -1 : static_cast<int>(port_axis(p))});
+  for (std::size_t k = 0; k < o.loads.size(); ++k)
+    out.push_back({fmt::format("load[{}]", k), o.loads[k].position, o.loads[k].size});
+  for (std::size_t k = 0; k < o.sources.size(); ++k) {
+    const SourceOptions& s = o.sources[k];
+    const std::string name = fmt::format("source[{}]", k);
+    if (s.kind == SourceKind::beam) out.push_back({name, start_of_beam(c, s).middle, Point{}});
+    if (s.kind != SourceKind::mode) continue;
+    const auto along =
+        std::find_if(s.direction.begin(), s.direction.end(), [](double x) { return x != 0; });
+    out.push_back({name, *s.position, s.size, static_cast<int>(along - s.direction.begin())});
+  }
+  return out;
+}
+
+/// They are the same in the reference, which leaves nothing out where they are, nor two cells
 /// beside it.
-void check_ports_of_reference(const Case& c, const data::Config& config) {
+void check_places_of_reference(const Case& c, const data::Config& config) {
   if (!c.options.reference) return;
-  const auto touches = [&](const PortOptions& port, const em::Bounds& body) {
+  const auto touches = [&](const OfBodies& one, const em::Bounds& body) {
     for (std::size_t d = 0; d < 3; ++d) {
       const int axis = static_cast<int>(d);
       if (!c.grid.resolved(axis)) continue;
       double cell = 0;
       for (int i = 0; i < c.grid.cells(axis); ++i) cell = std::max(cell, c.grid.length(axis, i));
-      const double half = port.size ? (*port.size)[d] / 2 : HUGE_VAL, beside = 2.5 * cell,
-                   reach = !port.size && d == port_axis(port) ? beside : half + beside;
-      if (body.low[d] > port.position[d] + reach || body.high[d] < port.position[d] - reach)
+      const double half = one.size ? (*one.size)[d] / 2 : HUGE_VAL, beside = 2.5 * cell,
+                   reach = !one.size && axis == one.axis ? beside : half + beside;
+      if (body.low[d] > one.position[d] + reach || body.high[d] < one.position[d] - reach)
         return false;
     }
     return true;
   };
-  for (std::size_t p = 0; p < c.options.ports.size(); ++p) {
+  for (const OfBodies& one : made_of_bodies(c)) {
     const auto check = [&](const std::string& body, const em::Bounds& bounds) {
-      if (is_left_out(c, body) && touches(c.options.ports[p], bounds))
+      if (is_left_out(c, body) && touches(one, bounds))
         refuse({config.error(642, "reference.without",
-                             fmt::format("'{}' has a part in the port '{}', which the reference "
-                                         "has, too, or within two cells of it",
-                                         body, c.options.ports[p].name),
-                             "leave it in; name bodies that lie between the ports")});
+                             fmt::format("'{}' has a part in {}, which the reference has, too, or "
+                                         "within two cells of it",
+                                         body, one.name),
+                             "leave it in; name bodies that lie between ports and sources")});
     };
     for (const em::Structure& s : c.scene.structures) check(s.name, s.shape.bounds());
     for (const SheetOptions& s : c.options.sheets) check(s.name, bounds_of_sheet(c, s));
@@ -133,7 +162,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
   make_wire_network(c, config);
   make_sources(c, config);
   make_ports(c, config);
-  check_ports_of_reference(c, config);
+  check_places_of_reference(c, config);
   check_memory(c, config);
   for (std::size_t m = 0; m < c.options.monitors.size(); ++m)
     if (const MonitorOptions& o = c.options.monitors[m];

@@ -49,6 +49,9 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
   if (m.sigma && m.loss_tangent)
     checks.say(624, at + ".loss_tangent", "the loss is given in two ways",
                "leave this or sigma out");
+  if (m.loss_band && !m.poles.empty())
+    checks.say(624, at + ".loss_band", "over a band poles and a constant loss tangent contradict",
+               "leave out one of them; without loss_band poles count at loss_frequency");
   if (m.loss_tangent && !m.loss_frequency)
     checks.say(624, at + ".loss_tangent", "holds at loss_frequency, which is missing",
                "give loss_frequency");

@@ -8,11 +8,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
 
 namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
+
+/// The conductivity that makes up what the poles leave of a loss tangent at f:
+/// sigma / (w eps0) = tan d Re eps + Im eps of all but it.
+void add_loss_beside_poles(em::Medium& m, double loss_tangent, double f_hz, const std::string& key,
+                           const data::Config& config) {
+  for (int d = 0; d < 3; ++d) {
+    const std::complex<double> eps = em::permittivity(m, d, f_hz);
+    const double left = loss_tangent + eps.imag() / eps.real();
+    if (!(eps.real() > 0) || left < -1e-12 * loss_tangent)
+      refuse({config.error(
+          624, key + ".loss_tangent",
+          fmt::format("at loss_frequency eps and poles alone give a permittivity of {:.6g} {:+.3g} "
+                      "i, which no conductivity brings to that loss tangent",
+                      eps.real(), eps.imag()),
+          "leave it out, or mend the poles")});
+    m.sigma[static_cast<std::size_t>(d)] =
+        em::conductivity_from_loss_tangent(eps.real(), std::max(left, 0.0), f_hz);
+  }
+}
 
 em::Medium make_medium(const MaterialOptions& o, const std::string& key, const data::Config& config,
                        Case& out) {
@@ -41,7 +61,7 @@ em::Medium make_medium(const MaterialOptions& o, const std::string& key, const d
   if (o.loss_tangent && o.loss_band) {
     m = em::wideband_debye(m.eps[0], *o.loss_tangent, o.loss_frequency.value_or((*o.loss_band)[0]),
                            (*o.loss_band)[0], (*o.loss_band)[1]);
-  } else if (o.loss_tangent) {
+  } else if (o.loss_tangent && o.poles.empty()) {
     for (std::size_t d = 0; d < 3; ++d)
       m.sigma[d] = em::conductivity_from_loss_tangent(m.eps[d], *o.loss_tangent,
                                                       o.loss_frequency.value_or(0));
@@ -56,6 +76,8 @@ em::Medium make_medium(const MaterialOptions& o, const std::string& key, const d
   for (const PoleOptions& p : o.poles)
     for (const em::PoleResidue& term : em::dispersion_model(p.kind).poles(p.values))
       m.poles.push_back(term);
+  if (o.loss_tangent && !o.loss_band && !m.poles.empty())
+    add_loss_beside_poles(m, *o.loss_tangent, o.loss_frequency.value_or(0), key, config);
   return m;
 }
 

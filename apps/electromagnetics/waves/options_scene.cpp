@@ -149,7 +149,9 @@ data::Options<MaterialOptions> material_table() {
          .one_for_all = true});
   o.add("sigma", &O::sigma, {.doc = "Conductivity.", .unit = "S/m", .min = 0, .one_for_all = true});
   o.add("loss_tangent", &O::loss_tangent,
-        {.doc = "Loss tangent at loss_frequency, instead of sigma.", .min = 0, .max = 10});
+        {.doc = "Loss tangent at loss_frequency, of eps and poles together, instead of sigma.",
+         .min = 0,
+         .max = 10});
   o.add("loss_frequency", &O::loss_frequency, frequency({.doc = "Where the loss tangent holds."}));
   o.add("loss_band", &O::loss_band,
         frequency({.doc = "Band in which the loss tangent stays nearly the same; without one the "
