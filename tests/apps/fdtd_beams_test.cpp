@@ -147,7 +147,7 @@ TEST_F(FdtdBeams, ThatCannotBeAreRefusedAtTheirKeys) {
       "a beam passes one medium");
   refused("eps = 2.0736", "eps = 2.0736\nsigma = \"10 S/m\"", "without loss");
   // Those of sources.
-  refused("eps = 2.0736", "eps = 2.0736\nchi3 = 1e-20", "nonlinearity");
+  refused("eps = 2.0736", "eps = 2.0736\nchi3 = \"1e-20 m^2/V^2\"", "nonlinearity");
   refused("size = [\"16 um\", \"0 um\", \"0 um\"]\n", "size = [\"16 um\", \"1 um\", \"0 um\"]\n",
           "a beam starts from a plane");
 }
@@ -164,17 +164,14 @@ material = "oxide"
   run(body);
   EXPECT_NEAR(ratio("forward"), 1, 0.01);
   EXPECT_LT(ratio("backward"), 1e-3);
-  const double in_body = column("RUN", "power", "flux")[0];
-  run(beam_in_oxide());
-  EXPECT_NEAR(in_body, column("RUN", "power", "flux")[0], 1e-3 * in_body);
   const auto told = [&](const std::string& text) {
     write("case.toml", text);
     return tessera({"check", "case.toml"});
   };
   EXPECT_FALSE(holds(told(body).err, "E0661"));
   const Outcome cut =
-      told(changed(changed(body, "high = [\"inf\", \"inf\"", "high = [\"inf\", \"1.2 um\""),
-                   "low = [\"-inf\", \"-inf\"", "low = [\"1 um\", \"-inf\""));
+      told(changed(changed(body, "high = [\"inf\", \"inf\"", "high = [\"inf\", \"1.4 um\""),
+                   "low = [\"-inf\", \"-inf\"", "low = [\"1 um\", \"1 um\""));
   EXPECT_TRUE(holds(cut.err, "E0661")) << cut.err;
   EXPECT_EQ(told(changed(body, "eps = 2.0736", "eps = [2, 2, 3]")).code, 5);
 }
@@ -208,13 +205,13 @@ frequencies = ["300 THz"]
   };
   EXPECT_EQ(says({})[0], '0') << says({});
   const std::string electric = "boundary.y_low=\"pec\"", wall = "boundary.symmetry=[]";
-  EXPECT_TRUE(holds(says({electric}), "source[0].polarization")) << says({electric});
-  EXPECT_TRUE(holds(says({electric, wall}), "source[0].polarization")) << says({electric, wall});
+  EXPECT_TRUE(holds(says({electric}), "its E is turned round")) << says({electric});
+  EXPECT_TRUE(holds(says({electric, wall}), "its E is turned round")) << says({electric, wall});
   const auto at = [](const char* y) {
     return std::string("source[0].position=[\"-2 um\", \"") + y + "\", \"0 um\"]";
   };
-  EXPECT_TRUE(holds(says({at("0.5 um")}), "source[0].position"));
-  EXPECT_TRUE(holds(says({"source[0].direction=[1, 0.1, 0]"}), "source[0].position"));
+  EXPECT_TRUE(holds(says({at("0.5 um")}), "its axis does not lie in it"));
+  EXPECT_TRUE(holds(says({"source[0].direction=[1, 0.1, 0]"}), "its axis does not lie in it"));
   EXPECT_EQ(says({at("2.5 um"), electric})[0], '0') << says({at("2.5 um"), electric});
 }
 

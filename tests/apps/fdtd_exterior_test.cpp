@@ -374,7 +374,7 @@ TEST_F(FdtdExterior, WavesDoNotGoFarInALossyOrAnisotropicMedium) {
   for (const auto& [medium, text] :
        {std::pair{"eps = 2\nsigma = \"10 S/m\"", "without loss and anisotropy"},
         {"eps = [2, 2, 3]", "without loss and anisotropy"},
-        {"eps = 2\nchi3 = 1e-18", "linear background"},
+        {"eps = 2\nchi3 = \"1e-18 m^2/V^2\"", "linear background"},
         {"poles = [{kind = \"lorentz\", frequency = \"3.1 GHz\", damping = \"0.5 GHz\", delta_eps "
          "= 1}]",
          "not transparent"}}) {
@@ -486,7 +486,9 @@ co_polar = "0 deg"
     return out;
   };
   const std::vector<std::string> symmetric{"boundary.symmetry=[\"z_low\"]"},
-      above_ground{"boundary.z_low=\"pml\"", "grid.centre=[\"0 m\", \"0 m\", \"0 m\"]",
+      above_ground{"boundary.z_low=\"pml\"",
+                   "grid.centre=[\"0 m\", \"0 m\", \"0 m\"]",
+                   "grid.size=[\"0.8 m\", \"0.8 m\", \"0.8 m\"]",
                    "monitor[0].position=[\"0 m\", \"0 m\", \"0 m\"]",
                    "source[0].position=[\"0 m\", \"0 m\", \"0 m\"]",
                    "monitor[0].mirrors=[{axis=\"z\", position=\"-0.2 m\"}]"};

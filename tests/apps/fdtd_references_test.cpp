@@ -230,7 +230,7 @@ TEST_F(FdtdReferences, EachPortHasItsOwn) {
   const Outcome fresh = tessera({"run", "ends.toml", "--output", "ends"});
   ASSERT_EQ(fresh.code, 0) << fresh.err;
   EXPECT_FALSE(holds(fresh.err + read("ends/log.txt"), "do not go on"));
-  ASSERT_EQ(tessera({"run", "all.toml", "--output", "later", "--checkpoint-every", "0.001"}).code,
+  ASSERT_EQ(tessera({"run", "all.toml", "--output", "later", "--checkpoint-every", "5 ms"}).code,
             0);
   ASSERT_EQ(tessera({"resume", "later"}).code, 0);
   EXPECT_FALSE(holds(read("later/log.txt"), "do not go on"));
