@@ -52,7 +52,9 @@ std::vector<Twin> twins_of(const YeeGrid& grid, const Edge& edge, const Periodic
   std::vector<Twin> out{{}};
   const std::array<int, 3> at{edge.i, edge.j, edge.k};
   for (std::size_t d = 0; d < 3; ++d) {
-    if (!periodic[d] || at[d] != 0 || at_middle(edge.component, static_cast<int>(d))) continue;
+    const int axis = static_cast<int>(d);
+    if (!periodic[d] || !grid.resolved(axis) || at[d] != 0 || at_middle(edge.component, axis))
+      continue;
     const auto& lines = grid.lines[d];
     std::vector<Twin> both;
     for (Twin t : out) {
