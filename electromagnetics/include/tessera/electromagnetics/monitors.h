@@ -49,8 +49,8 @@ struct SampledSurface {
 SampledSurface sampled_plane(SampleList& samples, int axis, int outward, double position,
                              const std::array<double, 2>& low, const std::array<double, 2>& high);
 /// The faces of a box, with normals outwards (`outward` -1: inwards). Those that lie on a face of
-/// the domain are left out: what lies beyond a mirror is not in the grid, and of joined faces, where
-/// the box reaches both, each is the other's inner side. Throws Error where none is left.
+/// the domain are left out: what lies beyond a mirror is not in the grid, and of joined faces,
+/// where the box reaches both, each is the other's inner side. Throws Error where none is left.
 SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& high,
                            int outward = 1);
 
