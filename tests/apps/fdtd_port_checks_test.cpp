@@ -186,4 +186,80 @@ TEST_F(FdtdPortChecks, AGainOfADeviceWithoutSourcesIsWarnedOf) {
   }
 }
 
+/// What goes by the waves of S is nothing where no port drives.
+TEST_F(FdtdPortChecks, WhatGoesBySIsRefusedWhereASourceDrives) {
+  const std::string ports = guided("left", "-20 mm", 1) + guided("right", "20 mm", -1),
+                    source =
+                        "[[source]]\nkind = \"line\"\ncomponent = \"Ez\"\nposition = [\"0 mm\", "
+                        "\"0 mm\", \"0 mm\"]\nsize = [\"0 mm\", \"10 mm\", \"0 mm\"]\nwaveform = "
+                        "{frequency = \"11 GHz\", bandwidth = \"4 GHz\"}\n";
+  write("case.toml", guide(ports + source));
+  const Outcome plain = tessera({"check", "case.toml"});
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  const std::string why = "and a [[source]] drives the case, no port";
+  for (const std::string key : {"s_parameters.per_watt=incident",
+                                "s_parameters.derivatives=[\"h\"]", "port[0].shift=\"1 mm\""}) {
+    const Outcome o = tessera({"check", "case.toml", "--set", key});
+    EXPECT_EQ(o.code, 5) << key;
+    EXPECT_TRUE(holds(o.err, why)) << key << o.err;
+  }
+  write("case.toml", guide(ports));
+  EXPECT_EQ(tessera({"check", "case.toml", "--set", "s_parameters.per_watt=incident", "--set",
+                     "port[0].shift=\"1 mm\""})
+                .code,
+            0);
+}
+
+/// Two bars above each other and one beside, each cut in the middle by a port of 2 cells.
+std::string three_bars(const std::string& b_direction) {
+  std::string out = R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["80 mm", "80 mm", "0 mm"], cell = "2 mm", polarization = "Hz"}
+run = {precision = "f64", stop.decay_db = 40}
+boundary.pml.cells = 6
+s_parameters.frequencies = ["5 GHz"]
+)";
+  const auto add = [&](const std::string& name, const std::string& at, bool along_x,
+                       const std::string& way, const std::string& more) {
+    const std::string size =
+        along_x ? "[\"4 mm\", \"0 mm\", \"0 mm\"]" : "[\"0 mm\", \"4 mm\", \"0 mm\"]";
+    out += "[[port]]\nkind = \"lumped\"\nname = \"" + name + "\"\nposition = " + at +
+           "\nsize = " + size + "\ndirection = " + way + "\nresistance = \"50 ohm\"\n" + more;
+  };
+  add("a", "[\"0 mm\", \"10 mm\", \"0 mm\"]", false, "[0, 1, 0]", "");
+  add("b", "[\"0 mm\", \"-10 mm\", \"0 mm\"]", false, b_direction,
+      "same_as = \"a\"\norder = [\"b\", \"a\", \"c\"]\n");
+  add("c", "[\"20 mm\", \"0 mm\", \"0 mm\"]", true, "[1, 0, 0]", "");
+  const double boxes[][4] = {{-3, 11.5, 3, 17},   {-3, 3.5, 3, 8.5}, {-3, -8.5, 3, -3.5},
+                             {-3, -17, 3, -11.5}, {21.5, -3, 27, 3}, {13.5, -3, 18.5, 3}};
+  for (const auto& x : boxes) {
+    const auto mm = [](double v) { return "\"" + std::to_string(v) + " mm\""; };
+    out += "[[structure]]\nshape = \"box\"\nmaterial = \"pec\"\nlow = [" + mm(x[0]) + ", " +
+           mm(x[1]) + ", \"-inf\"]\nhigh = [" + mm(x[2]) + ", " + mm(x[3]) + ", \"inf\"]\n";
+  }
+  return out;
+}
+
+/// A mirror in y turns ports along y round and keeps one along x.
+TEST_F(FdtdPortChecks, WhatASymmetryTurnsRoundHasTheOtherSign) {
+  write("case.toml", three_bars("[0, 1, 0]"));
+  const Outcome both = tessera({"check", "case.toml"});
+  EXPECT_EQ(both.code, 0) << both.err;
+  EXPECT_TRUE(holds(both.out + both.err, "E0669") &&
+              holds(both.out + both.err, "turns the direction of 'b' round and keeps that of 'c'"))
+      << both.out << both.err;
+  write("turned.toml", three_bars("[0, -1, 0]"));
+  const Outcome turned = tessera({"check", "turned.toml"});
+  EXPECT_EQ(turned.code, 0) << turned.err;
+  EXPECT_FALSE(holds(turned.out + turned.err, "E0669")) << turned.out;
+  // Each by its own run: as the likeness says, once b is turned.
+  ASSERT_EQ(run_case("turned.toml", "LIKE").code, 0);
+  const Outcome own = run_case("turned.toml", "OWN", {"run.excite=[\"a\",\"b\",\"c\"]"});
+  ASSERT_EQ(own.code, 0) << own.err;
+  for (const char* element : {"S_a_b_re", "S_b_b_re", "S_c_b_re", "S_c_b_im"})
+    EXPECT_NEAR(column("LIKE", "s_parameters", element)[0],
+                column("OWN", "s_parameters", element)[0], 1e-9)
+        << element;
+}
+
 }  // namespace

@@ -27,6 +27,9 @@ SourceRecord dipole() {
           .focus = 0.2,
           .amplitude = 5,
           .end_s = 7,
+          .mode = 2,
+          .index = 1.5,
+          .bloch_k = {0, 3, 0},
           .waveform = waveform_samples({.at = [](double t) { return t * t; }, .end_s = 7}, 7)};
 }
 
@@ -63,6 +66,12 @@ TEST(RunRecord, TellsTheFirstDifferenceOfSources) {
   former = own;
   former[0].kind = 2;
   EXPECT_EQ(what(former), "has another kind of source[0]");
+  former = own;
+  former[0].mode = 1;
+  EXPECT_EQ(what(former), "has another mode of source[0]: 1 there, 2 here");
+  former = own;
+  former[0].bloch_k[1] = 2;
+  EXPECT_EQ(what(former), "has another Bloch vector along y of source[0]: 2 there, 3 here");
   former = own;
   former[0].waveform[3] += 1;
   EXPECT_EQ(what(former), "has another waveform of source[0]");

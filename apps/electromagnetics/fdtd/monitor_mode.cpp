@@ -41,9 +41,12 @@ class ModeMonitor : public Spectral {
     for (const em::GridModes& g : modes_)
       for (const em::GridMode& m : g.modes) beta.push_back(m.beta), index.push_back(m.index);
     const bool reverse = options_.reverse;
+    const char* const runs[] = {"along the axis", "against the axis"};
     out.quantities = {
-        {"forward", unit, "amplitude of what runs along the axis", shape, reverse ? back : on},
-        {"backward", unit, "amplitude of what runs against it", shape, reverse ? on : back},
+        {"forward", unit, std::string("amplitude of what runs ") + runs[reverse ? 1 : 0], shape,
+         reverse ? back : on},
+        {"backward", unit, std::string("amplitude of what runs ") + runs[reverse ? 0 : 1], shape,
+         reverse ? on : back},
         {"index", "1", "effective index", shape, index},
         {"beta", "rad/m", "phase and decay along the axis", shape, beta}};
     if (!conductors_.empty()) out.quantities.push_back(impedance(shape));

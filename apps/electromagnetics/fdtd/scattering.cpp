@@ -39,10 +39,11 @@ std::vector<Alike> likenesses(const Case& c) {
   std::vector<Alike> out;
   for (std::size_t k = 0; k < c.channels.size(); ++k) {
     const PortOptions& o = c.options.ports[c.channels[k].port];
-    if (!o.same_as) continue;
+    if (!o.same_as || std::any_of(c.excitations.begin(), c.excitations.end(),
+                                  [&](const Excitation& e) { return e.channel == k; }))
+      continue;  // has its own
     const std::size_t like = channel_of(c, *o.same_as);
     for (std::size_t r = 0; r < c.excitations.size(); ++r) {
-      if (c.excitations[r].channel == k) break;  // has its own
       if (c.excitations[r].channel != like) continue;
       Alike a{k, r, {}};
       for (std::size_t q = 0; q < c.channels.size(); ++q) a.place.push_back(q);

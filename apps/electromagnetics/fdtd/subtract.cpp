@@ -32,8 +32,11 @@ std::vector<em::SourceRecord> sources_of(const Case& c) {
                    .polarization = o.polarization,
                    .waist = o.waist,
                    .focus = o.focus,
-                   .amplitude = o.amplitude,
+                   .amplitude = o.amplitude / std::sqrt(s.images),
                    .end_s = s.waveform.end_s,
+                   .mode = o.kind == SourceKind::mode ? o.mode : 0,
+                   .index = o.index.value_or(0),
+                   .bloch_k = c.bloch_k,
                    .waveform = em::waveform_samples(s.waveform, end)});
   }
   return out;
@@ -77,7 +80,7 @@ void write_sources(data::H5Writer& file, const Case& c) {
   file.write("tessera/sources", em::source_table(sources), {n, em::source_columns},
              {"",
               "kind, component, position, extent, direction, polarization, waist, focus, "
-              "amplitude, end of each source, SI"});
+              "amplitude, end, mode, index and Bloch vector of each source, SI"});
   file.write("tessera/waveforms", em::waveform_table(sources), {n, em::waveform_points},
              {"", "values of each waveform at the times end * frac(0.618... n), n = 1, 2, ..."});
 }
@@ -106,7 +109,7 @@ MonitorResult former_result(const Case& c, const MonitorOptions& o,
     try {
       if (table && waves) sources = em::source_records(*table, *waves);
     } catch (const Error&) {
-      throw differs("keeps its sources in another way", "drive both by the same sources");
+      throw differs("keeps its sources in another way", "run it again with this version");
     }
     agree(em::difference(sources, sources_of(c), extent_of(c)));
     return std::move(r);

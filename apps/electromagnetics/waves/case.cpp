@@ -217,13 +217,7 @@ Case reference_of(const Case& c) {
     }
   out.options.monitors.clear();
   for (const MonitorOptions& m : c.options.monitors) {
-    const bool wanted =
-        m.subtract_reference || std::any_of(c.options.monitors.begin(), c.options.monitors.end(),
-                                            [&](const MonitorOptions& other) {
-                                              return refers_to_reference(c.options, other) &&
-                                                     other.relative_to->starts_with(m.name + ".");
-                                            });
-    if (!wanted) continue;
+    if (!is_in_reference(c.options, m)) continue;
     MonitorOptions& own = out.options.monitors.emplace_back(m);
     own.subtract_reference = false;
     own.relative_to.reset();

@@ -33,7 +33,8 @@ struct CaseSource {
   /// Of its samples until it or the run ends, the same of equal waveforms; nothing of one that
   /// never ends.
   std::shared_ptr<const electromagnetics::SampledSpectrum> spectrum = {};
-  electromagnetics::Injection wave = {};  ///< of a plane wave or beam
+  electromagnetics::Injection wave = {};  ///< of a plane wave, beam or mode
+  double images = 1;  ///< how often the plane of a mode is there in the whole
 };
 
 /// What grid.auto has made.

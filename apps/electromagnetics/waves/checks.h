@@ -46,8 +46,8 @@ void check_sheets(const CaseOptions& o, Checks& checks);
 void check_monitors(const CaseOptions& o, Checks& checks);
 void check_reference(const CaseOptions& o, Checks& checks);
 
-/// What a case with ports gives besides its monitors' results, and these for each driven port.
-std::vector<std::string> port_results(const CaseOptions& o);
+/// That results are there, at the frequencies at which numbers of them are expected.
+void check_expected(const CaseOptions& o, Checks& checks);
 /// Media that structures may name.
 std::vector<std::string> media_names(const CaseOptions& o);
 /// Whether the polarization leaves the component in.

@@ -277,6 +277,22 @@ void check_per_watt(const CaseOptions& o, Checks& checks) {
             "let it have frequencies of s_parameters alone");
 }
 
+/// S is told of runs that ports drive, and so is all that goes by its waves.
+void check_told(const CaseOptions& o, Checks& checks) {
+  if (!driven_names(o).empty()) return;
+  const auto none = [&](const std::string& key, const char* what) {
+    checks.say(667, key, std::string(what) + ", and a [[source]] drives the case, no port",
+               "leave it out, or the sources: ports that no source drives are driven themselves");
+  };
+  if (o.scattering.per_watt != PerWatt::no)
+    none("s_parameters.per_watt", "transforms are given for a watt at the port that drives");
+  if (!o.scattering.derivatives.empty())
+    none("s_parameters.derivatives", "S is what is differentiated");
+  for (std::size_t i = 0; i < o.ports.size(); ++i)
+    if (o.ports[i].shift != 0)
+      none(item("port", i) + ".shift", "a shift moves the plane of S alone");
+}
+
 void check_excited(const CaseOptions& o, Checks& checks) {
   const std::vector<std::string>& excite = o.run.excite;
   if (excite.empty()) return;
@@ -302,23 +318,14 @@ std::size_t port_axis(const PortOptions& p) {
   return static_cast<std::size_t>(along - p.direction.begin());
 }
 
-std::vector<std::string> port_results(const CaseOptions& o) {
+std::vector<std::string> driven_names(const CaseOptions& o) {
   std::vector<std::string> out;
-  if (o.ports.empty()) return out;
-  out = {scattering_name, "s_mixed", "s_joined"};
-  for (const CompareOptions& x : o.scattering.compare) out.push_back(x.name);
-  for (const ArrayOptions& x : o.scattering.arrays) {
-    out.push_back(x.name);
-    for (const MonitorOptions& m : o.monitors) out.push_back(m.name + "." + x.name);
-  }
-  for (const PortOptions& p : o.ports) {
-    out.push_back(p.name);
-    for (const std::string& channel : channel_names(p))
-      for (const MonitorOptions& m : o.monitors) {
-        out.push_back(m.name + "." + channel);
-        if (o.reference) out.push_back(out.back() + "." + reference_name);
-      }
-  }
+  if (o.run.excite.empty() && !o.sources.empty()) return out;
+  const bool all = o.run.excite.empty() || (o.run.excite.size() == 1 && o.run.excite[0] == "all");
+  for (const PortOptions& p : o.ports)
+    for (const std::string& name : channel_names(p))
+      if (all ? !p.same_as : std::count(o.run.excite.begin(), o.run.excite.end(), name) > 0)
+        out.push_back(name);
   return out;
 }
 
@@ -356,6 +363,7 @@ void check_ports(const CaseOptions& o, Checks& checks) {
   check_per_watt(o, checks);
   check_derivatives(o, checks);
   check_excited(o, checks);
+  check_told(o, checks);
 }
 
 }  // namespace tessera::apps::waves

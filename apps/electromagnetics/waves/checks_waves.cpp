@@ -156,26 +156,6 @@ void check_base(const MonitorOptions& m, const CaseOptions& o, const std::string
   }
 }
 
-/// An expectation at a frequency is about a monitor that has it, or one on either side.
-void check_expected(const ExpectOptions& x, const std::string& at, const CaseOptions& o,
-                    Checks& checks) {
-  for (const MonitorOptions& m : o.monitors) {
-    if (m.name != x.monitor && of_reference(m.name) != x.monitor) continue;
-    const std::vector<double> f = m.all_frequencies();
-    if (m.kind == MonitorKind::resonances || f.empty())
-      return checks.say(629, at + ".frequency", "'" + m.name + "' has no spectrum to look up",
-                        "leave it out; index counts values");
-    const auto [low, high] = std::minmax_element(f.begin(), f.end());
-    if (*x.frequency < *low * (1 - 1e-6) || *x.frequency > *high * (1 + 1e-6)) {
-      char band[80];
-      std::snprintf(band, sizeof band, "%.6g to %.6g Hz", *low, *high);
-      checks.say(629, at + ".frequency", "is outside of the band of '" + m.name + "', " + band,
-                 "expect what the monitor measures");
-    }
-    return;
-  }
-}
-
 }  // namespace
 
 void check_sources(const CaseOptions& o, Checks& checks) {
@@ -247,14 +227,20 @@ bool refers_to_reference(const CaseOptions& o, const MonitorOptions& m) {
          });
 }
 
+bool is_in_reference(const CaseOptions& o, const MonitorOptions& m) {
+  return o.reference &&
+         (m.subtract_reference ||
+          std::any_of(o.monitors.begin(), o.monitors.end(), [&](const MonitorOptions& other) {
+            return other.relative_to && *other.relative_to == of_reference(m.name);
+          }));
+}
+
 void check_monitors(const CaseOptions& o, Checks& checks) {
   std::set<std::string> seen;
-  std::vector<std::string> names, fluxes;
+  std::vector<std::string> fluxes;
   for (const MonitorOptions& m : o.monitors) {
-    names.push_back(m.name);
     if (has_power(m)) fluxes.push_back(m.name);
     if (has_power(m) && o.reference) fluxes.push_back(of_reference(m.name));
-    if (o.reference) names.push_back(of_reference(m.name));
   }
   for (std::size_t i = 0; i < o.monitors.size(); ++i) {
     const MonitorOptions& m = o.monitors[i];
@@ -313,12 +299,7 @@ void check_monitors(const CaseOptions& o, Checks& checks) {
     if (m.start && m.end && *m.start >= *m.end)
       checks.say(629, at + ".start", "is not before end", "exchange them");
   }
-  for (const std::string& name : port_results(o)) names.push_back(name);
-  for (std::size_t i = 0; i < o.expectations.size(); ++i) {
-    checks.known(item("expect", i) + ".monitor", o.expectations[i].monitor, names, "monitor");
-    if (o.expectations[i].frequency)
-      check_expected(o.expectations[i], item("expect", i), o, checks);
-  }
+  check_expected(o, checks);
 }
 
 }  // namespace tessera::apps::waves

@@ -387,6 +387,10 @@ std::string structure_key(const CaseOptions& o, std::size_t structure);
 
 /// Whether the monitor is measured against one of the reference.
 bool refers_to_reference(const CaseOptions& o, const MonitorOptions& m);
+/// Whether the reference has this monitor: one takes its own off, or is measured against it.
+bool is_in_reference(const CaseOptions& o, const MonitorOptions& m);
+/// The ports, by channels, that have a run of their own; none: one run, of all sources.
+std::vector<std::string> driven_names(const CaseOptions& o);
 
 /// Whether a structure that has no length along this axis of its own goes through all of the domain
 /// there: turned as it may be, it points where nothing is resolved.

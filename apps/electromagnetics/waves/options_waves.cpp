@@ -207,7 +207,8 @@ data::Options<MonitorOptions> monitor_table() {
          .only_for = {"flux", "orders", "mode"}});
   o.add("relative_to", &O::relative_to,
         {.doc = "Name of a flux, mode or beam monitor with the same frequencies by whose power, of "
-                "modes that of the first one along the axis, of beams that along their direction, "
+                "modes that of the first one forward (along the axis; against it where that "
+                "monitor says reverse), of beams that along their direction, "
                 "this one is divided. \"through.reference\" is "
                 "the monitor \"through\" of the run that [reference] describes.",
          .only_for = {"flux", "orders", "mode", "beam"}});

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -18,15 +19,6 @@ namespace em = electromagnetics;
 
 /// Of ports that are said to be alike, in what the grid makes of them.
 constexpr double kAlike = 0.01;
-
-/// Whether a channel has a run of its own.
-bool is_driven(const Case& c, const PortChannel& channel) {
-  const std::vector<std::string>& excite = c.options.run.excite;
-  if (excite.empty() && !c.options.sources.empty()) return false;
-  const bool all = excite.empty() || (excite.size() == 1 && excite[0] == "all");
-  if (all) return !c.options.ports[channel.port].same_as;
-  return std::find(excite.begin(), excite.end(), channel.name) != excite.end();
-}
 
 em::Injection source_of(const Case& c, const PortChannel& channel, const em::Waveform& waveform) {
   switch (c.options.ports[channel.port].kind) {
@@ -71,6 +63,94 @@ void refuse_unlike(const Case& c, std::size_t port, const data::Config& config) 
     need("a mode of the index", index(port, at), index(like, at));
 }
 
+/// A turn or mirroring that takes axes to axes and positions of ports to those of others.
+struct PortTurn {
+  std::array<std::size_t, 3> axis{0, 1, 2};
+  std::array<double, 3> sign{1, 1, 1};
+  Point shift{};
+
+  Point of(const Point& p) const {
+    Point out{};
+    for (std::size_t d = 0; d < 3; ++d) out[axis[d]] = sign[d] * p[d];
+    return out;
+  }
+  int changes() const {
+    int out = 0;
+    for (std::size_t d = 0; d < 3; ++d) out += axis[d] != d || sign[d] < 0;
+    return out;
+  }
+};
+
+/// All that take each port to that of the number `to`, of one that is lumped or of its direction.
+std::vector<PortTurn> turns_of_ports(const Case& c, const std::vector<std::size_t>& to) {
+  const std::vector<PortOptions>& ports = c.options.ports;
+  double near = INFINITY;
+  for (int d = 0; d < 3; ++d)
+    if (c.grid.resolved(d)) near = std::min(near, c.grid.smallest_length(d) / 2);
+  std::vector<PortTurn> out;
+  PortTurn l;
+  do {
+    for (int signs = 0; signs < 8; ++signs) {
+      bool fits = true;
+      for (std::size_t d = 0; d < 3; ++d) {
+        l.sign[d] = (signs >> d) & 1 ? -1 : 1;
+        if (!c.grid.resolved(static_cast<int>(d))) fits = fits && l.axis[d] == d && l.sign[d] > 0;
+      }
+      const Point first = l.of(ports[0].position);
+      for (std::size_t d = 0; d < 3; ++d) l.shift[d] = ports[to[0]].position[d] - first[d];
+      for (std::size_t k = 0; k < ports.size() && fits; ++k) {
+        const Point at = l.of(ports[k].position), way = l.of(ports[k].direction);
+        const PortOptions& there = ports[to[k]];
+        double along = 0;
+        for (std::size_t d = 0; d < 3; ++d) {
+          fits = fits && std::abs(at[d] + l.shift[d] - there.position[d]) <= near;
+          along += way[d] * there.direction[d];
+        }
+        fits = fits && (there.kind == PortKind::lumped ? along != 0 : along > 0);
+      }
+      if (fits) out.push_back(l);
+    }
+  } while (std::next_permutation(l.axis.begin(), l.axis.end()));
+  return out;
+}
+
+/// The waves of a lumped port change their sign where the symmetry turns its direction round: of
+/// all of them or of none. Of several symmetries that fit the places that counts which changes
+/// least.
+void warn_of_turned(Case& c, std::size_t port, const data::Config& config) {
+  const PortOptions& o = c.options.ports[port];
+  const std::vector<PortOptions>& ports = c.options.ports;
+  if (o.order.empty()) return;
+  std::vector<std::size_t> to;
+  for (const std::string& name : o.order)
+    to.push_back(static_cast<std::size_t>(
+        std::find_if(ports.begin(), ports.end(), [&](const auto& p) { return p.name == name; }) -
+        ports.begin()));
+  const std::vector<PortTurn> all = turns_of_ports(c, to);
+  int least = 4;
+  for (const PortTurn& l : all) least = std::min(least, l.changes());
+  std::string turned, kept;
+  for (const PortTurn& l : all) {
+    if (l.changes() != least) continue;
+    turned.clear(), kept.clear();
+    for (std::size_t k = 0; k < ports.size(); ++k) {
+      if (ports[k].kind != PortKind::lumped) continue;
+      const Point way = l.of(ports[k].direction);
+      double along = 0;
+      for (std::size_t d = 0; d < 3; ++d) along += way[d] * ports[to[k]].direction[d];
+      (along < 0 ? turned : kept) = ports[k].name;
+    }
+    if (turned.empty() || kept.empty()) return;
+  }
+  if (turned.empty() || kept.empty()) return;
+  c.warnings.push_back(warning(
+      config, 669, c.ports[port].key + ".order",
+      fmt::format("what takes '{}' to '{}' turns the direction of '{}' round and keeps that of "
+                  "'{}': S between the two then has the other sign",
+                  *o.same_as, o.name, turned, kept),
+      "let the directions of ports that are alike be turned as the device is"));
+}
+
 void drive(Case& c, std::size_t channel, const data::Config& config) {
   const PortChannel& x = c.channels[channel];
   const CasePort& port = c.ports[x.port];
@@ -82,11 +162,13 @@ void drive(Case& c, std::size_t channel, const data::Config& config) {
                            .size = port.monitor.size,
                            .direction = c.options.ports[x.port].direction,
                            .mode = static_cast<int>(x.mode) + 1,
+                           .index = c.options.ports[x.port].index,
                            .waveform = port_waveform(driven_band(c, x))},
                .key = port.key,
                .waveform = {}};
   s.waveform = make_waveform(s.options.waveform);
   s.spectrum = sampled_spectrum(c, s);
+  if (guided) s.images = images_of(c, port.mode.plane);
   try {
     s.wave = source_of(c, x, s.waveform);
   } catch (const data::InputError&) {
@@ -162,11 +244,16 @@ void make_ports(Case& c, const data::Config& config) {
     const std::vector<std::string> names = channel_names(o.ports[p]);
     for (std::size_t m = 0; m < names.size(); ++m) c.channels.push_back({names[m], p, m});
   }
-  for (std::size_t p = 0; p < o.ports.size(); ++p) refuse_unlike(c, p, config);
+  for (std::size_t p = 0; p < o.ports.size(); ++p) {
+    refuse_unlike(c, p, config);
+    warn_of_turned(c, p, config);
+  }
   refuse_common_guides(c, config);
   if (!c.channels.empty()) warn_of_tails(c, config);
+  const std::vector<std::string> driven = driven_names(o);
   for (std::size_t k = 0; k < c.channels.size(); ++k)
-    if (is_driven(c, c.channels[k])) drive(c, k, config);
+    if (std::find(driven.begin(), driven.end(), c.channels[k].name) != driven.end())
+      drive(c, k, config);
 }
 
 }  // namespace tessera::apps::waves

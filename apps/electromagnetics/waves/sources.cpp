@@ -48,7 +48,7 @@ em::Beam beam_of(const Case& c, const CaseSource& s) {
 }
 
 /// A pulse of a mode over the band of its waveform.
-em::Injection mode_of(const Case& c, const CaseSource& s) {
+em::Injection mode_of(const Case& c, CaseSource& s) {
   const SourceOptions& o = s.options;
   const WaveformOptions& w = o.waveform;
   const auto along =
@@ -60,13 +60,14 @@ em::Injection mode_of(const Case& c, const CaseSource& s) {
                high =
                    w.frequency_max.value_or(w.frequency.value_or(0) + w.bandwidth.value_or(0) / 2);
   const em::YeeModel model = make_model(c);
+  s.images = images_of(c, plane);
   // A mode changes little over a narrow band.
   const int nodes = high - low < 0.1 * (high + low) / 2 ? 3 : 5;
   return em::mode_source(model, plane,
                          em::mode_band(model, plane, low, high, o.mode, nodes, o.index.value_or(0)),
                          {.mode = static_cast<std::size_t>(o.mode - 1),
                           .forward = *along > 0,
-                          .amplitude = o.amplitude / std::sqrt(images_of(c, plane)),
+                          .amplitude = o.amplitude / std::sqrt(s.images),
                           .waveform = s.waveform});
 }
 

@@ -34,7 +34,12 @@ constexpr const char* column_names[] = {"kind",
                                         "waist",
                                         "focus",
                                         "amplitude",
-                                        "end of the waveform"};
+                                        "end of the waveform",
+                                        "mode",
+                                        "index about which its mode is sought",
+                                        "Bloch vector along x",
+                                        "Bloch vector along y",
+                                        "Bloch vector along z"};
 static_assert(std::size(column_names) == source_columns);
 constexpr std::size_t first_length = 2, last_length = 7;  ///< columns that compare to the domain
 
@@ -44,7 +49,10 @@ std::array<double, source_columns> columns_of(const SourceRecord& s) {
   std::size_t at = 2;
   for (const Point* p : {&s.position, &s.extent, &s.direction, &s.polarization})
     for (const double x : *p) out[at++] = x;
-  for (const double x : {s.waist, s.focus, s.amplitude, s.end_s}) out[at++] = x;
+  for (const double x :
+       {s.waist, s.focus, s.amplitude, s.end_s, static_cast<double>(s.mode), s.index})
+    out[at++] = x;
+  for (const double x : s.bloch_k) out[at++] = x;
   return out;
 }
 
@@ -109,14 +117,17 @@ std::vector<SourceRecord> source_records(std::span<const double> sources,
   for (std::size_t k = 0; k < n; ++k) {
     SourceRecord& s = out[k];
     const double* x = sources.data() + k * source_columns;
-    if (!(x[0] >= 0 && x[0] < 1000 && x[1] >= 0 && x[1] < 6))
-      throw Error(
-          fmt::format("[source_records] source {} is of kind {} and component {}", k, x[0], x[1]));
+    if (!(x[0] >= 0 && x[0] < 1000 && x[1] >= 0 && x[1] < 6 && x[18] >= 0 && x[18] < 1e6))
+      throw Error(fmt::format("[source_records] source {} is of kind {}, component {} and mode {}",
+                              k, x[0], x[1], x[18]));
     s.kind = static_cast<int>(x[0]), s.component = static_cast<int>(x[1]);
     x += 2;
     for (Point* p : {&s.position, &s.extent, &s.direction, &s.polarization})
       for (double& v : *p) v = *x++;
     for (double* v : {&s.waist, &s.focus, &s.amplitude, &s.end_s}) *v = *x++;
+    s.mode = static_cast<int>(*x++);
+    s.index = *x++;
+    for (double& v : s.bloch_k) v = *x++;
     const std::span<const double> wave = waveforms.subspan(k * waveform_points, waveform_points);
     s.waveform.assign(wave.begin(), wave.end());
   }

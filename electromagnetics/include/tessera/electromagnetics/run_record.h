@@ -36,9 +36,12 @@ struct SourceRecord {
   Point position{}, extent{}, direction{}, polarization{};
   double waist = 0, focus = 0, amplitude = 0;
   double end_s = 0;              ///< of the waveform
+  int mode = 0;                  ///< of a guide, from 1
+  double index = 0;              ///< about which that is sought
+  Point bloch_k{};               ///< rad/m, with which it goes on behind joined faces
   std::vector<double> waveform;  ///< waveform_samples
 };
-inline constexpr std::size_t source_columns = 18, waveform_points = 97;
+inline constexpr std::size_t source_columns = 23, waveform_points = 97;
 /// [waveform_points] values at the times end frac(0.618... n), n = 1, 2, ..., which no period
 /// divides.
 std::vector<double> waveform_samples(const Waveform& w, double end_s);
