@@ -34,7 +34,7 @@ struct CaseSource {
   /// never ends.
   std::shared_ptr<const electromagnetics::SampledSpectrum> spectrum = {};
   electromagnetics::Injection wave = {};  ///< of a plane wave, beam or mode
-  double images = 1;  ///< how often the plane of a mode is there in the whole
+  double images = 1;                      ///< how often the plane of a mode is there in the whole
 };
 
 /// What grid.auto has made.
