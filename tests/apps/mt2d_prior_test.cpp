@@ -7,6 +7,7 @@
 #include "tessera/inversion/section_prior.h"
 #include "tessera/inversion/survey_files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -61,6 +62,23 @@ TEST_F(Mt2d, ASectionOfAPriorStandsBesideTheSmoothOne) {
   }
 }
 
+// The RMS that is told is the plain one, also where the search goes by Huber's loss.
+TEST_F(Mt2d, TheRmsOfAPriorsSectionIsThePlainOne) {
+  make_case(std::string("[inversion]\nmisfit = \"huber\"\nhuber_corner = 0.1\nmax_iterations = 2\n"
+                        "[mesh]\ngrowth = 1.6\ncell_width = \"1 km\"\nerror = 100\n"
+                        "[posterior]\nmethod = \"none\"\n[output]\npictures = false\n") +
+            with_prior);
+  write_prior(here() / "prior.safetensors", true);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
+  const double plain = tessera::inversion::rms_of(
+      tessera::inversion::read_survey(here() / "RUN/learnt/data.csv").data);
+  EXPECT_NEAR(csv_table(read("RUN/learnt/prior.csv")).at("rms")[0], plain, 1e-9);
+  EXPECT_TRUE(
+      holds(read("RUN/manifest.json"), fmt::format("\"learnt_rms\": {:.6g}", plain).substr(0, 20)))
+      << plain << read("RUN/manifest.json");
+}
+
 TEST_F(Mt2d, ASectionOfAPriorIsTheSameAfterAKill) {
   make_case(with_prior);
   write_prior(here() / "prior.safetensors", true);
@@ -76,6 +94,21 @@ void make_sampling(const fs::path& folder, const std::string& more) {
       << "[static_shift]\nenabled = true\nprior_std = 0.1\n"
       << with_prior << "[posterior]\n"
       << more;
+}
+
+TEST_F(Mt2d, KeysOfSmoothSectionsDoNothingInSampling) {
+  make_soundings();
+  make_sampling(here(),
+                "burn_in = 6\nsamples = 14\nchains = 2\nmethod = \"laplace\"\n"
+                "[model]\nsmooth_down = 2\ntear = [{points = [[\"0 m\", \"0 m\"], [\"0 m\", "
+                "\"2 km\"]]}]\n[inversion]\nmethod = \"occam\"\nstart = \"half_space\"\n"
+                "target_rms = 2\ndifferences = \"l2\"\nequations = \"automatic\"\n");
+  const Outcome o = tessera({"check", "case.toml"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  for (const char* key :
+       {"model.smooth_down", "model.tear", "inversion.method", "inversion.start",
+        "inversion.target_rms", "inversion.differences", "inversion.equations", "posterior.method"})
+    EXPECT_TRUE(holds(o.err, std::string(key) + " has no effect with task = \"sample\"")) << key;
 }
 
 TEST_F(Mt2d, SamplesTheCodesOfAPrior) {

@@ -301,6 +301,12 @@ TEST_F(Mt2d, KeysThatDoNothingAreNamed) {
         std::tuple{"mt1d", "inversion.roughness_weight = 2\n", "inversion.roughness_weight"},
         std::tuple{"mt1d", "inversion.huber_corner = 2\n", "inversion.huber_corner"},
         std::tuple{"mt1d", "inversion.starts = 5\n", "inversion.starts"},
+        std::tuple{"mt1d", "posterior = {method = \"none\", prior_std = 2}\n",
+                   "posterior.prior_std"},
+        std::tuple{"mt1d",
+                   "inversion = {method = \"gauss_newton\", target_rms = 2}\nposterior.method = "
+                   "\"none\"\n",
+                   "inversion.target_rms"},
         std::tuple{"mt1d", "posterior.samples = 50\n", "posterior.samples"}}) {
     const std::string said = told(app, more);
     EXPECT_TRUE(holds(said, "warning E06") && holds(said, std::string(key) + " has no effect"))

@@ -4,6 +4,7 @@
 #include "mt2d_case.h"
 #include "tessera/inversion/sounding_read.h"
 #include "tessera/inversion/survey_files.h"
+#include "test_data.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -174,6 +175,33 @@ TEST_F(Mt2d, CellsOfASectionBringTheirGround) {
   write("step.csv", columns + "-50000,-1000,0,-1000,0,0,-50000,0,1\n" + below);
   const std::string refused = forward("section.file = \"step.csv\"\n", "", 4);
   EXPECT_TRUE(holds(refused, "E0690") && holds(refused, "jumps at y = 0 m")) << refused;
+}
+
+// Errors and tilts of an imported case are those of its file.
+TEST_F(Mt2d, ImportedCasesTakeErrorsAndTiltsOfTheirFiles) {
+  std::string tippers = list_of_line(90, 0);
+  tippers += "> Full_Vertical_Components\n> exp(+i\\omega t)\n> []\n> 0\n> 0 0\n> 1 4\n";
+  for (int k = 0; k < 4; ++k)
+    for (const char* name : {"TX", "TY"})
+      tippers += fmt::format("1 s{} 0 0 0 {} 0 {} 0.1 0.02 0.005\n", k, 1000 * k, name);
+  write("l.dat", tippers);
+  ASSERT_EQ(tessera({"import", "l.dat", "--output", "case.toml"}).code, 0);
+  std::string text = read("case.toml");
+  write("case.toml", text.insert(text.find("[data]"), few_cells));
+  const Outcome o = tessera({"run", "case.toml", "--output", "R"});
+  ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
+  const DataTable t = read_survey(here() / "R/data.csv").data;
+  for (std::size_t i = 0; i < t.size(); ++i)
+    if (t.kind[i].element == Element::ty) EXPECT_NEAR(t.sigma[i], 0.005, 1e-12);
+  const fs::path demo = tessera::testing::test_data() / "mt/mare2dem_demo";
+  if (!fs::exists(demo)) GTEST_SKIP() << "no demo of MARE2DEM";
+  const auto imported = [&](const char* file) {
+    EXPECT_EQ(tessera({"import", demo / file, "--output", "demo.toml", "--force"}).code, 0);
+    return read("demo.toml");
+  };
+  EXPECT_TRUE(holds(imported("Demo.0.resistivity"), "\ntilted = true"));
+  const std::string data = imported("DemoSynthMT.emdata");
+  EXPECT_TRUE(holds(data, "sea_resistivity") && !holds(data, "tilted")) << data;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "csv_columns.h"
 #include "mt2d_case.h"
 #include "tessera/inversion/survey_files.h"
+#include "test_data.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -116,6 +117,37 @@ TEST_F(Mt2d, AFormOfATableIsTakenOnce) {
     EXPECT_NEAR(rho.value[i], 2, 1e-9);
     EXPECT_NEAR(rho.sigma[i], 0.1 / std::numbers::ln10, 1e-9);
   }
+}
+
+// Keys that a forward run does not read are named, each once.
+TEST_F(Mt2d, KeysThatAForwardRunDoesNotReadAreNamed) {
+  const auto told = [&](const std::string& more, const char* key) {
+    write("f.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\nstations.at = [\"0 m\"]\n"
+          "frequencies.at = [\"1 Hz\"]\n" +
+              more);
+    const Outcome o = tessera({"check", "f.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    const std::size_t at = o.err.find(std::string(key) + " has no effect");
+    EXPECT_NE(at, std::string::npos) << key << o.err;
+    EXPECT_EQ(o.err.find("warning", at), std::string::npos) << o.err;
+  };
+  told("data.shortest_period = \"1 s\"\n", "data.shortest_period");
+  told("data.longest_period = \"1 s\"\n", "data.longest_period");
+  told("data.mask_periods = [\"1 s\"]\n", "data.mask_periods");
+  told("data.sign = \"plus\"\n", "data.sign");
+  told("data.units = \"ohm\"\n", "data.units");
+  told("data.rotation = \"3 deg\"\n", "data.rotation");
+  told("section.resistivities = [\"3 ohm*m\"]\n", "section.resistivities");
+  write("cells.csv",
+        "y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,y3_m,z3_m,resistivity_ohm_m\n"
+        "-50000,0,50000,0,50000,9000,-50000,9000,100\n");
+  told("section = {file = \"cells.csv\", resistivity = \"3 ohm*m\"}\n", "section.resistivity");
+  const fs::path demo = test_data() / "mt/mare2dem_demo";
+  if (!fs::exists(demo)) GTEST_SKIP() << "no outline";
+  const std::string outline = "section.file = \"" + (demo / "Demo.0.resistivity").string() + "\"\n";
+  told(outline + "ground.shape = \"flat\"\n", "ground.shape");
+  told(outline + "mesh.cell_width = \"1 km\"\n", "mesh.cell_width");
 }
 
 }  // namespace

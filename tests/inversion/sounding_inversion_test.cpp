@@ -183,6 +183,32 @@ TEST(SoundingInversion, StartsBetweenBoundsThatTheMedianLiesUpon) {
   EXPECT_LT(v.result().resistivity_ohm_m.back(), 15);
 }
 
+// A minimum at a given weight has no target: errors are those that are stated, whatever is wanted;
+// bands alone grow.
+TEST(SoundingInversion, ATargetLeavesTheMinimumAtAGivenWeight) {
+  auto o = quick();
+  o.method = Method::gauss_newton;
+  const SoundingInversion plain = SoundingInverter(sounding_data(), o).result();
+  o.target_rms = 10;
+  const SoundingInversion wanted = SoundingInverter(sounding_data(), o).result();
+  EXPECT_EQ(wanted.resistivity_ohm_m, plain.resistivity_ohm_m);
+  EXPECT_EQ(wanted.rms, plain.rms);
+  EXPECT_DOUBLE_EQ(wanted.iterations.back().rms, plain.rms);
+  EXPECT_DOUBLE_EQ(wanted.loss_rms, plain.rms);
+  EXPECT_EQ(wanted.error_scale, 10);
+  EXPECT_GT(wanted.q95[10] / wanted.q05[10], 1.2 * plain.q95[10] / plain.q05[10]);
+}
+
+TEST(SoundingInversion, FewLayersTakeNoMoreStepsThanAllowed) {
+  auto o = quick();
+  o.method = Method::few_layer;
+  o.posterior = PosteriorMethod::none;
+  o.few_layers = 4;
+  o.target_rms = 1e-3;  // the smooth model takes all it has
+  o.max_iterations = 2;
+  EXPECT_LE(SoundingInverter(sounding_data(), o).result().iterations.size(), 2u);
+}
+
 TEST(SoundingInversion, FewLayers) {
   auto o = quick();
   o.method = Method::few_layer;

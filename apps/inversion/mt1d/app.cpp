@@ -93,6 +93,14 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
   };
   in_vain("inversion", "roughness_weight", o.method != inversion::Method::gauss_newton,
           "but with inversion.method = \"gauss_newton\"");
+  in_vain("inversion", "target_rms",
+          o.method == inversion::Method::gauss_newton &&
+              o.posterior.method == inversion::PosteriorMethod::none,
+          "with inversion.method = \"gauss_newton\" and without bands");
+  in_vain("posterior", "prior_std",
+          o.method == inversion::Method::few_layer ||
+              o.posterior.method == inversion::PosteriorMethod::none,
+          "without bands of a smooth model");
   in_vain("inversion", "huber_corner", o.misfit.kind != survey::Misfit::huber,
           "but with inversion.misfit = \"huber\"");
   for (const char* key : {"few_layers", "starts"})

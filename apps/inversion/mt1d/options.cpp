@@ -55,14 +55,21 @@ const data::Options<Mt1dOptions>& mt1d_options() {
                   "roughness weight; few_layer: a few layers with free thicknesses.",
            .choices = {"occam", "gauss_newton", "few_layer"}});
     survey::add_misfit_options(o, &O::misfit);
-    o.add("inversion.target_rms", &O::target_rms,
-          {.doc = "Wanted RMS; max(1, 1.15 times the D+ bound) if not given.", .above = 0});
+    o.add(
+        "inversion.target_rms", &O::target_rms,
+        {.doc =
+             "Wanted RMS; max(1, 1.15 times the D+ bound) if not given. Of gauss_newton, which has "
+             "no target, the errors of bands grow by it.",
+         .above = 0});
     o.add("inversion.order", &O::order,
           {.doc = "Order of the derivative in log depth that is kept small.", .min = 1, .max = 2});
     o.add("inversion.roughness_weight", &O::roughness_weight,
           {.doc = "Weight of the roughness for gauss_newton.", .above = 0});
-    o.add("inversion.max_iterations", &O::max_iterations,
-          {.doc = "Most Gauss-Newton steps for one sounding.", .min = 1, .max = 10000});
+    o.add(
+        "inversion.max_iterations", &O::max_iterations,
+        {.doc = "Most Gauss-Newton steps for one sounding; of few_layer, for each of its searches.",
+         .min = 1,
+         .max = 10000});
     o.add("inversion.few_layers", &O::few_layers,
           {.doc = "Number of layers for few_layer; 0 takes the fewest that reach the target.",
            .min = 0,

@@ -7,6 +7,7 @@
 #include "inversion/mt2d/forward.h"
 #include "inversion/mt2d/import.h"
 #include "inversion/mt2d/invert.h"
+#include "inversion/mt2d/outline.h"
 #include "inversion/mt2d/placed_prior.h"
 #include "inversion/mt2d/run.h"
 #include "inversion/mt2d/sample.h"
@@ -29,9 +30,10 @@ void doubt_keys(const data::Config& config, const Mt2dOptions& o,
     survey::doubt_in_vain(config, 689, table, key, here, why, out);
   };
   in_vain("mesh", "goal", true, "but with task = \"forward\"");
-  in_vain("inversion", "target_rms", o.method != Method::occam,
+  const bool smooth = o.task != Task::sample;
+  in_vain("inversion", "target_rms", smooth && o.method != Method::occam,
           "but with inversion.method = \"occam\"");
-  in_vain("inversion", "roughness_weight", o.method == Method::occam,
+  in_vain("inversion", "roughness_weight", smooth && o.method == Method::occam,
           "with inversion.method = \"occam\", which finds it");
   in_vain("inversion", "huber_corner", o.misfit.kind != survey::Misfit::huber,
           "but with inversion.misfit = \"huber\"");
@@ -44,6 +46,37 @@ void doubt_keys(const data::Config& config, const Mt2dOptions& o,
                                    [](ResponseChoice r) { return r != ResponseChoice::tipper; });
   in_vain("static_shift", "enabled", o.static_shift.enabled && !shifted,
           "on phases and tippers: no factor on the impedance changes them");
+}
+
+/// E0689, warnings: keys of a smooth section, which chains over a learnt prior do not make.
+void doubt_keys_of_sampling(const data::Config& config, std::vector<data::Diagnostic>& out) {
+  const auto unread = [&](const char* table, std::initializer_list<const char*> keys) {
+    for (const char* key : keys)
+      survey::doubt_in_vain(config, 689, table, key, true, "with task = \"sample\"", out);
+  };
+  unread("model", {"smooth_along", "smooth_down", "tear"});
+  unread("inversion",
+         {"method", "start", "differences", "equations", "target_rms", "roughness_weight"});
+  unread("posterior", {"method"});
+}
+
+/// E0689, warnings: keys that a forward run has no use for.
+void doubt_keys_of_forward(const data::Config& config, const Mt2dOptions& o,
+                           std::vector<data::Diagnostic>& out) {
+  const auto unread = [&](const char* table, std::initializer_list<const char*> keys,
+                          bool here = true, const char* why = "with task = \"forward\"") {
+    for (const char* key : keys) survey::doubt_in_vain(config, 689, table, key, here, why, out);
+  };
+  unread("mesh", {"growth", "depth", "columns", "split_rows", "error"});
+  unread("profile", {"azimuth"});
+  unread("data", {"files", "estimate_strike", "rotation", "shortest_period", "longest_period",
+                  "mask_periods", "sign", "units"});
+  const bool file = o.section_file.has_value(), outline = file && is_outline(*o.section_file);
+  unread("ground", {"shape", "file"}, outline, "with an outline, which has its ground");
+  unread("mesh", {"cell_width", "first_cell"}, outline,
+         "with an outline, whose triangles are made");
+  unread("section", {"resistivity"}, file, "with section.file");
+  unread("section", {"resistivities"}, !outline, "without the regions of an outline");
 }
 
 /// E0689, warnings: tables that the other task reads.
@@ -64,17 +97,13 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
     out.back().severity = data::Severity::warning;
   }
   if (o.task == Task::forward) {
-    const auto unread = [&](const char* table, std::initializer_list<const char*> keys) {
-      for (const char* key : keys)
-        survey::doubt_in_vain(config, 689, table, key, true, "with task = \"forward\"", out);
-    };
-    unread("mesh", {"growth", "depth", "columns", "split_rows", "error"});
-    unread("profile", {"azimuth"});
-    unread("data", {"files", "estimate_strike"});
+    doubt_keys_of_forward(config, o, out);
   } else {
     doubt_keys(config, o, out);
+    if (o.task == Task::sample) doubt_keys_of_sampling(config, out);
   }
   survey::DataOptions data = o.data;
+  if (o.task == Task::forward) data.rotation.reset();           // said above
   if (o.estimate_strike || o.profile.azimuth) data.strike = 0;  // there is one
   survey::doubt_options(config, data, out);
   return out;

@@ -118,6 +118,7 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
       in_comment(file.filename().string()), program, quoted(seen_from(folder, file)), responses);
   if (!line.resistivities) t += "form = \"impedance\"\n";
   t += "error_floor = 0                    # the errors are those of the file\n";
+  if (line.tipper) t += "tipper_floor = 0\n";
   if (line.globe && line.tensor) {
     t +=
         "estimate_strike = true             # stations have positions on the globe: which way does "
@@ -138,7 +139,7 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
   }
   if (line.floor && !line.globe) {
     t += "\n[ground]                           # all stations lie below z = 0: on a sea floor\n"
-         "sea_resistivity = \"0.3 ohm*m\"\ntilted = true\n";
+         "sea_resistivity = \"0.3 ohm*m\"\n";
     out.remarks.push_back(remark(
         file, "all stations lie below z = 0: ground.sea_resistivity is that of the usual sea"));
   }
@@ -157,6 +158,8 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
                   in_comment(file.filename().string()));
   t += fmt::format("\n[section]\nfile = {}\n", quoted(seen_from(folder, file)));
   std::vector<double> y, hz;
+  bool tilted = false;  // along the ground, as beta says
+  std::string ground;
   double shallowest = HUGE_VAL;
   const auto is_there = [](const fs::path& data) {
     std::error_code none;
@@ -170,6 +173,7 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
     for (const inversion::Sounding& s : inversion::read_stations_of(table)) {
       if (!s.place_m) continue;
       y.push_back((*s.place_m)[1]);
+      tilted = tilted || s.tilt_deg != 0;
       shallowest = std::min(shallowest, (*s.place_m)[2]);
       all.insert(s.frequency_hz.begin(), s.frequency_hz.end());
     }
@@ -193,14 +197,14 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
       highest = seed.z, ohm_m = model.regions[region].ohm_m[0];
     }
     if (ohm_m > 0) {
-      t += fmt::format(
-          "\n[ground]                           # receivers lie on a sea floor\n"
-          "sea_resistivity = \"{} ohm*m\"\n",
-          ohm_m);
+      ground =
+          fmt::format("sea_resistivity = \"{} ohm*m\"    # receivers lie on a sea floor\n", ohm_m);
       out.remarks.push_back(remark(
           file, fmt::format("the highest region, of {} ohm m, is taken to be the sea", ohm_m)));
     }
   }
+  if (tilted) ground += "tilted = true                      # receivers are: beta\n";
+  if (!ground.empty()) t += "\n[ground]\n" + ground;
   const auto list = [&](const std::vector<double>& v, const char* unit) {
     std::string s;
     for (const double x : v) s += fmt::format("{}\"{} {}\"", s.empty() ? "" : ", ", x, unit);

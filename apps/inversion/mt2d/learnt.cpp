@@ -39,7 +39,7 @@ LearntSection searched(const InvertProblem& p, const Numbers& smooth,
 void note_steps(LearntSection& s) {
   for (const inversion::Iteration& i : s.found.iterations)
     s.result.steps.push_back({.step = double(s.result.steps.size() + 1),
-                              .rms = i.rms,
+                              .rms = i.plain_rms,
                               .rms_te = NAN,
                               .rms_tm = NAN,
                               .rms_tipper = NAN,
@@ -87,13 +87,15 @@ void add_bands(const InvertProblem& p, LearntSection& s) {
   s.result.high = resistivity_of_cells(s.result.cells, high);
 }
 
+double rms_of(const LearntSection& s) { return inversion::rms_of(s.result.survey.data); }
+
 std::vector<std::string> describe(const LearntSection& s, double smooth_rms) {
   const inversion::LearntResult& f = s.found;
   std::vector<std::string> out{fmt::format(
       "with the prior: RMS {:.3f} after {} steps from start '{}' (smooth: {:.3f}), {:.3f} decades "
       "from the smooth section; codes have a mean square of {:.3f}, pixels cost {:.1f}, all {:.3f} "
       "a datum",
-      f.rms, s.result.steps.size(), f.starts[f.start].name, smooth_rms, f.from_smooth,
+      rms_of(s), s.result.steps.size(), f.starts[f.start].name, smooth_rms, f.from_smooth,
       f.code_norm[0], f.pixels_cost, f.objective / static_cast<double>(f.n_data))};
   return out;
 }
@@ -102,7 +104,7 @@ std::string prior_table(const LearntSection& s, double smooth_rms) {
   const inversion::LearntResult& f = s.found;
   data::CsvTable t({"rms", "steps", "smooth_rms", "from_smooth_decades", "code_norm", "pixels_cost",
                     "cost_per_datum", "doubts"});
-  t.add(f.rms)
+  t.add(rms_of(s))
       .add(s.result.steps.size())
       .add(smooth_rms)
       .add(f.from_smooth)

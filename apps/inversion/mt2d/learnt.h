@@ -22,6 +22,8 @@ LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& 
                              const LearntSection& before);
 /// What 90 % of models lie between, the decoder's error within.
 void add_bands(const InvertProblem& p, LearntSection& s);
+/// Of the data, of squares whatever the loss is.
+double rms_of(const LearntSection& s);
 /// Lines for the user.
 std::vector<std::string> describe(const LearntSection& s, double smooth_rms);
 /// prior.csv: both sections by their numbers.

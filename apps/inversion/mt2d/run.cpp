@@ -65,7 +65,7 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   if (p.options.pictures) draw(folder / "plots", s.result, false);
   for (const std::string& line : describe(s, smooth_rms)) to.log.info(line);
   for (const std::string& doubt : s.doubts) to.log.warning("prior doubtful: " + doubt);
-  to.manifest.metrics.emplace_back("learnt_rms", s.found.rms);
+  to.manifest.metrics.emplace_back("learnt_rms", rms_of(s));
   to.manifest.metrics.emplace_back("learnt_from_smooth", s.found.from_smooth);
   to.manifest.metrics.emplace_back("learnt_mesh_error", finer.change);
   to.manifest.metrics.emplace_back("code_norm", s.found.code_norm[0]);

@@ -112,11 +112,12 @@ data::ExitCode run_sample(RunContext& to, const data::Config& config, const Inve
                          {"r_hat", worst.r_hat},
                          {"effective_draws", worst.effective},
                          {"prior_doubts", static_cast<double>(state.doubts.size())}};
-  to.log.info(
-      fmt::format("{} draws of {} chains by {:.0f} gradients; RMS of draws {:.3f} in the "
-                  "median, of their mean {:.3f}",
-                  r.draws->kept * r.draws->chains.size(), r.draws->chains.size(), last[3],
-                  r.draws->numbers.back().middle, fit.rms));
+  to.log.info(fmt::format(
+      "{} draws of {} chains by {:.0f} gradients; RMS of draws {:.3f} in the "
+      "median{}, of their mean {:.3f}",
+      r.draws->kept * r.draws->chains.size(), r.draws->chains.size(), last[3],
+      r.draws->numbers.back().middle,
+      p.options.misfit.kind == survey::Misfit::huber ? " (of Huber's loss)" : "", fit.rms));
   tell_mixing(to.log, worst, *r.draws);
   return meets_expectations(to.log, p.options, r) ? data::ExitCode::ok
                                                   : data::ExitCode::not_converged;

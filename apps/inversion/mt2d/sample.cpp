@@ -127,7 +127,9 @@ SampleState begin_sample(const SampleProblem& p) {
   s.optimum = fmt::format(
       "cheapest section: RMS {:.3f} after {} steps, codes have a mean square of {:.3f}, {:.3f} a "
       "datum; data say something of {} directions",
-      found.rms, found.iterations.size(), found.code_norm[0],
+      inversion::rms({},
+                     inversion::normalised_residual(p.codes.data, found.predicted, p.codes.sigma)),
+      found.iterations.size(), found.code_norm[0],
       found.objective / static_cast<double>(found.n_data), s.mass.eigenvalue.size());
   s.doubts = inversion::doubts_of(found, held_out);
   const inversion::LogDensity density = inversion::log_density(p.codes, p.prior.prior);
@@ -239,7 +241,9 @@ Result sample_result(const SampleProblem& p, const SampleState& s) {
         {fmt::format("shift {} {}", shift.mode == inversion::Element::yx ? "tm" : "te",
                      p.of->input.survey.stations[static_cast<std::size_t>(shift.station)].id)});
   d.numbers.push_back({"log density"});
-  d.numbers.push_back({"rms"});
+  // The density knows that of the loss alone.
+  d.numbers.push_back(
+      {p.codes.loss.kind == inversion::Loss::Kind::l2 ? "rms" : "rms of Huber's loss"});
   const std::size_t m = d.numbers.size();
   std::vector<Numbers> numbers(n_chains), sections(n_chains);
   for (std::size_t c = 0; c < n_chains; ++c) {

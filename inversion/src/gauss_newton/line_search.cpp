@@ -38,6 +38,7 @@ SearchEnd search_line(const InverseProblem& p, const GaussianPrior& prior, const
   }
   s = std::move(trial);
   row.rms = rms(p.loss, s.residual);
+  row.plain_rms = rms({}, s.residual);
   row.objective = s.objective;
   row.step = step;
   row.change = step * largest;

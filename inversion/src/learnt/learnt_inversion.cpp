@@ -148,7 +148,8 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
                     .rms = rms(p.loss, from.state.residual),
                     .objective = from.state.objective,
                     .step = 1,
-                    .forwards = static_cast<int>(starts.size())});
+                    .forwards = static_cast<int>(starts.size()),
+                    .plain_rms = rms({}, from.state.residual)});
     static_cast<GaussNewtonResult&>(r) = gauss_newton(p, prior, from.state.m, options.newton);
     for (Iteration row : r.iterations) {
       row.number = static_cast<int>(rows.size()) + 1;
@@ -164,7 +165,7 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
           straight.draw_from(r.m, {options.key.seed, options.key.stream + 1 + std::uint64_t(k)}));
       for (std::size_t c = 0; c < m.size(); ++c) r.mean[c] += m[c] / options.posterior_draws;
     }
-    r.mean_rms = rms(p.loss, normalised_residual(p.data, problem.forward.predict(r.mean), p.sigma));
+    r.mean_rms = rms({}, normalised_residual(p.data, problem.forward.predict(r.mean), p.sigma));
   }
   r.expected = expected_costs(problem, model, prior, r.m, options.held_out);
   r.n_data = p.data.size();

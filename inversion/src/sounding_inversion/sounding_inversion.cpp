@@ -110,7 +110,8 @@ Setup set_up(const Response& response, const SoundingInversionOptions& o, double
   return s;
 }
 
-/// The smooth model: Occam's, or the minimum at a given roughness weight.
+/// The smooth model: Occam's, or the minimum at a given roughness weight. That one has no target,
+/// and so errors as they are stated.
 OccamResult fit_smooth(const Setup& s, const SoundingInversionOptions& o, double target) {
   OccamResult fit;
   if (o.method == Method::gauss_newton) {
@@ -166,6 +167,7 @@ std::vector<double> fit_few_layers(SoundingInversion& out, const Setup& s,
   few_options.starts = o.starts;
   few_options.seed = o.key.seed;
   few_options.target_rms = target;
+  few_options.newton.max_iterations = o.max_iterations;
   ln_rho.resize(s.layers());
   const FewLayerResult few = few_layer(
       s.problem, [&](int layers) { return layered_forward_free(frequency, layers); }, s.layering,
@@ -248,13 +250,15 @@ SoundingInverter::SoundingInverter(Response response, SoundingInversionOptions o
   ln_bounds_ = s.ln_bounds;
   const std::size_t n = s.layers();
   const Smoothing smoothing = s.smoothing();
-  const OccamResult fit = fit_smooth(s, o, target);
+  const bool weighted = o.method == Method::gauss_newton;
+  const double scale_of_fit = weighted ? 1.0 : out.error_scale;
+  const OccamResult fit = fit_smooth(weighted ? set_up(response, o, 1) : s, o, target);
   out.reason = fit.reason;
   // The bound is one of squares: it does not bind the RMS of another loss.
-  if (o.method != Method::gauss_newton && o.loss.kind == Loss::Kind::l2 &&
-      fit.reason == Reason::target_not_reached && out.target_rms < out.bound.rms)
+  if (!weighted && o.loss.kind == Loss::Kind::l2 && fit.reason == Reason::target_not_reached &&
+      out.target_rms < out.bound.rms)
     out.reason = Reason::target_below_bound;
-  out.iterations = with_stated_errors(fit.iterations, out.error_scale);
+  out.iterations = with_stated_errors(fit.iterations, scale_of_fit);
   out.mu = fit.mu;
   out.roughness = smoothing.roughness(fit.m);
   out.thickness_m = s.layering.thickness_m;
@@ -267,8 +271,10 @@ SoundingInverter::SoundingInverter(Response response, SoundingInversionOptions o
 
   const InverseProblem& p = s.problem;
   out.predicted_ohm = to_complex(predicted);
-  out.rms = rms({}, normalised_residual(p.data, predicted, sigma_of_data(response)));
-  out.loss_rms = out.error_scale * rms(o.loss, normalised_residual(p.data, predicted, p.sigma));
+  std::vector<double> residual = normalised_residual(p.data, predicted, sigma_of_data(response));
+  out.rms = rms({}, residual);
+  for (double& r : residual) r /= scale_of_fit;
+  out.loss_rms = scale_of_fit * rms(o.loss, residual);
   Response smooth_response = response;  // a wild last point must not decide how deep we see
   smooth_response.impedance_ohm = out.predicted_ohm;
   if (out.shift_ln_impedance)  // nor a factor that is not the earth's

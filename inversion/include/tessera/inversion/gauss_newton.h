@@ -46,6 +46,7 @@ struct Iteration {
   double step = 0;       ///< length taken of the Gauss-Newton step, 0..1
   double change = 0;     ///< largest change of a parameter
   int forwards = 0;      ///< forward responses computed in the line search
+  double plain_rms = 0;  ///< of squares, whatever the loss is; of Gauss-Newton's steps
 };
 
 /// How the linear system of a step is solved. All give the same step, to rounding or to

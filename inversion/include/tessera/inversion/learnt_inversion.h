@@ -57,7 +57,7 @@ struct LearntResult : GaussNewtonResult {  ///< its m is x = (p, z_1, z_2, ...)
   /// The mean of ln rho over draws of the posterior: of all models the one that is expected to be
   /// least wrong, where the minimum is one of many that fit as well. Empty without draws.
   std::vector<double> mean;
-  double mean_rms = 0;  ///< of the data that it predicts
+  double mean_rms = 0;  ///< of the data that it predicts, of squares whatever the loss is
   std::size_t n_data = 0;
   /// What earths of the prior's kind cost that have codes and errors of decoders as each of the
   /// held-out sections has, linear around the minimum.
