@@ -5,6 +5,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/backward_films.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/time_domain.h"
 #include "test_constants.h"
 
 #include <gtest/gtest.h>
@@ -60,6 +61,28 @@ TEST(Absorber, LosesTheSameInEveryMediumAndLeavesConductors) {
     EXPECT_DOUBLE_EQ(glass.loss[i] * 0.25, vacuum.loss[i]);  // s = loss/eps
     EXPECT_EQ(metal.loss[i], 0);
   }
+}
+
+/// Media of 1 at infinite frequency, and of 9 and -3 at f.
+TEST(Absorber, CountsTheMediumAtTheFrequenciesOfTheRun) {
+  const YeeGrid grid = uniform_grid({40 * cell, 0, 0}, cell);
+  const auto losses = [&](const std::vector<PoleResidue>& poles, double f_hz) {
+    Medium m;
+    m.poles = poles;
+    const std::array<Faces, 3> walls{};
+    const YeeModel model = yee_model(grid, walls, {}, step_s, Dtype::f64, {}, {m});
+    const MaterialRows rows = with_absorber(model.material, grid, {{{false, true}, {}, {}}},
+                                            {.cells = 10, .frequency_hz = f_hz}, step_s);
+    MaterialRow row{std::vector<double>(41, 1.0), std::vector<double>(41, 0.0), {}, {}};
+    rows(Ez, 0, 0, row);
+    return row.loss;
+  };
+  const double f = 1e9, at_once = losses({}, f).back();
+  EXPECT_GT(at_once, 0);
+  EXPECT_EQ(losses(lorentz(1e12, 1e9, 8), 0).back(), at_once);
+  EXPECT_NEAR(losses(lorentz(1e12, 1e9, 8), f).back(), 9 * at_once, 1e-4 * at_once);
+  EXPECT_EQ(losses(drude(2 * f, 1e-3 * f), f).back(), at_once);
+  EXPECT_EQ(losses(lorentz(1e12, 1e9, 8), f)[20], 0);
 }
 
 TEST(Absorber, RefusesWhatIsNoLayer) {

@@ -127,5 +127,20 @@ TEST(DispersionCorrection, UnevenOrTooCoarseCellsAreRefused) {
   EXPECT_THROW(dispersion_factor(glass(), grid, dt, 1e8), Error);
 }
 
+/// Nothing runs along a period of one cell, however long: the plane is all there is.
+TEST(DispersionCorrection, APeriodOfOneCellIsNoDirection) {
+  const double h = 1e-2, f = speed_of_light / (2 * 20 * h), dt = 0.5 * h / speed_of_light;
+  const YeeGrid plane = uniform_grid({1, 1, 0}, h), line = uniform_grid({1, 0, 0}, h);
+  for (const double length : {h, 30 * h}) {
+    YeeGrid one = plane;
+    one.lines[2] = {0, length};
+    one.one_cell_period[2] = true;
+    EXPECT_EQ(dispersion_factor(glass(), one, dt, f), dispersion_factor(glass(), plane, dt, f));
+    one.lines[1] = {0, length};
+    one.one_cell_period[1] = true;
+    EXPECT_EQ(dispersion_factor(glass(), one, dt, f), dispersion_factor(glass(), line, dt, f));
+  }
+}
+
 }  // namespace
 }  // namespace tessera::electromagnetics

@@ -69,6 +69,17 @@ const std::vector<FormCase>& form_cases() {
   return cases;
 }
 
+/// A real pole with a real residue has its conjugate like any other: nothing jumps there.
+TEST(DispersionModels, AResidueCountsItsConjugateAlsoOnTheRealAxis) {
+  const DispersionModel& m = dispersion_model("residue");
+  const auto chi = [&](double above) {
+    return susceptibility(m.poles(values_of({{"pole", {-1e15, above}}, {"residue", {2e15, 0}}})),
+                          C(0, 1e15));
+  };
+  EXPECT_LT(std::abs(chi(0) - 4e15 / C(1e15, 1e15)), 1e-12);
+  EXPECT_LT(std::abs(chi(1e3) - chi(0)), 1e-9);
+}
+
 TEST(DispersionModels, PolesAreTheFormula) {
   for (const DispersionModel& m : dispersion_models()) {
     const auto& all = form_cases();

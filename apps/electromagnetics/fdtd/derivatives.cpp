@@ -196,7 +196,8 @@ std::int64_t steps_of(const Case& c, const std::vector<em::Injection>& sources,
   double sources_end = 0;
   for (const em::Injection& s : sources) sources_end = std::max(sources_end, s.end_s);
   if (const std::int64_t n = fixed_end(c, sources_end)) return n;
-  const std::int64_t n = em::steps_of_passages(c.grid, c.media, sources_end, c.dt_s);
+  const std::int64_t n = em::steps_of_passages(
+      c.grid, c.media, (c.frequency_min + c.frequency_max) / 2, sources_end, c.dt_s);
   lines.push_back(
       fmt::format("the run ends by its decay; checked are {} steps: the sources, and two passages "
                   "of the domain (other numbers: --set run.stop.steps=...)",

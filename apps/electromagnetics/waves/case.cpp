@@ -237,11 +237,24 @@ std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
                              wires_on_lines(c).wires, edges_of_elements(c)));
 }
 
+double middle_of_band(const Case& c) { return (c.frequency_min + c.frequency_max) / 2; }
+
+/// What layers are laid out for: Re n in the middle of the band. Where nothing travels, as in a
+/// metal, a wave of vacuum.
+double index_of_background(const Case& c) {
+  const em::Medium& m = c.media.front();
+  if (m.pec) return 1;
+  const double f = middle_of_band(c);
+  const bool constant = !em::disperses(m) && m.sigma[0] == 0 && m.sigma_m[0] == 0;
+  if (constant || !(f > 0)) return std::sqrt(m.eps[0] * m.mu[0]);
+  return std::max(1.0, std::abs(em::refractive_index(m, 0, f).real()));
+}
+
 em::YeeModel make_model(const Case& c, const em::Slab& slab) {
   const BoundaryOptions& boundary = c.options.boundary;
-  const em::Medium& background = c.media.front();
   em::Absorber absorber = boundary.absorber;
-  absorber.index = background.pec ? 1 : std::sqrt(background.eps[0] * background.mu[0]);
+  absorber.index = index_of_background(c);
+  absorber.frequency_hz = middle_of_band(c);
   em::Pml pml = boundary.pml;
   pml.index = boundary.pml.medium_index.value_or(absorber.index);
   em::YeeModel m =

@@ -86,8 +86,8 @@ data::Options<OutputOptions> output_table() {
   o.add("vtk", &O::vtk, {.doc = "Write fields and snapshots for ParaView, too."});
   o.add("pictures", &O::pictures, {.doc = "Draw spectra, patterns and fields."});
   o.add("scene", &O::scene,
-        {.doc = "Show the media as the grid sees them: a picture with sources and monitors, a file "
-                "for ParaView."});
+        {.doc = "Show the media as the grid sees them: a picture with sources and monitors or "
+                "receivers, a file for ParaView."});
   o.add(
       "scene_at", &O::scene_at,
       length({.doc = "In 3-D, the point through which the picture of the scene is cut across x, y "
@@ -139,8 +139,12 @@ data::Options<GridOptions> grid_table(bool with_auto) {
         {.doc = "Instead of cell: cells in the shortest wavelength of frequency_max in any medium.",
          .min = 2,
          .max = 1000});
-  o.add("frequency_max", &O::frequency_max,
-        frequency({.doc = "Highest frequency that has to be resolved."}));
+  o.add(
+      "frequency_max", &O::frequency_max,
+      frequency(
+          {.doc = "Highest frequency that has to be resolved: that of cells_per_wavelength and of "
+                  "auto. Of cells that are given otherwise, those are told that are too "
+                  "coarse for it."}));
   o.add("max_ratio", &O::max_ratio,
         {.doc = "Largest ratio of neighbouring cells where the grid is graded.",
          .above = 1,
@@ -245,7 +249,7 @@ data::Options<BoundaryOptions> boundary_table() {
            .min = 0});
   pml.add(
       "index", &P::medium_index,
-      {.doc = "Refractive index in the layers; that of grid.background if not given.", .above = 0});
+      {.doc = "Refractive index in the layers; that of grid.background in the middle of the band if not given.", .above = 0});
   using A = AbsorberOptions;
   data::Options<A> absorber("absorber",
                             "Layers of conductivity, electric and magnetic alike, that rises "

@@ -102,7 +102,7 @@ enum class Face { pml, pec, pmc, periodic, bloch, absorber };
 enum class FaceName { x_low, x_high, y_low, y_high, z_low, z_high };
 /// Pml::index is not read: it follows from this.
 struct PmlOptions : electromagnetics::Pml {
-  std::optional<double> medium_index;  ///< not given: that of the background
+  std::optional<double> medium_index;  ///< not given: that of the background in the band
 };
 /// Absorber::index is not read: it is that of the background.
 using AbsorberOptions = electromagnetics::Absorber;

@@ -321,8 +321,10 @@ data::Options<MonitorOptions> monitor_table() {
            "\"taper.corners[0][1]\"; two more runs, whatever their number. Of transforms (since "
            "0.3) "
            "also names that move conductors, losses, sheets, wires, and R, L and C of loads and "
-           "ports; one more pass of all runs for each name of the case, in float64. Sources, modes "
-           "and the medium where a far field begins stay as they are.",
+           "ports; one more pass of all runs for each name of the case, in float64. Of a far field "
+           "directivity, intensity, power, E_theta and E_phi have them, and not axial_ratio, "
+           "co_polar, cross_polar and what beam asks for. Sources, modes and the medium where a "
+           "far field begins stay as they are.",
        .only_for = {"resonances", "dft", "flux", "far_field", "rcs", "ldos", "orders", "mode",
                     "beam"},
        .max_items = 1000});

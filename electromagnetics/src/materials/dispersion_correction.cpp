@@ -30,8 +30,9 @@ double dispersion_factor(const Medium& medium, const YeeGrid& grid, double dt_s,
         "{} s: take one that the grid carries",
         frequency_hz, dt_s));
   if (medium.pec) return 1;
-  int dimensions = 0;
-  for (int d = 0; d < 3; ++d) dimensions += grid.resolved(d);
+  const auto carries = [&](int d) { return grid.cells(d) > 1; };  // fields are even along a period
+  const int dimensions = int{carries(0)} + int{carries(1)} + int{carries(2)};
+  if (dimensions == 0) return 1;
   const double w = 2 * std::numbers::pi * frequency_hz, sine = 2 / dt_s * std::sin(w * dt_s / 2);
   double sum = 0;
   for (int axis = 0; axis < 3; ++axis) {
@@ -40,7 +41,7 @@ double dispersion_factor(const Medium& medium, const YeeGrid& grid, double dt_s,
     const double k = n.real() * w / speed_of_light;
     double curl_curl = 0;
     for (int d = 0; d < 3; ++d) {
-      if (!grid.resolved(d)) continue;
+      if (!carries(d)) continue;
       const double h = grid.smallest_length(d);
       for (int i = 0; i < grid.cells(d); ++i)
         if (grid.length(d, i) > h * (1 + 1e-6))

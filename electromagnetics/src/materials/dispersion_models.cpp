@@ -25,7 +25,9 @@ const std::vector<DispersionParameter>& dispersion_parameters() {
       {"phase", "Phase.", Q::angle, 0},
       {"pole", "a, real and imaginary part; the real part of a stable medium is negative.",
        Q::complex},
-      {"residue", "c, real and imaginary part.", Q::complex},
+      {"residue",
+       "c, real and imaginary part; beside a real pole it counts twice, by its real part.",
+       Q::complex},
   };
   return parameters;
 }
@@ -56,7 +58,9 @@ const std::vector<DispersionModel>& dispersion_models() {
        .parameters = {"pole", "residue"},
        .poles =
            [](const V& v) {
-             return std::vector<PoleResidue>{{v.complex("pole"), v.complex("residue")}};
+             PoleResidue term{v.complex("pole"), v.complex("residue")};
+             if (is_real(term)) term.c *= 2;  // the conjugate, which terms of a medium leave out
+             return std::vector<PoleResidue>{term};
            },
        .fault = [](const V& v) -> std::optional<DispersionFault> {
          if (v("pole") <= 0) return {};

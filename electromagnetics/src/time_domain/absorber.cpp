@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/absorber.h"
 
+#include "base/numbers.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
+#include "time_domain/row_answer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <utility>
 
 namespace tessera::electromagnetics {
@@ -39,6 +42,19 @@ AbsorberProfile absorber_profile(const std::vector<double>& x, AbsorbingFaces fa
   return p;
 }
 
+bool polarizes(const MaterialRow& row, int i) {
+  return std::any_of(row.dispersive.begin(), row.dispersive.end(), [&](const DispersiveRun& run) {
+    return i >= run.first && i < run.first + static_cast<int>(run.weight.size());
+  });
+}
+
+/// eps of an edge, or mu of a face, as a step of z = e^{i w dt} sees it.
+double constant_at(const MaterialRow& row, int i, std::complex<double> z) {
+  const double at_once = 1 / row.inverse[static_cast<std::size_t>(i)];
+  if (z == 1.0 || !polarizes(row, i)) return at_once;
+  return std::max(at_once, (row_answer(row, i, z) / (z - 1.0)).real());
+}
+
 void check_absorber(const YeeGrid& grid, int axis, AbsorbingFaces faces, const Absorber& a) {
   if (!(a.order >= 0) || !(a.reflection > 0 && a.reflection <= 1) || !(a.index > 0))
     throw Error(fmt::format(
@@ -66,7 +82,8 @@ MaterialRows with_absorber(MaterialRows rows, const YeeGrid& grid,
   if (std::all_of(profiles.begin(), profiles.end(),
                   [](const AbsorberProfile& p) { return p.lines.empty(); }))
     return rows;
-  return [rows = std::move(rows), profiles](int component, int j, int k, MaterialRow& row) {
+  const std::complex<double> z = std::polar(1.0, two_pi * absorber.frequency_hz * dt_s);
+  return [rows = std::move(rows), profiles, z](int component, int j, int k, MaterialRow& row) {
     rows(component, j, k, row);
     const auto along = [&](int d) -> const std::vector<double>& {
       const AbsorberProfile& p = profiles[static_cast<std::size_t>(d)];
@@ -76,9 +93,11 @@ MaterialRows with_absorber(MaterialRows rows, const YeeGrid& grid,
       return along(d).empty() ? 0 : along(d)[static_cast<std::size_t>(i)];
     };
     const double across = at(1, j) + at(2, k);
-    for (std::size_t i = 0; i < row.inverse.size(); ++i)
-      if (const double s = across + at(0, static_cast<int>(i)); s > 0 && row.inverse[i] > 0)
-        row.loss[i] += s / row.inverse[i];
+    for (int i = 0; i < static_cast<int>(row.inverse.size()); ++i) {
+      const auto q = static_cast<std::size_t>(i);
+      if (const double s = across + at(0, i); s > 0 && row.inverse[q] > 0)
+        row.loss[q] += s * constant_at(row, i, z);
+    }
   };
 }
 

@@ -38,12 +38,15 @@ std::int64_t steps_of_decay(const YeeGrid& grid, double sources_end_s, double dt
   return steps_within(end_or_zero(sources_end_s) + 20 * around / speed_of_light, dt_s);
 }
 
-std::int64_t steps_of_passages(const YeeGrid& grid, std::span<const Medium> media,
+std::int64_t steps_of_passages(const YeeGrid& grid, std::span<const Medium> media, double f_hz,
                                double sources_end_s, double dt_s) {
   double diagonal = 0, index = 1;
   for (int d = 0; d < 3; ++d) diagonal = std::hypot(diagonal, resolved_extent(grid, d));
-  for (const Medium& m : media)
-    if (!m.pec) index = std::max(index, std::sqrt(m.eps[0] * m.mu[0]));
+  for (const Medium& m : media) {
+    if (m.pec) continue;
+    const double eps = f_hz > 0 && disperses(m) ? permittivity(m, 0, f_hz).real() : 0;
+    index = std::max(index, std::sqrt(std::max(m.eps[0], eps) * m.mu[0]));
+  }
   const double passages = 2 * index * diagonal / speed_of_light;
   return static_cast<std::int64_t>((end_or_zero(sources_end_s) + passages) / dt_s) + 1;
 }

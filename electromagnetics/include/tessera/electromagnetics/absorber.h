@@ -10,6 +10,9 @@
 //
 //   R = exp(-2 s_max D / ((p + 1) v)),    v: the speed in the background.
 //
+// Of a medium with poles eps is Re eps(f) at a given frequency, and eps at infinite frequency where
+// that is smaller, as in metals.
+//
 // Both conductivities are positive: whatever the medium, energy falls. Thicker than a Pml
 // (boundary.h), and stable also where a film or surface of negative permittivity runs through it
 // (backward_films.h). The face behind the layer is a conductor.
@@ -27,6 +30,7 @@ struct Absorber {
   double order = 3;          ///< p
   double reflection = 1e-4;  ///< R, amplitude: fixes s_max
   double index = 1;          ///< sqrt(eps mu) of the background: v = c / index
+  double frequency_hz = 0;   ///< f of media with poles; 0: eps at infinite frequency
 };
 /// Which faces of an axis have a layer in front of them.
 struct AbsorbingFaces {

@@ -23,7 +23,8 @@
 
 namespace tessera::electromagnetics {
 
-/// F of a medium, the mean over E along the three axes. 1 where waves decay within a wavelength
+/// F of a medium, the mean over E along the three axes. Along a period of one cell no wave runs. 1
+/// where waves decay within a wavelength
 /// over 2 pi (Im n beyond Re n): metals, and perfect conductors. Throws Error where the cells of an
 /// axis differ in length or have more than half of the wavelength.
 double dispersion_factor(const Medium& medium, const YeeGrid& grid, double dt_s,

@@ -32,8 +32,9 @@ std::optional<std::int64_t> fixed_end(const RunEnd& end, double sources_end_s, d
 std::int64_t steps_of_decay(const YeeGrid& grid, double sources_end_s, double dt_s);
 /// Until the sources have ended, as above, and then waves in the densest medium have gone twice
 /// along the diagonal of the domain: what crosses it and comes back is in the records. Media by
-/// sqrt(eps mu) along x, 1 at least; conductors count for nothing.
-std::int64_t steps_of_passages(const YeeGrid& grid, std::span<const Medium> media,
+/// sqrt(eps mu) along x, with the larger of eps at infinite frequency and Re eps at f_hz (0: the
+/// former), 1 at least; conductors count for nothing.
+std::int64_t steps_of_passages(const YeeGrid& grid, std::span<const Medium> media, double f_hz,
                                double sources_end_s, double dt_s);
 
 }  // namespace tessera::electromagnetics
