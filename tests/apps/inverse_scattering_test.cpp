@@ -80,14 +80,30 @@ TEST_F(InverseScattering, ASquareIsFoundAndDrawn) {
   const std::size_t over_truth = drawn.find(stroke);
   ASSERT_NE(over_truth, std::string::npos);
   EXPECT_NE(drawn.find(stroke, over_truth + 1), std::string::npos);
+  EXPECT_TRUE(holds(read("RUN/plots/scene.svg"), "receivers"));
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/scene.png"));
   fs::remove(here() / "RUN/plots/permittivity.png");
   EXPECT_EQ(tessera({"plot", "RUN"}).code, 0);
   EXPECT_EQ(read("RUN/plots/permittivity.png"), picture);
   // An expectation that is not met.
   EXPECT_EQ(tessera({"run", "case.toml", "--output", "R2", "--set", "optimize.iterations=1",
-                     "--set", "expect.ssim_min=0.99"})
+                     "--set", "expect.ssim_min=0.99", "--set", "output.scene=false"})
                 .code,
             6);
+  EXPECT_FALSE(fs::exists(here() / "R2/plots/scene.png"));
+}
+
+TEST_F(InverseScattering, ARateThatNothingTakesIsSaid) {
+  write("case.toml", kSquare);
+  const auto check = [&](const std::string& setting) {
+    const Outcome o =
+        tessera({"check", "case.toml", "--set", setting, "--set", "optimize.rate=0.2"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_TRUE(holds(check("optimize.method=\"lbfgs\""),
+                    "warning E0650: optimize.rate has no effect with method = \"lbfgs\""));
+  EXPECT_FALSE(holds(check("optimize.method=\"adam\""), "E0650"));
 }
 
 /// A descent that begins, and may end, with nothing in the region is a result and is drawn.
@@ -118,6 +134,23 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
                 1e-12)
         << file;
   }
+  // Less than a step short, as data of another step may be: the run ends where they do.
+  std::string table = read("made/tables/measured.csv");
+  const auto cut = [&] { table.erase(table.find_last_of('\n', table.size() - 2) + 1); };
+  const auto short_by_one_more = [&] {
+    cut();
+    write("short.csv", table);
+    return tessera({"run", "case.toml", "--output", "short", "--force", "--set", few, "--set",
+                    "data.file=\"short.csv\""});
+  };
+  const Outcome by_one = short_by_one_more();
+  ASSERT_EQ(by_one.code, 0) << by_one.err;
+  EXPECT_EQ(csv_rows(read("short/tables/measured.csv")), csv_rows(table));
+  EXPECT_NEAR(csv_rows(read("short/metrics.csv"))[0][1], csv_rows(read("made/metrics.csv"))[0][1],
+              1e-3);
+  const Outcome by_two = short_by_one_more();
+  EXPECT_EQ(by_two.code, 4) << by_two.err;
+  EXPECT_TRUE(holds(by_two.err, "the data reach from")) << by_two.err;
   // Squares of fields that overflow are no misfit, and there is nothing to descend from.
   const Outcome beyond =
       tessera({"run", "case.toml", "--output", "beyond", "--set", "source[0].amplitude=1e200",
@@ -125,7 +158,7 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
   EXPECT_EQ(beyond.code, 7) << beyond.err;
   EXPECT_TRUE(holds(beyond.err, "the misfit is not finite at iteration 0")) << beyond.err;
   // Without its header a table would lose its first time.
-  const std::string table = read("made/tables/measured.csv");
+  table = read("made/tables/measured.csv");
   write("bare.csv", table.substr(table.find('\n') + 1));
   const Outcome bare = tessera(
       {"run", "case.toml", "--output", "bare", "--set", few, "--set", "data.file=\"bare.csv\""});

@@ -8,6 +8,7 @@
 #include "electromagnetics/fdtd/run.h"
 #include "electromagnetics/fdtd/touchstone.h"
 #include "electromagnetics/waves/auto_grid.h"
+#include "electromagnetics/waves/pictures.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/mesh.h"
 
-#include "electromagnetics/fdtd/pictures.h"
 #include "electromagnetics/waves/auto_grid.h"
+#include "electromagnetics/waves/pictures.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/quantity.h"
 #include "tessera/data/vtk_xml.h"

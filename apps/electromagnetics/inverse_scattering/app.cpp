@@ -5,6 +5,7 @@
 
 #include "electromagnetics/inverse_scattering/results.h"
 #include "electromagnetics/inverse_scattering/two_discs_case.h"
+#include "electromagnetics/waves/pictures.h"
 #include "support/step_record.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/optimize.h"
@@ -154,9 +155,33 @@ Estimate estimate_inverse(const data::Config& config, InverseProblem& p) {
   return e;
 }
 
+/// What is known, with the region, the sources and the receivers.
+void show_scene(RunContext& context, const InverseProblem& p) {
+  const InverseOptions& o = p.options;
+  if (!o.output.scene) return;
+  if (o.output.vtk && data::vtk_xml_available())
+    write_scene(context.folder.path() / "vtk", *p.known);
+  if (!o.output.pictures) return;
+  using Mark = electromagnetics::SceneFigure::Mark;
+  Mark region{.name = "region", .marker = data::Marker::square, .colour = data::line_colour(2)};
+  for (std::size_t d = 0; d < 3; ++d) {
+    region.at[d] = (o.region.low[d] + o.region.high[d]) / 2;
+    region.size[d] = o.region.high[d] - o.region.low[d];
+  }
+  std::vector<Mark> marks{region};
+  for (std::size_t r = 0; r < std::min<std::size_t>(o.receivers.positions.size(), 200); ++r)
+    marks.push_back({r == 0 ? "receivers" : "",
+                     o.receivers.positions[r],
+                     {},
+                     data::Marker::circle,
+                     data::line_colour(1)});
+  draw_scene(context.folder.plots(), *p.known, false, marks);
+}
+
 data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
   make_data(p, context.config);
   const InverseOptions& o = p.options;
+  show_scene(context, p);
   context.manifest.seeds = {static_cast<std::uint64_t>(o.data.seed)};
   const auto& path = context.folder.path();
   std::string why_not;

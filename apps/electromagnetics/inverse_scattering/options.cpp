@@ -99,6 +99,8 @@ CaseOptions InverseOptions::waves(bool with_truth) const {
   o.first_truth = o.structures.size();
   if (with_truth) o.structures.insert(o.structures.end(), truth.begin(), truth.end());
   o.sources = sources;
+  o.output = output;
+  o.title = title;
   return o;
 }
 

@@ -180,9 +180,22 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   if (in_float64) p.options.run.precision = Precision::f64;
   p.known = std::make_shared<Case>(make_case(comparable_waves(p.options, false), config));
   const Case& c = *p.known;
+  if (const DescentOptions& d = p.options.optimize;
+      d.method == Descent::lbfgs && d.rate != DescentOptions{}.rate) {
+    data::Diagnostic idle = config.error(650, "optimize.rate",
+                                         "optimize.rate has no effect with method = \"lbfgs\", "
+                                         "which searches for the length of its steps",
+                                         "take method = \"adam\", or leave this out");
+    idle.severity = data::Severity::warning;
+    p.known->warnings.push_back(std::move(idle));
+  }
   const StopOptions& stop = p.options.run.stop;
   p.n_steps = stop.steps.value_or(std::int64_t{1} << 40);
   if (stop.time) p.n_steps = std::min(p.n_steps, em::steps_within(*stop.time, c.dt_s));
+  if (p.options.data.file) {
+    data::open_input(*p.options.data.file);
+    make_data(p, config);
+  }
 
   std::vector<int> components;
   const std::array<bool, 6> active = computed(c);
@@ -253,10 +266,7 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
                        }))
         p.known->warnings.push_back(d);
   }
-  if (p.options.data.file) {
-    data::open_input(*p.options.data.file);
-    make_data(p, config);
-  }
+  if (p.data.defined()) p.truth.reset();  // compared with the result by its map alone
   p.inputs = data::inputs_read();
   return p;
 }
@@ -268,6 +278,7 @@ void make_data(InverseProblem& p, const data::Config& config) {
   std::vector<double> d(shots * n * receivers, 0.0);
   if (p.options.data.file) {
     d = read_scattering_data(*p.options.data.file, shots, receivers, p.times_s());
+    p.n_steps = static_cast<std::int64_t>(d.size() / (shots * receivers));
   } else {
     const Case& truth = *p.truth;
     const std::vector<em::Injection> injections = make_injections(truth);
