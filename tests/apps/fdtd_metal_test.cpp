@@ -89,6 +89,14 @@ TEST_F(FdtdMetal, AveragedCellsOfAMetalAreDoubted) {
   box.replace(box.find("shape = \"sphere\""), 16, "shape = \"box\"");
   box.replace(box.find("radius = \"60 nm\""), 16, "size = [\"96 nm\", \"96 nm\", \"96 nm\"]");
   EXPECT_FALSE(doubted(box));
+  // By what an rcs tells of absorption alone, and not by fields.
+  const std::string flux[] = {"kind = \"flux\"\nname = \"absorbed\"",
+                              "kind = \"flux\"\nname = \"scattered\""};
+  std::string echo = sphere("kottke");
+  for (const std::string& f : flux) echo.replace(echo.find(f), 13, "kind = \"dft\" ");
+  EXPECT_TRUE(doubted(echo));
+  echo.erase(echo.find("[[monitor]]\nkind = \"rcs\""));
+  EXPECT_FALSE(doubted(echo));
 }
 
 }  // namespace

@@ -104,6 +104,42 @@ TEST_F(FdtdPortChecks, ALoadMayShareThem) {
   }
 }
 
+/// One pass takes the slopes of what rings: that of the run of a port.
+TEST_F(FdtdPortChecks, ResonancesHaveDerivativesWhereOnePortIsDriven) {
+  const std::string text =
+      plates(lumped("p2", "10 mm", "0 mm", "2 mm", "") +
+             "[[structure]]\nname = \"block\"\nshape = \"box\"\nsize = [\"4 mm\", \"2 mm\", "
+             "\"2 mm\"]\nmaterial = \"glass\"\n[[material]]\nname = \"glass\"\neps = 2\n"
+             "[[monitor]]\nkind = \"resonances\"\nname = \"tones\"\nposition = [\"7 mm\", \"0.5 "
+             "mm\", \"0 mm\"]\ncomponents = [\"Ey\"]\nfrequency_min = \"2 GHz\"\nfrequency_max "
+             "= \"9 GHz\"\nderivatives = [\"block.size[0]\"]\n");
+  refused(text,
+          "error E0642: resonances have derivatives in a case of one run, and this one has 2");
+  write("case.toml", text);
+  const Outcome one = tessera({"check", "case.toml", "--set", "run.excite=[\"p2\"]"});
+  EXPECT_EQ(one.code, 0) << one.err;
+}
+
+/// FR4 is known from 0.1 to 100 GHz. No monitor asks for anything.
+TEST_F(FdtdPortChecks, FrequenciesOfSOutsideOfAModelAreSaid) {
+  const std::string text = plates(
+      "[[structure]]\nshape = \"box\"\nsize = [\"20 mm\", \"2 mm\", \"2 mm\"]\nmaterial = "
+      "\"FR4\"\n");
+  const auto told = [&](const std::string& frequencies) {
+    write("case.toml", text);
+    const Outcome o =
+        tessera({"check", "case.toml", "--set", "s_parameters.frequencies=" + frequencies});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_FALSE(holds(told("[\"1 GHz\", \"2 GHz\"]"), "E0659"));
+  const std::string beyond = told("[\"1 GHz\", \"120 GHz\"]");
+  EXPECT_TRUE(holds(beyond,
+                    "E0659: the model of 'FR4' holds from 1e+08 to 1e+11 Hz, and "
+                    "s_parameters asks for 1.2e+11 Hz"))
+      << beyond;
+}
+
 TEST_F(FdtdPortChecks, PortsOfOneGuideFaceEachOther) {
   const std::string same = "for its own: they are in one guide and look the same way",
                     away = "for its own: they are in one guide and look away from each other";

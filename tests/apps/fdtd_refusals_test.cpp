@@ -84,6 +84,8 @@ material = )";
               "\nloss_tangent = 0.01\nloss_frequency = \"100 THz\"\nloss_band = [\"90 THz\", "
               "\"200 THz\"]",
           "error E0624: over a band poles and a constant loss tangent contradict");
+  refused("eps = 4\nsigma = \"2000 S/m\"", "eps = 4\nfit.tolerance = 0.1",
+          "error E0624: there is no index_file that a medium is fitted to");
   write("one.csv", "wavelength_um,n\n1,1.5\n");
   refused("eps = 4\nsigma = \"2000 S/m\"", "index_file = \"one.csv\"",
           "error E0624: [fit_medium] 1 rows cannot fix");
@@ -412,6 +414,57 @@ frequencies = ["30 THz", "220 THz"]
   EXPECT_FALSE(holds(of_table("[\"100 THz\", \"300 THz\"]"), "E0659"));
   EXPECT_TRUE(holds(of_table("[\"100 THz\", \"310 THz\"]"),
                     "E0659: the table of 'wafer' holds from 1e+14 to 3e+14 Hz"));
+}
+
+/// At 75 nm the steps put a line of 0.5 THz at 200 THz 1.5 THz lower; at 10 nm 0.026.
+TEST_F(Fdtd, LinesThatStepsMoveAreSaidWhereResultsAreAskedFor) {
+  const std::string text = R"(app = "electromagnetics.fdtd"
+grid = {size = ["6 um", "0 um", "0 um"], cell = "75 nm"}
+run.stop.steps = 10
+[[material]]
+name = "gas"
+eps = 1
+poles = [{kind = "lorentz", frequency = "200 THz", damping = "0.5 THz", delta_eps = 0.001}]
+[[structure]]
+shape = "box"
+low = ["0 um", "-inf", "-inf"]
+high = ["1.5 um", "inf", "inf"]
+material = "gas"
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["-1.5 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "60 THz"}
+[[monitor]]
+name = "through"
+position = ["2 um", "0 um", "0 um"]
+)",
+                    flux = "kind = \"flux\"\nsize = [\"0 um\", \"0 um\", \"0 um\"]\n",
+                    band = "frequency_min = \"196 THz\"\nfrequency_max = \"202 THz\"\n";
+  const auto check = [&](const std::string& monitor, const std::string& setting) {
+    write("line.toml", text + monitor);
+    const Outcome o = tessera({"check", "line.toml", "--set", setting});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const std::string same = "run.stop.steps=10", coarse = check(flux + band, same);
+  EXPECT_TRUE(holds(coarse,
+                    "line.toml:4:1: warning E0646: steps of 2.377e-16 s move the resonance "
+                    "of 'gas' at 2e+14 Hz, 5e+11 Hz wide, down by 1.47e+12 Hz"))
+      << coarse;
+  EXPECT_FALSE(holds(check(flux + band, "grid.cell=\"10 nm\""), "E0646"));
+  // Far from the line, and where nothing is asked for at all.
+  EXPECT_FALSE(holds(check(flux + "frequencies = [\"180 THz\"]\n", same), "E0646"));
+  EXPECT_FALSE(holds(check("kind = \"probe\"\n", same), "E0646"));
+  // Modes that ring in a band about it.
+  EXPECT_TRUE(holds(check("kind = \"resonances\"\n" + band, same), "E0646"));
+  // Cells that are too coarse for what is said to be resolved.
+  const std::string beyond = check(flux + band, "grid.frequency_max=\"3000 THz\"");
+  EXPECT_TRUE(holds(beyond, "at 3e+15 Hz")) << beyond;
+  EXPECT_TRUE(holds(beyond,
+                    "E0654: no wave above 1.999e+15 Hz travels on cells of 7.5e-08 m, but "
+                    "grid.frequency_max is 3e+15 Hz"))
+      << beyond;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -161,6 +162,23 @@ TEST(MediumChecks, RequireSoundListsAllErrorsAtOnce) {
     EXPECT_EQ(text.find("stuff"), std::string::npos);
   }
   EXPECT_EQ(require_sound({remark}).size(), 3u);
+}
+
+/// The peak of -Im eps that steps have lies where it is said.
+TEST(MediumChecks, StepsMoveALineAsFarAsIsSaid) {
+  const double f0 = 200e12, dt = 0.3 / (2 * std::numbers::pi * f0);
+  const Medium m = stuff({lorentz(f0, 0.5e12, 1e-3), drude(50e12, 1e12)});
+  const std::vector<SteppedLine> lines = stepped_lines(m, dt);
+  ASSERT_EQ(lines.size(), 1u);  // a Drude term is none
+  EXPECT_NEAR(lines[0].frequency_hz, f0, 1e-6 * f0);
+  EXPECT_NEAR(lines[0].width_hz, 0.5e12, 1);
+  EXPECT_NEAR(lines[0].shift_hz, f0 * 0.3 * 0.3 / 12, 0.02 * f0 * 0.3 * 0.3 / 12);
+  const Medium alone = stuff({lorentz(f0, 0.5e12, 1e-3)});
+  double peak = 0, at = 0;
+  for (double f = 190e12; f < 202e12; f += 1e9)
+    if (const double own = -discrete_permittivity(alone, 0, f, dt).imag(); own > peak)
+      peak = own, at = f;
+  EXPECT_NEAR(at, f0 - lines[0].shift_hz, 2e9);
 }
 
 }  // namespace

@@ -3,10 +3,17 @@
 #pragma once
 #include "electromagnetics/waves/case.h"
 
+#include <algorithm>
+
 namespace tessera::apps::waves {
 
 /// Lines, faces and the phases between joined ones, from the media and the band of frequencies.
 void make_grid(Case& c, const data::Config& config);
+/// What cells have to be fine enough for: the band's highest frequency, or a higher
+/// grid.frequency_max.
+inline double highest_resolved(const Case& c) {
+  return std::max(c.frequency_max, c.options.grid.frequency_max.value_or(0));
+}
 /// Media as the grid takes them, and the time step that is stable in them; what speaks against the
 /// media.
 void choose_time_step(Case& c, const data::Config& config);
@@ -17,6 +24,8 @@ void put_lines_on_sheets(Case& c, const data::Config& config);
 void make_surface_losses(Case& c, const data::Config& config);
 /// Warns of conductors whose skin the cells do not see, and of bodies thinner than it.
 void find_skins(Case& c, const data::Config& config);
+/// Warns of media that are not known, or are stepped badly, where results are asked for.
+void doubt_media(Case& c, const data::Config& config);
 /// The losses of a case that has passed.
 void place_surface_losses(Case& c);
 /// Sheets on the grid.

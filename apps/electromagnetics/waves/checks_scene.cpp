@@ -43,6 +43,9 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
     checks.say(624, at + (m.library ? ".library" : ".index_file"),
                "already says what eps, index, sigma, loss_tangent and poles would",
                "leave this out, or those");
+  if (!m.index_file && !(m.fit == IndexFitOptions{}))
+    checks.say(624, at + ".fit", "there is no index_file that a medium is fitted to",
+               "give index_file, or leave this out");
   if (m.index && m.eps)
     checks.say(624, at + ".index", "the permittivity is given in two ways",
                "leave this or eps out");

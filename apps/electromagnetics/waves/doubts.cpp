@@ -3,7 +3,6 @@
 #include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/backward_films.h"
 #include "tessera/electromagnetics/constants.h"
-#include "tessera/electromagnetics/media_library.h"
 
 #include <fmt/format.h>
 
@@ -55,16 +54,24 @@ struct Doubts {
   }
 };
 
+/// Whether a case asks for powers, or for what they decide: a loss that bodies do not have counts.
+bool asks_for_losses(const CaseOptions& o) {
+  constexpr std::array of_power{MonitorKind::flux,   MonitorKind::rcs,        MonitorKind::ldos,
+                                MonitorKind::orders, MonitorKind::resonances, MonitorKind::mode};
+  return !o.scattering.all_frequencies().empty() ||
+         std::any_of(o.monitors.begin(), o.monitors.end(), [&](const MonitorOptions& m) {
+           return std::find(of_power.begin(), of_power.end(), m.kind) != of_power.end();
+         });
+}
+
 /// In a cell that the surface of a metal cuts, permittivities of opposite signs meet: for some
 /// share of the metal their average is near zero (or infinite) at any frequency, and such a cell
 /// absorbs whatever the damping. Along the grid no share but one occurs; across it all do.
 void averaged_metals(Doubts& doubts, const std::vector<std::size_t>& key) {
   const Case& c = doubts.c;
-  const bool absorbed = std::any_of(
-      c.options.monitors.begin(), c.options.monitors.end(), [](const MonitorOptions& o) {
-        return o.kind == MonitorKind::flux || o.kind == MonitorKind::ldos;
-      });
-  if (c.options.grid.averaging == Averaging::none || !absorbed || !c.grid.resolved(1)) return;
+  if (c.options.grid.averaging == Averaging::none || !asks_for_losses(c.options) ||
+      !c.grid.resolved(1))
+    return;
   for (std::size_t n = 0; n < c.scene.structures.size(); ++n) {
     const StructureOptions& o = c.options.structures[key[n]];
     const bool along_the_grid = (o.shape == ShapeKind::box || o.shape == ShapeKind::half_space ||
@@ -85,62 +92,6 @@ void averaged_metals(Doubts& doubts, const std::vector<std::size_t>& key) {
                              f, m.name),
                  "where absorption counts take grid.averaging = \"none\", and compare with smaller "
                  "cells: 30 in the radius leave some per cent");
-  }
-}
-
-/// A model of the library holds where its source says, a fit where its table is.
-void extrapolated_models(Doubts& doubts) {
-  const Case& c = doubts.c;
-  double low = INFINITY, high = 0;
-  for (const MonitorOptions& o : c.options.monitors)
-    for (const double f : o.kind == MonitorKind::resonances
-                              ? std::vector<double>{*o.frequency_min, *o.frequency_max}
-                              : o.all_frequencies())
-      low = std::min(low, f), high = std::max(high, f);
-  std::vector<em::Medium> all(c.named_media().begin(), c.named_media().end());
-  all.insert(all.end(), c.sheet_media.begin(), c.sheet_media.end());
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    const em::Medium& m = all[n];
-    if (std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n),
-                    [&](const em::Medium& other) { return other.name == m.name; }))
-      continue;
-    std::string model = m.name == "vacuum" || m.name == "pec" ? "" : m.name,
-                key = "grid.background";
-    const auto table = c.table_bands.find(m.name);
-    for (std::size_t s = c.options.structures.size(); s-- > 0;)
-      if (n > 0 && c.options.structures[s].material == m.name)
-        key = structure_key(c.options, s) + ".material";
-      else if (n > 0 && c.options.structures[s].empty == m.name)
-        key = structure_key(c.options, s) + ".empty";
-    for (std::size_t s = 0; s < c.options.sheets.size(); ++s)
-      if (n >= c.named_media().size() && c.options.sheets[s].material == m.name)
-        key = fmt::format("sheet[{}].material", s);
-    for (std::size_t q = 0; q < c.options.materials.size(); ++q)
-      if (c.options.materials[q].name == m.name) {
-        model = c.options.materials[q].library.value_or("");
-        key = fmt::format("material[{}].{}", q, model.empty() ? "index_file" : "library");
-      }
-    std::array<double, 2> band{};
-    if (table != c.table_bands.end()) {
-      band = table->second;
-    } else if (!model.empty()) {
-      const em::LibraryMedium& known = em::find_library_medium(model);
-      band = {known.f_min_hz, known.f_max_hz};
-    } else {
-      continue;
-    }
-    constexpr double rounding = 1e-6;
-    const double beyond = high > band[1] * (1 + rounding)  ? high
-                          : low < band[0] * (1 - rounding) ? low
-                                                           : -1;
-    if (beyond < 0) continue;
-    doubts.say(659, key,
-               fmt::format("the {} of '{}' holds from {:.4g} to {:.4g} Hz, and monitors ask for "
-                           "{:.4g} Hz, where it is an extrapolation",
-                           model.empty() ? "table" : "model", model.empty() ? m.name : model,
-                           band[0], band[1], beyond),
-               "take a table of n and k that has these frequencies (index_file), or other "
-               "frequencies");
   }
 }
 
@@ -233,7 +184,7 @@ void find_doubts(Case& c, const data::Config& config) {
   averaged_metals(doubts, key);
   films_beside_lines(doubts, key);
   find_skins(c, config);
-  extrapolated_models(doubts);
+  doubt_media(c, config);
   reversed_crystals(doubts);
   // Two cells a wavelength in vacuum: nothing shorter travels.
   double longest = 0;
@@ -241,11 +192,13 @@ void find_doubts(Case& c, const data::Config& config) {
     for (int i = 0; c.grid.resolved(d) && i < c.grid.cells(d); ++i)
       longest = std::max(longest, c.grid.length(d, i));
   const double carried = em::speed_of_light / (2 * longest);
-  if (c.frequency_max > carried)
+  if (const double highest = highest_resolved(c); highest > carried)
     doubts.say(654, "grid",
-               fmt::format("no wave above {:.4g} Hz travels on cells of {:.3g} m, but sources or "
-                           "monitors reach {:.4g} Hz",
-                           carried, longest, c.frequency_max),
+               fmt::format("no wave above {:.4g} Hz travels on cells of {:.3g} m, but {} {:.4g} Hz",
+                           carried, longest,
+                           highest > c.frequency_max ? "grid.frequency_max is"
+                                                     : "sources or monitors reach",
+                           highest),
                "use smaller cells, or lower the frequencies");
   const StopOptions& stop = c.options.run.stop;
   const double steps = std::min(stop.steps ? static_cast<double>(*stop.steps) : INFINITY,

@@ -247,9 +247,10 @@ data::Options<BoundaryOptions> boundary_table() {
                   "depth of the layer; "
                   "above 0 it helps against evanescent waves.",
            .min = 0});
-  pml.add(
-      "index", &P::medium_index,
-      {.doc = "Refractive index in the layers; that of grid.background in the middle of the band if not given.", .above = 0});
+  pml.add("index", &P::medium_index,
+          {.doc = "Refractive index in the layers; that of grid.background in the middle of the "
+                  "band if not given.",
+           .above = 0});
   using A = AbsorberOptions;
   data::Options<A> absorber("absorber",
                             "Layers of conductivity, electric and magnetic alike, that rises "

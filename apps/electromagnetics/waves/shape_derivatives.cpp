@@ -3,6 +3,8 @@
 // differentiated in.
 #include "electromagnetics/waves/named_numbers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -17,6 +19,11 @@ em::ShapeDerivatives shape_derivatives_of(const Case& c, const MonitorOptions& m
     throw data::InputError(data::ExitCode::config_invalid,
                            {config.error(642, key, std::move(what), std::move(hint))});
   };
+  if (const std::size_t runs = run_count(c); runs > 1)
+    refuse(fmt::format("resonances have derivatives in a case of one run, and this one has {}, one "
+                       "for each port that is driven",
+                       runs),
+           "drive one port (run.excite)");
   check_named(c, monitor.derivatives, MovedBy::bodies, key, config);
   const NamedNumbers numbers(c, monitor.derivatives, config);
   // The case of some numbers is asked for again with each piece of the grid.

@@ -79,9 +79,9 @@ void choose_time_step(Case& c, const data::Config& config) {
         fmt::format("a time step of {:.6g} s is above the stability limit of {:.6g} s", c.dt_s,
                     c.stable_dt_s),
         "leave it out, or set run.courant")});
-  const double shortest = c.frequency_max > 0 ? em::speed_of_light / c.frequency_max /
-                                                    em::highest_index(c.media, c.frequency_max)
-                                              : INFINITY;
+  const double highest = highest_resolved(c);
+  const double shortest =
+      highest > 0 ? em::speed_of_light / highest / em::highest_index(c.media, highest) : INFINITY;
   double longest = 0;
   for (int d = 0; d < 3; ++d)
     if (c.grid.resolved(d))
@@ -90,7 +90,7 @@ void choose_time_step(Case& c, const data::Config& config) {
     c.warnings.push_back(warning(config, 648, "grid",
                                  fmt::format("cells of {:.3g} m are coarser than a tenth of the "
                                              "shortest wavelength, {:.3g} m at {:.4g} Hz",
-                                             longest, shortest, c.frequency_max),
+                                             longest, shortest, highest),
                                  "use 10 to 20 cells per wavelength for errors of some per cent"));
 }
 

@@ -232,6 +232,15 @@ std::vector<MediumFinding> check_medium(const Medium& medium, const MediumCheckO
   return found.take();
 }
 
+std::vector<SteppedLine> stepped_lines(const Medium& medium, double dt_s) {
+  std::vector<SteppedLine> out;
+  for (const PoleResidue& p : medium.poles)
+    if (const double w = std::abs(p.a.imag()); w > 0)
+      out.push_back({w / two_pi, -2 * p.a.real() / two_pi,
+                     (w - 2 / dt_s * std::atan(w * dt_s / 2)) / two_pi});
+  return out;
+}
+
 std::vector<MediumFinding> require_sound(const std::vector<Medium>& media,
                                          const MediumCheckOptions& options) {
   std::vector<MediumFinding> remarks;
