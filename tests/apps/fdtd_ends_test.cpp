@@ -70,7 +70,7 @@ TEST_F(Fdtd, AnEndByDecayThatWasPassedIsRefused) {
   EXPECT_EQ(read("RUN/metrics.csv"), read("WHOLE/metrics.csv"));
 }
 
-TEST_F(Fdtd, AnEndWithinAPulseThatAsksForOtherSamplesIsRefused) {
+TEST_F(Fdtd, AnEndWithinAPulseThatAsksForMoreSamplesIsRefused) {
   write("case.toml", slab_case("time = \"160 fs\", check_every = \"2 fs\"", kFlux));
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--max-time", "1 us"}).code, 75);
   const Outcome o = tessera({"resume", "RUN", "--set", "run.stop.time=40 fs"});

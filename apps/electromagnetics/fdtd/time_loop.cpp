@@ -202,10 +202,10 @@ std::vector<data::Diagnostic> against(const data::Config& config, const Monitore
   for (std::size_t m = 0; m < made.monitors.size(); ++m) {
     const std::string every = prefix_of(0, m) + "every";
     const auto transform = made.monitors[m]->transform();
-    if (transform && from.has(every) && from.scalar<std::int64_t>(every) != transform->every)
+    if (transform && from.has(every) && from.scalar<std::int64_t>(every) > transform->every)
       return refused(
-          fmt::format("transforms have added every {}th step, and with this end, which cuts other "
-                      "pulses short, they want every {}th",
+          fmt::format("transforms have added every {}th step, and with this end, which cuts a "
+                      "pulse short, they want every {}th",
                       from.scalar<std::int64_t>(every), transform->every),
           "an end behind the pulses, or a new run");
   }
