@@ -20,11 +20,14 @@
 
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 namespace tessera::apps::inverse_scattering {
 namespace {
 
 const char* const kName = "electromagnetics.inverse_scattering";
+/// Of a row of the descent.
+const char* const kColumns[] = {"iteration", "misfit", "gradient", "psnr_db", "ssim"};
 
 std::pair<double, Tensor> value_and_gradient(const InverseProblem& p, const Tensor& x) {
   const auto [value, g] = value_and_grad([&](const Tensor& rho) { return p.loss(rho); })(x);
@@ -197,7 +200,7 @@ data::ExitCode run_inverse(RunContext& context, InverseProblem& p) {
                               .phase = "descent",
                               .unit = "iterations",
                               .total = static_cast<std::uint64_t>(o.optimize.iterations),
-                              .columns = {"iteration", "misfit", "gradient", "psnr_db", "ssim"},
+                              .columns = {std::begin(kColumns), std::end(kColumns)},
                               .inputs = p.inputs,
                               .save = [&](data::Checkpoint& c) { s.save(c); },
                               .load = [&](const data::Checkpoint& c) { s.load(c); }});
@@ -284,8 +287,8 @@ std::vector<data::Diagnostic> against_inverse(const data::Config& config, const 
         436, "optimize.iterations",
         fmt::format("the descent is at iteration {} already, past {}", from.step, last),
         "an end further off")};
-  const std::vector<double> rows = from.array<double>("history");  // iteration, misfit, ...
-  constexpr std::size_t width = 5;
+  const std::vector<double> rows = from.array<double>("history");  // of kColumns
+  constexpr std::size_t width = std::size(kColumns);
   for (std::size_t k = 0; k + width < rows.size(); k += width)
     if (rows[k + 1] <= p.options.optimize.until)
       return {config.error(436, "optimize.until",
