@@ -104,6 +104,51 @@ TEST(Occam, IsEconomicalOnceTheTargetIsReached) {
   }
 }
 
+// Errors too small by a factor, and a target larger by it, are the same problem: as many steps, the
+// same model. Its tolerance, of the order of what a step gains, is in errors that are right.
+TEST(Occam, ErrorsTooSmallByTheTargetChangeNothing) {
+  const double factor = 5;
+  SmoothCase right = smooth_case(occam_data(), 50);
+  right.smooth.order = 2;  // its precision is mu times one matrix, and a pull to the mean
+  SmoothCase small = right;
+  small.smooth.std_ln_rho /= factor;
+  for (double& sigma : small.problem.sigma) sigma /= factor;
+  OccamOptions options{.target_rms = 1.05};
+  options.newton.tolerance = 5;
+  const OccamResult a = occam(right.problem, right.smoothing(), right.smooth.mean, options);
+  options.target_rms *= factor;
+  options.mu_start *= factor * factor;
+  options.mu_smallest *= factor * factor;
+  options.mu_largest *= factor * factor;
+  const OccamResult b = occam(small.problem, small.smoothing(), small.smooth.mean, options);
+  ASSERT_EQ(a.reason, Reason::target_reached);
+  ASSERT_EQ(b.reason, Reason::target_reached);
+  EXPECT_EQ(a.iterations.size(), b.iterations.size());
+  EXPECT_NEAR(b.mu / (factor * factor), a.mu, 0.02 * a.mu);
+  for (std::size_t j = 0; j < a.m.size(); ++j) EXPECT_NEAR(a.m[j], b.m[j], 0.02) << j;
+}
+
+// The way down may end early where steps gain little. If minima that are looked for then come down
+// to the target, it is the target that counts.
+TEST(Occam, ATargetThatIsReachedLateIsReached) {
+  const SmoothCase c = smooth_case(occam_data(), 50);
+  const Smoothing smoothing = c.smoothing();
+  const double target = std::max(1.0, 1.15 * dplus(c.response).rms);
+  const OccamOptions options{.target_rms = target};
+  OccamState state = begin_occam(c.problem, smoothing, c.smooth.mean, options);
+  step_occam(c.problem, smoothing, options, state);
+  ASSERT_FALSE(state.closing_in);
+  state.closing_in = true;
+  state.aim = 1.02 * rms({}, normalised_residual(c.problem.data, state.predicted, c.problem.sigma));
+  ASSERT_GT(state.aim, 1.5 * target);
+  state.mu = 1e-2;  // its minimum lies far below the target
+  while (!state.ended) step_occam(c.problem, smoothing, options, state);
+  const OccamResult r = result_of(c.problem, smoothing, state);
+  EXPECT_EQ(r.reason, Reason::target_reached) << describe(r.reason);
+  EXPECT_LE(r.rms, target);
+  EXPECT_GE(r.rms, 0.98 * target);
+}
+
 TEST(Occam, WhereTheFlattestModelFitsItIsThereInFewSteps) {
   std::mt19937_64 random(1);
   const SmoothCase c = smooth_case(

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace tessera::inversion {
 namespace {
@@ -126,8 +127,7 @@ class OccamStep {
   void close_in() {
     const double now = rms_now();
     if (now <= options_.target_rms) {
-      s_.aim = options_.target_rms;
-      s_.reached = here();
+      reach_target();
       if (!options_.smoothest) return end(Reason::target_reached);
       if (exhausted()) return finish();
     } else {
@@ -146,13 +146,28 @@ class OccamStep {
         follow_mu(linear);
       }
       const NewtonStep d = step_of(linear, s_.mu);
-      if (d.decrease > options_.newton.tolerance && move_along(d)) {
+      if (d.decrease > tolerance() && move_along(d)) {
+        if (!s_.reached && rms_now() <= options_.target_rms) {
+          reach_target();
+          if (!options_.smoothest) return end(Reason::target_reached);
+        }
         if (++s_.steps_here >= options_.newton.max_iterations || exhausted()) found_minimum();
         return;
       }
       if (!found_minimum()) return;
     }
   }
+
+  /// Also where minima were looked for that lie above it.
+  void reach_target() {
+    s_.aim = options_.target_rms;
+    s_.reached = here();
+    if (s_.below && s_.below->rms > s_.aim) s_.above = std::exchange(s_.below, std::nullopt);
+  }
+
+  /// Misfits count in errors that make the RMS which is aimed at one: with those that are stated,
+  /// too small by that RMS, the same step would change Phi by its square more.
+  double tolerance() const { return options_.newton.tolerance * std::max(1.0, s_.aim * s_.aim); }
 
   /// Takes the model as the minimum for its mu. Whether there is more to do from this same model.
   bool found_minimum() {

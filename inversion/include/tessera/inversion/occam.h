@@ -28,7 +28,7 @@ struct OccamOptions {
   /// Down to the target and on to the smoothest model that has it; else the first that has it,
   /// which is no minimum for its mu.
   bool smoothest = true;
-  GaussNewtonOptions newton;
+  GaussNewtonOptions newton;  ///< its tolerance times target_rms^2 where that is above 1
 };
 
 struct OccamResult : GaussNewtonResult {

@@ -37,7 +37,8 @@ struct SectionInversionOptions {
   /// occam: go on to the smoothest section with the target's RMS; else stop at the first.
   bool smoothest = true;
   int max_iterations = 60;
-  /// Ends where the objective is foretold to fall by less than this part of the number of data.
+  /// Ends where the objective is foretold to fall by less than this part of the number of data;
+  /// occam: times the square of an RMS above 1 that it aims at.
   double tolerance = 1e-3;
   double max_change = 2.0;  ///< of ln rho in a step, or of what stands for it between bounds
   NormalEquations equations = NormalEquations::automatic;
