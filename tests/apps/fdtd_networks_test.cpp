@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <filesystem>
@@ -240,6 +241,81 @@ TEST_F(Fdtd, WavesOfModesWithoutAnImpedanceGoOnIntoAFile) {
     EXPECT_LT(std::abs(through[f] - C(0, -1) * s21[f]), 1e-12);
     EXPECT_LT(std::abs(back[f] + s22[f]), 1e-12);
   }
+}
+
+/// Each of them once: what would be lost with results.h5 at the end of a run.
+TEST_F(Fdtd, NoTwoResultsHaveOneName) {
+  const std::string pair = "[[s_parameters.pair]]\nname = \"p\"\nplus = \"a\"\nminus = \"b\"\n",
+                    flux =
+                        "[[monitor]]\nkind = \"flux\"\nposition = [\"0 mm\", \"0 mm\", \"0 "
+                        "mm\"]\nsize = [\"0 mm\", "
+                        "\"2 mm\", \"0 mm\"]\nfrequencies = [\"10 GHz\"]\nname = ";
+  const auto refused = [&](const std::string& text, const std::string& name,
+                           const std::string& line) {
+    write("bad.toml", text);
+    const Outcome check = tessera({"check", "bad.toml"});
+    EXPECT_EQ(check.code, 5) << name << check.err;
+    EXPECT_TRUE(holds(check.err + check.out, "two results would have one name, '" + name + "'") &&
+                holds(check.err + check.out, line))
+        << name << check.err;
+  };
+  // Of one run monitors have their own names.
+  const std::string two = guides(false), one = changed(two, "[run]\n", "[run]\nexcite = [\"a\"]\n");
+  for (const std::string& text : {one + flux + "\"a_modes\"\n", two + flux + "\"a_mode\"\n"}) {
+    write("case.toml", text);
+    EXPECT_EQ(tessera({"check", "case.toml"}).code, 0);
+  }
+  refused(one + flux + "\"a_mode\"\n", "a_mode", "name = \"a\"");
+  refused(one + flux + "\"s_parameters\"\n", "s_parameters", "name = \"s_parameters\"");
+  refused(changed(two, "name = \"a\"", "name = \"b_mode\""), "b_mode", "name = \"b\"");
+  refused(changed(changed(two, "name = \"a\"", "name = \"s_mixed\"") + pair, "plus = \"a\"",
+                  "plus = \"s_mixed\""),
+          "s_mixed", "name = \"s_mixed\"");
+  refused(two + "[[s_parameters.array]]\nname = \"s_parameters\"\nports = [\"a\"]\n",
+          "s_parameters", "name = \"s_parameters\"");
+  write("a.s2p", "# GHz S RI R 50\n10 0 0 0 0 0 0 0 0\n12 0 0 0 0 0 0 0 0\n");
+  refused(two + pair + "[[s_parameters.compare]]\nname = \"s_mixed\"\nfile = \"a.s2p\"\n",
+          "s_mixed", "name = \"s_mixed\"");
+}
+
+/// Its own S, as single ports and as modes, is no way off.
+TEST_F(Fdtd, MixedModesAreComparedWithThoseOfTheFile) {
+  const std::string pair = "[[s_parameters.pair]]\nname = \"p\"\nplus = \"out\"\nminus = \"in\"\n";
+  write("case.toml", line_of_ports() + pair);
+  ASSERT_EQ(run_case("case.toml", "FIRST").code, 0);
+  const std::string mixed = table("FIRST", "s_mixed");
+  const std::vector<C> dd = values_of(mixed, "S_p.d_p.d"), dc = values_of(mixed, "S_p.d_p.c"),
+                       cd = values_of(mixed, "S_p.c_p.d"), cc = values_of(mixed, "S_p.c_p.c");
+  std::string modes =
+      "[Version] 2.0\n# GHz S RI R 50\n[Number of Ports] 2\n[Two-Port Data Order] 12_21\n"
+      "[Number of Frequencies] 3\n[Reference] 50 50\n[Matrix Format] Full\n"
+      "[Mixed-Mode Order] C1,2 D1,2\n[Network Data]\n";
+  for (std::size_t f = 0; f < 3; ++f) {
+    modes += std::to_string(std::array{1, 3, 6}[f]);
+    for (const C& x : {cc[f], cd[f], dc[f], dd[f]})
+      modes += " " + std::to_string(x.real()) + " " + std::to_string(x.imag());
+    modes += "\n";
+  }
+  write("modes.ts", modes + "[End]\n");
+  std::string text = line_of_ports() + pair;
+  for (const auto& [name, file] :
+       {std::pair("single", "FIRST/s_parameters.s2p"), {"modes", "modes.ts"}})
+    text += std::string("[[s_parameters.compare]]\nname = \"") + name + "\"\nfile = \"" + file +
+            "\"\nresult = \"s_mixed\"\n[[expect]]\nmonitor = \"" + name +
+            "\"\nquantity = \"difference\"\nvalue = 0\ntolerance = 1e-5\n";
+  text +=
+      "[[s_parameters.compare]]\nname = \"taken_apart\"\nfile = \"modes.ts\"\n[[expect]]\n"
+      "monitor = \"taken_apart\"\nquantity = \"difference\"\nvalue = 0\ntolerance = 1e-5\n";
+  write("case.toml", text);
+  const Outcome run = run_case("case.toml", "RUN");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_LT(std::abs(values_of(table("RUN", "modes"), "S_p.d_p.d")[1] - dd[1]), 1e-5);
+  // It is one number.
+  write("bad.toml", changed(text, "quantity = \"difference\"",
+                            "quantity = \"difference\"\nfrequency = \"3 GHz\""));
+  const Outcome check = tessera({"check", "bad.toml"});
+  EXPECT_EQ(check.code, 5);
+  EXPECT_TRUE(holds(check.out + check.err, "one number for all frequencies")) << check.err;
 }
 
 }  // namespace

@@ -309,4 +309,30 @@ TEST_F(Symmetric, APortAndItsImageAreOne) {
         << run;
 }
 
+/// A port of which S has two together is no port of one network with another of which it has one.
+TEST_F(Symmetric, APortAndItsImageAreNotPairedWithOneAlone) {
+  write("a.s2p", "# GHz S RI R 50\n0.5 0 0 0 0 0 0 0 0\n3 0 0 0 0 0 0 0 0\n");
+  const std::string pair =
+                        "[[s_parameters.pair]]\nname = \"p\"\nplus = \"centre\"\nminus = \"up\"\n",
+                    join =
+                        "[[s_parameters.join]]\nname = \"n\"\nfile = \"a.s2p\"\nports = "
+                        "[\"centre\", \"up\"]\n",
+                    one =
+                        "[[s_parameters.join]]\nname = \"n\"\nfile = \"a.s2p\"\nports = "
+                        "[\"up\", \"\"]\n";
+  for (const auto& [text, words] :
+       {std::pair(pair, "one of the two stands"), {join, "the file joins ports"}}) {
+    write("half.toml", row_of_lines(true) + text);
+    const Outcome check = tessera({"check", "half.toml"});
+    EXPECT_EQ(check.code, 5) << text;
+    EXPECT_TRUE(holds(check.out + check.err, "E0668") && holds(check.out + check.err, words) &&
+                holds(check.out + check.err, "beside a symmetry"))
+        << check.err;
+    write("whole.toml", row_of_lines(false) + text);
+    EXPECT_EQ(tessera({"check", "whole.toml"}).code, 0) << text;
+  }
+  write("half.toml", row_of_lines(true) + one);
+  EXPECT_EQ(tessera({"check", "half.toml"}).code, 0);
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 #include "electromagnetics/fdtd/networks.h"
 
 #include "electromagnetics/fdtd/scattering.h"
+#include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/network_joins.h"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <set>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -89,25 +91,26 @@ Network network_of(const data::Touchstone& file) {
               broadcast_to(reference, {f, n}),
               std::vector<em::Waves>(file.ports, em::Waves::power)};
   for (std::size_t k = 1; k <= file.ports; ++k) out.names.push_back(std::to_string(k));
-  if (!file.modes.empty())
-    throw Error("[touchstone] the file has mixed modes: give one with its single ports");
-  switch (file.kind) {
-    case data::NetworkKind::S:
-      out.s = x;
-      break;
-    case data::NetworkKind::Y:
-      out.s = em::s_of(em::terminals_of_y(x), reference);
-      break;
-    case data::NetworkKind::Z:
-      out.s = em::s_of(em::terminals_of_z(x), reference);
-      break;
-    case data::NetworkKind::H:
-      out.s = em::s_of(em::terminals_of_h(x), reference);
-      break;
-    case data::NetworkKind::G:
-      out.s = em::s_of(em::terminals_of_g(x), reference);
-      break;
+  if (file.kind == data::NetworkKind::S && file.modes.empty()) {
+    out.s = x;
+    return out;
   }
+  const auto terminals = [&] {
+    switch (file.kind) {
+      case data::NetworkKind::Y:
+        return em::terminals_of_y(x);
+      case data::NetworkKind::Z:
+        return em::terminals_of_z(x);
+      case data::NetworkKind::H:
+        return em::terminals_of_h(x);
+      case data::NetworkKind::G:
+        return em::terminals_of_g(x);
+      default:
+        return em::terminals_of_s(x, em::mode_references(reference, file.modes));
+    }
+  };
+  const em::Terminals t = terminals();
+  out.s = em::s_of(file.modes.empty() ? t : em::from_modes(t, file.modes), reference);
   return out;
 }
 
@@ -227,8 +230,14 @@ Network joined(const Network& n, const std::vector<JoinOptions>& joins) {
   return out;
 }
 
-MonitorResult compared(const Network& n, const CompareOptions& with) {
-  const Network file = read_network(with.file);
+MonitorResult compared(const Network& n, const CompareOptions& with,
+                       const std::vector<std::string>& ports,
+                       const std::vector<PairOptions>& pairs) {
+  Network file = read_network(with.file);
+  if (with.result == kMixed) {
+    file.names = ports;
+    file = mixed_modes(file, pairs);
+  }
   std::vector<double> f;
   for (const double x : file.frequency_hz)
     if (x >= n.frequency_hz.front() * (1 - 1e-9) && x <= n.frequency_hz.back() * (1 + 1e-9))
@@ -291,7 +300,7 @@ void add_networks(const Case& c, const Network& device, Results& results) {
     add(kJoined, of_known(device, [&](const Network& n) { return joined(n, o.joins); }));
   for (const CompareOptions& with : o.compare)
     for (const auto& [name, network] : all)
-      if (name == with.result) results.push_back(compared(network, with));
+      if (name == with.result) results.push_back(compared(network, with, device.names, o.pairs));
 }
 
 void check_networks(const Case& c, const data::Config& config) {
@@ -308,10 +317,20 @@ void check_networks(const Case& c, const data::Config& config) {
     } catch (const data::InputError&) {
       throw;
     } catch (const Error& e) {
-      refuse(key, e.what(), "give a file of S, Y or Z of single ports");
+      refuse(key, e.what(), "give a file of S, Y or Z");
     }
     return Network{};
   };
+  const auto copies_of_channel = [&](const std::string& name) {
+    std::size_t k = 0;
+    while (c.channels[k].name != name) ++k;
+    return copies_of(c, c.channels[k].port);
+  };
+  for (std::size_t k = 0; k < o.pairs.size(); ++k)
+    if (copies_of_channel(o.pairs[k].plus) != copies_of_channel(o.pairs[k].minus))
+      refuse(fmt::format("s_parameters.pair[{}]", k),
+             "one of the two stands beside a symmetry, and S has it together with its images",
+             "pair ports that have as many images, or simulate the whole");
   for (std::size_t k = 0; k < o.joins.size(); ++k) {
     const std::string key = fmt::format("s_parameters.join[{}]", k);
     const Network file = read(key + ".file", o.joins[k].file);
@@ -326,6 +345,14 @@ void check_networks(const Case& c, const data::Config& config) {
              fmt::format("the file goes from {:.6g} to {:.6g} Hz, and S from {:.6g} to {:.6g} Hz",
                          file.frequency_hz.front(), file.frequency_hz.back(), f.front(), f.back()),
              "let s_parameters ask for frequencies that the file has");
+    std::set<double> copies;
+    for (const std::string& name : o.joins[k].ports)
+      if (!name.empty()) copies.insert(copies_of_channel(name));
+    if (copies.size() > 1)
+      refuse(key + ".ports",
+             "the file joins ports beside a symmetry, of which S has each together "
+             "with its images, to others",
+             "join ports that have as many images, or simulate the whole");
     for (const std::string& name : o.joins[k].ports) outer = name.empty() ? outer + 1 : outer - 1;
   }
   for (std::size_t k = 0; k < o.compare.size(); ++k) {

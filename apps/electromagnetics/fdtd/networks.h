@@ -29,7 +29,8 @@ MonitorResult network_result(std::string name, const std::vector<std::string>& t
                              const std::vector<std::string>& from,
                              const std::vector<double>& frequency_hz, const Tensor& s);
 
-/// A file's network as S; of other kinds it is turned into S first. Throws Error where it has none.
+/// A file's network as S of its single ports; of other kinds, and of mixed modes, it is turned into
+/// that first. Throws Error where it has none.
 Network network_of(const data::Touchstone& file);
 /// At other frequencies, straight lines between its own. Throws Error outside of these.
 Network at_frequencies(const Network& n, const std::vector<double>& frequency_hz);
@@ -48,7 +49,10 @@ Network mixed_modes(const Network& n, const std::vector<PairOptions>& pairs);
 /// port has no impedance, waves go on as they are.
 Network joined(const Network& n, const std::vector<JoinOptions>& joins);
 /// A file beside S: its elements by the same names, within the band, and the largest difference.
-MonitorResult compared(const Network& n, const CompareOptions& with);
+/// Beside mixed modes the file's, whose ports are `ports`, by the same pairs.
+MonitorResult compared(const Network& n, const CompareOptions& with,
+                       const std::vector<std::string>& ports,
+                       const std::vector<PairOptions>& pairs);
 
 /// Warns where S gives more than it takes, or of reciprocal media is not reciprocal: no device
 /// does. Of columns that are not all of them what each gives counts.

@@ -22,58 +22,28 @@ namespace em = electromagnetics;
 /// Beyond this an incoming wave at a port that is not driven spoils columns that stand alone.
 constexpr double kEcho = 1e-3;
 
-std::size_t channel_of(const Case& c, const std::string& name) {
-  return static_cast<std::size_t>(
-      std::find_if(c.channels.begin(), c.channels.end(),
-                   [&](const PortChannel& x) { return x.name == name; }) -
-      c.channels.begin());
-}
-
-/// A channel that has no run of its own but that of another one: channel k of the file stands
-/// where `place[k]` does.
+/// A channel that has no run of its own but that of another one.
 struct Alike {
   std::size_t channel, run;
-  std::vector<std::size_t> place;
+  const Likeness* by;
 };
-std::vector<Alike> likenesses(const Case& c) {
+std::vector<Alike> alike_channels(const Case& c) {
   std::vector<Alike> out;
-  for (std::size_t k = 0; k < c.channels.size(); ++k) {
-    const PortOptions& o = c.options.ports[c.channels[k].port];
-    if (!o.same_as || std::any_of(c.excitations.begin(), c.excitations.end(),
-                                  [&](const Excitation& e) { return e.channel == k; }))
-      continue;  // has its own
-    const std::size_t like = channel_of(c, *o.same_as);
+  for (const Likeness& x : c.likenesses)
     for (std::size_t r = 0; r < c.excitations.size(); ++r) {
-      if (c.excitations[r].channel != like) continue;
-      Alike a{k, r, {}};
-      for (std::size_t q = 0; q < c.channels.size(); ++q) a.place.push_back(q);
-      if (o.order.empty()) {
-        std::swap(a.place[k], a.place[like]);
-      } else {
-        // order[p] takes the place of port p; ports may have several modes, which keep their order.
-        std::vector<std::size_t> begin;
-        for (const PortChannel& x : c.channels)
-          if (x.mode == 0) begin.push_back(static_cast<std::size_t>(&x - c.channels.data()));
-        for (std::size_t q = 0; q < c.channels.size(); ++q) {
-          const auto& ports = c.options.ports;
-          const auto to =
-              static_cast<std::size_t>(std::find_if(ports.begin(), ports.end(),
-                                                    [&](const PortOptions& p) {
-                                                      return p.name == o.order[c.channels[q].port];
-                                                    }) -
-                                       ports.begin());
-          a.place[q] = begin[to] + c.channels[q].mode;
-        }
-      }
-      out.push_back(std::move(a));
+      const PortChannel& like = c.channels[c.excitations[r].channel];
+      if (like.port != x.like) continue;
+      const std::size_t k = x.place[c.excitations[r].channel];
+      if (std::none_of(c.excitations.begin(), c.excitations.end(),
+                       [&](const Excitation& e) { return e.channel == k; }))
+        out.push_back({k, r, &x});
     }
-  }
   return out;
 }
 
 /// Waves with a column for each channel of columns_of.
 PortWaves with_alike(const Case& c, const PortWaves& waves) {
-  const std::vector<Alike> alike = likenesses(c);
+  const std::vector<Alike> alike = alike_channels(c);
   const auto columns = [&](const Tensor& x) {
     std::vector<std::pair<std::size_t, Tensor>> all;
     for (std::size_t r = 0; r < c.excitations.size(); ++r)
@@ -82,7 +52,7 @@ PortWaves with_alike(const Case& c, const PortWaves& waves) {
       const Tensor own = select(x, 2, static_cast<Index>(a.run));
       std::vector<Tensor> rows(c.channels.size());
       for (std::size_t k = 0; k < rows.size(); ++k)
-        rows[a.place[k]] = select(own, 1, static_cast<Index>(k));
+        rows[a.by->place[k]] = a.by->sign[k] * select(own, 1, static_cast<Index>(k));
       all.emplace_back(a.channel, stack(rows, 1));
     }
     std::sort(all.begin(), all.end(),
@@ -234,7 +204,7 @@ PortWaves at_impedance(const PortWaves& waves, std::complex<double> from, const 
 std::vector<std::size_t> columns_of(const Case& c) {
   std::vector<std::size_t> out;
   for (const Excitation& e : c.excitations) out.push_back(e.channel);
-  for (const Alike& a : likenesses(c)) out.push_back(a.channel);
+  for (const Alike& a : alike_channels(c)) out.push_back(a.channel);
   std::sort(out.begin(), out.end());
   return out;
 }

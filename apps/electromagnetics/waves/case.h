@@ -2,6 +2,7 @@
 // A case made ready to run: the options as grid, media, scene and sources.
 #pragma once
 #include "electromagnetics/waves/case_derivatives.h"
+#include "electromagnetics/waves/likeness.h"
 #include "electromagnetics/waves/options.h"
 #include "electromagnetics/waves/ports.h"
 #include "tessera/autodiff/error.h"
@@ -80,6 +81,7 @@ struct Case {
   std::vector<CaseSource> sources;                             ///< those of ports, too
   std::vector<CasePort> ports;
   std::vector<PortChannel> channels;
+  std::vector<Likeness> likenesses;     ///< of ports that have same_as
   std::vector<Excitation> excitations;  ///< a run for each; none: one run, of all sources
   /// Of resonances that want derivatives, by the names of their monitors.
   std::map<std::string, electromagnetics::ShapeDerivatives> shape_derivatives;

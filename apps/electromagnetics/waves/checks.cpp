@@ -251,6 +251,7 @@ void complete_options(CaseOptions& o, const data::Config& config) {
   check_sheets(o, checks);
   check_monitors(o, checks);
   check_reference(o, checks);
+  if (checks.findings.empty()) check_result_names(o, checks);
   if (!checks.findings.empty())
     throw data::InputError(data::ExitCode::config_invalid, std::move(checks.findings));
 }

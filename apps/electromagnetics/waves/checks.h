@@ -46,6 +46,8 @@ void check_sheets(const CaseOptions& o, Checks& checks);
 void check_monitors(const CaseOptions& o, Checks& checks);
 void check_reference(const CaseOptions& o, Checks& checks);
 
+/// That no two results have one name, of keys of which none is found to be wrong.
+void check_result_names(const CaseOptions& o, Checks& checks);
 /// That results are there, at the frequencies at which numbers of them are expected.
 void check_expected(const CaseOptions& o, Checks& checks);
 /// Media that structures may name.

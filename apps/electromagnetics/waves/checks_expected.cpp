@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What [[expect]] may ask for: results that the runs of the case will have, within their bands.
+// Results that the runs of the case will have: that no two of them have one name, and that what
+// [[expect]] asks for is among them, within their bands.
 #include "electromagnetics/waves/checks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tessera::apps::waves {
 namespace {
@@ -13,17 +15,21 @@ namespace {
 struct Told {
   std::string name;
   std::vector<double> frequencies;
+  std::string key;              ///< of what it is named after; nothing: it has always this name
+  std::string difference = {};  ///< its quantity that is one number for all frequencies
 };
 
 /// Those of monitors, one for each run.
 void add_monitors(const CaseOptions& o, std::vector<Told>& out) {
   const std::vector<std::string> driven = driven_names(o);
-  for (const MonitorOptions& m : o.monitors) {
+  for (std::size_t i = 0; i < o.monitors.size(); ++i) {
+    const MonitorOptions& m = o.monitors[i];
+    const std::string key = item("monitor", i) + ".name";
     const std::vector<double> f =
         m.kind == MonitorKind::resonances ? std::vector<double>() : m.all_frequencies();
     const auto add = [&](const std::string& name) {
-      out.push_back({name, f});
-      if (is_in_reference(o, m)) out.push_back({name + "." + reference_name, f});
+      out.push_back({name, f, key});
+      if (is_in_reference(o, m)) out.push_back({name + "." + reference_name, f, key});
     };
     if (driven.size() < 2) add(m.name);
     for (std::size_t k = 0; driven.size() > 1 && k < driven.size(); ++k)
@@ -34,26 +40,54 @@ void add_monitors(const CaseOptions& o, std::vector<Told>& out) {
 void add_ports(const CaseOptions& o, std::vector<Told>& out) {
   const ScatteringOptions& s = o.scattering;
   const std::vector<double> f = s.all_frequencies();
-  for (const PortOptions& p : o.ports) out.push_back({p.name, f});
+  for (std::size_t i = 0; i < o.ports.size(); ++i) {
+    const PortOptions& p = o.ports[i];
+    const std::string key = item("port", i) + ".name";
+    out.push_back({p.name, f, key});
+    if (p.kind == PortKind::mode)
+      for (const std::string& name : channel_names(p)) out.push_back({name + "_mode", {}, key});
+  }
   if (driven_names(o).empty()) return;
-  out.push_back({scattering_name, f});
-  if (!s.pairs.empty()) out.push_back({"s_mixed", f});
-  if (!s.joins.empty()) out.push_back({"s_joined", f});
-  for (const CompareOptions& x : s.compare) out.push_back({x.name, f});
-  for (const ArrayOptions& x : s.arrays) {
-    out.push_back({x.name, f});
+  out.push_back({scattering_name, f, {}});
+  if (!s.pairs.empty()) out.push_back({"s_mixed", f, {}});
+  if (!s.joins.empty()) out.push_back({"s_joined", f, {}});
+  for (std::size_t i = 0; i < s.compare.size(); ++i)
+    out.push_back({s.compare[i].name, f, item("s_parameters.compare", i) + ".name", "difference"});
+  for (std::size_t i = 0; i < s.arrays.size(); ++i) {
+    const ArrayOptions& x = s.arrays[i];
+    const std::string key = item("s_parameters.array", i) + ".name";
+    out.push_back({x.name, f, key});
     for (const MonitorOptions& m : o.monitors)
       if (m.kind == MonitorKind::far_field)
-        out.push_back({m.name + "." + x.name, m.all_frequencies()});
+        out.push_back({m.name + "." + x.name, m.all_frequencies(), key});
   }
+}
+
+std::vector<Told> told_results(const CaseOptions& o) {
+  std::vector<Told> out;
+  add_monitors(o, out), add_ports(o, out);
+  return out;
 }
 
 }  // namespace
 
+void check_result_names(const CaseOptions& o, Checks& checks) {
+  std::map<std::string, std::string> seen;  // the keys
+  for (const Told& t : told_results(o)) {
+    const auto [before, is_new] = seen.emplace(t.name, t.key);
+    if (is_new) continue;
+    const std::string key = t.key.empty() ? before->second : t.key,
+                      other = t.key.empty() ? std::string() : before->second;
+    checks.say(629, key,
+               "two results would have one name, '" + t.name + "'" +
+                   (other.empty() || other == key ? std::string() : ": that of " + other + ", too"),
+               "give it another name");
+  }
+}
+
 void check_expected(const CaseOptions& o, Checks& checks) {
   if (o.expectations.empty()) return;
-  std::vector<Told> all;
-  add_monitors(o, all), add_ports(o, all);
+  const std::vector<Told> all = told_results(o);
   std::vector<std::string> names;
   for (const Told& t : all) names.push_back(t.name);
   for (std::size_t i = 0; i < o.expectations.size(); ++i) {
@@ -68,6 +102,11 @@ void check_expected(const CaseOptions& o, Checks& checks) {
     if (f.empty()) {
       checks.say(629, key, "'" + x.monitor + "' has no spectrum to look up",
                  "leave it out; index counts values");
+      continue;
+    }
+    if (!of->difference.empty() && x.quantity == of->difference) {
+      checks.say(629, key, "'" + of->difference + "' is one number for all frequencies",
+                 "leave it out");
       continue;
     }
     const auto [low, high] = std::minmax_element(f.begin(), f.end());

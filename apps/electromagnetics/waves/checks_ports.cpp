@@ -84,6 +84,11 @@ std::string unlike(const PortOptions& p, const PortOptions& q, const GridOptions
   return {};
 }
 
+const PortOptions& port_of(const CaseOptions& o, const std::string& name) {
+  return *std::find_if(o.ports.begin(), o.ports.end(),
+                       [&](const PortOptions& p) { return p.name == name; });
+}
+
 /// `order` names each port once, and takes this port to that one.
 void check_likeness(const CaseOptions& o, std::size_t port, const std::string& at, Checks& checks) {
   const PortOptions& p = o.ports[port];
@@ -106,8 +111,7 @@ void check_likeness(const CaseOptions& o, std::size_t port, const std::string& a
                       "name '" + *q.same_as + "'");
   if (p.kind != q.kind || p.modes != 1 || q.modes != 1)
     return checks.say(667, at + ".same_as",
-                      "ports that are alike are of one kind and have one mode each: the signs of "
-                      "higher modes do not follow from names",
+                      "ports that are alike are of one kind and have one mode each",
                       "give both their own runs");
   if (const std::string what = unlike(p, q, o.grid); !what.empty())
     return checks.say(667, at + ".same_as",
@@ -130,6 +134,17 @@ void check_likeness(const CaseOptions& o, std::size_t port, const std::string& a
         667, item((at + ".order").c_str(), like),
         "'" + p.name + "' takes the place of '" + q.name + "', and here is '" + p.order[like] + "'",
         "write the ports in the order in which they take the places of those of the file");
+  for (std::size_t k = 0; k < o.ports.size(); ++k) {
+    const PortOptions &from = o.ports[k], &to = port_of(o, p.order[k]);
+    const std::string what = from.kind != to.kind     ? "kind"
+                             : from.modes != to.modes ? "number of modes"
+                                                      : unlike(from, to, o.grid);
+    if (!what.empty())
+      return checks.say(667, item((at + ".order").c_str(), k),
+                        "'" + to.name + "' has another " + what + " than '" + from.name +
+                            "', whose place it takes",
+                        "let them be the same, or give '" + p.name + "' its own run");
+  }
 }
 
 void check_band(const ScatteringOptions& s, Checks& checks) {
@@ -149,6 +164,18 @@ void check_band(const ScatteringOptions& s, Checks& checks) {
                "a band has two ends; for one frequency: frequencies = [...]");
 }
 
+/// Whether S has a column of each port: of one that is driven, or like one that is.
+bool all_told(const CaseOptions& o) {
+  const std::vector<std::string> driven = driven_names(o);
+  const auto is_driven = [&](const std::string& name) {
+    return std::find(driven.begin(), driven.end(), name) != driven.end();
+  };
+  return std::all_of(o.ports.begin(), o.ports.end(), [&](const PortOptions& p) {
+    const std::vector<std::string> own = channel_names(p);
+    return (p.same_as && is_driven(*p.same_as)) || std::all_of(own.begin(), own.end(), is_driven);
+  });
+}
+
 void check_networks_named(const CaseOptions& o, Checks& checks) {
   const ScatteringOptions& s = o.scattering;
   std::vector<std::string> names;
@@ -157,10 +184,9 @@ void check_networks_named(const CaseOptions& o, Checks& checks) {
   std::set<std::string> seen(names.begin(), names.end()), taken, results;
   for (const MonitorOptions& m : o.monitors) results.insert(m.name);
   for (const std::string& name : names) results.insert(name);
+  const bool all = all_told(o);
   const auto whole = [&](const std::string& key) {
-    if (!o.sources.empty() ||
-        (!o.run.excite.empty() && !(o.run.excite.size() == 1 && o.run.excite[0] == "all") &&
-         o.run.excite.size() < names.size()))
+    if (!all)
       checks.say(667, key, "needs S of all ports, and not all are driven", "run.excite = \"all\"");
   };
   if (s.reference) whole("s_parameters.reference");

@@ -4,11 +4,11 @@
 #include "electromagnetics/waves/case.h"
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/exterior.h"
+#include "electromagnetics/waves/likeness.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -16,9 +16,6 @@ namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
-
-/// Of ports that are said to be alike, in what the grid makes of them.
-constexpr double kAlike = 0.01;
 
 em::Injection source_of(const Case& c, const PortChannel& channel, const em::Waveform& waveform) {
   switch (c.options.ports[channel.port].kind) {
@@ -28,127 +25,6 @@ em::Injection source_of(const Case& c, const PortChannel& channel, const em::Wav
       return lumped_port_source(c, channel, waveform);
   }
   return {};
-}
-
-/// Ports that are alike are so on the grid, too: their modes travel alike, their boxes are as long
-/// and as wide.
-void refuse_unlike(const Case& c, std::size_t port, const data::Config& config) {
-  const PortOptions& o = c.options.ports[port];
-  if (!o.same_as) return;
-  std::size_t like = 0;
-  while (c.options.ports[like].name != *o.same_as) ++like;
-  const auto need = [&](const char* what, double own, double other) {
-    if (std::abs(own - other) <= kAlike * std::abs(other)) return;
-    refuse({config.error(667, c.ports[port].key + ".same_as",
-                         fmt::format("on the grid '{}' has {} of {:.6g}, and '{}', whose waves are "
-                                     "taken for its own, of {:.6g}",
-                                     o.name, what, own, *o.same_as, other),
-                         "let both ports and the cells at them be alike, or give both their own "
-                         "runs")});
-  };
-  need("a number of ports like it in the whole (boundary.symmetry)", copies_of(c, port),
-       copies_of(c, like));
-  if (o.kind == PortKind::lumped) {
-    const em::PlacedElement &own = c.elements[c.ports[port].lumped.element],
-                            &other = c.elements[c.ports[like].lumped.element];
-    need("a length (m)", own.length_m, other.length_m);
-    need("a cross-section (m^2)", own.section_m2, other.section_m2);
-    return;
-  }
-  const std::vector<double>& f = c.ports[port].monitor.frequencies;
-  const auto index = [&](std::size_t p, double at) {
-    return std::abs(em::modes_at(c.ports[p].mode.band, at).modes.front().index);
-  };
-  for (const double at : {f.front(), f.back()})
-    need("a mode of the index", index(port, at), index(like, at));
-}
-
-/// A turn or mirroring that takes axes to axes and positions of ports to those of others.
-struct PortTurn {
-  std::array<std::size_t, 3> axis{0, 1, 2};
-  std::array<double, 3> sign{1, 1, 1};
-  Point shift{};
-
-  Point of(const Point& p) const {
-    Point out{};
-    for (std::size_t d = 0; d < 3; ++d) out[axis[d]] = sign[d] * p[d];
-    return out;
-  }
-  int changes() const {
-    int out = 0;
-    for (std::size_t d = 0; d < 3; ++d) out += axis[d] != d || sign[d] < 0;
-    return out;
-  }
-};
-
-/// All that take each port to that of the number `to`, of one that is lumped or of its direction.
-std::vector<PortTurn> turns_of_ports(const Case& c, const std::vector<std::size_t>& to) {
-  const std::vector<PortOptions>& ports = c.options.ports;
-  double near = INFINITY;
-  for (int d = 0; d < 3; ++d)
-    if (c.grid.resolved(d)) near = std::min(near, c.grid.smallest_length(d) / 2);
-  std::vector<PortTurn> out;
-  PortTurn l;
-  do {
-    for (int signs = 0; signs < 8; ++signs) {
-      bool fits = true;
-      for (std::size_t d = 0; d < 3; ++d) {
-        l.sign[d] = (signs >> d) & 1 ? -1 : 1;
-        if (!c.grid.resolved(static_cast<int>(d))) fits = fits && l.axis[d] == d && l.sign[d] > 0;
-      }
-      const Point first = l.of(ports[0].position);
-      for (std::size_t d = 0; d < 3; ++d) l.shift[d] = ports[to[0]].position[d] - first[d];
-      for (std::size_t k = 0; k < ports.size() && fits; ++k) {
-        const Point at = l.of(ports[k].position), way = l.of(ports[k].direction);
-        const PortOptions& there = ports[to[k]];
-        double along = 0;
-        for (std::size_t d = 0; d < 3; ++d) {
-          fits = fits && std::abs(at[d] + l.shift[d] - there.position[d]) <= near;
-          along += way[d] * there.direction[d];
-        }
-        fits = fits && (there.kind == PortKind::lumped ? along != 0 : along > 0);
-      }
-      if (fits) out.push_back(l);
-    }
-  } while (std::next_permutation(l.axis.begin(), l.axis.end()));
-  return out;
-}
-
-/// The waves of a lumped port change their sign where the symmetry turns its direction round: of
-/// all of them or of none. Of several symmetries that fit the places that counts which changes
-/// least.
-void warn_of_turned(Case& c, std::size_t port, const data::Config& config) {
-  const PortOptions& o = c.options.ports[port];
-  const std::vector<PortOptions>& ports = c.options.ports;
-  if (o.order.empty()) return;
-  std::vector<std::size_t> to;
-  for (const std::string& name : o.order)
-    to.push_back(static_cast<std::size_t>(
-        std::find_if(ports.begin(), ports.end(), [&](const auto& p) { return p.name == name; }) -
-        ports.begin()));
-  const std::vector<PortTurn> all = turns_of_ports(c, to);
-  int least = 4;
-  for (const PortTurn& l : all) least = std::min(least, l.changes());
-  std::string turned, kept;
-  for (const PortTurn& l : all) {
-    if (l.changes() != least) continue;
-    turned.clear(), kept.clear();
-    for (std::size_t k = 0; k < ports.size(); ++k) {
-      if (ports[k].kind != PortKind::lumped) continue;
-      const Point way = l.of(ports[k].direction);
-      double along = 0;
-      for (std::size_t d = 0; d < 3; ++d) along += way[d] * ports[to[k]].direction[d];
-      (along < 0 ? turned : kept) = ports[k].name;
-    }
-    if (turned.empty() || kept.empty()) return;
-  }
-  if (turned.empty() || kept.empty()) return;
-  c.warnings.push_back(warning(
-      config, 669, c.ports[port].key + ".order",
-      fmt::format("what takes '{}' to '{}' turns the direction of '{}' round and keeps that of "
-                  "'{}': S between the two then has the other sign",
-                  *o.same_as, o.name, turned, kept),
-      "let the directions of ports that are alike be turned as the device is"));
 }
 
 void drive(Case& c, std::size_t channel, const data::Config& config) {
@@ -244,10 +120,7 @@ void make_ports(Case& c, const data::Config& config) {
     const std::vector<std::string> names = channel_names(o.ports[p]);
     for (std::size_t m = 0; m < names.size(); ++m) c.channels.push_back({names[m], p, m});
   }
-  for (std::size_t p = 0; p < o.ports.size(); ++p) {
-    refuse_unlike(c, p, config);
-    warn_of_turned(c, p, config);
-  }
+  make_likenesses(c, config);
   refuse_common_guides(c, config);
   if (!c.channels.empty()) warn_of_tails(c, config);
   const std::vector<std::string> driven = driven_names(o);
