@@ -93,6 +93,7 @@ TEST_F(AnalysisRefusals, FaultsAreToldAtTheirPlace) {
   EXPECT_TRUE(holds(o.err, "no analysis finds 'msd.diffusion'") &&
               holds(o.err, "msd_all.diffusion"))
       << o.err;
+  EXPECT_FALSE(fs::exists(here() / "RUN/results.h5")) << "before the first frame";
   // What the frames do not hold: distances beyond half of the box, velocities, even times.
   o = changed("r_max = \"1.4 nm\"", "r_max = \"1.6 nm\"");
   EXPECT_EQ(o.code, 5) << o.err;

@@ -316,6 +316,15 @@ TEST_F(MolecularAnalysis, VelocitiesBetweenPositionsAreNotPassedOver) {
   const auto table = lines(read("RUN/tables/vacf_all_vacf.csv"));
   ASSERT_EQ(table.size(), 4u);
   EXPECT_TRUE(table[2].starts_with("1,0.25,")) << table[2];
+  // What one analysis cannot tell does not take from what the others have found.
+  o =
+      ran("[[analysis]]\ntype = \"vacf\"\nname = \"long\"\nlag = \"9 ps\"\n[[expect]]\n"
+          "quantity = \"long.diffusion\"\nvalue = 1\ntolerance = 1\n");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:7:1") && holds(o.err, "more frames than the lag spans, 9"))
+      << o.err;
+  EXPECT_EQ(lines(read("RUN/tables/vacf_all_vacf.csv")), table);
+  EXPECT_TRUE(fs::exists(here() / "RUN/results.h5"));
   o = ran("[[analysis]]\ntype = \"density\"\nslices = 0\n");
   EXPECT_EQ(o.code, 5) << o.err;
   EXPECT_TRUE(holds(o.err, "case.toml:4:1") && holds(o.err, "E0743") &&

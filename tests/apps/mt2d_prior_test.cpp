@@ -99,10 +99,10 @@ void make_sampling(const fs::path& folder, const std::string& more) {
 TEST_F(Mt2d, KeysOfSmoothSectionsDoNothingInSampling) {
   make_soundings();
   make_sampling(here(),
-                "burn_in = 6\nsamples = 14\nchains = 2\nmethod = \"laplace\"\n"
+                "burn_in = 6\nsamples = 14\nchains = 2\nmethod = \"none\"\n"
                 "[model]\nsmooth_down = 2\ntear = [{points = [[\"0 m\", \"0 m\"], [\"0 m\", "
-                "\"2 km\"]]}]\n[inversion]\nmethod = \"occam\"\nstart = \"half_space\"\n"
-                "target_rms = 2\ndifferences = \"l2\"\nequations = \"automatic\"\n");
+                "\"2 km\"]]}]\n[inversion]\nmethod = \"lbfgs\"\nstart = \"soundings\"\n"
+                "target_rms = 2\ndifferences = \"l1\"\nequations = \"data_space\"\n");
   const Outcome o = tessera({"check", "case.toml"});
   ASSERT_EQ(o.code, 0) << o.err;
   for (const char* key :

@@ -200,6 +200,27 @@ TEST_F(Mt2d, ForwardRefusesASeaOnLandAndABodyInTheAir) {
   EXPECT_TRUE(holds(said, "has no effect with task")) << said;
 }
 
+// Data without noise have the floor as their standard deviation; without either they would be none.
+TEST_F(Mt2d, ForwardWithoutNoiseNeedsAFloor) {
+  const std::string forward =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nfrequencies.at = [\"1 Hz\"]\n"
+      "stations.at = [\"0 m\"]\noutput.pictures = false\nmesh.goal = \"100 %\"\n";
+  std::string said = refusal(forward + "noise.impedance = 0\ndata.error_floor = 0\n", 5);
+  EXPECT_TRUE(holds(said, "bad.toml:7:") && holds(said, "E0689") &&
+              holds(said, "noise.impedance and data.error_floor are 0"))
+      << said;
+  const std::string tippers = "data.responses = [\"te\", \"tipper\"]\ndata.tipper_floor = 0\n";
+  said = refusal(forward + tippers + "noise.tipper = 0\n", 5);
+  EXPECT_TRUE(holds(said, "noise.tipper and data.tipper_floor are 0")) << said;
+  for (const char* fine : {"noise.impedance = 0\n", "data.error_floor = 0\n",
+                           "data.responses = [\"tipper\"]\ndata.error_floor = 0\n"
+                           "noise.impedance = 0\n"}) {
+    write("fine.toml", forward + fine);
+    EXPECT_EQ(tessera({"run", "fine.toml", "--output", "Z", "--force"}).code, 0) << fine;
+    EXPECT_GT(tessera::inversion::read_survey(here() / "Z/data.csv").data.size(), 0u) << fine;
+  }
+}
+
 // A mesh of Gmsh: air and a half-space of 100 ohm m as quadrilaterals.
 TEST_F(Mt2d, ForwardOfAMeshOfGmsh) {
   std::vector<double> y, up;

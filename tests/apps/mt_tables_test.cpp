@@ -119,6 +119,100 @@ TEST_F(Mt2d, AFormOfATableIsTakenOnce) {
   }
 }
 
+// Half of what is asked for does not stand for a whole response in the other form.
+TEST_F(Mt2d, AWholeResponseGoesBeforeHalfOfOne) {
+  const auto kept = [&](const std::string& form, auto&& rows) {
+    write("t.csv", unsorted_table(rows));
+    write("case.toml",
+          "app = \"inversion.mt2d\"\ndata.files = \"t.csv\"\noutput.pictures = false\n"
+          "data.form = \"" +
+              form + "\"\n" + coarse);
+    const Outcome o = tessera({"run", "case.toml", "--output", "R", "--force"});
+    EXPECT_TRUE(o.code == 0 || o.code == 6) << o.err;
+    return read_survey(here() / "R/data.csv").data;
+  };
+  const auto told = [&](const char* what) { return holds(read("R/log.txt"), what); };
+  const auto half_beside = [](double f) {
+    std::vector<std::string> out = impedance(f);
+    out.push_back(rho_and_phase(f)[0]);
+    return out;
+  };
+  const DataTable t = kept("resistivity_phase", half_beside);
+  ASSERT_EQ(t.size(), 18u);
+  EXPECT_EQ(t.kind[0].part, Part::real);
+  EXPECT_EQ(t.kind[1].part, Part::imag);
+  EXPECT_TRUE(told("9 data are one half of what data.form asks for"));
+  const DataTable asked = kept("impedance", half_beside);
+  ASSERT_EQ(asked.size(), 18u);
+  EXPECT_EQ(asked.kind[1].part, Part::imag);
+  // Halves of both: those that are asked for.
+  const DataTable halves = kept("resistivity_phase", [](double f) {
+    return std::vector<std::string>{impedance(f)[0], rho_and_phase(f)[0]};
+  });
+  ASSERT_EQ(halves.size(), 9u);
+  EXPECT_EQ(halves.kind[0].part, Part::log10_rho);
+  // A phase needs both parts; where one is missing, that is told.
+  const DataTable phases = kept("phase", [](double f) {
+    std::vector<std::string> out = impedance(f);
+    if (f == 10) out[0] = "zyx_im,ohm,-1,0.1";  // the table has no row that is left out
+    return out;
+  });
+  EXPECT_EQ(phases.size(), 6u);
+  EXPECT_TRUE(told("3 data of the table are a real part without its imaginary part"));
+}
+
+TEST_F(Mt2d, PeriodsWithOneHalfOfAPairAreTold) {
+  const std::string station = "t,t,,,,0,0,0,0,0,0,";
+  std::string text = unsorted_table(rho_and_phase);
+  text.erase(text.find('\n') + 1);
+  for (const double f : {100, 10, 1}) {
+    for (const std::string& row : rho_and_phase(f))
+      text += station + fmt::format("{},{},{},\n", f, 1 / f, row);
+    text += station + fmt::format("{},{},{},\n", 2 * f, 0.5 / f, rho_and_phase(f)[0]);
+  }
+  write("t.csv", text);
+  write("case.toml", "app = \"inversion.mt1d\"\ndata = {files = \"t.csv\", response = \"xy\"}\n");
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.out, "3 periods of 1 stations have one half of a pair alone")) << o.out;
+}
+
+// The ending of a name may be in capitals.
+TEST_F(Mt2d, TablesAreKnownByAnyEnding) {
+  write("T.CSV", unsorted_table(rho_and_phase));
+  write("case.toml",
+        "app = \"inversion.mt2d\"\ndata = {files = \"T.CSV\", form = \"impedance\"}\n"
+        "profile.azimuth = \"90 deg\"\n" +
+            coarse);
+  Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.out, "ohm m and degrees") &&
+              holds(o.out, "apparent resistivities and phases where data.form"))
+      << o.out;
+  write("one.toml", "app = \"inversion.mt1d\"\ndata = {files = \"T.CSV\", response = \"xy\"}\n");
+  o = tessera({"check", "one.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+}
+
+// resolved.toml has every key, and is the same case: nothing is doubted there that was not before.
+TEST_F(Mt2d, ResolvedCasesAreNotDoubted) {
+  make_soundings();
+  write(
+      "case.toml",
+      "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\noutput.pictures = false\n" + coarse);
+  tessera({"run", "case.toml", "--output", "R"});
+  write("one.toml",
+        "app = \"inversion.mt1d\"\ndata = {files = \"F/data.csv\", response = "
+        "\"xy\"}\noutput.pictures = false\nposterior.method = \"none\"\ninversion.method = "
+        "\"gauss_newton\"\n");
+  tessera({"run", "one.toml", "--output", "ONE"});
+  for (const char* run : {"F", "R", "ONE"}) {
+    const Outcome o = tessera({"check", std::string(run) + "/resolved.toml"});
+    EXPECT_TRUE(o.code == 0 || o.code == 4) << run << o.err;
+    EXPECT_FALSE(holds(o.err, "has no effect")) << run << o.err;
+  }
+}
+
 // Keys that a forward run does not read are named, each once.
 TEST_F(Mt2d, KeysThatAForwardRunDoesNotReadAreNamed) {
   const auto told = [&](const std::string& more, const char* key) {

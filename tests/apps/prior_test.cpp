@@ -9,6 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
+#include <string>
+
 using namespace tessera::testing;
 using tessera::Index;
 using tessera::Tensor;
@@ -24,13 +28,13 @@ constexpr const char* kCase =
 class Prior : public AppTest {
  protected:
   void write_sections(const std::string& name, Index n, Index rows, Index columns,
-                      bool alike = false) {
+                      bool alike = false, Index not_finite = -1) {
     const tessera::inversion::Geology g{
         .rows = rows, .columns = columns, .events = {{.count = {2, 3}}}};
     std::vector<float> all;
     for (Index k = 0; k < n; ++k)
       for (const float v : draw_section(g, {3, static_cast<std::uint64_t>(k)}))
-        all.push_back(alike ? 2.0F : v);
+        all.push_back(alike ? 2.0F : k == not_finite ? NAN : v);
     const tessera::Type type{tessera::Dtype::f32, {n, rows, columns}};
     tessera::data::create_boxes(here() / name, type, "log10_resistivity");
     tessera::data::BoxFile file(here() / name, "log10_resistivity");
@@ -81,6 +85,13 @@ TEST_F(Prior, WhatCannotBeLearntIsRefused) {
   o = tessera({"run", "case.toml"});
   EXPECT_EQ(o.code, 4);
   EXPECT_TRUE(holds(o.err, "nothing to learn")) << o.err;
+  for (const Index k : {0, 359, 399}) {  // to learn from, for validation, for the test
+    write_sections("s.h5", 400, 8, 16, false, k);
+    o = tessera({"run", "case.toml", "--output", "N", "--force"});
+    EXPECT_EQ(o.code, 4);
+    EXPECT_TRUE(holds(o.err, "section " + std::to_string(k) + " of 400")) << o.err;
+    EXPECT_FALSE(std::filesystem::exists(here() / "N/prior.safetensors"));
+  }
 }
 
 }  // namespace

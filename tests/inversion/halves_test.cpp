@@ -37,8 +37,10 @@ Survey halves() {
   s.data.add(1, 1, kRhoAndPhase[3], 60, 1);
   return s;
 }
-DataTable read_back(const std::filesystem::path& file, double floor = 0) {
+DataTable read_back(const std::filesystem::path& file, double floor = 0,
+                    std::optional<double> strike_deg = {}) {
   StationOptions o;
+  o.strike_deg = strike_deg;
   o.kinds = kRhoAndPhase;
   o.floors.impedance = floor;
   Survey all;
@@ -69,6 +71,41 @@ TEST(HalvesOfPairs, AreDataOfMare2demAndModem) {
   const DataTable raised = read_back(t / "d.emdata", 0.1);
   EXPECT_NEAR(raised.sigma[0], 0.2 / std::numbers::ln10, 1e-12);
   EXPECT_NEAR(raised.sigma[1], 18 / std::numbers::pi, 1e-12);
+}
+
+// A quarter turn makes xy of yx: pairs, halves and errors that are kept apart stay what they are.
+TEST(HalvesOfPairs, StayAtQuarterTurns) {
+  const testing::TempFolder t;
+  Survey both = halves();
+  both.data = {};
+  for (std::int64_t k = 0; k < 2; ++k)  // a pair whose errors do not follow from each other
+    for (const DatumKind kind : {kRhoAndPhase[0], kRhoAndPhase[1], kRhoAndPhase[2]})
+      both.data.add(k, 10, kind, kind.part == Part::phase ? 30 : 1 + static_cast<double>(k),
+                    kind.part == Part::phase ? 2 : 0.01);
+  for (const Survey& survey : {halves(), both})
+    for (const bool list : {false, true}) {
+      const auto file = t / (list ? "d.dat" : "d.emdata");
+      list ? write_modem(file, survey) : write_emdata(file, survey);
+      const DataTable along = read_back(file);
+      ASSERT_EQ(along.size(), survey.data.size());
+      for (const double angle : {0.0, 4e-15, 90.0, 180.0, -90.0 - 1e-13, 270.0}) {
+        const DataTable turned = read_back(file, 0, angle);
+        ASSERT_EQ(turned.size(), along.size()) << angle;
+        const bool exchanged = std::abs(std::remainder(angle, 180)) > 1;
+        for (std::size_t i = 0; i < along.size(); ++i) {
+          DatumKind kind = along.kind[i];
+          if (exchanged) kind.element = kind.element == Element::xy ? Element::yx : Element::xy;
+          std::size_t j = 0;
+          while (j < turned.size() &&
+                 !(turned.station[j] == along.station[i] && turned.kind[j] == kind &&
+                   turned.frequency_hz[j] == along.frequency_hz[i]))
+            ++j;
+          ASSERT_LT(j, turned.size()) << angle << " " << i;
+          EXPECT_NEAR(turned.value[j], along.value[i], 1e-12) << angle;
+          EXPECT_NEAR(turned.sigma[j], along.sigma[i], 1e-12) << angle;
+        }
+      }
+    }
 }
 
 // Phases alone, as of a run that inverts these.

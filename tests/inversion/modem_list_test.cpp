@@ -144,6 +144,22 @@ TEST(ModemList, ANameStandsForOnePlace) {
   EXPECT_EQ(number_of(header("Full_Impedance") + "1.0 S 1 45 -90 0 0 0 ZXY 1 1 0.1\n"), 362);
 }
 
+// The last of the two would count, and nobody would know.
+TEST(ModemList, ADatumTwiceIsRefused) {
+  const std::string z = "1.0E+01 S001 45.1 -90.2 100.0 200.0 -3.0 ZXY 9.0E+00 4.0E+00 1.0E-01\n";
+  EXPECT_EQ(number_of(header("Full_Impedance") + rows + z), 362);
+  EXPECT_EQ(number_of(header("Full_Impedance") + rows + header("Off_Diagonal_Impedance") + z), 362);
+  const std::string te = "1.0 a 0 0 0 0 0 TE 1 1 0.1\n", xy = "1.0 a 0 0 0 0 0 ZXY 1 1 0.1\n",
+                    tx = "1.0 a 0 0 0 0 0 TX 1 1 0.1\n", rho = "1.0 a 0 0 0 0 0 RHOXY 10 1\n";
+  EXPECT_EQ(number_of(header("TE_Impedance") + te + te), 362);
+  EXPECT_EQ(number_of(header("TE_Impedance") + te + header("Full_Impedance") + xy), 362);
+  EXPECT_EQ(number_of(header("Full_Vertical_Components") + tx + tx), 362);
+  EXPECT_EQ(number_of(header("Off_Diagonal_Rho_Phase") + rho + rho), 362);
+  EXPECT_EQ(number_of(header("Off_Diagonal_Rho_Phase") + rho + header("Full_Impedance") + xy +
+                      header("Full_Vertical_Components") + tx),
+            0);
+}
+
 TEST(ModemList, WhatIsMalformedIsRefusedByItsNumber) {
   EXPECT_EQ(number_of("> Full_Impedance\n> exp(+i\\omega t)\n" + rows), 362);
   EXPECT_EQ(number_of(header("Full_Impedance") + "1.0 a 0 0 0 0 0 ZXY 1 1\n"), 362);

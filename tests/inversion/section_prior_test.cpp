@@ -126,6 +126,16 @@ TEST(SectionPrior, FilesAreReadBack) {
     fewer.pop_back();
     data::write_safetensors(file, fewer, all.metadata);
     EXPECT_THROW(read_prior_calibration(file), data::InputError);
+    for (const double bad : {0.0, std::nan(""), HUGE_VAL}) {
+      PriorCalibration not_known = shown;
+      not_known.cell_error = full({8, 16}, bad);
+      write_section_prior(file, p, not_known);
+      EXPECT_THROW(read_prior_calibration(file), data::InputError) << bad;
+    }
+    PriorCalibration not_finite = shown;
+    not_finite.held_out.codes = full({3, 6}, std::nan(""));
+    write_section_prior(file, p, not_finite);
+    EXPECT_THROW(read_prior_calibration(file), data::InputError);
   }
   write_section_prior(file, p);
 

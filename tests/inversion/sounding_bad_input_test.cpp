@@ -628,6 +628,10 @@ TEST_F(BadSounding, BlocksOfJonesJThatAreNoElementsArePassedOver) {
   EXPECT_EQ(s.frequency_hz, accepted("a.j", jones()).frequency_hz);
   EXPECT_TRUE(s.resistivity.empty());
   EXPECT_TRUE(refused("a.j", "# R\nS\n" + mode, {307}).message.ends_with(" RTE"));
+  // Nor are estimates that are biased upwards: S of R, Q of Z.
+  const std::string upwards = "SXY\n1\n 1.0 100 45 110 90 46 44 1 1\n";
+  EXPECT_TRUE(accepted("a.j", jones() + upwards, {346}).resistivity.empty());
+  EXPECT_TRUE(refused("a.j", "# R\nS\n" + upwards, {307}).message.ends_with(" SXY"));
   refused("a.j", jones() + "RTX\n1\n 1.0 100 45 110 90 46 44 1 1\n", {302});
 }
 

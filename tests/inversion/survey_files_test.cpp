@@ -459,30 +459,5 @@ TEST(ModemList, ApparentResistivitiesReadBackAndHalvesOfPairsAreLeftOut) {
   EXPECT_THROW(modem_text(s), Error);
 }
 
-TEST(Emdata, WhatIsNotReadIsRefusedByItsNumber) {
-  const testing::TempFolder t;
-  const std::string good =
-      "Format: EMData_2.2\n# MT Frequencies: 1\n0.1\n# MT Receivers: 1\n0 5 1 0 0 2 0 0 r1\n"
-      "# Data: 2\n! Type\n123 1 1 1 1.5 0.01\n104 1 0 1 40 1\n";
-  const auto number = [&](const std::string& from, const std::string& to) {
-    std::string text = good;
-    text.replace(text.find(from), from.size(), to);
-    t.write("a.emdata", text);
-    return number_of(t / "a.emdata");
-  };
-  EXPECT_EQ(number("r1", "r1"), 0);
-  EXPECT_EQ(number("123 1", "133 1"), 363);
-  EXPECT_EQ(number("123 1 1", "123 1 7"), 363);
-  EXPECT_EQ(number("123 1 1 1", "123 2 1 1"), 362);
-  EXPECT_EQ(number("123 1 1 1", "123 1 1 0"), 362);
-  EXPECT_EQ(number("# Data: 2", "# Data: 3"), 362);
-  EXPECT_EQ(number("104 1 0", "123 1 0"), 362);  // twice
-  EXPECT_EQ(number("# Data: 2", "# Data: two"), 309);
-  EXPECT_EQ(number("1.5 0.01", "1.5"), 362);
-  EXPECT_EQ(number("1.5 0.01", "x 0.01"), 303);
-  EXPECT_EQ(number("# MT Receivers: 1", "# CSEM Receivers: 1"), 363);
-  EXPECT_EQ(number("EMData_2.2", "other"), 301);
-}
-
 }  // namespace
 }  // namespace tessera::inversion

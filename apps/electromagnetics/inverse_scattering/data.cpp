@@ -5,6 +5,7 @@
 #include "tessera/data/csv_numbers.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/hdf5.h"
+#include "tessera/data/text_reader.h"
 
 #include <fmt/format.h>
 
@@ -78,7 +79,8 @@ Rows from_hdf5(const std::filesystem::path& path, std::size_t sources, std::size
 std::vector<double> read_scattering_data(const std::filesystem::path& file, std::size_t sources,
                                          std::size_t receivers, const std::vector<double>& time_s) {
   std::size_t steps = time_s.size();
-  const bool binary = file.extension() == ".h5" || file.extension() == ".hdf5";
+  const std::string ending = data::upper(file.extension().string());
+  const bool binary = ending == ".H5" || ending == ".HDF5";
   const Rows rows =
       binary ? from_hdf5(file, sources, receivers) : from_csv(file, sources * receivers);
   const std::vector<double>& t = rows.time;

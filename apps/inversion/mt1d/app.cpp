@@ -88,8 +88,10 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
                         *shift.reference_period, n, n_stations),
             "a period of all soundings; is it in seconds?");
   }
+  const survey::IsChosen chosen = survey::chosen_in(config, mt1d_options());
   const auto in_vain = [&](const char* table, const char* key, bool here, const char* why) {
-    survey::doubt_in_vain(config, 618, table, key, here, why, out);
+    const std::string name = fmt::format("{}.{}", table, key);
+    if (here && chosen(name)) survey::doubt_in_vain(config, 618, name, why, out);
   };
   in_vain("inversion", "roughness_weight", o.method != inversion::Method::gauss_newton,
           "but with inversion.method = \"gauss_newton\"");

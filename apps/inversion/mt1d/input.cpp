@@ -2,6 +2,7 @@
 #include "inversion/mt1d/input.h"
 
 #include "tessera/inversion/layering.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ Input read_input(const Mt1dOptions& o) {
   const inversion::Element element = element_of(o.response);
   std::vector<inversion::DatumKind> kinds = inversion::impedance_kinds(element);
   // A table of data may hold apparent resistivities and phases in place of impedances.
-  if (survey::is_table(o.data.files)) {
+  if (inversion::is_survey_table(o.data.files)) {
     kinds.push_back({element, inversion::Part::log10_rho});
     kinds.push_back({element, inversion::Part::phase});
   }

@@ -23,11 +23,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// E0689, warnings: keys that others leave nothing to do.
-void doubt_keys(const data::Config& config, const Mt2dOptions& o,
-                std::vector<data::Diagnostic>& out) {
+/// E0689, warnings: keys that have no effect.
+struct Doubts {
+  const data::Config& config;
+  survey::IsChosen chosen = survey::chosen_in(config, mt2d_options());
+  std::vector<data::Diagnostic> found = {};
+
+  void in_vain(const char* table, const char* key, bool here, const char* why) {
+    const std::string name = fmt::format("{}.{}", table, key);
+    if (here && chosen(name)) survey::doubt_in_vain(config, 689, name, why, found);
+  }
+};
+
+/// Keys that others leave nothing to do.
+void doubt_keys(const Mt2dOptions& o, Doubts& doubts) {
   const auto in_vain = [&](const char* table, const char* key, bool here, const char* why) {
-    survey::doubt_in_vain(config, 689, table, key, here, why, out);
+    doubts.in_vain(table, key, here, why);
   };
   in_vain("mesh", "goal", true, "but with task = \"forward\"");
   const bool smooth = o.task != Task::sample;
@@ -48,11 +59,10 @@ void doubt_keys(const data::Config& config, const Mt2dOptions& o,
           "on phases and tippers: no factor on the impedance changes them");
 }
 
-/// E0689, warnings: keys of a smooth section, which chains over a learnt prior do not make.
-void doubt_keys_of_sampling(const data::Config& config, std::vector<data::Diagnostic>& out) {
+/// Keys of a smooth section, which chains over a learnt prior do not make.
+void doubt_keys_of_sampling(Doubts& doubts) {
   const auto unread = [&](const char* table, std::initializer_list<const char*> keys) {
-    for (const char* key : keys)
-      survey::doubt_in_vain(config, 689, table, key, true, "with task = \"sample\"", out);
+    for (const char* key : keys) doubts.in_vain(table, key, true, "with task = \"sample\"");
   };
   unread("model", {"smooth_along", "smooth_down", "tear"});
   unread("inversion",
@@ -60,12 +70,11 @@ void doubt_keys_of_sampling(const data::Config& config, std::vector<data::Diagno
   unread("posterior", {"method"});
 }
 
-/// E0689, warnings: keys that a forward run has no use for.
-void doubt_keys_of_forward(const data::Config& config, const Mt2dOptions& o,
-                           std::vector<data::Diagnostic>& out) {
+/// Keys that a forward run has no use for.
+void doubt_keys_of_forward(const Mt2dOptions& o, Doubts& doubts) {
   const auto unread = [&](const char* table, std::initializer_list<const char*> keys,
                           bool here = true, const char* why = "with task = \"forward\"") {
-    for (const char* key : keys) survey::doubt_in_vain(config, 689, table, key, here, why, out);
+    for (const char* key : keys) doubts.in_vain(table, key, here, why);
   };
   unread("mesh", {"growth", "depth", "columns", "split_rows", "error"});
   unread("profile", {"azimuth"});
@@ -79,15 +88,15 @@ void doubt_keys_of_forward(const data::Config& config, const Mt2dOptions& o,
   unread("section", {"resistivities"}, !outline, "without the regions of an outline");
 }
 
-/// E0689, warnings: tables that the other task reads.
 std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptions& o) {
-  std::vector<data::Diagnostic> out;
+  Doubts all{.config = config};
+  std::vector<data::Diagnostic>& out = all.found;
   const std::vector<const char*> others =
       o.task == Task::forward
           ? std::vector<const char*>{"model", "inversion", "static_shift", "posterior", "prior"}
           : std::vector<const char*>{"section", "stations", "frequencies", "noise"};
-  for (const char* table : others) {
-    if (!data::find(config.table(), table)) continue;
+  for (const char* table : others) {  // that the other task reads
+    if (!all.chosen(table)) continue;
     out.push_back(config.error(689, table,
                                fmt::format("[{}] has no effect with task = \"{}\"", table,
                                            o.task == Task::forward  ? "forward"
@@ -97,16 +106,16 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
     out.back().severity = data::Severity::warning;
   }
   if (o.task == Task::forward) {
-    doubt_keys_of_forward(config, o, out);
+    doubt_keys_of_forward(o, all);
   } else {
-    doubt_keys(config, o, out);
-    if (o.task == Task::sample) doubt_keys_of_sampling(config, out);
+    doubt_keys(o, all);
+    if (o.task == Task::sample) doubt_keys_of_sampling(all);
   }
   survey::DataOptions data = o.data;
   if (o.task == Task::forward) data.rotation.reset();           // said above
   if (o.estimate_strike || o.profile.azimuth) data.strike = 0;  // there is one
   survey::doubt_options(config, data, out);
-  return out;
+  return std::move(all.found);
 }
 
 PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {

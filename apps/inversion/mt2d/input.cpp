@@ -7,11 +7,13 @@
 #include "tessera/inversion/phase_tensor.h"
 #include "tessera/inversion/profile.h"
 #include "tessera/inversion/response.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <set>
 #include <utility>
@@ -115,7 +117,7 @@ std::pair<double, double> azimuths_of(const std::vector<inversion::StationData>&
 
 std::vector<inversion::DatumKind> kinds_to_read(const Mt2dOptions& o) {
   std::vector<inversion::DatumKind> kinds = kinds_of(o);
-  if (!survey::is_table(o.data.files)) return kinds;
+  if (!inversion::is_survey_table(o.data.files)) return kinds;
   // A table may hold the other form of what is asked for.
   Mt2dOptions other = o;
   other.form = o.form == Form::impedance ? Form::resistivity_phase : Form::impedance;
@@ -128,6 +130,8 @@ std::vector<inversion::DatumKind> kinds_to_read(const Mt2dOptions& o) {
 /// it.
 struct FormsOfTable {
   std::size_t left_out = 0, taken = 0, computed = 0;
+  std::size_t halves = 0;        ///< data that need another one, which is not there
+  std::size_t beside_whole = 0;  ///< halves in data.form, where the other form is whole
 
   std::vector<std::string> remarks(Form form) const {
     const bool impedance = form == Form::impedance;
@@ -142,12 +146,23 @@ struct FormsOfTable {
     add(computed, fmt::format("{} where data.form asks for {}: these are computed, their errors to "
                               "first order",
                               pair, form == Form::phase ? "phases" : "apparent resistivities"));
+    if (beside_whole)
+      out.push_back(
+          fmt::format("{} data are one half of what data.form asks for, beside a whole "
+                      "response in the other form: that is taken",
+                      beside_whole));
+    if (halves)
+      out.push_back(fmt::format(
+          "{} data of the table are a real part without its imaginary part, or the reverse: no {} "
+          "can be computed of them",
+          halves, form == Form::phase ? "phase" : "apparent resistivity"));
     return out;
   }
 };
 
-/// Of a table's rows what data.form asks for. Where a response is there in the other form alone,
-/// that is taken; of an apparent resistivity or a phase alone, the number that follows from it.
+/// Of a table's rows what data.form asks for. Where a response is there in the other form alone, or
+/// is whole in that form alone, that is taken; of an apparent resistivity or a phase alone, the
+/// number that follows from it.
 void take_form(inversion::StationData& d, const Mt2dOptions& o, FormsOfTable& done) {
   using inversion::Part;
   const std::vector<inversion::DatumKind> wanted = kinds_of(o);
@@ -155,37 +170,48 @@ void take_form(inversion::StationData& d, const Mt2dOptions& o, FormsOfTable& do
     return std::find(wanted.begin(), wanted.end(), k) != wanted.end();
   };
   const inversion::DataTable& t = d.data;
-  std::set<std::pair<double, inversion::Element>> in_form;
-  for (std::size_t i = 0; i < t.size(); ++i)
-    if (is_wanted(t.kind[i])) in_form.emplace(t.frequency_hz[i], t.kind[i].element);
   const bool one = o.form == Form::resistivity || o.form == Form::phase;
+  constexpr int whole = 2;  // real and imaginary part, or resistivity and phase
+  struct Rows {
+    int in_form = 0, in_other = 0;
+  };
+  std::map<std::pair<double, inversion::Element>, Rows> rows;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    Rows& r = rows[{t.frequency_hz[i], t.kind[i].element}];
+    ++(is_wanted(t.kind[i]) ? r.in_form : r.in_other);
+  }
   bool left_out = false, taken = false, computed = false;
   inversion::DataTable out;
   for (std::size_t i = 0; i < t.size(); ++i) {
     const auto [element, part] = t.kind[i];
     const double f = t.frequency_hz[i];
-    const bool there = in_form.contains({f, element});
-    if (is_wanted(t.kind[i])) {
+    const Rows& r = rows.at({f, element});
+    const bool in_form = is_wanted(t.kind[i]),
+               there = r.in_form >= (one ? 1 : whole) || (r.in_form > 0 && r.in_other < whole);
+    if (in_form ? there : !there && !one) {
+      taken |= !in_form;
       out.add(0, f, t.kind[i], t.value[i], t.sigma[i]);
-    } else if (there || (one && part != Part::real)) {
-      left_out |= there;
-    } else if (!one) {
-      taken = true;
-      out.add(0, f, t.kind[i], t.value[i], t.sigma[i]);
-    } else {
-      const inversion::Response r = inversion::response_of(t, 0, element);
-      const auto at = std::find(r.frequency_hz.begin(), r.frequency_hz.end(), f);
-      if (at == r.frequency_hz.end()) continue;  // one half of a pair
-      const auto k = static_cast<std::size_t>(at - r.frequency_hz.begin());
-      const inversion::Complex z = r.impedance_ohm[k];
-      const double relative = r.sigma_ohm[k] / std::abs(z);
-      computed = true;
-      if (o.form == Form::phase)
-        out.add(0, f, {element, Part::phase}, inversion::phase_degrees(z), relative * degrees);
-      else
-        out.add(0, f, {element, Part::log10_rho}, std::log10(inversion::apparent_resistivity(f, z)),
-                relative * 2 / std::numbers::ln10);
+      continue;
     }
+    done.beside_whole += in_form;
+    left_out |= !in_form && there;
+    if (in_form || there) continue;
+    const inversion::Response response = inversion::response_of(t, 0, element);
+    const auto at = std::find(response.frequency_hz.begin(), response.frequency_hz.end(), f);
+    if (at == response.frequency_hz.end()) {
+      ++done.halves;
+      continue;
+    }
+    if (part != Part::real) continue;  // the pair is seen once
+    const auto k = static_cast<std::size_t>(at - response.frequency_hz.begin());
+    const inversion::Complex z = response.impedance_ohm[k];
+    const double relative = response.sigma_ohm[k] / std::abs(z);
+    computed = true;
+    if (o.form == Form::phase)
+      out.add(0, f, {element, Part::phase}, inversion::phase_degrees(z), relative * degrees);
+    else
+      out.add(0, f, {element, Part::log10_rho}, std::log10(inversion::apparent_resistivity(f, z)),
+              relative * 2 / std::numbers::ln10);
   }
   d.data = std::move(out);
   done.left_out += left_out;
@@ -201,7 +227,7 @@ double depth_of(const inversion::Ground2d& line, double y) {
 
 Input read_input(const data::Config& config, const Mt2dOptions& o) {
   Input out;
-  const bool table = survey::is_table(o.data.files);
+  const bool table = inversion::is_survey_table(o.data.files);
   survey::DataOptions reading = o.data;
   if (o.profile.azimuth && !table)
     reading.strike = *o.profile.azimuth - std::numbers::pi / 2;  // what is turned to it

@@ -360,6 +360,20 @@ void find_forward_contradictions(const data::Config& config, const Mt2dOptions& 
     if (!(o.layers[i - 1].top < o.layers[i].top))
       say(689, fmt::format("section.layer[{}].top", i),
           "the tops of layers do not go down from one to the next", "order them by depth");
+  const auto tippers = std::count(o.responses.begin(), o.responses.end(), ResponseChoice::tipper);
+  const bool impedances = tippers < std::ssize(o.responses);
+  const auto without_error = [&](const char* noise, const char* floor) {
+    say(689, noise,
+        fmt::format("{} and {} are 0: these data would have no standard deviation, and be none",
+                    noise, floor),
+        fmt::format("{} above 0: values stay without noise, it is their standard deviation",
+                    floor));
+  };
+  if (impedances && o.noise == 0 && survey::floor_of(o.data) == 0)
+    without_error("noise.impedance", "data.error_floor");
+  if (tippers && o.tipper_noise == 0 &&
+      o.tipper_floor.value_or(inversion::ErrorFloors{}.tipper) == 0)
+    without_error("noise.tipper", "data.tipper_floor");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/text_file.h"
+#include "tessera/data/text_reader.h"
 #include "tessera/inversion/gmsh_2d.h"
 #include "tessera/inversion/goal_mesh_2d.h"
 #include "tessera/inversion/mare2dem_model.h"
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr double like_air = 1e9;  // ohm m: MARE2DEM's air has 1e12
 
+std::string ending_of(const fs::path& file) { return data::upper(file.extension().string()); }
 std::string text_of(const fs::path& file) { return data::read_text_file(file).text; }
 
 /// Parameters are regions; those of air are air.
@@ -35,19 +37,19 @@ std::vector<inversion::Medium2d> media_of_regions(const std::vector<double>& ohm
 }  // namespace
 
 bool is_outline(const fs::path& file) {
-  const std::string ending = file.extension().string();
-  return ending == ".poly" || ending == ".resistivity" || ending == ".msh";
+  const std::string ending = ending_of(file);
+  return ending == ".POLY" || ending == ".RESISTIVITY" || ending == ".MSH";
 }
 
 OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& o,
                                  const std::vector<double>& y) {
   const fs::path& file = *o.section_file;
-  const std::string ending = file.extension().string();
+  const std::string ending = ending_of(file);
   OutlinedSection out;
   try {
     inversion::Mesh2d& mesh = out.mesh.solver;
     fs::path outline = file;
-    if (ending == ".resistivity") {
+    if (ending == ".RESISTIVITY") {
       const inversion::Mare2demModel model =
           inversion::read_mare2dem_model(text_of(file), file.string());
       for (const auto& region : model.regions) out.ohm_m.push_back(region.ohm_m[0]);
@@ -64,7 +66,7 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
                           "section.resistivities, one for each region from 1 on; that of air "
                           "\"inf\"")});
     }
-    if (ending == ".msh") {
+    if (ending == ".MSH") {
       mesh = inversion::read_msh(
           text_of(file),
           {.medium =

@@ -25,8 +25,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 namespace tessera::apps::prior {
@@ -96,18 +98,28 @@ solvers::Samples<Tensor> samples_of(const PriorCase& c, Index first, Index count
       }};
 }
 
-/// Mean and standard deviation of all cells to learn from.
-std::pair<double, double> spread_of(const PriorCase& c) {
+struct Spread {
+  double mean = 0, deviation = 0;   ///< of all cells to learn from
+  std::optional<Index> not_finite;  ///< the first section of the file, of any part, that is not
+};
+
+/// A number counts as finite where it is so in single precision, in which priors are learnt.
+Spread spread_of(const PriorCase& c) {
   const Shape& s = c.sections.type.shape;
   const Index at_once = std::max<Index>(1, (Index{1} << 22) / c.cells());
   double sum = 0, squares = 0;
-  for (Index k = 0; k < c.train; k += at_once) {
-    const Tensor x = cast(
-        c.sections.read({{k, 0, 0}, {std::min(c.train, k + at_once), s[1], s[2]}}), Dtype::f64);
-    sum += tessera::sum(x).item(), squares += tessera::sum(square(x)).item();
+  for (Index k = 0, end = 0; k < s[0]; k = end) {
+    end = std::min(k + at_once, k < c.train ? c.train : s[0]);
+    const Tensor x = cast(c.sections.read({{k, 0, 0}, {end, s[1], s[2]}}), Dtype::f64);
+    const std::vector<double> all = x.to_vector<double>();
+    const auto bad = std::find_if_not(all.begin(), all.end(), [](double v) {
+      return std::abs(v) <= std::numeric_limits<float>::max();
+    });
+    if (bad != all.end()) return {.not_finite = k + (bad - all.begin()) / c.cells()};
+    if (k < c.train) sum += tessera::sum(x).item(), squares += tessera::sum(square(x)).item();
   }
   const double n = static_cast<double>(c.train) * static_cast<double>(c.cells()), mean = sum / n;
-  return {mean, std::sqrt(std::max(squares / n - mean * mean, 0.0))};
+  return {.mean = mean, .deviation = std::sqrt(std::max(squares / n - mean * mean, 0.0))};
 }
 
 inversion::SectionPrior begun(const PriorCase& c, double centre, double scale) {
@@ -193,6 +205,10 @@ data::ExitCode finish(RunContext& to, const PriorCase& c, const State& s) {
   }
   Results r = judge(p, c.sections, c.train + c.validation, c.train + c.validation + c.test,
                     random_key(c.options.seed + 1));
+  if (!std::isfinite(r.rms())) {
+    to.log.error("the prior's error on the test is not finite: lower training.rate");
+    return data::ExitCode::blow_up;
+  }
   const inversion::PriorCalibration calibration{
       tensor(r.cell_error, r.section), r.held_out(),
       inversion::error_length_of(std::pow(r.mean_of_16 / r.rms(), 2))};
@@ -238,13 +254,16 @@ data::ExitCode run(RunContext& to, const PriorCase& c) {
     to.log.info(fmt::format("going on from {} in epoch {}", loaded->path.filename().string(),
                             state->epoch + 1));
   } else {
-    const auto [centre, scale] = spread_of(c);
-    if (!(scale > 0) || !std::isfinite(scale)) {
-      to.log.error(std::isfinite(scale)
-                       ? "all cells of all sections are alike: there is nothing to learn"
-                       : "the sections hold numbers that are not finite");
-      return data::ExitCode::input_invalid;
-    }
+    const Spread spread = spread_of(c);
+    const double centre = spread.mean, scale = spread.deviation;
+    if (spread.not_finite)
+      to.log.error(
+          fmt::format("{}: section {} of {}, counted from 0, holds a number that is not "
+                      "finite",
+                      o.sections.string(), *spread.not_finite, c.sections.type.shape[0]));
+    else if (!(scale > 0))
+      to.log.error("all cells of all sections are alike: there is nothing to learn");
+    if (spread.not_finite || !(scale > 0)) return data::ExitCode::input_invalid;
     inversion::SectionPrior p = begun(c, centre, scale);
     state = solvers::begin_fit(p, fit);
     metrics.emplace(to.folder.metrics_csv(), columns);

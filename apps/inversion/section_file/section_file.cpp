@@ -3,6 +3,7 @@
 
 #include "tessera/data/csv.h"
 #include "tessera/data/hdf5.h"
+#include "tessera/data/text_reader.h"
 #include "tessera/data/windows.h"
 
 #include <cmath>
@@ -23,8 +24,8 @@ void create(const std::filesystem::path& file, const Type& type, double aspect) 
 }
 
 double aspect_of(const std::filesystem::path& file) {
-  const std::string ending = file.extension().string();
-  if (ending != ".h5" && ending != ".hdf5") return 0;
+  const std::string ending = data::upper(file.extension().string());
+  if (ending != ".H5" && ending != ".HDF5") return 0;
   for (const data::H5Object& o : data::list_h5(file)) {
     if (o.path != "/" + std::string(kDataset)) continue;
     for (const auto& [name, text] : o.attributes) {

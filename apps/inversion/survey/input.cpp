@@ -45,11 +45,6 @@ data::Diagnostic too_few_periods(const std::string& file, const inversion::Stati
 
 }  // namespace
 
-bool is_table(const std::filesystem::path& file) {
-  const std::string ending = file.extension().string();
-  return ending == ".csv" || ending == ".h5" || ending == ".hdf5";
-}
-
 data::Diagnostic about(int number, const std::string& file, std::string message, std::string hint) {
   data::Diagnostic d;
   d.number = number;
@@ -80,7 +75,7 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
                                                       .tipper = rules.tipper_floor.value_or(0),
                                                       .phase_tensor = 0};
   std::vector<inversion::StationData> stations;
-  std::size_t with_data = 0;
+  std::size_t with_data = 0, halves = 0, with_halves = 0;
   std::map<double, std::size_t> unmasked;  // for each period to mask, the stations without it
   for (const fs::path& file : files) {
     std::vector<inversion::StationData> of_file;
@@ -115,6 +110,8 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
         say(std::move(*refused));
         continue;
       }
+      const std::size_t of_pairs = periods_of(d.data) - usable_periods(d.data, rules);
+      halves += of_pairs, with_halves += of_pairs > 0;
       stations.push_back(std::move(d));
     }
   }
@@ -129,6 +126,11 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
       in.findings.back().severity = data::Severity::warning;
     }
   in.survey = rules.line_up(std::move(stations));
+  if (halves)
+    in.survey.remarks.push_back(fmt::format(
+        "{} periods of {} stations have one half of a pair alone, a resistivity without "
+        "its phase or the reverse: they are left out",
+        halves, with_halves));
   return in;
 }
 
@@ -152,12 +154,9 @@ void doubt_options(const data::Config& config, const DataOptions& data,
               "give it, or static_shift.enabled = false where that is meant");
 }
 
-void doubt_in_vain(const data::Config& config, int number, std::string_view table,
-                   std::string_view key, bool here, std::string_view why,
-                   std::vector<data::Diagnostic>& out) {
-  if (!here || !is_given(config, table, key)) return;
-  const std::string name = fmt::format("{}.{}", table, key);
-  out.push_back(config.error(number, name, fmt::format("{} has no effect {}", name, why),
+void doubt_in_vain(const data::Config& config, int number, const std::string& key,
+                   std::string_view why, std::vector<data::Diagnostic>& out) {
+  out.push_back(config.error(number, key, fmt::format("{} has no effect {}", key, why),
                              "leave it out, or change the other key"));
   out.back().severity = data::Severity::warning;
 }
@@ -167,20 +166,28 @@ std::string check_line(const Input& input, std::size_t k) {
   const auto& t = input.survey.data;
   const auto [first, last] =
       std::equal_range(t.station.begin(), t.station.end(), static_cast<std::int64_t>(k));
-  double lo = INFINITY, hi = 0;
-  for (auto at = first; at != last; ++at) {
-    const double f = t.frequency_hz[static_cast<std::size_t>(at - t.station.begin())];
-    lo = std::min(lo, f), hi = std::max(hi, f);
-  }
   std::set<double> periods;
-  for (auto at = first; at != last; ++at)
-    periods.insert(t.frequency_hz[static_cast<std::size_t>(at - t.station.begin())]);
+  bool of_impedance = false, of_pairs = false;
+  for (auto at = first; at != last; ++at) {
+    const auto i = static_cast<std::size_t>(at - t.station.begin());
+    periods.insert(1 / t.frequency_hz[i]);
+    of_impedance |= inversion::unit_of(t.kind[i]) == "ohm";
+    of_pairs |=
+        t.kind[i].part == inversion::Part::log10_rho || t.kind[i].part == inversion::Part::phase;
+  }
   const inversion::Sounding& s = station.sounding;
+  const bool table = s.format.empty();
+  const char* unit = "mV/km/nT";
+  if (s.impedance_from_resistivity || (table && of_pairs && !of_impedance))
+    unit = "ohm m and degrees";
+  else if (table ? of_impedance : s.source_units == inversion::ImpedanceUnits::ohm)
+    unit = "ohm";
+  else if (table)
+    unit = "1";  // tippers
   return fmt::format(
       "{:<12} {:<14} {:3} periods {:.3g} to {:.3g} s, {} in {}", station.id,
-      s.format.empty() ? "table" : s.format, periods.size(), 1 / hi, 1 / lo,
-      s.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)",
-      s.format.empty() || s.source_units == inversion::ImpedanceUnits::ohm ? "ohm" : "mV/km/nT");
+      table ? "table" : s.format, periods.size(), *periods.begin(), *periods.rbegin(),
+      s.source_sign == inversion::TimeSign::plus ? "exp(+i w t)" : "exp(-i w t)", unit);
 }
 
 std::vector<std::string> strike_lines(const Input& input) {

@@ -40,9 +40,6 @@ struct InputRules {
 /// findings.
 Input read_input(const DataOptions& o, const InputRules& rules);
 
-/// Whether such a file is a table of data (.csv, .h5, .hdf5), which cannot be turned.
-bool is_table(const std::filesystem::path& file);
-
 /// An error about a file.
 data::Diagnostic about(int number, const std::string& file, std::string message, std::string hint);
 
@@ -51,10 +48,9 @@ data::Diagnostic about(int number, const std::string& file, std::string message,
 void doubt_options(const data::Config& config, const DataOptions& data,
                    std::vector<data::Diagnostic>& out);
 
-/// A warning where it is `here` that a key has no effect, and stands in the case.
-void doubt_in_vain(const data::Config& config, int number, std::string_view table,
-                   std::string_view key, bool here, std::string_view why,
-                   std::vector<data::Diagnostic>& out);
+/// A warning that a key has no effect.
+void doubt_in_vain(const data::Config& config, int number, const std::string& key,
+                   std::string_view why, std::vector<data::Diagnostic>& out);
 
 /// For `check`: format, periods, sign and units of a station.
 std::string check_line(const Input& input, std::size_t station);

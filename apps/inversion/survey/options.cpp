@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/survey/options.h"
 
+#include <algorithm>
 #include <numbers>
 #include <string>
 #include <string_view>
@@ -13,6 +14,16 @@ bool is_given(const data::Config& config, std::string_view table, std::string_vi
   const data::Member* in = data::find(config.table(), table);
   const auto* keys = in ? in->value.get<data::Table>() : nullptr;
   return keys && data::find(*keys, key);
+}
+
+bool is_chosen(const std::vector<data::OptionSpec>& specs, const void* values,
+               std::string_view key) {
+  return std::any_of(specs.begin(), specs.end(), [&](const data::OptionSpec& s) {
+    if (s.key != key && !s.key.starts_with(std::string(key) + ".")) return false;
+    if (s.table) return s.list && s.count(values) > 0;
+    const data::OptionValue v = s.fetch(values);
+    return v.set != s.default_value.set || v.items != s.default_value.items;
+  });
 }
 
 void find_contradictions(const data::Config& config, const DataOptions& data,

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -180,10 +181,22 @@ void add_expect_options(data::Options<O>& o, ExpectOptions O::*in) {
         {.doc = "The run fails (exit 6) unless it has exactly this many soundings.", .min = 1});
 }
 
-/// Whether a key of a table stands in the case.
 /// data.error_floor, or what it is if not given.
 inline double floor_of(const DataOptions& o) { return o.error_floor.value_or(0.05); }
+/// Whether a key of a table stands in the case.
 bool is_given(const data::Config& config, std::string_view table, std::string_view key);
+
+/// Whether a case says another thing of a key ("inversion.starts") than its default, or of any key
+/// of a table ("posterior"). That one stands in it does not tell: resolved.toml of a run is a case
+/// that has them all.
+using IsChosen = std::function<bool(std::string_view key)>;
+bool is_chosen(const std::vector<data::OptionSpec>& specs, const void* values,
+               std::string_view key);
+template <class O>
+IsChosen chosen_in(const data::Config& config, const data::Options<O>& options) {
+  return [&options, values = std::make_shared<const O>(options.read(config))](
+             std::string_view key) { return is_chosen(options.specs(), values.get(), key); };
+}
 
 /// Contradictions among them: E0602, E0605, E0608.
 void find_contradictions(const data::Config& config, const DataOptions& data,

@@ -171,9 +171,16 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
     context.log.warning(fmt::format(
         "{} frames are left out: their times overlap with earlier frames", frames.left_out()));
 
+  // What one analysis cannot tell is an error when all that the others have found is written.
   Findings found;
-  for (std::size_t k = 0; k < tasks.size(); ++k)
-    placed(context.config, k, "", [&] { tasks[k]->tell(found); });
+  std::vector<data::Diagnostic> untold;
+  for (std::size_t k = 0; k < tasks.size(); ++k) {
+    try {
+      placed(context.config, k, "", [&] { tasks[k]->tell(found); });
+    } catch (const data::InputError& e) {
+      untold.insert(untold.end(), e.findings().begin(), e.findings().end());
+    }
+  }
   write_findings(context.folder.path(), found, o.title);
   if (o.output.pictures) draw(context.folder.path(), found, o.title);
   context.log.info(fmt::format("{} frames{}", n, in.by_number ? ", which have no times" : ""));
@@ -184,20 +191,12 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
     if (!std::isnan(a.mean.error))
       context.manifest.metrics.push_back({a.name + ".error", a.mean.error});
   }
+  if (!untold.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(untold));
   bool kept = true;
   for (std::size_t k = 0; k < o.expect.size(); ++k) {
     const ExpectOptions& e = o.expect[k];
     const auto average = std::ranges::find(found.averages, e.quantity, &Average::name);
-    if (average == found.averages.end()) {
-      std::string names;
-      for (const Average& a : found.averages) names += (names.empty() ? "" : ", ") + a.name;
-      throw data::InputError(
-          context.config.error(743, fmt::format("expect[{}].quantity", k),
-                               "no analysis finds '" + e.quantity + "'",
-                               names.empty() ? "no analysis of these has averages"
-                                             : "tables/averages.csv has " + names),
-          data::ExitCode::config_invalid);
-    }
+    if (average == found.averages.end()) throw Error("[analysis] no average " + e.quantity);
     const double value = average->mean.mean;
     if (std::abs(value - e.value) <= e.tolerance * (e.relative ? std::abs(e.value) : 1)) continue;
     kept = false;

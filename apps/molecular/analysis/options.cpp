@@ -171,6 +171,13 @@ const data::Options<AnalysisOptions>& analysis_options() {
   return table;
 }
 
+std::string average_of(const TaskOptions& o) {
+  static const std::string names[] = {"",     "diffusion", "diffusion", "density",
+                                      "rmsd", "radius",    "number"};
+  const std::string& name = names[static_cast<std::size_t>(o.kind)];
+  return name.empty() ? "" : o.name + "." + name;
+}
+
 AnalysisOptions read_analysis_options(const data::Config& config) {
   AnalysisOptions o = analysis_options().read(config);
   std::set<std::string> groups = {"all"}, names;
@@ -214,6 +221,15 @@ AnalysisOptions read_analysis_options(const data::Config& config) {
       say(key("name"), fmt::format("two analyses have the name '{}'", t.name),
           "give one of them another name");
   }
+  std::string averages;
+  std::set<std::string> known;
+  for (const TaskOptions& t : o.tasks)
+    if (const std::string name = average_of(t); !name.empty() && known.insert(name).second)
+      averages += (averages.empty() ? "" : ", ") + name;
+  for (std::size_t k = 0; k < o.expect.size(); ++k)
+    if (!known.contains(o.expect[k].quantity))
+      say(fmt::format("expect[{}].quantity", k), "no analysis finds '" + o.expect[k].quantity + "'",
+          averages.empty() ? "no analysis of these has averages" : "they find " + averages);
   if (!findings.empty())
     throw data::InputError(data::ExitCode::config_invalid, std::move(findings));
   return o;

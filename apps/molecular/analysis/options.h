@@ -66,6 +66,8 @@ struct AnalysisOptions {
 };
 
 const data::Options<AnalysisOptions>& analysis_options();
+/// What tables/averages.csv calls the number that an analysis finds; empty where it finds none.
+std::string average_of(const TaskOptions& o);
 /// Also free of contradictions. Throws data::InputError (exit 5).
 AnalysisOptions read_analysis_options(const data::Config& config);
 

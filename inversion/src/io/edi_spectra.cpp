@@ -16,6 +16,8 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace tessera::inversion {
@@ -203,6 +205,23 @@ std::optional<Powers> read_powers(EdiContext& c, const EdiBlock& b, std::size_t 
   return out;
 }
 
+/// Where the channels point, of those that the file tells; nothing where it does not of HX, the
+/// first of that name (the second one is remote).
+std::optional<ChannelAzimuths> channel_azimuths(EdiContext& c) {
+  const std::vector<EdiChannel> channels = edi_channels(c);
+  const auto of = [&](std::string_view type) -> std::optional<double> {
+    for (const EdiChannel& ch : channels)
+      if (ch.type == type) return ch.azimuth_deg;
+    return std::nullopt;
+  };
+  const std::optional<double> hx = of("HX");
+  if (!hx) return std::nullopt;
+  return ChannelAzimuths{.hx = *hx,
+                         .hy = of("HY").value_or(*hx + 90),
+                         .ex = of("EX").value_or(*hx),
+                         .ey = of("EY").value_or(*hx + 90)};
+}
+
 }  // namespace
 
 void read_edi_spectra(EdiContext& c, Sounding& s) {
@@ -215,14 +234,8 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
   const Layout layout = read_layout(c, *section);
   c.findings.throw_if_errors();
   const std::size_t n = layout.n_channels;
-  double coil_azimuth = 0;
-  for (const EdiChannel& ch : edi_channels(c))
-    if (ch.type == "HX" && ch.azimuth_deg) {
-      coil_azimuth = *ch.azimuth_deg;
-      break;
-    }
-
-  std::size_t without_averages = 0, singular = 0;
+  const std::optional<ChannelAzimuths> channels = channel_azimuths(c);
+  std::size_t without_averages = 0, singular = 0, along_channels = 0;
   for (const EdiBlock& b : c.blocks) {
     if (b.name != "SPECTRA") continue;
     const auto number = [&](const char* key) { return option_number(c, b.find({key})); };
@@ -233,7 +246,7 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
     }
     const auto frequency = parse_number(f->value, Exponent::fortran, c.findings);
     const double averages = number("AVGT").value_or(0);
-    const double azimuth = number("ROTSPEC").value_or(coil_azimuth);
+    const std::optional<double> rotation = number("ROTSPEC");
     const std::optional<Powers> read = read_powers(c, b, n);
     if (!read) continue;
     const std::vector<double>& power = read->values;
@@ -259,7 +272,8 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
     };
     s.frequency_hz.push_back(*frequency);
     c.frequency_offsets.push_back(f->value.offset);
-    s.azimuth_deg.push_back(azimuth);
+    s.azimuth_deg.push_back(rotation.value_or(channels ? channels->hx : 0));
+    along_channels += !rotation;
     if (layout.has(kEx)) {
       const Estimate e = usable(estimate(layout, kEx, kEy, divisor, cross));
       s.impedance.push_back(e.t);
@@ -289,6 +303,14 @@ void read_edi_spectra(EdiContext& c, Sounding& s) {
     c.findings.warn(351, section->offset,
                     fmt::format("{} spectra matrices are singular: left out as missing", singular));
   errors_from_covariance(s);
+  // Spectra that were not turned are those of the channels, however these lie.
+  if (channels && along_channels == s.size())
+    use_channel_azimuths(s, *channels, section->offset, c.findings);
+  else if (channels && along_channels)
+    c.findings.warn(340, section->offset,
+                    fmt::format("{} of {} spectra give no ROTSPEC: they are taken along HX and "
+                                "across it, wherever other channels point",
+                                along_channels, s.size()));
   c.findings.note(
       352, section->offset,
       layout.has(kRx)

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <set>
 #include <tuple>
@@ -41,9 +42,13 @@ class EmdataReader {
       if (head.front() != '#') continue;  // other settings of the program
       const std::size_t colon = head.find(':');
       const std::string name(trim(std::string_view(head).substr(1, colon - 1)));
+      if (!sections_.insert(name).second) {
+        findings_.error(362, offset, fmt::format("the section \"{}\" is there twice", name),
+                        "one section of each kind");
+        findings_.throw_if_errors();
+      }
       if (name == "MT FREQUENCIES") {
-        for (const auto& words : rows(line, count(line - 1)))
-          frequency_.push_back(number(words, 0));
+        for (const auto& words : rows(line, count(line - 1))) frequency(words);
       } else if (name == "MT RECEIVERS") {
         for (const auto& words : rows(line, count(line - 1))) receiver(words);
       } else if (name == "DATA") {
@@ -62,11 +67,17 @@ class EmdataReader {
   }
 
  private:
+  /// What is known of one receiver at one frequency.
+  struct Row {
+    Tensor2<double> rho{{{kNaN, kNaN}, {kNaN, kNaN}}}, phase = rho, rho_error = rho,
+                                                       phase_error = rho;
+    std::size_t offset = 0;  ///< of its first line
+  };
   struct Receiver {
     std::string name;
     std::array<double, 3> place{};
     double tilt = 0;
-    std::vector<Tensor2<double>> rho, rho_error, phase, phase_error;  // [frequency]
+    std::map<std::size_t, Row> rows;  ///< by frequency: sections come in any order
   };
 
   std::vector<Token> words_of(std::size_t n) const {
@@ -122,6 +133,12 @@ class EmdataReader {
     return static_cast<std::size_t>(v) - 1;
   }
 
+  void frequency(const std::vector<Token>& words) {
+    frequency_.push_back(number(words, 0));
+    if (!(frequency_.back() > 0))
+      findings_.error(305, words[0].offset, "a frequency must be positive");
+  }
+
   void receiver(const std::vector<Token>& words) {
     Receiver r;
     r.place = {number(words, 0), number(words, 1), number(words, 2)};
@@ -135,9 +152,6 @@ class EmdataReader {
     r.tilt = number(words, 5);
     r.name =
         words.size() > 8 ? std::string(words[8].text) : fmt::format("{}", receivers_.size() + 1);
-    const Tensor2<double> none{{{kNaN, kNaN}, {kNaN, kNaN}}};
-    for (auto* column : {&r.rho, &r.rho_error, &r.phase, &r.phase_error})
-      column->assign(frequency_.size(), none);
     receivers_.push_back(std::move(r));
   }
 
@@ -159,7 +173,6 @@ class EmdataReader {
     }
     const double value = number(words, response_ ? 6 : 4), error = number(words, 5);
     const int i = type == 125 || type == 106;
-    Receiver& r = receivers_[k];
     if (!given_.emplace(type, f, k).second) {
       findings_.error(
           362, words[0].offset,
@@ -167,12 +180,15 @@ class EmdataReader {
           "each datum once");
       return;
     }
+    const auto [at, fresh] = receivers_[k].rows.try_emplace(f);
+    Row& r = at->second;
+    if (fresh) r.offset = words[0].offset;
     if (rho) {
-      r.rho[f][i][1 - i] = std::pow(10.0, value);
-      r.rho_error[f][i][1 - i] = std::numbers::ln10 * r.rho[f][i][1 - i] * error;
+      r.rho[i][1 - i] = std::pow(10.0, value);
+      r.rho_error[i][1 - i] = std::numbers::ln10 * r.rho[i][1 - i] * error;
     } else {
-      r.phase[f][i][1 - i] = value;
-      r.phase_error[f][i][1 - i] = error;
+      r.phase[i][1 - i] = value;
+      r.phase_error[i][1 - i] = error;
     }
   }
 
@@ -185,15 +201,23 @@ class EmdataReader {
       s.station = r.name;
       s.place_m = r.place;
       s.tilt_deg = r.tilt;
-      s.frequency_hz = frequency_;
-      s.azimuth_deg.assign(frequency_.size(), 0.0);
-      s.resistivity = {r.rho, r.rho_error, r.phase, r.phase_error, true};
-      impedance_from_resistivity(s);
+      s.resistivity.errors_apart = true;
+      std::vector<std::size_t> offsets;
       bool any = false;
-      for (const auto* numbers : {&r.rho, &r.phase})
-        for (const auto& of : *numbers) any = any || !std::isnan(of[0][1]) || !std::isnan(of[1][0]);
+      for (const auto& [f, row] : r.rows) {
+        s.frequency_hz.push_back(frequency_[f]);
+        s.azimuth_deg.push_back(0);
+        s.resistivity.rho.push_back(row.rho);
+        s.resistivity.rho_error.push_back(row.rho_error);
+        s.resistivity.phase.push_back(row.phase);
+        s.resistivity.phase_error.push_back(row.phase_error);
+        offsets.push_back(row.offset);
+        for (const auto* of : {&row.rho, &row.phase})
+          any = any || !std::isnan((*of)[0][1]) || !std::isnan((*of)[1][0]);
+      }
       if (!any) continue;  // a receiver without data
-      finish_sounding(s, {}, options_, std::vector<std::size_t>(frequency_.size(), 0), findings);
+      impedance_from_resistivity(s);
+      finish_sounding(s, {}, options_, std::move(offsets), findings);
       out.push_back(std::move(s));
     }
     return out;
@@ -204,6 +228,7 @@ class EmdataReader {
   Findings findings_;
   std::vector<double> frequency_;
   std::vector<Receiver> receivers_;
+  std::set<std::string> sections_;
   std::set<std::tuple<double, std::size_t, std::size_t>> given_;  // (type, frequency, receiver)
   bool response_ = false;
 };

@@ -5,8 +5,9 @@
 //   period re im error [weight ...]       RXY: period rho phase rho_max rho_min phase_max phase_min
 //   [weights]
 // A negative period is a frequency; -999 stands for a missing number; a negative weight marks an
-// estimate as rejected. The station's name may be followed by the azimuth, and stand before each
-// block (A. G. Jones, J-format version 2.0, mtnet.info). The time dependence is e^{+i omega t}.
+// estimate as rejected. Blocks S and Q are estimates of R and Z that are biased upwards: not read.
+// The station's name may be followed by the azimuth, and stand before each block (A. G. Jones,
+// J-format version 2.0, mtnet.info). The time dependence is e^{+i omega t}.
 #include "sounding_finish.h"
 
 #include <fmt/format.h>
@@ -125,7 +126,7 @@ class JonesReader {
                       element = name.size() == 3 ? name.substr(1) : std::string();
     const bool of_tensor = one_of(element, {"XX", "XY", "YX", "YY"});
     const bool impedance = kind == "Z" && of_tensor, tipper = name == "TZX" || name == "TZY";
-    const bool resistivity = one_of(kind, {"R", "S"}) && of_tensor;
+    const bool resistivity = kind == "R" && of_tensor;
     const bool other = !(impedance || tipper || resistivity);
     if (other && !(one_of(kind, {"R", "S", "Z", "Q", "C", "T"}) &&
                    (of_tensor || one_of(element, {"TE", "TM", "AV", "DE", "ZX", "ZY"})))) {
@@ -221,13 +222,20 @@ class JonesReader {
   void assemble() {
     const std::size_t n = periods_.size();
     if (n == 0)
-      findings_.error(307, text_.text.size() - 1,
-                      others_.empty()
-                          ? "the file has no data"
-                          : "the file has no elements of a tensor; its blocks are" + others_);
+      findings_.error(
+          307, text_.text.size() - 1,
+          others_.empty()
+              ? "the file has no data"
+              : "the file has no elements of a tensor, or none but estimates that are biased "
+                "upwards; its blocks are" +
+                    others_);
     findings_.throw_if_errors();
     if (!others_.empty())
-      findings_.note(346, "blocks that are no elements of a tensor are not read:" + others_);
+      findings_.note(
+          346,
+          "blocks that are no elements of a tensor, or estimates that are biased upwards, are "
+          "not read:" +
+              others_);
     for (const double p : periods_) s_.frequency_hz.push_back(1 / p);
     s_.azimuth_deg.assign(n, azimuth_.value_or(0));
     const char axis[2] = {'X', 'Y'};

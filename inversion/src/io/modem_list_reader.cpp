@@ -37,7 +37,8 @@ struct ListRow {
   std::array<double, 2> tipper_error{kNaN, kNaN};
   Tensor2<double> rho{{{kNaN, kNaN}, {kNaN, kNaN}}}, phase = rho, rho_error = rho,
                                                      phase_error = rho;
-  std::size_t offset = 0;  ///< of its first line
+  std::size_t offset = 0;       ///< of its first line
+  std::set<std::string> given;  ///< components, those of modes as ZXY and ZYX
 };
 
 struct ListStation {
@@ -271,12 +272,21 @@ class ModemListReader {
       findings_.error(362, words[7].offset,
                       "component " + shown(words[7].text) + " is none of this block's type");
     };
+    const auto twice = [&](std::string what) {
+      if (r.given.insert(std::move(what)).second) return false;
+      findings_.error(362, words[0].offset,
+                      fmt::format("{} of station {} at {} s is there twice", words[7].text,
+                                  shown(code), words[0].text),
+                      "each datum once");
+      return true;
+    };
     if (one_number) {
       const int i = component.ends_with("XY") ? 0 : component.ends_with("YX") ? 1 : -1;
       if (i < 0) return unknown();
       auto& value = component.starts_with("RHO") ? r.rho : r.phase;
       auto& error = component.starts_with("RHO") ? r.rho_error : r.phase_error;
       if (!component.starts_with("RHO") && !component.starts_with("PHS")) return unknown();
+      if (twice(component.substr(0, 3) + (i ? "YX" : "XY"))) return;
       value[i][1 - i] = number(8);
       error[i][1 - i] = error_at(9, 1);
       return;
@@ -285,6 +295,7 @@ class ModemListReader {
     const double e = error_at(10, block_->factor);
     if (block_->type == ListType::tipper) {
       if (component != "TX" && component != "TY") return unknown();
+      if (twice(component)) return;
       r.tipper[component == "TY"] = v;
       r.tipper_error[component == "TY"] = e;
       return;
@@ -292,6 +303,7 @@ class ModemListReader {
     if (block_->type == ListType::modes) {
       if (component != "TE" && component != "TM") return unknown();
       const int i = component == "TM";
+      if (twice(i ? "ZYX" : "ZXY")) return;
       s.modes = true;
       r.z[i][1 - i] = v;
       r.error[i][1 - i] = e;
@@ -300,6 +312,7 @@ class ModemListReader {
     if (component.size() != 3 || component[0] != 'Z' ||
         component.find_first_not_of("XY", 1) != std::string::npos)
       return unknown();
+    if (twice(component)) return;
     r.z[component[1] == 'Y'][component[2] == 'Y'] = v;
     r.error[component[1] == 'Y'][component[2] == 'Y'] = e;
   }

@@ -8,6 +8,7 @@
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/safetensors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -180,6 +181,17 @@ std::optional<PriorCalibration> read_prior_calibration(const std::filesystem::pa
       c.held_out.codes.shape() != Shape{c.held_out.codes.size() / codes[0], codes[0]} ||
       c.held_out.errors.shape() != Shape{c.held_out.codes.dim(0), section[0], section[1]})
     refuse(file, "what it says of held-out sections does not fit together");
+  const auto finite = [](const Tensor& t) {
+    const std::vector<double> v = cast(t, Dtype::f64).to_vector<double>();
+    return std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); });
+  };
+  const std::vector<double> errors = c.cell_error.to_vector<double>();
+  if (!std::all_of(errors.begin(), errors.end(),
+                   [](double e) { return e > 0 && std::isfinite(e); }) ||
+      !finite(c.held_out.codes) || !finite(c.held_out.errors))
+    refuse(file,
+           "what it says of held-out sections holds numbers that are not finite, or no error "
+           "of a cell");
   return c;
 }
 

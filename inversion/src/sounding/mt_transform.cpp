@@ -4,7 +4,9 @@
 #include "sounding/missing.h"
 #include "tessera/autodiff/error.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tessera::inversion {
 namespace {
@@ -25,11 +27,13 @@ Tensor2<Complex> product(const A& a, const B& b) {
   return out;
 }
 
+bool is_quarter_turn(double angle_deg) { return std::abs(std::remainder(angle_deg, 90.0)) < 1e-9; }
+
 /// Exact at right angles: Zxx and Zyy, which may be missing, have no part in Zxy and Zyx there.
 Real2 turn(double angle_deg) {
   const double a = angle_deg * std::numbers::pi / 180;
   double c = std::cos(a), s = std::sin(a);
-  if (std::abs(std::remainder(angle_deg, 90.0)) < 1e-9) c = std::round(c), s = std::round(s);
+  if (is_quarter_turn(angle_deg)) c = std::round(c), s = std::round(s);
   return {{{c, s}, {-s, c}}};
 }
 
@@ -109,6 +113,24 @@ void rotate_one(Sounding& s, std::size_t i, double angle_deg) {
   }
 }
 
+/// Quarter turns exchange elements, Zxy' = -Zyx, and so keep what the file says of them, also of
+/// one without its phase. Any other angle mixes them, and leaves nothing.
+void turn_resistivity(ResistivityPhase& r, std::span<const double> angle_deg) {
+  if (!std::all_of(angle_deg.begin(), angle_deg.end(), is_quarter_turn)) r = {};
+  if (r.empty()) return;
+  for (std::size_t i = 0; i < angle_deg.size(); ++i) {
+    if (std::lround(angle_deg[i] / 90) % 2 == 0) continue;
+    for (auto* list : {&r.rho, &r.rho_error, &r.phase, &r.phase_error}) {
+      if (list->empty()) continue;
+      Real2& t = (*list)[i];
+      std::swap(t[0][0], t[1][1]);
+      std::swap(t[0][1], t[1][0]);
+    }
+    for (double* phase : {&r.phase[i][0][1], &r.phase[i][1][0]})
+      *phase = std::remainder(*phase + 180, 360.0);
+  }
+}
+
 /// x, y and the slope along y, seen along axes that are turned; the ground is taken as a plane that
 /// is level along x.
 void turn_place(Sounding& s, double angle_deg) {
@@ -180,18 +202,19 @@ void rotate_by(Sounding& s, double angle_deg) {
   if (angle_deg == 0) return;
   for (std::size_t i = 0; i < s.size(); ++i) rotate_one(s, i, angle_deg);
   turn_place(s, angle_deg);
-  s.resistivity = {};
+  turn_resistivity(s.resistivity, std::vector<double>(s.size(), angle_deg));
 }
 
 void rotate_to(Sounding& s, double azimuth_deg) {
-  bool turned = false;
+  std::vector<double> angles;
   if (!s.azimuth_deg.empty()) turn_place(s, wrapped(azimuth_deg - s.azimuth_deg.front()));
   for (std::size_t i = 0; i < s.size(); ++i) {
-    const double angle = wrapped(azimuth_deg - s.azimuth_deg[i]);
-    turned |= angle != 0;
+    double angle = wrapped(azimuth_deg - s.azimuth_deg[i]);
+    if (std::abs(angle) < 1e-9) angle = 0;  // degrees that were radians in between
+    angles.push_back(angle);
     rotate_one(s, i, angle);
   }
-  if (turned) s.resistivity = {};
+  turn_resistivity(s.resistivity, angles);
 }
 
 std::vector<Tensor2<Complex>> impedance_in(const Sounding& s, ImpedanceUnits units, TimeSign sign) {

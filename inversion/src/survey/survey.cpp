@@ -9,6 +9,7 @@
 #include "tessera/inversion/phase_tensor.h"
 #include "tessera/inversion/profile.h"
 #include "tessera/inversion/response.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <fmt/format.h>
 

@@ -322,9 +322,8 @@ void write_survey(data::H5Writer& file, const std::string& group, const Survey& 
 }
 
 Survey read_survey(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending == ".csv" ? CsvTableOfData(path).survey() : from_hdf5(path);
+  const std::string ending = data::upper(path.extension().string());
+  return ending == ".CSV" ? CsvTableOfData(path).survey() : from_hdf5(path);
 }
 
 namespace {

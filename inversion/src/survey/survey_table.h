@@ -8,9 +8,6 @@
 
 namespace tessera::inversion {
 
-/// By the ending of its name: .csv, .h5, .hdf5.
-bool is_survey_table(const std::filesystem::path& file);
-
 /// The least standard deviation of a datum; of the impedance's parts `modulus` is its |Z|.
 double floor_of(DatumKind kind, double modulus, const ErrorFloors& floors);
 

@@ -24,7 +24,10 @@ void write_survey_csv(const std::filesystem::path& path, const Survey& survey);
 /// data/... one per datum.
 void write_survey(data::H5Writer& file, const std::string& group, const Survey& survey);
 
-/// Either of them, by the file's ending: .csv, or .h5 and .hdf5 with the group tessera/survey. The
+/// Whether a file is one of them by the ending of its name: .csv, .h5 or .hdf5, also in capitals.
+bool is_survey_table(const std::filesystem::path& file);
+
+/// Either of them: a .csv, or an .h5 or .hdf5 with the group tessera/survey. The
 /// stations stand as the file has them; `sounding` of each is empty. Throws data::InputError E0681
 /// where the file is no such table, with line and column where it has them.
 Survey read_survey(const std::filesystem::path& path);
