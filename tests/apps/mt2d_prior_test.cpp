@@ -101,13 +101,13 @@ TEST_F(Mt2d, KeysOfSmoothSectionsDoNothingInSampling) {
   make_sampling(here(),
                 "burn_in = 6\nsamples = 14\nchains = 2\nmethod = \"none\"\n"
                 "[model]\nsmooth_down = 2\ntear = [{points = [[\"0 m\", \"0 m\"], [\"0 m\", "
-                "\"2 km\"]]}]\n[inversion]\nmethod = \"lbfgs\"\nstart = \"soundings\"\n"
+                "\"2 km\"]]}]\n[inversion]\nmethod = \"lbfgs\"\n"
                 "target_rms = 2\ndifferences = \"l1\"\nequations = \"data_space\"\n");
   const Outcome o = tessera({"check", "case.toml"});
   ASSERT_EQ(o.code, 0) << o.err;
   for (const char* key :
-       {"model.smooth_down", "model.tear", "inversion.method", "inversion.start",
-        "inversion.target_rms", "inversion.differences", "inversion.equations", "posterior.method"})
+       {"model.smooth_down", "model.tear", "inversion.method", "inversion.target_rms",
+        "inversion.differences", "inversion.equations", "posterior.method"})
     EXPECT_TRUE(holds(o.err, std::string(key) + " has no effect with task = \"sample\"")) << key;
 }
 
