@@ -199,6 +199,24 @@ TEST(SoundingInversion, ATargetLeavesTheMinimumAtAGivenWeight) {
   EXPECT_GT(wanted.q95[10] / wanted.q05[10], 1.2 * plain.q95[10] / plain.q05[10]);
 }
 
+// Errors ten times as large about the same minimum: the model in the middle, bands ten times as
+// wide.
+TEST(SoundingInversion, BandsAtAGivenWeightLieAboutTheModel) {
+  auto o = quick();
+  o.method = Method::gauss_newton;
+  o.order = 2;
+  const SoundingInversion plain = SoundingInverter(sounding_data(), o).result();
+  o.target_rms = 10;
+  const SoundingInversion wanted = SoundingInverter(sounding_data(), o).result();
+  ASSERT_EQ(wanted.error_scale, 10);
+  for (std::size_t j = 0; j < plain.q50.size(); ++j) {
+    // Not exactly: that the model is near its reference weighs more beside larger errors.
+    const double width = std::log(wanted.q95[j] / wanted.q05[j]);
+    EXPECT_LT(std::abs(std::log(wanted.q50[j] / wanted.resistivity_ohm_m[j])), 0.05 * width) << j;
+    EXPECT_NEAR(width / std::log(plain.q95[j] / plain.q05[j]), 10 / plain.error_scale, 2) << j;
+  }
+}
+
 TEST(SoundingInversion, FewLayersTakeNoMoreStepsThanAllowed) {
   auto o = quick();
   o.method = Method::few_layer;

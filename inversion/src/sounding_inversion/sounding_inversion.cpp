@@ -285,8 +285,11 @@ SoundingInverter::SoundingInverter(Response response, SoundingInversionOptions o
                                      s.of_ln_rho.jacobian(s.to_ln_rho(fit.m)));
 
   if (o.posterior == PosteriorMethod::none || o.method == Method::few_layer) return;
-  const auto grid =
-      o.order == 1 ? roughness_grid(s.smooth.std_ln_rho) : std::vector<double>{fit.mu};
+  // A weight that is given stands beside the stated errors: it falls as their squares grow, so that
+  // the bands lie about the same minimum.
+  const double larger = out.error_scale / scale_of_fit;
+  const auto grid = o.order == 1 ? roughness_grid(s.smooth.std_ln_rho)
+                                 : std::vector<double>{fit.mu / (larger * larger)};
   const SmoothPosterior posterior = smooth_posterior(p, smoothing, grid, fit.m);
   out.exact_hessian = posterior.exact_hessian;
   out.correlation_decades =
