@@ -426,7 +426,7 @@ TEST_F(Mt2d, BadInputIsNamed) {
       "app = \"inversion.mt2d\"\ndata = {files = \"site/soundings\", strike = \"0 deg\"}\n", 4);
   EXPECT_TRUE(holds(said, "E0680") && holds(said, "station syn02 has no place")) << said;
 
-  write("ground.csv", "distance_m,elevation_m\n-5000,0\n0,100\n5000,0\n");
+  write("ground.csv", "distance_m,elevation_m\n-5000,0\n0,300\n5000,0\n");
   said = refusal(
       "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n"
       "ground = {shape = \"file\", file = \"ground.csv\"}\n",
@@ -438,6 +438,15 @@ TEST_F(Mt2d, BadInputIsNamed) {
       "ground = {shape = \"file\", file = \"ground.csv\"}\n",
       4);
   EXPECT_TRUE(holds(said, "stands in the air")) << said;
+  // Stations are 2 km apart: a twentieth of that is taken, and told.
+  write("ground.csv", "distance_m,elevation_m\n-5000,90\n5000,90\n");
+  write("near.toml",
+        "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n"
+        "ground = {shape = \"file\", file = \"ground.csv\"}\n");
+  const Outcome near = tessera({"check", "near.toml"});
+  EXPECT_EQ(near.code, 0) << near.err;
+  EXPECT_TRUE(holds(near.out + near.err, "stations stand up to 90 m off the ground of ground.csv"))
+      << near.out << near.err;
   write("ground.csv", "distance_m,height\n0,1\n1,2\n");
   said = refusal(
       "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n"

@@ -320,10 +320,11 @@ TEST(SectionInversion, WhatDoesNotFitIsRefused) {
 TEST(StitchedSection, MeansOverDepthAndLinearBetween) {
   const BlockCase c = block_case();
   const auto m = stitched_section(c.mesh, {{0, {200}, {10, 1000}}, {2400, {}, {100}}});
+  const auto depth = depths_below_ground(c.mesh);
   for (Index col = 0; col < c.mesh.columns; ++col) {
-    const double y = std::clamp((c.mesh.y[col] + c.mesh.y[col + 1]) / 2, 0.0, 2400.0), t = y / 2400;
+    const double y = (c.mesh.y[col] + c.mesh.y[col + 1]) / 2, t = std::clamp(y / 2400, 0.0, 1.0);
     for (Index r = 0; r < c.mesh.rows; ++r) {
-      const double a = c.mesh.depth[r], b = c.mesh.depth[r + 1],
+      const double a = depth(y, c.mesh.depth[r]), b = depth(y, c.mesh.depth[r + 1]),
                    shallow = std::clamp(200 - a, 0.0, b - a) / (b - a),
                    left = shallow * std::log(10.0) + (1 - shallow) * std::log(1000.0);
       EXPECT_NEAR(m[col * c.mesh.rows + r], (1 - t) * left + t * std::log(100.0), 1e-12);
@@ -332,6 +333,35 @@ TEST(StitchedSection, MeansOverDepthAndLinearBetween) {
   EXPECT_THROW(stitched_section(c.mesh, {}), Error);
   EXPECT_THROW(stitched_section(c.mesh, {{0, {1}, {10}}}), Error);
   EXPECT_THROW(stitched_section(c.mesh, {{0, {}, {10}}, {0, {}, {10}}}), Error);
+}
+
+// A layered earth lies as deep below hills as it says.
+TEST(StitchedSection, LayersLieBelowTheGroundOfHills) {
+  SectionStations s;
+  for (int k = 0; k < 5; ++k) s.y.push_back(300 * k), s.z.push_back(-400 * (k % 2));
+  const SectionMesh mesh = section_mesh(
+      s, {.ohm_m = 10, .shallowest_m = 20, .deepest_m = 200, .lowest_hz = 60, .highest_hz = 6000});
+  const auto m = stitched_section(mesh, {{0, {200}, {10, 1000}}});
+  Ground2d ground;
+  for (const Index v : mesh.cells.lines[0])
+    ground.y.push_back(mesh.cells.y[v]), ground.z.push_back(mesh.cells.z[v]);
+  const auto z_of_ground = depth_through(ground.y, ground.z);
+  for (Index c = 0; c < mesh.cells.cells(); ++c) {
+    const auto [y, z] = mesh.cells.middle(c);
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (Index k = 4 * c; k < 4 * c + 4; ++k) {
+      const Index v = mesh.cells.cell[k];
+      low = std::min(low, mesh.cells.z[v] - z_of_ground(mesh.cells.y[v]));
+      high = std::max(high, mesh.cells.z[v] - z_of_ground(mesh.cells.y[v]));
+    }
+    const double is = m[mesh.cells.medium[c].parameter];
+    if (high < 200) {
+      EXPECT_NEAR(is, std::log(10.0), 1e-12) << y << " " << z;
+    }
+    if (low > 200) {
+      EXPECT_NEAR(is, std::log(1000.0), 1e-12) << y << " " << z;
+    }
+  }
 }
 
 }  // namespace

@@ -81,6 +81,44 @@ TEST(SectionMesh, FollowsTheGroundThroughStations) {
   EXPECT_TRUE(m.remarks.empty());
 }
 
+// Depths of rows below the ground are those of the cells, under hills and in valleys, under a sea.
+TEST(SectionMesh, DepthsBelowTheGroundAreThoseOfItsCells) {
+  SectionStations s = line_of_stations(7, 400, 900);
+  SectionMeshOptions below_sea;
+  below_sea.sea = Sea2d{.floor = {{-1e5, 0, 2000, 1e5}, {2900, 2900, 100, 100}}};
+  SectionStations on_floor = s;
+  for (std::size_t k = 0; k < 7; ++k) on_floor.z[k] = 2900 - 1.4 * std::clamp(s.y[k], 0.0, 2000.0);
+  const SectionScales scales{
+      .ohm_m = 10, .shallowest_m = 20, .deepest_m = 200, .lowest_hz = 60, .highest_hz = 6000};
+  for (const bool padding : {true, false})
+    for (const bool sea : {false, true}) {
+      SectionMeshOptions o = sea ? below_sea : SectionMeshOptions{};
+      o.free_padding = padding;
+      const SectionMesh m = section_mesh(sea ? on_floor : s, scales, o);
+      const auto depth = depths_below_ground(m);
+      Ground2d ground;
+      for (const Index v : m.cells.lines.back())
+        ground.y.push_back(m.cells.y[v]), ground.z.push_back(m.cells.z[v]);
+      const auto z_of_ground = depth_through(ground.y, ground.z);
+      double most = 0;
+      Index checked = 0;
+      for (Index c = 0; c < m.cells.cells(); ++c) {
+        const Index p = m.cells.medium[c].parameter;
+        if (p < 0) continue;
+        const Index column = p / m.rows, row = p % m.rows;
+        const auto [y, z] = m.cells.middle(c);
+        if (std::abs(y - (m.y[column] + m.y[column + 1]) / 2) > 1e-6) continue;  // padding tied
+        if (row + 1 == m.rows && !padding) continue;
+        const double flat = (m.depth[row] + m.depth[row + 1]) / 2, is = z - z_of_ground(y);
+        EXPECT_NEAR(depth(y, flat), is, 1e-6 * m.base) << y << " " << flat;
+        most = std::max(most, is / flat);
+        ++checked;
+      }
+      EXPECT_GT(checked, 100);
+      EXPECT_GT(most, 1.5) << "rows are stretched by relief";
+    }
+}
+
 TEST(SectionMesh, PaddingMayBelongToItsNeighbours) {
   const SectionStations s = line_of_stations(5, 300);
   const SectionMesh all = section_mesh(s, usual_scales),

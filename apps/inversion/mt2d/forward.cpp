@@ -104,15 +104,20 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
   }
   p.model = section_model(config, o);
   p.ground = ground_for(o, p.model, y);
-
-  p.mesh = forward_mesh(config, o, p.ground, p.model, p.frequency_hz);
+  if (p.model.water_ohm_m && !o.sea_resistivity) {
+    p.options.sea_resistivity = p.model.water_ohm_m;
+    p.ground.remarks.push_back(fmt::format(
+        "cells of {} that are no parameter are taken as water of {:g} ohm m above the sea floor",
+        o.section_file->filename().string(), *p.model.water_ohm_m));
+  }
+  p.mesh = forward_mesh(config, p.options, p.ground, p.model, p.frequency_hz);
   p.ln_rho = parameters_of(p.mesh, p.model);
   return p;
 }
 
 void refine(const data::Config& config, ForwardProblem& p) {
   if (p.options.section_file && is_outline(*p.options.section_file)) {
-    refine(p.mesh, p.options, p.ln_rho, p.frequency_hz);
+    refine(config, p.mesh, p.options, p.ln_rho, p.frequency_hz);
     p.ground.stations.z = p.mesh.sensors.z;
   } else {
     p.mesh = fine_forward_mesh(config, p.options, p.ground, p.model, p.frequency_hz);

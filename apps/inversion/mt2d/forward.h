@@ -22,7 +22,7 @@ struct ForwardProblem {
 };
 ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o);
 
-/// The mesh made fine enough (mesh.goal), but for one of Gmsh's quadrilaterals.
+/// The mesh made fine enough (mesh.goal).
 void refine(const data::Config& config, ForwardProblem& p);
 
 /// A line for the user on mesh and frequencies.

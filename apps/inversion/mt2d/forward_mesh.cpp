@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
 
@@ -46,6 +45,40 @@ std::vector<SizeAt> sizes_at_stations(const Mt2dOptions& o, const std::vector<do
 
 constexpr double rate_along = 0.3, rate_down = 0.1;
 
+/// z of the highest and of the lowest ground between two places.
+struct Heights {
+  double highest = HUGE_VAL, lowest = -HUGE_VAL;
+};
+Heights heights_between(const inversion::Ground2d& line, double left, double right) {
+  Heights out;
+  const auto add = [&](double z) {
+    out.highest = std::min(out.highest, z), out.lowest = std::max(out.lowest, z);
+  };
+  add(depth_of(line, left)), add(depth_of(line, right));
+  for (std::size_t k = 0; k < line.y.size(); ++k)
+    if (line.y[k] > left && line.y[k] < right) add(line.z[k]);
+  return out;
+}
+
+/// How a mesh that is flat comes to lie below the ground: rows down to `reach` as deep below it as
+/// they were below 0, whatever the ground does; under them `padding` that levels the base.
+struct Bending {
+  double sea = 0;  ///< thickness of the water where the mesh is flat
+  double reach = 0, padding = 0;
+  Heights ground;
+
+  std::vector<inversion::Level2d> levels(const std::function<double(double)>& line) const {
+    const double sky = (sea > 0 ? 0 : ground.highest) - reach;
+    std::vector<inversion::Level2d> out{{-sea - reach, [=](double) { return sky; }}};
+    if (sea > 0) out.push_back({-sea, [](double) { return 0.0; }});
+    out.push_back({0, line});
+    if (padding > 0) out.push_back({reach, [line, d = reach](double y) { return line(y) + d; }});
+    const double base = ground.lowest + reach + padding;
+    out.push_back({reach + padding, [=](double) { return base; }});
+    return out;
+  }
+};
+
 }  // namespace
 
 inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOptions& o,
@@ -74,9 +107,15 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
   along.insert(along.end(), sizes.along.begin(), sizes.along.end());
   const auto width = [&](double y) { return size_by(along, y, rate_along) / parts.columns; };
 
+  Bending bending{.sea = sea,
+                  .reach = reach,
+                  .ground = heights_between(ground.line, at.front() - reach, at.back() + reach)};
+  if (const double relief = bending.ground.lowest - bending.ground.highest; relief > 1e-9 * reach)
+    bending.padding = std::max(relief, size_by(sizes.down, reach, rate_down));
   std::vector<double> z_lines{0, reach, -sea - reach},
       y_lines{at.front() - reach, at.back() + reach};
   if (sea > 0) z_lines.push_back(-sea);
+  if (bending.padding > 0) z_lines.push_back(reach + bending.padding);
   y_lines.insert(y_lines.end(), at.begin(), at.end());
   // Corners and tops that a user wrote are met; a table of cells only where they are apart, and so
   // are the points of a ground.
@@ -94,10 +133,6 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
                 lines.end());
   };
   tiny(y_lines), tiny(z_lines);
-  const double middle = ground.line.z.empty()
-                            ? 0
-                            : std::accumulate(ground.line.z.begin(), ground.line.z.end(), 0.0) /
-                                  static_cast<double>(ground.line.z.size());
   try {
     const auto most = static_cast<std::size_t>(o.most_nodes);
     const std::vector<double> z = inversion::graded_axis(
@@ -114,17 +149,15 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
         return inversion::Medium2d{.parameter = -1, .ohm_m = *o.sea_resistivity};
       return inversion::air();
     });
-    std::vector<inversion::Level2d> levels{
-        {-sea - reach, [=](double) { return (sea > 0 ? 0 : middle) - reach; }}};
-    if (sea > 0) levels.push_back({-sea, [](double) { return 0.0; }});
-    levels.push_back({0, inversion::depth_through(ground.line.y, ground.line.z)});
-    levels.push_back({reach, [=](double) { return middle + reach; }});
-    out.solver = inversion::bent(flat, levels);
+    const auto surface = inversion::depth_through(ground.line.y, ground.line.z);
+    out.solver = inversion::bent(flat, bending.levels(surface));
     for (Index c = 0; c < flat.cells(); ++c) {
       inversion::Medium2d& m = out.solver.medium[static_cast<std::size_t>(c)];
       if (m.parameter < 0) continue;
       const auto [at_y, at_z] = out.solver.middle(c);
-      m.parameter = static_cast<Index>(model.region(at_y, at_z, flat.middle(c).second));
+      const double row = flat.middle(c).second;
+      m.parameter =
+          static_cast<Index>(model.region(at_y, at_z, row < reach ? row : at_z - surface(at_y)));
     }
     out.cells = out.solver;
     out.sensors = inversion::sensors_on(out.solver, lines.size() - 1, at, o.tilted);

@@ -379,13 +379,16 @@ Ground ground_of(const Mt2dOptions& o, const inversion::Survey& survey) {
   }
   g.line = ground_line(*o.ground_file);
   std::vector<data::Diagnostic> off;
+  double farthest = 0;
   for (std::size_t k = 0; k < s.y.size(); ++k) {
     const double ground = depth_of(g.line, s.y[k]), away = s.z[k] - ground;
     double near = s.y.size() > 1 ? HUGE_VAL : 100;
     if (k) near = std::min(near, s.y[k] - s.y[k - 1]);
     if (k + 1 < s.y.size()) near = std::min(near, s.y[k + 1] - s.y[k]);
-    const double allowed = std::max(1.0, 0.01 * near);
-    if (inversion::z_of(survey.stations[k]) && std::abs(away) > allowed) {
+    const double allowed = std::max(1.0, 0.05 * near);
+    const bool known = inversion::z_of(survey.stations[k]).has_value();
+    if (known) farthest = std::max(farthest, std::abs(away));
+    if (known && std::abs(away) > allowed) {
       const inversion::Station& station = survey.stations[k];
       off.push_back(survey::about(
           684, station.file.path,
@@ -397,6 +400,10 @@ Ground ground_of(const Mt2dOptions& o, const inversion::Survey& survey) {
     s.z[k] = ground;
   }
   if (!off.empty()) throw data::InputError(data::ExitCode::input_invalid, std::move(off));
+  if (farthest > 1)
+    g.remarks.push_back(
+        fmt::format("stations stand up to {:.3g} m off the ground of {}, and are put on it",
+                    farthest, o.ground_file->filename().string()));
   return g;
 }
 

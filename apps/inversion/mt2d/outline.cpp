@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/outline.h"
 
+#include "inversion/mt2d/mesh.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/text_file.h"
@@ -99,8 +100,18 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
       const inversion::Medium2d& m = mesh.medium[static_cast<std::size_t>(c)];
       return m.is_air() || water(m);
     })};
+    const std::vector<Index>& ground = mesh.lines[0];
+    for (std::size_t k = 1; k < ground.size(); ++k)
+      if (const auto a = static_cast<std::size_t>(ground[k - 1]),
+          b = static_cast<std::size_t>(ground[k]);
+          !(mesh.y[b] > mesh.y[a]))
+        throw Error(fmt::format(
+            "the ground goes back or straight down at {:.6g} m along the section, z = {:.6g} m",
+            mesh.y[a], mesh.z[a]));
     out.mesh.sensors = inversion::sensors_on(mesh, 0, y, o.tilted);
     out.mesh.cells = mesh;
+    // Whatever else responses cannot be computed of, such as air that is shut in.
+    inversion::Forward2d(mesh, out.mesh.sensors, {1.0}, {.order = 1});
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {
@@ -112,20 +123,26 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
   return out;
 }
 
-void refine(inversion::SectionMesh& mesh, const Mt2dOptions& o, const Tensor& ln_rho,
-            const std::vector<double>& frequency_hz) {
-  if (mesh.solver.corners != 3) return;
+void refine(const data::Config& config, inversion::SectionMesh& mesh, const Mt2dOptions& o,
+            const Tensor& ln_rho, const std::vector<double>& frequency_hz) {
   const double goal = o.goal.value_or(0.01);
   std::vector<double> some;  // a mesh for the ends and two between serves all
   for (std::size_t k = 0; k < 4; ++k)
     some.push_back(frequency_hz[k * (frequency_hz.size() - 1) / 3]);
   some.erase(std::unique(some.begin(), some.end()), some.end());
-  inversion::GoalMesh refined = inversion::goal_mesh(
-      inversion::start_mesh(std::move(mesh.solver), mesh.sensors, frequency_hz.front(), ln_rho),
-      mesh.sensors, some, ln_rho,
-      {.goal = goal,
-       .most_cells = static_cast<Index>(o.most_nodes),
-       .forward = {.order = o.order.value_or(2)}});
+  inversion::Mesh2d start;
+  try {
+    start = inversion::start_mesh(inversion::triangles_of(mesh.solver), mesh.sensors,
+                                  frequency_hz.front(), ln_rho);
+  } catch (const Error& e) {
+    throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), std::exp(min(ln_rho).item()),
+                  e.what());
+  }
+  inversion::GoalMesh refined =
+      inversion::goal_mesh(std::move(start), mesh.sensors, some, ln_rho,
+                           {.goal = goal,
+                            .most_cells = static_cast<Index>(o.most_nodes),
+                            .forward = {.order = o.order.value_or(2)}});
   if (!refined.reached)
     mesh.remarks.push_back(fmt::format("mesh.goal = {:g} was not reached within {} cells: {:.2g}",
                                        goal, refined.mesh.cells(),

@@ -18,13 +18,15 @@ struct OutlinedSection {
 };
 /// Stations at these y stand on the ground of the file, or on the floor of its sea
 /// (ground.sea_resistivity says which regions are water). Throws data::InputError E0690 for a file
-/// that is no section, a region without a resistivity, a ground that does not go from side to side.
+/// that is no section, a region without a resistivity, a ground that does not go from side to side
+/// or goes back or straight down, air that is shut in.
 OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& o,
                                  const std::vector<double>& y);
 
-/// Triangles halved until all responses change by less than mesh.goal; meshes of quadrilaterals
-/// stay as they are. A remark where the goal is not reached.
-void refine(inversion::SectionMesh& mesh, const Mt2dOptions& o, const Tensor& ln_rho,
-            const std::vector<double>& frequency_hz);
+/// Triangles, those that quadrilaterals are cut into too, halved until all responses change by less
+/// than mesh.goal. A remark where the goal is not reached; data::InputError E0687 where skin depths
+/// at the highest frequency ask for too many cells.
+void refine(const data::Config& config, inversion::SectionMesh& mesh, const Mt2dOptions& o,
+            const Tensor& ln_rho, const std::vector<double>& frequency_hz);
 
 }  // namespace tessera::apps::mt2d

@@ -33,13 +33,15 @@ inversion::Region region_of(const InvertProblem& p) {
 /// Cells by four points each; static shifts are unknowns beside them that no region holds.
 inversion::CellPoints points_of(const inversion::SectionMesh& mesh) {
   inversion::CellPoints points{.axes = 2};
+  const auto depth = depths_below_ground(mesh);
   for (Index c = 0; c < mesh.columns; ++c)
     for (Index r = 0; r < mesh.rows; ++r)
       for (const double down : {0.25, 0.75})
         for (const double along : {0.25, 0.75}) {
           const auto i = static_cast<std::size_t>(c), j = static_cast<std::size_t>(r);
-          points.at.push_back(mesh.depth[j] + down * (mesh.depth[j + 1] - mesh.depth[j]));
-          points.at.push_back(mesh.y[i] + along * (mesh.y[i + 1] - mesh.y[i]));
+          const double y = mesh.y[i] + along * (mesh.y[i + 1] - mesh.y[i]);
+          points.at.push_back(depth(y, mesh.depth[j] + down * (mesh.depth[j + 1] - mesh.depth[j])));
+          points.at.push_back(y);
           points.cell.push_back(static_cast<std::size_t>(c * mesh.rows + r));
         }
   return points;
@@ -63,7 +65,11 @@ PlacedPrior placed_prior(const InvertProblem& p) {
   const double length = out.calibration.error_length,
                down = length * (region.bounds[0][1] - region.bounds[0][0]) / double(shape[0]),
                along = length * (region.bounds[1][1] - region.bounds[1][0]) / double(shape[1]);
-  const double area = (mesh.y.back() - mesh.y.front()) * mesh.depth.back();
+  const auto depth = depths_below_ground(mesh);
+  double area = 0;
+  for (std::size_t c = 1; c < mesh.y.size(); ++c)
+    area += (mesh.y[c] - mesh.y[c - 1]) *
+            (depth(mesh.y[c - 1], mesh.depth.back()) + depth(mesh.y[c], mesh.depth.back())) / 2;
   const inversion::Smoothing alike = inversion::section_smoothing(
       mesh.cells,
       {.down = std::pow(down / along, 2), .reference = {0.0}, .anchor = area / (along * along)});
@@ -76,7 +82,7 @@ PlacedPrior placed_prior(const InvertProblem& p) {
     const auto c = k / static_cast<std::size_t>(mesh.rows),
                r = k % static_cast<std::size_t>(mesh.rows);
     const double y = 0.5 * (mesh.y[c] + mesh.y[c + 1]),
-                 z = 0.5 * (mesh.depth[r] + mesh.depth[r + 1]);
+                 z = depth(y, 0.5 * (mesh.depth[r] + mesh.depth[r + 1]));
     const bool inside = z > region.bounds[0][0] && z < region.bounds[0][1] &&
                         y > region.bounds[1][0] && y < region.bounds[1][1];
     deviation[k] = inside ? std::hypot(error[k], (1 - share) * outside) : outside;

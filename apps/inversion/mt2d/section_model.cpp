@@ -29,6 +29,17 @@ struct CellTable {
   std::vector<std::vector<Place>> cell;
   std::vector<Place> low, high;  ///< boxes around them
   double left = HUGE_VAL, right = -HUGE_VAL, top = HUGE_VAL, bottom = -HUGE_VAL;
+
+  void add(std::vector<Place> corners) {
+    Place from{HUGE_VAL, HUGE_VAL}, to{-HUGE_VAL, -HUGE_VAL};
+    for (const Place& at : corners)
+      for (std::size_t a = 0; a < 2; ++a)
+        from[a] = std::min(from[a], at[a]), to[a] = std::max(to[a], at[a]);
+    cell.push_back(std::move(corners));
+    low.push_back(from), high.push_back(to);
+    left = std::min(left, from[0]), right = std::max(right, to[0]);
+    top = std::min(top, from[1]), bottom = std::max(bottom, to[1]);
+  }
 };
 
 /// The line on which cells end upwards: sides that belong to one cell alone, seen from above.
@@ -91,7 +102,7 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
       if (c.name == name) return &c.texts;
     return nullptr;
   };
-  const auto* rho = find("resistivity_ohm_m");
+  const auto *rho = find("resistivity_ohm_m"), *parameter = find("parameter");
   std::vector<const std::vector<std::string>*> y, z;
   for (int k = 0; k < 4; ++k) {
     y.push_back(find(fmt::format("y{}_m", k)));
@@ -114,26 +125,21 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
     const double ohm_m = number(*rho, i);
     if (!(ohm_m > 0) || !std::isfinite(ohm_m))
       throw refuse("a resistivity is not positive", table.lines[i]);
+    if (parameter && number(*parameter, i) == -1) {  // water, of a marine run
+      if (!out.water_ohm_m) out.water_ohm_m = ohm_m;
+      continue;
+    }
     out.ohm_m.push_back(ohm_m);
     std::vector<Place> corners;
-    Place low{HUGE_VAL, HUGE_VAL}, high{-HUGE_VAL, -HUGE_VAL};
     for (std::size_t k = 0; k < 4; ++k) {
       if (!y[k] || !z[k]) continue;
       const Place at{number(*y[k], i), number(*z[k], i)};
-      if (std::isnan(at[0]) || std::isnan(at[1])) continue;
-      corners.push_back(at);
-      for (std::size_t a = 0; a < 2; ++a) {
-        low[a] = std::min(low[a], corners.back()[a]);
-        high[a] = std::max(high[a], corners.back()[a]);
-      }
+      if (!std::isnan(at[0]) && !std::isnan(at[1])) corners.push_back(at);
     }
     if (corners.size() < 3) throw refuse("a cell has fewer than three corners", table.lines[i]);
-    cells->cell.push_back(std::move(corners));
-    cells->low.push_back(low);
-    cells->high.push_back(high);
-    cells->left = std::min(cells->left, low[0]), cells->right = std::max(cells->right, high[0]);
-    cells->top = std::min(cells->top, low[1]), cells->bottom = std::max(cells->bottom, high[1]);
+    cells->add(std::move(corners));
   }
+  if (out.ohm_m.empty()) throw refuse("no cell has a parameter: all of the section is water");
   double jump = 0;
   out.rim = upper_rim(*cells, jump);
   if (!out.rim && on_rim) {

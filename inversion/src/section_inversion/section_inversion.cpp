@@ -233,10 +233,26 @@ SectionBands SectionInversion::bands(const SectionState& state) const {
   return out;
 }
 
+namespace {
+
+/// Mean ln ohm m of a layered earth between two depths.
+double mean_between(const SectionColumn& column, double top, double bottom) {
+  double sum = 0, from = 0;
+  for (std::size_t k = 0; k < column.resistivity_ohm_m.size(); ++k) {
+    const double to = k < column.thickness_m.size() ? from + column.thickness_m[k]
+                                                    : std::numeric_limits<double>::infinity();
+    const double part = std::min(bottom, to) - std::max(top, from);
+    if (part > 0) sum += part * std::log(column.resistivity_ohm_m[k]);
+    from = to;
+  }
+  return sum / (bottom - top);
+}
+
+}  // namespace
+
 std::vector<double> stitched_section(const SectionMesh& mesh,
                                      const std::vector<SectionColumn>& columns) {
   if (columns.empty()) throw Error("[stitched_section] there are no columns");
-  std::vector<std::vector<double>> by_row;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const SectionColumn& column = columns[c];
     if (column.resistivity_ohm_m.size() != column.thickness_m.size() + 1 ||
@@ -245,21 +261,8 @@ std::vector<double> stitched_section(const SectionMesh& mesh,
           fmt::format("[stitched_section] column {} has {} resistivities and {} "
                       "thicknesses, or does not lie right of the one before",
                       c, column.resistivity_ohm_m.size(), column.thickness_m.size()));
-    std::vector<double> means;
-    for (Index r = 0; r < mesh.rows; ++r) {
-      const double top = mesh.depth[r], bottom = mesh.depth[r + 1];
-      double sum = 0, from = 0;
-      for (std::size_t k = 0; k < column.resistivity_ohm_m.size(); ++k) {
-        const double to = k < column.thickness_m.size() ? from + column.thickness_m[k]
-                                                        : std::numeric_limits<double>::infinity();
-        const double part = std::min(bottom, to) - std::max(top, from);
-        if (part > 0) sum += part * std::log(column.resistivity_ohm_m[k]);
-        from = to;
-      }
-      means.push_back(sum / (bottom - top));
-    }
-    by_row.push_back(std::move(means));
   }
+  const auto depth = depths_below_ground(mesh);
   std::vector<double> out;
   for (Index c = 0; c < mesh.columns; ++c) {
     const double y = (mesh.y[c] + mesh.y[c + 1]) / 2;
@@ -267,9 +270,11 @@ std::vector<double> stitched_section(const SectionMesh& mesh,
     while (right < columns.size() && columns[right].y <= y) ++right;
     const std::size_t a = right == 0 ? 0 : right - 1, b = std::min(right, columns.size() - 1);
     const double t = a == b ? 0 : (y - columns[a].y) / (columns[b].y - columns[a].y);
-    for (Index r = 0; r < mesh.rows; ++r)
-      out.push_back((1 - t) * by_row[a][static_cast<std::size_t>(r)] +
-                    t * by_row[b][static_cast<std::size_t>(r)]);
+    for (Index r = 0; r < mesh.rows; ++r) {
+      const double top = depth(y, mesh.depth[r]), bottom = depth(y, mesh.depth[r + 1]);
+      out.push_back((1 - t) * mean_between(columns[a], top, bottom) +
+                    t * mean_between(columns[b], top, bottom));
+    }
   }
   return out;
 }

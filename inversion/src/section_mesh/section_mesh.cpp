@@ -332,6 +332,7 @@ SectionMesh section_mesh(const SectionStations& stations, const SectionScales& s
   out.depth_m = flat.depth[static_cast<std::size_t>(flat.rows)];
   out.rows = o.free_padding ? static_cast<Index>(flat.depth.size()) - 1 : flat.rows;
   out.depth.assign(flat.depth.begin(), flat.depth.begin() + out.rows + 1);
+  out.base = flat.depth.back();
   const MediumAt medium = [&](double y, double z) -> Medium2d {
     if (z < 0) return air();
     if (z < relief.sea) return {.ohm_m = o.sea->ohm_m};
@@ -381,6 +382,17 @@ SectionMesh section_mesh(const SectionStations& stations, const SectionScales& s
           fmt::format("stations at y = {:.6g} m and {:.6g} m stand above one column of cells",
                       places.y[k - 1], places.y[k]));
   return out;
+}
+
+std::function<double(double, double)> depths_below_ground(const SectionMesh& mesh) {
+  std::vector<double> y, z;
+  for (const Index v : mesh.cells.lines.back()) {
+    y.push_back(mesh.cells.y[static_cast<std::size_t>(v)]);
+    z.push_back(mesh.cells.z[static_cast<std::size_t>(v)]);
+  }
+  const double bottom = *std::max_element(mesh.cells.z.begin(), mesh.cells.z.end());
+  return [ground = depth_through(std::move(y), std::move(z)), bottom, base = mesh.base](
+             double at, double row) { return row * (bottom - ground(at)) / base; };
 }
 
 }  // namespace tessera::inversion

@@ -12,6 +12,7 @@
 #include "tessera/inversion/forward_2d.h"
 #include "tessera/inversion/survey.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,13 +89,18 @@ struct SectionMesh {
   Mesh2d solver;      ///< the same region, each cell inside of one of `cells`
   Sensors2d sensors;  ///< on the ground, or the sea floor: one for each station
   Index columns = 0, rows = 0;  ///< parameter = column * rows + row
-  /// y and depth below the ground, of the corners of parameters: [columns + 1], [rows + 1]. Depths
-  /// are of the flat mesh: below the ground they shrink or stretch to the level bottom.
+  /// y and depth of the corners of parameters, [columns + 1] and [rows + 1]; depths are those below
+  /// the lowest ground, and elsewhere as `depths_below_ground` tells.
   std::vector<double> y, depth;
+  double base = 0;                   ///< the same of the level bottom
   std::vector<std::string> remarks;  ///< such as stations that stand off the ground given
   double depth_m = 0;                ///< of the model's rows; padding is below
   Index parameters() const { return columns * rows; }
 };
+/// Depth below the ground, or the sea floor, at y of what has `row` among depths of a mesh: below
+/// higher ground rows are stretched to the level bottom.
+std::function<double(double y, double row)> depths_below_ground(const SectionMesh& mesh);
+
 /// Throws Error for no station, options that are no lengths or no growths, a ground that does not
 /// go from left to right, a sea floor above its surface, a station more than a tenth of its cell's
 /// width off the ground that is given (in the air, or buried), and for more than `most_nodes`

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// inversion.mt2d over relief: depths are those below the ground, or the sea floor, wherever it is.
+#include "csv_columns.h"
+#include "mt2d_case.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/inversion/forward_1d.h"
+#include "tessera/inversion/mesh_2d.h"
+#include "tessera/inversion/response.h"
+#include "tessera/inversion/survey_files.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+using namespace tessera::testing;
+using namespace tessera::inversion;
+
+namespace {
+
+class Mt2dRelief : public Mt2d {
+ protected:
+  /// 10 ohm m over 1 ohm m from 200 m on, a station at 0; what is at the end of `more` may go on.
+  Survey forward(const std::string& frequencies, const std::string& more) {
+    write("f.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\ndata.form = \"impedance\"\n"
+          "noise.impedance = 0\noutput.pictures = false\nmesh.goal = \"100 %\"\n"
+          "stations.at = [\"0 m\"]\nsection.resistivity = \"10 ohm*m\"\n"
+          "section.layer = [{top = \"200 m\", resistivity = \"1 ohm*m\"}]\n"
+          "frequencies.at = [" +
+              frequencies + "]\n" + more);
+    const Outcome o = tessera({"run", "f.toml", "--output", "F", "--force"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return read_survey(here() / "F/data.csv");
+  }
+  /// Impedances of both modes differ by less from those of Wait's recursion at these frequencies.
+  void expect_layers(const Survey& survey, const std::vector<double>& hz, double by) {
+    const auto wait = to_complex(layered_forward(hz, {200}).predict({std::log(10), std::log(1)}));
+    for (const Element e : {Element::xy, Element::yx}) {
+      const Response z = response_of(survey.data, 0, e);
+      for (std::size_t i = 0; i < hz.size(); ++i) {
+        const auto at = std::find(z.frequency_hz.begin(), z.frequency_hz.end(), hz[i]);
+        ASSERT_NE(at, z.frequency_hz.end());
+        const auto k = static_cast<std::size_t>(at - z.frequency_hz.begin());
+        EXPECT_LT(std::abs(z.impedance_ohm[k] / wait[i] - 1.0), by) << hz[i] << " Hz";
+      }
+    }
+  }
+  /// A plateau 6 km wide, 300 m above all around it, its foot at this elevation.
+  std::string plateau(double foot, const std::string& more = "") {
+    std::string text = "distance_m,elevation_m\n";
+    for (const double y : {-9e3, -8e3, -7e3, -6e3, -5.5e3}) text += fmt::format("{},{}\n", y, foot);
+    text += fmt::format("-3000,{}\n3000,{}\n", foot + 300, foot + 300);
+    for (const double y : {5.5e3, 6e3, 7e3, 8e3, 9e3}) text += fmt::format("{},{}\n", y, foot);
+    write("plateau.csv", text);
+    return "ground = {shape = \"file\", file = \"plateau.csv\"" + more + "}\n";
+  }
+};
+
+const std::string high = "\"30 Hz\", \"10 Hz\"", low_too = "\"30 Hz\", \"10 Hz\", \"0.01 Hz\"";
+
+// A layer as far below the plateau as it is below level ground, and the same impedances whatever
+// other frequencies there are and however far the ground's file goes.
+TEST_F(Mt2dRelief, LayersLieAsDeepBelowAPlateauAsBelowLevelGround) {
+  expect_layers(forward(high, "ground.shape = \"flat\"\n"), {30, 10}, 2e-3);
+  const std::string ground = plateau(0);
+  expect_layers(forward(high, ground), {30, 10}, 2e-3);
+  expect_layers(forward(low_too, ground), {30, 10}, 1e-2);
+}
+
+TEST_F(Mt2dRelief, LayersLieAsDeepBelowARisingSeaFloor) {
+  const std::string ground = plateau(-1000, ", sea_resistivity = \"0.3 ohm*m\"");
+  expect_layers(forward(high, ground), {30, 10}, 2e-3);
+  expect_layers(forward(low_too, ground), {30, 10}, 1e-2);
+}
+
+// Relief of some times the depth that fields reach.
+TEST_F(Mt2dRelief, HillsAreHigherThanFieldsGetDeep) {
+  expect_layers(forward("\"5 kHz\"", plateau(0)), {5000}, 2e-3);
+  write("plateau.csv", "distance_m,elevation_m\n-1e6,-4000\n-9e5,0\n-100,0\n100,60\n1e6,60\n");
+  const Survey s = forward("\"5 kHz\"", "ground = {shape = \"file\", file = \"plateau.csv\"}\n");
+  EXPECT_TRUE(std::isfinite(s.data.value[0]));
+}
+
+// What model.csv tells of the layer's top is 200 m below the ground everywhere.
+TEST_F(Mt2dRelief, TopsOfLayersFollowTheGround) {
+  forward(low_too, plateau(0));
+  const auto model = csv_table(read("F/model.csv"));
+  const auto ground =
+      tessera::inversion::depth_through({-5500, -3000, 3000, 5500}, {0, -300, -300, 0});
+  std::size_t near = 0;
+  for (std::size_t c = 0; c < model.at("cell").size(); ++c) {
+    double depth = 0;
+    for (const char* k : {"0", "1", "2", "3"})
+      depth +=
+          (model.at(fmt::format("z{}_m", k))[c] - ground(model.at(fmt::format("y{}_m", k))[c])) / 4;
+    EXPECT_NEAR(model.at("resistivity_ohm_m")[c], depth < 200 ? 10 : 1, 1e-9)
+        << c << " at " << depth;
+    near += std::abs(depth - 200) < 50;
+  }
+  EXPECT_GT(near, 20u);
+}
+
+// model.csv of a marine run has its water: the ground is the floor, the water is taken from there.
+TEST_F(Mt2dRelief, ASectionOfAMarineRunHasItsWater) {
+  std::string table = "cell,y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,y3_m,z3_m,parameter,resistivity_ohm_m\n";
+  int cell = 0;
+  for (const auto& [left, right] : {std::pair{-20e3, -5e3}, {-5e3, 0.0}, {0.0, 5e3}, {5e3, 20e3}})
+    for (const auto& [top, bottom, parameter, ohm_m] :
+         {std::tuple{0.0, 1e3, -1, 0.3}, {1e3, 3e3, 0, 10.0}, {3e3, 20e3, 0, 10.0}})
+      table += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", ++cell, left, top, right, top,
+                           right, bottom, left, bottom, parameter, ohm_m);
+  write("marine.csv", table);
+  const std::string again =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+      "output.pictures = false\nmesh.goal = \"100 %\"\nstations.at = [\"-1500 m\"]\n"
+      "section.file = \"marine.csv\"\nfrequencies.at = [\"0.01 Hz\"]\n";
+  for (const std::string given : {"", "ground.sea_resistivity = \"0.3 ohm*m\"\n"}) {
+    write("again.toml", again + given);
+    const Outcome o = tessera({"run", "again.toml", "--output", "M", "--force"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(holds(o.err, "taken as water of 0.3 ohm m"), given.empty()) << o.err;
+    const Survey survey = read_survey(here() / "M/data.csv");
+    EXPECT_NEAR(survey.stations[0].elevation_m.value_or(0), -1000, 1e-6);
+    for (std::size_t i = 0; i < survey.data.size(); ++i)
+      if (survey.data.kind[i].part == Part::log10_rho) {
+        EXPECT_NEAR(survey.data.value[i], 1, 1e-3);
+      }
+  }
+  write("marine.csv", table.substr(0, table.find("\n2,") + 1));
+  EXPECT_TRUE(holds(refusal(again, 4), "all of the section is water"));
+}
+
+}  // namespace
