@@ -167,4 +167,50 @@ TEST_F(Fdtd, WiresBetweenLinesAreRefusedAtTheirKeys) {
           "points = ", "absorbing layer");
 }
 
+/// What a wire between lines carries goes by the medium around it: that of the reference.
+TEST_F(Fdtd, TheReferenceOfACaseHasItsOwnWires) {
+  const std::string head = R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["0.6 m", "0.6 m", "0.6 m"], cell = "20 mm"}
+run.stop.time = "15 ns"
+boundary.pml.cells = 8
+[[wire]]
+name = "arm"
+points = [["-0.04 m", "0 m", "-0.07 m"], ["0.04 m", "0 m", "0.07 m"]]
+radius = "2 mm"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0.04 m", "0 m", "0 m"]
+waveform = {kind = "gaussian", frequency_min = "600 MHz", frequency_max = "1.2 GHz"}
+)",
+                    flux = R"([[monitor]]
+kind = "flux"
+name = "power"
+position = ["0 m", "0 m", "0 m"]
+size = ["0.26 m", "0.26 m", "0.26 m"]
+frequencies = ["700 MHz", "900 MHz"]
+)",
+                    block = R"([[material]]
+name = "foam"
+eps = 3
+[[structure]]
+name = "block"
+shape = "box"
+material = "foam"
+low = ["-0.1 m", "-0.1 m", "-0.12 m"]
+high = ["0.1 m", "0.1 m", "0.12 m"]
+)";
+  write("case.toml", head + flux + "relative_to = \"power.reference\"\n" + block +
+                         "[reference]\nwithout = [\"block\"]\n");
+  write("open.toml", head + flux);
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  ASSERT_EQ(run_case("open.toml", "OPEN").code, 0);
+  const std::vector<double> own = column("OPEN", "power", "flux"),
+                            reference = column("RUN", "power.reference", "flux");
+  ASSERT_EQ(own.size(), 2U);
+  for (std::size_t f = 0; f < 2; ++f) EXPECT_NEAR(reference[f], own[f], 1e-5 * own[f]);
+}
+
 }  // namespace

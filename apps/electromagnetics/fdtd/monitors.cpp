@@ -123,7 +123,7 @@ std::shared_ptr<MonitoredCase> with_monitors(Case c, const data::Config& config)
   check_networks(c, config);
   const auto made = std::make_shared<MonitoredCase>(MonitoredCase{std::move(c), {}, {}, {}, {}});
   if (made->c.options.reference) {
-    made->empty = std::make_shared<const Case>(reference_of(made->c));
+    made->empty = std::make_shared<const Case>(reference_of(made->c, config));
     for (std::size_t k = 0; k < run_count(made->c); ++k)
       made->of_empty.push_back(make_monitors(*made->empty, config));
   }

@@ -205,7 +205,7 @@ Case make_case(CaseOptions options, const data::Config& config) {
   }
 }
 
-Case reference_of(const Case& c) {
+Case reference_of(const Case& c, const data::Config& config) {
   Case out = c;
   const auto left_out = [&](const auto& body) { return is_left_out(c, body.name); };
   std::erase_if(out.scene.structures, left_out);
@@ -227,6 +227,8 @@ Case reference_of(const Case& c) {
   out.open = make_open(out);
   out.sheets = make_sheet_edges(out);
   place_surface_losses(out);
+  out.wires.reset();
+  make_wire_network(out, config);
   return out;
 }
 

@@ -103,8 +103,9 @@ struct Case {
 Case make_case(CaseOptions options, const data::Config& config);
 
 /// The case without the bodies that its reference leaves out: the same grid, time step and sources,
-/// and of its monitors those that others refer to.
-Case reference_of(const Case& c);
+/// and of its monitors those that others refer to. Throws InputError where a wire between lines
+/// cannot be without them.
+Case reference_of(const Case& c, const data::Config& config);
 
 /// Adds warnings about what a case may say, but hardly means: sources in layers, runs of a year.
 void find_doubts(Case& c, const data::Config& config);
