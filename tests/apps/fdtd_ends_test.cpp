@@ -79,6 +79,87 @@ TEST_F(Fdtd, AnEndWithinAPulseThatAsksForMoreSamplesIsRefused) {
   EXPECT_EQ(tessera({"resume", "RUN", "--set", "run.stop.time=170 fs"}).code, 0);
 }
 
+/// A ringing slab, with a film beside it in the case alone: two runs, the reference first. Its
+/// monitor is the second of the case, whose first one takes each 8th step or so.
+std::string film_case(const std::string& stop) {
+  return "app = \"electromagnetics.fdtd\"\noutput = {pictures = false, vtk = false}\n"
+         "run.precision = \"f64\"\nrun.stop = {" +
+         stop + R"(}
+grid = {size = ["3 um", "0 um", "0 um"], cell = "20 nm"}
+boundary.pml.cells = 8
+reference.without = ["film"]
+material = [{name = "m", eps = 30}]
+structure = [
+  {shape = "box", name = "slab", material = "m", size = ["1 um", "0 um", "0 um"]},
+  {shape = "box", name = "film", material = "m", centre = ["0.8 um", "0 um", "0 um"], size = ["0.04 um", "0 um", "0 um"]}]
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-0.7 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "150 THz", bandwidth = "80 THz"}
+[[monitor]]
+kind = "flux"
+name = "high"
+position = ["1.1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["400 THz"]
+[[monitor]]
+kind = "flux"
+name = "on"
+position = ["1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["150 THz"]
+relative_to = "on.reference"
+)";
+}
+/// With a checkpoint in its last run.
+constexpr char kOften[] = "100 us";
+
+TEST_F(Fdtd, AResumeThatLeavesTheEndOfARunBesideItsReferenceIsTaken) {
+  write("case.toml", film_case("decay_db = 30, check_every = \"2 fs\""));
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--checkpoint-every", kOften}).code, 0);
+  const std::string results = read("RUN/results.h5"), checks = read("RUN/metrics.csv");
+  const Outcome o = tessera({"resume", "RUN", "--set", "title=a"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(read("RUN/metrics.csv"), checks);
+  EXPECT_EQ(read("RUN/results.h5"), results);
+}
+
+TEST_F(Fdtd, AllRunsOfACaseHaveOneEnd) {
+  const auto resumed = [&](const std::string& stop, const std::string& change,
+                           const std::string& message) {
+    write("case.toml", film_case(stop));
+    ASSERT_EQ(
+        tessera({"run", "case.toml", "--output", "RUN", "--force", "--checkpoint-every", kOften})
+            .code,
+        0);
+    const Outcome o = tessera({"resume", "RUN", "--set", change});
+    EXPECT_EQ(o.code, 5) << o.out;
+    EXPECT_TRUE(holds(o.err, "error E0436: the run of reference has ended at step")) << o.err;
+    EXPECT_TRUE(holds(o.err, message)) << o.err;
+    EXPECT_TRUE(holds(o.err, "a new run: all runs of a case have one end")) << o.err;
+  };
+  resumed("decay_db = 30, check_every = \"2 fs\"", "run.stop.decay_db=60", "it would go on");
+  resumed("decay_db = 60, check_every = \"2 fs\"", "run.stop.decay_db=30",
+          "since an earlier check");
+  resumed("steps = 20000", "run.stop.steps=19000",
+          "has ended at step 20000, past its end at 19000");
+  resumed("steps = 20000", "run.stop.steps=21000", "it would go on");
+}
+
+// Checks so far apart that the reference has fallen by more than is asked for later, too.
+TEST_F(Fdtd, ARunGoesOnWhereThoseBeforeItHaveComeFarEnough) {
+  const std::string stop = "check_every = \"160 fs\", decay_db = ";
+  write("case.toml", film_case(stop + "10"));
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--checkpoint-every", kOften}).code, 0);
+  write("whole.toml", film_case(stop + "12"));
+  ASSERT_EQ(run_case("whole.toml", "WHOLE").code, 0);
+  const Outcome o = tessera({"resume", "RUN", "--set", "run.stop.decay_db=12"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(read("RUN/metrics.csv"), read("WHOLE/metrics.csv"));
+  EXPECT_EQ(read("RUN/tables/on.csv"), read("WHOLE/tables/on.csv"));
+}
+
 // The field of a plasma and the current of its carriers have the energy by turns: twice a period
 // there is hardly any in the field. What both have falls by exp(-damping t).
 TEST_F(Fdtd, EnergyInPolesIsEnergyThatIsLeft) {

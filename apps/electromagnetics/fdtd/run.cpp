@@ -105,15 +105,10 @@ class Stepping {
       for (const auto& w : loaded->warnings) context_.log.warning(data::to_string(w));
       now_->restore(loaded->checkpoint);
       for (std::size_t k = 0; k <= now_->number; ++k) take_reference_off(k);
-      if (loaded->checkpoint.has("ended"))
-        ended_.steps = loaded->checkpoint.array<std::int64_t>("ended");
-      if (loaded->checkpoint.has("last_steps"))
-        ended_.last_steps = loaded->checkpoint.array<std::int64_t>("last_steps");
-      ended_.last_steps.resize(ended_.steps.size());
+      ended_ = ended_runs(loaded->checkpoint);
       context_.log.info(fmt::format("going on from {} at step {}{}",
                                     loaded->path.filename().string(), now_->run->step(),
                                     of_run(" of the run ")));
-      tell_of_later_ends();
     }
     const bool further = now_->run->step() > 0 || now_->number > 0;
     std::vector<std::string> columns{"step", "time_s", "energy_j", "decay_db"};
@@ -126,10 +121,10 @@ class Stepping {
 
   /// Goes on with the next run; false: there is none.
   bool next() {
-    if (ended_.steps.size() >= made_.runs()) return false;
-    if (ended_.steps.size() > now_->number) {
+    if (ended_.size() >= made_.runs()) return false;
+    if (ended_.size() > now_->number) {
       const std::uint64_t bytes = now_->metrics_bytes;
-      begin_run(ended_.steps.size());
+      begin_run(ended_.size());
       now_->metrics_bytes = bytes;
       take_reference_off(now_->number);
     }
@@ -143,21 +138,21 @@ class Stepping {
     data::Progress progress({.style = context_.progress_style,
                              .phase = "step" + of_run(" of "),
                              .unit = "steps",
-                             .total = static_cast<std::uint64_t>(s.last_step),
+                             .total = static_cast<std::uint64_t>(s.end.last_step),
                              .already_done = static_cast<std::uint64_t>(s.run->step()),
                              .heartbeat = context_.folder.heartbeat_json()});
     const auto begin = std::chrono::steady_clock::now();
     const std::int64_t begin_step = s.run->step();
     bool grown = false;
     while (!s.has_ended()) {
-      const std::int64_t to_check = s.check_steps - s.run->step() % s.check_steps,
+      const std::int64_t to_check = s.end.check_steps - s.run->step() % s.end.check_steps,
                          piece = std::max<std::int64_t>(
                              s.run->is_cut() ? 64 : 16,
                              4000000 / static_cast<std::int64_t>(cells + 1) * 16);
       std::int64_t n = std::min({to_check, piece, s.steps_to_look()});
-      if (s.last_step > 0) n = std::min(n, s.last_step - s.run->step());
+      if (s.end.last_step > 0) n = std::min(n, s.end.last_step - s.run->step());
       s.advance(n);
-      if (s.run->step() % s.check_steps == 0) {
+      if (s.run->step() % s.end.check_steps == 0) {
         grown = s.grows_at_check();
         const double db = s.energy.fallen_db();
         row(db);
@@ -184,13 +179,10 @@ class Stepping {
     metrics_->sync();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (made_.runs() > 1) {
-      ended_.steps.push_back(s.run->step());
-      ended_.last_steps.push_back(s.last_step);
-    }
     // What `resume --set run.stop...` goes on from; steps that are made anew in less time need no
     // file of all fields.
     if (seconds > 10) save();
+    if (made_.runs() > 1) ended_.push_back(s.standing());
     context_.log.info(fmt::format(
         "{}{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s",
         made_.name_of(s.number).empty() ? "" : made_.name_of(s.number) + ": ", s.run->step(),
@@ -201,7 +193,10 @@ class Stepping {
   TimeLoop& now() { return *now_; }
   /// Of each run.
   std::vector<std::int64_t> steps() const {
-    return made_.runs() > 1 ? ended_.steps : std::vector<std::int64_t>{now_->run->step()};
+    if (made_.runs() == 1) return {now_->run->step()};
+    std::vector<std::int64_t> out;
+    for (const Standing& s : ended_) out.push_back(s.step);
+    return out;
   }
   void save() {
     TimeLoop& s = *now_;
@@ -212,22 +207,6 @@ class Stepping {
   }
 
  private:
-  /// Of runs that came to their fixed end before this one went on from a checkpoint.
-  void tell_of_later_ends() {
-    for (std::size_t k = 0; k < ended_.steps.size(); ++k) {
-      const Case& c = made_.case_of(k);
-      double sources_end = 0;
-      for (const em::Injection& s : make_injections(c, made_.excitation_of(k)))
-        sources_end = std::max(sources_end, s.end_s);
-      const std::int64_t former = ended_.last_steps[k], last = fixed_end(c, sources_end);
-      if (former == 0 || ended_.steps[k] < former || (last > 0 && last <= former)) continue;
-      context_.log.warning(fmt::format(
-          "runs that have ended, as one at step {}, do not go on to a later end{}: start a new run "
-          "for that",
-          former, last > 0 ? fmt::format(", at {}", last) : ""));
-      return;
-    }
-  }
   /// The reference has ended where its case begins.
   void take_reference_off(std::size_t run) {
     if (made_.is_reference(run)) return;
@@ -258,7 +237,7 @@ class Stepping {
   const Case& c_;
   Turns turns_;  // ends after the last run
   std::unique_ptr<TimeLoop> now_;
-  Ended ended_;
+  std::vector<Standing> ended_;
   std::optional<data::MetricsFile> metrics_;
   data::Periodic periodic_{context_.options.checkpoint_every_s};
 };

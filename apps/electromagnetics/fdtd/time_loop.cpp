@@ -30,6 +30,25 @@ std::string prefix_of(std::size_t run, std::size_t monitor) {
                   : fmt::format("run/{}/monitor/{}/", run, monitor);
 }
 
+constexpr std::size_t kNumbersOfStanding = 6;
+std::vector<double> numbers_of(const std::vector<Standing>& runs) {
+  std::vector<double> out;
+  for (const Standing& s : runs)
+    for (const double x : {static_cast<double>(s.step), s.last.energy_j, s.last.change,
+                           s.before.energy_j, s.before.change, s.peak_j})
+      out.push_back(x);
+  return out;
+}
+
+/// Of one of the case's runs.
+EndRule end_rule(const MonitoredCase& made, std::size_t number) {
+  const Case& c = made.case_of(number);
+  double sources_end = 0;
+  for (const em::Injection& s : make_injections(c, made.excitation_of(number)))
+    sources_end = std::max(sources_end, s.end_s);
+  return {c.options.run.stop, steps_between_checks(c), fixed_end(c, sources_end)};
+}
+
 }  // namespace
 
 em::GridCut cut_of(const Case& c, parallel::Communicator& ranks,
@@ -62,16 +81,15 @@ TimeLoop::TimeLoop(RunContext& context_, MonitoredCase& made_, std::size_t numbe
   }
   std::vector<em::Injection> sources = make_injections(c, made.excitation_of(number));
   for (const em::Injection& s : sources) sources_end = std::max(sources_end, s.end_s);
-  last_step = fixed_end(c, sources_end);
-  looks = em::loud_steps(sources, c.dt_s, steps_of_looks(c), last_step);
+  end = {c.options.run.stop, steps_between_checks(c), fixed_end(c, sources_end)};
+  looks = em::loud_steps(sources, c.dt_s, steps_of_looks(c), end.last_step);
   run.emplace(make_run(made, number, std::move(sources), context.ranks, context.options.weights));
-  check_steps = steps_between_checks(c);
-  span = still_span(c, check_steps);
+  span = still_span(c, end.check_steps);
 }
 
 std::int64_t TimeLoop::steps_to_look() const {
   const auto next = std::upper_bound(looks.begin(), looks.end(), run->step());
-  return next == looks.end() ? check_steps : *next - run->step();
+  return next == looks.end() ? end.check_steps : *next - run->step();
 }
 
 void TimeLoop::advance(std::int64_t n) {
@@ -82,16 +100,16 @@ void TimeLoop::advance(std::int64_t n) {
   });
 }
 
-data::Checkpoint TimeLoop::checkpoint(const Ended& ended) const {
+data::Checkpoint TimeLoop::checkpoint(const std::vector<Standing>& ended) const {
   data::Checkpoint out;
   out.app = "electromagnetics.fdtd";
-  out.step = static_cast<std::uint64_t>(ended.all_steps() +
-                                        (ended.steps.size() > number ? 0 : run->step()));
+  std::int64_t all_steps = run->step();
+  for (const Standing& s : ended) all_steps += s.step;
+  out.step = static_cast<std::uint64_t>(all_steps);
   if (made.runs() > 1) {
     out.put("run", static_cast<std::uint64_t>(number));
     out.put("run_step", run->step());
-    out.put("ended", ended.steps);
-    out.put("last_steps", ended.last_steps);
+    out.put("ended", numbers_of(ended));
     for (std::size_t k = 0; k < number; ++k) save_monitors(out, k);
   }
   out.config_sha256 = context.manifest.config_sha256;
@@ -130,11 +148,6 @@ void TimeLoop::restore(const data::Checkpoint& in) {
     const Monitors& all = made.of_run(k);
     for (std::size_t m = 0; m < all.size(); ++m) all[m]->load(in, prefix_of(k, m));
   }
-}
-
-bool TimeLoop::has_ended() const {
-  return (last_step > 0 && run->step() >= last_step) ||
-         (run->step() % check_steps == 0 && last.fulfils(c.options.run.stop, energy.peak_j));
 }
 
 bool TimeLoop::grows_at_check() {
@@ -179,35 +192,59 @@ std::int64_t fixed_end(const Case& c, double sources_end_s) {
   return em::fixed_end(run_end(c.options.run.stop), sources_end_s, c.dt_s).value_or(0);
 }
 
+std::vector<Standing> ended_runs(const data::Checkpoint& from) {
+  std::vector<Standing> out;
+  if (!from.has("ended")) return out;
+  const auto& all = from.array<double>("ended");
+  for (std::size_t n = 0; n + kNumbersOfStanding <= all.size(); n += kNumbersOfStanding)
+    out.push_back({static_cast<std::int64_t>(all[n]),
+                   {all[n + 1], all[n + 2]},
+                   {all[n + 3], all[n + 4]},
+                   all[n + 5]});
+  return out;
+}
+
 std::vector<data::Diagnostic> against(const data::Config& config, const MonitoredCase& made,
                                       const data::Checkpoint& from) {
-  const Case& c = made.c;
-  const auto refused = [&](std::string message, std::string hint) {
-    return std::vector{config.error(436, "run.stop", std::move(message), std::move(hint))};
-  };
-  double sources_end = 0;
-  for (const em::Injection& s : make_injections(c)) sources_end = std::max(sources_end, s.end_s);
-  const std::int64_t last = fixed_end(c, sources_end),
-                     step = from.has("run_step") ? from.scalar<std::int64_t>("run_step")
-                                                 : static_cast<std::int64_t>(from.step);
-  if (last > 0 && last < step)
-    return refused(fmt::format("the run is at step {} already, past its end at {}", step, last),
-                   "an end further off");
-  const auto seen = from.array<double>("seen");
-  if (Seen{seen.at(2), seen.at(3)}.fulfils(c.options.run.stop, from.scalar<double>("peak_energy")))
-    return refused(fmt::format("the run is at step {} already, and fulfils what would end it since "
-                               "an earlier check",
-                               step),
-                   "a larger decay_db, a smaller dft_tolerance");
-  for (std::size_t m = 0; m < made.monitors.size(); ++m) {
-    const std::string every = prefix_of(0, m) + "every";
-    const auto transform = made.monitors[m]->transform();
-    if (transform && from.has(every) && from.scalar<std::int64_t>(every) > transform->every)
-      return refused(
-          fmt::format("transforms have added every {}th step, and with this end, which cuts a "
-                      "pulse short, they want every {}th",
-                      from.scalar<std::int64_t>(every), transform->every),
-          "an end behind the pulses, or a new run");
+  std::vector<Standing> runs = ended_runs(from);
+  const std::size_t now = runs.size();  // its fields are in the checkpoint, those of others gone
+  const auto& seen = from.array<double>("seen");
+  runs.push_back({from.has("run_step") ? from.scalar<std::int64_t>("run_step")
+                                       : static_cast<std::int64_t>(from.step),
+                  {seen.at(0), seen.at(1)},
+                  {seen.at(2), seen.at(3)},
+                  from.scalar<double>("peak_energy")});
+  for (std::size_t k = 0; k < std::min(runs.size(), made.runs()); ++k) {
+    const Standing& run = runs[k];
+    const EndRule rule = end_rule(made, k);
+    const auto refused = [&](std::string message, const char* hint) {
+      return std::vector{
+          config.error(436, "run.stop", std::move(message),
+                       k < now ? "a new run: all runs of a case have one end" : hint)};
+    };
+    const std::string name = made.name_of(k),
+                      where = fmt::format("the run{} {} {}{}", name.empty() ? "" : " of " + name,
+                                          k < now ? "has ended at step" : "is at step", run.step,
+                                          k < now ? "" : " already");
+    if (rule.last_step > 0 && rule.last_step < run.step)
+      return refused(fmt::format("{}, past its end at {}", where, rule.last_step),
+                     "an end further off");
+    if (rule.is_passed(run))
+      return refused(where + ", and fulfils what would end it since an earlier check",
+                     "a larger decay_db, a smaller dft_tolerance");
+    if (k < now && !rule.ends(run))
+      return refused(where + ", and with this end it would go on: its fields are gone", "");
+    const Monitors& monitors = made.of_run(k);
+    for (std::size_t m = 0; m < monitors.size(); ++m) {
+      const std::string every = prefix_of(k, m) + "every";
+      const auto transform = monitors[m]->transform();
+      if (transform && from.has(every) && from.scalar<std::int64_t>(every) > transform->every)
+        return refused(
+            fmt::format("transforms have added every {}th step, and with this end, which cuts a "
+                        "pulse short, they want every {}th",
+                        from.scalar<std::int64_t>(every), transform->every),
+            "an end behind the pulses, or a new run");
+    }
   }
   return {};
 }

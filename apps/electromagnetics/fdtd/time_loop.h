@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,16 +24,6 @@ electromagnetics::TimeDomain make_run(const MonitoredCase& made, std::size_t num
                                       parallel::Communicator& ranks,
                                       const std::vector<double>& weights);
 
-/// What runs have come to that have ended.
-struct Ended {
-  std::vector<std::int64_t> steps;
-  std::vector<std::int64_t> last_steps;  ///< at which they were to end at the latest; 0: none
-
-  std::int64_t all_steps() const {
-    return std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
-  }
-};
-
 /// What the rules that look at fields have seen at checks after the sources.
 struct Seen {
   double energy_j = INFINITY;  ///< the least at a check
@@ -47,6 +36,29 @@ struct Seen {
   }
 };
 
+/// How far a run has come, as the rules that end it see it.
+struct Standing {
+  std::int64_t step = 0;
+  Seen last, before;  ///< at the last check, and at all before it
+  double peak_j = 0;  ///< of the energy
+};
+/// What ends a run, whichever comes first.
+struct EndRule {
+  StopOptions stop;
+  std::int64_t check_steps = 1, last_step = 0;  ///< last_step: 0: no fixed end
+
+  bool at_check(const Standing& s) const { return s.step % check_steps == 0; }
+  bool ends(const Standing& s) const {
+    return (last_step > 0 && s.step >= last_step) ||
+           (at_check(s) && s.last.fulfils(stop, s.peak_j));
+  }
+  /// Whether it would have ended the run before it came here.
+  bool is_passed(const Standing& s) const {
+    return (last_step > 0 && s.step > last_step) || s.before.fulfils(stop, s.peak_j) ||
+           (!at_check(s) && s.last.fulfils(stop, s.peak_j));
+  }
+};
+
 struct TimeLoop {
   RunContext& context;
   MonitoredCase& made;
@@ -55,8 +67,8 @@ struct TimeLoop {
   Monitors& monitors;
   std::vector<std::int64_t> first;  ///< column of each monitor
   std::optional<electromagnetics::TimeDomain> run;
-  std::int64_t check_steps = 1, last_step = 0;  ///< 0: no fixed end
-  std::int64_t span = 1;                        ///< of an energy that stays
+  EndRule end;
+  std::int64_t span = 1;  ///< of an energy that stays
   bool told_that_it_stays = false;
   double sources_end = 0;
   std::vector<std::int64_t> looks;  ///< at the energy, besides the checks
@@ -72,11 +84,12 @@ struct TimeLoop {
   void advance(std::int64_t n);
   /// Looks at energy and transforms; whether the run cannot be trusted.
   bool grows_at_check();
+  Standing standing() const { return {run->step(), last, before, energy.peak_j}; }
   /// Whether the run has come to its end.
-  bool has_ended() const;
+  bool has_ended() const { return end.ends(standing()); }
 
-  /// All but the fields.
-  data::Checkpoint checkpoint(const Ended& ended) const;
+  /// All but the fields; `ended`: the runs before it.
+  data::Checkpoint checkpoint(const std::vector<Standing>& ended) const;
   void restore(const data::Checkpoint& in);
 
  private:
@@ -84,5 +97,8 @@ struct TimeLoop {
   double change_of_transforms();
   void save_monitors(data::Checkpoint& out, std::size_t of_run) const;
 };
+
+/// Of a checkpoint, the runs of the case that had ended before the one whose fields it has.
+std::vector<Standing> ended_runs(const data::Checkpoint& from);
 
 }  // namespace tessera::apps::fdtd
