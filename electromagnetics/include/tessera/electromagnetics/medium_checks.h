@@ -38,15 +38,17 @@ struct MediumCheckOptions {
 std::vector<MediumFinding> check_medium(const Medium& medium,
                                         const MediumCheckOptions& options = {});
 
-/// A resonance of a medium as trapezoidal steps see it: at tan(w' dt/2) = w dt/2, about (w dt)^2/12
-/// of its frequency lower.
-struct SteppedLine {
+/// A resonance of a medium.
+struct MediumLine {
   double frequency_hz = 0;
   double width_hz = 0;  ///< where Im eps is at least half of its peak
-  double shift_hz = 0;  ///< down
 };
 /// Those of all terms with a complex pole.
-std::vector<SteppedLine> stepped_lines(const Medium& medium, double dt_s);
+std::vector<MediumLine> lines_of(const Medium& medium);
+/// By how much trapezoidal steps of a field at `f_hz` see resonances too low: they have the
+/// permittivity of tan(pi f dt)/(pi dt), about (2 pi f dt)^2/12 of f higher. Infinite from
+/// 1/(2 dt) on.
+double stepped_shift(double f_hz, double dt_s);
 
 /// Throws one Error that lists all findings of severity error, of all media; returns the others.
 std::vector<MediumFinding> require_sound(const std::vector<Medium>& media,
