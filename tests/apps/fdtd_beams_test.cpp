@@ -212,7 +212,16 @@ frequencies = ["300 THz"]
   };
   EXPECT_TRUE(holds(says({at("0.5 um")}), "its axis does not lie in it"));
   EXPECT_TRUE(holds(says({"source[0].direction=[1, 0.1, 0]"}), "its axis does not lie in it"));
-  EXPECT_EQ(says({at("2.5 um"), electric})[0], '0') << says({at("2.5 um"), electric});
+  const std::string clear = says({at("2.5 um"), electric});
+  EXPECT_EQ(clear[0], '0') << clear;
+  EXPECT_FALSE(holds(clear, "E0661")) << clear;
+  // A tail of 0.04 of the amplitude there is told, one of 0.24 refused.
+  const std::string tail = says({at("1.8 um"), electric, wall}),
+                    more = says({at("1.2 um"), electric, wall});
+  EXPECT_EQ(tail[0], '0') << tail;
+  EXPECT_TRUE(holds(tail, "warning E0661") && holds(tail, "2.2 times the beam's width")) << tail;
+  EXPECT_EQ(more[0], '5') << more;
+  EXPECT_TRUE(holds(more, "error E0628")) << more;
 }
 
 }  // namespace

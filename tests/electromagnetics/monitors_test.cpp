@@ -65,7 +65,7 @@ TEST(Monitors, FacesOfABoxOnThoseOfTheDomainAreOpen) {
 TEST(Monitors, ABodyOnABoxIsFoundOnItsFacesAlone) {
   const Scene scene{{{box(cells(-1, -1, -1), cells(1, 1, 1)), 1, 0, "body"}}};
   const auto found = [&](const Point& low, const Point& high) {
-    return body_on_box(SceneOrder(scene), small_square(), {low, high});
+    return body_on_box(SceneOrder(scene), small_square(), {pec, pec, joined}, {low, high});
   };
   EXPECT_FALSE(found(cells(-2, -2, 0), cells(2, 2, 0)));
   const auto cut = found(cells(-2, -2, 0), cells(0.5, 2, 0));
@@ -74,7 +74,22 @@ TEST(Monitors, ABodyOnABoxIsFoundOnItsFacesAlone) {
   EXPECT_EQ(cut->axis, 0);
   // The faces of the domain are none, and of a plane only what lies on it counts.
   const Scene whole{{{box(cells(-9, -9, -9), cells(9, 9, 9)), 1, 0, "body"}}};
-  EXPECT_FALSE(body_on_box(SceneOrder(whole), small_square(), {cells(-4, -4, 0), cells(4, 4, 0)}));
+  const auto on_sides = [&](const Scene& in, const Faces& x, double low, double high) {
+    return body_on_box(SceneOrder(in), small_square(), {x, pec, joined},
+                       {cells(low, -4, 0), cells(high, 4, 0)});
+  };
+  EXPECT_FALSE(on_sides(whole, pec, -4, 4));
+  EXPECT_FALSE(on_sides(whole, joined, -4, 4));
+  // Of joined faces one alone is a side, on whichever end the body stands.
+  for (const double from : {-4, 3}) {
+    const Scene at_seam{{{box(cells(from, -9, -9), cells(from + 1, 9, 9)), 1, 0, "body"}}};
+    EXPECT_TRUE(on_sides(at_seam, joined, -4, 1));
+    EXPECT_TRUE(on_sides(at_seam, joined, -1, 4));
+    EXPECT_FALSE(on_sides(at_seam, joined, -1, 1));
+    EXPECT_FALSE(on_sides(at_seam, joined, -4, 4));
+    EXPECT_FALSE(on_sides(at_seam, pec, -4, 1));
+    EXPECT_FALSE(on_sides(at_seam, pec, -1, 4));
+  }
   EXPECT_TRUE(found(cells(0, -2, 0), cells(0, 2, 0)));
   EXPECT_FALSE(found(cells(2, -2, 0), cells(2, 2, 0)));
 }

@@ -41,10 +41,10 @@ std::optional<BeamFault> fault_at(const Case& c, const em::DomainMirror& m,
       named.hint};
 }
 
-/// The whole of the plane that a source's beam starts from, as points and what the beam is there,
-/// over what it is in the middle.
+/// Points of the plane that a source's beam starts from where it is at least `least` of what it is
+/// in the middle.
 template <class Use>
-void on_start(const Case& c, const SourceOptions& o, Use&& use) {
+void on_start(const Case& c, const SourceOptions& o, double least, Use&& use) {
   const BeamStart start = start_of_beam(c, o);
   const em::Medium& around = c.media[start.medium];
   const em::GaussianBeam beam = beam_of(c, o);
@@ -60,7 +60,7 @@ void on_start(const Case& c, const SourceOptions& o, Use&& use) {
     for (const double y : lines(hi)) {
       Point p = start.middle;
       p[static_cast<std::size_t>(lo)] = x, p[static_cast<std::size_t>(hi)] = y;
-      if (const double seen = beam.at(p, k).amplitude / most; seen >= kSeen) use(p, start.axis);
+      if (const double seen = beam.at(p, k).amplitude / most; seen >= least) use(p, start.axis);
     }
 }
 
@@ -169,10 +169,10 @@ BeamStart start_of_beam(const Case& c, const SourceOptions& o) {
   return out;
 }
 
-std::vector<BeamFault> faults_of_beam(const Case& c, const SourceOptions& o,
-                                      const std::vector<em::DomainMirror>& mirrors) {
+std::vector<BeamFault> mirrors_in_beam(const Case& c, const SourceOptions& o,
+                                       const std::vector<em::DomainMirror>& mirrors, double least) {
   std::vector<const em::DomainMirror*> met;
-  on_start(c, o, [&](const Point& p, int axis) {
+  on_start(c, o, least, [&](const Point& p, int axis) {
     for (const em::DomainMirror& m : mirrors)
       if (m.plane.axis != axis && p[static_cast<std::size_t>(m.plane.axis)] == m.plane.position &&
           std::find(met.begin(), met.end(), &m) == met.end())
@@ -180,12 +180,14 @@ std::vector<BeamFault> faults_of_beam(const Case& c, const SourceOptions& o,
   });
   std::vector<BeamFault> out;
   for (const em::DomainMirror* m : met)
-    if (auto fault = fault_at(c, *m, beam_of(c, o), start_of_beam(c, o).middle,
-                              {628,
-                               ".position",
-                               {},
-                               m->symmetry ? "simulate the whole"
-                                           : "let the face absorb, or move it away by 2 waists"}))
+    if (auto fault =
+            fault_at(c, *m, beam_of(c, o), start_of_beam(c, o).middle,
+                     {628,
+                      ".position",
+                      {},
+                      m->symmetry ? "simulate the whole"
+                                  : "let the face absorb, or move it away by 2.2 times the "
+                                    "beam's width there"}))
       out.push_back(std::move(*fault));
   return out;
 }
@@ -194,7 +196,7 @@ std::optional<std::string> other_medium_of_beam(const Case& c, const SourceOptio
   const em::SceneOrder scene(c.scene);
   const std::size_t own = start_of_beam(c, o).medium;
   std::optional<std::string> out;
-  on_start(c, o, [&](const Point& p, int) {
+  on_start(c, o, kSeen, [&](const Point& p, int) {
     const auto there = static_cast<std::size_t>(em::medium_at(scene, p));
     if (!out && there != own) out = c.media[there].name;
   });

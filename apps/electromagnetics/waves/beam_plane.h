@@ -37,9 +37,12 @@ struct BeamStart {
   double frequency_hz = 0;  ///< in the middle of its waveform's spectrum
 };
 BeamStart start_of_beam(const Case& c, const SourceOptions& o);
-/// Mirrors that its plane meets where the beam is, and of which the beam is not its own image.
-std::vector<BeamFault> faults_of_beam(const Case& c, const SourceOptions& o,
-                                      const std::vector<electromagnetics::DomainMirror>& mirrors);
+/// Mirrors that its plane meets where the beam's amplitude is at least `least` of that in its
+/// middle, and of which it is not its own image: faults from the one on, doubts from the other.
+constexpr double kRefusedAtMirror = 0.1, kDoubtedAtMirror = 0.01;
+std::vector<BeamFault> mirrors_in_beam(const Case& c, const SourceOptions& o,
+                                       const std::vector<electromagnetics::DomainMirror>& mirrors,
+                                       double least);
 /// A medium other than that of its middle, where the plane meets the beam.
 std::optional<std::string> other_medium_of_beam(const Case& c, const SourceOptions& o);
 

@@ -2,6 +2,7 @@
 // Doubts about surfaces that something cuts, about frequencies that no source has, about what the
 // one source of a monitor is measured against, and about records of nothing.
 #include "electromagnetics/waves/beam_plane.h"
+#include "electromagnetics/waves/exterior.h"
 #include "electromagnetics/waves/sheets.h"
 #include "tessera/electromagnetics/exterior.h"
 #include "tessera/electromagnetics/monitors.h"
@@ -74,19 +75,24 @@ class Cuts {
     char axis;
   };
   std::optional<Cut> cut(const em::Bounds& box) const {
-    const auto found = em::body_on_box(scene_, c_.grid, box);
+    const auto found = em::body_on_box(scene_, c_.grid, c_.faces, box);
     if (!found) return sheet_on(box);
     return Cut{c_.media[static_cast<std::size_t>(found->medium)].name, "xyz"[found->axis]};
   }
 
-  /// A sheet that runs out of a box through a face of it that is none of the domain.
+  /// A sheet that runs out of a box through a side of it; where joined faces are one, on through
+  /// both.
   std::optional<Cut> sheet_on(const em::Bounds& box) const {
     for (const SheetOptions& sheet : c_.options.sheets) {
       const em::Bounds b = bounds_of_sheet(c_, sheet);
       if (!meet(b, box)) continue;
       for (std::size_t d = 0; d < 3; ++d) {
-        const bool low = b.low[d] < box.low[d] - slack(d) && box.low[d] > first(d) + slack(d),
-                   high = b.high[d] > box.high[d] + slack(d) && box.high[d] < last(d) - slack(d);
+        const bool whole = b.low[d] <= first(d) + slack(d) && b.high[d] >= last(d) - slack(d);
+        const auto side = [&](bool upper) {
+          return em::has_side(c_.grid, c_.faces, box, static_cast<int>(d), upper);
+        };
+        const bool low = (whole || b.low[d] < box.low[d] - slack(d)) && side(false),
+                   high = (whole || b.high[d] > box.high[d] + slack(d)) && side(true);
         if (resolved(d) && box.high[d] > box.low[d] && (low || high))
           return Cut{sheet.name.empty() ? "sheet" : sheet.name, "xyz"[d]};
       }
@@ -123,6 +129,8 @@ class Cuts {
           fmt::format("the plane of the beam cuts '{}': it starts as one in '{}'", *other,
                       c_.media[start_of_beam(c_, o).medium].name),
           "put the plane where one medium fills the beam");
+    for (const BeamFault& f : mirrors_in_beam(c_, o, mirrors_of(c_), kDoubtedAtMirror))
+      say(661, fmt::format("source[{}]{}", s, f.key), f.text, f.hint);
   }
 
   em::Bounds box_of(const Point& middle, const Point& size) const {

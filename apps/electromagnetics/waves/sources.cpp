@@ -98,7 +98,7 @@ void make_wave(const Case& c, CaseSource& s, const data::Config& config) {
   }
   if (!beam) return;
   std::vector<data::Diagnostic> errors;
-  for (const BeamFault& f : faults_of_beam(c, s.options, mirrors_of(c)))
+  for (const BeamFault& f : mirrors_in_beam(c, s.options, mirrors_of(c), kRefusedAtMirror))
     errors.push_back(config.error(f.number, s.key + f.key, f.text, f.hint));
   if (!errors.empty()) refuse(std::move(errors));
 }

@@ -34,12 +34,7 @@ SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& h
   const YeeGrid& grid = samples.grid();
   std::vector<Patch> patches = grid_box(grid, low, high);
   std::erase_if(patches, [&](const Patch& p) {
-    const auto d = static_cast<std::size_t>(p.axis);
-    const std::vector<double>& lines = grid.lines[d];
-    const double near = detail::on_line * (lines.back() - lines.front());
-    const bool first = low[d] <= lines.front() + near, last = high[d] >= lines.back() - near;
-    if (samples.faces()[d].low == Boundary::periodic) return first && last;
-    return p.outward < 0 ? first : last;
+    return !has_side(grid, samples.faces(), {low, high}, p.axis, p.outward > 0);
   });
   if (patches.empty())
     throw Error("the box is as large as the domain: none of its sides has fields on both sides");
@@ -47,8 +42,19 @@ SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& h
   return on_patches(samples, std::move(patches));
 }
 
+bool has_side(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Bounds& box, int axis,
+              bool upper) {
+  const auto d = static_cast<std::size_t>(axis);
+  const std::vector<double>& lines = grid.lines[d];
+  const double near = detail::on_line * (lines.back() - lines.front());
+  const double low = lines.front() + near, high = lines.back() - near,
+               at = upper ? box.high[d] : box.low[d];
+  if (faces[d].low == Boundary::periodic) return box.low[d] > low || box.high[d] < high;
+  return at > low && at < high;
+}
+
 std::optional<BodyOnBox> body_on_box(const SceneOrder& scene, const YeeGrid& grid,
-                                     const Bounds& box) {
+                                     const std::array<Faces, 3>& faces, const Bounds& box) {
   const auto first = [&](std::size_t d) { return grid.lines[d].front(); };
   const auto last = [&](std::size_t d) { return grid.lines[d].back(); };
   const auto resolved = [&](std::size_t d) { return grid.resolved(static_cast<int>(d)); };
@@ -63,8 +69,15 @@ std::optional<BodyOnBox> body_on_box(const SceneOrder& scene, const YeeGrid& gri
     if (!resolved(d) || ((flat[0] || flat[1] || flat[2]) && !flat[d])) continue;
     const std::size_t lo = d == 0 ? 1 : 0, hi = d == 2 ? 1 : 2;
     const double near = detail::on_line * (last(d) - first(d));
-    for (const double at : {inside.low[d], inside.high[d]}) {
-      if (at <= first(d) + near || at >= last(d) - near) continue;
+    std::vector<double> planes;
+    for (const bool upper : {false, true}) {
+      if (!has_side(grid, faces, box, static_cast<int>(d), upper)) continue;
+      const double at = upper ? inside.high[d] : inside.low[d];
+      planes.push_back(at);
+      if (at <= first(d) + near) planes.push_back(last(d));  // joined faces are one plane
+      if (at >= last(d) - near) planes.push_back(first(d));
+    }
+    for (const double at : planes) {
       const std::vector<Point> points =
           points_of(grid_patch(grid, static_cast<int>(d), 1, at, {inside.low[lo], inside.low[hi]},
                                {inside.high[lo], inside.high[hi]}));

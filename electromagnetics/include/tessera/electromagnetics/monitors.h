@@ -53,6 +53,9 @@ SampledSurface sampled_plane(SampleList& samples, int axis, int outward, double 
 /// where the box reaches both, each is the other's inner side. Throws Error where none is left.
 SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& high,
                            int outward = 1);
+/// Whether the box has a side at its upper or lower end along an axis, by that rule.
+bool has_side(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Bounds& box, int axis,
+              bool upper);
 
 /// A body on the surface of a box.
 struct BodyOnBox {
@@ -60,11 +63,11 @@ struct BodyOnBox {
   int axis = 0;    ///< across the face on which it stands
 };
 /// The first medium other than the background that is found on a face of the box: surfaces from
-/// which waves are let in, or carried on outside, want none. Faces on or beyond those of the domain
-/// are passed over; of a box without extent along one or more axes only the faces across these are
-/// looked at. At most some 2500 points of a face are asked, the middles of its cells.
+/// which waves are let in, or carried on outside, want none. Only faces that are sides of it count
+/// (has_side), and of a box without extent along one or more axes those across these. At most some
+/// 2500 points of a face are asked, the middles of its cells.
 std::optional<BodyOnBox> body_on_box(const SceneOrder& scene, const YeeGrid& grid,
-                                     const Bounds& box);
+                                     const std::array<Faces, 3>& faces, const Bounds& box);
 
 // ---- what is kept
 
