@@ -246,11 +246,9 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
   const std::string sd = "integrator = \"sd\"\n", coupled = "tcoupl = \"v-rescale\"\n";
   const auto water = [&](const std::string& keys) { return keys + kWater; };
   for (const auto& [keys, key, says] :
-       {std::tuple{sd + "comm_mode = \"linear\"\n", "comm_mode", "with integrator = \"sd\""},
-        {sd + "nstcomm = 5\n", "nstcomm", "with integrator = \"sd\""},
+       {std::tuple{sd + "nstcomm = 5\n", "nstcomm", "with integrator = \"sd\""},
         {"tcoupl = \"andersen\"\nnstcomm = 5\n", "nstcomm", "with tcoupl = \"andersen\""},
-        {"freeze = \"index 0 to 2\"\ncomm_mode = \"linear\"\n", "comm_mode",
-         "where atoms are frozen"},
+        {"freeze = \"index 0 to 2\"\nnstcomm = 5\n", "nstcomm", "where atoms are frozen"},
         {"comm_mode = \"none\"\nnstcomm = 5\n", "nstcomm", "with comm_mode = \"none\""},
         {coupled + "pcoupl = \"monte-carlo\"\ntau_p = \"1 ps\"\n", "tau_p",
          "with pcoupl = \"monte-carlo\""},
@@ -275,6 +273,13 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
                "= [\"1 1/bar\", \"1 1/bar\", \"0 1/bar\"]\n"));
   silent(water("gen_vel = true\n"));
   silent(water(""));
+  // Defaults are in every resolved case.
+  silent(water(sd + "comm_mode = \"linear\"\nnstcomm = 100\n"));
+  silent(water("tau_p = \"5 ps\"\nref_p = \"1 bar\"\ncompressibility = \"4.5e-5 1/bar\"\n"));
+  write("case.toml", water(""));
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  const Outcome resolved = tessera({"check", "RUN/resolved.toml"});
+  EXPECT_TRUE(resolved.code == 0 && !holds(resolved.err, "E0757")) << resolved.err;
   const std::string first = "[[stage]]\nname = \"a\"\n", second = "[[stage]]\nname = \"b\"\n",
                     bath = "tau_t = \"1 ps\"\n";
   silent(water(bath) + first + second + coupled);

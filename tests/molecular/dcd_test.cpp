@@ -98,12 +98,28 @@ TEST(Dcd, ATitleThatContradictsTheHeaderIsNoTitle) {
   }
 }
 
-TEST(Dcd, SaysWhatItCannotCount) {
+/// 1e8 ps are 5e10 steps of 2 fs, which ISTART does not hold: our title has them.
+TEST(Dcd, BeginsLaterThanItsHeaderCanSay) {
   const tessera::testing::TempFolder folder;
-  const std::vector<Snapshot> frames = waters_from(1e8);
-  const auto writer = create_trajectory(folder / "t.dcd", four_waters());
-  writer->write(frames[0]);
-  EXPECT_THROW(writer->write(frames[1]), Error);
+  const fs::path path = folder / "t.dcd", other = folder / "u.dcd";
+  for (const std::int64_t step : {0, 500}) {
+    const std::vector<Snapshot> frames = waters_from(1e8, step);
+    write_to(path, frames, 6);
+    const std::vector<Snapshot> came = read_all(*open_trajectory(path));
+    ASSERT_EQ(came.size(), 6u);
+    for (std::size_t f = 0; f < 6; ++f) {
+      EXPECT_NEAR(came[f].frame.time_ps, frames[f].frame.time_ps, 1e-7);
+      EXPECT_EQ(came[f].frame.step, frames[f].frame.step);
+    }
+    const std::string bytes = tessera::testing::read_bytes(path);
+    EXPECT_EQ(control<std::int32_t>(bytes, 1), step);
+    write_to(other, frames, 3);
+    {
+      const auto writer = append_trajectory(other, four_waters(), frames[1].frame.step);
+      for (std::size_t f = 2; f < 6; ++f) writer->write(frames[f]);
+    }
+    EXPECT_TRUE(bytes == tessera::testing::read_bytes(other));
+  }
 }
 
 }  // namespace

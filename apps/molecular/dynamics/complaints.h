@@ -32,7 +32,8 @@ struct Asked {
       given;  ///< whether a key stands in the file, for this stage or for all
 };
 std::vector<Complaint> complaints_of(const Asked& asked);
-/// Of a stage of dynamics: doubts of the keys that its steps do not read, given or not.
+/// Of a stage of dynamics: doubts of the keys that its steps do not read and that have another
+/// value than their default.
 std::vector<Complaint> idle_keys(const Asked& asked);
 
 /// What the library found no system or no steps for, at the setting that asks for it.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that a stage of dynamics does not read, whether or not they are given.
+// Settings that a stage of dynamics does not read. One that has its default says nothing: a
+// resolved case has all of them.
 #include "molecular/dynamics/complaints.h"
+#include "molecular/dynamics/settings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace tessera::apps::dynamics {
 namespace {
@@ -16,6 +19,25 @@ bool freezes(const Settings& s) {
       [](const auto* choice) { return *choice && !(*choice)->empty() && **choice != "none"; });
 }
 
+bool same(double a, double b) { return std::abs(a - b) <= 1e-12 * std::abs(b); }  // units round
+template <std::size_t n>
+bool same(const std::array<double, n>& a, const std::array<double, n>& b) {
+  return std::ranges::equal(a, b, [](double x, double y) { return same(x, y); });
+}
+template <class T>
+bool same(const T& a, const T& b) {
+  return a == b;
+}
+
+bool has_default(const Settings& s, std::string_view key) {
+  static const Settings defaults;
+  bool out = false;
+  each_setting([&](std::string_view name, auto member, auto, const data::Field&) {
+    if (name == key) out = same(s.*member, defaults.*member);
+  });
+  return out;
+}
+
 struct Idle {
   const Asked& asked;
   const Settings& s = asked.settings;
@@ -23,6 +45,7 @@ struct Idle {
   std::vector<Complaint> out{};
 
   void idle(std::string key, std::string_view why, std::string hint) {
+    if (has_default(s, key)) return;
     std::string message = fmt::format("{} has no effect {}", key, why);
     out.push_back({std::move(key), std::move(message), std::move(hint), 757, true});
   }

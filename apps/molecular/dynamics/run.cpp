@@ -168,6 +168,12 @@ struct StageRunner {
       const fs::path path = folder / (name + format);
       trajectories.push_back(fresh ? mol::create_trajectory(path, shown, o)
                                    : mol::append_trajectory(path, shown, running->step(), o));
+      if (const double begin_ps = running->frame().time_ps;
+          fresh && format == "dcd" && !rerun && std::abs(begin_ps) > 0x1p31 * stage.dynamics.dt_ps)
+        context.log.warning(fmt::format(
+            "{} begins at {:g} ps, more time steps than its header holds: its title has this time, "
+            "and programs that do not read it count from the step",
+            path.filename().string(), begin_ps));
     }
     if (c.written.empty() || !fresh) return;
     try {

@@ -15,8 +15,8 @@
 // angles, a along x: a cell that lies otherwise is turned.
 //
 // Readers take (first step) (time step) for the time of the first frame. Where a run counts its
-// steps from another time, the first step is therefore that time in time steps, rounded; our title
-// has both as they are.
+// steps from another time, the first step is therefore that time in time steps, rounded, as long as
+// these are below 2^31; our title has both as they are.
 #include "base/units.h"
 #include "base/vec.h"
 #include "formats.h"
@@ -73,8 +73,9 @@ void read_title(DcdHeader& h, std::string_view titles) {
     return;
   const double dt_ps = h.delta * time_unit_ps;
   if (!std::isfinite(time_ps)) return;
-  if (dt_ps > 0 && !(std::abs(h.first_time_ps - time_ps) <= dt_ps + 1e-6 * std::abs(time_ps)))
-    return;
+  const bool agrees = std::abs(h.first_time_ps - time_ps) <= dt_ps + 1e-6 * std::abs(time_ps),
+             does_not_fit = std::abs(time_ps) > 0x1p30 * dt_ps && h.start == step;
+  if (dt_ps > 0 && !agrees && !does_not_fit) return;
   h.first_step = step;
   h.first_time_ps = time_ps;
 }
@@ -290,14 +291,12 @@ class DcdWriter final : public TrajectoryWriter {
     put(out, static_cast<std::int32_t>(v), dcd_order);
     return out;
   }
-  /// The time of the first frame in time steps, where time goes on.
+  /// The time of the first frame in time steps, where time goes on and they fit.
   std::int64_t start(double dt_ps) const {
-    if (!(dt_ps > 0)) return header_.first_step;
     const double steps = std::round(header_.first_time_ps / dt_ps);
-    if (!(std::abs(steps) <= std::numeric_limits<std::int32_t>::max()))
-      throw Error(fmt::format("[dcd] {:g} ps are {:.4g} time steps, more than 2^31; write .h5md",
-                              header_.first_time_ps, steps));
-    return static_cast<std::int64_t>(steps);
+    return dt_ps > 0 && std::abs(steps) <= std::numeric_limits<std::int32_t>::max()
+               ? static_cast<std::int64_t>(steps)
+               : header_.first_step;
   }
 
   std::string header() const {
