@@ -136,6 +136,7 @@ class Launch {
     if (going_on_ && (line.run.force || line.run.keep_going || !line.output.empty()))
       throw usage_error("--output, --force and --keep-going are of a new run; this one is in " +
                         line.path.string());
+    takes_up_ = going_on_;
     folder_ = going_on_ ? line.path : run_folder_of(line);
     before_ = manifest_time();
   }
@@ -190,7 +191,9 @@ class Launch {
       if (run.force) c.push_back("--force");
       if (run.keep_going) c.push_back("--keep-going");
     }
-    if (!going_on_ || manifest_time() == before_)  // else they are in its folder
+    // Those of a new run are in its folder once it has begun; those of a run that was there may be
+    // given again, as a rank may die before they are written down.
+    if (!going_on_ || takes_up_)
       for (const std::string& change : line_.overrides) add("--set", change);
     if (run.threads > 0) add("--threads", std::to_string(run.threads));
     if (!run.weights.empty()) add("--weights", fmt::format("{}", fmt::join(run.weights, ",")));
@@ -233,7 +236,8 @@ class Launch {
   HeldSignals signals_;
   Clock::time_point begin_ = Clock::now();
   fs::path folder_;
-  std::optional<fs::file_time_type> before_;  ///< of a run that was there before
+  std::optional<fs::file_time_type> before_;  ///< of what was there before
+  bool takes_up_ = false;                     ///< a run that was there before
   bool going_on_ = false, asked_ = false;
 };
 

@@ -246,10 +246,21 @@ ExitCode go_on(const CommandLine& given) {
   return code;
 }
 
+/// Whatever the path is called: through links, from within.
+bool is_point_of_sweep(const fs::path& folder) {
+  std::error_code none;
+  const fs::path points = fs::canonical(folder / ".", none).parent_path(),
+                 resolved = points.parent_path() / "resolved.toml";
+  if (points.filename() != "points" || !fs::is_regular_file(resolved, none)) return false;
+  try {
+    return data::find(data::read_config(resolved).table(), "sweep") != nullptr;
+  } catch (const data::InputError&) {
+    return false;
+  }
+}
+
 ExitCode verb_resume(const CommandLine& line) {
-  const fs::path points = fs::absolute(line.path / "").parent_path().parent_path();
-  if (!line.overrides.empty() && points.filename() == "points" &&
-      fs::exists(points.parent_path() / "manifest.json"))
+  if (!line.overrides.empty() && is_point_of_sweep(line.path))
     throw usage_error(
         "'" + line.path.string() + "' is a point of a sweep, beside which it would be another case",
         "start a new run or a new sweep");

@@ -135,6 +135,16 @@ CommandLine line_of_point(const CommandLine& line, const fs::path& sweep, const 
   return out;
 }
 
+/// Whether what a point ends with is its own affair: its values, its checkpoint, more memory than
+/// there is. A full disk or a folder that cannot be written to ends the sweep.
+bool is_of_point(const data::InputError& e) {
+  const bool disk = std::ranges::any_of(e.findings(), [](const data::Diagnostic& d) {
+    return d.number == 501 || d.number == 581;  // throw_io_error, pictures
+  });
+  return e.code() == ExitCode::input_invalid || e.code() == ExitCode::config_invalid ||
+         e.code() == ExitCode::checkpoint_damaged || (e.code() == ExitCode::would_not_fit && !disk);
+}
+
 /// Begins the run of a point or goes on with it.
 PointOutcome run_point(const Case& c, const data::Sweep& sweep, std::size_t i,
                        const CommandLine& line, const PointOutcome& before) {
@@ -147,10 +157,7 @@ PointOutcome run_point(const Case& c, const data::Sweep& sweep, std::size_t i,
     out.exit_code = static_cast<int>(code);
     return out;
   } catch (const data::InputError& e) {
-    // Of this point alone; a full disk or a folder that cannot be written to ends the sweep.
-    if (e.code() != ExitCode::input_invalid && e.code() != ExitCode::config_invalid &&
-        e.code() != ExitCode::checkpoint_damaged)
-      throw;
+    if (!is_of_point(e)) throw;
     return {static_cast<int>(e.code()),
             e.findings().empty() ? e.what() : e.findings().front().message,
             {}};

@@ -36,6 +36,7 @@ enum class Ending {
   fault,
   bad_input,
   no_memory,
+  too_large,
   no_tensor,
   signal
 };
@@ -72,7 +73,7 @@ const data::Options<Sample>& options() {
         .add("ending", &Sample::ending,
              {.doc = "How the run ends",
               .choices = {"finish", "not_converged", "blow_up", "fault", "bad_input", "no_memory",
-                          "no_tensor", "signal"}})
+                          "too_large", "no_tensor", "signal"}})
         .add("memory", &Sample::memory_bytes, {.doc = "Bytes that the estimate claims", .min = 0})
         .add("slope_error", &Sample::slope_error,
              {.doc = "Relative error that the derivatives claim to have"})
@@ -105,6 +106,9 @@ Estimate estimate(const Sample& s) {
 ExitCode run(RunContext& c, const Sample& s) {
   if (s.ending == Ending::fault) throw std::runtime_error("a bug");
   if (s.ending == Ending::no_memory) throw std::bad_alloc();
+  if (s.ending == Ending::too_large)
+    throw data::InputError({.number = 655, .place = {"c.toml"}, .message = "too many cells"},
+                           ExitCode::would_not_fit);
   if (s.ending == Ending::no_tensor) {
     set_memory_limit(1);
     (void)zeros({1 << 20});

@@ -211,11 +211,14 @@ TEST_F(SweepCommand, APointThatEndsBadlyDoesNotEndTheOthers) {
 }
 
 TEST_F(SweepCommand, APointThatFindsNoMemoryDoesNotEndTheOthers) {
-  write_case("n = [1, 2]\n", "ending = \"no_memory\"\n");
-  const Outcome o = tessera({"sweep", "case.toml", "-o", "B"});
-  EXPECT_EQ(o.code, 3) << o.err;
-  EXPECT_TRUE(holds(read("B/points.csv"), "\n2,2,3,")) << read("B/points.csv");
-  EXPECT_TRUE(holds(read("B/manifest.json"), "\"exit_code\": 3")) << read("B/manifest.json");
+  for (const std::string how : {"no_memory", "too_large"}) {
+    write_case("n = [1, 2]\n", "ending = \"" + how + "\"\n");
+    const Outcome o = tessera({"sweep", "case.toml", "-o", how});
+    EXPECT_EQ(o.code, 3) << o.err;
+    EXPECT_TRUE(holds(read(how + "/points.csv"), "\n2,2,3,")) << read(how + "/points.csv");
+    EXPECT_TRUE(holds(read(how + "/manifest.json"), "\"exit_code\": 3"))
+        << read(how + "/manifest.json");
+  }
 }
 
 // The point itself no longer asks whether it has come.
@@ -246,8 +249,13 @@ TEST_F(SweepCommand, WhatIsNoSweepIsRefused) {
   ASSERT_EQ(tessera({"sweep", "case.toml"}).code, 0);
   EXPECT_EQ(tessera({"sweep", "case.toml"}).code, 2);  // it is there
   EXPECT_EQ(tessera({"resume", "case.sweep", "--set", "ending=blow_up"}).code, 2);
-  for (const char* point : {"case.sweep/points/1", "case.sweep/points/1/"})
-    EXPECT_EQ(tessera({"resume", point, "--set", "title=other"}).code, 2);
+  std::filesystem::create_directory_symlink(here() / "case.sweep/points/1", here() / "link");
+  for (const char* point : {"case.sweep/points/1", "case.sweep/points/1/", "case.sweep/points/1/.",
+                            "case.sweep/points/../points/1", "link"}) {
+    const Outcome o = tessera({"resume", point, "--set", "sum.terms=3"});
+    EXPECT_EQ(o.code, 2) << point;
+    EXPECT_TRUE(holds(o.err, "is a point of a sweep")) << o.err;
+  }
   EXPECT_EQ(tessera({"resume", "case.sweep/points/1"}).code, 0);
   EXPECT_EQ(tessera({"sweep", "case.toml", "--ranks", "threads:2"}).code, 2);
   write("case.sweep/resolved.toml", read("case.sweep/resolved.toml") + "# more\n");
