@@ -113,7 +113,7 @@ relative_to = "on.reference"
 )";
 }
 /// With a checkpoint in its last run.
-constexpr char kOften[] = "100 us";
+constexpr char kOften[] = "2 ms";
 
 TEST_F(Fdtd, AResumeThatLeavesTheEndOfARunBesideItsReferenceIsTaken) {
   write("case.toml", film_case("decay_db = 30, check_every = \"2 fs\""));

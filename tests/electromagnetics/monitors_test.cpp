@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <complex>
+#include <tuple>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -80,15 +81,17 @@ TEST(Monitors, ABodyOnABoxIsFoundOnItsFacesAlone) {
   };
   EXPECT_FALSE(on_sides(whole, pec, -4, 4));
   EXPECT_FALSE(on_sides(whole, joined, -4, 4));
-  // Of joined faces one alone is a side, on whichever end the body stands.
-  for (const double from : {-4, 3}) {
-    const Scene at_seam{{{box(cells(from, -9, -9), cells(from + 1, 9, 9)), 1, 0, "body"}}};
-    EXPECT_TRUE(on_sides(at_seam, joined, -4, 1));
-    EXPECT_TRUE(on_sides(at_seam, joined, -1, 4));
-    EXPECT_FALSE(on_sides(at_seam, joined, -1, 1));
-    EXPECT_FALSE(on_sides(at_seam, joined, -4, 4));
-    EXPECT_FALSE(on_sides(at_seam, pec, -4, 1));
-    EXPECT_FALSE(on_sides(at_seam, pec, -1, 4));
+  // Of joined faces one alone is a side; a body that ends on it touches it, as elsewhere.
+  for (const auto& [from, to, cuts] :
+       {std::tuple{-4, -3, true}, {3, 9, true}, {-9, 9, true}, {3, 4, false}}) {
+    const Scene at_seam{{{box(cells(from, -9, -9), cells(to, 9, 9)), 1, 0, "body"}}};
+    EXPECT_EQ(on_sides(at_seam, joined, -4, 2).has_value(), cuts) << from;
+    EXPECT_EQ(on_sides(at_seam, joined, -2, 4).has_value(), cuts) << from;
+    EXPECT_FALSE(on_sides(at_seam, joined, -4, 4)) << from;
+    if (to - from > 9) continue;
+    EXPECT_FALSE(on_sides(at_seam, joined, -2, 2)) << from;
+    EXPECT_FALSE(on_sides(at_seam, pec, -4, 2)) << from;
+    EXPECT_FALSE(on_sides(at_seam, pec, -2, 4)) << from;
   }
   EXPECT_TRUE(found(cells(0, -2, 0), cells(0, 2, 0)));
   EXPECT_FALSE(found(cells(2, -2, 0), cells(2, 2, 0)));
