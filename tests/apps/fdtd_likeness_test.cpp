@@ -163,6 +163,32 @@ TEST_F(FdtdLikeness, OrdersThatNoSymmetryMakesAreRefused) {
           {"E0667", "no turn or mirroring takes the ports"});
 }
 
+/// Lumped ports may be turned about their axis by any angle.
+TEST_F(FdtdLikeness, ATriangleIsTurnedByAThird) {
+  const auto triangle = [](const std::string& c_x) {
+    std::string out = R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["80 mm", "80 mm", "0 mm"], cell = "2 mm", polarization = "Ez"}
+run = {precision = "f64", stop.decay_db = 40}
+boundary.pml.cells = 6
+s_parameters.frequencies = ["5 GHz"]
+)";
+    for (const auto& [name, at] : {std::pair("a", std::string("\"16 mm\", \"0 mm\"")),
+                                   {"b", "\"-8 mm\", \"13.8564 mm\""},
+                                   {"c", c_x + ", \"-13.8564 mm\""}})
+      out += std::string("[[port]]\nkind = \"lumped\"\nname = \"") + name + "\"\nposition = [" +
+             at +
+             ", \"0 mm\"]\nsize = [\"0 mm\", \"0 mm\", \"0 mm\"]\ndirection = [0, 0, 1]\n"
+             "resistance = \"900 ohm\"\n" +
+             (name == std::string("b") ? "same_as = \"a\"\norder = [\"b\", \"c\", \"a\"]\n" : "");
+    return out;
+  };
+  write("case.toml", triangle("\"-8 mm\""));
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_EQ(check.code, 0) << check.err;
+  refused(triangle("\"-12 mm\""), {"E0667", "no turn or mirroring takes the ports"});
+}
+
 /// What is like another one has its column where that one is driven.
 TEST_F(FdtdLikeness, SIsWholeWhereWhatIsNotDrivenIsAlike) {
   write("case.toml", junction(false, kTee, false));

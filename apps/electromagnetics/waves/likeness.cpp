@@ -50,6 +50,14 @@ int nearest(const em::YeeGrid& grid, int axis, bool middle, double at) {
              : cell + 1;
 }
 
+/// Half the smallest cell.
+double near_of(const em::YeeGrid& grid) {
+  double out = INFINITY;
+  for (int d = 0; d < 3; ++d)
+    if (grid.resolved(d)) out = std::min(out, grid.smallest_length(d) / 2);
+  return out;
+}
+
 /// Ports that are alike are so on the grid, too: their modes travel alike, their boxes are as long
 /// and as wide.
 void refuse_unlike(const Case& c, std::size_t port, std::size_t own_port, std::size_t other_port,
@@ -93,9 +101,7 @@ bool is_placed(const Case& c, const PortOptions& p, std::size_t axis) {
 /// lumped or of its direction.
 bool fits_ports(const Case& c, const std::vector<std::size_t>& to, GridTurn& l) {
   const std::vector<PortOptions>& ports = c.options.ports;
-  double near = INFINITY;
-  for (int d = 0; d < 3; ++d)
-    if (c.grid.resolved(d)) near = std::min(near, c.grid.smallest_length(d) / 2);
+  const double near = near_of(c.grid);
   for (std::size_t d = 0; d < 3; ++d) {
     const std::size_t t = l.axis[d];
     if (!c.grid.resolved(static_cast<int>(d)) || !c.grid.resolved(static_cast<int>(t))) {
@@ -202,6 +208,29 @@ double unlike_part(const Case& c, const GridTurn& l) {
   return inside == 0 ? 1 : static_cast<double>(other) / inside;
 }
 
+/// Signs of lumped ports that all run along one axis, about which they may be turned by any angle,
+/// as three at the corners of a triangle are: their distances stay. False where it is not so.
+bool find_signs_of_lumped(const Case& c, const std::vector<std::size_t>& to, Likeness& out) {
+  const std::vector<PortOptions>& ports = c.options.ports;
+  const std::size_t axis = port_axis(ports[0]);
+  const double near = near_of(c.grid);
+  const auto apart = [&](std::size_t p, std::size_t q) {
+    double sum = 0;
+    for (std::size_t d = 0; d < 3; ++d)
+      sum += std::pow(ports[p].position[d] - ports[q].position[d], 2);
+    return std::sqrt(sum);
+  };
+  for (std::size_t p = 0; p < ports.size(); ++p) {
+    if (ports[p].kind != PortKind::lumped || port_axis(ports[p]) != axis) return false;
+    if (std::abs(ports[p].position[axis] - ports[to[p]].position[axis]) > near) return false;
+    for (std::size_t q = 0; q < p; ++q)
+      if (std::abs(apart(p, q) - apart(to[p], to[q])) > near) return false;
+  }
+  for (std::size_t p = 0; p < ports.size(); ++p)
+    out.sign.push_back(ports[p].direction[axis] * ports[to[p]].direction[axis] < 0 ? -1 : 1);
+  return true;
+}
+
 /// The turns that take ports and modes to those of `to`, and the signs of channels. Where several
 /// fit with other signs those count by which the scene comes to itself: if it does by two of them,
 /// channels whose signs differ see nothing of each other.
@@ -294,7 +323,7 @@ void make_likenesses(Case& c, const data::Config& config) {
     Likeness out{p, number_of(o, *o.ports[p].same_as), {}, {}, {}};
     for (const PortChannel& x : c.channels) out.place.push_back(begin[to[x.port]] + x.mode);
     find_turns(c, to, out);
-    if (out.turns.empty()) {
+    if (out.turns.empty() && !find_signs_of_lumped(c, to, out)) {
       if (to.size() > 2)
         refuse({config.error(
             667, c.ports[p].key + ".order",

@@ -39,7 +39,7 @@ struct Likeness {
   std::size_t port = 0, like = 0;
   std::vector<std::size_t> place;  ///< [channel]
   std::vector<double> sign;        ///< [channel]
-  std::vector<GridTurn> turns;  ///< that fit; nothing where two ports change places, and none does
+  std::vector<GridTurn> turns;     ///< that fit; maybe none, of two ports and lumped ones
 };
 
 /// Who stands where each port does for one that has same_as.
