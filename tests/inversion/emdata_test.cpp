@@ -10,7 +10,7 @@
 namespace tessera::inversion {
 namespace {
 
-int number_of(const std::string& text) {
+int refusal_of_emdata(const std::string& text) {
   try {
     parse_stations(text, "a.emdata", {});
   } catch (const data::InputError& e) {
@@ -26,7 +26,7 @@ TEST(Emdata, WhatIsNotReadIsRefusedByItsNumber) {
   const auto number = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
-    return number_of(text);
+    return refusal_of_emdata(text);
   };
   EXPECT_EQ(number("r1", "r1"), 0);
   EXPECT_EQ(number("123 1", "133 1"), 363);

@@ -16,13 +16,13 @@
 namespace tessera::inversion {
 namespace {
 
-struct Directions {
+struct ChannelDirections {
   double hx = 0, hy = 90, ex = 0, ey = 90;  ///< degrees clockwise from north
 };
 
 /// The spectra of a few records of (Hx, Hy, Hz, Ex, Ey) along axes whose x points `x_deg`, with a
 /// little noise, as channels in other directions have them.
-std::string spectra(double x_deg, const Directions& d, const std::string& rotation) {
+std::string spectra_file(double x_deg, const ChannelDirections& d, const std::string& rotation) {
   using C = std::complex<double>;
   constexpr std::size_t n = 5;
   const C z[2][2] = {{{0.3, 0.1}, {9, 8}}, {{-5, -7}, {-0.2, 0.4}}},
@@ -60,16 +60,16 @@ std::string spectra(double x_deg, const Directions& d, const std::string& rotati
       ">SPECTRA FREQ=1 {} AVGT=7 //25\n{}\n>END\n",
       d.hx, d.hy, dipole(d.ex), dipole(d.ey), rotation, powers);
 }
-Sounding read(const std::string& text) { return parse_stations(text, "a.edi", {}).at(0); }
+Sounding of_spectra(const std::string& text) { return parse_stations(text, "a.edi", {}).at(0); }
 
 // Channels at any angle tell the same earth, also how well they do; x is along Hx.
 TEST(EdiSpectra, ChannelsAtOtherAnglesTellTheSame) {
-  const Sounding square = read(spectra(20, {20, 110, 20, 110}, ""));
+  const Sounding square = of_spectra(spectra_file(20, {20, 110, 20, 110}, ""));
   EXPECT_FALSE(says(square, 340));
   EXPECT_NEAR(square.azimuth_deg[0], 20, 1e-12);
-  for (const Directions& d :
-       {Directions{20, 100, 35, 140}, {20, 110, 20, 115}, {20, -75, 110, 20}}) {
-    const Sounding skew = read(spectra(20, d, ""));
+  for (const ChannelDirections& d :
+       {ChannelDirections{20, 100, 35, 140}, {20, 110, 20, 115}, {20, -75, 110, 20}}) {
+    const Sounding skew = of_spectra(spectra_file(20, d, ""));
     EXPECT_TRUE(says(skew, 340));
     EXPECT_NEAR(skew.azimuth_deg[0], 20, 1e-12);
     for (int i = 0; i < 2; ++i) {
@@ -86,10 +86,10 @@ TEST(EdiSpectra, ChannelsAtOtherAnglesTellTheSame) {
 
 // Spectra that say how they were turned are in these axes, whatever the channels.
 TEST(EdiSpectra, WhatWasTurnedIsTakenAsItSays) {
-  const std::string turned = spectra(20, {20, 110, 20, 110}, "ROTSPEC=20");
+  const std::string turned = spectra_file(20, {20, 110, 20, 110}, "ROTSPEC=20");
   std::string other = turned;
   other.replace(other.find("AZM=110"), 7, "AZM=95");
-  const Sounding a = read(turned), b = read(other);
+  const Sounding a = of_spectra(turned), b = of_spectra(other);
   EXPECT_EQ(a.impedance[0], b.impedance[0]);
   EXPECT_EQ(b.azimuth_deg[0], 20);
   EXPECT_FALSE(says(b, 340));
@@ -97,7 +97,7 @@ TEST(EdiSpectra, WhatWasTurnedIsTakenAsItSays) {
 
 TEST(EdiSpectra, ChannelsThatAreParallelAreRefused) {
   try {
-    read(spectra(0, {0, 90, 45, 45}, ""));
+    of_spectra(spectra_file(0, {0, 90, 45, 45}, ""));
     FAIL() << "Ex and Ey are one";
   } catch (const data::InputError& e) {
     EXPECT_EQ(e.findings().front().number, 318);
