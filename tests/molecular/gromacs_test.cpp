@@ -89,13 +89,30 @@ TEST(Top, HarmonicRestraintsNeverBecomeRigid) {
       "[ moleculetype ]\nPAIR 2\n[ atoms ]\n1 O 1 A O1 1 0\n2 H 1 A H1 1 0\n3 O 1 A O2 1 0\n4 H 1 "
       "A H2 1 0\n[ bonds ]\n1 2 1 0.1 345000\n3 4 1 0.1 345000\n1 3 6 0.4 1000\n2 4 6 0.35 500\n"
       "[ system ]\nPair\n[ molecules ]\nPAIR 1\n");
-  ASSERT_EQ(s.bonds.size(), 4U);
+  ASSERT_EQ(s.bonds.size(), 2U);
+  ASSERT_EQ(s.distance_restraints.size(), 2U);
   for (const Rigid which : {Rigid::h_bonds, Rigid::all_bonds, Rigid::h_angles}) {
     const System rigid = constrained(s, which);
     EXPECT_EQ(rigid.constraints.size(), 2U) << static_cast<int>(which);
-    ASSERT_EQ(rigid.bonds.size(), 2U) << static_cast<int>(which);
-    EXPECT_EQ(rigid.bonds.atoms[0], (std::array<std::int32_t, 2>{0, 2}));
+    EXPECT_EQ(rigid.bonds.size(), 0U) << static_cast<int>(which);
+    EXPECT_EQ(rigid.distance_restraints, s.distance_restraints);
   }
+}
+
+/// A spring beside a bond, before or behind it, neither gives the rigid bond its length nor
+/// vanishes with it.
+TEST(Top, SpringsBesideRigidBonds) {
+  const System s = parse_top(
+      "[ defaults ]\n1 1 no\n[ atomtypes ]\nA 12.0 0 A 1e-3 1e-6\n[ moleculetype ]\nM 1\n[ atoms "
+      "]\n1 A 1 R A1 1\n2 A 1 R A2 1\n3 A 1 R A3 1\n[ bonds ]\n1 2 6 0.20 1000\n1 2 1 0.15 "
+      "100000\n2 3 1 0.15 100000\n2 3 6 0.20 1000\n[ system ]\nx\n[ molecules ]\nM 1\n");
+  const System rigid = constrained(s, Rigid::all_bonds);
+  ASSERT_EQ(rigid.constraints.size(), 2U);
+  for (const std::int32_t row : rigid.constraints.row)
+    EXPECT_EQ(rigid.constraints.rows[static_cast<std::size_t>(row)][0], 0.15);
+  EXPECT_EQ(rigid.bonds.size(), 0U);
+  ASSERT_EQ(rigid.distance_restraints.size(), 2U);
+  EXPECT_EQ(rigid.distance_restraints.rows[0], (std::array<double, 3>{0.2, 0.2, 1000}));
 }
 
 TEST(Top, PreprocessorFollowsIncludesAndMacros) {

@@ -4,6 +4,7 @@
 #include "input_error.h"
 #include "temp_folder.h"
 #include "tessera/data/hdf5.h"
+#include "tessera/molecular/groups.h"
 #include "tessera/molecular/trajectory.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +46,39 @@ TEST(H5mdTopology, IsThatOfTheTrajectory) {
   EXPECT_EQ(s.residues[1].name, "H");
   EXPECT_EQ(s.residues[1].number, "2");
   EXPECT_EQ(s.atoms.residue, (std::vector<std::int32_t>{0, 1, 2, 3}));
-  EXPECT_TRUE(written("b.h5md", hydroxide({})).connectivity.empty());
+  const System loose = written("b.h5md", hydroxide({}));
+  EXPECT_EQ(loose.connectivity, (Bonds{{2, 3}})) << "a site belongs to the atom before it";
+}
+
+/// TIP4P as GROMACS has it: no bonds but rigid distances, sites that follow.
+TEST(H5mdTopology, SitesAndRigidWatersAreOfTheirMolecules) {
+  const tessera::testing::TempFolder folder;
+  System s;
+  for (int w = 0; w < 2; ++w) {
+    s.residues.push_back({"SOL", std::to_string(w + 1), "", ""});
+    for (const auto& [name, element, mass] :
+         {std::tuple{"OW", 8, 15.9994}, {"HW1", 1, 1.008}, {"HW2", 1, 1.008}, {"MW", 0, 0.0}}) {
+      s.atoms.name.emplace_back(name), s.atoms.type.emplace_back(name);
+      s.atoms.element.push_back(static_cast<std::uint8_t>(element));
+      s.atoms.mass_amu.push_back(mass), s.atoms.charge_e.push_back(0);
+      s.atoms.lj_type.push_back(0), s.atoms.residue.push_back(w);
+    }
+    const std::int32_t o = 4 * w;
+    s.rigid_waters.atoms.push_back({o, o + 1, o + 2}), s.rigid_waters.row.push_back(0);
+    s.virtual_sites.push_back({.kind = VirtualSite::Kind::linear3,
+                               .site = o + 3,
+                               .parents = {o, o + 1, o + 2, -1},
+                               .weights = {0.13, 0.13}});
+  }
+  s.rigid_waters.rows = {{0.09572, 0.15139}};
+  const auto read = [&](const System& system) {
+    Snapshot shot;
+    shot.frame.x_nm.assign(system.n_atoms(), {1, 1, 1});
+    create_trajectory(folder / "t.h5md", system)->write(shot);
+    return read_h5md_topology(folder / "t.h5md");
+  };
+  EXPECT_EQ(molecules(read(s)), molecules(s));
+  EXPECT_EQ(molecules(read(part_of(s, {0, 3, 4, 7}))), (std::vector<std::int32_t>{0, 0, 1, 1}));
 }
 
 TEST(H5mdTopology, WhatIsNoneIsRefused) {

@@ -252,6 +252,60 @@ TEST(Trajectory, H5mdThatIsCutOrDamagedIsRefused) {
                                        data::ExitCode::input_invalid, 428);
 }
 
+/// Elements of H5MD have steps of their own: rows are joined by them, not by their numbers.
+TEST(Trajectory, H5mdElementsOfOtherSteps) {
+  using Steps = std::vector<std::int64_t>;
+  const tessera::testing::TempFolder folder;
+  // Of one atom: x and v are their times, 0.01 ps a step.
+  const auto write = [&](const char* name, const Steps& x, const Steps& v, const Steps& o) {
+    data::H5Writer file(folder / name);
+    const auto element = [&](const std::string& path, const Steps& steps, std::size_t width) {
+      std::vector<double> values, times;
+      for (const std::int64_t s : steps) {
+        times.push_back(0.01 * static_cast<double>(s));
+        for (std::size_t k = 0; k < width; ++k) values.push_back(times.back());
+      }
+      std::vector<std::uint64_t> shape = {steps.size()};
+      if (width == 3) shape = {steps.size(), 1, 3};
+      file.write(path + "/value", values, shape);
+      file.write(path + "/step", steps);
+      file.write(path + "/time", times);
+    };
+    element("particles/all/position", x, 3);
+    if (!v.empty()) element("particles/all/velocity", v, 3);
+    if (!o.empty()) element("observables/energy", o, 1);
+    file.commit();
+    std::vector<std::string> out;
+    const auto reader = open_trajectory(folder / name);
+    for (Snapshot s; reader->read(s);) {
+      const double t = 0.01 * static_cast<double>(s.frame.step);
+      EXPECT_NEAR(s.frame.time_ps, t, 1e-12);
+      for (const auto* list : {&s.frame.x_nm, &s.frame.v_nm_ps})
+        if (!list->empty()) EXPECT_NEAR(list->at(0)[2], t, 1e-12) << name;
+      if (!s.observables.empty() && !s.frame.x_nm.empty())
+        EXPECT_NEAR(s.observables[0], t, 1e-12) << name;
+      out.push_back(std::to_string(s.frame.step) + (s.frame.x_nm.empty() ? "" : "x") +
+                    (s.frame.v_nm_ps.empty() ? "" : "v") + (s.observables.empty() ? "" : "o"));
+    }
+    return out;
+  };
+  using Frames = std::vector<std::string>;
+  EXPECT_EQ(write("same.h5", {0, 10, 20}, {0, 10, 20}, {0, 10, 20}),
+            (Frames{"0xvo", "10xvo", "20xvo"}));
+  EXPECT_EQ(write("rare.h5", {0, 10, 20}, {0, 20, 40}, {0, 20}),
+            (Frames{"0xv", "10x", "20xv", "40v"}));
+  EXPECT_EQ(write("often.h5", {0, 20}, {0, 10, 20}, {0, 5, 10, 15, 20}),
+            (Frames{"0xvo", "10vo", "20xvo"}));
+  EXPECT_EQ(write("apart.h5", {0, 20}, {10, 30}, {}), (Frames{"0x", "10v", "20x", "30v"}));
+  EXPECT_EQ(write("again.h5", {0, 10, 0, 10}, {0, 10, 0, 10}, {}),
+            (Frames{"0xv", "10xv", "0xv", "10xv"}));
+  tessera::testing::expect_input_error(
+      [&] {
+        write("mixed.h5", {0, 10, 0, 10}, {0, 0}, {});
+      },
+      data::ExitCode::input_invalid, 742);
+}
+
 TEST(Trajectory, H5mdOfOtherUnits) {
   tessera::testing::TempFolder folder;
   const std::string all = "particles/all/";

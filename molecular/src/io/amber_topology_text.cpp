@@ -49,6 +49,7 @@ class TopologyText {
 
   std::string text() {
     refuse_what_has_no_place();
+    springs();
     waters();
     dihedrals();
     title_and_pointers();
@@ -65,7 +66,8 @@ class TopologyText {
   void refuse_what_has_no_place() const {
     each_bonded(
         [&](const BondedKind& kind, const auto& list) {
-          if (list.size() > 0 && kind.first != Term::pairs_lj && !sections_of(kind.first))
+          if (list.size() > 0 && kind.first != Term::pairs_lj && !sections_of(kind.first) &&
+              !(kind.first == Term::distance_restraints && has_springs_alone()))
             cannot(fmt::format("{} terms ({}) have no place in this kind of topology", list.size(),
                                kind.words));
         },
@@ -77,6 +79,22 @@ class TopologyText {
       if (s_.atoms.residue[i] < s_.atoms.residue[i - 1] ||
           s_.atoms.residue[i] > s_.atoms.residue[i - 1] + 1)
         cannot("the atoms of a residue do not follow each other");
+  }
+
+  /// Restraints of one length are springs, which stand with bonds.
+  bool has_springs_alone() const {
+    return std::ranges::all_of(s_.distance_restraints.row, [&](std::int32_t row) {
+      const auto& [lower, upper, k] = s_.distance_restraints.rows[index(row)];
+      return lower == upper;
+    });
+  }
+  void springs() {
+    for (std::size_t t = 0; t < s_.distance_restraints.size(); ++t) {
+      const auto& [a, b] = s_.distance_restraints.atoms[t];
+      const auto& [lower, upper, k] =
+          s_.distance_restraints.rows[index(s_.distance_restraints.row[t])];
+      bond(a, b, lower, k);
+    }
   }
 
   bool is_hydrogen(std::int32_t i) const { return s_.atoms.element[index(i)] == 1; }

@@ -2,6 +2,7 @@
 #include "tessera/molecular/groups.h"
 
 #include "system/chosen_atoms.h"
+#include "system/joining_bonds.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/molecular/selection.h"
 
@@ -162,7 +163,7 @@ System part_of(const System& s, const std::vector<std::int32_t>& atoms) {
   out.title = s.title;
   out.lj = s.lj;
   const std::vector<std::int32_t> now = add_atoms(out, s, atoms);
-  for (const auto& [a, b] : s.connectivity)
+  for (const auto& [a, b] : joining_bonds(s))
     if (const std::int32_t i = now[static_cast<std::size_t>(a)],
         j = now[static_cast<std::size_t>(b)];
         i >= 0 && j >= 0)

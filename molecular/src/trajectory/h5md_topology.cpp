@@ -68,14 +68,21 @@ System read_h5md_topology(const std::filesystem::path& path) {
     s.residues.push_back({a.name.back(), std::to_string(i + 1), "", ""});
   }
   a.type = a.name;
-  if (!bonds) return s;
-  const std::vector<std::int64_t>& pairs = integers("/connectivity/bonds");
+  static const std::vector<std::int64_t> no_bonds;
+  const std::vector<std::int64_t>& pairs = bonds ? integers("/connectivity/bonds") : no_bonds;
+  std::vector<bool> bound(n, false);
   for (std::size_t k = 0; k + 1 < pairs.size(); k += 2) {
     const auto [i, j] = std::minmax(pairs[k], pairs[k + 1]);
     if (i < 0 || i == j || static_cast<std::size_t>(j) >= n)
       file.refuse("has bonds of atoms that are not there");
     s.connectivity.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
+    bound[static_cast<std::size_t>(i)] = bound[static_cast<std::size_t>(j)] = true;
   }
+  // Without a bond a virtual site, which has neither element nor mass, would be a molecule: it is
+  // one with the atom before it, as water models have their sites.
+  for (std::size_t i = 1; i < n; ++i)
+    if (a.element[i] == 0 && a.mass_amu[i] == 0 && !bound[i])
+      s.connectivity.push_back({static_cast<std::int32_t>(i - 1), static_cast<std::int32_t>(i)});
   tidy_bonds(s.connectivity);  // some programs write each bond from both of its atoms
   return s;
 }

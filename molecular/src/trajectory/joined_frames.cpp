@@ -17,8 +17,10 @@ double slack_at(double bound_ps) { return std::max(time_slack_ps, 0x1p-23 * std:
 
 std::unique_ptr<TrajectoryReader> open_part(const fs::path& file, const JoinOptions& o,
                                             bool pass_over) {
-  return open_trajectory(
-      file, {.n_atoms = o.n_atoms, .accept_cut_end = o.accept_cut_end, .positions = pass_over});
+  return open_trajectory(file, {.n_atoms = o.n_atoms,
+                                .accept_cut_end = o.accept_cut_end,
+                                .positions = pass_over,
+                                .velocities = o.velocities && !o.positions});
 }
 
 FileBeginning beginning_of(const fs::path& file, TrajectoryReader& reader, bool both) {

@@ -160,14 +160,20 @@ std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader> read
                                                 reader->n_atoms(), options.n_atoms)});
   reader->accept_cut_end_ = options.accept_cut_end;
   reader->positions_ = options.positions;
+  reader->velocities_ = options.velocities;
   return reader;
 }
 
 bool TrajectoryReader::read(Snapshot& snapshot) {
   if (cut_end_) return false;
   try {
-    while (next(snapshot))
-      if (!positions_ || !snapshot.frame.x_nm.empty()) return true;
+    while (next(snapshot)) {
+      const bool moves = !snapshot.frame.v_nm_ps.empty();
+      had_velocities_ = had_velocities_ || moves;
+      if ((!positions_ || !snapshot.frame.x_nm.empty()) &&
+          (!velocities_ || !had_velocities_ || moves))
+        return true;
+    }
     return false;
   } catch (const data::InputError& e) {
     const data::Diagnostic& d = e.findings().front();

@@ -82,8 +82,9 @@ struct ReadOptions {
   std::string ending;       ///< ".nc": says how instead of the name's own
   bool accept_cut_end =
       false;  ///< a last frame that was never finished ends the file and is told by `cut_end`
-  bool positions = false;  ///< frames without are passed over (.trr of GROMACS may have velocities
-                           ///< at other steps)
+  bool positions = false;   ///< frames without are passed over (.trr of GROMACS may have velocities
+                            ///< at other steps)
+  bool velocities = false;  ///< behind a frame with velocities, those without are passed over
 };
 
 class TrajectoryReader {
@@ -105,7 +106,7 @@ class TrajectoryReader {
  private:
   friend std::unique_ptr<TrajectoryReader> checked(std::unique_ptr<TrajectoryReader>,
                                                    const std::string&, const ReadOptions&);
-  bool positions_ = false;
+  bool positions_ = false, velocities_ = false, had_velocities_ = false;
   std::optional<data::Diagnostic> cut_end_;
 };
 

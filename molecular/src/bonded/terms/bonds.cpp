@@ -28,11 +28,6 @@ const RegisterGromacs bond({.section = "bonds",
                             .parameters = 2,
                             .read = read_bond,
                             .is_bond = true});
-const RegisterGromacs bond_apart({.section = "bonds",
-                                  .function = 6,
-                                  .atoms = 2,
-                                  .parameters = 2,
-                                  .read = read_bond});  // excludes no pairs
 
 // AMBER: U = k (r - r0)^2, k [kcal/mol/Angstrom^2], r0 [Angstrom].
 double read_spring(double k) { return 2 * k * kcal / (angstrom * angstrom); }
