@@ -116,7 +116,7 @@ relative_to = "on.reference"
 constexpr char kOften[] = "2 ms";
 
 TEST_F(Fdtd, AResumeThatLeavesTheEndOfARunBesideItsReferenceIsTaken) {
-  write("case.toml", film_case("decay_db = 30, check_every = \"2 fs\""));
+  write("case.toml", film_case("decay_db = 30, check_every = \"20 fs\""));
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--checkpoint-every", kOften}).code, 0);
   const std::string results = read("RUN/results.h5"), checks = read("RUN/metrics.csv");
   const Outcome o = tessera({"resume", "RUN", "--set", "title=a"});
@@ -139,12 +139,11 @@ TEST_F(Fdtd, AllRunsOfACaseHaveOneEnd) {
     EXPECT_TRUE(holds(o.err, message)) << o.err;
     EXPECT_TRUE(holds(o.err, "a new run: all runs of a case have one end")) << o.err;
   };
-  resumed("decay_db = 30, check_every = \"2 fs\"", "run.stop.decay_db=60", "it would go on");
-  resumed("decay_db = 60, check_every = \"2 fs\"", "run.stop.decay_db=30",
+  resumed("decay_db = 30, check_every = \"20 fs\"", "run.stop.decay_db=60", "it would go on");
+  resumed("decay_db = 60, check_every = \"20 fs\"", "run.stop.decay_db=30",
           "since an earlier check");
-  resumed("steps = 20000", "run.stop.steps=19000",
-          "has ended at step 20000, past its end at 19000");
-  resumed("steps = 20000", "run.stop.steps=21000", "it would go on");
+  resumed("steps = 3000", "run.stop.steps=2800", "has ended at step 3000, past its end at 2800");
+  resumed("steps = 3000", "run.stop.steps=3200", "it would go on");
 }
 
 // Checks so far apart that the reference has fallen by more than is asked for later, too.
