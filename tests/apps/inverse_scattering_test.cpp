@@ -281,6 +281,48 @@ TEST_F(InverseScattering, CellsPerWavelengthCountInTheTruthToo) {
   EXPECT_GE(map[2], 46u);  // 0.44 m in twentieths of 0.3 m/sqrt(2.5), that of stone
 }
 
+/// Pixels of density 0 are a box of what is said to be between them, the fastest of all media too.
+TEST_F(InverseScattering, EmptyPixelsOfTheTruthCountInItsSteps) {
+  std::string box = kSquare;
+  box.replace(box.find("start = 1.5, least = 1"), 22, "start = 1.5, least = 1.5");
+  box.replace(box.find("material = \"stone\""), 18, "material = \"vacuum\"");
+  std::string pixels = box;
+  const std::size_t at = pixels.find("shape = \"box\""), end = pixels.find("[[source]]");
+  pixels.replace(at, end - at,
+                 "shape = \"pixels\"\nlow = [\"-0.5 cm\", \"-2 cm\", \"0 m\"]\n"
+                 "high = [\"2.5 cm\", \"2 cm\", \"1 m\"]\nfile = \"none.csv\"\n"
+                 "axes = [\"x\", \"y\"]\nmaterial = \"soil\"\nempty = \"vacuum\"\n");
+  write("none.csv", "0,0,0\n0,0,0\n0,0,0\n0,0,0\n");
+  const auto measured = [&](const std::string& text, const std::string& name) {
+    write(name + ".toml", text);
+    const Outcome o = tessera({"run", name + ".toml", "--output", name, "--set",
+                               "optimize.iterations=0", "--set", "output.scene=false"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return read(name + "/tables/measured.csv");
+  };
+  EXPECT_EQ(measured(box, "box"), measured(pixels, "pixels"));
+}
+
+TEST_F(InverseScattering, LayersAreDoubtedAndMemoryIsCounted) {
+  write("case.toml", kSquare);
+  const auto check = [&](const std::string& setting) {
+    return tessera({"check", "case.toml", "--set", setting});
+  };
+  const Outcome clear = check("run.stop.steps=100");
+  EXPECT_FALSE(holds(clear.err, "E0652")) << clear.err;
+  const Outcome inside = check("receivers.positions=[[\"-0.2 m\", \"0 m\", \"0 m\"]]");
+  EXPECT_EQ(inside.code, 0) << inside.err;
+  EXPECT_TRUE(
+      holds(inside.err, "warning E0652: the receiver lies inside the absorbing layer across x"))
+      << inside.err;
+  const Outcome wide = check("region.low=[\"-4 cm\", \"-15 cm\", \"0 m\"]");
+  EXPECT_TRUE(holds(wide.err, "E0652: the region reaches into the absorbing layer across y"))
+      << wide.err;
+  const Outcome large = check("run.stop.time=\"1 s\"");
+  EXPECT_EQ(large.code, 3) << large.err;
+  EXPECT_TRUE(holds(large.err, "E0655") && holds(large.err, "at the receivers need")) << large.err;
+}
+
 TEST_F(InverseScattering, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
   write("case.toml", kSquare);
   expect_same_after_kill("0.02 s");

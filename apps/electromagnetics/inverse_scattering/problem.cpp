@@ -2,9 +2,12 @@
 #include "electromagnetics/inverse_scattering/problem.h"
 
 #include "electromagnetics/inverse_scattering/data.h"
+#include "electromagnetics/waves/case_parts.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/preview.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -61,8 +64,11 @@ Tensor surroundings_of(const InverseProblem& p, const std::vector<double>& known
 /// for the known media, those of the truth, and every permittivity from region.least on.
 CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
   CaseOptions waves = o.waves(with_truth);
-  for (const StructureOptions& s : o.truth)
-    if (s.material) waves.further_media.push_back(*s.material);
+  for (const StructureOptions& s : o.truth) {
+    if (!s.material) continue;
+    waves.further_media.push_back(*s.material);
+    if (s.shape == ShapeKind::pixels) waves.further_media.push_back(empty_medium(s, waves));
+  }
   MaterialOptions least;
   least.name = "region.least";
   least.eps = Point{o.region.least, o.region.least, o.region.least};
@@ -71,6 +77,83 @@ CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
   waves.materials.push_back(least);
   waves.further_media.push_back(least.name);
   return waves;
+}
+
+/// The scene that makes the data, of the grid and steps of the known one.
+std::shared_ptr<const Case> true_case(const InverseProblem& p, const data::Config& config) {
+  auto out = std::make_shared<const Case>(make_case(comparable_waves(p.options, true), config));
+  if (out->grid.lines != p.known->grid.lines || out->dt_s != p.known->dt_s)
+    throw Error("[inverse_scattering] the truth has another grid or time step than the model");
+  return out;
+}
+
+/// Currents of all steps, and fields of all steps at the receivers, are kept at once.
+void check_traces_fit(const InverseProblem& p, std::size_t driven, std::size_t recorded,
+                      const data::Config& config) {
+  const double rows =
+                   static_cast<double>(p.options.sources.size()) * static_cast<double>(p.n_steps),
+               receivers = static_cast<double>(p.options.receivers.positions.size()),
+               edges = static_cast<double>(recorded),
+               currents = 2 * 8 * rows * static_cast<double>(driven),
+               traces = 8 * (rows * (2 * edges + 3 * receivers) + 2 * edges * receivers);
+  const bool by_sources = currents > traces;
+  check_fits(currents + traces, by_sources ? "source" : "receivers.positions",
+             by_sources ? "the currents of all sources and steps"
+                        : "the fields of all sources and steps at the receivers",
+             "take fewer steps, sources or receivers", config);
+}
+
+/// [source, step, driven edge]: each source has edges of its own.
+Tensor currents_of(std::vector<em::Injection>& injections, std::int64_t n_steps) {
+  const auto n = static_cast<std::size_t>(n_steps);
+  std::size_t driven = 0, first = 0;
+  for (const em::Injection& i : injections) driven += i.edges.size();
+  std::vector<double> w(injections.size() * n * driven, 0.0);
+  for (std::size_t s = 0; s < injections.size(); ++s) {
+    const std::size_t columns = injections[s].edges.size();
+    std::vector<double> own(n * columns);
+    injections[s].fill(0, n_steps, own.data());
+    for (std::size_t t = 0; t < n; ++t)
+      for (std::size_t m = 0; m < columns; ++m)
+        w[(s * n + t) * driven + first + m] = own[t * columns + m];
+    first += columns;
+  }
+  return tensor(w, {static_cast<Index>(injections.size()), n_steps, static_cast<Index>(driven)});
+}
+
+/// [recorded edge, receiver].
+Tensor weights_of(const em::SampleList& samples) {
+  const std::size_t recorded = samples.edges().size();
+  const auto receivers = static_cast<std::size_t>(samples.size());
+  std::vector<double> weights(recorded * receivers, 0.0);
+  for (std::size_t r = 0; r < receivers; ++r)
+    for (auto m = static_cast<std::size_t>(samples.begin()[r]);
+         m < static_cast<std::size_t>(samples.begin()[r + 1]); ++m)
+      weights[static_cast<std::size_t>(samples.columns()[m]) * receivers + r] +=
+          samples.weights()[m];
+  return tensor(weights, {static_cast<Index>(recorded), samples.size()});
+}
+
+/// Receivers where no wave is as it would be without layers, and a region that they reach into.
+void doubt_places(Case& c, const InverseOptions& o, const data::Config& config) {
+  for (std::size_t r = 0; r < o.receivers.positions.size(); ++r)
+    doubt_place(c, config, fmt::format("receivers.positions[{}]", r), "receiver",
+                o.receivers.positions[r], {}, "where fields are damped");
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (!c.grid.resolved(static_cast<int>(d))) continue;
+    const std::vector<double>& x = c.grid.lines[d];
+    const auto below = static_cast<std::size_t>(layer_cells(c, static_cast<int>(d), false)),
+               above = static_cast<std::size_t>(layer_cells(c, static_cast<int>(d), true));
+    const double slack = 1e-9 * (x.back() - x.front());
+    if (o.region.low[d] >= x[below] - slack && o.region.high[d] <= x[x.size() - 1 - above] + slack)
+      continue;
+    c.warnings.push_back(warning(
+        config, 652, "region",
+        fmt::format("the region reaches into the absorbing layer across {}, where waves are damped",
+                    "xyz"[d]),
+        fmt::format("the layers are {} cells deep: make it smaller, or enlarge grid.size",
+                    std::max(below, above))));
+  }
 }
 
 /// Cells low <= (i, j, k) < high whose middles lie in the box.
@@ -212,52 +295,30 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
       refuse("region", "no cell has its middle in the region", "make it larger than a cell");
   p.region = em::design_region(c.grid, c.faces, low, high, components);
 
+  doubt_places(*p.known, p.options, config);
   em::YeeModel model = make_model(c);
   std::vector<em::Injection> injections = make_injections(c);
-  std::vector<std::size_t> first;
-  for (const em::Injection& i : injections) {
-    first.push_back(model.injected.size());
+  for (const em::Injection& i : injections)
     model.injected.insert(model.injected.end(), i.edges.begin(), i.edges.end());
-  }
   em::SampleList samples(c.grid, c.faces, active, c.open);
   for (const Point& at : p.options.receivers.positions)
     samples.add(static_cast<int>(p.options.receivers.component), at);
   model.recorded = samples.edges();
   model.traced = p.region.edges;
-  const auto driven = model.injected.size(), recorded = model.recorded.size(),
-             n = static_cast<std::size_t>(p.n_steps);
+  check_traces_fit(p, model.injected.size(), model.recorded.size(), config);
   try {
     p.op = em::yee_op(std::move(model));
   } catch (const Error& e) {
     refuse("region", e.what(),
            "keep conductors, losses and poles out of the region and the cells beside it");
   }
-  std::vector<double> w(injections.size() * n * driven, 0.0);
-  for (std::size_t s = 0; s < injections.size(); ++s) {
-    const std::size_t columns = injections[s].edges.size();
-    std::vector<double> own(n * columns);
-    injections[s].fill(0, p.n_steps, own.data());
-    for (std::size_t t = 0; t < n; ++t)
-      for (std::size_t m = 0; m < columns; ++m)
-        w[(s * n + t) * driven + first[s] + m] = own[t * columns + m];
-  }
-  p.currents =
-      tensor(w, {static_cast<Index>(injections.size()), p.n_steps, static_cast<Index>(driven)});
-  std::vector<double> weights(recorded * static_cast<std::size_t>(samples.size()), 0.0),
-      unit(recorded, 0.0);
-  for (std::size_t e = 0; e < recorded; ++e) {
-    unit[e] = 1;
-    for (std::int64_t r = 0; r < samples.size(); ++r)
-      weights[e * static_cast<std::size_t>(samples.size()) + static_cast<std::size_t>(r)] =
-          samples.value(r, unit.data());
-    unit[e] = 0;
-  }
-  p.receivers = tensor(weights, {static_cast<Index>(recorded), samples.size()});
+  p.currents = currents_of(injections, p.n_steps);
+  p.receivers = weights_of(samples);
   const std::vector<double> known = permittivities(c);
   p.surroundings = surroundings_of(p, known);
   p.known_map = of_axis(known, 0);
   if (!p.options.truth.empty()) {
-    p.truth = std::make_shared<const Case>(make_case(comparable_waves(p.options, true), config));
+    p.truth = true_case(p, config);
     p.truth_map = of_axis(permittivities(*p.truth), 0);
     for (const data::Diagnostic& d : p.truth->warnings)
       if (std::none_of(c.warnings.begin(), c.warnings.end(),

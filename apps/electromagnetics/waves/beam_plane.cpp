@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -189,6 +190,21 @@ std::vector<BeamFault> mirrors_in_beam(const Case& c, const SourceOptions& o,
                                   : "let the face absorb, or move it away by 2.2 times the "
                                     "beam's width there"}))
       out.push_back(std::move(*fault));
+  return out;
+}
+
+std::vector<int> seams_in_beam(const Case& c, const SourceOptions& o) {
+  std::array<bool, 3> met{};
+  on_start(c, o, kSeen, [&](const Point& p, int axis) {
+    for (std::size_t d = 0; d < 3; ++d)
+      if (static_cast<int>(d) != axis && c.grid.resolved(static_cast<int>(d)) &&
+          c.faces[d].low == em::Boundary::periodic &&
+          (p[d] == c.grid.lines[d].front() || p[d] == c.grid.lines[d].back()))
+        met[d] = true;
+  });
+  std::vector<int> out;
+  for (int d = 0; d < 3; ++d)
+    if (met[static_cast<std::size_t>(d)]) out.push_back(d);
   return out;
 }
 

@@ -43,6 +43,8 @@ constexpr double kRefusedAtMirror = 0.1, kDoubtedAtMirror = 0.01;
 std::vector<BeamFault> mirrors_in_beam(const Case& c, const SourceOptions& o,
                                        const std::vector<electromagnetics::DomainMirror>& mirrors,
                                        double least);
+/// Axes whose faces are joined, where its plane meets them in the beam.
+std::vector<int> seams_in_beam(const Case& c, const SourceOptions& o);
 /// A medium other than that of its middle, where the plane meets the beam.
 std::optional<std::string> other_medium_of_beam(const Case& c, const SourceOptions& o);
 

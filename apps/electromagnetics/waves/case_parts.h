@@ -24,6 +24,8 @@ void put_lines_on_sheets(Case& c, const data::Config& config);
 void make_surface_losses(Case& c, const data::Config& config);
 /// Warns of conductors whose skin the cells do not see, and of bodies thinner than it.
 void find_skins(Case& c, const data::Config& config);
+/// Warns of walls and bodies outside of the boxes of far fields, and of what joined faces repeat.
+void doubt_boxes(Case& c, const data::Config& config);
 /// Warns of media that are not known, or are stepped badly, where results are asked for.
 void doubt_media(Case& c, const data::Config& config);
 /// The losses of a case that has passed.
@@ -43,6 +45,13 @@ std::shared_ptr<const electromagnetics::SampledSpectrum> sampled_spectrum(const 
 
 /// What was wrong with surfaces from files, as warnings.
 void tell_drawings(Case& c, const data::Config& config);
+
+/// Warns of a box, or point, that lies in a layer, and of a point in a conductor.
+void doubt_place(Case& c, const data::Config& config, const std::string& key, const char* what,
+                 const Point& at, const Point& size, const std::string& effect);
+/// Refuses what needs more memory than this machine has: `what`, in words.
+void check_fits(double bytes, const std::string& key, const std::string& what,
+                const std::string& hint, const data::Config& config);
 
 data::Diagnostic warning(const data::Config& config, int number, const std::string& key,
                          std::string message, std::string hint);

@@ -99,6 +99,9 @@ void check_source_of(const MonitorOptions& m, SourceKind kind, const CaseOptions
     if (s.kind != kind) continue;
     ++n;
     if (!s.name.empty()) names.push_back(s.name);
+    if (s.amplitude == 0 && m.kind != MonitorKind::orders && (!m.source || *m.source == s.name))
+      checks.say(629, at, std::string("is measured against a ") + what + " of amplitude 0",
+                 "give that source an amplitude, or name another");
   }
   if (m.source)
     checks.known(at + ".source", *m.source, names, what);

@@ -150,9 +150,15 @@ void reversed_crystals(Doubts& doubts) {
 
 }  // namespace
 
+void doubt_place(Case& c, const data::Config& config, const std::string& key, const char* what,
+                 const Point& at, const Point& size, const std::string& effect) {
+  Doubts{c, config}.layers_and_conductors(key, what, at, size, effect);
+}
+
 void find_doubts(Case& c, const data::Config& config) {
   Doubts doubts{c, config};
   find_cuts(c, config);
+  doubt_boxes(c, config);
   for (std::size_t s = 0; s < c.options.sources.size(); ++s) {
     const SourceOptions& o = c.options.sources[s];
     if (o.kind == SourceKind::plane_wave) continue;

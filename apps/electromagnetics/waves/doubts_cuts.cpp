@@ -217,14 +217,17 @@ class Cuts {
   void within(const em::Bounds& box, const em::Bounds& wave, const std::string& key) {
     for (std::size_t d = 0; d < 3; ++d) {
       if (!resolved(d)) continue;
-      const bool low = wave.low[d] > first(d) + slack(d) && box.low[d] > wave.low[d] - slack(d),
-                 high = wave.high[d] < last(d) - slack(d) && box.high[d] < wave.high[d] + slack(d);
+      const double begin = first(d) + slack(d), end = last(d) - slack(d);
+      const bool low = (wave.low[d] > begin || box.low[d] > begin) &&
+                       box.low[d] > wave.low[d] - slack(d),
+                 high = (wave.high[d] < end || box.high[d] < end) &&
+                        box.high[d] < wave.high[d] + slack(d);
       if (!low && !high) continue;
       return say(663, key,
                  fmt::format("its face across {} lies within the box of the plane wave, where the "
                              "incident wave is part of the field",
                              "xyz"[d]),
-                 "make it larger than that box, by two cells or more");
+                 "make it larger than that box, by two cells or more, or let both end at the face");
     }
   }
 
@@ -363,11 +366,26 @@ class Cuts {
     }
   }
 
-  /// The share of its own peak that the strongest source has at `f`.
+  /// The share of its own peak that the strongest source has at `f`; of those whose amplitudes have
+  /// one unit, of the peak of the strongest.
   double share(double f) const {
     double out = 0;
-    for (const CaseSource& s : c_.sources)
-      if (s.options.amplitude != 0) out = std::max(out, s.spectrum->at(f));
+    for (std::size_t s = 0; s < c_.sources.size(); ++s)
+      if (weight_[s] > 0) out = std::max(out, c_.sources[s].spectrum->at(f) * weight_[s]);
+    return out;
+  }
+  /// Of each source: its amplitude over the largest of one kind and unit.
+  std::vector<double> weights() const {
+    std::vector<double> out;
+    for (const CaseSource& s : c_.sources) {
+      double most = 0;
+      for (const CaseSource& other : c_.sources)
+        if (other.options.kind == s.options.kind &&
+            em::is_electric(static_cast<int>(other.options.component)) ==
+                em::is_electric(static_cast<int>(s.options.component)))
+          most = std::max(most, std::abs(other.options.amplitude));
+      out.push_back(most > 0 ? std::abs(s.options.amplitude) / most : 0);
+    }
     return out;
   }
   void dark(const MonitorOptions& o, const std::string& key) {
@@ -426,6 +444,7 @@ class Cuts {
   Case& c_;
   const data::Config& config_;
   em::SceneOrder scene_;
+  std::vector<double> weight_ = weights();
 };
 
 }  // namespace

@@ -82,13 +82,27 @@ class ExteriorChecks {
   void no_walls(const MonitorOptions& o, const std::string& key) {
     const MonitorBox box = box_of(c_, o);
     for (const em::DomainMirror& m : mirrors_)
-      if (!m.symmetry && em::reaches(c_.grid, m, box.middle, box.size))
+      if (!m.symmetry && (em::reaches(c_.grid, m, box.middle, box.size) || lit(o, m)))
         say(629, key,
-            fmt::format("the box stands on the wall {}: a body on a wall has no cross-section",
+            fmt::format("the box, or that of its wave, stands on the wall {}: a body on a wall has "
+                        "no cross-section",
                         em::name_of(m)),
             fmt::format("if the face cuts a symmetric body, say boundary.symmetry = [\"{}\"]; "
-                        "else move the box off it",
+                        "else let the face absorb",
                         em::name_of(m)));
+  }
+
+  /// Whether the wave that it is measured against runs along a mirror.
+  bool lit(const MonitorOptions& o, const em::DomainMirror& m) const {
+    for (const SourceOptions& s : c_.options.sources) {
+      if (s.kind != SourceKind::plane_wave || (o.source && *o.source != s.name)) continue;
+      const em::Bounds wave = wave_box(c_, s);
+      Point middle{}, size{};
+      for (std::size_t d = 0; d < 3; ++d)
+        middle[d] = (wave.low[d] + wave.high[d]) / 2, size[d] = wave.high[d] - wave.low[d];
+      return em::reaches(c_.grid, m, middle, size);
+    }
+    return false;
   }
 
   void beam(const MonitorOptions& o, const std::string& key) {

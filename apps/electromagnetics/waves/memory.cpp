@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case takes of memory, counted before any of it is taken.
-#include "electromagnetics/waves/case.h"
+#include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/memory_use.h"
 #include "tessera/electromagnetics/monitors.h"
 
@@ -94,16 +94,21 @@ double bytes_of_cells(const Case& c) {
 
 }  // namespace
 
+void check_fits(double bytes, const std::string& key, const std::string& what,
+                const std::string& hint, const data::Config& config) {
+  const double has = memory_bytes();
+  if (bytes <= has) return;
+  throw data::InputError(config.error(655, key,
+                                      fmt::format("{} need {:.3g} GB; this machine has {:.3g} GB",
+                                                  what, bytes / 1e9, has / 1e9),
+                                      hint),
+                         data::ExitCode::would_not_fit);
+}
+
 void check_cells_fit(const Case& c, const data::Config& config) {
-  const double fields = bytes_of_cells(c), has = memory_bytes();
-  if (fields <= has) return;
-  throw data::InputError(
-      config.error(
-          655, "grid",
-          fmt::format("the {:.3g} cells of the case need {:.3g} GB; this machine has {:.3g} GB",
-                      static_cast<double>(c.grid.cell_count()), fields / 1e9, has / 1e9),
-          "use larger cells, a smaller domain, mirror planes or f32"),
-      data::ExitCode::would_not_fit);
+  check_fits(bytes_of_cells(c), "grid",
+             fmt::format("the {:.3g} cells of the case", static_cast<double>(c.grid.cell_count())),
+             "use larger cells, a smaller domain, mirror planes or f32", config);
 }
 
 void check_memory(Case& c, const data::Config& config) {
