@@ -14,7 +14,7 @@ using namespace tessera::testing;
 namespace {
 
 /// Quadrilaterals between these y and z (down); `earth` says which of them are no air.
-std::string mesh_of(const std::vector<double>& y, const std::vector<double>& z,
+std::string gmsh_of(const std::vector<double>& y, const std::vector<double>& z,
                     const std::function<bool(double y, double z)>& earth) {
   const std::size_t n = y.size();
   std::string out = fmt::format("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{}\n", n * z.size());
@@ -33,10 +33,10 @@ std::string mesh_of(const std::vector<double>& y, const std::vector<double>& z,
   return out + "$EndElements\n";
 }
 
-const std::vector<double> y{-20e3, -10e3, -5e3, -2e3, -1e3, 0, 1e3, 2e3, 5e3, 10e3, 20e3},
-    z{-20e3, -5e3, -1e3, -200, 0, 200, 500, 1e3, 3e3, 8e3, 20e3};
+const std::vector<double> lines_y{-20e3, -10e3, -5e3, -2e3, -1e3, 0, 1e3, 2e3, 5e3, 10e3, 20e3},
+    lines_z{-20e3, -5e3, -1e3, -200, 0, 200, 500, 1e3, 3e3, 8e3, 20e3};
 
-const std::string of_mesh =
+const std::string case_of_gmsh =
     "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
     "stations.at = [\"-1500 m\", \"1500 m\"]\nfrequencies.at = [\"1 Hz\"]\n"
     "output.pictures = false\nsection = {file = \"m.msh\", resistivities = [\"inf\", \"100 "
@@ -44,8 +44,8 @@ const std::string of_mesh =
 
 // A hundred quadrilaterals over three skin depths: mesh.goal is met by the triangles of them.
 TEST_F(Mt2d, QuadrilateralsOfGmshAreRefinedToTheGoal) {
-  write("m.msh", mesh_of(y, z, [](double, double at) { return at > 0; }));
-  write("m.toml", of_mesh);
+  write("m.msh", gmsh_of(lines_y, lines_z, [](double, double at) { return at > 0; }));
+  write("m.toml", case_of_gmsh);
   const Outcome o = tessera({"run", "m.toml", "--output", "M"});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto survey = tessera::inversion::read_survey(here() / "M/data.csv");
@@ -57,8 +57,8 @@ TEST_F(Mt2d, QuadrilateralsOfGmshAreRefinedToTheGoal) {
 
 TEST_F(Mt2d, AGroundWithAnUprightStepAndAirThatIsShutInAreRefused) {
   const auto said_of = [&](const std::function<bool(double, double)>& earth) {
-    write("m.msh", mesh_of(y, z, earth));
-    const std::string said = refusal(of_mesh, 4);
+    write("m.msh", gmsh_of(lines_y, lines_z, earth));
+    const std::string said = refusal(case_of_gmsh, 4);
     EXPECT_TRUE(holds(said, "E0690")) << said;
     return said;
   };

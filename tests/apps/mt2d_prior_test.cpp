@@ -246,4 +246,27 @@ TEST_F(Mt2d, PriorsThatDoNotServeAreNamed) {
   EXPECT_EQ(tessera({"check", "alike.toml"}).code, 0);
 }
 
+// Beside a slope of 15 km rows of a mesh 20.5 km deep are 1.7 times as high below stations: the
+// uppermost points of cells, 39 m deep in a flat mesh, are 67 m below the ground.
+TEST_F(Mt2d, ARegionOfAPriorIsAsDeepBelowTheGroundAsItSays) {
+  make_case();
+  write_prior(here() / "prior.safetensors", true);
+  write("slope.csv", "distance_m,elevation_m\n-1e5,0\n5000,0\n15000,-15000\n1e5,-15000\n");
+  const auto region = [](const char* ground, const char* depth) {
+    return std::string("app = \"inversion.mt2d\"\n[data]\nfiles = \"F/data.csv\"\n[ground]\n") +
+           ground + "[prior]\nfile = \"prior.safetensors\"\nfade = 0.01\ndepth = " + depth + "\n";
+  };
+  const char *flat = "shape = \"flat\"\n", *slope = "shape = \"file\"\nfile = \"slope.csv\"\n";
+  for (const std::string& there : {region(flat, "\"50 m\""), region(slope, "\"100 m\"")}) {
+    write("case.toml", there);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 0) << there << o.err;
+  }
+  for (const std::string& none : {region(flat, "\"30 m\""), region(slope, "\"50 m\"")}) {
+    write("case.toml", none);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_TRUE(o.code == 4 && holds(o.err, "E0694")) << none << o.err;
+  }
+}
+
 }  // namespace

@@ -16,14 +16,13 @@
 #include <tuple>
 
 using namespace tessera::testing;
-using namespace tessera::inversion;
 
 namespace {
 
 class Mt2dRelief : public Mt2d {
  protected:
   /// 10 ohm m over 1 ohm m from 200 m on, a station at 0; what is at the end of `more` may go on.
-  Survey forward(const std::string& frequencies, const std::string& more) {
+  tessera::inversion::Survey forward(const std::string& frequencies, const std::string& more) {
     write("f.toml",
           "app = \"inversion.mt2d\"\ntask = \"forward\"\ndata.form = \"impedance\"\n"
           "noise.impedance = 0\noutput.pictures = false\nmesh.goal = \"100 %\"\n"
@@ -33,10 +32,12 @@ class Mt2dRelief : public Mt2d {
               frequencies + "]\n" + more);
     const Outcome o = tessera({"run", "f.toml", "--output", "F", "--force"});
     EXPECT_EQ(o.code, 0) << o.err;
-    return read_survey(here() / "F/data.csv");
+    return tessera::inversion::read_survey(here() / "F/data.csv");
   }
   /// Impedances of both modes differ by less from those of Wait's recursion at these frequencies.
-  void expect_layers(const Survey& survey, const std::vector<double>& hz, double by) {
+  void expect_layers(const tessera::inversion::Survey& survey, const std::vector<double>& hz,
+                     double by) {
+    using namespace tessera::inversion;
     const auto wait = to_complex(layered_forward(hz, {200}).predict({std::log(10), std::log(1)}));
     for (const Element e : {Element::xy, Element::yx}) {
       const Response z = response_of(survey.data, 0, e);
@@ -59,34 +60,34 @@ class Mt2dRelief : public Mt2d {
   }
 };
 
-const std::string high = "\"30 Hz\", \"10 Hz\"", low_too = "\"30 Hz\", \"10 Hz\", \"0.01 Hz\"";
+const std::string high_hz = "\"30 Hz\", \"10 Hz\"", all_hz = "\"30 Hz\", \"10 Hz\", \"0.01 Hz\"";
 
 // A layer as far below the plateau as it is below level ground, and the same impedances whatever
 // other frequencies there are and however far the ground's file goes.
 TEST_F(Mt2dRelief, LayersLieAsDeepBelowAPlateauAsBelowLevelGround) {
-  expect_layers(forward(high, "ground.shape = \"flat\"\n"), {30, 10}, 2e-3);
+  expect_layers(forward(high_hz, "ground.shape = \"flat\"\n"), {30, 10}, 2e-3);
   const std::string ground = plateau(0);
-  expect_layers(forward(high, ground), {30, 10}, 2e-3);
-  expect_layers(forward(low_too, ground), {30, 10}, 1e-2);
+  expect_layers(forward(high_hz, ground), {30, 10}, 2e-3);
+  expect_layers(forward(all_hz, ground), {30, 10}, 1e-2);
 }
 
 TEST_F(Mt2dRelief, LayersLieAsDeepBelowARisingSeaFloor) {
   const std::string ground = plateau(-1000, ", sea_resistivity = \"0.3 ohm*m\"");
-  expect_layers(forward(high, ground), {30, 10}, 2e-3);
-  expect_layers(forward(low_too, ground), {30, 10}, 1e-2);
+  expect_layers(forward(high_hz, ground), {30, 10}, 2e-3);
+  expect_layers(forward(all_hz, ground), {30, 10}, 1e-2);
 }
 
 // Relief of some times the depth that fields reach.
 TEST_F(Mt2dRelief, HillsAreHigherThanFieldsGetDeep) {
   expect_layers(forward("\"5 kHz\"", plateau(0)), {5000}, 2e-3);
   write("plateau.csv", "distance_m,elevation_m\n-1e6,-4000\n-9e5,0\n-100,0\n100,60\n1e6,60\n");
-  const Survey s = forward("\"5 kHz\"", "ground = {shape = \"file\", file = \"plateau.csv\"}\n");
+  const auto s = forward("\"5 kHz\"", "ground = {shape = \"file\", file = \"plateau.csv\"}\n");
   EXPECT_TRUE(std::isfinite(s.data.value[0]));
 }
 
 // What model.csv tells of the layer's top is 200 m below the ground everywhere.
 TEST_F(Mt2dRelief, TopsOfLayersFollowTheGround) {
-  forward(low_too, plateau(0));
+  forward(all_hz, plateau(0));
   const auto model = csv_table(read("F/model.csv"));
   const auto ground =
       tessera::inversion::depth_through({-5500, -3000, 3000, 5500}, {0, -300, -300, 0});
@@ -122,10 +123,10 @@ TEST_F(Mt2dRelief, ASectionOfAMarineRunHasItsWater) {
     const Outcome o = tessera({"run", "again.toml", "--output", "M", "--force"});
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(holds(o.err, "taken as water of 0.3 ohm m"), given.empty()) << o.err;
-    const Survey survey = read_survey(here() / "M/data.csv");
+    const auto survey = tessera::inversion::read_survey(here() / "M/data.csv");
     EXPECT_NEAR(survey.stations[0].elevation_m.value_or(0), -1000, 1e-6);
     for (std::size_t i = 0; i < survey.data.size(); ++i)
-      if (survey.data.kind[i].part == Part::log10_rho) {
+      if (survey.data.kind[i].part == tessera::inversion::Part::log10_rho) {
         EXPECT_NEAR(survey.data.value[i], 1, 1e-3);
       }
   }
