@@ -149,6 +149,8 @@ Estimate estimate_inverse(const data::Config& config, InverseProblem& p) {
   const auto shots = static_cast<std::uint64_t>(p.options.sources.size());
   e.memory_bytes = {{"program", 80u << 20},
                     {"fields", shots * static_cast<std::uint64_t>(field_bytes(*p.known))},
+                    {"sources and receivers",
+                     8 * static_cast<std::uint64_t>(p.currents.size() + p.receivers.size())},
                     {"derivatives", static_cast<std::uint64_t>(
                                         std::min<std::int64_t>(2 * p.tape_bytes(), 2147483648))}};
   e.disk_bytes =
