@@ -146,10 +146,11 @@ TEST_F(Fdtd, AllRunsOfACaseHaveOneEnd) {
   resumed("steps = 3000", "run.stop.steps=3200", "it would go on");
 }
 
-// Checks so far apart that the reference has fallen by more than is asked for later, too.
+// Checks so far apart that the reference has fallen by more than is asked for later, too: 17.2 dB
+// at the first of them, where the case has 9.5.
 TEST_F(Fdtd, ARunGoesOnWhereThoseBeforeItHaveComeFarEnough) {
   const std::string stop = "check_every = \"160 fs\", decay_db = ";
-  write("case.toml", film_case(stop + "10"));
+  write("case.toml", film_case(stop + "8"));
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN", "--checkpoint-every", kOften}).code, 0);
   write("whole.toml", film_case(stop + "12"));
   ASSERT_EQ(run_case("whole.toml", "WHOLE").code, 0);
