@@ -30,6 +30,31 @@ TEST_F(AnalysisRefusals, WhatCannotBeAskedOfTheFramesIsRefused) {
           "error E0743: the range ends at atom 3, before its first, 9");
   refused("[[group]]\nname = \"g\"\nrange = [190, 201]\n" + density,
           "error E0743: the range ends at atom 201, the topology has 200");
+  const std::string many(101, 'n');
+  refused(density + "name = \"" + many + "\"\n",
+          "case.toml:6:1: error E0743: a name has at most 100 letters, this one 101");
+  refused("[[group]]\nname = \"" + many + "\"\n" + density + "group = \"" + many + "\"\n",
+          "case.toml:5:1: error E0743: a name has at most 100 letters, this one 101");
+}
+
+/// Atoms of a residue that a structure file has no bonds of are molecules of their own.
+TEST_F(AnalysisRefusals, AtomsWithoutBondsAreToldWhereMoleculesCount) {
+  write("lig.pdb",
+        "CRYST1   20.000   20.000   20.000  90.00  90.00  90.00 P 1           1\n"
+        "HETATM    1  O1  LIG A   1       0.000   0.000   0.000  1.00  0.00           O\n"
+        "HETATM    2  C1  LIG A   1       1.000   0.000   0.000  1.00  0.00           C\n"
+        "END\n");
+  const auto told = [&](const std::string& more) {
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"lig.pdb\"\ntrajectory = [\"lig.pdb\"]\n"
+          "[[analysis]]\ntype = \"rdf\"\n" +
+              more);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return holds(o.out + o.err, "2 atoms of residues of several have no bond in lig.pdb");
+  };
+  EXPECT_TRUE(told(""));
+  EXPECT_FALSE(told("same_molecule = true\n"));
 }
 
 /// Donors follow from bonds: without them no number is known, not even 0.

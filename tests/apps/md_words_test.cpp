@@ -237,8 +237,45 @@ TEST_F(MdWords, WhatDoesNothingIsTold) {
                     water = changed("nsteps = 20\n", "", kWater);
   warned("nsteps = 5\n" + water + stage, "nsteps", "nsteps has no effect");
   warned("duration = \"10 fs\"\n" + water + down + stage, "duration", "duration has no effect");
+  warned(water + down + "duration = \"20 fs\"\n" + stage, "duration = \"20",
+         "duration has no effect where a stage minimizes, with at most 5000 steps");
+  warned(
+      water + stage + "[[expect]]\nquantity = \"drift\"\nvalue = 0\ntolerance = 1\nfirst = true\n",
+      "first", "a drift is that of the whole stage");
   write("case.toml", "nsteps = 5\n" + water + down + stage);
   EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0757"));
+}
+
+/// A time of a barostat is long beside what lies between its changes of the box.
+TEST_F(MdWords, BarostatsTakeASmallPartOfTheirTime) {
+  const auto pressed = [](const std::string& tau_p) {
+    return "tcoupl = \"v-rescale\"\npcoupl = \"c-rescale\"\nnstpcouple = 10\n"
+           "tau_p = \"" +
+           tau_p + "\"\n" + std::string(kWater);
+  };
+  refused(pressed("0.019 ps"), "tau_p", "E0751", "is shorter than the 0.02 ps between");
+  warned(pressed("0.19 ps"), "tau_p", "is less than ten times the 0.02 ps between");
+  write("case.toml", pressed("0.2 ps"));
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_FALSE(holds(o.out + o.err, "tau_p of")) << o.out << o.err;
+}
+
+/// Steps beyond 2^31 have no place in some files; the last that is written counts.
+TEST_F(MdWords, StepsThatFilesHaveNoPlaceForAreRefused) {
+  const auto steps = [](const std::string& n, const std::string& format) {
+    return "nsteps = " + n + "\n" +
+           changed("nsteps = 20\nnstxout = 5\n", "nstxout = 1000000000\n", kWater) +
+           "[output]\ntrajectory = [\"" + format + "\"]\n";
+  };
+  for (const char* format : {"xtc", "trr", "dcd"}) {
+    refused(steps("3000000000", format), "nsteps", "E0751", "have no place for those beyond 2^31");
+    write("case.toml", steps("2999999999", format));
+    EXPECT_EQ(tessera({"check", "case.toml"}).code, 0) << format;
+  }
+  for (const char* format : {"h5md", "nc"}) {
+    write("case.toml", steps("3000000000", format));
+    EXPECT_EQ(tessera({"check", "case.toml"}).code, 0) << format;
+  }
 }
 
 /// Keys that the steps of no stage read; one that a stage reads is not idle at the top.
@@ -258,6 +295,8 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
          "with pcoupl = \"parrinello-rahman\""},
         {"tau_p = \"1 ps\"\n", "tau_p", "without a barostat"},
         {"tau_t = \"1 ps\"\n", "tau_t", "without a thermostat"},
+        {"tc_grps = [\"all\"]\ntc_ref_t = [\"300 K\"]\ntc_tau_t = [\"1 ps\"]\n", "tc_tau_t",
+         "without a thermostat"},
         {"mts_level2_factor = 3\n", "mts_level2_factor", "without mts"},
         {"gen_vel = false\n", "gen_temp", "with gen_vel = false"}})
     warned(water(keys), key, std::string(key) + " has no effect " + says);

@@ -73,6 +73,34 @@ std::optional<data::Diagnostic> unbound_hydrogens(const AnalysisOptions& o,
   return d;
 }
 
+/// Where a structure file has no bonds of atoms that share a residue, each is a molecule of its
+/// own.
+std::optional<data::Diagnostic> unbound_molecules(const AnalysisOptions& o,
+                                                  const data::Config& config,
+                                                  const mol::System& s) {
+  const auto task = std::ranges::find_if(o.tasks, [](const TaskOptions& t) {
+    return (t.kind == Kind::rdf && !t.same_molecule) || (t.kind == Kind::msd && t.molecules);
+  });
+  if (task == o.tasks.end()) return {};
+  std::vector<bool> bound(s.n_atoms(), false);
+  for (const auto& [i, j] : s.connectivity)
+    bound[static_cast<std::size_t>(i)] = bound[static_cast<std::size_t>(j)] = true;
+  std::vector<std::size_t> atoms(s.residues.size(), 0);
+  for (const std::int32_t r : s.atoms.residue) ++atoms[static_cast<std::size_t>(r)];
+  std::size_t first = 0, n = 0;
+  for (std::size_t i = 0; i < s.n_atoms(); ++i)
+    if (!bound[i] && atoms[static_cast<std::size_t>(s.atoms.residue[i])] > 1 && n++ == 0) first = i;
+  if (n == 0) return {};
+  data::Diagnostic d = config.error(
+      743, fmt::format("analysis[{}]", task - o.tasks.begin()),
+      fmt::format("{} atoms of residues of several have no bond in {}, the first is atom {}: each "
+                  "is taken for a molecule",
+                  n, o.topology.filename().string(), first + 1),
+      "give a .top or .prmtop, or CONECT records of their residues");
+  d.severity = data::Severity::warning;
+  return d;
+}
+
 bool among(const std::vector<std::string>& list, const std::string& name) {
   return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
 }
@@ -95,6 +123,7 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
   } else if (kind == ".pdb" || kind == ".ent" || kind == ".cif" || kind == ".mmcif") {
     mol::StructureFile f = mol::read_structure(o.topology);
     in.system = mol::system_of(f.structure), in.remarks = std::move(f.remarks);
+    if (const auto remark = unbound_molecules(o, config, in.system)) in.remarks.push_back(*remark);
   } else {
     throw data::InputError(
         config.error(743, "topology",

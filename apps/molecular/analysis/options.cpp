@@ -193,14 +193,23 @@ AnalysisOptions read_analysis_options(const data::Config& config) {
       say(fmt::format("group[{}].range", k),
           fmt::format("the range ends at atom {}, before its first, {}", (*r)[1], (*r)[0]),
           "exchange them");
-  for (std::size_t k = 0; k < o.groups.size(); ++k)
+  constexpr std::size_t longest_name = 100;  // with what is added to it, a file may still have it
+  const auto fits = [&](const std::string& key, const std::string& name) {
+    if (name.size() > longest_name)
+      say(key, fmt::format("a name has at most {} letters, this one {}", longest_name, name.size()),
+          "shorten it: files are called by it");
+  };
+  for (std::size_t k = 0; k < o.groups.size(); ++k) {
+    fits(fmt::format("group[{}].name", k), o.groups[k].name);
     if (!groups.insert(o.groups[k].name).second)
       say(fmt::format("group[{}].name", k),
           fmt::format("two groups have the name '{}'", o.groups[k].name), "rename one");
+  }
   for (std::size_t k = 0; k < o.tasks.size(); ++k) {
     TaskOptions& t = o.tasks[k];
     const auto key = [&](const char* name) { return fmt::format("analysis[{}].{}", k, name); };
     if (t.with.empty()) t.with = t.group;
+    fits(key("name"), t.name);
     if (!groups.count(t.group))
       say(key("group"), fmt::format("there is no group '{}'", t.group),
           "add a [[group]] of that name");

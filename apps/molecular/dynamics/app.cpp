@@ -164,6 +164,12 @@ void write_topology(const RunContext& context, const Case& c) {
   try {
     data::write_file_atomically(path, mol::amber_topology(c.system, c.start.box));
     context.log.info("wrote " + path.string());
+    const bool corrected = std::ranges::any_of(
+        c.stages, [](const Stage& s) { return s.nonbonded.tail != mol::Nonbonded::Tail::none; });
+    if (corrected && c.tail_pairs != mol::Nonbonded::TailPairs::all)
+      context.log.info(fmt::format(
+          "a case that goes on with it needs DispCorr_pairs = \"{}\" for the same tail",
+          c.tail_pairs == mol::Nonbonded::TailPairs::unordered ? "unordered" : "not-excluded"));
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {

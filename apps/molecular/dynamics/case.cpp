@@ -14,6 +14,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace tessera::apps::dynamics {
 namespace {
@@ -172,7 +173,23 @@ struct Maker {
     s.dynamics.seed = c.options.seed + (static_cast<std::uint64_t>(k) << 32);
     s.pressure_tensor = c.options.output.pressure_tensor;
     check_stage(k, s, integrator);
+    check_files(k, s);
     c.stages.push_back(std::move(s));
+  }
+
+  /// Steps that formats of trajectories have no place for.
+  void check_files(std::size_t k, const Stage& s) {
+    const std::int64_t every = s.settings.nstxout;
+    if (s.type != StageType::dynamics || every == 0) return;
+    if (s.n_steps / every * every <= std::numeric_limits<std::int32_t>::max()) return;
+    for (const std::string& format : c.options.output.trajectory)
+      if (format == "xtc" || format == "trr" || format == "dcd")
+        return error(
+            751, key_of(k, s.settings.nsteps ? "nsteps" : "duration"),
+            fmt::format("stage '{}' has {} steps; .{} files have no place for those beyond "
+                        "2^31",
+                        s.name, s.n_steps, format),
+            "output.trajectory = [\"h5md\"] or [\"nc\"], or several stages");
   }
 
   /// Whether it can be run: what its settings say, then its choices of atoms, then the library.
@@ -370,6 +387,30 @@ struct Maker {
     }
   }
 
+  /// Ends that a stage gives itself, and does not take.
+  void doubt_own_ends() {
+    for (std::size_t k = 0; k < c.stages.size(); ++k)
+      for (const char* key : {"nsteps", "duration"}) {
+        const Stage& s = c.stages[k];
+        if (!in_stage(k, key)) continue;
+        if (s.type == StageType::rerun)
+          warn(757, key_of(k, key),
+               fmt::format("{} has no effect in a rerun, which takes all frames", key),
+               "leave it out");
+        else if (s.minimizes() && key == std::string_view("duration"))
+          warn(757, key_of(k, key),
+               fmt::format("duration has no effect where a stage minimizes, with at most {} steps",
+                           s.n_steps),
+               "nsteps");
+      }
+    for (std::size_t k = 0; k < c.options.expectations.size(); ++k) {
+      const ExpectOptions& x = c.options.expectations[k];
+      if (x.quantity == "drift" && (x.first || x.last))
+        warn(757, fmt::format("expect[{}].{}", k, x.first ? "first" : "last"),
+             "a drift is that of the whole stage: it has no first or last value", "leave it out");
+    }
+  }
+
   /// Keys that the stages which have them do not read: at the top of a file those that none of them
   /// does. What looks at a frame alone may read any.
   void doubt_idle() {
@@ -442,6 +483,7 @@ Case make_case(const data::Config& config) {
   m.doubt_keys();
   m.stop_at_errors();
   m.doubt_ends();
+  m.doubt_own_ends();
   m.doubt_idle();
   m.doubt_steps();
   m.c.inputs = data::inputs_read();

@@ -126,9 +126,28 @@ struct Complainer {
     if (s.compressibility == std::array<double, 3>{})
       refuse("compressibility", "every compressibility is 0, so the box cannot change",
              "a compressibility above 0 along one edge");
+    pressure_in_time(word);
     if (s.pcoupl == BarostatChoice::parrinello_rahman && s.mts)
       refuse("mts", "pcoupl = \"parrinello-rahman\" takes all forces in every step",
              "mts = false, or pcoupl = \"c-rescale\"");
+  }
+
+  /// Barostats with a time take a part of it at once: their formulas are those of a small one.
+  void pressure_in_time(const char* word) {
+    const bool piston = s.pcoupl == BarostatChoice::parrinello_rahman;
+    if (s.pcoupl == BarostatChoice::monte_carlo) return;
+    const double between = static_cast<double>(piston ? 1 : s.nstpcouple) * s.dt;
+    const std::string message = fmt::format(
+        "tau_p of pcoupl = \"{}\", {:g} ps, is {} the {:g} ps between its changes of the box", word,
+        in_unit(s.tau_p, "ps"), between > s.tau_p ? "shorter than" : "less than ten times",
+        in_unit(between, "ps"));
+    if (between > s.tau_p)
+      refuse(
+          given({"tau_p", "nstpcouple", "pcoupl"}), message,
+          piston ? "a longer tau_p, or a shorter dt" : "a longer tau_p, or a smaller nstpcouple");
+    else if (between > 0.1 * s.tau_p * (1 + 1e-12))
+      doubt(given({"tau_p", "nstpcouple", "pcoupl"}), message + ": the volume varies too much",
+            piston ? "a longer tau_p, or a shorter dt" : "a longer tau_p, or a smaller nstpcouple");
   }
 
   void thermostat() {

@@ -107,7 +107,8 @@ std::vector<Complaint> idle_keys(const Asked& asked) {
   c.barostat();
   c.velocities();
   if (c.s.tcoupl == ThermostatChoice::no && !c.langevin)
-    c.idle("tau_t", "without a thermostat", "give tcoupl, or leave it out");
+    for (const char* key : {"tau_t", "tc_tau_t"})
+      c.idle(key, "without a thermostat", "give tcoupl, or leave it out");
   if (!c.s.mts) c.idle("mts_level2_factor", "without mts = true", "give it, or leave this out");
   return std::move(c.out);
 }

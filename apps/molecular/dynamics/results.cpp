@@ -114,10 +114,12 @@ std::vector<Expectation> check_expectations(const Case& c, const std::vector<Sum
     }
     const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
     const bool kept = std::abs(found - x.value) <= allowed;
+    const bool drift = x.quantity == "drift";  // of all of the stage
     const std::string name = at->name + "." + x.quantity +
-                             (x.first  ? ".first"
-                              : x.last ? ".last"
-                                       : "");
+                             (drift     ? ""
+                              : x.first ? ".first"
+                              : x.last  ? ".last"
+                                        : "");
     out.push_back({name, found,
                    fmt::format("{}: {:.10g}, expected {:.10g} within {:.2g}{}", name, found,
                                x.value, allowed, kept ? "" : ": NOT MET"),
