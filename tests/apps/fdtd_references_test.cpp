@@ -393,69 +393,6 @@ TEST_F(FdtdReferences, AnExpectationIsAboutTheBandOfItsMonitor) {
       << bad.err;
 }
 
-TEST_F(FdtdReferences, AnExpectationIsAboutAResultThatThereWillBe) {
-  const std::string ports = R"(app = "electromagnetics.fdtd"
-[grid]
-size = ["80 mm", "20 mm", "0 mm"]
-cell = "1 mm"
-polarization = "Ez"
-[run]
-stop.decay_db = 40
-[boundary]
-y = "pec"
-[[port]]
-kind = "mode"
-name = "left"
-position = ["-20 mm", "0 mm", "0 mm"]
-direction = [1, 0, 0]
-[[port]]
-kind = "mode"
-name = "right"
-position = ["16 mm", "0 mm", "0 mm"]
-direction = [-1, 0, 0]
-[s_parameters]
-frequencies = ["11 GHz", "13 GHz"]
-[[s_parameters.array]]
-name = "both"
-ports = ["left", "right"]
-[[monitor]]
-kind = "flux"
-name = "power"
-position = ["0 mm", "0 mm", "0 mm"]
-size = ["0 mm", "20 mm", "0 mm"]
-frequencies = ["12 GHz"]
-)";
-  const auto check = [&](const std::string& monitor, const std::string& frequency,
-                         const std::string& excite = "all") {
-    write("case.toml", ports + "[[expect]]\nmonitor = \"" + monitor + "\"\nfrequency = \"" +
-                           frequency + "\"\nvalue = 1\ntolerance = 1e300\n");
-    return tessera({"check", "case.toml", "--set", "run.excite=" + excite, "--set",
-                    excite == "all" ? "title=all" : "s_parameters.array=[]"});
-  };
-  for (const char* name : {"s_parameters", "left", "both"}) {
-    EXPECT_EQ(check(name, "12 GHz").code, 0) << name;
-    const Outcome off = check(name, "60 GHz");
-    EXPECT_EQ(off.code, 5) << name;
-    EXPECT_TRUE(holds(
-        off.err, "is outside of the band of '" + std::string(name) + "', 1.1e+10 to 1.3e+10 Hz"))
-        << off.err;
-  }
-  EXPECT_EQ(check("power.left", "12 GHz").code, 0);
-  EXPECT_TRUE(holds(check("power.left", "11 GHz").err, "is outside of the band of 'power.left'"));
-  // Of two runs there is none without a port's name, of one none with it; no pair, no join.
-  EXPECT_EQ(check("power", "12 GHz", "left").code, 0);
-  for (const auto& [name, excite] : {std::pair{"power", "all"},
-                                     {"power.left", "left"},
-                                     {"power.both", "all"},
-                                     {"s_mixed", "all"},
-                                     {"s_joined", "all"}}) {
-    const Outcome none = check(name, "12 GHz", excite);
-    EXPECT_EQ(none.code, 5) << name;
-    EXPECT_TRUE(holds(none.err, "E0625: there is no monitor '" + std::string(name) + "'"))
-        << none.err;
-  }
-}
-
 TEST_F(FdtdReferences, AFormerRunOfAnotherModeOrBlochVectorIsNotTakenOff) {
   const auto text = [](bool mode) {
     return R"(app = "electromagnetics.fdtd"
