@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace tessera::testing;
@@ -148,6 +149,29 @@ TEST_F(FdtdBoxes, ABeamThatIsCutOffInASeamIsTold) {
   EXPECT_EQ(cut[0], '0') << cut;
   EXPECT_TRUE(holds(cut, "warning E0661: the faces across y are joined, and the beam")) << cut;
   EXPECT_FALSE(holds(says(text, {joined, "source[0].waist=\"0.4 um\""}), "joined"));
+}
+
+TEST_F(FdtdBoxes, BeamsAndLudwigsPartsAreOfThreeDimensions) {
+  for (const auto& [key, value] : {std::pair("beam", "true"), {"co_polar", "\"0 deg\""}}) {
+    write("case.toml", std::string(R"(app = "electromagnetics.fdtd"
+grid = {size = ["0.4 m", "0.4 m", "0 m"], cell = "4 mm", polarization = "Ez"}
+run.stop.steps = 10
+[[source]]
+kind = "point"
+position = ["0 m", "0 m", "0 m"]
+component = "Ez"
+waveform = {kind = "gaussian", frequency = "3 GHz", bandwidth = "2 GHz"}
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 m", "0 m", "0 m"]
+size = ["0.1 m", "0.1 m", "0 m"]
+frequencies = ["3 GHz"]
+)") + key + " = " + value + "\n");
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 5) << key;
+    EXPECT_TRUE(holds(o.err, "E0629") && holds(o.err, "three dimensions")) << o.err;
+  }
 }
 
 }  // namespace

@@ -347,29 +347,6 @@ TEST_F(FdtdExterior, OrdersInADispersiveMediumAddUpToTheFlux) {
   }
 }
 
-TEST_F(FdtdExterior, BeamsAndLudwigsPartsAreOfThreeDimensions) {
-  for (const auto& [key, value] : {std::pair("beam", "true"), {"co_polar", "\"0 deg\""}}) {
-    write("case.toml", std::string(R"(app = "electromagnetics.fdtd"
-grid = {size = ["0.4 m", "0.4 m", "0 m"], cell = "4 mm", polarization = "Ez"}
-run.stop.steps = 10
-[[source]]
-kind = "point"
-position = ["0 m", "0 m", "0 m"]
-component = "Ez"
-waveform = {kind = "gaussian", frequency = "3 GHz", bandwidth = "2 GHz"}
-[[monitor]]
-kind = "far_field"
-name = "far"
-position = ["0 m", "0 m", "0 m"]
-size = ["0.1 m", "0.1 m", "0 m"]
-frequencies = ["3 GHz"]
-)") + key + " = " + value + "\n");
-    const Outcome o = tessera({"check", "case.toml"});
-    EXPECT_EQ(o.code, 5) << key;
-    EXPECT_TRUE(holds(o.err, "E0629") && holds(o.err, "three dimensions")) << o.err;
-  }
-}
-
 TEST_F(FdtdExterior, WavesDoNotGoFarInALossyOrAnisotropicMedium) {
   for (const auto& [medium, text] :
        {std::pair{"eps = 2\nsigma = \"10 S/m\"", "without loss and anisotropy"},

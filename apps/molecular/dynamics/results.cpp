@@ -62,6 +62,22 @@ Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std:
   return s;
 }
 
+void tell(data::Log& log, const Summary& s) {
+  for (std::size_t k = 0; k < s.energies.names.size(); ++k) {
+    const std::string& name = s.energies.names[k];
+    if (s.energies.rows() == 0 || name == "step" || name == "time_ps" || name == "state" ||
+        name == "evaluations" || name == "largest_at")
+      continue;
+    log.info(s.type == StageType::minimize || s.energies.rows() == 1
+                 ? fmt::format("  {:<26} {:16.8g}", name, s.energies.columns[k].back())
+                 : fmt::format("  {:<26} {:16.8g} +- {:.2g}", name, s.averages[k].mean,
+                               s.averages[k].error));
+  }
+  if (s.drift)
+    log.info(fmt::format("  {:<26} {:16.4g} +- {:.2g} kJ/mol/ps/atom", "drift", s.drift->mean,
+                         s.drift->error));
+}
+
 void write_results(const std::filesystem::path& run, const Case& c,
                    const std::vector<Summary>& stages) {
   data::CsvTable table({"stage", "quantity", "unit", "average", "error", "first", "last"});

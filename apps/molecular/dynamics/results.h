@@ -3,6 +3,7 @@
 #pragma once
 #include "molecular/dynamics/case.h"
 #include "tessera/data/csv_numbers.h"
+#include "tessera/data/log.h"
 
 #include <filesystem>
 #include <string>
@@ -29,6 +30,8 @@ struct Summary {
 std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k,
                                 const std::string& name);
 Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std::size_t n_atoms);
+/// Its means, and the drift.
+void tell(data::Log& log, const Summary& s);
 
 /// summary.csv and results.h5.
 void write_results(const std::filesystem::path& run, const Case& c,
