@@ -314,7 +314,7 @@ TEST_F(Command, SchemaIsDraft07AndKnowsEveryKey) {
   EXPECT_EQ(terms["type"], Json::array({"integer", "string"}));  // or an expression
   EXPECT_EQ(terms["minimum"], 1);
   EXPECT_EQ(terms["default"], 100);
-  EXPECT_EQ(schema["properties"]["ending"]["enum"].size(), 8u);
+  EXPECT_EQ(schema["properties"]["ending"]["enum"].size(), 9u);
   EXPECT_EQ(schema["properties"]["sum"]["properties"]["scale"]["examples"][0], "1 m");
   EXPECT_EQ(schema["required"], Json::array({"app"}));
   EXPECT_TRUE(holds(tessera({"schema", "demo.sample", "--markdown"}).out,

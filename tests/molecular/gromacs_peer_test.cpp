@@ -205,7 +205,7 @@ void compare(const Folder& f, const Setting& s, const std::vector<std::string>& 
     std::vector<Term> terms;
   };
   const Row rows[] = {
-      {{"Bond", "Harmonic Pot."}, {Term::bonds}},
+      {{"Bond"}, {Term::bonds}},
       {{"Angle", "U-B"}, {Term::angles, Term::urey_bradley}},
       {{"Proper Dih."}, {Term::dihedrals}},
       {{"Per. Imp. Dih."}, {Term::impropers}},
@@ -218,7 +218,7 @@ void compare(const Folder& f, const Setting& s, const std::vector<std::string>& 
       {{"Disper. corr."}, {Term::lj_tail}},
       {{"Coulomb (SR)", "Coul. recip."}, {Term::coulomb_short, Term::coulomb_reciprocal}},
       {{"Position Rest."}, {Term::position_restraints}},
-      {{"Dis. Rest."}, {Term::distance_restraints}}};
+      {{"Dis. Rest.", "Harmonic Pot."}, {Term::distance_restraints}}};
   for (const Row& row : rows) {
     double value = 0, expected = 0;
     for (const Term t : row.terms) value += forces.energy[static_cast<std::size_t>(t)];
