@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     for (const std::string& top : top_cells(g))
       for (const auto& [layer, type] : layers_of(g, top)) {
         const std::vector<Outline> polygons = gds_polygons(g, top, layer, type);
-        // Of n sides n^2 pairs may meet; `united` ends at 10^8 of them, a minute of this build.
+        // Of n sides n^2 pairs may meet; `united` ends at 5 10^7 of them.
         std::size_t corners = 0;
         for (const Outline& o : polygons) corners += o.size();
         if (corners > 600) continue;

@@ -21,8 +21,8 @@ using Whole = std::int64_t;
 using Wide = __int128;
 using Knot = std::array<Whole, 2>;
 
-constexpr int kBits = 45;                        ///< of coordinates
-constexpr std::size_t kMostPairs = 100'000'000;  ///< of sides that come near each other
+constexpr int kBits = 45;                       ///< of coordinates
+constexpr std::size_t kMostPairs = 50'000'000;  ///< of sides that come near each other
 
 struct Run {
   Knot from, to;
@@ -115,36 +115,36 @@ bool part(std::vector<Run>& runs, std::size_t& pairs) {
   std::vector<std::pair<std::size_t, Knot>> cuts;
   for (std::size_t n = 0; n < ordered.size(); ++n) {
     const Knot &a = ordered[n].from, &b = ordered[n].to;
-    tree.in_box({double(std::min(a[0], b[0])), double(std::min(a[1], b[1]))},
-                {double(std::max(a[0], b[0])), double(std::max(a[1], b[1]))}, [&](std::size_t m) {
-                  if (++pairs > kMostPairs)
-                    throw Error("[united] more than " + std::to_string(kMostPairs) +
-                                " pairs of sides come near each other");
-                  if (m <= n) return;
-                  const Side &one = tree.sides()[n], &other = tree.sides()[m];
-                  if (clear_of(one.from, one.to, other.from, other.to)) return;
-                  const Knot &c = ordered[m].from, &d = ordered[m].to;
-                  const Wide ac = turn(a, b, c), ad = turn(a, b, d), ca = turn(c, d, a),
-                             cb = turn(c, d, b);
-                  const auto cut = [&](std::size_t side, const Knot& at) {
-                    if (at != ordered[side].from && at != ordered[side].to)
-                      cuts.emplace_back(side, at);
-                  };
-                  bool met = false;
-                  const auto meet = [&](std::size_t side, const Knot& from, const Knot& to,
-                                        const Knot& at, Wide turned) {
-                    if (!meets(from, to, at, turned)) return;
-                    cut(side, at);
-                    met = true;
-                  };
-                  meet(n, a, b, c, ac), meet(n, a, b, d, ad);
-                  meet(m, c, d, a, ca), meet(m, c, d, b, cb);
-                  if (met || ac == 0 || ad == 0 || ca == 0 || cb == 0) return;
-                  if ((ac > 0) == (ad > 0) || (ca > 0) == (cb > 0)) return;
-                  const Knot x = crossing(a, b, c, d);
-                  cut(n, x);
-                  cut(m, x);
-                });
+    tree.in_box(
+        {double(std::min(a[0], b[0])), double(std::min(a[1], b[1]))},
+        {double(std::max(a[0], b[0])), double(std::max(a[1], b[1]))},
+        [&](std::size_t m) {
+          if (++pairs > kMostPairs)
+            throw Error("[united] more than " + std::to_string(kMostPairs) +
+                        " pairs of sides come near each other");
+          const Side &one = tree.sides()[n], &other = tree.sides()[m];
+          if (clear_of(one.from, one.to, other.from, other.to)) return;
+          const Knot &c = ordered[m].from, &d = ordered[m].to;
+          const Wide ac = turn(a, b, c), ad = turn(a, b, d), ca = turn(c, d, a), cb = turn(c, d, b);
+          const auto cut = [&](std::size_t side, const Knot& at) {
+            if (at != ordered[side].from && at != ordered[side].to) cuts.emplace_back(side, at);
+          };
+          bool met = false;
+          const auto meet = [&](std::size_t side, const Knot& from, const Knot& to, const Knot& at,
+                                Wide turned) {
+            if (!meets(from, to, at, turned)) return;
+            cut(side, at);
+            met = true;
+          };
+          meet(n, a, b, c, ac), meet(n, a, b, d, ad);
+          meet(m, c, d, a, ca), meet(m, c, d, b, cb);
+          if (met || ac == 0 || ad == 0 || ca == 0 || cb == 0) return;
+          if ((ac > 0) == (ad > 0) || (ca > 0) == (cb > 0)) return;
+          const Knot x = crossing(a, b, c, d);
+          cut(n, x);
+          cut(m, x);
+        },
+        n + 1);
   }
   if (cuts.empty()) return false;
   std::sort(cuts.begin(), cuts.end());

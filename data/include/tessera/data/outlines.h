@@ -40,9 +40,10 @@ class SideTree {
   const Place2& low() const { return nodes_.front().low; }
   const Place2& high() const { return nodes_.front().high; }
 
-  /// Calls visit(k) for sides whose own boxes meet [low, high].
+  /// Calls visit(k) for sides, k from `from` on, whose own boxes meet [low, high].
   template <class Visit>
-  void in_box(const Place2& low, const Place2& high, const Visit& visit) const {
+  void in_box(const Place2& low, const Place2& high, const Visit& visit,
+              std::size_t from = 0) const {
     if (sides_.empty()) return;
     std::uint32_t stack[64];
     int n = 0;
@@ -56,7 +57,8 @@ class SideTree {
         stack[n++] = here + 1;
         continue;
       }
-      for (std::size_t k = node.first; k < std::size_t{node.first} + node.count; ++k) {
+      for (std::size_t k = node.first < from ? from : node.first;
+           k < std::size_t{node.first} + node.count; ++k) {
         const Side& s = sides_[k];
         const Place2 a{s.from[0] < s.to[0] ? s.from[0] : s.to[0],
                        s.from[1] < s.to[1] ? s.from[1] : s.to[1]},
