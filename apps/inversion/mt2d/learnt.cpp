@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::apps::mt2d {
@@ -16,13 +17,14 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-LearntSection searched(const InvertProblem& p, const Numbers& smooth,
+LearntSection searched(const InvertProblem& p, const Smooth& smooth,
                        inversion::LearntOptions options) {
   const PlacedPrior prior = placed_prior(p);
   const inversion::InverseProblem cells = problem_of_cells(p);
-  Numbers start = smooth;
+  Numbers start = smooth.ln_ohm_m;
   start.resize(prior.model.cells(), 0.0);
   options.newton.tolerance = 1e-3 * static_cast<double>(cells.data.size());
+  options.error_scale = std::max(1.0, smooth.rms);
   options.draws = p.options.prior.draws;
   options.key = {p.options.seed, 17};
   options.held_out = {prior.calibration.held_out};
@@ -50,13 +52,13 @@ void note_steps(LearntSection& s) {
 
 }  // namespace
 
-LearntSection first_learnt_section(const InvertProblem& p, const Numbers& smooth, int steps) {
+LearntSection first_learnt_section(const InvertProblem& p, const Smooth& smooth, int steps) {
   LearntSection s = searched(p, smooth, {.newton = {.max_iterations = steps}, .rounds = 0});
   note_steps(s);
   return s;
 }
 
-LearntSection learnt_section(const InvertProblem& p, const Numbers& smooth,
+LearntSection learnt_section(const InvertProblem& p, const Smooth& smooth,
                              const LearntSection& before) {
   const inversion::LearntResult& b = before.found;
   LearntSection s = searched(p, smooth,

@@ -14,11 +14,15 @@ struct LearntSection {
   inversion::LearntResult found;
   std::vector<std::string> doubts;
 };
-/// From the smooth section's ln ohm m, by so many steps at most from the cheapest start.
-LearntSection first_learnt_section(const InvertProblem& p, const std::vector<double>& smooth,
-                                   int steps);
+/// The smooth section beside it.
+struct Smooth {
+  const std::vector<double>& ln_ohm_m;
+  double rms;
+};
+/// From the smooth section, by so many steps at most from the cheapest start.
+LearntSection first_learnt_section(const InvertProblem& p, const Smooth& smooth, int steps);
 /// From what was found, perhaps on a coarser mesh, to the end.
-LearntSection learnt_section(const InvertProblem& p, const std::vector<double>& smooth,
+LearntSection learnt_section(const InvertProblem& p, const Smooth& smooth,
                              const LearntSection& before);
 /// What 90 % of models lie between, the decoder's error within.
 void add_bands(const InvertProblem& p, LearntSection& s);

@@ -39,8 +39,8 @@ std::string rms_text(const StepRow& row) {
 /// The section of the prior, in the folder `learnt` of the run, and its pictures. It has contacts
 /// where the smooth one has none, and so asks for a mesh of its own.
 void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
-                    const std::vector<double>& smooth, const Result& of_smooth) {
-  const double smooth_rms = inversion::rms_of(of_smooth.survey.data);
+                    const std::vector<double>& ln_ohm_m, const Result& of_smooth) {
+  const Smooth smooth{ln_ohm_m, inversion::rms_of(of_smooth.survey.data)};
   // A few steps show where contacts are.
   constexpr int few = 3;
   LearntSection s = first_learnt_section(p, smooth, std::min(few, p.options.max_iterations));
@@ -61,9 +61,9 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   const fs::path folder = to.folder.path() / "learnt";
   data::make_folder(folder);
   write_results(folder, s.result, can_write_vtk(to.log));
-  data::write_file_atomically(folder / "prior.csv", prior_table(s, smooth_rms));
+  data::write_file_atomically(folder / "prior.csv", prior_table(s, smooth.rms));
   if (p.options.pictures) draw(folder / "plots", s.result, false);
-  for (const std::string& line : describe(s, smooth_rms)) to.log.info(line);
+  for (const std::string& line : describe(s, smooth.rms)) to.log.info(line);
   for (const std::string& doubt : s.doubts) to.log.warning("prior doubtful: " + doubt);
   to.manifest.metrics.emplace_back("learnt_rms", rms_of(s));
   to.manifest.metrics.emplace_back("learnt_from_smooth", s.found.from_smooth);

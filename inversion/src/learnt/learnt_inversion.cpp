@@ -128,6 +128,9 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
   if (!p.fixed.empty()) throw Error("[invert_learnt] no cell of a learnt model can be fixed");
   LearntResult r;
   const std::vector<LearntStart> raw = starts_of(model, prior, smooth, options);
+  const double unit = options.error_scale * options.error_scale;
+  GaussNewtonOptions newton = options.newton;
+  newton.tolerance *= unit;
   std::vector<Iteration> rows;
   for (int round = 0; round <= options.rounds; ++round) {
     std::vector<LearntStart> starts = raw;
@@ -143,14 +146,14 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
     const Cheapest from = cheapest_of(p, prior, starts);
     if (round == 0) r.start = from.start, r.starts = std::move(starts);
     // A decrease of Phi by less is none that data or prior speak for.
-    if (round > 0 && !(from.state.objective < r.objective - 1)) break;
+    if (round > 0 && !(from.state.objective < r.objective - unit)) break;
     rows.push_back({.number = static_cast<int>(rows.size()) + 1,
                     .rms = rms(p.loss, from.state.residual),
                     .objective = from.state.objective,
                     .step = 1,
                     .forwards = static_cast<int>(starts.size()),
                     .plain_rms = rms({}, from.state.residual)});
-    static_cast<GaussNewtonResult&>(r) = gauss_newton(p, prior, from.state.m, options.newton);
+    static_cast<GaussNewtonResult&>(r) = gauss_newton(p, prior, from.state.m, newton);
     for (Iteration row : r.iterations) {
       row.number = static_cast<int>(rows.size()) + 1;
       rows.push_back(row);

@@ -31,6 +31,9 @@ struct ExpectedCost {
 
 struct LearntOptions {
   GaussNewtonOptions newton;
+  /// By this errors are too small, as the RMS of a smooth section tells: what a step or a round has
+  /// to gain in Phi is its square times more.
+  double error_scale = 1;
   int draws = 4;  ///< starts whose codes are drawn from N(0, 1)
   /// Where a search with the same model and data ended whose physics were coarser: this one goes on
   /// there, instead of from the cheapest start.
