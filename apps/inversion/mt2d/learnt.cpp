@@ -58,11 +58,15 @@ LearntSection first_learnt_section(const InvertProblem& p, const Smooth& smooth,
   return s;
 }
 
+int steps_left(const InvertProblem& p, const LearntSection& before) {
+  return p.options.max_iterations - static_cast<int>(before.result.steps.size());
+}
+
 LearntSection learnt_section(const InvertProblem& p, const Smooth& smooth,
                              const LearntSection& before) {
   const inversion::LearntResult& b = before.found;
   LearntSection s = searched(p, smooth,
-                             {.newton = {.max_iterations = p.options.max_iterations},
+                             {.newton = {.max_iterations = std::max(1, steps_left(p, before))},
                               .from = inversion::LearntStart{b.starts[b.start].name, b.m}});
   s.result.steps = before.result.steps;
   note_steps(s);

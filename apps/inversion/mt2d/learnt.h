@@ -21,7 +21,9 @@ struct Smooth {
 };
 /// From the smooth section, by so many steps at most from the cheapest start.
 LearntSection first_learnt_section(const InvertProblem& p, const Smooth& smooth, int steps);
-/// From what was found, perhaps on a coarser mesh, to the end.
+/// How many of inversion.max_iterations are left behind those of all meshes.
+int steps_left(const InvertProblem& p, const LearntSection& before);
+/// From what was found, perhaps on a coarser mesh, to the end or for the steps that are left.
 LearntSection learnt_section(const InvertProblem& p, const Smooth& smooth,
                              const LearntSection& before);
 /// What 90 % of models lie between, the decoder's error within.

@@ -48,7 +48,7 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   const auto look = [&] {
     finer = finer_mesh(config, p, s.found.cells);
     tell(to.log, "with the prior: ", finer);
-    if (!finer.next) return true;
+    if (!finer.next || steps_left(p, s) < 1) return true;
     p = *std::move(finer.next);
     complete(config, p);
     return false;

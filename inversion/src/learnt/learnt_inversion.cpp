@@ -132,7 +132,8 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
   GaussNewtonOptions newton = options.newton;
   newton.tolerance *= unit;
   std::vector<Iteration> rows;
-  for (int round = 0; round <= options.rounds; ++round) {
+  for (int round = 0; round == 0 || (round <= options.rounds && newton.max_iterations > 0);
+       ++round) {
     std::vector<LearntStart> starts = raw;
     if (round == 0 && options.from) {
       starts = {*options.from};
@@ -154,6 +155,7 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
                     .forwards = static_cast<int>(starts.size()),
                     .plain_rms = rms({}, from.state.residual)});
     static_cast<GaussNewtonResult&>(r) = gauss_newton(p, prior, from.state.m, newton);
+    newton.max_iterations -= static_cast<int>(r.iterations.size());
     for (Iteration row : r.iterations) {
       row.number = static_cast<int>(rows.size()) + 1;
       rows.push_back(row);

@@ -30,7 +30,7 @@ struct ExpectedCost {
 };
 
 struct LearntOptions {
-  GaussNewtonOptions newton;
+  GaussNewtonOptions newton;  ///< its max_iterations are those of all rounds together
   /// By this errors are too small, as the RMS of a smooth section tells: what a step or a round has
   /// to gain in Phi is its square times more.
   double error_scale = 1;
