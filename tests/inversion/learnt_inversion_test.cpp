@@ -133,6 +133,29 @@ TEST(LearntInversion, FindsAnEarthOfItsKind) {
   EXPECT_TRUE(std::isnan(invert_learnt(e.problem, e.model, e.prior, {}).from_smooth));
 }
 
+// Steps are counted over rounds: each begins with a row for its start.
+TEST(LearntInversion, TakesNoMoreStepsThanAskedForInAllItsRounds) {
+  const SteppedEarth e = stepped_earth(ln_of({0.7, -1.4, 0.4}), 3);
+  for (const int most : {1, 2, 3}) {
+    const LearntResult r = invert_learnt(e.problem, e.model, e.prior, {},
+                                         {.newton = {.max_iterations = most}, .rounds = 5});
+    EXPECT_EQ(r.reason, Reason::iteration_limit) << most;
+    EXPECT_EQ(r.iterations.size(), static_cast<std::size_t>(most) + 1);
+  }
+}
+
+// What a round has to gain is in errors that are right: with a scale beyond all gains none is
+// taken.
+TEST(LearntInversion, ErrorsTooSmallAskForLargerGains) {
+  const SteppedEarth e = stepped_earth(ln_of({0.7, -1.4, 0.4}), 3);
+  const LearntResult right = invert_learnt(e.problem, e.model, e.prior, {}),
+                     small = invert_learnt(e.problem, e.model, e.prior, {}, {.error_scale = 1e6});
+  EXPECT_EQ(right.reason, Reason::converged);
+  EXPECT_EQ(small.reason, Reason::converged);
+  EXPECT_EQ(small.iterations.size(), 1u);  // the start alone
+  EXPECT_GT(right.iterations.size(), 1u);
+}
+
 // Under the right prior one earth in some hundred is doubted for what it costs, and as many for
 // their codes; 40 are drawn.
 TEST(LearntInversion, FewOfItsKindAreDoubtedAndMostOfAnother) {
