@@ -89,6 +89,45 @@ TEST_F(AnalysisRefusals, HydrogenBondsNeedBonds) {
       << some.err;
 }
 
+/// A later frame that one analysis refuses takes nothing from the others.
+TEST_F(AnalysisRefusals, ALaterFrameIsRefusedWhenTheOthersAreWritten) {
+  const auto frame = [](const char* time, const char* edge) {
+    return std::string("Argon t= ") + time +
+           "\n    2\n    1AR      AR    1   0.500   0.500   0.500\n    2AR      AR    2   0.900   "
+           "0.500   0.500\n   " +
+           edge + "   " + edge + "   " + edge + "\n";
+  };
+  write("two.gro", frame("0.0", "3.00000") + frame("1.0", "2.00000") + frame("2.0", "3.00000"));
+  const auto ran = [&](const char* r_max) {
+    write("case.toml",
+          std::string("app = \"molecular.analysis\"\ntopology = \"two.gro\"\ntrajectory = "
+                      "[\"two.gro\"]\noutput.pictures = false\n[[analysis]]\ntype = \"rdf\"\n"
+                      "r_max = \"") +
+              r_max + "\"\n[[analysis]]\ntype = \"density\"\naxis = \"c\"\nslices = 2\n");
+    return tessera({"run", "case.toml", "--output", "RUN", "--force"});
+  };
+  ASSERT_EQ(ran("0.9 nm").code, 0);
+  const auto files = [&] {
+    std::vector<std::string> names;
+    for (const auto& e : fs::directory_iterator(here() / "RUN/tables"))
+      names.push_back(e.path().filename().string());
+    std::ranges::sort(names);
+    return names;
+  };
+  std::vector<std::string> all = files();
+  std::string density;
+  for (const std::string& name : all)
+    if (holds(name, "density")) density = name;
+  ASSERT_FALSE(density.empty());
+  const std::string before = read("RUN/tables/" + density);
+  const Outcome o = ran("1.4 nm");
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "case.toml:5:1") && holds(o.err, "in the frame at 1 ps")) << o.err;
+  EXPECT_EQ(read("RUN/tables/" + density), before);
+  std::erase_if(all, [](const std::string& name) { return holds(name, "rdf"); });
+  EXPECT_EQ(files(), all);
+}
+
 TEST_F(AnalysisRefusals, FaultsAreToldAtTheirPlace) {
   const std::string text = read("brownian.toml");
   const auto changed = [&](const std::string& from, const std::string& to) {

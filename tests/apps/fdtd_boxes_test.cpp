@@ -77,6 +77,46 @@ TEST_F(FdtdBoxes, WallsAndBodiesBesideThemAreTold) {
   EXPECT_TRUE(holds(ground("0.8 um", ""), "E0661"));
 }
 
+/// Wires and lumped elements send waves back, too.
+TEST_F(FdtdBoxes, WiresAndElementsBesideThemAreTold) {
+  const auto beside = [&](const std::string& what) {
+    return says(R"(app = "electromagnetics.fdtd"
+grid = {size = ["0.6 m", "0.6 m", "0.6 m"], cell = "20 mm"}
+run.stop.time = "15 ns"
+boundary.pml.cells = 8
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0 m", "0 m", "0 m"]
+waveform = {kind = "gaussian", frequency_min = "600 MHz", frequency_max = "1.2 GHz"}
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 m", "0 m", "0 m"]
+size = ["0.12 m", "0.12 m", "0.12 m"]
+frequencies = ["0.9 GHz"]
+)" + what,
+                {});
+  };
+  const auto wire = [](const std::string& x) {
+    return "[[wire]]\nname = \"arm\"\npoints = [[\"" + x + "\", \"0 m\", \"-0.04 m\"], [\"" + x +
+           "\", \"0 m\", \"0.04 m\"]]\nradius = \"2 mm\"\n";
+  };
+  const auto load = [](const std::string& x) {
+    return "[[load]]\nname = \"r\"\nposition = [\"" + x +
+           "\", \"0 m\", \"0.01 m\"]\nsize = [\"0 m\", \"0 m\", \"20 mm\"]\naxis = "
+           "\"z\"\nresistance = \"50 ohm\"\n";
+  };
+  for (const auto& [out, name] :
+       {std::pair{beside(wire("0.1 m")), "'arm'"}, {beside(load("-0.1 m")), "'r'"}}) {
+    EXPECT_EQ(out[0], '0') << out;
+    EXPECT_TRUE(holds(out, std::string("warning E0662: ") + name + " lies outside of its box"))
+        << out;
+  }
+  for (const std::string& out : {beside(""), beside(wire("0.04 m")), beside(load("-0.04 m"))})
+    EXPECT_TRUE(out[0] == '0' && !holds(out, "E0662")) << out;
+}
+
 TEST_F(FdtdBoxes, WhatJoinedFacesRepeatHasNoFarField) {
   const std::string joined = "boundary.x=\"periodic\"";
   const std::string within = says(kLine, {joined}),

@@ -246,6 +246,35 @@ TEST_F(MdWords, WhatDoesNothingIsTold) {
   EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0757"));
 }
 
+/// What a case expects is known before its first step, at the words that ask for it.
+TEST_F(MdWords, UnknownQuantitiesAreRefusedBeforeTheRun) {
+  const auto expecting = [](const std::string& what) {
+    return std::string(kWater) + "[[stage]]\nname = \"down\"\ntype = \"minimize\"\n" +
+           "[[stage]]\nname = \"free\"\nnstenergy = 10\n[[expect]]\nvalue = 0\ntolerance = 1e9\n" +
+           what;
+  };
+  refused(expecting("quantity = \"pressure\"\n"), "quantity", "E0754",
+          "stage 'free' finds no 'pressure'", "did you mean pressure_bar");
+  refused(expecting("quantity = \"temprature\"\n"), "quantity", "E0754",
+          "stage 'free' finds no 'temprature'", "temperature_k");
+  refused(expecting("quantity = \"conserved\"\nstage = \"down\"\n"), "quantity", "E0754",
+          "stage 'down' finds no 'conserved'", "largest_force_kj_mol_nm");
+  refused(expecting("quantity = \"drift\"\nstage = \"down\"\n"), "quantity", "E0754",
+          "stage 'down' finds no 'drift'");
+  refused(expecting("quantity = \"drift\"\n"), "quantity", "E0754",
+          "a drift needs 4 rows of energies, stage 'free' has 3", "a smaller nstenergy");
+  refused(expecting("quantity = \"potential\"\nstage = \"up\"\n"), "stage = \"up", "E0751",
+          "there is no stage 'up'");
+  // Whatever a run finds may be expected.
+  write("case.toml", expecting("quantity = \"potential\"\n"));
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  for (const auto& [stage, folder] : {std::pair{"down", "1_down"}, {"free", "2_free"}})
+    for (const auto& [column, values] : table("RUN/" + std::string(folder) + "/energies.csv")) {
+      write("case.toml", expecting("quantity = \"" + column + "\"\nstage = \"" + stage + "\"\n"));
+      EXPECT_EQ(tessera({"check", "case.toml"}).code, 0) << stage << " " << column;
+    }
+}
+
 /// A time of a barostat is long beside what lies between its changes of the box.
 TEST_F(MdWords, BarostatsTakeASmallPartOfTheirTime) {
   const auto pressed = [](const std::string& tau_p) {
@@ -278,9 +307,21 @@ TEST_F(MdWords, StepsThatFilesHaveNoPlaceForAreRefused) {
   }
 }
 
+/// What a file has no place for has an error of its own: no step has failed.
+TEST_F(MdWords, WhatATrajectoryHasNoPlaceForIsNoFailedStep) {
+  write("case.toml", std::string(kWater) + "[output]\nxtc_precision = \"1e10 1/nm\"\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(o.code, 5) << o.err;
+  EXPECT_TRUE(holds(o.err, "error E0751") && holds(o.err, "[xtc]") &&
+              holds(o.err, "another format") && !holds(o.err, "minimize first"))
+      << o.err;
+  EXPECT_FALSE(fs::exists(here() / "RUN/1_dynamics/why.txt"));
+}
+
 /// Keys that the steps of no stage read; one that a stage reads is not idle at the top.
 TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
-  const std::string sd = "integrator = \"sd\"\n", coupled = "tcoupl = \"v-rescale\"\n";
+  const std::string sd = "integrator = \"sd\"\n", coupled = "tcoupl = \"v-rescale\"\n",
+                    cut = "coulombtype = \"cut-off\"\n";
   const auto water = [&](const std::string& keys) { return keys + kWater; };
   for (const auto& [keys, key, says] :
        {std::tuple{sd + "nstcomm = 5\n", "nstcomm", "with integrator = \"sd\""},
@@ -298,7 +339,18 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
         {"tc_grps = [\"all\"]\ntc_ref_t = [\"300 K\"]\ntc_tau_t = [\"1 ps\"]\n", "tc_tau_t",
          "without a thermostat"},
         {"mts_level2_factor = 3\n", "mts_level2_factor", "without mts"},
-        {"gen_vel = false\n", "gen_temp", "with gen_vel = false"}})
+        {"gen_vel = false\n", "gen_temp", "with gen_vel = false"},
+        {"epsilon_rf = 78\n", "epsilon_rf", "without coulombtype = \"reaction-field\""},
+        {cut + "pme_order = 6\n", "pme_order", "without coulombtype = \"pme\""},
+        {cut + "ewald_rtol = 1e-6\n", "ewald_rtol", "without coulombtype = \"pme\" or \"ewald\""},
+        {"ewald_kmax = \"20 1/nm\"\n", "ewald_kmax", "without coulombtype = \"ewald\""},
+        {"fourier_grid = 24\nfourierspacing = \"0.1 nm\"\n", "fourierspacing",
+         "beside fourier_grid"},
+        {"ewald_beta = \"3 1/nm\"\newald_rtol = 1e-6\n", "ewald_rtol", "beside ewald_beta"},
+        {"DispCorr_pairs = \"all\"\n", "DispCorr_pairs", "without DispCorr"},
+        {"posres_k = \"10 kJ/mol/nm^2\"\n", "posres_k", "without posres"},
+        {"posres = \"none\"\nrefcoord_scaling = \"com\"\n", "refcoord_scaling",
+         "where no atoms are held"}})
     warned(water(keys), key, std::string(key) + " has no effect " + says);
   const auto silent = [&](const std::string& text) {
     write("case.toml", text);
@@ -312,6 +364,10 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
                "= [\"1 1/bar\", \"1 1/bar\", \"0 1/bar\"]\n"));
   silent(water("gen_vel = true\n"));
   silent(water(""));
+  silent(water("posres = \"solute\"\nposres_k = \"10 kJ/mol/nm^2\"\n"));
+  // Energies of all kinds of stages read what is given for all.
+  silent("epsilon_rf = 78\n" + water("") +
+         "[[stage]]\ntype = \"minimize\"\ncoulombtype = " + "\"reaction-field\"\n[[stage]]\n");
   // Defaults are in every resolved case.
   silent(water(sd + "comm_mode = \"linear\"\nnstcomm = 100\n"));
   silent(water("tau_p = \"5 ps\"\nref_p = \"1 bar\"\ncompressibility = \"4.5e-5 1/bar\"\n"));

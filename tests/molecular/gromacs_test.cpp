@@ -6,6 +6,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/constraints.h"
+#include "tessera/molecular/transform.h"
 #include "test_data.h"
 #include "topology_text.h"
 
@@ -96,7 +97,23 @@ TEST(Top, HarmonicRestraintsNeverBecomeRigid) {
     EXPECT_EQ(rigid.constraints.size(), 2U) << static_cast<int>(which);
     EXPECT_EQ(rigid.bonds.size(), 0U) << static_cast<int>(which);
     EXPECT_EQ(rigid.distance_restraints, s.distance_restraints);
+    EXPECT_EQ(molecules(rigid), std::vector<std::int32_t>(4, 0)) << "springs hold them together";
   }
+}
+
+/// What springs hold is one molecule, which a face of the box does not cut.
+TEST(Top, SpringsKeepAtomsInOneMolecule) {
+  const System s = parse_top(
+      std::string(water_types) +
+      "[ moleculetype ]\nPAIR 2\n[ atoms ]\n1 O 1 A O1 1 0\n2 O 1 A O2 1 0\n3 O 1 A O3 1 0\n"
+      "[ bonds ]\n1 2 6 0.4 1000\n[ distance_restraints ]\n2 3 1 0 1 0.2 0.3 0.5 1\n"
+      "[ system ]\nPair\n[ molecules ]\nPAIR 2\n");
+  EXPECT_EQ(molecules(s), (std::vector<std::int32_t>{0, 0, 1, 2, 2, 3}))
+      << "a restraint with a flat part holds nothing together";
+  const Box box = rectangular_box({2, 2, 2});
+  std::vector<Vec3> x = {{0.1, 1, 1}, {1.8, 1, 1}, {1, 1, 1}, {0.5, 1, 1}, {0.6, 1, 1}, {1, 1, 1}};
+  MoleculeMap(s).make_whole(x, box);
+  EXPECT_NEAR(x[1][0], -0.2, 1e-12);
 }
 
 /// A spring beside a bond, before or behind it, neither gives the rigid bond its length nor

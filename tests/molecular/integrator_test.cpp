@@ -261,6 +261,59 @@ TEST(Integrator, RotationIsTakenOut) {
       << "a box does not turn";
 }
 
+/// Atoms on one line have no rotation about it: what is left of two is their distance, of three
+/// what stretches and bends them.
+TEST(Integrator, RotationOfAtomsOnALine) {
+  const Vec3 line = {2.0 / 7, -3.0 / 7, 6.0 / 7};
+  for (const std::size_t n : {std::size_t{2}, std::size_t{3}}) {
+    Case c = springs(n, 0, 12);
+    c.frame.box = {};
+    for (std::size_t i = 0; i < n; ++i) {
+      c.system.atoms.mass_amu[i] = 12 + 4 * double(i);
+      for (std::size_t k = 0; k < 3; ++k) c.frame.x_nm[i][k] = 0.3 + 0.12 * double(i * i) * line[k];
+    }
+    const Integrator s(c.system, springs_of(0),
+                       {.scheme = Scheme::velocity_verlet,
+                        .temperature_k = 20,
+                        .centre_of_mass_removal = Dynamics::CentreOfMassRemoval::angular,
+                        .centre_of_mass_removal_every = 1});
+    EXPECT_NEAR(s.degrees_of_freedom(), n == 2 ? 1 : 3, 1e-12);
+    EXPECT_NEAR(s.energies(s.begin(c.frame)).temperature_k, 20, 1e-7);
+
+    // What is taken out is a motion of one solid; what is left has neither momentum.
+    Frame given = c.frame;
+    for (std::size_t i = 0; i < n; ++i)
+      given.v_nm_ps.push_back({0.3 - double(i), 0.1 * double(i * i), 0.7 * double(i) - 0.2});
+    const std::vector<Vec3> v = s.begin(given).frame.v_nm_ps;
+    const auto along = [&](const Vec3& a) {
+      return a[0] * line[0] + a[1] * line[1] + a[2] * line[2];
+    };
+    Vec3 p{}, l{};
+    for (std::size_t i = 0; i < n; ++i) {
+      const double m = c.system.atoms.mass_amu[i], r = double(i * i);
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double across = v[i][k] - along(v[i]) * line[k];
+        p[k] += m * v[i][k], l[k] += m * r * across;
+        if (n == 2) EXPECT_NEAR(across, 0, 1e-9);
+      }
+      EXPECT_NEAR(along(v[i]) - along(v[0]), along(given.v_nm_ps[i]) - along(given.v_nm_ps[0]),
+                  1e-9);
+    }
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(p[k], 0, 1e-9), EXPECT_NEAR(l[k], 0, 1e-9);
+    if (n == 3) {  // what a straight line through the three does not meet
+      const auto bent = [&](const std::vector<Vec3>& u, std::size_t k) {
+        const auto across = [&](std::size_t i) { return u[i][k] - along(u[i]) * line[k]; };
+        return across(2) - across(0) - 4 * (across(1) - across(0));
+      };
+      for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(bent(v, k), bent(given.v_nm_ps, k), 1e-9);
+    }
+  }
+  const Case one = springs(1, 0, 12);
+  EXPECT_THROW(Integrator(one.system, springs_of(0),
+                          {.centre_of_mass_removal = Dynamics::CentreOfMassRemoval::angular}),
+               Error);
+}
+
 TEST(Integrator, SlowForcesKickSeldom) {
   // x'' = -(k1 + k2) x with k2 evaluated every fourth step: the energy at these steps stays; every
   // step, it is the plain integrator.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/section_model.h"
 
+#include "inversion/mt2d/cell_table.h"
 #include "tessera/data/csv_numbers.h"
 #include "tessera/data/text_reader.h"
 
@@ -23,24 +24,6 @@ double turn(const Place& a, const Place& b, const Place& c) {
 bool cross(const Place& a, const Place& b, const Place& c, const Place& d) {
   return turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
 }
-
-/// Cells of a section as model.csv has them.
-struct CellTable {
-  std::vector<std::vector<Place>> cell;
-  std::vector<Place> low, high;  ///< boxes around them
-  double left = HUGE_VAL, right = -HUGE_VAL, top = HUGE_VAL, bottom = -HUGE_VAL;
-
-  void add(std::vector<Place> corners) {
-    Place from{HUGE_VAL, HUGE_VAL}, to{-HUGE_VAL, -HUGE_VAL};
-    for (const Place& at : corners)
-      for (std::size_t a = 0; a < 2; ++a)
-        from[a] = std::min(from[a], at[a]), to[a] = std::max(to[a], at[a]);
-    cell.push_back(std::move(corners));
-    low.push_back(from), high.push_back(to);
-    left = std::min(left, from[0]), right = std::max(right, to[0]);
-    top = std::min(top, from[1]), bottom = std::max(bottom, to[1]);
-  }
-};
 
 /// The line on which cells end upwards: sides that belong to one cell alone, seen from above.
 /// Nothing where it jumps, which no ground does; `jump` is then there.
@@ -151,31 +134,9 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
   }
   for (std::size_t i = 0; i < cells->cell.size(); ++i)
     out.corners.push_back(cells->low[i]), out.corners.push_back(cells->high[i]);
-  out.depths = [cells](double at_y) {
-    const double u = std::clamp(at_y, cells->left, cells->right);
-    std::vector<double> out;
-    for (std::size_t k = 0; k < cells->cell.size(); ++k)
-      if (cells->low[k][0] <= u && u <= cells->high[k][0])
-        out.push_back(cells->low[k][1]), out.push_back(cells->high[k][1]);
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    return out;
-  };
-  out.region = [cells](double at_y, double at_z, double) {
-    const double u = std::clamp(at_y, cells->left, cells->right),
-                 v = std::clamp(at_z, cells->top, cells->bottom);
-    std::size_t nearest = 0;
-    double least =
-        HUGE_VAL;  // where no cell holds it, as between a ground and another: the nearest
-    for (std::size_t k = 0; k < cells->cell.size(); ++k) {
-      const Place &low = cells->low[k], &high = cells->high[k];
-      const double away = std::hypot(std::max({low[0] - u, u - high[0], 0.0}),
-                                     std::max({low[1] - v, v - high[1], 0.0}));
-      if (away == 0 && lies_in(cells->cell[k], u, v)) return k;
-      if (away < least) least = away, nearest = k;
-    }
-    return nearest;
-  };
+  cells->sort();
+  out.depths = [cells](double at_y) { return cells->depths_at(at_y); };
+  out.region = [cells](double at_y, double at_z, double) { return cells->at(at_y, at_z); };
   return out;
 }
 

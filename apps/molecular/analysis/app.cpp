@@ -155,9 +155,28 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
                            .unit = "frames",
                            .heartbeat = context.folder.heartbeat_json()});
   std::uint64_t n = 0;
-  for (mol::Snapshot s; c.read(frames, s);) {
-    for (std::size_t k = 0; k < tasks.size(); ++k)
-      placed(context.config, k, frame_of(s), [&] { tasks[k]->add(s); });
+  // What one analysis cannot tell is an error when all that the others have found is written; of
+  // the first frame, before the others are read.
+  std::vector<data::Diagnostic> untold;
+  const auto attempt = [&](std::size_t k, const std::string& hint, auto&& work) {
+    try {
+      if (tasks[k]) placed(context.config, k, hint, work);
+    } catch (const data::InputError& e) {
+      untold.insert(untold.end(), e.findings().begin(), e.findings().end());
+      tasks[k] = nullptr;
+    }
+  };
+  const auto any_left = [&] {
+    return std::ranges::any_of(tasks, [](const auto& task) { return task != nullptr; });
+  };
+  for (mol::Snapshot s; any_left() && c.read(frames, s);) {
+    for (std::size_t k = 0; k < tasks.size(); ++k) {
+      const auto add = [&] { tasks[k]->add(s); };
+      if (n == 0)
+        placed(context.config, k, frame_of(s), add);
+      else
+        attempt(k, frame_of(s), add);
+    }
     progress.update(++n);
     if (context.stop.poll() !=
         data::StopReason::none) {  // nothing is kept: a resumed analysis starts again
@@ -171,16 +190,8 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
     context.log.warning(fmt::format(
         "{} frames are left out: their times overlap with earlier frames", frames.left_out()));
 
-  // What one analysis cannot tell is an error when all that the others have found is written.
   Findings found;
-  std::vector<data::Diagnostic> untold;
-  for (std::size_t k = 0; k < tasks.size(); ++k) {
-    try {
-      placed(context.config, k, "", [&] { tasks[k]->tell(found); });
-    } catch (const data::InputError& e) {
-      untold.insert(untold.end(), e.findings().begin(), e.findings().end());
-    }
-  }
+  for (std::size_t k = 0; k < tasks.size(); ++k) attempt(k, "", [&] { tasks[k]->tell(found); });
   write_findings(context.folder.path(), found, o.title);
   if (o.output.pictures) draw(context.folder.path(), found, o.title);
   context.log.info(fmt::format("{} frames{}", n, in.by_number ? ", which have no times" : ""));

@@ -5,6 +5,7 @@
 
 #include "molecular/dynamics/argon_case.h"
 #include "molecular/dynamics/derivatives.h"
+#include "molecular/dynamics/expectations.h"
 #include "molecular/dynamics/mdp.h"
 #include "molecular/dynamics/rerun.h"
 #include "molecular/dynamics/run.h"
@@ -197,7 +198,7 @@ data::ExitCode run(RunContext& context, const Case& c) {
     }
     if (s.drift) context.manifest.metrics.emplace_back(s.name + ".drift", s.drift->mean);
   }
-  for (const Expectation& p : check_expectations(c, stages, context.config)) {
+  for (const Expectation& p : check_expectations(c, stages)) {
     (p.kept ? context.log.info(p.text) : context.log.error(p.text));
     good = good && p.kept;
     context.manifest.metrics.emplace_back(p.name, p.found);

@@ -3,6 +3,7 @@
 #include "molecular/dynamics/case.h"
 
 #include "molecular/dynamics/complaints.h"
+#include "molecular/dynamics/expectations.h"
 #include "molecular/dynamics/input.h"
 #include "molecular/dynamics/stage_of.h"
 #include "tessera/molecular/explain.h"
@@ -33,7 +34,8 @@ struct Maker {
   Case c;
   std::vector<data::Diagnostic> errors;
   std::optional<bool> has_velocities{};  ///< the frame in which the next stage begins
-  std::vector<std::optional<std::vector<Complaint>>> idle{};  ///< of each stage that takes steps
+  /// Keys that a stage does not read, of each stage: of steps where it takes some, of energies.
+  std::vector<std::optional<std::vector<Complaint>>> idle{}, idle_of_energies{};
 
   /// What is wrong at the top of a file, or by default, is so for every stage, and told once.
   void tell(std::vector<data::Diagnostic>& list, const std::string& key, data::Diagnostic d) {
@@ -203,10 +205,12 @@ struct Maker {
                       .periodic = mol::is_periodic(c.start.box),
                       .net_charge_e = mol::net_charge_e(c.system),
                       .water_is_rigid = topology_of(c, s).rigid_waters.size() > 0,
+                      .restrained = topology_of(c, s).position_restraints.size() > 0,
                       .has_velocities = has_velocities,
                       .given = given};
     const bool steps = s.type == StageType::dynamics && s.n_steps > 0;
     idle.push_back(steps ? std::optional(idle_keys(asked)) : std::nullopt);
+    idle_of_energies.emplace_back(idle_keys_of_energies(asked));
     has_velocities = s.type == StageType::rerun ? std::nullopt : std::optional(!s.minimizes());
     for (const Complaint& x : complaints_of(asked))
       if (x.doubt)
@@ -320,12 +324,6 @@ struct Maker {
                 "give each a name");
           j = k;
         }
-    for (std::size_t k = 0; k < c.options.expectations.size(); ++k) {
-      const std::string& name = c.options.expectations[k].stage;
-      if (!name.empty() &&
-          std::ranges::none_of(c.stages, [&](const Stage& s) { return s.name == name; }))
-        error(751, fmt::format("expect[{}].stage", k), "there is no stage '" + name + "'");
-    }
   }
 
   /// Lengths in angstrom for nm, or the other way round: bonds tell.
@@ -413,13 +411,13 @@ struct Maker {
 
   /// Keys that the stages which have them do not read: at the top of a file those that none of them
   /// does. What looks at a frame alone may read any.
-  void doubt_idle() {
+  void doubt_idle(const std::vector<std::optional<std::vector<Complaint>>>& lists, bool of_steps) {
     const auto reads = [&](std::size_t k, const std::string& key) {
-      if (in_stage(k, key) || c.stages[k].type != StageType::dynamics) return false;
-      return !idle[k] || std::ranges::find(*idle[k], key, &Complaint::key) == idle[k]->end();
+      if (in_stage(k, key) || (of_steps && c.stages[k].type != StageType::dynamics)) return false;
+      return !lists[k] || std::ranges::find(*lists[k], key, &Complaint::key) == lists[k]->end();
     };
     for (std::size_t k = 0; k < c.stages.size(); ++k)
-      for (const Complaint& x : idle[k].value_or(std::vector<Complaint>{})) {
+      for (const Complaint& x : lists[k].value_or(std::vector<Complaint>{})) {
         bool read = !in_stage(k, x.key) && !at_top(x.key);
         for (std::size_t j = 0; j < c.stages.size() && !in_stage(k, x.key); ++j)
           read = read || reads(j, x.key);
@@ -482,9 +480,12 @@ Case make_case(const data::Config& config) {
   m.choose_written();
   m.doubt_keys();
   m.stop_at_errors();
+  m.errors = unknown_expectations(m.c, config);
+  m.stop_at_errors();
   m.doubt_ends();
   m.doubt_own_ends();
-  m.doubt_idle();
+  m.doubt_idle(m.idle, true);
+  m.doubt_idle(m.idle_of_energies, false);
   m.doubt_steps();
   m.c.inputs = data::inputs_read();
   return std::move(m.c);

@@ -27,6 +27,7 @@ struct Asked {
   bool periodic;
   double net_charge_e;
   bool water_is_rigid;                 ///< by the topology itself
+  bool restrained;                     ///< atoms of the topology have places to be held at
   std::optional<bool> has_velocities;  ///< where the stage begins; none: a file will tell
   std::function<bool(const char*)>
       given;  ///< whether a key stands in the file, for this stage or for all
@@ -35,6 +36,8 @@ std::vector<Complaint> complaints_of(const Asked& asked);
 /// Of a stage of dynamics: doubts of the keys that its steps do not read and that have another
 /// value than their default.
 std::vector<Complaint> idle_keys(const Asked& asked);
+/// Of any stage: likewise, of the keys that its energies do not read.
+std::vector<Complaint> idle_keys_of_energies(const Asked& asked);
 
 /// What the library found no system or no steps for, at the setting that asks for it.
 Complaint complaint_of_fault(const std::string& words, const Asked& asked);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that a stage of dynamics does not read. One that has its default says nothing: a
+// Settings that a stage does not read. One that has its default says nothing: a
 // resolved case has all of them.
 #include "molecular/dynamics/complaints.h"
 #include "molecular/dynamics/settings.h"
@@ -90,6 +90,37 @@ struct Idle {
     }
   }
 
+  void coulomb() {
+    const CoulombChoice type = s.coulombtype;
+    const bool pme = type == CoulombChoice::pme, ewald = type == CoulombChoice::ewald;
+    const auto without = [&](std::initializer_list<const char*> keys, const char* kinds) {
+      for (const char* key : keys)
+        idle(key, fmt::format("without coulombtype = {}", kinds), "leave it out, or give that");
+    };
+    if (type != CoulombChoice::reaction_field)
+      without({"epsilon_rf", "reaction_field_of_excluded"}, "\"reaction-field\"");
+    if (!pme) without({"fourierspacing", "fourier_grid", "pme_order"}, "\"pme\"");
+    if (!pme && !ewald) without({"ewald_rtol", "ewald_beta"}, "\"pme\" or \"ewald\"");
+    if (!ewald) without({"ewald_kmax"}, "\"ewald\"");
+    if (pme && s.fourier_grid != std::array<std::int64_t, 3>{})
+      idle("fourierspacing", "beside fourier_grid, which gives the numbers", "one of the two");
+    if (s.ewald_beta > 0 && (pme || (ewald && s.ewald_kmax > 0)))
+      idle("ewald_rtol", "beside ewald_beta, which splits the sum", "one of the two");
+    if (type == CoulombChoice::none)
+      idle("epsilon_r", "with coulombtype = \"none\"", "leave it out");
+    if (s.dispersion == DispersionChoice::no)
+      idle("DispCorr_pairs", "without DispCorr", "DispCorr = \"EnerPres\", or leave it out");
+  }
+
+  void restraints() {
+    const bool held = s.posres && !s.posres->empty() && *s.posres != "none";
+    if (!held)
+      idle("posres_k", "without posres; force constants of a topology are its own",
+           "give posres, or leave it out");
+    if (!held && !asked.restrained)
+      idle("refcoord_scaling", "where no atoms are held", "give posres, or leave it out");
+  }
+
   void velocities() {
     if (s.gen_vel == false)
       idle("gen_temp", "with gen_vel = false: no velocities are drawn", "gen_vel = true");
@@ -100,6 +131,13 @@ struct Idle {
 };
 
 }  // namespace
+
+std::vector<Complaint> idle_keys_of_energies(const Asked& asked) {
+  Idle c{asked};
+  c.coulomb();
+  c.restraints();
+  return std::move(c.out);
+}
 
 std::vector<Complaint> idle_keys(const Asked& asked) {
   Idle c{asked};

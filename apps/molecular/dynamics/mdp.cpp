@@ -92,12 +92,14 @@ struct CaseText {
     line("coulomb_modifier", word_of(pair_modifiers, n.coulomb_modifier));
     line("epsilon_r", n.epsilon_r);
     if (n.coulomb == N::Coulomb::reaction_field) line("epsilon_rf", n.epsilon_rf);
-    if (n.coulomb == N::Coulomb::pme || n.coulomb == N::Coulomb::ewald) {
+    if (n.coulomb == N::Coulomb::pme || n.coulomb == N::Coulomb::ewald)
       line("ewald_rtol", n.ewald_rtol);
-      line("fourierspacing", quantity(n.fourier_spacing_nm, "nm"));
-      line("pme_order", n.pme_order);
+    if (n.coulomb == N::Coulomb::pme) {
       if (n.fourier_grid != std::array<int, 3>{})
         line("fourier_grid", list_of(n.fourier_grid, [](int k) { return std::to_string(k); }));
+      else
+        line("fourierspacing", quantity(n.fourier_spacing_nm, "nm"));
+      line("pme_order", n.pme_order);
     }
     line("vdw_modifier", word_of(pair_modifiers, n.lj_modifier));
     line("rvdw", quantity(n.cutoff_lj_nm, "nm"));

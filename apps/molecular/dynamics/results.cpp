@@ -104,44 +104,4 @@ void write_results(const std::filesystem::path& run, const Case& c,
   data::write_file_atomically(run / "summary.csv", table.text());
 }
 
-std::vector<Expectation> check_expectations(const Case& c, const std::vector<Summary>& stages,
-                                            const data::Config& config) {
-  std::vector<Expectation> out;
-  for (std::size_t e = 0; e < c.options.expectations.size(); ++e) {
-    const ExpectOptions& x = c.options.expectations[e];
-    const auto at =
-        x.stage.empty() ? stages.end() - 1 : std::ranges::find(stages, x.stage, &Summary::name);
-    const auto column = std::ranges::find(at->energies.names, x.quantity);
-    double found = NAN;
-    if (x.quantity == "drift" && at->drift) {
-      found = at->drift->mean;
-    } else if (column != at->energies.names.end()) {
-      const auto k = static_cast<std::size_t>(column - at->energies.names.begin());
-      const auto& values = at->energies.columns[k];
-      found = values.empty() ? NAN
-              : x.first      ? values.front()
-              : x.last       ? values.back()
-                             : at->averages[k].mean;
-    } else {
-      throw data::InputError(config.error(754, fmt::format("expect[{}].quantity", e),
-                                          "stage '" + at->name + "' finds no '" + x.quantity + "'",
-                                          "see its energies.csv in the run folder"),
-                             data::ExitCode::config_invalid);
-    }
-    const double allowed = x.tolerance * (x.relative ? std::abs(x.value) : 1.0);
-    const bool kept = std::abs(found - x.value) <= allowed;
-    const bool drift = x.quantity == "drift";  // of all of the stage
-    const std::string name = at->name + "." + x.quantity +
-                             (drift     ? ""
-                              : x.first ? ".first"
-                              : x.last  ? ".last"
-                                        : "");
-    out.push_back({name, found,
-                   fmt::format("{}: {:.10g}, expected {:.10g} within {:.2g}{}", name, found,
-                               x.value, allowed, kept ? "" : ": NOT MET"),
-                   kept});
-  }
-  return out;
-}
-
 }  // namespace tessera::apps::dynamics

@@ -41,13 +41,4 @@ std::vector<std::filesystem::path> draw(const std::filesystem::path& plots,
                                         const std::vector<Summary>& stages,
                                         const std::string& title);
 
-struct Expectation {
-  std::string name;
-  double found = 0;
-  std::string text;
-  bool kept = false;
-};
-std::vector<Expectation> check_expectations(const Case& c, const std::vector<Summary>& stages,
-                                            const data::Config& config);
-
 }  // namespace tessera::apps::dynamics

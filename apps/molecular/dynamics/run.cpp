@@ -4,6 +4,7 @@
 #include "molecular/dynamics/run.h"
 
 #include "molecular/dynamics/breakdown.h"
+#include "molecular/dynamics/trajectory_files.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/data/csv.h"
 #include "tessera/data/file_io.h"
@@ -47,9 +48,9 @@ struct StageRunner {
   mol::Frame start;
   mol::StageStart at;
   fs::path folder;
+  TrajectoryFiles trajectories;
   std::unique_ptr<mol::StageRun> running;
   std::optional<data::MetricsFile> rows;
-  std::vector<std::unique_ptr<mol::TrajectoryWriter>> trajectories;
   double output_s = 0;
 
   StageRunner(RunContext& context_, const Case& c_, std::size_t k, mol::Frame start_)
@@ -59,7 +60,8 @@ struct StageRunner {
         stage(c_.stages[k]),
         start(std::move(start_)),
         at(stage_start(c_, stage, start)),
-        folder(folder_of(context_.folder.path(), k, stage.name)) {
+        folder(folder_of(context_.folder.path(), k, stage.name)),
+        trajectories(context_, c_, stage, at.system, folder) {
     start.step = 0;
   }
 
@@ -89,7 +91,7 @@ struct StageRunner {
   void save() {
     const auto begin = Clock::now();
     const std::uint64_t bytes = rows->sync();
-    for (const auto& t : trajectories) t->sync();
+    trajectories.sync();
     data::write_checkpoint(context.folder.checkpoints(), checkpoint(bytes),
                            context.options.keep_checkpoints);
     output_s += seconds_since(begin);
@@ -97,6 +99,12 @@ struct StageRunner {
   void row() {
     const auto begin = Clock::now();
     rows->row(running->row());
+    output_s += seconds_since(begin);
+  }
+
+  void write_to_trajectories() {
+    const auto begin = Clock::now();
+    trajectories.write(*running);
     output_s += seconds_since(begin);
   }
 
@@ -152,62 +160,6 @@ struct StageRunner {
     context.log.info(line);
   }
 
-  void open_trajectories(bool fresh) {
-    const bool rerun = stage.type == StageType::rerun;  // of every frame there is
-    if (rerun ? !c.options.output.forces : stage.settings.nstxout == 0) return;
-    mol::TrajectoryOptions o{
-        .velocities = c.options.output.velocities && !running->frame().v_nm_ps.empty(),
-        .forces = c.options.output.forces,
-        .observables = {},
-        .xtc_precision = in_unit(c.options.output.xtc_precision, "1/nm")};
-    for (std::size_t k = 2; k < running->columns().size(); ++k)
-      o.observables.push_back({running->columns()[k], mol::unit_of(running->columns()[k])});
-    const mol::System shown = c.written.empty() ? at.system : mol::part_of(at.system, c.written);
-    const std::string name = rerun ? "forces." : "trajectory.";
-    for (const std::string& format : c.options.output.trajectory) {
-      const fs::path path = folder / (name + format);
-      trajectories.push_back(fresh ? mol::create_trajectory(path, shown, o)
-                                   : mol::append_trajectory(path, shown, running->step(), o));
-      if (const double begin_ps = running->frame().time_ps;
-          fresh && format == "dcd" && !rerun && std::abs(begin_ps) > 0x1p31 * stage.dynamics.dt_ps)
-        context.log.warning(fmt::format(
-            "{} begins at {:g} ps, more time steps than its header holds: its title has this time, "
-            "and programs that do not read it count from the step",
-            path.filename().string(), begin_ps));
-    }
-    if (c.written.empty() || !fresh) return;
-    try {
-      mol::create_trajectory(folder / (name + "pdb"), shown)
-          ->write({.frame = shown_frame(running->frame()), .f = {}, .observables = {}});
-    } catch (const data::InputError&) {
-      throw;
-    } catch (const Error& e) {
-      context.log.warning(e.what());
-    }
-  }
-  std::vector<mol::Vec3> shown_part(const std::vector<mol::Vec3>& all) const {
-    if (c.written.empty() || all.empty()) return all;
-    std::vector<mol::Vec3> out;
-    for (const std::int32_t i : c.written) out.push_back(all[static_cast<std::size_t>(i)]);
-    return out;
-  }
-  mol::Frame shown_frame(const mol::Frame& f) const {
-    return {.x_nm = shown_part(f.x_nm),
-            .v_nm_ps = shown_part(f.v_nm_ps),
-            .box = f.box,
-            .time_ps = f.time_ps,
-            .step = f.step};
-  }
-  void write_snapshot() {
-    const auto begin = Clock::now();
-    mol::Snapshot s{.frame = shown_frame(running->frame()), .f = {}, .observables = {}};
-    if (c.options.output.forces) s.f = shown_part(running->forces().f);
-    const std::vector<double> values = running->row();
-    s.observables.assign(values.begin() + 2, values.end());
-    for (const auto& t : trajectories) t->write(s);
-    output_s += seconds_since(begin);
-  }
-
   /// Forces at the end of the stage.
   void write_forces() const {
     data::CsvTable table({"atom", "x_kj_mol_nm", "y_kj_mol_nm", "z_kj_mol_nm"});
@@ -231,7 +183,7 @@ struct StageRunner {
       row();
     if (!trajectories.empty() &&
         due(step, stage.type == StageType::rerun ? 1 : stage.settings.nstxout))
-      write_snapshot();
+      write_to_trajectories();
     if (due(step, stage.settings.nstlog)) log_row(running->row());
   }
 
@@ -291,8 +243,8 @@ struct StageRunner {
       if (!from) {
         rows.emplace(folder / "energies.csv", running->columns());
         row();
-        open_trajectories(true);
-        if (!trajectories.empty()) write_snapshot();
+        trajectories.create(*running);
+        if (!trajectories.empty()) write_to_trajectories();
       }
     } catch (const data::InputError&) {
       throw;
@@ -303,7 +255,7 @@ struct StageRunner {
       running->restore(*from);
       rows.emplace(folder / "energies.csv", running->columns(),
                    from->scalar<std::uint64_t>("rows_bytes"));
-      open_trajectories(false);
+      trajectories.append(*running);
     }
     data::Progress progress(
         {.style = context.progress_style,
@@ -358,8 +310,7 @@ struct StageRunner {
     progress.finish();
     const double seconds = seconds_since(begin);
     rows->sync();
-    for (const auto& t : trajectories) t->sync();
-    trajectories.clear();
+    trajectories.close();
     if (stage.type != StageType::rerun)
       write_frame("final", running->frame(), c.options.output.final);
     if (c.options.output.forces) write_forces();

@@ -67,6 +67,7 @@ MoleculeMap::MoleculeMap(const System& system) {
   for (const auto& [i, j] : system.constraints.atoms) join(bound, i, j);
   for (const auto& [o, h1, h2] : system.rigid_waters.atoms) join(bound, o, h1), join(bound, o, h2);
   for (const auto& [i, j] : system.bonds.atoms) join(held, i, j);
+  for (const auto& [i, j] : springs(system)) join(held, i, j);
   for (const VirtualSite& s : system.virtual_sites) {
     join(bound, s.site, s.parents[0]);
     for (std::size_t k = 1; k < s.parents.size(); ++k)

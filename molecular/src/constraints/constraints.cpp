@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/constraints.h"
 
+#include "base/joined.h"
 #include "constraints/near.h"
 #include "constraints/settle.h"
 #include "constraints/sparse_lu.h"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -258,14 +258,7 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
   }
 
   // Groups: bonds that share atoms, directly or through others.
-  std::vector<std::int32_t> root(n);
-  std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](std::int32_t a) {
-    while (root[static_cast<std::size_t>(a)] != a)
-      a = root[static_cast<std::size_t>(a)] =
-          root[static_cast<std::size_t>(root[static_cast<std::size_t>(a)])];
-    return a;
-  };
+  Joined sets(n);
   std::set<std::array<std::int32_t, 2>> known;
   for (const auto& [a, b] : s.constraints.atoms) {
     needs_mass(a);
@@ -277,7 +270,7 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
       if (held[static_cast<std::size_t>(c)])
         throw Error(fmt::format(
             "[constraints] atom {} belongs to a rigid water and to another constraint", c + 1));
-    root[static_cast<std::size_t>(find(std::max(a, b)))] = find(std::min(a, b));
+    sets.join(a, b);
   }
   std::map<std::int32_t, std::size_t> group_of;
   for (std::size_t k = 0; k < s.constraints.size(); ++k) {
@@ -287,7 +280,7 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
       throw Error(fmt::format(
           "[constraints] the constrained distance of atoms {} and {} must be positive, got {} nm",
           a + 1, b + 1, length));
-    const auto [at, fresh] = group_of.try_emplace(find(a), impl->groups.size());
+    const auto [at, fresh] = group_of.try_emplace(sets.set_of(a), impl->groups.size());
     if (fresh) impl->groups.emplace_back();
     impl->groups[at->second].bonds.push_back({a, b, length});
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "derivatives/rigid.h"
 
+#include "base/joined.h"
 #include "energy/generic.h"
 #include "tessera/autodiff/ops.h"
 
 #include <limits>
 #include <map>
-#include <numeric>
 
 namespace tessera::molecular {
 namespace {
@@ -37,17 +37,10 @@ RigidBonds::RigidBonds(const System& s) {
     for (const Bond& b : {Bond{o, h1, at}, Bond{o, h2, at}, Bond{h1, h2, at + 1}})
       bonds.push_back(b);
   }
-  std::vector<std::int32_t> root(s.n_atoms());
-  std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](std::int32_t i) {
-    while (root[static_cast<std::size_t>(i)] != i)
-      i = root[static_cast<std::size_t>(i)] =
-          root[static_cast<std::size_t>(root[static_cast<std::size_t>(i)])];
-    return i;
-  };
-  for (const Bond& b : bonds) root[static_cast<std::size_t>(find(b.a))] = find(b.b);
+  Joined sets(s.n_atoms());
+  for (const Bond& b : bonds) sets.join(b.a, b.b);
   std::map<std::int32_t, std::vector<Bond>> groups;
-  for (const Bond& b : bonds) groups[find(b.a)].push_back(b);
+  for (const Bond& b : bonds) groups[sets.set_of(b.a)].push_back(b);
   std::map<std::size_t, std::vector<std::vector<Bond>>> by_size;
   for (auto& [atom, group] : groups) by_size[group.size()].push_back(std::move(group));
 

@@ -142,6 +142,11 @@ std::vector<double> kinetic_energies(const Bodies& p, const std::vector<Vec3>& v
       });
 }
 
+double removed_freedom(const Bodies& p, bool angular) {
+  const std::size_t atoms = p.loose.size() + p.rigid.atom.size();
+  return !angular || atoms < 2 ? 3 : atoms == 2 ? 5 : 6;
+}
+
 void remove_motion(const Bodies& p, const std::vector<Vec3>& x, std::vector<Vec3>& v,
                    bool angular) {
   const auto sum = whole_sums<6>(p.n(), p.others, [&](std::size_t i) {
@@ -178,11 +183,14 @@ void remove_motion(const Bodies& p, const std::vector<Vec3>& x, std::vector<Vec3
     const double xx = s[3], yy = s[4], zz = s[5], yz = s[6], zx = s[7], xy = s[8];
     const double a = yy * zz - yz * yz, b = zx * yz - xy * zz, c = xy * yz - yy * zx,
                  det = xx * a + xy * b + zx * c;
-    if (!(det > 1e-12 * xx * yy * zz))
-      dynamics_fault("rotation cannot be taken out: the atoms lie on one line");
-    omega = {(a * s[0] + b * s[1] + c * s[2]) / det,
-             (b * s[0] + (xx * zz - zx * zx) * s[1] + (xy * zx - xx * yz) * s[2]) / det,
-             (c * s[0] + (xy * zx - xx * yz) * s[1] + (xx * yy - xy * xy) * s[2]) / det};
+    // Atoms on one line: I = i (1 - n n), and L is across n. At one place: neither.
+    const double i = 0.5 * (xx + yy + zz);
+    if (det > 1e-10 * i * i * i)
+      omega = {(a * s[0] + b * s[1] + c * s[2]) / det,
+               (b * s[0] + (xx * zz - zx * zx) * s[1] + (xy * zx - xx * yz) * s[2]) / det,
+               (c * s[0] + (xy * zx - xx * yz) * s[1] + (xx * yy - xy * xy) * s[2]) / det};
+    else if (i > 0)
+      omega = {s[0] / i, s[1] / i, s[2] / i};
   }
   over_blocks(p.n(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -204,6 +212,7 @@ void make_whole(const System& s, std::vector<Vec3>& x, const Box& box) {
   };
   for (const auto& [a, b] : s.connectivity) join(a, b);
   for (const auto& [a, b] : s.bonds.atoms) join(a, b);
+  for (const auto& [a, b] : springs(s)) join(a, b);
   for (const auto& [a, b] : s.constraints.atoms) join(a, b);
   for (const auto& [o, h1, h2] : s.rigid_waters.atoms) {
     join(o, h1);

@@ -58,7 +58,11 @@ Bodies some_of(const Bodies& all, std::vector<std::int32_t> numbers, const Other
 
 /// Kinetic energy of each group of temperature.
 std::vector<double> kinetic_energies(const Bodies& bodies, const std::vector<Vec3>& v);
-/// Takes out the motion of the centre, and with `angular` the rotation about it.
+/// Degrees of freedom that remove_motion takes: two atoms have no rotation about their line. Three
+/// and more that lie on one leave it, and keep the angular momentum that they had there: none.
+double removed_freedom(const Bodies& bodies, bool angular);
+/// Takes out the motion of the centre, and with `angular` the rotation about it (of atoms on one
+/// line, that across it).
 void remove_motion(const Bodies& bodies, const std::vector<Vec3>& x, std::vector<Vec3>& v,
                    bool angular);
 /// Maxwell's velocities that meet constraints and the removal of motion, every group at its

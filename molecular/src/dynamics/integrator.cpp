@@ -46,7 +46,7 @@ Integrator::Impl::Impl(const System& s, ForceFunction f, const Dynamics& options
   const double all = total(bodies.freedom);
   if (removes_motion()) {
     // What is removed belongs to all groups, by their shares.
-    const double removed = o.centre_of_mass_removal == Removal::angular ? 6 : 3;
+    const double removed = removed_freedom(bodies, o.centre_of_mass_removal == Removal::angular);
     for (double& d : bodies.freedom) d -= removed * d / all;
   }
   freedom = total(bodies.freedom);

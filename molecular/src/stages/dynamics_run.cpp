@@ -30,7 +30,7 @@ DynamicsRun::DynamicsRun(const Stage& stage, const StageStart& at, const Dynamic
       at_(at),
       dynamics_(dynamics),
       terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
-      columns_(common_columns(terms_)),
+      columns_(columns_of(stage, at, start.box)),
       integrator_(at.system,
                   timed(forces(dynamics.slow_every > 1 ? ForceOptions::Part::fast
                                                        : ForceOptions::Part::all),
@@ -39,18 +39,10 @@ DynamicsRun::DynamicsRun(const Stage& stage, const StageStart& at, const Dynamic
                   dynamics.slow_every > 1 ? timed(forces(ForceOptions::Part::slow), seconds.forces)
                                           : ForceFunction()),
       periodic_(is_periodic(start.box)),
+      tensor_(tells_diagonal(stage, dynamics, periodic_)),
+      whole_tensor_(tells_tensor(stage, periodic_)),
       begin_ps_(start.time_ps) {
   for (const double m : at_.system.atoms.mass_amu) mass_amu_ += m;
-  columns_.insert(columns_.end(), {"kinetic", "total", "conserved", "temperature_k"});
-  for (const TemperatureGroup& g : dynamics.groups) columns_.push_back(g.name + "_temperature_k");
-  if (periodic_) columns_.insert(columns_.end(), {"pressure_bar", "volume_nm3", "density_kg_m3"});
-  whole_tensor_ = periodic_ && stage.pressure_tensor;
-  tensor_ = whole_tensor_ || (periodic_ && dynamics.barostat != Dynamics::Barostat::none &&
-                              dynamics.scaling != Dynamics::Scaling::isotropic);
-  if (tensor_)
-    columns_.insert(columns_.end(), {"pressure_xx_bar", "pressure_yy_bar", "pressure_zz_bar"});
-  if (whole_tensor_)
-    columns_.insert(columns_.end(), {"pressure_xy_bar", "pressure_xz_bar", "pressure_yz_bar"});
 }
 
 void DynamicsRun::begin(const Frame& start) {

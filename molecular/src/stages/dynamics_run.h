@@ -54,7 +54,7 @@ class DynamicsRun : public StageRun {
   std::vector<Term> terms_;
   std::vector<std::string> columns_;
   Integrator integrator_;
-  bool periodic_, tensor_ = false, whole_tensor_ = false;
+  bool periodic_, tensor_, whole_tensor_;
   double begin_ps_;
   double mass_amu_ = 0;
   mutable Forces all_;  ///< what `forces` has put together

@@ -26,13 +26,11 @@ class MinimizationRun : public StageRun {
                   ForceFunction forces)
       : stage_(stage),
         terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
-        columns_(common_columns(terms_)),
+        columns_(columns_of(stage, at, start.box)),
         minimizer_(at.system, timed(std::move(forces), seconds.forces), at.minimization,
                    at.minimization.method == Minimization::Method::newton_cg
                        ? hessian_product(at.system, at.nonbonded, start.box)
                        : HessianProduct{}) {
-    columns_.insert(columns_.end(),
-                    {"largest_force_kj_mol_nm", "largest_at", "evaluations", "state"});
     if (!fresh) return;
     Frame frame = start;
     frame.step = 0;
@@ -97,11 +95,9 @@ class Rerun : public StageRun {
         ForceFunction forces)
       : at_(at),
         terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
-        columns_(common_columns(terms_)),
+        columns_(columns_of(stage, at, start.box)),
         force_(timed(std::move(forces), seconds.forces)),
         periodic_(is_periodic(start.box)) {
-    columns_.push_back("largest_force_kj_mol_nm");
-    if (periodic_) columns_.insert(columns_.end(), {"virial", "volume_nm3"});
     reader_ = open_trajectory(stage.frames, {.n_atoms = at.system.n_atoms(), .positions = true});
     number_ = -1;
     ended_ = !reader_->read(next_);
@@ -191,6 +187,31 @@ std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, 
     out = std::move(run);
   }
   if (divided) out->others_stop = [d = *divided] { return d.others_want_to_stop(); };
+  return out;
+}
+
+std::vector<std::string> columns_of(const Stage& stage, const StageStart& at, const Box& box) {
+  const bool periodic = is_periodic(box);
+  std::vector<std::string> out = {"step", "time_ps"};
+  const auto add = [&](const std::vector<std::string>& names) {
+    out.insert(out.end(), names.begin(), names.end());
+  };
+  for (const Term t : terms_of(at.system, at.nonbonded, periodic)) out.push_back(name_of(t));
+  out.push_back("potential");
+  if (stage.type == StageType::rerun) {
+    out.push_back("largest_force_kj_mol_nm");
+    if (periodic) add({"virial", "volume_nm3"});
+  } else if (stage.minimizes()) {
+    add({"largest_force_kj_mol_nm", "largest_at", "evaluations", "state"});
+  } else {
+    add({"kinetic", "total", "conserved", "temperature_k"});
+    for (const TemperatureGroup& g : at.dynamics.groups) out.push_back(g.name + "_temperature_k");
+    if (periodic) add({"pressure_bar", "volume_nm3", "density_kg_m3"});
+    if (tells_diagonal(stage, at.dynamics, periodic))
+      add({"pressure_xx_bar", "pressure_yy_bar", "pressure_zz_bar"});
+    if (tells_tensor(stage, periodic))
+      add({"pressure_xy_bar", "pressure_xz_bar", "pressure_yz_bar"});
+  }
   return out;
 }
 

@@ -75,13 +75,16 @@ inline void get(const data::Checkpoint& c, Frame& f, Forces& forces) {
   f.step = c.scalar<std::int64_t>("stage_step");
 }
 
-/// Columns that every stage has: step, time, terms, potential.
-inline std::vector<std::string> common_columns(const std::vector<Term>& terms) {
-  std::vector<std::string> out = {"step", "time_ps"};
-  for (const Term t : terms) out.push_back(name_of(t));
-  out.push_back("potential");
-  return out;
+/// Whether each row has the pressure tensor, and its diagonal.
+inline bool tells_tensor(const Stage& stage, bool periodic) {
+  return periodic && stage.pressure_tensor;
 }
+inline bool tells_diagonal(const Stage& stage, const Dynamics& o, bool periodic) {
+  return tells_tensor(stage, periodic) || (periodic && o.barostat != Dynamics::Barostat::none &&
+                                           o.scaling != Dynamics::Scaling::isotropic);
+}
+
+/// What the first columns of every stage say.
 inline std::vector<double> common_row(const std::vector<Term>& terms, const Frame& f,
                                       const Forces& forces) {
   std::vector<double> out = {static_cast<double>(f.step), f.time_ps};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/moving_part.h"
 
+#include "base/joined.h"
 #include "system/virtual_site_formula.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace tessera::molecular {
 namespace {
@@ -54,26 +54,17 @@ int turn_of(const std::array<std::int32_t, N>& atoms, const std::vector<std::int
 }  // namespace
 
 std::vector<std::int32_t> joined_atoms(const System& s) {
-  std::vector<std::int32_t> root(s.n_atoms());
-  std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](std::int32_t a) {
-    while (root[place(a)] != a) a = root[place(a)] = root[place(root[place(a)])];
-    return a;
-  };
-  const auto join = [&](std::int32_t a, std::int32_t b) {
-    a = find(a);
-    b = find(b);
-    root[place(std::max(a, b))] = std::min(a, b);
-  };
-  for (const auto& [a, b] : s.constraints.atoms) join(a, b);
+  Joined sets(s.n_atoms());
+  for (const auto& [a, b] : s.constraints.atoms) sets.join(a, b);
   for (const auto& [o, h, g] : s.rigid_waters.atoms) {
-    join(o, h);
-    join(o, g);
+    sets.join(o, h);
+    sets.join(o, g);
   }
   for (const VirtualSite& v : s.virtual_sites)
-    for (std::size_t k = 0; k < parents_of(v.kind); ++k) join(v.site, v.parents[k]);
-  for (std::size_t i = 0; i < root.size(); ++i) root[i] = find(static_cast<std::int32_t>(i));
-  return root;
+    for (std::size_t k = 0; k < parents_of(v.kind); ++k) sets.join(v.site, v.parents[k]);
+  std::vector<std::int32_t> out(s.n_atoms());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = sets.set_of(static_cast<std::int32_t>(i));
+  return out;
 }
 
 System moving_part(const System& all, const std::vector<std::int32_t>& numbers) {

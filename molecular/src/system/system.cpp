@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/system.h"
 
+#include "base/joined.h"
+#include "system/joining_bonds.h"
 #include "system/virtual_site_formula.h"
 #include "tessera/autodiff/error.h"
 
@@ -178,34 +180,24 @@ void validate(const System& s) {
   }
 }
 
+std::vector<std::array<std::int32_t, 2>> springs(const System& s) {
+  std::vector<std::array<std::int32_t, 2>> out;
+  const auto& r = s.distance_restraints;
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    const auto& row = r.rows[static_cast<std::size_t>(r.row[k])];  // lower, upper, stiffness
+    if (row[0] == row[1]) out.push_back(r.atoms[k]);
+  }
+  return out;
+}
+
 std::vector<std::int32_t> molecules(const System& s) {
   const std::size_t n = s.n_atoms();
-  std::vector<std::int32_t> root(n);
-  std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](std::int32_t a) {
-    while (root[static_cast<std::size_t>(a)] != a)
-      a = root[static_cast<std::size_t>(a)] =
-          root[static_cast<std::size_t>(root[static_cast<std::size_t>(a)])];
-    return a;
-  };
-  const auto join = [&](std::int32_t a, std::int32_t b) {
-    a = find(a);
-    b = find(b);
-    root[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
-  };
-  for (const auto& [i, j] : s.connectivity) join(i, j);
-  for (const auto& [i, j] : s.bonds.atoms) join(i, j);
-  for (const auto& [i, j] : s.constraints.atoms) join(i, j);
-  for (const auto& [o, h, g] : s.rigid_waters.atoms) {
-    join(o, h);
-    join(o, g);
-  }
-  for (const VirtualSite& v : s.virtual_sites)
-    for (std::size_t k = 0; k < parents_of(v.kind); ++k) join(v.site, v.parents[k]);
+  Joined sets(n);
+  for (const auto& [a, b] : joining_bonds(s)) sets.join(a, b);
   std::vector<std::int32_t> number(n, -1), out(n);
   std::int32_t count = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto r = static_cast<std::size_t>(find(static_cast<std::int32_t>(i)));
+    const auto r = static_cast<std::size_t>(sets.set_of(static_cast<std::int32_t>(i)));
     if (number[r] < 0) number[r] = count++;
     out[i] = number[r];
   }

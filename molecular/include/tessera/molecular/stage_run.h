@@ -30,10 +30,7 @@ class StageRun {
   /// Not even the next step can be trusted: why; empty where all is well.
   virtual std::string trouble() const = 0;
 
-  /// Names of what `row` gives, their units in `unit_of`. All stages: step, time_ps, each term of
-  /// the energy, potential. Dynamics: kinetic, total, conserved, temperature_k, that of each bath's
-  /// group (NAME_temperature_k), pressures, volume_nm3, density_kg_m3. Minimization:
-  /// largest_force_kj_mol_nm, largest_at (an atom, from 1), evaluations, state (Descent::Status).
+  /// Names of what `row` gives (columns_of), their units in `unit_of`.
   virtual const std::vector<std::string>& columns() const = 0;
   virtual std::vector<double> row() const = 0;
   /// `step` counts those of the stage, or its frames.
@@ -75,6 +72,12 @@ void help_stage(const Stage& stage, const StageStart& at, const Frame& start,
 std::string why_not_divided(const Stage& stage, const StageStart& at, const Box& box);
 std::string why_forces_not_divided(const Stage& stage, const StageStart& at, const Box& box);
 
+/// Names of the numbers that a stage gives of each frame. All stages: step, time_ps, each term of
+/// the energy, potential. Dynamics: kinetic, total, conserved, temperature_k, that of each bath's
+/// group (NAME_temperature_k), pressures, volume_nm3, density_kg_m3. Minimization:
+/// largest_force_kj_mol_nm, largest_at (an atom, from 1), evaluations, state (Descent::Status).
+/// Rerun: largest_force_kj_mol_nm, virial (its trace), volume_nm3. `box`: that of the start.
+std::vector<std::string> columns_of(const Stage& stage, const StageStart& at, const Box& box);
 /// Unit of a column: "bar" of "pressure_bar"; of energies "kJ mol-1", of counts "1".
 std::string unit_of(const std::string& column);
 

@@ -125,8 +125,11 @@ struct System : BondedTerms<Terms, CorrectionMaps> {
 /// Checks indices, lengths of lists, order of exclusions, parents of virtual sites; throws Error
 /// naming the first fault.
 void validate(const System& system);
-/// Molecule of each atom, numbered by first atom: what bonds, constraints and virtual sites
-/// connect.
+/// Pairs that distance restraints without a flat part hold, such as GROMACS's bonds of function 6:
+/// no chemical bonds, but they keep two atoms in one molecule.
+std::vector<std::array<std::int32_t, 2>> springs(const System& system);
+/// Molecule of each atom, numbered by first atom: what bonds, springs, constraints and virtual
+/// sites connect.
 std::vector<std::int32_t> molecules(const System& system);
 /// Pairs at most `bonds` bonds apart (i < j, sorted).
 std::vector<std::array<std::int32_t, 2>> within_bonds(const System& system, int bonds);
