@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace tessera::testing;
 namespace fs = std::filesystem;
 
@@ -97,10 +99,13 @@ TEST_F(AnalysisRefusals, ALaterFrameIsRefusedWhenTheOthersAreWritten) {
            "0.500   0.500\n   " +
            edge + "   " + edge + "   " + edge + "\n";
   };
+  write("two.pdb",
+        "HETATM    1 AR   AR  A   1       5.000   5.000   5.000  1.00  0.00          AR\n"
+        "HETATM    2 AR   AR  A   2       9.000   5.000   5.000  1.00  0.00          AR\nEND\n");
   write("two.gro", frame("0.0", "3.00000") + frame("1.0", "2.00000") + frame("2.0", "3.00000"));
   const auto ran = [&](const char* r_max) {
     write("case.toml",
-          std::string("app = \"molecular.analysis\"\ntopology = \"two.gro\"\ntrajectory = "
+          std::string("app = \"molecular.analysis\"\ntopology = \"two.pdb\"\ntrajectory = "
                       "[\"two.gro\"]\noutput.pictures = false\n[[analysis]]\ntype = \"rdf\"\n"
                       "r_max = \"") +
               r_max + "\"\n[[analysis]]\ntype = \"density\"\naxis = \"c\"\nslices = 2\n");
@@ -120,6 +125,7 @@ TEST_F(AnalysisRefusals, ALaterFrameIsRefusedWhenTheOthersAreWritten) {
     if (holds(name, "density")) density = name;
   ASSERT_FALSE(density.empty());
   const std::string before = read("RUN/tables/" + density);
+  fs::remove_all(here() / "RUN");
   const Outcome o = ran("1.4 nm");
   EXPECT_EQ(o.code, 5) << o.err;
   EXPECT_TRUE(holds(o.err, "case.toml:5:1") && holds(o.err, "in the frame at 1 ps")) << o.err;

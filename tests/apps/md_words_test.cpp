@@ -344,7 +344,7 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
         {cut + "pme_order = 6\n", "pme_order", "without coulombtype = \"pme\""},
         {cut + "ewald_rtol = 1e-6\n", "ewald_rtol", "without coulombtype = \"pme\" or \"ewald\""},
         {"ewald_kmax = \"20 1/nm\"\n", "ewald_kmax", "without coulombtype = \"ewald\""},
-        {"fourier_grid = 24\nfourierspacing = \"0.1 nm\"\n", "fourierspacing",
+        {"fourier_grid = [24, 24, 24]\nfourierspacing = \"0.1 nm\"\n", "fourierspacing",
          "beside fourier_grid"},
         {"ewald_beta = \"3 1/nm\"\newald_rtol = 1e-6\n", "ewald_rtol", "beside ewald_beta"},
         {"DispCorr_pairs = \"all\"\n", "DispCorr_pairs", "without DispCorr"},
@@ -364,7 +364,7 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
                "= [\"1 1/bar\", \"1 1/bar\", \"0 1/bar\"]\n"));
   silent(water("gen_vel = true\n"));
   silent(water(""));
-  silent(water("posres = \"solute\"\nposres_k = \"10 kJ/mol/nm^2\"\n"));
+  silent(water("posres = \"heavy\"\nposres_k = \"10 kJ/mol/nm^2\"\n"));
   // Energies of all kinds of stages read what is given for all.
   silent("epsilon_rf = 78\n" + water("") +
          "[[stage]]\ntype = \"minimize\"\ncoulombtype = " + "\"reaction-field\"\n[[stage]]\n");

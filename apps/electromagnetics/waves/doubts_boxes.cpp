@@ -125,23 +125,12 @@ class BoxDoubts {
       if (beside(bounds_of_sheet(c_, s), o)) return tell(s.name.empty() ? "sheet" : s.name);
     for (const WireOptions& w : c_.options.wires)
       if (beside(bounds_of(w.points), o)) return tell(w.name.empty() ? "wire" : w.name);
-    for (const LoadOptions& l : c_.options.loads)
-      if (beside(bounds_of(l.position, l.size), o)) return tell(l.name.empty() ? "load" : l.name);
-    for (const PortOptions& p : c_.options.ports)
-      if (p.kind == PortKind::lumped && beside(bounds_of(p.position, p.size.value_or(Point{})), o))
-        return tell(p.name.empty() ? "port" : p.name);
   }
   static em::Bounds bounds_of(const std::vector<Point>& points) {
     em::Bounds b{points.front(), points.front()};
     for (const Point& p : points)
       for (std::size_t d = 0; d < 3; ++d)
         b.low[d] = std::min(b.low[d], p[d]), b.high[d] = std::max(b.high[d], p[d]);
-    return b;
-  }
-  static em::Bounds bounds_of(const Point& middle, const Point& size) {
-    em::Bounds b;
-    for (std::size_t d = 0; d < 3; ++d)
-      b.low[d] = middle[d] - size[d] / 2, b.high[d] = middle[d] + size[d] / 2;
     return b;
   }
 

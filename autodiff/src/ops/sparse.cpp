@@ -290,11 +290,15 @@ CooPattern csr_from_coo(Index rows, Index cols, std::span<const Index> row,
       fail(op, "triplet " + std::to_string(k) + " is at (" + std::to_string(row[k]) + ", " +
                    std::to_string(column[k]) + ") of a " + std::to_string(rows) + " x " +
                    std::to_string(cols) + " matrix");
-  std::vector<Index> order(row.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    return std::pair(row[a], column[a]) < std::pair(row[b], column[b]);
-  });
+  // By rows in one pass, then each row, which is short, by columns.
+  std::vector<Index> begin(static_cast<std::size_t>(rows) + 1, 0), order(row.size());
+  for (const Index i : row) ++begin[i + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<Index> next(begin.begin(), begin.end() - 1);
+  for (std::size_t k = 0; k < row.size(); ++k) order[next[row[k]]++] = static_cast<Index>(k);
+  for (Index i = 0; i < rows; ++i)
+    std::stable_sort(order.begin() + begin[i], order.begin() + begin[i + 1],
+                     [&](Index a, Index b) { return column[a] < column[b]; });
   std::vector<Index> row_begin(static_cast<std::size_t>(rows) + 1, 0), merged, slot(row.size());
   Index last_row = -1;
   for (Index k : order) {
