@@ -45,6 +45,8 @@ height = [0.1, 0.25]
 """
 # 64 codes in 4 epochs; few smooth ones for chains, whose paths are long where codes curve.
 WHOLE = {"sections": 60000, "widths": [24, 48, 96], "codes": 64, "noise": 0.1, "couplings": 0, "epochs": 4}
+# What is rare among its own kind stands out where the decoder knows that kind well.
+THOROUGH = {**WHOLE, "epochs": 7}
 SMALL = {"sections": 20000, "widths": [16, 32], "codes": 16, "noise": 0.25, "couplings": 0, "epochs": 8}
 # One that is there in seconds, for runs that ask nothing of its quality.
 TINY = {"sections": 2000, "widths": [8, 16], "codes": 8, "noise": 0.3, "couplings": 0, "epochs": 2}

@@ -4,10 +4,11 @@ import rowkit
 
 WHAT = "10 sections of a kind left out of training (layers with random fields); 10 of its kinds (layers, faults, blocks) of unseen seeds"
 BAR = "`prior doubtful` in at least 8; at most 1"
+SLOW = True  # 20 minutes of learning, 20 of inversions
 
 
 def measure(work):
-    prior, _ = learnt_priors.prior(work, learnt_priors.WHOLE)
+    prior, _ = learnt_priors.prior(work, learnt_priors.THOROUGH)
     doubted, costs = {}, {}
     for name, events in (("left_out", learnt_priors.LEFT_OUT), ("own", learnt_priors.KINDS)):
         n = work.numbers("learnt_sections_bench", str(prior), str(learnt_priors.sections(work, events, 60, 13)), "20", "30", "0")
