@@ -87,11 +87,17 @@ TEST(RunFolder, TheLockOfADeadProcessIsTakenOver) {
 TEST(RunFolder, ALiveProcessOnAnotherHostIsRespectedAndASilentOneIsNot) {
   TempFolder dir;
   { RunFolder::create(dir / "RUN").write_manifest(begin_manifest("a.b", {}, 1)); }
+  // It says that it lives by the time of its lock, heartbeat or not; whoever asks leaves that time.
   dir.write("RUN/lock", "pid 1 host elsewhere\n");
-  dir.write("RUN/heartbeat.json", "{}");
+  const auto aged = [&](std::chrono::seconds by) {
+    const auto then = fs::file_time_type::clock::now() - by;
+    fs::last_write_time(dir / "RUN/lock", then);
+    return then;
+  };
+  const auto then = aged(std::chrono::seconds(100));
   expect_input_error([&] { RunFolder::reopen(dir / "RUN"); }, ExitCode::usage, 511);
-  fs::last_write_time(dir / "RUN/heartbeat.json",
-                      fs::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_LT(fs::last_write_time(dir / "RUN/lock") - then, std::chrono::seconds(1));
+  aged(std::chrono::hours(1));
   EXPECT_NO_THROW(RunFolder::reopen(dir / "RUN"));
 }
 

@@ -11,15 +11,19 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 namespace tessera::data {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLock = "lock";
+constexpr std::chrono::seconds kRenewal(20);  // of the time of a lock that is held
 constexpr double kForeignHostSilence =
-    120;  // seconds without a heartbeat before another host's lock is taken over
+    120;  // seconds without a renewal before another host's lock is taken over
 constexpr const char* kContents[] = {
     "input.toml",  "input.json", "resolved.toml", "manifest.json",  "log.txt",
     "metrics.csv", "results.h5", "view.pvd",      "heartbeat.json", "STOP",
@@ -40,13 +44,15 @@ std::string this_host() {
   return name;
 }
 
-/// Seconds between the last heartbeat and `now` by the clock of the file system, so that two hosts
-/// agree.
-double heartbeat_age(const fs::path& run, int lock_fd) {
-  struct stat beat, lock;
-  if (::futimens(lock_fd, nullptr) != 0 || ::fstat(lock_fd, &lock) != 0) return 0;
-  if (::stat((run / "heartbeat.json").c_str(), &beat) != 0) return kForeignHostSilence + 1;
-  return static_cast<double>(lock.st_mtim.tv_sec - beat.st_mtim.tv_sec);
+/// Seconds since a lock was renewed, by the clock of the file system, so that two hosts agree. It
+/// leaves the lock as old as it was.
+double age_of_lock(int fd) {
+  struct stat renewed, now;
+  if (::fstat(fd, &renewed) != 0 || ::futimens(fd, nullptr) != 0 || ::fstat(fd, &now) != 0)
+    return 0;
+  const timespec as_it_was[2] = {renewed.st_atim, renewed.st_mtim};
+  ::futimens(fd, as_it_was);
+  return static_cast<double>(now.st_mtim.tv_sec - renewed.st_mtim.tv_sec);
 }
 
 /// The kernel's lock decides on this host and is given back when a process dies. Its text (pid,
@@ -77,7 +83,7 @@ int take_lock(const fs::path& run) {
   const std::size_t host_at = holder.find(" host ");
   const bool foreign =
       host_at != std::string::npos && holder.substr(host_at + 6) != this_host() + "\n";
-  if (foreign && heartbeat_age(run, fd) < kForeignHostSilence) {
+  if (foreign && age_of_lock(fd) < kForeignHostSilence) {
     ::close(fd);
     refuse_run(run, 511, "a process on another machine works in this run folder: " + shown,
                "if that process is gone, remove " + path.string());
@@ -119,9 +125,42 @@ void clear_run_folder(const fs::path& path) {
 
 }  // namespace
 
+/// Held by the kernel for this host; for others a thread keeps its time young, whatever the run
+/// does meanwhile.
+struct RunFolder::Lock {
+  explicit Lock(const fs::path& run) : path(run / kLock), fd(take_lock(run)) {
+    renewer = std::thread([this] {
+      std::unique_lock hold(mutex);
+      while (!ended.wait_for(hold, kRenewal, [this] { return over; })) ::futimens(fd, nullptr);
+    });
+  }
+  ~Lock() {
+    {
+      const std::lock_guard hold(mutex);
+      over = true;
+    }
+    ended.notify_one();
+    renewer.join();
+    ::unlink(path.c_str());  // while still held
+    ::close(fd);
+  }
+  Lock(const Lock&) = delete;
+
+  fs::path path;
+  int fd;
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool over = false;
+  std::thread renewer;
+};
+
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(new Lock(path_)) {}
+RunFolder::RunFolder(RunFolder&& other) noexcept = default;
+RunFolder::~RunFolder() = default;
+
 RunFolder RunFolder::create(const fs::path& path, bool force) {
   make_folder(path);
-  RunFolder run(path, take_lock(path));
+  RunFolder run(path);
   try {
     if (in_use(path)) {
       if (!force)
@@ -142,20 +181,9 @@ RunFolder RunFolder::reopen(const fs::path& path) {
   if (!fs::is_regular_file(path / "manifest.json", ignored))
     refuse_run(path, 512, "not a run folder (it has no manifest.json)",
                "give the folder that `tessera run` made");
-  RunFolder run(path, take_lock(path));
+  RunFolder run(path);
   fs::remove(run.stop_file(), ignored);
   return run;
-}
-
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : path_(std::move(other.path_)), lock_fd_(other.lock_fd_) {
-  other.lock_fd_ = -1;
-}
-
-RunFolder::~RunFolder() {
-  if (lock_fd_ < 0) return;
-  ::unlink((path_ / kLock).c_str());  // while still held
-  ::close(lock_fd_);
 }
 
 void RunFolder::write_text(const std::string& name, std::string_view content) const {

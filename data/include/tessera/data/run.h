@@ -3,6 +3,7 @@
 #include "tessera/data/manifest.h"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -46,9 +47,10 @@ class RunFolder {
   Manifest read_manifest() const;
 
  private:
-  RunFolder(std::filesystem::path path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
+  struct Lock;
+  explicit RunFolder(std::filesystem::path path);
   std::filesystem::path path_;
-  int lock_fd_ = -1;
+  std::unique_ptr<Lock> lock_;
 };
 
 /// Asks a running process to stop with a checkpoint: makes `RUN/STOP` (the verb `stop`).
