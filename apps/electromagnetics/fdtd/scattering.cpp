@@ -52,7 +52,7 @@ PortWaves with_alike(const Case& c, const PortWaves& waves) {
       const Tensor own = select(x, 2, static_cast<Index>(a.run));
       std::vector<Tensor> rows(c.channels.size());
       for (std::size_t k = 0; k < rows.size(); ++k)
-        rows[a.by->place[k]] = a.by->sign[k] * select(own, 1, static_cast<Index>(k));
+        rows[a.by->place[k]] = a.by->factor[k] * select(own, 1, static_cast<Index>(k));
       all.emplace_back(a.channel, stack(rows, 1));
     }
     std::sort(all.begin(), all.end(),

@@ -170,6 +170,7 @@ Case checked_case(CaseOptions options, const data::Config& config) {
       c.shape_derivatives[o.name] =
           shape_derivatives_of(c, o, fmt::format("monitor[{}].derivatives", m), config);
   c.derivatives = case_derivatives_of(c, config);
+  if (c.derivatives) check_moved_likenesses(c, config);
   check_exteriors(c, config);
   find_doubts(c, config);
   return c;

@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -19,8 +18,7 @@ namespace {
 
 namespace em = electromagnetics;
 
-constexpr double kSame = 1e-12;      ///< shares that differ by less are the same
-constexpr double kSymmetric = 0.01;  ///< so much of what moves may do so otherwise than its image
+constexpr double kSame = 1e-12;  ///< shares that differ by less are the same
 
 using Refuse = std::function<void(std::string, std::string)>;
 
@@ -202,49 +200,6 @@ void check_likeness(const CaseOptions& o, const std::vector<std::string>& names,
   }
 }
 
-/// By how much of itself what a number moves differs from where a turn takes it.
-double apart_by(const em::YeeGrid& grid, const GridTurn& turn, const em::MediumDerivatives& d,
-                const std::vector<double>& moves) {
-  using Place = std::array<int, 4>;
-  const auto place = [](const em::Edge& e) { return Place{e.component, e.i, e.j, e.k}; };
-  std::map<Place, std::size_t> number;
-  for (std::size_t k = 0; k < d.edges.edges.size(); ++k) number[place(d.edges.edges[k])] = k;
-  const auto channels = static_cast<std::size_t>(d.edges.channels());
-  std::vector<double> size(channels), apart(channels);
-  for (std::size_t k = 0; k < d.edges.edges.size(); ++k) {
-    const std::optional<em::Edge> to = turn.of(grid, d.edges.edges[k]);
-    if (!to) continue;
-    const auto there = number.find(place(*to));
-    for (std::size_t j = 0; j < channels; ++j) {
-      const double own = moves[k * channels + j],
-                   other = there == number.end() ? 0 : moves[there->second * channels + j];
-      size[j] += std::abs(own), apart[j] += std::abs(own - other);
-    }
-  }
-  double out = 0;
-  for (std::size_t j = 0; j < channels; ++j)
-    if (size[j] > 0) out = std::max(out, apart[j] / size[j]);
-  return out;
-}
-
-/// Columns of S that are taken over are so with their derivatives: refuses what moves otherwise
-/// than what the symmetry takes it to.
-void check_symmetric(const Case& c, const CaseDerivatives& d, const Refuse& refuse) {
-  for (const Likeness& x : c.likenesses)
-    for (std::size_t n = 0; n < d.names.size(); ++n) {
-      const std::vector<std::string>& asked = c.options.scattering.derivatives;
-      if (std::find(asked.begin(), asked.end(), d.names[n]) == asked.end() ||
-          circuits_moved(c.options, d.names[n]).alone)
-        continue;
-      if (std::none_of(x.turns.begin(), x.turns.end(), [&](const GridTurn& turn) {
-            return apart_by(c.grid, turn, d.media, d.media.moves[n]) <= kSymmetric;
-          }))
-        refuse(fmt::format("'{}' moves media otherwise than what the same_as of '{}' takes them to",
-                           d.names[n], c.options.ports[x.port].name),
-               "let it move both alike, or leave same_as out");
-    }
-}
-
 CaseDerivatives::References references_of(const Steps& s) {
   CaseDerivatives::References out;
   const auto z = [](const PortOptions& p) {
@@ -305,7 +260,6 @@ std::optional<CaseDerivatives> case_derivatives_of(const Case& c, const data::Co
                      numbers.options(numbers.stepped(k, -1)), 2 * numbers.steps[k]});
   check_likeness(c.options, out.names, steps, refuse);
   out.media = media_of(c, numbers, false, out.reshaped, refuse);
-  check_symmetric(c, out, refuse);
   for (const Steps& s : steps) {
     out.references.push_back(references_of(s));
     out.sources.push_back(sources_of(c, s));

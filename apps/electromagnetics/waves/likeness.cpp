@@ -4,6 +4,7 @@
 #include "electromagnetics/waves/case.h"
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/exterior.h"
+#include "electromagnetics/waves/turned_device.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,10 @@
 #include <cmath>
 #include <complex>
 #include <map>
+#include <numbers>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace tessera::apps::waves {
 namespace {
@@ -22,40 +26,19 @@ namespace em = electromagnetics;
 constexpr double kAlike = 0.01;
 /// Of a mode, in amplitude, that the turned mode of another port has to be.
 constexpr double kOneMode = 0.7;
-/// Points at which the media of the scene are compared with those of where a turn takes them.
-constexpr int kPoints = 4096;
+/// Phases that are the same, rad.
+constexpr double kPhase = 1e-9;
+/// A turn is taken for that of a device that no one keeps if others leave so many times more of it
+/// elsewhere.
+constexpr double kBetter = 10;
+
+using Factors = std::vector<std::complex<double>>;
 
 std::size_t number_of(const CaseOptions& o, const std::string& name) {
   return static_cast<std::size_t>(
       std::find_if(o.ports.begin(), o.ports.end(),
                    [&](const PortOptions& p) { return p.name == name; }) -
       o.ports.begin());
-}
-
-/// The number of the line (or middle) of an axis that is nearest to a place; -1 more than half a
-/// cell outside of it.
-int nearest(const em::YeeGrid& grid, int axis, bool middle, double at) {
-  if (!grid.resolved(axis)) return 0;
-  const std::vector<double>& lines = grid.lines[static_cast<std::size_t>(axis)];
-  const int n = grid.cells(axis);
-  if (at < lines.front() - grid.length(axis, 0) / 2 ||
-      at > lines.back() + grid.length(axis, n - 1) / 2)
-    return -1;
-  const auto above =
-      static_cast<int>(std::upper_bound(lines.begin(), lines.end(), at) - lines.begin());
-  const int cell = std::clamp(above - 1, 0, n - 1);
-  if (middle) return cell;
-  return at - lines[static_cast<std::size_t>(cell)] < lines[static_cast<std::size_t>(cell) + 1] - at
-             ? cell
-             : cell + 1;
-}
-
-/// Half the smallest cell.
-double near_of(const em::YeeGrid& grid) {
-  double out = INFINITY;
-  for (int d = 0; d < 3; ++d)
-    if (grid.resolved(d)) out = std::min(out, grid.smallest_length(d) / 2);
-  return out;
 }
 
 /// Ports that are alike are so on the grid, too: their modes travel alike, their boxes are as long
@@ -97,11 +80,36 @@ bool is_placed(const Case& c, const PortOptions& p, std::size_t axis) {
          (p.kind == PortKind::lumped || p.size || axis == port_axis(p));
 }
 
+/// Whether fields go through joined faces with a phase.
+bool has_phase(const Case& c) { return c.bloch_k != Point{}; }
+
+/// Whether joined faces, and the phases between them, come to such.
+bool fits_faces(const Case& c, GridTurn& l) {
+  const std::array<double, 3> phase = bloch_phase(c);
+  const auto joined = [&](std::size_t d) {
+    return c.grid.resolved(static_cast<int>(d)) && c.faces[d].low == em::Boundary::periodic;
+  };
+  const auto length = [&](std::size_t d) {
+    return c.grid.lines[d].back() - c.grid.lines[d].front();
+  };
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::size_t t = l.axis[d];
+    if (joined(d) != joined(t)) return false;
+    l.low[t] = c.grid.lines[t].front(), l.period[t] = joined(t) ? length(t) : 0;
+    if (!joined(d)) continue;
+    if (std::abs(length(d) - length(t)) > half_smallest_cell(c.grid)) return false;
+    if (std::abs(std::remainder(l.sign[d] * phase[d] - phase[t], 2 * std::numbers::pi)) > kPhase)
+      return false;
+  }
+  return true;
+}
+
 /// Whether `l`, whose shift is found, takes each port to that of the number `to`, of one that is
 /// lumped or of its direction.
 bool fits_ports(const Case& c, const std::vector<std::size_t>& to, GridTurn& l) {
   const std::vector<PortOptions>& ports = c.options.ports;
-  const double near = near_of(c.grid);
+  const double near = half_smallest_cell(c.grid);
+  if (!fits_faces(c, l)) return false;
   for (std::size_t d = 0; d < 3; ++d) {
     const std::size_t t = l.axis[d];
     if (!c.grid.resolved(static_cast<int>(d)) || !c.grid.resolved(static_cast<int>(t))) {
@@ -117,7 +125,7 @@ bool fits_ports(const Case& c, const std::vector<std::size_t>& to, GridTurn& l) 
       if (!is_placed(c, p, d) || !is_placed(c, there, t)) continue;
       const double shift = there.position[t] - l.sign[d] * p.position[d];
       if (!found) l.shift[t] = shift;
-      if (std::abs(shift - l.shift[t]) > near) return false;
+      if (l.apart(t, shift, l.shift[t]) > near) return false;
       found = true;
     }
   }
@@ -130,12 +138,34 @@ bool fits_ports(const Case& c, const std::vector<std::size_t>& to, GridTurn& l) 
   return true;
 }
 
+/// What the field at a port is multiplied by where it comes through joined faces to that of the
+/// other one; nothing where its plane lies across such faces, and is moved along them.
+std::optional<std::complex<double>> phase_through(const Case& c, const GridTurn& l,
+                                                  const PortOptions& p, const PortOptions& there) {
+  const std::array<double, 3> phase = bloch_phase(c);
+  double out = 0;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::size_t t = l.axis[d];
+    if (phase[t] == 0) continue;
+    if (!is_placed(c, p, d)) {
+      if (t != d || l.sign[d] < 0 || l.apart(t, l.shift[t], 0) > half_smallest_cell(c.grid))
+        return {};
+      continue;
+    }
+    const double image = l.sign[d] * p.position[d] + l.shift[t];
+    out += phase[t] * std::round((image - there.position[t]) / l.period[t]);
+  }
+  return std::polar(1.0, out);
+}
+
 /// 1 or -1: the mode of a port, turned, beside that of another one; 0 where it is another mode.
 double sign_of_mode(const em::YeeGrid& grid, const GridTurn& l, int axis, const em::GridModes& of,
                     const em::GridModes& to, std::size_t mode) {
   using Place = std::array<int, 4>;
   const auto place = [&](const em::Edge& e) {
     Place out{e.component, e.i, e.j, e.k};
+    for (std::size_t d = 0; d < 3; ++d)
+      if (l.period[d] > 0 && out[d + 1] == grid.cells(static_cast<int>(d))) out[d + 1] = 0;
     out[static_cast<std::size_t>(axis) + 1] = 0;  // the plane
     return out;
   };
@@ -151,7 +181,8 @@ double sign_of_mode(const em::YeeGrid& grid, const GridTurn& l, int axis, const 
     for (int d = 0; d < 3; ++d)
       if (d != axis)
         p[static_cast<std::size_t>(d) + 1] =
-            nearest(grid, d, em::at_middle(component, d), at[static_cast<std::size_t>(d)]);
+            nearest_place(grid, d, em::at_middle(component, d), at[static_cast<std::size_t>(d)],
+                          l.period[static_cast<std::size_t>(d)] > 0);
     if (const auto found = number.find(p); found != number.end())
       e[k] = l.sign[from] * of.modes[mode].e[found->second] / of.e_scale[found->second] *
              to.e_scale[k];
@@ -162,10 +193,9 @@ double sign_of_mode(const em::YeeGrid& grid, const GridTurn& l, int axis, const 
 }
 
 /// [channel] by a turn, that of the first channel 1; nothing where it takes modes to others.
-std::optional<std::vector<double>> signs_by(const Case& c, const std::vector<std::size_t>& to,
-                                            const GridTurn& l,
-                                            const std::vector<em::GridModes>& modes) {
-  std::vector<double> out;
+std::optional<Factors> factors_by(const Case& c, const std::vector<std::size_t>& to,
+                                  const GridTurn& l, const std::vector<em::GridModes>& modes) {
+  Factors out;
   for (const PortChannel& x : c.channels) {
     const PortOptions &p = c.options.ports[x.port], &q = c.options.ports[to[x.port]];
     double sign = 0;
@@ -177,47 +207,33 @@ std::optional<std::vector<double>> signs_by(const Case& c, const std::vector<std
       for (std::size_t d = 0; d < 3; ++d) sign += way[d] * q.direction[d];
       sign = sign < 0 ? -1 : 1;
     }
-    if (sign == 0) return {};
-    out.push_back(sign);
+    const auto phase = phase_through(c, l, p, q);
+    if (sign == 0 || !phase) return {};
+    out.push_back(sign * *phase);
   }
-  for (std::size_t k = out.size(); k-- > 0;) out[k] *= out[0];
+  for (std::size_t k = out.size(); k-- > 0;) out[k] /= out[0];
   return out;
 }
 
-/// Which part of points of the scene a turn takes to another medium; 1 where none stays inside.
-double unlike_part(const Case& c, const GridTurn& l) {
-  const em::SceneOrder scene(c.scene);
-  int inside = 0, other = 0;
-  for (int k = 1; k <= kPoints; ++k) {
-    Point r{};
-    bool in = true;
-    for (std::size_t d = 0; d < 3; ++d) {  // Halton's points
-      double x = 0, part = 1;
-      const int base = std::array{2, 3, 5}[d];
-      for (int n = k; n > 0; n /= base) part /= base, x += part * (n % base);
-      const std::vector<double>& lines = c.grid.lines[d];
-      r[d] = lines.front() + x * (lines.back() - lines.front());
-    }
-    const Point to = l.of(r);
-    for (std::size_t d = 0; d < 3; ++d)
-      in = in && to[d] >= c.grid.lines[d].front() && to[d] <= c.grid.lines[d].back();
-    if (!in) continue;
-    ++inside;
-    other += em::medium_at(scene, r) != em::medium_at(scene, to);
-  }
-  return inside == 0 ? 1 : static_cast<double>(other) / inside;
+bool same(const Factors& a, const Factors& b) {
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (std::abs(a[k] - b[k]) > 2 * kPhase) return false;
+  return true;
 }
 
-/// Signs of lumped ports that all run along one axis, about which they may be turned by any angle,
-/// as three at the corners of a triangle are: their distances stay. False where it is not so.
-bool find_signs_of_lumped(const Case& c, const std::vector<std::size_t>& to, Likeness& out) {
+/// Factors of lumped ports that all run along one axis, about which they may be turned by any
+/// angle, as three at the corners of a triangle are: their distances stay. False where it is not
+/// so.
+bool find_factors_of_lumped(const Case& c, const std::vector<std::size_t>& to, Likeness& out) {
   const std::vector<PortOptions>& ports = c.options.ports;
   const std::size_t axis = port_axis(ports[0]);
-  const double near = near_of(c.grid);
+  const double near = half_smallest_cell(c.grid);
+  GridTurn none;
+  if (has_phase(c) || !fits_faces(c, none)) return false;
   const auto apart = [&](std::size_t p, std::size_t q) {
     double sum = 0;
     for (std::size_t d = 0; d < 3; ++d)
-      sum += std::pow(ports[p].position[d] - ports[q].position[d], 2);
+      sum += std::pow(none.apart(d, ports[p].position[d], ports[q].position[d]), 2);
     return std::sqrt(sum);
   };
   for (std::size_t p = 0; p < ports.size(); ++p) {
@@ -227,77 +243,114 @@ bool find_signs_of_lumped(const Case& c, const std::vector<std::size_t>& to, Lik
       if (std::abs(apart(p, q) - apart(to[p], to[q])) > near) return false;
   }
   for (std::size_t p = 0; p < ports.size(); ++p)
-    out.sign.push_back(ports[p].direction[axis] * ports[to[p]].direction[axis] < 0 ? -1 : 1);
+    out.factor.push_back(ports[p].direction[axis] * ports[to[p]].direction[axis] < 0 ? -1 : 1);
   return true;
 }
 
-/// The turns that take ports and modes to those of `to`, and the signs of channels. Where several
-/// fit with other signs those count by which the scene comes to itself: if it does by two of them,
-/// channels whose signs differ see nothing of each other.
-void find_turns(const Case& c, const std::vector<std::size_t>& to, Likeness& out) {
+/// The turns that take ports and modes to those of `to`, those that change least first.
+std::vector<Likeness::Turn> turns_of_ports(const Case& c, const std::vector<std::size_t>& to) {
   std::vector<em::GridModes> modes;  // [port]
   for (const CasePort& p : c.ports) {
     const em::ModeBand& band = p.mode.band;
     modes.push_back(band.at.empty() ? em::GridModes{} : band.at[band.at.size() / 2]);
   }
-  std::vector<std::pair<GridTurn, std::vector<double>>> all;
+  std::vector<Likeness::Turn> out;
   GridTurn l;
   do {
     for (int signs = 0; signs < 8; ++signs) {
       for (std::size_t d = 0; d < 3; ++d) l.sign[d] = (signs >> d) & 1 ? -1 : 1;
       if (!fits_ports(c, to, l)) continue;
-      if (auto sign = signs_by(c, to, l, modes)) all.emplace_back(l, std::move(*sign));
+      if (auto factor = factors_by(c, to, l, modes)) out.push_back({l, std::move(*factor)});
     }
   } while (std::next_permutation(l.axis.begin(), l.axis.end()));
-  if (all.empty()) return;
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.first.changes() < b.first.changes();
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.turn.changes() < b.turn.changes();
   });
-  const auto other = [&](const auto& x) { return x.second != all.front().second; };
-  auto best = all.begin();
-  if (std::any_of(all.begin(), all.end(), other)) {
-    std::vector<double> apart;
-    for (const auto& [turn, sign] : all) apart.push_back(unlike_part(c, turn));
-    best += std::min_element(apart.begin(), apart.end()) - apart.begin();
+  return out;
+}
+
+struct Judged {
+  Likeness::Turn by;
+  Unlike unlike;
+};
+
+std::string describe(const Unlike& u) {
+  if (u.part > 0)
+    return fmt::format(
+        "takes {:.2g} % of what bodies, sheets and elements are on the grid to something else",
+        100 * u.part);
+  return u.beyond_cells ? "takes walls or wires to other places"
+                        : "is not compared with the media of so many cells";
+}
+
+/// Of turns of the ports those that take the device to itself. If two do, one after the other's
+/// inverse is a symmetry that keeps all ports: channels whose factors differ see nothing of each
+/// other. Where none does, that counts which leaves least of it elsewhere.
+void choose_turns(Case& c, const std::vector<Likeness::Turn>& all, const TurnedDevice& device,
+                  Likeness& out, const data::Config& config) {
+  std::vector<Judged> judged;
+  for (const Likeness::Turn& t : all) judged.push_back({t, device.unlike(t.turn)});
+  std::stable_sort(judged.begin(), judged.end(), [](const Judged& a, const Judged& b) {
+    return std::pair(a.unlike.beyond_cells, a.unlike.part) <
+           std::pair(b.unlike.beyond_cells, b.unlike.part);
+  });
+  const Judged best = judged.front();
+  const std::string name = c.options.ports[out.port].name, at = c.ports[out.port].key;
+  // Of two channels nothing but S_12 = S_21 has a sign.
+  const bool one_sign = c.channels.size() <= 2 && !has_phase(c);
+  if (!best.unlike.none()) {
+    for (const Judged& x : judged)
+      if (!one_sign && !same(x.by.factor, best.by.factor) &&
+          x.unlike.beyond_cells == best.unlike.beyond_cells &&
+          x.unlike.part <= kBetter * best.unlike.part)
+        refuse({config.error(
+            667, at + ".same_as",
+            "turns that take the ports to each other give other signs of S, and none of them takes "
+            "all of the device, its bodies, sheets, wires, loads and walls, to itself",
+            "let the device and its cells be as its turn has them, or give '" + name +
+                "' its own run")});
+    c.warnings.push_back(warning(
+        config, 669, at + ".same_as",
+        fmt::format(
+            "the turn or mirroring that takes the ports to each other {}: S of '{}' is that "
+            "of '{}' as far as this does not matter",
+            describe(best.unlike), name, c.options.ports[out.like].name),
+        "let bodies, sheets, wires, loads, walls and cells be alike, or give '" + name +
+            "' its own run"));
   }
-  out.sign = best->second;
-  for (const auto& [turn, sign] : all)
-    if (sign == out.sign) out.turns.push_back(turn);
+  out.factor = one_sign ? Factors(c.channels.size(), 1) : best.by.factor;
+  for (const Judged& x : judged)
+    if (best.unlike.none() ? x.unlike.none() : same(x.by.factor, best.by.factor))
+      out.turns.push_back(x.by);
+}
+
+/// What is left to ports that no turn takes to each other.
+void take_without_turn(Case& c, const std::vector<std::size_t>& to, Likeness& out,
+                       const data::Config& config) {
+  const std::string name = c.options.ports[out.port].name, at = c.ports[out.port].key;
+  const bool lumped = find_factors_of_lumped(c, to, out);
+  if (!lumped && (to.size() > 2 || c.channels.size() > 2 || has_phase(c)))
+    refuse({config.error(
+        667, at + (to.size() > 2 ? ".order" : ".same_as"),
+        has_phase(c)
+            ? "no turn or mirroring that keeps the phase of joined faces (boundary.bloch_k, "
+              "bloch_phase) takes the ports and their modes to each other"
+            : "no turn or mirroring takes the ports and their modes to each other in this "
+              "order",
+        "let the ports that change places, and the cells at them, lie as the device is turned, "
+        "or give '" +
+            name + "' its own run")});
+  if (!lumped) out.factor.assign(c.channels.size(), 1);  // what is reciprocal has S_12 = S_21
+  c.warnings.push_back(warning(
+      config, 669, at + ".same_as",
+      fmt::format("no turn or mirroring of the grid takes the ports to each other{}: that '{}' "
+                  "looks into the device as '{}' does is taken as it is said",
+                  lumped ? ", only a turn by another angle" : "", name,
+                  c.options.ports[out.like].name),
+      "let it be so, or give '" + name + "' its own run"));
 }
 
 }  // namespace
-
-Point GridTurn::turned(const Point& v) const {
-  Point out{};
-  for (std::size_t d = 0; d < 3; ++d) out[axis[d]] = sign[d] * v[d];
-  return out;
-}
-Point GridTurn::of(const Point& r) const {
-  Point out = turned(r);
-  for (std::size_t d = 0; d < 3; ++d) out[d] += shift[d];
-  return out;
-}
-Point GridTurn::back(const Point& r) const {
-  Point out{};
-  for (std::size_t d = 0; d < 3; ++d) out[d] = sign[d] * (r[axis[d]] - shift[axis[d]]);
-  return out;
-}
-int GridTurn::changes() const {
-  int out = 0;
-  for (std::size_t d = 0; d < 3; ++d) out += axis[d] != d || sign[d] < 0;
-  return out;
-}
-std::optional<em::Edge> GridTurn::of(const em::YeeGrid& grid, const em::Edge& e) const {
-  const Point at = of(grid.position(e));
-  const std::size_t along = axis[static_cast<std::size_t>(em::axis_of(e.component))];
-  const int component = static_cast<int>(along) + (em::is_electric(e.component) ? 0 : 3);
-  int to[3];
-  for (int d = 0; d < 3; ++d) {
-    to[d] = nearest(grid, d, em::at_middle(component, d), at[static_cast<std::size_t>(d)]);
-    if (to[d] < 0) return {};
-  }
-  return em::Edge{static_cast<std::uint8_t>(component), to[0], to[1], to[2]};
-}
 
 std::vector<std::size_t> places_of(const CaseOptions& o, std::size_t port) {
   std::vector<std::size_t> out;
@@ -315,6 +368,7 @@ void make_likenesses(Case& c, const data::Config& config) {
   std::vector<std::size_t> begin;  // [port] its first channel
   for (std::size_t k = 0; k < c.channels.size(); ++k)
     if (c.channels[k].mode == 0) begin.push_back(k);
+  std::optional<TurnedDevice> device;
   for (std::size_t p = 0; p < o.ports.size(); ++p) {
     if (!o.ports[p].same_as) continue;
     const std::vector<std::size_t> to = places_of(o, p);
@@ -322,16 +376,11 @@ void make_likenesses(Case& c, const data::Config& config) {
       if (to[q] != q) refuse_unlike(c, p, to[q], q, config);
     Likeness out{p, number_of(o, *o.ports[p].same_as), {}, {}, {}};
     for (const PortChannel& x : c.channels) out.place.push_back(begin[to[x.port]] + x.mode);
-    find_turns(c, to, out);
-    if (out.turns.empty() && !find_signs_of_lumped(c, to, out)) {
-      if (to.size() > 2)
-        refuse({config.error(
-            667, c.ports[p].key + ".order",
-            "no turn or mirroring takes the ports and their modes to each other in this order",
-            "let the ports that change places, and the cells at them, lie as the device is turned, "
-            "or give '" +
-                o.ports[p].name + "' its own run")});
-      out.sign.assign(c.channels.size(), 1);  // what is reciprocal has S_12 = S_21
+    if (const std::vector<Likeness::Turn> turns = turns_of_ports(c, to); turns.empty()) {
+      take_without_turn(c, to, out, config);
+    } else {
+      if (!device) device.emplace(c);
+      choose_turns(c, turns, *device, out, config);
     }
     c.likenesses.push_back(std::move(out));
   }
