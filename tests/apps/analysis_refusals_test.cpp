@@ -59,6 +59,39 @@ TEST_F(AnalysisRefusals, AtomsWithoutBondsAreToldWhereMoleculesCount) {
   EXPECT_FALSE(told("same_molecule = true\n"));
 }
 
+/// Lags, ends of lines and bins that no trajectory has or no memory holds are refused where they
+/// are asked for, and times between frames are told. Frames of the example are 1 ps apart.
+TEST_F(AnalysisRefusals, TimesThatFramesDoNotHave) {
+  const auto checked = [&](const std::string& task) {
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\n"
+          "output.pictures = false\n[[analysis]]\n" +
+              task);
+    return tessera({"check", "case.toml"});
+  };
+  const auto refused = [&](const std::string& task, const std::string& says) {
+    const Outcome o = checked(task);
+    EXPECT_EQ(o.code, 5) << task << o.err;
+    EXPECT_TRUE(holds(o.err, says)) << task << o.err;
+    EXPECT_EQ(tessera({"run", "case.toml", "--output", "REFUSED", "--force"}).code, 5);
+  };
+  const std::string msd = "type = \"msd\"\nfit_from = \"2 ps\"\n";
+  refused(msd + "fit_to = \"1 s\"\n",
+          "case.toml:8:1: error E0743: fit_to = 1e+12 ps spans more frames, 1 ps apart");
+  refused("type = \"rdf\"\nbin = \"1e-12 nm\"\n", "expected at most 100000 bins");
+  const auto told = [&](const std::string& task, const std::string& says) {
+    const Outcome o = checked(task);
+    EXPECT_EQ(o.code, 0) << task << o.err;
+    EXPECT_EQ(holds(o.out + o.err, "no whole number"), !says.empty()) << task << o.out << o.err;
+    EXPECT_TRUE(holds(o.out + o.err, says)) << task << o.out << o.err;
+  };
+  told(msd + "fit_to = \"10 ps\"\n", "");
+  told(msd + "fit_to = \"10.4 ps\"\n",
+       "case.toml:8:1: warning E0743: fit_to = 10.4 ps is no whole number of the 1 ps between "
+       "frames: 10 ps is taken");
+  told("type = \"msd\"\nfit_from = \"0.4 ps\"\nfit_to = \"10 ps\"\n", "1 ps is taken");
+}
+
 /// Donors follow from bonds: without them no number is known, not even 0.
 TEST_F(AnalysisRefusals, HydrogenBondsNeedBonds) {
   const std::string o = "HETATM    1  O1  LIG A   1       0.000   0.000   0.000  1.00  0.00      "

@@ -310,7 +310,9 @@ TEST_F(Mdp, RunsBeginAtTheirTime) {
   };
   EXPECT_NE(made("tinit = 100\ninit-step = 500\n").find("start_time = \"101 ps\""),
             std::string::npos);
-  EXPECT_EQ(made("tinit = 0\n").find("start_time"), std::string::npos);
+  // Whatever time the structure has in its title.
+  for (const char* text : {"", "tinit = 0\n"})
+    EXPECT_NE(made(text).find("start_time = \"0 ps\""), std::string::npos);
   const std::string bath =
       "tcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\nannealing = single\n";
   // Times of annealing are those of the run; ours are those of the stage: 100 ps is half of the way

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 #include <string>
 
 namespace tessera::molecular {
@@ -245,6 +246,35 @@ TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
   EXPECT_THROW(
       with_ions(wet, {.cation = o.cation, .anion = o.anion, .concentration_mol_per_l = 30}), Error);
   EXPECT_THROW(ion("NA", "tip4p2005"), Error);
+}
+
+/// Charges of a solute have three or four digits: what they miss a whole number by stays.
+TEST(Ions, NetChargesThatAreWholeButForTheirDigits) {
+  const BuiltSystem solute = rod();
+  BuiltSystem wet = solvated(solute.system, solute.frame, {.model = "tip3p", .padding_nm = 1.2});
+  const double net = net_charge_e(wet.system);
+  const auto left = [&](double more) {
+    BuiltSystem of = wet;
+    of.system.atoms.charge_e[0] += more;
+    const BuiltSystem b =
+        with_ions(of, {.cation = ion("NA", "tip3p"), .anion = ion("CL", "tip3p")});
+    return net_charge_e(b.system);
+  };
+  for (const double more : {0.0, 0.002, -0.03, 0.049, -net + 0.002, -2 * net - 0.02})
+    EXPECT_NEAR(left(more), net + more - std::round(net + more), 1e-12) << more;
+  EXPECT_THROW(left(0.06), Error);
+  EXPECT_THROW(left(-0.4), Error);
+}
+
+/// Every water has its ions, or is refused.
+TEST(Ions, ThereAreSomeForTheWatersThatTheManualNames) {
+  const std::set<std::string> with = {"tip3p", "spce", "tip4pew", "opc", "opc3"};
+  for (const std::string& water : water_model_names())
+    for (const char* name : {"NA", "K", "CL"})
+      if (with.contains(water))
+        EXPECT_EQ(ion(name, water).name, name);
+      else
+        EXPECT_THROW(ion(name, water), Error);
 }
 
 /// Charges of ions need not be whole: a salt is as many of both as are neutral together.

@@ -106,6 +106,11 @@ TEST_F(JoinedTrajectories, AFileThatStartsAgainIsRefusedOrAppended) {
   EXPECT_EQ(times(both, {.append = true}), (Times{0, 2, 4, 5, 6, 7}));
   EXPECT_EQ(times(both, {.append = true, .spacing_ps = 0.5}), (Times{0, 2, 4, 4.5, 5.5, 6.5}));
   expect_one_run(join_files(both, {.append = true}));
+  // Whenever a file begins: behind a gap, too.
+  EXPECT_EQ(times({both[0], file("late.trr", {20, 21, 22})}, {.append = true}),
+            (Times{0, 2, 4, 5, 6, 7}));
+  EXPECT_EQ(times({both[0], file("next.trr", {6, 8, 20})}, {.append = true}),
+            (Times{0, 2, 4, 6, 8, 20}));
   // Within a file as well.
   EXPECT_EQ(fault([&] { times({file("c.trr", {0, 1, 0, 1})}); }).first, JoinFault::starts_again);
   EXPECT_EQ(times({folder / "c.trr"}, {.append = true}), (Times{0, 1, 2, 3}));

@@ -105,6 +105,76 @@ TEST(Stages, RestraintsAreInThePressureAsTheirPositionsScale) {
   EXPECT_NEAR(virial(RestraintScaling::all, "index 70") - without, -10 * 0.01, 1e-6);
 }
 
+/// Pairs of bound atoms across faces: wherever a file has put them, springs pull at atoms and box
+/// alike, with restraints of a stage and of a topology.
+TEST(Stages, HeldMoleculesAreInOnePieceWhateverTheFileHasWrapped) {
+  Case c = argon(3);
+  const auto bind = [&](std::int32_t i, std::int32_t j) {
+    c.system.connectivity.push_back({i, j});
+  };
+  c.system.lj = mixed(LennardJones::Mixing::lorentz_berthelot, {0.3405}, {0.0});
+  c.frame.x_nm[1] = {-0.08, 0.8, 0.12};  // one piece across two faces
+  c.frame.x_nm[0] = {0.12, 0.8, -0.08};
+  bind(0, 1);
+  c.frame.x_nm[2] = {0.3, 0.8, 1.0};  // a molecule beside it
+  c.frame.x_nm[3] = {0.3, 0.8, 1.2};
+  bind(2, 3);
+  const double edge = c.frame.box.edge[0][0];
+  std::vector<Vec3> wrapped_x = c.frame.x_nm, far = c.frame.x_nm;
+  wrapped_x[1][0] += edge;
+  wrapped_x[0][2] += edge;
+  wrapped_x[2][2] -= edge;  // and the other one torn, too
+  for (std::size_t i = 0; i < 4; ++i) far[i][1] += 3 * edge;
+  struct Found {
+    double energy;
+    Forces forces;
+  };
+  const auto found = [&](RestraintScaling kind, const std::vector<Vec3>& x, bool of_topology) {
+    Stage s;
+    s.n_steps = 1;
+    s.nonbonded = argon_forces;
+    s.force_options.precision = Precision::f64;
+    s.restraint_scaling = kind;
+    Case here = c;
+    here.frame.x_nm = x;
+    if (of_topology)
+      for (const std::int32_t i : {0, 1}) {
+        const Vec3& at = x[static_cast<std::size_t>(i)];
+        here.system.position_restraints.atoms.push_back({i});
+        here.system.position_restraints.row.push_back(i);
+        here.system.position_restraints.rows.push_back({1000, 1000, 1000, at[0], at[1], at[2]});
+      }
+    else
+      s.held = "index 0 to 3";
+    const StageStart at = stage_start(s, here.system, here.frame.box, here.frame);
+    const Box box = rectangular_box({0.99 * edge, 0.99 * edge, 0.99 * edge});
+    std::vector<Vec3> moved = c.frame.x_nm;  // the same in all cases
+    for (Vec3& p : moved)
+      for (double& v : p) v *= 0.99;
+    Forces f;
+    stage_forces(s, at, here.frame.box)(moved, box, f);
+    return Found{f.energy[static_cast<std::size_t>(Term::position_restraints)], f};
+  };
+  for (const RestraintScaling kind : {RestraintScaling::none, RestraintScaling::centre})
+    for (const bool of_topology : {false, true}) {
+      if (of_topology && kind == RestraintScaling::none) continue;  // as GROMACS has them
+      const Found whole = found(kind, c.frame.x_nm, of_topology);
+      for (const auto* x : {&wrapped_x, &far}) {
+        const Found f = found(kind, *x, of_topology);
+        EXPECT_NEAR(f.energy, whole.energy, 1e-9) << of_topology;
+        for (std::size_t i = 0; i < 4; ++i)
+          for (std::size_t a = 0; a < 3; ++a) {
+            EXPECT_NEAR(f.forces.f[i][a], whole.forces.f[i][a], 1e-6) << i << of_topology;
+            EXPECT_NEAR(f.forces.virial[a][a], whole.forces.virial[a][a], 1e-6) << of_topology;
+          }
+      }
+      if (kind == RestraintScaling::centre && of_topology) {
+        // e = 0.01 of the distance from the centre, which is half of the bond.
+        EXPECT_NEAR(whole.energy, 2 * 500 * 1e-4 * (0.1 * 0.1 + 0.1 * 0.1), 1e-9);
+      }
+    }
+}
+
 /// They are fast forces, whatever moves their positions, with slow forces apart and on ranks: each
 /// spring is there once.
 TEST(Stages, RestraintsCountOnceWithMultipleTimeSteps) {

@@ -3,6 +3,7 @@
 
 #include "input_error.h"
 #include "temp_folder.h"
+#include "tessera/molecular/build.h"
 #include "tessera/molecular/trajectory.h"
 #include "test_data.h"
 
@@ -390,6 +391,26 @@ TEST(Structure, AsASystemItHasItsAtomsAndBondsAndNoCharges) {
   const Structure back = structure_of(system, {.x_nm = s.x_nm, .box = s.box});
   EXPECT_EQ(back.bonds, s.bonds);
   EXPECT_EQ(back.element, s.element);
+}
+
+/// Virtual sites have no bond in a structure file, its own writer's included: they belong to the
+/// first heavy atom of their residue.
+TEST(Structure, VirtualSitesAreOfTheMoleculeOfTheirResidue) {
+  const BuiltSystem water = water_box({.model = "tip4p2005", .molecules = 8});
+  const Structure s = structure_of(water.system, water.frame);
+  for (const Structure& read : {pdb(pdb_text(s)), cif(mmcif_text(s))}) {
+    const std::vector<std::int32_t> molecule = molecules(system_of(read));
+    ASSERT_EQ(molecule.size(), 32u);
+    for (std::size_t i = 0; i < 32; ++i)
+      EXPECT_EQ(molecule[i], static_cast<std::int32_t>(i / 4)) << i;
+  }
+  Structure alone;  // nothing to belong to
+  alone.name = {"X"};
+  alone.element = {0};
+  alone.residue = {0};
+  alone.residues = {{"DUM", "1", "", ""}};
+  alone.x_nm = {{0, 0, 0}};
+  EXPECT_TRUE(system_of(alone).connectivity.empty());
 }
 
 TEST(StructureText, NumbersAndNamesThatAreNone) {

@@ -142,6 +142,40 @@ TEST(Integrator, SampledKineticEnergiesAreMaxwells) {
   EXPECT_NEAR(full, 0.75, 4 * std::sqrt(2 / 1.2e5));
 }
 
+/// Of every scheme the temperatures of groups are of one energy with that of all, of which they are
+/// parts: at omega dt = 1 energies of full steps and those that the bath acts upon differ by a
+/// quarter.
+TEST(Integrator, TemperaturesOfGroupsAreThatOfTheWhole) {
+  const double k = 2500, mass = 10;
+  const Case c = springs(60, 0, mass);
+  const std::size_t n = c.system.n_atoms();
+  for (const auto& [scheme, thermostat] : {std::pair{Scheme::langevin, Thermostat::none},
+                                           {Scheme::leap_frog, Thermostat::v_rescale},
+                                           {Scheme::leap_frog, Thermostat::andersen},
+                                           {Scheme::leap_frog, Thermostat::nose_hoover},
+                                           {Scheme::velocity_verlet, Thermostat::v_rescale},
+                                           {Scheme::velocity_verlet, Thermostat::andersen}})
+    for (const std::size_t first : {n, n / 3}) {
+      Dynamics o = {.scheme = scheme, .dt_ps = std::sqrt(mass / k), .thermostat = thermostat};
+      o.groups = {{"a", {}, 300, 0.2, {}}};
+      if (first < n) o.groups.push_back({"b", {}, 400, 0.3, {}});
+      for (std::size_t i = 0; i < n; ++i)
+        o.groups[i < first ? 0 : 1].atoms.push_back(static_cast<std::int32_t>(i));
+      const Integrator s(c.system, springs_of(k), o);
+      State m = s.begin(c.frame);
+      const std::vector<double> freedom = s.degrees_of_freedom_of_groups();
+      for (int step = 0; step < 30; ++step) {
+        const Energies e = s.energies(m);
+        double sum = 0;
+        for (std::size_t g = 0; g < freedom.size(); ++g)
+          sum += freedom[g] / s.degrees_of_freedom() * e.group_temperature_k[g];
+        EXPECT_NEAR(sum, e.temperature_k, 1e-9)
+            << static_cast<int>(scheme) << static_cast<int>(thermostat) << " step " << step;
+        s.step(m);
+      }
+    }
+}
+
 /// Springs with omega dt = 1: full steps of Verlet have the density exp(-(m v^2/2 + (1 - 1/4) k
 /// x^2/2)/kT), in which positions know nothing of velocities. Drawn for half steps, velocities
 /// would heat: those are correlated with the forces.

@@ -90,12 +90,64 @@ std::string frame_of(const mol::Snapshot& s) {
   return fmt::format("in the frame at {:.6g} ps", s.frame.time_ps);
 }
 
+/// Times of lags and fits, which frames divide: those that no trajectory of this size reaches are
+/// refused, those between frames are told.
+std::vector<data::Diagnostic> doubts_of_times(const AnalysisCase& c) {
+  std::vector<data::Diagnostic> out;
+  if (c.in.by_number || !(c.frame_ps > 0)) return out;
+  double bytes = 0;  // a frame has more than one
+  bool packed = false;
+  for (const fs::path& p : c.options.trajectory) {
+    bytes += static_cast<double>(fs::file_size(p));
+    packed = packed || p.extension() == ".gz";
+  }
+  for (std::size_t k = 0; k < c.options.tasks.size(); ++k) {
+    const TaskOptions& t = c.options.tasks[k];
+    const auto look_at = [&](const char* name, double s, auto&& taken_ps) {
+      const double time_ps = s / 1e-12;
+      const std::string key = fmt::format("analysis[{}].{}", k, name);
+      if (!packed && time_ps / c.frame_ps > bytes)
+        throw data::InputError(
+            c.config.error(743, key,
+                           fmt::format("{} = {:.6g} ps spans more frames, {:.6g} ps apart, than "
+                                       "the files can hold",
+                                       name, time_ps, c.frame_ps),
+                           "a time within the trajectory"),
+            data::ExitCode::config_invalid);
+      const double whole = std::round(time_ps / c.frame_ps) * c.frame_ps;
+      if (std::abs(time_ps - whole) <= 1e-2 * c.frame_ps + 1e-6 * time_ps) return;
+      out.push_back(c.config.error(
+          743, key,
+          fmt::format("{} = {:.6g} ps is no whole number of the {:.6g} ps between frames: {:.6g} "
+                      "ps is taken",
+                      name, time_ps, c.frame_ps, taken_ps()),
+          "a multiple of it"));
+      out.back().severity = data::Severity::warning;
+    };
+    if (t.kind == Kind::msd) {
+      const auto fit = mol::frames_between(t.fit_from / 1e-12, t.fit_to / 1e-12, c.frame_ps,
+                                           c.first.frame.time_ps);
+      const auto taken = [&](std::size_t end) {
+        return [&, end] { return static_cast<double>(fit[end]) * c.frame_ps; };
+      };
+      look_at("fit_from", t.fit_from, taken(0));
+      look_at("fit_to", t.fit_to, taken(1));
+    }
+    if (t.kind == Kind::vacf)
+      look_at("lag", *t.lag, [&] {
+        return static_cast<double>(lag_frames(*t.lag / 1e-12, c.frame_ps)) * c.frame_ps;
+      });
+  }
+  return out;
+}
+
 CheckReport check(const AnalysisCase& c) {
   const AnalysisOptions& o = c.options;
   const Input& in = c.in;
   c.expect_one_run();
   CheckReport report;
   report.findings = in.remarks;
+  for (const data::Diagnostic& d : doubts_of_times(c)) report.findings.push_back(d);
   report.lines.push_back(
       in.by_number ? fmt::format("{} atoms, frames without times", in.system.n_atoms())
                    : fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps",
@@ -128,7 +180,7 @@ Estimate estimate(const AnalysisCase& c) {
     const double longest = std::max(t.lag.value_or(0), t.kind == Kind::msd ? t.fit_to : 0);
     if (longest > 0)  // only msd and vacf have a lag
       e.memory_bytes.push_back(
-          {t.name, static_cast<std::uint64_t>(24 * longest / 1e-12 / c.frame_ps) *
+          {t.name, 24 * std::min(frames, lag_frames(longest / 1e-12, c.frame_ps)) *
                        in.groups.at(t.group).size()});
   }
   e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() *
@@ -143,6 +195,7 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
   const AnalysisOptions& o = c.options;
   const Input& in = c.in;
   for (const data::Diagnostic& d : in.remarks) context.log.info(data::to_string(d));
+  for (const data::Diagnostic& d : doubts_of_times(c)) context.log.warning(data::to_string(d));
   std::vector<std::unique_ptr<Task>> tasks;
   for (std::size_t k = 0; k < o.tasks.size(); ++k)
     tasks.push_back(

@@ -105,7 +105,7 @@ class Vacf final : public Task {
  public:
   Vacf(const TaskOptions& o, const Input& in, double frame_ps)
       : name_(o.name),
-        lag_(static_cast<std::size_t>(std::llround(*o.lag / ps / frame_ps))),
+        lag_(lag_frames(*o.lag / ps, frame_ps)),
         c_(in.system, in.groups.at(o.group), lag_) {
     if (lag_ == 0)
       throw Error(fmt::format("[vacf] the lag of {} ps is shorter than the {} ps between frames",
@@ -254,6 +254,11 @@ class HydrogenBonds final : public Task {
 };
 
 }  // namespace
+
+std::size_t lag_frames(double lag_ps, double frame_ps) {
+  constexpr double most = 1e15;  // more than any trajectory has
+  return static_cast<std::size_t>(std::llround(std::min(most, lag_ps / frame_ps)));
+}
 
 std::unique_ptr<Task> make_task(const TaskOptions& o, const Input& in, double frame_ps) {
   switch (o.kind) {

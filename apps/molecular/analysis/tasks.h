@@ -45,6 +45,8 @@ class Task {
   virtual void add(const mol::Snapshot& s) = 0;
   virtual void tell(Findings& out) const = 0;
 };
+/// How many frames a vacf looks back: the nearest whole number.
+std::size_t lag_frames(double lag_ps, double frame_ps);
 /// `frame_ps`: time between frames.
 std::unique_ptr<Task> make_task(const TaskOptions& o, const Input& input, double frame_ps);
 

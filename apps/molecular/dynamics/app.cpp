@@ -161,6 +161,11 @@ Estimate estimate(const RunOptions& how, const Case& c) {
 /// A topology to go on with in another case, where no file has it.
 void write_topology(const RunContext& context, const Case& c) {
   if (c.options.topology && !c.options.solvate) return;
+  if (c.options.solvate && !c.options.forcefield.empty())
+    context.log.info(
+        "water and ions that [solvate] adds have parameters and masses of their own: a case that "
+        "reads final.pdb with `forcefield` gives them those of its files, and is another system "
+        "where they differ");
   const auto path = context.folder.path() / "system.prmtop";
   try {
     data::write_file_atomically(path, mol::amber_topology(c.system, c.start.box));

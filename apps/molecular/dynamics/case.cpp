@@ -241,12 +241,6 @@ struct Maker {
     }
   }
 
-  /// A message of the library without its name.
-  static std::string words_of(const Error& e) {
-    const std::string_view text = e.what();
-    const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string_view::npos;
-    return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
-  }
   void check_cut_offs(std::size_t k, const Stage& s) {
     try {
       mol::check(s.nonbonded, c.start.box);

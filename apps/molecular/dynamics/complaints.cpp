@@ -132,6 +132,34 @@ struct Complainer {
              "mts = false, or pcoupl = \"c-rescale\"");
   }
 
+  /// What keeps its place while the box and all else in it scale about the origin.
+  void fixed_places() {
+    if (s.pcoupl == BarostatChoice::no || asked.n_steps == 0) return;
+    const char* effect = "hold the box, too, the more the farther from the origin they are";
+    if (s.refcoord_scaling == RefcoordChoice::no && (asked.restrained || names_atoms(s.posres)))
+      doubt(given({"refcoord_scaling", "posres", "pcoupl"}),
+            fmt::format("the positions of restraints stay where they are while the box changes "
+                        "(refcoord_scaling = \"no\"): springs {}, and the volume is not that of "
+                        "the pressure",
+                        effect),
+            "refcoord_scaling = \"com\" with a barostat");
+    const auto frozen = [&](const char* key, const std::optional<std::string>& choice,
+                            std::initializer_list<std::size_t> directions) {
+      if (names_atoms(choice) &&
+          std::ranges::any_of(directions, [&](std::size_t a) { return s.compressibility[a] > 0; }))
+        doubt(key,
+              fmt::format("frozen atoms stay where they are while the box changes: they {}, and "
+                          "the volume is not that of the pressure",
+                          effect),
+              "a compressibility of 0 where they are frozen, or posres with refcoord_scaling = "
+              "\"com\"");
+    };
+    frozen("freeze", s.freeze, {0, 1, 2});
+    frozen("freeze_x", s.freeze_x, {0});
+    frozen("freeze_y", s.freeze_y, {1});
+    frozen("freeze_z", s.freeze_z, {2});
+  }
+
   /// Barostats with a time take a part of it at once: their formulas are those of a small one.
   void pressure_in_time(const char* word) {
     const bool piston = s.pcoupl == BarostatChoice::parrinello_rahman;
@@ -236,11 +264,18 @@ std::vector<Complaint> complaints_of(const Asked& asked) {
   c.water();
   if (asked.type != StageType::dynamics) return std::move(c.out);
   c.barostat();
+  c.fixed_places();
   c.thermostat();
   c.ramp();
   c.box();
   c.slow_forces();
   return std::move(c.out);
+}
+
+std::string words_of(const Error& fault) {
+  const std::string_view text = fault.what();
+  const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string_view::npos;
+  return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
 }
 
 Complaint complaint_of_fault(const std::string& words, const Asked& asked) {

@@ -33,12 +33,18 @@ struct Asked {
       given;  ///< whether a key stands in the file, for this stage or for all
 };
 std::vector<Complaint> complaints_of(const Asked& asked);
+/// Whether a choice of atoms is given and is not "none".
+inline bool names_atoms(const std::optional<std::string>& choice) {
+  return choice && !choice->empty() && *choice != "none";
+}
 /// Of a stage of dynamics: doubts of the keys that its steps do not read and that have another
 /// value than their default.
 std::vector<Complaint> idle_keys(const Asked& asked);
 /// Of any stage: likewise, of the keys that its energies do not read.
 std::vector<Complaint> idle_keys_of_energies(const Asked& asked);
 
+/// A message of the library without its name.
+std::string words_of(const Error& fault);
 /// What the library found no system or no steps for, at the setting that asks for it.
 Complaint complaint_of_fault(const std::string& words, const Asked& asked);
 

@@ -14,9 +14,8 @@ namespace tessera::apps::dynamics {
 namespace {
 
 bool freezes(const Settings& s) {
-  return std::ranges::any_of(
-      std::array{&s.freeze, &s.freeze_x, &s.freeze_y, &s.freeze_z},
-      [](const auto* choice) { return *choice && !(*choice)->empty() && **choice != "none"; });
+  return std::ranges::any_of(std::array{&s.freeze, &s.freeze_x, &s.freeze_y, &s.freeze_z},
+                             [](const auto* choice) { return names_atoms(*choice); });
 }
 
 bool same(double a, double b) { return std::abs(a - b) <= 1e-12 * std::abs(b); }  // units round
@@ -113,7 +112,7 @@ struct Idle {
   }
 
   void restraints() {
-    const bool held = s.posres && !s.posres->empty() && *s.posres != "none";
+    const bool held = names_atoms(s.posres);
     if (!held)
       idle("posres_k", "without posres; force constants of a topology are its own",
            "give posres, or leave it out");

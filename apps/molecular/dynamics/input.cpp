@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/dynamics/input.h"
 
+#include "molecular/dynamics/complaints.h"
 #include "tessera/data/input_files.h"
 #include "tessera/data/text_file.h"
 #include "tessera/molecular/amber.h"
@@ -89,8 +90,48 @@ mol::BuiltSystem water(const BuildOptions& o, std::uint64_t seed) {
   return mol::water_box(w);
 }
 
+/// Ions in place of waters; what cannot be done is told at the key that asks for it.
+void add_ions(const SolvateOptions& o, const data::Config& config, Case& c, mol::BuiltSystem& all) {
+  const auto refuse = [&](const std::string& key, const Error& fault, const char* hint) {
+    throw data::InputError(config.error(702, key, words_of(fault), hint),
+                           data::ExitCode::config_invalid);
+  };
+  mol::Ions ions{.cation = {},
+                 .anion = {},
+                 .concentration_mol_per_l = in_unit(o.concentration, "mol/L"),
+                 .neutralise = o.neutralise,
+                 .seed = c.options.seed};
+  try {
+    ions.cation = mol::ion(o.cation, o.model);
+    ions.anion = mol::ion(o.anion, o.model);
+  } catch (const Error& e) {
+    refuse("solvate.model", e, "one of these, or neutralise = false and no concentration");
+  }
+  try {
+    all = mol::with_ions(all, ions);
+  } catch (const Error& e) {
+    if (std::string_view(e.what()).find("cannot be made up") != std::string_view::npos)
+      refuse("solvate.neutralise", e,
+             "mend the charges of the force field or the topology, or neutralise = false");
+    refuse(o.concentration > 0 ? "solvate.concentration"
+           : o.box             ? "solvate.box"
+           : o.padding         ? "solvate.padding"
+                               : "solvate",
+           e, "a larger box, or a lower concentration");
+  }
+  const double left = mol::net_charge_e(all.system);
+  if (!o.neutralise || std::abs(left) < 1e-3) return;
+  data::Diagnostic d = config.error(
+      757, "solvate.neutralise",
+      fmt::format("ions leave a net charge of {:.3g} e: that of the solute is no whole number",
+                  left),
+      "charges with more digits");
+  d.severity = data::Severity::note;
+  c.findings.push_back(std::move(d));
+}
+
 /// The molecules of a case in water, with ions.
-void solvate(const SolvateOptions& o, Case& c) {
+void solvate(const SolvateOptions& o, const data::Config& config, Case& c) {
   mol::Solvation w{.model = o.model, .box = {}, .seed = c.options.seed};
   if (o.padding) w.padding_nm = in_unit(*o.padding, "nm");
   if (o.box)
@@ -98,13 +139,8 @@ void solvate(const SolvateOptions& o, Case& c) {
   else if (!o.padding)
     w.box = c.start.box;
   mol::BuiltSystem all = mol::solvated(c.system, c.start, w);
-  const bool charged = std::abs(mol::net_charge_e(c.system)) > 0.5;
-  if ((o.neutralise && charged) || o.concentration > 0)
-    all = mol::with_ions(all, {.cation = mol::ion(o.cation, o.model),
-                               .anion = mol::ion(o.anion, o.model),
-                               .concentration_mol_per_l = in_unit(o.concentration, "mol/L"),
-                               .neutralise = o.neutralise,
-                               .seed = c.options.seed});
+  const double net = mol::net_charge_e(c.system);
+  if ((o.neutralise && std::abs(net) > 0.5) || o.concentration > 0) add_ions(o, config, c, all);
   c.system = std::move(all.system);
   c.start = std::move(all.frame);
 }
@@ -252,7 +288,7 @@ void read_files(const data::Config& config, Case& c) {
     c.start.box = structure.box;
     for (const auto* remarks : {&file.remarks, &field.remarks, &made.remarks})
       c.findings.insert(c.findings.end(), remarks->begin(), remarks->end());
-    if (o.solvate) solvate(*o.solvate, c);
+    if (o.solvate) solvate(*o.solvate, config, c);
     return;
   }
   const std::string topology = ending(*o.topology), structure = ending(*o.structure);
@@ -284,7 +320,7 @@ void read_files(const data::Config& config, Case& c) {
   data::open_input(*o.structure);
   c.start = mol::read_amber_restart(*o.structure, c.system.n_atoms(), t.cell_angles_deg);
   if (!mol::is_periodic(c.start.box) && t.box) c.start.box = *t.box;
-  if (o.solvate) solvate(*o.solvate, c);
+  if (o.solvate) solvate(*o.solvate, config, c);
 }
 
 }  // namespace

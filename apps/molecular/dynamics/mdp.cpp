@@ -80,7 +80,7 @@ struct CaseText {
     if (!mdp.defines.empty()) line("define", list_of(mdp.defines, in_quotes));
     if (!mdp.include_folders.empty())
       line("include_folders", list_of(mdp.include_folders, in_quotes));
-    if (mdp.start_ps != 0) line("start_time", quantity(mdp.start_ps, "ps"));
+    line("start_time", quantity(mdp.start_ps, "ps"));  // else the structure's counts
   }
 
   void interactions() {

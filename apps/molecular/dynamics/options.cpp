@@ -86,7 +86,9 @@ data::Options<BuildOptions> build_table() {
 data::Options<SolvateOptions> solvate_table() {
   using O = SolvateOptions;
   data::Options<O> o("solvate", "Water and ions around the molecules of topology and structure.");
-  o.add("model", &O::model, {.doc = "Model of the water.", .choices = mol::water_model_names()});
+  o.add("model", &O::model,
+        {.doc = "Model of the water. There are ions for tip3p, spce, tip4pew, opc and opc3.",
+         .choices = mol::water_model_names()});
   o.add("padding", &O::padding,
         {.doc = "Water on every side: a box around the molecules in place of that of the "
                 "structure. If neither this nor box is given water fills the box of the "
@@ -95,7 +97,8 @@ data::Options<SolvateOptions> solvate_table() {
          .above = 0});
   o.add("box", &O::box,
         {.doc = "Edges of the box instead.", .unit = "nm", .above = 0, .one_for_all = true});
-  o.add("neutralise", &O::neutralise, {.doc = "Ions for the net charge."});
+  o.add("neutralise", &O::neutralise,
+        {.doc = "Ions for the net charge, to the nearest whole number of them."});
   o.add("concentration", &O::concentration,
         {.doc = "Pairs of ions besides.", .unit = "mol/L", .min = 0});
   o.add("cation", &O::cation, {.doc = "The positive ion.", .choices = {"NA", "K"}});

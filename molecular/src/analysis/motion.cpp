@@ -14,24 +14,30 @@
 namespace tessera::molecular {
 namespace {
 
-/// Slope of the least-squares line through (k dt, y[k]), k = first ... last.
+/// Slope of the least-squares line through (k dt, y[k]), k = first ... last > first.
 double slope(const std::vector<double>& y, std::size_t first, std::size_t last, double dt) {
-  const auto n = static_cast<double>(last - first + 1);
   const double middle = 0.5 * static_cast<double>(first + last);
   double xy = 0, xx = 0;
   for (std::size_t k = first; k <= last; ++k) {
     const double x = static_cast<double>(k) - middle;
     xy += x * y[k], xx += x * x;
   }
-  if (!(xx > 0))
-    throw Error(
-        fmt::format("[msd] expected at least two frames between the times of the fit, got {}", n));
   return xy / xx / dt;
 }
 
 }  // namespace
 
-LagAverage::LagAverage(Of what, std::size_t lags) : what_(what), ring_(lags + 1), mean_(lags + 1) {}
+std::array<std::size_t, 2> frames_between(double from_ps, double to_ps, double dt_ps,
+                                          double time_ps) {
+  constexpr double most = 1e15;  // more than any trajectory has
+  const double first = std::min(most, from_ps / dt_ps), last = std::min(most, to_ps / dt_ps),
+               unknown = 0x1p-22 * std::abs(time_ps) / dt_ps;  // of dt, a part of it
+  const auto slack = [&](double frames) { return std::min(0.5, 1e-3 + frames * unknown); };
+  return {static_cast<std::size_t>(std::max(0.0, std::ceil(first - slack(first)))),
+          static_cast<std::size_t>(std::floor(last + slack(last)))};
+}
+
+LagAverage::LagAverage(Of what, std::size_t lags) : what_(what), lags_(lags) {}
 
 void LagAverage::add(double time_ps, std::vector<Vec3> v) {
   constexpr double slack = 1e-3, single = 0x1p-23;  // times of XTC files are in single precision: a
@@ -51,6 +57,7 @@ void LagAverage::add(double time_ps, std::vector<Vec3> v) {
   if (frames_ > 0)
     dt_ps_ =
         (time_ps - first_time_ps_) / static_cast<double>(frames_);  // the longer, the better known
+  if (ring_.size() <= lags_) ring_.emplace_back(), mean_.emplace_back();
   const std::size_t size = ring_.size(), now = frames_ % size;
   ring_[now] = std::move(v);
   last_.assign(std::min(frames_, size - 1) + 1, 0);
@@ -172,30 +179,29 @@ void MeanSquaredDisplacement::add(const Frame& frame) {
     if (!(dt > 0))
       throw Error(fmt::format("[msd] expected rising times, got {} after {} ps", f.time_ps,
                               first_time_ps_));
-    if (!(options_.fit_to_ps >= 0.5 * dt))
+    fit_ = frames_between(options_.fit_from_ps, options_.fit_to_ps, dt, f.time_ps);
+    if (fit_[1] <= fit_[0])
       throw Error(
-          fmt::format("[msd] expected a fit that ends later than {:.6g} ps, the time "
-                      "between frames, got {:.6g} ps",
-                      dt, options_.fit_to_ps));
+          fmt::format("[msd] expected a fit over at least two frames, which are {:.6g} ps apart, "
+                      "got one from {:.6g} to {:.6g} ps",
+                      dt, options_.fit_from_ps, options_.fit_to_ps));
     average_.emplace(LagAverage::Of::squared_displacement,
-                     static_cast<std::size_t>(std::llround(options_.lag_ps / dt)));
-    windows_.resize(static_cast<std::size_t>(std::llround(options_.fit_to_ps / dt)) + 1);
+                     std::max(fit_[1], frames_between(0, options_.lag_ps, dt, f.time_ps)[1]));
     average_->add(first_time_ps_, std::move(first_));
-    windows_[0] = {0};
+    windows_.push_back({0});
   }
   average_->add(f.time_ps, std::move(centres));
   // The window that began `lag` frames ago has its next value; one that is as long as the fit gives
   // its slope.
   const double dt = average_->dt_ps();
-  const std::size_t longest = windows_.size() - 1, size = windows_.size();
+  const std::size_t longest = fit_[1];
+  if (windows_.size() <= longest) windows_.emplace_back();
+  const std::size_t size = windows_.size();
   windows_[frames_ % size] = {0};
   for (std::size_t lag = 1; lag <= std::min(longest, frames_); ++lag) {
     std::vector<double>& w = windows_[(frames_ - lag) % size];
     w.push_back(average_->last()[lag]);
-    if (lag == longest)
-      slopes_.add(
-          slope(w, static_cast<std::size_t>(std::llround(options_.fit_from_ps / dt)), longest, dt) /
-          6);
+    if (lag == longest) slopes_.add(slope(w, fit_[0], longest, dt) / 6);
   }
   ++frames_;
 }

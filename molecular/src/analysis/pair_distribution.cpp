@@ -14,6 +14,7 @@ namespace tessera::molecular {
 namespace {
 
 constexpr std::size_t pairs_a_task = 1 << 17;  // less is not worth a thread
+constexpr int most_bins = 100000;
 
 /// Ordered pairs with different atoms, and of different molecules where these are given.
 double count_pairs(const Group& a, const Group& b, const std::vector<std::int32_t>& molecule) {
@@ -67,13 +68,16 @@ void PairDistribution::add(const Frame& frame) {
   if (g_.empty()) {
     const Vec3 w = widths_nm(frame.box);
     if (options_.r_max_nm <= 0) options_.r_max_nm = 0.95 * 0.5 * std::min({w[0], w[1], w[2]});
-    const auto bins =
-        static_cast<std::size_t>(std::floor(options_.r_max_nm / options_.bin_nm + 1e-9));
-    if (bins == 0)
+    const double bins = std::floor(options_.r_max_nm / options_.bin_nm + 1e-9);
+    if (bins > most_bins)
+      throw Error(fmt::format(
+          "[rdf] expected at most {} bins below r_max = {:.4g} nm, got {:.3g} of {:.4g} nm",
+          most_bins, options_.r_max_nm, bins, options_.bin_nm));
+    if (bins < 1)
       throw Error(fmt::format("[rdf] expected bins below r_max = {} nm, got {} nm",
                               options_.r_max_nm, options_.bin_nm));
-    g_.resize(bins);
-    counts_.assign(bins, 0);
+    g_.resize(static_cast<std::size_t>(bins));
+    counts_.assign(g_.size(), 0);
   }
   const double r_max = static_cast<double>(g_.size()) * options_.bin_nm, r2_max = r_max * r_max,
                per_bin = 1 / options_.bin_nm;

@@ -17,6 +17,8 @@ namespace tessera::molecular {
 namespace {
 
 constexpr double per_mol_per_l = 0.602214076;  // nm^-3
+/// How far charges of three or four digits may be off a whole number of ions together.
+constexpr double rounded_e = 0.05;
 
 /// Molecules that lie across faces of their box in one piece, as it is left behind; other positions
 /// keep their bits.
@@ -133,7 +135,7 @@ Ion ion(const std::string& name, const std::string& water) {
       return made(r, "Joung & Cheatham, J. Phys. Chem. B 112 (2008) 9020");
   throw Error(
       fmt::format("[ion] no parameters of '{}' for the water '{}': there are NA, K and CL for "
-                  "tip3p, spce, tip4pew, opc and opc3; give an Ion of your own",
+                  "tip3p, spce, tip4pew, opc and opc3",
                   name, water));
 }
 
@@ -164,9 +166,10 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
   if (o.neutralise) {
     const double net = net_charge_e(s), each = net > 0 ? -o.anion.charge_e : o.cation.charge_e,
                  n = std::abs(net) / each;
-    if (std::abs(n - std::round(n)) > 1e-3)
-      throw Error(fmt::format("[with_ions] a net charge of {} e cannot be made up by ions of {} e",
-                              net, net > 0 ? o.anion.charge_e : o.cation.charge_e));
+    if (std::abs(n - std::round(n)) * each > rounded_e)
+      throw Error(
+          fmt::format("[with_ions] a net charge of {:.6g} e cannot be made up by ions of {} e", net,
+                      net > 0 ? o.anion.charge_e : o.cation.charge_e));
     count[net > 0] += static_cast<std::size_t>(std::lround(n));
   }
 
@@ -193,7 +196,7 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
       if (next == waters.end())
         throw Error(
             fmt::format("[with_ions] {} ions {} nm apart from each other and the solute find no "
-                        "room among {} waters: a larger box, or a smaller distance",
+                        "room among {} waters",
                         count[0] + count[1], o.distance_nm, waters.size()));
       leave[next->second] = true;
       const Vec3 x = in.frame.x_nm[next->second];

@@ -9,7 +9,7 @@ Energies Integrator::Impl::energies(const State& m) const {
   e.potential = m.forces.potential();
   std::vector<double> kinetic = kinetic_energies(bodies, m.frame.v_nm_ps);
   const std::vector<double> temperature = temperatures(m.frame.time_ps);
-  e.kinetic = e.sampled = total(kinetic);
+  e.kinetic = total(kinetic);
   if (o.scheme == Scheme::leap_frog) {
     // The half step to come, tried on copies.
     const double dt = o.dt_ps;
@@ -23,11 +23,10 @@ Energies Integrator::Impl::energies(const State& m) const {
       constraints.apply_to_positions(m.frame.x_nm, x, m.frame.box, &v, dt);
     e.kinetic = 0.5 * (e.kinetic + total(kinetic_energies(bodies, v)));
   }
-  if (o.scheme == Scheme::langevin) e.sampled = m.sampled;
-  if (o.scheme == Scheme::leap_frog && o.thermostat == Thermostat::andersen) {
+  if (o.scheme == Scheme::langevin) kinetic = m.sampled;
+  if (o.scheme == Scheme::leap_frog && o.thermostat == Thermostat::andersen)
     kinetic = kinetic_energies(bodies, full_step_velocities(m));
-    e.sampled = total(kinetic);
-  }
+  e.sampled = total(kinetic);
   e.temperature_k = 2 * e.sampled / (freedom * gas_constant);
   for (std::size_t g = 0; g < kinetic.size(); ++g)
     e.group_temperature_k.push_back(

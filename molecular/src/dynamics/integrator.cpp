@@ -189,7 +189,7 @@ void Integrator::Impl::set_going(State& m) const {
   if (o.barostat == Barostat::monte_carlo)
     for (const Scale& j : scales)
       m.piston.insert(m.piston.end(), {0.01 * coordinate_of(j, m.frame.box), 0, 0});
-  m.sampled = total(kinetic_energies(bodies, m.frame.v_nm_ps));
+  m.sampled = kinetic_energies(bodies, m.frame.v_nm_ps);
 }
 
 State Integrator::begin(Frame frame) const {

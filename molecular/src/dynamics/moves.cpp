@@ -121,8 +121,8 @@ void Integrator::Impl::apply_friction(State& m, double t) const {
     }
   });
   constrain_velocities(m);
-  m.sampled = total(kinetic_energies(bodies, m.frame.v_nm_ps));
-  m.exchanged -= m.sampled - before;
+  m.sampled = kinetic_energies(bodies, m.frame.v_nm_ps);
+  m.exchanged -= total(m.sampled) - before;
 }
 
 }  // namespace tessera::molecular

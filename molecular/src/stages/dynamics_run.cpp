@@ -170,7 +170,10 @@ void DynamicsRun::restore(const data::Checkpoint& c) {
   }
   state_.bath = c.array<double>("bath");
   state_.piston = c.array<double>("piston");
-  state_.sampled = c.scalar<double>("sampled");
+  state_.sampled = c.array<double>("sampled");
+  if (dynamics_.scheme == Dynamics::Scheme::langevin &&
+      state_.sampled.size() != std::max<std::size_t>(1, dynamics_.groups.size()))
+    throw Error("[checkpoint] the kinetic energies of a stage are of other groups");
   state_.exchanged = c.scalar<double>("exchanged");
 }
 

@@ -2,6 +2,7 @@
 #include "tessera/molecular/stage.h"
 
 #include "stages/exact_forces.h"
+#include "stages/held_positions.h"
 #include "stages/stage_forces.h"
 #include "tessera/molecular/pme.h"
 
@@ -14,11 +15,12 @@ namespace {
 constexpr double everywhere_nm = 1e6;  ///< a cut-off that nothing in vacuum reaches
 
 /// Springs on atoms at their positions.
-void restrain(System& system, const Frame& at, double k, const std::vector<std::int32_t>& atoms) {
+void restrain(System& system, const std::vector<Vec3>& at, double k,
+              const std::vector<std::int32_t>& atoms) {
   for (const std::int32_t atom : atoms) {
     const auto i = static_cast<std::size_t>(atom);
     if (!(system.atoms.mass_amu[i] > 0)) continue;
-    const Vec3& x = at.x_nm[i];
+    const Vec3& x = at[i];
     system.position_restraints.atoms.push_back({atom});
     system.position_restraints.row.push_back(
         static_cast<std::int32_t>(system.position_restraints.rows.size()));
@@ -77,9 +79,12 @@ StageStart stage_start(const Stage& stage, const System& topology, const Box& re
       at.nonbonded.coulomb == Nonbonded::Coulomb::pme)
     at.nonbonded.fourier_grid = pme_grid(at.nonbonded, begin.box);
   const std::vector<std::array<bool, 3>> frozen = frozen_atoms(stage.frozen, topology, begin);
-  if (is_periodic(begin.box) && is_periodic(reference))
-    at.system.position_restraints = moved_with_box(std::move(at.system.position_restraints),
-                                                   reference, begin.box, stage.restraint_scaling);
+  if (is_periodic(begin.box) && is_periodic(reference)) {
+    PositionRestraints& r = at.system.position_restraints;
+    if (stage.restraint_scaling == RestraintScaling::centre)
+      r = stages::in_one_piece(std::move(r), topology, reference, begin);
+    r = moved_with_box(std::move(r), reference, begin.box, stage.restraint_scaling);
+  }
   if (stage.constraints != Rigid::none || stage.rigid_water)
     at.system = constrained(std::move(at.system), stage.constraints, stage.rigid_water);
   if (stage.type == StageType::rerun) {
@@ -90,8 +95,11 @@ StageStart stage_start(const Stage& stage, const System& topology, const Box& re
   }
   if (stage.hydrogen_mass_amu)
     at.system = heavy_hydrogens(std::move(at.system), *stage.hydrogen_mass_amu);
-  if (!is_no_group(stage.held))
-    restrain(at.system, begin, stage.held_k, atoms_of(stage.held, at.system, begin));
+  if (!is_no_group(stage.held)) {
+    const std::vector<std::int32_t> held = atoms_of(stage.held, at.system, begin);
+    restrain(at.system, stages::held_positions(at.system, begin, held, stage.restraint_scaling),
+             stage.held_k, held);
+  }
   if (stage.type == StageType::dynamics) at.dynamics = dynamics_at(stage, topology, begin);
   at.dynamics.frozen = frozen;
   at.minimization.frozen = frozen;

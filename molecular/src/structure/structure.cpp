@@ -63,6 +63,21 @@ System system_of(const Structure& s) {
   for (std::uint8_t e : s.element) a.mass_amu.push_back(mass_of(e));
   a.charge_e.assign(s.n_atoms(), NAN);
   a.lj_type.assign(s.n_atoms(), 0);
+  // A virtual site has neither element nor bond: it is one with the first heavy atom of its
+  // residue, as water models have their sites.
+  std::vector<bool> bound(s.n_atoms(), false);
+  for (const auto& pair : s.bonds)
+    for (const std::int32_t i : pair) bound[static_cast<std::size_t>(i)] = true;
+  constexpr std::int32_t none = -1;
+  std::vector<std::int32_t> heavy(s.residues.size(), none);
+  for (std::size_t i = s.n_atoms(); i-- > 0;)
+    if (s.element[i] > 1)
+      heavy[static_cast<std::size_t>(s.residue[i])] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < s.n_atoms(); ++i)
+    if (const std::int32_t to = heavy[static_cast<std::size_t>(s.residue[i])];
+        s.element[i] == 0 && !bound[i] && to != none)
+      out.connectivity.push_back({to, static_cast<std::int32_t>(i)});
+  tidy_bonds(out.connectivity);
   return out;
 }
 

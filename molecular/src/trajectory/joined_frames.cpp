@@ -102,20 +102,21 @@ std::optional<double> JoinedFrames::time_of(double file_ps) {
   if (files_.by_number) return static_cast<double>(number_++) * o.spacing_ps.value_or(1);
   const bool first_of_file = !file_ps_;
   double t = file_ps + shift_ps_;
-  if (last_ps_ && t <= *last_ps_ + time_slack_ps) {
-    const bool begins =
-        first_of_file || (t <= *file_ps_ + time_slack_ps && *last_ps_ > *file_ps_ + time_slack_ps);
-    if (begins && o.append) {
-      const std::optional<double> step =
-          o.spacing_ps ? o.spacing_ps : files_.beginnings[file_].step_ps;
-      if (!step || !(*step > 0))
-        throw JoinError(
-            JoinFault::no_spacing,
-            fmt::format("{} does not say how long after the frames before it begins", name()));
-      shift_ps_ = *last_ps_ + *step - file_ps;
-      t = file_ps + shift_ps_;
-      file_ps_ = t;
-    } else if (t <= *first_ps_ + time_slack_ps && *last_ps_ > *first_ps_ + time_slack_ps) {
+  const bool begins =
+      first_of_file || (t <= *file_ps_ + time_slack_ps && *last_ps_ > *file_ps_ + time_slack_ps);
+  if (last_ps_ && begins && o.append) {
+    const std::optional<double> step =
+        o.spacing_ps ? o.spacing_ps : files_.beginnings[file_].step_ps;
+    if (!step || !(*step > 0))
+      throw JoinError(
+          JoinFault::no_spacing,
+          fmt::format("{} does not say how long after the frames before it begins", name()));
+    const double next = *last_ps_ + *step;
+    if (std::abs(next - t) > slack_at(next)) shift_ps_ += next - t;
+    t = file_ps + shift_ps_;
+    file_ps_ = t;
+  } else if (last_ps_ && t <= *last_ps_ + time_slack_ps) {
+    if (t <= *first_ps_ + time_slack_ps && *last_ps_ > *first_ps_ + time_slack_ps) {
       throw JoinError(JoinFault::starts_again,
                       fmt::format("{} starts again, at {:.6g} ps; the first frame was at {:.6g} ps",
                                   name(), file_ps, *first_ps_));

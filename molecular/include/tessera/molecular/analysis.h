@@ -35,7 +35,8 @@ class PairDistribution {
         molecule;  ///< of each atom: pairs of the same molecule do not count; empty: all count
   };
   PairDistribution(Group a, Group b, const Options& options);
-  /// Throws Error without a box, or where r_max is above half of its smallest width.
+  /// Throws Error without a box, where r_max is above half of its smallest width, or where there
+  /// are more than 100,000 bins.
   void add(const Frame& frame);
   /// x: the middles of bins.
   Curve g() const;
@@ -53,8 +54,13 @@ class PairDistribution {
 
 // ---- motion
 
+/// The first and the last of the frames 0, dt, 2 dt, ... that lie between two times; `time_ps`,
+/// when the frames are, tells how well dt is known (files keep times in single precision).
+std::array<std::size_t, 2> frames_between(double from_ps, double to_ps, double dt_ps,
+                                          double time_ps);
+
 /// Averages over all frames t of a pair of frames `lag` apart; frames follow each other at one
-/// distance in time.
+/// distance in time. Memory grows with the frames, up to `lags` of them.
 class LagAverage {
  public:
   enum class Of : std::uint8_t { squared_displacement, product };
@@ -71,6 +77,7 @@ class LagAverage {
 
  private:
   Of what_;
+  std::size_t lags_;
   std::vector<std::vector<Vec3>> ring_;
   std::size_t frames_ = 0;
   double first_time_ps_ = 0, time_ps_ = 0, dt_ps_ = 0;
@@ -120,6 +127,7 @@ class MeanSquaredDisplacement {
   std::optional<Centre> drift_;
   Unwrap unwrap_;
   std::optional<LagAverage> average_;
+  std::array<std::size_t, 2> fit_{};          ///< frames of a window between which the line lies
   std::vector<std::vector<double>> windows_;  ///< by frame they begin at, as far as they are open
   std::size_t frames_ = 0;
   double first_time_ps_ = 0;

@@ -109,8 +109,9 @@ struct Ions {
   double distance_nm = 0.5;  ///< from atoms of other molecules than water, and between ions
   std::uint64_t seed = 1;
 };
-/// Waters chosen at random become ions. Throws Error where the net charge is no whole multiple of
-/// the ion's, or waters are too few.
+/// Waters chosen at random become ions. A net charge that is off a whole multiple of the ion's by
+/// no more than what charges of few digits add up to, 0.05 e, is made up but for the difference.
+/// Throws Error where it is further off, or waters are too few.
 BuiltSystem with_ions(const BuiltSystem& in, const Ions& options);
 
 }  // namespace tessera::molecular

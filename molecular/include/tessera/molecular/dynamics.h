@@ -123,7 +123,7 @@ struct State {
   std::vector<double> piston;  ///< parrinello_rahman: {q, p} of each scaling; monte_carlo: {largest
                                ///< trial, trials, accepted} of each
   double exchanged = 0;        ///< energy that baths and barostat have taken out [kJ/mol]
-  double sampled = 0;          ///< langevin: kinetic energy just after the last O
+  std::vector<double> sampled;  ///< langevin: kinetic energies of the groups just after the last O
 };
 
 /// What a step is reported by.
@@ -133,9 +133,8 @@ struct Energies {
   double sampled = 0;  ///< kinetic energy with Maxwell's distribution (see above)
   double conserved = 0;      ///< what would stay the same with an infinitely small step
   double temperature_k = 0;  ///< of `sampled`
-  std::vector<double>
-      group_temperature_k;  ///< of velocities as they are kept, of full steps with andersen
-  double pressure_bar = 0;  ///< a third of the tensor's trace
+  std::vector<double> group_temperature_k;  ///< of the groups' parts of `sampled`
+  double pressure_bar = 0;                  ///< a third of the tensor's trace
   std::array<Vec3, 3> pressure_tensor_bar{};
   double volume_nm3 = 0;
 };

@@ -9,9 +9,10 @@
 //
 // Times rise: a frame whose time is not above that of all before it (by 1e-6 ps) came again, as
 // after a restart from a checkpoint, and is left out. A file that starts again, no later than the
-// first frame of all, is another run: it is refused, or it is appended, shifted to where the one
-// before has ended. Where frames have no times (.gro, models of .pdb: several frames, all of one
-// time; or files of one frame each, all of one time) all of them count, by their number.
+// first frame of all, is another run and refused. Or every file is appended, whenever it begins,
+// shifted to where the one before has ended. Where frames have no times (.gro, models of .pdb:
+// several frames, all of one time; or files of one frame each, all of one time) all of them count,
+// by their number.
 #pragma once
 #include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
@@ -32,7 +33,7 @@ struct JoinOptions {
   std::optional<double> from_ps, to_ps;  ///< frames at these times count as well, also where a file
                                          ///< has rounded them to single precision
   int every = 1;                         ///< of the frames between them, the first one on
-  bool append = false;                   ///< a file that starts again is no fault
+  bool append = false;                   ///< each file goes on where the one before has ended
   /// Between frames that have no times, and before a file that is appended; none: they are counted,
   /// and it is the file's own.
   std::optional<double> spacing_ps;
