@@ -172,6 +172,44 @@ TEST(Parameters, DifferentiateEveryKeyThatIsMadeOfThem) {
   EXPECT_EQ(slope("body[0].size", 2, 2), 3.2e-3);
 }
 
+// Names of units beside values whose SI units have the same symbols: what is put in means the same.
+TEST(Parameters, CalledAsUnitsTakeOtherValues) {
+  for (const char* text : {"7 S/m", "300 ohm", "2 nH", "3 THz", "5 V/m", "7.8 g/cm^3", "4 um^2",
+                           "1.5 m/s", "2 J/(kg*K)", "30 deg", "0.25", "-2 pF", "6 1/m", "3 kg"}) {
+    const std::string beside = "m = 2\ns = 3\nA = 4\nK = 5\nkg = 6\nmol = 7\nrad = 8\nHz = 9\n";
+    std::vector<Diagnostic> found;
+    const Config c = config("[parameters]\n" + beside + "x = \"" + text + "\"\n");
+    const Parameters before(config(std::string("[parameters]\nx = \"") + text + "\"\n"), found);
+    ASSERT_TRUE(found.empty()) << found.front().message;
+    const Parameter p = before.all().front();
+    for (const double value : {p.value.value, p.value.value * (1 + 1e-6), 0.0, -1 / 3.0}) {
+      const Parameters after(with_parameter(c, p, value), found);
+      ASSERT_TRUE(found.empty()) << found.front().message;
+      EXPECT_EQ(after.find("x")->value.value, value) << text;
+      EXPECT_EQ(after.find("x")->value.dimension, p.value.dimension) << text;
+      EXPECT_TRUE(after.find("x")->free) << after.find("x")->text;
+    }
+  }
+  EXPECT_EQ(print_expression({300, dimension::resistance}), "300 ohm");
+  EXPECT_EQ(print_expression({0.5, dimension::conductivity}), "0.5 S / 1 m");
+  EXPECT_EQ(print_expression({2, dimension::resistivity}), "2 ohm * 1 m");
+  EXPECT_EQ(print_expression({7, {{3, 0, 0, 0, 0, 0, 0, 0}}}), "7 m^3");
+  EXPECT_EQ(print_expression({7, {{-3, 0, 0, 0, 0, 0, 0, 0}}}), "7 / 1 m^3");
+}
+
+// A parameter is no name of its own value's unit: that is not a circle.
+TEST(Parameters, CalledAsTheirOwnUnitsAreAskedFor) {
+  std::vector<Diagnostic> found;
+  const Parameters all(config("[parameters]\nm = \"3000 S/m\"\n"), found);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].number, 220);
+  EXPECT_NE(found[0].hint.find("' * 1 m'"), std::string::npos) << found[0].hint;
+  found.clear();
+  EXPECT_EQ(
+      Parameters(config("[parameters]\nm = \"3000 S / 1 m\"\n"), found).find("m")->value.value,
+      3000);
+}
+
 // A wavelength for a frequency: the chain goes on through c0/x.
 TEST(Parameters, DifferentiateWhatSaysTheSame) {
   const ParameterUse use =

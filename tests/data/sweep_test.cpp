@@ -140,6 +140,33 @@ TEST(Sweep, APointIsTheCaseWithItsValuesAndNoSweep) {
 
 // What is kept in the folder of a sweep gives the same points, bit for bit, whatever they came
 // from.
+// Values between ends come in a unit that no name of the case can be taken for.
+TEST(Sweep, PointsOfACaseWithNamesOfUnitsAreRead) {
+  const auto read = [](const std::string& over) {
+    const Config c = parse_config("case.toml",
+                                  "[parameters]\ns = \"1 um\"\nm = 2\nA = 3\nrs = \"300 ohm\"\n"
+                                  "sigma = \"3 S / 1 m\"\n[sweep.over]\n" +
+                                      over);
+    const Sweep s = read_sweep(c).value();
+    std::vector<std::string> out;
+    for (std::size_t k = 0; k < s.points.size(); ++k) {
+      std::vector<Diagnostic> found;
+      const Parameters at(at_point(c, s, k), found);
+      for (const Diagnostic& d : found) ADD_FAILURE() << to_string(d);
+      if (const Parameter* p = at.find(s.over[0].name)) {
+        EXPECT_EQ(p->value.value, s.over[0].value[s.points[k][0]]);
+        out.push_back(p->text);
+      }
+    }
+    return out;
+  };
+  EXPECT_EQ(read("rs = {from = \"100 ohm\", to = \"300 ohm\", count = 3}\n"),
+            (std::vector<std::string>{"100 ohm", "200 ohm", "300 ohm"}));
+  EXPECT_EQ(read("sigma = {from = \"1 S / 1 m\", to = \"2 S / 1 m\", count = 2}\n"),
+            (std::vector<std::string>{"1 S / 1 m", "2 S / 1 m"}));
+  EXPECT_THROW(read("sigma = [\"1 S/m\"]\n"), InputError);  // or 1 S over m
+}
+
 TEST(Sweep, ItsTextReadsBackToTheSamePoints) {
   for (const std::string text :
        {"[sweep.over]\nlength = [\"38 mm\", \"3.9e1 mm\"]\nangle = {from = \"0 deg\", to = \"1 "

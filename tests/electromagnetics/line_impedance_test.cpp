@@ -179,5 +179,79 @@ TEST(LineImpedance, OfLossyLinesIsComplex) {
   EXPECT_GT(wanted.imag(), 0.1 * wanted.real());
 }
 
+/// A slab of index 2.5 in the middle of 30 cells of y, along x, or half of it from 0 on; `metal`: a
+/// plate of so many cells below its lower line.
+struct SlabGuide {
+  YeeModel model;
+  ModePlane plane{0, 2};
+  std::array<AbsorbingFaces, 3> absorbers{};
+  SymmetryFaces symmetry{};
+
+  std::size_t conductors(double f = 1e10) const {
+    const GridModes m = grid_modes(model, plane, {.frequency_hz = f});
+    return guide_conductors(model, plane, m, symmetry, absorbers).size();
+  }
+};
+SlabGuide slab_guide(Faces at_y, bool three = false) {
+  const double cell = 1e-3;
+  YeeGrid grid;
+  grid.lines[0] = even(4, cell), grid.lines[2] = {-cell / 2, cell / 2};
+  for (int j = 0; j <= 30; ++j) grid.lines[1].push_back((j - 15) * cell);
+  std::vector<Medium> media = filled(1);
+  media.emplace_back();
+  media[2].eps.fill(6.25);
+  Scene scene;
+  scene.structures = {{box({-INFINITY, -3 * cell, -INFINITY}, {INFINITY, 3 * cell, INFINITY}), 2}};
+  SlabGuide out;
+  out.model = yee_model(grid, {period, at_y, period}, {.cells = 4}, 0.5 * stable_time_step(grid),
+                        Dtype::f64, scene, media);
+  if (!three) out.model.active = {true, true, false, false, false, true};
+  return out;
+}
+
+// The walls of a window and those behind layers are two in a plane of one axis, and no conductors
+// of the guide: between them a slab has no impedance, which real plates have.
+TEST(LineImpedance, WallsThatTheGuideDoesNotHaveAreNoConductors) {
+  const Faces layers{Boundary::pml, Boundary::pml};
+  SlabGuide window = slab_guide(layers);
+  window.plane.low = {6, -1}, window.plane.high = {24, -1};
+  EXPECT_EQ(window.conductors(), 0u);
+  EXPECT_EQ(slab_guide(layers).conductors(), 0u);
+  EXPECT_EQ(slab_guide(walls).conductors(), 1u);  // plates
+  SlabGuide absorbed = slab_guide(walls);
+  absorbed.absorbers[1] = {true, true};
+  EXPECT_EQ(absorbed.conductors(), 0u);
+  // On a plate it has one conductor, and that carries no line either.
+  absorbed.absorbers[1] = {false, true};
+  EXPECT_EQ(absorbed.conductors(), 0u);
+  // A mirror between the walls: their images are what they are.
+  SlabGuide half = slab_guide({Boundary::pec, Boundary::pml});
+  half.symmetry[1][0] = true;
+  EXPECT_EQ(half.conductors(), 0u);
+}
+
+TEST(LineImpedance, OneCellOfAPeriodHasNoWallsMore) {
+  if (!solvers::slepc_available()) GTEST_SKIP() << "SLEPc is not there";
+  EXPECT_EQ(slab_guide({Boundary::pml, Boundary::pml}, true).conductors(), 0u);
+  EXPECT_EQ(slab_guide(walls, true).conductors(), 1u);
+}
+
+// A plate four cells over a wall of metal, open above: Z = Z0 d of the two, whatever the window.
+TEST(LineImpedance, AWindowAboveAPlateAddsNothing) {
+  SlabGuide line = slab_guide({Boundary::pec, Boundary::pml});
+  line.model.material = [](int c, int j, int, MaterialRow& row) {
+    if (c == 0 && j == 4) std::fill(row.inverse.begin(), row.inverse.end(), 0.0);
+  };
+  for (const int high : {12, 22}) {
+    line.plane.high = {high, -1};
+    const GridModes m = grid_modes(line.model, line.plane, {.frequency_hz = 1e9});
+    const auto conductors = guide_conductors(line.model, line.plane, m);
+    ASSERT_EQ(conductors.size(), 1u);
+    EXPECT_EQ(conductors[0].low[0], 4);
+    EXPECT_NEAR(line_impedance(m, m.modes[0], conductors).real(), vacuum_impedance * 4e-3,
+                1e-3 * 1.5);
+  }
+}
+
 }  // namespace
 }  // namespace tessera::electromagnetics

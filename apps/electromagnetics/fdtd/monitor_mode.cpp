@@ -20,7 +20,8 @@ class ModeMonitor : public Spectral {
     const em::ModePlane plane = mode_plane(c, flat_axis(c, *o.size), *o.position, o.size);
     const em::YeeModel model = make_model(c);
     modes_ = em::modes_at(model, plane, frequencies_, o.modes, 7, o.index.value_or(0));
-    conductors_ = em::guide_conductors(model, plane, modes_.front(), symmetry_of(c));
+    conductors_ =
+        em::guide_conductors(model, plane, modes_.front(), symmetry_of(c), absorbers_of(c));
     add_mode_samples(samples_, case_.grid, plane, modes_.front());
     weights_ = mode_weights(modes_, static_cast<std::size_t>(o.modes), images_of(c, plane));
     start_transform();

@@ -253,6 +253,14 @@ double index_of_background(const Case& c) {
   return std::max(1.0, std::abs(em::refractive_index(m, 0, f).real()));
 }
 
+std::array<em::AbsorbingFaces, 3> absorbers_of(const Case& c) {
+  const BoundaryOptions& b = c.options.boundary;
+  std::array<em::AbsorbingFaces, 3> out;
+  for (int d = 0; d < 3; ++d)
+    out[static_cast<std::size_t>(d)] = {b.low(d) == Face::absorber, b.high(d) == Face::absorber};
+  return out;
+}
+
 em::YeeModel make_model(const Case& c, const em::Slab& slab) {
   const BoundaryOptions& boundary = c.options.boundary;
   em::Absorber absorber = boundary.absorber;
@@ -267,11 +275,7 @@ em::YeeModel make_model(const Case& c, const em::Slab& slab) {
   m.bloch_phase = bloch_phase(c);
   em::add_media(m, c.sheets);
   em::add_media(m, c.surface_losses);
-  std::array<em::AbsorbingFaces, 3> absorbing;
-  for (int d = 0; d < 3; ++d)
-    absorbing[static_cast<std::size_t>(d)] = {boundary.low(d) == Face::absorber,
-                                              boundary.high(d) == Face::absorber};
-  m.material = em::with_absorber(std::move(m.material), c.grid, absorbing, absorber, c.dt_s);
+  m.material = em::with_absorber(std::move(m.material), c.grid, absorbers_of(c), absorber, c.dt_s);
   m.active = computed(c);
   em::add_elements(m, c.elements);
   m.wires = c.wires;

@@ -162,6 +162,8 @@ electromagnetics::ShapeDerivatives shape_derivatives_of(const Case& c,
 /// How the case moves with what `s_parameters.derivatives` and monitors of transforms name, if they
 /// do. Throws InputError.
 std::optional<CaseDerivatives> case_derivatives_of(const Case& c, const data::Config& config);
+/// Faces with a layer of conductivity.
+std::array<electromagnetics::AbsorbingFaces, 3> absorbers_of(const Case& c);
 /// Cells of the absorbing layer of either kind in front of a face, of axes that are resolved.
 int layer_cells(const Case& c, int axis, bool high);
 /// k.a of each axis, rad: the phase between its joined faces.

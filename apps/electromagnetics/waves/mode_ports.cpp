@@ -213,7 +213,8 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
   }
   find_reach(p, f);
   check_modes(c, port, o, config);
-  p.conductors = em::guide_conductors(model, p.plane, p.band.at.front(), symmetry_of(c));
+  p.conductors =
+      em::guide_conductors(model, p.plane, p.band.at.front(), symmetry_of(c), absorbers_of(c));
   const em::GridModes& modes = p.band.at.front();
   const bool lines =
       std::all_of(modes.modes.begin(), modes.modes.end(), [&](const em::GridMode& m) {

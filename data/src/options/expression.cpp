@@ -262,7 +262,8 @@ class ExpressionReader {
     if (decimal_digit(c)) {
       const detail::ScannedQuantity q =
           detail::scan_quantity(text_, at_, [&](std::string_view name) {
-            return entry_called(kConstants, name) || (find_ && find_(name).has_value());
+            return entry_called(kConstants, name) ||
+                   std::find(known_.begin(), known_.end(), name) != known_.end();
           });
       at_ = q.end;
       add(Op::constant, q.quantity.value);

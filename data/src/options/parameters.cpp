@@ -236,7 +236,7 @@ Config with_parameter(Config config, const Parameter& parameter, double value) {
     if (m.key != "parameters") continue;
     for (Member& p : std::get<Table>(m.value.data))
       if (p.key == parameter.name)
-        p.value.data = print_quantity(value, si_unit(parameter.value.dimension));
+        p.value.data = print_expression({value, parameter.value.dimension});
   }
   return config;
 }

@@ -273,10 +273,10 @@ class UnitExtent {
           at_ < text_.size() && (digit(text_[at_]) || text_[at_] == '_' || text_[at_] == '(');
       if (symbol.empty() || (!first && (goes_on || !known_unit(symbol)))) return at_ = begin, false;
       if (!first && is_name_ && is_name_(symbol))
-        throw QuantityError(220, begin,
-                            "'" + std::string(symbol) + "' is both a unit and a name here",
-                            "write the product with blanks where the name is meant: ' * " +
-                                std::string(symbol) + "'");
+        throw QuantityError(
+            220, begin, "'" + std::string(symbol) + "' is both a unit and a name here",
+            "write the product with blanks where the name is meant: ' * " + std::string(symbol) +
+                "'; ' * 1 " + std::string(symbol) + "' where the unit is");
     }
     if (at_ + 1 < text_.size() && text_[at_] == '^') {
       std::size_t k = at_ + 1;

@@ -3,6 +3,7 @@
 #include "options/unit_table.h"
 #include "tessera/data/quantity.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -56,6 +57,18 @@ bool reads_as(const std::string& text, double value) {
   } catch (const QuantityError&) {
     return false;
   }
+}
+
+/// Kilograms lead, as physicists write it.
+constexpr std::size_t kBaseOrder[] = {1, 0, 2, 3, 4, 5, 6, 7};
+/// "m^3" of its power of a base unit, whatever its sign.
+std::string base_factor(const Dimension& d, std::size_t base) {
+  static constexpr const char* names[] = {"m", "kg", "s", "A", "K", "mol", "cd", "rad"};
+  const int p = std::abs(d.power[base]);
+  return names[base] + (p > 1 ? "^" + std::to_string(p) : std::string());
+}
+std::ptrdiff_t base_count(const Dimension& d) {
+  return std::count_if(d.power.begin(), d.power.end(), [](int p) { return p != 0; });
 }
 
 }  // namespace
@@ -112,19 +125,42 @@ std::string print_readably(const Quantity& quantity) {
   return std::string(buffer, end) + (unit.empty() ? "" : " " + unit);
 }
 
+std::string print_expression(const Quantity& quantity) {
+  // The unit behind the number is that which leaves the fewest base units for factors of their own.
+  const Dimension d = quantity.dimension;
+  std::string unit;
+  Dimension rest = d;
+  const auto try_unit = [&](const std::string& symbol, const Dimension& of) {
+    Dimension left;
+    for (std::size_t i = 0; i < d.power.size(); ++i)
+      left.power[i] = static_cast<std::int8_t>(d.power[i] - of.power[i]);
+    if (base_count(left) < base_count(rest)) unit = symbol, rest = left;
+  };
+  for (const std::size_t i : kBaseOrder)
+    if (d.power[i] > 0) {
+      Dimension of;
+      of.power[i] = d.power[i];
+      try_unit(base_factor(d, i), of);
+    }
+  for (const NamedUnit& n : kUnits)
+    if (n.unit.factor == 1 && n.unit.exponent == 0) try_unit(n.symbol, n.unit.dimension);
+  std::string out = shifted(quantity.value, 0) + (unit.empty() ? "" : " " + unit);
+  for (const bool above : {true, false})
+    for (const std::size_t i : kBaseOrder)
+      if (rest.power[i] && (rest.power[i] > 0) == above)
+        out += (above ? " * 1 " : " / 1 ") + base_factor(rest, i);
+  return out;
+}
+
 std::string si_unit(const Dimension& d) {
-  static constexpr const char* names[] = {"m", "kg", "s", "A", "K", "mol", "cd", "rad"};
-  // Kilograms lead, as physicists write it.
-  static constexpr std::size_t order[] = {1, 0, 2, 3, 4, 5, 6, 7};
   std::string above, below;
   int n_below = 0;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : kBaseOrder) {
     const int p = d.power[i];
     if (!p) continue;
     std::string& side = p > 0 ? above : below;
     n_below += p < 0;
-    side += (side.empty() ? "" : "*") + std::string(names[i]);
-    if (std::abs(p) > 1) side += "^" + std::to_string(std::abs(p));
+    side += (side.empty() ? "" : "*") + base_factor(d, i);
   }
   if (below.empty()) return above;
   return (above.empty() ? "1" : above) + "/" + (n_below > 1 ? "(" + below + ")" : below);

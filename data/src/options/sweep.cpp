@@ -187,7 +187,7 @@ class SweepReader {
         swept.value.push_back(x);
         swept.given.push_back({p.value.dimension == dimension::number
                                    ? decltype(Value::data)(x)
-                                   : print_quantity(x, si_unit(p.value.dimension)),
+                                   : print_expression({x, p.value.dimension}),
                                m.value.origin});
       }
     } else {
@@ -206,7 +206,7 @@ class SweepReader {
     Dimension of = dimension::number;
     if (const auto* text = v.get<std::string>()) {
       try {
-        const Expression e = parse_expression(*text);
+        const Expression e = parse_expression(*text, {}, parameters_.names());
         x = e.value(std::vector<double>{}), of = e.dimension();
       } catch (const QuantityError& e) {
         error(e.number(), detail::place_in_string(config_, v.origin, *text, e.offset()),

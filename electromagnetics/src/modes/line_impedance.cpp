@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -32,7 +33,7 @@ struct PlaneMirror {
 class Nodes {
  public:
   Nodes(const YeeModel& model, const ModePlane& plane, const GridModes& modes,
-        const SymmetryFaces& symmetry)
+        const SymmetryFaces& symmetry, const std::array<AbsorbingFaces, 3>& absorbers)
       : axis_{(plane.axis + 1) % 3, (plane.axis + 2) % 3} {
     for (const std::size_t q : {0, 1}) {
       const int d = axis_[q], cells = model.grid.cells(d);
@@ -48,6 +49,10 @@ class Nodes {
                    mirror = !wraps_[q] && at_face && symmetry[static_cast<std::size_t>(d)][upper];
         if (mirror) mirrors_.push_back({q, upper ? count_[q] - 1 : 0, magnetic});
         walled_[q][upper] = !wraps_[q] && !mirror && !(at_face && magnetic);
+        const AbsorbingFaces& layers = absorbers[static_cast<std::size_t>(d)];
+        open_[q][upper] =
+            walled_[q][upper] && (!at_face || (upper ? faces.high : faces.low) == Boundary::pml ||
+                                  (upper ? layers.high : layers.low));
       }
     }
     group_.resize(static_cast<std::size_t>(count_[0] * count_[1]));
@@ -59,6 +64,15 @@ class Nodes {
     }
     for (const Edge& e : modes.e_n) metal_[static_cast<std::size_t>(low_end(e))] = 0;
     join(model, plane, modes);
+    int first = -1;
+    for (int k = 0; k < static_cast<int>(size()); ++k) {
+      open_wall_.push_back(
+          at_end(k, open_) && !at_end(k, walled_, open_) &&
+          !is_metal_of(model, edge_at(plane.axis, plane.axis, plane.line, place(k))));
+      if (!ends_openly(k)) continue;
+      if (first < 0) first = k;
+      unite(first, k);
+    }
   }
 
   const std::vector<PlaneMirror>& mirrors() const { return mirrors_; }
@@ -84,14 +98,26 @@ class Nodes {
   std::array<int, 2> place(int k) const {
     return {k % count_[0] + low_[0], k / count_[0] + low_[1]};
   }
-  bool on_wall(int k) const {
-    const int at[2] = {k % count_[0], k / count_[0]};
-    for (const std::size_t q : {0, 1})
-      if ((at[q] == 0 && walled_[q][0]) || (at[q] == count_[q] - 1 && walled_[q][1])) return true;
-    return false;
-  }
+  bool on_wall(int k) const { return at_end(k, walled_); }
+  /// On a wall that the guide does not have: of a window within the domain, or behind a layer that
+  /// absorbs. All of these are one.
+  bool ends_openly(int k) const { return open_wall_[static_cast<std::size_t>(k)] != 0; }
 
  private:
+  using Ends = std::array<bool, 2>;
+  /// Whether a node is at one of `ends` that is none of `others`.
+  bool at_end(int k, const Ends (&ends)[2], const Ends (&others)[2] = {}) const {
+    const int at[2] = {k % count_[0], k / count_[0]};
+    for (const std::size_t q : {0, 1})
+      for (const bool upper : {false, true})
+        if (ends[q][upper] && !others[q][upper] && at[q] == (upper ? count_[q] - 1 : 0))
+          return true;
+    return false;
+  }
+  void unite(int a, int b) {
+    const int one = root(a), other = root(b);
+    group_[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
+  }
   int node(int a, int b) const { return (b % count_[1]) * count_[0] + a % count_[0]; }
   bool on_electric_mirror(int k) const {
     return std::any_of(mirrors_.begin(), mirrors_.end(),
@@ -124,32 +150,31 @@ class Nodes {
               !is_metal_of(model, edge_at(axis_[q], plane.axis, plane.line, place(k))))
             continue;
           metal_[static_cast<std::size_t>(k)] = metal_[static_cast<std::size_t>(next)] = 1;
-          const int one = root(k), other = root(next);
-          group_[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
+          unite(k, next);
         }
   }
 
   int axis_[2];
   int low_[2] = {}, count_[2] = {};
   bool wraps_[2] = {};
-  std::array<bool, 2> walled_[2] = {};
+  Ends walled_[2] = {}, open_[2] = {};
   std::vector<PlaneMirror> mirrors_;
   std::vector<int> group_;
-  std::vector<std::uint8_t> metal_;
+  std::vector<std::uint8_t> metal_, open_wall_;
 };
 
 }  // namespace
 
 std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePlane& plane,
-                                             const GridModes& modes,
-                                             const SymmetryFaces& symmetry) {
+                                             const GridModes& modes, const SymmetryFaces& symmetry,
+                                             const std::array<AbsorbingFaces, 3>& absorbers) {
   if (!model.active[plane.axis]) return {};
-  const Nodes nodes(model, plane, modes, symmetry);
+  const Nodes nodes(model, plane, modes, symmetry, absorbers);
   const std::vector<PlaneMirror>& mirrors = nodes.mirrors();
   struct Group {
-    int nodes = 0;  // with those of images that are joined to it
-    bool wall = false;
-    std::vector<bool> cut;  // [mirrors] it goes on behind that one
+    int nodes = 0;                     // with those of images that are joined to it
+    bool wall = false, metal = false;  // metal: not only walls that the guide does not have
+    std::vector<bool> cut;             // [mirrors] it goes on behind that one
     GuideConductor conductor;
   };
   std::map<int, Group> groups;  // by root, which is its first node
@@ -158,7 +183,7 @@ std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePl
     Group& g = groups[nodes.root(k)];
     g.cut.resize(mirrors.size());
     for (std::size_t m = 0; m < mirrors.size(); ++m)
-      if (nodes.on(mirrors[m], k)) g.cut[m] = true;
+      if (nodes.on(mirrors[m], k) || nodes.ends_openly(k)) g.cut[m] = true;
   }
   for (int k = 0; k < static_cast<int>(nodes.size()); ++k) {
     if (!nodes.is_metal(k)) continue;
@@ -174,6 +199,7 @@ std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePl
       g.conductor.high[q] = std::max(g.conductor.high[q], at[q]);
     }
     g.wall = g.wall || nodes.on_wall(k);
+    g.metal = g.metal || !nodes.ends_openly(k);
   }
   for (std::size_t k = 0; k < modes.open; ++k) {
     const Edge& e = modes.e[k];
@@ -187,7 +213,8 @@ std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePl
       }
   }
   const auto reference = std::max_element(groups.begin(), groups.end(), [](auto& a, auto& b) {
-    return std::pair(a.second.wall, a.second.nodes) < std::pair(b.second.wall, b.second.nodes);
+    const auto rank = [](const Group& g) { return std::tuple(g.wall, g.metal, g.nodes); };
+    return rank(a.second) < rank(b.second);
   });
   // Behind a magnetic mirror currents go on as they are, behind an electric one they turn round:
   // what is cut there carries nothing in all, what is not has an image with as much.
@@ -200,7 +227,7 @@ std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePl
       if (g->second.cut[m]) of_part *= mirrors[m].magnetic ? 2 : 0;
     }
     if (g == reference) copies -= 1;
-    if (copies == 0 || of_part == 0) continue;
+    if (copies == 0 || of_part == 0 || !g->second.metal) continue;
     GuideConductor& c = out.emplace_back(std::move(g->second.conductor));
     for (double& sign : c.sign) sign *= of_part;
     c.weight = copies / images;

@@ -90,9 +90,9 @@ struct NameMeaning {
 /// Nothing where there is no such name; may throw, too.
 using FindName = std::function<std::optional<NameMeaning>(std::string_view name)>;
 
-/// Reads `text`. `known` are the names that `find` knows, for hints. Throws QuantityError at the
-/// byte where it goes wrong: E0211 a number or unit, E0220 the spelling, E0221 an unknown name,
-/// E0222 dimensions that do not fit.
+/// Reads `text`. `known` are the names that `find` knows: for hints, and for symbols that could be
+/// units as well. Throws QuantityError at the byte where it goes wrong: E0211 a number or unit,
+/// E0220 the spelling, E0221 an unknown name, E0222 dimensions that do not fit.
 Expression parse_expression(std::string_view text, const FindName& find = {},
                             const std::vector<std::string>& known = {});
 

@@ -35,6 +35,7 @@ class Parameters {
   /// In the order of their numbers, by name.
   const std::vector<Parameter>& all() const { return all_; }
   bool empty() const { return all_.empty(); }
+  const std::vector<std::string>& names() const { return names_; }
   const Parameter* find(std::string_view name) const;
   /// Numbers of those that follow from no other, ascending.
   const std::vector<std::uint32_t>& free() const { return free_; }

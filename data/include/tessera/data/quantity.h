@@ -89,6 +89,10 @@ std::string print_quantity(double value, std::string_view unit);
 /// GHz"), else in SI base units.
 std::string print_readably(const Quantity& quantity);
 
+/// The very same double as an expression (expression.h) that means this whatever names there are:
+/// "300 ohm", "5 S / 1 m". A symbol behind another, as in "5 S/m", could be a name, too.
+std::string print_expression(const Quantity& quantity);
+
 /// `time`, `electrical resistivity`, ... or `kg*m/s^2` for a dimension without a name of its own.
 std::string dimension_name(const Dimension& d);
 

@@ -19,6 +19,7 @@
 // of a conductor that a magnetic mirror cuts the current is twice that in the grid, one that no
 // mirror cuts has an image, and an electric mirror is no metal.
 #pragma once
+#include "tessera/electromagnetics/absorber.h"
 #include "tessera/electromagnetics/grid_modes.h"
 
 namespace tessera::electromagnetics {
@@ -34,10 +35,13 @@ struct GuideConductor {
 };
 /// Of all conductors but one: that which the domain's or the window's walls are, else the one with
 /// most nodes. By the lines where they begin. None in a plane without nodes: one dimension, or two
-/// with E along the axis that is not resolved.
+/// with E along the axis that is not resolved. Walls that the guide does not have, of a window
+/// within the domain and behind layers (`absorbers`: those of conductivity), are no conductors: all
+/// of them are one, through which others may return.
 std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePlane& plane,
                                              const GridModes& modes,
-                                             const SymmetryFaces& symmetry = {});
+                                             const SymmetryFaces& symmetry = {},
+                                             const std::array<AbsorbingFaces, 3>& absorbers = {});
 
 /// A, or A/m in two dimensions, at the line, of the mode as it is normalised: to what is in the
 /// grid.
