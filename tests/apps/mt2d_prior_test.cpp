@@ -62,6 +62,25 @@ TEST_F(Mt2d, ASectionOfAPriorStandsBesideTheSmoothOne) {
   }
 }
 
+// Steps of the search with a prior, its starts and those on finer meshes among them, are no more
+// than inversion.max_iterations; a search that is cut says so, and so do doubts of it.
+TEST_F(Mt2d, ASearchWithAPriorThatIsCutSaysSo) {
+  for (const int most : {1, 6}) {
+    make_case(std::string(with_prior) + "[inversion]\nmax_iterations = " + std::to_string(most) +
+              "\n[posterior]\nmethod = \"none\"\n[output]\npictures = false\n");
+    write_prior(here() / "prior.safetensors", true);
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force"});
+    ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
+    const double steps = csv_table(read("RUN/learnt/prior.csv")).at("steps")[0];
+    EXPECT_LE(steps, most);
+    const bool cut = holds(o.err, "with the prior: the iteration limit came first");
+    EXPECT_TRUE(cut || most == 6) << o.err;
+    EXPECT_TRUE(!cut || o.code == 6) << o.err;
+    if (cut && holds(o.err, "prior doubtful: "))
+      EXPECT_TRUE(holds(o.err, "the search was cut at inversion.max_iterations")) << o.err;
+  }
+}
+
 // The RMS that is told is the plain one, also where the search goes by Huber's loss.
 TEST_F(Mt2d, TheRmsOfAPriorsSectionIsThePlainOne) {
   make_case(std::string("[inversion]\nmisfit = \"huber\"\nhuber_corner = 0.1\nmax_iterations = 2\n"

@@ -346,4 +346,25 @@ TEST_F(Mt2d, StationsStandOnTheGlobeAwayFromPoles) {
   EXPECT_TRUE(holds(read("G/soundings/s02.edi"), "LONG=-179:")) << read("G/soundings/s02.edi");
 }
 
+// The line is a geodesic: as long where it is read as where it was made.
+TEST_F(Mt2d, ALineOnTheGlobeComesBackAsLong) {
+  write("f.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+        "stations.at = [\"-300 km\", \"0 km\", \"300 km\"]\nfrequencies.at = [\"1 Hz\"]\n"
+        "data.strike = \"45 deg\"\nstations.latitude = \"60 deg\"\nstations.longitude = \"10 "
+        "deg\"\n");
+  const Outcome made = tessera({"run", "f.toml", "--output", "G"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  write("i.toml",
+        "app = \"inversion.mt2d\"\ndata.files = \"G/soundings\"\ndata.strike = \"45 deg\"\n");
+  const Outcome o = tessera({"check", "i.toml"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto km = [&](const char* station) {
+    const std::size_t end = o.out.find(" km along", o.out.find(station));
+    return std::stod(o.out.substr(o.out.rfind(' ', end - 1), end));
+  };
+  EXPECT_NEAR(km("s02 ") - km("s01 "), 300, 0.01) << o.out;
+  EXPECT_NEAR(km("s03 ") - km("s02 "), 300, 0.01) << o.out;
+}
+
 }  // namespace

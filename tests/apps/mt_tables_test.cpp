@@ -65,6 +65,27 @@ TEST_F(Mt2d, RowsOfATableMayStandInAnyOrder) {
   }
 }
 
+// A table needs no more than its data and places; a station without a name is named by its id.
+TEST_F(Mt2d, TablesMayLeaveColumnsOut) {
+  std::string bare = "station,y_m,frequency_hz,kind,value,sigma\n";
+  for (int k = 0; k < 3; ++k)
+    for (const double f : {10.0, 1.0})
+      bare += fmt::format("t{0},{1},{2},log10_rho_xy,2,0.03\nt{0},{1},{2},phase_xy,45,2\n", k,
+                          1000 * k, f);
+  write("t.csv", bare);
+  const std::string text = "app = \"inversion.mt2d\"\ndata.files = \"t.csv\"\n";
+  write("case.toml", text + coarse);
+  const Outcome o = tessera({"run", "case.toml", "--output", "R"});
+  EXPECT_TRUE(o.code == 0 || o.code == 6) << o.err;
+  EXPECT_EQ(read_survey(here() / "R/data.csv").stations[2].distance_m, 2000);
+  EXPECT_TRUE(holds(o.err, " of t")) << o.err;  // the datum that a finer mesh changes most
+  const std::string shorter = refusal(text + "data.shortest_period = \"5 s\"\n", 4);
+  EXPECT_TRUE(holds(shorter, "station t0: error E0610")) << shorter;
+  write("t.csv", "station,y_m,frequency_hz,value\nt0,0,1,2\n");
+  const std::string said = refusal(text, 4);
+  EXPECT_TRUE(holds(said, "E0681: the table has no column kind, sigma")) << said;
+}
+
 // A layered earth is fitted to an impedance: halves of one are none.
 TEST_F(Mt2d, HalvesOfPairsAreNoSounding) {
   write("t.csv",

@@ -38,7 +38,7 @@ Chain2d sampled(const Line& line, const Data& d, const Placed& prior, std::uint6
     cells.forward.linearize = nullptr;  // of seven stations numbers cost less than one product
     const LearntResult r = invert_learnt(
         cells, prior.model, prior.prior, {},
-        {.newton = {.max_iterations = 30, .tolerance = 1e-3}, .draws = 6, .key = {6, seed}});
+        {.newton = {.max_iterations = 31, .tolerance = 1e-3}, .draws = 6, .key = {6, seed}});
     out.map = r.reason;
     InverseProblem p = cells;
     p.forward = through(cells.forward, prior.model.map());

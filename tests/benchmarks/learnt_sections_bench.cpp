@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     const double t = seconds_of([&] {
       const Placed prior = placed(line, generator, *calibration, d.typical_ln_rho, true);
       r = invert_learnt(p, prior.model, prior.prior, smooth.m,
-                        {.newton = {.max_iterations = 20, .tolerance = 0.5},
+                        {.newton = {.max_iterations = 21, .tolerance = 0.5},
                          .held_out = {calibration->held_out},
                          .posterior_draws = draws,
                          .key = {5, 0}});

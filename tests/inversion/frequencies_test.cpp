@@ -44,6 +44,21 @@ TEST(Frequencies, ThoseOfTheDataAreTakenWhereTheyAreFew) {
     EXPECT_EQ(m.rows.offsets[i + 1] - m.rows.offsets[i], 1) << "one frequency alone";
 }
 
+// Two that differ by a thousandth: one to the model or two, but never one that lies outside.
+TEST(Frequencies, ThoseAThousandthApartAreServed) {
+  const std::vector<DatumKind> one{{Element::xy, Part::real}};
+  for (const auto& pair : {std::pair{10.0, 9.99}, {1.0, 0.999}, {0.01, 0.00999}, {3e-4, 2.997e-4}})
+    for (const int ulps : {-1, 0, 1}) {
+      double low = pair.second;
+      if (ulps) low = std::nextafter(low, ulps * HUGE_VAL);
+      const DataTable t = at_frequencies({100, pair.first, low}, one);
+      ModelData m;
+      EXPECT_NO_THROW(m = model_data(t, model_frequencies(t))) << low;
+      for (std::size_t i = 0; i < 3 && m.rows.rows == 3; ++i)
+        EXPECT_EQ(m.rows.offsets[i + 1] - m.rows.offsets[i], 1);
+    }
+}
+
 // Stations with frequencies of their own: what is interpolated is within the bar of the header.
 TEST(Frequencies, PredictionsBetweenFrequenciesAreThoseOfTheEarth) {
   std::vector<DatumKind> kinds{{Element::xy, Part::real},

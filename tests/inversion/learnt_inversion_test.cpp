@@ -133,14 +133,20 @@ TEST(LearntInversion, FindsAnEarthOfItsKind) {
   EXPECT_TRUE(std::isnan(invert_learnt(e.problem, e.model, e.prior, {}).from_smooth));
 }
 
-// Steps are counted over rounds: each begins with a row for its start.
+// Steps are counted over rounds, starts by the tangent among them; a search that goes on has none.
 TEST(LearntInversion, TakesNoMoreStepsThanAskedForInAllItsRounds) {
   const SteppedEarth e = stepped_earth(ln_of({0.7, -1.4, 0.4}), 3);
   for (const int most : {1, 2, 3}) {
     const LearntResult r = invert_learnt(e.problem, e.model, e.prior, {},
                                          {.newton = {.max_iterations = most}, .rounds = 5});
     EXPECT_EQ(r.reason, Reason::iteration_limit) << most;
-    EXPECT_EQ(r.iterations.size(), static_cast<std::size_t>(most) + 1);
+    EXPECT_EQ(r.iterations.size(), static_cast<std::size_t>(most));
+    EXPECT_EQ(r.iterations[0].forwards, static_cast<int>(r.starts.size()));
+    const LearntResult on =
+        invert_learnt(e.problem, e.model, e.prior, {},
+                      {.newton = {.max_iterations = most}, .from = LearntStart{"zero", r.m}});
+    EXPECT_LE(on.iterations.size(), static_cast<std::size_t>(most));
+    EXPECT_LT(on.objective, r.objective);
   }
 }
 

@@ -41,6 +41,16 @@ TEST(Geodesic, MatchesValuesOfProj) {
     EXPECT_NEAR(std::remainder(g.azimuth_deg - r.azimuth, 360.0), 0,
                 60e-3 / std::min(r.length, 1e6));
   }
+  for (const auto& r : rows) {  // and the way there
+    const GeoPoint end = end_of(r.from, {r.length, r.azimuth}),
+                   back = end_of(r.from, {-r.length, r.azimuth + 180});
+    EXPECT_NEAR(geodesic(end, r.to).length_m, 0, 2e-3) << r.length;
+    EXPECT_NEAR(geodesic(end, back).length_m, 0, 1e-6);
+  }
+  const GeoPoint here = end_of({12, 34}, {0, 77});
+  EXPECT_NEAR(here.latitude_deg, 12, 1e-13);
+  EXPECT_NEAR(here.longitude_deg, 34, 1e-13);
+  EXPECT_NEAR(end_of({0, 179}, {222'638.98158654713, 90}).longitude_deg, -179, 1e-9);
   EXPECT_EQ(geodesic({12, 34}, {12, 34}).length_m, 0);
   // Antipodal: half the circumference to the flattening.
   EXPECT_NEAR(geodesic({0, 0}, {0, 180}).length_m / 2.0015e7, 1, 4e-3);

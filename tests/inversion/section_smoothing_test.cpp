@@ -82,6 +82,27 @@ TEST(SectionSmoothing, NothingTiesAcrossATear) {
               0.25 * section_smoothing(m, {.reference = {0.0}}).roughness(step), 1e-12);
 }
 
+// Middles on a tear go with one side of it, and a vertex of its line leaves no hole.
+TEST(SectionSmoothing, ATearThroughMiddlesPartsThemOnce) {
+  const Mesh2d m = equal_cells(6, 4);  // middles at 250, 750, ... and 250, 750, ... down
+  const auto torn = [&](const Tear2d& tear) {
+    SectionSmoothingOptions o{.reference = {0.0}};
+    const std::size_t all = section_ties(m, o).size();
+    o.tears = {tear};
+    o.across_tears = 0;
+    return all - section_ties(m, o).size();
+  };
+  EXPECT_EQ(torn({{750, 750}, {0, 2000}}), 4u);  // down through a column of middles
+  EXPECT_EQ(torn({{750, 750}, {2000, 0}}), 4u);  // upwards
+  EXPECT_EQ(torn({{0, 3000}, {750, 750}}), 6u);  // along a row of them
+  EXPECT_EQ(torn({{750, 740, 750}, {0, 1000, 2000}}), 4u);
+  for (const double vertex : {740.0, 750.0, 760.0}) {
+    EXPECT_EQ(torn({{0, vertex, 3000}, {1000, 1010, 1000}}), 6u) << vertex;
+    EXPECT_EQ(torn({{3000, vertex, 0}, {1000, 1010, 1000}}), 6u) << vertex;
+    EXPECT_EQ(torn({{1000, 1010, 1000}, {0, vertex, 2000}}), 4u) << vertex;
+  }
+}
+
 TEST(SectionSmoothing, ReweightedDifferencesHaveTheGradientOfTheirNorm) {
   const Mesh2d m = equal_cells(5, 4);
   SectionSmoothingOptions o{.reference = {0.0}, .anchor = 1e-9};

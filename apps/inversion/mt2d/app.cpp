@@ -85,7 +85,7 @@ void doubt_keys_of_forward(const Mt2dOptions& o, Doubts& doubts) {
   unread("mesh", {"cell_width", "first_cell"}, outline,
          "with an outline, whose triangles are made");
   unread("section", {"resistivity"}, file, "with section.file");
-  unread("section", {"resistivities"}, !outline, "without the regions of an outline");
+  unread("section", {"resistivities", "water"}, !outline, "without the regions of an outline");
 }
 
 std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptions& o) {

@@ -88,7 +88,7 @@ FinerMesh finer_mesh(const data::Config& config, const InvertProblem& p,
         out.worst = both, at = i;
     if (!columns.empty())
       out.at = fmt::format("{} of {} at {:.4g} Hz", inversion::name_of(data.kind[at]),
-                           p.input.survey.stations[static_cast<std::size_t>(data.station[at])].name,
+                           p.input.survey.stations[static_cast<std::size_t>(data.station[at])].id,
                            data.frequency_hz[at]);
     if (out.change <= most) return out;
     // The sum of both is above the bound, so one at least is above its half. Columns are halved

@@ -6,6 +6,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/random.h"
 #include "tessera/inversion/mt_transform.h"
+#include "tessera/inversion/profile.h"
 #include "tessera/inversion/section_forward.h"
 
 #include <fmt/format.h>
@@ -104,11 +105,16 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
   }
   p.model = section_model(config, o);
   p.ground = ground_for(o, p.model, y);
-  if (p.model.water_ohm_m && !o.sea_resistivity) {
-    p.options.sea_resistivity = p.model.water_ohm_m;
+  if (p.model.water && !o.sea_resistivity) {
+    const SectionModel::Water& water = *p.model.water;
+    p.options.sea_resistivity = water.ohm_m;
     p.ground.remarks.push_back(fmt::format(
-        "cells of {} that are no parameter are taken as water of {:g} ohm m above the sea floor",
-        o.section_file->filename().string(), *p.model.water_ohm_m));
+        "cells of {} that are no parameter are taken as water of {:g} ohm m above the sea floor{}",
+        o.section_file->filename().string(), water.ohm_m,
+        water.greatest > water.least * (1 + 1e-6)
+            ? fmt::format(", the mean conductivity of theirs of {:g} to {:g} ohm m", water.least,
+                          water.greatest)
+            : ""));
   }
   p.mesh = forward_mesh(config, p.options, p.ground, p.model, p.frequency_hz);
   p.ln_rho = parameters_of(p.mesh, p.model);
@@ -202,16 +208,12 @@ std::vector<inversion::Sounding> with_noise(const ForwardProblem& p,
 
 std::vector<inversion::Sounding> on_the_globe(const ForwardProblem& p,
                                               std::vector<inversion::Sounding> soundings) {
-  // Radii of curvature of WGS84 at the latitude of distance 0.
-  const double latitude = *p.options.latitude, a = 6378137.0, e2 = 6.69437999014e-3,
-               sine = std::sin(latitude), w2 = 1 - e2 * sine * sine,
-               meridian = a * (1 - e2) / (w2 * std::sqrt(w2)), prime = a / std::sqrt(w2),
-               line = *p.options.data.strike + std::numbers::pi / 2;
+  const inversion::GeoPoint origin{degrees * *p.options.latitude, degrees * *p.options.longitude};
   for (inversion::Sounding& s : soundings) {
-    const double y = (*s.place_m)[1];
-    s.latitude_deg = degrees * (latitude + y * std::cos(line) / meridian);
-    s.longitude_deg = std::remainder(
-        degrees * (*p.options.longitude + y * std::sin(line) / (prime * std::cos(latitude))), 360);
+    const inversion::GeoPoint at = inversion::end_of(
+        origin,
+        {.length_m = (*s.place_m)[1], .azimuth_deg = degrees * *p.options.data.strike + 90});
+    s.latitude_deg = at.latitude_deg, s.longitude_deg = at.longitude_deg;
     s.place_m.reset();
     inversion::rotate_to(s, 0);
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/import.h"
 
+#include "inversion/mt2d/water.h"
 #include "inversion/survey/input.h"
+#include "tessera/autodiff/error.h"
 #include "tessera/data/text_file.h"
 #include "tessera/inversion/mare2dem_model.h"
 #include "tessera/inversion/outline_2d.h"
@@ -45,9 +47,11 @@ std::string in_comment(std::string text) {
   return text;
 }
 
-data::Diagnostic remark(const fs::path& file, std::string message) {
-  data::Diagnostic d = survey::about(0, file.string(), std::move(message), "");
-  d.severity = data::Severity::note;
+data::Diagnostic remark(const fs::path& file, std::string message,
+                        data::Severity severity = data::Severity::note, int number = 0,
+                        std::string hint = "") {
+  data::Diagnostic d = survey::about(number, file.string(), std::move(message), std::move(hint));
+  d.severity = severity;
   return d;
 }
 
@@ -64,11 +68,26 @@ bool has(const inversion::Sounding& s, std::size_t i, std::size_t row) {
          (std::isfinite(given.rho[i][row][1 - row]) || std::isfinite(given.phase[i][row][1 - row]));
 }
 
+/// Whether Zxy or Zyx of a row, or one half of it, has an error.
+bool has_error(const inversion::Sounding& s, std::size_t i) {
+  for (const std::size_t row : {0, 1}) {
+    if (s.has_impedance() && std::isfinite(s.impedance_error[i][row][1 - row])) return true;
+    const inversion::ResistivityPhase& given = s.resistivity;
+    if (given.errors_apart && !given.empty() &&
+        (std::isfinite(given.rho_error[i][row][1 - row]) ||
+         std::isfinite(given.phase_error[i][row][1 - row])))
+      return true;
+  }
+  return false;
+}
+
 /// What the stations of a list have, and where they stand.
 struct Line {
-  bool te = false, tm = false, tipper = false, places = true, globe = true, floor = true;
-  bool resistivities = true;          ///< as such, no impedances
-  bool tensor = false;                ///< whole ones, of which a strike can be estimated
+  bool te = false, tm = false, tipper = false, places = true, globe = true;
+  double shallowest = HUGE_VAL;                ///< z of the highest, m
+  bool errors = false, tipper_errors = false;  ///< there are some
+  bool resistivities = true;                   ///< as such, no impedances
+  bool tensor = false;                         ///< whole ones, of which a strike can be estimated
   std::optional<double> azimuth_deg;  ///< of x, where it is that of all stations and periods
   double lowest = HUGE_VAL, highest = 0;
   std::size_t stations = 0, periods = 0;
@@ -80,7 +99,7 @@ Line line_of(const std::vector<inversion::Sounding>& soundings) {
     ++out.stations;
     out.globe = out.globe && s.latitude_deg && s.longitude_deg;
     out.places = out.places && s.place_m;
-    out.floor = out.floor && s.place_m && (*s.place_m)[2] > 0;
+    out.shallowest = std::min(out.shallowest, s.place_m ? (*s.place_m)[2] : -HUGE_VAL);
     out.resistivities = out.resistivities && s.impedance_from_resistivity;
     for (std::size_t i = 0; i < s.size(); ++i) {
       if (all.empty()) out.azimuth_deg = s.azimuth_deg[i];
@@ -90,6 +109,9 @@ Line line_of(const std::vector<inversion::Sounding>& soundings) {
       out.te = out.te || has(s, i, 0);
       out.tm = out.tm || has(s, i, 1);
       out.tipper = out.tipper || (s.has_tipper() && std::isfinite(s.tipper[i][1].real()));
+      out.errors = out.errors || has_error(s, i);
+      out.tipper_errors =
+          out.tipper_errors || (s.has_tipper() && std::isfinite(s.tipper_error[i][1]));
     }
   }
   out.periods = all.size();
@@ -117,8 +139,12 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
       "[{}]\n",
       in_comment(file.filename().string()), program, quoted(seen_from(folder, file)), responses);
   if (!line.resistivities) t += "form = \"impedance\"\n";
-  t += "error_floor = 0                    # the errors are those of the file\n";
-  if (line.tipper) t += "tipper_floor = 0\n";
+  if (line.errors)
+    t += "error_floor = 0                    # the errors are those of the file\n";
+  else if (line.te || line.tm)
+    out.remarks.push_back(
+        remark(file, "data have no errors: data.error_floor stays what it is, 5 %"));
+  if (line.tipper && line.tipper_errors) t += "tipper_floor = 0\n";
   if (line.globe && line.tensor) {
     t +=
         "estimate_strike = true             # stations have positions on the globe: which way does "
@@ -137,13 +163,65 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
     out.remarks.push_back(
         remark(file, "stations have no places: `tessera check` will ask for them"));
   }
-  if (line.floor && !line.globe) {
-    t += "\n[ground]                           # all stations lie below z = 0: on a sea floor\n"
-         "sea_resistivity = \"0.3 ohm*m\"\n";
-    out.remarks.push_back(remark(
-        file, "all stations lie below z = 0: ground.sea_resistivity is that of the usual sea"));
+  if (line.shallowest > 0 && line.shallowest < HUGE_VAL && !line.globe) {
+    // Receivers on land are buried by decimetres, and z of a file begins where it likes.
+    constexpr double under_water = 20;  // m
+    const bool sea = line.shallowest >= under_water;
+    t += fmt::format(
+        "\n{0}[ground]                           # all stations lie below z = 0, from "
+        "{1:.4g} m on\n{0}sea_resistivity = \"0.3 ohm*m\"\n",
+        sea ? "" : "# ", line.shallowest);
+    out.remarks.push_back(
+        remark(file, sea ? "all stations lie below z = 0: they are taken to be on a sea floor, and "
+                           "ground.sea_resistivity is that of the usual sea; leave it out on land"
+                         : "all stations lie below z = 0, the highest by less than 20 m: they are "
+                           "taken to be on land; ground.sea_resistivity where it is a sea floor"));
   }
   return out;
+}
+
+/// section.water: the regions of a model that lie above its receivers, and what there is to say of
+/// that.
+std::string water_for(const fs::path& outline, const inversion::Mare2demModel& model,
+                      const Receivers& receivers, std::vector<data::Diagnostic>& remarks) {
+  std::vector<double> ohm_m;
+  for (const auto& region : model.regions) ohm_m.push_back(region.ohm_m[0]);
+  Afloat found;
+  try {
+    found = afloat(inversion::triangles_of(
+                       inversion::read_poly(data::read_text_file(outline).text, outline.string()),
+                       inversion::media_of(model)),
+                   ohm_m, receivers);
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const Error& e) {  // `tessera check` will say so as an error
+    remarks.push_back(remark(outline, e.what()));
+    return {};
+  }
+  const auto numbers = [](const std::vector<Index>& regions) {
+    std::string out;
+    for (const Index k : regions) out += fmt::format("{}{}", out.empty() ? "" : ", ", k + 1);
+    return out;
+  };
+  const std::string water = numbers(found.water);
+  if (!water.empty())
+    remarks.push_back(remark(
+        outline, fmt::format("regions {} lie above receivers and are taken to be the sea", water)));
+  if (!found.buried_by.empty())
+    remarks.push_back(remark(
+        outline,
+        fmt::format("regions {} lie above receivers and do not conduct like a sea: they are taken "
+                    "as earth, and stations stand on them",
+                    numbers(found.buried_by)),
+        data::Severity::warning, 684, "section.water where they are water"));
+  if (found.off_m > 1)
+    remarks.push_back(remark(
+        outline,
+        fmt::format("the receiver at y = {:.6g} m, z = {:.6g} m lies {:.4g} m off the ground or "
+                    "floor that stations are put on",
+                    found.worst.first, found.worst.second, found.off_m),
+        data::Severity::warning, 684, "section.water: all regions between the air and the floor"));
+  return water;
 }
 
 Imported import_model(const fs::path& file, const fs::path& folder) {
@@ -159,8 +237,7 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
   t += fmt::format("\n[section]\nfile = {}\n", quoted(seen_from(folder, file)));
   std::vector<double> y, hz;
   bool tilted = false;  // along the ground, as beta says
-  std::string ground;
-  double shallowest = HUGE_VAL;
+  Receivers receivers;
   const auto is_there = [](const fs::path& data) {
     std::error_code none;
     return fs::is_regular_file(data, none);
@@ -174,7 +251,7 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
       if (!s.place_m) continue;
       y.push_back((*s.place_m)[1]);
       tilted = tilted || s.tilt_deg != 0;
-      shallowest = std::min(shallowest, (*s.place_m)[2]);
+      receivers.emplace_back((*s.place_m)[1], (*s.place_m)[2]);
       all.insert(s.frequency_hz.begin(), s.frequency_hz.end());
     }
     hz.assign(all.begin(), all.end());
@@ -185,26 +262,11 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
     y = {-5000, 0, 5000};
     hz = {0.01, 0.1, 1};
   }
-  // Receivers below z = 0 lie on a sea floor: the water is the region with the highest seed.
-  if (shallowest > 0 && shallowest < HUGE_VAL && is_there(beside / model.model_file)) {
-    const inversion::Outline2d outline = inversion::read_poly(
-        tessera::data::read_text_file(beside / model.model_file).text, model.model_file);
-    double highest = HUGE_VAL, ohm_m = 0;
-    for (const auto& seed : outline.seeds) {
-      const auto region = static_cast<std::size_t>(seed.region);
-      if (region >= model.regions.size() || model.regions[region].is_air() || seed.z >= highest)
-        continue;
-      highest = seed.z, ohm_m = model.regions[region].ohm_m[0];
-    }
-    if (ohm_m > 0) {
-      ground =
-          fmt::format("sea_resistivity = \"{} ohm*m\"    # receivers lie on a sea floor\n", ohm_m);
-      out.remarks.push_back(remark(
-          file, fmt::format("the highest region, of {} ohm m, is taken to be the sea", ohm_m)));
-    }
+  if (is_there(beside / model.model_file)) {
+    const std::string water = water_for(beside / model.model_file, model, receivers, out.remarks);
+    if (!water.empty()) t += fmt::format("water = [{}]    # receivers lie on its floor\n", water);
   }
-  if (tilted) ground += "tilted = true                      # receivers are: beta\n";
-  if (!ground.empty()) t += "\n[ground]\n" + ground;
+  if (tilted) t += "\n[ground]\ntilted = true                      # receivers are: beta\n";
   const auto list = [&](const std::vector<double>& v, const char* unit) {
     std::string s;
     for (const double x : v) s += fmt::format("{}\"{} {}\"", s.empty() ? "" : ", ", x, unit);

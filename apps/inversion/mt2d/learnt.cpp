@@ -30,7 +30,7 @@ LearntSection searched(const InvertProblem& p, const Smooth& smooth,
   options.held_out = {prior.calibration.held_out};
   LearntSection s;
   s.found = inversion::invert_learnt(cells, prior.model, prior.prior, start, options);
-  s.doubts = inversion::doubts_of(s.found, options.held_out);
+  s.doubts = doubts_told(s.found, options.held_out);
   Result& r = s.result;
   r = result_of_cells(p, s.found.cells, s.found.predicted);
   r.reason = inversion::describe(s.found.reason);
@@ -52,6 +52,19 @@ void note_steps(LearntSection& s) {
 
 }  // namespace
 
+bool was_cut(const inversion::LearntResult& found) {
+  return found.reason == inversion::Reason::iteration_limit;
+}
+
+std::vector<std::string> doubts_told(const inversion::LearntResult& found,
+                                     const std::vector<inversion::HeldOut>& held_out) {
+  std::vector<std::string> out = inversion::doubts_of(found, held_out);
+  if (was_cut(found))
+    for (std::string& doubt : out)
+      doubt += "; the search was cut at inversion.max_iterations, and may go on to less";
+  return out;
+}
+
 LearntSection first_learnt_section(const InvertProblem& p, const Smooth& smooth, int steps) {
   LearntSection s = searched(p, smooth, {.newton = {.max_iterations = steps}, .rounds = 0});
   note_steps(s);
@@ -66,7 +79,7 @@ LearntSection learnt_section(const InvertProblem& p, const Smooth& smooth,
                              const LearntSection& before) {
   const inversion::LearntResult& b = before.found;
   LearntSection s = searched(p, smooth,
-                             {.newton = {.max_iterations = std::max(1, steps_left(p, before))},
+                             {.newton = {.max_iterations = steps_left(p, before)},
                               .from = inversion::LearntStart{b.starts[b.start].name, b.m}});
   s.result.steps = before.result.steps;
   note_steps(s);

@@ -116,6 +116,11 @@ void add_section(data::Options<Mt2dOptions>& o) {
        .unit = "ohm*m",
        .infinite = true,
        .above = 0});
+  o.add("section.water", &O::water_regions,
+        {.doc = "Regions of a .poly or .resistivity, or physical groups of a .msh, that are water, "
+                "from 1 on: all between the air and the floor that stations stand on.",
+         .min = 1,
+         .since = "0.3"});
   o.add("section.resistivity", &O::background,
         {.doc = "Of what is in no layer and no body.", .unit = "ohm*m", .above = 0});
   data::Options<LayerOptions> layer("layer", "A layer of the section.");
@@ -183,11 +188,14 @@ void add_ground(data::Options<Mt2dOptions>& o) {
                 "elevation_m."});
   o.add("ground.tilted", &O::tilted,
         {.doc = "Electrodes lie along the ground; else they are level, or as the files say."});
-  o.add("ground.sea_resistivity", &O::sea_resistivity,
-        {.doc = "Stations stand on a sea floor, below water of this resistivity whose surface is "
-                "at elevation 0.",
-         .unit = "ohm*m",
-         .above = 0});
+  o.add(
+      "ground.sea_resistivity", &O::sea_resistivity,
+      {.doc =
+           "Stations stand on a sea floor, below water of this resistivity whose surface is "
+           "at elevation 0. Of an outline: its regions of this resistivity that are joined to the "
+           "air; section.water names regions of several.",
+       .unit = "ohm*m",
+       .above = 0});
 }
 
 void add_mesh(data::Options<Mt2dOptions>& o) {
@@ -355,6 +363,9 @@ void find_forward_contradictions(const data::Config& config, const Mt2dOptions& 
         "exchange them");
   if (o.section_file && (!o.layers.empty() || !o.bodies.empty()))
     say(689, "section.file", "the section is given by section.file and by layers or bodies",
+        "one of the two");
+  if (!o.water_regions.empty() && o.sea_resistivity)
+    say(689, "section.water", "the water is given by section.water and by ground.sea_resistivity",
         "one of the two");
   for (std::size_t i = 1; i < o.layers.size(); ++i)
     if (!(o.layers[i - 1].top < o.layers[i].top))

@@ -5,6 +5,7 @@
 #include "tessera/inversion/gauss_newton.h"
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -92,6 +93,7 @@ struct Mt2dOptions {
 
   std::optional<std::filesystem::path> section_file;
   std::vector<double> section_resistivities;
+  std::vector<std::int64_t> water_regions;  ///< section.water, from 1
   std::optional<double> goal;
   double background = 100;
   std::vector<LayerOptions> layers;

@@ -2,6 +2,7 @@
 #include "inversion/mt2d/outline.h"
 
 #include "inversion/mt2d/mesh.h"
+#include "inversion/mt2d/water.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/text_file.h"
@@ -84,22 +85,16 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
       mesh = inversion::triangles_of(inversion::read_poly(text_of(outline), outline.string()),
                                      media_of_regions(out.ohm_m));
     }
-    const auto water = [&](const inversion::Medium2d& m) {
-      return o.sea_resistivity && m.parameter >= 0 &&
-             std::abs(out.ohm_m[static_cast<std::size_t>(m.parameter)] / *o.sea_resistivity - 1) <
-                 1e-6;
-    };
-    if (o.sea_resistivity && std::none_of(mesh.medium.begin(), mesh.medium.end(), water))
-      throw data::InputError(
-          data::ExitCode::input_invalid,
-          {config.error(690, "ground.sea_resistivity",
-                        fmt::format("no region of the section has {:g} ohm m", *o.sea_resistivity),
-                        "that of the file's water, or none: then stations stand on the ground")});
+    const std::vector<bool> water = water_of(config, o, out.ohm_m, mesh);
     // One line, which the sensors stand on; it is found again on each finer mesh.
     mesh.lines = {inversion::line_between(mesh, [&](Index c) {
-      const inversion::Medium2d& m = mesh.medium[static_cast<std::size_t>(c)];
-      return m.is_air() || water(m);
+      const auto k = static_cast<std::size_t>(c);
+      return mesh.medium[k].is_air() || water[k];
     })};
+    // The water is given: it is no earth, neither here nor in the tables of the run.
+    for (std::size_t c = 0; c < water.size(); ++c)
+      if (inversion::Medium2d& m = mesh.medium[c]; water[c])
+        m = {.parameter = -1, .ohm_m = out.ohm_m[static_cast<std::size_t>(m.parameter)]};
     const std::vector<Index>& ground = mesh.lines[0];
     for (std::size_t k = 1; k < ground.size(); ++k)
       if (const auto a = static_cast<std::size_t>(ground[k - 1]),
@@ -109,6 +104,12 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
             "the ground goes back or straight down at {:.6g} m along the section, z = {:.6g} m",
             mesh.y[a], mesh.z[a]));
     out.mesh.sensors = inversion::sensors_on(mesh, 0, y, o.tilted);
+    if (std::find(water.begin(), water.end(), true) != water.end()) {
+      const auto [high, low] =
+          std::minmax_element(out.mesh.sensors.z.begin(), out.mesh.sensors.z.end());
+      out.remarks.push_back(fmt::format(
+          "stations stand on the floor of the water, at z = {:.6g} to {:.6g} m", *high, *low));
+    }
     out.mesh.cells = mesh;
     // Whatever else responses cannot be computed of, such as air that is shut in.
     inversion::Forward2d(mesh, out.mesh.sensors, {1.0}, {.order = 1});

@@ -16,10 +16,10 @@ struct OutlinedSection {
   inversion::SectionMesh mesh;  ///< triangles or quadrilaterals with regions as parameters
   std::vector<std::string> remarks;
 };
-/// Stations at these y stand on the ground of the file, or on the floor of its sea
-/// (ground.sea_resistivity says which regions are water). Throws data::InputError E0690 for a file
-/// that is no section, a region without a resistivity, a ground that does not go from side to side
-/// or goes back or straight down, air that is shut in.
+/// Stations at these y stand on the ground of the file, or on the floor of its water (water.h),
+/// whose cells are no parameters. Throws data::InputError E0690 for a file that is no section, a
+/// region without a resistivity, a ground that does not go from side to side or goes back or
+/// straight down, air that is shut in.
 OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& o,
                                  const std::vector<double>& y);
 

@@ -37,12 +37,12 @@ std::string rms_text(const StepRow& row) {
 }
 
 /// The section of the prior, in the folder `learnt` of the run, and its pictures. It has contacts
-/// where the smooth one has none, and so asks for a mesh of its own.
-void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
+/// where the smooth one has none, and so asks for a mesh of its own. Whether its search has ended.
+bool run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
                     const std::vector<double>& ln_ohm_m, const Result& of_smooth) {
   const Smooth smooth{ln_ohm_m, inversion::rms_of(of_smooth.survey.data)};
-  // A few steps show where contacts are.
-  constexpr int few = 3;
+  // A start and a few steps show where contacts are.
+  constexpr int few = 4;
   LearntSection s = first_learnt_section(p, smooth, std::min(few, p.options.max_iterations));
   FinerMesh finer;
   const auto look = [&] {
@@ -54,8 +54,13 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
     return false;
   };
   look();
-  do s = learnt_section(p, smooth, s);
-  while (!look());
+  while (steps_left(p, s) > 0) {
+    s = learnt_section(p, smooth, s);
+    if (look()) break;
+  }
+  if (finer.next)
+    to.log.warning(
+        "with the prior: that is more than mesh.error, but inversion.max_iterations is reached");
   if (p.options.posterior.method == inversion::PosteriorMethod::laplace) add_bands(p, s);
   s.result.sensitivity = of_smooth.sensitivity;  // what data see, by either
   const fs::path folder = to.folder.path() / "learnt";
@@ -64,12 +69,17 @@ void run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   data::write_file_atomically(folder / "prior.csv", prior_table(s, smooth.rms));
   if (p.options.pictures) draw(folder / "plots", s.result, false);
   for (const std::string& line : describe(s, smooth.rms)) to.log.info(line);
+  if (was_cut(s.found))
+    to.log.warning("with the prior: " + s.result.reason);
+  else
+    to.log.info("with the prior: " + s.result.reason);
   for (const std::string& doubt : s.doubts) to.log.warning("prior doubtful: " + doubt);
   to.manifest.metrics.emplace_back("learnt_rms", rms_of(s));
   to.manifest.metrics.emplace_back("learnt_from_smooth", s.found.from_smooth);
   to.manifest.metrics.emplace_back("learnt_mesh_error", finer.change);
   to.manifest.metrics.emplace_back("code_norm", s.found.code_norm[0]);
   to.manifest.metrics.emplace_back("prior_doubts", static_cast<double>(s.doubts.size()));
+  return !was_cut(s.found);
 }
 
 /// An inversion between two steps: the case on its mesh, the state there, how many steps were taken
@@ -274,11 +284,12 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
                          {"mesh_error", finer.change}};
   to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst",
                           r.y.size(), static_cast<int>(r.steps.back().step), rms, worst));
-  if (p.options.prior.file) run_with_prior(to, config, p, p.inversion->result(state).ln_rho, r);
+  const bool learnt =
+      !p.options.prior.file || run_with_prior(to, config, p, p.inversion->result(state).ln_rho, r);
   const bool met = meets_expectations(to.log, p.options, r);
   const bool there = state.steps().reason == inversion::Reason::target_reached ||
                      state.steps().reason == inversion::Reason::converged;
-  return there && met ? data::ExitCode::ok : data::ExitCode::not_converged;
+  return there && learnt && met ? data::ExitCode::ok : data::ExitCode::not_converged;
 }
 
 }  // namespace tessera::apps::mt2d

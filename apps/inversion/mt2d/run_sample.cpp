@@ -80,6 +80,7 @@ data::ExitCode run_sample(RunContext& to, const data::Config& config, const Inve
     record.note(sample_row(state));
   }
   to.log.info(state.optimum);
+  if (!state.cut.empty()) to.log.warning(state.cut);
   const FinerMesh finer = finer_mesh(config, p, problem.to_cells.predict(state.mass.mean));
   tell(to.log, "", finer);
   if (finer.next)

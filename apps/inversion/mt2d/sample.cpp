@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/sample.h"
 
+#include "inversion/mt2d/learnt.h"
 #include "tessera/autodiff/thread_count.h"
 #include "tessera/data/checkpoint.h"
 #include "tessera/inversion/learnt_inversion.h"
@@ -131,7 +132,11 @@ SampleState begin_sample(const SampleProblem& p) {
                      inversion::normalised_residual(p.codes.data, found.predicted, p.codes.sigma)),
       found.iterations.size(), found.code_norm[0],
       found.objective / static_cast<double>(found.n_data), s.mass.eigenvalue.size());
-  s.doubts = inversion::doubts_of(found, held_out);
+  s.doubts = doubts_told(found, held_out);
+  if (was_cut(found))
+    s.cut =
+        "the search for the cheapest section was cut at inversion.max_iterations: chains have "
+        "the mass of where it stood";
   const inversion::LogDensity density = inversion::log_density(p.codes, p.prior.prior);
   const inversion::Metric metric = inversion::metric_of(s.mass);
   for (int k = 0; k < o.chains; ++k) {
@@ -164,6 +169,7 @@ void step_sample(const SampleProblem& p, SampleState& s, int threads) {
 void put(data::Checkpoint& c, const SampleState& s) {
   if (!s.begun()) return;
   c.put("optimum", s.optimum);
+  c.put("cut", s.cut);
   for (std::size_t k = 0; k < s.doubts.size(); ++k) c.put(fmt::format("doubt/{}", k), s.doubts[k]);
   c.put("mass/optimum", s.mass.mean);
   c.put("mass/eigenvalue", s.mass.eigenvalue);
@@ -193,6 +199,7 @@ SampleState sample_state(const data::Checkpoint& c, const SampleProblem& p) {
   s.mass = inversion::low_rank_posterior(p.prior.prior, c.array<double>("mass/optimum"), eigenvalue,
                                          std::move(vectors));
   s.optimum = c.text("optimum");
+  s.cut = c.text("cut");
   for (std::size_t k = 0; c.has(fmt::format("doubt/{}", k)); ++k)
     s.doubts.push_back(c.text(fmt::format("doubt/{}", k)));
   for (std::size_t k = 0; c.has(fmt::format("chain/{}/x", k)); ++k) {

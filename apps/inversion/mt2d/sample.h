@@ -31,6 +31,7 @@ SampleProblem sample_problem(const InvertProblem& p);
 struct SampleState {
   inversion::LowRankPosterior mass;  ///< its mean is the optimum; empty: nothing is found yet
   std::string optimum;               ///< a line for the user
+  std::string cut;                   ///< another, where the search for it has not ended
   std::vector<std::string> doubts;   ///< of the prior, at the optimum
   std::vector<inversion::NutsChain> chains;
 

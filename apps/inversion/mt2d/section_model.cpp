@@ -25,6 +25,13 @@ bool cross(const Place& a, const Place& b, const Place& c, const Place& d) {
   return turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
 }
 
+double area_of(const std::vector<Place>& corners) {
+  double twice = 0;
+  for (std::size_t i = 2; i < corners.size(); ++i)
+    twice += turn(corners[0], corners[i - 1], corners[i]);
+  return std::abs(twice) / 2;
+}
+
 /// The line on which cells end upwards: sides that belong to one cell alone, seen from above.
 /// Nothing where it jumps, which no ground does; `jump` is then there.
 std::optional<inversion::Ground2d> upper_rim(const CellTable& cells, double& jump) {
@@ -104,15 +111,11 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
   const auto cells = std::make_shared<CellTable>();
   SectionModel out;
   out.as_z = true;
+  double water_area = 0, water_conductance = 0;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     const double ohm_m = number(*rho, i);
     if (!(ohm_m > 0) || !std::isfinite(ohm_m))
       throw refuse("a resistivity is not positive", table.lines[i]);
-    if (parameter && number(*parameter, i) == -1) {  // water, of a marine run
-      if (!out.water_ohm_m) out.water_ohm_m = ohm_m;
-      continue;
-    }
-    out.ohm_m.push_back(ohm_m);
     std::vector<Place> corners;
     for (std::size_t k = 0; k < 4; ++k) {
       if (!y[k] || !z[k]) continue;
@@ -120,8 +123,18 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
       if (!std::isnan(at[0]) && !std::isnan(at[1])) corners.push_back(at);
     }
     if (corners.size() < 3) throw refuse("a cell has fewer than three corners", table.lines[i]);
+    if (parameter && number(*parameter, i) == -1) {  // water, of a marine run
+      if (!out.water) out.water = {.least = ohm_m, .greatest = ohm_m};
+      out.water->least = std::min(out.water->least, ohm_m);
+      out.water->greatest = std::max(out.water->greatest, ohm_m);
+      const double area = area_of(corners);
+      water_area += area, water_conductance += area / ohm_m;
+      continue;
+    }
+    out.ohm_m.push_back(ohm_m);
     cells->add(std::move(corners));
   }
+  if (out.water) out.water->ohm_m = water_area / water_conductance;
   if (out.ohm_m.empty()) throw refuse("no cell has a parameter: all of the section is water");
   double jump = 0;
   out.rim = upper_rim(*cells, jump);

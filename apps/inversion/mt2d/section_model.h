@@ -18,10 +18,14 @@ struct SectionModel {
   std::function<std::size_t(double y, double z, double depth)> region;
   /// Depths at which the region may change below a place, rising.
   std::function<std::vector<double>(double y)> depths;
-  std::vector<Place> corners;         ///< of bodies or cells
-  std::vector<double> tops;           ///< of layers
-  bool as_z = false;                  ///< depths and corners are z, not counted from the ground
-  std::optional<double> water_ohm_m;  ///< of cells of a file that are no parameter, and no region
+  std::vector<Place> corners;  ///< of bodies or cells
+  std::vector<double> tops;    ///< of layers
+  bool as_z = false;           ///< depths and corners are z, not counted from the ground
+  /// Cells of a file that are no parameter, and no region: one water of their mean conductivity.
+  struct Water {
+    double ohm_m = 0, least = 0, greatest = 0;
+  };
+  std::optional<Water> water;
   std::optional<inversion::Ground2d> rim;  ///< the upper one of cells of a file: their ground
 };
 /// Of layers and bodies, or of a file as a run writes it (model.csv). Throws data::InputError E0688

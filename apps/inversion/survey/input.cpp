@@ -39,8 +39,9 @@ data::Diagnostic too_few_periods(const std::string& file, const inversion::Stati
   return about(610, file, message,
                halves                    ? "give both halves of each pair"
                : d.station.without_error ? "set data.error_floor above 0"
-                                         : "see data.response, shortest_period, longest_period and "
-                                           "mask_periods; --keep-going leaves the file out");
+                                         : "see which responses [data] takes, shortest_period, "
+                                           "longest_period and mask_periods; --keep-going leaves "
+                                           "the file out");
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
     for (inversion::StationData& d : of_file) {
       const inversion::Sounding& sounding = d.station.sounding;
       const std::string where =
-          of_file.size() == 1 ? file.string() : file.string() + ", station " + d.station.name;
+          of_file.size() == 1 ? file.string() : file.string() + ", station " + d.station.id;
       in.findings.insert(in.findings.end(), sounding.findings.begin(), sounding.findings.end());
       // shortest_period and longest_period may have left no period, and with them no impedance.
       if (sounding.size() > 0 && !sounding.has_impedance() && d.data.size() == 0) {

@@ -132,10 +132,11 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
   GaussNewtonOptions newton = options.newton;
   newton.tolerance *= unit;
   std::vector<Iteration> rows;
-  for (int round = 0; round == 0 || (round <= options.rounds && newton.max_iterations > 0);
-       ++round) {
+  const auto left = [&] { return options.newton.max_iterations - static_cast<int>(rows.size()); };
+  for (int round = 0; round == 0 || (round <= options.rounds && left() > 0); ++round) {
     std::vector<LearntStart> starts = raw;
-    if (round == 0 && options.from) {
+    const bool goes_on = round == 0 && options.from;
+    if (goes_on) {
       starts = {*options.from};
     } else {
       const StraightPhysics straight(problem, model, prior,
@@ -145,17 +146,18 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
       for (LearntStart& s : starts) s.x = straight.minimum_from(s.x);
     }
     const Cheapest from = cheapest_of(p, prior, starts);
-    if (round == 0) r.start = from.start, r.starts = std::move(starts);
+    if (round == 0) r.start = from.start, r.starts = starts;
     // A decrease of Phi by less is none that data or prior speak for.
     if (round > 0 && !(from.state.objective < r.objective - unit)) break;
-    rows.push_back({.number = static_cast<int>(rows.size()) + 1,
-                    .rms = rms(p.loss, from.state.residual),
-                    .objective = from.state.objective,
-                    .step = 1,
-                    .forwards = static_cast<int>(starts.size()),
-                    .plain_rms = rms({}, from.state.residual)});
+    if (!goes_on)
+      rows.push_back({.number = static_cast<int>(rows.size()) + 1,
+                      .rms = rms(p.loss, from.state.residual),
+                      .objective = from.state.objective,
+                      .step = 1,
+                      .forwards = static_cast<int>(starts.size()),
+                      .plain_rms = rms({}, from.state.residual)});
+    newton.max_iterations = left();
     static_cast<GaussNewtonResult&>(r) = gauss_newton(p, prior, from.state.m, newton);
-    newton.max_iterations -= static_cast<int>(r.iterations.size());
     for (Iteration row : r.iterations) {
       row.number = static_cast<int>(rows.size()) + 1;
       rows.push_back(row);

@@ -29,13 +29,16 @@ double area_of(const Mesh2d& m, Index c) {
 
 using Point = std::pair<double, double>;
 
-/// Whether the segments a b and c d meet.
+/// Whether the segment a b parts c from d. What lies on a line counts to one side of it: a middle
+/// on the tear goes with one neighbour, and of two pieces that meet on a tie one parts it.
 bool cross(Point a, Point b, Point c, Point d) {
-  const auto side = [](Point p, Point q, Point r) {
-    return (q.first - p.first) * (r.second - p.second) -
+  const auto on_one_side = [](Point p, Point q, Point r) {
+    return (q.first - p.first) * (r.second - p.second) >
            (q.second - p.second) * (r.first - p.first);
   };
-  return side(a, b, c) * side(a, b, d) <= 0 && side(c, d, a) * side(c, d, b) < 0;
+  if (d < c) std::swap(c, d);
+  return on_one_side(a, b, c) != on_one_side(a, b, d) &&
+         on_one_side(c, d, a) != on_one_side(c, d, b);
 }
 
 bool torn(const std::vector<Tear2d>& tears, Point a, Point b) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace tessera::inversion {
@@ -20,10 +21,36 @@ PlanePoint seen_from_north(const std::array<double, 3>& place_m, double azimuth_
   return {c * x - s * y, s * x + c * y};
 }
 
+/// Vincenty's series along a geodesic of WGS84 whose azimuth at the equator has this cosine
+/// squared.
+struct GeodesicSeries {
+  static constexpr double a = 6378137.0, f = 1 / 298.257223563, b = a * (1 - f);
+  double cos2_alpha;
+  double u_sq = cos2_alpha * (a * a - b * b) / (b * b);
+  double big_a = 1 + u_sq / 16384 * (4096 + u_sq * (-768 + u_sq * (320 - 175 * u_sq)));
+  double big_b = u_sq / 1024 * (256 + u_sq * (-128 + u_sq * (74 - 47 * u_sq)));
+  double c = f / 16 * cos2_alpha * (4 + f * (4 - 3 * cos2_alpha));
+
+  /// What sigma, the arc on the auxiliary sphere, is more than that of the length.
+  double delta_sigma(double sin_sigma, double cos_sigma, double cos_2m) const {
+    return big_b * sin_sigma *
+           (cos_2m +
+            big_b / 4 *
+                (cos_sigma * (2 * cos_2m * cos_2m - 1) -
+                 big_b / 6 * cos_2m * (4 * sin_sigma * sin_sigma - 3) * (4 * cos_2m * cos_2m - 3)));
+  }
+  /// What the difference of longitude there is more than that on the globe.
+  double delta_lambda(double sin_alpha, double sigma, double sin_sigma, double cos_sigma,
+                      double cos_2m) const {
+    return (1 - c) * f * sin_alpha *
+           (sigma + c * sin_sigma * (cos_2m + c * cos_sigma * (2 * cos_2m * cos_2m - 1)));
+  }
+};
+
 }  // namespace
 
 Geodesic geodesic(GeoPoint from, GeoPoint to) {
-  constexpr double a = 6378137.0, f = 1 / 298.257223563, b = a * (1 - f);
+  constexpr double f = GeodesicSeries::f;
   const double u1 = std::atan((1 - f) * std::tan(from.latitude_deg * kDegree));
   const double u2 = std::atan((1 - f) * std::tan(to.latitude_deg * kDegree));
   const double l = std::remainder(to.longitude_deg - from.longitude_deg, 360.0) * kDegree;
@@ -39,28 +66,44 @@ Geodesic geodesic(GeoPoint from, GeoPoint to) {
                  cos2_alpha = 1 - sin_alpha * sin_alpha;
     const double cos_2m =
         cos2_alpha > 0 ? cos_sigma - 2 * s1 * s2 / cos2_alpha : 0;  // 0 along the equator
-    const double c = f / 16 * cos2_alpha * (4 + f * (4 - 3 * cos2_alpha));
-    const double next =
-        l + (1 - c) * f * sin_alpha *
-                (sigma + c * sin_sigma * (cos_2m + c * cos_sigma * (2 * cos_2m * cos_2m - 1)));
+    const GeodesicSeries series{cos2_alpha};
+    const double next = l + series.delta_lambda(sin_alpha, sigma, sin_sigma, cos_sigma, cos_2m);
     const double change = std::abs(next - lambda);
     lambda = next;
     if (change > 1e-13) continue;
-    const double u_sq = cos2_alpha * (a * a - b * b) / (b * b);
-    const double big_a = 1 + u_sq / 16384 * (4096 + u_sq * (-768 + u_sq * (320 - 175 * u_sq)));
-    const double big_b = u_sq / 1024 * (256 + u_sq * (-128 + u_sq * (74 - 47 * u_sq)));
-    const double delta = big_b * sin_sigma *
-                         (cos_2m + big_b / 4 *
-                                       (cos_sigma * (2 * cos_2m * cos_2m - 1) -
-                                        big_b / 6 * cos_2m * (4 * sin_sigma * sin_sigma - 3) *
-                                            (4 * cos_2m * cos_2m - 3)));
-    return {b * big_a * (sigma - delta),
+    return {series.b * series.big_a * (sigma - series.delta_sigma(sin_sigma, cos_sigma, cos_2m)),
             std::atan2(c2 * std::sin(lambda), c1 * s2 - s1 * c2 * std::cos(lambda)) / kDegree};
   }
   const double mean_radius = 6371008.8;
   const double cosine = std::clamp(s1 * s2 + c1 * c2 * std::cos(l), -1.0, 1.0);
   return {mean_radius * std::acos(cosine),
           std::atan2(c2 * std::sin(l), c1 * s2 - s1 * c2 * std::cos(l)) / kDegree};
+}
+
+GeoPoint end_of(GeoPoint from, const Geodesic& path) {
+  constexpr double f = GeodesicSeries::f;
+  const double u1 = std::atan((1 - f) * std::tan(from.latitude_deg * kDegree)), s1 = std::sin(u1),
+               c1 = std::cos(u1), sin_alpha1 = std::sin(path.azimuth_deg * kDegree),
+               cos_alpha1 = std::cos(path.azimuth_deg * kDegree), sin_alpha = c1 * sin_alpha1,
+               sigma1 = std::atan2(s1, c1 * cos_alpha1);
+  const GeodesicSeries series{1 - sin_alpha * sin_alpha};
+  const double plain = path.length_m / (series.b * series.big_a);
+  double sigma = plain;
+  for (int step = 0; step < 100; ++step) {
+    const double next = plain + series.delta_sigma(std::sin(sigma), std::cos(sigma),
+                                                   std::cos(2 * sigma1 + sigma)),
+                 change = std::abs(next - sigma);
+    sigma = next;
+    if (change < 1e-14) break;
+  }
+  const double ss = std::sin(sigma), cs = std::cos(sigma);
+  const double latitude =
+      std::atan2(s1 * cs + c1 * ss * cos_alpha1,
+                 (1 - f) * std::hypot(sin_alpha, s1 * ss - c1 * cs * cos_alpha1));
+  const double lambda = std::atan2(ss * sin_alpha1, c1 * cs - s1 * ss * cos_alpha1);
+  const double l =
+      lambda - series.delta_lambda(sin_alpha, sigma, ss, cs, std::cos(2 * sigma1 + sigma));
+  return {latitude / kDegree, std::remainder(from.longitude_deg + l / kDegree, 360.0)};
 }
 
 std::vector<PlanePoint> local_plane(std::span<const GeoPoint> points, GeoPoint centre) {

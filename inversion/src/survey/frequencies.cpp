@@ -13,7 +13,8 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr double kSame = 1e-3;  ///< relative: two frequencies are one
+/// Whether two frequencies are one to the model.
+bool is_same(double f, double g) { return std::min(f, g) >= std::max(f, g) * (1 - 1e-3); }
 
 /// What the value at one frequency counts for a datum at another.
 struct Share {
@@ -25,7 +26,7 @@ struct Share {
 std::vector<Share> shares_at(double f, const std::vector<double>& at) {
   const std::size_t n = at.size();
   for (std::size_t k = 0; k < n; ++k)
-    if (std::abs(f / at[k] - 1) <= kSame) return {{k, 1.0}};
+    if (is_same(f, at[k])) return {{k, 1.0}};
   if (!(f < at.front() && f > at.back()))
     throw Error(fmt::format("[model_data] a datum at {} Hz lies outside of the model's {} to {} Hz",
                             f, at.back(), at.front()));
@@ -55,7 +56,7 @@ std::vector<double> model_frequencies(const DataTable& data, double per_decade) 
   std::sort(own.begin(), own.end(), std::greater<>());
   std::vector<double> out;
   for (const double f : own)
-    if (out.empty() || f < out.back() * (1 - kSame)) out.push_back(f);
+    if (out.empty() || !is_same(f, out.back())) out.push_back(f);
   const double decades = std::log10(own.front() / own.back());
   const auto most = static_cast<std::size_t>(std::ceil(decades * per_decade)) + 1;
   if (out.size() <= std::max<std::size_t>(most, 4)) return out;

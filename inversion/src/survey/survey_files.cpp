@@ -38,7 +38,9 @@ void each_number(V&& v) {
   const auto always = [&](const char* name, const char* unit, const char* meaning, auto member) {
     v(
         name, unit, meaning, [member](const Station& s) { return s.*member; },
-        [member](Station& s, double x) { s.*member = x; });
+        [member](Station& s, double x) {
+          if (!std::isnan(x)) s.*member = x;
+        });
   };
   const auto place = [&](const char* name, const char* meaning, std::size_t k) {
     v(
@@ -116,6 +118,10 @@ class CsvTableOfData {
         t_(data::read_csv_columns(text_, {}, {.number = 681})) {}
 
   Survey survey() {
+    std::string without;
+    for (const char* needed : {"station", "frequency_hz", "kind", "value", "sigma"})
+      if (!has(needed)) without += (without.empty() ? "" : ", ") + std::string(needed);
+    if (!without.empty()) no_table(file_, "the table has no column " + without, 1);
     for (row_ = 0; row_ < t_.rows(); ++row_) {
       station();
       if (!field("kind").empty()) datum();
@@ -126,7 +132,15 @@ class CsvTableOfData {
   }
 
  private:
-  const std::string& field(const std::string& name) const { return t_.texts(name)[row_]; }
+  bool has(std::string_view name) const {
+    return std::any_of(t_.columns.begin(), t_.columns.end(),
+                       [&](const data::CsvColumn& c) { return c.name == name; });
+  }
+  /// An empty text where the table has no such column.
+  const std::string& field(const std::string& name) const {
+    static const std::string none;
+    return has(name) ? t_.texts(name)[row_] : none;
+  }
   [[noreturn]] void refuse(std::string what) const { no_table(file_, std::move(what), line()); }
   std::size_t line() const { return t_.lines[row_]; }
   double number(const std::string& name) const {
@@ -136,14 +150,6 @@ class CsvTableOfData {
     if (!v) refuse(name + ": " + data::shown(text) + " is no number");
     return *v;
   }
-  /// An empty text where the table has no such column.
-  std::string_view field_if(const char* name) const {
-    return std::any_of(t_.columns.begin(), t_.columns.end(),
-                       [&](const data::CsvColumn& c) { return c.name == name; })
-               ? std::string_view(field(name))
-               : std::string_view();
-  }
-
   /// The station of a row: a new one, or the last, of which nothing else is said.
   void station() {
     const std::string& id = field("station");
@@ -175,13 +181,13 @@ class CsvTableOfData {
   void datum() {
     const DatumKind kind = kind_named(field("kind"), file_, line());
     const double f = number("frequency_hz");
-    if (const std::string_view period = field_if("period_s"); !period.empty()) {
+    if (const std::string& period = field("period_s"); !period.empty()) {
       constexpr double rounded = 0.01;  // as periods to mask are met
       if (!(std::abs(number("period_s") * f - 1) <= rounded))
         refuse(fmt::format("period_s is {}, and frequency_hz {}: one is not 1 over the other",
                            period, field("frequency_hz")));
     }
-    const std::string_view unit = field_if("unit");
+    const std::string& unit = field("unit");
     const auto factor = factor_of(kind, unit);
     if (!factor)
       refuse(fmt::format("{} has the unit {}: {} is meant{}", name_of(kind), data::shown(unit),

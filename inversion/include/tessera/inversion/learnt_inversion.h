@@ -30,7 +30,9 @@ struct ExpectedCost {
 };
 
 struct LearntOptions {
-  GaussNewtonOptions newton;  ///< its max_iterations are those of all rounds together
+  /// Its max_iterations are those of all rounds together. A step is what has a Jacobian: one of
+  /// Gauss-Newton, or a start that the tangent tells of.
+  GaussNewtonOptions newton;
   /// By this errors are too small, as the RMS of a smooth section tells: what a step or a round has
   /// to gain in Phi is its square times more.
   double error_scale = 1;
@@ -72,8 +74,9 @@ struct LearntResult : GaussNewtonResult {  ///< its m is x = (p, z_1, z_2, ...)
 
 /// `problem` is that of the cells, none of them fixed, `prior` that of x (LearntModel::prior).
 /// Codes start from zero, from what generators say of the smooth model (ln ohm m of cells, or
-/// empty), and from draws; pixels from their mean. The first iteration is the start: its Jacobian
-/// is that of the smooth model, or of zero codes. Throws Error where cells are fixed.
+/// empty), and from draws; pixels from their mean. Iterations are the steps: the first is the
+/// start, by the Jacobian of the smooth model, or of zero codes; none where a search goes on
+/// (`from`). Throws Error where cells are fixed.
 LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& model,
                            const GaussianPrior& prior, const std::vector<double>& smooth,
                            const LearntOptions& options = {});

@@ -21,6 +21,9 @@ struct Geodesic {
   double length_m = 0, azimuth_deg = 0;
 };
 Geodesic geodesic(GeoPoint from, GeoPoint to);
+/// Where it ends: the same geodesic from its first point on (Vincenty's direct solution). A length
+/// below 0 goes the other way.
+GeoPoint end_of(GeoPoint from, const Geodesic& path);
 
 struct PlanePoint {
   double north_m = 0, east_m = 0;

@@ -16,7 +16,8 @@ namespace tessera::inversion {
 /// latitude_deg, longitude_deg, elevation_m, x_m, y_m, z_m, tilt_deg, distance_m, offset_m,
 /// frequency_hz, period_s, kind (name_of), unit, value, sigma, predicted. A station without data
 /// has a row with nothing from frequency_hz on. What is not known is an empty field; numbers are
-/// the shortest that read back to the same bits.
+/// the shortest that read back to the same bits. To be read it needs station, frequency_hz, kind,
+/// value and sigma.
 std::string survey_csv(const Survey& survey);
 void write_survey_csv(const std::filesystem::path& path, const Survey& survey);
 
