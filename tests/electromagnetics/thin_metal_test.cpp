@@ -193,5 +193,50 @@ TEST(ThinMetal, AWallIsPutOnTheNearestLine) {
   }
 }
 
+/// A slot one cell wide between two bodies on lines is open to its mouths, whichever way it lies:
+/// bodies that meet a face at its corners alone are no thin metal in it.
+TEST(ThinMetal, ASlotOfOneCellIsOpenToItsMouths) {
+  constexpr int n = 12;
+  const Faces walls{Boundary::pec, Boundary::pec}, joined{Boundary::periodic, Boundary::periodic};
+  for (const int third :
+       {-1, 0, 1, 2})  // the axis along which the bodies are four cells high; none
+    for (int flips = 0; flips < 4; ++flips) {
+      const int flat = third < 0 ? 2 : third;
+      const std::size_t u = (static_cast<std::size_t>(flat) + 1) % 3, v = (u + 1) % 3,
+                        w = static_cast<std::size_t>(flat);
+      YeeGrid grid;
+      for (std::size_t d = 0; d < 3; ++d)
+        for (int i = 0; i <= (d == w && third < 0 ? 1 : n); ++i)
+          grid.lines[d].push_back((i - n / 2) * cell);
+      const auto body = [&](int u0, int u1, int v0, int v1) {
+        Point low{}, high{};
+        const auto put = [&](std::size_t d, int from, int to, bool flip) {
+          low[d] = (flip ? n / 2 - to : from - n / 2) * cell;
+          high[d] = (flip ? n / 2 - from : to - n / 2) * cell;
+        };
+        put(u, u0, u1, flips & 1), put(v, v0, v1, flips & 2);
+        if (third < 0)
+          low[w] = -50, high[w] = 50;
+        else
+          put(w, 4, 8, false);
+        return box(low, high);
+      };
+      const Scene scene{
+          .structures = {{body(3, 5, 3, 7), 1, 0, "a"}, {body(6, 9, 5, 7), 1, 0, "b"}}};
+      std::array<Faces, 3> faces{walls, walls, walls};
+      if (third < 0) faces[w] = joined;
+      const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), open_and_metal, grid,
+                                                       faces, 0.5 * stable_time_step(grid));
+      EXPECT_EQ(open.thin, 0) << third << ", " << flips;
+      for (int j = 4; j <= 8; ++j) {  // of the slot, below and above it
+        int at[3] = {0, 0, 0};
+        at[u] = flips & 1 ? n - 1 - 5 : 5, at[v] = flips & 2 ? n - 1 - j : j;
+        if (third >= 0) at[w] = 6;
+        const Edge face{static_cast<std::uint8_t>(Hx + static_cast<int>(w)), at[0], at[1], at[2]};
+        EXPECT_EQ(open.fraction(face), 1) << third << ", " << flips << ", " << j;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace tessera::electromagnetics

@@ -33,9 +33,9 @@ struct Rim {
   /// The number of the open part that holds r, counted from the one behind the first metal; -1 in
   /// metal. Two stretches or more.
   int open_part(double r) const {
+    if (r + 4 <= metal.back().to) return -1;  // it goes on around the first corner
     for (std::size_t n = 0; n < metal.size(); ++n) {
       if (r >= metal[n].from && r <= metal[n].to) return -1;
-      if (r + 4 <= metal[n].to) return -1;
       if (r < metal[n].from) return static_cast<int>((n + metal.size() - 1) % metal.size());
     }
     return static_cast<int>(metal.size()) - 1;
