@@ -229,6 +229,43 @@ TEST(Diffraction, FresnelAtAnInterface) {
               1e-12);
 }
 
+/// As a grid has them at the middles of its cells: each a mean of two neighbours along one axis, E
+/// across its own, H along it.
+TEST(Diffraction, WavesAreFoundInMeansOfNeighbours) {
+  const std::vector<double> one{330e12};
+  for (const int axis : {0, 1, 2}) {
+    PeriodicPlane plane = plane_across(axis, 1, {1.3e6, -0.6e6});
+    plane.cell = {plane.patch.weight_lo.front(), plane.patch.weight_hi.front()};
+    const std::vector<Wave> waves{{{1, -1}, 1, {0.3, 0.2}, 1.0}, {{1, -1}, -1, 0.7, {0.1, -0.4}}};
+    const auto at = [&](const Pos& r) {
+      EH sum;
+      for (const Wave& w : waves) {
+        const EH v = field_of(w, plane, one[0], r);
+        for (int c = 0; c < 3; ++c) sum.e[c] += v.e[c], sum.h[c] += v.h[c];
+      }
+      return sum;
+    };
+    const int lo = plane.patch.lo_axis(), hi = plane.patch.hi_axis();
+    const SurfaceFields fields = on_patches({plane.patch}, one, [&](double, const Pos& r) {
+      EH out;
+      for (const int along : {lo, hi})
+        for (const int side : {-1, 1}) {
+          Pos there = r;
+          there[along] += side * plane.cell[along == lo ? 0 : 1] / 2;
+          const EH v = at(there);
+          const int across = along == lo ? hi : lo;
+          out.e[across] += 0.5 * v.e[across], out.h[along] += 0.5 * v.h[along];
+        }
+      return out;
+    })[0];
+    const auto found = diffraction_orders(plane, fields, one, std::vector<Order>{{1, -1}});
+    EXPECT_NEAR(std::abs(found.s.item<Complex>() - waves[0].s), 0, 1e-12);
+    EXPECT_NEAR(std::abs(found.p.item<Complex>() - waves[0].p), 0, 1e-12);
+    EXPECT_NEAR(std::abs(found.s_back.item<Complex>() - waves[1].s), 0, 1e-12);
+    EXPECT_NEAR(std::abs(found.p_back.item<Complex>() - waves[1].p), 0, 1e-12);
+  }
+}
+
 TEST(Diffraction, Differentiates) {
   const PeriodicPlane plane{.patch = patch_of(0, 1, 0, {0, 0}, {um, um}, 0.34 * um),
                             .bloch = {1e6, 2e6}};
@@ -262,6 +299,11 @@ TEST(Diffraction, RefusesWhatItCannotTell) {
   plane.bloch[0] = 2 * pi * 200e12 / speed_of_light;
   EXPECT_THROW(diffraction_orders(plane, fields, one, std::vector<Order>{{0, 0}}), Error)
       << "grazing";
+  plane.bloch[0] = pi / (0.1 * um);  // a mean of two neighbours is zero
+  plane.eps = 100;
+  EXPECT_NO_THROW(diffraction_orders(plane, fields, one, std::vector<Order>{{0, 0}}));
+  plane.cell[0] = 0.1 * um;
+  EXPECT_THROW(diffraction_orders(plane, fields, one, std::vector<Order>{{0, 0}}), Error);
   plane.patch.weight_lo[0] *= 2;
   EXPECT_THROW(propagating_orders(plane, one), Error);
 }

@@ -13,7 +13,9 @@ namespace em = electromagnetics;
 class BeamMonitor : public Spectral {
  public:
   BeamMonitor(const Case& c, const MonitorOptions& o)
-      : Spectral(c, o), surface_(surface_of(c, o, samples_)), beam_(beam_of(c, o)) {
+      : Spectral(c, o),
+        surface_(em::sampled_surface(samples_, patches_of(c, o))),
+        beam_(beam_of(c, o)) {
     const em::Medium& around = medium_of_beam(c, o);
     for (const double f : frequencies_) eps_.push_back(em::permittivity(around, 0, f).real());
     mu_ = around.mu[0];

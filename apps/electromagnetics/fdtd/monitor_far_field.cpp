@@ -20,7 +20,8 @@ class FarFieldMonitor : public Spectral {
  public:
   FarFieldMonitor(const Case& c, const MonitorOptions& o)
       : Spectral(c, o),
-        surface_(surface_of(c, o, samples_)),
+        surface_(em::sampled_surface(samples_, patches_of(c, o))),
+        power_(em::sampled_flux(samples_, surface_.patches)),
         exteriors_(exteriors(c, o, frequencies_)),
         exterior_(exteriors_.front()) {
     if (exterior_.dimensions < 2)
@@ -66,7 +67,7 @@ class FarFieldMonitor : public Spectral {
                : em::radiation_intensity(far, exteriors_);
   }
   std::vector<Figure> figures(const Tensor& values, const Tensor&) const override {
-    const Tensor far = far_fields(values), power = power_of(surface_.fields(values));
+    const Tensor far = far_fields(values), power = power_of(values);
     const auto as_result = [&](const Tensor& x) {
       return reshape(x, {static_cast<Index>(count()), static_cast<Index>(theta_.size()),
                          static_cast<Index>(phi_.size())});
@@ -114,7 +115,7 @@ class FarFieldMonitor : public Spectral {
         out.quantities.push_back(
             {name, exterior_.dimensions == 3 ? "m^2" : "m", long_name, {count()}, real_values(s)});
       };
-      const Tensor scattered = power_of(fields);
+      const Tensor scattered = power_of(all);
       add("total", "total scattering cross-section, from the flux", scattered);
       if (shows_absorption()) {
         const Tensor absorbed = absorbed_power(all);
@@ -126,7 +127,7 @@ class FarFieldMonitor : public Spectral {
       return out;
     }
     const Tensor far = far_fields(all), intensity = em::radiation_intensity(far, exteriors_),
-                 power = power_of(fields), directivity = em::directivity(far, power, exteriors_);
+                 power = power_of(all), directivity = em::directivity(far, power, exteriors_);
     out.quantities.push_back(
         {"directivity", "1", "intensity over its mean", shape, real_values(directivity)});
     out.quantities.push_back({"intensity", exterior_.dimensions == 3 ? "W*s^2/sr" : "W*s^2/(rad*m)",
@@ -247,11 +248,11 @@ class FarFieldMonitor : public Spectral {
                                      directions_, exteriors_);
     return seen_.defined() ? far * seen_ : far;
   }
-  Tensor power_of(const std::vector<em::SurfaceFields>& fields) const {
-    return times(em::flux(surface_.patches, fields), images_of_all(case_));
+  Tensor power_of(const Tensor& values) const {
+    return times(power_.power(values), images_of_all(case_));
   }
   /// The faces of a box a cell within that of the plane wave, where fields are total.
-  em::SampledSurface within_wave() {
+  em::SampledFlux within_wave() {
     em::Bounds box = wave_box(case_, wave().options);
     for (std::size_t d = 0; d < 3; ++d) {
       const std::vector<double>& x = case_.grid.lines[d];
@@ -268,13 +269,13 @@ class FarFieldMonitor : public Spectral {
       if (!(box.low[d] < box.high[d]))
         throw Error("the box of the plane wave has less than three cells: nothing fits into it");
     }
-    return em::sampled_box(samples_, box.low, box.high);
+    return em::sampled_flux(samples_, em::box_sides(case_.grid, case_.faces, box.low, box.high));
   }
   /// What is subtracted is taken off the fields within the wave's box, too.
   bool shows_absorption() const { return !options_.subtract && !options_.subtract_reference; }
   /// What flows into that box and not out again.
   Tensor absorbed_power(const Tensor& values) const {
-    return times(em::flux(total_.patches, total_.fields(values)), -images_of_all(case_));
+    return times(total_.power(values), -images_of_all(case_));
   }
   const CaseSource& wave() const { return source_of(case_, options_, {SourceKind::plane_wave}); }
   Tensor incident_wave() const {
@@ -284,7 +285,8 @@ class FarFieldMonitor : public Spectral {
     return tensor(out);
   }
   em::SampledSurface surface_;
-  em::SampledSurface total_;             ///< of an rcs: in the total field
+  em::SampledFlux power_;                ///< through it
+  em::SampledFlux total_;                ///< of an rcs: in the total field
   std::vector<em::Exterior> exteriors_;  ///< one, or one for each frequency
   em::Exterior exterior_;                ///< the first
   std::vector<em::Mirror> walls_;        ///< that are no symmetries

@@ -11,7 +11,7 @@ namespace em = electromagnetics;
 class FluxMonitor : public Spectral {
  public:
   FluxMonitor(const Case& c, const MonitorOptions& o)
-      : Spectral(c, o), surface_(surface_of(c, o, samples_)) {
+      : Spectral(c, o), flux_(em::sampled_flux(samples_, patches_of(c, o))) {
     start_transform();
   }
   MonitorResult result() const override {
@@ -34,7 +34,7 @@ class FluxMonitor : public Spectral {
   }
   std::string figure_name() const override { return "flux"; }
   Tensor figure(const Tensor& values) const override {
-    return times(em::flux(surface_.patches, surface_.fields(values)), images_of(case_, options_));
+    return times(flux_.power(values), images_of(case_, options_));
   }
   std::vector<Figure> figures(const Tensor& values, const Tensor& base) const override {
     const Tensor all = figure(values);
@@ -45,7 +45,7 @@ class FluxMonitor : public Spectral {
   Tensor power(const Tensor& values) const override { return figure(values); }
 
  private:
-  em::SampledSurface surface_;
+  em::SampledFlux flux_;
 };
 
 }  // namespace

@@ -14,10 +14,12 @@ namespace em = electromagnetics;
 class OrdersMonitor : public Spectral {
  public:
   OrdersMonitor(const Case& c, const MonitorOptions& o)
-      : Spectral(c, o), surface_(surface_of(c, o, samples_)) {
+      : Spectral(c, o), surface_(em::sampled_surface(samples_, patches_of(c, o))) {
     start_transform();
     em::PeriodicPlane plane;
     plane.patch = surface_.patches.front();
+    if (c.grid.resolved(plane.patch.lo_axis())) plane.cell[0] = plane.patch.weight_lo.front();
+    if (c.grid.resolved(plane.patch.hi_axis())) plane.cell[1] = plane.patch.weight_hi.front();
     plane.bloch = {c.bloch_k[static_cast<std::size_t>(plane.patch.lo_axis())],
                    c.bloch_k[static_cast<std::size_t>(plane.patch.hi_axis())]};
     const em::SceneOrder scene(c.scene);

@@ -58,13 +58,13 @@ std::vector<Coordinate> region_coordinates(const em::Region& r) {
   return {{"z", "m", r.z}, {"y", "m", r.y}, {"x", "m", r.x}};
 }
 
-em::SampledSurface surface_of(const Case& c, const MonitorOptions& o, em::SampleList& samples) {
+std::vector<em::Patch> patches_of(const Case& c, const MonitorOptions& o) {
   const Span2 e = extent(c, o);
   const int axis = normal_axis(c, o), outward = o.reverse ? -1 : 1;
-  if (axis < 0) return em::sampled_box(samples, e.low, e.high, outward);
+  if (axis < 0) return em::box_sides(c.grid, c.faces, e.low, e.high, outward);
   const std::size_t lo = axis == 0 ? 1 : 0, hi = axis == 2 ? 1 : 2;
-  return em::sampled_plane(samples, axis, outward, e.low[static_cast<std::size_t>(axis)],
-                           {e.low[lo], e.low[hi]}, {e.high[lo], e.high[hi]});
+  return {em::grid_patch(c.grid, axis, outward, e.low[static_cast<std::size_t>(axis)],
+                         {e.low[lo], e.low[hi]}, {e.high[lo], e.high[hi]})};
 }
 
 namespace {

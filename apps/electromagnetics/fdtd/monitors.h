@@ -9,9 +9,8 @@ namespace tessera::apps::fdtd {
 /// Points of a plane, box or line on the grid: middles of its cells along extended axes.
 electromagnetics::Region region_of(const Case& c, const MonitorOptions& o);
 std::vector<Coordinate> region_coordinates(const electromagnetics::Region& region);
-/// The plane, or the faces of the box, of a monitor of tangential fields; adds their samples.
-electromagnetics::SampledSurface surface_of(const Case& c, const MonitorOptions& o,
-                                            electromagnetics::SampleList& samples);
+/// The plane, or the faces of the box, of a monitor of tangential fields.
+std::vector<electromagnetics::Patch> patches_of(const Case& c, const MonitorOptions& o);
 /// Steps that a monitor in time keeps.
 electromagnetics::KeptSteps kept_steps(const Case& c, const MonitorOptions& o);
 const char* field_units(int component);

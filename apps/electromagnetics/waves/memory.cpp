@@ -42,7 +42,10 @@ double samples_of(const Case& c, const MonitorOptions& o) {
       return components * static_cast<double>(em::region_of(c.grid, box.middle, box.size).size());
     }
     case MonitorKind::rcs:  // and the box within that of the wave
-      return 2 * em::surface_samples(c.grid, *o.position, o.size.value_or(Point{}));
+      return 2 * em::flux_samples(c.grid, *o.position, o.size.value_or(Point{}));
+    case MonitorKind::flux:
+    case MonitorKind::far_field:
+      return em::flux_samples(c.grid, *o.position, o.size.value_or(Point{}));
     default:
       return em::surface_samples(c.grid, *o.position, o.size.value_or(Point{}));
   }

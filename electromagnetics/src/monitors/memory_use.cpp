@@ -54,6 +54,10 @@ double surface_samples(const YeeGrid& grid, const Point& middle, const Point& si
   return faces;
 }
 
+double flux_samples(const YeeGrid& grid, const Point& middle, const Point& size) {
+  return 1.5 * surface_samples(grid, middle, size);
+}
+
 RecordMemory memory_of_time_record(double samples, double kept) {
   return {sample_bytes * samples + 8 * kept * (samples + 1), 8 * kept * samples, 0};
 }

@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::size_t most_points = 2500;  ///< that are looked at on a face
 
-SampledSurface on_patches(SampleList& samples, std::vector<Patch> patches) {
+}  // namespace
+
+SampledSurface sampled_surface(SampleList& samples, std::vector<Patch> patches) {
   SampledSurface out{std::move(patches), {}};
   for (const Patch& p : out.patches) out.first.push_back(add_patch(samples, p));
   return out;
 }
-
-}  // namespace
 
 std::vector<SurfaceFields> SampledSurface::fields(const Tensor& values) const {
   std::vector<SurfaceFields> out;
@@ -27,19 +27,23 @@ std::vector<SurfaceFields> SampledSurface::fields(const Tensor& values) const {
 
 SampledSurface sampled_plane(SampleList& samples, int axis, int outward, double position,
                              const std::array<double, 2>& low, const std::array<double, 2>& high) {
-  return on_patches(samples, {grid_patch(samples.grid(), axis, outward, position, low, high)});
+  return sampled_surface(samples, {grid_patch(samples.grid(), axis, outward, position, low, high)});
 }
 
 SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& high, int outward) {
-  const YeeGrid& grid = samples.grid();
+  return sampled_surface(samples, box_sides(samples.grid(), samples.faces(), low, high, outward));
+}
+
+std::vector<Patch> box_sides(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                             const Point& low, const Point& high, int outward) {
   std::vector<Patch> patches = grid_box(grid, low, high);
   std::erase_if(patches, [&](const Patch& p) {
-    return !has_side(grid, samples.faces(), {low, high}, p.axis, p.outward > 0);
+    return !has_side(grid, faces, {low, high}, p.axis, p.outward > 0);
   });
   if (patches.empty())
     throw Error("the box is as large as the domain: none of its sides has fields on both sides");
   for (Patch& p : patches) p.outward *= outward;
-  return on_patches(samples, std::move(patches));
+  return patches;
 }
 
 bool has_side(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Bounds& box, int axis,

@@ -68,6 +68,12 @@ Tensor projection(const std::vector<double>& x, const std::vector<double>& weigh
   return tensor(p, {static_cast<Index>(x.size()), static_cast<Index>(orders.size())});
 }
 
+/// What of a wave is left along lo and hi in a mean of two neighbours.
+std::array<double, 2> left_by_means(const PeriodicPlane& plane, const OrderWave& w) {
+  return {std::cos(w.k_tangential[0] * plane.cell[0] / 2),
+          std::cos(w.k_tangential[1] * plane.cell[1] / 2)};
+}
+
 /// What E_lo, E_hi, H_lo, H_hi of one order give to E_s(+), E_p(+), E_s(-), E_p(-).
 using Split = std::array<std::array<Complex, 4>, 4>;
 Split split(const PeriodicPlane& plane, double f, const OrderWave& w) {
@@ -86,6 +92,8 @@ Split split(const PeriodicPlane& plane, double f, const OrderWave& w) {
     out[2 * side + 1] = {0.5 * sign * eta * by_eps * t_lo, 0.5 * sign * eta * by_eps * t_hi,
                          0.5 * eta * s_lo, 0.5 * eta * s_hi};
   }
+  const auto [of_lo, of_hi] = left_by_means(plane, w);
+  for (auto& row : out) row[0] /= of_hi, row[1] /= of_lo, row[2] /= of_lo, row[3] /= of_hi;
   return out;
 }
 
@@ -145,11 +153,17 @@ void require_orders(const PeriodicPlane& plane, std::span<const double> frequenc
         (o.n != 0 && 2 * std::abs(o.n) >= patch.n_hi()))
       throw Error(fmt::format("[diffraction_orders] {} x {} points do not resolve order ({}, {})",
                               patch.n_lo(), patch.n_hi(), o.m, o.n));
-    for (double f : frequencies_hz)
-      if (std::abs(wave_of(plane, f, o).k_normal) < 1e-6 * wavenumber(plane, f))
+    for (double f : frequencies_hz) {
+      const OrderWave w = wave_of(plane, f, o);
+      if (std::abs(w.k_tangential[0]) * plane.cell[0] >= pi ||
+          std::abs(w.k_tangential[1]) * plane.cell[1] >= pi)
+        throw Error(
+            fmt::format("[diffraction_orders] the cells do not resolve order ({}, {})", o.m, o.n));
+      if (std::abs(w.k_normal) < 1e-6 * wavenumber(plane, f))
         throw Error(fmt::format(
             "[diffraction_orders] order ({}, {}) grazes the plane at {} Hz: take another frequency",
             o.m, o.n, f));
+    }
   }
 }
 

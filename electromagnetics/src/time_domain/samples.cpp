@@ -86,13 +86,20 @@ std::vector<EdgeWeight> interpolate(const YeeGrid& grid, const std::array<Faces,
   return out;
 }
 
-std::int64_t SampleList::add_unknown(const Edge& e) {
+void SampleList::add_share(const Edge& e, double weight, const std::array<int, 3>& periods) {
   const auto [it, fresh] =
       known_.try_emplace({e.component, e.k, e.j, e.i}, static_cast<std::int64_t>(edges_.size()));
   if (fresh) edges_.push_back(e);
   column_.push_back(it->second);
-  weight_.push_back(1);
-  if (bloch_phase_ != std::array<double, 3>{}) phase_.emplace_back(1);
+  weight_.push_back(weight);
+  if (bloch_phase_ == std::array<double, 3>{}) return;
+  double phase = 0;
+  for (std::size_t d = 0; d < 3; ++d) phase -= periods[d] * bloch_phase_[d];
+  phase_.push_back(std::polar(1.0, phase));
+}
+
+std::int64_t SampleList::add_unknown(const Edge& e, const std::array<int, 3>& periods) {
+  add_share(e, 1, periods);
   begin_.push_back(static_cast<std::int64_t>(column_.size()));
   return size() - 1;
 }
@@ -102,18 +109,8 @@ std::int64_t SampleList::add(int component, const Point& p) {
   const CutCellFractions& open = open_ ? *open_ : all_open;  // no copy of what may be long
   const std::vector<EdgeWeight> shares =
       interpolate(grid_, faces_, component, p, open);  // also sees that p lies in the domain
-  for (const EdgeWeight& w :
-       computed_[static_cast<std::size_t>(component)] ? shares : std::vector<EdgeWeight>{}) {
-    const auto [it, fresh] = known_.try_emplace({w.edge.component, w.edge.k, w.edge.j, w.edge.i},
-                                                static_cast<std::int64_t>(edges_.size()));
-    if (fresh) edges_.push_back(w.edge);
-    column_.push_back(it->second);
-    weight_.push_back(w.weight);
-    if (bloch_phase_ == std::array<double, 3>{}) continue;
-    double phase = 0;
-    for (std::size_t d = 0; d < 3; ++d) phase -= w.periods[d] * bloch_phase_[d];
-    phase_.push_back(std::polar(1.0, phase));
-  }
+  if (computes(component))
+    for (const EdgeWeight& w : shares) add_share(w.edge, w.weight, w.periods);
   begin_.push_back(static_cast<std::int64_t>(column_.size()));
   return size() - 1;
 }

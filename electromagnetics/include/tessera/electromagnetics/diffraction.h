@@ -30,6 +30,10 @@ struct PeriodicPlane {
   Patch patch;  ///< evenly spaced points over one whole period; periods are the sums of the weights
   std::array<double, 2> bloch{};  ///< k_B along lo and hi, rad/m
   double eps = 1, mu = 1;         ///< relative, of the medium at the plane
+  /// Cells along lo and hi, m, where fields are of a Yee grid, brought to the middles of its cells
+  /// (add_patch): E_lo and H_hi are means of two neighbours along hi, E_hi and H_lo along lo, which
+  /// takes cos(k_t cell / 2) of a wave, and is given back. 0: fields are those of the points.
+  std::array<double, 2> cell{};
 };
 
 /// The longest over the shortest of the cells along `axis` whose middles lie within size / 2 of
@@ -67,8 +71,8 @@ struct OrderAmplitudes {
   TESSERA_TREE(s, p, power, s_back, p_back, power_back)
 };
 /// Throws Error for an order that the points cannot tell from another (|m| >= n_lo/2, |n| >=
-/// n_hi/2), for one that grazes the plane at one of the frequencies, |k_n| < 1e-6 k, where the two
-/// directions are one, and where there is none.
+/// n_hi/2, and of a grid |k_t| cell >= pi), for one that grazes the plane at one of the
+/// frequencies, |k_n| < 1e-6 k, where the two directions are one, and where there is none.
 void require_orders(const PeriodicPlane& plane, std::span<const double> frequencies_hz,
                     std::span<const Order> orders);
 /// Throws Error as `require_orders`.

@@ -31,6 +31,10 @@ double material_bytes(const YeeGrid& grid);
 /// the domain, which sampled_box leaves out, are counted.
 double surface_samples(const YeeGrid& grid, const Point& middle, const Point& size);
 
+/// The same of a flux on lines of the grid (sampled_flux): E once and H on both sides of it, one
+/// node more along each axis left out.
+double flux_samples(const YeeGrid& grid, const Point& middle, const Point& size);
+
 /// Of what is recorded at one list of samples.
 struct RecordMemory {
   double running =

@@ -45,6 +45,7 @@ struct SampledSurface {
   /// From the values of all samples, complex [frequency, sample].
   std::vector<SurfaceFields> fields(const Tensor& values) const;
 };
+SampledSurface sampled_surface(SampleList& samples, std::vector<Patch> patches);
 /// A plane across `axis`; `low` and `high` along the other two.
 SampledSurface sampled_plane(SampleList& samples, int axis, int outward, double position,
                              const std::array<double, 2>& low, const std::array<double, 2>& high);
@@ -53,9 +54,32 @@ SampledSurface sampled_plane(SampleList& samples, int axis, int outward, double 
 /// where the box reaches both, each is the other's inner side. Throws Error where none is left.
 SampledSurface sampled_box(SampleList& samples, const Point& low, const Point& high,
                            int outward = 1);
+/// The patches of these.
+std::vector<Patch> box_sides(const YeeGrid& grid, const std::array<Faces, 3>& faces,
+                             const Point& low, const Point& high, int outward = 1);
 /// Whether the box has a side at its upper or lower end along an axis, by that rule.
 bool has_side(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Bounds& box, int axis,
               bool upper);
+
+/// Samples of a product E_u H_v through a surface: `weight` real [n], and where the n samples of E
+/// and those of H begin.
+struct FluxLink {
+  Index e = 0, h = 0;
+  Tensor weight;
+};
+/// Power through patches by the products that the scheme's own law of energy is made of. E and H of
+/// a product are next to each other along the normal, and at the same place in the plane: both at
+/// middles of u and lines of v. Each edge has what lies within of the length that it stands for;
+/// what flows between two that differ counts by that difference. So through all planes of a medium
+/// without losses goes the same, to rounding, and out of a box, wherever its faces lie, what is put
+/// into it (docs/decisions/0248-flux-by-the-scheme.md).
+struct SampledFlux {
+  std::vector<FluxLink> links;
+  /// From the values of all samples, complex [frequency, sample]: real [frequency]. W, in two
+  /// dimensions W/m.
+  Tensor power(const Tensor& values) const;
+};
+SampledFlux sampled_flux(SampleList& samples, const std::vector<Patch>& patches);
 
 /// A body on the surface of a box.
 struct BodyOnBox {
@@ -181,9 +205,9 @@ double images_of_current(const YeeGrid& grid, const std::array<Faces, 3>& faces,
                          const Point& position);
 
 /// The modes of a resonator as several components tell them: those of different components that
-/// lie within their errors of each other are one, told by the component that has it most exactly.
-/// Errors are estimates, good to a factor of some units. Numbers of the modes that are left, by
-/// rising error.
+/// lie within their errors, or a hundredth of their width, of each other are one, told by the
+/// component that has it most exactly. Errors are estimates, good to a factor of some units.
+/// Numbers of the modes that are left, by rising error.
 std::vector<std::size_t> distinct_modes(std::span<const Mode> modes,
                                         std::span<const int> components);
 

@@ -62,8 +62,11 @@ class SampleList {
         bloch_phase_(bloch_phase) {}
   /// Adds a value; returns its number.
   std::int64_t add(int component, const Point& p);
-  /// Adds the unknown of an edge itself, or what a wire has of that name (wire_network.h).
-  std::int64_t add_unknown(const Edge& e);
+  /// Adds the unknown of an edge itself, or what a wire has of that name (wire_network.h);
+  /// `periods` further on, where faces are joined.
+  std::int64_t add_unknown(const Edge& e, const std::array<int, 3>& periods = {});
+  /// Whether a component is anywhere other than zero.
+  bool computes(int component) const { return computed_[static_cast<std::size_t>(component)]; }
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
   const std::vector<Edge>& edges() const { return edges_; }
   /// Value `row` of one time step (or one frequency) from the recorded edges.
@@ -98,6 +101,8 @@ class SampleList {
   const std::vector<std::complex<double>>& phases() const { return phase_; }
 
  private:
+  void add_share(const Edge& e, double weight, const std::array<int, 3>& periods);
+
   YeeGrid grid_;
   std::array<Faces, 3> faces_;
   std::array<bool, 6> computed_;
