@@ -61,6 +61,13 @@ frequencies = ["12 GHz"]
   }
   EXPECT_EQ(check("power.left", "12 GHz").code, 0);
   EXPECT_TRUE(holds(check("power.left", "11 GHz").err, "is outside of the band of 'power.left'"));
+  // What monitors of its kind do not tell; of a port's results not all is known before the run.
+  EXPECT_TRUE(
+      holds(check("power.left\"\nquantity = \"fluxx", "12 GHz").err, "did you mean 'flux'?"));
+  const Outcome ratio = check("power.left\"\nquantity = \"ratio", "12 GHz");
+  EXPECT_TRUE(holds(ratio.err, "error E0625: there is no result 'ratio'")) << ratio.err;
+  EXPECT_EQ(check("power.left\"\nquantity = \"sums", "12 GHz").code, 0);
+  EXPECT_EQ(check("left\"\nquantity = \"vswr", "12 GHz").code, 0);
   // Of two runs there is none without a port's name, of one none with it; no pair, no join.
   EXPECT_EQ(check("power", "12 GHz", "left").code, 0);
   for (const auto& [name, excite] : {std::pair{"power", "all"},

@@ -192,6 +192,9 @@ start = "150 fs"
     return o.err;
   };
   EXPECT_FALSE(holds(check({}), "E0629"));
+  const std::string rare = check({"monitor[1].every=\"2 ps\""});
+  EXPECT_TRUE(holds(rare, "E0629: it keeps a step each 2e-12 s")) << rare;
+  EXPECT_TRUE(holds(rare, "none is kept")) << rare;
   const std::string brief = check({"run.stop.time=\"50 fs\""});  // the pulse ends at 97 fs
   EXPECT_TRUE(holds(brief, "when the sources have ended, and the run ends at 5e-14 s")) << brief;
   EXPECT_TRUE(holds(brief, "warning E0629: its record begins at 1.5e-13 s, and the run ends"))

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <complex>
+#include <numbers>
 #include <tuple>
 #include <vector>
 
@@ -279,6 +280,13 @@ TEST(Monitors, OneModeOfTwoComponentsIsToldByTheExacterOne) {
   const std::vector<Mode> apart{mode(1.0, 1e-3), mode(1.02, 1e-4)};
   EXPECT_EQ(distinct_modes(apart, std::vector<int>{Ez, Hx}), (std::vector<std::size_t>{1, 0}));
   EXPECT_THROW(distinct_modes(apart, std::vector<int>{Ez}), Error);
+  // A hundredth of their width apart they are one, whatever is said of their errors.
+  std::vector<Mode> broad{mode(1.0, 1e-6), mode(1.02, 1e-6)};
+  for (Mode& m : broad) m.decay = 3 * std::numbers::pi;
+  EXPECT_EQ(distinct_modes(broad, std::vector<int>{Ez, Hx}), (std::vector<std::size_t>{0}));
+  EXPECT_EQ(distinct_modes(broad, std::vector<int>{Ez, Ez}).size(), 2u);
+  broad[1].decay = 0.3 * std::numbers::pi;
+  EXPECT_EQ(distinct_modes(broad, std::vector<int>{Ez, Hx}).size(), 2u);
 }
 
 }  // namespace

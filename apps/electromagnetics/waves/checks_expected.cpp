@@ -17,7 +17,71 @@ struct Told {
   std::vector<double> frequencies;
   std::string key;              ///< of what it is named after; nothing: it has always this name
   std::string difference = {};  ///< its quantity that is one number for all frequencies
+  std::vector<std::string> quantities = {};  ///< nothing: not known before the run
 };
+
+/// Results of monitors of a kind, without those of fields, by component.
+std::vector<std::string> quantities_of(MonitorKind kind) {
+  switch (kind) {
+    case MonitorKind::flux:
+      return {"flux", "sums"};
+    case MonitorKind::energy:
+      return {"energy", "electric", "magnetic"};
+    case MonitorKind::far_field:
+      return {"directivity", "intensity", "power", "E_theta", "E_phi", "sums"};
+    case MonitorKind::rcs:
+      return {"rcs", "total", "sums"};
+    case MonitorKind::ldos:
+      return {"purcell", "ldos", "power"};
+    case MonitorKind::orders:
+      return {"power", "power_back", "s", "p", "s_back", "p_back", "sums"};
+    case MonitorKind::resonances:
+      return {"frequency", "quality", "decay", "amplitude", "error"};
+    case MonitorKind::mode:
+      return {"forward", "backward", "index", "beta", "impedance", "sums"};
+    case MonitorKind::beam:
+      return {"forward", "backward", "sums"};
+    case MonitorKind::probe:
+    case MonitorKind::dft:
+    case MonitorKind::snapshot:
+      return {};
+  }
+  return {};
+}
+
+/// All that the monitor of a run may have.
+std::vector<std::string> quantities_of(const CaseOptions& o, const MonitorOptions& m) {
+  std::vector<std::string> out = quantities_of(m.kind);
+  const auto add = [&](std::initializer_list<const char*> names) {
+    out.insert(out.end(), names.begin(), names.end());
+  };
+  if (out.empty())
+    for (int c = 0; c < 6; ++c)
+      if (m.components.empty() || std::find(m.components.begin(), m.components.end(),
+                                            static_cast<Component>(c)) != m.components.end())
+        add({electromagnetics::name_of(c)});
+  if (m.relative_to && m.kind == MonitorKind::flux) add({"ratio"});
+  if (m.relative_to && m.kind == MonitorKind::orders) add({"efficiency"});
+  if (m.relative_to && (m.kind == MonitorKind::mode || m.kind == MonitorKind::beam))
+    add({"forward_ratio", "backward_ratio"});
+  if (m.kind == MonitorKind::rcs && !m.subtract && !m.subtract_reference)
+    add({"absorption", "extinction"});
+  if (m.kind == MonitorKind::far_field) {
+    add({"axial_ratio"});
+    if (m.co_polar) add({"co_polar", "cross_polar"});
+    if (m.beam)
+      add({"beam_theta", "beam_phi", "beam_directivity", "beam_width_e", "beam_width_h",
+           "front_to_back", "side_lobe", "beam_axial_ratio"});
+    if (!o.ports.empty())
+      add({"gain", "realised_gain", "radiation_efficiency", "total_efficiency", "accepted_power",
+           "incident_power"});
+    if (!o.ports.empty() && m.beam) add({"beam_gain", "beam_realised_gain"});
+  }
+  const std::vector<std::string> own = out;
+  for (const std::string& name : m.derivatives)
+    for (const std::string& of : own) out.push_back(of + "_by_" + name);
+  return out;
+}
 
 /// Those of monitors, one for each run.
 void add_monitors(const CaseOptions& o, std::vector<Told>& out) {
@@ -28,8 +92,10 @@ void add_monitors(const CaseOptions& o, std::vector<Told>& out) {
     const std::vector<double> f =
         m.kind == MonitorKind::resonances ? std::vector<double>() : m.all_frequencies();
     const auto add = [&](const std::string& name) {
-      out.push_back({name, f, key});
-      if (is_in_reference(o, m)) out.push_back({name + "." + reference_name, f, key});
+      const std::vector<std::string> quantities = quantities_of(o, m);
+      out.push_back({name, f, key, {}, quantities});
+      if (is_in_reference(o, m))
+        out.push_back({name + "." + reference_name, f, key, {}, quantities});
     };
     if (driven.size() < 2) add(m.name);
     for (std::size_t k = 0; driven.size() > 1 && k < driven.size(); ++k)
@@ -93,10 +159,12 @@ void check_expected(const CaseOptions& o, Checks& checks) {
   for (std::size_t i = 0; i < o.expectations.size(); ++i) {
     const ExpectOptions& x = o.expectations[i];
     checks.known(item("expect", i) + ".monitor", x.monitor, names, "monitor");
-    if (!x.frequency) continue;
     const auto of =
         std::find_if(all.begin(), all.end(), [&](const Told& t) { return t.name == x.monitor; });
     if (of == all.end()) continue;
+    if (x.quantity && !of->quantities.empty())
+      checks.known(item("expect", i) + ".quantity", *x.quantity, of->quantities, "result");
+    if (!x.frequency) continue;
     const std::vector<double>& f = of->frequencies;
     const std::string key = item("expect", i) + ".frequency";
     if (f.empty()) {

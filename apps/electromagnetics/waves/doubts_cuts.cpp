@@ -417,8 +417,8 @@ class Cuts {
         "widen the pulse (bandwidth), or ask for frequencies that it holds");
   }
 
-  /// Values in time that would be kept behind the end of the run; those of resonances are by
-  /// themselves kept from the end of the sources on.
+  /// Values in time that would be kept behind the end of the run, or at no step of it; those of
+  /// resonances are by themselves kept from the end of the sources on.
   void record(const MonitorOptions& o, const std::string& key) {
     if (o.kind != MonitorKind::probe && o.kind != MonitorKind::snapshot &&
         o.kind != MonitorKind::resonances)
@@ -435,10 +435,22 @@ class Cuts {
     const double end = std::min(stop.time.value_or(INFINITY),
                                 stop.steps ? static_cast<double>(*stop.steps) * c_.dt_s : INFINITY);
     if (start > end)
-      say(629, by_sources ? key : key + ".start",
-          fmt::format("its record begins at {:.4g} s{}, and the run ends at {:.4g} s", start,
-                      by_sources ? ", when the sources have ended" : "", end),
-          "let the run go on for longer (run.stop)");
+      return say(629, by_sources ? key : key + ".start",
+                 fmt::format("its record begins at {:.4g} s{}, and the run ends at {:.4g} s", start,
+                             by_sources ? ", when the sources have ended" : "", end),
+                 "let the run go on for longer (run.stop)");
+    if (!o.every) return;
+    // Steps that are whole numbers of `every` are kept (KeptSteps); the run's last reaches `end`.
+    const double every = std::max(1.0, std::round(*o.every / c_.dt_s)) * c_.dt_s,
+                 kept = std::max(1.0, std::ceil(start / every * (1 - 1e-12))) * every,
+                 last = std::min(end + 0.999 * c_.dt_s, o.end.value_or(INFINITY));
+    if (kept > last)
+      say(629, key + ".every",
+          fmt::format(
+              "it keeps a step each {:.4g} s, the first of them at {:.4g} s, and its record "
+              "ends at {:.4g} s: none is kept",
+              every, kept, std::min(end, o.end.value_or(INFINITY))),
+          "keep more of them, or let the run go on for longer (run.stop)");
   }
 
   Case& c_;

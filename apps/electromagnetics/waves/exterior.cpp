@@ -69,13 +69,19 @@ class ExteriorChecks {
     for (int d = 0; d < 3; ++d) {
       const auto u = static_cast<std::size_t>(d);
       const double ratio = em::unevenness(c_.grid, d, (*o.position)[u], (*o.size)[u]);
-      if (ratio > 1 + 1e-9)
-        say(629, key,
-            fmt::format("orders are sums over evenly spaced points, and grid.{0}.{1} makes cells "
-                        "along {0} that differ by a factor of {2:.4g}",
-                        "xyz"[d], c_.options.grid.axis(d).lines.empty() ? "refine" : "lines",
-                        ratio),
-            fmt::format("take even cells along {}, or a flux", "xyz"[d]));
+      if (!(ratio > 1 + 1e-9)) continue;
+      const char axis = "xyz"[d];
+      const std::string of = c_.auto_grid.axes[u].made ? "grid.auto"
+                             : c_.options.grid.axis(d).lines.empty()
+                                 ? fmt::format("grid.{}.refine", axis)
+                                 : fmt::format("grid.{}.lines", axis);
+      say(629, key,
+          fmt::format("orders are sums over evenly spaced points, and {} makes cells along {} that "
+                      "differ by a factor of {:.4g}",
+                      of, axis, ratio),
+          c_.auto_grid.axes[u].made
+              ? fmt::format("give grid.{}.lines, evenly spaced, or take a flux", axis)
+              : fmt::format("take even cells along {}, or a flux", axis));
     }
   }
 

@@ -13,7 +13,8 @@ namespace tessera::electromagnetics {
 
 std::vector<std::size_t> distinct_modes(std::span<const Mode> modes,
                                         std::span<const int> components) {
-  constexpr double kErrors = 3, kRounding = 1e-13;
+  // A short record of a component in which a mode is weak moves it by more than its error says.
+  constexpr double kErrors = 3, kOfWidth = 0.01, kRounding = 1e-13;
   if (modes.size() != components.size())
     throw Error(fmt::format("[distinct_modes] {} modes have {} components", modes.size(),
                             components.size()));
@@ -32,7 +33,10 @@ std::vector<std::size_t> distinct_modes(std::span<const Mode> modes,
       const Mode &a = modes[out[k]], &b = modes[r];
       const double off =
           std::hypot(a.frequency_hz - b.frequency_hz, (a.decay - b.decay) / (2 * std::numbers::pi));
-      if (off > kErrors * (a.error_hz + b.error_hz) + kRounding * std::abs(a.frequency_hz) ||
+      const double width =
+          std::min(std::abs(a.decay), std::abs(b.decay)) / std::numbers::pi;  // f/Q
+      if (off > std::max(kErrors * (a.error_hz + b.error_hz), kOfWidth * width) +
+                    kRounding * std::abs(a.frequency_hz) ||
           off >= least)
         continue;
       least = off, nearest = k;
