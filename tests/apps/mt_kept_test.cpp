@@ -365,6 +365,15 @@ TEST_F(Mt2d, ALineOnTheGlobeComesBackAsLong) {
   };
   EXPECT_NEAR(km("s02 ") - km("s01 "), 300, 0.01) << o.out;
   EXPECT_NEAR(km("s03 ") - km("s02 "), 300, 0.01) << o.out;
+  // A file without a place goes alone, though another has its name.
+  std::string text = read("G/soundings/s02.edi");
+  for (const std::string key : {"LAT=", "LONG="})
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 4))
+      text.replace(at, 3, "AT_");
+  write("G/soundings/s01.xml", text);
+  const Outcome kept = tessera({"check", "i.toml", "--keep-going"});
+  EXPECT_TRUE(holds(kept.out, "12 data of 3 stations over 600 km")) << kept.out << kept.err;
+  EXPECT_TRUE(holds(kept.err, "s01.xml: error E0680: station s01 has no place")) << kept.err;
 }
 
 }  // namespace

@@ -21,10 +21,11 @@
 namespace tessera::apps::mt2d {
 namespace {
 
+/// Places alone; stations by their number, since ids of two files may be the same.
 inversion::StationPlaces places_of(const std::vector<inversion::StationData>& stations) {
-  std::vector<inversion::Sounding> out;  // places alone count
+  std::vector<inversion::Sounding> out;
   for (const inversion::StationData& d : stations) {
-    inversion::Sounding s{.station = d.station.id};
+    inversion::Sounding s{.station = std::to_string(out.size())};
     s.latitude_deg = d.station.latitude_deg;
     s.longitude_deg = d.station.longitude_deg;
     s.place_m = d.station.place_m;
@@ -38,14 +39,15 @@ void drop_without_place(std::vector<inversion::StationData>& stations,
                         std::vector<data::Diagnostic>& findings) {
   const std::vector<std::string> without = places_of(stations).without;
   if (without.empty() || without.size() == stations.size()) return;
-  std::erase_if(stations, [&](const inversion::StationData& d) {
-    if (std::find(without.begin(), without.end(), d.station.id) == without.end()) return false;
+  for (const std::string& number : without) {
+    const inversion::Station& s = stations[std::stoul(number)].station;
     findings.push_back(survey::about(
-        680, d.station.file.path,
-        fmt::format("station {} has no place: a section across the strike needs one", d.station.id),
+        680, s.file.path,
+        fmt::format("station {} has no place: a section across the strike needs one", s.id),
         "give its latitude and longitude in the file, or leave it out"));
-    return true;
-  });
+  }
+  for (auto number = without.rbegin(); number != without.rend(); ++number)
+    stations.erase(stations.begin() + std::stol(*number));
 }
 
 /// Leaves out stations that stand where another one does, with E0685 each.

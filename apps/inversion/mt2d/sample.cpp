@@ -169,7 +169,7 @@ void step_sample(const SampleProblem& p, SampleState& s, int threads) {
 void put(data::Checkpoint& c, const SampleState& s) {
   if (!s.begun()) return;
   c.put("optimum", s.optimum);
-  c.put("cut", s.cut);
+  if (!s.cut.empty()) c.put("cut", s.cut);
   for (std::size_t k = 0; k < s.doubts.size(); ++k) c.put(fmt::format("doubt/{}", k), s.doubts[k]);
   c.put("mass/optimum", s.mass.mean);
   c.put("mass/eigenvalue", s.mass.eigenvalue);
@@ -199,7 +199,7 @@ SampleState sample_state(const data::Checkpoint& c, const SampleProblem& p) {
   s.mass = inversion::low_rank_posterior(p.prior.prior, c.array<double>("mass/optimum"), eigenvalue,
                                          std::move(vectors));
   s.optimum = c.text("optimum");
-  s.cut = c.text("cut");
+  if (c.has("cut")) s.cut = c.text("cut");
   for (std::size_t k = 0; c.has(fmt::format("doubt/{}", k)); ++k)
     s.doubts.push_back(c.text(fmt::format("doubt/{}", k)));
   for (std::size_t k = 0; c.has(fmt::format("chain/{}/x", k)); ++k) {
