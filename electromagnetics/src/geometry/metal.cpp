@@ -12,6 +12,7 @@ namespace tessera::electromagnetics::detail {
 namespace {
 
 constexpr int parts = 4;           // of an edge, and of a face along both of its sides
+constexpr int halvings = 5;        // of these, where surfaces bend within them
 constexpr double smallest = 1e-5;  // shares this near to 0 or 1 are: surfaces are known to 1e-6
 
 double snapped(double share) { return share < smallest ? 0 : share > 1 - smallest ? 1 : share; }
@@ -45,6 +46,89 @@ double crossing(const Metal& metal, const Point& a, double fa, const Point& b, d
   }
   return (low + high) / 2;
 }
+
+/// The squares of a face, `parts` along each side.
+struct FaceSquares {
+  using Place = std::array<double, 2>;  ///< in squares from the corner
+  const Metal& metal;
+  Point corner, u, v;
+
+  /// A little off the rim, which may lie on a surface; and the lines between squares off surfaces
+  /// that lie on these and are as thick as the tolerance.
+  Point at(double i, double j) const {
+    constexpr double in = 3e-6;
+    return plus(corner, plus(times(in + (1 - 2 * in) * i / parts, u),
+                             times(in + (1 - 2 * in) * j / parts, v)));
+  }
+  double operator()(const Place& p) const { return metal(at(p[0], p[1])); }
+
+  /// Open squares of one, from `low`, `side` wide, with these values at its corners,
+  /// counterclockwise: what chords between the crossings on its sides leave, or the sum of its
+  /// quarters where the surface lies off its chord.
+  double open(const Place& low, double side, const std::array<double, 4>& value,
+              int more_halvings) const {
+    constexpr int corners[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    const auto open_corners = std::ranges::count_if(value, [](double f) { return f > 0; });
+    if (open_corners == 0 || open_corners == 4) return open_corners == 0 ? 0 : side * side;
+    // The outline of the open part, in units of the square; the ends of its chords.
+    std::array<Place, 8> outline;
+    std::array<Place, 4> ends;
+    std::array<double, 4> cut{};  // along side m, from its corner m
+    int n = 0, n_ends = 0;
+    for (int m = 0; m < 4; ++m) {
+      const int next = (m + 1) % 4;
+      const double x = corners[m][0], y = corners[m][1], dx = corners[next][0] - x,
+                   dy = corners[next][1] - y;
+      if (value[m] > 0) outline[n++] = {x, y};
+      if ((value[m] > 0) == (value[next] > 0)) continue;
+      cut[m] = crossing(metal, at(low[0] + side * x, low[1] + side * y), value[m],
+                        at(low[0] + side * (x + dx), low[1] + side * (y + dy)), value[next]);
+      outline[n++] = ends[n_ends++] = {x + cut[m] * dx, y + cut[m] * dy};
+    }
+    const auto within = [&](const Place& p) {
+      return (*this)({low[0] + side * p[0], low[1] + side * p[1]});
+    };
+    if (more_halvings > 0 && (n_ends > 2 || !is_chord(ends[0], ends[1], within)))
+      return of_quarters(low, side, value, more_halvings - 1);
+    double area = 0;
+    for (int m = 0; m < n; ++m) {
+      const auto &p = outline[m], &q = outline[(m + 1) % n];
+      area += (p[0] * q[1] - p[1] * q[0]) / 2;
+    }
+    if (n_ends > 2 && within({0.5, 0.5}) <= 0) {
+      area = 0;  // two corners apart from each other
+      for (int m = 0; m < 4; ++m)
+        if (value[m] > 0) area += cut[m] * (1 - cut[(m + 3) % 4]) / 2;
+    }
+    return area * side * side;
+  }
+
+  /// Whether the surface between two places is nearer to their chord, at its middle, than `bend`.
+  template <class Within>
+  static bool is_chord(const Place& p, const Place& q, const Within& within) {
+    constexpr double bend = 0.01;  // of a square: a ball of six cells has as much
+    const double dx = q[0] - p[0], dy = q[1] - p[1], length = std::hypot(dx, dy);
+    if (length < 1e-6) return true;
+    const double off = std::min(bend, length / 4) / length;
+    const double x = (p[0] + q[0]) / 2, y = (p[1] + q[1]) / 2;
+    return (within({x - off * dy, y + off * dx}) > 0) != (within({x + off * dy, y - off * dx}) > 0);
+  }
+
+  double of_quarters(const Place& low, double side, const std::array<double, 4>& value,
+                     int more_halvings) const {
+    const double half = side / 2;
+    const auto f = [&](int i, int j) { return (*this)({low[0] + half * i, low[1] + half * j}); };
+    const double below = f(1, 0), right = f(2, 1), above = f(1, 2), left = f(0, 1),
+                 middle = f(1, 1);
+    const auto quarter = [&](int i, int j, const std::array<double, 4>& of) {
+      return open({low[0] + half * i, low[1] + half * j}, half, of, more_halvings);
+    };
+    return quarter(0, 0, {value[0], below, middle, left}) +
+           quarter(1, 0, {below, value[1], right, middle}) +
+           quarter(1, 1, {middle, right, value[2], above}) +
+           quarter(0, 1, {left, middle, above, value[3]});
+  }
+};
 
 }  // namespace
 
@@ -171,55 +255,15 @@ double open_length(const Metal& metal, const Point& from, const Point& to) {
 
 double open_area(const Metal& metal, const Point& corner, const Point& u, const Point& v) {
   if (metal.settled()) return metal.closed() ? 0 : 1;
+  const FaceSquares squares{metal, corner, u, v};
   std::array<std::array<double, parts + 1>, parts + 1> f;
-  const auto at = [&](double i, double j) {
-    constexpr double in = 2e-6;  // from the rim, which may lie on a surface
-    return plus(corner, plus(times(in + (1 - 2 * in) * i / parts, u),
-                             times(in + (1 - 2 * in) * j / parts, v)));
-  };
   for (int j = 0; j <= parts; ++j)
-    for (int i = 0; i <= parts; ++i) f[j][i] = metal(at(i, j));
+    for (int i = 0; i <= parts; ++i) f[j][i] = metal(squares.at(i, j));
   double sum = 0;
   for (int j = 0; j < parts; ++j)
-    for (int i = 0; i < parts; ++i) {
-      constexpr int corners[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};  // counterclockwise
-      std::array<double, 4> value;
-      int open = 0;
-      for (int m = 0; m < 4; ++m) {
-        value[m] = f[j + corners[m][1]][i + corners[m][0]];
-        open += value[m] > 0;
-      }
-      if (open == 0) continue;
-      if (open == 4) {
-        sum += 1;
-        continue;
-      }
-      // The outline of the open part of the square, in its own units.
-      std::array<std::array<double, 2>, 8> outline;
-      std::array<double, 4> cut{};  // along side m, from its corner m
-      int n = 0;
-      for (int m = 0; m < 4; ++m) {
-        const int next = (m + 1) % 4;
-        const double x = corners[m][0], y = corners[m][1], dx = corners[next][0] - x,
-                     dy = corners[next][1] - y;
-        if (value[m] > 0) outline[n++] = {x, y};
-        if ((value[m] > 0) == (value[next] > 0)) continue;
-        cut[m] = crossing(metal, at(i + corners[m][0], j + corners[m][1]), value[m],
-                          at(i + corners[next][0], j + corners[next][1]), value[next]);
-        outline[n++] = {x + cut[m] * dx, y + cut[m] * dy};
-      }
-      double area = 0;
-      for (int m = 0; m < n; ++m) {
-        const auto &p = outline[m], &q = outline[(m + 1) % n];
-        area += (p[0] * q[1] - p[1] * q[0]) / 2;
-      }
-      if (open == 2 && (value[0] > 0) == (value[2] > 0) && metal(at(i + 0.5, j + 0.5)) <= 0) {
-        area = 0;  // two corners apart from each other
-        for (int m = 0; m < 4; ++m)
-          if (value[m] > 0) area += cut[m] * (1 - cut[(m + 3) % 4]) / 2;
-      }
-      sum += area;
-    }
+    for (int i = 0; i < parts; ++i)
+      sum += squares.open({double(i), double(j)}, 1,
+                          {f[j][i], f[j][i + 1], f[j + 1][i + 1], f[j + 1][i]}, halvings);
   return snapped(sum / (parts * parts));
 }
 

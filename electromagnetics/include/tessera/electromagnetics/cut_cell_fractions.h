@@ -87,7 +87,8 @@ struct CutCellFractions {
 
 /// Fractions that the conductors of a scene leave, for steps of `dt_s`. Lengths are exact to
 /// rounding where a face crosses a quarter of an edge once; areas are those of chords over a
-/// quarter of the cell. In the seam of joined faces metal is what is metal at either of them, and
+/// quarter of the cell, and over less where the surface bends within it: of corners to 1e-4. In the
+/// seam of joined faces metal is what is metal at either of them, and
 /// what covers metal up to a face of these goes on behind it. On an axis that is not resolved the
 /// scene is what it is in the middle. Not `conformal`: of a staircase, the edges of thin metal
 /// alone. Thin wires (thin_wire.h) come on top of either; edges that are `taken` by lumped elements
