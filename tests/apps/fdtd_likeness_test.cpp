@@ -180,8 +180,8 @@ TEST_F(FdtdLikeness, OrdersThatNoSymmetryMakesAreRefused) {
 
 namespace {
 
-std::string lumped(const std::string& name, const std::string& at, const std::string& size,
-                   const std::string& direction, const std::string& more = "") {
+std::string lumped_port(const std::string& name, const std::string& at, const std::string& size,
+                        const std::string& direction, const std::string& more = "") {
   return "[[port]]\nkind = \"lumped\"\nname = \"" + name + "\"\nposition = [" + at +
          ", \"0 mm\"]\nsize = [" + size + "]\ndirection = [" + direction +
          "]\nresistance = \"300 ohm\"\n" + more;
@@ -197,20 +197,20 @@ grid = {size = ["64 mm", "80 mm", "0 mm"], cell = "2 mm", polarization = ")" +
 std::string triangle(const std::string& c_x, const std::string& first = "",
                      const std::string& last = "") {
   return first + open_plane("boundary.pml.cells = 6\ns_parameters.frequencies = [\"5 GHz\"]\n") +
-         lumped("a", "\"16 mm\", \"0 mm\"", kPoint, "0, 0, 1") +
-         lumped("b", "\"-8 mm\", \"13.8564 mm\"", kPoint, "0, 0, 1",
-                "same_as = \"a\"\norder = [\"b\", \"c\", \"a\"]\n") +
-         lumped("c", c_x + ", \"-13.8564 mm\"", kPoint, "0, 0, 1") + last;
+         lumped_port("a", "\"16 mm\", \"0 mm\"", kPoint, "0, 0, 1") +
+         lumped_port("b", "\"-8 mm\", \"13.8564 mm\"", kPoint, "0, 0, 1",
+                     "same_as = \"a\"\norder = [\"b\", \"c\", \"a\"]\n") +
+         lumped_port("c", c_x + ", \"-13.8564 mm\"", kPoint, "0, 0, 1") + last;
 }
 /// Three ports in a period of 60 mm, each a third of it from the next.
 std::string row_of_ports(const std::string& boundary) {
   std::string out = open_plane("boundary = {y = \"pml\", pml.cells = 6, " + boundary +
                                "}\ns_parameters.frequencies = [\"5 GHz\"]\n") +
-                    lumped("a", "\"-20 mm\", \"0 mm\"", kPoint, "0, 0, 1") +
-                    lumped("b", "\"0 mm\", \"0 mm\"", kPoint, "0, 0, 1",
-                           "same_as = \"a\"\norder = [\"b\", \"c\", \"a\"]\n") +
-                    lumped("c", "\"20 mm\", \"0 mm\"", kPoint, "0, 0, 1",
-                           "same_as = \"a\"\norder = [\"c\", \"a\", \"b\"]\n");
+                    lumped_port("a", "\"-20 mm\", \"0 mm\"", kPoint, "0, 0, 1") +
+                    lumped_port("b", "\"0 mm\", \"0 mm\"", kPoint, "0, 0, 1",
+                                "same_as = \"a\"\norder = [\"b\", \"c\", \"a\"]\n") +
+                    lumped_port("c", "\"20 mm\", \"0 mm\"", kPoint, "0, 0, 1",
+                                "same_as = \"a\"\norder = [\"c\", \"a\", \"b\"]\n");
   out.replace(out.find("64 mm"), 2, "60");
   return out;
 }
@@ -220,10 +220,10 @@ std::string cross(const std::string& device) {
                     wide = "\"4 mm\", \"0 mm\", \"0 mm\"", high = "\"0 mm\", \"4 mm\", \"0 mm\"";
   std::string out =
       open_plane("boundary.pml.cells = 6\ns_parameters.frequencies = [\"5 GHz\"]\n", "Hz") +
-      lumped("a", "\"0 mm\", \"8 mm\"", wide, "1, 0, 0") +
-      lumped("b", "\"0 mm\", \"-8 mm\"", wide, "1, 0, 0", "same_as = \"a\"\n" + like) +
-      lumped("c", "\"0 mm\", \"16 mm\"", high, "0, 1, 0") +
-      lumped("d", "\"0 mm\", \"-16 mm\"", high, "0, 1, 0", "same_as = \"c\"\n" + like);
+      lumped_port("a", "\"0 mm\", \"8 mm\"", wide, "1, 0, 0") +
+      lumped_port("b", "\"0 mm\", \"-8 mm\"", wide, "1, 0, 0", "same_as = \"a\"\n" + like) +
+      lumped_port("c", "\"0 mm\", \"16 mm\"", high, "0, 1, 0") +
+      lumped_port("d", "\"0 mm\", \"-16 mm\"", high, "0, 1, 0", "same_as = \"c\"\n" + like);
   for (const char* y : {"", "-"}) {
     const auto at = [&](const char* one, const char* other) {
       return "\"" + (*y ? "-" + std::string(other) : std::string(one)) + " mm\", ";
@@ -323,8 +323,8 @@ TEST_F(FdtdLikeness, NoMirrorKeepsAPhase) {
     return open_plane("boundary = {x = \"bloch\", y = \"pml\", pml.cells = 6, bloch_phase = [\"" +
                       phase +
                       " deg\", \"0 deg\", \"0 deg\"]}\ns_parameters.frequencies = [\"5 GHz\"]\n") +
-           lumped("a", "\"-10 mm\", \"0 mm\"", kPoint, "0, 0, 1") +
-           lumped("b", "\"10 mm\", \"0 mm\"", kPoint, "0, 0, 1", "same_as = \"a\"\n");
+           lumped_port("a", "\"-10 mm\", \"0 mm\"", kPoint, "0, 0, 1") +
+           lumped_port("b", "\"10 mm\", \"0 mm\"", kPoint, "0, 0, 1", "same_as = \"a\"\n");
   };
   refused(two("90"), {"E0667", "that keeps the phase of joined faces"});
   least_ = 1e-3;
