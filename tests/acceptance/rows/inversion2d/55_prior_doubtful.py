@@ -4,7 +4,7 @@ import rowkit
 
 WHAT = "10 sections of a kind left out of training (layers with random fields); 10 of its kinds (layers, faults, blocks) of unseen seeds"
 BAR = "`prior doubtful` in at least 8; at most 1"
-SLOW = True  # 20 minutes of learning, 20 of inversions
+SLOW = True  # a prior that learns for longer, and twenty inversions with it
 
 
 def measure(work):
