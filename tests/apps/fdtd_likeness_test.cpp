@@ -64,6 +64,22 @@ pml.cells = 8
   return out;
 }
 
+/// Mode ports at both ends of a line, the second like the first.
+const std::string like_ends = R"([[port]]
+kind = "mode"
+name = "a"
+position = ["-20 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+[[port]]
+kind = "mode"
+name = "b"
+position = ["20 mm", "0 mm", "0 mm"]
+direction = [-1, 0, 0]
+same_as = "a"
+[s_parameters]
+frequencies = ["3 GHz", "6 GHz"]
+)";
+
 class FdtdLikeness : public Fdtd {
  protected:
   /// What is taken over beside what the ports' own runs say, elements of all columns; the largest
@@ -350,22 +366,7 @@ position = ["8 mm", "0 mm", "0 mm"]
 size = ["0 mm", "10 mm", "0 mm"]
 axis = "y"
 resistance = ")" +
-           std::string(second) + R"("
-[[port]]
-kind = "mode"
-name = "a"
-position = ["-20 mm", "0 mm", "0 mm"]
-direction = [1, 0, 0]
-[[port]]
-kind = "mode"
-name = "b"
-position = ["20 mm", "0 mm", "0 mm"]
-direction = [-1, 0, 0]
-same_as = "a"
-[s_parameters]
-frequencies = ["3 GHz", "6 GHz"]
-derivatives = ["rl"]
-)";
+           std::string(second) + "\"\n" + like_ends + "derivatives = [\"rl\"]\n";
   };
   refused(loads("400 ohm"),
           {"E0642", "'rl' moves media otherwise than what the same_as of 'b' takes them to"});
@@ -416,21 +417,7 @@ name = "second"
 eps = )" + std::string(second) +
            "\n" + box("first", "\"-10 mm\", \"-inf\", \"-inf\"", "\"-5 mm\", \"inf\", \"inf\"") +
            box("second", "\"5 mm\", \"-inf\", \"-inf\"", "\"10 mm\", \"inf\", \"inf\"") +
-           R"([[port]]
-kind = "mode"
-name = "a"
-position = ["-20 mm", "0 mm", "0 mm"]
-direction = [1, 0, 0]
-[[port]]
-kind = "mode"
-name = "b"
-position = ["20 mm", "0 mm", "0 mm"]
-direction = [-1, 0, 0]
-same_as = "a"
-[s_parameters]
-frequencies = ["3 GHz", "6 GHz"]
-derivatives = ["e"]
-)";
+           like_ends + "derivatives = [\"e\"]\n";
   };
   refused(slabs("4"),
           {"E0642", "'e' moves media otherwise than what the same_as of 'b' takes them to"});
