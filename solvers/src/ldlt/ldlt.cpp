@@ -101,6 +101,7 @@ class LdltPrepared final : public PreparedSolver {
         const Index j = p.column()[e], m = a->mirror[e];
         if (m >= 0 && (j <= i || values_[e] == values_[m])) continue;
         const T other = m >= 0 ? values_[m] : T(0);
+        if (sum_of_parts(values_[e] - other) <= most * largest_part(values_[e])) continue;
         const R size =
             std::max(std::abs(values_[e]), std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]));
         if (!(std::abs(values_[e] - other) > most * size)) continue;  // NaN is told later
@@ -112,6 +113,9 @@ class LdltPrepared final : public PreparedSolver {
       }
     return a;
   }
+  /// Bounds of abs(v) from above and below, without its hypot.
+  static R sum_of_parts(T v) { return std::abs(std::real(v)) + std::abs(std::imag(v)); }
+  static R largest_part(T v) { return std::max(std::abs(std::real(v)), std::abs(std::imag(v))); }
   static std::string text(T v) {
     if constexpr (kIsComplex<T>)
       return std::to_string(v.real()) + (v.imag() < 0 ? " - " : " + ") +
