@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <sstream>
 
 namespace tessera::molecular {
 namespace {
@@ -100,6 +101,108 @@ TEST(MdpStage, MinimizersAndVacuum) {
   EXPECT_EQ(d.number, 726);
   EXPECT_EQ(d.place.line, 2u);
   EXPECT_EQ(d.place.column, 14u);
+}
+
+/// Those of grompp's mdout.mdp, releases 5.1 to 2025, with what they read where a switch is on, and
+/// what they call obsolete (user guide, "mdp options"; reference manual, "Special topics").
+TEST(MdpStage, EveryKeyOfGromacsIsKnown) {
+  const char* const of_2022 =
+      "include define integrator tinit dt nsteps init-step simulation-part mts comm-mode nstcomm "
+      "comm-grps bd-fric ld-seed emtol emstep niter fcstep nstcgsteep nbfgscorr rtpi nstxout "
+      "nstvout nstfout nstlog nstcalcenergy nstenergy nstxout-compressed compressed-x-precision "
+      "compressed-x-grps energygrps cutoff-scheme nstlist pbc periodic-molecules "
+      "verlet-buffer-tolerance rlist coulombtype coulomb-modifier rcoulomb-switch rcoulomb "
+      "epsilon-r epsilon-rf vdw-type vdw-modifier rvdw-switch rvdw DispCorr table-extension "
+      "energygrp-table fourierspacing fourier-nx fourier-ny fourier-nz pme-order ewald-rtol "
+      "ewald-rtol-lj lj-pme-comb-rule ewald-geometry epsilon-surface implicit-solvent tcoupl "
+      "nsttcouple nh-chain-length print-nose-hoover-chain-variables tc-grps tau-t ref-t pcoupl "
+      "pcoupltype nstpcouple tau-p compressibility ref-p refcoord-scaling QMMM QMMM-grps "
+      "annealing annealing-npoints annealing-time annealing-temp gen-vel gen-temp gen-seed "
+      "constraints constraint-algorithm continuation Shake-SOR shake-tol lincs-order lincs-iter "
+      "lincs-warnangle morse energygrp-excl nwall wall-type wall-r-linpot wall-atomtype "
+      "wall-density wall-ewald-zfac pull awh rotation IMD-group disre disre-weighting "
+      "disre-mixed disre-fc disre-tau nstdisreout orire orire-fc orire-tau orire-fitgrp "
+      "nstorireout free-energy couple-moltype couple-lambda0 couple-lambda1 couple-intramol "
+      "init-lambda init-lambda-state delta-lambda nstdhdl fep-lambdas mass-lambdas coul-lambdas "
+      "vdw-lambdas bonded-lambdas restraint-lambdas temperature-lambdas calc-lambda-neighbors "
+      "init-lambda-weights dhdl-print-energy sc-function sc-alpha sc-power sc-r-power sc-sigma "
+      "sc-coul sc-gapsys-scale-linpoint-lj sc-gapsys-scale-linpoint-q sc-gapsys-sigma-lj "
+      "separate-dhdl-file dhdl-derivatives dh_hist_size dh_hist_spacing acc-grps accelerate "
+      "freezegrps freezedim cos-acceleration deform simulated-tempering "
+      "simulated-tempering-scaling sim-temp-low sim-temp-high swapcoords adress user1-grps "
+      "user2-grps userint1 userint2 userint3 userint4 userreal1 userreal2 userreal3 userreal4 "
+      "electric-field-x electric-field-y electric-field-z density-guided-simulation-active "
+      "qmmm-cp2k-active";
+  const char* const older =
+      "ns-type rlistlong nstcalclr gb-algorithm nstgbradii rgbradii gb-epsilon-solvent "
+      "gb-saltconc gb-obc-alpha gb-obc-beta gb-obc-gamma gb-dielectric-offset sa-algorithm "
+      "sa-surface-tension QMmethod QMMMscheme QMbasis QMcharge QMmult SH CASorbitals "
+      "CASelectrons SAon SAoff SAsteps MMChargeScaleFactor bOPT bTS E-x E-xt E-y E-yt E-z E-zt "
+      "adress-type adress-const-wf title cpp domain-decomposition andersen-seed dihre dihre-fc "
+      "dihre-tau nstdihreout nstcheckpoint optimize-fft unconstrained-start foreign-lambda "
+      "verlet-buffer-drift nstxtcout xtc-grps xtc-precision pull-print-com2";
+  const char* const newer =
+      "ensemble-temperature-setting ensemble-temperature mass-repartition-factor "
+      "verlet-buffer-pressure-tolerance deform-init-flow init-lambda-counts "
+      "init-wl-histogram-counts colvars-active colvars-configfile colvars-seed nnpot-active "
+      "nnpot-modelfile nnpot-input-group nnpot-model-input1 fmm-backend";
+  const char* const of_switches =
+      "mts-levels mts-level2-forces mts-level2-factor nstexpanded lmc-stats lmc-move "
+      "lmc-weights-equil weight-equil-number-all-lambda weight-equil-wl-delta lmc-seed "
+      "mc-temperature lmc-repeats lmc-gibbsdelta lmc-forced-nstart symmetrized-transition-matrix "
+      "nst-transition-matrix mininum-var-min weight-c-range wl-scale wl-ratio init-wl-delta "
+      "wl-oneovert pull-cylinder-r pull-coord1-k pull-group1-name pull-xout-average "
+      "awh-potential awh1-dim1-start awh1-growth-factor rot-nstrout rot-type0 swap-frequency "
+      "iontypes split-group0 split-group1 massw-split0 massw-split1 solvent-group cyl0-r cyl0-up "
+      "cyl1-down coupl-steps iontype0-name iontype0-in-A bulk-offsetA bulk-offsetB threshold "
+      "anionsA cationsB density-guided-simulation-group density-guided-simulation-shift-vector "
+      "qmmm-cp2k-qmgroup qmmm-cp2k-qmfilenames";
+  for (const char* list : {of_2022, older, newer, of_switches}) {
+    std::istringstream words(list);
+    for (std::string key; words >> key;)
+      for (const data::Diagnostic& d : parse_mdp("; a key\n" + key + " =\n").remarks)
+        EXPECT_EQ(d.message.find("mdp has no key"), std::string::npos) << d.message;
+  }
+}
+
+/// An empty key that GROMACS does not have asks for nothing.
+TEST(MdpStage, WhatIsSwitchedOffIsNoMatter) {
+  const auto notes = [](const std::string& text) {
+    std::string out;
+    for (const data::Diagnostic& d : parse_mdp("dt = 0.001\n" + text).remarks)
+      out += d.message + "\n";
+    return out;
+  };
+  EXPECT_NE(
+      notes("QMMM = no\nQMmethod = RHF\nQMMMscheme = normal\nMMChargeScaleFactor = 1\nSH = no\n")
+          .find("of what is switched off, and have no effect: qmmethod, qmmmscheme, "
+                "mmchargescalefactor, sh"),
+      std::string::npos);
+  EXPECT_NE(notes("nnpot-active = false\nnnpot-modelfile = model.pt\n").find("nnpot-modelfile"),
+            std::string::npos);
+  EXPECT_EQ(fault([] { parse_mdp("dt = 0.001\nnnpot-active = true\n"); }).number, 726);
+  EXPECT_NE(notes("nstxut =\n").find("mdp has no key 'nstxut', and no value is given"),
+            std::string::npos);
+  EXPECT_EQ(fault([] { parse_mdp("dt = 0.001\nnstxut = 5\n"); }).number, 725);
+}
+
+TEST(MdpStage, ABarostatTakesTheTemperatureOfTheEnsemble) {
+  const std::string pressed =
+                        "dt = 0.002\npcoupl = C-rescale\nref-p = 1\ncompressibility = 4.5e-5\n",
+                    bath = "tcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\n",
+                    constant = "ensemble-temperature-setting = constant\n";
+  EXPECT_EQ(
+      parse_mdp(pressed + constant + "ensemble-temperature = 100\n").stage.dynamics.temperature_k,
+      100);
+  EXPECT_EQ(parse_mdp(pressed + bath).stage.dynamics.temperature_k, 300);
+  EXPECT_EQ(parse_mdp(pressed + bath + constant + "ensemble-temperature = 300\n")
+                .stage.dynamics.temperature_k,
+            300);
+  for (const std::string& refused :
+       {pressed, pressed + constant, pressed + "ensemble-temperature = 100\n",
+        pressed + bath + constant + "ensemble-temperature = 310\n",
+        pressed + "ensemble-temperature-setting = high\n" + bath})
+    EXPECT_EQ(fault([&] { parse_mdp(refused); }).number, 726) << refused;
 }
 
 }  // namespace

@@ -173,7 +173,11 @@ struct CaseText {
     const mol::Dynamics& o = stage.dynamics;
     const bool langevin = o.scheme == mol::Dynamics::Scheme::langevin;
     if (!langevin) line("tcoupl", word_of(thermostats, o.thermostat));
-    if (!langevin && o.thermostat == mol::Dynamics::Thermostat::none) return;
+    if (!langevin && o.thermostat == mol::Dynamics::Thermostat::none) {
+      if (o.barostat == mol::Dynamics::Barostat::c_rescale)  // whose noise has a temperature
+        line("ref_t", quantity(o.temperature_k, "K"));
+      return;
+    }
     if (stage.baths.empty()) {
       line("tau_t", quantity(o.tau_t_ps, "ps"));
     } else {

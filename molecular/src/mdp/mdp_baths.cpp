@@ -87,11 +87,39 @@ void MdpReader::since_start(std::vector<double>& time, std::vector<double>& temp
   time[0] = 0;
 }
 
+/// The temperature that a barostat takes: that of the baths, or where there is none the one given.
+void MdpReader::ensemble_temperature() {
+  Dynamics& o = stage_.dynamics;
+  const bool constant = in_.chosen(mdp_ensemble_temperature).value_or(false),
+             bath = o.scheme == Dynamics::Scheme::langevin ||
+                    o.thermostat != Dynamics::Thermostat::none;
+  const double kelvin = in_.number("ensemble-temperature", -1);
+  const MdpEntries::Entry* given = in_.find("ensemble-temperature");
+  if (o.barostat != Dynamics::Barostat::c_rescale) {
+    if (constant)
+      in_.findings.note(727, given ? given->key_at : in_.end(),
+                        "ensemble-temperature has no effect: no barostat here takes it");
+    return;
+  }
+  const auto other = [&](double t) { return t != kelvin; };
+  if (!bath && constant && kelvin >= 0)
+    o.temperature_k = kelvin;
+  else if (!bath)
+    in_.refuse(*in_.find("pcoupl"), "pcoupl",
+               "its noise has a temperature: give ensemble-temperature-setting = constant and "
+               "ensemble-temperature, or a thermostat");
+  else if (constant && (other(o.temperature_k) || !o.annealing.empty() ||
+                        std::ranges::any_of(stage_.baths, other, &BathGroup::temperature_k)))
+    in_.refuse(given ? *given : *in_.find("ensemble-temperature-setting"), "ensemble-temperature",
+               "the barostat takes the temperatures of the baths");
+}
+
 void MdpReader::barostat() {
   using D = Dynamics;
   D& o = stage_.dynamics;
   stage_.restraint_scaling = in_.chosen(mdp_refcoord_scaling).value_or(RestraintScaling::none);
   o.barostat = in_.chosen(mdp_pcoupl).value_or(D::Barostat::none);
+  ensemble_temperature();
   if (o.barostat == D::Barostat::none) return;
   o.scaling = in_.chosen(mdp_pcoupltype).value_or(D::Scaling::isotropic);
   o.tau_p_ps = in_.number("tau-p", 5);

@@ -150,6 +150,12 @@ inline constexpr MdpValue<Dynamics::Scaling> mdp_pcoupltype_values[] = {
 inline constexpr MdpChoice<Dynamics::Scaling> mdp_pcoupltype = {"pcoupltype", "isotropic",
                                                                 mdp_pcoupltype_values};
 
+/// Whether the ensemble has a temperature of its own; else it has that of its baths, or none.
+inline constexpr MdpValue<bool> mdp_ensemble_temperature_values[] = {
+    {"auto", false}, {"constant", true}, {"variable", false}, {"not-available", false}};
+inline constexpr MdpChoice<bool> mdp_ensemble_temperature = {"ensemble-temperature-setting", "auto",
+                                                             mdp_ensemble_temperature_values};
+
 inline constexpr MdpValue<RestraintScaling> mdp_refcoord_scaling_values[] = {
     {"no", RestraintScaling::none},
     {"all", RestraintScaling::all},

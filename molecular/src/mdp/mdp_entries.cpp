@@ -33,7 +33,8 @@ std::string usual(std::string_view key) {
   const auto key_of = [](const auto& x) { return x.key; };
   for (std::string found :
        {among(mdp_read, self), among(mdp_switches, key_of), among(mdp_obsolete, key_of),
-        among(mdp_of_lists, self), among(mdp_of_constraints, self), among(mdp_not_asked, self)})
+        among(mdp_of_lists, self), among(mdp_of_constraints, self), among(mdp_not_asked, self),
+        among(mdp_of_switches, self)})
     if (!found.empty()) return found;
   return k;
 }
@@ -102,11 +103,11 @@ void MdpEntries::add(std::string key, const Entry& e) {
   const auto family = [&](std::string_view f) {
     return key.starts_with(f) || (key.starts_with("pull") && key.size() > 4);
   };
-  if (std::ranges::find(mdp_not_asked, key) != std::end(mdp_not_asked) ||
-      std::ranges::any_of(mdp_families, family)) {
-    not_asked_.push_back(key);
-    return;
-  }
+  if (std::ranges::find(mdp_not_asked, key) != std::end(mdp_not_asked))
+    return not_asked_.push_back(key);
+  if (std::ranges::find(mdp_of_switches, key) != std::end(mdp_of_switches) ||
+      std::ranges::any_of(mdp_families, family))
+    return of_switches_.push_back(key);
   if (std::ranges::find(mdp_read, key) == std::end(mdp_read)) {
     std::vector<std::string> names(std::begin(mdp_read), std::end(mdp_read));
     for (const auto list : {std::span<const std::string_view>(mdp_not_asked),
@@ -115,8 +116,12 @@ void MdpEntries::add(std::string key, const Entry& e) {
       for (const std::string_view k : list) names.emplace_back(k);
     for (const MdpSwitch& s : mdp_switches) names.emplace_back(s.key);
     const auto near = data::nearest_names(key, names);
-    findings.error(725, e.key_at, "mdp has no key " + shown(key),
-                   near.empty() ? "" : "did you mean '" + near.front() + "'?");
+    const std::string what = "mdp has no key " + shown(key),
+                      hint = near.empty() ? "" : "did you mean '" + near.front() + "'?";
+    if (e.value.empty())
+      findings.note(727, e.key_at, what + ", and no value is given", hint);
+    else
+      findings.error(725, e.key_at, what, hint);
     return;
   }
   if (!entries_.try_emplace(key, e).second)
@@ -199,6 +204,7 @@ void MdpEntries::tell_idle() {
        "there is no order and no tolerance to choose: "
        "docs/decisions/0101-constraints-by-newton.md");
   told(not_asked_, "not asked for here", "the program decides these by itself");
+  told(of_switches_, "of what is switched off, and have no effect", "");
 }
 
 }  // namespace tessera::molecular

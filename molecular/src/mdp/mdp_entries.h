@@ -62,7 +62,7 @@ class MdpEntries {
 
   const data::TextFile& text_;
   std::map<std::string, Entry> entries_;
-  std::vector<std::string> of_lists_, of_constraints_, not_asked_;
+  std::vector<std::string> of_lists_, of_constraints_, not_asked_, of_switches_;
 };
 
 }  // namespace tessera::molecular

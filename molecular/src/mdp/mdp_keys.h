@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of mdp that mean nothing here, by what that is due to; GROMACS user guide, "Molecular
-// dynamics parameters (.mdp options)".
+// Keys of mdp that mean nothing here, by what that is due to: those of releases 5.1 to 2025, and
+// what they call obsolete; GROMACS user guide, "Molecular dynamics parameters (.mdp options)", and
+// reference manual, "Special topics".
 #pragma once
 #include <array>
 #include <string_view>
@@ -29,6 +30,8 @@ inline constexpr MdpSwitch mdp_switches[] = {
     {"density-guided-simulation-active", "no", "density-guided simulation"},
     {"lambda-dynamics", "no", "lambda dynamics"},
     {"colvars-active", "no", "collective variables"},
+    {"nnpot-active", "no", "neural-network potentials"},
+    {"fmm-backend", "inactive", "fast multipoles"},
     {"morse", "no", "Morse bonds"},
     {"acc-grps", "", "accelerated groups"},
     {"energygrp-excl", "", "exclusion of energy groups"},
@@ -79,9 +82,6 @@ inline constexpr std::string_view mdp_not_asked[] = {
     "nbfgscorr",
     "bd-fric",
     "rtpi",
-    "deform-init-flow",
-    "ensemble-temperature-setting",
-    "ensemble-temperature",
     "user1-grps",
     "user2-grps",
     "userint1",
@@ -92,7 +92,12 @@ inline constexpr std::string_view mdp_not_asked[] = {
     "userreal2",
     "userreal3",
     "userreal4",
+    "andersen-seed",
+};
+/// What belongs to a switch above.
+inline constexpr std::string_view mdp_of_switches[] = {
     "accelerate",
+    "deform-init-flow",
     "init-lambda",
     "delta-lambda",
     "calc-lambda-neighbors",
@@ -102,14 +107,44 @@ inline constexpr std::string_view mdp_not_asked[] = {
     "nstdisreout",
     "nstorireout",
     "couple-moltype",
-    "andersen-seed",
     "nst-transition-matrix",
     "symmetrized-transition-matrix",
     "mininum-var-min",
     "mc-temperature",
     "init-wl-delta",
+    "init-wl-histogram-counts",
+    // qmmm, to 2020
+    "qmmethod",
+    "qmmmscheme",
+    "qmbasis",
+    "qmcharge",
+    "qmmult",
+    "sh",
+    "casorbitals",
+    "caselectrons",
+    "saon",
+    "saoff",
+    "sasteps",
+    "mmchargescalefactor",
+    "bopt",
+    "bts",
+    // swapcoords
+    "iontypes",
+    "split-group0",
+    "split-group1",
+    "massw-split0",
+    "massw-split1",
+    "solvent-group",
+    "coupl-steps",
+    "bulk-offseta",
+    "bulk-offsetb",
+    "anionsa",
+    "anionsb",
+    "cationsa",
+    "cationsb",
+    "threshold",
 };
-/// Families of keys that belong to a switch above.
+/// Families of such keys.
 inline constexpr std::string_view mdp_families[] = {"sc-",
                                                     "fep-",
                                                     "couple-",
@@ -130,6 +165,13 @@ inline constexpr std::string_view mdp_families[] = {"sc-",
                                                     "init-lambda-",
                                                     "density-guided-simulation-",
                                                     "colvars-",
+                                                    "nnpot-",
+                                                    "fmm-",
+                                                    "exafmm-",
+                                                    "fmsolvr-",
+                                                    "iontype",
+                                                    "cyl0-",
+                                                    "cyl1-",
                                                     "adress-",
                                                     "weight-",
                                                     "disre-",
@@ -232,6 +274,8 @@ inline constexpr std::string_view mdp_read[] = {
     "ref-p",
     "compressibility",
     "refcoord-scaling",
+    "ensemble-temperature-setting",
+    "ensemble-temperature",
     "annealing",
     "annealing-npoints",
     "annealing-time",

@@ -34,6 +34,7 @@ class MdpReader {
   void annealing(std::size_t groups);
   void since_start(std::vector<double>& time, std::vector<double>& temperature) const;
   void barostat();
+  void ensemble_temperature();
 
   /// The names behind -D or -I; `what` stands for them in messages.
   std::vector<std::string> behind(std::string_view key, const char* flag, const char* what);
