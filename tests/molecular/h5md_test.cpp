@@ -3,6 +3,7 @@
 #include "input_error.h"
 #include "temp_folder.h"
 #include "tessera/data/hdf5.h"
+#include "tessera/molecular/joined_frames.h"
 #include "tessera/molecular/trajectory.h"
 #include "trajectory_cases.h"
 
@@ -130,6 +131,39 @@ TEST(H5md, OfOtherUnits) {
   EXPECT_NEAR(last.frame.x_nm.at(0)[2], 1, 1e-12);
   EXPECT_NEAR(last.frame.v_nm_ps.at(0)[2], 2, 1e-12);
   EXPECT_NEAR(last.f.at(0)[2], 83.68, 1e-12);
+}
+
+/// H5MD 1.1 has steps, and times where a program knows them.
+TEST(H5md, WithoutTimesHasOneTime) {
+  const tessera::testing::TempFolder folder;
+  const std::string all = "particles/all/";
+  const auto write = [&](const std::string& name, const std::vector<std::int64_t>& of_velocities) {
+    data::H5Writer file(folder / name);
+    file.write(all + "position/value", std::vector<double>(9, 1), {3, 1, 3});
+    file.write(all + "position/step", std::vector<std::int64_t>{0, 5, 10});
+    if (!of_velocities.empty()) {
+      const std::size_t n = of_velocities.size();
+      file.write(all + "velocity/value", std::vector<double>(3 * n, 1), {n, 1, 3});
+      file.write(all + "velocity/step", of_velocities);
+      file.write(all + "velocity/time", std::vector<double>(n, 0.5));
+    }
+    file.commit();
+    return folder / name;
+  };
+  const auto frames = read_all(*open_trajectory(write("none.h5", {})));
+  ASSERT_EQ(frames.size(), 3U);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(frames[k].frame.time_ps, 0);
+    EXPECT_EQ(frames[k].frame.step, 5 * static_cast<std::int64_t>(k));
+  }
+  const JoinedFiles joined = join_files({folder / "none.h5"});
+  EXPECT_TRUE(joined.by_number) << "all of them count";
+  EXPECT_EQ(read_all(*open_trajectory(write("of_v.h5", {0, 5, 10}))).at(1).frame.time_ps, 0.5);
+  tessera::testing::expect_input_error(
+      [&] {
+        read_all(*open_trajectory(write("some.h5", {0, 5})));
+      },
+      data::ExitCode::input_invalid, 428);
 }
 
 /// Programs write the edges of what atoms lie in where it is no periodic cell, too.

@@ -111,6 +111,12 @@ TEST_F(JoinedTrajectories, AFileThatStartsAgainIsRefusedOrAppended) {
             (Times{0, 2, 4, 5, 6, 7}));
   EXPECT_EQ(times({both[0], file("next.trr", {6, 8, 20})}, {.append = true}),
             (Times{0, 2, 4, 6, 8, 20}));
+  // Files of one frame each may say when it is.
+  EXPECT_EQ(times({file("e.trr", {0}), file("f.trr", {1}), file("g.trr", {3})}, {.append = true}),
+            (Times{0, 1, 3}));
+  EXPECT_EQ(times({folder / "e.trr", folder / "f.trr"}, {.append = true, .spacing_ps = 2}),
+            (Times{0, 2}));
+  EXPECT_EQ(times({both[0], file("h.trr", {9})}, {.append = true}), (Times{0, 2, 4, 9}));
   // Within a file as well.
   EXPECT_EQ(fault([&] { times({file("c.trr", {0, 1, 0, 1})}); }).first, JoinFault::starts_again);
   EXPECT_EQ(times({folder / "c.trr"}, {.append = true}), (Times{0, 1, 2, 3}));
@@ -119,6 +125,26 @@ TEST_F(JoinedTrajectories, AFileThatStartsAgainIsRefusedOrAppended) {
         times({both[0], file("d.trr", {0})}, {.append = true});
       }),
       Told(JoinFault::no_spacing, "d.trr does not say how long after the frames before it begins"));
+}
+
+/// No frame comes again where times fall.
+TEST_F(JoinedTrajectories, FilesThatRunBackwardsAreRefused) {
+  const fs::path back = file("back.trr", {3, 2, 1, 0}), on = file("on.trr", {0, 1, 2});
+  for (const bool append : {false, true})
+    EXPECT_EQ(fault([&] { times({back}, {.append = append}); }),
+              Told(JoinFault::backwards, "back.trr runs backwards, from 3 to 2 ps"));
+  EXPECT_EQ(fault([&] {
+              times({on, file("late.trr", {9, 8, 7})});
+            }),
+            Told(JoinFault::backwards, "late.trr runs backwards, from 8 to 7 ps"));
+  // Once it may: steps after a restart, none of them new.
+  EXPECT_EQ(times({on, file("again.trr", {4, 3, 4, 5})}), (Times{0, 1, 2, 4, 5}));
+  // Files in a wrong order.
+  const std::vector<fs::path> files = {file("z.trr", {3}), file("y.trr", {2})};
+  EXPECT_EQ(
+      fault([&] { times(files); }),
+      Told(JoinFault::starts_again, "y.trr starts again, at 2 ps; the first frame was at 3 ps"));
+  EXPECT_EQ(fault([&] { expect_one_run(join_files(files)); }).first, JoinFault::starts_again);
 }
 
 /// XTC holds 100.1 and 100.4 ps as 100.0999985 and 100.4000015 ps.

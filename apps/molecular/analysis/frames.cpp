@@ -71,6 +71,8 @@ data::InputError at_key(const mol::JoinError& e, const AnalysisOptions& o,
                   "or leave out what it repeats");
     case mol::JoinFault::no_spacing:
       return told("frames.times", "give frames.spacing");
+    case mol::JoinFault::backwards:
+      return told("trajectory", "give its frames in the order of their times");
     case mol::JoinFault::lone_velocities:
       break;
   }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -26,9 +27,7 @@ class H5mdReader final : public TrajectoryReader {
       objects_.emplace(o.path, std::move(o));
     }
     if (root.empty()) refuse(428, "has no particles/*/position/value: it holds no trajectory");
-    for (const char* name : {"/step", "/time"})
-      if (!objects_.count(root + "/position" + name))
-        refuse(428, "has no position" + std::string(name));
+    if (!objects_.count(root + "/position/step")) refuse(428, "has no position/step");
     add(root + "/position", Kind::positions);
     add(root + "/velocity", Kind::velocities);
     add(root + "/force", Kind::forces);
@@ -88,8 +87,10 @@ class H5mdReader final : public TrajectoryReader {
           break;
       }
     }
-    if (!time_ps) refuse(428, fmt::format("has no time of frame {}", at_));
-    out.frame.time_ps = *time_ps;
+    const auto has_times = [](const Part& p) { return p.time != nullptr; };
+    if (!time_ps && std::ranges::any_of(parts_, has_times))
+      refuse(428, fmt::format("has no time of frame {}", at_));
+    out.frame.time_ps = time_ps.value_or(0);  // times are optional: all frames have one
     ++at_;
     s = std::move(out);
     return true;

@@ -87,7 +87,8 @@ void expect_one_run(const JoinedFiles& files) {
   if (files.by_number || files.options.append || files.options.to_ps || !b.at(0).first_ps) return;
   bool several = false;  // a single structure before its trajectory is no beginning
   for (std::size_t k = 0; k < b.size(); ++k) {
-    if (several && b[k].first_ps && *b[k].first_ps <= *b[0].first_ps + time_slack_ps)
+    const double after_ps = *b[0].first_ps + (several ? time_slack_ps : -time_slack_ps);
+    if (b[k].first_ps && (several ? *b[k].first_ps <= after_ps : *b[k].first_ps < after_ps))
       throw JoinError(JoinFault::starts_again,
                       fmt::format("{} starts again, at {:.6g} ps",
                                   files.files[k].filename().string(), *b[k].first_ps));
@@ -107,16 +108,26 @@ std::optional<double> JoinedFrames::time_of(double file_ps) {
   if (last_ps_ && begins && o.append) {
     const std::optional<double> step =
         o.spacing_ps ? o.spacing_ps : files_.beginnings[file_].step_ps;
-    if (!step || !(*step > 0))
+    if (step && *step > 0) {
+      const double next = *last_ps_ + *step;
+      if (std::abs(next - t) > slack_at(next)) shift_ps_ += next - t;
+      t = file_ps + shift_ps_;
+    } else if (t <= *last_ps_ + time_slack_ps) {  // files of one frame each may say when it is
       throw JoinError(
           JoinFault::no_spacing,
           fmt::format("{} does not say how long after the frames before it begins", name()));
-    const double next = *last_ps_ + *step;
-    if (std::abs(next - t) > slack_at(next)) shift_ps_ += next - t;
-    t = file_ps + shift_ps_;
+    }
     file_ps_ = t;
   } else if (last_ps_ && t <= *last_ps_ + time_slack_ps) {
-    if (t <= *first_ps_ + time_slack_ps && *last_ps_ > *first_ps_ + time_slack_ps) {
+    const bool falls = read_ps_ && file_ps < *read_ps_ - time_slack_ps;
+    falling_ = falls ? falling_ + 1 : 0;
+    if (falls && (t < *first_ps_ - time_slack_ps || falling_ > 1))
+      throw JoinError(
+          JoinFault::backwards,
+          fmt::format("{} runs backwards, from {:.6g} to {:.6g} ps", name(), *read_ps_, file_ps));
+    read_ps_ = file_ps;
+    if (t < *first_ps_ - time_slack_ps ||
+        (t <= *first_ps_ + time_slack_ps && *last_ps_ > *first_ps_ + time_slack_ps)) {
       throw JoinError(JoinFault::starts_again,
                       fmt::format("{} starts again, at {:.6g} ps; the first frame was at {:.6g} ps",
                                   name(), file_ps, *first_ps_));
@@ -125,6 +136,8 @@ std::optional<double> JoinedFrames::time_of(double file_ps) {
       return {};
     }
   }
+  read_ps_ = file_ps;
+  falling_ = 0;
   if (!file_ps_) file_ps_ = t;
   if (!first_ps_) first_ps_ = t;
   last_ps_ = t;
@@ -138,6 +151,8 @@ bool JoinedFrames::read(Snapshot& s) {
       reader_ = open_part(files_.files[file_], o, o.positions);
       shift_ps_ = 0;
       file_ps_.reset();
+      read_ps_.reset();
+      falling_ = 0;
     }
     while (reader_->read(s)) {
       const std::optional<double> t = time_of(s.frame.time_ps);

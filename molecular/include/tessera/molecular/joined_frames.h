@@ -9,10 +9,10 @@
 //
 // Times rise: a frame whose time is not above that of all before it (by 1e-6 ps) came again, as
 // after a restart from a checkpoint, and is left out. A file that starts again, no later than the
-// first frame of all, is another run and refused. Or every file is appended, whenever it begins,
-// shifted to where the one before has ended. Where frames have no times (.gro, models of .pdb:
-// several frames, all of one time; or files of one frame each, all of one time) all of them count,
-// by their number.
+// first frame of all, is another run and refused, as is one that runs backwards. Or every file is
+// appended, whenever it begins, shifted to where the one before has ended. Where frames have no
+// times (.gro, models of .pdb: several frames, all of one time; or files of one frame each, all of
+// one time) all of them count, by their number.
 #pragma once
 #include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
@@ -50,6 +50,7 @@ enum class JoinFault {
   bounds,           ///< bounds of times are given, but frames have none and there is no spacing
   starts_again,     ///< a file starts again and is not to be appended
   no_spacing,       ///< a file to append does not say how long after the frames before it begins
+  backwards,        ///< times of a file fall, and no frame comes again
   lone_velocities,  ///< there are velocities at a time without positions; both are wanted
 };
 class JoinError : public Error {
@@ -72,8 +73,9 @@ struct JoinedFiles {
   bool by_number = false;                 ///< frames have no times: all of them count
 };
 
-/// Reads frames of each file up to the second time. Throws JoinError but for starts_again and
-/// no_spacing, Error where there is no file, and what open_trajectory and its reader throw.
+/// Reads frames of each file up to the second time. Throws JoinError but for starts_again,
+/// no_spacing and backwards, Error where there is no file, and what open_trajectory and its reader
+/// throw.
 JoinedFiles join_files(std::vector<std::filesystem::path> files, const JoinOptions& options = {});
 
 /// Throws JoinError starts_again where one of the files does, which reading would meet only there.
@@ -86,8 +88,8 @@ class JoinedFrames {
  public:
   explicit JoinedFrames(JoinedFiles files) : files_(std::move(files)) {}
   /// The next frame, its time that among all frames: k spacing (or k) of frames without times;
-  /// false after the last. Throws JoinError starts_again and no_spacing, and what the readers
-  /// throw.
+  /// false after the last. Throws JoinError starts_again, no_spacing and backwards, and what the
+  /// readers throw.
   bool read(Snapshot& snapshot);
   /// Frames so far that came again.
   std::int64_t left_out() const { return left_out_; }
@@ -102,7 +104,9 @@ class JoinedFrames {
   std::int64_t seen_ = 0, number_ = 0, left_out_ = 0;
   double shift_ps_ = 0;
   std::optional<double> first_ps_, last_ps_,
-      file_ps_;  ///< of all frames, of the last one, of the first of this file
+      file_ps_;                    ///< of all frames, of the last one, of the first of this file
+  std::optional<double> read_ps_;  ///< that this file has of its last frame
+  int falling_ = 0;                ///< frames of it in a row that are earlier than those before
   std::unique_ptr<TrajectoryReader> reader_;
   std::vector<data::Diagnostic> remarks_;
 };
