@@ -16,6 +16,8 @@ class MdBreakdown : public Md {
   static fs::path gallery(const char* name) {
     return fs::path(TESSERA_SOURCE_DIR) / "apps/examples/molecular" / name;
   }
+  /// The frame that a run has ended with, as it was written.
+  std::string end_of(const std::string& run) const { return read(run + "/1_dynamics/final.gro"); }
   /// Alanine dipeptide in vacuum, its heavy atoms changed by `change(number from 0, place in
   /// angstrom)`.
   template <class F>
@@ -71,6 +73,73 @@ TEST_F(MdBreakdown, ARerunDoesNotAskForTheStructure) {
   const Outcome o = tessera({"rerun", "case.toml", "RUN/1_minimize/final.pdb", "-o", "AGAIN"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(table("AGAIN/1_rerun/energies.csv").at("potential").size(), 1u);
+}
+
+/// What a rerun does not use is not asked of it, and frames that do not fit are bad input.
+TEST_F(MdBreakdown, FramesThatDoNotFitAreRefusedWithTheirNumber) {
+  const auto argon_in = [](const std::string& edge, const std::string& keys) {
+    return "app = \"molecular.dynamics\"\ncoulombtype = \"none\"\nlennard_jones = {}\nbuild = "
+           "{cells "
+           "= 3, edge = \"" +
+           edge + " nm\"}\noutput.pictures = false\n" + keys;
+  };
+  const std::string forces = "rvdw = \"0.7 nm\"\n", small = "rvdw = \"0.85 nm\"\n";
+  write("run.toml", argon_in("0.54", forces + "dt = \"4 fs\"\noutput.trajectory = [\"trr\", "
+                                              "\"dcd\"]\nnstxout = 5\nnsteps = 10\n"));
+  ASSERT_EQ(tessera({"run", "run.toml", "-o", "RUN"}).code, 0);
+  write("open.toml", argon_in("0.54", forces + "box = \"none\"\nnsteps = 5\nnstxout = 5\n"
+                                               "output.trajectory = [\"dcd\"]\n"));
+  ASSERT_EQ(tessera({"run", "open.toml", "-o", "OPEN"}).code, 0);
+  const auto refused = [&](const std::string& edge, const std::string& keys,
+                           const std::string& frames, const char* says, const char* hint) {
+    write("again.toml",
+          argon_in(edge, keys + "[[stage]]\ntype = \"rerun\"\nframes = \"" + frames + "\"\n"));
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"check", "again.toml"}, {"run", "again.toml", "-o", "AGAIN"}}) {
+      const Outcome o = tessera(command);
+      EXPECT_EQ(o.code, 4) << o.err;
+      EXPECT_TRUE(holds(o.err, "error E0750") && holds(o.err, says) && holds(o.err, hint)) << o.err;
+    }
+    EXPECT_FALSE(fs::exists(here() / "AGAIN/1_rerun/why.txt"));
+  };
+  refused("0.6", small, "RUN/1_dynamics/trajectory.trr", "frame 0: ", "a shorter cut-off");
+  refused("0.54", forces, "OPEN/1_dynamics/trajectory.dcd", "frame 0 has no box", "box = \"none\"");
+  // A later one, which the run meets.
+  write("two.gro", end_of("RUN") + end_of("OPEN"));
+  write("again.toml",
+        argon_in("0.54", forces + "[[stage]]\ntype = \"rerun\"\nframes = \"two.gro\"\n"));
+  EXPECT_EQ(tessera({"check", "again.toml"}).code, 0);
+  const Outcome o = tessera({"run", "again.toml", "-o", "LATER"});
+  EXPECT_EQ(o.code, 4) << o.err;
+  EXPECT_TRUE(holds(o.err, "error E0750") && holds(o.err, "frame 1 has no box")) << o.err;
+  EXPECT_FALSE(fs::exists(here() / "LATER/1_rerun/why.txt"));
+}
+
+TEST_F(MdBreakdown, ARerunDoesNotAskForMasses) {
+  peptide("output.trajectory = [\"trr\"]\n[[stage]]\ntype = \"minimize\"\nnsteps = 2\n",
+          [](std::size_t, std::array<double, 3>&) {});
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  const std::string rerun = "[[stage]]\ntype = \"rerun\"\nframes = \"RUN/1_minimize/final.gro\"\n";
+  peptide("hydrogen_mass = \"9 amu\"\n" + rerun, [](std::size_t, std::array<double, 3>&) {});
+  EXPECT_EQ(tessera({"check", "case.toml"}).code, 0);
+  const Outcome o = tessera({"run", "case.toml", "--output", "AGAIN"});
+  EXPECT_EQ(o.code, 0) << o.err;
+}
+
+/// Whatever moves the box, by trials too.
+TEST_F(MdBreakdown, ABoxBelowTwoCutOffsIsNamed) {
+  for (const std::string barostat : {"monte-carlo", "c-rescale", "parrinello-rahman"}) {
+    write("case.toml",
+          "app = \"molecular.dynamics\"\nrvdw = \"0.8 nm\"\ncoulombtype = \"none\"\ndt = \"4 "
+          "fs\"\nnsteps = 5000\nnstxout = 0\nnstlog = 0\ntcoupl = \"v-rescale\"\nref_t = \"100 "
+          "K\"\npcoupl = \"" +
+              barostat +
+              "\"\nref_p = \"3000 bar\"\nlennard_jones = {}\nbuild = {kind = \"lattice\", cells = "
+              "3, edge = \"0.54 nm\"}\noutput.pictures = false\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", barostat});
+    EXPECT_EQ(o.code, 7) << barostat << o.err;
+    EXPECT_TRUE(holds(o.err, "what to try: a shorter cut-off")) << barostat << o.err;
+  }
 }
 
 TEST_F(MdBreakdown, AStepTooLongForBondsTellsWhatWentAstray) {

@@ -64,45 +64,52 @@ TEST_F(MdHeld, RestraintsOfTheStageCount) {
   EXPECT_TRUE(warns(text + "[[stage]]\nname = \"a\"\n[[stage]]\ndefine = [\"POSRES\"]\n", kStay));
 }
 
-/// What a stage holds lies in the box, so that nothing depends on the image that its file has.
+/// What a stage holds lies in the box, so that nothing depends on the image that its file has; of
+/// what a topology holds neither, where its centre follows the box.
 TEST_F(MdHeld, TheImageOfAStructureDoesNotCount) {
-  std::string gro = "held\n27\n", far = gro;
+  std::string gro = "held\n27\n", far = gro, some = gro;
   for (int k = 0; k < 27; ++k)
-    for (std::string* to : {&gro, &far}) {
-      const double more = to == &far ? 6 : 0;
+    for (std::string* to : {&gro, &far, &some}) {
+      const double more = to == &far || (to == &some && (k == 1 || k == 5)) ? 6 : 0;
       char line[100];
       std::snprintf(line, sizeof line, "%5dAR      AR%5d%8.3f%8.3f%8.3f\n", k + 1, k + 1,
                     0.2 + 0.66 * (k % 3) + more, 0.2 + 0.66 * (k / 3 % 3) - more,
                     0.2 + 0.66 * (k / 9));
       *to += line;
     }
-  write("a.gro", gro + "   2.0   2.0   2.0\n");
-  write("b.gro", far + "   2.0   2.0   2.0\n");
+  const std::vector<std::string> structures = {"a.gro", "b.gro", "c.gro"};
+  const std::string* const texts[] = {&gro, &far, &some};
+  for (std::size_t k = 0; k < 3; ++k) write(structures[k], *texts[k] + "   2.0   2.0   2.0\n");
   write("held.top",
-        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 39.948 0 A 0.34 0.99\n[ moleculetype ]\nA "
-        "1\n[ atoms "
-        "]\n1 AR 1 AR AR 1\n[ system ]\nheld\n[ molecules ]\nA 27\n");
-  std::array<std::vector<double>, 2> volume, pressure;
-  for (const int k : {0, 1}) {
-    write("case.toml", std::string("app = \"molecular.dynamics\"\ntopology = "
-                                   "\"held.top\"\nstructure = \"") +
-                           (k == 0 ? "a" : "b") +
-                           ".gro\"\nrvdw = \"0.8 nm\"\ncoulombtype = \"none\"\nprecision = "
-                           "\"f64\"\nnsteps = 40\nnstenergy = 10\nnstxout = 0\nref_p = \"2000 "
-                           "bar\"\ntau_p = \"0.2 ps\"\nposres = \"index 0 to 8\"\n" +
-                           kPressed);
-    const std::string run = "RUN" + std::to_string(k);
-    const Outcome o = tessera({"run", "case.toml", "--output", run});
-    ASSERT_EQ(o.code, 0) << o.err;
-    auto rows = table(run + "/1_dynamics/energies.csv");
-    volume[static_cast<std::size_t>(k)] = rows.at("volume_nm3");
-    pressure[static_cast<std::size_t>(k)] = rows.at("pressure_bar");
-  }
-  ASSERT_EQ(volume[0].size(), 5u);
-  EXPECT_NE(volume[0].back(), volume[0].front());
-  for (std::size_t k = 0; k < 5; ++k) {
-    EXPECT_NEAR(volume[1][k], volume[0][k], 1e-6 * volume[0][k]) << k;
-    EXPECT_NEAR(pressure[1][k], pressure[0][k], 1e-3 + 1e-5 * std::abs(pressure[0][k])) << k;
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 39.948 0 A 0.34 0.99\n[ moleculetype ]\nH "
+        "1\n[ atoms ]\n1 AR 1 AR AR 1\n#ifdef POSRES\n[ position_restraints ]\n1 1 1000 1000 "
+        "1000\n#endif\n[ moleculetype ]\nA 1\n[ atoms ]\n1 AR 1 AR AR 1\n[ system ]\nheld\n"
+        "[ molecules ]\nH 9\nA 18\n");
+  for (const bool of_topology : {false, true}) {
+    std::vector<std::vector<double>> volume, pressure;
+    for (const std::string& structure : structures) {
+      write("case.toml",
+            "app = \"molecular.dynamics\"\ntopology = \"held.top\"\nstructure = \"" + structure +
+                "\"\nrvdw = \"0.8 nm\"\ncoulombtype = \"none\"\nprecision = \"f64\"\nnsteps = "
+                "40\nnstenergy = 10\nnstxout = 0\nref_p = \"2000 bar\"\ntau_p = \"0.2 ps\"\n" +
+                (of_topology ? "define = [\"POSRES\"]\nrefcoord_scaling = \"com\"\n"
+                             : "posres = \"index 0 to 8\"\n") +
+                kPressed);
+      const std::string run = structure + (of_topology ? "_of_topology" : "_of_stage");
+      const Outcome o = tessera({"run", "case.toml", "--output", run});
+      ASSERT_EQ(o.code, 0) << o.err;
+      auto rows = table(run + "/1_dynamics/energies.csv");
+      volume.push_back(rows.at("volume_nm3"));
+      pressure.push_back(rows.at("pressure_bar"));
+    }
+    ASSERT_EQ(volume[0].size(), 5u);
+    EXPECT_NE(volume[0].back(), volume[0].front());
+    for (std::size_t of = 1; of < 3; ++of)
+      for (std::size_t k = 0; k < 5; ++k) {
+        EXPECT_NEAR(volume[of][k], volume[0][k], 1e-6 * volume[0][k]) << k << of_topology;
+        EXPECT_NEAR(pressure[of][k], pressure[0][k], 1e-3 + 1e-5 * std::abs(pressure[0][k]))
+            << k << of_topology;
+      }
   }
 }
 

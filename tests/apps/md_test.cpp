@@ -5,6 +5,7 @@
 #include "test_data.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <map>
@@ -88,6 +89,46 @@ TEST_F(Md, KilledAndResumedItIsTheSameOnAnyNumberOfThreads) {
     EXPECT_GT(fs::file_size(here() / "whole" / name), 1000u);
     EXPECT_EQ(read(fs::path("killed") / name), read(fs::path("whole") / name)) << name;
   }
+}
+
+/// Frames of a rerun take time and place, too; what is told is what is written, within headers.
+TEST_F(Md, EstimatesKnowOfReruns) {
+  std::string text = kArgon;
+  text = text.substr(0, text.find("[[stage]]"));
+  write("case.toml", text + "[[stage]]\nnsteps = 600\n");
+  ASSERT_EQ(
+      tessera({"run", "case.toml", "--output", "RUN", "--set", "output.trajectory=[\"trr\"]"}).code,
+      0);
+  const std::string rerun =
+      text + "[[stage]]\ntype = \"rerun\"\nframes = \"RUN/1_dynamics/trajectory.trr\"\n";
+  write("again.toml", rerun);
+  const std::vector<std::string> settings = {"--set", "output.forces=true", "--set",
+                                             "output.trajectory=[\"trr\"]"};
+  const auto with = [&](std::vector<std::string> command) {
+    command.insert(command.end(), settings.begin(), settings.end());
+    return command;
+  };
+  ASSERT_EQ(tessera(with({"run", "again.toml", "--output", "AGAIN"})).code, 0);
+  double written = 0;
+  for (const char* file : {"forces.trr", "energies.csv"})
+    written += static_cast<double>(fs::file_size(here() / "AGAIN/1_rerun" / file));
+  const auto told = [&](const std::vector<std::string>& command) {
+    const Outcome o = tessera(command);
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_TRUE(holds(o.out, "rerun: 61 frames")) << o.out;
+    return nlohmann::json::parse(tessera([&] {
+                                   std::vector<std::string> json = command;
+                                   json.emplace_back("--json");
+                                   return json;
+                                 }())
+                                     .out);
+  };
+  const nlohmann::json all = told(with({"estimate", "again.toml"})),
+                       rows = told({"estimate", "again.toml"});
+  const double states = 4.0 * 108 * 72;  // checkpoints
+  EXPECT_NEAR(all["disk_bytes"].get<double>() - states, written, 0.2 * written);
+  EXPECT_LT(rows["disk_bytes"].get<double>() - states, 0.1 * written);
+  EXPECT_GT(all["seconds"].get<double>(), 0);
 }
 
 /// What a rerun finds in the frames of a trajectory is what the run that wrote it found there.

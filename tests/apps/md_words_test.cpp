@@ -352,11 +352,20 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
         {"posres = \"none\"\nrefcoord_scaling = \"com\"\n", "refcoord_scaling",
          "where no atoms are held"}})
     warned(water(keys), key, std::string(key) + " has no effect " + says);
+  const std::string down = "[[stage]]\ntype = \"minimize\"\n",
+                    tensor = "output.pressure_tensor = true\n",
+                    speeds = "output.velocities = true\n";
+  warned(tensor + water("") + down, "output.pressure_tensor",
+         "pressure_tensor has no effect without a stage of dynamics in a box");
+  warned("box = \"none\"\n" + tensor + water(cut), "output.pressure_tensor", "in a box");
+  warned(speeds + water("") + down, "output.velocities",
+         "velocities has no effect where stages minimize");
   const auto silent = [&](const std::string& text) {
     write("case.toml", text);
     const Outcome o = tessera({"check", "case.toml"});
     EXPECT_TRUE(o.code == 0 && !holds(o.err, "E0757")) << text << o.err;
   };
+  silent(tensor + speeds + water("") + down + "[[stage]]\nname = \"on\"\n");
   silent(water(sd + "comm_mode = \"none\"\n"));
   silent(water("freeze = \"none\"\ncomm_mode = \"linear\"\n"));
   silent(water(coupled +

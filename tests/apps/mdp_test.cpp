@@ -130,7 +130,7 @@ TEST_F(Mdp, AProgramOnTheLibraryFindsTheNumbersOfTheCommand) {
   const mol::GroFile gro = mol::read_gro(data::read_text_file(here() / "conf.gro"));
   const mol::Frame& start = gro.frames[0];
   const mol::System topology = mol::read_top(here() / "topol.top", mdp.topology(start)).system;
-  const mol::StageStart at = mol::stage_start(mdp.stage, topology, start.box, start);
+  const mol::StageStart at = mol::stage_start(mdp.stage, topology, start, start);
   const auto run = mol::begin_stage(mdp.stage, at, start);
   while (!run->done()) run->advance(run->step() + 10);
   const std::string table = read("R/1_md/energies.csv");

@@ -46,7 +46,7 @@ TEST(Stages, StepsAreThoseOfTheIntegrator) {
   s.nonbonded = argon_forces;
   s.dynamics.dt_ps = 0.004;
   s.dynamics.temperature_k = 90;
-  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  const StageStart at = stage_start(s, c.system, c.frame, c.frame);
   const auto run = begin_stage(s, at, c.frame);
   run->advance(20);
   EXPECT_TRUE(run->done());
@@ -62,7 +62,7 @@ TEST(Stages, StepsAreThoseOfTheIntegrator) {
 TEST(Stages, ARunGoesOnFromItsCheckpointBitByBit) {
   const Case c = argon(3);
   const Stage s = everything();
-  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  const StageStart at = stage_start(s, c.system, c.frame, c.frame);
   const auto whole = begin_stage(s, at, c.frame);
   whole->advance(20);
   data::Checkpoint there;
@@ -95,7 +95,7 @@ TEST(Stages, RestraintsAreInThePressureAsTheirPositionsScale) {
     s.held = held;
     s.held_k = 1000;
     s.restraint_scaling = kind;
-    const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+    const StageStart at = stage_start(s, c.system, c.frame, c.frame);
     Forces f;
     stage_forces(s, at, c.frame.box)(x, c.frame.box, f);
     return f.virial[0][0];
@@ -146,7 +146,7 @@ TEST(Stages, HeldMoleculesAreInOnePieceWhateverTheFileHasWrapped) {
       }
     else
       s.held = "index 0 to 3";
-    const StageStart at = stage_start(s, here.system, here.frame.box, here.frame);
+    const StageStart at = stage_start(s, here.system, here.frame, here.frame);
     const Box box = rectangular_box({0.99 * edge, 0.99 * edge, 0.99 * edge});
     std::vector<Vec3> moved = c.frame.x_nm;  // the same in all cases
     for (Vec3& p : moved)
@@ -203,8 +203,8 @@ TEST(Stages, RestraintsCountOnceWithMultipleTimeSteps) {
       return s;
     };
     const Stage plain = stage(1), seldom = stage(2);
-    const StageStart at_plain = stage_start(plain, system, c.frame.box, c.frame),
-                     at = stage_start(seldom, system, c.frame.box, c.frame);
+    const StageStart at_plain = stage_start(plain, system, c.frame, c.frame),
+                     at = stage_start(seldom, system, c.frame, c.frame);
     const auto all = begin_stage(plain, at_plain, c.frame);
     const auto compare = [&](StageRun& run) {
       EXPECT_NEAR(restraints(run), 0.05, 1e-9) << "k/2 x^2";
@@ -248,7 +248,7 @@ TEST(Stages, SumsOfDoublesGiveTheForcesAndVirialsOfRuns) {
       s.nonbonded.tail = N::Tail::c6_c12;
       s.nonbonded.tail_pairs = pairs;
       s.force_options.precision = Precision::f64;
-      const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+      const StageStart at = stage_start(s, c.system, c.frame, c.frame);
       Forces run, exact;
       stage_forces(s, at, c.frame.box)(c.frame.x_nm, c.frame.box, run);
       s.exact = true;
@@ -268,7 +268,7 @@ TEST(Stages, ALookAtAFrameHasTheDegreesOfFreedomOfLangevin) {
   Stage s;
   s.nonbonded = rigid_water_forces;
   s.dynamics.scheme = Dynamics::Scheme::langevin;
-  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  const StageStart at = stage_start(s, c.system, c.frame, c.frame);
   const auto run = begin_stage(s, at, c.frame);
   const auto value = [&](const char* name) {
     const auto& columns = run->columns();
@@ -284,7 +284,7 @@ TEST(Stages, TheGridOfPmeStaysWhileTheBoxChanges) {
   const Case c = rigid_waters();
   Stage s;
   s.nonbonded = rigid_water_forces;
-  const StageStart at = stage_start(s, c.system, c.frame.box, c.frame);
+  const StageStart at = stage_start(s, c.system, c.frame, c.frame);
   Nonbonded fixed = rigid_water_forces;
   fixed.fourier_grid = pme_grid(rigid_water_forces, c.frame.box);
   EXPECT_EQ(at.nonbonded.fourier_grid, fixed.fourier_grid);
@@ -302,7 +302,7 @@ TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {
   begin.time_ps = 5;
   Stage s = everything();
   s.heat_from_k = 10;
-  const StageStart heated = stage_start(s, c.system, c.frame.box, begin);
+  const StageStart heated = stage_start(s, c.system, c.frame, begin);
   const Dynamics& d = heated.dynamics;
   EXPECT_EQ(d.annealing, (Ramp{{5, 10}, {5 + 40 * 0.004, 90}}));
   ASSERT_EQ(d.groups.size(), 2u);
@@ -315,8 +315,127 @@ TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {
   EXPECT_EQ(heated.system.position_restraints.rows[0][3], c.frame.x_nm[70][0]);
   s.heat_from_k.reset();
   s.dynamics.annealing = {{0, 20}, {2, 30}};
-  EXPECT_EQ(stage_start(s, c.system, c.frame.box, begin).dynamics.annealing,
-            (Ramp{{5, 20}, {7, 30}}));
+  EXPECT_EQ(stage_start(s, c.system, c.frame, begin).dynamics.annealing, (Ramp{{5, 20}, {7, 30}}));
+}
+
+/// Molecules that a topology holds, whole ones a box vector away among them: what only their centre
+/// scales is the same. They lie evenly around the box along x, and end to end along y, where no
+/// image is the nearest one by more than rounding.
+TEST(Stages, WhatATopologyHoldsIsGatheredWhateverImagesItsMoleculesHave) {
+  Case c = argon(3);
+  const double edge = c.frame.box.edge[0][0];
+  for (std::size_t k = 0; k < 6; ++k) {
+    const double y = k % 2 == 0 ? 0.25 : 0.75;
+    c.frame.x_nm[2 * k] = {(static_cast<double>(k) + 0.1) * edge / 6, y * edge, 0.3};
+    c.frame.x_nm[2 * k + 1] = c.frame.x_nm[2 * k];
+    c.frame.x_nm[2 * k + 1][2] += 0.2;
+    const auto first = static_cast<std::int32_t>(2 * k);
+    c.system.connectivity.push_back({first, first + 1});
+  }
+  const auto found = [&](const std::vector<Vec3>& reference, const Frame& begin) {
+    Stage s;
+    s.n_steps = 1;
+    s.nonbonded = argon_forces;
+    s.restraint_scaling = RestraintScaling::centre;
+    System system = c.system;
+    for (std::int32_t i = 0; i < 12; ++i) {
+      const Vec3& at = reference[static_cast<std::size_t>(i)];
+      system.position_restraints.atoms.push_back({i});
+      system.position_restraints.row.push_back(i);
+      system.position_restraints.rows.push_back({1000, 1000, 1000, at[0], at[1], at[2]});
+    }
+    Frame structure = c.frame;
+    structure.x_nm = reference;
+    const StageStart at = stage_start(s, system, structure, begin);
+    Forces f;
+    std::vector<Vec3> moved = c.frame.x_nm;
+    for (Vec3& p : moved)
+      for (double& v : p) v *= 0.99;
+    stage_forces(s, at, begin.box)(moved, rectangular_box({0.99 * edge, 0.99 * edge, 0.99 * edge}),
+                                   f);
+    return std::array{f.energy[static_cast<std::size_t>(Term::position_restraints)],
+                      f.virial[0][0] + f.virial[1][1] + f.virial[2][2]};
+  };
+  const auto gathered = found(c.frame.x_nm, c.frame);
+  EXPECT_GT(gathered[0], 0.01);
+  for (const std::size_t k : {0U, 1U, 2U, 3U, 4U, 5U})
+    for (const std::size_t axis : {0U, 1U, 2U})
+      for (const double image : {-1.0, 1.0, 3.0}) {
+        std::vector<Vec3> far = c.frame.x_nm;
+        for (const std::size_t i : {2 * k, 2 * k + 1}) far[i][axis] += image * edge;
+        Frame elsewhere = c.frame;  // and where the stage begins
+        elsewhere.x_nm = far;
+        for (const auto& f :
+             {found(far, c.frame), found(c.frame.x_nm, elsewhere), found(far, elsewhere)}) {
+          EXPECT_NEAR(f[0], gathered[0], 1e-9 * gathered[0]) << k << axis << image;
+          EXPECT_NEAR(f[1], gathered[1], 1e-6 * std::abs(gathered[1])) << k << axis << image;
+        }
+      }
+}
+
+/// Springs that move with the box are summed alike by stages that minimize and that move.
+TEST(Stages, AnEnergyOfRestraintsIsThatOfTheStageBefore) {
+  Case c = argon(3);
+  for (std::int32_t i = 0; i < 4; ++i) {
+    const Vec3& at = c.frame.x_nm[static_cast<std::size_t>(i)];
+    c.system.position_restraints.atoms.push_back({i});
+    c.system.position_restraints.row.push_back(i);
+    c.system.position_restraints.rows.push_back({5, 5, 5, at[0] + 0.01, at[1], at[2]});
+  }
+  for (const RestraintScaling scaling :
+       {RestraintScaling::none, RestraintScaling::all, RestraintScaling::centre}) {
+    Stage s;
+    s.type = StageType::minimize;
+    s.n_steps = 5;
+    s.nonbonded = argon_forces;
+    s.force_options.precision = Precision::f64;
+    s.restraint_scaling = scaling;
+    const StageStart at = stage_start(s, c.system, c.frame, c.frame);
+    const auto down = begin_stage(s, at, c.frame);
+    while (!down->done()) down->advance(down->step() + 1);
+    Stage next = s;
+    next.type = StageType::dynamics;
+    const StageStart there = stage_start(next, c.system, c.frame, down->frame());
+    const auto steps = begin_stage(next, there, down->frame());
+    const auto energy = [](const StageRun& run) {
+      const auto column = std::ranges::find(run.columns(), std::string("position_restraints"));
+      return run.row()[static_cast<std::size_t>(column - run.columns().begin())];
+    };
+    EXPECT_GT(energy(*down), 0);
+    EXPECT_NEAR(energy(*steps), energy(*down), 1e-13 * energy(*down));
+  }
+}
+
+/// Temperatures of a ramp are those of times that no stop among the steps rounds.
+TEST(Stages, ARampDoesNotKnowWhereStepsAreReported) {
+  Case c = argon(3);
+  c.frame.time_ps = 0.1;
+  for (const auto scheme : {Dynamics::Scheme::langevin, Dynamics::Scheme::leap_frog,
+                            Dynamics::Scheme::velocity_verlet}) {
+    Stage s;
+    s.n_steps = 210;
+    s.nonbonded = argon_forces;
+    s.dynamics.scheme = scheme;
+    s.dynamics.dt_ps = 0.004;
+    s.dynamics.thermostat = scheme == Dynamics::Scheme::langevin ? Dynamics::Thermostat::none
+                            : scheme == Dynamics::Scheme::velocity_verlet
+                                ? Dynamics::Thermostat::nose_hoover
+                                : Dynamics::Thermostat::v_rescale;
+    s.dynamics.annealing = {{0, 50}, {0.7, 150}};
+    const StageStart at = stage_start(s, c.system, c.frame, c.frame);
+    const auto by = [&](std::int64_t steps) {
+      auto run = begin_stage(s, at, c.frame);
+      while (!run->done()) run->advance(std::min(s.n_steps, run->step() + steps));
+      return run;
+    };
+    const auto one = by(210), ten = by(10), seven = by(7);
+    EXPECT_EQ(one->frame().time_ps, 0.1 + 210 * 0.004);
+    for (const auto* run : {&ten, &seven}) {
+      EXPECT_EQ((*run)->frame().x_nm, one->frame().x_nm);
+      EXPECT_EQ((*run)->frame().v_nm_ps, one->frame().v_nm_ps);
+      EXPECT_EQ((*run)->frame().time_ps, one->frame().time_ps);
+    }
+  }
 }
 
 TEST(Stages, FrozenWatersAndFramesThatAreLookedAtAreNotRigid) {
@@ -324,9 +443,9 @@ TEST(Stages, FrozenWatersAndFramesThatAreLookedAtAreNotRigid) {
   Stage s;
   s.nonbonded = rigid_water_forces;
   s.frozen.all = "index 0 to 2";
-  EXPECT_EQ(stage_start(s, c.system, c.frame.box, c.frame).system.rigid_waters.size(), 26u);
+  EXPECT_EQ(stage_start(s, c.system, c.frame, c.frame).system.rigid_waters.size(), 26u);
   s.type = StageType::rerun;
-  EXPECT_EQ(stage_start(s, c.system, c.frame.box, c.frame).system.rigid_waters.size(), 0u);
+  EXPECT_EQ(stage_start(s, c.system, c.frame, c.frame).system.rigid_waters.size(), 0u);
 }
 
 TEST(Stages, WithoutABoxAnInfiniteCutOffIsNone) {

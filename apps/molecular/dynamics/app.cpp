@@ -16,6 +16,7 @@
 #include "tessera/data/run.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/stage_run.h"
+#include "tessera/molecular/trajectory.h"
 
 #include <fmt/format.h>
 
@@ -48,9 +49,10 @@ std::string frozen_text(const std::vector<std::array<bool, 3>>& frozen) {
 
 /// Bytes of a frame of some atoms. xtc: as many bits a coordinate as the box has steps of its
 /// precision, at most.
-double frame_bytes(const std::string& format, const Case& c, double atoms, std::size_t columns) {
+double frame_bytes(const std::string& format, const Case& c, double atoms,
+                   const mol::StageRun& running) {
   const OutputOptions& o = c.options.output;
-  const double vectors = 1 + o.velocities + o.forces;
+  const double vectors = 1 + (o.velocities && !running.frame().v_nm_ps.empty()) + o.forces;
   if (format == "xtc") {
     const auto l =
         mol::is_periodic(c.start.box) ? mol::lengths_nm(c.start.box) : mol::Vec3{10, 10, 10};
@@ -61,20 +63,34 @@ double frame_bytes(const std::string& format, const Case& c, double atoms, std::
   if (format == "nc") return 80 + 12 * vectors * atoms;
   const double doubles = 24 * vectors * atoms;
   return format == "trr"    ? 160 + doubles
-         : format == "h5md" ? 200 + doubles + 8.0 * static_cast<double>(columns)
+         : format == "h5md" ? 200 + doubles + 8.0 * static_cast<double>(running.columns().size())
                             : 3000 + doubles + 20 * atoms;  // pvd: lists of points and vertices
 }
-/// Of the trajectories of a stage.
-std::uint64_t trajectory_bytes(const Case& c, const Stage& stage, std::size_t columns) {
-  const auto every = static_cast<std::uint64_t>(stage.settings.nstxout);
-  if (every == 0) return 0;
-  const double frames = 1 + static_cast<double>(static_cast<std::uint64_t>(stage.n_steps) / every),
-               atoms =
-                   static_cast<double>(c.written.empty() ? c.system.n_atoms() : c.written.size());
-  double sum = 0;
+/// How often something is written in all steps of a stage, of which the first one is told, too.
+std::int64_t times(std::int64_t steps, std::int64_t every) {
+  return every > 0 ? 1 + steps / every : 0;
+}
+/// Of the trajectories and the energies of a stage with `steps` steps, or frames behind the first.
+std::uint64_t stage_bytes(const Case& c, const Stage& stage, std::int64_t steps,
+                          const mol::StageRun& running) {
+  const bool rerun = stage.type == StageType::rerun;  // of every frame, where forces are wanted
+  const double atoms =
+      static_cast<double>(c.written.empty() ? c.system.n_atoms() : c.written.size());
+  double frame = 0;
   for (const std::string& format : c.options.output.trajectory)
-    sum += frames * frame_bytes(format, c, atoms, columns);
-  return static_cast<std::uint64_t>(sum);
+    frame += frame_bytes(format, c, atoms, running);
+  const std::int64_t every = !rerun ? stage.settings.nstxout : c.options.output.forces ? 1 : 0;
+  return static_cast<std::uint64_t>(static_cast<double>(times(steps, every)) * frame) +
+         static_cast<std::uint64_t>(times(steps, rerun ? 1 : stage.settings.nstenergy)) * 16 *
+             running.columns().size();
+}
+
+/// Frames behind the first one.
+std::int64_t frames_behind(const Stage& stage) {
+  const auto reader = mol::open_trajectory(stage.frames, {.positions = true});
+  std::int64_t n = -1;
+  for (mol::Snapshot s; reader->read(s);) ++n;
+  return n;
 }
 
 CheckReport check(const Case& c) {
@@ -127,8 +143,14 @@ Estimate estimate(const RunOptions& how, const Case& c) {
   for (const Stage& stage : c.stages) {
     // A few steps of each stage from the start tell the speed.
     const mol::StageStart at = stage_start(c, stage, c.start);
+    auto begin = std::chrono::steady_clock::now();
+    const auto since = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
     const std::unique_ptr<mol::StageRun> running = mol::begin_stage(stage, at, c.start);
-    const auto begin = std::chrono::steady_clock::now();
+    const bool rerun = stage.type == StageType::rerun;
+    e.seconds += since();
+    begin = std::chrono::steady_clock::now();
     std::int64_t taken = 0;
     double seconds = 0;
     while (!running->done() && seconds < 0.3) {
@@ -136,23 +158,23 @@ Estimate estimate(const RunOptions& how, const Case& c) {
       running->advance(
           stage.type == StageType::dynamics ? std::min(stage.n_steps, from + 10) : from + 1, false);
       taken += std::max<std::int64_t>(1, running->step() - from);
-      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      seconds = since();
     }
+    const std::int64_t steps = !rerun            ? stage.n_steps
+                               : running->done() ? taken
+                                                 : frames_behind(stage);
+    e.disk_bytes += stage_bytes(c, stage, steps, *running);
     if (taken == 0) continue;
-    e.seconds += seconds / static_cast<double>(taken) * static_cast<double>(stage.n_steps);
-    if (stage.type == StageType::rerun) continue;
-    if (!stage.minimizes())
+    e.seconds += seconds / static_cast<double>(taken) * static_cast<double>(steps);
+    if (rerun)
+      e.notes.push_back(fmt::format("{}: {} frames", stage.name, steps + 1));
+    else if (!stage.minimizes())
       e.notes.push_back(
           fmt::format("{}: {:.4g} ns/day", stage.name,
                       static_cast<double>(taken) * stage.dynamics.dt_ps * 86.4 / seconds));
     else
       e.notes.push_back(fmt::format("{}: at most {} steps; it ends where it has converged",
                                     stage.name, stage.n_steps));
-    const std::uint64_t every = static_cast<std::uint64_t>(stage.settings.nstenergy);
-    e.disk_bytes += trajectory_bytes(c, stage, running->columns().size());
-    if (every > 0)
-      e.disk_bytes +=
-          static_cast<std::uint64_t>(stage.n_steps) / every * 16 * running->columns().size();
   }
   e.of_rank = share_of_rank(how, c);
   return e;

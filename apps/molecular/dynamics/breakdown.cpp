@@ -9,21 +9,9 @@
 #include <cmath>
 
 namespace tessera::apps::dynamics {
-namespace {
-
-bool too_small(const Stage& stage, const mol::Box& box) {
-  try {
-    mol::check(stage.nonbonded, box);
-  } catch (const Error&) {
-    return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const mol::StageStart& at,
-                                       const mol::Frame& start, const std::string& why,
+                                       const mol::Frame& start, const Error& why,
                                        const mol::Frame& last, const mol::Frame* after) {
   const Stage& stage = c.stages[index];
   mol::System system = at.system;  // with charges as they act in the stage
@@ -32,7 +20,7 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
                                 : system.coulomb_constant / stage.nonbonded.epsilon_r;
   std::vector<std::string> lines = {fmt::format("stage {} ('{}') failed at step {}, {:.6g} ps: {}",
                                                 index + 1, stage.name, last.step, last.time_ps,
-                                                why)};
+                                                why.what())};
   std::vector<std::int32_t> told;
   const auto explain = [&](std::int32_t atom) {
     if (std::ranges::find(told, atom) != told.end()) return;
@@ -73,7 +61,7 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
       explain(atom);
   }
   lines.push_back(
-      too_small(stage, after ? after->box : last.box) || too_small(stage, last.box)
+      dynamic_cast<const mol::BoxTooSmall*>(&why)
           ? "what to try: a shorter cut-off (rvdw, rcoulomb), or a larger box: the barostat has "
             "made it smaller than two cut-offs"
       : stage.minimizes()

@@ -12,7 +12,7 @@ namespace tessera::apps::dynamics {
 /// atom went astray in it, what to try. `start`: where the stage began; `last`: the frame before
 /// the step; `after`: positions in it, null where there were none.
 std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const mol::StageStart& at,
-                                       const mol::Frame& start, const std::string& why,
+                                       const mol::Frame& start, const Error& why,
                                        const mol::Frame& last, const mol::Frame* after);
 
 }  // namespace tessera::apps::dynamics

@@ -222,13 +222,20 @@ struct Maker {
     const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};
     if (s.type == StageType::rerun) {
       data::open_input(s.frames);
+      mol::Snapshot first;
       try {
-        mol::open_trajectory(s.frames, {.n_atoms = c.system.n_atoms()});
+        const auto frames = mol::open_trajectory(s.frames, {.n_atoms = c.system.n_atoms()});
+        if (!frames->read(first)) throw Error("there is no frame in " + s.frames.string());
       } catch (const data::InputError&) {
         throw;
       } catch (const Error& e) {
-        error(750, key_of(k, "frames"), e.what());
+        return error(750, key_of(k, "frames"), e.what());
       }
+      first.frame.step = 0;
+      if (chosen && errors.size() == sound)
+        try_steps(k, asked, s, [&](const mol::StageStart& at) {
+          mol::check_frame(s, at, c.start.box, first.frame);
+        });
     } else if (s.minimizes() && chosen) {
       try_steps(k, asked, s, [&](const mol::StageStart& at) {
         mol::Minimizer(at.system, none, at.minimization,
@@ -298,6 +305,8 @@ struct Maker {
         tell(*x);
       else
         make(at);
+    } catch (const data::InputError&) {
+      throw;
     } catch (const Error& e) {
       tell(complaint_of_fault(words_of(e), asked));
     }
@@ -419,38 +428,28 @@ struct Maker {
       }
   }
 
-  /// Two steps of the fastest bond or less are no dynamics; GROMACS warns below ten.
+  /// Keys of [output] for what no stage has.
+  void doubt_output() {
+    const auto any = [&](auto&& has) { return std::ranges::any_of(c.stages, has); };
+    const bool moves = any([](const Stage&s) { return s.type == StageType::dynamics; }),
+               looks = any([](const Stage&s) { return s.type == StageType::rerun; });
+    const auto idle = [&](const char* key, const char* why) {
+      warn(757, fmt::format("output.{}", key), fmt::format("{} has no effect {}", key, why),
+           "leave it out");
+    };
+    if (c.options.output.pressure_tensor && !(moves && mol::is_periodic(c.start.box)))
+      idle("pressure_tensor", "without a stage of dynamics in a box");
+    if (c.options.output.velocities && !moves && !looks)
+      idle("velocities", "where stages minimize: there are none");
+  }
+
   void doubt_steps() {
     for (std::size_t k = 0; k < c.stages.size(); ++k) {
       const Stage& s = c.stages[k];
       if (s.type != StageType::dynamics || s.n_steps == 0) continue;
-      const mol::System system = stage_start(c, s, c.start).system;
-      double shortest = INFINITY;
-      std::size_t at = 0;
-      for (std::size_t b = 0; b < system.bonds.size(); ++b) {
-        const auto& [i, j] = system.bonds.atoms[b];
-        const double mi = system.atoms.mass_amu[static_cast<std::size_t>(i)],
-                     mj = system.atoms.mass_amu[static_cast<std::size_t>(j)],
-                     k_bond = system.bonds.rows[static_cast<std::size_t>(system.bonds.row[b])][1];
-        if (!(mi > 0 && mj > 0 && k_bond > 0)) continue;
-        const double period = 2 * std::acos(-1.0) * std::sqrt(mi * mj / (mi + mj) / k_bond);
-        if (period < shortest) {
-          shortest = period;
-          at = b;
-        }
-      }
-      if (s.dynamics.dt_ps * 10 > shortest) {
-        const auto [i, j] = system.bonds.atoms[at];
-        warn(753, key_of(k, "dt"),
-             fmt::format("stage '{}': the bond of atoms {} and {} swings in {:.2f} fs, less than "
-                         "ten steps of {:g} fs",
-                         s.name, mol::name_of_atom(system, i), mol::name_of_atom(system, j),
-                         1e3 * shortest, 1e3 * s.dynamics.dt_ps) +
-                 (s.dynamics.dt_ps * std::acos(-1.0) > shortest
-                      ? ": above 1/pi of its period no step is stable, and the run will fail"
-                      : ""),
-             "a shorter dt, or constraints = \"h-bonds\"");
-      }
+      if (const auto x =
+              complaint_of_step(stage_start(c, s, c.start).system, s.name, s.dynamics.dt_ps))
+        warn(x->number, key_of(k, x->key), x->message, x->hint);
     }
   }
 };
@@ -480,6 +479,7 @@ Case make_case(const data::Config& config) {
   m.doubt_own_ends();
   m.doubt_idle(m.idle, true);
   m.doubt_idle(m.idle_of_energies, false);
+  m.doubt_output();
   m.doubt_steps();
   m.c.inputs = data::inputs_read();
   return std::move(m.c);

@@ -25,7 +25,7 @@ struct Case {
   mol::Nonbonded::TailPairs tail_pairs =
       mol::Nonbonded::TailPairs::all;  ///< as the program of the topology counts
   mol::Frame start;
-  mol::Box reference;  ///< of the structure, to whose positions the topology's restraints hold
+  mol::Frame reference;  ///< the structure, to whose positions the topology's restraints hold
   std::vector<std::int32_t> written;  ///< atoms that trajectories hold, where they are not all
   std::vector<Stage> stages;
   std::vector<data::InputFile> inputs;

@@ -302,6 +302,35 @@ Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
   return {"integrator", words};
 }
 
+std::optional<Complaint> complaint_of_step(const mol::System& system, const std::string& stage,
+                                           double dt_ps) {
+  double shortest = INFINITY;
+  std::size_t at = 0;
+  for (std::size_t b = 0; b < system.bonds.size(); ++b) {
+    const auto& [i, j] = system.bonds.atoms[b];
+    const double mi = system.atoms.mass_amu[static_cast<std::size_t>(i)],
+                 mj = system.atoms.mass_amu[static_cast<std::size_t>(j)],
+                 k_bond = system.bonds.rows[static_cast<std::size_t>(system.bonds.row[b])][1];
+    if (!(mi > 0 && mj > 0 && k_bond > 0)) continue;
+    const double period = 2 * std::acos(-1.0) * std::sqrt(mi * mj / (mi + mj) / k_bond);
+    if (period < shortest) {
+      shortest = period;
+      at = b;
+    }
+  }
+  if (!(dt_ps * 10 > shortest)) return std::nullopt;
+  const auto [i, j] = system.bonds.atoms[at];
+  return Complaint{"dt",
+                   fmt::format("stage '{}': the bond of atoms {} and {} swings in {:.2f} fs, less "
+                               "than ten steps of {:g} fs",
+                               stage, mol::name_of_atom(system, i), mol::name_of_atom(system, j),
+                               1e3 * shortest, 1e3 * dt_ps) +
+                       (dt_ps * std::acos(-1.0) > shortest
+                            ? ": above 1/pi of its period no step is stable, and the run will fail"
+                            : ""),
+                   "a shorter dt, or constraints = \"h-bonds\"", 753, true};
+}
+
 std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::Frame& frame,
                                             const Settings& s) {
   const std::pair<const char*, const std::optional<std::string>*> keys[] = {

@@ -48,6 +48,11 @@ std::string words_of(const Error& fault);
 /// What the library found no system or no steps for, at the setting that asks for it.
 Complaint complaint_of_fault(const std::string& words, const Asked& asked);
 
+/// A doubt of steps that are long for the fastest bond of a stage: two of them or less are no
+/// dynamics; GROMACS warns below ten.
+std::optional<Complaint> complaint_of_step(const mol::System& system, const std::string& stage,
+                                           double dt_ps);
+
 /// Frozen atoms of rigid bodies that are not frozen as a whole.
 std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::Frame& frame,
                                             const Settings& settings);

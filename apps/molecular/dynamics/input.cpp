@@ -328,7 +328,7 @@ void read_files(const data::Config& config, Case& c) {
 void read_input(const data::Config& config, Case& c) {
   try {
     read_files(config, c);
-    c.reference = c.start.box;
+    c.reference = c.start;
     if (c.options.velocities) go_on_from(*c.options.velocities, config, c);
     if (c.options.box == BoxChoice::none) c.start.box = {};
   } catch (const data::InputError&) {

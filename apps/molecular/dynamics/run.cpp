@@ -133,7 +133,7 @@ struct StageRunner {
 
   /// Why a step failed, for people and for a file, and the last frame before it, to be looked at.
   /// `after`: positions in the step that failed; null where there was none.
-  data::ExitCode failed(const std::string& why, const mol::Frame& last,
+  data::ExitCode failed(const Error& why, const mol::Frame& last,
                         const mol::Frame* after = nullptr) {
     std::vector<std::string> lines = why_it_failed(c, index, at, start, why, last, after);
     lines.push_back("the last good frame is last_good.* in " + folder.string());
@@ -249,7 +249,7 @@ struct StageRunner {
     } catch (const data::InputError&) {
       throw;
     } catch (const Error& e) {
-      return failed(e.what(), start);
+      return failed(e, start);
     }
     if (from) {
       running->restore(*from);
@@ -273,25 +273,26 @@ struct StageRunner {
       return static_cast<double>(running->step() - begin_step) * stage.dynamics.dt_ps * 86.4 /
              std::max(seconds, 1e-9);
     };
+    const auto broke = [&](const Error& why) {
+      progress.finish("failed");
+      rows->sync();
+      return failed(why, running->last_good(), &running->frame());
+    };
     while (!running->done()) {
-      std::string why;
+      std::string trouble;
       try {
         const std::int64_t stop = next_stop();
         if (stop == stage.n_steps && !ends_in_order())
           save();  // what `resume --set nsteps=...` goes on from
         running->advance(stop, reported(stop));
-        why = running->trouble();
-        if (why.empty()) report_step();
+        trouble = running->trouble();
+        if (trouble.empty()) report_step();
       } catch (const data::InputError&) {
         throw;
       } catch (const Error& e) {
-        why = e.what();
+        return broke(e);
       }
-      if (!why.empty()) {
-        progress.finish("failed");
-        rows->sync();
-        return failed(why, running->last_good(), &running->frame());
-      }
+      if (!trouble.empty()) return broke(Error(trouble));
       const auto step = static_cast<std::uint64_t>(running->step());
       if (stage.minimizes())
         progress.update(step, {{"largest_force", running->row()[running->columns().size() - 4]}});

@@ -155,8 +155,6 @@ void DividedDynamics::step(std::int64_t n, bool reported) {
   });
 }
 
-void DividedDynamics::set_time_ps(double time_ps) { impl_->m.frame.time_ps = time_ps; }
-
 Energies DividedDynamics::energies() const {
   Energies e;
   impl_->together([&] { e = impl_->steps->energies(impl_->m); });

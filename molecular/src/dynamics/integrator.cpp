@@ -122,14 +122,12 @@ void Integrator::Impl::step(State& m, bool reported) const {
       constrain_velocities(m);
       break;
   }
-  if (has_chains()) {
-    const double next =
-        m.frame.time_ps + dt;  // what a ramp does to the chains' energy is the ramp's work
+  const double next = time_ps(m, m.frame.step + 1);
+  if (has_chains())  // what a ramp does to the chains' energy is the ramp's work
     m.exchanged += energy_of_chains(m, temperatures(m.frame.time_ps)) -
                    energy_of_chains(m, temperatures(next));
-  }
   ++m.frame.step;
-  m.frame.time_ps += dt;
+  m.frame.time_ps = next;
   if (removes_motion() && m.frame.step % o.centre_of_mass_removal_every == 0)
     remove_motion(bodies, m.frame.x_nm, m.frame.v_nm_ps,
                   o.centre_of_mass_removal == Removal::angular);
@@ -158,6 +156,7 @@ State Integrator::Impl::start(Frame frame) const {
     dynamics_fault("rotation cannot be taken out of a periodic box: there is none");
   State m;
   m.frame = std::move(frame);
+  m.begin_ps = m.frame.time_ps - static_cast<double>(m.frame.step) * o.dt_ps;
   make_whole(system, m.frame.x_nm, m.frame.box);
   if (constraints.size() > 0 && !o.as_they_are) {
     const std::vector<Vec3> before = m.frame.x_nm;

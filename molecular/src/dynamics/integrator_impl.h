@@ -52,6 +52,9 @@ struct Integrator::Impl {
     return o.barostat == Barostat::c_rescale || o.barostat == Barostat::berendsen;
   }
   bool has_piston() const { return o.barostat == Barostat::parrinello_rahman; }
+  double time_ps(const State& m, std::int64_t step) const {
+    return m.begin_ps + static_cast<double>(step) * o.dt_ps;
+  }
   std::vector<double> temperatures(double time_ps) const {
     std::vector<double> t;
     for (const TemperatureGroup& g : o.groups)

@@ -329,10 +329,10 @@ void check(const Nonbonded& o, const Box& box) {
   const double least = std::min({width[0], width[1], width[2]}),
                most = charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm;
   if (!(2 * most <= least * (1 + 1e-12)))
-    fault(
-        fmt::format("the cut-off of {:g} nm is more than half of the box's smallest width, {:g} "
-                    "nm: take at most {:g} nm or a larger box",
-                    most, least, 0.5 * least));
+    throw BoxTooSmall(fmt::format(
+        "[nonbonded] the cut-off of {:g} nm is more than half of the box's smallest width, {:g} "
+        "nm: take at most {:g} nm or a larger box",
+        most, least, 0.5 * least));
   if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme)
     if (const double beta = ewald_beta(o), rc = o.cutoff_coulomb_nm; !(beta * rc <= most_decay))
       throw Error(

@@ -15,7 +15,6 @@ struct Asked {
   Ask what = Ask::end;
   bool reported = false;
   std::int64_t to = 0;
-  double time_ps = 0;  ///< there
 };
 
 namespace {
@@ -48,7 +47,6 @@ bool advance(DividedDynamics& steps, const Asked& asked, double fastest_nm_ps) {
   } catch (const Error&) {
     return false;
   }
-  steps.set_time_ps(asked.time_ps);
   return steps.slower_than(fastest_nm_ps) && std::isfinite(steps.state().forces.potential());
 }
 
@@ -65,8 +63,8 @@ ForcesOf forces_alone(const Stage& stage, const StageStart& at, const Box& box) 
 
 DividedForces divided_forces(const Stage& stage, const StageStart& at, const Box& box,
                              const StageRanks& ranks) {
-  return {stage.minimizes() ? at.system : force_system(stage, at, box), at.nonbonded,
-          stage.force_options, *ranks.all, ranks.weights};
+  return {force_system(stage, at, box), at.nonbonded, stage.force_options, *ranks.all,
+          ranks.weights};
 }
 
 DividedRun::DividedRun(const Stage& stage, const StageStart& at, const Frame& start,
@@ -123,7 +121,7 @@ void DividedRun::restore(const data::Checkpoint& c) {
 void DividedRun::advance(std::int64_t to, bool reported) {
   if (alone_) return DynamicsRun::advance(to, reported);
   const double begin = now_s(), forces = steps_.seconds_of_forces();
-  const Asked asked = {Ask::advance, reported, to, time_ps(to)};
+  const Asked asked = {Ask::advance, reported, to};
   is_gathered_ = false;
   bool well = false;
   together(asked, [&] {

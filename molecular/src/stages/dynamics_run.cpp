@@ -98,7 +98,6 @@ void DynamicsRun::advance(std::int64_t to, bool reported) {
       integrator_.step(state_);
     }
   }
-  state_.frame.time_ps = time_ps(state_.frame.step);
   seconds.steps += now_s() - begin - (seconds.forces - forces);
 }
 
@@ -175,6 +174,7 @@ void DynamicsRun::restore(const data::Checkpoint& c) {
       state_.sampled.size() != std::max<std::size_t>(1, dynamics_.groups.size()))
     throw Error("[checkpoint] the kinetic energies of a stage are of other groups");
   state_.exchanged = c.scalar<double>("exchanged");
+  state_.begin_ps = begin_ps_;
 }
 
 }  // namespace tessera::molecular::stages

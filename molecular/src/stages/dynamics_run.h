@@ -40,9 +40,6 @@ class DynamicsRun : public StageRun {
   /// With velocities, drawn where the stage says so.
   Frame prepared(const Frame& start) const;
   std::vector<double> row_of(const State& m, const Energies& e) const;
-  double time_ps(std::int64_t step) const {
-    return begin_ps_ + static_cast<double>(step) * stage_.dynamics.dt_ps;  // no sum of roundings
-  }
 
   const Stage& stage_;
   const StageStart& at_;

@@ -66,7 +66,7 @@ Nonbonded in_box(Nonbonded o, const Box& box) {
   return o;
 }
 
-StageStart stage_start(const Stage& stage, const System& topology, const Box& reference,
+StageStart stage_start(const Stage& stage, const System& topology, const Frame& reference,
                        const Frame& begin) {
   StageStart at{.system = topology,
                 .nonbonded = in_box(stage.nonbonded, begin.box),
@@ -79,11 +79,11 @@ StageStart stage_start(const Stage& stage, const System& topology, const Box& re
       at.nonbonded.coulomb == Nonbonded::Coulomb::pme)
     at.nonbonded.fourier_grid = pme_grid(at.nonbonded, begin.box);
   const std::vector<std::array<bool, 3>> frozen = frozen_atoms(stage.frozen, topology, begin);
-  if (is_periodic(begin.box) && is_periodic(reference)) {
+  if (is_periodic(begin.box) && is_periodic(reference.box)) {
     PositionRestraints& r = at.system.position_restraints;
     if (stage.restraint_scaling == RestraintScaling::centre)
-      r = stages::in_one_piece(std::move(r), topology, reference, begin);
-    r = moved_with_box(std::move(r), reference, begin.box, stage.restraint_scaling);
+      r = stages::in_one_piece(std::move(r), topology, reference);
+    r = moved_with_box(std::move(r), reference.box, begin.box, stage.restraint_scaling);
   }
   if (stage.constraints != Rigid::none || stage.rigid_water)
     at.system = constrained(std::move(at.system), stage.constraints, stage.rigid_water);
@@ -93,7 +93,7 @@ StageStart stage_start(const Stage& stage, const System& topology, const Box& re
   } else {
     at.system = without_frozen_bonds(std::move(at.system), frozen);
   }
-  if (stage.hydrogen_mass_amu)
+  if (stage.hydrogen_mass_amu && stage.type != StageType::rerun)
     at.system = heavy_hydrogens(std::move(at.system), *stage.hydrogen_mass_amu);
   if (!is_no_group(stage.held)) {
     const std::vector<std::int32_t> held = atoms_of(stage.held, at.system, begin);

@@ -5,6 +5,7 @@
 #include "stages/dynamics_run.h"
 #include "stages/stage_forces.h"
 #include "stages/stage_state.h"
+#include "tessera/data/diagnostic.h"
 #include "tessera/molecular/trajectory.h"
 #include "tessera/molecular/virtual_sites.h"
 
@@ -88,29 +89,36 @@ class MinimizationRun : public StageRun {
   Descent descent_;
 };
 
+[[noreturn]] void refuse_frames(const Stage& stage, std::string what, std::string hint = {}) {
+  data::Diagnostic d;
+  d.number = 750;
+  d.place.file = stage.frames.string();
+  d.message = std::move(what);
+  d.hint = std::move(hint);
+  throw data::InputError(std::move(d));
+}
+
 /// Frame by frame of a trajectory; `step` counts them.
 class Rerun : public StageRun {
  public:
   Rerun(const Stage& stage, const StageStart& at, const Frame& start, bool fresh,
         ForceFunction forces)
-      : at_(at),
+      : stage_(stage),
+        at_(at),
+        box_(start.box),
         terms_(terms_of(at.system, at.nonbonded, is_periodic(start.box))),
         columns_(columns_of(stage, at, start.box)),
-        force_(timed(std::move(forces), seconds.forces)),
-        periodic_(is_periodic(start.box)) {
+        force_(timed(std::move(forces), seconds.forces)) {
     reader_ = open_trajectory(stage.frames, {.n_atoms = at.system.n_atoms(), .positions = true});
     number_ = -1;
     ended_ = !reader_->read(next_);
-    if (ended_) throw Error("[rerun] there is no frame in " + stage.frames.string());
+    if (ended_) refuse_frames(stage, "there is no frame in it");
     if (fresh) advance(0, true);
   }
   void advance(std::int64_t /*to*/, bool /*reported*/) override {
     Frame frame = std::move(next_.frame);
     frame.step = ++number_;
-    if (is_periodic(frame.box) != periodic_)
-      throw Error(fmt::format("[rerun] frame {} has {} box, the structure has {}", number_,
-                              periodic_ ? "no" : "a", periodic_ ? "one" : "none"));
-    check(at_.nonbonded, frame.box);
+    check_frame(stage_, at_, box_, frame);
     place_virtual_sites(at_.system, frame.x_nm, frame.box);
     force_(frame.x_nm, frame.box, forces_);
     spread_virtual_forces(at_.system, frame.x_nm, frame.box, forces_.f, forces_.virial);
@@ -125,7 +133,7 @@ class Rerun : public StageRun {
     double largest = 0;
     for (const Vec3& f : forces_.f) largest = std::max(largest, std::hypot(f[0], f[1], f[2]));
     out.push_back(largest);
-    if (periodic_)
+    if (is_periodic(box_))
       out.insert(out.end(), {forces_.virial[0][0] + forces_.virial[1][1] + forces_.virial[2][2],
                              volume_nm3(frame_.box)});
     return out;
@@ -140,11 +148,13 @@ class Rerun : public StageRun {
   }
 
  private:
+  const Stage& stage_;
   const StageStart& at_;
+  Box box_;  ///< where the stage begins
   std::vector<Term> terms_;
   std::vector<std::string> columns_;
   ForceFunction force_;
-  bool periodic_, ended_ = false;
+  bool ended_ = false;
   std::int64_t number_ = 0;
   std::unique_ptr<TrajectoryReader> reader_;
   Snapshot next_;
@@ -174,10 +184,7 @@ std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, 
   if (stage.type == StageType::rerun) {
     out = std::make_unique<Rerun>(stage, at, start, fresh, forces(Part::all));
   } else if (stage.minimizes()) {
-    out = std::make_unique<MinimizationRun>(
-        stage, at, start, fresh,
-        divided ? divided->of(Part::all)
-                : ForceFunction(ForceEvaluator(at.system, at.nonbonded, stage.force_options)));
+    out = std::make_unique<MinimizationRun>(stage, at, start, fresh, forces(Part::all));
   } else {
     const bool steps = stage.n_steps > 0;
     auto run = std::make_unique<DynamicsRun>(
@@ -188,6 +195,23 @@ std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, 
   }
   if (divided) out->others_stop = [d = *divided] { return d.others_want_to_stop(); };
   return out;
+}
+
+void check_frame(const Stage& stage, const StageStart& at, const Box& start, const Frame& frame) {
+  const bool periodic = is_periodic(start);
+  if (is_periodic(frame.box) != periodic)
+    refuse_frames(stage,
+                  fmt::format("frame {} has {} box, the structure has {}", frame.step,
+                              periodic ? "no" : "a", periodic ? "one" : "none"),
+                  periodic ? "frames with a box, or box = \"none\"" : "a structure with a box");
+  try {
+    check(at.nonbonded, frame.box);
+  } catch (const BoxTooSmall& e) {
+    refuse_frames(stage, fmt::format("frame {}: {}", frame.step, e.what()),
+                  "a shorter cut-off (rvdw, rcoulomb)");
+  } catch (const Error& e) {
+    refuse_frames(stage, fmt::format("frame {}: {}", frame.step, e.what()));
+  }
 }
 
 std::vector<std::string> columns_of(const Stage& stage, const StageStart& at, const Box& box) {

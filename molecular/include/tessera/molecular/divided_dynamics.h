@@ -46,8 +46,6 @@ class DividedDynamics {
   void go_on(const State& whole);
   /// Integrator::step.
   void step(std::int64_t n = 1, bool reported = true);
-  /// The time, where it is known better than by the sum of the steps.
-  void set_time_ps(double time_ps);
 
   Energies energies() const;
   /// Whether no atom of any rank is faster than this.

@@ -123,6 +123,8 @@ struct State {
   std::vector<double> piston;  ///< parrinello_rahman: {q, p} of each scaling; monte_carlo: {largest
                                ///< trial, trials, accepted} of each
   double exchanged = 0;        ///< energy that baths and barostat have taken out [kJ/mol]
+  double begin_ps = 0;         ///< the time of step 0, from which that of each step is computed: no
+                               ///< sum of roundings
   std::vector<double> sampled;  ///< langevin: kinetic energies of the groups just after the last O
 };
 

@@ -8,7 +8,7 @@
 //   const Mdp mdp = read_mdp(data::read_text_file("md.mdp"));
 //   const GroFile gro = read_gro(data::read_text_file("conf.gro"));
 //   const System topology = read_top("topol.top", mdp.topology(gro.frames[0])).system;
-//   const StageStart at = stage_start(mdp.stage, topology, gro.frames[0].box, gro.frames[0]);
+//   const StageStart at = stage_start(mdp.stage, topology, gro.frames[0], gro.frames[0]);
 //   const auto run = begin_stage(mdp.stage, at, gro.frames[0]);
 #pragma once
 #include "tessera/data/text_file.h"

@@ -72,8 +72,12 @@ struct Nonbonded {
 constexpr bool acts(Term bonded, const Nonbonded& options) {
   return bonded != Term::pairs_coulomb || options.coulomb != Nonbonded::Coulomb::none;
 }
-/// Throws Error where options contradict each other, or a cut-off is above half of the smallest
-/// width of the box (equal is fine).
+/// A cut-off is above half of the smallest width of the box.
+struct BoxTooSmall : Error {
+  using Error::Error;
+};
+/// Throws Error where options contradict each other, BoxTooSmall of a box that is narrower than two
+/// cut-offs (equal is fine).
 void check(const Nonbonded& options, const Box& box);
 /// beta with erfc(beta rc) = rtol, or as given.
 double ewald_beta(const Nonbonded& options);

@@ -5,7 +5,7 @@
 //
 //   Frame frame = start;
 //   for (const Stage& stage : stages) {
-//     const StageStart at = stage_start(stage, topology, start.box, frame);
+//     const StageStart at = stage_start(stage, topology, start, frame);
 //     const auto run = begin_stage(stage, at, frame);  // stage_run.h
 //     while (!run->done()) run->advance(run->step() + 100);
 //     frame = run->frame();
@@ -81,11 +81,12 @@ struct StageStart {
   Dynamics dynamics;  ///< with its baths, their ramps in times of the run, and what is frozen
   Minimization minimization;  ///< with what is frozen
 };
-/// Of a topology whose position restraints hold to positions in the box `reference`: they have
-/// moved with the box since, as restraint_scaling says; those of `held` are where the stage begins.
+/// Of a topology whose position restraints hold to positions of the structure `reference`: they
+/// have moved with its box since, as restraint_scaling says; those of `held` are where the stage
+/// begins.
 /// Bonds are not rigid in a rerun, where atoms are looked at as they are, nor between frozen atoms.
 /// Throws as atoms_of, temperature_groups, `constrained` and heavy_hydrogens.
-StageStart stage_start(const Stage& stage, const System& topology, const Box& reference,
+StageStart stage_start(const Stage& stage, const System& topology, const Frame& reference,
                        const Frame& begin);
 
 /// Its forces, all or a part; `box` is that of the beginning. Where it changes, position restraints
