@@ -38,12 +38,14 @@ std::string where_it_grows(const Case& c, const em::TimeDomain& run) {
 
 std::vector<std::string> growth(const Case& c, const em::TimeDomain& run,
                                 const em::EnergyWatch& energy) {
-  const std::string least = energy.least_stored_j > 0
-                                ? fmt::format(", after a least of {:.3g} J", energy.least_stored_j)
-                                : "";
+  const std::string can_be =
+      std::isfinite(energy.energy_j)
+          ? fmt::format(", where the least before and the work of sources since make up {:.3g} J",
+                        energy.explained_j)
+          : "";
   return {fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
                       "largest field is {}",
-                      run.step(), std::max(energy.energy_j, energy.stored_j), least,
+                      run.step(), std::max(energy.energy_j, energy.stored_j), can_be,
                       where_it_grows(c, run)),
           "what makes fields grow: an active medium; a film or surface of negative permittivity "
           "that runs through a pml, which amplifies its backward waves (let that face be "

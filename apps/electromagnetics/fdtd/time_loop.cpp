@@ -116,6 +116,7 @@ data::Checkpoint TimeLoop::checkpoint(const std::vector<Standing>& ended) const 
   out.inputs = c.inputs;
   out.put("peak_energy", energy.peak_j);
   out.put("least_energy", energy.least_stored_j);
+  out.put("explained", std::vector<double>{energy.explained_j, run->given_j() - energy.given_j});
   out.put("spans", std::vector<double>{energy.span_j, energy.former_span_j,
                                        static_cast<double>(energy.span_begin),
                                        told_that_it_stays ? 1.0 : 0.0});
@@ -135,6 +136,12 @@ void TimeLoop::save_monitors(data::Checkpoint& out, std::size_t of_run) const {
 void TimeLoop::restore(const data::Checkpoint& in) {
   energy.peak_j = in.scalar<double>("peak_energy");
   energy.least_stored_j = in.scalar<double>("least_energy");
+  energy.explained_j = std::max(energy.least_stored_j, 0.0), energy.given_j = -INFINITY;
+  if (in.has("explained")) {
+    const auto explained = in.array<double>("explained");
+    energy.explained_j = explained.at(0);
+    if (std::isfinite(explained.at(1))) energy.given_j = -explained.at(1);
+  }
   const auto spans = in.array<double>("spans");
   energy.span_j = spans.at(0), energy.former_span_j = spans.at(1);
   energy.span_begin = static_cast<std::int64_t>(spans.at(2));

@@ -2,11 +2,12 @@
 #include "tessera/electromagnetics/energy_watch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double growth = 10;    ///< of the least stored energy: no passive medium does that
+constexpr double growth = 10;    ///< of the energy that can be: no passive medium does that
 constexpr double quiet = 1e-10;  ///< of the peak: below this share the energy swings by itself
 constexpr double still = 0.977237220955811;  ///< -0.1 dB
 constexpr double loud = 0.316;               ///< of a source's largest current
@@ -61,11 +62,16 @@ void EnergyWatch::look(const TimeDomain& run) {
 bool EnergyWatch::grows(const TimeDomain& run) {
   look(run);
   if (!std::isfinite(energy_j)) return true;
-  if (run.time_s() < run.sources_end_s()) return false;
   stored_j = run.stored_energy_j();
-  if (std::isfinite(stored_j)) peak_j = std::max(peak_j, stored_j);
-  least_stored_j = least_stored_j < 0 ? stored_j : std::min(least_stored_j, stored_j);
-  return stored_j > growth * std::max(least_stored_j, peak_j * quiet);
+  const double work_j = run.given_j(), given = work_j - std::exchange(given_j, work_j);
+  explained_j = std::isfinite(given) ? std::min(stored_j, explained_j + std::max(given, 0.0))
+                : least_stored_j < 0 ? stored_j
+                                     : std::min(stored_j, explained_j);
+  if (run.time_s() >= run.sources_end_s()) {
+    if (std::isfinite(stored_j)) peak_j = std::max(peak_j, stored_j);
+    least_stored_j = least_stored_j < 0 ? stored_j : std::min(least_stored_j, stored_j);
+  }
+  return stored_j > growth * std::max(explained_j, peak_j * quiet);
 }
 
 bool EnergyWatch::stays(std::int64_t step, std::int64_t span) {

@@ -6,6 +6,7 @@
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/parallel/communicator.h"
 #include "time_domain/pages.h"
+#include "time_domain/source_work.h"
 #include "time_domain/wire_run.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ std::int64_t block_length(std::int64_t columns) {
 }
 
 /// What rank 0 asks the others to do.
-enum class Ask : std::int64_t { advance, energies, pole_energies, peak, work, end };
+enum class Ask : std::int64_t { advance, energies, pole_energies, given, peak, work, end };
 struct Asked {
   Ask what;
   std::int64_t number;  ///< of steps
@@ -73,14 +74,16 @@ struct TimeDomain::Impl {
   std::int64_t n_recorded;                          ///< of all ranks
   std::int64_t block;                               ///< of steps that are taken at once
   static constexpr int blocks_of_slabs = 4;         ///< or so many
+  bool knows_work;                                  ///< of sources: records their edges as well
   YeeScheme scheme;
   std::variant<Fields<float>, Fields<double>> state;
   std::int64_t step = 0;
+  time_domain::SourceWork given;  ///< by the sources that this rank holds
   bool others_want_to_stop = false;
   std::optional<time_domain::WireRun> wires;
   const int exceptions = std::uncaught_exceptions();
 
-  Impl(YeeModel& model, std::vector<Injection> list, const GridCut& cut_)
+  Impl(YeeModel& model, std::vector<Injection> list, const GridCut& cut_, bool with_wires)
       : grid(model.grid),
         dt(model.dt_s),
         sources(std::move(list)),
@@ -88,9 +91,11 @@ struct TimeDomain::Impl {
         axis(cut.axis >= 0 ? cut.axis : std::max(cut_axis(model.grid), 1)),
         recorded(edges_by_rank(model.recorded, cut)),
         n_recorded(static_cast<std::int64_t>(model.recorded.size())),
-        block(block_length(
-            static_cast<std::int64_t>(std::max(model.injected.size(), model.recorded.size())))),
+        block(
+            block_length(static_cast<std::int64_t>(model.injected.size() + model.recorded.size()))),
+        knows_work(!with_wires),
         scheme(keep_own(model), slab_of(model.faces, cut)) {
+    if (knows_work) given = {scheme, model.injected, dt};
     model.material = nullptr, model.tensors = {};  // of the size of the grid; they have served
     if (scheme.dtype() == Dtype::f32)
       state = Fields<float>(static_cast<std::size_t>(scheme.state_size()), 0.0F);
@@ -101,7 +106,7 @@ struct TimeDomain::Impl {
   int me() const { return cut.ranks ? cut.ranks->rank() : 0; }
   bool is_first_of_many() const { return cut.ranks && me() == 0; }
 
-  /// The model with the lists of this rank.
+  /// The model with the lists of this rank; behind what it records, the edges of its sources.
   const YeeModel& keep_own(YeeModel& model) {
     const auto u = static_cast<std::size_t>(me());
     injected = edges_by_rank(model.injected, cut)[u];
@@ -111,6 +116,8 @@ struct TimeDomain::Impl {
       edges = std::move(own);
     };
     if (cut.ranks) keep(model.injected, injected), keep(model.recorded, recorded[u]);
+    if (knows_work)
+      model.recorded.insert(model.recorded.end(), model.injected.begin(), model.injected.end());
     return model;
   }
 
@@ -158,6 +165,16 @@ struct TimeDomain::Impl {
     return all;
   }
 
+  double all_given_j() const {
+    if (!knows_work) return INFINITY;
+    if (!cut.ranks) return given.joules();
+    double sum = 0;
+    for (const parallel::Bytes& b :
+         cut.ranks->gather(parallel::to_bytes(std::vector<double>{given.joules()})))
+      for (const double j : parallel::from_bytes<double>(b)) sum += j;
+    return sum;
+  }
+
   /// What all ranks recorded, in the order of all edges, at rank 0.
   template <class T>
   std::vector<double> together(std::vector<T> own, std::int64_t rows) const {
@@ -200,8 +217,10 @@ struct TimeDomain::Impl {
     }
     const std::vector<T> in(s.begin(), s.end());
     std::vector<T> out(static_cast<std::size_t>(scheme.parts() * n * scheme.n_recorded()));
+    given.begin(in, fields.data());
     scheme.advance(fields.data(), n, in.empty() ? nullptr : in.data(), out.data(), nullptr,
                    nullptr);
+    given.end(in, out, n);
     if (observe || cut.ranks) {
       const std::vector<double> values = together(std::move(out), scheme.parts() * n);
       if (observe) show(values, n, observe);
@@ -309,7 +328,7 @@ TimeDomain::TimeDomain(YeeModel model, std::vector<Injection> sources, std::vect
     model.injected.insert(model.injected.end(), s.edges.begin(), s.edges.end());
   model.injected.insert(model.injected.end(), of_wires.begin(), of_wires.end());
   model.recorded = std::move(recorded);
-  impl_ = std::make_unique<Impl>(model, std::move(sources), cut);
+  impl_ = std::make_unique<Impl>(model, std::move(sources), cut, wires.has_value());
   if (wires) impl_->n_recorded = wires->columns();
   impl_->wires = std::move(wires);
 }
@@ -344,6 +363,9 @@ void TimeDomain::help(const std::function<bool()>& wants_to_stop, const Work& wo
         break;
       case Ask::pole_energies:
         impl_->sum_of_energies(true);
+        break;
+      case Ask::given:
+        impl_->all_given_j();
         break;
       case Ask::peak:
         impl_->peak();
@@ -444,6 +466,11 @@ double TimeDomain::stored_energy_j() const {
   const double fields = energy_j();
   impl_->ask(Ask::pole_energies);
   return fields + impl_->sum_of_energies(true);
+}
+
+double TimeDomain::given_j() const {
+  impl_->ask(Ask::given);
+  return impl_->all_given_j();
 }
 
 TimeDomain::Peak TimeDomain::peak() const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a run has died away, and whether its fields grow as no passive medium lets them. After
-// the sources have ended the stored energy of a passive run falls; rounding and slow fields that a
-// layer gives back move it by little.
+// Whether a run has died away, and whether its fields grow as no passive medium lets them. What a
+// passive run stores rises by no more than the work of its sources; rounding and slow fields that
+// a layer gives back move it by little.
 #pragma once
 #include "tessera/electromagnetics/time_domain.h"
 
@@ -18,17 +18,21 @@ namespace tessera::electromagnetics {
 /// J/m, in one J/m^2.
 struct EnergyWatch {
   double energy_j = 0;         ///< TimeDomain::energy_j at the last look
-  double stored_j = 0;         ///< stored_energy_j, at the last look after the sources
+  double stored_j = 0;         ///< stored_energy_j at the last look of `grows`
   double peak_j = 0;           ///< the largest left_j
   double least_stored_j = -1;  ///< since the sources ended; -1: they have not
-  double span_j = 0;           ///< the largest left_j of this span of steps (`stays`)
-  double former_span_j = -1;   ///< and of the one before; -1: there is none
+  /// What is stored at most, by an earlier look and the work of the sources since.
+  double explained_j = 0;
+  double given_j = 0;         ///< TimeDomain::given_j at the last look of `grows`
+  double span_j = 0;          ///< the largest left_j of this span of steps (`stays`)
+  double former_span_j = -1;  ///< and of the one before; -1: there is none
   std::int64_t span_begin = -1;
 
   /// Takes the energy into the peak: at loud_steps, between the looks of `grows`.
   void look(const TimeDomain& run);
-  /// Looks at the run. Whether its fields grow: the energy is not finite, or what is stored after
-  /// the sources is ten times its least so far (of 1e-10 of the peak, where that is more).
+  /// Looks at the run. Whether its fields grow: the energy is not finite, or what is stored is ten
+  /// times what can be (of 1e-10 of the peak, where that is more). Where the work of sources is
+  /// not known all energies can be until they have ended.
   bool grows(const TimeDomain& run);
   /// To be asked at each check after the sources, with the step of the run: whether the energy does
   /// not fall any more. A span of `span` steps has just ended, and its largest energy is less than

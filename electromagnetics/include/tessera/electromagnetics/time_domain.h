@@ -151,6 +151,9 @@ class TimeDomain {
   /// With what the poles of dispersive media store (YeeScheme::row_pole_energy), in J: falls in a
   /// passive run without sources.
   double stored_energy_j() const;
+  /// The work of the sources since this was made, in J, up to the order in which ranks are summed:
+  /// no passive run comes to store more. Infinite where it is not known, with wires.
+  double given_j() const;
   /// The largest |e| and where it is; a NaN counts as infinite.
   struct Peak {
     double value;
