@@ -127,5 +127,63 @@ TEST(BackwardFilms, AreThinnerThanTwoSkinDepthsAndRunThroughAPml) {
   EXPECT_TRUE(films(1.5 * skin, {pec, pml, joined}).empty());
 }
 
+/// Films thinner than a cell, and what mirrors, joined faces and several bodies make of them.
+TEST(BackwardFilms, AreSeenWhereverTheyLie) {
+  const YeeGrid grid = uniform_grid({60 * cell, 40 * cell, 0}, cell);
+  const double inf = INFINITY, f = 1e9, rim = 20 * cell,
+               skin = speed_of_light / (2 * std::numbers::pi * f * std::sqrt(3.0));
+  Medium metal{.name = "metal"};
+  metal.poles = drude(2 * f, 0);
+  const std::vector<Medium> media{Medium{}, metal};
+  using Slabs = std::vector<std::array<double, 2>>;
+  const auto found = [&](const Slabs& slabs, const Faces& y) {
+    Scene scene;
+    for (const auto& s : slabs)
+      scene.structures.push_back({box({-inf, s[0], -inf}, {inf, s[1], inf}), 1, 0, ""});
+    const auto films = backward_films(scene, media, grid, {pml, y, joined}, 10, f, f);
+    return films.size() == 1 ? films[0].thickness_m : films.empty() ? 0 : -1;
+  };
+  for (const Faces& y : {pml, pec, pmc, joined})
+    for (const double thick : {1e-3 * cell, 0.3 * cell, 1.5 * skin})
+      EXPECT_NEAR(found({{0.1 * cell, 0.1 * cell + thick}}, y), thick, 1e-9 * cell);
+  // Half of it at a rim: a mirror has the other half, joined faces have nothing there, and behind a
+  // layer it goes on.
+  const Slabs low{{-inf, 0.7 * skin - rim}}, high{{rim - 0.7 * skin, inf}}, both{low[0], high[0]};
+  for (const Slabs& half : {low, high}) {
+    for (const Faces& y : {pec, pmc}) EXPECT_NEAR(found(half, y), 1.4 * skin, 1e-9 * skin);
+    EXPECT_NEAR(found(half, joined), 0.7 * skin, 1e-9 * skin);
+    EXPECT_EQ(found(half, pml), 0);
+  }
+  EXPECT_EQ(found({{-inf, 1.1 * skin - rim}}, pec), 0);
+  EXPECT_EQ(found({{-inf, inf}}, pec), 0);
+  EXPECT_EQ(found({{-inf, inf}}, joined), 0);
+  // Across joined faces both halves are one film, and two bodies of one metal are one.
+  EXPECT_EQ(found({{-inf, 1.1 * skin - rim}, {rim - 1.1 * skin, inf}}, joined), 0);
+  EXPECT_EQ(found(both, pec), -1);
+  EXPECT_EQ(found({{0, 1.1 * skin}, {1.1 * skin, 2.2 * skin}}, pec), 0);
+  EXPECT_NEAR(found({{0, 0.5 * skin}, {0.5 * skin, 1.2 * skin}}, pec), 1.2 * skin, 1e-9 * skin);
+  EXPECT_EQ(found({}, pec), 0);
+}
+
+/// Strips of a third of a cell, each a part of one body, in a domain of 300 cells across.
+TEST(BackwardFilms, AreSeenInNarrowStrips) {
+  const YeeGrid grid = uniform_grid({40 * cell, 300 * cell, 30 * cell}, cell);
+  Medium metal{.name = "metal"};
+  metal.poles = drude(2e9, 0);
+  for (const double thick : {0.2, 50.0})
+    for (const double at : {-97.3, 0.0, 61.6}) {
+      Scene scene;
+      scene.structures.push_back(
+          {unite({box({-INFINITY, at * cell, -thick * cell}, {INFINITY, (at + 0.3) * cell, 0}),
+                  box(cells(0, 0, 0), cells(3, 3, 3))}),
+           1, 0, ""});
+      const auto films =
+          backward_films(scene, {Medium{}, metal}, grid, {pml, pml, pml}, 10, 1e9, 1e9);
+      ASSERT_EQ(films.size(), thick > 1 ? 2U : 1U) << at;
+      EXPECT_EQ(films[0].axis, 0);
+      EXPECT_NEAR(films[0].thickness_m, 0.3 * cell, 1e-9 * cell);
+    }
+}
+
 }  // namespace
 }  // namespace tessera::electromagnetics

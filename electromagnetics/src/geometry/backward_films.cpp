@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/backward_films.h"
 
+#include "geometry/crossings.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <algorithm>
@@ -31,11 +32,108 @@ Skin skin_of(const Medium& m, double f_min, double f_max) {
   return skin;
 }
 
-/// The structure that is seen at a point; -1: the background.
-std::int64_t structure_at(const SceneOrder& scene, const Point& p) {
-  for (const std::size_t s : scene.from_top())
-    if (scene.scene().structures[s].shape.contains(p)) return static_cast<std::int64_t>(s);
-  return -1;
+/// What is seen of a row through the grid between two surfaces; -1: the background.
+struct RowPiece {
+  double begin, end;
+  std::int64_t body;
+};
+
+class SceneRows {
+ public:
+  SceneRows(const Scene& scene, const YeeGrid& grid) : order_(scene), grid_(grid) {}
+
+  /// Along `along` through p, from rim to rim. Neighbours differ in their media.
+  std::vector<RowPiece> pieces(int along, const Point& p) const {
+    const auto u = static_cast<std::size_t>(along);
+    Point from = p, to = p;
+    from[u] = grid_.lines[u].front(), to[u] = grid_.lines[u].back();
+    const std::vector<std::size_t> near = near_row(along, p);
+    std::vector<double> at{0, 1};
+    for (const std::size_t s : near)
+      detail::add_crossings(structures()[s].shape.node(), from, to, at);
+    std::sort(at.begin(), at.end());
+    std::vector<RowPiece> out;
+    double t = 0;
+    for (const double next : at) {
+      if (!(next - t > rounded) || next > 1) continue;
+      Point middle = p;
+      middle[u] = from[u] + (t + next) / 2 * (to[u] - from[u]);
+      const auto seen = std::find_if(near.begin(), near.end(), [&](std::size_t s) {
+        return structures()[s].shape.contains(middle);
+      });
+      const double begin = from[u] + t * (to[u] - from[u]),
+                   end = from[u] + next * (to[u] - from[u]);
+      const std::int64_t body = seen == near.end() ? -1 : static_cast<std::int64_t>(*seen);
+      if (!out.empty() && medium(out.back().body) == medium(body))
+        out.back().end = end;
+      else
+        out.push_back({begin, end, body});
+      t = next;
+    }
+    return out;
+  }
+  int medium(std::int64_t body) const {
+    return body < 0 ? order_.scene().background
+                    : structures()[static_cast<std::size_t>(body)].medium;
+  }
+  /// Lines across `axis` on which rows of cells lie and, if a body has less than the distance
+  /// between them, the middle of each of the parts that `wanted` bodies are made of.
+  std::vector<double> places(int axis, const std::vector<bool>& wanted) const {
+    const auto u = static_cast<std::size_t>(axis);
+    std::vector<double> out;
+    for (int j = 0; j < grid_.cells(axis); j += 1 + grid_.cells(axis) / most_rows)
+      out.push_back(grid_.middle(axis, j));
+    for (std::size_t s = 0; s < wanted.size() && grid_.resolved(axis); ++s)
+      if (wanted[s]) add_middles(structures()[s].shape.node(), u, out);
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+
+ private:
+  const std::vector<Structure>& structures() const { return order_.scene().structures; }
+  /// From the top.
+  std::vector<std::size_t> near_row(int along, const Point& p) const {
+    std::vector<std::size_t> out;
+    for (std::size_t n = 0; n < order_.from_top().size(); ++n) {
+      const Bounds& b = order_.bounds_from_top()[n];
+      bool meets = true;
+      for (int d = 0; d < 3; ++d)
+        meets &=
+            d == along || (p[static_cast<std::size_t>(d)] >= b.low[static_cast<std::size_t>(d)] &&
+                           p[static_cast<std::size_t>(d)] <= b.high[static_cast<std::size_t>(d)]);
+      if (meets) out.push_back(order_.from_top()[n]);
+    }
+    return out;
+  }
+  void add_middles(const detail::ShapeNode& node, std::size_t u, std::vector<double>& out) const {
+    for (const auto& part : node.parts) add_middles(*part, u, out);
+    if (node.kind != detail::ShapeKind::primitive) return;
+    const double low = std::max(node.bounds.low[u], grid_.lines[u].front()),
+                 high = std::min(node.bounds.high[u], grid_.lines[u].back());
+    if (low < high) out.push_back((low + high) / 2);
+  }
+
+  static constexpr double rounded = 1e-12;  ///< of a row
+  static constexpr int most_rows = 200;
+  SceneOrder order_;
+  const YeeGrid& grid_;
+};
+
+/// How thick the film is that a piece of a row is part of: mirrors double what lies at them, and at
+/// joined faces the last goes on in the first; one that goes on behind an open face has no end.
+double film_thickness(const std::vector<RowPiece>& row, std::size_t n, const Faces& faces,
+                      bool one_body) {
+  const auto is_mirror = [](Boundary b) { return b == Boundary::pec || b == Boundary::pmc; };
+  const bool first = n == 0, last = n + 1 == row.size();
+  const double length = row[n].end - row[n].begin;
+  if (!first && !last) return length;
+  if (first && last) return INFINITY;
+  if (faces.low == Boundary::periodic) {
+    const RowPiece& other = first ? row.back() : row.front();
+    return one_body ? length + other.end - other.begin : length;
+  }
+  return is_mirror(first ? faces.low : faces.high) ? 2 * length : INFINITY;
 }
 
 }  // namespace
@@ -48,28 +146,22 @@ std::vector<BackwardFilm> backward_films(const Scene& scene, const std::vector<M
   for (const Medium& m : media) skins.push_back(skin_of(m, f_min_hz, f_max_hz));
   if (std::all_of(skins.begin(), skins.end(), [](const Skin& s) { return s.frequency_hz == 0; }))
     return out;
-  const SceneOrder order(scene);
-  // Of a row of cells along `along` through p: the bodies that lie between two others.
-  const auto look_along = [&](int along, int axis, Point p) {
-    const auto u = static_cast<std::size_t>(along);
-    std::int64_t body = -1;
-    double begin = -INFINITY;  // of the body; of one from the rim on it is not known
-    for (int i = 0; i < grid.cells(along); ++i) {
-      p[u] = grid.middle(along, i);
-      const std::int64_t now = structure_at(order, p);
-      if (i == 0) body = now;
-      if (now == body) continue;
-      const double line = grid.lines[u][static_cast<std::size_t>(i)];
-      if (body >= 0) {
-        const auto s = static_cast<std::size_t>(body);
-        const Skin& skin = skins[static_cast<std::size_t>(scene.structures[s].medium)];
-        if (skin.frequency_hz > 0 && line - begin < thin_film * skin.depth_m &&
-            std::none_of(out.begin(), out.end(),
-                         [&](const BackwardFilm& x) { return x.structure == s && x.axis == axis; }))
-          out.push_back({s, axis, line - begin, skin.depth_m, skin.frequency_hz});
-      }
-      body = now;
-      begin = line;
+  const SceneRows rows(scene, grid);
+  std::vector<bool> negative;
+  for (const Structure& s : scene.structures)
+    negative.push_back(skins[static_cast<std::size_t>(s.medium)].frequency_hz > 0);
+  const auto look_along = [&](int along, int axis, const Point& p) {
+    const std::vector<RowPiece> row = rows.pieces(along, p);
+    const bool one_body = rows.medium(row.front().body) == rows.medium(row.back().body);
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      if (row[n].body < 0) continue;
+      const auto s = static_cast<std::size_t>(row[n].body);
+      const Skin& skin = skins[static_cast<std::size_t>(rows.medium(row[n].body))];
+      const double thick = film_thickness(row, n, faces[static_cast<std::size_t>(along)], one_body);
+      if (negative[s] && thick < thin_film * skin.depth_m &&
+          std::none_of(out.begin(), out.end(),
+                       [&](const BackwardFilm& x) { return x.structure == s && x.axis == axis; }))
+        out.push_back({s, axis, thick, skin.depth_m, skin.frequency_hz});
     }
   };
   for (int d = 0; d < 3; ++d)
@@ -79,9 +171,10 @@ std::vector<BackwardFilm> backward_films(const Scene& scene, const std::vector<M
       Point p{};
       p[u] = grid.middle(d, high ? grid.cells(d) - 1 - pml_cells / 2 : pml_cells / 2);
       for (const int along : {(d + 1) % 3, (d + 2) % 3}) {
-        const int across = 3 - d - along, step = 1 + grid.cells(across) / 50;
-        for (int j = 0; j < grid.cells(across); j += step) {
-          p[static_cast<std::size_t>(across)] = grid.middle(across, j);
+        if (!grid.resolved(along)) continue;
+        const int across = 3 - d - along;
+        for (const double at : rows.places(across, negative)) {
+          p[static_cast<std::size_t>(across)] = at;
           look_along(along, d, p);
         }
       }

@@ -24,10 +24,12 @@ struct BackwardFilm {
   double frequency_hz = 0;  ///< one of the band at which its permittivity is negative
 };
 
-/// Films between two other bodies, thinner than two skin depths at a frequency of the band, that
-/// run through a layer of `pml_cells` in front of a pml face; each once for an axis. Looked for
-/// along rows of cells of a plane amid the layer, at most some 50 rows in a direction, and at 41
-/// frequencies. `media` by the indices that the scene uses.
+/// Films thinner than two skin depths at a frequency of the band, however thin, that run through a
+/// layer of `pml_cells` in front of a pml face; each once for an axis. Mirrors (pec, pmc) at the
+/// ends of a film double it, at joined faces it goes round; what goes on in a layer at its side is
+/// no film. Looked for along rows of a plane amid the layer, at most some 200 of cells in a
+/// direction and one through each part that bodies are made of, and at 41 frequencies. `media` by
+/// the indices that the scene uses.
 std::vector<BackwardFilm> backward_films(const Scene& scene, const std::vector<Medium>& media,
                                          const YeeGrid& grid, const std::array<Faces, 3>& faces,
                                          int pml_cells, double f_min_hz, double f_max_hz);
