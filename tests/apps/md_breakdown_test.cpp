@@ -113,6 +113,47 @@ TEST_F(MdBreakdown, FramesThatDoNotFitAreRefusedWithTheirNumber) {
   EXPECT_EQ(o.code, 4) << o.err;
   EXPECT_TRUE(holds(o.err, "error E0750") && holds(o.err, "frame 1 has no box")) << o.err;
   EXPECT_FALSE(fs::exists(here() / "LATER/1_rerun/why.txt"));
+  // Two atoms at one place, whose force is beyond all bounds.
+  std::istringstream lines(end_of("RUN"));
+  std::string overlapping, place;
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line); ++number) {
+    if (number == 2) place = line.substr(20, 24);
+    overlapping += (number == 3 ? line.substr(0, 20) + place + line.substr(44) : line) + "\n";
+  }
+  write("two.gro", end_of("RUN") + overlapping);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"run", "again.toml", "-o", "OVER"},
+        {"estimate", "again.toml"},
+        {"run", "again.toml", "-o", "RANKS", "--ranks", "threads:2", "--threads", "1"}}) {
+    const Outcome over = tessera(command);
+    EXPECT_EQ(over.code, 4) << over.err;
+    EXPECT_TRUE(holds(over.err, "error E0750") && holds(over.err, "frame 1: ") &&
+                holds(over.err, "atoms overlap") && !holds(over.err, "minimize"))
+        << over.err;
+  }
+}
+
+/// Stages begin where those before have ended, which an estimate does not know.
+TEST_F(MdBreakdown, EstimatesTellWhatTheyDoNotKnow) {
+  std::string xyz = "8\nLattice=\"20 0 0 0 20 0 0 0 20\"\n";
+  for (int k = 0; k < 8; ++k) {
+    const int row = k == 7 ? 6 : k;  // two of them beside each other, far too near
+    xyz += "Ar " + std::to_string(1 + 10 * (row % 2) + (k == 7 ? 0.3 : 0)) + " " +
+           std::to_string(1 + 10 * (row / 2 % 2)) + " " + std::to_string(1 + 10 * (row / 4)) + "\n";
+  }
+  write("near.xyz", xyz);
+  write("case.toml",
+        "app = \"molecular.dynamics\"\nrvdw = \"0.7 nm\"\ncoulombtype = \"none\"\nstructure = "
+        "\"near.xyz\"\nlennard_jones = {}\n[[stage]]\ntype = \"minimize\"\nnsteps = "
+        "100\n[[stage]]\nname = \"go\"\nnsteps = 100\n");
+  Outcome o = tessera({"estimate", "case.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.out, "go: its time is not known: steps from the start of the case fail"))
+      << o.out;
+  o = tessera({"estimate", "case.toml", "--ranks", "2"});
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_TRUE(holds(o.err, "--ranks: steps from the start of the case fail")) << o.err;
 }
 
 TEST_F(MdBreakdown, ARerunDoesNotAskForMasses) {

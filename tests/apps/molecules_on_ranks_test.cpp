@@ -38,6 +38,8 @@ molecules = 125
 type = "minimize"
 emtol = "500 kJ/mol/nm"
 nsteps = 40
+posres = "index 0 to 2"
+refcoord_scaling = "com"
 [[stage]]
 name = "warm"
 nsteps = 60

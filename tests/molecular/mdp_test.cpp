@@ -186,6 +186,16 @@ TEST(MdpStage, WhatIsSwitchedOffIsNoMatter) {
   EXPECT_EQ(fault([] { parse_mdp("dt = 0.001\nnstxut = 5\n"); }).number, 725);
 }
 
+TEST(MdpStage, ADefaultThatHasChangedIsTold) {
+  const std::string pressed = "pcoupl = Berendsen\nref-p = 1\ncompressibility = 4.5e-5\n";
+  const Mdp m = parse_mdp(pressed), given = parse_mdp(pressed + "tau-p = 1\n");
+  EXPECT_EQ(m.stage.dynamics.tau_p_ps, 5);
+  ASSERT_EQ(m.remarks.size(), 1U);
+  EXPECT_NE(m.remarks[0].message.find("tau-p is not given: 5 ps"), std::string::npos);
+  EXPECT_EQ(given.stage.dynamics.tau_p_ps, 1);
+  EXPECT_TRUE(given.remarks.empty());
+}
+
 TEST(MdpStage, ABarostatTakesTheTemperatureOfTheEnsemble) {
   const std::string pressed =
                         "dt = 0.002\npcoupl = C-rescale\nref-p = 1\ncompressibility = 4.5e-5\n",

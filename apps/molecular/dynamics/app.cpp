@@ -10,6 +10,7 @@
 #include "molecular/dynamics/rerun.h"
 #include "molecular/dynamics/run.h"
 #include "molecular/dynamics/share_of_rank.h"
+#include "support/report.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -49,10 +50,10 @@ std::string frozen_text(const std::vector<std::array<bool, 3>>& frozen) {
 
 /// Bytes of a frame of some atoms. xtc: as many bits a coordinate as the box has steps of its
 /// precision, at most.
-double frame_bytes(const std::string& format, const Case& c, double atoms,
-                   const mol::StageRun& running) {
+double frame_bytes(const std::string& format, const Case& c, double atoms, std::size_t columns,
+                   bool velocities) {
   const OutputOptions& o = c.options.output;
-  const double vectors = 1 + (o.velocities && !running.frame().v_nm_ps.empty()) + o.forces;
+  const double vectors = 1 + (o.velocities && velocities) + o.forces;
   if (format == "xtc") {
     const auto l =
         mol::is_periodic(c.start.box) ? mol::lengths_nm(c.start.box) : mol::Vec3{10, 10, 10};
@@ -63,34 +64,37 @@ double frame_bytes(const std::string& format, const Case& c, double atoms,
   if (format == "nc") return 80 + 12 * vectors * atoms;
   const double doubles = 24 * vectors * atoms;
   return format == "trr"    ? 160 + doubles
-         : format == "h5md" ? 200 + doubles + 8.0 * static_cast<double>(running.columns().size())
+         : format == "h5md" ? 200 + doubles + 8.0 * static_cast<double>(columns)
                             : 3000 + doubles + 20 * atoms;  // pvd: lists of points and vertices
 }
-/// How often something is written in all steps of a stage, of which the first one is told, too.
-std::int64_t times(std::int64_t steps, std::int64_t every) {
-  return every > 0 ? 1 + steps / every : 0;
+
+/// Steps of a stage, or frames of a rerun behind the first one; whether frames have velocities.
+struct Length {
+  std::int64_t steps = -1;
+  bool velocities = false;
+};
+Length length_of(const Stage& stage) {
+  if (stage.type != StageType::rerun) return {stage.n_steps, stage.type == StageType::dynamics};
+  Length out;
+  const auto reader = mol::open_trajectory(stage.frames, {.positions = true});
+  for (mol::Snapshot s; reader->read(s); ++out.steps)
+    out.velocities = out.velocities || !s.frame.v_nm_ps.empty();
+  return out;
 }
-/// Of the trajectories and the energies of a stage with `steps` steps, or frames behind the first.
-std::uint64_t stage_bytes(const Case& c, const Stage& stage, std::int64_t steps,
-                          const mol::StageRun& running) {
-  const bool rerun = stage.type == StageType::rerun;  // of every frame, where forces are wanted
+
+/// Of the trajectories and the energies of a stage.
+std::uint64_t stage_bytes(const Case& c, const Stage& stage, const Length& length,
+                          std::size_t columns) {
+  const bool rerun = stage.type == StageType::rerun;  // all frames, forces where they are wanted
+  const auto times = [&](std::int64_t every) { return every > 0 ? 1 + length.steps / every : 0; };
   const double atoms =
       static_cast<double>(c.written.empty() ? c.system.n_atoms() : c.written.size());
   double frame = 0;
   for (const std::string& format : c.options.output.trajectory)
-    frame += frame_bytes(format, c, atoms, running);
+    frame += frame_bytes(format, c, atoms, columns, length.velocities);
   const std::int64_t every = !rerun ? stage.settings.nstxout : c.options.output.forces ? 1 : 0;
-  return static_cast<std::uint64_t>(static_cast<double>(times(steps, every)) * frame) +
-         static_cast<std::uint64_t>(times(steps, rerun ? 1 : stage.settings.nstenergy)) * 16 *
-             running.columns().size();
-}
-
-/// Frames behind the first one.
-std::int64_t frames_behind(const Stage& stage) {
-  const auto reader = mol::open_trajectory(stage.frames, {.positions = true});
-  std::int64_t n = -1;
-  for (mol::Snapshot s; reader->read(s);) ++n;
-  return n;
+  return static_cast<std::uint64_t>(static_cast<double>(times(every)) * frame) +
+         static_cast<std::uint64_t>(times(rerun ? 1 : stage.settings.nstenergy)) * 16 * columns;
 }
 
 CheckReport check(const Case& c) {
@@ -134,49 +138,66 @@ CheckReport check(const Case& c) {
   return report;
 }
 
+/// The time of a stage, by a few of its steps from the start of the case.
+void estimate_time(const Case& c, const Stage& stage, const mol::StageStart& at, std::int64_t steps,
+                   Estimate& e) {
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  };
+  const auto first = Clock::now();
+  const std::unique_ptr<mol::StageRun> running = mol::begin_stage(stage, at, c.start);
+  e.seconds += since(first);
+  const auto begin = Clock::now();
+  std::int64_t taken = 0;
+  double seconds = 0;
+  while (!running->done() && seconds < 0.3) {
+    const std::int64_t from = running->step();
+    running->advance(
+        stage.type == StageType::dynamics ? std::min(stage.n_steps, from + 10) : from + 1, false);
+    taken += std::max<std::int64_t>(1, running->step() - from);
+    seconds = since(begin);
+  }
+  if (stage.type == StageType::rerun)
+    e.notes.push_back(fmt::format("{}: {} frames", stage.name, steps + 1));
+  if (taken == 0) return;
+  e.seconds += seconds / static_cast<double>(taken) * static_cast<double>(steps);
+  if (stage.minimizes())
+    e.notes.push_back(fmt::format("{}: at most {} steps; it ends where it has converged",
+                                  stage.name, stage.n_steps));
+  else if (stage.type == StageType::dynamics)
+    e.notes.push_back(
+        fmt::format("{}: {:.4g} ns/day", stage.name,
+                    static_cast<double>(taken) * stage.dynamics.dt_ps * 86.4 / seconds));
+}
+
 Estimate estimate(const RunOptions& how, const Case& c) {
   const std::uint64_t n = c.system.n_atoms(), state = n * 9 * 8;
   Estimate e;
   e.memory_bytes = {
       {"program", 80u << 20}, {"atoms and terms", n * 2000}, {"neighbours", n * 3000}};
   e.disk_bytes = (static_cast<std::uint64_t>(how.keep_checkpoints) + c.stages.size()) * state;
-  for (const Stage& stage : c.stages) {
-    // A few steps of each stage from the start tell the speed.
-    const mol::StageStart at = stage_start(c, stage, c.start);
-    auto begin = std::chrono::steady_clock::now();
-    const auto since = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    const std::unique_ptr<mol::StageRun> running = mol::begin_stage(stage, at, c.start);
-    const bool rerun = stage.type == StageType::rerun;
-    e.seconds += since();
-    begin = std::chrono::steady_clock::now();
-    std::int64_t taken = 0;
-    double seconds = 0;
-    while (!running->done() && seconds < 0.3) {
-      const std::int64_t from = running->step();
-      running->advance(
-          stage.type == StageType::dynamics ? std::min(stage.n_steps, from + 10) : from + 1, false);
-      taken += std::max<std::int64_t>(1, running->step() - from);
-      seconds = since();
+  // Forces may be beyond all bounds where stages before would have parted atoms.
+  const auto known = [&](auto&& find, auto&& tell) {
+    try {
+      find();
+    } catch (const data::InputError&) {
+      throw;
+    } catch (const Error& w) {
+      tell(fmt::format("steps from the start of the case fail ({})", w.what()));
     }
-    const std::int64_t steps = !rerun            ? stage.n_steps
-                               : running->done() ? taken
-                                                 : frames_behind(stage);
-    e.disk_bytes += stage_bytes(c, stage, steps, *running);
-    if (taken == 0) continue;
-    e.seconds += seconds / static_cast<double>(taken) * static_cast<double>(steps);
-    if (rerun)
-      e.notes.push_back(fmt::format("{}: {} frames", stage.name, steps + 1));
-    else if (!stage.minimizes())
-      e.notes.push_back(
-          fmt::format("{}: {:.4g} ns/day", stage.name,
-                      static_cast<double>(taken) * stage.dynamics.dt_ps * 86.4 / seconds));
-    else
-      e.notes.push_back(fmt::format("{}: at most {} steps; it ends where it has converged",
-                                    stage.name, stage.n_steps));
+  };
+  for (const Stage& stage : c.stages) {
+    const mol::StageStart at = stage_start(c, stage, c.start);
+    const Length length = length_of(stage);
+    e.disk_bytes += stage_bytes(c, stage, length, mol::columns_of(stage, at, c.start.box).size());
+    known([&] { estimate_time(c, stage, at, length.steps, e); },
+          [&](const std::string& why) {
+            e.notes.push_back(fmt::format("{}: its time is not known: {}", stage.name, why));
+          });
   }
-  e.of_rank = share_of_rank(how, c);
+  known([&] { e.of_rank = share_of_rank(how, c); },
+        [](const std::string& why) { throw usage_error("--ranks: " + why, "leave it out"); });
   return e;
 }
 

@@ -218,7 +218,7 @@ void ForceEvaluator::operator()(const std::vector<Vec3>& given, const Box& box, 
         if (!std::isfinite(c))
           throw Error(fmt::format("[forces] the position of atom {} ({}) is not a number", i + 1,
                                   m.system.atoms.name[i]));
-    throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms overlap; minimize first");
+    throw Error("[forces] a force is beyond 2e9 kJ/mol/nm: atoms overlap");
   };
   if (m.domain) {
     if (m.brings && !m.domain->bring(box, given)) fail();

@@ -123,6 +123,9 @@ void MdpReader::barostat() {
   if (o.barostat == D::Barostat::none) return;
   o.scaling = in_.chosen(mdp_pcoupltype).value_or(D::Scaling::isotropic);
   o.tau_p_ps = in_.number("tau-p", 5);
+  if (!in_.find("tau-p"))
+    in_.findings.note(727, in_.find("pcoupl")->at,
+                      "tau-p is not given: 5 ps, GROMACS's default since 2024 (1 ps before)");
   const std::size_t n = o.scaling == D::Scaling::semi_isotropic ? 2
                         : o.scaling == D::Scaling::anisotropic  ? 6
                                                                 : 1;

@@ -8,6 +8,7 @@
 #include "tessera/data/diagnostic.h"
 #include "tessera/molecular/trajectory.h"
 #include "tessera/molecular/virtual_sites.h"
+#include "tessera/parallel/communicator.h"
 
 #include <fmt/format.h>
 
@@ -120,7 +121,13 @@ class Rerun : public StageRun {
     frame.step = ++number_;
     check_frame(stage_, at_, box_, frame);
     place_virtual_sites(at_.system, frame.x_nm, frame.box);
-    force_(frame.x_nm, frame.box, forces_);
+    try {
+      force_(frame.x_nm, frame.box, forces_);
+    } catch (const parallel::OtherRankFailed&) {
+      throw;
+    } catch (const Error& e) {
+      refuse_frames(stage_, fmt::format("frame {}: {}", number_, e.what()));
+    }
     spread_virtual_forces(at_.system, frame.x_nm, frame.box, forces_.f, forces_.virial);
     frame_ = std::move(frame);
     ended_ = !reader_->read(next_);
