@@ -3,13 +3,17 @@
 #include "tessera/data/file_io.h"
 #include "verbs/verbs.h"
 
+#include <algorithm>
+#include <cctype>
 #include <iostream>
 
 namespace tessera::apps {
 namespace fs = std::filesystem;
 
 data::ExitCode verb_import(const CommandLine& line) {
-  const std::string ending = line.path.extension().string();
+  std::string ending = line.path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::string known;
   for (const App& app : all_apps())
     for (const Importer& importer : app.importers) {

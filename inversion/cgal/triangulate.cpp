@@ -9,6 +9,7 @@
 #include <CGAL/Delaunay_mesh_vertex_base_2.h>
 #include <CGAL/Delaunay_mesher_2.h>
 #include <CGAL/Exact_predicates_inexact_constructions_kernel.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -74,14 +75,45 @@ class Criteria {
   double sine_squared_;
 };
 
+using Point = Kernel::Point_2;
+Point point_of(const Outline2d& o, Index k) { return {o.y[k], o.z[k]}; }
+std::string place(const Point& p) { return fmt::format("({:.10g}, {:.10g})", p.x(), p.y()); }
+
+/// What crosses the segment with this number, and where; segments are counted from 1, as files do.
+std::string crossing_of(const Outline2d& o, std::size_t of) {
+  const auto ends = [&](std::size_t k) {
+    return std::pair(point_of(o, o.segments[k][0]), point_of(o, o.segments[k][1]));
+  };
+  const auto told = [&](std::size_t k) {
+    const auto [a, b] = ends(k);
+    return fmt::format("segment {} from (y, z) = {} to {}", k + 1, place(a), place(b));
+  };
+  const auto [a, b] = ends(of);
+  for (std::size_t k = 0; k < of; ++k) {
+    const auto [c, d] = ends(k);
+    if (CGAL::orientation(a, b, c) * CGAL::orientation(a, b, d) >= 0 ||
+        CGAL::orientation(c, d, a) * CGAL::orientation(c, d, b) >= 0)
+      continue;
+    const double from_c = (b.x() - a.x()) * (c.y() - a.y()) - (b.y() - a.y()) * (c.x() - a.x()),
+                 from_d = (b.x() - a.x()) * (d.y() - a.y()) - (b.y() - a.y()) * (d.x() - a.x()),
+                 share = from_c / (from_c - from_d);
+    return fmt::format(
+        "segments of the outline cross: {} meets {} at {}, and no point stands there", told(of),
+        told(k), place({c.x() + share * (d.x() - c.x()), c.y() + share * (d.y() - c.y())}));
+  }
+  return "segments of the outline cross: " + told(of) + " meets another one";
+}
+
 OutlineTriangles triangulate(const Outline2d& o, const OutlineMeshOptions& options) {
   Triangulation t;
   std::vector<Triangulation::Vertex_handle> at;
   for (std::size_t k = 0; k < o.y.size(); ++k) at.push_back(t.insert({o.y[k], o.z[k]}));
-  try {
-    for (const auto& [a, b] : o.segments) t.insert_constraint(at[a], at[b]);
-  } catch (const std::exception& e) {
-    throw Error(std::string("[triangles_of] segments of the outline cross: ") + e.what());
+  for (std::size_t k = 0; k < o.segments.size(); ++k) {
+    try {
+      t.insert_constraint(at[o.segments[k][0]], at[o.segments[k][1]]);
+    } catch (const Triangulation::Intersection_of_constraints_exception&) {
+      throw Error("[triangles_of] " + crossing_of(o, k));
+    }
   }
   const double sine = std::sin(options.least_angle_deg * std::numbers::pi / 180);
   CGAL::Delaunay_mesher_2<Triangulation, Criteria> mesher(t, Criteria(options.size, sine * sine));

@@ -2,6 +2,7 @@
 // inversion.mt2d with sections that are meshes of Gmsh: coarse ones are refined, those that nothing
 // can be computed of are refused before a run.
 #include "mt2d_case.h"
+#include "tessera/inversion/outline_2d.h"
 #include "tessera/inversion/survey_files.h"
 
 #include <fmt/format.h>
@@ -68,6 +69,33 @@ TEST_F(Mt2d, AGroundWithAnUprightStepAndAirThatIsShutInAreRefused) {
   said = said_of(
       [](double at, double d) { return d > 0 && !(at > -1000 && at < 0 && d > 500 && d < 1000); });
   EXPECT_TRUE(holds(said, "is shut in")) << said;
+}
+
+// A body whose tip touches the ground below a station: the field there has no end, and a goal that
+// steps of refinement do not meet is a warning that says where.
+TEST_F(Mt2d, AGoalThatIsNotMetIsAWarningWithItsPlace) {
+  std::string why_not;
+  if (!tessera::inversion::outlines_available(&why_not)) GTEST_SKIP() << why_not;
+  write("t.poly",
+        "12 2 0 0\n1 -50000 -50000\n2 50000 -50000\n3 -50000 0\n4 50000 70\n5 -50000 50000\n"
+        "6 50000 50000\n7 0 35\n8 3000 1500\n9 1000 1500\n10 -8000 4000\n11 -6000 9000\n"
+        "12 -50000 0\n11 0\n1 1 2\n2 12 4\n3 5 6\n4 1 3\n5 3 5\n6 2 4\n7 4 6\n8 7 8\n9 8 9\n"
+        "10 9 7\n11 10 11\n0\n3\n1 0 -1000 1\n2 0 9000 2\n3 1333.33 1011.67 3\n");
+  const std::string text =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+      "stations.at = [\"0 m\", \"2 km\"]\nfrequencies.at = [\"1 Hz\"]\nsection = {file = "
+      "\"t.poly\", resistivities = [\"inf\", \"100 ohm*m\", \"5 ohm*m\"]}\n";
+  write("t.toml", text + "mesh.goal = \"5 %\"\n");
+  const Outcome o = tessera({"run", "t.toml", "--output", "T"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "mesh.goal = 5 % was not reached within 25 steps of refinement"))
+      << o.err;
+  EXPECT_TRUE(holds(o.err, "the apparent resistivity of TM at y = 0 m and 1 Hz changed by"))
+      << o.err;
+  write("f.toml", text + "mesh = {goal = \"5 %\", most_nodes = 1000}\n");
+  const Outcome few = tessera({"run", "f.toml", "--output", "FEW"});
+  ASSERT_EQ(few.code, 0) << few.err;
+  EXPECT_TRUE(holds(few.err, "was not reached within 1000 cells (mesh.most_nodes)")) << few.err;
 }
 
 }  // namespace

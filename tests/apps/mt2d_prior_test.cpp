@@ -289,4 +289,42 @@ TEST_F(Mt2d, ARegionOfAPriorIsAsDeepBelowTheGroundAsItSays) {
   }
 }
 
+// Errors that are a hundredth of what they should be: bands of both sections know it.
+TEST_F(Mt2d, BandsOfAPriorTakeErrorsAsLargeAsItsMisfit) {
+  make_case(std::string(with_prior) +
+            "[inversion]\nmax_iterations = 8\n[output]\npictures = false\n");
+  auto survey = tessera::inversion::read_survey(here() / "F/data.csv");
+  for (double& sigma : survey.data.sigma) sigma /= 100;
+  tessera::inversion::write_survey_csv(here() / "F/data.csv", survey);
+  write_prior(here() / "prior.safetensors", true);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
+  const double rms = csv_table(read("RUN/learnt/prior.csv")).at("rms")[0];
+  ASSERT_GT(rms, 2) << "this shows nothing";
+  EXPECT_TRUE(holds(o.err, fmt::format("with the prior: bands take errors {:.3g} times the stated "
+                                       "ones, as large as the misfit",
+                                       rms)))
+      << o.err;
+}
+
+// Half of one station's phases are far off: Occam's target is that of Huber's loss, and said to be.
+TEST_F(Mt2d, TheTargetOfHubersLossIsNotThePlainRms) {
+  make_case(
+      "[inversion]\nmisfit = \"huber\"\n[output]\npictures = false\n[posterior]\nmethod = "
+      "\"none\"\n");
+  auto survey = tessera::inversion::read_survey(here() / "F/data.csv");
+  for (std::size_t i = 0; i < survey.data.size(); ++i)
+    if (survey.data.kind[i].part == tessera::inversion::Part::phase && survey.data.station[i] == 1)
+      survey.data.value[i] += 15;
+  tessera::inversion::write_survey_csv(here() / "F/data.csv", survey);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
+  const double rms =
+      tessera::inversion::rms_of(tessera::inversion::read_survey(here() / "RUN/data.csv").data);
+  EXPECT_GT(rms, 1.05);
+  EXPECT_TRUE(holds(o.err, fmt::format("RMS {:.3f} over all", rms))) << o.err;
+  EXPECT_TRUE(holds(o.err, "of Huber's loss, which inversion.target_rms is of")) << o.err;
+  EXPECT_TRUE(holds(read("RUN/manifest.json"), "loss_rms"));
+}
+
 }  // namespace

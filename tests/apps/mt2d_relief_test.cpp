@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <map>
 #include <tuple>
 
 using namespace tessera::testing;
@@ -132,6 +134,57 @@ TEST_F(Mt2dRelief, ASectionOfAMarineRunHasItsWater) {
   }
   write("marine.csv", table.substr(0, table.find("\n2,") + 1));
   EXPECT_TRUE(holds(refusal(again, 4), "all of the section is water"));
+}
+
+// A level tear is as deep below a crest, and below a valley that is deeper than it, as anywhere:
+// with all of the weight on smoothness the section has one resistivity above it and one below.
+TEST_F(Mt2dRelief, TearsFollowTheGroundBetweenTheirPoints) {
+  for (const double crest : {350.0, -150.0}) {
+    write("ground.csv", fmt::format("distance_m,elevation_m\n-2000,100\n-500,100\n0,{}\n500,100\n"
+                                    "2000,100\n",
+                                    crest));
+    const std::string ground = "[ground]\nshape = \"file\"\nfile = \"ground.csv\"\n";
+    write("f.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+          "output.pictures = false\nmesh.goal = \"100 %\"\nsection.resistivity = \"100 ohm*m\"\n"
+          "section.layer = [{top = \"60 m\", resistivity = \"10 ohm*m\"}]\n"
+          "stations = {first = \"-1800 m\", last = \"1800 m\", count = 5}\n"
+          "frequencies.at = [\"1000 Hz\", \"100 Hz\", \"10 Hz\"]\n" +
+              ground);
+    ASSERT_EQ(tessera({"run", "f.toml", "--output", "F", "--force"}).code, 0);
+    for (const bool reversed : {false, true}) {
+      const std::string left = "[\"-200 km\", \"60 m\"]", right = "[\"200 km\", \"60 m\"]";
+      write("t.toml",
+            "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\noutput.pictures = false\n"
+            "posterior.method = \"none\"\nmesh.error = 100\ninversion = {method = "
+            "\"gauss_newton\", roughness_weight = 1e6, max_iterations = 6}\n" +
+                ground + "[[model.tear]]\npoints = [" + (reversed ? right : left) + ", " +
+                (reversed ? left : right) + "]\n");
+      const Outcome o = tessera({"run", "t.toml", "--output", "T", "--force"});
+      ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
+      auto cells = csv_table(read("T/model.csv"));
+      const auto mean = [&](char axis, std::size_t c, std::initializer_list<int> corners) {
+        double sum = 0;
+        for (const int k : corners) sum += cells[fmt::format("{}{}_m", axis, k)][c];
+        return sum / static_cast<double>(corners.size());
+      };
+      std::map<double, double> ground;  // of the mesh: the top of each column
+      for (std::size_t c = 0; c < cells["cell"].size(); ++c) {
+        const auto at = ground.try_emplace(std::round(mean('y', c, {0, 1, 2, 3})), HUGE_VAL).first;
+        at->second = std::min(at->second, mean('z', c, {0, 1}));
+      }
+      double above[2] = {HUGE_VAL, -HUGE_VAL}, below[2] = {HUGE_VAL, -HUGE_VAL};
+      for (std::size_t c = 0; c < cells["cell"].size(); ++c) {
+        const double depth =
+            mean('z', c, {0, 1, 2, 3}) - ground.at(std::round(mean('y', c, {0, 1, 2, 3})));
+        double* range = depth < 60 ? above : below;
+        const double lg = std::log10(cells["resistivity_ohm_m"][c]);
+        range[0] = std::min(range[0], lg), range[1] = std::max(range[1], lg);
+      }
+      EXPECT_GT(above[0], below[1] + 0.3) << crest << ": above " << above[0] << " to " << above[1]
+                                          << ", below " << below[0] << " to " << below[1];
+    }
+  }
 }
 
 }  // namespace

@@ -182,4 +182,14 @@ TEST_F(Mt2dWater, DataWithoutErrorsKeepTheFloor) {
   EXPECT_EQ(checked.code, 0) << checked.err;
 }
 
+TEST_F(Mt2dWater, EndingsInCapitalsAreTheSame) {
+  model({0.3, 0.3, 10}, 1000);
+  write("UP.EMDATA", read("M.emdata"));
+  const Outcome o = tessera({"import", "UP.EMDATA", "--output", "u.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(read("u.toml"), "files = \"UP.EMDATA\""));
+  write("UP.0.RESISTIVITY", read("M.0.resistivity"));
+  EXPECT_EQ(tessera({"import", "UP.0.RESISTIVITY", "--output", "r.toml"}).code, 0);
+}
+
 }  // namespace

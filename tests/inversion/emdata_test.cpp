@@ -45,6 +45,21 @@ TEST(Emdata, WhatIsNotReadIsRefusedByItsNumber) {
   EXPECT_EQ(number("0.1\n", "0\n"), 305);
 }
 
+// A list has all stations of a survey; of one alone eight MiB are no sounding.
+TEST(Emdata, CommentsMayStandAboveTheFormatAndListsMayBeLong) {
+  const std::string good =
+      "Format: EMData_2.2\n# MT Frequencies: 1\n0.1\n# MT Receivers: 1\n0 5 1 0 0 2 0 0 r1\n"
+      "# Data: 2\n! Type\n123 1 1 1 1.5 0.01\n104 1 0 1 40 1\n";
+  EXPECT_EQ(sniff_sounding_format("! made by hand\n\n  ! twice\n" + good), "MARE2DEM");
+  EXPECT_EQ(sniff_sounding_format("! made by hand"), "");
+  EXPECT_EQ(sniff_sounding_format("! made by hand\n" + std::string("Format: other\n")), "");
+  EXPECT_EQ(parse_stations("! made by hand\n" + good, "a.emdata", {}).size(), 1u);
+  std::string padding;
+  while (padding.size() < (std::size_t{9} << 20)) padding += "! " + std::string(100, 'x') + "\n";
+  EXPECT_EQ(parse_stations(good + padding, "a.emdata", {}).size(), 1u);
+  EXPECT_EQ(refusal_of_emdata(">HEAD\n" + padding), 103);
+}
+
 // Receivers before frequencies, and one that is measured at some of the frequencies alone.
 TEST(Emdata, SectionsMayStandInAnyOrder) {
   const std::string format = "Format: EMData_2.2\n",

@@ -82,6 +82,28 @@ TEST(Outline2d, PolyFilesThereAndBack) {
   }
 }
 
+// A corner that lies off a segment by what a program rounds.
+TEST(Outline2d, SegmentsThatCrossAreToldWithTheirPlace) {
+  std::string why_not;
+  if (!outlines_available(&why_not)) GTEST_SKIP() << why_not;
+  Outline2d o = read_poly(kBox);
+  const std::vector<Medium2d> media{air(), {.parameter = 0}};
+  o.y.insert(o.y.end(), {1, 3});
+  o.z.insert(o.z.end(), {-0.01, 1});
+  o.segments.push_back({6, 7});  // through the floor at z = 0
+  try {
+    (void)triangles_of(o, media);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("segment 8 from (y, z) = (1, -0.01) to (3, 1) meets "
+                                         "segment 7 from (y, z) = (0, 0) to (4, 0) at (1.0198"),
+              std::string::npos)
+        << e.what();
+  }
+  o.z[6] = 0;  // on it: they meet in a point
+  EXPECT_GT(triangles_of(o, media).cells(), 3);
+}
+
 const char* const kResistivity = R"(Format: mare2dem_1.1   ! input
 Model File:   a.poly     ! input
 Data File:    a.emdata

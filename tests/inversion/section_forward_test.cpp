@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <random>
 
 namespace tessera::inversion {
@@ -89,6 +90,31 @@ TEST(SectionForward, KnowsWhatASectionHas) {
       EXPECT_NE(std::string(e.what()).find(name_of(k)), std::string::npos) << e.what();
     }
   }
+}
+
+// Upright sensors beside a body: the phase of Ex / Hz goes through 180 degrees. What is
+// interpolated between six frequencies a decade is what is computed at each.
+TEST(SectionForward, PhasesThatPass180DegreesAreInterpolatedWithinATurn) {
+  const Mesh2d mesh = three_by_three();
+  Sensors2d sensors = two_sensors(mesh);
+  sensors.tilt = {std::numbers::pi / 2, -std::numbers::pi / 2};
+  const Tensor m = log(tensor(Vector{100, 3, 300, 100, 1, 300, 10, 1000, 100}));
+  Vector all;
+  for (int k = 0; k <= 96; ++k) all.push_back(std::pow(10.0, 2 - k / 24.0));
+  DataTable table = table_of({{Element::xy, Part::phase}}, all);
+  const Vector exact = SectionForward(mesh, sensors, table, all)(m).to_vector();
+  for (std::size_t i = 0; i < table.size(); ++i)
+    table.value[i] = exact[i] - 360 * std::round(exact[i] / 360);  // of one turn, as tables have it
+  const Vector few = model_frequencies(table);
+  ASSERT_LT(few.size(), 30u);
+  const Vector by_few = SectionForward(mesh, sensors, table, few)(m).to_vector();
+  bool passes = false;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    EXPECT_NEAR(by_few[i], table.value[i], 1) << table.station[i] << " " << table.frequency_hz[i];
+    if (i && table.station[i] == table.station[i - 1])
+      passes = passes || std::abs(table.value[i] - table.value[i - 1]) > 180;
+  }
+  EXPECT_TRUE(passes) << "no phase passes 180 degrees: this shows nothing";
 }
 
 TEST(SectionForward, NumbersAreThoseOfTheResponses) {

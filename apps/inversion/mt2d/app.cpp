@@ -52,11 +52,10 @@ void doubt_keys(const Mt2dOptions& o, Doubts& doubts) {
     in_vain("posterior", key, o.task != Task::sample, "but with task = \"sample\"");
   for (const char* key : {"left", "right", "top", "fade", "outside", "draws"})
     in_vain("prior", key, !o.prior.file, "without prior.file");
-  const bool shifted = o.form != Form::phase &&
-                       std::any_of(o.responses.begin(), o.responses.end(),
-                                   [](ResponseChoice r) { return r != ResponseChoice::tipper; });
+  const bool shifted =
+      o.form != Form::phase && std::any_of(o.responses.begin(), o.responses.end(), has_size);
   in_vain("static_shift", "enabled", o.static_shift.enabled && !shifted,
-          "on phases and tippers: no factor on the impedance changes them");
+          "on phases, tippers and phase tensors: no factor on the impedance changes them");
 }
 
 /// Keys of a smooth section, which chains over a learnt prior do not make.

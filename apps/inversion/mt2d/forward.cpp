@@ -84,7 +84,8 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
                    .ground = {},
                    .model = {},
                    .mesh = {},
-                   .ln_rho = {}};
+                   .ln_rho = {},
+                   .doubt = {}};
   const std::vector<double> y = places_of(o);
   for (std::size_t k = 1; k < y.size(); ++k)
     if (!(y[k] > y[k - 1]))
@@ -123,7 +124,7 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
 
 void refine(const data::Config& config, ForwardProblem& p) {
   if (p.options.section_file && is_outline(*p.options.section_file)) {
-    refine(config, p.mesh, p.options, p.ln_rho, p.frequency_hz);
+    p.doubt = refine(config, p.mesh, p.options, p.ln_rho, p.frequency_hz);
     p.ground.stations.z = p.mesh.sensors.z;
   } else {
     p.mesh = fine_forward_mesh(config, p.options, p.ground, p.model, p.frequency_hz);
@@ -224,9 +225,7 @@ Result forward_result(const ForwardProblem& p, const std::vector<inversion::Soun
                       const std::vector<inversion::Sounding>& noisy) {
   Result r;
   const std::vector<inversion::DatumKind> kinds = kinds_of(p.options);
-  const inversion::ErrorFloors floors{
-      .impedance = survey::floor_of(p.options.data),
-      .tipper = p.options.tipper_floor.value_or(inversion::ErrorFloors{}.tipper)};
+  const inversion::ErrorFloors floors = floors_of(p.options);
   r.survey.has_coordinates = true;
   r.survey.azimuth_deg = p.options.data.strike.value_or(0) * degrees + 90;
   for (std::size_t k = 0; k < noisy.size(); ++k) {
@@ -241,7 +240,10 @@ Result forward_result(const ForwardProblem& p, const std::vector<inversion::Soun
     for (std::size_t i = 0; i < rows.size(); ++i) {
       r.survey.data.add(static_cast<std::int64_t>(k), rows.frequency_hz[i], rows.kind[i],
                         rows.value[i], rows.sigma[i]);
-      r.survey.data.predicted.back() = truth.value[i];
+      double& exactly = r.survey.data.predicted.back();
+      exactly = truth.value[i];
+      if (rows.kind[i].part == Part::phase)  // on the turn of the datum
+        exactly += 360 * std::round((rows.value[i] - exactly) / 360);
     }
     s.sounding = noisy[k];
     r.survey.stations.push_back(std::move(s));
@@ -249,7 +251,12 @@ Result forward_result(const ForwardProblem& p, const std::vector<inversion::Soun
   r.survey = tilted_as(p.mesh.sensors, std::move(r.survey));
   r.y = p.mesh.sensors.y, r.z = p.mesh.sensors.z;
   r.cells = p.mesh.solver;
-  r.ohm_m = resistivity_of_cells(r.cells, p.ln_rho.to_vector<double>());
+  const auto along = [&](Index axis) {
+    const Tensor one = p.ln_rho.ndim() == 2 ? select(p.ln_rho, 1, axis) : p.ln_rho;
+    return resistivity_of_cells(r.cells, one.to_vector<double>());
+  };
+  r.ohm_m = along(0);
+  if (p.ln_rho.ndim() == 2) r.ohm_m_y = along(1), r.ohm_m_z = along(2);
   r.reason = "computed";
   return r;
 }

@@ -7,6 +7,7 @@
 #include "tessera/autodiff/tensor.h"
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace tessera::apps::mt2d {
@@ -18,11 +19,12 @@ struct ForwardProblem {
   Ground ground;
   SectionModel model;
   inversion::SectionMesh mesh;  ///< its solver's cells have the regions of the model as parameters
-  Tensor ln_rho;                ///< [regions]
+  Tensor ln_rho;                ///< as parameters_of
+  std::string doubt;            ///< of the mesh, for a warning; or empty
 };
 ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o);
 
-/// The mesh made fine enough (mesh.goal).
+/// The mesh made fine enough (mesh.goal); `doubt` where it is not.
 void refine(const data::Config& config, ForwardProblem& p);
 
 /// A line for the user on mesh and frequencies.

@@ -168,12 +168,15 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
 }
 
 Tensor parameters_of(const inversion::SectionMesh& mesh, const SectionModel& model) {
+  const Index n = mesh.solver.parameters();
+  const auto first = model.ohm_m.begin(), last = first + n;
+  const bool alike =
+      std::all_of(first, last, [](const Axes& r) { return r[1] == r[0] && r[2] == r[0]; });
   std::vector<double> out;
-  for (Index k = 0; k < mesh.solver.parameters(); ++k) {
-    const double ohm_m = model.ohm_m[static_cast<std::size_t>(k)];
-    out.push_back(std::isfinite(ohm_m) ? std::log(ohm_m) : 0);
-  }
-  return tensor(out);
+  for (auto region = first; region != last; ++region)
+    for (std::size_t a = 0; a < (alike ? 1 : 3); ++a)
+      out.push_back(std::isfinite((*region)[a]) ? std::log((*region)[a]) : 0);
+  return alike ? tensor(out) : tensor(out, {n, 3});
 }
 
 namespace {
@@ -227,8 +230,8 @@ inversion::SectionMesh fine_forward_mesh(const data::Config& config, const Mt2dO
     auto columns = finer({2 * now.columns, now.rows}), rows = finer({now.columns, 2 * now.rows});
     if (!columns || !rows) break;
     inversion::Responses2d of_columns = responses(*columns), of_rows = responses(*rows);
-    by_columns = inversion::change_of(of_columns, found);
-    by_rows = inversion::change_of(of_rows, found);
+    by_columns = inversion::change_of(of_columns, found).size;
+    by_rows = inversion::change_of(of_rows, found).size;
     const bool more_columns = by_columns > goal / 2, more_rows = by_rows > goal / 2;
     if (more_columns) now.columns *= 2;
     if (more_rows) now.rows *= 2;

@@ -30,7 +30,8 @@ inversion::SectionMesh fine_forward_mesh(const data::Config& config, const Mt2dO
                                          const Ground& ground, const SectionModel& model,
                                          const std::vector<double>& frequency_hz);
 
-/// ln rho of the regions up to the last one that has a cell; those of air are no parameter.
+/// ln rho of the regions up to the last one that has a cell, [regions], or [regions, 3] along x, y
+/// and z where they differ; those of air are no parameter.
 Tensor parameters_of(const inversion::SectionMesh& mesh, const SectionModel& model);
 
 }  // namespace tessera::apps::mt2d

@@ -184,8 +184,8 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
 /// that.
 std::string water_for(const fs::path& outline, const inversion::Mare2demModel& model,
                       const Receivers& receivers, std::vector<data::Diagnostic>& remarks) {
-  std::vector<double> ohm_m;
-  for (const auto& region : model.regions) ohm_m.push_back(region.ohm_m[0]);
+  std::vector<Axes> ohm_m;
+  for (const auto& region : model.regions) ohm_m.push_back(region.ohm_m);
   Afloat found;
   try {
     found = afloat(inversion::triangles_of(
@@ -230,7 +230,9 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
   Imported out;
   const fs::path beside = file.parent_path();
   if (model.anisotropic)
-    out.remarks.push_back(remark(file, "the model is anisotropic: that along x is taken"));
+    out.remarks.push_back(remark(
+        file,
+        "the model is anisotropic: TE has the resistivities along x, TM those along y and z"));
   std::string& t = out.toml;
   t = fmt::format("# From {}, a model of MARE2DEM.\napp = \"inversion.mt2d\"\ntask = \"forward\"\n",
                   in_comment(file.filename().string()));

@@ -236,7 +236,7 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
   const std::vector<inversion::DatumKind> kinds = kinds_to_read(o);
   const inversion::StationOptions options = [&] {
     inversion::StationOptions s = survey::station_options(reading, kinds);
-    if (o.tipper_floor) s.floors.tipper = *o.tipper_floor;
+    s.floors = floors_of(o);
     return s;
   }();
 
@@ -303,6 +303,7 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
     static_cast<survey::Input&>(out) =
         survey::read_input(reading, {.kinds = kinds,
                                      .tipper_floor = o.tipper_floor,
+                                     .phase_tensor_floor = o.phase_tensor_floor,
                                      .prepare =
                                          [&](inversion::StationData& d) {
                                            if (table) take_form(d, o, forms);

@@ -16,14 +16,14 @@
 namespace tessera::apps::mt2d {
 namespace {
 
-/// Depth of the ground, or of the sea floor, of a mesh.
-std::function<double(double)> ground_of_mesh(const inversion::Mesh2d& mesh) {
-  std::vector<double> y, z;
+/// The ground, or the sea floor, of a mesh.
+inversion::Ground2d ground_of_mesh(const inversion::Mesh2d& mesh) {
+  inversion::Ground2d out;
   for (const Index v : mesh.lines.back()) {
-    y.push_back(mesh.y[static_cast<std::size_t>(v)]);
-    z.push_back(mesh.z[static_cast<std::size_t>(v)]);
+    out.y.push_back(mesh.y[static_cast<std::size_t>(v)]);
+    out.z.push_back(mesh.z[static_cast<std::size_t>(v)]);
   }
-  return inversion::depth_through(std::move(y), std::move(z));
+  return out;
 }
 
 /// Middle of the cells of each parameter, along the section and below the ground; their area.
@@ -31,7 +31,8 @@ struct Middles {
   std::vector<double> y, depth, area;
 };
 Middles middles_of(const inversion::Mesh2d& mesh, std::size_t parameters) {
-  const auto ground = ground_of_mesh(mesh);
+  const inversion::Ground2d line = ground_of_mesh(mesh);
+  const auto ground = inversion::depth_through(line.y, line.z);
   Middles out{std::vector<double>(parameters), std::vector<double>(parameters),
               std::vector<double>(parameters)};
   for (Index c = 0; c < mesh.cells(); ++c) {
@@ -64,16 +65,28 @@ std::vector<std::size_t> cells_in(const BodyOptions& polygon, const Middles& mid
   return out;
 }
 
+/// Straight in depth below the ground, and so bent in z wherever the ground is between two points.
 std::vector<inversion::Tear2d> tears_of(const InvertProblem& p) {
   std::vector<inversion::Tear2d> out;
-  const auto ground = ground_of_mesh(p.mesh.cells);
+  const inversion::Ground2d line = ground_of_mesh(p.mesh.cells);
+  const auto ground = inversion::depth_through(line.y, line.z);
   for (const TearOptions& tear : p.options.tears) {
-    inversion::Tear2d line;
-    for (const Place& at : tear.points) {
-      line.y.push_back(at[0]);
-      line.z.push_back(at[1] + ground(at[0]));
+    inversion::Tear2d bent;
+    const auto add = [&](double y, double depth) {
+      bent.y.push_back(y), bent.z.push_back(depth + ground(y));
+    };
+    add(tear.points[0][0], tear.points[0][1]);
+    for (std::size_t k = 1; k < tear.points.size(); ++k) {
+      const auto [from_y, from] = tear.points[k - 1];
+      const auto [to_y, to] = tear.points[k];
+      std::vector<double> bends;
+      for (const double y : line.y)
+        if (y > std::min(from_y, to_y) && y < std::max(from_y, to_y)) bends.push_back(y);
+      if (from_y > to_y) std::reverse(bends.begin(), bends.end());
+      for (const double y : bends) add(y, from + (to - from) * ((y - from_y) / (to_y - from_y)));
+      add(to_y, to);
     }
-    out.push_back(std::move(line));
+    out.push_back(std::move(bent));
   }
   return out;
 }
@@ -312,7 +325,9 @@ Result invert_result(const InvertProblem& p, const inversion::SectionState& stat
       r.shift[2 * static_cast<std::size_t>(found.shift_of[k].station) +
               (found.shift_of[k].mode == inversion::Element::yx)] = found.shift_decades[k];
   }
-  if (p.options.method == Method::occam) r.target_rms = p.options.target_rms.value_or(1);
+  // Of Huber's loss it is no line of the plain RMS that pictures draw.
+  if (p.options.method == Method::occam && p.options.misfit.kind == survey::Misfit::l2)
+    r.target_rms = p.options.target_rms.value_or(1);
   r.reason = inversion::describe(found.reason);
   return r;
 }

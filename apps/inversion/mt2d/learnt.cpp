@@ -4,6 +4,7 @@
 #include "inversion/mt2d/placed_prior.h"
 #include "tessera/data/csv.h"
 #include "tessera/inversion/low_rank_posterior.h"
+#include "tessera/inversion/misfit.h"
 #include "tessera/inversion/posterior.h"
 #include "tessera/inversion/through.h"
 
@@ -90,6 +91,11 @@ void add_bands(const InvertProblem& p, LearntSection& s) {
   const PlacedPrior prior = placed_prior(p);
   inversion::InverseProblem codes = problem_of_cells(p);
   codes.forward = inversion::through(codes.forward, prior.model.map());
+  // As those of the smooth section: errors that the model cannot meet are too small.
+  s.error_scale =
+      std::max(1.0, inversion::rms(codes.loss, inversion::normalised_residual(
+                                                   codes.data, s.found.predicted, codes.sigma)));
+  for (double& sigma : codes.sigma) sigma *= s.error_scale;
   const auto posterior = inversion::low_rank_laplace(
       codes, prior.prior, s.found.m,
       {.hessian = inversion::Hessian::gauss_newton, .key = {p.options.seed, 18}});

@@ -13,6 +13,7 @@ struct LearntSection {
   Result result;
   inversion::LearntResult found;
   std::vector<std::string> doubts;
+  double error_scale = 1;  ///< of the bands: errors are the stated ones times this
 };
 /// The smooth section beside it.
 struct Smooth {
@@ -32,7 +33,8 @@ int steps_left(const InvertProblem& p, const LearntSection& before);
 /// which there is one.
 LearntSection learnt_section(const InvertProblem& p, const Smooth& smooth,
                              const LearntSection& before);
-/// What 90 % of models lie between, the decoder's error within.
+/// What 90 % of models lie between, the decoder's error within; errors as large as the misfit where
+/// that is above them.
 void add_bands(const InvertProblem& p, LearntSection& s);
 /// Of the data, of squares whatever the loss is.
 double rms_of(const LearntSection& s);

@@ -31,8 +31,8 @@ void require_sea(const data::Config& config, const Mt2dOptions& o, const Ground&
 data::InputError no_mesh(const data::Config& config, double lowest_hz, double highest_hz,
                          double ohm_m, const std::string& why);
 
-/// Resistivities of the cells of a mesh: of parameters from `ln_rho`, of the others as given; NaN
-/// in the air.
+/// Resistivities of the cells of a mesh: of parameters from `ln_rho`, [parameters], of the others
+/// as given; NaN in the air.
 std::vector<double> resistivity_of_cells(const inversion::Mesh2d& mesh,
                                          const std::vector<double>& ln_rho);
 

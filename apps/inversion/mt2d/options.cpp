@@ -60,7 +60,11 @@ void add_inversion(data::Options<Mt2dOptions>& o) {
                 "of the stations.",
          .choices = {"half_space", "soundings"}});
   survey::add_misfit_options(o, &O::misfit);
-  o.add("inversion.target_rms", &O::target_rms, {.doc = "Wanted RMS; 1 if not given.", .above = 0});
+  o.add("inversion.target_rms", &O::target_rms,
+        {.doc = "Wanted RMS; 1 if not given. With inversion.misfit = \"huber\" that of Huber's "
+                "loss, not "
+                "the plain one.",
+         .above = 0});
   o.add("inversion.roughness_weight", &O::roughness_weight,
         {.doc = "Weight of the roughness for gauss_newton and lbfgs.", .above = 0});
   o.add("inversion.max_iterations", &O::max_iterations,
@@ -270,8 +274,8 @@ const data::Options<Mt2dOptions>& mt2d_options() {
     o.add(
         "data.responses", &O::responses,
         {.doc = "What is taken of each station: TE (E along strike), TM, the tipper across it, the "
-                "determinant.",
-         .choices = {"te", "tm", "tipper", "determinant"},
+                "determinant, the phase tensor (xx and yy, which no static shift changes).",
+         .choices = {"te", "tm", "tipper", "determinant", "phase_tensor"},
          .min_items = 1});
     o.add(
         "data.form", &O::form,
@@ -284,6 +288,12 @@ const data::Options<Mt2dOptions>& mt2d_options() {
                   "given; of tables of data as error_floor.",
            .min = 0,
            .max = 10});
+    o.add("data.phase_tensor_floor", &O::phase_tensor_floor,
+          {.doc = "Least standard deviation of an element of the phase tensor, 0.05 if not given; "
+                  "of tables of data as error_floor.",
+           .min = 0,
+           .max = 10,
+           .since = "0.3"});
     o.add("data.estimate_strike", &O::estimate_strike,
           {.doc = "Take the strike that the phase tensors of all stations share, of its two "
                   "directions the one that the line crosses."});
@@ -321,6 +331,11 @@ std::vector<inversion::DatumKind> kinds_of(const Mt2dOptions& o) {
       out.push_back({Element::ty, Part::imag});
       continue;
     }
+    if (r == ResponseChoice::phase_tensor) {
+      out.push_back({Element::xx, Part::phase_tensor});
+      out.push_back({Element::yy, Part::phase_tensor});
+      continue;
+    }
     const Element e = r == ResponseChoice::te   ? Element::xy
                       : r == ResponseChoice::tm ? Element::yx
                                                 : Element::determinant;
@@ -332,6 +347,17 @@ std::vector<inversion::DatumKind> kinds_of(const Mt2dOptions& o) {
       out.push_back({e, Part::log10_rho});
     if (o.form == Form::resistivity_phase || o.form == Form::phase) out.push_back({e, Part::phase});
   }
+  return out;
+}
+
+bool has_size(ResponseChoice r) {
+  return r != ResponseChoice::tipper && r != ResponseChoice::phase_tensor;
+}
+
+inversion::ErrorFloors floors_of(const Mt2dOptions& o) {
+  inversion::ErrorFloors out{.impedance = survey::floor_of(o.data)};
+  if (o.tipper_floor) out.tipper = *o.tipper_floor;
+  if (o.phase_tensor_floor) out.phase_tensor = *o.phase_tensor_floor;
   return out;
 }
 
@@ -371,8 +397,11 @@ void find_forward_contradictions(const data::Config& config, const Mt2dOptions& 
     if (!(o.layers[i - 1].top < o.layers[i].top))
       say(689, fmt::format("section.layer[{}].top", i),
           "the tops of layers do not go down from one to the next", "order them by depth");
-  const auto tippers = std::count(o.responses.begin(), o.responses.end(), ResponseChoice::tipper);
-  const bool impedances = tippers < std::ssize(o.responses);
+  const auto asked = [&](ResponseChoice r) {
+    return std::count(o.responses.begin(), o.responses.end(), r) > 0;
+  };
+  const bool impedances = std::any_of(o.responses.begin(), o.responses.end(), has_size);
+  const inversion::ErrorFloors floors = floors_of(o);
   const auto without_error = [&](const char* noise, const char* floor) {
     say(689, noise,
         fmt::format("{} and {} are 0: these data would have no standard deviation, and be none",
@@ -380,10 +409,11 @@ void find_forward_contradictions(const data::Config& config, const Mt2dOptions& 
         fmt::format("{} above 0: values stay without noise, it is their standard deviation",
                     floor));
   };
-  if (impedances && o.noise == 0 && survey::floor_of(o.data) == 0)
+  if (impedances && o.noise == 0 && floors.impedance == 0)
     without_error("noise.impedance", "data.error_floor");
-  if (tippers && o.tipper_noise == 0 &&
-      o.tipper_floor.value_or(inversion::ErrorFloors{}.tipper) == 0)
+  if (asked(ResponseChoice::phase_tensor) && o.noise == 0 && floors.phase_tensor == 0)
+    without_error("noise.impedance", "data.phase_tensor_floor");
+  if (asked(ResponseChoice::tipper) && o.tipper_noise == 0 && floors.tipper == 0)
     without_error("noise.tipper", "data.tipper_floor");
 }
 

@@ -14,7 +14,7 @@
 namespace tessera::apps::mt2d {
 
 enum class Task { invert, forward, sample };
-enum class ResponseChoice { te, tm, tipper, determinant };
+enum class ResponseChoice { te, tm, tipper, determinant, phase_tensor };
 enum class Form { resistivity_phase, impedance, resistivity, phase };
 enum class GroundShape { stations, flat, file };
 enum class Method { occam, gauss_newton, lbfgs };
@@ -55,7 +55,8 @@ struct Mt2dOptions {
   survey::DataOptions data;
   std::vector<ResponseChoice> responses = {ResponseChoice::te, ResponseChoice::tm};
   Form form = Form::resistivity_phase;
-  std::optional<double> tipper_floor;  ///< 0.02 if not given
+  std::optional<double> tipper_floor;        ///< 0.02 if not given
+  std::optional<double> phase_tensor_floor;  ///< 0.05 if not given
   bool estimate_strike = false;
   survey::ProfileOptions profile;
 
@@ -121,5 +122,11 @@ Mt2dOptions read_options(const data::Config& config);
 
 /// The kinds of data that the case asks for.
 std::vector<inversion::DatumKind> kinds_of(const Mt2dOptions& o);
+
+/// Whether a response has the size of an impedance, which a static shift changes.
+bool has_size(ResponseChoice r);
+
+/// The floors of soundings.
+inversion::ErrorFloors floors_of(const Mt2dOptions& o);
 
 }  // namespace tessera::apps::mt2d

@@ -28,11 +28,12 @@ std::string ending_of(const fs::path& file) { return data::upper(file.extension(
 std::string text_of(const fs::path& file) { return data::read_text_file(file).text; }
 
 /// Parameters are regions; those of air are air.
-std::vector<inversion::Medium2d> media_of_regions(const std::vector<double>& ohm_m) {
+std::vector<inversion::Medium2d> media_of_regions(const std::vector<Axes>& ohm_m) {
   std::vector<inversion::Medium2d> out;
   for (std::size_t k = 0; k < ohm_m.size(); ++k)
-    out.push_back(ohm_m[k] >= like_air ? inversion::air()
-                                       : inversion::Medium2d{.parameter = static_cast<Index>(k)});
+    out.push_back(least_of(ohm_m[k]) >= like_air
+                      ? inversion::air()
+                      : inversion::Medium2d{.parameter = static_cast<Index>(k)});
   return out;
 }
 
@@ -54,12 +55,13 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
     if (ending == ".RESISTIVITY") {
       const inversion::Mare2demModel model =
           inversion::read_mare2dem_model(text_of(file), file.string());
-      for (const auto& region : model.regions) out.ohm_m.push_back(region.ohm_m[0]);
+      for (const auto& region : model.regions) out.ohm_m.push_back(region.ohm_m);
       if (model.anisotropic)
-        out.remarks.push_back("the model is anisotropic: resistivities along x are taken");
+        out.remarks.push_back(
+            "the model is anisotropic: TE has the resistivities along x, TM those along y and z");
       outline = file.parent_path() / model.model_file;
     } else {
-      out.ohm_m = o.section_resistivities;
+      for (const double r : o.section_resistivities) out.ohm_m.push_back({r, r, r});
       if (out.ohm_m.empty())
         throw data::InputError(
             data::ExitCode::config_invalid,
@@ -94,7 +96,7 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
     // The water is given: it is no earth, neither here nor in the tables of the run.
     for (std::size_t c = 0; c < water.size(); ++c)
       if (inversion::Medium2d& m = mesh.medium[c]; water[c])
-        m = {.parameter = -1, .ohm_m = out.ohm_m[static_cast<std::size_t>(m.parameter)]};
+        m = {.parameter = -1, .ohm_m = out.ohm_m[static_cast<std::size_t>(m.parameter)][0]};
     const std::vector<Index>& ground = mesh.lines[0];
     for (std::size_t k = 1; k < ground.size(); ++k)
       if (const auto a = static_cast<std::size_t>(ground[k - 1]),
@@ -124,8 +126,8 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
   return out;
 }
 
-void refine(const data::Config& config, inversion::SectionMesh& mesh, const Mt2dOptions& o,
-            const Tensor& ln_rho, const std::vector<double>& frequency_hz) {
+std::string refine(const data::Config& config, inversion::SectionMesh& mesh, const Mt2dOptions& o,
+                   const Tensor& ln_rho, const std::vector<double>& frequency_hz) {
   const double goal = o.goal.value_or(0.01);
   std::vector<double> some;  // a mesh for the ends and two between serves all
   for (std::size_t k = 0; k < 4; ++k)
@@ -139,18 +141,36 @@ void refine(const data::Config& config, inversion::SectionMesh& mesh, const Mt2d
     throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), std::exp(min(ln_rho).item()),
                   e.what());
   }
+  const inversion::GoalMeshOptions options{.goal = goal,
+                                           .most_cells = static_cast<Index>(o.most_nodes),
+                                           .forward = {.order = o.order.value_or(2)}};
   inversion::GoalMesh refined =
-      inversion::goal_mesh(std::move(start), mesh.sensors, some, ln_rho,
-                           {.goal = goal,
-                            .most_cells = static_cast<Index>(o.most_nodes),
-                            .forward = {.order = o.order.value_or(2)}});
-  if (!refined.reached)
-    mesh.remarks.push_back(fmt::format("mesh.goal = {:g} was not reached within {} cells: {:.2g}",
-                                       goal, refined.mesh.cells(),
-                                       refined.steps.empty() ? NAN : refined.steps.back().error));
+      inversion::goal_mesh(std::move(start), mesh.sensors, some, ln_rho, options);
+  std::string doubt;
+  if (!refined.reached) {
+    using Of = inversion::ResponseChange::Of;
+    const inversion::ResponseChange& left = refined.left;
+    const bool cells = refined.mesh.cells() >= options.most_cells;
+    const char* of = left.of == Of::te   ? "the apparent resistivity of TE"
+                     : left.of == Of::tm ? "the apparent resistivity of TM"
+                                         : "twice the tipper";
+    doubt = fmt::format("mesh.goal = {:g} % was not reached within {}: ", 100 * goal,
+                        cells ? fmt::format("{} cells (mesh.most_nodes)", options.most_cells)
+                              : fmt::format("{} steps of refinement, on {} cells",
+                                            options.most_steps, refined.mesh.cells()));
+    doubt += std::isfinite(left.size)
+                 ? fmt::format(
+                       "{} at y = {:.6g} m and {:.4g} Hz changed by {:.2g} % in the last "
+                       "step{}",
+                       of, mesh.sensors.y[static_cast<std::size_t>(left.sensor)],
+                       some[static_cast<std::size_t>(left.frequency)], 100 * left.size,
+                       cells ? "" : "; is a corner or a contact there, where it has no end?")
+                 : "no change is known";
+  }
   mesh.solver = std::move(refined.mesh);
   mesh.sensors = inversion::sensors_on(mesh.solver, 0, mesh.sensors.y, o.tilted);
   mesh.cells = mesh.solver;
+  return doubt;
 }
 
 }  // namespace tessera::apps::mt2d

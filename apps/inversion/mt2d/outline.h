@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sections that are given by outlines or meshes of other programs: .poly, .resistivity, .msh.
 #pragma once
-#include "inversion/mt2d/options.h"
+#include "inversion/mt2d/section_model.h"
 #include "tessera/autodiff/tensor.h"
 #include "tessera/inversion/section_mesh.h"
 
+#include <string>
 #include <vector>
 
 namespace tessera::apps::mt2d {
@@ -12,7 +13,7 @@ namespace tessera::apps::mt2d {
 bool is_outline(const std::filesystem::path& file);
 
 struct OutlinedSection {
-  std::vector<double> ohm_m;    ///< of each region; of air 0
+  std::vector<Axes> ohm_m;      ///< of each region; of air as the file has it
   inversion::SectionMesh mesh;  ///< triangles or quadrilaterals with regions as parameters
   std::vector<std::string> remarks;
 };
@@ -24,9 +25,10 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
                                  const std::vector<double>& y);
 
 /// Triangles, those that quadrilaterals are cut into too, halved until all responses change by less
-/// than mesh.goal. A remark where the goal is not reached; data::InputError E0687 where skin depths
-/// at the highest frequency ask for too many cells.
-void refine(const data::Config& config, inversion::SectionMesh& mesh, const Mt2dOptions& o,
-            const Tensor& ln_rho, const std::vector<double>& frequency_hz);
+/// than mesh.goal. Returns what a warning says where that is not reached; data::InputError E0687
+/// where skin depths at the highest frequency ask for too many cells.
+[[nodiscard]] std::string refine(const data::Config& config, inversion::SectionMesh& mesh,
+                                 const Mt2dOptions& o, const Tensor& ln_rho,
+                                 const std::vector<double>& frequency_hz);
 
 }  // namespace tessera::apps::mt2d

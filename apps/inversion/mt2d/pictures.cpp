@@ -89,7 +89,8 @@ std::vector<fs::path> draw(const fs::path& plots, const Result& r, bool each_sta
     data::save_csv(figure, all.back());
   };
   const double rms = inversion::rms_of(r.survey.data);
-  inversion::MeshSection model = section(r, "Resistivity", r.ohm_m);
+  inversion::MeshSection model =
+      section(r, r.ohm_m_y.empty() ? "Resistivity" : "Resistivity along the strike", r.ohm_m);
   if (!r.steps.empty())
     model.subtitle = fmt::format("RMS {:.3f}, {} steps; pale: what data hardly see", rms,
                                  static_cast<int>(r.steps.back().step));
@@ -97,13 +98,22 @@ std::vector<fs::path> draw(const fs::path& plots, const Result& r, bool each_sta
     model.subtitle =
         fmt::format("mean of log10 over {} draws of {} chains, its RMS {:.3f}",
                     r.draws->kept * r.draws->chains.size(), r.draws->chains.size(), rms);
+  if (!r.ohm_m_y.empty()) {  // one scale for all three
+    double low = HUGE_VAL, high = 0;
+    for (const auto* along : {&r.ohm_m, &r.ohm_m_y, &r.ohm_m_z})
+      for (const double v : *along)
+        if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
+    model.least_ohm_m = low, model.greatest_ohm_m = high;
+  }
   if (!r.sensitivity.empty()) model.veil = veil_of(r.sensitivity);
   const data::Figure drawn = inversion::section_figure(model);
   save("section", drawn);
   const auto [least, greatest] =
       std::pair(drawn.panels[0].colour.axis.min, drawn.panels[0].colour.axis.max);
   for (const auto& [name, title, values] :
-       {std::tuple{"section_q05", "Resistivity, 5 % quantile", &r.low},
+       {std::tuple{"section_y", "Resistivity along the section", &r.ohm_m_y},
+        std::tuple{"section_z", "Resistivity down", &r.ohm_m_z},
+        std::tuple{"section_q05", "Resistivity, 5 % quantile", &r.low},
         std::tuple{"section_q95", "Resistivity, 95 % quantile", &r.high}}) {
     if (values->empty()) continue;
     inversion::MeshSection band = section(r, title, *values);
@@ -114,6 +124,11 @@ std::vector<fs::path> draw(const fs::path& plots, const Result& r, bool each_sta
   for (const inversion::Element e : inversion::elements_of(r.survey.data))
     if (const char* name = name_of_file(e))
       save(name, inversion::pseudo_section(r.survey, e, true));
+  const auto& kinds = r.survey.data.kind;
+  if (std::any_of(kinds.begin(), kinds.end(), [](const inversion::DatumKind& k) {
+        return k.part == inversion::Part::phase_tensor;
+      }))
+    save("pseudo_section_phase_tensor", inversion::phase_tensor_elements(r.survey));
   if (std::isfinite(rms)) save("misfit", inversion::misfit_map(r.survey));
   if (inversion::has_phase_tensors(r.survey))
     save("phase_tensors", inversion::phase_tensor_section(r.survey));

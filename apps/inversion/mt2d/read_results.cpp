@@ -109,11 +109,14 @@ Result read_results(const fs::path& results_h5) {
                              : std::isnan(r.ohm_m[c])
                                  ? inversion::air()
                                  : inversion::Medium2d{.parameter = -1, .ohm_m = r.ohm_m[c]});
+  r.ohm_m_y = in.optional("model/resistivity_y", 0.0),
+  r.ohm_m_z = in.optional("model/resistivity_z", 0.0);
   r.low = in.optional("model/resistivity_q05", 0.0),
   r.high = in.optional("model/resistivity_q95", 0.0);
   r.sensitivity = in.optional("model/sensitivity", 0.0);
-  for (const auto* v : {&r.low, &r.high, &r.sensitivity})
+  for (const auto* v : {&r.ohm_m_y, &r.ohm_m_z, &r.low, &r.high, &r.sensitivity})
     if (!v->empty() && v->size() != n) throw in.refuse("model");
+  if (r.ohm_m_y.size() != r.ohm_m_z.size()) throw in.refuse("model");
   if (in.has("posterior/draws")) r.draws = draws_of(in, n);
   const std::vector<double> steps = in.real("steps");
   const std::size_t width = step_columns().size();

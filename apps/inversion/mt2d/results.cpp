@@ -70,9 +70,10 @@ std::string model_table(const Result& r) {
     columns.push_back(fmt::format("y{}_m", k));
     columns.push_back(fmt::format("z{}_m", k));
   }
-  for (const char* name :
-       {"parameter", "resistivity_ohm_m", "q05_ohm_m", "q95_ohm_m", "sensitivity"})
-    columns.emplace_back(name);
+  columns.insert(columns.end(), {"parameter", "resistivity_ohm_m"});
+  const bool anisotropic = !r.ohm_m_y.empty();
+  if (anisotropic) columns.insert(columns.end(), {"resistivity_y_ohm_m", "resistivity_z_ohm_m"});
+  columns.insert(columns.end(), {"q05_ohm_m", "q95_ohm_m", "sensitivity"});
   const auto fields = fields_of(r);
   for (const DrawnField& field : fields) columns.push_back(field.column);
   data::CsvTable t(columns);
@@ -84,6 +85,7 @@ std::string model_table(const Result& r) {
       t.add(r.cells.y[v]).add(r.cells.z[v]);
     }
     t.add(r.cells.medium[c].parameter).add(r.ohm_m[c]);
+    if (anisotropic) t.add(r.ohm_m_y[c]).add(r.ohm_m_z[c]);
     t.add(if_known(r.low, c)).add(if_known(r.high, c)).add(if_known(r.sensitivity, c));
     for (const DrawnField& field : fields) t.add(if_known(*field.values, c));
     t.end_row();
@@ -129,6 +131,10 @@ data::UnstructuredGrid grid_of(const Result& r) {
   data::FieldArray rho{"resistivity", "ohm*m", "resistivity"},
       parameter{"parameter", "1", "number of the parameter; -1: given"};
   std::vector<std::pair<const std::vector<double>*, data::FieldArray>> others;
+  if (!r.ohm_m_y.empty()) {
+    others.push_back({&r.ohm_m_y, {"resistivity_y", "ohm*m", "along the section"}});
+    others.push_back({&r.ohm_m_z, {"resistivity_z", "ohm*m", "down"}});
+  }
   if (!r.low.empty()) others.push_back({&r.low, {"resistivity_q05", "ohm*m", "5 % quantile"}});
   if (!r.high.empty()) others.push_back({&r.high, {"resistivity_q95", "ohm*m", "95 % quantile"}});
   if (!r.sensitivity.empty())
@@ -312,6 +318,10 @@ void write_h5(const fs::path& path, const Result& r, const data::UnstructuredGri
   for (const inversion::Medium2d& m : r.cells.medium) parameter.push_back(m.parameter);
   file.write(at + "parameter", parameter, {}, {"1", "-1: given"});
   file.write(at + "resistivity", r.ohm_m, {}, {"ohm*m", "NaN in the air"});
+  if (!r.ohm_m_y.empty()) {
+    file.write(at + "resistivity_y", r.ohm_m_y, {}, {"ohm*m", "along the section"});
+    file.write(at + "resistivity_z", r.ohm_m_z, {}, {"ohm*m", "down"});
+  }
   if (!r.low.empty()) file.write(at + "resistivity_q05", r.low, {}, {"ohm*m", "5 % quantile"});
   if (!r.high.empty()) file.write(at + "resistivity_q95", r.high, {}, {"ohm*m", "95 % quantile"});
   if (!r.sensitivity.empty())

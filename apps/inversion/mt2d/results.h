@@ -49,10 +49,13 @@ struct Draws {
 
 /// What a run found, or computed.
 struct Result {
-  inversion::Survey survey;       ///< with predictions
-  std::vector<double> y, z;       ///< of the stations, m
-  inversion::Mesh2d cells;        ///< of the section
-  std::vector<double> ohm_m;      ///< [cells]; NaN in the air
+  inversion::Survey survey;   ///< with predictions
+  std::vector<double> y, z;   ///< of the stations, m
+  inversion::Mesh2d cells;    ///< of the section
+  std::vector<double> ohm_m;  ///< [cells]; NaN in the air
+  /// Along the section and down, where those differ from `ohm_m`, which then is that along the
+  /// strike; or empty.
+  std::vector<double> ohm_m_y, ohm_m_z;
   std::vector<double> low, high;  ///< its 5 and 95 % quantiles, or empty
   /// What data see of a cell: root of the sum of squares of its derivatives over their errors, by
   /// area, over the greatest; or empty.

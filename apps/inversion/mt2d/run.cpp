@@ -61,7 +61,15 @@ bool run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   if (finer.next)
     to.log.warning(
         "with the prior: that is more than mesh.error, but inversion.max_iterations is reached");
-  if (p.options.posterior.method == inversion::PosteriorMethod::laplace) add_bands(p, s);
+  if (p.options.posterior.method == inversion::PosteriorMethod::laplace) {
+    add_bands(p, s);
+    to.manifest.metrics.emplace_back("learnt_error_scale", s.error_scale);
+    if (s.error_scale > 1)
+      to.log.info(
+          fmt::format("with the prior: bands take errors {:.3g} times the stated ones, as "
+                      "large as the misfit",
+                      s.error_scale));
+  }
   s.result.sensitivity = of_smooth.sensitivity;  // what data see, by either
   const fs::path folder = to.folder.path() / "learnt";
   data::make_folder(folder);
@@ -164,6 +172,7 @@ data::ExitCode run_forward(RunContext& to, const data::Config& config, ForwardPr
   to.log.info(describe(p));
   for (const auto* remarks : {&p.ground.remarks, &p.mesh.remarks})
     for (const std::string& remark : *remarks) to.log.info(remark);
+  if (!p.doubt.empty()) to.log.warning(p.doubt);
   data::Progress progress({.style = to.progress_style,
                            .phase = "forward",
                            .unit = "frequencies",
@@ -282,8 +291,14 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
                          {"rms_worst", worst},
                          {"steps", r.steps.back().step},
                          {"mesh_error", finer.change}};
-  to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst",
-                          r.y.size(), static_cast<int>(r.steps.back().step), rms, worst));
+  std::string of_loss;
+  if (p.options.misfit.kind != survey::Misfit::l2) {
+    const double loss = p.inversion->result(state).loss_rms;
+    to.manifest.metrics.emplace_back("loss_rms", loss);
+    of_loss = fmt::format("; {:.3f} of Huber's loss, which inversion.target_rms is of", loss);
+  }
+  to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst{}",
+                          r.y.size(), static_cast<int>(r.steps.back().step), rms, worst, of_loss));
   const bool learnt =
       !p.options.prior.file || run_with_prior(to, config, p, p.inversion->result(state).ln_rho, r);
   const bool met = meets_expectations(to.log, p.options, r);

@@ -92,7 +92,8 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
       if (c.name == name) return &c.texts;
     return nullptr;
   };
-  const auto *rho = find("resistivity_ohm_m"), *parameter = find("parameter");
+  const auto *rho = find("resistivity_ohm_m"), *rho_y = find("resistivity_y_ohm_m"),
+             *rho_z = find("resistivity_z_ohm_m"), *parameter = find("parameter");
   std::vector<const std::vector<std::string>*> y, z;
   for (int k = 0; k < 4; ++k) {
     y.push_back(find(fmt::format("y{}_m", k)));
@@ -108,14 +109,18 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
   if (!rho || std::any_of(y.begin(), y.begin() + 3, [](auto* c) { return !c; }) ||
       std::any_of(z.begin(), z.begin() + 3, [](auto* c) { return !c; }) || table.rows() == 0)
     throw refuse("the file is no section: y0_m, z0_m, ... and resistivity_ohm_m are its columns");
+  if (!rho_y != !rho_z)
+    throw refuse("of resistivity_y_ohm_m and resistivity_z_ohm_m there are both or none");
   const auto cells = std::make_shared<CellTable>();
   SectionModel out;
   out.as_z = true;
   double water_area = 0, water_conductance = 0;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     const double ohm_m = number(*rho, i);
-    if (!(ohm_m > 0) || !std::isfinite(ohm_m))
-      throw refuse("a resistivity is not positive", table.lines[i]);
+    const Axes along{ohm_m, rho_y ? number(*rho_y, i) : ohm_m, rho_z ? number(*rho_z, i) : ohm_m};
+    for (const double r : along)
+      if (!(r > 0) || !std::isfinite(r))
+        throw refuse("a resistivity is not positive", table.lines[i]);
     std::vector<Place> corners;
     for (std::size_t k = 0; k < 4; ++k) {
       if (!y[k] || !z[k]) continue;
@@ -131,7 +136,7 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
       water_area += area, water_conductance += area / ohm_m;
       continue;
     }
-    out.ohm_m.push_back(ohm_m);
+    out.ohm_m.push_back(along);
     cells->add(std::move(corners));
   }
   if (out.water) out.water->ohm_m = water_area / water_conductance;
@@ -191,11 +196,11 @@ SectionModel section_model(const data::Config& config, const Mt2dOptions& o) {
   if (o.section_file) return of_cells(*o.section_file, o.ground != GroundShape::file);
   std::vector<data::Diagnostic> wrong;
   SectionModel out;
-  out.ohm_m = {o.background};
-  for (const LayerOptions& l : o.layers)
-    out.ohm_m.push_back(l.resistivity), out.tops.push_back(l.top);
+  const auto add = [&](double ohm_m) { out.ohm_m.push_back({ohm_m, ohm_m, ohm_m}); };
+  add(o.background);
+  for (const LayerOptions& l : o.layers) add(l.resistivity), out.tops.push_back(l.top);
   for (std::size_t k = 0; k < o.bodies.size(); ++k) {
-    out.ohm_m.push_back(o.bodies[k].resistivity);
+    add(o.bodies[k].resistivity);
     const std::vector<Place>& points = o.bodies[k].points;
     const std::string key = fmt::format("section.body[{}].points", k);
     find_crossings(config, points, key, wrong);

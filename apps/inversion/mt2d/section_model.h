@@ -4,6 +4,8 @@
 #include "tessera/inversion/mesh_2d.h"
 #include "tessera/inversion/section_mesh.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -11,9 +13,16 @@
 
 namespace tessera::apps::mt2d {
 
-/// A section that is given: regions, each of one resistivity.
+/// Resistivities along the strike (x), along the section (y) and down (z), ohm m.
+using Axes = std::array<double, 3>;
+inline double least_of(const Axes& ohm_m) { return *std::min_element(ohm_m.begin(), ohm_m.end()); }
+inline double greatest_of(const Axes& ohm_m) {
+  return *std::max_element(ohm_m.begin(), ohm_m.end());
+}
+
+/// A section that is given: regions, each of its resistivities.
 struct SectionModel {
-  std::vector<double> ohm_m;
+  std::vector<Axes> ohm_m;
   /// Which region is at a point of the earth: along the section, z, depth below the ground.
   std::function<std::size_t(double y, double z, double depth)> region;
   /// Depths at which the region may change below a place, rising.

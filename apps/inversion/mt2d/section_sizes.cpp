@@ -29,13 +29,15 @@ class Column {
     for (std::size_t k = 0; k < top_.size(); ++k) {
       const double below = k + 1 < top_.size() ? top_[k + 1] : top_[k] + 1e3,
                    middle = 0.5 * (top_[k] + below);
-      ohm_m_.push_back(model.ohm_m[model.region(y, surface + middle, middle)]);
+      const Axes& along = model.ohm_m[model.region(y, surface + middle, middle)];
+      least_.push_back(least_of(along)), greatest_.push_back(greatest_of(along));
     }
     for (std::size_t k = 0; k + 1 < top_.size(); ++k)
       sum_.push_back(sum_.back() + (top_[k + 1] - top_[k]) * decay(k));
   }
   const std::vector<double>& tops() const { return top_; }
-  double ohm_m(std::size_t layer) const { return ohm_m_[layer]; }
+  /// The least of a layer, that sizes go by.
+  double ohm_m(std::size_t layer) const { return least_[layer]; }
   /// In skin depths over the root of the frequency.
   double depth_in_skins(double depth) const {
     const std::size_t k = layer_at(depth);
@@ -54,9 +56,9 @@ class Column {
                                     top_.begin() - 1);
   }
   double decay(std::size_t layer) const {
-    return std::sqrt(std::numbers::pi * inversion::mu0 / ohm_m_[layer]);
+    return std::sqrt(std::numbers::pi * inversion::mu0 / greatest_[layer]);
   }
-  std::vector<double> top_, ohm_m_, sum_{0.0};
+  std::vector<double> top_, least_, greatest_, sum_{0.0};
 };
 
 std::vector<double> rising(std::vector<double> v) {
@@ -110,7 +112,8 @@ SectionSizes section_sizes(const SectionModel& model, const Ground& ground,
       skins = std::min(skins, c.depth_in_skins(above));
       for (const double d : {above - beside, above + beside})
         if (d > 0)
-          ohm_m = std::min(ohm_m, model.ohm_m[model.region(at, depth_of(ground.line, at) + d, d)]);
+          ohm_m = std::min(
+              ohm_m, least_of(model.ohm_m[model.region(at, depth_of(ground.line, at) + d, d)]));
     }
     const double hz = reaching(skins);
     if (hz == 0) continue;

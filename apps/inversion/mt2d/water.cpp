@@ -67,7 +67,7 @@ std::vector<bool> joined_to_air(const inversion::Mesh2d& m, const std::vector<bo
 
 }  // namespace
 
-Afloat afloat(const inversion::Mesh2d& mesh, const std::vector<double>& ohm_m,
+Afloat afloat(const inversion::Mesh2d& mesh, const std::vector<Axes>& ohm_m,
               const Receivers& receivers) {
   std::set<Index> water, earth;
   std::vector<std::vector<Slice>> below;
@@ -80,7 +80,7 @@ Afloat afloat(const inversion::Mesh2d& mesh, const std::vector<double>& ohm_m,
     if (floor >= s.size()) continue;
     const Index on = s[floor - 1].medium.parameter;
     if (on < 0) continue;  // on the ground
-    const bool sea = ohm_m[static_cast<std::size_t>(on)] <= like_a_sea;
+    const bool sea = greatest_of(ohm_m[static_cast<std::size_t>(on)]) <= like_a_sea;
     for (std::size_t i = 0; i < floor; ++i)
       if (s[i].medium.parameter >= 0) (sea ? water : earth).insert(s[i].medium.parameter);
   }
@@ -99,7 +99,7 @@ Afloat afloat(const inversion::Mesh2d& mesh, const std::vector<double>& ohm_m,
 }
 
 std::vector<bool> water_of(const data::Config& config, const Mt2dOptions& o,
-                           const std::vector<double>& ohm_m, const inversion::Mesh2d& mesh) {
+                           const std::vector<Axes>& ohm_m, const inversion::Mesh2d& mesh) {
   const auto refuse = [&](const std::string& key, std::string message, const char* hint) {
     return data::InputError(data::ExitCode::input_invalid,
                             {config.error(690, key, std::move(message), hint)});
@@ -111,11 +111,17 @@ std::vector<bool> water_of(const data::Config& config, const Mt2dOptions& o,
       throw refuse(fmt::format("section.water[{}]", k),
                    fmt::format("there is no region {}: the section has {}", number, ohm_m.size()),
                    "numbers of regions as the file has them, from 1 on");
+    if (least_of(ohm_m[number - 1]) != greatest_of(ohm_m[number - 1]))
+      throw refuse(fmt::format("section.water[{}]", k),
+                   fmt::format("region {} has other resistivities along x, y and z", number),
+                   "water has one");
     chosen[number - 1] = true;
   }
   if (o.sea_resistivity)
     for (std::size_t k = 0; k < ohm_m.size(); ++k)
-      chosen[k] = std::abs(ohm_m[k] / *o.sea_resistivity - 1) < 1e-6;
+      chosen[k] = std::all_of(ohm_m[k].begin(), ohm_m[k].end(), [&](double r) {
+        return std::abs(r / *o.sea_resistivity - 1) < 1e-6;
+      });
 
   std::vector<bool> through;
   for (const inversion::Medium2d& m : mesh.medium)

@@ -2,7 +2,7 @@
 // What of an outline is water: regions that lie between the air and the floor on which stations
 // stand. Resistivities alone do not tell it, sediments have those of a sea, too.
 #pragma once
-#include "inversion/mt2d/options.h"
+#include "inversion/mt2d/section_model.h"
 #include "tessera/inversion/mesh_2d.h"
 
 #include <utility>
@@ -23,13 +23,14 @@ struct Afloat {
   std::pair<double, double> worst;  ///< the one that is
 };
 /// Media of the mesh are regions or air.
-Afloat afloat(const inversion::Mesh2d& mesh, const std::vector<double>& ohm_m,
+Afloat afloat(const inversion::Mesh2d& mesh, const std::vector<Axes>& ohm_m,
               const Receivers& receivers);
 
 /// True of the cells of water in the mesh of an outline whose parameters are its regions: those of
 /// section.water, or of ground.sea_resistivity, that are joined to the air through one another.
-/// Throws data::InputError E0690 for a region that is none, is air, or is not joined to it.
+/// Throws data::InputError E0690 for a region that is none, is air, is anisotropic, or is not
+/// joined to the air.
 std::vector<bool> water_of(const data::Config& config, const Mt2dOptions& o,
-                           const std::vector<double>& ohm_m, const inversion::Mesh2d& mesh);
+                           const std::vector<Axes>& ohm_m, const inversion::Mesh2d& mesh);
 
 }  // namespace tessera::apps::mt2d

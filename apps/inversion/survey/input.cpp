@@ -24,6 +24,14 @@ std::size_t usable_periods(const inversion::DataTable& t, const InputRules& rule
   return rules.whole ? inversion::response_of(t, 0, *rules.whole).size() : periods_of(t);
 }
 
+/// "4 phase_tensor_xx, 2 tx_re"
+std::string counts_text(const std::map<std::string, std::size_t>& rows_of_kind) {
+  std::string out;
+  for (const auto& [kind, n] : rows_of_kind)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", n, kind);
+  return out;
+}
+
 /// Error E0610: what is left, why the others are not, and the key that changes it.
 data::Diagnostic too_few_periods(const std::string& file, const inversion::StationData& d,
                                  const InputRules& rules) {
@@ -35,6 +43,8 @@ data::Diagnostic too_few_periods(const std::string& file, const inversion::Stati
   };
   add(d.station.without_value, " are masked, missing or zero");
   add(d.station.without_error, " have no error");
+  if (!d.station.not_asked.empty())
+    message += "; the table has other rows: " + counts_text(d.station.not_asked);
   add(halves, " have one half of a pair alone: a resistivity without its phase, or the reverse");
   return about(610, file, message,
                halves                    ? "give both halves of each pair"
@@ -71,12 +81,15 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
                                                : std::vector<fs::path>{o.files};
   inversion::StationOptions options = station_options(o, rules.kinds);
   if (rules.tipper_floor) options.floors.tipper = *rules.tipper_floor;
-  if (o.error_floor || rules.tipper_floor)
-    options.floors_of_tables = inversion::ErrorFloors{.impedance = o.error_floor.value_or(0),
-                                                      .tipper = rules.tipper_floor.value_or(0),
-                                                      .phase_tensor = 0};
+  if (rules.phase_tensor_floor) options.floors.phase_tensor = *rules.phase_tensor_floor;
+  if (o.error_floor || rules.tipper_floor || rules.phase_tensor_floor)
+    options.floors_of_tables =
+        inversion::ErrorFloors{.impedance = o.error_floor.value_or(0),
+                               .tipper = rules.tipper_floor.value_or(0),
+                               .phase_tensor = rules.phase_tensor_floor.value_or(0)};
   std::vector<inversion::StationData> stations;
   std::size_t with_data = 0, halves = 0, with_halves = 0;
+  std::map<std::string, std::size_t> not_asked;
   std::map<double, std::size_t> unmasked;  // for each period to mask, the stations without it
   for (const fs::path& file : files) {
     std::vector<inversion::StationData> of_file;
@@ -98,6 +111,7 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
         continue;
       }
       if (rules.prepare) rules.prepare(d);
+      for (const auto& [kind, n] : d.station.not_asked) not_asked[kind] += n;
       ++with_data;
       for (const double period :
            std::set<double>(d.station.absent_periods_s.begin(), d.station.absent_periods_s.end()))
@@ -127,6 +141,9 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
       in.findings.back().severity = data::Severity::warning;
     }
   in.survey = rules.line_up(std::move(stations));
+  if (!not_asked.empty())
+    in.survey.remarks.push_back("rows of the table that the case does not take: " +
+                                counts_text(not_asked));
   if (halves)
     in.survey.remarks.push_back(fmt::format(
         "{} periods of {} stations have one half of a pair alone, a resistivity without "

@@ -23,8 +23,8 @@ std::vector<data::InputFile> files_of(const Input& in);
 /// What an app asks of the stations of its case.
 struct InputRules {
   std::vector<inversion::DatumKind> kinds;
-  /// That of the module if not given; tables of data are held to it only where it is.
-  std::optional<double> tipper_floor = {};
+  /// Those of the module if not given; tables of data are held to them only where they are.
+  std::optional<double> tipper_floor = {}, phase_tensor_floor = {};
   std::size_t fewest_periods = 1;  ///< that count: E0610 where a station has fewer
   /// A period counts where this response is whole; where it has a datum if not given.
   std::optional<inversion::Element> whole = {};

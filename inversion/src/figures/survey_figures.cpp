@@ -174,6 +174,19 @@ Figure pseudo_section(const Survey& survey, Element element, bool across_strike)
   return figures::pseudo_section_of(std::move(title), fit_text(survey), placed(survey), q);
 }
 
+Figure phase_tensor_elements(const Survey& survey) {
+  std::vector<figures::Sounding2d> q;
+  for (const auto& [element, name] : {std::pair{Element::xx, "xx: tan of the phase of TM"},
+                                      {Element::yy, "yy: tan of the phase of TE"}}) {
+    std::vector<KindCurve> curves;
+    for (std::size_t k = 0; k < survey.stations.size(); ++k)
+      curves.push_back(curve_of(survey.data, k, {element, Part::phase_tensor}));
+    q.push_back(quantity(name, curves));
+    q.back().colour = figures::signed_colours(q.back().observed, "Φ", 1);
+  }
+  return figures::pseudo_section_of("Phase tensor", fit_text(survey), placed(survey), q);
+}
+
 Figure station_figure(const Survey& survey, std::size_t station) {
   const DataTable& t = survey.data;
   SoundingFigure s{.station = names_of(survey)[station]};

@@ -34,13 +34,23 @@ std::vector<bool> worst_cells(const std::vector<double>& error, double share) {
 
 }  // namespace
 
-double change_of(const Responses2d& now, const Responses2d& before) {
-  const auto relative = [](const Tensor& a, const Tensor& b) {
-    return a.size() == 0 ? 0.0 : 2 * max(abs(a - b) / abs(b)).item();
+ResponseChange change_of(const Responses2d& now, const Responses2d& before) {
+  using Of = ResponseChange::Of;
+  ResponseChange out;
+  const auto look = [&](Of of, const Tensor& a, const Tensor& b, bool relative) {
+    if (a.size() == 0) return;
+    const Tensor change = 2 * abs(a - b);
+    const auto all = (relative ? change / abs(b) : change).to_vector<double>();
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (!(all[k] <= out.size)) {
+        const auto sensors = static_cast<std::size_t>(a.shape()[1]);
+        out = {all[k], of, static_cast<Index>(k / sensors), static_cast<Index>(k % sensors)};
+      }
   };
-  const double tipper =
-      now.tipper.size() == 0 ? 0.0 : 2 * max(abs(now.tipper - before.tipper)).item();
-  return std::max({relative(now.te, before.te), relative(now.tm, before.tm), tipper});
+  look(Of::te, now.te, before.te, true);
+  look(Of::tm, now.tm, before.tm, true);
+  look(Of::tipper, now.tipper, before.tipper, false);
+  return out;
 }
 
 GoalMesh goal_mesh(Mesh2d start, const Sensors2d& sensors, const std::vector<double>& frequency_hz,
@@ -56,27 +66,28 @@ GoalMesh goal_mesh(Mesh2d start, const Sensors2d& sensors, const std::vector<dou
   for (int step = 0;; ++step) {
     const Forward2d forward(out.mesh, sensors, frequency_hz, fine);
     const Responses2d now = forward(ln_rho);
-    double error = std::numeric_limits<double>::infinity();
+    ResponseChange left{.size = std::numeric_limits<double>::infinity()};
     if (options.forward.order == 1)
-      error = change_of(Forward2d(out.mesh, sensors, frequency_hz, plain)(ln_rho), now);
+      left = change_of(Forward2d(out.mesh, sensors, frequency_hz, plain)(ln_rho), now);
     else if (before)
-      error = change_of(now, *before);
+      left = change_of(now, *before);
     before = now;
     const bool last = step == options.most_steps || out.mesh.cells() >= options.most_cells;
-    if (options.forward.order == 2 && error <= options.goal) {
+    if (options.forward.order == 2 && left.size <= options.goal) {
       // What changed little may have been changed little: all cells are halved once to see.
       Mesh2d all =
           refined(out.mesh, std::vector<bool>(static_cast<std::size_t>(out.mesh.cells()), true));
-      error = change_of(Forward2d(all, sensors, frequency_hz, fine)(ln_rho), now);
-      if (error > options.goal && !last) {
-        out.steps.push_back({out.mesh.cells(), error});
+      left = change_of(Forward2d(all, sensors, frequency_hz, fine)(ln_rho), now);
+      if (left.size > options.goal && !last) {
+        out.steps.push_back({out.mesh.cells(), left.size});
         out.mesh = std::move(all);
         before.reset();
         continue;
       }
     }
-    out.steps.push_back({out.mesh.cells(), error});
-    out.reached = error <= options.goal;
+    out.steps.push_back({out.mesh.cells(), left.size});
+    out.left = left;
+    out.reached = left.size <= options.goal;
     if (out.reached || last) return out;
     out.mesh = refined(out.mesh, worst_cells(forward.linear_errors(ln_rho), options.share));
   }

@@ -9,9 +9,10 @@
 namespace tessera::inversion {
 namespace {
 
+constexpr std::size_t most_of_one = std::size_t{8} << 20;  // the largest have about 1 MB
+
 data::TextLimits limits() {
-  data::TextLimits l;
-  l.max_bytes = std::size_t{8} << 20;  // the largest transfer-function files have about 1 MB
+  data::TextLimits l;  // a list has all stations of a survey: hundreds of bytes a datum
   l.encoding = data::Encoding::utf8_or_latin1;
   l.code = data::ExitCode::input_invalid;
   return l;
@@ -19,6 +20,9 @@ data::TextLimits limits() {
 
 std::vector<Sounding> read_text(const data::TextFile& text, const ReadOptions& options) {
   const std::string format = sniff_sounding_format(text.text);
+  if (format != "ModEM" && format != "MARE2DEM" && text.text.size() > most_of_one)
+    throw data::InputError(
+        text.error(103, 0, "is larger than the 8 MiB that a file of one station may have"));
   std::vector<Sounding> out;
   if (format == "EDI")
     out.push_back(read_edi(text, options));
@@ -95,8 +99,12 @@ std::string sniff_sounding_format(std::string_view bytes) {
   const std::string_view head = trim(bytes.substr(0, std::min<std::size_t>(bytes.size(), 1 << 16)));
   if (head.empty()) return {};
   if (head.front() == '<') return "EMTF XML";
-  if (upper(head.substr(0, 7)) == "FORMAT:") {
-    const std::string first = upper(head.substr(0, head.find('\n')));
+  // MARE2DEM's, below empty lines and comments.
+  std::string_view begins = head;
+  while (!begins.empty() && begins.front() == '!')
+    begins = trim(begins.substr(std::min(begins.find('\n'), begins.size())));
+  if (upper(begins.substr(0, 7)) == "FORMAT:") {
+    const std::string first = upper(begins.substr(0, begins.find('\n')));
     const bool known =
         first.find("EMDATA_") != std::string::npos || first.find("EMRESP_") != std::string::npos;
     return known ? "MARE2DEM" : std::string();

@@ -11,8 +11,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <numbers>
 #include <string>
+#include <utility>
 
 namespace tessera::inversion {
 
@@ -94,7 +97,36 @@ struct OfKind {
   std::vector<Index> at;         ///< frequency x sensors + sensor
   std::vector<Index> frequency;  ///< rising
   Tensor places, w_mu;           ///< `at`, w mu0 there
+  Tensor turns;                  ///< of phases: where data are there, in turns of 360 degrees
   Index first = 0;               ///< column of `rows` of the first of them
+};
+
+/// Phases of each station and element, with rising frequency and without jumps of turns.
+class SmoothPhases {
+ public:
+  explicit SmoothPhases(const DataTable& data) {
+    for (std::size_t i = 0; i < data.size(); ++i)
+      if (data.kind[i].part == Part::phase)
+        curves_[{data.station[i], data.kind[i].element}][data.frequency_hz[i]] = data.value[i];
+    for (auto& [of, curve] : curves_) {
+      double before = curve.begin()->second;
+      for (auto& [f, phase] : curve) {
+        phase += 360 * std::round((before - phase) / 360);
+        before = phase;
+      }
+    }
+  }
+  /// That of the datum next to a frequency.
+  double near(std::int64_t station, Element element, double f) const {
+    const auto& curve = curves_.at({station, element});
+    auto at = curve.lower_bound(f);
+    if (at == curve.end() || (at != curve.begin() && f / std::prev(at)->first < at->first / f))
+      --at;
+    return at->second;
+  }
+
+ private:
+  std::map<std::pair<std::int64_t, Element>, std::map<double, double>> curves_;
 };
 
 /// [n] of [frequencies, sensors], or of none where a mode is not computed.
@@ -119,12 +151,17 @@ struct SectionForward::Body {
 
   Tensor numbers(const Responses2d& r) const {
     std::vector<Tensor> parts;
-    for (const OfKind& k : kinds)
-      parts.push_back(number_of(
+    for (const OfKind& k : kinds) {
+      const Tensor number = number_of(
           k.kind,
           {at_places(r.te, k.places, needs_te(k.kind)), at_places(r.tm, k.places, needs_tm(k.kind)),
            at_places(r.tipper, k.places, k.kind.element == Element::ty)},
-          k.w_mu));
+          k.w_mu);
+      // Between frequencies on both sides of +-180 degrees only phases of one turn have a mean.
+      parts.push_back(k.kind.part == Part::phase
+                          ? number + 360 * stop_gradient(round(k.turns - number * (1 / 360.0)))
+                          : number);
+    }
     return concatenate(parts);
   }
   Tensor predict(const Tensor& ln_rho) const {
@@ -167,12 +204,21 @@ SectionForward::SectionForward(const Mesh2d& mesh, const Sensors2d& sensors, con
     of->frequency.push_back(static_cast<Index>(w.frequency));
   }
   Index next = 0;
+  const SmoothPhases phases(data);
   for (OfKind& k : b->kinds) {
     k.first = next;
     next += static_cast<Index>(k.at.size());
     std::vector<double> w_mu;
     for (const Index f : k.frequency)
       w_mu.push_back(2 * std::numbers::pi * frequency_hz[static_cast<std::size_t>(f)] * mu0);
+    if (k.kind.part == Part::phase) {
+      std::vector<double> turns;
+      for (const Index at : k.at)
+        turns.push_back(phases.near(at % n_sensors, k.kind.element,
+                                    frequency_hz[static_cast<std::size_t>(at / n_sensors)]) /
+                        360);
+      k.turns = tensor(turns);
+    }
     k.places = tensor(k.at);
     k.w_mu = tensor(w_mu);
   }

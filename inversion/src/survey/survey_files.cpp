@@ -402,6 +402,7 @@ std::vector<StationData> stations_of_table(const std::filesystem::path& file,
         std::find(options.kinds.begin(), options.kinds.end(), kind) != options.kinds.end();
     const auto masked = [&](double p) { return std::abs(p * f - 1) <= 0.01; };
     std::erase_if(to.station.absent_periods_s, masked);
+    if (!wanted) ++to.station.not_asked[name_of(kind)];
     if (!wanted || period < options.shortest_period_s || period > options.longest_period_s ||
         std::any_of(options.mask_periods_s.begin(), options.mask_periods_s.end(), masked))
       continue;

@@ -10,8 +10,14 @@
 
 namespace tessera::inversion {
 
-/// The largest change of apparent resistivities, relative; or twice that of tippers.
-double change_of(const Responses2d& now, const Responses2d& before);
+/// The largest change of apparent resistivities, relative, or twice that of tippers, and of which
+/// response it is.
+struct ResponseChange {
+  double size = 0;
+  enum class Of { te, tm, tipper } of = Of::te;
+  Index frequency = 0, sensor = 0;
+};
+ResponseChange change_of(const Responses2d& now, const Responses2d& before);
 
 struct GoalMeshOptions {
   double goal =
@@ -24,6 +30,7 @@ struct GoalMeshOptions {
 struct GoalMesh {
   Mesh2d mesh;
   bool reached = false;
+  ResponseChange left;  ///< of the last step, with its error as `size`
   /// After each step: cells, and the error found, as `goal`. Of order 2 the change of all data from
   /// the mesh before (the first step has none: infinite), which is more than what is left; of order
   /// 1 what order 2 changes on the same mesh.

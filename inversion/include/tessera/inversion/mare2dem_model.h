@@ -5,6 +5,7 @@
 #pragma once
 #include "tessera/inversion/mesh_2d.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -20,8 +21,8 @@ struct Mare2demModel {
     std::array<bool, 3> free{};        ///< may be changed
     double lower = 0, upper = 0;       ///< bounds of its own, ohm m; 0 and 0: none
     double reference = 0, weight = 0;  ///< "prejudice": ohm m and its weight; 0: none
-    /// MARE2DEM's air has a resistivity, 1e12 ohm m or more.
-    bool is_air() const { return ohm_m[0] >= 1e9; }
+    /// MARE2DEM's air has a resistivity, 1e12 ohm m or more; along all axes.
+    bool is_air() const { return *std::min_element(ohm_m.begin(), ohm_m.end()) >= 1e9; }
   };
   std::vector<Region> regions;
 };

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,6 +67,8 @@ struct Station {
   std::size_t without_value = 0;  ///< responses at a period that have no row: masked, missing, zero
   std::size_t without_error = 0;  ///< the same: no error given, and no floor
   std::vector<double> absent_periods_s;  ///< periods to mask that the sounding does not have
+  /// Rows of a table of data that are of no kind asked for: how many, by the kind's name.
+  std::map<std::string, std::size_t> not_asked;
 };
 
 /// z, m down: of the station's own place where it has one, else minus its elevation, else nothing.

@@ -20,6 +20,9 @@ std::string name_of(Element element, bool across_strike);
 /// periods: of apparent resistivity and phase, of real and imaginary part of a tipper.
 data::Figure pseudo_section(const Survey& survey, Element element, bool across_strike = false);
 
+/// The same of the elements xx and yy of phase tensors, across a strike.
+data::Figure phase_tensor_elements(const Survey& survey);
+
 /// Apparent resistivities, phases and tippers of a station with their predictions against period,
 /// residuals below.
 data::Figure station_figure(const Survey& survey, std::size_t station);
