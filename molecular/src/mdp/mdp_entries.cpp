@@ -100,9 +100,7 @@ void MdpEntries::add(std::string key, const Entry& e) {
        {std::pair{std::span<const std::string_view>(mdp_of_lists), &of_lists_},
         {std::span<const std::string_view>(mdp_of_constraints), &of_constraints_}})
     if (std::ranges::find(list, key) != list.end()) return to->push_back(key);
-  const auto family = [&](std::string_view f) {
-    return key.starts_with(f) || (key.starts_with("pull") && key.size() > 4);
-  };
+  const auto family = [&](std::string_view f) { return key.starts_with(f); };
   if (std::ranges::find(mdp_not_asked, key) != std::end(mdp_not_asked))
     return not_asked_.push_back(key);
   if (std::ranges::find(mdp_of_switches, key) != std::end(mdp_of_switches) ||
@@ -111,6 +109,7 @@ void MdpEntries::add(std::string key, const Entry& e) {
   if (std::ranges::find(mdp_read, key) == std::end(mdp_read)) {
     std::vector<std::string> names(std::begin(mdp_read), std::end(mdp_read));
     for (const auto list : {std::span<const std::string_view>(mdp_not_asked),
+                            std::span<const std::string_view>(mdp_of_switches),
                             std::span<const std::string_view>(mdp_of_lists),
                             std::span<const std::string_view>(mdp_of_constraints)})
       for (const std::string_view k : list) names.emplace_back(k);
