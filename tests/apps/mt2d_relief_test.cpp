@@ -187,4 +187,30 @@ TEST_F(Mt2dRelief, TearsFollowTheGroundBetweenTheirPoints) {
   }
 }
 
+// Cells of one medium ask for no more of the mesh than one cell does.
+TEST_F(Mt2dRelief, TablesOfOneMediumAreAsOneCell) {
+  const auto meshed = [&](int n, const std::string& ohm_m_below) {
+    std::string table = "y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,y3_m,z3_m,resistivity_ohm_m\n";
+    const double width = 20e3 / n, height = 10e3 / n;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const double y = -10e3 + i * width, z = j * height;
+        table += fmt::format("{0},{1},{2},{1},{2},{3},{0},{3},{4}\n", y, z, y + width, z + height,
+                             2 * j < n ? "100" : ohm_m_below);
+      }
+    write("cells.csv", table);
+    write("c.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\nsection.file = \"cells.csv\"\n"
+          "stations.at = [\"0 m\"]\nfrequencies.at = [\"10 Hz\"]\n");
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    const auto at = o.out.find("regions on ");
+    return at == std::string::npos ? 0 : std::stoi(o.out.substr(at + 11));
+  };
+  const int one = meshed(1, "100");
+  EXPECT_GT(one, 100);
+  EXPECT_EQ(meshed(16, "100"), one);
+  EXPECT_GT(meshed(16, "1"), one);
+}
+
 }  // namespace

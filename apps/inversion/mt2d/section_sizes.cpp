@@ -21,16 +21,22 @@ class Column {
  public:
   Column(const SectionModel& model, const Ground& ground, double y) {
     const double surface = depth_of(ground.line, y);
-    top_ = {0.0};
+    std::vector<double> tops{0.0};
     for (const double at : model.depths(y))
       if (const double d = model.as_z ? at - surface : at;
-          d > top_.back() * (1 + 1e-12) && d < deepest)
-        top_.push_back(d);
-    for (std::size_t k = 0; k < top_.size(); ++k) {
-      const double below = k + 1 < top_.size() ? top_[k + 1] : top_[k] + 1e3,
-                   middle = 0.5 * (top_[k] + below);
+          d > tops.back() * (1 + 1e-12) && d < deepest)
+        tops.push_back(d);
+    const Axes* above = nullptr;
+    for (std::size_t k = 0; k < tops.size(); ++k) {
+      const double below = k + 1 < tops.size() ? tops[k + 1] : tops[k] + 1e3,
+                   middle = 0.5 * (tops[k] + below);
       const Axes& along = model.ohm_m[model.region(y, surface + middle, middle)];
-      least_.push_back(least_of(along)), greatest_.push_back(greatest_of(along));
+      if (above && along == *above) continue;  // cells of one medium
+      above = &along;
+      top_.push_back(tops[k]);
+      least_.push_back(least_of(along));
+      // Fields go down with the resistivities along x and y.
+      greatest_.push_back(std::max(along[0], along[1]));
     }
     for (std::size_t k = 0; k + 1 < top_.size(); ++k)
       sum_.push_back(sum_.back() + (top_[k + 1] - top_[k]) * decay(k));
@@ -102,19 +108,26 @@ SectionSizes section_sizes(const SectionModel& model, const Ground& ground,
     const double y = model.corners[k][0],
                  depth = model.corners[k][1] - (model.as_z ? depth_of(ground.line, y) : 0);
     if (!(y > left && y < right)) continue;
+    const double beside = 1e-6 * out.reach, above = std::max(depth, 0.0);
+    double ohm_m = HUGE_VAL;
+    const Axes* first = nullptr;
+    bool differ = false;
+    for (const double at : {y - beside, y, y + beside})
+      for (const double d : {above - beside, above, above + beside})
+        if (d > 0) {
+          const Axes& here = model.ohm_m[model.region(at, depth_of(ground.line, at) + d, d)];
+          if (!first) first = &here;
+          differ = differ || here != *first;
+          ohm_m = std::min(ohm_m, least_of(here));
+        }
+    // Cells of a table are many, and most of their corners lie within one medium.
+    if (!differ) continue;
     out.y.push_back(y);
     if (depth > 0 && depth < out.reach) out.depth.push_back(depth);
     if (k % stride != 0) continue;
-    const double beside = 1e-6 * out.reach, above = std::max(depth, 0.0);
-    double skins = HUGE_VAL, ohm_m = HUGE_VAL;
-    for (const double at : {y - beside, y + beside}) {
-      const Column c(model, ground, at);
-      skins = std::min(skins, c.depth_in_skins(above));
-      for (const double d : {above - beside, above + beside})
-        if (d > 0)
-          ohm_m = std::min(
-              ohm_m, least_of(model.ohm_m[model.region(at, depth_of(ground.line, at) + d, d)]));
-    }
+    double skins = HUGE_VAL;
+    for (const double at : {y - beside, y + beside})
+      skins = std::min(skins, Column(model, ground, at).depth_in_skins(above));
     const double hz = reaching(skins);
     if (hz == 0) continue;
     const double size = part * inversion::skin_depth(hz, ohm_m);
