@@ -20,7 +20,6 @@ namespace {
 
 using inversion::Complex;
 using inversion::Element;
-using inversion::Part;
 
 std::vector<double> frequencies_of(const Mt2dOptions& o) {
   std::vector<double> out = o.frequencies;
@@ -242,8 +241,8 @@ Result forward_result(const ForwardProblem& p, const std::vector<inversion::Soun
                         rows.value[i], rows.sigma[i]);
       double& exactly = r.survey.data.predicted.back();
       exactly = truth.value[i];
-      if (rows.kind[i].part == Part::phase)  // on the turn of the datum
-        exactly += 360 * std::round((rows.value[i] - exactly) / 360);
+      if (const double turn = inversion::turn_of(rows.kind[i]); turn > 0)
+        exactly += turn * std::round((rows.value[i] - exactly) / turn);
     }
     s.sounding = noisy[k];
     r.survey.stations.push_back(std::move(s));

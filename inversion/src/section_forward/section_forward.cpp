@@ -38,6 +38,11 @@ bool predicts_section(DatumKind kind) {
   return false;
 }
 
+double turn_of(DatumKind kind) {
+  if (kind.part != Part::phase) return 0;
+  return kind.element == Element::determinant ? 180 : 360;
+}
+
 namespace {
 
 /// Of one place and frequency: Zxy, Zyx, Tzy.
@@ -97,7 +102,7 @@ struct OfKind {
   std::vector<Index> at;         ///< frequency x sensors + sensor
   std::vector<Index> frequency;  ///< rising
   Tensor places, w_mu;           ///< `at`, w mu0 there
-  Tensor turns;                  ///< of phases: where data are there, in turns of 360 degrees
+  Tensor turns;                  ///< of phases: where data are there, in turns
   Index first = 0;               ///< column of `rows` of the first of them
 };
 
@@ -111,7 +116,8 @@ class SmoothPhases {
     for (auto& [of, curve] : curves_) {
       double before = curve.begin()->second;
       for (auto& [f, phase] : curve) {
-        phase += 360 * std::round((before - phase) / 360);
+        const double turn = turn_of({of.second, Part::phase});
+        phase += turn * std::round((before - phase) / turn);
         before = phase;
       }
     }
@@ -145,8 +151,8 @@ struct SectionForward::Body {
   std::vector<OfKind> kinds;
   SparseMatrix rows;  ///< of the numbers wanted, kind by kind
   CsrPatternPtr pattern;
-  Tensor weights;     ///< of the pattern
-  Tensor turn, half;  ///< [rows]: 360 for phases, else 0; the datum over it
+  Tensor weights;                ///< of the pattern
+  Tensor turn, per_turn, datum;  ///< [rows]: turn_of, 1 over it or 0, the datum in it or 0
   Shape model;
 
   Tensor numbers(const Responses2d& r) const {
@@ -158,15 +164,15 @@ struct SectionForward::Body {
            at_places(r.tipper, k.places, k.kind.element == Element::ty)},
           k.w_mu);
       // Between frequencies on both sides of +-180 degrees only phases of one turn have a mean.
-      parts.push_back(k.kind.part == Part::phase
-                          ? number + 360 * stop_gradient(round(k.turns - number * (1 / 360.0)))
-                          : number);
+      const double turn = turn_of(k.kind);
+      parts.push_back(turn > 0 ? number + turn * stop_gradient(round(k.turns - number * (1 / turn)))
+                               : number);
     }
     return concatenate(parts);
   }
   Tensor predict(const Tensor& ln_rho) const {
     const Tensor d = csr_matmul(weights, pattern, numbers(forward(ln_rho)));
-    return d + turn * stop_gradient(round(half - d * (1 / 360.0)));
+    return d + turn * stop_gradient(round(datum - d * per_turn));
   }
   Tensor model_of(const std::vector<double>& m) const { return tensor(m, model); }
   void add_part(Index first, const Jacobian2d& part, const SparseMatrix& by_number,
@@ -211,12 +217,12 @@ SectionForward::SectionForward(const Mesh2d& mesh, const Sensors2d& sensors, con
     std::vector<double> w_mu;
     for (const Index f : k.frequency)
       w_mu.push_back(2 * std::numbers::pi * frequency_hz[static_cast<std::size_t>(f)] * mu0);
-    if (k.kind.part == Part::phase) {
+    if (const double turn = turn_of(k.kind); turn > 0) {
       std::vector<double> turns;
       for (const Index at : k.at)
         turns.push_back(phases.near(at % n_sensors, k.kind.element,
                                     frequency_hz[static_cast<std::size_t>(at / n_sensors)]) /
-                        360);
+                        turn);
       k.turns = tensor(turns);
     }
     k.places = tensor(k.at);
@@ -240,14 +246,15 @@ SectionForward::SectionForward(const Mesh2d& mesh, const Sensors2d& sensors, con
                            {b->rows.offsets.begin(), b->rows.offsets.end()},
                            {b->rows.columns.begin(), b->rows.columns.end()});
   b->weights = tensor(b->rows.values);
-  std::vector<double> turn, half;
+  std::vector<double> turn, per_turn, datum;
   for (std::size_t i = 0; i < data.size(); ++i) {
-    const bool phase = data.kind[i].part == Part::phase;
-    turn.push_back(phase ? 360 : 0);
-    half.push_back(phase ? data.value[i] / 360 : 0);
+    turn.push_back(turn_of(data.kind[i]));
+    per_turn.push_back(turn.back() > 0 ? 1 / turn.back() : 0);
+    datum.push_back(data.value[i] * per_turn.back());
   }
   b->turn = tensor(turn);
-  b->half = tensor(half);
+  b->per_turn = tensor(per_turn);
+  b->datum = tensor(datum);
   b->model = {b->forward.parameters()};
   if (axes == Axes2d::three) b->model.push_back(3);
   body_ = std::move(b);

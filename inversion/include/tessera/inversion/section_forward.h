@@ -28,6 +28,10 @@ namespace tessera::inversion {
 /// Whether a section determines such a datum, as the table above says.
 bool predicts_section(DatumKind kind);
 
+/// What a phase may differ by without being another one: 360 degrees; of the determinant 180, since
+/// the sign of its root is a convention. 0 of what is no phase.
+double turn_of(DatumKind kind);
+
 /// How many resistivities a cell has: one, or three along x, y, z.
 enum class Axes2d { one = 1, three = 3 };
 
@@ -40,7 +44,7 @@ class SectionForward {
                  const std::vector<double>& frequency_hz, const Forward2dOptions& options = {},
                  Axes2d axes = Axes2d::one);
   /// [rows] of ln rho in ohm m, [cells] or [cells, 3], in engine operations. Phases are those next
-  /// to the datum: a turn of 360 degrees is no difference.
+  /// to the datum, see turn_of.
   Tensor operator()(const Tensor& ln_rho) const;
   /// d(row)/d(ln rho) by reciprocity, [rows, cells (x 3, the axis fastest)]. Beside it only parts
   /// of some frequencies are kept.
