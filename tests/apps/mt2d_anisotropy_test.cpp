@@ -69,12 +69,12 @@ class Mt2dAnisotropy : public Mt2d {
       const double hz = survey.data.frequency_hz[i];
       const std::complex<double> z = impedance_of_column({upper[axis], lower[axis]}, {2000}, hz);
       const double rho = std::norm(z) / (8e-7 * std::numbers::pi * std::numbers::pi * hz);
-      if (part == Part::phase)
-        EXPECT_NEAR(survey.data.value[i], std::arg(z) * 180 / std::numbers::pi, 0.3)
-            << name_of(survey.data.kind[i]) << " " << hz;
-      else
-        EXPECT_NEAR(survey.data.value[i], std::log10(rho), 0.0043)
-            << name_of(survey.data.kind[i]) << " " << hz << ", 1 %";
+      const std::string what = fmt::format("{} at {} Hz", name_of(survey.data.kind[i]), hz);
+      if (part == Part::phase) {
+        EXPECT_NEAR(survey.data.value[i], std::arg(z) * 180 / std::numbers::pi, 0.3) << what;
+      } else {
+        EXPECT_NEAR(survey.data.value[i], std::log10(rho), 0.0043) << what << ", 1 %";
+      }
     }
   }
 };

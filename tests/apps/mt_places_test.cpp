@@ -192,7 +192,9 @@ TEST_F(Mt2d, ImportedCasesTakeErrorsAndTiltsOfTheirFiles) {
   ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
   const DataTable t = read_survey(here() / "R/data.csv").data;
   for (std::size_t i = 0; i < t.size(); ++i)
-    if (t.kind[i].element == Element::ty) EXPECT_NEAR(t.sigma[i], 0.005, 1e-12);
+    if (t.kind[i].element == Element::ty) {
+      EXPECT_NEAR(t.sigma[i], 0.005, 1e-12);
+    }
   const fs::path demo = tessera::testing::test_data() / "mt/mare2dem_demo";
   if (!fs::exists(demo)) GTEST_SKIP() << "no demo of MARE2DEM";
   const auto imported = [&](const char* file) {
