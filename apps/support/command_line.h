@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct CommandLine {
   RunOptions run;
   std::vector<std::string> arguments;  ///< as typed, for the manifest
   Ranks* ranks = nullptr;              ///< of run, rerun, resume, gradcheck: those that do it
+  /// Of a point of a sweep: looks at the files that it has read before it takes a step.
+  std::function<void(const std::vector<data::InputFile>&)> look_at_inputs;
 };
 
 /// One flag or verb as completion scripts need it.

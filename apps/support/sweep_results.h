@@ -22,6 +22,7 @@ struct PointOutcome {
   int exit_code = -1;  ///< -1: it has not
   std::string reason;
   std::vector<std::pair<std::string, double>> metrics;
+  std::vector<data::InputFile> inputs;
   bool has_results() const;  ///< whole ones, be they what was expected or not
 };
 

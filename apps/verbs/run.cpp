@@ -110,6 +110,7 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
   try {
     if (!ready) {
       ready = prepare(c, options);
+      if (line.look_at_inputs) line.look_at_inputs(ready->made.inputs);
       agree(line, *ready, folder.path());
     }
     manifest.inputs = ready->made.inputs;
@@ -154,6 +155,7 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
   set_num_threads(thread_count(line.run));
   // Everything that can be wrong with the inputs is told before the first file is written.
   Ready ready = prepare(c, line.run);
+  if (line.look_at_inputs) line.look_at_inputs(ready.made.inputs);
   const CheckReport inputs = ready.made.check();
   if (stops(inputs, line.run)) throw data::InputError(ExitCode::input_invalid, inputs.findings);
   std::vector<data::Diagnostic> findings = c.warnings;

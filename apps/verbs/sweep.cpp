@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <set>
 
 namespace tessera::apps {
@@ -115,7 +116,7 @@ PointOutcome outcome_in(const fs::path& folder) {
   if (!fs::is_regular_file(folder / "manifest.json", none)) return {};
   const data::Manifest m = data::manifest_from_json(
       data::read_file(folder / "manifest.json", 64 << 20), (folder / "manifest.json").string());
-  return {m.exit_code, m.exit_reason, m.metrics};
+  return {m.exit_code, m.exit_reason, m.metrics, m.inputs};
 }
 
 /// What the command line says of the run of one point.
@@ -135,12 +136,45 @@ CommandLine line_of_point(const CommandLine& line, const fs::path& sweep, const 
   return out;
 }
 
+/// The files that points have been run with: what is put side by side has one state of them.
+class SweepInputs {
+ public:
+  /// `whole`: every point reads the same files; else a point may leave out what has errors.
+  explicit SweepInputs(bool whole) : whole_(whole) {}
+  void add(const PointOutcome& of) {
+    for (const data::InputFile& f : of.inputs) files_.try_emplace(f.path, f);
+  }
+  /// Throws E0418 where a file of a point is not what it was for the points before.
+  void look_at(const std::vector<data::InputFile>& inputs) const {
+    std::vector<data::Diagnostic> changed;
+    for (const data::InputFile& f : inputs)
+      if (const auto was = files_.find(f.path);
+          was == files_.end() ? whole_ && !files_.empty() : was->second != f)
+        changed.push_back({.number = 418,
+                           .place = {f.path},
+                           .message = was == files_.end()
+                                          ? "is new since points of the sweep were run"
+                                          : "has changed since points of the sweep were run",
+                           .hint = "restore the files, or start a new sweep"});
+    if (!changed.empty()) throw data::InputError(ExitCode::input_invalid, std::move(changed));
+  }
+
+ private:
+  bool whole_;
+  std::map<std::string, data::InputFile> files_;
+};
+
 /// Whether what a point ends with is its own affair: its values, its checkpoint, more memory than
-/// there is. A full disk or a folder that cannot be written to ends the sweep.
+/// there is. A full disk, a folder that cannot be written to or another state of the inputs ends
+/// the sweep.
 bool is_of_point(const data::InputError& e) {
-  const bool disk = std::ranges::any_of(e.findings(), [](const data::Diagnostic& d) {
-    return d.number == 501 || d.number == 581;  // throw_io_error, pictures
-  });
+  const auto has = [&](std::initializer_list<int> numbers) {
+    return std::ranges::any_of(e.findings(), [&](const data::Diagnostic& d) {
+      return std::ranges::find(numbers, d.number) != numbers.end();
+    });
+  };
+  if (has({418})) return false;
+  const bool disk = has({501, 581});  // throw_io_error, pictures
   return e.code() == ExitCode::input_invalid || e.code() == ExitCode::config_invalid ||
          e.code() == ExitCode::checkpoint_damaged || (e.code() == ExitCode::would_not_fit && !disk);
 }
@@ -160,10 +194,11 @@ PointOutcome run_point(const Case& c, const data::Sweep& sweep, std::size_t i,
     if (!is_of_point(e)) throw;
     return {static_cast<int>(e.code()),
             e.findings().empty() ? e.what() : e.findings().front().message,
+            {},
             {}};
   } catch (const std::exception& e) {  // it has told the terminal nothing yet
     std::cerr << e.what() << "\n";
-    return {static_cast<int>(code_of(e)), e.what(), {}};
+    return {static_cast<int>(code_of(e)), e.what(), {}, {}};
   }
 }
 
@@ -183,20 +218,27 @@ ExitCode run_points(const data::RunFolder& folder, const Case& c, const data::Sw
                .terminal = line.run.verbosity < 0 ? data::LogLevel::warning : data::LogLevel::info})
         .info(text);
   };
-  std::size_t left = 0, done = 0;
+  std::size_t left = 0, done = 0, first = n;
+  SweepInputs inputs(!line.run.keep_going);
   for (std::size_t i = 0; i < n; ++i) {
     outcomes[i] = outcome_in(folder_of_point(folder.path(), i, n));
-    left += ended(outcomes[i]) ? 0 : 1;
+    if (ended(outcomes[i])) {
+      inputs.add(outcomes[i]);
+      continue;
+    }
+    if (left++ == 0) first = i;
   }
   if (left == 0) say("all points have been run; nothing is left to do");
   if (left > 0 && (left < n || !outcomes.front().reason.empty()))
-    say(fmt::format("going on from point {} of {}", n - left + 1, n));
+    say(fmt::format("going on from point {} of {}", first + 1, n));
   for (std::size_t i = 0; i < n; ++i) {
     if (ended(outcomes[i])) continue;
     const fs::path path = folder_of_point(folder.path(), i, n);
     const Clock::time_point own = Clock::now();
-    outcomes[i] =
-        run_point(c, sweep, i, line_of_point(line, folder.path(), path, begin), outcomes[i]);
+    CommandLine of_point = line_of_point(line, folder.path(), path, begin);
+    of_point.look_at_inputs = [&](const auto& files) { inputs.look_at(files); };
+    outcomes[i] = run_point(c, sweep, i, of_point, outcomes[i]);
+    if (ended(outcomes[i])) inputs.add(outcomes[i]);
     if (outcomes[i].exit_code == static_cast<int>(ExitCode::stopped_resumable))
       return ExitCode::stopped_resumable;
     ++done, --left;

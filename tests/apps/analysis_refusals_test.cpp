@@ -35,6 +35,9 @@ TEST_F(AnalysisRefusals, WhatCannotBeAskedOfTheFramesIsRefused) {
   const std::string many(101, 'n');
   refused(density + "name = \"" + many + "\"\n",
           "case.toml:6:1: error E0743: a name has at most 100 letters, this one 101");
+  for (const char* name : {".", "..", ".hidden", "a/b", "a\\nb"})
+    refused(density + "name = \"" + name + "\"\n",
+            "case.toml:6:1: error E0743: a name becomes that of files");
   refused("[[group]]\nname = \"" + many + "\"\n" + density + "group = \"" + many + "\"\n",
           "case.toml:5:1: error E0743: a name has at most 100 letters, this one 101");
 }
@@ -90,6 +93,12 @@ TEST_F(AnalysisRefusals, TimesThatFramesDoNotHave) {
        "case.toml:8:1: warning E0743: fit_to = 10.4 ps is no whole number of the 1 ps between "
        "frames: 10 ps is taken");
   told("type = \"msd\"\nfit_from = \"0.4 ps\"\nfit_to = \"10 ps\"\n", "1 ps is taken");
+  const auto short_lag = [&](const std::string& lag) {
+    return holds(checked(msd + "fit_to = \"10 ps\"\nlag = \"" + lag + "\"\n").err,
+                 "case.toml:9:1: warning E0743: lag is shorter than fit_to");
+  };
+  EXPECT_TRUE(short_lag("5 ps"));
+  EXPECT_FALSE(short_lag("10 ps"));
 }
 
 /// Donors follow from bonds: without them no number is known, not even 0.

@@ -106,6 +106,28 @@ TEST_F(InverseScattering, ARateThatNothingTakesIsSaid) {
   EXPECT_FALSE(holds(check("optimize.method=\"adam\""), "E0650"));
 }
 
+/// What lies outside of the region is not sought, what is known within is not used.
+TEST_F(InverseScattering, BodiesBeyondTheRegionAndKnownOnesWithinAreDoubted) {
+  write("case.toml", kSquare);
+  const auto check = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> words{"check", "case.toml"};
+    for (const std::string& s : settings) words.insert(words.end(), {"--set", s});
+    const Outcome o = tessera(words);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_FALSE(holds(check({}), "E0650"));
+  // Cells from 3.5 cm to 6.5 cm: 2.5 columns of 4 lie beyond 4 cm, one of them by half.
+  EXPECT_TRUE(holds(check({"truth[0].centre=[\"5 cm\", \"0 m\", \"0 m\"]"}),
+                    "E0650: the truth is not what is known in 12 cells outside of the region"));
+  EXPECT_TRUE(holds(check({"material[1].eps=1.5"}), "E0650: the truth is of one permittivity"));
+  const std::string known =
+      "structure=[{shape = \"box\", low = [\"-4 cm\", \"-4 cm\", \"-inf\"], high = [\"-2 cm\", "
+      "\"4 cm\", \"inf\"], material = \"stone\"}]";
+  EXPECT_TRUE(holds(check({known}), "E0650: known bodies reach into 16 cells of the region"));
+  EXPECT_FALSE(holds(check({known, "region.start=2.5"}), "known bodies reach"));
+}
+
 /// A descent that begins, and may end, with nothing in the region is a result and is drawn.
 TEST_F(InverseScattering, AnEmptyMapIsDrawn) {
   std::string text = kSquare;

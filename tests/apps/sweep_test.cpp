@@ -120,6 +120,27 @@ TEST_F(SweepCommand, AKillDoesNoHarm) {
   }
 }
 
+// What is put side by side is of one state of the files that it was made of.
+TEST_F(SweepCommand, APointOfOtherInputsThanThoseBeforeIsRefused) {
+  write("in.txt", "one");
+  write_case("n = [10, 20, 30]\n", "data.input = \"in.txt\"\n");
+  ASSERT_EQ(tessera({"sweep", "case.toml", "-o", "S"}).code, 0);
+  const std::string table = read("S/points.csv");
+  fs::remove_all(here() / "S/points/2");
+  write("in.txt", "two");
+  const Outcome other = tessera({"resume", "S"});
+  EXPECT_EQ(other.code, 4) << other.err;
+  EXPECT_TRUE(
+      holds(other.err, "in.txt: error E0418: has changed since points of the sweep were run"))
+      << other.err;
+  EXPECT_FALSE(exists("S/points/2"));
+  write("in.txt", "one");
+  const Outcome again = tessera({"resume", "S"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(holds(again.err, "going on from point 2 of 3")) << again.err;
+  EXPECT_EQ(read("S/points.csv"), table);
+}
+
 TEST_F(SweepCommand, ItStopsWithACheckpointWhenItIsAskedTo) {
   write_case("n = [20, 4000, 20]\n");
   const auto begun = [&](const std::string& to) {

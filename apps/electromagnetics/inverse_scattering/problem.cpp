@@ -156,6 +156,43 @@ void doubt_places(Case& c, const InverseOptions& o, const data::Config& config) 
   }
 }
 
+/// Bodies that no descent can find, and what is known and yet not used.
+void doubt_bodies(InverseProblem& p, const data::Config& config) {
+  const auto say = [&](const char* key, std::string what, std::string remedy) {
+    p.known->warnings.push_back(warning(config, 650, key, std::move(what), std::move(remedy)));
+  };
+  const auto differ = [](double a, double b) { return std::abs(a - b) > 1e-6 * std::abs(b); };
+  const double background = p.known->media.front().eps[0];
+  std::vector<bool> sought(p.known_map.size(), false);
+  std::size_t forgotten = 0, beyond = 0;
+  for (const std::size_t cell : p.cells()) {
+    sought[cell] = true;
+    const double eps = p.known_map[cell];
+    forgotten += differ(eps, background) && differ(eps, p.options.region.start);
+  }
+  if (forgotten > 0)
+    say("structure",
+        fmt::format("known bodies reach into {} cells of the region, where the permittivity is "
+                    "sought: what is known of them there is not used",
+                    forgotten),
+        "a region beside them, or region.start as they are");
+  if (p.truth_map.empty()) return;
+  for (std::size_t cell = 0; cell < sought.size(); ++cell)
+    beyond += !sought[cell] && differ(p.truth_map[cell], p.known_map[cell]);
+  if (beyond > 0)
+    say("truth",
+        fmt::format("the truth is not what is known in {} cells outside of the region: nothing in "
+                    "the region is that",
+                    beyond),
+        "a larger region, or a [[structure]] of what is known");
+  const auto [least, most] = std::ranges::minmax_element(p.truth_map);
+  if (!differ(*least, *most))
+    say("truth",
+        "the truth is of one permittivity everywhere: PSNR and similarity, which are relative to "
+        "its range, are not defined",
+        "bodies of another permittivity than grid.background");
+}
+
 /// Cells low <= (i, j, k) < high whose middles lie in the box.
 void cells_within(const Case& c, const RegionOptions& r, std::array<int, 3>& low,
                   std::array<int, 3>& high) {
@@ -327,6 +364,7 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
                        }))
         p.known->warnings.push_back(d);
   }
+  doubt_bodies(p, config);
   if (p.data.defined()) p.truth.reset();  // compared with the result by its map alone
   p.inputs = data::inputs_read();
   return p;

@@ -94,6 +94,15 @@ std::string frame_of(const mol::Snapshot& s) {
 /// refused, those between frames are told.
 std::vector<data::Diagnostic> doubts_of_times(const AnalysisCase& c) {
   std::vector<data::Diagnostic> out;
+  for (std::size_t k = 0; k < c.options.tasks.size(); ++k) {
+    const TaskOptions& t = c.options.tasks[k];
+    if (t.kind != Kind::msd || !t.lag || *t.lag >= t.fit_to) continue;
+    out.push_back(c.config.error(743, fmt::format("analysis[{}].lag", k),
+                                 "lag is shorter than fit_to: the line needs times up to that one, "
+                                 "and they are taken",
+                                 "a lag of fit_to or more, or none"));
+    out.back().severity = data::Severity::warning;
+  }
   if (c.in.by_number || !(c.frame_ps > 0)) return out;
   double bytes = 0;  // a frame has more than one
   bool packed = false;

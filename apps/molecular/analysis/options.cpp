@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <set>
 
 namespace tessera::apps::analysis {
@@ -223,9 +225,12 @@ AnalysisOptions read_analysis_options(const data::Config& config) {
                (t.kind == Kind::hydrogen_bonds
                     ? ""
                     : "_" + t.group + (t.with != t.group ? "_" + t.with : ""));
-    if (t.name.find('/') != std::string::npos)
-      say(key("name"), fmt::format("the name '{}' becomes a file name", t.name),
-          "leave the slash out");
+    const auto in_no_file = [](unsigned char ch) { return ch == '/' || std::iscntrl(ch) != 0; };
+    if (t.name.starts_with('.') || std::ranges::any_of(t.name, in_no_file))
+      say(key("name"),
+          "a name becomes that of files, which have no slash, no dot at their beginning and no "
+          "control characters",
+          "leave them out; without a name the analysis has that of its type and groups");
     if (!names.insert(t.name).second)
       say(key("name"), fmt::format("two analyses have the name '{}'", t.name),
           "give one of them another name");
