@@ -88,6 +88,13 @@ TEST_F(SweepCommand, APointIsThatOfTheCaseWithItsValues) {
   const Outcome again = tessera({"resume", "S"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_TRUE(holds(again.err, "nothing is left to do")) << again.err;
+  const Outcome unused = tessera({"sweep", "case.toml", "-o", "U", "--set", "parameters.n=8"});
+  EXPECT_EQ(unused.code, 0) << unused.err;
+  EXPECT_TRUE(holds(unused.err,
+                    "--set parameters.n=8: warning E0225: parameter 'n' has the values of "
+                    "[sweep.over], this one is not used"))
+      << unused.err;
+  EXPECT_EQ(read("U/points.csv"), read("S/points.csv"));
 }
 
 TEST_F(SweepCommand, CheckAndEstimateKnowOfIt) {

@@ -120,6 +120,22 @@ TEST(RunFolder, StopIsAskedForByAFileAndForgottenAtResume) {
   EXPECT_FALSE(fs::exists(run.stop_file()));
 }
 
+// A writer that was killed leaves the file that it had begun; one that lives has a use for its own.
+TEST(RunFolder, FilesOfDeadWritersAreClearedAtResume) {
+  TempFolder dir;
+  { RunFolder::create(dir / "RUN").write_manifest(begin_manifest("a.b", {}, 1)); }
+  const std::string dead = ".tmp-2147483646", alive = ".tmp-" + std::to_string(::getpid());
+  for (const std::string name : {"results.h5", "plots/a.png", "tables/b.csv"})
+    for (const std::string& by : {dead, alive, std::string(".tmp-"), std::string(".tmp-7x")})
+      dir.write("RUN/" + name + by, "half");
+  RunFolder::reopen(dir / "RUN");
+  for (const std::string name : {"results.h5", "plots/a.png", "tables/b.csv"}) {
+    EXPECT_FALSE(fs::exists(dir / ("RUN/" + name + dead))) << name;
+    for (const std::string& by : {alive, std::string(".tmp-"), std::string(".tmp-7x")})
+      EXPECT_TRUE(fs::exists(dir / ("RUN/" + name + by))) << name << by;
+  }
+}
+
 TEST(Manifest, RoundTrip) {
   Manifest m = begin_manifest("inversion.mt1d", {"tessera", "run", "a \"b\".toml"}, 2);
   m.seeds = {1, UINT64_MAX};

@@ -6,15 +6,19 @@
 #include "tessera/data/file_io.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 namespace tessera::data {
 namespace fs = std::filesystem;
@@ -123,6 +127,28 @@ void clear_run_folder(const fs::path& path) {
   for (const char* name : kContents) fs::remove_all(path / name);
 }
 
+/// Files that writers now dead had begun (file_io.h), in the folder and in those within it.
+void clear_unfinished(const fs::path& run) {
+  std::error_code none;
+  std::vector<fs::path> folders{run}, left;
+  for (const auto& entry : fs::directory_iterator(run, none))
+    if (entry.is_directory(none) && !entry.is_symlink(none)) folders.push_back(entry.path());
+  for (const fs::path& folder : folders)
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+      constexpr std::string_view mark = ".tmp-";
+      const std::string name = entry.path().filename().string();
+      const std::size_t at = name.rfind(mark);
+      if (at == std::string::npos || !entry.is_regular_file(none)) continue;
+      pid_t writer = 0;
+      const char* const end = name.data() + name.size();
+      const auto read = std::from_chars(name.data() + at + mark.size(), end, writer);
+      if (read.ec == std::errc() && read.ptr == end && writer > 0 && ::kill(writer, 0) != 0 &&
+          errno == ESRCH)
+        left.push_back(entry.path());
+    }
+  for (const fs::path& file : left) fs::remove(file, none);
+}
+
 }  // namespace
 
 /// Held by the kernel for this host; for others a thread keeps its time young, whatever the run
@@ -183,6 +209,7 @@ RunFolder RunFolder::reopen(const fs::path& path) {
                "give the folder that `tessera run` made");
   RunFolder run(path);
   fs::remove(run.stop_file(), ignored);
+  clear_unfinished(path);
   return run;
 }
 
