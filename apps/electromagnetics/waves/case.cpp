@@ -61,6 +61,7 @@ void open_conductors(Case& c, const data::Config& config) {
     if (t.closed > 0)
       text += fmt::format("{} {} faces of the grid, which are taken as metal",
                           t.moved > 0 ? ", and fills" : " fills", t.closed);
+    if (t.unseen) text += " has no effect: no edge of the grid runs through it, or near its length";
     c.warnings.push_back(
         warning(config, 656, body ? structure_key(c.options, key[t.structure]) : "grid.background",
                 text, "use smaller cells there, or put a line of the grid on it"));

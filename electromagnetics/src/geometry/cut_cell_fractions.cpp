@@ -3,6 +3,8 @@
 
 #include "geometry/cut_cell_limit.h"
 #include "geometry/metal.h"
+#include "geometry/metal_paths.h"
+#include "geometry/metal_rods.h"
 #include "geometry/rims.h"
 #include "geometry/thin_metal.h"
 #include "geometry/thin_wires.h"
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -30,8 +33,26 @@ struct FoundFraction {
   double fraction;
   bool inside = false;  // of metal, a cell away from its surface: edges beside it may not be listed
   ThinMetalInFace thin{};
-  std::optional<std::size_t> body{};  // whose thin metal that is
+  std::optional<std::size_t> body{};  // whose metal that is: of faces, the thin one
+  std::vector<Point> islands{};       // of faces: metal in them, off their rim
+  bool low = false, high = false;     // of edges: which ends are the nearest to metal on them
 };
+
+/// An edge, of which `metal` leaves the share `fraction` open.
+FoundFraction look_along(const Metal& metal, const Edge& edge, const Point& from, const Point& to) {
+  FoundFraction out{edge, detail::open_length(metal, from, to)};
+  for (const detail::Stretch& s : metal.along(from, to)) {
+    const double middle = (s.from + s.to) / 2;
+    if (!out.body)
+      out.body =
+          metal.body_at({from[0] + middle * (to[0] - from[0]), from[1] + middle * (to[1] - from[1]),
+                         from[2] + middle * (to[2] - from[2])});
+    const bool within = s.from > 0 && s.to < 1, touches = !within && out.fraction < 1;
+    out.low = out.low || (touches && s.from <= 0) || (within && middle < detail::not_above);
+    out.high = out.high || (touches && s.to >= 1) || (within && middle >= detail::not_above);
+  }
+  return out;
+}
 
 /// What is open of one edge or face.
 FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
@@ -50,18 +71,19 @@ FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, co
   const Metal metal(scene, media, box, 1e-6 * shortest, detail::twins_of(grid, edge, periodic));
   if (metal.settled()) return {edge, metal.closed() ? 0.0 : 1.0};
   const auto along = [&](int d) {
-    return detail::open_length(metal, low,
-                               {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
+    return look_along(metal, edge, low,
+                      {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
   };
-  if (is_electric(edge.component)) return {edge, along(axis)};
+  if (is_electric(edge.component)) return along(axis);
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
   FoundFraction out{edge, 1};
   if (grid.resolved(b) && grid.resolved(c)) {
     out.fraction = detail::open_area(metal, low, side[b], side[c]);
     out.thin = detail::thin_metal_in(metal, low, side[b], side[c]);
+    out.islands = detail::islands_of_metal(metal, low, side[b], side[c]);
   } else {
     const int d = grid.resolved(c) ? c : b;
-    out.fraction = along(d);
+    out.fraction = along(d).fraction;
     if (grid.resolved(d)) out.thin = detail::thin_metal_in(metal, low, side[d]);
   }
   if (out.thin.course != ThinCourse::none) out.body = metal.body_at(out.thin.middle);
@@ -103,7 +125,8 @@ std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
           continue;
         const FoundFraction f =
             medium >= 0 ? FoundFraction{edge, 0, true} : look(scene, media, grid, periodic, edge);
-        if (f.fraction < 1 || f.thin.course != ThinCourse::none)
+        if (f.fraction < 1 || f.thin.course != ThinCourse::none || f.low || f.high ||
+            !f.islands.empty())
           slabs[static_cast<std::size_t>(c * (n[2] + 1) + k)].push_back(f);
       }
   };
@@ -126,6 +149,20 @@ FoundFraction* find(std::vector<FoundFraction>& list, const Edge& e) {
       list.begin(), list.end(), e,
       [](const FoundFraction& f, const Edge& x) { return order(f.edge) < order(x); });
   return at != list.end() && at->edge == e ? &*at : nullptr;
+}
+
+/// Makes edges metal.
+void put_metal(std::vector<FoundFraction>& list, const std::vector<Edge>& edges) {
+  for (const Edge& e : edges) {
+    if (FoundFraction* x = find(list, e))
+      x->fraction = 0;
+    else
+      list.insert(std::lower_bound(list.begin(), list.end(), e,
+                                   [](const FoundFraction& f, const Edge& y) {
+                                     return order(f.edge) < order(y);
+                                   }),
+                  {e, 0});
+  }
 }
 
 struct PlacedMetal {
@@ -217,18 +254,100 @@ PlacedMetal place_thin_metal(std::vector<FoundFraction>& list, const YeeGrid& gr
       f.fraction = 1;
       add_reaches(reaches, f, edges_of(grid, periodic, f.edge));
     }
-  for (const Edge& e : metal) {
-    if (FoundFraction* x = find(list, e))
-      x->fraction = 0;
-    else
-      list.insert(std::lower_bound(list.begin(), list.end(), e,
-                                   [](const FoundFraction& f, const Edge& y) {
-                                     return order(f.edge) < order(y);
-                                   }),
-                  {e, 0});
-  }
+  put_metal(list, metal);
   for (const auto& [body, told] : bodies) out.thin_metal.push_back(told);
   return {metal, reaches};
+}
+
+ThinMetal& told_of(std::vector<ThinMetal>& list, std::size_t structure) {
+  const auto at =
+      std::lower_bound(list.begin(), list.end(), structure,
+                       [](const ThinMetal& t, std::size_t s) { return t.structure < s; });
+  if (at != list.end() && at->structure == structure) return *at;
+  return *list.insert(at, ThinMetal{.structure = structure});
+}
+
+/// Rods between the edges of the grid (metal_rods.h): adds to `placed` what becomes metal.
+void place_metal_rods(std::vector<FoundFraction>& list, const SceneOrder& scene,
+                      const std::vector<Medium>& media, const YeeGrid& grid,
+                      const Periodic& periodic,
+                      const std::function<bool(const Edge&)>& within_metal, PlacedMetal& placed,
+                      CutCellFractions& out) {
+  std::vector<detail::MetalIslands> islands;
+  std::vector<detail::CrossedEdge> crossed;
+  std::vector<Edge> metal;
+  const auto closed = [&](const FoundFraction& f) {
+    return f.fraction == 0 || (!out.conformal && within_metal(f.edge));
+  };
+  for (const FoundFraction& f : list) {
+    if (!f.islands.empty()) islands.push_back({f.edge, f.islands});
+    if (!is_electric(f.edge.component)) continue;
+    if (closed(f))
+      metal.push_back(f.edge);
+    else if (f.low || f.high)
+      crossed.push_back({f.edge, f.low, f.high});
+  }
+  const detail::PlacedRods rods =
+      detail::place_rods(scene, media, grid, periodic, islands, crossed, metal, [&](const Edge& e) {
+        const FoundFraction* f = find(list, e);
+        return f && closed(*f);
+      });
+  for (const Edge& e : rods.left)
+    if (FoundFraction* f = find(list, e); f && f->fraction > 0) f->fraction = 1;
+  put_metal(list, rods.edges);
+  placed.edges.insert(placed.edges.end(), rods.edges.begin(), rods.edges.end());
+  std::sort(placed.edges.begin(), placed.edges.end(),
+            [](const Edge& a, const Edge& b) { return order(a) < order(b); });
+  for (const auto& moved : rods.moved) {
+    ThinMetal& told = told_of(out.thin_metal, moved.structure.value_or(ThinMetal::background));
+    ++out.thin;
+    ++told.moved;
+    told.shift_m = std::max(told.shift_m, moved.shift_m);
+  }
+}
+
+/// Small bodies that no edge of the grid runs through and that are too short to be put on one.
+void tell_unseen(const std::vector<FoundFraction>& list, const SceneOrder& scene,
+                 const std::vector<Medium>& media, const YeeGrid& grid, CutCellFractions& out) {
+  std::vector<bool> seen(scene.scene().structures.size(), false);
+  for (const FoundFraction& f : list)
+    if (f.body && is_electric(f.edge.component)) seen[*f.body] = true;
+  for (const ThinMetal& t : out.thin_metal)
+    if (t.structure != ThinMetal::background) seen[t.structure] = true;
+  for (std::size_t s = 0; s < seen.size(); ++s) {
+    const Structure& structure = scene.scene().structures[s];
+    if (seen[s] || !media[static_cast<std::size_t>(structure.medium)].pec) continue;
+    // The cell about its middle; it may be hollow, or covered by others there.
+    Box cell{};
+    double shortest = INFINITY;
+    bool inside = true;
+    for (int d = 0; d < 3; ++d) {
+      const auto u = static_cast<std::size_t>(d);
+      const Bounds& b = structure.shape.bounds();
+      const double middle = grid.resolved(d) ? (b.low[u] + b.high[u]) / 2 : grid.middle(d, 0);
+      const auto& lines = grid.lines[u];
+      inside = inside && middle >= lines.front() && middle <= lines.back();
+      if (!inside) break;
+      const int above =
+          static_cast<int>(std::upper_bound(lines.begin(), lines.end(), middle) - lines.begin());
+      const int i = std::clamp(above - 1, 0, grid.cells(d) - 1);
+      cell.centre[u] = middle;
+      cell.size[u] = grid.resolved(d) ? grid.length(d, i) : 0;
+      if (grid.resolved(d)) shortest = std::min(shortest, cell.size[u]);
+    }
+    if (!inside) continue;
+    const Metal metal(scene, media, cell, 1e-6 * shortest);
+    if (metal.settled()) continue;
+    Point p = cell.centre;
+    for (int n = 0; n < 8; ++n) {
+      const double far = structure.shape.signed_distance(p);
+      if (!std::isfinite(far) || far <= 0) break;
+      const Point rise = structure.shape.normal(p);
+      for (std::size_t d = 0; d < 3; ++d)
+        if (cell.size[d] > 0) p[d] -= far * rise[d];
+    }
+    if (metal.body_at(p) == s) told_of(out.thin_metal, s).unseen = true;
+  }
 }
 
 /// A face that rounds to nothing but has an open edge is open: its edge must not end at a magnetic
@@ -310,7 +429,9 @@ CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<M
   };
   std::vector<FoundFraction> found;
   if (metal) found = look_everywhere(scene, media, grid, periodic);
-  const PlacedMetal placed = place_thin_metal(found, grid, periodic, out);
+  PlacedMetal placed = place_thin_metal(found, grid, periodic, out);
+  place_metal_rods(found, scene, media, grid, periodic, within_metal, placed, out);
+  tell_unseen(found, scene, media, grid, out);
   if (!conformal) {
     for (const Edge& e : placed.edges) out.fractions.push_back({e, 0});
     add_wires();

@@ -20,48 +20,7 @@
 namespace tessera::electromagnetics::detail {
 namespace {
 
-using Cell = std::array<int, 3>;
 using Least = std::array<double, 6>;  // fractions of a cell's faces: across x low, high, y low, ...
-
-std::array<int, 3> index_of(const Edge& e) { return {e.i, e.j, e.k}; }
-
-Edge edge_at(int component, std::array<int, 3> at, const YeeGrid& grid, const Periodic& periodic) {
-  for (int d = 0; d < 3; ++d)
-    if (!grid.resolved(d))
-      at[static_cast<std::size_t>(d)] = 0;
-    else if (periodic[static_cast<std::size_t>(d)] && !at_middle(component, d))
-      at[static_cast<std::size_t>(d)] %= grid.cells(d);
-  return {static_cast<std::uint8_t>(component), at[0], at[1], at[2]};
-}
-
-/// The cells that an edge or face belongs to.
-std::vector<Cell> cells_of(const YeeGrid& grid, const Periodic& periodic, const Edge& edge) {
-  std::vector<Cell> out{{0, 0, 0}};
-  const auto at = index_of(edge);
-  for (int d = 0; d < 3; ++d) {
-    const auto a = static_cast<std::size_t>(d);
-    std::vector<int> along;
-    if (!grid.resolved(d))
-      along = {0};
-    else if (at_middle(edge.component, d))
-      along = {at[a]};
-    else {
-      if (at[a] > 0)
-        along.push_back(at[a] - 1);
-      else if (periodic[a])
-        along.push_back(grid.cells(d) - 1);
-      if (at[a] < grid.cells(d)) along.push_back(at[a]);
-    }
-    std::vector<Cell> next;
-    for (const Cell& c : out)
-      for (const int i : along) {
-        next.push_back(c);
-        next.back()[a] = i;
-      }
-    out = std::move(next);
-  }
-  return out;
-}
 
 /// The part of the dual face of an edge along `axis` that lies in one of its cells.
 double quarter(const YeeGrid& grid, int axis, const Cell& cell) {
@@ -203,6 +162,43 @@ Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
 }
 
 }  // namespace
+
+Edge edge_at(int component, std::array<int, 3> at, const YeeGrid& grid, const Periodic& periodic) {
+  for (int d = 0; d < 3; ++d)
+    if (!grid.resolved(d))
+      at[static_cast<std::size_t>(d)] = 0;
+    else if (periodic[static_cast<std::size_t>(d)] && !at_middle(component, d))
+      at[static_cast<std::size_t>(d)] %= grid.cells(d);
+  return {static_cast<std::uint8_t>(component), at[0], at[1], at[2]};
+}
+
+std::vector<Cell> cells_of(const YeeGrid& grid, const Periodic& periodic, const Edge& edge) {
+  std::vector<Cell> out{{0, 0, 0}};
+  const auto at = index_of(edge);
+  for (int d = 0; d < 3; ++d) {
+    const auto a = static_cast<std::size_t>(d);
+    std::vector<int> along;
+    if (!grid.resolved(d))
+      along = {0};
+    else if (at_middle(edge.component, d))
+      along = {at[a]};
+    else {
+      if (at[a] > 0)
+        along.push_back(at[a] - 1);
+      else if (periodic[a])
+        along.push_back(grid.cells(d) - 1);
+      if (at[a] < grid.cells(d)) along.push_back(at[a]);
+    }
+    std::vector<Cell> next;
+    for (const Cell& c : out)
+      for (const int i : along) {
+        next.push_back(c);
+        next.back()[a] = i;
+      }
+    out = std::move(next);
+  }
+  return out;
+}
 
 std::vector<Edge> edges_of(const YeeGrid& grid, const Periodic& periodic, const Edge& face) {
   std::vector<Edge> out;

@@ -176,21 +176,44 @@ Metal::Stack Metal::stack(const SceneOrder& scene, const std::vector<Medium>& me
   return out;
 }
 
-double Metal::value(const Stack& stack, const Point& at) const {
+Distance Metal::value(const Stack& stack, const Point& at) const {
   const Point p = plus(at, stack.moved);
-  double value = stack.base ? -INFINITY : INFINITY;
-  for (auto s = stack.near.rbegin(); s != stack.near.rend(); ++s)
-    value = s->metal
-                ? std::min(value, distance(*s->shape, p).value - tolerance_)
-                : std::max(value, -distance(*s->shape, plus(p, stack.hair)).value - tolerance_);
-  return value;
+  Distance out{stack.base ? -INFINITY : INFINITY, {}};
+  for (auto s = stack.near.rbegin(); s != stack.near.rend(); ++s) {
+    Distance d = distance(*s->shape, s->metal ? p : plus(p, stack.hair));
+    if (!s->metal) d = {-d.value, times(-1, d.gradient)};
+    d.value -= tolerance_;
+    if (s->metal ? d.value < out.value : d.value > out.value) out = d;
+  }
+  return out;
 }
 
-double Metal::operator()(const Point& p) const {
-  double least = INFINITY;
-  for (const Stack& s : stacks_) least = std::min(least, value(s, p));
+Distance Metal::nearest(const Point& p) const {
+  Distance least{INFINITY, {}};
+  for (const Stack& s : stacks_)
+    if (const Distance d = value(s, p); d.value < least.value) least = d;
   return least;
 }
+
+std::size_t Metal::bodies() const {
+  std::size_t n = 0;
+  for (const Stack& stack : stacks_)
+    for (const Near& s : stack.near) n += s.metal;
+  return n;
+}
+
+Distance Metal::nearest(const Point& p, std::size_t body) const {
+  for (const Stack& stack : stacks_)
+    for (const Near& s : stack.near)
+      if (s.metal && body-- == 0) {
+        Distance d = distance(*s.shape, plus(p, stack.moved));
+        d.value -= tolerance_;
+        return d;
+      }
+  return {INFINITY, {}};
+}
+
+double Metal::operator()(const Point& p) const { return nearest(p).value; }
 
 /// The sign cannot change between two crossings. At each of them a stretch as wide as the tolerance
 /// is looked at by itself, for a sheet is metal there and nowhere else.

@@ -32,11 +32,17 @@ class Metal {
   bool settled() const { return stacks_.size() == 1 && stacks_[0].near.empty(); }
   bool closed() const { return stacks_[0].base; }  ///< which of them
   double operator()(const Point& p) const;
+  /// The same, and the way along which it rises.
+  Distance nearest(const Point& p) const;
   /// Where from + t (to - from) runs in metal: all stretches, however short, rising.
   std::vector<Stretch> along(const Point& from, const Point& to) const;
   /// The number in the scene of the structure that makes the metal at p; nothing in the open and in
   /// a background of metal.
   std::optional<std::size_t> body_at(const Point& p) const;
+  /// How many structures of metal come near, twice in a seam.
+  std::size_t bodies() const;
+  /// The distance from one of them, whether others cover it or not.
+  Distance nearest(const Point& p, std::size_t body) const;
 
  private:
   struct Near {
@@ -51,7 +57,7 @@ class Metal {
   };
   Stack stack(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box,
               const Twin& twin) const;
-  double value(const Stack& stack, const Point& p) const;
+  Distance value(const Stack& stack, const Point& p) const;
 
   std::vector<Stack> stacks_;  // one; several: a place in a seam that is not settled
   double tolerance_;

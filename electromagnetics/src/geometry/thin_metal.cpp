@@ -10,8 +10,7 @@
 namespace tessera::electromagnetics::detail {
 namespace {
 
-constexpr double wide = 0.5;              // of an edge: metal from there on is as thick as the cell
-constexpr double not_above = 0.5 + 1e-6;  // of the middle of metal that goes to the low line
+constexpr double wide = 0.5;  // of an edge: metal from there on is as thick as the cell
 constexpr int rulers =
     6;  // a face is crossed by that many lines each way, less one, between its edges
 

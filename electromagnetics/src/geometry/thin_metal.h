@@ -18,6 +18,9 @@
 
 namespace tessera::electromagnetics::detail {
 
+/// Metal with its middle up to there in a cell goes to the low line.
+inline constexpr double not_above = 0.5 + 1e-6;
+
 /// How thin metal runs through a face.
 enum class ThinCourse : std::uint8_t {
   none,  ///< what is open hangs together

@@ -20,7 +20,8 @@
 //
 // Metal that is thinner than a cell, or a sheet without thickness, with open space on both of its
 // sides in one face, would leak. Along the grid it is put on the nearest line; where it is wider
-// than half the cell or oblique, the face is closed with its edges. A staircase has no other way to
+// than half the cell or oblique, the face is closed with its edges. A rod between the edges of the
+// grid is put on the nearest nodes, which a chain of edges joins. A staircase has no other way to
 // see such metal: it takes the edges that are closed so, besides those whose middle lies in metal.
 //
 // Where a sheet or other thin metal ends, the field rises as 1/sqrt of the distance. The edges and
@@ -54,9 +55,10 @@ struct CutCellFraction {
 struct ThinMetal {
   static constexpr std::size_t background = ~std::size_t{0};
   std::size_t structure = background;  ///< its number in the scene
-  std::int64_t moved = 0;              ///< faces in which it was put on a line of the grid,
+  std::int64_t moved = 0;              ///< places in which it was put on a line of the grid,
   double shift_m = 0;                  ///< and how far its middle moved at most
   std::int64_t closed = 0;             ///< faces that are taken as metal
+  bool unseen = false;  ///< no edge runs through it, and it is too short to be put on one
 };
 
 /// The cut-cell fractions of a grid.
