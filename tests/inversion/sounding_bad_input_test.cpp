@@ -516,6 +516,25 @@ TEST_F(MissingValues, ARotationThatIsMissingIsTheDirectionOfHx) {
   EXPECT_EQ(azimuths(">ZROT //3\n 1E32 1E32 1E32\n", {344}), (std::vector<double>{0, 0, 0}));
 }
 
+TEST_F(MissingValues, ChannelsThatAreSkewWithoutARotationAreDoubted) {
+  const auto told = [&](const std::string& hy, const std::string& ex, const std::string& zrot,
+                        std::vector<int> remarks) {
+    accepted("a.edi",
+             replaced(edi(), ">FREQ",
+                      ">HMEAS ID=1 CHTYPE=HX X=0 Y=0 AZM=30\n>HMEAS ID=2 CHTYPE=HY X=0 Y=0 AZM=" +
+                          hy + "\n>EMEAS ID=3 CHTYPE=EX X=0 Y=0 " + ex + "\n" + zrot + ">FREQ"),
+             remarks);
+  };
+  const std::string along = "X2=86.6 Y2=50", against = "X2=-86.6 Y2=-50", north = "X2=100 Y2=0";
+  told("120", along, "", {});
+  told("-60", against, "", {});  // a channel may point either way
+  told("124", along, "", {});
+  told("120", north, "", {340});
+  told("100", along, "", {340});
+  told("30", along, "", {});  // of a program that does not know
+  told("120", north, ">ZROT //3\n 10 10 10\n", {});
+}
+
 TEST_F(BadSounding, UnitsTakenForOthersAreSaidAndNotMended) {
   const std::string in_ohm = replaced(replaced(edi(), "30 10 3\n>ZXYI", "0.03 0.01 0.003\n>ZXYI"),
                                       "30 10 3\n>ZYXR", "0.03 0.01 0.003\n>ZYXR");
@@ -731,7 +750,9 @@ TEST_F(BadSounding, MoreItemsThanAnybodyHas) {
   refused("a.edi", blocks, {309});
   refused("a.edi", edi("", values), {304, 309});
   refused("a.xml", replaced(xml(), "-3 -3", "-3 -3 " + values), {315});
-  refused("big.edi", std::string(9 << 20, ' '), {103}, false);
+  std::string large;
+  while (large.size() <= std::size_t{8} << 20) large += std::string(1023, 'x') + "\n";
+  refused("big.edi", large, {103});
 }
 
 TEST_F(BadSounding, XmlThatIsNotWellFormed) {

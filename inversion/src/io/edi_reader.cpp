@@ -218,6 +218,26 @@ class DataSection {
     return true;
   }
 
+  /// Of channels that are not along two axes nobody knows what the file has made of them.
+  void doubt_channels(const ChannelAzimuths& a, const EdiBlock& at, const std::string& what) {
+    const auto skew = [](double from, double to) {  // a channel may point either way
+      constexpr double laid_out_by_hand = 5;        // degrees
+      const double d = std::abs(wrap_degrees(from - to));
+      return std::min(d, 180 - d) > laid_out_by_hand;
+    };
+    const bool electric = what != "tipper",
+               told = a.hy != a.hx;  // programs that do not know write AZM=0 of both
+    if (!(told && skew(a.hy, a.hx + 90)) &&
+        !(electric && (skew(a.ex, a.hx) || skew(a.ey, a.hx + 90))))
+      return;
+    c_.findings.warn(
+        340, at.offset,
+        fmt::format("HX, HY, EX, EY point to {:g}, {:g}, {:g}, {:g} degrees, and no rotation angle "
+                    "says how the {} was turned: x is taken along HX, y at right angles to it",
+                    a.hx, a.hy, a.ex, a.ey, what),
+        "add >ZROT with the direction of x");
+  }
+
   void rotation(const EdiBlock* first_block, std::initializer_list<std::string> rotation_names,
                 const char* what) {
     const EdiOption* rot = first_block ? first_block->find({"ROT"}) : nullptr;
@@ -227,11 +247,10 @@ class DataSection {
     const auto missing = [](double a) { return std::isnan(a); };
     bool known = !std::all_of(angles.begin(), angles.end(), missing);
     if (std::any_of(angles.begin(), angles.end(), missing)) {
-      std::optional<double> coil;
-      for (const EdiChannel& ch : edi_channels(c_))
-        if (ch.type == "HX" && !coil) coil = ch.azimuth_deg;
-      known = known || coil;
-      std::replace_if(angles.begin(), angles.end(), missing, coil.value_or(0));
+      const std::optional<ChannelAzimuths> channels = channel_azimuths(c_);
+      known = known || channels;
+      std::replace_if(angles.begin(), angles.end(), missing, channels ? channels->hx : 0);
+      if (channels && first_block) doubt_channels(*channels, *first_block, what);
     }
     if (!known && s_.azimuth_deg.empty())
       c_.findings.note(344, std::string("no rotation angles and no channel azimuths: the ") + what +

@@ -31,6 +31,9 @@ struct EdiChannel {
       azimuth_deg;  ///< AZM of a coil, direction of the electrode line; none if the file has none
 };
 std::vector<EdiChannel> edi_channels(EdiContext& context);
+/// Where the channels point, of those that the file tells; nothing where it does not of HX, the
+/// first of that name (the second one is remote).
+std::optional<ChannelAzimuths> channel_azimuths(EdiContext& context);
 
 /// Fills impedance, tipper, covariances, frequencies and azimuths from >SPECTRA blocks
 /// (edi_spectra.cpp).

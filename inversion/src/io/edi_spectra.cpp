@@ -205,8 +205,8 @@ std::optional<Powers> read_powers(EdiContext& c, const EdiBlock& b, std::size_t 
   return out;
 }
 
-/// Where the channels point, of those that the file tells; nothing where it does not of HX, the
-/// first of that name (the second one is remote).
+}  // namespace
+
 std::optional<ChannelAzimuths> channel_azimuths(EdiContext& c) {
   const std::vector<EdiChannel> channels = edi_channels(c);
   const auto of = [&](std::string_view type) -> std::optional<double> {
@@ -221,8 +221,6 @@ std::optional<ChannelAzimuths> channel_azimuths(EdiContext& c) {
                          .ex = of("EX").value_or(*hx),
                          .ey = of("EY").value_or(*hx + 90)};
 }
-
-}  // namespace
 
 void read_edi_spectra(EdiContext& c, Sounding& s) {
   s.format = "EDI SPECTRA";
