@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
@@ -157,6 +158,16 @@ frequencies = ["300 MHz", "500 MHz"]
     // wavelengths.
     EXPECT_NEAR(sigma[0] / cylinder_width(300e6, 0.2, 2), 1, 2e-3) << averaging;
     EXPECT_NEAR(sigma[1] / cylinder_width(500e6, 0.2, 2), 1, 1e-2) << averaging;
+    // What goes into all directions is what goes through the box, and forwards most of it.
+    for (std::size_t f = 0; f < 2; ++f) {
+      double mean = 0, most = 0;
+      for (int k = 0; k < 72; ++k) {
+        const double at = column("RUN", "sigma", "rcs_" + std::to_string(k)).at(f);
+        mean += at / 72, most = std::max(most, at);
+      }
+      EXPECT_NEAR(mean / sigma[f], 1, 2e-5) << averaging;
+      EXPECT_GT(most, 2 * mean);
+    }
     found[averaging[0] == 'c'] = sigma[0];
   }
   EXPECT_NE(found[1], found[0]);

@@ -16,13 +16,23 @@ namespace {
 
 namespace em = electromagnetics;
 
+em::Bounds bounds_of(const std::vector<em::Patch>& patches) {
+  em::Bounds out{{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  for (const em::Patch& p : patches)
+    for (const em::Point& r : em::points_of(p))
+      for (std::size_t d = 0; d < 3; ++d)
+        out.low[d] = std::min(out.low[d], r[d]), out.high[d] = std::max(out.high[d], r[d]);
+  return out;
+}
+
 class FarFieldMonitor : public Spectral {
  public:
   FarFieldMonitor(const Case& c, const MonitorOptions& o)
       : Spectral(c, o),
-        surface_(em::sampled_surface(samples_, patches_of(c, o))),
-        power_(em::sampled_flux(samples_, surface_.patches)),
-        exteriors_(exteriors(c, o, frequencies_)),
+        patches_(patches_of(c, o)),
+        power_(em::sampled_flux(samples_, patches_)),
+        currents_(power_.links),
+        exteriors_(exteriors_of_grid()),
         exterior_(exteriors_.front()) {
     if (exterior_.dimensions < 2)
       throw Error("far fields and cross-sections are of two and three dimensions: take a flux");
@@ -104,7 +114,6 @@ class FarFieldMonitor : public Spectral {
     for (double& v : theta) v *= degree;
     for (double& v : phi) v *= degree;
     out.coordinates = {{"theta", "deg", theta}, {"phi", "deg", phi}};
-    const auto fields = surface_.fields(all);
     const std::vector<std::uint64_t> shape{count(), theta_.size(), phi_.size()};
     if (options_.kind == MonitorKind::rcs) {
       const Tensor sigma = figure(all);
@@ -145,7 +154,7 @@ class FarFieldMonitor : public Spectral {
     }
     const char* unit = exterior_.dimensions == 3 ? "V*s" : "V*s/m^0.5";
     if (exterior_.dimensions == 3) add_polarization(out, e_theta, e_phi, real_values(directivity));
-    if (options_.beam) add_beam(out, fields, real_values(power));
+    if (options_.beam) add_beam(out, currents_.components(all), real_values(power));
     out.quantities.push_back(sums());
     out.quantities.push_back({"E_theta", unit, "far field without e^{-ikr}/r (2-D: /sqrt r)", shape,
                               std::move(e_theta)});
@@ -177,18 +186,17 @@ class FarFieldMonitor : public Spectral {
     out.quantities.push_back(
         {"cross_polar", "1", "directivity of that across it", shape, std::move(cross)});
   }
-  void add_beam(MonitorResult& out, const std::vector<em::SurfaceFields>& fields,
+  void add_beam(MonitorResult& out, const std::vector<em::PatchComponent>& currents,
                 const std::vector<double>& power) const {
     const double degree = 180 / std::numbers::pi;
     std::vector<double> theta, phi, most, e_width, h_width, front, lobe, ratio;
     for (std::size_t f = 0; f < count(); ++f) {
-      std::vector<em::SurfaceFields> of_one;
-      for (const em::SurfaceFields& s : fields)
-        of_one.push_back({slice(s.e, 0, static_cast<Index>(f), static_cast<Index>(f) + 1),
-                          slice(s.h, 0, static_cast<Index>(f), static_cast<Index>(f) + 1)});
+      std::vector<em::PatchComponent> of_one = currents;
+      for (em::PatchComponent& p : of_one)
+        p.values = slice(p.values, 0, static_cast<Index>(f), static_cast<Index>(f) + 1);
       const em::Exterior& around = exteriors_[exteriors_.size() > 1 ? f : 0];
       const auto in = [&](const std::vector<em::Direction>& at) {
-        return em::far_field(surface_.patches, of_one, std::span(&frequencies_[f], 1), at, around);
+        return em::far_field(of_one, std::span(&frequencies_[f], 1), at, std::span(&around, 1));
       };
       const em::MainBeam b = em::main_beam(
           [&](const std::vector<em::Direction>& at) {
@@ -234,7 +242,7 @@ class FarFieldMonitor : public Spectral {
   /// Finer than the lobes of what fits in the surface, images included.
   double step_of(double frequency, const em::Exterior& around) const {
     double radius = 0;
-    for (const em::Patch& p : surface_.patches)
+    for (const em::Patch& p : patches_)
       for (const auto& r : em::points_of(p))
         radius = std::max(radius, std::hypot(r[0], r[1], r[2]));
     for (const em::Mirror& m : around.mirrors) radius += std::abs(m.position);
@@ -242,10 +250,28 @@ class FarFieldMonitor : public Spectral {
         2 * std::numbers::pi * frequency * std::sqrt(around.eps * around.mu) / em::speed_of_light;
     return std::min(0.1, 0.7 / std::max(k * radius, 1.0));
   }
+  /// With the grid's waves: of the cells within the surface, by the mean of their squares.
+  std::vector<em::Exterior> exteriors_of_grid() const {
+    std::vector<em::Exterior> all = exteriors(case_, options_, frequencies_);
+    const em::Bounds around = bounds_of(patches_);
+    for (std::size_t d = 0; d < 3; ++d) {
+      const int axis = static_cast<int>(d);
+      if (!case_.grid.resolved(axis)) continue;
+      double length = 0, cubes = 0;
+      for (int i = 0; i < case_.grid.cells(axis); ++i) {
+        const double h = case_.grid.length(axis, i),
+                     low = case_.grid.lines[d][static_cast<std::size_t>(i)];
+        if (low > around.high[d] + 1e-9 * h || low + h < around.low[d] - 1e-9 * h) continue;
+        length += h, cubes += h * h * h;
+      }
+      for (em::Exterior& e : all) e.cell_m[d] = std::sqrt(cubes / length), e.dt_s = case_.dt_s;
+    }
+    return all;
+  }
   /// None behind walls.
   Tensor far_fields(const Tensor& values) const {
-    const Tensor far = em::far_field(surface_.patches, surface_.fields(values), frequencies_,
-                                     directions_, exteriors_);
+    const Tensor far =
+        em::far_field(currents_.components(values), frequencies_, directions_, exteriors_);
     return seen_.defined() ? far * seen_ : far;
   }
   Tensor power_of(const Tensor& values) const {
@@ -284,8 +310,9 @@ class FarFieldMonitor : public Spectral {
     for (const c128& v : spectrum_of(wave)) out.push_back(wave.options.amplitude * v);
     return tensor(out);
   }
-  em::SampledSurface surface_;
-  em::SampledFlux power_;                ///< through it
+  std::vector<em::Patch> patches_;
+  em::SampledFlux power_;                ///< through them
+  em::SampledCurrents currents_;         ///< on them
   em::SampledFlux total_;                ///< of an rcs: in the total field
   std::vector<em::Exterior> exteriors_;  ///< one, or one for each frequency
   em::Exterior exterior_;                ///< the first

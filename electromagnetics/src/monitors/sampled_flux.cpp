@@ -4,6 +4,7 @@
 #include "tessera/electromagnetics/monitors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace tessera::electromagnetics {
@@ -20,6 +21,7 @@ class AxisNodes {
         joined_(!grid.resolved(axis) ||
                 faces[static_cast<std::size_t>(axis)].low == Boundary::periodic) {}
 
+  bool is_resolved() const { return grid_.resolved(axis_); }
   int count() const { return grid_.resolved(axis_) ? 2 * grid_.cells(axis_) + 1 : 2; }
   double position(int node) const {
     const int i = node / 2;
@@ -45,6 +47,12 @@ class AxisNodes {
       if (shift == 0 || joined_) sum += below(node, at + shift) - below(node + 1, at + shift);
     return sum;
   }
+  double length(int node) const { return end(node) - begin(node); }
+  /// A distance to whole periods where faces are joined.
+  double images_away(double distance) const {
+    const double period = lines_.back() - lines_.front();
+    return joined_ ? std::round(distance / period) * period : 0;
+  }
 
  private:
   /// The length that a node stands for: of a middle its cell, of a line half of the cells at both
@@ -61,7 +69,6 @@ class AxisNodes {
     if (i < n) return grid_.middle(axis_, i);
     return lines_.back() + (joined_ ? grid_.length(axis_, 0) / 2 : 0);
   }
-  double length(int node) const { return end(node) - begin(node); }
 
   const YeeGrid& grid_;
   const std::vector<double>& lines_;
@@ -77,7 +84,7 @@ std::array<double, 2> extent(const std::vector<double>& at, const std::vector<do
 /// A point of the two axes in the plane: nodes of u and v, and what of their lengths is within.
 struct PlanePoint {
   int u = 0, v = 0;
-  double share = 0;
+  double share = 0, share_u = 0;  ///< of the product, of u's alone
 };
 
 /// Adds the links of products E_u H_v through a patch.
@@ -115,7 +122,11 @@ class Links {
       std::vector<double> of = weight;
       for (double& w : of) w *= step;
       const Index e = row(line), h = row(middle);
-      out_.push_back({e, h, tensor(of)});
+      out_.push_back(link(u, v, points));
+      FluxLink& made = out_.back();
+      made.e = e, made.h = h, made.weight = tensor(of), made.step = step;
+      const double away = along.images_away(patch_.position - along.position(line));
+      made.e_at = along.position(line) + away, made.h_at = along.position(middle) + away;
     }
   }
 
@@ -123,6 +134,30 @@ class Links {
   std::vector<AxisWeight> axis_of_node(int component, int axis, int node) const {
     return axis_weights(samples_.grid(), samples_.faces()[static_cast<std::size_t>(axis)],
                         component, axis, nodes_[static_cast<std::size_t>(axis)].position(node));
+  }
+  /// Without what lies along the normal.
+  FluxLink link(int u, int v, const std::vector<PlanePoint>& points) const {
+    FluxLink out;
+    out.at = patch_, out.u_is_lo = u == patch_.lo_axis();
+    const AxisNodes &of_u = nodes_[static_cast<std::size_t>(u)],
+                    &of_v = nodes_[static_cast<std::size_t>(v)];
+    std::vector<double> at[2], weight[2], length[2];  // of u, of v
+    const auto add = [&](int k, const AxisNodes& nodes, int node, double share) {
+      at[k].push_back(nodes.position(node)), length[k].push_back(nodes.length(node));
+      weight[k].push_back(nodes.is_resolved() ? share * nodes.length(node) : 1);
+    };
+    for (std::size_t n = 0; n < points.size() && points[n].v == points[0].v; ++n)
+      add(0, of_u, points[n].u, points[n].share_u);
+    const std::size_t n_u = at[0].size();
+    for (std::size_t n = 0; n < points.size(); n += n_u)
+      add(1, of_v, points[n].v, points[n].share / points[n].share_u);
+    const int lo = out.u_is_lo ? 0 : 1, hi = 1 - lo;
+    out.at.lo = at[lo], out.at.weight_lo = weight[lo];
+    out.at.hi = at[hi], out.at.weight_hi = weight[hi];
+    const double unit = reference_length(samples_.grid());
+    for (const double x : length[0]) out.per_e.push_back(unit / x);
+    for (const double x : length[1]) out.per_h.push_back(unit / vacuum_impedance / x);
+    return out;
   }
   /// None on conductors.
   std::vector<PlanePoint> points_of(int u, int v) const {
@@ -138,8 +173,8 @@ class Links {
       const double share_v = nodes_v.share(b, of_v[0], of_v[1]);
       if (share_v == 0 || axis_of_node(u, v, b).empty()) continue;
       for (int a = 1; a < nodes_u.count(); a += 2)
-        if (const double share = share_v * nodes_u.share(a, of_u[0], of_u[1]); share != 0)
-          out.push_back({a, b, share});
+        if (const double share = nodes_u.share(a, of_u[0], of_u[1]); share != 0)
+          out.push_back({a, b, share_v * share, share});
     }
     return out;
   }
@@ -172,6 +207,44 @@ SampledFlux sampled_flux(SampleList& samples, const std::vector<Patch>& patches)
     Links links(samples, p, out.links);
     links.add(p.lo_axis(), p.hi_axis(), p.handedness());
     links.add(p.hi_axis(), p.lo_axis(), -p.handedness());
+  }
+  return out;
+}
+
+SampledCurrents::SampledCurrents(const std::vector<FluxLink>& links) {
+  for (const FluxLink& link : links)
+    for (const bool electric : {true, false}) {
+      const PatchComponent::Place place{(electric ? link.e_at : link.h_at) - link.at.position,
+                                        link.step};
+      const Index first = electric ? link.h : link.e;
+      const auto same = std::find_if(sheets_.begin(), sheets_.end(),
+                                     [&](const Sheet& s) { return s.first == first; });
+      if (same != sheets_.end()) {
+        same->places.push_back(place);
+        continue;
+      }
+      // H_v for J, E_u for M.
+      const std::vector<double>& per = electric ? link.per_h : link.per_e;
+      const bool along_lo = link.u_is_lo != electric;
+      const Index n = std::ssize(per);
+      sheets_.push_back({link.at,
+                         (electric ? 2 : 0) + (along_lo ? 0 : 1),
+                         first,
+                         link.u_is_lo,
+                         tensor(per, along_lo ? tessera::Shape{1, n} : tessera::Shape{n, 1}),
+                         {place}});
+    }
+}
+
+std::vector<PatchComponent> SampledCurrents::components(const Tensor& values) const {
+  const Index n_f = values.dim(0);
+  std::vector<PatchComponent> out;
+  for (const Sheet& s : sheets_) {
+    const Index n_lo = s.at.n_lo(), n_hi = s.at.n_hi();
+    const Tensor all = slice(values, {0, s.first}, {n_f, s.first + n_lo * n_hi}),
+                 in_order = s.u_is_lo ? reshape(all, {n_f, n_hi, n_lo})
+                                      : transpose(reshape(all, {n_f, n_lo, n_hi}));
+    out.push_back({s.at, s.component, in_order * s.per, s.places});
   }
   return out;
 }

@@ -21,13 +21,14 @@ struct CurrentSheet {
   Patch at;
   std::size_t patch = 0;
   std::array<double, 2> electric{}, magnetic{};
+  double turned = 1;  ///< -1: what is beside the patch along its normal is on the other side
 };
 
 /// An electric mirror turns J parallel and M across it round and leaves J across and M parallel; a
 /// magnetic one the others.
 inline CurrentSheet image(CurrentSheet s, const Mirror& m) {
   const auto reflect = [&](double& x) { x = 2 * m.position - x; };
-  if (m.axis == s.at.axis) reflect(s.at.position);
+  if (m.axis == s.at.axis) reflect(s.at.position), s.turned *= -1;
   for (double& x : s.at.lo)
     if (m.axis == s.at.lo_axis()) reflect(x);
   for (double& x : s.at.hi)
@@ -45,7 +46,7 @@ inline std::vector<CurrentSheet> sheets_of(const std::vector<Patch>& patches,
   std::vector<CurrentSheet> sheets;
   for (std::size_t k = 0; k < patches.size(); ++k) {
     const double s = patches[k].handedness();
-    sheets.push_back({patches[k], k, {s, s}, {s, s}});
+    sheets.push_back({patches[k], k, {s, s}, {s, s}, 1});
   }
   for (const Mirror& m : mirrors)
     for (std::size_t k = 0, n = sheets.size(); k < n; ++k) sheets.push_back(image(sheets[k], m));

@@ -4,6 +4,8 @@
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -21,28 +23,84 @@ Frame frame(const Direction& d) {
   return {{st * cp, st * sp, ct}, {ct * cp, ct * sp, -st}, {-sp, cp, 0}};
 }
 
-/// w_i e^{i k (r^_axis x_i + r^_across across)} for all frequencies: [frequency, point, direction].
-Tensor phases(const std::vector<double>& k, const std::vector<Frame>& frames, int axis,
-              const std::vector<double>& x, const std::vector<double>& weight, int across_axis,
-              double across) {
-  std::vector<Complex> p;
-  p.reserve(k.size() * x.size() * frames.size());
-  for (double wavenumber : k)
-    for (std::size_t i = 0; i < x.size(); ++i)
-      for (const Frame& f : frames)
-        p.push_back(
-            std::polar(weight[i], wavenumber * (f.r[axis] * x[i] + f.r[across_axis] * across)));
-  return tensor(p, {static_cast<Index>(k.size()), static_cast<Index>(x.size()),
-                    static_cast<Index>(frames.size())});
+/// A wave of the grid, e^{-i k.r}: differences make of it -i K_d, K_d = 2/h_d sin(k_d h_d/2). r^ is
+/// the direction of K, across which its fields lie as in the continuum; |K| is w sqrt(eps mu) with
+/// 2/dt sin(w dt/2) for w.
+struct FarWave {
+  double wavenumber;  ///< K
+  std::array<double, 3> cell;
+
+  /// k_d
+  double along(int axis, double cosine) const {
+    const double h = cell[static_cast<std::size_t>(axis)], K = wavenumber * cosine;
+    return h > 0 ? std::asin(half_sine(axis, cosine)) * 2 / h : K;
+  }
+  /// Of |F|^2: per solid angle of K lie as many waves as of k in prod 1/cos(k_d h_d/2).
+  double density(const Frame& f) const {
+    double product = 1;
+    for (int d = 0; d < 3; ++d) product *= std::cos(std::asin(half_sine(d, f.r[d])));
+    return 1 / product;
+  }
+
+ private:
+  static constexpr double shortest = 0.9;  ///< shorter waves are not known for sure
+  double half_sine(int axis, double cosine) const {
+    return std::clamp(wavenumber * cosine * cell[static_cast<std::size_t>(axis)] / 2, -shortest,
+                      shortest);
+  }
+};
+FarWave far_wave(const Exterior& x, double f) {
+  const double dt = x.dt_s, w = 2 * pi * f;
+  return {wavenumber(x, f) * (dt > 0 ? std::sin(w * dt / 2) / (w * dt / 2) : 1), x.cell_m};
 }
 
+/// w_i e^{i k_axis x_i} for all frequencies: [frequency, point, direction]. Sheets have lists in
+/// common.
+class Phases {
+ public:
+  Phases(const std::vector<FarWave>& waves, const std::vector<Frame>& frames)
+      : waves_(waves), frames_(frames) {}
+
+  const Tensor& of(int axis, const std::vector<double>& x, const std::vector<double>& weight) {
+    Tensor& known = known_[{axis, x, weight}];
+    if (!known.defined()) known = make(axis, x, weight);
+    return known;
+  }
+
+ private:
+  Tensor make(int axis, const std::vector<double>& x, const std::vector<double>& weight) const {
+    const std::size_t n_d = frames_.size();
+    std::vector<Complex> p;
+    p.reserve(waves_.size() * x.size() * n_d);
+    std::vector<double> along(n_d);
+    for (const FarWave& wave : waves_) {
+      for (std::size_t d = 0; d < n_d; ++d) along[d] = wave.along(axis, frames_[d].r[axis]);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        for (std::size_t d = 0; d < n_d; ++d) p.push_back(std::polar(weight[i], along[d] * x[i]));
+    }
+    return tensor(p, {static_cast<Index>(waves_.size()), static_cast<Index>(x.size()),
+                      static_cast<Index>(n_d)});
+  }
+  const std::vector<FarWave>& waves_;
+  const std::vector<Frame>& frames_;
+  std::map<std::tuple<int, std::vector<double>, std::vector<double>>, Tensor> known_;
+};
+
+/// Components of a patch, in rows one behind the other: complex [frequency, components n_hi, n_lo].
+struct Stacked {
+  std::vector<int> components;  ///< of E_lo, E_hi, H_lo, H_hi
+  Tensor values;
+  std::vector<std::vector<PatchComponent::Place>> places;  ///< of each
+};
+
 /// What E_lo, E_hi, H_lo, H_hi contribute to F_theta and F_phi, but for the factor before the
-/// bracket: [2, 4, direction].
+/// bracket: [2, components, direction].
 ///   F_theta = -L_phi - eta N_theta,  F_phi = L_theta - eta N_phi
-Tensor mixture(const CurrentSheet& s, const std::vector<Frame>& frames, double eta) {
+Tensor mixture(const CurrentSheet& s, const std::vector<Frame>& frames, double eta,
+               const std::vector<int>& components) {
   const int lo = s.at.lo_axis(), hi = s.at.hi_axis();
-  const auto n = static_cast<Index>(frames.size());
-  std::vector<Complex> m(8 * n);
+  const auto n = static_cast<Index>(frames.size()), n_c = std::ssize(components);
+  std::vector<Complex> m(2 * n_c * n);
   for (Index d = 0; d < n; ++d) {
     const auto& [r, theta, phi] = frames[d];
     const double rows[2][4] = {{s.magnetic[1] * phi[hi], -s.magnetic[0] * phi[lo],
@@ -50,36 +108,80 @@ Tensor mixture(const CurrentSheet& s, const std::vector<Frame>& frames, double e
                                {-s.magnetic[1] * theta[hi], s.magnetic[0] * theta[lo],
                                 -eta * s.electric[1] * phi[hi], eta * s.electric[0] * phi[lo]}};
     for (int row = 0; row < 2; ++row)
-      for (int c = 0; c < 4; ++c) m[(row * 4 + c) * n + d] = rows[row][c];
+      for (Index c = 0; c < n_c; ++c) m[(row * n_c + c) * n + d] = rows[row][components[c]];
   }
-  return tensor(m, {2, 4, n});
+  return tensor(m, {2, n_c, n});
 }
 
 /// The same directions for all sheets: [frequency, direction, 2].
-Tensor far_block(const std::vector<CurrentSheet>& sheets, const std::vector<Tensor>& stacked,
-                 const std::vector<double>& k, const std::vector<Frame>& frames,
+Tensor far_block(const std::vector<CurrentSheet>& sheets, const std::vector<Stacked>& stacked,
+                 const std::vector<FarWave>& waves, const std::vector<Frame>& frames,
                  const Exterior& exterior) {
-  const auto n_f = static_cast<Index>(k.size()), n_d = static_cast<Index>(frames.size());
+  const auto n_f = static_cast<Index>(waves.size()), n_d = static_cast<Index>(frames.size());
+  Phases phases(waves, frames);
   Tensor total;
   for (const CurrentSheet& s : sheets) {
-    const Index n_lo = s.at.n_lo(), n_hi = s.at.n_hi();
-    const Tensor along_lo =
-        phases(k, frames, s.at.lo_axis(), s.at.lo, s.at.weight_lo, s.at.axis, s.at.position);
-    const Tensor along_hi =
-        phases(k, frames, s.at.hi_axis(), s.at.hi, s.at.weight_hi, s.at.axis, 0);
-    const Tensor rows = matmul(reshape(stacked[s.patch], {n_f, 4 * n_hi, n_lo}), along_lo);
-    const Tensor sums = sum_product(reshape(rows, {n_f, 4, n_hi, n_d}),
+    const Stacked& of = stacked[s.patch];
+    const Index n_hi = s.at.n_hi(), n_c = std::ssize(of.components);
+    const Tensor along_lo = phases.of(s.at.lo_axis(), s.at.lo, s.at.weight_lo),
+                 along_hi = phases.of(s.at.hi_axis(), s.at.hi, s.at.weight_hi);
+    std::vector<Tensor> across;
+    for (const auto& places : of.places) {
+      Tensor sum;
+      for (const PatchComponent::Place& p : places) {
+        const Tensor& one = phases.of(s.at.axis, {s.at.position + s.turned * p.offset}, {p.share});
+        sum = sum.defined() ? sum + one : one;
+      }
+      across.push_back(sum);
+    }
+    const Tensor rows = matmul(of.values, along_lo);
+    const Tensor sums = sum_product(reshape(rows, {n_f, n_c, n_hi, n_d}),
                                     reshape(along_hi, {n_f, 1, n_hi, n_d}), {2});
-    const Tensor part =
-        sum_product(reshape(sums, {n_f, 1, 4, n_d}),
-                    reshape(mixture(s, frames, impedance(exterior)), {1, 2, 4, n_d}), {2});
+    const Tensor part = sum_product(
+        reshape(sums * concatenate(across, 1), {n_f, 1, n_c, n_d}),
+        reshape(mixture(s, frames, impedance(exterior), of.components), {1, 2, n_c, n_d}), {2});
     total = total.defined() ? total + part : part;
   }
   std::vector<Complex> factor;
-  for (double x : k)
-    factor.push_back(exterior.dimensions == 3 ? Complex(0, x / (4 * pi))
-                                              : std::sqrt(Complex(0, x / (8 * pi))));
-  return transpose(total * tensor(factor, {n_f, 1, 1}));
+  for (const FarWave& wave : waves) {
+    const double k = wave.wavenumber;
+    const Complex of_all =
+        exterior.dimensions == 3 ? Complex(0, k / (4 * pi)) : std::sqrt(Complex(0, k / (8 * pi)));
+    for (const Frame& f : frames) factor.push_back(of_all * std::sqrt(wave.density(f)));
+  }
+  return transpose(total * tensor(factor, {n_f, 1, n_d}));
+}
+
+/// Of all patches, [frequency, direction, 2].
+Tensor far_of(const std::vector<Patch>& patches, const std::vector<Stacked>& stacked,
+              std::span<const double> frequencies_hz, std::span<const Direction> directions,
+              const Exterior& exterior) {
+  require_exterior("far_field", exterior, frequencies_hz);
+  require_dimensions("far_field", patches, exterior.dimensions);
+  if (directions.empty()) throw Error("[far_field] needs a direction");
+  std::vector<FarWave> waves;
+  for (double f : frequencies_hz) waves.push_back(far_wave(exterior, f));
+  std::vector<Frame> frames;
+  for (const Direction& d : directions) {
+    if (exterior.dimensions == 2 && std::abs(d.theta - pi / 2) > 1e-12)
+      throw Error("[far_field] in two dimensions theta is pi/2");
+    frames.push_back(frame(d));
+  }
+  const std::vector<CurrentSheet> sheets = sheets_of(patches, exterior.mirrors);
+  Index widest = 1;
+  for (const Patch& p : patches) widest = std::max(widest, p.n_lo() + 5 * p.n_hi());
+  // Blocks whose constants and intermediate sums take 32 MiB a sheet.
+  const std::size_t block =
+      std::max<Index>(1, (Index{1} << 21) / (widest * static_cast<Index>(waves.size())));
+  std::vector<Tensor> blocks;
+  for (std::size_t first = 0; first < frames.size(); first += block) {
+    const std::size_t last = std::min(frames.size(), first + block);
+    blocks.push_back(far_block(sheets, stacked, waves,
+                               {frames.begin() + static_cast<std::ptrdiff_t>(first),
+                                frames.begin() + static_cast<std::ptrdiff_t>(last)},
+                               exterior));
+  }
+  return blocks.size() == 1 ? blocks[0] : concatenate(blocks, 1);
 }
 
 double solid_angle(const Exterior& exterior) { return exterior.dimensions == 3 ? 4 * pi : 2 * pi; }
@@ -93,6 +195,10 @@ Tensor in_each_exterior(const char* operation, std::span<const Exterior> exterio
   return detail::by_frequency(exteriors.size(), [&](std::size_t k) {
     return of(exteriors[k], [k](const Tensor& x) { return detail::at_frequency(x, k); });
   });
+}
+bool has_points_of(const Patch& a, const Patch& b) {
+  return a.axis == b.axis && a.outward == b.outward && a.position == b.position && a.lo == b.lo &&
+         a.hi == b.hi && a.weight_lo == b.weight_lo && a.weight_hi == b.weight_hi;
 }
 Tensor squared(const Tensor& far_field) {
   return sum(square(real(far_field)) + square(imag(far_field)), {-1});
@@ -116,36 +222,56 @@ Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFie
                  std::span<const double> frequencies_hz, std::span<const Direction> directions,
                  const Exterior& exterior) {
   require_exterior("far_field", exterior, frequencies_hz);
-  require_fields("far_field", patches, fields, static_cast<Index>(frequencies_hz.size()));
-  require_dimensions("far_field", patches, exterior.dimensions);
-  if (directions.empty()) throw Error("[far_field] needs a direction");
-  std::vector<double> k;
-  for (double f : frequencies_hz) k.push_back(wavenumber(exterior, f));
-  std::vector<Frame> frames;
-  for (const Direction& d : directions) {
-    if (exterior.dimensions == 2 && std::abs(d.theta - pi / 2) > 1e-12)
-      throw Error("[far_field] in two dimensions theta is pi/2");
-    frames.push_back(frame(d));
+  const auto n_f = static_cast<Index>(frequencies_hz.size());
+  require_fields("far_field", patches, fields, n_f);
+  std::vector<Stacked> stacked;
+  for (std::size_t p = 0; p < patches.size(); ++p)
+    stacked.push_back({{0, 1, 2, 3},
+                       reshape(cast(concatenate({fields[p].e, fields[p].h}, 1), Dtype::c128),
+                               {n_f, 4 * patches[p].n_hi(), patches[p].n_lo()}),
+                       std::vector<std::vector<PatchComponent::Place>>(4, {{0, 1}})});
+  return far_of(patches, stacked, frequencies_hz, directions, exterior);
+}
+
+Tensor far_field(const std::vector<PatchComponent>& components,
+                 std::span<const double> frequencies_hz, std::span<const Direction> directions,
+                 std::span<const Exterior> exteriors) {
+  detail::require_one_or_each("far_field", exteriors.size(), frequencies_hz.size());
+  if (components.empty()) throw Error("[far_field] needs a patch");
+  const auto n_f = static_cast<Index>(frequencies_hz.size());
+  std::vector<Patch> patches;
+  std::vector<std::vector<PatchComponent>> on;  // those that have a patch in common
+  for (const PatchComponent& c : components) {
+    if (c.component < 0 || c.component > 3 || c.places.empty() ||
+        c.values.shape() != tessera::Shape{n_f, c.at.n_hi(), c.at.n_lo()})
+      throw Error("[far_field] needs components from 0 to 3, [frequency, n_hi, n_lo], at a place");
+    const auto p = static_cast<std::size_t>(
+        std::find_if(patches.begin(), patches.end(),
+                     [&](const Patch& other) { return has_points_of(other, c.at); }) -
+        patches.begin());
+    if (p == patches.size()) patches.push_back(c.at), on.emplace_back();
+    on[p].push_back(c);
   }
-  const std::vector<CurrentSheet> sheets = sheets_of(patches, exterior.mirrors);
-  std::vector<Tensor> stacked;
-  Index widest = 1;
-  for (std::size_t p = 0; p < patches.size(); ++p) {
-    stacked.push_back(cast(concatenate({fields[p].e, fields[p].h}, 1), Dtype::c128));
-    widest = std::max(widest, patches[p].n_lo() + 5 * patches[p].n_hi());
-  }
-  // Blocks whose constants and intermediate sums take 32 MiB a sheet.
-  const std::size_t block =
-      std::max<Index>(1, (Index{1} << 21) / (widest * static_cast<Index>(k.size())));
-  std::vector<Tensor> blocks;
-  for (std::size_t first = 0; first < frames.size(); first += block) {
-    const std::size_t last = std::min(frames.size(), first + block);
-    blocks.push_back(far_block(sheets, stacked, k,
-                               {frames.begin() + static_cast<std::ptrdiff_t>(first),
-                                frames.begin() + static_cast<std::ptrdiff_t>(last)},
-                               exterior));
-  }
-  return blocks.size() == 1 ? blocks[0] : concatenate(blocks, 1);
+  const auto of = [&](const Exterior& exterior, std::span<const double> f, const auto& part) {
+    std::vector<Stacked> stacked;
+    for (std::size_t p = 0; p < on.size(); ++p) {
+      Stacked s;
+      std::vector<Tensor> rows;
+      for (const PatchComponent& c : on[p]) {
+        s.components.push_back(c.component), s.places.push_back(c.places);
+        rows.push_back(cast(part(c.values), Dtype::c128));
+      }
+      s.values = rows.size() == 1 ? rows[0] : concatenate(rows, 1);
+      stacked.push_back(s);
+    }
+    return far_of(patches, stacked, f, directions, exterior);
+  };
+  if (exteriors.size() == 1)
+    return of(exteriors[0], frequencies_hz, [](const Tensor& x) { return x; });
+  return detail::by_frequency(exteriors.size(), [&](std::size_t k) {
+    return of(exteriors[k], frequencies_hz.subspan(k, 1),
+              [k](const Tensor& x) { return detail::at_frequency(x, k); });
+  });
 }
 
 Tensor radiation_intensity(const Tensor& far_field, const Exterior& exterior) {

@@ -9,6 +9,7 @@
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,9 +25,12 @@ struct Mirror {
 };
 
 struct Exterior {
-  int dimensions = 3;           ///< 3 or 2
-  double eps = 1, mu = 1;       ///< relative, of the homogeneous medium outside
-  std::vector<Mirror> mirrors;  ///< across different axes
+  int dimensions = 3;             ///< 3 or 2
+  double eps = 1, mu = 1;         ///< relative, of the homogeneous medium outside
+  std::vector<Mirror> mirrors{};  ///< across different axes
+  /// Cells and time step, in m and s, of the grid whose waves these are; 0: waves of the continuum.
+  std::array<double, 3> cell_m{};
+  double dt_s = 0;
 };
 
 /// A mirror at a face of the domain.

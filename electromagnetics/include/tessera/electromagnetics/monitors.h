@@ -15,6 +15,7 @@
 #include "tessera/electromagnetics/flux.h"
 #include "tessera/electromagnetics/harmonic_inversion.h"
 #include "tessera/electromagnetics/medium.h"
+#include "tessera/electromagnetics/near_to_far.h"
 #include "tessera/electromagnetics/samples.h"
 #include "tessera/electromagnetics/scene.h"
 #include "tessera/electromagnetics/surface.h"
@@ -62,10 +63,34 @@ bool has_side(const YeeGrid& grid, const std::array<Faces, 3>& faces, const Boun
               bool upper);
 
 /// Samples of a product E_u H_v through a surface: `weight` real [n], and where the n samples of E
-/// and those of H begin.
+/// and those of H begin, u fastest.
 struct FluxLink {
   Index e = 0, h = 0;
   Tensor weight;
+  double step = 1;  ///< the part of the flow that goes by this link
+  Patch at;         ///< places in the plane, of both; along the normal they are at:
+  double e_at = 0, h_at = 0;
+  bool u_is_lo = true;
+  std::vector<double> per_e, per_h;  ///< V/m along u, A/m along v, of unknowns of 1
+};
+/// Currents on a surface that radiate what sources within it do, in the grid exactly: J from H, at
+/// the place of the E that a link has, and M from E, at that of H.
+class SampledCurrents {
+ public:
+  explicit SampledCurrents(const std::vector<FluxLink>& links);
+  /// From the values of all samples, complex [frequency, sample].
+  std::vector<PatchComponent> components(const Tensor& values) const;
+
+ private:
+  struct Sheet {
+    Patch at;
+    int component;
+    Index first;  ///< of its values
+    bool u_is_lo;
+    Tensor per;  ///< V/m or A/m, for each lo or each hi
+    std::vector<PatchComponent::Place> places;
+  };
+  std::vector<Sheet> sheets_;
 };
 /// Power through patches by the products that the scheme's own law of energy is made of. E and H of
 /// a product are next to each other along the normal, and at the same place in the plane: both at

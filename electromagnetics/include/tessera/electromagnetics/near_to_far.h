@@ -43,6 +43,26 @@ Tensor far_field(const std::vector<Patch>& patches, const std::vector<SurfaceFie
                  std::span<const double> frequencies_hz, std::span<const Direction> directions,
                  const Exterior& exterior = {});
 
+/// One tangential component on a patch: 0 ... 3, E_lo, E_hi, H_lo, H_hi; complex [frequency, n_hi,
+/// n_lo]. Its current flows, by these shares, beside the patch: so far along the axis of the
+/// normal.
+struct PatchComponent {
+  struct Place {
+    double offset = 0, share = 1;
+  };
+  Patch at;
+  int component = 0;
+  Tensor values;
+  std::vector<Place> places{{}};
+};
+/// The same of components each at its own place, in one exterior or one for each frequency. In a
+/// grid (Exterior::cell_m) of even cells these are the waves of the scheme (monitors.h,
+/// SampledCurrents): a direction is that of K = 2/h sin(k h/2), and the integral of |F|^2/(2 eta)
+/// over all is the power by the scheme.
+Tensor far_field(const std::vector<PatchComponent>& components,
+                 std::span<const double> frequencies_hz, std::span<const Direction> directions,
+                 std::span<const Exterior> exteriors);
+
 /// |F|^2 / (2 eta), real [frequency, direction]: W/sr, in two dimensions W/(rad m).
 Tensor radiation_intensity(const Tensor& far_field, const Exterior& exterior = {});
 /// Intensity over its mean: 4 pi U / P, in two dimensions 2 pi U / P; `power` real [frequency], as
