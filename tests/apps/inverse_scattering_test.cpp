@@ -120,6 +120,12 @@ TEST_F(InverseScattering, BodiesBeyondTheRegionAndKnownOnesWithinAreDoubted) {
   // Cells from 3.5 cm to 6.5 cm: 2.5 columns of 4 lie beyond 4 cm, one of them by half.
   EXPECT_TRUE(holds(check({"truth[0].centre=[\"5 cm\", \"0 m\", \"0 m\"]"}),
                     "E0650: the truth is not what is known in 12 cells outside of the region"));
+  const auto disc = [](const std::string& radius) {
+    return "truth=[{shape = \"cylinder\", centre = [\"2 cm\", \"0 m\", \"0 m\"], radius = \"" +
+           radius + "\", height = \"inf\", material = \"stone\"}]";
+  };
+  EXPECT_FALSE(holds(check({disc("2 cm")}), "E0650"));  // touches its rim
+  EXPECT_TRUE(holds(check({disc("2.5 cm")}), "cells outside of the region"));
   EXPECT_TRUE(holds(check({"material[1].eps=1.5"}), "E0650: the truth is of one permittivity"));
   const std::string known =
       "structure=[{shape = \"box\", low = [\"-4 cm\", \"-4 cm\", \"-inf\"], high = [\"-2 cm\", "
