@@ -88,7 +88,9 @@ NodeCorners node_corners(const SceneOrder& scene, const std::vector<Medium>& med
   for (int k = 0; k < 3; ++k)
     for (bool behind : {false, true})
       edges[k][behind] = edge_at(scene, grid, node, k, behind, periodic);
-  const Spans around = spans_at(grid, node, {false, false, false}, periodic);
+  Spans around = spans_at(grid, node, {false, false, false}, periodic);
+  for (std::vector<Span>& along : around)  // a corner has the faces of its own side of a mirror
+    for (Span& s : along) s.mirrored = false;
   const Fill whole = fill_spans(scene, around);
   const bool lossless = std::all_of(whole.media.begin(), whole.media.end(),
                                     [&](const Share& s) { return plain(media[s.medium]); });

@@ -124,12 +124,12 @@ Fill layered(const Seen& seen, const Box& box) {
   double filled = 0;
   int faces = 0, below = medium_between(at[0] - width, at[0]);
   for (std::size_t i = 0; i < at.size(); ++i) {
-    const PlaneCut cut = cut_box(n, at[i], box.size);
+    const PlaneCut behind = cut(n, at[i], box);
     const int above = medium_between(at[i], i + 1 < at.size() ? at[i + 1] : at[i] + width);
-    add_share(out, below, cut.fraction - filled);
-    add_plane(out, below, above, n, cut.area);
+    add_share(out, below, behind.fraction - filled);
+    add_plane(out, below, above, n, behind.area);
     faces += below != above;
-    filled = cut.fraction;
+    filled = behind.fraction;
     below = above;
   }
   add_share(out, below, 1 - filled);
@@ -228,8 +228,24 @@ Fill divided(const Seen& seen, const Box& box, const Cuts& cuts, bool at_faces, 
   for (const Partial& p : seen.partial) from_top.push_back(p.structure);
   std::array<std::size_t, 3> n;
   for (int k = 0; k < 3; ++k) n[k] = cuts[k].size() - 1;
-  const auto share = [&](int k, std::size_t i) {  // of the side of the box
-    return box.size[k] > 0 ? (cuts[k][i + 1] - cuts[k][i]) / box.size[k] : 1.0;
+  const Box counted = box.counted();
+  // What counts of a part along one side: from and to, in space.
+  const auto part_of = [&](int k, std::size_t i) {
+    const double low = box.centre[k] + cuts[k][i], high = box.centre[k] + cuts[k][i + 1];
+    const double hair = 1e-12 * box.size[k];
+    std::array<double, 2> out{-INFINITY, INFINITY};
+    if (box.from[k] > low + hair) out[0] = box.from[k];
+    if (box.to[k] < high - hair) out[1] = box.to[k];
+    return out;
+  };
+  const auto share = [&](int k, std::size_t i) {  // of the side of what counts
+    if (!(box.size[k] > 0)) return 1.0;
+    const auto [from, to] = part_of(k, i);
+    if (std::isinf(from) && std::isinf(to)) return (cuts[k][i + 1] - cuts[k][i]) / counted.size[k];
+    const double left = (std::min(box.centre[k] + cuts[k][i + 1], to) -
+                         std::max(box.centre[k] + cuts[k][i], from)) /
+                        counted.size[k];
+    return left > 1e-9 ? left : 0.0;
   };
 
   Fill out;
@@ -244,7 +260,13 @@ Fill divided(const Seen& seen, const Box& box, const Cuts& cuts, bool at_faces, 
         for (int k = 0; k < 3; ++k) {
           part.size[k] = cuts[k][index[k] + 1] - cuts[k][index[k]];
           part.centre[k] = box.centre[k] + (cuts[k][index[k]] + cuts[k][index[k] + 1]) / 2;
+          const auto [from, to] = part_of(k, index[k]);
+          part.from[k] = from, part.to[k] = to;
           volume *= share(k, index[k]);
+        }
+        if (!(volume > 0)) {  // beyond what counts
+          parts.emplace_back();
+          continue;
         }
         parts.push_back(fill_box(from_top, seen.base, part, depth));
         const Fill& f = parts.back();
@@ -267,7 +289,8 @@ Fill divided(const Seen& seen, const Box& box, const Cuts& cuts, bool at_faces, 
             ++at[k];
             const std::size_t high = (at[2] * n[1] + at[1]) * n[0] + at[0];
             const Fill &below = parts[low], &above = parts[high];
-            add_exchange(out, below, above, normal, share(u, i) * share(v, j) / box.size[k]);
+            if (below.media.empty() || above.media.empty()) continue;
+            add_exchange(out, below, above, normal, share(u, i) * share(v, j) / counted.size[k]);
             changes = changes || below.media.size() > 1 || above.media.size() > 1 ||
                       below.media[0].medium != above.media[0].medium;
           }
@@ -285,19 +308,26 @@ std::optional<int> only_medium(const Structures& from_top, int background, const
   return seen.base;
 }
 
+/// A part of a box is filled the way in which all of it is.
 Fill fill_box(const Structures& from_top, int background, const Box& box, int depth) {
-  const Seen seen = look(from_top, background, box);
+  const Seen seen = look(from_top, background, {box.centre, box.size});
   if (seen.partial.empty()) return {{{seen.base, 1}}, {}, true};
+  const auto counts = [&](Fill (*fill)(const Seen&, const Box&)) -> Fill {
+    if (!box.is_part()) return fill(seen, box);
+    const Seen part = look(from_top, background, box);
+    if (part.partial.empty()) return {{{part.base, 1}}, {}, true};
+    return fill(part, box);
+  };
   const Point& n = seen.partial[0].local.normal;
   if (std::all_of(seen.partial.begin(), seen.partial.end(), [&](const Partial& p) {
         return p.local.kind == Local::Kind::layer && !p.of_pixels() &&
                are_parallel(n, p.local.normal);
       }))
-    return layered(seen, box);
-  if (seen.partial.size() == 1 && seen.partial[0].local.exact) return independent(seen, box);
+    return counts(layered);
+  if (seen.partial.size() == 1 && seen.partial[0].local.exact) return counts(independent);
   if (const auto cuts = faces_along_axes(seen, box)) return divided(seen, box, *cuts, true, depth);
   if (depth < halvings) return divided(seen, box, halves(box), false, depth + 1);
-  return independent(seen, box);
+  return counts(independent);
 }
 
 Fill joined(const Fill& below, double length_below, const Fill& above, double length_above,

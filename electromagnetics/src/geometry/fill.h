@@ -12,6 +12,9 @@ using Structures = std::vector<const Structure*>;  // from the top down
 /// The medium of a box that no face crosses, as far as one look tells.
 std::optional<int> only_medium(const Structures& from_top, int background, const Box& box);
 
+/// What fills what counts of a box.
+Fill fill(const SceneOrder& scene, const Box& box);
+
 /// What fills a box that was halved `depth` times before.
 Fill fill_box(const Structures& from_top, int background, const Box& box, int depth);
 

@@ -2,26 +2,36 @@
 #include "geometry/grid_boxes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::electromagnetics::detail {
 namespace {
 
-Fill fill_along(const SceneOrder& scene, const Spans& spans, Bounds chosen, int axis) {
+/// The mean of a part of a box and of its image: across the mirror normals cancel.
+void add_image(Fill& fill, int axis) {
+  constexpr int products[3][2] = {{3, 4}, {3, 5}, {4, 5}};  // of n_axis with another
+  for (Interface& f : fill.interfaces) {
+    f.area[axis] = 0;
+    for (const int k : products[axis]) f.orientation[k] = 0;
+  }
+}
+
+Fill fill_along(const SceneOrder& scene, const Spans& spans, Box box, int axis) {
   if (axis == 3) {
-    Point centre, size;
-    for (int k = 0; k < 3; ++k) {
-      centre[k] = (chosen.low[k] + chosen.high[k]) / 2;
-      size[k] = chosen.high[k] - chosen.low[k];
-    }
-    return fill(scene, centre, size);
+    return fill(scene, box);
   }
   std::vector<Fill> parts;
   for (const Span& s : spans[axis]) {
-    chosen.low[axis] = s.low;
-    chosen.high[axis] = s.high;
-    parts.push_back(fill_along(scene, spans, chosen, axis + 1));
+    box.centre[axis] = (s.box_low + s.box_high) / 2;
+    box.size[axis] = s.box_high - s.box_low;
+    box.from[axis] = s.low > s.box_low ? s.low : -INFINITY;
+    box.to[axis] = s.high < s.box_high ? s.high : INFINITY;
+    parts.push_back(fill_along(scene, spans, box, axis + 1));
   }
-  if (parts.size() == 1) return std::move(parts[0]);
+  if (parts.size() == 1) {
+    if (spans[axis][0].mirrored) add_image(parts[0], axis);
+    return std::move(parts[0]);
+  }
   const Span &before = spans[axis][0], &behind = spans[axis][1];
   return joined(parts[0], before.high - before.low, parts[1], behind.high - behind.low, axis);
 }
@@ -31,9 +41,13 @@ Fill fill_along(const SceneOrder& scene, const Spans& spans, Bounds chosen, int 
 std::vector<Span> around_line(const YeeGrid& grid, int axis, int line, const Periodic& periodic) {
   const int n = grid.cells(axis);
   if (!grid.resolved(axis)) return {{grid.middle(axis, 0), grid.middle(axis, 0)}};
-  const Span first{grid.lines[axis].front(), grid.middle(axis, 0)};
-  const Span last{grid.middle(axis, n - 1), grid.lines[axis].back()};
+  Span first{grid.lines[axis].front(), grid.middle(axis, 0)};
+  Span last{grid.middle(axis, n - 1), grid.lines[axis].back()};
   if (line > 0 && line < n) return {{grid.middle(axis, line - 1), grid.middle(axis, line)}};
+  const double before = last.high - last.low, behind = first.high - first.low;
+  first.box_low -= periodic[axis] ? before : behind;
+  last.box_high += periodic[axis] ? behind : before;
+  first.mirrored = last.mirrored = !periodic[axis];
   if (periodic[axis]) return {last, first};
   return {line == 0 ? first : last};
 }

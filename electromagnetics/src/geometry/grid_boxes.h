@@ -7,9 +7,12 @@
 
 namespace tessera::electromagnetics::detail {
 
-/// An interval of one axis.
+/// An interval of one axis, and the one from which it is seen: that of the box that it is a part
+/// of, beyond a mirror or a seam.
 struct Span {
   double low, high;
+  double box_low = low, box_high = high;
+  bool mirrored = false;  ///< the rest of the box has the image of the scene
 };
 
 /// A box of the grid: along each axis one span, or two at the seam of a periodic axis, where the

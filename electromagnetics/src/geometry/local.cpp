@@ -18,8 +18,8 @@ using Kind = Local::Kind;
 Local outside() { return {.kind = Kind::outside, .fraction = 0}; }
 
 double fraction_of(const Local& layer, const Box& box) {
-  return (std::isinf(layer.high) ? 1 : cut_box(layer.normal, layer.high, box.size).fraction) -
-         (std::isinf(layer.low) ? 0 : cut_box(layer.normal, layer.low, box.size).fraction);
+  return (std::isinf(layer.high) ? 1 : cut(layer.normal, layer.high, box).fraction) -
+         (std::isinf(layer.low) ? 0 : cut(layer.normal, layer.low, box).fraction);
 }
 
 /// Narrows `layer` to what lies in the parallel `other` too; false if nothing is left.
@@ -115,16 +115,30 @@ Local behind(const Face& face, const Box& box) {
   const bool too_curved = box.radius() > face.reach;
   const double back = face.flat || too_curved ? 0 : sagitta(face.curvature, n, box.size);
   const double offset = -(face.distance + back) / length;
-  const PlaneCut cut = cut_box(n, offset, box.size);
+  const PlaneCut behind_it = cut(n, offset, box);
   if (too_curved) {
-    Local out{.kind = Kind::mixed, .fraction = cut.fraction};
-    if (cut.area > 0) out.pieces = {{n, offset, cut.area}};
+    Local out{.kind = Kind::mixed, .fraction = behind_it.fraction};
+    if (behind_it.area > 0) out.pieces = {{n, offset, behind_it.area}};
     return out;
   }
-  if (cut.fraction == 0) return outside();
-  if (cut.fraction == 1) return {};
-  return {
-      .kind = Kind::layer, .fraction = cut.fraction, .normal = n, .low = -INFINITY, .high = offset};
+  if (behind_it.fraction == 0) return outside();
+  if (behind_it.fraction == 1) return {};
+  return {.kind = Kind::layer,
+          .fraction = behind_it.fraction,
+          .normal = n,
+          .low = -INFINITY,
+          .high = offset};
+}
+
+/// What counts of the box is all that a mesh is cut by.
+Local mesh_local(const MeshBody& body, const Point& origin, const Box& box) {
+  const Box counted = box.counted();
+  Local out = local_mesh(body, {minus(counted.centre, origin), counted.size});
+  const Point moved = minus(counted.centre, box.centre);
+  for (Piece& piece : out.pieces) piece.offset += dot(piece.normal, moved);
+  if (out.kind == Kind::layer)
+    out.low += dot(out.normal, moved), out.high += dot(out.normal, moved);
+  return out;
 }
 
 Local local_primitive(const ShapeNode& node, const Box& box) {
@@ -133,7 +147,7 @@ Local local_primitive(const ShapeNode& node, const Box& box) {
   if (clear < -1.2 * radius)
     return {};  // a face stands back by at most radius / 6 within its reach
   if (const Mesh* mesh = std::get_if<Mesh>(&node.solid))
-    return local_mesh(*mesh->body, {minus(box.centre, node.placement.origin), box.size});
+    return mesh_local(*mesh->body, node.placement.origin, box);
   const SolidFaces near = faces(node, box.centre);
   std::vector<Local> parts;
   for (int i = 0; i < near.n; ++i) {
@@ -149,6 +163,28 @@ Local local_primitive(const ShapeNode& node, const Box& box) {
 
 double Box::radius() const { return norm(size) / 2; }
 
+bool Box::is_part() const {
+  for (int k = 0; k < 3; ++k)
+    if (std::isfinite(from[k]) || std::isfinite(to[k])) return true;
+  return false;
+}
+
+Box Box::counted() const {
+  Box out{centre, size};
+  for (int k = 0; k < 3; ++k) {
+    const double low = centre[k] - size[k] / 2, high = centre[k] + size[k] / 2;
+    if (!(from[k] > low || to[k] < high)) continue;
+    const double a = std::max(low, from[k]), b = std::min(high, to[k]);
+    out.centre[k] = (a + b) / 2, out.size[k] = b - a;
+  }
+  return out;
+}
+
+PlaneCut cut(const Point& normal, double offset, const Box& box) {
+  const Box counted = box.counted();
+  return cut_box(normal, offset - dot(normal, minus(counted.centre, box.centre)), counted.size);
+}
+
 double width_along(const Point& n, const Box& box) {
   return std::abs(n[0]) * box.size[0] + std::abs(n[1]) * box.size[1] + std::abs(n[2]) * box.size[2];
 }
@@ -159,8 +195,7 @@ std::vector<Piece> pieces_of(const Local& local, const Box& box) {
   if (local.kind != Kind::layer) return local.pieces;
   std::vector<Piece> out;
   const auto add = [&](const Point& normal, double offset) {
-    if (std::isfinite(offset))
-      out.push_back({normal, offset, cut_box(normal, offset, box.size).area});
+    if (std::isfinite(offset)) out.push_back({normal, offset, cut(normal, offset, box).area});
   };
   add(local.normal, local.high);
   add(times(-1, local.normal), -local.low);

@@ -2,13 +2,22 @@
 //
 // A shape as seen from within a small box: planes instead of faces.
 #pragma once
+#include "geometry/plane_cut.h"
 #include "geometry/shape_node.h"
+
+#include <cmath>
 
 namespace tessera::electromagnetics::detail {
 
+/// Faces are seen from the centre of the box; of a box that crosses a mirror or a seam what counts
+/// is the part that the scene is drawn for.
 struct Box {
   Point centre, size;
+  Point from{-INFINITY, -INFINITY, -INFINITY}, to{INFINITY, INFINITY, INFINITY};
   double radius() const;  // half of the diagonal
+  bool is_part() const;
+  /// The part from `from` to `to` as a box; itself where that is all.
+  Box counted() const;
 };
 
 /// A plane that bounds what the shape fills of the box; x counts from the centre of the box.
@@ -34,6 +43,9 @@ Local local(const ShapeNode& node, const Box& box);
 
 /// The planes of a layer or of a mixture.
 std::vector<Piece> pieces_of(const Local& local, const Box& box);
+
+/// What of the box counts, cut by normal . x = offset, x from the centre of the box.
+PlaneCut cut(const Point& normal, double offset, const Box& box);
 
 /// How wide the box is along the normal.
 double width_along(const Point& normal, const Box& box);

@@ -7,7 +7,10 @@
 namespace tessera::electromagnetics {
 using namespace detail;
 
-Fill fill(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size) {
+namespace detail {
+
+Fill fill(const SceneOrder& scene, const Box& box) {
+  const Point &centre = box.centre, &size = box.size;
   Structures near;
   for (std::size_t rank = 0; rank < scene.from_top().size(); ++rank) {
     const Bounds& b = scene.bounds_from_top()[rank];
@@ -16,7 +19,7 @@ Fill fill(const SceneOrder& scene, const Point& centre, const std::array<double,
       apart = apart || b.low[k] > centre[k] + size[k] / 2 || b.high[k] < centre[k] - size[k] / 2;
     if (!apart) near.push_back(&scene.scene().structures[scene.from_top()[rank]]);
   }
-  Fill out = fill_box(near, scene.scene().background, {centre, size}, 0);
+  Fill out = fill_box(near, scene.scene().background, box, 0);
   const auto rank = [&](const Share& share) {
     return std::find_if(near.begin(), near.end(),
                         [&](const Structure* s) { return s->medium == share.medium; }) -
@@ -25,6 +28,12 @@ Fill fill(const SceneOrder& scene, const Point& centre, const std::array<double,
   std::stable_sort(out.media.begin(), out.media.end(),
                    [&](const Share& a, const Share& b) { return rank(a) < rank(b); });
   return out;
+}
+
+}  // namespace detail
+
+Fill fill(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size) {
+  return detail::fill(scene, {centre, size});
 }
 
 Mix mix(const SceneOrder& scene, const Point& centre, const std::array<double, 3>& size) {

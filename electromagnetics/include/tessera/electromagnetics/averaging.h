@@ -59,7 +59,7 @@ struct EdgeMaterial {
 };
 
 /// What of a box of the grid lies to both sides of the seam of a periodic axis is counted at both
-/// ends of the domain. Boxes at other ends of the domain are those inside it.
+/// ends of the domain. Other ends are mirrors: behind them boxes have the scene's image.
 using Periodic = std::array<bool, 3>;
 
 /// What fills the box of an edge or face: along each axis the cell, or half of both cells beside
