@@ -42,7 +42,7 @@ ResponseChange change_of(const Responses2d& now, const Responses2d& before) {
     const Tensor change = 2 * abs(a - b);
     const auto all = (relative ? change / abs(b) : change).to_vector<double>();
     for (std::size_t k = 0; k < all.size(); ++k)
-      if (!(all[k] <= out.size)) {
+      if (!(all[k] <= out.size) && !std::isnan(out.size)) {
         const auto sensors = static_cast<std::size_t>(a.shape()[1]);
         out = {all[k], of, static_cast<Index>(k / sensors), static_cast<Index>(k % sensors)};
       }
