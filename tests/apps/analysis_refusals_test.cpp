@@ -93,6 +93,10 @@ TEST_F(AnalysisRefusals, TimesThatFramesDoNotHave) {
        "case.toml:8:1: warning E0743: fit_to = 10.4 ps is no whole number of the 1 ps between "
        "frames: 10 ps is taken");
   told("type = \"msd\"\nfit_from = \"0.4 ps\"\nfit_to = \"10 ps\"\n", "1 ps is taken");
+  told("type = \"rdf\"\nr_max = \"1.2 nm\"\nbin = \"0.1 nm\"\n", "");
+  told("type = \"rdf\"\nr_max = \"1.25 nm\"\nbin = \"0.1 nm\"\n",
+       "case.toml:7:1: warning E0743: r_max = 1.25 nm is no whole number of bins of 0.1 nm: 1.2 nm "
+       "is taken");
   const auto short_lag = [&](const std::string& lag) {
     return holds(checked(msd + "fit_to = \"10 ps\"\nlag = \"" + lag + "\"\n").err,
                  "case.toml:9:1: warning E0743: lag is shorter than fit_to");

@@ -91,17 +91,28 @@ std::string frame_of(const mol::Snapshot& s) {
 }
 
 /// Times of lags and fits, which frames divide: those that no trajectory of this size reaches are
-/// refused, those between frames are told.
-std::vector<data::Diagnostic> doubts_of_times(const AnalysisCase& c) {
+/// refused, those between frames are told; so are ends of g(r) within a bin.
+std::vector<data::Diagnostic> doubts_of_ends(const AnalysisCase& c) {
   std::vector<data::Diagnostic> out;
+  const auto doubt = [&](std::size_t k, const char* name, std::string what, const char* remedy) {
+    out.push_back(
+        c.config.error(743, fmt::format("analysis[{}].{}", k, name), std::move(what), remedy));
+    out.back().severity = data::Severity::warning;
+  };
   for (std::size_t k = 0; k < c.options.tasks.size(); ++k) {
     const TaskOptions& t = c.options.tasks[k];
-    if (t.kind != Kind::msd || !t.lag || *t.lag >= t.fit_to) continue;
-    out.push_back(c.config.error(743, fmt::format("analysis[{}].lag", k),
-                                 "lag is shorter than fit_to: the line needs times up to that one, "
-                                 "and they are taken",
-                                 "a lag of fit_to or more, or none"));
-    out.back().severity = data::Severity::warning;
+    if (t.kind == Kind::msd && t.lag && *t.lag < t.fit_to)
+      doubt(k, "lag",
+            "lag is shorter than fit_to: the line needs times up to that one, and they are taken",
+            "a lag of fit_to or more, or none");
+    if (t.kind != Kind::rdf || !t.r_max) continue;
+    const double bins = *t.r_max / t.bin, whole = std::floor(bins + 1e-9);
+    if (whole >= 1 && bins - whole > 1e-6 * bins)
+      doubt(k, "r_max",
+            fmt::format("r_max = {:.6g} nm is no whole number of bins of {:.6g} nm: {:.6g} nm is "
+                        "taken",
+                        *t.r_max / 1e-9, t.bin / 1e-9, whole * t.bin / 1e-9),
+            "a multiple of bin");
   }
   if (c.in.by_number || !(c.frame_ps > 0)) return out;
   double bytes = 0;  // a frame has more than one
@@ -156,7 +167,7 @@ CheckReport check(const AnalysisCase& c) {
   c.expect_one_run();
   CheckReport report;
   report.findings = in.remarks;
-  for (const data::Diagnostic& d : doubts_of_times(c)) report.findings.push_back(d);
+  for (const data::Diagnostic& d : doubts_of_ends(c)) report.findings.push_back(d);
   report.lines.push_back(
       in.by_number ? fmt::format("{} atoms, frames without times", in.system.n_atoms())
                    : fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps",
@@ -204,7 +215,7 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
   const AnalysisOptions& o = c.options;
   const Input& in = c.in;
   for (const data::Diagnostic& d : in.remarks) context.log.info(data::to_string(d));
-  for (const data::Diagnostic& d : doubts_of_times(c)) context.log.warning(data::to_string(d));
+  for (const data::Diagnostic& d : doubts_of_ends(c)) context.log.warning(data::to_string(d));
   std::vector<std::unique_ptr<Task>> tasks;
   for (std::size_t k = 0; k < o.tasks.size(); ++k)
     tasks.push_back(
