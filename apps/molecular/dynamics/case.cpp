@@ -232,10 +232,10 @@ struct Maker {
         return error(750, key_of(k, "frames"), e.what());
       }
       first.frame.step = 0;
+      std::optional<mol::StageStart> start;
       if (chosen && errors.size() == sound)
-        try_steps(k, asked, s, [&](const mol::StageStart& at) {
-          mol::check_frame(s, at, c.start.box, first.frame);
-        });
+        try_steps(k, asked, s, [&](const mol::StageStart& at) { start = at; });
+      if (start) mol::check_frame(s, *start, c.start.box, first.frame);
     } else if (s.minimizes() && chosen) {
       try_steps(k, asked, s, [&](const mol::StageStart& at) {
         mol::Minimizer(at.system, none, at.minimization,
@@ -305,8 +305,6 @@ struct Maker {
         tell(*x);
       else
         make(at);
-    } catch (const data::InputError&) {
-      throw;
     } catch (const Error& e) {
       tell(complaint_of_fault(words_of(e), asked));
     }
