@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/report.h"
 #include "tessera/data/file_io.h"
+#include "tessera/data/text_reader.h"
 #include "verbs/verbs.h"
 
-#include <algorithm>
-#include <cctype>
 #include <iostream>
 
 namespace tessera::apps {
 namespace fs = std::filesystem;
 
 data::ExitCode verb_import(const CommandLine& line) {
-  std::string ending = line.path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = data::upper(line.path.extension().string());
   std::string known;
   for (const App& app : all_apps())
     for (const Importer& importer : app.importers) {
-      if (importer.ending != ending) {
+      if (data::upper(importer.ending) != ending) {
         known += (known.empty() ? "" : ", ") + importer.ending + " (" + importer.what + ")";
         continue;
       }

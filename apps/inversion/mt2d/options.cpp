@@ -62,8 +62,7 @@ void add_inversion(data::Options<Mt2dOptions>& o) {
   survey::add_misfit_options(o, &O::misfit);
   o.add("inversion.target_rms", &O::target_rms,
         {.doc = "Wanted RMS; 1 if not given. With inversion.misfit = \"huber\" that of Huber's "
-                "loss, not "
-                "the plain one.",
+                "loss, not the plain one.",
          .above = 0});
   o.add("inversion.roughness_weight", &O::roughness_weight,
         {.doc = "Weight of the roughness for gauss_newton and lbfgs.", .above = 0});
