@@ -34,7 +34,8 @@ const char* const kRun =
     "; production\nintegrator = md ; leap-frog\ndt = 0.001\nnsteps=20\nnstxtcout = 10\nnstenergy = "
     "10\nnstlist = 20\ncoulombtype = PME\nrcoulomb = 0.9\nrvdw = 0.9\nDispCorr = EnerPres\n"
     "tcoupl = V-rescale\ntc_grps = System\ntau-t = 0.5\nref_t = 298\ngen-vel = yes\ngen-temp = "
-    "298\nconstraints = H-bonds\nfree-energy = no\ndefine = -DPOSRES\ninclude = -Iff\n";
+    "298\ngen-seed = 5\nld-seed = 5\nconstraints = H-bonds\nfree-energy = no\ndefine = "
+    "-DPOSRES\ninclude = -Iff\n";
 
 TEST_F(Mdp, ThreeFilesOfGromacsRun) {
   write("topol.top", kTopology);

@@ -81,6 +81,40 @@ TEST(MdpStage, GroupsAreWords) {
   EXPECT_FALSE(groups.find("Protein")) << "an index takes the place of the usual groups";
 }
 
+/// GROMACS user guide, "gen-seed", "ld-seed": -1, the default, is pseudo-random.
+TEST(MdpStage, SeedsAreThoseThatTheRunUses) {
+  const std::string draws = "gen-vel = yes\n", noise =
+                                                   "integrator = sd\ntc-grps = System\n"
+                                                   "tau-t = 1\nref-t = 300\n";
+  const auto seed = [](const std::string& text) {
+    const Mdp m = parse_mdp(text);
+    if (m.seed) EXPECT_EQ(m.stage.dynamics.seed, *m.seed);
+    return m.seed;
+  };
+  const auto told = [](const std::string& text) {
+    std::string all;
+    for (const data::Diagnostic& d : parse_mdp(text).remarks) all += d.message + "\n";
+    return all.find("seed = ") != std::string::npos;
+  };
+  for (const std::string& any :
+       {draws, noise, draws + noise, draws + "gen-seed = -1\n",
+        noise + "ld_seed = -1\ngen-seed = 5\n", draws + noise + "gen-seed = 5\n"}) {
+    EXPECT_NE(seed(any), seed(any)) << any;
+    EXPECT_TRUE(told(any)) << any;
+  }
+  EXPECT_EQ(seed(draws + "gen-seed = 173529\nld-seed = 77\n"), 173529u);
+  EXPECT_EQ(seed(noise + "gen-seed = 173529\nld-seed = 77\n"), 77u);
+  EXPECT_EQ(seed(draws + noise + "gen-seed = 77\nld-seed = 77\n"), 77u);
+  const std::string both = draws + noise + "ld-seed = 77\ngen-seed = ";
+  EXPECT_EQ(seed(both + "1\n"), seed(both + "1\n"));
+  EXPECT_NE(seed(both + "1\n"), seed(both + "2\n")) << "replicas differ in gen-seed";
+  EXPECT_TRUE(told(both + "1\n"));
+  EXPECT_FALSE(told(both + "77\n"));
+  EXPECT_TRUE(seed(draws + "gen-seed = -5\n")) << "a seed as any other";
+  EXPECT_EQ(seed("integrator = md\n"), std::nullopt) << "nothing is drawn";
+  EXPECT_FALSE(told("integrator = steep\n"));
+}
+
 TEST(MdpStage, RestraintsScaleAsTheFileSaysWithoutABarostatToo) {
   EXPECT_EQ(parse_mdp("refcoord-scaling = com\n").stage.restraint_scaling,
             RestraintScaling::centre);

@@ -51,6 +51,7 @@ Mdp MdpReader::read() {
   interactions();
   output();
   run();
+  seeds();
   in_.findings.throw_if_errors();
   in_.tell_idle();
   out_.remarks = in_.findings.take_remarks();

@@ -37,10 +37,6 @@ void MdpReader::output() {
                         "there is one choice of atoms for all trajectories");
   }
   if (compressed > 0) o.xtc_precision = in_.number("compressed-x-precision", 1000);
-  for (const char* key : {"gen-seed", "ld-seed"})  // of both, ld-seed
-    if (const std::int64_t seed = in_.whole(key, -1); seed >= 0)
-      out_.seed = static_cast<std::uint64_t>(seed);
-  if (out_.seed) stage_.dynamics.seed = *out_.seed;
 }
 
 }  // namespace tessera::molecular

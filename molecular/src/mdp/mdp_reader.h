@@ -30,6 +30,7 @@ class MdpReader {
   void removal();
   void tell_motion_that_stays();
   void slow_forces();
+  void seeds();
   void thermostat(bool langevin);
   void annealing(std::size_t groups);
   void since_start(std::vector<double>& time, std::vector<double>& temperature) const;

@@ -59,11 +59,13 @@ struct Mdp {
   std::vector<std::string> include_folders;  ///< of include, as they are written
   double start_ps = 0;                       ///< where the time of the run begins
   bool periodic = true;                      ///< false: without the box of the structure
-  std::optional<std::uint64_t> seed;         ///< given; also in stage.dynamics
+  /// Of gen-seed and ld-seed, also in stage.dynamics: drawn anew in every reading where the run
+  /// uses one that is -1, as in GROMACS; none where neither is given or used.
+  std::optional<std::uint64_t> seed;
   Stage stage;
   MdpOutput output;
   std::vector<data::Diagnostic> remarks;  ///< E0727 keys that are obsolete, or that nothing here
-                                          ///< asks for
+                                          ///< asks for; seeds that are not the file's
 
   /// To read its topology with: names, folders, and `structure`, which has to outlive them, as the
   /// positions that restraints hold to.
