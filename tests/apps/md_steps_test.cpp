@@ -82,6 +82,23 @@ TEST_F(MdSteps, StoppedItGoesOnBitByBit) {
   EXPECT_EQ(read("parts/1_dynamics/trajectory.xtc"), read("whole/1_dynamics/trajectory.xtc"));
 }
 
+/// The forces with which a stage begins, and those that a row asks for, are no second part.
+TEST_F(MdSteps, TheTimeOfAStageIsDividedIntoItsParts) {
+  write("case.toml", std::string(kWater) +
+                         "[[stage]]\ntype = \"minimize\"\nnsteps = 3\n[[stage]]\nnsteps = 2\n"
+                         "nstenergy = 1\ntcoupl = \"v-rescale\"\npcoupl = \"c-rescale\"\n");
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  std::istringstream log(read("RUN/log.txt"));
+  std::vector<double> percent;
+  for (std::string line; std::getline(log, line);)
+    if (line.ends_with(" %")) percent.push_back(std::stod(line.substr(line.rfind(" s ") + 3)));
+  ASSERT_EQ(percent.size(), 8u) << run.err;
+  for (std::size_t k = 0; k < 8; k += 4)
+    EXPECT_NEAR(percent[k] + percent[k + 1] + percent[k + 2] + percent[k + 3], 100, 0.25)
+        << run.err;
+}
+
 TEST_F(MdSteps, WhatDoesNotFitIsRefused) {
   const auto refused = [&](const std::string& set, const std::string& says) {
     write("case.toml", kMany);

@@ -88,24 +88,27 @@ struct StageRunner {
     running->save(out);
     return out;
   }
-  void save() {
+  /// Does it in the time of files, that of the forces which it asks for apart.
+  template <class F>
+  void write(F&& what) {
     const auto begin = Clock::now();
-    const std::uint64_t bytes = rows->sync();
-    trajectories.sync();
-    data::write_checkpoint(context.folder.checkpoints(), checkpoint(bytes),
-                           context.options.keep_checkpoints);
-    output_s += seconds_since(begin);
+    const double forces = running->seconds.forces;
+    what();
+    output_s += seconds_since(begin) - (running->seconds.forces - forces);
+  }
+  void save() {
+    write([&] {
+      const std::uint64_t bytes = rows->sync();
+      trajectories.sync();
+      data::write_checkpoint(context.folder.checkpoints(), checkpoint(bytes),
+                             context.options.keep_checkpoints);
+    });
   }
   void row() {
-    const auto begin = Clock::now();
-    rows->row(running->row());
-    output_s += seconds_since(begin);
+    write([&] { rows->row(running->row()); });
   }
-
   void write_to_trajectories() {
-    const auto begin = Clock::now();
-    trajectories.write(*running);
-    output_s += seconds_since(begin);
+    write([&] { trajectories.write(*running); });
   }
 
   /// All atoms of a frame in each of some formats; one that has no place for them is told, not an
@@ -269,6 +272,8 @@ struct StageRunner {
     data::Periodic periodic(context.options.checkpoint_every_s);
     const auto begin = Clock::now();
     const std::int64_t begin_step = running->step();
+    running->seconds = {};  // what began the stage is no part of its speed
+    output_s = 0;
     const auto ns_per_day = [&](double seconds) {
       return static_cast<double>(running->step() - begin_step) * stage.dynamics.dt_ps * 86.4 /
              std::max(seconds, 1e-9);
