@@ -11,8 +11,10 @@ namespace tessera::testing {
 
 class Mt2d : public AppTest {
  protected:
-  /// Soundings of a block in a half-space: RUN is written, and case.toml inverts its table.
-  void make_soundings(const std::string& more = "") {
+  /// Soundings of a block in a half-space, with noise: RUN is written, and case.toml inverts its
+  /// table.
+  void make_soundings(std::string more = "") {
+    if (!holds(more, "noise")) more = "noise = {impedance = 0.03, tipper = 0.01}\n" + more;
     write("forward.toml",
           "app = \"inversion.mt2d\"\ntask = \"forward\"\n"
           "data.error_floor = 0\n"

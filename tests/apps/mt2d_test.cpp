@@ -206,19 +206,57 @@ TEST_F(Mt2d, ForwardWithoutNoiseNeedsAFloor) {
       "app = \"inversion.mt2d\"\ntask = \"forward\"\nfrequencies.at = [\"1 Hz\"]\n"
       "stations.at = [\"0 m\"]\noutput.pictures = false\nmesh.goal = \"100 %\"\n";
   std::string said = refusal(forward + "noise.impedance = 0\ndata.error_floor = 0\n", 5);
-  EXPECT_TRUE(holds(said, "bad.toml:7:") && holds(said, "E0689") &&
+  EXPECT_TRUE(holds(said, "bad.toml:8:") && holds(said, "E0689") &&
               holds(said, "noise.impedance and data.error_floor are 0"))
       << said;
   const std::string tippers = "data.responses = [\"te\", \"tipper\"]\ndata.tipper_floor = 0\n";
   said = refusal(forward + tippers + "noise.tipper = 0\n", 5);
   EXPECT_TRUE(holds(said, "noise.tipper and data.tipper_floor are 0")) << said;
-  for (const char* fine : {"noise.impedance = 0\n", "data.error_floor = 0\n",
-                           "data.responses = [\"tipper\"]\ndata.error_floor = 0\n"
-                           "noise.impedance = 0\n"}) {
+  for (const char* fine :
+       {"noise.impedance = 0\n", "noise.impedance = 0.03\ndata.error_floor = 0\n",
+        "data.responses = [\"tipper\"]\ndata.error_floor = 0\n"
+        "noise.impedance = 0\n"}) {
     write("fine.toml", forward + fine);
     EXPECT_EQ(tessera({"run", "fine.toml", "--output", "Z", "--force"}).code, 0) << fine;
     EXPECT_GT(tessera::inversion::read_survey(here() / "Z/data.csv").data.size(), 0u) << fine;
   }
+}
+
+// What a forward run writes as data is what it computed, in every file; noise is for who asks.
+TEST_F(Mt2d, ForwardWritesWhatWasComputed) {
+  const std::string forward =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nfrequencies.at = [\"1 Hz\"]\n"
+      "stations = {at = [\"0 m\", \"1 km\"], latitude = \"40 deg\", longitude = \"8 deg\"}\n"
+      "data = {responses = [\"te\", \"tm\", \"tipper\"], strike = \"0 deg\"}\n"
+      "output.pictures = false\nmesh.goal = \"100 %\"\nsection.resistivity = \"100 ohm*m\"\n";
+  const auto run = [&](const std::string& more) {
+    write("f.toml", forward + more);
+    const Outcome o = tessera({"run", "f.toml", "--output", "F", "--force"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const auto xy = [&](const char* folder) {
+    const auto s = tessera::inversion::read_sounding(here() / "F" / folder / "s01.edi");
+    return s.impedance.at(0)[0][1];
+  };
+  std::string said = run("");
+  EXPECT_TRUE(holds(said, "as computed, without noise") && !holds(said, "RMS of")) << said;
+  const auto survey = tessera::inversion::read_survey(here() / "F/data.csv");
+  ASSERT_EQ(survey.data.size(), 12u);
+  EXPECT_EQ(survey.data.value, survey.data.predicted);
+  EXPECT_LT(std::abs(xy("soundings") / xy("predicted") - 1.0), 1e-8);
+  EXPECT_FALSE(holds(tessera({"info", "F/soundings/s01.edi"}).out, "E0335")) << "no error is 0";
+
+  said = run("noise.impedance = \"3 %\"\n");
+  EXPECT_TRUE(holds(said, "data have noise: 3 % of impedances (noise.impedance), seed 1")) << said;
+  const auto noisy = tessera::inversion::read_survey(here() / "F/data.csv").data;
+  for (std::size_t i = 0; i < noisy.size(); ++i)
+    EXPECT_EQ(noisy.value[i] != noisy.predicted[i],
+              noisy.kind[i].element != tessera::inversion::Element::ty);
+  EXPECT_GT(std::abs(xy("soundings") / xy("predicted") - 1.0), 1e-4);
+  EXPECT_TRUE(holds(tessera({"check", "f.toml"}).out, "data have noise: 3 % of impedances"));
+  write("f.toml", forward);
+  EXPECT_TRUE(holds(tessera({"check", "f.toml"}).out, "as computed, without noise"));
 }
 
 // A mesh of Gmsh: air and a half-space of 100 ohm m as quadrilaterals.

@@ -157,7 +157,8 @@ TEST_F(Mt2d, TiltsAreWrittenAndReadBack) {
 TEST_F(Mt2d, ExpectationsHoldInForwardRunsAndThoseInVainAreRefused) {
   const std::string text =
       "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
-      "stations.at = [\"0 m\", \"1 km\"]\nfrequencies.at = [\"10 Hz\", \"1 Hz\"]\n";
+      "stations.at = [\"0 m\", \"1 km\"]\nfrequencies.at = [\"10 Hz\", \"1 Hz\"]\n"
+      "noise.impedance = \"3 %\"\n";
   for (const auto& [expect, code, said] :
        {std::tuple{"expect.soundings = 2\nexpect.rms_max = 50\n", 0, "2 stations"},
         std::tuple{"expect.soundings = 3\n", 6, "the case expects 3 soundings, there are 2"},
@@ -167,7 +168,7 @@ TEST_F(Mt2d, ExpectationsHoldInForwardRunsAndThoseInVainAreRefused) {
     EXPECT_EQ(o.code, code) << expect << o.err;
     EXPECT_TRUE(holds(o.err, said)) << o.err;
   }
-  EXPECT_TRUE(holds(refusal(text + "expect.r_hat_max = 1.1\n", 5), "bad.toml:6:"));
+  EXPECT_TRUE(holds(refusal(text + "expect.r_hat_max = 1.1\n", 5), "bad.toml:7:"));
   EXPECT_TRUE(holds(refusal("app = \"inversion.mt2d\"\ndata.files = \"x.csv\"\n"
                             "expect.r_hat_max = 1.1\n",
                             5),

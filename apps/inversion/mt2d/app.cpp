@@ -79,10 +79,14 @@ void doubt_keys_of_forward(const Mt2dOptions& o, Doubts& doubts) {
   unread("profile", {"azimuth"});
   unread("data", {"files", "estimate_strike", "rotation", "shortest_period", "longest_period",
                   "mask_periods", "sign", "units"});
-  const bool file = o.section_file.has_value(), outline = file && is_outline(*o.section_file);
+  const bool file = o.section_file.has_value(), outline = file && is_outline(*o.section_file),
+             asks_tippers =
+                 std::count(o.responses.begin(), o.responses.end(), ResponseChoice::tipper) > 0;
   unread("ground", {"shape", "file"}, outline, "with an outline, which has its ground");
   unread("mesh", {"cell_width", "first_cell"}, outline,
          "with an outline, whose triangles are made");
+  unread("noise", {"tipper"}, o.tipper_noise > 0 && !asks_tippers,
+         "without tippers in data.responses");
   unread("section", {"resistivity"}, file, "with section.file");
   unread("section", {"resistivities", "water"}, !outline, "without the regions of an outline");
 }
@@ -122,7 +126,7 @@ PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
   return {.check =
               [&config, p] {
                 CheckReport report{.findings = doubts(config, p->options)};
-                report.lines = {describe(*p)};
+                report.lines = {describe(*p), describe_noise(p->options)};
                 for (const auto* remarks : {&p->ground.remarks, &p->mesh.remarks})
                   report.lines.insert(report.lines.end(), remarks->begin(), remarks->end());
                 return report;

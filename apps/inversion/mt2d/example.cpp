@@ -70,7 +70,7 @@ lowest = "0.1 Hz"
 highest = "100 Hz"
 per_decade = 2
 
-[noise]
+[noise]                            # that measured data would have
 impedance = 0.03
 tipper = 0.01
 )",

@@ -137,11 +137,35 @@ std::string describe(const ForwardProblem& p) {
                      p.frequency_hz.back(), p.model.ohm_m.size(), p.mesh.solver.cells());
 }
 
+namespace {
+bool has_tippers(const Mt2dOptions& o) {
+  return std::count(o.responses.begin(), o.responses.end(), ResponseChoice::tipper) > 0;
+}
+}  // namespace
+
+bool has_noise(const Mt2dOptions& o) {
+  return o.noise > 0 || (has_tippers(o) && o.tipper_noise > 0);
+}
+
+std::string describe_noise(const Mt2dOptions& o) {
+  if (!has_noise(o))
+    return "data are the responses as computed, without noise; their standard deviations are the "
+           "floors of [data]";
+  std::string of;
+  if (o.noise > 0) of = fmt::format("{:g} % of impedances (noise.impedance)", 100 * o.noise);
+  if (has_tippers(o) && o.tipper_noise > 0)
+    of +=
+        fmt::format("{}{:g} of tippers (noise.tipper)", of.empty() ? "" : " and ", o.tipper_noise);
+  return fmt::format(
+      "data have noise: {}, seed {}; what was computed is their column `predicted`, and in "
+      "predicted/",
+      of, o.seed);
+}
+
 std::vector<inversion::Sounding> soundings_of(const ForwardProblem& p,
                                               const std::function<bool(std::size_t)>& done) {
   const std::size_t stations = p.ground.stations.y.size();
-  const bool tipper = std::count(p.options.responses.begin(), p.options.responses.end(),
-                                 ResponseChoice::tipper) > 0;
+  const bool tipper = has_tippers(p.options);
   std::vector<inversion::Sounding> out(stations);
   for (std::size_t k = 0; k < stations; ++k) {
     inversion::Sounding& s = out[k];
@@ -216,6 +240,10 @@ std::vector<inversion::Sounding> on_the_globe(const ForwardProblem& p,
     s.latitude_deg = at.latitude_deg, s.longitude_deg = at.longitude_deg;
     s.place_m.reset();
     inversion::rotate_to(s, 0);
+    const auto given = [](double& e) { e = e > 0 ? e : NAN; };
+    for (auto& t : s.impedance_error)
+      for (auto& row : t) std::for_each(row.begin(), row.end(), given);
+    for (auto& t : s.tipper_error) std::for_each(t.begin(), t.end(), given);
   }
   return soundings;
 }

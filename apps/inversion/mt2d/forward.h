@@ -30,14 +30,19 @@ void refine(const data::Config& config, ForwardProblem& p);
 /// A line for the user on mesh and frequencies.
 std::string describe(const ForwardProblem& p);
 
-/// Soundings of all stations along the strike, without noise and with the errors of the noise.
+/// Whether the case asks for noise in any of its data, and a line on it.
+bool has_noise(const Mt2dOptions& o);
+std::string describe_noise(const Mt2dOptions& o);
+
+/// Soundings of all stations along the strike, without noise and with the errors of the noise (0
+/// where the case asks for none).
 /// `done(k)` is told after the k-th of the frequencies; false stops, and nothing is returned.
 std::vector<inversion::Sounding> soundings_of(const ForwardProblem& p,
                                               const std::function<bool(std::size_t)>& done);
 /// With noise in all elements: normal, keyed by seed and station.
 std::vector<inversion::Sounding> with_noise(const ForwardProblem& p,
                                             std::vector<inversion::Sounding> soundings);
-/// Positions on the globe and axes to north, for EDI files.
+/// Positions on the globe and axes to north, for EDI files; an error of 0 is none that is given.
 std::vector<inversion::Sounding> on_the_globe(const ForwardProblem& p,
                                               std::vector<inversion::Sounding> soundings);
 

@@ -274,10 +274,8 @@ Imported import_model(const fs::path& file, const fs::path& folder) {
     for (const double x : v) s += fmt::format("{}\"{} {}\"", s.empty() ? "" : ", ", x, unit);
     return s;
   };
-  t += fmt::format(
-      "\n[stations]\nat = [{}]\n\n[frequencies]\nat = [{}]\n\n[noise]\nimpedance = 0\n"
-      "tipper = 0\n",
-      list(y, "m"), list(hz, "Hz"));
+  t += fmt::format("\n[stations]\nat = [{}]\n\n[frequencies]\nat = [{}]\n", list(y, "m"),
+                   list(hz, "Hz"));
   return out;
 }
 

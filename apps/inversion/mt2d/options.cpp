@@ -172,7 +172,7 @@ void add_section(data::Options<Mt2dOptions>& o) {
         {.doc = "How many to a decade.", .min = 1, .max = 100});
   o.add("noise.impedance", &O::noise,
         {.doc = "Standard deviation of the noise that is added to real and imaginary part of "
-                "impedances, as a part of the modulus.",
+                "impedances, as a part of the modulus; 0: data are what was computed.",
          .unit = "%",
          .min = 0,
          .max = 100});
@@ -402,7 +402,7 @@ void find_forward_contradictions(const data::Config& config, const Mt2dOptions& 
   const bool impedances = std::any_of(o.responses.begin(), o.responses.end(), has_size);
   const inversion::ErrorFloors floors = floors_of(o);
   const auto without_error = [&](const char* noise, const char* floor) {
-    say(689, noise,
+    say(689, floor,
         fmt::format("{} and {} are 0: these data would have no standard deviation, and be none",
                     noise, floor),
         fmt::format("{} above 0: values stay without noise, it is their standard deviation",

@@ -106,7 +106,7 @@ struct Mt2dOptions {
   std::vector<double> frequencies;
   std::optional<double> lowest_frequency, highest_frequency;
   int per_decade = 4;
-  double noise = 0.03, tipper_noise = 0.01;
+  double noise = 0, tipper_noise = 0;
 
   bool pictures = true, pictures_of_stations = true;
   std::uint64_t seed = 1;

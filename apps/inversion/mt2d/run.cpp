@@ -168,6 +168,7 @@ bool meets_expectations(data::Log& log, const Mt2dOptions& o, const Result& r) {
 data::ExitCode run_forward(RunContext& to, const data::Config& config, ForwardProblem p) {
   set_num_threads(to.manifest.threads);
   to.manifest.seeds = {p.options.seed};
+  to.log.info(describe_noise(p.options));
   refine(config, p);
   to.log.info(describe(p));
   for (const auto* remarks : {&p.ground.remarks, &p.mesh.remarks})
@@ -200,8 +201,8 @@ data::ExitCode run_forward(RunContext& to, const data::Config& config, ForwardPr
   to.manifest.metrics = {{"stations", static_cast<double>(r.y.size())},
                          {"data", static_cast<double>(r.survey.data.size())},
                          {"rms", rms}};
-  to.log.info(fmt::format("{} data of {} stations, RMS of their noise {:.3f}", r.survey.data.size(),
-                          r.y.size(), rms));
+  to.log.info(fmt::format("{} data of {} stations", r.survey.data.size(), r.y.size()) +
+              (has_noise(p.options) ? fmt::format(", RMS of their noise {:.3f}", rms) : ""));
   return meets_expectations(to.log, p.options, r) ? data::ExitCode::ok
                                                   : data::ExitCode::not_converged;
 }

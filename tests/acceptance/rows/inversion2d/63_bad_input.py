@@ -78,7 +78,7 @@ def measure(work):
     with work.temp() as folder:
         folder = pathlib.Path(folder)
         (folder / "f.toml").write_text(APP + 'task = "forward"\nsection.resistivity = "100 ohm*m"\nstations = {first = "-3 km", last = "3 km", count = 4}\n'
-                                       'frequencies.at = ["10 Hz", "1 Hz"]\noutput.pictures = false\n')
+                                       'frequencies.at = ["10 Hz", "1 Hz"]\nnoise.impedance = "3 %"\noutput.pictures = false\n')
         work.run([work.tessera(), "run", "f.toml", "--output", "F", "--progress", "none"], cwd=folder).must_succeed("the soundings")
         work.run([work.tessera(), "new", "inversion.mt1d", "site"], cwd=folder).must_succeed("new")
         shutil.copytree(folder / "site" / "soundings", folder / "twice")
