@@ -48,7 +48,7 @@ GuideLine line(std::vector<double> x, std::vector<double> y, double cell, Faces 
   for (const Shape& s : conductors) scene.structures.push_back({s, 1});
   const std::array<Faces, 3> faces{at_x, at_y, period};
   const double dt = 0.5 * stable_time_step(grid);
-  const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt, true);
+  const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt);
   GuideLine out{yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open),
                 {2, 2},
                 {},

@@ -47,7 +47,7 @@ struct RodGrid {
     Scene scene;
     for (const Shape& s : bodies) scene.structures.push_back({s, 1, 0, "body"});
     open = cut_cell_fractions(SceneOrder(scene), rod_media, grid, faces,
-                              0.5 * stable_time_step(grid), conformal);
+                              0.5 * stable_time_step(grid), {.conformal = conformal});
     parent.clear();
     n_edges = 0;
     const SceneOrder order(scene);
@@ -120,6 +120,42 @@ TEST(MetalRods, ARodWithinACellOfTwoDimensionsIsOnTheNearestNode) {
             EXPECT_GT(g.open.thin_metal[0].shift_m, 0.4);
             EXPECT_LT(g.open.thin_metal[0].shift_m, 0.8);
           }
+  }
+}
+
+TEST(MetalRods, HAcrossThePlaneSeesTheAreaOfARodInACell) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::array<int, 3> n{6, 6, 6};
+    n[axis] = 1;
+    RodGrid g(n);
+    Point low{3.5, 0, 3.5}, high;
+    low[1] = g.grid.middle(1, n[1] == 1 ? 0 : 3);
+    high = low;
+    low[axis] = -9, high[axis] = 9;
+    Scene scene;
+    scene.structures.push_back({rod_between(low, high, 0.3), 1, 0, "body"});
+    Edge face{static_cast<std::uint8_t>(Hx + axis), 3, 3, 3};
+    (axis == 0 ? face.i : axis == 1 ? face.j : face.k) = 0;
+    const double whole = axis == 1 ? 1 : g.grid.length(1, 3);
+    for (const bool conformal : {true, false})
+      for (const int polarization : {0, 1, 2}) {  // both, that of E and that of H along the axis
+        CutCellChoices choices{.conformal = conformal};
+        for (std::size_t c = Ex; c <= Hz; ++c) {
+          const bool of_e = is_electric(static_cast<int>(c)) == (c % 3 == axis);
+          choices.stepped[c] = polarization == 0 || (polarization == 1) == of_e;
+        }
+        const CutCellFractions open = cut_cell_fractions(
+            SceneOrder(scene), rod_media, g.grid, g.faces, 0.1 * stable_time_step(g.grid), choices);
+        EXPECT_NEAR(open.share(face), conformal ? 1 - std::numbers::pi * 0.09 / whole : 1, 1e-3)
+            << axis << ", " << conformal;
+        EXPECT_EQ(open.fraction({static_cast<std::uint8_t>(axis), face.i, face.j, face.k}), 0)
+            << axis << ", " << conformal;
+        ASSERT_EQ(open.thin_metal.size(), 1U);
+        const ThinMetal& told = open.thin_metal[0];
+        EXPECT_EQ(told.moved, polarization == 2 ? 0 : 1);
+        EXPECT_EQ(told.unseen, polarization == 2);
+        EXPECT_EQ(told.by_area, polarization == 2 && conformal);
+      }
   }
 }
 

@@ -175,7 +175,7 @@ TEST(SampledFlux, OutOfABoxThatCutsMetalAndDispersiveBodies) {
     const double dt = 0.5 * stable_time_step(grid);
     YeeModel m =
         yee_model(grid, faces, {.cells = 8}, dt, Dtype::f64, scene, media, Averaging::volume,
-                  cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt, true));
+                  cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt));
     const Point at = component == Ez ? Point{grid.lines[0][20], grid.lines[1][22], kCell}
                                      : Point{grid.middle(0, 20), grid.middle(1, 22), kCell};
     Radiated r(std::move(m), component, at,

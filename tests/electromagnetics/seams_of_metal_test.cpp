@@ -65,7 +65,7 @@ struct Seams {
     return out;
   }
   CutCellFractions open(const Scene& scene, bool conformal) const {
-    return cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt, conformal);
+    return cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt, {.conformal = conformal});
   }
 
   /// How many values of edges and faces differ; those within metal, away from its surface, are

@@ -59,8 +59,8 @@ Seen run_wall(const WallCase& w, std::int64_t steps) {
   if (w.angle != 0) wall = rotate(wall, rotation_about({0, 0, 1}, w.angle));
   if (w.angle != 0 && w.dimensions > 2) wall = rotate(wall, rotation_about({1, 0, 0}, w.angle / 2));
   const Scene scene{.structures = {{wall, 1, 0, "wall"}}};
-  const auto open = std::make_shared<CutCellFractions>(
-      cut_cell_fractions(SceneOrder(scene), open_and_metal, grid, faces, dt, w.conformal));
+  const auto open = std::make_shared<CutCellFractions>(cut_cell_fractions(
+      SceneOrder(scene), open_and_metal, grid, faces, dt, {.conformal = w.conformal}));
   YeeModel model = yee_model(grid, faces, {.cells = 5}, dt, Dtype::f64, scene, open_and_metal,
                              Averaging::kottke, *open);
   if (w.dimensions == 1) model.active = {false, true, true, false, true, true};
@@ -172,7 +172,7 @@ TEST(ThinMetal, AWallIsPutOnTheNearestLine) {
     const Scene scene{
         .structures = {{box({low * cell, -50, -50}, {high * cell, 50, 50}), 1, 0, "wall"}}};
     return cut_cell_fractions(SceneOrder(scene), open_and_metal, grid, {walls, joined, joined},
-                              0.5 * stable_time_step(grid), conformal);
+                              0.5 * stable_time_step(grid), {.conformal = conformal});
   };
   for (const bool conformal : {true, false}) {
     for (const auto& [middle, line] : {std::pair{3.2, 3}, {3.49, 3}, {3.7, 4}}) {

@@ -35,7 +35,7 @@ CutCellFractions with_wires(const YeeGrid& grid, const std::vector<ThinWire>& wi
   Scene scene;
   const std::vector<Medium> media{vacuum};
   return cut_cell_fractions(SceneOrder(scene), media, grid, faces, 0.95 * stable_time_step(grid),
-                            true, wires, taken);
+                            {.wires = wires, .taken = taken});
 }
 /// Upright through the middle.
 ThinWire upright(double from, double to, double radius) {
@@ -136,9 +136,9 @@ TEST(ThinWires, AWireInASquarePipeHasItsImpedance) {
       const std::vector<Medium> media(1);
       const Scene scene;
       const std::vector<ThinWire> wires{{{{0, 0, 0}, {0, 0, 4 * kCell}}, a}};
-      const YeeModel m =
-          yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke,
-                    cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt, true, wires));
+      const YeeModel m = yee_model(
+          grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke,
+          cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt, {.wires = wires}));
       const ModePlane plane{2, 2};
       const GridModes modes = grid_modes(m, plane, {.frequency_hz = 1e8});
       const auto conductors = guide_conductors(m, plane, modes);
@@ -171,12 +171,12 @@ TEST(ThinWires, StepsStayStable) {
             {0.01, -0.03, 0.01}},
            a},
           {{{-0.04, -0.04, -0.06}, {-0.04, -0.04, 0}, {-0.04, 0.0449, 0}}, a}};
-      TimeDomain run(
-          yee_model(grid, faces, {}, dt, type, scene, media, Averaging::kottke,
-                    cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt, true, wires)),
-          {current_source(grid, faces, dt, Ez, {0.02, 0.01, 0.02}, {0.02, 0.01, 0.02}, 1,
-                          gaussian_pulse(3e9, 3e9))},
-          {{Ez, 3, 4, 5}, {Ex, 6, 6, 2}});
+      TimeDomain run(yee_model(grid, faces, {}, dt, type, scene, media, Averaging::kottke,
+                               cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt,
+                                                  {.wires = wires})),
+                     {current_source(grid, faces, dt, Ez, {0.02, 0.01, 0.02}, {0.02, 0.01, 0.02}, 1,
+                                     gaussian_pulse(3e9, 3e9))},
+                     {{Ez, 3, 4, 5}, {Ex, 6, 6, 2}});
       double early = 0, late = 0;
       constexpr std::int64_t steps = 8000;
       run.advance(steps, [&](const Records& r) {

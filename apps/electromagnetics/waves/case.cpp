@@ -61,7 +61,10 @@ void open_conductors(Case& c, const data::Config& config) {
     if (t.closed > 0)
       text += fmt::format("{} {} faces of the grid, which are taken as metal",
                           t.moved > 0 ? ", and fills" : " fills", t.closed);
-    if (t.unseen) text += " has no effect: no edge of the grid runs through it, or near its length";
+    if (t.unseen)
+      text +=
+          fmt::format(" has no effect{}: no edge of the grid runs through it, or near its length",
+                      t.by_area ? " but by the area that it takes of H" : "");
     c.warnings.push_back(
         warning(config, 656, body ? structure_key(c.options, key[t.structure]) : "grid.background",
                 text, "use smaller cells there, or put a line of the grid on it"));
@@ -235,10 +238,14 @@ Case reference_of(const Case& c, const data::Config& config) {
 }
 
 std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
-  const bool conformal = c.options.grid.conductors == ConductorChoice::conformal;
+  const Wires wires = wires_on_lines(c);
+  const std::vector<em::Edge> taken = edges_of_elements(c);
   return std::make_shared<em::CutCellFractions>(
-      em::cut_cell_fractions(em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s, conformal,
-                             wires_on_lines(c).wires, edges_of_elements(c)));
+      em::cut_cell_fractions(em::SceneOrder(c.scene), c.stepped, c.grid, c.faces, c.dt_s,
+                             {.conformal = c.options.grid.conductors == ConductorChoice::conformal,
+                              .wires = wires.wires,
+                              .taken = taken,
+                              .stepped = computed(c)}));
 }
 
 double middle_of_band(const Case& c) { return (c.frequency_min + c.frequency_max) / 2; }

@@ -33,7 +33,7 @@ struct FoundFraction {
   double fraction;
   bool inside = false;  // of metal, a cell away from its surface: edges beside it may not be listed
   ThinMetalInFace thin{};
-  std::optional<std::size_t> body{};  // whose metal that is: of faces, the thin one
+  std::optional<std::size_t> body{};  // whose metal that is: of faces, the thin one or an island
   std::vector<Point> islands{};       // of faces: metal in them, off their rim
   bool low = false, high = false;     // of edges: which ends are the nearest to metal on them
 };
@@ -86,7 +86,10 @@ FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, co
     out.fraction = along(d).fraction;
     if (grid.resolved(d)) out.thin = detail::thin_metal_in(metal, low, side[d]);
   }
-  if (out.thin.course != ThinCourse::none) out.body = metal.body_at(out.thin.middle);
+  if (out.thin.course != ThinCourse::none)
+    out.body = metal.body_at(out.thin.middle);
+  else if (!out.islands.empty())
+    out.body = metal.body_at(out.islands[0]);
   return out;
 }
 
@@ -181,12 +184,15 @@ void add_reaches(std::vector<detail::Reach>& to, const FoundFraction& f,
 /// Makes edges metal where thin metal goes (thin_metal.h), and whole again what it leaves; tells of
 /// which bodies it was.
 PlacedMetal place_thin_metal(std::vector<FoundFraction>& list, const YeeGrid& grid,
-                             const Periodic& periodic, CutCellFractions& out) {
+                             const Periodic& periodic, const std::array<bool, 6>& stepped,
+                             CutCellFractions& out) {
   const auto before = [](const Edge& a, const Edge& b) { return order(a) < order(b); };
   std::vector<Edge> metal,
       moved;  // edges that become metal; those that thin metal leaves, across it
   std::map<std::size_t, ThinMetal> bodies;
+  ThinMetal unheard;
   const auto tell = [&](const FoundFraction& f) -> ThinMetal& {
+    if (!stepped[f.edge.component]) return unheard;
     const std::size_t body = f.body.value_or(ThinMetal::background);
     return bodies.try_emplace(body, ThinMetal{.structure = body}).first->second;
   };
@@ -270,7 +276,7 @@ ThinMetal& told_of(std::vector<ThinMetal>& list, std::size_t structure) {
 /// Rods between the edges of the grid (metal_rods.h): adds to `placed` what becomes metal.
 void place_metal_rods(std::vector<FoundFraction>& list, const SceneOrder& scene,
                       const std::vector<Medium>& media, const YeeGrid& grid,
-                      const Periodic& periodic,
+                      const Periodic& periodic, const std::array<bool, 6>& stepped,
                       const std::function<bool(const Edge&)>& within_metal, PlacedMetal& placed,
                       CutCellFractions& out) {
   std::vector<detail::MetalIslands> islands;
@@ -298,6 +304,11 @@ void place_metal_rods(std::vector<FoundFraction>& list, const SceneOrder& scene,
   placed.edges.insert(placed.edges.end(), rods.edges.begin(), rods.edges.end());
   std::sort(placed.edges.begin(), placed.edges.end(),
             [](const Edge& a, const Edge& b) { return order(a) < order(b); });
+  // In two dimensions E along the axis without cells sees them.
+  bool is_seen = true;
+  for (int d = 0; d < 3; ++d)
+    is_seen = is_seen && (grid.resolved(d) || stepped[static_cast<std::size_t>(d)]);
+  if (!is_seen) return;
   for (const auto& moved : rods.moved) {
     ThinMetal& told = told_of(out.thin_metal, moved.structure.value_or(ThinMetal::background));
     ++out.thin;
@@ -308,10 +319,16 @@ void place_metal_rods(std::vector<FoundFraction>& list, const SceneOrder& scene,
 
 /// Small bodies that no edge of the grid runs through and that are too short to be put on one.
 void tell_unseen(const std::vector<FoundFraction>& list, const SceneOrder& scene,
-                 const std::vector<Medium>& media, const YeeGrid& grid, CutCellFractions& out) {
-  std::vector<bool> seen(scene.scene().structures.size(), false);
+                 const std::vector<Medium>& media, const YeeGrid& grid,
+                 const std::array<bool, 6>& stepped, CutCellFractions& out) {
+  std::vector<bool> seen(scene.scene().structures.size(), false), by_area = seen;
   for (const FoundFraction& f : list)
-    if (f.body && is_electric(f.edge.component)) seen[*f.body] = true;
+    if (f.body && stepped[f.edge.component]) {
+      if (is_electric(f.edge.component))
+        seen[*f.body] = true;
+      else if (out.conformal && f.fraction < 1)
+        by_area[*f.body] = true;
+    }
   for (const ThinMetal& t : out.thin_metal)
     if (t.structure != ThinMetal::background) seen[t.structure] = true;
   for (std::size_t s = 0; s < seen.size(); ++s) {
@@ -346,7 +363,9 @@ void tell_unseen(const std::vector<FoundFraction>& list, const SceneOrder& scene
       for (std::size_t d = 0; d < 3; ++d)
         if (cell.size[d] > 0) p[d] -= far * rise[d];
     }
-    if (metal.body_at(p) == s) told_of(out.thin_metal, s).unseen = true;
+    if (metal.body_at(p) != s) continue;
+    ThinMetal& told = told_of(out.thin_metal, s);
+    told.unseen = true, told.by_area = by_area[s];
   }
 }
 
@@ -412,9 +431,9 @@ double largest_curl_curl(const std::vector<Medium>& media, const YeeGrid& grid, 
 
 CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<Medium>& media,
                                     const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                                    double dt_s, bool conformal, std::span<const ThinWire> wires,
-                                    std::span<const Edge> taken) {
-  CutCellFractions out{.conformal = conformal};
+                                    double dt_s, const CutCellChoices& choices) {
+  const std::span<const ThinWire> wires = choices.wires;
+  CutCellFractions out{.conformal = choices.conformal};
   const bool metal = std::any_of(media.begin(), media.end(), [](const Medium& m) { return m.pec; });
   if (!metal && wires.empty()) return out;
   Periodic periodic;
@@ -425,14 +444,15 @@ CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<M
     return metal && media[static_cast<std::size_t>(medium_at(scene, grid.position(e)))].pec;
   };
   const auto add_wires = [&] {
-    if (!wires.empty()) detail::add_thin_wires(out, grid, faces, wires, taken, within_metal);
+    if (!wires.empty())
+      detail::add_thin_wires(out, grid, faces, wires, choices.taken, within_metal);
   };
   std::vector<FoundFraction> found;
   if (metal) found = look_everywhere(scene, media, grid, periodic);
-  PlacedMetal placed = place_thin_metal(found, grid, periodic, out);
-  place_metal_rods(found, scene, media, grid, periodic, within_metal, placed, out);
-  tell_unseen(found, scene, media, grid, out);
-  if (!conformal) {
+  PlacedMetal placed = place_thin_metal(found, grid, periodic, choices.stepped, out);
+  place_metal_rods(found, scene, media, grid, periodic, choices.stepped, within_metal, placed, out);
+  tell_unseen(found, scene, media, grid, choices.stepped, out);
+  if (!choices.conformal) {
     for (const Edge& e : placed.edges) out.fractions.push_back({e, 0});
     add_wires();
     if (!wires.empty())

@@ -84,7 +84,8 @@ class Rods : CellCorners {
     for (const Group& g : groups_) extend(g);
     for (const Port& p : ports_)
       if (p.own && !p.is_node) {
-        out_.left.push_back(p.place);
+        // In two dimensions E leaves the face; H of it, which another E makes, sees its open area.
+        if (!flat()) out_.left.push_back(p.place);
         out_.moved.push_back({p.body, p.shifts[*p.own]});
       }
     return std::move(out_);

@@ -40,7 +40,7 @@ struct PlacedRods {
     std::optional<std::size_t> structure;
     double shift_m;
   };
-  std::vector<Moved> moved;  ///< one for each face or edge that is left
+  std::vector<Moved> moved;  ///< one for each face or edge that E leaves
 };
 
 /// `metal`: the edges at surfaces that are metal before; `closed` tells of all edges.

@@ -58,7 +58,20 @@ struct ThinMetal {
   std::int64_t moved = 0;              ///< places in which it was put on a line of the grid,
   double shift_m = 0;                  ///< and how far its middle moved at most
   std::int64_t closed = 0;             ///< faces that are taken as metal
-  bool unseen = false;  ///< no edge runs through it, and it is too short to be put on one
+  bool unseen = false;   ///< no edge runs through it, and it is too short to be put on one,
+  bool by_area = false;  ///< but it takes of the area of a face
+};
+
+/// How conductors are taken.
+struct CutCellChoices {
+  bool conformal = true;  ///< false: of a staircase, the edges of thin metal alone
+  /// Thin wires (thin_wire.h) come on top of either; edges that are `taken` by lumped elements stay
+  /// open, and carry the wire's current.
+  std::span<const ThinWire> wires{};
+  std::span<const Edge> taken{};
+  /// By component: `thin_metal` tells of what these see alone, in two dimensions of one
+  /// polarization.
+  std::array<bool, 6> stepped{true, true, true, true, true, true};
 };
 
 /// The cut-cell fractions of a grid.
@@ -92,14 +105,10 @@ struct CutCellFractions {
 /// quarter of the cell, and over less where the surface bends within it: of corners to 1e-4. In the
 /// seam of joined faces metal is what is metal at either of them, and
 /// what covers metal up to a face of these goes on behind it. On an axis that is not resolved the
-/// scene is what it is in the middle. Not `conformal`: of a staircase, the edges of thin metal
-/// alone. Thin wires (thin_wire.h) come on top of either; edges that are `taken` by lumped elements
-/// stay open, and carry the wire's current. Throws WireFault.
+/// scene is what it is in the middle. Throws WireFault.
 CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<Medium>& media,
                                     const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                                    double dt_s, bool conformal = true,
-                                    std::span<const ThinWire> wires = {},
-                                    std::span<const Edge> taken = {});
+                                    double dt_s, const CutCellChoices& choices = {});
 
 /// The largest curl-curl eigenvalue (1/m^2) that is stable with `dt_s` in all media but perfect
 /// conductors, less a thousandth; at least curl_curl_bound(grid).
