@@ -99,6 +99,22 @@ TEST_F(MdSteps, TheTimeOfAStageIsDividedIntoItsParts) {
         << run.err;
 }
 
+/// As in GROMACS, whose exit code is 0: stages behind it go on. Who wants it held expects it.
+TEST_F(MdSteps, AMinimizationAboveEmtolIsToldAndHeldWhereItIsExpected) {
+  const std::string above = std::string(kWater) + "[[stage]]\ntype = \"minimize\"\nnsteps = 3\n";
+  write("case.toml", above);
+  const Outcome run = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(holds(run.err, "above emtol") && holds(run.err, "after all of its steps") &&
+              holds(run.err, "[[expect]]"))
+      << run.err;
+  EXPECT_NE(table("RUN/1_minimize/energies.csv").at("state").back(), 1);
+  write("case.toml", above +
+                         "[[expect]]\nstage = \"minimize\"\nquantity = "
+                         "\"largest_force_kj_mol_nm\"\nlast = true\nvalue = 0\ntolerance = 10\n");
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "HELD"}).code, 6);
+}
+
 TEST_F(MdSteps, WhatDoesNotFitIsRefused) {
   const auto refused = [&](const std::string& set, const std::string& says) {
     write("case.toml", kMany);

@@ -238,12 +238,17 @@ data::ExitCode run(RunContext& context, const Case& c) {
   bool good = true;
   for (const Summary& s : stages) {
     const auto* state = s.energies.find("state");
-    if (state && state->back() != static_cast<double>(mol::Descent::Status::converged) &&
-        s.energies.columns[0].back() > 0) {
-      context.log.warning(
-          fmt::format("stage '{}' ended with a largest force of {:.4g} kJ/mol/nm, above emtol",
-                      s.name, s.energies.find("largest_force_kj_mol_nm")->back()));
-    }
+    using Status = mol::Descent::Status;
+    if (state && state->back() != static_cast<double>(Status::converged) &&
+        s.energies.columns[0].back() > 0)
+      context.log.warning(fmt::format(
+          "stage '{}' ended {} with a largest force of {:.4g} kJ/mol/nm, above emtol; to hold a "
+          "run "
+          "to one, [[expect]] largest_force_kj_mol_nm, last = true, value = 0, within emtol",
+          s.name,
+          state->back() == static_cast<double>(Status::stuck) ? "where no step leads further down"
+                                                              : "after all of its steps",
+          s.energies.find("largest_force_kj_mol_nm")->back()));
     if (s.drift) context.manifest.metrics.emplace_back(s.name + ".drift", s.drift->mean);
   }
   for (const Expectation& p : check_expectations(c, stages)) {

@@ -106,7 +106,8 @@ void each_setting(F&& f) {
                 .max = 100});
 
   f("tcoupl", &C::tcoupl, &S::tcoupl,
-    data::Field{.doc = "Thermostat; integrator sd has its own bath. berendsen samples no ensemble.",
+    data::Field{.doc = "Thermostat. Langevin's is integrator = \"sd\", which has its own bath. "
+                       "berendsen samples no ensemble.",
                 .choices = {"no", "v-rescale", "nose-hoover", "andersen", "berendsen"}});
   f("tau_t", &C::tau_t, &S::tau_t,
     positive("Time constant of the thermostat; with sd the inverse of the friction.", "ps"));
@@ -192,7 +193,9 @@ void each_setting(F&& f) {
         "K"));
 
   f("emtol", &C::emtol, &S::emtol,
-    positive("A minimizer has converged where no force is larger.", "kJ/mol/nm"));
+    positive("A minimizer has converged where no force is larger; one that ends before is told, "
+             "and the next stage begins.",
+             "kJ/mol/nm"));
   f("emstep", &C::emstep, &S::emstep,
     positive("How far the first step of a minimizer moves an atom at most.", "nm"));
   f("define", &C::define, &S::define,
