@@ -149,6 +149,20 @@ TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
           "take at most 16.66/nm");
 }
 
+TEST_F(MdWords, WordsOfOtherProgramsSayTheirWay) {
+  const auto refused = [&](const std::string& line, const std::string& hint) {
+    write("case.toml", std::string(kWater) + line);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 5) << line;
+    EXPECT_TRUE(holds(o.err, hint)) << line << "\n" << o.err;
+  };
+  refused("[[stage]]\ntcoupl = \"Langevin\"\n",
+          "hint: Langevin's is integrator = \"sd\", which has its own bath");
+  refused("[[stage]]\nnsteps = 1e3\n", "hint: write 1000");
+  refused("[[stage]]\nrvdw = \"9 A\"\n", "write \"9 angstrom\"");
+  refused("[[stage]]\nref_p = \"1 atmosphere\"\n", "hint: write 'atm'");
+}
+
 /// Both keys are named, and the place is that of one of them.
 TEST_F(MdWords, KeysThatDoNotGoTogetherAreBothNamed) {
   const auto with = [](const std::string& keys) { return keys + "\n" + kWater; };

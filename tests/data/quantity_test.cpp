@@ -144,6 +144,38 @@ TEST(Quantity, NamesBothDimensions) {
   EXPECT_THROW(parse_quantity("3 rad", dimension::number), QuantityError);
 }
 
+TEST(Quantity, UnitsWrittenOtherwiseAreSaidAsTheyAreHere) {
+  const auto told = [](const std::string& text) {
+    try {
+      parse_quantity(text);
+    } catch (const QuantityError& e) {
+      EXPECT_EQ(e.number(), 211) << text;
+      return std::string(e.what()) + "; " + e.hint();
+    }
+    return "is a unit: " + text;
+  };
+  const auto unknown = [&](const std::string& unit, const std::string& hint) {
+    EXPECT_EQ(told("9 " + unit), "unknown unit '" + unit + "'; " + hint);
+  };
+  unknown("Angstrom", "write 'angstrom'");
+  unknown("angstroms", "did you mean 'angstrom'?");
+  for (const char* sign : {"\xc3\x85", "\xe2\x84\xab", "A\xcc\x8a"})
+    unknown(sign, "write 'angstrom'");
+  unknown("atmosphere", "write 'atm'");
+  unknown("Atmospheres", "write 'atm'");
+  unknown("nanometers", "write 'nm'");
+  unknown("picosecond", "write 'ps'");
+  unknown("kilocalories", "write 'kcal'");
+  unknown("KJ", "write 'kJ'");
+  unknown("Ohm", "write 'ohm'");
+  unknown("hz", "write 'Hz'");
+  unknown("degrees", "write 'deg'");
+  unknown("wavelengths", "");
+  EXPECT_EQ(told("9 mhz"), "unit 'mhz' can be read in more than one way; write 'MHz' or 'mHz'");
+  EXPECT_EQ(told("9 G"),
+            "unit 'G' can be read in more than one way; write 'gauss'; giga is a prefix");
+}
+
 TEST(Quantity, EverySymbolWithAPrefixHasOneMeaning) {
   // A symbol that is a unit itself must not also be a prefix and a unit of another size.
   const std::set<std::string> prefixes = {"Y", "Z", "E", "P", "T", "G", "M", "k", "h", "da",

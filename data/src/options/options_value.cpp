@@ -3,8 +3,10 @@
 
 #include "options/config_readers.h"
 #include "options/options_text.h"
+#include "options/unit_hints.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -68,6 +70,25 @@ const std::string* text_of(const Config& config, const OptionSpec& spec, const V
   const std::string& line = config.sources.at(v.origin.source).text;
   raw = line.substr(line.find('=') + 1);
   return raw.find_first_of("[{") == 0 ? nullptr : &raw;
+}
+
+/// The nearest choice; else what the key's documentation says of that word.
+std::string choice_hint(const Field& field, const std::string& given) {
+  if (std::string near = nearest_hint(given, field.choices); !near.empty()) return near;
+  const auto small = [](std::string s) {
+    std::transform(s.begin(), s.end(), s.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return s;
+  };
+  const std::string doc = small(field.doc), word = small(given);
+  const auto letter = [&](std::size_t k) {
+    return k < doc.size() && std::isalnum(static_cast<unsigned char>(doc[k])) != 0;
+  };
+  const std::size_t at = word.size() < 2 ? std::string::npos : doc.find(word);
+  if (at == std::string::npos || (at > 0 && letter(at - 1)) || letter(at + word.size())) return {};
+  const std::size_t before = doc.rfind(". ", at), behind = doc.find(". ", at);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 2;
+  return field.doc.substr(begin, behind == std::string::npos ? behind : behind - begin);
 }
 
 }  // namespace
@@ -196,10 +217,13 @@ void ValueReader::wrong_quantity(const OptionSpec& spec, const std::string& text
   const bool place = e.number() != 212 && e.number() != 223;
   const bool example = spec.type == OptionType::quantity &&
                        (e.number() == 212 || (e.number() == 211 && e.hint().empty()));
-  findings_.error(
-      e.number(), place ? place_in_string(config_, at, text, e.offset()) : at,
-      subject_ + " = " + in_quotes(text) + ": " + e.what(),
-      example ? "e.g. \"" + example_quantity(spec) + "\"" + alternatives_text(spec) : e.hint());
+  const auto angstroms =
+      e.number() == 212 ? with_angstroms(text, spec.dimension) : std::optional<std::string>();
+  findings_.error(e.number(), place ? place_in_string(config_, at, text, e.offset()) : at,
+                  subject_ + " = " + in_quotes(text) + ": " + e.what(),
+                  angstroms ? "A is ampere: write \"" + *angstroms + "\""
+                  : example ? "e.g. \"" + example_quantity(spec) + "\"" + alternatives_text(spec)
+                            : e.hint());
 }
 
 OptionScalar ValueReader::integer(const OptionSpec& spec, const Value& v) {
@@ -218,7 +242,9 @@ OptionScalar ValueReader::integer(const OptionSpec& spec, const Value& v) {
     i = &whole;
   }
   if (!i) {
-    wrong_type(spec, v);
+    const auto* d = v.get<double>();
+    const bool is_whole = d && *d == std::round(*d) && std::abs(*d) <= 9007199254740992.0;
+    wrong_type(spec, v, is_whole ? "write " + std::to_string(static_cast<std::int64_t>(*d)) : "");
     return std::int64_t{0};
   }
   const auto [lowest, highest] = integer_range(spec);
@@ -283,7 +309,7 @@ OptionScalar ValueReader::text(const OptionSpec& spec, const Value& v) {
   if (!choices.empty() && at == choices.end())
     findings_.error(215, v.origin,
                     subject_ + " must be " + choices_text(spec) + ", got " + in_quotes(*s),
-                    nearest_hint(*s, choices));
+                    choice_hint(spec.field, *s));
   if (spec.type == OptionType::choice) return static_cast<std::int64_t>(at - choices.begin());
   if (s->find('\0') != std::string::npos)
     findings_.error(210, v.origin, subject_ + " holds a NUL character");

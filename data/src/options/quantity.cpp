@@ -2,6 +2,7 @@
 #include "tessera/data/quantity.h"
 
 #include "options/quantity_scan.h"
+#include "options/unit_hints.h"
 #include "options/unit_table.h"
 
 #include <charconv>
@@ -20,48 +21,6 @@ using Prefix = detail::UnitPrefix;
 
 constexpr std::size_t kMaxText = 256;
 constexpr int kMaxPower = 9, kMaxNesting = 8, kMaxExponent = 600;
-
-/// Spellings that people read in different ways, and what to write instead.
-struct Ambiguous {
-  const char* symbol;
-  const char* hint;
-};
-constexpr Ambiguous kAmbiguous[] = {
-    {"G", "write 'gauss'; giga is a prefix"},
-    {"l", "write 'L' for litre"},
-    {"u", "write 'amu' for the atomic mass unit"},
-    {"t", "write '1000 kg'"},
-    {"a", "write 'd' for days"},
-    {"yr", "write 'd' for days"},
-    {"y", "write 'd' for days"},
-    {"sec", "write 's'"},
-    {"hr", "write 'h'"},
-    {"mins", "write 'min'"},
-    {"micron", "write 'um'"},
-    {"degC", "temperatures are in K"},
-    {"C\xc2\xb0", "temperatures are in K"},
-    {"\xc2\xb0"
-     "C",
-     "temperatures are in K"},
-    {"\xc2\xb0", "write 'deg'"},
-    {"degree", "write 'deg'"},
-    {"degrees", "write 'deg'"},
-    {"F\xc2\xb0", "temperatures are in K"},
-    {"D", "write 'debye' or 'd'"},
-    {"dB", "give the plain ratio"},
-    {"A\xcc\x8a", "write 'angstrom'"},
-    {"\xc3\x85", "write 'angstrom'"},
-    {"Ohm", "write 'ohm'"},
-    {"hz", "write 'Hz'"},
-    {"ohmm", "write 'ohm*m'"},
-    {"KHz", "write 'kHz'"},
-    {"mhz", "write 'MHz' or 'mHz'"},
-    {"ghz", "write 'GHz'"},
-    {"hours", "write 'h'"},
-    {"days", "write 'd'"},
-    {"seconds", "write 's'"},
-    {"meter", "write 'm'"},
-};
 
 [[noreturn]] void fail(std::size_t at, std::string message, std::string hint = {}) {
   throw QuantityError(211, at, std::move(message), std::move(hint));
@@ -88,11 +47,13 @@ std::optional<Unit> known_unit(std::string_view symbol) {
 }
 
 Unit named_unit(std::string_view symbol, std::size_t at) {
-  for (const Ambiguous& a : kAmbiguous)
-    if (symbol == a.symbol)
-      fail(at, "unit '" + std::string(symbol) + "' can be read in more than one way", a.hint);
   if (const std::optional<Unit> unit = known_unit(symbol)) return *unit;
-  fail(at, "unknown unit '" + std::string(symbol) + "'");
+  const detail::UnitHint other = detail::hint_for_unit(symbol);
+  const std::string quoted = "'" + std::string(symbol) + "'";
+  fail(at,
+       other.ambiguous ? "unit " + quoted + " can be read in more than one way"
+                       : "unknown unit " + quoted,
+       other.hint);
 }
 
 bool symbol_byte(char c) {
