@@ -35,6 +35,23 @@ std::vector<double> of_axis(const std::vector<double>& eps, std::size_t axis) {
   return out;
 }
 
+/// The electric components that are computed.
+std::vector<int> electric_components(const Case& c) {
+  const std::array<bool, 6> active = computed(c);
+  std::vector<int> out;
+  for (int d = 0; d < 3; ++d)
+    if (active[static_cast<std::size_t>(d)]) out.push_back(d);
+  return out;
+}
+/// The map that is shown and compared: of the first axis along which E is computed. Where a perfect
+/// conductor fills a cell there is no permittivity: the background's stands there.
+std::vector<double> map_of(const Case& c, const std::vector<double>& eps) {
+  const auto axis = static_cast<std::size_t>(electric_components(c).front());
+  std::vector<double> out = of_axis(eps, axis);
+  std::ranges::replace(out, 0.0, c.media.front().eps[axis]);
+  return out;
+}
+
 /// What the region, as it is known, leaves of the permittivity of each edge to the cells beside it,
 /// between the least and the largest that are known: an edge is the mean of both.
 Tensor surroundings_of(const InverseProblem& p, const std::vector<double>& known) {
@@ -164,7 +181,8 @@ void doubt_bodies(InverseProblem& p, const data::Config& config) {
   // A curved body that touches a cell may fill a thousandth of it (fill).
   constexpr double noticed = 0.01;
   const auto differ = [](double a, double b) { return std::abs(a - b) > noticed * std::abs(b); };
-  const double background = p.known->media.front().eps[0];
+  const double background =
+      p.known->media.front().eps[static_cast<std::size_t>(electric_components(*p.known).front())];
   std::vector<bool> sought(p.known_map.size(), false);
   std::size_t forgotten = 0, beyond = 0;
   for (const std::size_t cell : p.cells()) {
@@ -320,10 +338,6 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
     make_data(p, config);
   }
 
-  std::vector<int> components;
-  const std::array<bool, 6> active = computed(c);
-  for (int d = 0; d < 3; ++d)
-    if (active[static_cast<std::size_t>(d)]) components.push_back(d);
   std::array<int, 3> low{}, high{};
   cells_within(c, p.options.region, low, high);
   const auto refuse = [&](const std::string& key, const std::string& what,
@@ -333,14 +347,14 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   for (std::size_t d = 0; d < 3; ++d)
     if (low[d] >= high[d])
       refuse("region", "no cell has its middle in the region", "make it larger than a cell");
-  p.region = em::design_region(c.grid, c.faces, low, high, components);
+  p.region = em::design_region(c.grid, c.faces, low, high, electric_components(c));
 
   doubt_places(*p.known, p.options, config);
   em::YeeModel model = make_model(c);
   std::vector<em::Injection> injections = make_injections(c);
   for (const em::Injection& i : injections)
     model.injected.insert(model.injected.end(), i.edges.begin(), i.edges.end());
-  em::SampleList samples(c.grid, c.faces, active, c.open);
+  em::SampleList samples(c.grid, c.faces, computed(c), c.open);
   for (const Point& at : p.options.receivers.positions)
     samples.add(static_cast<int>(p.options.receivers.component), at);
   model.recorded = samples.edges();
@@ -356,10 +370,10 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   p.receivers = weights_of(samples);
   const std::vector<double> known = permittivities(c);
   p.surroundings = surroundings_of(p, known);
-  p.known_map = of_axis(known, 0);
+  p.known_map = map_of(c, known);
   if (!p.options.truth.empty()) {
     p.truth = true_case(p, config);
-    p.truth_map = of_axis(permittivities(*p.truth), 0);
+    p.truth_map = map_of(*p.truth, permittivities(*p.truth));
     for (const data::Diagnostic& d : p.truth->warnings)
       if (std::none_of(c.warnings.begin(), c.warnings.end(),
                        [&](const data::Diagnostic& known_one) {

@@ -27,11 +27,13 @@ struct InverseProblem {
   electromagnetics::DesignRegion region;
   electromagnetics::YeeOpPtr op;
   std::int64_t n_steps = 0;
-  Tensor currents;                    ///< [source, step, driven edge]: one source is on at a time
-  Tensor receivers;                   ///< [recorded edge, receiver]: a value is a weighted sum
-  Tensor surroundings;                ///< [design edge] relative permittivity outside of the region
-  Tensor data;                        ///< [source, step, receiver], E in V/m or H in A/m
-  std::vector<double> known_map;      ///< [z, y, x] relative permittivity of the domain's cells
+  Tensor currents;      ///< [source, step, driven edge]: one source is on at a time
+  Tensor receivers;     ///< [recorded edge, receiver]: a value is a weighted sum
+  Tensor surroundings;  ///< [design edge] relative permittivity outside of the region
+  Tensor data;          ///< [source, step, receiver], E in V/m or H in A/m
+  /// [z, y, x] relative permittivity of the domain's cells along the first axis on which E is
+  /// computed; the background's where a perfect conductor fills a cell.
+  std::vector<double> known_map;
   std::vector<double> truth_map;      ///< the same with the truth; empty where it is not known
   std::shared_ptr<const Case> truth;  ///< the scene that makes the data, until it has
   std::vector<data::InputFile> inputs;

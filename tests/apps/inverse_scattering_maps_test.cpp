@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps of electromagnetics.inverse_scattering, how they are compared, and what no map can be.
+#include "app_test.h"
+#include "csv_columns.h"
+#include "tessera/data/hdf5.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace tessera::testing;
+
+namespace {
+
+class ScatteringMaps : public AppTest {
+ protected:
+  /// The last row of a run: iteration, misfit, gradient, PSNR, SSIM.
+  std::vector<double> ends_as(const std::string& name, const std::string& text,
+                              const std::vector<std::string>& settings = {}) {
+    write(name + ".toml", text);
+    std::vector<std::string> words{"run", name + ".toml", "--output", name};
+    for (const std::string& s : settings) words.insert(words.end(), {"--set", s});
+    const Outcome o = tessera(words);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return csv_rows(read(name + "/metrics.csv")).back();
+  }
+  std::vector<double> map_of(const std::string& run, const std::string& name) {
+    for (const auto& [path, array] : tessera::data::read_h5(here() / run / "results.h5"))
+      if (path.ends_with(name)) return std::get<std::vector<double>>(array.data);
+    ADD_FAILURE() << "no " << name;
+    return {};
+  }
+};
+
+/// A disc of permittivity 2 in vacuum, seen by one source at one receiver.
+const char* const kDisc = R"(app = "electromagnetics.inverse_scattering"
+grid = {size = ["1 m", "1 m", "0 m"], centre = ["0.5 m", "0.5 m", "0 m"], cell = "2.5 cm", polarization = "Ez"}
+run = {precision = "f64", stop.steps = 120}
+boundary = {pml.cells = 8}
+region = {low = ["0.3 m", "0.3 m", "0 m"], high = ["0.7 m", "0.7 m", "0 m"]}
+receivers = {component = "Ez", positions = [["0.25 m", "0.5 m", "0 m"]]}
+optimize = {iterations = 1}
+output = {pictures = false, vtk = false}
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0.25 m", "0.25 m", "0 m"]
+amplitude = 1e-4
+waveform = {kind = "baseband", width = "0.5 ns"}
+[[material]]
+name = "disc"
+eps = 2
+[[truth]]
+shape = "cylinder"
+centre = ["0.45 m", "0.45 m", "0 m"]
+radius = "8 cm"
+height = "inf"
+material = "disc"
+)";
+
+/// A conductor has no permittivity: the range of the truth, by which PSNR counts, stays 1.
+TEST_F(ScatteringMaps, AKnownConductorIsNoPermittivityOfZero) {
+  const std::string corner = R"([[structure]]
+shape = "box"
+low = ["0.9 m", "0.9 m", "-inf"]
+high = ["0.95 m", "0.95 m", "inf"]
+material = "pec"
+)";
+  const std::vector<double> bare = ends_as("bare", kDisc), beside = ends_as("pec", kDisc + corner);
+  EXPECT_NEAR(beside[1], bare[1], 1e-3 * bare[1]);
+  EXPECT_NEAR(beside[3], bare[3], 0.01);
+  EXPECT_NEAR(beside[4], bare[4], 1e-3);
+  for (const char* map : {"model/permittivity", "model/truth"})
+    EXPECT_GT(std::ranges::min(map_of("pec", map)), 0.98) << map;
+}
+
+/// Ez sees the permittivity along z alone, and the maps are of it.
+TEST_F(ScatteringMaps, MapsAreOfTheAxisThatIsSeen) {
+  const std::vector<double> plain = ends_as("plain", kDisc),
+                            along = ends_as("along", kDisc, {"material[0].eps=[1, 1, 2]"});
+  EXPECT_EQ(map_of("along", "model/truth"), map_of("plain", "model/truth"));
+  // Their time steps may differ: that of the faster axes is the same here, vacuum's.
+  EXPECT_NEAR(along[1], plain[1], 1e-6 * plain[1]);
+  EXPECT_NEAR(along[3], plain[3], 1e-4);
+  EXPECT_NEAR(along[4], plain[4], 1e-6);
+  write("across.toml", kDisc);
+  const Outcome across = tessera({"check", "across.toml", "--set", "material[0].eps=[2, 2, 1]"});
+  EXPECT_TRUE(holds(across.err, "E0650: the truth is of one permittivity everywhere"));
+}
+
+}  // namespace
