@@ -92,4 +92,52 @@ TEST_F(ScatteringMaps, MapsAreOfTheAxisThatIsSeen) {
   EXPECT_TRUE(holds(across.err, "E0650: the truth is of one permittivity everywhere"));
 }
 
+/// A permittivity of each cell is all that is sought: other media of the truth are doubted, along
+/// the axes that the fields see.
+TEST_F(ScatteringMaps, MediaThatNoPermittivityIsAreDoubted) {
+  write("case.toml", kDisc);
+  const auto said = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> words{"check", "case.toml"};
+    for (const std::string& s : settings) words.insert(words.end(), {"--set", s});
+    const Outcome o = tessera(words);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  EXPECT_FALSE(holds(said({}), "E0650"));
+  for (const auto& [setting, why] : {
+           std::pair{"material[0].sigma=\"0.05 S/m\"", "conducts"},
+           {"material[0].sigma=[\"0 S/m\", \"0 S/m\", \"0.05 S/m\"]", "conducts"},
+           {"material[0].mu=2", "has another permeability than grid.background"},
+           {"material[0].sigma_m=\"1 ohm/m\"", "has magnetic losses"},
+           {"material[0].chi3=\"1e-18 m^2/V^2\"", "is not linear"},
+           {"material[0].poles=[{kind=\"debye\", frequency=\"1 GHz\", delta_eps=1}]", "disperses"},
+       })
+    EXPECT_TRUE(
+        holds(said({setting}), std::string("case.toml:18:1: warning E0650: the medium 'disc' ") +
+                                   why + ": nothing in the region can be that"))
+        << said({setting});
+  EXPECT_TRUE(holds(said({"region.start=3", "region.least=3"}),
+                    "the medium 'disc' has a permittivity below region.least"));
+  EXPECT_TRUE(holds(said({"truth[0].material=\"pec\""}), "the medium 'pec' is a conductor"));
+  // What Ez and the H beside it do not see.
+  for (const char* unseen : {"material[0].sigma=[\"0.05 S/m\", \"1 S/m\", \"0 S/m\"]",
+                             "material[0].mu=[1, 1, 2]", "material[0].eps=[3, 1, 2]"})
+    EXPECT_FALSE(holds(said({unseen}), "E0650")) << unseen;
+  // Hz has both Ex and Ey.
+  const std::vector<std::string> hz{"grid.polarization=\"Hz\"", "receivers.component=\"Hz\"",
+                                    "source[0].component=\"Hz\""};
+  const auto with = [&](const std::string& one) {
+    std::vector<std::string> all = hz;
+    all.push_back(one);
+    return said(all);
+  };
+  EXPECT_FALSE(holds(with("material[0].eps=[2, 2, 1]"), "E0650"));
+  EXPECT_TRUE(holds(with("material[0].eps=[2, 3, 1]"),
+                    "the medium 'disc' has other permittivities along other axes"));
+  EXPECT_TRUE(holds(said({hz[0], hz[1], hz[2],
+                          "material=[{name=\"disc\", eps=2}, {name=\"soil\", eps=[1.5, 2, 1]}]",
+                          "grid.background=\"soil\""}),
+                    "E0650: the background has other permittivities along other axes"));
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 #include "electromagnetics/inverse_scattering/problem.h"
 
 #include "electromagnetics/inverse_scattering/data.h"
+#include "electromagnetics/inverse_scattering/doubts.h"
 #include "electromagnetics/waves/case_parts.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -35,18 +36,10 @@ std::vector<double> of_axis(const std::vector<double>& eps, std::size_t axis) {
   return out;
 }
 
-/// The electric components that are computed.
-std::vector<int> electric_components(const Case& c) {
-  const std::array<bool, 6> active = computed(c);
-  std::vector<int> out;
-  for (int d = 0; d < 3; ++d)
-    if (active[static_cast<std::size_t>(d)]) out.push_back(d);
-  return out;
-}
 /// The map that is shown and compared: of the first axis along which E is computed. Where a perfect
 /// conductor fills a cell there is no permittivity: the background's stands there.
 std::vector<double> map_of(const Case& c, const std::vector<double>& eps) {
-  const auto axis = static_cast<std::size_t>(electric_components(c).front());
+  const std::size_t axis = electric_components(c).front();
   std::vector<double> out = of_axis(eps, axis);
   std::ranges::replace(out, 0.0, c.media.front().eps[axis]);
   return out;
@@ -151,69 +144,6 @@ Tensor weights_of(const em::SampleList& samples) {
   return tensor(weights, {static_cast<Index>(recorded), samples.size()});
 }
 
-/// Receivers where no wave is as it would be without layers, and a region that they reach into.
-void doubt_places(Case& c, const InverseOptions& o, const data::Config& config) {
-  for (std::size_t r = 0; r < o.receivers.positions.size(); ++r)
-    doubt_place(c, config, fmt::format("receivers.positions[{}]", r), "receiver",
-                o.receivers.positions[r], {}, "where fields are damped");
-  for (std::size_t d = 0; d < 3; ++d) {
-    if (!c.grid.resolved(static_cast<int>(d))) continue;
-    const std::vector<double>& x = c.grid.lines[d];
-    const auto below = static_cast<std::size_t>(layer_cells(c, static_cast<int>(d), false)),
-               above = static_cast<std::size_t>(layer_cells(c, static_cast<int>(d), true));
-    const double slack = 1e-9 * (x.back() - x.front());
-    if (o.region.low[d] >= x[below] - slack && o.region.high[d] <= x[x.size() - 1 - above] + slack)
-      continue;
-    c.warnings.push_back(warning(
-        config, 652, "region",
-        fmt::format("the region reaches into the absorbing layer across {}, where waves are damped",
-                    "xyz"[d]),
-        fmt::format("the layers are {} cells deep: make it smaller, or enlarge grid.size",
-                    std::max(below, above))));
-  }
-}
-
-/// Bodies that no descent can find, and what is known and yet not used.
-void doubt_bodies(InverseProblem& p, const data::Config& config) {
-  const auto say = [&](const char* key, std::string what, std::string remedy) {
-    p.known->warnings.push_back(warning(config, 650, key, std::move(what), std::move(remedy)));
-  };
-  // A curved body that touches a cell may fill a thousandth of it (fill).
-  constexpr double noticed = 0.01;
-  const auto differ = [](double a, double b) { return std::abs(a - b) > noticed * std::abs(b); };
-  const double background =
-      p.known->media.front().eps[static_cast<std::size_t>(electric_components(*p.known).front())];
-  std::vector<bool> sought(p.known_map.size(), false);
-  std::size_t forgotten = 0, beyond = 0;
-  for (const std::size_t cell : p.cells()) {
-    sought[cell] = true;
-    const double eps = p.known_map[cell];
-    forgotten += differ(eps, background) && differ(eps, p.options.region.start);
-  }
-  if (forgotten > 0)
-    say("structure",
-        fmt::format("known bodies reach into {} cells of the region, where the permittivity is "
-                    "sought: what is known of them there is not used",
-                    forgotten),
-        "a region beside them, or region.start as they are");
-  if (p.truth_map.empty()) return;
-  const auto [least, most] = std::ranges::minmax_element(p.truth_map);
-  const double range = *most - *least;
-  for (std::size_t cell = 0; cell < sought.size(); ++cell)
-    beyond += !sought[cell] && std::abs(p.truth_map[cell] - p.known_map[cell]) > noticed * range;
-  if (range == 0)
-    say("truth",
-        "the truth is of one permittivity everywhere: PSNR and similarity, which are relative to "
-        "its range, are not defined",
-        "bodies of another permittivity than grid.background");
-  else if (beyond > 0)
-    say("truth",
-        fmt::format("the truth is not what is known in {} cells outside of the region: nothing in "
-                    "the region is that",
-                    beyond),
-        "a larger region, or a [[structure]] of what is known");
-}
-
 /// Cells low <= (i, j, k) < high whose middles lie in the box.
 void cells_within(const Case& c, const RegionOptions& r, std::array<int, 3>& low,
                   std::array<int, 3>& high) {
@@ -243,6 +173,14 @@ Likeness likeness(const std::vector<double>& map, const std::vector<double>& tru
   const double range = *most - *least, c1 = 0.01 * range, c2 = 0.03 * range;
   return {10 * std::log10(range * range / mse),
           (2 * ma * mb + c1) * (2 * cov + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2))};
+}
+
+std::vector<std::size_t> electric_components(const Case& c) {
+  const std::array<bool, 6> active = computed(c);
+  std::vector<std::size_t> out;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (active[d]) out.push_back(d);
+  return out;
 }
 
 std::int64_t InverseProblem::n_cells() const {
@@ -347,7 +285,8 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   for (std::size_t d = 0; d < 3; ++d)
     if (low[d] >= high[d])
       refuse("region", "no cell has its middle in the region", "make it larger than a cell");
-  p.region = em::design_region(c.grid, c.faces, low, high, electric_components(c));
+  const std::vector<std::size_t> along = electric_components(c);
+  p.region = em::design_region(c.grid, c.faces, low, high, {along.begin(), along.end()});
 
   doubt_places(*p.known, p.options, config);
   em::YeeModel model = make_model(c);

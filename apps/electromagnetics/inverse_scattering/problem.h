@@ -21,6 +21,9 @@ struct Likeness {
 };
 Likeness likeness(const std::vector<double>& map, const std::vector<double>& truth);
 
+/// Axes along which E is computed.
+std::vector<std::size_t> electric_components(const Case& c);
+
 struct InverseProblem {
   InverseOptions options;
   std::shared_ptr<Case> known;  ///< the scene without the truth
