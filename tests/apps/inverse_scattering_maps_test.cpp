@@ -140,4 +140,20 @@ TEST_F(ScatteringMaps, MediaThatNoPermittivityIsAreDoubted) {
                     "E0650: the background has other permittivities along other axes"));
 }
 
+/// A region that nothing is said of begins as what lies around it.
+TEST_F(ScatteringMaps, TheRegionBeginsAsTheBackground) {
+  const std::string soil = "[[material]]\nname = \"soil\"\neps = [1, 1, 2.5]\n";
+  const std::vector<std::string> none{"optimize.iterations=0", "grid.background=\"soil\""};
+  ends_as("soil", kDisc + soil, none);
+  const std::vector<double> truth = map_of("soil", "model/truth");
+  for (const double eps : map_of("soil", "model/permittivity")) EXPECT_EQ(eps, 2.5);
+  EXPECT_EQ(std::ranges::max(truth), 2.5);
+  ends_as("vacuum", kDisc, {none[0]});
+  for (const double eps : map_of("vacuum", "model/permittivity")) EXPECT_EQ(eps, 1);
+  ends_as("least", kDisc, {none[0], "region.least=1.5"});
+  EXPECT_EQ(std::ranges::max(map_of("least", "model/permittivity")), 1.5);
+  ends_as("given", kDisc + soil, {none[0], none[1], "region.start=2"});
+  EXPECT_EQ(std::ranges::min(map_of("given", "model/permittivity")), 2);
+}
+
 }  // namespace

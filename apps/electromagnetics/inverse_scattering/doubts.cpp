@@ -101,7 +101,7 @@ void doubt_bodies(InverseProblem& p, const data::Config& config) {
   for (const std::size_t cell : p.cells()) {
     sought[cell] = true;
     const double eps = p.known_map[cell];
-    forgotten += differ(eps, background) && differ(eps, p.options.region.start);
+    forgotten += differ(eps, background) && differ(eps, *p.options.region.start);
   }
   if (forgotten > 0)
     say("structure",

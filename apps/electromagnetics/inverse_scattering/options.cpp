@@ -26,7 +26,9 @@ data::Options<RegionOptions> region_table() {
   o.add("low", &O::low, length({.doc = "Corner where x, y, z are least.", .required = true}));
   o.add("high", &O::high, length({.doc = "The opposite corner.", .required = true}));
   o.add("start", &O::start,
-        {.doc = "Relative permittivity that the descent begins with.", .min = 1});
+        {.doc = "Relative permittivity that the descent begins with; not given: that of "
+                "grid.background.",
+         .min = 1});
   o.add("least", &O::least,
         {.doc = "Lower bound, passed by 0.01 at most: eps = least + rho above it, least + 0.01 "
                 "(e^rho - 1) below. The time step is stable from it on.",
@@ -178,7 +180,8 @@ InverseOptions read_inverse_options(const data::Config& config) {
     }
   }
   check_inside(o.grid, middle, size, "region", 650, checks);
-  if (o.region.start < o.region.least) checks.say(650, "region.start", "is below region.least");
+  if (o.region.start && *o.region.start < o.region.least)
+    checks.say(650, "region.start", "is below region.least");
   if (o.data.file.has_value() == false && o.truth.empty())
     checks.say(650, "data", "there are no data", "give data.file, or [[truth]] to make them of");
   if (o.truth.empty() && (o.expect.psnr_min || o.expect.ssim_min))

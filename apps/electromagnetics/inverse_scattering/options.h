@@ -16,7 +16,7 @@ struct ReceiverOptions {
 /// Cells whose middles lie in a box.
 struct RegionOptions {
   Point low{}, high{};
-  double start = 1;
+  std::optional<double> start;  ///< not given: that of the background; set by make_problem
   double least = 1;
 };
 struct DataOptions {

@@ -210,7 +210,7 @@ std::int64_t InverseProblem::tape_bytes() const {
          static_cast<std::int64_t>(op->design.size()) * word;
 }
 Tensor InverseProblem::start() const {
-  return zeros({n_cells()}) + (options.region.start - options.region.least);
+  return zeros({n_cells()}) + (*options.region.start - options.region.least);
 }
 
 Tensor InverseProblem::permittivity(const Tensor& rho) const {
@@ -259,6 +259,9 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   if (in_float64) p.options.run.precision = Precision::f64;
   p.known = std::make_shared<Case>(make_case(comparable_waves(p.options, false), config));
   const Case& c = *p.known;
+  const std::vector<std::size_t> along = electric_components(c);
+  if (RegionOptions& r = p.options.region; !r.start)
+    r.start = std::max(c.media.front().eps[along.front()], r.least);
   if (const DescentOptions& d = p.options.optimize;
       d.method == Descent::lbfgs && d.rate != DescentOptions{}.rate) {
     data::Diagnostic idle = config.error(650, "optimize.rate",
@@ -285,7 +288,6 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   for (std::size_t d = 0; d < 3; ++d)
     if (low[d] >= high[d])
       refuse("region", "no cell has its middle in the region", "make it larger than a cell");
-  const std::vector<std::size_t> along = electric_components(c);
   p.region = em::design_region(c.grid, c.faces, low, high, {along.begin(), along.end()});
 
   doubt_places(*p.known, p.options, config);
