@@ -37,7 +37,7 @@ class ScatteringMaps : public AppTest {
 };
 
 /// A disc of permittivity 2 in vacuum, seen by one source at one receiver.
-const char* const kDisc = R"(app = "electromagnetics.inverse_scattering"
+const char* const kSeenDisc = R"(app = "electromagnetics.inverse_scattering"
 grid = {size = ["1 m", "1 m", "0 m"], centre = ["0.5 m", "0.5 m", "0 m"], cell = "2.5 cm", polarization = "Ez"}
 run = {precision = "f64", stop.steps = 120}
 boundary = {pml.cells = 8}
@@ -70,7 +70,8 @@ low = ["0.9 m", "0.9 m", "-inf"]
 high = ["0.95 m", "0.95 m", "inf"]
 material = "pec"
 )";
-  const std::vector<double> bare = ends_as("bare", kDisc), beside = ends_as("pec", kDisc + corner);
+  const std::vector<double> bare = ends_as("bare", kSeenDisc),
+                            beside = ends_as("pec", kSeenDisc + corner);
   EXPECT_NEAR(beside[1], bare[1], 1e-3 * bare[1]);
   EXPECT_NEAR(beside[3], bare[3], 0.01);
   EXPECT_NEAR(beside[4], bare[4], 1e-3);
@@ -80,14 +81,14 @@ material = "pec"
 
 /// Ez sees the permittivity along z alone, and the maps are of it.
 TEST_F(ScatteringMaps, MapsAreOfTheAxisThatIsSeen) {
-  const std::vector<double> plain = ends_as("plain", kDisc),
-                            along = ends_as("along", kDisc, {"material[0].eps=[1, 1, 2]"});
+  const std::vector<double> plain = ends_as("plain", kSeenDisc),
+                            along = ends_as("along", kSeenDisc, {"material[0].eps=[1, 1, 2]"});
   EXPECT_EQ(map_of("along", "model/truth"), map_of("plain", "model/truth"));
   // Their time steps may differ: that of the faster axes is the same here, vacuum's.
   EXPECT_NEAR(along[1], plain[1], 1e-6 * plain[1]);
   EXPECT_NEAR(along[3], plain[3], 1e-4);
   EXPECT_NEAR(along[4], plain[4], 1e-6);
-  write("across.toml", kDisc);
+  write("across.toml", kSeenDisc);
   const Outcome across = tessera({"check", "across.toml", "--set", "material[0].eps=[2, 2, 1]"});
   EXPECT_TRUE(holds(across.err, "E0650: the truth is of one permittivity everywhere"));
 }
@@ -95,7 +96,7 @@ TEST_F(ScatteringMaps, MapsAreOfTheAxisThatIsSeen) {
 /// A permittivity of each cell is all that is sought: other media of the truth are doubted, along
 /// the axes that the fields see.
 TEST_F(ScatteringMaps, MediaThatNoPermittivityIsAreDoubted) {
-  write("case.toml", kDisc);
+  write("case.toml", kSeenDisc);
   const auto said = [&](const std::vector<std::string>& settings) {
     std::vector<std::string> words{"check", "case.toml"};
     for (const std::string& s : settings) words.insert(words.end(), {"--set", s});
@@ -144,15 +145,15 @@ TEST_F(ScatteringMaps, MediaThatNoPermittivityIsAreDoubted) {
 TEST_F(ScatteringMaps, TheRegionBeginsAsTheBackground) {
   const std::string soil = "[[material]]\nname = \"soil\"\neps = [1, 1, 2.5]\n";
   const std::vector<std::string> none{"optimize.iterations=0", "grid.background=\"soil\""};
-  ends_as("soil", kDisc + soil, none);
+  ends_as("soil", kSeenDisc + soil, none);
   const std::vector<double> truth = map_of("soil", "model/truth");
   for (const double eps : map_of("soil", "model/permittivity")) EXPECT_EQ(eps, 2.5);
   EXPECT_EQ(std::ranges::max(truth), 2.5);
-  ends_as("vacuum", kDisc, {none[0]});
+  ends_as("vacuum", kSeenDisc, {none[0]});
   for (const double eps : map_of("vacuum", "model/permittivity")) EXPECT_EQ(eps, 1);
-  ends_as("least", kDisc, {none[0], "region.least=1.5"});
+  ends_as("least", kSeenDisc, {none[0], "region.least=1.5"});
   EXPECT_EQ(std::ranges::max(map_of("least", "model/permittivity")), 1.5);
-  ends_as("given", kDisc + soil, {none[0], none[1], "region.start=2"});
+  ends_as("given", kSeenDisc + soil, {none[0], none[1], "region.start=2"});
   EXPECT_EQ(std::ranges::min(map_of("given", "model/permittivity")), 2);
 }
 
