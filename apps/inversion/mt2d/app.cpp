@@ -123,7 +123,8 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
 
 PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
   const auto p = std::make_shared<const ForwardProblem>(forward_problem(config, o));
-  return {.check =
+  return {.inputs = data::inputs_read(),
+          .check =
               [&config, p] {
                 CheckReport report{.findings = doubts(config, p->options)};
                 report.lines = {describe(*p), describe_noise(p->options)};
@@ -137,7 +138,7 @@ PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
                 ForwardProblem one = *p;
                 refine(config, one);
                 one.frequency_hz = {p->frequency_hz[p->frequency_hz.size() / 2]};
-                soundings_of(one, [](std::size_t) { return true; });
+                solve(one);
                 const double seconds =
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
                 const auto n = static_cast<std::uint64_t>(p->frequency_hz.size());

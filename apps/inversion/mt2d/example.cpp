@@ -77,7 +77,7 @@ tipper = 0.01
                   seed));
   const data::Config config = data::read_config(truth);
   const ForwardProblem p = forward_problem(config, read_options(config));
-  const auto exact = soundings_of(p, [](std::size_t) { return true; });
+  const auto exact = soundings_of(p, solve(p));
   data::make_folder(dir / "soundings");
   for (const inversion::Sounding& s : on_the_globe(p, with_noise(p, exact)))
     inversion::write_edi(dir / "soundings" / (s.station + ".edi"), s);

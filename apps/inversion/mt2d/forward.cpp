@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt2d/forward.h"
 
-#include "inversion/mt2d/forward_mesh.h"
 #include "inversion/mt2d/outline.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/random.h"
@@ -121,14 +120,26 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
   return p;
 }
 
-void refine(const data::Config& config, ForwardProblem& p) {
+bool refine(const data::Config& config, ForwardProblem& p, MeshSearch& search,
+            const std::function<bool(Index cells)>& go_on) {
   if (p.options.section_file && is_outline(*p.options.section_file)) {
-    p.doubt = refine(config, p.mesh, p.options, p.ln_rho, p.frequency_hz);
+    auto doubt = refine(config, p.mesh, p.options, p.ln_rho, p.frequency_hz, search.outline, go_on);
+    if (!doubt) return false;
+    p.doubt = *std::move(doubt);
     p.ground.stations.z = p.mesh.sensors.z;
-  } else {
-    p.mesh = fine_forward_mesh(config, p.options, p.ground, p.model, p.frequency_hz);
-    p.ln_rho = parameters_of(p.mesh, p.model);
+    return true;
   }
+  auto fine =
+      fine_forward_mesh(config, p.options, p.ground, p.model, p.frequency_hz, search.looks, go_on);
+  if (!fine) return false;
+  p.mesh = *std::move(fine);
+  p.ln_rho = parameters_of(p.mesh, p.model);
+  return true;
+}
+
+void refine(const data::Config& config, ForwardProblem& p) {
+  MeshSearch search;
+  refine(config, p, search, [](Index) { return true; });
 }
 
 std::string describe(const ForwardProblem& p) {
@@ -162,10 +173,30 @@ std::string describe_noise(const Mt2dOptions& o) {
       of, o.seed);
 }
 
-std::vector<inversion::Sounding> soundings_of(const ForwardProblem& p,
-                                              const std::function<bool(std::size_t)>& done) {
+void solve_some(const ForwardProblem& p, Solved& solved) {
+  constexpr std::ptrdiff_t at_once = 4;
+  const auto first = p.frequency_hz.begin() + static_cast<std::ptrdiff_t>(solved.frequencies);
+  const std::vector<double> hz(first, first + std::min(at_once, p.frequency_hz.end() - first));
+  if (hz.empty()) return;
+  const inversion::Responses2d r = inversion::Forward2d(
+      p.mesh.solver, p.mesh.sensors, hz,
+      {.order = p.options.order.value_or(2), .tipper = has_tippers(p.options)})(p.ln_rho);
+  const auto add = [](std::vector<c128>& to, const Tensor& more) {
+    const auto values = more.to_vector<c128>();
+    to.insert(to.end(), values.begin(), values.end());
+  };
+  add(solved.te, r.te), add(solved.tm, r.tm), add(solved.tipper, r.tipper);
+  solved.frequencies += hz.size();
+}
+
+Solved solve(const ForwardProblem& p) {
+  Solved out;
+  while (out.frequencies < p.frequency_hz.size()) solve_some(p, out);
+  return out;
+}
+
+std::vector<inversion::Sounding> soundings_of(const ForwardProblem& p, const Solved& solved) {
   const std::size_t stations = p.ground.stations.y.size();
-  const bool tipper = has_tippers(p.options);
   std::vector<inversion::Sounding> out(stations);
   for (std::size_t k = 0; k < stations; ++k) {
     inversion::Sounding& s = out[k];
@@ -175,35 +206,19 @@ std::vector<inversion::Sounding> soundings_of(const ForwardProblem& p,
     s.elevation_m = 0.0 - p.ground.stations.z[k];
     s.source_units = inversion::ImpedanceUnits::ohm;
     s.sign_stated = s.units_stated = true;
-  }
-  const inversion::Forward2dOptions options{.order = p.options.order.value_or(2)};
-  constexpr std::size_t at_once = 4;
-  for (std::size_t first = 0; first < p.frequency_hz.size(); first += at_once) {
-    const std::vector<double> hz(
-        p.frequency_hz.begin() + static_cast<std::ptrdiff_t>(first),
-        p.frequency_hz.begin() +
-            static_cast<std::ptrdiff_t>(std::min(first + at_once, p.frequency_hz.size())));
-    inversion::Forward2dOptions of_block = options;
-    of_block.tipper = tipper;
-    const inversion::Responses2d r =
-        inversion::Forward2d(p.mesh.solver, p.mesh.sensors, hz, of_block)(p.ln_rho);
-    const auto te = r.te.to_vector<c128>(), tm = r.tm.to_vector<c128>(),
-               ty = r.tipper.to_vector<c128>();
-    for (std::size_t f = 0; f < hz.size(); ++f)
-      for (std::size_t k = 0; k < stations; ++k) {
-        inversion::Sounding& s = out[k];
-        const std::size_t at = f * stations + k;
-        const double sigma_te = p.options.noise * std::abs(te[at]),
-                     sigma_tm = p.options.noise * std::abs(tm[at]);
-        s.frequency_hz.push_back(hz[f]);
-        s.azimuth_deg.push_back(p.options.data.strike.value_or(0) * degrees);
-        s.impedance.push_back({{{Complex(), te[at]}, {tm[at], Complex()}}});
-        s.impedance_error.push_back({{{sigma_te, sigma_te}, {sigma_tm, sigma_tm}}});
-        if (!tipper) continue;
-        s.tipper.push_back({Complex(), ty[at]});
-        s.tipper_error.push_back({p.options.tipper_noise, p.options.tipper_noise});
-      }
-    if (!done(std::min(first + at_once, p.frequency_hz.size()))) return {};
+    for (std::size_t f = 0; f < solved.frequencies; ++f) {
+      const std::size_t at = f * stations + k;
+      const Complex te = solved.te[at], tm = solved.tm[at];
+      const double sigma_te = p.options.noise * std::abs(te),
+                   sigma_tm = p.options.noise * std::abs(tm);
+      s.frequency_hz.push_back(p.frequency_hz[f]);
+      s.azimuth_deg.push_back(p.options.data.strike.value_or(0) * degrees);
+      s.impedance.push_back({{{Complex(), te}, {tm, Complex()}}});
+      s.impedance_error.push_back({{{sigma_te, sigma_te}, {sigma_tm, sigma_tm}}});
+      if (solved.tipper.empty()) continue;
+      s.tipper.push_back({Complex(), solved.tipper[at]});
+      s.tipper_error.push_back({p.options.tipper_noise, p.options.tipper_noise});
+    }
   }
   return out;
 }

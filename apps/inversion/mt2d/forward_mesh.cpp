@@ -194,9 +194,10 @@ std::vector<double> some_of(const std::vector<double>& frequency_hz) {
 
 }  // namespace
 
-inversion::SectionMesh fine_forward_mesh(const data::Config& config, const Mt2dOptions& o,
-                                         const Ground& ground, const SectionModel& model,
-                                         const std::vector<double>& frequency_hz) {
+std::optional<inversion::SectionMesh> fine_forward_mesh(
+    const data::Config& config, const Mt2dOptions& o, const Ground& ground,
+    const SectionModel& model, const std::vector<double>& frequency_hz, std::vector<Look>& looks,
+    const std::function<bool(Index cells)>& go_on) {
   inversion::SectionMesh mesh = forward_mesh(config, o, ground, model, frequency_hz);
   const double goal = o.goal.value_or(0.01);
   if (goal >= 1) return mesh;
@@ -220,25 +221,35 @@ inversion::SectionMesh fine_forward_mesh(const data::Config& config, const Mt2dO
     }
     return {};
   };
-  const auto responses = [&](const inversion::SectionMesh& m) {
-    return inversion::Forward2d(m.solver, m.sensors, some,
-                                {.order = order})(parameters_of(m, model));
+  const auto responses =
+      [&](const Parts& parts,
+          const inversion::SectionMesh& m) -> std::optional<inversion::Responses2d> {
+    for (const Look& look : looks)
+      if (look.parts == parts) return look.responses;
+    looks.push_back({parts, inversion::Forward2d(m.solver, m.sensors, some,
+                                                 {.order = order})(parameters_of(m, model))});
+    if (!go_on(m.solver.cells())) return {};
+    return looks.back().responses;
   };
-  inversion::Responses2d found = responses(mesh);
+  auto found = responses({}, mesh);
   double by_columns = NAN, by_rows = NAN;
-  for (Parts now;;) {
-    auto columns = finer({2 * now.columns, now.rows}), rows = finer({now.columns, 2 * now.rows});
+  for (Parts now; found;) {
+    const Parts by_two{2 * now.columns, now.rows}, down_by_two{now.columns, 2 * now.rows};
+    auto columns = finer(by_two), rows = finer(down_by_two);
     if (!columns || !rows) break;
-    inversion::Responses2d of_columns = responses(*columns), of_rows = responses(*rows);
-    by_columns = inversion::change_of(of_columns, found).size;
-    by_rows = inversion::change_of(of_rows, found).size;
+    auto of_columns = responses(by_two, *columns);
+    if (!of_columns) return {};
+    auto of_rows = responses(down_by_two, *rows);
+    if (!of_rows) return {};
+    by_columns = inversion::change_of(*of_columns, *found).size;
+    by_rows = inversion::change_of(*of_rows, *found).size;
     const bool more_columns = by_columns > goal / 2, more_rows = by_rows > goal / 2;
     if (more_columns) now.columns *= 2;
     if (more_rows) now.rows *= 2;
     if (more_columns && more_rows) {
       auto both = finer(now);
       if (!both) break;
-      mesh = *std::move(both), found = responses(mesh);
+      mesh = *std::move(both), found = responses(now, mesh);
     } else if (more_columns) {
       mesh = *std::move(columns), found = std::move(of_columns);
     } else if (more_rows) {
@@ -247,6 +258,7 @@ inversion::SectionMesh fine_forward_mesh(const data::Config& config, const Mt2dO
       break;
     }
   }
+  if (!found) return {};
   if (!why_not.empty())
     mesh.remarks.push_back(
         fmt::format("mesh.goal = {:g} % is not reached by this mesh: {}", 100 * goal, why_not));

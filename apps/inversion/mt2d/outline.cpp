@@ -126,17 +126,20 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
   return out;
 }
 
-std::string refine(const data::Config& config, inversion::SectionMesh& mesh, const Mt2dOptions& o,
-                   const Tensor& ln_rho, const std::vector<double>& frequency_hz) {
+std::optional<std::string> refine(const data::Config& config, inversion::SectionMesh& mesh,
+                                  const Mt2dOptions& o, const Tensor& ln_rho,
+                                  const std::vector<double>& frequency_hz,
+                                  std::optional<inversion::GoalMeshSearch>& search,
+                                  const std::function<bool(Index cells)>& go_on) {
   const double goal = o.goal.value_or(0.01);
   std::vector<double> some;  // a mesh for the ends and two between serves all
   for (std::size_t k = 0; k < 4; ++k)
     some.push_back(frequency_hz[k * (frequency_hz.size() - 1) / 3]);
   some.erase(std::unique(some.begin(), some.end()), some.end());
-  inversion::Mesh2d start;
   try {
-    start = inversion::start_mesh(inversion::triangles_of(mesh.solver), mesh.sensors,
-                                  frequency_hz.front(), ln_rho);
+    if (!search)
+      search.emplace().so_far.mesh = inversion::start_mesh(
+          inversion::triangles_of(mesh.solver), mesh.sensors, frequency_hz.front(), ln_rho);
   } catch (const Error& e) {
     throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), std::exp(min(ln_rho).item()),
                   e.what());
@@ -144,8 +147,11 @@ std::string refine(const data::Config& config, inversion::SectionMesh& mesh, con
   const inversion::GoalMeshOptions options{.goal = goal,
                                            .most_cells = static_cast<Index>(o.most_nodes),
                                            .forward = {.order = o.order.value_or(2)}};
-  inversion::GoalMesh refined =
-      inversion::goal_mesh(std::move(start), mesh.sensors, some, ln_rho, options);
+  while (!search->ended) {
+    inversion::step_goal_mesh(*search, mesh.sensors, some, ln_rho, options);
+    if (!go_on(search->so_far.mesh.cells())) return {};
+  }
+  const inversion::GoalMesh& refined = search->so_far;
   std::string doubt;
   if (!refined.reached) {
     using Of = inversion::ResponseChange::Of;
@@ -167,7 +173,7 @@ std::string refine(const data::Config& config, inversion::SectionMesh& mesh, con
                        cells ? "" : "; is a corner or a contact there, where it has no end?")
                  : "no change is known";
   }
-  mesh.solver = std::move(refined.mesh);
+  mesh.solver = refined.mesh;
   mesh.sensors = inversion::sensors_on(mesh.solver, 0, mesh.sensors.y, o.tilted);
   mesh.cells = mesh.solver;
   return doubt;

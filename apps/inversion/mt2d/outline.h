@@ -3,8 +3,11 @@
 #pragma once
 #include "inversion/mt2d/section_model.h"
 #include "tessera/autodiff/tensor.h"
+#include "tessera/inversion/goal_mesh_2d.h"
 #include "tessera/inversion/section_mesh.h"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +29,14 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
 
 /// Triangles, those that quadrilaterals are cut into too, halved until all responses change by less
 /// than mesh.goal. Returns what a warning says where that is not reached; data::InputError E0687
-/// where skin depths at the highest frequency ask for too many cells.
-[[nodiscard]] std::string refine(const data::Config& config, inversion::SectionMesh& mesh,
-                                 const Mt2dOptions& o, const Tensor& ln_rho,
-                                 const std::vector<double>& frequency_hz);
+/// where skin depths at the highest frequency ask for too many cells. `search` is one that was
+/// stopped, or empty; `go_on` is told the cells after each of its steps: false stops, and nothing
+/// is returned.
+[[nodiscard]] std::optional<std::string> refine(const data::Config& config,
+                                                inversion::SectionMesh& mesh, const Mt2dOptions& o,
+                                                const Tensor& ln_rho,
+                                                const std::vector<double>& frequency_hz,
+                                                std::optional<inversion::GoalMeshSearch>& search,
+                                                const std::function<bool(Index cells)>& go_on);
 
 }  // namespace tessera::apps::mt2d

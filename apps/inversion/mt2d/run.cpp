@@ -14,7 +14,6 @@
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
 #include "tessera/data/vtk_xml.h"
-#include "tessera/inversion/sounding_write.h"
 
 #include <fmt/format.h>
 
@@ -163,48 +162,6 @@ bool meets_expectations(data::Log& log, const Mt2dOptions& o, const Result& r) {
         fmt::format("an R-hat of at most {}, the largest is {:.4g}", *o.expected_r_hat, r_hat));
   }
   return met;
-}
-
-data::ExitCode run_forward(RunContext& to, const data::Config& config, ForwardProblem p) {
-  set_num_threads(to.manifest.threads);
-  to.manifest.seeds = {p.options.seed};
-  to.log.info(describe_noise(p.options));
-  refine(config, p);
-  to.log.info(describe(p));
-  for (const auto* remarks : {&p.ground.remarks, &p.mesh.remarks})
-    for (const std::string& remark : *remarks) to.log.info(remark);
-  if (!p.doubt.empty()) to.log.warning(p.doubt);
-  data::Progress progress({.style = to.progress_style,
-                           .phase = "forward",
-                           .unit = "frequencies",
-                           .total = p.frequency_hz.size(),
-                           .heartbeat = to.folder.heartbeat_json()});
-  const auto exact = soundings_of(p, [&](std::size_t done) {
-    progress.update(done);
-    return done == p.frequency_hz.size() || to.stop.poll() == data::StopReason::none;
-  });
-  if (exact.empty()) {
-    progress.finish("stopped");
-    return data::ExitCode::stopped_resumable;
-  }
-  progress.finish();
-  const auto noisy = with_noise(p, exact);
-  const Result r = forward_result(p, exact, noisy);
-  const fs::path& run = to.folder.path();
-  leave(to, p.options, r);
-  if (p.options.latitude) {
-    data::make_folder(run / "soundings");
-    for (const inversion::Sounding& s : on_the_globe(p, noisy))
-      inversion::write_edi(run / "soundings" / (s.station + ".edi"), s);
-  }
-  const double rms = inversion::rms_of(r.survey.data);
-  to.manifest.metrics = {{"stations", static_cast<double>(r.y.size())},
-                         {"data", static_cast<double>(r.survey.data.size())},
-                         {"rms", rms}};
-  to.log.info(fmt::format("{} data of {} stations", r.survey.data.size(), r.y.size()) +
-              (has_noise(p.options) ? fmt::format(", RMS of their noise {:.3f}", rms) : ""));
-  return meets_expectations(to.log, p.options, r) ? data::ExitCode::ok
-                                                  : data::ExitCode::not_converged;
 }
 
 data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProblem problem) {

@@ -53,44 +53,52 @@ ResponseChange change_of(const Responses2d& now, const Responses2d& before) {
   return out;
 }
 
-GoalMesh goal_mesh(Mesh2d start, const Sensors2d& sensors, const std::vector<double>& frequency_hz,
-                   const Tensor& ln_rho, const GoalMeshOptions& options) {
-  if (start.corners != 3)
+void step_goal_mesh(GoalMeshSearch& search, const Sensors2d& sensors,
+                    const std::vector<double>& frequency_hz, const Tensor& ln_rho,
+                    const GoalMeshOptions& options) {
+  GoalMesh& out = search.so_far;
+  if (search.ended) return;
+  if (out.mesh.corners != 3)
     throw Error("[goal_mesh] halves triangles; cut quadrilaterals by triangles_of first");
   if (!(options.goal > 0) || !(options.share > 0 && options.share <= 1))
     throw Error("[goal_mesh] the goal must be positive, the share between 0 and 1");
-  GoalMesh out{.mesh = std::move(start)};
   Forward2dOptions fine = options.forward, plain = options.forward;
   fine.order = 2;
-  std::optional<Responses2d> before;
-  for (int step = 0;; ++step) {
-    const Forward2d forward(out.mesh, sensors, frequency_hz, fine);
-    const Responses2d now = forward(ln_rho);
-    ResponseChange left{.size = std::numeric_limits<double>::infinity()};
-    if (options.forward.order == 1)
-      left = change_of(Forward2d(out.mesh, sensors, frequency_hz, plain)(ln_rho), now);
-    else if (before)
-      left = change_of(now, *before);
-    before = now;
-    const bool last = step == options.most_steps || out.mesh.cells() >= options.most_cells;
-    if (options.forward.order == 2 && left.size <= options.goal) {
-      // What changed little may have been changed little: all cells are halved once to see.
-      Mesh2d all =
-          refined(out.mesh, std::vector<bool>(static_cast<std::size_t>(out.mesh.cells()), true));
-      left = change_of(Forward2d(all, sensors, frequency_hz, fine)(ln_rho), now);
-      if (left.size > options.goal && !last) {
-        out.steps.push_back({out.mesh.cells(), left.size});
-        out.mesh = std::move(all);
-        before.reset();
-        continue;
-      }
+  const Forward2d forward(out.mesh, sensors, frequency_hz, fine);
+  const Responses2d now = forward(ln_rho);
+  ResponseChange left{.size = std::numeric_limits<double>::infinity()};
+  if (options.forward.order == 1)
+    left = change_of(Forward2d(out.mesh, sensors, frequency_hz, plain)(ln_rho), now);
+  else if (search.before)
+    left = change_of(now, *search.before);
+  search.before = now;
+  const bool last =
+      std::ssize(out.steps) == options.most_steps || out.mesh.cells() >= options.most_cells;
+  if (options.forward.order == 2 && left.size <= options.goal) {
+    // What changed little may have been changed little: all cells are halved once to see.
+    Mesh2d all =
+        refined(out.mesh, std::vector<bool>(static_cast<std::size_t>(out.mesh.cells()), true));
+    left = change_of(Forward2d(all, sensors, frequency_hz, fine)(ln_rho), now);
+    if (left.size > options.goal && !last) {
+      out.steps.push_back({out.mesh.cells(), left.size});
+      out.mesh = std::move(all);
+      search.before.reset();
+      return;
     }
-    out.steps.push_back({out.mesh.cells(), left.size});
-    out.left = left;
-    out.reached = left.size <= options.goal;
-    if (out.reached || last) return out;
-    out.mesh = refined(out.mesh, worst_cells(forward.linear_errors(ln_rho), options.share));
   }
+  out.steps.push_back({out.mesh.cells(), left.size});
+  out.left = left;
+  out.reached = left.size <= options.goal;
+  search.ended = out.reached || last;
+  if (!search.ended)
+    out.mesh = refined(out.mesh, worst_cells(forward.linear_errors(ln_rho), options.share));
+}
+
+GoalMesh goal_mesh(Mesh2d start, const Sensors2d& sensors, const std::vector<double>& frequency_hz,
+                   const Tensor& ln_rho, const GoalMeshOptions& options) {
+  GoalMeshSearch search{.so_far = {.mesh = std::move(start)}};
+  while (!search.ended) step_goal_mesh(search, sensors, frequency_hz, ln_rho, options);
+  return std::move(search.so_far);
 }
 
 Mesh2d start_mesh(Mesh2d mesh, const Sensors2d& sensors, double highest_hz, const Tensor& ln_rho,

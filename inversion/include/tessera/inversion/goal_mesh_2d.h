@@ -6,6 +6,7 @@
 #pragma once
 #include "tessera/inversion/forward_2d.h"
 
+#include <optional>
 #include <vector>
 
 namespace tessera::inversion {
@@ -40,8 +41,20 @@ struct GoalMesh {
   };
   std::vector<Step> steps;
 };
-/// The start may be as coarse as its media allow. Not to reach the goal is a result. Throws Error
-/// where Forward2d does, and unless the mesh has triangles.
+/// A search between two of its steps: mesh, steps and what they left so far, and what the next one
+/// compares with. Plain numbers: a program keeps them and goes on from them to the same mesh.
+struct GoalMeshSearch {
+  GoalMesh so_far;
+  std::optional<Responses2d> before;
+  bool ended = false;
+};
+/// One step: responses on the mesh, and cells halved unless that was the last.
+void step_goal_mesh(GoalMeshSearch& search, const Sensors2d& sensors,
+                    const std::vector<double>& frequency_hz, const Tensor& ln_rho,
+                    const GoalMeshOptions& options = {});
+
+/// All steps. The start may be as coarse as its media allow. Not to reach the goal is a result.
+/// Throws Error where Forward2d does, and unless the mesh has triangles.
 GoalMesh goal_mesh(Mesh2d start, const Sensors2d& sensors, const std::vector<double>& frequency_hz,
                    const Tensor& ln_rho, const GoalMeshOptions& options = {});
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward runs of inversion.mt2d that are stopped, wherever that is.
+#include "mt2d_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+namespace tessera::testing {
+namespace {
+
+/// Air, 100 ohm m and a block of 5 in it, as quadrilaterals of Gmsh.
+std::string block_as_msh() {
+  std::vector<double> y{0}, up;
+  for (double a = 500; a < 70000; a *= 2) y.push_back(a), y.insert(y.begin(), -a);
+  for (double z = 64000; z > 200; z /= 2) up.push_back(-z);
+  up.push_back(0);
+  for (double z = 250; z < 70000; z *= 2) up.push_back(z);
+  std::ostringstream msh;
+  msh << "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" << y.size() * up.size() << "\n";
+  for (std::size_t j = 0; j < up.size(); ++j)
+    for (std::size_t i = 0; i < y.size(); ++i)
+      msh << 1 + j * y.size() + i << " " << y[i] << " " << up[j] << " 0\n";
+  msh << "$EndNodes\n$Elements\n" << (y.size() - 1) * (up.size() - 1) << "\n";
+  int number = 0;
+  for (std::size_t j = 0; j + 1 < up.size(); ++j)
+    for (std::size_t i = 0; i + 1 < y.size(); ++i) {
+      const bool in_block = std::abs(y[i] + y[i + 1]) < 2000 && up[j] >= -1000 && up[j + 1] <= -250;
+      const std::size_t a = 1 + j * y.size() + i, group = up[j + 1] > 0 ? 1 : in_block ? 3 : 2;
+      msh << ++number << " 3 2 " << group << " " << group << " " << a << " " << a + 1 << " "
+          << a + 1 + y.size() << " " << a + y.size() << "\n";
+    }
+  msh << "$EndElements\n";
+  return msh.str();
+}
+
+// A run that is stopped in its search for a mesh, and between frequencies, goes on from there: each
+// of the short runs solves something, and the last one leaves the bytes of one that was not
+// stopped.
+TEST_F(Mt2d, ForwardRunsAreStoppedAndGoOnAnywhere) {
+  write("block.msh", block_as_msh());
+  const std::string forward =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+      "stations.at = [\"0 m\", \"800 m\"]\n"
+      "frequencies.at = [\"10 Hz\", \"8 Hz\", \"5 Hz\", \"2 Hz\", \"1 Hz\"]\n";
+  for (const auto& [name, more] :
+       {std::pair{"bodies",
+                  "mesh.goal = \"5 %\"\n[[section.body]]\nresistivity = \"5 ohm*m\"\n"
+                  "points = [[\"-1 km\", \"300 m\"], [\"1 km\", \"300 m\"], [\"1 km\", \"1 "
+                  "km\"], [\"-1 km\", \"1 km\"]]\n"},
+        {"outline",
+         "mesh.goal = \"3 %\"\n[section]\nfile = \"block.msh\"\n"
+         "resistivities = [\"inf\", \"100 ohm*m\", \"5 ohm*m\"]\n"}}) {
+    write("f.toml", forward + more);
+    const Outcome whole = tessera({"run", "f.toml", "--output", "WHOLE", "--force"});
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    Outcome o = tessera({"run", "f.toml", "--output", "PARTS", "--force", "--max-time", "1ms"});
+    EXPECT_TRUE(holds(o.err, "mesh  1 meshes")) << o.err;
+    if (std::string(name) == "outline")
+      EXPECT_TRUE(holds(read("WHOLE/manifest.json"), "block.msh")) << "an input";
+    int stops = 0;
+    for (; o.code == 75 && stops < 40; ++stops) {
+      EXPECT_TRUE(holds(read("PARTS/heartbeat.json"), "\"stopped\"")) << name;
+      o = tessera({"resume", "PARTS", "--max-time", "1ms"});
+    }
+    EXPECT_EQ(o.code, 0) << name << o.err;
+    EXPECT_GE(stops, 4) << name << ": three meshes at least, and four of the frequencies";
+    for (const char* file : {"data.csv", "model.csv", "stations.csv", "predicted/s02.edi"})
+      EXPECT_EQ(read(std::string("PARTS/") + file), read(std::string("WHOLE/") + file))
+          << name << file;
+    EXPECT_EQ(tessera({"resume", "PARTS", "--set", "output.pictures=true"}).code, 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::testing
