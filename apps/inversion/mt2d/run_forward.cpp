@@ -187,12 +187,15 @@ bool compute(RunContext& to, const data::Config& config, ForwardProblem& p, Forw
                                  .heartbeat = to.folder.heartbeat_json()};
   };
   {
-    data::Progress progress(progress_of("mesh", "meshes", 0, state.meshes()));
+    std::optional<data::Progress> progress;
+    const auto show = [&] { progress.emplace(progress_of("mesh", "meshes", 0, state.meshes())); };
+    if (p.options.goal.value_or(0) < 1) show();  // else the mesh may be taken as it comes
     const bool found = refine(config, p, state.search, [&](Index cells) {
-      progress.update(state.meshes(), {{"cells", static_cast<double>(cells)}});
+      if (!progress) show();
+      progress->update(state.meshes(), {{"cells", static_cast<double>(cells)}});
       return keeping.go_on();
     });
-    if (state.meshes() > 0) progress.finish(found ? "finished" : "stopped");
+    if (progress) progress->finish(found ? "finished" : "stopped");
     if (!found) return false;
   }
   to.log.info(describe(p));
