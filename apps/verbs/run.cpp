@@ -8,6 +8,7 @@
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/memory.h"
 #include "tessera/autodiff/vectors.h"
+#include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
 #include "tessera/data/progress.h"
@@ -230,6 +231,30 @@ ExitCode verb_rerun(const CommandLine& line) {
   return told(run_anew(c, line, path, c.config.sources.front().text, ".toml"), path, line);
 }
 
+namespace {
+
+/// A finished run that was to go further and has found the same numbers: another of its ends came
+/// first.
+void tell_same_end(const data::RunFolder& folder, const data::Manifest& before,
+                   const CommandLine& line) {
+  const auto is_of_output = [](const std::string& set) {
+    return set.starts_with("output") || set.starts_with("title") || set.starts_with("expect");
+  };
+  const data::Manifest now = folder.read_manifest();
+  if (before.metrics.empty() || now.metrics != before.metrics ||
+      std::ranges::all_of(line.overrides, is_of_output))
+    return;
+  data::Log log(
+      {.file = folder.log_txt(),
+       .terminal = line.run.verbosity < 0 ? data::LogLevel::warning : data::LogLevel::info});
+  log.warning(
+      fmt::format("the run ends where it did, with the same numbers: {} moves no end, or "
+                  "another of its ends comes first",
+                  fmt::join(line.overrides, ", ")));
+}
+
+}  // namespace
+
 ExitCode go_on(const CommandLine& given) {
   CommandLine line = given;
   data::RunFolder folder = data::RunFolder::reopen(line.path);
@@ -239,12 +264,13 @@ ExitCode go_on(const CommandLine& given) {
   set_num_threads(now.threads);
   const bool finished = before.exit_code == static_cast<int>(ExitCode::ok);
   std::optional<TakenUp> with = take_up(folder, now, finished, line);
-  ExitCode code = ExitCode::ok;
-  if (with && with->ready) agree(line, *with->ready, folder.path());
-  if (with)
-    code = run_in(folder, *with->c, std::move(with->ready), line, std::move(now));
-  else
+  if (!with) {
     std::cerr << "this run has finished; nothing is left to do\n";
+    return ExitCode::ok;
+  }
+  if (with->ready) agree(line, *with->ready, folder.path());
+  const ExitCode code = run_in(folder, *with->c, std::move(with->ready), line, std::move(now));
+  if (finished && code == ExitCode::ok) tell_same_end(folder, before, line);
   return code;
 }
 
@@ -300,6 +326,16 @@ void help_first_rank(const CommandLine& line) {
 }
 
 ExitCode verb_stop(const CommandLine& line) {
+  const fs::path file = line.path / "manifest.json";
+  std::error_code none;
+  if (fs::is_regular_file(file, none)) {
+    const data::Manifest m =
+        data::manifest_from_json(data::read_file(file, 64 << 20), file.string());
+    if (m.exit_code >= 0) {
+      std::cerr << "this run has ended (" << m.exit_reason << "): there is nothing to stop\n";
+      return ExitCode::ok;
+    }
+  }
   data::request_stop(line.path);
   return ExitCode::ok;
 }

@@ -269,6 +269,15 @@ TEST_F(Command, TimeLimitAndStopFileEndWith75) {
   EXPECT_EQ(p.wait().code, 75);
 }
 
+TEST_F(Command, StopOfARunThatHasEndedSaysSo) {
+  folder_.write("c.toml", "app = \"demo.sample\"\n");
+  ASSERT_EQ(tessera({"run", "c.toml", "-o", "A"}).code, 0);
+  const Outcome o = tessera({"stop", "A"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(holds(o.err, "this run has ended (finished): there is nothing to stop")) << o.err;
+  EXPECT_FALSE(fs::exists(here() / "A/STOP"));
+}
+
 TEST_F(Command, ErrorsAreAJsonArrayOnRequest) {
   folder_.write("c.toml", "app = \"demo.sample\"\nzebra = 1\n[sum]\nterms = \"x\"\n");
   for (const char* verb : {"check", "run", "estimate"}) {

@@ -57,6 +57,36 @@ TEST_F(Fdtd, ARunThatEndedByItsDecayStaysWhereItEnded) {
   }
 }
 
+TEST_F(Fdtd, AResumeThatMovesNoEndSaysSo) {
+  write("case.toml", slab_case("decay_db = 60, time = \"2 ps\"", kFlux));
+  ASSERT_EQ(run_case("case.toml", "RUN").code, 0);
+  const Outcome same = tessera({"resume", "RUN", "--set", "run.stop.time=3 ps"});
+  EXPECT_EQ(same.code, 0) << same.err;
+  EXPECT_TRUE(holds(same.err,
+                    "the run ends where it did, with the same numbers: "
+                    "run.stop.time=3 ps moves no end"))
+      << same.err;
+  const Outcome title = tessera({"resume", "RUN", "--set", "title=b"});
+  EXPECT_FALSE(holds(title.err, "where it did")) << title.err;
+  const Outcome further = tessera({"resume", "RUN", "--set", "run.stop.decay_db=150"});
+  EXPECT_EQ(further.code, 0) << further.err;
+  EXPECT_FALSE(holds(further.err, "where it did")) << further.err;
+}
+
+TEST_F(Fdtd, AnEndBeforeThatOfTheSourcesIsToldByCheck) {
+  const auto told = [&](const std::string& stop) {
+    write("case.toml", slab_case(stop, kFlux));
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return holds(o.err, "warning E0622: the run ends at ") && holds(o.err, "before its sources do");
+  };
+  EXPECT_TRUE(told("time = \"10 fs\""));
+  EXPECT_TRUE(told("steps = 16, decay_db = 60"));
+  EXPECT_FALSE(told("time = \"300 fs\""));
+  EXPECT_FALSE(told("after_sources = \"0 fs\""));
+  EXPECT_FALSE(told("decay_db = 60"));
+}
+
 TEST_F(Fdtd, AnEndByDecayThatWasPassedIsRefused) {
   write("case.toml", slab_case("decay_db = 130, check_every = \"2 fs\"", kResonances));
   ASSERT_EQ(run_case("case.toml", "RUN").code, 0);
