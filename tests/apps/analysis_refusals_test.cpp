@@ -81,6 +81,12 @@ TEST_F(AnalysisRefusals, TimesThatFramesDoNotHave) {
   const std::string msd = "type = \"msd\"\nfit_from = \"2 ps\"\n";
   refused(msd + "fit_to = \"1 s\"\n",
           "case.toml:8:1: error E0743: fit_to = 1e+12 ps spans more frames, 1 ps apart");
+  // By the size of the file (of 200 atoms), by the times asked for, of a single frame.
+  const auto frames = static_cast<double>(fs::file_size(here() / "argon.xtc")) / 200;
+  refused(msd + "fit_to = \"" + std::to_string(static_cast<int>(frames) + 2) + " ps\"\n",
+          "case.toml:8:1: error E0743: fit_to");
+  refused(msd + "fit_to = \"6 ps\"\n[frames]\nfrom = \"1 ps\"\nto = \"6 ps\"\n", "at most 6");
+  refused("type = \"vacf\"\nlag = \"6 ps\"\n[frames]\nto = \"0 ps\"\n", "at most 1");
   refused("type = \"rdf\"\nbin = \"1e-12 nm\"\n", "expected at most 100000 bins");
   const auto told = [&](const std::string& task, const std::string& says) {
     const Outcome o = checked(task);
@@ -89,6 +95,7 @@ TEST_F(AnalysisRefusals, TimesThatFramesDoNotHave) {
     EXPECT_TRUE(holds(o.out + o.err, says)) << task << o.out << o.err;
   };
   told(msd + "fit_to = \"10 ps\"\n", "");
+  told(msd + "fit_to = \"6 ps\"\n[frames]\nfrom = \"1 ps\"\nto = \"7 ps\"\n", "");
   told(msd + "fit_to = \"10.4 ps\"\n",
        "case.toml:8:1: warning E0743: fit_to = 10.4 ps is no whole number of the 1 ps between "
        "frames: 10 ps is taken");

@@ -209,6 +209,15 @@ void find_doubts(Case& c, const data::Config& config) {
   const StopOptions& stop = c.options.run.stop;
   const double steps = std::min(stop.steps ? static_cast<double>(*stop.steps) : INFINITY,
                                 stop.time ? *stop.time / c.dt_s : INFINITY);
+  double last = 0;
+  for (const CaseSource& source : c.sources)
+    last = std::max(last, source.wave.edges.empty() ? source.waveform.end_s : source.wave.end_s);
+  if (std::isfinite(last) && steps * c.dt_s < last)
+    doubts.say(622, stop.time && *stop.time / c.dt_s <= steps ? "run.stop.time" : "run.stop.steps",
+               fmt::format("the run ends at {:.4g} s, before its sources do, at {:.4g} s: spectra "
+                           "are those of pulses cut short",
+                           steps * c.dt_s, last),
+               "let it run longer, or end it by run.stop.after_sources or run.stop.decay_db");
   const double days = steps * static_cast<double>(c.grid.cell_count()) / 1e9 / 86400;
   if (std::isfinite(days) && days > 30 && !stop.decay_db && !stop.dft_tolerance &&
       !stop.after_sources)

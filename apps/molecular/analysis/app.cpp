@@ -33,6 +33,7 @@ struct AnalysisCase {
   mol::JoinedFiles files;
   mol::Snapshot first;
   double frame_ps = 1;  ///< between the first two frames that count
+  bool one_frame = false;
 
   /// Throws where no frame counts.
   explicit AnalysisCase(const data::Config& config_)
@@ -50,6 +51,8 @@ struct AnalysisCase {
           data::ExitCode::config_invalid);
     if (mol::Snapshot second; read(begin, second))
       frame_ps = second.frame.time_ps - first.frame.time_ps;
+    else
+      one_frame = true;
   }
   AnalysisCase(const AnalysisCase&) = delete;
   AnalysisCase& operator=(const AnalysisCase&) = delete;
@@ -115,23 +118,33 @@ std::vector<data::Diagnostic> doubts_of_ends(const AnalysisCase& c) {
             "a multiple of bin");
   }
   if (c.in.by_number || !(c.frame_ps > 0)) return out;
-  double bytes = 0;  // a frame has more than one
+  // A frame has more than a byte of each atom in all formats but those whose arrays may be packed.
+  double bytes = 0;
   bool packed = false;
   for (const fs::path& p : c.options.trajectory) {
     bytes += static_cast<double>(fs::file_size(p));
-    packed = packed || p.extension() == ".gz";
+    packed = packed || p.extension() == ".gz" || p.extension() == ".h5" || p.extension() == ".h5md";
   }
+  const FrameOptions& f = c.options.frames;
+  double most_frames = packed ? INFINITY
+                              : std::floor(bytes / static_cast<double>(c.in.system.n_atoms()) /
+                                           static_cast<double>(f.every)) +
+                                    1;
+  if (f.to)
+    most_frames = std::min(
+        most_frames, std::floor((*f.to / 1e-12 - c.first.frame.time_ps) / c.frame_ps + 1e-3) + 1);
+  if (c.one_frame) most_frames = 1;
   for (std::size_t k = 0; k < c.options.tasks.size(); ++k) {
     const TaskOptions& t = c.options.tasks[k];
     const auto look_at = [&](const char* name, double s, auto&& taken_ps) {
       const double time_ps = s / 1e-12;
       const std::string key = fmt::format("analysis[{}].{}", k, name);
-      if (!packed && time_ps / c.frame_ps > bytes)
+      if (time_ps > 0 && (c.one_frame || std::round(time_ps / c.frame_ps) >= most_frames))
         throw data::InputError(
             c.config.error(743, key,
                            fmt::format("{} = {:.6g} ps spans more frames, {:.6g} ps apart, than "
-                                       "the files can hold",
-                                       name, time_ps, c.frame_ps),
+                                       "there can be: at most {:.0f}",
+                                       name, time_ps, c.frame_ps, most_frames),
                            "a time within the trajectory"),
             data::ExitCode::config_invalid);
       const double whole = std::round(time_ps / c.frame_ps) * c.frame_ps;
