@@ -31,6 +31,8 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
        "there is no cell"},
       {stop + source + "[grid]\nsize = [\"4 um\", \"0 um\", \"0 um\"]\ncell = \"0.3 um\"\n", 620, 9,
        9, "is no whole number of cells: 13.3"},
+      {stop + source + "[grid]\nsize = [\"4 um\", \"0 um\", \"0 um\"]\ncell = \"5 um\"\n", 620, 9,
+       9, "take 5 um, or smaller cells"},
       {stop + source +
            "[grid]\nsize = [\"4 um\", \"0 um\", \"0 um\"]\ncell = \"0.1 um\"\ncells_per_wavelength "
            "= "
@@ -179,7 +181,7 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
     EXPECT_EQ(d.number, c.number) << to_string(d);
     EXPECT_EQ(d.place.line, c.line) << to_string(d);
     EXPECT_EQ(d.place.column, c.column) << to_string(d);
-    EXPECT_NE(d.message.find(c.words), std::string::npos) << to_string(d);
+    EXPECT_NE(to_string(d).find(c.words), std::string::npos) << to_string(d);
   }
 }
 

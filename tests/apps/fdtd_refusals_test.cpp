@@ -453,8 +453,8 @@ position = ["2 um", "0 um", "0 um"]
   const std::string same = "run.stop.steps=10", coarse = check(flux + band, same);
   EXPECT_TRUE(
       holds(coarse,
-            "line.toml:4:1: warning E0646: steps of 2.377e-16 s move the resonance "
-            "of 'gas' at 2e+14 Hz, 5e+11 Hz wide, down by 1.5e+12 Hz, as seen at 1.9996e+14 Hz"))
+            "line.toml:4:1: warning E0646: with steps of 2.377e-16 s the resonance of 'gas' at "
+            "2e+14 Hz, 5e+11 Hz wide, acts at 1.9996e+14 Hz as it should 1.5e+12 Hz above that"))
       << coarse;
   EXPECT_FALSE(holds(check(flux + band, "grid.cell=\"10 nm\""), "E0646"));
   // Far from the line, and where nothing is asked for at all.

@@ -162,6 +162,12 @@ TEST_F(Md, ARerunFindsTheSameEnergies) {
   EXPECT_NEAR(average("AGAIN/summary.csv", "rerun,lj,"), sum / 31, 1e-9 * std::abs(sum));
   EXPECT_NEAR(average("RUN/summary.csv", "free,lj,"), (sum - frames["lj"].front()) / 30,
               1e-9 * std::abs(sum));
+  // What counts rows has no average: the first and the last of it.
+  const std::string table_of_run = read("RUN/summary.csv");
+  EXPECT_TRUE(holds(table_of_run, "\nfree,step,1,,,0,300\n") &&
+              holds(table_of_run, "\nfree,time_ps,ps,,,1.2,2.4\n") &&
+              holds(table_of_run, "\nminimize,state,1,,,1,1\n"))
+      << table_of_run;
 }
 
 TEST_F(Md, StoppedItGoesOn) {

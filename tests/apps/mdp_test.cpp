@@ -399,6 +399,10 @@ TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   fails("annealing = periodic\ntcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\n",
         "E0726", "single");
   EXPECT_EQ(tessera({"import", "case.in"}).code, 2);
+  // dt is asked for more than once, and told once.
+  write("bad.mdp", "dt = 2 fs\n");
+  const std::string told = tessera({"import", "bad.mdp"}).err;
+  EXPECT_EQ(told.find("E0303"), told.rfind("E0303")) << told;
 }
 
 }  // namespace

@@ -53,8 +53,9 @@ void check_axis(const GridOptions& grid, int a, Checks& checks) {
   const double n = grid.size[i] / (*grid.cell)[i];
   if (std::abs(n - std::round(n)) > 1e-6 * std::max(n, 1.0))
     checks.say(620, size_key, "is no whole number of cells: " + std::to_string(n),
-               "take " + micrometres(std::max(1.0, std::floor(n)) * (*grid.cell)[i]) + " or " +
-                   micrometres(std::ceil(n) * (*grid.cell)[i]));
+               (n > 1 ? "take " + micrometres(std::floor(n) * (*grid.cell)[i]) + " or " : "take ") +
+                   micrometres(std::ceil(n) * (*grid.cell)[i]) +
+                   (n > 1 ? "" : ", or smaller cells"));
 }
 
 }  // namespace

@@ -128,9 +128,12 @@ void moved_lines(Case& c, const data::Config& config) {
     if (error > worth_a_word)
       c.warnings.push_back(warning(
           config, 646, u.listed ? fmt::format("material[{}]", u.material) : u.key,
-          fmt::format("steps of {:.4g} s move the resonance of '{}' at {:.6g} Hz, {:.3g} Hz wide, "
-                      "down by {:.3g} Hz, as seen at {:.6g} Hz",
-                      c.dt_s, u.medium.name, worst.frequency_hz, worst.width_hz, shift, at),
+          fmt::format("with steps of {:.4g} s the resonance of '{}' at {:.6g} Hz{} acts at {:.6g} "
+                      "Hz as it should {:.3g} Hz above that",
+                      c.dt_s, u.medium.name, worst.frequency_hz,
+                      worst.width_hz > 0 ? fmt::format(", {:.3g} Hz wide,", worst.width_hz)
+                                         : ", without loss,",
+                      at, shift),
           "the shift falls with the square of the step: smaller cells, or run.dt"));
   }
 }

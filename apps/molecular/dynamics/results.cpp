@@ -33,6 +33,12 @@ Average slope(const std::vector<double>& x, const std::vector<double>& y) {
   return {b, std::sqrt(rest / (n - 2) / xx)};
 }
 
+/// What counts or labels rows: an average of it says nothing.
+bool is_of_rows(const std::string& column) {
+  return column == "step" || column == "time_ps" || column == "state" || column == "evaluations" ||
+         column == "largest_at";
+}
+
 }  // namespace
 
 std::filesystem::path folder_of(const std::filesystem::path& run, std::size_t k,
@@ -65,9 +71,7 @@ Summary summary_of(const std::filesystem::path& folder, const Stage& stage, std:
 void tell(data::Log& log, const Summary& s) {
   for (std::size_t k = 0; k < s.energies.names.size(); ++k) {
     const std::string& name = s.energies.names[k];
-    if (s.energies.rows() == 0 || name == "step" || name == "time_ps" || name == "state" ||
-        name == "evaluations" || name == "largest_at")
-      continue;
+    if (s.energies.rows() == 0 || is_of_rows(name)) continue;
     log.info(s.type == StageType::minimize || s.energies.rows() == 1
                  ? fmt::format("  {:<26} {:16.8g}", name, s.energies.columns[k].back())
                  : fmt::format("  {:<26} {:16.8g} +- {:.2g}", name, s.averages[k].mean,
@@ -90,7 +94,10 @@ void write_results(const std::filesystem::path& run, const Case& c,
       file.write(s.name + "/energies/" + name, values, {}, {mol::unit_of(name), name});
       if (values.empty()) continue;
       table.add(s.name).add(name).add(mol::unit_of(name));
-      table.add(s.averages[k].mean).add(s.averages[k].error);
+      if (is_of_rows(name))
+        table.add(std::nullopt).add(std::nullopt);
+      else
+        table.add(s.averages[k].mean).add(s.averages[k].error);
       table.add(values.front()).add(values.back()).end_row();
     }
     if (s.drift) {
