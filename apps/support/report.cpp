@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <set>
 
 namespace tessera::apps {
 namespace {
@@ -52,7 +53,15 @@ nlohmann::ordered_json to_json(const data::Diagnostic& d) {
 
 }  // namespace
 
-void report(const std::vector<data::Diagnostic>& findings, bool json) {
+std::vector<data::Diagnostic> once(std::vector<data::Diagnostic> findings) {
+  std::set<std::string> told;
+  std::erase_if(findings,
+                [&](const data::Diagnostic& d) { return !told.insert(data::to_string(d)).second; });
+  return findings;
+}
+
+void report(const std::vector<data::Diagnostic>& all, bool json) {
+  const std::vector<data::Diagnostic> findings = once(all);
   if (json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const data::Diagnostic& d : findings) list.push_back(to_json(d));

@@ -12,6 +12,8 @@ namespace tessera::apps {
 /// as an array on stdout:
 /// [{"severity", "number", "file", "line", "column", "byte", "message", "hint", "source_line"}].
 void report(const std::vector<data::Diagnostic>& findings, bool json);
+/// What is found at one place twice, by those who read it again, is told once.
+std::vector<data::Diagnostic> once(std::vector<data::Diagnostic> findings);
 
 bool has_errors(const std::vector<data::Diagnostic>& findings);
 /// Whether the errors of these inputs are in the way of a run.

@@ -161,6 +161,7 @@ ExitCode run_anew(const Case& c, const CommandLine& line, const fs::path& path,
   if (stops(inputs, line.run)) throw data::InputError(ExitCode::input_invalid, inputs.findings);
   std::vector<data::Diagnostic> findings = c.warnings;
   findings.insert(findings.end(), inputs.findings.begin(), inputs.findings.end());
+  findings = once(std::move(findings));
   if (!line.json && line.sweep.empty()) {  // of a sweep they were told together
     std::vector<data::Diagnostic> shown = findings;
     if (line.run.verbosity < 0)

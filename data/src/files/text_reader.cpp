@@ -30,25 +30,16 @@ std::string number_hint(std::string_view s) {
   return {};
 }
 
-/// What is read twice is told once.
-void add(std::vector<Diagnostic>& to, Diagnostic d) {
-  const bool told = std::any_of(to.begin(), to.end(), [&](const Diagnostic& t) {
-    return t.number == d.number && t.place.line == d.place.line &&
-           t.place.column == d.place.column && t.message == d.message;
-  });
-  if (!told) to.push_back(std::move(d));
-}
-
 }  // namespace
 
 void Findings::error(int number, std::size_t offset, std::string message, std::string hint) {
-  add(errors_, text_->error(number, offset, std::move(message), std::move(hint)));
+  errors_.push_back(text_->error(number, offset, std::move(message), std::move(hint)));
   if (errors_.size() >= kMaxErrors) throw_if_errors();
 }
 
 void Findings::remark(Severity severity, Diagnostic d) {
   d.severity = severity;
-  if (remarks_.size() < kMaxRemarks) add(remarks_, std::move(d));
+  if (remarks_.size() < kMaxRemarks) remarks_.push_back(std::move(d));
 }
 
 void Findings::warn(int number, std::size_t offset, std::string message, std::string hint) {
