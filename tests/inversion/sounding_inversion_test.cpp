@@ -267,5 +267,44 @@ TEST(SoundingInversion, TheChainGoesOnWithTheSameBitsAndAgreesWithTheBands) {
   }
 }
 
+/// Without noise, errors of `relative` parts of |Z|; at the middle frequency of `middle` parts.
+Response exact_data(double relative, double middle) {
+  std::mt19937_64 random(1);
+  Response r = oracle::synthetic(oracle::log_frequencies(1e-2, 100, 13), three_layers::rho,
+                                 three_layers::h, 0.05, 0.0, random);
+  for (std::size_t i = 0; i < r.size(); ++i)
+    r.sigma_ohm[i] = std::abs(r.impedance_ohm[i]) * (i == 6 ? middle : relative);
+  return r;
+}
+
+// Beside errors this small the prior is lost in rounding: a model without bands is the result.
+TEST(SoundingInversion, AnImproperPosteriorLeavesTheBandsOut) {
+  std::mt19937_64 random(1);
+  Response half_space =
+      oracle::synthetic(oracle::log_frequencies(1e-2, 100, 13), {100}, {}, 0.05, 0.0, random);
+  for (std::size_t i = 0; i < half_space.size(); ++i)
+    half_space.sigma_ohm[i] = 1e-11 * std::abs(half_space.impedance_ohm[i]);
+  SoundingInversionOptions o;
+  o.posterior = PosteriorMethod::mcmc;
+  const SoundingInverter v(half_space, o);
+  const SoundingInversion& r = v.result();
+  EXPECT_EQ(r.resistivity_ohm_m.size(), 48u);
+  EXPECT_EQ(r.predicted_ohm.size(), r.response.size());
+  EXPECT_TRUE(r.q50.empty());
+  EXPECT_EQ(v.sampler(), nullptr);
+}
+
+// Where every step is rounding no weight moves the model, and the search for one ends.
+TEST(SoundingInversion, ErrorsOfNothingEndTheSearch) {
+  SoundingInversionOptions o;
+  o.layers = 48;
+  for (const auto& [relative, middle] :
+       {std::pair{1e-150, 1e-150}, {0.05, 1e-17}, {1e-30, 1e-30}, {0.05, 1e-12}}) {
+    const SoundingInverter v(exact_data(relative, middle), o);
+    EXPECT_LE(static_cast<int>(v.result().iterations.size()), o.max_iterations);
+    EXPECT_NE(v.result().reason, Reason::not_finite);
+  }
+}
+
 }  // namespace
 }  // namespace tessera::inversion

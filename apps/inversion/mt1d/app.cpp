@@ -201,10 +201,11 @@ Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dC
 
 /// The survey with what the models predict, in terms of its data: before a reference static shift.
 inversion::Survey with_predictions(const Mt1dOptions& o, const Input& input,
-                                   const std::vector<inversion::StationResult>& results) {
+                                   const BatchResult& batch) {
   inversion::Survey survey = input.survey;
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    const inversion::SoundingInversion& found = results[k].result;
+  for (std::size_t n = 0; n < batch.results.size(); ++n) {
+    const inversion::SoundingInversion& found = batch.results[n].result;
+    const std::size_t k = batch.stations[n];
     if (found.predicted_ohm.empty()) continue;
     inversion::Response r = response_of(o, input, k);
     for (std::size_t i = 0; i < r.size(); ++i)
@@ -223,7 +224,7 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
   for (const std::string& remark : input.survey.remarks) context.log.info(remark);
   context.manifest.seeds = {o.seed};
 
-  BatchResult batch = run_batch(context, o, input);
+  const BatchResult batch = run_batch(context, o, input);
   if (batch.stopped) return data::ExitCode::stopped_resumable;
   const auto& results = batch.results;
 
@@ -233,14 +234,14 @@ data::ExitCode run(RunContext& context, const Mt1dCase& c) {
   if (!vtk) context.log.warning("no VTK XML files: " + why_not);
   write_results(path, results, input.survey.has_coordinates, vtk);
   write_tables(path, results, input.survey.has_coordinates);
-  inversion::write_survey_csv(path / "data.csv", with_predictions(o, input, results));
+  inversion::write_survey_csv(path / "data.csv", with_predictions(o, input, batch));
   draw(context.folder.plots(), results, input.survey.has_coordinates, o.pictures_of_soundings,
        context.manifest.threads);
 
   data::MetricsFile metrics(context.folder.metrics_csv(),
                             {"sounding", "rms", "dplus_rms", "iterations"});
   double sum = 0, worst = 0;
-  bool aim_missed = false;
+  bool aim_missed = results.size() < input.survey.stations.size();
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& r = results[i].result;
     const std::vector<double> row{static_cast<double>(i), r.rms, r.bound.rms,

@@ -51,7 +51,8 @@ class Batch {
         results_(input.survey.stations.size()),
         chains_(input.survey.stations.size()),
         told_(input.survey.stations.size()),
-        fresh_(input.survey.stations.size()) {}
+        fresh_(input.survey.stations.size()),
+        failed_(input.survey.stations.size()) {}
 
   void restore(const data::Checkpoint& c) {
     const std::lock_guard lock(mutex_);
@@ -99,6 +100,9 @@ class Batch {
       if (results_[i] && !told_[i]) {
         put(c, prefix_of(i), *results_[i]);
         told_[i] = true;
+      } else if (failed_[i] && !told_[i]) {
+        c.put(prefix_of(i) + "failed", *failed_[i]);
+        told_[i] = true;
       } else if (chains_[i] && fresh_[i]) {
         put_chain(c, prefix_of(i), *chains_[i]);
         fresh_[i] = false;
@@ -119,6 +123,8 @@ class Batch {
           c.text(fmt::format("line/{}/text", k)));
     restore(c);
     const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < failed_.size(); ++i)
+      if (c.has(prefix_of(i) + "failed")) failed_[i] = c.text(prefix_of(i) + "failed");
     if (c.has("failure") && !failure_)
       failure_ =
           std::make_exception_ptr(Error(fmt::format("rank {}: {}", rank, c.text("failure"))));
@@ -133,6 +139,8 @@ class Batch {
       if (results_[i]) continue;
       try {
         invert(i);
+      } catch (const Error& e) {
+        leave_out(i, e.what());
       } catch (...) {
         const std::lock_guard lock(mutex_);
         if (!failure_) failure_ = std::current_exception();
@@ -172,9 +180,22 @@ class Batch {
   void rethrow() {
     if (failure_) std::rethrow_exception(failure_);
   }
-  std::vector<inversion::StationResult> take() {
-    std::vector<inversion::StationResult> out;
-    for (auto& r : results_) out.push_back(std::move(*r));
+  /// Whether each sounding has a result or has failed.
+  bool complete() {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      if (!results_[i] && !failed_[i]) return false;
+    return true;
+  }
+  /// Throws the first failure where there is no result.
+  BatchResult take() {
+    BatchResult out;
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      if (results_[i]) {
+        out.results.push_back(std::move(*results_[i]));
+        out.stations.push_back(i);
+      }
+    if (out.results.empty()) throw Error(failed_.front().value());
     return out;
   }
 
@@ -189,6 +210,14 @@ class Batch {
     } catch (const std::exception& e) {
       return e.what();
     }
+  }
+
+  void leave_out(std::size_t i, const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    chains_[i].reset();
+    failed_[i] = why;
+    lines_.push_back({data::LogLevel::error,
+                      fmt::format("{} is left out: {}", input_.survey.stations[i].id, why)});
   }
 
   void invert(std::size_t i) {
@@ -233,6 +262,13 @@ class Batch {
            fmt::format(
                "{}: an RMS of {:.3g} is asked for, but no layered earth comes below {:.4g} (D+)",
                station.id, r.target_rms, r.bound.rms)});
+    if (options_.posterior.method != inversion::PosteriorMethod::none && r.q50.empty() &&
+        r.reason != inversion::Reason::not_finite)
+      lines.push_back(
+          {data::LogLevel::warning,
+           fmt::format("{}: no bands: beside errors as small as these the prior is lost "
+                       "in rounding (data.error_floor)",
+                       station.id)});
     const std::lock_guard lock(mutex_);
     results_[i] = std::move(found);
     chains_[i].reset();
@@ -248,6 +284,7 @@ class Batch {
   std::vector<std::optional<inversion::StationResult>> results_;
   std::vector<std::optional<inversion::Chain>> chains_;
   std::vector<bool> told_, fresh_;  ///< results that rank 0 has, chains that it has not
+  std::vector<std::optional<std::string>> failed_;  ///< why there will be no result
   std::vector<Line> lines_;
   std::exception_ptr failure_;
   std::atomic<std::size_t> next_{0}, finished_{0};
@@ -392,13 +429,13 @@ BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& 
       throw;
     }
   }
-  batch.rethrow();
-  const bool complete = batch.finished() == input.survey.stations.size();
   save();
+  batch.rethrow();
+  const bool complete = batch.complete();
   progress.update(batch.finished());
   progress.finish(complete ? "finished" : "stopped");
   if (!complete) return {.stopped = true};
-  return {.results = batch.take()};
+  return batch.take();
 }
 
 void help_with_batch(HelpContext& with, const Mt1dOptions& options, const Input& input) {

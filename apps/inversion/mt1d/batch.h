@@ -11,8 +11,9 @@ namespace tessera::apps::mt1d {
 
 struct BatchResult {
   bool stopped = false;  ///< a stop was asked for; the checkpoint is written
-  std::vector<inversion::StationResult>
-      results;  ///< of all soundings, in their order; empty when stopped
+  /// Of the soundings that did not fail, in their order; empty when stopped.
+  std::vector<inversion::StationResult> results;
+  std::vector<std::size_t> stations;  ///< of the results
 };
 
 /// Threads that `soundings` are inverted on where `wanted` are there.
@@ -28,7 +29,8 @@ inline constexpr double seconds_of_round = 0.05;
 /// line each as it ends. Goes on from the newest checkpoint of the run folder; writes checkpoints
 /// periodically, at a stop and at the end. A checkpoint holds the finished results and the chains
 /// of the running ones, so that the results do not depend on how often the run was interrupted, nor
-/// on the numbers of threads and ranks.
+/// on the numbers of threads and ranks. A sounding that fails is told and left out, and tried again
+/// by the next resume; where all do, the first failure is thrown.
 BatchResult run_batch(RunContext& run, const Mt1dOptions& options, const Input& input);
 /// What the other ranks do meanwhile: they write nothing.
 void help_with_batch(HelpContext& with, const Mt1dOptions& options, const Input& input);

@@ -137,9 +137,10 @@ class OccamStep {
     s_.closing_in = true;
   }
 
-  /// A step to the minimum for mu, or, at it, for the next mu.
+  /// A step to the minimum for mu, or, at it, for the next mu. Where no weight of many moves the
+  /// model, errors are so small that steps are rounding: it stands.
   void close_in_from(const Linearization& linear) {
-    for (;;) {
+    for (int tries = 0; tries < most_tries; ++tries) {
       if (s_.choose_mu) {
         if (!choose_mu(linear)) return finish();
       } else if (s_.reached && s_.steps_here < steps_with_mu) {
@@ -156,6 +157,7 @@ class OccamStep {
       }
       if (!found_minimum()) return;
     }
+    finish();
   }
 
   /// Also where minima were looked for that lie above it.
@@ -197,8 +199,11 @@ class OccamStep {
     const double last = s_.mu;
     s_.mu = weight_for(linear, 0.995 * s_.aim, least(), most());
     if (s_.mu >= most() * 0.999 && !s_.above) return last < options_.mu_largest * 0.999;
-    // Away from both ends of what is known; of the end of the search alone by no more than that.
-    const double inside = s_.below && s_.above ? 0.1 * std::log(most() / least()) : 2 * enough;
+    // Away from both ends of what is known; of the end of the search alone by no more than that,
+    // and always on between them.
+    const double between = std::log(most() / least()),
+                 inside =
+                     s_.below && s_.above ? 0.1 * between : std::min(2 * enough, 0.5 * between);
     s_.mu = std::clamp(s_.mu, least() * std::exp(inside), most() * std::exp(-inside));
     return true;
   }
@@ -230,6 +235,7 @@ class OccamStep {
 
   static constexpr double enough = 0.02;   ///< of ln mu: it need not be known better
   static constexpr int steps_with_mu = 6;  ///< in which mu follows; then it stands
+  static constexpr int most_tries = 40;    ///< weights from one Jacobian
 
   const InverseProblem& problem_;
   const Smoothing& smoothing_;

@@ -71,7 +71,9 @@ Posterior laplace(const InverseProblem& p, const GaussianPrior& prior,
     factor.compute(h);
   }
   if (factor.info() != Eigen::Success)
-    throw Error("[laplace] the prior is not proper: the Gauss-Newton matrix is singular");
+    throw SingularPosterior(
+        "[laplace] the Gauss-Newton matrix is singular: the prior is not proper, or lost in the "
+        "rounding of data of very small errors");
   out.precision = to_matrix(h);
   out.log_determinant = 2 * factor.matrixLLT().diagonal().array().log().sum();
   keep_variances(factor.solve(MatrixXd::Identity(n, n)).diagonal());

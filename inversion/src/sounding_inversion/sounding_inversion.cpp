@@ -156,6 +156,16 @@ std::vector<Iteration> with_stated_errors(std::vector<Iteration> rows, double er
   return rows;
 }
 
+/// What `laplace_of` finds; nothing where the curvature is lost in rounding.
+template <class Laplace>
+auto unless_singular(Laplace&& laplace_of) -> std::optional<decltype(laplace_of())> {
+  try {
+    return laplace_of();
+  } catch (const SingularPosterior&) {
+    return std::nullopt;
+  }
+}
+
 /// A few layers in place of the smooth model, with bands by Laplace's approximation; what they
 /// predict.
 std::vector<double> fit_few_layers(SoundingInversion& out, const Setup& s,
@@ -182,12 +192,13 @@ std::vector<double> fit_few_layers(SoundingInversion& out, const Setup& s,
   InverseProblem p = s.problem;
   p.fixed.clear();
   p.forward = layered_forward_free(frequency, static_cast<int>(layers));
-  const Posterior post = laplace(p, few.prior, few.m);
-  out.exact_hessian = post.exact_hessian;
+  const auto post = unless_singular([&] { return laplace(p, few.prior, few.m); });
+  if (!post) return few.predicted;
+  out.exact_hessian = post->exact_hessian;
   const auto band = [&](double half_width) {
     std::vector<double> v;
     for (std::size_t j = 0; j < layers; ++j)
-      v.push_back(std::exp(few.m[j] + half_width * post.standard_deviation[j]));
+      v.push_back(std::exp(few.m[j] + half_width * post->standard_deviation[j]));
     return v;
   };
   const double half50 = normal_half_width(0.5), half90 = normal_half_width(0.9);
@@ -290,7 +301,9 @@ SoundingInverter::SoundingInverter(Response response, SoundingInversionOptions o
   const double larger = out.error_scale / scale_of_fit;
   const auto grid = o.order == 1 ? roughness_grid(s.smooth.std_ln_rho)
                                  : std::vector<double>{fit.mu / (larger * larger)};
-  const SmoothPosterior posterior = smooth_posterior(p, smoothing, grid, fit.m);
+  const auto found = unless_singular([&] { return smooth_posterior(p, smoothing, grid, fit.m); });
+  if (!found) return;
+  const SmoothPosterior& posterior = *found;
   out.exact_hessian = posterior.exact_hessian;
   out.correlation_decades =
       o.order == 1 ? s.smooth.correlation_decades(posterior.components[posterior.most_probable].mu)

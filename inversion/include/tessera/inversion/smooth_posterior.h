@@ -33,6 +33,7 @@ struct SmoothPosterior {
 
 /// Follows the optimum from the largest mu to the smallest, starting from `start` (Gauss-Newton's
 /// Hessian decides which components matter; those of weight 0.05 and more get the exact one).
+/// Throws SingularPosterior.
 SmoothPosterior smooth_posterior(const InverseProblem& problem, const Smoothing& smoothing,
                                  std::vector<double> mu_grid, const std::vector<double>& start,
                                  const GaussNewtonOptions& options = {});

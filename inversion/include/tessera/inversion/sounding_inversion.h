@@ -83,7 +83,8 @@ struct SoundingInversion {
   double loss_rms = 0;  ///< with the loss in force
   double mu = 0, roughness = 0;
   DepthOfInvestigation depth;
-  std::vector<double> q05, q25, q50, q75, q95;  ///< ohm m, [n]; empty without posterior
+  /// ohm m, [n]; empty without posterior, or where it is singular (SingularPosterior)
+  std::vector<double> q05, q25, q50, q75, q95;
   double error_scale = 1;          ///< the posterior's errors are the stated ones times this
   double correlation_decades = 0;  ///< most probable of the prior
   bool exact_hessian = true;
@@ -92,8 +93,9 @@ struct SoundingInversion {
   int starts_agreeing = 0;                              ///< few_layer
 };
 
-/// The deterministic part: bound, model, Laplace posterior. With `PosteriorMethod::mcmc` the
-/// sampler is ready to be advanced in pieces; `finish` then takes the bands from the chain.
+/// The deterministic part: bound, model, Laplace posterior. With `PosteriorMethod::mcmc` and a
+/// posterior that is not singular the sampler is ready to be advanced in pieces; `finish` then
+/// takes the bands from the chain.
 class SoundingInverter {
  public:
   /// Throws tessera::Error for unusable options; an inversion that does not reach its aim is a
