@@ -14,7 +14,7 @@ class Mt2d : public AppTest {
   /// Soundings of a block in a half-space, with noise: RUN is written, and case.toml inverts its
   /// table.
   void make_soundings(std::string more = "") {
-    if (!holds(more, "noise")) more = "noise = {impedance = 0.03, tipper = 0.01}\n" + more;
+    if (!holds(more, "noise")) more = "noise.impedance = 0.03\n" + more;
     write("forward.toml",
           "app = \"inversion.mt2d\"\ntask = \"forward\"\n"
           "data.error_floor = 0\n"

@@ -265,4 +265,64 @@ TEST_F(Mt2d, KeysThatAForwardRunDoesNotReadAreNamed) {
   told(outline + "mesh.cell_width = \"1 km\"\n", "mesh.cell_width");
 }
 
+// The doubts that files of soundings have are those of tables, too: time sign and unit.
+TEST_F(Mt2d, TablesAreLookedAtForUnitAndTimeSign) {
+  const auto check = [&](const char* app, const std::string& more,
+                         const std::function<std::vector<std::string>(double)>& rows) {
+    write("t.csv", unsorted_table(rows));
+    write("c.toml", fmt::format("app = \"{}\"\ndata.files = \"t.csv\"\n{}", app, more));
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out + o.err;
+  };
+  const auto of_impedance = [](double part, const char* unit, double re, double im) {
+    return std::vector{fmt::format("zxy_re,{},{},{}", unit, re * part, 0.1 * part),
+                       fmt::format("zxy_im,{},{},{}", unit, im * part, 0.1 * part)};
+  };
+  const auto ohm = [](double f) {  // of 100 ohm m
+    return std::sqrt(8e-7 * std::numbers::pi * std::numbers::pi * f * 100 / 2);
+  };
+  const double field_unit = 4e-4 * std::numbers::pi;
+  for (const auto& [app, more] : {std::pair{"inversion.mt1d", "data.response = \"xy\"\n"},
+                                  {"inversion.mt2d", "data.responses = [\"te\"]\n"}}) {
+    std::string said =
+        check(app, more, [&](double f) { return of_impedance(ohm(f), "ohm", 1, 1); });
+    EXPECT_FALSE(holds(said, "E0330") || holds(said, "E0331")) << said;
+    said = check(app, more, [&](double f) { return of_impedance(ohm(f), "ohm", 1, -1); });
+    EXPECT_TRUE(holds(said,
+                      "t.csv: warning E0330: station t0: the xy phase leaves 0..90 degrees "
+                      "at 3 of 3 frequencies (median -45 degrees)") &&
+                holds(said, "tables are in e^{+i omega t}"))
+        << said;
+    said = check(app, more, [&](double f) { return of_impedance(ohm(f), "mV/km/nT", 1, 1); });
+    EXPECT_TRUE(holds(said,
+                      "E0331: station t2: the median apparent resistivity in the table is "
+                      "0.00016 ohm m") &&
+                holds(said, "with \"ohm\" in the column unit it would be 100 ohm m"))
+        << said;
+    said =
+        check(app, more, [&](double f) { return of_impedance(ohm(f) / field_unit, "ohm", 1, 1); });
+    EXPECT_TRUE(holds(said, "E0331") &&
+                holds(said, "with \"mV/km/nT\" in the column unit it would be 100 ohm m"))
+        << said;
+    said = check(app, more, [](double) {
+      return std::vector<std::string>{"log10_rho_xy,1,8.6,0.03", "phase_xy,deg,-65,2"};
+    });
+    EXPECT_TRUE(holds(said, "E0330") && holds(said, "(median -65 degrees)") &&
+                holds(said, "in the table is 4e+08 ohm m") &&
+                holds(said, "log10_rho is the decimal logarithm of ohm m"))
+        << said;
+  }
+  // -Zyx lies where Zxy does, and the determinant's root has a positive real part.
+  for (const char* response : {"yx", "determinant"}) {
+    const std::string kind = std::string(response) == "yx" ? "yx" : "det";
+    const std::string said =
+        check("inversion.mt1d", fmt::format("data.response = \"{}\"\n", response), [&](double f) {
+          return std::vector{fmt::format("z{}_re,ohm,{},{}", kind, ohm(f), 0.1 * ohm(f)),
+                             fmt::format("z{}_im,ohm,{},{}", kind, -ohm(f), 0.1 * ohm(f))};
+        });
+    EXPECT_TRUE(holds(said, fmt::format("the {} phase leaves 0..90 degrees", response))) << said;
+  }
+}
+
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sounding_finish.h"
 
+#include "sounding/conventions.h"
 #include "tessera/data/median.h"
 #include "tessera/inversion/mt_transform.h"
 
@@ -12,9 +13,6 @@
 
 namespace tessera::inversion {
 namespace {
-
-// Rocks and sea water lie far inside; a mistaken unit is a factor of (4 pi 1e-4)^2, six decades.
-constexpr double kLowestRho = 0.05, kHighestRho = 1e6;
 
 /// EMPTY, 1e32, 1e33 and whatever else stands for "nothing measured".
 bool is_missing(double v) { return !(std::abs(v) < 1e30); }
@@ -199,36 +197,25 @@ void review_values(const Sounding& s, Findings& findings) {
 /// The two ways to misread an impedance show in the xy phase and in the size of the apparent
 /// resistivity.
 void review_conventions(const Sounding& s, const ReadOptions& options, Findings& findings) {
-  std::vector<double> rho;
-  std::size_t outside = 0, mirrored = 0, n = 0;
-  std::vector<double> phases;
+  std::vector<double> rho, phases;
   for (std::size_t i = 0; i < s.size(); ++i) {
     const double omega = 2 * std::numbers::pi * s.frequency_hz[i];
     for (const Complex z : {s.impedance[i][0][1], s.impedance[i][1][0]})
       if (std::abs(z) > 0) rho.push_back(std::norm(z) / (omega * mu0));
     const Complex xy = s.impedance[i][0][1];
     if (!(std::abs(xy) > 0)) continue;
-    const double phase = std::arg(xy) * 180 / std::numbers::pi;
-    ++n;
-    phases.push_back(phase);
-    outside += phase < 0 || phase > 90;
-    mirrored += phase < 0 && phase >= -90;
+    phases.push_back(std::arg(xy) * 180 / std::numbers::pi);
   }
-  if (outside) {
+  if (const PhaseReview review = review_phases("xy", phases); review.outside) {
     std::string hint;
-    if (2 * mirrored > n)
+    if (review.mirrored)
       hint = options.sign ? "the sign = option in force may be wrong for this file"
                           : "if the file uses e^{-i omega t}, read it with sign = \"minus\"; "
                             "nothing was converted";
-    findings.warn(
-        330,
-        fmt::format(
-            "the xy phase leaves 0..90 degrees at {} of {} frequencies (median {:.0f} degrees)",
-            outside, n, data::median(phases)),
-        hint);
+    findings.warn(330, review.what, hint);
   }
   const double typical = data::median(rho);
-  if (!(typical > 0) || (typical >= kLowestRho && typical <= kHighestRho)) return;
+  if (!(typical > 0) || is_of_the_earth(typical)) return;
   if (s.impedance_from_resistivity) {  // its units are those of the file, whatever is asked for
     findings.warn(
         331, fmt::format("the median apparent resistivity in the file is {:.2g} ohm m", typical));
@@ -239,7 +226,7 @@ void review_conventions(const Sounding& s, const ReadOptions& options, Findings&
         fmt::format("the median apparent resistivity is {:.2g} ohm m with the impedance in {}",
                     typical, from_ohm ? "ohm" : "mV/km/nT");
     std::string hint;
-    if (other >= kLowestRho && other <= kHighestRho)
+    if (is_of_the_earth(other))
       hint = fmt::format(
           "in {} it would be {:.3g} ohm m: read it with units = \"{}\"; nothing was converted",
           from_ohm ? "mV/km/nT" : "ohm", other, from_ohm ? "field" : "ohm");

@@ -389,7 +389,13 @@ std::vector<StationData> stations_of_table(const std::filesystem::path& file,
   }
   if (options.floors_of_tables) raise_errors(all.data, *options.floors_of_tables);
   std::vector<StationData> out;
-  for (Station& s : all.stations) {
+  for (std::size_t k = 0; k < all.stations.size(); ++k) {
+    Station& s = all.stations[k];
+    s.sounding.findings = doubts_of_rows(all.data, k);
+    for (data::Diagnostic& d : s.sounding.findings) {
+      d.place.file = file.string();
+      d.message = fmt::format("station {}: {}", s.id, d.message);
+    }
     s.file = one.list().front();
     s.absent_periods_s = options.mask_periods_s;
     out.push_back({std::move(s), {}});

@@ -17,7 +17,7 @@ task = "forward"
 section.resistivity = "100 ohm*m"
 stations = {first = "-3 km", last = "3 km", count = 4}
 frequencies.at = ["10 Hz", "1 Hz"]
-noise = {impedance = 0.03, tipper = 0.01}
+noise.impedance = 0.03
 output.pictures = false
 [[section.body]]
 points = [["-1 km", "300 m"], ["1 km", "300 m"], ["1 km", "1 km"], ["-1 km", "1 km"]]
