@@ -94,6 +94,13 @@ void add_scaled(Fill& fill, const Fill& part, double volume) {
   }
 }
 
+bool are_layers(const Seen& seen) {
+  const Point& n = seen.partial[0].local.normal;
+  return std::all_of(seen.partial.begin(), seen.partial.end(), [&](const Partial& p) {
+    return p.local.kind == Local::Kind::layer && !p.of_pixels() && are_parallel(n, p.local.normal);
+  });
+}
+
 /// Parallel faces only: media in layers across one normal.
 Fill layered(const Seen& seen, const Box& box) {
   const Point n = seen.partial[0].local.normal;
@@ -262,6 +269,7 @@ Fill divided(const Seen& seen, const Box& box, const Cuts& cuts, bool at_faces, 
           part.centre[k] = box.centre[k] + (cuts[k][index[k]] + cuts[k][index[k] + 1]) / 2;
           const auto [from, to] = part_of(k, index[k]);
           part.from[k] = from, part.to[k] = to;
+          part.mirrored[k] = box.mirrored[k] && (std::isfinite(from) || std::isfinite(to));
           volume *= share(k, index[k]);
         }
         if (!(volume > 0)) {  // beyond what counts
@@ -308,7 +316,8 @@ std::optional<int> only_medium(const Structures& from_top, int background, const
   return seen.base;
 }
 
-/// A part of a box is filled the way in which all of it is.
+/// A part of a box is filled the way in which all of it is, but where a mesh is a plane in all of
+/// it and bends in the part.
 Fill fill_box(const Structures& from_top, int background, const Box& box, int depth) {
   const Seen seen = look(from_top, background, {box.centre, box.size});
   if (seen.partial.empty()) return {{{seen.base, 1}}, {}, true};
@@ -316,14 +325,9 @@ Fill fill_box(const Structures& from_top, int background, const Box& box, int de
     if (!box.is_part()) return fill(seen, box);
     const Seen part = look(from_top, background, box);
     if (part.partial.empty()) return {{{part.base, 1}}, {}, true};
-    return fill(part, box);
+    return fill == layered && !are_layers(part) ? independent(part, box) : fill(part, box);
   };
-  const Point& n = seen.partial[0].local.normal;
-  if (std::all_of(seen.partial.begin(), seen.partial.end(), [&](const Partial& p) {
-        return p.local.kind == Local::Kind::layer && !p.of_pixels() &&
-               are_parallel(n, p.local.normal);
-      }))
-    return counts(layered);
+  if (are_layers(seen)) return counts(layered);
   if (seen.partial.size() == 1 && seen.partial[0].local.exact) return counts(independent);
   if (const auto cuts = faces_along_axes(seen, box)) return divided(seen, box, *cuts, true, depth);
   if (depth < halvings) return divided(seen, box, halves(box), false, depth + 1);

@@ -26,6 +26,7 @@ Fill fill_along(const SceneOrder& scene, const Spans& spans, Box box, int axis) 
     box.size[axis] = s.box_high - s.box_low;
     box.from[axis] = s.low > s.box_low ? s.low : -INFINITY;
     box.to[axis] = s.high < s.box_high ? s.high : INFINITY;
+    box.mirrored[static_cast<std::size_t>(axis)] = s.mirrored;
     parts.push_back(fill_along(scene, spans, box, axis + 1));
   }
   if (parts.size() == 1) {

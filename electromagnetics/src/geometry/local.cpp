@@ -133,7 +133,9 @@ Local behind(const Face& face, const Box& box) {
 /// What counts of the box is all that a mesh is cut by.
 Local mesh_local(const MeshBody& body, const Point& origin, const Box& box) {
   const Box counted = box.counted();
-  Local out = local_mesh(body, {minus(counted.centre, origin), counted.size});
+  Local out = local_mesh(body, {.centre = minus(counted.centre, origin),
+                                .size = counted.size,
+                                .mirrored = counted.mirrored});
   const Point moved = minus(counted.centre, box.centre);
   for (Piece& piece : out.pieces) piece.offset += dot(piece.normal, moved);
   if (out.kind == Kind::layer)
@@ -176,6 +178,7 @@ Box Box::counted() const {
     if (!(from[k] > low || to[k] < high)) continue;
     const double a = std::max(low, from[k]), b = std::min(high, to[k]);
     out.centre[k] = (a + b) / 2, out.size[k] = b - a;
+    out.mirrored[static_cast<std::size_t>(k)] = mirrored[static_cast<std::size_t>(k)];
   }
   return out;
 }

@@ -14,9 +14,10 @@ namespace tessera::electromagnetics::detail {
 struct Box {
   Point centre, size;
   Point from{-INFINITY, -INFINITY, -INFINITY}, to{INFINITY, INFINITY, INFINITY};
-  double radius() const;  // half of the diagonal
+  std::array<bool, 3> mirrored{};  ///< the rest of it has the image of the part that counts
+  double radius() const;           // half of the diagonal
   bool is_part() const;
-  /// The part from `from` to `to` as a box; itself where that is all.
+  /// The part from `from` to `to` as a box, with its mirrors; itself where that is all.
   Box counted() const;
 };
 

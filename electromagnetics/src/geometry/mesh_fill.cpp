@@ -261,6 +261,10 @@ Local local_mesh(const MeshBody& mesh, const Box& box) {
     total += area;
     out.pieces.push_back({normal, dot(normal, minus(p.middle, box.centre)), area});
   }
+  Point with_image = sum;  // of all of the box
+  for (std::size_t k = 0; k < 3; ++k)
+    if (box.mirrored[k]) with_image[k] = 0;
+  if (norm(with_image) > even * total) sum = with_image;
   if (whole && norm(sum) > even * total) {
     const Point n = times(1 / norm(sum), sum);
     return {.kind = Local::Kind::layer,
