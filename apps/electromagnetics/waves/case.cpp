@@ -6,6 +6,7 @@
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/domain.h"
 #include "electromagnetics/waves/exterior.h"
+#include "electromagnetics/waves/loads.h"
 #include "electromagnetics/waves/sheets.h"
 #include "electromagnetics/waves/wires.h"
 #include "tessera/electromagnetics/pixels.h"
@@ -245,7 +246,8 @@ std::shared_ptr<const em::CutCellFractions> make_open(const Case& c) {
                              {.conformal = c.options.grid.conductors == ConductorChoice::conformal,
                               .wires = wires.wires,
                               .taken = taken,
-                              .stepped = computed(c)}));
+                              .stepped = computed(c),
+                              .symmetry = symmetry_of(c)}));
 }
 
 double middle_of_band(const Case& c) { return (c.frequency_min + c.frequency_max) / 2; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/circuit_medium.h"
 #include "circuits/edge_at.h"
+#include "grid/nearer_line.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 
@@ -68,14 +69,19 @@ Extent cut_at_mirrors(const YeeGrid& grid, Faces faces, std::array<bool, 2> symm
   return out;
 }
 
-/// Across the current: lines.
-Extent across(const YeeGrid& grid, Faces faces, std::array<bool, 2> symmetry, int axis, double low,
-              double high) {
+/// Across the current: lines. One without width is on that to which thin conductors there go, a
+/// wider one on those that are in it.
+Extent across(const YeeGrid& grid, const detail::NearerLine& nearer, Faces faces,
+              std::array<bool, 2> symmetry, int axis, double low, double high) {
   if (!grid.resolved(axis)) return {{0}, {1}};
   const bool periodic = faces.low == Boundary::periodic;
   Extent out = cut_at_mirrors(grid, faces, symmetry, axis, Boundary::pmc, low, high);
-  const int n = grid.cells(axis), first = nearest_line(grid.lines[axis], low),
-            last = nearest_line(grid.lines[axis], high);
+  const std::vector<double>& lines = grid.lines[axis];
+  const double near = kOnLine * grid.smallest_length(axis), middle = (low + high) / 2;
+  const bool thin = high - low <= near;
+  const int n = grid.cells(axis),
+            first = thin ? nearer.line(axis, middle) : nearest_line(lines, low + near),
+            last = thin ? first : nearest_line(lines, high - near);
   for (int i = first; i <= last; ++i) {
     if (periodic && i == n && first == 0 && last != first) continue;
     if (!periodic &&
@@ -122,11 +128,12 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
   if (e.axis < 0 || e.axis > 2)
     throw Error(fmt::format("[place] expected an axis 0, 1 or 2, got {}", e.axis));
   need_inside(grid, e);
+  const detail::NearerLine nearer(grid, faces, symmetry);
   std::array<Extent, 3> extent;
   for (int d = 0; d < 3; ++d) {
     const auto u = static_cast<std::size_t>(d);
     extent[u] = d == e.axis ? along(grid, faces[u], symmetry[u], d, e.low[u], e.high[u])
-                            : across(grid, faces[u], symmetry[u], d, e.low[u], e.high[u]);
+                            : across(grid, nearer, faces[u], symmetry[u], d, e.low[u], e.high[u]);
   }
   const auto a = static_cast<std::size_t>(e.axis), b = (a + 1) % 3, c = (a + 2) % 3;
   PlacedElement out;

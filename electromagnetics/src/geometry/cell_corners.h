@@ -4,7 +4,7 @@
 // x, 2 along y, 4 along z.
 #pragma once
 #include "geometry/cut_cell_limit.h"
-#include "geometry/thin_metal.h"
+#include "grid/nearer_line.h"
 
 #include <set>
 
@@ -13,6 +13,7 @@ namespace tessera::electromagnetics::detail {
 struct CellCorners {
   const YeeGrid& grid;
   const Periodic& periodic;
+  const NearerLine& nearer;
 
   Cell wrapped(Cell node) const {
     for (std::size_t d = 0; d < 3; ++d)
@@ -43,9 +44,16 @@ struct CellCorners {
   int nearest_corner(const Cell& cell, const Point& p) const {
     int bits = 0;
     for (int d = 0; d < 3; ++d)
-      if (grid.resolved(d) &&
-          share(d, cell[static_cast<std::size_t>(d)], p[static_cast<std::size_t>(d)]) > not_above)
+      if (const auto u = static_cast<std::size_t>(d);
+          grid.resolved(d) && share(d, cell[u], p[u]) > nearer.low_up_to(d, cell[u]))
         bits |= 1 << d;
+    return bits;
+  }
+  /// The one that its middle goes to.
+  int corner_of_ties(const Cell& cell) const {
+    int bits = 0;
+    for (int d = 0; d < 3; ++d)
+      if (nearer.ties_go_high(d, cell[static_cast<std::size_t>(d)])) bits |= 1 << d;
     return bits;
   }
   Point place_of(const Cell& cell, int bits) const {

@@ -24,7 +24,8 @@
 namespace tessera::electromagnetics {
 namespace {
 
-using detail::Box, detail::Metal, detail::ThinCourse, detail::ThinMetalInFace, detail::edges_of;
+using detail::Box, detail::Metal, detail::NearerLine, detail::ThinCourse, detail::ThinMetalInFace,
+    detail::edges_of;
 
 auto order(const Edge& e) { return std::tuple(e.component, e.k, e.j, e.i); }
 
@@ -33,30 +34,34 @@ struct FoundFraction {
   double fraction;
   bool inside = false;  // of metal, a cell away from its surface: edges beside it may not be listed
   ThinMetalInFace thin{};
-  std::optional<std::size_t> body{};  // whose metal that is: of faces, the thin one or an island
+  std::optional<std::size_t> body{};  // of faces: whose metal the thin one or an island is
+  std::vector<std::size_t> bodies{};  // of edges: whose metal begins, ends or has its middle there
   std::vector<Point> islands{};       // of faces: metal in them, off their rim
   bool low = false, high = false;     // of edges: which ends are the nearest to metal on them
 };
 
-/// An edge, of which `metal` leaves the share `fraction` open.
-FoundFraction look_along(const Metal& metal, const Edge& edge, const Point& from, const Point& to) {
+/// An edge, of which `metal` leaves the share `fraction` open; metal in it with its middle up to
+/// `low_up_to` is nearer to its low end.
+FoundFraction look_along(const Metal& metal, const Edge& edge, const Point& from, const Point& to,
+                         double low_up_to) {
   FoundFraction out{edge, detail::open_length(metal, from, to)};
   for (const detail::Stretch& s : metal.along(from, to)) {
-    const double middle = (s.from + s.to) / 2;
-    if (!out.body)
-      out.body =
-          metal.body_at({from[0] + middle * (to[0] - from[0]), from[1] + middle * (to[1] - from[1]),
-                         from[2] + middle * (to[2] - from[2])});
+    const double middle = (s.from + s.to) / 2, hair = 1e-3 * (s.to - s.from);
+    for (const double t : {s.from + hair, middle, s.to - hair})
+      if (const auto body =
+              metal.body_at({from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1]),
+                             from[2] + t * (to[2] - from[2])}))
+        out.bodies.push_back(*body);
     const bool within = s.from > 0 && s.to < 1, touches = !within && out.fraction < 1;
-    out.low = out.low || (touches && s.from <= 0) || (within && middle < detail::not_above);
-    out.high = out.high || (touches && s.to >= 1) || (within && middle >= detail::not_above);
+    out.low = out.low || (touches && s.from <= 0) || (within && middle < low_up_to);
+    out.high = out.high || (touches && s.to >= 1) || (within && middle >= low_up_to);
   }
   return out;
 }
 
 /// What is open of one edge or face.
 FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
-                   const Periodic& periodic, const Edge& edge) {
+                   const Periodic& periodic, const NearerLine& nearer, const Edge& edge) {
   const int at[3] = {edge.i, edge.j, edge.k}, axis = axis_of(edge.component);
   Point low, side[3] = {};
   Box box{};
@@ -70,21 +75,25 @@ FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, co
   }
   const Metal metal(scene, media, box, 1e-6 * shortest, detail::twins_of(grid, edge, periodic));
   if (metal.settled()) return {edge, metal.closed() ? 0.0 : 1.0};
+  const auto low_up_to = [&](int d) {
+    return nearer.low_up_to(d, std::min(at[d], grid.cells(d) - 1));
+  };
   const auto along = [&](int d) {
     return look_along(metal, edge, low,
-                      {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]});
+                      {low[0] + side[d][0], low[1] + side[d][1], low[2] + side[d][2]},
+                      low_up_to(d));
   };
   if (is_electric(edge.component)) return along(axis);
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
   FoundFraction out{edge, 1};
   if (grid.resolved(b) && grid.resolved(c)) {
     out.fraction = detail::open_area(metal, low, side[b], side[c]);
-    out.thin = detail::thin_metal_in(metal, low, side[b], side[c]);
+    out.thin = detail::thin_metal_in(metal, low, side[b], side[c], {low_up_to(b), low_up_to(c)});
     out.islands = detail::islands_of_metal(metal, low, side[b], side[c]);
   } else {
     const int d = grid.resolved(c) ? c : b;
     out.fraction = along(d).fraction;
-    if (grid.resolved(d)) out.thin = detail::thin_metal_in(metal, low, side[d]);
+    if (grid.resolved(d)) out.thin = detail::thin_metal_in(metal, low, side[d], low_up_to(d));
   }
   if (out.thin.course != ThinCourse::none)
     out.body = metal.body_at(out.thin.middle);
@@ -97,7 +106,7 @@ FoundFraction look(const SceneOrder& scene, const std::vector<Medium>& media, co
 /// all open.
 std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
                                            const std::vector<Medium>& media, const YeeGrid& grid,
-                                           const Periodic& periodic) {
+                                           const Periodic& periodic, const NearerLine& nearer) {
   const int n[3] = {grid.cells(0), grid.cells(1), grid.cells(2)};
   UniformMedia uniform;  // of a few planes at a time
   const auto medium_at = [&](int i, int j, int k) {
@@ -126,8 +135,8 @@ std::vector<FoundFraction> look_everywhere(const SceneOrder& scene,
         if (medium >= 0 &&
             !(media[static_cast<std::size_t>(medium)].pec && beside_surface(i, j, k)))
           continue;
-        const FoundFraction f =
-            medium >= 0 ? FoundFraction{edge, 0, true} : look(scene, media, grid, periodic, edge);
+        const FoundFraction f = medium >= 0 ? FoundFraction{edge, 0, true}
+                                            : look(scene, media, grid, periodic, nearer, edge);
         if (f.fraction < 1 || f.thin.course != ThinCourse::none || f.low || f.high ||
             !f.islands.empty())
           slabs[static_cast<std::size_t>(c * (n[2] + 1) + k)].push_back(f);
@@ -276,7 +285,8 @@ ThinMetal& told_of(std::vector<ThinMetal>& list, std::size_t structure) {
 /// Rods between the edges of the grid (metal_rods.h): adds to `placed` what becomes metal.
 void place_metal_rods(std::vector<FoundFraction>& list, const SceneOrder& scene,
                       const std::vector<Medium>& media, const YeeGrid& grid,
-                      const Periodic& periodic, const std::array<bool, 6>& stepped,
+                      const Periodic& periodic, const NearerLine& nearer,
+                      const std::array<bool, 6>& stepped,
                       const std::function<bool(const Edge&)>& within_metal, PlacedMetal& placed,
                       CutCellFractions& out) {
   std::vector<detail::MetalIslands> islands;
@@ -293,11 +303,11 @@ void place_metal_rods(std::vector<FoundFraction>& list, const SceneOrder& scene,
     else if (f.low || f.high)
       crossed.push_back({f.edge, f.low, f.high});
   }
-  const detail::PlacedRods rods =
-      detail::place_rods(scene, media, grid, periodic, islands, crossed, metal, [&](const Edge& e) {
-        const FoundFraction* f = find(list, e);
-        return f && closed(*f);
-      });
+  const detail::PlacedRods rods = detail::place_rods(scene, media, grid, periodic, nearer, islands,
+                                                     crossed, metal, [&](const Edge& e) {
+                                                       const FoundFraction* f = find(list, e);
+                                                       return f && closed(*f);
+                                                     });
   for (const Edge& e : rods.left)
     if (FoundFraction* f = find(list, e); f && f->fraction > 0) f->fraction = 1;
   put_metal(list, rods.edges);
@@ -322,13 +332,11 @@ void tell_unseen(const std::vector<FoundFraction>& list, const SceneOrder& scene
                  const std::vector<Medium>& media, const YeeGrid& grid,
                  const std::array<bool, 6>& stepped, CutCellFractions& out) {
   std::vector<bool> seen(scene.scene().structures.size(), false), by_area = seen;
-  for (const FoundFraction& f : list)
-    if (f.body && stepped[f.edge.component]) {
-      if (is_electric(f.edge.component))
-        seen[*f.body] = true;
-      else if (out.conformal && f.fraction < 1)
-        by_area[*f.body] = true;
-    }
+  for (const FoundFraction& f : list) {
+    if (!stepped[f.edge.component]) continue;
+    for (const std::size_t body : f.bodies) seen[body] = true;
+    if (f.body && out.conformal && f.fraction < 1) by_area[*f.body] = true;
+  }
   for (const ThinMetal& t : out.thin_metal)
     if (t.structure != ThinMetal::background) seen[t.structure] = true;
   for (std::size_t s = 0; s < seen.size(); ++s) {
@@ -440,6 +448,7 @@ CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<M
   for (int d = 0; d < 3; ++d)
     periodic[static_cast<std::size_t>(d)] =
         grid.resolved(d) && faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
+  const NearerLine nearer(grid, faces, choices.symmetry);
   const auto within_metal = [&](const Edge& e) {
     return metal && media[static_cast<std::size_t>(medium_at(scene, grid.position(e)))].pec;
   };
@@ -448,9 +457,10 @@ CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<M
       detail::add_thin_wires(out, grid, faces, wires, choices.taken, within_metal);
   };
   std::vector<FoundFraction> found;
-  if (metal) found = look_everywhere(scene, media, grid, periodic);
+  if (metal) found = look_everywhere(scene, media, grid, periodic, nearer);
   PlacedMetal placed = place_thin_metal(found, grid, periodic, choices.stepped, out);
-  place_metal_rods(found, scene, media, grid, periodic, choices.stepped, within_metal, placed, out);
+  place_metal_rods(found, scene, media, grid, periodic, nearer, choices.stepped, within_metal,
+                   placed, out);
   tell_unseen(found, scene, media, grid, choices.stepped, out);
   if (!choices.conformal) {
     for (const Edge& e : placed.edges) out.fractions.push_back({e, 0});

@@ -1,60 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/metal_rods.h"
 
-#include "geometry/cell_corners.h"
-#include "geometry/metal_paths.h"
-#include "geometry/thin_metal.h"
+#include "geometry/node_claims.h"
+#include "geometry/rod_ports.h"
 #include "geometry/vector.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
-#include <tuple>
 
 namespace tessera::electromagnetics::detail {
 namespace {
 
-constexpr double at_surface = 1e-6;  // of a cell, as distances are known
-constexpr int few = 200;             // nodes of metal of the grid that may be a part of a rod
+constexpr int few = 200;  // nodes of metal of the grid that may be a part of a rod
 
-/// A place where metal enters or leaves cells: an island in a face, a crossing of an edge, or a
-/// node in metal.
-struct Port {
-  bool loose = true;  ///< no metal of the grid is there yet
-  Edge place;         ///< the face or edge; of a node not used
-  bool is_node = false;
-  std::array<bool, 3> across{};  ///< axes along which cells on both of its sides differ
-  std::vector<Cell> choices;     ///< nodes, the nearest first
-  std::vector<double> shifts;    ///< of them, in m
-  std::optional<std::size_t> body;
-  // What it leads to.
-  bool leads_on = false;  ///< to other loose ports, or as a pin half a cell further
-  bool ends = false;      ///< half a cell further
-  std::vector<std::pair<Cell, Cell>> at_known;  ///< cells in which it leads to metal of the grid,
-                                                ///< and a node of that
-  std::optional<std::size_t> own;               ///< the choice that was taken
-};
-
-/// Ports of one cell that metal within it joins.
-struct Group {
-  Cell cell;
-  std::vector<std::size_t> ports;
-  std::vector<Point> at;     ///< where they are in this cell
-  bool known = false;        ///< metal of the grid is one of them
-  std::vector<int> further;  ///< corners of the cell that an end reaches,
-  bool even = false;         ///< as thick as where it enters the cell
-};
-
-class Rods : CellCorners {
+class Rods : RodPorts {
  public:
   Rods(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
-       const Periodic& periodic, std::span<const MetalIslands> islands, std::span<const Edge> metal,
-       const std::function<bool(const Edge&)>& closed)
-      : CellCorners{grid, periodic}, scene_(scene), media_(media), closed_before_(closed) {
-    for (const MetalIslands& m : islands) islands_[key(m.face)] = m.middles;
+       const Periodic& periodic, const NearerLine& nearer, std::span<const MetalIslands> islands,
+       std::span<const Edge> metal, const std::function<bool(const Edge&)>& closed)
+      : RodPorts(scene, media, {grid, periodic, nearer}, islands, closed) {
     for (const Edge& e : metal) unite(e);
   }
 
@@ -76,13 +43,16 @@ class Rods : CellCorners {
       if (sizes[whole(node)] <= few && !flat())
         for (int bits = 0; bits < 8; ++bits) add_cell_behind(node, bits, next);
     for (const Cell& c : next) look_at(c);
-    for (const Group& g : groups_) count_links(g);
-    for (const bool nodes : {true, false})  // these have no choice
-      for (std::size_t p = 0; p < ports_.size(); ++p)
-        if (ports_[p].is_node == nodes && is_needed(ports_[p])) choose(p);
-    for (const Group& g : groups_) join(g);
-    for (const Group& g : groups_) extend(g);
-    for (const Port& p : ports_)
+    for (std::size_t p = 0; p < ports.size(); ++p) {
+      parent_.push_back(p);
+      ends_.push_back(ends_at(ports[p]));
+    }
+    known_.resize(ports.size());
+    for (const RodGroup& g : groups) count_links(g);
+    choose();
+    for (const RodGroup& g : groups) join(g);
+    extend();
+    for (const RodPort& p : ports)
       if (p.own && !p.is_node) {
         // In two dimensions E leaves the face; H of it, which another E makes, sees its open area.
         if (!flat()) out_.left.push_back(p.place);
@@ -92,11 +62,7 @@ class Rods : CellCorners {
   }
 
  private:
-  using Key = std::tuple<int, int, int, int>;
-  static Key key(const Edge& e) { return {e.component, e.k, e.j, e.i}; }
-
-  bool flat() const { return grid.dimensions() < 3; }
-  bool is_closed(const Edge& e) const { return edges_.contains(key(e)) || closed_before_(e); }
+  bool is_closed(const Edge& e) const { return edges_.contains(key(e)) || closed_before(e); }
   /// The metal of the grid that hangs together, by one of its nodes.
   Cell whole(Cell node) {
     for (auto at = up_.find(node); at != up_.end() && at->second != node; at = up_.find(node))
@@ -112,185 +78,17 @@ class Rods : CellCorners {
     up_.try_emplace(a, a);
     up_[b] = a;
   }
-  /// Whether an edge at the node was metal before.
-  bool is_known(const Cell& node) const {
-    for (int d = 0; d < 3; ++d)
-      for (const int back : {0, 1}) {
-        Cell at = node;
-        at[static_cast<std::size_t>(d)] -= back;
-        if (!grid.resolved(d)) at[static_cast<std::size_t>(d)] = 0;
-        at = wrapped(at);
-        const int i = at[static_cast<std::size_t>(d)];
-        if (i < 0 || i >= grid.cells(d)) continue;
-        if (closed_before_(edge_at(d, at, grid, periodic))) return true;
-      }
-    return false;
-  }
   std::size_t root(std::size_t p) {
     while (parent_[p] != p) p = parent_[p] = parent_[parent_[p]];
     return p;
   }
 
-  std::size_t port(const Key& where, Port p) {
-    const auto [at, is_new] = numbers_.try_emplace(where, ports_.size());
-    if (is_new) {
-      parent_.push_back(ports_.size());
-      known_.emplace_back();
-      ports_.push_back(std::move(p));
-    }
-    return at->second;
-  }
-
-  /// The corners of the cell in `among`, from the one that is nearest to p.
-  void set_choices(Port& port, const Cell& cell, const Point& p,
-                   const std::vector<int>& among) const {
-    std::vector<std::pair<double, int>> far;
-    for (const int bits : among) {
-      const Point q = place_of(cell, bits);
-      double sum = 0;
-      for (int d = 0; d < 3; ++d) {
-        const auto u = static_cast<std::size_t>(d);
-        const double hair = 1e-6 * grid.length(d, cell[u]);
-        if (port.across[u] || !grid.resolved(d)) continue;
-        sum += std::pow(p[u] - hair - q[u], 2);
-      }
-      far.emplace_back(std::sqrt(sum), bits);
-    }
-    std::sort(far.begin(), far.end());
-    for (const auto& [distance, bits] : far) {
-      port.choices.push_back(corner(cell, bits));
-      port.shifts.push_back(distance);
-    }
-  }
-
-  /// Everything in one cell that metal may enter it by.
-  struct Entry {
-    std::size_t port;
-    Point at;
-  };
-  std::vector<Entry> entries_of(const Cell& cell, const Metal& metal) {
-    std::vector<Entry> out;
-    add_islands(cell, metal, out);
-    for (int bits = 0; bits < 8; ++bits) {
-      if (unresolved(bits)) continue;
-      const Point p = place_of(cell, bits);
-      const Cell node = corner(cell, bits);
-      if (metal(p) <= 0) {
-        Port at_node{.loose = !is_known(node), .is_node = true, .across = {true, true, true}};
-        at_node.choices = {node}, at_node.shifts = {0};
-        out.push_back({port({6, node[2], node[1], node[0]}, std::move(at_node)), p});
-      }
-      for (int d = 0; d < 3; ++d)
-        if (grid.resolved(d) && !(bits >> d & 1)) add_crossings_of(cell, bits, d, metal, out);
-    }
-    return out;
-  }
-  void add_islands(const Cell& cell, const Metal& metal, std::vector<Entry>& out) {
-    for (int d = 0; d < 3; ++d)
-      for (int side = 0; side < (grid.resolved(d) ? 2 : 1); ++side) {
-        Cell at = cell;
-        at[static_cast<std::size_t>(d)] += side;
-        const Edge face = edge_at(3 + d, at, grid, periodic);
-        const auto known = islands_.find(key(face));
-        if (known == islands_.end()) continue;
-        for (std::size_t n = 0; n < known->second.size(); ++n) {
-          Point p = known->second[n];
-          if (grid.resolved(d))  // a face in a seam lies at both of its ends
-            p[static_cast<std::size_t>(d)] =
-                grid.lines[static_cast<std::size_t>(d)]
-                          [static_cast<std::size_t>(at[static_cast<std::size_t>(d)])];
-          Port island{.place = face};
-          island.across[static_cast<std::size_t>(d)] = true;
-          island.body = metal.body_at(p);
-          std::vector<int> among;
-          for (int bits = 0; bits < 8; ++bits)
-            if (!unresolved(bits) && (!grid.resolved(d) || (bits >> d & 1) == side))
-              among.push_back(bits);
-          set_choices(island, cell, p, among);
-          const int number = static_cast<int>(10 * n) + face.component + 10;
-          out.push_back({port({number, face.k, face.j, face.i}, std::move(island)), p});
-        }
-      }
-  }
-
-  void add_crossings_of(const Cell& cell, int bits, int d, const Metal& metal,
-                        std::vector<Entry>& out) {
-    Cell at = cell;
-    for (std::size_t u = 0; u < 3; ++u) at[u] += bits >> u & 1;
-    const Edge edge = edge_at(d, at, grid, periodic);
-    const Point from = place_of(cell, bits), to = place_of(cell, bits | 1 << d);
-    int n = 0;
-    for (const Stretch& s : metal.along(from, to)) {
-      if (s.from <= 0 || s.to >= 1) continue;
-      const double middle = (s.from + s.to) / 2;
-      const Point p = plus(times(1 - middle, from), times(middle, to));
-      Port crossing{.place = edge};
-      for (int u = 0; u < 3; ++u)
-        crossing.across[static_cast<std::size_t>(u)] = u != d && grid.resolved(u);
-      crossing.body = metal.body_at(p);
-      set_choices(crossing, cell, p, {bits, bits | 1 << d});
-      crossing.loose = !closed_before_(edge) && !is_known(crossing.choices[0]);
-      out.push_back({port({10 * n++ + d + 10, edge.k, edge.j, edge.i}, std::move(crossing)), p});
-    }
-  }
-
-  void look_at(const Cell& cell) {
-    Box box{};
-    Point low = place_of(cell, 0), high = low;
-    double shortest = INFINITY;
-    for (int d = 0; d < 3; ++d)
-      if (const auto u = static_cast<std::size_t>(d); grid.resolved(d)) {
-        box.size[u] = grid.length(d, cell[u]);
-        high[u] = low[u] + box.size[u];
-        shortest = std::min(shortest, box.size[u]);
-      }
-    box.centre = times(0.5, plus(low, high));
-    const Metal metal(scene_, media_, box, at_surface * shortest);
-    if (metal.settled()) return;
-    const std::vector<Entry> entries = entries_of(cell, metal);
-    std::vector<std::size_t> group(entries.size());
-    std::iota(group.begin(), group.end(), std::size_t{0});
-    for (std::size_t a = 0; a < entries.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b)
-        if (group[a] != group[b] && metal_leads(metal, entries[a].at, entries[b].at, low, high))
-          std::replace(group.begin(), group.end(), std::max(group[a], group[b]),
-                       std::min(group[a], group[b]));
-    for (std::size_t first = 0; first < entries.size(); ++first) {
-      if (group[first] != first) continue;
-      Group g{cell, {}, {}};
-      for (std::size_t n = first; n < entries.size(); ++n)
-        if (group[n] == first) {
-          g.ports.push_back(entries[n].port), g.at.push_back(entries[n].at);
-          g.known = g.known || !ports_[entries[n].port].loose;
-        }
-      if (g.ports.size() == 1 && !g.known && !flat()) find_ends(g, metal, low, high);
-      groups_.push_back(std::move(g));
-    }
-  }
-
-  /// Of metal that enters the cell once: corners beyond the middle that its inner half reaches.
-  void find_ends(Group& g, const Metal& metal, const Point& low, const Point& high) const {
-    for (std::size_t d = 0; d < 3; ++d) {
-      const std::size_t b = (d + 1) % 3, c = (d + 2) % 3;
-      const double middle = (low[d] + high[d]) / 2;
-      Point from = low, u{}, v{};
-      from[d] = middle, u[b] = high[b] - low[b], v[c] = high[c] - low[c];
-      for (const Point& p : pieces_of_metal(metal, from, u, v)) {
-        const double depth = metal(p), there = metal(g.at[0]);
-        if (depth > there / 2 || !metal_leads(metal, g.at[0], p, low, high)) continue;
-        const int bit = 1 << d;
-        g.further.push_back((nearest_corner(g.cell, p) & ~bit) | (g.at[0][d] > middle ? 0 : bit));
-        g.even = g.even || depth < 0.9 * there;
-      }
-    }
-  }
-
-  void count_links(const Group& g) {
+  void count_links(const RodGroup& g) {
     Cell known{};
     for (const std::size_t p : g.ports)
-      if (!ports_[p].loose) known = ports_[p].choices[0];
+      if (!ports[p].loose) known = ports[p].choices[0];
     for (std::size_t n = 0; n < g.ports.size(); ++n) {
-      Port& p = ports_[g.ports[n]];
+      RodPort& p = ports[g.ports[n]];
       if (root(g.ports[n]) != root(g.ports[0])) merge(root(g.ports[n]), root(g.ports[0]));
       if (g.known) p.at_known.emplace_back(g.cell, known);
       p.ends = p.ends || !g.further.empty();
@@ -304,11 +102,12 @@ class Rods : CellCorners {
   }
   void merge(std::size_t a, std::size_t b) {
     known_[b].insert(known_[a].begin(), known_[a].end());
+    ends_[b] |= ends_[a];
     parent_[a] = b;
   }
 
   /// Not of a bulge: it leads from one side of its place to the other.
-  bool is_needed(const Port& p) {
+  bool is_needed(const RodPort& p) {
     if (!p.loose) return false;
     for (int d = 0; d < 3; ++d)
       if (p.across[static_cast<std::size_t>(d)] && !grid.resolved(d)) return true;
@@ -325,25 +124,55 @@ class Rods : CellCorners {
     return false;
   }
 
-  /// Whether a node is another body's.
+  /// Whether a node is another body's: metal that ends in front of a face of the domain is not
+  /// joined to its image there, or to the wall.
   bool is_foreign(const Cell& node, std::size_t p) {
     if (known_[root(p)].contains(node)) return false;
     const auto at = owner_.find(node);
-    return at != owner_.end() ? root(at->second) != root(p) : is_known(node);
+    if (at != owner_.end()) return root(at->second) != root(p);
+    return is_known(node) || (ends_at(node) & ~ends_[root(p)]) != 0;
   }
 
-  void choose(std::size_t number) {
-    Port& p = ports_[number];
-    p.own = 0;
-    for (std::size_t n = 0; n < p.choices.size(); ++n)
-      if (!is_foreign(p.choices[n], number)) {
-        p.own = n;
-        break;
+  void choose() {
+    std::vector<std::size_t> needed;
+    for (std::size_t p = 0; p < ports.size(); ++p) {
+      if (!is_needed(ports[p])) continue;
+      if (ports[p].is_node)
+        take(p, 0);
+      else
+        needed.push_back(p);
+    }
+    std::vector<NodeClaim> claims;
+    std::vector<std::vector<std::size_t>> numbers;  // of the nodes among the port's
+    for (const std::size_t p : needed) {
+      claims.push_back({root(p), {}, {}});
+      numbers.emplace_back();
+      for (std::size_t n = 0; n < ports[p].choices.size(); ++n)
+        if (!is_foreign(ports[p].choices[n], p)) {
+          claims.back().nodes.push_back(ports[p].choices[n]);
+          claims.back().far.push_back(ports[p].shifts[n]);
+          numbers.back().push_back(n);
+        }
+    }
+    const std::vector<std::optional<std::size_t>> settled = settle(claims, hair);
+    for (std::size_t n = 0; n < needed.size(); ++n)
+      if (settled[n]) take(needed[n], numbers[n][*settled[n]]);
+    for (std::size_t n = 0; n < needed.size(); ++n)
+      if (!settled[n]) {  // there is no room for it
+        const std::vector<Cell>& nodes = ports[needed[n]].choices;
+        const auto free = std::find_if(nodes.begin(), nodes.end(), [&](const Cell& node) {
+          return !is_foreign(node, needed[n]);
+        });
+        take(needed[n], free == nodes.end() ? 0 : static_cast<std::size_t>(free - nodes.begin()));
       }
-    owner_.try_emplace(p.choices[*p.own], number);
+  }
+  void take(std::size_t number, std::size_t choice) {
+    RodPort& p = ports[number];
+    p.own = choice;
+    owner_.try_emplace(p.choices[choice], number);
     for (int d = 0; d < 3; ++d)
       if (p.across[static_cast<std::size_t>(d)] && !grid.resolved(d))
-        close(edge_at(d, p.choices[*p.own], grid, periodic));
+        close(edge_at(d, p.choices[choice], grid, periodic));
   }
 
   void close(const Edge& e) {
@@ -365,8 +194,9 @@ class Rods : CellCorners {
       out.from[static_cast<std::size_t>(n)] = -1;
     for (bool better = true; better;) {
       better = false;
-      for (int n = 0; n < 8; ++n)
+      for (int order = 0; order < 8; ++order)
         for (int d = 0; d < 3; ++d) {
+          const int n = order ^ corner_of_ties(cell);
           const int to = n ^ 1 << d;
           if (strict && !(starts >> to & 1) && is_foreign(corner(cell, to), port)) continue;
           const Point middle = times(0.5, plus(place_of(cell, n), place_of(cell, to)));
@@ -396,28 +226,29 @@ class Rods : CellCorners {
     }
   }
   /// Metal of the grid that hangs together elsewhere needs no path here.
-  void join(const Group& g) {
+  void join(const RodGroup& g) {
     if (flat()) return;
     struct Target {
       std::size_t port;
       Cell node;
       int bits;
-      Point at;
     };
     std::vector<Target> left;
     for (std::size_t n = 0; n < g.ports.size(); ++n)
-      if (const Port& p = ports_[g.ports[n]]; !p.loose || p.own) {
+      if (const RodPort& p = ports[g.ports[n]]; !p.loose || p.own) {
         const Cell node = p.choices[p.own.value_or(0)];
-        left.push_back({g.ports[n], node, bits_of(g.cell, node, g.at[n]), g.at[n]});
+        left.push_back({g.ports[n], node, bits_of(g.cell, node, g.at[n])});
       }
     if (left.size() < 2) return;
+    Point about{};
+    for (const Point& p : g.at) about = plus(about, times(1.0 / double(g.at.size()), p));
     int starts = 1 << left[0].bits;
     std::set<Cell> reached;  // metal of the grid
     for (bool strict = true; !left.empty();) {
       for (const Target& t : left)
-        if ((starts >> t.bits & 1) && !ports_[t.port].loose) reached.insert(whole(t.node));
+        if ((starts >> t.bits & 1) && !ports[t.port].loose) reached.insert(whole(t.node));
       std::erase_if(left, [&](const Target& t) {
-        if (!ports_[t.port].loose && reached.contains(whole(t.node))) starts |= 1 << t.bits;
+        if (!ports[t.port].loose && reached.contains(whole(t.node))) starts |= 1 << t.bits;
         return starts >> t.bits & 1;
       });
       if (left.empty()) return;
@@ -425,7 +256,7 @@ class Rods : CellCorners {
       std::size_t best = 0;
       Paths way{};
       for (std::size_t m = 0; m < left.size(); ++m) {
-        const Paths w = paths(g.cell, starts, left[m].port, left[m].at, strict);
+        const Paths w = paths(g.cell, starts, left[m].port, about, strict);
         if (const double cost = w.cost[static_cast<std::size_t>(left[m].bits)]; cost < least)
           least = cost, best = m, way = w;
       }
@@ -436,28 +267,34 @@ class Rods : CellCorners {
     }
   }
 
-  void extend(const Group& g) {
-    if (g.further.empty() || !ports_[g.ports[0]].own) return;
-    const std::size_t number = g.ports[0];
-    const Port& p = ports_[number];
-    int starts = 1 << bits_of(g.cell, p.choices[*p.own], g.at[0]);
-    for (const int to : g.further) {
-      if (starts >> to & 1 || is_foreign(corner(g.cell, to), number)) continue;
-      const Paths way = paths(g.cell, starts, number, g.at[0], true);
-      if (std::isfinite(way.cost[static_cast<std::size_t>(to)]))
-        go(g.cell, way, to, number, starts);
+  void extend() {
+    std::vector<NodeClaim> claims;
+    std::vector<const RodGroup*> of;
+    for (const RodGroup& g : groups) {
+      if (!ports[g.ports[0]].own) continue;
+      for (const RodGroup::Further& f : g.further)
+        if (const Cell node = corner(g.cell, f.corner); !is_foreign(node, g.ports[0])) {
+          claims.push_back({root(g.ports[0]), {node}, {f.far}});
+          of.push_back(&g);
+        }
     }
+    const std::vector<std::optional<std::size_t>> settled = settle(claims, hair);
+    for (std::size_t n = 0; n < claims.size(); ++n)
+      if (settled[n]) extend(*of[n], claims[n].nodes[0]);
+  }
+  void extend(const RodGroup& g, const Cell& node) {
+    const std::size_t number = g.ports[0];
+    const RodPort& p = ports[number];
+    int starts = 1 << bits_of(g.cell, p.choices[*p.own], g.at[0]);
+    const int to = bits_of(g.cell, node, g.at[0]);
+    if (starts >> to & 1 || is_foreign(node, number)) return;
+    const Paths way = paths(g.cell, starts, number, g.at[0], true);
+    if (std::isfinite(way.cost[static_cast<std::size_t>(to)])) go(g.cell, way, to, number, starts);
   }
 
-  const SceneOrder& scene_;
-  const std::vector<Medium>& media_;
-  const std::function<bool(const Edge&)>& closed_before_;
-  std::map<Key, std::vector<Point>> islands_;
-  std::map<Key, std::size_t> numbers_;
-  std::vector<Port> ports_;
   std::vector<std::size_t> parent_;
   std::vector<std::set<Cell>> known_;  // metal of the grid that belongs to the ports of one root
-  std::vector<Group> groups_;
+  std::vector<int> ends_;              // faces of the domain that they reach
   std::map<Cell, std::size_t> owner_;  // of nodes
   std::set<Key> edges_;
   std::map<Cell, Cell> up_;  // of metal of the grid, towards the node that stands for it
@@ -467,11 +304,11 @@ class Rods : CellCorners {
 }  // namespace
 
 PlacedRods place_rods(const SceneOrder& scene, const std::vector<Medium>& media,
-                      const YeeGrid& grid, const Periodic& periodic,
+                      const YeeGrid& grid, const Periodic& periodic, const NearerLine& nearer,
                       std::span<const MetalIslands> islands, std::span<const CrossedEdge> crossed,
                       std::span<const Edge> metal, const std::function<bool(const Edge&)>& closed) {
   if (islands.empty() && crossed.empty()) return {};
-  return Rods(scene, media, grid, periodic, islands, metal, closed).place(islands, crossed);
+  return Rods(scene, media, grid, periodic, nearer, islands, metal, closed).place(islands, crossed);
 }
 
 }  // namespace tessera::electromagnetics::detail

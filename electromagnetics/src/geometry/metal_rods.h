@@ -5,12 +5,14 @@
 // the nearest nodes: where it runs through a face, or crosses an edge, on the node that is nearest
 // to its middle there; these nodes are joined by edges through the cells that it leads through, and
 // an end that reaches more than half a cell further goes on to the next node. So what hangs
-// together does in the grid. Two bodies with a gap are not joined: the second of two that would
-// meet at a node takes the next nearest, and an end that would touch another body stays back.
+// together does in the grid. Two bodies with a gap are not joined: of two that would meet at a node
+// the nearer one has it, and neither if both are as near, and an end that would touch another body
+// stays back. A wall of the domain, or a mirror, is such a body where the metal does not reach it.
 //
 // Metal that bulges into a face from a thicker body, and ends there, is left as it is.
 #pragma once
 #include "geometry/cut_cell_limit.h"
+#include "grid/nearer_line.h"
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/scene.h"
 
@@ -45,7 +47,7 @@ struct PlacedRods {
 
 /// `metal`: the edges at surfaces that are metal before; `closed` tells of all edges.
 PlacedRods place_rods(const SceneOrder& scene, const std::vector<Medium>& media,
-                      const YeeGrid& grid, const Periodic& periodic,
+                      const YeeGrid& grid, const Periodic& periodic, const NearerLine& nearer,
                       std::span<const MetalIslands> islands, std::span<const CrossedEdge> crossed,
                       std::span<const Edge> metal, const std::function<bool(const Edge&)>& closed);
 

@@ -17,13 +17,13 @@ constexpr int rulers =
 bool within(const Stretch& s) { return s.from > 0 && s.to < 1; }
 
 /// low, high, or closed, of metal that crosses an edge.
-ThinCourse end_of(const Stretch& s) {
+ThinCourse end_of(const Stretch& s, double low_up_to) {
   if (s.to - s.from >= wide) return ThinCourse::closed;
-  return (s.from + s.to) / 2 < not_above ? ThinCourse::low : ThinCourse::high;
+  return (s.from + s.to) / 2 < low_up_to ? ThinCourse::low : ThinCourse::high;
 }
 double shift_of(const Stretch& s) {
   const double middle = (s.from + s.to) / 2;
-  return middle < not_above ? middle : 1 - middle;
+  return std::min(middle, 1 - middle);
 }
 
 /// The rim of a face runs through 0 <= r < 4: the four sides, counterclockwise.
@@ -109,7 +109,7 @@ bool hangs_together(const Metal& metal, const Point& corner, const Point& u, con
 }  // namespace
 
 ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u,
-                              const Point& v) {
+                              const Point& v, const std::array<double, 2>& low_up_to) {
   if (metal.settled()) return {};
   const Point far = plus(corner, plus(u, v)), right = plus(corner, u), left = plus(corner, v);
   std::array<std::vector<Stretch>, 4> sides{metal.along(corner, right), metal.along(right, far),
@@ -160,15 +160,17 @@ ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Poi
     const int opposite = (side + 2) % 4;
     if (rim.metal.size() != 2 || !only(side) || !(only(opposite) || whole(opposite))) continue;
     const Stretch near = along_axis(side), other = only(opposite) ? along_axis(opposite) : near;
-    if (end_of(near) != end_of(other)) continue;
-    out.course = end_of(near);
+    const double low = low_up_to[static_cast<std::size_t>(side % 2)];
+    if (end_of(near, low) != end_of(other, low)) continue;
+    out.course = end_of(near, low);
     out.across = side % 2;
     out.shift = std::max(shift_of(near), shift_of(other));
   }
   return out;
 }
 
-ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u) {
+ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u,
+                              double low_up_to) {
   if (metal.settled()) return {};
   const std::vector<Stretch> closed = metal.along(corner, plus(corner, u));
   if (closed.empty()) return {};
@@ -176,7 +178,7 @@ ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Poi
   if (closed.size() - 1 + low_open + high_open < 2) return {};
   const Stretch& first =
       closed[low_open ? 0 : 1];  // two open parts: where one end is metal there are two stretches
-  return {.course = closed.size() == 1 ? end_of(first) : ThinCourse::closed,
+  return {.course = closed.size() == 1 ? end_of(first, low_up_to) : ThinCourse::closed,
           .across = 0,
           .middle = plus(corner, times((first.from + first.to) / 2, u)),
           .shift = shift_of(first)};

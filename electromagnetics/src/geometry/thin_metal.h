@@ -18,9 +18,6 @@
 
 namespace tessera::electromagnetics::detail {
 
-/// Metal with its middle up to there in a cell goes to the low line.
-inline constexpr double not_above = 0.5 + 1e-6;
-
 /// How thin metal runs through a face.
 enum class ThinCourse : std::uint8_t {
   none,  ///< what is open hangs together
@@ -43,10 +40,12 @@ struct ThinMetalInFace {
 };
 
 /// Of the parallelogram corner, corner + u, corner + u + v, corner + v, corners counterclockwise.
+/// Metal with its middle up to `low_up_to` along u and v goes to the low line (nearer_line.h).
 ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u,
-                              const Point& v);
+                              const Point& v, const std::array<double, 2>& low_up_to);
 /// Of the segment from `corner` to corner + u, which stands for a face that extends along an axis
 /// without cells: crossed edges are those along u, the first side.
-ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u);
+ThinMetalInFace thin_metal_in(const Metal& metal, const Point& corner, const Point& u,
+                              double low_up_to);
 
 }  // namespace tessera::electromagnetics::detail

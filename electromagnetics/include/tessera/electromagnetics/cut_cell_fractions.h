@@ -72,6 +72,8 @@ struct CutCellChoices {
   /// By component: `thin_metal` tells of what these see alone, in two dimensions of one
   /// polarization.
   std::array<bool, 6> stepped{true, true, true, true, true, true};
+  /// What lies amid a cell goes to the line away from these, or from the middle of the domain.
+  SymmetryFaces symmetry{};
 };
 
 /// The cut-cell fractions of a grid.
