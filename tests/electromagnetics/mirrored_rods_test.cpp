@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <set>
 #include <string>
 #include <tuple>
@@ -90,9 +91,11 @@ Shape thin_rod(const Point& a, const Point& b, double radius) {
 struct MirroredRod {
   Point a, b;
 };
-void expect_halves(const MirrorGrid& g, const std::vector<MirroredRod>& rods, double radius,
-                   const std::string& name) {
+struct MirroredBodies {
   std::vector<Shape> whole, upper, lower;
+};
+MirroredBodies bodies_of(const MirrorGrid& g, const std::vector<MirroredRod>& rods, double radius) {
+  MirroredBodies out;
   for (const int sign : {1, -1})
     for (const MirroredRod& r : rods) {
       Point a{}, b{};
@@ -100,9 +103,14 @@ void expect_halves(const MirrorGrid& g, const std::vector<MirroredRod>& rods, do
         a[(g.across + m) % 3] = (m == 0 ? sign : 1) * r.a[m];
         b[(g.across + m) % 3] = (m == 0 ? sign : 1) * r.b[m];
       }
-      whole.push_back(thin_rod(a, b, radius));
-      (sign > 0 ? upper : lower).push_back(whole.back());
+      out.whole.push_back(thin_rod(a, b, radius));
+      (sign > 0 ? out.upper : out.lower).push_back(out.whole.back());
     }
+  return out;
+}
+void expect_halves(const MirrorGrid& g, const std::vector<MirroredRod>& rods, double radius,
+                   const std::string& name) {
+  const auto [whole, upper, lower] = bodies_of(g, rods, radius);
   const ClosedEdges all = g.closed(whole, 0);
   const ClosedEdges upper_half = g.half_of(all, 1);
   EXPECT_FALSE(all.empty()) << name;
@@ -156,6 +164,39 @@ TEST(MirroredRods, HalvesOfSpaceAreThoseOfTheWhole) {
         expect_halves(g, {{{0, 2.4, 2.5}, {3.6, 2.4, 2.5}}}, 0.02, "reaches it, " + name);
         expect_halves(g, {{{0, 1.3, 1.2}, {3.6, 3.4, 2.9}}}, 0.02, "reaches it, oblique, " + name);
       }
+}
+
+TEST(MirroredRods, NearlyAllObliqueRodsAreThoseOfTheWhole) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> in(0, 1);
+  int others = 0;  // which of several ways through a cell is taken depends on what comes first
+  for (int n = 0; n < 100; ++n) {
+    const MirrorGrid g{static_cast<std::size_t>(n) % 3, {5, 5, 5}, n % 2 == 0};
+    const auto end = [&](double from) {
+      const double a = from + 4 * in(random), b = 0.7 + 3.6 * in(random);
+      return Point{a, b, 0.7 + 3.6 * in(random)};
+    };
+    MirroredRod rod{end(0.05), end(0.05)};
+    if (n % 4 == 0) rod.a[0] = 0;
+    const MirroredBodies bodies = bodies_of(g, {rod}, n % 12 < 6 ? 0.02 : 0.2);
+    others += g.closed(bodies.upper, 1) != g.half_of(g.closed(bodies.whole, 0), 1);
+  }
+  EXPECT_LE(others, 2);
+}
+
+TEST(MirroredRods, TwoRodsACellApartStayApart) {
+  const auto lines_of = [](double first, int side) {
+    std::set<int> out;
+    const auto along = [](double x) { return thin_rod({x, 2.4, -9}, {x, 2.4, 9}, 0.02); };
+    for (const auto& [c, i, j, k] :
+         MirrorGrid{0, {6, 6, 1}}.closed({along(first), along(first + 1)}, side))
+      out.insert(i);
+    return out;
+  };
+  EXPECT_EQ(lines_of(1.5, 1), (std::set{2, 3}));
+  EXPECT_EQ(lines_of(-3.5, 0), (std::set{-4, -3}));
+  EXPECT_EQ(lines_of(-0.5, 0), (std::set{-1, 1}));  // about the middle
+  EXPECT_EQ(lines_of(0.5, 1), (std::set{1, 2}));    // beside the mirror
 }
 
 TEST(MirroredRods, WallsAmidCellsAreThoseOfTheWhole) {
