@@ -441,6 +441,51 @@ TEST_F(MissingValues, AnImpedanceOfZeroIsMissing) {
   EXPECT_EQ(accepted("a.edi", edi()).impedance[0][0][0], Complex{});
 }
 
+TEST_F(MissingValues, AnOffDiagonalElementOfZeroIsMissing) {
+  std::string text = edi();
+  for (const char* part : {"30 10 3\n>ZXYI", "30 10 3\n>ZYXR"}) {
+    std::string zero = part;
+    zero.replace(zero.find("10"), 2, "0");
+    text = replaced(text, part, zero);
+  }
+  for (const char* empty : {"1.0E32", "0", "0.0"}) {
+    const bool stated = empty[0] == '0';
+    const Sounding s =
+        accepted("a.edi", replaced(text, "EMPTY=1.0E32", std::string("EMPTY=") + empty),
+                 {stated ? 337 : 359});
+    EXPECT_EQ(says(s, 359), !stated);
+    ASSERT_EQ(s.size(), 3u);
+    EXPECT_TRUE(std::isnan(s.impedance[1][0][1].real()));
+    EXPECT_DOUBLE_EQ(s.impedance[1][1][0].real(), -10 * ohm_per_field_unit);
+    EXPECT_EQ(std::isnan(s.impedance[0][0][0].real()), stated);
+  }
+  // One part of an element may be zero.
+  const Sounding real = accepted("a.edi", replaced(replaced(edi(), "EMPTY=1.0E32", "EMPTY=0"),
+                                                   "30 10 3\n>ZXYI", "30 0 3\n>ZXYI"));
+  EXPECT_EQ(real.impedance[1][0][1], Complex(0, 10 * ohm_per_field_unit));
+}
+
+TEST_F(MissingValues, NaNInPlacesAndDirectionsOfEmtfXmlIsNotGiven) {
+  const Sounding place = accepted("a.xml", replaced(xml(), "34.5", "NaN"), {358, 333});
+  EXPECT_FALSE(place.latitude_deg);
+  EXPECT_FALSE(accepted("a.xml", replaced(xml(), "-108", "nan"), {358, 333}).longitude_deg);
+  const Sounding turned = accepted(
+      "a.xml",
+      replaced(xml(), "</Site>",
+               "<Orientation angle_to_geographic_north=\"NaN\">orthogonal</Orientation></Site>"),
+      {358, 344});
+  EXPECT_EQ(turned.azimuth_deg.at(0), 0);
+  const auto channels = [](const std::string& of_hx) {
+    return replaced(xml(), "<Data",
+                    "<SiteLayout><InputChannels><Magnetic name=\"Hx\" orientation=\"" + of_hx +
+                        "\"/><Magnetic name=\"Hy\" orientation=\"100\"/></InputChannels>"
+                        "<OutputChannels><Electric name=\"Ex\" orientation=\"10\"/><Electric "
+                        "name=\"Ey\" orientation=\"100\"/></OutputChannels></SiteLayout>\n<Data");
+  };
+  EXPECT_NEAR(accepted("a.xml", channels("10")).azimuth_deg.at(0), 10, 1e-12);
+  EXPECT_EQ(accepted("a.xml", channels("NaN"), {358, 344}).azimuth_deg.at(0), 0);
+}
+
 TEST_F(MissingValues, ATipperOfZeroThroughoutIsNotGivenInAnyFormat) {
   const std::string tipper =
       ">TXR.EXP //3\n 0 0 0\n>TXI.EXP //3\n 0 0 0\n>TYR.EXP //3\n 0 0 0\n>TYI.EXP //3\n 0 0 "

@@ -214,7 +214,8 @@ class DataSection {
     }
     const auto x = block_values(c_, *re, n_), y = block_values(c_, *im, n_);
     out.resize(n_);
-    for (std::size_t i = 0; i < n_; ++i) out[i] = {x[i], y[i]};
+    for (std::size_t i = 0; i < n_; ++i)
+      out[i] = c_.is_filler(x[i], y[i]) ? kMissing : Complex(x[i], y[i]);
     return true;
   }
 
@@ -412,6 +413,8 @@ const EdiBlock* EdiContext::first(std::string_view name) const {
 bool EdiContext::is_empty(double v) const {
   return std::abs(v) >= 1e30 || (empty != 0 && std::abs(v - empty) <= 1e-6 * std::abs(empty));
 }
+
+bool EdiContext::is_filler(double re, double im) const { return empty == 0 && re == 0 && im == 0; }
 
 std::optional<double> option_number(EdiContext& c, const EdiOption* o) {
   if (!o || o->value.text.empty()) return std::nullopt;

@@ -17,7 +17,10 @@ struct EdiContext {
 
   std::string_view text() const { return findings.text().text; }
   const EdiBlock* first(std::string_view name) const;
+  /// Of a number alone. Where EMPTY is zero it is what it is: one part of an element may be zero.
   bool is_empty(double v) const;
+  /// Of an element: zero where EMPTY is.
+  bool is_filler(double re, double im) const;
 };
 
 /// One number of an option; blank and EMPTY mean not given.

@@ -59,12 +59,12 @@ class XmlReader {
     }
     if (s_.size() == 0) findings_.error(307, place(data), "Data has no periods");
     findings_.throw_if_errors();
+    drop_what_is_absent();
+    directions(root);
     if (not_a_number_)
       findings_.warn(
           358, first_not_a_number_,
           fmt::format("{} values are NaN, the first one here: taken as missing", not_a_number_));
-    drop_what_is_absent();
-    directions(root);
     FileConventions conventions{.stated_sign = sign_, .stated_units = units_};
     finish_sounding(s_, conventions, options_, offsets_, findings_);
     return std::move(s_);
@@ -102,9 +102,9 @@ class XmlReader {
     const std::string_view id = trim(site.child_value("Id"));
     s_.station = std::string(id.empty() ? trim(site.child_value("Name")) : id);
     const pugi::xml_node location = site.child("Location");
-    if (const auto n = location.child("Latitude"))
+    if (const auto n = location.child("Latitude"); n && !is_nan(content(n)))
       s_.latitude_deg = parse_angle(content(n), 90, "latitude", findings_);
-    if (const auto n = location.child("Longitude"))
+    if (const auto n = location.child("Longitude"); n && !is_nan(content(n)))
       if (const auto v = parse_angle(content(n), 360, "longitude", findings_))
         s_.longitude_deg = wrap_degrees(*v);
     const pugi::xml_node elevation = location.child("Elevation");
@@ -290,8 +290,9 @@ class XmlReader {
       for (const pugi::xml_node c : layout.child(side).children()) {
         const std::string name = upper(c.attribute("name").value());
         const std::string_view text = c.attribute("orientation").value();
-        if (text.empty()) continue;
-        const auto v = parse_number({trim(text), place(c)}, Exponent::e_only, findings_);
+        const Token token{trim(text), place(c)};
+        if (text.empty() || is_nan(token)) continue;
+        const auto v = parse_number(token, Exponent::e_only, findings_);
         if (!v) continue;
         if (name == "HX")
           a.hx = *v, seen_ |= 1;
@@ -309,10 +310,12 @@ class XmlReader {
     if (kind == "ORTHOGONAL") {
       const auto angle = orientation_.attribute("angle_to_geographic_north");
       double azimuth = 0;
-      if (angle)
-        if (const auto v = parse_number({trim(angle.value()), place(orientation_)},
-                                        Exponent::e_only, findings_))
-          azimuth = *v;
+      const Token token{trim(angle.value()), place(orientation_)};
+      if (angle && is_nan(token))
+        findings_.note(344, place(orientation_),
+                       "the angle of the orthogonal data is not given: x is taken to the north");
+      else if (angle)
+        azimuth = parse_number(token, Exponent::e_only, findings_).value_or(azimuth);
       s_.azimuth_deg.assign(s_.size(), azimuth);
       if (all && std::abs(wrap_degrees(a.hx - azimuth)) > 0.01)
         findings_.note(340, place(orientation_),

@@ -47,11 +47,11 @@ void sort_by_frequency(Sounding& s, Findings& findings) {
   select_frequencies(s, order);
 }
 
-/// No earth has an impedance of zero, and none with currents in it a tipper of zero at all periods:
-/// both stand for nothing.
+/// No earth has an impedance of zero, nor Zxy or Zyx, and none with currents in it a tipper of zero
+/// at all periods: they stand for nothing.
 void clear_zeros(Sounding& s, const std::vector<std::size_t>& offsets, Findings& findings) {
   const auto missing = [](Complex z) { return is_missing(z.real()) || is_missing(z.imag()); };
-  std::size_t zero = 0, first = 0;
+  std::size_t zero = 0, first = 0, half = 0, first_half = 0;
   for (std::size_t i = 0; i < s.impedance.size(); ++i) {
     bool any = false, given = false;
     for (const auto& row : s.impedance[i])
@@ -59,6 +59,12 @@ void clear_zeros(Sounding& s, const std::vector<std::size_t>& offsets, Findings&
         given |= !missing(z);
         any |= !missing(z) && z != Complex{};
       }
+    if (any) {
+      Complex &xy = s.impedance[i][0][1], &yx = s.impedance[i][1][0];
+      if ((xy == Complex{} || yx == Complex{}) && half++ == 0) first_half = i;
+      for (Complex* z : {&xy, &yx})
+        if (*z == Complex{}) *z = kMissing;
+    }
     if (any || !given) continue;
     if (zero++ == 0) first = i;
     s.impedance[i] = {{{kMissing, kMissing}, {kMissing, kMissing}}};
@@ -67,6 +73,11 @@ void clear_zeros(Sounding& s, const std::vector<std::size_t>& offsets, Findings&
     findings.warn(359, offsets[first],
                   fmt::format("the impedance is zero at {} of {} frequencies: taken as missing",
                               zero, s.size()));
+  if (half)
+    findings.warn(359, offsets[first_half],
+                  fmt::format("Zxy or Zyx is zero beside other elements at {} of {} frequencies: "
+                              "taken as missing",
+                              half, s.size()));
   const bool idle = std::all_of(s.tipper.begin(), s.tipper.end(), [&](const auto& t) {
     return std::all_of(t.begin(), t.end(), [&](Complex z) { return missing(z) || z == Complex{}; });
   });
