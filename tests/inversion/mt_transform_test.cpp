@@ -256,6 +256,21 @@ TEST(PhaseTensor, FindsTheStrikeThroughGalvanicDistortion) {
   EXPECT_FALSE(estimate_strike(std::span(&s, 1), 1000, 2000));
 }
 
+// Yx twice xy, in nine digits: what is left of a direction is rounding.
+TEST(PhaseTensor, RoundTensorsHaveNoStrike) {
+  Sounding s = two_dimensional(25);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const Complex xy = s.impedance[i][0][1];
+    s.impedance[i][1][0] = -2.0 * xy * std::polar(1.0, 1e-9 * static_cast<double>(i + 1));
+  }
+  EXPECT_FALSE(estimate_strike(std::span(&s, 1)));
+  s.impedance[0] = two_dimensional(25).impedance[0];
+  const auto strike = estimate_strike(std::span(&s, 1));
+  ASSERT_TRUE(strike);
+  EXPECT_EQ(strike->n, 1u);
+  EXPECT_NEAR(strike->strike_deg, 25, 1e-6);
+}
+
 TEST(PhaseTensor, ErrorsMatchRandomDraws) {
   Sounding s = two_dimensional(25);
   rotate_to(s, 0);

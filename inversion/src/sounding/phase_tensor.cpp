@@ -106,6 +106,9 @@ PhaseTensorCurve phase_tensor_curve(const Sounding& s) {
   return out;
 }
 
+/// A tensor rounder than that has no direction: no data are as good as a thousandth.
+constexpr double kLeastEllipticity = 1e-3;
+
 std::optional<StrikeEstimate> estimate_strike(std::span<const PhaseTensorCurve> curves,
                                               double shortest_s, double longest_s) {
   Complex sum = 0;
@@ -116,6 +119,7 @@ std::optional<StrikeEstimate> estimate_strike(std::span<const PhaseTensorCurve> 
       if (!(c.period[i] >= shortest_s && c.period[i] <= longest_s)) continue;
       // With phi_min < 0 the ratio exceeds 1; such a tensor has no more direction than a flat one.
       const double w = std::min((c.phi_max[i] - c.phi_min[i]) / (c.phi_max[i] + c.phi_min[i]), 1.0);
+      if (w < kLeastEllipticity) continue;
       sum += w * std::polar(1.0, 4 * c.azimuth[i] / kDegrees);
       weights += w;
       skews.push_back(std::abs(c.skew[i]));

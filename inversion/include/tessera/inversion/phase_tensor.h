@@ -47,8 +47,8 @@ struct StrikeEstimate {
 };
 
 /// strike = 1/4 arg sum w exp(4 i strike_k) over all soundings and all periods in [shortest_s,
-/// longest_s], weighted by the ellipticity (a circle has no direction). Nothing if no phase tensor
-/// lies in the range.
+/// longest_s], weighted by the ellipticity; a tensor of less than 1e-3 of it has no direction and
+/// is left out. Nothing if no other phase tensor lies in the range.
 std::optional<StrikeEstimate> estimate_strike(std::span<const Sounding> soundings,
                                               double shortest_s = 0, double longest_s = 1e300);
 std::optional<StrikeEstimate> estimate_strike(std::span<const PhaseTensorCurve> curves,
