@@ -86,7 +86,7 @@ TEST_F(AnalysisRefusals, TimesThatFramesDoNotHave) {
   refused(msd + "fit_to = \"" + std::to_string(static_cast<int>(frames) + 2) + " ps\"\n",
           "case.toml:8:1: error E0743: fit_to");
   refused(msd + "fit_to = \"6 ps\"\n[frames]\nfrom = \"1 ps\"\nto = \"6 ps\"\n", "at most 6");
-  refused("type = \"vacf\"\nlag = \"6 ps\"\n[frames]\nto = \"0 ps\"\n", "at most 1");
+  refused("type = \"vacf\"\nlag = \"6 ps\"\n[frames]\nto = \"0 ps\"\n", "there is one");
   refused("type = \"rdf\"\nbin = \"1e-12 nm\"\n", "expected at most 100000 bins");
   const auto told = [&](const std::string& task, const std::string& says) {
     const Outcome o = checked(task);
@@ -235,6 +235,38 @@ TEST_F(AnalysisRefusals, FaultsAreToldAtTheirPlace) {
   o = changed("[[analysis]]", "[frames]\naccept_cut_end = true\n[[analysis]]");
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_TRUE(holds(o.err, "warning") && holds(o.err, "frame 399")) << o.err;
+}
+
+/// One frame has no spacing: none is told, and no time is measured by it.
+TEST_F(AnalysisRefusals, OneFrameIsToldAsOne) {
+  const auto check = [&](const std::string& more) {
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\n"
+          "frames = {to = \"0 ps\"}\n[[analysis]]\ntype = " +
+              more);
+    return tessera({"check", "case.toml"});
+  };
+  const Outcome density = check("\"density\"\n");
+  EXPECT_EQ(density.code, 0) << density.err;
+  EXPECT_TRUE(holds(density.out, "200 atoms, one frame, at 0 ps")) << density.out;
+  EXPECT_FALSE(holds(density.out, "frames every"));
+  const Outcome msd = check("\"msd\"\nfit_from = \"2.5 ps\"\nfit_to = \"8 ps\"\n");
+  EXPECT_EQ(msd.code, 5);
+  EXPECT_TRUE(holds(msd.err, "E0743: fit_from = 2.5 ps spans frames, and there is one")) << msd.err;
+  EXPECT_FALSE(holds(msd.err, "between frames"));
+}
+
+/// What nothing that was found depends on may change in a run that goes on.
+TEST_F(AnalysisRefusals, PicturesAndExpectationsMayChangeInAResume) {
+  write("case.toml",
+        "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\"]\n"
+        "[[analysis]]\ntype = \"density\"\nslices = 5\n");
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
+  for (const char* change : {"output.pictures=false", "title=\"another\""}) {
+    const Outcome o = tessera({"resume", "RUN", "--set", change});
+    EXPECT_EQ(o.code, 0) << o.err;
+  }
+  EXPECT_TRUE(holds(tessera({"resume", "RUN", "--set", "frames.every=2"}).err, "E0435"));
 }
 
 }  // namespace

@@ -141,11 +141,14 @@ std::vector<data::Diagnostic> doubts_of_ends(const AnalysisCase& c) {
       const std::string key = fmt::format("analysis[{}].{}", k, name);
       if (time_ps > 0 && (c.one_frame || std::round(time_ps / c.frame_ps) >= most_frames))
         throw data::InputError(
-            c.config.error(743, key,
-                           fmt::format("{} = {:.6g} ps spans more frames, {:.6g} ps apart, than "
-                                       "there can be: at most {:.0f}",
-                                       name, time_ps, c.frame_ps, most_frames),
-                           "a time within the trajectory"),
+            c.config.error(
+                743, key,
+                c.one_frame
+                    ? fmt::format("{} = {:.6g} ps spans frames, and there is one", name, time_ps)
+                    : fmt::format("{} = {:.6g} ps spans more frames, {:.6g} ps apart, than there "
+                                  "can be: at most {:.0f}",
+                                  name, time_ps, c.frame_ps, most_frames),
+                "a time within the trajectory"),
             data::ExitCode::config_invalid);
       const double whole = std::round(time_ps / c.frame_ps) * c.frame_ps;
       if (std::abs(time_ps - whole) <= 1e-2 * c.frame_ps + 1e-6 * time_ps) return;
@@ -182,9 +185,11 @@ CheckReport check(const AnalysisCase& c) {
   report.findings = in.remarks;
   for (const data::Diagnostic& d : doubts_of_ends(c)) report.findings.push_back(d);
   report.lines.push_back(
-      in.by_number ? fmt::format("{} atoms, frames without times", in.system.n_atoms())
-                   : fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps",
-                                 in.system.n_atoms(), c.first.frame.time_ps, c.frame_ps));
+      in.by_number  ? fmt::format("{} atoms, frames without times", in.system.n_atoms())
+      : c.one_frame ? fmt::format("{} atoms, one frame, at {:.6g} ps", in.system.n_atoms(),
+                                  c.first.frame.time_ps)
+                    : fmt::format("{} atoms, first frame at {:.6g} ps, frames every {:.6g} ps",
+                                  in.system.n_atoms(), c.first.frame.time_ps, c.frame_ps));
   for (const auto& [name, atoms] : in.groups)
     report.lines.push_back(fmt::format("group {:<12} {:7} atoms", name, atoms.size()));
   for (std::size_t k = 0; k < o.tasks.size(); ++k) {
@@ -385,7 +390,8 @@ App app() {
           .options = analysis_options(),
           .prepare = prepare,
           .make_example = example,
-          .plot = plot};
+          .plot = plot,
+          .may_change = {"output", "title", "expect"}};
 }
 
 }  // namespace tessera::apps::analysis
