@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a survey where one of its soundings has no bands.
+// Bands of soundings of a survey, and of one that has none.
 #include "mt1d_case.h"
 
 #include <gtest/gtest.h>
@@ -59,6 +59,17 @@ TEST_F(Mt1d, ASoundingWithoutBandsLeavesTheOthersTheirs) {
   EXPECT_EQ(tessera({"plot", "both"}).code, 0);
   const Outcome again = tessera({"resume", "both"});
   EXPECT_EQ(again.code, 0) << again.err;
+}
+
+/// Chains draw by the seed and the name of their station: other stations do not change its bands.
+TEST_F(Mt1d, AChainIsThatOfItsStation) {
+  make_case(2,
+            "[model]\nlayers = 12\n[posterior]\nmethod = \"mcmc\"\nburn_in = 50\nsamples = 200\n"
+            "[output]\npictures_of_soundings = false\n");
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "both"}).code, 0);
+  fs::remove(here() / "site/soundings/syn01.edi");
+  ASSERT_EQ(tessera({"run", "case.toml", "--output", "alone"}).code, 0);
+  EXPECT_EQ(read("alone/soundings/syn02_model.csv"), read("both/soundings/syn02_model.csv"));
 }
 
 }  // namespace

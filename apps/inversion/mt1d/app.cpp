@@ -57,7 +57,7 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
               o.layers),
           fmt::format("model.layers = {}", enough_layers));
 
-  const inversion::SoundingInversionOptions options = inversion_options(o, 0);
+  const inversion::SoundingInversionOptions options = inversion_options(o);
   for (const inversion::FixedRange& range : options.fixed) {
     const std::size_t n = count_stations([&](const inversion::Response& r) {
       const auto depths =
@@ -149,7 +149,7 @@ RankShare share_of_rank(int ranks, const Mt1dCase& c, double seconds_of_sounding
   const std::set<std::size_t> some{0, n / 4, n / 2, 3 * n / 4, n - 1};
   for (const std::size_t i : some) {
     inversion::SoundingInverter inverter(response_of(c.options, c.input, i),
-                                         inversion_options(c.options, 0));
+                                         inversion_options(c.options));
     found += static_cast<double>(
                  bytes_of_result(inversion::station_result(stations[i], inverter.result()))) /
              static_cast<double>(some.size());
@@ -167,7 +167,7 @@ Estimate estimate(const data::Config& config, const RunOptions& run, const Mt1dC
   Estimate e;
   const auto n = static_cast<std::uint64_t>(input.survey.stations.size());
   // One sounding, timed: the middle one of the profile, without its chain.
-  const inversion::SoundingInversionOptions options = inversion_options(o, 0);
+  const inversion::SoundingInversionOptions options = inversion_options(o);
   const inversion::Response middle = response_of(o, input, input.survey.stations.size() / 2);
   const auto begin = std::chrono::steady_clock::now();
   inversion::SoundingInverter inverter(middle, options);

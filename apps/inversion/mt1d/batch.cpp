@@ -224,7 +224,7 @@ class Batch {
     const auto begin = std::chrono::steady_clock::now();
     const inversion::Station& station = input_.survey.stations[i];
     const inversion::Response response = response_of(options_, input_, i);
-    inversion::SoundingInverter inverter(response, inversion_options(options_, i));
+    inversion::SoundingInverter inverter(response, inversion_options(options_, station.id));
     if (const inversion::Sampler* sampler = inverter.sampler()) {
       inversion::Chain chain;
       {

@@ -15,7 +15,7 @@ namespace tessera::apps::mt1d {
 
 Derivatives derivatives(const Mt1dOptions& o, const Input& input) {
   const std::size_t middle = input.survey.stations.size() / 2;
-  const inversion::SoundingInversionOptions options = inversion_options(o, 0);
+  const inversion::SoundingInversionOptions options = inversion_options(o);
   const inversion::Response r =
       inversion::without_reference_shift(response_of(o, input, middle), options);
   const inversion::Layering layering = inversion::choose_layering(r, options);

@@ -18,7 +18,7 @@ std::optional<data::Diagnostic> unfit_depths(const Mt1dOptions& o,
                                              const inversion::StationData& station) {
   if (o.first_depth.has_value() == o.last_depth.has_value()) return {};
   const auto inverted = inversion::without_reference_shift(
-      inversion::response_of(station.data, 0, element_of(o.response)), inversion_options(o, 0));
+      inversion::response_of(station.data, 0, element_of(o.response)), inversion_options(o));
   const auto z = inversion::bottoms(inversion::layering_from_data(inverted, o.layers).thickness_m);
   const double first = o.first_depth.value_or(z.front()), last = o.last_depth.value_or(z.back());
   if (first < last) return {};

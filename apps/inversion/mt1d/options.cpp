@@ -182,7 +182,8 @@ inversion::Element element_of(ResponseChoice choice) {
   throw Error("[element_of] unknown response");
 }
 
-inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o, std::uint64_t index) {
+inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o,
+                                                      std::string_view station) {
   inversion::SoundingInversionOptions s;
   s.method = o.method;
   s.loss = survey::loss_of(o.misfit);
@@ -206,7 +207,9 @@ inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o, std:
   s.burn_in = static_cast<std::uint64_t>(o.posterior.burn_in);
   s.samples = static_cast<std::uint64_t>(o.posterior.samples);
   s.keep_every = static_cast<std::uint64_t>(o.posterior.keep_every);
-  s.key = {o.seed, index};
+  s.key = {o.seed, 14695981039346656037u};  // FNV-1a
+  for (const char c : station)
+    s.key.stream = (s.key.stream ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return s;
 }
 

@@ -5,6 +5,7 @@
 #include "tessera/inversion/sounding_inversion.h"
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace tessera::apps::mt1d {
@@ -48,7 +49,9 @@ Mt1dOptions read_options(const data::Config& config);
 /// Which response of the table of data is inverted.
 inversion::Element element_of(ResponseChoice choice);
 
-/// The library's options for sounding number `index`.
-inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o, std::uint64_t index);
+/// The library's options for the sounding of a station. Its random numbers go by the seed and this
+/// name: whatever other stations a survey has.
+inversion::SoundingInversionOptions inversion_options(const Mt1dOptions& o,
+                                                      std::string_view station = {});
 
 }  // namespace tessera::apps::mt1d
