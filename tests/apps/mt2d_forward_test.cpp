@@ -73,5 +73,22 @@ TEST_F(Mt2d, ForwardRunsAreStoppedAndGoOnAnywhere) {
   }
 }
 
+// A goal that the mesh does not reach is a warning, of bodies as of outlines, and estimate knows
+// it.
+TEST_F(Mt2d, AGoalThatIsNotReachedIsAWarning) {
+  write("f.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+        "stations.at = [\"0 m\"]\nfrequencies.at = [\"1 Hz\"]\n"
+        "mesh = {goal = \"0.1 %\", most_nodes = 3000}\n[[section.body]]\n"
+        "resistivity = \"5 ohm*m\"\npoints = [[\"-1 km\", \"300 m\"], [\"1 km\", \"300 m\"], "
+        "[\"0 km\", \"1 km\"]]\n");
+  const std::string doubt = "mesh.goal = 0.1 % is not reached by the mesh of ";
+  const Outcome o = tessera({"run", "f.toml", "--output", "F"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "warning: " + doubt) && holds(o.err, " nodes")) << o.err;
+  const Outcome estimated = tessera({"estimate", "f.toml"});
+  EXPECT_TRUE(holds(estimated.out, doubt)) << estimated.out << estimated.err;
+}
+
 }  // namespace
 }  // namespace tessera::testing

@@ -123,42 +123,49 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
 
 PreparedCase prepare_forward(const data::Config& config, const Mt2dOptions& o) {
   const auto p = std::make_shared<const ForwardProblem>(forward_problem(config, o));
-  return {.inputs = data::inputs_read(),
-          .check =
-              [&config, p] {
-                CheckReport report{.findings = doubts(config, p->options)};
-                report.lines = {describe(*p), describe_noise(p->options)};
-                for (const auto* remarks : {&p->ground.remarks, &p->mesh.remarks})
-                  report.lines.insert(report.lines.end(), remarks->begin(), remarks->end());
-                return report;
-              },
-          .estimate =
-              [&config, p] {
-                const auto begin = std::chrono::steady_clock::now();
-                ForwardProblem one = *p;
-                refine(config, one);
-                one.frequency_hz = {p->frequency_hz[p->frequency_hz.size() / 2]};
-                solve(one);
-                const double seconds =
-                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-                const auto n = static_cast<std::uint64_t>(p->frequency_hz.size());
-                return Estimate{
-                    .memory_bytes = {{"program", 80u << 20},
-                                     {"factors", 9 * solver_bytes(p->mesh.solver,
-                                                                  p->options.order.value_or(2))}},
-                    .disk_bytes = 400 * static_cast<std::uint64_t>(p->mesh.solver.cells()) +
-                                  600'000 * p->ground.stations.y.size(),
-                    .seconds = seconds * static_cast<double>(n) +
-                               0.2 * static_cast<double>(p->ground.stations.y.size()),
-                    .notes = {fmt::format("one frequency took {:.2g} s", seconds)}};
-              },
-          .run = [&config, p](RunContext& to) { return run_forward(to, config, *p); },
-          .derivatives =
-              [&config, p] {
-                ForwardProblem fine = *p;
-                refine(config, fine);
-                return derivatives(fine);
-              }};
+  return {
+      .inputs = data::inputs_read(),
+      .check =
+          [&config, p] {
+            CheckReport report{.findings = doubts(config, p->options)};
+            report.lines = {describe(*p), describe_noise(p->options)};
+            for (const auto* remarks : {&p->ground.remarks, &p->mesh.remarks})
+              report.lines.insert(report.lines.end(), remarks->begin(), remarks->end());
+            return report;
+          },
+      .estimate =
+          [&config, p] {
+            const auto now = [] { return std::chrono::steady_clock::now(); };
+            const auto begin = now();
+            ForwardProblem one = *p;
+            refine(config, one);
+            const auto found = now();
+            one.frequency_hz = {p->frequency_hz[p->frequency_hz.size() / 2]};
+            solve(one);
+            using Seconds = std::chrono::duration<double>;
+            const double of_mesh = Seconds(found - begin).count(),
+                         of_frequency = Seconds(now() - found).count();
+            std::vector<std::string> notes{
+                fmt::format("the mesh of {} cells took {:.2g} s, one frequency {:.2g} s",
+                            one.mesh.solver.cells(), of_mesh, of_frequency)};
+            if (!one.doubt.empty()) notes.push_back(one.doubt);
+            return Estimate{
+                .memory_bytes = {{"program", 80u << 20},
+                                 {"factors",
+                                  9 * solver_bytes(one.mesh.solver, p->options.order.value_or(2))}},
+                .disk_bytes = 400 * static_cast<std::uint64_t>(one.mesh.solver.cells()) +
+                              600'000 * p->ground.stations.y.size(),
+                .seconds = of_mesh + of_frequency * static_cast<double>(p->frequency_hz.size()) +
+                           0.2 * static_cast<double>(p->ground.stations.y.size()),
+                .notes = std::move(notes)};
+          },
+      .run = [&config, p](RunContext& to) { return run_forward(to, config, *p); },
+      .derivatives =
+          [&config, p] {
+            ForwardProblem fine = *p;
+            refine(config, fine);
+            return derivatives(fine);
+          }};
 }
 
 CheckReport check_invert(const data::Config& config, const Mt2dOptions& o, const Input& input) {

@@ -132,7 +132,7 @@ bool refine(const data::Config& config, ForwardProblem& p, MeshSearch& search,
   auto fine =
       fine_forward_mesh(config, p.options, p.ground, p.model, p.frequency_hz, search.looks, go_on);
   if (!fine) return false;
-  p.mesh = *std::move(fine);
+  p.mesh = std::move(fine->mesh), p.doubt = std::move(fine->doubt);
   p.ln_rho = parameters_of(p.mesh, p.model);
   return true;
 }

@@ -194,13 +194,14 @@ std::vector<double> some_of(const std::vector<double>& frequency_hz) {
 
 }  // namespace
 
-std::optional<inversion::SectionMesh> fine_forward_mesh(
-    const data::Config& config, const Mt2dOptions& o, const Ground& ground,
-    const SectionModel& model, const std::vector<double>& frequency_hz, std::vector<Look>& looks,
-    const std::function<bool(Index cells)>& go_on) {
+std::optional<FineMesh> fine_forward_mesh(const data::Config& config, const Mt2dOptions& o,
+                                          const Ground& ground, const SectionModel& model,
+                                          const std::vector<double>& frequency_hz,
+                                          std::vector<Look>& looks,
+                                          const std::function<bool(Index cells)>& go_on) {
   inversion::SectionMesh mesh = forward_mesh(config, o, ground, model, frequency_hz);
   const double goal = o.goal.value_or(0.01);
-  if (goal >= 1) return mesh;
+  if (goal >= 1) return FineMesh{std::move(mesh), {}};
   const std::vector<double> some = some_of(frequency_hz);
   const int order = o.order.value_or(2);
   std::string why_not;  // no finer mesh
@@ -259,15 +260,20 @@ std::optional<inversion::SectionMesh> fine_forward_mesh(
     }
   }
   if (!found) return {};
-  if (!why_not.empty())
-    mesh.remarks.push_back(
-        fmt::format("mesh.goal = {:g} % is not reached by this mesh: {}", 100 * goal, why_not));
+  std::string changes, doubt;
   if (!std::isnan(by_columns))
-    mesh.remarks.push_back(
-        fmt::format("halved columns changed apparent resistivities by {:.2g} %, halved rows by "
-                    "{:.2g} %, at most",
-                    100 * by_columns, 100 * by_rows));
-  return mesh;
+    changes = fmt::format(
+        "halved columns changed apparent resistivities by {:.2g} %, halved rows by {:.2g} %, at "
+        "most",
+        100 * by_columns, 100 * by_rows);
+  if (!why_not.empty())
+    doubt = fmt::format(
+        "mesh.goal = {:g} % is not reached by the mesh of {} cells: {}; a finer one: {}",
+        100 * goal, mesh.solver.cells(),
+        changes.empty() ? "none was looked at" : "in the last look " + changes, why_not);
+  else if (!changes.empty())
+    mesh.remarks.push_back(changes);
+  return FineMesh{std::move(mesh), std::move(doubt)};
 }
 
 }  // namespace tessera::apps::mt2d

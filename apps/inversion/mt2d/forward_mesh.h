@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tessera::apps::mt2d {
@@ -33,15 +34,20 @@ struct Look {
   inversion::Responses2d responses;
 };
 
+struct FineMesh {
+  inversion::SectionMesh mesh;
+  std::string doubt;  ///< why the goal is not reached: limits of cells, mesh.most_nodes, memory
+};
+
 /// That mesh with columns or rows halved, again and again, until no apparent resistivity changes by
-/// more than half of mesh.goal where all columns, or all rows, are; remarks say by how much, and
-/// where that is not reached within mesh.most_nodes and memory. `looks` are those of a search that
-/// was stopped: what they have is not computed again. `go_on` is told the cells of each mesh whose
-/// responses were; false stops, and nothing is returned.
-std::optional<inversion::SectionMesh> fine_forward_mesh(
-    const data::Config& config, const Mt2dOptions& o, const Ground& ground,
-    const SectionModel& model, const std::vector<double>& frequency_hz, std::vector<Look>& looks,
-    const std::function<bool(Index cells)>& go_on);
+/// more than half of mesh.goal where all columns, or all rows, are; remarks say by how much.
+/// `looks` are those of a search that was stopped: what they have is not computed again. `go_on` is
+/// told the cells of each mesh whose responses were; false stops, and nothing is returned.
+std::optional<FineMesh> fine_forward_mesh(const data::Config& config, const Mt2dOptions& o,
+                                          const Ground& ground, const SectionModel& model,
+                                          const std::vector<double>& frequency_hz,
+                                          std::vector<Look>& looks,
+                                          const std::function<bool(Index cells)>& go_on);
 
 /// ln rho of the regions up to the last one that has a cell, [regions], or [regions, 3] along x, y
 /// and z where they differ; those of air are no parameter.
