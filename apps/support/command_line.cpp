@@ -2,10 +2,12 @@
 // The only file that sees CLI11.
 #include "support/command_line.h"
 
+#include "support/app.h"
 #include "tessera/data/build_info.h"
 #include "tessera/data/quantity.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <charconv>
 #include <iostream>
@@ -169,7 +171,14 @@ struct Grammar {
     v = verb("info", "read a file of any known format and summarise it");
     v->add_option("FILE", line.path, "the file, or a run folder")->required();
 
-    v = verb("import", "turn another program's input (.mdp) into a configuration");
+    v = verb("import", "turn input of GROMACS, ModEM or MARE2DEM into a configuration");
+    v->footer([] {
+      std::string takes = "It takes:";
+      for (const App& a : all_apps())
+        for (const Importer& i : a.importers)
+          takes += fmt::format("\n  {:<14} {}, for {}", i.ending, i.what, a.name);
+      return takes;
+    });
     v->add_option("FILE", line.path, "the file; its ending tells what it is")->required();
     v->add_option("-o,--output", line.output, "the configuration (default: stdout)");
     v->add_flag("--force", line.run.force, "replace an existing file");

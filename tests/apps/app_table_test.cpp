@@ -26,4 +26,15 @@ TEST_F(AppTable, TheApplicationsAreTheFolders) {
   EXPECT_EQ(listed, folders);
 }
 
+TEST_F(AppTable, HelpSaysWhichInputOfOtherProgramsImportTakes) {
+  const std::string all = tessera({"--help"}).out, of_verb = tessera({"import", "--help"}).out;
+  for (const char* program : {"GROMACS", "ModEM", "MARE2DEM"})
+    EXPECT_TRUE(holds(all, program)) << program;
+  for (const char* ending : {".mdp", ".dat", ".emdata", ".resp", ".resistivity"})
+    EXPECT_TRUE(holds(of_verb, std::string("\n  ") + ending + " ")) << of_verb;
+  const std::string unknown = tessera({"import", "x.unknown"}).err;
+  for (const char* what : {"GROMACS's run parameters", "MARE2DEM's data", "ModEM's list of data"})
+    EXPECT_TRUE(holds(of_verb, what) && holds(unknown, what)) << of_verb << unknown;
+}
+
 }  // namespace
