@@ -325,4 +325,43 @@ TEST_F(Mt2d, TablesAreLookedAtForUnitAndTimeSign) {
   }
 }
 
+// A table of another response: E0610 names the key that takes its rows, in either app.
+TEST_F(Mt2d, TheResponseOfATableIsNamed) {
+  const auto said = [&](const std::string& app, const std::string& kind) {
+    write("t.csv", unsorted_table([&](double) {
+            return kind.starts_with("z")
+                       ? std::vector{kind + "_re,ohm,1,0.1", kind + "_im,ohm,1,0.1"}
+                       : std::vector{kind + ",1,1,0.1"};
+          }));
+    write("c.toml", "app = \"" + app + "\"\ndata.files = \"t.csv\"\n");
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 4) << o.err;
+    return o.err;
+  };
+  for (const auto& [app, kind, hint] :
+       {std::tuple{"inversion.mt1d", "zaverage", "hint: data.response = \"average\" takes these"},
+        {"inversion.mt1d", "zyx", "hint: data.response = \"yx\" takes these rows"},
+        {"inversion.mt1d", "tx_re", "hint: see which responses [data] takes"},
+        {"inversion.mt2d", "zdet", "hint: data.responses = [\"determinant\"] takes these rows"},
+        {"inversion.mt2d", "ty_re", "hint: data.responses = [\"tipper\"] takes these rows"},
+        {"inversion.mt2d", "phase_tensor_xx", "hint: data.responses = [\"phase_tensor\"] takes"},
+        {"inversion.mt2d", "zaverage", "hint: see which responses [data] takes"}})
+    EXPECT_TRUE(holds(said(app, kind), hint)) << app << kind << said(app, kind);
+}
+
+// A table without names: stations are called by their ids.
+TEST_F(Mt2d, StationsOfATableWithoutNamesHaveTheirIds) {
+  std::string table = "station,frequency_hz,kind,unit,value,sigma\n";
+  for (const char* station : {"east", "west"})
+    for (const double f : {100.0, 10.0, 1.0})
+      table +=
+          fmt::format("{0},{1},log10_rho_xy,1,2,0.03\n{0},{1},phase_xy,deg,45,2\n", station, f);
+  write("t.csv", table);
+  write("c.toml", "app = \"inversion.mt1d\"\ndata = {files = \"t.csv\", response = \"xy\"}\n");
+  const Outcome o = tessera({"check", "c.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.out + o.err, "2 of 2 stations have no position (east, west)"))
+      << o.out << o.err;
+}
+
 }  // namespace

@@ -44,18 +44,33 @@ Input read_input(const Mt1dOptions& o) {
     kinds.push_back({element, inversion::Part::phase});
   }
   return survey::read_input(
-      o.data, {.kinds = std::move(kinds),
-               .fewest_periods = 3,
-               .whole = element,
-               .refuse = [&](const inversion::StationData& d) { return unfit_depths(o, d); },
-               .line_up =
-                   [&](std::vector<inversion::StationData> stations) {
-                     constexpr double degrees = 180 / std::numbers::pi;
-                     return inversion::line_up(std::move(stations),
-                                               o.profile.azimuth
-                                                   ? std::optional(*o.profile.azimuth * degrees)
-                                                   : std::nullopt);
-                   }});
+      o.data,
+      {.kinds = std::move(kinds),
+       .fewest_periods = 3,
+       .whole = element,
+       .asking =
+           [](const std::vector<inversion::DatumKind>& others) {
+             std::string out;
+             for (const auto& [element, name] :
+                  {std::pair{inversion::Element::determinant, "determinant"},
+                   {inversion::Element::average, "average"},
+                   {inversion::Element::xy, "xy"},
+                   {inversion::Element::yx, "yx"}})
+               for (const inversion::DatumKind& k : others)
+                 if (k.element == element && k.part != inversion::Part::phase_tensor) {
+                   out += fmt::format("{}data.response = \"{}\"", out.empty() ? "" : ", or ", name);
+                   break;
+                 }
+             return out;
+           },
+       .refuse = [&](const inversion::StationData& d) { return unfit_depths(o, d); },
+       .line_up =
+           [&](std::vector<inversion::StationData> stations) {
+             constexpr double degrees = 180 / std::numbers::pi;
+             return inversion::line_up(
+                 std::move(stations),
+                 o.profile.azimuth ? std::optional(*o.profile.azimuth * degrees) : std::nullopt);
+           }});
 }
 
 inversion::Response response_of(const Mt1dOptions& o, const Input& in, std::size_t station) {

@@ -227,6 +227,31 @@ double depth_of(const inversion::Ground2d& line, double y) {
   return inversion::depth_through(line.y, line.z)(y);
 }
 
+namespace {
+
+/// data.responses for rows of a table that a case has not asked for; empty where there is none.
+std::string asking_for(const std::vector<inversion::DatumKind>& others) {
+  using inversion::Element, inversion::Part;
+  std::string names;
+  const auto add = [&](const char* name, auto&& is_of) {
+    if (std::any_of(others.begin(), others.end(), is_of))
+      names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name);
+  };
+  for (const auto& [element, name] : {std::pair{Element::xy, "te"},
+                                      {Element::yx, "tm"},
+                                      {Element::ty, "tipper"},
+                                      {Element::determinant, "determinant"}})
+    add(name, [of = element](inversion::DatumKind k) {
+      return k.element == of && k.part != Part::phase_tensor;
+    });
+  add("phase_tensor", [](inversion::DatumKind k) {
+    return k.part == Part::phase_tensor && (k.element == Element::xx || k.element == Element::yy);
+  });
+  return names.empty() ? names : "data.responses = [" + names + "]";
+}
+
+}  // namespace
+
 Input read_input(const data::Config& config, const Mt2dOptions& o) {
   Input out;
   const bool table = inversion::is_survey_table(o.data.files);
@@ -304,6 +329,7 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
         survey::read_input(reading, {.kinds = kinds,
                                      .tipper_floor = o.tipper_floor,
                                      .phase_tensor_floor = o.phase_tensor_floor,
+                                     .asking = asking_for,
                                      .prepare =
                                          [&](inversion::StationData& d) {
                                            if (table) take_form(d, o, forms);

@@ -46,9 +46,15 @@ data::Diagnostic too_few_periods(const std::string& file, const inversion::Stati
   if (!d.station.not_asked.empty())
     message += "; the table has other rows: " + counts_text(d.station.not_asked);
   add(halves, " have one half of a pair alone: a resistivity without its phase, or the reverse");
+  std::vector<inversion::DatumKind> others;
+  for (const auto& [kind, n] : d.station.not_asked)
+    if (const auto known = inversion::kind_of(kind)) others.push_back(*known);
+  const std::string asking =
+      rules.asking && !others.empty() && usable == 0 ? rules.asking(others) : std::string();
   return about(610, file, message,
                halves                    ? "give both halves of each pair"
                : d.station.without_error ? "set data.error_floor above 0"
+               : !asking.empty()         ? asking + " takes these rows"
                                          : "see which responses [data] takes, shortest_period, "
                                            "longest_period and mask_periods; --keep-going leaves "
                                            "the file out");

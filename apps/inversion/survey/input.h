@@ -28,6 +28,9 @@ struct InputRules {
   std::size_t fewest_periods = 1;  ///< that count: E0610 where a station has fewer
   /// A period counts where this response is whole; where it has a datum if not given.
   std::optional<inversion::Element> whole = {};
+  /// The key, with its value, by which a case takes the rows of a table that it has not asked for;
+  /// empty where none does.
+  std::function<std::string(const std::vector<inversion::DatumKind>&)> asking = {};
   /// What becomes of the rows of a station before they are counted.
   std::function<void(inversion::StationData&)> prepare = {};
   /// Why a station that has enough is left out all the same; nothing: it is not.

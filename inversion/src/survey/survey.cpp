@@ -136,7 +136,7 @@ std::string id_of(const std::filesystem::path& file, const Sounding& s, std::siz
 std::vector<Sounding> soundings_of(const std::vector<StationData>& stations) {
   std::vector<Sounding> out;  // places alone count
   for (const StationData& d : stations) {
-    Sounding s{.station = d.station.name};
+    Sounding s{.station = d.station.name.empty() ? d.station.id : d.station.name};
     s.latitude_deg = d.station.latitude_deg;
     s.longitude_deg = d.station.longitude_deg;
     s.place_m = d.station.place_m;
