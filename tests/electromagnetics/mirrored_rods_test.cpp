@@ -266,6 +266,39 @@ TEST(MirroredRods, APortAmidCellsIsOnTheRodsThatItJoins) {
     }
 }
 
+TEST(MirroredRods, APortAcrossTwoWiresAmidCellsEndsOnThem) {
+  for (std::size_t axis = 0; axis < 3; ++axis)  // of the port
+    for (const bool half : {false, true})
+      for (const double first : {-2.5, -1.5, -0.5, 0.5, 1.5}) {
+        if (half && first != -0.5) continue;  // else it would have to cross the mirror
+        YeeGrid grid;
+        std::array<Faces, 3> faces;
+        CutCellChoices choices;
+        for (std::size_t d = 0; d < 3; ++d)
+          for (int i = half && d == axis ? 0 : -4; i <= 4; ++i) grid.lines[d].push_back(i);
+        if (half) faces[axis].low = Boundary::pec, choices.symmetry[axis][0] = true;
+        const auto at = [&](double across, double along) {
+          Point p{0.4, 0.4, 0.4};
+          p[axis] = across, p[(axis + 1) % 3] = along;
+          return p;
+        };
+        Scene scene;
+        for (const double x : {first, first + 1})
+          if (!half || x > 0)
+            scene.structures.push_back({thin_rod(at(x, -9), at(x, 9), 0.02), 1, 0, "wire"});
+        const CutCellFractions open = cut_cell_fractions(
+            SceneOrder(scene), media_of_halves, grid, faces, 0.5 * stable_time_step(grid), choices);
+        const auto metal = [&](const Edge& e) { return open.fraction(e) == 0; };
+        LumpedElement port;
+        port.axis = static_cast<int>(axis);
+        port.low = at(first, 0.3), port.high = at(first + 1, 0.3);
+        port.circuit.resistance_ohm = 50;
+        const PlacedElement placed = place(port, grid, faces, open, metal, choices.symmetry);
+        EXPECT_FALSE(loose_end(placed, grid, faces, metal))
+            << axis << ", " << first << ", " << half;
+      }
+}
+
 TEST(MirroredRods, AMagneticWallIsAMirrorWithoutAName) {
   for (const double far : {0.4, 0.5, 1.5})
     expect_halves({1, {6, 6, 1}, true, Boundary::pmc, false}, {{{far, -9, 2.5}, {far, 9, 2.5}}},

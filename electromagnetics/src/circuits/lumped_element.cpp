@@ -93,14 +93,12 @@ Extent across(const YeeGrid& grid, const detail::NearerLine& nearer, Faces faces
   return out;
 }
 
-/// Along the current: cells.
-Extent along(const YeeGrid& grid, Faces faces, std::array<bool, 2> symmetry, int axis, double low,
-             double high) {
+/// Along the current: cells between the lines of the conductors at its ends.
+Extent along(const YeeGrid& grid, const detail::NearerLine& nearer, Faces faces,
+             std::array<bool, 2> symmetry, int axis, double low, double high) {
   if (!grid.resolved(axis)) return {{0}, {1}};
   Extent out = cut_at_mirrors(grid, faces, symmetry, axis, Boundary::pec, low, high);
-  const int first = nearest_line(grid.lines[axis], low),
-            last = nearest_line(grid.lines[axis], high);
-  for (int i = first; i < last; ++i) {
+  for (int i = nearer.line(axis, low), last = nearer.line(axis, high); i < last; ++i) {
     out.index.push_back(i);
     out.length.push_back(grid.length(axis, i));
   }
@@ -132,7 +130,7 @@ PlacedElement place(const LumpedElement& e, const YeeGrid& grid, const std::arra
   std::array<Extent, 3> extent;
   for (int d = 0; d < 3; ++d) {
     const auto u = static_cast<std::size_t>(d);
-    extent[u] = d == e.axis ? along(grid, faces[u], symmetry[u], d, e.low[u], e.high[u])
+    extent[u] = d == e.axis ? along(grid, nearer, faces[u], symmetry[u], d, e.low[u], e.high[u])
                             : across(grid, nearer, faces[u], symmetry[u], d, e.low[u], e.high[u]);
   }
   const auto a = static_cast<std::size_t>(e.axis), b = (a + 1) % 3, c = (a + 2) % 3;
