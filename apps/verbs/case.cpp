@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every verb that takes a case does first.
+#include "support/missing_files.h"
 #include "support/report.h"
 #include "tessera/data/info.h"
 #include "verbs/verbs.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace tessera::apps {
 namespace fs = std::filesystem;
@@ -32,6 +34,7 @@ std::string instead_of(const fs::path& path) {
     if (cases.empty()) return "a case is a file; `tessera new APP` writes one";
     return "a case is a file, e.g. '" + cases.front() + "'";
   }
+  if (!fs::exists(fs::symlink_status(path, none))) return nearest_file_hint(path);
   if (!fs::is_regular_file(path, none)) return {};
   try {
     const std::optional<data::FileFormat> format = data::format_of(path);
@@ -99,9 +102,33 @@ std::string resolved_text(const Case& c, const std::vector<std::string>& chosen)
   return text;
 }
 
+namespace {
+
+/// What a function of a case throws, told at the keys of the case where it is of these.
+template <class F>
+auto with_keys(const data::Config& config, F f) {
+  return [&config, f = std::move(f)](auto&&... of) {
+    try {
+      return f(std::forward<decltype(of)>(of)...);
+    } catch (const data::InputError& e) {
+      throw data::InputError(e.code(), at_keys(config, e.findings()));
+    }
+  };
+}
+
+}  // namespace
+
 Ready prepare(const Case& c, const RunOptions& options, bool for_derivatives) {
   Ready out{std::make_unique<data::InputFiles>(), {}};
-  out.made = c.app.prepare({c.config, options, for_derivatives});
+  out.made = with_keys(c.config, c.app.prepare)(AppContext{c.config, options, for_derivatives});
+  PreparedCase& made = out.made;
+  made.check = with_keys(c.config, [&config = c.config, check = std::move(made.check)] {
+    CheckReport report = check();
+    report.findings = at_keys(config, std::move(report.findings));
+    return report;
+  });
+  made.run = with_keys(c.config, std::move(made.run));
+  made.estimate = with_keys(c.config, std::move(made.estimate));
   out.files->complete();
   return out;
 }

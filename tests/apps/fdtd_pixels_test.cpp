@@ -155,7 +155,7 @@ TEST_F(FdtdPixels, WrongFilesAreToldWithTheirPlace) {
     EXPECT_TRUE(holds(out.err, message)) << out.err;
   };
   refused("pattern.csv", "three.npy", "has 3 indices, and axes names 2");
-  refused("pattern.csv", "none.csv", "E0101");
+  refused("pattern.csv", "none.csv", "E0401");
   refused("pattern.csv", "pattern.gds", "E0445");
   refused(R"(["x", "y"])", R"(["x", "-x"])", "two indices run along x");
   refused(R"(["x", "y"])", R"(["x", "z"])", "pixels along z need a finite size");
