@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward runs of inversion.mt2d that are stopped, wherever that is.
+#include "csv_columns.h"
 #include "mt2d_case.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -57,8 +59,9 @@ TEST_F(Mt2d, ForwardRunsAreStoppedAndGoOnAnywhere) {
     ASSERT_EQ(whole.code, 0) << whole.err;
     Outcome o = tessera({"run", "f.toml", "--output", "PARTS", "--force", "--max-time", "1ms"});
     EXPECT_TRUE(holds(o.err, "mesh  1 meshes")) << o.err;
-    if (std::string(name) == "outline")
+    if (std::string(name) == "outline") {
       EXPECT_TRUE(holds(read("WHOLE/manifest.json"), "block.msh")) << "an input";
+    }
     int stops = 0;
     for (; o.code == 75 && stops < 40; ++stops) {
       EXPECT_TRUE(holds(read("PARTS/heartbeat.json"), "\"stopped\"")) << name;
@@ -88,6 +91,27 @@ TEST_F(Mt2d, AGoalThatIsNotReachedIsAWarning) {
   EXPECT_TRUE(holds(o.err, "warning: " + doubt) && holds(o.err, " nodes")) << o.err;
   const Outcome estimated = tessera({"estimate", "f.toml"});
   EXPECT_TRUE(holds(estimated.out, doubt)) << estimated.out << estimated.err;
+}
+
+// The tip of a wedge of ten degrees that dips by thirty is met by the mesh, and cells there are
+// those of its resistivity.
+TEST_F(Mt2d, TipsOfSharpBodiesAreMet) {
+  write("f.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+        "stations.at = [\"-1.5 km\", \"1.7 km\"]\nfrequencies.at = [\"10 Hz\"]\n"
+        "mesh.goal = \"100 %\"\n[[section.body]]\nresistivity = \"1 ohm*m\"\n"
+        "points = [[\"0 m\", \"500 m\"], [\"2 km\", \"1432.6 m\"], [\"2 km\", \"1900.4 m\"]]\n");
+  const Outcome o = tessera({"run", "f.toml", "--output", "F"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto cells = csv_table(read("F/model.csv"));
+  double off = HUGE_VAL, widest = 0;
+  for (std::size_t k = 0; k < cells.at("cell").size(); ++k) {
+    const double y = cells.at("y0_m")[k], z = cells.at("z0_m")[k];
+    off = std::min(off, std::hypot(y, z - 500));
+    if (std::hypot(y, z - 500) < 1) widest = std::max(widest, std::abs(cells.at("y2_m")[k] - y));
+  }
+  EXPECT_LT(off, 1e-6);
+  EXPECT_LT(widest, 60) << "a quarter of the skin depth of 1 ohm m, 159 m";
 }
 
 }  // namespace

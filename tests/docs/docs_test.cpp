@@ -272,8 +272,9 @@ TEST(Docs, KeysThatMayChangeWithinARunAreThoseOfTheApplications) {
   for (const std::string& app : documented_apps()) {
     const std::size_t dot = app.find('.');
     if (says(slurp(kRoot / "apps" / app.substr(0, dot) / app.substr(dot + 1) / "app.cpp"),
-             ".may_change"))
+             ".may_change")) {
       EXPECT_TRUE(named.contains(app)) << app;
+    }
   }
 }
 

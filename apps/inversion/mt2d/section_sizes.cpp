@@ -112,16 +112,22 @@ SectionSizes section_sizes(const SectionModel& model, const Ground& ground,
     double ohm_m = HUGE_VAL;
     const Axes* first = nullptr;
     bool differ = false;
-    for (const double at : {y - beside, y, y + beside})
-      for (const double d : {above - beside, above, above + beside})
-        if (d > 0) {
-          const Axes& here = model.ohm_m[model.region(at, depth_of(ground.line, at) + d, d)];
-          if (!first) first = &here;
-          differ = differ || here != *first;
-          ohm_m = std::min(ohm_m, least_of(here));
-        }
-    // Cells of a table are many, and most of their corners lie within one medium.
-    if (!differ) continue;
+    const auto look_at = [&](double at, double d) {
+      if (!(d > 0)) return;
+      const Axes& here = model.ohm_m[model.region(at, depth_of(ground.line, at) + d, d)];
+      if (!first) first = &here;
+      differ = differ || here != *first;
+      ohm_m = std::min(ohm_m, least_of(here));
+    };
+    look_at(y, above);
+    // A body may be a wedge of a few degrees; cells of a table are many, and most of their corners
+    // lie within one medium.
+    const int around = model.as_z ? 8 : 90;
+    for (int n = 0; n < around; ++n) {
+      const double angle = 2 * std::numbers::pi * n / around;
+      look_at(y + beside * std::cos(angle), above + beside * std::sin(angle));
+    }
+    if (model.as_z && !differ) continue;
     out.y.push_back(y);
     if (depth > 0 && depth < out.reach) out.depth.push_back(depth);
     if (k % stride != 0) continue;
