@@ -3,8 +3,14 @@
 // The picture of a scene of many cells: pieces that have all of it, the same on ranks.
 #include "fdtd_case.h"
 #include "tessera/data/vtk_xml.h"
+#include "tessera/electromagnetics/media_library.h"
+#include "tessera/electromagnetics/medium.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
 
 using namespace tessera::testing;
 
@@ -87,6 +93,65 @@ position = ["0.8 um", "0 um", "0 um"]
   };
   EXPECT_EQ(titles({}), "z = 0.25 µm; y = -0.35 µm; x = 0.55 µm; ");  // middles of cells
   EXPECT_EQ(titles({"grid.size=[\"3 um\", \"2 um\", \"0 um\"]", "structure=[]"}), "");
+}
+
+/// What is looked at before a run are media as waves in the band see them: here about 200 THz.
+TEST_F(Fdtd, ScenesShowMediaInTheBand) {
+  write("media.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["2 um", "1 um", "0 um"], cell = "100 nm", polarization = "Ez"}
+run.stop.steps = 1
+boundary = {x = "pec", y = "pec"}
+[[material]]
+name = "even"
+eps = 3
+[[structure]]
+shape = "box"
+centre = ["-0.75 um", "0 um", "0 um"]
+size = ["0.5 um", "inf", "inf"]
+material = "SiO2"
+[[structure]]
+shape = "box"
+centre = ["0.25 um", "0 um", "0 um"]
+size = ["0.5 um", "inf", "inf"]
+material = "Au"
+[[structure]]
+shape = "box"
+centre = ["0.75 um", "0 um", "0 um"]
+size = ["0.5 um", "inf", "inf"]
+material = "even"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-0.3 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "50 THz"}
+[[monitor]]
+kind = "probe"
+name = "point"
+position = ["-0.2 um", "0 um", "0 um"]
+)");
+  namespace em = tessera::electromagnetics;
+  const em::Medium glass = em::find_medium("SiO2"), gold = em::find_medium("Au");
+  const std::complex<double> eps = em::permittivity(gold, 0, 200e12), n = std::sqrt(eps);
+  const double of_glass = em::permittivity(glass, 0, 200e12).real();
+  EXPECT_NEAR(of_glass, 1.4446 * 1.4446, 1e-3);  // Malitson: n at 1.5 um
+  EXPECT_LT(eps.real(), -50);
+
+  const Outcome told = tessera({"check", "media.toml"});
+  ASSERT_EQ(told.code, 0) << told.err;
+  for (const std::string& line :
+       {fmt::format(
+            "medium SiO2: eps {:.4g} (n {:.4g}) at 200 THz, 1 at infinite frequency, 3 poles",
+            of_glass, std::sqrt(of_glass)),
+        fmt::format("medium Au: eps {:.4g} (n {:.4g}, k {:.4g}) at 200 THz, {:.4g} at infinite "
+                    "frequency",
+                    eps.real(), n.real(), std::abs(n.imag()), gold.eps[0]),
+        std::string("medium even: eps 3, 0 poles")})
+    EXPECT_NE(told.out.find(line), std::string::npos) << line << "\n" << told.out;
+
+  ASSERT_EQ(run_case("media.toml", "RUN").code, 0);
+  const std::string svg = read("RUN/plots/scene.svg");
+  EXPECT_NE(svg.find(fmt::format("relative permittivity at 200 THz (down to {:.3g})", eps.real())),
+            std::string::npos);
 }
 
 }  // namespace

@@ -473,6 +473,16 @@ TEST(Preview, ShowsMediaAndMeans) {
   em::YeeGrid flat = grid;
   flat.lines[2] = {-0.5, 0.5};
   tessera::data::check_grid(em::preview(scene, media, flat));
+
+  // With poles: as they are at a frequency, on a pole a millionth beside it.
+  std::vector<em::Medium> lossless = media;
+  lossless[1].poles = em::lorentz(2, 0, 3);
+  EXPECT_NEAR(
+      em::preview(scene, lossless, grid, {}, 1).fields.cells[2].values[3 * (4 * (2 * 4 + 2) + 1)],
+      5 + 3 * 4.0 / (4 - 1), 1e-12);
+  EXPECT_EQ(em::preview(scene, lossless, grid).fields.cells[2].values[3 * (4 * (2 * 4 + 2) + 1)],
+            5);
+  EXPECT_NEAR(em::shown_permittivity(lossless[1], 0, 2).real(), -3e6 / 2, 10);
   try {
     em::preview(scene, {dielectric(1)}, grid);
     FAIL();

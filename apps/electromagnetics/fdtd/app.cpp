@@ -15,19 +15,41 @@
 #include "tessera/data/run.h"
 #include "tessera/data/vtk_xml.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/figures.h"
 #include "tessera/electromagnetics/grid_cut.h"
+#include "tessera/electromagnetics/preview.h"
 #include "tessera/parallel/part_sums.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <complex>
 #include <memory>
 
 namespace tessera::apps::fdtd {
 namespace {
 
 namespace em = electromagnetics;
+
+/// A medium as waves in the middle of the band see it.
+std::string medium_line(const em::Medium& m, const Case& c) {
+  if (m.pec) return fmt::format("medium {}: perfect conductor", m.name);
+  const double f = middle_of_band(c);
+  std::string eps = fmt::format("{:.4g}", m.eps[0]);
+  if (em::disperses(m) && f > 0) {
+    const std::complex<double> at = em::shown_permittivity(m, 0, f), n = std::sqrt(at);
+    const em::ReadableUnit in = em::readable_unit({f}, "Hz");
+    const std::string k = n.imag() == 0 ? "" : fmt::format(", k {:.4g}", std::abs(n.imag()));
+    eps = fmt::format("{:.4g} (n {:.4g}{}) at {:.4g} {}, {} at infinite frequency", at.real(),
+                      n.real(), k, f * in.factor, in.unit, eps);
+  } else if (em::disperses(m)) {
+    eps += " at infinite frequency";
+  }
+  return fmt::format("medium {}: eps {}, {} poles, sigma {:.4g} S/m", m.name, eps, m.poles.size(),
+                     m.sigma[0]);
+}
 
 /// Where ports lie on the grid, their modes, and the runs that they make.
 void add_port_lines(const Case& c, std::vector<std::string>& lines) {
@@ -117,10 +139,7 @@ CheckReport check(const data::Config& config, const MonitoredCase& made) {
                     "a vacuum wavelength at its upper end",
                     c.frequency_min, c.frequency_max, 1 / c.frequency_max / c.dt_s,
                     em::speed_of_light / c.frequency_max / em::reference_length(c.grid)));
-  for (const em::Medium& m : c.named_media())
-    report.lines.push_back(m.pec ? fmt::format("medium {}: perfect conductor", m.name)
-                                 : fmt::format("medium {}: eps {:.4g}, {} poles, sigma {:.4g} S/m",
-                                               m.name, m.eps[0], m.poles.size(), m.sigma[0]));
+  for (const em::Medium& m : c.named_media()) report.lines.push_back(medium_line(m, c));
   if (!c.scene.blends.empty())
     report.lines.push_back(fmt::format("{} mixtures of media in pixels", c.scene.blends.size()));
   if (c.open->cut_faces > 0)

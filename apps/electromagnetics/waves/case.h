@@ -98,6 +98,9 @@ struct Case {
   }
 };
 
+/// Hz; 0 where nothing has a frequency.
+double middle_of_band(const Case& c);
+
 /// Everything that can be wrong is found before memory is taken for the fields. Of options that are
 /// complete; `config` is for the places of messages. Throws InputError.
 Case make_case(CaseOptions options, const data::Config& config);

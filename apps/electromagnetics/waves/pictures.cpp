@@ -25,15 +25,16 @@ void write_scene(const std::filesystem::path& folder, const Case& c) {
   const auto pieces = static_cast<int>(
       std::min<std::int64_t>((c.grid.cell_count() + most_cells - 1) / most_cells, planes));
   if (pieces < 2)
-    return data::write_vtk_xml(folder / "scene.vtr", em::preview(scene, c.media, c.grid));
+    return data::write_vtk_xml(folder / "scene.vtr",
+                               em::preview(scene, c.media, c.grid, {}, middle_of_band(c)));
   std::string collection =
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
   for (int q = 0; q < pieces; ++q) {
     const auto begin = static_cast<int>(std::int64_t{q} * planes / pieces),
                end = static_cast<int>(std::int64_t{q + 1} * planes / pieces);
     const std::string name = fmt::format("scene_{:04}.vtr", q);
-    data::write_vtk_xml(folder / name,
-                        em::preview(scene, c.media, c.grid, {axis, begin, end - begin}));
+    data::write_vtk_xml(folder / name, em::preview(scene, c.media, c.grid,
+                                                   {axis, begin, end - begin}, middle_of_band(c)));
     collection += fmt::format("<DataSet timestep=\"0\" part=\"{}\" file=\"{}\"/>\n", q, name);
   }
   data::write_file_atomically(folder / "scene.pvd", collection + "</Collection>\n</VTKFile>\n");
@@ -52,7 +53,8 @@ std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folde
                     .through = c.options.output.scene_at.value_or(through),
                     .layers = {},
                     .marks = {},
-                    .grid_lines = grid_lines};
+                    .grid_lines = grid_lines,
+                    .frequency_hz = middle_of_band(c)};
   for (const int axis : {0, 1, 2})
     for (const bool high : {false, true})
       s.layers[static_cast<std::size_t>(axis)][high ? 1 : 0] = layer_cells(c, axis, high);

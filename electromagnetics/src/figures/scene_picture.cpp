@@ -74,11 +74,19 @@ struct SceneCuts {
     return grid.lines[axis].back() - grid.lines[axis].front();
   }
 
+  std::string label() const {
+    const double f = figure.frequency_hz;
+    if (!(f > 0)) return "relative permittivity at infinite frequency";
+    const ReadableUnit in = readable_unit({f}, "Hz");
+    return fmt::format("relative permittivity at {:.4g} {}", f * in.factor, in.unit);
+  }
+
   data::HeatMap map_of(const Cut& cut, std::size_t cell) const {
     YeeGrid layer = grid;
     layer.lines[cut.axis] = {grid.lines[cut.axis][cell], grid.lines[cut.axis][cell + 1]};
     layer.one_cell_period[cut.axis] = grid.resolved(static_cast<int>(cut.axis));
-    const data::RectilinearGrid g = preview(SceneOrder(scene), media, layer);
+    const data::RectilinearGrid g =
+        preview(SceneOrder(scene), media, layer, {}, figure.frequency_hz);
     const auto field =
         std::find_if(g.fields.cells.begin(), g.fields.cells.end(),
                      [](const data::FieldArray& f) { return f.name == "permittivity"; });
@@ -104,7 +112,7 @@ struct SceneCuts {
     const std::size_t cell = cell_at(grid.lines[cut.axis], figure.through[cut.axis]);
     data::Panel panel{.x = {.label = names[cut.across], .unit = unit, .tight = true},
                       .y = {.label = names[cut.up], .unit = unit, .tight = true},
-                      .colour = {.axis = {.label = "relative permittivity"}},
+                      .colour = {.axis = {.label = label()}},
                       .series = {map_of(cut, cell)},
                       .legend = data::Legend::above,
                       .grid = false};
@@ -142,7 +150,8 @@ struct SceneCuts {
   }
 };
 
-/// One legend and one bar of colours, of the first panel, for all.
+/// One legend and one bar of colours, of the first panel, for all. Metals would take the colours
+/// from all else: these end as far below zero as the largest lies above it.
 void share_keys(std::vector<data::Panel>& panels) {
   double least = HUGE_VAL, most = -HUGE_VAL;
   for (const data::Panel& p : panels) {
@@ -150,6 +159,10 @@ void share_keys(std::vector<data::Panel>& panels) {
     for (std::size_t n = 0; n < map.value.size(); ++n)
       if (!map.masked[n])
         least = std::min(least, map.value[n]), most = std::max(most, map.value[n]);
+  }
+  if (most > 0 && least < -most) {
+    panels.front().colour.axis.label += fmt::format(" (down to {:.3g})", least);
+    least = -most;
   }
   for (std::size_t p = 0; p < panels.size(); ++p) {
     if (least < most) panels[p].colour.axis.min = least, panels[p].colour.axis.max = most;
@@ -176,7 +189,10 @@ data::Figure scene_figure(const SceneFigure& s, const Scene& scene,
   data::Figure f{
       .width = 380, .height = std::clamp(110 + 250 * tall / wide, 160.0, 560.0), .title = s.title};
   f.panels = {cuts.panel_of({2, 0, 1})};
-  if (!solid) return f;
+  if (!solid) {
+    share_keys(f.panels);
+    return f;
+  }
   // x and y above, x and z below, y and z beside these; none a sliver.
   f.panels.push_back(cuts.panel_of({1, 0, 2}));
   f.panels.push_back(cuts.panel_of({0, 1, 2}));

@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/preview.h"
 
+#include "base/numbers.h"
 #include "tessera/autodiff/forall.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::electromagnetics {
 
+std::complex<double> shown_permittivity(const Medium& medium, int axis, double f_hz) {
+  const std::complex<double> lasting = medium.eps[static_cast<std::size_t>(axis)];
+  if (!(f_hz > 0)) return lasting;
+  const std::complex<double> chi = susceptibility(medium.poles, {0, two_pi * f_hz});
+  const bool on_pole = !std::isfinite(chi.real()) || !std::isfinite(chi.imag());
+  return permittivity(medium, axis, on_pole ? f_hz * (1 + 1e-6) : f_hz);
+}
+
 data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>& media,
-                              const YeeGrid& grid, const Planes& planes) {
+                              const YeeGrid& grid, const Planes& planes, double f_hz) {
   require_media(scene.scene(), media.size());
+  std::vector<std::array<double, 3>> shown(media.size());
+  for (std::size_t m = 0; m < media.size(); ++m)
+    for (int a = 0; a < 3 && !media[m].pec; ++a)
+      shown[m][static_cast<std::size_t>(a)] = shown_permittivity(media[m], a, f_hz).real();
   const UniformMedia uniform = uniform_media(scene, grid, {}, planes);
   std::array<int, 3> first{}, count{};
   for (int a = 0; a < 3; ++a) {
@@ -43,10 +59,9 @@ data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>
       share[cell] = most.fraction;
       double counted = 0;
       for (const Share& s : f.media) {
-        const Medium& m = media[s.medium];
-        if (m.pec) continue;
+        if (media[s.medium].pec) continue;
         counted += s.fraction;
-        for (int a = 0; a < 3; ++a) permittivity[3 * cell + a] += s.fraction * m.eps[a];
+        for (int a = 0; a < 3; ++a) permittivity[3 * cell + a] += s.fraction * shown[s.medium][a];
       }
       if (counted > 0)
         for (int a = 0; a < 3; ++a) permittivity[3 * cell + a] /= counted;
@@ -63,7 +78,10 @@ data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>
   out.fields.cells = {
       {"medium", "1", "index of the medium that fills most of the cell", std::move(medium), 1},
       {"share", "1", "its share of the volume", std::move(share), 1},
-      {"permittivity", "1", "relative, at infinite frequency", std::move(permittivity), 3}};
+      {"permittivity", "1",
+       f_hz > 0 ? fmt::format("relative, the real part at {:.6g} Hz", f_hz)
+                : "relative, at infinite frequency",
+       std::move(permittivity), 3}};
   return out;
 }
 

@@ -107,6 +107,7 @@ struct SceneFigure {
   std::array<std::array<int, 2>, 3> layers{};
   std::vector<Mark> marks;
   bool grid_lines = false;  ///< over the media the lines between cells
+  double frequency_hz = 0;  ///< of the permittivity that is shown; 0: at infinite frequency
 };
 data::Figure scene_figure(const SceneFigure& s, const Scene& scene,
                           const std::vector<Medium>& media, const YeeGrid& grid,
