@@ -93,6 +93,23 @@ TEST_F(Fdtd, AnAntennaWithoutLossRadiatesWhatItsPortAccepts) {
     EXPECT_NEAR(std::abs(z - std::complex<double>(z_re[f], z_im[f])), 0, 1e-9 * std::abs(z));
     EXPECT_NEAR(vswr[f], (1 + std::sqrt(back)) / (1 - std::sqrt(back)), 1e-9 * vswr[f]);
   }
+  // Its pattern, a row for each frequency and direction: about the z axis, none along it.
+  const auto pattern = csv_table(read("RUN/tables/patterns/far.csv"));
+  ASSERT_EQ(pattern.at("gain").size(), 3U * 7 * 4);
+  for (std::size_t row = 0; row < 3 * 7 * 4; ++row) {
+    const std::size_t f = row / 28;
+    EXPECT_EQ(pattern.at("frequency_Hz")[row], 300e6 + 100e6 * static_cast<double>(f));
+    EXPECT_EQ(pattern.at("theta_deg")[row], 30.0 * static_cast<double>(row % 28 / 4));
+    EXPECT_EQ(pattern.at("phi_deg")[row], 90.0 * static_cast<double>(row % 4));
+    EXPECT_EQ(pattern.at("gain")[row], column("RUN", "far", "gain_" + std::to_string(row % 28))[f]);
+    EXPECT_EQ(pattern.at("gain_dBi")[row], 10 * std::log10(pattern.at("gain")[row]));
+    EXPECT_EQ(pattern.at("E_theta_im")[row],
+              column("RUN", "far", "E_theta_" + std::to_string(row % 28) + "_im")[f]);
+    EXPECT_EQ(pattern.contains("axial_ratio_dBi"), false);
+    const double across = pattern.at("gain")[28 * f + 12];
+    EXPECT_NEAR(pattern.at("gain")[row] < 0.01 * across, row % 28 < 4 || row % 28 > 23, 0);
+  }
+  EXPECT_TRUE(holds(read("RUN/tables/far.csv"), ",beam_theta_deg,beam_phi_deg,beam_directivity,"));
   // A short dipole: 1.76 dBi at no length, a little more at 0.33 wavelengths.
   EXPECT_NEAR(10 * std::log10(gain[0]), 1.83, 0.08);
   EXPECT_TRUE(holds(run.err + run.out, "realised gain")) << run.err << run.out;

@@ -405,9 +405,9 @@ phi = ["0 deg", "90 deg"]
   run_case("case.toml", "alone");
   // 8 cells across the box: dispersion and the box's own differences are a percent.
   EXPECT_NEAR(column("alone", "far", "beam_directivity").at(0), 1.5, 0.01);
-  EXPECT_NEAR(column("alone", "far", "beam_width_e").at(0), 90, 0.5);
-  EXPECT_EQ(column("alone", "far", "beam_width_h").at(0), 360);
-  EXPECT_NEAR(column("alone", "far", "front_to_back").at(0), 0, 1e-6);
+  EXPECT_NEAR(column("alone", "far", "beam_width_e_deg").at(0), 90, 0.5);
+  EXPECT_EQ(column("alone", "far", "beam_width_h_deg").at(0), 360);
+  EXPECT_NEAR(column("alone", "far", "front_to_back_dB").at(0), 0, 1e-6);
   EXPECT_TRUE(std::isinf(column("alone", "far", "beam_axial_ratio").at(0)));
   for (const int phi : {0, 1}) {
     EXPECT_NEAR(column("alone", "far", "co_polar").at(phi), 1.5, 0.01);
@@ -428,9 +428,9 @@ phi = ["0 deg", "90 deg"]
   }
   const double wanted = 4 * std::numbers::pi * std::pow(std::sin(h), 2) / sum;
   EXPECT_NEAR(column("wall", "far", "beam_directivity").at(0), wanted, 0.02 * wanted);
-  EXPECT_NEAR(column("wall", "far", "beam_theta").at(0), 0, 5);  // flat there: 1 - theta^4
-  EXPECT_TRUE(std::isinf(column("wall", "far", "front_to_back").at(0)));
-  EXPECT_LT(column("wall", "far", "beam_width_e").at(0), 90);
+  EXPECT_NEAR(column("wall", "far", "beam_theta_deg").at(0), 0, 5);  // flat there: 1 - theta^4
+  EXPECT_TRUE(std::isinf(column("wall", "far", "front_to_back_dB").at(0)));
+  EXPECT_LT(column("wall", "far", "beam_width_e_deg").at(0), 90);
 }
 
 /// What goes behind a conductor, the domain's own or one that is named, is nothing.

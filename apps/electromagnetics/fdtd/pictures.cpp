@@ -122,7 +122,9 @@ em::PatternFigure pattern(const MonitorResult& r) {
   const std::size_t n_theta = r.coordinates[0].values.size(),
                     n_phi = r.coordinates[1].values.size();
   const bool over_theta = n_theta > 1;
-  em::PatternFigure f{.title = r.name,
+  const Coordinate& other = r.coordinates[over_theta ? 1 : 0];
+  em::PatternFigure f{.title = fmt::format("{}, {} = {:.4g}°", r.name, over_theta ? "phi" : "theta",
+                                           other.values.front()),
                       .angle = over_theta ? "theta" : "phi",
                       .label = q.name,
                       .unit = q.units,

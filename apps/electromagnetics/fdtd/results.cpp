@@ -18,6 +18,7 @@ namespace tessera::apps::fdtd {
 namespace {
 
 constexpr std::size_t kMostColumns = 200;  ///< of a table; wider arrays are in results.h5 alone
+constexpr std::size_t kMostDirections = 100000;  ///< rows, so many frequencies times directions
 
 void write_table(const std::filesystem::path& path, const MonitorResult& r) {
   std::vector<std::string> columns = {r.axis.name +
@@ -25,7 +26,8 @@ void write_table(const std::filesystem::path& path, const MonitorResult& r) {
   for (const Quantity& q : r.quantities) {
     if (!in_table(r, q)) continue;
     for (std::size_t w = 0; w < width(q); ++w) {
-      const std::string name = width(q) > 1 ? fmt::format("{}_{}", q.name, w) : q.name;
+      std::string name = width(q) > 1 ? fmt::format("{}_{}", q.name, w) : q.name;
+      if (q.units == "deg" || q.units == "dB") name += "_" + q.units;  // all else is in SI units
       if (std::holds_alternative<std::vector<double>>(q.values))
         columns.push_back(name);
       else
@@ -50,6 +52,55 @@ void write_table(const std::filesystem::path& path, const MonitorResult& r) {
     table.end_row();
   }
   data::write_file_atomically(path, table.text());
+}
+
+/// The level of a quantity over directions that is told in dB, and of what; empty of others.
+std::string level_of(const Quantity& q) {
+  if (q.name == "rcs") return q.units == "m^2" ? "dBsm" : "dB";
+  const auto is = [&](const char* name) { return q.name == name; };
+  return is("directivity") || is("gain") || is("realised_gain") || is("co_polar") ||
+                 is("cross_polar")
+             ? "dBi"
+             : "";
+}
+
+/// A row for each frequency and direction of a pattern.
+void write_directions(const std::filesystem::path& folder, const MonitorResult& r) {
+  if ((r.kind != "far_field" && r.kind != "rcs") || r.coordinates.size() != 2) return;
+  const std::vector<double>&theta = r.coordinates[0].values, &phi = r.coordinates[1].values;
+  const std::size_t each = theta.size() * phi.size(), rows = r.axis.values.size() * each;
+  if (rows == 0 || rows > kMostDirections) return;
+  const std::vector<std::uint64_t> shape{r.axis.values.size(), theta.size(), phi.size()};
+  std::vector<const Quantity*> told;
+  std::vector<std::string> columns{r.axis.name + "_" + r.axis.units, "theta_deg", "phi_deg"};
+  for (const Quantity& q : r.quantities) {
+    if (q.shape != shape) continue;
+    told.push_back(&q);
+    if (std::holds_alternative<std::vector<double>>(q.values))
+      columns.push_back(q.name);
+    else
+      columns.insert(columns.end(), {q.name + "_re", q.name + "_im"});
+    if (!level_of(q).empty()) columns.push_back(q.name + "_" + level_of(q));
+  }
+  // What came from rad and goes to people: 35 and not 35.00000000000001.
+  const auto degrees = [](double x) { return std::round(x * 1e9) / 1e9; };
+  data::CsvTable table(columns);
+  for (std::size_t row = 0; row < rows; ++row) {
+    table.add(r.axis.values[row / each]);
+    table.add(degrees(theta[row % each / phi.size()])).add(degrees(phi[row % phi.size()]));
+    for (const Quantity* q : told) {
+      if (const auto* real = std::get_if<std::vector<double>>(&q->values)) {
+        table.add((*real)[row]);
+        if (!level_of(*q).empty()) table.add(10 * std::log10((*real)[row]));
+      } else {
+        const auto& z = std::get<std::vector<std::complex<double>>>(q->values)[row];
+        table.add(z.real()).add(z.imag());
+      }
+    }
+    table.end_row();
+  }
+  data::make_folder(folder);
+  data::write_file_atomically(folder / (r.name + ".csv"), table.text());
 }
 
 /// Fields of a plane or box at each frequency or time, as one .vtr file each.
@@ -223,6 +274,7 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
     if (std::any_of(r.quantities.begin(), r.quantities.end(),
                     [&](const Quantity& q) { return in_table(r, q); }))
       write_table(run / "tables" / (r.name + ".csv"), r);
+  for (const MonitorResult& r : results) write_directions(run / "tables" / "patterns", r);
   if (c.options.output.vtk && data::vtk_xml_available())
     for (const MonitorResult& r : results)
       r.kind == "far_field" ? write_pattern(run / "vtk", r) : write_fields(run / "vtk", r);
