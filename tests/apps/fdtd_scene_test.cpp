@@ -154,4 +154,25 @@ position = ["-0.2 um", "0 um", "0 um"]
             std::string::npos);
 }
 
+TEST_F(Fdtd, InOneDimensionAPointIsThePlane) {
+  const auto said = [&](const std::string& kind) {
+    write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["4 um", "0 um", "0 um"], cell = "20 nm"}
+run.stop.steps = 1
+[[source]]
+component = "Ez"
+position = ["-1 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "300 THz", bandwidth = "200 THz"}
+)" + kind);
+    return tessera({"check", "line.toml"});
+  };
+  for (const std::string kind : {"plane", "line"}) {
+    const Outcome o = said("kind = \"" + kind + "\"\nsize = [\"0 um\", \"0 um\", \"0 um\"]\n");
+    EXPECT_EQ(o.code, 5) << o.err;
+    EXPECT_TRUE(holds(o.err, "error E0628: a " + kind)) << o.err;
+    EXPECT_TRUE(holds(o.err, "take kind = \"point\"")) << o.err;
+  }
+  EXPECT_EQ(said("kind = \"point\"\n").code, 0);
+}
+
 }  // namespace

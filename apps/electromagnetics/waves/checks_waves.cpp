@@ -186,10 +186,14 @@ void check_sources(const CaseOptions& o, Checks& checks) {
     check_computed(o.grid, s.component, at + ".component", 628, checks);
     const auto extents =
         s.size ? std::count_if(s.size->begin(), s.size->end(), [](double x) { return x > 0; }) : 0;
+    // In one dimension a point is the whole plane across the axis.
+    const bool line = !o.grid.resolved(1) && !o.grid.resolved(2);
+    const std::string instead =
+        line ? "in one dimension take kind = \"point\", without size: it is the plane" : "";
     if (s.kind == SourceKind::line && extents != 1)
-      checks.say(628, at + ".size", "a line has one entry above 0");
+      checks.say(628, at + ".size", "a line has one entry above 0", instead);
     if (s.kind == SourceKind::plane && (extents == 0 || extents == 3))
-      checks.say(628, at + ".size", "a plane has one or two entries above 0");
+      checks.say(628, at + ".size", "a plane has one or two entries above 0", instead);
   }
 }
 
