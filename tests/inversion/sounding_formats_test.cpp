@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace fs = std::filesystem;
 using namespace tessera;
@@ -65,4 +67,19 @@ TEST(SoundingFormats, InfoTellsStationFrequenciesAndFindings) {
   EXPECT_NE(line.find("first_station"), std::string::npos) << line;
   EXPECT_NE(data::to_text(data::info(data_folder / "formats/tf_jfile.j")).find("E0331"),
             std::string::npos);
+}
+
+// A list without the diagonal has no determinant: that is told, and not nan.
+TEST(SoundingFormats, InfoOfStationsWithoutDiagonalSaysSo) {
+  const tessera::testing::TempFolder folder;
+  const fs::path list = folder.path() / "list.dat";
+  std::ofstream(list) << "# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component Real Imag Error\n"
+                         "# of a test\n> Off_Diagonal_Impedance\n> exp(+i\\omega t)\n"
+                         "> [V/m]/[T]\n> 0.00\n> 45.0 -90.0\n> 1 1\n"
+                         "10 S001 45.1 -90.2 100 200 0 ZXY 3e3 3e3 1e2\n"
+                         "10 S001 45.1 -90.2 100 200 0 ZYX -3e3 -3e3 1e2\n";
+  const std::string text = data::to_text(data::info(list));
+  EXPECT_NE(text.find("median_determinant_resistivity_ohm_m"), std::string::npos) << text;
+  EXPECT_NE(text.find("none: nowhere are all four elements given"), std::string::npos) << text;
+  EXPECT_EQ(text.find(": nan"), std::string::npos) << text;
 }

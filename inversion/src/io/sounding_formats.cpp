@@ -25,6 +25,14 @@ void add_optional(InfoNode& node, const char* name, const std::optional<double>&
     node.add(name, std::string("not given"));
 }
 
+/// Of determinants, which files without the diagonal have none of.
+void add_median(InfoNode& node, const char* name, const std::vector<double>& of) {
+  if (const double median = data::median(of); std::isfinite(median))
+    node.add(name, median);
+  else
+    node.add(name, std::string("none: nowhere are all four elements given"));
+}
+
 /// One station.
 InfoNode describe_sounding(const Sounding& s) {
   InfoNode node{.name = s.format};
@@ -55,8 +63,8 @@ InfoNode describe_sounding(const Sounding& s) {
         given += std::count_if(row.begin(), row.end(), [](double e) { return e > 0; });
     node.add("errors_given", fmt::format("{} of {}", given, 4 * s.size()));
     const ModeCurve c = mode_curve("determinant", response_of(s, Element::determinant));
-    node.add("median_determinant_resistivity_ohm_m", data::median(c.rho_a));
-    node.add("median_determinant_phase_deg", data::median(c.phase));
+    add_median(node, "median_determinant_resistivity_ohm_m", c.rho_a);
+    add_median(node, "median_determinant_phase_deg", c.phase);
     if (const auto strike = estimate_strike(std::span(&s, 1))) {
       node.add("strike_deg",
                fmt::format("{:.1f} or {:.1f}", strike->strike_deg, strike->strike_deg + 90));
