@@ -2,12 +2,14 @@
 // Bodies as lines over the pictures of fields, read from the SVG.
 #include "app_test.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <sstream>
+#include <string>
 #include <vector>
 
 using namespace tessera::testing;
@@ -223,6 +225,25 @@ TEST_F(FdtdOutlines, NothingIsDrawnOfWhatIsAsItsSurroundings) {
   for (const char* name : {"plane_0000.png", "plane_0000.svg", "field_0000.png", "scene.png"})
     EXPECT_EQ(read(fs::path("air/plots") / name), read(fs::path("empty/plots") / name)) << name;
   EXPECT_TRUE(picture(read("empty/plots/plane_0000.svg"), {-2, -1.5}, {2, 1.5}).lines.empty());
+}
+
+/// A body has its shape: a length along one axis of the picture is as long along the other.
+TEST_F(FdtdOutlines, ScenesAreToScale) {
+  write("case.toml", std::string(kPlane) + kDisc);
+  const double sizes[][2] = {{4, 3}, {3, 4}, {9, 3}, {3, 7}, {3, 3}};
+  for (const auto& [x, y] : sizes)
+    for (const std::string title : {"", "title=of a disc"}) {
+      std::vector<std::string> call{"run", "case.toml", "--output", "RUN", "--force"};
+      for (const std::string& set :
+           {std::string("monitor[0].size=[\"1 um\", \"1 um\", \"0 um\"]"),
+            fmt::format("grid.size=[\"{} um\", \"{} um\", \"0 um\"]", x, y)})
+        call.insert(call.end(), {"--set", set});
+      if (!title.empty()) call.insert(call.end(), {"--set", title});
+      const Outcome o = tessera(call);
+      ASSERT_EQ(o.code, 0) << o.err;
+      const Picture seen = picture(read("RUN/plots/scene.svg"), {-x / 2, -y / 2}, {x / 2, y / 2});
+      EXPECT_NEAR(seen.dot[0] / seen.dot[1], 1, 0.06) << x << " " << y << title;
+    }
 }
 
 TEST_F(FdtdOutlines, PicturesDrawnAnewAreTheSame) {

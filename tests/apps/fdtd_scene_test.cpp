@@ -150,7 +150,7 @@ position = ["-0.2 um", "0 um", "0 um"]
 
   ASSERT_EQ(run_case("media.toml", "RUN").code, 0);
   const std::string svg = read("RUN/plots/scene.svg");
-  EXPECT_NE(svg.find(fmt::format("relative permittivity at 200 THz (down to {:.3g})", eps.real())),
+  EXPECT_NE(svg.find(fmt::format("relative permittivity at 200 THz (to {:.3g})", eps.real())),
             std::string::npos);
 }
 

@@ -161,7 +161,7 @@ void share_keys(std::vector<data::Panel>& panels) {
         least = std::min(least, map.value[n]), most = std::max(most, map.value[n]);
   }
   if (most > 0 && least < -most) {
-    panels.front().colour.axis.label += fmt::format(" (down to {:.3g})", least);
+    panels.front().colour.axis.label += fmt::format(" (to {:.3g})", least);
     least = -most;
   }
   for (std::size_t p = 0; p < panels.size(); ++p) {
@@ -170,6 +170,33 @@ void share_keys(std::vector<data::Panel>& panels) {
     panels[p].colour.bar = false;
     panels[p].legend = data::Legend::none;
   }
+}
+
+/// One panel about to scale, between a frame that has room for the label of its colours and one
+/// that fills a page: what stands around the frame is the texts' sizes (data/src/plot/layout.h),
+/// within a few points.
+void size_to_scale(data::Figure& f, double wide, double tall) {
+  constexpr double usual = 285, low = 125, high = 450, long_side = 640, narrow = 120;
+  double across = usual, up = usual * tall / wide;
+  if (up < low) up = low, across = std::min(low * wide / tall, long_side);
+  if (up > high) up = high, across = std::max(high * wide / tall, narrow);
+  double row = 0, lines = 1;
+  for (const data::Series& s : f.panels.front().series) {
+    const std::string& label = std::visit(
+        [](const auto& x) -> const std::string& {
+          if constexpr (requires { x.label; })
+            return x.label;
+          else
+            return x.text;
+        },
+        s);
+    if (label.empty()) continue;
+    const double entry = 25 + 4 * static_cast<double>(label.size());  // with its swatch
+    if (row > 0 && row + entry > across) row = 0, ++lines;
+    row += entry;
+  }
+  f.width = across + 95;
+  f.height = up + 46 + 9.5 * lines + (f.title.empty() ? 0 : 17.5);
 }
 
 }  // namespace
@@ -186,11 +213,11 @@ data::Figure scene_figure(const SceneFigure& s, const Scene& scene,
                                            : std::pair(1.0, "m");
   const SceneCuts cuts{s, scene, media, grid, bodies, scale, unit};
   const double wide = cuts.extent(0), tall = cuts.extent(1);
-  data::Figure f{
-      .width = 380, .height = std::clamp(110 + 250 * tall / wide, 160.0, 560.0), .title = s.title};
+  data::Figure f{.width = 0, .height = 0, .title = s.title};
   f.panels = {cuts.panel_of({2, 0, 1})};
   if (!solid) {
     share_keys(f.panels);
+    size_to_scale(f, wide, tall);
     return f;
   }
   // x and y above, x and z below, y and z beside these; none a sliver.
