@@ -31,7 +31,8 @@ INTENDED += [("molecular/alanine", file, what, GRID) for file, what in (("4_npt/
 # Columns and datasets that hold times of the clock, not results.
 CLOCK = re.compile(r"(^|[/_])(wall|seconds|elapsed|ns_per_day|steps_per_second|cells_per_second)([/_]|$)")
 ARRAYS = {".h5", ".h5md", ".vtkhdf"}
-LEFT_OUT = ("plots/*", "ckpt/*", "log.txt", "*.json", "*.toml")
+# Patterns by directions, a file more than before, are those of results.h5.
+LEFT_OUT = ("plots/*", "ckpt/*", "log.txt", "*.json", "*.toml", "tables/patterns/*")
 
 READ_ARRAYS = """
 import hashlib, json, sys
