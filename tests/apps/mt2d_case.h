@@ -5,9 +5,35 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace tessera::testing {
+
+/// Quadrilaterals between lines y and z as Gmsh writes them; group(i, j) is the physical group of
+/// that behind lines i and j.
+template <class F>
+std::string quadrilaterals_as_msh(const std::vector<double>& y, const std::vector<double>& z,
+                                  F&& group) {
+  std::ostringstream msh;
+  msh << "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" << y.size() * z.size() << "\n";
+  for (std::size_t j = 0; j < z.size(); ++j)
+    for (std::size_t i = 0; i < y.size(); ++i)
+      msh << 1 + j * y.size() + i << " " << y[i] << " " << z[j] << " 0\n";
+  msh << "$EndNodes\n$Elements\n" << (y.size() - 1) * (z.size() - 1) << "\n";
+  int number = 0;
+  for (std::size_t j = 0; j + 1 < z.size(); ++j)
+    for (std::size_t i = 0; i + 1 < y.size(); ++i) {
+      const std::size_t a = 1 + j * y.size() + i;
+      const int g = group(i, j);
+      msh << ++number << " 3 2 " << g << " " << g << " " << a << " " << a + 1 << " "
+          << a + 1 + y.size() << " " << a + y.size() << "\n";
+    }
+  msh << "$EndElements\n";
+  return msh.str();
+}
 
 class Mt2d : public AppTest {
  protected:

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace tessera::testing {
 namespace {
@@ -19,22 +18,10 @@ std::string block_as_msh() {
   for (double z = 64000; z > 200; z /= 2) up.push_back(-z);
   up.push_back(0);
   for (double z = 250; z < 70000; z *= 2) up.push_back(z);
-  std::ostringstream msh;
-  msh << "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" << y.size() * up.size() << "\n";
-  for (std::size_t j = 0; j < up.size(); ++j)
-    for (std::size_t i = 0; i < y.size(); ++i)
-      msh << 1 + j * y.size() + i << " " << y[i] << " " << up[j] << " 0\n";
-  msh << "$EndNodes\n$Elements\n" << (y.size() - 1) * (up.size() - 1) << "\n";
-  int number = 0;
-  for (std::size_t j = 0; j + 1 < up.size(); ++j)
-    for (std::size_t i = 0; i + 1 < y.size(); ++i) {
-      const bool in_block = std::abs(y[i] + y[i + 1]) < 2000 && up[j] >= -1000 && up[j + 1] <= -250;
-      const std::size_t a = 1 + j * y.size() + i, group = up[j + 1] > 0 ? 1 : in_block ? 3 : 2;
-      msh << ++number << " 3 2 " << group << " " << group << " " << a << " " << a + 1 << " "
-          << a + 1 + y.size() << " " << a + y.size() << "\n";
-    }
-  msh << "$EndElements\n";
-  return msh.str();
+  return quadrilaterals_as_msh(y, up, [&](std::size_t i, std::size_t j) {
+    const bool in_block = std::abs(y[i] + y[i + 1]) < 2000 && up[j] >= -1000 && up[j + 1] <= -250;
+    return up[j + 1] > 0 ? 1 : in_block ? 3 : 2;
+  });
 }
 
 // A run that is stopped in its search for a mesh, and between frequencies, goes on from there: each

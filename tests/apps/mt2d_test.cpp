@@ -267,21 +267,8 @@ TEST_F(Mt2d, ForwardOfAMeshOfGmsh) {
   for (double z = 64000; z > 30; z /= 1.3) up.push_back(-z);
   up.push_back(0);
   for (double z = 250; z < 70000; z *= 2) up.push_back(z);
-  std::ostringstream msh;
-  msh << "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" << y.size() * up.size() << "\n";
-  for (std::size_t j = 0; j < up.size(); ++j)
-    for (std::size_t i = 0; i < y.size(); ++i)
-      msh << 1 + j * y.size() + i << " " << y[i] << " " << up[j] << " 0\n";
-  msh << "$EndNodes\n$Elements\n" << (y.size() - 1) * (up.size() - 1) << "\n";
-  int number = 0;
-  for (std::size_t j = 0; j + 1 < up.size(); ++j)
-    for (std::size_t i = 0; i + 1 < y.size(); ++i) {
-      const std::size_t a = 1 + j * y.size() + i, group = up[j + 1] > 0 ? 1 : 2;
-      msh << ++number << " 3 2 " << group << " " << group << " " << a << " " << a + 1 << " "
-          << a + 1 + y.size() << " " << a + y.size() << "\n";
-    }
-  msh << "$EndElements\n";
-  write("half.msh", msh.str());
+  write("half.msh", quadrilaterals_as_msh(
+                        y, up, [&](std::size_t, std::size_t j) { return up[j + 1] > 0 ? 1 : 2; }));
   const std::string text =
       "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
       "stations.at = [\"-200 m\", \"700 m\"]\nfrequencies.at = [\"1 Hz\", \"10 Hz\"]\n"
