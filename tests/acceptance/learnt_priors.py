@@ -5,13 +5,10 @@ import json
 import shutil
 import time
 
-REGION = """
-[region]
-rows = 32
-columns = 64
-aspect = 10
-resistivity = ["1 ohm*m", "10000 ohm*m"]
-"""
+# Rows and columns of 10 km by 1 km.
+FINE = (32, 64)
+# As much as seven stations see.
+COARSE = (16, 32)
 LAYERS = """
 [[event]]
 kind = "layers"
@@ -43,23 +40,24 @@ amplitude = [0.4, 0.7]
 width = [0.05, 0.1]
 height = [0.1, 0.25]
 """
-# 64 codes in 4 epochs; few smooth ones for chains, whose paths are long where codes curve.
-WHOLE = {"sections": 60000, "widths": [24, 48, 96], "codes": 64, "noise": 0.1, "couplings": 0, "epochs": 4}
+# 64 codes in 4 epochs; few smooth ones of few cells for chains, whose paths are long where codes curve.
+WHOLE = {"cells": FINE, "sections": 60000, "widths": [24, 48, 96], "codes": 64, "noise": 0.1, "couplings": 0, "epochs": 4}
 # What is rare among its own kind stands out where the decoder knows that kind well.
 THOROUGH = {**WHOLE, "epochs": 7}
-SMALL = {"sections": 20000, "widths": [16, 32], "codes": 16, "noise": 0.25, "couplings": 0, "epochs": 8}
+SMALL = {"cells": COARSE, "sections": 20000, "widths": [16, 32], "codes": 16, "noise": 0.25, "couplings": 0, "epochs": 8}
 # One that is there in seconds, for runs that ask nothing of its quality.
-TINY = {"sections": 2000, "widths": [8, 16], "codes": 8, "noise": 0.3, "couplings": 0, "epochs": 2}
+TINY = {"cells": FINE, "sections": 2000, "widths": [8, 16], "codes": 8, "noise": 0.3, "couplings": 0, "epochs": 2}
 
 
-def sections(work, events, count, seed):
+def sections(work, events, count, seed, cells=FINE):
     """The file of so many drawn sections."""
-    return made(work, "sections", f'app = "inversion.sections"\nseed = {seed}\n{REGION}\n[sections]\ncount = {count}\n{events}')[0] / "sections.h5"
+    return made(work, "sections", f'app = "inversion.sections"\nseed = {seed}\n[region]\nrows = {cells[0]}\ncolumns = {cells[1]}\naspect = 10\n'
+                f'resistivity = ["1 ohm*m", "10000 ohm*m"]\n[sections]\ncount = {count}\n{events}')[0] / "sections.h5"
 
 
 def prior(work, network, count=None):
     """(the file of the prior learnt from so many drawn sections of KINDS, or the network's number; seconds that learning took)."""
-    learnt_from = sections(work, KINDS, count or network["sections"], 11)
+    learnt_from = sections(work, KINDS, count or network["sections"], 11, network["cells"])
     text = (f'app = "inversion.prior"\ndata.sections = "{learnt_from}"\n[network]\nwidths = {network["widths"]}\n'
             f'codes = {network["codes"]}\nnoise = {network["noise"]}\ncouplings = {network["couplings"]}\n'
             f'[training]\nepochs = {network["epochs"]}\n')

@@ -9,7 +9,7 @@ SLOW = True
 
 def measure(work):
     prior, _ = learnt_priors.prior(work, learnt_priors.SMALL)
-    unseen = learnt_priors.sections(work, learnt_priors.KINDS, 60, 13)
+    unseen = learnt_priors.sections(work, learnt_priors.KINDS, 60, 13, learnt_priors.COARSE)
     n = work.numbers("learnt_posteriors_bench", str(prior), str(unseen), "0", "40", timeout=4 * 3600)
     c50, c90, r50, r90, width, gradients, seconds, r_hat, divergent = rowkit.need(
         n, "codes_in_50", "codes_in_90", "log10_rho_in_50", "log10_rho_in_90", "width_of_prior", "gradients", "seconds", "r_hat", "divergent")
