@@ -5,6 +5,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/windows.h"
 #include "tessera/inversion/learnt_inversion.h"
+#include "tessera/inversion/low_rank_posterior.h"
 #include "tessera/inversion/section_forward.h"
 #include "tessera/inversion/section_mesh.h"
 #include "tessera/inversion/section_prior.h"
@@ -205,6 +206,13 @@ inline Placed placed(const Line& line, const Generator& generator,
                             : 0.5 * std::numbers::ln10);
   out.prior = out.model.prior(with_standard_deviations(shape.prior(1), deviation));
   return out;
+}
+
+/// The inverse mass of chains from an optimum.
+inline Metric metric_at(const InverseProblem& p, const GaussianPrior& prior,
+                        const Numbers& optimum) {
+  const LowRankOptions o{.hessian = Hessian::gauss_newton, .smallest = 0.05, .tolerance = 1e-3};
+  return metric_of(mean_over_draws(p, prior, low_rank_laplace(p, prior, optimum, o), 12, o));
 }
 
 }  // namespace tessera::benchmarks

@@ -8,7 +8,6 @@
 #include "learnt_case.h"
 #include "measure.h"
 #include "tessera/autodiff/forall.h"
-#include "tessera/inversion/low_rank_posterior.h"
 #include "tessera/inversion/sampler.h"
 #include "tessera/inversion/through.h"
 
@@ -23,7 +22,7 @@ namespace {
 using namespace tessera;
 using namespace tessera::benchmarks;
 
-constexpr std::uint64_t warm_up = 60, steps = 160;
+constexpr std::uint64_t warm_up = 40, steps = 100;
 
 struct Chain2d {
   Numbers kept;  ///< x, [steps][size]
@@ -42,11 +41,7 @@ Chain2d sampled(const Line& line, const Data& d, const Placed& prior, std::uint6
     out.map = r.reason;
     InverseProblem p = cells;
     p.forward = through(cells.forward, prior.model.map());
-    const LowRankOptions of_mass{
-        .hessian = Hessian::gauss_newton, .smallest = 0.05, .tolerance = 1e-3};
-    const LowRankPosterior laplace = low_rank_laplace(p, prior.prior, r.m, of_mass);
-    const Nuts nuts(log_density(p, prior.prior),
-                    metric_of(mean_over_draws(p, prior.prior, laplace, 12, of_mass)),
+    const Nuts nuts(log_density(p, prior.prior), metric_at(p, prior.prior, r.m),
                     {.warm_up = warm_up, .steps = steps, .max_doublings = 6, .key = {7, seed}});
     out.end = nuts.start(r.m);
     nuts.advance(out.end, nuts.total());
