@@ -8,6 +8,7 @@
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/harmonic_inversion.h"
 #include "tessera/electromagnetics/time_domain.h"
+#include "test_constants.h"
 #include "yee_everything.h"
 
 #include <gtest/gtest.h>
@@ -413,6 +414,54 @@ TEST(CutCellFractions, EnlargedFacesOfThePlaneDoNotJump) {
           << step << " " << p.edge.i << " " << p.edge.j;
     before = now;
   }
+}
+
+/// Between joined faces fields at the two edges of one cell differ by a phase, whatever it is: its
+/// faces keep the areas that they have with two cells, with which nothing grows.
+TEST(CutCellFractions, OneCellBetweenJoinedFacesHasTheAreasOfTwo) {
+  const double h = 1e-3;
+  const Scene posts{.structures = {{cylinder({2.2 * h, -2.6 * h, 0}, 4.7 * h, INFINITY), 1},
+                                   {cylinder({-6.3 * h, 4.6 * h, 0}, 3.47 * h, INFINITY), 1}}};
+  const std::array<Faces, 3> faces{walls, walls, joined};
+  const auto grid_of = [&](int cells) {
+    YeeGrid grid = box_of({30, 30, cells}, h, {-15 * h, -15 * h, 0});
+    grid.one_cell_period[2] = cells == 1;
+    return grid;
+  };
+  const auto open_of = [&](int cells) {
+    const YeeGrid grid = grid_of(cells);
+    return cut_cell_fractions(SceneOrder(posts), vacuum_pec, grid, faces,
+                              0.95 * stable_time_step(grid));
+  };
+  const CutCellFractions one = open_of(1), two = open_of(2);
+  EXPECT_GT(one.enlarged, 0);
+  for (const CutCellFraction& p : one.fractions) {
+    ASSERT_EQ(p.edge.k, 0);
+    EXPECT_NEAR(p.share, two.share(p.edge), 1e-9)  // the search for the limit ends at 1e-13
+        << name_of(p.edge.component) << " " << p.edge.i << " " << p.edge.j;
+  }
+  const YeeGrid grid = grid_of(1);
+  const double dt = 0.95 * stable_time_step(grid);
+  YeeModel model =
+      yee_model(grid, faces, {}, dt, Dtype::f64, posts, vacuum_pec, Averaging::kottke, one);
+  model.bloch_phase = {0, 0, pi};
+  SampleList samples(grid, faces);
+  samples.add(Ex, {-6 * h, -6 * h, 0});
+  TimeDomain run(std::move(model),
+                 {current_source(grid, faces, dt, Ex, {-2.2 * h, -4 * h, 0}, {-2.2 * h, -4 * h, 0},
+                                 1.0, gaussian_pulse(15e9, 14e9))},
+                 samples.edges());
+  double largest = 0, at_last = 0;
+  run.advance(1000, [&](const Records& r) {
+    for (std::int64_t s = 0; s < r.n_steps; ++s)
+      largest = std::max(largest, std::abs(samples.value(0, r.step(s).data())));
+  });
+  run.advance(4000, [&](const Records& r) {
+    for (std::int64_t s = 0; s < r.n_steps; ++s)
+      at_last = std::max(at_last, std::abs(samples.value(0, r.step(s).data())));
+  });
+  EXPECT_GT(largest, 0);
+  EXPECT_LT(at_last, 3 * largest);  // it rings on, without losses
 }
 
 /// Where a sheet ends within an edge is known to the tolerance of surfaces.

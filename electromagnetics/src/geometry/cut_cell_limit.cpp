@@ -83,6 +83,8 @@ Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
   Matrix6 g;
   std::array<double, 6> whole{}, area{};  // 1/w and a of the faces
   std::array<std::size_t, 6> number{};    // of them in Least
+  // Edges by their places about this cell: along a joined axis of one cell the low and the high one
+  // are the same but for a phase, whose curl is the largest where it is -1.
   std::vector<Edge> edges;
   std::vector<std::array<double, 6>> sign;
   for (int d = 0; d < 3; ++d)
@@ -104,7 +106,7 @@ Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
         for (int far = 0; far < 2; ++far) {
           Cell e = at;
           e[static_cast<std::size_t>(across)] += far;
-          const Edge edge = edge_at(along, e, grid, periodic);
+          const Edge edge{static_cast<std::uint8_t>(along), e[0], e[1], e[2]};
           const auto known = std::find(edges.begin(), edges.end(), edge);
           const auto m = static_cast<std::size_t>(known - edges.begin());
           if (known == edges.end()) {
@@ -116,7 +118,7 @@ Least smallest_fractions(const CutCellFractions& open, const YeeGrid& grid,
       }
     }
   for (std::size_t m = 0; m < edges.size(); ++m) {
-    const Edge& e = edges[m];
+    const Edge e = edge_at(edges[m].component, index_of(edges[m]), grid, periodic);
     const int axis = axis_of(e.component);
     double given = 0;
     int takers = 0;

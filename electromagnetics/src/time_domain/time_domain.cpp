@@ -297,6 +297,8 @@ struct TimeDomain::Impl {
               for (int j = rows.first; j < rows.second; ++j)
                 for (int i = 0; i <= grid.cells(0); ++i) {
                   const Edge e{static_cast<std::uint8_t>(c), i, j, k};
+                  if (std::array{i, j, k}[static_cast<std::size_t>(c)] == grid.cells(c))
+                    continue;  // behind the last cell
                   double v = std::abs(double(s[static_cast<std::size_t>(scheme.offset(e))]));
                   if (std::isnan(v)) v = INFINITY;
                   if (v > best.value) best = {v, e};
