@@ -182,6 +182,40 @@ TEST(Integrator, DrawnVelocitiesMeetConstraintsAndTemperature) {
   for (const double p : momentum) EXPECT_NEAR(p, 0, 1e-10);
 }
 
+/// Where steps leave the motion of the centre it is drawn, so that each degree of freedom has its
+/// temperature: of four atoms the share of the nine inner ones in a fixed energy of twelve is that
+/// of Beta(9/2, 3/2), 3/4 +- 0.164 of one draw, +- 0.0116 of the mean of 200.
+TEST(Integrator, TheCentreIsDrawnWhereItsMotionStays) {
+  const Case c = springs(4, 0, 40);
+  using Removal = Dynamics::CentreOfMassRemoval;
+  const auto inner_share = [&](Dynamics o) {
+    o.temperature_k = 300;
+    double sum = 0;
+    for (o.seed = 1; o.seed <= 200; ++o.seed) {
+      const Integrator s(c.system, springs_of(0), o);
+      const State m = s.begin(c.frame);
+      EXPECT_NEAR(s.energies(m).temperature_k, 300, 1e-6);
+      double all = 0, centre = 0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        double v = 0;
+        for (const Vec3& u : m.frame.v_nm_ps) {
+          all += u[k] * u[k];
+          v += u[k];
+        }
+        centre += v * v / 4;
+      }
+      sum += 1 - centre / all;
+    }
+    return sum / 200;
+  };
+  for (const Dynamics& o :
+       {Dynamics{.centre_of_mass_removal = Removal::none},
+        Dynamics{.scheme = Scheme::velocity_verlet, .centre_of_mass_removal_every = 0},
+        Dynamics{.scheme = Scheme::langevin}, Dynamics{.thermostat = Thermostat::andersen}})
+    EXPECT_NEAR(inner_share(o), 0.75, 4 * 0.0116);
+  EXPECT_NEAR(inner_share({}), 1, 1e-9);
+}
+
 /// The motion of the centre is all that one atom has, and half of what one rigid molecule has:
 /// where it is not removed, it is drawn.
 TEST(Integrator, OneAtomIsDrawnAtItsTemperature) {

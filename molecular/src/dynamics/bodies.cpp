@@ -91,7 +91,6 @@ Bodies bodies_of(const System& s, const Constraints& constraints, const Dynamics
   std::int32_t next = groups;
   for (std::int32_t& g : p.rigid_of)
     if (g < 0) g = next++;
-  p.movers = p.loose.size() + p.rigid.size();
   p.any_still = !p.still.empty();
   return p;
 }
@@ -103,7 +102,6 @@ Bodies some_of(const Bodies& all, std::vector<std::int32_t> numbers, const Other
   p.any_frozen = all.any_frozen;
   p.freedom = all.freedom;
   p.total_mass = all.total_mass;
-  p.movers = all.movers;
   p.any_still = all.any_still;
   p.number = std::move(numbers);
   std::vector<std::int32_t> place(all.n(), -1);

@@ -41,13 +41,9 @@ struct Bodies {
   // Of all atoms of the system:
   std::vector<double> freedom;  ///< of each group of temperature
   Vec3 total_mass{};            ///< of what moves, along each direction
-  std::size_t movers = 0;       ///< loose atoms and rigid groups
   bool any_still = false;
 
   std::size_t n() const { return mass.size(); }
-  /// One atom or one rigid group: the motion of its centre is all there is, or too large a part of
-  /// it to be taken out where it is not removed.
-  bool move_together() const { return movers < 2; }
 };
 
 /// Throws Error where options and system contradict each other.

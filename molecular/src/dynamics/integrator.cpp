@@ -165,11 +165,7 @@ State Integrator::Impl::start(Frame frame) const {
   if (m.frame.v_nm_ps.empty()) {
     m.frame.v_nm_ps =
         velocities_at(bodies, constraints, m.frame.x_nm, m.frame.box, temperatures(m.frame.time_ps),
-                      bodies.any_frozen        ? Removal::none
-                      : removes_motion()       ? o.centre_of_mass_removal
-                      : bodies.move_together() ? Removal::none
-                                               : Removal::linear,
-                      o.seed);
+                      removes_motion() ? o.centre_of_mass_removal : Removal::none, o.seed);
   } else if (!o.as_they_are) {
     for (std::size_t i = 0; i < n(); ++i)
       for (std::size_t c = 0; c < 3; ++c)

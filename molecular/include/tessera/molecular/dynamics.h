@@ -152,7 +152,8 @@ class Integrator {
   Integrator& operator=(Integrator&&) noexcept;
 
   /// The beginning of a run: molecules are made whole, constraints are met, velocities drawn where
-  /// the frame has none (after which each group has its temperature exactly), forces computed.
+  /// the frame has none (after which each group has its temperature exactly; of the motion of the
+  /// whole those parts that steps do not take out), forces computed.
   State begin(Frame frame) const;
   /// n steps. Energies and virial are computed for the last alone, if it is reported, and where a
   /// barostat asks; else they are zero. Positions, velocities and forces do not depend on it.
