@@ -61,6 +61,12 @@ TEST_F(MdHeld, RestraintsOfTheStageCount) {
       kPressed;
   EXPECT_FALSE(warns(text, kStay));
   EXPECT_TRUE(warns("define = [\"POSRES\"]\n" + text, kStay));
+  const std::string every = "nstcomm = 5\n", linear = "comm_mode = \"linear\"\n";
+  const char* const stays = "has no effect where springs hold atoms";
+  const std::string moves = every + std::string(text).replace(text.find("comm_mode"), 19, linear);
+  EXPECT_FALSE(warns(moves, stays));
+  EXPECT_TRUE(warns(water(every + kHeld), stays));
+  EXPECT_TRUE(warns("define = [\"POSRES\"]\n" + moves, stays));
   EXPECT_TRUE(warns(text + "[[stage]]\nname = \"a\"\n[[stage]]\ndefine = [\"POSRES\"]\n", kStay));
 }
 

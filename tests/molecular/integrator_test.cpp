@@ -264,6 +264,57 @@ TEST(Integrator, OneAtomIsDrawnAtItsTemperature) {
   EXPECT_NEAR(rotor.energies(m).temperature_k, 250, 1e-9);
 }
 
+/// Atoms of unlike masses, each pulled to where it begins by forces of which steps know nothing:
+/// what removals take is booked, to what a step of this length leaves of the energy, (omega dt)^2/8
+/// = 1e-5 of some 100 kJ/mol.
+TEST(Integrator, WhatARemovalTakesIsBooked) {
+  using Removal = Dynamics::CentreOfMassRemoval;
+  Case c = springs(20, 0, 10);
+  for (std::size_t i = 0; i < 20; ++i) {
+    c.system.atoms.mass_amu[i] = 10 + 3 * double(i);
+    c.frame.x_nm[i] = {0.3 * double(i % 3), 0.3 * double(i / 3 % 3), 0.3 * double(i / 9)};
+  }
+  const ForceFunction pulled = [at = c.frame.x_nm](const std::vector<Vec3>& x, const Box& box,
+                                                   Forces& out) {
+    std::vector<Vec3> from = x;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t k = 0; k < 3; ++k) from[i][k] -= at[i][k];
+    springs_of(500)(from, box, out);
+  };
+  for (const Scheme scheme : {Scheme::velocity_verlet, Scheme::leap_frog})
+    for (const Removal removal : {Removal::linear, Removal::angular})
+      for (const std::int64_t every : {10, 50}) {
+        const Integrator s(c.system, pulled,
+                           {.scheme = scheme,
+                            .dt_ps = 0.001,
+                            .centre_of_mass_removal = removal,
+                            .centre_of_mass_removal_every = every});
+        State m = s.begin(c.frame);
+        const double before = s.energies(m).conserved;
+        s.step(m, 2000);
+        EXPECT_GT(m.exchanged, 0.1);
+        EXPECT_NEAR(s.energies(m).conserved, before, 2e-4 * before);
+      }
+}
+
+/// Springs take up momentum, as what holds frozen atoms does; those without a force constant do
+/// not.
+TEST(Integrator, TheMotionOfTheWholeStaysWhereSpringsHoldAtoms) {
+  Case c = springs(5, 500, 10);
+  c.system.position_restraints.atoms.resize(1);
+  c.system.position_restraints.row.resize(1);
+  const Dynamics o = {.dt_ps = 0.001, .centre_of_mass_removal_every = 1};
+  const Integrator held(c.system, springs_of(0), o);
+  EXPECT_EQ(held.degrees_of_freedom(), 15);
+  State m = held.begin(c.frame);
+  const std::vector<Vec3> v = m.frame.v_nm_ps;
+  held.step(m, 5);
+  EXPECT_EQ(m.frame.v_nm_ps, v) << "free here, since the forces are none";
+  EXPECT_EQ(m.exchanged, 0);
+  c.system.position_restraints.rows[0] = {0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(Integrator(c.system, springs_of(0), o).degrees_of_freedom(), 12);
+}
+
 TEST(Integrator, RotationIsTakenOut) {
   Case c = argon(2);
   c.frame.box = {};

@@ -205,7 +205,7 @@ struct Maker {
                       .periodic = mol::is_periodic(c.start.box),
                       .net_charge_e = mol::net_charge_e(c.system),
                       .water_is_rigid = topology_of(c, s).rigid_waters.size() > 0,
-                      .restrained = topology_of(c, s).position_restraints.size() > 0,
+                      .restrained = mol::hold_any(topology_of(c, s).position_restraints),
                       .has_velocities = has_velocities,
                       .given = given};
     const bool steps = s.type == StageType::dynamics && s.n_steps > 0;

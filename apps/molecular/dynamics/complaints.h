@@ -27,7 +27,7 @@ struct Asked {
   bool periodic;
   double net_charge_e;
   bool water_is_rigid;                 ///< by the topology itself
-  bool restrained;                     ///< atoms of the topology have places to be held at
+  bool restrained;                     ///< springs of the topology hold atoms
   std::optional<bool> has_velocities;  ///< where the stage begins; none: a file will tell
   std::function<bool(const char*)>
       given;  ///< whether a key stands in the file, for this stage or for all

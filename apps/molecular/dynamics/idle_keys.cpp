@@ -49,6 +49,8 @@ struct Idle {
     out.push_back({std::move(key), std::move(message), std::move(hint), 757, true});
   }
 
+  bool held() const { return names_atoms(s.posres) || asked.restrained; }
+
   void motion_of_the_whole() {
     if (s.comm_mode == CentreChoice::none)
       return idle("nstcomm", "with comm_mode = \"none\"", "leave it out");
@@ -57,6 +59,7 @@ struct Idle {
         : s.tcoupl == ThermostatChoice::andersen
             ? "with tcoupl = \"andersen\", whose collisions set the whole in motion"
         : freezes(s) ? "where atoms are frozen: what holds them takes up momentum"
+        : held()     ? "where springs hold atoms: they take up momentum"
                      : nullptr;
     if (!why) return;
     idle("comm_mode", why, "leave it out, or comm_mode = \"none\"");
@@ -112,11 +115,10 @@ struct Idle {
   }
 
   void restraints() {
-    const bool held = names_atoms(s.posres);
-    if (!held)
+    if (!names_atoms(s.posres))
       idle("posres_k", "without posres; force constants of a topology are its own",
            "give posres, or leave it out");
-    if (!held && !asked.restrained)
+    if (!held())
       idle("refcoord_scaling", "where no atoms are held", "give posres, or leave it out");
   }
 

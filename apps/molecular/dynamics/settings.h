@@ -177,8 +177,8 @@ void each_setting(F&& f) {
     data::Field{.doc =
                     "Which motion of the whole system is removed: that of its centre of mass "
                     "(linear), its rotation as well (angular, in vacuum), or none. It stays with "
-                    "integrator sd, with tcoupl andersen, and where atoms are frozen. Velocities "
-                    "are drawn with what stays.",
+                    "integrator sd, with tcoupl andersen, and where atoms are frozen or held by "
+                    "springs. Velocities are drawn with what stays.",
                 .choices = {"linear", "angular", "none"}});
   f("nstcomm", &C::nstcomm, &S::nstcomm,
     data::Field{.doc = "Steps between removals of the motion of the centre of mass.", .min = 1});

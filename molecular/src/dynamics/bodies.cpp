@@ -44,6 +44,7 @@ Bodies bodies_of(const System& s, const Constraints& constraints, const Dynamics
   std::iota(p.number.begin(), p.number.end(), 0);
   p.mass = s.atoms.mass_amu;
   p.bath = baths_of(n, o);
+  p.any_held = hold_any(s.position_restraints);
   p.freedom.assign(std::max<std::size_t>(o.groups.size(), 1), 0.0);
   p.rigid_of = constraints.groups();
   std::vector<bool> is_site(n, false);
@@ -53,7 +54,7 @@ Bodies bodies_of(const System& s, const Constraints& constraints, const Dynamics
     for (std::size_t c = 0; c < 3; ++c) {
       if (!(p.mass[i] > 0)) continue;
       if (!o.frozen.empty() && o.frozen[i][c]) {
-        p.any_frozen = true;
+        p.any_held = true;
         if (p.rigid_of[i] >= 0)
           dynamics_fault(fmt::format(
               "atom {} is frozen and part of a constraint: leave its bonds flexible", i + 1));
@@ -99,7 +100,7 @@ Bodies some_of(const Bodies& all, std::vector<std::int32_t> numbers, const Other
   Bodies p;
   p.all = all.all;
   p.others = others;
-  p.any_frozen = all.any_frozen;
+  p.any_held = all.any_held;
   p.freedom = all.freedom;
   p.total_mass = all.total_mass;
   p.any_still = all.any_still;
@@ -145,8 +146,18 @@ double removed_freedom(const Bodies& p, bool angular) {
   return !angular || atoms < 2 ? 3 : atoms == 2 ? 5 : 6;
 }
 
-void remove_motion(const Bodies& p, const std::vector<Vec3>& x, std::vector<Vec3>& v,
-                   bool angular) {
+Vec3 WholeMotion::at(const Vec3& x) const {
+  const Vec3 r = {x[0] - centre[0], x[1] - centre[1], x[2] - centre[2]};
+  Vec3 v = speed;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const std::size_t d = (c + 1) % 3, e = (c + 2) % 3;
+    v[c] += omega[d] * r[e] - omega[e] * r[d];
+  }
+  return v;
+}
+
+WholeMotion remove_motion(const Bodies& p, const std::vector<Vec3>& x, std::vector<Vec3>& v,
+                          bool angular) {
   const auto sum = whole_sums<6>(p.n(), p.others, [&](std::size_t i) {
     std::array<double, 6> s{};
     for (std::size_t c = 0; c < 3; ++c)
@@ -156,11 +167,13 @@ void remove_motion(const Bodies& p, const std::vector<Vec3>& x, std::vector<Vec3
       }
     return s;
   });
-  Vec3 speed{}, centre{}, omega{};
+  WholeMotion out;
+  auto& [centre, speed, omega, kinetic] = out;
   for (std::size_t c = 0; c < 3; ++c)
     if (p.total_mass[c] > 0) {
       speed[c] = sum[c] / p.total_mass[c];
       centre[c] = sum[3 + c] / p.total_mass[c];
+      kinetic += 0.5 * speed[c] * sum[c];
     }
   if (angular) {
     // I omega = L, I = sum m (r^2 - r r).
@@ -189,16 +202,16 @@ void remove_motion(const Bodies& p, const std::vector<Vec3>& x, std::vector<Vec3
                (c * s[0] + (xy * zx - xx * yz) * s[1] + (xx * yy - xy * xy) * s[2]) / det};
     else if (i > 0)
       omega = {s[0] / i, s[1] / i, s[2] / i};
+    for (std::size_t c = 0; c < 3; ++c) kinetic += 0.5 * omega[c] * s[c];
   }
   over_blocks(p.n(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const Vec3 r = {x[i][0] - centre[0], x[i][1] - centre[1], x[i][2] - centre[2]};
-      for (std::size_t c = 0; c < 3; ++c) {
-        const std::size_t d = (c + 1) % 3, e = (c + 2) % 3;
-        if (p.inverse[i][c] > 0) v[i][c] -= speed[c] + (omega[d] * r[e] - omega[e] * r[d]);
-      }
+      const Vec3 u = out.at(x[i]);
+      for (std::size_t c = 0; c < 3; ++c)
+        if (p.inverse[i][c] > 0) v[i][c] -= u[c];
     }
   });
+  return out;
 }
 
 void make_whole(const System& s, std::vector<Vec3>& x, const Box& box) {

@@ -30,8 +30,8 @@ struct Bodies {
   Others others;                     ///< who have the rest
   std::vector<double> mass;          ///< 0: site, or immovable
   std::vector<Vec3> inverse;         ///< 1/m along each direction; 0: frozen
-  bool any_frozen = false;
-  Sets rigid;                       ///< groups that constraints hold together
+  bool any_held = false;  ///< frozen, or by springs to places: what holds them takes up momentum
+  Sets rigid;             ///< groups that constraints hold together
   std::vector<std::int32_t> loose;  ///< moving atoms outside of them
   std::vector<std::int32_t>
       still;  ///< atoms that stay along a direction, and do not move with the box there
@@ -57,10 +57,17 @@ std::vector<double> kinetic_energies(const Bodies& bodies, const std::vector<Vec
 /// Degrees of freedom that remove_motion takes: two atoms have no rotation about their line. Three
 /// and more that lie on one leave it, and keep the angular momentum that they had there: none.
 double removed_freedom(const Bodies& bodies, bool angular);
+/// Motion of the whole as of one solid.
+struct WholeMotion {
+  Vec3 centre{}, speed{}, omega{};
+  double kinetic = 0;  ///< kJ/mol
+  /// speed + omega x (x - centre)
+  Vec3 at(const Vec3& x) const;
+};
 /// Takes out the motion of the centre, and with `angular` the rotation about it (of atoms on one
-/// line, that across it).
-void remove_motion(const Bodies& bodies, const std::vector<Vec3>& x, std::vector<Vec3>& v,
-                   bool angular);
+/// line, that across it); tells what it took out.
+WholeMotion remove_motion(const Bodies& bodies, const std::vector<Vec3>& x, std::vector<Vec3>& v,
+                          bool angular);
 /// Maxwell's velocities that meet constraints and the removal of motion, every group at its
 /// temperature exactly.
 std::vector<Vec3> velocities_at(const Bodies& bodies, const Constraints& constraints,

@@ -128,9 +128,7 @@ void Integrator::Impl::step(State& m, bool reported) const {
                    energy_of_chains(m, temperatures(next));
   ++m.frame.step;
   m.frame.time_ps = next;
-  if (removes_motion() && m.frame.step % o.centre_of_mass_removal_every == 0)
-    remove_motion(bodies, m.frame.x_nm, m.frame.v_nm_ps,
-                  o.centre_of_mass_removal == Removal::angular);
+  if (removes_motion() && m.frame.step % o.centre_of_mass_removal_every == 0) stop_whole(m);
   if (o.barostat == Barostat::monte_carlo && m.frame.step % o.barostat_every == 0) try_box(m);
 }
 

@@ -45,8 +45,7 @@ struct Integrator::Impl {
   std::size_t n() const { return system.n_atoms(); }
   bool removes_motion() const {
     return o.centre_of_mass_removal != Removal::none && o.centre_of_mass_removal_every > 0 &&
-           o.scheme != Scheme::langevin && o.thermostat != Thermostat::andersen &&
-           !bodies.any_frozen;
+           o.scheme != Scheme::langevin && o.thermostat != Thermostat::andersen && !bodies.any_held;
   }
   bool relaxes_box() const {
     return o.barostat == Barostat::c_rescale || o.barostat == Barostat::berendsen;
@@ -92,6 +91,8 @@ struct Integrator::Impl {
   /// Forces at the positions of step `step`; `first`: there are none yet.
   void evaluate(State& m, std::int64_t step, bool first = false) const;
   void apply_friction(State& m, double t) const;
+  /// Takes out the motion of the whole, and books what `energies` loses by it.
+  void stop_whole(State& m) const;
 
   // ---- thermostats
   /// Velocities of full steps: those that leap-frog keeps are half a step behind.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The moves of a step, each exact for its part of the motion (dynamics.h).
+#include "base/whole_sums.h"
 #include "dynamics/integrator_impl.h"
 #include "dynamics/noise.h"
 #include "dynamics/random.h"
@@ -123,6 +124,24 @@ void Integrator::Impl::apply_friction(State& m, double t) const {
   constrain_velocities(m);
   m.sampled = kinetic_energies(bodies, m.frame.v_nm_ps);
   m.exchanged -= total(m.sampled) - before;
+}
+
+/// Half a step behind, velocities v lose sum m u v - m u u/2 = sum m u u/2, and those of the half
+/// step to come, v + dt f/m, dt sum f u more: of both the mean counts. Where nothing outside of the
+/// system pulls at it, sum f u = 0.
+void Integrator::Impl::stop_whole(State& m) const {
+  const WholeMotion gone = remove_motion(bodies, m.frame.x_nm, m.frame.v_nm_ps,
+                                         o.centre_of_mass_removal == Removal::angular);
+  m.exchanged += gone.kinetic;
+  if (o.scheme != Scheme::leap_frog) return;
+  const std::array<double, 1> power = whole_sums<1>(n(), bodies.others, [&](std::size_t i) {
+    const Vec3 u = gone.at(m.frame.x_nm[i]);
+    double sum = 0;
+    for (std::size_t c = 0; c < 3; ++c)
+      if (bodies.inverse[i][c] > 0) sum += m.forces.f[i][c] * u[c];
+    return std::array{sum};
+  });
+  m.exchanged += 0.5 * o.dt_ps * power[0];
 }
 
 }  // namespace tessera::molecular

@@ -6,6 +6,8 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/dynamics.h"
 
+#include <algorithm>
+
 namespace tessera::molecular {
 namespace {
 
@@ -23,6 +25,13 @@ Vec3 centre_of_positions(const PositionRestraints& r) {
 }
 
 }  // namespace
+
+bool hold_any(const PositionRestraints& r) {
+  return std::ranges::any_of(r.row, [&](std::int32_t row) {
+    const auto& k = r.rows[static_cast<std::size_t>(row)];
+    return k[0] != 0 || k[1] != 0 || k[2] != 0;
+  });
+}
 
 PositionRestraints moved_with_box(PositionRestraints r, const Box& reference, const Box& now,
                                   RestraintScaling scaling) {

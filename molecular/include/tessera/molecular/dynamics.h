@@ -102,7 +102,8 @@ struct Dynamics {
   std::int64_t barostat_every = 10;  ///< steps between moves P
 
   CentreOfMassRemoval centre_of_mass_removal = CentreOfMassRemoval::linear;
-  /// Steps between removals of the motion of the whole; 0: never. Langevin and andersen do without.
+  /// Steps between removals of the motion of the whole; 0: never. Langevin and andersen do without,
+  /// and it stays where atoms are frozen or position restraints hold them, which take up momentum.
   std::int64_t centre_of_mass_removal_every = 100;
   std::vector<std::array<bool, 3>>
       frozen;                   ///< directions in which an atom stays where it is, [n]; empty: none
@@ -122,7 +123,8 @@ struct State {
       bath;  ///< positions and velocities of the thermostats' chains, group by group
   std::vector<double> piston;  ///< parrinello_rahman: {q, p} of each scaling; monte_carlo: {largest
                                ///< trial, trials, accepted} of each
-  double exchanged = 0;        ///< energy that baths and barostat have taken out [kJ/mol]
+  double exchanged = 0;        ///< energy that baths, barostat and removals of the motion of the
+                               ///< whole have taken out [kJ/mol]
   double begin_ps = 0;         ///< the time of step 0, from which that of each step is computed: no
                                ///< sum of roundings
   std::vector<double> sampled;  ///< langevin: kinetic energies of the groups just after the last O
@@ -180,6 +182,8 @@ std::vector<Vec3> maxwell_velocities(const System& system, double temperature_k,
 /// lighter than its hydrogens.
 System heavy_hydrogens(System system, double mass_amu, bool waters = false);
 
+/// Whether any of them has a force constant.
+bool hold_any(const PositionRestraints& restraints);
 /// Forces with position restraints added whose reference positions move with the box: `base` is of
 /// the system without them.
 enum class RestraintScaling : std::uint8_t {
