@@ -231,6 +231,13 @@ TEST_F(Mdp, KeysThatDoSomethingElseThanInGromacsAreTold) {
   EXPECT_FALSE(holds(piston, "nstpcouple")) << piston;
   // readir.cpp: "nstcomm is modified to its absolute value".
   EXPECT_TRUE(holds(made("nstcomm = -10\n", "nstcomm = -10 means 10"), "nstcomm = 10\n"));
+  // readir.cpp: "proceeding assuming old format and exchanging epsilon-r and epsilon-rf".
+  const std::string field = "coulombtype = reaction-field\nepsilon-rf = 1\n",
+                    old = made(field + "epsilon-r = 4\n", "GROMACS exchanges the two");
+  EXPECT_TRUE(holds(old, "epsilon_r = 1\nepsilon_rf = 4\n")) << old;
+  write("g.mdp", "nsteps = 10\n" + field);
+  const Outcome same = tessera({"import", "g.mdp"});
+  EXPECT_TRUE(holds(same.out, "epsilon_r = 1\nepsilon_rf = 1\n") && !holds(same.err, "exchanges"));
 }
 
 /// gmx grompp writes all keys with the values that it took (mdout.mdp); those of versions up to

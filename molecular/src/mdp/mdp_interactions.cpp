@@ -2,7 +2,10 @@
 // What atoms feel: interactions, constraints, box.
 #include "mdp/mdp_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace tessera::molecular {
 
@@ -27,6 +30,16 @@ void MdpReader::coulomb() {
   n.cutoff_coulomb_nm = cut_off("rcoulomb");
   n.epsilon_r = in_.number("epsilon-r", 1);
   if (n.coulomb == N::Coulomb::reaction_field) n.epsilon_rf = in_.number("epsilon-rf", 0);
+  // readir.cpp, get_ir: the format of old, where epsilon-r was that of the field.
+  if (n.coulomb == N::Coulomb::reaction_field && n.epsilon_rf == 1 && n.epsilon_r != 1) {
+    std::swap(n.epsilon_r, n.epsilon_rf);
+    in_.findings.note(
+        727, in_.find("epsilon-rf")->at,
+        fmt::format("epsilon-rf = 1 beside epsilon-r = {:g} is of an old format: "
+                    "GROMACS exchanges the two",
+                    n.epsilon_rf),
+        "where 1 is meant beyond the cut-off, exchange epsilon_r and epsilon_rf of the case");
+  }
   // GROMACS's plain cut-off, shifted, is a reaction field of the same permittivity: excluded
   // pairs are shifted, too.
   if (n.coulomb == N::Coulomb::cutoff && n.coulomb_modifier == N::Modifier::potential_shift) {
