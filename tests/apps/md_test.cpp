@@ -431,4 +431,20 @@ TEST_F(Md, BadInputsAreRefusedWithTheirPlace) {
   }
 }
 
+/// Beyond a cut-off without a box there is no density; one that is infinite is told as such.
+TEST_F(Md, NoTailWithoutABox) {
+  std::string text = kArgon;
+  text.replace(text.find("\"0.87 nm\""), 9, "\"inf\"");
+  text = "box = \"none\"\n" + text.replace(text.find("rvdw_switch"), 23, "");
+  write("case.toml", text);
+  EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0757"));
+  write("case.toml", "DispCorr = \"AllEnerPres\"\nDispCorr_pairs = \"all\"\n" + text);
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  for (const char* says : {"case.toml:1:1: warning E0757: DispCorr has no effect without a box",
+                           "case.toml:2:1: warning E0757: DispCorr_pairs has no effect without"})
+    EXPECT_TRUE(holds(o.out + o.err, says)) << o.err;
+  EXPECT_TRUE(holds(o.out, "Lennard-Jones inf; ")) << o.out;
+}
+
 }  // namespace

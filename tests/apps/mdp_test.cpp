@@ -231,6 +231,8 @@ TEST_F(Mdp, KeysThatDoSomethingElseThanInGromacsAreTold) {
   EXPECT_FALSE(holds(piston, "nstpcouple")) << piston;
   // readir.cpp: "nstcomm is modified to its absolute value".
   EXPECT_TRUE(holds(made("nstcomm = -10\n", "nstcomm = -10 means 10"), "nstcomm = 10\n"));
+  EXPECT_TRUE(holds(made("pbc = no\nDispCorr = EnerPres\n", "DispCorr has no effect with pbc = no"),
+                    "DispCorr = \"no\"\n"));
   // readir.cpp: "proceeding assuming old format and exchanging epsilon-r and epsilon-rf".
   const std::string field = "coulombtype = reaction-field\nepsilon-rf = 1\n",
                     old = made(field + "epsilon-r = 4\n", "GROMACS exchanges the two");

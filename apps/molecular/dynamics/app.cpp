@@ -34,6 +34,11 @@ const char* word(mol::Nonbonded::Coulomb c) {
   return words[static_cast<int>(c)];
 }
 
+/// A cut-off as its key has it.
+std::string reach_text(double cut_off) {
+  return std::isfinite(cut_off) ? fmt::format("{:g} nm", in_unit(cut_off, "nm")) : "inf";
+}
+
 /// "; dispersion beyond it by the mean C6 of all pairs"
 std::string tail_text(const mol::Nonbonded& o) {
   if (o.tail == mol::Nonbonded::Tail::none) return "";
@@ -122,14 +127,13 @@ CheckReport check(const Case& c) {
             ? "energies and forces of the structure as it is"
             : fmt::format("{} steps of {:g} ps: {:g} ps", stage.n_steps, stage.dynamics.dt_ps,
                           static_cast<double>(stage.n_steps) * stage.dynamics.dt_ps);
-    const std::string coulomb =
-        stage.nonbonded.coulomb == mol::Nonbonded::Coulomb::none
-            ? "no Coulomb"
-            : fmt::format("Coulomb {} {:g} nm", word(stage.nonbonded.coulomb),
-                          stage.nonbonded.cutoff_coulomb_nm);
+    const std::string coulomb = stage.nonbonded.coulomb == mol::Nonbonded::Coulomb::none
+                                    ? "no Coulomb"
+                                    : fmt::format("Coulomb {} {}", word(stage.nonbonded.coulomb),
+                                                  reach_text(stage.settings.rcoulomb));
     report.lines.push_back(fmt::format(
-        "{:<12} {}; {}, Lennard-Jones {:g} nm{}; {} constraints, {} rigid waters, {} atoms held{}",
-        stage.name, way, coulomb, stage.nonbonded.cutoff_lj_nm, tail_text(stage.nonbonded),
+        "{:<12} {}; {}, Lennard-Jones {}{}; {} constraints, {} rigid waters, {} atoms held{}",
+        stage.name, way, coulomb, reach_text(stage.settings.rvdw), tail_text(stage.nonbonded),
         at.system.constraints.size(), at.system.rigid_waters.size(),
         at.system.position_restraints.size(), frozen_text(at.minimization.frozen)));
   }

@@ -110,7 +110,10 @@ struct Idle {
       idle("ewald_rtol", "beside ewald_beta, which splits the sum", "one of the two");
     if (type == CoulombChoice::none)
       idle("epsilon_r", "with coulombtype = \"none\"", "leave it out");
-    if (s.dispersion == DispersionChoice::no)
+    if (!asked.periodic)
+      for (const char* key : {"DispCorr", "DispCorr_pairs"})
+        idle(key, "without a box", "leave it out, or a structure with a box");
+    else if (s.dispersion == DispersionChoice::no)
       idle("DispCorr_pairs", "without DispCorr", "DispCorr = \"EnerPres\", or leave it out");
   }
 

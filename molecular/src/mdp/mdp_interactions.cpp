@@ -17,6 +17,11 @@ void MdpReader::interactions() {
   stage_.constraints = in_.chosen(mdp_constraints).value_or(Rigid::none);
   stage_.rigid_water = false;  // those that the topology makes rigid stay so
   out_.periodic = in_.chosen(mdp_pbc).value_or(true);
+  Nonbonded& n = stage_.nonbonded;
+  if (out_.periodic || n.tail == Nonbonded::Tail::none) return;
+  n.tail = Nonbonded::Tail::none;
+  in_.findings.note(727, in_.find(mdp_dispcorr.key)->at, "DispCorr has no effect with pbc = no",
+                    "there is no mean density beyond a cut-off");
 }
 
 void MdpReader::coulomb() {

@@ -55,6 +55,7 @@ Dynamics dynamics_at(const Stage& stage, const System& topology, const Frame& be
 
 Nonbonded in_box(Nonbonded o, const Box& box) {
   if (is_periodic(box)) return o;
+  o.tail = Nonbonded::Tail::none;
   if (std::isinf(o.cutoff_coulomb_nm)) {
     o.cutoff_coulomb_nm = everywhere_nm;
     o.coulomb_modifier = Nonbonded::Modifier::none;

@@ -68,7 +68,8 @@ struct Stage {
   bool minimizes() const { return type == StageType::minimize; }
 };
 
-/// The options where an infinite cut-off is none at all: without a box, nothing reaches it.
+/// The options where an infinite cut-off is none at all: without a box, nothing reaches it, and
+/// there is no mean density beyond any.
 Nonbonded in_box(Nonbonded options, const Box& box);
 
 /// What a stage is where it begins.
