@@ -447,4 +447,39 @@ TEST_F(Md, NoTailWithoutABox) {
   EXPECT_TRUE(holds(o.out, "Lennard-Jones inf; ")) << o.out;
 }
 
+/// Distances that cannot be rigid are told at what makes them so.
+TEST_F(Md, RigidDistancesThatCannotBe) {
+  const auto told = [&](const std::string& bonds, const std::string& settles,
+                        const std::string& keys, const char* line, const char* says) {
+    write(
+        "t.top",
+        "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nOX 8 15.9994 0 A 0.3154 0.6485\nHW 1 1.008 0 A "
+        "0 0\nMW 0 0 0 V 0 0\n[ moleculetype ]\nTP4 2\n[ atoms ]\n1 OX 1 TP4 OW 1 0\n2 HW 1 TP4 "
+        "HW1 1 0.52\n3 HW 1 TP4 HW2 1 0.52\n4 MW 1 TP4 MW 1 -1.04\n[ bonds ]\n1 2 1 0.09572 "
+        "400000\n1 3 1 0.09572 400000\n" +
+            bonds +
+            "[ angles ]\n2 1 3 1 104.52 600\n[ virtual_sites3 ]\n4 1 2 3 1 0.128012 0.128012\n" +
+            settles + "[ system ]\nx\n[ molecules ]\nTP4 1\n");
+    write("c.gro",
+          "x\n    4\n    1TP4     OW    1   1.000   1.000   1.000\n    1TP4    HW1    2   1.096   "
+          "1.000   1.000\n    1TP4    HW2    3   0.976   1.093   1.000\n    1TP4     MW    4   "
+          "1.009   1.012   1.000\n   3.00000   3.00000   3.00000\n");
+    write(
+        "case.toml",
+        "app = \"molecular.dynamics\"\ntopology = \"t.top\"\nstructure = \"c.gro\"\nnsteps = 10\n" +
+            keys);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 5) << says << o.err;
+    EXPECT_TRUE(holds(o.err, std::string("case.toml:") + line + ":1: error E0751: " + says))
+        << says << o.err;
+  };
+  const std::string all = "constraints = \"all-bonds\"\n", flexible = "rigid_water = false\n";
+  told("1 4 1 0.0150 100000\n", "", flexible + all, "6",
+       "the distance of atoms 1 and 4 cannot be rigid: atom 4 is a virtual site");
+  told("", "[ constraints ]\n1 2 1 0.09572\n", "rigid_water = true\n", "5",
+       "atom 1 belongs to a rigid water and to another constraint");
+  told("", "[ constraints ]\n1 2 1 0.09572\n1 2 1 0.09572\n", flexible, "2",
+       "the distance of atoms 1 and 2 is constrained twice");
+}
+
 }  // namespace

@@ -286,9 +286,19 @@ Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
                        : s.freeze_y ? "freeze_y"
                                     : "freeze_z";
   const bool freezes = s.freeze || s.freeze_x || s.freeze_y || s.freeze_z;
+  // What makes distances rigid: a key, or the topology.
+  const char* rigid_by = s.rigid_water == true ? "rigid_water"
+                         : s.constraints != ConstraintChoice::none && asked.given("constraints")
+                             ? "constraints"
+                             : "topology";
   if (says("temperature group")) return {"tc_grps", words};
-  if (says("cannot be rigid")) return {s.rigid_water ? "rigid_water" : "constraints", words};
-  if (says("constrained twice")) return {"constraints", words};
+  if (says("is a virtual site"))
+    return {
+        "constraints", words,
+        "constraints = \"h-bonds\" or \"none\", or no bond to the site: its place is that of the "
+        "atoms that it is made from"};
+  for (const char* rigid : {"cannot be rigid", "constrained", "rigid water"})
+    if (says(rigid)) return {rigid_by, words};
   if (says("its hydrogens'")) return {"hydrogen_mass", words};
   if (says("degrees of freedom") && freezes)
     return {freeze, fmt::format("with {} nothing is left to move: {}", freeze, words),

@@ -27,6 +27,18 @@ void keep_if(Terms<N, P>& t, auto&& keep) {
   t.row.resize(out);
 }
 
+/// Forces of constraints move by mass.
+void need_mass(const System& s, AtomPair pair) {
+  for (const std::int32_t a : pair)
+    if (!(s.atoms.mass_amu[static_cast<std::size_t>(a)] > 0))
+      throw Error(fmt::format(
+          "[constrained] the distance of atoms {} and {} cannot be rigid: atom {} {}", pair[0] + 1,
+          pair[1] + 1, a + 1,
+          std::ranges::any_of(s.virtual_sites, [&](const VirtualSite& v) { return v.site == a; })
+              ? "is a virtual site"
+              : "has no mass"));
+}
+
 }  // namespace
 
 System constrained(System s, Rigid which, bool rigid_water) {
@@ -108,6 +120,7 @@ System constrained(System s, Rigid which, bool rigid_water) {
   for (const auto& [a, b] : s.constraints.atoms) rigid.insert(sorted(a, b));
   const auto constrain = [&](AtomPair e, double d) {
     if (in_water.count(e[0]) || in_water.count(e[1]) || !rigid.insert(e).second) return;
+    need_mass(s, e);
     const auto [at, fresh] =
         rows.try_emplace(d, static_cast<std::int32_t>(s.constraints.rows.size()));
     if (fresh) s.constraints.rows.push_back({d});
