@@ -36,6 +36,33 @@ TEST(Box, ReducingKeepsVolumeAndLattice) {
     for (const double s : fractions(r, e)) EXPECT_NEAR(s, std::round(s), 1e-12);
 }
 
+/// A hexagonal cell, a rhombic dodecahedron and a truncated octahedron of GROMACS: to the rounding
+/// of files their edges are as short either way.
+TEST(Box, EdgesAtTheLimitStay) {
+  const double h = std::sqrt(0.75), q = std::sqrt(2.0);
+  for (const Box& at : {Box{{{{3, 0, 0}, {1.5, 3 * h, 0}, {0, 0, 4}}}},
+                        Box{{{{3, 0, 0}, {0, 3, 0}, {1.5, 1.5, 1.5 * q}}}},
+                        Box{{{{3, 0, 0}, {1, 2 * q, 0}, {-1, q, 3 * q / std::sqrt(3.0)}}}}})
+    for (const double sign : {1.0, -1.0})
+      for (const double off : {0.0, 1e-15, -1e-15, 7e-6, -7e-6}) {
+        Box box = at;
+        for (const auto& [i, k] : {std::pair{1U, 0U}, {2U, 0U}, {2U, 1U}})
+          box.edge[i][k] *= sign * (1 + off);
+        EXPECT_EQ(reduced(box), box);
+        const Box back = box_of_angles(lengths_nm(box), angles_deg(box));
+        for (std::size_t i = 0; i < 3; ++i)
+          for (std::size_t k = 0; k < 3; ++k)
+            EXPECT_NEAR(back.edge[i][k], box.edge[i][k], 1e-13) << sign << " " << off;
+      }
+  const Box beyond{{{{3, 0, 0}, {1.501, 2.6, 0}, {0, 0, 4}}}}, least = reduced(beyond);
+  EXPECT_NEAR(least.edge[1][0], -1.499, 1e-15);
+  const Box before{{{{3.1, 0, 0}, {1.549, 2.7, 0}, {0, 0, 4}}}};
+  EXPECT_NEAR(reduced_like(least, before).edge[1][0], 1.501, 1e-15);
+  EXPECT_EQ(reduced_like(beyond, before), beyond);
+  EXPECT_NEAR(reduced(Box{{{{3, 0, 0}, {4.5 + 1e-9, 2, 0}, {0, 0, 4}}}}).edge[1][0], 1.5, 1e-8)
+      << "and not its opposite";
+}
+
 TEST(Box, TurningAnyVectorsKeepsTheirProducts) {
   const std::array<Vec3, 3> e = {{{1, 2, 2}, {-2, 2, 0.3}, {0.2, -0.4, 3}}};
   std::array<Vec3, 3> turn{};

@@ -50,6 +50,19 @@ TEST(Gro, FramesVelocitiesAndBoxes) {
           .box));
 }
 
+/// Edges at the limit of the reduced form stay as they are, rounded either way; longer ones are
+/// replaced, and told.
+TEST(Gro, EdgesAtTheLimitStay) {
+  const std::string text = two_atoms, head = text.substr(0, text.rfind("   2.0"));
+  for (const auto& [tilt, stays] :
+       {std::pair{"1.50000", true}, {"-1.50000", true}, {"1.50001", true}, {"1.60000", false}}) {
+    const GroFile g = read_gro(
+        data::make_text_file("a.gro", head + "3.00000 2.59808 3.00000 0 0 " + tilt + " 0 0 0\n"));
+    EXPECT_EQ(g.frames.back().box.edge[1][0] == std::stod(tilt), stays) << tilt;
+    EXPECT_EQ(g.remarks.empty(), stays) << tilt;
+  }
+}
+
 TEST(Gro, WhatIsWrittenIsReadBack) {
   GroFile g = read_gro(data::make_text_file("a.gro", two_atoms));
   g.frames[0].x_nm[0] = {1.0 / 3, -200.0 / 7, 1e-9};

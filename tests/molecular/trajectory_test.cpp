@@ -71,6 +71,26 @@ class Trajectories : public ::testing::TestWithParam<Kind> {
 INSTANTIATE_TEST_SUITE_P(Formats, Trajectories, ::testing::ValuesIn(trajectory_kinds),
                          [](const auto& k) { return std::string(k.param.ending + 1); });
 
+/// A hexagonal cell is at the limit of the reduced form: its edges stay in every format, and those
+/// of a run whose angle varies about it are those of the first frame.
+TEST_P(Trajectories, EdgesAtTheLimitStay) {
+  for (const double sign : {1.0, -1.0}) {
+    std::vector<Snapshot> written = frames;
+    const double tilt[] = {0, 1e-9, -1e-9, 2e-3, -2e-3, 5e-6, 0};
+    {
+      const auto writer = create_trajectory(path, system, all_of_it());
+      for (std::size_t f = 0; f < written.size(); ++f) {
+        written[f].frame.box = {{{{3, 0, 0}, {sign * (1.5 + tilt[f]), 2.598, 0}, {0, 0, 3}}}};
+        writer->write(written[f]);
+      }
+    }
+    const std::vector<Snapshot> came = whole();
+    ASSERT_EQ(came.size(), written.size());
+    for (std::size_t f = 0; f < written.size(); ++f)
+      EXPECT_LE(largest_difference(came[f].frame.box, written[f].frame.box), GetParam().box) << f;
+  }
+}
+
 TEST_P(Trajectories, ReadBackWhatWasWritten) {
   {
     const auto writer = create_trajectory(path, system, all_of_it());

@@ -196,12 +196,7 @@ class GroReader {
              "turn the system, as gmx editconf does");
     box.edge = {{{v[0], 0, 0}, {v[5], v[1], 0}, {v[7], v[8], v[2]}}};
     const Box short_form = reduced(box);
-    double change = 0;  // an edge at the limit of the reduced form may change its sign by rounding
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t k = 0; k < 3; ++k)
-        change =
-            std::max(change, std::abs(std::abs(box.edge[i][k]) - std::abs(short_form.edge[i][k])));
-    if (change > 1e-4)
+    if (!(short_form == box))
       findings_.note(702, at,
                      "the edges of the box were replaced by shorter ones of the same lattice");
     box = short_form;

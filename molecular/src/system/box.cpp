@@ -10,13 +10,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tessera::molecular {
 namespace {
 
+/// What the roundings of files may take a ratio of edges beyond 1/2: 5e-6 nm of .gro, 1e-4 nm and
+/// 0.005 degrees of CRYST1.
+constexpr double limit_rounding = 1e-4;
+
 double norm(const Vec3& a) { return std::sqrt(dot(a, a)); }
 void subtract(Vec3& a, double n, const Vec3& b) {
   for (std::size_t k = 0; k < 3; ++k) a[k] -= n * b[k];
+}
+/// Of an edge the part along an edge before it, which a whole number of these may be taken from.
+double ratio_of(const Box& box, std::size_t i, std::size_t k) {
+  return box.edge[i][k] / box.edge[k][k];
+}
+/// `multiples(i, k, ratio)` of edge k taken from edge i.
+Box with_multiples_off(Box box, auto&& multiples) {
+  if (!is_periodic(box)) return box;
+  for (const auto& [i, k] : {std::pair<std::size_t, std::size_t>{2, 1}, {2, 0}, {1, 0}})
+    subtract(box.edge[i], multiples(i, k, ratio_of(box, i, k)), box.edge[k]);
+  return box;
 }
 
 }  // namespace
@@ -68,12 +84,15 @@ Box box_of_vectors(const std::array<Vec3, 3>& e, std::array<Vec3, 3>* rotation) 
 }
 
 Box reduced(const Box& box) {
-  Box r = box;
-  if (!is_periodic(box)) return r;
-  subtract(r.edge[2], std::round(r.edge[2][1] / r.edge[1][1]), r.edge[1]);
-  subtract(r.edge[2], std::round(r.edge[2][0] / r.edge[0][0]), r.edge[0]);
-  subtract(r.edge[1], std::round(r.edge[1][0] / r.edge[0][0]), r.edge[0]);
-  return r;
+  return with_multiples_off(box, [](std::size_t, std::size_t, double ratio) {
+    return std::copysign(std::max(std::ceil(std::abs(ratio) - 0.5 - limit_rounding), 0.0), ratio);
+  });
+}
+
+Box reduced_like(const Box& box, const Box& other) {
+  return with_multiples_off(box, [&](std::size_t i, std::size_t k, double ratio) {
+    return std::round(ratio - ratio_of(other, i, k));
+  });
 }
 
 Vec3 lengths_nm(const Box& box) {

@@ -177,6 +177,7 @@ class AmberNetcdfReader final : public TrajectoryReader {
   bool next(Snapshot& s) override {
     if (at_ >= file_.n_frames()) return false;
     s = file_.snapshot(at_);
+    s.frame.box = lattice_.of(s.frame.box);
     ++at_;
     return true;
   }
@@ -185,6 +186,7 @@ class AmberNetcdfReader final : public TrajectoryReader {
   data::BinaryInput in_;
   AmberNetcdf file_;
   std::uint64_t at_ = 0;
+  OneLattice lattice_;
 };
 
 // ---- writing

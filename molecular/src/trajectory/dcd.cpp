@@ -190,7 +190,7 @@ class DcdReader final : public TrajectoryReader {
       for (double v : cell)
         if (!std::isfinite(v)) in.fail(damaged, cell_at, "has a cell that is not finite");
       expect_count(in, cell_bytes);
-      out.frame.box = box_of(cell, in, cell_at, turn);
+      out.frame.box = lattice_.of(box_of(cell, in, cell_at, turn));
     }
     const std::uint64_t at = in.at();
     out.frame.x_nm.resize(header_.n_atoms);
@@ -214,6 +214,7 @@ class DcdReader final : public TrajectoryReader {
   DcdHeader header_;
   std::uint64_t at_;
   std::size_t frame_ = 0;
+  OneLattice lattice_;
 };
 
 class DcdWriter final : public TrajectoryWriter {

@@ -49,6 +49,18 @@ inline constexpr int cut_off = 740, damaged = 741, not_read = 742;
 /// elsewhere are the rounding of other programs.
 std::string why_no_box(const Box& box);
 
+/// Edges of frames whose files tell a lattice: those that belong to the edges of the first.
+class OneLattice {
+ public:
+  Box of(const Box& box) {
+    if (!is_periodic(first_)) first_ = box;
+    return is_periodic(box) ? reduced_like(box, first_) : box;
+  }
+
+ private:
+  Box first_;
+};
+
 /// Throws Error where the snapshot has another number of atoms, or lacks velocities, forces or
 /// observables that were promised.
 void check_snapshot(const char* format, const Snapshot& snapshot, std::size_t n_atoms,

@@ -76,12 +76,14 @@ class GroFramesReader final : public TrajectoryReader {
     if (at_ == file_.frames.size()) return false;
     s = {};
     s.frame = file_.frames[at_++];
+    s.frame.box = lattice_.of(s.frame.box);
     return true;
   }
 
  private:
   GroFile file_;
   std::size_t at_ = 0;
+  OneLattice lattice_;
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ class PdbFramesReader final : public TrajectoryReader {
                                          "model " + std::to_string(at_ + 1) + " has " +
                                              std::to_string(s.frame.x_nm.size()) +
                                              " atoms, the first " + std::to_string(n_atoms())));
+    s.frame.box = lattice_.of(s.frame.box);
     s.frame.step = static_cast<std::int64_t>(at_++);
     return true;
   }
@@ -42,6 +43,7 @@ class PdbFramesReader final : public TrajectoryReader {
   std::vector<PdbModel> models_;
   std::size_t at_ = 0;
   Frame first_;
+  OneLattice lattice_;
 };
 
 }  // namespace

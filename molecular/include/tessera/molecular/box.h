@@ -7,9 +7,10 @@
 //       | cx  cy  cz |
 //
 // reduced so that |bx| <= ax/2, |cx| <= ax/2, |cy| <= by/2 (GROMACS reference manual, "Periodic
-// boundary conditions"). Of all images of a point the one with every fraction in [-1/2, 1/2) is
-// within a distance r of the origin if any is, as long as r is at most half of the smallest width:
-// pair forces need no list of images.
+// boundary conditions"), to 1e-4 of ax and by: edges at the limit, of hexagonal cells, rhombic
+// dodecahedra and truncated octahedra, stay those of the file, however it rounds. Of all images of
+// a point the one with every fraction in [-1/2, 1/2) is within a distance r of the origin if any
+// is, as long as r is at most half of the smallest width: pair forces need no list of images.
 #pragma once
 #include <array>
 
@@ -34,6 +35,9 @@ Box box_of_angles(const Vec3& lengths_nm, const Vec3& angles_deg);
 Box box_of_vectors(const std::array<Vec3, 3>& edge_nm, std::array<Vec3, 3>* rotation = nullptr);
 /// The same lattice with edges as short as the triangular form allows.
 Box reduced(const Box& box);
+/// The same lattice with edges as near to those of another box: of frames of one run those edges
+/// that belong together, where a ratio passes the limit of the reduced form.
+Box reduced_like(const Box& box, const Box& other);
 
 Vec3 lengths_nm(const Box& box);
 Vec3 angles_deg(const Box& box);
