@@ -14,6 +14,7 @@
 #include <numbers>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace tessera::molecular {
 namespace {
@@ -194,6 +195,39 @@ TEST(Solvated, MoleculesAcrossAFaceAreWhole) {
       EXPECT_EQ(same.frame.x_nm[i][a], b.frame.x_nm[i][a]);
       EXPECT_NEAR(cut.frame.x_nm[i][a], b.frame.x_nm[i][a], 1e-12);
     }
+}
+
+/// Two rods side by side, one of them wrapped to the other face: where their box is left behind
+/// they come together, and what holds an atom with it; where they touch as they lie they stay, even
+/// with a nearer image. Water is put to both.
+TEST(Solvated, ComplexesAcrossAFaceAreWhole) {
+  const BuiltSystem one = rod();
+  const auto two = [&](double apart, double wrapped, const Box& box) {
+    BuiltSystem b;
+    b.system = joined(one.system, one.system);
+    b.frame = one.frame;
+    b.frame.box = box;
+    for (Vec3 x : one.frame.x_nm) {
+      x[1] += apart - wrapped;
+      b.frame.x_nm.push_back(x);
+    }
+    PositionRestraints& r = b.system.position_restraints;
+    r.atoms = {{5}};
+    r.row = {0};
+    r.rows = {{1000, 1000, 1000, b.frame.x_nm[5][0], b.frame.x_nm[5][1], b.frame.x_nm[5][2]}};
+    return solvated(b.system, b.frame, {.model = "tip3p", .padding_nm = 0.5});
+  };
+  const Box wide = rectangular_box({6, 6, 6});
+  for (const auto& [apart, wrapped, box, edge] : {std::tuple{0.4, 0.0, wide, 1.4},
+                                                  {0.4, 6.0, wide, 1.4},
+                                                  {0.9, 6.0, wide, 1.9},
+                                                  {0.4, 0.0, rectangular_box({6, 0.7, 6}), 1.4},
+                                                  {0.9, 0.0, rectangular_box({6, 1.2, 6}), 1.3}}) {
+    const BuiltSystem b = two(apart, wrapped, box);
+    EXPECT_NEAR(b.frame.box.edge[1][1], edge, 1e-12) << apart << " " << wrapped;
+    for (std::size_t a = 0; a < 3; ++a)
+      EXPECT_NEAR(b.system.position_restraints.rows[0][3 + a], b.frame.x_nm[5][a], 1e-12);
+  }
 }
 
 /// The solute moves into the middle of the box, and what holds its atoms moves with it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/joined.h"
 #include "base/units.h"
 #include "build/water_positions.h"
 #include "system/near_points.h"
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 namespace tessera::molecular {
 namespace {
@@ -20,14 +23,51 @@ constexpr double per_mol_per_l = 0.602214076;  // nm^-3
 /// How far charges of three or four digits may be off a whole number of ions together.
 constexpr double rounded_e = 0.05;
 
-/// Molecules that lie across faces of their box in one piece, as it is left behind; other positions
-/// keep their bits.
-std::vector<Vec3> whole_molecules(const System& system, const Frame& frame) {
+/// As near as molecules come to each other that lie side by side.
+constexpr double touching_nm = 0.5;
+
+/// Molecules that touch as they lie, bound to each other.
+System with_touching_bound(System system, const std::vector<Vec3>& x,
+                           const std::vector<std::int32_t>& group) {
+  const std::vector<std::int32_t> molecule = molecules(system);
+  Joined bodies(system.n_atoms());
+  NearPoints near({}, touching_nm);
+  for (const std::int32_t i : group) {
+    const Vec3& at = x[static_cast<std::size_t>(i)];
+    near.each(at, [&](std::int32_t j, double) {
+      if (bodies.join(molecule[static_cast<std::size_t>(i)], molecule[static_cast<std::size_t>(j)]))
+        system.connectivity.push_back({i, j});
+      return true;
+    });
+    near.add(i, at);
+  }
+  return system;
+}
+
+/// Where the box of a solute is left behind: molecules that lie across its faces whole, and the
+/// images of molecules that belong together. What touches as it lies stays so (in a crystal another
+/// image may be nearer), all else is put to the nearest images, waters last, which touch
+/// everything.
+std::vector<Vec3> in_one_piece(const System& system, const Frame& frame, bool leaves_box) {
   std::vector<Vec3> whole = frame.x_nm;
   MoleculeMap(system).make_whole(whole, frame.box);
+  if (leaves_box && is_periodic(frame.box)) {
+    std::vector<std::int32_t> all(system.n_atoms()), dry;
+    std::iota(all.begin(), all.end(), 0);
+    std::ranges::copy_if(all, std::back_inserter(dry), [&](std::int32_t i) {
+      const auto residue = system.atoms.residue[static_cast<std::size_t>(i)];
+      return !is_water(system.residues[static_cast<std::size_t>(residue)].name);
+    });
+    System bodies = with_touching_bound(system, whole, dry);
+    Complex(bodies, dry).gather(whole, frame.box);
+    for (std::size_t k = 1; k < dry.size(); ++k)
+      bodies.connectivity.push_back({dry[k - 1], dry[k]});
+    Complex(bodies, all).gather(whole, frame.box);
+  }
   for (std::size_t i = 0; i < whole.size(); ++i) {
     const Vec3 &a = whole[i], &b = frame.x_nm[i];
-    if (std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) < 1e-9) whole[i] = b;
+    if (std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) < 1e-9)
+      whole[i] = b;  // positions that need no move keep their bits
   }
   return whole;
 }
@@ -39,7 +79,7 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
   if (frame.x_nm.size() != solute.n_atoms() || solute.n_atoms() == 0)
     throw Error(
         fmt::format("[solvated] {} positions for {} atoms", frame.x_nm.size(), solute.n_atoms()));
-  const std::vector<Vec3> whole = whole_molecules(solute, frame);
+  const std::vector<Vec3> whole = in_one_piece(solute, frame, !(o.box == frame.box));
   Vec3 low = whole[0], high = low;
   for (const Vec3& x : whole)
     for (std::size_t a = 0; a < 3; ++a) {
@@ -86,8 +126,18 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
     for (std::size_t i = 0; i < sites; ++i) out.frame.x_nm.push_back(all[k * sites + i]);
   }
   out.system = joined(solute, water_system(m, n));
-  for (auto& row : out.system.position_restraints.rows)
-    for (std::size_t a = 0; a < 3; ++a) row[3 + a] = moved(row[3 + a], a);
+  // What holds an atom goes with its image.
+  PositionRestraints& held = out.system.position_restraints;
+  auto rows = std::move(held.rows);
+  held.rows.clear();
+  for (std::size_t t = 0; t < held.size(); ++t) {
+    const auto i = static_cast<std::size_t>(held.atoms[t][0]);
+    auto row = rows[static_cast<std::size_t>(held.row[t])];
+    for (std::size_t a = 0; a < 3; ++a)
+      row[3 + a] = moved(row[3 + a] + (whole[i][a] - frame.x_nm[i][a]), a);
+    held.row[t] = static_cast<std::int32_t>(t);
+    held.rows.push_back(row);
+  }
   out.system.title = solute.title;
   return out;
 }

@@ -89,7 +89,8 @@ struct Solvation {
   std::uint64_t seed = 1;
 };
 /// The solute in the middle of a box of water. Molecules that lie across faces of the box that it
-/// had are made whole.
+/// had are made whole; where the new box is another one, they come to the images nearest to each
+/// other, unless they touch as they lie.
 BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& options = {});
 
 struct Ion {
