@@ -223,7 +223,7 @@ double copies_of(const Case& c, std::size_t port) {
 
 std::vector<em::Exterior> exteriors(const Case& c, const MonitorOptions& o,
                                     const std::vector<double>& frequencies_hz) {
-  return em::exteriors(c.media.front(), c.grid.dimensions(),
+  return em::exteriors(c.stepped.front(), c.grid.dimensions(),
                        em::joined_mirrors(c.grid, mirrors_of_box(c, o), named_mirrors(o)),
                        frequencies_hz);
 }
