@@ -92,6 +92,23 @@ TEST_F(FdtdGrowth, AMetalFilmThroughAPmlIsDoubtedAndThroughAnAbsorberNot) {
       << doubted.err << doubted.out;
   const Outcome silent = tessera({"check", "film.toml", "--set", "boundary.x=\"absorber\""});
   EXPECT_FALSE(holds(silent.err + silent.out, "0657")) << silent.err << silent.out;
+  // The same film as a sheet.
+  const std::vector<std::string> sheet{
+      "--set", "structure=[]", "--set",
+      "sheet=[{normal = \"y\", position = [\"0 nm\", \"0 nm\", \"0 nm\"], material = \"metal\", "
+      "thickness = \"4 nm\"}]"};
+  std::vector<std::string> check{"check", "film.toml"};
+  check.insert(check.end(), sheet.begin(), sheet.end());
+  const Outcome of_sheet = tessera(check);
+  EXPECT_EQ(of_sheet.code, 0) << of_sheet.err;
+  EXPECT_TRUE(holds(of_sheet.err + of_sheet.out, "E0657") &&
+              holds(of_sheet.err + of_sheet.out, "a film of 4e-09 m") &&
+              holds(of_sheet.err + of_sheet.out, "pml across x") &&
+              !holds(of_sheet.err + of_sheet.out, "pml across y"))
+      << of_sheet.err << of_sheet.out;
+  check.insert(check.end(), {"--set", "boundary.x=\"absorber\""});
+  const Outcome absorbed = tessera(check);
+  EXPECT_FALSE(holds(absorbed.err + absorbed.out, "0657")) << absorbed.err << absorbed.out;
 }
 
 TEST_F(FdtdGrowth, AnAbsorberStandsAMetalFilm) {

@@ -11,6 +11,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
+#include <string>
+#include <tuple>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -183,6 +186,40 @@ TEST(BackwardFilms, AreSeenInNarrowStrips) {
       EXPECT_EQ(films[0].axis, 0);
       EXPECT_NEAR(films[0].thickness_m, 0.3 * cell, 1e-9 * cell);
     }
+}
+
+TEST(BackwardFilms, AreSheetsThatReachIntoALayer) {
+  const YeeGrid grid = uniform_grid({60 * cell, 40 * cell, 30 * cell}, cell);
+  Medium metal{.name = "metal"}, glass{.name = "glass"};
+  metal.poles = drude(2e9, 0), glass.eps.fill(2);
+  const double t = 0.9 * cell;
+  const auto axes = [&](const Sheet& sheet, const std::array<Faces, 3>& faces) {
+    std::string out;
+    for (const BackwardFilm& b :
+         backward_sheets(std::span(&sheet, 1), grid, faces, 10, 0.9e9, 1.1e9)) {
+      out += "xyz"[b.axis];
+      EXPECT_EQ(b.thickness_m, t);
+      EXPECT_TRUE(b.frequency_hz >= 0.9e9 && b.frequency_hz <= 1.1e9);
+    }
+    return out;
+  };
+  const Sheet whole{.axis = 1, .thickness_m = t, .medium = metal};
+  EXPECT_EQ(axes(whole, {pml, pml, pml}), "xz");
+  EXPECT_EQ(axes(whole, {pml, pml, pec}), "x");
+  EXPECT_EQ(axes(whole, {Faces{Boundary::pec, Boundary::pml}, pml, joined}), "x");
+  // 2 GHz: at 0.9 GHz eps is -3.94, and two skin depths are 53 mm.
+  EXPECT_TRUE(backward_sheets(std::vector{Sheet{.axis = 1, .thickness_m = 54e-3, .medium = metal}},
+                              grid, {pml, pml, pml}, 10, 0.9e9, 0.9e9)
+                  .empty());
+  EXPECT_EQ(axes({.axis = 1, .thickness_m = t, .medium = glass}, {pml, pml, pml}), "");
+  EXPECT_EQ(axes({.axis = 1, .resistance_ohm = 50, .thickness_m = t}, {pml, pml, pml}), "");
+  // Cells from -30 to 30 along x, and from -15 to 15 along z, of which 10 are the layer.
+  for (const auto& [x, z, seen] : {std::tuple(19.0, 4.0, ""), std::tuple(27.0, 4.0, "x"),
+                                   std::tuple(19.0, 12.0, "z"), std::tuple(99.0, 99.0, "xz")}) {
+    Sheet part = whole;
+    part.outline = box({-x * cell, -INFINITY, -z * cell}, {x * cell, INFINITY, z * cell});
+    EXPECT_EQ(axes(part, {pml, pml, pml}), seen) << x << " " << z;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case may say, but hardly means: each a warning at its key.
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/sheets.h"
 #include "tessera/electromagnetics/backward_films.h"
 #include "tessera/electromagnetics/constants.h"
 
@@ -148,6 +149,26 @@ void reversed_crystals(Doubts& doubts) {
   }
 }
 
+void films_through_pml(Doubts& doubts, const std::vector<std::size_t>& key) {
+  Case& c = doubts.c;
+  const int cells = c.options.boundary.pml.cells;
+  const auto say = [&](const em::BackwardFilm& b, const std::string& at) {
+    doubts.say(
+        657, at,
+        fmt::format(
+            "a film of {:.3g} m, with a negative permittivity at {:.4g} Hz and a skin depth of "
+            "{:.3g} m, runs through the pml across {}, which amplifies backward waves on it",
+            b.thickness_m, b.frequency_hz, b.skin_depth_m, "xyz"[b.axis]),
+        fmt::format("take boundary.{} = \"absorber\", or watch for growth", "xyz"[b.axis]));
+  };
+  for (const em::BackwardFilm& b : em::backward_films(c.scene, c.media, c.grid, c.faces, cells,
+                                                      c.frequency_min, c.frequency_max))
+    say(b, structure_key(c.options, key[b.structure]));
+  for (const em::BackwardFilm& b :
+       em::backward_sheets(sheets_of(c), c.grid, c.faces, cells, c.frequency_min, c.frequency_max))
+    say(b, fmt::format("sheet[{}]", b.structure));
+}
+
 }  // namespace
 
 void doubt_place(Case& c, const data::Config& config, const std::string& key, const char* what,
@@ -177,16 +198,7 @@ void find_doubts(Case& c, const data::Config& config) {
                                  o.size.value_or(Point{}), "where fields are damped");
   }
   const std::vector<std::size_t> key = structures_seen(c.options);
-  for (const em::BackwardFilm& b :
-       em::backward_films(c.scene, c.media, c.grid, c.faces, c.options.boundary.pml.cells,
-                          c.frequency_min, c.frequency_max))
-    doubts.say(
-        657, structure_key(c.options, key[b.structure]),
-        fmt::format(
-            "a film of {:.3g} m, with a negative permittivity at {:.4g} Hz and a skin depth of "
-            "{:.3g} m, runs through the pml across {}, which amplifies backward waves on it",
-            b.thickness_m, b.frequency_hz, b.skin_depth_m, "xyz"[b.axis]),
-        fmt::format("take boundary.{} = \"absorber\", or watch for growth", "xyz"[b.axis]));
+  films_through_pml(doubts, key);
   averaged_metals(doubts, key);
   films_beside_lines(doubts, key);
   find_skins(c, config);

@@ -155,7 +155,7 @@ std::vector<std::array<int, 2>> follow_sheets(Case& moved, const Case& at) {
   return out;
 }
 
-em::AddedMedia make_sheet_edges(const Case& c) {
+std::vector<em::Sheet> sheets_of(const Case& c) {
   std::vector<em::Sheet> sheets;
   for (std::size_t k = 0; k < c.options.sheets.size(); ++k) {
     const SheetOptions& s = c.options.sheets[k];
@@ -167,6 +167,11 @@ em::AddedMedia make_sheet_edges(const Case& c) {
     if (s.material) sheet.medium = c.sheet_media[k];
     sheets.push_back(std::move(sheet));
   }
+  return sheets;
+}
+
+em::AddedMedia make_sheet_edges(const Case& c) {
+  const std::vector<em::Sheet> sheets = sheets_of(c);
   if (sheets.empty()) return {};
   return em::sheet_edges(sheets, c.grid, c.faces, em::SceneOrder(c.scene), c.stepped,
                          c.options.grid.averaging, *c.open, symmetry_of(c));

@@ -5,7 +5,9 @@
 
 namespace tessera::apps::waves {
 
-/// The sheets of the case's options on its grid, in its scene and media.
+/// Those of the case's options.
+std::vector<electromagnetics::Sheet> sheets_of(const Case& c);
+/// The same on its grid, in its scene and media.
 electromagnetics::AddedMedia make_sheet_edges(const Case& c);
 /// Lines of the grid that lie on sheets of `at` go along with those that have another place in
 /// `moved`: (axis, line). One that has to stay, as another sheet or the end of a conductor on it

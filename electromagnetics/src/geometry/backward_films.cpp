@@ -136,6 +136,11 @@ double film_thickness(const std::vector<RowPiece>& row, std::size_t n, const Fac
   return is_mirror(first ? faces.low : faces.high) ? 2 * length : INFINITY;
 }
 
+/// Amid the layer in front of a face across an axis.
+double amid_layer(const YeeGrid& grid, int axis, bool high, int pml_cells) {
+  return grid.middle(axis, high ? grid.cells(axis) - 1 - pml_cells / 2 : pml_cells / 2);
+}
+
 }  // namespace
 
 std::vector<BackwardFilm> backward_films(const Scene& scene, const std::vector<Medium>& media,
@@ -169,7 +174,7 @@ std::vector<BackwardFilm> backward_films(const Scene& scene, const std::vector<M
       const auto u = static_cast<std::size_t>(d);
       if (!grid.resolved(d) || (high ? faces[u].high : faces[u].low) != Boundary::pml) continue;
       Point p{};
-      p[u] = grid.middle(d, high ? grid.cells(d) - 1 - pml_cells / 2 : pml_cells / 2);
+      p[u] = amid_layer(grid, d, high, pml_cells);
       for (const int along : {(d + 1) % 3, (d + 2) % 3}) {
         if (!grid.resolved(along)) continue;
         const int across = 3 - d - along;
@@ -179,6 +184,31 @@ std::vector<BackwardFilm> backward_films(const Scene& scene, const std::vector<M
         }
       }
     }
+  return out;
+}
+
+std::vector<BackwardFilm> backward_sheets(std::span<const Sheet> sheets, const YeeGrid& grid,
+                                          const std::array<Faces, 3>& faces, int pml_cells,
+                                          double f_min_hz, double f_max_hz) {
+  std::vector<BackwardFilm> out;
+  for (std::size_t k = 0; k < sheets.size(); ++k) {
+    const Sheet& s = sheets[k];
+    if (s.resistance_ohm) continue;
+    const Skin skin = skin_of(s.medium, f_min_hz, f_max_hz);
+    if (skin.frequency_hz == 0 || !(s.thickness_m < thin_film * skin.depth_m)) continue;
+    for (int d = 0; d < 3; ++d) {
+      const auto u = static_cast<std::size_t>(d);
+      if (d == s.axis || !grid.resolved(d)) continue;
+      const auto runs_through = [&](bool high) {
+        const double at = amid_layer(grid, d, high, pml_cells);
+        return (high ? faces[u].high : faces[u].low) == Boundary::pml &&
+               (!s.outline ||
+                (s.outline->bounds().low[u] < at && at < s.outline->bounds().high[u]));
+      };
+      if (runs_through(false) || runs_through(true))
+        out.push_back({k, d, s.thickness_m, skin.depth_m, skin.frequency_hz});
+    }
+  }
   return out;
 }
 

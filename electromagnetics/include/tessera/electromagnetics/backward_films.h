@@ -8,16 +8,18 @@
 #include "tessera/electromagnetics/boundary.h"
 #include "tessera/electromagnetics/medium.h"
 #include "tessera/electromagnetics/scene.h"
+#include "tessera/electromagnetics/sheet.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace tessera::electromagnetics {
 
 struct BackwardFilm {
-  std::size_t structure = 0;  ///< of the scene
+  std::size_t structure = 0;  ///< of the scene; of backward_sheets the number of the sheet
   int axis = 0;               ///< that of the layer
   double thickness_m = 0;
   double skin_depth_m = 0;  ///< the least over the band
@@ -33,5 +35,10 @@ struct BackwardFilm {
 std::vector<BackwardFilm> backward_films(const Scene& scene, const std::vector<Medium>& media,
                                          const YeeGrid& grid, const std::array<Faces, 3>& faces,
                                          int pml_cells, double f_min_hz, double f_max_hz);
+
+/// The same of sheets, by the bounds of their outlines.
+std::vector<BackwardFilm> backward_sheets(std::span<const Sheet> sheets, const YeeGrid& grid,
+                                          const std::array<Faces, 3>& faces, int pml_cells,
+                                          double f_min_hz, double f_max_hz);
 
 }  // namespace tessera::electromagnetics
