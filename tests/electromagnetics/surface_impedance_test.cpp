@@ -16,10 +16,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <map>
 #include <numbers>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -147,6 +150,58 @@ TEST(SurfaceImpedance, ReflectsAsItsFormulaOnLinesAndBetween) {
         EXPECT_LT(std::abs(r[q] - exact), beyond == 0 || beyond == 1 ? near : 0.06)
             << beyond << " " << f[q];
       }
+    }
+}
+
+/// A body that an outer face cuts off the lines ends there as in the whole, and a wall of its own
+/// metal has what the body leaves of it.
+TEST(SurfaceImpedance, ABodyThatAWallCutsHasItsOwnSurface) {
+  const double h = 1e-3;
+  const int half = 8;
+  const YeeGrid whole = uniform_grid({2 * half * h, 2 * half * h, 0}, h);
+  YeeGrid part = whole;
+  part.lines[0].erase(part.lines[0].begin(), part.lines[0].begin() + half);
+  const std::vector<Medium> media{Medium{}, Medium{.name = "metal", .pec = true}};
+  for (const Boundary mirror : {Boundary::pec, Boundary::pmc})
+    for (const double radius : {3.4, 2.7, 4.15}) {
+      Scene scene;
+      scene.structures.push_back(
+          {.shape = cylinder({0, 0, 0}, radius * h, INFINITY, {0, 0, 1}), .medium = 1});
+      const double dt = 0.9 * stable_time_step(whole);
+      const SurfaceImpedance z = fit_surface_impedance(1e4, 1, 1e9, 1e11);
+      using Parts = std::map<std::tuple<int, int, int>, std::array<double, 2>>;
+      const auto losses = [&](const YeeGrid& grid, const Faces& x, bool lossy_wall) {
+        const std::array<Faces, 3> faces{x, layers, period};
+        const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt);
+        const YeeModel m =
+            yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::kottke, open);
+        LossyConductors conductors{.media = {{}, z}};
+        if (lossy_wall) conductors.walls[0][0] = z;
+        Parts out;
+        for (const AddedMedia::Part& p : surface_losses(m, scene, media, conductors).parts)
+          if (p.edge.component == Hz)
+            out[{grid.cells(0) - p.edge.i, p.edge.j, p.edge.k}][p.medium] +=
+                p.share * open.share(p.edge) * h;
+        return out;
+      };
+      const Parts all = losses(whole, layers, false),
+                  cut = losses(part, {mirror, Boundary::pml}, false),
+                  in_metal = losses(part, {mirror, Boundary::pml}, true);
+      std::size_t seen = 0;
+      for (const auto& [at, length] : all) {
+        if (std::get<0>(at) > half) continue;
+        ++seen;
+        ASSERT_TRUE(cut.contains(at));
+        EXPECT_NEAR(cut.at(at)[0], length[0], 1e-9) << std::get<1>(at);
+      }
+      EXPECT_EQ(cut.size(), seen);
+      if (mirror != Boundary::pec) continue;
+      double of_body = 0, of_wall = 0;
+      for (const auto& [at, length] : in_metal) of_body += length[0], of_wall += length[1];
+      for (const auto& [at, length] : cut) of_body -= length[0];
+      EXPECT_NEAR(of_body, 0, 1e-9);
+      EXPECT_NEAR(of_wall, 2 * half - 2 * radius, 1e-5);  // cells; fractions are rounded to 1e-6
+                  1e-6);  // in cells, and lengths of edges are exact
     }
 }
 

@@ -3,6 +3,7 @@
 #include "tessera/electromagnetics/surface_impedance.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -51,10 +52,9 @@ class Metal {
     }
     return {-1, 0};
   }
-  /// The open part of an edge's length.
-  double open(const Edge& e) const {
-    if (closed_[e.component][at(e.i, e.j, e.k)] != 0 || wall_of(e).first >= 0) return 0;
-    return m_.open.fraction(e);
+  /// The part of an edge's length that bodies leave open.
+  double left_by_bodies(const Edge& e) const {
+    return closed_[e.component][at(e.i, e.j, e.k)] != 0 ? 0 : m_.open.fraction(e);
   }
   struct Surface {
     int medium = -1;  ///< of the conductor; -1: there is none
@@ -145,54 +145,65 @@ class SurfaceLosses {
     return static_cast<int>(out_.media.size()) - 1;
   }
 
+  /// An edge of a face.
+  struct Rim {
+    Edge edge;
+    double length = 0, open = 1;  ///< what bodies leave of it
+    bool in_wall = false;         ///< in an outer face of metal,
+    int wall = -1;                ///< whose loss is this
+  };
   void face(const Edge& f) {
     if (m_.open.fraction(f) == 0) return;
     const int a = axis_of(f.component), b = (a + 1) % 3, d = (a + 2) % 3;
     const int at[3] = {f.i, f.j, f.k};
     // Edges along b at d and d + 1, along d at b and b + 1.
-    Edge edges[4];
-    double lengths[4], open[4];
+    std::array<Rim, 4> rim;
+    double open = 0;
     bool any = false, cut = m_.open.fraction(f) < 1;
     for (int q = 0; q < 4; ++q) {
       const int along = q < 2 ? b : d, across = q < 2 ? d : b;
       int i[3] = {at[0], at[1], at[2]};
       if (q % 2 == 1 && m_.grid.resolved(across)) ++i[across];
       if (metal_.joined(across)) i[across] %= m_.grid.cells(across);
-      edges[q] = {static_cast<std::uint8_t>(along), i[0], i[1], i[2]};
-      lengths[q] = m_.grid.length(along, at[along]);
-      open[q] = metal_.open(edges[q]);
-      any = any || open[q] < 1, cut = cut || (open[q] > 0 && open[q] < 1);
+      Rim& r = rim[q];
+      r.edge = {static_cast<std::uint8_t>(along), i[0], i[1], i[2]};
+      r.length = m_.grid.length(along, at[along]);
+      r.open = metal_.left_by_bodies(r.edge);
+      const auto [axis, side] = metal_.wall_of(r.edge);
+      r.in_wall = axis >= 0;
+      if (r.in_wall)
+        r.wall = of_wall_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)];
+      else
+        open += r.open;
+      any = any || r.in_wall || r.open < 1, cut = cut || (r.open > 0 && r.open < 1);
     }
-    if (!any) return;
-    if (open[0] + open[1] + open[2] + open[3] == 0) return;  // within metal
+    if (!any || open == 0) return;  // away from metal, or within it
     const double area = m_.grid.length(b, at[b]) * m_.grid.length(d, at[d]) * m_.open.share(f);
-    if (cut) return cut_face(f, edges, lengths, open, area);
-    for (int q = 0; q < 4; ++q) {
-      if (open[q] > 0) continue;
-      const auto [axis, side] = metal_.wall_of(edges[q]);
-      const int medium = axis >= 0 ? -1 : metal_.nearest(metal_.position(edges[q])).medium;
-      const int number =
-          axis >= 0     ? of_wall_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)]
-          : medium >= 0 ? of_medium_[static_cast<std::size_t>(medium)]
-                        : -1;
-      add(f, number, lengths[q] / area);
+    if (cut) return cut_face(f, rim, area);
+    for (const Rim& r : rim) {
+      if (r.in_wall) {
+        add(f, r.wall, r.length / area);
+      } else if (r.open == 0) {
+        const int medium = metal_.nearest(metal_.position(r.edge)).medium;
+        if (medium >= 0) add(f, of_medium_[static_cast<std::size_t>(medium)], r.length / area);
+      }
     }
   }
   /// How much the wall within a face turns by a right angle, from 0, straight, to 1: what is open
   /// has the area of a straight cut, or up to half of the rectangle of its sides x and y more or
   /// less.
-  static double bend(const double open[4], double area, double x, double y) {
+  static double bend(const std::array<Rim, 4>& rim, double area, double x, double y) {
     const double rectangle = x * y;
     if (!(rectangle > 1e-9)) return 0;
     constexpr double whole = 1 - 1e-9;
     const auto both = [&](bool (*is)(double, double)) {
-      return is(open[0], open[1]) && is(open[2], open[3]);
+      return is(rim[0].open, rim[1].open) && is(rim[2].open, rim[3].open);
     };
     double straight;
     if (y > whole)
-      straight = (open[0] + open[1]) / 2;
+      straight = (rim[0].open + rim[1].open) / 2;
     else if (x > whole)
-      straight = (open[2] + open[3]) / 2;
+      straight = (rim[2].open + rim[3].open) / 2;
     else if (both([](double p, double q) { return std::min(p, q) == 0; }))
       straight = rectangle / 2;
     else if (both([](double p, double q) { return std::max(p, q) > whole; }))
@@ -209,21 +220,26 @@ class SurfaceLosses {
     return std::sqrt(std::max(1 - n * n, kLeastPart * kLeastPart));
   }
 
-  void cut_face(const Edge& f, const Edge edges[4], const double lengths[4], const double open[4],
-                double area) {
+  /// Bodies end in the face as they do without a wall, and the wall has what they leave of it.
+  void cut_face(const Edge& f, const std::array<Rim, 4>& rim, double area) {
     const int a = axis_of(f.component);
-    const double x = std::abs(open[0] - open[1]), y = std::abs(open[2] - open[3]),
-                 turned = bend(open, m_.open.fraction(f), x, y);
-    const auto wall = [&](const Point& at, double length) {
+    const double x = std::abs(rim[0].open - rim[1].open), y = std::abs(rim[2].open - rim[3].open),
+                 turned = bend(rim, m_.open.fraction(f), x, y);
+    const auto surface = [&](const Point& at, double length) {
       const Metal::Surface s = metal_.nearest(at);
       if (s.medium >= 0)
         add(f, of_medium_[static_cast<std::size_t>(s.medium)],
             length / (area * part_in(s.normal, a)));
     };
-    wall(metal_.position(f), (1 - turned) * std::hypot(x * lengths[0], y * lengths[2]));
-    if (turned == 0) return;
-    wall(metal_.position(edges[open[0] < open[1] ? 0 : 1]), turned * x * lengths[0]);
-    wall(metal_.position(edges[open[2] < open[3] ? 2 : 3]), turned * y * lengths[2]);
+    surface(metal_.position(f), (1 - turned) * std::hypot(x * rim[0].length, y * rim[2].length));
+    if (turned > 0) {
+      surface(metal_.position(rim[rim[0].open < rim[1].open ? 0 : 1].edge),
+              turned * x * rim[0].length);
+      surface(metal_.position(rim[rim[2].open < rim[3].open ? 2 : 3].edge),
+              turned * y * rim[2].length);
+    }
+    for (const Rim& r : rim)
+      if (r.in_wall) add(f, r.wall, r.open * r.length / area);
   }
 
   void add(const Edge& f, int number, double share) {
