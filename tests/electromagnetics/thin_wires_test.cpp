@@ -14,6 +14,8 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -74,6 +76,35 @@ TEST(ThinWires, AnEndBetweenNodesBelongsToTheLastOneThatItReaches) {
   };
   EXPECT_GT(beyond(0.02), beyond(0.024));
   EXPECT_GT(beyond(0.024), beyond(0.0299));
+}
+
+/// What crosses a magnetic wall goes on in its image: half of a wire has the shares of the whole.
+TEST(ThinWires, AMagneticWallMirrorsThem) {
+  const int half = 6;
+  YeeGrid grid = wire_grid(2 * half), mirrored = grid;
+  mirrored.lines[0].erase(mirrored.lines[0].begin(), mirrored.lines[0].begin() + half);
+  const double x = mirrored.lines[0].front(), a = 0.1 * kCell;
+  // Across the wall, with an end amid a cell; and along x before a bend that lies in it.
+  const std::vector<std::pair<std::vector<Point>, std::vector<Point>>> wires{
+      {{{x - 0.034, 0, 0}, {x + 0.034, 0, 0}}, {{x, 0, 0}, {x + 0.034, 0, 0}}},
+      {{{x - 0.03, 0, 0}, {x + 0.03, 0, 0}, {x + 0.03, 0.02, 0}, {x - 0.03, 0.02, 0}},
+       {{x, 0, 0}, {x + 0.03, 0, 0}, {x + 0.03, 0.02, 0}, {x, 0.02, 0}}}};
+  for (const auto& [whole, part] : wires) {
+    std::array<Faces, 3> faces = open_faces();
+    const CutCellFractions of_whole = with_wires(grid, {{whole, a}});
+    faces[0].low = Boundary::pmc;
+    const CutCellFractions of_half = with_wires(mirrored, {{part, a}}, {}, faces);
+    for (int c = 0; c < 6; ++c)
+      for (int k = 0; k < 2 * half; ++k)
+        for (int j = 0; j < 2 * half; ++j)
+          for (int i = 0; i < half; ++i) {
+            const Edge here{static_cast<std::uint8_t>(c), i, j, k},
+                there{static_cast<std::uint8_t>(c), i + half, j, k};
+            ASSERT_EQ(of_half.fraction(here), of_whole.fraction(there));
+            ASSERT_NEAR(of_half.share(here), of_whole.share(there), 1e-12)
+                << name_of(c) << " " << i << " " << j << " " << k;
+          }
+  }
 }
 
 TEST(ThinWires, AnElementOnAWireCarriesItsCurrent) {

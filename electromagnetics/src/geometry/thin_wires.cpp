@@ -82,7 +82,10 @@ class Wires {
     }
   }
   void finish() {
-    for (auto& [at, node] : nodes_) node.held = on_conductor(at);
+    for (auto& [at, node] : nodes_) {
+      node.held = on_conductor(at);
+      mirror_arms(at, node);
+    }
     for (const auto& [at, node] : nodes_) edges_about(at, node);
     for (const auto& [k, m] : metal_) faces_about(m);
     write();
@@ -280,6 +283,19 @@ class Wires {
             e && !metal_.contains(key(*e)) && (open_.fraction(*e) == 0 || within_metal_(*e)))
           return true;
     return false;
+  }
+  /// A wire that meets a magnetic wall goes on behind it.
+  void mirror_arms(const Place& at, Node& node) const {
+    for (std::size_t n = 0, own = node.arms.size(); n < own; ++n) {
+      Arm image = node.arms[n];
+      const auto u = static_cast<std::size_t>(image.axis);
+      const int face = image.way > 0 ? 0 : grid_.cells(image.axis);
+      if (at[u] != face || joined(image.axis) ||
+          (image.way > 0 ? faces_[u].low : faces_[u].high) != Boundary::pmc)
+        continue;
+      image.way = -image.way;
+      node.arms.push_back(image);
+    }
   }
   std::optional<Edge> edge_from(const Place& at, int d, int way) const {
     Place low = way > 0 ? at : moved(at, d, -1);
