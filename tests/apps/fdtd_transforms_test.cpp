@@ -190,6 +190,43 @@ TEST_P(FdtdTransformsOf, HowOftenTheyLookDoesNotShow) {
   }
 }
 
+/// A mode's pulse is made of its waveform by filters of the band, which have to keep what is
+/// injected as narrow.
+TEST_F(FdtdTransforms, AModeOfAWideBandFoldsNothing) {
+  const auto text = [](const std::string& more) {
+    return R"(app = "electromagnetics.fdtd"
+grid = {size = ["1.8 um", "1.2 um", "0 um"], cell = "0.02 um", polarization = "Ez"}
+run = {precision = "f64", stop = {time = "300 fs"}}
+boundary.pml.cells = 10
+output = {vtk = false, pictures = false, scene = false}
+[[material]]
+name = "guide"
+eps = 4.0
+[[structure]]
+shape = "box"
+size = ["inf", "0.2 um", "inf"]
+material = "guide"
+[[source]]
+kind = "mode"
+position = ["-0.5 um", "0 um", "0 um"]
+size = ["0 um", "0.8 um", "0 um"]
+direction = [1, 0, 0]
+waveform = {kind = "gaussian", frequency = "300 THz", bandwidth = "200 THz"}
+[[monitor]]
+kind = "flux"
+name = "f"
+position = ["0.3 um", "0 um", "0 um"]
+size = ["0 um", "0.6 um", "0 um"]
+frequencies = ["290 THz", "300 THz")" +
+           more + "]\n";
+  };
+  run("some", text(""));
+  run("each", text(", \"4000 THz\""));
+  const std::vector<double> some = column("some", "f", "flux"), each = column("each", "f", "flux");
+  ASSERT_EQ(some.size(), 2U);
+  for (std::size_t q = 0; q < 2; ++q) EXPECT_NEAR(some[q] / each[q], 1, 1e-7);
+}
+
 /// The harmonics of a nonlinear medium are in no source.
 TEST_F(FdtdTransforms, HarmonicsDoNotFoldOntoTheFundamental) {
   const std::string example = (std::filesystem::path(TESSERA_SOURCE_DIR) /

@@ -8,10 +8,10 @@
 //   e(f) = sum_m c_m(f) e_m,   c_m(f) = prod_{j != m} (f - f_j) / (f_m - f_j),
 //
 // so that a source needs one filtered waveform w_m = F^-1[c_m W] for each node, whatever the number
-// of edges. Outside of the range of more than three nodes c_m stays as at its ends; that
-// of three is a parabola everywhere. On the side ahead fields are total: the step of e at the line
-// lacks h half a cell before it, and that of h there has e too much (plane_wave.h has the same for
-// boxes).
+// of edges. Outside of the range of more than three nodes c_m bends, and stays as it is half a
+// range off; that of three is a parabola everywhere. On the side ahead fields are total: the step
+// of e at the line lacks h half a cell before it, and that of h there has e too much (plane_wave.h
+// has the same for boxes).
 #pragma once
 #include "tessera/electromagnetics/grid_modes.h"
 #include "tessera/electromagnetics/time_domain.h"
