@@ -17,6 +17,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -163,6 +166,65 @@ TEST(Rims, ATurnedPlateRingsAsAFineGridSays) {
     // cells that they cut are known by parts of edges alone.
     EXPECT_NEAR(ring(20) / ring(60), 1, angle == 0 ? 0.003 : 0.023) << angle;
   }
+}
+
+/// Half of a symmetric scene has the shares of the whole: rims near a mirror are near to their
+/// images.
+TEST(Rims, AMirrorHasTheirImages) {
+  constexpr int half = 8;
+  constexpr double inf = INFINITY;
+  const std::vector<std::pair<const char*, std::vector<Shape>>> scenes{
+      {"slot of two cells", {box({-6, 0, -inf}, {-1, 0, inf}), box({1, 0, -inf}, {6, 0, inf})}},
+      {"slot off the lines",
+       {box({-6, 0, -inf}, {-1.4, 0, inf}), box({1.4, 0, -inf}, {6, 0, inf})}},
+      {"two sheets along it", {box({-1, -4, -inf}, {-1, 4, inf}), box({1, -4, -inf}, {1, 4, inf})}},
+      {"strip within two cells", {box({-0.6, 0, -inf}, {0.6, 0, inf})}},
+      {"sheet across it", {box({-3, 0, -inf}, {3, 0, inf})}},
+      {"plate across it", {box({-3, 0, -2.3}, {3, 0, 1.7})}},
+      {"two plates", {box({-5, 0, -2}, {-1, 0, 2}), box({1, 0, -2}, {5, 0, 2})}},
+      {"sheet in it", {box({0, -3, -inf}, {0, 3, inf})}}};
+  for (const auto& [name, sheets] : scenes)
+    for (const Boundary mirror : {Boundary::pmc, Boundary::pec})
+      for (const bool low : {true, false}) {
+        // In a conducting mirror a sheet is a part of it.
+        if (mirror == Boundary::pec && std::string(name) == "sheet in it") continue;
+        Scene scene;
+        for (const Shape& s : sheets) scene.structures.push_back({s, 1});
+        const bool flat = sheets[0].bounds().high[2] == inf;
+        const YeeGrid whole = uniform_grid({2 * half, 12, flat ? 0.0 : 10.0}, 1);
+        YeeGrid part = whole;
+        std::vector<double>& x = part.lines[0];
+        x = low ? std::vector(x.begin() + half, x.end()) : std::vector(x.begin(), x.end() - half);
+        const double dt = 0.9 * stable_time_step(whole);
+        const auto media = dielectric_and_metal(1);
+        const auto open_of = [&](const YeeGrid& grid, const Faces& of_x,
+                                 const SymmetryFaces& symmetry) {
+          const Faces open{Boundary::pml, Boundary::pml};
+          return cut_cell_fractions(SceneOrder(scene), media, grid,
+                                    {of_x, open, flat ? repeated : open}, dt,
+                                    {.symmetry = symmetry});
+        };
+        const CutCellFractions all = open_of(whole, {Boundary::pml, Boundary::pml}, {}),
+                               cut = open_of(part,
+                                             low ? Faces{mirror, Boundary::pml}
+                                                 : Faces{Boundary::pml, mirror},
+                                             {{{low, !low}, {}, {}}});
+        double largest = 0;
+        for (int c = 0; c < 6; ++c)
+          for (int k = 0; k < whole.cells(2); ++k)
+            for (int j = 0; j < 12; ++j)
+              for (int i = 0; i <= half - int{at_middle(c, 0)}; ++i) {
+                if (mirror == Boundary::pec && !at_middle(c, 0) && i == (low ? 0 : half)) continue;
+                const Edge here{static_cast<std::uint8_t>(c), i, j, k},
+                    there{static_cast<std::uint8_t>(c), low ? i + half : i, j, k};
+                ASSERT_EQ(cut.fraction(here), all.fraction(there)) << name;
+                ASSERT_NEAR(cut.share(here), all.share(there), 1e-12)
+                    << name << (mirror == Boundary::pec ? ", pec, " : ", pmc, ") << name_of(c)
+                    << " " << i << " " << j << " " << k << (low ? "" : " of the low half");
+                largest = std::max(largest, std::abs(all.share(there) - all.fraction(there)));
+              }
+        EXPECT_GT(largest, 0.01) << name;
+      }
 }
 
 }  // namespace

@@ -472,7 +472,7 @@ CutCellFractions cut_cell_fractions(const SceneOrder& scene, const std::vector<M
   open_rounded(found, grid, periodic);
   for (const FoundFraction& f : found)
     if (f.fraction < 1) out.fractions.push_back({f.edge, f.fraction});
-  detail::correct_rims(out, grid, faces, placed.reaches, within_metal);
+  detail::correct_rims(out, grid, faces, choices.symmetry, placed.reaches, within_metal);
   add_wires();
   detail::limit_areas(out, grid, periodic, largest_curl_curl(media, grid, dt_s));
   return out;

@@ -20,11 +20,18 @@ constexpr double whole_within = 1, fades_until = 2;  // cells from the rim
 /// The grid's lines as nodes and the middles between, across joined and mirrored ends.
 class Lines {
  public:
-  Lines(const YeeGrid& grid, const std::array<Faces, 3>& faces) : grid_(grid) {
+  Lines(const YeeGrid& grid, const std::array<Faces, 3>& faces, const SymmetryFaces& symmetry)
+      : grid_(grid) {
     for (int d = 0; d < 3; ++d) {
       const auto a = static_cast<std::size_t>(d);
       joined_[a] = grid.resolved(d) && faces[a].low == Boundary::periodic;
-      mirror_[a] = {faces[a].low == Boundary::pmc, faces[a].high == Boundary::pmc};
+      for (const bool high : {false, true}) {
+        const Boundary face = high ? faces[a].high : faces[a].low;
+        const bool images = grid.resolved(d) && !joined_[a];
+        magnetic_[a][high] = images && face == Boundary::pmc;
+        mirror_[a][high] =
+            magnetic_[a][high] || (images && face == Boundary::pec && symmetry[a][high]);
+      }
     }
   }
   bool resolved(int d) const { return grid_.resolved(d); }
@@ -44,16 +51,22 @@ class Lines {
                  : 2 * lines.back() - lines[static_cast<std::size_t>(2 * n - i)];
   }
   double middle(int d, int i) const { return (at(d, i) + at(d, i + 1)) / 2; }
-  /// The number of a line or of a cell in the domain; nothing where there is none.
+  /// The number of a line or of a cell in the domain, or of that whose image it is; nothing where
+  /// there is none.
   std::optional<int> own(int d, int i, bool cell) const {
-    const int n = cells(d);
+    const int n = cells(d), last = cell ? n - 1 : n;
     if (joined(d)) return ((i % n) + n) % n;
-    if (i < 0 || i > (cell ? n - 1 : n)) return std::nullopt;
+    const auto& mirror = mirror_[static_cast<std::size_t>(d)];
+    if (i < 0 && mirror[0]) i = cell ? -1 - i : -i;
+    if (i > last && mirror[1]) i = cell ? 2 * n - 1 - i : 2 * n - i;
+    if (i < 0 || i > last) return std::nullopt;
     return i;
   }
-  bool mirrored(int d, int line) const {
-    const auto& m = mirror_[static_cast<std::size_t>(d)];
-    return !joined(d) && ((line == 0 && m[0]) || (line == cells(d) && m[1]));
+  /// Whether what lies behind a face is the image of what is before it.
+  bool is_mirror(int d, int line) const { return is_at(mirror_, d, line); }
+  /// Such a face that is a conductor.
+  bool is_wall(int d, int line) const {
+    return is_at(mirror_, d, line) && !is_at(magnetic_, d, line);
   }
 
  private:
@@ -63,8 +76,13 @@ class Lines {
     return joined(d) ? ((i % n) + n) % n : std::clamp(i < 0 ? -1 - i : 2 * n - 1 - i, 0, n - 1);
   }
   const YeeGrid& grid_;
+  using OfFaces = std::array<std::array<bool, 2>, 3>;
+  bool is_at(const OfFaces& faces, int d, int line) const {
+    const auto& f = faces[static_cast<std::size_t>(d)];
+    return (line == 0 && f[0]) || (line == cells(d) && f[1]);
+  }
   std::array<bool, 3> joined_{};
-  std::array<std::array<bool, 2>, 3> mirror_{};
+  OfFaces magnetic_{}, mirror_{};
 };
 
 /// The end of a sheet along axis `s`, seen in the plane across `along`.
@@ -80,8 +98,13 @@ struct Rim {
 class Rims {
  public:
   Rims(CutCellFractions& open, const YeeGrid& grid, const std::array<Faces, 3>& faces,
-       std::span<const Reach> reaches, const std::function<bool(const Edge&)>& within_metal)
-      : open_(open), grid_(grid), faces_(faces), lines_(grid, faces), within_metal_(within_metal) {
+       const SymmetryFaces& symmetry, std::span<const Reach> reaches,
+       const std::function<bool(const Edge&)>& within_metal)
+      : open_(open),
+        grid_(grid),
+        faces_(faces),
+        lines_(grid, faces, symmetry),
+        within_metal_(within_metal) {
     for (const Reach& r : reaches) {
       double& known = reaches_[{r.edge.component, r.edge.k, r.edge.j, r.edge.i, r.from_low}];
       known = std::max(known, r.share);
@@ -100,7 +123,7 @@ class Rims {
   static Key key(const Edge& e) { return {e.component, e.k, e.j, e.i}; }
   using Place = std::tuple<int, int, int, int, int, int>;  // of a rim: axes, way, node
 
-  /// An edge or face of the domain.
+  /// An edge or face of the domain, or that whose image it is.
   std::optional<Edge> edge_at(int component, Node at) const {
     for (int d = 0; d < 3; ++d) {
       const auto a = static_cast<std::size_t>(d);
@@ -147,18 +170,25 @@ class Rims {
       }
     }
   }
+  /// How far metal that was moved reaches from a node into an edge.
+  std::optional<double> reach_into(const Edge& e, const Node& node, int s, int way) const {
+    const int line = node[static_cast<std::size_t>(s)];
+    const bool image = !lines_.joined(s) && line == (way > 0 ? lines_.cells(s) : 0);
+    const auto found = reaches_.find({e.component, e.k, e.j, e.i, (way > 0) != image});
+    return found == reaches_.end() ? std::nullopt : std::optional(found->second);
+  }
   /// Whether thin metal goes on from a node into an edge that stays open.
   bool reaches(const Node& node, int s, int way) const {
     const auto e = from(node, s, way);
-    return e && (fraction(e) < 1 || reaches_.contains({e->component, e->k, e->j, e->i, way > 0}));
+    return e && (fraction(e) < 1 || reach_into(*e, node, s, way));
   }
 
-  /// Whether both edges across the sheet at a node are open; of a mirror in its plane there is one.
+  /// Whether both edges across the sheet at a node are open.
   bool open_across(const Node& node, int n) const {
+    if (lines_.is_wall(n, node[static_cast<std::size_t>(n)])) return false;
     for (const int way : {1, -1}) {
       const auto e = from(node, n, way);
-      if (!e && !lines_.mirrored(n, node[static_cast<std::size_t>(n)])) return false;
-      if (fraction(e) != 1) return false;
+      if (!e || fraction(e) != 1) return false;
     }
     return true;
   }
@@ -172,9 +202,8 @@ class Rims {
       return;  // a wire's end
     const Node far = moved(node, s, way);
     double reach = 1 - fraction(next);
-    if (const auto moved_to = reaches_.find({next->component, next->k, next->j, next->i, way > 0});
-        moved_to != reaches_.end())
-      reach = moved_to->second;
+    if (const auto moved_to = reach_into(*next, node, s, way))
+      reach = *moved_to;
     else if (reach > 0 && is_metal(far, s, way))
       reach /= 2;  // a slot: which side has which part of the edge is not known
     const double from_here = lines_.at(s, node[static_cast<std::size_t>(s)]),
@@ -195,9 +224,9 @@ class Rims {
     for (const int off : {0, 1, -1, 2, -2, 3, -3}) {
       Node node = moved(moved(r.node, r.along, by), r.s, off);
       for (const int d : {r.along, r.s})
-        if (lines_.joined(d)) {
+        if (lines_.joined(d) || d == r.along) {
           auto& at = node[static_cast<std::size_t>(d)];
-          at = ((at % lines_.cells(d)) + lines_.cells(d)) % lines_.cells(d);
+          at = lines_.own(d, at, false).value_or(at);
         }
       const auto found = places_.find({r.along, r.s, r.towards, node[0], node[1], node[2]});
       if (found != places_.end()) return &rims_[found->second];
@@ -284,6 +313,29 @@ class Rims {
     return phi > 1e-9 * mean ? std::pow(mean / phi, part) : 1;
   }
 
+  struct Target {
+    Edge edge;
+    int times = 1;
+  };
+  /// What has a rim's factor at a place: behind a mirror the image of an edge, which has it from
+  /// the rim's image; in a mirror it has those of both. A rim in a mirror is its own image.
+  std::optional<Target> target(const Rim& r, int component, const Node& at) const {
+    int times = 1;
+    for (int d = 0; d < 3; ++d) {
+      if (!lines_.resolved(d)) continue;
+      const auto u = static_cast<std::size_t>(d);
+      const int i = at[u], n = lines_.cells(d), face = 2 * i < n ? 0 : n;
+      const bool cell = at_middle(component, d);
+      if (!lines_.is_mirror(d, face)) continue;
+      if (r.node[u] != face)
+        times *= !cell && i == face ? 2 : 1;
+      else if (i < 0 || i > n - int{cell})
+        return std::nullopt;
+    }
+    const auto e = edge_at(component, at);
+    return e ? std::optional(Target{*e, times}) : std::nullopt;
+  }
+
   void add(const Rim& r) {
     const int node_s = r.node[static_cast<std::size_t>(r.s)],
               node_n = r.node[static_cast<std::size_t>(r.n)];
@@ -296,26 +348,25 @@ class Rims {
     const auto beside = [&](int component, const Node& at, double kappa, double replaces) {
       for (const int side : {0, 1}) {
         const double part = parts[static_cast<std::size_t>(side)];
-        const auto e = edge_at(component, side == 0 ? moved(at, r.along, -1) : at);
-        if (part > 0 && e && open_.fraction(*e) > 0)
-          multiply(*e, std::pow(kappa, part), part * replaces);
+        const auto to = target(r, component, side == 0 ? moved(at, r.along, -1) : at);
+        if (part > 0 && to && open_.fraction(to->edge) > 0)
+          multiply(to->edge, std::pow(kappa, part * to->times), part * replaces);
       }
     };
     for (int ds = -4; ds <= 4; ++ds)
       for (int dn = -3; dn <= 3; ++dn) {
         const Node at = moved(moved(r.node, r.s, ds), r.n, dn);
         for (const int axis : {r.s, r.n}) {
-          const auto edge = edge_at(axis, at);
-          if (!edge || open_.fraction(*edge) == 0) continue;
+          const auto to = target(r, axis, at);
+          if (!to || open_.fraction(to->edge) == 0) continue;
           const double k = kappa_across(r, axis == r.s, node_s + ds, node_n + dn);
           if (k == 1) continue;
           const bool own = axis == r.s && dn == 0 && ds == (r.towards > 0 ? 0 : -1);
           const double replaces = own ? r.lean * r.lean : 0;
-          multiply(*edge, k, replaces);
+          multiply(to->edge, std::pow(k, to->times), replaces);
           beside(3 + (axis == r.s ? r.n : r.s), at, k, replaces);
         }
-        if (const auto node = edge_at(r.along, at); node)
-          beside(r.along, at, kappa_along(r, node_s + ds, node_n + dn), 0);
+        beside(r.along, at, kappa_along(r, node_s + ds, node_n + dn), 0);
       }
   }
   /// `replaces`: how much of the edge's own open fraction the factor stands for.
@@ -360,9 +411,9 @@ class Rims {
 }  // namespace
 
 void correct_rims(CutCellFractions& open, const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                  std::span<const Reach> reaches,
+                  const SymmetryFaces& symmetry, std::span<const Reach> reaches,
                   const std::function<bool(const Edge&)>& within_metal) {
-  Rims(open, grid, faces, reaches, within_metal).correct();
+  Rims(open, grid, faces, symmetry, reaches, within_metal).correct();
 }
 
 }  // namespace tessera::electromagnetics::detail

@@ -44,9 +44,10 @@ struct Reach {
 
 /// Gives edges and faces near rims their shares (CutCellFraction::share), and lists those that were
 /// whole. Then all faces of cells with an edge whose share is above 1 are listed, as limit_areas
-/// wants them. `within_metal` tells of edges that are not listed.
+/// wants them. `within_metal` tells of edges that are not listed. Behind magnetic walls and faces
+/// of `symmetry` are images.
 void correct_rims(CutCellFractions& open, const YeeGrid& grid, const std::array<Faces, 3>& faces,
-                  std::span<const Reach> reaches,
+                  const SymmetryFaces& symmetry, std::span<const Reach> reaches,
                   const std::function<bool(const Edge&)>& within_metal);
 
 }  // namespace tessera::electromagnetics::detail
