@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace tessera::testing {
 namespace {
@@ -99,6 +102,43 @@ TEST_F(Mt2d, TipsOfSharpBodiesAreMet) {
   }
   EXPECT_LT(off, 1e-6);
   EXPECT_LT(widest, 60) << "a quarter of the skin depth of 1 ohm m, 159 m";
+}
+
+// Layers, bodies that reach beyond the mesh on both sides, and a table of three cells are one
+// section. Meshes of the first two are the same; corners of the table, which lie at the reach,
+// change none of its rows.
+TEST_F(Mt2d, TopsOfBodiesWiderThanTheMeshAreMet) {
+  const std::string forward =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+      "stations.at = [\"0 m\"]\nfrequencies.at = [\"3 Hz\"]\nmesh.goal = \"100 %\"\n";
+  const auto body = [](const std::string& top, const std::string& base, const std::string& rho) {
+    return "[[section.body]]\nresistivity = \"" + rho + " ohm*m\"\npoints = [[\"-9000 km\", \"" +
+           top + "\"], [\"9000 km\", \"" + top + "\"], [\"9000 km\", \"" + base +
+           "\"], [\"-9000 km\", \"" + base + "\"]]\n";
+  };
+  write("layers.toml", forward +
+                           "section.resistivity = \"100 ohm*m\"\n"
+                           "[[section.layer]]\ntop = \"400 m\"\nresistivity = \"10 ohm*m\"\n"
+                           "[[section.layer]]\ntop = \"1900 m\"\nresistivity = \"1000 ohm*m\"\n");
+  write("bodies.toml", forward + "section.resistivity = \"100 ohm*m\"\n" +
+                           body("1900 m", "9000 km", "1000") + body("400 m", "1900 m", "10"));
+  const auto cell = [](const std::string& top, const std::string& base, const std::string& rho) {
+    return "-9e6," + top + ",9e6," + top + ",9e6," + base + ",-9e6," + base + "," + rho + "\n";
+  };
+  write("cells.csv", "y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,y3_m,z3_m,resistivity_ohm_m\n" +
+                         cell("0", "400", "100") + cell("400", "1900", "10") +
+                         cell("1900", "9e6", "1000"));
+  write("cells.toml", forward + "section.file = \"cells.csv\"\n");
+  std::map<std::string, std::vector<double>> found;
+  for (const std::string name : {"layers", "bodies", "cells"}) {
+    const Outcome o = tessera({"run", name + ".toml", "--output", name});
+    ASSERT_EQ(o.code, 0) << o.err;
+    found[name] = csv_table(read(name + "/data.csv")).at("value");
+  }
+  ASSERT_EQ(found["layers"].size(), 4u);
+  for (std::size_t k = 0; k < 4; ++k)
+    for (const char* name : {"bodies", "cells"})
+      EXPECT_NEAR(found[name][k], found["layers"][k], 1e-9) << name;
 }
 
 }  // namespace

@@ -25,6 +25,13 @@ bool cross(const Place& a, const Place& b, const Place& c, const Place& d) {
   return turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
 }
 
+void add_levels(const std::vector<Place>& corners, std::vector<SectionModel::Level>& to) {
+  for (std::size_t i = 0, j = corners.size() - 1; i < corners.size(); j = i++) {
+    const Place &a = corners[i], &b = corners[j];
+    if (a[1] == b[1]) to.push_back({std::min(a[0], b[0]), std::max(a[0], b[0]), a[1]});
+  }
+}
+
 double area_of(const std::vector<Place>& corners) {
   double twice = 0;
   for (std::size_t i = 2; i < corners.size(); ++i)
@@ -137,6 +144,7 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
       continue;
     }
     out.ohm_m.push_back(along);
+    add_levels(corners, out.levels);
     cells->add(std::move(corners));
   }
   if (out.water) out.water->ohm_m = water_area / water_conductance;
@@ -208,6 +216,7 @@ SectionModel section_model(const data::Config& config, const Mt2dOptions& o) {
       wrong.push_back(config.error(688, key, "the body lies above the ground",
                                    "depths are positive downwards"));
     out.corners.insert(out.corners.end(), points.begin(), points.end());
+    add_levels(points, out.levels);
   }
   if (!wrong.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(wrong));
   out.depths = [layers = o.layers, bodies = o.bodies](double y) {

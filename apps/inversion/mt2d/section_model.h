@@ -29,7 +29,12 @@ struct SectionModel {
   std::function<std::vector<double>(double y)> depths;
   std::vector<Place> corners;  ///< of bodies or cells
   std::vector<double> tops;    ///< of layers
-  bool as_z = false;           ///< depths and corners are z, not counted from the ground
+  /// A level side of a body or cell.
+  struct Level {
+    double left = 0, right = 0, depth = 0;
+  };
+  std::vector<Level> levels;
+  bool as_z = false;  ///< depths, corners and levels are z, not counted from the ground
   /// Cells of a file that are no parameter, and no region: one water of their mean conductivity.
   struct Water {
     double ohm_m = 0, least = 0, greatest = 0;

@@ -140,8 +140,14 @@ SectionSizes section_sizes(const SectionModel& model, const Ground& ground,
     out.along.push_back({y, size});
     out.down.push_back({above, size});
   }
-  for (const double d : model.tops)
+  const auto add_depth = [&](double d) {
     if (d > 0 && d < out.reach) out.depth.push_back(d);
+  };
+  for (const double d : model.tops) add_depth(d);
+  // Other sides have an end within the reach, which is a corner.
+  const double ground_z = model.as_z ? depth_of(ground.line, stations.front()) : 0;
+  for (const SectionModel::Level& l : model.levels)
+    if (l.left <= left && l.right >= right) add_depth(l.depth - ground_z);
   out.y = rising(std::move(out.y)), out.depth = rising(std::move(out.depth));
   return out;
 }
