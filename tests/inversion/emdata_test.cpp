@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// MARE2DEM's data, by the structure of the program's examples.
+// MARE2DEM's data, by the structure of the program's examples; phases of lists that are written
+// here.
+#include "findings.h"
+#include "temp_folder.h"
+#include "tessera/inversion/response.h"
 #include "tessera/inversion/sounding_read.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
+#include <tuple>
 
 namespace tessera::inversion {
 namespace {
@@ -80,6 +86,63 @@ TEST(Emdata, SectionsMayStandInAnyOrder) {
       EXPECT_EQ(one[k].resistivity.rho[i][row][1 - row], other[k].resistivity.rho[i][row][1 - row]);
       EXPECT_EQ(one[k].resistivity.rho[i][row][1 - row], std::pow(10.0, k || i == 0 ? 2 : 1));
     }
+  }
+}
+
+// Phases of TM are those of -Zyx by the format, whatever they are.
+TEST(Emdata, PhasesOfTmBeyondNinetyDegreesKeepTheirValue) {
+  for (const auto& [first, second, noted] : {std::tuple{100, 110, true}, {-20, 50, false}}) {
+    const auto s = parse_stations(
+        "Format: EMData_2.2\n# MT Frequencies: 2\n1\n0.1\n# MT Receivers: 1\n0 5 1 0 0 0 0 0 a\n"
+        "# Data: 4\n125 1 0 1 2 0.01\n106 1 0 1 " +
+            std::to_string(first) + " 1\n125 2 0 1 2 0.01\n106 2 0 1 " + std::to_string(second) +
+            " 1\n",
+        "a.emdata", {});
+    ASSERT_EQ(s.size(), 1u);
+    EXPECT_NEAR(phase_degrees(-s[0].impedance[0][1][0]), first, 1e-12);
+    EXPECT_NEAR(phase_degrees(-s[0].impedance[1][1][0]), second, 1e-12);
+    EXPECT_EQ(says(s[0], 348), noted);
+  }
+}
+
+/// Of log10 rho and phases of yx of two stations, those of the first beyond 90 degrees.
+Survey survey_of_turned_phases() {
+  Survey s;
+  for (const char* id : {"beyond", "within"}) {
+    Station t;
+    t.id = t.name = id;
+    t.place_m = {0, t.distance_m = 1e3 * static_cast<double>(s.stations.size()), 0};
+    s.stations.push_back(t);
+  }
+  for (const std::int64_t k : {0, 1})
+    for (const double f : {10.0, 1.0}) {
+      s.data.add(k, f, {Element::yx, Part::log10_rho}, 2, 0.01);
+      s.data.add(k, f, {Element::yx, Part::phase}, (k ? 40 : 100) + f, 1);
+    }
+  return s;
+}
+
+// Files that are written here say, or their format does, of which impedance phases of yx are.
+TEST(SurveyFiles, PhasesBeyondNinetyDegreesReadBack) {
+  const testing::TempFolder t;
+  const Survey s = survey_of_turned_phases();
+  write_emdata(t / "s.emdata", s);
+  write_modem(t / "s.dat", s);
+  StationOptions o;
+  o.kinds = {{Element::yx, Part::log10_rho}, {Element::yx, Part::phase}};
+  o.floors.impedance = 0;
+  for (const char* file : {"s.emdata", "s.dat"}) {
+    const auto stations = read_stations(t / file, o);
+    ASSERT_EQ(stations.size(), 2u);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const DataTable& read = stations[k].data;
+      ASSERT_EQ(read.size(), 4u);
+      for (std::size_t i = 0; i < 4; ++i)
+        if (read.kind[i].part == Part::phase) {
+          EXPECT_NEAR(read.value[i], (k ? 40 : 100) + read.frequency_hz[i], 1e-12) << file;
+        }
+    }
+    EXPECT_FALSE(says(stations[1].station.sounding, 348)) << file;
   }
 }
 

@@ -99,6 +99,19 @@ TEST(ModemList, RhoPhaseAndTipperBlocks) {
   EXPECT_TRUE(says(s[0], 363));
 }
 
+// A list comes from one program: where most phases are those of -Zyx, all are, and it is said.
+TEST(ModemList, PhasesOfAllStationsDecideWhoseTheyAre) {
+  std::string text = header("Off_Diagonal_Rho_Phase");
+  for (const auto& [code, phase] : {std::pair{"A", "100"}, {"B", "40"}, {"C", "50"}})
+    for (const std::string& datum : {std::string("RHOYX 20.0"), "PHSYX " + std::string(phase)})
+      text += "2.0 " + std::string(code) + " 1.0 2.0 0 0 0 " + datum + " 1.0\n";
+  const auto s = read(text);
+  ASSERT_EQ(s.size(), 3u);
+  EXPECT_NEAR(phase_degrees(-s[0].impedance[0][1][0]), 100, 1e-12);
+  EXPECT_NEAR(phase_degrees(-s[2].impedance[0][1][0]), 50, 1e-12);
+  EXPECT_TRUE(says(s[0], 348));
+}
+
 TEST(ModemList, OnePositionForAllIsNone) {
   const auto s = read(header("Full_Impedance") +
                       "1.0 a 0.0 0.0 0.0 100.0 0.0 ZXY 1 1 0.1\n"

@@ -376,7 +376,9 @@ class DataSection {
   }
 
   void from_resistivity(const EdiBlock* some) {
-    if (impedance_from_resistivity(s_))
+    const YxPhases yx = yx_phases_by_median(s_);
+    impedance_from_resistivity(s_, yx);
+    if (yx == YxPhases::of_minus_zyx)
       c_.findings.note(348, some->offset,
                        "yx phases lie within 90 degrees of zero: taken as those of -Zyx");
     s_.format = "EDI rho/phase";

@@ -7,8 +7,8 @@
 //                              [response residual]
 // x along strike, y across, z down in m; theta and alpha, which turn a receiver's x, have to be 0;
 // beta, in degrees, is how far its y dips below the horizontal. Types: 123 and 125 are log10 of the
-// apparent resistivity of Zxy (TE) and Zyx (TM), 104 and 106 their phases in degrees, that of Zyx
-// in the first quadrant. '!' begins a comment. Of a response file the responses are read. (Key
+// apparent resistivity of Zxy (TE) and Zyx (TM), 104 and 106 their phases in degrees, of TM
+// that of -Zyx. '!' begins a comment. Of a response file the responses are read. (Key
 // 2016, Geophys. J. Int. 207, 571; the layout by the Demo example of the program.)
 #include "sounding_finish.h"
 
@@ -203,7 +203,7 @@ class EmdataReader {
       s.tilt_deg = r.tilt;
       s.resistivity.errors_apart = true;
       std::vector<std::size_t> offsets;
-      bool any = false;
+      bool any = false, yx_phases = false;
       for (const auto& [f, row] : r.rows) {
         s.frequency_hz.push_back(frequency_[f]);
         s.azimuth_deg.push_back(0);
@@ -212,11 +212,14 @@ class EmdataReader {
         s.resistivity.phase.push_back(row.phase);
         s.resistivity.phase_error.push_back(row.phase_error);
         offsets.push_back(row.offset);
+        yx_phases = yx_phases || !std::isnan(row.phase[1][0]);
         for (const auto* of : {&row.rho, &row.phase})
           any = any || !std::isnan((*of)[0][1]) || !std::isnan((*of)[1][0]);
       }
       if (!any) continue;  // a receiver without data
-      impedance_from_resistivity(s);
+      if (yx_phases && yx_phases_by_median(s) == YxPhases::of_zyx)
+        findings.note(348, "the yx phases lie beyond 90 degrees of zero: taken as those of -Zyx");
+      impedance_from_resistivity(s, YxPhases::of_minus_zyx);
       finish_sounding(s, {}, options_, std::move(offsets), findings);
       out.push_back(std::move(s));
     }

@@ -277,7 +277,9 @@ class JonesReader {
         }
       }
     if (!s_.has_impedance() && !s_.resistivity.empty()) {
-      if (impedance_from_resistivity(s_))
+      const YxPhases yx = yx_phases_by_median(s_);
+      impedance_from_resistivity(s_, yx);
+      if (yx == YxPhases::of_minus_zyx)
         findings_.note(348, "yx phases lie within 90 degrees of zero: taken as those of -Zyx");
       findings_.note(
           349,

@@ -9,9 +9,11 @@
 //   > 12 40                    numbers of periods and stations: told where rows have others
 // and then a row per station, period and component:
 //   period code latitude longitude x y z component real imag error
-// where apparent resistivities (ohm m) and phases have one number in place of two
+// where apparent resistivities (ohm m) and phases have one number in place of two, and a comment
+// may say that phases of yx are those of -Zyx
 // (Kelbert et al. 2014, Computers & Geosciences 66, 40; ModEM user guide). The error is that of the
 // real and of the imaginary part; from 1e10 on it stands for none, as 1e13 and 2e15 do.
+#include "sounding/conventions.h"
 #include "sounding_finish.h"
 #include "tessera/data/median.h"
 #include "tessera/inversion/mt_transform.h"
@@ -71,6 +73,8 @@ class ModemListReader {
     for (std::size_t line = 1; line <= text_.n_lines();) {
       const auto words = words_of(line);
       if (words.empty() || words[0].text.front() == '#' || words[0].text.front() == '+') {
+        stated_of_minus_zyx_ |=
+            text_.line(line).find(phases_of_minus_zyx) != std::string_view::npos;
         ++line;
       } else if (words[0].text.front() == '>') {
         line = header(line);
@@ -329,6 +333,15 @@ class ModemListReader {
     for (auto& [code, s] : stations_) s.latitude = s.longitude = std::nullopt;
   }
 
+  /// A list comes from one program: all of its phases decide.
+  YxPhases yx_phases() const {
+    if (stated_of_minus_zyx_) return YxPhases::of_minus_zyx;
+    std::vector<double> degrees;
+    for (const auto& [code, s] : stations_)
+      for (const auto& [period, r] : s.rows) degrees.push_back(r.phase[1][0]);
+    return yx_phases_by_median(std::move(degrees));
+  }
+
   std::vector<Sounding> soundings() {
     std::vector<Sounding> out;
     std::vector<data::Diagnostic> of_file = findings_.take_remarks();
@@ -378,7 +391,9 @@ class ModemListReader {
     if (station.modes) positive_modes(s, findings);
     if (!impedance && resistivity) {
       s.resistivity.errors_apart = true;
-      if (impedance_from_resistivity(s))
+      const YxPhases yx = yx_phases();
+      impedance_from_resistivity(s, yx);
+      if (yx == YxPhases::of_minus_zyx && !stated_of_minus_zyx_)
         findings.note(348, "the yx phases lie within 90 degrees of zero: taken as those of -Zyx");
     }
     finish_sounding(s, conventions_, options_, std::move(offsets), findings);
@@ -431,6 +446,7 @@ class ModemListReader {
   Findings findings_;
   FileConventions conventions_;
   std::optional<ListBlock> block_;
+  bool stated_of_minus_zyx_ = false;
   std::map<std::string, ListStation> stations_;
   std::vector<std::string> order_;
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace tessera::inversion {
 namespace {
@@ -309,13 +310,21 @@ void errors_from_covariance(Sounding& s) {
   }
 }
 
-bool impedance_from_resistivity(Sounding& s) {
+YxPhases yx_phases_by_median(std::vector<double> degrees) {
+  std::erase_if(degrees, is_missing);
+  return std::abs(data::median(std::move(degrees))) < 90 ? YxPhases::of_minus_zyx
+                                                         : YxPhases::of_zyx;
+}
+
+YxPhases yx_phases_by_median(const Sounding& s) {
+  std::vector<double> degrees;
+  for (const auto& p : s.resistivity.phase) degrees.push_back(p[1][0]);
+  return yx_phases_by_median(std::move(degrees));
+}
+
+void impedance_from_resistivity(Sounding& s, YxPhases yx) {
   ResistivityPhase& rp = s.resistivity;
-  std::vector<double> yx;
-  for (const auto& p : rp.phase)
-    if (!is_missing(p[1][0])) yx.push_back(p[1][0]);
-  const bool of_minus_zyx = std::abs(data::median(yx)) < 90;
-  if (of_minus_zyx)
+  if (yx == YxPhases::of_minus_zyx)
     for (auto& p : rp.phase) p[1][0] -= 180;
   const double nan = std::nan("");
   s.impedance.assign(s.size(), {{{kMissing, kMissing}, {kMissing, kMissing}}});
@@ -337,7 +346,6 @@ bool impedance_from_resistivity(Sounding& s) {
             size * (!(by_phase > 0) || (both && by_rho > by_phase) ? by_rho : by_phase);
       }
   s.impedance_from_resistivity = true;
-  return of_minus_zyx;
 }
 
 void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::size_t offset,

@@ -41,10 +41,17 @@ void use_channel_azimuths(Sounding& s, const ChannelAzimuths& channels, std::siz
 /// Where there are none, which a file may give at some frequencies only, errors stay as they are.
 void errors_from_covariance(Sounding& s);
 
-/// Computes the impedance (ohm) and its errors from `s.resistivity`. True if the yx phases were
-/// found within 90 degrees of zero, as many programs write them for -Zyx, whose real part is
-/// positive under either time sign, and were turned by 180 degrees.
-bool impedance_from_resistivity(Sounding& s);
+/// Of which of them yx phases are.
+enum class YxPhases { of_zyx, of_minus_zyx };
+/// For formats that leave it open: those of -Zyx, whose real part is positive under either time
+/// sign, lie within 90 degrees of zero as a rule, and so is their median.
+YxPhases yx_phases_by_median(std::vector<double> degrees);
+/// The same of a sounding's `resistivity`.
+YxPhases yx_phases_by_median(const Sounding& s);
+
+/// Computes the impedance (ohm) and its errors from `s.resistivity`, whose yx phases become those
+/// of Zyx.
+void impedance_from_resistivity(Sounding& s, YxPhases yx);
 
 /// What is propagated of an error as the file has it: zero and negative ones are none.
 double given_error(double e);

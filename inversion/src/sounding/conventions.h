@@ -16,6 +16,9 @@ struct PhaseReview {
 };
 PhaseReview review_phases(const std::string& response, const std::vector<double>& phase_deg);
 
+/// Lists of ModEM that are written here say so of their phases; the format leaves it open.
+inline constexpr const char* phases_of_minus_zyx = "phases of yx are those of -Zyx";
+
 /// Whether that is a resistivity of rocks or sea water: a mistaken unit of impedances is a factor
 /// of (4 pi 1e-4)^2, six decades, and leads far outside (E0331).
 bool is_of_the_earth(double ohm_m);

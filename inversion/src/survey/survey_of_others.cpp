@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tables of data for other programs.
+#include "sounding/conventions.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/data/csv.h"
 #include "tessera/data/csv_numbers.h"
@@ -169,9 +170,9 @@ std::string modem_text(const Survey& s, double x_azimuth_deg) {
     if (stations.empty()) continue;
     const bool one = block == ModemBlock::rho_phase;
     add(out,
-        "# Magnetotelluric data\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component {} "
+        "# Magnetotelluric data{}{}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component {} "
         "Error\n",
-        one ? "Value" : "Real Imag");
+        one ? "; " : "", one ? phases_of_minus_zyx : "", one ? "Value" : "Real Imag");
     add(out, "> {}\n> exp(+i\\omega t)\n> {}\n> {}\n> {} {}\n> {} {}\n",
         block == ModemBlock::tipper ? "Full_Vertical_Components"
         : one                       ? "Off_Diagonal_Rho_Phase"

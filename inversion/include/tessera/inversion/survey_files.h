@@ -48,11 +48,11 @@ void write_emdata(const std::filesystem::path& path, const Survey& survey);
 /// ModEM's list of the rows that it can hold, a block for each type: impedances in mV/km/nT
 /// (Full_Impedance where Zxx or Zyy are among them, else Off_Diagonal_Impedance), tipper
 /// (Full_Vertical_Components), log10 rho_a and phase of xy and yx (Off_Diagonal_Rho_Phase, in ohm m
-/// and degrees, those of -Zyx). e^{+i omega t}; the file has one error for real and imaginary part,
-/// the larger one, and what has only one of these is left out. Stations stand at x = offset_m, y =
-/// distance_m, z of `place_m`, else minus the elevation, else 0; blanks in names become _.
-/// `x_azimuth_deg` is where x points, clockwise from north: the strike. Throws tessera::Error where
-/// there is another kind, or no row.
+/// and degrees, those of -Zyx, as its comment says). e^{+i omega t}; the file has one error for
+/// real and imaginary part, the larger one, and what has only one of these is left out. Stations
+/// stand at x = offset_m, y = distance_m, z of `place_m`, else minus the elevation, else 0; blanks
+/// in names become _. `x_azimuth_deg` is where x points, clockwise from north: the strike. Throws
+/// tessera::Error where there is another kind, or no row.
 std::string modem_text(const Survey& survey, double x_azimuth_deg = 0);
 void write_modem(const std::filesystem::path& path, const Survey& survey, double x_azimuth_deg = 0);
 
