@@ -24,7 +24,8 @@ std::vector<double> frequencies_of(const Mt2dOptions& o) {
   std::vector<double> out = o.frequencies;
   if (out.empty()) {
     const double decades = std::log10(*o.highest_frequency / *o.lowest_frequency);
-    const int steps = std::max(0, static_cast<int>(std::lround(decades * o.per_decade)));
+    const int steps =
+        decades > 0 ? std::max(1, static_cast<int>(std::lround(decades * o.per_decade))) : 0;
     for (int k = 0; k <= steps; ++k)
       out.push_back(*o.highest_frequency * std::pow(10.0, steps ? -decades * k / steps : 0.0));
   }
