@@ -178,6 +178,22 @@ TEST(SectionEquations, OneMinimumByAllWays) {
   EXPECT_LE(farthest_of(model, descent), 1e-3);
 }
 
+TEST(SectionEquations, OneStepByAllWays) {
+  const BlockCase c = block_case(1, 0, {20, 2});
+  std::vector<std::vector<double>> model;
+  for (const NormalEquations e : {NormalEquations::model_space, NormalEquations::data_space,
+                                  NormalEquations::conjugate_gradients}) {
+    const SectionInversionOptions o{.method = SectionMethod::gauss_newton,
+                                    .mu = 3,
+                                    .max_iterations = 1,
+                                    .equations = e,
+                                    .start = {std::log(100.0)}};
+    model.push_back(run_all(SectionInversion(c.data, c.mesh, c.frequency, o)).steps().m);
+  }
+  EXPECT_LE(farthest_of(model[0], model[1]), 1e-9);  // rounding
+  EXPECT_LE(farthest_of(model[0], model[2]), 1e-6);  // normal_equations.cpp says why
+}
+
 TEST(SectionEquations, TheSameBitsOnAnyThreads) {
   const BlockCase c = block_case(1, 0, {20, 2});
   const int before = num_threads();

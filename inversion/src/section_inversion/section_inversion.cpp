@@ -98,8 +98,7 @@ OccamOptions SectionInversion::occam_options() const {
           .newton = {.max_iterations = options_.max_iterations,
                      .tolerance = options_.tolerance * static_cast<double>(problem_.data.size()),
                      .max_change = options_.max_change,
-                     .equations = options_.equations,
-                     .cg_tolerance = options_.cg_tolerance}};
+                     .equations = options_.equations}};
 }
 
 SectionState SectionInversion::begin(const std::vector<double>& x) const {

@@ -42,8 +42,6 @@ struct SectionInversionOptions {
   double tolerance = 1e-3;
   double max_change = 2.0;  ///< of ln rho in a step, or of what stands for it between bounds
   NormalEquations equations = NormalEquations::automatic;
-  double cg_tolerance =
-      1e-3;  ///< of steps by conjugate gradients; the minimum does not depend on it
   /// Of ln rho. Smoothness is then that of x (bounds.h), with the weight it has half way between.
   std::optional<Bounds> ln_rho_bounds;
   std::optional<double> shift_std_decades;  ///< free static shifts, and their prior
