@@ -32,5 +32,26 @@ TEST_F(Mt2d, BandsHaveBothEndsHoweverNarrow) {
   EXPECT_EQ(frequencies("2 Hz", "2 Hz"), std::set<double>{2});
 }
 
+// Polygons that meet at a line, and such over one another of one resistivity, contradict nothing.
+TEST_F(Mt2d, FixedPartsSayOneResistivityOfACell) {
+  make_soundings();
+  const auto fixed = [](const std::string& from, const std::string& to, const std::string& rho) {
+    return "[[model.fixed]]\nresistivity = \"" + rho + " ohm*m\"\npoints = [[\"" + from +
+           "\", \"0 m\"], [\"" + to + "\", \"0 m\"], [\"" + to + "\", \"1 km\"], [\"" + from +
+           "\", \"1 km\"]]\n";
+  };
+  const std::string base = "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n";
+  const auto code_of = [&](const std::string& more) {
+    write("c.toml", base + more);
+    return tessera({"check", "c.toml"}).code;
+  };
+  const std::string said =
+      refusal(base + fixed("-2 km", "1 km", "3") + fixed("0 km", "2 km", "300"), 5);
+  EXPECT_TRUE(holds(said, "E0603") && holds(said, "model.fixed[0], which says another resistivity"))
+      << said;
+  EXPECT_EQ(code_of(fixed("-2 km", "1 km", "3") + fixed("0 km", "2 km", "3")), 0);
+  EXPECT_EQ(code_of(fixed("-2 km", "0 km", "3") + fixed("0 km", "2 km", "300")), 0);
+}
+
 }  // namespace
 }  // namespace tessera::testing

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace tessera::apps::mt2d {
 namespace {
@@ -167,6 +168,20 @@ void check_model(const data::Config& config, const InvertProblem& p) {
       wrong.push_back(config.error(689, fmt::format("model.fixed[{}].points", k),
                                    "no cell has its middle in it: nothing is fixed",
                                    "a larger polygon, or smaller cells (mesh.cell_width)"));
+  std::vector<std::size_t> fixed_by(p.cells(), o.fixed.size());
+  std::set<std::pair<std::size_t, std::size_t>> differ;
+  for (std::size_t k = 0; k < o.fixed.size(); ++k)
+    for (const std::size_t i : cells_in(o.fixed[k], middle)) {
+      if (const std::size_t other = fixed_by[i];
+          other < k && o.fixed[other].resistivity != o.fixed[k].resistivity &&
+          differ.emplace(other, k).second)
+        wrong.push_back(config.error(
+            603, fmt::format("model.fixed[{}].points", k),
+            fmt::format("cells lie in it and in model.fixed[{}], which says another resistivity",
+                        other),
+            "one resistivity for each place"));
+      fixed_by[i] = k;
+    }
   const std::vector<inversion::Tear2d> tears = tears_of(p);
   const double whole = tears.empty() ? 0 : weight_of_ties(p.mesh.cells, {});
   for (std::size_t k = 0; k < tears.size(); ++k)
