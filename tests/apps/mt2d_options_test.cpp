@@ -32,6 +32,32 @@ TEST_F(Mt2d, BandsHaveBothEndsHoweverNarrow) {
   EXPECT_EQ(frequencies("2 Hz", "2 Hz"), std::set<double>{2});
 }
 
+TEST_F(Mt2d, KeysOfWhatIsNotAskedForAreNamed) {
+  make_soundings();
+  const auto said = [&](const std::string& more) {
+    write("c.toml", "app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n" + more);
+    const Outcome o = tessera({"check", "c.toml"});
+    return o.err + o.out;
+  };
+  for (const auto& [key, more] : std::vector<std::pair<std::string, std::string>>{
+           {"inversion.equations",
+            "inversion = {method = \"lbfgs\", equations = \"data_space\"}\n"},
+           {"data.tipper_floor", "data.tipper_floor = 0.03\n"},
+           {"data.phase_tensor_floor", "data.phase_tensor_floor = 0.03\n"}}) {
+    EXPECT_TRUE(holds(said(more), key + " has no effect")) << key;
+  }
+  EXPECT_FALSE(holds(said("inversion.equations = \"data_space\"\ndata.form = \"phase\"\n"
+                          "data.error_floor = 0.04\n"),
+                     "has no effect"));
+  write("f.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\nstations.at = [\"0 m\"]\n"
+        "frequencies.at = [\"1 Hz\"]\n[data]\nresponses = [\"tipper\"]\nform = \"phase\"\n"
+        "error_floor = 0.1\n");
+  const std::string of_tippers = tessera({"check", "f.toml"}).err;
+  EXPECT_TRUE(holds(of_tippers, "data.form has no effect")) << of_tippers;
+  EXPECT_TRUE(holds(of_tippers, "data.error_floor has no effect")) << of_tippers;
+}
+
 // Polygons that meet at a line, and such over one another of one resistivity, contradict nothing.
 TEST_F(Mt2d, FixedPartsSayOneResistivityOfACell) {
   make_soundings();

@@ -35,6 +35,20 @@ struct Doubts {
   }
 };
 
+/// Keys of data that are none of data.responses.
+void doubt_keys_of_data(const Mt2dOptions& o, Doubts& doubts) {
+  const auto asks = [&](ResponseChoice r) {
+    return std::count(o.responses.begin(), o.responses.end(), r) > 0;
+  };
+  const bool impedances = std::any_of(o.responses.begin(), o.responses.end(), has_size);
+  for (const char* key : {"form", "error_floor"})
+    doubts.in_vain("data", key, !impedances, "without te, tm or determinant in data.responses");
+  doubts.in_vain("data", "tipper_floor", !asks(ResponseChoice::tipper),
+                 "without tippers in data.responses");
+  doubts.in_vain("data", "phase_tensor_floor", !asks(ResponseChoice::phase_tensor),
+                 "without phase tensors in data.responses");
+}
+
 /// Keys that others leave nothing to do.
 void doubt_keys(const Mt2dOptions& o, Doubts& doubts) {
   const auto in_vain = [&](const char* table, const char* key, bool here, const char* why) {
@@ -46,6 +60,8 @@ void doubt_keys(const Mt2dOptions& o, Doubts& doubts) {
           "but with inversion.method = \"occam\"");
   in_vain("inversion", "roughness_weight", smooth && o.method == Method::occam,
           "with inversion.method = \"occam\", which finds it");
+  in_vain("inversion", "equations", smooth && o.method == Method::lbfgs,
+          "with inversion.method = \"lbfgs\", which solves none");
   in_vain("inversion", "huber_corner", o.misfit.kind != survey::Misfit::huber,
           "but with inversion.misfit = \"huber\"");
   for (const char* key : {"burn_in", "samples", "keep_every", "chains"})
@@ -108,6 +124,7 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
                                "leave it out, or set the other task"));
     out.back().severity = data::Severity::warning;
   }
+  doubt_keys_of_data(o, all);
   if (o.task == Task::forward) {
     doubt_keys_of_forward(o, all);
   } else {

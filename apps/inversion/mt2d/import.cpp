@@ -138,7 +138,7 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
       "# From {}, {}.\napp = \"inversion.mt2d\"\n\n[data]\nfiles = {}\nresponses = "
       "[{}]\n",
       in_comment(file.filename().string()), program, quoted(seen_from(folder, file)), responses);
-  if (!line.resistivities) t += "form = \"impedance\"\n";
+  if ((line.te || line.tm) && !line.resistivities) t += "form = \"impedance\"\n";
   if (line.errors)
     t += "error_floor = 0                    # the errors are those of the file\n";
   else if (line.te || line.tm)
