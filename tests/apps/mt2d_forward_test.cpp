@@ -2,6 +2,7 @@
 // Forward runs of inversion.mt2d that are stopped, wherever that is.
 #include "csv_columns.h"
 #include "mt2d_case.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <gtest/gtest.h>
 
@@ -133,7 +134,7 @@ TEST_F(Mt2d, TopsOfBodiesWiderThanTheMeshAreMet) {
   for (const std::string name : {"layers", "bodies", "cells"}) {
     const Outcome o = tessera({"run", name + ".toml", "--output", name});
     ASSERT_EQ(o.code, 0) << o.err;
-    found[name] = csv_table(read(name + "/data.csv")).at("value");
+    found[name] = tessera::inversion::read_survey(here() / name / "data.csv").data.value;
   }
   ASSERT_EQ(found["layers"].size(), 4u);
   for (std::size_t k = 0; k < 4; ++k)

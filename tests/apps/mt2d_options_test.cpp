@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of inversion.mt2d that contradict each other, have no effect, or lie at the edge of theirs.
-#include "csv_columns.h"
 #include "mt2d_case.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ TEST_F(Mt2d, BandsHaveBothEndsHoweverNarrow) {
               lowest + "\", highest = \"" + highest + "\"}\n");
     const Outcome o = tessera({"run", "f.toml", "--output", "F", "--force"});
     EXPECT_EQ(o.code, 0) << o.err;
-    const std::vector<double> hz = csv_table(read("F/data.csv")).at("frequency_hz");
+    const std::vector<double> hz =
+        tessera::inversion::read_survey(here() / "F/data.csv").data.frequency_hz;
     return std::set<double>(hz.begin(), hz.end());
   };
   const std::set<double> narrow = frequencies("1 Hz", "1.05 Hz");
