@@ -110,8 +110,9 @@ TEST(MirroredCuts, AreasAtCornersOfBoxesAreExact) {
       return std::clamp(b.high[d] - x, 0.0, 1.0) - std::clamp(b.low[d] - x, 0.0, 1.0);
     };
     for (const CutCellFraction& f : open.fractions)
-      if (f.edge.component == Hz && f.fraction > 0)
+      if (f.edge.component == Hz && f.fraction > 0) {
         EXPECT_NEAR(f.fraction, 1 - covered(0, f.edge.i) * covered(1, f.edge.j), 1e-4) << turn;
+      }
   }
 }
 
