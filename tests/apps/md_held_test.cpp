@@ -53,8 +53,10 @@ TEST_F(MdHeld, RestraintsOfTheStageCount) {
         "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 39.948 0 A 0.34 0.99\n[ moleculetype ]\nA "
         "1\n[ atoms "
         "]\n1 AR 1 AR AR 1\n#ifdef POSRES\n[ position_restraints ]\n1 1 1000 1000 1000\n#endif\n[ "
-        "system ]\nheld\n[ molecules ]\nA 1\n");
-  write("held.gro", "held\n1\n    1AR      AR    1   0.500   0.500   0.500\n   2.0   2.0   2.0\n");
+        "system ]\nheld\n[ molecules ]\nA 2\n");
+  write("held.gro",
+        "held\n2\n    1AR      AR    1   0.500   0.500   0.500\n"
+        "    2AR      AR    2   1.200   1.200   1.200\n   2.0   2.0   2.0\n");
   const std::string text =
       "app = \"molecular.dynamics\"\ntopology = \"held.top\"\nstructure = \"held.gro\"\nrvdw = "
       "\"0.9 nm\"\ncoulombtype = \"none\"\ncomm_mode = \"none\"\nnsteps = 5\n" +

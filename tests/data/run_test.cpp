@@ -59,6 +59,9 @@ TEST(RunFolder, ForceTakesNothingFromAFolderThatNoRunHasMade) {
   dir.write("other/notes.txt", "kept");
   EXPECT_NO_THROW(RunFolder::create(dir / "other", true));
   EXPECT_EQ(read_bytes(dir / "other/notes.txt"), "kept");
+  // An empty folder is what a run leaves that is killed as it begins.
+  fs::create_directories(dir / "killed/ckpt");
+  EXPECT_NO_THROW(RunFolder::create(dir / "killed", true));
 }
 
 TEST(RunFolder, ASecondProcessIsRefused) {

@@ -115,11 +115,16 @@ bool is_run_folder(const fs::path& path) {
          (fs::is_directory(path / "ckpt") && fs::is_directory(path / "plots"));
 }
 
+/// An empty folder holds nothing to lose: a run that was killed as it began may have left one.
+bool holds_something(const fs::path& path) {
+  return fs::exists(path) && !(fs::is_directory(path) && fs::is_empty(path));
+}
+
 /// What is in a run folder goes; of a folder that is none, nothing.
 void clear_run_folder(const fs::path& path) {
   if (!is_run_folder(path))
     for (const char* name : kContents)
-      if (fs::exists(path / name))
+      if (holds_something(path / name))
         refuse_run(path, 510,
                    std::string("the folder has ") + name +
                        ", which a run would replace, and no run has made it",
