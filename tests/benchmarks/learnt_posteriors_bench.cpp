@@ -130,8 +130,8 @@ int main(int argc, char** argv) {
   const Line of_draws(places, table, {500, 50, 1.1, 18, 0.25, 1}, true);
   // For sections cells have the edges of their array: where cells hold an edge, means of the truth
   // give data that are wrong by one to three standard deviations. As they are, the truth's data are
-  // wrong by 0.13 to 0.27 (root mean square, three sections), with two solver columns to a cell by
-  // 0.05 to 0.27.
+  // wrong by 0.13 to 0.26 (root mean square, three sections), with two solver columns to a cell by
+  // 0.07 to 0.27.
   const Line line(places, table, {column, row, 1.0001, 20, 0.35, 1, 1250}, true);
   std::printf("# data from %ld unknowns; models of %ld cells, %ld unknowns, and %ld, %ld\n",
               truth.forward.forward().unknowns(), of_draws.mesh.parameters(),
