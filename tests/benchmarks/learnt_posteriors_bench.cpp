@@ -56,6 +56,8 @@ Chain2d sampled(const Line& line, const Data& d, const Placed& prior, std::uint6
 /// independent ones exactly as often as the interval says, however few they are.
 struct Coverage {
   double inside50 = 0, inside90 = 0, all = 0;
+  double percent50() const { return 100 * inside50 / all; }
+  double percent90() const { return 100 * inside90 / all; }
   void add(const Numbers& samples, const Numbers& truth, const std::vector<bool>& counts) {
     const std::size_t n = truth.size(), count = samples.size() / n;
     for (std::size_t j = 0; j < n; ++j) {
@@ -142,14 +144,15 @@ int main(int argc, char** argv) {
   std::mutex one_at_a_time;
   Samples seconds, gradients, r_hat;
   std::uint64_t divergent = 0;
-  const auto note = [&](const char* what, int k, const Chain2d& c) {
+  const auto note = [&](const char* what, int k, const Chain2d& c, const Coverage& so_far) {
     seconds.add(c.seconds), gradients.add(double(c.end.gradients)), r_hat.add(c.worst_r_hat);
     divergent += c.end.divergent;
     std::printf(
         "# %s %d: start %s, step %.2f, acceptance %.2f, %lu gradients, %lu divergent, R-hat at "
-        "most %.3f, %.1f s\n",
+        "most %.3f, %.1f s; of all so far %.1f in 50, %.1f in 90 %%\n",
         what, k, word(c.map).c_str(), std::exp(c.end.log_step), c.end.acceptance / double(steps),
-        (unsigned long)c.end.gradients, (unsigned long)c.end.divergent, c.worst_r_hat, c.seconds);
+        (unsigned long)c.end.gradients, (unsigned long)c.end.divergent, c.worst_r_hat, c.seconds,
+        so_far.percent50(), so_far.percent90());
     std::fflush(stdout);
   };
 
@@ -163,8 +166,8 @@ int main(int argc, char** argv) {
         sounded(of_draws, table, prior.model.map().predict(z), {32, static_cast<std::uint64_t>(k)});
     const Chain2d c = sampled(of_draws, d, prior, static_cast<std::uint64_t>(k));
     const std::lock_guard lock(one_at_a_time);
-    note("codes", k, c);
     of_codes.add(c.kept, z, {});
+    note("codes", k, c, of_codes);
   });
 
   // What counts are cells within the region; truths are means over their points.
@@ -194,17 +197,17 @@ int main(int argc, char** argv) {
     }
     const Numbers is = means_of(line, s);
     const std::lock_guard lock(one_at_a_time);
-    note("section", k, c);
     of_cells.add(models, is, counts);
+    note("section", k, c, of_cells);
     width += mean_width(models, cells, counts) / count,
         of_prior += mean_width(unconditioned, cells, counts) / count;
   });
 
   print_figure("posteriors", count, "1");
-  print_figure("codes_in_50", 100 * of_codes.inside50 / of_codes.all, "%");
-  print_figure("codes_in_90", 100 * of_codes.inside90 / of_codes.all, "%");
-  print_figure("log10_rho_in_50", 100 * of_cells.inside50 / of_cells.all, "%");
-  print_figure("log10_rho_in_90", 100 * of_cells.inside90 / of_cells.all, "%");
+  print_figure("codes_in_50", of_codes.percent50(), "%");
+  print_figure("codes_in_90", of_codes.percent90(), "%");
+  print_figure("log10_rho_in_50", of_cells.percent50(), "%");
+  print_figure("log10_rho_in_90", of_cells.percent90(), "%");
   print_figure("width_of_prior", width / of_prior, "1");
   print_figure("gradients", gradients.median(), "1");
   print_figure("seconds", seconds.median(), "s");

@@ -185,7 +185,9 @@ TEST(MetalRods, ARodAlongAnAxisIsALineOfEdges) {
             for (const auto& [node, up] : g.parent)
               begins = begins || node[axis] == 0, ends = ends || node[axis] == 7;
             EXPECT_TRUE(begins && ends) << axis << ", " << radius << ", " << b << ", " << c;
-            if (radius < 0.1 && b != 3.5) EXPECT_EQ(g.parent.size(), 8U);
+            if (radius < 0.1 && b != 3.5) {
+              EXPECT_EQ(g.parent.size(), 8U);
+            }
           }
 }
 
@@ -271,7 +273,9 @@ TEST(MetalRods, GapsStay) {
                 conformal);
           // A surface that the staircase rounds to the rod's line, or a rod nearer to it than to a
           // line that is free, has no room between.
-          if (gap > 0.7 && conformal) EXPECT_EQ(g.pieces().size(), 2U) << "plate, " << name;
+          if (gap > 0.7 && conformal) {
+            EXPECT_EQ(g.pieces().size(), 2U) << "plate, " << name;
+          }
         }
 }
 

@@ -60,7 +60,9 @@ TEST(ThinWires, AWireOfTheGridsOwnRadiusChangesNothing) {
   const double r0 = std::exp(-std::numbers::egamma) * std::sqrt(2.0) / 4 * kCell;
   const CutCellFractions open = with_wires(wire_grid(), {upright(-0.06, 0.06, r0)});
   for (const CutCellFraction& p : open.fractions)
-    if (p.fraction > 0) EXPECT_NEAR(p.share, 1, 1e-12) << name_of(p.edge.component);
+    if (p.fraction > 0) {
+      EXPECT_NEAR(p.share, 1, 1e-12) << name_of(p.edge.component);
+    }
 }
 
 TEST(ThinWires, AnEndBetweenNodesBelongsToTheLastOneThatItReaches) {

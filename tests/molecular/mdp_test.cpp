@@ -88,7 +88,9 @@ TEST(MdpStage, SeedsAreThoseThatTheRunUses) {
                                                    "tau-t = 1\nref-t = 300\n";
   const auto seed = [](const std::string& text) {
     const Mdp m = parse_mdp(text);
-    if (m.seed) EXPECT_EQ(m.stage.dynamics.seed, *m.seed);
+    if (m.seed) {
+      EXPECT_EQ(m.stage.dynamics.seed, *m.seed);
+    }
     return m.seed;
   };
   const auto told = [](const std::string& text) {

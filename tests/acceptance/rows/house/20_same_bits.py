@@ -22,12 +22,10 @@ SLOW = True
 # Names that changed: fnmatch pattern of the file, end of the name of a column or dataset before, its end now.
 RENAMED = [("tables/*_profile.csv", "place [nm]", "position [nm]"), ("results.h5", "/transform/places", "/transform/positions")]
 # Intended differences: (case, file, column or dataset, reason); fnmatch patterns. One that no longer occurs is an error.
-RESTRAINTS = "pressure with position restraints: the references stay where the box scales (CHANGELOG)"
-INTENDED = [(f"molecular/{peptide}", file, what, RESTRAINTS) for peptide in ("alanine", "aspartate")
-            for file, what in (("2_heat/energies.csv", "pressure_bar"), ("results.h5", "heat/energies/pressure_bar"),
-                               ("summary.csv", "heat pressure_bar *"))]
-GRID = "the grid of PME is that of the beginning of a stage; the box of this one passes a step of it (CHANGELOG)"
-INTENDED += [("molecular/alanine", file, what, GRID) for file, what in (("4_npt/*", "*"), ("results.h5", "npt/*"), ("summary.csv", "npt *"))]
+SPRINGS = "stages with springs keep the motion of the whole, and what follows begins where they end (CHANGELOG)"
+INTENDED = [(f"molecular/{peptide}", file, what, SPRINGS) for peptide, stages in (("alanine", ("heat", "nvt", "npt")), ("aspartate", ("heat", "npt")))
+            for number, stage in enumerate(stages, 2)
+            for file, what in ((f"{number}_{stage}/*", "*"), ("results.h5", f"{stage}/*"), ("summary.csv", f"{stage} *"))]
 # Columns and datasets that hold times of the clock, not results.
 CLOCK = re.compile(r"(^|[/_])(wall|seconds|elapsed|ns_per_day|steps_per_second|cells_per_second)([/_]|$)")
 ARRAYS = {".h5", ".h5md", ".vtkhdf"}
