@@ -24,10 +24,12 @@ class OccamStep {
   }
   void run() {
     const Linearization linear(problem_, s_.m, residual(), options_.newton);
-    if (s_.closing_in)
-      close_in_from(linear);
-    else
+    if (!s_.closing_in)
       descend_from(linear);
+    else if (s_.cooling)
+      cool_from(linear);
+    else
+      close_in_from(linear);
   }
 
  private:
@@ -111,19 +113,19 @@ class OccamStep {
                              : std::max(options_.mu_smallest, s_.mu / options_.largest_fall);
     s_.mu = weight_for(linear, std::max(0.995 * options_.target_rms, 0.5 * before), least,
                        std::max(least, options_.mu_start));
-    // A step that leads up the misfit leads too far: a smoother one is tried.
-    if (!move_along(step_of(linear, s_.mu))) {
-      close_in();
-      if (!s_.ended && found_minimum()) close_in_from(linear);
-      return;
-    }
+    if (!move_along(step_of(linear, s_.mu))) return close_in();
     const double now = rms_now();
     s_.idle = now > 0.99 * before ? s_.idle + 1 : 0;
     if (now <= options_.target_rms || s_.idle == 2 || exhausted()) close_in();
   }
+  /// Whether two steps one after the other have changed the RMS by less than this share.
+  bool settled(double before, double share) {
+    s_.idle = std::abs(rms_now() / before - 1) < share ? s_.idle + 1 : 0;
+    return s_.idle >= 2;
+  }
 
-  /// From now on minima: with the target's RMS, or out of reach the smoothest within 2 % of the
-  /// lowest that was found.
+  /// From now on minima: with the target's RMS, or, where steps down have ended above it, first of
+  /// falling weights.
   void close_in() {
     const double now = rms_now();
     if (now <= options_.target_rms) {
@@ -133,8 +135,58 @@ class OccamStep {
     } else {
       if (exhausted()) return end(Reason::iteration_limit);
       s_.aim = 1.02 * now;
+      s_.cooling = true;
+      s_.mu = last_that_gained();
+      s_.idle = 0;
     }
     s_.closing_in = true;
+  }
+
+  /// The weight of the last step down that has gained a tenth. With those below it the linearized
+  /// response holds over short steps only.
+  double last_that_gained() const {
+    const std::vector<Iteration>& steps = s_.iterations;
+    for (std::size_t i = steps.size(); i-- > 1;)
+      if (steps[i].rms < 0.9 * steps[i - 1].rms) return steps[i].mu;
+    return steps.empty() ? options_.mu_start : steps.front().mu;
+  }
+
+  /// Minima of weights a tenth apart, each from the one before, near enough where the RMS has
+  /// settled to half a hundredth; as long as they lie lower by a hundredth. What is
+  /// looked for then is the target, where one has come to it, or the smoothest minimum within 2 %
+  /// of the lowest.
+  void cool_from(const Linearization& linear) {
+    const NewtonStep d = step_of(linear, s_.mu);
+    const double before = rms_now();
+    const bool moved = d.decrease > tolerance() && move_along(d);
+    const double now = rms_now();
+    if (now <= options_.target_rms) {
+      reach_target();
+      s_.cooling = false;
+      s_.steps_here = 0;
+      if (!options_.smoothest) end(Reason::target_reached);
+      return;
+    }
+    if (moved && !settled(before, 0.005) && ++s_.steps_here < options_.newton.max_iterations &&
+        !exhausted())
+      return;
+    s_.idle = s_.steps_here = 0;
+    const bool lower = !s_.below || now < 0.99 * s_.below->rms;
+    if (lower) {
+      s_.above = std::exchange(s_.below, here());
+      s_.aim = 1.02 * now;
+    }
+    if (exhausted()) return finish();
+    if (lower && s_.mu > options_.mu_smallest) {
+      s_.mu = std::max(options_.mu_smallest, 0.1 * s_.mu);
+      return;
+    }
+    s_.cooling = false;
+    if (s_.above && s_.above->rms <= s_.aim) s_.above.reset();
+    s_.m = s_.below->m;
+    s_.predicted = s_.below->predicted;
+    s_.mu = s_.below->mu;
+    s_.below.reset();
   }
 
   /// A step to the minimum for mu, or, at it, for the next mu. Where no weight of many moves the
@@ -147,12 +199,15 @@ class OccamStep {
         follow_mu(linear);
       }
       const NewtonStep d = step_of(linear, s_.mu);
+      const double before = rms_now();
       if (d.decrease > tolerance() && move_along(d)) {
         if (!s_.reached && rms_now() <= options_.target_rms) {
           reach_target();
           if (!options_.smoothest) return end(Reason::target_reached);
         }
-        if (++s_.steps_here >= options_.newton.max_iterations || exhausted()) found_minimum();
+        if (++s_.steps_here >= options_.newton.max_iterations || exhausted() ||
+            (!s_.reached && settled(before, 0.001)))
+          found_minimum();
         return;
       }
       if (!found_minimum()) return;
@@ -174,6 +229,7 @@ class OccamStep {
   /// Takes the model as the minimum for its mu. Whether there is more to do from this same model.
   bool found_minimum() {
     const OccamState::Found current = here();
+    if (!s_.reached) s_.aim = std::min(s_.aim, 1.02 * current.rms);
     if (current.rms <= s_.aim) {
       if (!s_.below || current.mu > s_.below->mu) s_.below = current;
       if (current.rms >= 0.99 * s_.aim) return finish(), false;
@@ -182,7 +238,7 @@ class OccamStep {
     }
     if (exhausted() || std::log(most() / least()) < enough) return finish(), false;
     s_.choose_mu = true;
-    s_.steps_here = 0;
+    s_.steps_here = s_.idle = 0;
     if (!s_.below || s_.below->m == s_.m) return true;
     s_.m = s_.below->m;
     s_.predicted = s_.below->predicted;

@@ -11,7 +11,7 @@
 namespace tessera::inversion {
 namespace {
 
-constexpr double kVersion = 1;
+constexpr double kVersion = 2;
 
 struct Packer {
   std::vector<double> numbers;
@@ -85,6 +85,7 @@ void visit(Archive& a, SectionState& s) {
   OccamState& o = s.occam;
   visit(a, static_cast<StepState&>(o));
   visit(a, o.closing_in);
+  visit(a, o.cooling);
   visit(a, o.mu);
   visit(a, o.idle);
   visit(a, o.aim);

@@ -43,18 +43,21 @@ struct OccamResult : GaussNewtonResult {
 /// come to a minimum Gauss-Newton goes to that of the mu, and the next mu is found in the same way,
 /// between those that are known to lie above and below, until these are within 2 %. The result is
 /// therefore a stationary point for its mu, with target * 0.99 <= RMS <= target unless the reason
-/// says otherwise. If the target cannot be reached, the result is the smoothest model within 2 % of
-/// the lowest RMS found.
+/// says otherwise. Where steps down end above the target (two have gained less than a hundredth),
+/// weights are cooled: minima of the last weight that has gained a tenth, of a tenth of it, and so
+/// on, as long as their RMS falls by a hundredth. One that comes to the target is closed in from as
+/// above; if none does, the result is the smoothest model within 2 % of the lowest RMS found.
 OccamResult occam(const InverseProblem& problem, const Smoothing& smoothing,
                   const std::vector<double>& start, const OccamOptions& options = {});
 
 /// Where Occam stands between two steps: plain numbers, from which it goes on with the same bits.
 struct OccamState : StepState {
   bool closing_in = false;  ///< first it goes down to the target, then to minima around it
+  bool cooling = false;     ///< these are of falling weights: steps down have not come to it
   double mu = 0;
-  int idle = 0;        ///< steps down one after the other that have gained less than a hundredth
-  double aim = 0;      ///< RMS of the minima that are looked for
-  int steps_here = 0;  ///< at this mu, closing in
+  int idle = 0;            ///< steps one after the other that have changed the RMS by less than 1 %
+  double aim = 0;          ///< RMS of the minima that are looked for
+  int steps_here = 0;      ///< at this mu, closing in
   bool choose_mu = false;  ///< anew, from the next Jacobian
   /// A model that was found, its mu, its RMS.
   struct Found {
