@@ -81,6 +81,9 @@ TEST_F(Prior, WhatCannotBeLearntIsRefused) {
   o = tessera({"check", "case.toml", "--set", "training.batch=64"});
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "32 to learn from")) << o.err;
+  o = tessera({"check", "case.toml", "--set", "network.codes=1", "--set", "network.couplings=2"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "E0693")) << o.err;
   write_sections("s.h5", 400, 8, 16, true);
   o = tessera({"run", "case.toml"});
   EXPECT_EQ(o.code, 4);

@@ -208,11 +208,4 @@ inline Placed placed(const Line& line, const Generator& generator,
   return out;
 }
 
-/// The inverse mass of chains from an optimum.
-inline Metric metric_at(const InverseProblem& p, const GaussianPrior& prior,
-                        const Numbers& optimum) {
-  const LowRankOptions o{.hessian = Hessian::gauss_newton, .smallest = 0.05, .tolerance = 1e-3};
-  return metric_of(mean_over_draws(p, prior, low_rank_laplace(p, prior, optimum, o), 12, o));
-}
-
 }  // namespace tessera::benchmarks

@@ -41,7 +41,7 @@ Chain2d sampled(const Line& line, const Data& d, const Placed& prior, std::uint6
     out.map = r.reason;
     InverseProblem p = cells;
     p.forward = through(cells.forward, prior.model.map());
-    const Nuts nuts(log_density(p, prior.prior), metric_at(p, prior.prior, r.m),
+    const Nuts nuts(log_density(p, prior.prior), metric_of(mass_of_chains(p, prior.prior, r.m)),
                     {.warm_up = warm_up, .steps = steps, .max_doublings = 6, .key = {7, seed}});
     out.end = nuts.start(r.m);
     nuts.advance(out.end, nuts.total());

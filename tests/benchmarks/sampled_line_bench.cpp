@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
       invert_learnt(p, prior.model, prior.prior, {},
                     {.newton = {.max_iterations = 31, .tolerance = 0.5}, .key = {6, 0}});
   p.forward = through(p.forward, prior.model.map());
-  const Metric metric = metric_at(p, prior.prior, r.m);
+  const Metric metric = metric_of(mass_of_chains(p, prior.prior, r.m));
   const double start = seconds_now() - begin;
   std::printf("# %ld unknowns, %zu numbers, optimum's RMS %.3f; start %.0f s\n",
               line.forward.forward().unknowns(), r.m.size(), r.rms, start);

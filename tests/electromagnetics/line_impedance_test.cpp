@@ -70,6 +70,33 @@ TEST(LineImpedance, OfPlatesIsThatOfTheirDistance) {
   EXPECT_NEAR(plates.impedance().imag(), 0, 1e-9);
 }
 
+// A plate between two: both walls are what it returns through, whichever of them that is.
+TEST(LineImpedance, WallsOnBothSidesCountAlike) {
+  for (const double above : {1.0, 4.0}) {
+    std::vector<Medium> media = filled(1);
+    media.emplace_back();
+    media[2].eps.fill(above);
+    YeeGrid grid;
+    grid.lines[0] = even(6, 1e-3), grid.lines[1] = even(9, 0.75e-3), grid.lines[2] = even(4, 1e-3);
+    const double y = grid.lines[1][4];
+    Scene scene;
+    scene.structures = {{box({-INFINITY, y, -INFINITY}, {INFINITY, INFINITY, INFINITY}), 2},
+                        {box({-INFINITY, y, -INFINITY}, {INFINITY, y + 0.75e-3, INFINITY}), 1}};
+    const std::array<Faces, 3> faces{mirrors, walls, period};
+    const YeeModel model =
+        yee_model(grid, faces, {}, 0.5 * stable_time_step(grid), Dtype::f64, scene, media);
+    const ModePlane plane{2, 2};
+    const GridModes modes = grid_modes(model, plane, {.frequency_hz = 5e9, .count = 2});
+    const auto conductors = guide_conductors(model, plane, modes);
+    std::vector<double> impedance;
+    for (const GridMode& m : modes.modes)
+      impedance.push_back(line_impedance(modes, m, conductors).real());
+    const double channel = vacuum_impedance * 3.0 / 6.0;  // slowest first, else the lower one
+    EXPECT_NEAR(impedance[0], channel / std::sqrt(above), 2e-3 * channel) << above;
+    EXPECT_NEAR(impedance[1], channel, 2e-3 * channel) << above;
+  }
+}
+
 TEST(LineImpedance, OfPlatesInTwoDimensionsIsOhmMetres) {
   YeeModel m;
   m.grid.lines[0] = even(4, 1e-3), m.grid.lines[1] = even(5, 0.4e-3);

@@ -166,6 +166,13 @@ TEST(LowRankPosterior, TheMeanOverDrawsIsThatOfDensePrecisions) {
                        sum(0, 2) * (sum(1, 0) * sum(2, 1) - sum(1, 1) * sum(2, 0));
     EXPECT_NEAR(mean.log_determinant, std::log(det), 1e-10);
   }
+  // Data of errors so large say nothing of any direction.
+  InverseProblem deaf = p;
+  for (double& sigma : deaf.sigma) sigma *= 1e6;
+  const auto mass = mass_of_chains(deaf, prior, {0.2, -0.1, 0.4});
+  EXPECT_TRUE(mass.eigenvalue.empty());
+  const std::vector<double> v{1, -2, 0.5}, back = mass.covariance_times(v);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(back[k] * prior.precision(k, k), v[k], 1e-12);
 }
 
 // F(m) = m^2 with a datum far above: half the Hessian of Phi is 2 m^2 ... minus the curvature's

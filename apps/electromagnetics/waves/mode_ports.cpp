@@ -167,6 +167,16 @@ void check_reach(Case& c, const CasePort& port, std::size_t mode, const std::str
 
 void check_modes(Case& c, const CasePort& port, const PortOptions& o, const data::Config& config) {
   const ModePort& p = port.mode;
+  if (const int alike = p.band.at[p.band.at.size() / 2].alike; alike > 0)
+    c.warnings.push_back(warning(
+        config, 669, port.key + (o.modes > 1 ? ".modes" : ""),
+        fmt::format(
+            "{} more of the plane {} the speed of mode {}: of modes of one speed the port takes "
+            "those that lie lowest along the axes, and what goes into the others is not told",
+            alike, alike > 1 ? "have" : "has", o.modes),
+        fmt::format(
+            "modes = {} takes all of them; or let the port's part of the plane hold one guide",
+            o.modes + alike)));
   for (std::size_t m = 0; m < static_cast<std::size_t>(o.modes); ++m) {
     const std::string key = port.key + (o.modes > 1 ? ".modes" : "");
     if (m >= p.reach.size())

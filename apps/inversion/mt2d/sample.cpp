@@ -27,7 +27,6 @@ using Numbers = std::vector<double>;
 /// Random numbers of a run, by what they are for.
 enum Stream : std::uint64_t {
   of_starts = 17,
-  of_laplace = 18,
   of_mass = 19,
   of_chains = 20,
   first_chain = 1000
@@ -113,18 +112,8 @@ SampleState begin_sample(const SampleProblem& p) {
        .draws = o.prior.draws,
        .held_out = held_out,
        .key = {o.seed, of_starts}});
-  constexpr double smallest = 0.05, tolerance = 1e-3;  // of a mass
-  constexpr int draws = 12;
-  const inversion::LowRankPosterior laplace =
-      inversion::low_rank_laplace(p.codes, p.prior.prior, found.m,
-                                  {.hessian = inversion::Hessian::gauss_newton,
-                                   .smallest = smallest,
-                                   .tolerance = tolerance,
-                                   .key = {o.seed, of_laplace}});
   SampleState s;
-  s.mass = inversion::mean_over_draws(
-      p.codes, p.prior.prior, laplace, draws,
-      {.smallest = smallest, .tolerance = tolerance, .key = {o.seed, of_mass}});
+  s.mass = inversion::mass_of_chains(p.codes, p.prior.prior, found.m, {o.seed, of_mass});
   s.optimum = fmt::format(
       "cheapest section: RMS {:.3f} after {} steps, codes have a mean square of {:.3f}, {:.3f} a "
       "datum; data say something of {} directions",

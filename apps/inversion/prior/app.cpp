@@ -53,6 +53,9 @@ PriorCase read_case(const data::Config& config) {
   const auto refuse = [&](const char* key, const std::string& what, const std::string& hint) {
     throw data::InputError(data::ExitCode::config_invalid, {config.error(693, key, what, hint)});
   };
+  if (o.couplings > 0 && o.codes < 2)
+    refuse("network.couplings", "a coupling is between codes, and there is one",
+           "network.couplings = 0, or more codes");
   c.sections = data::open_boxes(o.sections, section_file::kDataset);
   const Shape& s = c.sections.type.shape;
   if (s.size() != 3 || s.count() == 0 ||

@@ -2,6 +2,7 @@
 #include "tessera/electromagnetics/grid_modes.h"
 
 #include "modes/cross_section.h"
+#include "modes/definite_basis.h"
 #include "modes/finish.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
@@ -22,10 +23,7 @@ namespace {
 
 using namespace modes;
 
-struct Pair {
-  Complex value;
-  Vector vector;
-};
+constexpr int most_alike = 16;
 
 /// A B is real then, up to rounding.
 bool without_losses(const Matrix& m) {
@@ -52,8 +50,8 @@ Tensor values_of(const Matrix& m) {
 }
 
 /// The eigenpairs nearest to `target`, which lies beyond what the plane's media carry.
-std::vector<Pair> nearest_pairs(const Matrix& m, const Complex& target, int count) {
-  std::vector<Pair> out;
+std::vector<ModePair> nearest_pairs(const Matrix& m, const Complex& target, int count) {
+  std::vector<ModePair> out;
   constexpr Eigen::Index small = 160, patient = 800;  // dense: some ms, some seconds
   std::string why;
   const bool sparse = solvers::slepc_available(&why);
@@ -61,7 +59,7 @@ std::vector<Pair> nearest_pairs(const Matrix& m, const Complex& target, int coun
     const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> all{Eigen::MatrixXcd(m)};
     for (Eigen::Index k = 0; k < m.rows(); ++k)
       out.push_back({all.eigenvalues()[k], all.eigenvectors().col(k)});
-    std::sort(out.begin(), out.end(), [&](const Pair& a, const Pair& b) {
+    std::sort(out.begin(), out.end(), [&](const ModePair& a, const ModePair& b) {
       return std::abs(a.value - target) < std::abs(b.value - target);
     });
     out.resize(std::min(out.size(), static_cast<std::size_t>(count)));
@@ -93,15 +91,38 @@ std::vector<Pair> nearest_pairs(const Matrix& m, const Complex& target, int coun
   return out;
 }
 
+/// How many more than were found have the speed of the last one; these with all of them.
+int add_alike(const Matrix& m, const Complex& target, std::vector<ModePair>& found) {
+  int more = 0;
+  for (const std::size_t asked = found.size(); asked > 0 && more < most_alike; ++more) {
+    std::vector<ModePair> next;
+    try {
+      next = nearest_pairs(m, target, static_cast<int>(found.size()) + 1);
+    } catch (const Error&) {
+      break;  // there are no more
+    }
+    if (next.size() == found.size() || !alike(found.back(), next.back())) break;
+    found = std::move(next);
+  }
+  return more;
+}
+
 std::vector<Complex> as_list(const Vector& v) { return {v.data(), v.data() + v.size()}; }
 
-GridMode mode_of(const CrossSection& s, const GridModes& plane, const Matrix& ab, const Pair& p,
+/// e / |e| of the largest value; of values within a thousandth of it, as lobes of an odd mode are,
+/// of the first one along the plane, which is the same in every plane of a guide.
+Complex sign_of(const Vector& e) {
+  const double largest = e.cwiseAbs().maxCoeff();
+  Eigen::Index first = 0;
+  while (std::abs(e[first]) < 0.999 * largest) ++first;
+  return e[first] / std::abs(e[first]);
+}
+
+GridMode mode_of(const CrossSection& s, const GridModes& plane, const Matrix& ab, const ModePair& p,
                  double frequency_hz) {
   GridMode out;
   Vector e = p.vector;
-  Eigen::Index largest = 0;
-  e.cwiseAbs().maxCoeff(&largest);
-  e /= e[largest] / std::abs(e[largest]);
+  e /= sign_of(e);
   const Vector h = s.b * e, e_n = s.e_n_of_h * h, held = s.held_of_e_n * e_n;
   out.residual =
       (ab * p.vector - p.value * p.vector).norm() / (std::abs(p.value) * p.vector.norm());
@@ -177,8 +198,12 @@ GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOp
     e.component = static_cast<std::uint8_t>(3 - plane.axis - axis_of(h.component));
     out.e.push_back(e), out.h.push_back(h);
   }
-  for (const Pair& p : nearest_pairs(ab, -per_index * index_squared, count))
-    out.modes.push_back(mode_of(s, out, ab, p, options.frequency_hz));
+  const Complex target = -per_index * index_squared;
+  std::vector<ModePair> found = nearest_pairs(ab, target, count);
+  if (options.whole_groups) out.alike = add_alike(ab, target, found);
+  make_definite(s, model.grid, plane.axis, found);
+  found.resize(std::min(found.size(), static_cast<std::size_t>(count)));
+  for (const ModePair& p : found) out.modes.push_back(mode_of(s, out, ab, p, options.frequency_hz));
   const auto travels = [](const GridMode& m) {
     return std::abs(m.beta.real()) > std::abs(m.beta.imag());
   };

@@ -231,6 +231,7 @@ std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePl
     GuideConductor& c = out.emplace_back(std::move(g->second.conductor));
     for (double& sign : c.sign) sign *= of_part;
     c.weight = copies / images;
+    c.wall = g->second.wall;
   }
   return out;
 }
@@ -248,11 +249,12 @@ std::vector<Complex> line_currents(const GridModes& modes, const GridMode& mode,
 
 Complex line_impedance(const GridModes& modes, const GridMode& mode,
                        const std::vector<GuideConductor>& conductors) {
-  Complex squares = 0;
+  Complex squares = 0, of_walls = 0;
   double round = 0;
   const std::vector<Complex> currents = line_currents(modes, mode, conductors);
   for (std::size_t k = 0; k < currents.size(); ++k)
-    squares += conductors[k].weight * currents[k] * currents[k];
+    (conductors[k].wall ? of_walls : squares) += conductors[k].weight * currents[k] * currents[k];
+  if (std::abs(squares) < 0.01 * std::abs(of_walls)) squares += of_walls;
   const double unit = modes.reference / (vacuum_impedance * modes.depth);
   for (const GuideConductor& c : conductors)
     for (const std::size_t k : c.edges) round += std::abs(mode.h[k]) * unit;

@@ -201,12 +201,14 @@ ModeBand band_at(const YeeModel& model, const ModePlane& plane, std::vector<doub
     return grid_modes(model, plane,
                       {.frequency_hz = band.frequency_hz[static_cast<std::size_t>(m)],
                        .count = count + more,
-                       .index = index});
+                       .index = index,
+                       .whole_groups = m == middle});
   };
   band.at[static_cast<std::size_t>(middle)] = at(middle, 0);
+  const int alike = band.at[static_cast<std::size_t>(middle)].alike;
   for (const int step : {-1, 1})
     for (int m = middle + step; m >= 0 && m < nodes; m += step) {
-      GridModes found = at(m, 2);
+      GridModes found = at(m, 2 + alike);
       found.modes = followed(band.at[static_cast<std::size_t>(m - step)], found,
                              band.frequency_hz[static_cast<std::size_t>(m)]);
       band.at[static_cast<std::size_t>(m)] = std::move(found);

@@ -235,11 +235,12 @@ LowRankPosterior mean_over_draws(const InverseProblem& p, const GaussianPrior& p
                        (view(here.eigenvalue) / (1.0 + draws)).cwiseMax(0).cwiseSqrt().asDiagonal();
     roots = std::move(more);
   }
-  // Eigenpairs of the sum, of the smaller of the two Gram matrices.
+  // Eigenpairs of the sum, of the smaller of the two Gram matrices: none where data say nothing.
   const bool by_rows = roots.rows() <= roots.cols();
   const MatrixXd gram =
       by_rows ? MatrixXd(roots * roots.transpose()) : MatrixXd(roots.transpose() * roots);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> e(gram);
+  Eigen::SelfAdjointEigenSolver<MatrixXd> e;
+  if (gram.size() > 0) e.compute(gram);
   std::vector<Index> kept;
   for (Index k = gram.rows(); k-- > 0;)
     if (e.eigenvalues()[k] >= options.smallest) kept.push_back(k);
@@ -254,6 +255,13 @@ LowRankPosterior mean_over_draws(const InverseProblem& p, const GaussianPrior& p
   out.log_determinant =
       posterior.prior->log_determinant() + view(out.eigenvalue).array().log1p().sum();
   return out;
+}
+
+LowRankPosterior mass_of_chains(const InverseProblem& problem, const GaussianPrior& prior,
+                                const std::vector<double>& optimum, data::RandomKey key) {
+  const LowRankOptions o{
+      .hessian = Hessian::gauss_newton, .smallest = 0.05, .tolerance = 1e-3, .key = key};
+  return mean_over_draws(problem, prior, low_rank_laplace(problem, prior, optimum, o), 12, o);
 }
 
 Metric metric_of(const LowRankPosterior& posterior) {

@@ -48,12 +48,16 @@ struct ModeOptions {
   /// Modes are sought about this effective index; 0: above that of the densest medium in the plane.
   /// Where Re eps is below zero modes may be slower than that: give it.
   double index = 0;
+  /// Looks for others of the speed of the last mode, too (GridModes::alike): of all of one speed
+  /// those that are returned are the first, whatever the solver's rounding makes of them.
+  bool whole_groups = false;
 };
 
 /// e in V/m, h = Z0 H in V/m, times lengths over the reference length: the unknowns of the scheme.
 /// Of a mode that travels and does not decay the power along +n is 1 W, or 1 W/m in two dimensions;
 /// of others the sum of e x h has modulus 2 Z0 / l^2 W, which for travelling ones is the same up to
-/// cos(beta D/2). The largest e is real and positive.
+/// cos(beta D/2). The largest e is real and positive; of several as large within a thousandth, as
+/// lobes of odd modes are, the first one: modes of two planes of one guide have one sign.
 struct GridMode {
   /// 1/m. Im <= 0: decays along +n; of modes that hardly decay (a thousandth of Re) power runs
   /// along +n, and rounding or layers may leave Im a little above zero.
@@ -77,6 +81,7 @@ struct GridModes {
   double depth = 1;                      ///< lengths of axes across n that are not resolved, m
   /// Those that travel come first, slowest first; then those that decay, slowest decay first.
   std::vector<GridMode> modes;
+  int alike = 0;  ///< more that have the speed of the last one
 };
 
 /// Of the whole model's plane. The cells at both sides of the line must be of one length and lie

@@ -11,9 +11,11 @@
 //
 //   Z = int e x h dA / sum I^2
 //
-// of all conductors but the one that the others return through (power and current, which for a TEM
+// of all conductors but those that the others return through (power and current, which for a TEM
 // mode is voltage over current; unconjugated, as in R. B. Marks and D. F. Williams, J. Res. NIST
-// 97 (1992) 533, for modes that decay as well).
+// 97 (1992) 533, for modes that decay as well). Others return through walls, all of them, be there
+// one or, as about a strip between two plates, several; where walls alone carry currents, through
+// the first one.
 //
 // Where mirrors of a symmetry cut the plane, conductors, currents and power are those of the whole:
 // of a conductor that a magnetic mirror cuts the current is twice that in the grid, one that no
@@ -32,6 +34,7 @@ struct GuideConductor {
   /// How often it is there in the whole, less the one that others return through, over how often
   /// the plane is.
   double weight = 1;
+  bool wall = false;  ///< a face of the domain or of the window
 };
 /// Of all conductors but one: that which the domain's or the window's walls are, else the one with
 /// most nodes. By the lines where they begin. None in a plane without nodes: one dimension, or two
