@@ -61,13 +61,18 @@ frequencies = ["12 GHz"]
   }
   EXPECT_EQ(check("power.left", "12 GHz").code, 0);
   EXPECT_TRUE(holds(check("power.left", "11 GHz").err, "is outside of the band of 'power.left'"));
-  // What monitors of its kind do not tell; of a port's results not all is known before the run.
+  // What monitors of its kind do not tell, nor ports, nor S of these.
   EXPECT_TRUE(
       holds(check("power.left\"\nquantity = \"fluxx", "12 GHz").err, "did you mean 'flux'?"));
   const Outcome ratio = check("power.left\"\nquantity = \"ratio", "12 GHz");
   EXPECT_TRUE(holds(ratio.err, "error E0625: there is no result 'ratio'")) << ratio.err;
   EXPECT_EQ(check("power.left\"\nquantity = \"sums", "12 GHz").code, 0);
   EXPECT_EQ(check("left\"\nquantity = \"vswr", "12 GHz").code, 0);
+  EXPECT_TRUE(holds(check("left\"\nquantity = \"vswrr", "12 GHz").err, "did you mean 'vswr'?"));
+  EXPECT_EQ(check("s_parameters\"\nquantity = \"S_right_left", "12 GHz").code, 0);
+  EXPECT_EQ(check("s_parameters\"\nquantity = \"group_delay", "12 GHz").code, 0);
+  EXPECT_TRUE(holds(check("s_parameters\"\nquantity = \"S_right_left_re", "12 GHz").err,
+                    "did you mean 'S_right_left'?"));
   // Of two runs there is none without a port's name, of one none with it; no pair, no join.
   EXPECT_EQ(check("power", "12 GHz", "left").code, 0);
   for (const auto& [name, excite] : {std::pair{"power", "all"},

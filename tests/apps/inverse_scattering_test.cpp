@@ -162,8 +162,22 @@ TEST_F(InverseScattering, FilesOfDataAreTheDataThatWereWritten) {
                 1e-12)
         << file;
   }
+  // Lines between each tenth of the rows are no waves.
+  std::string table = read("made/tables/measured.csv"), coarse;
+  for (std::size_t at = 0, row = 0, end; at < table.size(); at = end, ++row) {
+    end = table.find('\n', at) + 1;
+    if (row % 10 <= 1) coarse += table.substr(at, row % 10 == 1 || row == 0 ? end - at : 0);
+  }
+  write("coarse.csv", coarse);
+  const auto spacing = [&](const char* file) {
+    return holds(tessera({"check", "case.toml", "--set", "run.stop.time=\"3 ns\"", "--set",
+                          std::string("data.file=\"") + file + "\""})
+                     .err,
+                 "rows of the data are");
+  };
+  EXPECT_TRUE(spacing("coarse.csv"));
+  EXPECT_FALSE(spacing("made/tables/measured.csv"));
   // Less than a step short, as data of another step may be: the run ends where they do.
-  std::string table = read("made/tables/measured.csv");
   const auto cut = [&] { table.erase(table.find_last_of('\n', table.size() - 2) + 1); };
   const auto short_by_one_more = [&] {
     cut();
@@ -418,7 +432,22 @@ TEST_F(InverseScattering, ADescentGoesOnFromACheckpointOfAnOlderBuild) {
   }
 }
 
+TEST_F(InverseScattering, EdgesOfARegionOnMiddlesTakeTheirCells) {
+  write("case.toml", kSquare);
+  const auto cells = [&](const char* low, const char* high) {
+    const Outcome o =
+        tessera({"check", "case.toml", "--set",
+                 std::string("region.low=[\"") + low + "\", \"-4 cm\", \"0 m\"]", "--set",
+                 std::string("region.high=[\"") + high + "\", \"4 cm\", \"0 m\"]"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    const auto at = o.out.find("unknown");
+    return at == std::string::npos || at < 4 ? o.out : o.out.substr(at - 4, 4);
+  };
+  EXPECT_EQ(cells("-4.5 cm", "3.5 cm"), cells("-3.5 cm", "4.5 cm"));
+}
+
 TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
+  write("case.toml", kSquare);
   const auto refused = [&](const std::string& what, const std::string& by,
                            const std::string& message) {
     std::string text = kSquare;
@@ -440,6 +469,10 @@ TEST_F(InverseScattering, WhatCannotBeInvertedIsRefused) {
           "bad.toml:18:1: error E0625: there is no medium 'stonee'");
   refused("centre = [\"1 cm\"", "centre = [\"1 m\"",
           "bad.toml:14:1: error E0644: the structure lies outside of the domain");
+  const Outcome other = tessera(
+      {"check", "case.toml", "--set", "grid.polarization=both", "--set", "source[1].component=Hz"});
+  EXPECT_EQ(other.code, 5);
+  EXPECT_TRUE(holds(other.err, "a current along Hz makes no Ez")) << other.err;
   write("short.csv", "time_s,a,b,c,d,e,f,g,h\n0,0,0,0,0,0,0,0,0\n1e-9,1,1,1,1,1,1,1,1\n");
   refused("optimize =", "data = {file = \"short.csv\"}\noptimize =",
           "the data reach from 0 to 1e-09 s");

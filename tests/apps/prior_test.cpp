@@ -74,7 +74,11 @@ TEST_F(Prior, LearnsStoppedOrNot) {
 TEST_F(Prior, WhatCannotBeLearntIsRefused) {
   write("case.toml", kCase);
   EXPECT_EQ(tessera({"check", "case.toml"}).code, 4);  // no such file
+  write_sections("s.h5", 40, 2, 16);
+  EXPECT_TRUE(holds(tessera({"check", "case.toml", "--set", "network.widths=[4]"}).err, "4 x 4"));
   write_sections("s.h5", 40, 8, 16);
+  EXPECT_TRUE(holds(tessera({"check", "case.toml", "--set", "training.batch=16"}).err,
+                    "warning E0695"));
   Outcome o = tessera({"check", "case.toml", "--set", "network.widths=[4, 4, 4, 4]"});
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "8 rows 4 times")) << o.err;

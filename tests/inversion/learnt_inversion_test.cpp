@@ -190,6 +190,37 @@ TEST(LearntInversion, FewOfItsKindAreDoubtedAndMostOfAnother) {
   EXPECT_EQ(other, 40);
 }
 
+// Huber's loss costs less than squares, of the prior's kind as of others.
+TEST(LearntInversion, DoubtsOfARobustLossAreThatLosss) {
+  const LearntOptions options{.held_out = of_its_kind()};
+  for (const double corner : {0.2, 1.345}) {
+    int own = 0, other = 0;
+    double cost = 0, expected = 0;
+    for (std::uint64_t k = 0; k < 40; ++k) {
+      Numbers z(3);
+      for (std::size_t j = 0; j < 3; ++j) z[j] = data::normal({12, k}, j);
+      Numbers m = ln_of(z);
+      for (std::size_t c = 0; c < n_layers; ++c)
+        m[c] += 0.02 * std::numbers::ln10 * data::normal({13, k}, c);
+      SteppedEarth e = stepped_earth(m, 100 + k);
+      e.problem.loss = {Loss::Kind::huber, corner};
+      const LearntResult r = invert_learnt(e.problem, e.model, e.prior, {}, options);
+      own += !doubts_of(r, options.held_out).empty();
+      cost += r.objective / static_cast<double>(r.n_data) / 40;
+      for (const ExpectedCost& x : r.expected) expected += x.mean / double(r.expected.size()) / 40;
+      for (std::size_t c = 0; c < n_layers; ++c) m[c] = std::log(c > 3 && c < 7 ? 3.0 : 300.0);
+      SteppedEarth wrong = stepped_earth(m, 200 + k);
+      wrong.problem.loss = e.problem.loss;
+      other += !doubts_of(invert_learnt(wrong.problem, wrong.model, wrong.prior, {}, options),
+                          options.held_out)
+                    .empty();
+    }
+    EXPECT_NEAR(cost / expected, 1, 0.15) << corner;
+    EXPECT_LE(own, 3) << corner;
+    EXPECT_GE(other, 36) << corner;
+  }
+}
+
 /// What a result must cost a datum to be doubted.
 double bound_of(LearntResult r) {
   double low = 0, high = 10;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <numbers>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -98,6 +99,16 @@ Quantity complex_quantity(std::string name, std::string units, std::string about
   return {std::move(name), std::move(units), std::move(about), shape_of(t), complex_values(t)};
 }
 
+/// The largest turn of an element above 1e-2 from one frequency to the next, rad.
+double largest_turn(const Tensor& s) {
+  const Index n = s.shape()[0];
+  double most = 0;
+  if (n < 2) return most;
+  for (const c128 x : (slice(s, 0, 1, n) * conj(slice(s, 0, 0, n - 1))).to_vector<c128>())
+    if (std::abs(x) > 1e-4) most = std::max(most, std::abs(std::arg(x)));
+  return most;
+}
+
 MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& waves, const Tensor& s,
                                 const Tensor& reference, data::Log& log) {
   const Case& c = made.c;
@@ -130,6 +141,13 @@ MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& wave
       "impedance that S refers to [port]; 0: waves of a mode that has none, as they are",
       nan_unless(told(c), reference)));
 
+  constexpr double far = 120, degree = std::numbers::pi / 180;
+  if (const double turn = largest_turn(s) / degree; turn > far)
+    log.warning(
+        fmt::format("S turns by up to {:.0f} degrees from one frequency to the next: group_delay "
+                    "may lack whole "
+                    "turns, which closer frequencies of s_parameters tell",
+                    turn));
   const std::vector<double> most = real_values(echo);
   const double largest = *std::max_element(most.begin(), most.end());
   if (columns.size() < n) {

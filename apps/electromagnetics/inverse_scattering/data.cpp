@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::apps::inverse_scattering {
@@ -76,8 +77,8 @@ Rows from_hdf5(const std::filesystem::path& path, std::size_t sources, std::size
 
 }  // namespace
 
-std::vector<double> read_scattering_data(const std::filesystem::path& file, std::size_t sources,
-                                         std::size_t receivers, const std::vector<double>& time_s) {
+ScatteringData read_scattering_data(const std::filesystem::path& file, std::size_t sources,
+                                    std::size_t receivers, const std::vector<double>& time_s) {
   std::size_t steps = time_s.size();
   const std::string ending = data::upper(file.extension().string());
   const bool binary = ending == ".H5" || ending == ".HDF5";
@@ -98,7 +99,7 @@ std::vector<double> read_scattering_data(const std::filesystem::path& file, std:
                     t.empty() ? 0 : t.front(), t.empty() ? 0 : t.back(), first, time_s.back()),
         "shorten the run (run.stop), or begin the table at 0");
   const std::size_t columns = sources * receivers;
-  std::vector<double> out(sources * steps * receivers);
+  ScatteringData out{std::vector<double>(sources * steps * receivers)};
   std::size_t row = 0;
   for (std::size_t n = 0; n < steps; ++n) {
     const double at = time_s[n];
@@ -106,8 +107,9 @@ std::vector<double> read_scattering_data(const std::filesystem::path& file, std:
     double share = (at - t[row]) / (t[row + 1] - t[row]);
     if (std::abs(share) < 1e-6) share = 0;
     if (std::abs(share - 1) < 1e-6) share = 1;
+    if (share != 0 && share != 1) out.widest_s = std::max(out.widest_s, t[row + 1] - t[row]);
     for (std::size_t m = 0; m < columns; ++m)
-      out[(m / receivers * steps + n) * receivers + m % receivers] =
+      out.values[(m / receivers * steps + n) * receivers + m % receivers] =
           (1 - share) * rows.values[row * columns + m] +
           share * rows.values[(row + 1) * columns + m];
   }

@@ -2,6 +2,7 @@
 #include "electromagnetics/inverse_scattering/doubts.h"
 
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/domain.h"
 
 #include <fmt/format.h>
 
@@ -79,6 +80,21 @@ void doubt_places(Case& c, const InverseOptions& o, const data::Config& config) 
         fmt::format("the layers are {} cells deep: make it smaller, or enlarge grid.size",
                     std::max(below, above))));
   }
+}
+
+void doubt_spacing(InverseProblem& p, double widest_s, const data::Config& config) {
+  // Between samples h apart a line is (2 pi f h)^2 / 8 of the wave off: 1 % at 22 a period.
+  constexpr double samples = 22;
+  const double highest = band_of(p.known->options)[1];
+  if (widest_s * highest * samples <= 1) return;
+  p.known->warnings.push_back(warning(
+      config, 651, "data.file",
+      fmt::format("rows of the data are {:.3g} s apart, {:.3g} in a period of the sources' highest "
+                  "frequency ({:.4g} Hz), and other times are taken from lines between them",
+                  widest_s, 1 / (widest_s * highest), highest),
+      fmt::format("see that times are in seconds; give rows {:.2g} s apart or closer, or those of "
+                  "the run's own steps",
+                  1 / (samples * highest))));
 }
 
 void doubt_bodies(InverseProblem& p, const data::Config& config) {

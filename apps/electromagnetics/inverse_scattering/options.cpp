@@ -4,6 +4,8 @@
 #include "electromagnetics/waves/checks.h"
 #include "electromagnetics/waves/option_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tessera::apps::inverse_scattering {
@@ -140,6 +142,21 @@ const data::Options<InverseOptions>& inverse_options() {
   return table;
 }
 
+namespace {
+
+/// Whether fields of one component can come of a current of the other: where nothing changes along
+/// an axis, those that a mirror across it turns round and those that it leaves are apart.
+bool meet(const GridOptions& grid, Component a, Component b) {
+  using electromagnetics::at_middle;
+  for (int axis = 0; axis < 3; ++axis)
+    if (!grid.resolved(axis) &&
+        at_middle(static_cast<int>(a), axis) != at_middle(static_cast<int>(b), axis))
+      return false;
+  return true;
+}
+
+}  // namespace
+
 InverseOptions read_inverse_options(const data::Config& config) {
   InverseOptions o = inverse_options().read(config);
   CaseOptions waves = o.waves(true);
@@ -166,6 +183,15 @@ InverseOptions read_inverse_options(const data::Config& config) {
   if (!is_computed(o.grid, o.receivers.component))
     checks.say(650, "receivers.component", "is not computed in this polarization",
                "change it, or grid.polarization");
+  for (std::size_t s = 0; s < o.sources.size(); ++s)
+    if (!meet(o.grid, o.sources[s].component, o.receivers.component))
+      checks.say(
+          650, item("source", s) + ".component",
+          fmt::format("a current along {} makes no {}, whatever the region holds: the two are "
+                      "of different polarizations",
+                      electromagnetics::name_of(static_cast<int>(o.sources[s].component)),
+                      electromagnetics::name_of(static_cast<int>(o.receivers.component))),
+          "change it, or receivers.component");
   for (std::size_t r = 0; r < o.receivers.positions.size(); ++r)
     check_inside(o.grid, o.receivers.positions[r], {}, item("receivers.positions", r), 650, checks);
   Point middle{}, size{};

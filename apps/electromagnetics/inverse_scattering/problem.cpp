@@ -151,8 +151,11 @@ void cells_within(const Case& c, const RegionOptions& r, std::array<int, 3>& low
     const auto u = static_cast<std::size_t>(d);
     low[u] = 0, high[u] = c.grid.cells(d);
     if (!c.grid.resolved(d)) continue;
-    while (low[u] < high[u] && c.grid.middle(d, low[u]) < r.low[u]) ++low[u];
-    while (high[u] > low[u] && c.grid.middle(d, high[u] - 1) > r.high[u]) --high[u];
+    // An edge on middles takes their cells in, at both ends, whatever rounding makes of it.
+    const auto slack = [&](int cell) { return 1e-6 * c.grid.length(d, cell); };
+    while (low[u] < high[u] && c.grid.middle(d, low[u]) < r.low[u] - slack(low[u])) ++low[u];
+    while (high[u] > low[u] && c.grid.middle(d, high[u] - 1) > r.high[u] + slack(high[u] - 1))
+      --high[u];
   }
 }
 
@@ -334,7 +337,9 @@ void make_data(InverseProblem& p, const data::Config& config) {
              n = static_cast<std::size_t>(p.n_steps);
   std::vector<double> d(shots * n * receivers, 0.0);
   if (p.options.data.file) {
-    d = read_scattering_data(*p.options.data.file, shots, receivers, p.times_s());
+    ScatteringData read = read_scattering_data(*p.options.data.file, shots, receivers, p.times_s());
+    doubt_spacing(p, read.widest_s, config);
+    d = std::move(read.values);
     p.n_steps = static_cast<std::int64_t>(d.size() / (shots * receivers));
   } else {
     const Case& truth = *p.truth;

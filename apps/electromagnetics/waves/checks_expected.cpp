@@ -103,18 +103,40 @@ void add_monitors(const CaseOptions& o, std::vector<Told>& out) {
   }
 }
 
+/// All that a port may have.
+std::vector<std::string> quantities_of(PortKind kind) {
+  std::vector<std::string> out{"impedance", "reference", "input_impedance", "vswr"};
+  if (kind == PortKind::mode) out.insert(out.end(), {"index", "beta"});
+  return out;
+}
+
+/// All that s_parameters may have: S by element, its derivatives, and what belongs to all of it.
+std::vector<std::string> quantities_of_s(const CaseOptions& o, bool many_frequencies) {
+  std::vector<std::string> channels, out{"S", "in", "out", "echo", "reference"};
+  if (many_frequencies) out.push_back("group_delay");
+  for (const PortOptions& p : o.ports)
+    for (const std::string& name : channel_names(p)) channels.push_back(name);
+  for (const std::string& to : channels)
+    for (const std::string& from : channels) {
+      const std::string element = "S_" + to + "_" + from;
+      out.push_back(element);
+      for (const std::string& by : o.scattering.derivatives) out.push_back(element + "_by_" + by);
+    }
+  return out;
+}
+
 void add_ports(const CaseOptions& o, std::vector<Told>& out) {
   const ScatteringOptions& s = o.scattering;
   const std::vector<double> f = s.all_frequencies();
   for (std::size_t i = 0; i < o.ports.size(); ++i) {
     const PortOptions& p = o.ports[i];
     const std::string key = item("port", i) + ".name";
-    out.push_back({p.name, f, key});
+    out.push_back({p.name, f, key, {}, quantities_of(p.kind)});
     if (p.kind == PortKind::mode)
       for (const std::string& name : channel_names(p)) out.push_back({name + "_mode", {}, key});
   }
   if (driven_names(o).empty()) return;
-  out.push_back({scattering_name, f, {}});
+  out.push_back({scattering_name, f, {}, {}, quantities_of_s(o, f.size() > 1)});
   if (!s.pairs.empty()) out.push_back({"s_mixed", f, {}});
   if (!s.joins.empty()) out.push_back({"s_joined", f, {}});
   for (std::size_t i = 0; i < s.compare.size(); ++i)

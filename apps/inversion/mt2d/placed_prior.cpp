@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <tuple>
 
 namespace tessera::apps::mt2d {
 namespace {
@@ -131,6 +132,22 @@ void check_prior(const data::Config& config, const InvertProblem& p) {
         data::ExitCode::input_invalid,
         {config.error(694, "prior.left", "the region has no extent along the section",
                       "prior.left below prior.right, m along the section")});
+  const inversion::CellPoints points = points_of(p.mesh);
+  const auto& [down, along] = std::tie(region.bounds[0], region.bounds[1]);
+  bool any = false;
+  for (std::size_t k = 0; k < points.at.size(); k += 2)
+    any = any || (points.at[k] > down[0] && points.at[k] < down[1] && points.at[k + 1] > along[0] &&
+                  points.at[k + 1] < along[1]);
+  if (!any)
+    throw data::InputError(
+        data::ExitCode::input_invalid,
+        {config.error(694, o.left || o.right ? "prior.left" : "prior.depth",
+                      fmt::format("the region, {:.4g} to {:.4g} m along the section and {:.4g} to "
+                                  "{:.4g} m below the ground, holds no cell of the mesh, which "
+                                  "reaches from {:.4g} to {:.4g} m and to {:.4g} m",
+                                  along[0], along[1], down[0], down[1], p.mesh.y.front(),
+                                  p.mesh.y.back(), p.mesh.depth.back()),
+                      "a region below the stations")});
   const inversion::SectionPrior prior = inversion::read_section_prior(*o.file);
   // Angles of faults and intrusions are those of regions of the prior's shape.
   const double aspect =

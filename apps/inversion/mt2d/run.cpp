@@ -206,7 +206,12 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
       const double seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       if (state.steps().iterations.size() > before) {
-        const inversion::Iteration& i = state.steps().iterations.back();
+        inversion::Iteration i = state.steps().iterations.back();
+        // Occam may end a step with the section of an earlier one: all of the row is of that.
+        if (state.by_occam) {
+          i.mu = state.occam.mu;
+          i.roughness = p.inversion->smoothing(state).roughness(state.occam.m);
+        }
         const StepRow row = note(i);
         to.log.info(fmt::format(
             "step {}: {}, roughness {:.4g}, weight {:.3g}, step length {:.2g}, {:.1f} s",

@@ -64,6 +64,11 @@ PriorCase read_case(const data::Config& config) {
            fmt::format("{}: log10_resistivity is {}, not [section, row, column] of real numbers",
                        o.sections.string(), to_string(c.sections.type)),
            "sections.h5 of inversion.sections");
+  if (s[1] < 4 || s[2] < 4)
+    refuse("data.sections",
+           fmt::format("sections of {} x {} cells: from 4 x 4 on one sees how far errors reach",
+                       s[1], s[2]),
+           "sections of more rows and columns");
   const auto part = [&](double share) {
     return std::max<Index>(1, static_cast<Index>(std::lround(share * static_cast<double>(s[0]))));
   };
@@ -150,9 +155,25 @@ std::size_t weights_of(const inversion::SectionPrior& p) {
   return n;
 }
 
-CheckReport check(const PriorCase& c) {
+/// Standard deviations of cells are known to a tenth from 50 sections.
+constexpr Index enough_to_test = 50;
+
+CheckReport check(const PriorCase& c, const data::Config& config) {
   const Shape& s = c.sections.type.shape;
+  std::vector<data::Diagnostic> findings;
+  if (c.test < enough_to_test) {
+    findings.push_back(config.error(
+        695, "data.test",
+        fmt::format("{} sections are held out: bands and doubts of sections with this prior come "
+                    "from what they show, and want {} at least",
+                    c.test, enough_to_test),
+        fmt::format(
+            "more sections, or data.test = {:.2g}",
+            std::min(0.5, static_cast<double>(enough_to_test) / static_cast<double>(s[0])))));
+    findings.back().severity = data::Severity::warning;
+  }
   return {
+      .findings = std::move(findings),
       .lines = {
           fmt::format(
               "{} sections of {} x {} cells: {} to learn from, {} for validation, {} for the test",
@@ -334,7 +355,7 @@ PreparedCase prepare(const AppContext& context) {
   const auto c = std::make_shared<const PriorCase>(read_case(context.config));
   return {.precision = "float32",
           .inputs = c->inputs,
-          .check = [c] { return check(*c); },
+          .check = [c, config = context.config] { return check(*c, config); },
           .estimate = [c, run = context.options] { return estimate(*c, run); },
           .run = [c](RunContext& to) { return run(to, *c); }};
 }

@@ -4,12 +4,21 @@
 #include "tessera/autodiff/error.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace tessera::inversion {
 
 double Loss::value(double r) const {
   const double a = std::abs(r);
   return kind == Kind::l2 || a <= corner ? r * r : corner * (2 * a - corner);
+}
+
+// E[r^2; |r| < c] = erf(c/sqrt 2) - 2 c phi(c),  E[|r|; |r| > c] = 2 phi(c).
+double Loss::expected() const {
+  if (kind == Kind::l2) return 1;
+  const double c = corner, phi = std::exp(-c * c / 2) / std::sqrt(2 * std::numbers::pi);
+  return std::erf(c / std::numbers::sqrt2) + 2 * c * phi -
+         c * c * std::erfc(c / std::numbers::sqrt2);
 }
 
 double Loss::weight(double r) const {

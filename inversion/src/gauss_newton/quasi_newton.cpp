@@ -12,14 +12,18 @@
 namespace tessera::inversion {
 namespace {
 
-/// Half the gradient of Phi: Q (m - mean) - J^T W r.
-Eigen::VectorXd half_gradient(const InverseProblem& p, const GaussianPrior& prior,
-                              const SearchState& s) {
+/// Half the gradient of the misfit, -J^T W r.
+Eigen::VectorXd half_gradient_of_data(const InverseProblem& p, const SearchState& s) {
   std::vector<double> weighted(s.residual.size());
   for (std::size_t i = 0; i < weighted.size(); ++i)
     weighted[i] = p.loss.weight(s.residual[i]) * s.residual[i] / p.sigma[i];
   const std::vector<double> pulled = linearized(p.forward, s.m).transposed_times(weighted);
-  Eigen::VectorXd g = times(prior.precision, view(s.m) - view(prior.mean)) - view(pulled);
+  return -view(pulled);
+}
+/// Of Phi: Q (m - mean) more. Priors may change from step to step.
+Eigen::VectorXd half_gradient(const InverseProblem& p, const GaussianPrior& prior,
+                              const std::vector<double>& m, const Eigen::VectorXd& of_data) {
+  Eigen::VectorXd g = times(prior.precision, view(m) - view(prior.mean)) + of_data;
   for (std::size_t k = 0; k < p.fixed.size(); ++k)
     if (p.fixed[k]) g[static_cast<Eigen::Index>(k)] = 0;
   return g;
@@ -32,7 +36,8 @@ QuasiNewtonState begin_quasi_newton(const InverseProblem& p, const GaussianPrior
   QuasiNewtonState out;
   static_cast<StepState&>(out) = begin_gauss_newton(p, prior, start);
   if (!out.ended)
-    out.gradient = to_vector(half_gradient(p, prior, search_state(p, prior, out.m, out.predicted)));
+    out.gradient =
+        to_vector(half_gradient_of_data(p, search_state(p, prior, out.m, out.predicted)));
   return out;
 }
 
@@ -47,7 +52,7 @@ void step_quasi_newton(const InverseProblem& p, const GaussianPrior& prior,
     return end(Reason::iteration_limit);
   const SearchState here = search_state(p, prior, state.m, state.predicted);
   const SparseFactor q(prior.precision, p.fixed, "quasi_newton");
-  const Eigen::VectorXd g = view(state.gradient);
+  const Eigen::VectorXd g = half_gradient(p, prior, state.m, view(state.gradient));
   Eigen::VectorXd d = -g;
   if (!(g.dot(Eigen::VectorXd(q.solve(g))) / 2 > options.tolerance)) return end(Reason::converged);
   using Vector = Eigen::VectorXd;
@@ -65,15 +70,15 @@ void step_quasi_newton(const InverseProblem& p, const GaussianPrior& prior,
   struct Trial {
     double step;
     SearchState at;
-    Vector g;
+    Vector of_data, g;
   };
   std::vector<Trial> tried;
   const auto phi = [&](double a) {
     SearchState at = evaluate(p, prior, to_vector(view(here.m) + a * d));
     if (!std::isfinite(at.objective)) return std::pair(at.objective, std::nan(""));
-    Vector at_g = half_gradient(p, prior, at);
+    Vector of_data = half_gradient_of_data(p, at), at_g = half_gradient(p, prior, at.m, of_data);
     const std::pair<double, double> out(at.objective, 2 * d.dot(at_g));
-    tried.push_back({a, std::move(at), std::move(at_g)});
+    tried.push_back({a, std::move(at), std::move(of_data), std::move(at_g)});
     return out;
   };
   const double longest = options.max_change / largest;
@@ -100,7 +105,7 @@ void step_quasi_newton(const InverseProblem& p, const GaussianPrior& prior,
                               .forwards = found.evaluations});
   state.m = taken->at.m;
   state.predicted = taken->at.predicted;
-  state.gradient = to_vector(taken->g);
+  state.gradient = to_vector(taken->of_data);
   if (here.objective - taken->at.objective <= 1e-13 * here.objective) end(Reason::converged);
 }
 

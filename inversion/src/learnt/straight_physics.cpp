@@ -181,12 +181,15 @@ std::vector<ExpectedCost> expected_costs(const InverseProblem& problem, const Le
   const std::size_t pixels = model.n_pixels();
   if (held_out.empty()) return {};
   const double n = static_cast<double>(problem.data.size());
-  const MatrixXd j = weighted_jacobian(problem, model.map().predict(x));
+  // Another loss than squares is, of errors that are normal, one of w r^2.
+  const double w = problem.loss.expected();
+  const MatrixXd j = std::sqrt(w) * weighted_jacobian(problem, model.map().predict(x));
   const LearntModel codes = without_pixels(model);
   const Matrix k = from_left(
       to_matrix(j),
       linearized(codes.map(), {x.begin() + static_cast<std::ptrdiff_t>(pixels), x.end()}));
-  MatrixXd g = MatrixXd::Identity(j.rows(), j.rows()), v = g + view(k) * view(k).transpose();
+  const MatrixXd one = MatrixXd::Identity(j.rows(), j.rows());
+  MatrixXd g = w * one, v = one + view(k) * view(k).transpose();
   if (pixels > 0) {
     Matrix a = from_left(to_matrix(j), linear_map(model.pixels));
     const SparseFactor factor(corner(prior.precision, pixels), {}, "invert_learnt");

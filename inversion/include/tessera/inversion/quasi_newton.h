@@ -17,7 +17,7 @@ struct QuasiNewtonOptions {
   double max_change = 2.0;  ///< no parameter moves further in one step
 };
 struct QuasiNewtonState : StepState {
-  std::vector<double> gradient;  ///< of Phi / 2
+  std::vector<double> gradient;  ///< of half the misfit
   std::vector<std::vector<double>> moves,
       bends;  ///< changes of m, and of the gradient; oldest first
 };
