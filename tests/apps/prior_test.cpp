@@ -77,8 +77,8 @@ TEST_F(Prior, WhatCannotBeLearntIsRefused) {
   write_sections("s.h5", 40, 2, 16);
   EXPECT_TRUE(holds(tessera({"check", "case.toml", "--set", "network.widths=[4]"}).err, "4 x 4"));
   write_sections("s.h5", 40, 8, 16);
-  EXPECT_TRUE(holds(tessera({"check", "case.toml", "--set", "training.batch=16"}).err,
-                    "warning E0695"));
+  EXPECT_TRUE(
+      holds(tessera({"check", "case.toml", "--set", "training.batch=16"}).err, "warning E0695"));
   Outcome o = tessera({"check", "case.toml", "--set", "network.widths=[4, 4, 4, 4]"});
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "8 rows 4 times")) << o.err;

@@ -25,12 +25,7 @@ namespace {
 using Numbers = std::vector<double>;
 
 /// Random numbers of a run, by what they are for.
-enum Stream : std::uint64_t {
-  of_starts = 17,
-  of_mass = 19,
-  of_chains = 20,
-  first_chain = 1000
-};
+enum Stream : std::uint64_t { of_starts = 17, of_mass = 19, of_chains = 20, first_chain = 1000 };
 
 inversion::Nuts chain_of(const SampleProblem& p, const inversion::LogDensity& density,
                          const inversion::Metric& metric, std::size_t k) {

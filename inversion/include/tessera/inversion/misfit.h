@@ -16,7 +16,7 @@ struct Loss {
 
   double value(double r) const;
   double weight(double r) const;  ///< value'(r) / (2 r): the factor of reweighted least squares
-  double expected() const;       ///< of a standard normal r: 1 for l2
+  double expected() const;        ///< of a standard normal r: 1 for l2
   double newton_weight(double r) const;  ///< value''(r) / 2: the same of Newton's method
 };
 
