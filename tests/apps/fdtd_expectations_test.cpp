@@ -12,8 +12,8 @@ namespace {
 
 class FdtdExpectations : public Fdtd {};
 
-TEST_F(FdtdExpectations, AnExpectationIsAboutAResultThatThereWillBe) {
-  const std::string ports = R"(app = "electromagnetics.fdtd"
+/// A guide of 20 mm with a port at each end, 36 mm apart.
+const char* const kGuide = R"(app = "electromagnetics.fdtd"
 [grid]
 size = ["80 mm", "20 mm", "0 mm"]
 cell = "1 mm"
@@ -44,10 +44,12 @@ position = ["0 mm", "0 mm", "0 mm"]
 size = ["0 mm", "20 mm", "0 mm"]
 frequencies = ["12 GHz"]
 )";
+
+TEST_F(FdtdExpectations, AnExpectationIsAboutAResultThatThereWillBe) {
   const auto check = [&](const std::string& monitor, const std::string& frequency,
                          const std::string& excite = "all") {
-    write("case.toml", ports + "[[expect]]\nmonitor = \"" + monitor + "\"\nfrequency = \"" +
-                           frequency + "\"\nvalue = 1\ntolerance = 1e300\n");
+    write("case.toml", std::string(kGuide) + "[[expect]]\nmonitor = \"" + monitor +
+                           "\"\nfrequency = \"" + frequency + "\"\nvalue = 1\ntolerance = 1e300\n");
     return tessera({"check", "case.toml", "--set", "run.excite=" + excite, "--set",
                     excite == "all" ? "title=all" : "s_parameters.array=[]"});
   };
@@ -85,6 +87,20 @@ frequencies = ["12 GHz"]
     EXPECT_TRUE(holds(none.err, "E0625: there is no monitor '" + std::string(name) + "'"))
         << none.err;
   }
+}
+
+// beta of TE10 rises by 104 rad/m from 11 to 15 GHz: 214 degrees over the guide, which are -146.
+TEST_F(FdtdExpectations, DelaysOfCoarseFrequenciesAreDoubted) {
+  write("case.toml", kGuide);
+  const auto told = [&](const char* upper) {
+    const Outcome o =
+        tessera({"run", "case.toml", "--output", "run", "--force", "--set",
+                 std::string("s_parameters.frequencies=[\"11 GHz\", \"") + upper + "\"]"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return holds(read("run/log.txt"), "group_delay may lack whole turns");
+  };
+  EXPECT_TRUE(told("15 GHz"));
+  EXPECT_FALSE(told("11.5 GHz"));
 }
 
 }  // namespace
