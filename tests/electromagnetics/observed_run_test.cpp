@@ -6,6 +6,7 @@
 
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/monitors.h"
 #include "yee_everything.h"
@@ -213,6 +214,29 @@ TEST_F(ObservedRuns, RefuseWhatTheyCannotKeep) {
     EXPECT_EQ(e.steps, 128);
     EXPECT_EQ(e.bytes, 3 * 128 * 8);
   }
+}
+
+/// In the third of four blocks; the next call is whole.
+TEST_F(ObservedRuns, EndWhereWhatComesBeforeABlockThrows) {
+  struct Ended {};
+  const YeeModel m = scene(0);
+  const auto derivative = [&](const ObservedRun& run) {
+    return jvp([&](const Tensor& strength) { return run.values({}, strength)[0]; }, full({2}, 1.0),
+               full({2}, 1.0));
+  };
+  int blocks = 0;
+  const ObservedRun run(m, sources(m, 0), {transforms(m)}, n_steps, {.before_block = [&] {
+                          if (++blocks == 3) throw Ended();
+                        }});
+  EXPECT_THROW(run.values({}, {}), Ended);
+  EXPECT_EQ(blocks, 3);
+  blocks = 0;
+  EXPECT_THROW(derivative(run), Ended);
+  const auto [value, slope] = derivative(run);
+  const auto [plain, plain_slope] =
+      derivative(ObservedRun(m, sources(m, 0), {transforms(m)}, n_steps));
+  EXPECT_EQ(value.to_vector<c128>(), plain.to_vector<c128>());
+  EXPECT_EQ(slope.to_vector<c128>(), plain_slope.to_vector<c128>());
 }
 
 }  // namespace

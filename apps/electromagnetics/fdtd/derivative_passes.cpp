@@ -64,8 +64,8 @@ std::vector<T> where_told(std::vector<T> slopes, const std::vector<T>& own) {
 }
 
 /// Elements of S by names.
-double add_scattering(const Case& c, MonitorResult& s, const std::string& name, const Tensor& value,
-                      const Tensor& slope) {
+double add_scattering(const Case& c, const MonitorResult& s, const std::string& name,
+                      const Tensor& value, const Tensor& slope, Pass& out) {
   const std::size_t columns = s.coordinates[1].values.size(), rows = c.channels.size();
   const auto own = std::get<std::vector<std::complex<double>>>(s.find("S")->values);
   const std::vector<std::complex<double>> all = where_told(slope.to_vector<c128>(), own);
@@ -76,19 +76,19 @@ double add_scattering(const Case& c, MonitorResult& s, const std::string& name, 
       for (std::size_t f = 0; f < frequencies; ++f)
         one.push_back(all[(f * rows + i) * columns + j]);
       const auto from = static_cast<std::size_t>(s.coordinates[1].values[j]) - 1;
-      s.quantities.push_back(
-          {element_name(c.channels[i].name, c.channels[from].name) + "_by_" + name,
-           per_unit("1", unit_of(c, name)),
-           "derivative in " + name,
-           {frequencies},
-           std::move(one)});
+      out.emplace_back(
+          s.name, Quantity{element_name(c.channels[i].name, c.channels[from].name) + "_by_" + name,
+                           per_unit("1", unit_of(c, name)),
+                           "derivative in " + name,
+                           {frequencies},
+                           std::move(one)});
     }
   return apart(own, value.to_vector<c128>());
 }
 
 /// One figure of a monitor; what its value is apart, over the largest.
-double add_figure(const Case& c, MonitorResult& r, const MovedFigure& f, const std::string& name,
-                  const Tensor& value, const Tensor& slope) {
+double add_figure(const Case& c, const MonitorResult& r, const MovedFigure& f,
+                  const std::string& name, const Tensor& value, const Tensor& slope, Pass& out) {
   const Quantity& of = *r.find(f.name);
   Quantity by{f.name + "_by_" + name,
               per_unit(of.units, unit_of(c, name)),
@@ -102,11 +102,11 @@ double add_figure(const Case& c, MonitorResult& r, const MovedFigure& f, const s
         off = apart(own, value.to_vector<T>()), most = largest_of(own);
       },
       of.values);
-  r.quantities.push_back(std::move(by));
+  out.emplace_back(r.name, std::move(by));
   return most > 0 ? off / most : 0;
 }
 
-MonitorResult* find_result(Results& results, const std::string& name) {
+const MonitorResult* find_result(const Results& results, const std::string& name) {
   const auto found = std::find_if(results.begin(), results.end(),
                                   [&](const MonitorResult& r) { return r.name == name; });
   return found == results.end() ? nullptr : &*found;
@@ -117,19 +117,20 @@ bool asks(const std::vector<std::string>& names, const std::string& name) {
 }
 
 /// The pass of one name.
-void differentiate_in(const std::string& name, std::size_t number, const MonitoredCase& made,
-                      MovedRuns& runs, data::Log& log, Results& results) {
+Pass differentiate_in(const std::string& name, std::size_t number, const MonitoredCase& made,
+                      MovedRuns& runs, data::Log& log, const Results& results) {
   const Case& c = made.c;
   std::vector<double> way(c.derivatives->names.size(), 0.0);
   way[number] = 1;
   const auto [values, slopes] = jvp([&](const Tensor& p) { return runs.values(p); },
                                     zeros({static_cast<Index>(way.size())}), tensor(way));
+  Pass out;
   double off = 0;
   std::size_t next = 0;
   if (runs.with_scattering()) {
-    if (MonitorResult* s = find_result(results, scattering_name);
+    if (const MonitorResult* s = find_result(results, scattering_name);
         s && asks(c.options.scattering.derivatives, name))
-      off = add_scattering(c, *s, name, values[next], slopes[next]);
+      off = add_scattering(c, *s, name, values[next], slopes[next], out);
     ++next;
   }
   for (const MovedFigure& f : runs.figures()) {
@@ -139,7 +140,7 @@ void differentiate_in(const std::string& name, std::size_t number, const Monitor
       off = std::max(
           off,
           add_figure(c, *find_result(results, m.options().name + (run.empty() ? "" : "." + run)), f,
-                     name, values[next], slopes[next]));
+                     name, values[next], slopes[next], out));
     ++next;
   }
   if (off > kApart)
@@ -148,6 +149,27 @@ void differentiate_in(const std::string& name, std::size_t number, const Monitor
         "faces across the grid have tensors, which what moves is taken without, shares of media "
         "with losses or poles are rounded to 1/64 in runs, or these had float32",
         name, off));
+  return out;
+}
+
+/// Adds to results what passes have found.
+void add_passes(const std::vector<Pass>& ended, Results& results) {
+  for (const Pass& pass : ended)
+    for (const auto& [name, quantity] : pass) {
+      const auto to = std::find_if(results.begin(), results.end(),
+                                   [&](const MonitorResult& r) { return r.name == name; });
+      if (to == results.end())
+        throw Error("[checkpoint] has derivatives of '" + name + "', which is no result");
+      to->quantities.push_back(quantity);
+    }
+}
+
+/// A stop within a pass.
+struct Stopped {};
+
+/// Of a quantity of a pass in a checkpoint.
+std::string pass_prefix(std::size_t pass, std::size_t quantity) {
+  return fmt::format("pass/{}/{}/", pass, quantity);
 }
 
 /// Runs that drive more than they may hold of it.
@@ -213,31 +235,90 @@ void check_passes(const MonitoredCase& made, const data::Config& config) {
   }
 }
 
+void save_passes(const std::vector<Pass>& ended, data::Checkpoint& out) {
+  std::vector<std::uint64_t> counts;
+  for (std::size_t p = 0; p < ended.size(); ++p) {
+    counts.push_back(ended[p].size());
+    for (std::size_t q = 0; q < ended[p].size(); ++q) {
+      const auto& [result, quantity] = ended[p][q];
+      const std::string prefix = pass_prefix(p, q);
+      out.put(prefix + "result", result);
+      out.put(prefix + "name", quantity.name);
+      out.put(prefix + "units", quantity.units);
+      out.put(prefix + "long_name", quantity.long_name);
+      out.put(prefix + "shape", quantity.shape);
+      if (const auto* real = std::get_if<std::vector<double>>(&quantity.values))
+        out.put(prefix + "real", *real);
+      else
+        out.put(prefix + "complex", std::get<std::vector<std::complex<double>>>(quantity.values));
+    }
+  }
+  out.put("passes", std::move(counts));
+}
+
+std::vector<Pass> load_passes(const data::Checkpoint& in) {
+  std::vector<Pass> ended;
+  if (!in.has("passes")) return ended;
+  const auto& counts = in.array<std::uint64_t>("passes");
+  for (std::size_t p = 0; p < counts.size(); ++p) {
+    Pass& pass = ended.emplace_back();
+    for (std::size_t q = 0; q < counts[p]; ++q) {
+      const std::string prefix = pass_prefix(p, q);
+      Quantity quantity{in.text(prefix + "name"),
+                        in.text(prefix + "units"),
+                        in.text(prefix + "long_name"),
+                        in.array<std::uint64_t>(prefix + "shape"),
+                        {}};
+      if (in.has(prefix + "real"))
+        quantity.values = in.array<double>(prefix + "real");
+      else
+        quantity.values = in.array<std::complex<double>>(prefix + "complex");
+      pass.emplace_back(in.text(prefix + "result"), std::move(quantity));
+    }
+  }
+  return ended;
+}
+
 data::ExitCode differentiate_in_passes(RunContext& context, const MonitoredCase& made,
-                                       const std::vector<std::int64_t>& steps, Results& results) {
+                                       const std::vector<std::int64_t>& steps,
+                                       std::vector<Pass>& ended, const std::function<void()>& save,
+                                       Results& results) {
   if (!made.c.derivatives) return data::ExitCode::ok;
   const std::vector<std::string>& names = made.c.derivatives->names;
+  if (!ended.empty())
+    context.log.info(
+        fmt::format("{} of {} passes of derivatives had ended", ended.size(), names.size()));
   data::Progress progress({.style = context.progress_style,
                            .phase = "derivatives",
                            .unit = "passes",
                            .total = names.size(),
+                           .already_done = ended.size(),
                            .heartbeat = context.folder.heartbeat_json()});
-  std::optional<MovedRuns> runs;
+  const auto heed_stop = [&] {
+    progress.update(ended.size());
+    if (context.stop.poll() != data::StopReason::none) throw Stopped();
+  };
   try {
-    const auto own = steps.begin() + static_cast<std::ptrdiff_t>(made.references());
-    runs.emplace(made, std::vector<std::int64_t>(own, steps.end()));
+    std::optional<MovedRuns> runs;
+    while (ended.size() < names.size()) {
+      heed_stop();
+      const std::size_t k = ended.size();
+      const auto own = steps.begin() + static_cast<std::ptrdiff_t>(made.references());
+      if (!runs) runs.emplace(made, std::vector<std::int64_t>(own, steps.end()), heed_stop);
+      ended.push_back(differentiate_in(names[k], k, made, *runs, context.log, results));
+      save();
+      progress.update(ended.size());
+      context.log.info(
+          fmt::format("derivatives in {}: pass {} of {}", names[k], k + 1, names.size()));
+    }
   } catch (const em::CurrentsTooLarge& e) {
     refuse_currents(e);
-  }
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    if (context.stop.poll() != data::StopReason::none) {
-      progress.finish("stopped");
-      return data::ExitCode::stopped_resumable;
-    }
-    differentiate_in(names[k], k, made, *runs, context.log, results);
-    progress.update(k + 1);
+  } catch (const Stopped&) {
+    progress.finish("stopped");
+    return data::ExitCode::stopped_resumable;
   }
   progress.finish();
+  add_passes(ended, results);
   return data::ExitCode::ok;
 }
 

@@ -66,6 +66,8 @@ class Monitor {
                              const std::function<bool(double)>&) {
     return true;
   }
+  /// Whether that has been done, for the run as it stands.
+  virtual bool is_differentiated() const { return true; }
   virtual MonitorResult result() const = 0;
   /// Takes off the fields of the same monitor of a run that has ended.
   virtual void take_off(const Monitor&) {}

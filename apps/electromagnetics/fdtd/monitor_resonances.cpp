@@ -58,16 +58,28 @@ class ResonanceMonitor : public Monitor {
  public:
   ResonanceMonitor(const Case& c, const MonitorOptions& o)
       : ResonanceMonitor(c, o, from_end_of_sources(c, o)) {}
-  void observe(const em::Records& r) override { record_.add(r, samples_); }
+  void observe(const em::Records& r) override {
+    record_.add(r, samples_);
+    derivatives_ = Tensor();
+  }
   bool differentiate(std::int64_t n_steps, const em::GridCut& cut,
                      const std::function<bool(double)>& go_on) override;
+  bool is_differentiated() const override {
+    return options_.derivatives.empty() || derivatives_.defined();
+  }
   MonitorResult result() const override;
   void save(data::Checkpoint& c, const std::string& prefix) const override {
     c.put(prefix + "time", record_.time_s());
     c.put(prefix + "values", record_.values());
+    if (derivatives_.defined()) c.put(prefix + "derivatives", derivatives_.to_vector());
   }
   void load(const data::Checkpoint& c, const std::string& prefix) override {
     record_.restore(c.array<double>(prefix + "time"), c.array<double>(prefix + "values"));
+    if (c.has(prefix + "derivatives"))
+      derivatives_ = tensor(
+          c.array<double>(prefix + "derivatives"),
+          {static_cast<Index>(options_.derivatives.size()), static_cast<Index>(components_.size()),
+           static_cast<Index>(record_.time_s().size())});
   }
   std::int64_t bytes(std::int64_t n_steps) const override;
   bool keeps(std::int64_t n) const override { return record_.kept()(n); }

@@ -31,8 +31,9 @@ bool has_figures(const Monitor& m) {
 
 }  // namespace
 
-MovedRuns::MovedRuns(const MonitoredCase& made, const std::vector<std::int64_t>& steps)
-    : made_(made) {
+MovedRuns::MovedRuns(const MonitoredCase& made, const std::vector<std::int64_t>& steps,
+                     std::function<void()> before_block)
+    : made_(made), before_block_(std::move(before_block)) {
   for (std::size_t k = 0; k < steps.size(); ++k) runs_.push_back(make(k, steps[k]));
 }
 
@@ -73,7 +74,8 @@ MovedRuns::Run MovedRuns::make(std::size_t number, std::int64_t steps) const {
     }
   em::YeeModel model = make_model(exact);
   model.mixed = made_.c.derivatives->media.edges;
-  return {em::ObservedRun(std::move(model), sources, std::move(observations), steps),
+  return {em::ObservedRun(std::move(model), sources, std::move(observations), steps,
+                          {.before_block = before_block_}),
           std::move(monitors), std::move(moved), own};
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ struct MovedFigure {
 /// In float64, with media, sources and what waves refer to as Case::derivatives has them.
 class MovedRuns {
  public:
-  /// Of a case that has derivatives, for runs of so many steps each.
-  MovedRuns(const MonitoredCase& made, const std::vector<std::int64_t>& steps);
+  /// Of a case that has derivatives, for runs of so many steps each. `before_block` as of
+  /// ObservedRun.
+  MovedRuns(const MonitoredCase& made, const std::vector<std::int64_t>& steps,
+            std::function<void()> before_block);
 
   /// Whether S is the first of the values.
   bool with_scattering() const;
@@ -50,6 +53,7 @@ class MovedRuns {
                    const Tensor& change, std::vector<Tensor>& out);
 
   const MonitoredCase& made_;
+  std::function<void()> before_block_;
   std::vector<Run> runs_;
   std::vector<MovedFigure> figures_;
 };

@@ -104,6 +104,7 @@ class Stepping {
     if (auto loaded = data::load_newest_checkpoint(checkpoints, load)) {
       for (const auto& w : loaded->warnings) context_.log.warning(data::to_string(w));
       now_->restore(loaded->checkpoint);
+      passes_ = load_passes(loaded->checkpoint);
       for (std::size_t k = 0; k <= now_->number; ++k) take_reference_off(k);
       ended_ = ended_runs(loaded->checkpoint);
       context_.log.info(fmt::format("going on from {} at step {}{}",
@@ -144,6 +145,7 @@ class Stepping {
     const auto begin = std::chrono::steady_clock::now();
     const std::int64_t begin_step = s.run->step();
     bool grown = false;
+    if (!s.has_ended()) passes_.clear();  // they are of a nearer end
     while (!s.has_ended()) {
       const std::int64_t to_check = s.end.check_steps - s.run->step() % s.end.check_steps,
                          piece = std::max<std::int64_t>(
@@ -179,9 +181,11 @@ class Stepping {
     metrics_->sync();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    // What `resume --set run.stop...` goes on from; steps that are made anew in less time need no
-    // file of all fields.
-    if (seconds > 10) save();
+    // What `resume --set run.stop...` and what differentiates go on from; other steps that are made
+    // anew in less time need no file of all fields.
+    const bool differentiates =
+        s.number + 1 == made_.runs() && (c_.derivatives || !c_.shape_derivatives.empty());
+    if (s.run->step() > begin_step && (seconds > 10 || differentiates)) save();
     if (made_.runs() > 1) ended_.push_back(s.standing());
     context_.log.info(fmt::format(
         "{}{} steps, {:.4g} s of simulated time, {:.1f} Mcells/s",
@@ -191,6 +195,8 @@ class Stepping {
   }
 
   TimeLoop& now() { return *now_; }
+  /// Passes of derivatives that have ended.
+  std::vector<Pass>& passes() { return passes_; }
   /// Of each run.
   std::vector<std::int64_t> steps() const {
     if (made_.runs() == 1) return {now_->run->step()};
@@ -201,7 +207,9 @@ class Stepping {
   void save() {
     TimeLoop& s = *now_;
     s.metrics_bytes = metrics_->sync();
-    data::Checkpoint now = s.checkpoint(ended_);
+    data::Checkpoint now =
+        s.checkpoint({ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(s.number)});
+    if (!passes_.empty()) save_passes(passes_, now);
     save_fields(*s.run, context_.folder.checkpoints(), now);
     data::write_checkpoint(context_.folder.checkpoints(), now, context_.options.keep_checkpoints);
   }
@@ -238,6 +246,7 @@ class Stepping {
   Turns turns_;  // ends after the last run
   std::unique_ptr<TimeLoop> now_;
   std::vector<Standing> ended_;
+  std::vector<Pass> passes_;
   std::optional<data::MetricsFile> metrics_;
   data::Periodic periodic_{context_.options.checkpoint_every_s};
 };
@@ -267,12 +276,12 @@ void help_with_steps(HelpContext& with, MonitoredCase& made) {
 data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& results) {
   const Case& c = made.c;
   Stepping stepping(context, made);
+  const auto save = [&] { stepping.save(); };
   stepping.begin();
   while (stepping.next()) {
     if (const data::ExitCode code = stepping.step(); code != data::ExitCode::ok) return code;
     if (made.runs() > 1) continue;
-    if (const data::ExitCode code =
-            differentiate(context, made, *stepping.now().run, [&] { stepping.save(); });
+    if (const data::ExitCode code = differentiate(context, made, *stepping.now().run, save);
         code != data::ExitCode::ok)
       return code;
     break;
@@ -288,10 +297,7 @@ data::ExitCode step_case(RunContext& context, MonitoredCase& made, Results& resu
     results_of_run(context, made, k, static_cast<double>(steps[k]) * c.dt_s, results);
   add_port_results(made, context.log, results);
   add_arrays(made, context.log, results);
-  if (const data::ExitCode code = differentiate_in_passes(context, made, steps, results);
-      code != data::ExitCode::ok)
-    return code;
-  return data::ExitCode::ok;
+  return differentiate_in_passes(context, made, steps, stepping.passes(), save, results);
 }
 
 }  // namespace tessera::apps::fdtd

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "electromagnetics/fdtd/slopes.h"
 
+#include "tessera/data/log.h"
 #include "tessera/data/progress.h"
 #include "tessera/data/stop.h"
 
@@ -36,7 +37,6 @@ std::optional<std::size_t> monitor_of(const Bytes& told) {
 data::ExitCode differentiate(RunContext& context, const MonitoredCase& made, em::TimeDomain& run,
                              const std::function<void()>& save) {
   if (made.c.shape_derivatives.empty()) return data::ExitCode::ok;
-  save();
   const double count = static_cast<double>(made.c.shape_derivatives.size());
   data::Progress progress({.style = context.progress_style,
                            .phase = "derivatives",
@@ -46,7 +46,12 @@ data::ExitCode differentiate(RunContext& context, const MonitoredCase& made, em:
   double finished = 0;
   for (std::size_t m = 0; m < made.monitors.size(); ++m) {
     Monitor& monitor = *made.monitors[m];
-    if (!made.c.shape_derivatives.count(monitor.options().name)) continue;
+    const std::string& name = monitor.options().name;
+    if (!made.c.shape_derivatives.count(name)) continue;
+    if (monitor.is_differentiated()) {
+      finished += 1;
+      continue;
+    }
     const auto go_on = [&](double share) {
       progress.update(static_cast<std::uint64_t>(1000 * (finished + share) / count));
       return context.stop.poll() == data::StopReason::none;
@@ -62,7 +67,9 @@ data::ExitCode differentiate(RunContext& context, const MonitoredCase& made, em:
       progress.finish("stopped");
       return data::ExitCode::stopped_resumable;
     }
+    save();
     finished += 1;
+    context.log.info("derivatives of monitor '" + name + "' are there");
   }
   progress.finish();
   return data::ExitCode::ok;

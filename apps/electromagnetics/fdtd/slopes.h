@@ -12,7 +12,8 @@
 
 namespace tessera::apps::fdtd {
 
-/// Those of all monitors. One that is stopped begins them anew when it is resumed.
+/// Those of all monitors that have none yet; calls `save` after each. Those of one that is stopped
+/// begin anew when the run is resumed.
 data::ExitCode differentiate(RunContext& context, const MonitoredCase& made,
                              electromagnetics::TimeDomain& run, const std::function<void()>& save);
 

@@ -76,7 +76,7 @@ ObservedRun::ObservedRun(YeeModel model, const std::vector<Injection>& sources,
     watched_.push_back({std::move(o), first});
     watched_.back().rows = rows_of(watched_.back().what);
   }
-  op_ = yee_op(std::move(model), options.cut);
+  op_ = yee_op(std::move(model), options.cut, options.before_block);
   const std::int64_t columns =
       std::max<std::int64_t>(1, op_->scheme.parts() * (op_->n_injected() + op_->n_recorded()));
   block_ = std::min(n_steps, std::clamp<std::int64_t>((std::int64_t{8} << 20) / columns, 1, 32));

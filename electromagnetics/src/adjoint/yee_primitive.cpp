@@ -71,6 +71,7 @@ struct YeeAdvance {
   template <class T>
   static void run(Inputs in, Outputs out, const Attributes* attr) {
     const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
+    if (op.before_steps) op.before_steps();
     const Index n = steps_of(name, in[1]->type()), size = op.scheme.state_size(),
                 rows = op.scheme.parts() * n;
     over_samples(op, in[0]->count() / size, [&](Index b) {
@@ -87,6 +88,7 @@ struct YeeAdvance {
   template <class T>
   static void run_transposed(Inputs in, Outputs out, const Attributes* attr) {
     const YeeOp& op = *tessera::get<YeeAttr>(attr).op;
+    if (op.before_steps) op.before_steps();
     const Index n = steps_of(transposed_name, in[1]->type()), size = op.scheme.state_size(),
                 rows = op.scheme.parts() * n;
     over_samples(op, in[0]->count() / size, [&](Index b) {
@@ -186,7 +188,7 @@ YeeOp::Columns columns_of(const std::vector<Edge>& driven, const std::vector<Edg
 
 }  // namespace
 
-YeeOpPtr yee_op(YeeModel model, GridCut cut) {
+YeeOpPtr yee_op(YeeModel model, GridCut cut, std::function<void()> before_steps) {
   const bool mixed = !model.mixed.edges.empty();
   if (mixed && !model.traced.empty())
     throw Error(
@@ -227,7 +229,8 @@ YeeOpPtr yee_op(YeeModel model, GridCut cut) {
            .channels = channels,
            .per_channel = {},
            .cut = cut,
-           .columns = columns_of(driven, design, recorded, channels, cut)};
+           .columns = columns_of(driven, design, recorded, channels, cut),
+           .before_steps = std::move(before_steps)};
   std::vector<double>* const of_design[] = {&op.unit, &op.coefficient, &op.per_channel};
   const std::vector<double>* const own[] = {&unit, &coefficient, &per_channel};
   for (std::size_t q = 0; q < 3; ++q)

@@ -24,6 +24,7 @@
 #include "tessera/electromagnetics/yee_primitive.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,9 @@ struct Observation {
 };
 
 struct ObservedRunOptions {
-  double most_bytes = 2e9;  ///< of what the sources inject in all steps
-  GridCut cut = {};         ///< as of yee_op
+  double most_bytes = 2e9;                  ///< of what the sources inject in all steps
+  GridCut cut = {};                         ///< as of yee_op
+  std::function<void()> before_block = {};  ///< what it throws ends `values`; null: nothing
 };
 /// That it is more.
 struct CurrentsTooLarge : Error {

@@ -41,6 +41,7 @@
 #include "tessera/electromagnetics/yee_scheme.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -63,6 +64,7 @@ struct YeeOp {
   struct Columns {
     std::vector<std::vector<std::int64_t>> injected, recorded, traced;
   } columns{};
+  std::function<void()> before_steps{};  ///< of each advance and each transposed one; null: nothing
 
   // Of all ranks.
   std::int64_t n_injected() const {
@@ -76,8 +78,9 @@ using YeeOpPtr = std::shared_ptr<const YeeOp>;
 /// Compiles the model, of this rank's slab with the lists of all: `injected` become the driven
 /// edges and `traced`, or `mixed`, the design edges. Throws Error for a nonlinear medium, whose
 /// step has no transpose, and where a traced edge is a conductor, lossy or dispersive: there its
-/// coefficient does not tell all of the medium.
-YeeOpPtr yee_op(YeeModel model, GridCut cut = {});
+/// coefficient does not tell all of the medium. What `before_steps` throws ends the work that takes
+/// steps.
+YeeOpPtr yee_op(YeeModel model, GridCut cut = {}, std::function<void()> before_steps = {});
 
 /// cb [design] from the relative inverse permittivity of the design edges [.., design]. With no
 /// argument those of the model.
