@@ -106,7 +106,7 @@ double add_figure(const Case& c, const MonitorResult& r, const MovedFigure& f,
   return most > 0 ? off / most : 0;
 }
 
-const MonitorResult* find_result(const Results& results, const std::string& name) {
+auto* find_result(auto& results, const std::string& name) {
   const auto found = std::find_if(results.begin(), results.end(),
                                   [&](const MonitorResult& r) { return r.name == name; });
   return found == results.end() ? nullptr : &*found;
@@ -156,10 +156,8 @@ Pass differentiate_in(const std::string& name, std::size_t number, const Monitor
 void add_passes(const std::vector<Pass>& ended, Results& results) {
   for (const Pass& pass : ended)
     for (const auto& [name, quantity] : pass) {
-      const auto to = std::find_if(results.begin(), results.end(),
-                                   [&](const MonitorResult& r) { return r.name == name; });
-      if (to == results.end())
-        throw Error("[checkpoint] has derivatives of '" + name + "', which is no result");
+      MonitorResult* const to = find_result(results, name);
+      if (!to) throw Error("[checkpoint] has derivatives of '" + name + "', which is no result");
       to->quantities.push_back(quantity);
     }
 }
