@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of inversion.mt2d that contradict each other, have no effect, or lie at the edge of theirs.
+#include "csv_columns.h"
 #include "mt2d_case.h"
 #include "tessera/inversion/survey_files.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -78,6 +80,19 @@ TEST_F(Mt2d, FixedPartsSayOneResistivityOfACell) {
       << said;
   EXPECT_EQ(code_of(fixed("-2 km", "1 km", "3") + fixed("0 km", "2 km", "3")), 0);
   EXPECT_EQ(code_of(fixed("-2 km", "0 km", "3") + fixed("0 km", "2 km", "300")), 0);
+}
+
+// Out of its target's reach Occam ends with the best section it has met, not with its last step.
+TEST_F(Mt2d, TheLastRowOfMetricsIsOfTheSectionThatIsLeft) {
+  make_case(
+      "[inversion]\ntarget_rms = 0.3\n[output]\npictures = false\n[posterior]\nmethod = "
+      "\"none\"\n");
+  EXPECT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 6);
+  const auto rms = csv_column(read("RUN/metrics.csv"), "rms");
+  ASSERT_GT(rms.size(), 4u);
+  EXPECT_NEAR(rms.back(), inversion::rms_of(inversion::read_survey(here() / "RUN/data.csv").data),
+              1e-4);  // digits of the table
+  EXPECT_LE(rms.back(), 1.0001 * *std::min_element(rms.begin(), rms.end()));
 }
 
 }  // namespace

@@ -120,14 +120,15 @@ TEST_F(Mt2d, KeysOfSmoothSectionsDoNothingInSampling) {
   make_soundings();
   make_sampling(here(),
                 "burn_in = 6\nsamples = 14\nchains = 2\nmethod = \"none\"\n"
-                "[model]\nsmooth_down = 2\ntear = [{points = [[\"0 m\", \"0 m\"], [\"0 m\", "
+                "[model]\nreference_resistivity = \"30 ohm*m\"\nsmooth_down = 2\ntear = [{points = "
+                "[[\"0 m\", \"0 m\"], [\"0 m\", "
                 "\"2 km\"]]}]\n[inversion]\nmethod = \"lbfgs\"\n"
                 "target_rms = 2\ndifferences = \"l1\"\nequations = \"data_space\"\n");
   const Outcome o = tessera({"check", "case.toml"});
   ASSERT_EQ(o.code, 0) << o.err;
   for (const char* key :
-       {"model.smooth_down", "model.tear", "inversion.method", "inversion.target_rms",
-        "inversion.differences", "inversion.equations", "posterior.method"})
+       {"model.reference_resistivity", "model.smooth_down", "model.tear", "inversion.method",
+        "inversion.target_rms", "inversion.differences", "inversion.equations", "posterior.method"})
     EXPECT_TRUE(holds(o.err, std::string(key) + " has no effect with task = \"sample\"")) << key;
 }
 
@@ -263,7 +264,12 @@ TEST_F(Mt2d, PriorsThatDoNotServeAreNamed) {
       << other;
   write_prior(here() / "prior.safetensors", true, 4, 2.3);
   write("alike.toml", four);
-  EXPECT_EQ(tessera({"check", "alike.toml"}).code, 0);
+  Outcome o = tessera({"check", "alike.toml"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_FALSE(holds(o.err, "E0696")) << o.err;  // half of it lies between the stations
+  o = tessera({"check", "alike.toml", "--set", "prior.left=2 km", "--set", "prior.right=6 km"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(holds(o.err, "E0696") && holds(o.err, "from -3000 to 3000 m")) << o.err;
 }
 
 // Beside a slope of 15 km rows of a mesh 20.5 km deep are 1.7 times as high below stations: the

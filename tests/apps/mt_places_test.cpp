@@ -78,6 +78,31 @@ TEST_F(Mt2d, DirectionsOfAListAreKept) {
   EXPECT_TRUE(holds(said, "E0683") && holds(said, "x of the files points 30 to 31")) << said;
 }
 
+// Phase tensors share two directions at right angles; a line tells which of them it crosses.
+TEST_F(Mt2d, OnePlaceDoesNotTellTheStrikeFromTheLine) {
+  const auto said_of = [&](const std::string& stations) {
+    write("f.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\noutput.pictures = false\n"
+          "output.pictures_of_stations = false\ndata.strike = \"30 deg\"\n"
+          "stations = {latitude = \"40 deg\", longitude = \"10 deg\", at = " +
+              stations +
+              "}\nfrequencies.at = [\"1 Hz\", \"5 Hz\", \"25 Hz\"]\nmesh = {goal = \"100 %\", "
+              "order = 1}\n"
+              "section.resistivity = \"100 ohm*m\"\n[[section.body]]\nresistivity = \"5 ohm*m\"\n"
+              "points = [[\"-1.5 km\", \"0.2 km\"], [\"0 km\", \"0.2 km\"], [\"0 km\", \"1 km\"], "
+              "[\"-1.5 km\", \"1 km\"]]\n");
+    EXPECT_EQ(tessera({"run", "f.toml", "--output", "F", "--force"}).code, 0);
+    write("c.toml",
+          "app = \"inversion.mt2d\"\ndata = {files = \"F/soundings\", estimate_strike = true}\n");
+    const Outcome o = tessera({"check", "c.toml"});
+    return o.out + o.err;
+  };
+  const std::string one = said_of("[\"-0.5 km\"]");
+  EXPECT_TRUE(holds(one, "E0683") && holds(one, "30.0") && holds(one, "120.0")) << one;
+  const std::string line = said_of("[\"-0.5 km\", \"0.5 km\"]");
+  EXPECT_TRUE(holds(line, "x was turned to 30.0 deg")) << line;
+}
+
 /// A table of stations 1 km apart with these elevations.
 std::string with_elevations(const std::vector<std::optional<double>>& elevation_m) {
   std::string out =

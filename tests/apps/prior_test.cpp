@@ -88,6 +88,10 @@ TEST_F(Prior, WhatCannotBeLearntIsRefused) {
   o = tessera({"check", "case.toml", "--set", "network.codes=1", "--set", "network.couplings=2"});
   EXPECT_EQ(o.code, 5);
   EXPECT_TRUE(holds(o.err, "E0693")) << o.err;
+  o = tessera({"check", "case.toml", "--set", "network.couplings=0"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(holds(o.err, "network.flow_width has no effect without network.couplings")) << o.err;
+  EXPECT_FALSE(holds(o.err, "flow_epochs")) << o.err;  // as it is by default
   write_sections("s.h5", 400, 8, 16, true);
   o = tessera({"run", "case.toml"});
   EXPECT_EQ(o.code, 4);

@@ -296,6 +296,24 @@ TEST(Stages, TheGridOfPmeStaysWhileTheBoxChanges) {
   EXPECT_EQ(of_stage.energy, of_grid.energy);
 }
 
+/// Frames of a rerun have boxes of their own, and in each the grid that fourierspacing asks for.
+TEST(Stages, TheGridOfPmeIsThatOfEachFrameOfARerun) {
+  const Case c = rigid_waters();
+  Stage s;
+  s.type = StageType::rerun;
+  s.exact = true;
+  s.nonbonded = rigid_water_forces;
+  const StageStart at = stage_start(s, c.system, c.frame, c.frame);
+  const ForceFunction rerun = stage_forces(s, at, c.frame.box);
+  for (const double edge : {1.1, 1.6, c.frame.box.edge[0][0]}) {
+    const Box box = rectangular_box({edge, edge, edge});
+    Forces of_rerun, of_frame;
+    rerun(c.frame.x_nm, box, of_rerun);
+    stage_forces(s, at, box)(c.frame.x_nm, box, of_frame);
+    EXPECT_EQ(of_rerun.energy, of_frame.energy) << edge;
+  }
+}
+
 TEST(Stages, GroupsAndRampsAreThoseOfTheBeginning) {
   const Case c = argon(3);
   Frame begin = c.frame;

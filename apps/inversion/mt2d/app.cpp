@@ -79,7 +79,7 @@ void doubt_keys_of_sampling(Doubts& doubts) {
   const auto unread = [&](const char* table, std::initializer_list<const char*> keys) {
     for (const char* key : keys) doubts.in_vain(table, key, true, "with task = \"sample\"");
   };
-  unread("model", {"smooth_along", "smooth_down", "tear"});
+  unread("model", {"smooth_along", "smooth_down", "tear", "reference_resistivity"});
   unread("inversion",
          {"method", "start", "differences", "equations", "target_rms", "roughness_weight"});
   unread("posterior", {"method"});
@@ -203,6 +203,7 @@ CheckReport check_invert(const data::Config& config, const Mt2dOptions& o, const
   const InvertProblem p = meshed(config, o, input);
   check_model(config, p);
   check_prior(config, p);
+  for (data::Diagnostic& d : doubts_of_region(config, p)) report.findings.push_back(std::move(d));
   for (std::string& line : describe(p)) report.lines.push_back(std::move(line));
   for (const auto* remarks : {&p.ground.remarks, &p.mesh.remarks})
     report.lines.insert(report.lines.end(), remarks->begin(), remarks->end());

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -93,16 +94,21 @@ void turn(std::vector<inversion::StationData>& stations, double strike_deg,
   }
 }
 
-/// Of the two directions that phase tensors share, the one that the line crosses more squarely.
-double across_line(double strike_deg, const std::vector<inversion::StationData>& stations) {
+/// Of the two directions that phase tensors share, the one that the line crosses more squarely;
+/// none where all stations stand at one place.
+std::optional<double> across_line(double strike_deg,
+                                  const std::vector<inversion::StationData>& stations) {
   std::vector<inversion::StationData> places;
   for (const inversion::StationData& d : stations) {
     places.push_back({d.station, {}});
     places.back().station.sounding = {};
     places.back().station.sounding.azimuth_deg = d.station.sounding.azimuth_deg;
   }
-  const double line = inversion::line_up(std::move(places)).azimuth_deg;
-  const auto crosses = [&](double a) { return std::abs(std::sin((a - line) / degrees)); };
+  const inversion::Survey line = inversion::line_up(std::move(places));
+  if (!(line.stations.front().distance_m < line.stations.back().distance_m)) return {};
+  const auto crosses = [&](double a) {
+    return std::abs(std::sin((a - line.azimuth_deg) / degrees));
+  };
   return crosses(strike_deg) >= crosses(strike_deg + 90) ? strike_deg : strike_deg + 90;
 }
 
@@ -289,7 +295,18 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
                          "data.strike, the direction along which the earth does not change"));
         return {};
       }
-      strike = across_line(found->strike_deg, stations);
+      const double along = found->strike_deg, across = std::fmod(along + 90, 180.0);
+      const auto chosen = across_line(along, stations);
+      if (!chosen) {
+        findings.push_back(config.error(
+            683, "data.estimate_strike",
+            fmt::format("phase tensors share {:.1f} and {:.1f} deg, and stations at one place make "
+                        "no line that tells which of them is the strike",
+                        along, across),
+            fmt::format("data.strike = \"{:.1f} deg\", or \"{:.1f} deg\"", along, across)));
+        return {};
+      }
+      strike = *chosen;
       turn(stations, strike, options);
       out.strike = fmt::format(
           "x was turned to {:.1f} deg, the strike of {} phase tensors that the line crosses "

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <tuple>
@@ -171,6 +172,22 @@ void check_prior(const data::Config& config, const InvertProblem& p) {
         data::ExitCode::input_invalid,
         {config.error(694, "prior.depth", e.what(), "a region that holds cells of the mesh")});
   }
+}
+
+std::vector<data::Diagnostic> doubts_of_region(const data::Config& config, const InvertProblem& p) {
+  if (!p.options.prior.file) return {};
+  const auto [left, right] = region_of(p).bounds[1];
+  const double first = p.ground.stations.y.front(), last = p.ground.stations.y.back();
+  const double sounded = std::max(0.0, std::min(right, last) - std::max(left, first));
+  if (sounded >= 0.5 * (right - left)) return {};
+  data::Diagnostic d = config.error(
+      696, left < first ? "prior.left" : "prior.right",
+      fmt::format("the prior's region, {:.4g} to {:.4g} m along the section, lies for the most "
+                  "part where there are no stations, which stand from {:.4g} to {:.4g} m",
+                  left, right, first, last),
+      "prior.left and prior.right about the stations; elsewhere its section is the prior alone");
+  d.severity = data::Severity::warning;
+  return {d};
 }
 
 }  // namespace tessera::apps::mt2d

@@ -11,6 +11,9 @@ namespace tessera::apps::mt2d {
 /// that says nothing of held-out sections, or a region without cells.
 void check_prior(const data::Config& config, const InvertProblem& p);
 
+/// E0696, a warning: a region that lies for the most part where there are no stations.
+std::vector<data::Diagnostic> doubts_of_region(const data::Config& config, const InvertProblem& p);
+
 /// Unknowns x are pixels, static shifts among them, then codes.
 struct PlacedPrior {
   inversion::LearntModel model;    ///< x -> ln ohm m of the cells, then static shifts

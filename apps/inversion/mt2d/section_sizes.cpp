@@ -67,6 +67,26 @@ class Column {
   std::vector<double> top_, least_, greatest_, sum_{0.0};
 };
 
+/// What fields get through beside the stations, as far as they reach, they reach through too: no
+/// less than `reach`.
+double reach_within(const SectionModel& model, const Ground& ground, double reach, double lowest_hz,
+                    std::size_t stride) {
+  for (double before = 0; before < reach;) {
+    before = reach;
+    const double left = ground.stations.y.front() - before,
+                 right = ground.stations.y.back() + before;
+    for (std::size_t k = 0; k < model.corners.size(); k += stride) {
+      const double y = model.corners[k][0];
+      if (!(y > left && y < right)) continue;
+      for (const double side : {-1e-6, 1e-6})
+        reach = std::max(
+            reach,
+            Column(model, ground, y + side * before).depth_of_skins(unseen / std::sqrt(lowest_hz)));
+    }
+  }
+  return reach;
+}
+
 std::vector<double> rising(std::vector<double> v) {
   std::sort(v.begin(), v.end());
   v.erase(std::unique(v.begin(), v.end()), v.end());
@@ -102,8 +122,9 @@ SectionSizes section_sizes(const SectionModel& model, const Ground& ground,
   };
   for (std::size_t k = 0; k < stations.size(); k += 1 + stations.size() / columns)
     look_down(Column(model, ground, stations[k]));
-  const double left = stations.front() - out.reach, right = stations.back() + out.reach;
   const std::size_t stride = 1 + model.corners.size() / (16 * columns);
+  out.reach = reach_within(model, ground, out.reach, lowest, stride);
+  const double left = stations.front() - out.reach, right = stations.back() + out.reach;
   for (std::size_t k = 0; k < model.corners.size(); ++k) {
     const double y = model.corners[k][0],
                  depth = model.corners[k][1] - (model.as_z ? depth_of(ground.line, y) : 0);

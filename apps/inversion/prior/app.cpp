@@ -7,6 +7,7 @@
 #include "inversion/prior/options.h"
 #include "inversion/prior/results.h"
 #include "inversion/section_file/section_file.h"
+#include "inversion/survey/input.h"
 #include "solvers/fitting/fit_state.h"
 #include "tessera/autodiff/dryrun.h"
 #include "tessera/autodiff/error.h"
@@ -172,6 +173,10 @@ CheckReport check(const PriorCase& c, const data::Config& config) {
             std::min(0.5, static_cast<double>(enough_to_test) / static_cast<double>(s[0])))));
     findings.back().severity = data::Severity::warning;
   }
+  const survey::IsChosen chosen = survey::chosen_in(config, prior_options());
+  for (const char* key : {"network.flow_width", "training.flow_epochs"})
+    if (c.options.couplings == 0 && chosen(key))
+      survey::doubt_in_vain(config, 693, key, "without network.couplings", findings);
   return {
       .findings = std::move(findings),
       .lines = {

@@ -4,6 +4,9 @@
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/molecular/parameters.h"
+#include "tessera/molecular/pme.h"
+
+#include <array>
 
 namespace tessera::molecular {
 namespace {
@@ -24,11 +27,15 @@ Tensor virial_of_jump(const System& s, const Nonbonded& truncated, const Tensor&
 }  // namespace
 
 ForceFunction exact_forces(const System& system, const Nonbonded& options, const Box& box) {
-  const PotentialEnergy u(system, options, box);
+  const auto grid_in = [options](const Box& b) {
+    return options.coulomb == Nonbonded::Coulomb::pme ? pme_grid(options, b) : std::array<int, 3>{};
+  };
   const Parameters p = parameters(system, ScaledFrom::rows);
   const bool jumps = is_periodic(box) && options.tail != Nonbonded::Tail::none &&
                      options.lj_modifier == Nonbonded::Modifier::none;
-  return [u, p, options, jumps](const std::vector<Vec3>& x_nm, const Box& b, Forces& out) {
+  return [=, u = PotentialEnergy(system, options, box), grid = grid_in(box)](
+             const std::vector<Vec3>& x_nm, const Box& b, Forces& out) mutable {
+    if (grid_in(b) != grid) u = PotentialEnergy(u.system(), options, b), grid = grid_in(b);
     const Tensor x = positions_of(x_nm), h = edges_of(b);
     out = Forces{};
     for (std::size_t k = 0; k < n_terms; ++k)
