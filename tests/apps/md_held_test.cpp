@@ -47,6 +47,32 @@ TEST_F(MdHeld, WhatStaysWhileTheBoxChangesIsTold) {
   EXPECT_TRUE(warns(argon(kPressed + flat + "freeze_x = \"resid 1\"\n"), kRest));
 }
 
+/// Masses that choices go by are those of the topology, of all keys.
+TEST_F(MdHeld, HeavyHydrogensAreChosenAsHydrogens) {
+  write("ch.top",
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nCT 12.011 0 A 0.34 0.4\nHC 1.008 0 A 0.25 0.1\n"
+        "[ moleculetype ]\nM 3\n[ atoms ]\n1 CT 1 M C 1\n2 HC 1 M H 1\n[ bonds ]\n1 2 1 0.109 "
+        "284512\n"
+        "[ system ]\nch\n[ molecules ]\nM 2\n");
+  write(
+      "ch.gro",
+      "ch\n4\n    1M        C    1   0.500   0.500   0.500\n"
+      "    1M        H    2   0.609   0.500   0.500\n    2M        C    3   1.200   1.200   1.200\n"
+      "    2M        H    4   1.309   1.200   1.200\n   2.0   2.0   2.0\n");
+  for (const char* key : {"posres", "freeze"})
+    for (const char* choice : {"mass < 2", "mass > 2"}) {
+      write("case.toml",
+            std::string("app = \"molecular.dynamics\"\ntopology = \"ch.top\"\n"
+                        "structure = \"ch.gro\"\ncoulombtype = \"none\"\nrvdw = \"0.9 nm\"\n"
+                        "dt = \"0.5 fs\"\nnsteps = 10\nhydrogen_mass = \"3 amu\"\n") +
+                key + " = \"" + choice + "\"\n");
+      const Outcome o = tessera({"check", "case.toml"});
+      EXPECT_EQ(o.code, 0) << key << choice << o.err;
+      EXPECT_TRUE(holds(o.out, key == std::string("posres") ? "2 atoms held" : "2 frozen"))
+          << key << choice << o.out;
+    }
+}
+
 /// Restraints of a topology count where the stage defines them.
 TEST_F(MdHeld, RestraintsOfTheStageCount) {
   write("held.top",

@@ -386,6 +386,7 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
                "pcoupl = \"monte-carlo\"\npcoupltype = \"semiisotropic\"\ncompressibility "
                "= [\"1 1/bar\", \"1 1/bar\", \"0 1/bar\"]\n"));
   silent(water("gen_vel = true\n"));
+  silent(water("fourier_grid = [24, 0, 0]\nfourierspacing = \"0.1 nm\"\n"));
   silent(water(""));
   silent(water("posres = \"heavy\"\nposres_k = \"10 kJ/mol/nm^2\"\n"));
   // Energies of all kinds of stages read what is given for all.

@@ -270,6 +270,11 @@ TEST_F(Mdp, NumbersOfGridPointsHoldForTheirEdges) {
   EXPECT_NE(made("fourier-nz = 64\n").find("fourier_grid = [0, 0, 64]"), std::string::npos);
   EXPECT_NE(made("fourier_nx = 32\nfourier_ny = 32\n").find("fourier_grid = [32, 32, 0]"),
             std::string::npos);
+  const std::string one = made("fourier-nx = 10\nfourierspacing = 0.3\n");
+  EXPECT_NE(one.find("fourier_grid = [10, 0, 0]"), std::string::npos);
+  EXPECT_NE(one.find("fourierspacing = \"0.3 nm\""), std::string::npos) << one;
+  EXPECT_EQ(made("fourier-nx = 64\nfourier-ny = 64\nfourier-nz = 64\n").find("fourierspacing"),
+            std::string::npos);
   EXPECT_EQ(made("fourier-nx = 0\n").find("fourier_grid"), std::string::npos);
 }
 

@@ -202,21 +202,26 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
     while (!state.ended()) {
       const auto begin = std::chrono::steady_clock::now();
       const std::size_t before = state.steps().iterations.size();
+      const std::vector<double> model = state.steps().m;
       p.inversion->step(state);
       const double seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      if (state.steps().iterations.size() > before) {
-        inversion::Iteration i = state.steps().iterations.back();
-        // Occam may end a step with the section of an earlier one: all of the row is of that.
+      // Occam may end with the section of an earlier step, which then has the last row.
+      const bool stepped = state.steps().iterations.size() > before,
+                 went_back = state.ended() && !stepped && state.steps().m != model;
+      if (stepped || went_back) {
+        inversion::Iteration i =
+            stepped ? state.steps().iterations.back()
+                    : inversion::Iteration{.number = static_cast<int>(before), .step = NAN};
         if (state.by_occam) {
           i.mu = state.occam.mu;
           i.roughness = p.inversion->smoothing(state).roughness(state.occam.m);
         }
         const StepRow row = note(i);
-        to.log.info(fmt::format(
-            "step {}: {}, roughness {:.4g}, weight {:.3g}, step length {:.2g}, {:.1f} s",
-            static_cast<int>(row.step), rms_text(row), row.roughness, row.weight, row.length,
-            seconds));
+        to.log.info(
+            fmt::format("{} {}: {}, roughness {:.4g}, weight {:.3g}, step length {:.2g}, {:.1f} s",
+                        stepped ? "step" : "back after step", static_cast<int>(row.step),
+                        rms_text(row), row.roughness, row.weight, row.length, seconds));
         // Steps that gain little may be spent on errors of the mesh.
         const auto& rows = record.history();
         if (!now.looked && rows.size() > 1 && row.rms > 0.9 * step_row(rows[rows.size() - 2]).rms)

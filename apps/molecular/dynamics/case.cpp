@@ -301,7 +301,8 @@ struct Maker {
     };
     try {
       const mol::StageStart at = stage_start(c, s, c.start);
-      if (const std::optional<Complaint> x = complaint_of_rigid(at.system, c.start, s.settings))
+      if (const std::optional<Complaint> x =
+              complaint_of_rigid(at.system, topology_of(c, s), c.start, s.settings))
         tell(*x);
       else
         make(at);

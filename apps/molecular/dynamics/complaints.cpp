@@ -341,8 +341,8 @@ std::optional<Complaint> complaint_of_step(const mol::System& system, const std:
                    "a shorter dt, or constraints = \"h-bonds\"", 753, true};
 }
 
-std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::Frame& frame,
-                                            const Settings& s) {
+std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::System& topology,
+                                            const mol::Frame& frame, const Settings& s) {
   const std::pair<const char*, const std::optional<std::string>*> keys[] = {
       {"freeze", &s.freeze},
       {"freeze_x", &s.freeze_x},
@@ -355,7 +355,7 @@ std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol
     for (const std::int32_t i : water) rigid[static_cast<std::size_t>(i)] = true;
   for (const auto& [key, choice] : keys) {
     if (!*choice || **choice == "none") continue;
-    for (const std::int32_t i : mol::atoms_of(**choice, system, frame))
+    for (const std::int32_t i : mol::atoms_of(**choice, topology, frame))
       if (rigid[static_cast<std::size_t>(i)])
         return Complaint{
             key,

@@ -53,8 +53,9 @@ Complaint complaint_of_fault(const std::string& words, const Asked& asked);
 std::optional<Complaint> complaint_of_step(const mol::System& system, const std::string& stage,
                                            double dt_ps);
 
-/// Frozen atoms of rigid bodies that are not frozen as a whole.
-std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::Frame& frame,
-                                            const Settings& settings);
+/// Frozen atoms, chosen in the topology, of rigid bodies of a stage's system that are not frozen as
+/// a whole.
+std::optional<Complaint> complaint_of_rigid(const mol::System& system, const mol::System& topology,
+                                            const mol::Frame& frame, const Settings& settings);
 
 }  // namespace tessera::apps::dynamics

@@ -104,7 +104,7 @@ struct Idle {
     if (!pme) without({"fourierspacing", "fourier_grid", "pme_order"}, "\"pme\"");
     if (!pme && !ewald) without({"ewald_rtol", "ewald_beta"}, "\"pme\" or \"ewald\"");
     if (!ewald) without({"ewald_kmax"}, "\"ewald\"");
-    if (pme && s.fourier_grid != std::array<std::int64_t, 3>{})
+    if (pme && std::ranges::all_of(s.fourier_grid, [](std::int64_t n) { return n > 0; }))
       idle("fourierspacing", "beside fourier_grid, which gives the numbers", "one of the two");
     if (s.ewald_beta > 0 && (pme || (ewald && s.ewald_kmax > 0)))
       idle("ewald_rtol", "beside ewald_beta, which splits the sum", "one of the two");

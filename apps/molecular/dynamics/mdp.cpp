@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -97,7 +98,7 @@ struct CaseText {
     if (n.coulomb == N::Coulomb::pme) {
       if (n.fourier_grid != std::array<int, 3>{})
         line("fourier_grid", list_of(n.fourier_grid, [](int k) { return std::to_string(k); }));
-      else
+      if (std::ranges::any_of(n.fourier_grid, [](int k) { return k == 0; }))
         line("fourierspacing", quantity(n.fourier_spacing_nm, "nm"));
       line("pme_order", n.pme_order);
     }

@@ -97,7 +97,7 @@ StageStart stage_start(const Stage& stage, const System& topology, const Frame& 
   if (stage.hydrogen_mass_amu && stage.type != StageType::rerun)
     at.system = heavy_hydrogens(std::move(at.system), *stage.hydrogen_mass_amu);
   if (!is_no_group(stage.held)) {
-    const std::vector<std::int32_t> held = atoms_of(stage.held, at.system, begin);
+    const std::vector<std::int32_t> held = atoms_of(stage.held, topology, begin);
     restrain(at.system, stages::held_positions(at.system, begin, held, stage.restraint_scaling),
              stage.held_k, held);
   }
