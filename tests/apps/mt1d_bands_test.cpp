@@ -72,4 +72,18 @@ TEST_F(Mt1d, AChainIsThatOfItsStation) {
   EXPECT_EQ(read("alone/soundings/syn02_model.csv"), read("both/soundings/syn02_model.csv"));
 }
 
+/// Bands of a chain of 20 draws are those of its seed, and the run says so; without a chain there
+/// is nothing to mix.
+TEST_F(Mt1d, AChainThatHasNotMixedIsTold) {
+  make_case(1,
+            "[model]\nlayers = 12\n[posterior]\nmethod = \"mcmc\"\nburn_in = 50\nsamples = 200\n"
+            "[output]\npictures_of_soundings = false\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "chain"});
+  EXPECT_TRUE(holds(o.err, "the chain has not mixed") && holds(o.err, "more posterior.samples"))
+      << o.err;
+  const Outcome none =
+      tessera({"run", "case.toml", "--output", "none", "--set", "posterior.method=laplace"});
+  EXPECT_FALSE(holds(none.err, "mixed")) << none.err;
+}
+
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -269,6 +270,14 @@ class Batch {
            fmt::format("{}: no bands: beside errors as small as these the prior is lost "
                        "in rounding (data.error_floor)",
                        station.id)});
+    // Vehtari et al. 2021, section 4.4: 1.05 and more is far from mixed.
+    if (const auto worst = std::ranges::max_element(r.r_hat);
+        worst != r.r_hat.end() && *worst > 1.05)
+      lines.push_back(
+          {data::LogLevel::warning,
+           fmt::format("{}: the chain has not mixed, its bands are rough: R-hat is {:.2f} in layer "
+                       "{}; more posterior.samples",
+                       station.id, *worst, worst - r.r_hat.begin() + 1)});
     const std::lock_guard lock(mutex_);
     results_[i] = std::move(found);
     chains_[i].reset();

@@ -2,6 +2,7 @@
 #include "inversion/mt1d/options.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/inversion/survey_files.h"
 
 #include <fmt/format.h>
 
@@ -95,8 +96,12 @@ Mt1dOptions read_options(const data::Config& config) {
     wrong.push_back(config.error(number, key, std::move(message), std::move(hint)));
   };
   if ((o.response == ResponseChoice::te || o.response == ResponseChoice::tm) && !o.data.strike)
-    say(601, "data.response", "te and tm need the strike direction",
-        "give data.strike, e.g. \"30 deg\", or take \"determinant\"");
+    inversion::is_survey_table(o.data.files)
+        ? say(601, "data.response", "a table of data has no te and tm but its xy and yx",
+              o.response == ResponseChoice::te ? "data.response = \"xy\""
+                                               : "data.response = \"yx\"")
+        : say(601, "data.response", "te and tm need the strike direction",
+              "give data.strike, e.g. \"30 deg\", or take \"determinant\"");
   survey::find_contradictions(config, o.data, o.static_shift, o.posterior, wrong);
   if (o.fixed_top.size() != o.fixed_bottom.size() ||
       o.fixed_top.size() != o.fixed_resistivity.size())

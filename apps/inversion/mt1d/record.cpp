@@ -69,6 +69,7 @@ void visit(StationResult& r, V&& v) {
 template <class V>
 void visit_new(StationResult& r, V&& v) {
   inversion::PhaseTensorCurve& p = r.phase_tensor;
+  v("r_hat", r.result.r_hat, "1", "of each layer, by halves of the chain: 1 where it has mixed");
   v("phase_tensor/period", p.period, "s", "period");
   v("phase_tensor/phi_max", p.phi_max, "1", "greater principal value, the tangent of a phase");
   v("phase_tensor/phi_min", p.phi_min, "1", "smaller principal value");

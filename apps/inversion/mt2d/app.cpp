@@ -103,6 +103,9 @@ void doubt_keys_of_forward(const Mt2dOptions& o, Doubts& doubts) {
          "with an outline, whose triangles are made");
   unread("noise", {"tipper"}, o.tipper_noise > 0 && !asks_tippers,
          "without tippers in data.responses");
+  unread("frequencies", {"per_decade"}, !o.frequencies.empty(), "beside frequencies.at");
+  unread("stations", {"last"}, o.stations.empty() && o.station_count == 1,
+         "with one station, which stands at stations.first");
   unread("section", {"resistivity"}, file, "with section.file");
   unread("section", {"resistivities", "water"}, !outline, "without the regions of an outline");
 }

@@ -75,6 +75,22 @@ Ground ground_for(const Mt2dOptions& o, const SectionModel& model, const std::ve
   return out;
 }
 
+/// Beside a section of cells there is nothing to compute; from its ends on the outermost ones go
+/// on.
+void require_stations_in(const data::Config& config, const Mt2dOptions& o,
+                         const SectionModel& model, const std::vector<double>& y) {
+  for (const double at : y)
+    if (at < model.left || at > model.right)
+      throw data::InputError(
+          data::ExitCode::config_invalid,
+          {config.error(
+              684, o.stations.empty() ? "stations.first" : "stations.at",
+              fmt::format("a station stands at {:.6g} m along the section, cells of {} "
+                          "reach from {:.6g} to {:.6g} m",
+                          at, o.section_file->filename().string(), model.left, model.right),
+              "stations on the section")});
+}
+
 }  // namespace
 
 ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o) {
@@ -104,6 +120,7 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
     return p;
   }
   p.model = section_model(config, o);
+  require_stations_in(config, o, p.model, y);
   p.ground = ground_for(o, p.model, y);
   if (p.model.water && !o.sea_resistivity) {
     const SectionModel::Water& water = *p.model.water;

@@ -88,9 +88,8 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
   const std::vector<double>& at = ground.stations.y;
   const double part = o.order.value_or(2) == 1 ? 0.1 : 0.25;
   SectionSizes sizes = section_sizes(model, ground, frequency_hz, part);
-  const double first = o.first_cell.value_or(size_by(sizes.down, 0, rate_down)),
-               reach = sizes.reach;
-  if (o.first_cell) sizes.down.push_back({0, first});
+  if (o.first_cell) sizes.down.push_back({0, *o.first_cell});
+  const double first = size_by(sizes.down, 0, rate_down), reach = sizes.reach;
   double sea = 0;  // thickness of the water where the mesh is flat
   if (o.sea_resistivity)
     for (const double z : ground.stations.z) sea += z / static_cast<double>(at.size());

@@ -211,7 +211,7 @@ void add_mesh(data::Options<Mt2dOptions>& o) {
          .max = no_more});
   o.add("mesh.first_cell", &O::first_cell,
         {.doc = "Height of the uppermost cells; a quarter of the least depth that data speak of "
-                "if not given.",
+                "if not given. With task = \"forward\" the largest that it may have.",
          .unit = "m",
          .above = 0,
          .max = no_more});

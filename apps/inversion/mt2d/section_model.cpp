@@ -161,6 +161,7 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
   for (std::size_t i = 0; i < cells->cell.size(); ++i)
     out.corners.push_back(cells->low[i]), out.corners.push_back(cells->high[i]);
   cells->sort();
+  out.left = cells->left, out.right = cells->right;
   out.depths = [cells](double at_y) { return cells->depths_at(at_y); };
   out.region = [cells](double at_y, double at_z, double) { return cells->at(at_y, at_z); };
   return out;

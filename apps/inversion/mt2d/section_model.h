@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -40,7 +41,8 @@ struct SectionModel {
     double ohm_m = 0, least = 0, greatest = 0;
   };
   std::optional<Water> water;
-  std::optional<inversion::Ground2d> rim;  ///< the upper one of cells of a file: their ground
+  double left = -HUGE_VAL, right = HUGE_VAL;  ///< ends of cells of a file
+  std::optional<inversion::Ground2d> rim;     ///< the upper one of cells of a file: their ground
 };
 /// Of layers and bodies, or of a file as a run writes it (model.csv). Throws data::InputError E0688
 /// for a polygon whose sides cross or that lies in the air, E0690 for a file that is no such table.

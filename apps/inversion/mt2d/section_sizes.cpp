@@ -15,6 +15,9 @@ constexpr double deepest = 1e7;      // m
 constexpr double unseen = 7;         // skin depths down and up again: exp(-14)
 constexpr double hardly_seen = 5;    // of what is below an interface: exp(-10)
 constexpr std::size_t columns = 64;  // that are looked down
+constexpr double nothing = 1e-8;     // of the reach: beside a line
+// Of the size by skin depths: charges on a contact turn fields within the distance to it.
+constexpr double least_share = 0.1;
 
 /// The media below a place.
 class Column {
@@ -78,13 +81,50 @@ double reach_within(const SectionModel& model, const Ground& ground, double reac
     for (std::size_t k = 0; k < model.corners.size(); k += stride) {
       const double y = model.corners[k][0];
       if (!(y > left && y < right)) continue;
-      for (const double side : {-1e-6, 1e-6})
+      for (const double side : {-nothing, nothing})
         reach = std::max(
             reach,
             Column(model, ground, y + side * before).depth_of_skins(unseen / std::sqrt(lowest_hz)));
     }
   }
   return reach;
+}
+
+/// Media about a point, at the distance `beside`.
+struct Around {
+  double least_ohm_m = HUGE_VAL;
+  bool across = false,
+       down = false;  ///< whether they change from side to side, from above to below
+};
+Around media_around(const SectionModel& model, const Ground& ground, double y, double depth,
+                    double beside) {
+  Around out;
+  const auto at = [&](double aside, double d) -> const Axes* {
+    if (!(depth + d > 0)) return nullptr;
+    const Axes& here = model.ohm_m[model.region(
+        y + aside, depth_of(ground.line, y + aside) + depth + d, depth + d)];
+    out.least_ohm_m = std::min(out.least_ohm_m, least_of(here));
+    return &here;
+  };
+  const auto differ = [](const Axes* a, const Axes* b) { return a && b && *a != *b; };
+  at(0, 0);
+  // A body may be a wedge of a few degrees.
+  const int quarter = model.as_z ? 2 : 23;
+  for (int n = 0; n < quarter; ++n) {
+    const double angle = 0.5 * std::numbers::pi * (n + 0.5) / quarter,
+                 aside = beside * std::cos(angle), d = beside * std::sin(angle);
+    const Axes *left_above = at(-aside, -d), *right_above = at(aside, -d),
+               *left_below = at(-aside, d), *right_below = at(aside, d);
+    out.across = out.across || differ(left_above, right_above) || differ(left_below, right_below);
+    out.down = out.down || differ(left_above, left_below) || differ(right_above, right_below);
+  }
+  return out;
+}
+
+double distance_to(const std::vector<double>& stations, double y, double depth) {
+  double least = HUGE_VAL;
+  for (const double at : stations) least = std::min(least, std::hypot(at - y, depth));
+  return least;
 }
 
 std::vector<double> rising(std::vector<double> v) {
@@ -129,37 +169,23 @@ SectionSizes section_sizes(const SectionModel& model, const Ground& ground,
     const double y = model.corners[k][0],
                  depth = model.corners[k][1] - (model.as_z ? depth_of(ground.line, y) : 0);
     if (!(y > left && y < right)) continue;
-    const double beside = 1e-6 * out.reach, above = std::max(depth, 0.0);
-    double ohm_m = HUGE_VAL;
-    const Axes* first = nullptr;
-    bool differ = false;
-    const auto look_at = [&](double at, double d) {
-      if (!(d > 0)) return;
-      const Axes& here = model.ohm_m[model.region(at, depth_of(ground.line, at) + d, d)];
-      if (!first) first = &here;
-      differ = differ || here != *first;
-      ohm_m = std::min(ohm_m, least_of(here));
-    };
-    look_at(y, above);
-    // A body may be a wedge of a few degrees; cells of a table are many, and most of their corners
-    // lie within one medium.
-    const int around = model.as_z ? 8 : 90;
-    for (int n = 0; n < around; ++n) {
-      const double angle = 2 * std::numbers::pi * n / around;
-      look_at(y + beside * std::cos(angle), above + beside * std::sin(angle));
-    }
-    if (model.as_z && !differ) continue;
-    out.y.push_back(y);
-    if (depth > 0 && depth < out.reach) out.depth.push_back(depth);
-    if (k % stride != 0) continue;
+    const double beside = nothing * out.reach, above = std::max(depth, 0.0);
+    const Around media = media_around(model, ground, y, above, beside);
+    // Points of a body that a user wrote are met, whatever lies there.
+    const bool across = !model.as_z || media.across, down = !model.as_z || media.down;
+    if (across) out.y.push_back(y);
+    if (down && depth > 0 && depth < out.reach) out.depth.push_back(depth);
+    if (!(across || down) || k % stride != 0) continue;
     double skins = HUGE_VAL;
     for (const double at : {y - beside, y + beside})
       skins = std::min(skins, Column(model, ground, at).depth_in_skins(above));
     const double hz = reaching(skins);
     if (hz == 0) continue;
-    const double size = part * inversion::skin_depth(hz, ohm_m);
-    out.along.push_back({y, size});
-    out.down.push_back({above, size});
+    double size = part * inversion::skin_depth(hz, media.least_ohm_m);
+    if (!model.as_z)
+      size = std::clamp(0.5 * distance_to(stations, y, above), least_share * size, size);
+    if (across) out.along.push_back({y, size});
+    if (down) out.down.push_back({above, size});
   }
   const auto add_depth = [&](double d) {
     if (d > 0 && d < out.reach) out.depth.push_back(d);

@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/inversion/forward_1d.h"
+#include "tessera/inversion/nuts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -328,6 +329,11 @@ void SoundingInverter::finish(const Chain& chain) {
   };
   set_bands(out, band);
   if (out.shift_std) out.shift_std = deviation_of_last(chain.kept, chain.m.size());
+  constexpr std::size_t least = 4;  // draws
+  if (chain.kept.size() >= least * chain.m.size()) {
+    out.r_hat = mixing_of({chain.kept}, chain.m.size()).r_hat;
+    out.r_hat.resize(layers);
+  }
   out.acceptance = static_cast<double>(chain.accepted) / static_cast<double>(sampler_->steps());
 }
 

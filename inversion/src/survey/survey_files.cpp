@@ -59,7 +59,8 @@ void each_number(V&& v) {
   place("z_m", "down, from the datum of the file", 2);
   always("tilt_deg", "deg", "how far y dips below the horizontal", &Station::tilt_deg);
   always("distance_m", "m", "along the line", &Station::distance_m);
-  always("offset_m", "m", "to the right of the line", &Station::offset_m);
+  always("offset_m", "m", "beside the line: to its right; of a section along x, to its left",
+         &Station::offset_m);
 }
 
 std::optional<double> if_number(double v) {

@@ -88,7 +88,8 @@ struct SoundingInversion {
   double error_scale = 1;          ///< the posterior's errors are the stated ones times this
   double correlation_decades = 0;  ///< most probable of the prior
   bool exact_hessian = true;
-  double acceptance = 0;                                ///< of the sampler
+  double acceptance = 0;      ///< of the sampler
+  std::vector<double> r_hat;  ///< [n], of halves of the chain (mixing_of); empty without one
   std::optional<double> shift_ln_impedance, shift_std;  ///< estimated static shift
   int starts_agreeing = 0;                              ///< few_layer
 };

@@ -61,7 +61,7 @@ struct Station {
   std::optional<std::array<double, 3>> place_m;
   double tilt_deg = 0;    ///< of y below the horizontal (Sounding::tilt_deg)
   double distance_m = 0;  ///< along the line, from its first station; across the strike: y
-  double offset_m = 0;    ///< to the right of the line; across the strike: x
+  double offset_m = 0;    ///< to the right of the line; of a section x, to its left
   /// Turned, masked and cut; without frequencies where the data come from a table of data.
   Sounding sounding;
   std::size_t without_value = 0;  ///< responses at a period that have no row: masked, missing, zero
