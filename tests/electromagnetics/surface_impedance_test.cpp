@@ -9,6 +9,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/grid_modes.h"
 #include "tessera/electromagnetics/medium_stability.h"
 #include "tessera/electromagnetics/time_domain.h"
 #include "tessera/electromagnetics/yee_primitive.h"
@@ -150,6 +151,32 @@ TEST(SurfaceImpedance, ReflectsAsItsFormulaOnLinesAndBetween) {
         EXPECT_LT(std::abs(r[q] - exact), beyond == 0 || beyond == 1 ? near : 0.06)
             << beyond << " " << f[q];
       }
+    }
+}
+
+// A round guide is the same all along, with the losses of its wall too.
+TEST(SurfaceImpedance, GuidesGoOnAsTheyAre) {
+  const double h = 1e-3;
+  const std::vector<Medium> media{Medium{}, Medium{.name = "metal", .pec = true}};
+  for (const int axis : {0, 1, 2})
+    for (const double radius : {6.0, 6.3}) {
+      std::array<double, 3> size{16 * h, 16 * h, 16 * h};
+      size[axis] = 18 * h;
+      const YeeGrid grid = uniform_grid(size, h);
+      std::array<Faces, 3> faces{walls, walls, walls};
+      faces[axis] = layers;
+      Point along{};
+      along[axis] = 1;
+      Scene scene;
+      scene.structures = {
+          {.shape = complement(cylinder({0, 0, 0}, radius * h, INFINITY, along)), .medium = 1}};
+      const double dt = 0.5 * stable_time_step(grid);
+      const CutCellFractions open = cut_cell_fractions(SceneOrder(scene), media, grid, faces, dt);
+      YeeModel m = yee_model(grid, faces, {.cells = 5}, dt, Dtype::f64, scene, media,
+                             Averaging::kottke, open);
+      const LossyConductors conductors{.media = {{}, fit_surface_impedance(5.8e3, 1, 20e9, 22e9)}};
+      add_media(m, surface_losses(m, scene, media, conductors));
+      EXPECT_EQ(even_cells(m, {axis, 7}, 1, 8), 8) << axis << " " << radius;
     }
 }
 

@@ -11,6 +11,8 @@ namespace tessera::electromagnetics {
 namespace {
 
 constexpr double kLeastPart = 0.1;
+/// Lengths of walls within a face, over those of its cell, below that are rounding of their places.
+constexpr double kRounding = 1e-9;
 
 /// What of electric edges lies in metal, and the surface of which conductor a closed one is.
 class Metal {
@@ -242,8 +244,17 @@ class SurfaceLosses {
       if (r.in_wall) add(f, r.wall, r.open * r.length / area);
   }
 
+  /// A face has each surface once, whatever parts of it run through.
   void add(const Edge& f, int number, double share) {
-    if (number >= 0 && share > 0) out_.parts.push_back({f, number, share, 0});
+    const int at[3] = {f.i, f.j, f.k}, b = (axis_of(f.component) + 1) % 3, d = (b + 1) % 3;
+    const double cell = std::min(m_.grid.length(b, at[b]), m_.grid.length(d, at[d]));
+    if (number < 0 || !(share * cell > kRounding)) return;
+    for (auto p = out_.parts.rbegin(); p != out_.parts.rend() && p->edge == f; ++p)
+      if (p->medium == number) {
+        p->share += share;
+        return;
+      }
+    out_.parts.push_back({f, number, share, 0});
   }
 
   const YeeModel& m_;
