@@ -5,6 +5,7 @@
 #include "tessera/electromagnetics/antenna_pattern.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/constants.h"
 
 #include <gtest/gtest.h>
 
@@ -135,6 +136,22 @@ TEST(AntennaPattern, SideLobesOfARowAreThoseOfItsFactor) {
     lobe = std::max(lobe, std::pow(std::sin(n * x / 2) / (n * std::sin(x / 2)), 2));
   EXPECT_GT(b.side_lobe, lobe);
   EXPECT_NEAR(b.side_lobe, 1, 1e-3);  // a row looks both ways
+}
+
+// Lobes are as narrow as what radiates is large, its images included; where it is does not matter.
+TEST(AntennaPattern, StepsGoByTheSizeOfWhatRadiates) {
+  const double f = speed_of_light;  // k = 2 pi
+  Bounds box{{-3, -2, -6}, {3, 2, 6}};
+  const double radius = 7;
+  EXPECT_NEAR(beam_step(box, {}, f), 0.7 / (2 * pi * radius), 1e-15);
+  EXPECT_NEAR(beam_step(box, {.eps = 4}, f), 0.7 / (4 * pi * radius), 1e-15);
+  EXPECT_EQ(beam_step({{-1e-3, -1e-3, -1e-3}, {1e-3, 1e-3, 1e-3}}, {}, f), 0.1);
+  for (const double x : {0.0, 1000.0, -5000.0}) {
+    box.low[0] = x - 3, box.high[0] = x + 3;
+    EXPECT_NEAR(beam_step(box, {}, f), 0.7 / (2 * pi * radius), 1e-12);
+    const Exterior over{.mirrors = {{.axis = 0, .position = x - 4}}};
+    EXPECT_NEAR(beam_step(box, over, f), 0.7 / (2 * pi * (radius + 4)), 1e-12);
+  }
 }
 
 TEST(AntennaPattern, SaysWhatIsWrong) {

@@ -4,7 +4,6 @@
 #include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/antenna_pattern.h"
-#include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/near_to_far.h"
 
 #include <algorithm>
@@ -208,7 +207,7 @@ class FarFieldMonitor : public Spectral {
                                  : em::FarVector{values[2 * q], values[2 * q + 1]});
             return seen;
           },
-          step_of(frequencies_[f], around));
+          em::beam_step(bounds_of(patches_), around, frequencies_[f]));
       theta.push_back(b.at.theta * degree), phi.push_back(b.at.phi * degree);
       most.push_back(
           real_values(em::directivity(in({b.at}), tensor(std::vector{power[f]}), around))[0]);
@@ -238,17 +237,6 @@ class FarFieldMonitor : public Spectral {
       const double side = (*options_.position)[static_cast<std::size_t>(w.axis)] - w.position;
       return along[w.axis] * side < -1e-9 * std::abs(side);
     });
-  }
-  /// Finer than the lobes of what fits in the surface, images included.
-  double step_of(double frequency, const em::Exterior& around) const {
-    double radius = 0;
-    for (const em::Patch& p : patches_)
-      for (const auto& r : em::points_of(p))
-        radius = std::max(radius, std::hypot(r[0], r[1], r[2]));
-    for (const em::Mirror& m : around.mirrors) radius += std::abs(m.position);
-    const double k =
-        2 * std::numbers::pi * frequency * std::sqrt(around.eps * around.mu) / em::speed_of_light;
-    return std::min(0.1, 0.7 / std::max(k * radius, 1.0));
   }
   /// With the grid's waves: of the cells within the surface, by the mean of their squares.
   std::vector<em::Exterior> exteriors_of_grid() const {

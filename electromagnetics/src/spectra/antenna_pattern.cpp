@@ -2,6 +2,7 @@
 #include "tessera/electromagnetics/antenna_pattern.h"
 
 #include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/constants.h"
 
 #include <algorithm>
 #include <array>
@@ -157,6 +158,18 @@ MainBeam main_beam(const FarFieldAt& far, double step) {
     (plane == 0 ? out.e_plane_width : out.h_plane_width) = std::min(width, 2 * pi);
   }
   return out;
+}
+
+double beam_step(const Bounds& box, const Exterior& around, double frequency_hz) {
+  double radius =
+      std::hypot(box.high[0] - box.low[0], box.high[1] - box.low[1], box.high[2] - box.low[2]) / 2;
+  for (const Mirror& m : around.mirrors) {
+    const auto d = static_cast<std::size_t>(m.axis);
+    radius += std::abs((box.low[d] + box.high[d]) / 2 - m.position);
+  }
+  const double k =
+      2 * std::numbers::pi * frequency_hz * std::sqrt(around.eps * around.mu) / speed_of_light;
+  return std::min(0.1, 0.7 / std::max(k * radius, 1.0));
 }
 
 }  // namespace tessera::electromagnetics

@@ -4,6 +4,7 @@
 // Terms are those of IEEE Std 145-2013. e^{+i w t}: a wave turns right-handed, seen along the way
 // it goes, if F_phi = -i F_theta.
 #pragma once
+#include "tessera/electromagnetics/geometry.h"
 #include "tessera/electromagnetics/near_to_far.h"
 
 #include <complex>
@@ -60,5 +61,8 @@ struct MainBeam {
 /// radius a: below 1/(k a)), then closer. Three dimensions. Throws Error for a step that is not
 /// between 0 and pi/4, and for a field without a finite direction.
 MainBeam main_beam(const FarFieldAt& far, double step = 0.05);
+/// Such a step, 0.7/(k a) and at most 0.1, for what radiates within a box and its images: lobes go
+/// by their size a about their middle, wherever that is.
+double beam_step(const Bounds& box, const Exterior& around, double frequency_hz);
 
 }  // namespace tessera::electromagnetics
