@@ -86,6 +86,36 @@ TEST_F(FdtdPortChecks, SourcesDoNotShareEdges) {
   EXPECT_EQ(tessera({"check", "case.toml"}).code, 0);
 }
 
+/// Of a coplanar line in layers the third mode is the line's; the second one is the layers'.
+TEST_F(FdtdPortChecks, NoLineHasAResistanceBelowZero) {
+  const auto bar = [](const char* medium, const std::string& low, const std::string& high) {
+    return "[[structure]]\nshape = \"box\"\nmaterial = \"" + std::string(medium) + "\"\nlow = [" +
+           low + ", \"-inf\"]\nhigh = [" + high + ", \"inf\"]\n";
+  };
+  const std::string text = R"(app = "electromagnetics.fdtd"
+grid = {size = ["26 mm", "26 mm", "18 mm"], cell = "1 mm"}
+run = {precision = "f64", stop.decay_db = 40}
+boundary.pml.cells = 5
+s_parameters.frequencies = ["1 GHz"]
+[[material]]
+name = "board"
+eps = 4
+)" + bar("board", "\"-inf\", \"-4 mm\"", "\"inf\", \"-1 mm\"") +
+                           bar("pec", "\"-8 mm\", \"-1 mm\"", "\"-3 mm\", \"0 mm\"") +
+                           bar("pec", "\"-1 mm\", \"-1 mm\"", "\"1 mm\", \"0 mm\"") +
+                           bar("pec", "\"3 mm\", \"-1 mm\"", "\"8 mm\", \"0 mm\"") + R"([[port]]
+kind = "mode"
+name = "A"
+modes = 3
+position = ["0 mm", "0 mm", "-2 mm"]
+direction = [0, 0, 1]
+)";
+  write("case.toml", text);
+  if (holds(tessera({"check", "case.toml"}).err, "needs SLEPc")) GTEST_SKIP();
+  refused(text, "bad.toml:29:1: error E0667: mode 2 has the impedance of no line at 1e+09 Hz");
+  EXPECT_EQ(tessera({"check", "case.toml", "--set", "port[0].impedance=50 ohm"}).code, 0);
+}
+
 /// A load in the edges of a port is a circuit beside it: S of the line, and 100 ohm across its end.
 TEST_F(FdtdPortChecks, ALoadMayShareThem) {
   const auto s = network(plates(lumped("p2", "10 mm", "0 mm", "2 mm", "") +

@@ -90,7 +90,7 @@ TEST(LineSymmetry, PlatesKeepTheirWidthAndTheirDistance) {
         std::pair{Cut::no, Cut::electric}, std::pair{Cut::magnetic, Cut::electric}}) {
     const Line plates = line({4, 3}, mirrors, walls, x, y, {});
     EXPECT_NEAR(plates.impedance(), wanted, 1e-3 * wanted);
-    EXPECT_EQ(plates.count(), 1u);
+    EXPECT_EQ(plates.count(), y == Cut::no ? 2u : 1u);
   }
 }
 
@@ -101,7 +101,7 @@ TEST(LineSymmetry, TwoBarsAgainstEachOtherAreOneLine) {
   const Line whole = line({7, 6}, mirrors, mirrors, Cut::no, Cut::no, bars),
              half = line({7, 6}, mirrors, mirrors, Cut::electric, Cut::no, bars),
              quarter = line({7, 6}, mirrors, mirrors, Cut::electric, Cut::magnetic, bars);
-  ASSERT_EQ(whole.count(), 1u);
+  ASSERT_EQ(whole.count(), 2u);
   const double z = whole.impedance();
   EXPECT_NEAR(half.impedance(), z, 1e-6 * z);
   EXPECT_NEAR(quarter.impedance(), z, 1e-6 * z);

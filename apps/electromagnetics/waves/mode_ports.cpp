@@ -172,7 +172,8 @@ void check_modes(Case& c, const CasePort& port, const PortOptions& o, const data
         config, 669, port.key + (o.modes > 1 ? ".modes" : ""),
         fmt::format(
             "{} more of the plane {} the speed of mode {}: of modes of one speed the port takes "
-            "those that lie lowest along the axes, and what goes into the others is not told",
+            "first those of lines whose conductors return all current, then those that lie lowest "
+            "along the axes, and what goes into the others is not told",
             alike, alike > 1 ? "have" : "has", o.modes),
         fmt::format(
             "modes = {} takes all of them; or let the port's part of the plane hold one guide",
@@ -193,6 +194,28 @@ void check_modes(Case& c, const CasePort& port, const PortOptions& o, const data
                       "the port, which the guide does not have",
                       m + 1, left),
           "enlarge the part of the plane until it has fallen to a thousandth"));
+  }
+}
+
+/// S of a line refers to its impedance.
+void check_impedance(const CasePort& port, const PortOptions& o, const data::Config& config) {
+  const ModePort& p = port.mode;
+  if (o.impedance || p.conductors.empty()) return;
+  const std::vector<double>& f = port.monitor.frequencies;
+  for (std::size_t k = 0; k < f.size(); ++k) {
+    const em::GridModes modes = em::modes_at(p.band, f[k]);
+    for (std::size_t m = 0; m < static_cast<std::size_t>(o.modes); ++m) {
+      if (p.reach[m][k] != ModeReach::travels) continue;
+      const double resistance = em::line_impedance(modes, modes.modes[m], p.conductors).real();
+      if (!(resistance <= 0)) continue;
+      refuse({config.error(
+          667, port.key,
+          fmt::format("mode {} has the impedance of no line at {:.6g} Hz: its real part is {:.4g} "
+                      "ohm, and S cannot refer to it",
+                      m + 1, f[k], resistance),
+          "let absorbing layers at the sides lie further from the guide, ask for fewer modes, or "
+          "give the port an impedance")});
+    }
   }
 }
 
@@ -225,6 +248,7 @@ void make_mode_port(Case& c, std::size_t number, const data::Config& config) {
   check_modes(c, port, o, config);
   p.conductors =
       em::guide_conductors(model, p.plane, p.band.at.front(), symmetry_of(c), absorbers_of(c));
+  check_impedance(port, o, config);
   const em::GridModes& modes = p.band.at.front();
   const bool lines =
       std::all_of(modes.modes.begin(), modes.modes.end(), [&](const em::GridMode& m) {

@@ -16,7 +16,8 @@ using Dense = Eigen::MatrixXcd;
 
 class Forms {
  public:
-  Forms(const CrossSection& s, const YeeGrid& grid, int axis) : s_(s) {
+  Forms(const CrossSection& s, const YeeGrid& grid, int axis, const Vector& unreturned)
+      : s_(s), unreturned_(unreturned) {
     sign_.resize(static_cast<Eigen::Index>(s.e.size())), weight_ = sign_;
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
     const auto share = [&](const Edge& e, int d) {
@@ -36,10 +37,14 @@ class Forms {
   Dense power(const Dense& x) const {
     return symmetric(x.transpose() * (sign_.asDiagonal() * (s_.b * x)));
   }
-  /// 0: of e_n, 1: of the place.
-  static constexpr int count = 2;
+  /// 0: of e_n, 1: of the current that bodies do not return, 2: of the place.
+  static constexpr int count = 3;
   Dense form(int which, const Dense& x) const {
-    if (which == 1) return symmetric(x.transpose() * (weight_.asDiagonal() * (s_.b * x)));
+    if (which == 1) {
+      const Dense current = unreturned_.transpose() * (s_.b * x);
+      return symmetric(current.transpose() * current);
+    }
+    if (which == 2) return symmetric(x.transpose() * (weight_.asDiagonal() * (s_.b * x)));
     const Dense e_n = s_.e_n_of_h * (s_.b * x);
     return symmetric(e_n.transpose() * e_n);
   }
@@ -48,6 +53,7 @@ class Forms {
   static Dense symmetric(const Dense& m) { return 0.5 * (m + m.transpose()); }
 
   const CrossSection& s_;
+  const Vector& unreturned_;
   Eigen::VectorXd sign_, weight_;
 };
 
@@ -64,7 +70,7 @@ void split(const Forms& forms, int which, std::span<ModePair> group) {
   std::vector<Eigen::Index> order(group.size());
   std::iota(order.begin(), order.end(), 0);
   const auto mu = [&](Eigen::Index k) { return e.eigenvalues()[k]; };
-  const auto key = [&](Eigen::Index k) { return which == 0 ? std::abs(mu(k)) : mu(k).real(); };
+  const auto key = [&](Eigen::Index k) { return which < 2 ? std::abs(mu(k)) : mu(k).real(); };
   std::sort(order.begin(), order.end(),
             [&](Eigen::Index a, Eigen::Index b) { return key(a) < key(b); });
   const Dense y = x * e.eigenvectors();
@@ -86,7 +92,7 @@ bool alike(const ModePair& a, const ModePair& b) {
 }
 
 void make_definite(const CrossSection& s, const YeeGrid& grid, int axis,
-                   std::vector<ModePair>& modes) {
+                   const std::function<Vector()>& unreturned, std::vector<ModePair>& modes) {
   for (std::size_t first = 0, last; first < modes.size(); first = last) {
     Complex sum = modes[first].value;
     for (last = first + 1; last < modes.size() && alike(modes[first], modes[last]); ++last)
@@ -94,7 +100,8 @@ void make_definite(const CrossSection& s, const YeeGrid& grid, int axis,
     if (last - first == 1) continue;
     for (std::size_t k = first; k < last; ++k)
       modes[k].value = sum / static_cast<double>(last - first);
-    split(Forms(s, grid, axis), 0, std::span(modes).subspan(first, last - first));
+    const Vector current = unreturned();
+    split(Forms(s, grid, axis, current), 0, std::span(modes).subspan(first, last - first));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
+#include "tessera/electromagnetics/line_impedance.h"
 #include "tessera/solvers/eigenpairs.h"
 
 #include <Eigen/Eigenvalues>
@@ -146,10 +147,10 @@ void modes::finish(GridMode& mode, const GridModes& plane, const Complex& s_squa
                size = watt * std::abs(mode_product(plane, mode.e, mode.h));
   double power =
       watt * (mode_product(plane, mode.e, conjugate) * std::polar(1.0, half.real())).real();
-  // Forward: decays along +n; what hardly does carries its power there, whichever way its phase
-  // runs.
-  const bool travels = std::abs(half.imag()) < 1e-3 * std::abs(half.real()) &&
-                       std::abs(power) > 1e-3 * size,
+  // Forward: what travels carries its power there, whichever way its phase runs and whether layers
+  // at the sides let it decay or grow; what carries hardly any decays there.
+  const bool travels =
+                 std::abs(half.imag()) < std::abs(half.real()) && std::abs(power) > 0.1 * size,
              turned = travels ? power < 0 : half.imag() > 0;
   if (turned) {
     half = -half;
@@ -201,7 +202,14 @@ GridModes grid_modes(const YeeModel& model, const ModePlane& plane, const ModeOp
   const Complex target = -per_index * index_squared;
   std::vector<ModePair> found = nearest_pairs(ab, target, count);
   if (options.whole_groups) out.alike = add_alike(ab, target, found);
-  make_definite(s, model.grid, plane.axis, found);
+  const auto unreturned = [&] {
+    Vector of_h = Vector::Zero(static_cast<Eigen::Index>(s.e.size()));
+    for (const GuideConductor& c : guide_conductors(model, plane, out))
+      for (std::size_t k = 0; c.open && k < c.edges.size(); ++k)
+        of_h[static_cast<Eigen::Index>(c.edges[k])] += c.net * c.sign[k];
+    return of_h;
+  };
+  make_definite(s, model.grid, plane.axis, unreturned, found);
   found.resize(std::min(found.size(), static_cast<std::size_t>(count)));
   for (const ModePair& p : found) out.modes.push_back(mode_of(s, out, ab, p, options.frequency_hz));
   const auto travels = [](const GridMode& m) {

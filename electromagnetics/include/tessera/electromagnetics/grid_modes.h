@@ -59,8 +59,8 @@ struct ModeOptions {
 /// cos(beta D/2). The largest e is real and positive; of several as large within a thousandth, as
 /// lobes of odd modes are, the first one: modes of two planes of one guide have one sign.
 struct GridMode {
-  /// 1/m. Im <= 0: decays along +n; of modes that hardly decay (a thousandth of Re) power runs
-  /// along +n, and rounding or layers may leave Im a little above zero.
+  /// 1/m. Of modes that travel (|Im| < |Re|) power runs along +n, where it is more than a tenth of
+  /// |e x h|; rounding, or layers at the sides, may leave Im above zero. Others decay along +n.
   std::complex<double> beta;
   std::complex<double> index;           ///< beta c / w
   double residual = 0;                  ///< |A B e - s^2 e| / |s^2 e|

@@ -11,11 +11,17 @@
 //
 //   Z = int e x h dA / sum I^2
 //
-// of all conductors but those that the others return through (power and current, which for a TEM
-// mode is voltage over current; unconjugated, as in R. B. Marks and D. F. Williams, J. Res. NIST
-// 97 (1992) 533, for modes that decay as well). Others return through walls, all of them, be there
-// one or, as about a strip between two plates, several; where walls alone carry currents, through
-// the first one.
+// (power and current, which for a TEM mode is voltage over current; unconjugated, as in R. B. Marks
+// and D. F. Williams, J. Res. NIST 97 (1992) 533, for modes that decay as well). Metal parts the
+// plane in spaces that know nothing of each other, as the inside of a tube and what is about it;
+// in each of them the sum goes over all conductors but those that the others return through:
+//
+//   walls of metal, all of them, be there one or, as about a strip between two plates, several;
+//   where there are none, the largest body and those of its size (extent along u and v, to a
+//   fifth): a tube about its core, a plate below strips, the outer two of a coplanar line;
+//   where those alone carry currents, once what runs one way in all: two plates, twin lines;
+//   where the bodies' currents in all are more than half of the largest one, walls that the guide
+//   does not have, and all bodies count: a wire in the open.
 //
 // Where mirrors of a symmetry cut the plane, conductors, currents and power are those of the whole:
 // of a conductor that a magnetic mirror cuts the current is twice that in the grid, one that no
@@ -26,21 +32,23 @@
 
 namespace tessera::electromagnetics {
 
-/// A conductor of a plane by the edges that end on it.
+/// A conductor of a plane, as far as it bounds one of its spaces, by the edges that end on it.
 struct GuideConductor {
   std::vector<std::size_t> edges;    ///< of GridModes::e
   std::vector<double> sign;          ///< of h there in the current along +n; 2, 4 where it is cut
   std::array<int, 2> low{}, high{};  ///< lines of u and v between which it lies
-  /// How often it is there in the whole, less the one that others return through, over how often
-  /// the plane is.
-  double weight = 1;
-  bool wall = false;  ///< a face of the domain or of the window
+  int space = 0;
+  /// How often it is there in the whole space, and over how often that is the one in the grid.
+  double copies = 1, weight = 1;
+  double net = 1;        ///< the current of all of these over its own
+  bool returns = false;  ///< one of those that the others of its space return through
+  bool open = false;     ///< there are walls there that the guide does not have, and none of metal
 };
-/// Of all conductors but one: that which the domain's or the window's walls are, else the one with
-/// most nodes. By the lines where they begin. None in a plane without nodes: one dimension, or two
-/// with E along the axis that is not resolved. Walls that the guide does not have, of a window
-/// within the domain and behind layers (`absorbers`: those of conductivity), are no conductors: all
-/// of them are one, through which others may return.
+/// By the lines where they begin; without what others return through where it is one conductor and
+/// can do nothing else. None in a plane without nodes: one dimension, or two with E along the axis
+/// that is not resolved. Walls that the guide does not have, of a window within the domain and
+/// behind layers (`absorbers`: those of conductivity), are no conductors: all of them are one,
+/// through which others may return.
 std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePlane& plane,
                                              const GridModes& modes,
                                              const SymmetryFaces& symmetry = {},
@@ -51,10 +59,10 @@ std::vector<GuideConductor> guide_conductors(const YeeModel& model, const ModePl
 std::vector<std::complex<double>> line_currents(const GridModes& modes, const GridMode& mode,
                                                 const std::vector<GuideConductor>& conductors);
 
-/// Ohm, or ohm m in two dimensions. Of a pair of alike conductors that of each against the plane
-/// between them, in the even and in the odd mode, from a half of them, too. Of a mode without
-/// currents along the conductors (below 1e-6 of what goes round in the plane) not a number: guides
-/// of one conductor have no such impedance.
+/// Ohm, or ohm m in two dimensions. Of a pair above a plate or between walls that of each against
+/// these, in the even and in the odd mode, from a half of them, too; of a pair alone in its odd
+/// mode that of one against the other. Of a mode without currents along the conductors (below 1e-6
+/// of what goes round in the plane) not a number: guides of one conductor have no such impedance.
 std::complex<double> line_impedance(const GridModes& modes, const GridMode& mode,
                                     const std::vector<GuideConductor>& conductors);
 
