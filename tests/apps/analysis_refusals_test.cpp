@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What molecular.analysis refuses, and what it warns of.
 #include "app_test.h"
+#include "tessera/molecular/trajectory.h"
 
 #include <gtest/gtest.h>
 
@@ -60,6 +61,43 @@ TEST_F(AnalysisRefusals, AtomsWithoutBondsAreToldWhereMoleculesCount) {
   };
   EXPECT_TRUE(told(""));
   EXPECT_FALSE(told("same_molecule = true\n"));
+}
+
+/// At 100 ns numbers of single precision are 7.8 fs apart: three frames every 4 fs have two times.
+TEST_F(AnalysisRefusals, TimesThatSinglePrecisionDoesNotTell) {
+  write("two.pdb",
+        "ATOM      1  AR  AR  A   1       1.000   0.000   0.000  1.00  0.00          AR\n"
+        "ATOM      2  AR  AR  A   2       5.000   0.000   0.000  1.00  0.00          AR\nEND\n");
+  tessera::molecular::System two;
+  two.atoms.mass_amu.assign(2, 40);
+  const auto checked = [&](const std::string& file, int frames) {
+    const auto writer = tessera::molecular::create_trajectory(here() / file, two);
+    tessera::molecular::Snapshot s;
+    s.frame.x_nm.assign(2, {1, 1, 1});
+    for (int k = 0; k < frames; ++k) {
+      s.frame.step = k;
+      s.frame.time_ps = 1e5 + 0.004 * k;
+      writer->write(s);
+    }
+    writer->sync();
+    write("case.toml", "app = \"molecular.analysis\"\ntopology = \"two.pdb\"\ntrajectory = [\"" +
+                           file +
+                           "\"]\n[[analysis]]\ntype = \"msd\"\nfit_from = \"0 ps\"\n"
+                           "fit_to = \"0.008 ps\"\n");
+    return tessera({"check", "case.toml"});
+  };
+  const Outcome few = checked("few.nc", 3);
+  EXPECT_EQ(few.code, 5);
+  EXPECT_TRUE(holds(few.err,
+                    "case.toml:6:1: error E0743: the times of few.nc are in single "
+                    "precision, which at 100000 ps does not tell"))
+      << few.err;
+  for (const Outcome& o : {checked("many.nc", 400), checked("few.trr", 3)}) {
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_FALSE(holds(o.err, "E0743")) << o.err;
+    EXPECT_TRUE(holds(o.out, "frames every 0.004") || holds(o.out, "frames every 0.00399"))
+        << o.out;
+  }
 }
 
 /// Lags, ends of lines and bins that no trajectory has or no memory holds are refused where they

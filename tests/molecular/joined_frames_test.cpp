@@ -162,6 +162,63 @@ TEST_F(JoinedTrajectories, BoundsHoldForTimesInSinglePrecision) {
   EXPECT_TRUE(times({late}, {.from_ps = 101}).empty());
 }
 
+/// At 100 ns numbers of single precision are 7.8 fs apart, frames 4 fs.
+TEST_F(JoinedTrajectories, TimesInSinglePrecisionAreToldApart) {
+  System system;
+  system.atoms.mass_amu.assign(2, 1);
+  const auto part = [&](const std::string& name, int first, int last, bool steps) {
+    const auto writer = create_trajectory(folder / name, system);
+    Snapshot s;
+    s.frame.box = rectangular_box({3, 3, 3});
+    s.frame.x_nm.assign(2, {1, 1, 1});
+    for (int k = first; k <= last; ++k) {
+      s.frame.time_ps = 1e5 + 0.004 * k;
+      s.frame.step = steps ? 10 * k : 0;
+      writer->write(s);
+    }
+    return folder / name;
+  };
+  for (const std::string ending : {".xtc", ".nc"})
+    for (const bool steps : {true, false}) {
+      SCOPED_TRACE(ending + (steps ? " with steps" : ""));
+      const std::vector<fs::path> files = {part("a" + ending, 0, 700, steps),
+                                           part("b" + ending, 700, 1400, steps)};
+      const JoinedFiles joined = join_files(files);
+      EXPECT_FALSE(joined.by_number);
+      EXPECT_NEAR(*joined.beginnings[0].step_ps, 0.004, 1e-3 * 0.004);
+      EXPECT_LT(joined.beginnings[0].unknown_ps, 1e-2 * 0.004);
+      JoinedFrames frames(joined);
+      const Times t = times(frames);
+      ASSERT_EQ(t.size(), 1401U);
+      EXPECT_EQ(frames.left_out(), 1);
+      for (std::size_t k = 1; k < t.size(); ++k) {
+        ASSERT_NEAR(t[k], 1e5 + 0.004 * static_cast<double>(k), 0x1p-23 * 1e5);
+        if (k != 701) {  // of one file
+          ASSERT_NEAR(t[k] - t[k - 1], 0.004, 0.1 * 0.004) << k;
+        }
+      }
+      const FileBeginning& few =
+          join_files({part("c" + ending, 0, 2, steps)}).beginnings[0];  // 0 or 8 fs
+      EXPECT_GT(few.unknown_ps, 0.5 * *few.step_ps);
+      // A restart, of which steps tell.
+      if (!steps) continue;
+      Times again;
+      for (int k = 0; k < 40; ++k) again.push_back(k < 30 ? k : k - 8);
+      const auto writer = create_trajectory(folder / ("d" + ending), system);
+      Snapshot s;
+      s.frame.box = rectangular_box({3, 3, 3});
+      s.frame.x_nm.assign(2, {1, 1, 1});
+      for (const double k : again) {
+        s.frame.time_ps = 1e5 + 0.1 * k;
+        s.frame.step = static_cast<std::int64_t>(k);
+        writer->write(s);
+      }
+      JoinedFrames restarted(join_files({folder / ("d" + ending)}));
+      EXPECT_EQ(times(restarted).size(), 32U);
+      EXPECT_EQ(restarted.left_out(), 8);
+    }
+}
+
 TEST_F(JoinedTrajectories, FramesWithoutTimesAllCount) {
   const fs::path m = models("m.pdb", 3), one = models("n.pdb", 1), timed = file("t.trr", {0, 1});
   EXPECT_TRUE(join_files({m}).by_number);

@@ -34,6 +34,7 @@ struct AnalysisCase {
   mol::Snapshot first;
   double frame_ps = 1;  ///< between the first two frames that count
   bool one_frame = false;
+  double unknown = 0;  ///< part of the time between frames that single precision leaves open
 
   /// Throws where no frame counts.
   explicit AnalysisCase(const data::Config& config_)
@@ -53,6 +54,8 @@ struct AnalysisCase {
       frame_ps = second.frame.time_ps - first.frame.time_ps;
     else
       one_frame = true;
+    for (const mol::FileBeginning& b : files.beginnings)
+      if (b.step_ps) unknown = std::max(unknown, b.unknown_ps / *b.step_ps);
   }
   AnalysisCase(const AnalysisCase&) = delete;
   AnalysisCase& operator=(const AnalysisCase&) = delete;
@@ -91,6 +94,23 @@ auto placed(const data::Config& config, std::size_t analysis, const std::string&
 }
 std::string frame_of(const mol::Snapshot& s) {
   return fmt::format("in the frame at {:.6g} ps", s.frame.time_ps);
+}
+
+/// Refuses to divide a time by one between frames that single precision does not tell to 1 %.
+void expect_known_times(const AnalysisCase& c, const std::string& key) {
+  for (std::size_t k = 0; k < c.files.files.size(); ++k) {
+    const mol::FileBeginning& b = c.files.beginnings[k];
+    if (!b.step_ps || b.unknown_ps <= 1e-2 * *b.step_ps) continue;
+    throw data::InputError(
+        c.config.error(
+            743, key,
+            fmt::format("the times of {} are in single precision, which at {:.6g} ps does not tell "
+                        "the time between its frames: {:.2g} ps, give or take {:.2g} ps",
+                        c.files.files[k].filename().string(), *b.first_ps, *b.step_ps,
+                        b.unknown_ps),
+            "a file with times in double precision, such as .h5md, or more frames"),
+        data::ExitCode::config_invalid);
+  }
 }
 
 /// Times of lags and fits, which frames divide: those that no trajectory of this size reaches are
@@ -139,6 +159,7 @@ std::vector<data::Diagnostic> doubts_of_ends(const AnalysisCase& c) {
     const auto look_at = [&](const char* name, double s, auto&& taken_ps) {
       const double time_ps = s / 1e-12;
       const std::string key = fmt::format("analysis[{}].{}", k, name);
+      expect_known_times(c, key);
       if (time_ps > 0 && (c.one_frame || std::round(time_ps / c.frame_ps) >= most_frames))
         throw data::InputError(
             c.config.error(
@@ -151,7 +172,7 @@ std::vector<data::Diagnostic> doubts_of_ends(const AnalysisCase& c) {
                 "a time within the trajectory"),
             data::ExitCode::config_invalid);
       const double whole = std::round(time_ps / c.frame_ps) * c.frame_ps;
-      if (std::abs(time_ps - whole) <= 1e-2 * c.frame_ps + 1e-6 * time_ps) return;
+      if (std::abs(time_ps - whole) <= 1e-2 * c.frame_ps + (1e-6 + c.unknown) * time_ps) return;
       out.push_back(c.config.error(
           743, key,
           fmt::format("{} = {:.6g} ps is no whole number of the {:.6g} ps between frames: {:.6g} "

@@ -73,6 +73,7 @@ class AmberNetcdf {
   const NetcdfLayout& layout() const { return layout_; }
   std::size_t n_atoms() const { return static_cast<std::size_t>(n_atoms_); }
   std::uint64_t n_frames() const { return restart_ ? 1 : layout_.n_records; }
+  bool rounds_times() const { return time_.in_file && time_.in_file->type == NetcdfType::f32; }
 
   std::int64_t step(std::uint64_t frame) const {
     if (!step_.in_file) return static_cast<std::int64_t>(frame);
@@ -172,6 +173,7 @@ class AmberNetcdfReader final : public TrajectoryReader {
  public:
   explicit AmberNetcdfReader(data::BinaryInput in) : in_(std::move(in)), file_(in_) {}
   std::size_t n_atoms() const override { return file_.n_atoms(); }
+  bool rounds_times() const override { return file_.rounds_times(); }
 
  protected:
   bool next(Snapshot& s) override {

@@ -14,6 +14,34 @@ namespace fs = std::filesystem;
 constexpr double time_slack_ps = 1e-6;  ///< of sums of steps
 /// How far a frame's time may be off a bound: some formats keep it in single precision.
 double slack_at(double bound_ps) { return std::max(time_slack_ps, 0x1p-23 * std::abs(bound_ps)); }
+/// Between two numbers of single precision.
+double rounding_at(double time_ps) { return 0x1p-23 * std::abs(time_ps); }
+
+/// Least-squares line through times t_k of single precision, at x_k: with a spread s = ulp/sqrt(12)
+/// of their rounding its slope has one of s/sqrt(sum (x - <x>)^2).
+class TimeLine {
+ public:
+  /// False where a time is on no line with those before.
+  bool add(double x, double t) {
+    if (n_ > 1 &&
+        std::abs(t - at(x)) > 4 * rounding_at(t) + unknown_slope() * std::abs(x - mean_x_))
+      return false;
+    ++n_;
+    const double dx = x - mean_x_;
+    mean_x_ += dx / n_;
+    mean_t_ += (t - mean_t_) / n_;
+    xx_ += dx * (x - mean_x_);
+    xt_ += dx * (t - mean_t_);
+    return true;
+  }
+  double slope() const { return xt_ / xx_; }
+  double at(double x) const { return mean_t_ + slope() * (x - mean_x_); }
+  /// Four standard deviations.
+  double unknown_slope() const { return 4 * rounding_at(mean_t_) / std::sqrt(12 * xx_); }
+
+ private:
+  double n_ = 0, mean_x_ = 0, mean_t_ = 0, xx_ = 0, xt_ = 0;
+};
 
 std::unique_ptr<TrajectoryReader> open_part(const fs::path& file, const JoinOptions& o,
                                             bool pass_over) {
@@ -21,6 +49,38 @@ std::unique_ptr<TrajectoryReader> open_part(const fs::path& file, const JoinOpti
                                 .accept_cut_end = o.accept_cut_end,
                                 .positions = pass_over,
                                 .velocities = o.velocities && !o.positions});
+}
+
+/// On from the first frame of a file with times in single precision: until its line is known.
+template <class Next>
+void look_at_rounded(FileBeginning& out, const Snapshot& s, Next&& next) {
+  constexpr double known = 1e-5;  // of the slope
+  RoundedTimes r{.first_step = s.frame.step};
+  TimeLine line;
+  line.add(0, *out.first_ps);
+  double x = 0, second = 0, last_ps = *out.first_ps;
+  bool more = true;
+  for (std::int64_t number = 1; (more = next()); ++number) {
+    const std::int64_t step = s.frame.step - r.first_step;
+    if (number == 1) r.by_step = step > 0;
+    const auto to = static_cast<double>(r.by_step ? step : number);
+    if (number == 1) second = to;
+    if (to <= x || s.frame.time_ps < last_ps || !line.add(to, s.frame.time_ps)) break;
+    x = to;
+    last_ps = s.frame.time_ps;
+    if (line.unknown_slope() < known * line.slope()) break;
+  }
+  if (last_ps == *out.first_ps) {
+    while (more && s.frame.time_ps == last_ps) more = next();
+    if (more) out.step_ps = s.frame.time_ps - last_ps;
+    out.one_time = !more && x > 0;
+    return;
+  }
+  r.first_ps = line.at(0);
+  r.rate_ps = line.slope();
+  out.step_ps = r.rate_ps * second;
+  out.unknown_ps = line.unknown_slope() * second;
+  out.rounded = r;
 }
 
 FileBeginning beginning_of(const fs::path& file, TrajectoryReader& reader, bool both) {
@@ -38,6 +98,10 @@ FileBeginning beginning_of(const fs::path& file, TrajectoryReader& reader, bool 
   };
   if (!next()) return out;
   out.first_ps = s.frame.time_ps;
+  if (reader.rounds_times()) {
+    look_at_rounded(out, s, next);
+    return out;
+  }
   while (next()) {
     out.one_time = s.frame.time_ps == *out.first_ps;
     if (out.one_time) continue;
@@ -96,6 +160,26 @@ void expect_one_run(const JoinedFiles& files) {
   }
 }
 
+/// The line goes on from frame to frame, and stays within what a time may have been before it was
+/// rounded. A time that is not where it leads to counts as it is.
+double JoinedFrames::exact_of(const Frame& f) {
+  slack_ps_ = time_slack_ps;
+  const FileBeginning& b = files_.beginnings[file_];
+  if (!b.rounded) return f.time_ps;
+  const RoundedTimes& r = *b.rounded;
+  const double rounding = rounding_at(f.time_ps),
+               passed_ps = !exact_ps_
+                               ? *b.step_ps
+                               : r.rate_ps * (r.by_step ? static_cast<double>(f.step - step_) : 1),
+               expected = exact_ps_ ? *exact_ps_ + passed_ps : r.first_ps;
+  slack_ps_ = std::max(slack_ps_, std::min(2 * rounding, 0.5 * std::abs(passed_ps)));
+  exact_ps_ = std::abs(expected - f.time_ps) > 2 * rounding
+                  ? f.time_ps
+                  : std::clamp(expected, f.time_ps - rounding, f.time_ps + rounding);
+  step_ = f.step;
+  return *exact_ps_;
+}
+
 /// The time of a frame among all frames; none: it is left out.
 std::optional<double> JoinedFrames::time_of(double file_ps) {
   const JoinOptions& o = files_.options;
@@ -104,7 +188,7 @@ std::optional<double> JoinedFrames::time_of(double file_ps) {
   const bool first_of_file = !file_ps_;
   double t = file_ps + shift_ps_;
   const bool begins =
-      first_of_file || (t <= *file_ps_ + time_slack_ps && *last_ps_ > *file_ps_ + time_slack_ps);
+      first_of_file || (t <= *file_ps_ + slack_ps_ && *last_ps_ > *file_ps_ + slack_ps_);
   if (last_ps_ && begins && o.append) {
     const std::optional<double> step =
         o.spacing_ps ? o.spacing_ps : files_.beginnings[file_].step_ps;
@@ -112,22 +196,22 @@ std::optional<double> JoinedFrames::time_of(double file_ps) {
       const double next = *last_ps_ + *step;
       if (std::abs(next - t) > slack_at(next)) shift_ps_ += next - t;
       t = file_ps + shift_ps_;
-    } else if (t <= *last_ps_ + time_slack_ps) {  // files of one frame each may say when it is
+    } else if (t <= *last_ps_ + slack_ps_) {  // files of one frame each may say when it is
       throw JoinError(
           JoinFault::no_spacing,
           fmt::format("{} does not say how long after the frames before it begins", name()));
     }
     file_ps_ = t;
-  } else if (last_ps_ && t <= *last_ps_ + time_slack_ps) {
-    const bool falls = read_ps_ && file_ps < *read_ps_ - time_slack_ps;
+  } else if (last_ps_ && t <= *last_ps_ + slack_ps_) {
+    const bool falls = read_ps_ && file_ps < *read_ps_ - slack_ps_;
     falling_ = falls ? falling_ + 1 : 0;
-    if (falls && (t < *first_ps_ - time_slack_ps || falling_ > 1))
+    if (falls && (t < *first_ps_ - slack_ps_ || falling_ > 1))
       throw JoinError(
           JoinFault::backwards,
           fmt::format("{} runs backwards, from {:.6g} to {:.6g} ps", name(), *read_ps_, file_ps));
     read_ps_ = file_ps;
-    if (t < *first_ps_ - time_slack_ps ||
-        (t <= *first_ps_ + time_slack_ps && *last_ps_ > *first_ps_ + time_slack_ps)) {
+    if (t < *first_ps_ - slack_ps_ ||
+        (t <= *first_ps_ + slack_ps_ && *last_ps_ > *first_ps_ + slack_ps_)) {
       throw JoinError(JoinFault::starts_again,
                       fmt::format("{} starts again, at {:.6g} ps; the first frame was at {:.6g} ps",
                                   name(), file_ps, *first_ps_));
@@ -153,9 +237,10 @@ bool JoinedFrames::read(Snapshot& s) {
       file_ps_.reset();
       read_ps_.reset();
       falling_ = 0;
+      exact_ps_.reset();
     }
     while (reader_->read(s)) {
-      const std::optional<double> t = time_of(s.frame.time_ps);
+      const std::optional<double> t = time_of(exact_of(s.frame));
       if (!t || (o.from_ps && *t < *o.from_ps - slack_at(*o.from_ps))) continue;
       if (o.to_ps && *t > *o.to_ps + slack_at(*o.to_ps)) return false;
       s.frame.time_ps = *t;

@@ -68,9 +68,12 @@ class TrrReader final : public TrajectoryReader {
  public:
   explicit TrrReader(data::BinaryInput in) : in_(std::move(in)) {
     FrameBytes bytes(in_, 0, 0, trr_order);
-    n_atoms_ = read_trr_header(bytes).n_atoms;
+    const TrrHeader h = read_trr_header(bytes);
+    n_atoms_ = h.n_atoms;
+    rounds_times_ = !h.is_double;
   }
   std::size_t n_atoms() const override { return n_atoms_; }
+  bool rounds_times() const override { return rounds_times_; }
 
  protected:
   bool next(Snapshot& s) override {
@@ -110,6 +113,7 @@ class TrrReader final : public TrajectoryReader {
 
  private:
   data::BinaryInput in_;
+  bool rounds_times_ = false;
   std::size_t n_atoms_ = 0, frame_ = 0;
   std::uint64_t at_ = 0;
 };

@@ -68,6 +68,7 @@ class XtcReader final : public TrajectoryReader {
     n_atoms_ = read_xtc_header(bytes).n_atoms;
   }
   std::size_t n_atoms() const override { return n_atoms_; }
+  bool rounds_times() const override { return true; }
 
  protected:
   bool next(Snapshot& s) override {

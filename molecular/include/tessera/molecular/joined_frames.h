@@ -13,6 +13,10 @@
 // appended, whenever it begins, shifted to where the one before has ended. Where frames have no
 // times (.gro, models of .pdb: several frames, all of one time; or files of one frame each, all of
 // one time) all of them count, by their number.
+//
+// Of files that have times in single precision, the line through many of them, over the steps or,
+// where these do not rise, the numbers of the frames, says what they were before they were rounded:
+// frames 4 fs apart at 100 ns, of which two and three have one number, are told apart.
 #pragma once
 #include "tessera/autodiff/error.h"
 #include "tessera/data/diagnostic.h"
@@ -61,10 +65,19 @@ class JoinError : public Error {
   std::string message;  ///< what() without the operation
 };
 
-/// How a file begins; `step_ps` is to its first frame of another time.
+/// The line that times in single precision are on.
+struct RoundedTimes {
+  double first_ps = 0, rate_ps = 0;  ///< time of the first frame; for each step, or frame
+  bool by_step = false;
+  std::int64_t first_step = 0;
+};
+/// How a file begins; `step_ps` is to its first frame of another time, or to its second on the line
+/// of its times.
 struct FileBeginning {
   std::optional<double> first_ps, step_ps;
   bool one_time = false;  ///< there are several frames, and all have one time
+  std::optional<RoundedTimes> rounded;
+  double unknown_ps = 0;  ///< of step_ps, from the rounding of times
 };
 struct JoinedFiles {
   std::vector<std::filesystem::path> files;
@@ -73,9 +86,10 @@ struct JoinedFiles {
   bool by_number = false;                 ///< frames have no times: all of them count
 };
 
-/// Reads frames of each file up to the second time. Throws JoinError but for starts_again,
-/// no_spacing and backwards, Error where there is no file, and what open_trajectory and its reader
-/// throw.
+/// Reads frames of each file up to the second time; of one with times in single precision until
+/// these tell the time between frames to 1e-5 of it, or up to its end. Throws JoinError but for
+/// starts_again, no_spacing and backwards, Error where there is no file, and what open_trajectory
+/// and its reader throw.
 JoinedFiles join_files(std::vector<std::filesystem::path> files, const JoinOptions& options = {});
 
 /// Throws JoinError starts_again where one of the files does, which reading would meet only there.
@@ -97,6 +111,8 @@ class JoinedFrames {
   const std::vector<data::Diagnostic>& remarks() const { return remarks_; }
 
  private:
+  /// The time that a file has, without its rounding where others tell it.
+  double exact_of(const Frame& frame);
   std::optional<double> time_of(double file_ps);
 
   JoinedFiles files_;
@@ -104,9 +120,12 @@ class JoinedFrames {
   std::int64_t seen_ = 0, number_ = 0, left_out_ = 0;
   double shift_ps_ = 0;
   std::optional<double> first_ps_, last_ps_,
-      file_ps_;                    ///< of all frames, of the last one, of the first of this file
-  std::optional<double> read_ps_;  ///< that this file has of its last frame
-  int falling_ = 0;                ///< frames of it in a row that are earlier than those before
+      file_ps_;                     ///< of all frames, of the last one, of the first of this file
+  std::optional<double> read_ps_;   ///< that this file has of its last frame
+  int falling_ = 0;                 ///< frames of it in a row that are earlier than those before
+  std::optional<double> exact_ps_;  ///< of this file's last frame
+  std::int64_t step_ = 0;           ///< its step
+  double slack_ps_ = 0;             ///< two times that differ by less are one
   std::unique_ptr<TrajectoryReader> reader_;
   std::vector<data::Diagnostic> remarks_;
 };

@@ -94,6 +94,8 @@ class TrajectoryReader {
   /// ends within a frame, E0741 damaged, E0742 a feature that is not read; E042x of HDF5 files.
   bool read(Snapshot& snapshot);
   virtual std::size_t n_atoms() const = 0;
+  /// Whether the file has times in single precision.
+  virtual bool rounds_times() const { return false; }
   /// What `Snapshot::observables` are; empty where the format has none.
   virtual std::vector<Observable> observables() const { return {}; }
   /// Where a file was cut off that ReadOptions accepts.
