@@ -79,6 +79,26 @@ TEST(H5mdTopology, SitesAndRigidWatersAreOfTheirMolecules) {
   };
   EXPECT_EQ(molecules(read(s)), molecules(s));
   EXPECT_EQ(molecules(read(part_of(s, {0, 3, 4, 7}))), (std::vector<std::int32_t>{0, 0, 1, 1}));
+  // Of what binds them nothing is there.
+  EXPECT_EQ(molecules(read(part_of(s, {1, 2, 5, 6}))), (std::vector<std::int32_t>{0, 0, 1, 1}));
+  EXPECT_EQ(molecules(read(part_of(s, {2, 3, 6, 7}))), (std::vector<std::int32_t>{0, 0, 1, 1}));
+}
+
+/// The sites of all molecules alone.
+TEST(H5mdTopology, SitesAreNotOfEachOther) {
+  const tessera::testing::TempFolder folder;
+  System s;
+  for (int k = 0; k < 4; ++k) {
+    s.residues.push_back({"SOL", std::to_string(k + 1), "", ""});
+    s.atoms.name.emplace_back("MW"), s.atoms.type.emplace_back("MW");
+    s.atoms.element.push_back(0), s.atoms.mass_amu.push_back(0), s.atoms.charge_e.push_back(0);
+    s.atoms.lj_type.push_back(0), s.atoms.residue.push_back(k);
+  }
+  Snapshot shot;
+  shot.frame.x_nm.assign(4, {1, 1, 1});
+  create_trajectory(folder / "t.h5md", s)->write(shot);
+  EXPECT_EQ(molecules(read_h5md_topology(folder / "t.h5md")),
+            (std::vector<std::int32_t>{0, 1, 2, 3}));
 }
 
 TEST(H5mdTopology, WhatIsNoneIsRefused) {

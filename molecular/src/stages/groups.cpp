@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/groups.h"
 
+#include "base/joined.h"
 #include "system/chosen_atoms.h"
 #include "system/joining_bonds.h"
 #include "tessera/data/diagnostic.h"
@@ -163,11 +164,25 @@ System part_of(const System& s, const std::vector<std::int32_t>& atoms) {
   out.title = s.title;
   out.lj = s.lj;
   const std::vector<std::int32_t> now = add_atoms(out, s, atoms);
-  for (const auto& [a, b] : joining_bonds(s))
-    if (const std::int32_t i = now[static_cast<std::size_t>(a)],
-        j = now[static_cast<std::size_t>(b)];
-        i >= 0 && j >= 0)
-      out.connectivity.push_back({i, j});
+  Joined whole(s.n_atoms()), part(atoms.size());
+  for (const auto& [a, b] : joining_bonds(s)) {
+    whole.join(a, b);
+    const std::int32_t i = now[static_cast<std::size_t>(a)], j = now[static_cast<std::size_t>(b)];
+    if (i < 0 || j < 0) continue;
+    out.connectivity.push_back({i, j});
+    part.join(i, j);
+  }
+  std::vector<std::int32_t> last(s.n_atoms(), -1);  // of each molecule so far
+  for (std::size_t a = 0; a < s.n_atoms(); ++a) {
+    const std::int32_t i = now[a];
+    if (i < 0) continue;
+    std::int32_t& before =
+        last[static_cast<std::size_t>(whole.set_of(static_cast<std::int32_t>(a)))];
+    if (before >= 0 && part.join(before, i))
+      out.connectivity.push_back({std::min(before, i), std::max(before, i)});
+    before = i;
+  }
+  std::ranges::sort(out.connectivity);
   return out;
 }
 

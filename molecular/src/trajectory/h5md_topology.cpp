@@ -79,10 +79,21 @@ System read_h5md_topology(const std::filesystem::path& path) {
     bound[static_cast<std::size_t>(i)] = bound[static_cast<std::size_t>(j)] = true;
   }
   // Without a bond a virtual site, which has neither element nor mass, would be a molecule: it is
-  // one with the atom before it, as water models have their sites.
-  for (std::size_t i = 1; i < n; ++i)
-    if (a.element[i] == 0 && a.mass_amu[i] == 0 && !bound[i])
-      s.connectivity.push_back({static_cast<std::int32_t>(i - 1), static_cast<std::int32_t>(i)});
+  // one with the atom before it, as water models have their sites. More than two in a row are sites
+  // of several molecules.
+  constexpr std::size_t most_sites = 2;
+  const auto is_lone_site = [&](std::size_t i) {
+    return a.element[i] == 0 && a.mass_amu[i] == 0 && !bound[i];
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!is_lone_site(i)) continue;
+    const std::size_t first = i;
+    while (i + 1 < n && is_lone_site(i + 1)) ++i;
+    if (first == 0 || i + 1 - first > most_sites) continue;
+    for (std::size_t k = first; k <= i; ++k)
+      s.connectivity.push_back(
+          {static_cast<std::int32_t>(first - 1), static_cast<std::int32_t>(k)});
+  }
   tidy_bonds(s.connectivity);  // some programs write each bond from both of its atoms
   return s;
 }

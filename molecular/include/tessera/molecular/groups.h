@@ -54,7 +54,8 @@ std::vector<TemperatureGroup> temperature_groups(const std::vector<BathGroup>& g
                                                  const Ramp& annealing, bool heats,
                                                  const System& system, const Frame& frame);
 
-/// Names, residues and bonds of some atoms, as files of frames show them; no terms.
+/// Names, residues and bonds of some atoms, as files of frames show them, and as many pairs more as
+/// keep those of one molecule together; no terms.
 System part_of(const System& system, const std::vector<std::int32_t>& atoms);
 
 }  // namespace tessera::molecular
