@@ -241,6 +241,21 @@ TEST(Constraints, ImpossibleSystemsAreRefused) {
   EXPECT_THROW(Constraints{twice.s}, Error) << "one equation twice has no one solution";
 }
 
+/// Rigid CO2 by its three distances, and the same atoms bent.
+TEST(Constraints, DistancesOnALineDependOnEachOther) {
+  System s;
+  s.residues = {{"CO2", "1", "", ""}};
+  add_atom(s, "O1", 8, 16, 0, 0);
+  add_atom(s, "C", 6, 12, 0, 0);
+  add_atom(s, "O2", 8, 16, 0, 0);
+  s.constraints = {{{0, 1}, {1, 2}, {0, 2}}, {0, 0, 1}, {{0.1163}, {0.2326}}};
+  const std::string says = tessera::testing::message_of([&] { Constraints{s}; });
+  EXPECT_NE(says.find("distances of atoms 1, 2 and 3 depend on each other"), std::string::npos)
+      << says;
+  s.constraints.rows[1][0] = 0.2;
+  EXPECT_EQ(Constraints{s}.size(), 3U);
+}
+
 TEST(Constrained, BondsBecomeRigid) {
   const auto file = tessera::testing::test_data() / "md/amber/ala2_tip3p.prmtop";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file.string();

@@ -178,6 +178,11 @@ TEST(Selection, FaultsHaveColumnsAndSuggestions) {
   check("resname !ALA", 9, "expected words after 'resname', got '!'", "not resname A");
   check("chain = A", 7, "expected words after 'chain', got '='", "chain A B");
   check("resid 9 to 5", 12, "of 9 or above");
+  const std::string n = std::to_string(b.system.n_atoms()),
+                    last = std::to_string(b.system.n_atoms() - 1);
+  EXPECT_EQ(select("serial " + n, b.system), select("index " + last, b.system));
+  check("serial 1 to 99999", 8, "no atom of serial 99999", "another system");
+  check("name CA or index 3 " + n, 20, ("the last is " + last).c_str());
   check("mass 5", 6, "expected a comparison");
   check("mass > heavy", 8, "expected a number");
   check("within of protein", 8, "expected a distance");

@@ -58,6 +58,24 @@ std::optional<Star> star_of(const BondGroup& g, const std::vector<double>& inver
   }
   return {};
 }
+/// Refuses three distances of three atoms of which the longest is the sum of the others: each says
+/// what the other two do, and the matrix of their couplings is singular.
+void expect_triangles(const BondGroup& g) {
+  constexpr double rounding = 1e-6;  // of lengths in files
+  std::map<std::int32_t, std::map<std::int32_t, double>> at;
+  for (const FixedBond& b : g.bonds) at[b.a][b.b] = at[b.b][b.a] = b.length;
+  for (const FixedBond& side : g.bonds)
+    for (const auto& [c, from_a] : at[side.a]) {
+      const auto from_b = at[side.b].find(c);
+      if (from_b == at[side.b].end() || side.length < (1 - rounding) * (from_a + from_b->second))
+        continue;
+      throw Error(fmt::format(
+          "[constraints] the constrained distances of atoms {}, {} and {} depend on each other: "
+          "{:g} nm and {:g} nm make {:g} nm on a line. Leave one out and make the atom between the "
+          "others a virtual site, its mass on them",
+          side.a + 1, c + 1, side.b + 1, from_a, from_b->second, side.length));
+    }
+}
 constexpr std::size_t batches_of_a_chunk = 32, stars_of_a_chunk = 128;
 
 }  // namespace
@@ -290,6 +308,7 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
     return star.has_value();
   });
   for (BondGroup& g : impl->groups) {
+    expect_triangles(g);
     std::multimap<std::int32_t, std::pair<std::int32_t, double>>
         of_atom;  // bonds at an atom, with signs
     for (std::size_t k = 0; k < g.bonds.size(); ++k) {

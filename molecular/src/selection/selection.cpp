@@ -291,6 +291,10 @@ class Parser {
         last = *to;
         ++at_;
       }
+      if (const auto n = static_cast<std::int64_t>(s_.n_atoms()), end = n - (key.text == "index");
+          key.text != "resid" && n > 0 && last > end)
+        stop(w, fmt::format("there is no atom of {} {}: the last is {}", key.text, last, end),
+             "are these numbers of another system?");
       ranges.push_back({*from, last});
     }
     if (ranges.empty() && exact.empty())
