@@ -88,6 +88,36 @@ TEST_F(MdWords, BarostatsAskForATemperature) {
   EXPECT_EQ(tessera({"check", "case.toml"}).code, 0) << "it asks for none";
 }
 
+/// 64 waters whose sum is whole to 1e-3 of the force between two charges as near as a bond: cut
+/// short by each of its keys, and by a cut-off that the grid does not follow.
+TEST_F(MdWords, SumsThatAreCutShortAreDoubted) {
+  const auto doubted = [&](const std::string& line, const std::string& key, const std::string& says,
+                           const std::string& text = kWater) {
+    write("case.toml", line + text);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 0) << line << o.err;
+    EXPECT_TRUE(holds(o.err, at(line + text, key)) && holds(o.err, "warning E0758") &&
+                holds(o.err, says))
+        << line << o.err;
+  };
+  doubted("ewald_beta = \"3 1/nm\"\n", "ewald_beta", "ewald_beta of 4.");
+  doubted("ewald_rtol = 1e-2\n", "ewald_rtol", "leaves erfc(beta rcoulomb) = 0.01");
+  doubted("coulombtype = \"ewald\"\newald_kmax = \"20 1/nm\"\n", "ewald_kmax", "ewald_kmax of ");
+  doubted("fourierspacing = \"0.2 nm\"\n", "fourierspacing", "fourierspacing of 0.1");
+  doubted("fourier_grid = [8, 0, 0]\n", "fourier_grid", "8 x 12 x 12 points");
+  doubted("", "rcoulomb", "a larger rcoulomb", changed("0.6 nm", "0.45 nm", kWater));
+  refused("ewald_beta = \"0.5 1/nm\"\n" + std::string(kWater), "ewald_beta", "E0752",
+          "root mean square", "ewald_beta of ");
+  refused("coulombtype = \"ewald\"\newald_kmax = \"5 1/nm\"\n" + std::string(kWater), "ewald_kmax",
+          "E0752", "exp(-(kmax/2 beta)^2)");
+  for (const std::string& text :
+       {std::string(kWater), "coulombtype = \"ewald\"\n" + std::string(kWater),
+        "coulombtype = \"reaction-field\"\n" + std::string(kWater)}) {
+    write("case.toml", text);
+    EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0758")) << text;
+  }
+}
+
 TEST_F(MdWords, MessagesStandAtTheKeyAtFault) {
   const auto shift = [](const std::string& word) {
     return std::string("coulomb_modifier = \"") + word + "\"\n" + kWater;
@@ -205,6 +235,15 @@ TEST_F(MdWords, WhatRigidWaterDoesNotTakeNamesIt) {
           "takes neither rigid bonds (rigid_water, constraints)", "l-bfgs");
   refused("freeze = \"all\"\n" + std::string(kWater), "freeze", "E0751",
           "with freeze nothing is left to move");
+}
+
+/// Sites are where the atoms are that they are made from, and neither held nor frozen.
+TEST_F(MdWords, SitesAloneAreNotHeld) {
+  for (const char* key : {"posres", "freeze", "freeze_y"})
+    refused(std::string(key) + " = \"name M\"\n" + changed("spce", "tip4pew", kWater), key, "E0751",
+            key + std::string(" means virtual sites alone"));
+  write("case.toml", "posres = \"name O M\"\n" + changed("spce", "tip4pew", kWater));
+  EXPECT_EQ(tessera({"check", "case.toml"}).code, 0);
 }
 
 /// Where no step follows, a bath that heats is at its first temperature, of which velocities are
@@ -354,6 +393,9 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
          "without a thermostat"},
         {"mts_level2_factor = 3\n", "mts_level2_factor", "without mts"},
         {"gen_vel = false\n", "gen_temp", "with gen_vel = false"},
+        {"coulombtype = \"reaction-field\"\ncoulomb_modifier = \"none\"\n", "coulomb_modifier",
+         "with coulombtype = \"reaction-field\", whose potential is 0"},
+        {"emtol = \"1 kJ/mol/nm\"\n", "emtol", "in a stage of dynamics"},
         {"epsilon_rf = 78\n", "epsilon_rf", "without coulombtype = \"reaction-field\""},
         {cut + "pme_order = 6\n", "pme_order", "without coulombtype = \"pme\""},
         {cut + "ewald_rtol = 1e-6\n", "ewald_rtol", "without coulombtype = \"pme\" or \"ewald\""},
@@ -399,6 +441,19 @@ TEST_F(MdWords, KeysThatNoStageReadsAreTold) {
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);
   const Outcome resolved = tessera({"check", "RUN/resolved.toml"});
   EXPECT_TRUE(resolved.code == 0 && !holds(resolved.err, "E0757")) << resolved.err;
+  // A stage of one kind with keys of the other, which a stage beside it may read.
+  const std::string on = "[[stage]]\nname = \"on\"\n";
+  for (const std::string key :
+       {"dt = \"3 fs\"", "mts = true", "tcoupl = \"v-rescale\"", "ref_t = \"200 K\"",
+        "heat_from = \"10 K\"", "annealing_time = [\"0 ps\"]", "tc_grps = [\"all\"]",
+        "pcoupl = \"c-rescale\"", "comm_mode = \"none\"", "gen_vel = true", "gen_temp = \"20 K\"",
+        "hydrogen_mass = \"2 amu\""})
+    warned(water("") + down + key + "\n" + on, key,
+           key.substr(0, key.find(' ')) + " has no effect in a minimization");
+  warned(water("") + down + on + "emstep = \"0.001 nm\"\n", "emstep",
+         "emstep has no effect in a stage of dynamics");
+  warned(water(coupled) + down, "tcoupl", "tcoupl has no effect in a minimization");
+  silent("emtol = \"1 kJ/mol/nm\"\n" + water(coupled) + down + on);
   const std::string first = "[[stage]]\nname = \"a\"\n", second = "[[stage]]\nname = \"b\"\n",
                     bath = "tau_t = \"1 ps\"\n";
   silent(water(bath) + first + second + coupled);

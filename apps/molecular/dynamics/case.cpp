@@ -54,6 +54,12 @@ struct Maker {
     d.severity = data::Severity::warning;
     tell(c.findings, key, std::move(d));
   }
+  void tell(std::size_t k, const Complaint& x) {
+    if (x.doubt)
+      warn(x.number, key_of(k, x.key), x.message, x.hint);
+    else
+      error(x.number, key_of(k, x.key), x.message, x.hint);
+  }
   void stop_at_errors() {
     if (!errors.empty()) throw data::InputError(data::ExitCode::config_invalid, std::move(errors));
   }
@@ -209,15 +215,16 @@ struct Maker {
                       .has_velocities = has_velocities,
                       .given = given};
     const bool steps = s.type == StageType::dynamics && s.n_steps > 0;
-    idle.push_back(steps ? std::optional(idle_keys(asked)) : std::nullopt);
+    idle.push_back(steps           ? std::optional(idle_keys(asked))
+                   : s.minimizes() ? std::optional(idle_keys_of_minimization(asked))
+                                   : std::nullopt);
     idle_of_energies.emplace_back(idle_keys_of_energies(asked));
     has_velocities = s.type == StageType::rerun ? std::nullopt : std::optional(!s.minimizes());
-    for (const Complaint& x : complaints_of(asked))
-      if (x.doubt)
-        warn(x.number, key_of(k, x.key), x.message, x.hint);
-      else
-        error(x.number, key_of(k, x.key), x.message, x.hint);
+    for (const Complaint& x : complaints_of(asked)) tell(k, x);
     if (errors.size() == sound) check_cut_offs(k, s);
+    if (errors.size() == sound && asked.periodic)
+      for (const Complaint& x : complaints_of_sum(asked, c.system, s.nonbonded, c.start.box))
+        tell(k, x);
     const bool chosen = check_choices(k, s);
     const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};
     if (s.type == StageType::rerun) {
@@ -283,7 +290,10 @@ struct Maker {
                                       {"freeze_y", &o.freeze_y},
                                       {"freeze_z", &o.freeze_z}})
       if (*choice && **choice != "none")
-        attempt(key, [&] { mol::atoms_of(**choice, c.system, c.start); });
+        attempt(key, [&] {
+          const auto atoms = mol::atoms_of(**choice, c.system, c.start);
+          if (const auto x = complaint_of_sites(key, c.system, atoms)) tell(k, *x);
+        });
     for (const auto& [key, list] : {std::pair{"tc_ref_t", &o.tc_ref_t}, {"tc_tau_t", &o.tc_tau_t}})
       if (!list->empty() && list->size() != o.tc_grps.size())
         error(751, key_of(k, key),
@@ -296,18 +306,15 @@ struct Maker {
   /// Whether the library makes the steps of a stage, tried at the start of the case.
   template <class Make>
   void try_steps(std::size_t k, const Asked& asked, const Stage& s, Make&& make) {
-    const auto tell = [&](const Complaint& x) {
-      error(x.number, key_of(k, x.key), x.message, x.hint);
-    };
     try {
       const mol::StageStart at = stage_start(c, s, c.start);
       if (const std::optional<Complaint> x =
               complaint_of_rigid(at.system, topology_of(c, s), c.start, s.settings))
-        tell(*x);
+        tell(k, *x);
       else
         make(at);
     } catch (const Error& e) {
-      tell(complaint_of_fault(words_of(e), asked));
+      tell(k, complaint_of_fault(words_of(e), asked));
     }
   }
 
@@ -412,15 +419,19 @@ struct Maker {
   }
 
   /// Keys that the stages which have them do not read: at the top of a file those that none of them
-  /// does. What looks at a frame alone may read any.
+  /// does, in the words of stages of dynamics where there are some. What looks at a frame alone may
+  /// read any.
   void doubt_idle(const std::vector<std::optional<std::vector<Complaint>>>& lists, bool of_steps) {
     const auto reads = [&](std::size_t k, const std::string& key) {
-      if (in_stage(k, key) || (of_steps && c.stages[k].type != StageType::dynamics)) return false;
+      if (in_stage(k, key) || (of_steps && c.stages[k].type == StageType::rerun)) return false;
       return !lists[k] || std::ranges::find(*lists[k], key, &Complaint::key) == lists[k]->end();
     };
+    const bool moves =
+        std::ranges::any_of(c.stages, [](const Stage& s) { return s.type == StageType::dynamics; });
     for (std::size_t k = 0; k < c.stages.size(); ++k)
       for (const Complaint& x : lists[k].value_or(std::vector<Complaint>{})) {
-        bool read = !in_stage(k, x.key) && !at_top(x.key);
+        bool read = !in_stage(k, x.key) &&
+                    (!at_top(x.key) || (of_steps && moves && c.stages[k].minimizes()));
         for (std::size_t j = 0; j < c.stages.size() && !in_stage(k, x.key); ++j)
           read = read || reads(j, x.key);
         if (!read) warn(x.number, key_of(k, x.key), x.message, x.hint);

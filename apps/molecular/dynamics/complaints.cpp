@@ -312,6 +312,20 @@ Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
   return {"integrator", words};
 }
 
+std::optional<Complaint> complaint_of_sites(const char* key, const mol::System& system,
+                                            const std::vector<std::int32_t>& atoms) {
+  const auto is_site = [&](std::int32_t i) {
+    return !(system.atoms.mass_amu[static_cast<std::size_t>(i)] > 0);
+  };
+  if (atoms.empty() || !std::ranges::all_of(atoms, is_site)) return std::nullopt;
+  return Complaint{
+      key,
+      fmt::format("{} means virtual sites alone, which go where the atoms do that they "
+                  "are made from",
+                  key),
+      "choose these atoms"};
+}
+
 std::optional<Complaint> complaint_of_step(const mol::System& system, const std::string& stage,
                                            double dt_ps) {
   double shortest = INFINITY;

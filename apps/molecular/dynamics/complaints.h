@@ -33,6 +33,10 @@ struct Asked {
       given;  ///< whether a key stands in the file, for this stage or for all
 };
 std::vector<Complaint> complaints_of(const Asked& asked);
+/// Of an Ewald sum in the box where the case begins: what it leaves out, or its grid gets wrong,
+/// doubted above 1e-3 of the force between two charges 0.1 nm apart, refused above 0.1.
+std::vector<Complaint> complaints_of_sum(const Asked& asked, const mol::System& system,
+                                         const mol::Nonbonded& options, const mol::Box& box);
 /// Whether a choice of atoms is given and is not "none".
 inline bool names_atoms(const std::optional<std::string>& choice) {
   return choice && !choice->empty() && *choice != "none";
@@ -40,6 +44,8 @@ inline bool names_atoms(const std::optional<std::string>& choice) {
 /// Of a stage of dynamics: doubts of the keys that its steps do not read and that have another
 /// value than their default.
 std::vector<Complaint> idle_keys(const Asked& asked);
+/// Of a minimization: likewise.
+std::vector<Complaint> idle_keys_of_minimization(const Asked& asked);
 /// Of any stage: likewise, of the keys that its energies do not read.
 std::vector<Complaint> idle_keys_of_energies(const Asked& asked);
 
@@ -47,6 +53,10 @@ std::vector<Complaint> idle_keys_of_energies(const Asked& asked);
 std::string words_of(const Error& fault);
 /// What the library found no system or no steps for, at the setting that asks for it.
 Complaint complaint_of_fault(const std::string& words, const Asked& asked);
+
+/// Where all atoms that a key holds or freezes are virtual sites, it does nothing.
+std::optional<Complaint> complaint_of_sites(const char* key, const mol::System& system,
+                                            const std::vector<std::int32_t>& atoms);
 
 /// A doubt of steps that are long for the fastest bond of a stage: two of them or less are no
 /// dynamics; GROMACS warns below ten.

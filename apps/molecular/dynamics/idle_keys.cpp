@@ -101,6 +101,10 @@ struct Idle {
     };
     if (type != CoulombChoice::reaction_field)
       without({"epsilon_rf", "reaction_field_of_excluded"}, "\"reaction-field\"");
+    if (type == CoulombChoice::reaction_field)
+      idle("coulomb_modifier",
+           "with coulombtype = \"reaction-field\", whose potential is 0 at the cut-off by itself",
+           "leave it out");
     if (!pme) without({"fourierspacing", "fourier_grid", "pme_order"}, "\"pme\"");
     if (!pme && !ewald) without({"ewald_rtol", "ewald_beta"}, "\"pme\" or \"ewald\"");
     if (!ewald) without({"ewald_kmax"}, "\"ewald\"");
@@ -143,8 +147,40 @@ std::vector<Complaint> idle_keys_of_energies(const Asked& asked) {
   return std::move(c.out);
 }
 
+std::vector<Complaint> idle_keys_of_minimization(const Asked& asked) {
+  Idle c{asked};
+  for (const char* key : {"dt",
+                          "mts",
+                          "mts_level2_factor",
+                          "tcoupl",
+                          "tau_t",
+                          "ref_t",
+                          "heat_from",
+                          "annealing_time",
+                          "annealing_temp",
+                          "tc_grps",
+                          "tc_ref_t",
+                          "tc_tau_t",
+                          "pcoupl",
+                          "pcoupltype",
+                          "tau_p",
+                          "ref_p",
+                          "compressibility",
+                          "nstpcouple",
+                          "comm_mode",
+                          "nstcomm",
+                          "gen_vel",
+                          "gen_temp",
+                          "hydrogen_mass"})
+    c.idle(key, "in a minimization, which has no time, temperature or pressure",
+           "leave it out, or type = \"dynamics\"");
+  return std::move(c.out);
+}
+
 std::vector<Complaint> idle_keys(const Asked& asked) {
   Idle c{asked};
+  for (const char* key : {"emtol", "emstep"})
+    c.idle(key, "in a stage of dynamics", "leave it out, or type = \"minimize\"");
   c.motion_of_the_whole();
   c.barostat();
   c.velocities();

@@ -54,7 +54,7 @@ void each_setting(F&& f) {
         .choices = {"pme", "ewald", "reaction-field", "cut-off", "none"}});
   f("coulomb_modifier", &C::coulomb_modifier, &S::coulomb_modifier,
     data::Field{.doc = "How the Coulomb interaction goes to zero at its cut-off; force-shift with "
-                       "coulombtype cut-off alone.",
+                       "coulombtype cut-off alone. A reaction field goes there by itself.",
                 .choices = {"none", "potential-shift", "force-shift"}});
   f("vdw_modifier", &C::vdw_modifier, &S::vdw_modifier,
     data::Field{.doc = "How the Lennard-Jones interaction goes to zero at its cut-off.",

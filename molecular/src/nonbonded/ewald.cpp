@@ -48,10 +48,7 @@ class EwaldReciprocal final : public EnergyFunction {
       : n_(static_cast<Index>(s.n_atoms())),
         ke_(s.coulomb_constant / o.epsilon_r),
         beta_(ewald_beta(o)),
-        kmax_(o.ewald_kmax) {
-    // exp(-k^2/4 beta^2) = rtol^1.2: less than the real-space sum leaves out.
-    if (kmax_ <= 0) kmax_ = 2 * beta_ * std::sqrt(-1.2 * std::log(std::min(o.ewald_rtol, 0.1)));
-  }
+        kmax_(ewald_kmax(o)) {}
   const char* name() const override { return "ewald_reciprocal"; }
   std::vector<tessera::Shape> shapes() const override { return {{n_, 3}, {3, 3}, {n_}}; }
   double value(Arrays p) const override {

@@ -22,5 +22,18 @@ EnergyPtr ewald_excluded_energy(const System& system, const Nonbonded& options);
 /// Self and background, of h [3, 3] and charges [n].
 Tensor ewald_self_energy(const System& system, const Nonbonded& options, const Tensor& h,
                          const Tensor& charge);
+/// Where the reciprocal sum of `ewald` ends, 1/nm.
+double ewald_kmax(const Nonbonded& options);
+
+/// Estimates of what a sum leaves out: root mean squares, over the charges, of the error of a
+/// force, for charges that are anywhere (Kolafa and Perram, doi 10.1080/08927029208049126), in
+/// units of k_e/e_r <q^2>/(0.1 nm)^2, the force between two of them as near as a bond.
+struct EwaldErrors {
+  double pairs = 0;  ///< beyond the cut-off
+  double waves = 0;  ///< of `ewald`: beyond ewald_kmax
+  double mesh = 0;   ///< of `pme`: by the interpolation on its grid
+};
+/// All 0 where there are no charges. Of a periodic box, and options that check() passes.
+EwaldErrors ewald_errors(const System& system, const Nonbonded& options, const Box& box);
 
 }  // namespace tessera::molecular
