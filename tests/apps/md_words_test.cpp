@@ -106,13 +106,17 @@ TEST_F(MdWords, SumsThatAreCutShortAreDoubted) {
   doubted("fourierspacing = \"0.2 nm\"\n", "fourierspacing", "fourierspacing of 0.1");
   doubted("fourier_grid = [8, 0, 0]\n", "fourier_grid", "8 x 12 x 12 points");
   doubted("", "rcoulomb", "a larger rcoulomb", changed("0.6 nm", "0.45 nm", kWater));
+  const std::string pressed = "tcoupl = \"v-rescale\"\npcoupl = \"c-rescale\"\n";
+  doubted(pressed, "rcoulomb", "pressures are off by about -");
+  doubted(pressed + "fourierspacing = \"0.12 nm\"\n", "fourierspacing", "% of the volume");
   refused("ewald_beta = \"0.5 1/nm\"\n" + std::string(kWater), "ewald_beta", "E0752",
           "root mean square", "ewald_beta of ");
   refused("coulombtype = \"ewald\"\newald_kmax = \"5 1/nm\"\n" + std::string(kWater), "ewald_kmax",
           "E0752", "exp(-(kmax/2 beta)^2)");
   for (const std::string& text :
        {std::string(kWater), "coulombtype = \"ewald\"\n" + std::string(kWater),
-        "coulombtype = \"reaction-field\"\n" + std::string(kWater)}) {
+        "coulombtype = \"reaction-field\"\n" + std::string(kWater),
+        pressed + "fourierspacing = \"0.08 nm\"\n" + kWater}) {
     write("case.toml", text);
     EXPECT_FALSE(holds(tessera({"check", "case.toml"}).err, "E0758")) << text;
   }

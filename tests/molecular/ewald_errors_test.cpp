@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates of what Ewald sums leave out against forces of sums that leave out nothing.
 #include "molecular_cases.h"
+#include "tessera/molecular/build.h"
 #include "tessera/molecular/ewald.h"
 #include "tessera/molecular/forces.h"
 
@@ -76,6 +77,30 @@ TEST(EwaldErrors, AreThoseOfForces) {
       o.pme_order = order;
       o.fourier_spacing_nm = spacing;
       expect(o, &EwaldErrors::mesh);
+    }
+}
+
+TEST(EwaldErrors, PressuresOfAMeshAreThoseOfWater) {
+  const BuiltSystem b = water_box({.molecules = 216});
+  const testing::Case c{.system = b.system, .frame = b.frame};
+  const auto pressure = [&](const Nonbonded& o) {
+    Forces out;
+    ForceEvaluator(c.system, o, {.precision = Precision::f64})(c.frame.x_nm, c.frame.box, out);
+    return bar_per_pressure_unit * (out.virial[0][0] + out.virial[1][1] + out.virial[2][2]) /
+           (3 * volume_nm3(c.frame.box));
+  };
+  // Of the right sign, and within a factor of 3: neighbours in the liquid are left out of account.
+  for (const int order : {4, 5, 6, 7})
+    for (const double rc : {0.6, 0.75}) {
+      Nonbonded o = {.coulomb = Coulomb::pme,
+                     .cutoff_coulomb_nm = rc,
+                     .cutoff_lj_nm = 0.6,
+                     .pme_order = order};
+      const double told = mesh_pressure_bar(c.system, o, c.frame), with = pressure(o);
+      o.coulomb = Coulomb::ewald;
+      const double ratio = told / (with - pressure(o));
+      EXPECT_GT(ratio, 1.0 / 3) << order << " " << rc << " " << told;
+      EXPECT_LT(ratio, 3) << order << " " << rc << " " << told;
     }
 }
 

@@ -223,7 +223,7 @@ struct Maker {
     for (const Complaint& x : complaints_of(asked)) tell(k, x);
     if (errors.size() == sound) check_cut_offs(k, s);
     if (errors.size() == sound && asked.periodic)
-      for (const Complaint& x : complaints_of_sum(asked, c.system, s.nonbonded, c.start.box))
+      for (const Complaint& x : complaints_of_sum(asked, c.system, s.nonbonded, c.start))
         tell(k, x);
     const bool chosen = check_choices(k, s);
     const mol::ForceFunction none = [](const auto&, const auto&, auto&) {};

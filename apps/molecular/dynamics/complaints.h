@@ -33,10 +33,11 @@ struct Asked {
       given;  ///< whether a key stands in the file, for this stage or for all
 };
 std::vector<Complaint> complaints_of(const Asked& asked);
-/// Of an Ewald sum in the box where the case begins: what it leaves out, or its grid gets wrong,
-/// doubted above 1e-3 of the force between two charges 0.1 nm apart, refused above 0.1.
+/// Of an Ewald sum where the case begins: what it leaves out, or its grid gets wrong, doubted above
+/// 1e-3 of the force between two charges 0.1 nm apart, or with a barostat 2e-3 of the volume,
+/// refused above 0.1 of the force.
 std::vector<Complaint> complaints_of_sum(const Asked& asked, const mol::System& system,
-                                         const mol::Nonbonded& options, const mol::Box& box);
+                                         const mol::Nonbonded& options, const mol::Frame& begin);
 /// Whether a choice of atoms is given and is not "none".
 inline bool names_atoms(const std::optional<std::string>& choice) {
   return choice && !choice->empty() && *choice != "none";

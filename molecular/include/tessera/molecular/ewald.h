@@ -35,5 +35,9 @@ struct EwaldErrors {
 };
 /// All 0 where there are no charges. Of a periodic box, and options that check() passes.
 EwaldErrors ewald_errors(const System& system, const Nonbonded& options, const Box& box);
+/// Likewise what the grid of `pme` adds to the pressure, bar: the energy of each charge with itself
+/// and those excluded from it depends on the spacing, and so on the volume. Right to a factor of 3
+/// of water, whose molecules it takes to be anywhere.
+double mesh_pressure_bar(const System& system, const Nonbonded& options, const Frame& frame);
 
 }  // namespace tessera::molecular
