@@ -108,6 +108,17 @@ void on_all_threads(int count, F&& f) {
   for (std::thread& t : pool) t.join();
 }
 
+/// What a map makes of each of vectors of length n, one behind the other.
+Numbers predicted(const ForwardMap& map, const Numbers& vectors, std::size_t n) {
+  Numbers out;
+  for (std::size_t i = 0; i < vectors.size(); i += n) {
+    const Numbers m =
+        map.predict({vectors.begin() + std::ptrdiff_t(i), vectors.begin() + std::ptrdiff_t(i + n)});
+    out.insert(out.end(), m.begin(), m.end());
+  }
+  return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -183,21 +194,16 @@ int main(int argc, char** argv) {
     const Chain2d c = sampled(line, d, prior, 1000 + static_cast<std::uint64_t>(k));
     const ForwardMap map = prior.model.map();
     const std::size_t n = prior.prior.size();
-    Numbers models, unconditioned;
-    for (std::size_t i = 0; i < c.kept.size(); i += n) {
-      const Numbers m =
-          map.predict({c.kept.begin() + std::ptrdiff_t(i), c.kept.begin() + std::ptrdiff_t(i + n)});
-      models.insert(models.end(), m.begin(), m.end());
-    }
+    Numbers draws;
     for (std::uint64_t i = 0; i < 200; ++i) {
       Numbers xi(n);
       for (std::size_t j = 0; j < n; ++j) xi[j] = data::normal({34, i}, j);
-      const Numbers m = map.predict(draw(prior.prior, xi));
-      unconditioned.insert(unconditioned.end(), m.begin(), m.end());
+      const Numbers x = draw(prior.prior, xi);
+      draws.insert(draws.end(), x.begin(), x.end());
     }
-    const Numbers is = means_of(line, s);
+    const Numbers models = predicted(map, c.kept, n), unconditioned = predicted(map, draws, n);
     const std::lock_guard lock(one_at_a_time);
-    of_cells.add(models, is, counts);
+    of_cells.add(models, means_of(line, s), counts);
     note("section", k, c, of_cells);
     width += mean_width(models, cells, counts) / count,
         of_prior += mean_width(unconditioned, cells, counts) / count;

@@ -112,6 +112,43 @@ std::optional<double> across_line(double strike_deg,
   return crosses(strike_deg) >= crosses(strike_deg + 90) ? strike_deg : strike_deg + 90;
 }
 
+/// Turns stations to the strike that their phase tensors and the line tell; none, with a finding,
+/// where they tell none.
+std::optional<double> turn_to_estimate(const data::Config& config,
+                                       std::vector<inversion::StationData>& stations,
+                                       const inversion::StationOptions& options, std::string& told,
+                                       std::vector<data::Diagnostic>& findings) {
+  std::vector<inversion::PhaseTensorCurve> curves;
+  for (const auto& d : stations)
+    curves.push_back(inversion::phase_tensor_curve(d.station.sounding));
+  const auto found = inversion::estimate_strike(curves);
+  if (!found) {
+    findings.push_back(
+        config.error(683, "data.estimate_strike",
+                     "no strike can be estimated: no station has a whole impedance tensor",
+                     "data.strike, the direction along which the earth does not change"));
+    return {};
+  }
+  const double along = found->strike_deg, across = std::fmod(along + 90, 180.0);
+  const auto strike = across_line(along, stations);
+  if (!strike) {
+    findings.push_back(config.error(
+        683, "data.estimate_strike",
+        fmt::format("phase tensors share {:.1f} and {:.1f} deg, and stations at one place make "
+                    "no line that tells which of them is the strike",
+                    along, across),
+        fmt::format("data.strike = \"{:.1f} deg\", or \"{:.1f} deg\"", along, across)));
+    return {};
+  }
+  turn(stations, *strike, options);
+  told = fmt::format(
+      "x was turned to {:.1f} deg, the strike of {} phase tensors that the line crosses "
+      "(concentration {:.2f}, median skew {:.1f} deg); {:.1f} deg is as good for them",
+      *strike, found->n, found->concentration, found->median_skew_deg,
+      std::fmod(*strike + 90, 180.0));
+  return strike;
+}
+
 /// Least and greatest direction of x, degrees; that of a table is not known, and taken as 0.
 std::pair<double, double> azimuths_of(const std::vector<inversion::StationData>& stations) {
   std::vector<double> all;
@@ -284,35 +321,9 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
       out.strike = fmt::format(
           "the table's x is taken to lie along the strike, {:.1f} deg, across the profile", strike);
     } else if (o.estimate_strike) {
-      std::vector<inversion::PhaseTensorCurve> curves;
-      for (const auto& d : stations)
-        curves.push_back(inversion::phase_tensor_curve(d.station.sounding));
-      const auto found = inversion::estimate_strike(curves);
-      if (!found) {
-        findings.push_back(
-            config.error(683, "data.estimate_strike",
-                         "no strike can be estimated: no station has a whole impedance tensor",
-                         "data.strike, the direction along which the earth does not change"));
-        return {};
-      }
-      const double along = found->strike_deg, across = std::fmod(along + 90, 180.0);
-      const auto chosen = across_line(along, stations);
-      if (!chosen) {
-        findings.push_back(config.error(
-            683, "data.estimate_strike",
-            fmt::format("phase tensors share {:.1f} and {:.1f} deg, and stations at one place make "
-                        "no line that tells which of them is the strike",
-                        along, across),
-            fmt::format("data.strike = \"{:.1f} deg\", or \"{:.1f} deg\"", along, across)));
-        return {};
-      }
-      strike = *chosen;
-      turn(stations, strike, options);
-      out.strike = fmt::format(
-          "x was turned to {:.1f} deg, the strike of {} phase tensors that the line crosses "
-          "(concentration {:.2f}, median skew {:.1f} deg); {:.1f} deg is as good for them",
-          strike, found->n, found->concentration, found->median_skew_deg,
-          std::fmod(strike + 90, 180.0));
+      const auto found = turn_to_estimate(config, stations, options, out.strike, findings);
+      if (!found) return {};
+      strike = *found;
     } else if (const auto places = places_of(stations);
                !places.points.empty() && !places.on_globe) {
       const auto [least, greatest] = azimuths_of(stations);

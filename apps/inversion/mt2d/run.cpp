@@ -115,6 +115,15 @@ struct Progressing {
   }
 };
 
+/// The RMS of another loss than squares, into the manifest and in words.
+std::string loss_rms(data::Manifest& to, const InvertProblem& p,
+                     const inversion::SectionState& state) {
+  if (p.options.misfit.kind == survey::Misfit::l2) return {};
+  const double loss = p.inversion->result(state).loss_rms;
+  to.metrics.emplace_back("loss_rms", loss);
+  return fmt::format("; {:.3f} of Huber's loss, which inversion.target_rms is of", loss);
+}
+
 }  // namespace
 
 bool can_write_vtk(data::Log& log) {
@@ -122,6 +131,16 @@ bool can_write_vtk(data::Log& log) {
   if (data::vtk_xml_available(&why_not)) return true;
   log.warning("no VTK XML files: " + why_not);
   return false;
+}
+
+void tell_problem(data::Log& log, const InvertProblem& p) {
+  for (const auto& d : p.input.findings)
+    d.severity == data::Severity::error ? log.error(data::to_string(d))
+                                        : log.debug(data::to_string(d));
+  log.info(p.input.strike);
+  for (const std::string& line : describe(p)) log.info(line);
+  for (const auto* remarks : {&p.input.survey.remarks, &p.ground.remarks, &p.mesh.remarks})
+    for (const std::string& remark : *remarks) log.info(remark);
 }
 
 void leave(RunContext& to, const Mt2dOptions& o, const Result& r) {
@@ -170,13 +189,7 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
   InvertProblem& p = now.p;
   inversion::SectionState& state = now.state;
   to.manifest.seeds = {p.options.seed};
-  for (const auto& d : p.input.findings)
-    (d.severity == data::Severity::error ? to.log.error(data::to_string(d))
-                                         : to.log.debug(data::to_string(d)));
-  to.log.info(p.input.strike);
-  for (const std::string& line : describe(p)) to.log.info(line);
-  for (const auto* remarks : {&p.input.survey.remarks, &p.ground.remarks, &p.mesh.remarks})
-    for (const std::string& remark : *remarks) to.log.info(remark);
+  tell_problem(to.log, p);
 
   StepRecord record(to, {.app = "inversion.mt2d",
                          .phase = "invert",
@@ -259,12 +272,7 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
                          {"rms_worst", worst},
                          {"steps", r.steps.back().step},
                          {"mesh_error", finer.change}};
-  std::string of_loss;
-  if (p.options.misfit.kind != survey::Misfit::l2) {
-    const double loss = p.inversion->result(state).loss_rms;
-    to.manifest.metrics.emplace_back("loss_rms", loss);
-    of_loss = fmt::format("; {:.3f} of Huber's loss, which inversion.target_rms is of", loss);
-  }
+  const std::string of_loss = loss_rms(to.manifest, p, state);
   to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst{}",
                           r.y.size(), static_cast<int>(r.steps.back().step), rms, worst, of_loss));
   const bool learnt =

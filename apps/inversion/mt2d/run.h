@@ -13,6 +13,8 @@ data::ExitCode run_sample(RunContext& to, const data::Config& config, const Inve
 
 /// True, or a warning that says why not.
 bool can_write_vtk(data::Log& log);
+/// What was read of files, and what is to be computed.
+void tell_problem(data::Log& log, const InvertProblem& p);
 /// Files and pictures of a run, and what files cannot tell.
 void leave(RunContext& to, const Mt2dOptions& o, const Result& r);
 struct Fit {

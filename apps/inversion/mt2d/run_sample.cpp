@@ -52,13 +52,7 @@ void tell_mixing(data::Log& log, const WorstMixing& worst, const Draws& d) {
 data::ExitCode run_sample(RunContext& to, const data::Config& config, const InvertProblem& p) {
   set_num_threads(to.manifest.threads);
   to.manifest.seeds = {p.options.seed};
-  for (const auto& d : p.input.findings)
-    (d.severity == data::Severity::error ? to.log.error(data::to_string(d))
-                                         : to.log.debug(data::to_string(d)));
-  to.log.info(p.input.strike);
-  for (const std::string& line : describe(p)) to.log.info(line);
-  for (const auto* remarks : {&p.input.survey.remarks, &p.ground.remarks, &p.mesh.remarks})
-    for (const std::string& remark : *remarks) to.log.info(remark);
+  tell_problem(to.log, p);
 
   const SampleProblem problem = sample_problem(p);
   const auto total =
