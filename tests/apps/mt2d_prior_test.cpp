@@ -53,6 +53,8 @@ TEST_F(Mt2d, ASectionOfAPriorStandsBesideTheSmoothOne) {
   EXPECT_NEAR(tessera::inversion::rms_of(survey.data), told.at("rms")[0], 1e-4);
   EXPECT_GT(told.at("from_smooth_decades")[0], 0);
   EXPECT_TRUE(holds(o.err, "with the prior: RMS ")) << o.err;
+  for (int k = 1; k <= static_cast<int>(told.at("steps")[0]); ++k)
+    EXPECT_TRUE(holds(o.err, fmt::format("with the prior: step {}: RMS ", k))) << o.err;
   EXPECT_EQ(told.at("doubts")[0] > 0, holds(o.err, "prior doubtful: ")) << o.err;
   // Bands hold the section, and are no wider than the codes' and the decoder's error allow.
   const auto cells = csv_table(read("RUN/learnt/model.csv"));

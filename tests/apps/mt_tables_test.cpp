@@ -254,10 +254,15 @@ TEST_F(Mt2d, KeysThatAForwardRunDoesNotReadAreNamed) {
   told("data.units = \"ohm\"\n", "data.units");
   told("data.rotation = \"3 deg\"\n", "data.rotation");
   told("section.resistivities = [\"3 ohm*m\"]\n", "section.resistivities");
+  told("frequencies.per_decade = 3\n", "frequencies.per_decade");
   write("cells.csv",
         "y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,y3_m,z3_m,resistivity_ohm_m\n"
         "-50000,0,50000,0,50000,9000,-50000,9000,100\n");
   told("section = {file = \"cells.csv\", resistivity = \"3 ohm*m\"}\n", "section.resistivity");
+  write("f.toml",
+        "app = \"inversion.mt2d\"\ntask = \"forward\"\nfrequencies.at = [\"1 Hz\"]\n"
+        "stations = {first = \"0 m\", last = \"3 km\", count = 1}\n");
+  EXPECT_TRUE(holds(tessera({"check", "f.toml"}).err, "stations.last has no effect"));
   const fs::path demo = test_data() / "mt/mare2dem_demo";
   if (!fs::exists(demo)) GTEST_SKIP() << "no outline";
   const std::string outline = "section.file = \"" + (demo / "Demo.0.resistivity").string() + "\"\n";
@@ -347,6 +352,22 @@ TEST_F(Mt2d, TheResponseOfATableIsNamed) {
         {"inversion.mt2d", "phase_tensor_xx", "hint: data.responses = [\"phase_tensor\"] takes"},
         {"inversion.mt2d", "zaverage", "hint: see which responses [data] takes"}})
     EXPECT_TRUE(holds(said(app, kind), hint)) << app << kind << said(app, kind);
+}
+
+// Tables have no strike to turn te and tm to: the hint is the element that they have.
+TEST_F(Mt2d, TablesHaveElementsAndNoModes) {
+  write("t.csv", unsorted_table([](double) {
+          return std::vector{std::string("zxy_re,ohm,1,0.1"), std::string("zxy_im,ohm,1,0.1")};
+        }));
+  for (const auto& [mode, hint] :
+       {std::pair{"te", "hint: data.response = \"xy\""}, {"tm", "hint: data.response = \"yx\""}}) {
+    write("c.toml", std::string("app = \"inversion.mt1d\"\ndata.files = \"t.csv\"\n") +
+                        "data.response = \"" + mode + "\"\n");
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 5) << o.err;
+    EXPECT_TRUE(holds(o.err, "c.toml:3:6: error E0601")) << o.err;
+    EXPECT_TRUE(holds(o.err, hint)) << o.err;
+  }
 }
 
 // A table without names: stations are called by their ids.

@@ -162,6 +162,72 @@ TEST(LearntInversion, ErrorsTooSmallAskForLargerGains) {
   EXPECT_GT(right.iterations.size(), 1u);
 }
 
+// A linear earth of hundreds of data: the start is the minimum, and it and what earths cost are
+// those of dense matrices, whether data tell of few combinations of cells or of as many as they
+// are.
+TEST(LearntInversion, OfALinearEarthTheStartIsTheMinimum) {
+  constexpr std::size_t n_data = 300, n = 320;
+  const Tensor decoder = 0.3 * normal(random_key(41), {n, 2});
+  const Generator g{2,
+                    {n},
+                    [=](const Tensor& z) { return matmul(decoder, z); },
+                    [](const Tensor& z) { return -0.5 * sum(square(z)); }};
+  CellPoints points{.axes = 1};
+  for (std::size_t k = 0; k < n; ++k)
+    points.at.push_back(static_cast<double>(k) + 0.5), points.cell.push_back(k);
+  const LearntModel model = learnt_model({g}, {{.bounds = {{0, double(n)}}}}, points,
+                                         Numbers(n, 0.0), sparse_diagonal(Numbers(n, 1.0)));
+  const GaussianPrior prior = model.prior({Numbers(n, 0.1), sparse_diagonal(Numbers(n, 4.0))});
+  const HeldOut held_out{normal(random_key(42), {3, 2}), 0.1 * normal(random_key(43), {3, n})};
+  for (const Index told_of : {40, 300}) {
+    const Tensor a =
+        matmul(normal(random_key(44), {n_data, told_of}), normal(random_key(45), {told_of, n})) /
+        std::sqrt(double(n * told_of));
+    InverseProblem p;
+    p.forward = engine_map(n, [=](const Tensor& m) { return matmul(a, m); });
+    p.data = normal(random_key(46), {n_data}).to_vector();
+    p.sigma = Numbers(n_data, 0.2);
+    std::vector<Iteration> steps;
+    const LearntResult r = invert_learnt(
+        p, model, prior, {},
+        {.held_out = {held_out}, .on_step = [&](const Iteration& i) { steps.push_back(i); }});
+    EXPECT_EQ(r.reason, Reason::converged);
+    ASSERT_EQ(r.iterations.size(), 1u);
+    ASSERT_EQ(steps.size(), 1u);
+    EXPECT_EQ(steps[0].number, 1);
+    EXPECT_EQ(steps[0].objective, r.iterations[0].objective);
+
+    const auto dense_of = [](const Tensor& t) {
+      const Numbers v = t.to_vector();
+      return Eigen::MatrixXd(
+          Eigen::Map<const Eigen::MatrixXd>(v.data(), t.dim(1), t.dim(0)).transpose());
+    };
+    const Eigen::MatrixXd j = dense_of(a) / 0.2, k = std::numbers::ln10 * j * dense_of(decoder),
+                          one = Eigen::MatrixXd::Identity(n_data, n_data),
+                          v = one + k * k.transpose() + 0.25 * j * j.transpose();
+    const Eigen::LLT<Eigen::MatrixXd> llt(v);
+    const Eigen::VectorXd residual =
+        Eigen::Map<const Eigen::VectorXd>(p.data.data(), n_data) / 0.2 -
+        j * Eigen::VectorXd::Constant(n, 0.1);
+    const double least = residual.dot(llt.solve(residual));
+    EXPECT_NEAR(r.objective, least, 1e-6 * least) << told_of;
+    // Where generators speak everywhere their errors stand for pixels: G is the identity.
+    const Eigen::MatrixXd inverse = llt.solve(one);
+    ASSERT_EQ(r.expected.size(), 3u);
+    for (Index t = 0; t < 3; ++t) {
+      const Eigen::VectorXd d =
+          std::numbers::ln10 * j * dense_of(reshape(slice(held_out.errors, 0, t, t + 1), {n, 1})) +
+          k * dense_of(reshape(slice(held_out.codes, 0, t, t + 1), {2, 1}));
+      const Eigen::VectorXd w = inverse * d;
+      const double mean = (inverse.trace() + d.dot(w)) / n_data,
+                   variance = 2 * (inverse.squaredNorm() + 2 * w.squaredNorm()) /
+                              (double(n_data) * n_data);
+      EXPECT_NEAR(r.expected[std::size_t(t)].mean, mean, 1e-9 * mean);
+      EXPECT_NEAR(r.expected[std::size_t(t)].variance, variance, 1e-9 * variance);
+    }
+  }
+}
+
 // Under the right prior one earth in some hundred is doubted for what it costs, and as many for
 // their codes; 40 are drawn.
 TEST(LearntInversion, FewOfItsKindAreDoubtedAndMostOfAnother) {

@@ -262,6 +262,30 @@ TEST(SectionForwardDerivatives, TaylorSlopesOfEachKind) {
   }
 }
 
+// Shifts of logarithms are added: their derivatives take no responses, which cost as much again.
+TEST(SectionForwardDerivatives, OfShiftedLogarithmsTakeNoResponses) {
+  const Mesh2d mesh = three_by_three();
+  for (const bool logarithms : {true, false}) {
+    const DataTable table =
+        table_of({{Element::xy, logarithms ? Part::log10_rho : Part::real}}, {5, 0.5});
+    const SectionForward forward(mesh, two_sensors(mesh), table, {5, 0.5});
+    ForwardMap counted = forward.map();
+    int responses = 0;
+    counted.predict = [&, predict = counted.predict](const Vector& m) {
+      ++responses;
+      return predict(m);
+    };
+    const ForwardMap f = with_shifts(counted, static_shifts_of(table));
+    Vector m = uneven_model(9);
+    m.insert(m.end(), {0.3, -0.2});
+    const Matrix j = f.jacobian(m), by_products = dense(f.linearize(m));
+    EXPECT_EQ(responses, logarithms ? 0 : 2);
+    expect_taylor_slopes(with_hessian(f), m, alike(11));
+    for (std::size_t k = 0; k < j.values.size(); ++k)
+      EXPECT_NEAR(j.values[k], by_products.values[k], 1e-10 * (1 + std::abs(j.values[k])));
+  }
+}
+
 TEST(SectionForwardDerivatives, TaylorSlopesWithShifts) {
   const Mesh2d mesh = three_by_three();
   for (const Element e : {Element::xy, Element::yx, Element::determinant}) {

@@ -19,7 +19,7 @@ namespace {
 using Numbers = std::vector<double>;
 
 LearntSection searched(const InvertProblem& p, const Smooth& smooth,
-                       inversion::LearntOptions options) {
+                       inversion::LearntOptions options, bool is_last) {
   const PlacedPrior prior = placed_prior(p);
   const inversion::InverseProblem cells = problem_of_cells(p);
   Numbers start = smooth.ln_ohm_m;
@@ -28,10 +28,11 @@ LearntSection searched(const InvertProblem& p, const Smooth& smooth,
   options.error_scale = std::max(1.0, smooth.rms);
   options.draws = p.options.prior.draws;
   options.key = {p.options.seed, 17};
-  options.held_out = {prior.calibration.held_out};
+  const std::vector<inversion::HeldOut> held_out{prior.calibration.held_out};
+  if (is_last) options.held_out = held_out;
   LearntSection s;
   s.found = inversion::invert_learnt(cells, prior.model, prior.prior, start, options);
-  s.doubts = doubts_told(s.found, options.held_out);
+  if (is_last) s.doubts = doubts_told(s.found, held_out);
   Result& r = s.result;
   r = result_of_cells(p, s.found.cells, s.found.predicted);
   r.reason = inversion::describe(s.found.reason);
@@ -66,8 +67,11 @@ std::vector<std::string> doubts_told(const inversion::LearntResult& found,
   return out;
 }
 
-LearntSection first_learnt_section(const InvertProblem& p, const Smooth& smooth, int steps) {
-  LearntSection s = searched(p, smooth, {.newton = {.max_iterations = steps}, .rounds = 0});
+LearntSection first_learnt_section(const InvertProblem& p, const Smooth& smooth, int steps,
+                                   const OnStep& on_step) {
+  LearntSection s =
+      searched(p, smooth, {.newton = {.max_iterations = steps}, .rounds = 0, .on_step = on_step},
+               steps >= p.options.max_iterations);
   note_steps(s);
   return s;
 }
@@ -77,11 +81,17 @@ int steps_left(const InvertProblem& p, const LearntSection& before) {
 }
 
 LearntSection learnt_section(const InvertProblem& p, const Smooth& smooth,
-                             const LearntSection& before) {
+                             const LearntSection& before, const OnStep& on_step) {
   const inversion::LearntResult& b = before.found;
+  const auto counted = [&](inversion::Iteration i) {
+    i.number += static_cast<int>(before.result.steps.size());
+    on_step(i);
+  };
   LearntSection s = searched(p, smooth,
                              {.newton = {.max_iterations = steps_left(p, before)},
-                              .from = inversion::LearntStart{b.starts[b.start].name, b.m}});
+                              .from = inversion::LearntStart{b.starts[b.start].name, b.m},
+                              .on_step = counted},
+                             true);
   s.result.steps = before.result.steps;
   note_steps(s);
   return s;

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace tessera::apps::mt2d {
 namespace {
@@ -42,7 +43,17 @@ bool run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
   const Smooth smooth{ln_ohm_m, inversion::rms_of(of_smooth.survey.data)};
   // A start and a few steps show where contacts are.
   constexpr int few = 4;
-  LearntSection s = first_learnt_section(p, smooth, std::min(few, p.options.max_iterations));
+  auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(begin, now)).count();
+  };
+  const OnStep on_step = [&](const inversion::Iteration& i) {
+    to.log.info(fmt::format("with the prior: step {}: RMS {:.4f}, step length {:.2g}, {:.1f} s",
+                            i.number, i.plain_rms, i.step, seconds()));
+  };
+  LearntSection s =
+      first_learnt_section(p, smooth, std::min(few, p.options.max_iterations), on_step);
   FinerMesh finer;
   const auto look = [&] {
     finer = finer_mesh(config, p, s.found.cells);
@@ -50,11 +61,14 @@ bool run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
     if (!finer.next || steps_left(p, s) < 1) return true;
     p = *std::move(finer.next);
     complete(config, p);
+    to.log.info(
+        fmt::format("with the prior: goes on from there on {} cells", p.mesh.solver.cells()));
     return false;
   };
   look();
   while (steps_left(p, s) > 0) {
-    s = learnt_section(p, smooth, s);
+    begin = std::chrono::steady_clock::now();
+    s = learnt_section(p, smooth, s, on_step);
     if (look()) break;
   }
   if (finer.next)

@@ -7,8 +7,8 @@
 // Q^-1 in front, which makes all but as many eigenvalues one as there are data.
 #include "gauss_newton/normal_equations.h"
 
+#include "base/large_products.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/autodiff/forall.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,29 +80,11 @@ VectorXd Linearization::weighted_transposed_times(const VectorXd& y) const {
   return out;
 }
 
-namespace {
-
-/// The lower half of a b, in blocks of columns, so that bits do not depend on threads.
-MatrixXd lower_product(const Eigen::Map<const MatrixXd>& a, Index first, Index count,
-                       const MatrixXd& b) {
-  const Index n = a.rows();
-  MatrixXd out = MatrixXd::Zero(n, n);
-  constexpr Index width = 128;
-  parallel_chunks((n + width - 1) / width, [&](std::int64_t chunk) {
-    const Index j = chunk * width, w = std::min(width, n - j);
-    out.block(j, j, n - j, w).noalias() =
-        a.block(j, first, n - j, count) * b.block(first, j, count, w);
-  });
-  return out;
-}
-
-}  // namespace
-
 Linearization::DataSpace Linearization::data_space(const SparseFactor& q, Scale scale) const {
   const Index n = j().cols(), free = static_cast<Index>(scale.free);
   DataSpace out{.b = q.solve_transposed(j()), .scale = scale};
-  out.kernel = lower_product(j(), 0, n - free, out.b);
-  if (free > 0) out.of_free = lower_product(j(), n - free, free, out.b);
+  out.kernel = lower_product(j().leftCols(n - free), out.b.topRows(n - free));
+  if (free > 0) out.of_free = lower_product(j().rightCols(free), out.b.bottomRows(free));
   return out;
 }
 

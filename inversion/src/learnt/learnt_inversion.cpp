@@ -132,6 +132,11 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
   GaussNewtonOptions newton = options.newton;
   newton.tolerance *= unit;
   std::vector<Iteration> rows;
+  const auto note = [&](Iteration row) {
+    row.number = static_cast<int>(rows.size()) + 1;
+    rows.push_back(row);
+    if (options.on_step) options.on_step(row);
+  };
   const auto left = [&] { return options.newton.max_iterations - static_cast<int>(rows.size()); };
   for (int round = 0; round == 0 || (round <= options.rounds && left() > 0); ++round) {
     std::vector<LearntStart> starts = raw;
@@ -150,18 +155,20 @@ LearntResult invert_learnt(const InverseProblem& problem, const LearntModel& mod
     // A decrease of Phi by less is none that data or prior speak for.
     if (round > 0 && !(from.state.objective < r.objective - unit)) break;
     if (!goes_on)
-      rows.push_back({.number = static_cast<int>(rows.size()) + 1,
-                      .rms = rms(p.loss, from.state.residual),
-                      .objective = from.state.objective,
-                      .step = 1,
-                      .forwards = static_cast<int>(starts.size()),
-                      .plain_rms = rms({}, from.state.residual)});
+      note({.rms = rms(p.loss, from.state.residual),
+            .objective = from.state.objective,
+            .step = 1,
+            .forwards = static_cast<int>(starts.size()),
+            .plain_rms = rms({}, from.state.residual)});
     newton.max_iterations = left();
-    static_cast<GaussNewtonResult&>(r) = gauss_newton(p, prior, from.state.m, newton);
-    for (Iteration row : r.iterations) {
-      row.number = static_cast<int>(rows.size()) + 1;
-      rows.push_back(row);
+    StepState steps{.m = from.state.m, .predicted = from.state.predicted};
+    if (!std::isfinite(from.state.objective)) steps.ended = true, steps.reason = Reason::not_finite;
+    while (!steps.ended) {
+      const std::size_t before = steps.iterations.size();
+      step_gauss_newton(p, prior, newton, steps);
+      if (steps.iterations.size() > before) note(steps.iterations.back());
     }
+    static_cast<GaussNewtonResult&>(r) = result_of(p, prior, steps);
   }
   r.iterations = std::move(rows);
   if (options.posterior_draws > 0) {

@@ -2,6 +2,7 @@
 #include "learnt/straight_physics.h"
 
 #include "base/eigen_map.h"
+#include "base/large_products.h"
 #include "base/sparse_factor.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
@@ -74,7 +75,7 @@ MatrixXd effects_of(const MatrixXd& j, const LearntModel& model,
       cells.col(t) += view(at_cells);
     }
   }
-  return j * cells;
+  return product(j, cells);
 }
 
 /// Codes of all generators, one below the other: [codes, sections].
@@ -94,15 +95,20 @@ MatrixXd codes_of(const LearntModel& model, const std::vector<HeldOut>& held_out
 /// (N. Halko, P. Martinsson and J. Tropp 2011, doi:10.1137/090771806).
 MatrixXd range_of(const MatrixXd& j, double part) {
   const Eigen::Index n = j.rows();
-  const double all = j.squaredNorm();
+  const MatrixXd g = gram(j);
+  MatrixXd samples(n, 0);  // J times random columns, of which there are more in each round
   for (Eigen::Index rank = std::min<Eigen::Index>(n, 128);; rank = std::min(n, 2 * rank)) {
     if (rank == n) return MatrixXd::Identity(n, n);
-    MatrixXd random(j.cols(), rank);
+    const Eigen::Index had = samples.cols();
+    MatrixXd random(j.cols(), rank - had);
     for (Eigen::Index k = 0; k < random.size(); ++k)
-      random(k) = data::normal({0x72616e6765, 0}, static_cast<std::uint64_t>(k));
-    MatrixXd u = j * (j.transpose() * (j * random).eval()).eval();
-    u = Eigen::HouseholderQR<MatrixXd>(u).householderQ() * MatrixXd::Identity(n, rank);
-    if (all - (u.transpose() * j).squaredNorm() <= part * part * all) return u;
+      random(k) = data::normal({0x72616e6765, 0}, static_cast<std::uint64_t>(had * j.cols() + k));
+    samples.conservativeResize(n, rank);
+    samples.rightCols(rank - had) = product(j, random);
+    const MatrixXd u = Eigen::HouseholderQR<MatrixXd>(product(g, samples)).householderQ() *
+                       MatrixXd::Identity(n, rank);
+    const double within = u.cwiseProduct(product(g, u)).sum();  // |U^T J|^2
+    if (g.trace() - within <= part * part * g.trace()) return u;
   }
 }
 
@@ -121,23 +127,23 @@ StraightPhysics::StraightPhysics(const InverseProblem& problem, const LearntMode
     const Matrix a = from_left(to_matrix(j), linear_map(model.pixels));
     const SparseFactor factor(corner(prior.precision, pixels), {}, "invert_learnt");
     const MatrixXd b = factor.solve_transposed(view(a));  // Q^-1 A^T
-    MatrixXd c = view(a) * b;
+    MatrixXd c = lower_product(view(a), b);
     c.diagonal().array() += 1;
     const Eigen::LLT<MatrixXd> llt(c);
     y -= view(a) * view(pixels_mean_);
     llt.matrixL().solveInPlace(y);
-    llt.matrixL().solveInPlace(j);
-    pixels_of_residual_ = llt.matrixL().solve(b.transpose()).transpose();
+    solve_half_in_place(llt, j);
+    pixels_of_residual_ = times_inverse_half(b, llt);
   }
   // What is left of the data is the same for all codes.
   const MatrixXd u = range_of(j, 1e-4);
   const Eigen::VectorXd within = u.transpose() * y;
   if (pixels > 0) {
     view(pixels_mean_) += pixels_of_residual_ * (y - u * within);
-    pixels_of_residual_ = pixels_of_residual_ * u;
+    pixels_of_residual_ = product(pixels_of_residual_, u);
   }
   ForwardMap straight{.n_parameters = m0.size(), .n_data = static_cast<std::size_t>(u.cols())};
-  auto numbers = std::make_shared<const Matrix>(to_matrix(u.transpose() * j));
+  auto numbers = std::make_shared<const Matrix>(to_matrix(product(u.transpose(), j)));
   straight.predict = [numbers](const Numbers& m) { return to_vector(view(*numbers) * view(m)); };
   straight.jacobian = [numbers](const Numbers&) { return *numbers; };
   const LearntModel codes = without_pixels(model);
@@ -193,21 +199,24 @@ std::vector<ExpectedCost> expected_costs(const InverseProblem& problem, const Le
   if (pixels > 0) {
     Matrix a = from_left(to_matrix(j), linear_map(model.pixels));
     const SparseFactor factor(corner(prior.precision, pixels), {}, "invert_learnt");
-    const MatrixXd all = view(a) * factor.solve_transposed(view(a));
+    MatrixXd all = lower_product(view(a), factor.solve_transposed(view(a)));
+    mirror(all);
     const Numbers share = shares_of_pixels(model);
     view(a).array().rowwise() *= view(share).transpose().array();
     v += all;
-    g += all - view(a) * factor.solve_transposed(view(a));
+    MatrixXd of_shares = lower_product(view(a), factor.solve_transposed(view(a)));
+    mirror(of_shares);
+    g += all - of_shares;
   }
   const Eigen::LLT<MatrixXd> llt(v);
-  const MatrixXd of_g = llt.solve(g),  // V^-1 G
+  const MatrixXd of_g = solution(llt, g),  // V^-1 G
       d = effects_of(j, model, held_out) + view(k) * codes_of(model, held_out),
-                 weighed = llt.solve(d);
+                 weighed = solution(llt, d), g_weighed = product(g, weighed);
   const double mean = of_g.trace(), square = of_g.cwiseProduct(of_g.transpose()).sum();
   std::vector<ExpectedCost> out;
   for (Eigen::Index t = 0; t < d.cols(); ++t)
     out.push_back({(mean + d.col(t).dot(weighed.col(t))) / n,
-                   2 * (square + 2 * weighed.col(t).dot(g * weighed.col(t))) / (n * n)});
+                   2 * (square + 2 * weighed.col(t).dot(g_weighed.col(t))) / (n * n)});
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -68,6 +69,13 @@ class WithShifts {
     if (x.size() != parameters()) throw Error("[with_shifts] the model has another length");
     return at(x, forward_.predict(model_of(x)));
   }
+  /// Without data where their derivatives need none: shifts of logarithms are added.
+  Shifted tangent_at(const Vector& x) const {
+    if (x.size() != parameters()) throw Error("[with_shifts] the model has another length");
+    const bool factors =
+        std::find(shifts_.factor.begin(), shifts_.factor.end(), true) != shifts_.factor.end();
+    return factors ? at(x) : at(x, Vector(forward_.n_data, 0.0));
+  }
   /// `data` are those without shifts.
   Shifted at(const Vector& x, Vector data) const {
     Shifted s{.m = model_of(x), .data = std::move(data), .factor = {}, .slope = {}};
@@ -86,7 +94,7 @@ class WithShifts {
     return s;
   }
   Matrix jacobian(const Vector& x) const {
-    const Shifted s = at(x);
+    const Shifted s = tangent_at(x);
     Matrix out = forward_.jacobian(s.m);
     const std::size_t rows = out.rows;
     for (std::size_t j = 0; j < out.cols; ++j)
@@ -101,7 +109,7 @@ class WithShifts {
     return out;
   }
   LinearMap linearize(const Vector& x) const {
-    const Shifted s = at(x);
+    const Shifted s = tangent_at(x);
     const LinearMap j = linearized(forward_, s.m);
     LinearMap out{.rows = s.data.size(), .cols = parameters()};
     out.times = [=, *this](const Vector& v) {
@@ -129,7 +137,7 @@ class WithShifts {
   /// With A the rows of `decades` that are factors, times ln 10 / 2, and f the factors:
   ///   y . (f F)'' = [C(y f) v + J^T (y f A w);  A^T (y f J v + y f F A w)].
   LinearMap curvature_of(const Vector& x, const Vector& y) const {
-    const Shifted s = at(x);
+    const Shifted s = tangent_at(x);
     const Vector yf = product(y, s.factor);
     const LinearMap j = linearized(forward_, s.m), c = curvature(forward_, s.m, yf);
     LinearMap out{.rows = parameters(), .cols = parameters()};

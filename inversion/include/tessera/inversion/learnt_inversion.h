@@ -10,6 +10,7 @@
 #include "tessera/inversion/learnt_model.h"
 #include "tessera/inversion/prior_calibration.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct LearntOptions {
   /// mean.
   int posterior_draws = 0;
   data::RandomKey key;
+  /// Told of each step when it is taken.
+  std::function<void(const Iteration&)> on_step;
 };
 
 struct LearntResult : GaussNewtonResult {  ///< its m is x = (p, z_1, z_2, ...)
