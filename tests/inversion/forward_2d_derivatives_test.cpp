@@ -2,6 +2,7 @@
 #include "measured.h"
 #include "tessera/autodiff/check.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/forward_2d.h"
@@ -200,6 +201,36 @@ INSTANTIATE_TEST_SUITE_P(Elements, Forward2dDerivatives,
                                   (i.param.by_axis ? "ByAxis" : "Isotropic") +
                                   (i.param.sides == Sides2d::mirror ? "Mirror" : "");
                          });
+
+// Where functionals of a frequency are large, as many are taken at a time as there are threads.
+TEST(Forward2dDerivative, OfManyUnknownsHasTheSameBitsOnAnyThreads) {
+  const std::vector<double> y = graded_axis(
+                                {-5e4, 0, 5e4},
+                                [](double x) { return std::max(200.0, 0.1 * std::abs(x)); }),
+                            z = graded_axis({-5e4, 0, 3e4}, [](double x) {
+                              return std::max(100.0, 0.15 * std::abs(x));
+                            });
+  const Mesh2d mesh = tensor_mesh(y, z, std::vector{0.0}, [](double at, double depth) {
+    return depth < 0 ? air() : Medium2d{.parameter = at < 0 ? 0 : 1};
+  });
+  std::vector<double> at;
+  for (int k = -35; k <= 35; ++k) at.push_back(250.0 * k + 10);
+  const Forward2d f(mesh, sensors_on(mesh, 0, at), {3, 0.3}, {.order = 2});
+  ASSERT_GT(32 * Index(at.size()) * f.unknowns(), Index{32} << 20);
+  ASSERT_LT(32 * Index(at.size()) * f.unknowns(), Index{128} << 20);
+  const Tensor m = tensor({std::log(30.0), std::log(300.0)});
+  const int before = num_threads();
+  std::vector<std::vector<c128>> found;
+  for (const int threads : {1, 2}) {
+    set_num_threads(threads);
+    const Jacobian2d j = f.jacobian(m);
+    found.push_back(
+        concatenate({flatten(j.value.te), flatten(j.te), flatten(j.tm), flatten(j.tipper)})
+            .to_vector<c128>());
+  }
+  set_num_threads(before);
+  EXPECT_EQ(found[0], found[1]);
+}
 
 TEST(Forward2dDerivative, GradcheckOfSecondOrder) {
   const SmallCoast coast = small_coast(true);

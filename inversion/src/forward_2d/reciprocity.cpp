@@ -2,6 +2,7 @@
 //
 // All derivatives of a datum from one solution with its functional.
 #include "body.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 
 #include <algorithm>
@@ -103,9 +104,11 @@ void Forward2d::jacobian(const Tensor& ln_rho, const JacobianPart& visit) const 
   const Body& b = *body_;
   b.require_model(ln_rho);
   const Axes a = axes_of(ln_rho, b.media);
-  // As many frequencies at a time as their functionals and solutions fit 32 MiB.
+  // As many frequencies at a time as their functionals and solutions fit 32 MiB; one for each
+  // thread, whose factors are its own, where those fit 256.
   const Index n = b.w_mu.size(), one = 32 * b.sensors() * std::max<Index>(1, unknowns()),
-              many = std::clamp<Index>((Index{32} << 20) / one, 1, n);
+              side_by_side = std::min<Index>(num_threads(), (Index{256} << 20) / one),
+              many = std::clamp<Index>(std::max((Index{32} << 20) / one, side_by_side), 1, n);
   for (Index first = 0; first < n; first += many) {
     const auto r = vmap([&](const Tensor& w) { return b.jacobian_at(w, a, ln_rho); })(
         slice(b.w_mu, 0, first, std::min(n, first + many)));
