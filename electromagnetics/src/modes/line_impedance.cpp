@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/line_impedance.h"
 
+#include "tessera/data/joined_sets.h"
 #include "tessera/electromagnetics/constants.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -28,23 +28,6 @@ struct PlaneMirror {
   std::size_t axis = 0;   ///< 0: u, 1: v
   int line = 0;           ///< of the window, from 0
   bool magnetic = false;  ///< else electric: what is beside it on the mirror is no metal of its own
-};
-
-/// Numbers that are joined to sets, each known by its smallest.
-class JoinedSets {
- public:
-  explicit JoinedSets(std::size_t n) : next_(n) { std::iota(next_.begin(), next_.end(), 0); }
-  int root(int k) const {
-    while (next_[static_cast<std::size_t>(k)] != k) k = next_[static_cast<std::size_t>(k)];
-    return k;
-  }
-  void unite(int a, int b) {
-    const int one = root(a), other = root(b);
-    next_[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
-  }
-
- private:
-  std::vector<int> next_;
 };
 
 /// The nodes of a plane's window, joined where the edge between two is metal.
@@ -73,14 +56,14 @@ class Nodes {
                                   (upper ? layers.high : layers.low));
       }
     }
-    group_ = JoinedSets(static_cast<std::size_t>(count_[0] * count_[1]));
+    data::JoinedSets groups(static_cast<std::size_t>(count_[0] * count_[1]));
     for (int k = 0; k < static_cast<int>(size()); ++k) {
       const std::array<int, 2> at = place(k);
       metal_.push_back(!on_electric_mirror(k) || on_wall(k) ||
                        is_metal_of(model, edge_at(plane.axis, plane.axis, plane.line, at)));
     }
     for (const Edge& e : modes.e_n) metal_[static_cast<std::size_t>(low_end(e))] = 0;
-    join(model, plane, modes);
+    join(model, plane, modes, groups);
     int first = -1;
     for (int k = 0; k < static_cast<int>(size()); ++k) {
       open_wall_.push_back(
@@ -88,8 +71,9 @@ class Nodes {
           !is_metal_of(model, edge_at(plane.axis, plane.axis, plane.line, place(k))));
       if (!ends_openly(k)) continue;
       if (first < 0) first = k;
-      group_.unite(first, k);
+      groups.join(first, k);
     }
+    for (int k = 0; k < static_cast<int>(size()); ++k) group_.push_back(groups.set_of(k));
   }
 
   const std::vector<PlaneMirror>& mirrors() const { return mirrors_; }
@@ -105,7 +89,7 @@ class Nodes {
 
   std::size_t size() const { return static_cast<std::size_t>(count_[0] * count_[1]); }
   bool is_metal(int node) const { return metal_[static_cast<std::size_t>(node)] != 0; }
-  int root(int k) const { return group_.root(k); }
+  int root(int k) const { return group_[static_cast<std::size_t>(k)]; }
   /// Whether fields at both sides of the edge along u or v from a node know nothing of each other.
   bool parts(std::size_t q, int k) const {
     return resolved_[q] ? metal_edge_[q][static_cast<std::size_t>(k)] != 0 : is_metal(k);
@@ -149,7 +133,8 @@ class Nodes {
     ijk[normal] = line, ijk[axis_[0]] = at[0], ijk[axis_[1]] = at[1];
     return {static_cast<std::uint8_t>(d), ijk[0], ijk[1], ijk[2]};
   }
-  void join(const YeeModel& model, const ModePlane& plane, const GridModes& modes) {
+  void join(const YeeModel& model, const ModePlane& plane, const GridModes& modes,
+            data::JoinedSets& groups) {
     // Edges that are not metal, by their low end.
     std::vector<std::uint8_t> open[2];
     for (const std::size_t q : {0, 1}) {
@@ -173,7 +158,7 @@ class Nodes {
             continue;
           metal_[static_cast<std::size_t>(k)] = metal_[static_cast<std::size_t>(next)] = 1;
           metal_edge_[q][static_cast<std::size_t>(k)] = 1;
-          group_.unite(k, next);
+          groups.join(k, next);
         }
   }
 
@@ -183,7 +168,7 @@ class Nodes {
   bool wraps_[2] = {}, resolved_[2] = {};
   Ends walled_[2] = {}, open_[2] = {};
   std::vector<PlaneMirror> mirrors_;
-  JoinedSets group_{0};
+  std::vector<int> group_;
   std::vector<std::uint8_t> metal_, open_wall_, metal_edge_[2];
 };
 
@@ -193,8 +178,8 @@ class Spaces {
   explicit Spaces(const Nodes& nodes)
       : nodes_(nodes),
         cells_{nodes.count(0) - (nodes.wraps(0) ? 0 : 1),
-               nodes.count(1) - (nodes.wraps(1) ? 0 : 1)},
-        space_(static_cast<std::size_t>(cells_[0] * cells_[1])) {
+               nodes.count(1) - (nodes.wraps(1) ? 0 : 1)} {
+    data::JoinedSets spaces(static_cast<std::size_t>(cells_[0] * cells_[1]));
     std::vector<std::pair<int, std::size_t>> at_mirrors;
     for (int k = 0; k < static_cast<int>(nodes.size()); ++k)
       for (const std::size_t q : {0, 1}) {
@@ -202,19 +187,21 @@ class Spaces {
           continue;
         const auto [behind, before] = beside(q, k);
         if (behind >= 0 && before >= 0) {
-          space_.unite(behind, before);
+          spaces.join(behind, before);
           continue;
         }
         for (std::size_t m = 0; m < nodes.mirrors().size(); ++m)
           if (nodes.mirrors()[m].axis != q && nodes.on(nodes.mirrors()[m], k))
             at_mirrors.emplace_back(std::max(behind, before), m);
       }
-    for (const auto& [cell, m] : at_mirrors) reached_.emplace(space_.root(cell), m);
+    for (int c = 0; c < cells_[0] * cells_[1]; ++c) space_.push_back(spaces.set_of(c));
+    for (const auto& [cell, m] : at_mirrors)
+      reached_.emplace(space_[static_cast<std::size_t>(cell)], m);
   }
   /// That at both sides of the edge along u or v from a node.
   int of(std::size_t q, int k) const {
     const auto [behind, before] = beside(q, k);
-    return space_.root(std::max(behind, before));
+    return space_[static_cast<std::size_t>(std::max(behind, before))];
   }
   /// Whether it goes on behind a mirror.
   bool reaches(int space, std::size_t mirror) const { return reached_.count({space, mirror}) > 0; }
@@ -232,7 +219,7 @@ class Spaces {
 
   const Nodes& nodes_;
   int cells_[2];
-  JoinedSets space_;
+  std::vector<int> space_;  ///< of each cell
   std::set<std::pair<int, std::size_t>> reached_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/joined.h"
 #include "base/units.h"
 #include "build/water_positions.h"
 #include "system/near_points.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/data/joined_sets.h"
 #include "tessera/data/random.h"
 #include "tessera/molecular/build.h"
 #include "tessera/molecular/structure.h"
@@ -30,7 +30,7 @@ constexpr double touching_nm = 0.5;
 System with_touching_bound(System system, const std::vector<Vec3>& x,
                            const std::vector<std::int32_t>& group) {
   const std::vector<std::int32_t> molecule = molecules(system);
-  Joined bodies(system.n_atoms());
+  data::JoinedSets bodies(system.n_atoms());
   NearPoints near({}, touching_nm);
   for (const std::int32_t i : group) {
     const Vec3& at = x[static_cast<std::size_t>(i)];

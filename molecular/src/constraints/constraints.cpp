@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/constraints.h"
 
-#include "base/joined.h"
 #include "constraints/near.h"
 #include "constraints/settle.h"
 #include "constraints/sparse_lu.h"
 #include "constraints/star.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/data/joined_sets.h"
 
 #include <fmt/format.h>
 
@@ -276,7 +276,7 @@ Constraints::Constraints(const System& s, const ConstraintOptions& options) {
   }
 
   // Groups: bonds that share atoms, directly or through others.
-  Joined sets(n);
+  data::JoinedSets sets(n);
   std::set<std::array<std::int32_t, 2>> known;
   for (const auto& [a, b] : s.constraints.atoms) {
     needs_mass(a);

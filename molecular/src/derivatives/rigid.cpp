@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "derivatives/rigid.h"
 
-#include "base/joined.h"
 #include "energy/generic.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/joined_sets.h"
 
 #include <limits>
 #include <map>
@@ -37,7 +37,7 @@ RigidBonds::RigidBonds(const System& s) {
     for (const Bond& b : {Bond{o, h1, at}, Bond{o, h2, at}, Bond{h1, h2, at + 1}})
       bonds.push_back(b);
   }
-  Joined sets(s.n_atoms());
+  data::JoinedSets sets(s.n_atoms());
   for (const Bond& b : bonds) sets.join(b.a, b.b);
   std::map<std::int32_t, std::vector<Bond>> groups;
   for (const Bond& b : bonds) groups[sets.set_of(b.a)].push_back(b);

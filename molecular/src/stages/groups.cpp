@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/groups.h"
 
-#include "base/joined.h"
 #include "system/chosen_atoms.h"
 #include "system/joining_bonds.h"
 #include "tessera/data/diagnostic.h"
+#include "tessera/data/joined_sets.h"
 #include "tessera/molecular/selection.h"
 
 #include <fmt/format.h>
@@ -164,7 +164,7 @@ System part_of(const System& s, const std::vector<std::int32_t>& atoms) {
   out.title = s.title;
   out.lj = s.lj;
   const std::vector<std::int32_t> now = add_atoms(out, s, atoms);
-  Joined whole(s.n_atoms()), part(atoms.size());
+  data::JoinedSets whole(s.n_atoms()), part(atoms.size());
   for (const auto& [a, b] : joining_bonds(s)) {
     whole.join(a, b);
     const std::int32_t i = now[static_cast<std::size_t>(a)], j = now[static_cast<std::size_t>(b)];

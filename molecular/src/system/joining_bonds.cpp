@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/joining_bonds.h"
 
-#include "base/joined.h"
+#include "tessera/data/joined_sets.h"
 
 #include <algorithm>
 
 namespace tessera::molecular {
 
 std::vector<std::array<std::int32_t, 2>> joining_bonds(const System& s) {
-  Joined sets(s.n_atoms());
+  data::JoinedSets sets(s.n_atoms());
   auto out = s.connectivity;
   for (const auto& [a, b] : out) sets.join(a, b);
   const auto add = [&](std::int32_t a, std::int32_t b) {

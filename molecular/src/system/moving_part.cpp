@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/moving_part.h"
 
-#include "base/joined.h"
 #include "system/virtual_site_formula.h"
+#include "tessera/data/joined_sets.h"
 
 #include <algorithm>
 
@@ -54,7 +54,7 @@ int turn_of(const std::array<std::int32_t, N>& atoms, const std::vector<std::int
 }  // namespace
 
 std::vector<std::int32_t> joined_atoms(const System& s) {
-  Joined sets(s.n_atoms());
+  data::JoinedSets sets(s.n_atoms());
   for (const auto& [a, b] : s.constraints.atoms) sets.join(a, b);
   for (const auto& [o, h, g] : s.rigid_waters.atoms) {
     sets.join(o, h);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/system.h"
 
-#include "base/joined.h"
 #include "system/joining_bonds.h"
 #include "system/virtual_site_formula.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/data/joined_sets.h"
 
 #include <fmt/format.h>
 
@@ -192,7 +192,7 @@ std::vector<std::array<std::int32_t, 2>> springs(const System& s) {
 
 std::vector<std::int32_t> molecules(const System& s) {
   const std::size_t n = s.n_atoms();
-  Joined sets(n);
+  data::JoinedSets sets(n);
   for (const auto& [a, b] : joining_bonds(s)) sets.join(a, b);
   std::vector<std::int32_t> number(n, -1), out(n);
   std::int32_t count = 0;

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+//   data::JoinedSets sets(atoms);
+//   for (const auto& [i, j] : bonds) sets.join(i, j);
+//   const std::int32_t molecule = sets.set_of(k);
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
-namespace tessera::molecular {
+namespace tessera::data {
 
 /// Numbers 0 ... n - 1 in sets that pairs join, whatever their order; a set is called by the least
 /// of its numbers.
-class Joined {
+class JoinedSets {
  public:
-  explicit Joined(std::size_t n) : next_(n) { std::iota(next_.begin(), next_.end(), 0); }
+  explicit JoinedSets(std::size_t n) : next_(n) { std::iota(next_.begin(), next_.end(), 0); }
 
   /// The name of the set that holds `a`.
   std::int32_t set_of(std::int32_t a) {
@@ -30,4 +34,4 @@ class Joined {
   std::vector<std::int32_t> next_;  ///< of its set, nearer to the least; of that: itself
 };
 
-}  // namespace tessera::molecular
+}  // namespace tessera::data
