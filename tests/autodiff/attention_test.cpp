@@ -253,5 +253,15 @@ TEST(AttentionBlocks, NamesWhatDoesNotFit) {
   EXPECT_EQ(attention(cast(x, Dtype::f32), x, x).dtype(), Dtype::f64);
 }
 
+TEST(AttentionBlocks, AMaskOfAnotherPrecisionChangesNone) {
+  const Tensor q = cast(ones({2, 1, 4}), Dtype::f32);
+  EXPECT_EQ(attention(q, q, q, {.mask = zeros({2, 2})}).dtype(), Dtype::f32);
+  const std::string refused = message_of([&] {
+    attention(q, q, q, {.mask = cast(zeros({2, 2}), Dtype::c128)});
+  });
+  EXPECT_NE(refused.find("a mask is of truth values or real numbers"), std::string::npos)
+      << refused;
+}
+
 }  // namespace
 }  // namespace tessera

@@ -179,5 +179,22 @@ TEST(CustomRules, APlanGoesThroughWhatGivesBackItsArguments) {
       {x, x * 2.0});
 }
 
+TEST(CustomRules, AnIntegerArgumentNeedsNoCotangent) {
+  const auto f = custom_vjp(
+      [](const Flat& x) {
+        return Flat{gather(x[0], x[1]), x[0], x[1]};
+      },
+      1,
+      [](const Flat& r, const Flat& c) {
+        return Flat{0.0 * r[0] + sum(c[0]), Tensor()};
+      });
+  const Tensor i = tensor(std::vector<std::int64_t>{1});
+  EXPECT_EQ(grad([&](const Tensor& x) {
+              return sum(f({x, i})[0]);
+            })(ones({3}))
+                .to_vector(),
+            (std::vector<double>{1, 1, 1}));
+}
+
 }  // namespace
 }  // namespace tessera

@@ -13,6 +13,8 @@
 #include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/interpolate.h"
+#include "tessera/autodiff/sparse.h"
 
 #include <gtest/gtest.h>
 
@@ -276,6 +278,78 @@ TEST(Implicit, SparseJacobiansGiveWhatWholeOnesGive) {
   EXPECT_LE(relative_difference(vmap(grad(sparse))(stack({noise_of, empty})),
                                 vmap(grad(whole))(stack({noise_of, empty}))),
             1e-12);
+}
+
+// What a difference of two parameters, or an index made of one, has at any of their values.
+TEST(Implicit, SparseEntriesAreThoseOfAnyParameters) {
+  using List = std::vector<Tensor>;
+  const Tensor swap = tensor(std::vector<double>{0, 1, 1, 0}, {2, 2}),
+               c = tensor(std::vector<double>{4, 0});
+  const auto of_difference = [&](bool sparse) {
+    return [&, sparse](const List& p) {
+      return select(root([&](const Tensor& x) { return 3.0 * x + matmul(p[0] - p[1], x) - c; },
+                         zeros({2}), {.linear = dense_lu(), .sparse = sparse})
+                        .x,
+                    0, 0);
+    };
+  };
+  const List at{swap, zeros({2, 2})};
+  const Tensor g = grad(of_difference(true))(at)[0];
+  EXPECT_LE(
+      relative_difference(g, tensor(std::vector<double>{-0.5625, 0.1875, 0.1875, -0.0625}, {2, 2})),
+      1e-14);
+  EXPECT_LE(relative_difference(g, grad(of_difference(false))(at)[0]), 1e-14);
+
+  constexpr Index n = 12;
+  const Tensor knots = cast(arange(n), Dtype::f64);
+  const auto of_places = [&](bool sparse) {
+    return [&, sparse](const List& p) {
+      return select(root([&](const Tensor& x) { return x - 0.5 * interp(p[0], knots, x) - p[1]; },
+                         zeros({n}), {.linear = dense_lu(), .sparse = sparse})
+                        .x,
+                    0, 5);
+    };
+  };
+  const List places{knots + 0.5, ones({n})};
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_LE(
+        relative_difference(grad(of_places(true))(places)[k], grad(of_places(false))(places)[k]),
+        1e-13);
+  EXPECT_NEAR(grad(of_places(true))(places)[1].to_vector()[6], 0.25 / (0.75 * 0.75), 1e-13);
+
+  // A function that only some parameters have is asked at these alone.
+  const Tensor b = ones({3});
+  const auto of_factor = [&](bool sparse) {
+    return [&, sparse](const Tensor& m) {
+      return sum(root([&](const Tensor& x) { return x - 0.1 * matmul(cholesky(m), sin(x)) - b; },
+                      zeros({3}), {.linear = dense_lu(), .sparse = sparse})
+                     .x);
+    };
+  };
+  EXPECT_LE(relative_difference(grad(of_factor(true))(2.0 * eye(3)),
+                                grad(of_factor(false))(2.0 * eye(3))),
+            1e-13);
+  // The matrix of a sparse derivative may be what is differentiated: zeros of it count, too.
+  const auto entries = [&](const Tensor& m) {
+    const auto f = [&](const Tensor& x) { return matmul(m, x); };
+    return sum(square(sparse_jacobian(f, ones({2}))(ones({2}))));
+  };
+  EXPECT_EQ(hessian(entries)(zeros({2, 2})).to_vector(), (2.0 * eye(4)).to_vector());
+}
+
+TEST(LinearSolve, AnAdjointCountsItsTensorsOnce) {
+  const auto sum_of_solution = [](const std::vector<Tensor>& p) {
+    const auto a = [&p](const Tensor& x) {
+      Tensor s = 2.0 * x;
+      for (const Tensor& q : p) s = s + q * x;
+      return s;
+    };
+    return sum(linear_solve(LinearOperator::function(a, a), ones({2})).x);
+  };
+  // 1 / (2 + 60 q) each: the derivative in an element of one of them is -1 / (2 + 60 q)^2.
+  const auto g = grad(sum_of_solution)(std::vector<Tensor>(60, full({2}, 0.01)));
+  for (const Tensor& one : g)
+    for (const double slope : one.to_vector()) EXPECT_NEAR(slope, -1 / (2.6 * 2.6), 1e-9);
 }
 
 TEST(Implicit, FailuresAreSeen) {

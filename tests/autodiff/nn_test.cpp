@@ -232,3 +232,20 @@ TEST(Losses, OfExtremeLogits) {
   EXPECT_DOUBLE_EQ(nn::huber(tensor({3.0}), tensor({0.0}), 2).item(), 2 * (3 - 1));
   EXPECT_DOUBLE_EQ(nn::huber(tensor({1.0}), tensor({0.0}), 2).item(), 0.5);
 }
+
+TEST(Losses, HuberIsASquareAtItsLeast) {
+  const auto second = [](double y, double delta) {
+    return hessian([=](const Tensor& x) {
+             return nn::huber(reshape(x, {1}), tensor({2.0}), delta);
+           })(tensor(y))
+        .item();
+  };
+  EXPECT_EQ(second(2, 1), 1);
+  EXPECT_EQ(second(2.5, 1), 1);
+  EXPECT_EQ(second(4, 1), 0);
+  EXPECT_EQ(grad([](const Tensor& x) {
+              return nn::huber(x, tensor({0.0, 0.0}), 2);
+            })(tensor({1.0, -7.0}))
+                .to_vector(),
+            (std::vector<double>{0.5, -1}));
+}

@@ -464,5 +464,25 @@ TEST(LeastSquares, FindsTheMinimumOfALinearProblemInOneStep) {
   EXPECT_LT(under.value, 1e-20);
 }
 
+TEST(Optimize, DefaultsAreEachOptimizersOwn) {
+  using List = std::vector<Tensor>;
+  const List x{ones({1})}, none{zeros({1})};
+  const auto step = [&](const Optimizer& o, const List& g) {
+    return o.update(x, g, o.init(x)).first[0].to_vector()[0];
+  };
+  const Schedule rate = constant_rate(0.1);
+  EXPECT_DOUBLE_EQ(step(adamw(rate), none), 0.999);
+  EXPECT_DOUBLE_EQ(step(adamw(rate, {.beta2 = 0.95}), none), 0.999);
+  EXPECT_EQ(step(adam(rate, {.beta2 = 0.95}), none), 1);
+  // A gradient of the size of epsilon shows which it is: g / (|g| + epsilon) times |x| / |that|.
+  EXPECT_DOUBLE_EQ(step(lamb(rate, {.beta1 = 0.8}), List{full({1}, 1e-6)}),
+                   step(lamb(rate), List{full({1}, 1e-6)}));
+  const List y{tensor({1.0, 1.0})}, g{tensor({1e-6, 1.0})};
+  const auto two = [&](const Optimizer& o) {
+    return o.update(y, g, o.init(y)).first[0].to_vector();
+  };
+  EXPECT_EQ(two(lamb(rate, {.beta2 = 0.999})), two(lamb(rate)));
+}
+
 }  // namespace
 }  // namespace tessera

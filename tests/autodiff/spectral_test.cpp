@@ -144,5 +144,23 @@ TEST(Spectral, FailuresNameTheMatrix) {
   }
 }
 
+TEST(Spectral, HighPowersHaveTheDerivativesOfTheirProducts) {
+  // Eigenvalues just within and beyond the radius of the series; the off-diagonal derivative is
+  // (b^p - a^p) / (b - a).
+  const Tensor swap = tensor({0.0, 1.0, 1.0, 0.0}, {2, 2});
+  for (const double apart : {1e-6, 0.01, 0.03, 0.15, 0.29998, 0.4})
+    for (const double p : {13.0, 40.0, 100.0, 200.0, 400.0, -30.0, -100.0, -200.0}) {
+      const double a = 1 - apart / 2, b = 1 + apart / 2;
+      const auto f = [p](const Tensor& x) {
+        return hermitian_function(x, SpectralFunction::power(p));
+      };
+      const double got = jvp(f, diag(tensor({a, b})), swap).second.to_vector()[1];
+      const long double low = a, high = b,
+                        right = (std::pow(high, p) - std::pow(low, p)) / (high - low);
+      // The recursion loses as many digits as the powers are alike; |p| roundings of each power.
+      EXPECT_NEAR(got / static_cast<double>(right), 1, 1e-12) << "p = " << p << ", apart " << apart;
+    }
+}
+
 }  // namespace
 }  // namespace tessera

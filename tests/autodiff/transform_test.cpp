@@ -383,3 +383,9 @@ TEST(Custom, TakesMoreTensorsThanFitOnTheStack) {
   for (const Tensor& g : vmap(grad(f))(std::vector<Tensor>(70, ones({2}))))
     EXPECT_EQ(g.to_vector(), (std::vector<double>{1, 1}));
 }
+
+TEST(Transform, VmapTakesAnAxisForEachArgument) {
+  const auto f = [](const Tensor& x) { return sum(x); };
+  EXPECT_THROW(vmap(f, {0, 1})(ones({2, 3})), Error);
+  EXPECT_EQ(vmap(f, {1})(ones({2, 3})).to_vector(), (std::vector<double>{2, 2, 2}));
+}

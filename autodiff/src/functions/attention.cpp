@@ -366,13 +366,17 @@ AttentionPart attention_part(Arg q_arg, Arg k_arg, Arg v_arg, const AttentionOpt
   };
   for (const Tensor& y : x) meet(y, 3);
   if (o.mask) meet(*o.mask, std::min(3, o.mask->ndim()));
+  if (o.mask && is_complex(o.mask->dtype()))
+    fail(op, "a mask is of truth values or real numbers, got " + to_string(o.mask->type()), line);
   for (Tensor& y : x) {
     Shape s = lead;
     for (int d = -3; d < 0; ++d) s.push_back(y.dim(d));
     y = broadcast_to(cast(y, t), s);
   }
   if (o.mask && o.mask->dtype() != Dtype::boolean) {
-    const Tensors r = by_scores(q, k, v, o);
+    AttentionOptions typed = o;
+    typed.mask = cast(*o.mask, t);
+    const Tensors r = by_scores(q, k, v, typed);
     return {r[0], r[1]};
   }
   Tensors in{q, k, v};

@@ -62,10 +62,11 @@ Tensor mean_absolute(Arg y, Arg target) {
 Tensor huber(Arg y, Arg target, double delta) {
   const detail::CalledAt called(y.line);
   if (!(delta > 0)) fail("huber", "delta is " + std::to_string(delta) + ", not above 0", y.line);
-  const Tensor d = abs(difference("huber", y, target));
-  // min(d, delta) (d - min(d, delta) / 2), both branches in one formula.
-  const Tensor near = where(d <= delta, d, delta);
-  return mean(near * (d - 0.5 * near));
+  const Tensor d = difference("huber", y, target), size = abs(d);
+  // Each branch sees d where it is taken alone: |d| has no second derivative at 0, d^2 has.
+  const Tensor near = size <= delta;
+  return mean(where(near, 0.5 * squared(where(near, d, 0)),
+                    delta * (where(near, delta, size) - 0.5 * delta)));
 }
 
 Tensor relative_l2(Arg y, Arg target) {

@@ -49,19 +49,21 @@ double taylor(const SpectralFunction& g, int m, double x) {
 /// g[x_0, ..., x_k]. Nodes near each other take Taylor's series about their mean c, sum over m of
 /// g^(k+m)(c) / (k+m)! times the complete homogeneous polynomial of degree m of x - c; for
 /// logarithms and powers it is that of x / c about 1 times c^(p-k), p = 0 for log, whose terms have
-/// the size of the sum whatever c is. Others take the recursion over the outermost two.
+/// the size of the sum whatever c is, within a radius about 1/p of it. Others take the recursion
+/// over the outermost two.
 double divided_difference(const SpectralFunction& g, std::vector<double> x) {
   std::sort(x.begin(), x.end());
   const int k = static_cast<int>(x.size()) - 1;
   if (k == 0) return taylor(g, 0, x[0]);
   const double spread = x[k] - x[0], centre = std::accumulate(x.begin(), x.end(), 0.0) / (k + 1);
   const bool absolute = g.kind == SpectralFunction::Kind::exp;
-  const double radius = absolute ? 1.0 : 0.3 * centre;
+  const bool power = g.kind == SpectralFunction::Kind::power;
+  const double radius = absolute ? 1.0 : (power ? std::min(0.3, 4 / std::abs(g.p)) : 0.3) * centre;
   if (spread > radius)
     return (divided_difference(g, {x.begin() + 1, x.end()}) -
             divided_difference(g, {x.begin(), x.end() - 1})) /
            spread;
-  constexpr int kTerms = 32;  // 0.3^32 < 1e-16
+  constexpr int kTerms = 32;  // 0.3^32 < 1e-16, and (2/3 4)^32 / 32! of powers
   double h[kTerms] = {1};     // complete homogeneous polynomials, node by node
   const double unit = absolute ? 1.0 : centre, about = absolute ? centre : 1.0;
   for (double node : x)
@@ -70,7 +72,7 @@ double divided_difference(const SpectralFunction& g, std::vector<double> x) {
   for (int m = kTerms - 1; m >= 0; --m)
     if (h[m] != 0) s += taylor(g, k + m, about) * h[m];
   if (absolute) return s;
-  return s * std::pow(centre, (g.kind == SpectralFunction::Kind::power ? g.p : 0.0) - k);
+  return s * std::pow(centre, (power ? g.p : 0.0) - k);
 }
 
 struct SpectralAttr {

@@ -151,18 +151,18 @@ Optimizer adam(Schedule rate, AdamOptions o) {
       },
       decaying(adam, rate, o)};
 }
-Optimizer adamw(Schedule rate, AdamOptions o) {
-  Optimizer a = adam(rate, o);
+Optimizer adamw(Schedule rate, AdamwOptions o) {
+  Optimizer a = adam(rate, {o.beta1, o.beta2, o.epsilon, o.weight_decay});
   a.name = "adamw";
   a.with_decay = decaying(adamw, rate, o);
   return a;
 }
 
-Optimizer lamb(Schedule rate, AdamOptions o) {
+Optimizer lamb(Schedule rate, LambOptions o) {
   return {
       "lamb", moments_like,
       [rate, o](const Leaves& p, const Leaves& g, const OptimizerSlots& slots, const Tensor& step) {
-        auto [d, next] = adam_direction(o, g, slots, step);
+        auto [d, next] = adam_direction({o.beta1, o.beta2, o.epsilon, 0}, g, slots, step);
         Leaves x;
         for (std::size_t k = 0; k < p.size(); ++k) {
           if (o.weight_decay != 0) d[k] = d[k] + o.weight_decay * p[k];

@@ -58,16 +58,28 @@ struct ImplicitAttr {
   TESSERA_ATTRIBUTES(equation, levels)
 };
 
-/// The entries that F_x may have at any x and p. Parameters count as noise, so that nothing is zero
-/// by chance; integers and truth values, which say where things are, as themselves.
+/// The entries that F_x may have at any x and p. Integers and truth values among the parameters,
+/// which say where things are, count as what they are.
 Compression compression(const char* op, const Implicit& e, const std::vector<Tensor>& captured) {
-  std::vector<Tensor> p;
+  std::vector<Type> in{e.unknown};
+  std::vector<Tensor> constants;
   for (const Tensor& t : captured)
-    p.push_back(is_inexact(t.dtype()) ? cast(normal(random_key(1), t.shape()), t.dtype())
-                                      : concrete(op, t, context_line()));
-  const Tensor x = zeros(e.unknown.shape, e.unknown.dtype);
-  return e.kind == Equation::stationary ? compress_hessian(e.at(p), x)
-                                        : compress_jacobian(e.at(p), x, Compress::columns);
+    if (is_inexact(t.dtype()))
+      in.push_back(t.type()), constants.emplace_back();
+    else
+      constants.push_back(concrete(op, t, context_line()));
+  const CsrPatternPtr pattern = sparsity_anywhere(
+      [&](const std::vector<Tensor>& v) {
+        std::vector<Tensor> p = constants;
+        std::size_t next = 1;
+        for (Tensor& t : p)
+          if (!t.defined()) t = v[next++];
+        return std::vector<Tensor>{e.residual(v[0], p)};
+      },
+      in);
+  return e.kind == Equation::stationary
+             ? compress_hessian(pattern, e.unknown.dtype)
+             : compress_jacobian(pattern, e.unknown.dtype, Compress::columns);
 }
 
 /// dx of F_x dx = -F_p dp from x, p..., dp..., of which undefined ones are given by `live`.

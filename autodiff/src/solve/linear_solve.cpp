@@ -14,6 +14,7 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/solve.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -489,7 +490,13 @@ std::vector<Tensor> record_maps(LinearSystem& s, const LinearOperator& a) {
   } else {
     detail::Closed back = one(a.adjoint_map());
     const std::size_t first = captured.size();
-    captured.insert(captured.end(), back.captured.begin(), back.captured.end());
+    std::vector<std::size_t> place;  // of the adjoint's captures among those of both
+    for (const Tensor& t : back.captured) {
+      const auto same = std::find_if(captured.begin(), captured.end(),
+                                     [&](const Tensor& c) { return c.impl() == t.impl(); });
+      place.push_back(static_cast<std::size_t>(same - captured.begin()));
+      if (same == captured.end()) captured.push_back(t);
+    }
     for (const Tensor& t : captured) types.push_back(t.type());
     // Both graphs take the captures of either.
     s.apply = detail::recorded(
@@ -500,7 +507,7 @@ std::vector<Tensor> record_maps(LinearSystem& s, const LinearOperator& a) {
     s.adjoint = detail::recorded(
         [&](const std::vector<Tensor>& v) {
           std::vector<Tensor> in{v[0]};
-          in.insert(in.end(), v.begin() + 1 + static_cast<std::ptrdiff_t>(first), v.end());
+          for (const std::size_t k : place) in.push_back(v[1 + k]);
           return evaluate(back.graph, in);
         },
         types);

@@ -21,9 +21,9 @@ Tensor seeds_of(const Coloring& c, Dtype dtype) {
 
 }  // namespace
 
-Compression compress_jacobian(const FlatFunction& f, const Tensor& x, Compress how) {
+Compression compress_jacobian(CsrPatternPtr pattern, Dtype dtype, Compress how) {
   Compression c;
-  c.pattern = sparsity(f, x);
+  c.pattern = std::move(pattern);
   const CsrPattern& p = *c.pattern;
   Coloring columns, rows;
   if (how != Compress::rows) columns = color_columns(p);
@@ -34,7 +34,7 @@ Compression compress_jacobian(const FlatFunction& f, const Tensor& x, Compress h
       how == Compress::columns || (how == Compress::fewer && columns.count <= 2 * rows.count);
   const Coloring& used = c.by_columns ? columns : rows;
   c.colors = used.count;
-  c.seeds = seeds_of(used, x.dtype());
+  c.seeds = seeds_of(used, dtype);
   std::vector<std::int64_t> slots;
   const std::vector<Index> row = p.row_of_entries();
   for (std::size_t e = 0; e < row.size(); ++e) {
@@ -48,19 +48,19 @@ Compression compress_jacobian(const FlatFunction& f, const Tensor& x, Compress h
 
 // H_ij stands alone in (H s_color(j))_i unless another neighbour of i has j's colour; then, in a
 // star colouring, H_ji does in (H s_color(i))_j.
-Compression compress_hessian(const FlatFunction& gradient, const Tensor& x) {
-  const CsrPatternPtr half = sparsity(gradient, x);
+Compression compress_hessian(const CsrPatternPtr& half, Dtype dtype) {
+  const Index n = half->cols();
   std::vector<Index> row = half->row_of_entries(),
                      column(half->column().begin(), half->column().end());
   const std::size_t n_half = row.size();
   for (std::size_t e = 0; e < n_half; ++e) row.push_back(column[e]), column.push_back(row[e]);
-  for (Index i = 0; i < x.size(); ++i) row.push_back(i), column.push_back(i);
+  for (Index i = 0; i < n; ++i) row.push_back(i), column.push_back(i);
   Compression c;
-  c.pattern = csr_from_coo(x.size(), x.size(), row, column).pattern;
+  c.pattern = csr_from_coo(n, n, row, column).pattern;
   const CsrPattern& p = *c.pattern;
   const Coloring star = color_star(p);
   c.colors = star.count;
-  c.seeds = seeds_of(star, x.dtype());
+  c.seeds = seeds_of(star, dtype);
   const auto color = [&](Index v) { return star.color[static_cast<std::size_t>(v)]; };
   const auto alone = [&](Index i, Index j) {
     for (Index e = p.row_begin()[static_cast<std::size_t>(i)];

@@ -174,8 +174,9 @@ Sets multiplied(const Call& c) {
              q = static_cast<std::size_t>(b.back());
   const std::size_t stack = m * n == 0 ? 0 : static_cast<std::size_t>(a.count()) / (m * n);
   const auto not_zero = [&](std::size_t k) {
+    if (c.varies[c.in(k)])
+      return std::vector<std::uint8_t>(static_cast<std::size_t>(c.type(k).shape.count()), 1);
     const Tensor& t = c.values[c.in(k)];
-    if (c.varies[c.in(k)]) return std::vector<std::uint8_t>(static_cast<std::size_t>(t.size()), 1);
     return cast(not_equal(t, zeros({}, t.dtype())), Dtype::u8).to_vector<std::uint8_t>();
   };
   const auto a_counts = not_zero(0), b_counts = not_zero(1);
@@ -241,22 +242,19 @@ Set all_of(const Call& c) {
   return united(std::move(parts));
 }
 
-}  // namespace
-
-CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
-  if (!is_float(x.dtype()))
-    fail("sparsity", "needs a real argument, got a " + to_string(x.type()) +
-                         "; use as_real for complex numbers");
-  const Recording r = record_live("sparsity", f, std::span(&x, 1));
-  const Graph& g = r.graph;
+/// Of the first input; other inputs vary and are not asked for. `values` are those of what does not
+/// vary at least.
+CsrPatternPtr pattern_of(const Graph& g, const std::vector<Tensor>& values) {
   if (!is_float(g.types[g.outputs[0]].dtype))
     fail("sparsity", "the function must return real numbers, it returned a " +
                          to_string(g.types[g.outputs[0]]) + "; use as_real for complex ones");
   std::vector<Sets> sets(g.types.size());
-  for (Index i = 0; i < x.size(); ++i)
+  const Index columns = g.types[g.inputs[0]].shape.count();
+  for (Index i = 0; i < columns; ++i)
     sets[g.inputs[0]].push_back(std::make_shared<const std::vector<Index>>(1, i));
   std::vector<bool> varies(g.types.size(), false);
-  varies[g.inputs[0]] = true;
+  for (const Graph::Id id : g.inputs) varies[id] = true;
+  for (const auto& [id, t] : g.captures) varies[id] = t.is_traced() && is_inexact(t.dtype());
   std::vector<std::size_t> last_use(g.types.size(), 0);
   for (std::size_t n = 0; n < g.equations.size(); ++n)
     for (Graph::Id id : g.in(g.equations[n])) last_use[id] = n;
@@ -269,9 +267,10 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
       changes |= varies[id];
       index_changes |= varies[id] && !is_inexact(g.types[id].dtype);
     }
-    for (Graph::Id k = 0; k < e.out_count; ++k) varies[e.out_begin + k] = changes;
+    for (Graph::Id k = e.out_begin; k < e.out_begin + e.out_count; ++k)
+      varies[k] = changes || !values[k].defined();
     if (!reached || e.primitive->rule == RuleClass::zero) continue;
-    const Call c{g, e, r.values, sets, varies};
+    const Call c{g, e, values, sets, varies};
     const auto [kind, linear] = how(*e.primitive);
     if (kind == How::passes) {
       sets[e.out_begin] = sets[c.in(0)];
@@ -300,7 +299,29 @@ CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
                     out[static_cast<std::size_t>(i)]->end());
     begin.push_back(static_cast<Index>(column.size()));
   }
-  return csr_pattern(rows, x.size(), std::move(begin), std::move(column));
+  return csr_pattern(rows, columns, std::move(begin), std::move(column));
+}
+
+void check_real(const Type& x) {
+  if (!is_float(x.dtype))
+    fail("sparsity",
+         "needs a real argument, got a " + to_string(x) + "; use as_real for complex numbers");
+}
+
+}  // namespace
+
+CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x) {
+  check_real(x.type());
+  const Recording r = record_live("sparsity", f, std::span(&x, 1));
+  return pattern_of(r.graph, r.values);
+}
+
+CsrPatternPtr sparsity_anywhere(const FlatFunction& f, const std::vector<Type>& in) {
+  check_real(in.at(0));
+  const Graph g = record_abstract("sparsity", f, in).graph;
+  std::vector<Tensor> values(g.types.size());
+  for (const auto& [id, t] : g.captures) values[id] = t;
+  return pattern_of(g, values);
 }
 
 }  // namespace tessera::detail

@@ -255,6 +255,8 @@ FlatFunction custom_vjp_flat(
                                                          : std::string("nothing")) +
                                          " as the cotangent of argument " + std::to_string(k) +
                                          ", a " + to_string(x[k].type()));
+              for (std::size_t k = 0; k < g.size(); ++k)
+                if (!g[k].defined()) g[k] = zeros_of(x[k].type());
               return g;
             },
             ct)

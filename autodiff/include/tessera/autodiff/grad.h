@@ -220,6 +220,9 @@ auto vmap(F f, std::vector<std::optional<int>> in_axes = {}, int out_axis = 0) {
   return [ f = std::move(f), in_axes, out_axis ]<IsTree... A>(const A&... x) {
     using R = detail::result_t<F, A...>;
     detail::Result<R> r;
+    if (in_axes.size() > sizeof...(A))
+      fail("vmap", "there are " + std::to_string(in_axes.size()) + " axes for " +
+                       std::to_string(sizeof...(A)) + " arguments");
     std::vector<std::optional<int>> axes;
     std::size_t k = 0;
     const auto add = [&](std::size_t leaves) {

@@ -109,11 +109,17 @@ struct AdamOptions {
 /// x <- x - rate m^ / (sqrt(v^) + epsilon), m and v the running means of g and |g|^2 freed of their
 /// bias.
 Optimizer adam(Schedule rate, AdamOptions o = {});
+struct AdamwOptions {
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01;
+};
 /// Adam with decoupled weight decay, 0.01 unless given.
-Optimizer adamw(Schedule rate, AdamOptions o = {.weight_decay = 0.01});
+Optimizer adamw(Schedule rate, AdamwOptions o = {});
+struct LambOptions {
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6, weight_decay = 0;
+};
 /// x <- x - rate (m^ / (sqrt(v^) + epsilon) + weight_decay x) * |x| / |that|, leaf by leaf; factor
 /// 1 where a norm is 0.
-Optimizer lamb(Schedule rate, AdamOptions o = {.epsilon = 1e-6});
+Optimizer lamb(Schedule rate, LambOptions o = {});
 
 struct LionOptions {
   double beta1 = 0.9, beta2 = 0.99, weight_decay = 0;

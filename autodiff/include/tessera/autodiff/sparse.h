@@ -12,8 +12,9 @@
 //
 // Pattern: index sets are pushed through the recorded graph. Element-wise operations, shape
 // operations, gather, scatter and reductions are exact where indices are constant; in a product of
-// matrices constants that are zero count as zero, csr_matmul and csr_sddmm follow their pattern; of
-// all else every result depends on every element that reaches the operation. So the pattern holds
+// matrices constants that are zero count as zero (not those of a tensor that is itself traced),
+// csr_matmul and csr_sddmm follow their pattern; of all else every result depends on every element
+// that reaches the operation. So the pattern holds
 // whatever the Jacobian has at every x for which native `if`s go the same way as at the x given;
 // entries that are zero by chance are kept.
 //
@@ -51,6 +52,9 @@ enum class Compress { fewer, columns, rows };
 namespace detail {
 
 CsrPatternPtr sparsity(const FlatFunction& f, const Tensor& x);
+/// The columns of the first of several inputs, whatever values these have: f, which reads none, is
+/// recorded at their types.
+CsrPatternPtr sparsity_anywhere(const FlatFunction& f, const std::vector<Type>& in);
 /// Directions [colours, columns or rows], and where each entry stands in the compressed products,
 /// flattened.
 struct Compression {
@@ -59,8 +63,9 @@ struct Compression {
   Index colors = 0;
   Tensor seeds, slots;
 };
-Compression compress_jacobian(const FlatFunction& f, const Tensor& x, Compress how);
-Compression compress_hessian(const FlatFunction& gradient, const Tensor& x);
+Compression compress_jacobian(CsrPatternPtr pattern, Dtype dtype, Compress how);
+/// `half` may lack entries whose mirror image is there, and the diagonal.
+Compression compress_hessian(const CsrPatternPtr& half, Dtype dtype);
 Tensor compressed_values(const FlatFunction& f, const Tensor& x, const Compression& c);
 
 template <class F>
@@ -92,17 +97,18 @@ CsrPatternPtr jacobian_sparsity(const F& f, const Tensor& x) {
 /// The same for the Hessian of a real scalar f: symmetric, with the whole diagonal.
 template <class F>
 CsrPatternPtr hessian_sparsity(const F& f, const Tensor& x) {
-  return detail::compress_hessian(detail::of_one_tensor(grad(f)), x).pattern;
+  return detail::compress_hessian(detail::sparsity(detail::of_one_tensor(grad(f)), x), x.dtype())
+      .pattern;
 }
 template <class F>
 SparseDerivative sparse_jacobian(const F& f, const Tensor& x, Compress how = Compress::fewer) {
   const FlatFunction flat = detail::of_one_tensor(f);
-  return {flat, detail::compress_jacobian(flat, x, how)};
+  return {flat, detail::compress_jacobian(detail::sparsity(flat, x), x.dtype(), how)};
 }
 template <class F>
 SparseDerivative sparse_hessian(const F& f, const Tensor& x) {
   const FlatFunction gradient = detail::of_one_tensor(grad(f));
-  return {gradient, detail::compress_hessian(gradient, x)};
+  return {gradient, detail::compress_hessian(detail::sparsity(gradient, x), x.dtype())};
 }
 
 }  // namespace tessera
