@@ -65,6 +65,21 @@ TEST(SplitSamples, DoesNotSortSamplesThatTheSameSeedHasDrawn) {
   }
 }
 
+TEST(SplitSamples, LargeGroupsDoNotTakeAShareThatSmallOnesMeet) {
+  Numbers groups(1000, 0);
+  std::fill(groups.begin() + 800, groups.begin() + 900, 1);
+  std::fill(groups.begin() + 900, groups.end(), 2);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Split s = split_by_group(groups, {0.1, 0.1}, seed);
+    EXPECT_EQ(s.test.size(), 100U);
+    EXPECT_EQ(s.validation.size(), 100U);
+    EXPECT_NE(s.test, s.validation);
+  }
+  // Where none brings a share nearer it has the smallest one.
+  const Split few = split_by_group(groups, {0, 0.01}, 1);
+  EXPECT_EQ(few.test.size(), 100U);
+}
+
 TEST(SplitSamples, GroupsStayTogether) {
   Numbers groups;
   for (std::int64_t k = 0; k < 300; ++k) groups.push_back((k * 7919) % 97 % 41);

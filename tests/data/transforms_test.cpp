@@ -35,6 +35,28 @@ TEST(DataTransforms, StandardiseByTheTrainingSet) {
   EXPECT_LT(max(abs(t.undo(z) - x)).item(), 1e-12);
 }
 
+TEST(DataTransforms, AFeatureOfOneValueHasTheScaleOne) {
+  // 48 times 0.1 have a mean that is another number.
+  const Tensor x = tensor(Values(48, 0.1), {48, 1});
+  ASSERT_NE(mean(x).item(), 0.1);
+  const Transforms t = fit_transforms({{.kind = Kind::standardise}}, x);
+  EXPECT_EQ(t.apply(tensor(Values{0.1, 0.2}, {2, 1})).to_vector<double>(), (Values{0, 0.1}));
+}
+
+TEST(DataTransforms, OneHotRefusesOtherClassesOfNumbersThatAreThere) {
+  const Transforms t =
+      fit_transforms({{.kind = Kind::one_hot}}, tensor(std::vector<Index>{2, 0, 1}));
+  EXPECT_EQ(t.checked(tensor(Values{1, 2})).to_vector<double>(),
+            t.apply(tensor(Values{1, 2})).to_vector<double>());
+  for (const double bad : {3.0, 0.5, -1.0, double(NAN)}) try {
+      t.checked(tensor(Values{1, bad}));
+      ADD_FAILURE() << bad;
+    } catch (const SampleError& e) {
+      EXPECT_EQ(e.sample, 1);
+      EXPECT_TRUE(e.fault.ends_with("expected an integer from 0 to 2")) << e.fault;
+    }
+}
+
 TEST(DataTransforms, OneAfterAnotherOnChosenFeatures) {
   const Tensor x = three_designs();
   const Transforms t = fit_transforms(

@@ -3,7 +3,18 @@
 
 #include "tessera/autodiff/ops.h"
 
-namespace tessera::apps::fitting::detail {
+namespace tessera::apps::fitting {
+
+std::vector<solvers::FitEpoch> curves_in(const data::Checkpoint& c) {
+  const std::vector<double>& all = c.array<double>("curves");
+  const auto width = static_cast<std::ptrdiff_t>(c.values.at("curves").shape[1]);
+  std::vector<solvers::FitEpoch> out;
+  for (auto row = all.begin(); row != all.end(); row += width)
+    out.push_back({row[0], row[1], row[2], {row + 3, row + width}});
+  return out;
+}
+
+namespace detail {
 
 void put(data::Checkpoint& c, const std::string& name, const Tensor& t) {
   if (t.dtype() == Dtype::f32)
@@ -25,13 +36,5 @@ void put_curves(data::Checkpoint& c, const std::vector<solvers::FitEpoch>& curve
   const std::uint64_t rows = curves.size();
   c.put("curves", all, {rows, rows ? all.size() / rows : 0});
 }
-std::vector<solvers::FitEpoch> curves_in(const data::Checkpoint& c) {
-  const std::vector<double>& all = c.array<double>("curves");
-  const auto width = static_cast<std::ptrdiff_t>(c.values.at("curves").shape[1]);
-  std::vector<solvers::FitEpoch> out;
-  for (auto row = all.begin(); row != all.end(); row += width)
-    out.push_back({row[0], row[1], row[2], {row + 3, row + width}});
-  return out;
-}
-
-}  // namespace tessera::apps::fitting::detail
+}  // namespace detail
+}  // namespace tessera::apps::fitting

@@ -9,12 +9,14 @@
 #include <vector>
 
 namespace tessera::apps::fitting {
+
+std::vector<solvers::FitEpoch> curves_in(const data::Checkpoint& c);
+
 namespace detail {
 
 void put(data::Checkpoint& c, const std::string& name, const Tensor& t);
 Tensor taken(const data::Checkpoint& c, const std::string& name, const Tensor& like);
 void put_curves(data::Checkpoint& c, const std::vector<solvers::FitEpoch>& curves);
-std::vector<solvers::FitEpoch> curves_in(const data::Checkpoint& c);
 
 /// Every tensor of a state with its name.
 template <IsTree P, class S, class F>
@@ -65,7 +67,7 @@ void load_state(const data::Checkpoint& c, solvers::FitState<P>& s) {
   detail::each_number(s, [&](const std::string& name, auto& v) {
     v = c.scalar<std::remove_reference_t<decltype(v)>>(name);
   });
-  s.curves = detail::curves_in(c);
+  s.curves = curves_in(c);
 }
 
 }  // namespace tessera::apps::fitting

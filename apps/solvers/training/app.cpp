@@ -3,6 +3,7 @@
 // comes out.
 #include "support/app.h"
 
+#include "solvers/fitting/fit_state.h"
 #include "solvers/training/augment.h"
 #include "solvers/training/estimate.h"
 #include "solvers/training/example.h"
@@ -39,8 +40,8 @@ CheckReport check_training(const Problem& p) {
 std::vector<data::Diagnostic> against(const data::Config& config, const Problem& p,
                                       const data::Checkpoint& from) {
   const TrainingOptions& o = p.options.training;
-  const auto epoch = from.scalar<std::int64_t>("epoch");
-  if (o.epochs < epoch)
+  const auto epoch = from.scalar<std::int64_t>("epoch"), step = from.scalar<std::int64_t>("step");
+  if (o.epochs < epoch || (o.epochs == epoch && step > 0))
     return {config.error(
         436, "training.epochs",
         fmt::format("the training is at epoch {} already, past {}", epoch + 1, o.epochs),
@@ -52,6 +53,13 @@ std::vector<data::Diagnostic> against(const data::Config& config, const Problem&
     return {config.error(436, "training.epochs",
                          fmt::format("the rate of the steps so far was made for {} epochs", total),
                          "a new run, or a schedule that does not know its end, such as constant")};
+  if (const auto ended = ended_early(p, fitting::curves_in(from));
+      ended && (*ended < epoch || step > 0))
+    return {config.error(436, "training.early_stopping",
+                         fmt::format("a run with it ends with epoch {}, and the training is at "
+                                     "epoch {} already",
+                                     *ended, epoch + (step > 0)),
+                         "a new run, or more patience")};
   return {};
 }
 
@@ -73,7 +81,7 @@ void check_leaves(const data::Config& config, const Problem& p) {
   at("training.leaf", "", [&] { solvers::leaf_groups(names, fit_options(p).rules); });
 }
 
-/// Batch norm of samples without axes takes two of them at least in each part of a batch.
+/// Batch norm of samples of one place takes two of them at least in each part of a batch.
 void check_batch_norms(const data::Config& config, const Problem& p) {
   if (!p.model.network.has_running_norms()) return;
   const TrainingOptions& o = p.options.training;
@@ -85,7 +93,7 @@ void check_batch_norms(const data::Config& config, const Problem& p) {
   const auto layers = layers_of(p.options.network, p.model.sample, p.model.output, config);
   const std::vector<Shape> shapes = nn::shapes_of(layers, p.model.sample);
   for (std::size_t k = 0; k < layers.size(); ++k)
-    if (layers[k].kind == nn::LayerKind::batch_norm && shapes[k].size() < 2)
+    if (layers[k].kind == nn::LayerKind::batch_norm && shapes[k].count() == shapes[k].back())
       throw data::InputError(
           data::ExitCode::config_invalid,
           {config.error(671, "training.batch",

@@ -133,17 +133,19 @@ Estimate estimate_training(const Problem& p) {
   e.memory_bytes = {{"program", 80u << 20}, {"weights", whole(2 * weights)}};  // and the best ones
   if (o.average) e.memory_bytes.emplace_back("average", whole(weights));
   e.memory_bytes.emplace_back("moments", whole(moments));
+  const std::int64_t side_by_side = std::min(o.workers, parts);  // each has a part of its own
   double between = 0;
   for (const DryRun::Item& i : d.memory)
     if (i.what == "kept values")
-      e.memory_bytes.emplace_back(i.what, whole(i.bytes));
+      e.memory_bytes.emplace_back(i.what, whole(i.bytes * static_cast<double>(side_by_side)));
     else if (i.what == "gradients" || i.what == "temporaries" || i.what == "workspace" ||
              i.what == "gaps")
       between += i.bytes;
   e.memory_bytes.emplace_back("gradients", whole(weights * static_cast<double>(parts)));
-  e.memory_bytes.emplace_back("temporaries", whole(between));
+  e.memory_bytes.emplace_back("temporaries", whole(between * static_cast<double>(side_by_side)));
+  const std::int64_t read = side_by_side > 1 ? parts : 1;
   e.memory_bytes.emplace_back("batches",
-                              whole(bytes_of_all(part) * static_cast<double>(1 + o.loaders)));
+                              whole(bytes_of_all(part) * static_cast<double>(read + o.loaders)));
   e.memory_bytes.emplace_back(
       "samples", whole(2 * (bytes_of(p.samples.inputs) + bytes_of(p.samples.targets))));
   e.disk_bytes = whole(3 * weights + 3 * (2 * weights + moments) + 2 * bytes_of(p.samples.targets));

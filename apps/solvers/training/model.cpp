@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 
 namespace tessera::apps::training {
@@ -84,17 +86,22 @@ data::TransformSpec spec_of(const TransformOptions& o, const std::vector<std::st
 }
 
 data::Transforms transforms_of(const std::vector<TransformOptions>& options, const char* table,
-                               const std::vector<std::string>& names, const Tensor& train,
-                               const data::Config& config) {
+                               const std::vector<std::string>& names, const Tensor& samples,
+                               const std::vector<std::int64_t>& train, const data::Config& config) {
   std::vector<data::TransformSpec> specs;
   for (std::size_t k = 0; k < options.size(); ++k)
     specs.push_back(
         spec_of(options[k], names, config, std::string(table) + "[" + std::to_string(k) + "]"));
   if (options.empty()) specs.emplace_back();
+  const char* key = options.empty() ? "data" : table;
   try {
-    return data::fit_transforms(specs, train);
+    return data::fit_transforms(specs, rows_of(samples, train));
+  } catch (const data::SampleError& e) {
+    refuse(
+        config, key,
+        fmt::format("{}: sample {} {}", table, train[static_cast<std::size_t>(e.sample)], e.fault));
   } catch (const Error& e) {
-    refuse(config, options.empty() ? "data" : table, std::string(table) + ": " + e.what());
+    refuse(config, key, std::string(table) + ": " + e.what());
   }
 }
 
@@ -213,7 +220,6 @@ Index Model::weights() const {
 Tensor Model::prepared(const Tensor& inputs) const { return cast(input.apply(inputs), dtype); }
 
 Tensor Model::raw(const Tensor& prepared) const {
-  constexpr Index at_once = 1024;
   std::vector<Tensor> parts;
   for (Index begin = 0; begin == 0 || begin < prepared.dim(0); begin += at_once)
     parts.push_back(network(slice(prepared, 0, begin, std::min(begin + at_once, prepared.dim(0)))));
@@ -233,66 +239,131 @@ Network fresh_network(const Options& o, const Model& m, const data::Config& conf
 }
 }  // namespace
 
-void check_transformed(const Tensor& samples, const char* what, const fs::path& file) {
-  const std::string bad = not_finite(samples, what);
-  if (bad.empty()) return;
-  throw data::InputError({.number = 672,
-                          .place = {.file = file.string()},
-                          .message = bad + " once it is transformed, in " +
-                                     name_of(samples.dtype()) + ": expected finite numbers",
-                          .hint = samples.dtype() == Dtype::f32
-                                      ? "other transforms, or training.precision = \"f64\""
-                                      : "other transforms"});
+Tensor transformed(const data::Transforms& t, const Tensor& samples, Dtype dtype, const char* what,
+                   const SampleFiles& from) {
+  Tensor all;
+  try {
+    all = cast(t.checked(samples), dtype);
+  } catch (const data::SampleError& e) {
+    const auto [file, number] = from.place(e.sample);
+    throw data::InputError({.number = 672,
+                            .place = {.file = file.string()},
+                            .message = fmt::format("{} {} {}", what, number, e.fault),
+                            .hint = "one_hot has the classes that the training set shows, or "
+                                    "those of its key classes"});
+  }
+  if (const auto bad = not_finite(all))
+    refuse_sample(
+        from, *bad, what,
+        std::string(" once it is transformed, in ") + name_of(dtype) + ": expected finite numbers",
+        dtype == Dtype::f32 ? "other transforms, or training.precision = \"f64\""
+                            : "other transforms");
+  return all;
 }
 
-void check_numbers(const Network& net, const Tensor& samples, const fs::path& file) {
+namespace {
+/// The first that is no whole number in [0, end).
+std::optional<BadSample> no_index(const Tensor& samples, double end) {
+  const std::vector<double> v = cast(samples, Dtype::f64).to_vector<double>();
+  const auto bad = std::ranges::find_if_not(
+      v, [end](double x) { return x == std::floor(x) && 0 <= x && x < end; });
+  if (bad == v.end()) return {};
+  const auto each = static_cast<std::int64_t>(v.size()) / samples.dim(0);
+  return BadSample{(bad - v.begin()) / each, (bad - v.begin()) % each, *bad};
+}
+}  // namespace
+
+void check_numbers(const Network& net, const Tensor& samples, const SampleFiles& from) {
   const auto* layers = std::get_if<nn::Sequential>(&net.is);
-  if (!layers) return;
+  if (!layers) {
+    const Dtype takes = std::get<data::OnnxNetwork>(net.is).inputs()[0].dtype;
+    if (is_float(takes)) return;
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    if (const auto bad = no_index(samples, inf))
+      refuse_sample(
+          from, *bad, "input",
+          std::string(": the network takes ") + name_of(takes) + ", whole numbers from 0 on",
+          "input_transform = [{kind = \"none\"}] leaves them as they are");
+    return;
+  }
   const auto is_embedding = [](const nn::Layer& l) {
     return std::holds_alternative<nn::Embedding>(l);
   };
   const auto found = std::ranges::find_if(layers->layers, is_embedding);
   if (found == layers->layers.end()) return;
   const Index rows = std::get<nn::Embedding>(*found).table.dim(0);
-  const std::vector<double> v = cast(samples, Dtype::f64).to_vector<double>();
-  const auto bad = std::ranges::find_if_not(v, [rows](double x) {
-    return x == std::floor(x) && 0 <= x && x < static_cast<double>(rows);
-  });
-  if (bad == v.end()) return;
-  const auto at = static_cast<std::size_t>(bad - v.begin()),
-             each = v.size() / static_cast<std::size_t>(samples.dim(0));
-  throw data::InputError(
-      {.number = 672,
-       .place = {.file = file.string()},
-       .message =
-           fmt::format("input {} has {:g} at {}: the embedding takes whole numbers from 0 to {}",
-                       at / each, *bad, at % each, rows - 1),
-       .hint = "no input_transform that scales, and rows for all numbers"});
+  if (const auto bad = no_index(samples, static_cast<double>(rows)))
+    refuse_sample(from, *bad, "input",
+                  fmt::format(": the embedding takes whole numbers from 0 to {}", rows - 1),
+                  "no input_transform that scales, and rows for all numbers");
 }
+
+namespace {
+/// Layers of a sample before their values take more than 1/4 GiB; a file's network as in training,
+/// for what its layers keep is not known.
+Index samples_at_once(const Options& o, const Model& m) {
+  constexpr Index most = 1024, bytes = Index{1} << 28;
+  if (m.shapes.empty()) return std::min(most, o.training.batch);
+  Index each = 0;
+  for (const Shape& s : m.shapes) each += s.count() * static_cast<Index>(size_of(m.dtype));
+  return std::clamp<Index>(bytes / std::max<Index>(each, 1), 1, most);
+}
+/// The network's place among samples: what its layers give, and how many it takes at once.
+void size_layers(const Options& o, const data::Config& config, Model& m) {
+  if (o.network.kind != NetworkKind::onnx)
+    m.shapes = nn::shapes_of(layers_of(o.network, m.sample, m.output, config), m.sample);
+  m.at_once = samples_at_once(o, m);
+}
+}  // namespace
+
+namespace {
+/// relative_l2 divides by what the loss has of each target.
+void check_norms(const Options& o, const data::Config& config, const Model& m, const Samples& s,
+                 const Tensor& targets) {
+  if (o.training.loss != Loss::relative_l2) return;
+  const bool own = o.training.loss_of == LossOf::original;
+  const Tensor as_compared = cast(own ? s.targets : targets, m.dtype);
+  const std::vector<double> v = cast(as_compared, Dtype::f64).to_vector<double>();
+  const std::size_t each = v.size() / static_cast<std::size_t>(s.count());
+  for (std::size_t k = 0; k < static_cast<std::size_t>(s.count()); ++k) {
+    const auto first = v.begin() + static_cast<std::ptrdiff_t>(k * each);
+    if (std::any_of(first, first + static_cast<std::ptrdiff_t>(each),
+                    [](double x) { return x != 0; }))
+      continue;
+    const auto [file, number] = s.target_files.place(static_cast<std::int64_t>(k));
+    throw data::InputError(
+        data::ExitCode::config_invalid,
+        {config.error(
+            671, "training.loss",
+            fmt::format("target {} of {} is 0{}, and relative_l2 divides by its norm", number,
+                        file.filename().string(), own ? "" : " once it is transformed"),
+            "another loss, or leave that sample out")});
+  }
+}
+}  // namespace
 
 Model make_model(const Options& o, const Samples& s, const std::vector<std::int64_t>& train,
                  const data::Config& config) {
   Model m{.columns = s.columns,
           .dtype = o.training.precision == Precision::f32 ? Dtype::f32 : Dtype::f64};
-  const Tensor x = rows_of(s.inputs, train), y = rows_of(s.targets, train);
-  m.input = transforms_of(o.input_transforms, "input_transform", s.columns.inputs, x, config);
-  const DataOptions& d = o.data;
-  check_transformed(m.prepared(s.inputs), "input", d.tables.empty() ? d.inputs[0] : d.tables[0]);
+  m.input = transforms_of(o.input_transforms, "input_transform", s.columns.inputs, s.inputs, train,
+                          config);
+  const Tensor inputs = transformed(m.input, s.inputs, m.dtype, "input", s.input_files);
   Shape target = sample_shape(s.targets);
   if (o.classifies()) {
     target.push_back(s.classes);
   } else {
-    m.target = transforms_of(o.target_transforms, "target_transform", s.columns.targets, y, config);
-    check_transformed(cast(m.target.apply(s.targets), m.dtype), "target",
-                      d.tables.empty() ? d.targets[0] : d.tables[0]);
-    target = sample_shape(m.target.apply(slice(y, 0, 0, 1)));
+    m.target = transforms_of(o.target_transforms, "target_transform", s.columns.targets, s.targets,
+                             train, config);
+    const Tensor targets = transformed(m.target, s.targets, m.dtype, "target", s.target_files);
+    check_norms(o, config, m, s, targets);
+    target = sample_shape(targets);
   }
-  m.sample = sample_shape(m.input.apply(slice(x, 0, 0, 1)));
+  m.sample = sample_shape(inputs);
   m.output = target;
   m.network = fresh_network(o, m, config);
-  check_numbers(m.network, m.prepared(s.inputs), d.tables.empty() ? d.inputs[0] : d.tables[0]);
-  if (o.network.kind != NetworkKind::onnx)
-    m.shapes = nn::shapes_of(layers_of(o.network, m.sample, m.output, config), m.sample);
+  check_numbers(m.network, inputs, s.input_files);
+  size_layers(o, config, m);
   return m;
 }
 
@@ -369,6 +440,7 @@ Model load_model(const Options& o, const data::Config& config, const fs::path& f
   for (std::size_t k = 0; k < o.data.input_columns.size(); ++k)
     m.columns.input_words.push_back(lines_in(w.word("words." + std::to_string(k))));
   m.network = fresh_network(o, m, config);
+  size_layers(o, config, m);
   const LeafNames names = leaf_names(m.network);
   std::vector<Tensor> leaves = flatten_tree(m.network);
   for (std::size_t k = 0; k < leaves.size(); ++k) leaves[k] = w.tensor(names[k], leaves[k]);

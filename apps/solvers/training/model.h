@@ -21,6 +21,7 @@ struct Model {
   std::vector<Shape> shapes;  ///< of a sample: of what goes in, and behind each of our layers
   Shape sample, output;  ///< of what goes into the network and comes out, without the samples' axis
   Dtype dtype = Dtype::f32;
+  Index at_once = 1024;  ///< samples that `raw` takes together, for memory
 
   Index weights() const;  ///< how many
   /// Transformed inputs as the network takes them.
@@ -31,14 +32,15 @@ struct Model {
   Tensor predict(const Tensor& inputs) const;
 };
 
-/// Throws data::InputError E0672 of the file where samples [n, ...], "input" or "target", are not
-/// finite once they are transformed: beyond the network's precision, or logarithms of what is not
-/// above 0.
-void check_transformed(const Tensor& samples, const char* what, const std::filesystem::path& file);
+/// Samples [n, ...], "input" or "target", as the network takes them. Throws data::InputError E0672
+/// of the file and its sample where they are not finite once they are transformed (beyond the
+/// network's precision, or logarithms of what is not above 0), or no class of a one_hot.
+Tensor transformed(const data::Transforms& t, const Tensor& samples, Dtype dtype, const char* what,
+                   const SampleFiles& from);
 
-/// The same where samples are not whole numbers that an embedding, the network's first layer, has
-/// rows for.
-void check_numbers(const Network& net, const Tensor& samples, const std::filesystem::path& file);
+/// The same error where prepared samples are not whole numbers that an embedding, the network's
+/// first layer, has rows for, or that a file's network of integers takes.
+void check_numbers(const Network& net, const Tensor& samples, const SampleFiles& from);
 
 /// Transforms fitted to the training set, layers with first weights of the seed. Throws
 /// data::InputError at the key at fault.

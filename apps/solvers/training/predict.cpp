@@ -58,8 +58,8 @@ void predict(const fs::path& run, const fs::path& file, const fs::path& output) 
                             .place = {.file = file.string()},
                             .message = "its samples become " + to_string(sample) +
                                        ", the network takes " + to_string(m.sample)});
-  check_transformed(m.prepared(x), "input", file);
-  check_numbers(m.network, m.prepared(x), file);
+  const SampleFiles from{{file}, {x.dim(0)}};
+  check_numbers(m.network, transformed(m.input, x, m.dtype, "input", from), from);
   Tensor y = m.predict(x);
   if (o.classifies()) y = softmax(y, -1);
   const bool table = output.extension() == ".csv";

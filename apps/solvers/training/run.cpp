@@ -95,6 +95,7 @@ data::ExitCode run_training(RunContext& context, Problem& p) {
     const data::Checkpoint& c = loaded->checkpoint;
     data::check_resumable(c, context.manifest, p.inputs);
     fitting::load_state(c, s);
+    s.stopping = stopping_after(p, s.curves);  // early_stopping may be another one now
     metrics.emplace(context.folder.metrics_csv(), columns_of(o),
                     c.scalar<std::uint64_t>("metrics_bytes"));
     context.log.info(fmt::format("going on from {} in epoch {}, step {}",
@@ -133,17 +134,21 @@ data::ExitCode run_training(RunContext& context, Problem& p) {
     data::write_checkpoint(context.folder.checkpoints(), c, context.options.keep_checkpoints);
   };
   data::Periodic periodic(context.options.checkpoint_every_s);
-  const solvers::FitEnd end = train(p, s, [&](const State& now) {
+  solvers::FitEnd end = train(p, s, [&](const State& now) {
     note(now);
     if (periodic.due()) save(now);
     return context.stop.poll() == data::StopReason::none;
   });
+  for (Index& k : end.samples) k = p.split.train[static_cast<std::size_t>(k)];
   note(s);
-  if (end.reason == solvers::FitEnd::Reason::not_finite) {
+  const auto blown_up = [&](const std::string& what) {
     progress.finish("failed");
-    context.log.error(to_string(end) + ": lower training.rate, or give training.clip_norm");
+    context.log.error(what + ": lower training.rate, or give training.clip_norm");
     return data::ExitCode::blow_up;
-  }
+  };
+  if (end.reason == solvers::FitEnd::Reason::not_finite) return blown_up(to_string(end));
+  if (end.reason != solvers::FitEnd::Reason::stopped && s.epoch > 0 && s.best_epoch < 0)
+    return blown_up("the validation is not finite in any epoch");
   save(s);
   if (end.reason == solvers::FitEnd::Reason::stopped && s.epoch < o.training.epochs) {
     progress.finish("stopped");

@@ -37,13 +37,16 @@ Tensor joined(const std::vector<fs::path>& files, const std::vector<Tensor>& par
   return parts.size() == 1 ? parts[0] : concatenate(parts, 0);
 }
 
+SampleFiles one_file(const fs::path& file, const Tensor& t) { return {{file}, {t.dim(0)}}; }
+
 void check_finite(const Tensor& t, const char* what, const fs::path& file) {
-  if (const std::string bad = not_finite(t, what); !bad.empty())
-    refuse(file, bad + ": expected finite numbers", "leave that sample out");
+  if (const auto bad = not_finite(t))
+    refuse_sample(one_file(file, t), *bad, what, ": expected finite numbers",
+                  "leave that sample out");
 }
 
-/// Labels as integers from 0; the number of classes.
-std::int64_t check_labels(Tensor& targets, const fs::path& file) {
+/// Labels are integers from 0; one more than the largest.
+std::int64_t classes_of(const Tensor& targets, const fs::path& file) {
   double largest = -1;
   const std::vector<double> v = targets.to_vector<double>();
   for (std::size_t k = 0; k < v.size(); ++k) {
@@ -54,7 +57,6 @@ std::int64_t check_labels(Tensor& targets, const fs::path& file) {
              "cross_entropy takes labels; training.loss says what is learnt");
     largest = std::max(largest, v[k]);
   }
-  targets = cast(targets, Dtype::i64);
   return static_cast<std::int64_t>(largest) + 1;
 }
 
@@ -71,13 +73,17 @@ Samples from_arrays(const Options& o) {
                                std::to_string(in[k].dim(0)) + " inputs");
     check_finite(in[k], "input", d.inputs[k]);
     check_finite(out[k], "target", d.targets[k]);
+    if (o.classifies()) s.classes = std::max(s.classes, classes_of(out[k], d.targets[k]));
+    s.input_files.counts.push_back(in[k].dim(0));
     if (o.split.by == SplitBy::file)
       s.groups.insert(s.groups.end(), static_cast<std::size_t>(in[k].dim(0)),
                       static_cast<std::int64_t>(k));
   }
   s.inputs = joined(d.inputs, in);
   s.targets = joined(d.targets, out);
-  if (o.classifies()) s.classes = check_labels(s.targets, d.targets[0]);
+  if (o.classifies()) s.targets = cast(s.targets, Dtype::i64);
+  s.input_files.files = d.inputs;
+  s.target_files = {d.targets, s.input_files.counts};
   return s;
 }
 
@@ -85,6 +91,10 @@ Samples from_tables(const Options& o) {
   const DataOptions& d = o.data;
   const Tables tables = read_tables(d.tables);
   Samples s;
+  s.input_files.files = d.tables;
+  for (const Table& t : tables)
+    s.input_files.counts.push_back(static_cast<std::int64_t>(t.texts.rows()));
+  s.target_files = s.input_files;
   for (const std::string& c : d.input_columns) s.columns.input_words.push_back(words_of(tables, c));
   s.inputs = columns_of(tables, d.input_columns, s.columns.input_words, s.columns.inputs);
   if (o.classifies()) {
@@ -96,7 +106,7 @@ Samples from_tables(const Options& o) {
                            s.columns.targets,
                            "words are learnt as labels, with training.loss = \"cross_entropy\"");
   }
-  if (!d.group_column.empty()) s.groups = data::group_numbers(texts_of(tables, d.group_column));
+  if (!d.group_column.empty()) s.groups = groups_of(tables, d.group_column);
   if (o.split.by == SplitBy::file) s.groups = files_of(tables);
   return s;
 }
@@ -109,14 +119,30 @@ Shape sample_shape(const Tensor& samples) {
   return s;
 }
 
-std::string not_finite(const Tensor& t, const char* what) {
+std::pair<fs::path, std::int64_t> SampleFiles::place(std::int64_t k) const {
+  std::size_t file = 0;
+  while (file + 1 < files.size() && k >= counts[file]) k -= counts[file++];
+  return {files[file], k};
+}
+
+std::optional<BadSample> not_finite(const Tensor& t) {
   const std::vector<double> v = cast(t, Dtype::f64).to_vector<double>();
   const auto bad = std::ranges::find_if_not(v, [](double x) { return std::isfinite(x); });
   if (bad == v.end()) return {};
-  const auto at = static_cast<std::size_t>(bad - v.begin());
-  const auto each = v.size() / static_cast<std::size_t>(t.dim(0));
-  return std::string(what) + " " + std::to_string(at / each) + " has " +
-         (std::isnan(*bad) ? "nan" : "inf") + " at " + std::to_string(at % each);
+  const auto each = static_cast<std::int64_t>(v.size()) / t.dim(0);
+  return BadSample{(bad - v.begin()) / each, (bad - v.begin()) % each, *bad};
+}
+
+void refuse_sample(const SampleFiles& from, const BadSample& bad, const char* what,
+                   const std::string& expected, std::string hint) {
+  const auto [file, number] = from.place(bad.sample);
+  const std::string value = std::isnan(bad.value)   ? "nan"
+                            : std::isinf(bad.value) ? "inf"
+                                                    : data::number_text(bad.value);
+  refuse(file,
+         std::string(what) + " " + std::to_string(number) + " has " + value + " at " +
+             std::to_string(bad.at) + expected,
+         std::move(hint));
 }
 
 Samples read_samples(const Options& o) {

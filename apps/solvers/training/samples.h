@@ -5,7 +5,10 @@
 #include "tessera/autodiff/tensor.h"
 #include "tessera/data/split.h"
 
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::apps::training {
@@ -21,10 +24,19 @@ struct Columns {
   Words labels;                              ///< classes of cross_entropy
 };
 
+/// Files that samples come from, one after another, and how many each has.
+struct SampleFiles {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::int64_t> counts;
+  /// The file of sample k, and its number in there.
+  std::pair<std::filesystem::path, std::int64_t> place(std::int64_t k) const;
+};
+
 /// First axes are the samples, in the order of the files.
 struct Samples {
   Tensor inputs;   ///< f64 [n, sample...]
   Tensor targets;  ///< f64 [n, target...], or labels i64 [n, ...]
+  SampleFiles input_files, target_files;
   Columns columns;
   std::int64_t classes = 0;          ///< of cross_entropy
   std::vector<std::int64_t> groups;  ///< by which they are split
@@ -42,8 +54,15 @@ data::Split split_of(const Samples& s, const Options& o, const data::Config& con
 /// Inputs of another file, as the model with these columns takes them: f64 [n, sample...].
 Tensor read_inputs(const Options& o, const Columns& columns, const std::filesystem::path& file);
 
-/// The first number of [n, ...] that is not finite, as "input 7 has nan at 0"; empty: all are.
-std::string not_finite(const Tensor& t, const char* what);
+/// The first of [n, ...] that has another number than expected.
+struct BadSample {
+  std::int64_t sample = 0, at = 0;  ///< the number of this in the sample
+  double value = 0;
+};
+std::optional<BadSample> not_finite(const Tensor& t);
+/// E0672 of it in its file: "input 7 has nan at 0: expected finite numbers".
+[[noreturn]] void refuse_sample(const SampleFiles& from, const BadSample& bad, const char* what,
+                                const std::string& expected, std::string hint);
 
 /// Rows of t.
 Tensor rows_of(const Tensor& t, const std::vector<std::int64_t>& samples);

@@ -6,15 +6,17 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <regex>
 
 namespace tessera::apps::training {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The numbers of a run's transforms: beside the network, and another's own.
+/// The numbers of a run's transforms, as `input.0.shift`: beside the network, and another's own.
 bool of_transforms(const std::string& name) {
-  return name.starts_with("input.") || name.starts_with("target.");
+  static const std::regex form(R"((input|target)\.\d+\.(shift|scale|chosen))");
+  return std::regex_match(name, form);
 }
 
 }  // namespace

@@ -149,6 +149,33 @@ solvers::FitOptions fit_options(const Problem& p) {
   return f;
 }
 
+namespace {
+/// The epochs' metrics one after another, until f(stopping) is true.
+template <class F>
+solvers::EarlyStopping seen_until(const Problem& p, const std::vector<solvers::FitEpoch>& curves,
+                                  const F& f) {
+  solvers::EarlyStopping s;
+  const auto options = fit_options(p).early_stopping;
+  if (!options) return s;
+  for (const solvers::FitEpoch& e : curves) {
+    s.see(p.split.validation.empty() ? e.loss : e.validation, *options);
+    if (f(s.over(*options))) break;
+  }
+  return s;
+}
+}  // namespace
+
+solvers::EarlyStopping stopping_after(const Problem& p,
+                                      const std::vector<solvers::FitEpoch>& curves) {
+  return seen_until(p, curves, [](bool) { return false; });
+}
+std::optional<std::int64_t> ended_early(const Problem& p,
+                                        const std::vector<solvers::FitEpoch>& curves) {
+  bool ended = false;
+  const auto s = seen_until(p, curves, [&](bool over) { return ended = over; });
+  return ended ? std::optional(s.epoch) : std::nullopt;
+}
+
 solvers::FitEnd train(const Problem& p, State& s, const solvers::GoOn<Network>& go_on) {
   const auto loss = [&p](const Network& net, const Batch& b) { return training_loss(p, net, b); };
   const auto judge = [&p](const Network& net, const Batch& b) {

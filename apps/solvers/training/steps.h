@@ -4,6 +4,8 @@
 #include "solvers/training/run.h"
 #include "tessera/solvers/fit.h"
 
+#include <optional>
+
 namespace tessera::apps::training {
 
 struct Pairs {
@@ -28,6 +30,13 @@ std::vector<std::string> metric_names(const Options& o);
 std::vector<double> written(const Options& o, const std::vector<double>& metrics);
 
 solvers::FitOptions fit_options(const Problem& p);
+
+/// What early stopping knows after these epochs; the number of the first epoch, from 1, with which
+/// it ends the training, where there is one.
+solvers::EarlyStopping stopping_after(const Problem& p,
+                                      const std::vector<solvers::FitEpoch>& curves);
+std::optional<std::int64_t> ended_early(const Problem& p,
+                                        const std::vector<solvers::FitEpoch>& curves);
 
 /// Only while it trains: what `fit` calls.
 solvers::FitEnd train(const Problem& p, State& s, const solvers::GoOn<Network>& go_on);

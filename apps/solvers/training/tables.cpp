@@ -4,6 +4,9 @@
 #include "tessera/autodiff/ops.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
 
 namespace tessera::apps::training {
 namespace {
@@ -34,9 +37,33 @@ void each_field(const Tables& tables, const std::string& column, const F& f) {
   }
 }
 
+/// All fields as numbers; nothing where one is none. Throws for one that is not finite.
+std::optional<std::vector<double>> numbers_in(const Tables& tables, const std::string& column) {
+  std::vector<double> all;
+  std::size_t fields = 0;
+  std::optional<std::pair<const Table*, std::size_t>> bad;
+  each_field(tables, column, [&](const Table& t, std::size_t row, const std::string& field) {
+    ++fields;
+    const auto number = data::csv_number(field);
+    if (number) all.push_back(*number);
+    if (number && !std::isfinite(*number) && !bad) bad.emplace(&t, row);
+  });
+  if (all.size() < fields) return {};
+  if (bad)
+    refuse(*bad->first, bad->second,
+           "column '" + column + "' has '" + bad->first->texts.texts(column)[bad->second] +
+               "' among numbers: expected a number that is finite",
+           "leave the row out, or write words");
+  return all;
+}
+
+/// The word itself, else a number of the same value.
 std::size_t needed_word(const Table& t, std::size_t row, const std::string& column,
                         const std::string& field, const Words& words) {
-  const auto found = std::ranges::find(words, field);
+  auto found = std::ranges::find(words, field);
+  if (const auto number = data::csv_number(field); number && found == words.end())
+    found = std::ranges::find_if(
+        words, [&](const std::string& w) { return data::csv_number(w) == number; });
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   std::string all;
   for (const std::string& w : words) all += (all.empty() ? "" : ", ") + w;
@@ -96,18 +123,16 @@ Tensor columns_of(const Tables& tables, const std::vector<std::string>& columns,
 }
 
 Words labels_of(const Tables& tables, const std::string& column) {
-  Words all;
-  bool numbers = true;
-  each_field(tables, column, [&](const Table&, std::size_t, const std::string& field) {
-    numbers = numbers && data::csv_number(field).has_value();
-    all.push_back(field);
-  });
-  if (numbers)
-    std::ranges::sort(all, {},
-                      [](const std::string& f) { return std::pair(*data::csv_number(f), f); });
-  else
+  Words all = texts_of(tables, column);
+  if (!numbers_in(tables, column)) {
     std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+  const auto value = [](const std::string& f) { return *data::csv_number(f); };
+  std::ranges::sort(all, {}, [&](const std::string& f) { return std::pair(value(f), f); });
+  const auto same = std::ranges::unique(all, {}, value);
+  all.erase(same.begin(), same.end());
   return all;
 }
 
@@ -124,6 +149,11 @@ std::vector<std::string> texts_of(const Tables& tables, const std::string& colum
   each_field(tables, column,
              [&](const Table&, std::size_t, const std::string& field) { all.push_back(field); });
   return all;
+}
+
+std::vector<std::int64_t> groups_of(const Tables& tables, const std::string& column) {
+  if (const auto numbers = numbers_in(tables, column)) return data::group_numbers(*numbers);
+  return data::group_numbers(texts_of(tables, column));
 }
 
 std::vector<std::int64_t> files_of(const Tables& tables) {

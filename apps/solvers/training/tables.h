@@ -29,12 +29,15 @@ Tensor columns_of(const Tables& t, const std::vector<std::string>& columns,
                   const std::vector<Words>& words, std::vector<std::string>& names,
                   const std::string& hint = {});
 
-/// All different fields of a column, numbers by value, words by the alphabet.
+/// All different fields of a column: numbers by value, where all are, and one of those that are
+/// equal; words by the alphabet.
 Words labels_of(const Tables& t, const std::string& column);
-/// i64 [rows]: the places of the fields among `labels`.
+/// i64 [rows]: the places of the fields among `labels`, of numbers by value.
 Tensor numbers_of_labels(const Tables& t, const std::string& column, const Words& labels);
 
 std::vector<std::string> texts_of(const Tables& t, const std::string& column);
+/// The number of the group of each row: of one field, or of numbers that are equal.
+std::vector<std::int64_t> groups_of(const Tables& t, const std::string& column);
 /// The number of the table that each row is from.
 std::vector<std::int64_t> files_of(const Tables& t);
 

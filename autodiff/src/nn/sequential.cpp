@@ -27,7 +27,7 @@ Tensor dropped(const Tensor& x, double rate, const Tensor& keys) {
 }
 
 struct Forward {
-  const std::vector<Tensor>& outputs;  ///< of all layers so far, the input first
+  const std::vector<Tensor>& outputs;  ///< of layers so far, the input first, where still needed
   const Tensor& keys;                  ///< of this layer; undefined without dropout
   bool training;
   BatchStatistics& seen;  ///< set by a batch norm in training
@@ -90,6 +90,10 @@ Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& key
   if (!x.tensor || x.tensor->ndim() < 1)
     fail("sequential", "takes [samples, ...], not a number", x.line);
   std::vector<Tensor> outputs{*x.tensor};
+  std::vector<bool> joined(layers.size() + 1);
+  for (const Layer& l : layers)
+    if (const auto* j = std::get_if<Join>(&l))
+      joined.at(static_cast<std::size_t>(j->with + 1)) = true;
   const auto is_dropout = [](const Layer& l) { return std::holds_alternative<Dropout>(l); };
   const Index draws = std::count_if(layers.begin(), layers.end(), is_dropout);
   const Tensor all = keys.defined() && draws > 0 ? split_key(keys, draws) : Tensor();
@@ -99,8 +103,9 @@ Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& key
     const Tensor own = all.defined() && is_dropout(l) ? select(all, 1, draw++) : Tensor();
     BatchStatistics seen;
     outputs.push_back(std::visit(Forward{outputs, own, keys.defined(), seen}, l));
-    if (moved && seen.mean.defined())
-      std::get<RunningNorm>((*moved)[outputs.size() - 2]).seen = std::move(seen);
+    const std::size_t k = outputs.size() - 2;
+    if (moved && seen.mean.defined()) std::get<RunningNorm>((*moved)[k]).seen = std::move(seen);
+    if (!joined[k]) outputs[k] = {};
   }
   return outputs.back();
 }

@@ -56,15 +56,24 @@ Split split_by_group(std::span<const std::int64_t> groups, const SplitShares& sh
   const auto take = [&](double share, std::vector<std::int64_t>& out) {
     const double wanted = std::round(share * static_cast<double>(groups.size()));
     std::vector<std::int64_t> left;
-    for (const std::int64_t g : order) {
+    const auto add = [&](std::int64_t g) {
       const auto& samples = *sets[static_cast<std::size_t>(g)];
-      const double now = static_cast<double>(out.size()),
-                   then = now + static_cast<double>(samples.size());
-      const bool nearer = std::abs(then - wanted) < std::abs(now - wanted);
-      if (share > 0 && (nearer || out.empty()))
-        out.insert(out.end(), samples.begin(), samples.end());
+      out.insert(out.end(), samples.begin(), samples.end());
+    };
+    const auto size_of = [&](std::int64_t g) {
+      return static_cast<double>(sets[static_cast<std::size_t>(g)]->size());
+    };
+    for (const std::int64_t g : order) {
+      const double now = static_cast<double>(out.size()), then = now + size_of(g);
+      if (std::abs(then - wanted) < std::abs(now - wanted))
+        add(g);
       else
         left.push_back(g);
+    }
+    if (share > 0 && out.empty() && !left.empty()) {
+      const auto smallest = std::ranges::min_element(left, {}, size_of);
+      add(*smallest);
+      left.erase(smallest);
     }
     order = std::move(left);
     std::sort(out.begin(), out.end());

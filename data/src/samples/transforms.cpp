@@ -55,8 +55,16 @@ Tensor undo(const Transform& t, const Tensor& y) {
 [[noreturn]] void refuse(const Tensor& x, const std::vector<double>& values, std::size_t k,
                          const std::string& what) {
   const std::size_t samples = static_cast<std::size_t>(x.dim(0));
-  throw Error("sample " + std::to_string(k / (values.size() / samples)) + " has " +
-              number_text(values[k]) + ": " + what);
+  throw SampleError(static_cast<std::int64_t>(k / (values.size() / samples)),
+                    "has " + number_text(values[k]) + ": " + what);
+}
+
+void check_classes(const Tensor& x, std::int64_t classes) {
+  const std::vector<double> values = x.to_vector<double>();
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (!(values[k] >= 0 && values[k] == std::floor(values[k]) &&
+          values[k] < static_cast<double>(classes)))
+      refuse(x, values, k, "expected an integer from 0 to " + std::to_string(classes - 1));
 }
 
 Tensor mask_of(const TransformSpec& s, const Tensor& x) {
@@ -72,8 +80,9 @@ Tensor mask_of(const TransformSpec& s, const Tensor& x) {
   return cast(tensor(std::vector<double>(chosen.begin(), chosen.end())), Dtype::boolean);
 }
 
-/// 1 where a scale is 0. Throws where that is because squares of different numbers vanish, or where
-/// they go beyond f64.
+/// 1 where all numbers are one: their mean is it but for rounding, and how far they scatter about
+/// that is nothing to divide by. Throws where squares of different numbers vanish, or where they go
+/// beyond f64.
 Tensor checked_scale(const Tensor& scale, const Tensor& least, const Tensor& largest) {
   const auto s = scale.to_vector<double>(), a = least.to_vector<double>(),
              b = largest.to_vector<double>();
@@ -82,7 +91,7 @@ Tensor checked_scale(const Tensor& scale, const Tensor& least, const Tensor& lar
       throw Error("feature " + std::to_string(k) + " has numbers from " + number_text(a[k]) +
                   " to " + number_text(b[k]) +
                   ": how far they scatter is beyond f64; take another unit");
-  return where(scale > 0, scale, 1);
+  return where(least < largest, scale, 1);
 }
 
 Transform fitted(const TransformSpec& s, const Tensor& x) {
@@ -98,11 +107,12 @@ Transform fitted(const TransformSpec& s, const Tensor& x) {
   switch (s.kind) {
     case TransformKind::none:
       break;
-    case TransformKind::standardise:
-      t.shift = mean(seen(0), axes);
-      t.scale =
-          checked_scale(standard_deviation(seen(0), axes), min(seen(0), axes), max(seen(0), axes));
+    case TransformKind::standardise: {
+      const Tensor least = min(seen(0), axes), largest = max(seen(0), axes);
+      t.shift = where(least < largest, mean(seen(0), axes), least);
+      t.scale = checked_scale(standard_deviation(seen(0), axes), least, largest);
       break;
+    }
     case TransformKind::range:
       t.shift = min(seen(0), axes);
       t.scale = checked_scale(max(seen(0), axes) - t.shift, t.shift, max(seen(0), axes));
@@ -119,10 +129,7 @@ Transform fitted(const TransformSpec& s, const Tensor& x) {
       t.classes = s.classes;
       for (const double v : values)
         if (s.classes == 0) t.classes = std::max(t.classes, static_cast<std::int64_t>(v) + 1);
-      for (std::size_t k = 0; k < values.size(); ++k)
-        if (!(values[k] >= 0 && values[k] == std::floor(values[k]) &&
-              values[k] < static_cast<double>(t.classes)))
-          refuse(x, values, k, "expected an integer from 0 to " + std::to_string(t.classes - 1));
+      check_classes(x, t.classes);
       break;
     }
   }
@@ -134,6 +141,14 @@ Transform fitted(const TransformSpec& s, const Tensor& x) {
 Tensor Transforms::apply(const Tensor& x) const {
   Tensor t = as_f64(x);
   for (const Transform& s : steps) t = data::apply(s, t);
+  return t;
+}
+Tensor Transforms::checked(const Tensor& x) const {
+  Tensor t = as_f64(x);
+  for (const Transform& s : steps) {
+    if (s.kind == TransformKind::one_hot) check_classes(t, s.classes);
+    t = data::apply(s, t);
+  }
   return t;
 }
 Tensor Transforms::undo(const Tensor& y) const {

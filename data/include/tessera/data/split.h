@@ -23,8 +23,8 @@ struct SplitShares {
 /// nothing is left to train on, or for shares out of their range.
 Split split_at_random(std::int64_t count, const SplitShares& shares, std::uint64_t seed);
 /// Samples with equal `groups` stay together: groups in an order drawn from `seed`, each to the
-/// test set where that brings its samples nearer to its share, then so for validation. Throws as
-/// above.
+/// test set where that brings its samples nearer to its share (the smallest one where none does),
+/// then so for validation. Throws as above.
 Split split_by_group(std::span<const std::int64_t> groups, const SplitShares& shares,
                      std::uint64_t seed);
 

@@ -7,9 +7,11 @@
 //                                        {.kind = TransformKind::standardise}}, x_train);
 //   model(t.apply(x));        u.undo(model(...))          // engine operations: differentiable
 #pragma once
+#include "tessera/autodiff/error.h"
 #include "tessera/autodiff/tree.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tessera::data {
@@ -36,18 +38,29 @@ struct Transform {
   std::int64_t classes = 0;
 };
 
+/// A sample that a transform cannot take: its number along the first axis, and what it has.
+struct SampleError : Error {
+  SampleError(std::int64_t number, const std::string& has)
+      : Error("sample " + std::to_string(number) + " " + has), sample(number), fault(has) {}
+  std::int64_t sample;
+  std::string fault;
+};
+
 /// One after another; undone from the last to the first. x [samples, sample...].
 struct Transforms {
   std::vector<Transform> steps;
   Tensor apply(const Tensor& x) const;
+  /// The same of numbers that are there, not of what is differentiated: SampleError where one_hot
+  /// has no class for them, which `apply` makes zeros of.
+  Tensor checked(const Tensor& x) const;
   Tensor undo(const Tensor& y) const;
 };
 
 /// Fitted to `train` [samples, sample...], each to what those before it make of it. A feature of
 /// one value has the scale 1. Throws Error: no samples, a feature that scatters beyond what f64
-/// has, features beyond the last axis or of samples without axes, numbers that are not finite,
-/// logarithms of x + offset <= 0 (with the first place), labels that are no integers from 0 on or
-/// not below `classes`.
+/// has, features beyond the last axis or of samples without axes; SampleError: numbers that are not
+/// finite, logarithms of x + offset <= 0, labels that are no integers from 0 on or not below
+/// `classes`.
 Transforms fit_transforms(const std::vector<TransformSpec>& specs, const Tensor& train);
 
 }  // namespace tessera::data
