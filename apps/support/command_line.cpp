@@ -239,6 +239,7 @@ struct Grammar {
     v->add_option("--weights", line.run.weights,
                   "how much of what is cut each rank takes, e.g. 2,1,1 (default: as much)")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->check(CLI::PositiveNumber);
     v->add_option("--max-wait", max_wait,
                   "end the run when a rank has waited so long for another one, e.g. 10min")

@@ -58,15 +58,26 @@ double value_at(const data::Sweep& sweep, std::size_t point, std::size_t paramet
   return sweep.over[parameter].value[sweep.points[point][parameter]];
 }
 
+/// Of points.csv, none twice: a metric `cells` beside a parameter of this name is `metric.cells`.
+std::vector<std::string> columns_of(const data::Sweep& sweep,
+                                    const std::vector<std::string>& metrics) {
+  std::vector<std::string> columns{"point"};
+  const auto add = [&](const std::string& name, const char* kind) {
+    const bool taken = name == "exit_code" || name == "reason" ||
+                       std::find(columns.begin(), columns.end(), name) != columns.end();
+    columns.push_back(taken ? std::string(kind) + "." + name : name);
+  };
+  for (const data::SweptParameter& p : sweep.over)
+    add(p.name + (unit_of(p) == "1" ? "" : "_" + unit_of(p)), "parameter");
+  for (const std::string& m : metrics) add(m, "metric");
+  columns.insert(columns.end(), {"exit_code", "reason"});
+  return columns;
+}
+
 void write_points(const fs::path& file, const data::Sweep& sweep,
                   const std::vector<PointOutcome>& outcomes) {
-  std::vector<std::string> columns{"point"};
-  for (const data::SweptParameter& p : sweep.over)
-    columns.push_back(p.name + (unit_of(p) == "1" ? "" : "_" + unit_of(p)));
   const std::vector<std::string> metrics = metric_names(outcomes);
-  columns.insert(columns.end(), metrics.begin(), metrics.end());
-  columns.insert(columns.end(), {"exit_code", "reason"});
-  data::CsvTable table(columns);
+  data::CsvTable table(columns_of(sweep, metrics));
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     table.add(i + 1);
     for (std::size_t k = 0; k < sweep.over.size(); ++k) table.add(value_at(sweep, i, k));

@@ -77,7 +77,7 @@ data::ExitCode verb_estimate(const CommandLine& line) {
                       {"memory_bytes", e.of_rank->memory_bytes},
                       {"sent_bytes", e.of_rank->sent_bytes},
                       {"messages", e.of_rank->messages}};
-    std::cout << j.dump(2) << "\n";
+    std::cout << j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   } else {
     std::cout << "memory\n";
     for (const auto& [what, bytes] : e.memory_bytes)

@@ -45,7 +45,7 @@ void print_json(const Case& c, const Derivatives& d, const std::vector<Derivativ
   const nlohmann::ordered_json j = {
       {"app", c.app.name},      {"passed", passed},          {"checks", rows},
       {"not_tested", untested}, {"differentiated", d.lines}, {"not_checked", d.left_out}};
-  std::cout << j.dump(2) << "\n";
+  std::cout << j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
 
 void print_table(const Derivatives& d, const std::vector<DerivativeCheck>& checks) {

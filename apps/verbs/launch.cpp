@@ -153,7 +153,7 @@ class Launch {
       tell(fmt::format("{}; {}", text_of(code), next));
       if (!again) return static_cast<ExitCode>(code);
       // What has died before it began is begun again.
-      if (manifest_time() != before_) going_on_ = true;
+      if (has_begun()) going_on_ = true;
     }
   }
 
@@ -163,13 +163,17 @@ class Launch {
     const auto time = fs::last_write_time(folder_ / "manifest.json", error);
     return error ? std::nullopt : std::optional(time);
   }
+  bool has_begun() const {
+    const auto now = manifest_time();
+    return now && now != before_;
+  }
   bool time_is_left() const {
     return !line_.run.max_time_s || seconds_since(begin_) < *line_.run.max_time_s;
   }
 
   /// Into the log of the run, where there is one.
   void tell(const std::string& text) const {
-    const bool has_log = manifest_time() != before_ || going_on_;
+    const bool has_log = has_begun() || going_on_;
     data::Log log(
         {.file = has_log ? folder_ / "log.txt" : fs::path(), .terminal = data::LogLevel::warning});
     log.warning("launch: " + text);

@@ -32,9 +32,9 @@ data::ExitCode verb_mesh(const CommandLine& line) {
       for (std::size_t k = 0; k < made.table[r].size(); ++k)
         axes[r - 1][made.table[0][k]] = made.table[r][k];
     for (const fs::path& f : made.files) files.push_back(f.string());
-    std::cout
-        << nlohmann::ordered_json{{"axes", axes}, {"lines", made.lines}, {"files", files}}.dump(2)
-        << "\n";
+    std::cout << nlohmann::ordered_json{{"axes", axes}, {"lines", made.lines}, {"files", files}}
+                     .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
     return data::ExitCode::ok;
   }
   std::cout << text_of(made.table);

@@ -6,6 +6,7 @@
 #include "support/ranks.h"
 #include "support/report.h"
 #include "support/sweep_results.h"
+#include "tessera/data/csv_numbers.h"
 #include "tessera/data/file_io.h"
 #include "tessera/data/log.h"
 #include "tessera/data/manifest.h"
@@ -329,6 +330,16 @@ ExitCode verb_sweep(const CommandLine& line) {
                       "\"40 mm\"]");
   check_points(c, *sweep, line);
   const std::string resolved = resolved_text(c) + to_toml(*sweep);
+  if (resolved.size() > data::kMostConfigBytes)
+    throw data::InputError(
+        data::Diagnostic{.number = 103,
+                         .place = {c.config.path()},
+                         .message = "has " + bytes_text(static_cast<double>(resolved.size())) +
+                                    " with the values of all points, more than the " +
+                                    bytes_text(static_cast<double>(data::kMostConfigBytes)) +
+                                    " that a configuration may have",
+                         .hint = "fewer points, or fewer parameters"},
+        ExitCode::config_invalid);
   const fs::path path = line.output.empty() ? line.path.stem().concat(".sweep") : line.output;
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   data::make_folder(folder.path() / "points");
@@ -366,12 +377,30 @@ ExitCode go_on_with_sweep(const CommandLine& given) {
                    data::resume_manifest(before, line.arguments, thread_count(line.run)));
 }
 
+namespace {
+
+/// How points have ended that could not be begun, by the table of the sweep: they have no folder.
+void take_told_ends(const fs::path& table, std::vector<PointOutcome>& outcomes) {
+  try {
+    const data::CsvColumns told = data::read_csv_columns(table, {"exit_code"});
+    if (told.rows() != outcomes.size()) return;
+    for (std::size_t i = 0; i < outcomes.size(); ++i)
+      if (outcomes[i].reason.empty())
+        outcomes[i].exit_code = static_cast<int>(told.numbers("exit_code")[i]),
+        outcomes[i].reason = told.texts("reason")[i];
+  } catch (const data::InputError&) {  // there is none, or one of another kind: nothing is known
+  }
+}
+
+}  // namespace
+
 std::vector<fs::path> plot_sweep(const fs::path& path) {
   const Case c = read_case(path / "resolved.toml", {});
   const auto sweep = data::read_sweep(c.config);
   std::vector<PointOutcome> outcomes;
   for (std::size_t i = 0; i < sweep->points.size(); ++i)
     outcomes.push_back(outcome_in(folder_of_point(path, i, sweep->points.size())));
+  take_told_ends(path / "points.csv", outcomes);
   return write_sweep_results(path, c.app, *sweep, outcomes, true);
 }
 

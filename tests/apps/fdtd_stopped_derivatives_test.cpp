@@ -152,6 +152,7 @@ TEST_F(FdtdStoppedDerivatives, HearAStopWithinAPass) {
       stopped_when("RUN", "heartbeat.json", "derivatives", std::chrono::milliseconds(100));
   ASSERT_EQ(stopped.code, 75) << stopped.err;
   EXPECT_TRUE(holds(stopped.err, "0/1 passes")) << stopped.err;
+  EXPECT_TRUE(holds(stopped.err, "derivatives in r: the pass was stopped after")) << stopped.err;
   const Outcome resumed = tessera({"resume", "RUN", "--threads", "1"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   // That of the second run's end: steps of both are there.

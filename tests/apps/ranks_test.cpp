@@ -305,6 +305,10 @@ TEST_F(AppTest, RanksThatCannotBeAreRefused) {
   EXPECT_NE(weights.err.find("--weights: 2 for 3 ranks"), std::string::npos) << weights.err;
   EXPECT_EQ(tessera({"run", "case.toml", "--ranks", "threads:2", "--weights", "1,-2"}).code, 2);
   EXPECT_FALSE(fs::exists(here() / "case.run"));
+  // The list is one word: the case stands behind it.
+  const Outcome before =
+      tessera({"run", "--weights", "1,2", "case.toml", "--ranks", "threads:2", "--output", "W"});
+  EXPECT_EQ(before.code, 0) << before.err;
   // More ranks than cells: one does it, and says so.
   const Outcome many = tessera({"run", "case.toml", "--ranks", "threads:30", "--threads", "1"});
   EXPECT_EQ(many.code, 0) << many.err;

@@ -191,6 +191,20 @@ TEST_F(SweepCommand, AllThatIsWrongIsToldBeforeTheFirstRun) {
   EXPECT_TRUE(holds(without.err, "1 of 3 points have results")) << without.err;
   EXPECT_TRUE(holds(read("case.sweep/points.csv"), "\n2,0,,5,")) << read("case.sweep/points.csv");
   EXPECT_TRUE(holds(read("case.sweep/points.csv"), "\n1,10,")) << read("case.sweep/points.csv");
+  // Drawn anew it says the same of points that have no folder.
+  const std::string before = read("case.sweep/points.csv");
+  ASSERT_EQ(tessera({"plot", "case.sweep"}).code, 0);
+  EXPECT_EQ(read("case.sweep/points.csv"), before);
+}
+
+TEST_F(SweepCommand, NoTwoColumnsHaveOneName) {
+  write("case.toml",
+        "app = \"demo.sample\"\n[parameters]\nsum = 3\n[sum]\nterms = \"sum\"\n"
+        "[sweep.over]\nsum = [3, 4]\n");
+  ASSERT_EQ(tessera({"sweep", "case.toml"}).code, 0);
+  EXPECT_TRUE(
+      read("case.sweep/points.csv").starts_with("point,sum,metric.sum,exit_code,reason\n1,3,"))
+      << read("case.sweep/points.csv");
 }
 
 TEST_F(SweepCommand, PicturesAreLeftOutWhereTheCaseSaysSo) {

@@ -99,6 +99,19 @@ TEST(Options, DefaultsComeFromTheStruct) {
   EXPECT_FALSE(s.layers);
 }
 
+TEST(Options, APathInQuotesIsNoKey) {
+  for (const char* text : {R"({"app": "demo.sample", "data.error_floor": 0.2})",
+                           R"({"app": "demo.sample", "model": {"box.size": "5 km"}})",
+                           R"({"app": "demo.sample", "data": {}, "data.strike[0]": "5 deg"})"}) {
+    const auto found = table().check(parse_config("a.json", text, ConfigFormat::json));
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].number, 213);
+    EXPECT_EQ(found[0].hint, "a name in quotes is one key; each table has its own keys within it");
+  }
+  EXPECT_EQ(findings("'data.error_floor' = 0.2\n").at(0).number, 213);
+  EXPECT_TRUE(findings("data.error_floor = 0.2\n").empty());
+}
+
 TEST(Options, ReadsEveryKind) {
   const Sample s = read(
       "method = \"occam\"\nmethods = [\"gauss_newton\", \"occam\"]\nseed = "

@@ -159,6 +159,7 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(resumed.started, back.started);
   EXPECT_EQ(resumed.resumed, 1);
   EXPECT_EQ(resumed.exit_code, -1);
+  EXPECT_TRUE(resumed.metrics.empty());  // of an end that is no more
 }
 
 TEST(Manifest, OfAVersionThatDidNotSayWhatWasLeftOut) {

@@ -84,6 +84,22 @@ TEST(Sweep, RangesHoldTheirEnds) {
   EXPECT_EQ(s.points.size(), 20u);
 }
 
+TEST(Sweep, MadeValuesAreThoseThatOneWouldWrite) {
+  const auto cells = [](const std::string& range) {
+    return sweep_of("[sweep.over]\ncells = {" + range + "}\n").over[0].value;
+  };
+  const std::vector<double> whole = cells("from = 10, to = 48, step = 1");
+  ASSERT_EQ(whole.size(), 39u);
+  for (std::size_t k = 0; k < whole.size(); ++k) EXPECT_EQ(whole[k], 10.0 + double(k));
+  EXPECT_EQ(cells("from = 10, to = 80, count = 4, spacing = \"log\""),
+            (std::vector<double>{10, 20, 40, 80}));
+  EXPECT_EQ(cells("from = 0.1, to = 0.5, step = 0.1"),
+            (std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5}));
+  EXPECT_EQ(cells("from = -0.3, to = 0.3, count = 7")[3], 0);
+  // A billionth that is meant is kept.
+  EXPECT_EQ(cells("from = -1, to = 3e-9, count = 3")[1], -0.4999999985);
+}
+
 TEST(Sweep, AStepEndsWhereItDoesNotPassTheEnd) {
   const auto with_step = [](const std::string& range) {
     return sweep_of("[sweep.over]\nlength = {" + range + "}\n").over[0].value;

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <optional>
@@ -296,14 +297,18 @@ data::ExitCode differentiate_in_passes(RunContext& context, const MonitoredCase&
     progress.update(ended.size());
     if (context.stop.poll() != data::StopReason::none) throw Stopped();
   };
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> begun;  // of the pass that goes on
   try {
     std::optional<MovedRuns> runs;
     while (ended.size() < names.size()) {
       heed_stop();
+      begun = Clock::now();
       const std::size_t k = ended.size();
       const auto own = steps.begin() + static_cast<std::ptrdiff_t>(made.references());
       if (!runs) runs.emplace(made, std::vector<std::int64_t>(own, steps.end()), heed_stop);
       ended.push_back(differentiate_in(names[k], k, made, *runs, context.log, results));
+      begun.reset();
       save();
       progress.update(ended.size());
       context.log.info(
@@ -313,6 +318,11 @@ data::ExitCode differentiate_in_passes(RunContext& context, const MonitoredCase&
     refuse_currents(e);
   } catch (const Stopped&) {
     progress.finish("stopped");
+    if (begun)
+      context.log.warning(fmt::format(
+          "derivatives in {}: the pass was stopped after {:.1f} s and begins anew with 'resume': "
+          "passes are kept as wholes, so that --max-time has to leave the time of one",
+          names[ended.size()], std::chrono::duration<double>(Clock::now() - *begun).count()));
     return data::ExitCode::stopped_resumable;
   }
   progress.finish();

@@ -90,7 +90,7 @@ class TomlReader {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
       bad("expected KEY=VALUE");
-    if (text.size() > 65536) bad("is too long");
+    if (text.size() > kMostConfigBytes) bad("is too long");
     for (const char c : text)
       if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
         bad("control character in an override");

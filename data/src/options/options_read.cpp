@@ -115,7 +115,9 @@ class Pass {
     for (const Member& m : level) {
       if (frame.path.empty() && prefix.empty() && detail::common_key(m.key)) continue;
       const std::string key = prefix.empty() ? m.key : prefix + "." + m.key;
-      if (const OptionSpec* spec = frame.table.find(key)) {
+      if (!is_one_name(m.key)) {
+        unknown(frame, m, key, prefix);
+      } else if (const OptionSpec* spec = own(frame.table, key)) {
         frame.seen.insert(spec);
         if (!detail::belongs(*spec, frame.kind))
           of_another_kind(frame, *spec, m);
@@ -135,6 +137,17 @@ class Pass {
         unknown(frame, m, key, prefix);
       }
     }
+  }
+
+  /// Not a path as "grid.size" or "source[1]" in quotes, of which messages alone are made.
+  static bool is_one_name(const std::string& key) {
+    return key.find_first_of(".[") == std::string::npos;
+  }
+  /// The option of this very table, not of one within.
+  static const OptionSpec* own(const OptionTable& table, const std::string& key) {
+    const auto found = std::find_if(table.specs().begin(), table.specs().end(),
+                                    [&](const OptionSpec& s) { return s.key == key; });
+    return found == table.specs().end() ? nullptr : &*found;
   }
 
   static bool section(const OptionTable& table, const std::string& path) {
@@ -189,11 +202,12 @@ class Pass {
     const Array* list = m.value.get<Array>();
     const bool is_table =
         m.value.get<Table>() || (list && !list->empty() && (*list)[0].get<Table>());
-    findings_.keep(
-        config_.error(213, m.origin,
-                      (is_table ? "unknown table " : "unknown key ") + in_quotes(m.key) +
-                          (around.empty() ? "" : " in " + (is_item ? around : "[" + around + "]")),
-                      suggestion(frame, key, prefix)));
+    findings_.keep(config_.error(
+        213, m.origin,
+        (is_table ? "unknown table " : "unknown key ") + in_quotes(m.key) +
+            (around.empty() ? "" : " in " + (is_item ? around : "[" + around + "]")),
+        is_one_name(m.key) ? suggestion(frame, key, prefix)
+                           : "a name in quotes is one key; each table has its own keys within it"));
   }
 
   /// The nearest key of this table, at best one of this kind; else the table of the app that has

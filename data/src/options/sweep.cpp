@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
 #include <tuple>
 
@@ -22,14 +24,18 @@ constexpr std::size_t kMostPoints = 10000;
 enum class SweepKind { grid, together, latin_hypercube };
 const std::vector<std::string> kSweepKinds = {"grid", "together", "latin_hypercube"};
 
-/// {from, to} of which values are made.
+/// {from, to} of which values are made: with 15 digits, so that 40 is not 39.999999999999993.
 struct Range {
   double from = 0, to = 0;
   bool log = false;
   double at(double share) const {
     if (share <= 0) return from;
     if (share >= 1) return to;
-    return log ? from * std::pow(to / from, share) : from + (to - from) * share;
+    const double x = log ? from * std::pow(to / from, share) : from + (to - from) * share;
+    if (!log && std::abs(x) < 1e-14 * std::max(std::abs(from), std::abs(to))) return 0;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.14e", x);
+    return std::strtod(text, nullptr);
   }
 };
 

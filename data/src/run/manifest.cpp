@@ -202,6 +202,7 @@ Manifest begin_manifest(std::string app, std::vector<std::string> command_line, 
 Manifest resume_manifest(const Manifest& previous, std::vector<std::string> command_line,
                          int threads) {
   Manifest m = previous;
+  m.metrics.clear();  // those of its end, which is another one now
   fill_in_program(m, std::move(command_line), threads);
   ++m.resumed;
   return m;
