@@ -5,11 +5,14 @@
 
 #include <cpl_conv.h>
 #include <cpl_error.h>
+#include <cpl_string.h>
 #include <gdal.h>
 #include <gdal_frmts.h>
 
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace tessera::data {
 namespace {
@@ -20,8 +23,20 @@ void fail_raster(RasterFailure* failure, const std::string& why) {
   std::strncpy(failure->text, text.c_str(), sizeof failure->text - 1);
 }
 
+/// Before version 3.7 GDAL tells the sign of bytes beside their type, and converts them without it.
+bool has_signed_bytes(GDALRasterBandH band) {
+  if (GDALGetRasterDataType(band) != GDT_Byte) return false;
+  const char* kind = GDALGetMetadataItem(band, "PIXELTYPE", "IMAGE_STRUCTURE");
+  return kind && std::string_view(kind) == "SIGNEDBYTE";
+}
+
 /// Types that a tensor has, and those that one of them holds.
-bool type_of_bands(GDALDataType stored, Dtype& type, GDALDataType& in_memory) {
+bool type_of_band(GDALRasterBandH band, Dtype& type, GDALDataType& in_memory) {
+  const GDALDataType stored = GDALGetRasterDataType(band);
+  if (has_signed_bytes(band) || std::string_view(GDALGetDataTypeName(stored)) == "Int8") {
+    type = Dtype::i32, in_memory = GDT_Int32;
+    return true;
+  }
   switch (stored) {
     case GDT_Byte:
       type = Dtype::u8, in_memory = GDT_Byte;
@@ -78,13 +93,21 @@ void describe(const char* path, Raster* raster, RasterFailure* failure) {
   raster->rows = GDALGetRasterYSize(file.set);
   raster->columns = GDALGetRasterXSize(file.set);
   if (raster->bands < 1) return fail_raster(failure, "holds no band");
-  const GDALDataType first = GDALGetRasterDataType(GDALGetRasterBand(file.set, 1));
-  for (int band = 2; band <= raster->bands; ++band)
-    if (GDALGetRasterDataType(GDALGetRasterBand(file.set, band)) != first)
+  // A name and a description of each image where there are several; overviews and masks are none.
+  const int images = CSLCount(GDALGetMetadata(file.set, "SUBDATASETS")) / 2;
+  if (images > 1)
+    return fail_raster(failure, "holds " + std::to_string(images) + " images, expected one");
+  const GDALRasterBandH first = GDALGetRasterBand(file.set, 1);
+  for (int k = 2; k <= raster->bands; ++k) {
+    const GDALRasterBandH band = GDALGetRasterBand(file.set, k);
+    if (GDALGetRasterDataType(band) != GDALGetRasterDataType(first) ||
+        has_signed_bytes(band) != has_signed_bytes(first))
       return fail_raster(failure, "its bands have several types");
+  }
   GDALDataType in_memory;
-  if (!type_of_bands(first, raster->type, in_memory))
-    fail_raster(failure, std::string("elements of type ") + GDALGetDataTypeName(first));
+  if (!type_of_band(first, raster->type, in_memory))
+    fail_raster(failure, std::string("elements of type ") +
+                             GDALGetDataTypeName(GDALGetRasterDataType(first)));
 }
 
 void read(const char* path, const std::int64_t* begin, const std::int64_t* extents, Dtype type,
@@ -97,11 +120,17 @@ void read(const char* path, const std::int64_t* begin, const std::int64_t* exten
     const GDALRasterBandH b = GDALGetRasterBand(file.set, static_cast<int>(band) + 1);
     Dtype found;
     GDALDataType in_memory;
-    if (!b || !type_of_bands(GDALGetRasterDataType(b), found, in_memory) || found != type)
+    if (!b || !type_of_band(b, found, in_memory) || found != type)
       return fail_raster(failure, "is another image than when it was opened");
     if (GDALRasterIO(b, GF_Read, static_cast<int>(begin[2]), static_cast<int>(begin[1]), columns,
                      rows, at, columns, rows, in_memory, 0, 0) != CE_None)
       return fail_raster(failure, "cannot be read");
+    if (has_signed_bytes(b)) {
+      std::vector<std::int32_t> v(static_cast<std::size_t>(extents[1] * extents[2]));
+      std::memcpy(v.data(), at, v.size() * sizeof(std::int32_t));
+      for (std::int32_t& x : v) x = x > 127 ? x - 256 : x;
+      std::memcpy(at, v.data(), v.size() * sizeof(std::int32_t));
+    }
     at += extents[1] * extents[2] * (GDALGetDataTypeSizeBytes(in_memory));
   }
 }

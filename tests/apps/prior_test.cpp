@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 using namespace tessera::testing;
 using tessera::Index;
@@ -69,6 +70,34 @@ TEST_F(Prior, LearnsStoppedOrNot) {
       tessera({"run", "case.toml", "--output", "RUN", "--force", "--set", "expect.error_max=1e-3"})
           .code,
       6);
+}
+
+TEST_F(Prior, WhatElseLiesInTheFileIsSeenBeforeTraining) {
+  const tessera::inversion::Geology g{.rows = 8, .columns = 16, .events = {{.count = {2, 3}}}};
+  std::vector<float> all;
+  for (Index k = 0; k < 400; ++k)
+    for (const float v : draw_section(g, {3, static_cast<std::uint64_t>(k)})) all.push_back(v);
+  const auto write_beside = [&](const auto& more) {
+    tessera::data::H5Writer w(here() / "s.h5");
+    w.write("log10_resistivity", all, {400, 8, 16});
+    more(w);
+    w.commit();
+  };
+  write("case.toml", kCase);
+  // 80 MB of zeros in a hundredth of them, which nobody reads.
+  write_beside([](auto& w) { w.write("zeros", std::vector<float>(20'000'000)); });
+  Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--set", "training.epochs=1", "--set",
+                       "network.couplings=0"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(std::filesystem::exists(here() / "RUN/prior.safetensors"));
+  write_beside([](auto& w) {
+    std::string deep = "g";
+    for (int k = 0; k < 40; ++k) deep += "/g";
+    w.group(deep);
+  });
+  o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_TRUE(holds(o.err, "E0425")) << o.err;
 }
 
 TEST_F(Prior, WhatCannotBeLearntIsRefused) {

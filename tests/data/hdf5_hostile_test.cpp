@@ -6,6 +6,7 @@
 #include "temp_folder.h"
 #include "tessera/data/hdf5.h"
 #include "tessera/data/info.h"
+#include "tessera/data/windows.h"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -80,11 +81,50 @@ TEST(Hdf5Hostile, AGzipBomb) {
     H5Dclose(set);
     H5Pclose(plist);
   });
-  EXPECT_LT(std::filesystem::file_size(path), 200000u);
-  expect_refused(path, 426);
+  EXPECT_LT(std::filesystem::file_size(path), 1000000u);
+  expect_input_error([&] { read_h5(path); }, ExitCode::input_invalid, 426);
+  // Of a list nothing is read.
+  EXPECT_EQ(list_h5(path).at(1).shape, (std::vector<std::uint64_t>{12 << 20}));
+  EXPECT_NO_THROW(info(path));
   EXPECT_EQ(read_h5(path, {}, {.max_bytes = 200 << 20}).size(),
             1u);  // trusted: the limit is raised
   EXPECT_EQ(read_h5(path, {}, limits_of_results()).size(), 1u);
+}
+
+TEST(Hdf5Hostile, ALargeChunkOfZerosIsReadByBoxes) {
+  TempFolder dir;
+  constexpr tessera::Index n = 10 << 20;
+  const auto path = evil(dir, "chunk.h5", [](hid_t file) {
+    const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t chunk = n;
+    H5Pset_chunk(plist, 1, &chunk);
+    H5Pset_deflate(plist, 1);
+    const std::vector<double> zeros(n);
+    const hid_t set = make_dataset(file, "d", H5T_NATIVE_DOUBLE, {n}, plist);
+    H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data());
+    H5Dclose(set);
+    H5Pclose(plist);
+  });
+  EXPECT_LT(std::filesystem::file_size(path), 1000000u);
+  EXPECT_EQ(open_boxes(path).read({{n - 2}, {n}}).to_vector(), (std::vector<double>{0, 0}));
+}
+
+TEST(Hdf5Hostile, ANullDataspaceIsSaidAndLeftOut) {
+  TempFolder dir;
+  const auto path = evil(dir, "null.h5", [](hid_t file) {
+    const hid_t none = H5Screate(H5S_NULL);
+    H5Dclose(H5Dcreate2(file, "nothing", H5T_NATIVE_DOUBLE, none, H5P_DEFAULT, H5P_DEFAULT,
+                        H5P_DEFAULT));
+    H5Sclose(none);
+    H5Dclose(make_dataset(file, "x", H5T_NATIVE_DOUBLE, {3}, H5P_DEFAULT));
+  });
+  EXPECT_EQ(list_h5(path).at(1).shape, (std::vector<std::uint64_t>{0}));
+  const auto all = read_h5(path);
+  EXPECT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all.contains("/x"));
+  const std::vector<std::string> name = {"nothing"};
+  expect_input_error([&] { read_h5(path, name); }, ExitCode::input_invalid, 427);
+  expect_input_error([&] { open_boxes(path, "nothing"); }, ExitCode::input_invalid, 427);
 }
 
 TEST(Hdf5Hostile, DataOfAnotherFile) {

@@ -2,7 +2,7 @@
 #include "tessera/data/onnx.h"
 
 #include "error_text.h"
-#include "input_error.h"
+#include "onnx_messages.h"
 #include "temp_folder.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/jit.h"
@@ -24,67 +24,6 @@ using namespace tessera::data;
 using namespace tessera::testing;
 
 namespace {
-
-// ---- messages by hand, beside our own writer ----
-
-std::string varint(std::uint64_t v) {
-  std::string out;
-  for (; v >= 128; v >>= 7) out += static_cast<char>((v & 127) | 128);
-  return out + static_cast<char>(v);
-}
-std::string number_field(int field, std::uint64_t v) {
-  return varint(static_cast<std::uint64_t>(field) << 3) + varint(v);
-}
-std::string bytes_field(int field, const std::string& v) {
-  return varint(static_cast<std::uint64_t>(field) << 3 | 2) + varint(v.size()) + v;
-}
-std::string onnx_node(const std::string& op, const std::vector<std::string>& in,
-                      const std::vector<std::string>& out, const std::string& attributes = "",
-                      const std::string& domain = "") {
-  std::string m;
-  for (const std::string& v : in) m += bytes_field(1, v);
-  for (const std::string& v : out) m += bytes_field(2, v);
-  m += bytes_field(4, op) + attributes;
-  if (!domain.empty()) m += bytes_field(7, domain);
-  return bytes_field(1, m);
-}
-/// f32 with these axes (-1: any).
-std::string onnx_value(int field, const std::string& name, const std::vector<int>& axes,
-                       int type = 1) {
-  std::string shape;
-  for (const int n : axes)
-    shape +=
-        bytes_field(1, n < 0 ? bytes_field(2, "n") : number_field(1, static_cast<unsigned>(n)));
-  const std::string tensor = number_field(1, static_cast<unsigned>(type)) + bytes_field(2, shape);
-  return bytes_field(field, bytes_field(1, name) + bytes_field(2, bytes_field(1, tensor)));
-}
-std::string onnx_tensor(const std::string& name, const std::vector<std::uint64_t>& dims, int type,
-                        const std::string& data) {
-  std::string m;
-  for (const std::uint64_t d : dims) m += number_field(1, d);
-  return bytes_field(
-      5, m + number_field(2, static_cast<unsigned>(type)) + bytes_field(8, name) + data);
-}
-std::string raw_floats(const std::vector<float>& v) {
-  return bytes_field(9, {reinterpret_cast<const char*>(v.data()), 4 * v.size()});
-}
-std::string onnx_model(const std::string& graph, int opset = 17) {
-  return number_field(1, 8) + bytes_field(7, graph) +
-         bytes_field(8, number_field(2, static_cast<unsigned>(opset)));
-}
-const std::string kX = onnx_value(11, "x", {-1, 2}), kY = onnx_value(12, "y", {-1, 2});
-
-OnnxNetwork read_model(const std::string& bytes) {
-  const TempFolder folder;
-  return read_onnx(folder.write("m.onnx", bytes));
-}
-void expect_onnx_refused(int number, const std::string& bytes, const char* part) {
-  const Diagnostic d = fault([&] { read_model(bytes); });
-  EXPECT_EQ(d.number, number) << to_string(d) << " expected: " << part;
-  EXPECT_NE(d.message.find(part), std::string::npos) << to_string(d) << " expected: " << part;
-  ASSERT_TRUE(d.place.byte) << to_string(d);
-  EXPECT_LE(*d.place.byte, bytes.size());
-}
 
 /// What comes back of f(tree, {x}) written and read, beside f itself; with another batch, too.
 template <class P, class F>
@@ -172,6 +111,35 @@ TEST(Onnx, OperationsComeBackAsTheyWere) {
       },
       drawn({4, 3}));
   check([](const Tensor& x) { return any(x > 0, {1}); }, x);
+}
+
+TEST(Onnx, RowsAndColumnsThatRepeatAreWholeInMatrixProducts) {
+  using Weights = std::vector<Tensor>;
+  const auto check = [](const Weights& p, Tensor (*f)(const Weights&, const Tensor&),
+                        const Tensor& x) { expect_round_trip(p, f, x, 1e-14); };
+  const Tensor x = drawn({5, 3});
+  check(
+      {drawn({1, 3})},
+      [](const Weights& p, const Tensor& x) {
+        return sum(matmul(broadcast_to(p[0], {4, 3}), transpose(x)), {0});
+      },
+      x);
+  check(
+      {drawn({3, 1})},
+      [](const Weights& p, const Tensor& x) {
+        return matmul(x, broadcast_to(p[0], {3, 4}));
+      },
+      x);
+  check(
+      {},
+      [](const Weights&, const Tensor& x) {
+        return matmul(x, broadcast_to(scalar(0.5, Dtype::f64), {3, 4}));
+      },
+      x);
+  // Axes before the matrices repeat by themselves.
+  check(
+      {drawn({1, 3, 4})}, [](const Weights& p, const Tensor& x) { return matmul(x, p[0]); },
+      drawn({5, 2, 3}));
 }
 
 TEST(Onnx, ConvolutionsComeBackAsTheyWere) {
@@ -295,6 +263,21 @@ TEST(Onnx, WhatOnnxLacksIsRefusedWithItsLine) {
           [](const std::vector<Tensor>& p, const std::vector<Tensor>& x) { return x[0] + p[0]; },
           std::vector<Tensor>{drawn({2})}, {.inputs = {{"0", {Dtype::f64, {4, 2}}}}}),
       Error);
+}
+
+TEST(Onnx, ResultsWithoutNamesTakeNoneOfOthers) {
+  const TempFolder folder;
+  const auto path = folder.path() / "m.onnx";
+  const auto write = [&](const std::string& input, const std::vector<std::string>& outputs) {
+    write_onnx(
+        path, [](const std::vector<Tensor>&, const std::vector<Tensor>& x) { return 2 * x[0]; },
+        std::vector<Tensor>{}, {.inputs = {{input, {Dtype::f64, {4, 2}}}}, .outputs = outputs});
+  };
+  const std::string text = message_of([&] { write("y", {}); });
+  EXPECT_NE(text.find("two values are called 'y'"), std::string::npos) << text;
+  EXPECT_FALSE(std::filesystem::exists(path));
+  write("y", {"z"});
+  EXPECT_EQ(read_onnx(path).outputs(), std::vector<std::string>{"z"});
 }
 
 TEST(Onnx, ANetworkThatWasReadTrainsAndCompiles) {

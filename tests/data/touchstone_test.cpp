@@ -319,6 +319,18 @@ TEST(Touchstone, WritingRefusesWhatAVersionCannotSay) {
   refuses(t, {}, "11 values for 3 frequencies and 2 ports");
   t = example(2), t.reference_ohm[1] = 0;
   refuses(t, {}, "above 0 ohm");
+  // Its readers take noise beside the reference of port 1: 20 ohm would come back as 30.
+  t = example(2), t.reference_ohm = {75, 75}, t.noise_reference_ohm = 50;
+  t.noise = {{1e9, 0.7, polar(0.64, 69), 20}};
+  refuses(t, {}, "they are 50 and 75 ohm");
+  EXPECT_DOUBLE_EQ(parse("x.ts", touchstone_text(t, {.version = 2})).noise[0].resistance_ohm, 20);
+  t.reference_ohm = {50, 75};
+  EXPECT_DOUBLE_EQ(parse("x.s2p", touchstone_text(t)).noise[0].resistance_ohm, 20);
+  t.noise[0].frequency_hz = 1e12;
+  refuses(t, {}, "begins above the last frequency");
+  refuses(t, {.version = 2}, "begins above the last frequency");
+  t.noise = {{1e9, 0.7, polar(0.64, 69), 20}, {1e9, 0.7, polar(0.64, 69), 20}};
+  refuses(t, {}, "frequencies of the noise do not rise");
 }
 
 TEST(Touchstone, SaysWhatIsWrongInVersion1WithLineAndColumn) {

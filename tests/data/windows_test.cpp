@@ -200,43 +200,61 @@ TEST_F(Windows, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(error_of([&] { s.read(whole_box({4, 6})); }), 401);
 }
 
-/// A TIFF image of two bands of f32, pixel by pixel, in strips of three rows (TIFF 6.0, little
-/// endian).
-std::string tiff(Index rows, Index columns, const std::vector<float>& pixels) {
-  std::string out("II*\0", 4);
-  const auto number = [&](std::uint64_t v, int bytes) {
-    for (int k = 0; k < bytes; ++k) out.push_back(static_cast<char>(v >> (8 * k)));
-  };
+void append_number(std::string& to, std::uint64_t v, int bytes) {
+  for (int k = 0; k < bytes; ++k) to.push_back(static_cast<char>(v >> (8 * k)));
+}
+/// What a pixel of a TIFF image has; `format` 2: integers with a sign, 3: floating.
+struct TiffSamples {
+  std::uint32_t count = 2, bits = 32, format = 3;
+};
+/// An image of a TIFF file from byte `begin` on, pixel by pixel, in strips of three rows (TIFF 6.0,
+/// little endian).
+std::string tiff_image(std::uint32_t begin, bool last, Index rows, Index columns,
+                       const TiffSamples& samples, const std::string& pixels) {
+  std::string out;
+  const auto number = [&](std::uint64_t v, int bytes) { append_number(out, v, bytes); };
   const auto strips = static_cast<std::uint32_t>((rows + 2) / 3);
   constexpr std::uint32_t kEntries = 10;
-  const std::uint32_t directory = 8, behind = directory + 2 + 12 * kEntries + 4, offsets = behind,
+  const std::uint32_t behind = begin + 2 + 12 * kEntries + 4, offsets = behind,
                       counts = offsets + 4 * strips, data = counts + 4 * strips;
   const auto of_strip = [&](std::uint32_t k) {
-    return static_cast<std::uint32_t>(std::min<Index>(3, rows - 3 * k) * columns * 8);
+    return static_cast<std::uint32_t>(std::min<Index>(3, rows - 3 * k) * columns) * samples.count *
+           samples.bits / 8;
   };
-  number(directory, 4);
   number(kEntries, 2);
   const auto entry = [&](int tag, int type, std::uint32_t n, std::uint32_t value) {
     number(static_cast<std::uint64_t>(tag), 2), number(static_cast<std::uint64_t>(type), 2);
     number(n, 4), number(value, 4);
   };
+  const auto each = [&](std::uint32_t v) { return samples.count == 2 ? v | v << 16 : v; };
   constexpr int kShort = 3, kLong = 4;
   entry(256, kLong, 1, static_cast<std::uint32_t>(columns));
   entry(257, kLong, 1, static_cast<std::uint32_t>(rows));
-  entry(258, kShort, 2, 32 | 32 << 16);  // bits of each sample
-  entry(259, kShort, 1, 1);              // not packed
-  entry(262, kShort, 1, 1);              // black is zero
+  entry(258, kShort, samples.count, each(samples.bits));
+  entry(259, kShort, 1, 1);  // not packed
+  entry(262, kShort, 1, 1);  // black is zero
   entry(273, kLong, strips, strips == 1 ? data : offsets);
-  entry(277, kShort, 1, 2);  // samples of a pixel
+  entry(277, kShort, 1, samples.count);
   entry(278, kLong, 1, 3);
   entry(279, kLong, strips, strips == 1 ? of_strip(0) : counts);
-  entry(339, kShort, 2, 3 | 3 << 16);  // floating
-  number(0, 4);
+  entry(339, kShort, samples.count, each(samples.format));
+  number(last ? 0 : data + pixels.size(), 4);  // where the next image is
   std::uint32_t at = data;
   for (std::uint32_t k = 0; k < strips; ++k) number(at, 4), at += of_strip(k);
   for (std::uint32_t k = 0; k < strips; ++k) number(of_strip(k), 4);
-  for (const float p : pixels) number(std::bit_cast<std::uint32_t>(p), 4);
+  return out + pixels;
+}
+constexpr std::uint32_t kTiffHead = 8;
+std::string tiff_head() {
+  std::string out("II*\0", 4);
+  append_number(out, kTiffHead, 4);
   return out;
+}
+/// Of two bands of f32.
+std::string tiff(Index rows, Index columns, const std::vector<float>& pixels) {
+  std::string bytes;
+  for (const float p : pixels) append_number(bytes, std::bit_cast<std::uint32_t>(p), 4);
+  return tiff_head() + tiff_image(kTiffHead, true, rows, columns, {}, bytes);
 }
 
 TEST_F(Windows, AGeoTiffIsReadByBoxes) {
@@ -252,6 +270,49 @@ TEST_F(Windows, AGeoTiffIsReadByBoxes) {
   EXPECT_EQ(error_of([&] { open_boxes(at("y.tif")); }), 444);
   std::ofstream(at("z.tif"), std::ios::binary) << bytes.substr(0, bytes.size() - 100);
   EXPECT_EQ(error_of([&] { open_boxes(at("z.tif")).read(whole_box({2, 11, 7})); }), 444);
+}
+
+TEST_F(Windows, BytesOfATiffImageKeepTheirSign) {
+  std::string why;
+  if (!plugin_available("gdal", &why)) GTEST_SKIP() << why;
+  std::vector<std::int32_t> x;
+  std::string bytes;
+  for (const int v : {-128, -127, -1, 0, 1, 126, 127, -64, 64, 5, -5, 100}) {
+    x.push_back(v);
+    bytes.push_back(static_cast<char>(v));
+  }
+  std::ofstream(at("x.tif"), std::ios::binary)
+      << tiff_head() + tiff_image(kTiffHead, true, 4, 3, {1, 8, 2}, bytes);
+  expect_boxes_of(open_boxes(at("x.tif")), tensor<std::int32_t>(x, {1, 4, 3}));
+}
+
+TEST_F(Windows, ATiffFileOfSeveralImagesIsRefused) {
+  std::string why;
+  if (!plugin_available("gdal", &why)) GTEST_SKIP() << why;
+  const TiffSamples bytes{1, 8, 1};
+  const std::string pixels(12, '\7');
+  std::ofstream(at("x.tif"), std::ios::binary)
+      << tiff_head() + tiff_image(kTiffHead, true, 4, 3, bytes, pixels);
+  EXPECT_EQ(open_boxes(at("x.tif")).type, (Type{Dtype::u8, {1, 4, 3}}));
+  const std::string first = tiff_image(kTiffHead, false, 4, 3, bytes, pixels);
+  const auto second = kTiffHead + static_cast<std::uint32_t>(first.size());
+  std::ofstream(at("two.tif"), std::ios::binary)
+      << tiff_head() + first + tiff_image(second, true, 4, 3, bytes, pixels);
+  EXPECT_EQ(error_of([&] { open_boxes(at("two.tif")); }), 444);
+}
+
+TEST_F(Windows, ADatasetThatIsAlmostAllZerosIsOpened) {
+  // 96 MB, which is more than four times the file and 64 MiB.
+  const std::vector<float> zeros(24'000'000);
+  {
+    H5Writer w(at("x.h5"));
+    w.write("x", zeros, {24'000, 1000});
+    w.commit();
+  }
+  ASSERT_LT(fs::file_size(at("x.h5")), 1u << 20);
+  const BoxSource x = open_boxes(at("x.h5"));  // by the list of its arrays
+  EXPECT_EQ(x.type, (Type{Dtype::f32, {24'000, 1000}}));
+  EXPECT_EQ(x.read({{23'999, 998}, {24'000, 1000}}).to_vector<float>(), (std::vector<float>{0, 0}));
 }
 
 TEST_F(Windows, ADatasetThatEndsBehindTheFileIsRefused) {

@@ -138,6 +138,9 @@ TEST(Trajectory, SeriesForParaView) {
   EXPECT_NE(frame.find("NumberOfPoints=\"6\""), std::string::npos);
   for (const char* field : {"element [1]", "charge [e]", "velocity [nm/ps]"})
     EXPECT_NE(frame.find(field), std::string::npos) << field;
+  create_trajectory(folder / "a&<b>.pvd", system, {})->write(frames[0]);
+  const std::string other = tessera::testing::read_bytes(folder / "a&<b>.pvd");
+  EXPECT_NE(other.find("file=\"a&amp;&lt;b>_0.vtp\""), std::string::npos) << other;
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ using State = solvers::FitState<inversion::SectionPrior>;
 struct PriorCase {
   PriorOptions options;
   BoxSource sections;
+  double aspect = 0;  ///< of the region of the sections; 0: their file does not say
   std::vector<data::InputFile> inputs;
   Index train = 0, validation = 0, test = 0;  ///< sections, one part behind the other
 
@@ -58,6 +59,7 @@ PriorCase read_case(const data::Config& config) {
     refuse("network.couplings", "a coupling is between codes, and there is one",
            "network.couplings = 0, or more codes");
   c.sections = data::open_boxes(o.sections, section_file::kDataset);
+  c.aspect = section_file::aspect_of(o.sections);
   const Shape& s = c.sections.type.shape;
   if (s.size() != 3 || s.count() == 0 ||
       (c.sections.type.dtype != Dtype::f32 && c.sections.type.dtype != Dtype::f64))
@@ -215,7 +217,7 @@ Estimate estimate(const PriorCase& c, const RunOptions& run) {
 data::ExitCode finish(RunContext& to, const PriorCase& c, const State& s) {
   const fs::path& folder = to.folder.path();
   inversion::SectionPrior p = s.best;
-  p.aspect = section_file::aspect_of(c.options.sections);
+  p.aspect = c.aspect;
   double gained = 0;
   if (c.options.couplings > 0) {
     const auto read = [&](Index first, Index end) {

@@ -159,7 +159,7 @@ struct CheckedReader {
         check(H5Oopen(file, path.c_str(), H5P_DEFAULT), H5Oclose, path, "open object");
     object.attributes = attributes_of(id, path);
     if (info.type == H5O_TYPE_DATASET) {
-      const Extent e = examine(id, path);
+      const Extent e = examine(id, path, Asked::listed);
       object.kind = H5Object::Kind::dataset;
       object.type = type_name(e.type);
       object.shape = e.shape;
@@ -179,14 +179,16 @@ struct CheckedReader {
     H5Handle type;
     std::vector<std::uint64_t> shape;
     std::uint64_t n = 0, bytes = 0, stored = 0;
+    bool null = false;             // its dataspace is: it has a type and no element
     haddr_t offset = HADDR_UNDEF;  // of elements that lie as they do in memory, one after the other
     H5Handle file_space, memory_space;  // of a part; empty: all of it
     hid_t file() const { return file_space.valid() ? file_space : hid_t{H5S_ALL}; }
     hid_t memory() const { return memory_space.valid() ? memory_space : hid_t{H5S_ALL}; }
   };
+  /// What is to be read of a dataset: the limit is that of what is in memory at once.
+  enum class Asked { listed, part, whole };
   /// Everything that can be known of a dataset without reading it, and the reasons not to.
-  enum class Asked { whole, part };
-  Extent examine(hid_t set, const std::string& path, Asked asked = Asked::whole) const {
+  Extent examine(hid_t set, const std::string& path, Asked asked) const {
     Extent e;
     e.type = check(H5Dget_type(set), H5Tclose, path, "read type");
     const H5Handle space = check(H5Dget_space(set), H5Sclose, path, "read shape");
@@ -214,15 +216,19 @@ struct CheckedReader {
         chunk(static_cast<std::size_t>(rank));
     if (rank > 0 && H5Sget_simple_extent_dims(space, dims.data(), nullptr) < 0)
       damaged(path, "read shape");
-    e.shape.assign(dims.begin(), dims.end());
+    e.null = space_class == H5S_NULL;
+    if (e.null)
+      e.shape = {0};
+    else
+      e.shape.assign(dims.begin(), dims.end());
     const std::uint64_t size = H5Tget_size(e.type);
-    e.n = product(dims, space_class == H5S_NULL ? 0 : 1);
+    e.n = e.null ? 0 : product(dims, 1);
     e.bytes = product({e.n, size}, 1);
     e.stored = H5Dget_storage_size(set);
     if (layout == H5D_CHUNKED) {
       if (H5Pget_chunk(plist, rank, chunk.data()) != rank)
         refuse(421, path, "the rank of its chunks is not that of its shape");
-      if (product(chunk, size) > std::max<std::uint64_t>(budget, 1 << 20))
+      if (asked != Asked::listed && product(chunk, size) > std::max<std::uint64_t>(budget, 1 << 20))
         too_large(path, product(chunk, size), "a chunk of");
     }
     if (asked == Asked::whole && e.bytes > budget) too_large(path, e.bytes, "declares");
@@ -407,6 +413,7 @@ struct CheckedReader {
   }
 
   H5Array::Data data_of(hid_t set, const Extent& e, const std::string& path) const {
+    if (e.null) refuse(427, path, "holds no element (its dataspace is null)");
     const std::size_t size = H5Tget_size(e.type);
     switch (H5Tget_class(e.type)) {
       case H5T_ENUM:
@@ -491,7 +498,7 @@ struct CheckedReader {
   /// Reads one dataset and takes what it needs from the budget.
   H5Array read(const std::string& path, const H5Rows& rows) {
     const H5Handle set = open_dataset(path);
-    Extent e = examine(set, path);
+    Extent e = examine(set, path, Asked::whole);
     cut(set, rows, e);
     H5Array out{.shape = e.shape, .data = data_of(set, e, path)};
     for (const auto& [label, text] : attributes_of(set, path)) {

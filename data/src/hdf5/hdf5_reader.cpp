@@ -216,7 +216,7 @@ std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits&
 
 H5Place locate_h5(const std::filesystem::path& file, const std::string& name) {
   return guarded(
-      file, {},
+      file, limits_of_results(),
       [&](const H5Source& source, const H5Limits& within) {
         return locate_h5_here(source, name, within);
       },

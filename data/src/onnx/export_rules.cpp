@@ -20,16 +20,18 @@ void plain(X& x, const char* op) { x.result(x.node(op, x.repeating_operands()));
 
 /// One operator of the same operands, each element by itself.
 const std::map<std::string_view, const char*> kSame = {
-    {"add", "Add"},           {"sub", "Sub"},     {"mul", "Mul"},     {"div", "Div"},
-    {"neg", "Neg"},           {"abs", "Abs"},     {"sign", "Sign"},   {"sqrt", "Sqrt"},
-    {"length", "Sqrt"},       {"exp", "Exp"},     {"log", "Log"},     {"sin", "Sin"},
-    {"cos", "Cos"},           {"tan", "Tan"},     {"asin", "Asin"},   {"acos", "Acos"},
-    {"atan", "Atan"},         {"sinh", "Sinh"},   {"cosh", "Cosh"},   {"tanh", "Tanh"},
-    {"asinh", "Asinh"},       {"acosh", "Acosh"}, {"atanh", "Atanh"}, {"logistic", "Sigmoid"},
-    {"softplus", "Softplus"}, {"erf", "Erf"},     {"floor", "Floor"}, {"ceil", "Ceil"},
-    {"round", "Round"},       {"pow", "Pow"},     {"maximum", "Max"}, {"minimum", "Min"},
-    {"select", "Where"},      {"equal", "Equal"}, {"less", "Less"},   {"less_equal", "LessOrEqual"},
-    {"matmul", "MatMul"}};
+    {"add", "Add"},           {"sub", "Sub"},     {"mul", "Mul"},
+    {"div", "Div"},           {"neg", "Neg"},     {"abs", "Abs"},
+    {"sign", "Sign"},         {"sqrt", "Sqrt"},   {"length", "Sqrt"},
+    {"exp", "Exp"},           {"log", "Log"},     {"sin", "Sin"},
+    {"cos", "Cos"},           {"tan", "Tan"},     {"asin", "Asin"},
+    {"acos", "Acos"},         {"atan", "Atan"},   {"sinh", "Sinh"},
+    {"cosh", "Cosh"},         {"tanh", "Tanh"},   {"asinh", "Asinh"},
+    {"acosh", "Acosh"},       {"atanh", "Atanh"}, {"logistic", "Sigmoid"},
+    {"softplus", "Softplus"}, {"erf", "Erf"},     {"floor", "Floor"},
+    {"ceil", "Ceil"},         {"round", "Round"}, {"pow", "Pow"},
+    {"maximum", "Max"},       {"minimum", "Min"}, {"select", "Where"},
+    {"equal", "Equal"},       {"less", "Less"},   {"less_equal", "LessOrEqual"}};
 
 /// Of truth values alone.
 const std::map<std::string_view, const char*> kLogic = {
@@ -87,7 +89,7 @@ void broadcast(X& x) {
   if (narrow == x.result_shape())
     x.result(v);
   else
-    x.name_narrow(x.e().out_begin, v);
+    x.name_narrow(x.e().out_begin, v, std::move(narrow));
 }
 void slice(X& x) {
   const BatchShape start = x.r.sizes(x.equation, "start"), stop = x.r.sizes(x.equation, "stop");
@@ -123,6 +125,8 @@ void concatenate(X& x) {
   x.result(x.node("Concat", all, {attribute("axis", x.r.number(x.equation, "axis"))}));
 }
 
+/// It repeats axes before those of the matrices alone.
+void matmul(X& x) { x.result(x.node("MatMul", x.repeating_operands(2))); }
 void reduce_sum(X& x) {
   const std::vector<Index> axes = x.r.numbers(x.equation, "axes");
   x.result(axes.empty()
@@ -389,6 +393,7 @@ const std::map<std::string_view, Rule> kRules = {{"not_equal", not_equal},
                                                  {"pad", pad},
                                                  {"concatenate", concatenate},
                                                  {"reduce_sum", reduce_sum},
+                                                 {"matmul", matmul},
                                                  {"sum_product", sum_product},
                                                  {"reduce_max", reduce_max},
                                                  {"reduce_min", reduce_min},

@@ -120,16 +120,24 @@ std::string OnnxExporter::whole(Graph::Id id) {
     throw Error("[write_onnx] " + place_of(made) + ": its result number " +
                 std::to_string(id - made.out_begin) + " is used, which ONNX does not have");
   }
-  return name = node("Expand", {narrow->second, lengths(r.shape(id))});
+  return name = node("Expand", {narrow->second.name, lengths(r.shape(id))});
 }
 
-OnnxExporter::Names OnnxExporter::repeating_operands() {
+OnnxExporter::Names OnnxExporter::repeating_operands(std::size_t own) {
   Names all;
+  const auto ends_alike = [&](const BatchShape& a, const BatchShape& b) {
+    return a.size() >= own && b.size() >= own &&
+           std::equal(a.rbegin(), a.rbegin() + static_cast<std::ptrdiff_t>(own), b.rbegin());
+  };
   const std::span<const Graph::Id> ids = r.first().in(e());
   const bool some_whole =
       std::ranges::any_of(ids, [&](Graph::Id id) { return !narrow_.contains(id); });
-  for (const Graph::Id id : ids)
-    all.push_back(some_whole && narrow_.contains(id) ? narrow_.at(id) : whole(id));
+  for (const Graph::Id id : ids) {
+    const auto narrow = narrow_.find(id);
+    const bool repeats =
+        some_whole && narrow != narrow_.end() && ends_alike(narrow->second.shape, r.shape(id));
+    all.push_back(repeats ? narrow->second.name : whole(id));
+  }
   return all;
 }
 
@@ -179,14 +187,28 @@ OnnxModel exported(const Recordings& r, const std::vector<NamedTensor>& paramete
   for (std::size_t k = 0; k < g.captures.size(); ++k) {
     const Recordings::Constant c = r.constant(k);
     const bool one = c.repeats && c.values.size() == 1;
-    const std::string name = x.constant(one ? reshape(c.values, {}) : c.values);
-    c.repeats ? x.name_narrow(g.captures[k].first, name) : x.name(g.captures[k].first, name);
+    const Tensor values = one ? reshape(c.values, {}) : c.values;
+    const std::string name = x.constant(values);
+    if (!c.repeats) {
+      x.name(g.captures[k].first, name);
+      continue;
+    }
+    BatchShape shape;
+    for (const Index n : values.shape()) shape.push_back({n, 0});
+    x.name_narrow(g.captures[k].first, name, std::move(shape));
   }
   for (x.equation = 0; x.equation < g.equations.size(); ++x.equation) export_equation(x);
+  const auto is_taken = [&](const std::string& name) {
+    const auto called = [&](const auto& v) { return v.name == name; };
+    return std::ranges::any_of(parameters, called) || std::ranges::any_of(o.inputs, called);
+  };
   for (std::size_t k = 0; k < g.outputs.size(); ++k) {
     const std::string name = !o.outputs.empty()      ? o.outputs[k]
                              : g.outputs.size() == 1 ? "y"
                                                      : "y." + std::to_string(k);
+    if (o.outputs.empty() && is_taken(name))
+      throw Error("[write_onnx] two values are called '" + name +
+                  "': give names to the results (OnnxOptions::outputs)");
     m.graph.nodes.push_back(
         {.op = "Identity", .name = "result " + name, .in = {x.whole(g.outputs[k])}, .out = {name}});
     m.graph.outputs.push_back(value(name, g.outputs[k]));

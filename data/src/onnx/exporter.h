@@ -48,11 +48,13 @@ class OnnxExporter {
   std::string whole(Graph::Id id);
   /// The equation that makes the k-th operand, if one does.
   std::optional<std::size_t> made_by(std::size_t k) const;
-  /// The operands of an operator that repeats axes of length 1 by itself.
-  Names repeating_operands();
+  /// The operands of an operator that repeats axes of length 1 by itself, all but the last `own`.
+  Names repeating_operands(std::size_t own = 0);
   void name(Graph::Id id, std::string name) { names_[id] = std::move(name); }
   /// A value that is `narrow` ([1] where it repeats) until somebody needs it in its own shape.
-  void name_narrow(Graph::Id id, std::string narrow) { narrow_[id] = std::move(narrow); }
+  void name_narrow(Graph::Id id, std::string narrow, BatchShape shape) {
+    narrow_[id] = {std::move(narrow), std::move(shape)};
+  }
   void result(std::string name) { names_[e().out_begin] = std::move(name); }
 
   [[noreturn]] void refuse(const std::string& why) const;
@@ -61,7 +63,12 @@ class OnnxExporter {
   std::string fresh() { return "_" + std::to_string(next_++); }
 
   OnnxGraph& graph_;
-  std::unordered_map<Graph::Id, std::string> names_, narrow_;
+  struct Narrow {
+    std::string name;
+    BatchShape shape;
+  };
+  std::unordered_map<Graph::Id, std::string> names_;
+  std::unordered_map<Graph::Id, Narrow> narrow_;
   std::map<std::vector<Index>, std::string> numbers_;
   std::map<Index, std::string> batches_;  ///< i64 [1]: so many times the batch
   std::vector<std::size_t> made_by_;      ///< of each value; equations.size(): none

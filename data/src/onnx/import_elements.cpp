@@ -18,20 +18,22 @@ template <Tensor (*F)(Arg)>
 Out one(const C& c) {
   return {F(c.x())};
 }
-void must_be_alike(const C& c) {
+/// Of one type, and together no larger than there is memory for.
+void check_operands(const C& c) {
   for (const Tensor& t : c.in)
     if (t.defined() && t.dtype() != c.x().dtype())
       c.malformed("its operands are " + to_string(c.x().type()) + " and " + to_string(t.type()));
+  c.must_fit_together(c.shapes());
 }
 template <Tensor (*F)(Arg, Arg)>
 Out two(const C& c) {
-  must_be_alike(c);
+  check_operands(c);
   return {F(c.x(0), c.x(1))};
 }
 /// Of any number of operands, from the first on.
 template <Tensor (*F)(Arg, Arg)>
 Out many(const C& c) {
-  must_be_alike(c);
+  check_operands(c);
   Tensor y = c.x();
   for (std::size_t k = 1; k < c.in.size(); ++k) y = F(y, c.x(k));
   return {y};
@@ -78,7 +80,7 @@ Out shrink(const C& c) {
   return {where(x < -l, x + b, where(x > l, x - b, 0))};
 }
 Out prelu(const C& c) {
-  must_be_alike(c);
+  check_operands(c);
   return {where(c.x() < 0, c.x(1) * c.x(), c.x())};
 }
 
@@ -92,12 +94,12 @@ Out is_inf(const C& c) {
 }
 
 Out division(const C& c) {
-  must_be_alike(c);
+  check_operands(c);
   return {div(c.x(0), c.x(1))};
 }
 /// The remainder has the sign of the divisor; of `fmod` that of what is divided.
 Out mod(const C& c) {
-  must_be_alike(c);
+  check_operands(c);
   const Tensor r = rem(c.x(0), c.x(1)), y = c.x(1);
   if (c.integer("fmod", 0)) return {r};
   if (!is_integer(y.dtype())) c.malformed("without fmod it takes integers");
@@ -106,6 +108,7 @@ Out mod(const C& c) {
 /// The result is of the first operand's type. Integers as long as f64 holds all of them.
 Out power(const C& c) {
   const Tensor &x = c.x(0), &y = c.x(1);
+  c.must_fit_together(c.shapes());
   if (is_float(x.dtype())) return {pow(x, cast(y, x.dtype()))};
   if (x.is_traced() || y.is_traced()) c.refuse("of " + to_string(x.type()) + " that are not known");
   const Tensor p = pow(cast(x, Dtype::f64), cast(y, Dtype::f64));
@@ -115,7 +118,7 @@ Out power(const C& c) {
   return {cast(p, x.dtype())};
 }
 Out bit_shift(const C& c) {
-  must_be_alike(c);
+  check_operands(c);
   const std::string direction = c.text("direction", "");
   if (direction == "LEFT") return {shift_left(c.x(0), c.x(1))};
   if (direction == "RIGHT") return {shift_right(c.x(0), c.x(1))};
@@ -123,6 +126,7 @@ Out bit_shift(const C& c) {
 }
 Out choice(const C& c) {
   if (c.x(1).dtype() != c.x(2).dtype()) c.malformed("it chooses between two types");
+  c.must_fit_together(c.shapes());
   return {where(c.x(0), c.x(1), c.x(2))};
 }
 Out clipped(const C& c) {
@@ -131,7 +135,7 @@ Out clipped(const C& c) {
     const double most = std::numeric_limits<float>::max();
     return {minimum(maximum(y, c.real("min", -most)), c.real("max", most))};
   }
-  must_be_alike(c);
+  check_operands(c);
   if (c.given(1)) y = maximum(y, c.in[1]);
   if (c.given(2)) y = minimum(y, c.in[2]);
   return {y};

@@ -19,8 +19,11 @@ Tensor from_front(const C& c, const Tensor& i, Index n) {
 }
 
 Out gathered(const C& c) {
-  const int a = c.axis(c.integer("axis", 0), c.x().ndim());
-  return {take(c.x(), from_front(c, c.x(1), c.x().dim(a)), a)};
+  const Tensor& x = c.x();
+  const int a = c.axis(c.integer("axis", 0), x.ndim());
+  if (x.dim(a) > 0)
+    c.must_fit(static_cast<double>(x.size() / x.dim(a)) * static_cast<double>(c.x(1).size()));
+  return {take(x, from_front(c, c.x(1), x.dim(a)), a)};
 }
 /// x cut to the lengths of `like` along all axes but one.
 Tensor cut_beside(const C& c, const Tensor& x, const Tensor& like, int axis) {
@@ -98,7 +101,12 @@ Out gather_nd(const C& c) {
   Shape s;
   for (int d = 0; d < b; ++d) s.push_back(x.dim(d));
   s.push_back(n);
-  for (int d = b + static_cast<int>(i.dim(-1)); d < x.ndim(); ++d) s.push_back(x.dim(d));
+  auto elements = static_cast<double>(at.size());
+  for (int d = b + static_cast<int>(i.dim(-1)); d < x.ndim(); ++d) {
+    s.push_back(x.dim(d));
+    elements *= static_cast<double>(x.dim(d));
+  }
+  c.must_fit(elements);
   return {gather(reshape(x, s), at, b)};
 }
 Out scatter_nd(const C& c) {

@@ -2,10 +2,13 @@
 //
 // Layers. ONNX has channels first, x [B, c, n_1, ..., n_d]; our convolutions have them last.
 #include "onnx/program.h"
+#include "tessera/autodiff/graph.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/window.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 
 namespace tessera::data {
 namespace {
@@ -16,19 +19,46 @@ using Out = std::vector<Tensor>;
 Out matrix_product(const C& c) {
   if (!is_float(c.x().dtype()) || c.x(1).dtype() != c.x().dtype())
     c.refuse("of " + to_string(c.x().type()) + " and " + to_string(c.x(1).type()));
+  // [.., m, k] by [.., k, n]; a vector has no axis of its own in the result.
+  Shape rows = c.x(0).shape(), columns = c.x(1).shape();
+  if (rows.size() > 1)
+    rows[rows.size() - 1] = 1;
+  else
+    rows = Shape();
+  if (columns.size() > 1)
+    columns[columns.size() - 2] = 1;
+  else
+    columns = Shape();
+  c.must_fit_together({rows, columns});
   return {matmul(c.x(), c.x(1))};
 }
 Out gemm_product(const C& c) {
   if (!is_float(c.x().dtype())) c.refuse("of " + to_string(c.x().type()));
   if (c.x(0).ndim() != 2 || c.x(1).ndim() != 2) c.malformed("expected two matrices");
   const double alpha = c.real("alpha", 1), beta = c.real("beta", 1);
-  Tensor y = matmul(c.integer("transA", 0) ? transpose(c.x(0)) : c.x(0),
-                    c.integer("transB", 0) ? transpose(c.x(1)) : c.x(1));
+  const Tensor a = c.integer("transA", 0) ? transpose(c.x(0)) : c.x(0),
+               b = c.integer("transB", 0) ? transpose(c.x(1)) : c.x(1);
+  c.must_fit_together({Shape{a.dim(0), b.dim(1)}, c.given(2) ? c.in[2].shape() : Shape{}});
+  Tensor y = matmul(a, b);
   if (alpha != 1) y = y * alpha;
   if (!c.given(2)) return {y};
   return {y + (beta == 1 ? c.in[2] : c.in[2] * beta)};
 }
-Out einsum_of(const C& c) { return {einsum(c.text("equation", ""), c.in)}; }
+Out einsum_of(const C& c) {
+  const std::string equation = c.text("equation", "");
+  std::vector<Type> types;
+  for (std::size_t k = 0; k < c.in.size(); ++k) types.push_back(c.x(k).type());
+  // What lies between the products is told by its types; repeated axes take no memory.
+  const Graph g =
+      trace([&](const std::vector<Tensor>& x) { return std::vector<Tensor>{einsum(equation, x)}; },
+            types);
+  for (const Graph::Equation& e : g.equations) {
+    if (std::string_view(e.primitive->name) == "broadcast") continue;
+    for (Graph::Id v = e.out_begin; v < e.out_begin + e.out_count; ++v)
+      c.must_fit_together({g.types[v].shape});
+  }
+  return {einsum(equation, c.in)};
+}
 
 // ---- windows ----
 
@@ -75,7 +105,29 @@ Windows windows_of(const C& c, const Shape& size) {
 
 Tensor channels_behind(const Tensor& x) { return moveaxis(x, 1, -1); }
 Tensor channels_before(const Tensor& y) { return moveaxis(y, -1, 1); }
-Tensor with_bias(const C& c, const Tensor& y) { return c.given(2) ? y + c.in[2] : y; }
+/// y [B, n_1, ..., n_d, c].
+Tensor with_bias(const C& c, const Tensor& y) {
+  if (!c.given(2)) return y;
+  if (c.in[2].shape() != Shape{y.dim(-1)})
+    c.malformed("its bias is " + to_string(c.in[2].type()) + " for " + std::to_string(y.dim(-1)) +
+                " channels");
+  return y + c.in[2];
+}
+
+/// How many windows lie along an axis of n elements that are `apart` from each other.
+double windows_along(Index n, Index apart, const Windows& w, int k) {
+  const auto f64 = [](Index v) { return static_cast<double>(v); };
+  const double between = n > 0 ? f64(n - 1) * f64(apart) + 1 : 0,
+               extent = between + f64(w.low[k]) + f64(w.high[k]),
+               reach = f64(w.size[k] - 1) * f64(w.dilation[k]) + 1;
+  return std::max(0.0, std::floor((extent - reach) / f64(w.stride[k])) + 1);
+}
+void convolution_must_fit(const C& c, const Windows& w, const Shape& apart, Index channels) {
+  double elements = static_cast<double>(c.x().dim(0)) * static_cast<double>(channels);
+  for (int k = 0; k < w.size.size(); ++k)
+    elements *= windows_along(c.x().dim(k + 2), apart[k], w, k);
+  c.must_fit(elements);
+}
 
 /// The lengths of a kernel [a, b, k_1, ..., k_d].
 Shape window_in(const C& c, const Tensor& w) {
@@ -93,6 +145,7 @@ Out conv(const C& c) {
   const Tensor& w = c.x(1);
   if (!is_float(c.x().dtype())) c.refuse("of " + to_string(c.x().type()));
   const Windows how = windows_of(c, window_in(c, w));
+  convolution_must_fit(c, how, Shape::filled(how.size.size(), 1), w.dim(0));
   const Tensor y = convolution(channels_behind(c.x()), moveaxis(moveaxis(w, 0, -1), 0, -2),
                                {.stride = how.stride,
                                 .low = how.low,
@@ -134,6 +187,8 @@ Out conv_transposed(const C& c) {
     }
     low.push_back(reach - begin), high.push_back(reach - end + more[k]);
   }
+  const Shape ones_each = Shape::filled(axes, 1);
+  convolution_must_fit(c, {size, ones_each, dilation, low, high}, stride, groups * of_group);
   Shape split{groups, in / groups, of_group}, order, turned;
   for (int k = 0; k < axes; ++k)
     split.push_back(size[k]), order.push_back(3 + k), turned.push_back(k);
@@ -163,6 +218,13 @@ Windows pooled(const C& c) {
       if ((out - 1) * w.stride[k] >= c.x().dim(k + 2) + w.low[k]) --out;
       w.high[k] += std::max<Index>((out - 1) * w.stride[k] + reach - n, 0);
     }
+  // One axis after the other becomes one of windows.
+  double elements = static_cast<double>(c.x().dim(0)) * static_cast<double>(c.x().dim(1));
+  for (int k = 0; k < w.size.size(); ++k) {
+    const Index n = c.x().dim(k + 2);
+    elements *= std::max(static_cast<double>(n), windows_along(n, 1, w, k));
+  }
+  c.must_fit(elements);
   return w;
 }
 Window window_from(const Windows& w) { return {w.size, w.stride, w.low, w.high, w.dilation}; }
@@ -173,6 +235,10 @@ Out mean_pooled(const C& c) {
   if (c.integer("ceil_mode", 0)) c.refuse("count_include_pad with ceil_mode");
   Shape low{0, 0}, high{0, 0};
   for (int k = 0; k < w.size.size(); ++k) low.push_back(w.low[k]), high.push_back(w.high[k]);
+  double elements = 1;
+  for (int d = 0; d < c.x().ndim(); ++d)
+    elements *= static_cast<double>(c.x().dim(d)) + static_cast<double>(low[d] + high[d]);
+  c.must_fit(elements);
   w.low = w.high = Shape::filled(w.size.size(), 0);
   return {window_mean(pad(c.x(), low, high), window_from(w))};
 }
@@ -213,6 +279,7 @@ Out instance_normed(const C& c) {
 Out layer_normed(const C& c) {
   const Tensor& x = c.x();
   const Shape axes = places(c, c.axis(c.integer("axis", -1), x.ndim()));
+  c.must_fit_together(c.shapes());
   const Tensor middle = mean(x, axes, true), centred = x - middle,
                inverse = rsqrt(mean(square(centred), axes, true) + c.real("epsilon", 1e-5));
   Tensor y = centred * inverse * c.x(1);

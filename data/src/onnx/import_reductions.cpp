@@ -115,8 +115,15 @@ Out cumulative_sum(const C& c) {
   const std::vector<std::int64_t> axis = c.known(1);
   if (axis.size() != 1) c.malformed("it has " + std::to_string(axis.size()) + " axes, expected 1");
   const int a = c.axis(axis[0], c.x().ndim());
-  const Tensor y = cumsum(c.x(), a, c.integer("reverse", 0) != 0);
-  return {c.integer("exclusive", 0) ? y - c.x() : y};
+  const bool back = c.integer("reverse", 0) != 0;
+  Tensor x = c.x();
+  if (c.integer("exclusive", 0)) {  // a zero ahead in place of the last element
+    Shape low = Shape::filled(x.ndim(), 0), high = low;
+    (back ? high : low)[a] = 1;
+    const Index from = back ? 1 : 0;
+    x = slice(pad(x, low, high), a, from, from + c.x().dim(a));
+  }
+  return {cumsum(x, a, back)};
 }
 
 Out mean_variance(const C& c) {

@@ -96,14 +96,18 @@ Out resize(const C& c, const Resizing& r, std::vector<double> scales,
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const int d = c.axis(axes[k], x.ndim());
     const double n = static_cast<double>(x.dim(d));
-    const double length =
-        scales.empty() ? static_cast<double>(sizes[k]) : std::floor(n * scales[k]);
+    // In single precision, as other readers: 10 times the scale that is next to 0.7 is 7 there.
+    const double times =
+        scales.empty()
+            ? 0
+            : static_cast<double>(static_cast<float>(x.dim(d)) * static_cast<float>(scales[k]));
+    const double length = scales.empty() ? static_cast<double>(sizes[k]) : std::floor(times);
     if (!(length >= 0 && length < 0x1p31)) c.malformed("an axis of " + std::to_string(length));
     const Index m = static_cast<Index>(length);
     const double scale = scales.empty() ? static_cast<double>(m) / n : scales[k];
     if (m == x.dim(d) && scale == 1) continue;
     // Readers differ in whether the length between corners is cut to an integer.
-    if (r.coordinates == "align_corners" && !scales.empty() && n * scale != length)
+    if (r.coordinates == "align_corners" && !scales.empty() && times != length)
       c.refuse("align_corners with scales that give no integer");
     x = resized_along(c, r, x, d, scale, m);
   }

@@ -110,8 +110,12 @@ Out transpose_axes(const C& c) {
   return {transpose(c.x(), shape_from(c, perm))};
 }
 Out concatenated(const C& c) {
-  for (std::size_t k = 0; k < c.in.size(); ++k)
+  double elements = 0;
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
     if (c.x(k).dtype() != c.x().dtype()) c.malformed("parts of two types");
+    elements += static_cast<double>(c.x(k).size());
+  }
+  c.must_fit(elements);
   return {concatenate(c.in, c.axis(c.integer("axis", 1), c.x().ndim()))};
 }
 Out split_parts(const C& c) {

@@ -96,7 +96,14 @@ void check_graph(const std::string& file, const OnnxGraph& g, std::set<std::stri
         refuse_operator(file, n.byte, called(n) + ": its attribute '" + a.name + "' is not read");
       if (a.kind == OnnxAttribute::tensor && !dtype_of_onnx(a.t.type))
         refuse_operator(file, n.byte, called(n) + ": elements of type " + onnx_type_name(a.t.type));
-      if (a.g) check_graph(file, *a.g, known);
+      if (!a.g) continue;
+      check_graph(file, *a.g, known);
+      for (std::size_t k = a.g->outputs.size(); k < n.out.size(); ++k)
+        if (!n.out[k].empty())
+          refuse_onnx(file, n.byte,
+                      called(n) + ": its branch '" + a.name + "' has " +
+                          std::to_string(a.g->outputs.size()) + " results, expected " +
+                          std::to_string(n.out.size()));
     }
     for (const std::string& name : n.out)
       if (!name.empty()) make(name, n.byte);
@@ -146,6 +153,22 @@ void OnnxCall::must_fit(double elements) const {
                               .message = called(node) + ": a result of " +
                                          std::to_string(elements) +
                                          " elements is more than half of the memory"});
+}
+void OnnxCall::must_fit_together(const std::vector<Shape>& shapes) const {
+  double elements = 1;
+  for (int d = 1; d <= kMaxDims; ++d) {  // from the last axis on
+    Index length = 1;
+    for (const Shape& s : shapes)
+      if (d <= s.size() && s[s.size() - d] != 1) length = s[s.size() - d];
+    elements *= static_cast<double>(length);
+  }
+  must_fit(elements);
+}
+std::vector<Shape> OnnxCall::shapes() const {
+  std::vector<Shape> all;
+  for (const Tensor& t : in)
+    if (t.defined()) all.push_back(t.shape());
+  return all;
 }
 void OnnxCall::refuse(const std::string& what) const {
   refuse_operator(file, node.byte, called(node) + ": " + what);
@@ -268,7 +291,9 @@ void OnnxProgram::run_graph(const OnnxGraph& g, OnnxScope& scope) const {
     }
     for (std::size_t k = 0; k < n.out.size(); ++k)
       if (!n.out[k].empty()) {
-        call.must_fit(static_cast<double>(out.at(k).size()));
+        if (k >= out.size())
+          call.malformed("its result number " + std::to_string(k) + " is not made");
+        call.must_fit(static_cast<double>(out[k].size()));
         scope.values[n.out[k]] = out[k];
       }
   }

@@ -47,6 +47,9 @@ struct OnnxCall {
 
   /// Refuses (E0403) what would take more than half of the memory: so many elements.
   void must_fit(double elements) const;
+  /// The same of a result with axes of length 1 of these shapes repeated.
+  void must_fit_together(const std::vector<Shape>& shapes) const;
+  std::vector<Shape> shapes() const;                           ///< of the operands that are given
   [[noreturn]] void refuse(const std::string& what) const;     ///< E0441
   [[noreturn]] void malformed(const std::string& what) const;  ///< E0439
 };

@@ -73,17 +73,13 @@ class TouchstoneWriter {
       if (!(r > 0 && std::isfinite(r))) fail("a reference must be above 0 ohm");
     for (const Complex& x : t.values)
       if (!std::isfinite(x.real()) || !std::isfinite(x.imag())) fail("a value is not finite");
-    for (const NetworkNoise& x : t.noise)
-      if (!std::isfinite(x.frequency_hz) || !std::isfinite(x.least_figure_db) ||
-          !std::isfinite(std::abs(x.optimal_reflection)) || !std::isfinite(x.resistance_ohm))
-        fail("a value of the noise is not finite");
     double last = -1;
     for (const double f : t.frequency_hz) {
       if (!(f > last && f >= 0 && std::isfinite(f))) fail("the frequencies do not rise");
       last = f;
     }
     if (hybrid() && n_ != 2) fail("H and G parameters are those of 2-ports");
-    if (!t.noise.empty() && n_ != 2) fail("noise data are those of 2-ports");
+    if (!t.noise.empty()) check_noise();
     if (style_.version == 1 && !t.modes.empty()) fail("version 1 has no mixed modes");
     if (style_.version == 1 && t.kind != NetworkKind::S && !one_reference())
       fail("version 1 normalizes by one reference, and here they differ");
@@ -97,6 +93,28 @@ class TouchstoneWriter {
     if (std::none_of(std::begin(detail::kFrequencyUnits), std::end(detail::kFrequencyUnits),
                      [&](const auto& u) { return u.name == style_.unit; }))
       fail("the unit '" + style_.unit + "' is none of Hz, kHz, MHz, GHz");
+  }
+
+  void check_noise() const {
+    const Touchstone& t = network_;
+    if (n_ != 2) fail("noise data are those of 2-ports");
+    double last = -1;
+    for (const NetworkNoise& x : t.noise) {
+      if (!std::isfinite(x.frequency_hz) || !std::isfinite(x.least_figure_db) ||
+          !std::isfinite(std::abs(x.optimal_reflection)) || !std::isfinite(x.resistance_ohm))
+        fail("a value of the noise is not finite");
+      if (!(x.frequency_hz > last && x.frequency_hz >= 0))
+        fail("the frequencies of the noise do not rise");
+      last = x.frequency_hz;
+    }
+    // Readers find its first line by this, and multiply by the first reference of version 1.
+    if (t.noise[0].frequency_hz > t.frequency_hz.back())
+      fail("the noise begins above the last frequency of the network");
+    if (style_.version == 1 && t.noise_reference_ohm != t.reference_ohm[0])
+      fail("version 1 has one reference for noise and port 1, and here they are " +
+           digits_of(t.noise_reference_ohm) + " and " + digits_of(t.reference_ohm[0]) + " ohm");
+    if (!(t.noise_reference_ohm > 0 && std::isfinite(t.noise_reference_ohm)))
+      fail("the reference of the noise must be above 0 ohm");
   }
 
   void write_options() {

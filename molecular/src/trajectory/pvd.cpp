@@ -20,6 +20,22 @@ struct Entry {
   double time_ps;
 };
 
+/// As it stands between the quotes of an attribute.
+std::string xml_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
 class PvdWriter final : public TrajectoryWriter {
  public:
   explicit PvdWriter(const WriterSetup& w)
@@ -87,7 +103,7 @@ class PvdWriter final : public TrajectoryWriter {
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
     for (const Entry& e : entries_)
       xml += fmt::format("<DataSet timestep=\"{}\" file=\"{}\"/>\n", e.time_ps,
-                         frame_file(e.step).filename().string());
+                         xml_text(frame_file(e.step).filename().string()));
     data::write_file_atomically(path_, xml + "</Collection>\n</VTKFile>\n");
   }
 

@@ -136,11 +136,13 @@ struct H5Rows {
 ///   E0401, E0402 no such regular file     E0420 not an HDF5 file
 ///   E0421 damaged or truncated            E0422 marked as still being written
 ///   E0423 leads out of the file           E0424 unknown filter
-///   E0425 loop, too deep or too many      E0426 larger than the limit     E0427 unreadable type
+///   E0425 loop, too deep or too many      E0426 larger than the limit
+///   E0427 unreadable type, or a null dataspace (h5py.Empty)
 ///   E0428 no dataset of that name         E0429 stopped (signal, memory or CPU limit)
+/// Datasets of any size are listed: of them it reads nothing.
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits = {});
-/// The named datasets; with no names, every dataset of a readable type. With `rows`, that part of
-/// each (not of texts).
+/// The named datasets; with no names, every dataset of a readable type but those with a null
+/// dataspace. With `rows`, that part of each (not of texts).
 std::map<std::string, H5Array> read_h5(const std::filesystem::path& file,
                                        std::span<const std::string> names = {},
                                        const H5Limits& limits = {}, const H5Rows& rows = {});

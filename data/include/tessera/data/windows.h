@@ -24,10 +24,11 @@
 namespace tessera::data {
 
 /// One array of a file that ends in .npy (`name` is empty), .h5 or .hdf5 (the path of a dataset;
-/// empty: the only one), .tif or .tiff ([bands, rows, columns], by GDAL's plug-in). The file stays
-/// open; `read` throws Error for what is no box of the array. Element types are those of
-/// read_array; of TIFF, integers of two bytes are i32. Throws InputError as read_array does: E0401,
-/// E0402, E0420 ... E0431, E0440; E0444 for TIFF; Error where its plug-in is not there.
+/// empty: the only one), .tif or .tiff (one image, [bands, rows, columns], by GDAL's plug-in). The
+/// file stays open; `read` throws Error for what is no box of the array. Element types are those of
+/// read_array; of TIFF, integers of two bytes and bytes with a sign are i32. Throws InputError as
+/// read_array does: E0401, E0402, E0420 ... E0431, E0440; E0444 for TIFF; Error where its plug-in
+/// is not there.
 BoxSource open_boxes(const std::filesystem::path& path, const std::string& name = {});
 
 /// Makes PATH.partial, in place of any that is there: an array of this type that is still to be
